@@ -1,0 +1,157 @@
+# The functions every room of the project builds with. A room is a directory with a CMakeLists.txt.
+
+include(GoogleTest)
+
+set(LOCKSTEP_ROOT "${CMAKE_CURRENT_LIST_DIR}/..")
+cmake_path(NORMAL_PATH LOCKSTEP_ROOT)
+
+# lockstep_configure_toolchain()
+# Settings shared by every target below the calling directory. Warnings are errors only when
+# Lockstep is the top-level project, so that a newer compiler cannot break somebody's build.
+macro(lockstep_configure_toolchain)
+  if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
+  endif()
+  if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+    find_program(LOCKSTEP_CCACHE ccache)
+    mark_as_advanced(LOCKSTEP_CCACHE)
+    if(LOCKSTEP_CCACHE)
+      set(CMAKE_C_COMPILER_LAUNCHER "${LOCKSTEP_CCACHE}")
+      set(CMAKE_CXX_COMPILER_LAUNCHER "${LOCKSTEP_CCACHE}")
+    endif()
+  endif()
+
+  set(CMAKE_C_STANDARD 99)
+  set(CMAKE_C_STANDARD_REQUIRED ON)
+  set(CMAKE_C_EXTENSIONS OFF)
+  set(CMAKE_CXX_STANDARD 20)
+  set(CMAKE_CXX_STANDARD_REQUIRED ON)
+  set(CMAKE_CXX_EXTENSIONS OFF)
+  set(CMAKE_C_VISIBILITY_PRESET hidden)
+  set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+  set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+
+  if(PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+    add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-Wall> $<$<COMPILE_LANGUAGE:C,CXX>:-Wextra>
+                        $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
+    # g++ accepts -Wmissing-declarations for C++ as clang does; in C its name is -Wmissing-prototypes.
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wmissing-declarations>
+                        $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
+  endif()
+
+  if(LOCKSTEP_SANITIZE)
+    list(JOIN LOCKSTEP_SANITIZE "," lockstep_sanitizers)
+    add_compile_options(-fsanitize=${lockstep_sanitizers} -fno-sanitize-recover=all
+                        -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${lockstep_sanitizers})
+  endif()
+endmacro()
+
+# lockstep_library(<name> SOURCES <file>... [LIBRARIES <target>...])
+# A static library lockstep_<name>, known as lockstep::<name>; its LIBRARIES are public.
+function(lockstep_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  _lockstep_check_arguments(lockstep_library)
+  add_library(lockstep_${name} STATIC ${arg_SOURCES})
+  add_library(lockstep::${name} ALIAS lockstep_${name})
+  set_target_properties(lockstep_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(lockstep_${name} PUBLIC "$<BUILD_INTERFACE:${LOCKSTEP_ROOT}>")
+  target_link_libraries(lockstep_${name} PUBLIC ${arg_LIBRARIES})
+endfunction()
+
+# lockstep_backend(<name> SOURCES <file>... [LIBRARIES <target>...])
+# A backend as a shared library <build>/lib/lockstep/<name>.so, loaded at run time like a
+# stranger's. The target is lockstep_backend_<name>; an undefined symbol is a link error.
+function(lockstep_backend name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  _lockstep_check_arguments(lockstep_backend)
+  set(target lockstep_backend_${name})
+  add_library(${target} MODULE ${arg_SOURCES})
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" SUFFIX ".so" OUTPUT_NAME ${name}
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/lockstep")
+  target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} lockstep::spec)
+  # clang leaves a sanitizer's symbols in a shared library to the executable that loads it.
+  if(NOT LOCKSTEP_SANITIZE OR CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_link_options(${target} PRIVATE LINKER:--no-undefined)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY LOCKSTEP_BACKENDS ${target})
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/lockstep)
+endfunction()
+
+# lockstep_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABELS <label>...])
+# A GoogleTest executable <build>/tests/<name> with one CTest test per case in it. Its test names
+# start with <name>, so that `ctest -R <name>` selects it. A no-op when LOCKSTEP_TESTS is off.
+function(lockstep_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;LABELS")
+  _lockstep_check_arguments(lockstep_test)
+  if(NOT LOCKSTEP_TESTS)
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  target_include_directories(${name} PRIVATE "${LOCKSTEP_ROOT}")
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main)
+  set(properties TIMEOUT 300)
+  if(arg_LABELS)
+    list(APPEND properties LABELS "${arg_LABELS}")
+  endif()
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY "${LOCKSTEP_ROOT}" PROPERTIES ${properties})
+endfunction()
+
+# lockstep_operator_units(<out_var> TEMPLATE <file>.cc.in)
+# Writes one translation unit per operator of spec/ops.h and lists them in <out_var>. In the
+# template @LOCKSTEP_OP_HEADER@ is the operator's header (spec/ops/max_pool2d.h),
+# @LOCKSTEP_OP_TYPE@ its type (MaxPool2d) and @LOCKSTEP_OP_NAME@ its name (max_pool2d). A unit is
+# rewritten only when its text changes, so one changed header rebuilds one unit.
+function(lockstep_operator_units out_var)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TEMPLATE" "")
+  if(NOT arg_TEMPLATE OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "lockstep_operator_units(out_var TEMPLATE file.cc.in)")
+  endif()
+  set(list_header "${LOCKSTEP_ROOT}/spec/ops.h")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${list_header}")
+  file(STRINGS "${list_header}" includes REGEX "^#include \"spec/ops/[a-z0-9_]+\\.h\"")
+  cmake_path(GET arg_TEMPLATE FILENAME stem)
+  string(REGEX REPLACE "\\.cc\\.in$" "" stem "${stem}")
+  set(units)
+  foreach(include IN LISTS includes)
+    string(REGEX MATCH "spec/ops/([a-z0-9_]+)\\.h" LOCKSTEP_OP_HEADER "${include}")
+    set(LOCKSTEP_OP_NAME "${CMAKE_MATCH_1}")
+    _lockstep_type_name(LOCKSTEP_OP_TYPE "${LOCKSTEP_OP_NAME}")
+    set(unit "${CMAKE_CURRENT_BINARY_DIR}/units/${stem}_${LOCKSTEP_OP_NAME}.cc")
+    configure_file("${arg_TEMPLATE}" "${unit}" @ONLY)
+    list(APPEND units "${unit}")
+  endforeach()
+  if(NOT units)
+    message(FATAL_ERROR "spec/ops.h includes no operator (#include \"spec/ops/<name>.h\")")
+  endif()
+  set(${out_var} "${units}" PARENT_SCOPE)
+endfunction()
+
+# max_pool2d -> MaxPool2d
+function(_lockstep_type_name out_var name)
+  string(REPLACE "_" ";" words "${name}")
+  set(type "")
+  foreach(word IN LISTS words)
+    string(SUBSTRING "${word}" 0 1 first)
+    string(SUBSTRING "${word}" 1 -1 rest)
+    string(TOUPPER "${first}" first)
+    string(APPEND type "${first}${rest}")
+  endforeach()
+  set(${out_var} "${type}" PARENT_SCOPE)
+endfunction()
+
+# A misspelt keyword would otherwise drop sources or tests in silence.
+macro(_lockstep_check_arguments function)
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${function}(${name}): unexpected ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT arg_SOURCES)
+    message(FATAL_ERROR "${function}(${name}): SOURCES is missing")
+  endif()
+endmacro()
