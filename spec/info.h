@@ -1,0 +1,245 @@
+/// @file
+/// One row per operator: plain data and plain functions, so that the judge, the fuzzers, the
+/// documentation and the benchmarks hold no templates over operators.
+#pragma once
+#include "spec/op.h"
+
+namespace lockstep {
+
+/// What an attribute is made of.
+enum class Kind { integer, boolean, tuple, optional_integer, word };
+
+/// An attribute's value outside its operator: at most 16 integers, or none.
+struct Attr {
+  Kind kind = Kind::integer;
+  bool none = false;  ///< an optional integer that is None
+  Tuple ints;
+  constexpr bool operator==(const Attr&) const = default;
+};
+using Attributes = Span<Attr>;
+
+/// A row of an attribute table.
+struct AttrInfo {
+  string_view name, alias, text, words;
+  Kind kind = Kind::integer;
+  Range range{0, 0}, entries{0, 0};
+  bool required = false, ignored = false;
+  Attr fallback;  ///< the default, where there is one
+};
+
+/// A rule without its predicate.
+struct RuleInfo {
+  string_view label, text;
+};
+
+inline constexpr int kMaxAttributes = 12;
+
+/// A call as `domain` draws it, without types of its own.
+struct Drawn {
+  Attr attrs[kMaxAttributes];
+  int attr_count = 0;
+  Type in[kMaxDrawn];
+  int in_count = 0;
+  constexpr Attributes attributes() const { return {attrs, attr_count}; }
+  constexpr Types types() const { return {in, in_count}; }
+};
+
+/// An example without types of its own.
+struct AnyExample {
+  string_view text;
+  Drawn call;
+  Literal in[3], out[kMaxOutputs];
+};
+
+/// Everything about an operator.
+struct OpInfo {
+  string_view name, alias, profile, summary, formula;
+  Span<Port> inputs, outputs;
+  Span<AttrInfo> attrs;
+  Span<RuleInfo> rules;
+  Span<Erratum> errata;
+  Exceeds exceeds = kNothing;
+  bool in_place = false;   ///< an output may take the storage of input 0 or 1 in a graph
+  bool pointwise = false;  ///< defined by `at`, else by `eval`
+  int example_count = 0;
+
+  /// How many inputs these attributes demand; -1 where any number of a variadic port will do.
+  int (*inputs_needed)(Attributes) = nullptr;
+  /// The first violated rule, -1 if there is none. Attributes and input types are legal.
+  int (*first_broken)(Attributes, Types) = nullptr;
+  Inferred (*infer)(Attributes, Types) = nullptr;
+  /// Outputs of a legal call, over range-checked views.
+  void (*evaluate)(Attributes, Span<CheckedView>, Span<CheckedOut>) = nullptr;
+  void (*domain)(Draw&, Drawn&) = nullptr;
+  AnyExample (*example)(int) = nullptr;
+};
+
+namespace detail {
+
+constexpr Attr to_attr(i64 v) { return {Kind::integer, false, {v}}; }
+constexpr Attr to_attr(bool v) { return {Kind::boolean, false, {v ? 1 : 0}}; }
+constexpr Attr to_attr(const Tuple& v) { return {Kind::tuple, false, v}; }
+constexpr Attr to_attr(Word v) { return {Kind::word, false, {v.choice}}; }
+constexpr Attr to_attr(const std::optional<i64>& v) {
+  return {Kind::optional_integer, !v.has_value(), v ? Tuple{*v} : Tuple{}};
+}
+constexpr void from_attr(const Attr& a, i64& v) { v = a.ints[0]; }
+constexpr void from_attr(const Attr& a, bool& v) { v = a.ints[0] != 0; }
+constexpr void from_attr(const Attr& a, Tuple& v) { v = a.ints; }
+constexpr void from_attr(const Attr& a, Word& v) { v.choice = a.ints[0]; }
+constexpr void from_attr(const Attr& a, std::optional<i64>& v) {
+  v = a.none ? std::nullopt : std::optional<i64>(a.ints[0]);
+}
+
+template <class A, class T>
+constexpr AttrInfo describe(const Field<A, T>& f) {
+  const Attr fallback = to_attr(A{}.*f.member);
+  const bool listed = fallback.kind == Kind::tuple;
+  return {f.name,
+          f.alias,
+          f.text,
+          f.words,
+          fallback.kind,
+          f.range,
+          listed ? f.entries : Range{1, 1},
+          f.is_required,
+          f.is_ignored,
+          fallback};
+}
+
+template <class T, std::size_t N>
+constexpr Span<T> span(const std::array<T, N>& a) {
+  return {a.data(), static_cast<int>(N)};
+}
+
+}  // namespace detail
+
+/// The attribute values of an operator, in table order.
+template <Operator Op>
+constexpr std::array<Attr, std::tuple_size_v<decltype(Op::attrs)>> to_attributes(
+    const typename Op::Attrs& a) {
+  return std::apply(
+      [&](const auto&... f) {
+        return std::array<Attr, sizeof...(f)>{detail::to_attr(a.*f.member)...};
+      },
+      Op::attrs);
+}
+
+/// The attributes of an operator from their values in table order.
+template <Operator Op>
+constexpr typename Op::Attrs from_attributes(Attributes values) {
+  typename Op::Attrs a;
+  std::apply(
+      [&](const auto&... f) {
+        [[maybe_unused]] int i = 0;
+        (detail::from_attr(values[i++], a.*f.member), ...);
+      },
+      Op::attrs);
+  return a;
+}
+
+/// Writes every output element of a legal call.
+template <Operator Op, class In, class Result>
+constexpr void evaluate(const typename Op::Attrs& a, const In& in, const Span<Result>& out) {
+  if constexpr (Whole<Op>) {
+    Op::eval(a, in, out);
+  } else {
+    const Type type = out[0];
+    Index y = Index::filled(type.rank(), 0);
+    do out[0](y) = static_cast<i32>(value_at<Op>(a, in, y, type));
+    while (next(y, type.shape));
+  }
+}
+
+namespace detail {
+
+/// Folds one operator header into plain functions and static tables.
+template <Operator Op>
+struct Row {
+  using Attrs = typename Op::Attrs;
+  static constexpr int kAttrCount = std::tuple_size_v<decltype(Op::attrs)>;
+
+  static constexpr auto attrs = std::apply(
+      [](const auto&... f) { return std::array<AttrInfo, sizeof...(f)>{describe(f)...}; },
+      Op::attrs);
+  static constexpr auto rules = [] {
+    std::array<RuleInfo, std::size(Op::rules)> r{};
+    for (std::size_t i = 0; i < r.size(); ++i) r[i] = {Op::rules[i].label, Op::rules[i].text};
+    return r;
+  }();
+
+  static constexpr int inputs_needed([[maybe_unused]] Attributes a) {
+    if constexpr (requires(const Attrs& t) { Op::inputs_needed(t); })
+      return Op::inputs_needed(from_attributes<Op>(a));
+    else
+      return Op::inputs[std::size(Op::inputs) - 1].arity == Arity::variadic
+                 ? -1
+                 : static_cast<int>(std::size(Op::inputs));
+  }
+  static constexpr int first_broken(Attributes a, Types in) {
+    const Attrs t = from_attributes<Op>(a);
+    for (int i = 0; i < static_cast<int>(std::size(Op::rules)); ++i)
+      if (!Op::rules[static_cast<std::size_t>(i)].holds(t, in)) return i;
+    return -1;
+  }
+  static constexpr Inferred infer(Attributes a, Types in) {
+    return Op::infer(from_attributes<Op>(a), in);
+  }
+  static constexpr void evaluate(Attributes a, Span<CheckedView> in, Span<CheckedOut> out) {
+    lockstep::evaluate<Op>(from_attributes<Op>(a), in, out);
+  }
+  static constexpr void pack(const Attrs& a, Drawn& d) {
+    const auto values = to_attributes<Op>(a);
+    for (const Attr& v : values) d.attrs[d.attr_count++] = v;
+  }
+  static constexpr void domain(Draw& draw, Drawn& d) {
+    const Case<Attrs> c = Op::domain(draw);
+    d = {};
+    pack(c.attrs, d);
+    for (int i = 0; i < c.count; ++i) d.in[i] = c.in[i];
+    d.in_count = c.count;
+  }
+  static constexpr AnyExample example(int i) {
+    const Example<Attrs>& e = Op::examples[i];
+    AnyExample any{e.text, {}, {e.in[0], e.in[1], e.in[2]}, {e.out[0], e.out[1]}};
+    pack(e.attrs, any.call);
+    for (const Literal& l : e.in)
+      if (l.shape.size > 0) any.call.in[any.call.in_count++] = {l.shape, l.precision};
+    return any;
+  }
+
+  static constexpr OpInfo make() {
+    static_assert(kAttrCount <= kMaxAttributes && (Pointwise<Op> || Whole<Op>));
+    OpInfo o;
+    o.name = Op::name;
+    o.profile = Op::profile;
+    o.summary = Op::summary;
+    o.formula = Op::formula;
+    o.inputs = {Op::inputs, static_cast<int>(std::size(Op::inputs))};
+    o.outputs = {Op::outputs, static_cast<int>(std::size(Op::outputs))};
+    o.attrs = span(attrs);
+    o.rules = span(rules);
+    o.pointwise = !Whole<Op>;
+    o.example_count = static_cast<int>(std::size(Op::examples));
+    if constexpr (requires { Op::alias; }) o.alias = Op::alias;
+    if constexpr (requires { Op::errata; })
+      o.errata = {Op::errata, static_cast<int>(std::size(Op::errata))};
+    if constexpr (requires { Op::exceeds; }) o.exceeds = Op::exceeds;
+    if constexpr (requires { Op::in_place; }) o.in_place = Op::in_place;
+    o.inputs_needed = inputs_needed;
+    o.first_broken = first_broken;
+    o.infer = infer;
+    o.evaluate = evaluate;
+    o.domain = domain;
+    o.example = example;
+    return o;
+  }
+};
+
+}  // namespace detail
+
+/// The row of an operator. Declared here, instantiated once in the operator's own unit.
+template <Operator Op>
+const OpInfo& info();
+
+}  // namespace lockstep

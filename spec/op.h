@@ -1,0 +1,466 @@
+/// @file
+/// The vocabulary in which every operator is written.
+///
+/// An operator header uses only these words and the C++ language. Everything is constexpr:
+/// undefined behaviour in an exercised example is a compile error. Integers only, exact in 64 bits.
+#pragma once
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "spec/arithmetic.h"
+
+namespace lockstep {
+
+using std::string_view;
+
+inline constexpr int kMaxRank = 6;       ///< of an operator's input or output
+inline constexpr int kMaxTuple = 16;     ///< entries of a tuple attribute
+inline constexpr int kMaxInputs = 1024;  ///< of a variadic operator
+inline constexpr int kMaxOutputs = 2;    ///< of any operator
+inline constexpr int kMaxDrawn = 8;      ///< inputs of a drawn call
+inline constexpr int kMaxLiteral = 64;   ///< elements of an example's tensor
+inline constexpr i64 kMaxExtent = i64{1} << 24;
+inline constexpr i64 kMaxVolume = i64{1} << 30;
+
+/// A list that counts past its capacity: "too long" stays visible and nothing is overrun.
+template <int N>
+struct List {
+  int size = 0;
+  i64 item[N]{};
+
+  constexpr List() = default;
+  constexpr List(std::initializer_list<i64> v) {
+    for (i64 e : v) push(e);
+  }
+  static constexpr List filled(int n, i64 v) {
+    List l;
+    for (int i = 0; i < n; ++i) l.push(v);
+    return l;
+  }
+  constexpr void push(i64 v) {
+    if (size < N) item[size] = v;
+    ++size;
+  }
+  constexpr i64& operator[](int i) { return item[i]; }
+  constexpr const i64& operator[](int i) const { return item[i]; }
+  constexpr bool fits() const { return size <= N; }
+  constexpr const i64* begin() const { return item; }
+  constexpr const i64* end() const { return item + (size < N ? size : N); }
+  constexpr bool operator==(const List& o) const {
+    if (size != o.size) return false;
+    for (int i = 0; i < size && i < N; ++i)
+      if (item[i] != o.item[i]) return false;
+    return true;
+  }
+};
+
+using Shape = List<kMaxRank>;
+using Index = Shape;
+using Tuple = List<kMaxTuple>;
+
+/// Number of elements; saturates at kMaxVolume + 1.
+constexpr i64 volume(const Shape& s) {
+  i64 n = 1;
+  for (i64 e : s) {
+    if (e == 0) return 0;
+    n = n > kMaxVolume / e ? kMaxVolume + 1 : n * e;
+  }
+  return n;
+}
+
+/// Whether a shape lies inside the limits of operators: rank 1..6, extents 1..2^24, volume <= 2^30.
+constexpr bool legal(const Shape& s) {
+  if (s.size < 1 || !s.fits()) return false;
+  for (i64 e : s)
+    if (e < 1 || e > kMaxExtent) return false;
+  return volume(s) <= kMaxVolume;
+}
+
+/// The coordinates of element k in row-major order.
+constexpr Index unravel(i64 k, const Shape& s) {
+  Index i = s;
+  for (int d = s.size - 1; d >= 0; --d) {
+    i[d] = k % s[d];
+    k /= s[d];
+  }
+  return i;
+}
+
+/// The row-major number of the element at coordinates i.
+constexpr i64 ravel(const Index& i, const Shape& s) {
+  i64 k = 0;
+  for (int d = 0; d < s.size; ++d) k = k * s[d] + i[d];
+  return k;
+}
+
+/// Steps an odometer; false after the last position.
+constexpr bool next(Index& i, const Shape& s) {
+  for (int d = s.size - 1; d >= 0; --d) {
+    if (++i[d] < s[d]) return true;
+    i[d] = 0;
+  }
+  return false;
+}
+
+/// Whether `axis` names an axis of rank n, counted from either end.
+constexpr bool axis_in(i64 axis, int n) { return -n <= axis && axis < n; }
+
+/// The axis counted from the front.
+constexpr int wrap(i64 axis, int n) { return static_cast<int>(axis < 0 ? axis + n : axis); }
+
+/// What is known of a tensor before its data: shape and precision.
+struct Type {
+  Shape shape;
+  int precision = 32;
+  constexpr bool operator==(const Type&) const = default;
+  constexpr int rank() const { return shape.size; }
+  constexpr i64 dim(int d) const { return shape[d]; }
+};
+
+/// A contiguous sequence that somebody else owns.
+template <class T>
+struct Span {
+  const T* first = nullptr;
+  int count = 0;
+  constexpr const T& operator[](int i) const { return first[i]; }
+  constexpr int size() const { return count; }
+  constexpr const T* begin() const { return first; }
+  constexpr const T* end() const { return first + count; }
+};
+using Types = Span<Type>;
+
+/// The text of an operator contradicts itself: an index out of range, a result outside its inferred
+/// precision. Never the caller's fault.
+struct BrokenSpecification : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A tensor as an operator sees it: a type, strides in elements, and the address of element 0.
+/// Checked views refuse every index outside the shape; unchecked ones are for kernels.
+template <class T, bool kChecked>
+struct Strided : Type {
+  T* data = nullptr;
+  i64 stride[kMaxRank]{};
+  bool compact = true;
+
+  constexpr Strided() = default;
+  constexpr Strided(const Type& t, T* p) : Type(t), data(p) {
+    i64 n = 1;
+    for (int d = rank() - 1; d >= 0; --d) {
+      stride[d] = n;
+      n *= dim(d);
+    }
+  }
+  /// Element at the coordinates of an index list.
+  constexpr T& operator()(const Index& i) const {
+    if constexpr (kChecked) inside(i.size == rank());
+    i64 k = 0;
+    for (int d = 0; d < rank(); ++d) {
+      if constexpr (kChecked) inside(0 <= i[d] && i[d] < dim(d));
+      k += i[d] * stride[d];
+    }
+    return data[k];
+  }
+  /// Element at coordinates written out.
+  template <std::integral... I>
+  constexpr T& operator()(I... i) const {
+    if constexpr (kChecked) inside(static_cast<int>(sizeof...(I)) == rank() && contains(i...));
+    i64 k = 0;
+    int d = 0;
+    ((k += static_cast<i64>(i) * stride[d++]), ...);
+    return data[k];
+  }
+  /// Element at coordinates written out, 0 outside the tensor.
+  template <std::integral... I>
+  constexpr i64 padded(I... i) const {
+    return contains(i...) ? i64{(*this)(i...)} : 0;
+  }
+  /// Element k in row-major order.
+  constexpr T& element(i64 k) const {
+    if (!compact) return (*this)(unravel(k, shape));
+    if constexpr (kChecked) inside(0 <= k && k < volume(shape));
+    return data[k];
+  }
+  template <std::integral... I>
+  constexpr bool contains(I... i) const {
+    int d = 0;
+    bool in = true;
+    ((in = in && 0 <= i && i < shape[d], ++d), ...);
+    return in;
+  }
+
+ private:
+  static constexpr void inside(bool in) {
+    if (!in) throw BrokenSpecification("an operator read or wrote outside a tensor");
+  }
+};
+using View = Strided<const i32, false>;
+using Out = Strided<i32, false>;
+using CheckedView = Strided<const i32, true>;
+using CheckedOut = Strided<i32, true>;
+
+/// A box of positions: `extent` of them along each axis, from `first` on.
+struct Box {
+  Index first;
+  Shape extent;
+  constexpr bool next(Index& i) const {
+    for (int d = extent.size - 1; d >= 0; --d) {
+      if (++i[d] < first[d] + extent[d]) return true;
+      i[d] = first[d];
+    }
+    return false;
+  }
+};
+
+/// Sum of f(position) over a box.
+template <class F>
+constexpr i64 sum_over(const Box& box, F f) {
+  i64 acc = 0;
+  Index i = box.first;
+  do acc += f(i);
+  while (box.next(i));
+  return acc;
+}
+/// Largest f(position) over a box.
+template <class F>
+constexpr i64 max_over(const Box& box, F f) {
+  i64 m = -kIntMax;
+  Index i = box.first;
+  do m = max(m, f(i));
+  while (box.next(i));
+  return m;
+}
+/// Sum of f(i) over 0 <= i < n.
+template <class F>
+constexpr i64 sum(i64 n, F f) {
+  i64 acc = 0;
+  for (i64 i = 0; i < n; ++i) acc += f(i);
+  return acc;
+}
+/// Sum of f(i, j, k) over 0 <= i < n, 0 <= j < m, 0 <= k < l.
+template <class F>
+constexpr i64 sum(i64 n, i64 m, i64 l, F f) {
+  i64 acc = 0;
+  for (i64 i = 0; i < n; ++i)
+    for (i64 j = 0; j < m; ++j)
+      for (i64 k = 0; k < l; ++k) acc += f(i, j, k);
+  return acc;
+}
+/// The positions min <= i < max.
+struct Interval {
+  i64 min, max;
+};
+/// Largest f(i, j) over a window.
+template <class F>
+constexpr i64 max_over(Interval rows, Interval columns, F f) {
+  i64 m = -kIntMax;
+  for (i64 i = rows.min; i < rows.max; ++i)
+    for (i64 j = columns.min; j < columns.max; ++j) m = max(m, f(i, j));
+  return m;
+}
+
+/// What values make a port interesting; the judge draws its data accordingly.
+enum class Hint { any, index, count, boxes, score, flag };
+
+/// How many tensors a port takes.
+enum class Arity { one, optional, variadic };
+
+/// An input or output of an operator.
+struct Port {
+  string_view name;
+  Interval rank;  ///< both ends included
+  string_view text;
+  Hint hint = Hint::any;
+  Arity arity = Arity::one;
+};
+
+/// A word attribute: which of its spellings was given (the default is the first).
+struct Word {
+  i64 choice = 0;
+  constexpr bool operator==(const Word&) const = default;
+};
+
+/// The values an integer, or each entry of a tuple, may take; both ends included.
+struct Range {
+  i64 min, max;
+  constexpr bool contains(i64 v) const { return min <= v && v <= max; }
+};
+inline constexpr Range kAnyInt64{INT64_MIN, INT64_MAX};
+
+/// One row of an operator's attribute table.
+template <class Attrs, class T>
+struct Field {
+  string_view name;
+  T Attrs::*member;
+  Range range;
+  string_view text;
+  string_view words = {};  ///< legal spellings of a word, separated by '|'
+  string_view alias = {};
+  Range entries = {0, kMaxTuple};
+  bool is_required = false, is_ignored = false;
+
+  constexpr Field(string_view n, T Attrs::*m, Range r, string_view t)
+      : name(n), member(m), range(r), text(t) {}
+  /// A boolean, or a word with its spellings still to come.
+  constexpr Field(string_view n, T Attrs::*m, string_view t) : Field(n, m, Range{0, 1}, t) {}
+
+  constexpr Field required() const {
+    return with([](Field& f) { f.is_required = true; });
+  }
+  /// Accepted without effect: checked, never handed to a backend.
+  constexpr Field ignored() const {
+    return with([](Field& f) { f.is_ignored = true; });
+  }
+  /// The spellings of a word, separated by '|'; the first is the default.
+  constexpr Field one_of(string_view w) const {
+    return with([w](Field& f) {
+      f.words = w;
+      f.range = {0, 0};
+      for (char c : w) f.range.max += c == '|';
+    });
+  }
+  constexpr Field also(string_view a) const {
+    return with([a](Field& f) { f.alias = a; });
+  }
+  constexpr Field length(i64 lo, i64 hi) const {
+    return with([lo, hi](Field& f) { f.entries = {lo, hi}; });
+  }
+  constexpr Field length(i64 n) const { return length(n, n); }
+
+ private:
+  template <class F>
+  constexpr Field with(F change) const {
+    Field f = *this;
+    change(f);
+    return f;
+  }
+};
+
+/// A word-labelled guard. The label is the error id in every backend and binding; a violation is
+/// the caller's fault (a logic error).
+template <class Attrs>
+struct Rule {
+  string_view label, text;
+  bool (*holds)(const Attrs&, Types);
+};
+
+/// The types of an operator's outputs.
+struct Inferred {
+  Type type[kMaxOutputs];
+  int count = 1;
+  constexpr Inferred() = default;
+  constexpr Inferred(const Type& a) : type{a} {}
+  constexpr Inferred(const Type& a, const Type& b) : type{a, b}, count(2) {}
+  constexpr const Type& operator[](int i) const { return type[i]; }
+};
+
+/// Which limits the outputs of a legal-looking call may still exceed: rules `shape`, `precision`.
+enum Exceeds { kNothing = 0, kShape = 1, kPrecision = 2, kShapeAndPrecision = 3 };
+
+/// A source of choices. `domain` builds legal calls from it without rejection.
+struct Draw {
+  constexpr virtual ~Draw() = default;
+  /// An integer, both ends included.
+  constexpr virtual i64 operator()(i64 lo, i64 hi) = 0;
+
+  constexpr bool coin() { return (*this)(0, 1) == 1; }
+  /// An extent of at most `most`: small, or now and then beside a vector width.
+  constexpr i64 extent(i64 most = 64) {
+    constexpr i64 kTails[] = {5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65};
+    const bool tail = (*this)(0, 5) == 5;
+    return min(most, tail ? kTails[(*this)(0, std::size(kTails) - 1)] : (*this)(1, 4));
+  }
+  /// A shape of lo..hi axes with at most `most` elements.
+  constexpr Shape shape(i64 lo, i64 hi, i64 most = 600) {
+    Shape s;
+    for (i64 r = (*this)(lo, hi); r > 0; --r) {
+      const i64 n = extent(most);
+      s.push(n);
+      most /= n;
+    }
+    return s;
+  }
+  /// The length of a dot product: short, beside a vector width, or deep enough that the sum of
+  /// full-range 8-bit products passes 2^24.
+  constexpr i64 depth() { return (*this)(0, 15) == 15 ? (*this)(1041, 1100) : extent(); }
+  /// A precision of 1..top: 8, a boundary, or any.
+  constexpr int precision(i64 top = kMaxPrecision) {
+    constexpr i64 kEdges[] = {1, 2, 7, 9, 16, 24, 25, 31, 32};
+    const i64 kind = (*this)(0, 3);
+    const i64 p = kind == 0   ? 8
+                  : kind == 1 ? kEdges[(*this)(0, std::size(kEdges) - 1)]
+                              : (*this)(1, top);
+    return static_cast<int>(min(p, top));
+  }
+};
+
+/// A drawn call: attributes and input types, data left to the judge.
+template <class Attrs>
+struct Case {
+  Attrs attrs;
+  Type in[kMaxDrawn]{};
+  int count = 0;
+  constexpr void add(const Shape& s, int precision) { in[count++] = {s, precision}; }
+};
+
+/// A small tensor written out.
+struct Literal {
+  Shape shape;
+  int precision = 0;
+  List<kMaxLiteral> data;
+};
+
+/// A call and its exact result, as data: documentation shows it, the compiler proves it.
+template <class Attrs>
+struct Example {
+  string_view text;
+  Attrs attrs;
+  Literal in[3];
+  Literal out[kMaxOutputs];
+};
+
+/// A departure from the older documents or the deployed runtime, with its reason.
+struct Erratum {
+  string_view text;
+};
+
+template <class Op>
+concept Operator = requires(const typename Op::Attrs& a, Types t, Draw& draw) {
+  { Op::name } -> std::convertible_to<string_view>;
+  { Op::infer(a, t) } -> std::same_as<Inferred>;
+  { Op::domain(draw) } -> std::same_as<Case<typename Op::Attrs>>;
+};
+/// Defined by the value of one output element.
+template <class Op>
+concept Pointwise = Operator<Op> &&(
+    requires(const typename Op::Attrs& a, Span<View> in, Index y) {
+      { Op::at(a, in, y) } -> std::same_as<i64>;
+    } ||
+    requires(const typename Op::Attrs& a, Span<View> in, Index y, Type t) {
+      { Op::at(a, in, y, t) } -> std::same_as<i64>;
+    });
+/// Defined as a whole.
+template <class Op>
+concept Whole = Operator<Op> &&
+    requires(const typename Op::Attrs& a, Span<View> in, Span<Out> out) {
+  Op::eval(a, in, out);
+};
+
+/// The value of one output element of a pointwise operator.
+template <Pointwise Op, class In>
+constexpr i64 value_at(const typename Op::Attrs& a, const In& in, const Index& y, const Type& t) {
+  if constexpr (requires { Op::at(a, in, y, t); })
+    return Op::at(a, in, y, t);
+  else
+    return Op::at(a, in, y);
+}
+
+}  // namespace lockstep

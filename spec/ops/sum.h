@@ -1,0 +1,37 @@
+/// @file
+/// sum: adds the elements along axes.
+#pragma once
+#include "spec/reduce.h"
+
+namespace lockstep {
+
+struct Sum : Reduce {
+  static constexpr string_view name = "sum";
+  static constexpr string_view summary =
+      "Adds the elements along the given axes. The precision grows by the bit length of the number "
+      "of elements that meet in one output, also when nothing is reduced.";
+  static constexpr string_view formula = R"(Y[y] = \sum_{x \in X : x|_{kept} = y} X[x])";
+  static constexpr Exceeds exceeds = kPrecision;
+
+  static constexpr Inferred infer(const Attrs& a, Types in) {
+    const Shape y = kept(a, in[X]);
+    return Type{y, in[X].precision + bit_length(volume(in[X].shape) / volume(y))};
+  }
+  static constexpr Case<Attrs> domain(Draw& draw) { return reduced(draw, 22); }
+  static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
+    return sum_over(window(a, in[X], y), [&](const Index& x) { return i64{in[X](x)}; });
+  }
+  static constexpr Example<Attrs> examples[] = {
+      {"rows", {.axis = {1}}, {{{2, 2}, 8, {1, 2, 3, 4}}}, {{{2}, 10, {3, 7}}}},
+      {"everything, axes kept",
+       {.keepdims = true},
+       {{{2, 2}, 8, {1, 2, 3, -4}}},
+       {{{1, 1}, 11, {2}}}},
+      {"every axis excluded: the identity, one bit wider",
+       {.axis = {0, -1}, .exclude = true},
+       {{{1, 2}, 8, {5, -6}}},
+       {{{1, 2}, 9, {5, -6}}}},
+  };
+};
+
+}  // namespace lockstep

@@ -1,0 +1,97 @@
+/// @file
+/// What sum and max share: which axes go, which positions meet in one output.
+#pragma once
+#include "spec/op.h"
+
+namespace lockstep {
+
+struct ReduceAttrs {
+  Tuple axis{};
+  bool keepdims = false, exclude = false;
+  Word dtype{};
+};
+
+struct Reduce {
+  using Attrs = ReduceAttrs;
+  static constexpr string_view profile = "REDUCE";
+  enum { X };
+  static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
+  static constexpr Port outputs[] = {
+      {"Y", {1, kMaxRank}, "X without the reduced axes, or with extent 1 there"}};
+  static constexpr std::tuple attrs{
+      Field{"axis", &Attrs::axis, kAnyInt64, "axes to reduce; none: all of them, whatever exclude"}
+          .also("axes"),
+      Field{"keepdims", &Attrs::keepdims, "keep reduced axes with extent 1"},
+      Field{"exclude", &Attrs::exclude, "reduce the axes that are not listed"},
+      Field{"dtype", &Attrs::dtype, "accepted without effect"}.one_of("int32").ignored()};
+
+  /// The axes that are reduced, as a bit set.
+  static constexpr unsigned reduced_axes(const Attrs& a, const Type& x) {
+    const unsigned all = (1u << x.rank()) - 1;
+    if (a.axis.size == 0) return all;
+    unsigned listed = 0;
+    for (i64 d : a.axis) listed |= 1u << wrap(d, x.rank());
+    return a.exclude ? all & ~listed : listed;
+  }
+  static constexpr Rule<Attrs> rules[] = {
+      {"axis", "every axis lies in -N..N-1",
+       [](const Attrs& a, Types in) {
+         for (i64 d : a.axis)
+           if (!axis_in(d, in[X].rank())) return false;
+         return true;
+       }},
+      {"axis_twice", "no axis is listed twice", [](const Attrs& a, Types in) {
+         unsigned seen = 0;
+         for (i64 d : a.axis) {
+           const unsigned bit = 1u << wrap(d, in[X].rank());
+           if (seen & bit) return false;
+           seen |= bit;
+         }
+         return true;
+       }}};
+  /// The shape of the output.
+  static constexpr Shape kept(const Attrs& a, const Type& x) {
+    const unsigned r = reduced_axes(a, x);
+    Shape y;
+    for (int d = 0; d < x.rank(); ++d) {
+      if (!(r >> d & 1))
+        y.push(x.dim(d));
+      else if (a.keepdims)
+        y.push(1);
+    }
+    if (y.size == 0) y.push(1);
+    return y;
+  }
+  /// The positions of X that meet in output y.
+  static constexpr Box window(const Attrs& a, const Type& x, const Index& y) {
+    const unsigned r = reduced_axes(a, x);
+    Box box{Index::filled(x.rank(), 0), x.shape};
+    for (int d = 0, e = 0; d < x.rank(); ++d) {
+      if (r >> d & 1) {
+        e += a.keepdims ? 1 : 0;
+      } else {
+        box.first[d] = y[e++];
+        box.extent[d] = 1;
+      }
+    }
+    return box;
+  }
+  static constexpr Case<Attrs> reduced(Draw& draw, i64 top) {
+    Case<Attrs> c;
+    const Shape x = draw.shape(1, kMaxRank);
+    const int p = draw.precision(top);
+    c.add(x, p);
+    unsigned listed = 0;
+    for (i64 k = draw(0, x.size); k > 0; --k) {
+      const i64 d = draw(0, x.size - 1);
+      if (listed >> d & 1) continue;
+      listed |= 1u << d;
+      c.attrs.axis.push(draw.coin() ? d : d - x.size);
+    }
+    c.attrs.keepdims = draw.coin();
+    c.attrs.exclude = draw(0, 2) == 2;
+    return c;
+  }
+};
+
+}  // namespace lockstep
