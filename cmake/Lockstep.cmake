@@ -37,7 +37,7 @@ macro(lockstep_configure_toolchain)
     set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
     add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-Wall> $<$<COMPILE_LANGUAGE:C,CXX>:-Wextra>
                         $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
-    # g++ accepts -Wmissing-declarations for C++ as clang does; in C its name is -Wmissing-prototypes.
+    # A definition no header declares is a mistake: its caller sees another one, or none.
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wmissing-declarations>
                         $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
   endif()
@@ -74,6 +74,7 @@ function(lockstep_backend name)
     PREFIX "" SUFFIX ".so" OUTPUT_NAME ${name}
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/lockstep")
   target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} lockstep::spec)
+  target_compile_definitions(${target} PRIVATE LOCKSTEP_VERSION="${PROJECT_VERSION}")
   # clang leaves a sanitizer's symbols in a shared library to the executable that loads it.
   if(NOT LOCKSTEP_SANITIZE OR CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_link_options(${target} PRIVATE LINKER:--no-undefined)

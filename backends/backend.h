@@ -1,0 +1,154 @@
+/**
+ * @file
+ * Lockstep backend ABI, version 1: the only header a backend needs (with DLPack's).
+ *
+ * A backend is a shared library that exports lockstep_backend_v1(). C99, no allocation crosses the
+ * boundary, no exception may. ls_api and ls_status begin with their own size and grow only at their
+ * end; ls_attr, ls_text, ls_node and ls_tensor, of which arrays are passed, are frozen for this
+ * ABI.
+ *
+ * License: Apache-2.0 OR MIT.
+ */
+#ifndef LOCKSTEP_BACKEND_H
+#define LOCKSTEP_BACKEND_H
+
+#include <dlpack/dlpack.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LOCKSTEP_ABI 1u
+
+#if defined(_WIN32)
+#define LOCKSTEP_EXPORT __declspec(dllexport)
+#else
+#define LOCKSTEP_EXPORT __attribute__((visibility("default")))
+#endif
+
+/** What a call answers. */
+enum {
+  LS_OK = 0,
+  LS_LOGIC = 1,      /**< the caller's fault; ls_status.label names the rule, as "conv2d.window" */
+  LS_RUNTIME = 2,    /**< the machine's or the backend's own fault */
+  LS_UNSUPPORTED = 3 /**< legal, but not offered; deterministic, and a failure inside a claim */
+};
+
+/** Kinds of an attribute's value. */
+enum { LS_INT = 0, LS_BOOL = 1, LS_TUPLE = 2, LS_TEXT = 3, LS_NONE = 4 };
+
+/** ls_tensor.flags: the data is given to prepare() and does not change afterwards. */
+enum { LS_CONSTANT = 1u };
+
+/** Detail of an answer; the caller zeroes it, except size. Both texts are NUL-terminated. */
+typedef struct {
+  uint32_t size; /**< sizeof(ls_status) of the caller */
+  int32_t code;
+  char label[64];
+  char text[256];
+} ls_status;
+
+/** One attribute: canonical name, default filled in. A call lists them in the specification's
+ * order. */
+typedef struct {
+  const char* key;
+  int32_t kind;        /**< LS_INT ... LS_NONE */
+  uint32_t count;      /**< integers: 1 for LS_INT and LS_BOOL, the length of an LS_TUPLE, else 0 */
+  const int64_t* ints; /**< `count` of them */
+  const char* text;    /**< the word of an LS_TEXT, else NULL */
+} ls_attr;
+
+/**
+ * A type, a layout and, for constants, the data. Elements are int32, of which a value of precision
+ * p lies in +-(2^(p-1) - 1). dl.strides is never NULL: elements, > 0, not overlapping, ignored
+ * where the extent is 1. dl.data is the address of element (0, ..., 0), NULL in prepare unless
+ * LS_CONSTANT; dl.byte_offset is 0.
+ */
+typedef struct {
+  DLTensor dl;
+  int32_t precision;
+  uint32_t flags;
+  uint64_t reserved[2];
+} ls_tensor;
+
+typedef struct {
+  const char* key;
+  const char* value;
+} ls_text;
+
+/** One operator call of a graph; inputs and outputs are numbers of entries. */
+typedef struct {
+  const char* op;
+  const ls_attr* attrs;
+  const uint32_t* in;
+  const uint32_t* out;
+  uint32_t n_attrs, n_in, n_out, reserved;
+} ls_node;
+
+typedef struct ls_backend ls_backend; /**< an opened backend */
+typedef struct ls_plan ls_plan;       /**< a prepared call */
+
+/** The table of a backend. Functions marked (optional) may be NULL. Every int32_t is LS_OK ... */
+typedef struct {
+  uint32_t abi;  /**< LOCKSTEP_ABI */
+  uint32_t size; /**< sizeof(ls_api) of the backend */
+
+  /** JSON text: name, version, device, kernels, claims; fixed before the run and hashed. */
+  const char* (*manifest)(void);
+  /** Opens a device with options ("threads", "isa", ...). An option it does not know is LS_LOGIC.
+   */
+  int32_t (*open)(const ls_text* options, uint32_t n, ls_backend** self, ls_status* status);
+  void (*close)(ls_backend* self);
+
+  /** Device memory and streams (optional, all six or none): with none, data lies in host memory. */
+  void* (*alloc)(ls_backend* self, uint64_t bytes, uint64_t align);
+  void (*free)(ls_backend* self, void* memory);
+  int32_t (*upload)(ls_backend* self, void* device, const void* host, uint64_t bytes, ls_status*);
+  int32_t (*download)(ls_backend* self, void* host, const void* device, uint64_t bytes, ls_status*);
+  int32_t (*stream)(ls_backend* self, void** stream, ls_status* status);
+  int32_t (*wait)(ls_backend* self, void* stream, ls_status* status);
+
+  /**
+   * Prepares a call. All logic errors belong here. The arrays live until it returns; constants'
+   * data live until release().
+   */
+  int32_t (*prepare)(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t n_attrs,
+                     const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out,
+                     ls_plan** plan, uint64_t* scratch_bytes, ls_status* status);
+  /**
+   * Runs a plan. Each pointer is the address of an element (0, ..., 0); inputs may alias inputs,
+   * outputs alias nothing. `scratch` is aligned to 64 bytes. Legal concurrently on one plan, with
+   * scratch of its own.
+   */
+  int32_t (*execute)(const ls_plan* plan, const void* const* in, void* const* out, void* scratch,
+                     void* stream, ls_status* status);
+  void (*release)(ls_plan* plan);
+  /** The kernel a plan runs: the name of one of the manifest's kernels for this operator. */
+  const char* (*path)(const ls_plan* plan);
+
+  /**
+   * (optional) Fills shape and precision of the outputs. out[k].dl.shape has room for 6 extents and
+   * *n_out is the room in `out` on entry, the number of outputs on return.
+   */
+  int32_t (*infer)(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t n_attrs,
+                   const ls_tensor* in, uint32_t n_in, ls_tensor* out, uint32_t* n_out,
+                   ls_status* status);
+  /**
+   * (optional) Prepares a whole graph: nodes in topological order over numbered entries, of which
+   * `feeds` are the inputs and `heads` the outputs of execute().
+   */
+  int32_t (*compile)(ls_backend* self, const ls_node* nodes, uint32_t n_nodes,
+                     const ls_tensor* entries, uint32_t n_entries, const uint32_t* feeds,
+                     uint32_t n_feeds, const uint32_t* heads, uint32_t n_heads, ls_plan** plan,
+                     uint64_t* scratch_bytes, ls_status* status);
+} ls_api;
+
+/** The one exported symbol. The table lives as long as the library is loaded. */
+LOCKSTEP_EXPORT const ls_api* lockstep_backend_v1(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,194 @@
+/// @file
+/// A C++ backend in about forty lines: derive a Plan, write a class with `manifest` and `prepare`,
+/// and return `table<YourBackend>()` from lockstep_backend_v1(). Exceptions become statuses here.
+///
+/// License: Apache-2.0 OR MIT.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/backend.h"
+
+namespace lockstep::backend {
+
+/// The caller's fault: becomes LS_LOGIC with its label.
+struct LogicError : std::logic_error {
+  LogicError(std::string l, const std::string& text)
+      : std::logic_error(text), label(std::move(l)) {}
+  std::string label;
+};
+/// Legal but not offered: becomes LS_UNSUPPORTED.
+struct Unsupported : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What open() was given; a backend takes what it knows and refuses the rest.
+using Options = std::map<std::string, std::string, std::less<>>;
+
+/// A prepared call's arguments, valid during prepare() and infer().
+struct Call {
+  std::string_view op;
+  std::span<const ls_attr> attrs;
+  std::span<const ls_tensor> in, out;
+
+  /// The attribute of this name. @throws std::out_of_range if the call has none.
+  const ls_attr& attr(std::string_view name) const {
+    for (const ls_attr& a : attrs)
+      if (a.key == name) return a;
+    throw std::out_of_range("no attribute " + std::string(name));
+  }
+  int64_t integer(std::string_view name) const { return attr(name).ints[0]; }
+  std::span<const int64_t> tuple(std::string_view name) const {
+    return {attr(name).ints, attr(name).count};
+  }
+};
+
+/// Number of elements of a tensor.
+inline int64_t volume(const ls_tensor& t) {
+  int64_t n = 1;
+  for (int d = 0; d < t.dl.ndim; ++d) n *= t.dl.shape[d];
+  return n;
+}
+
+/// Whether the elements of a tensor lie side by side in row-major order.
+inline bool compact(const ls_tensor& t) {
+  int64_t n = 1;
+  for (int d = t.dl.ndim - 1; d >= 0; --d) {
+    if (t.dl.shape[d] != 1 && t.dl.strides[d] != n) return false;
+    n *= t.dl.shape[d];
+  }
+  return true;
+}
+
+/// Shape and precision of an inferred output.
+struct TensorType {
+  std::vector<int64_t> shape;
+  int precision;
+};
+
+/// A call made ready. run() may be called from several threads at once.
+struct Plan {
+  virtual ~Plan() = default;
+  virtual void run(const int32_t* const* in, int32_t* const* out, void* scratch) const = 0;
+  /// A kernel name of the manifest.
+  virtual const char* path() const = 0;
+  virtual uint64_t scratch_bytes() const { return 0; }
+};
+
+namespace detail {
+
+inline int32_t fill(ls_status* s, int32_t code, std::string_view label, std::string_view text) {
+  const auto copy = [](char* to, std::size_t room, std::string_view from) {
+    const std::size_t n = std::min(room - 1, from.size());
+    std::memcpy(to, from.data(), n);
+    to[n] = '\0';
+  };
+  if (s) {
+    s->code = code;
+    copy(s->label, sizeof s->label, label);
+    copy(s->text, sizeof s->text, text);
+  }
+  return code;
+}
+
+/// Runs f; whatever it throws becomes a status.
+template <class F>
+int32_t guarded(ls_status* s, F f) {
+  try {
+    f();
+    return LS_OK;
+  } catch (const LogicError& e) {
+    return fill(s, LS_LOGIC, e.label, e.what());
+  } catch (const Unsupported& e) {
+    return fill(s, LS_UNSUPPORTED, "", e.what());
+  } catch (const std::exception& e) {
+    return fill(s, LS_RUNTIME, "", e.what());
+  } catch (...) {
+    return fill(s, LS_RUNTIME, "", "an exception that is no std::exception");
+  }
+}
+
+template <class Backend>
+struct Functions {
+  static Backend* self(ls_backend* b) { return reinterpret_cast<Backend*>(b); }
+
+  static int32_t open(const ls_text* options, uint32_t n, ls_backend** out, ls_status* s) {
+    return guarded(s, [&] {
+      Options o;
+      for (uint32_t i = 0; i < n; ++i) o[options[i].key] = options[i].value;
+      *out = reinterpret_cast<ls_backend*>(new Backend(o));
+    });
+  }
+  static void close(ls_backend* b) { delete self(b); }
+  static int32_t prepare(ls_backend* b, const char* op, const ls_attr* attrs, uint32_t n_attrs,
+                         const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out,
+                         ls_plan** plan, uint64_t* scratch, ls_status* s) {
+    return guarded(s, [&] {
+      std::unique_ptr<Plan> p =
+          self(b)->prepare(Call{op, {attrs, n_attrs}, {in, n_in}, {out, n_out}});
+      *scratch = p->scratch_bytes();
+      *plan = reinterpret_cast<ls_plan*>(p.release());
+    });
+  }
+  static int32_t execute(const ls_plan* plan, const void* const* in, void* const* out,
+                         void* scratch, void*, ls_status* s) {
+    return guarded(s, [&] {
+      reinterpret_cast<const Plan*>(plan)->run(reinterpret_cast<const int32_t* const*>(in),
+                                               reinterpret_cast<int32_t* const*>(out), scratch);
+    });
+  }
+  static void release(ls_plan* plan) { delete reinterpret_cast<Plan*>(plan); }
+  static const char* path(const ls_plan* plan) {
+    return reinterpret_cast<const Plan*>(plan)->path();
+  }
+  static int32_t infer(ls_backend* b, const char* op, const ls_attr* attrs, uint32_t n_attrs,
+                       const ls_tensor* in, uint32_t n_in, ls_tensor* out, uint32_t* n_out,
+                       ls_status* s) {
+    return guarded(s, [&] {
+      const std::vector<TensorType> types =
+          self(b)->infer(Call{op, {attrs, n_attrs}, {in, n_in}, {}});
+      if (types.size() > *n_out) throw std::runtime_error("no room for the outputs' types");
+      for (std::size_t k = 0; k < types.size(); ++k) {
+        out[k].dl.ndim = static_cast<int32_t>(types[k].shape.size());
+        out[k].precision = types[k].precision;
+        std::copy(types[k].shape.begin(), types[k].shape.end(), out[k].dl.shape);
+      }
+      *n_out = static_cast<uint32_t>(types.size());
+    });
+  }
+};
+
+}  // namespace detail
+
+/// The ABI's table for a class with `static const char* manifest()`, a constructor from Options,
+/// `std::unique_ptr<Plan> prepare(const Call&)` and, if it infers, `std::vector<TensorType>
+/// infer(const Call&)`.
+template <class Backend>
+const ls_api* table() {
+  using F = detail::Functions<Backend>;
+  static const ls_api api = [] {
+    ls_api t{};
+    t.abi = LOCKSTEP_ABI;
+    t.size = sizeof(ls_api);
+    t.manifest = Backend::manifest;
+    t.open = F::open;
+    t.close = F::close;
+    t.prepare = F::prepare;
+    t.execute = F::execute;
+    t.release = F::release;
+    t.path = F::path;
+    if constexpr (requires(Backend & b, const Call& c) { b.infer(c); }) t.infer = F::infer;
+    return t;
+  }();
+  return &api;
+}
+
+}  // namespace lockstep::backend

@@ -1,0 +1,96 @@
+/// @file
+/// From the ABI's flat call to the specification's: for backends that share its text.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/backend.hpp"
+#include "spec/check.h"
+#include "spec/operators.h"
+
+namespace lockstep::backend {
+
+/// A legal call in the specification's terms. The views have types and strides, no data yet.
+struct LegalCall {
+  const OpInfo* op = nullptr;
+  std::vector<Attr> attrs;
+  std::vector<View> in;
+  std::vector<Out> out;
+  Attributes attributes() const { return {attrs.data(), static_cast<int>(attrs.size())}; }
+};
+
+/// Views of one execution: those of the call, with its data.
+template <class V, class T>
+std::vector<V> bound(std::vector<V> views, T* const* data) {
+  for (std::size_t k = 0; k < views.size(); ++k) views[k].data = data[k];
+  return views;
+}
+
+inline Type type_of(const ls_tensor& t) {
+  Type type;
+  type.precision = t.precision;
+  for (int d = 0; d < t.dl.ndim; ++d) type.shape.push(t.dl.shape[d]);
+  return type;
+}
+
+/// The value of an attribute as the specification holds it; ignored ones keep their default.
+inline Attr attr_of(const Call& call, const AttrInfo& f) {
+  if (f.ignored) return f.fallback;
+  const ls_attr& a = call.attr(f.name);
+  if (f.kind == Kind::word) return f.fallback;
+  Attr v{f.kind, a.kind == LS_NONE, {}};
+  for (uint32_t i = 0; i < a.count; ++i) v.ints.push(a.ints[i]);
+  return v;
+}
+
+/// Judges attributes and input types against every rule.
+/// @return the types of the outputs. @throws LogicError with the label of the first violation.
+inline Inferred checked_types(const Call& call, const OpInfo*& op, std::vector<Attr>& attrs) {
+  op = find_operator(call.op);
+  if (!op) throw LogicError("op.unknown", "no operator " + std::string(call.op));
+  for (const AttrInfo& f : op->attrs) attrs.push_back(attr_of(call, f));
+  std::vector<Type> in;
+  for (const ls_tensor& t : call.in) in.push_back(type_of(t));
+  const Attributes values{attrs.data(), static_cast<int>(attrs.size())};
+  const Types types{in.data(), static_cast<int>(in.size())};
+  if (const Refusal r = check(*op, values, types); r.refused())
+    throw LogicError(r.label(), "refused by the rule " + r.label());
+  return op->infer(values, types);
+}
+
+/// A view without data in the layout a call was prepared with.
+template <class V>
+V view_of(const ls_tensor& t) {
+  V v(type_of(t), nullptr);
+  for (int d = 0; d < v.rank(); ++d) v.stride[d] = v.dim(d) == 1 ? 0 : t.dl.strides[d];
+  v.compact = compact(t);
+  return v;
+}
+
+/// The call, judged and with its layouts.
+/// @throws LogicError with the label of the first violation, or `backend.outputs` where the outputs
+/// do not have the inferred types.
+inline LegalCall legal_call(const Call& call) {
+  LegalCall c;
+  const Inferred y = checked_types(call, c.op, c.attrs);
+  for (const ls_tensor& t : call.in) c.in.push_back(view_of<View>(t));
+  for (const ls_tensor& t : call.out) c.out.push_back(view_of<Out>(t));
+  bool same = static_cast<int>(c.out.size()) == y.count;
+  for (int k = 0; same && k < y.count; ++k)
+    same = static_cast<const Type&>(c.out[static_cast<std::size_t>(k)]) == y[k];
+  if (!same) throw LogicError("backend.outputs", "the outputs do not have the inferred types");
+  return c;
+}
+
+inline std::vector<TensorType> inferred_types(const Call& call) {
+  const OpInfo* op = nullptr;
+  std::vector<Attr> attrs;
+  const Inferred y = checked_types(call, op, attrs);
+  std::vector<TensorType> types;
+  for (int k = 0; k < y.count; ++k)
+    types.push_back({{y[k].shape.begin(), y[k].shape.end()}, y[k].precision});
+  return types;
+}
+
+}  // namespace lockstep::backend

@@ -1,0 +1,72 @@
+/// @file
+/// A backend's manifest as text: what it contains and what it claims, fixed before the run.
+#pragma once
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "backends/backend.hpp"
+
+namespace lockstep::backend {
+
+/// A kernel of a manifest. The operator "*" stands for every operator.
+struct Kernel {
+  std::string op, name, isa;
+  bool runnable = true;  ///< on this machine
+};
+
+/// What a backend promises; a broken promise is a failure.
+struct Claims {
+  std::vector<std::string> operators = {"*"};
+  std::vector<std::string> layouts = {"compact", "strided"};
+  std::string determinism = "D2";
+  std::string errors = "label";  ///< "label", "class" or "none"
+};
+
+namespace detail {
+
+inline std::string quoted(const std::string& s) { return "\"" + s + "\""; }
+
+inline std::string list(const std::vector<std::string>& items) {
+  std::string s;
+  for (const std::string& i : items) s += (s.empty() ? "" : ", ") + i;
+  return "[" + s + "]";
+}
+
+inline std::vector<std::string> all_quoted(std::vector<std::string> items) {
+  for (std::string& i : items) i = quoted(i);
+  return items;
+}
+
+}  // namespace detail
+
+/// The JSON text of a manifest. Names consist of letters, digits, '_', '.' and '-'.
+inline std::string manifest_of(const std::string& name, const std::vector<Kernel>& kernels,
+                               const Claims& claims, const std::vector<std::string>& options = {}) {
+  using detail::list, detail::quoted;
+  std::vector<std::string> rows, operators;
+  for (const Kernel& k : kernels)
+    rows.push_back("{\"op\": " + quoted(k.op) + ", \"name\": " + quoted(k.name) + ", \"isa\": " +
+                   quoted(k.isa) + ", \"runnable\": " + (k.runnable ? "true" : "false") + "}");
+  for (const std::string& op : claims.operators) operators.push_back(quoted(op) + ": {}");
+  std::string claimed = list(operators);
+  claimed.front() = '{';
+  claimed.back() = '}';
+  return "{\"schema\": 1, \"name\": " + quoted(name) +
+         ", \"version\": " + quoted(LOCKSTEP_VERSION) +
+         ", \"device\": \"CPU\", \"options\": " + list(detail::all_quoted(options)) +
+         ", \"kernels\": " + list(rows) + ", \"claims\": {\"operators\": " + claimed +
+         ", \"layouts\": " + list(detail::all_quoted(claims.layouts)) +
+         ", \"determinism\": " + quoted(claims.determinism) +
+         ", \"errors\": " + quoted(claims.errors) + "}}";
+}
+
+/// Refuses options that a backend does not know.
+/// @throws LogicError naming the first of them.
+inline void refuse_options(const Options& given, const std::vector<std::string>& known = {}) {
+  for (const auto& [key, value] : given)
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      throw LogicError("option.unknown", "no option '" + key + "'");
+}
+
+}  // namespace lockstep::backend

@@ -1,0 +1,46 @@
+"""The files of the project that people write, found by walking the tree.
+
+A tarball has no git, so the list cannot come from it; a build directory is recognized by the
+CMakeCache.txt in it, wherever it lies.
+"""
+
+import pathlib
+
+CXX_SUFFIXES = {".h", ".hpp", ".cc", ".c", ".cu", ".cuh"}
+TEXT_SUFFIXES = CXX_SUFFIXES | {".py", ".cmake", ".in", ".sh"}
+TEXT_NAMES = {"CMakeLists.txt", "dev", ".clang-format", ".clang-tidy"}
+GENERATED_PARTS = {"build", "__pycache__"}
+
+
+def walk(root: pathlib.Path):
+    """Every file below root that is not built, in a fixed order."""
+    for path in sorted(root.iterdir()):
+        if path.is_symlink() or path.name in GENERATED_PARTS or path.name == ".git":
+            continue
+        if path.is_dir():
+            if not (path / "CMakeCache.txt").exists():
+                yield from walk(path)
+        else:
+            yield path
+
+
+def cxx_files(root: pathlib.Path):
+    """C and C++ sources and headers."""
+    return [path for path in walk(root) if path.suffix in CXX_SUFFIXES]
+
+
+def text_files(root: pathlib.Path):
+    """Everything written by hand that a compiler, CMake or an interpreter reads."""
+    return [
+        path
+        for path in walk(root)
+        if path.suffix in TEXT_SUFFIXES or path.name in TEXT_NAMES or is_script(path)
+    ]
+
+
+def is_script(path: pathlib.Path) -> bool:
+    """Whether a file without a suffix starts like a script."""
+    if path.suffix or path.stat().st_size < 2:
+        return False
+    with path.open("rb") as file:
+        return file.read(2) == b"#!"

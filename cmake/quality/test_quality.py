@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Proves that every house rule of rules.py can fail, and that clean text passes."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import rules
+import sources
+
+CLEAN = "#pragma once\nint f();\n"
+
+
+class Rules(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.root = pathlib.Path(self.directory.name)
+
+    def problems(self, name: str, text: str):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return rules.check_tree(self.root)[1]
+
+    def test_clean_header_passes(self):
+        self.assertEqual(self.problems("spec/a.h", CLEAN), [])
+
+    def test_each_line_rule_fires(self):
+        for line, words in (
+            ("// na\u00efve", "not ASCII"),
+            ("\tint g();", "a tab"),
+            ("int g(); ", "trailing white space"),
+            ("// " + "x" * 98, "101 columns"),
+            ("// FIX" "ME", "an unpaid debt"),
+            ('#include "b.h"', "not a path from the root"),
+        ):
+            with self.subTest(words):
+                found = self.problems("spec/a.h", CLEAN + line + "\n")
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(words, found[0])
+                self.assertTrue(found[0].startswith("spec/a.h:3: "), found)
+
+    def test_include_from_the_root_passes(self):
+        (self.root / "spec").mkdir()
+        (self.root / "spec/b.h").write_text(CLEAN, encoding="utf-8")
+        self.assertEqual(self.problems("spec/a.h", CLEAN + '#include "spec/b.h"\n'), [])
+
+    def test_long_file_fires(self):
+        found = self.problems("a.cc", "\n" * (rules.FILE_LINES_MAX + 1))
+        self.assertEqual(found, ["a.cc:501: 501 lines, at most 500"])
+
+    def test_missing_newline_fires(self):
+        found = self.problems("a.cc", "int x;")
+        self.assertEqual(found, ["a.cc:1: no newline at the end of the file"])
+
+    def test_header_without_guard_fires(self):
+        self.assertEqual(len(self.problems("a.h", "int f();\n")), 1)
+        self.assertEqual(self.problems("a.h", "#ifndef A_H\n#define A_H\n#endif\n"), [])
+
+    def test_long_python_function_fires(self):
+        body = "    x = 1\n" * rules.FUNCTION_LINES_MAX
+        found = self.problems("a.py", "def f():\n" + body)
+        self.assertEqual(found, ["a.py:1: f has 71 lines, at most 70"])
+
+    def test_built_files_are_not_read(self):
+        (self.root / "out").mkdir()
+        (self.root / "out/CMakeCache.txt").write_text("", encoding="utf-8")
+        self.assertEqual(self.problems("out/a.h", "\t"), [])
+        self.assertEqual(self.problems("build/a.h", "\t"), [])
+
+    def test_scripts_without_a_suffix_are_read(self):
+        self.assertEqual(len(self.problems("run", "#!/bin/sh\n\ttrue\n")), 1)
+        self.assertEqual(sources.text_files(self.root), [self.root / "run"])
+
+    def test_an_empty_tree_is_a_failure(self):
+        command = [sys.executable, rules.__file__, str(self.root)]
+        run = subprocess.run(command, check=False, capture_output=True, text=True)
+        self.assertEqual((run.returncode, run.stdout), (1, "0 files, 0 violations\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,38 @@
+/// @file
+/// The machine that runs the specification's text: check, infer, then `at` or `eval` over
+/// range-checked views, every result asserted inside its inferred precision.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "spec/check.h"
+#include "spec/operators.h"
+
+namespace lockstep::reference {
+
+/// A compact row-major tensor.
+struct Tensor {
+  Type type;
+  std::vector<i32> data;
+};
+
+enum class Status { ok, logic_error, runtime_error };
+
+/// The one outcome of a call: exact outputs, or an error with its label and a sentence.
+struct Outcome {
+  Status status = Status::ok;
+  std::string label, message;
+  std::vector<Tensor> out;
+};
+
+/// One sentence for a refusal: what, where and why.
+std::string explain(const OpInfo& op, const Refusal& why, Attributes attrs, Types in);
+
+/// The outputs of a call that `check` has passed.
+/// @throws BrokenSpecification where the specification's text contradicts itself.
+std::vector<Tensor> outputs(const OpInfo& op, Attributes attrs, const std::vector<Tensor>& in);
+
+/// Judges and runs a call. Never throws but for exhausted memory.
+Outcome evaluate(const OpInfo& op, Attributes attrs, const std::vector<Tensor>& in);
+
+}  // namespace lockstep::reference

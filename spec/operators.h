@@ -1,0 +1,16 @@
+/// @file
+/// The rows of all operators, in the order of the list.
+#pragma once
+#include <vector>
+
+#include "spec/info.h"
+
+namespace lockstep {
+
+/// Every operator's row.
+const std::vector<const OpInfo*>& operators();
+
+/// The operator with this canonical name or alias, or nullptr.
+const OpInfo* find_operator(string_view name);
+
+}  // namespace lockstep
