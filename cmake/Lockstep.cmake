@@ -80,7 +80,7 @@ function(lockstep_backend name)
     target_link_options(${target} PRIVATE LINKER:--no-undefined)
   endif()
   set_property(GLOBAL APPEND PROPERTY LOCKSTEP_BACKENDS ${target})
-  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/lockstep)
+  install(TARGETS ${target} LIBRARY DESTINATION lib/lockstep)
 endfunction()
 
 # lockstep_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABEL <label>])

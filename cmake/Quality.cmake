@@ -1,7 +1,7 @@
 # Style as tests: quality.format, quality.tidy, quality.rules, quality.shell and quality.self.
 # A tool that a developer's machine lacks skips its test in sight; `./dev test` installs them all.
 
-# _lockstep_quality_test(<name> NEEDS <program>... COMMAND <word>... [PROPERTIES <property> <value>...])
+# _lockstep_quality_test(<name> NEEDS <program>... COMMAND <word>... [PROPERTIES <key> <value>...])
 # In the command, % is the program that was found: the first of the names NEEDS lists.
 function(_lockstep_quality_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "NEEDS;COMMAND;PROPERTIES")

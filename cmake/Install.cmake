@@ -1,0 +1,42 @@
+# cmake --install leaves a relocatable tree: nothing in it names the place it was installed to.
+#   bin/lockstep  lib/lockstep/<backend>.so  share/lockstep/{vectors,models}   what the judge needs
+#   include/lockstep/{spec,reference,backends}  lib/*.a  lib/cmake  lib/pkgconfig   for builders
+# Headers keep their include paths (#include "backends/backend.h"): include/lockstep is the root.
+include(CMakePackageConfigHelpers)
+
+# The libraries that need nothing but themselves and are therefore offered to others.
+set(exported lockstep_spec lockstep_operators lockstep_reference)
+set(header_root "${CMAKE_INSTALL_INCLUDEDIR}/lockstep")
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/lockstep")
+foreach(target IN LISTS exported)
+  string(REGEX REPLACE "^lockstep_" "" name "${target}")
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(${target} INTERFACE "$<INSTALL_INTERFACE:${header_root}>")
+endforeach()
+install(TARGETS ${exported} EXPORT lockstep_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT lockstep_targets NAMESPACE lockstep:: FILE lockstepTargets.cmake
+  DESTINATION ${package_dir})
+install(DIRECTORY spec DESTINATION ${header_root} FILES_MATCHING PATTERN "*.h"
+  PATTERN tests EXCLUDE)
+install(FILES reference/evaluate.h DESTINATION ${header_root}/reference)
+install(FILES backends/backend.h backends/backend.hpp backends/manifest.h
+  DESTINATION ${header_root}/backends)
+
+write_basic_package_version_file(lockstepConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake" cmake/lockstepConfig.cmake
+  DESTINATION ${package_dir})
+
+# From lib/pkgconfig back to the prefix, however deep the library directory is.
+file(RELATIVE_PATH LOCKSTEP_PREFIX_FROM_PC "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+string(REGEX REPLACE "/$" "" LOCKSTEP_PREFIX_FROM_PC "${LOCKSTEP_PREFIX_FROM_PC}")
+configure_file(cmake/lockstep.pc.in lockstep.pc @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/lockstep.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET lockstep)
+  install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+foreach(data vectors models)
+  install(DIRECTORY conformance/${data} DESTINATION share/lockstep
+    PATTERN "*.py" EXCLUDE PATTERN CMakeLists.txt EXCLUDE PATTERN __pycache__ EXCLUDE)
+endforeach()
+install(FILES LICENSE NOTICE DESTINATION share/lockstep)
