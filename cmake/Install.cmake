@@ -39,4 +39,4 @@ foreach(data vectors models)
   install(DIRECTORY conformance/${data} DESTINATION share/lockstep
     PATTERN "*.py" EXCLUDE PATTERN CMakeLists.txt EXCLUDE PATTERN __pycache__ EXCLUDE)
 endforeach()
-install(FILES LICENSE NOTICE DESTINATION share/lockstep)
+install(FILES LICENSE LICENSE-MIT NOTICE DESTINATION share/lockstep)
