@@ -23,7 +23,7 @@ inline constexpr std::uint64_t kFileMagic = 0xF7E58D4F05049CB7;
 inline constexpr std::uint64_t kRecordMagic = 0xDD5E40F096B4A13F;
 inline constexpr std::int32_t kDeviceType = 1;  ///< host memory; data is copied there to be saved
 inline constexpr std::int32_t kDeviceId = 0;
-inline constexpr std::int32_t kMaxRank = 32;
+inline constexpr std::int32_t kMaxDimensions = 32;
 inline constexpr std::uint16_t kLanes = 1;
 
 /// One number of the file.

@@ -63,9 +63,12 @@ Bytes Bytes::borrow(std::span<const std::byte> bytes) {
 }
 
 Bytes Bytes::copy(std::span<const std::byte> bytes) {
-  if (bytes.empty()) return {};
-  const auto owner = std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
-  return {std::shared_ptr<const std::byte>(owner, owner->data()), bytes.size()};
+  return own(std::vector<std::byte>(bytes.begin(), bytes.end()));
+}
+
+Bytes Bytes::own(std::vector<std::byte> bytes) {
+  const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  return {std::shared_ptr<const std::byte>(owner, owner->data()), owner->size()};
 }
 
 bool operator==(const Tensor& a, const Tensor& b) {
@@ -111,7 +114,7 @@ Tensor from_int32(std::vector<std::int64_t> shape, std::span<const std::int32_t>
   std::vector<std::byte> bytes(values.size_bytes());
   for (std::size_t i = 0; i < values.size(); ++i)
     store_little_endian(bytes.data() + i * sizeof(std::int32_t), values[i]);
-  return {dtype, std::move(shape), Bytes::copy(bytes)};
+  return {dtype, std::move(shape), Bytes::own(std::move(bytes))};
 }
 
 std::string printable(std::string_view text, std::size_t limit) {

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reference/ndarray/logging.h"
@@ -52,6 +53,7 @@ class Bytes {
 
   static Bytes borrow(std::span<const std::byte> bytes);
   static Bytes copy(std::span<const std::byte> bytes);
+  static Bytes own(std::vector<std::byte> bytes);
 
   const std::byte* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
@@ -102,6 +104,7 @@ Params read(std::span<const std::byte> file, const ReadOptions& options = {});
 
 /// Reads a file held in memory; the tensors share `file` and keep it alive.
 Params read(Bytes file, const ReadOptions& options = {});
+Params read(std::vector<std::byte>&& file, const ReadOptions& options = {});
 
 /// Reads a file, each tensor's data straight into 64-byte-aligned memory of its own: no more is
 /// allocated than the data and what the names and shapes need. A pipe is collected first, for its

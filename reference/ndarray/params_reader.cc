@@ -135,7 +135,7 @@ class Reader {
     const auto device_id = static_cast<std::int32_t>(number(field("device_id")));
     if (device_id != kDeviceId) fail(reject("device"), found(device_id));
     const auto rank = static_cast<std::int32_t>(number(field("ndim")));
-    if (rank < 0 || rank > kMaxRank) fail(reject("ndim"), found(rank));
+    if (rank < 0 || rank > kMaxDimensions) fail(reject("ndim"), found(rank));
 
     Tensor tensor;
     tensor.dtype = dtype();
@@ -256,6 +256,10 @@ Bytes collect(std::FILE* stream) {
 
 Params read(std::span<const std::byte> file, const ReadOptions& options) {
   return read(Bytes::borrow(file), options);
+}
+
+Params read(std::vector<std::byte>&& file, const ReadOptions& options) {
+  return read(Bytes::own(std::move(file)), options);
 }
 
 Params read(Bytes file, const ReadOptions& options) {

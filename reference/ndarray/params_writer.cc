@@ -132,7 +132,7 @@ void verify_record(const NamedTensor& entry, std::uint64_t offset) {
   const std::size_t size = entry.tensor.bytes.size();
   const std::uint64_t extents = distance("record_magic", "extent");
 
-  if (shape.size() > kMaxRank) {
+  if (shape.size() > kMaxDimensions) {
     fail(reject("ndim"), distance("record_magic", "ndim"), found(shape.size()));
   }
   if (!dtype_code_known(dtype.code)) {
