@@ -288,6 +288,9 @@ struct Word {
   constexpr bool operator==(const Word&) const = default;
 };
 
+/// The attributes of an operator that has none.
+struct NoAttrs {};
+
 /// The values an integer, or each entry of a tuple, may take; both ends included.
 struct Range {
   i64 min, max;

@@ -1,0 +1,68 @@
+/// @file
+/// What the broadcast operators share: how two shapes align, and which elements meet.
+#pragma once
+#include "spec/op.h"
+
+namespace lockstep {
+
+struct Broadcast {
+  using Attrs = NoAttrs;
+  static constexpr string_view profile = "ELEM";
+  enum { A, B };
+  static constexpr Port inputs[] = {{"A", {1, kMaxRank}, "any shape"},
+                                    {"B", {1, kMaxRank}, "aligned with A from the right"}};
+  static constexpr Port outputs[] = {
+      {"Y", {1, kMaxRank}, "the larger extent of each aligned pair"}};
+  static constexpr std::tuple<> attrs{};
+  static constexpr Erratum errata[] = {
+      {"Shapes align from the right. The formula of the older text aligns them from the left, "
+       "which the deployed runtime never did."}};
+
+  /// The extent of axis d of a result of that rank; 1 where the shape is shorter.
+  static constexpr i64 aligned(const Type& x, int d, int rank) {
+    const int k = d - (rank - x.rank());
+    return k < 0 ? 1 : x.dim(k);
+  }
+  static constexpr int common_rank(Types in) {
+    return in[A].rank() > in[B].rank() ? in[A].rank() : in[B].rank();
+  }
+  static constexpr Rule<Attrs> rules[] = {
+      {"extents", "aligned extents are equal or one of them is 1", [](const Attrs&, Types in) {
+         for (int d = 0, n = common_rank(in); d < n; ++d) {
+           const i64 a = aligned(in[A], d, n), b = aligned(in[B], d, n);
+           if (a != b && a != 1 && b != 1) return false;
+         }
+         return true;
+       }}};
+  /// The shape of the output.
+  static constexpr Shape common(Types in) {
+    Shape y;
+    for (int d = 0, n = common_rank(in); d < n; ++d)
+      y.push(max(aligned(in[A], d, n), aligned(in[B], d, n)));
+    return y;
+  }
+  /// The element of x that meets output y.
+  static constexpr i64 read(const auto& x, const Index& y) {
+    Index i = x.shape;
+    for (int d = 0; d < x.rank(); ++d) i[d] = x.dim(d) == 1 ? 0 : y[d + y.size - x.rank()];
+    return x(i);
+  }
+  /// Two shapes cut from one: leading axes left out, extents now and then 1.
+  static constexpr Case<Attrs> paired(Draw& draw, i64 top_a, i64 top_b) {
+    const Shape y = draw.shape(1, kMaxRank);
+    const auto part = [&] {
+      Shape s;
+      for (i64 d = draw.coin() ? draw(0, y.size - 1) : 0; d < y.size; ++d)
+        s.push(draw(0, 3) > 0 ? y[static_cast<int>(d)] : 1);
+      return s;
+    };
+    Case<Attrs> c;
+    const Shape a = part(), b = part();
+    const int p = draw.precision(top_a), q = draw.precision(top_b);
+    c.add(a, p);
+    c.add(b, q);
+    return c;
+  }
+};
+
+}  // namespace lockstep

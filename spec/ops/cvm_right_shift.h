@@ -1,0 +1,73 @@
+/// @file
+/// cvm_right_shift: divides by a power of two, rounds to nearest and clamps.
+#pragma once
+#include "spec/op.h"
+
+namespace lockstep {
+
+struct CvmRightShiftAttrs {
+  i64 precision = 0, shift_bit = 0;
+  bool is_sign = true;
+};
+
+struct CvmRightShift {
+  using Attrs = CvmRightShiftAttrs;
+  static constexpr string_view name = "cvm_right_shift";
+  static constexpr string_view profile = "ELEM";
+  static constexpr string_view summary =
+      "Divides each element by 2^shift_bit, rounds to the nearest integer, ties toward plus "
+      "infinity, and clamps the result to a precision.";
+  static constexpr string_view formula =
+      R"(Y[y] = \max(-a, \min(a, \lfloor (\lfloor X[y] / 2^{s-1} \rfloor + 1) / 2 \rfloor)),
+      \quad s = shift\_bit, \; a = 2^{precision-1} - 1)";
+  static constexpr bool in_place = true;
+  static constexpr Erratum errata[] = {
+      {"The rounding is exact over the integers: 2^31 - 1 shifted by 1 is 2^30. In the deployed "
+       "runtime the addition of the rounding bit wraps."}};
+  enum { X };
+  static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
+  static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "as X"}};
+  static constexpr std::tuple attrs{
+      Field{"precision", &Attrs::precision, {1, kMaxPrecision}, "of the output"}.required(),
+      Field{"shift_bit", &Attrs::shift_bit, {1, 32}, "the exponent of the divisor"}.required(),
+      Field{"is_sign", &Attrs::is_sign, "accepted without effect"}};
+  static constexpr std::array<Rule<Attrs>, 0> rules{};
+
+  static constexpr Inferred infer(const Attrs& a, Types in) {
+    return Type{in[X].shape, static_cast<int>(a.precision)};
+  }
+  static constexpr Case<Attrs> domain(Draw& draw) {
+    Case<Attrs> c;
+    const Shape x = draw.shape(1, kMaxRank);
+    const int p = draw.precision();
+    c.add(x, p);
+    c.attrs.precision = draw.precision();
+    c.attrs.shift_bit = draw.coin() ? draw(1, p) : draw(1, 32);  // beyond p everything becomes 0
+    c.attrs.is_sign = draw.coin();
+    return c;
+  }
+  static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
+    const i64 halves = floor_shift(in[X](y), a.shift_bit - 1);
+    return saturate(floor_shift(halves + 1, 1), a.precision);
+  }
+  static constexpr Example<Attrs> examples[] = {
+      {"ties go up",
+       {.precision = 8, .shift_bit = 1},
+       {{{6}, 8, {-3, -2, -1, 1, 2, 3}}},
+       {{{6}, 8, {-1, -1, 0, 1, 1, 2}}}},
+      {"the rounding bit does not wrap",
+       {.precision = 32, .shift_bit = 1},
+       {{{2}, 32, {2147483647, -2147483647}}},
+       {{{2}, 32, {1073741824, -1073741823}}}},
+      {"clamped after rounding",
+       {.precision = 4, .shift_bit = 2},
+       {{{4}, 8, {29, 30, -30, -127}}},
+       {{{4}, 4, {7, 7, -7, -7}}}},
+      {"everything shifted out",
+       {.precision = 8, .shift_bit = 32},
+       {{{3}, 32, {2147483647, -2147483647, -1}}},
+       {{{3}, 8, {0, 0, 0}}}},
+  };
+};
+
+}  // namespace lockstep
