@@ -19,8 +19,7 @@ install(EXPORT lockstep_targets NAMESPACE lockstep:: FILE lockstepTargets.cmake
 install(DIRECTORY spec DESTINATION ${header_root} FILES_MATCHING PATTERN "*.h"
   PATTERN tests EXCLUDE)
 install(FILES reference/evaluate.h DESTINATION ${header_root}/reference)
-install(FILES backends/backend.h backends/backend.hpp backends/manifest.h
-  DESTINATION ${header_root}/backends)
+install(FILES backends/backend.h backends/backend.hpp DESTINATION ${header_root}/backends)
 
 write_basic_package_version_file(lockstepConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake" cmake/lockstepConfig.cmake
@@ -40,3 +39,9 @@ foreach(data vectors models)
     PATTERN "*.py" EXCLUDE PATTERN CMakeLists.txt EXCLUDE PATTERN __pycache__ EXCLUDE)
 endforeach()
 install(FILES LICENSE LICENSE-MIT NOTICE DESTINATION share/lockstep)
+
+if(LOCKSTEP_TESTS AND PROJECT_IS_TOP_LEVEL AND TARGET lockstep AND NOT LOCKSTEP_SANITIZE)
+  add_test(NAME install.consumer COMMAND "${PROJECT_SOURCE_DIR}/cmake/consumer/test.sh"
+    "${PROJECT_BINARY_DIR}" "${CMAKE_CXX_COMPILER}")
+  set_tests_properties(install.consumer PROPERTIES TIMEOUT 600)
+endif()

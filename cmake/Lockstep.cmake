@@ -50,6 +50,24 @@ macro(lockstep_configure_toolchain)
   endif()
 endmacro()
 
+# lockstep_find_cuda()
+# Sets LOCKSTEP_CUDA_FOUND and enables the language when there is a CUDA backend to compile and a
+# toolkit to do it with. Without a toolkit AUTO goes on and ON is an error.
+macro(lockstep_find_cuda)
+  set(LOCKSTEP_CUDA_FOUND OFF)
+  if(LOCKSTEP_CUDA AND EXISTS "${LOCKSTEP_ROOT}/backends/cuda/CMakeLists.txt")
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER)
+      enable_language(CUDA)
+      set(LOCKSTEP_CUDA_FOUND ON)
+    elseif(NOT LOCKSTEP_CUDA STREQUAL "AUTO")
+      message(FATAL_ERROR "LOCKSTEP_CUDA is ${LOCKSTEP_CUDA}, but no CUDA compiler was found; "
+                          "set CMAKE_CUDA_COMPILER or leave LOCKSTEP_CUDA=AUTO")
+    endif()
+  endif()
+endmacro()
+
 # lockstep_library(<name> SOURCES <file>... [LIBRARIES <target>...])
 # A static library lockstep_<name>, known as lockstep::<name>; its LIBRARIES are public.
 function(lockstep_library name)
