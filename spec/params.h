@@ -182,12 +182,15 @@ constexpr const Reject* name_fault(std::string_view name) {
   return nullptr;
 }
 
-/// The bytes of a tensor without negative extents; nothing when the product of its non-zero extents
-/// and the element size overflows, whatever their order and even if another extent is 0.
+/// The bytes of a tensor. Nothing for an element without bits, for a negative extent, and when the
+/// product of the non-zero extents and the element size overflows, whatever their order and even if
+/// another extent is 0.
 constexpr std::optional<std::int64_t> byte_size(std::span<const std::int64_t> shape, DType dtype) {
   std::int64_t product = dtype.bytes();
+  if (product == 0) return std::nullopt;
   bool empty = false;
   for (std::int64_t extent : shape) {
+    if (extent < 0) return std::nullopt;
     empty |= extent == 0;
     if (extent == 0) continue;
     if (extent > std::numeric_limits<std::int64_t>::max() / product) return std::nullopt;

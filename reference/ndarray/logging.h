@@ -7,33 +7,23 @@
 ///
 /// The exception leaves from an operator, the last one evaluated in the full expression, and not
 /// from a destructor: an operand that throws by itself cannot end the program.
+///
+/// Include this from source files; a header that only names the exceptions includes exceptions.h,
+/// so that its users keep the short macro names for themselves.
 #pragma once
 
 #include <concepts>
 #include <locale>
 #include <ostream>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
-namespace lockstep::utils {
+#include "reference/ndarray/exceptions.h"
 
-/// A fault of the machine or of this project.
-class LogMessageFatal : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// A fault of the caller or of what the caller supplied.
-class ValueVerifyFatal : public std::logic_error {
- public:
-  using std::logic_error::logic_error;
-};
-
-namespace detail {
+namespace lockstep::utils::detail {
 
 /// The file's own name: a full path would differ between build directories.
 constexpr std::string_view file_name(std::string_view path) {
@@ -160,8 +150,7 @@ Failure compare_ge(std::string_view call, const A& a, const B& b) {
   return {less_equal(b, a), call, a, b};
 }
 
-}  // namespace detail
-}  // namespace lockstep::utils
+}  // namespace lockstep::utils::detail
 
 // One expression without an `if`, so that an `else` that follows belongs to the caller's `if`.
 #define LOCKSTEP_ASSERT_(Exception, assertion, condition)       \

@@ -1,11 +1,10 @@
 #include "reference/ndarray/params.h"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <utility>
 
 #include "reference/ndarray/byte_order.h"
+#include "reference/ndarray/logging.h"
 
 namespace lockstep::params {
 namespace {
@@ -83,8 +82,6 @@ const Tensor* Params::find(std::string_view name) const {
 }
 
 std::vector<std::int32_t> to_int32(const Tensor& tensor) {
-  const bool negative = std::ranges::any_of(tensor.shape, [](auto extent) { return extent < 0; });
-  VERIFY(!negative) << "a shape with a negative extent has no elements";
   const std::optional<std::int64_t> size = byte_size(tensor.shape, tensor.dtype);
   VERIFY(size && std::cmp_equal(*size, tensor.bytes.size()))
       << "the tensor has " << tensor.bytes.size() << " bytes, which do not fit its type and shape";
@@ -105,8 +102,6 @@ std::vector<std::int32_t> to_int32(const Tensor& tensor) {
 }
 
 Tensor from_int32(std::vector<std::int64_t> shape, std::span<const std::int32_t> values) {
-  const bool negative = std::ranges::any_of(shape, [](auto extent) { return extent < 0; });
-  VERIFY(!negative) << "an extent must not be negative";
   const DType dtype{0, 32};
   const std::optional<std::int64_t> size = byte_size(shape, dtype);
   VERIFY(size && std::cmp_equal(*size, values.size_bytes()))

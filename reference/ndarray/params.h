@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "reference/ndarray/logging.h"
+#include "reference/ndarray/exceptions.h"
 #include "spec/params.h"
 
 namespace lockstep::params {
@@ -122,7 +122,7 @@ void write(std::FILE* stream, std::span<const NamedTensor> tensors);
 
 /// Writes a file, replacing one that exists. Nothing is touched when the tensors are at fault.
 /// @throws utils::ValueVerifyFatal when the file cannot be created, utils::LogMessageFatal when
-///         writing it fails.
+///         writing it fails; what was written by then stays, and no reader accepts it.
 void write_file(const std::string& path, std::span<const NamedTensor> tensors);
 
 /// How many bytes the file that holds these tensors has; the tensors must be legal.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "reference/ndarray/byte_order.h"
+#include "reference/ndarray/logging.h"
 #include "reference/ndarray/params.h"
 
 namespace lockstep::params {
@@ -42,14 +43,15 @@ class MemorySource {
 /// A regular file of known size. What it hands out is read into memory of its own.
 class FileSource {
  public:
-  FileSource(std::FILE* file, std::uint64_t size) : file_(file), size_(size) {}
+  FileSource(std::FILE* file, std::uint64_t size, std::string_view path)
+      : file_(file), size_(size), path_(path) {}
 
   std::uint64_t offset() const { return offset_; }
   std::uint64_t remaining() const { return size_ - offset_; }
 
   void read(void* to, std::size_t size) {
     CHECK_EQ(std::fread(to, 1, size, file_), size)
-        << "reading at offset " << offset_ << " failed: "
+        << "reading " << path_ << " at offset " << offset_ << " failed: "
         << (std::ferror(file_) ? std::strerror(errno) : "the file became shorter meanwhile");
     offset_ += size;
   }
@@ -68,6 +70,7 @@ class FileSource {
  private:
   std::FILE* file_;
   std::uint64_t size_;
+  std::string_view path_;
   std::uint64_t offset_ = 0;
 };
 
@@ -234,7 +237,7 @@ struct Free {
 };
 
 /// Whatever a stream still holds. The block grows by realloc, which moves pages and not bytes.
-Bytes collect(std::FILE* stream) {
+Bytes collect(std::FILE* stream, std::string_view path) {
   constexpr std::size_t kFirstCapacity = std::size_t{64} << 10;
   std::unique_ptr<std::byte, Free> block;
   std::size_t size = 0;
@@ -244,7 +247,7 @@ Bytes collect(std::FILE* stream) {
     static_cast<void>(block.release());
     block.reset(grown);
     size += std::fread(grown + size, 1, capacity - size, stream);
-    CHECK(!std::ferror(stream)) << "reading failed: " << std::strerror(errno);
+    CHECK(!std::ferror(stream)) << "reading " << path << " failed: " << std::strerror(errno);
     if (size < capacity) break;
     // A stream that never ends is no reason to wait when its start is already wrong.
     if (load_little_endian<std::uint64_t>(grown) != kFileMagic) break;
@@ -268,16 +271,16 @@ Params read(Bytes file, const ReadOptions& options) {
 
 Params read_file(const std::string& path, const ReadOptions& options) {
   const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
-  VERIFY(file != nullptr) << "cannot open " << path << ": " << std::strerror(errno);
+  if (!file) throw utils::ValueVerifyFatal("cannot open " + path + ": " + std::strerror(errno));
   struct stat status {};
   CHECK_EQ(::fstat(::fileno(file.get()), &status), 0) << path << ": " << std::strerror(errno);
-  VERIFY(!S_ISDIR(status.st_mode)) << path << " is a directory";
+  if (S_ISDIR(status.st_mode)) throw utils::ValueVerifyFatal(path + " is a directory");
   // The kernel's own files are regular and claim to be empty.
   if (!S_ISREG(status.st_mode) || status.st_size == 0) {
-    return Reader(MemorySource(collect(file.get())), path).params(options);
+    return Reader(MemorySource(collect(file.get(), path)), path).params(options);
   }
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  return Reader(FileSource(file.get(), size), path).params(options);
+  return Reader(FileSource(file.get(), size, path), path).params(options);
 }
 
 }  // namespace lockstep::params

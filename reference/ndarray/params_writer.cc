@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reference/ndarray/byte_order.h"
+#include "reference/ndarray/logging.h"
 #include "reference/ndarray/params.h"
 
 namespace lockstep::params {
@@ -28,15 +29,16 @@ class MemorySink {
 
 class FileSink {
  public:
-  explicit FileSink(std::FILE* stream) : stream_(stream) {}
+  FileSink(std::FILE* stream, std::string_view name) : stream_(stream), name_(name) {}
 
   void append(const void* from, std::size_t size) {
     CHECK_EQ(std::fwrite(from, 1, size, stream_), size)
-        << "writing failed: " << std::strerror(errno);
+        << "writing " << name_ << " failed: " << std::strerror(errno);
   }
 
  private:
   std::FILE* stream_;
+  std::string_view name_;
 };
 
 /// Counts, which is how the offset of a fault in tensors never written is known.
@@ -179,16 +181,16 @@ std::vector<std::byte> write(std::span<const NamedTensor> tensors) {
 
 void write(std::FILE* stream, std::span<const NamedTensor> tensors) {
   verify(tensors);
-  FileSink sink(stream);
+  FileSink sink(stream, "to a stream");
   put_file(sink, tensors);
-  CHECK_EQ(std::fflush(stream), 0) << "writing failed: " << std::strerror(errno);
+  CHECK_EQ(std::fflush(stream), 0) << "writing to a stream failed: " << std::strerror(errno);
 }
 
 void write_file(const std::string& path, std::span<const NamedTensor> tensors) {
   verify(tensors);
   std::FILE* stream = std::fopen(path.c_str(), "wb");
-  VERIFY(stream != nullptr) << "cannot create " << path << ": " << std::strerror(errno);
-  FileSink sink(stream);
+  if (!stream) throw utils::ValueVerifyFatal("cannot create " + path + ": " + std::strerror(errno));
+  FileSink sink(stream, path);
   try {
     put_file(sink, tensors);
   } catch (...) {

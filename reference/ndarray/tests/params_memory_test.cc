@@ -2,6 +2,7 @@
 /// Every allocation of this program is counted, and counted as if nothing were ever freed: the sum
 /// bounds the peak from above.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 #include <new>
@@ -104,6 +105,25 @@ TEST(ParamsMemory, DataIsAllocatedOnce) {
   EXPECT_LT(allocated_by([&] { params = read(file); }), kSmall);
   EXPECT_EQ(params.tensors, tensors);
   EXPECT_LT(allocated_by([&] { write_file(stored.path(), tensors); }), kSmall);
+}
+
+/// The most memory this process has ever held.
+std::size_t peak_bytes() {
+  rusage usage{};
+  EXPECT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+}
+
+TEST(ParamsMemory, AnEndlessStreamWithoutMagicIsNotCollected) {
+  const std::size_t before = peak_bytes();
+  try {
+    read_file("/dev/zero");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.label(), "magic");
+    EXPECT_EQ(error.offset(), 0u);
+  }
+  EXPECT_LT(peak_bytes() - before, std::size_t{16} << 20);
 }
 
 }  // namespace
