@@ -1,0 +1,86 @@
+#include "reference/graph/bytes.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "reference/graph/error.h"
+
+namespace lockstep::graph {
+namespace {
+
+constexpr int kByteBits = 8;
+
+i32 read_element(const std::byte* at, i64 size) {
+  if (size == 1) return static_cast<std::int8_t>(*at);
+  std::uint32_t v = 0;
+  for (int b = 0; b < 4; ++b) v |= std::to_integer<std::uint32_t>(at[b]) << (kByteBits * b);
+  return std::bit_cast<i32>(v);
+}
+
+void append(std::vector<std::byte>& out, i64 value, i64 size) {
+  for (i64 b = 0; b < size; ++b)
+    out.push_back(static_cast<std::byte>(floor_shift(value, kByteBits * b) & 0xFF));
+}
+
+}  // namespace
+
+bool has_argmax(const Graph& graph) { return graph.postprocess() == "argmax"; }
+bool has_detection(const Graph& graph) { return graph.postprocess() == "detection"; }
+
+i64 input_element_size(const Graph& graph) {
+  return graph.entry(graph.data()).type.precision <= kByteBits ? 1 : 4;
+}
+
+i64 input_length(const Graph& graph) {
+  return input_element_size(graph) * volume(graph.entry(graph.data()).type.shape);
+}
+
+i64 output_element_size(const Graph& graph) {
+  if (has_argmax(graph) || has_detection(graph)) return 4;
+  const auto fits = [&](int e) { return graph.entry(e).type.precision <= kByteBits; };
+  return std::all_of(graph.heads().begin(), graph.heads().end(), fits) ? 1 : 4;
+}
+
+i64 output_length(const Graph& graph) {
+  i64 elements = 0;
+  for (int e : graph.heads()) {
+    const Type& head = graph.entry(e).type;
+    elements += has_argmax(graph) ? row_count(head) : volume(head.shape);
+  }
+  return elements * output_element_size(graph);
+}
+
+reference::Tensor decode_input(const Graph& graph, std::span<const std::byte> input) {
+  const Type& type = graph.entry(graph.data()).type;
+  const i64 size = input_element_size(graph), length = input_length(graph);
+  if (std::ssize(input) != length)
+    throw Error("model.input", "the input has " + std::to_string(input.size()) + " bytes where \"" +
+                                   "data\" needs " + std::to_string(length));
+  reference::Tensor data{type, {}};
+  data.data.reserve(static_cast<std::size_t>(length / size));
+  for (i64 k = 0; k < length; k += size)
+    data.data.push_back(
+        static_cast<i32>(saturate(read_element(input.data() + k, size), type.precision)));
+  return data;
+}
+
+std::vector<std::byte> encode_output(const Graph& graph,
+                                     const std::vector<reference::Tensor>& heads) {
+  const i64 size = output_element_size(graph);
+  std::vector<std::byte> out;
+  out.reserve(static_cast<std::size_t>(output_length(graph)));
+  // One head is the interleaving of one: its elements in order.
+  for (i64 row = 0; row < row_count(heads[0].type); ++row) {
+    for (const reference::Tensor& head : heads) {
+      const i64 columns = head.type.dim(head.type.rank() - 1);
+      const auto first = head.data.begin() + row * columns, last = first + columns;
+      if (has_argmax(graph))
+        append(out, std::max_element(first, last) - first, size);
+      else
+        std::for_each(first, last, [&](i32 v) { append(out, v, size); });
+    }
+  }
+  return out;
+}
+
+}  // namespace lockstep::graph

@@ -1,0 +1,86 @@
+/// @file
+/// A validated graph: operators with their attributes, tensors with their types, nothing left to
+/// doubt.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/info.h"
+
+namespace lockstep::graph {
+
+/// The largest storage a graph may ask for, and the longest output it may give.
+inline constexpr i64 kMaxStorageBytes = i64{1} << 32;
+
+/// A variable or a call. Its outputs are consecutive entries.
+struct Node {
+  std::string name;
+  const OpInfo* op = nullptr;  ///< null for a variable
+  std::vector<Attr> attrs;     ///< every attribute of the operator, in table order
+  std::vector<int> inputs;     ///< entries
+  int first_entry = 0, entry_count = 1;
+
+  bool is_variable() const { return op == nullptr; }
+  Attributes attributes() const { return {attrs.data(), static_cast<int>(attrs.size())}; }
+};
+
+/// One output of a node: a tensor.
+struct Entry {
+  Type type;
+  int node = 0;
+  i64 storage_id = 0;
+  int last_use =
+      0;  ///< the last node that reads it, or its own; Graph::forever() if it outlives all
+};
+
+/// The nodes of a symbol JSON document, in an order in which they can run.
+///
+/// Where a document has several faults, the error is the first in this order: form (read_symbol) ·
+/// version · node by node: `op`, inputs, operator, the counts it states · variables · lengths of
+/// the lists · arg_nodes, node_row_ptr, dltype of cvm_1.0.0 · device_index · precisions · node by
+/// node: attributes, call, shapes · heads · storage.
+class Graph {
+ public:
+  /// @throws Error for a document that breaks a rule.
+  explicit Graph(std::string_view symbol_json);
+
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::vector<Entry>& entries() const { return entries_; }
+  const Entry& entry(int number) const { return entries_[static_cast<std::size_t>(number)]; }
+  /// The entries that are the outputs of the whole, in order.
+  const std::vector<int>& heads() const { return heads_; }
+  /// The entry of the variable "data".
+  int data() const { return data_; }
+  /// "argmax" and "detection" shape the output; every other text is kept as it is.
+  const std::string& postprocess() const { return postprocess_; }
+  const std::string& version() const { return version_; }
+  /// The sum over storage ids of the largest tensor that uses each.
+  i64 storage_bytes() const { return storage_bytes_; }
+  /// The last_use of an entry that no node's call ends: a head or a parameter.
+  int forever() const { return static_cast<int>(nodes_.size()); }
+
+ private:
+  friend class GraphBuilder;
+  std::vector<Node> nodes_;
+  std::vector<Entry> entries_;
+  std::vector<int> heads_;
+  int data_ = -1;
+  std::string postprocess_, version_;
+  i64 storage_bytes_ = 0;
+};
+
+/// What of a head's shape stands before its last axis: the number of its rows.
+i64 row_count(const Type& head);
+
+/// Whether any two live tensors share storage, in-place calls aside, and how many bytes it takes.
+///
+/// A parameter lives always, for every run reads it; "data" from before the first node; a head to
+/// the end; any other tensor from its call to the last one that reads it.
+/// @throws Error model.storage
+i64 check_storage(const Graph& graph);
+
+/// How a message names a node.
+std::string describe(const Graph& graph, int node);
+
+}  // namespace lockstep::graph

@@ -1,0 +1,55 @@
+/// @file
+/// JSON that somebody else wrote: parsed without trust, read with the place of every fault.
+#pragma once
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/arithmetic.h"
+
+namespace lockstep::graph {
+
+using Json = nlohmann::json;
+
+/// Containers inside one another; a model needs five.
+inline constexpr std::size_t kMaxDepth = 16;
+
+/// Where a value stands in a document; spelt out only when something is wrong with it.
+struct Place {
+  const Place* parent = nullptr;
+  std::string_view key = {};
+  i64 index = -1;
+
+  Place at(std::string_view k) const { return {this, k}; }
+  Place at(i64 i) const { return {this, {}, i}; }
+  std::string text() const;
+};
+
+/// A key an object may have.
+struct Key {
+  std::string_view name;
+  bool required = false;
+};
+
+/// Parses a JSON object that names no key twice and nests at most kMaxDepth deep.
+/// @throws Error model.json
+Json parse_object(std::string_view text, const Place& place);
+
+// What a value must be; each throws Error model.key where it is not.
+
+/// An object with these keys, the required ones among them. Of unknown keys the bytewise smallest
+/// is named, before a missing one.
+const Json& as_object(const Json& value, const Place& place, std::initializer_list<Key> keys);
+const Json& as_array(const Json& value, const Place& place);
+const std::string& as_text(const Json& value, const Place& place);
+/// A JSON integer inside int64: 1.0 is none.
+i64 as_integer(const Json& value, const Place& place);
+
+/// The list of `[form, [...]]`, as attributes of a graph are written.
+const Json& as_list(const Json& value, const Place& place, std::string_view form);
+std::vector<i64> as_integers(const Json& array, const Place& place);
+std::vector<std::string> as_texts(const Json& array, const Place& place);
+
+}  // namespace lockstep::graph

@@ -1,0 +1,34 @@
+/// @file
+/// A graph with its parameters: all that a run needs but the input.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reference/evaluate.h"
+#include "reference/graph/graph.h"
+
+namespace lockstep::graph {
+
+/// Tensors by name. Their shapes count; their precisions do not, the graph declares them.
+using Parameters = std::map<std::string, reference::Tensor>;
+
+/// Immutable once built.
+class Model {
+ public:
+  /// @throws Error model.params, input.value: judged variable by variable in the graph's order,
+  /// then names the graph does not know, the bytewise smallest first.
+  Model(Graph graph, Parameters parameters);
+
+  const Graph& graph() const { return graph_; }
+  /// The data of a variable's entry, of the type the graph declares; empty for any other entry.
+  const reference::Tensor& parameter(int entry) const {
+    return parameters_[static_cast<std::size_t>(entry)];
+  }
+
+ private:
+  Graph graph_;
+  std::vector<reference::Tensor> parameters_;  // one per entry
+};
+
+}  // namespace lockstep::graph
