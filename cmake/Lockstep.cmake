@@ -48,6 +48,13 @@ macro(lockstep_configure_toolchain)
                         -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${lockstep_sanitizers})
   endif()
+  if(LOCKSTEP_FUZZ)
+    if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+      message(FATAL_ERROR "LOCKSTEP_FUZZ needs clang (libFuzzer), not ${CMAKE_CXX_COMPILER_ID}")
+    endif()
+    # Every library is instrumented, or the fuzzer would steer by its own target alone.
+    add_compile_options(-fsanitize=fuzzer-no-link)
+  endif()
 endmacro()
 
 # lockstep_find_cuda()
