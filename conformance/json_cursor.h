@@ -1,0 +1,72 @@
+/// @file
+/// JSON text read front to back, value by value, without building a tree.
+///
+/// A tree would lose what the lines of `eval` need: the text of an identifier, integers beyond 64
+/// bits, keys given twice, and memory in proportion to the line. Nesting costs no stack.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "spec/arithmetic.h"
+
+namespace lockstep::judge {
+
+/// The text is not JSON (RFC 8259); the message says where.
+struct NotJson : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The place in a JSON text where the next value begins. Every member throws NotJson.
+class JsonCursor {
+ public:
+  enum class Type { object, array, string, number, boolean, null };
+
+  explicit JsonCursor(std::string_view text) : text_(text) {}
+
+  /// What comes next.
+  Type type();
+  /// The text of the value that comes next, whatever it is, and goes past it.
+  std::string_view skip();
+  /// The characters of a string.
+  std::string string();
+  /// The text of a number.
+  std::string_view number();
+  /// An object: `member(key)` goes past each value.
+  template <class F>
+  void object(F member) {
+    for (bool more = open('{', '}'); more; more = again('}')) {
+      const std::string k = key();
+      member(k);
+    }
+  }
+  /// An array: `element()` goes past each value.
+  template <class F>
+  void array(F element) {
+    for (bool more = open('[', ']'); more; more = again(']')) element();
+  }
+  /// Nothing but blanks may follow.
+  void end();
+
+ private:
+  char peek();                       // the next character that is no blank, 0 at the end
+  bool open(char first, char last);  // false if it is empty
+  bool again(char last);             // after a value: false at the closing bracket
+  std::string key();                 // a key and its colon
+  std::string_view string_text();    // with its quotes; sets plain_
+  void literal(std::string_view word);
+  void scalar();
+  std::size_t digits();
+  [[noreturn]] void fail(const char* why) const;
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool plain_ = false;  // the last string was ASCII without escapes
+};
+
+/// The integer that a JSON number spells, saturated to 64 bits; none for a fraction or an exponent.
+std::optional<i64> integer_of(std::string_view number);
+
+}  // namespace lockstep::judge

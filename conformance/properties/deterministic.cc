@@ -1,0 +1,27 @@
+#include "conformance/property.h"
+
+namespace lockstep::judge {
+namespace {
+
+std::optional<Finding> inspect(const Trial& t) {
+  if (!t.base.ok() && t.base.kind == t.repeat.kind) return std::nullopt;
+  std::vector<Tensor> first;
+  for (std::size_t k = 0; k < t.base.out.size(); ++k)
+    first.push_back({t.types[static_cast<int>(k)], t.base.out[k]});
+  // An element that was never written shows what memory held: that is writes_all's business.
+  Answer second = t.repeat;
+  for (std::size_t k = 0; k < first.size() && k < second.out.size(); ++k)
+    for (std::size_t i = 0; i < first[k].data.size() && i < second.out[k].size(); ++i)
+      if (first[k].data[i] == kPoison && second.out[k][i] == kOtherPoison)
+        second.out[k][i] = kPoison;
+  std::optional<Finding> f = difference(first, second);
+  if (f) f->text = "the same call answered differently the second time: " + f->text;
+  return f;
+}
+
+}  // namespace
+
+const Property kDeterministic{"deterministic", "the same call gives the same answer twice",
+                              [](const Trial& t) { return t.repeated; }, inspect};
+
+}  // namespace lockstep::judge

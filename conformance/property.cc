@@ -1,0 +1,93 @@
+#include "conformance/property.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::judge {
+namespace {
+
+struct Wrong {
+  std::size_t output = 0;
+  i64 first = 0, count = 0;
+};
+
+std::string coordinates(const Index& i) {
+  std::string s = "[";
+  for (i64 e : i) s += (s.size() > 1 ? "," : "") + std::to_string(e);
+  return s + "]";
+}
+
+// Whether the wrong elements are exactly those for which `inside` holds.
+template <class F>
+bool exactly(const Tensor& want, const std::vector<i32>& got, F inside) {
+  Index y = Index::filled(want.type.rank(), 0);
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    if ((got[k] != want.data[k]) != inside(y)) return false;
+    next(y, want.type.shape);
+  }
+  return true;
+}
+
+// A description of where the wrong elements are that a kernel's author would recognise.
+std::string pattern(const Tensor& want, const std::vector<i32>& got, i64 wrong) {
+  if (wrong == static_cast<i64>(got.size())) return got.size() > 1 ? "every element" : "";
+  const Shape& s = want.type.shape;
+  for (int d = s.size - 1; d >= 0; --d) {
+    if (exactly(want, got, [&](const Index& y) { return y[d] == s[d] - 1; }))
+      return fmt::format("exactly the last index of axis {}", d);
+    if (exactly(want, got, [&](const Index& y) { return y[d] == 0; }))
+      return fmt::format("exactly index 0 of axis {}", d);
+    for (i64 m : {4, 8, 16, 32, 64})
+      if (s[d] > m && exactly(want, got, [&](const Index& y) { return y[d] >= s[d] / m * m; }))
+        return fmt::format("exactly the tail of axis {} after multiples of {}", d, m);
+    for (i64 m : {2, 4, 8, 16})
+      for (i64 r = 0; s[d] > m && r < m; ++r)
+        if (exactly(want, got, [&](const Index& y) { return y[d] % m == r; }))
+          return fmt::format("exactly where index {} mod {} = {}", d, m, r);
+  }
+  return "";
+}
+
+std::string describe(const Wrong& w, const Tensor& want, const std::vector<i32>& got) {
+  const auto k = static_cast<std::size_t>(w.first);
+  const std::string hint = pattern(want, got, w.count);
+  return fmt::format(
+      "output {} at {}: expected {} (0x{:08x}), got {} (0x{:08x}); {} of {} elements differ{}",
+      w.output, coordinates(unravel(w.first, want.type.shape)), want.data[k],
+      static_cast<std::uint32_t>(want.data[k]), got[k], static_cast<std::uint32_t>(got[k]), w.count,
+      got.size(), hint.empty() ? "" : ": " + hint);
+}
+
+}  // namespace
+
+std::optional<Finding> difference(const std::vector<Tensor>& expected, const Answer& got) {
+  if (!got.ok()) {
+    std::string text = fmt::format("answered {}", name_of(got.kind));
+    if (!got.label.empty()) text += " " + got.label;
+    if (!got.message.empty()) text += ": " + got.message;
+    return Finding{text, got.kind};
+  }
+  if (got.out.size() != expected.size())
+    return Finding{fmt::format("{} outputs, {} expected", got.out.size(), expected.size()), {}};
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    if (got.out[k].size() != expected[k].data.size())
+      return Finding{fmt::format("output {} has {} elements, {} expected", k, got.out[k].size(),
+                                 expected[k].data.size()),
+                     {}};
+    Wrong w{k, -1, 0};
+    for (std::size_t i = 0; i < got.out[k].size(); ++i)
+      if (got.out[k][i] != expected[k].data[i]) {
+        if (w.count++ == 0) w.first = static_cast<i64>(i);
+      }
+    if (w.count > 0) return Finding{describe(w, expected[k], got.out[k]), {}};
+  }
+  return std::nullopt;
+}
+
+const std::vector<const Property*>& properties() {
+  static const std::vector<const Property*> all = {
+      &kMatchesVectors,  &kMatchesReference, &kDeterministic, &kWritesAll, &kWritesInBounds,
+      &kInputsUntouched, &kLayout,           &kIsa,           &kRejects,   &kInfers};
+  return all;
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,37 @@
+/// @file
+/// What is judged. One file per property, none per operator.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/trial.h"
+
+namespace lockstep::judge {
+
+/// How a property was violated.
+struct Finding {
+  std::string text;  ///< what happened, in a sentence or two
+  Answer::Kind kind = Answer::Kind::ok;
+};
+
+/// A property holds of every trial it applies to.
+struct Property {
+  string_view name, text;
+  bool (*applies)(const Trial&);
+  std::optional<Finding> (*inspect)(const Trial&);
+};
+
+extern const Property kMatchesVectors, kMatchesReference, kDeterministic, kWritesAll,
+    kWritesInBounds, kInputsUntouched, kLayout, kIsa, kRejects, kInfers;
+
+/// Every property of single trials, in the order of reports.
+const std::vector<const Property*>& properties();
+
+/// The property of whole runs: every kernel that can run here ran.
+inline constexpr string_view kPathsCovered = "paths_covered";
+
+/// How an answer differs from the expected outputs; nothing if it does not.
+std::optional<Finding> difference(const std::vector<Tensor>& expected, const Answer& got);
+
+}  // namespace lockstep::judge

@@ -1,0 +1,78 @@
+#include "conformance/trial.h"
+
+namespace lockstep::judge {
+namespace {
+
+bool gone(const Answer& a) {
+  return a.kind == Answer::Kind::crashed || a.kind == Answer::Kind::timed_out;
+}
+
+Layout other_layout(const Case& c) {
+  return c.layout != Layout::compact ? c.layout : static_cast<Layout>(1 + c.seed % (kLayouts - 1));
+}
+
+}  // namespace
+
+string_view name_of(Answer::Kind k) {
+  constexpr string_view kNames[] = {"ok",      "logic_error", "runtime_error", "unsupported",
+                                    "crashed", "timed_out",   "protocol"};
+  return kNames[static_cast<int>(k)];
+}
+
+std::vector<std::pair<std::string, const Answer*>> Trial::answers() const {
+  std::vector<std::pair<std::string, const Answer*>> all;
+  if (refusal) return all;
+  all.emplace_back("", &base);
+  if (repeated) all.emplace_back("the second time", &repeat);
+  if (strided) all.emplace_back("in another layout", &*strided);
+  for (const auto& [isa, a] : forced) all.emplace_back("with isa=" + isa, &a);
+  return all;
+}
+
+Trial perform(Subject& subject, const Item& item, const TrialPlan& plan) {
+  Trial t;
+  const Case& c = item.call;
+  t.item = &item;
+  t.manifest = &subject.manifest();
+  t.watched = subject.shares_memory();
+  if (item.what == Item::illegal) {
+    t.refusal = subject.refuse(c);
+    t.calls = 1;
+    if (plan.infer && subject.can_infer() && !gone(*t.refusal)) {
+      t.inferred = subject.infer(c);
+      ++t.calls;
+    }
+    return t;
+  }
+  const std::vector<Tensor> in = inputs_of(c);
+  t.types = c.op->infer(c.attributes(), c.types());
+  t.expected =
+      item.what == Item::vector ? item.expected : reference::outputs(*c.op, c.attributes(), in);
+  const auto ask = [&](Layout layout, i32 poison, bool at_end, int config) {
+    ++t.calls;
+    return subject.execute(c, in, t.types, Run{layout, poison, at_end, config});
+  };
+  t.base = ask(Layout::compact, kPoison, true, 0);
+  // A case that kills its process is not put again: one death is one verdict.
+  if (gone(t.base)) return t;
+  if (plan.repeat) {
+    t.repeat = ask(Layout::compact, kOtherPoison, false, 0);
+    t.repeated = true;
+    if (gone(t.repeat)) return t;
+  }
+  if (plan.layouts && subject.shares_memory() && t.manifest->strided) {
+    t.strided = ask(other_layout(c), kPoison, true, 0);
+    if (gone(*t.strided)) return t;
+  }
+  for (const IsaConfig& isa : plan.isas) {
+    t.forced.emplace_back(isa.isa, ask(Layout::compact, kPoison, true, isa.config));
+    if (gone(t.forced.back().second)) return t;
+  }
+  if (plan.infer && subject.can_infer()) {
+    ++t.calls;
+    t.inferred = subject.infer(c);
+  }
+  return t;
+}
+
+}  // namespace lockstep::judge

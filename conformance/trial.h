@@ -1,0 +1,57 @@
+/// @file
+/// A trial: one case put to a subject in the ways the properties ask for.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/subject.h"
+
+namespace lockstep::judge {
+
+/// One selected case and what it is for.
+struct Item {
+  enum What { legal, illegal, vector } what = legal;
+  Case call;
+  std::string label;             ///< the error an illegal call must give
+  std::string id;                ///< the case's line, or the vector's id
+  std::vector<Tensor> expected;  ///< frozen outputs of a vector
+};
+
+/// Configurations in which a subject is run beside its own default.
+struct IsaConfig {
+  std::string isa;
+  int config = 0;
+};
+
+/// Everything observed of one case.
+struct Trial {
+  const Item* item = nullptr;
+  const Manifest* manifest = nullptr;
+  bool watched = false;  ///< memory beside outputs and inputs was watched
+  Inferred types;
+  std::vector<Tensor> expected;
+  Answer base, repeat;
+  bool repeated = false;
+  std::optional<Answer> strided, inferred;
+  std::vector<std::pair<std::string, Answer>> forced;  ///< by the name of the ISA
+  std::optional<Answer> refusal;
+  int calls = 0;  ///< questions put to the backend
+
+  /// The answers that ran, with the words that tell them apart.
+  std::vector<std::pair<std::string, const Answer*>> answers() const;
+};
+
+/// What the trial of each case includes.
+struct TrialPlan {
+  bool repeat = true, layouts = true, infer = true;
+  std::vector<IsaConfig> isas;
+};
+
+inline constexpr i32 kPoison = INT32_MIN;  ///< no legal value
+inline constexpr i32 kOtherPoison = 0x5eed5eed;
+
+/// Puts a case to a subject.
+Trial perform(Subject& subject, const Item& item, const TrialPlan& plan);
+
+}  // namespace lockstep::judge
