@@ -92,6 +92,14 @@ TEST(Params, TensorsOutliveTheBufferTheyShare) {
   EXPECT_EQ(params.tensors, worked_tensors());
 }
 
+TEST(Params, TensorsDifferInTypeShapeAndData) {
+  const Tensor tensor = {{0, 8}, {2, 1}, bytes_of({1, 2})};
+  EXPECT_EQ(tensor, (Tensor{{0, 8}, {2, 1}, bytes_of({1, 2})}));
+  EXPECT_FALSE(tensor == (Tensor{{1, 8}, {2, 1}, bytes_of({1, 2})}));
+  EXPECT_FALSE(tensor == (Tensor{{0, 8}, {1, 2}, bytes_of({1, 2})}));
+  EXPECT_FALSE(tensor == (Tensor{{0, 8}, {2, 1}, bytes_of({1, 3})}));
+}
+
 TEST(Params, TensorsOfAFileAreAligned) {
   for (const auto& [name, tensor] : read_file(kGoldenFile).tensors)
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor.bytes.data()) % 64, 0u) << name;
