@@ -1,0 +1,59 @@
+/// @file
+/// Any operator in parallel, by its specification's own text.
+#pragma once
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/plans.h"
+
+namespace lockstep::cpu::detail {
+
+/// Runs `at` for each output element, or `eval` once.
+template <Operator Op>
+class Generic : public Plan {
+ public:
+  explicit Generic(const Arguments& a)
+      : call_(a.call), attrs_(from_attributes<Op>(call_.attributes())), pool_(a.pool) {
+    i64 elements = 0;
+    for (const View& v : call_.in) elements += volume(v.shape);
+    const i64 results = volume(call_.out[0].shape);
+    element_ns_ = kAtNs + kReadNs * static_cast<double>(elements) / static_cast<double>(results);
+  }
+  void run(const int32_t* const* in, int32_t* const* out, void*) const override {
+    const std::vector<View> x = backend::bound(call_.in, in);
+    const std::vector<Out> y = backend::bound(call_.out, out);
+    const Span<View> inputs{x.data(), static_cast<int>(x.size())};
+    if constexpr (Whole<Op>)
+      Op::eval(attrs_, inputs, Span<Out>{y.data(), static_cast<int>(y.size())});
+    else
+      pool_->run(volume(y[0].shape), element_ns_,
+                 [&](i64 begin, i64 end) { elements(inputs, y[0], begin, end); });
+  }
+  const char* path() const override { return "generic"; }
+
+ private:
+  // What one value takes at least, and more where outputs are few beside the inputs they read.
+  static constexpr double kAtNs = 4, kReadNs = 1;
+
+  void elements(const Span<View>& in, const Out& out, i64 begin, i64 end) const {
+    const Type type = out;
+    Index y = unravel(begin, type.shape);
+    for (i64 k = begin; k < end; ++k, next(y, type.shape))
+      out(y) = static_cast<i32>(value_at<Op>(attrs_, in, y, type));
+  }
+
+  backend::LegalCall call_;
+  typename Op::Attrs attrs_;
+  std::shared_ptr<Pool> pool_;
+  double element_ns_;
+};
+
+/// The tuned kernel where there is one that serves the call, else the generic one.
+template <Operator Op>
+std::unique_ptr<Plan> best_plan(const Arguments& a) {
+  if constexpr (Tuned<Op>) {
+    if (a.isa)
+      if (std::unique_ptr<Plan> plan = tuned(Request<Op>{a})) return plan;
+  }
+  return std::make_unique<Generic<Op>>(a);
+}
+
+}  // namespace lockstep::cpu::detail
