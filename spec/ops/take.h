@@ -55,12 +55,13 @@ struct Take {
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     const auto &x = in[X], &indices = in[I];
     if (!a.axis) return x.element(clamp(indices(y), 0, volume(x.shape) - 1));
-    const int along = wrap(*a.axis, x.rank());
-    Index i = indices.shape, from = x.shape;
-    for (int d = 0; d < i.size; ++d) i[d] = y[along + d];
-    for (int d = 0; d < along; ++d) from[d] = y[d];
-    from[along] = clamp(indices(i), 0, x.dim(along) - 1);
-    for (int d = along + 1; d < from.size; ++d) from[d] = y[d + i.size - 1];
+    const int along = wrap(*a.axis, x.rank()), after = along + indices.rank();
+    i64 k = 0;  // the index that y asks for, in row-major order
+    for (int d = along; d < after; ++d) k = k * indices.dim(d - along) + y[d];
+    Index from = y;
+    from.size = x.rank();
+    from[along] = clamp(indices.element(k), 0, x.dim(along) - 1);
+    for (int d = after; d < y.size; ++d) from[d - after + along + 1] = y[d];
     return x(from);
   }
   static constexpr Example<Attrs> examples[] = {

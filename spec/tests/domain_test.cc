@@ -1,0 +1,188 @@
+// Every call that `domain` builds is legal and small, and together they reach what is interesting.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "spec/check.h"
+#include "spec/operators.h"
+#include "spec/ops.h"
+
+namespace lockstep {
+namespace {
+
+constexpr int kDraws = 20'000;
+constexpr i64 kMostElements = 5'200;  // of a drawn tensor
+constexpr i64 kMostSteps = 200'000;   // of a drawn call: output elements times terms of each
+
+/// SplitMix64.
+struct Seeded : Draw {
+  explicit Seeded(std::uint64_t seed) : state(seed) {}
+  constexpr i64 operator()(i64 lo, i64 hi) override {
+    std::uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return lo + static_cast<i64>(z % static_cast<std::uint64_t>(hi - lo + 1));
+  }
+  std::uint64_t state;
+};
+
+class Domain : public testing::TestWithParam<const OpInfo*> {};
+
+INSTANTIATE_TEST_SUITE_P(Operators, Domain, testing::ValuesIn(operators()),
+                         [](const auto& p) { return std::string(p.param->name); });
+
+TEST_P(Domain, BuildsLegalCalls) {
+  const OpInfo& op = *GetParam();
+  for (int seed = 0; seed < kDraws; ++seed) {
+    Seeded draw(static_cast<std::uint64_t>(seed) << 32);
+    Drawn call;
+    op.domain(draw, call);
+    const Refusal r = check(op, call.attributes(), call.types());
+    ASSERT_FALSE(r.refused()) << r.label() << " at seed " << seed;
+  }
+}
+
+TEST_P(Domain, StaysSmall) {
+  const OpInfo& op = *GetParam();
+  i64 all = 0;
+  for (int seed = 0; seed < kDraws; ++seed) {
+    Seeded draw(static_cast<std::uint64_t>(seed) << 32);
+    Drawn call;
+    op.domain(draw, call);
+    for (const Type& t : call.types()) ASSERT_LE(volume(t.shape), kMostElements) << seed;
+    const Inferred y = op.infer(call.attributes(), call.types());
+    i64 terms = 1;
+    if (op.name == "conv2d") terms = volume(call.in[1].shape) / call.in[1].dim(0);
+    if (op.name == "dense") terms = call.in[1].dim(1);
+    const i64 steps = volume(y[0].shape) * terms;
+    ASSERT_LE(steps, kMostSteps) << seed;
+    if (terms == 1) {
+      ASSERT_LE(steps, kMostElements) << seed;
+    }
+    all += steps;
+  }
+  EXPECT_LE(all / kDraws, 5'000) << "a call on average";
+}
+
+/// An attribute that is not fixed takes several values, and an optional input comes and goes.
+TEST_P(Domain, MovesEveryAttribute) {
+  const OpInfo& op = *GetParam();
+  std::map<std::string, std::set<std::string>> seen;
+  std::set<int> counts;
+  for (int seed = 0; seed < kDraws; ++seed) {
+    Seeded draw(static_cast<std::uint64_t>(seed) << 32);
+    Drawn call;
+    op.domain(draw, call);
+    counts.insert(call.in_count);
+    for (int i = 0; i < op.attrs.size(); ++i) {
+      std::string text = call.attrs[i].none ? "None" : "";
+      for (i64 e : call.attrs[i].ints) text += std::to_string(e) + ",";
+      seen[std::string(op.attrs[i].name)].insert(text);
+    }
+  }
+  for (const AttrInfo& a : op.attrs)
+    if (!a.ignored && a.range.min < a.range.max) {
+      EXPECT_GE(seen[std::string(a.name)].size(), 2u) << a.name;
+    }
+  const Arity last = op.inputs[op.inputs.size() - 1].arity;
+  EXPECT_EQ(counts.size(), last == Arity::variadic ? kMaxDrawn : last == Arity::optional ? 2u : 1u);
+}
+
+/// How many of the drawn calls have a property.
+template <class Op, class Holds>
+int count(Holds holds) {
+  int n = 0;
+  for (int seed = 0; seed < kDraws; ++seed) {
+    Seeded draw(static_cast<std::uint64_t>(seed) << 32);
+    const Case<typename Op::Attrs> c = Op::domain(draw);
+    n += holds(c.attrs, Types{c.in, c.count});
+  }
+  return n;
+}
+constexpr int kOften = kDraws / 100;
+
+TEST(DomainReaches, DepthwiseGroupedAndDeepConvolutions) {
+  using A = Conv2d::Attrs;
+  EXPECT_GE(
+      count<Conv2d>([](const A& a, Types in) { return a.groups > 1 && a.groups == in[0].dim(1); }),
+      kOften);
+  EXPECT_GE(
+      count<Conv2d>([](const A& a, Types in) { return a.groups > 1 && a.groups < in[0].dim(1); }),
+      kOften);
+  EXPECT_GE(count<Conv2d>([](const A&, Types in) { return in[1].dim(1) >= 1041; }), kOften);
+  EXPECT_GE(count<Conv2d>([](const A& a, Types in) { return a.use_bias && in[2].precision > 25; }),
+            kOften);
+  EXPECT_GE(count<Conv2d>([](const A& a, Types) {
+              return a.dilation[0] > 1 && a.kernel_size[0] > 1 && a.padding[0] > 0 &&
+                     a.strides[0] > 1;
+            }),
+            kOften);
+}
+
+TEST(DomainReaches, DeepDotProducts) {
+  EXPECT_GE(count<Dense>([](const auto&, Types in) { return in[0].dim(1) >= 1041; }), kOften);
+}
+
+TEST(DomainReaches, PartialLastWindows) {
+  EXPECT_GE(count<MaxPool2d>([](const MaxPool2d::Attrs& a, Types in) {
+              return a.ceil_mode && MaxPool2d::room(a, in, 0) % a.strides[0] != 0;
+            }),
+            kOften);
+}
+
+TEST(DomainReaches, EveryCodeOfReshape) {
+  for (i64 code : {1, 0, -1, -2, -3, -4})
+    EXPECT_GE(count<Reshape>([code](const Reshape::Attrs& a, Types) {
+                for (i64 v : a.shape)
+                  if (v == code) return true;
+                return false;
+              }),
+              kOften)
+        << code;
+  for (int missing : {1, 2})
+    EXPECT_GE(count<Reshape>([missing](const Reshape::Attrs& a, Types) {
+                for (int k = 0; k + 2 < a.shape.size; ++k)
+                  if (a.shape[k] == -4 && a.shape[k + missing] == -1) return true;
+                return false;
+              }),
+              kOften)
+        << missing;
+}
+
+TEST(DomainReaches, BackwardSlicesAndOmittedEntries) {
+  using A = StridedSlice::Attrs;
+  EXPECT_GE(count<StridedSlice>([](const A& a, Types in) {
+              for (int d = 0; d < a.stride.size; ++d)
+                if (a.stride[d] < 0 && StridedSlice::cut(a, d, in[0].dim(d)).extent() > 2)
+                  return true;
+              return false;
+            }),
+            kOften);
+  EXPECT_GE(count<StridedSlice>([](const A& a, Types) {
+              return a.begin.size < a.stride.size && a.stride[a.begin.size] < 0;
+            }),
+            kOften);
+  EXPECT_GE(count<StridedSlice>([](const A& a, Types in) { return a.end.size < in[0].rank(); }),
+            kOften);
+}
+
+TEST(DomainReaches, TakeWithNoneAndNegativeAxes) {
+  EXPECT_GE(count<Take>([](const Take::Attrs& a, Types) { return !a.axis.has_value(); }), kOften);
+  EXPECT_GE(count<Take>([](const Take::Attrs& a, Types) { return a.axis && *a.axis < 0; }), kOften);
+}
+
+TEST(DomainReaches, SumsOfTheWidestPrecision) {
+  EXPECT_GE(count<Sum>(
+                [](const Sum::Attrs& a, Types in) { return Sum::infer(a, in)[0].precision >= 31; }),
+            1);
+  EXPECT_GE(count<BroadcastAdd>([](const NoAttrs& a, Types in) {
+              return BroadcastAdd::infer(a, in)[0].precision == 32;
+            }),
+            kOften);
+}
+
+}  // namespace
+}  // namespace lockstep
