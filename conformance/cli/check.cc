@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "conformance/cli/verbs.h"
+#include "conformance/property.h"
+#include "conformance/shard.h"
+#include "spec/attributes.h"
+
+namespace lockstep::judge {
+namespace {
+
+struct CheckOptions {
+  std::string backend, json, junit;
+  Selection selection;
+  Conduct conduct;
+  bool quiet = false;
+};
+
+int check(CheckOptions& o) {
+  finish_selection(o.selection);
+  o.conduct.progress = progress_to_stderr("check " + o.backend, o.quiet);
+  const Report r = judge(o.backend, o.selection, o.conduct);
+  if (o.json == "-")
+    fmt::print("{}", json_report(r));
+  else if (!o.json.empty())
+    write_file(o.json, json_report(r));
+  if (!o.junit.empty()) write_file(o.junit, junit_report(r));
+  if (o.json != "-")
+    fmt::print("{}", o.quiet ? verdict_line(r) + "\n" : summary(r, colour_wanted()));
+  return static_cast<int>(r.exit);
+}
+
+// Values of a tensor, cut where a screen ends.
+std::string values(const std::vector<i32>& v) {
+  std::string s;
+  for (std::size_t i = 0; i < v.size() && i < kMaxLiteral; ++i)
+    s += (i ? " " : "") + std::to_string(v[i]);
+  return s + (v.size() > kMaxLiteral ? fmt::format(" ... ({} in all)", v.size()) : "");
+}
+
+struct ReproOptions {
+  std::string backend, id;
+  std::vector<std::string> properties;
+  Conduct conduct;
+};
+
+void print_trial(const Trial& t, const Case& c) {
+  if (t.refusal) {
+    fmt::print("expected  logic_error {}\nanswered  {} {} {}\n", t.item->label,
+               name_of(t.refusal->kind), t.refusal->label, t.refusal->message);
+    return;
+  }
+  const std::vector<Tensor> in = inputs_of(c);
+  for (std::size_t k = 0; k < in.size(); ++k)
+    fmt::print("input {}   {}\n", k, values(in[k].data));
+  for (std::size_t k = 0; k < t.expected.size(); ++k)
+    fmt::print("expected  output {}: {}\n", k, values(t.expected[k].data));
+  for (const auto& [when, answer] : t.answers()) {
+    const std::string note = when.empty() ? "" : " (" + when + ")";
+    if (!answer->ok())
+      fmt::print("answered  {} {} {}{}\n", name_of(answer->kind), answer->label, answer->message,
+                 note);
+    for (std::size_t k = 0; k < answer->out.size(); ++k)
+      fmt::print("got       output {}: {}{}\n", k, values(answer->out[k]), note);
+  }
+}
+
+int repro(const ReproOptions& o) {
+  Selection s;
+  s.properties = o.properties;
+  s.cases = {o.id};
+  const std::vector<Item> items = select_cases(s);
+  const std::unique_ptr<Subject> subject = open_subject(o.backend, o.conduct.limits);
+  TrialPlan plan;
+  if (std::find(subject->manifest().options.begin(), subject->manifest().options.end(), "isa") !=
+      subject->manifest().options.end())
+    for (const KernelInfo& k : subject->manifest().kernels)
+      if (k.runnable && std::none_of(plan.isas.begin(), plan.isas.end(),
+                                     [&](const IsaConfig& i) { return i.isa == k.isa; }))
+        plan.isas.push_back({k.isa, subject->configure({{"isa", k.isa}})});
+  const Trial t = perform(*subject, items[0], plan);
+  fmt::print("case      {}\n", items[0].id);
+  print_trial(t, items[0].call);
+  const ItemResult result = judge_trial(t, s);
+  for (const std::string& p : result.judged) {
+    const auto f = std::find_if(result.findings.begin(), result.findings.end(),
+                                [&](const auto& found) { return found.first == p; });
+    fmt::print("{}  {}{}\n", f == result.findings.end() ? "holds   " : "violates", p,
+               f == result.findings.end() ? "" : ": " + f->second);
+  }
+  const Exit e = result.judged.empty()     ? Exit::incomplete
+                 : result.findings.empty() ? Exit::pass
+                                           : Exit::fail;
+  fmt::print("exit {} ({})\n", static_cast<int>(e), word_of(e));
+  return static_cast<int>(e);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Session& session) {
+  auto o = std::make_shared<CheckOptions>();
+  CLI::App* verb = app.add_subcommand("check", "Judge a backend and print the verdict");
+  verb->add_option("backend", o->backend, "name, library or exec:COMMAND")->required();
+  add_selection(*verb, o->selection);
+  add_conduct(*verb, o->conduct);
+  verb->add_option("--json", o->json, "write the report as JSON; - is standard output");
+  verb->add_option("--junit", o->junit, "write the report as JUnit XML");
+  verb->add_flag("--quiet", o->quiet, "no progress, only the verdict");
+  verb->add_flag("!--no-shrink", o->conduct.shrink, "report failures as they were found");
+  verb->callback([o, &session] { session.exit = check(*o); });
+}
+
+void add_repro(CLI::App& app, Session& session) {
+  auto o = std::make_shared<ReproOptions>();
+  CLI::App* verb = app.add_subcommand("repro", "Repeat one case and show inputs and outputs");
+  verb->add_option("backend", o->backend, "name, library or exec:COMMAND")->required();
+  verb->add_option("case", o->id, "a case id, as a report prints it")->required();
+  verb->add_option("--property", o->properties, "only these properties")->delimiter(',');
+  add_conduct(*verb, o->conduct);
+  verb->callback([o, &session] { session.exit = repro(*o); });
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "conformance/cli/verbs.h"
+#include "conformance/places.h"
+
+namespace lockstep::judge {
+namespace {
+
+constexpr const char* kFromFile = "@";
+
+void read_cases(std::istream& in, std::vector<std::string>& cases) {
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty() && line[0] != '#') cases.push_back(line);
+}
+
+}  // namespace
+
+void add_selection(CLI::App& verb, Selection& s) {
+  verb.add_option("--tier", s.tier, "0 smoke, 1 CI, 2 conformance, 3 exhaustive")
+      ->check(CLI::Range(0, 3))
+      ->capture_default_str();
+  verb.add_option("--seed", s.seed, "of the case set")->capture_default_str();
+  verb.add_option("--op", s.operators, "only these operators; * and ? match")->delimiter(',');
+  verb.add_option("--property", s.properties, "only these properties")->delimiter(',');
+  verb.add_option("--case", s.cases, "only this case (repeatable)");
+  verb.add_option_function<std::string>(
+      "--cases",
+      [&s](const std::string& file) { s.cases.push_back(kFromFile + file); },
+      "only the cases of a file, one id a line; - is standard input");
+  verb.add_option("--budget", s.budget, "at most so many cases")->check(CLI::NonNegativeNumber);
+  s.vectors = vector_directory();
+  verb.add_option("--vectors", s.vectors, "directory of golden vectors");
+}
+
+void finish_selection(Selection& s) {
+  std::vector<std::string> cases;
+  for (const std::string& c : s.cases) {
+    if (c.rfind(kFromFile, 0) != 0) {
+      cases.push_back(c);
+      continue;
+    }
+    const std::string file = c.substr(1);
+    if (file == "-") {
+      read_cases(std::cin, cases);
+    } else {
+      std::istringstream in(read_file(file));
+      read_cases(in, cases);
+    }
+    if (cases.empty()) throw UsageError("no case in '" + file + "'");
+  }
+  s.cases = cases;
+}
+
+void add_conduct(CLI::App& verb, Conduct& c) {
+  verb.add_option("--jobs", c.jobs, "judging processes; 0: one per processor")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--timeout", c.limits.timeout_s, "seconds for one answer")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb.add_option("--start-timeout", c.limits.start_s, "seconds until a backend is ready")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb.add_option_function<std::vector<std::string>>(
+      "--set",
+      [&c](const std::vector<std::string>& settings) {
+        for (const std::string& s : settings) {
+          const std::size_t eq = s.find('=');
+          if (eq == std::string::npos) throw CLI::ValidationError("--set", "needs KEY=VALUE");
+          c.limits.set[s.substr(0, eq)] = s.substr(eq + 1);
+        }
+      },
+      "an option of the backend, KEY=VALUE (repeatable)");
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error("cannot write '" + path + "'");
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (!in || std::filesystem::is_directory(path) || !(text << in.rdbuf()))
+    throw UsageError("cannot read '" + path + "'");
+  return text.str();
+}
+
+bool colour_wanted() { return isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR"); }
+
+std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, bool quiet) {
+  using Clock = std::chrono::steady_clock;
+  if (quiet) return {};
+  const bool terminal = isatty(STDERR_FILENO);
+  const auto pause = terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
+  return [=, begin = Clock::now(), last = Clock::now()](i64 done, i64 all, i64 failed) mutable {
+    const auto now = Clock::now();
+    if (now - last < pause && !(terminal && done == all)) return;
+    last = now;
+    const double seconds = std::chrono::duration<double>(now - begin).count();
+    const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
+    const double left = rate > 0 ? static_cast<double>(all - done) / rate : 0;
+    fmt::print(stderr, "{}{}: {} of {} cases, {} failed, {:.0f}/s, {:.0f} s left{}",
+               terminal ? "\r\033[K" : "", what, done, all, failed, rate, left,
+               terminal && done != all ? "" : "\n");
+    std::fflush(stderr);
+  };
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+#include <signal.h>
+
+#include "conformance/cli/verbs.h"
+#include "conformance/library_subject.h"
+
+namespace {
+
+using namespace lockstep::judge;
+
+int run(int argc, char** argv) {
+  CLI::App app{
+      "lockstep: bit-exact conformance of integer tensor operators.\n"
+      "A BACKEND is a built-in name (lockstep list --backends), the path of a shared library, or\n"
+      "exec:COMMAND for a program that answers the lines of `lockstep eval`.\n"
+      "Exit codes: 0 pass, 1 fail, 2 usage, 3 incomplete or vacuous, 4 the judge itself broke.",
+      "lockstep"};
+  app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
+  app.require_subcommand(1);
+  Session session;
+  for (auto* add : {add_check, add_repro, add_list, add_show, add_eval, add_emit, add_mutants,
+                    add_model, add_params, add_vectors, add_doctor, add_completion})
+    add(app, session);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : static_cast<int>(Exit::usage);
+  }
+  return session.exit;
+}
+
+int complain(Exit code, const char* what) {
+  fmt::print(stderr, "lockstep: {}\n", what);
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A worker that died is an answer, not a reason to die.
+  signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const LoadCrash& e) {
+    return complain(Exit::fail, (std::string("CRASH  ") + e.what() + "\n  exit 1 (fail)").c_str());
+  } catch (const std::logic_error& e) {
+    return complain(Exit::usage, (std::string(e.what()) + " (exit 2, usage)").c_str());
+  } catch (const std::exception& e) {
+    return complain(Exit::judge_broke, (std::string(e.what()) + " (exit 4, judge broke)").c_str());
+  }
+}

@@ -1,0 +1,49 @@
+/// @file
+/// The verbs of the program. Each adds its subcommand; the callback leaves the exit code in `exit`.
+#pragma once
+#include <CLI/CLI.hpp>
+
+#include "conformance/judge.h"
+
+namespace lockstep::judge {
+
+/// What the program ends with.
+struct Session {
+  int exit = 0;
+};
+
+void add_check(CLI::App& app, Session& session);
+void add_repro(CLI::App& app, Session& session);
+void add_list(CLI::App& app, Session& session);
+void add_show(CLI::App& app, Session& session);
+void add_eval(CLI::App& app, Session& session);
+void add_emit(CLI::App& app, Session& session);
+void add_mutants(CLI::App& app, Session& session);
+void add_doctor(CLI::App& app, Session& session);
+void add_model(CLI::App& app, Session& session);
+void add_params(CLI::App& app, Session& session);
+void add_vectors(CLI::App& app, Session& session);
+void add_completion(CLI::App& app, Session& session);
+
+/// Options that choose cases.
+void add_selection(CLI::App& verb, Selection& s);
+/// Reads what add_selection left in files. Call it in the verb's callback.
+void finish_selection(Selection& s);
+/// Options that say how a backend is treated.
+void add_conduct(CLI::App& verb, Conduct& c);
+
+/// Writes a file whole, or says why not.
+/// @throws std::runtime_error naming the file.
+void write_file(const std::string& path, const std::string& text);
+
+/// Reads a file whole.
+/// @throws UsageError naming the file.
+std::string read_file(const std::string& path);
+
+/// Progress on standard error: a line that is rewritten on a terminal, now and then a new one
+/// elsewhere, nothing when quiet.
+std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, bool quiet);
+
+bool colour_wanted();
+
+}  // namespace lockstep::judge

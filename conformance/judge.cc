@@ -1,0 +1,181 @@
+#include "conformance/judge.h"
+
+#include <algorithm>
+#include <set>
+#include <thread>
+
+#include "conformance/library_subject.h"
+#include "conformance/property.h"
+#include "conformance/shard.h"
+#include "conformance/shrink.h"
+
+namespace lockstep::judge {
+namespace {
+
+// The instruction sets to force: those of the kernels that can run here, if there is a choice.
+std::vector<std::string> isas_of(const Manifest& m) {
+  std::set<std::string> isas;
+  for (const KernelInfo& k : m.kernels)
+    if (k.runnable) isas.insert(k.isa);
+  const bool option = std::find(m.options.begin(), m.options.end(), "isa") != m.options.end();
+  if (!option || isas.size() < 2) return {};
+  return {isas.begin(), isas.end()};
+}
+
+TrialPlan plan_for(Subject& subject, const Selection& s) {
+  TrialPlan plan;
+  plan.repeat = s.wants(kDeterministic.name) || s.wants(kWritesAll.name);
+  plan.layouts = s.wants(kLayout.name) || s.wants(kWritesInBounds.name);
+  plan.infer = s.wants(kInfers.name);
+  if (s.wants(kIsa.name) || s.wants(kPathsCovered))
+    for (const std::string& isa : isas_of(subject.manifest()))
+      plan.isas.push_back({isa, subject.configure({{"isa", isa}})});
+  return plan;
+}
+
+void describe_subject(Report& r, const std::string& backend, const Manifest& m) {
+  r.backend = backend;
+  r.name = m.name;
+  r.version = m.version;
+  r.device = m.device;
+  r.manifest_hash = sha256(m.text);
+  r.operators_all = static_cast<int>(operators().size());
+  for (const OpInfo* op : operators()) r.operators_claimed += m.claims_operator(op->name);
+}
+
+// Sets apart what the backend does not claim. Illegal calls belong to a claimed operator's claim
+// when the backend promises errors at all.
+bool claimed(const Manifest& m, const Item& item) {
+  if (item.what == Item::illegal)
+    return m.errors != Errors::none && m.claims_operator(item.call.op->name);
+  return m.claims_call(item.call);
+}
+
+void add_failure(Report& r, const std::string& op, const std::string& property, const Item& item,
+                 const std::string& text) {
+  for (Failure& f : r.failures)
+    if (f.op == op && f.property == property) {
+      ++f.count;
+      return;
+    }
+  r.failures.push_back({op, property, item.id, text, 1, {}, {}, {}});
+}
+
+void count(Report& r, const Item& item, const ItemResult& result) {
+  Counts& c = r.counts;
+  const std::string op(item.call.op->name);
+  c.calls += result.calls;
+  if (result.outcome == Outcome::quarantined) {
+    ++c.quarantined;
+    return;
+  }
+  ++c.executed;
+  c.passed += result.outcome == Outcome::passed;
+  c.failed += result.outcome == Outcome::failed;
+  c.crashed += result.outcome == Outcome::crashed;
+  c.timed_out += result.outcome == Outcome::timed_out;
+  if (item.what != Item::illegal) ++r.executed_legal[op];
+  for (const std::string& p : result.judged) ++r.cells[op][p].judged;
+  for (const std::string& p : result.paths) ++r.paths[op][p];
+  for (const auto& [property, text] : result.findings) {
+    ++r.cells[op][property].failed;
+    add_failure(r, op, property, item, text);
+  }
+}
+
+// Every kernel that the manifest calls runnable ran, and every kernel that ran is in the manifest.
+void judge_paths(Report& r, const Manifest& m, const Selection& s) {
+  if (!s.wants(kPathsCovered) || !s.cases.empty() || s.budget > 0 || m.kernels.empty()) return;
+  const auto fail = [&](const std::string& op, const std::string& text) {
+    ++r.cells[op][std::string(kPathsCovered)].failed;
+    r.failures.push_back({op, std::string(kPathsCovered), "", text, 1, {}, {}, {}});
+  };
+  for (const KernelInfo& k : m.kernels) {
+    bool selected = false, ran = false;
+    for (const auto& [op, n] : r.executed_legal) selected = selected || k.op == op || k.op == "*";
+    for (const auto& [op, paths] : r.paths)
+      ran = ran || ((k.op == op || k.op == "*") && paths.contains(k.name));
+    if (!selected || !k.runnable) continue;
+    ++r.cells[k.op][std::string(kPathsCovered)].judged;
+    if (!ran) fail(k.op, "kernel '" + k.name + "' (isa " + k.isa + ") never ran");
+  }
+  for (const auto& [op, paths] : r.paths)
+    for (const auto& [path, n] : paths)
+      if (!m.kernel(op, path)) fail(op, "kernel '" + path + "' ran and is not in the manifest");
+}
+
+void judge_floor(Report& r, const Manifest& m, const Selection& s) {
+  if (!s.cases.empty() || s.budget > 0) return;
+  std::set<std::string> ops;
+  for (const auto& [op, n] : r.executed_legal) ops.insert(op);
+  for (const OpInfo* op : operators()) {
+    const bool wanted =
+        s.operators.empty() || std::any_of(s.operators.begin(), s.operators.end(),
+                                           [&](const std::string& g) { return glob(g, op->name); });
+    if (!wanted || !m.claims_operator(op->name)) continue;
+    const auto n = r.executed_legal.find(std::string(op->name));
+    const bool only_errors = !s.properties.empty() && n == r.executed_legal.end();
+    if (!only_errors && (n == r.executed_legal.end() || n->second < tier_floor(s.tier)))
+      r.below_floor.push_back(std::string(op->name));
+  }
+}
+
+std::string repeat_command(const Report& r, const Conduct& conduct, const Failure& f) {
+  std::string s = "lockstep repro ";
+  s += r.backend.find(' ') == std::string::npos ? r.backend : "'" + r.backend + "'";
+  for (const auto& [key, value] : conduct.limits.set) s += " --set " + key + "=" + value;
+  return s + " --property " + f.property + " '" + (f.shrunk.empty() ? f.id : f.shrunk) + "'";
+}
+
+}  // namespace
+
+Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct) {
+  const std::vector<Item> items = select_cases(selection);
+  const std::unique_ptr<Subject> subject = open_subject(backend, conduct.limits);
+  Report r;
+  describe_subject(r, backend, subject->manifest());
+  r.tier = selection.tier;
+  r.seed = selection.seed;
+  r.partial = selection.partial();
+  r.set_hash = set_hash(items);
+  r.counts.selected = static_cast<i64>(items.size());
+  std::vector<const Item*> put;
+  std::set<string_view> ops;
+  for (const Item& item : items) {
+    ops.insert(item.call.op->name);
+    const bool wanted = claimed(subject->manifest(), item);
+    if (item.what != Item::illegal) ++r.legal_selected, r.legal_not_claimed += !wanted;
+    if (wanted)
+      put.push_back(&item);
+    else
+      ++r.counts.not_claimed;
+  }
+  r.operators_selected = static_cast<int>(ops.size());
+  const TrialPlan plan = plan_for(*subject, selection);
+
+  i64 done = 0, failed = 0;
+  const auto take = [&](std::size_t n, const ItemResult& result) {
+    count(r, *put[n], result);
+    failed += result.outcome != Outcome::passed;
+    if (conduct.progress) conduct.progress(++done, static_cast<i64>(put.size()), failed);
+  };
+  const int jobs = conduct.jobs > 0
+                       ? conduct.jobs
+                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const ShardTotals totals = judge_in_processes(backend, put, plan, selection, conduct, jobs, take);
+  r.canaries_planted = totals.canaries_planted;
+  r.canaries_flagged = totals.canaries_flagged;
+  r.quarantine = totals.quarantine;
+  r.counts.missing = static_cast<i64>(put.size()) - done;
+  if (!conduct.stop_at_first) {
+    judge_paths(r, subject->manifest(), selection);
+    judge_floor(r, subject->manifest(), selection);
+  }
+  if (conduct.shrink) shrink_failures(r, *subject, plan);
+  for (Failure& f : r.failures)
+    if (!f.id.empty()) f.repeat = repeat_command(r, conduct, f);
+  conclude(r);
+  return r;
+}
+
+}  // namespace lockstep::judge

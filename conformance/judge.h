@@ -1,0 +1,24 @@
+/// @file
+/// The judge: puts every selected case to a backend, in several processes, and reports.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "conformance/report.h"
+
+namespace lockstep::judge {
+
+/// How a run is carried out; none of it changes a verdict.
+struct Conduct {
+  Limits limits;
+  int jobs = 0;  ///< processes; 0: as many as processors
+  bool shrink = true;
+  bool stop_at_first = false;  ///< end at the first failure, for mutants
+  std::function<void(i64 done, i64 all, i64 failed)> progress;
+};
+
+/// Judges a backend.
+/// @throws UsageError for a wrong selection or no backend, LoadCrash if loading kills.
+Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct);
+
+}  // namespace lockstep::judge

@@ -1,0 +1,31 @@
+#include "conformance/places.h"
+
+#include <filesystem>
+
+namespace lockstep::judge {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path root() { return fs::path(program_directory()).parent_path(); }
+
+}  // namespace
+
+std::string program_directory() {
+  std::error_code none;
+  return fs::read_symlink("/proc/self/exe", none).parent_path().string();
+}
+
+std::string backend_directory() {
+  // A multi-architecture system has a directory of its own below lib.
+  for (const char* lib : {"lib", LOCKSTEP_LIBDIR})
+    if (fs::is_directory(root() / lib / "lockstep")) return (root() / lib / "lockstep").string();
+  return (root() / "lib" / "lockstep").string();
+}
+
+std::string vector_directory() {
+  const fs::path d = root() / "share" / "lockstep" / "vectors";
+  return fs::is_directory(d) ? d.string() : "";
+}
+
+}  // namespace lockstep::judge

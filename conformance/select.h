@@ -1,0 +1,49 @@
+/// @file
+/// Which cases a run judges: fixed by tier, seed and filters, hashed, in one order.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "conformance/trial.h"
+
+namespace lockstep::judge {
+
+/// What the user asked for.
+struct Selection {
+  int tier = 1;
+  u64 seed = 1;
+  std::vector<std::string> operators;   ///< globs; none: all
+  std::vector<std::string> properties;  ///< names; none: all
+  std::vector<std::string> cases;       ///< explicit ids; none: the tier's
+  i64 budget = 0;                       ///< at most so many cases; 0: no limit
+  std::string vectors;                  ///< directory of golden vectors; empty: none
+  bool wants(string_view property) const;
+  /// Whether it leaves anything of its tier out.
+  bool partial() const {
+    return !operators.empty() || !properties.empty() || !cases.empty() || budget > 0;
+  }
+};
+
+/// Cases per operator of a tier, legal and per label.
+struct TierSize {
+  int legal, illegal;
+};
+TierSize tier_size(int tier);
+
+/// The least number of legal cases of a claimed operator that make a verdict.
+int tier_floor(int tier);
+
+/// Whether a text matches a pattern of '*' and '?', all of it.
+bool glob(string_view pattern, string_view text);
+
+/// Every selected case. Operators take turns, so that a prefix says something about each.
+/// @throws UsageError for an unknown operator, property or case.
+std::vector<Item> select_cases(const Selection& s);
+
+/// SHA-256, in hex, over the ids of all items in order.
+std::string set_hash(const std::vector<Item>& items);
+
+/// SHA-256 of a text, in hex.
+std::string sha256(string_view text);
+
+}  // namespace lockstep::judge

@@ -1,0 +1,297 @@
+#include "conformance/shard.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "conformance/library_subject.h"
+#include "conformance/process.h"
+#include "conformance/property.h"
+
+namespace lockstep::judge {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kCanaries = 16;
+constexpr i64 kMaxHangs = 3, kMaxCrashes = 10;      // of one operator, in one process
+constexpr i64 kMaxHangsInAll = 10, kMaxSilent = 3;  // of a backend; of one that never answered
+
+// Which operators are no longer put to the backend: each death costs time, and the verdict is
+// clear.
+class Quarantine {
+ public:
+  /// The reason why a case of this operator is not put any more; empty if it is.
+  std::string reason(const std::string& op) const {
+    if (!answered_ && (hangs_ > 0 || crashes_ >= kMaxSilent))
+      return "the backend never answered: " + last_;
+    if (hangs_ >= kMaxHangsInAll) return "the backend hangs too often";
+    const auto at = ops_.find(op);
+    if (at == ops_.end()) return "";
+    if (at->second.hangs >= kMaxHangs) return op + " hung " + std::to_string(kMaxHangs) + " times";
+    if (at->second.crashes >= kMaxCrashes)
+      return op + " crashed " + std::to_string(kMaxCrashes) + " times";
+    return "";
+  }
+  void note(const std::string& op, Outcome o, const std::string& text) {
+    answered_ = answered_ || o == Outcome::passed || o == Outcome::failed;
+    if (o == Outcome::timed_out) ++ops_[op].hangs, ++hangs_, last_ = text;
+    if (o == Outcome::crashed) ++ops_[op].crashes, ++crashes_, last_ = text;
+  }
+
+ private:
+  struct Deaths {
+    i64 hangs = 0, crashes = 0;
+  };
+  std::map<std::string, Deaths> ops_;
+  i64 hangs_ = 0, crashes_ = 0;
+  bool answered_ = false;
+  std::string last_;
+};
+
+// Flips one bit of a returned output and looks whether the judge notices.
+bool canary_flagged(const Trial& t, u64 n) {
+  Trial tampered = t;
+  std::vector<i32>& out = tampered.base.out[0];
+  const u64 w = word(n, 3, 5);
+  i32& e = out[w % out.size()];
+  e = static_cast<i32>(static_cast<std::uint32_t>(e) ^ (1u << (w >> 32) % 32));
+  const Property& p = t.item->what == Item::vector ? kMatchesVectors : kMatchesReference;
+  return p.inspect(tampered).has_value();
+}
+
+ItemResult crashed_at_start(const std::string& text) {
+  ItemResult r;
+  r.outcome = Outcome::crashed;
+  r.judged = {std::string(kMatchesReference.name)};
+  r.findings = {{std::string(kMatchesReference.name), text}};
+  return r;
+}
+
+json to_json(std::size_t n, const ItemResult& r) {
+  return {{"n", n},           {"outcome", static_cast<int>(r.outcome)},
+          {"calls", r.calls}, {"judged", r.judged},
+          {"paths", r.paths}, {"findings", r.findings}};
+}
+
+ItemResult from_json(const json& j) {
+  ItemResult r;
+  r.outcome = static_cast<Outcome>(j["outcome"].get<int>());
+  r.calls = j["calls"];
+  r.judged = j["judged"];
+  r.paths = j["paths"];
+  r.findings = j["findings"];
+  return r;
+}
+
+void send(int fd, const json& j) {
+  const std::string line = j.dump(-1, ' ', true, json::error_handler_t::replace) + "\n";
+  for (std::size_t at = 0; at < line.size();) {
+    const ssize_t n = write(fd, line.data() + at, line.size() - at);
+    if (n <= 0) _exit(1);
+    at += static_cast<std::size_t>(n);
+  }
+}
+
+struct Share {
+  int number, of, canaries;
+};
+
+// The body of one process.
+void judge_share(const std::string& backend, const std::vector<const Item*>& items,
+                 const TrialPlan& plan, const Selection& selection, const Conduct& conduct,
+                 Share share, int fd) {
+  std::unique_ptr<Subject> subject = open_subject(backend, conduct.limits);
+  for (const IsaConfig& isa : plan.isas) subject->configure({{"isa", isa.isa}});
+  Quarantine quarantine;
+  std::map<std::string, bool> told;
+  i64 planted = 0, flagged = 0;
+  for (std::size_t n = static_cast<std::size_t>(share.number); n < items.size();
+       n += static_cast<std::size_t>(share.of)) {
+    const std::string op(items[n]->call.op->name);
+    ItemResult result;
+    if (const std::string why = quarantine.reason(op); !why.empty()) {
+      result.outcome = Outcome::quarantined;
+      if (!told[why]) send(fd, {{"quarantine", why}});
+      told[why] = true;
+    } else {
+      try {
+        const Trial t = perform(*subject, *items[n], plan);
+        result = judge_trial(t, selection);
+        const i64 due = static_cast<i64>(share.canaries * (n + static_cast<std::size_t>(share.of)) /
+                                         items.size());
+        if (planted < std::min<i64>(due, share.canaries) && !t.refusal && t.base.ok() &&
+            result.outcome == Outcome::passed) {
+          ++planted;
+          flagged += canary_flagged(t, n);
+        }
+      } catch (const LoadCrash& e) {
+        result = crashed_at_start(e.what());
+      }
+      quarantine.note(op, result.outcome, result.findings.empty() ? "" : result.findings[0].second);
+    }
+    send(fd, to_json(n, result));
+  }
+  send(fd, {{"done", true}, {"planted", planted}, {"flagged", flagged}});
+}
+
+// A process of the judge and what it has said so far.
+struct Child {
+  pid_t pid = 0;
+  int fd = -1;
+  bool done = false;
+  std::string pending;
+};
+
+Child start_child(const std::vector<Child>& others, const std::function<void(int)>& body) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe for a judging process");
+  Child c;
+  c.pid = fork();
+  if (c.pid < 0) throw std::runtime_error("no judging process");
+  if (c.pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(ends[0]);
+    for (const Child& o : others) close(o.fd);
+    int status = 0;
+    try {
+      body(ends[1]);
+    } catch (const std::exception& e) {
+      send(ends[1], {{"broke", e.what()}});
+      status = 1;
+    }
+    _exit(status);
+  }
+  close(ends[1]);
+  c.fd = ends[0];
+  return c;
+}
+
+// Collects lines of all children; results are handed over in the order of the items.
+class Collector {
+ public:
+  Collector(std::vector<Child>& children,
+            const std::function<void(std::size_t, const ItemResult&)>& take)
+      : children_(children), take_(take) {}
+
+  ShardTotals run(bool stop_at_first) {
+    while (open() > 0 && !(stop_at_first && failed_)) {
+      std::vector<pollfd> fds;
+      for (const Child& c : children_) fds.push_back({c.done ? -1 : c.fd, POLLIN, 0});
+      if (poll(fds.data(), fds.size(), -1) < 0) continue;
+      for (std::size_t k = 0; k < fds.size(); ++k)
+        if (fds[k].revents) read_from(children_[k]);
+    }
+    // Stopped early: what came is handed over although others before it did not.
+    for (const auto& [n, r] : waiting_) take_(n, r);
+    std::sort(totals_.quarantine.begin(), totals_.quarantine.end());
+    totals_.quarantine.erase(std::unique(totals_.quarantine.begin(), totals_.quarantine.end()),
+                             totals_.quarantine.end());
+    return totals_;
+  }
+
+ private:
+  i64 open() const {
+    return std::count_if(children_.begin(), children_.end(),
+                         [](const Child& c) { return !c.done; });
+  }
+  void read_from(Child& c) {
+    char buffer[1 << 16];
+    const ssize_t n = read(c.fd, buffer, sizeof buffer);
+    if (n <= 0) throw std::runtime_error("a judging process ended early");
+    c.pending.append(buffer, static_cast<std::size_t>(n));
+    std::size_t from = 0;
+    for (std::size_t end; (end = c.pending.find('\n', from)) != std::string::npos; from = end + 1)
+      message(c, json::parse(c.pending.substr(from, end - from)));
+    c.pending.erase(0, from);
+  }
+  void message(Child& c, const json& j) {
+    if (j.contains("broke")) throw std::runtime_error(j["broke"].get<std::string>());
+    if (j.contains("done")) {
+      c.done = true;
+      totals_.canaries_planted += j["planted"].get<i64>();
+      totals_.canaries_flagged += j["flagged"].get<i64>();
+    } else if (j.contains("quarantine")) {
+      totals_.quarantine.push_back(j["quarantine"]);
+    } else {
+      ItemResult r = from_json(j);
+      failed_ = failed_ || r.outcome != Outcome::passed;
+      waiting_.emplace(j["n"].get<std::size_t>(), std::move(r));
+      for (auto at = waiting_.begin(); at != waiting_.end() && at->first == next_;
+           at = waiting_.erase(at))
+        take_(next_++, at->second);
+    }
+  }
+
+  std::vector<Child>& children_;
+  const std::function<void(std::size_t, const ItemResult&)>& take_;
+  std::map<std::size_t, ItemResult> waiting_;
+  std::size_t next_ = 0;
+  bool failed_ = false;
+  ShardTotals totals_;
+};
+
+}  // namespace
+
+ItemResult judge_trial(const Trial& t, const Selection& selection) {
+  ItemResult r;
+  r.calls = t.calls;
+  bool crashed = false, hung = false;
+  for (const auto& [when, answer] : t.answers()) {
+    if (!answer->path.empty()) r.paths.push_back(answer->path);
+    crashed = crashed || answer->kind == Answer::Kind::crashed;
+    hung = hung || answer->kind == Answer::Kind::timed_out;
+  }
+  for (const std::optional<Answer>& a : {t.refusal, t.inferred})
+    if (a) {
+      crashed = crashed || a->kind == Answer::Kind::crashed;
+      hung = hung || a->kind == Answer::Kind::timed_out;
+    }
+  for (const Property* p : properties()) {
+    if (!selection.wants(p->name) || !p->applies(t)) continue;
+    r.judged.emplace_back(p->name);
+    if (std::optional<Finding> f = p->inspect(t))
+      r.findings.emplace_back(std::string(p->name), f->text);
+  }
+  r.outcome = hung                 ? Outcome::timed_out
+              : crashed            ? Outcome::crashed
+              : r.findings.empty() ? Outcome::passed
+                                   : Outcome::failed;
+  return r;
+}
+
+ShardTotals judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
+                               const TrialPlan& plan, const Selection& selection,
+                               const Conduct& conduct, int jobs,
+                               const std::function<void(std::size_t, const ItemResult&)>& take) {
+  jobs = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(jobs), items.size()));
+  std::vector<Child> children;
+  for (int k = 0; k < jobs; ++k) {
+    const Share share{k, jobs, kCanaries / jobs + (k < kCanaries % jobs)};
+    children.push_back(start_child(children, [&](int fd) {
+      judge_share(backend, items, plan, selection, conduct, share, fd);
+    }));
+  }
+  const auto end_all = [&] {
+    for (Child& c : children) {
+      close(c.fd);
+      end_process(c.pid);
+    }
+  };
+  try {
+    const ShardTotals totals = Collector(children, take).run(conduct.stop_at_first);
+    end_all();
+    return totals;
+  } catch (...) {
+    end_all();
+    throw;
+  }
+}
+
+}  // namespace lockstep::judge

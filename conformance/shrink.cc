@@ -1,0 +1,221 @@
+#include "conformance/shrink.h"
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "conformance/library_subject.h"
+#include "conformance/property.h"
+#include "conformance/shard.h"
+
+namespace lockstep::judge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Candidates = std::vector<Case>;
+
+constexpr int kMaxSteps = 600;         // calls of the predicate per failure
+constexpr double kMaxSeconds = 4;      // per failure
+constexpr std::size_t kMaxShrunk = 12;  // failures of a report
+
+// RapidCheck's sequence of smaller integers, from the target on.
+std::vector<i64> smaller(i64 v, i64 target) {
+  std::vector<i64> all;
+  auto seq = rc::shrink::towards(v, target);
+  while (auto next = seq.next()) all.push_back(*next);
+  return all;
+}
+
+void fewer_inputs(const Case& c, Candidates& out) {
+  for (std::size_t k = 0; c.in.size() > 1 && k < c.in.size(); ++k) {
+    Case s = c;
+    s.in.erase(s.in.begin() + static_cast<std::ptrdiff_t>(k));
+    if (c.fill == Fill::literal) s.data.erase(s.data.begin() + static_cast<std::ptrdiff_t>(k));
+    out.push_back(s);
+  }
+}
+
+// Replaces an extent everywhere, attributes included, so that the call stays legal.
+void smaller_extents(const Case& c, Candidates& out) {
+  if (c.fill == Fill::literal) return;
+  std::vector<i64> extents;
+  for (const Type& t : c.in)
+    for (i64 e : t.shape)
+      if (std::find(extents.begin(), extents.end(), e) == extents.end()) extents.push_back(e);
+  for (i64 old : extents)
+    for (i64 now : smaller(old, 1)) {
+      Case s = c;
+      for (Type& t : s.in)
+        for (int d = 0; d < min(t.rank(), kMaxRank); ++d)
+          if (t.shape[d] == old) t.shape[d] = now;
+      for (std::size_t k = 0; k < s.attrs.size(); ++k)
+        for (int i = 0; s.op->attrs[static_cast<int>(k)].kind != Kind::boolean &&
+                        i < min(s.attrs[k].ints.size, kMaxTuple); ++i)
+          if (s.attrs[k].ints[i] == old) s.attrs[k].ints[i] = now;
+      out.push_back(s);
+    }
+  for (std::size_t k = 0; k < c.in.size(); ++k)
+    for (int d = 0; d < min(c.in[k].rank(), kMaxRank); ++d)
+      for (i64 now : smaller(c.in[k].shape[d], 1)) {
+        Case s = c;
+        s.in[k].shape[d] = now;
+        out.push_back(s);
+      }
+}
+
+void lower_ranks(const Case& c, Candidates& out) {
+  if (c.fill == Fill::literal) return;
+  int top = 0;
+  for (const Type& t : c.in) top = std::max(top, t.rank());
+  for (int d = 0; d < min(top, kMaxRank); ++d) {
+    Case s = c;
+    for (Type& t : s.in) {
+      if (d >= t.rank() || t.rank() < 2) continue;
+      Shape less;
+      for (int e = 0; e < t.rank(); ++e)
+        if (e != d) less.push(t.shape[e]);
+      t.shape = less;
+    }
+    out.push_back(s);
+  }
+}
+
+void simpler_attributes(const Case& c, Candidates& out) {
+  for (std::size_t k = 0; k < c.attrs.size(); ++k) {
+    const AttrInfo& f = c.op->attrs[static_cast<int>(k)];
+    Case s = c;
+    if (!f.required && !(c.attrs[k] == f.fallback)) {
+      s.attrs[k] = f.fallback;
+      out.push_back(s);
+    }
+    if (f.kind == Kind::tuple && c.attrs[k].ints.size > 0) {
+      s = c;
+      --s.attrs[k].ints.size;
+      out.push_back(s);
+    }
+    for (int i = 0; f.kind != Kind::word && i < min(c.attrs[k].ints.size, kMaxTuple); ++i)
+      for (i64 now : smaller(c.attrs[k].ints[i], clamp(1, f.range.min, f.range.max))) {
+        s = c;
+        s.attrs[k].ints[i] = now;
+        out.push_back(s);
+      }
+  }
+}
+
+void simpler_memory(const Case& c, Candidates& out) {
+  if (c.layout == Layout::compact) return;
+  Case s = c;
+  for (Layout l : {Layout::compact, Layout::padded, Layout::offset, Layout::permuted}) {
+    if (l >= c.layout) break;
+    s.layout = l;
+    out.push_back(s);
+  }
+}
+
+bool small_enough(const Case& c) {
+  i64 n = 0;
+  for (const Type& t : c.in) n += volume(t.shape);
+  return n <= kMaxLiteral;
+}
+
+void simpler_values(const Case& c, Candidates& out) {
+  if (c.fill != Fill::literal) {
+    if (small_enough(c)) out.push_back(with_literal_data(c));
+    for (Fill f : {Fill::zero, Fill::one, Fill::max}) {
+      if (f >= c.fill) break;
+      Case s = c;
+      s.fill = f;
+      out.push_back(s);
+    }
+    return;
+  }
+  for (std::size_t k = 0; k < c.data.size(); ++k) {
+    Case s = c;
+    std::fill(s.data[k].begin(), s.data[k].end(), 0);
+    if (s.data[k] != c.data[k]) out.push_back(s);
+    for (std::size_t i = 0; i < c.data[k].size(); ++i)
+      for (i64 now : smaller(c.data[k][i], 0)) {
+        s = c;
+        s.data[k][i] = now;
+        out.push_back(s);
+      }
+  }
+}
+
+rc::Seq<Case> simpler(const Case& c) {
+  Candidates all;
+  fewer_inputs(c, all);
+  lower_ranks(c, all);
+  smaller_extents(c, all);
+  simpler_attributes(c, all);
+  simpler_memory(c, all);
+  simpler_values(c, all);
+  return rc::seq::fromContainer(std::move(all));
+}
+
+// What the property says of a case; nothing if it holds or the case is another kind of call.
+class Predicate {
+ public:
+  Predicate(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from)
+      : subject_(subject), plan_(plan), property_(property), label_(refusal(from).label()) {}
+
+  std::optional<std::string> operator()(const Case& c) const {
+    if (refusal(c).label() != label_ || !subject_.manifest().claims_operator(c.op->name))
+      return std::nullopt;
+    Item item;
+    item.what = label_.empty() ? Item::legal : Item::illegal;
+    item.call = c;
+    item.label = label_;
+    Selection only;
+    only.properties = {property_};
+    try {
+      if (label_.empty() && !subject_.manifest().claims_call(c)) return std::nullopt;
+      const ItemResult r = judge_trial(perform(subject_, item, plan_), only);
+      if (r.findings.empty()) return std::nullopt;
+      return r.findings[0].second;
+    } catch (const LoadCrash&) {
+      return std::nullopt;
+    }
+  }
+
+ private:
+  Subject& subject_;
+  const TrialPlan& plan_;
+  std::string property_, label_;
+};
+
+}  // namespace
+
+Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from,
+            std::string& text) {
+  const Predicate violates(subject, plan, property, from);
+  const auto end = Clock::now() + std::chrono::duration<double>(kMaxSeconds);
+  int steps = 0;
+  auto best = rc::shrinkable::shrinkRecur(from, simpler);
+  for (bool smaller_found = true; smaller_found;) {
+    smaller_found = false;
+    auto candidates = best.shrinks();
+    while (auto next = candidates.next()) {
+      if (++steps > kMaxSteps || Clock::now() > end) return best.value();
+      if (std::optional<std::string> shown = violates(next->value())) {
+        best = *next;
+        text = *shown;
+        smaller_found = true;
+        break;
+      }
+    }
+  }
+  return best.value();
+}
+
+void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan) {
+  std::size_t shrunk = 0;
+  for (Failure& f : r.failures) {
+    if (f.id.empty() || f.property == kMatchesVectors.name || shrunk++ == kMaxShrunk) continue;
+    const Case small = shrink(subject, plan, f.property, parse_case(f.id), f.shrunk_text);
+    if (case_id(small) != f.id) f.shrunk = case_id(small);
+  }
+}
+
+}  // namespace lockstep::judge
