@@ -36,7 +36,7 @@ if(TARGET lockstep)
 endif()
 foreach(data vectors models)
   install(DIRECTORY conformance/${data} DESTINATION share/lockstep
-    PATTERN "*.py" EXCLUDE PATTERN CMakeLists.txt EXCLUDE PATTERN __pycache__ EXCLUDE)
+    PATTERN "*.py" EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN "*.txt" EXCLUDE)
 endforeach()
 install(FILES LICENSE LICENSE-MIT NOTICE DESTINATION share/lockstep)
 
