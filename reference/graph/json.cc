@@ -84,6 +84,11 @@ std::string Place::text() const {
 }
 
 Json parse_object(std::string_view text, const Place& place) {
+  // The library takes a NUL for the end of the text, and passes over a byte order mark.
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+    throw Error("model.json", place.text() + " is not JSON at byte " + std::to_string(nul + 1));
+  if (text.starts_with("\xEF\xBB\xBF"))
+    throw Error("model.json", place.text() + " is not JSON at byte 1");
   Builder builder(place);
   Json::sax_parse(text.begin(), text.end(), &builder);
   Json value = builder.take();
