@@ -57,10 +57,6 @@ struct Conv2d {
   static constexpr i64 room(const Attrs& a, Types in, int d) {
     return in[X].dim(2 + d) + 2 * a.padding[d] - a.dilation[d] * (a.kernel_size[d] - 1) - 1;
   }
-  /// The k in 0..kernel-1 for which first + k * step lies inside an image of that extent.
-  static constexpr Interval inside(i64 first, i64 step, i64 kernel, i64 extent) {
-    return {ceil_div(max(0, -first), step), min(kernel, ceil_div(extent - first, step))};
-  }
   static constexpr Rule<Attrs> rules[] = {
       {"groups", "groups divides C and channels",
        [](const Attrs& a, Types in) {
@@ -114,16 +110,12 @@ struct Conv2d {
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     const auto &x = in[X], &w = in[W];
     const i64 n = y[0], o = y[1], first = o / (a.channels / a.groups) * w.dim(1);
-    const i64 down = a.dilation[0], right = a.dilation[1];
     const i64 top = y[2] * a.strides[0] - a.padding[0], left = y[3] * a.strides[1] - a.padding[1];
-    const Interval rows = inside(top, down, w.dim(2), x.dim(2));
-    const Interval columns = inside(left, right, w.dim(3), x.dim(3));
-    i64 acc = a.use_bias ? in[B](o) : 0;
-    for (i64 i = 0; i < w.dim(1); ++i)
-      for (i64 r = rows.min; r < rows.max; ++r)
-        for (i64 s = columns.min; s < columns.max; ++s)
-          acc += w(o, i, r, s) * i64{x(n, first + i, top + r * down, left + s * right)};
-    return acc;
+    return (a.use_bias ? in[B](o) : 0) +
+           sum(w.dim(1), w.dim(2), w.dim(3), [&](i64 i, i64 r, i64 s) {
+             return w(o, i, r, s) *
+                    x.padded(n, first + i, top + r * a.dilation[0], left + s * a.dilation[1]);
+           });
   }
   static constexpr Example<Attrs> examples[] = {
       {"the sum of a diagonal",

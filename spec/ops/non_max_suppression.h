@@ -76,7 +76,8 @@ struct NonMaxSuppression {
   /// Nothing overflows: 31 bits keep each side within 2^31 - 2, hence each area within
   /// 2^62 - 2^33 + 4 and the sum of two within 2^63 - 2^34 + 8. Where boxes overlap, both are
   /// upright, so that each area and the union are at least the overlap: the union is positive, and
-  /// above 100 wherever 100 times the overlap does not fit.
+  /// above 100 wherever 100 times the overlap does not fit. Without an overlap nothing is shared,
+  /// whatever the areas, which boxes inside out make zero or negative.
   static constexpr i64 overlap_percent(const auto& y, i64 b, i64 p, i64 q) {
     const auto at = [&](i64 row, int column) { return i64{y(b, row, column)}; };
     const auto area = [&](i64 r) { return (at(r, kX2) - at(r, kX1)) * (at(r, kY2) - at(r, kY1)); };
@@ -84,7 +85,7 @@ struct NonMaxSuppression {
       return max(0, min(at(p, to), at(q, to)) - max(at(p, from), at(q, from)));
     };
     const i64 areas = area(p) + area(q), overlap = shared(kX1, kX2) * shared(kY1, kY2);
-    if (areas <= 0 || overlap == 0) return 0;
+    if (overlap == 0) return 0;
     const i64 both = areas - overlap;
     return overlap <= INT64_MAX / 100 ? 100 * overlap / both : overlap / (both / 100);
   }

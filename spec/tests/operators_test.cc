@@ -82,6 +82,24 @@ TEST(Conv2d, OfTwoViolationsTheEarlierRuleNamesTheError) {
   EXPECT_EQ(label<Conv2d>(kConv, {{{1, 4, 3, 3}, 8}, w, {{4}, 32}}), "conv2d.precision");
 }
 
+TEST(Conv2d, GroupsDivideTheChannelsOfBothSides) {
+  const auto groups = [](i64 channels, i64 c) {
+    return label<Conv2d>(
+        {.channels = channels, .kernel_size = {1, 1}, .groups = 2, .use_bias = false},
+        {{{1, c, 1, 1}, 8}, {{channels, c / 2, 1, 1}, 8}});
+  };
+  EXPECT_EQ(groups(4, 6), "");
+  EXPECT_EQ(groups(3, 6), "conv2d.groups");
+  EXPECT_EQ(groups(4, 5), "conv2d.groups");
+}
+
+TEST(Conv2d, BothFactorsHaveAtMost8Bits) {
+  const Conv2d::Attrs a{.channels = 1, .kernel_size = {1, 1}, .use_bias = false};
+  EXPECT_EQ(label<Conv2d>(a, {{{1, 1, 1, 1}, 8}, {{1, 1, 1, 1}, 8}}), "");
+  EXPECT_EQ(label<Conv2d>(a, {{{1, 1, 1, 1}, 9}, {{1, 1, 1, 1}, 8}}), "conv2d.bits");
+  EXPECT_EQ(label<Conv2d>(a, {{{1, 1, 1, 1}, 8}, {{1, 1, 1, 1}, 9}}), "conv2d.bits");
+}
+
 TEST(Conv2d, TheDilatedKernelFitsThePaddedImage) {
   Conv2d::Attrs a{.channels = 1,
                   .kernel_size = {3, 1},
