@@ -1,0 +1,69 @@
+/// @file
+/// Wrong on purpose: the option `mutant` chooses one believable mistake, everything else is right.
+/// The manifest lists the mutants under "mutants".
+#include "backends/faulty/mutant.h"
+#include "backends/manifest.h"
+
+namespace lockstep::faulty {
+namespace {
+
+class MutantPlan : public backend::Plan {
+ public:
+  MutantPlan(std::shared_ptr<Behaviour> behaviour, const Call& call)
+      : behaviour_(std::move(behaviour)), call_(behaviour_->prepare(call)) {}
+  void run(const i32* const* in, i32* const* out, void*) const override {
+    behaviour_->execute(call_, in, out);
+  }
+  const char* path() const override { return behaviour_->path(); }
+
+ private:
+  std::shared_ptr<Behaviour> behaviour_;
+  LegalCall call_;
+};
+
+std::string mutants_text() {
+  std::vector<std::string> rows;
+  const auto member = [](const char* key, string_view text) {
+    return backend::detail::quoted(key) + ": " + backend::detail::quoted(std::string(text));
+  };
+  for (const Mutant& m : mutants())
+    rows.push_back("{" + member("name", m.name) + ", " + member("op", m.op) + ", " +
+                   member("kind", m.kind) + ", " + member("provenance", m.provenance) + "}");
+  return backend::detail::list(rows);
+}
+
+const Mutant& chosen(const backend::Options& options) {
+  backend::refuse_options(options, {"mutant"});
+  const auto option = options.find("mutant");
+  if (option == options.end())
+    throw backend::LogicError("option.missing", "the option 'mutant' is required");
+  const Mutant* m = find_mutant(option->second);
+  if (!m) throw backend::LogicError("option.value", "no mutant '" + option->second + "'");
+  return *m;
+}
+
+class Faulty {
+ public:
+  static const char* manifest() {
+    static const std::string text = [] {
+      std::string s = backend::manifest_of("faulty", {{"*", "specification", "portable", true}},
+                                           backend::Claims{}, {"mutant"});
+      s.pop_back();
+      return s + ", \"mutants\": " + mutants_text() + "}";
+    }();
+    return text.c_str();
+  }
+  explicit Faulty(const backend::Options& options) : behaviour_(chosen(options).behaviour()) {}
+  std::unique_ptr<backend::Plan> prepare(const Call& call) {
+    return std::make_unique<MutantPlan>(behaviour_, call);
+  }
+  std::vector<TensorType> infer(const Call& call) { return behaviour_->infer(call); }
+
+ private:
+  std::shared_ptr<Behaviour> behaviour_;
+};
+
+}  // namespace
+}  // namespace lockstep::faulty
+
+const ls_api* lockstep_backend_v1() { return lockstep::backend::table<lockstep::faulty::Faulty>(); }

@@ -1,0 +1,372 @@
+/// @file
+/// Mistakes that no operator makes: broken duties of a backend.
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "backends/faulty/mutant.h"
+
+namespace lockstep::faulty {
+namespace {
+
+using backend::LogicError;
+
+// How far behind element 0 the last element lies.
+template <class V>
+i64 last_offset(const V& v) {
+  i64 k = 0;
+  for (int d = 0; d < v.rank(); ++d) k += (v.dim(d) - 1) * v.stride[d];
+  return k;
+}
+
+Out output(const LegalCall& call, i32* const* out, std::size_t k = 0) {
+  return backend::bound(call.out, out)[k];
+}
+
+// The extent that kernels vectorize over.
+i64 innermost(const LegalCall& call) {
+  const Out& y = call.out[0];
+  return y.dim(y.rank() - 1);
+}
+
+struct LastElementUnwritten : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    const Out y = output(call, out);
+    i32& last = y.element(volume(y.shape) - 1);
+    const i32 before = last;
+    Behaviour::execute(call, in, out);
+    last = before;
+  }
+};
+
+struct Accumulates : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    const Out y = output(call, out);
+    std::vector<i32> before;
+    for (i64 k = 0; k < volume(y.shape); ++k) before.push_back(y.element(k));
+    Behaviour::execute(call, in, out);
+    for (i64 k = 0; k < volume(y.shape); ++k)
+      y.element(k) = static_cast<i32>(to_unsigned(y.element(k)) +
+                                      to_unsigned(before[static_cast<std::size_t>(k)]));
+  }
+};
+
+struct FirstOutputOnly : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    std::vector<std::vector<i32>> lost;
+    std::vector<i32*> results(out, out + call.out.size());
+    for (std::size_t k = 1; k < call.out.size(); ++k) {
+      lost.emplace_back(static_cast<std::size_t>(last_offset(call.out[k]) + 1));
+      results[k] = lost.back().data();
+    }
+    Behaviour::execute(call, in, results.data());
+  }
+};
+
+struct WholeVectors : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    Behaviour::execute(call, in, out);
+    for (std::size_t k = 0; k < call.out.size(); ++k) {
+      const i64 n = volume(call.out[k].shape), end = last_offset(call.out[k]) + 1;
+      for (i64 i = 0; (n + i) % 8 != 0; ++i) out[k][end + i] = 0;
+    }
+  }
+};
+
+struct FillsRowPadding : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    const Out y = output(call, out);
+    const int d = y.rank() - 1;
+    // Row by row, as a kernel does: only what the next row does not overwrite stays.
+    for (i64 row = 0; y.stride[d] == 1 && row + 1 < volume(y.shape) / y.dim(d); ++row)
+      (&y.element(row * y.dim(d)))[y.dim(d)] = 0;
+    Behaviour::execute(call, in, out);
+  }
+};
+
+struct CompactOutputs : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    LegalCall compact = call;
+    for (Out& y : compact.out) y = Out(y, nullptr);
+    Behaviour::execute(compact, in, out);
+  }
+};
+
+struct CompactInputs : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    LegalCall compact = call;
+    for (View& x : compact.in) x = View(x, nullptr);
+    Behaviour::execute(compact, in, out);
+  }
+};
+
+struct WorksInPlace : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    Behaviour::execute(call, in, out);
+    const View x = backend::bound(call.in, in)[0];
+    const Out y = output(call, out);
+    if (volume(x.shape) != volume(y.shape)) return;
+    for (i64 k = 0; k < volume(x.shape); ++k) const_cast<i32&>(x.element(k)) = y.element(k);
+  }
+};
+
+struct EveryTenthWrong : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    Behaviour::execute(call, in, out);
+    if (++calls_ % 10 == 0) output(call, out).element(0) ^= 1;
+  }
+  mutable std::atomic<int> calls_{0};
+};
+
+struct AlternatesAnswers : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    Behaviour::execute(call, in, out);
+    const Out y = output(call, out);
+    if (++calls_ % 2 == 0 && volume(y.shape) > 1) std::swap(y.element(0), y.element(1));
+  }
+  mutable std::atomic<int> calls_{0};
+};
+
+struct RemembersBySize : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    Behaviour::execute(call, in, out);
+    const Out y = output(call, out);
+    std::vector<i32> answer;
+    for (i64 k = 0; k < volume(y.shape); ++k) answer.push_back(y.element(k));
+    const std::lock_guard hold(busy_);
+    const auto& first = answers_.try_emplace(answer.size(), answer).first->second;
+    for (std::size_t k = 0; k < first.size(); ++k) y.element(static_cast<i64>(k)) = first[k];
+  }
+  mutable std::mutex busy_;
+  mutable std::map<std::size_t, std::vector<i32>> answers_;
+};
+
+struct UnlistedPath : Behaviour {
+  const char* path() const override { return "avx512"; }
+};
+
+// A backend that answers a refusal in its own way.
+template <class Answer>
+struct Refuses : Behaviour {
+  LegalCall prepare(const Call& call) override {
+    try {
+      return Behaviour::prepare(call);
+    } catch (const LogicError& e) {
+      Answer{}(call, e);
+      return {};  // accepted
+    }
+  }
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    if (call.op) Behaviour::execute(call, in, out);
+  }
+};
+
+bool ends_with(const LogicError& e, string_view word) { return e.label.ends_with(word); }
+
+struct LabelsFirstRule {
+  void operator()(const Call& call, const LogicError& e) const {
+    const OpInfo* op = find_operator(call.op);
+    if (!op || op->rules.size() == 0 || !e.label.starts_with(std::string(op->name) + ".")) throw e;
+    throw LogicError(std::string(op->name) + "." + std::string(op->rules[0].label), e.what());
+  }
+};
+struct NoLabel {
+  void operator()(const Call&, const LogicError& e) const { throw LogicError("", e.what()); }
+};
+struct OwnFault {
+  void operator()(const Call&, const LogicError& e) const { throw std::runtime_error(e.what()); }
+};
+struct RangesUnchecked {
+  void operator()(const Call&, const LogicError& e) const {
+    if (e.label != "attr.range") throw e;
+  }
+};
+struct PrecisionUnchecked {
+  void operator()(const Call&, const LogicError& e) const {
+    if (!ends_with(e, ".precision")) throw e;
+  }
+};
+struct RulesUnchecked {
+  void operator()(const Call& call, const LogicError& e) const {
+    if (!e.label.starts_with(std::string(call.op) + ".")) throw e;
+  }
+};
+
+// A backend that turns down legal calls of a class.
+template <class Judge>
+struct TurnsDown : Behaviour {
+  LegalCall prepare(const Call& call) override {
+    LegalCall legal = Behaviour::prepare(call);
+    Judge{}(legal);
+    return legal;
+  }
+};
+struct RankSix {
+  void operator()(const LegalCall& call) const {
+    for (const View& x : call.in)
+      if (x.rank() == kMaxRank) throw LogicError("input.rank", "an input has more than 5 axes");
+  }
+};
+struct ExtremeAttribute {
+  void operator()(const LegalCall& call) const {
+    for (int i = 0; i < call.op->attrs.size(); ++i)
+      for (i64 v : call.attrs[static_cast<std::size_t>(i)].ints)
+        if (call.op->attrs[i].kind != Kind::boolean && v == call.op->attrs[i].range.max)
+          throw LogicError("attr.range", "an attribute reaches its limit");
+  }
+};
+struct WidePrecision {
+  void operator()(const LegalCall& call) const {
+    for (const View& x : call.in)
+      if (x.precision > 16) throw backend::Unsupported("only 8 and 16 bits are built in");
+  }
+};
+struct LargeOutput {
+  void operator()(const LegalCall& call) const {
+    if (volume(call.out[0].shape) > 256) throw std::runtime_error("the pool is exhausted");
+  }
+};
+
+struct CrashesOnTail : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    if (innermost(call) % 16 == 15) std::raise(SIGSEGV);
+    Behaviour::execute(call, in, out);
+  }
+};
+struct AbortsOnRank : Behaviour {
+  LegalCall prepare(const Call& call) override {
+    for (const ls_tensor& t : call.in)
+      if (t.dl.ndim > 5) std::abort();
+    return Behaviour::prepare(call);
+  }
+};
+struct HangsOnWholeVectors : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    const bool hangs = innermost(call) % 32 == 0;
+    while (hangs) std::this_thread::sleep_for(std::chrono::seconds(1));
+    Behaviour::execute(call, in, out);
+  }
+};
+
+// A backend whose inferred types of one operator, or of every one, are changed afterwards.
+template <class Change>
+struct Infers : Behaviour {
+  std::vector<TensorType> infer(const Call& call) override {
+    std::vector<TensorType> y = Behaviour::infer(call);
+    Change{}(call, y);
+    return y;
+  }
+};
+struct NothingReduced {
+  void operator()(const Call& call, std::vector<TensorType>& y) const {
+    if (call.op == "sum" && volume(Type{backend::type_of(call.in[0])}.shape) == elements(y[0]))
+      y[0].precision = call.in[0].precision;
+  }
+  static i64 elements(const TensorType& t) {
+    i64 n = 1;
+    for (i64 e : t.shape) n *= e;
+    return n;
+  }
+};
+struct BiasIsFree {
+  void operator()(const Call& call, std::vector<TensorType>& y) const {
+    if ((call.op == "conv2d" || call.op == "dense") && call.in.size() == 3) --y[0].precision;
+  }
+};
+struct RowsKeepPrecision {
+  void operator()(const Call& call, std::vector<TensorType>& y) const {
+    if (call.op == "get_valid_counts") y[1].precision = call.in[0].precision;
+  }
+};
+struct CeilIsFloor {
+  void operator()(const Call& call, std::vector<TensorType>& y) const {
+    if (call.op != "max_pool2d" || call.integer("ceil_mode") == 0) return;
+    const auto pool = call.tuple("pool_size"), step = call.tuple("strides"),
+               pad = call.tuple("padding");
+    for (std::size_t d = 0; d < 2; ++d) {
+      const i64 n = call.in[0].dl.shape[2 + d] + 2 * pad[pad.size() == 1 ? 0 : d] - pool[d];
+      y[0].shape[2 + d] = n / step[d] + 1;
+    }
+  }
+};
+struct DropsLeadingOnes {
+  void operator()(const Call&, std::vector<TensorType>& y) const {
+    for (TensorType& t : y)
+      while (t.shape.size() > 1 && t.shape[0] == 1) t.shape.erase(t.shape.begin());
+  }
+};
+
+constexpr Mutant duty(string_view name, string_view provenance,
+                      std::unique_ptr<Behaviour> (*make)()) {
+  return {name, "*", "DUTY", provenance, nullptr, make};
+}
+
+constexpr Mutant kMutants[] = {
+    duty("duty.last_element_unwritten", "a grid rounded down leaves the last element as it was",
+         made<LastElementUnwritten>),
+    duty("duty.accumulates_into_output", "beta = 1: adds to an output assumed to be zero",
+         made<Accumulates>),
+    duty("duty.first_output_only", "a call has one output, the interface was built for that",
+         made<FirstOutputOnly>),
+    duty("duty.whole_vectors_past_end", "stores the last vector whole, past the end of the output",
+         made<WholeVectors>),
+    duty("duty.fills_row_padding", "stores the last vector of each row whole, into the padding",
+         made<FillsRowPadding>),
+    duty("duty.compact_outputs", "ignores the strides of outputs", made<CompactOutputs>),
+    duty("duty.compact_inputs", "ignores the strides of inputs", made<CompactInputs>),
+    duty("duty.works_in_place", "takes the storage of input 0, which others may still read",
+         made<WorksInPlace>),
+    duty("duty.tenth_answer", "a race that is lost one time in ten", made<EveryTenthWrong>),
+    duty("duty.second_answer", "a scratch buffer not cleared between runs of a plan",
+         made<AlternatesAnswers>),
+    duty("duty.remembers_by_size", "a cache of answers keyed by the output's size alone",
+         made<RemembersBySize>),
+    duty("duty.unlisted_path", "dispatches to a kernel that the manifest does not name",
+         made<UnlistedPath>),
+    duty("duty.labels_first_rule", "one message for all rules of an operator",
+         made<Refuses<LabelsFirstRule>>),
+    duty("duty.no_label", "an error without its identity", made<Refuses<NoLabel>>),
+    duty("duty.own_fault", "the deployed runtime: CHECK for VERIFY, a user's mistake as its own",
+         made<Refuses<OwnFault>>),
+    duty("duty.ranges_unchecked", "the deployed runtime lacks bounds of several attributes",
+         made<Refuses<RangesUnchecked>>),
+    duty("duty.precision_unchecked", "accepts calls whose result may need more than 32 bits",
+         made<Refuses<PrecisionUnchecked>>),
+    duty("duty.rules_unchecked", "the deployed runtime trusts attributes: weight shapes unchecked",
+         made<Refuses<RulesUnchecked>>),
+    duty("duty.refuses_rank_6", "five axes, as many libraries have", made<TurnsDown<RankSix>>),
+    duty("duty.refuses_last_value", "a range without its upper end",
+         made<TurnsDown<ExtremeAttribute>>),
+    duty("duty.unsupported_wide", "UNSUPPORTED for wide inputs inside the claim",
+         made<TurnsDown<WidePrecision>>),
+    duty("duty.exhausts_pool", "a fixed pool: larger outputs are a runtime error",
+         made<TurnsDown<LargeOutput>>),
+
+    {"duty.crashes_on_tail", "*", "CRASH", "an aligned load past the last row, into no page",
+     nullptr, made<CrashesOnTail>},
+    {"duty.aborts_on_rank", "*", "CRASH", "an assertion for an error: abort on a sixth axis",
+     nullptr, made<AbortsOnRank>},
+    {"duty.hangs_on_whole_vectors", "*", "HANG", "waits for a remainder that never comes", nullptr,
+     made<HangsOnWholeVectors>},
+
+    {"sum.infers_identity", "sum", "INFER", "nothing reduced taken for nothing to infer", nullptr,
+     made<Infers<NothingReduced>>},
+    {"conv2d.infers_without_bias", "conv2d", "INFER", "the bit that adding a bias needs is missing",
+     nullptr, made<Infers<BiasIsFree>>},
+    {"get_valid_counts.infers_input", "get_valid_counts", "INFER",
+     "the deployed runtime: rows have the input's precision, too narrow for -1", nullptr,
+     made<Infers<RowsKeepPrecision>>},
+    {"max_pool2d.infers_floor", "max_pool2d", "INFER", "ceil_mode read by the kernel only", nullptr,
+     made<Infers<CeilIsFloor>>},
+    duty("duty.infers_squeezed", "leading extents of 1 are dropped",
+         made<Infers<DropsLeadingOnes>>),
+};
+
+}  // namespace
+
+Span<Mutant> duty_mutants() { return {kMutants, static_cast<int>(std::size(kMutants))}; }
+
+}  // namespace lockstep::faulty

@@ -1,0 +1,144 @@
+/// @file
+/// A mutant: one believable mistake in an otherwise right backend, and where such mistakes are
+/// made.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "backends/bridge.h"
+
+namespace lockstep::faulty {
+
+using backend::Call;
+using backend::LegalCall;
+using backend::TensorType;
+
+using In = Span<CheckedView>;
+using Results = Span<CheckedOut>;
+
+/// The duties of a backend, each done right; the mutant of a duty overrides one of them.
+class Behaviour {
+ public:
+  virtual ~Behaviour() = default;
+  /// Judges a call and makes it ready. @throws LogicError, Unsupported
+  virtual LegalCall prepare(const Call& call) { return backend::legal_call(call); }
+  /// The types of a call's outputs. @throws LogicError
+  virtual std::vector<TensorType> infer(const Call& call) { return backend::inferred_types(call); }
+  virtual void execute(const LegalCall& call, const i32* const* in, i32* const* out) const;
+  virtual const char* path() const { return "specification"; }
+};
+
+/// A row of the table. The operator is "*" for a duty of every call. The kind is a bug type, as
+/// golden vectors name them, INFER or DUTY; CRASH and HANG mark the mutants that take their process
+/// along.
+struct Mutant {
+  string_view name, op, kind, provenance;
+  /// The wrong meaning of `op`, for a mistake in its values.
+  void (*evaluate)(Attributes, In, Results) = nullptr;
+  /// The wrong behaviour, for a mistake in anything else.
+  std::unique_ptr<Behaviour> (*make)() = nullptr;
+
+  std::unique_ptr<Behaviour> behaviour() const;
+  bool answers() const { return kind != "CRASH" && kind != "HANG"; }
+};
+
+/// The mutants of a family.
+Span<Mutant> arith_mutants();
+Span<Mutant> nn_mutants();
+Span<Mutant> xform_mutants();
+Span<Mutant> detect_mutants();
+Span<Mutant> duty_mutants();
+
+/// All of them, in that order.
+const std::vector<Mutant>& mutants();
+
+/// The mutant of this name, or nullptr.
+const Mutant* find_mutant(string_view name);
+
+/// For the last member of a row.
+template <class B>
+std::unique_ptr<Behaviour> made() {
+  return std::make_unique<B>();
+}
+
+/// A mistake in the value of one output element: a function of (attributes, inputs, y, output
+/// type).
+template <class Op, class At>
+constexpr Mutant wrong(string_view name, string_view kind, string_view provenance, At) {
+  return {name, Op::name, kind, provenance, [](Attributes values, In in, Results out) {
+            const auto a = from_attributes<Op>(values);
+            const Type& t = out[0];
+            Index y = Index::filled(t.rank(), 0);
+            do out[0](y) = static_cast<i32>(At{}(a, in, y, t));
+            while (next(y, t.shape));
+          }};
+}
+
+/// A right value with something wrong done to it afterwards: a function of (value, attributes).
+template <class Op, class Change>
+constexpr Mutant then_wrong(string_view name, string_view kind, string_view provenance, Change) {
+  return wrong<Op>(name, kind, provenance, [](auto& a, In in, auto& y, auto& t) {
+    return i64{Change{}(value_at<Op>(a, in, y, t), a)};
+  });
+}
+
+/// Attributes misread, a function that changes them. The call they make is computed, and its
+/// elements fill the output in order, from the start again where they are too few.
+template <class Op, class Change>
+constexpr Mutant misread(string_view name, string_view kind, string_view provenance, Change) {
+  return {name, Op::name, kind, provenance, [](Attributes values, In in, Results out) {
+            auto a = from_attributes<Op>(values);
+            Change{}(a, in);
+            const std::vector<Type> types(in.begin(), in.end());
+            const Type t = Op::infer(a, {types.data(), in.size()})[0];
+            for (i64 k = 0, n = volume(out[0].shape); k < n; ++k) {
+              const Index y = unravel(k % volume(t.shape), t.shape);
+              out[0].element(k) = static_cast<i32>(value_at<Op>(a, in, y, t));
+            }
+          }};
+}
+
+/// Whether output y is one of the last |Y| mod width elements, which whole vectors leave over.
+constexpr bool in_tail(const Index& y, const Type& t, i64 width) {
+  const i64 n = volume(t.shape);
+  return ravel(y, t.shape) >= n - n % width;
+}
+
+constexpr i64 to_int8(i64 v) { return static_cast<std::int8_t>(v); }
+constexpr i64 to_int16(i64 v) { return static_cast<std::int16_t>(v); }
+constexpr i64 to_int32(i64 v) { return static_cast<i32>(v); }
+constexpr i64 saturate_int16(i64 v) { return clamp(v, INT16_MIN, INT16_MAX); }
+constexpr std::uint32_t to_unsigned(i64 v) { return static_cast<std::uint32_t>(v); }
+constexpr i64 to_float(i64 v) { return static_cast<i64>(static_cast<float>(v)); }
+
+/// The nearest binary16, ties to even: 11 significant bits, at most 65504.
+constexpr i64 to_half(i64 v) {
+  const i64 m = magnitude(v), unit = i64{1} << max(bit_length(m) - 11, 0);
+  const i64 twice = 2 * (m % unit), odd = m / unit % 2;
+  const i64 up = twice > unit || (twice == unit && odd == 1) ? unit : 0;
+  const i64 rounded = min(m - m % unit + up, 65504);
+  return v < 0 ? -rounded : rounded;
+}
+
+/// A dot product as x86 computes it before VNNI: bytes made unsigned by adding 128, and pairs of
+/// products that saturate at 16 bits.
+struct SaturatingPairs {
+  i64 total = 0, pair = 0, offset = 0;
+  bool half = false;
+  constexpr void add(i64 x, i64 w) {
+    pair += (x + 128) * w;
+    offset += 128 * w;
+    if (half) flush();
+    half = !half;
+  }
+  constexpr void flush() {
+    total += saturate_int16(pair);
+    pair = 0;
+  }
+  constexpr i64 result() {
+    flush();
+    return total - offset;
+  }
+};
+
+}  // namespace lockstep::faulty

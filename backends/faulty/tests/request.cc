@@ -1,0 +1,196 @@
+#include "backends/faulty/tests/request.h"
+
+namespace lockstep::faulty {
+namespace {
+
+using judge::u64;
+using judge::within;
+using judge::word;
+
+// Rows (id, score, x1, y1, x2, y2): few ids and scores, and boxes that share corners.
+i64 box_value(u64 seed, i64 i) {
+  const u64 w = word(seed, 3, static_cast<u64>(i)), row = word(seed, 4, static_cast<u64>(i / 6));
+  switch (i % 6) {
+    case 0:
+      return within(w, -1, 1);
+    case 1:
+      return within(w, -3, 3);
+    case 2:
+    case 3:
+      return within(row >> (8 * (i % 2)), 0, 5);
+    default:
+      return within(row >> (8 * (i % 2)), 0, 5) + within(w, -1, 9);
+  }
+}
+
+i64 value(const Request& r, int k, u64 seed, i64 i) {
+  const Port& port = r.op->inputs[min(k, r.op->inputs.size() - 1)];
+  const i64 a = max_of(r.drawn.in[k].precision);
+  const u64 w = word(seed, static_cast<u64>(k), static_cast<u64>(i));
+  const i64 style = within(judge::mix(seed), 0, 4);
+  if (port.hint == Hint::boxes && style > 0)
+    return style == 4 ? box_value(seed, i) * (i % 6 < 2 ? 1 : 30000) : box_value(seed, i);
+  if (port.hint == Hint::score && style > 0) return within(w, -3, 3);
+  if (port.hint == Hint::count && style > 0) return within(w, -1, r.drawn.in[0].dim(1) + 1);
+  if (port.hint == Hint::index && style > 0) return within(w, -3, 12);
+  if (style == 1) return max(a - within(w, 0, 2), 0);
+  if (style == 2) return -max(a - within(w, 0, 2), 0);
+  if (style == 3) return w % 2 == 0 ? a : -a;
+  return style == 4 ? within(w, -4, 4) : within(w, -a, a);
+}
+
+void fill(Request& r, u64 seed) {
+  r.data.clear();
+  for (int k = 0; k < r.drawn.in_count; ++k) {
+    const Type& t = r.drawn.in[k];
+    const i64 a = max_of(t.precision);
+    std::vector<i32>& v = r.data.emplace_back();
+    for (i64 i = 0, n = volume(t.shape); i < n; ++i)
+      v.push_back(static_cast<i32>(clamp(value(r, k, seed, i), -a, a)));
+  }
+}
+
+std::vector<ls_attr> attributes_of(const Request& r) {
+  std::vector<ls_attr> all;
+  for (int i = 0; i < r.op->attrs.size(); ++i) {
+    const AttrInfo& f = r.op->attrs[i];
+    const Attr& v = r.drawn.attrs[i];
+    if (f.ignored) continue;
+    constexpr std::int32_t kinds[] = {LS_INT, LS_BOOL, LS_TUPLE, LS_INT, LS_TEXT};
+    ls_attr a{f.name.data(), v.none ? LS_NONE : kinds[static_cast<int>(f.kind)], 0, v.ints.item,
+              nullptr};
+    if (a.kind == LS_TEXT)
+      a.text = "";
+    else
+      a.count = static_cast<std::uint32_t>(v.ints.size);
+    all.push_back(a);
+  }
+  return all;
+}
+
+std::string text(const std::vector<TensorType>& types) {
+  std::string s;
+  for (const TensorType& t : types) {
+    for (i64 e : t.shape) s += std::to_string(e) + " ";
+    s += ": " + std::to_string(t.precision) + "; ";
+  }
+  return s;
+}
+
+// What `answer` says of itself, or how it fails.
+template <class F>
+std::string said(F answer) {
+  try {
+    return answer();
+  } catch (const backend::LogicError& e) {
+    return "logic " + e.label;
+  } catch (const backend::Unsupported&) {
+    return "unsupported";
+  } catch (const std::exception&) {
+    return "runtime";
+  }
+}
+
+std::vector<ls_tensor> tensors(std::vector<Memory>& all) {
+  std::vector<ls_tensor> t;
+  for (Memory& m : all) {
+    m.bind();
+    t.push_back(m.tensor);
+  }
+  return t;
+}
+
+}  // namespace
+
+Memory::Memory(const Type& t, bool padded) {
+  i64 n = 1;
+  strides.resize(static_cast<std::size_t>(t.rank()));
+  for (int d = t.rank() - 1; d >= 0; --d) {
+    strides[static_cast<std::size_t>(d)] = n;
+    n *= t.dim(d) + (padded ? 2 : 0);
+  }
+  extents.assign(t.shape.begin(), t.shape.end());
+  cells.assign(static_cast<std::size_t>(n + 2 * kGuard), kPoison);
+  tensor.precision = t.precision;
+}
+
+void Memory::bind() {
+  tensor.dl.ndim = static_cast<std::int32_t>(extents.size());
+  tensor.dl.dtype = {kDLInt, 32, 1};
+  tensor.dl.shape = extents.data();
+  tensor.dl.strides = strides.data();
+}
+
+i64 Memory::offset(i64 element) const {
+  i64 k = 0;
+  for (std::size_t d = extents.size(); d-- > 0; element /= extents[d])
+    k += element % extents[d] * strides[d];
+  return k;
+}
+
+Request draw_request(const OpInfo& op, u64 seed) {
+  judge::Seeded draw(seed);
+  Request r;
+  r.op = &op;
+  op.domain(draw, r.drawn);
+  r.padded = seed % 3 == 0;
+  fill(r, seed);
+  return r;
+}
+
+Request disturbed(Request r, u64 seed) {
+  const u64 w = word(seed, 5, 0);
+  constexpr i64 kValues[] = {-1, 0, 5000, 33, -(i64{1} << 40)};
+  Type& t = r.drawn.in[w % static_cast<u64>(r.drawn.in_count)];
+  switch (w / 8 % 4) {
+    case 0:
+      t.precision = w / 64 % 2 ? 33 : 32;
+      break;
+    case 1:
+      ++t.shape[static_cast<int>(w / 64 % static_cast<u64>(t.rank()))];
+      break;
+    default:
+      if (r.drawn.attr_count > 0) {
+        Attr& a = r.drawn.attrs[w / 64 % static_cast<u64>(r.drawn.attr_count)];
+        if (a.kind == Kind::integer || (a.kind == Kind::tuple && a.ints.size > 0))
+          a.ints[0] = kValues[w / 1024 % std::size(kValues)];
+      }
+  }
+  fill(r, seed);
+  return r;
+}
+
+Observed observe(Behaviour& subject, const Request& r) {
+  const std::vector<ls_attr> attrs = attributes_of(r);
+  std::vector<Memory> in, out;
+  for (int k = 0; k < r.drawn.in_count; ++k) {
+    Memory& m = in.emplace_back(r.drawn.in[k], r.padded);
+    const auto& values = r.data[static_cast<std::size_t>(k)];
+    for (std::size_t e = 0; e < values.size(); ++e)
+      m.data()[m.offset(static_cast<i64>(e))] = values[e];
+  }
+  const bool legal = !check(*r.op, r.drawn.attributes(), r.drawn.types()).refused();
+  if (legal) {
+    const Inferred y = r.op->infer(r.drawn.attributes(), r.drawn.types());
+    for (int k = 0; k < y.count; ++k) out.emplace_back(y[k], r.padded);
+  }
+  const std::vector<ls_tensor> x = tensors(in), y = tensors(out);
+  const Call call{r.op->name, attrs, x, y};
+  Observed seen;
+  seen.inferred = said([&] { return text(subject.infer(call)); });
+  seen.refused = said([&] {
+    const LegalCall ready = subject.prepare(call);
+    std::vector<const i32*> from;
+    std::vector<i32*> to;
+    for (Memory& m : in) from.push_back(m.data());
+    for (Memory& m : out) to.push_back(m.data());
+    subject.execute(ready, from.data(), to.data());
+    seen.path = subject.path();
+    return std::string();
+  });
+  for (const Memory& m : in) seen.inputs.push_back(m.cells);
+  for (const Memory& m : out) seen.outputs.push_back(m.cells);
+  return seen;
+}
+
+}  // namespace lockstep::faulty

@@ -1,0 +1,49 @@
+/// @file
+/// A call as a backend receives it, and everything one can observe of how it was answered.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "backends/faulty/mutant.h"
+#include "conformance/random.h"
+
+namespace lockstep::faulty {
+
+/// Elements around each tensor that nobody may touch.
+inline constexpr i64 kGuard = 16;
+inline constexpr i32 kPoison = -559038737;
+
+/// A tensor in memory of its own: guards at both ends, and cells between its rows.
+struct Memory {
+  std::vector<i64> extents, strides;
+  std::vector<i32> cells;
+  ls_tensor tensor{};
+
+  Memory(const Type& t, bool padded);
+  void bind();
+  i32* data() { return cells.data() + kGuard; }
+  i64 offset(i64 element) const;
+};
+
+/// A drawn call with its data.
+struct Request {
+  const OpInfo* op = nullptr;
+  Drawn drawn;
+  std::vector<std::vector<i32>> data;  ///< of each input, row-major
+  bool padded = false;
+};
+
+/// A legal call of an operator. Its data are dense, extreme, or shaped by the ports' hints.
+Request draw_request(const OpInfo& op, judge::u64 seed);
+/// The same with one attribute, extent or precision changed, so that it is most likely illegal.
+Request disturbed(Request r, judge::u64 seed);
+
+/// What one can observe of an answer.
+struct Observed {
+  std::string inferred, refused, path;
+  std::vector<std::vector<i32>> inputs, outputs;  ///< all of their memory, guards included
+  bool operator==(const Observed&) const = default;
+};
+Observed observe(Behaviour& subject, const Request& r);
+
+}  // namespace lockstep::faulty
