@@ -100,7 +100,7 @@ bool read_part(Case& c, string_view key, string_view value) {
   } else if (key == "data") {
     c.data = values(value);
     c.fill = Fill::literal;
-  } else if (key == "layout") {
+  } else if (key == "memory") {
     c.layout = static_cast<Layout>(named(kLayoutNames, value, "layout"));
   } else if (key == "fill") {
     const auto parts = split(value, ':');
@@ -161,7 +161,7 @@ std::string case_id(const Case& c) {
   } else {
     s += "/fill=" + std::string(name_of(c.fill)) + ":" + std::to_string(c.seed);
   }
-  if (c.layout != Layout::compact) s += "/layout=" + std::string(name_of(c.layout));
+  if (c.layout != Layout::compact) s += "/memory=" + std::string(name_of(c.layout));
   return s;
 }
 

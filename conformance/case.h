@@ -63,7 +63,7 @@ struct Case {
 inline Refusal refusal(const Case& c) { return check(*c.op, c.attributes(), c.types()); }
 
 /// The line that spells a case out, as
-/// `conv2d/channels=1/kernel_size=2,2/in=1x1x3x3@8+1x1x2x2@8+1@8/fill=dense:7/layout=padded`.
+/// `conv2d/channels=1/kernel_size=2,2/in=1x1x3x3@8+1x1x2x2@8+1@8/fill=dense:7/memory=padded`.
 std::string case_id(const Case& c);
 
 /// The case of a line.

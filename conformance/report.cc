@@ -7,9 +7,7 @@
 namespace lockstep::judge {
 namespace {
 
-bool any_failed(const Report& r) {
-  return r.counts.failed > 0 || !r.failures.empty();
-}
+bool any_failed(const Report& r) { return r.counts.failed > 0 || !r.failures.empty(); }
 
 bool nondeterministic(const Report& r) {
   return std::any_of(r.failures.begin(), r.failures.end(),
@@ -17,9 +15,8 @@ bool nondeterministic(const Report& r) {
 }
 
 std::string scope(const Report& r) {
-  const std::string of = fmt::format("{} of {} operators",
-                                     std::min(r.operators_selected, r.operators_claimed),
-                                     r.operators_all);
+  const std::string of = fmt::format(
+      "{} of {} operators", std::min(r.operators_selected, r.operators_claimed), r.operators_all);
   if (r.partial) return "SUBSET (" + of + ")";
   return "whole claim (" + of + ")";
 }
@@ -79,10 +76,11 @@ std::string verdict_line(const Report& r) {
   const Counts& c = r.counts;
   const i64 tenths = r.legal_selected ? 1000 * r.legal_not_claimed / r.legal_selected : 0;
   std::string s = fmt::format("{}  {} {}  {}", r.verdict, r.name, r.version, scope(r));
-  s += fmt::format("\n  {} selected: {} executed, {} not claimed ({}.{}% of the legal calls), {} missing, "
-                   "{} quarantined",
-                   grouped(c.selected), grouped(c.executed), grouped(c.not_claimed), tenths / 10,
-                   tenths % 10, grouped(c.missing), grouped(c.quarantined));
+  s += fmt::format(
+      "\n  {} selected: {} executed, {} not claimed ({}.{}% of the legal calls), {} missing, "
+      "{} quarantined",
+      grouped(c.selected), grouped(c.executed), grouped(c.not_claimed), tenths / 10, tenths % 10,
+      grouped(c.missing), grouped(c.quarantined));
   s += fmt::format("\n  {} executed: {} passed, {} failed, {} crashed, {} timed out; {} calls",
                    grouped(c.executed), grouped(c.passed), grouped(c.failed), grouped(c.crashed),
                    grouped(c.timed_out), grouped(c.calls));

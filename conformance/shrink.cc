@@ -15,8 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Candidates = std::vector<Case>;
 
-constexpr int kMaxSteps = 600;         // calls of the predicate per failure
-constexpr double kMaxSeconds = 4;      // per failure
+constexpr int kMaxSteps = 600;          // calls of the predicate per failure
+constexpr double kMaxSeconds = 4;       // per failure
 constexpr std::size_t kMaxShrunk = 12;  // failures of a report
 
 // RapidCheck's sequence of smaller integers, from the target on.
@@ -51,7 +51,8 @@ void smaller_extents(const Case& c, Candidates& out) {
           if (t.shape[d] == old) t.shape[d] = now;
       for (std::size_t k = 0; k < s.attrs.size(); ++k)
         for (int i = 0; s.op->attrs[static_cast<int>(k)].kind != Kind::boolean &&
-                        i < min(s.attrs[k].ints.size, kMaxTuple); ++i)
+                        i < min(s.attrs[k].ints.size, kMaxTuple);
+             ++i)
           if (s.attrs[k].ints[i] == old) s.attrs[k].ints[i] = now;
       out.push_back(s);
     }
@@ -151,6 +152,8 @@ rc::Seq<Case> simpler(const Case& c) {
   simpler_attributes(c, all);
   simpler_memory(c, all);
   simpler_values(c, all);
+  // A candidate that is the case itself would be found for ever.
+  std::erase_if(all, [id = case_id(c)](const Case& s) { return case_id(s) == id; });
   return rc::seq::fromContainer(std::move(all));
 }
 

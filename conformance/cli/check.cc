@@ -52,8 +52,7 @@ void print_trial(const Trial& t, const Case& c) {
     return;
   }
   const std::vector<Tensor> in = inputs_of(c);
-  for (std::size_t k = 0; k < in.size(); ++k)
-    fmt::print("input {}   {}\n", k, values(in[k].data));
+  for (std::size_t k = 0; k < in.size(); ++k) fmt::print("input {}   {}\n", k, values(in[k].data));
   for (std::size_t k = 0; k < t.expected.size(); ++k)
     fmt::print("expected  output {}: {}\n", k, values(t.expected[k].data));
   for (const auto& [when, answer] : t.answers()) {

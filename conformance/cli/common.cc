@@ -32,8 +32,7 @@ void add_selection(CLI::App& verb, Selection& s) {
   verb.add_option("--property", s.properties, "only these properties")->delimiter(',');
   verb.add_option("--case", s.cases, "only this case (repeatable)");
   verb.add_option_function<std::string>(
-      "--cases",
-      [&s](const std::string& file) { s.cases.push_back(kFromFile + file); },
+      "--cases", [&s](const std::string& file) { s.cases.push_back(kFromFile + file); },
       "only the cases of a file, one id a line; - is standard input");
   verb.add_option("--budget", s.budget, "at most so many cases")->check(CLI::NonNegativeNumber);
   s.vectors = vector_directory();

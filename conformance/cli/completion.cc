@@ -1,0 +1,35 @@
+#include <fmt/format.h>
+
+#include "conformance/cli/verbs.h"
+
+namespace lockstep::judge {
+namespace {
+
+std::string words(const CLI::App& verb) {
+  std::string s;
+  for (const CLI::App* sub : verb.get_subcommands({})) s += sub->get_name() + " ";
+  for (const CLI::Option* o : verb.get_options())
+    for (const std::string& name : o->get_lnames()) s += "--" + name + " ";
+  return s;
+}
+
+// Derived from the verbs themselves, so that it cannot fall behind them.
+void print_bash(const CLI::App& app) {
+  fmt::print("_lockstep() {{\n  local verb=${{COMP_WORDS[1]}} now=${{COMP_WORDS[COMP_CWORD]}}\n");
+  fmt::print("  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W '{}' -- \"$now\"))\n",
+             words(app));
+  fmt::print("    return\n  fi\n  case $verb in\n");
+  for (const CLI::App* verb : app.get_subcommands({}))
+    fmt::print("    {}) COMPREPLY=($(compgen -W '{}' -- \"$now\")) ;;\n", verb->get_name(),
+               words(*verb));
+  fmt::print("  esac\n}}\ncomplete -o default -F _lockstep lockstep\n");
+}
+
+}  // namespace
+
+void add_completion(CLI::App& app, Session&) {
+  app.add_subcommand("completion", "Print completion for bash: source <(lockstep completion)")
+      ->callback([&app] { print_bash(app); });
+}
+
+}  // namespace lockstep::judge

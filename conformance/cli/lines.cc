@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "conformance/cli/verbs.h"
+#include "conformance/eval.h"
+
+namespace lockstep::judge {
+namespace {
+
+struct EvalOptions {
+  std::string backend = "reference", cases = "-";
+  Limits limits;
+  bool schema = false;
+};
+
+int eval(const EvalOptions& o) {
+  if (o.schema) {
+    fmt::print("{}\n", line_schema());
+    return 0;
+  }
+  const std::unique_ptr<Subject> subject = open_subject(o.backend, o.limits);
+  std::ios::sync_with_stdio(false);
+  if (o.cases == "-") return eval_lines(*subject, std::cin, std::cout);
+  std::ifstream in(o.cases, std::ios::binary);
+  if (!in || in.peek() == std::ifstream::traits_type::eof())
+    throw UsageError("cannot read lines from '" + o.cases + "'");
+  return eval_lines(*subject, in, std::cout);
+}
+
+int emit(Selection& s) {
+  finish_selection(s);
+  const std::vector<Item> items = select_cases(s);
+  for (const Item& item : items) {
+    // An illegal call has no data: it is refused before anybody looks.
+    const std::vector<Tensor> in =
+        item.what == Item::illegal ? std::vector<Tensor>() : inputs_of(item.call);
+    fmt::print("{}\n", write_request(item.call, in, "\"" + item.id + "\""));
+  }
+  return static_cast<int>(items.empty() ? Exit::incomplete : Exit::pass);
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, Session& session) {
+  auto o = std::make_shared<EvalOptions>();
+  CLI::App* verb =
+      app.add_subcommand("eval", "Answer calls line by line: JSON in, JSON out, in order");
+  verb->add_option("--backend", o->backend, "name, library or exec:COMMAND")->capture_default_str();
+  verb->add_option("--cases", o->cases, "file of lines; - is standard input")
+      ->capture_default_str();
+  verb->add_option("--timeout", o->limits.timeout_s, "seconds for one answer")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_flag("--schema", o->schema, "print the JSON Schema of both kinds of line");
+  verb->callback([o, &session] { session.exit = eval(*o); });
+}
+
+void add_emit(CLI::App& app, Session& session) {
+  auto s = std::make_shared<Selection>();
+  CLI::App* verb = app.add_subcommand("emit", "Write selected cases as lines of eval");
+  add_selection(*verb, *s);
+  verb->callback([s, &session] { session.exit = emit(*s); });
+}
+
+}  // namespace lockstep::judge
