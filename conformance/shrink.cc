@@ -95,12 +95,16 @@ void simpler_attributes(const Case& c, Candidates& out) {
       --s.attrs[k].ints.size;
       out.push_back(s);
     }
-    for (int i = 0; f.kind != Kind::word && i < min(c.attrs[k].ints.size, kMaxTuple); ++i)
-      for (i64 now : smaller(c.attrs[k].ints[i], clamp(1, f.range.min, f.range.max))) {
+    if (f.kind == Kind::word || f.kind == Kind::boolean) continue;
+    for (int i = 0; i < min(c.attrs[k].ints.size, kMaxTuple); ++i) {
+      const bool has_default = !f.required && i < f.fallback.ints.size;
+      const i64 target = has_default ? f.fallback.ints[i] : clamp(1, f.range.min, f.range.max);
+      for (i64 now : smaller(c.attrs[k].ints[i], target)) {
         s = c;
         s.attrs[k].ints[i] = now;
         out.push_back(s);
       }
+    }
   }
 }
 
@@ -213,6 +217,8 @@ Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property
 }
 
 void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan) {
+  // A backend that answers nothing fails every case alike.
+  if (r.counts.passed + r.counts.failed == 0) return;
   std::size_t shrunk = 0;
   for (Failure& f : r.failures) {
     if (f.id.empty() || f.property == kMatchesVectors.name || shrunk++ == kMaxShrunk) continue;
