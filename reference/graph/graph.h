@@ -30,16 +30,17 @@ struct Entry {
   Type type;
   int node = 0;
   i64 storage_id = 0;
-  int last_use =
-      0;  ///< the last node that reads it, or its own; Graph::forever() if it outlives all
+  /// The last node that reads it; its own where none does, -1 for a "data" that none reads;
+  /// Graph::forever() where it outlives every call.
+  int last_use = 0;
 };
 
 /// The nodes of a symbol JSON document, in an order in which they can run.
 ///
-/// Where a document has several faults, the error is the first in this order: form (read_symbol) ·
-/// version · node by node: `op`, inputs, operator, the counts it states · variables · lengths of
-/// the lists · arg_nodes, node_row_ptr, dltype of cvm_1.0.0 · device_index · precisions · node by
-/// node: attributes, call, shapes · heads · storage.
+/// Where a document has several faults, the error is the first in this order: form (read_symbol);
+/// version; node by node `op`, inputs, operator and the counts it states; variables; lengths of the
+/// lists; arg_nodes, node_row_ptr and dltype of cvm_1.0.0; device_index; precisions; node by node
+/// attributes, call and shapes; heads; storage.
 class Graph {
  public:
   /// @throws Error for a document that breaks a rule.
