@@ -5,8 +5,9 @@ usage: tidy.py CLANG_TIDY ROOT BUILD [JOBS]
 
 A translation unit is clean until something changes that clang-tidy reads: its preprocessed text
 with comments (they carry NOLINT), its command, the configuration or the tool. The hash of all of
-that is the name of an empty file in BUILD/tidy. Generated units of one template differ in one
-name and one header: they are checked as well, each header in its own unit.
+that is the name of an empty file in BUILD/tidy. The units generated from one template differ in
+one name and one header. Each operator's header is read in its unit of the specification, so of
+every other template the first unit is enough.
 """
 
 import concurrent.futures
@@ -28,7 +29,14 @@ def read_units(root: pathlib.Path, build: pathlib.Path):
         inside = root in path.parents or build in path.parents
         if inside and path.suffix == ".cc":
             units.setdefault(path, entry)
-    return sorted(units.items())
+    chosen, templates = [], set()
+    for path, entry in sorted(units.items()):
+        if path.parent.name == "units" and path.parent != build / "spec" / "units":
+            if path.parent in templates:
+                continue
+            templates.add(path.parent)
+        chosen.append((path, entry))
+    return chosen
 
 
 def preprocess(entry) -> bytes:
