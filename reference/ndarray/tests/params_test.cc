@@ -203,6 +203,10 @@ TEST(Params, NamesAreUtf8WithoutNul) {
                            "\xFF",
                            "ok\xE2\x82"})
     EXPECT_EQ(name_fault(name), &reject("name_utf8")) << printable(name);
+  // Text ends where its length says, even when the bytes behind it would complete a character.
+  EXPECT_EQ(utf8_character(std::string_view("\xC2\x80", 1)), 0u);
+  EXPECT_EQ(utf8_character(std::string_view("\xE0\xA0\x80", 2)), 0u);
+  EXPECT_EQ(utf8_character(std::string_view("\xF0\x90\x80\x80", 3)), 0u);
   round_trip({{0, 8}, {}, bytes_of({1})}, "");
   round_trip({{0, 8}, {}, bytes_of({1})}, "\xCE\xB1/\xE6\xB7\xB1\xE5\xBA\xA6");
 }
