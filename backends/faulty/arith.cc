@@ -117,7 +117,7 @@ constexpr Mutant kMutants[] = {
                  return total;
                }),
     misread<Sum>("sum.negative_axis", "AXIS", "a negative axis counted from N-1 instead of N",
-                 negative_axis_short),
+                 [](auto& a, In in) { negative_axis_short(a, in); }),
     misread<Sum>("sum.ignores_exclude", "AXIS", "exclude was added to the schema later",
                  [](auto& a, In) { a.exclude = false; }),
     misread<Sum>("sum.no_axis_excluded", "AXIS",
@@ -164,7 +164,7 @@ constexpr Mutant kMutants[] = {
                }),
     misread<Max>("max.axes_one_by_one", "AXIS",
                  "reduced axis after axis, later ones not renumbered when one is dropped",
-                 reduce_one_by_one),
+                 [](auto& a, In in) { reduce_one_by_one(a, in); }),
 
     wrong<CvmClip>("cvm_clip.two_complement", "SATURATION",
                    "packssdw and ssat keep -2^(p-1), which is no value here",

@@ -64,7 +64,7 @@ constexpr Mutant kMutants[] = {
     nms<&Suppression::above_only>("non_max_suppression.above_threshold", "BOUNDS",
                                   "iou > threshold, as torchvision defines it"),
     nms<&Suppression::in_float>("non_max_suppression.float_iou", "ROUNDING",
-                                "the ratio is compared in float, not floored to percent"),
+                                "the ratio in float, rounded to the nearest percent"),
     nms<&Suppression::in_int32>("non_max_suppression.int32_area", "ACC_WIDTH",
                                 "the deployed runtime: areas in 32 bits"),
     nms<&Suppression::closed_boxes>("non_max_suppression.plus_one", "BOUNDS",

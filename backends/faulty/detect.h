@@ -64,11 +64,11 @@ struct Suppression {
     const i64 areas = area(p) + area(q), overlap = shared(p, q, kX1, kX2) * shared(p, q, kY1, kY2);
     const i64 both = areas - overlap;
     if (areas <= 0 || both <= 0) return 0 >= threshold;
-    if (in_float)
-      return static_cast<float>(overlap) / static_cast<float>(both) >=
-             static_cast<float>(threshold) / 100.0f;
     i64 percent = overlap > INT64_MAX / 100 ? overlap / max(both / 100, 1) : 100 * overlap / both;
     if (in_int32) percent = to_int32(100 * to_int32(overlap)) / max(to_int32(both), 1);
+    if (in_float)
+      percent =
+          static_cast<i64>(static_cast<float>(overlap) / static_cast<float>(both) * 100 + 0.5f);
     return above_only ? percent > threshold : percent >= threshold;
   }
   bool rivals(const NonMaxSuppressionAttrs& a, const Row& p, const Row& q) const {

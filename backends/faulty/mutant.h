@@ -3,6 +3,7 @@
 /// made.
 #pragma once
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "backends/bridge.h"
@@ -65,6 +66,7 @@ std::unique_ptr<Behaviour> made() {
 /// type).
 template <class Op, class At>
 constexpr Mutant wrong(string_view name, string_view kind, string_view provenance, At) {
+  static_assert(std::is_empty_v<At>, "a lambda: a pointer would be made anew as null");
   return {name, Op::name, kind, provenance, [](Attributes values, In in, Results out) {
             const auto a = from_attributes<Op>(values);
             const Type& t = out[0];
@@ -77,6 +79,7 @@ constexpr Mutant wrong(string_view name, string_view kind, string_view provenanc
 /// A right value with something wrong done to it afterwards: a function of (value, attributes).
 template <class Op, class Change>
 constexpr Mutant then_wrong(string_view name, string_view kind, string_view provenance, Change) {
+  static_assert(std::is_empty_v<Change>, "a lambda: a pointer would be made anew as null");
   return wrong<Op>(name, kind, provenance, [](auto& a, In in, auto& y, auto& t) {
     return i64{Change{}(value_at<Op>(a, in, y, t), a)};
   });
@@ -86,6 +89,7 @@ constexpr Mutant then_wrong(string_view name, string_view kind, string_view prov
 /// elements fill the output in order, from the start again where they are too few.
 template <class Op, class Change>
 constexpr Mutant misread(string_view name, string_view kind, string_view provenance, Change) {
+  static_assert(std::is_empty_v<Change>, "a lambda: a pointer would be made anew as null");
   return {name, Op::name, kind, provenance, [](Attributes values, In in, Results out) {
             auto a = from_attributes<Op>(values);
             Change{}(a, in);

@@ -16,16 +16,20 @@ struct Witnessed {
   Observed right;
 };
 
-// Calls of one operator, every sixth of them disturbed, and how a right backend answers them.
+// Calls of one operator, its examples and n drawn ones, of which every sixth is disturbed; and how
+// a right backend answers them.
 std::vector<Witnessed> calls_of(const OpInfo& op, int n) {
   std::vector<Witnessed> all;
   Behaviour right;
+  const auto add = [&](Request r) {
+    Observed seen = observe(right, r);
+    all.push_back({std::move(r), std::move(seen)});
+  };
+  for (int i = 0; i < op.example_count; ++i) add(example_request(op, i));
   for (int i = 0; i < n; ++i) {
     const auto seed = static_cast<judge::u64>(i);
     Request r = draw_request(op, seed);
-    if (i % 6 == 5) r = disturbed(std::move(r), seed);
-    Observed seen = observe(right, r);
-    all.push_back({std::move(r), std::move(seen)});
+    add(i % 6 == 5 ? disturbed(std::move(r), seed) : std::move(r));
   }
   return all;
 }

@@ -133,8 +133,22 @@ Request draw_request(const OpInfo& op, u64 seed) {
   Request r;
   r.op = &op;
   op.domain(draw, r.drawn);
+  // Ratios of small areas are rarely a drawn percentage; these are ones they often are.
+  constexpr i64 kPercents[] = {100, 58, 50, 29, 25, 20, 14};
+  if (op.name == "non_max_suppression" && seed % 2 == 0)
+    r.drawn.attrs[0].ints[0] = kPercents[seed / 2 % std::size(kPercents)];
   r.padded = seed % 3 == 0;
   fill(r, seed);
+  return r;
+}
+
+Request example_request(const OpInfo& op, int i) {
+  const AnyExample e = op.example(i);
+  Request r{&op, e.call, {}, false};
+  for (int k = 0; k < e.call.in_count; ++k) {
+    std::vector<i32>& v = r.data.emplace_back();
+    for (i64 x : e.in[k].data) v.push_back(static_cast<i32>(x));
+  }
   return r;
 }
 

@@ -35,7 +35,9 @@ struct Request {
 
 /// A legal call of an operator. Its data are dense, extreme, or shaped by the ports' hints.
 Request draw_request(const OpInfo& op, judge::u64 seed);
-/// The same with one attribute, extent or precision changed, so that it is most likely illegal.
+/// Example i of an operator.
+Request example_request(const OpInfo& op, int i);
+/// A request with one attribute, extent or precision changed, so that it is most likely illegal.
 Request disturbed(Request r, judge::u64 seed);
 
 /// What one can observe of an answer.
