@@ -156,21 +156,20 @@ void TunedDense::run(const int32_t* const* in, int32_t* const* out, void* scratc
   }
 }
 
-// An item of parallel work is two panels of lanes and a few tiles of rows.
+// An item of parallel work is a few tiles of rows, which stay cached, times two panels of lanes.
 void TunedDense::multiply(const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count,
                           const Target& to) const {
   constexpr i64 kWidth = kSlots * kLanes;
-  const i64 chunks = ceil_div(row_count, kRowsPerItem), terms = lanes_.terms();
-  const i64 macs = min(row_count, kRowsPerItem) * kWidth * 2 * terms;
-  pool_->run(chunks * ceil_div(lane_count, kWidth), static_cast<double>(macs) / dot_.macs_per_ns,
-             [&](i64 begin, i64 end) {
-               for (i64 i = begin; i < end; ++i) {
-                 const i64 lane = i / chunks * kWidth, row = i % chunks * kRowsPerItem;
-                 multiply_rows(rows + row * terms, min(kRowsPerItem, row_count - row),
-                               lanes + lane * terms, min(kWidth, lane_count - lane),
-                               to.from(row, lane));
-               }
-             });
+  const i64 chunks = ceil_div(row_count, kRowsPerItem), widths = ceil_div(lane_count, kWidth);
+  const i64 terms = lanes_.terms(), macs = min(row_count, kRowsPerItem) * kWidth * 2 * terms;
+  pool_->run(
+      chunks * widths, static_cast<double>(macs) / dot_.macs_per_ns, [&](i64 begin, i64 end) {
+        for (i64 i = begin; i < end; ++i) {
+          const i64 row = i / widths * kRowsPerItem, lane = i % widths * kWidth;
+          multiply_rows(rows + row * terms, min(kRowsPerItem, row_count - row),
+                        lanes + lane * terms, min(kWidth, lane_count - lane), to.from(row, lane));
+        }
+      });
 }
 
 void TunedDense::multiply_rows(const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count,

@@ -26,7 +26,12 @@ int64_t Pool::chunk_size(int64_t count, double item_ns) const {
   return std::min(count, std::max(least, even));
 }
 
-void Pool::work_on(Job& job) {
+bool Pool::is_forked() const {
+  const pid_t owner = owner_.load();
+  return owner != 0 && owner != getpid();
+}
+
+void Pool::work_on(Shared& shared, Job& job) {
   try {
     for (;;) {
       const int64_t begin = job.next.fetch_add(job.chunk, std::memory_order_relaxed);
@@ -35,27 +40,27 @@ void Pool::work_on(Job& job) {
     }
   } catch (...) {
     job.next.store(job.count, std::memory_order_relaxed);
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(shared.mutex);
     if (!job.error) job.error = std::current_exception();
   }
 }
 
 void Pool::share(Job& job) {
   // A fork takes no threads along, and its copy of the mutex may be locked for ever.
-  const pid_t owner = owner_.load();
-  if (owner != 0 && owner != getpid()) return job.call(job.context, 0, job.count);
+  if (is_forked()) return job.call(job.context, 0, job.count);
+  Shared& shared = *shared_;
   {
-    const std::lock_guard lock(mutex_);
-    if (workers_.empty()) start_threads();
-    jobs_.push_back(&job);
-    waiting_jobs_.fetch_add(1);
+    const std::lock_guard lock(shared.mutex);
+    if (shared.workers.empty()) start_threads();
+    shared.jobs.push_back(&job);
+    shared.waiting_jobs.fetch_add(1);
   }
-  wake_.notify_all();
-  work_on(job);
-  std::unique_lock lock(mutex_);
-  jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
-  waiting_jobs_.fetch_sub(1);
-  done_.wait(lock, [&] { return job.helpers == 0; });
+  shared.wake.notify_all();
+  work_on(shared, job);
+  std::unique_lock lock(shared.mutex);
+  shared.jobs.erase(std::find(shared.jobs.begin(), shared.jobs.end(), &job));
+  shared.waiting_jobs.fetch_sub(1);
+  shared.done.wait(lock, [&] { return job.helpers == 0; });
   if (job.error) std::rethrow_exception(job.error);
 }
 
@@ -63,50 +68,50 @@ void Pool::share(Job& job) {
 void Pool::start_threads() {
   owner_.store(getpid());
   try {
-    for (int i = 1; i < threads_; ++i) workers_.emplace_back([this] { serve(); });
+    for (int i = 1; i < threads_; ++i)
+      shared_->workers.emplace_back([&shared = *shared_] { serve(shared); });
   } catch (const std::system_error&) {
   }
 }
 
 // The mutex is held.
-Pool::Job* Pool::open_job() {
-  for (Job* job : jobs_)
+Pool::Job* Pool::open_job(const Shared& shared) {
+  for (Job* job : shared.jobs)
     if (job->has_items()) return job;
   return nullptr;
 }
 
-void Pool::serve() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_.load()) {
-    Job* job = open_job();
-    if (job) {
+void Pool::serve(Shared& shared) {
+  std::unique_lock lock(shared.mutex);
+  while (!shared.stopping) {
+    if (Job* job = open_job(shared)) {
       ++job->helpers;
       lock.unlock();
-      work_on(*job);
+      work_on(shared, *job);
       lock.lock();
-      if (--job->helpers == 0) done_.notify_all();
+      if (--job->helpers == 0) shared.done.notify_all();
       continue;
     }
     lock.unlock();
-    for (int i = 0; i < kSpins && waiting_jobs_.load(std::memory_order_relaxed) == 0; ++i)
+    for (int i = 0; i < kSpins && shared.waiting_jobs.load(std::memory_order_relaxed) == 0; ++i)
       std::this_thread::yield();
     lock.lock();
-    wake_.wait(lock, [&] { return stopping_.load() || open_job(); });
+    shared.wake.wait(lock, [&] { return shared.stopping || open_job(shared); });
   }
 }
 
 Pool::~Pool() {
-  if (owner_.load() != getpid()) {
-    // The handles of a parent's threads: there is nothing to join in this process.
-    for (std::thread& worker : workers_) worker.detach();
+  if (is_forked()) {
+    // Nothing here can be joined or destroyed: its threads live in another process.
+    static_cast<void>(shared_.release());
     return;
   }
   {
-    const std::lock_guard lock(mutex_);
-    stopping_.store(true);
+    const std::lock_guard lock(shared_->mutex);
+    shared_->stopping = true;
   }
-  wake_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  shared_->wake.notify_all();
+  for (std::thread& worker : shared_->workers) worker.join();
 }
 
 }  // namespace lockstep::cpu

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -50,25 +51,32 @@ class Pool {
     const void* context = nullptr;
     void (*call)(const void*, int64_t, int64_t) = nullptr;
     std::atomic<int64_t> next{0};
-    int helpers = 0;           // guarded by the pool's mutex
-    std::exception_ptr error;  // guarded by the pool's mutex
+    int helpers = 0;           // guarded by Shared::mutex
+    std::exception_ptr error;  // guarded by Shared::mutex
     bool has_items() const { return next.load(std::memory_order_relaxed) < count; }
   };
 
+  /// What threads share. Apart from the pool, because a forked process must abandon its copy: to
+  /// destroy a condition variable that lost threads wait for is to wait for ever.
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable wake, done;
+    std::vector<Job*> jobs;
+    std::vector<std::thread> workers;
+    std::atomic<int> waiting_jobs{0};
+    bool stopping = false;
+  };
+
   int64_t chunk_size(int64_t count, double item_ns) const;
+  bool is_forked() const;
   void share(Job& job);
-  void work_on(Job& job);
   void start_threads();
-  void serve();
-  Job* open_job();
+  static void work_on(Shared& shared, Job& job);
+  static void serve(Shared& shared);
+  static Job* open_job(const Shared& shared);
 
   const int threads_;
-  std::mutex mutex_;
-  std::condition_variable wake_, done_;
-  std::vector<Job*> jobs_;
-  std::vector<std::thread> workers_;
-  std::atomic<int> waiting_jobs_{0};
-  std::atomic<bool> stopping_{false};
+  std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
   std::atomic<pid_t> owner_{0};  // the process that started the threads
 };
 

@@ -1,0 +1,187 @@
+// Every kernel against the reference: full-range data, any layout, shapes beside every edge.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+#include "backends/cpu/isa.h"
+#include "backends/cpu/tests/subject.h"
+#include "spec/check.h"
+#include "spec/ops/conv2d.h"
+#include "spec/ops/dense.h"
+
+namespace lockstep::cpu {
+namespace {
+
+// One way to open the backend: an instruction set, or no tuned kernel at all.
+struct Mode {
+  std::string isa;  // "" for the generic kernels
+  const char* threads;
+  std::vector<ls_text> options() const {
+    if (isa.empty()) return {{"tuned", "0"}, {"threads", threads}};
+    return {{"isa", isa.c_str()}, {"threads", threads}};
+  }
+  std::string path(const std::string& op) const { return isa.empty() ? "generic" : op + "_" + isa; }
+};
+
+std::vector<Mode> modes() {
+  std::vector<Mode> all = {{"", "1"}, {"", "3"}};
+  for (const Isa& isa : isas())
+    if (isa.runnable)
+      for (const char* threads : {"1", "3"}) all.push_back({std::string(isa.name), threads});
+  return all;
+}
+
+class Kernels : public testing::TestWithParam<Mode> {};
+
+INSTANTIATE_TEST_SUITE_P(Modes, Kernels, testing::ValuesIn(modes()), [](const auto& p) {
+  return (p.param.isa.empty() ? "generic" : p.param.isa) + "_" + p.param.threads;
+});
+
+template <class Op>
+TestCall call_of(const typename Op::Attrs& attrs, const std::vector<Type>& in, Draw& draw) {
+  Drawn d;
+  for (const Attr& a : to_attributes<Op>(attrs)) d.attrs[d.attr_count++] = a;
+  for (const Type& t : in) d.in[d.in_count++] = t;
+  const OpInfo& op = info<Op>();
+  EXPECT_EQ(check(op, d.attributes(), d.types()).label(), "");
+  return filled(op, d, draw);
+}
+
+// A convolution of any shape: vector tails, strides and dilations with common divisors, groups.
+TestCall drawn_conv2d(Draw& draw) {
+  Conv2dAttrs a;
+  a.groups = draw.coin() ? 1 : draw(2, 5);
+  const i64 group = draw.coin() ? draw(1, 3) : draw(1, 9);
+  a.channels = a.groups * draw(1, draw.coin() ? 3 : 14);
+  a.use_bias = draw.coin();
+  a.strides = a.padding = a.dilation = {};
+  Shape x{draw(1, 2), a.groups * group};
+  for (int d = 0; d < 2; ++d) {
+    const i64 k = draw(1, 4), dilation = draw(1, 4), padding = draw(0, 5);
+    a.kernel_size.push(k);
+    a.dilation.push(dilation);
+    a.padding.push(padding);
+    a.strides.push(draw(1, 6));
+    x.push(max(1, (k - 1) * dilation + 1 - 2 * padding) + draw(0, d == 0 ? 6 : 40));
+  }
+  std::vector<Type> in = {
+      {x, 8}, {{a.channels, group, a.kernel_size[0], a.kernel_size[1]}, draw.precision(8)}};
+  if (a.use_bias) in.push_back({{a.channels}, draw.precision(31)});
+  return call_of<Conv2d>(a, in, draw);
+}
+
+TestCall drawn_dense(Draw& draw) {
+  DenseAttrs a;
+  a.units = draw(1, 70);
+  a.use_bias = draw.coin();
+  const i64 depth = draw(0, 4) == 0 ? draw(1041, 1100) : draw(1, 40);
+  std::vector<Type> in = {{{draw(1, 60), depth}, 8}, {{a.units, depth}, 8}};
+  if (a.use_bias) in.push_back({{a.units}, draw.precision(31)});
+  return call_of<Dense>(a, in, draw);
+}
+
+TEST_P(Kernels, MatchTheReferenceOnEveryDomain) {
+  constexpr int kCalls = 400;
+  const Subject subject(GetParam().options());
+  for (const OpInfo* op : operators())
+    for (int seed = 0; seed < kCalls && !HasFailure(); ++seed) {
+      Seeded draw(static_cast<uint64_t>(seed) << 32);
+      Drawn drawn;
+      op->domain(draw, drawn);
+      SCOPED_TRACE(std::string(op->name) + ", seed " + std::to_string(seed));
+      const std::string path = subject.judge(filled(*op, drawn, draw), draw);
+      const bool is_tuned = op->name == "conv2d" || op->name == "dense";
+      EXPECT_EQ(path, is_tuned ? GetParam().path(std::string(op->name)) : "generic");
+    }
+}
+
+TEST_P(Kernels, ComputeConvolutionsOfAnyShape) {
+  const Subject subject(GetParam().options());
+  for (int seed = 0; seed < 1000 && !HasFailure(); ++seed) {
+    Seeded draw(static_cast<uint64_t>(seed) << 32);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    EXPECT_EQ(subject.judge(drawn_conv2d(draw), draw, 2), GetParam().path("conv2d"));
+  }
+}
+
+TEST_P(Kernels, ComputeProductsOfAnyShape) {
+  const Subject subject(GetParam().options());
+  for (int seed = 0; seed < 150 && !HasFailure(); ++seed) {
+    Seeded draw(static_cast<uint64_t>(seed) << 32);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    EXPECT_EQ(subject.judge(drawn_dense(draw), draw, 2), GetParam().path("dense"));
+  }
+}
+
+// Images and matrices of several blocks, in every direction in which they are cut.
+TEST_P(Kernels, CutWhatIsLarge) {
+  const Subject subject(GetParam().options());
+  Seeded draw(1);
+  const auto conv2d = [&](i64 channels, i64 groups, const Shape& x, i64 k, i64 stride) {
+    const Conv2dAttrs a{.channels = channels,
+                        .kernel_size = {k, k},
+                        .strides = {stride, stride},
+                        .padding = {k / 2, k / 2},
+                        .groups = groups,
+                        .use_bias = false};
+    return call_of<Conv2d>(a, {{x, 8}, {{channels, x[1] / groups, k, k}, 8}}, draw);
+  };
+  const std::string path = GetParam().path("conv2d");
+  EXPECT_EQ(subject.judge(conv2d(1, 1, {2, 40, 170, 169}, 1, 1), draw), path) << "rows";
+  EXPECT_EQ(subject.judge(conv2d(1, 1, {1, 2200, 3, 171}, 3, 1), draw), path) << "columns";
+  EXPECT_EQ(subject.judge(conv2d(30, 30, {1, 30, 120, 119}, 2, 3), draw), path) << "groups";
+  EXPECT_EQ(subject.judge(conv2d(500, 1, {1, 200, 2, 3}, 3, 1), draw), path) << "outputs";
+  const auto dense = [&](i64 rows, i64 depth, i64 units) {
+    return call_of<Dense>({.units = units, .use_bias = false},
+                          {{{rows, depth}, 8}, {{units, depth}, 8}}, draw);
+  };
+  EXPECT_EQ(subject.judge(dense(50, 50'001, 1), draw), GetParam().path("dense")) << "rows";
+  EXPECT_EQ(subject.judge(dense(1, 50'001, 50), draw), GetParam().path("dense")) << "lanes";
+  EXPECT_EQ(subject.judge(dense(100, 65, 100), draw), GetParam().path("dense")) << "items";
+}
+
+// The deepest sums that are legal at 8 bits, all of one sign: beyond 2^24, near 2^30.
+TEST_P(Kernels, AddWithoutLoss) {
+  const Subject subject(GetParam().options());
+  Seeded draw(2);
+  for (const i64 depth : {1040, 1041, 65'535})
+    for (const i32 sign : {1, -1}) {
+      TestCall c =
+          call_of<Dense>({.units = 2, .use_bias = false}, {{{3, depth}, 8}, {{2, depth}, 8}}, draw);
+      for (i32& v : c.in[0].data) v = 127;
+      for (i32& v : c.in[1].data) v = 127 * sign;
+      EXPECT_EQ(subject.judge(c, draw), GetParam().path("dense"));
+    }
+}
+
+TEST_P(Kernels, LeaveWhatTheyDoNotServeToTheSpecification) {
+  const Subject subject(GetParam().options());
+  Seeded draw(3);
+  const i64 wide = (i64{1} << 22) + 9, deep = 600'000;
+  const Conv2dAttrs a{.channels = 1, .kernel_size = {1, wide}, .use_bias = false};
+  EXPECT_EQ(
+      subject.judge(call_of<Conv2d>(a, {{{1, 1, 1, wide}, 2}, {{1, 1, 1, wide}, 2}}, draw), draw),
+      "generic");
+  EXPECT_EQ(subject.judge(call_of<Dense>({.units = 1, .use_bias = false},
+                                         {{{1, deep}, 2}, {{1, deep}, 2}}, draw),
+                          draw),
+            "generic");
+}
+
+TEST_P(Kernels, AreUsedBySeveralThreadsAtOnce) {
+  const Subject subject(GetParam().options());
+  std::vector<std::thread> callers;
+  for (uint64_t c = 0; c < 4; ++c)
+    callers.emplace_back([&subject, c] {
+      Seeded draw(c);
+      for (int i = 0; i < 10; ++i) {
+        subject.judge(drawn_conv2d(draw), draw);
+        subject.judge(drawn_dense(draw), draw);
+      }
+    });
+  for (std::thread& c : callers) c.join();
+}
+
+}  // namespace
+}  // namespace lockstep::cpu

@@ -1,0 +1,69 @@
+// What open() and the manifest say about options and instruction sets.
+#include <gtest/gtest.h>
+
+#include "backends/cpu/isa.h"
+#include "backends/cpu/tests/subject.h"
+
+namespace lockstep::cpu {
+namespace {
+
+TEST(Options, RefusesTheUnknownAndTheMeaningless) {
+  const struct {
+    ls_text option;
+    const char *label, *named;
+  } rows[] = {{{"colour", "red"}, "option.unknown", "colour"},
+              {{"isa", "sparc"}, "option.isa", "sparc"},
+              {{"isa", ""}, "option.isa", "portable"},
+              {{"threads", "0"}, "option.threads", "0"},
+              {{"threads", "2x"}, "option.threads", "2x"},
+              {{"threads", "99999999999"}, "option.threads", "99999999999"},
+              {{"tuned", "2"}, "option.tuned", "2"}};
+  for (const auto& row : rows) {
+    const Subject subject(std::vector<ls_text>{row.option});
+    EXPECT_EQ(subject.code, LS_LOGIC) << row.option.key;
+    EXPECT_EQ(subject.label, row.label);
+    EXPECT_NE(subject.text.find(row.named), std::string::npos) << subject.text;
+  }
+}
+
+TEST(Options, RefusesAnInstructionSetExactlyWhereItCannotRun) {
+  for (const Isa& isa : isas()) {
+    const std::string name(isa.name);
+    const Subject subject(std::vector<ls_text>{{"isa", name.c_str()}});
+    EXPECT_EQ(subject.code, isa.runnable ? LS_OK : LS_LOGIC) << name;
+    EXPECT_EQ(subject.label, isa.runnable ? "" : "option.isa") << name;
+  }
+}
+
+TEST(Isas, BeginWithOneThatRunsEverywhere) {
+  ASSERT_FALSE(isas().empty());
+  EXPECT_EQ(isas()[0].name, "portable");
+  EXPECT_TRUE(isas()[0].runnable);
+  EXPECT_TRUE(best_isa().runnable);
+}
+
+#if defined(__x86_64__)
+TEST(Isas, AgreeWithTheCompilersDetection) {
+  const Isa* avx2 = find_isa("avx2");
+  ASSERT_NE(avx2, nullptr) << "this processor family has kernels of its own";
+  EXPECT_EQ(avx2->runnable, __builtin_cpu_supports("avx2") != 0);
+}
+#endif
+
+TEST(Manifest, ListsEveryKernelAndWhetherItRuns) {
+  const Subject subject;
+  const std::string text = subject.api->manifest();
+  EXPECT_NE(text.find(R"({"op": "*", "name": "generic", "isa": "portable", "runnable": true})"),
+            std::string::npos);
+  for (const Isa& isa : isas())
+    for (const std::string op : {"conv2d", "dense"}) {
+      const std::string name(isa.name);
+      const std::string row = R"({"op": ")" + op + R"(", "name": ")" + op + "_" + name +
+                              R"(", "isa": ")" + name + R"(", "runnable": )" +
+                              (isa.runnable ? "true}" : "false}");
+      EXPECT_NE(text.find(row), std::string::npos) << row << " in " << text;
+    }
+}
+
+}  // namespace
+}  // namespace lockstep::cpu

@@ -1,0 +1,137 @@
+// The thread pool: every item once, whoever calls, and after a fork too.
+#include "backends/cpu/pool.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+
+namespace lockstep::cpu {
+namespace {
+
+constexpr double kHeavy = 1e6;  // ns: always worth sharing
+
+// Whether each of n items is run once.
+bool runs_each_once(Pool& pool, int64_t n, double item_ns) {
+  std::vector<std::atomic<int>> count(static_cast<std::size_t>(n));
+  pool.run(n, item_ns, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) ++count[static_cast<std::size_t>(i)];
+  });
+  for (const auto& c : count)
+    if (c != 1) return false;
+  return true;
+}
+
+int threads_of_process() {
+  int n = 0;
+  for ([[maybe_unused]] const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+    ++n;
+  return n;
+}
+
+// Runs f in a child process that must end well within seconds.
+template <class F>
+bool holds_in_child(F f) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(f() ? 0 : 1);
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(Pool, RunsEveryItemOnce) {
+  for (const int threads : {1, 2, 3, 8}) {
+    Pool pool(threads);
+    for (const int64_t n : {0, 1, 2, 7, 64, 1000, 4097})
+      for (const double ns : {0.0, 10.0, kHeavy})
+        EXPECT_TRUE(runs_each_once(pool, n, ns)) << threads << " threads, " << n << " items";
+  }
+}
+
+TEST(Pool, SharesHeavyLoopsAndKeepsLightOnes) {
+  Pool pool(3);
+  std::mutex mutex;
+  std::vector<std::thread::id> seen;
+  std::condition_variable changed;
+  // Each of the first three items waits until three threads hold one.
+  pool.run(3, kHeavy, [&](int64_t, int64_t) {
+    std::unique_lock lock(mutex);
+    seen.push_back(std::this_thread::get_id());
+    changed.notify_all();
+    changed.wait(lock, [&] { return seen.size() == 3; });
+  });
+  std::sort(seen.begin(), seen.end());
+  EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end());
+  pool.run(100, 1, [&](int64_t begin, int64_t end) {
+    EXPECT_EQ(begin, 0);
+    EXPECT_EQ(end, 100);
+  });
+}
+
+TEST(Pool, ServesSeveralCallersAtOnce) {
+  Pool pool(3);
+  std::atomic<int> good{0};
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 4; ++c)
+    callers.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) good += runs_each_once(pool, 100 + i, kHeavy);
+    });
+  for (std::thread& c : callers) c.join();
+  EXPECT_EQ(good, 200);
+}
+
+TEST(Pool, RunsLoopsInsideLoops) {
+  Pool pool(3);
+  std::atomic<int> good{0};
+  pool.run(20, kHeavy, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) good += runs_each_once(pool, 30, kHeavy);
+  });
+  EXPECT_EQ(good, 20);
+}
+
+TEST(Pool, HandsAnExceptionToTheCaller) {
+  Pool pool(3);
+  for (int i = 0; i < 20; ++i)
+    EXPECT_THROW(pool.run(100, kHeavy,
+                          [](int64_t begin, int64_t) {
+                            if (begin >= 50) throw std::runtime_error("item");
+                          }),
+                 std::runtime_error);
+  EXPECT_TRUE(runs_each_once(pool, 100, kHeavy));
+}
+
+TEST(Pool, StartsNoThreadBeforeItsFirstLoop) {
+  const int before = threads_of_process();
+  Pool pool(4);
+  EXPECT_EQ(threads_of_process(), before);
+  EXPECT_TRUE(runs_each_once(pool, 1000, 1));
+  EXPECT_EQ(threads_of_process(), before) << "a light loop needs none";
+  EXPECT_TRUE(runs_each_once(pool, 1000, kHeavy));
+  EXPECT_EQ(threads_of_process(), before + 3);
+}
+
+TEST(Pool, StartsItsThreadsInAForkedProcess) {
+  Pool pool(3);
+  EXPECT_TRUE(holds_in_child([&] { return runs_each_once(pool, 1000, kHeavy); }));
+  EXPECT_TRUE(runs_each_once(pool, 1000, kHeavy));
+}
+
+TEST(Pool, WorksWithoutThreadsInAForkOfAProcessThatHasThem) {
+  auto pool = std::make_unique<Pool>(3);
+  EXPECT_TRUE(runs_each_once(*pool, 1000, kHeavy));
+  EXPECT_TRUE(holds_in_child([&] {
+    const bool is_good = runs_each_once(*pool, 1000, kHeavy);
+    pool.reset();
+    return is_good;
+  }));
+  EXPECT_TRUE(runs_each_once(*pool, 1000, kHeavy));
+}
+
+}  // namespace
+}  // namespace lockstep::cpu

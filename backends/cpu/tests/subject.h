@@ -1,0 +1,215 @@
+/// @file
+/// Runs a call through the table of the backend, with every tensor in a layout of its own, and
+/// compares it with the reference.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/backend.h"
+#include "reference/evaluate.h"
+
+namespace lockstep::cpu {
+
+/// SplitMix64.
+struct Seeded : Draw {
+  explicit Seeded(uint64_t seed) : state(seed) {}
+  constexpr i64 operator()(i64 lo, i64 hi) override {
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return lo + static_cast<i64>(z % static_cast<uint64_t>(hi - lo + 1));
+  }
+  uint64_t state;
+};
+
+inline constexpr i32 kPoison = 0x5a5a5a5a;
+
+/// A tensor somewhere in memory: axes in any order, gaps between elements, room on both sides.
+struct Placed {
+  reference::Tensor tensor;
+  std::vector<int64_t> shape, stride;
+  i64 first = 0;
+  std::vector<i32> memory;
+
+  Placed(const reference::Tensor& t, Draw& draw) : tensor(t), stride(6, 1) {
+    shape.assign(t.type.shape.begin(), t.type.shape.end());
+    const int rank = t.type.rank();
+    const bool is_strided = draw(0, 2) > 0;
+    std::vector<int> order(static_cast<std::size_t>(rank));
+    std::iota(order.begin(), order.end(), 0);
+    for (int d = rank - 1; is_strided && d > 0; --d)
+      std::swap(order[static_cast<std::size_t>(d)], order[static_cast<std::size_t>(draw(0, d))]);
+    i64 step = is_strided ? draw(1, 2) : 1;
+    for (int d = rank - 1; d >= 0; --d) {
+      const auto axis = static_cast<std::size_t>(order[static_cast<std::size_t>(d)]);
+      stride[axis] = step;
+      step *= shape[axis] + (is_strided ? draw(0, 1) : 0);
+    }
+    first = is_strided ? draw(0, 20) : 0;
+    memory.assign(static_cast<std::size_t>(first + step + 16), kPoison);
+  }
+  i64 address(const Index& i) const {
+    i64 k = first;
+    for (int d = 0; d < i.size; ++d) k += i[d] * stride[static_cast<std::size_t>(d)];
+    return k;
+  }
+  /// Calls f(element, value) for each element in row-major order.
+  template <class F>
+  void for_each(F f) {
+    Index i = Index::filled(tensor.type.rank(), 0);
+    std::size_t k = 0;
+    do f(memory[static_cast<std::size_t>(address(i))], tensor.data[k++]);
+    while (next(i, tensor.type.shape));
+  }
+  ls_tensor described(bool is_constant) {
+    ls_tensor t{};
+    t.dl.ndim = tensor.type.rank();
+    t.dl.shape = shape.data();
+    t.dl.strides = stride.data();
+    t.dl.dtype = {kDLInt, 32, 1};
+    t.precision = tensor.type.precision;
+    if (is_constant) t.dl.data = data();
+    if (is_constant) t.flags = LS_CONSTANT;
+    return t;
+  }
+  i32* data() { return memory.data() + first; }
+};
+
+/// The attributes of a call in the form of the ABI.
+struct FlatAttributes {
+  std::vector<ls_attr> rows;
+  std::vector<std::string> keys, words;
+
+  FlatAttributes(const OpInfo& op, Attributes values) {
+    keys.reserve(kMaxAttributes);
+    words.reserve(kMaxAttributes);
+    for (int i = 0; i < op.attrs.size(); ++i) {
+      const AttrInfo& a = op.attrs[i];
+      if (a.ignored) continue;
+      const Attr& v = values[i];
+      keys.emplace_back(a.name);
+      ls_attr row{keys.back().c_str(), LS_INT, static_cast<uint32_t>(v.ints.size), v.ints.begin(),
+                  nullptr};
+      if (a.kind == Kind::boolean) row.kind = LS_BOOL;
+      if (a.kind == Kind::tuple) row.kind = LS_TUPLE;
+      if (v.none) row.kind = LS_NONE;
+      if (a.kind == Kind::word) {
+        words.emplace_back(a.words.substr(0, a.words.find('|')));
+        row = {keys.back().c_str(), LS_TEXT, 0, nullptr, words.back().c_str()};
+      }
+      rows.push_back(row);
+    }
+  }
+};
+
+/// A call with data.
+struct TestCall {
+  const OpInfo* op;
+  Drawn drawn;
+  std::vector<reference::Tensor> in;
+};
+
+/// Fills the inputs of a call: extremes that a sum cannot hide, alternating or random.
+inline TestCall filled(const OpInfo& op, const Drawn& drawn, Draw& draw) {
+  TestCall c{&op, drawn, {}};
+  for (const Type& type : drawn.types()) {
+    const i64 most = max_of(type.precision), kind = draw(0, 3);
+    reference::Tensor t{type, std::vector<i32>(static_cast<std::size_t>(volume(type.shape)))};
+    for (i32& v : t.data) {
+      const i64 k = &v - t.data.data();
+      v = static_cast<i32>(kind == 0   ? most
+                           : kind == 1 ? -most
+                           : kind == 2 ? (k % 2 == 0 ? most : -most)
+                                       : draw(-most, most));
+    }
+    c.in.push_back(std::move(t));
+  }
+  return c;
+}
+
+/// An opened backend.
+class Subject {
+ public:
+  explicit Subject(std::vector<ls_text> options = {}) {
+    ls_status status{sizeof status, 0, {}, {}};
+    const auto n = static_cast<uint32_t>(options.size());
+    code = api->open(options.data(), n, &self, &status);
+    label = status.label;
+    text = status.text;
+  }
+  ~Subject() {
+    if (self) api->close(self);
+  }
+  Subject(const Subject&) = delete;
+  Subject& operator=(const Subject&) = delete;
+
+  /// Runs a call and holds it to the reference. @return the path, or "" where prepare refused.
+  std::string judge(const TestCall& call, Draw& draw, int executions = 1) const {
+    const auto expected = reference::outputs(*call.op, call.drawn.attributes(), call.in);
+    std::vector<Placed> in, out;
+    std::vector<ls_tensor> in_rows, out_rows;
+    for (const reference::Tensor& t : call.in) {
+      Placed& p = in.emplace_back(t, draw);
+      p.for_each([](i32& element, i32 value) { element = value; });
+    }
+    for (const reference::Tensor& t : expected) out.emplace_back(t, draw);
+    for (Placed& p : in) in_rows.push_back(p.described(draw.coin()));
+    for (Placed& p : out) out_rows.push_back(p.described(false));
+    const FlatAttributes attrs(*call.op, call.drawn.attributes());
+    ls_plan* plan = nullptr;
+    uint64_t bytes = 0;
+    ls_status status{sizeof status, 0, {}, {}};
+    const int32_t prepared = api->prepare(
+        self, call.op->name.data(), attrs.rows.data(), static_cast<uint32_t>(attrs.rows.size()),
+        in_rows.data(), static_cast<uint32_t>(in_rows.size()), out_rows.data(),
+        static_cast<uint32_t>(out_rows.size()), &plan, &bytes, &status);
+    EXPECT_EQ(prepared, LS_OK) << status.label << ": " << status.text;
+    if (prepared != LS_OK) return "";
+    std::string path = api->path(plan);
+    for (int i = 0; i < executions; ++i) execute(plan, bytes, in, out);
+    api->release(plan);
+    return path;
+  }
+
+  const ls_api* api = lockstep_backend_v1();
+  ls_backend* self = nullptr;
+  int32_t code = LS_OK;
+  std::string label, text;
+
+ private:
+  void execute(const ls_plan* plan, uint64_t bytes, std::vector<Placed>& in,
+               std::vector<Placed>& out) const {
+    // A heap block of exactly this size, so that a sanitizer sees the first byte too many.
+    const std::unique_ptr<char, decltype(&std::free)> scratch(
+        static_cast<char*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64)), &std::free);
+    std::fill_n(scratch.get(), bytes, '\x7f');
+    std::vector<const void*> from;
+    std::vector<void*> to;
+    for (Placed& p : in) from.push_back(p.data());
+    for (Placed& p : out) to.push_back(p.data());
+    ls_status status{sizeof status, 0, {}, {}};
+    ASSERT_EQ(api->execute(plan, from.data(), to.data(), scratch.get(), nullptr, &status), LS_OK)
+        << status.text;
+    for (Placed& p : out) {
+      i64 wrong = 0;
+      p.for_each([&](i32& element, i32 value) {
+        wrong += element != value;
+        element = kPoison;
+      });
+      EXPECT_EQ(wrong, 0) << "elements differ from the reference";
+      EXPECT_EQ(std::count(p.memory.begin(), p.memory.end(), kPoison),
+                static_cast<i64>(p.memory.size()))
+          << "written outside the output";
+    }
+  }
+};
+
+}  // namespace lockstep::cpu
