@@ -114,10 +114,25 @@ void kill_own_group(int) { kill(0, SIGKILL); }
   while (waitpid(shell, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFSIGNALED(status)) {
+    prctl(PR_SET_DUMPABLE, 0);  // the core that matters is the shell's
     signal(WTERMSIG(status), SIG_DFL);
     kill(getpid(), WTERMSIG(status));
   }
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 126);
+}
+
+// The end of a text as words of a message: two lines, for the last is often the shell's "Aborted".
+std::string last_lines(std::string_view text) {
+  std::string words;
+  for (int lines = 0; lines < 2 && !text.empty();) {
+    const std::size_t begin = text.rfind('\n') + 1;  // npos + 1 is 0
+    const std::string_view line = text.substr(begin);
+    text = text.substr(0, begin == 0 ? 0 : begin - 1);
+    if (line.empty()) continue;
+    words = quote(line) + (words.empty() ? "" : ", " + words);
+    ++lines;
+  }
+  return words.empty() ? words : "; its last words: " + words;
 }
 
 // A running command and what it has said.
@@ -178,10 +193,7 @@ Answer Conversation::failed(Kind kind, const std::string& why) {
     end_process(pid_);
   pid_ = -1;
   hear_last_words();
-  std::string_view words = last_words_;
-  while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.remove_suffix(1);
-  words.remove_prefix(words.rfind('\n') + 1);  // npos + 1 is 0
-  if (!words.empty()) a.message += "; its last words: " + quote(words);
+  a.message += last_lines(last_words_);
   return a;
 }
 

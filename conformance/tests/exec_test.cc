@@ -1,0 +1,261 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "conformance/exec_subject.h"
+#include "conformance/tests/reference_subject.h"
+
+namespace lockstep::judge {
+namespace {
+
+using Kind = Answer::Kind;
+
+// Long enough for a loaded machine where an answer comes, short where none does.
+Limits limits(double start_s = 20, double timeout_s = 20) {
+  Limits l;
+  l.start_s = start_s;
+  l.timeout_s = timeout_s;
+  return l;
+}
+
+Case relu_of(i64 n) {
+  Case c;
+  c.op = find_operator("relu");
+  c.in = {{{n}, 8}};
+  c.fill = Fill::dense;
+  return c;
+}
+
+Answer ask(Subject& s, const Case& c) {
+  return s.execute(c, inputs_of(c), c.op->infer(c.attributes(), c.types()), {});
+}
+
+Answer ask(const std::string& command, double start_s = 20) {
+  return ask(*open_exec(command, limits(start_s)), relu_of(2));
+}
+
+void expect_right(Subject& s, const Case& c) {
+  const Answer a = ask(s, c);
+  ASSERT_TRUE(a.ok()) << a.message;
+  const auto expected = reference::outputs(*c.op, c.attributes(), inputs_of(c));
+  ASSERT_EQ(a.out.size(), expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    EXPECT_EQ(a.out[k], expected[k].data);
+    const Type& t = expected[k].type;
+    EXPECT_EQ(a.types[k], (TensorType{{t.shape.begin(), t.shape.end()}, t.precision}));
+  }
+}
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(Exec, AnswersEveryExampleAndIsFoundBesideTheProgram) {
+  const auto s = open_exec("eval_reference", limits());
+  for (const OpInfo* op : operators())
+    for (int i = 0; i < op->example_count; ++i) expect_right(*s, example_case(*op, i));
+  EXPECT_EQ(s->manifest().name, "eval_reference");
+  EXPECT_EQ(s->manifest().errors, Errors::label);
+}
+
+TEST(Exec, PutsIllegalCalls) {
+  const auto s = open_exec("eval_reference", limits());
+  Case c = relu_of(2);
+  c.in[0].shape = {0};
+  const Answer a = s->refuse(c);
+  EXPECT_EQ(a.kind, Kind::logic_error);
+  EXPECT_EQ(a.label, "input.extent");
+}
+
+TEST(Exec, NamesWhatIsNoBackend) {
+  const Answer ended = ask("true");
+  EXPECT_EQ(ended.kind, Kind::crashed);
+  EXPECT_EQ(ended.message, "exited with status 0 before answering");
+  const Answer echo = ask("cat");
+  EXPECT_EQ(echo.kind, Kind::protocol);
+  expect_contains(echo.message, "'op' is no key of a line");
+  const Answer flood = ask("yes");
+  EXPECT_EQ(flood.kind, Kind::protocol);
+  EXPECT_EQ(flood.message, "an answer that is none (not JSON at byte 1: a value is missing): 'y'");
+  const Answer silent = ask("sleep 999", 0.2);
+  EXPECT_EQ(silent.kind, Kind::timed_out);
+  expect_contains(silent.message, "no answer in time");
+  const Answer missing = ask("no_such_program_anywhere");
+  EXPECT_EQ(missing.kind, Kind::crashed);
+  expect_contains(missing.message, "exited with status 127 before answering; its last words: ");
+  expect_contains(missing.message, "not found");
+}
+
+TEST(Exec, SaysHowAProcessEnded) {
+  EXPECT_EQ(ask("read x; kill -SEGV $$").message, "was killed by SIGSEGV before answering");
+  EXPECT_EQ(ask("read x; printf '{\"id\":1'; exit 3").message,
+            "exited with status 3 in the middle of an answer");
+  EXPECT_EQ(ask("exit 4").message, "exited with status 4 before answering");
+  EXPECT_EQ(ask("read x; printf 'first\\nlast \\001 words\\n' >&2; exit 5").message,
+            "exited with status 5 before answering; its last words: 'first', 'last \\x01 words'");
+}
+
+TEST(Exec, GoesOnWithAFreshProcessAfterACrash) {
+  const auto s = open_exec("eval_reference crash-after 2", limits());
+  for (int round = 0; round < 3; ++round) {
+    expect_right(*s, relu_of(3));
+    expect_right(*s, relu_of(4));
+    const Answer a = ask(*s, relu_of(5));
+    EXPECT_EQ(a.kind, Kind::crashed);
+    expect_contains(a.message, "before answering; its last words: 'the third law is broken'");
+  }
+}
+
+TEST(Exec, GoesOnWithAFreshProcessAfterAHang) {
+  const auto s = open_exec("eval_reference hang-after 1", limits(20, 0.2));
+  for (int round = 0; round < 3; ++round) {
+    expect_right(*s, relu_of(3));
+    EXPECT_EQ(ask(*s, relu_of(4)).kind, Kind::timed_out);
+  }
+}
+
+TEST(Exec, GoesOnWithAFreshProcessAfterNonsense) {
+  // The first process answers a second question with the first answer.
+  const auto s = open_exec(
+      "read x; y=$(printf '%s\\n' \"$x\" | eval_reference); echo \"$y\"; read x; echo \"$y\"",
+      limits());
+  expect_right(*s, relu_of(3));
+  const Answer a = ask(*s, relu_of(4));
+  EXPECT_EQ(a.kind, Kind::protocol);
+  expect_contains(a.message, "id is 1 instead of 2");
+  expect_right(*s, relu_of(5));
+}
+
+TEST(Exec, RefusesAnswersBesideTheOneAskedFor) {
+  const std::string answer =
+      R"({\"id\":1,\"status\":\"ok\",\"out\":[{\"shape\":[2],\"prec\":8,\"data\":[0,0]}]})";
+  EXPECT_TRUE(ask("read x; echo \"" + answer + "\"; read x").ok());
+  const Answer two = ask("read x; printf \"" + answer + "\\n" + answer + "\\n\"; read x");
+  EXPECT_EQ(two.kind, Kind::protocol);
+  expect_contains(two.message, "more than one answer");
+  // More than a pipe holds is still unread when the answer comes.
+  const auto early = open_exec("echo \"" + answer + "\"; sleep 999", limits());
+  EXPECT_EQ(ask(*early, relu_of(1 << 20)).kind, Kind::protocol);
+  const Answer none = ask("read x; echo '{\"id\":1,\"status\":\"ok\",\"out\":[]}'; read x");
+  EXPECT_EQ(none.kind, Kind::protocol);
+  EXPECT_EQ(none.message, "an answer with 0 outputs instead of 1");
+}
+
+TEST(Exec, NeverBlocksHoweverMuchBothSidesSay) {
+  const auto s = open_exec("eval_reference noisy", limits());
+  expect_right(*s, relu_of(3 << 20));
+  expect_right(*s, relu_of(1));
+  // It fills its own output before it reads a call that is larger than any pipe.
+  const auto c = open_exec("head -c 3000000 /dev/zero | tr '\\0' x; cat", limits());
+  EXPECT_EQ(ask(*c, relu_of(1 << 20)).kind, Kind::protocol);
+}
+
+TEST(Exec, LimitsTheLengthOfAnAnswer) {
+  const Answer a = ask("tr '\\0' x < /dev/zero");
+  EXPECT_EQ(a.kind, Kind::protocol);
+  expect_contains(a.message, "an answer of more than 67108928 bytes, beginning 'xxxx");
+}
+
+TEST(Exec, GivesUpOnACommandThatNeverAnswers) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto s = open_exec("sleep 999", limits(0.2));
+  for (int i = 0; i < 1000; ++i) {
+    const Answer a = ask(*s, relu_of(1));
+    ASSERT_EQ(a.kind, Kind::timed_out);
+    if (i > 0) expect_contains(a.message, "not started again");
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST(Exec, KeepsTryingACommandThatCrashesOnSomeCalls) {
+  const auto s = open_exec(
+      "read x; case $x in *[[]3[]]*) printf '%s\\n' \"$x\" | eval_reference;; esac", limits());
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(ask(*s, relu_of(2)).kind, Kind::crashed);
+  expect_right(*s, relu_of(3));
+}
+
+TEST(Exec, TakesNoOptions) {
+  Limits l;
+  l.set["isa"] = "avx2";
+  EXPECT_THROW(open_exec("true", l), UsageError);
+  EXPECT_THROW(open_exec("true", limits())->configure({{"isa", "avx2"}}), UsageError);
+  EXPECT_EQ(open_exec("true", limits())->configure({}), 0);
+}
+
+bool exists(pid_t pid) { return kill(pid, 0) == 0; }
+
+// A command whose grandchild writes its number into a file, and the number.
+struct Family {
+  std::string file = testing::TempDir() + "lockstep_family_" + std::to_string(getpid());
+  std::string command = "sleep 999 & echo $! > " + file + ".part; mv " + file + ".part " + file +
+                        "; trap '' TERM HUP INT; eval_reference; wait";
+  ~Family() { std::filesystem::remove(file); }
+  pid_t grandchild() const {
+    pid_t pid = 0;
+    for (int tries = 0; pid == 0 && tries < 1000; ++tries) {
+      std::ifstream(file) >> pid;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return pid;
+  }
+};
+
+bool gone_soon(pid_t pid) {
+  // An orphan stays until somebody reaps it; then it is a zombie, which runs no more.
+  for (int tries = 0; tries < 500; ++tries) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string number, name, state;
+    if (!(stat >> number >> name >> state) || state == "Z") return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+TEST(Exec, EndsEverythingThatTheCommandStarted) {
+  const Family f;
+  auto s = open_exec(f.command, limits());
+  expect_right(*s, relu_of(2));
+  const pid_t pid = f.grandchild();
+  ASSERT_GT(pid, 0);
+  EXPECT_TRUE(exists(pid));
+  s.reset();
+  EXPECT_TRUE(gone_soon(pid));
+}
+
+TEST(Exec, EndsEverythingWhenTheJudgeIsKilled) {
+  const Family f;
+  const pid_t judge = fork();
+  if (judge == 0) {
+    const auto s = open_exec(f.command, limits());
+    ask(*s, relu_of(2));
+    pause();
+    _exit(0);
+  }
+  const pid_t pid = f.grandchild();
+  ASSERT_GT(pid, 0);
+  EXPECT_TRUE(exists(pid));
+  kill(judge, SIGKILL);
+  waitpid(judge, nullptr, 0);
+  EXPECT_TRUE(gone_soon(pid));
+}
+
+TEST(Exec, WorksWithoutStandardStreams) {
+  const pid_t judge = fork();
+  if (judge == 0) {
+    for (int i = 0; i < 3; ++i) close(i);
+    const auto s = open_exec("eval_reference", limits());
+    _exit(ask(*s, relu_of(2)).ok() ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(judge, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace lockstep::judge
