@@ -348,6 +348,7 @@ TEST(NonMaxSuppression, ThresholdIsReachedNotExceeded) {
   EXPECT_TRUE(suppresses(33, {0, 0, 2, 1}, {1, 0, 3, 1}));
   EXPECT_FALSE(suppresses(34, {0, 0, 2, 1}, {1, 0, 3, 1}));
   EXPECT_FALSE(suppresses(1, {0, 0, 1, 1}, {1, 0, 2, 1})) << "they only touch";
+  EXPECT_FALSE(suppresses(1, {3, 3, 3, 3}, {3, 3, 3, 3})) << "points cover nothing";
 }
 
 TEST(NonMaxSuppression, TheWidestBoxesDoNotOverflow) {
