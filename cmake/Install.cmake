@@ -31,16 +31,14 @@ string(REGEX REPLACE "/$" "" LOCKSTEP_PREFIX_FROM_PC "${LOCKSTEP_PREFIX_FROM_PC}
 configure_file(cmake/lockstep.pc.in lockstep.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/lockstep.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-if(TARGET lockstep)
-  install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(data vectors models)
   install(DIRECTORY conformance/${data} DESTINATION share/lockstep
     PATTERN "*.py" EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN "*.txt" EXCLUDE)
 endforeach()
 install(FILES LICENSE LICENSE-MIT NOTICE DESTINATION share/lockstep)
 
-if(LOCKSTEP_TESTS AND PROJECT_IS_TOP_LEVEL AND TARGET lockstep AND NOT LOCKSTEP_SANITIZE)
+if(LOCKSTEP_TESTS AND PROJECT_IS_TOP_LEVEL AND NOT LOCKSTEP_SANITIZE)
   add_test(NAME install.consumer COMMAND "${PROJECT_SOURCE_DIR}/cmake/consumer/test.sh"
     "${PROJECT_BINARY_DIR}" "${CMAKE_CXX_COMPILER}")
   set_tests_properties(install.consumer PROPERTIES TIMEOUT 600)
