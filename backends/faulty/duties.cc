@@ -273,7 +273,7 @@ struct NothingReduced {
 };
 struct BiasIsFree {
   void operator()(const Call& call, std::vector<TensorType>& y) const {
-    if ((call.op == "conv2d" || call.op == "dense") && call.in.size() == 3) --y[0].precision;
+    if (call.op == "conv2d" && call.in.size() == 3) --y[0].precision;
   }
 };
 struct RowsKeepPrecision {
