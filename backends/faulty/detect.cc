@@ -66,7 +66,7 @@ constexpr Mutant kMutants[] = {
     nms<&Suppression::in_float>("non_max_suppression.float_iou", "ROUNDING",
                                 "the ratio in float, rounded to the nearest percent"),
     nms<&Suppression::in_int32>("non_max_suppression.int32_area", "ACC_WIDTH",
-                                "the deployed runtime: areas in 32 bits"),
+                                "areas multiplied in 32 bits, as coordinates come"),
     nms<&Suppression::closed_boxes>("non_max_suppression.plus_one", "BOUNDS",
                                     "Pascal VOC's area: (x2 - x1 + 1) (y2 - y1 + 1)"),
     nms<&Suppression::signed_overlap>("non_max_suppression.signed_overlap", "SIGN",
