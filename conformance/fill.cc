@@ -37,23 +37,23 @@ i64 index_bound(const Spot& s) {
   return d < x.rank() ? x.dim(d) : volume(x.shape);
 }
 
-// Rows (id, score, x1, y1, x2, y2): few ids, few scores, boxes that overlap.
+// Rows (id, score, x1, y1, x2, y2) with few ids and few scores. Either small boxes that overlap, or
+// pairs of one wide box and a part of it that covers a round percentage, one unit more or less: the
+// edge of every threshold, at any size.
 i64 boxes(const Spot& s) {
   const u64 w = s.word(), row = judge::word(s.c.seed, 77, static_cast<u64>(s.i / 6));
-  switch (s.i % 6) {
-    case 0:
-      return within(w, -1, 2);
-    case 1:
-      return within(w, -3, 6);
-    case 2:
-      return within(row, 0, 6);
-    case 3:
-      return within(row >> 8, 0, 6);
-    case 4:
-      return within(row, 0, 6) + within(w, -1, 9);
-    default:
-      return within(row >> 8, 0, 6) + within(w, -1, 9);
+  const i64 column = s.i % 6;
+  if (column == 0) return min(within(w, -1, 3), 1);
+  if (column == 1) return within(w, -3, 6);
+  if (s.c.seed % 2 == 0) {
+    const i64 first = within(column % 2 == 0 ? row : row >> 8, 0, 6);
+    return column < 4 ? first : first + within(w, -1, 9);
   }
+  constexpr i64 kPercent[] = {10, 29, 50, 57, 70, 100};
+  const i64 unit = max(1, s.a / 200 >> within(judge::word(s.c.seed, 78, 0), 0, 8));
+  const i64 part = kPercent[within(row >> 16, 0, 5)];
+  if (column < 4) return 0;
+  return column == 4 ? 100 * unit : part * unit + within(row >> 24, -1, 1);
 }
 
 i64 hinted(const Spot& s, Hint hint) {

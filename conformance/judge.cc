@@ -106,13 +106,8 @@ void judge_paths(Report& r, const Manifest& m, const Selection& s) {
 
 void judge_floor(Report& r, const Manifest& m, const Selection& s) {
   if (!s.cases.empty() || s.budget > 0) return;
-  std::set<std::string> ops;
-  for (const auto& [op, n] : r.executed_legal) ops.insert(op);
-  for (const OpInfo* op : operators()) {
-    const bool wanted =
-        s.operators.empty() || std::any_of(s.operators.begin(), s.operators.end(),
-                                           [&](const std::string& g) { return glob(g, op->name); });
-    if (!wanted || !m.claims_operator(op->name)) continue;
+  for (const OpInfo* op : selected_operators(s)) {
+    if (!m.claims_operator(op->name)) continue;
     const auto n = r.executed_legal.find(std::string(op->name));
     const bool only_errors = !s.properties.empty() && n == r.executed_legal.end();
     if (!only_errors && (n == r.executed_legal.end() || n->second < tier_floor(s.tier)))
@@ -157,7 +152,8 @@ Report judge(const std::string& backend, const Selection& selection, const Condu
   const auto take = [&](std::size_t n, const ItemResult& result) {
     count(r, *put[n], result);
     failed += result.outcome != Outcome::passed;
-    if (conduct.progress) conduct.progress(++done, static_cast<i64>(put.size()), failed);
+    ++done;
+    if (conduct.progress) conduct.progress(done, static_cast<i64>(put.size()), failed);
   };
   const int jobs = conduct.jobs > 0
                        ? conduct.jobs

@@ -19,6 +19,11 @@ constexpr Fill kOrder[] = {Fill::dense,    Fill::hinted, Fill::boundary,  Fill::
                            Fill::critical, Fill::hinted, Fill::one_hot,   Fill::dense,
                            Fill::one,      Fill::zero,   Fill::minus_one, Fill::dense};
 
+bool hinted(const OpInfo& op) {
+  return std::any_of(op.inputs.begin(), op.inputs.end(),
+                     [](const Port& p) { return p.hint != Hint::any; });
+}
+
 Item legal_item(const OpInfo& op, u64 seed, int n) {
   Seeded draw(word(seed, 1, static_cast<u64>(n)));
   Drawn d;
@@ -30,6 +35,8 @@ Item legal_item(const OpInfo& op, u64 seed, int n) {
   c.in.assign(d.in, d.in + d.in_count);
   c.seed = static_cast<u64>(n);
   c.fill = kOrder[static_cast<std::size_t>(n) % std::size(kOrder)];
+  // Where ports say what values mean, arbitrary ones mostly miss: indices are clamped, boxes apart.
+  if (c.fill == Fill::dense && n % 4 != 0 && hinted(op)) c.fill = Fill::hinted;
   c.layout = static_cast<Layout>(1 + n % (kLayouts - 1));
   item.id = case_id(c);
   return item;
@@ -82,22 +89,6 @@ std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInf
   return items;
 }
 
-std::vector<const OpInfo*> selected_operators(const Selection& s) {
-  std::vector<const OpInfo*> ops;
-  for (const OpInfo* op : operators())
-    if (s.operators.empty() ||
-        std::any_of(s.operators.begin(), s.operators.end(), [&](const std::string& g) {
-          return glob(g, op->name) || (!op->alias.empty() && glob(g, op->alias));
-        }))
-      ops.push_back(op);
-  for (const std::string& g : s.operators)
-    if (std::none_of(operators().begin(), operators().end(), [&](const OpInfo* op) {
-          return glob(g, op->name) || (!op->alias.empty() && glob(g, op->alias));
-        }))
-      throw UsageError("no operator matches '" + g + "' (lockstep list shows them)");
-  return ops;
-}
-
 void check_properties(const Selection& s) {
   for (const std::string& p : s.properties)
     if (p != kPathsCovered && std::none_of(properties().begin(), properties().end(),
@@ -133,6 +124,22 @@ bool glob(string_view pattern, string_view text) {
     return glob(pattern.substr(1), text) || (!text.empty() && glob(pattern, text.substr(1)));
   return !text.empty() && (pattern[0] == '?' || pattern[0] == text[0]) &&
          glob(pattern.substr(1), text.substr(1));
+}
+
+std::vector<const OpInfo*> selected_operators(const Selection& s) {
+  std::vector<const OpInfo*> ops;
+  for (const OpInfo* op : operators())
+    if (s.operators.empty() ||
+        std::any_of(s.operators.begin(), s.operators.end(), [&](const std::string& g) {
+          return glob(g, op->name) || (!op->alias.empty() && glob(g, op->alias));
+        }))
+      ops.push_back(op);
+  for (const std::string& g : s.operators)
+    if (std::none_of(operators().begin(), operators().end(), [&](const OpInfo* op) {
+          return glob(g, op->name) || (!op->alias.empty() && glob(g, op->alias));
+        }))
+      throw UsageError("no operator matches '" + g + "' (lockstep list shows them)");
+  return ops;
 }
 
 std::vector<Item> select_cases(const Selection& s) {

@@ -36,6 +36,10 @@ int tier_floor(int tier);
 /// Whether a text matches a pattern of '*' and '?', all of it.
 bool glob(string_view pattern, string_view text);
 
+/// The operators that the selection's globs name.
+/// @throws UsageError for a glob that matches none.
+std::vector<const OpInfo*> selected_operators(const Selection& s);
+
 /// Every selected case. Operators take turns, so that a prefix says something about each.
 /// @throws UsageError for an unknown operator, property or case.
 std::vector<Item> select_cases(const Selection& s);

@@ -71,10 +71,11 @@ constexpr bool same_word(string_view s, string_view lower) {
   return true;
 }
 
-constexpr ParsedAttr parse_boolean(string_view s) {
-  if (same_word(s, "true") || s == "1") return {{Kind::boolean, false, {1}}, {}};
-  if (same_word(s, "false") || s == "0") return {{Kind::boolean, false, {0}}, {}};
-  return {{}, "syntax"};
+constexpr ParsedAttr parse_boolean(const AttrInfo& f, string_view s) {
+  const bool yes = same_word(s, "true") || s == "1", no = same_word(s, "false") || s == "0";
+  if (!yes && !no) return {{}, "syntax"};
+  if (!f.range.contains(yes)) return {{}, "range"};
+  return {{Kind::boolean, false, {yes}}, {}};
 }
 
 /// int | ( [int {, int} [,]] ) | [ the same ]; one L may follow an int's last digit.
@@ -127,7 +128,7 @@ constexpr ParsedAttr parse_attribute(const AttrInfo& f, string_view text) {
     case Kind::integer:
       return detail::parse_integer(f, s);
     case Kind::boolean:
-      return detail::parse_boolean(s);
+      return detail::parse_boolean(f, s);
     case Kind::tuple:
       return detail::parse_tuple(f, s);
     case Kind::optional_integer:
@@ -188,8 +189,9 @@ inline ReadAttributes read_attributes(
       if (key == f.name || (!f.alias.empty() && key == f.alias)) texts.push_back(&text);
     return texts;
   };
-  const auto hidden = [](const std::string& k) {
-    return k.size() > 4 && k.starts_with("__") && k.ends_with("__");
+  // Keys like __shape__ annotate; an operator without attributes takes none at all.
+  const auto hidden = [&op](const std::string& k) {
+    return op.attrs.size() > 0 && k.size() > 4 && k.starts_with("__") && k.ends_with("__");
   };
   const std::string* unknown = nullptr;
   for (const auto& [key, text] : given) {

@@ -28,7 +28,7 @@ constexpr Refusal check_attributes(const OpInfo& op, Attributes values) {
     if (v.kind == Kind::tuple && (!v.ints.fits() || !a.entries.contains(v.ints.size)))
       return {"attr", "length", i};
     for (i64 e : v.ints)
-      if (v.kind != Kind::boolean && !a.range.contains(e)) return {"attr", "range", i};
+      if (!a.range.contains(e)) return {"attr", "range", i};
   }
   return {};
 }

@@ -71,7 +71,7 @@ constexpr i64 volume(const Shape& s) {
   i64 n = 1;
   for (i64 e : s) {
     if (e == 0) return 0;
-    n = n > kMaxVolume / e ? kMaxVolume + 1 : n * e;
+    n = e < 0 || e > kMaxVolume ? kMaxVolume + 1 : min(n * e, kMaxVolume + 1);
   }
   return n;
 }
@@ -161,43 +161,53 @@ struct Strided : Type {
   }
   /// Element at the coordinates of an index list.
   constexpr T& operator()(const Index& i) const {
-    if constexpr (kChecked) inside(i.size == rank());
     i64 k = 0;
+    bool in = i.size == rank();
     for (int d = 0; d < rank(); ++d) {
-      if constexpr (kChecked) inside(0 <= i[d] && i[d] < dim(d));
+      if constexpr (kChecked) in &= below(i[d], dim(d));
       k += i[d] * stride[d];
     }
+    if constexpr (kChecked) inside(in);
     return data[k];
   }
   /// Element at coordinates written out.
   template <std::integral... I>
   constexpr T& operator()(I... i) const {
-    if constexpr (kChecked) inside(static_cast<int>(sizeof...(I)) == rank() && contains(i...));
-    i64 k = 0;
-    int d = 0;
-    ((k += static_cast<i64>(i) * stride[d++]), ...);
-    return data[k];
+    if constexpr (kChecked) inside(contains(i...));
+    return data[offset(i...)];
   }
   /// Element at coordinates written out, 0 outside the tensor.
   template <std::integral... I>
   constexpr i64 padded(I... i) const {
-    return contains(i...) ? i64{(*this)(i...)} : 0;
+    if constexpr (kChecked) inside(static_cast<int>(sizeof...(I)) == rank());
+    return contains(i...) ? i64{data[offset(i...)]} : 0;
   }
   /// Element k in row-major order.
   constexpr T& element(i64 k) const {
     if (!compact) return (*this)(unravel(k, shape));
-    if constexpr (kChecked) inside(0 <= k && k < volume(shape));
+    if constexpr (kChecked) inside(0 <= k && k < stride[0] * dim(0));
     return data[k];
   }
   template <std::integral... I>
   constexpr bool contains(I... i) const {
     int d = 0;
-    bool in = true;
-    ((in = in && 0 <= i && i < shape[d], ++d), ...);
+    bool in = static_cast<int>(sizeof...(I)) == rank();
+    ((in &= below(i, dim(d++))), ...);
     return in;
   }
 
  private:
+  /// 0 <= i < n in one comparison; n is not negative.
+  static constexpr bool below(i64 i, i64 n) {
+    return static_cast<std::uint64_t>(i) < static_cast<std::uint64_t>(n);
+  }
+  template <std::integral... I>
+  constexpr i64 offset(I... i) const {
+    i64 k = 0;
+    int d = 0;
+    ((k += static_cast<i64>(i) * stride[d++]), ...);
+    return k;
+  }
   static constexpr void inside(bool in) {
     if (!in) throw BrokenSpecification("an operator read or wrote outside a tensor");
   }

@@ -41,13 +41,24 @@ std::vector<Mutant> mutants_of(const std::string& backend, const Limits& limits)
   return all;
 }
 
+// A mutant of one operator is judged by all cases of that operator, one of every operator by the
+// first cases of the set, and by the whole set only if it survives those.
+constexpr i64 kPrefix = 2000;
+
 Fate judge_mutant(const MutantOptions& o, const Mutant& m) {
   Selection s = o.selection;
-  if (m.op != "*") s.operators = {m.op};
+  if (m.op != "*")
+    s.operators = {m.op};
+  else if (s.budget == 0)
+    s.budget = kPrefix;
   Conduct c = o.conduct;
   c.limits.set["mutant"] = m.name;
   c.shrink = false;
-  const Report r = judge(o.backend, s, c);
+  Report r = judge(o.backend, s, c);
+  if (r.exit == Exit::pass && s.budget != o.selection.budget) {
+    s.budget = o.selection.budget;
+    r = judge(o.backend, s, c);
+  }
   if (r.exit == Exit::judge_broke) throw std::runtime_error("the judge broke on mutant " + m.name);
   Fate f{m, r.exit == Exit::fail, {}, 0, 0};
   f.kills = r.counts.failed + r.counts.crashed + r.counts.timed_out;

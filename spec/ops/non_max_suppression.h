@@ -61,7 +61,8 @@ struct NonMaxSuppression {
   static constexpr Case<Attrs> domain(Draw& draw) {
     Case<Attrs> c;
     const i64 batch = draw(1, 3), rows = draw.coin() ? draw(2, 12) : draw.extent(33);
-    c.attrs.iou_threshold = draw(0, 7) == 7 ? kIntMax : draw(1, 101);
+    constexpr i64 kRound[] = {10, 28, 29, 50, 57, 70, 100, kIntMax};
+    c.attrs.iou_threshold = draw.coin() ? kRound[draw(0, std::size(kRound) - 1)] : draw(1, 101);
     c.attrs.max_output_size = draw.coin() ? draw(-1, rows + 1) : -1;
     c.attrs.force_suppress = draw.coin();
     c.attrs.top_k = draw.coin() ? draw(-1, rows + 1) : -1;

@@ -1,0 +1,66 @@
+#include "conformance/vectors.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "conformance/cli/verbs.h"
+#include "conformance/places.h"
+#include "conformance/report.h"
+
+namespace lockstep::judge {
+namespace {
+
+std::string chosen(const std::string& directory) {
+  const std::string d = directory.empty() ? vector_directory() : directory;
+  if (d.empty()) throw UsageError("no vectors came with this program; name their directory");
+  return d;
+}
+
+Exit update(const std::string& directory) {
+  int tests = 0, added = 0, changed = 0;
+  for (const VectorUpdate& u : update_vectors(directory)) {
+    fmt::print("{:<28}{:>5} tests, {} added, {} changed\n", u.file, u.tests, u.added,
+               u.changed.size());
+    for (const std::string& id : u.changed) fmt::print("  {} has another result\n", id);
+    tests += u.tests;
+    added += u.added;
+    changed += static_cast<int>(u.changed.size());
+  }
+  fmt::print("{} tests, {} added, {} changed; set {}\n", tests, added, changed,
+             vectors_hash(directory));
+  if (changed > 0)
+    fmt::print("A changed result is a new major version and an erratum that names the tests.\n");
+  return Exit::pass;
+}
+
+Exit check(const std::string& directory) {
+  const std::size_t tests = load_vectors(directory).size();
+  const std::vector<std::string> differences = check_vectors(directory);
+  for (const std::string& d : differences) fmt::print("{}\n", d);
+  const Exit exit = differences.empty() ? Exit::pass : Exit::fail;
+  fmt::print("{}  {} tests, {} differences; set {}; exit {} ({})\n",
+             differences.empty() ? "PASS" : "FAIL", tests, differences.size(),
+             vectors_hash(directory), static_cast<int>(exit), word_of(exit));
+  return exit;
+}
+
+void add_verb(CLI::App& group, Session& session, const char* name, const char* text,
+              Exit (*run)(const std::string&)) {
+  auto directory = std::make_shared<std::string>();
+  CLI::App* verb = group.add_subcommand(name, text);
+  verb->add_option("DIR", *directory, "directory of the vectors; those of the program if omitted");
+  verb->callback(
+      [directory, run, &session] { session.exit = static_cast<int>(run(chosen(*directory))); });
+}
+
+}  // namespace
+
+void add_vectors(CLI::App& app, Session& session) {
+  CLI::App* group = app.add_subcommand("vectors", "Golden vectors: frozen calls and results");
+  group->require_subcommand(1);
+  add_verb(*group, session, "check", "Derive every result anew and name each difference", check);
+  add_verb(*group, session, "update", "Write the vectors: the only way to change them", update);
+}
+
+}  // namespace lockstep::judge
