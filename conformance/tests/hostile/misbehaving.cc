@@ -1,0 +1,252 @@
+/// @file
+/// The reference with one fault. `--set fault=NAME` chooses a row of the table below; the
+/// environment variable HOSTILE_MANIFEST replaces the manifest, whatever it says.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "backends/bridge.h"
+#include "backends/manifest.h"
+#include "reference/evaluate.h"
+
+namespace lockstep::backend {
+namespace {
+
+constexpr int32_t kUnknownStatus = 77;
+
+/// One execution, after the right answer was written.
+struct Execution {
+  const LegalCall& call;
+  const int32_t* const* in;
+  int32_t* const* out;
+  bool of(string_view op) const { return call.op->name == op; }
+  int rank() const { return call.in[0].rank(); }
+};
+
+bool of_rank_three(const Call& c) { return !c.in.empty() && c.in[0].dl.ndim == 3; }
+
+int deeper(int n) {  // NOLINT(misc-no-recursion): it is to overflow the stack
+  volatile char page[4096];
+  page[0] = static_cast<char>(n);
+  return n < 0 ? n : deeper(n + 1) + page[0];
+}
+
+void write_padding(const Execution& e) {
+  const Out& y = e.call.out[0];
+  const int last = y.rank() - 1;
+  if (last > 0 && y.dim(last - 1) > 1 && y.stride[last - 1] > y.dim(last) * y.stride[last])
+    e.out[0][y.dim(last) * max(y.stride[last], 1)] = 7;
+}
+
+// Overwrites what lies some pages before its memory, where a judge may keep its own.
+void scribble(const Execution& e) {
+  auto* page = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(e.in[0]) & ~uintptr_t{4095});
+  std::memset(page - 3 * 4096, 0xff, 2 * 4096);
+}
+
+void answer_as_before(const Execution& e) {
+  static int32_t last = 0;
+  std::swap(last, e.out[0][0]);
+}
+
+void answer_otherwise(const Execution& e) {
+  static int calls = 0;
+  e.out[0][0] ^= ++calls % 2 == 0;
+}
+
+void print_much() {
+  for (int line = 0; line < 1000; ++line) {
+    std::puts("a line that nobody asked for");
+    std::fputs("and another one\n", stderr);
+  }
+}
+
+void close_every_file() {
+  for (int fd = 0; fd < 1024; ++fd) close(fd);
+}
+
+/// How a backend misbehaves. Members that are nullptr do nothing.
+struct Fault {
+  const char* name;
+  void (*run)(const Execution&) = nullptr;
+  void (*prepare)(const Call&) = nullptr;       ///< before a call is looked at
+  void (*refuse)(const LogicError&) = nullptr;  ///< instead of refusing an illegal call
+  void (*infer)(std::vector<TensorType>&) = nullptr;
+  const char* path = nullptr;  ///< what path() says instead
+};
+
+constexpr Fault kFaults[] = {
+    {.name = "none"},
+    {.name = "segfault",
+     .run =
+         [](const Execution& e) {
+           if (e.rank() == 3) raise(SIGSEGV);
+         }},
+    {.name = "abort",
+     .run =
+         [](const Execution& e) {
+           if (e.rank() == 3) std::abort();
+         }},
+    {.name = "exit",
+     .run =
+         [](const Execution& e) {
+           if (e.rank() == 3) std::exit(0);
+         }},
+    {.name = "overflow",
+     .run =
+         [](const Execution& e) {
+           if (e.rank() == 3) deeper(0);
+         }},
+    {.name = "hang",
+     .run =
+         [](const Execution& e) {
+           while (e.of("relu")) pause();
+         }},
+    {.name = "after_end",
+     .run =
+         [](const Execution& e) {
+           if (e.call.out[0].compact) e.out[0][lockstep::volume(e.call.out[0].shape)] = 7;
+         }},
+    {.name = "before_begin", .run = [](const Execution& e) { e.out[0][-1] = 7; }},
+    {.name = "padding", .run = write_padding},
+    {.name = "scribble",
+     .run =
+         [](const Execution& e) {
+           if (e.of("relu")) scribble(e);
+         }},
+    {.name = "input", .run = [](const Execution& e) { const_cast<int32_t*>(e.in[0])[0] ^= 1; }},
+    {.name = "state", .run = answer_as_before},
+    {.name = "otherwise", .run = answer_otherwise},
+    {.name = "throw", .run = [](const Execution&) { throw std::runtime_error("out of patience"); }},
+    {.name = "throw_number", .run = [](const Execution&) { throw 42; }},
+    {.name = "garbled",
+     .run = [](const Execution&) { throw std::runtime_error("\x1b[31m \xff <&> \x01"); }},
+    {.name = "print", .run = [](const Execution&) { print_much(); }},
+    {.name = "close",
+     .run =
+         [](const Execution& e) {
+           if (e.rank() == 3) close_every_file();
+         }},
+    {.name = "unsupported",
+     .prepare =
+         [](const Call& c) {
+           if (of_rank_three(c)) throw Unsupported("no cubes");
+         }},
+    {.name = "refuse_legal",
+     .prepare =
+         [](const Call& c) {
+           if (of_rank_three(c)) throw LogicError("relu.cube", "no");
+         }},
+    {.name = "wrong_label",
+     .refuse = [](const LogicError&) { throw LogicError("relu.colour", "it is too green"); }},
+    {.name = "accept", .refuse = [](const LogicError&) {}},
+    {.name = "infer", .infer = [](std::vector<TensorType>& y) { ++y[0].precision; }},
+    {.name = "infer_rank", .infer = [](std::vector<TensorType>& y) { y[0].shape.push_back(1); }},
+    {.name = "path", .path = "secret"},
+    {.name = "status"},
+    {.name = "no_plan"},
+};
+
+const Fault* find_fault(string_view name) {
+  for (const Fault& f : kFaults)
+    if (f.name == name) return &f;
+  throw LogicError("option.value", "no fault '" + std::string(name) + "'");
+}
+
+class SpecificationPlan : public Plan {
+ public:
+  SpecificationPlan(const Call& call, const Fault& fault)
+      : call_(legal_call(call)), fault_(fault) {}
+
+  void run(const int32_t* const* in, int32_t* const* out, void*) const override {
+    std::vector<reference::Tensor> x;
+    for (const View& v : bound(call_.in, in)) {
+      reference::Tensor t{v, {}};
+      for (i64 e = 0, n = lockstep::volume(v.shape); e < n; ++e) t.data.push_back(v.element(e));
+      x.push_back(std::move(t));
+    }
+    const auto y = reference::outputs(*call_.op, call_.attributes(), x);
+    const std::vector<Out> results = bound(call_.out, out);
+    for (std::size_t k = 0; k < y.size(); ++k)
+      for (std::size_t e = 0; e < y[k].data.size(); ++e)
+        results[k].element(static_cast<i64>(e)) = y[k].data[e];
+    if (fault_.run) fault_.run({call_, in, out});
+  }
+  const char* path() const override { return fault_.path ? fault_.path : "specification"; }
+
+ private:
+  LegalCall call_;
+  const Fault& fault_;
+};
+
+struct NothingPlan : Plan {
+  void run(const int32_t* const*, int32_t* const*, void*) const override {}
+  const char* path() const override { return "specification"; }
+};
+
+class Misbehaving {
+ public:
+  static const char* manifest() {
+    if (const char* given = std::getenv("HOSTILE_MANIFEST")) return given;
+    static const std::string text = manifest_of(
+        "misbehaving", {{"*", "specification", "portable", true}}, Claims{}, {"fault", "isa"});
+    return text.c_str();
+  }
+  explicit Misbehaving(const Options& options) {
+    refuse_options(options, {"fault", "isa"});
+    if (const auto f = options.find("fault"); f != options.end()) fault_ = find_fault(f->second);
+  }
+  std::unique_ptr<Plan> prepare(const Call& call) const {
+    if (fault_->prepare) fault_->prepare(call);
+    try {
+      return std::make_unique<SpecificationPlan>(call, *fault_);
+    } catch (const LogicError& e) {
+      if (!fault_->refuse) throw;
+      fault_->refuse(e);
+      return std::make_unique<NothingPlan>();
+    }
+  }
+  std::vector<TensorType> infer(const Call& call) const {
+    std::vector<TensorType> y = inferred_types(call);
+    if (fault_->infer) fault_->infer(y);
+    return y;
+  }
+  bool has(string_view fault) const { return fault_->name == fault; }
+
+ private:
+  const Fault* fault_ = &kFaults[0];
+};
+
+bool answers_unknown_status = false;
+
+int32_t prepare(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t n_attrs,
+                const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out,
+                ls_plan** plan, uint64_t* scratch, ls_status* status) {
+  const auto& backend = *reinterpret_cast<const Misbehaving*>(self);
+  answers_unknown_status = backend.has("status");
+  if (backend.has("no_plan")) return LS_OK;
+  return table<Misbehaving>()->prepare(self, op, attrs, n_attrs, in, n_in, out, n_out, plan,
+                                       scratch, status);
+}
+
+int32_t execute(const ls_plan* plan, const void* const* in, void* const* out, void* scratch,
+                void* stream, ls_status* status) {
+  const int32_t code = table<Misbehaving>()->execute(plan, in, out, scratch, stream, status);
+  return answers_unknown_status ? kUnknownStatus : code;
+}
+
+}  // namespace
+}  // namespace lockstep::backend
+
+// What no C++ backend can do wrong is done to the table.
+const ls_api* lockstep_backend_v1() {
+  static const ls_api api = [] {
+    ls_api t = *lockstep::backend::table<lockstep::backend::Misbehaving>();
+    t.prepare = lockstep::backend::prepare;
+    t.execute = lockstep::backend::execute;
+    return t;
+  }();
+  return &api;
+}
