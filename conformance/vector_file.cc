@@ -84,6 +84,11 @@ std::string hash_of(const json& v, const std::string& where) {
   return h;
 }
 
+void check_written(std::size_t numbers, const std::string& where) {
+  if (static_cast<i64>(numbers) > kMaxWritten)
+    fail(where + ".data has more than " + std::to_string(kMaxWritten) + " values");
+}
+
 Shape shape_of(const std::vector<i64>& extents) {
   Shape s;
   for (i64 e : extents) s.push(e);
@@ -115,6 +120,7 @@ VectorInput input_of(const json& v, const std::string& where) {
   if (in.recipe.has_value() != v.contains("sha256"))
     fail(where + ": a recipe has a sha256, and nothing else has");
   if (in.recipe) in.sha256 = hash_of(v["sha256"], where + ".sha256");
+  if (in.data) check_written(in.data->size(), where);
   const Shape s = shape_of(in.shape);
   if ((in.data || in.recipe) && !legal(s)) fail(where + " has values for an illegal shape");
   if (in.data && static_cast<i64>(in.data->size()) != volume(s))
@@ -135,6 +141,7 @@ Tensor output_of(const json& v, const std::string& where) {
       fail(where + ".data: " + std::to_string(e) + " is outside its precision");
     t.data.push_back(static_cast<i32>(e));
   }
+  check_written(t.data.size(), where);
   if (static_cast<i64>(t.data.size()) != volume(t.type.shape))
     fail(where + ".data has " + std::to_string(t.data.size()) + " values, its shape " +
          std::to_string(volume(t.type.shape)));

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "conformance/fill.h"
-#include "conformance/vector_file.h"
+#include "conformance/mutate.h"
+#include "conformance/select.h"
+#include "conformance/vector_cases.h"
 #include "spec/attributes.h"
 
 namespace lockstep::judge {
@@ -15,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kSchemaFile[] = "schema.json";
+constexpr int kLeastTests = 60;  // of an operator
 
 // Every JSON file but the schema, in bytewise order of the names.
 std::vector<fs::path> vector_files(const std::string& directory) {
@@ -126,6 +130,113 @@ Vector loaded(const VectorFile& file, VectorTest& t, const fs::path& path) {
   return v;
 }
 
+// The number in an identifier such as relu-0007; 0 if it is none of this operator's.
+int number_of(const OpInfo& op, const std::string& id) {
+  const std::string prefix = std::string(op.name) + "-";
+  if (!id.starts_with(prefix)) return 0;
+  const std::string digits = id.substr(prefix.size());
+  const bool plain = digits.size() >= 4 && digits.size() <= 8 &&
+                     digits.find_first_not_of("0123456789") == std::string::npos;
+  return plain ? std::stoi(digits) : 0;
+}
+
+std::string id_of(const OpInfo& op, int number) {
+  std::string digits = std::to_string(number);
+  digits.insert(0, digits.size() < 4 ? 4 - digits.size() : 0, '0');
+  return std::string(op.name) + "-" + digits;
+}
+
+// What recipes give today.
+void hash_recipes(const OpInfo& op, VectorCall& call) {
+  Case c;
+  if (!read_call(op, call, c).empty()) return;
+  for (std::size_t k = 0; k < call.in.size(); ++k)
+    if (call.in[k].recipe) call.in[k].sha256 = values_hash(values_of(c, call.in[k], k));
+}
+
+void add_candidates(VectorFile& file, VectorUpdate& done) {
+  std::set<std::string> calls, comments;
+  int number = 0;
+  for (const VectorTest& t : file.tests) {
+    calls.insert(call_text(t.call));
+    comments.insert(t.comment);
+    number = std::max(number, number_of(*file.op, t.id));
+  }
+  std::string wrong;
+  for (VectorCandidate& v : vector_candidates(*file.op)) {
+    if (v.sampled && comments.count(v.comment)) continue;
+    if (!calls.insert(call_text(v.call)).second) continue;
+    VectorResult result = derive(*file.op, v.call);
+    if (result.label != v.label)
+      wrong += "\n  " + std::string(file.op->name) + ": '" + v.comment + "' should give '" +
+               v.label + "', the reference gives '" + result.label + "'";
+    file.tests.push_back({id_of(*file.op, ++number), v.comment, std::move(v.flags),
+                          std::move(v.call), std::move(result)});
+    ++done.added;
+  }
+  if (!wrong.empty())
+    throw BrokenSpecification("calls made to break one rule break another:" + wrong);
+}
+
+void replace_file(const fs::path& path, const std::string& text) {
+  const fs::path fresh = path.string() + ".new";
+  std::ofstream out(fresh, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error("cannot write '" + fresh.string() + "'");
+  fs::rename(fresh, path);
+}
+
+// In which way a result is not the frozen one.
+std::string difference_of(const VectorResult& now, const VectorResult& frozen) {
+  const auto word = [](const VectorResult& r) { return r.label.empty() ? "ok" : r.label; };
+  if (now.label != frozen.label)
+    return "the specification says " + word(now) + ", the file " + word(frozen);
+  if (now.out.size() != frozen.out.size())
+    return "the specification gives " + std::to_string(now.out.size()) + " outputs, the file " +
+           std::to_string(frozen.out.size());
+  for (std::size_t k = 0; k < now.out.size(); ++k) {
+    const std::string out = "out[" + std::to_string(k) + "]";
+    if (now.out[k].type != frozen.out[k].type) return out + " has another shape or precision";
+    for (std::size_t i = 0; i < now.out[k].data.size(); ++i)
+      if (now.out[k].data[i] != frozen.out[k].data[i])
+        return out + ".data[" + std::to_string(i) + "]: the specification says " +
+               std::to_string(now.out[k].data[i]) + ", the file " +
+               std::to_string(frozen.out[k].data[i]);
+  }
+  return {};
+}
+
+std::string difference_of(const OpInfo& op, const VectorTest& t) {
+  try {
+    VectorCall call = t.call;
+    hash_recipes(op, call);
+    if (call_text(call) != call_text(t.call)) return "a recipe's values have another sha256";
+    return difference_of(derive(op, t.call), t.result);
+  } catch (const BrokenSpecification& e) {
+    return std::string("the specification contradicts itself: ") + e.what();
+  }
+}
+
+std::vector<std::string> differences_of(const VectorFile& file, const std::string& name) {
+  std::vector<std::string> all;
+  std::set<std::string> labels, calls;
+  for (const VectorTest& t : file.tests) {
+    const std::string where = name + ": " + t.id + ": ";
+    if (number_of(*file.op, t.id) == 0) all.push_back(where + "no identifier of this operator");
+    if (!calls.insert(call_text(t.call)).second) all.push_back(where + "repeats an earlier call");
+    if (const std::string d = difference_of(*file.op, t); !d.empty()) all.push_back(where + d);
+    labels.insert(t.result.label);
+  }
+  std::vector<std::string> needed = typed_labels(*file.op);
+  for (const std::string& l : text_labels(*file.op)) needed.push_back(l);
+  for (const std::string& l : needed)
+    if (!labels.count(l)) all.push_back(name + ": no test gives " + l);
+  if (static_cast<int>(file.tests.size()) < kLeastTests)
+    all.push_back(name + ": fewer than " + std::to_string(kLeastTests) + " tests");
+  return all;
+}
+
 }  // namespace
 
 std::vector<Vector> load_vectors(const std::string& directory) {
@@ -136,6 +247,70 @@ std::vector<Vector> load_vectors(const std::string& directory) {
   }
   if (all.empty()) throw UsageError("no vectors in '" + directory + "'");
   return all;
+}
+
+VectorResult derive(const OpInfo& op, const VectorCall& call) {
+  Case c;
+  if (const std::string refused = read_call(op, call, c); !refused.empty()) return {{}, refused};
+  if (const Refusal r = refusal(c); r.refused()) return {{}, r.label()};
+  std::vector<Tensor> in;
+  for (std::size_t k = 0; k < call.in.size(); ++k)
+    in.push_back({c.in[k], values_of(c, call.in[k], k)});
+  reference::Outcome y = reference::evaluate(op, c.attributes(), in);
+  if (y.status == reference::Status::runtime_error) throw BrokenSpecification(y.message);
+  return {std::move(y.out), y.label};
+}
+
+std::vector<VectorUpdate> update_vectors(const std::string& directory) {
+  fs::create_directories(directory);
+  std::vector<VectorUpdate> all;
+  for (const OpInfo* op : operators()) {
+    const fs::path path = fs::path(directory) / (std::string(op->name) + ".json");
+    const std::string before = fs::exists(path) ? read_text(path) : "";
+    VectorFile file{op, {}};
+    if (!before.empty()) file = read_checked(path);
+    VectorUpdate done{path.filename().string(), 0, 0, {}};
+    for (VectorTest& t : file.tests) {
+      VectorResult now = derive(*op, t.call);
+      if (result_text(now) != result_text(t.result)) done.changed.push_back(t.id);
+      t.result = std::move(now);
+      hash_recipes(*op, t.call);
+    }
+    add_candidates(file, done);
+    done.tests = static_cast<int>(file.tests.size());
+    if (const std::string after = file_text(file); after != before) replace_file(path, after);
+    all.push_back(std::move(done));
+  }
+  return all;
+}
+
+std::vector<std::string> check_vectors(const std::string& directory) {
+  std::vector<std::string> all;
+  std::set<string_view> seen;
+  for (const fs::path& path : vector_files(directory)) {
+    const std::string text = read_text(path), name = path.filename().string();
+    const VectorFile file = read_vectors(text, path.string());
+    seen.insert(file.op->name);
+    if (path.stem() != std::string(file.op->name))
+      all.push_back(name + ": has the vectors of " + std::string(file.op->name));
+    if (file_text(file) != text)
+      all.push_back(name + ": is not written as `lockstep vectors update` writes it");
+    for (std::string& d : differences_of(file, name)) all.push_back(std::move(d));
+  }
+  for (const OpInfo* op : operators())
+    if (!seen.count(op->name)) all.push_back(std::string(op->name) + ".json is missing");
+  return all;
+}
+
+std::string vectors_hash(const std::string& directory) {
+  std::vector<fs::path> files = vector_files(directory);
+  if (const fs::path schema = fs::path(directory) / kSchemaFile; fs::exists(schema))
+    files.push_back(schema);
+  std::sort(files.begin(), files.end());
+  std::string lines;
+  for (const fs::path& f : files)
+    lines += sha256(read_text(f)) + "  " + f.filename().string() + "\n";
+  return sha256(lines);
 }
 
 }  // namespace lockstep::judge

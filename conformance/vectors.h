@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conformance/case.h"
+#include "conformance/vector_file.h"
 
 namespace lockstep::judge {
 
@@ -26,5 +27,29 @@ struct Vector {
 /// Every vector of a directory, in the order of its files' names.
 /// @throws UsageError naming file and test that are wrong.
 std::vector<Vector> load_vectors(const std::string& directory);
+
+/// What the reference says of a frozen call.
+/// @throws BrokenSpecification where the specification's text contradicts itself.
+VectorResult derive(const OpInfo& op, const VectorCall& call);
+
+/// What an update did to one file.
+struct VectorUpdate {
+  std::string file;
+  int tests = 0, added = 0;
+  std::vector<std::string> changed;  ///< ids whose frozen result was another
+};
+
+/// Writes the vectors of every operator. Tests that are there keep their call and identifier, their
+/// results are derived anew; calls that are missing are added with new identifiers.
+/// @throws UsageError where a file is not one this can update.
+std::vector<VectorUpdate> update_vectors(const std::string& directory);
+
+/// Everything in which the frozen set differs from what the specification says today, one sentence
+/// each, naming file and test; also what the set lacks.
+/// @throws UsageError where a file cannot be read.
+std::vector<std::string> check_vectors(const std::string& directory);
+
+/// SHA-256 of the set: of the lines `sha256sum *.json` prints in the C locale.
+std::string vectors_hash(const std::string& directory);
 
 }  // namespace lockstep::judge
