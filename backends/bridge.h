@@ -63,7 +63,9 @@ inline Inferred checked_types(const Call& call, const OpInfo*& op, std::vector<A
 template <class V>
 V view_of(const ls_tensor& t) {
   V v(type_of(t), nullptr);
-  for (int d = 0; d < v.rank(); ++d) v.stride[d] = v.dim(d) == 1 ? 0 : t.dl.strides[d];
+  // Where the extent is 1 a given stride means nothing: the row-major one stays.
+  for (int d = 0; d < v.rank(); ++d)
+    if (v.dim(d) != 1) v.stride[d] = t.dl.strides[d];
   v.compact = compact(t);
   return v;
 }

@@ -32,14 +32,16 @@ std::string mutants_text() {
   return backend::detail::list(rows);
 }
 
-const Mutant& chosen(const backend::Options& options) {
+// "none" makes no mistake: what fails it fails every mutant, and no mutant's death counts.
+std::unique_ptr<Behaviour> chosen(const backend::Options& options) {
   backend::refuse_options(options, {"mutant"});
   const auto option = options.find("mutant");
   if (option == options.end())
     throw backend::LogicError("option.missing", "the option 'mutant' is required");
+  if (option->second == "none") return std::make_unique<Behaviour>();
   const Mutant* m = find_mutant(option->second);
   if (!m) throw backend::LogicError("option.value", "no mutant '" + option->second + "'");
-  return *m;
+  return m->behaviour();
 }
 
 class Faulty {
@@ -53,7 +55,7 @@ class Faulty {
     }();
     return text.c_str();
   }
-  explicit Faulty(const backend::Options& options) : behaviour_(chosen(options).behaviour()) {}
+  explicit Faulty(const backend::Options& options) : behaviour_(chosen(options)) {}
   std::unique_ptr<backend::Plan> prepare(const Call& call) {
     return std::make_unique<MutantPlan>(behaviour_, call);
   }

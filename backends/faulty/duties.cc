@@ -179,11 +179,6 @@ struct NoLabel {
 struct OwnFault {
   void operator()(const Call&, const LogicError& e) const { throw std::runtime_error(e.what()); }
 };
-struct RangesUnchecked {
-  void operator()(const Call&, const LogicError& e) const {
-    if (e.label != "attr.range") throw e;
-  }
-};
 struct PrecisionUnchecked {
   void operator()(const Call&, const LogicError& e) const {
     if (!ends_with(e, ".precision")) throw e;
@@ -331,8 +326,6 @@ constexpr Mutant kMutants[] = {
     duty("duty.no_label", "an error without its identity", made<Refuses<NoLabel>>),
     duty("duty.own_fault", "the deployed runtime: CHECK for VERIFY, a user's mistake as its own",
          made<Refuses<OwnFault>>),
-    duty("duty.ranges_unchecked", "the deployed runtime lacks bounds of several attributes",
-         made<Refuses<RangesUnchecked>>),
     duty("duty.precision_unchecked", "accepts calls whose result may need more than 32 bits",
          made<Refuses<PrecisionUnchecked>>),
     duty("duty.rules_unchecked", "the deployed runtime trusts attributes: weight shapes unchecked",

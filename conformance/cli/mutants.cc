@@ -67,6 +67,19 @@ Fate judge_mutant(const MutantOptions& o, const Mutant& m) {
   return f;
 }
 
+// Without its mistake the backend must pass, or the death of a mutant says nothing.
+void judge_control(const MutantOptions& o) {
+  Selection s = o.selection;
+  Conduct c = o.conduct;
+  c.limits.set["mutant"] = "none";
+  c.shrink = false;
+  c.progress = progress_to_stderr("control " + o.backend, o.quiet);
+  const Report r = judge(o.backend, s, c);
+  if (r.exit != Exit::pass)
+    throw std::runtime_error("'" + o.backend + "' fails without a mutant, so nothing follows:\n" +
+                             summary(r, false));
+}
+
 void print_fate(const Fate& f) {
   // Tenths of a percent, in integers.
   const i64 density = f.executed ? 1000 * f.kills / f.executed : 0;
@@ -85,6 +98,7 @@ int run(MutantOptions& o) {
   finish_selection(o.selection);
   std::vector<Mutant> mutants = mutants_of(o.backend, o.conduct.limits);
   std::erase_if(mutants, [&](const Mutant& m) { return !glob(o.only, m.name); });
+  judge_control(o);
   json all = json::array();
   i64 dead = 0;
   for (std::size_t k = 0; k < mutants.size(); ++k) {
