@@ -1,5 +1,7 @@
 #include "conformance/vector_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -54,7 +56,7 @@ void check_keys(const json& object, const std::string& where,
     const auto is = [&k = key](const char* known) { return k == known; };
     if (std::none_of(needed.begin(), needed.end(), is) &&
         std::none_of(allowed.begin(), allowed.end(), is))
-      fail(where + " has the unknown key '" + key + "'");
+      fail(fmt::format("{} has the unknown key '{}'", where, key));
   }
 }
 

@@ -1,4 +1,6 @@
 // Candidates about text: how attributes and numbers are written, what readers must refuse.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "conformance/vector_cases.h"
@@ -111,7 +113,7 @@ Texts outside(const AttrInfo& f) {
 void spell(Maker& m, const AttrInfo& f) {
   const std::string text = base_text(m, f), name(f.name);
   for (const std::string& other : spellings(f, text))
-    m.add(name + " spelled '" + other + "'", {"ATTRIBUTE_TEXT"}, m.with(f.name, other));
+    m.add(fmt::format("{} spelled '{}'", name, other), {"ATTRIBUTE_TEXT"}, m.with(f.name, other));
   if (f.alias.empty()) return;
   VectorCall c = m.base;
   c.attrs.erase(name);

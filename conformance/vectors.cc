@@ -1,5 +1,7 @@
 #include "conformance/vectors.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -231,7 +233,7 @@ std::vector<std::string> differences_of(const VectorFile& file, const std::strin
   std::vector<std::string> needed = typed_labels(*file.op);
   for (const std::string& l : text_labels(*file.op)) needed.push_back(l);
   for (const std::string& l : needed)
-    if (!labels.count(l)) all.push_back(name + ": no test gives " + l);
+    if (!labels.count(l)) all.push_back(fmt::format("{}: no test gives {}", name, l));
   if (static_cast<int>(file.tests.size()) < kLeastTests)
     all.push_back(name + ": fewer than " + std::to_string(kLeastTests) + " tests");
   return all;

@@ -12,7 +12,7 @@ namespace lockstep::judge {
 namespace {
 
 std::string chosen(const std::string& directory) {
-  const std::string d = directory.empty() ? vector_directory() : directory;
+  std::string d = directory.empty() ? vector_directory() : directory;
   if (d.empty()) throw UsageError("no vectors came with this program; name their directory");
   return d;
 }
