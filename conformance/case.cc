@@ -125,10 +125,11 @@ void check_data(const Case& c) {
       throw UsageError("case id: data= of input " + std::to_string(k) + " has " +
                        std::to_string(c.data[k].size()) + " values for " +
                        std::to_string(volume(c.in[k].shape)) + " elements");
+    if (c.in[k].precision < 1 || c.in[k].precision > kMaxPrecision) continue;
     for (i64 v : c.data[k])
-      if (v < INT32_MIN || v > INT32_MAX)
+      if (const i64 most = max_of(c.in[k].precision); v < -most || v > most)
         throw UsageError("case id: data= of input " + std::to_string(k) + ": " + std::to_string(v) +
-                         " is outside int32");
+                         " is outside precision " + std::to_string(c.in[k].precision));
   }
 }
 

@@ -330,6 +330,8 @@ Answer ExecSubject::ask(const Case& c, const std::vector<Tensor>& in, std::size_
                                 kLongestAnswer + kLongestValue * values, reply);
   if (!a.ok()) return failed(std::move(a));
   a = read_answer(reply, id);
+  a.label = printable(a.label);
+  a.message = printable(a.message);
   if (a.kind == Kind::protocol)
     return failed(lost("an answer that is none (" + a.message + "): " + quote(reply)));
   if (!running_->in_step())

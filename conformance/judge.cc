@@ -58,7 +58,9 @@ void add_failure(Report& r, const std::string& op, const std::string& property, 
       ++f.count;
       return;
     }
-  r.failures.push_back({op, property, item.id, text, 1, {}, {}, {}});
+  // Only the property about vectors is about their names; for others the case is a call as any.
+  const bool named = item.what != Item::vector || property == kMatchesVectors.name;
+  r.failures.push_back({op, property, named ? item.id : case_id(item.call), text, 1, {}, {}, {}});
 }
 
 void count(Report& r, const Item& item, const ItemResult& result) {

@@ -49,12 +49,13 @@ class Memory {
 };
 
 // A tensor of the question as the judge knows it: its slot, its placement, its memory as it was.
+// A worker may have overwritten the slot by the time the tensor is read.
 struct Placed {
-  Slot* slot;
+  Slot slot;
   Type type;
   Placement at;
   std::vector<char> before;
-  i32* elements() const { return reinterpret_cast<i32*>(slot->data) - at.offset; }
+  i32* elements() const { return reinterpret_cast<i32*>(slot.data) - at.offset; }
 };
 
 std::string describe_memory(const Placed& p, const char* address) {
@@ -72,11 +73,13 @@ class LibrarySubject : public Subject {
     configs_.push_back(limits.set);
     start();
     const Channel& c = memory_.channel();
-    if (c.state == Channel::refused) {
+    try {
+      if (c.state == Channel::refused) throw UsageError(c.refusal);
+      manifest_ = parse_manifest(std::string(c.manifest, c.manifest_size));
+    } catch (const UsageError& e) {
       stop();
-      throw UsageError("'" + path + "' is no backend: " + c.refusal);
+      throw UsageError("'" + path + "' " + e.what());
     }
-    manifest_ = parse_manifest(std::string(c.manifest, c.manifest_size));
     infers_ = c.infers;
   }
   ~LibrarySubject() override { stop(); }
@@ -103,7 +106,7 @@ class LibrarySubject : public Subject {
     for (std::size_t k = 0; k < inputs.size(); ++k) write(inputs[k], in[k].data, ~run.poison);
     for (Placed& p : outputs) write(p, {}, ~run.poison, run.poison);
     for (auto* side : {&inputs, &outputs})
-      for (Placed& p : *side) p.before.assign(p.slot->begin, p.slot->end);
+      for (Placed& p : *side) p.before.assign(p.slot.begin, p.slot.end);
     Answer a = ask();
     explain_fault(a, inputs, "input");
     explain_fault(a, outputs, "output");
@@ -197,7 +200,7 @@ class LibrarySubject : public Subject {
   }
 
   Placed lay(Slot& s, const Type& t, const Case& c, const Run& run, int which) {
-    Placed p{&s, t, place(t, run.layout, c.seed, which), {}};
+    Placed p{{}, t, place(t, run.layout, c.seed, which), {}};
     s = {};
     s.rank = t.rank();
     s.precision = t.precision;
@@ -209,11 +212,12 @@ class LibrarySubject : public Subject {
     s.begin = memory_.pages(pages);
     s.end = s.begin + pages;
     s.data = (run.at_end ? s.end - bytes : s.begin) + p.at.offset * static_cast<i64>(sizeof(i32));
+    p.slot = s;
     return p;
   }
 
   static void write(Placed& p, const std::vector<i32>& values, i32 beside, i32 inside = 0) {
-    std::fill(reinterpret_cast<i32*>(p.slot->begin), reinterpret_cast<i32*>(p.slot->end), beside);
+    std::fill(reinterpret_cast<i32*>(p.slot.begin), reinterpret_cast<i32*>(p.slot.end), beside);
     i32* e = p.elements();
     std::size_t k = 0;
     for_each_address(p.type, p.at, [&](i64 at) { e[at] = values.empty() ? inside : values[k++]; });
@@ -221,8 +225,8 @@ class LibrarySubject : public Subject {
 
   // The first address that differs from what it was, or nullptr.
   static const char* changed(const Placed& p) {
-    if (std::memcmp(p.before.data(), p.slot->begin, p.before.size()) == 0) return nullptr;
-    return std::mismatch(p.before.begin(), p.before.end(), p.slot->begin).second;
+    if (std::memcmp(p.before.data(), p.slot.begin, p.before.size()) == 0) return nullptr;
+    return std::mismatch(p.before.begin(), p.before.end(), p.slot.begin).second;
   }
 
   static std::string describe_input(const Placed& p, const char* at) {
@@ -237,8 +241,7 @@ class LibrarySubject : public Subject {
   static std::vector<i32> collect(Placed& p, std::size_t k, Answer& a) {
     std::vector<i32> values;
     i32* e = p.elements();
-    i32* old =
-        reinterpret_cast<i32*>(p.before.data()) + (e - reinterpret_cast<i32*>(p.slot->begin));
+    i32* old = reinterpret_cast<i32*>(p.before.data()) + (e - reinterpret_cast<i32*>(p.slot.begin));
     for_each_address(p.type, p.at, [&](i64 at) {
       values.push_back(e[at]);
       e[at] = old[at];
@@ -253,7 +256,7 @@ class LibrarySubject : public Subject {
     const char* fault = memory_.channel().reply.fault;
     if (a.kind != Answer::Kind::crashed || !fault) return;
     for (std::size_t k = 0; k < tensors.size(); ++k) {
-      const Slot& s = *tensors[k].slot;
+      const Slot& s = tensors[k].slot;
       if (fault < s.begin - kPage || fault >= s.end + kPage) continue;
       a.message += " touching memory of " + std::string(what) + " " + std::to_string(k) + ", " +
                    describe_memory(tensors[k], fault);
@@ -282,16 +285,21 @@ class LibrarySubject : public Subject {
     return a;
   }
 
+  // Trusts nothing: a backend that writes everywhere writes here too.
   static void read_reply(Answer& a, const Reply& r) {
     constexpr Answer::Kind kKinds[] = {Answer::Kind::ok, Answer::Kind::logic_error,
                                        Answer::Kind::runtime_error, Answer::Kind::unsupported,
                                        Answer::Kind::protocol};
-    a.kind = kKinds[r.code];
-    a.label = r.label;
-    a.message = r.text;
-    a.path = r.path;
-    for (int k = 0; k < r.type_count; ++k)
+    const auto text = [](const auto& s) { return printable({s, strnlen(s, sizeof s)}); };
+    a.kind = r.code >= 0 && r.code < static_cast<int>(std::size(kKinds)) ? kKinds[r.code]
+                                                                         : Answer::Kind::protocol;
+    a.label = text(r.label);
+    a.message = text(r.text);
+    a.path = text(r.path);
+    for (int k = 0; k < min(r.type_count, kMaxOutputs); ++k) {
+      if (r.type[k].rank < 0 || r.type[k].rank > kMaxRank) continue;
       a.types.push_back({{r.type[k].shape, r.type[k].shape + r.type[k].rank}, r.type[k].precision});
+    }
   }
 
   std::string path_;

@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 
 [[noreturn]] void refuse(const std::string& where, const std::string& why) {
-  throw UsageError("manifest: '" + where + "' " + why);
+  throw UsageError("has a wrong manifest: '" + where + "' " + why);
 }
 
 std::string text_of(const json& j, const char* key) {
@@ -123,7 +123,8 @@ const KernelInfo* Manifest::kernel(string_view op, string_view name) const {
 
 Manifest parse_manifest(const std::string& text) {
   const json j = json::parse(text, nullptr, false);
-  if (j.is_discarded() || !j.is_object()) throw UsageError("manifest: not a JSON object");
+  if (j.is_discarded() || !j.is_object())
+    throw UsageError("has a wrong manifest: it is no JSON object");
   Manifest m;
   m.text = text;
   m.name = text_of(j, "name");

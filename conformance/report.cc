@@ -9,6 +9,13 @@ namespace {
 
 bool any_failed(const Report& r) { return r.counts.failed > 0 || !r.failures.empty(); }
 
+bool any_judged(const Report& r) {
+  for (const auto& [op, row] : r.cells)
+    for (const auto& [property, cell] : row)
+      if (cell.judged > 0) return true;
+  return false;
+}
+
 bool nondeterministic(const Report& r) {
   return std::any_of(r.failures.begin(), r.failures.end(),
                      [](const Failure& f) { return f.property == "deterministic"; });
@@ -50,7 +57,9 @@ string_view word_of(Exit e) {
 void conclude(Report& r) {
   const Counts& c = r.counts;
   const bool blind = r.canaries_flagged < r.canaries_planted;
-  const bool vacuous = c.executed + c.quarantined == 0;
+  // A run whose cases ended well and were judged by nothing says as little as one without cases.
+  const bool vacuous = c.executed + c.quarantined == 0 ||
+                       (!any_judged(r) && c.crashed + c.timed_out + c.quarantined == 0);
   if (blind) {
     r.verdict = "BROKEN";
     r.exit = Exit::judge_broke;

@@ -65,9 +65,24 @@ std::vector<Item> interleave(std::vector<std::vector<Item>> lists) {
   }
 }
 
+Item vector_item(Vector v) {
+  return {Item::vector, std::move(v.call), {}, std::move(v.id), std::move(v.out)};
+}
+
 std::vector<Item> explicit_items(const Selection& s) {
   std::vector<Item> items;
   for (const std::string& id : s.cases) {
+    // A case spells its call out, and a vector has a name.
+    if (id.find('/') == std::string::npos && !s.vectors.empty()) {
+      std::vector<Vector> all = load_vectors(s.vectors);
+      const auto at = std::find_if(all.begin(), all.end(), [&](const Vector& v) {
+        return v.id == id && v.expectation == Vector::outputs;
+      });
+      if (at == all.end())
+        throw UsageError("no case and no vector '" + id + "' (vectors of " + s.vectors + ")");
+      items.push_back(vector_item(std::move(*at)));
+      continue;
+    }
     Case c = parse_case(id);
     if (refusal(c).refused()) {
       items.push_back(illegal_item(std::move(c)));
@@ -84,7 +99,7 @@ std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInf
   for (Vector& v : load_vectors(s.vectors)) {
     const bool wanted = std::find(ops.begin(), ops.end(), v.call.op) != ops.end();
     if (!wanted || v.expectation != Vector::outputs) continue;
-    items.push_back({Item::vector, std::move(v.call), {}, v.id, std::move(v.out)});
+    items.push_back(vector_item(std::move(v)));
   }
   return items;
 }

@@ -238,6 +238,20 @@ class Collector {
   ShardTotals totals_;
 };
 
+// A death is told even where only properties were selected that leave the dead unjudged.
+std::pair<std::string, std::string> death(const Trial& t, std::vector<std::string>& judged) {
+  const Property& p = t.refusal                      ? kRejects
+                      : t.item->what == Item::vector ? kMatchesVectors
+                                                     : kMatchesReference;
+  judged.emplace_back(p.name);
+  const Answer* dead = t.refusal ? &*t.refusal : nullptr;
+  for (const auto& [when, answer] : t.answers())
+    if (answer->gone()) dead = answer;
+  if (t.inferred && t.inferred->gone()) dead = &*t.inferred;
+  return {std::string(p.name),
+          "answered " + std::string(name_of(dead->kind)) + ": " + dead->message};
+}
+
 }  // namespace
 
 ItemResult judge_trial(const Trial& t, const Selection& selection) {
@@ -260,6 +274,7 @@ ItemResult judge_trial(const Trial& t, const Selection& selection) {
     if (std::optional<Finding> f = p->inspect(t))
       r.findings.emplace_back(std::string(p->name), f->text);
   }
+  if ((crashed || hung) && r.findings.empty()) r.findings.push_back(death(t, r.judged));
   r.outcome = hung                 ? Outcome::timed_out
               : crashed            ? Outcome::crashed
               : r.findings.empty() ? Outcome::passed

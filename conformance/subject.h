@@ -29,8 +29,12 @@ struct Answer {
   std::string out_damage;             ///< how memory beside the outputs was written; else empty
   std::string in_damage;              ///< how an input was changed; else empty
   bool ok() const { return kind == Kind::ok; }
+  bool gone() const { return kind == Kind::crashed || kind == Kind::timed_out; }
 };
 string_view name_of(Answer::Kind k);
+
+/// A stranger's words as they may be shown: control characters become question marks.
+std::string printable(std::string text);
 
 /// How a call is run.
 struct Run {

@@ -3,10 +3,6 @@
 namespace lockstep::judge {
 namespace {
 
-bool gone(const Answer& a) {
-  return a.kind == Answer::Kind::crashed || a.kind == Answer::Kind::timed_out;
-}
-
 Layout other_layout(const Case& c) {
   return c.layout != Layout::compact ? c.layout : static_cast<Layout>(1 + c.seed % (kLayouts - 1));
 }
@@ -17,6 +13,12 @@ string_view name_of(Answer::Kind k) {
   constexpr string_view kNames[] = {"ok",      "logic_error", "runtime_error", "unsupported",
                                     "crashed", "timed_out",   "protocol"};
   return kNames[static_cast<int>(k)];
+}
+
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
+  return text;
 }
 
 std::vector<std::pair<std::string, const Answer*>> Trial::answers() const {
@@ -38,7 +40,7 @@ Trial perform(Subject& subject, const Item& item, const TrialPlan& plan) {
   if (item.what == Item::illegal) {
     t.refusal = subject.refuse(c);
     t.calls = 1;
-    if (plan.infer && subject.can_infer() && !gone(*t.refusal)) {
+    if (plan.infer && subject.can_infer() && !t.refusal->gone()) {
       t.inferred = subject.infer(c);
       ++t.calls;
     }
@@ -54,19 +56,19 @@ Trial perform(Subject& subject, const Item& item, const TrialPlan& plan) {
   };
   t.base = ask(Layout::compact, kPoison, true, 0);
   // A case that kills its process is not put again: one death is one verdict.
-  if (gone(t.base)) return t;
+  if (t.base.gone()) return t;
   if (plan.repeat) {
     t.repeat = ask(Layout::compact, kOtherPoison, false, 0);
     t.repeated = true;
-    if (gone(t.repeat)) return t;
+    if (t.repeat.gone()) return t;
   }
   if (plan.layouts && subject.shares_memory() && t.manifest->strided) {
     t.strided = ask(other_layout(c), kPoison, true, 0);
-    if (gone(*t.strided)) return t;
+    if (t.strided->gone()) return t;
   }
   for (const IsaConfig& isa : plan.isas) {
     t.forced.emplace_back(isa.isa, ask(Layout::compact, kPoison, true, isa.config));
-    if (gone(t.forced.back().second)) return t;
+    if (t.forced.back().second.gone()) return t;
   }
   if (plan.infer && subject.can_infer()) {
     ++t.calls;

@@ -26,6 +26,7 @@ void note_crash(int number, siginfo_t* what, void*) {
   crash_report->reply.signal = number;
   crash_report->reply.fault = static_cast<const char*>(what->si_addr);
   signal(number, SIG_DFL);
+  raise(number);  // one that was sent, not caused, would not come back
 }
 
 void watch_crashes(Channel& channel) {
@@ -289,6 +290,11 @@ class Guards {
   std::vector<char*> pages_;
 };
 
+void refuse(Channel& channel, const std::string& why) {
+  copy_text(channel.refusal, sizeof channel.refusal, why.c_str());
+  channel.state = Channel::refused;
+}
+
 // A backend's own output would mix with the judge's.
 void silence() {
   const int null = open("/dev/null", O_RDWR);
@@ -316,9 +322,12 @@ void work(const std::string& path, const std::vector<Options>& configs, Channel&
     channel.manifest_size = n;
     channel.infers = library->api().infer != nullptr;
     channel.state = Channel::ready;
+    // Here, where a device has time to wake up. What failed is tried again for every question.
+    Reply opened;
+    library->open(0, opened);
+    if (opened.code == kLogic) refuse(channel, std::string("refuses its options: ") + opened.text);
   } catch (const std::exception& e) {
-    copy_text(channel.refusal, sizeof channel.refusal, e.what());
-    channel.state = Channel::refused;
+    refuse(channel, std::string("is no backend: ") + e.what());
   }
   Guards guards;
   char byte = 'r';

@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <memory>
 
 #include "conformance/cli/verbs.h"
+#include "conformance/places.h"
 #include "conformance/property.h"
 #include "conformance/shard.h"
 #include "spec/attributes.h"
@@ -14,11 +18,20 @@ struct CheckOptions {
   std::string backend, json, junit;
   Selection selection;
   Conduct conduct;
-  bool quiet = false;
+  bool quiet = false, schema = false;
 };
 
 int check(CheckOptions& o) {
+  if (o.schema) {
+    fmt::print("{}", report_schema());
+    return 0;
+  }
+  if (o.backend.empty()) throw UsageError("check needs a BACKEND (lockstep list --backends)");
   finish_selection(o.selection);
+  // Before minutes of work, not after them.
+  for (const std::string& file : {o.json, o.junit})
+    if (!file.empty() && file != "-" && !std::ofstream(file, std::ios::app))
+      throw UsageError("cannot write '" + file + "': " + std::strerror(errno));
   o.conduct.progress = progress_to_stderr("check " + o.backend, o.quiet);
   const Report r = judge(o.backend, o.selection, o.conduct);
   if (o.json == "-")
@@ -40,7 +53,7 @@ std::string values(const std::vector<i32>& v) {
 }
 
 struct ReproOptions {
-  std::string backend, id;
+  std::string backend, id, vectors = vector_directory();
   std::vector<std::string> properties;
   Conduct conduct;
 };
@@ -69,6 +82,7 @@ int repro(const ReproOptions& o) {
   Selection s;
   s.properties = o.properties;
   s.cases = {o.id};
+  s.vectors = o.vectors;
   const std::vector<Item> items = select_cases(s);
   const std::unique_ptr<Subject> subject = open_subject(o.backend, o.conduct.limits);
   TrialPlan plan;
@@ -100,11 +114,12 @@ int repro(const ReproOptions& o) {
 void add_check(CLI::App& app, Session& session) {
   auto o = std::make_shared<CheckOptions>();
   CLI::App* verb = app.add_subcommand("check", "Judge a backend and print the verdict");
-  verb->add_option("backend", o->backend, "name, library or exec:COMMAND")->required();
+  verb->add_option("backend", o->backend, "name, library or exec:COMMAND");
   add_selection(*verb, o->selection);
   add_conduct(*verb, o->conduct);
   verb->add_option("--json", o->json, "write the report as JSON; - is standard output");
   verb->add_option("--junit", o->junit, "write the report as JUnit XML");
+  verb->add_flag("--schema", o->schema, "print the JSON Schema of the report");
   verb->add_flag("--quiet", o->quiet, "no progress, only the verdict");
   verb->add_flag("!--no-shrink", o->conduct.shrink, "report failures as they were found");
   verb->callback([o, &session] { session.exit = check(*o); });
@@ -114,7 +129,8 @@ void add_repro(CLI::App& app, Session& session) {
   auto o = std::make_shared<ReproOptions>();
   CLI::App* verb = app.add_subcommand("repro", "Repeat one case and show inputs and outputs");
   verb->add_option("backend", o->backend, "name, library or exec:COMMAND")->required();
-  verb->add_option("case", o->id, "a case id, as a report prints it")->required();
+  verb->add_option("case", o->id, "a case id, as a report prints it, or a vector's")->required();
+  verb->add_option("--vectors", o->vectors, "directory of golden vectors");
   verb->add_option("--property", o->properties, "only these properties")->delimiter(',');
   add_conduct(*verb, o->conduct);
   verb->callback([o, &session] { session.exit = repro(*o); });

@@ -62,10 +62,10 @@ void add_conduct(CLI::App& verb, Conduct& c) {
   verb.add_option("--jobs", c.jobs, "judging processes; 0: one per processor")
       ->check(CLI::NonNegativeNumber);
   verb.add_option("--timeout", c.limits.timeout_s, "seconds for one answer")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
   verb.add_option("--start-timeout", c.limits.start_s, "seconds until a backend is ready")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
   verb.add_option_function<std::vector<std::string>>(
       "--set",
