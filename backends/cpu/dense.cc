@@ -159,7 +159,7 @@ void TunedDense::run(const int32_t* const* in, int32_t* const* out, void* scratc
 // An item of parallel work is a few tiles of rows, which stay cached, times two panels of lanes.
 void TunedDense::multiply(const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count,
                           const Target& to) const {
-  constexpr i64 kWidth = kSlots * kLanes;
+  constexpr i64 kWidth = i64{kSlots} * kLanes;
   const i64 chunks = ceil_div(row_count, kRowsPerItem), widths = ceil_div(lane_count, kWidth);
   const i64 terms = lanes_.terms(), macs = min(row_count, kRowsPerItem) * kWidth * 2 * terms;
   pool_->run(

@@ -38,7 +38,7 @@ void tile_of(const Pair* row, const int32_t* offset, int64_t terms, const Pair* 
   }
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
-    auto* to = reinterpret_cast<__m256i*>(tile + r * kSlots * kLanes);
+    auto* to = reinterpret_cast<__m256i*>(tile + int64_t{r} * kSlots * kLanes);
     _mm256_storeu_si256(to, sum0[r]);
     _mm256_storeu_si256(to + 1, sum1[r]);
   }

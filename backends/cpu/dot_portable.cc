@@ -46,7 +46,9 @@ void tile_of(const Pair* row, const int32_t* offset, int64_t terms, const Pair* 
       const Shorts w = broadcast(row[r]), next_w = broadcast(is_pair ? row[R + r] : 0);
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) {
-        const int slot = v * kVectorPairs / kLanes, lane = v * kVectorPairs % kLanes;
+        constexpr int kPerSlot = kLanes / kVectorPairs;
+        const int slot = v / kPerSlot;
+        const int64_t lane = int64_t{v} % kPerSlot * kVectorPairs;
         add_halves(sum[r][v], w * load(x[slot] + lane) + next_w * load(next[slot] + lane));
       }
     }
