@@ -36,7 +36,7 @@ void tile_of(const Pair* row, const int32_t* offset, int64_t terms, const Pair* 
              const Pair* slot1, int32_t* tile) {
   static constexpr Pair kNothing[kLanes] = {};
   Words sum[R][kVectors] = {};
-  for (int64_t t = 0; t < terms; t += 2, row += 2 * R) {
+  for (int64_t t = 0; t < terms; t += 2, row += int64_t{2} * R) {
     const bool is_pair = t + 1 < terms;
     const Pair* x[kSlots] = {slot0 + offset[t], slot1 + offset[t]};
     const Pair* next[kSlots] = {is_pair ? slot0 + offset[t + 1] : kNothing,

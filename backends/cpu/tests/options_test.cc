@@ -58,9 +58,10 @@ TEST(Manifest, ListsEveryKernelAndWhetherItRuns) {
   for (const Isa& isa : isas())
     for (const std::string op : {"conv2d", "dense"}) {
       const std::string name(isa.name);
-      const std::string row = R"({"op": ")" + op + R"(", "name": ")" + op + "_" + name +
-                              R"(", "isa": ")" + name + R"(", "runnable": )" +
-                              (isa.runnable ? "true}" : "false}");
+      std::string row = R"({"op": ")";
+      row.append(op).append(R"(", "name": ")").append(op).append("_").append(name);
+      row.append(R"(", "isa": ")").append(name).append(R"(", "runnable": )");
+      row.append(isa.runnable ? "true}" : "false}");
       EXPECT_NE(text.find(row), std::string::npos) << row << " in " << text;
     }
 }
