@@ -1,6 +1,7 @@
 #include "conformance/judge.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <thread>
 
@@ -106,21 +107,34 @@ void judge_paths(Report& r, const Manifest& m, const Selection& s) {
       if (!m.kernel(op, path)) fail(op, "kernel '" + path + "' ran and is not in the manifest");
 }
 
+// A whole run needs enough legal cases of each claimed operator; a chosen part says so itself.
 void judge_floor(Report& r, const Manifest& m, const Selection& s) {
-  if (!s.cases.empty() || s.budget > 0) return;
+  if (!s.cases.empty() || s.budget > 0 || !s.properties.empty()) return;
   for (const OpInfo* op : selected_operators(s)) {
     if (!m.claims_operator(op->name)) continue;
     const auto n = r.executed_legal.find(std::string(op->name));
-    const bool only_errors = !s.properties.empty() && n == r.executed_legal.end();
-    if (!only_errors && (n == r.executed_legal.end() || n->second < tier_floor(s.tier)))
+    if (n == r.executed_legal.end() || n->second < tier_floor(s.tier))
       r.below_floor.push_back(std::string(op->name));
   }
 }
 
+// A word as a shell reads it back.
+std::string shell_word(const std::string& word) {
+  const bool plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
+    return std::isalnum(c) ||
+           string_view("_-./=:,+@").find(static_cast<char>(c)) != string_view::npos;
+  });
+  if (plain && !word.empty()) return word;
+  std::string quoted = "'";
+  for (char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string repeat_command(const Report& r, const Conduct& conduct, const Failure& f) {
   std::string s = "lockstep repro ";
-  s += r.backend.find(' ') == std::string::npos ? r.backend : "'" + r.backend + "'";
-  for (const auto& [key, value] : conduct.limits.set) s += " --set " + key + "=" + value;
+  s += shell_word(r.backend);
+  for (const auto& [key, value] : conduct.limits.set)
+    s += " --set " + shell_word(key + "=" + value);
   return s + " --property " + f.property + " '" + (f.shrunk.empty() ? f.id : f.shrunk) + "'";
 }
 

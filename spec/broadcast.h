@@ -43,9 +43,7 @@ struct Broadcast {
   }
   /// The element of x that meets output y.
   static constexpr i64 read(const auto& x, const Index& y) {
-    Index i = x.shape;
-    for (int d = 0; d < x.rank(); ++d) i[d] = x.dim(d) == 1 ? 0 : y[d + y.size - x.rank()];
-    return x(i);
+    return x.at([&](int d) { return x.dim(d) == 1 ? 0 : y[d + y.size - x.rank()]; });
   }
   /// Two shapes cut from one: leading axes left out, extents now and then 1.
   static constexpr Case<Attrs> paired(Draw& draw, i64 top_a, i64 top_b) {

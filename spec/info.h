@@ -146,7 +146,8 @@ constexpr void evaluate(const typename Op::Attrs& a, const In& in, const Span<Re
   } else {
     const Type type = out[0];
     Index y = Index::filled(type.rank(), 0);
-    do out[0](y) = static_cast<i32>(value_at<Op>(a, in, y, type));
+    i64 k = 0;
+    do out[0].element(k++) = static_cast<i32>(value_at<Op>(a, in, y, type));
     while (next(y, type.shape));
   }
 }

@@ -170,6 +170,19 @@ struct Strided : Type {
     if constexpr (kChecked) inside(in);
     return data[k];
   }
+  /// Element whose coordinate on each axis d is f(d).
+  template <class F>
+  constexpr T& at(F f) const {
+    i64 k = 0;
+    bool in = true;
+    for (int d = 0; d < rank(); ++d) {
+      const i64 i = f(d);
+      if constexpr (kChecked) in &= below(i, dim(d));
+      k += i * stride[d];
+    }
+    if constexpr (kChecked) inside(in);
+    return data[k];
+  }
   /// Element at coordinates written out.
   template <std::integral... I>
   constexpr T& operator()(I... i) const {
@@ -258,6 +271,8 @@ constexpr i64 sum(i64 n, F f) {
 /// Sum of f(i, j, k) over 0 <= i < n, 0 <= j < m, 0 <= k < l.
 template <class F>
 constexpr i64 sum(i64 n, i64 m, i64 l, F f) {
+  // Loops of one round would cost more than the products of a 1x1 window.
+  if (m == 1 && l == 1) return sum(n, [&](i64 i) { return f(i, i64{0}, i64{0}); });
   i64 acc = 0;
   for (i64 i = 0; i < n; ++i)
     for (i64 j = 0; j < m; ++j)

@@ -66,10 +66,10 @@ struct Concatenate {
   }
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     const int along = wrap(a.axis, y.size);
-    Index i = y;
+    i64 before = 0;  // how far the input that y falls into lies behind the first
     int k = 0;
-    for (; i[along] >= in[k].dim(along); ++k) i[along] -= in[k].dim(along);
-    return in[k](i);
+    for (; y[along] - before >= in[k].dim(along); ++k) before += in[k].dim(along);
+    return in[k].at([&](int d) { return d == along ? y[d] - before : y[d]; });
   }
   static constexpr Example<Attrs> examples[] = {
       {"columns",

@@ -97,12 +97,10 @@ struct StridedSlice {
     return c;
   }
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
-    Index i = y;
-    for (int d = 0; d < y.size; ++d) {
+    return in[X].at([&](int d) {
       const Cut c = cut(a, d, in[X].dim(d));
-      i[d] = c.begin + c.step * y[d];
-    }
-    return in[X](i);
+      return c.begin + c.step * y[d];
+    });
   }
   static constexpr Example<Attrs> examples[] = {
       {"backwards: only an end of -n - 1 or less keeps the first element",

@@ -58,11 +58,10 @@ struct Take {
     const int along = wrap(*a.axis, x.rank()), after = along + indices.rank();
     i64 k = 0;  // the index that y asks for, in row-major order
     for (int d = along; d < after; ++d) k = k * indices.dim(d - along) + y[d];
-    Index from = y;
-    from.size = x.rank();
-    from[along] = clamp(indices.element(k), 0, x.dim(along) - 1);
-    for (int d = after; d < y.size; ++d) from[d - after + along + 1] = y[d];
-    return x(from);
+    const i64 taken = clamp(indices.element(k), 0, x.dim(along) - 1);
+    return x.at([&](int d) {
+      return d < along ? y[d] : d == along ? taken : y[d - along - 1 + after];
+    });
   }
   static constexpr Example<Attrs> examples[] = {
       {"elements; indices outside are clamped",
