@@ -1,0 +1,276 @@
+// What a user may say wrong, what a command that is no backend does, and what comes out of a run.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "conformance/tests/program.h"
+
+namespace lockstep::judge {
+namespace {
+
+using nlohmann::json;
+
+using Words = std::vector<std::string>;
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in:\n" << text;
+}
+
+Words check_of(const std::string& backend, const Words& more = {}) {
+  Words words = {"check", backend, "--tier", "0", "--op", "relu,sum,take", "--vectors", ""};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+void expect_end(const Words& words, int exit, const std::string& says) {
+  const Ended e = lockstep_says(words);
+  EXPECT_EQ(e.exit, exit) << words[0] << "\n" << e.out << e.err;
+  expect_contains(e.out + e.err, says);
+  EXPECT_LT(e.seconds, 20);
+}
+
+TEST(Usage, OfWhatDoesNotExist) {
+  expect_end({}, 2, "subcommand is required");
+  expect_end({"chekc"}, 2, "subcommand is required");
+  expect_end({"check"}, 2, "check needs a BACKEND");
+  expect_end({"check", "reference", "--op", "nope"}, 2, "no operator matches 'nope'");
+  expect_end({"check", "reference", "--property", "nope"}, 2, "no property 'nope'");
+  expect_end({"check", "nope"}, 2, "no backend 'nope'");
+  expect_end({"check", "/nowhere/nope.so"}, 2, "no file '/nowhere/nope.so'");
+  expect_end({"check", "/tmp"}, 2, "'/tmp' is no file");
+  expect_end({"check", "exec:"}, 2, "exec: needs a command");
+  expect_end({"show", "nope"}, 2, "no operator 'nope'");
+  expect_end({"repro", "reference", "nope/in=1@8"}, 2, "no operator 'nope'");
+  expect_end({"repro", "reference", "relu/axis=1/in=1@8"}, 2, "relu has no attribute 'axis'");
+  expect_end({"repro", "reference", "relu/in=1@8/data=300"}, 2, "300 is outside precision 8");
+  expect_end({"check", "reference", "--set", "thread=1"}, 2, "no option 'thread'");
+  expect_end({"check", "exec:cat", "--set", "a=1"}, 2, "takes no option 'a'");
+}
+
+TEST(Usage, OfOptionsWithWrongValues) {
+  expect_end(check_of("reference", {"--tier", "4"}), 2, "--tier");
+  expect_end(check_of("reference", {"--tier", "x"}), 2, "--tier");
+  expect_end(check_of("reference", {"--timeout", "0"}), 2, "--timeout");
+  expect_end(check_of("reference", {"--timeout", "1e300"}), 2, "--timeout");
+  expect_end(check_of("reference", {"--jobs", "-1"}), 2, "--jobs");
+  expect_end(check_of("reference", {"--set", "fault"}), 2, "KEY=VALUE");
+  expect_end(check_of("reference", {"--cases", "/nowhere/c"}), 2, "cannot read '/nowhere/c'");
+  expect_end({"check", "reference", "--vectors", "/nowhere"}, 2, "/nowhere");
+  expect_end(check_of("reference", {"--json", "/nowhere/r"}), 2, "cannot write '/nowhere/r'");
+  expect_end(check_of("reference", {"--junit", "/nowhere/r"}), 2, "cannot write '/nowhere/r'");
+}
+
+TEST(Usage, OfFilesThatAreNoLibrary) {
+  const Scratch scratch;
+  const std::string text = scratch.write("text.so", "hello\n"), none = scratch.write("none.so", "");
+  for (const std::string& file : {text, none})
+    expect_end({"check", file, "--tier", "0"}, 2, "'" + file + "' is no backend: no library:");
+  expect_end({"check", "reference", "--cases", scratch.write("cases", "# none\n")}, 2,
+             "no case in");
+}
+
+TEST(Vacuous, SelectionsAreIncomplete) {
+  const std::string exit = "exit 3 (incomplete)";
+  expect_end(check_of("reference", {"--property", "matches_vectors"}), 3, exit);
+  expect_end(check_of("reference", {"--property", "isa"}), 3, exit);
+  expect_end(check_of("null", {"--property", "infers"}), 3, exit);
+  expect_end(check_of(hostile("device"), {"--op", "sum", "--property", "rejects"}), 3, exit);
+  expect_end({"check", hostile("device"), "--case", "sum/in=1@8/fill=zero:0"}, 3, exit);
+}
+
+// A command that is no backend: which verdict, and its reason.
+struct Command {
+  const char *command, *verdict, *says;
+};
+
+TEST(Commands, ThatAreNoBackendFail) {
+  const Command rows[] = {
+      {"true", "CRASH", "exited with status 0 before answering"},
+      {"cat", "FAIL", "an answer that is none"},
+      {"yes", "FAIL", "an answer that is none"},
+      {"sleep 999", "CRASH", "no answer in time"},
+      {"nonexistent-command", "CRASH", "nonexistent-command: not found"},
+  };
+  for (const Command& row : rows) {
+    const Ended e =
+        lockstep_says(check_of("exec:" + std::string(row.command), {"--start-timeout", "0.5"}));
+    EXPECT_EQ(e.exit, 1) << row.command;
+    expect_contains(e.out, "\n" + std::string(row.verdict) + "  " + row.command);
+    expect_contains(e.out, row.says);
+    EXPECT_LT(e.seconds, 20) << row.command;
+  }
+}
+
+// The program's own answers, every tenth of which this filter spoils.
+std::string spoiled(const std::string& change) {
+  return "exec:lockstep eval --backend reference --cases - | sed -u '10~10 " + change + "'";
+}
+
+TEST(Commands, ThatAreRightNineTimesInTenFail) {
+  const std::pair<const char*, const char*> rows[] = {
+      {R"(s/"data":\[/&1,/)", "answered protocol"},
+      {R"(s/"prec":/&1/)", "of precision"},
+      {R"(s/"shape":\[/&1,/)", "expected ("},
+      {R"(s/"status":"ok".*/"status":"unsupported","message":"not today"}/)", "not today"},
+  };
+  for (const auto& [change, says] : rows) {
+    const Ended e =
+        lockstep_says(check_of(spoiled(change), {"--property", "matches_reference,infers",
+                                                 "--timeout", "5", "--no-shrink"}));
+    EXPECT_EQ(e.exit, 1) << e.out << e.err;
+    expect_contains(e.out, says);
+    EXPECT_LT(e.seconds, 20);
+  }
+  const Ended right = lockstep_says(check_of(spoiled("s/a/a/"), {"--timeout", "5"}));
+  EXPECT_EQ(right.exit, 0) << right.out << right.err;
+}
+
+// What a JSON value violates of a schema of the few words that ours uses; empty: nothing.
+std::string violation(const json& schema, const json& value, const std::string& at) {
+  static const Words kWords = {
+      "$schema",  "title",      "description",          "type",  "const",   "enum",
+      "required", "properties", "additionalProperties", "items", "minimum", "maximum",
+      "pattern"};
+  if (schema.is_boolean()) return schema.get<bool>() ? "" : at + " is not allowed";
+  for (const auto& [word, rule] : schema.items())
+    if (std::find(kWords.begin(), kWords.end(), word) == kWords.end()) return "unknown " + word;
+  const std::string type = schema.value("type", "");
+  const bool fits =
+      type.empty() || type == value.type_name() || (type == "integer" && value.is_number_integer());
+  if (!fits) return at + " is no " + type;
+  if (schema.contains("const") && schema["const"] != value) return at + " has another value";
+  if (schema.contains("enum")) {
+    const json& all = schema["enum"];
+    if (std::find(all.begin(), all.end(), value) == all.end()) return at + " is none of the words";
+  }
+  if (schema.contains("minimum") && value < schema["minimum"]) return at + " is too small";
+  if (schema.contains("maximum") && value > schema["maximum"]) return at + " is too large";
+  if (schema.contains("pattern") &&
+      !std::regex_search(value.get<std::string>(),
+                         std::regex(schema["pattern"].get<std::string>())))
+    return at + " does not match";
+  for (const json& key : schema.value("required", json::array()))
+    if (!value.contains(key.get<std::string>())) return at + " lacks " + key.dump();
+  const json known = schema.value("properties", json::object());
+  const json others = schema.value("additionalProperties", json(true));
+  std::string first;
+  for (const auto& [key, member] : value.items()) {
+    if (value.is_object())
+      first = violation(known.contains(key) ? known[key] : others, member, at + "/" + key);
+    else if (value.is_array())
+      first = violation(schema.value("items", json(true)), member, at + "/" + key);
+    if (!first.empty()) return first;
+  }
+  return "";
+}
+
+TEST(Reports, FitTheirSchemaAndAreXml) {
+  const json schema = json::parse(lockstep_says({"check", "--schema"}).out);
+  const std::string backends[] = {"reference", "null", hostile("misbehaving") + " garbled",
+                                  "exec:cat <&>\"'"};
+  for (const std::string& backend : backends) {
+    const Scratch scratch;
+    Words words = check_of(backend.substr(0, backend.find(" garbled")),
+                           {"--json", "-", "--junit", scratch.path("junit.xml"), "--no-shrink"});
+    if (backend.ends_with("garbled")) words.insert(words.end(), {"--set", "fault=garbled"});
+    const Ended e = lockstep_says(words);
+    const json report = json::parse(e.out);
+    EXPECT_EQ(violation(schema, report, ""), "") << report.dump(1);
+    EXPECT_EQ(report["exit"], e.exit);
+    const Ended xml = run({"python3", "-c",
+                           "import sys, xml.etree.ElementTree as t\n"
+                           "r = t.parse(sys.argv[1]).getroot()\n"
+                           "n = len(r.findall('.//testcase')), len(r.findall('.//failure'))\n"
+                           "assert (str(n[0]), str(n[1])) == (r.get('tests'), r.get('failures'))\n"
+                           "print(n[1] > 0)",
+                           scratch.path("junit.xml")});
+    EXPECT_EQ(xml.out, e.exit == 0 ? "False\n" : "True\n") << xml.err;
+  }
+  json wrong = json::parse(lockstep_says(check_of("reference", {"--json", "-"})).out);
+  wrong["counts"]["calls"] = -1;
+  EXPECT_EQ(violation(schema, wrong, ""), "/counts/calls is too small");
+  wrong["counts"].erase("calls");
+  EXPECT_EQ(violation(schema, wrong, ""), "/counts lacks \"calls\"");
+}
+
+TEST(Reports, DoNotDependOnHowTheWorkIsShared) {
+  for (const Words& words : {check_of("reference"), check_of("null"),
+                             check_of(hostile("misbehaving"), {"--set", "fault=infer"}),
+                             check_of(hostile("misbehaving"), {"--set", "fault=padding"})}) {
+    std::string first;
+    for (const char* jobs : {"1", "1", "2", "3"}) {
+      Words one = words;
+      one.insert(one.end(), {"--json", "-", "--jobs", jobs});
+      const std::string report = lockstep_says(one).out;
+      if (first.empty()) first = report;
+      EXPECT_GT(report.size(), 100U);
+      EXPECT_EQ(report, first) << words[1] << " with " << jobs << " jobs";
+    }
+  }
+}
+
+TEST(Reports, CountCanaries) {
+  const auto canaries = [](const std::string& backend) {
+    return json::parse(lockstep_says(check_of(backend, {"--json", "-"})).out)["canaries"];
+  };
+  EXPECT_EQ(canaries("reference"), (json{{"planted", 16}, {"flagged", 16}}));
+  // Nothing that this backend answers is right, so that no tampering could be told from it.
+  EXPECT_EQ(canaries("null"), (json{{"planted", 0}, {"flagged", 0}}));
+}
+
+TEST(Reports, SayHowToRepeatWhatTheyShow) {
+  for (const Words& more : {Words{"--json", "-"}, Words{"--json", "-", "--no-shrink"}}) {
+    const json report = json::parse(lockstep_says(check_of("null", more)).out);
+    ASSERT_GE(report["failures"].size(), 3U);
+    for (const json& f : report["failures"]) {
+      const std::string repeat = f["repeat"];
+      ASSERT_TRUE(repeat.starts_with("lockstep repro null ")) << repeat;
+      const Ended again = run({"sh", "-c", program() + repeat.substr(repeat.find(' '))});
+      EXPECT_EQ(again.exit, 1) << repeat;
+      expect_contains(again.out, "violates  " + f["property"].get<std::string>());
+    }
+  }
+}
+
+TEST(Reports, HaveNoColourInAPipe) {
+  for (const char* backend : {"reference", "null", "exec:true"}) {
+    const Ended e = lockstep_says(check_of(backend), {{"TERM", "xterm-256color"}});
+    EXPECT_EQ((e.out + e.err).find('\033'), std::string::npos);
+  }
+}
+
+TEST(Reports, HaveNoControlCharactersOfABackend) {
+  const Ended e = lockstep_says(check_of(hostile("misbehaving"), {"--set", "fault=garbled"}));
+  for (char c : e.out) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 32);
+}
+
+TEST(Reports, NameVectorsSoThatTheyCanBeRepeated) {
+  const Ended e = lockstep_says({"check", "null", "--op", "relu", "--tier", "0", "--property",
+                                 "matches_vectors", "--json", "-"});
+  const json failures = json::parse(e.out)["failures"];
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_EQ(failures[0]["case"], "relu-0001");
+  const std::string repeat = failures[0]["repeat"];
+  const Ended again = run({"sh", "-c", program() + repeat.substr(repeat.find(' '))});
+  EXPECT_EQ(again.exit, 1) << again.out << again.err;
+  expect_contains(again.out, "violates  matches_vectors");
+}
+
+TEST(Completion, IsBash) {
+  const std::string use =
+      "; COMP_WORDS=(lockstep check --ti); COMP_CWORD=2; _lockstep; echo ${COMPREPLY[@]}"
+      "; COMP_WORDS=(lockstep rep); COMP_CWORD=1; _lockstep; echo ${COMPREPLY[@]}";
+  const Ended e = run({"bash", "-uec", "source <(" + program() + " completion)" + use});
+  EXPECT_EQ(e.out, "--tier --timeout\nrepro\n") << e.err;
+}
+
+TEST(Eval, PrintsASchema) {
+  const Ended e = lockstep_says({"eval", "--schema"});
+  EXPECT_EQ(e.exit, 0);
+  EXPECT_TRUE(json::parse(e.out, nullptr, false).is_object());
+}
+
+}  // namespace
+}  // namespace lockstep::judge

@@ -1,0 +1,257 @@
+// Everything a backend may do wrong, put to the real program: the exit code, the words that name
+// the culprit, an end within seconds, and a verdict on the cases that were not concerned.
+#include "conformance/tests/program.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "spec/operators.h"
+
+namespace lockstep::judge {
+namespace {
+
+using nlohmann::json;
+
+const std::string kAll = std::to_string(operators().size());
+constexpr double kSeconds = 20;  // within which a run ends, on a loaded machine too
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in:\n" << text;
+}
+
+// A check of three small operators and its report.
+struct Checked {
+  Ended end;
+  json report;
+  int count(const char* what) const { return report["counts"][what]; }
+};
+
+Checked check(const std::string& backend, const std::vector<std::string>& more = {},
+              const Environment& env = {}) {
+  const Scratch scratch;
+  std::vector<std::string> words = {
+      "check",         backend,  "--tier", "0",      "--op",
+      "relu,sum,take", "--jobs", "2",      "--json", scratch.path("report.json")};
+  words.insert(words.end(), more.begin(), more.end());
+  Checked c{lockstep_says(words, env), {}};
+  c.report = json::parse(text_of_file(scratch.path("report.json")), nullptr, false);
+  EXPECT_LT(c.end.seconds, kSeconds);
+  return c;
+}
+
+// A fault of hostile/misbehaving.cc or hostile/device.c and what the judge makes of it.
+struct Row {
+  const char* fault;
+  int exit;
+  const char *verdict, *property, *says;
+  bool others = true;  // whether cases that are not concerned pass
+};
+
+void PrintTo(const Row& row, std::ostream* os) { *os << row.fault; }
+
+// Whether a failure of the property says this.
+bool says(const json& report, const std::string& property, const std::string& part) {
+  for (const json& f : report["failures"]) {
+    const std::string text = f["text"].get<std::string>() + f["shrunk_text"].get<std::string>();
+    if (f["property"] == property && text.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+void expect_row(const Checked& c, const Row& row) {
+  ASSERT_EQ(c.end.exit, row.exit) << c.end.out << c.end.err;
+  ASSERT_TRUE(c.report.is_object()) << c.end.out << c.end.err;
+  EXPECT_EQ(c.report["verdict"], row.verdict);
+  EXPECT_EQ(c.report["exit"], row.exit);
+  EXPECT_EQ(c.count("selected"), c.count("executed") + c.count("not_claimed") + c.count("missing") +
+                                     c.count("quarantined"));
+  EXPECT_EQ(c.count("executed"),
+            c.count("passed") + c.count("failed") + c.count("crashed") + c.count("timed_out"));
+  EXPECT_EQ(c.count("passed") > 0, row.others) << c.report["counts"];
+  if (!*row.property) return;
+  EXPECT_TRUE(says(c.report, row.property, row.says)) << c.report["failures"].dump(1);
+  expect_contains(c.end.out, row.says);
+}
+
+class Misbehaviour : public testing::TestWithParam<Row> {};
+
+TEST_P(Misbehaviour, IsNamedWhileOtherCasesAreJudged) {
+  const Row row = GetParam();
+  expect_row(check(hostile("misbehaving"),
+                   {"--set", std::string("fault=") + row.fault, "--timeout", "0.5"}),
+             row);
+}
+
+std::string name_of_row(const testing::TestParamInfo<Row>& info) { return info.param.fault; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, Misbehaviour,
+    testing::Values(
+        Row{"none", 0, "PASS", "", ""},
+        Row{"segfault", 1, "CRASH", "matches_reference", "killed by SIGSEGV"},
+        Row{"overflow", 1, "CRASH", "matches_reference", "killed by SIGSEGV"},
+        Row{"abort", 1, "CRASH", "matches_reference", "killed by SIGABRT"},
+        Row{"exit", 1, "CRASH", "matches_reference", "exited with status 0"},
+        Row{"close", 1, "CRASH", "matches_reference", "the backend's process"},
+        Row{"hang", 1, "CRASH", "matches_reference", "no answer within the time limit"},
+        Row{"after_end", 1, "CRASH", "writes_in_bounds", "0 bytes after its memory", false},
+        Row{"before_begin", 1, "CRASH", "writes_in_bounds", "4 bytes before its memory", false},
+        Row{"padding", 1, "FAIL", "writes_in_bounds", "a padding cell"},
+        Row{"scribble", 1, "CRASH", "", ""},
+        Row{"input", 1, "FAIL", "inputs_untouched", "input 0 was written, an element of it"},
+        Row{"state", 1, "NONDETERMINISTIC", "deterministic", "differently the second time"},
+        Row{"otherwise", 1, "NONDETERMINISTIC", "deterministic", "differently the second time"},
+        Row{"throw", 1, "FAIL", "matches_reference", "runtime_error: out of patience"},
+        Row{"throw_number", 1, "FAIL", "matches_reference", "no std::exception"},
+        Row{"garbled", 1, "FAIL", "matches_reference", "<&>"}, Row{"print", 0, "PASS", "", ""},
+        Row{"unsupported", 1, "FAIL", "matches_reference", "unsupported: no cubes"},
+        Row{"refuse_legal", 1, "FAIL", "matches_reference", "logic_error relu.cube"},
+        Row{"wrong_label", 1, "FAIL", "rejects", "got the label 'relu.colour'"},
+        Row{"accept", 1, "FAIL", "rejects", "the call was accepted"},
+        Row{"infer", 1, "FAIL", "infers", "of precision"},
+        Row{"infer_rank", 1, "FAIL", "infers", "expected"},
+        Row{"path", 1, "FAIL", "paths_covered", "kernel 'secret' ran and is not in the manifest"},
+        Row{"status", 1, "FAIL", "matches_reference", "answered the unknown status 77"},
+        Row{"no_plan", 1, "FAIL", "matches_reference", "prepare() succeeded without a plan",
+            false}),
+    name_of_row);
+
+class Device : public testing::TestWithParam<Row> {};
+
+TEST_P(Device, IsReachedThroughItsOwnFunctionsOnly) {
+  const Row row = GetParam();
+  expect_row(check(hostile("device"), {"--set", std::string("fault=") + row.fault}), row);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, Device,
+    testing::Values(Row{"none", 0, "PASS", "", ""},
+                    Row{"alloc", 1, "FAIL", "matches_reference", "alloc() returned nothing", false},
+                    Row{"upload", 1, "FAIL", "matches_reference", "the bus is on strike", false},
+                    Row{"download", 1, "FAIL", "matches_reference", "the bus is on strike", false},
+                    Row{"stream", 1, "FAIL", "matches_reference", "no stream is free", false},
+                    Row{"wait", 1, "FAIL", "matches_reference", "fell off the bus", false},
+                    Row{"value", 1, "FAIL", "matches_reference", "output 0 at [0", false},
+                    Row{"overrun", 1, "FAIL", "writes_in_bounds", "memory of output 0", false},
+                    Row{"input", 1, "FAIL", "inputs_untouched", "an element of it", false}),
+    name_of_row);
+
+// A library that cannot be loaded, or is no backend.
+struct LoadRow {
+  const char* name;
+  int exit;
+  const char* says;
+};
+
+void PrintTo(const LoadRow& row, std::ostream* os) { *os << row.name; }
+
+class Loading : public testing::TestWithParam<LoadRow> {};
+
+TEST_P(Loading, FailsWithTheReason) {
+  const LoadRow row = GetParam();
+  const Ended e =
+      lockstep_says({"check", hostile(row.name), "--tier", "0", "--start-timeout", "0.5"});
+  EXPECT_EQ(e.exit, row.exit) << e.out << e.err;
+  expect_contains(e.err, row.says);
+  expect_contains(e.err, hostile(row.name));
+  EXPECT_LT(e.seconds, kSeconds);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, Loading,
+    testing::Values(LoadRow{"exits", 1, "exited with status 0 while it was being loaded"},
+                    LoadRow{"aborts", 1, "killed by SIGABRT while it was being loaded"},
+                    LoadRow{"hangs", 1, "did not finish loading"},
+                    LoadRow{"no_symbol", 2, "exports no symbol lockstep_backend_v1"},
+                    LoadRow{"other_abi", 2, "ABI version 2, this judge speaks version 1"},
+                    LoadRow{"null_table", 2, "returned no table"},
+                    LoadRow{"short_table", 2, "a required function of its table is missing"},
+                    LoadRow{"no_execute", 2, "a required function of its table is missing"},
+                    LoadRow{"no_manifest", 2, "it has no manifest"}),
+    [](const testing::TestParamInfo<LoadRow>& info) { return std::string(info.param.name); });
+
+// A manifest with these members instead of the usual ones.
+std::string manifest(const json& more) {
+  json m = json::parse(R"({"name": "n", "version": "1", "device": "CPU", "options": ["fault"],
+    "kernels": [{"op": "*", "name": "specification", "isa": "portable", "runnable": true}],
+    "claims": {"operators": {"*": {}}, "layouts": ["compact", "strided"], "errors": "label"}})");
+  m.merge_patch(more);
+  return m.dump();
+}
+
+TEST(Manifests, ThatAreNoneAreUsageErrors) {
+  const std::pair<std::string, const char*> rows[] = {
+      {"no JSON {", "has a wrong manifest: it is no JSON object"},
+      {"[1]", "has a wrong manifest: it is no JSON object"},
+      {manifest({{"name", nullptr}}), "'name' must be a string"},
+      {manifest({{"kernels", nullptr}}), "'kernels' must be a list"},
+      {manifest({{"claims", {{"operators", {{"nope", json::object()}}}}}}),
+       "'nope' is claimed and is no operator"},
+      {manifest({{"claims", {{"errors", "loud"}}}}), "'errors' must be label, class or none"}};
+  for (const auto& [text, says] : rows) {
+    const Ended e = lockstep_says({"check", hostile("misbehaving"), "--tier", "0", "--vectors", ""},
+                                  {{"HOSTILE_MANIFEST", text}});
+    EXPECT_EQ(e.exit, 2) << text << e.err;
+    expect_contains(e.err, says);
+    expect_contains(e.err, hostile("misbehaving"));
+  }
+}
+
+TEST(Manifests, ThatClaimNothingAreNoPass) {
+  const Checked c =
+      check(hostile("misbehaving"), {}, {{"HOSTILE_MANIFEST", manifest({{"claims", nullptr}})}});
+  EXPECT_EQ(c.end.exit, 3) << c.end.out;
+  EXPECT_EQ(c.report["verdict"], "INCOMPLETE");
+  EXPECT_EQ(c.count("executed"), 0);
+  EXPECT_EQ(c.count("not_claimed"), c.count("selected"));
+}
+
+TEST(Manifests, ThatClaimOneOperatorAreJudgedByIt) {
+  const std::string relu_only =
+      manifest({{"claims", {{"operators", {{"*", nullptr}, {"relu", json::object()}}}}}});
+  const Ended all = lockstep_says({"check", hostile("misbehaving"), "--tier", "0", "--vectors", ""},
+                                  {{"HOSTILE_MANIFEST", relu_only}});
+  EXPECT_EQ(all.exit, 0) << all.out;
+  expect_contains(all.out, "PASS  n 1  whole claim (1 of " + kAll + " operators)");
+  const Checked c = check(hostile("misbehaving"), {}, {{"HOSTILE_MANIFEST", relu_only}});
+  EXPECT_EQ(c.end.exit, 0) << c.end.out;
+  expect_contains(c.end.out, "SUBSET (1 of " + kAll + " operators)");
+  EXPECT_EQ(c.count("executed") + c.count("not_claimed"), c.count("selected"));
+  EXPECT_GT(c.count("not_claimed"), c.count("executed"));
+  EXPECT_EQ(c.report["scope"]["operators_claimed"], 1);
+}
+
+TEST(Manifests, HoldABackendToItsKernels) {
+  const json kernel = {{"op", "relu"}, {"name", "fast"}, {"isa", "portable"}, {"runnable", true}};
+  const json usual = json::parse(manifest(json::object()))["kernels"][0];
+  const Checked idle =
+      check(hostile("misbehaving"), {},
+            {{"HOSTILE_MANIFEST", manifest({{"kernels", json::array({usual, kernel})}})}});
+  EXPECT_EQ(idle.end.exit, 1) << idle.end.out;
+  expect_contains(idle.end.out, "kernel 'fast' (isa portable) never ran");
+  json elsewhere = kernel;
+  elsewhere["runnable"] = false;
+  const Checked absent =
+      check(hostile("misbehaving"), {},
+            {{"HOSTILE_MANIFEST", manifest({{"kernels", json::array({usual, elsewhere})}})}});
+  EXPECT_EQ(absent.end.exit, 0) << absent.end.out;
+}
+
+TEST(Manifests, HoldABackendToItsInstructionSets) {
+  json kernels = json::array();
+  for (const char* isa : {"portable", "avx2"})
+    kernels.push_back({{"op", "relu"},
+                       {"name", isa == std::string("avx2") ? "fast" : "specification"},
+                       {"isa", isa},
+                       {"runnable", true}});
+  const Checked c = check(
+      hostile("misbehaving"), {"--op", "relu", "--property", "isa"},
+      {{"HOSTILE_MANIFEST", manifest({{"kernels", kernels}, {"options", {"fault", "isa"}}})}});
+  EXPECT_EQ(c.end.exit, 1) << c.end.out;
+  expect_contains(c.end.out,
+                  "isa=avx2 was asked for, and kernel 'specification' of isa portable ran");
+}
+
+}  // namespace
+}  // namespace lockstep::judge
