@@ -1,0 +1,107 @@
+// Case ids say all there is to a case, and garbage is refused with words.
+#include "conformance/case.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "conformance/fill.h"
+#include "conformance/layout.h"
+#include "conformance/mutate.h"
+#include "conformance/select.h"
+#include "spec/operators.h"
+
+namespace lockstep::judge {
+namespace {
+
+std::vector<Item> drawn(u64 seed) {
+  Selection s;
+  s.tier = 0;
+  s.seed = seed;
+  return select_cases(s);
+}
+
+TEST(CaseId, RoundTripsForEveryDrawnCase) {
+  int legal = 0;
+  for (u64 seed : {1U, 2U, 3U})
+    for (const Item& item : drawn(seed)) {
+      const Case again = parse_case(item.id);
+      ASSERT_EQ(case_id(again), item.id);
+      ASSERT_EQ(refusal(again).label(), item.label) << item.id;
+      if (item.what != Item::legal) continue;
+      const std::vector<Tensor> want = inputs_of(item.call), got = inputs_of(again);
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t k = 0; k < want.size(); ++k) ASSERT_EQ(got[k].data, want[k].data) << item.id;
+      ++legal;
+    }
+  EXPECT_GE(legal, 3 * 60 * static_cast<int>(operators().size()));
+}
+
+TEST(CaseId, OfGarbageIsAUsageError) {
+  for (const char* id :
+       {"", "/", "nope/in=1@8", "relu", "relu/in", "relu/in=1", "relu/in=1@", "relu/in=x@8",
+        "relu/in=1@8/in=1@8", "relu/in=1@8/fill=", "relu/in=1@8/fill=literal:0",
+        "relu/in=1@8/fill=dense:1:2", "relu/in=1@8/memory=none", "relu/in=1@8/axis=1",
+        "relu/in=2@8/data=1", "relu/in=1@8/data=128", "relu/in=1@8/data=1+1", "cvm_clip/in=1@8"})
+    EXPECT_THROW(parse_case(id), UsageError) << id;
+}
+
+TEST(CaseId, NeverCrashesOnAnEditedId) {
+  constexpr char kBytes[] = "/=@+x:,-0189in\0\xff data";
+  Seeded draw(7);
+  int read = 0, refused = 0;
+  for (const Item& item : drawn(4)) {
+    std::string id = item.id;
+    for (i64 edits = draw(1, 3); edits > 0; --edits) {
+      const auto at = static_cast<std::size_t>(draw(0, static_cast<i64>(id.size()) - 1));
+      const char byte = kBytes[draw(0, std::size(kBytes) - 2)];
+      if (draw.coin())
+        id.insert(at, 1, byte);
+      else
+        id[at] = byte;
+    }
+    try {
+      ASSERT_FALSE(case_id(parse_case(id)).empty());
+      ++read;
+    } catch (const UsageError& e) {
+      ASSERT_FALSE(std::string(e.what()).empty());
+      ++refused;
+    }
+  }
+  EXPECT_GT(read, 20);
+  EXPECT_GT(refused, 200);
+}
+
+TEST(Placements, HoldEveryElementOnce) {
+  for (const Item& item : drawn(5)) {
+    if (item.what != Item::legal) continue;
+    for (int l = 0; l < kLayouts; ++l)
+      for (std::size_t k = 0; k < item.call.in.size(); ++k) {
+        const Type& t = item.call.in[k];
+        const Placement p = place(t, static_cast<Layout>(l), item.call.seed, static_cast<int>(k));
+        for (int d = 0; d < t.rank(); ++d) ASSERT_GT(p.stride[d], 0) << item.id;
+        std::vector<bool> taken(static_cast<std::size_t>(p.allocated));
+        for_each_address(t, p, [&](i64 at) {
+          ASSERT_TRUE(0 <= at && at < p.allocated) << item.id;
+          ASSERT_FALSE(taken[static_cast<std::size_t>(at)]) << item.id;
+          taken[static_cast<std::size_t>(at)] = true;
+        });
+        ASSERT_EQ(std::count(taken.begin(), taken.end(), true), volume(t.shape));
+      }
+  }
+}
+
+TEST(Fills, StayInsideTheirPrecision) {
+  for (const Item& item : drawn(6)) {
+    if (item.what != Item::legal) continue;
+    Case c = item.call;
+    for (int f = 0; f < kFills; ++f) {
+      c.fill = static_cast<Fill>(f);
+      for (const Tensor& t : inputs_of(c))
+        for (i32 v : t.data) ASSERT_LE(std::abs(i64{v}), max_of(t.type.precision)) << case_id(c);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::judge
