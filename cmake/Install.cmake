@@ -32,10 +32,11 @@ configure_file(cmake/lockstep.pc.in lockstep.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/lockstep.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-foreach(data vectors models)
-  install(DIRECTORY conformance/${data} DESTINATION share/lockstep
-    PATTERN "*.py" EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN "*.txt" EXCLUDE)
-endforeach()
+install(DIRECTORY conformance/vectors DESTINATION share/lockstep
+  PATTERN __pycache__ EXCLUDE)
+# The scripts beside a model make it anew; running it needs none of them.
+install(DIRECTORY conformance/models DESTINATION share/lockstep
+  PATTERN "*.py" EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN "*.txt" EXCLUDE)
 install(FILES LICENSE LICENSE-MIT NOTICE DESTINATION share/lockstep)
 
 if(LOCKSTEP_TESTS AND PROJECT_IS_TOP_LEVEL AND NOT LOCKSTEP_SANITIZE)

@@ -43,8 +43,8 @@ struct Reply {
 
 /// The shared block: what a worker says of its library, the question, the reply, the tensors.
 struct Channel {
-  enum State { starting, ready, refused } state = starting;
-  char refusal[512]{};  ///< why there is no backend, where state is refused
+  enum State { starting, ready, refused, unopened } state = starting;
+  char refusal[512]{};  ///< why there is no backend, where state is refused or unopened
   bool infers = false;
   std::size_t manifest_size = 0;
   char manifest[1 << 20]{};

@@ -75,7 +75,11 @@ class LibrarySubject : public Subject {
     const Channel& c = memory_.channel();
     try {
       if (c.state == Channel::refused) throw UsageError(c.refusal);
+      if (c.state == Channel::unopened) throw RefusedOptions(c.refusal);
       manifest_ = parse_manifest(std::string(c.manifest, c.manifest_size));
+    } catch (const RefusedOptions& e) {
+      stop();
+      throw RefusedOptions("'" + path + "' " + e.what());
     } catch (const UsageError& e) {
       stop();
       throw UsageError("'" + path + "' " + e.what());

@@ -13,6 +13,11 @@ struct LoadCrash : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A backend that is one, and refuses the options it was given, or their absence.
+struct RefusedOptions : UsageError {
+  using UsageError::UsageError;
+};
+
 /// @throws UsageError if the file is no library or no backend, LoadCrash if loading it kills.
 std::unique_ptr<Subject> open_library(const std::string& path, const Limits& limits);
 

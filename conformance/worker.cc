@@ -325,7 +325,10 @@ void work(const std::string& path, const std::vector<Options>& configs, Channel&
     // Here, where a device has time to wake up. What failed is tried again for every question.
     Reply opened;
     library->open(0, opened);
-    if (opened.code == kLogic) refuse(channel, std::string("refuses its options: ") + opened.text);
+    if (opened.code == kLogic) {
+      refuse(channel, std::string("refuses its options: ") + opened.text);
+      channel.state = Channel::unopened;
+    }
   } catch (const std::exception& e) {
     refuse(channel, std::string("is no backend: ") + e.what());
   }

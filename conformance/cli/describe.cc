@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/cli/verbs.h"
+#include "conformance/library_subject.h"
 #include "conformance/mutate.h"
 #include "conformance/places.h"
 #include "conformance/property.h"
@@ -177,6 +178,8 @@ int doctor() {
       for (const KernelInfo& k : m.kernels)
         kernels += fmt::format(" {}{}", k.name, k.runnable ? "" : " (cannot run here)");
       say(true, fmt::format("backend {} {} on {}:{}", m.name, m.version, m.device, kernels));
+    } catch (const RefusedOptions& e) {
+      say(true, "backend " + n + " needs an option: " + e.what());
     } catch (const std::exception& e) {
       say(false, "backend " + n + ": " + e.what());
     }

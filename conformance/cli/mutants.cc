@@ -30,7 +30,7 @@ struct Fate {
 
 std::vector<Mutant> mutants_of(const std::string& backend, const Limits& limits) {
   Limits any = limits;
-  any.set.erase("mutant");
+  any.set["mutant"] = "none";
   const Manifest m = open_subject(backend, any)->manifest();
   const json j = json::parse(m.text);
   if (!j.contains("mutants"))
