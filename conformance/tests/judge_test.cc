@@ -1,0 +1,374 @@
+// What a run comes to: which cases it selects, what it makes of their results, how it says so.
+#include "conformance/judge.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "conformance/property.h"
+#include "conformance/shard.h"
+#include "conformance/tests/reference_subject.h"
+
+namespace lockstep::judge {
+namespace {
+
+// A run in which everything is well, for tests to spoil.
+Report passing() {
+  Report r;
+  r.backend = r.name = "toy";
+  r.version = "1.2";
+  r.tier = 0;
+  r.seed = 7;
+  r.set_hash = "0123456789abcdef0123456789abcdef";
+  r.operators_selected = r.operators_all = 16;
+  r.operators_claimed = 3;
+  r.counts.selected = 1234567;
+  r.counts.executed = r.counts.passed = 1000000;
+  r.counts.not_claimed = 234567;
+  r.counts.calls = 5000000;
+  r.legal_selected = 800000;
+  r.legal_not_claimed = 100000;
+  r.canaries_planted = r.canaries_flagged = 16;
+  r.cells["relu"]["matches_reference"].judged = 1000000;
+  return r;
+}
+
+void blind(Report& r) { r.canaries_flagged = 15; }
+void missing(Report& r) { r.counts.missing = 1; }
+void below_floor(Report& r) { r.below_floor = {"relu"}; }
+void unjudged(Report& r) { r.cells.clear(); }
+void empty(Report& r) {
+  r.counts = {};
+  r.cells.clear();
+}
+void crashed(Report& r) { r.counts.crashed = 1; }
+void timed_out(Report& r) { r.counts.timed_out = 1; }
+void quarantined(Report& r) { r.counts.quarantined = 1; }
+void fail(Report& r, const char* property) {
+  r.failures.push_back({"relu", property, "relu/in=1@8", "is wrong", 1, {}, {}, {}});
+}
+void differing(Report& r) { fail(r, "deterministic"); }
+void failed(Report& r) {
+  r.counts.failed = 1;
+  fail(r, "matches_reference");
+}
+void uncovered(Report& r) { fail(r, "paths_covered"); }
+
+struct Conclusion {
+  const char* name;
+  std::vector<void (*)(Report&)> spoiled;
+  const char* verdict;
+  Exit exit;
+};
+
+TEST(Conclude, FollowsThePrecedenceOfExitCodes) {
+  const Conclusion rows[] = {
+      {"nothing", {}, "PASS", Exit::pass},
+      {"a failed case", {failed}, "FAIL", Exit::fail},
+      {"a failure of the run", {uncovered}, "FAIL", Exit::fail},
+      {"another answer", {differing}, "NONDETERMINISTIC", Exit::fail},
+      {"a crash", {crashed}, "CRASH", Exit::fail},
+      {"a hang", {timed_out}, "CRASH", Exit::fail},
+      {"a quarantine", {quarantined}, "CRASH", Exit::fail},
+      {"nothing but a quarantine", {empty, quarantined}, "CRASH", Exit::fail},
+      {"crashes that nothing judged", {unjudged, crashed}, "CRASH", Exit::fail},
+      {"a case without result", {missing}, "INCOMPLETE", Exit::incomplete},
+      {"too few cases", {below_floor}, "INCOMPLETE", Exit::incomplete},
+      {"no case", {empty}, "INCOMPLETE", Exit::incomplete},
+      {"no judgement", {unjudged}, "INCOMPLETE", Exit::incomplete},
+      {"a canary that lived", {blind}, "BROKEN", Exit::judge_broke},
+      {"4 before 3", {blind, missing}, "BROKEN", Exit::judge_broke},
+      {"4 before an empty 3", {empty, blind}, "BROKEN", Exit::judge_broke},
+      {"4 before 1", {blind, crashed, differing, failed}, "BROKEN", Exit::judge_broke},
+      {"3 before a crash", {missing, crashed}, "INCOMPLETE", Exit::incomplete},
+      {"3 before a quarantine", {missing, quarantined}, "INCOMPLETE", Exit::incomplete},
+      {"3 before a failure", {below_floor, failed}, "INCOMPLETE", Exit::incomplete},
+      {"a floor missed by quarantine", {below_floor, quarantined}, "CRASH", Exit::fail},
+      {"a floor missed beside a crash", {below_floor, crashed}, "INCOMPLETE", Exit::incomplete},
+      {"a crash before the rest", {crashed, differing, failed}, "CRASH", Exit::fail},
+      {"the reason of a failure", {differing, failed}, "NONDETERMINISTIC", Exit::fail}};
+  for (const Conclusion& row : rows) {
+    Report r = passing();
+    for (auto* spoil : row.spoiled) spoil(r);
+    conclude(r);
+    EXPECT_EQ(r.verdict, row.verdict) << row.name;
+    EXPECT_EQ(r.exit, row.exit) << row.name;
+  }
+}
+
+TEST(Conclude, LetsAWrongQuestionPrecedeAnEmptyOne) {
+  Selection none;
+  none.properties = {"matches_vectors"};
+  EXPECT_EQ(judge("reference", none, {}).exit, Exit::incomplete);
+  EXPECT_THROW(judge("no such backend", none, {}), UsageError);
+  none.operators = {"nope"};
+  EXPECT_THROW(judge("reference", none, {}), UsageError);
+}
+
+TEST(VerdictLine, SaysWhatAPassIsAbout) {
+  Report r = passing();
+  conclude(r);
+  EXPECT_EQ(verdict_line(r),
+            "PASS  toy 1.2  whole claim (3 of 16 operators)\n"
+            "  1,234,567 selected: 1,000,000 executed, 234,567 not claimed (12.5% of the legal "
+            "calls), 0 missing, 0 quarantined\n"
+            "  1,000,000 executed: 1,000,000 passed, 0 failed, 0 crashed, 0 timed out; 5,000,000 "
+            "calls\n"
+            "  tier 0, seed 7, canaries 16/16, floor 3 per operator met, set 0123456789abcdef\n"
+            "  exit 0 (pass)");
+}
+
+TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
+  Report r = passing();
+  r.partial = true;
+  r.operators_selected = 2;
+  r.counts = {};
+  r.counts.selected = 999;
+  r.counts.executed = 10;
+  r.counts.passed = 1, r.counts.failed = 2, r.counts.crashed = 3, r.counts.timed_out = 4;
+  r.counts.not_claimed = 20, r.counts.missing = 5, r.counts.quarantined = 6, r.counts.calls = 7;
+  r.legal_selected = 0;
+  r.below_floor = {"relu"};
+  r.canaries_flagged = 3;
+  conclude(r);
+  EXPECT_EQ(verdict_line(r),
+            "BROKEN  toy 1.2  SUBSET (2 of 16 operators)\n"
+            "  999 selected: 10 executed, 20 not claimed (0.0% of the legal calls), 5 missing, "
+            "6 quarantined\n"
+            "  10 executed: 1 passed, 2 failed, 3 crashed, 4 timed out; 7 calls\n"
+            "  tier 0, seed 7, canaries 3/16, floor 3 per operator NOT met, set 0123456789abcdef\n"
+            "  exit 4 (judge broke)");
+}
+
+TEST(Summary, ShowsTheFirstFailuresAndCountsTheRest) {
+  Report r = passing();
+  for (int k = 0; k < 13; ++k) failed(r);
+  conclude(r);
+  const std::string plain = summary(r, false), coloured = summary(r, true);
+  std::size_t shown = 0;
+  for (std::size_t at = 0; (at = plain.find("relu violates", at)) != std::string::npos; ++at)
+    ++shown;
+  EXPECT_EQ(shown, 10U);
+  EXPECT_NE(plain.find("\n3 more kinds of failure are in the report"), std::string::npos);
+  EXPECT_EQ(plain.find('\033'), std::string::npos);
+  EXPECT_NE(coloured.find("\033[1;31mFAIL\033[0m  toy"), std::string::npos);
+}
+
+TEST(Glob, MatchesTheWholeText) {
+  for (const auto& [pattern, text] : {std::pair{"", ""},
+                                      {"*", ""},
+                                      {"*", "relu"},
+                                      {"relu", "relu"},
+                                      {"r?lu", "relu"},
+                                      {"*pool*", "max_pool2d"},
+                                      {"max*2d", "max_pool2d"},
+                                      {"**u", "relu"},
+                                      {"*a*a*", "banana"}})
+    EXPECT_TRUE(glob(pattern, text)) << pattern << " " << text;
+  for (const auto& [pattern, text] : {std::pair{"", "relu"},
+                                      {"?", ""},
+                                      {"rel", "relu"},
+                                      {"elu", "relu"},
+                                      {"relu?", "relu"},
+                                      {"RELU", "relu"},
+                                      {"max*3d", "max_pool2d"},
+                                      {"*a*a*a*a*", "banana"},
+                                      {"[r]elu", "relu"}})
+    EXPECT_FALSE(glob(pattern, text)) << pattern << " " << text;
+}
+
+Selection smoke() {
+  Selection s;
+  s.tier = 0;
+  return s;
+}
+
+std::vector<std::string> ids(const Selection& s) {
+  std::vector<std::string> all;
+  for (const Item& i : select_cases(s)) all.push_back(i.id);
+  return all;
+}
+
+TEST(SelectCases, TakesABudgetFromTheFront) {
+  const std::vector<std::string> all = ids(smoke());
+  for (i64 budget : {1, 17, 200}) {
+    Selection s = smoke();
+    s.budget = budget;
+    const std::vector<std::string> some = ids(s);
+    ASSERT_EQ(some.size(), static_cast<std::size_t>(budget));
+    EXPECT_TRUE(std::equal(some.begin(), some.end(), all.begin()));
+    EXPECT_TRUE(s.partial());
+  }
+  Selection s = smoke();
+  s.budget = static_cast<i64>(all.size()) + 1;
+  EXPECT_EQ(ids(s), all);
+}
+
+TEST(SelectCases, IsFixedByItsSeed) {
+  Selection s = smoke();
+  s.operators = {"relu", "sum"};
+  const std::string first = set_hash(select_cases(s));
+  EXPECT_EQ(first.size(), 64U);
+  EXPECT_EQ(set_hash(select_cases(s)), first);
+  std::vector<Item> turned = select_cases(s);
+  std::swap(turned[0], turned[1]);
+  EXPECT_NE(set_hash(turned), first) << "the order is part of the set";
+  s.seed = 2;
+  EXPECT_NE(set_hash(select_cases(s)), first);
+}
+
+TEST(SelectCases, LetsOperatorsTakeTurns) {
+  const std::vector<Item> items = select_cases(smoke());
+  const auto n = operators().size();
+  const auto rounds = static_cast<std::size_t>(tier_size(0).legal);
+  ASSERT_GE(items.size(), n * rounds);
+  for (std::size_t round = 0; round < rounds; ++round)
+    for (std::size_t k = 0; k < n; ++k)
+      ASSERT_EQ(items[round * n + k].call.op, items[k].call.op) << round;
+  std::set<const OpInfo*> first;
+  for (std::size_t k = 0; k < n; ++k) first.insert(items[k].call.op);
+  EXPECT_EQ(first.size(), n);
+}
+
+TEST(SelectCases, KnowsWhatAPropertyNeeds) {
+  Selection s = smoke();
+  s.properties = {"rejects"};
+  const std::vector<Item> illegal = select_cases(s);
+  EXPECT_GT(illegal.size(), operators().size());
+  for (const Item& i : illegal) ASSERT_EQ(i.what, Item::illegal) << i.id;
+  s.properties = {"layout"};
+  const std::vector<Item> legal = select_cases(s);
+  EXPECT_EQ(legal.size(), operators().size() * static_cast<std::size_t>(tier_size(0).legal));
+  for (const Item& i : legal) ASSERT_EQ(i.what, Item::legal) << i.id;
+  s.properties = {"matches_vectors"};
+  EXPECT_TRUE(select_cases(s).empty());
+  s.properties = {"matches_vectors", "nope"};
+  EXPECT_THROW(select_cases(s), UsageError);
+}
+
+TEST(SelectCases, TakesExplicitCasesAsTheyAre) {
+  Selection s;
+  s.cases = {"relu/in=1@8/fill=one:0", "relu/in=0@8/fill=one:0"};
+  const std::vector<Item> items = select_cases(s);
+  ASSERT_EQ(items.size(), 2U);
+  EXPECT_EQ(items[0].what, Item::legal);
+  EXPECT_EQ(items[1].what, Item::illegal);
+  EXPECT_EQ(items[1].label, refusal(items[1].call).label());
+  s.cases = {"relu/in=1@8/fill=one:0", "garbage"};
+  EXPECT_THROW(select_cases(s), UsageError);
+}
+
+// A subject in this process that ends as it is told where it meets a vector of three elements.
+class Mortal : public ReferenceSubject {
+ public:
+  explicit Mortal(Answer::Kind end) : end_(end) {}
+  Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
+                 const Run& run) override {
+    if (c.in[0].dim(0) == 3) return dead();
+    return ReferenceSubject::execute(c, in, out, run);
+  }
+  Answer refuse(const Case&) override { return dead(); }
+
+ private:
+  Answer dead() const {
+    Answer a;
+    a.kind = end_;
+    a.message = "gone";
+    return a;
+  }
+  Answer::Kind end_;
+};
+
+ItemResult result_of(Subject& subject, const char* id, const Selection& wanted) {
+  Selection s;
+  s.cases = {id};
+  const std::vector<Item> items = select_cases(s);
+  return judge_trial(perform(subject, items[0], {}), wanted);
+}
+
+TEST(JudgeTrial, TellsHowACaseEnded) {
+  Mortal crash(Answer::Kind::crashed), hang(Answer::Kind::timed_out),
+      error(Answer::Kind::runtime_error);
+  const char *fatal = "relu/in=3@8/data=1,2,3", *harmless = "relu/in=2@8/data=1,2";
+  EXPECT_EQ(result_of(crash, harmless, {}).outcome, Outcome::passed);
+  EXPECT_EQ(result_of(crash, fatal, {}).outcome, Outcome::crashed);
+  EXPECT_EQ(result_of(hang, fatal, {}).outcome, Outcome::timed_out);
+  EXPECT_EQ(result_of(error, fatal, {}).outcome, Outcome::failed);
+  EXPECT_EQ(result_of(crash, "relu/in=0@8/fill=one:0", {}).outcome, Outcome::crashed);
+}
+
+TEST(JudgeTrial, TellsADeathThatNoSelectedPropertyJudges) {
+  Mortal crash(Answer::Kind::crashed);
+  Selection only;
+  only.properties = {"infers"};
+  const ItemResult dead = result_of(crash, "relu/in=3@8/data=1,2,3", only);
+  ASSERT_EQ(dead.findings.size(), 1U);
+  EXPECT_EQ(dead.findings[0].first, "matches_reference");
+  EXPECT_EQ(dead.findings[0].second, "answered crashed: gone");
+  EXPECT_TRUE(result_of(crash, "relu/in=2@8/data=1,2", only).judged.empty());
+}
+
+TEST(Judge, CountsEveryCaseOnce) {
+  Selection s = smoke();
+  s.operators = {"relu", "take"};
+  Conduct c;
+  c.jobs = 2;
+  c.limits.timeout_s = c.limits.start_s = 20;
+  i64 last = 0, all = 0;
+  c.progress = [&](i64 done, i64 of, i64 failures) {
+    EXPECT_EQ(done, last + 1);
+    EXPECT_EQ(failures, 0);
+    last = done, all = of;
+  };
+  const Report r = judge("reference", s, c);
+  EXPECT_EQ(r.verdict, "PASS") << summary(r, false);
+  EXPECT_EQ(r.name, "reference");
+  EXPECT_EQ(r.manifest_hash.size(), 64U);
+  EXPECT_EQ(r.set_hash, set_hash(select_cases(s)));
+  EXPECT_EQ(r.counts.selected, static_cast<i64>(select_cases(s).size()));
+  EXPECT_EQ(r.counts.executed, r.counts.selected);
+  EXPECT_EQ(r.counts.passed, r.counts.selected);
+  EXPECT_EQ(last, r.counts.selected);
+  EXPECT_EQ(all, r.counts.selected);
+  EXPECT_GT(r.counts.calls, 2 * r.counts.executed);
+  EXPECT_EQ(r.executed_legal.at("relu"), tier_size(0).legal);
+  EXPECT_EQ(r.cells.at("relu").at("matches_reference").judged, tier_size(0).legal);
+  EXPECT_EQ(r.operators_selected, 2);
+  EXPECT_EQ(r.canaries_planted, 16);
+  EXPECT_EQ(r.canaries_flagged, 16);
+}
+
+TEST(Judge, GathersFailuresByOperatorAndProperty) {
+  Selection s = smoke();
+  s.operators = {"relu"};
+  s.properties = {"matches_reference", "deterministic"};
+  Conduct c;
+  c.shrink = false;
+  c.limits.timeout_s = c.limits.start_s = 20;
+  const Report r = judge("null", s, c);
+  EXPECT_EQ(r.exit, Exit::fail);
+  const auto found = std::find_if(r.failures.begin(), r.failures.end(), [](const Failure& f) {
+    return f.property == "matches_reference";
+  });
+  ASSERT_NE(found, r.failures.end());
+  EXPECT_EQ(found->op, "relu");
+  EXPECT_EQ(found->count, tier_size(0).legal);
+  EXPECT_EQ(found->count, r.cells.at("relu").at("matches_reference").failed);
+  EXPECT_TRUE(found->shrunk.empty());
+  EXPECT_EQ(found->id, select_cases(s)[0].id) << "the first case that shows it";
+  EXPECT_EQ(found->repeat, "lockstep repro null --property matches_reference '" + found->id + "'");
+}
+
+TEST(Judge, OfNoCaseIsIncomplete) {
+  Selection s = smoke();
+  s.properties = {"matches_vectors"};
+  const Report r = judge("reference", s, {});
+  EXPECT_EQ(r.verdict, "INCOMPLETE");
+  EXPECT_EQ(static_cast<int>(r.exit), 3);
+  EXPECT_EQ(r.counts.selected, 0);
+  EXPECT_EQ(r.counts.executed, 0);
+}
+
+}  // namespace
+}  // namespace lockstep::judge
