@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "conformance/library_subject.h"
 #include "conformance/property.h"
@@ -65,14 +66,56 @@ void smaller_extents(const Case& c, Candidates& out) {
       }
 }
 
+// The literal case without some positions of every axis of this extent, attributes included.
+Case cut(const Case& c, i64 extent, i64 first, i64 count) {
+  Case s = c;
+  const auto gone = [&](i64 i) { return first <= i && i < first + count; };
+  for (std::size_t k = 0; k < c.in.size(); ++k) {
+    const Shape& shape = c.in[k].shape;
+    s.data[k].clear();
+    Index at = Index::filled(shape.size, 0);
+    for (i64 v : c.data[k]) {
+      bool kept = true;
+      for (int d = 0; d < shape.size; ++d) kept = kept && !(shape[d] == extent && gone(at[d]));
+      if (kept) s.data[k].push_back(v);
+      next(at, shape);
+    }
+    for (i64& e : s.in[k].shape.item)
+      if (e == extent) e -= count;
+  }
+  for (std::size_t k = 0; k < s.attrs.size(); ++k)
+    for (int i = 0; s.op->attrs[static_cast<int>(k)].kind != Kind::boolean &&
+                    i < min(s.attrs[k].ints.size, kMaxTuple);
+         ++i)
+      if (s.attrs[k].ints[i] == extent) s.attrs[k].ints[i] -= count;
+  return s;
+}
+
+// Halves first, then single positions.
+void fewer_positions(const Case& c, Candidates& out) {
+  if (c.fill != Fill::literal || refusal(c).refused()) return;
+  std::set<i64> extents;
+  for (const Type& t : c.in) extents.insert(t.shape.begin(), t.shape.end());
+  for (i64 e : extents) {
+    if (e > 3) {
+      out.push_back(cut(c, e, 0, e / 2));
+      out.push_back(cut(c, e, e / 2, e - e / 2));
+    }
+    for (i64 i = 0; e > 1 && i < e; ++i) out.push_back(cut(c, e, i, 1));
+  }
+}
+
 void lower_ranks(const Case& c, Candidates& out) {
-  if (c.fill == Fill::literal) return;
   int top = 0;
   for (const Type& t : c.in) top = std::max(top, t.rank());
   for (int d = 0; d < min(top, kMaxRank); ++d) {
     Case s = c;
+    // Written-out values stay where they are if the axis has but one position.
+    const auto stays = [&](const Type& t) {
+      return d >= t.rank() || t.rank() < 2 || (c.fill == Fill::literal && t.shape[d] != 1);
+    };
     for (Type& t : s.in) {
-      if (d >= t.rank() || t.rank() < 2) continue;
+      if (stays(t)) continue;
       Shape less;
       for (int e = 0; e < t.rank(); ++e)
         if (e != d) less.push(t.shape[e]);
@@ -153,6 +196,7 @@ rc::Seq<Case> simpler(const Case& c) {
   fewer_inputs(c, all);
   lower_ranks(c, all);
   smaller_extents(c, all);
+  fewer_positions(c, all);
   simpler_attributes(c, all);
   simpler_memory(c, all);
   simpler_values(c, all);
