@@ -179,10 +179,8 @@ Report judge(const std::string& backend, const Selection& selection, const Condu
   r.canaries_flagged = totals.canaries_flagged;
   r.quarantine = totals.quarantine;
   r.counts.missing = static_cast<i64>(put.size()) - done;
-  if (!conduct.stop_at_first) {
-    judge_paths(r, subject->manifest(), selection);
-    judge_floor(r, subject->manifest(), selection);
-  }
+  judge_paths(r, subject->manifest(), selection);
+  judge_floor(r, subject->manifest(), selection);
   if (conduct.shrink) shrink_failures(r, *subject, plan);
   for (Failure& f : r.failures)
     if (!f.id.empty()) f.repeat = repeat_command(r, conduct, f);

@@ -13,7 +13,6 @@ struct Conduct {
   Limits limits;
   int jobs = 0;  ///< processes; 0: as many as processors
   bool shrink = true;
-  bool stop_at_first = false;  ///< end at the first failure, for mutants
   std::function<void(i64 done, i64 all, i64 failed)> progress;
 };
 

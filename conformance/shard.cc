@@ -181,16 +181,14 @@ class Collector {
             const std::function<void(std::size_t, const ItemResult&)>& take)
       : children_(children), take_(take) {}
 
-  ShardTotals run(bool stop_at_first) {
-    while (open() > 0 && !(stop_at_first && failed_)) {
+  ShardTotals run() {
+    while (open() > 0) {
       std::vector<pollfd> fds;
       for (const Child& c : children_) fds.push_back({c.done ? -1 : c.fd, POLLIN, 0});
       if (poll(fds.data(), fds.size(), -1) < 0) continue;
       for (std::size_t k = 0; k < fds.size(); ++k)
         if (fds[k].revents) read_from(children_[k]);
     }
-    // Stopped early: what came is handed over although others before it did not.
-    for (const auto& [n, r] : waiting_) take_(n, r);
     std::sort(totals_.quarantine.begin(), totals_.quarantine.end());
     totals_.quarantine.erase(std::unique(totals_.quarantine.begin(), totals_.quarantine.end()),
                              totals_.quarantine.end());
@@ -222,7 +220,6 @@ class Collector {
       totals_.quarantine.push_back(j["quarantine"]);
     } else {
       ItemResult r = from_json(j);
-      failed_ = failed_ || r.outcome != Outcome::passed;
       waiting_.emplace(j["n"].get<std::size_t>(), std::move(r));
       for (auto at = waiting_.begin(); at != waiting_.end() && at->first == next_;
            at = waiting_.erase(at))
@@ -234,7 +231,6 @@ class Collector {
   const std::function<void(std::size_t, const ItemResult&)>& take_;
   std::map<std::size_t, ItemResult> waiting_;
   std::size_t next_ = 0;
-  bool failed_ = false;
   ShardTotals totals_;
 };
 
@@ -301,7 +297,7 @@ ShardTotals judge_in_processes(const std::string& backend, const std::vector<con
     }
   };
   try {
-    const ShardTotals totals = Collector(children, take).run(conduct.stop_at_first);
+    const ShardTotals totals = Collector(children, take).run();
     end_all();
     return totals;
   } catch (...) {
