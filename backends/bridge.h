@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/backend.hpp"
-#include "spec/check.h"
+#include "spec/explain.h"
 #include "spec/operators.h"
 
 namespace lockstep::backend {
@@ -55,7 +55,7 @@ inline Inferred checked_types(const Call& call, const OpInfo*& op, std::vector<A
   const Attributes values{attrs.data(), static_cast<int>(attrs.size())};
   const Types types{in.data(), static_cast<int>(in.size())};
   if (const Refusal r = check(*op, values, types); r.refused())
-    throw LogicError(r.label(), "refused by the rule " + r.label());
+    throw LogicError(r.label(), explain(*op, r, values, types));
   return op->infer(values, types);
 }
 

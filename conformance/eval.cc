@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "spec/attributes.h"
+#include "spec/explain.h"
 
 namespace lockstep::judge {
 namespace {
@@ -69,8 +70,7 @@ Answer judged(Subject& subject, Request& q) {
   c.in = q.types;
   c.fill = Fill::zero;
   const auto ours = [&](const Refusal& r) {
-    return error(Kind::logic_error, r.label(),
-                 reference::explain(*c.op, r, c.attributes(), c.types()));
+    return error(Kind::logic_error, r.label(), explain(*c.op, r, c.attributes(), c.types()));
   };
   if (const Refusal r = refusal(c); r.refused())
     return subject.manifest().errors == Errors::none ? ours(r) : refused_by(subject, c, ours(r));

@@ -1,23 +1,12 @@
 #include "reference/evaluate.h"
 
+#include "spec/explain.h"
+
 namespace lockstep::reference {
 namespace {
 
 // -2^31 is no legal value: an element that stays so was never written.
 constexpr i32 kUnwritten = INT32_MIN;
-
-std::string text(const Shape& s) {
-  std::string t = "(";
-  for (i64 e : s) t += (t.size() > 1 ? "," : "") + std::to_string(e);
-  return t + (s.fits() ? ")" : ",...)");
-}
-
-std::string text(Types in) {
-  std::string t;
-  for (const Type& x : in)
-    t += (t.empty() ? "" : ", ") + text(x.shape) + " of precision " + std::to_string(x.precision);
-  return t;
-}
 
 // The first input with a value outside its declared precision, -1 if there is none.
 int out_of_precision(const std::vector<Tensor>& in) {
@@ -29,37 +18,7 @@ int out_of_precision(const std::vector<Tensor>& in) {
   return -1;
 }
 
-std::string explain_input(const Refusal& why, Types in) {
-  const Type& x = in[why.which];
-  const std::string which = "input " + std::to_string(why.which);
-  if (why.word == "rank") return which + " has rank " + std::to_string(x.rank());
-  if (why.word == "precision")
-    return which + " has precision " + std::to_string(x.precision) + ", outside 1..32";
-  return which + " has shape " + text(x.shape) +
-         (why.word == "volume" ? ", more than 2^30 elements" : ", an extent outside 1..2^24");
-}
-
 }  // namespace
-
-std::string explain(const OpInfo& op, const Refusal& why, Attributes attrs, Types in) {
-  const std::string name(op.name);
-  if (why.scope == "attr")
-    return name + ": attribute '" + std::string(op.attrs[why.which].name) +
-           "' has an illegal value (" + std::string(why.word) + ")";
-  if (why.is("op", "inputs"))
-    return name + ": " + std::to_string(in.size()) + " inputs given, " +
-           (op.inputs_needed(attrs) < 0 ? "1 to 1024" : std::to_string(op.inputs_needed(attrs))) +
-           " needed";
-  if (why.is("input", "value"))
-    return name + ": input " + std::to_string(why.which) +
-           " has a value outside its declared precision";
-  if (why.scope == "input") return name + ": " + explain_input(why, in);
-  if (why.word == "shape" || why.word == "precision")
-    return name + ": output " + std::to_string(why.which) + " would have an illegal " +
-           std::string(why.word) + " for inputs " + text(in);
-  return name + ": required is that " + std::string(op.rules[why.which].text) + "; inputs " +
-         text(in);
-}
 
 std::vector<Tensor> outputs(const OpInfo& op, Attributes attrs, const std::vector<Tensor>& in) {
   std::vector<Type> types;

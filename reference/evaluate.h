@@ -25,9 +25,6 @@ struct Outcome {
   std::vector<Tensor> out;
 };
 
-/// One sentence for a refusal: what, where and why.
-std::string explain(const OpInfo& op, const Refusal& why, Attributes attrs, Types in);
-
 /// The outputs of a call that `check` has passed.
 /// @throws BrokenSpecification where the specification's text contradicts itself.
 std::vector<Tensor> outputs(const OpInfo& op, Attributes attrs, const std::vector<Tensor>& in);

@@ -10,6 +10,7 @@
 #include "reference/graph/symbol.h"
 #include "reference/ndarray/params.h"
 #include "spec/attributes.h"
+#include "spec/explain.h"
 #include "spec/operators.h"
 
 namespace lockstep::graph {
@@ -220,8 +221,7 @@ class GraphBuilder {
     for (int e : n.inputs) in.push_back(entry(e).type);
     const Types types{in.data(), static_cast<int>(in.size())};
     if (const Refusal r = check(*n.op, n.attributes(), types); r.refused())
-      throw Error(r.label(),
-                  describe(graph_, i) + ": " + reference::explain(*n.op, r, n.attributes(), types));
+      throw Error(r.label(), describe(graph_, i) + ": " + explain(*n.op, r, n.attributes(), types));
     const Inferred y = n.op->infer(n.attributes(), types);
     for (int k = 0; k < y.count; ++k) {
       const int e = n.first_entry + k;
