@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "conformance/subject.h"
 #include "spec/attributes.h"
 
 namespace lockstep::judge {
@@ -11,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 [[noreturn]] void refuse(const std::string& where, const std::string& why) {
-  throw UsageError("has a wrong manifest: '" + where + "' " + why);
+  throw UsageError("has a wrong manifest: '" + printable(where) + "' " + why);
 }
 
 std::string text_of(const json& j, const char* key) {
@@ -36,6 +37,26 @@ void read_range(const json& j, const char* key, Range& r) {
   if (!v.is_array() || v.size() != 2 || !v[0].is_number_integer() || !v[1].is_number_integer())
     refuse(key, "must be [least, most]");
   r = {v[0], v[1]};
+  if (r.min > r.max) refuse(key, "must be [least, most]");
+}
+
+// A misspelt attribute or value would claim another set of calls in silence.
+void check_values(const OpInfo& op, const std::string& name,
+                  const std::vector<std::string>& legal) {
+  const auto f = std::find_if(op.attrs.begin(), op.attrs.end(),
+                              [&](const AttrInfo& a) { return a.name == name; });
+  if (f == op.attrs.end()) refuse(name, "is no attribute of " + std::string(op.name));
+  for (const std::string& text : legal)
+    if (!parse_attribute(*f, text).broken.empty())
+      refuse(name, "of " + std::string(op.name) + " cannot be '" + printable(text) + "'");
+}
+
+// A claim for every operator restricts those that have the attribute.
+void check_values_anywhere(const std::string& name) {
+  for (const OpInfo* op : operators())
+    for (const AttrInfo& f : op->attrs)
+      if (f.name == name) return;
+  refuse(name, "is no attribute of any operator");
 }
 
 Claim claim_of(const std::string& op, const json& j) {
@@ -46,7 +67,13 @@ Claim claim_of(const std::string& op, const json& j) {
   for (const auto& [key, value] : j.items()) {
     if (key == "attrs") {
       if (!value.is_object()) refuse(key, "must be an object");
-      for (const auto& [name, legal] : value.items()) c.attrs[name] = texts_of(value, name.c_str());
+      for (const auto& [name, legal] : value.items()) {
+        c.attrs[name] = texts_of(value, name.c_str());
+        if (op == "*")
+          check_values_anywhere(name);
+        else
+          check_values(*find_operator(op), name, c.attrs[name]);
+      }
     } else if (key != "rank" && key != "precision" && key != "extent") {
       refuse(key, "is no restriction of a claim");
     }
@@ -61,7 +88,10 @@ KernelInfo kernel_of(const json& j) {
   if (!j.is_object()) refuse("kernels", "must be a list of objects");
   if (!j.contains("runnable") || !j["runnable"].is_boolean())
     refuse("runnable", "must be a boolean");
-  return {text_of(j, "op"), text_of(j, "name"), text_of(j, "isa"), j["runnable"]};
+  const std::string op = text_of(j, "op");
+  if (op != "*" && !find_operator(op)) refuse(op, "has a kernel and is no operator");
+  return {op == "*" ? op : std::string(find_operator(op)->name), text_of(j, "name"),
+          text_of(j, "isa"), j["runnable"]};
 }
 
 void read_claims(const json& claims, Manifest& m) {
@@ -72,6 +102,8 @@ void read_claims(const json& claims, Manifest& m) {
       m.claims.push_back(claim_of(op, restrictions));
   }
   const auto layouts = texts_of(claims, "layouts");
+  for (const std::string& l : layouts)
+    if (l != "compact" && l != "strided") refuse("layouts", "must be of compact and strided");
   m.strided = std::find(layouts.begin(), layouts.end(), "strided") != layouts.end();
   if (claims.contains("determinism")) m.determinism = text_of(claims, "determinism");
   const std::string errors = claims.contains("errors") ? text_of(claims, "errors") : "none";
@@ -90,9 +122,12 @@ bool inside(const Claim& claim, const Case& c) {
     const AttrInfo& f = c.op->attrs[i];
     const auto limit = claim.attrs.find(std::string(f.name));
     if (limit == claim.attrs.end()) continue;
-    const std::string text = attribute_text(f, c.attrs[static_cast<std::size_t>(i)]);
-    if (std::find(limit->second.begin(), limit->second.end(), text) == limit->second.end())
-      return false;
+    const std::string value = attribute_text(f, c.attrs[static_cast<std::size_t>(i)]);
+    const auto names_it = [&](const std::string& text) {
+      const ParsedAttr legal = parse_attribute(f, text);
+      return legal.broken.empty() && attribute_text(f, legal.value) == value;
+    };
+    if (std::none_of(limit->second.begin(), limit->second.end(), names_it)) return false;
   }
   return true;
 }
