@@ -138,6 +138,20 @@ void check_data(const Case& c) {
 string_view name_of(Fill f) { return kFillNames[static_cast<int>(f)]; }
 string_view name_of(Layout l) { return kLayoutNames[static_cast<int>(l)]; }
 
+Case case_of(const OpInfo& op, const Drawn& call) {
+  Case c;
+  c.op = &op;
+  c.attrs.assign(call.attrs, call.attrs + call.attr_count);
+  c.in.assign(call.in, call.in + call.in_count);
+  return c;
+}
+
+Case draw_case(const OpInfo& op, Draw& draw) {
+  Drawn call;
+  op.domain(draw, call);
+  return case_of(op, call);
+}
+
 std::string case_id(const Case& c) {
   std::string s(c.op->name);
   for (int i = 0; i < c.op->attrs.size(); ++i) {

@@ -59,6 +59,12 @@ struct Case {
   Types types() const { return {in.data(), static_cast<int>(in.size())}; }
 };
 
+/// A drawn call as a case; its values are still to be chosen.
+Case case_of(const OpInfo& op, const Drawn& call);
+
+/// A legal call of an operator, as its domain draws it.
+Case draw_case(const OpInfo& op, Draw& draw);
+
 /// What check() says of a case.
 inline Refusal refusal(const Case& c) { return check(*c.op, c.attributes(), c.types()); }
 

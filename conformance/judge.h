@@ -16,8 +16,12 @@ struct Conduct {
   std::function<void(i64 done, i64 all, i64 failed)> progress;
 };
 
-/// Judges a backend.
-/// @throws UsageError for a wrong selection or no backend, LoadCrash if loading kills.
+/// What trials include for a selection. Adds a configuration to the subject for each instruction
+/// set that can be forced.
+TrialPlan plan_for(Subject& subject, const Selection& s);
+
+/// Judges a backend. One that loading kills is reported as a crash, with every case quarantined.
+/// @throws UsageError for a wrong selection or no backend.
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct);
 
 }  // namespace lockstep::judge

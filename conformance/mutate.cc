@@ -123,17 +123,6 @@ void change_precision(Case& c, Draw& draw) {
   p = draw.coin() ? p + static_cast<int>(draw(-1, 1)) : kEdges[draw(0, std::size(kEdges) - 1)];
 }
 
-Case drawn(const OpInfo& op, Draw& draw) {
-  Drawn d;
-  op.domain(draw, d);
-  Case c;
-  c.op = &op;
-  c.attrs.assign(d.attrs, d.attrs + d.attr_count);
-  c.in.assign(d.in, d.in + d.in_count);
-  c.fill = Fill::zero;
-  return c;
-}
-
 }  // namespace
 
 void mutate(Case& c, Draw& draw) {
@@ -175,7 +164,8 @@ std::vector<Case> illegal_cases(const OpInfo& op, u64 seed, int per_label) {
   std::size_t open = labels.size();
   Seeded draw(mix(seed));
   for (int attempt = 0; attempt < kAttempts && open > 0; ++attempt) {
-    Case c = drawn(op, draw);
+    Case c = draw_case(op, draw);
+    c.fill = Fill::zero;
     // Few changes first: a neighbour of a legal call says more than a wreck.
     for (i64 n = draw(1, 1 + attempt % 4); n > 0; --n) mutate(c, draw);
     const Refusal r = refusal(c);

@@ -26,13 +26,8 @@ bool hinted(const OpInfo& op) {
 
 Item legal_item(const OpInfo& op, u64 seed, int n) {
   Seeded draw(word(seed, 1, static_cast<u64>(n)));
-  Drawn d;
-  op.domain(draw, d);
   Item item;
-  Case& c = item.call;
-  c.op = &op;
-  c.attrs.assign(d.attrs, d.attrs + d.attr_count);
-  c.in.assign(d.in, d.in + d.in_count);
+  Case& c = item.call = draw_case(op, draw);
   c.seed = static_cast<u64>(n);
   c.fill = kOrder[static_cast<std::size_t>(n) % std::size(kOrder)];
   // Where ports say what values mean, arbitrary ones mostly miss: indices are clamped, boxes apart.

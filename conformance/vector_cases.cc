@@ -110,13 +110,7 @@ std::vector<std::string> features(const Case& c) {
 
 Case drawn(const OpInfo& op, u64 n) {
   Seeded draw(word(kSeed, 1, n));
-  Drawn d;
-  op.domain(draw, d);
-  Case c;
-  c.op = &op;
-  c.attrs.assign(d.attrs, d.attrs + d.attr_count);
-  c.in.assign(d.in, d.in + d.in_count);
-  return c;
+  return draw_case(op, draw);
 }
 
 // Calls whose sums pass 2^24, where the operator has them: too few are among the best.

@@ -32,7 +32,7 @@ int check(CheckOptions& o) {
   for (const std::string& file : {o.json, o.junit})
     if (!file.empty() && file != "-" && !std::ofstream(file, std::ios::app))
       throw UsageError("cannot write '" + file + "': " + std::strerror(errno));
-  o.conduct.progress = progress_to_stderr("check " + o.backend, o.quiet);
+  o.conduct.progress = progress_to_stderr("check " + printable(o.backend), o.quiet);
   const Report r = judge(o.backend, o.selection, o.conduct);
   if (o.json == "-")
     fmt::print("{}", json_report(r));
@@ -85,13 +85,7 @@ int repro(const ReproOptions& o) {
   s.vectors = o.vectors;
   const std::vector<Item> items = select_cases(s);
   const std::unique_ptr<Subject> subject = open_subject(o.backend, o.conduct.limits);
-  TrialPlan plan;
-  if (std::find(subject->manifest().options.begin(), subject->manifest().options.end(), "isa") !=
-      subject->manifest().options.end())
-    for (const KernelInfo& k : subject->manifest().kernels)
-      if (k.runnable && std::none_of(plan.isas.begin(), plan.isas.end(),
-                                     [&](const IsaConfig& i) { return i.isa == k.isa; }))
-        plan.isas.push_back({k.isa, subject->configure({{"isa", k.isa}})});
+  const TrialPlan plan = plan_for(*subject, s);
   const Trial t = perform(*subject, items[0], plan);
   fmt::print("case      {}\n", items[0].id);
   print_trial(t, items[0].call);

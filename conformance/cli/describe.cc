@@ -103,10 +103,7 @@ void print_operator(const OpInfo& op) {
   fmt::print("\nExamples\n");
   for (int i = 0; i < op.example_count; ++i) {
     const AnyExample e = op.example(i);
-    Case c;
-    c.op = &op;
-    c.attrs.assign(e.call.attrs, e.call.attrs + e.call.attr_count);
-    c.in.assign(e.call.in, e.call.in + e.call.in_count);
+    Case c = case_of(op, e.call);
     c.fill = Fill::literal;
     for (int k = 0; k < e.call.in_count; ++k)
       c.data.emplace_back(e.in[k].data.begin(), e.in[k].data.end());
