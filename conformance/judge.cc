@@ -1,5 +1,7 @@
 #include "conformance/judge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <set>
@@ -21,17 +23,6 @@ std::vector<std::string> isas_of(const Manifest& m) {
   const bool option = std::find(m.options.begin(), m.options.end(), "isa") != m.options.end();
   if (!option || isas.size() < 2) return {};
   return {isas.begin(), isas.end()};
-}
-
-TrialPlan plan_for(Subject& subject, const Selection& s) {
-  TrialPlan plan;
-  plan.repeat = s.wants(kDeterministic.name) || s.wants(kWritesAll.name);
-  plan.layouts = s.wants(kLayout.name) || s.wants(kWritesInBounds.name);
-  plan.infer = s.wants(kInfers.name);
-  if (s.wants(kIsa.name) || s.wants(kPathsCovered))
-    for (const std::string& isa : isas_of(subject.manifest()))
-      plan.isas.push_back({isa, subject.configure({{"isa", isa}})});
-  return plan;
 }
 
 void describe_subject(Report& r, const std::string& backend, const Manifest& m) {
@@ -88,7 +79,7 @@ void count(Report& r, const Item& item, const ItemResult& result) {
 
 // Every kernel that the manifest calls runnable ran, and every kernel that ran is in the manifest.
 void judge_paths(Report& r, const Manifest& m, const Selection& s) {
-  if (!s.wants(kPathsCovered) || !s.cases.empty() || s.budget > 0 || m.kernels.empty()) return;
+  if (!s.wants(kPathsCovered) || !s.cases.empty() || s.budget > 0 || !m.stated()) return;
   const auto fail = [&](const std::string& op, const std::string& text) {
     ++r.cells[op][std::string(kPathsCovered)].failed;
     r.failures.push_back({op, std::string(kPathsCovered), "", text, 1, {}, {}, {}});
@@ -103,8 +94,11 @@ void judge_paths(Report& r, const Manifest& m, const Selection& s) {
     if (!ran) fail(k.op, "kernel '" + k.name + "' (isa " + k.isa + ") never ran");
   }
   for (const auto& [op, paths] : r.paths)
-    for (const auto& [path, n] : paths)
-      if (!m.kernel(op, path)) fail(op, "kernel '" + path + "' ran and is not in the manifest");
+    for (const auto& [path, n] : paths) {
+      if (m.kernel(op, path)) continue;
+      ++r.cells[op][std::string(kPathsCovered)].judged;
+      fail(op, "kernel '" + path + "' ran and is not in the manifest");
+    }
 }
 
 // A whole run needs enough legal cases of each claimed operator; a chosen part says so itself.
@@ -118,8 +112,13 @@ void judge_floor(Report& r, const Manifest& m, const Selection& s) {
   }
 }
 
-// A word as a shell reads it back.
+// A word as a shell reads it back, in one line.
 std::string shell_word(const std::string& word) {
+  if (printable(word) != word) {
+    std::string escaped;
+    for (char c : word) escaped += fmt::format("\\0{:03o}", static_cast<unsigned char>(c));
+    return "\"$(printf %b '" + escaped + "')\"";
+  }
   const bool plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
     return std::isalnum(c) ||
            string_view("_-./=:,+@").find(static_cast<char>(c)) != string_view::npos;
@@ -138,18 +137,46 @@ std::string repeat_command(const Report& r, const Conduct& conduct, const Failur
   return s + " --property " + f.property + " '" + (f.shrunk.empty() ? f.id : f.shrunk) + "'";
 }
 
+// Nothing can be put to a backend that loading kills, whatever it would have claimed.
+Report report_load_crash(Report r, const std::string& backend, const std::string& why) {
+  Manifest unknown = default_manifest(backend);
+  unknown.claims.clear();
+  describe_subject(r, backend, unknown);
+  r.counts.quarantined = r.counts.selected;
+  r.quarantine = {why};
+  conclude(r);
+  return r;
+}
+
 }  // namespace
+
+TrialPlan plan_for(Subject& subject, const Selection& s) {
+  TrialPlan plan;
+  plan.repeat = s.wants(kDeterministic.name) || s.wants(kWritesAll.name);
+  plan.layouts = s.wants(kLayout.name) || s.wants(kWritesInBounds.name);
+  plan.constants = s.wants(kConstants.name);
+  plan.infer = s.wants(kInfers.name);
+  if (s.wants(kIsa.name) || s.wants(kPathsCovered))
+    for (const std::string& isa : isas_of(subject.manifest()))
+      plan.isas.push_back({isa, subject.configure({{"isa", isa}})});
+  return plan;
+}
 
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct) {
   const std::vector<Item> items = select_cases(selection);
-  const std::unique_ptr<Subject> subject = open_subject(backend, conduct.limits);
   Report r;
-  describe_subject(r, backend, subject->manifest());
   r.tier = selection.tier;
   r.seed = selection.seed;
   r.partial = selection.partial();
   r.set_hash = set_hash(items);
   r.counts.selected = static_cast<i64>(items.size());
+  std::unique_ptr<Subject> subject;
+  try {
+    subject = open_subject(backend, conduct.limits);
+  } catch (const LoadCrash& e) {
+    return report_load_crash(std::move(r), backend, e.what());
+  }
+  describe_subject(r, backend, subject->manifest());
   std::vector<const Item*> put;
   std::set<string_view> ops;
   for (const Item& item : items) {

@@ -42,6 +42,8 @@ struct Manifest {
   std::string determinism = "D0";
   Errors errors = Errors::none;
 
+  /// Whether a backend stated it; a door without manifests has no kernels to name either.
+  bool stated() const { return !text.empty(); }
   /// Whether a call is inside the claims.
   bool claims_call(const Case& c) const;
   /// Whether any call of the operator is.

@@ -37,8 +37,9 @@ std::string grouped(i64 n) {
 }
 
 std::string block(const Failure& f, const Report& r) {
-  std::string s = fmt::format("{} violates {}{}\n", f.op == "*" ? r.backend : f.op, f.property,
-                              f.count > 1 ? fmt::format(" in {} cases", grouped(f.count)) : "");
+  std::string s =
+      fmt::format("{} violates {}{}\n", f.op == "*" ? printable(r.backend) : f.op, f.property,
+                  f.count > 1 ? fmt::format(" in {} cases", grouped(f.count)) : "");
   if (!f.id.empty()) s += "  case    " + f.id + "\n";
   s += "  shows   " + f.text + "\n";
   if (!f.shrunk.empty()) s += "  shrunk  " + f.shrunk + "\n";
@@ -84,7 +85,8 @@ void conclude(Report& r) {
 std::string verdict_line(const Report& r) {
   const Counts& c = r.counts;
   const i64 tenths = r.legal_selected ? 1000 * r.legal_not_claimed / r.legal_selected : 0;
-  std::string s = fmt::format("{}  {} {}  {}", r.verdict, r.name, r.version, scope(r));
+  std::string s =
+      fmt::format("{}  {} {}  {}", r.verdict, printable(r.name), printable(r.version), scope(r));
   s += fmt::format(
       "\n  {} selected: {} executed, {} not claimed ({}.{}% of the legal calls), {} missing, "
       "{} quarantined",
@@ -107,7 +109,7 @@ std::string summary(const Report& r, bool colour) {
   if (r.failures.size() > kShown)
     s += fmt::format("{} more kinds of failure are in the report (--json FILE).\n\n",
                      r.failures.size() - kShown);
-  for (const std::string& q : r.quarantine) s += "quarantined: " + q + "\n";
+  for (const std::string& q : r.quarantine) s += "quarantined: " + printable(q) + "\n";
   if (!r.below_floor.empty())
     s += fmt::format("below the floor of {} executed legal cases: {}\n", tier_floor(r.tier),
                      fmt::join(r.below_floor, ", "));

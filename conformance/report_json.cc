@@ -199,13 +199,15 @@ std::string junit_report(const Report& r) {
   }
   // The verdict is a test of its own: a run that checked nothing must not look green.
   const bool passed = r.exit == Exit::pass;
+  std::string text;
+  for (const std::string& q : r.quarantine) text += "quarantined: " + q + "\n";
   suites += fmt::format(
       " <testsuite name=\"verdict\" tests=\"1\" failures=\"{}\">\n  <testcase "
       "classname=\"lockstep\" name=\"verdict\"{}\n </testsuite>\n",
       passed ? 0 : 1,
       passed ? "/>"
              : fmt::format("><failure message=\"{}\">{}</failure></testcase>", escaped(r.verdict),
-                           escaped(verdict_line(r))));
+                           escaped(text + verdict_line(r))));
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" "
       "failures=\"{}\">\n{}</testsuites>\n",

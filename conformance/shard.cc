@@ -107,8 +107,7 @@ struct Share {
 void judge_share(const std::string& backend, const std::vector<const Item*>& items,
                  const TrialPlan& plan, const Selection& selection, const Conduct& conduct,
                  Share share, int fd) {
-  std::unique_ptr<Subject> subject = open_subject(backend, conduct.limits);
-  for (const IsaConfig& isa : plan.isas) subject->configure({{"isa", isa.isa}});
+  std::unique_ptr<Subject> subject;
   Quarantine quarantine;
   std::map<std::string, bool> told;
   i64 planted = 0, flagged = 0;
@@ -122,6 +121,11 @@ void judge_share(const std::string& backend, const std::vector<const Item*>& ite
       told[why] = true;
     } else {
       try {
+        // Loading may kill it here although it did not where the run began.
+        if (!subject) {
+          subject = open_subject(backend, conduct.limits);
+          for (const IsaConfig& isa : plan.isas) subject->configure({{"isa", isa.isa}});
+        }
         const Trial t = perform(*subject, *items[n], plan);
         result = judge_trial(t, selection);
         // All are planted by the middle of the run, for its end may hold no legal call.
@@ -255,7 +259,9 @@ ItemResult judge_trial(const Trial& t, const Selection& selection) {
   r.calls = t.calls;
   bool crashed = false, hung = false;
   for (const auto& [when, answer] : t.answers()) {
-    if (!answer->path.empty()) r.paths.push_back(answer->path);
+    // Where there is a manifest, a kernel without a name is one that it lacks.
+    if (!answer->path.empty() || (answer->ok() && t.manifest->stated()))
+      r.paths.push_back(answer->path);
     crashed = crashed || answer->kind == Answer::Kind::crashed;
     hung = hung || answer->kind == Answer::Kind::timed_out;
   }

@@ -246,6 +246,24 @@ TEST(Reports, HaveNoControlCharactersOfABackend) {
   for (char c : e.out) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 32);
 }
 
+TEST(Reports, HaveNoControlCharactersOfACommand) {
+  const std::string command = "exec:false\n# \033[31m 'red' \\ \t\x7f";
+  for (const char* way : {"--no-shrink", "--quiet"}) {
+    const Ended e = lockstep_says(check_of(command, {way, "--start-timeout", "20"}));
+    EXPECT_EQ(e.exit, 1) << e.err;
+    for (char c : e.out)
+      EXPECT_TRUE(c == '\n' || (static_cast<unsigned char>(c) >= 32 && c != 127));
+    expect_contains("\n" + e.out, "\nCRASH  false?# ?[31m 'red' \\ ?? unknown  SUBSET (");
+  }
+  const json report = json::parse(lockstep_says(check_of(command, {"--json", "-"})).out);
+  EXPECT_EQ(report["backend"]["argument"], command);
+  const std::string repeat = report["failures"][0]["repeat"];
+  EXPECT_EQ(repeat.find('\n'), std::string::npos);
+  // What the shell makes of it is the command again.
+  const Ended words = run({"sh", "-c", "lockstep() { printf '%s' \"$2\"; }; " + repeat});
+  EXPECT_EQ(words.out, command);
+}
+
 TEST(Reports, NameVectorsSoThatTheyCanBeRepeated) {
   const Ended e = lockstep_says({"check", "null", "--op", "relu", "--tier", "0", "--property",
                                  "matches_vectors", "--json", "-"});

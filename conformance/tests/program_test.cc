@@ -153,8 +153,9 @@ TEST_P(Loading, FailsWithTheReason) {
   const Ended e =
       lockstep_says({"check", hostile(row.name), "--tier", "0", "--start-timeout", "0.5"});
   EXPECT_EQ(e.exit, row.exit) << e.out << e.err;
-  expect_contains(e.err, row.says);
-  expect_contains(e.err, hostile(row.name));
+  const std::string& says = row.exit == 1 ? e.out : e.err;
+  expect_contains(says, row.says);
+  expect_contains(says, hostile(row.name));
   EXPECT_LT(e.seconds, kSeconds);
 }
 
@@ -170,6 +171,23 @@ INSTANTIATE_TEST_SUITE_P(
                     LoadRow{"no_execute", 2, "a required function of its table is missing"},
                     LoadRow{"no_manifest", 2, "it has no manifest"}),
     [](const testing::TestParamInfo<LoadRow>& info) { return std::string(info.param.name); });
+
+TEST(Loading, ThatKillsIsReportedAsACrash) {
+  const Scratch scratch;
+  const Checked c = check(hostile("exits"), {"--junit", scratch.path("junit.xml")});
+  const std::string why = "'" + hostile("exits") + "' exited with status 0 while it was being";
+  EXPECT_EQ(c.end.exit, 1) << c.end.out << c.end.err;
+  EXPECT_EQ(c.report["verdict"], "CRASH");
+  EXPECT_EQ(c.report["exit"], 1);
+  EXPECT_EQ(c.count("executed"), 0);
+  EXPECT_GT(c.count("selected"), 0);
+  EXPECT_EQ(c.count("quarantined"), c.count("selected"));
+  EXPECT_EQ(c.report["scope"]["operators_claimed"], 0);
+  expect_contains(c.report["quarantine"].dump(), why);
+  expect_contains(text_of_file(scratch.path("junit.xml")), "CRASH");
+  expect_contains(text_of_file(scratch.path("junit.xml")), "exited with status 0 while");
+  expect_contains(c.end.out, "\nCRASH  " + hostile("exits"));
+}
 
 // A manifest with these members instead of the usual ones.
 std::string manifest(const json& more) {
@@ -236,6 +254,28 @@ TEST(Manifests, HoldABackendToItsKernels) {
       check(hostile("misbehaving"), {},
             {{"HOSTILE_MANIFEST", manifest({{"kernels", json::array({usual, elsewhere})}})}});
   EXPECT_EQ(absent.end.exit, 0) << absent.end.out;
+}
+
+TEST(Manifests, WithoutKernelsNameNoneThatRan) {
+  const Environment none = {{"HOSTILE_MANIFEST", manifest({{"kernels", json::array()}})}};
+  const auto paths_of = [&](const char* fault) {
+    const Checked c = check(hostile("misbehaving"),
+                            {"--set", std::string("fault=") + fault, "--no-shrink"}, none);
+    EXPECT_EQ(c.end.exit, 1) << c.end.out;
+    EXPECT_EQ(c.report["verdict"], "FAIL");
+    const json cell = c.report["cells"]["relu"]["paths_covered"];
+    EXPECT_EQ(cell, (json{{"judged", 1}, {"failed", 1}}));
+    return c.end.out;
+  };
+  expect_contains(paths_of("none"), "kernel 'specification' ran and is not in the manifest");
+  expect_contains(paths_of("no_path"), "kernel '' ran and is not in the manifest");
+}
+
+TEST(Manifests, OfACommandAreAbsentAndNameNoKernels) {
+  const Checked c = check("exec:lockstep eval --backend reference --cases -",
+                          {"--start-timeout", "20", "--timeout", "20"});
+  EXPECT_EQ(c.end.exit, 0) << c.end.out;
+  EXPECT_TRUE(c.report["paths"].empty());
 }
 
 TEST(Manifests, HoldABackendToItsInstructionSets) {

@@ -145,6 +145,7 @@ constexpr Fault kFaults[] = {
     {.name = "infer", .infer = [](std::vector<TensorType>& y) { ++y[0].precision; }},
     {.name = "infer_rank", .infer = [](std::vector<TensorType>& y) { y[0].shape.push_back(1); }},
     {.name = "path", .path = "secret"},
+    {.name = "no_path", .path = ""},
     {.name = "status"},
     {.name = "no_plan"},
 };
