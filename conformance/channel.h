@@ -21,6 +21,7 @@ struct Slot {
 struct Question {
   enum What { execute, refuse, infer } what = execute;
   const OpInfo* op = nullptr;
+  bool constants = false;  ///< inputs after the first are given to prepare() already
   int config = 0, attr_count = 0, in_count = 0, out_count = 0;
   Attr attrs[kMaxAttributes];
   Slot slot[kMaxSlots];  ///< inputs, then outputs

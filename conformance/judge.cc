@@ -154,6 +154,7 @@ TrialPlan plan_for(Subject& subject, const Selection& s) {
   TrialPlan plan;
   plan.repeat = s.wants(kDeterministic.name) || s.wants(kWritesAll.name);
   plan.layouts = s.wants(kLayout.name) || s.wants(kWritesInBounds.name);
+  plan.constants = s.wants(kConstants.name);
   plan.infer = s.wants(kInfers.name);
   if (s.wants(kIsa.name) || s.wants(kPathsCovered))
     for (const std::string& isa : isas_of(subject.manifest()))

@@ -102,6 +102,7 @@ class LibrarySubject : public Subject {
   Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
                  const Run& run) override {
     Question& q = question(Question::execute, c, run.config);
+    q.constants = run.constants;
     q.out_count = out.count;
     std::vector<Placed> inputs, outputs;
     for (int k = 0; k < q.in_count; ++k) inputs.push_back(lay(q.slot[k], in[k].type, c, run, k));

@@ -86,7 +86,8 @@ std::optional<Finding> difference(const std::vector<Tensor>& expected, const Ans
 const std::vector<const Property*>& properties() {
   static const std::vector<const Property*> all = {
       &kMatchesVectors,  &kMatchesReference, &kDeterministic, &kWritesAll, &kWritesInBounds,
-      &kInputsUntouched, &kLayout,           &kIsa,           &kRejects,   &kInfers};
+      &kInputsUntouched, &kLayout,           &kConstants,     &kIsa,       &kRejects,
+      &kInfers};
   return all;
 }
 

@@ -39,9 +39,10 @@ std::string printable(std::string text);
 /// How a call is run.
 struct Run {
   Layout layout = Layout::compact;
-  i32 poison = 0;      ///< what outputs hold before the call
-  bool at_end = true;  ///< tensors end, or begin, at the edge of their memory
-  int config = 0;      ///< which of the subject's configurations
+  i32 poison = 0;          ///< what outputs hold before the call
+  bool at_end = true;      ///< tensors end, or begin, at the edge of their memory
+  int config = 0;          ///< which of the subject's configurations
+  bool constants = false;  ///< inputs after the first are given beforehand, as weights are
 };
 
 /// How a subject is treated.

@@ -27,6 +27,7 @@ std::vector<std::pair<std::string, const Answer*>> Trial::answers() const {
   all.emplace_back("", &base);
   if (repeated) all.emplace_back("the second time", &repeat);
   if (strided) all.emplace_back("in another layout", &*strided);
+  if (constant) all.emplace_back("with constants", &*constant);
   for (const auto& [isa, a] : forced) all.emplace_back("with isa=" + isa, &a);
   return all;
 }
@@ -50,24 +51,32 @@ Trial perform(Subject& subject, const Item& item, const TrialPlan& plan) {
   t.types = c.op->infer(c.attributes(), c.types());
   t.expected =
       item.what == Item::vector ? item.expected : reference::outputs(*c.op, c.attributes(), in);
-  const auto ask = [&](Layout layout, i32 poison, bool at_end, int config) {
+  const auto ask = [&](Layout layout, i32 poison, bool at_end, int config = 0,
+                       bool constants = false) {
     ++t.calls;
-    return subject.execute(c, in, t.types, Run{layout, poison, at_end, config});
+    return subject.execute(c, in, t.types, Run{layout, poison, at_end, config, constants});
   };
-  t.base = ask(Layout::compact, kPoison, true, 0);
+  const bool weighted = subject.shares_memory() && c.in.size() > 1;
+  t.base = ask(Layout::compact, kPoison, true);
   // A case that kills its process is not put again: one death is one verdict.
   if (t.base.gone()) return t;
   if (plan.repeat) {
-    t.repeat = ask(Layout::compact, kOtherPoison, false, 0);
+    t.repeat = ask(Layout::compact, kOtherPoison, false);
     t.repeated = true;
     if (t.repeat.gone()) return t;
   }
   if (plan.layouts && subject.shares_memory() && t.manifest->strided) {
-    t.strided = ask(other_layout(c), kPoison, true, 0);
+    t.strided = ask(other_layout(c), kPoison, true);
     if (t.strided->gone()) return t;
   }
+  if (plan.constants && weighted) {
+    t.constant = ask(Layout::compact, kPoison, true, 0, true);
+    if (t.constant->gone()) return t;
+  }
   for (const IsaConfig& isa : plan.isas) {
-    t.forced.emplace_back(isa.isa, ask(Layout::compact, kPoison, true, isa.config));
+    // Kernels treat constants apart, each on its own instruction set.
+    const bool constants = weighted && c.seed % 2 == 1;
+    t.forced.emplace_back(isa.isa, ask(Layout::compact, kPoison, true, isa.config, constants));
     if (t.forced.back().second.gone()) return t;
   }
   if (plan.infer && subject.can_infer()) {

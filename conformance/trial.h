@@ -33,7 +33,7 @@ struct Trial {
   std::vector<Tensor> expected;
   Answer base, repeat;
   bool repeated = false;
-  std::optional<Answer> strided, inferred;
+  std::optional<Answer> strided, constant, inferred;
   std::vector<std::pair<std::string, Answer>> forced;  ///< by the name of the ISA
   std::optional<Answer> refusal;
   int calls = 0;  ///< questions put to the backend
@@ -44,7 +44,7 @@ struct Trial {
 
 /// What the trial of each case includes.
 struct TrialPlan {
-  bool repeat = true, layouts = true, infer = true;
+  bool repeat = true, layouts = true, constants = true, infer = true;
   std::vector<IsaConfig> isas;
 };
 

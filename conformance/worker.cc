@@ -201,10 +201,9 @@ class Staging {
   std::vector<void*> device_;
 };
 
-int32_t run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch_bytes, Question& q,
-            ls_status* s) {
-  Staging staging(api, self, q);
-  if (const int32_t code = staging.upload(s)) return code;
+// Executes a plan on staged tensors.
+int32_t run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch_bytes,
+            Staging& staging, const Question& q, ls_status* s) {
   void* stream = nullptr;
   if (staging.used())
     if (const int32_t code = api.stream(self, &stream, s)) return code;
@@ -226,48 +225,75 @@ int32_t run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch
   return code;
 }
 
-void answer(Library& library, Question& q, Reply& r) {
-  const ls_api& api = library.api();
-  ls_backend* self = library.open(q.config, r);
-  if (!self) return;
-  const AbiAttributes attrs(q);
+// A question as the ABI's arguments.
+struct Arguments {
+  explicit Arguments(Question& q)
+      : name(q.op->name),
+        attrs(q),
+        n_in(static_cast<uint32_t>(q.in_count)),
+        n_out(static_cast<uint32_t>(q.out_count)) {
+    for (int k = 0; k < q.in_count + q.out_count; ++k) tensors.push_back(tensor_of(q.slot[k]));
+  }
+  std::string name;
+  AbiAttributes attrs;
   std::vector<ls_tensor> tensors;
-  for (int k = 0; k < q.in_count + q.out_count; ++k) tensors.push_back(tensor_of(q.slot[k]));
-  const auto n_in = static_cast<uint32_t>(q.in_count), n_out = static_cast<uint32_t>(q.out_count);
-  const std::string name(q.op->name);
+  uint32_t n_in, n_out;
+};
+
+void answer_infer(const ls_api& api, ls_backend* self, const Arguments& call, Reply& r) {
+  i64 shape[kMaxOutputs][kMaxRank]{};
+  ls_tensor out[kMaxOutputs]{};
+  for (int k = 0; k < kMaxOutputs; ++k) out[k].dl.shape = shape[k];
+  uint32_t n = kMaxOutputs;
   Status status;
-  if (q.what == Question::infer) {
-    i64 shape[kMaxOutputs][kMaxRank]{};
-    ls_tensor out[kMaxOutputs]{};
-    for (int k = 0; k < kMaxOutputs; ++k) out[k].dl.shape = shape[k];
-    uint32_t n = kMaxOutputs;
-    status.answer(r, api.infer(self, name.c_str(), attrs.data(), attrs.size(), tensors.data(), n_in,
-                               out, &n, &status.s));
+  status.answer(r, api.infer(self, call.name.c_str(), call.attrs.data(), call.attrs.size(),
+                             call.tensors.data(), call.n_in, out, &n, &status.s));
+  if (r.code != kOk) return;
+  if (n > kMaxOutputs) return broken(r, "infer() counts more outputs than there is room for");
+  r.type_count = static_cast<int>(n);
+  for (uint32_t k = 0; k < n; ++k) {
+    if (out[k].dl.ndim < 0 || out[k].dl.ndim > kMaxRank)
+      return broken(r, "infer() gives an output an impossible rank");
+    r.type[k].rank = out[k].dl.ndim;
+    r.type[k].precision = out[k].precision;
+    std::copy_n(shape[k], kMaxRank, r.type[k].shape);
+  }
+}
+
+// Prepares the call and, where that is asked, runs it.
+void answer_call(const ls_api& api, ls_backend* self, Question& q, Arguments& call, Reply& r) {
+  Status status;
+  Staging staging(api, self, q);
+  if (q.what == Question::execute) {
+    status.answer(r, staging.upload(&status.s));
     if (r.code != kOk) return;
-    if (n > kMaxOutputs) return broken(r, "infer() counts more outputs than there is room for");
-    r.type_count = static_cast<int>(n);
-    for (uint32_t k = 0; k < n; ++k) {
-      if (out[k].dl.ndim < 0 || out[k].dl.ndim > kMaxRank)
-        return broken(r, "infer() gives an output an impossible rank");
-      r.type[k].rank = out[k].dl.ndim;
-      r.type[k].precision = out[k].precision;
-      std::copy_n(shape[k], kMaxRank, r.type[k].shape);
+    for (uint32_t k = 1; q.constants && k < call.n_in; ++k) {
+      call.tensors[k].flags |= LS_CONSTANT;
+      call.tensors[k].dl.data = staging.data()[k];
     }
-    return;
   }
   ls_plan* plan = nullptr;
   uint64_t scratch = 0;
-  const int32_t prepared =
-      api.prepare(self, name.c_str(), attrs.data(), attrs.size(), tensors.data(), n_in,
-                  tensors.data() + n_in, n_out, &plan, &scratch, &status.s);
-  status.answer(r, prepared);
+  status.answer(r, api.prepare(self, call.name.c_str(), call.attrs.data(), call.attrs.size(),
+                               call.tensors.data(), call.n_in, call.tensors.data() + call.n_in,
+                               call.n_out, &plan, &scratch, &status.s));
   if (r.code != kOk) return;
   if (!plan) return broken(r, "prepare() succeeded without a plan");
   if (q.what == Question::execute) {
     copy_text(r.path, sizeof r.path, api.path(plan));
-    status.answer(r, run(api, self, plan, scratch, q, &status.s));
+    status.answer(r, run(api, self, plan, scratch, staging, q, &status.s));
   }
   api.release(plan);
+}
+
+void answer(Library& library, Question& q, Reply& r) {
+  ls_backend* self = library.open(q.config, r);
+  if (!self) return;
+  Arguments call(q);
+  if (q.what == Question::infer)
+    answer_infer(library.api(), self, call, r);
+  else
+    answer_call(library.api(), self, q, call, r);
 }
 
 // Makes every page around the tensors inaccessible; [first, last) is all memory of the question.
