@@ -303,7 +303,7 @@ ShardTotals judge_in_processes(const std::string& backend, const std::vector<con
     }
   };
   try {
-    const ShardTotals totals = Collector(children, take).run();
+    ShardTotals totals = Collector(children, take).run();
     end_all();
     return totals;
   } catch (...) {

@@ -243,7 +243,7 @@ Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property
   const Predicate violates(subject, plan, property, from);
   const auto end = Clock::now() + std::chrono::duration<double>(kMaxSeconds);
   int steps = 0;
-  auto best = rc::shrinkable::shrinkRecur(from, simpler);
+  auto best = rc::shrinkable::shrinkRecur(from, [](const Case& c) { return simpler(c); });
   for (bool smaller_found = true; smaller_found;) {
     smaller_found = false;
     auto candidates = best.shrinks();

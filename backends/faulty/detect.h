@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "backends/faulty/mutant.h"
 #include "spec/ops/get_valid_counts.h"
@@ -67,8 +68,7 @@ struct Suppression {
     i64 percent = overlap > INT64_MAX / 100 ? overlap / max(both / 100, 1) : 100 * overlap / both;
     if (in_int32) percent = to_int32(100 * to_int32(overlap)) / max(to_int32(both), 1);
     if (in_float)
-      percent =
-          static_cast<i64>(static_cast<float>(overlap) / static_cast<float>(both) * 100 + 0.5f);
+      percent = std::lround(static_cast<float>(overlap) / static_cast<float>(both) * 100);
     return above_only ? percent > threshold : percent >= threshold;
   }
   bool rivals(const NonMaxSuppressionAttrs& a, const Row& p, const Row& q) const {

@@ -1,5 +1,7 @@
 /// @file
 /// Mistakes in operators that move elements.
+#include <algorithm>
+
 #include "backends/faulty/mutant.h"
 #include "spec/ops/concatenate.h"
 #include "spec/ops/flatten.h"
@@ -64,7 +66,7 @@ int split_axis(const Tuple& target, int rank) {
   int axis = 0, cursor = 0;
   for (i64 code : target) {
     if (code == -4) return axis;
-    axis += code == -2 ? max(rank - cursor, 0) : 1;
+    axis += code == -2 ? std::max(rank - cursor, 0) : 1;
     cursor = code == -2 ? rank : cursor + (code == -3 ? 2 : 1);
   }
   return -1;

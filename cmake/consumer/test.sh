@@ -15,7 +15,7 @@ if grep -rIl "$work/first" "$work/moved"; then
   exit 1
 fi
 
-cmake -S "$sources" -B "$work/cmake" -DCMAKE_CXX_COMPILER="$cxx" \
+cmake -G Ninja -S "$sources" -B "$work/cmake" -DCMAKE_CXX_COMPILER="$cxx" \
   -DCMAKE_PREFIX_PATH="$work/moved" >"$work/configure.log"
 cmake --build "$work/cmake" >"$work/build.log"
 "$work/cmake/consumer"

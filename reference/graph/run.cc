@@ -99,7 +99,9 @@ void Runner::call(int i) {
     CHECK(y.type == entry.type && holds_its_type(y))
         << describe(graph, i) << ": the engine's output " << k
         << " has another type than inferred, or a value outside it";
-    if (entry.last_use > i) values_[static_cast<std::size_t>(node.first_entry + k)] = std::move(y);
+    if (entry.last_use > i)
+      values_[static_cast<std::size_t>(node.first_entry) + static_cast<std::size_t>(k)] =
+          std::move(y);
   }
 }
 

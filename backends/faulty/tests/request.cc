@@ -1,5 +1,7 @@
 #include "backends/faulty/tests/request.h"
 
+#include <algorithm>
+
 namespace lockstep::faulty {
 namespace {
 
@@ -24,7 +26,7 @@ i64 box_value(u64 seed, i64 i) {
 }
 
 i64 value(const Request& r, int k, u64 seed, i64 i) {
-  const Port& port = r.op->inputs[min(k, r.op->inputs.size() - 1)];
+  const Port& port = r.op->inputs[std::min(k, r.op->inputs.size() - 1)];
   const i64 a = max_of(r.drawn.in[k].precision);
   const u64 w = word(seed, static_cast<u64>(k), static_cast<u64>(i));
   const i64 style = within(judge::mix(seed), 0, 4);

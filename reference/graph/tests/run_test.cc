@@ -29,7 +29,7 @@ std::vector<std::byte> run(const Draft& draft, const std::vector<std::byte>& inp
   const Model model(Graph(draft.text()), parameters);
   ReferenceEngine engine;
   EXPECT_EQ(input_length(model.graph()), std::ssize(input));
-  const std::vector<std::byte> out = Runner(model, engine).run(input);
+  std::vector<std::byte> out = Runner(model, engine).run(input);
   EXPECT_EQ(output_length(model.graph()), std::ssize(out));
   return out;
 }
