@@ -7,10 +7,10 @@
 #include <set>
 #include <thread>
 
-#include "conformance/library_subject.h"
 #include "conformance/property.h"
 #include "conformance/shard.h"
 #include "conformance/shrink.h"
+#include "conformance/subjects/library_subject.h"
 
 namespace lockstep::judge {
 namespace {

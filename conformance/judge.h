@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "conformance/report.h"
+#include "conformance/reports/report.h"
 
 namespace lockstep::judge {
 

@@ -10,9 +10,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "conformance/library_subject.h"
-#include "conformance/process.h"
 #include "conformance/property.h"
+#include "conformance/subjects/library_subject.h"
+#include "conformance/subjects/process.h"
 
 namespace lockstep::judge {
 namespace {

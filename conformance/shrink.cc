@@ -6,9 +6,9 @@
 #include <chrono>
 #include <set>
 
-#include "conformance/library_subject.h"
 #include "conformance/property.h"
 #include "conformance/shard.h"
+#include "conformance/subjects/library_subject.h"
 
 namespace lockstep::judge {
 namespace {

@@ -1,7 +1,7 @@
 /// @file
 /// Smaller cases that still fail, found through RapidCheck's shrinking.
 #pragma once
-#include "conformance/report.h"
+#include "conformance/reports/report.h"
 #include "conformance/trial.h"
 
 namespace lockstep::judge {

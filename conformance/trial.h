@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/subject.h"
+#include "conformance/subjects/subject.h"
 
 namespace lockstep::judge {
 

@@ -4,11 +4,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "conformance/cases/mutate.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/library_subject.h"
-#include "conformance/mutate.h"
 #include "conformance/places.h"
 #include "conformance/property.h"
+#include "conformance/subjects/library_subject.h"
 #include "spec/attributes.h"
 
 namespace lockstep::judge {

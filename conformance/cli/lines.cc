@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "conformance/cli/verbs.h"
-#include "conformance/eval.h"
+#include "conformance/lines/eval.h"
 
 namespace lockstep::judge {
 namespace {

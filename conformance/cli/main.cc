@@ -2,7 +2,7 @@
 #include <signal.h>
 
 #include "conformance/cli/verbs.h"
-#include "conformance/library_subject.h"
+#include "conformance/subjects/library_subject.h"
 
 namespace {
 

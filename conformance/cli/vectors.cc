@@ -1,4 +1,4 @@
-#include "conformance/vectors.h"
+#include "conformance/golden/vectors.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "conformance/cli/verbs.h"
 #include "conformance/places.h"
-#include "conformance/report.h"
+#include "conformance/reports/report.h"
 
 namespace lockstep::judge {
 namespace {

@@ -1,14 +1,14 @@
 // Case ids say all there is to a case, and garbage is refused with words.
-#include "conformance/case.h"
+#include "conformance/cases/case.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "conformance/fill.h"
-#include "conformance/layout.h"
-#include "conformance/mutate.h"
-#include "conformance/select.h"
+#include "conformance/cases/fill.h"
+#include "conformance/cases/layout.h"
+#include "conformance/cases/mutate.h"
+#include "conformance/cases/select.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <string>
 
-#include "conformance/eval.h"
+#include "conformance/lines/eval.h"
 #include "conformance/tests/reference_subject.h"
 
 int main(int argc, char** argv) {

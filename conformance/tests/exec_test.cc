@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "conformance/exec_subject.h"
+#include "conformance/subjects/exec_subject.h"
 #include "conformance/tests/reference_subject.h"
 
 namespace lockstep::judge {

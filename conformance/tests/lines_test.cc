@@ -1,13 +1,13 @@
-#include "conformance/lines.h"
+#include "conformance/lines/lines.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "conformance/base64.h"
-#include "conformance/eval.h"
-#include "conformance/json_cursor.h"
+#include "conformance/lines/base64.h"
+#include "conformance/lines/eval.h"
+#include "conformance/lines/json_cursor.h"
 #include "conformance/tests/reference_subject.h"
 
 namespace lockstep::judge {

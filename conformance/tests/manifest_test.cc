@@ -1,5 +1,5 @@
 // Which calls a manifest claims, and what is said of a manifest that is none.
-#include "conformance/manifest.h"
+#include "conformance/subjects/manifest.h"
 
 #include <gtest/gtest.h>
 

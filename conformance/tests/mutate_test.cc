@@ -1,5 +1,5 @@
 // Illegal calls: every rule of every operator is broken by some mutation, and only as it says.
-#include "conformance/mutate.h"
+#include "conformance/cases/mutate.h"
 
 #include <gtest/gtest.h>
 

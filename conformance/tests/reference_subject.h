@@ -1,7 +1,7 @@
 /// @file
 /// The reference as a subject in this process, for tests that are about lines and not about doors.
 #pragma once
-#include "conformance/subject.h"
+#include "conformance/subjects/subject.h"
 
 namespace lockstep::judge {
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "conformance/lines.h"
+#include "conformance/lines/lines.h"
 
 namespace lockstep::judge {
 namespace {

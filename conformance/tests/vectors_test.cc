@@ -1,6 +1,6 @@
 // Golden vectors: the frozen set is what the specification says, and each way in which a copy of it
 // can be wrong is named.
-#include "conformance/vectors.h"
+#include "conformance/golden/vectors.h"
 
 #include <gtest/gtest.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include <set>
 #include <sstream>
 
-#include "conformance/mutate.h"
-#include "conformance/vector_cases.h"
+#include "conformance/cases/mutate.h"
+#include "conformance/golden/vector_cases.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {

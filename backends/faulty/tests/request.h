@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/faulty/mutant.h"
-#include "conformance/random.h"
+#include "conformance/cases/random.h"
 
 namespace lockstep::faulty {
 

@@ -1,0 +1,238 @@
+#include "conformance/cases/case.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "conformance/cases/fill.h"
+#include "spec/attributes.h"
+
+namespace lockstep::judge {
+namespace {
+
+constexpr string_view kFillNames[] = {"zero",        "one",     "minus_one", "max",   "min",
+                                      "alternating", "one_hot", "sparse",    "dense", "boundary",
+                                      "critical",    "hinted",  "literal"};
+constexpr string_view kLayoutNames[] = {"compact", "padded", "offset", "permuted", "scattered"};
+static_assert(std::size(kFillNames) == kFills + 1 && std::size(kLayoutNames) == kLayouts);
+
+std::vector<string_view> split(string_view s, char by) {
+  std::vector<string_view> parts;
+  for (;;) {
+    const std::size_t at = s.find(by);
+    parts.push_back(s.substr(0, at));
+    if (at == string_view::npos) return parts;
+    s.remove_prefix(at + 1);
+  }
+}
+
+template <class T>
+T number(string_view s, const std::string& where) {
+  T v{};
+  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
+  if (error != std::errc() || end != s.data() + s.size() || s.empty())
+    throw UsageError("case id: '" + std::string(s) + "' is no integer in " + where);
+  return v;
+}
+
+// Tuples without brackets, so that an id needs no quoting in a shell.
+std::string bare(const AttrInfo& f, const Attr& v) {
+  std::string s = attribute_text(f, v);
+  return v.kind == Kind::tuple ? s.substr(1, s.size() - 2) : s;
+}
+
+Attr attribute(const OpInfo& op, const AttrInfo& f, string_view text) {
+  if (f.kind == Kind::word) {
+    for (i64 c = 0; c <= f.range.max; ++c)
+      if (word_of(f, c) == text) return {Kind::word, false, {c}};
+    throw UsageError("case id: " + std::string(f.name) + "=" + std::string(text) + " of " +
+                     std::string(op.name) + " is no word it knows");
+  }
+  // Ids may spell illegal calls out: values are read in full and judged later.
+  AttrInfo any = f;
+  any.range = kAnyInt64;
+  any.entries = {0, INT64_MAX};
+  const ParsedAttr p = parse_attribute(
+      any, f.kind == Kind::tuple ? "(" + std::string(text) + ")" : std::string(text));
+  if (!p.broken.empty())
+    throw UsageError("case id: " + std::string(f.name) + "=" + std::string(text) + " of " +
+                     std::string(op.name) + " has an illegal value");
+  return p.value;
+}
+
+std::vector<Type> types(string_view text) {
+  std::vector<Type> in;
+  if (text.empty()) return in;
+  for (string_view part : split(text, '+')) {
+    const auto pieces = split(part, '@');
+    if (pieces.size() != 2)
+      throw UsageError("case id: '" + std::string(part) + "' is no shape@precision in in=");
+    Type t;
+    if (!pieces[0].empty())
+      for (string_view e : split(pieces[0], 'x')) t.shape.push(number<i64>(e, "a shape"));
+    t.precision = number<int>(pieces[1], "a precision");
+    in.push_back(t);
+  }
+  return in;
+}
+
+std::vector<std::vector<i64>> values(string_view text) {
+  std::vector<std::vector<i64>> data;
+  for (string_view part : split(text, '+')) {
+    data.emplace_back();
+    if (part.empty()) continue;
+    for (string_view v : split(part, ',')) data.back().push_back(number<i64>(v, "data="));
+  }
+  return data;
+}
+
+template <std::size_t N>
+int named(const string_view (&names)[N], string_view s, const char* what) {
+  const auto* at = std::find(std::begin(names), std::end(names), s);
+  if (at == std::end(names))
+    throw UsageError("case id: no " + std::string(what) + " '" + std::string(s) + "'");
+  return static_cast<int>(at - std::begin(names));
+}
+
+// Reads key=value; false if the key is none of an id's own.
+bool read_part(Case& c, string_view key, string_view value) {
+  if (key == "in") {
+    c.in = types(value);
+  } else if (key == "data") {
+    c.data = values(value);
+    c.fill = Fill::literal;
+  } else if (key == "memory") {
+    c.layout = static_cast<Layout>(named(kLayoutNames, value, "layout"));
+  } else if (key == "fill") {
+    const auto parts = split(value, ':');
+    if (parts.size() > 2) throw UsageError("case id: fill=" + std::string(value));
+    c.fill = static_cast<Fill>(named(kFillNames, parts[0], "fill"));
+    if (c.fill == Fill::literal) throw UsageError("case id: literal data is written data=...");
+    if (parts.size() == 2) c.seed = number<u64>(parts[1], "fill=");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void check_data(const Case& c) {
+  if (c.fill != Fill::literal) return;
+  if (c.data.size() != c.in.size())
+    throw UsageError("case id: data= has " + std::to_string(c.data.size()) + " parts for " +
+                     std::to_string(c.in.size()) + " inputs");
+  for (std::size_t k = 0; k < c.in.size(); ++k) {
+    if (!legal(c.in[k].shape)) continue;
+    if (static_cast<i64>(c.data[k].size()) != volume(c.in[k].shape))
+      throw UsageError("case id: data= of input " + std::to_string(k) + " has " +
+                       std::to_string(c.data[k].size()) + " values for " +
+                       std::to_string(volume(c.in[k].shape)) + " elements");
+    if (c.in[k].precision < 1 || c.in[k].precision > kMaxPrecision) continue;
+    for (i64 v : c.data[k])
+      if (const i64 most = max_of(c.in[k].precision); v < -most || v > most)
+        throw UsageError("case id: data= of input " + std::to_string(k) + ": " + std::to_string(v) +
+                         " is outside precision " + std::to_string(c.in[k].precision));
+  }
+}
+
+}  // namespace
+
+string_view name_of(Fill f) { return kFillNames[static_cast<int>(f)]; }
+string_view name_of(Layout l) { return kLayoutNames[static_cast<int>(l)]; }
+
+Case case_of(const OpInfo& op, const Drawn& call) {
+  Case c;
+  c.op = &op;
+  c.attrs.assign(call.attrs, call.attrs + call.attr_count);
+  c.in.assign(call.in, call.in + call.in_count);
+  return c;
+}
+
+Case draw_case(const OpInfo& op, Draw& draw) {
+  Drawn call;
+  op.domain(draw, call);
+  return case_of(op, call);
+}
+
+std::string case_id(const Case& c) {
+  std::string s(c.op->name);
+  for (int i = 0; i < c.op->attrs.size(); ++i) {
+    const AttrInfo& f = c.op->attrs[i];
+    const Attr& v = c.attrs[static_cast<std::size_t>(i)];
+    if (f.required || !(v == f.fallback)) s += "/" + std::string(f.name) + "=" + bare(f, v);
+  }
+  s += "/in=";
+  for (std::size_t k = 0; k < c.in.size(); ++k) {
+    if (k) s += "+";
+    for (int d = 0; d < c.in[k].rank(); ++d)
+      s += (d ? "x" : "") + std::to_string(d < kMaxRank ? c.in[k].dim(d) : 1);
+    s += "@" + std::to_string(c.in[k].precision);
+  }
+  if (c.fill == Fill::literal) {
+    s += "/data=";
+    for (std::size_t k = 0; k < c.data.size(); ++k) {
+      if (k) s += "+";
+      for (std::size_t i = 0; i < c.data[k].size(); ++i)
+        s += (i ? "," : "") + std::to_string(c.data[k][i]);
+    }
+  } else {
+    s += "/fill=" + std::string(name_of(c.fill)) + ":" + std::to_string(c.seed);
+  }
+  if (c.layout != Layout::compact) s += "/memory=" + std::string(name_of(c.layout));
+  return s;
+}
+
+Case parse_case(const std::string& id) {
+  const auto parts = split(id, '/');
+  Case c;
+  c.op = find_operator(parts[0]);
+  if (!c.op) throw UsageError("case id: no operator '" + std::string(parts[0]) + "'");
+  for (const AttrInfo& f : c.op->attrs) c.attrs.push_back(f.fallback);
+  std::vector<string_view> seen;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::size_t eq = parts[i].find('=');
+    const string_view key = parts[i].substr(0, eq);
+    if (eq == string_view::npos)
+      throw UsageError("case id: '" + std::string(parts[i]) + "' is no key=value");
+    if (std::find(seen.begin(), seen.end(), key) != seen.end())
+      throw UsageError("case id: '" + std::string(key) + "' is given twice");
+    seen.push_back(key);
+    const string_view value = parts[i].substr(eq + 1);
+    int f = 0;
+    while (f < c.op->attrs.size() && c.op->attrs[f].name != key) ++f;
+    if (f < c.op->attrs.size())
+      c.attrs[static_cast<std::size_t>(f)] = attribute(*c.op, c.op->attrs[f], value);
+    else if (!read_part(c, key, value))
+      throw UsageError("case id: " + std::string(c.op->name) + " has no attribute '" +
+                       std::string(key) + "'");
+  }
+  for (const AttrInfo& f : c.op->attrs)
+    if (f.required && std::find(seen.begin(), seen.end(), f.name) == seen.end())
+      throw UsageError("case id: " + std::string(c.op->name) + " needs " + std::string(f.name) +
+                       "=");
+  if (std::find(seen.begin(), seen.end(), "in") == seen.end())
+    throw UsageError("case id: in= is missing");
+  check_data(c);
+  return c;
+}
+
+std::vector<Tensor> inputs_of(const Case& c) {
+  std::vector<Tensor> in;
+  for (std::size_t k = 0; k < c.in.size(); ++k) {
+    Tensor t{c.in[k], {}};
+    if (c.fill == Fill::literal)
+      for (i64 v : c.data[k]) t.data.push_back(static_cast<i32>(v));
+    else
+      t.data = fill_values(c, static_cast<int>(k));
+    in.push_back(std::move(t));
+  }
+  return in;
+}
+
+Case with_literal_data(const Case& c) {
+  Case l = c;
+  l.data.clear();
+  for (const Tensor& t : inputs_of(c)) l.data.emplace_back(t.data.begin(), t.data.end());
+  l.fill = Fill::literal;
+  return l;
+}
+
+}  // namespace lockstep::judge

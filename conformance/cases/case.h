@@ -1,0 +1,88 @@
+/// @file
+/// A case: one explicit call, spelled out in one line that every verb accepts.
+#pragma once
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "conformance/cases/random.h"
+#include "reference/evaluate.h"
+
+namespace lockstep::judge {
+
+using reference::Tensor;
+
+/// The user's words are wrong: exit code 2.
+struct UsageError : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+/// How the values of all inputs are made.
+enum class Fill {
+  zero,
+  one,
+  minus_one,
+  max,
+  min,
+  alternating,
+  one_hot,
+  sparse,
+  dense,
+  boundary,
+  critical,
+  hinted,
+  literal  ///< written out in the case
+};
+inline constexpr int kFills = static_cast<int>(Fill::literal);
+
+/// How tensors lie in memory. All are legal for a backend that claims `strided`.
+enum class Layout {
+  compact,
+  padded,     ///< compact for larger extents
+  offset,     ///< padded, beginning inside
+  permuted,   ///< the axes in another order of memory
+  scattered,  ///< permuted, padded, and every stride doubled
+};
+inline constexpr int kLayouts = 5;
+
+/// One explicit call.
+struct Case {
+  const OpInfo* op = nullptr;
+  std::vector<Attr> attrs;
+  std::vector<Type> in;
+  Fill fill = Fill::dense;
+  u64 seed = 0;                        ///< of the fill and the layout
+  std::vector<std::vector<i64>> data;  ///< of Fill::literal
+  Layout layout = Layout::compact;
+
+  Attributes attributes() const { return {attrs.data(), static_cast<int>(attrs.size())}; }
+  Types types() const { return {in.data(), static_cast<int>(in.size())}; }
+};
+
+/// A drawn call as a case; its values are still to be chosen.
+Case case_of(const OpInfo& op, const Drawn& call);
+
+/// A legal call of an operator, as its domain draws it.
+Case draw_case(const OpInfo& op, Draw& draw);
+
+/// What check() says of a case.
+inline Refusal refusal(const Case& c) { return check(*c.op, c.attributes(), c.types()); }
+
+/// The line that spells a case out, as
+/// `conv2d/channels=1/kernel_size=2,2/in=1x1x3x3@8+1x1x2x2@8+1@8/fill=dense:7/memory=padded`.
+std::string case_id(const Case& c);
+
+/// The case of a line.
+/// @throws UsageError naming the part that is wrong.
+Case parse_case(const std::string& id);
+
+/// The values of every input.
+std::vector<Tensor> inputs_of(const Case& c);
+
+/// The case with its values written out.
+Case with_literal_data(const Case& c);
+
+string_view name_of(Fill f);
+string_view name_of(Layout l);
+
+}  // namespace lockstep::judge

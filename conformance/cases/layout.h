@@ -1,0 +1,34 @@
+/// @file
+/// Where a tensor's elements lie: strides and offset for each class of layout.
+#pragma once
+#include "conformance/cases/case.h"
+
+namespace lockstep::judge {
+
+/// A placement in memory, in elements. Strides are > 0 and no two elements share an address.
+struct Placement {
+  i64 stride[kMaxRank + 1]{};
+  i64 offset = 0;     ///< of element (0, ..., 0)
+  i64 allocated = 0;  ///< elements of memory, the padding included
+};
+
+/// The placement of a tensor; `which` tells tensors of a case apart.
+Placement place(const Type& t, Layout layout, u64 seed, int which);
+
+/// Calls f(address) for every element in row-major order.
+template <class F>
+void for_each_address(const Type& t, const Placement& p, F f) {
+  Index i = Index::filled(t.rank(), 0);
+  i64 at = p.offset;
+  for (i64 n = volume(t.shape); n > 0; --n) {
+    f(at);
+    for (int d = t.rank() - 1; d >= 0; --d) {
+      at += p.stride[d];
+      if (++i[d] < t.dim(d)) break;
+      at -= p.stride[d] * t.dim(d);
+      i[d] = 0;
+    }
+  }
+}
+
+}  // namespace lockstep::judge

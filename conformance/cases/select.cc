@@ -1,0 +1,196 @@
+#include "conformance/cases/select.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "conformance/cases/mutate.h"
+#include "conformance/golden/vectors.h"
+#include "conformance/property.h"
+
+namespace lockstep::judge {
+namespace {
+
+// Fills in the order in which they tell most; dense data comes back between the others.
+constexpr Fill kOrder[] = {Fill::dense,    Fill::hinted, Fill::boundary,  Fill::critical,
+                           Fill::dense,    Fill::max,    Fill::hinted,    Fill::alternating,
+                           Fill::dense,    Fill::sparse, Fill::min,       Fill::boundary,
+                           Fill::critical, Fill::hinted, Fill::one_hot,   Fill::dense,
+                           Fill::one,      Fill::zero,   Fill::minus_one, Fill::dense};
+
+bool hinted(const OpInfo& op) {
+  return std::any_of(op.inputs.begin(), op.inputs.end(),
+                     [](const Port& p) { return p.hint != Hint::any; });
+}
+
+Item legal_item(const OpInfo& op, u64 seed, int n) {
+  Seeded draw(word(seed, 1, static_cast<u64>(n)));
+  Item item;
+  Case& c = item.call = draw_case(op, draw);
+  c.seed = static_cast<u64>(n);
+  c.fill = kOrder[static_cast<std::size_t>(n) % std::size(kOrder)];
+  // Where ports say what values mean, arbitrary ones mostly miss: indices are clamped, boxes apart.
+  if (c.fill == Fill::dense && n % 4 != 0 && hinted(op)) c.fill = Fill::hinted;
+  c.layout = static_cast<Layout>(1 + n % (kLayouts - 1));
+  item.id = case_id(c);
+  return item;
+}
+
+Item illegal_item(Case c) {
+  Item item;
+  item.what = Item::illegal;
+  item.label = refusal(c).label();
+  item.id = case_id(c);
+  item.call = std::move(c);
+  return item;
+}
+
+// Takes one item of each list in turn.
+std::vector<Item> interleave(std::vector<std::vector<Item>> lists) {
+  std::vector<Item> all;
+  for (std::size_t n = 0;; ++n) {
+    bool any = false;
+    for (auto& list : lists)
+      if (n < list.size()) {
+        all.push_back(std::move(list[n]));
+        any = true;
+      }
+    if (!any) return all;
+  }
+}
+
+Item vector_item(Vector v) {
+  return {Item::vector, std::move(v.call), {}, std::move(v.id), std::move(v.out)};
+}
+
+std::vector<Item> explicit_items(const Selection& s) {
+  std::vector<Item> items;
+  for (const std::string& id : s.cases) {
+    // A case spells its call out, and a vector has a name.
+    if (id.find('/') == std::string::npos && !s.vectors.empty()) {
+      std::vector<Vector> all = load_vectors(s.vectors);
+      const auto at = std::find_if(all.begin(), all.end(), [&](const Vector& v) {
+        return v.id == id && v.expectation == Vector::outputs;
+      });
+      if (at == all.end())
+        throw UsageError("no case and no vector '" + id + "' (vectors of " + s.vectors + ")");
+      items.push_back(vector_item(std::move(*at)));
+      continue;
+    }
+    Case c = parse_case(id);
+    if (refusal(c).refused()) {
+      items.push_back(illegal_item(std::move(c)));
+    } else {
+      items.push_back({Item::legal, c, {}, case_id(c), {}});
+    }
+  }
+  return items;
+}
+
+std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInfo*>& ops) {
+  std::vector<Item> items;
+  if (s.vectors.empty() || !s.wants(kMatchesVectors.name)) return items;
+  for (Vector& v : load_vectors(s.vectors)) {
+    const bool wanted = std::find(ops.begin(), ops.end(), v.call.op) != ops.end();
+    if (!wanted || v.expectation != Vector::outputs) continue;
+    items.push_back(vector_item(std::move(v)));
+  }
+  return items;
+}
+
+void check_properties(const Selection& s) {
+  for (const std::string& p : s.properties)
+    if (p != kPathsCovered && std::none_of(properties().begin(), properties().end(),
+                                           [&](const Property* q) { return q->name == p; }))
+      throw UsageError("no property '" + p + "' (lockstep list --properties shows them)");
+}
+
+bool wants_legal(const Selection& s) {
+  return std::any_of(properties().begin(), properties().end(),
+                     [&](const Property* p) {
+                       return p != &kRejects && p != &kMatchesVectors && s.wants(p->name);
+                     }) ||
+         s.wants(kPathsCovered);
+}
+
+}  // namespace
+
+bool Selection::wants(string_view property) const {
+  return properties.empty() ||
+         std::find(properties.begin(), properties.end(), property) != properties.end();
+}
+
+TierSize tier_size(int tier) {
+  constexpr TierSize kSizes[] = {{60, 2}, {1900, 20}, {12000, 60}, {40000, 200}};
+  return kSizes[tier];
+}
+
+int tier_floor(int tier) { return tier_size(tier).legal / 20; }
+
+bool glob(string_view pattern, string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern[0] == '*')
+    return glob(pattern.substr(1), text) || (!text.empty() && glob(pattern, text.substr(1)));
+  return !text.empty() && (pattern[0] == '?' || pattern[0] == text[0]) &&
+         glob(pattern.substr(1), text.substr(1));
+}
+
+std::vector<const OpInfo*> selected_operators(const Selection& s) {
+  std::vector<const OpInfo*> ops;
+  for (const OpInfo* op : operators())
+    if (s.operators.empty() ||
+        std::any_of(s.operators.begin(), s.operators.end(), [&](const std::string& g) {
+          return glob(g, op->name) || (!op->alias.empty() && glob(g, op->alias));
+        }))
+      ops.push_back(op);
+  for (const std::string& g : s.operators)
+    if (std::none_of(operators().begin(), operators().end(), [&](const OpInfo* op) {
+          return glob(g, op->name) || (!op->alias.empty() && glob(g, op->alias));
+        }))
+      throw UsageError("no operator matches '" + g + "' (lockstep list shows them)");
+  return ops;
+}
+
+std::vector<Item> select_cases(const Selection& s) {
+  check_properties(s);
+  const std::vector<const OpInfo*> ops = selected_operators(s);
+  std::vector<Item> items;
+  if (!s.cases.empty()) {
+    items = explicit_items(s);
+  } else {
+    const TierSize size = tier_size(s.tier);
+    std::vector<std::vector<Item>> lists(ops.size());
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      for (int n = 0; wants_legal(s) && n < size.legal; ++n)
+        lists[k].push_back(legal_item(*ops[k], s.seed, n));
+      if (s.wants(kRejects.name) || s.wants(kInfers.name))
+        for (Case& c : illegal_cases(*ops[k], s.seed, size.illegal))
+          lists[k].push_back(illegal_item(std::move(c)));
+    }
+    lists.push_back(vector_items(s, ops));
+    items = interleave(std::move(lists));
+  }
+  if (s.budget > 0 && static_cast<i64>(items.size()) > s.budget)
+    items.resize(static_cast<std::size_t>(s.budget));
+  return items;
+}
+
+std::string sha256(string_view text) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned n = 0;
+  if (EVP_Digest(text.data(), text.size(), digest, &n, EVP_sha256(), nullptr) != 1)
+    throw std::runtime_error("SHA-256 failed");
+  std::string hex;
+  for (unsigned i = 0; i < n; ++i)
+    for (int nibble : {digest[i] >> 4, digest[i] & 15}) hex += "0123456789abcdef"[nibble];
+  return hex;
+}
+
+std::string set_hash(const std::vector<Item>& items) {
+  std::string all;
+  for (const Item& i : items) all += i.id + "\n";
+  return sha256(all);
+}
+
+}  // namespace lockstep::judge

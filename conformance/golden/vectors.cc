@@ -1,0 +1,318 @@
+#include "conformance/golden/vectors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "conformance/cases/fill.h"
+#include "conformance/cases/mutate.h"
+#include "conformance/cases/select.h"
+#include "conformance/golden/vector_cases.h"
+#include "spec/attributes.h"
+
+namespace lockstep::judge {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kSchemaFile[] = "schema.json";
+constexpr int kLeastTests = 60;  // of an operator
+
+// Every JSON file but the schema, in bytewise order of the names.
+std::vector<fs::path> vector_files(const std::string& directory) {
+  std::error_code failed;
+  std::vector<fs::path> files;
+  for (const auto& e : fs::directory_iterator(directory, failed))
+    if (e.path().extension() == ".json" && e.path().filename() != kSchemaFile)
+      files.push_back(e.path());
+  if (failed)
+    throw UsageError("cannot read the vectors in '" + directory + "': " + failed.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) throw UsageError("cannot read '" + path.string() + "'");
+  return text.str();
+}
+
+VectorFile read_checked(const fs::path& path) {
+  VectorFile file = read_vectors(read_text(path), path.string());
+  if (path.stem() != std::string(file.op->name))
+    throw UsageError(path.string() + ": has the vectors of " + std::string(file.op->name));
+  return file;
+}
+
+Type type_of(const VectorCall& call, std::size_t k) {
+  Type t;
+  for (i64 e : call.in[k].shape) t.shape.push(e);
+  t.precision = static_cast<int>(clamp(call.in_prec[k], INT32_MIN, INT32_MAX));
+  return t;
+}
+
+bool is_text_label(const std::string& label) {
+  return label.starts_with("attr.") || label == "input.value";
+}
+
+// The values of input k. What int32 cannot hold becomes -2^31, which no precision holds either.
+std::vector<i32> values_of(const Case& c, const VectorInput& in, std::size_t k) {
+  if (in.recipe) {
+    Case filled = c;
+    filled.fill = in.recipe->fill;
+    filled.seed = in.recipe->seed;
+    return fill_values(filled, static_cast<int>(k));
+  }
+  if (!in.data) return std::vector<i32>(static_cast<std::size_t>(volume(c.in[k].shape)), 0);
+  std::vector<i32> v;
+  v.reserve(in.data->size());
+  for (i64 e : *in.data)
+    v.push_back(INT32_MIN < e && e <= INT32_MAX ? static_cast<i32>(e) : INT32_MIN);
+  return v;
+}
+
+// Whether all inputs come from one recipe, so that the case stays short.
+bool one_recipe(const VectorCall& call) {
+  if (call.in.empty() || !call.in[0].recipe) return false;
+  const Recipe r = *call.in[0].recipe;
+  return std::all_of(call.in.begin(), call.in.end(), [&](const VectorInput& in) {
+    return in.recipe && in.recipe->fill == r.fill && in.recipe->seed == r.seed;
+  });
+}
+
+// Attributes and types; the data is left out. Returns the label of the attributes' error.
+std::string read_call(const OpInfo& op, const VectorCall& call, Case& c) {
+  c.op = &op;
+  ReadAttributes attrs = read_attributes(op, {call.attrs.begin(), call.attrs.end()});
+  if (!attrs.label.empty()) return attrs.label;
+  c.attrs = std::move(attrs.values);
+  c.fill = Fill::zero;
+  for (std::size_t k = 0; k < call.in.size(); ++k) c.in.push_back(type_of(call, k));
+  return {};
+}
+
+void read_data(const VectorCall& call, Case& c) {
+  if (one_recipe(call)) {
+    c.fill = call.in[0].recipe->fill;
+    c.seed = call.in[0].recipe->seed;
+    return;
+  }
+  for (std::size_t k = 0; k < call.in.size(); ++k) {
+    const std::vector<i32> v = values_of(c, call.in[k], k);
+    c.data.emplace_back(v.begin(), v.end());
+  }
+  c.fill = Fill::literal;
+}
+
+Vector loaded(const VectorFile& file, VectorTest& t, const fs::path& path) {
+  Vector v;
+  v.id = t.id;
+  v.label = t.result.label;
+  v.out = std::move(t.result.out);
+  v.call.op = file.op;
+  if (is_text_label(v.label)) {
+    v.expectation = Vector::text_error;
+    return v;
+  }
+  if (const std::string refused = read_call(*file.op, t.call, v.call); !refused.empty())
+    throw UsageError(path.string() + ": " + t.id + ": its attributes are " + refused);
+  if (!v.label.empty()) {
+    v.expectation = Vector::typed_error;
+    return v;
+  }
+  for (std::size_t k = 0; k < t.call.in.size(); ++k)
+    if (!legal(v.call.in[k].shape))
+      throw UsageError(path.string() + ": " + t.id + ": a result 'ok' for an illegal shape");
+  read_data(t.call, v.call);
+  return v;
+}
+
+// The number in an identifier such as relu-0007; 0 if it is none of this operator's.
+int number_of(const OpInfo& op, const std::string& id) {
+  const std::string prefix = std::string(op.name) + "-";
+  if (!id.starts_with(prefix)) return 0;
+  const std::string digits = id.substr(prefix.size());
+  const bool plain = digits.size() >= 4 && digits.size() <= 8 &&
+                     digits.find_first_not_of("0123456789") == std::string::npos;
+  return plain ? std::stoi(digits) : 0;
+}
+
+std::string id_of(const OpInfo& op, int number) {
+  std::string digits = std::to_string(number);
+  digits.insert(0, digits.size() < 4 ? 4 - digits.size() : 0, '0');
+  return std::string(op.name) + "-" + digits;
+}
+
+// What recipes give today.
+void hash_recipes(const OpInfo& op, VectorCall& call) {
+  Case c;
+  if (!read_call(op, call, c).empty()) return;
+  for (std::size_t k = 0; k < call.in.size(); ++k)
+    if (call.in[k].recipe) call.in[k].sha256 = values_hash(values_of(c, call.in[k], k));
+}
+
+void add_candidates(VectorFile& file, VectorUpdate& done) {
+  std::set<std::string> calls, comments;
+  int number = 0;
+  for (const VectorTest& t : file.tests) {
+    calls.insert(call_text(t.call));
+    comments.insert(t.comment);
+    number = std::max(number, number_of(*file.op, t.id));
+  }
+  std::string wrong;
+  for (VectorCandidate& v : vector_candidates(*file.op)) {
+    if (v.sampled && comments.count(v.comment)) continue;
+    if (!calls.insert(call_text(v.call)).second) continue;
+    VectorResult result = derive(*file.op, v.call);
+    if (result.label != v.label)
+      wrong += "\n  " + std::string(file.op->name) + ": '" + v.comment + "' should give '" +
+               v.label + "', the reference gives '" + result.label + "'";
+    file.tests.push_back({id_of(*file.op, ++number), v.comment, std::move(v.flags),
+                          std::move(v.call), std::move(result)});
+    ++done.added;
+  }
+  if (!wrong.empty())
+    throw BrokenSpecification("calls made to break one rule break another:" + wrong);
+}
+
+void replace_file(const fs::path& path, const std::string& text) {
+  const fs::path fresh = path.string() + ".new";
+  std::ofstream out(fresh, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error("cannot write '" + fresh.string() + "'");
+  fs::rename(fresh, path);
+}
+
+// In which way a result is not the frozen one.
+std::string difference_of(const VectorResult& now, const VectorResult& frozen) {
+  const auto word = [](const VectorResult& r) { return r.label.empty() ? "ok" : r.label; };
+  if (now.label != frozen.label)
+    return "the specification says " + word(now) + ", the file " + word(frozen);
+  if (now.out.size() != frozen.out.size())
+    return "the specification gives " + std::to_string(now.out.size()) + " outputs, the file " +
+           std::to_string(frozen.out.size());
+  for (std::size_t k = 0; k < now.out.size(); ++k) {
+    const std::string out = "out[" + std::to_string(k) + "]";
+    if (now.out[k].type != frozen.out[k].type) return out + " has another shape or precision";
+    for (std::size_t i = 0; i < now.out[k].data.size(); ++i)
+      if (now.out[k].data[i] != frozen.out[k].data[i])
+        return out + ".data[" + std::to_string(i) + "]: the specification says " +
+               std::to_string(now.out[k].data[i]) + ", the file " +
+               std::to_string(frozen.out[k].data[i]);
+  }
+  return {};
+}
+
+std::string difference_of(const OpInfo& op, const VectorTest& t) {
+  try {
+    VectorCall call = t.call;
+    hash_recipes(op, call);
+    if (call_text(call) != call_text(t.call)) return "a recipe's values have another sha256";
+    return difference_of(derive(op, t.call), t.result);
+  } catch (const BrokenSpecification& e) {
+    return std::string("the specification contradicts itself: ") + e.what();
+  }
+}
+
+std::vector<std::string> differences_of(const VectorFile& file, const std::string& name) {
+  std::vector<std::string> all;
+  std::set<std::string> labels, calls;
+  for (const VectorTest& t : file.tests) {
+    const std::string where = name + ": " + t.id + ": ";
+    if (number_of(*file.op, t.id) == 0) all.push_back(where + "no identifier of this operator");
+    if (!calls.insert(call_text(t.call)).second) all.push_back(where + "repeats an earlier call");
+    if (const std::string d = difference_of(*file.op, t); !d.empty()) all.push_back(where + d);
+    labels.insert(t.result.label);
+  }
+  std::vector<std::string> needed = typed_labels(*file.op);
+  for (const std::string& l : text_labels(*file.op)) needed.push_back(l);
+  for (const std::string& l : needed)
+    if (!labels.count(l)) all.push_back(fmt::format("{}: no test gives {}", name, l));
+  if (static_cast<int>(file.tests.size()) < kLeastTests)
+    all.push_back(name + ": fewer than " + std::to_string(kLeastTests) + " tests");
+  return all;
+}
+
+}  // namespace
+
+std::vector<Vector> load_vectors(const std::string& directory) {
+  std::vector<Vector> all;
+  for (const fs::path& path : vector_files(directory)) {
+    VectorFile file = read_checked(path);
+    for (VectorTest& t : file.tests) all.push_back(loaded(file, t, path));
+  }
+  if (all.empty()) throw UsageError("no vectors in '" + directory + "'");
+  return all;
+}
+
+VectorResult derive(const OpInfo& op, const VectorCall& call) {
+  Case c;
+  if (const std::string refused = read_call(op, call, c); !refused.empty()) return {{}, refused};
+  if (const Refusal r = refusal(c); r.refused()) return {{}, r.label()};
+  std::vector<Tensor> in;
+  for (std::size_t k = 0; k < call.in.size(); ++k)
+    in.push_back({c.in[k], values_of(c, call.in[k], k)});
+  reference::Outcome y = reference::evaluate(op, c.attributes(), in);
+  if (y.status == reference::Status::runtime_error) throw BrokenSpecification(y.message);
+  return {std::move(y.out), y.label};
+}
+
+std::vector<VectorUpdate> update_vectors(const std::string& directory) {
+  fs::create_directories(directory);
+  std::vector<VectorUpdate> all;
+  for (const OpInfo* op : operators()) {
+    const fs::path path = fs::path(directory) / (std::string(op->name) + ".json");
+    const std::string before = fs::exists(path) ? read_text(path) : "";
+    VectorFile file{op, {}};
+    if (!before.empty()) file = read_checked(path);
+    VectorUpdate done{path.filename().string(), 0, 0, {}};
+    for (VectorTest& t : file.tests) {
+      VectorResult now = derive(*op, t.call);
+      if (result_text(now) != result_text(t.result)) done.changed.push_back(t.id);
+      t.result = std::move(now);
+      hash_recipes(*op, t.call);
+    }
+    add_candidates(file, done);
+    done.tests = static_cast<int>(file.tests.size());
+    if (const std::string after = file_text(file); after != before) replace_file(path, after);
+    all.push_back(std::move(done));
+  }
+  return all;
+}
+
+std::vector<std::string> check_vectors(const std::string& directory) {
+  std::vector<std::string> all;
+  std::set<string_view> seen;
+  for (const fs::path& path : vector_files(directory)) {
+    const std::string text = read_text(path), name = path.filename().string();
+    const VectorFile file = read_vectors(text, path.string());
+    seen.insert(file.op->name);
+    if (path.stem() != std::string(file.op->name))
+      all.push_back(name + ": has the vectors of " + std::string(file.op->name));
+    if (file_text(file) != text)
+      all.push_back(name + ": is not written as `lockstep vectors update` writes it");
+    for (std::string& d : differences_of(file, name)) all.push_back(std::move(d));
+  }
+  for (const OpInfo* op : operators())
+    if (!seen.count(op->name)) all.push_back(std::string(op->name) + ".json is missing");
+  return all;
+}
+
+std::string vectors_hash(const std::string& directory) {
+  std::vector<fs::path> files = vector_files(directory);
+  if (const fs::path schema = fs::path(directory) / kSchemaFile; fs::exists(schema))
+    files.push_back(schema);
+  std::sort(files.begin(), files.end());
+  std::string lines;
+  for (const fs::path& f : files)
+    lines += sha256(read_text(f)) + "  " + f.filename().string() + "\n";
+  return sha256(lines);
+}
+
+}  // namespace lockstep::judge

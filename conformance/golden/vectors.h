@@ -1,0 +1,55 @@
+/// @file
+/// Golden vectors: frozen calls with frozen results, in files a stranger can use
+/// (vectors/FORMAT.md).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "conformance/cases/case.h"
+#include "conformance/golden/vector_file.h"
+
+namespace lockstep::judge {
+
+/// One frozen call and what it must give.
+struct Vector {
+  enum Expectation {
+    outputs,      ///< `call` has the outputs `out`
+    typed_error,  ///< `call` is refused with `label` (steps 3 to 7)
+    text_error    ///< a violation that only readers of text and data see; `call` has the operator
+                  ///< only
+  } expectation = outputs;
+  std::string id;
+  Case call;
+  std::vector<Tensor> out;
+  std::string label;
+};
+
+/// Every vector of a directory, in the order of its files' names.
+/// @throws UsageError naming file and test that are wrong.
+std::vector<Vector> load_vectors(const std::string& directory);
+
+/// What the reference says of a frozen call.
+/// @throws BrokenSpecification where the specification's text contradicts itself.
+VectorResult derive(const OpInfo& op, const VectorCall& call);
+
+/// What an update did to one file.
+struct VectorUpdate {
+  std::string file;
+  int tests = 0, added = 0;
+  std::vector<std::string> changed;  ///< ids whose frozen result was another
+};
+
+/// Writes the vectors of every operator. Tests that are there keep their call and identifier, their
+/// results are derived anew; calls that are missing are added with new identifiers.
+/// @throws UsageError where a file is not one this can update.
+std::vector<VectorUpdate> update_vectors(const std::string& directory);
+
+/// Everything in which the frozen set differs from what the specification says today, one sentence
+/// each, naming file and test; also what the set lacks.
+/// @throws UsageError where a file cannot be read.
+std::vector<std::string> check_vectors(const std::string& directory);
+
+/// SHA-256 of the set: of the lines `sha256sum *.json` prints in the C locale.
+std::string vectors_hash(const std::string& directory);
+
+}  // namespace lockstep::judge

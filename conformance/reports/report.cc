@@ -1,0 +1,124 @@
+#include "conformance/reports/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::judge {
+namespace {
+
+bool any_failed(const Report& r) { return r.counts.failed > 0 || !r.failures.empty(); }
+
+bool any_judged(const Report& r) {
+  for (const auto& [op, row] : r.cells)
+    for (const auto& [property, cell] : row)
+      if (cell.judged > 0) return true;
+  return false;
+}
+
+bool nondeterministic(const Report& r) {
+  return std::any_of(r.failures.begin(), r.failures.end(),
+                     [](const Failure& f) { return f.property == "deterministic"; });
+}
+
+std::string scope(const Report& r) {
+  const std::string of = fmt::format(
+      "{} of {} operators", std::min(r.operators_selected, r.operators_claimed), r.operators_all);
+  if (r.partial) return "SUBSET (" + of + ")";
+  return "whole claim (" + of + ")";
+}
+
+// Thousands apart, so that a denominator can be read.
+std::string grouped(i64 n) {
+  std::string s = std::to_string(n);
+  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(s.size()) - 3; at > 0; at -= 3)
+    s.insert(static_cast<std::size_t>(at), ",");
+  return s;
+}
+
+std::string block(const Failure& f, const Report& r) {
+  std::string s =
+      fmt::format("{} violates {}{}\n", f.op == "*" ? printable(r.backend) : f.op, f.property,
+                  f.count > 1 ? fmt::format(" in {} cases", grouped(f.count)) : "");
+  if (!f.id.empty()) s += "  case    " + f.id + "\n";
+  s += "  shows   " + f.text + "\n";
+  if (!f.shrunk.empty()) s += "  shrunk  " + f.shrunk + "\n";
+  if (!f.shrunk.empty() && !f.shrunk_text.empty()) s += "  shows   " + f.shrunk_text + "\n";
+  if (!f.repeat.empty()) s += "  repeat  " + f.repeat + "\n";
+  return s;
+}
+
+}  // namespace
+
+string_view word_of(Exit e) {
+  constexpr string_view kWords[] = {"pass", "fail", "usage", "incomplete", "judge broke"};
+  return kWords[static_cast<int>(e)];
+}
+
+void conclude(Report& r) {
+  const Counts& c = r.counts;
+  const bool blind = r.canaries_flagged < r.canaries_planted;
+  // A run whose cases ended well and were judged by nothing says as little as one without cases.
+  const bool vacuous = c.executed + c.quarantined == 0 ||
+                       (!any_judged(r) && c.crashed + c.timed_out + c.quarantined == 0);
+  if (blind) {
+    r.verdict = "BROKEN";
+    r.exit = Exit::judge_broke;
+  } else if (vacuous || c.missing > 0 || (!r.below_floor.empty() && c.quarantined == 0)) {
+    r.verdict = "INCOMPLETE";
+    r.exit = Exit::incomplete;
+  } else if (c.crashed + c.timed_out + c.quarantined > 0) {
+    r.verdict = "CRASH";
+    r.exit = Exit::fail;
+  } else if (nondeterministic(r)) {
+    r.verdict = "NONDETERMINISTIC";
+    r.exit = Exit::fail;
+  } else if (any_failed(r)) {
+    r.verdict = "FAIL";
+    r.exit = Exit::fail;
+  } else {
+    r.verdict = "PASS";
+    r.exit = Exit::pass;
+  }
+}
+
+std::string verdict_line(const Report& r) {
+  const Counts& c = r.counts;
+  const i64 tenths = r.legal_selected ? 1000 * r.legal_not_claimed / r.legal_selected : 0;
+  std::string s =
+      fmt::format("{}  {} {}  {}", r.verdict, printable(r.name), printable(r.version), scope(r));
+  s += fmt::format(
+      "\n  {} selected: {} executed, {} not claimed ({}.{}% of the legal calls), {} missing, "
+      "{} quarantined",
+      grouped(c.selected), grouped(c.executed), grouped(c.not_claimed), tenths / 10, tenths % 10,
+      grouped(c.missing), grouped(c.quarantined));
+  s += fmt::format("\n  {} executed: {} passed, {} failed, {} crashed, {} timed out; {} calls",
+                   grouped(c.executed), grouped(c.passed), grouped(c.failed), grouped(c.crashed),
+                   grouped(c.timed_out), grouped(c.calls));
+  s += fmt::format("\n  tier {}, seed {}, canaries {}/{}, floor {} per operator {}, set {}", r.tier,
+                   r.seed, r.canaries_flagged, r.canaries_planted, tier_floor(r.tier),
+                   r.below_floor.empty() ? "met" : "NOT met", r.set_hash.substr(0, 16));
+  return s + fmt::format("\n  exit {} ({})", static_cast<int>(r.exit), word_of(r.exit));
+}
+
+std::string summary(const Report& r, bool colour) {
+  constexpr std::size_t kShown = 10;
+  std::string s;
+  for (std::size_t k = 0; k < r.failures.size() && k < kShown; ++k)
+    s += block(r.failures[k], r) + "\n";
+  if (r.failures.size() > kShown)
+    s += fmt::format("{} more kinds of failure are in the report (--json FILE).\n\n",
+                     r.failures.size() - kShown);
+  for (const std::string& q : r.quarantine) s += "quarantined: " + printable(q) + "\n";
+  if (!r.below_floor.empty())
+    s += fmt::format("below the floor of {} executed legal cases: {}\n", tier_floor(r.tier),
+                     fmt::join(r.below_floor, ", "));
+  std::string line = verdict_line(r);
+  if (colour) {
+    const string_view code = r.exit == Exit::pass ? "\033[1;32m" : "\033[1;31m";
+    line = fmt::format("{}{}\033[0m{}", code, r.verdict, line.substr(r.verdict.size()));
+  }
+  return s + line + "\n";
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,360 @@
+#include "conformance/subjects/exec_subject.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "conformance/lines/lines.h"
+#include "conformance/subjects/process.h"
+
+namespace lockstep::judge {
+namespace {
+
+using Kind = Answer::Kind;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kLongestAnswer = std::size_t{64} << 20;  // without the values of its outputs
+constexpr std::size_t kLongestValue = 32;                      // of JSON text
+constexpr std::size_t kLastWords = 2048;                       // kept of standard error
+
+// How often a command that has never answered is started again. A crash may be due to the call, and
+// costs little; waiting in vain costs seconds.
+constexpr int kTrials = 100, kHang = 50;  // how many trials a hang counts
+
+// A file descriptor that closes itself.
+class Fd {
+ public:
+  explicit Fd(int fd = -1) : fd_(fd) {}
+  Fd(Fd&& o) noexcept : fd_(std::exchange(o.fd_, -1)) {}
+  Fd& operator=(Fd&& o) noexcept {
+    std::swap(fd_, o.fd_);
+    return *this;
+  }
+  ~Fd() { close(); }
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+    // A judge without standard streams would get their numbers, which the child needs.
+    read = Fd(fcntl(ends[0], F_DUPFD_CLOEXEC, 3));
+    write = Fd(fcntl(ends[1], F_DUPFD_CLOEXEC, 3));
+    for (int end : ends) close(end);
+  }
+  Fd read, write;
+};
+
+// The environment with the directory of this program at the end of PATH.
+std::vector<std::string> environment_with_own_directory() {
+  std::vector<std::string> env;
+  std::string path = "PATH=/usr/local/bin:/usr/bin:/bin";
+  for (char** e = environ; *e; ++e) {
+    const std::string_view entry = *e;
+    if (entry.starts_with("PATH="))
+      path = entry;
+    else
+      env.emplace_back(entry);
+  }
+  std::error_code none;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
+  if (!none) path += ":" + self.parent_path().string();
+  env.push_back(path);
+  return env;
+}
+
+void kill_own_group(int) { kill(0, SIGKILL); }
+
+// The child of this process leads a group of its own, in which it runs the shell and does nothing
+// but die with both sides: the kernel tells it when this process ends, however that happens, and
+// the shell's end becomes its own. Only calls that are safe after fork().
+[[noreturn]] void lead_group(const char* command, char* const* env, pid_t judge,
+                             const int (&fd)[3]) {
+  setpgid(0, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGTERM, kill_own_group);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != judge) _exit(127);
+  const pid_t shell = fork();
+  if (shell < 0) _exit(126);
+  if (shell == 0) {
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
+    for (int i = 0; i < 3; ++i)
+      if (dup2(fd[i], i) < 0) _exit(126);
+    execle("/bin/sh", "sh", "-c", command, nullptr, env);
+    _exit(127);
+  }
+  // Copies of this process's pipes would hide the end of either side from the other.
+  if (close_range(0, ~0u, 0) != 0)
+    for (int i = 0; i < 4096; ++i) close(i);
+  int status = 0;
+  while (waitpid(shell, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) {
+    prctl(PR_SET_DUMPABLE, 0);  // the core that matters is the shell's
+    signal(WTERMSIG(status), SIG_DFL);
+    kill(getpid(), WTERMSIG(status));
+  }
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 126);
+}
+
+// The end of a text as words of a message: two lines, for the last is often the shell's "Aborted".
+std::string last_lines(std::string_view text) {
+  std::string words;
+  for (int lines = 0; lines < 2 && !text.empty();) {
+    const std::size_t begin = text.rfind('\n') + 1;  // npos + 1 is 0
+    const std::string_view line = text.substr(begin);
+    text = text.substr(0, begin == 0 ? 0 : begin - 1);
+    if (line.empty()) continue;
+    words = quote(line) + (words.empty() ? "" : ", " + words);
+    ++lines;
+  }
+  return words.empty() ? words : "; its last words: " + words;
+}
+
+// A running command and what it has said.
+class Conversation {
+ public:
+  explicit Conversation(const std::string& command) {
+    Pipe in, out, err;
+    std::vector<std::string> env = environment_with_own_directory();
+    std::vector<char*> envp;
+    for (std::string& e : env) envp.push_back(e.data());
+    envp.push_back(nullptr);
+    const int ends[3] = {in.read.get(), out.write.get(), err.write.get()};
+    const pid_t judge = getpid();
+    pid_ = fork();
+    if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
+    if (pid_ == 0) lead_group(command.c_str(), envp.data(), judge, ends);
+    setpgid(pid_, pid_);  // so that the group exists before anybody kills it
+    to_ = std::move(in.write);
+    from_ = std::move(out.read);
+    err_ = std::move(err.read);
+    for (const Fd* f : {&to_, &from_, &err_}) fcntl(f->get(), F_SETFL, O_NONBLOCK);
+  }
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+  ~Conversation() {
+    if (pid_ > 0) end_process(pid_);
+  }
+
+  // Puts a line and reads one. The answer's kind is ok, and `reply` the line, if there is one.
+  Answer exchange(const std::string& line, double seconds, std::size_t longest,
+                  std::string_view& reply);
+  // Whether the last reply was all that was said, and came after the call was read.
+  bool in_step() const { return in_step_; }
+
+ private:
+  Answer failed(Kind kind, const std::string& why);
+  bool wait(bool writing, Clock::time_point deadline);
+  void write_some(const std::string& line);
+  bool read_some();
+  void hear_last_words();
+
+  pid_t pid_ = -1;
+  Fd to_, from_, err_;
+  std::string said_;        // by standard output, and not yet taken
+  std::string last_words_;  // of standard error
+  std::size_t written_ = 0;
+  bool in_step_ = true;
+};
+
+// Ends the process. What it wrote last to standard error is most often the reason.
+Answer Conversation::failed(Kind kind, const std::string& why) {
+  Answer a;
+  a.kind = kind;
+  a.message = why;
+  if (kind == Kind::crashed)
+    a.message = reap_process(pid_) + " " + why;
+  else
+    end_process(pid_);
+  pid_ = -1;
+  hear_last_words();
+  a.message += last_lines(last_words_);
+  return a;
+}
+
+// Waits until something can be read or written. @return false at the deadline
+bool Conversation::wait(bool writing, Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  if (left <= 0) return false;
+  // poll() passes over negative descriptors.
+  pollfd fds[] = {
+      {from_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {writing ? to_.get() : -1, POLLOUT, 0}};
+  const i64 most = 1000000;
+  const int n = poll(fds, std::size(fds), static_cast<int>(min(left, most)));
+  if (n > 0 && fds[1].revents) hear_last_words();
+  return true;
+}
+
+void Conversation::write_some(const std::string& line) {
+  const ssize_t n = write(to_.get(), line.data() + written_, line.size() - written_);
+  if (n > 0) written_ += static_cast<std::size_t>(n);
+  // Nobody reads any more. Whether it has ended or still wants to answer shows at the other pipe.
+  if (n < 0 && errno == EPIPE) to_.close();
+}
+
+// @return false at the end of standard output
+bool Conversation::read_some() {
+  char chunk[1 << 16];
+  const ssize_t n = read(from_.get(), chunk, sizeof chunk);
+  if (n > 0) said_.append(chunk, static_cast<std::size_t>(n));
+  return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+void Conversation::hear_last_words() {
+  char chunk[4096];
+  // A bounded number of turns: who writes faster than this reads must not stop the clock.
+  for (int turn = 0; turn < 16; ++turn) {
+    const ssize_t n = read(err_.get(), chunk, sizeof chunk);
+    if (n == 0) err_.close();
+    if (n <= 0) return;
+    last_words_.append(chunk, static_cast<std::size_t>(n));
+    if (last_words_.size() > kLastWords) last_words_.erase(0, last_words_.size() - kLastWords);
+  }
+}
+
+Answer Conversation::exchange(const std::string& line, double seconds, std::size_t longest,
+                              std::string_view& reply) {
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                           std::chrono::duration<double>(seconds));
+  said_.clear();
+  written_ = 0;
+  std::size_t newline = std::string::npos, searched = 0;
+  while (newline == std::string::npos) {
+    const bool writing = written_ < line.size() && to_.get() >= 0;
+    if (!wait(writing, deadline)) return failed(Kind::timed_out, "no answer in time");
+    if (writing) write_some(line);
+    if (!read_some())
+      return failed(Kind::crashed,
+                    said_.empty() ? "before answering" : "in the middle of an answer");
+    newline = said_.find('\n', searched);
+    searched = said_.size();
+    if (std::min(newline, searched) > longest)
+      return failed(Kind::protocol, "an answer of more than " + std::to_string(longest) +
+                                        " bytes, beginning " + quote(said_));
+  }
+  reply = std::string_view(said_).substr(0, newline);
+  in_step_ = written_ == line.size() && newline + 1 == said_.size();
+  return {};
+}
+
+class ExecSubject final : public Subject {
+ public:
+  ExecSubject(const std::string& command, const Limits& limits)
+      : command_(command), limits_(limits), manifest_(default_manifest(command)) {
+    refuse_options(limits.set);
+  }
+  const Manifest& manifest() const override { return manifest_; }
+  bool shares_memory() const override { return false; }
+  bool can_infer() const override { return false; }
+  Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
+                 const Run&) override {
+    std::size_t values = 0;
+    for (int k = 0; k < out.count; ++k) values += static_cast<std::size_t>(volume(out[k].shape));
+    Answer a = ask(c, in, values);
+    if (!a.ok() || static_cast<int>(a.out.size()) == out.count) return a;
+    return lost("an answer with " + std::to_string(a.out.size()) + " outputs instead of " +
+                std::to_string(out.count));
+  }
+  Answer refuse(const Case& c) override { return ask(c, {}, 0); }
+  Answer infer(const Case&) override {
+    Answer a;
+    a.kind = Kind::unsupported;
+    return a;
+  }
+  int configure(const Options& more) override {
+    refuse_options(more);
+    return 0;
+  }
+
+ private:
+  void refuse_options(const Options& o) const {
+    if (!o.empty())
+      throw UsageError("exec:" + command_ + " takes no option '" + o.begin()->first +
+                       "'; write it into the command");
+  }
+  Answer ask(const Case& c, const std::vector<Tensor>& in, std::size_t values);
+  // The process does not answer what it is asked: the next question goes to a fresh one.
+  Answer lost(const std::string& why) {
+    Answer a;
+    a.kind = Kind::protocol;
+    a.message = why;
+    running_.reset();
+    return a;
+  }
+  // Notes a failure of the process, and whether to try another.
+  Answer failed(Answer a);
+
+  std::string command_;
+  Limits limits_;
+  Manifest manifest_;
+  std::unique_ptr<Conversation> running_;
+  i64 questions_ = 0;
+  int trials_ = 0;         // while no process has ever answered
+  bool has_ever_ = false;  // answered
+  Answer last_failure_;
+};
+
+Answer ExecSubject::ask(const Case& c, const std::vector<Tensor>& in, std::size_t values) {
+  if (!has_ever_ && trials_ >= kTrials) return last_failure_;
+  const bool fresh = !running_;
+  if (fresh) running_ = std::make_unique<Conversation>(command_);
+  const std::string id = std::to_string(++questions_);
+  std::string_view reply;
+  Answer a = running_->exchange(write_request(c, in, id) + "\n",
+                                fresh ? limits_.start_s : limits_.timeout_s,
+                                kLongestAnswer + kLongestValue * values, reply);
+  if (!a.ok()) return failed(std::move(a));
+  a = read_answer(reply, id);
+  a.label = printable(a.label);
+  a.message = printable(a.message);
+  if (a.kind == Kind::protocol)
+    return failed(lost("an answer that is none (" + a.message + "): " + quote(reply)));
+  if (!running_->in_step())
+    return failed(lost("more than one answer, or one before the call was read: " + quote(reply)));
+  has_ever_ = true;
+  return a;
+}
+
+Answer ExecSubject::failed(Answer a) {
+  running_.reset();
+  trials_ += a.kind == Kind::timed_out ? kHang : 1;
+  if (has_ever_ || trials_ < kTrials) return a;
+  last_failure_ = std::move(a);
+  last_failure_.message += " (the command has never answered and is not started again)";
+  return last_failure_;
+}
+
+}  // namespace
+
+std::unique_ptr<Subject> open_exec(const std::string& command, const Limits& limits) {
+  // A process that ends while it is written to is an answer, not a reason to end with it.
+  signal(SIGPIPE, SIG_IGN);
+  return std::make_unique<ExecSubject>(command, limits);
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,24 @@
+/// @file
+/// The library door: a shared library in a worker process, its tensors in shared memory.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "conformance/subjects/subject.h"
+
+namespace lockstep::judge {
+
+/// A backend whose process ended while its library was being loaded.
+struct LoadCrash : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A backend that is one, and refuses the options it was given, or their absence.
+struct RefusedOptions : UsageError {
+  using UsageError::UsageError;
+};
+
+/// @throws UsageError if the file is no library or no backend, LoadCrash if loading it kills.
+std::unique_ptr<Subject> open_library(const std::string& path, const Limits& limits);
+
+}  // namespace lockstep::judge

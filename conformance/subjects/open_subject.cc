@@ -1,0 +1,42 @@
+#include <algorithm>
+#include <filesystem>
+
+#include "conformance/places.h"
+#include "conformance/subjects/exec_subject.h"
+#include "conformance/subjects/library_subject.h"
+#include "conformance/subjects/subject.h"
+
+namespace lockstep::judge {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string known_backends() {
+  std::string names;
+  std::error_code none;
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator(backend_directory(), none))
+    if (entry.path().extension() == ".so") found.push_back(entry.path().stem());
+  std::sort(found.begin(), found.end());
+  for (const std::string& n : found) names += (names.empty() ? "" : ", ") + n;
+  return names.empty() ? "none are installed" : names;
+}
+
+}  // namespace
+
+std::unique_ptr<Subject> open_subject(const std::string& what, const Limits& limits) {
+  if (what.rfind("exec:", 0) == 0) {
+    if (what.size() == 5) throw UsageError("exec: needs a command, as exec:./my-backend");
+    return open_exec(what.substr(5), limits);
+  }
+  const bool path = what.find('/') != std::string::npos || what.ends_with(".so");
+  const fs::path file = path ? fs::path(what) : fs::path(backend_directory()) / (what + ".so");
+  if (!fs::exists(file))
+    throw UsageError(path ? "no file '" + what + "'"
+                          : "no backend '" + what + "' (built in: " + known_backends() +
+                                "; or the path of a library, or exec:COMMAND)");
+  if (!fs::is_regular_file(file)) throw UsageError("'" + what + "' is no file");
+  return open_library(fs::absolute(file).string(), limits);
+}
+
+}  // namespace lockstep::judge

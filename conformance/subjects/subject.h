@@ -1,0 +1,78 @@
+/// @file
+/// A backend under judgement, whatever door it came in by.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "conformance/cases/case.h"
+#include "conformance/subjects/manifest.h"
+
+namespace lockstep::judge {
+
+/// What a backend answered to one question.
+struct Answer {
+  enum class Kind {
+    ok,
+    logic_error,
+    runtime_error,
+    unsupported,
+    crashed,    ///< its process ended
+    timed_out,  ///< no answer in time
+    protocol    ///< an answer that is none
+  };
+  Kind kind = Kind::ok;
+  std::string label, message;
+  std::string path;                   ///< the kernel that ran
+  std::vector<std::vector<i32>> out;  ///< values of each output, row-major
+  std::vector<TensorType> types;      ///< of infer, and of doors whose answers carry types
+  std::string out_damage;             ///< how memory beside the outputs was written; else empty
+  std::string in_damage;              ///< how an input was changed; else empty
+  bool ok() const { return kind == Kind::ok; }
+  bool gone() const { return kind == Kind::crashed || kind == Kind::timed_out; }
+};
+string_view name_of(Answer::Kind k);
+
+/// A stranger's words as they may be shown: control characters become question marks.
+std::string printable(std::string text);
+
+/// How a call is run.
+struct Run {
+  Layout layout = Layout::compact;
+  i32 poison = 0;          ///< what outputs hold before the call
+  bool at_end = true;      ///< tensors end, or begin, at the edge of their memory
+  int config = 0;          ///< which of the subject's configurations
+  bool constants = false;  ///< inputs after the first are given beforehand, as weights are
+};
+
+/// How a subject is treated.
+struct Limits {
+  double timeout_s = 2;  ///< for one answer
+  double start_s = 5;    ///< for the first one of a process
+  Options set;           ///< options of open()
+};
+
+/// A backend that answers questions one at a time. A process that dies or hangs is the answer to
+/// one question; the next is put to a fresh one.
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  virtual const Manifest& manifest() const = 0;
+  /// Whether memory beside outputs and inputs is watched, and layouts other than compact exist.
+  virtual bool shares_memory() const = 0;
+  virtual bool can_infer() const = 0;
+  /// Runs a legal call whose outputs have the types `out`.
+  virtual Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
+                         const Run& run) = 0;
+  /// Puts an illegal call to the backend; the right answer is a logic error with a label.
+  virtual Answer refuse(const Case& c) = 0;
+  virtual Answer infer(const Case& c) = 0;
+  /// Adds a configuration, such as {"isa", "avx2"}; its number is for Run::config.
+  virtual int configure(const Options& more) = 0;
+};
+
+/// Opens a backend: a built-in name, the path of a shared library, or `exec:COMMAND`.
+/// @throws UsageError if there is no such backend or it is no backend.
+std::unique_ptr<Subject> open_subject(const std::string& what, const Limits& limits);
+
+}  // namespace lockstep::judge

@@ -1,0 +1,375 @@
+#include "conformance/subjects/worker.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+#include "backends/backend.h"
+#include "spec/attributes.h"
+
+namespace lockstep::judge {
+namespace {
+
+Channel* crash_report = nullptr;
+
+// Notes what was touched, then lets the signal kill the process as it would have.
+void note_crash(int number, siginfo_t* what, void*) {
+  crash_report->reply.signal = number;
+  crash_report->reply.fault = static_cast<const char*>(what->si_addr);
+  signal(number, SIG_DFL);
+  raise(number);  // one that was sent, not caused, would not come back
+}
+
+void watch_crashes(Channel& channel) {
+  crash_report = &channel;
+  static char stack[64 * 1024];
+  stack_t alternate{};
+  alternate.ss_sp = stack;
+  alternate.ss_size = sizeof stack;
+  sigaltstack(&alternate, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = note_crash;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (int s : {SIGSEGV, SIGBUS}) sigaction(s, &action, nullptr);
+}
+
+void copy_text(char* to, std::size_t room, const char* from) {
+  std::snprintf(to, room, "%s", from ? from : "");
+}
+
+// A status that the backend may have filled.
+struct Status {
+  ls_status s{};
+  Status() { s.size = sizeof s; }
+  void answer(Reply& r, int32_t code) {
+    s.label[sizeof s.label - 1] = s.text[sizeof s.text - 1] = '\0';
+    r.code = code == LS_OK            ? kOk
+             : code == LS_LOGIC       ? kLogic
+             : code == LS_RUNTIME     ? kRuntime
+             : code == LS_UNSUPPORTED ? kUnsupported
+                                      : kBroken;
+    copy_text(r.label, sizeof r.label, s.label);
+    if (r.code == kBroken)
+      std::snprintf(r.text, sizeof r.text, "answered the unknown status %d", code);
+    else
+      copy_text(r.text, sizeof r.text, s.text);
+  }
+};
+
+void broken(Reply& r, const char* why) {
+  r.code = kBroken;
+  copy_text(r.text, sizeof r.text, why);
+}
+
+// The question's attributes as the ABI wants them.
+class AbiAttributes {
+ public:
+  explicit AbiAttributes(const Question& q) {
+    for (int i = 0; i < q.attr_count; ++i) {
+      const AttrInfo& f = q.op->attrs[i];
+      if (f.ignored) continue;
+      keys_[count_] = std::string(f.name);
+      if (f.kind == Kind::word) words_[count_] = std::string(word_of(f, q.attrs[i].ints[0]));
+      rows_[count_] = row(f, q.attrs[i]);
+      ++count_;
+    }
+  }
+  const ls_attr* data() const { return rows_; }
+  uint32_t size() const { return static_cast<uint32_t>(count_); }
+
+ private:
+  ls_attr row(const AttrInfo& f, const Attr& v) const {
+    ls_attr a{keys_[count_].c_str(), LS_INT, 1, v.ints.item, nullptr};
+    if (f.kind == Kind::boolean) a.kind = LS_BOOL;
+    if (f.kind == Kind::tuple) a.kind = LS_TUPLE, a.count = static_cast<uint32_t>(v.ints.size);
+    if (f.kind == Kind::word) a = {a.key, LS_TEXT, 0, nullptr, words_[count_].c_str()};
+    if (v.none) a = {a.key, LS_NONE, 0, nullptr, nullptr};
+    return a;
+  }
+  int count_ = 0;
+  ls_attr rows_[kMaxAttributes];
+  std::string keys_[kMaxAttributes], words_[kMaxAttributes];
+};
+
+ls_tensor tensor_of(Slot& s) {
+  ls_tensor t{};
+  t.dl.device = {kDLCPU, 0};
+  t.dl.ndim = s.rank;
+  t.dl.dtype = {kDLInt, 32, 1};
+  t.dl.shape = s.shape;
+  t.dl.strides = s.stride;
+  t.precision = s.precision;
+  return t;
+}
+
+class Library {
+ public:
+  Library(const std::string& path, const std::vector<Options>& configs)
+      : configs_(configs), opened_(configs.size(), nullptr) {
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) throw std::runtime_error(std::string("no library: ") + dlerror());
+    void* entry = dlsym(handle, "lockstep_backend_v1");
+    if (!entry) throw std::runtime_error("it exports no symbol lockstep_backend_v1");
+    const ls_api* api = reinterpret_cast<const ls_api* (*)()>(entry)();
+    if (!api) throw std::runtime_error("lockstep_backend_v1() returned no table");
+    if (api->abi != LOCKSTEP_ABI)
+      throw std::runtime_error("it speaks ABI version " + std::to_string(api->abi) +
+                               ", this judge speaks version " + std::to_string(LOCKSTEP_ABI));
+    // A table may end earlier than ours: what it lacks is absent.
+    std::memcpy(&api_, api, std::min<std::size_t>(api->size, sizeof api_));
+    if (!api_.manifest || !api_.open || !api_.close || !api_.prepare || !api_.execute ||
+        !api_.release || !api_.path)
+      throw std::runtime_error("a required function of its table is missing");
+  }
+  const ls_api& api() const { return api_; }
+
+  /// The backend opened with configuration `i`, or nullptr with the reason in the reply.
+  ls_backend* open(int i, Reply& r) {
+    ls_backend*& self = opened_[static_cast<std::size_t>(i)];
+    if (self) return self;
+    std::vector<ls_text> options;
+    for (const auto& [key, value] : configs_[static_cast<std::size_t>(i)])
+      options.push_back({key.c_str(), value.c_str()});
+    Status status;
+    const int32_t code =
+        api_.open(options.data(), static_cast<uint32_t>(options.size()), &self, &status.s);
+    if (code != LS_OK) self = nullptr;
+    status.answer(r, code);
+    if (code == LS_OK && !self) broken(r, "open() succeeded without a backend");
+    if (r.code != kOk) {
+      const std::string text = std::string("open() failed: ") + r.text;
+      copy_text(r.text, sizeof r.text, text.c_str());
+    }
+    return self;
+  }
+
+ private:
+  ls_api api_{};
+  std::vector<Options> configs_;
+  std::vector<ls_backend*> opened_;
+};
+
+// The tensors of an execution where the backend's device can reach them. Regions are copied whole,
+// so that what a kernel writes beside a tensor comes back too.
+class Staging {
+ public:
+  Staging(const ls_api& api, ls_backend* self, Question& q) : api_(api), self_(self), q_(q) {
+    const int n = q.in_count + q.out_count;
+    for (int k = 0; k < n; ++k) data_.push_back(q.slot[k].data);
+  }
+  Staging(const Staging&) = delete;
+  ~Staging() {
+    for (void* m : device_) api_.free(self_, m);
+  }
+  bool used() const { return api_.alloc != nullptr; }
+  int32_t upload(ls_status* s) {
+    for (std::size_t k = 0; used() && k < data_.size(); ++k) {
+      const Slot& slot = q_.slot[k];
+      const auto bytes = static_cast<uint64_t>(slot.end - slot.begin);
+      void* m = api_.alloc(self_, bytes, 64);
+      if (!m) throw std::runtime_error("alloc() returned nothing");
+      device_.push_back(m);
+      if (const int32_t code = api_.upload(self_, m, slot.begin, bytes, s)) return code;
+      data_[k] = static_cast<char*>(m) + (slot.data - slot.begin);
+    }
+    return LS_OK;
+  }
+  int32_t download(ls_status* s) {
+    for (std::size_t k = 0; k < device_.size(); ++k) {
+      const Slot& slot = q_.slot[k];
+      const auto bytes = static_cast<uint64_t>(slot.end - slot.begin);
+      if (const int32_t code = api_.download(self_, slot.begin, device_[k], bytes, s)) return code;
+    }
+    return LS_OK;
+  }
+  char* const* data() const { return data_.data(); }
+
+ private:
+  const ls_api& api_;
+  ls_backend* self_;
+  Question& q_;
+  std::vector<char*> data_;
+  std::vector<void*> device_;
+};
+
+// Executes a plan on staged tensors.
+int32_t run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch_bytes,
+            Staging& staging, const Question& q, ls_status* s) {
+  void* stream = nullptr;
+  if (staging.used())
+    if (const int32_t code = api.stream(self, &stream, s)) return code;
+  std::unique_ptr<void, void (*)(void*)> scratch(nullptr, free);
+  void* device_scratch = nullptr;
+  if (scratch_bytes > 0 && staging.used()) {
+    device_scratch = api.alloc(self, scratch_bytes, 64);
+  } else if (scratch_bytes > 0) {
+    scratch.reset(aligned_alloc(64, (scratch_bytes + 63) / 64 * 64));
+    device_scratch = scratch.get();
+  }
+  if (scratch_bytes > 0 && !device_scratch) throw std::runtime_error("no memory for scratch");
+  int32_t code = api.execute(plan, reinterpret_cast<const void* const*>(staging.data()),
+                             reinterpret_cast<void* const*>(staging.data() + q.in_count),
+                             device_scratch, stream, s);
+  if (code == LS_OK && staging.used()) code = api.wait(self, stream, s);
+  if (code == LS_OK) code = staging.download(s);
+  if (staging.used() && device_scratch) api.free(self, device_scratch);
+  return code;
+}
+
+// A question as the ABI's arguments.
+struct Arguments {
+  explicit Arguments(Question& q)
+      : name(q.op->name),
+        attrs(q),
+        n_in(static_cast<uint32_t>(q.in_count)),
+        n_out(static_cast<uint32_t>(q.out_count)) {
+    for (int k = 0; k < q.in_count + q.out_count; ++k) tensors.push_back(tensor_of(q.slot[k]));
+  }
+  std::string name;
+  AbiAttributes attrs;
+  std::vector<ls_tensor> tensors;
+  uint32_t n_in, n_out;
+};
+
+void answer_infer(const ls_api& api, ls_backend* self, const Arguments& call, Reply& r) {
+  i64 shape[kMaxOutputs][kMaxRank]{};
+  ls_tensor out[kMaxOutputs]{};
+  for (int k = 0; k < kMaxOutputs; ++k) out[k].dl.shape = shape[k];
+  uint32_t n = kMaxOutputs;
+  Status status;
+  status.answer(r, api.infer(self, call.name.c_str(), call.attrs.data(), call.attrs.size(),
+                             call.tensors.data(), call.n_in, out, &n, &status.s));
+  if (r.code != kOk) return;
+  if (n > kMaxOutputs) return broken(r, "infer() counts more outputs than there is room for");
+  r.type_count = static_cast<int>(n);
+  for (uint32_t k = 0; k < n; ++k) {
+    if (out[k].dl.ndim < 0 || out[k].dl.ndim > kMaxRank)
+      return broken(r, "infer() gives an output an impossible rank");
+    r.type[k].rank = out[k].dl.ndim;
+    r.type[k].precision = out[k].precision;
+    std::copy_n(shape[k], kMaxRank, r.type[k].shape);
+  }
+}
+
+// Prepares the call and, where that is asked, runs it.
+void answer_call(const ls_api& api, ls_backend* self, Question& q, Arguments& call, Reply& r) {
+  Status status;
+  Staging staging(api, self, q);
+  if (q.what == Question::execute) {
+    status.answer(r, staging.upload(&status.s));
+    if (r.code != kOk) return;
+    for (uint32_t k = 1; q.constants && k < call.n_in; ++k) {
+      call.tensors[k].flags |= LS_CONSTANT;
+      call.tensors[k].dl.data = staging.data()[k];
+    }
+  }
+  ls_plan* plan = nullptr;
+  uint64_t scratch = 0;
+  status.answer(r, api.prepare(self, call.name.c_str(), call.attrs.data(), call.attrs.size(),
+                               call.tensors.data(), call.n_in, call.tensors.data() + call.n_in,
+                               call.n_out, &plan, &scratch, &status.s));
+  if (r.code != kOk) return;
+  if (!plan) return broken(r, "prepare() succeeded without a plan");
+  if (q.what == Question::execute) {
+    copy_text(r.path, sizeof r.path, api.path(plan));
+    status.answer(r, run(api, self, plan, scratch, staging, q, &status.s));
+  }
+  api.release(plan);
+}
+
+void answer(Library& library, Question& q, Reply& r) {
+  ls_backend* self = library.open(q.config, r);
+  if (!self) return;
+  Arguments call(q);
+  if (q.what == Question::infer)
+    answer_infer(library.api(), self, call, r);
+  else
+    answer_call(library.api(), self, q, call, r);
+}
+
+// Makes every page around the tensors inaccessible; [first, last) is all memory of the question.
+class Guards {
+ public:
+  void set(const Question& q) {
+    std::vector<char*> pages;
+    for (int k = 0; k < q.in_count + q.out_count; ++k) {
+      if (!q.slot[k].begin) continue;
+      pages.push_back(q.slot[k].begin - kPage);
+      pages.push_back(q.slot[k].end);
+    }
+    if (pages == pages_) return;
+    for (char* p : pages_) mprotect(p, kPage, PROT_READ | PROT_WRITE);
+    for (char* p : pages) mprotect(p, kPage, PROT_NONE);
+    pages_ = pages;
+  }
+
+ private:
+  std::vector<char*> pages_;
+};
+
+void refuse(Channel& channel, const std::string& why) {
+  copy_text(channel.refusal, sizeof channel.refusal, why.c_str());
+  channel.state = Channel::refused;
+}
+
+// A backend's own output would mix with the judge's.
+void silence() {
+  const int null = open("/dev/null", O_RDWR);
+  for (int fd : {0, 1, 2}) dup2(null, fd);
+  close(null);
+}
+
+}  // namespace
+
+void work(const std::string& path, const std::vector<Options>& configs, Channel& channel,
+          int socket) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setpgid(0, 0);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  silence();
+  watch_crashes(channel);
+  std::unique_ptr<Library> library;
+  try {
+    library = std::make_unique<Library>(path, configs);
+    const char* manifest = library->api().manifest();
+    const std::size_t n = manifest ? std::strlen(manifest) : 0;
+    if (n == 0 || n > sizeof channel.manifest) throw std::runtime_error("it has no manifest");
+    std::memcpy(channel.manifest, manifest, n);
+    channel.manifest_size = n;
+    channel.infers = library->api().infer != nullptr;
+    channel.state = Channel::ready;
+    // Here, where a device has time to wake up. What failed is tried again for every question.
+    Reply opened;
+    library->open(0, opened);
+    if (opened.code == kLogic) {
+      refuse(channel, std::string("refuses its options: ") + opened.text);
+      channel.state = Channel::unopened;
+    }
+  } catch (const std::exception& e) {
+    refuse(channel, std::string("is no backend: ") + e.what());
+  }
+  Guards guards;
+  char byte = 'r';
+  while (write(socket, &byte, 1) == 1 && read(socket, &byte, 1) == 1) {
+    channel.reply = {};
+    guards.set(channel.question);
+    try {
+      answer(*library, channel.question, channel.reply);
+    } catch (const std::exception& e) {
+      broken(channel.reply, e.what());
+    }
+  }
+  _exit(0);
+}
+
+}  // namespace lockstep::judge
