@@ -21,4 +21,8 @@ struct RefusedOptions : UsageError {
 /// @throws UsageError if the file is no library or no backend, LoadCrash if loading it kills.
 std::unique_ptr<Subject> open_library(const std::string& path, const Limits& limits);
 
+/// The file of a library backend: a built-in name, or a path.
+/// @throws UsageError if there is none.
+std::string library_file(const std::string& what);
+
 }  // namespace lockstep::judge

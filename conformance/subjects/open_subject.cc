@@ -24,11 +24,7 @@ std::string known_backends() {
 
 }  // namespace
 
-std::unique_ptr<Subject> open_subject(const std::string& what, const Limits& limits) {
-  if (what.rfind("exec:", 0) == 0) {
-    if (what.size() == 5) throw UsageError("exec: needs a command, as exec:./my-backend");
-    return open_exec(what.substr(5), limits);
-  }
+std::string library_file(const std::string& what) {
   const bool path = what.find('/') != std::string::npos || what.ends_with(".so");
   const fs::path file = path ? fs::path(what) : fs::path(backend_directory()) / (what + ".so");
   if (!fs::exists(file))
@@ -36,7 +32,15 @@ std::unique_ptr<Subject> open_subject(const std::string& what, const Limits& lim
                           : "no backend '" + what + "' (built in: " + known_backends() +
                                 "; or the path of a library, or exec:COMMAND)");
   if (!fs::is_regular_file(file)) throw UsageError("'" + what + "' is no file");
-  return open_library(fs::absolute(file).string(), limits);
+  return fs::absolute(file).string();
+}
+
+std::unique_ptr<Subject> open_subject(const std::string& what, const Limits& limits) {
+  if (what.rfind("exec:", 0) == 0) {
+    if (what.size() == 5) throw UsageError("exec: needs a command, as exec:./my-backend");
+    return open_exec(what.substr(5), limits);
+  }
+  return open_library(library_file(what), limits);
 }
 
 }  // namespace lockstep::judge

@@ -1,6 +1,5 @@
 #include "conformance/subjects/worker.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -13,8 +12,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "backends/backend.h"
-#include "spec/attributes.h"
+#include "conformance/subjects/abi.h"
 
 namespace lockstep::judge {
 namespace {
@@ -70,36 +68,6 @@ void broken(Reply& r, const char* why) {
   copy_text(r.text, sizeof r.text, why);
 }
 
-// The question's attributes as the ABI wants them.
-class AbiAttributes {
- public:
-  explicit AbiAttributes(const Question& q) {
-    for (int i = 0; i < q.attr_count; ++i) {
-      const AttrInfo& f = q.op->attrs[i];
-      if (f.ignored) continue;
-      keys_[count_] = std::string(f.name);
-      if (f.kind == Kind::word) words_[count_] = std::string(word_of(f, q.attrs[i].ints[0]));
-      rows_[count_] = row(f, q.attrs[i]);
-      ++count_;
-    }
-  }
-  const ls_attr* data() const { return rows_; }
-  uint32_t size() const { return static_cast<uint32_t>(count_); }
-
- private:
-  ls_attr row(const AttrInfo& f, const Attr& v) const {
-    ls_attr a{keys_[count_].c_str(), LS_INT, 1, v.ints.item, nullptr};
-    if (f.kind == Kind::boolean) a.kind = LS_BOOL;
-    if (f.kind == Kind::tuple) a.kind = LS_TUPLE, a.count = static_cast<uint32_t>(v.ints.size);
-    if (f.kind == Kind::word) a = {a.key, LS_TEXT, 0, nullptr, words_[count_].c_str()};
-    if (v.none) a = {a.key, LS_NONE, 0, nullptr, nullptr};
-    return a;
-  }
-  int count_ = 0;
-  ls_attr rows_[kMaxAttributes];
-  std::string keys_[kMaxAttributes], words_[kMaxAttributes];
-};
-
 ls_tensor tensor_of(Slot& s) {
   ls_tensor t{};
   t.dl.device = {kDLCPU, 0};
@@ -114,22 +82,7 @@ ls_tensor tensor_of(Slot& s) {
 class Library {
  public:
   Library(const std::string& path, const std::vector<Options>& configs)
-      : configs_(configs), opened_(configs.size(), nullptr) {
-    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) throw std::runtime_error(std::string("no library: ") + dlerror());
-    void* entry = dlsym(handle, "lockstep_backend_v1");
-    if (!entry) throw std::runtime_error("it exports no symbol lockstep_backend_v1");
-    const ls_api* api = reinterpret_cast<const ls_api* (*)()>(entry)();
-    if (!api) throw std::runtime_error("lockstep_backend_v1() returned no table");
-    if (api->abi != LOCKSTEP_ABI)
-      throw std::runtime_error("it speaks ABI version " + std::to_string(api->abi) +
-                               ", this judge speaks version " + std::to_string(LOCKSTEP_ABI));
-    // A table may end earlier than ours: what it lacks is absent.
-    std::memcpy(&api_, api, std::min<std::size_t>(api->size, sizeof api_));
-    if (!api_.manifest || !api_.open || !api_.close || !api_.prepare || !api_.execute ||
-        !api_.release || !api_.path)
-      throw std::runtime_error("a required function of its table is missing");
-  }
+      : api_(load_backend(path)), configs_(configs), opened_(configs.size(), nullptr) {}
   const ls_api& api() const { return api_; }
 
   /// The backend opened with configuration `i`, or nullptr with the reason in the reply.
@@ -153,7 +106,7 @@ class Library {
   }
 
  private:
-  ls_api api_{};
+  ls_api api_;
   std::vector<Options> configs_;
   std::vector<ls_backend*> opened_;
 };
@@ -229,7 +182,7 @@ int32_t run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch
 struct Arguments {
   explicit Arguments(Question& q)
       : name(q.op->name),
-        attrs(q),
+        attrs(*q.op, {q.attrs, q.attr_count}),
         n_in(static_cast<uint32_t>(q.in_count)),
         n_out(static_cast<uint32_t>(q.out_count)) {
     for (int k = 0; k < q.in_count + q.out_count; ++k) tensors.push_back(tensor_of(q.slot[k]));
