@@ -70,7 +70,9 @@ Trial perform(Subject& subject, const Item& item, const TrialPlan& plan) {
     if (t.strided->gone()) return t;
   }
   if (plan.constants && weighted) {
-    t.constant = ask(Layout::compact, kPoison, true, 0, true);
+    // Packing reads constants by their strides, too.
+    const bool strided = t.manifest->strided && c.seed % 2 == 0;
+    t.constant = ask(strided ? other_layout(c) : Layout::compact, kPoison, true, 0, true);
     if (t.constant->gone()) return t;
   }
   for (const IsaConfig& isa : plan.isas) {

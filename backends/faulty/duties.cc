@@ -5,7 +5,9 @@
 #include <csignal>
 #include <map>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "backends/faulty/mutant.h"
 
@@ -142,6 +144,58 @@ struct RemembersBySize : Behaviour {
   }
   mutable std::mutex busy_;
   mutable std::map<std::size_t, std::vector<i32>> answers_;
+};
+
+// A backend that treats constants apart: their views in a prepared call have data.
+struct KnowsConstants : Behaviour {
+  LegalCall prepare(const Call& call) override {
+    LegalCall legal = Behaviour::prepare(call);
+    for (std::size_t k = 0; k < legal.in.size(); ++k)
+      if (call.in[k].flags & LS_CONSTANT)
+        legal.in[k].data = static_cast<const i32*>(call.in[k].dl.data);
+    return legal;
+  }
+  // The memory of constant k, with what lies between its rows.
+  static std::vector<i32> cells(const View& x) { return {x.data, x.data + last_offset(x) + 1}; }
+};
+
+struct CompactConstants : KnowsConstants {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    LegalCall compact = call;
+    for (View& x : compact.in)
+      if (x.data) x = View(x, nullptr);
+    Behaviour::execute(compact, in, out);
+  }
+};
+
+struct ConstantsAreBytes : KnowsConstants {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    std::vector<std::vector<i32>> packed(call.in.size());
+    std::vector<const i32*> from(in, in + call.in.size());
+    for (std::size_t k = 0; k < from.size(); ++k) {
+      if (!call.in[k].data) continue;
+      packed[k] = cells(call.in[k]);
+      for (i32& v : packed[k]) v = static_cast<i32>(to_int8(v));
+      from[k] = packed[k].data();
+    }
+    Behaviour::execute(call, from.data(), out);
+  }
+};
+
+struct KeepsFirstConstants : KnowsConstants {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    const std::lock_guard hold(busy_);
+    std::vector<const i32*> from(in, in + call.in.size());
+    for (std::size_t k = 0; k < from.size(); ++k) {
+      if (!call.in[k].data) continue;
+      std::vector<i32> now = cells(call.in[k]);
+      const auto key = std::pair(std::string(call.op->name) + std::to_string(k), now.size());
+      from[k] = packed_.try_emplace(key, std::move(now)).first->second.data();
+    }
+    Behaviour::execute(call, from.data(), out);
+  }
+  mutable std::mutex busy_;
+  mutable std::map<std::pair<std::string, std::size_t>, std::vector<i32>> packed_;
 };
 
 struct UnlistedPath : Behaviour {
@@ -319,6 +373,12 @@ constexpr Mutant kMutants[] = {
          made<AlternatesAnswers>),
     duty("duty.remembers_by_size", "a cache of answers keyed by the output's size alone",
          made<RemembersBySize>),
+    duty("duty.compact_constants", "packs weights as if their rows followed each other",
+         made<CompactConstants>),
+    duty("duty.constants_are_bytes", "packs every constant as int8, a wide bias too",
+         made<ConstantsAreBytes>),
+    duty("duty.keeps_first_constants", "packed weights cached by operator and size alone",
+         made<KeepsFirstConstants>),
     duty("duty.unlisted_path", "dispatches to a kernel that the manifest does not name",
          made<UnlistedPath>),
     duty("duty.labels_first_rule", "one message for all rules of an operator",

@@ -140,13 +140,14 @@ Request draw_request(const OpInfo& op, u64 seed) {
   if (op.name == "non_max_suppression" && seed % 2 == 0)
     r.drawn.attrs[0].ints[0] = kPercents[seed / 2 % std::size(kPercents)];
   r.padded = seed % 3 == 0;
+  r.constants = seed % 4 == 0;
   fill(r, seed);
   return r;
 }
 
 Request example_request(const OpInfo& op, int i) {
   const AnyExample e = op.example(i);
-  Request r{&op, e.call, {}, false};
+  Request r{&op, e.call, {}};
   for (int k = 0; k < e.call.in_count; ++k) {
     std::vector<i32>& v = r.data.emplace_back();
     for (i64 x : e.in[k].data) v.push_back(static_cast<i32>(x));
@@ -190,7 +191,12 @@ Observed observe(Behaviour& subject, const Request& r) {
     const Inferred y = r.op->infer(r.drawn.attributes(), r.drawn.types());
     for (int k = 0; k < y.count; ++k) out.emplace_back(y[k], r.padded);
   }
-  const std::vector<ls_tensor> x = tensors(in), y = tensors(out);
+  std::vector<ls_tensor> x = tensors(in);
+  const std::vector<ls_tensor> y = tensors(out);
+  for (std::size_t k = 1; r.constants && k < x.size(); ++k) {
+    x[k].flags |= LS_CONSTANT;
+    x[k].dl.data = in[k].data();
+  }
   const Call call{r.op->name, attrs, x, y};
   Observed seen;
   seen.inferred = said([&] { return text(subject.infer(call)); });

@@ -31,6 +31,7 @@ struct Request {
   Drawn drawn;
   std::vector<std::vector<i32>> data;  ///< of each input, row-major
   bool padded = false;
+  bool constants = false;  ///< whether all inputs but the first are known when it is prepared
 };
 
 /// A legal call of an operator. Its data are dense, extreme, or shaped by the ports' hints.
