@@ -1,0 +1,26 @@
+/// @file
+/// The loop of every probe. Internal to each unit that includes it: the linker must not hand one
+/// instruction set the loop of another.
+#pragma once
+
+namespace lockstep::bench {
+namespace {
+
+/// Runs kChains independent sums, as many as registers hold beside the operands and a product.
+template <class Step>
+void run_chains(long long rounds) {
+  typename Step::Vector x = Step::operand(3), w = Step::operand(5), sum[Step::kChains];
+#pragma GCC unroll 32
+  for (int c = 0; c < Step::kChains; ++c) sum[c] = Step::operand(0);
+  for (long long i = 0; i < rounds; ++i) {
+#pragma GCC unroll 32
+    for (int c = 0; c < Step::kChains; ++c) {
+      __asm__ volatile("" : "+v"(x));  // else one product would do for all
+      sum[c] = Step::add(sum[c], x, w);
+      __asm__ volatile("" : "+v"(sum[c]));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::bench

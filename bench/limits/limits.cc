@@ -1,0 +1,104 @@
+#include "bench/limits/limits.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+
+namespace lockstep::bench {
+namespace {
+
+double ns_of(const Probe& probe, long long rounds) {
+  const auto begin = std::chrono::steady_clock::now();
+  probe.run(rounds);
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+}
+
+#ifdef LOCKSTEP_PROBES_X86
+bool runs_here(const Probe& p) {
+  const auto is = [&](const char* isa) { return std::strcmp(p.isa, isa) == 0; };
+  if (is("avx2")) return __builtin_cpu_supports("avx2");
+  if (is("avx512bw")) return __builtin_cpu_supports("avx512bw");
+  return is("avx512vnni") && __builtin_cpu_supports("avx512vnni");
+}
+#endif
+
+}  // namespace
+
+Team::Team(int threads) {
+  for (int k = 1; k < threads; ++k) others_.emplace_back([this, k] { serve(k); });
+}
+
+Team::~Team() {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& t : others_) t.join();
+}
+
+void Team::run(const std::function<void(int)>& work) {
+  {
+    const std::lock_guard lock(mutex_);
+    work_ = &work;
+    running_ = static_cast<int>(others_.size());
+    ++round_;
+  }
+  changed_.notify_all();
+  work(0);
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return running_ == 0; });
+}
+
+void Team::serve(int number) {
+  std::unique_lock lock(mutex_);
+  for (int seen = 0;;) {
+    changed_.wait(lock, [&] { return over_ || round_ != seen; });
+    if (over_) return;
+    seen = round_;
+    lock.unlock();
+    (*work_)(number);
+    lock.lock();
+    if (--running_ == 0) changed_.notify_all();
+  }
+}
+
+std::vector<const Probe*> runnable_probes() {
+  std::vector<const Probe*> probes;
+#ifdef LOCKSTEP_PROBES_X86
+  for (const Probe* p : {&kProbeAvx2Int8, &kProbeAvx2Int32, &kProbeAvx512Int8, &kProbeAvx512Int32,
+                         &kProbeVnni})
+    if (runs_here(*p)) probes.push_back(p);
+#endif
+  return probes;
+}
+
+const Probe* best_int8_probe() {
+  const Probe* best = nullptr;
+  double best_rate = 0;
+  for (const Probe* p : runnable_probes()) {
+    const long long rounds = rounds_of_a_millisecond(*p);
+    const double rate = static_cast<double>(p->macs_per_round * rounds) / ns_of(*p, rounds);
+    if (!p->int8 || rate <= best_rate) continue;
+    best = p;
+    best_rate = rate;
+  }
+  return best;
+}
+
+long long rounds_of_a_millisecond(const Probe& probe) {
+  constexpr double kMillisecond = 1e6;
+  long long rounds = 1000;
+  while (ns_of(probe, rounds) < kMillisecond / 2) rounds *= 2;
+  return rounds;
+}
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  return "unknown processor";
+}
+
+}  // namespace lockstep::bench

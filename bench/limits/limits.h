@@ -1,0 +1,48 @@
+/// @file
+/// What the machine can do at best, measured, not looked up.
+#pragma once
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/limits/probe.h"
+
+namespace lockstep::bench {
+
+/// Threads that do one thing together, and wait meanwhile.
+class Team {
+ public:
+  explicit Team(int threads);
+  ~Team();
+  Team(const Team&) = delete;
+  int size() const { return static_cast<int>(others_.size()) + 1; }
+  /// Calls work(0), ..., work(size() - 1), each in a thread of its own, and returns after the last.
+  void run(const std::function<void(int)>& work);
+
+ private:
+  void serve(int number);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const std::function<void(int)>* work_ = nullptr;
+  int round_ = 0, running_ = 0;
+  bool over_ = false;
+  std::vector<std::thread> others_;
+};
+
+/// The probes of instruction sets that this processor and its operating system run.
+std::vector<const Probe*> runnable_probes();
+
+/// The fastest of them for 8-bit operands; nullptr where there is none.
+const Probe* best_int8_probe();
+
+/// Rounds of a probe that take about a millisecond.
+long long rounds_of_a_millisecond(const Probe& probe);
+
+/// The processor's name, as the operating system gives it.
+std::string processor_name();
+
+}  // namespace lockstep::bench

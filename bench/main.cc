@@ -1,0 +1,179 @@
+// lockstep_bench: how fast backends are, beside their peers and the machine's limits.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "bench/limits/limits.h"
+#include "bench/peers/peer.h"
+#include "bench/run.h"
+
+namespace lockstep::bench {
+namespace {
+
+enum Exit { kPass = 0, kFail = 1, kUsage = 2, kBroken = 4 };
+
+struct Options {
+  Wishes wishes;
+  std::vector<std::string> settings;
+  std::string json, before, times;
+  int percent = 15;
+  bool list = false, schema = false;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) throw judge::UsageError("cannot read '" + path + "'");
+  return text.str();
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw judge::UsageError("cannot write '" + path + "'");
+}
+
+void list_workloads(const Wishes& wishes) {
+  for (const OpInfo* op : operators())
+    for (const Workload& w : workloads(*op))
+      if (wishes.want(std::string(op->name), w.name))
+        fmt::print("{:<44} {}\n", w.id(), case_id(w.call));
+}
+
+Results describe_run() {
+  Results r;
+  r.date = fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)));
+  r.processor = processor_name();
+  r.processors = static_cast<int>(std::thread::hardware_concurrency());
+  r.compiler = __VERSION__;
+  r.peer_library = onednn_version();
+  if (getloadavg(&r.load, 1) != 1) r.load = 0;
+  return r;
+}
+
+// Lines of `seconds what`, as bench/build_times.sh prints them.
+void take_times(const std::string& file, const Wishes& wishes, const Take& take) {
+  std::istringstream in(read_file(file));
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    Row row;
+    double seconds = 0;
+    if (!(words >> seconds >> row.workload >> std::ws) || seconds <= 0)
+      throw judge::UsageError("'" + file + "': '" + line + "' is not SECONDS NAME COMMAND");
+    std::getline(words, row.call);
+    row.op = "build";
+    row.unit = "build";
+    row.time = {seconds * 1e9, seconds * 1e9, seconds * 1e9, 1};
+    if (wishes.want(row.op, row.workload)) take(std::move(row));
+  }
+}
+
+int run(Options& o) {
+  for (const std::string& s : o.settings) {
+    const std::size_t eq = s.find('=');
+    if (eq == std::string::npos) throw judge::UsageError("--set needs KEY=VALUE, not '" + s + "'");
+    o.wishes.set[s.substr(0, eq)] = s.substr(eq + 1);
+  }
+  if (o.schema) {
+    fmt::print("{}", results_schema());
+    return kPass;
+  }
+  if (o.list) {
+    list_workloads(o.wishes);
+    return kPass;
+  }
+  // Before minutes of work, not after them.
+  const Results before = o.before.empty() ? Results{} : results_of(read_file(o.before));
+  Results results = describe_run();
+  fmt::print("{}\n{}", table_title(results), table_head());
+  const Take take = [&](Row row) {
+    fmt::print("{}", table_row(row));
+    std::fflush(stdout);
+    results.rows.push_back(std::move(row));
+  };
+  run_judge(o.wishes, take);
+  run_operators(o.wishes, take);
+  if (!o.times.empty()) take_times(o.times, o.wishes, take);
+  if (results.rows.empty()) throw judge::UsageError("the filter leaves nothing to time");
+  if (!o.json.empty()) write_file(o.json, json_of(results));
+  bool passed = !results.fails();
+  if (!o.before.empty()) {
+    const Comparison c = compare(before, results, o.percent);
+    fmt::print("\n{}", c.text);
+    passed = passed && c.passed;
+  }
+  return passed ? kPass : kFail;
+}
+
+void add_options(CLI::App& app, Options& o) {
+  app.add_option("--backend", o.wishes.backends, "names or paths of libraries")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--set", o.settings, "an option of the backends, KEY=VALUE (repeatable)");
+  app.add_option("--threads", o.wishes.threads, "for backends with that option")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--filter,filter", o.wishes.filters,
+                 "only these: OPERATOR, OPERATOR/WORKLOAD, judge, build; * and ? match")
+      ->delimiter(',');
+  app.add_option("--min-time", o.wishes.effort.repetition_s, "seconds of a repetition, at least")
+      ->check(CLI::Range(0.00001, 60.0))
+      ->capture_default_str();
+  app.add_option("--repetitions", o.wishes.effort.repetitions, "at most")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--judge-tier", o.wishes.judge_tier, "of the judge's rows")
+      ->check(CLI::Range(0, 3))
+      ->capture_default_str();
+  app.add_option("--times", o.times, "a file of rows measured elsewhere: SECONDS NAME COMMAND");
+  app.add_option("--json", o.json, "write the results as JSON");
+  app.add_option("--compare", o.before, "an older JSON file: fail where a row got slower");
+  app.add_option("--threshold", o.percent, "percent that a row may get slower")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_flag("--list", o.list, "print the workloads and their calls");
+  app.add_flag("--schema", o.schema, "print the JSON Schema of the results");
+}
+
+int complain(Exit code, const char* what) {
+  fmt::print(stderr, "lockstep_bench: {} (exit {})\n", what, static_cast<int>(code));
+  return code;
+}
+
+int run_program(int argc, char** argv) {
+  CLI::App app{
+      "lockstep_bench: operators of backends, timed beside their peers and the machine's limits.\n"
+      "Every result is compared with the reference, whole, before it is timed.\n"
+      "Exit codes: 0 pass, 1 wrong result, unusable peer or slower than before, 2 usage, 4 "
+      "broken.",
+      "lockstep_bench"};
+  Options o;
+  add_options(app, o);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? kPass : kUsage;
+  }
+  return run(o);
+}
+
+}  // namespace
+}  // namespace lockstep::bench
+
+int main(int argc, char** argv) {
+  using namespace lockstep::bench;
+  try {
+    return run_program(argc, argv);
+  } catch (const std::logic_error& e) {
+    return complain(kUsage, e.what());
+  } catch (const std::exception& e) {
+    return complain(kBroken, e.what());
+  }
+}

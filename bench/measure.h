@@ -1,0 +1,29 @@
+/// @file
+/// Timing, by Google Benchmark: contenders take turns in one run, so that a machine that changes
+/// its speed changes it for all of them.
+#pragma once
+#include <functional>
+#include <vector>
+
+namespace lockstep::bench {
+
+/// Times of one call, over repetitions.
+struct Timing {
+  double median_ns = 0, min_ns = 0, max_ns = 0;
+  int repetitions = 0;
+};
+
+/// How much time goes into it.
+struct Effort {
+  double repetition_s = 0.02;  ///< at least, per repetition
+  int repetitions = 9;         ///< at most
+  double contender_s = 1;      ///< about, where a call is slow: fewer repetitions, at least 3
+};
+
+using Contender = std::function<void()>;
+
+/// Times each contender; repetitions of all of them are interleaved at random. What a contender
+/// throws is thrown.
+std::vector<Timing> measure(const std::vector<Contender>& contenders, const Effort& effort);
+
+}  // namespace lockstep::bench

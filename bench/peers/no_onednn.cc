@@ -1,0 +1,14 @@
+/// @file
+/// In place of onednn.cc where the build found no oneDNN.
+#include "bench/peers/peer.h"
+
+namespace lockstep::bench {
+
+std::vector<Peer> onednn_peers(const Workload&, const std::vector<judge::Tensor>&,
+                               const judge::Tensor&, int) {
+  return {};
+}
+
+std::string onednn_version() { return "no oneDNN in this build"; }
+
+}  // namespace lockstep::bench

@@ -1,0 +1,35 @@
+/// @file
+/// Somebody else's way to do a workload's work, timed beside ours in the same binary.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/limits/limits.h"
+#include "bench/workloads.h"
+
+namespace lockstep::bench {
+
+/// A peer made ready.
+struct Peer {
+  std::string name;            ///< whose, and in what form
+  std::string implementation;  ///< what it chose; empty where there is no choice
+  std::string trouble;         ///< why it cannot be timed; else empty
+  i64 different = 0, compared = 0;  ///< elements of its result against the reference's
+  std::function<void()> call;
+};
+
+/// memcpy of as many bytes as the call reads and writes: half of them read, half written. Each of
+/// the team copies its share.
+Peer copy_peer(const Workload& workload, const std::shared_ptr<Team>& team);
+
+/// oneDNN for conv2d and dense, in its own layout and from and to int32 in rows; none for other
+/// workloads, or where the build found no oneDNN.
+std::vector<Peer> onednn_peers(const Workload& workload, const std::vector<judge::Tensor>& in,
+                               const judge::Tensor& expected, int threads);
+
+/// What oneDNN is: its version, or that the build has none.
+std::string onednn_version();
+
+}  // namespace lockstep::bench

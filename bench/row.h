@@ -1,0 +1,77 @@
+/// @file
+/// A line of the result, and the three forms of a whole result: a table for people, JSON for
+/// machines, and the comparison with an older one.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "bench/measure.h"
+#include "spec/op.h"
+
+namespace lockstep::bench {
+
+/// A peer as it was timed beside a row.
+struct PeerTime {
+  std::string name, implementation, trouble;
+  i64 different = 0, compared = 0;
+  Timing time;  ///< none where there is trouble
+};
+
+/// One thing that was timed.
+struct Row {
+  std::string op, workload;  ///< for other work: judge, build
+  std::string call;          ///< the case, or the command
+  std::string backend, path;
+  int threads = 1;
+  std::string unit;  ///< byte, mac, call, case or build
+  i64 units = 1;     ///< of one call
+  i64 compared = 0;  ///< elements found equal to the reference's before the call was timed
+  Timing time;       ///< none where there is trouble
+  std::vector<PeerTime> peers;
+  std::string limit;    ///< what bounds the call; empty where nothing does
+  double limit_ns = 0;  ///< the time in which the limit does the same work
+  std::string trouble;  ///< why the call was not timed; else empty
+  bool failed = false;  ///< whether that is a failure
+
+  std::string id() const { return op + "/" + workload; }
+  /// What tells a row from every other.
+  std::string key() const;
+  /// Whether anything about it makes the run fail.
+  bool fails() const;
+};
+
+/// A run.
+struct Results {
+  std::string date, processor, compiler, peer_library;
+  int processors = 0;
+  double load = 0;  ///< of the machine when the run began; above 1, others were at work
+  std::vector<Row> rows;
+
+  bool fails() const;
+};
+
+/// What people read: a title, a headline, and a line or more for each row.
+std::string table_title(const Results& results);
+std::string table_head();
+std::string table_row(const Row& row);
+
+/// What machines read; results_schema() describes it.
+std::string json_of(const Results& results);
+std::string results_schema();
+/// @throws std::logic_error naming what is missing or wrong.
+Results results_of(const std::string& json);
+
+/// How two runs differ.
+struct Comparison {
+  std::string text;
+  bool passed = false;
+};
+
+/// Holds a run to an older one. Where both have a limit of one name, times are taken as multiples
+/// of it, so that another machine, or a slower hour of the same one, differs less; without a limit
+/// only runs on one kind of processor compare. A row got slower if its median did by more than
+/// `percent`, and its fastest repetition is slower than the older median. Rows that are gone and
+/// runs without a common row fail too.
+Comparison compare(const Results& before, const Results& now, int percent);
+
+}  // namespace lockstep::bench

@@ -1,0 +1,38 @@
+/// @file
+/// The run itself: what is timed, in which order, and what is checked before.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/row.h"
+#include "bench/workloads.h"
+#include "conformance/subjects/manifest.h"
+
+namespace lockstep::bench {
+
+/// What the user asked for.
+struct Wishes {
+  std::vector<std::string> backends{"cpu"};
+  judge::Options set;             ///< options of every backend
+  std::vector<int> threads{1};    ///< for backends that have the option
+  std::vector<std::string> filters;  ///< globs over OPERATOR/WORKLOAD or OPERATOR; none: all
+  Effort effort;
+  int judge_tier = 0;
+
+  /// Whether the filters let a row through.
+  bool want(const std::string& op, const std::string& workload) const;
+};
+
+/// Takes each row as soon as it is known.
+using Take = std::function<void(Row)>;
+
+/// Every wanted workload of every operator on every backend: right first, then timed.
+/// @throws judge::UsageError for a backend that is none or refuses its options.
+void run_operators(const Wishes& wishes, const Take& take);
+
+/// Cases per second of each property and of all, judging each backend. Forks: call it before
+/// anything starts a thread.
+void run_judge(const Wishes& wishes, const Take& take);
+
+}  // namespace lockstep::bench
