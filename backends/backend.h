@@ -102,8 +102,14 @@ typedef struct {
   int32_t (*open)(const ls_text* options, uint32_t n, ls_backend** self, ls_status* status);
   void (*close)(ls_backend* self);
 
-  /** Device memory and streams (optional, all six or none): with none, data lies in host memory. */
-  void* (*alloc)(ls_backend* self, uint64_t bytes, uint64_t align);
+  /**
+   * Device memory and streams (optional, all six or none): with none, data lies in host memory.
+   * With them all data of tensors, constants too, lies in memory from alloc(), and their
+   * dl.device is {kDLExtDev, 0}. Both transfers are done when they return. alloc() answers NULL
+   * with the reason in `status`. Streams stay the backend's: it may hand out one several times
+   * and keeps it until close().
+   */
+  void* (*alloc)(ls_backend* self, uint64_t bytes, uint64_t align, ls_status* status);
   void (*free)(ls_backend* self, void* memory);
   int32_t (*upload)(ls_backend* self, void* device, const void* host, uint64_t bytes, ls_status*);
   int32_t (*download)(ls_backend* self, void* host, const void* device, uint64_t bytes, ls_status*);
@@ -120,7 +126,7 @@ typedef struct {
   /**
    * Runs a plan. Each pointer is the address of an element (0, ..., 0); inputs may alias inputs,
    * outputs alias nothing. `scratch` is aligned to 64 bytes. Legal concurrently on one plan, with
-   * scratch of its own.
+   * scratch of its own. On a `stream` it may return early: the work is done after wait().
    */
   int32_t (*execute)(const ls_plan* plan, const void* const* in, void* const* out, void* scratch,
                      void* stream, ls_status* status);

@@ -74,13 +74,23 @@ struct TensorType {
   int precision;
 };
 
-/// A call made ready. run() may be called from several threads at once.
-struct Plan {
-  virtual ~Plan() = default;
-  virtual void run(const int32_t* const* in, int32_t* const* out, void* scratch) const = 0;
+/// A call made ready for a device: data and scratch lie in its memory. start() may be called from
+/// several threads at once, and may return before the stream has done its work.
+struct DevicePlan {
+  virtual ~DevicePlan() = default;
+  virtual void start(const int32_t* const* in, int32_t* const* out, void* scratch,
+                     void* stream) const = 0;
   /// A kernel name of the manifest.
   virtual const char* path() const = 0;
   virtual uint64_t scratch_bytes() const { return 0; }
+};
+
+/// A call made ready in host memory. run() may be called from several threads at once.
+struct Plan : DevicePlan {
+  virtual void run(const int32_t* const* in, int32_t* const* out, void* scratch) const = 0;
+  void start(const int32_t* const* in, int32_t* const* out, void* scratch, void*) const final {
+    run(in, out, scratch);
+  }
 };
 
 namespace detail {
@@ -128,26 +138,47 @@ struct Functions {
     });
   }
   static void close(ls_backend* b) { delete self(b); }
+  static void* alloc(ls_backend* b, uint64_t bytes, uint64_t align, ls_status* s) {
+    void* memory = nullptr;
+    guarded(s, [&] { memory = self(b)->alloc(bytes, align); });
+    return memory;
+  }
+  static void free(ls_backend* b, void* memory) { self(b)->free(memory); }
+  static int32_t upload(ls_backend* b, void* device, const void* host, uint64_t bytes,
+                        ls_status* s) {
+    return guarded(s, [&] { self(b)->upload(device, host, bytes); });
+  }
+  static int32_t download(ls_backend* b, void* host, const void* device, uint64_t bytes,
+                          ls_status* s) {
+    return guarded(s, [&] { self(b)->download(host, device, bytes); });
+  }
+  static int32_t stream(ls_backend* b, void** stream, ls_status* s) {
+    return guarded(s, [&] { *stream = self(b)->stream(); });
+  }
+  static int32_t wait(ls_backend* b, void* stream, ls_status* s) {
+    return guarded(s, [&] { self(b)->wait(stream); });
+  }
   static int32_t prepare(ls_backend* b, const char* op, const ls_attr* attrs, uint32_t n_attrs,
                          const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out,
                          ls_plan** plan, uint64_t* scratch, ls_status* s) {
     return guarded(s, [&] {
-      std::unique_ptr<Plan> p =
+      std::unique_ptr<DevicePlan> p =
           self(b)->prepare(Call{op, {attrs, n_attrs}, {in, n_in}, {out, n_out}});
       *scratch = p->scratch_bytes();
       *plan = reinterpret_cast<ls_plan*>(p.release());
     });
   }
   static int32_t execute(const ls_plan* plan, const void* const* in, void* const* out,
-                         void* scratch, void*, ls_status* s) {
+                         void* scratch, void* stream, ls_status* s) {
     return guarded(s, [&] {
-      reinterpret_cast<const Plan*>(plan)->run(reinterpret_cast<const int32_t* const*>(in),
-                                               reinterpret_cast<int32_t* const*>(out), scratch);
+      reinterpret_cast<const DevicePlan*>(plan)->start(reinterpret_cast<const int32_t* const*>(in),
+                                                       reinterpret_cast<int32_t* const*>(out),
+                                                       scratch, stream);
     });
   }
-  static void release(ls_plan* plan) { delete reinterpret_cast<Plan*>(plan); }
+  static void release(ls_plan* plan) { delete reinterpret_cast<DevicePlan*>(plan); }
   static const char* path(const ls_plan* plan) {
-    return reinterpret_cast<const Plan*>(plan)->path();
+    return reinterpret_cast<const DevicePlan*>(plan)->path();
   }
   static int32_t infer(ls_backend* b, const char* op, const ls_attr* attrs, uint32_t n_attrs,
                        const ls_tensor* in, uint32_t n_in, ls_tensor* out, uint32_t* n_out,
@@ -170,7 +201,8 @@ struct Functions {
 
 /// The ABI's table for a class with `static const char* manifest()`, a constructor from Options,
 /// `std::unique_ptr<Plan> prepare(const Call&)` and, if it infers, `std::vector<TensorType>
-/// infer(const Call&)`.
+/// infer(const Call&)`. A device's class prepares a `std::unique_ptr<DevicePlan>` and has `alloc`,
+/// `free`, `upload`, `download`, `stream` and `wait` as the ABI has, less `self` and `status`.
 template <class Backend>
 const ls_api* table() {
   using F = detail::Functions<Backend>;
@@ -181,6 +213,14 @@ const ls_api* table() {
     t.manifest = Backend::manifest;
     t.open = F::open;
     t.close = F::close;
+    if constexpr (requires(Backend & b) { b.alloc(uint64_t{}, uint64_t{}); }) {
+      t.alloc = F::alloc;
+      t.free = F::free;
+      t.upload = F::upload;
+      t.download = F::download;
+      t.stream = F::stream;
+      t.wait = F::wait;
+    }
     t.prepare = F::prepare;
     t.execute = F::execute;
     t.release = F::release;

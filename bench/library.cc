@@ -10,7 +10,8 @@
 namespace lockstep::bench {
 namespace {
 
-constexpr std::size_t kPage = 4096;  // the alignment of host memory
+constexpr std::size_t kPage = 4096;         // the alignment of host memory
+constexpr uint64_t kScratchAlignment = 64;  // of device memory, as the ABI wants it
 
 struct Status : ls_status {
   Status() : ls_status{} { size = sizeof(ls_status); }
@@ -27,8 +28,8 @@ void require(int32_t code, const char* function, const Status& s) {
 
 // A tensor for prepare(): row-major, side by side.
 struct Described {
-  explicit Described(const Type& type) : view(type, nullptr) {
-    t.dl.device = {kDLCPU, 0};
+  Described(const Type& type, const ls_api& api) : view(type, nullptr) {
+    t.dl.device = {api.alloc ? kDLExtDev : kDLCPU, 0};
     t.dl.ndim = type.rank();
     t.dl.dtype = {kDLInt, 32, 1};
     t.dl.shape = view.shape.item;
@@ -81,8 +82,10 @@ bool Library::knows_option(const std::string& name) const {
 
 Memory::Memory(const Library& library, std::size_t bytes) : library_(library) {
   const std::size_t whole = std::max(kPage, (bytes + kPage - 1) / kPage * kPage);
-  data_ = library.api().alloc ? library.api().alloc(library.self(), whole, kPage)
+  Status s;
+  data_ = library.api().alloc ? library.api().alloc(library.self(), whole, kScratchAlignment, &s)
                               : std::aligned_alloc(kPage, whole);
+  if (!data_ && s.text[0]) throw std::runtime_error(s.sentence("alloc"));
   if (!data_) throw std::runtime_error("no memory for " + std::to_string(bytes) + " bytes");
 }
 
@@ -116,7 +119,7 @@ Prepared::Prepared(const Library& library, const Workload& workload,
   for (const judge::Tensor& t : in) {
     in_.emplace_back(library, bytes_of(t.type)).write(t.data.data(), bytes_of(t.type));
     in_data_.push_back(in_.back().data());
-    Described& d = inputs.emplace_back(t.type);
+    Described& d = inputs.emplace_back(t.type, library.api());
     if (workload.constants() && in_.size() > 1) {
       d.t.flags = LS_CONSTANT;
       d.t.dl.data = in_.back().data();
@@ -127,7 +130,7 @@ Prepared::Prepared(const Library& library, const Workload& workload,
     out_.emplace_back(library, bytes_of(types[k]));
     out_data_.push_back(out_.back().data());
     out_volumes_.push_back(volume(types[k].shape));
-    outputs.emplace_back(types[k]);
+    outputs.emplace_back(types[k], library.api());
   }
   const judge::AbiAttributes attrs(*workload.call.op, workload.call.attributes());
   const std::string op(workload.call.op->name);

@@ -155,6 +155,13 @@ void list(const ListOptions& o) {
   if (o.as_json) fmt::print("{}\n", all.dump(1));
 }
 
+std::string text_of(const Manifest& m) {
+  std::string kernels;
+  for (const KernelInfo& k : m.kernels)
+    kernels += fmt::format(" {}{}", k.name, k.runnable ? "" : " (cannot run here)");
+  return fmt::format("{} {} on {}:{}", m.name, m.version, m.device, kernels);
+}
+
 int doctor() {
   int broken = 0;
   const auto say = [&](bool good, const std::string& what) {
@@ -170,11 +177,9 @@ int doctor() {
   say(!names.empty(), "backends in " + backend_directory());
   for (const std::string& n : names) {
     try {
-      const Manifest m = open_subject(n, {})->manifest();
-      std::string kernels;
-      for (const KernelInfo& k : m.kernels)
-        kernels += fmt::format(" {}{}", k.name, k.runnable ? "" : " (cannot run here)");
-      say(true, fmt::format("backend {} {} on {}:{}", m.name, m.version, m.device, kernels));
+      say(true, "backend " + text_of(open_subject(n, {})->manifest()));
+    } catch (const CannotRun& e) {
+      say(true, "backend " + text_of(e.manifest) + "; " + e.what());
     } catch (const RefusedOptions& e) {
       say(true, "backend " + n + " needs an option: " + e.what());
     } catch (const std::exception& e) {

@@ -46,7 +46,8 @@ struct Reply {
 struct Channel {
   enum State { starting, ready, refused, unopened } state = starting;
   char refusal[512]{};  ///< why there is no backend, where state is refused or unopened
-  bool infers = false;
+  char failure[512]{};  ///< why it could not be opened otherwise, though it may be next time
+  bool infers = false, has_device = false;
   std::size_t manifest_size = 0;
   char manifest[1 << 20]{};
   Question question;

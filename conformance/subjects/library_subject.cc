@@ -16,6 +16,8 @@
 namespace lockstep::judge {
 namespace {
 
+// How often a device's failure is followed by a new process; opening a device takes its time.
+constexpr int kFreshProcesses = 100;
 constexpr std::size_t kArena = std::size_t{4} << 30;  // reserved, not touched
 
 // Shared memory: the channel, then the tensors.
@@ -67,6 +69,12 @@ std::string describe_memory(const Placed& p, const char* address) {
          " from its first";
 }
 
+// Whether the backend says of any kernel that this machine can run it.
+bool runs_here(const Manifest& m) {
+  return std::any_of(m.kernels.begin(), m.kernels.end(),
+                     [](const KernelInfo& k) { return k.runnable; });
+}
+
 class LibrarySubject : public Subject {
  public:
   LibrarySubject(const std::string& path, const Limits& limits) : path_(path), limits_(limits) {
@@ -77,9 +85,14 @@ class LibrarySubject : public Subject {
       if (c.state == Channel::refused) throw UsageError(c.refusal);
       if (c.state == Channel::unopened) throw RefusedOptions(c.refusal);
       manifest_ = parse_manifest(std::string(c.manifest, c.manifest_size));
+      if (c.failure[0] && !runs_here(manifest_))
+        throw CannotRun("cannot run here: " + printable(c.failure), manifest_);
     } catch (const RefusedOptions& e) {
       stop();
       throw RefusedOptions("'" + path + "' " + e.what());
+    } catch (const CannotRun& e) {
+      stop();
+      throw CannotRun("'" + path + "' " + e.what(), e.manifest);
     } catch (const UsageError& e) {
       stop();
       throw UsageError("'" + path + "' " + e.what());
@@ -278,6 +291,10 @@ class LibrarySubject : public Subject {
     const bool in_time = sent && readable_within(socket_, limits_.timeout_s);
     if (in_time && read(socket_, &byte, 1) == 1) {
       read_reply(a, r);
+      // A device that has failed may be lost to its process, and with it every case to come.
+      if (a.kind == Answer::Kind::runtime_error && memory_.channel().has_device &&
+          ++device_failures_ <= kFreshProcesses)
+        stop();
       return a;
     }
     close(socket_);
@@ -313,6 +330,7 @@ class LibrarySubject : public Subject {
   std::vector<Options> configs_;
   Manifest manifest_;
   bool infers_ = false;
+  int device_failures_ = 0;
   pid_t pid_ = 0;
   int socket_ = -1;
 };

@@ -18,6 +18,12 @@ struct RefusedOptions : UsageError {
   using UsageError::UsageError;
 };
 
+/// A backend that is one, and cannot be opened on a machine for which it has no kernel.
+struct CannotRun : UsageError {
+  CannotRun(const std::string& why, const Manifest& m) : UsageError(why), manifest(m) {}
+  Manifest manifest;
+};
+
 /// @throws UsageError if the file is no library or no backend, LoadCrash if loading it kills.
 std::unique_ptr<Subject> open_library(const std::string& path, const Limits& limits);
 

@@ -69,9 +69,9 @@ void broken(Reply& r, const char* why) {
   copy_text(r.text, sizeof r.text, why);
 }
 
-ls_tensor tensor_of(Slot& s) {
+ls_tensor tensor_of(Slot& s, DLDeviceType device) {
   ls_tensor t{};
-  t.dl.device = {kDLCPU, 0};
+  t.dl.device = {device, 0};
   t.dl.ndim = s.rank;
   t.dl.dtype = {kDLInt, 32, 1};
   t.dl.shape = s.shape;
@@ -112,6 +112,14 @@ class Library {
   std::vector<ls_backend*> opened_;
 };
 
+// Memory of a device, or nullptr with the reason in the status.
+void* device_memory(const ls_api& api, ls_backend* self, uint64_t bytes, ls_status* s) {
+  s->text[0] = '\0';
+  void* memory = api.alloc(self, bytes, 64, s);
+  if (!memory && !s->text[0]) copy_text(s->text, sizeof s->text, "alloc() returned nothing");
+  return memory;
+}
+
 // The tensors of an execution where the backend's device can reach them. Regions are copied whole,
 // so that what a kernel writes beside a tensor comes back too.
 class Staging {
@@ -129,8 +137,8 @@ class Staging {
     for (std::size_t k = 0; used() && k < data_.size(); ++k) {
       const Slot& slot = q_.slot[k];
       const auto bytes = static_cast<uint64_t>(slot.end - slot.begin);
-      void* m = api_.alloc(self_, bytes, 64);
-      if (!m) throw std::runtime_error("alloc() returned nothing");
+      void* m = device_memory(api_, self_, bytes, s);
+      if (!m) return LS_RUNTIME;
       device_.push_back(m);
       if (const int32_t code = api_.upload(self_, m, slot.begin, bytes, s)) return code;
       data_[k] = static_cast<char*>(m) + (slot.data - slot.begin);
@@ -164,12 +172,13 @@ int32_t run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch
   std::unique_ptr<void, void (*)(void*)> scratch(nullptr, free);
   void* device_scratch = nullptr;
   if (scratch_bytes > 0 && staging.used()) {
-    device_scratch = api.alloc(self, scratch_bytes, 64);
+    device_scratch = device_memory(api, self, scratch_bytes, s);
+    if (!device_scratch) return LS_RUNTIME;
   } else if (scratch_bytes > 0) {
     scratch.reset(aligned_alloc(64, (scratch_bytes + 63) / 64 * 64));
     device_scratch = scratch.get();
+    if (!device_scratch) throw std::runtime_error("no memory for scratch");
   }
-  if (scratch_bytes > 0 && !device_scratch) throw std::runtime_error("no memory for scratch");
   int32_t code = api.execute(plan, reinterpret_cast<const void* const*>(staging.data()),
                              reinterpret_cast<void* const*>(staging.data() + q.in_count),
                              device_scratch, stream, s);
@@ -181,12 +190,13 @@ int32_t run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch
 
 // A question as the ABI's arguments.
 struct Arguments {
-  explicit Arguments(Question& q)
+  Arguments(Question& q, DLDeviceType device)
       : name(q.op->name),
         attrs(*q.op, {q.attrs, q.attr_count}),
         n_in(static_cast<uint32_t>(q.in_count)),
         n_out(static_cast<uint32_t>(q.out_count)) {
-    for (int k = 0; k < q.in_count + q.out_count; ++k) tensors.push_back(tensor_of(q.slot[k]));
+    for (int k = 0; k < q.in_count + q.out_count; ++k)
+      tensors.push_back(tensor_of(q.slot[k], device));
   }
   std::string name;
   AbiAttributes attrs;
@@ -243,7 +253,7 @@ void answer_call(const ls_api& api, ls_backend* self, Question& q, Arguments& ca
 void answer(Library& library, Question& q, Reply& r) {
   ls_backend* self = library.open(q.config, r);
   if (!self) return;
-  Arguments call(q);
+  Arguments call(q, library.api().alloc ? kDLExtDev : kDLCPU);
   if (q.what == Question::infer)
     answer_infer(library.api(), self, call, r);
   else
@@ -301,6 +311,7 @@ void work(const std::string& path, const std::vector<Options>& configs, Channel&
     std::memcpy(channel.manifest, manifest, n);
     channel.manifest_size = n;
     channel.infers = library->api().infer != nullptr;
+    channel.has_device = library->api().alloc != nullptr;
     channel.state = Channel::ready;
     // Here, where a device has time to wake up. What failed is tried again for every question.
     Reply opened;
@@ -308,6 +319,8 @@ void work(const std::string& path, const std::vector<Options>& configs, Channel&
     if (opened.code == kLogic) {
       refuse(channel, std::string("refuses its options: ") + opened.text);
       channel.state = Channel::unopened;
+    } else if (opened.code != kOk) {
+      copy_text(channel.failure, sizeof channel.failure, opened.text);
     }
   } catch (const std::exception& e) {
     refuse(channel, std::string("is no backend: ") + e.what());

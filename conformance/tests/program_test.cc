@@ -127,7 +127,10 @@ TEST_P(Device, IsReachedThroughItsOwnFunctionsOnly) {
 INSTANTIATE_TEST_SUITE_P(
     Faults, Device,
     testing::Values(Row{"none", 0, "PASS", "", ""},
-                    Row{"alloc", 1, "FAIL", "matches_reference", "alloc() returned nothing", false},
+                    Row{"alloc", 1, "FAIL", "matches_reference", "no room on the device", false},
+                    Row{"mute_alloc", 1, "FAIL", "matches_reference", "alloc() returned nothing",
+                        false},
+                    Row{"lost", 1, "FAIL", "matches_reference", "lost to this process"},
                     Row{"upload", 1, "FAIL", "matches_reference", "the bus is on strike", false},
                     Row{"download", 1, "FAIL", "matches_reference", "the bus is on strike", false},
                     Row{"stream", 1, "FAIL", "matches_reference", "no stream is free", false},
@@ -136,6 +139,16 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"overrun", 1, "FAIL", "writes_in_bounds", "memory of output 0", false},
                     Row{"input", 1, "FAIL", "inputs_untouched", "an element of it", false}),
     name_of_row);
+
+TEST(Device, ThatIsLostToAProcessCostsNoOtherCase) {
+  const auto failures = [](const char* backend, const std::string& fault) {
+    const Ended e = lockstep_says({"check", hostile(backend), "--tier", "0", "--op", "relu",
+                                   "--property", "matches_reference", "--jobs", "1", "--no-shrink",
+                                   "--set", "fault=" + fault, "--json", "-"});
+    return json::parse(e.out)["counts"]["failed"].get<int>();
+  };
+  EXPECT_EQ(failures("device", "lost"), failures("misbehaving", "unsupported")) << "both on cubes";
+}
 
 // A library that cannot be loaded, or is no backend.
 struct LoadRow {
@@ -169,7 +182,9 @@ INSTANTIATE_TEST_SUITE_P(
                     LoadRow{"null_table", 2, "returned no table"},
                     LoadRow{"short_table", 2, "a required function of its table is missing"},
                     LoadRow{"no_execute", 2, "a required function of its table is missing"},
-                    LoadRow{"no_manifest", 2, "it has no manifest"}),
+                    LoadRow{"no_manifest", 2, "it has no manifest"},
+                    LoadRow{"no_device", 2, "cannot run here: open() failed: no toaster"},
+                    LoadRow{"no_open", 1, "open() failed: no toaster"}),
     [](const testing::TestParamInfo<LoadRow>& info) { return std::string(info.param.name); });
 
 TEST(Loading, ThatKillsIsReportedAsACrash) {

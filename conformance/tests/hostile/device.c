@@ -59,8 +59,9 @@ static int32_t open_device(const ls_text* options, uint32_t n, ls_backend** self
 
 static void close_device(ls_backend* self) { free(self); }
 
-static void* alloc(ls_backend* self, uint64_t bytes, uint64_t align) {
-  if (is(self, "alloc")) return NULL;
+static void* alloc(ls_backend* self, uint64_t bytes, uint64_t align, ls_status* status) {
+  if (is(self, "alloc")) fail(status, LS_RUNTIME, "", "no room on the device");
+  if (is(self, "alloc") || is(self, "mute_alloc")) return NULL;
   void* memory = NULL;
   return posix_memalign(&memory, align, bytes) == 0 ? memory : NULL;
 }
@@ -112,6 +113,10 @@ static int64_t offset(const ls_plan* plan, const int64_t* stride, int64_t number
 
 static int32_t wait(ls_backend* self, void* stream, ls_status* status) {
   const struct stream* s = stream;
+  /* A device that a cube breaks, for as long as the process lives. */
+  static int lost;
+  if (is(self, "lost") && s->plan->ndim == 3) lost = 1;
+  if (lost) return fail(status, LS_RUNTIME, "", "the device is lost to this process");
   if (is(self, "wait")) return fail(status, LS_RUNTIME, "", "the device fell off the bus");
   int64_t n = 1;
   for (int d = 0; d < s->plan->ndim; ++d) n *= s->plan->shape[d];
@@ -130,6 +135,8 @@ static int32_t prepare(ls_backend* self, const char* op, const ls_attr* attrs, u
                        const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out,
                        ls_plan** plan, uint64_t* scratch_bytes, ls_status* status) {
   (void)self, (void)attrs, (void)n_attrs;
+  if (n_in > 0 && in[0].dl.device.device_type != kDLExtDev)
+    return fail(status, LS_RUNTIME, "", "a tensor outside the device");
   if (strcmp(op, "relu") != 0 || n_in != 1 || n_out != 1 || in[0].dl.ndim > MAX_RANK)
     return fail(status, LS_UNSUPPORTED, "", op);
   ls_plan* made = calloc(1, sizeof *made);

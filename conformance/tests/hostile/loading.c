@@ -1,6 +1,7 @@
 /* Libraries that fail while they are loaded, or right after; a macro says how. Without one this is
  * a backend that loads, claims relu and refuses to open. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "backends/backend.h"
@@ -15,17 +16,27 @@ __attribute__((constructor)) static void hangs(void) {
 }
 #endif
 
+#ifdef HOSTILE_NO_DEVICE
+#define RUNNABLE "false"
+#else
+#define RUNNABLE "true"
+#endif
+
 #ifdef HOSTILE_NO_MANIFEST
 static const char* manifest(void) { return NULL; }
 #else
 static const char* manifest(void) {
-  return "{\"name\": \"loading\", \"version\": \"1\", \"device\": \"CPU\", \"kernels\": [],"
+  return "{\"name\": \"loading\", \"version\": \"1\", \"device\": \"toaster\","
+         " \"kernels\": [{\"op\": \"relu\", \"name\": \"slice\", \"isa\": \"toaster\","
+         " \"runnable\": " RUNNABLE
+         "}],"
          " \"claims\": {\"operators\": {\"relu\": {}}}}";
 }
 #endif
 
 static int32_t open_none(const ls_text* options, uint32_t n, ls_backend** self, ls_status* status) {
-  (void)options, (void)n, (void)self, (void)status;
+  (void)options, (void)n, (void)self;
+  strncpy(status->text, "no toaster is plugged in", sizeof status->text - 1);
   return LS_RUNTIME;
 }
 
