@@ -2,6 +2,7 @@
 /// A backend's manifest as text: what it contains and what it claims, fixed before the run.
 #pragma once
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,8 @@ inline std::vector<std::string> all_quoted(std::vector<std::string> items) {
 
 /// The JSON text of a manifest. Names consist of letters, digits, '_', '.' and '-'.
 inline std::string manifest_of(const std::string& name, const std::vector<Kernel>& kernels,
-                               const Claims& claims, const std::vector<std::string>& options = {}) {
+                               const Claims& claims, const std::vector<std::string>& options = {},
+                               const std::string& device = "CPU") {
   using detail::list, detail::quoted;
   std::vector<std::string> rows, operators;
   for (const Kernel& k : kernels)
@@ -53,12 +55,26 @@ inline std::string manifest_of(const std::string& name, const std::vector<Kernel
   claimed.front() = '{';
   claimed.back() = '}';
   return "{\"schema\": 1, \"name\": " + quoted(name) +
-         ", \"version\": " + quoted(LOCKSTEP_VERSION) +
-         ", \"device\": \"CPU\", \"options\": " + list(detail::all_quoted(options)) +
-         ", \"kernels\": " + list(rows) + ", \"claims\": {\"operators\": " + claimed +
+         ", \"version\": " + quoted(LOCKSTEP_VERSION) + ", \"device\": " + quoted(device) +
+         ", \"options\": " + list(detail::all_quoted(options)) + ", \"kernels\": " + list(rows) +
+         ", \"claims\": {\"operators\": " + claimed +
          ", \"layouts\": " + list(detail::all_quoted(claims.layouts)) +
          ", \"determinism\": " + quoted(claims.determinism) +
          ", \"errors\": " + quoted(claims.errors) + "}}";
+}
+
+/// An option that is a decimal number of lo..hi. @throws LogicError `option.<key>` if it is not.
+inline int number_option(const Options& options, const std::string& key, int lo, int hi,
+                         int fallback) {
+  const auto it = options.find(key);
+  if (it == options.end()) return fallback;
+  const std::string& text = it->second;
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < lo || value > hi)
+    throw LogicError("option." + key, "option " + key + " is '" + text + "', not a number of " +
+                                          std::to_string(lo) + ".." + std::to_string(hi));
+  return value;
 }
 
 /// Refuses options that a backend does not know.

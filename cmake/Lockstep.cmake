@@ -58,15 +58,37 @@ macro(lockstep_configure_toolchain)
 endmacro()
 
 # lockstep_find_cuda()
-# Sets LOCKSTEP_CUDA_FOUND and enables the language when there is a CUDA backend to compile and a
-# toolkit to do it with. Without a toolkit AUTO goes on and ON is an error.
+# Sets LOCKSTEP_CUDA_FOUND and enables the language when there is a toolkit to compile the CUDA
+# backend with. Without one AUTO goes on and ON is an error. ON compiles for every device that the
+# backend is for; AUTO for one, which the others translate when they load it, at a third of the
+# time. nvcc knows none of the sanitizers' and fuzzers' flags: with them AUTO finds nothing.
 macro(lockstep_find_cuda)
   set(LOCKSTEP_CUDA_FOUND OFF)
-  if(LOCKSTEP_CUDA AND EXISTS "${LOCKSTEP_ROOT}/backends/cuda/CMakeLists.txt")
+  set(lockstep_instrumented OFF)
+  if(LOCKSTEP_SANITIZE OR LOCKSTEP_FUZZ)
+    set(lockstep_instrumented ON)
+  endif()
+  if(LOCKSTEP_CUDA AND NOT (LOCKSTEP_CUDA STREQUAL "AUTO" AND lockstep_instrumented))
     include(CheckLanguage)
     check_language(CUDA)
     if(CMAKE_CUDA_COMPILER)
+      if(LOCKSTEP_CUDA STREQUAL "AUTO")
+        set(CMAKE_CUDA_ARCHITECTURES "75" CACHE STRING "Devices to compile for")
+      else()
+        set(CMAKE_CUDA_ARCHITECTURES "75-real;80-real;86-real;89-real;90"
+            CACHE STRING "Devices to compile for")
+      endif()
       enable_language(CUDA)
+      set(CMAKE_CUDA_STANDARD 20)
+      set(CMAKE_CUDA_EXTENSIONS OFF)
+      # Known to CMake from 3.25.2 on.
+      if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+        set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      endif()
+      set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+      if(LOCKSTEP_CCACHE AND NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
+        set(CMAKE_CUDA_COMPILER_LAUNCHER "${LOCKSTEP_CCACHE}")
+      endif()
       set(LOCKSTEP_CUDA_FOUND ON)
     elseif(NOT LOCKSTEP_CUDA STREQUAL "AUTO")
       message(FATAL_ERROR "LOCKSTEP_CUDA is ${LOCKSTEP_CUDA}, but no CUDA compiler was found; "
@@ -130,7 +152,7 @@ function(lockstep_test name)
     DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY "${LOCKSTEP_ROOT}" PROPERTIES ${properties})
 endfunction()
 
-# lockstep_operator_units(<out_var> TEMPLATE <file>.cc.in)
+# lockstep_operator_units(<out_var> TEMPLATE <file>.cc.in | <file>.cu.in)
 # Writes one translation unit per operator of spec/ops.h and lists them in <out_var>. In the
 # template @LOCKSTEP_OP_HEADER@ is the operator's header (spec/ops/max_pool2d.h),
 # @LOCKSTEP_OP_TYPE@ its type (MaxPool2d) and @LOCKSTEP_OP_NAME@ its name (max_pool2d). A unit is
@@ -144,13 +166,17 @@ function(lockstep_operator_units out_var)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${list_header}")
   file(STRINGS "${list_header}" includes REGEX "^#include \"spec/ops/[a-z0-9_]+\\.h\"")
   cmake_path(GET arg_TEMPLATE FILENAME stem)
-  string(REGEX REPLACE "\\.cc\\.in$" "" stem "${stem}")
+  if(NOT stem MATCHES "^(.+)\\.(cc|cu)\\.in$")
+    message(FATAL_ERROR "lockstep_operator_units: ${arg_TEMPLATE} is no .cc.in and no .cu.in")
+  endif()
+  set(stem "${CMAKE_MATCH_1}")
+  set(suffix "${CMAKE_MATCH_2}")
   set(units)
   foreach(include IN LISTS includes)
     string(REGEX MATCH "spec/ops/([a-z0-9_]+)\\.h" LOCKSTEP_OP_HEADER "${include}")
     set(LOCKSTEP_OP_NAME "${CMAKE_MATCH_1}")
     _lockstep_type_name(LOCKSTEP_OP_TYPE "${LOCKSTEP_OP_NAME}")
-    set(unit "${CMAKE_CURRENT_BINARY_DIR}/units/${stem}_${LOCKSTEP_OP_NAME}.cc")
+    set(unit "${CMAKE_CURRENT_BINARY_DIR}/units/${stem}_${LOCKSTEP_OP_NAME}.${suffix}")
     configure_file("${arg_TEMPLATE}" "${unit}" @ONLY)
     list(APPEND units "${unit}")
   endforeach()

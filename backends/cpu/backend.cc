@@ -1,7 +1,6 @@
 /// @file
 /// The CPU backend: every operator in parallel, conv2d and dense tuned once for any machine and
 /// once for AVX2.
-#include <charconv>
 #include <thread>
 
 #include "backends/bridge.h"
@@ -11,22 +10,9 @@
 namespace lockstep::cpu {
 namespace {
 
-using backend::Call, backend::LogicError, backend::Options;
+using backend::Call, backend::LogicError, backend::number_option, backend::Options;
 
 constexpr int kThreadsMax = 256;
-
-/// An option that is a decimal number. @throws LogicError `option.<key>`.
-int number(const Options& options, const std::string& key, int lo, int hi, int fallback) {
-  const auto it = options.find(key);
-  if (it == options.end()) return fallback;
-  const std::string& text = it->second;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < lo || value > hi)
-    throw LogicError("option." + key, "option " + key + " is '" + text + "', not a number of " +
-                                          std::to_string(lo) + ".." + std::to_string(hi));
-  return value;
-}
 
 /// The instruction set that the options ask for. @throws LogicError `option.isa`.
 const Isa& chosen_isa(const Options& options) {
@@ -56,9 +42,10 @@ class Cpu {
   }
   explicit Cpu(const Options& options) {
     backend::refuse_options(options, option_names());
-    pool_ = std::make_shared<Pool>(number(options, "threads", 1, kThreadsMax, hardware_threads()));
+    pool_ = std::make_shared<Pool>(
+        number_option(options, "threads", 1, kThreadsMax, hardware_threads()));
     const Isa& isa = chosen_isa(options);
-    isa_ = number(options, "tuned", 0, 1, 1) == 1 ? &isa : nullptr;
+    isa_ = number_option(options, "tuned", 0, 1, 1) == 1 ? &isa : nullptr;
   }
   std::unique_ptr<Plan> prepare(const Call& call) {
     Arguments a{backend::legal_call(call), {}, pool_, isa_};

@@ -1,0 +1,65 @@
+/// @file
+/// What one thread of a generic kernel does, in words that the host and the device both read: the
+/// host's tests run the same text.
+#pragma once
+#include <type_traits>
+
+#include "spec/op.h"
+
+namespace lockstep::cuda {
+
+/// Views as a part of a kernel's parameters.
+template <class V, int kCount>
+struct Inline {
+  V item[kCount];
+  int count;
+  constexpr Span<V> span() const { return {item, count}; }
+};
+
+/// Views in device memory, for operators that take more of them than parameters (4 KiB) can hold.
+struct Remote {
+  const View* item;
+  int count;
+  constexpr Span<View> span() const { return {item, count}; }
+};
+
+template <Operator Op>
+inline constexpr int kPorts = static_cast<int>(std::size(Op::inputs));
+template <Operator Op>
+inline constexpr int kResults = static_cast<int>(std::size(Op::outputs));
+/// Whether the number of inputs is open.
+template <Operator Op>
+inline constexpr bool kIsVariadic = Op::inputs[kPorts<Op> - 1].arity == Arity::variadic;
+
+/// The parameters of an operator's kernel.
+template <Operator Op>
+struct Parameters {
+  typename Op::Attrs attrs;
+  std::conditional_t<kIsVariadic<Op>, Remote, Inline<View, kPorts<Op>>> in;
+  Inline<Out, kResults<Op>> out;
+};
+
+/// How many threads an operator takes: one per output element, or one for the whole.
+template <Operator Op>
+constexpr i64 threads_of(const Span<Out>& out) {
+  if constexpr (Whole<Op>)
+    return 1;
+  else
+    return volume(out[0].shape);
+}
+
+/// Thread k of a launch. The last block may hold threads that are one too many.
+template <Operator Op>
+constexpr void run_thread(const Parameters<Op>& p, i64 k) {
+  const Span<Out> out = p.out.span();
+  if (k >= threads_of<Op>(out)) return;
+  if constexpr (Whole<Op>) {
+    Op::eval(p.attrs, p.in.span(), out);
+  } else {
+    const Type& type = out[0];
+    const Index y = unravel(k, type.shape);
+    out[0](y) = static_cast<i32>(value_at<Op>(p.attrs, p.in.span(), y, type));
+  }
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,259 @@
+#!/usr/bin/env bash
+# What `./dev gpu` does once there is a program: fills a folder with what a machine with a GPU
+# needs, or judges the CUDA backend on such a machine with nothing but that folder.
+# usage: gpu.sh kit BUILD KIT    gpu.sh run KIT OUT
+set -euo pipefail
+
+readonly KIT_MIB_MAX=60
+
+say() { printf '%s\n' "gpu: $*"; }
+fail() { printf '%s\n' "gpu: $*" >&2; exit 2; }
+
+# ---- the kit --------------------------------------------------------------------------------
+
+# Prints the shared libraries of a program that a bare system may lack.
+carried_libraries() {
+  ldd "$1" | awk '$2 == "=>" { print $3 }' |
+    grep -vE '/(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux[^/]*)\.so'
+}
+
+make_kit() {
+  local build=$1 kit=$2 library mib
+  rm -rf "$kit"
+  cmake --install "$build" --prefix "$kit" --strip >/dev/null
+  rm -rf "$kit"/include "$kit"/lib/cmake "$kit"/lib/pkgconfig "$kit"/lib/*.a
+  find "$kit" -name '*.so' ! -name cuda.so ! -name cpu.so ! -name reference.so -delete
+  while read -r library; do
+    cp -L "$library" "$kit/lib/"
+  done < <(carried_libraries "$kit/bin/lockstep")
+  mkdir -p "$kit/tests"
+  cp "$build/tests/cuda_overrun.so" "$kit/tests/"
+  {
+    printf 'commit %s\n' "$(git rev-parse HEAD 2>/dev/null || echo unknown)"
+    "$kit/bin/lockstep" --version
+    sed -n 's/^CMAKE_CUDA_ARCHITECTURES:STRING=/architectures /p' "$build/CMakeCache.txt"
+    sed -n 's/^set(CMAKE_CUDA_COMPILER_VERSION "\(.*\)")/nvcc \1/p' \
+      "$build"/CMakeFiles/*/CMakeCUDACompiler.cmake
+  } >"$kit/kit.txt"
+  mib=$(($(du -sk "$kit" | cut -f1) / 1024 + 1))
+  ((mib <= KIT_MIB_MAX)) || fail "$kit takes $mib MiB, more than $KIT_MIB_MAX"
+  say "$kit is ready ($mib MiB); carry it to a machine with a GPU and run ./dev gpu there"
+}
+
+# ---- a run ----------------------------------------------------------------------------------
+
+# The rows of the report, parallel: what, how it ended (passed, failed, not run), seconds, words.
+names=() states=() seconds=() words=()
+
+row() {
+  names+=("$1") states+=("$2") seconds+=("$3") words+=("$4")
+  printf '%-8s %-28s %4s s  %s\n' "$2" "$1" "$3" "$4"
+}
+
+# step SECONDS FILE COMMAND...: runs a command with its output in a file and a limit; leaves
+# its status in `status` and the time in `took`.
+status=0 took=0
+step() {
+  local limit=$1 file=$2 begin=$SECONDS
+  shift 2
+  status=0
+  timeout -k 5 "$limit" "$@" >"$file" 2>&1 || status=$?
+  took=$((SECONDS - begin))
+}
+
+# How a status reads.
+ended() {
+  if (($1 == 124 || $1 == 137)); then echo 'stopped at its time limit'; else echo "exit $1"; fi
+}
+
+# judged NAME FILE WORDS: the row of the step that has just run.
+judged() {
+  if ((status == 0)); then row "$1" passed "$took" "$3"; else
+    row "$1" failed "$took" "$(ended "$status"): $(tail -n 1 "$2")"
+  fi
+}
+
+# field FILE KEY: a text or number of a flat JSON file.
+field() { sed -n "s/^ *\"$2\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "$1" | head -n 1; }
+
+check_tier() {
+  step 220 "$out/check.txt" "$lockstep" check cuda --tier 1 --jobs 4 --timeout 20 \
+    --start-timeout 60 --json "$out/check.json"
+  local verdict=none
+  if ((status == 2)); then verdict=$(tail -n 1 "$out/check.txt"); fi
+  if [[ -f $out/check.json ]]; then
+    verdict="$(field "$out/check.json" verdict), $(field "$out/check.json" executed) cases"
+  fi
+  judged 'check cuda, tier 1' "$out/check.txt" "$verdict"
+}
+
+check_blocks() {
+  step 60 "$out/blocks.txt" "$lockstep" check cuda --tier 0 --jobs 4 --timeout 20 \
+    --start-timeout 60 --set block=32 --quiet
+  judged 'check cuda, blocks of 32' "$out/blocks.txt" 'tier 0 in other launches'
+  rm -f "$out/blocks.txt"
+}
+
+# model BACKEND: the digits model, with its digest.
+model() {
+  step 60 "$out/model_$1.txt" "$lockstep" model run "$kit/share/lockstep/models/digits" \
+    --backend "$1" --timeout 20 --quiet --json "$out/model_$1.json"
+  judged "digits model on $1" "$out/model_$1.txt" "digest $(field "$out/model_$1.json" digest)"
+  rm -f "$out/model_$1.txt"
+}
+
+same_digests() {
+  local ours theirs
+  ours=$(field "$out/model_cuda.json" digest 2>/dev/null || true)
+  theirs=$(field "$out/model_cpu.json" digest 2>/dev/null || true)
+  if [[ -n $ours && $ours == "$theirs" ]]; then
+    row 'digests of cuda and cpu' passed 0 equal
+  else
+    row 'digests of cuda and cpu' failed 0 "cuda '$ours', cpu '$theirs'"
+  fi
+}
+
+find_sanitizer() {
+  command -v compute-sanitizer ||
+    find /usr/local/cuda*/bin /usr/local/cuda*/compute-sanitizer /opt/nvidia \
+      -name compute-sanitizer -type f -perm -u+x 2>/dev/null | head -n 1
+}
+
+# sanitized LIMIT FILE COMMAND...: under memcheck, in every process that the judge forks.
+sanitized() {
+  local limit=$1 file=$2
+  shift 2
+  step "$limit" "$file" "$sanitizer" --tool memcheck --target-processes all \
+    --print-limit 20 "$@" --jobs 1 --timeout 60 --start-timeout 120 --no-shrink
+}
+
+readonly FINDING='^=========.*(Invalid|Misaligned|Uninitialized|leaked|out of bounds)'
+
+# A checker that finds nothing proves nothing until it has found what was planted.
+memcheck() {
+  local sanitizer log=$out/memcheck.log
+  sanitizer=$(find_sanitizer)
+  if [[ -z $sanitizer ]]; then
+    row 'memcheck finds a planted overrun' 'not run' 0 'there is no compute-sanitizer'
+    row 'memcheck, tier 0' 'not run' 0 'there is no compute-sanitizer'
+    return
+  fi
+  sanitized 60 "$log" "$lockstep" check "$kit/tests/cuda_overrun.so" --op relu --tier 0 --budget 3
+  if grep -qE "$FINDING" "$log"; then
+    row 'memcheck finds a planted overrun' passed "$took" "$(grep -m1 -E "$FINDING" "$log")"
+  else
+    row 'memcheck finds a planted overrun' failed "$took" "$(ended "$status"), nothing found"
+  fi
+  sanitized 150 "$log" "$lockstep" check cuda --tier 0
+  if grep -qE "$FINDING" "$log"; then
+    row 'memcheck, tier 0' failed "$took" "$(grep -m1 -E "$FINDING" "$log")"
+  else
+    judged 'memcheck, tier 0' "$log" 'no finding'
+  fi
+  truncate -s '<8M' "$log"
+}
+
+# The GPU's part, or why there is none.
+judge_device() {
+  check_tier
+  check_blocks
+  model cuda
+  same_digests
+  memcheck
+}
+
+no_device() {
+  local name
+  for name in 'check cuda, tier 1' 'check cuda, blocks of 32' 'digits model on cuda' \
+    'digests of cuda and cpu' 'memcheck finds a planted overrun' 'memcheck, tier 0'; do
+    row "$name" 'not run' 0 "$1"
+  done
+}
+
+# ---- the report -----------------------------------------------------------------------------
+
+# A text as JSON writes it; control characters become spaces.
+json_text() {
+  local text=${1//[[:cntrl:]]/ }
+  text=${text//\\/\\\\}
+  printf '"%s"' "${text//\"/\\\"}"
+}
+
+facts() {
+  printf '%s\n' "date $(date -u +%FT%TZ)" "machine $(uname -sm), $(nproc) processors"
+  cat "$kit/kit.txt"
+  if command -v nvidia-smi >/dev/null; then
+    nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv,noheader \
+      2>/dev/null | sed 's/^/card /' || true
+  fi
+}
+
+report_json() {
+  local i separator='' fact
+  printf '{\n "verdict": %s,\n "facts": [' "$(json_text "$1")"
+  while read -r fact; do
+    printf '%s\n  %s' "$separator" "$(json_text "$fact")"
+    separator=,
+  done <"$out/facts.txt"
+  printf '\n ],\n "rows": ['
+  separator=
+  for i in "${!names[@]}"; do
+    printf '%s\n  {"name": %s, "state": %s, "seconds": %s, "text": %s}' "$separator" \
+      "$(json_text "${names[i]}")" "$(json_text "${states[i]}")" "${seconds[i]}" \
+      "$(json_text "${words[i]}")"
+    separator=,
+  done
+  printf '\n ]\n}\n'
+}
+
+report_markdown() {
+  local i
+  printf '# The CUDA backend on a device: %s\n\n' "$1"
+  sed 's/^/* /' "$out/facts.txt"
+  printf '\n| what | how it ended | seconds | |\n|---|---|---|---|\n'
+  for i in "${!names[@]}"; do
+    printf '| %s | %s | %s | %s |\n' "${names[i]}" "${states[i]}" "${seconds[i]}" \
+      "${words[i]//|/\\|}"
+  done
+}
+
+# The exit status: 0 all passed, 1 something failed, 2 something was not run.
+conclude() {
+  local state verdict=passed code=0
+  for state in "${states[@]}"; do
+    if [[ $state == failed ]]; then verdict=failed code=1; fi
+    if [[ $state == 'not run' && $code == 0 ]]; then verdict='not run' code=2; fi
+  done
+  facts >"$out/facts.txt"
+  report_json "$verdict" >"$out/gpu.json"
+  report_markdown "$verdict" >"$out/gpu.md"
+  rm "$out/facts.txt"
+  say "$verdict: ${#names[@]} rows in $SECONDS s, report in $out/gpu.md" | tee "$out/summary.txt"
+  return "$code"
+}
+
+run_kit() {
+  kit=$1 out=$2 lockstep=$1/bin/lockstep
+  mkdir -p "$out"
+  rm -f "$out"/{gpu.json,gpu.md,summary.txt,check.json,check.txt,memcheck.log,model_c{pu,uda}.json}
+  local doctor line
+  if ! doctor=$("$lockstep" doctor 2>&1); then
+    fail "the kit does not work on this machine: $(tail -n 3 <<<"$doctor" | paste -sd ' ' -)"
+  fi
+  line=$(grep -F ' backend cuda ' <<<"$doctor" || true)
+  [[ -n $line ]] || fail "the kit in $kit has no CUDA backend"
+  model cpu
+  if [[ $line == *'cannot run here'* ]]; then
+    say "no GPU can be used here: ${line##*open() failed: }"
+    no_device "${line##*open() failed: }"
+  else
+    judge_device
+  fi
+  conclude
+}
+
+case "${1:-}" in
+  kit) make_kit "$2" "$3" ;;
+  run) run_kit "$2" "$3" ;;
+  *) fail 'usage: gpu.sh kit BUILD KIT | gpu.sh run KIT OUT' ;;
+esac

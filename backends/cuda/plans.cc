@@ -1,0 +1,66 @@
+#include "backends/cuda/plans.h"
+
+#include "backends/cuda/launch.h"
+#include "spec/ops.h"
+
+namespace lockstep::cuda {
+namespace {
+
+constexpr const char* kGeneric = "generic";
+
+struct Row {
+  const OpInfo* op;
+  void (*launch)(const Launch&);
+};
+
+template <class... Op>
+std::vector<Row> rows(OperatorList<Op...>) {
+  return {{&info<Op>(), &launch<Op>}...};
+}
+
+// Runs an operator's specification. The input views of a variadic operator travel through scratch.
+class Generic : public DevicePlan {
+ public:
+  Generic(const Arguments& a, void (*launch)(const Launch&)) : a_(a), launch_(launch) {}
+
+  void start(const int32_t* const* in, int32_t* const* out, void* scratch,
+             void* stream) const override {
+    const std::vector<View> x = backend::bound(a_.call.in, in);
+    const std::vector<Out> y = backend::bound(a_.call.out, out);
+    auto* const on = static_cast<cudaStream_t>(stream);
+    if (const uint64_t bytes = scratch_bytes()) a_.device->send(scratch, x.data(), bytes, on);
+    a_.device->use([&] {
+      launch_({a_.call.attributes(),
+               {x.data(), static_cast<int>(x.size())},
+               {y.data(), static_cast<int>(y.size())},
+               static_cast<const View*>(scratch),
+               a_.block,
+               on});
+    });
+  }
+  const char* path() const override { return kGeneric; }
+  uint64_t scratch_bytes() const override {
+    const Span<Port>& ports = a_.call.op->inputs;
+    const bool is_variadic = ports[ports.size() - 1].arity == Arity::variadic;
+    return is_variadic ? a_.call.in.size() * sizeof(View) : 0;
+  }
+
+ private:
+  Arguments a_;
+  void (*launch_)(const Launch&);
+};
+
+}  // namespace
+
+std::unique_ptr<DevicePlan> plan_of(const Arguments& a) {
+  static const std::vector<Row> all = rows(Operators{});
+  for (const Row& row : all)
+    if (row.op == a.call.op) return std::make_unique<Generic>(a, row.launch);
+  throw backend::Unsupported("no plan for " + std::string(a.call.op->name));
+}
+
+std::vector<backend::Kernel> all_kernels(bool runnable) {
+  return {{"*", kGeneric, "cuda", runnable}};
+}
+
+}  // namespace lockstep::cuda

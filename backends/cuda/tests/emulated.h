@@ -1,0 +1,16 @@
+/// @file
+/// The generic kernels' launch on the host: the threads' own text, in a loop.
+#pragma once
+#include "backends/cuda/device.h"
+#include "backends/cuda/launch.h"
+
+namespace lockstep::cuda {
+
+template <Operator Op>
+void launch_emulated(const Launch& l) {
+  check(fake::launch(blocks_of<Op>(l), l.block, l.stream,
+                     [p = parameters_of<Op>(l)](i64 k) { run_thread<Op>(p, k); }),
+        "cudaLaunchKernel");
+}
+
+}  // namespace lockstep::cuda

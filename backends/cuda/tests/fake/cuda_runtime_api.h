@@ -1,0 +1,61 @@
+/// @file
+/// A CUDA runtime on the host, as far as the backend uses one: it lets machines without a device,
+/// or without a toolkit, test everything but the kernels' machine code. Device memory is out of
+/// the host's reach, and streams do nothing until they are waited for.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+// NOLINTBEGIN(readability-identifier-naming): the names are CUDA's.
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInsufficientDriver = 35,
+  cudaErrorNoDevice = 100,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorIllegalAddress = 700,
+};
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+inline constexpr unsigned cudaStreamNonBlocking = 1;
+using cudaStream_t = struct CUstream_st*;
+
+const char* cudaGetErrorName(cudaError_t error);
+const char* cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetLastError();
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaMalloc(void** memory, std::size_t bytes);
+cudaError_t cudaFree(void* memory);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream);
+
+// NOLINTEND(readability-identifier-naming)
+
+namespace lockstep::cuda::fake {
+
+/// What the runtime finds and what it was asked for. The environment's FAKE_CUDA_DEVICES says how
+/// many devices there are at first; it is 1.
+struct Control {
+  int devices;
+  std::string failing;                   ///< the call that fails, "" for none
+  cudaError_t error = cudaSuccess;       ///< with what it fails
+  bool is_sticky = false;                ///< whether everything fails after that
+  int device = -1;                       ///< chosen last
+  int64_t blocks = 0, threads = 0;       ///< of the last launch
+  int64_t allocations = 0, streams = 0;  ///< that live
+};
+Control& control();
+
+/// As cudaLaunchKernel: later calls f(k) once for each of blocks * threads numbers, backwards.
+cudaError_t launch(int64_t blocks, int64_t threads, cudaStream_t stream,
+                   std::function<void(int64_t)> f);
+
+}  // namespace lockstep::cuda::fake

@@ -1,0 +1,198 @@
+#include <cuda_runtime_api.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace lockstep::cuda::fake {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+// One lock for all there is: a kernel that works is alone.
+std::mutex mutex;
+std::map<void*, std::size_t> memory;
+cudaError_t lost = cudaSuccess;  // a sticky error that has happened
+
+// What a call answers before it does anything. The mutex is held.
+cudaError_t fault(const std::string& call) {
+  if (lost != cudaSuccess) return lost;
+  const Control& c = control();
+  if (c.failing != call) return cudaSuccess;
+  if (c.is_sticky) lost = c.error;
+  return c.error;
+}
+
+// The device's memory within reach, for as long as this lives. The mutex is held.
+class Reach {
+ public:
+  Reach() { protect(PROT_READ | PROT_WRITE); }
+  ~Reach() { protect(PROT_NONE); }
+  Reach(const Reach&) = delete;
+  Reach& operator=(const Reach&) = delete;
+
+ private:
+  static void protect(int protection) {
+    for (const auto& [at, bytes] : memory) mprotect(at, bytes, protection);
+  }
+};
+
+}  // namespace
+
+Control& control() {
+  static Control only = [] {
+    const char* devices = std::getenv("FAKE_CUDA_DEVICES");
+    Control c{};
+    c.devices = devices ? std::atoi(devices) : 1;
+    return c;
+  }();
+  return only;
+}
+
+}  // namespace lockstep::cuda::fake
+
+// What was asked of a stream and not yet done.
+struct CUstream_st {
+  std::vector<std::function<void()>> work;
+};
+
+namespace lockstep::cuda::fake {
+namespace {
+
+// The mutex is held.
+void finish(cudaStream_t stream) {
+  const Reach reach;
+  for (const auto& job : stream->work) job();
+  stream->work.clear();
+}
+
+}  // namespace
+
+cudaError_t launch(int64_t blocks, int64_t threads, cudaStream_t stream,
+                   std::function<void(int64_t)> f) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaLaunchKernel")) return e;
+  if (blocks < 1 || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
+  control().blocks = blocks;
+  control().threads = threads;
+  stream->work.emplace_back([n = blocks * threads, f = std::move(f)] {
+    for (int64_t k = n; k-- > 0;) f(k);
+  });
+  return cudaSuccess;
+}
+
+}  // namespace lockstep::cuda::fake
+
+using namespace lockstep::cuda::fake;
+
+// NOLINTBEGIN(readability-identifier-naming): the names are CUDA's.
+
+const char* cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess:
+      return "cudaSuccess";
+    case cudaErrorInvalidValue:
+      return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation:
+      return "cudaErrorMemoryAllocation";
+    case cudaErrorInsufficientDriver:
+      return "cudaErrorInsufficientDriver";
+    case cudaErrorNoDevice:
+      return "cudaErrorNoDevice";
+    case cudaErrorInvalidDevice:
+      return "cudaErrorInvalidDevice";
+    case cudaErrorIllegalAddress:
+      return "cudaErrorIllegalAddress";
+  }
+  return "cudaErrorUnknown";
+}
+
+const char* cudaGetErrorString(cudaError_t) { return "the text of the error"; }
+
+cudaError_t cudaGetLastError() { return cudaSuccess; }
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaGetDeviceCount")) return e;
+  *count = control().devices;
+  return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
+}
+
+cudaError_t cudaSetDevice(int device) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaSetDevice")) return e;
+  if (device < 0 || device >= control().devices) return cudaErrorInvalidDevice;
+  control().device = device;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  const std::lock_guard lock(mutex);
+  return lost;
+}
+
+cudaError_t cudaMalloc(void** result, std::size_t bytes) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaMalloc")) return e;
+  const std::size_t pages = (bytes + kPage - 1) / kPage * kPage;
+  void* at = mmap(nullptr, pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return cudaErrorMemoryAllocation;
+  memory[at] = pages;
+  ++control().allocations;
+  *result = at;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void* at) {
+  const std::lock_guard lock(mutex);
+  const auto found = memory.find(at);
+  if (found == memory.end()) return cudaErrorInvalidValue;
+  munmap(at, found->second);
+  memory.erase(found);
+  --control().allocations;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaStreamCreateWithFlags")) return e;
+  *stream = new CUstream_st;
+  ++control().streams;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  const std::lock_guard lock(mutex);
+  delete stream;
+  --control().streams;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaStreamSynchronize")) return e;
+  finish(stream);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaMemcpyAsync")) return e;
+  if (kind == cudaMemcpyHostToDevice) {
+    const char* first = static_cast<const char*>(from);
+    stream->work.emplace_back([to, copy = std::vector<char>(first, first + bytes)] {
+      std::memcpy(to, copy.data(), copy.size());
+    });
+  } else {
+    finish(stream);
+    const Reach reach;
+    std::memcpy(to, from, bytes);
+  }
+  return cudaSuccess;
+}
+
+// NOLINTEND(readability-identifier-naming)

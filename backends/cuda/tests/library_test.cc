@@ -1,0 +1,70 @@
+// The library that nvcc made, in whatever machine this is: with a device it is judged, without one
+// it must say so.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "conformance/tests/program.h"
+
+namespace lockstep::judge {
+namespace {
+
+std::string library() { return (build_directory() / "lib" / "lockstep" / "cuda.so").string(); }
+
+bool has_driver() { return std::filesystem::exists("/dev/nvidiactl"); }
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Library, NeedsNothingOfCudaToLoad) {
+  const Ended e = run({"objdump", "-p", library()});
+  ASSERT_EQ(e.exit, 0) << e.err;
+  EXPECT_TRUE(contains(e.out, "NEEDED")) << e.out;
+  EXPECT_FALSE(contains(e.out, "libcuda")) << e.out;
+}
+
+TEST(Library, KeepsItsRuntimeToItself) {
+  const Ended e = run({"nm", "--dynamic", "--defined-only", "--format=just-symbols", library()});
+  EXPECT_TRUE(contains("\n" + e.out, "\nlockstep_backend_v1\n")) << e.err;
+  EXPECT_FALSE(contains("\n" + e.out, "\ncuda")) << e.out;
+}
+
+TEST(Library, IsJudgedWithADeviceAndSaysThatThereIsNone) {
+  const Ended e = lockstep_says(
+      {"check", "cuda", "--tier", "0", "--quiet", "--timeout", "20", "--start-timeout", "60"});
+  if (has_driver()) {
+    EXPECT_EQ(e.exit, 0) << e.out << e.err;
+    return;
+  }
+  EXPECT_EQ(e.exit, 2) << e.out;
+  EXPECT_EQ(e.out, "");
+  EXPECT_TRUE(contains(e.err, "/cuda.so' cannot run here: open() failed: no ")) << e.err;
+  EXPECT_TRUE(contains(e.err, "NVIDIA")) << e.err;
+  EXPECT_TRUE(contains(e.err, "cudaGetDeviceCount")) << e.err;
+}
+
+// The backend that ./dev gpu has memcheck find is one, and wrong.
+TEST(Library, IsWrongWhereItsOutputsAreMoved) {
+  const std::string moved = (build_directory() / "tests" / "cuda_overrun.so").string();
+  const Ended e = lockstep_says({"check", moved, "--tier", "0", "--op", "relu", "--budget", "3",
+                                 "--timeout", "20", "--start-timeout", "60"});
+  EXPECT_EQ(e.exit, has_driver() ? 1 : 2) << e.out << e.err;
+  EXPECT_EQ(contains(e.err, "cannot run here: "), !has_driver()) << e.err;
+}
+
+TEST(Library, HasAManifestWithoutADeviceToo) {
+  const Ended e = lockstep_says({"doctor"});
+  EXPECT_EQ(e.exit, 0) << e.out << e.err;
+  EXPECT_TRUE(contains(e.out, "ok       backend cuda ")) << e.out;
+  EXPECT_EQ(contains(e.out, " on CUDA: generic (cannot run here); "), !has_driver()) << e.out;
+}
+
+TEST(Library, RefusesOptionsOnAnyMachine) {
+  const Ended e = lockstep_says({"check", "cuda", "--tier", "0", "--set", "colour=red"});
+  EXPECT_EQ(e.exit, 2) << e.out;
+  EXPECT_TRUE(contains(e.err, "refuses its options: open() failed: no option 'colour'")) << e.err;
+}
+
+}  // namespace
+}  // namespace lockstep::judge
