@@ -1,0 +1,91 @@
+// Bytes as choices: a call of an operator, legal or not, its values and memory.
+//
+// The backend that is linked in has the reference's answer: every property of the judge holds, with
+// every instruction set, several threads, constants and layouts, under the sanitizers' eyes.
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "conformance/property.h"
+#include "fuzz/direct_subject.h"
+#include "fuzz/operator_case.h"
+#include "fuzz/target.h"
+
+namespace lockstep::judge {
+namespace {
+
+using fuzz::DirectSubject;
+using fuzz::violated;
+
+// A backend under judgement and the ways to run it.
+struct Rig {
+  std::unique_ptr<DirectSubject> subject;
+  TrialPlan plan;
+  std::string repeat;  // the command that repeats a case, without the case
+};
+
+bool has(const std::vector<std::string>& all, const char* one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+// The base runs in one thread, so that a stack says who called; the others in three.
+Rig assemble() {
+  const ls_api& api = *lockstep_backend_v1();
+  const Manifest manifest = parse_manifest(api.manifest());
+  const bool threads = has(manifest.options, "threads");
+  Options set;
+  if (threads) set["threads"] = "1";
+  // A wrong backend is told which mistake to make.
+  if (const char* mutant = std::getenv("LOCKSTEP_MUTANT")) set["mutant"] = mutant;
+  Rig rig{std::make_unique<DirectSubject>(api, set), {}, "lockstep repro " + manifest.name};
+  for (const auto& [key, value] : set)
+    if (key != "threads") rig.repeat += " --set " + key + "=" + value;
+  std::vector<std::string> isas;
+  for (const KernelInfo& k : manifest.kernels)
+    if (k.runnable && has(manifest.options, "isa") && !has(isas, k.isa.c_str()))
+      isas.push_back(k.isa);
+  for (const std::string& isa : isas) {
+    Options options{{"isa", isa}};
+    if (threads) options["threads"] = "3";
+    rig.plan.isas.push_back({isa, rig.subject->configure(options)});
+  }
+  return rig;
+}
+
+void judge_item(Rig& rig, const Item& item) {
+  const Trial trial = perform(*rig.subject, item, rig.plan);
+  for (const Property* p : properties()) {
+    if (!p->applies(trial)) continue;
+    if (const std::optional<Finding> f = p->inspect(trial))
+      violated(std::string(p->name) + " does not hold\n  case    " + item.id + "\n  shows   " +
+               f->text + "\n  repeat  " + rig.repeat + " '" + item.id + "'");
+  }
+}
+
+// Whether the bytes make a case that is worth an answer.
+bool judge_bytes(std::span<const std::uint8_t> bytes) {
+  static Rig rig = assemble();
+  Bytes draw(bytes);
+  Item item;
+  item.call = fuzz::draw_operator_case(draw);
+  const Case& c = item.call;
+  const Refusal r = refusal(c);
+  // Attributes outside their ranges are refused by whoever reads their text.
+  if (r.scope == "attr") return false;
+  if (r.refused()) {
+    item.what = Item::illegal;
+    item.label = r.label();
+  } else if (fuzz::work(c.types(), c.op->infer(c.attributes(), c.types())) > fuzz::kMaxWork) {
+    return false;
+  }
+  item.id = case_id(c);
+  judge_item(rig, item);
+  return true;
+}
+
+}  // namespace
+}  // namespace lockstep::judge
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return lockstep::judge::judge_bytes({data, size}) ? 0 : -1;
+}

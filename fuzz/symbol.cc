@@ -1,0 +1,124 @@
+// Any text as a model's symbol JSON.
+//
+// A refusal has a label of models or of calls. The same document written in another way (keys
+// sorted, blanks gone) has the same outcome. What is accepted keeps the promises of graph.h, and
+// runs: with parameters from its own types, twice alike, within the bytes it announces.
+#include <nlohmann/json.hpp>
+
+#include "conformance/cases/random.h"
+#include "fuzz/target.h"
+#include "reference/graph/bytes.h"
+#include "reference/graph/error.h"
+#include "reference/graph/run.h"
+
+namespace {
+
+using namespace lockstep;
+using namespace lockstep::graph;
+using fuzz::hold;
+using fuzz::violated;
+
+struct Outcome {
+  std::optional<Graph> graph;
+  std::string label, message;
+};
+
+Outcome read(std::string_view text) {
+  try {
+    return {Graph(text), {}, {}};
+  } catch (const Error& e) {
+    return {std::nullopt, e.label(), e.what()};
+  }
+}
+
+bool same(const Graph& a, const Graph& b) {
+  const auto same_node = [](const Node& x, const Node& y) {
+    return x.name == y.name && x.op == y.op && x.attrs == y.attrs && x.inputs == y.inputs &&
+           x.first_entry == y.first_entry && x.entry_count == y.entry_count;
+  };
+  const auto same_entry = [](const Entry& x, const Entry& y) {
+    return x.type == y.type && x.node == y.node && x.storage_id == y.storage_id &&
+           x.last_use == y.last_use;
+  };
+  return std::ranges::equal(a.nodes(), b.nodes(), same_node) &&
+         std::ranges::equal(a.entries(), b.entries(), same_entry) && a.heads() == b.heads() &&
+         a.data() == b.data() && a.postprocess() == b.postprocess() && a.version() == b.version() &&
+         a.storage_bytes() == b.storage_bytes();
+}
+
+// The values of a variable: dense, and inside its precision.
+reference::Tensor values(const Type& type, int entry) {
+  reference::Tensor t{type, {}};
+  const i64 most = max_of(type.precision);
+  for (i64 k = 0, n = volume(type.shape); k < n; ++k)
+    t.data.push_back(static_cast<i32>(judge::within(
+        judge::word(1, static_cast<judge::u64>(entry), static_cast<judge::u64>(k)), -most, most)));
+  return t;
+}
+
+// What a run costs, for which work() answers call by call.
+bool affordable(const Graph& graph) {
+  i64 all = graph.storage_bytes() + output_length(graph);
+  for (const Node& node : graph.nodes()) {
+    if (node.is_variable()) continue;
+    std::vector<Type> in;
+    for (int e : node.inputs) in.push_back(graph.entry(e).type);
+    const Types types{in.data(), static_cast<int>(in.size())};
+    all += fuzz::work(types, node.op->infer(node.attributes(), types));
+    if (all > fuzz::kMaxWork) return false;
+  }
+  return all <= fuzz::kMaxWork;
+}
+
+void hold_promises(const Graph& graph) {
+  const int nodes = static_cast<int>(graph.nodes().size());
+  for (const Entry& e : graph.entries()) {
+    hold(legal(e.type.shape) && 1 <= e.type.precision && e.type.precision <= kMaxPrecision,
+         "an entry has an illegal type");
+    hold(0 <= e.node && e.node < nodes && e.last_use <= graph.forever(), "an entry is lost");
+  }
+  for (int i = 0; i < nodes; ++i)
+    for (int e : graph.nodes()[static_cast<std::size_t>(i)].inputs)
+      hold(graph.entry(e).node < i, "a node reads a later one");
+  hold(graph.entry(graph.data()).node >= 0 && !graph.heads().empty(), "no data or no head");
+  hold(check_storage(graph) == graph.storage_bytes(), "storage is counted in two ways");
+}
+
+void run(const Graph& graph) {
+  Parameters parameters;
+  for (const Node& node : graph.nodes())
+    if (node.is_variable() && node.first_entry != graph.data())
+      parameters[node.name] = values(graph.entry(node.first_entry).type, node.first_entry);
+  const Model model(graph, std::move(parameters));
+  ReferenceEngine engine;
+  Runner runner(model, engine);
+  const std::vector<std::byte> input(static_cast<std::size_t>(input_length(graph)),
+                                     std::byte{0x5a});
+  const auto first = runner.run(input);
+  hold(std::ssize(first) == output_length(graph), "the output is not as long as announced");
+  hold(runner.run(input) == first, "a second run differs");
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(data, data + size);
+  const Outcome outcome = read(text);
+  if (!outcome.graph && !outcome.label.starts_with("model.") &&
+      !fuzz::is_label_of_calls(outcome.label))
+    violated("a refusal has the unknown label " + outcome.label);
+  // A text that is no JSON cannot be written in another way.
+  if (!outcome.graph && outcome.label == "model.json") return 0;
+  const Outcome again = read(nlohmann::json::parse(text).dump());
+  hold(again.graph.has_value() == outcome.graph.has_value() && again.message == outcome.message,
+       "the document written in another way has another outcome");
+  if (!outcome.graph) return 0;
+  hold(same(*outcome.graph, *again.graph), "the document written in another way is another graph");
+  hold_promises(*outcome.graph);
+  try {
+    if (affordable(*outcome.graph)) run(*outcome.graph);
+  } catch (const std::exception& e) {
+    violated(std::string("a valid graph does not run: ") + e.what());
+  }
+  return 0;
+}
