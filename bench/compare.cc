@@ -34,7 +34,8 @@ Change change_of(const Row& before, const Row* now, bool same_processor, int per
   const double old_median = before.time.median_ns / old_unit;
   const double factor = now->time.median_ns / new_unit / old_median;
   const bool slower = factor > 1 + percent / 100.0 && now->time.min_ns / new_unit > old_median;
-  return {slower ? Change::slower : Change::kept, fmt::format("takes {:.2f} times as long", factor)};
+  return {slower ? Change::slower : Change::kept,
+          fmt::format("takes {:.2f} times as long", factor)};
 }
 
 }  // namespace

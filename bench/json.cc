@@ -39,9 +39,8 @@ Json json_of(const PeerTime& p, const Row& r) {
 }
 
 Json json_of(const Row& r) {
-  Json j{{"op", r.op},           {"workload", r.workload}, {"case", r.call},
-         {"backend", r.backend}, {"path", r.path},         {"threads", r.threads},
-         {"unit", r.unit},       {"units", r.units}};
+  Json j{{"op", r.op},     {"workload", r.workload}, {"case", r.call}, {"backend", r.backend},
+         {"path", r.path}, {"threads", r.threads},   {"unit", r.unit}, {"units", r.units}};
   if (!r.trouble.empty()) {
     j["trouble"] = r.trouble;
     j["failed"] = r.failed;
@@ -191,8 +190,13 @@ Results results_of(const std::string& json) {
     const Json j = Json::parse(json);
     if (j.at("schema") != kSchema) throw std::logic_error("its schema is not 1");
     const Json& m = j.at("machine");
-    Results r{j.at("date"),     m.at("processor"),  m.at("compiler"), m.at("peer_library"),
-              m.at("processors"), m.at("load").get<double>(), {}};
+    Results r{j.at("date"),
+              m.at("processor"),
+              m.at("compiler"),
+              m.at("peer_library"),
+              m.at("processors"),
+              m.at("load").get<double>(),
+              {}};
     for (const Json& row : j.at("rows")) r.rows.push_back(row_of(row));
     return r;
   } catch (const Json::exception& e) {

@@ -1,7 +1,8 @@
+#include "conformance/judge.h"
+
 #include <fmt/format.h>
 
 #include "bench/run.h"
-#include "conformance/judge.h"
 #include "conformance/places.h"
 #include "conformance/property.h"
 
@@ -49,7 +50,10 @@ void run_judge(const Wishes& wishes, const Take& take) {
   for (const judge::Property* p : judge::properties()) names.emplace_back(p->name);
   for (const std::string& backend : wishes.backends)
     for (const std::string& name : names)
-      if (wishes.want("judge", name)) take(judge_row(backend, name, wishes));
+      if (wishes.want("judge", name)) {
+        wishes.announce("judge/" + name);
+        take(judge_row(backend, name, wishes));
+      }
 }
 
 }  // namespace lockstep::bench

@@ -58,8 +58,7 @@ struct NotOffered : std::runtime_error {
 class Prepared {
  public:
   /// @throws NotOffered, std::runtime_error with what the backend answered otherwise.
-  Prepared(const Library& library, const Workload& workload,
-           const std::vector<judge::Tensor>& in);
+  Prepared(const Library& library, const Workload& workload, const std::vector<judge::Tensor>& in);
   ~Prepared();
   Prepared(const Prepared&) = delete;
 

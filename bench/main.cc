@@ -1,6 +1,7 @@
 // lockstep_bench: how fast backends are, beside their peers and the machine's limits.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
@@ -57,6 +58,11 @@ Results describe_run() {
   return r;
 }
 
+// A line on the terminal that the next one overwrites.
+void announce(const std::string& what) {
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K{}", what);
+}
+
 // Lines of `seconds what`, as bench/build_times.sh prints them.
 void take_times(const std::string& file, const Wishes& wishes, const Take& take) {
   std::istringstream in(read_file(file));
@@ -90,9 +96,13 @@ int run(Options& o) {
   }
   // Before minutes of work, not after them.
   const Results before = o.before.empty() ? Results{} : results_of(read_file(o.before));
+  if (!o.json.empty() && !std::ofstream(o.json, std::ios::app))
+    throw judge::UsageError("cannot write '" + o.json + "'");
   Results results = describe_run();
   fmt::print("{}\n{}", table_title(results), table_head());
+  o.wishes.announce = announce;
   const Take take = [&](Row row) {
+    announce("");
     fmt::print("{}", table_row(row));
     std::fflush(stdout);
     results.rows.push_back(std::move(row));
@@ -114,10 +124,13 @@ int run(Options& o) {
 void add_options(CLI::App& app, Options& o) {
   app.add_option("--backend", o.wishes.backends, "names or paths of libraries")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
-  app.add_option("--set", o.settings, "an option of the backends, KEY=VALUE (repeatable)");
+  app.add_option("--set", o.settings, "an option of the backends, KEY=VALUE (repeatable)")
+      ->allow_extra_args(false);
   app.add_option("--threads", o.wishes.threads, "for backends with that option")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.add_option("--filter,filter", o.wishes.filters,

@@ -47,6 +47,7 @@ struct Results {
   double load = 0;  ///< of the machine when the run began; above 1, others were at work
   std::vector<Row> rows;
 
+  /// Whether a row fails, or none was timed.
   bool fails() const;
 };
 

@@ -87,8 +87,8 @@ void time_together(Row& row, const Subject& s, const Prepared& prepared, std::ve
   }
   if (bounded) {
     row.limit = limit.probe->instructions;
-    row.limit_ns = times[next].median_ns * static_cast<double>(row.units) /
-                   limit.macs(team->size());
+    row.limit_ns =
+        times[next].median_ns * static_cast<double>(row.units) / limit.macs(team->size());
   } else if (s.workload.unit == Unit::bytes && !row.peers.empty()) {
     row.limit = row.peers[0].name;
     row.limit_ns = row.peers[0].time.median_ns;
@@ -150,8 +150,8 @@ std::vector<Opened> open_all(const Wishes& wishes) {
 
 bool Wishes::want(const std::string& op, const std::string& workload) const {
   return filters.empty() || std::any_of(filters.begin(), filters.end(), [&](const auto& f) {
-    return judge::glob(f, op) || judge::glob(f, op + "/" + workload);
-  });
+           return judge::glob(f, op) || judge::glob(f, op + "/" + workload);
+         });
 }
 
 void run_operators(const Wishes& wishes, const Take& take) {
@@ -159,6 +159,7 @@ void run_operators(const Wishes& wishes, const Take& take) {
   for (const OpInfo* op : operators())
     for (Workload& w : workloads(*op)) {
       if (!wishes.want(std::string(op->name), w.name)) continue;
+      wishes.announce(w.id());
       const Subject subject(std::move(w));
       for (const Opened& b : backends)
         take(run_one(subject, b.name, *b.library, b.threads, wishes.effort));

@@ -14,11 +14,13 @@ namespace lockstep::bench {
 /// What the user asked for.
 struct Wishes {
   std::vector<std::string> backends{"cpu"};
-  judge::Options set;             ///< options of every backend
-  std::vector<int> threads{1};    ///< for backends that have the option
+  judge::Options set;                ///< options of every backend
+  std::vector<int> threads{1};       ///< for backends that have the option
   std::vector<std::string> filters;  ///< globs over OPERATOR/WORKLOAD or OPERATOR; none: all
   Effort effort;
   int judge_tier = 0;
+  /// Told what is being done next.
+  std::function<void(const std::string&)> announce = [](const std::string&) {};
 
   /// Whether the filters let a row through.
   bool want(const std::string& op, const std::string& workload) const;

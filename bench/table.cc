@@ -55,9 +55,12 @@ bool Row::fails() const {
 }
 
 bool Results::fails() const {
-  bool any = rows.empty();
-  for (const Row& r : rows) any = any || r.fails();
-  return any;
+  bool failed = false, timed = false;
+  for (const Row& r : rows) {
+    failed = failed || r.fails();
+    timed = timed || r.trouble.empty();
+  }
+  return failed || !timed;
 }
 
 std::string table_head() {

@@ -62,8 +62,7 @@ inline constexpr Named kNamed[] = {
      Unit::calls},
     {"64x1024_1024", "dense/units=1024/use_bias=0/in=64x1024@8+1024x1024@8/fill=dense:1",
      Unit::macs},
-    {"1x4096_4096", "dense/units=4096/use_bias=0/in=1x4096@8+4096x4096@8/fill=dense:1",
-     Unit::macs},
+    {"1x4096_4096", "dense/units=4096/use_bias=0/in=1x4096@8+4096x4096@8/fill=dense:1", Unit::macs},
     {"1024x1024_1024", "dense/units=1024/use_bias=0/in=1024x1024@8+1024x1024@8/fill=dense:1",
      Unit::macs},
     {"same_shape", "broadcast_add/in=16x64x64x64@16+16x64x64x64@16/fill=dense:1"},
@@ -74,8 +73,9 @@ inline constexpr Named kNamed[] = {
     {"six_elements", "relu/in=2x3@8/fill=dense:1", Unit::calls},
     {"channels", "concatenate/axis=1/in=16x16x64x64@8+16x32x64x64@8+16x16x64x64@8/fill=dense:1"},
     {"crop", "strided_slice/begin=0,0,2,2/end=16,64,62,62/in=16x64x64x64@8/fill=dense:1"},
-    {"every_second", "strided_slice/begin=0,0,0,0/end=16,64,64,64/stride=1,1,2,2"
-                     "/in=16x64x64x64@8/fill=dense:1"},
+    {"every_second",
+     "strided_slice/begin=0,0,0,0/end=16,64,64,64/stride=1,1,2,2"
+     "/in=16x64x64x64@8/fill=dense:1"},
     {"rows", "take/axis=0/in=8192x512@8+8192@16/fill=hinted:3"},
     {"elements", "take/in=65536@8+2048x2048@18/fill=hinted:1"},
     {"global_pool", "sum/axis=2,3/in=16x64x64x64@8/fill=dense:1"},

@@ -34,9 +34,7 @@ memory::format_tag rows_tag(const memory::dims& d) {
   return d.size() == 2 ? memory::format_tag::ab : memory::format_tag::abcd;
 }
 
-memory::desc rows(const memory::dims& d) {
-  return {d, memory::data_type::s32, rows_tag(d)};
-}
+memory::desc rows(const memory::dims& d) { return {d, memory::data_type::s32, rows_tag(d)}; }
 
 memory::desc preferred(const memory::dims& d, memory::data_type type) {
   return {d, type, memory::format_tag::any};

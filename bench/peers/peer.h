@@ -13,9 +13,9 @@ namespace lockstep::bench {
 
 /// A peer made ready.
 struct Peer {
-  std::string name;            ///< whose, and in what form
-  std::string implementation;  ///< what it chose; empty where there is no choice
-  std::string trouble;         ///< why it cannot be timed; else empty
+  std::string name;                 ///< whose, and in what form
+  std::string implementation;       ///< what it chose; empty where there is no choice
+  std::string trouble;              ///< why it cannot be timed; else empty
   i64 different = 0, compared = 0;  ///< elements of its result against the reference's
   std::function<void()> call;
 };

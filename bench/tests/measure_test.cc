@@ -1,0 +1,81 @@
+// Times are told apart, taken in turns, and what is thrown arrives.
+#include "bench/measure.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+
+#include "bench/limits/limits.h"
+
+namespace lockstep::bench {
+namespace {
+
+void spin(int microseconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+TEST(Measure, ContendersTakeTurns) {
+  std::string order;
+  const std::vector<Timing> times =
+      measure({[&] { order += 'a', spin(200); }, [&] { order += 'b', spin(800); }}, {0.001, 9, 1});
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_GE(times[0].median_ns, 200e3);
+  EXPECT_GE(times[1].median_ns, 800e3);
+  // Other work can only make a spin longer, and rarely every repetition of it.
+  EXPECT_LT(times[0].min_ns, 800e3);
+  for (const Timing& t : times) {
+    EXPECT_EQ(t.repetitions, 9);
+    EXPECT_LE(t.min_ns, t.median_ns);
+    EXPECT_LE(t.median_ns, t.max_ns);
+  }
+  // All of one before all of the other would be two runs of letters behind the warm-up calls.
+  int changes = 0;
+  for (std::size_t k = 1; k < order.size(); ++k) changes += order[k] != order[k - 1];
+  EXPECT_GT(changes, 4) << order;
+}
+
+TEST(Measure, SlowCallsAreRepeatedLess) {
+  EXPECT_EQ(measure({[] { spin(20000); }}, {0.001, 9, 0.1})[0].repetitions, 5);
+  EXPECT_EQ(measure({[] { spin(20000); }}, {0.001, 9, 0.001})[0].repetitions, 3);
+}
+
+TEST(Measure, WhatACallThrowsArrives) {
+  int calls = 0;
+  const auto fails_later = [&] {
+    if (++calls > 2) throw std::runtime_error("device lost");
+  };
+  EXPECT_THROW(measure({fails_later, [] {}}, {0.001, 3, 1}), std::runtime_error);
+  EXPECT_EQ(measure({[] { spin(10); }}, {0.001, 3, 1}).size(), 1U) << "the next run is its own";
+}
+
+TEST(Team, EveryMemberWorksOnceEachRound) {
+  Team team(4);
+  ASSERT_EQ(team.size(), 4);
+  std::atomic<int> calls[4] = {};
+  for (int round = 1; round <= 100; ++round) {
+    team.run([&](int k) { ++calls[k]; });
+    for (const auto& c : calls) ASSERT_EQ(c, round);
+  }
+}
+
+TEST(Probes, TheBestForBytesBeatsThoseForWords) {
+  const Probe* best = best_int8_probe();
+  if (!best) GTEST_SKIP() << "no probe for this processor";
+  EXPECT_TRUE(best->int8);
+  const auto rate = [](const Probe& p) {
+    const long long rounds = rounds_of_a_millisecond(p);
+    const Timing t = measure({[&] { p.run(rounds); }}, {0.002, 5, 1})[0];
+    return static_cast<double>(p.macs_per_round * rounds) / t.min_ns;
+  };
+  for (const Probe* p : runnable_probes()) {
+    EXPECT_GT(rate(*p), 1) << p->instructions << ": not even one a nanosecond";
+    if (!p->int8) EXPECT_GT(rate(*best), rate(*p)) << p->instructions;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::bench

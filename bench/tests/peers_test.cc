@@ -1,0 +1,65 @@
+// A peer does the same work: where its arithmetic is exact, its results are ours.
+#include <gtest/gtest.h>
+
+#include "bench/peers/peer.h"
+
+namespace lockstep::bench {
+namespace {
+
+struct Asked {
+  Workload workload;
+  std::vector<judge::Tensor> in, expected;
+  explicit Asked(const std::string& id)
+      : workload{"asked", judge::parse_case(id), Unit::macs},
+        in(judge::inputs_of(workload.call)),
+        expected(reference::outputs(*workload.call.op, workload.call.attributes(), in)) {}
+  std::vector<Peer> peers() const { return onednn_peers(workload, in, expected[0], 1); }
+};
+
+// Products of 4-bit values stay small enough for every instruction set.
+constexpr const char* kNarrow[] = {
+    "conv2d/channels=16/kernel_size=3,3/padding=1,1/use_bias=0/in=2x32x9x7@4+16x32x3x3@4/"
+    "fill=dense:1",
+    "conv2d/channels=24/kernel_size=1,1/use_bias=0/in=1x16x5x5@4+24x16x1x1@4/fill=dense:2",
+    "conv2d/channels=8/kernel_size=5,3/padding=2,0/strides=2,3/dilation=1,2/use_bias=0"
+    "/in=1x3x17x19@4+8x3x5x3@4/fill=dense:3",
+    "conv2d/channels=32/kernel_size=3,3/padding=1,1/groups=32/use_bias=0"
+    "/in=1x32x8x8@4+32x1x3x3@4/fill=dense:4",
+    "conv2d/channels=16/kernel_size=3,3/groups=2/use_bias=0/in=1x16x6x6@4+16x8x3x3@4/fill=dense:5",
+    "dense/units=33/use_bias=0/in=7x129@4+33x129@4/fill=dense:6"};
+
+TEST(OneDnn, AgreesOnNarrowValues) {
+  for (const char* id : kNarrow) {
+    const Asked asked(id);
+    const std::vector<Peer> peers = asked.peers();
+    if (peers.empty()) GTEST_SKIP() << onednn_version();
+    ASSERT_EQ(peers.size(), 2U) << id;
+    for (const Peer& p : peers) {
+      EXPECT_EQ(p.trouble, "") << id << " " << p.implementation;
+      EXPECT_EQ(p.different, 0) << id << " " << p.name << " " << p.implementation;
+      EXPECT_EQ(p.compared, static_cast<i64>(asked.expected[0].data.size()));
+      EXPECT_NE(p.implementation, "");
+      p.call();
+    }
+  }
+}
+
+TEST(OneDnn, ADifferentAnswerIsCounted) {
+  Asked asked(kNarrow[0]);
+  asked.expected[0].data[5] += 1;
+  for (const Peer& p : asked.peers()) EXPECT_EQ(p.different, 1);
+}
+
+TEST(OneDnn, LeavesAloneWhatItDoesNotServe) {
+  EXPECT_TRUE(Asked("dense/units=1/use_bias=1/in=1x2@8+1x2@8+1@8/fill=dense:1").peers().empty());
+  EXPECT_TRUE(Asked("relu/in=2x3@8/fill=dense:1").peers().empty());
+}
+
+TEST(Copy, MovesHalfTheBytesOfACallTwice) {
+  const Workload w{"asked", judge::parse_case("relu/in=3x5@8/fill=dense:1"), Unit::bytes};
+  for (int threads : {1, 2, 4}) copy_peer(w, std::make_shared<Team>(threads)).call();
+  EXPECT_EQ(w.bytes(), 2 * 15 * 4);
+}
+
+}  // namespace
+}  // namespace lockstep::bench

@@ -1,0 +1,133 @@
+// The program as a user runs it: everything is found right before it is timed, and what is wrong
+// gets no time.
+#include "conformance/tests/program.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/row.h"
+#include "bench/workloads.h"
+#include "spec/operators.h"
+
+namespace lockstep::bench {
+namespace {
+
+using judge::Ended;
+using judge::Scratch;
+
+Ended bench(std::vector<std::string> words) {
+  words.insert(words.begin(), (judge::build_directory() / "bin" / "lockstep_bench").string());
+  words.insert(words.end(), {"--min-time", "0.00001", "--repetitions", "1"});
+  return judge::run(words, "", {}, 250);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+i64 output_elements(const Workload& w) {
+  const Inferred out = w.outputs();
+  i64 n = 0;
+  for (int k = 0; k < out.count; ++k) n += volume(out[k].shape);
+  return n;
+}
+
+TEST(Program, EveryWorkloadOfEveryOperatorIsFoundRightAndTimed) {
+  const Scratch scratch;
+  std::vector<std::string> words{"--json", scratch.path("r.json")};
+  for (const OpInfo* op : operators()) words.emplace_back(op->name);
+  const Ended e = bench(words);
+  ASSERT_EQ(e.exit, 0) << e.out << e.err;
+  const Results results = results_of(judge::text_of_file(scratch.path("r.json")));
+  auto row = results.rows.begin();
+  for (const OpInfo* op : operators())
+    for (const Workload& w : workloads(*op)) {
+      ASSERT_NE(row, results.rows.end()) << w.id();
+      ASSERT_EQ(row->id(), w.id());
+      EXPECT_EQ(row->call, case_id(w.call));
+      EXPECT_EQ(row->compared, output_elements(w)) << w.id();
+      EXPECT_EQ(row->trouble, "") << w.id();
+      EXPECT_GT(row->time.median_ns, 0) << w.id();
+      EXPECT_TRUE(contains(e.out, w.id()));
+      if (w.unit == Unit::bytes) EXPECT_EQ(row->limit, "memcpy") << w.id();
+      ++row;
+    }
+  EXPECT_EQ(row, results.rows.end());
+}
+
+TEST(Program, AWrongKernelGetsNoTime) {
+  const Scratch scratch;
+  const Ended e = bench({"--backend", "faulty", "--set", "mutant=relu.tail_4", "relu", "flatten",
+                         "--json", scratch.path("r.json")});
+  EXPECT_EQ(e.exit, 1) << e.out << e.err;
+  EXPECT_TRUE(contains(e.out, "WRONG, not timed: output 0: ")) << e.out;
+  EXPECT_TRUE(contains(e.out, "lockstep repro faulty 'relu/in=2x3@8/fill=dense:1'")) << e.out;
+  for (const Row& r : results_of(judge::text_of_file(scratch.path("r.json"))).rows) {
+    EXPECT_EQ(r.failed, r.op == "relu") << r.id();
+    EXPECT_EQ(r.time.repetitions > 0, r.op == "flatten") << r.id();
+  }
+  EXPECT_EQ(bench({"--backend", "faulty", "--set", "mutant=none", "relu"}).exit, 0);
+}
+
+TEST(Program, TheJudgeIsTimedPropertyByProperty) {
+  const Scratch scratch;
+  const Ended e = bench({"judge/re*", "--json", scratch.path("r.json")});
+  ASSERT_EQ(e.exit, 0) << e.out << e.err;
+  const Results results = results_of(judge::text_of_file(scratch.path("r.json")));
+  ASSERT_EQ(results.rows.size(), 1U);
+  EXPECT_EQ(results.rows[0].workload, "rejects");
+  EXPECT_EQ(results.rows[0].unit, "case");
+  EXPECT_GT(results.rows[0].units, 0);
+}
+
+TEST(Program, ASlowerRunFailsTheComparison) {
+  const Scratch scratch;
+  const std::string old = scratch.path("old.json");
+  ASSERT_EQ(bench({"dense/64*", "--json", old}).exit, 0);
+  Results before = results_of(judge::text_of_file(old));
+  before.rows[0].limit_ns *= 1e-3;
+  scratch.write("slow.json", json_of(before));
+  const Ended passed = bench({"dense/64*", "--compare", scratch.path("slow.json")});
+  EXPECT_EQ(passed.exit, 0) << passed.out;
+  EXPECT_TRUE(contains(passed.out, "PASS: 1 compared")) << passed.out;
+  before.rows[0].limit_ns *= 1e6;
+  scratch.write("fast.json", json_of(before));
+  const Ended failed = bench({"dense/64*", "--compare", scratch.path("fast.json")});
+  EXPECT_EQ(failed.exit, 1) << failed.out;
+  EXPECT_TRUE(contains(failed.out, "FAIL: 1 compared, 1 slower")) << failed.out;
+}
+
+TEST(Program, TakesTimesThatWereMeasuredElsewhere) {
+  const Scratch scratch;
+  const std::string times = scratch.write("t", "1.50 one_header_changed touch a; ninja b\n");
+  const Ended e = bench({"build", "--times", times});
+  EXPECT_EQ(e.exit, 0) << e.err;
+  EXPECT_TRUE(contains(e.out, "build/one_header_changed")) << e.out;
+  EXPECT_TRUE(contains(e.out, "1.500 s")) << e.out;
+  EXPECT_EQ(bench({"build", "--times", scratch.write("u", "soon x\n")}).exit, 2);
+}
+
+TEST(Program, ListsWorkloadsAndPrintsItsSchema) {
+  EXPECT_TRUE(contains(bench({"--list", "conv2d"}).out, "conv2d/c64_56x56_to_64_k3"));
+  EXPECT_FALSE(contains(bench({"--list", "dense"}).out, "conv2d"));
+  EXPECT_EQ(bench({"--schema"}).out, results_schema());
+}
+
+TEST(Program, RefusesWhatItDoesNotUnderstand) {
+  const Scratch scratch;
+  const std::vector<std::string> usages[] = {{"no_such_operator"},
+                                             {"--backend", "no_such_backend", "relu"},
+                                             {"--set", "threads", "relu"},
+                                             {"--set", "isa=z80", "relu"},
+                                             {"--no-such-option"},
+                                             {"--compare", scratch.path("absent"), "relu"},
+                                             {"--compare", scratch.write("x", "[]"), "relu"},
+                                             {"--json", "/no/such/directory/r.json", "relu"}};
+  for (const auto& words : usages) {
+    const Ended e = bench(words);
+    EXPECT_EQ(e.exit, 2) << words[0] << ": " << e.err;
+    EXPECT_NE(e.err, "") << words[0];
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::bench

@@ -1,0 +1,194 @@
+// Results survive the way through a file, the schema says what they are, and the comparison fails
+// where a row got slower and nowhere else.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "bench/row.h"
+
+namespace lockstep::bench {
+namespace {
+
+using nlohmann::json;
+
+Timing timing(double ns) { return {ns, ns * 0.99, ns * 1.01, 9}; }
+
+Row full_row(double ns = 1000, double limit_ns = 500) {
+  Row r;
+  r.op = "conv2d";
+  r.workload = "small";
+  r.call = "conv2d/channels=1/...";
+  r.backend = "cpu";
+  r.path = "conv2d_avx2";
+  r.unit = "mac";
+  r.units = 4000;
+  r.compared = 16;
+  r.time = timing(ns);
+  r.limit = "vpmaddwd ymm";
+  r.limit_ns = limit_ns;
+  r.peers = {{"oneDNN own layout", "jit", "", 2, 16, timing(2000)},
+             {"oneDNN int32 rows", "ref:any", "no peer", 0, 16, {}}};
+  return r;
+}
+
+Row troubled_row() {
+  Row r = full_row();
+  r.workload = "wrong";
+  r.trouble = "WRONG";
+  r.failed = true;
+  return r;
+}
+
+Results run_of(std::vector<Row> rows) {
+  return {"2026-11-21 12:00 UTC", "AMD EPYC", "12.2.0", "oneDNN 2.6.3", 2, 0.5, std::move(rows)};
+}
+
+// As much of JSON Schema as the schema uses; "" where the value fits.
+std::string misfit(const json& schema, const json& value, const json& root) {
+  if (schema.contains("$ref"))
+    return misfit(root.at(json::json_pointer(schema["$ref"].get<std::string>().substr(1))), value,
+                  root);
+  if (schema.contains("const") && schema["const"] != value) return "not the constant";
+  if (schema.contains("enum") && !schema["enum"].contains(value) &&
+      std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
+    return "not in the list: " + value.dump();
+  const std::string type = schema.value("type", "");
+  if (type == "string" && !value.is_string()) return "no string: " + value.dump();
+  if (type == "integer" && !value.is_number_integer()) return "no integer: " + value.dump();
+  if (type == "number" && !value.is_number()) return "no number: " + value.dump();
+  if (type == "boolean" && !value.is_boolean()) return "no boolean: " + value.dump();
+  if (type == "array" && !value.is_array()) return "no array: " + value.dump();
+  std::string why;
+  if (type == "array")
+    for (const json& item : value)
+      if (why.empty()) why = misfit(schema["items"], item, root);
+  if (type != "object") return why;
+  for (const json& key : schema["required"])
+    if (!value.contains(key.get<std::string>())) return "without " + key.dump();
+  for (const auto& [key, member] : value.items()) {
+    if (!schema["properties"].contains(key)) return "with " + key;
+    if (why.empty()) why = misfit(schema["properties"][key], member, root);
+  }
+  return why;
+}
+
+TEST(Results, FitTheirSchemaAndComeBackAsTheyWere) {
+  const Results results = run_of({full_row(), troubled_row()});
+  const std::string text = json_of(results);
+  const json schema = json::parse(results_schema());
+  EXPECT_EQ(misfit(schema, json::parse(text), schema), "");
+  EXPECT_EQ(json_of(results_of(text)), text);
+}
+
+TEST(Results, WithoutAMemberAreRefused) {
+  const json whole = json::parse(json_of(run_of({full_row()})));
+  const json schema = json::parse(results_schema());
+  for (const char* object : {"", "/machine", "/rows/0", "/rows/0/limit", "/rows/0/peers/0"}) {
+    const json::json_pointer at(object);
+    for (const auto& [key, value] : whole[at].items()) {
+      if (key == "limit" || key == "ratio" || key == "percent") continue;  // absent, or derived
+      json less = whole;
+      less[at].erase(key);
+      EXPECT_THROW(results_of(less.dump()), std::logic_error) << object << "/" << key;
+    }
+    json more = whole;
+    more[at]["unknown"] = 1;
+    EXPECT_NE(misfit(schema, more, schema), "") << object;
+  }
+  EXPECT_THROW(results_of("[]"), std::logic_error);
+  EXPECT_THROW(results_of("{"), std::logic_error);
+  json other = whole;
+  other["schema"] = 2;
+  EXPECT_THROW(results_of(other.dump()), std::logic_error);
+}
+
+TEST(Results, FailWhereARowFailsOrNoneWasTimed) {
+  Row fine = full_row();
+  fine.peers.pop_back();
+  EXPECT_FALSE(run_of({fine}).fails());
+  EXPECT_TRUE(run_of({}).fails());
+  EXPECT_TRUE(run_of({fine, troubled_row()}).fails());
+  EXPECT_TRUE(run_of({full_row()}).fails()) << "a peer that is none";
+  Row absent = troubled_row();
+  absent.failed = false;
+  EXPECT_FALSE(run_of({fine, absent}).fails()) << "what a backend does not offer is no failure";
+  EXPECT_TRUE(run_of({absent}).fails());
+}
+
+bool passes(const Row& before, const Row& now) {
+  return compare(run_of({before}), run_of({now}), 15).passed;
+}
+
+TEST(Compare, FailsWhereARowGotSlower) {
+  EXPECT_TRUE(passes(full_row(1000), full_row(1000)));
+  EXPECT_TRUE(passes(full_row(1000), full_row(1140)));
+  EXPECT_TRUE(passes(full_row(1000), full_row(100)));
+  EXPECT_FALSE(passes(full_row(1000), full_row(1160)));
+  const Comparison c = compare(run_of({full_row(1000)}), run_of({full_row(2000)}), 15);
+  EXPECT_NE(c.text.find("SLOWER"), std::string::npos) << c.text;
+  EXPECT_NE(c.text.find("2.00 times"), std::string::npos) << c.text;
+}
+
+TEST(Compare, TimesAreMultiplesOfTheLimit) {
+  EXPECT_TRUE(passes(full_row(1000, 500), full_row(2000, 1000))) << "all of it at half the speed";
+  EXPECT_FALSE(passes(full_row(1000, 500), full_row(1000, 250))) << "only the machine is faster";
+}
+
+TEST(Compare, ARepetitionAsFastAsBeforeIsNoRegression) {
+  Row noisy = full_row(2000);
+  noisy.time.min_ns = 1000;
+  EXPECT_TRUE(passes(full_row(1000), noisy));
+}
+
+TEST(Compare, WhatIsGoneFails) {
+  EXPECT_FALSE(compare(run_of({full_row()}), run_of({}), 15).passed);
+  Row wrong = full_row();
+  wrong.trouble = "WRONG";
+  EXPECT_FALSE(passes(full_row(), wrong));
+  Row other = full_row();
+  other.workload = "other";
+  EXPECT_FALSE(compare(run_of({full_row(), other}), run_of({full_row()}), 15).passed);
+  EXPECT_TRUE(compare(run_of({full_row()}), run_of({full_row(), other}), 15).passed);
+}
+
+TEST(Compare, WhatCannotBeComparedIsNotAndNothingComparedFails) {
+  const std::function<void(Row&)> changes[] = {
+      [](Row& r) { r.call = "another call"; }, [](Row& r) { r.limit = "vpdpbusd zmm"; },
+      [](Row& r) { r.trouble = "not offered", r.failed = false; }};
+  for (const auto& change : changes) {
+    Row old = full_row(1);
+    change(old);
+    EXPECT_FALSE(passes(old, full_row(1000)));
+    Row kept = full_row();
+    kept.workload = "kept";
+    const Comparison c = compare(run_of({old, kept}), run_of({full_row(1000), kept}), 15);
+    EXPECT_TRUE(c.passed) << c.text;
+    EXPECT_NE(c.text.find("1 compared, 0 slower"), std::string::npos) << c.text;
+    EXPECT_NE(c.text.find("1 not compared"), std::string::npos) << c.text;
+  }
+}
+
+TEST(Compare, WithoutALimitOnlyOnOneKindOfProcessor) {
+  Row tiny = full_row(1000);
+  tiny.limit = "";
+  Results elsewhere = run_of({tiny});
+  elsewhere.processor = "another";
+  EXPECT_TRUE(compare(run_of({tiny}), run_of({tiny}), 15).passed);
+  EXPECT_FALSE(compare(elsewhere, run_of({tiny}), 15).passed) << "nothing compared";
+  elsewhere.rows = {full_row()};
+  EXPECT_TRUE(compare(elsewhere, run_of({full_row()}), 15).passed);
+}
+
+TEST(Table, SaysWhatAPeerIsAndWhatWentWrong) {
+  const std::string row = table_row(full_row());
+  for (const char* text : {"conv2d/small", "conv2d_avx2", "4.00 GMAC/s", "INEXACT 2 of 16", "(jit)",
+                           "2.00", "50.0%", "no peer"})
+    EXPECT_NE(row.find(text), std::string::npos) << text << " in\n" << row;
+  const std::string wrong = table_row(troubled_row());
+  EXPECT_NE(wrong.find("WRONG"), std::string::npos);
+  EXPECT_EQ(wrong.find("GMAC/s"), std::string::npos) << "a time for a wrong result: " << wrong;
+}
+
+}  // namespace
+}  // namespace lockstep::bench
