@@ -204,6 +204,18 @@ TEST(Loading, ThatKillsIsReportedAsACrash) {
   expect_contains(c.end.out, "\nCRASH  " + hostile("exits"));
 }
 
+TEST(Loading, ThatKillsLaterIsReportedAsACrash) {
+  const Scratch scratch;
+  const Checked c =
+      check(hostile("misbehaving"), {}, {{"HOSTILE_ONCE", scratch.path("loaded.once")}});
+  EXPECT_EQ(c.end.exit, 1) << c.end.out << c.end.err;
+  EXPECT_EQ(c.report["verdict"], "CRASH");
+  EXPECT_EQ(c.count("passed"), 0);
+  EXPECT_GT(c.count("quarantined"), 0);
+  EXPECT_EQ(c.count("executed") + c.count("quarantined"), c.count("selected"));
+  expect_contains(c.end.out, "exited with status 0 while it was being loaded");
+}
+
 // A manifest with these members instead of the usual ones.
 std::string manifest(const json& more) {
   json m = json::parse(R"({"name": "n", "version": "1", "device": "CPU", "options": ["fault"],

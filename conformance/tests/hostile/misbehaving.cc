@@ -1,6 +1,8 @@
 /// @file
 /// The reference with one fault. `--set fault=NAME` chooses a row of the table below; the
-/// environment variable HOSTILE_MANIFEST replaces the manifest, whatever it says.
+/// environment variable HOSTILE_MANIFEST replaces the manifest, whatever it says; where
+/// HOSTILE_ONCE names a file, only the process that makes the file survives loading this.
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -15,6 +17,14 @@ namespace lockstep::backend {
 namespace {
 
 constexpr int32_t kUnknownStatus = 77;
+
+__attribute__((constructor)) void load_once() {
+  const char* file = std::getenv("HOSTILE_ONCE");
+  if (!file) return;
+  const int made = open(file, O_CREAT | O_EXCL | O_WRONLY, S_IRUSR);
+  if (made < 0) std::exit(0);
+  close(made);
+}
 
 /// One execution, after the right answer was written.
 struct Execution {
