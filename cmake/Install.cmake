@@ -31,8 +31,9 @@ string(REGEX REPLACE "/$" "" LOCKSTEP_PREFIX_FROM_PC "${LOCKSTEP_PREFIX_FROM_PC}
 configure_file(cmake/lockstep.pc.in lockstep.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/lockstep.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# Where a tree carries the shared libraries of the program, they are found in it.
-set_target_properties(lockstep PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+# Where a tree carries the shared libraries of the program (./dev gpu --kit), they are found in it.
+set_target_properties(lockstep PROPERTIES
+  BUILD_RPATH "$ORIGIN/../lib" INSTALL_RPATH "$ORIGIN/../lib")
 install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY conformance/vectors DESTINATION share/lockstep
   PATTERN __pycache__ EXCLUDE)

@@ -29,6 +29,7 @@ void launch(const Launch& l);
 template <Operator Op>
 Parameters<Op> parameters_of(const Launch& l) {
   static_assert(sizeof(Parameters<Op>) <= 4096, "the parameters of a kernel end there");
+  static_assert(std::is_trivially_copyable_v<Parameters<Op>>, "they are copied as bytes");
   Parameters<Op> p{from_attributes<Op>(l.attrs), {}, {}};
   p.in.count = l.in.count;
   if constexpr (kIsVariadic<Op>)
