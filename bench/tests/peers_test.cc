@@ -10,13 +10,16 @@ struct Asked {
   Workload workload;
   std::vector<judge::Tensor> in, expected;
   explicit Asked(const std::string& id)
-      : workload{"asked", judge::parse_case(id), Unit::macs},
-        in(judge::inputs_of(workload.call)),
-        expected(reference::outputs(*workload.call.op, workload.call.attributes(), in)) {}
+      : workload{"asked", judge::parse_case(id), Unit::macs}, in(judge::inputs_of(workload.call)) {
+    // Where oneDNN has no 8-bit dot product it halves signed weights, and sums in 16 bits: even,
+    // small ones are exact everywhere.
+    if (in.size() == 2)
+      for (i32& w : in[1].data) w = w / 2 * 2;
+    expected = reference::outputs(*workload.call.op, workload.call.attributes(), in);
+  }
   std::vector<Peer> peers() const { return onednn_peers(workload, in, expected[0], 1); }
 };
 
-// Products of 4-bit values stay small enough for every instruction set.
 constexpr const char* kNarrow[] = {
     "conv2d/channels=16/kernel_size=3,3/padding=1,1/use_bias=0/in=2x32x9x7@4+16x32x3x3@4/"
     "fill=dense:1",

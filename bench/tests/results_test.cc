@@ -37,6 +37,8 @@ Row troubled_row() {
   r.workload = "wrong";
   r.trouble = "WRONG";
   r.failed = true;
+  r.time = {};
+  r.peers = {};
   return r;
 }
 
