@@ -28,6 +28,17 @@ std::string explain_input(const Refusal& why, Types in) {
 
 }  // namespace
 
+std::vector<OwnLabel> own_labels(const OpInfo& op) {
+  const std::string scope = std::string(op.name) + ".";
+  std::vector<OwnLabel> labels;
+  for (const RuleInfo& r : op.rules) labels.push_back({scope + std::string(r.label), r.text});
+  if (op.exceeds & kShape)
+    labels.push_back({scope + "shape", "the output lies inside the limits of shapes"});
+  if (op.exceeds & kPrecision)
+    labels.push_back({scope + "precision", "the inferred precision is at most 32"});
+  return labels;
+}
+
 std::string explain(const OpInfo& op, const Refusal& why, Attributes attrs, Types in) {
   const std::string name(op.name);
   if (why.scope == "attr")

@@ -2,10 +2,43 @@
 /// Refusals in words, the same for every backend and binding.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "spec/check.h"
 
 namespace lockstep {
+
+/// A label that calls of any operator can be refused with, and when that is.
+struct SharedLabel {
+  string_view label, text;
+  bool typed;  ///< also given to arguments with types; the others are about text and data
+};
+
+/// In the order of judgement. The operator's own labels come before the last.
+inline constexpr SharedLabel kSharedLabels[] = {
+    {"op.unknown", "no operator has this name or alias", false},
+    {"attr.unknown", "the operator has no such attribute", false},
+    {"attr.twice", "an attribute is given more than once, under its name or its alias", false},
+    {"attr.missing", "a required attribute is not given", false},
+    {"attr.syntax", "the text of an attribute is not a value of its type", false},
+    {"attr.length", "a tuple has too few or too many entries", false},
+    {"attr.range", "a value lies outside the range of its attribute", false},
+    {"op.inputs", "the number of inputs is not what the operator and its attributes need", true},
+    {"input.rank", "an input has a rank outside that of its port", true},
+    {"input.extent", "an extent of an input lies outside 1..2^24", true},
+    {"input.volume", "an input has more than 2^30 elements", true},
+    {"input.precision", "the precision of an input lies outside 1..32", true},
+    {"input.value", "an element of an input lies outside its declared precision", false},
+};
+
+/// A label of one operator and what it requires.
+struct OwnLabel {
+  std::string label;
+  string_view text;
+};
+
+/// The labels of an operator's own rules and limits, in the order of judgement.
+std::vector<OwnLabel> own_labels(const OpInfo& op);
 
 /// One sentence for a refusal: what, where and why.
 std::string explain(const OpInfo& op, const Refusal& why, Attributes attrs, Types in);

@@ -146,6 +146,15 @@ Case case_of(const OpInfo& op, const Drawn& call) {
   return c;
 }
 
+Case example_case(const OpInfo& op, int i) {
+  const AnyExample e = op.example(i);
+  Case c = case_of(op, e.call);
+  c.fill = Fill::literal;
+  for (int k = 0; k < e.call.in_count; ++k)
+    c.data.emplace_back(e.in[k].data.begin(), e.in[k].data.end());
+  return c;
+}
+
 Case draw_case(const OpInfo& op, Draw& draw) {
   Drawn call;
   op.domain(draw, call);

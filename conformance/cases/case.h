@@ -62,6 +62,9 @@ struct Case {
 /// A drawn call as a case; its values are still to be chosen.
 Case case_of(const OpInfo& op, const Drawn& call);
 
+/// Example `i` of an operator, its values written out.
+Case example_case(const OpInfo& op, int i);
+
 /// A legal call of an operator, as its domain draws it.
 Case draw_case(const OpInfo& op, Draw& draw);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "spec/explain.h"
+
 namespace lockstep::judge {
 namespace {
 
@@ -146,12 +148,10 @@ void mutate(Case& c, Draw& draw) {
 }
 
 std::vector<std::string> typed_labels(const OpInfo& op) {
-  std::vector<std::string> labels = {"op.inputs", "input.rank", "input.extent", "input.volume",
-                                     "input.precision"};
-  const std::string name(op.name);
-  for (const RuleInfo& r : op.rules) labels.push_back(name + "." + std::string(r.label));
-  if (op.exceeds & kShape) labels.push_back(name + ".shape");
-  if (op.exceeds & kPrecision) labels.push_back(name + ".precision");
+  std::vector<std::string> labels;
+  for (const SharedLabel& l : kSharedLabels)
+    if (l.typed) labels.emplace_back(l.label);
+  for (const OwnLabel& l : own_labels(op)) labels.push_back(l.label);
   return labels;
 }
 

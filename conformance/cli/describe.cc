@@ -1,72 +1,27 @@
+#include "conformance/describe.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "conformance/cases/mutate.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/places.h"
 #include "conformance/property.h"
 #include "conformance/subjects/library_subject.h"
 #include "spec/attributes.h"
+#include "spec/explain.h"
 
 namespace lockstep::judge {
 namespace {
 
 using json = nlohmann::ordered_json;
 
-string_view kind_name(Kind k) {
-  constexpr string_view kNames[] = {"int", "bool", "tuple", "int or None", "word"};
-  return kNames[static_cast<int>(k)];
-}
-
 std::string bound(i64 v) {
   if (v == INT64_MIN) return "-2^63";
   if (v == INT64_MAX) return "2^63-1";
   return std::to_string(v);
-}
-
-json attribute_json(const AttrInfo& f) {
-  json j = {{"name", f.name}, {"type", kind_name(f.kind)}, {"required", f.required}};
-  if (!f.required) j["default"] = attribute_text(f, f.fallback);
-  if (!f.alias.empty()) j["alias"] = f.alias;
-  if (f.kind == Kind::word)
-    j["words"] = f.words;
-  else if (f.kind != Kind::boolean)
-    j["range"] = {f.range.min, f.range.max};
-  if (f.kind == Kind::tuple) j["entries"] = {f.entries.min, f.entries.max};
-  if (f.ignored) j["effect"] = false;
-  j["text"] = f.text;
-  return j;
-}
-
-json port_json(const Port& p) {
-  constexpr string_view kArity[] = {"one", "optional", "variadic"};
-  return {{"name", p.name},
-          {"rank", {p.rank.min, p.rank.max}},
-          {"arity", kArity[static_cast<int>(p.arity)]},
-          {"text", p.text}};
-}
-
-json operator_json(const OpInfo& op) {
-  json j = {
-      {"name", op.name}, {"profile", op.profile}, {"summary", op.summary}, {"formula", op.formula}};
-  if (!op.alias.empty()) j["alias"] = op.alias;
-  for (const Port& p : op.inputs) j["inputs"].push_back(port_json(p));
-  for (const Port& p : op.outputs) j["outputs"].push_back(port_json(p));
-  j["attributes"] = json::array();
-  for (const AttrInfo& f : op.attrs) j["attributes"].push_back(attribute_json(f));
-  j["rules"] = json::array();
-  for (const RuleInfo& r : op.rules)
-    j["rules"].push_back({{"label", std::string(op.name) + "." + std::string(r.label)},
-                          {"fault", "logic"},
-                          {"text", r.text}});
-  j["labels"] = typed_labels(op);
-  j["errata"] = json::array();
-  for (const Erratum& e : op.errata) j["errata"].push_back(e.text);
-  j["examples"] = op.example_count;
-  return j;
 }
 
 void print_operator(const OpInfo& op) {
@@ -83,7 +38,7 @@ void print_operator(const OpInfo& op) {
   for (const Port& p : op.outputs) fmt::print("  {:<14}{}\n", p.name, p.text);
   if (op.attrs.size() > 0) fmt::print("\nAttributes\n");
   for (const AttrInfo& f : op.attrs) {
-    std::string type(kind_name(f.kind));
+    std::string type(name_of(f.kind));
     if (f.kind == Kind::word)
       type = std::string(f.words);
     else if (f.kind != Kind::boolean)
@@ -93,21 +48,13 @@ void print_operator(const OpInfo& op) {
                f.alias.empty() ? "" : fmt::format(" (also {})", f.alias));
   }
   fmt::print("\nRules, in the order of judgement\n");
-  for (const RuleInfo& r : op.rules) fmt::print("  {}.{:<14}{}\n", op.name, r.label, r.text);
-  if (op.exceeds & kShape)
-    fmt::print("  {}.{:<14}the output lies inside the shape limits\n", op.name, "shape");
-  if (op.exceeds & kPrecision)
-    fmt::print("  {}.{:<14}the inferred precision is at most 32\n", op.name, "precision");
+  for (const OwnLabel& l : own_labels(op)) fmt::print("  {:<32}{}\n", l.label, l.text);
   if (op.errata.size() > 0) fmt::print("\nErrata\n");
   for (const Erratum& e : op.errata) fmt::print("  {}\n", e.text);
   fmt::print("\nExamples\n");
   for (int i = 0; i < op.example_count; ++i) {
     const AnyExample e = op.example(i);
-    Case c = case_of(op, e.call);
-    c.fill = Fill::literal;
-    for (int k = 0; k < e.call.in_count; ++k)
-      c.data.emplace_back(e.in[k].data.begin(), e.in[k].data.end());
-    fmt::print("  {}\n    {}\n", e.text, case_id(c));
+    fmt::print("  {}\n    {}\n", e.text, case_id(example_case(op, i)));
     for (const Literal& l : e.out)
       if (l.shape.size > 0)
         fmt::print("    = {}@{}  {}\n", fmt::join(l.shape, "x"), l.precision,
@@ -116,7 +63,7 @@ void print_operator(const OpInfo& op) {
 }
 
 struct ListOptions {
-  bool as_json = false, properties = false, backends = false;
+  bool as_json = false, properties = false, backends = false, labels = false;
 };
 
 void list_backends(bool as_json) {
@@ -134,9 +81,14 @@ void list_backends(bool as_json) {
 }
 
 void list(const ListOptions& o) {
-  json all = json::array();
   if (o.backends) return list_backends(o.as_json);
-  if (o.properties) {
+  json all = json::array();
+  if (o.labels) {
+    all = describe_labels();
+    if (!o.as_json)
+      for (const json& l : all)
+        fmt::print("{:<32}{}\n", l["label"].get<string_view>(), l["text"].get<string_view>());
+  } else if (o.properties) {
     for (const Property* p : properties()) {
       all.push_back({{"name", p->name}, {"text", p->text}});
       if (!o.as_json) fmt::print("{:<20}{}\n", p->name, p->text);
@@ -146,7 +98,7 @@ void list(const ListOptions& o) {
     if (!o.as_json) fmt::print("{:<20}{}\n", kPathsCovered, kText);
   } else {
     for (const OpInfo* op : operators()) {
-      all.push_back(operator_json(*op));
+      all.push_back(describe(*op));
       if (!o.as_json)
         fmt::print("{:<22}{:<8}{}\n", op->name, op->profile,
                    op->summary.substr(0, op->summary.find(". ") + 1));
@@ -201,6 +153,7 @@ void add_list(CLI::App& app, Session&) {
   CLI::App* verb = app.add_subcommand("list", "List operators, properties or backends");
   verb->add_flag("--properties", o->properties, "what is judged");
   verb->add_flag("--backends", o->backends, "the backends that came with the program");
+  verb->add_flag("--labels", o->labels, "the labels of errors");
   verb->add_flag("--json", o->as_json, "as JSON, operators with everything about them");
   verb->callback([o] { list(*o); });
 }
@@ -215,7 +168,7 @@ void add_show(CLI::App& app, Session&) {
     const OpInfo* op = find_operator(*name);
     if (!op) throw UsageError("no operator '" + *name + "' (lockstep list shows them)");
     if (*as_json)
-      fmt::print("{}\n", operator_json(*op).dump(1));
+      fmt::print("{}\n", describe(*op).dump(1));
     else
       print_operator(*op);
   });

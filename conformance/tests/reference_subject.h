@@ -32,17 +32,4 @@ class ReferenceSubject : public Subject {
   Manifest manifest_ = default_manifest("reference");
 };
 
-/// Example `i` of an operator as a case with its values written out.
-inline Case example_case(const OpInfo& op, int i) {
-  const AnyExample e = op.example(i);
-  Case c;
-  c.op = &op;
-  c.attrs.assign(e.call.attrs, e.call.attrs + e.call.attr_count);
-  c.in.assign(e.call.in, e.call.in + e.call.in_count);
-  c.fill = Fill::literal;
-  for (int k = 0; k < e.call.in_count; ++k)
-    c.data.emplace_back(e.in[k].data.begin(), e.in[k].data.end());
-  return c;
-}
-
 }  // namespace lockstep::judge

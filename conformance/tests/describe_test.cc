@@ -1,0 +1,66 @@
+// What the program says of operators and labels is complete: other programs live on it.
+#include "conformance/describe.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "conformance/golden/vectors.h"
+#include "conformance/lines/eval.h"
+#include "conformance/tests/program.h"
+#include "conformance/tests/reference_subject.h"
+
+namespace lockstep::judge {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::set<std::string> labels_described() {
+  std::set<std::string> labels;
+  for (const ordered_json& l : describe_labels()) {
+    const auto [at, fresh] = labels.insert(l["label"]);
+    EXPECT_TRUE(fresh) << *at << " is described twice";
+    EXPECT_FALSE(l["text"].get<std::string>().empty()) << *at;
+  }
+  return labels;
+}
+
+// The golden vectors violate every rule: what they are refused with is what there is.
+TEST(Describe, EveryLabelThatVectorsExpectAndNoOther) {
+  std::set<std::string> expected = {"op.unknown"};  // of no operator, hence in no operator's file
+  for (const OpInfo* op : operators()) {
+    const std::string file = "conformance/vectors/" + std::string(op->name) + ".json";
+    const ordered_json vectors = ordered_json::parse(text_of_file(file));
+    for (const ordered_json& t : vectors["tests"])
+      if (t.contains("label")) expected.insert(t["label"]);
+  }
+  EXPECT_EQ(labels_described(), expected);
+}
+
+TEST(Describe, ExamplesAreLinesWhoseAnswersTheReferenceGives) {
+  ReferenceSubject reference;
+  for (const OpInfo* op : operators()) {
+    const ordered_json j = describe(*op);
+    ASSERT_EQ(j["examples"].size(), static_cast<std::size_t>(op->example_count));
+    for (const ordered_json& e : j["examples"]) {
+      const ordered_json got = ordered_json::parse(eval_line(reference, e["call"].dump(), 1));
+      EXPECT_EQ(got["id"], e["case"]);
+      EXPECT_EQ(got["status"], "ok") << got;
+      EXPECT_EQ(got["out"], e["out"]) << e["case"];
+      EXPECT_EQ(case_id(parse_case(e["case"])), e["case"]);
+    }
+  }
+}
+
+TEST(Describe, TheProgramPrintsTheSame) {
+  ordered_json all = ordered_json::array();
+  for (const OpInfo* op : operators()) all.push_back(describe(*op));
+  EXPECT_EQ(lockstep_says({"list", "--json"}).out, all.dump(1) + "\n");
+  EXPECT_EQ(lockstep_says({"list", "--labels", "--json"}).out, describe_labels().dump(1) + "\n");
+  EXPECT_EQ(lockstep_says({"show", "relu", "--json"}).out,
+            describe(*find_operator("relu")).dump(1) + "\n");
+}
+
+}  // namespace
+}  // namespace lockstep::judge
