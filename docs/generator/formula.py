@@ -1,0 +1,21 @@
+"""The formulas of the headers as MathJax wants them.
+
+A header writes a formula in LaTeX that is also readable as text: a word of several letters is one
+variable there, where LaTeX sees a product of letters. `\\quad` separates statements.
+"""
+
+import re
+
+# Commands with a text in braces, other commands, and words of at least two letters.
+TOKEN = re.compile(r"\\(?:text|mathrm|operatorname)\{[^{}]*\}|\\[A-Za-z]+|\\.|[A-Za-z](?:[A-Za-z]|\\_)+")
+
+
+def statements(formula: str) -> list:
+    """The statements of a formula, each as LaTeX for a line of its own."""
+    parts = (" ".join(part.split()) for part in re.split(r",?\s*\\quad\b", formula))
+    return [upright(part) for part in parts if part]
+
+
+def upright(tex: str) -> str:
+    """The LaTeX with each word set as one variable."""
+    return TOKEN.sub(lambda m: m[0] if m[0][0] == "\\" else rf"\mathit{{{m[0]}}}", tex)

@@ -1,0 +1,136 @@
+"""Cuts the definitions that an operator's page shows out of the operator's header.
+
+A header is one struct, perhaps with a base struct in a header it includes. The struct's members
+are found by matching brackets, with comments and literals skipped; nothing else of C++ is parsed.
+"""
+
+import dataclasses
+import pathlib
+import re
+import textwrap
+
+# Comments and literals, in which brackets mean nothing.
+SKIPPED = re.compile(
+    r"//[^\n]*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'", re.DOTALL
+)
+INCLUDE = re.compile(r'^#include "(spec/[^"]+)"', re.MULTILINE)
+IDENTIFIER = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
+
+
+class HeaderError(Exception):
+    """A header does not have the form that the generator reads."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Member:
+    """A member of a struct: the names it defines and its text."""
+
+    names: frozenset
+    text: str
+
+
+def blank(text: str) -> str:
+    """The text with comments and literals overwritten by spaces, of the same length."""
+    return SKIPPED.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+
+
+def closing(code: str, start: int, path: pathlib.Path) -> int:
+    """The position of the bracket that closes the one at `start`."""
+    depth = 0
+    for i in range(start, len(code)):
+        depth += (code[i] in "{(") - (code[i] in "})")
+        if depth == 0:
+            return i
+    raise HeaderError(f"{path}: a bracket is never closed")
+
+
+def names_of(code: str) -> frozenset:
+    """The names that a member defines, from its text without comments and literals."""
+    code = code.strip()
+    if match := re.match(r"(?:struct|using)\s+(\w+)", code):
+        return frozenset([match[1]])
+    if re.match(r"enum\b", code):
+        return frozenset(re.findall(r"[A-Za-z_]\w*", code[code.index("{") :]))
+    head = re.split(r"[({=]", code, maxsplit=1)[0]
+    if "(" in code and code[len(head)] == "(":
+        return frozenset(re.findall(r"(\w+)\s*$", head))
+    while (flat := re.sub(r"[{(][^{}()]*[)}]", "=", code)) != code:
+        code = flat
+    return frozenset(re.findall(r"(\w+)\s*(?:\[\]\s*)?=", code))
+
+
+def members(text: str, struct: str, path: pathlib.Path):
+    """The members of a struct in order, and the name of its base or None."""
+    code = blank(text)
+    opening = re.search(rf"^struct {struct}(?: : (\w+))? \{{", code, re.MULTILINE)
+    if not opening:
+        raise HeaderError(f"{path}: there is no struct {struct}")
+    begin, end = opening.end(), closing(code, opening.end() - 1, path)
+    found, i = [], begin
+    while i < end:
+        done = code[i] == ";"
+        if code[i] in "{(":
+            bracket, i = code[i], closing(code, i, path)
+            rest = code[i + 1 : end].lstrip()
+            # A body ends its function; an initializer is followed by more of its declaration.
+            done = bracket == "{" and rest[:1] not in (";", ",", ".")
+        i += 1
+        if done:
+            chunk = textwrap.dedent(text[begin:i].strip("\n"))
+            found.append(Member(names_of(code[begin:i]), chunk))
+            begin = i
+    return found, opening[1]
+
+
+def find_base(root: pathlib.Path, path: pathlib.Path, base: str) -> pathlib.Path:
+    """The header, included by the one at `path`, that defines struct `base`."""
+    for include in INCLUDE.findall(path.read_text(encoding="ascii")):
+        if re.search(rf"^struct {base}\b", (root / include).read_text(), re.MULTILINE):
+            return root / include
+    raise HeaderError(f"{path}: no header it includes defines struct {base}")
+
+
+class Header:
+    """The struct of one operator with its base, if it has one."""
+
+    # What the page shows in tables, and what is not about meaning.
+    TABLES = frozenset(
+        "Attrs name alias profile summary formula exceeds in_place errata inputs outputs attrs "
+        "inputs_needed rules domain examples".split()
+    )
+
+    def __init__(self, root: pathlib.Path, name: str):
+        self.path = root / "spec" / "ops" / f"{name}.h"
+        struct = "".join(word.capitalize() for word in name.split("_"))
+        self.members, base = members(self.path.read_text(encoding="ascii"), struct, self.path)
+        if base:
+            path = find_base(root, self.path, base)
+            inherited, deeper = members(path.read_text(encoding="ascii"), base, path)
+            if deeper:
+                raise HeaderError(f"{path}: {base} has a base of its own")
+            own = frozenset().union(*(m.names for m in self.members))
+            self.members = [m for m in inherited if not m.names & own] + self.members
+
+    def definition(self, name: str) -> str:
+        """The text of the function `name`, ready to be printed."""
+        return self._find(name).text
+
+    def helpers(self, name: str) -> list:
+        """What the function `name` uses of the struct, directly or not, in the order of the text.
+        The names of ports, which are enumerators, are left out: they are what tables show."""
+        wanted, open_members = set(), [self._find(name)]
+        while open_members:
+            used = set(IDENTIFIER.findall(blank(open_members.pop().text))) - self.TABLES - {name}
+            for m in self.members:
+                if m.names & used and m not in wanted:
+                    wanted.add(m)
+                    open_members.append(m)
+        wanted.discard(self._find(name))
+        used = [m.text for m in self.members if m in wanted]
+        return [text for text in used if not text.startswith("enum {")]
+
+    def _find(self, name: str) -> Member:
+        for m in self.members:
+            if name in m.names:
+                return m
+        raise HeaderError(f"{self.path}: there is no {name}")

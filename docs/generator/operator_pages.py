@@ -1,0 +1,221 @@
+"""A page per operator and their index, from what the program and the headers say."""
+
+import pathlib
+
+import formula
+import header
+import rst
+
+DOT = " \N{MIDDLE DOT} "
+DEFINED = {"at": "element by element", "eval": "as a whole"}
+BOUNDS = {-(2**63): "-2^63", 2**63 - 1: "2^63 - 1"}
+
+
+class WrongExample(Exception):
+    """The reference does not give what a header states."""
+
+
+def first_sentence(text: str) -> str:
+    return text.split(". ")[0].rstrip(".") + "."
+
+
+def bound(value: int) -> str:
+    """A limit as people write it: powers of two where they are."""
+    size = abs(value)
+    for k in range(12, 32):
+        for near, tail in ((2**k, ""), (2**k - 1, " - 1")):
+            if size == near:
+                return f"2^{k}{tail}" if value > 0 else f"-(2^{k}{tail})" if tail else f"-2^{k}"
+    return BOUNDS.get(value, str(value))
+
+
+def index(operators: list) -> str:
+    """The page that lists all operators."""
+    rows = [
+        [
+            f":doc:`{op['name']}`",
+            rst.code(op.get("alias", "")),
+            op["profile"],
+            rst.code(op["defined_by"]),
+            rst.prose(first_sentence(op["summary"])),
+        ]
+        for op in operators
+    ]
+    entries = "\n".join(op["name"] for op in operators)
+    return "\n".join([
+        rst.title("The operators"),
+        f"The specification has {len(operators)} operators. Each is one header, which this page "
+        "and the pages below are generated from: prose, formula, attributes, rules, and the "
+        "function that *is* the meaning. That function gives the value of one output element "
+        "(``at``) or writes the outputs as a whole (``eval``), in exact integers.\n",
+        rst.table(["Name", "Also", "Profile", "By", "Meaning"], rows, [22, 16, 10, 8, 44]),
+        rst.block("toctree", "", entries, hidden=""),
+    ])  # fmt: skip
+
+
+def page(op: dict, sources: pathlib.Path, answers: dict) -> str:
+    """The page of one operator."""
+    text, seen = header.Header(sources, op["name"]), []
+    parts = [rst.title(op["name"]), facts(op), rst.prose(op["summary"]) + "\n"]
+    parts += [meaning(op, text, seen), ports(op), result_types(op, text, seen), attributes(op)]
+    parts += [rules(op), errata(op), examples(op, answers), vectors(op, sources)]
+    return "\n".join(filter(None, parts))
+
+
+def facts(op: dict) -> str:
+    """One line on what kind of operator this is."""
+    known = f"also {rst.code(op['alias'])}" if "alias" in op else ""
+    place = "may work in place" if op["in_place"] else ""
+    profile, defined = f"profile **{op['profile']}**", f"defined {DEFINED[op['defined_by']]}"
+    return rst.block("rst-class", "facts", "") + DOT.join(
+        filter(None, [profile, defined, known, place])
+    ) + "\n"  # fmt: skip
+
+
+def source(op: dict, what: str, body: str) -> str:
+    return rst.block("code-block", "cpp", body, caption=f"spec/ops/{op['name']}.h: {what}")
+
+
+def program(op: dict, text: header.Header, name: str, seen: list) -> str:
+    """A function of the header and, in a block of their own, those it uses that were not seen."""
+    shown = source(op, name, text.definition(name))
+    helpers = [helper for helper in text.helpers(name) if helper not in seen]
+    seen += helpers
+    return shown + ("\n" + source(op, f"used by {name}", "\n\n".join(helpers)) if helpers else "")
+
+
+def meaning(op: dict, text: header.Header, seen: list) -> str:
+    lines = [rst.block("math", "", tex) for tex in formula.statements(op["formula"])]
+    words = (
+        "The same as a program, and normative. The words it uses are those of the "
+        ":doc:`vocabulary </vocabulary>`.\n"
+    )
+    return "\n".join([rst.title("Meaning", "-"), *lines, words,
+                      program(op, text, op["defined_by"], seen)])  # fmt: skip
+
+
+def ports(op: dict) -> str:
+    arity = {"one": "", "optional": "optional", "variadic": "1 to 1024 tensors"}
+    rows = []
+    for direction in ("inputs", "outputs"):
+        for port in op[direction]:
+            low, high = port["rank"]
+            rank = str(low) if low == high else f"{low} to {high}"
+            what = "; ".join(filter(None, [port["text"], arity[port["arity"]]]))
+            rows.append([direction[:-1], rst.code(port["name"]), rank, rst.prose(what)])
+    head = ["", "Name", "Rank", "What it is"]
+    return rst.title("Inputs and outputs", "-") + "\n" + rst.table(head, rows, [14, 20, 14, 52])
+
+
+def result_types(op: dict, text: header.Header, seen: list) -> str:
+    head = rst.title("Shape and precision of the result", "-")
+    return head + "\n" + program(op, text, "infer", seen)
+
+
+def attributes(op: dict) -> str:
+    if not op["attributes"]:
+        return ""
+    rows = []
+    for a in op["attributes"]:
+        names = rst.code(a["name"]) + (f" also {rst.code(a['alias'])}" if "alias" in a else "")
+        default = "required" if a["required"] else rst.code(a["default"])
+        effect = [] if a.get("effect", True) else ["without effect"]
+        what = "; ".join([a["text"], *effect]) if a["text"] != "accepted without effect" else a["text"]
+        rows.append([names, values(a), default, rst.prose(what)])
+    head = ["Name", "Values", "Default", "What it says"]
+    return rst.title("Attributes", "-") + "\n" + rst.table(head, rows, [24, 30, 16, 30])
+
+
+def values(a: dict) -> str:
+    """The legal values of an attribute."""
+    if "words" in a:
+        return ", ".join(rst.code(word) for word in a["words"].split("|"))
+    if a["type"] == "bool":
+        only = {(0, 0): "false", (1, 1): "true"}.get(tuple(a.get("range", [])))
+        return f"only {rst.code(only)}" if only else "bool"
+    low, high = a["range"]
+    limits = "any" if (low, high) == (-(2**63), 2**63 - 1) else f"{bound(low)} to {bound(high)}"
+    kind = a["type"]
+    if kind == "tuple":
+        least, most = a["entries"]
+        count = str(least) if least == most else f"{least} to {most}"
+        return rst.prose(f"tuple of {count}, each {limits}")
+    return rst.prose(f"{kind}, {bound(low) if low == high else limits}")
+
+
+def rules(op: dict) -> str:
+    """The operator's own labels, each with an anchor that is the label."""
+    head = rst.title("Rules", "-")
+    if not op["rules"]:
+        return head + "\nNone of its own; a call is refused with one of the " \
+            ":doc:`labels </labels>` that all operators share.\n"  # fmt: skip
+    words = (
+        "A call that breaks a rule is refused with the rule's label, the first one in this order; "
+        "the :doc:`labels </labels>` that all operators share come before.\n"
+    )
+    body = [rst.block("label", r["label"], rst.prose(r["text"])) for r in op["rules"]]
+    return "\n".join([head, words, *body])
+
+
+def errata(op: dict) -> str:
+    if not op["errata"]:
+        return ""
+    words = "Where the older documents or the deployed runtime differ, and what holds:\n"
+    items = "".join(f"* {rst.prose(text)}\n" for text in op["errata"])
+    return "\n".join([rst.title("Errata", "-"), words, items])
+
+
+def nested(shape: list, data: list) -> str:
+    """A tensor as nested brackets, one line per row."""
+    if len(shape) == 1:
+        return "[" + ", ".join(map(str, data)) + "]"
+    size = len(data) // shape[0]
+    rows = [nested(shape[1:], data[i : i + size]) for i in range(0, len(data), size)]
+    return "[" + ",\n ".join(row.replace("\n", "\n ") for row in rows) + "]"
+
+
+def tensor(name: str, shape: list, precision: int, data: list) -> str:
+    head = f"{name}  {'x'.join(map(str, shape))}, precision {precision}"
+    return head + "\n" + rst.indented(nested(shape, data), "    ").rstrip()
+
+
+def examples(op: dict, answers: dict) -> str:
+    words = (
+        "Worked out by hand in the header, and evaluated when this page was made. Attributes at "
+        "their defaults are left out.\n"
+    )
+    parts = [rst.title("Examples", "-"), words]
+    for e in op["examples"]:
+        parts += [f"**{rst.escaped(e['text'])}**\n", example(op, e, answers[e["case"]])]
+    return "\n".join(parts)
+
+
+def example(op: dict, e: dict, answer: dict) -> str:
+    """A worked example: the call, what the reference answered, and how to repeat it."""
+    if answer.get("out") != e["out"]:
+        raise WrongExample(f"{e['case']}: the header states {e['out']}, the answer is {answer}")
+    call = e["call"]
+    defaults = {a["name"]: a.get("default") for a in op["attributes"]}
+    lines = [f"{key} = {text}" for key, text in call["attrs"].items() if text != defaults[key]]
+    count = len(op["inputs"])
+    for k, (x, precision) in enumerate(zip(call["in"], call["in_prec"])):
+        variadic = op["inputs"][min(k, count - 1)]["arity"] == "variadic"
+        name = op["inputs"][min(k, count - 1)]["name"] + (f"[{k}]" if variadic else "")
+        lines.append(tensor(name, x["shape"], precision, x["data"]))
+    results = [
+        tensor(port["name"], y["shape"], y["prec"], y["data"])
+        for port, y in zip(op["outputs"], answer["out"])
+    ]
+    shown = "\n".join(lines) + "\n\n" + "\n".join("-> " + text for text in results)
+    repeat = f"$ lockstep repro reference '{e['case']}'"
+    return rst.block("code-block", "text", shown) + rst.block("code-block", "console", repeat)
+
+
+def vectors(op: dict, sources: pathlib.Path) -> str:
+    path = f"conformance/vectors/{op['name']}.json"
+    if not (sources / path).exists():
+        return ""
+    return rst.title("Golden vectors", "-") + (
+        f"\nThe frozen calls and results of this operator are in {rst.code(path)}, in the "
+        ":doc:`format </vectors>` that all share.\n"
+    )

@@ -1,0 +1,80 @@
+"""What the program says of itself, and the pages made of it."""
+
+import json
+import pathlib
+import re
+import subprocess
+
+import rst
+
+
+class Program:
+    """The `lockstep` of a build tree."""
+
+    def __init__(self, path: pathlib.Path):
+        self.path = path
+
+    def says(self, *words: str, stdin: str = "") -> str:
+        """What it prints on standard output; anything but success is an error."""
+        return subprocess.run(
+            [self.path, *words], input=stdin, check=True, text=True, stdout=subprocess.PIPE
+        ).stdout
+
+    def lists(self, *words: str) -> list:
+        return json.loads(self.says("list", *words, "--json"))
+
+    def answers(self, calls: list) -> dict:
+        """The reference's answers to calls in the form of `eval`, by their ids."""
+        lines = "".join(json.dumps(call) + "\n" for call in calls)
+        answers = map(json.loads, self.says("eval", stdin=lines).splitlines())
+        return {answer["id"]: answer for answer in answers}
+
+    def verbs(self, *before: str) -> list:
+        """The verbs below `before`, as its help lists them."""
+        _, found, listed = self.says(*before, "--help").partition("\nSubcommands:\n")
+        return re.findall(r"^  (\S+)", listed, re.MULTILINE) if found else []
+
+
+def command_line(program: Program) -> str:
+    """The reference of the command line: the help of the program and of every verb."""
+    parts = [
+        rst.title("The command line"),
+        "What the program prints when it is asked for help. A case id is accepted wherever a case "
+        "is, and :doc:`verdicts` explains what a verdict and an exit status mean.\n",
+        help_of(program, []),
+    ]
+    for verb in program.verbs():
+        parts += [rst.title(f"lockstep {verb}", "-"), help_of(program, [verb])]
+        for inner in program.verbs(verb):
+            parts += [rst.title(f"lockstep {verb} {inner}", "~"), help_of(program, [verb, inner])]
+    return "\n".join(parts)
+
+
+def help_of(program: Program, verb: list) -> str:
+    return rst.block("code-block", "text", program.says(*verb, "--help").strip())
+
+
+def properties(program: Program) -> str:
+    """The properties that backends are judged by."""
+    rows = [[rst.code(p["name"]), rst.prose(p["text"])] for p in program.lists("--properties")]
+    return rst.table(["Property", "Holds if"], rows, [25, 75])
+
+
+def labels(program: Program) -> str:
+    """Every label: those that all operators share with anchors, then links to the others."""
+    shared, own = [], {}
+    for label in program.lists("--labels"):
+        if "op" in label:
+            own.setdefault(label["op"], []).append(label)
+        else:
+            shared.append(label)
+    parts = [rst.title("Labels that all operators share", "-")]
+    parts += [rst.block("label", label["label"], rst.prose(label["text"])) for label in shared]
+    parts.append(rst.title("Labels of single operators", "-"))
+    rows = [
+        [f":label:`{label['label']}`", f":doc:`/operators/{op}`", rst.prose(label["text"])]
+        for op in sorted(own)
+        for label in own[op]
+    ]
+    parts.append(rst.table(["Label", "Operator", "Required is that"], rows, [32, 24, 44]))
+    return "\n".join(parts)

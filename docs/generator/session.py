@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Runs the commands of a page as a reader would, and writes what they print into the page.
+
+usage: session.py PAGE SOURCES BUILD
+
+Fences in a page:
+
+    ```file NAME [from PATH]     a file that the reader writes; its text follows, or is that of a
+                                 file of the project
+    ```include PATH              the text of a file of the project
+    ```run                       "$ command", with "> " before lines that continue it, then what is
+                                 promised: "= STATUS" (0 unless said) and "~ words it prints"
+
+All commands of a page run in one shell, which begins in a directory that looks like the project
+after ./dev build. The home directory is empty. A broken promise is an error.
+"""
+
+import dataclasses
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+FENCE = re.compile(r"^```(file|include|run)\b([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LANGUAGES = {".cc": "cpp", ".py": "python", ".jsonl": "json"}
+TIMEOUT_S = 300
+MARK = "-- end of command"
+
+
+class BrokenPromise(Exception):
+    """A command did not do what the page says."""
+
+
+@dataclasses.dataclass
+class Command:
+    """A command, what the page promises of it, and what it printed."""
+
+    lines: list
+    status: int = 0
+    words: list = dataclasses.field(default_factory=list)
+    output: str = ""
+
+
+def parse_commands(body: str) -> list:
+    """The commands of a `run` fence."""
+    commands = []
+    for line in body.splitlines():
+        sign, _, rest = line.partition(" ")
+        if sign == "$":
+            commands.append(Command([rest]))
+        elif not commands or sign not in (">", "=", "~"):
+            raise BrokenPromise(f"a line of a run fence begins with $ > = or ~, not: {line}")
+        elif sign == ">":
+            commands[-1].lines.append(rest)
+        elif sign == "=":
+            commands[-1].status = int(rest)
+        else:
+            commands[-1].words.append(rest)
+    return commands
+
+
+def file_text(words: str, body: str, sources: pathlib.Path):
+    """The name and the text of a `file` fence."""
+    name, _, origin = words.strip().partition(" from ")
+    return name, (sources / origin).read_text(encoding="ascii") if origin else body
+
+
+class Page:
+    """A page as text between fences: strings, (name, text) of files, and lists of commands."""
+
+    def __init__(self, path: pathlib.Path, sources: pathlib.Path):
+        self.path, self.parts = path, []
+        text, end = path.read_text(encoding="ascii"), 0
+        for match in FENCE.finditer(text):
+            self.parts.append(text[end : match.start()])
+            kind, words, body = match.groups()
+            if kind == "include":
+                self.parts.append((sources / words.strip()).read_text(encoding="ascii"))
+            else:
+                is_file = kind == "file"
+                self.parts.append(
+                    file_text(words, body, sources) if is_file else parse_commands(body))
+            end = match.end()
+        self.parts.append(text[end:])
+
+    def commands(self) -> list:
+        """All commands in order."""
+        return [c for part in self.parts if isinstance(part, list) for c in part]
+
+    def script(self) -> str:
+        """A shell script that does what the page says and marks the end of each command."""
+        lines = []
+        for part in self.parts:
+            if isinstance(part, tuple):
+                name, text = (shlex.quote(word) for word in part)
+                lines.append(f"printf %s {text} > {name} || exit 99")
+            elif isinstance(part, list):
+                for command in part:
+                    lines += ["\n".join(command.lines), f'printf "\\n{MARK} %d\\n" $?']
+        return "\n".join(lines) + "\n"
+
+    def run(self, sources: pathlib.Path, build: pathlib.Path):
+        """Runs every command and keeps what it prints on standard output."""
+        if not self.commands():
+            return
+        with tempfile.TemporaryDirectory(prefix="lockstep-page-") as directory:
+            place = stand_in(pathlib.Path(directory), sources, build)
+            done = subprocess.run(
+                ["bash", "--noprofile", "--norc", "-c", self.script()],
+                cwd=place, env=environment(directory), timeout=TIMEOUT_S, check=False,
+                stdin=subprocess.DEVNULL, capture_output=True, text=True)  # fmt: skip
+        outputs = re.split(rf"\n{MARK} (\d+)\n", done.stdout)
+        for command, output, status in zip(self.commands(), outputs[::2], outputs[1::2]):
+            command.output = output.rstrip("\n")
+            self._hold(command, int(status), done.stderr)
+        if len(outputs) // 2 != len(self.commands()):
+            raise BrokenPromise(f"{self.path.name}: the shell ended early\n{done.stderr}")
+
+    def _hold(self, command: Command, status: int, errors: str):
+        said = command.output + errors
+        wrong = [f"promised to print: {w}" for w in command.words if w not in said]
+        if status != command.status:
+            wrong.append(f"promised status {command.status}, ended with {status}")
+        if wrong:
+            what = "\n".join([f"{self.path.name}: $ " + "\n> ".join(command.lines), *wrong])
+            raise BrokenPromise(f"{what}\nit printed:\n{said}")
+
+    def rendered(self) -> str:
+        """The page with files as code and commands as a console with what they printed."""
+        texts = []
+        for part in self.parts:
+            if isinstance(part, tuple):
+                name, text = part
+                language = LANGUAGES[pathlib.Path(name).suffix]
+                fence = f"```{{code-block}} {language}\n:caption: {name}"
+                texts.append(f"{fence}\n\n{text.rstrip()}\n```")
+            elif isinstance(part, list):
+                shown = "\n".join(filter(None, (screen(command) for command in part)))
+                texts.append(f"```console\n{shown}\n```")
+            else:
+                texts.append(part)
+        return "".join(texts)
+
+
+def screen(command: Command) -> str:
+    """A command and its output as a terminal shows them."""
+    lines = [("> " if i else "$ ") + line for i, line in enumerate(command.lines)]
+    return "\n".join(lines + ([command.output] if command.output else []))
+
+
+def stand_in(directory: pathlib.Path, sources: pathlib.Path, build: pathlib.Path) -> pathlib.Path:
+    """A directory that looks like the project after ./dev build."""
+    place = directory / "lockstep"
+    (place / "build").mkdir(parents=True)
+    (place / "build" / "release").symlink_to(build)
+    for path in sources.iterdir():
+        if path.name != "build":
+            (place / path.name).symlink_to(path)
+    return place
+
+
+def environment(home: str) -> dict:
+    """What the commands of a page may depend on."""
+    kept = {key: os.environ[key] for key in ("PATH", "TMPDIR", "LD_LIBRARY_PATH") if key in os.environ}
+    return {**kept, "HOME": home, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def main() -> int:
+    if len(sys.argv) != 4:
+        print(__doc__, file=sys.stderr)
+        return 2
+    page, sources, build = (pathlib.Path(word).resolve() for word in sys.argv[1:])
+    transcript = Page(page, sources)
+    try:
+        transcript.run(sources, build)
+    except BrokenPromise as broken:
+        print(broken, file=sys.stderr)
+        return 1
+    commands = transcript.commands()
+    for command in commands:
+        print(screen(command))
+    print(f"{len(commands)} commands kept what the page promises")
+    return 0 if commands else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Opens every page of the site in a headless browser, as a reader without a network would.
+
+usage: site_test.py BROWSER SITE [SCREENSHOTS]
+
+Nothing may be fetched from elsewhere or fail to load, no script may complain, every formula has to be
+set, every internal link has to lead somewhere, no page may be wider than a telephone, and the search
+has to find things. With SCREENSHOTS the directory is filled with pictures of every page instead, light
+and dark, wide and narrow.
+"""
+
+import pathlib
+import sys
+import urllib.parse
+
+import devtools
+
+WIDE, NARROW = (1280, 900), (390, 844)
+
+FORMULAS = "document.querySelectorAll('.math').length"
+TYPESET = """new Promise(done => {
+  if (!window.MathJax) return done(0);
+  MathJax.Hub.Queue(() => done([...document.querySelectorAll('.math')].filter(m => {
+    const set = m.querySelector('.MathJax_SVG svg');
+    return set && set.getBoundingClientRect().width > 4 && !m.querySelector('[id*="merror"], .merror');
+  }).length));
+})"""
+LINKS = "[...document.links].map(a => a.href)"
+IDS = "[...document.querySelectorAll('[id]')].map(e => e.id)"
+TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# The brightness of the page, 0 to 255.
+BRIGHTNESS = "Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3))"
+RESULTS = "[...document.querySelectorAll('#search-results li a')].map(a => a.href)"
+
+
+def troubles(events: list):
+    """What a page's events complain of, and what they ask from elsewhere."""
+    for event in events:
+        method, what = event.get("method"), event.get("params", {})
+        if method == "Runtime.exceptionThrown":
+            yield what["exceptionDetails"]["text"]
+        elif method == "Runtime.consoleAPICalled" and what["type"] in ("error", "warning", "assert"):
+            yield f"console.{what['type']}: {what['args']}"
+        elif method == "Log.entryAdded" and what["entry"]["level"] in ("error", "warning"):
+            yield f"log: {what['entry']['text']} {what['entry'].get('url', '')}"
+        elif method == "Network.loadingFailed" and not what.get("canceled"):
+            yield f"failed to load: {what['errorText']}"
+        elif method == "Network.requestWillBeSent":
+            url = what["request"]["url"]
+            if not url.startswith(("file:", "data:", "about:")):
+                yield f"asks for {url}"
+
+
+class Site:
+    """The pages of a site, and what was found on them."""
+
+    def __init__(self, browser: devtools.Browser, directory: pathlib.Path):
+        self.browser, self.directory, self.problems = browser, directory, []
+        self.pages = sorted(directory.rglob("*.html"))
+        self.ids, self.links, self.formulas = {}, {}, 0
+
+    def complain(self, page: pathlib.Path, what: str):
+        self.problems.append(f"{page.relative_to(self.directory)}: {what}")
+
+    def visit(self, page: pathlib.Path):
+        """Opens one page and looks at it, wide and narrow."""
+        browser = self.browser
+        browser.resize(*WIDE)
+        browser.open(page.as_uri())
+        formulas, typeset = browser.evaluate(FORMULAS), browser.evaluate(TYPESET)
+        if typeset != formulas:
+            self.complain(page, f"{typeset} of {formulas} formulas are set")
+        if page.parent.name == "operators" and page.stem != "index" and not formulas:
+            self.complain(page, "an operator without a formula")
+        self.formulas += formulas
+        self.ids[page], self.links[page] = set(browser.evaluate(IDS)), browser.evaluate(LINKS)
+        browser.resize(*NARROW)
+        if (excess := browser.evaluate(TOO_WIDE)) > 0:
+            self.complain(page, f"{excess} pixels too wide for a telephone")
+        for trouble in troubles(browser.events):
+            self.complain(page, trouble)
+
+    def follow_links(self) -> int:
+        """Whether each internal link leads to a page and an anchor that exist."""
+        count = 0
+        for page, links in self.links.items():
+            for link in links:
+                url = urllib.parse.urlsplit(link)
+                if url.scheme != "file":
+                    continue
+                count += 1
+                target = pathlib.Path(urllib.parse.unquote(url.path))
+                anchor = urllib.parse.unquote(url.fragment)
+                if not target.is_file():
+                    self.complain(page, f"there is no {link}")
+                elif anchor and anchor not in self.ids.get(target, ()):
+                    self.complain(page, f"nothing is called {anchor} in {target.name}")
+        return count
+
+    def search(self, words: str, expected: str):
+        """Types words into the search box of the start page and looks for a result."""
+        browser, start = self.browser, self.directory / "index.html"
+        browser.resize(*WIDE)
+        browser.open(start.as_uri())
+        browser.evaluate("document.querySelector('.sidebar-search').focus()")
+        browser.call("Input.insertText", text=words)
+        browser.events = []
+        for kind in ("keyDown", "keyUp"):
+            browser.call("Input.dispatchKeyEvent", type=kind, key="Enter", text="\r",
+                         windowsVirtualKeyCode=13)  # fmt: skip
+        browser.wait_for_load()
+        suffix = f"[...{RESULTS}].some(link => link.endsWith({expected!r}))"
+        if not browser.wait_until(suffix):
+            self.complain(start, f"a search for '{words}' does not find {expected}")
+        for trouble in troubles(browser.events):
+            self.complain(start, f"a search for '{words}': {trouble}")
+
+    def schemes(self):
+        """Whether the page is dark for a system that asks for it, and else light."""
+        self.browser.open((self.directory / "index.html").as_uri())
+        for scheme, right in (("dark", range(64)), ("light", range(192, 256))):
+            self.browser.prefer(scheme)
+            if (brightness := self.browser.evaluate(BRIGHTNESS)) not in right:
+                self.complain(self.directory / "index.html", f"{scheme}: brightness {brightness}")
+
+    def jump(self, page: str, anchor: str):
+        """Whether an address with an error label leads to the label."""
+        path = self.directory / page
+        self.browser.open(f"{path.as_uri()}#{anchor}")
+        found = self.browser.evaluate("document.querySelector(':target')?.id")
+        if found != anchor:
+            self.complain(path, f"#{anchor} leads to {found}")
+
+
+def check(browser: devtools.Browser, directory: pathlib.Path) -> int:
+    site = Site(browser, directory)
+    for page in site.pages:
+        site.visit(page)
+    links = site.follow_links()
+    site.schemes()
+    site.search("conv2d", "operators/conv2d.html")
+    site.search("conv2d.window", "operators/conv2d.html#conv2d.window")
+    site.search("canaries", "verdicts.html")
+    site.jump("operators/conv2d.html", "conv2d.window")
+    site.jump("labels.html", "input.precision")
+    print("\n".join(site.problems))
+    print(f"{len(site.pages)} pages, {site.formulas} formulas, {links} links, "
+          f"{len(site.problems)} problems")  # fmt: skip
+    return 1 if site.problems or not (site.pages and site.formulas and links) else 0
+
+
+def picture(browser: devtools.Browser, directory: pathlib.Path, target: pathlib.Path) -> int:
+    target.mkdir(parents=True, exist_ok=True)
+    for page in sorted(directory.rglob("*.html")):
+        for scheme in ("light", "dark"):
+            for name, size in (("wide", WIDE), ("narrow", NARROW)):
+                browser.prefer(scheme)
+                browser.resize(*size)
+                browser.open(page.as_uri())
+                browser.evaluate(TYPESET)
+                height = browser.evaluate("document.documentElement.scrollHeight")
+                browser.resize(size[0], min(height, 6000))
+                stem = "-".join(page.relative_to(directory).with_suffix("").parts)
+                (target / f"{stem}-{name}-{scheme}.png").write_bytes(browser.screenshot())
+    return 0
+
+
+def main() -> int:
+    if len(sys.argv) not in (3, 4):
+        print(__doc__, file=sys.stderr)
+        return 2
+    directory = pathlib.Path(sys.argv[2]).resolve()
+    with devtools.Browser(sys.argv[1]) as browser:
+        if len(sys.argv) == 4:
+            return picture(browser, directory, pathlib.Path(sys.argv[3]))
+        return check(browser, directory)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""The parts of the documentation's generator, and what they refuse."""
+
+import pathlib
+import sys
+import tempfile
+import textwrap
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "docs" / "generator"))
+
+import formula  # noqa: E402
+import header  # noqa: E402
+import operator_pages  # noqa: E402
+import rst  # noqa: E402
+import session  # noqa: E402
+
+HEADER = """
+#include "spec/base.h"
+struct TwoWords : Base {
+  static constexpr string_view name = "two { words";
+  enum { X };
+  static constexpr Field attrs[] = {Field{"a", &Attrs::a}.required()};
+  struct Cut {
+    i64 begin;
+  };
+  static constexpr int kOne = 1, kTwo = 2;
+  /// What cut does: a '}' in a comment.
+  static constexpr Cut cut(i64 v) { return {v + kTwo}; }
+  static constexpr i64 unused(i64 v) { return v; }
+  static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
+    const char brace = '{';
+    return cut(in[X](y)).begin + inherited(brace) + in[0].unused;
+  }
+};
+"""
+BASE = """
+struct Base {
+  static constexpr i64 inherited(i64 v) { return v; }
+  static constexpr i64 cut(i64 v) { return -v; }
+};
+"""
+
+
+class Headers(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = pathlib.Path(directory.name)
+        (self.root / "spec" / "ops").mkdir(parents=True)
+        (self.root / "spec" / "base.h").write_text(BASE, encoding="ascii")
+
+    def header(self, text: str) -> header.Header:
+        (self.root / "spec" / "ops" / "two_words.h").write_text(text, encoding="ascii")
+        return header.Header(self.root, "two_words")
+
+    def test_cuts_a_function_whole_and_nothing_else(self):
+        at = self.header(HEADER).definition("at")
+        self.assertTrue(at.startswith("static constexpr i64 at("), at)
+        self.assertTrue(at.endswith("in[0].unused;\n}"), at)
+
+    def test_finds_what_a_function_uses(self):
+        helpers = "\n".join(self.header(HEADER).helpers("at"))
+        for used in ("struct Cut {", "kOne = 1", "// What cut does", "inherited"):
+            self.assertIn(used, helpers)
+        for unused in ("enum {", "unused", "string_view name", "attrs", "return -v"):
+            self.assertNotIn(unused, helpers)
+
+    def test_refuses_a_header_it_cannot_read(self):
+        for damage, why in (
+            (("struct TwoWords", "struct Other"), "no struct TwoWords"),
+            (("i64 at(", "i64 value("), "there is no at"),
+            (("+ in[0].unused;\n  }", "+ in[0].unused;\n"), "never closed"),
+            (("spec/base.h", "spec/ops/two_words.h"), "defines struct Base"),
+        ):
+            with self.subTest(why), self.assertRaisesRegex(header.HeaderError, why):
+                self.header(HEADER.replace(*damage)).definition("at")
+
+    def test_reads_every_operator(self):
+        paths = sorted((ROOT / "spec" / "ops").glob("*.h"))
+        self.assertTrue(paths)
+        for path in paths:
+            read = header.Header(ROOT, path.stem)
+            defined = [n for n in ("at", "eval") if any(n in m.names for m in read.members)]
+            self.assertEqual(len(defined), 1, path)
+            for name in (*defined, "infer"):
+                text = read.definition(name)
+                self.assertIn(f" {name}(", text.splitlines()[0])
+                self.assertEqual(text.count("{"), text.count("}"), text)
+
+
+class Formulas(unittest.TestCase):
+    def test_sets_words_as_variables(self):
+        for text, tex in (
+            ("Y[y] = X[y]", "Y[y] = X[y]"),
+            ("y \\cdot SH-PH", "y \\cdot \\mathit{SH}-\\mathit{PH}"),
+            ("s = shift\\_bit", "s = \\mathit{shift\\_bit}"),
+            ("X_{flat}[k]", "X_{\\mathit{flat}}[k]"),
+            ("\\text{inside the image}, \\max(a, b)", "\\text{inside the image}, \\max(a, b)"),
+            ("\\mathrm{iou} = 100", "\\mathrm{iou} = 100"),
+        ):
+            self.assertEqual(formula.statements(text), [tex])
+
+    def test_splits_statements(self):
+        self.assertEqual(formula.statements("a = b,\n   \\quad b = c, \\; d = e"),
+                         ["a = b", "b = c, \\; d = e"])  # fmt: skip
+
+
+class Prose(unittest.TestCase):
+    def test_means_what_it_says(self):
+        self.assertEqual(rst.prose("a*b and |c|"), r"a\*b and \|c\|")
+        self.assertIn("``shift_bit``", rst.prose("by shift_bit."))
+        self.assertIn(":sup:`24`", rst.prose("below 2^24"))
+
+    def test_limits_are_powers_where_they_are(self):
+        for value, text in (
+            (7, "7"), (-4, "-4"), (4096, "2^12"), (2**24, "2^24"), (2**31 - 1, "2^31 - 1"),
+            (2**30 - 1, "2^30 - 1"), (-(2**63), "-2^63"), (2**63 - 1, "2^63 - 1"),
+        ):  # fmt: skip
+            self.assertEqual(operator_pages.bound(value), text)
+
+    def test_tensors_are_nested_by_rank(self):
+        self.assertEqual(operator_pages.nested([3], [1, 2, 3]), "[1, 2, 3]")
+        self.assertEqual(operator_pages.nested([2, 1], [1, 2]), "[[1],\n [2]]")
+        self.assertEqual(operator_pages.nested([2, 1, 2], [1, 2, 3, 4]),
+                         "[[[1, 2]],\n [[3, 4]]]")  # fmt: skip
+
+    def test_an_example_has_to_be_what_the_reference_answers(self):
+        stated = [{"shape": [1], "prec": 8, "data": [1]}]
+        answered = [{"shape": [1], "prec": 8, "data": [2]}]
+        example = {"case": "relu/in=1@8/data=1", "out": stated}
+        with self.assertRaisesRegex(operator_pages.WrongExample, "relu/in=1@8/data=1"):
+            operator_pages.example({}, example, {"out": answered})
+
+
+class Sessions(unittest.TestCase):
+    def run_page(self, text: str) -> session.Page:
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            for name in ("sources", "build"):
+                (root / name).mkdir()
+            (root / "page.md").write_text(textwrap.dedent(text), encoding="ascii")
+            page = session.Page(root / "page.md", root / "sources")
+            page.run(root / "sources", root / "build")
+            return page
+
+    def test_shows_what_commands_print(self):
+        page = self.run_page("""\
+            Before.
+            ```file a.cc
+            int a;
+            ```
+            ```run
+            $ cat a.cc; cd ..
+            $ x=1; echo 'two
+            > lines'
+            ~ lines
+            ```
+            ```run
+            $ ls; echo $x; false
+            = 1
+            ```
+            """)
+        text = page.rendered()
+        for part in ("Before.", ":caption: a.cc", "$ cat a.cc; cd ..\nint a;\n", "> lines'\ntwo\n",
+                     "false\nlockstep\n1"):  # fmt: skip
+            self.assertIn(part, text)
+        self.assertNotIn("~", text)
+        self.assertNotIn("= 1", text)
+
+    def test_refuses_a_broken_promise(self):
+        for body, why in (
+            ("$ false", "promised status 0, ended with 1"),
+            ("$ true\n= 1", "promised status 1, ended with 0"),
+            ("$ echo no\n~ yes", "promised to print: yes"),
+            ("$ exit 0\n$ true", "the shell ended early"),
+            ("echo no dollar", "begins with"),
+        ):
+            with self.subTest(body), self.assertRaisesRegex(session.BrokenPromise, why):
+                self.run_page(f"```run\n{body}\n```\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
