@@ -42,6 +42,6 @@ mathjax2_config = {
     "messageStyle": "none",
     "showMathMenu": False,
     "displayAlign": "left",
-    "displayIndent": "1.5em",
+    "displayIndent": "0",
     "SVG": {"linebreaks": {"automatic": True, "width": "container"}},
 }

@@ -17,5 +17,7 @@ def statements(formula: str) -> list:
 
 
 def upright(tex: str) -> str:
-    """The LaTeX with each word set as one variable."""
-    return TOKEN.sub(lambda m: m[0] if m[0][0] == "\\" else rf"\mathit{{{m[0]}}}", tex)
+    """The LaTeX with each word set as one variable, and the indices of an element as one group,
+    in which a long formula is broken only where there is no other place."""
+    tex = TOKEN.sub(lambda m: m[0] if m[0][0] == "\\" else rf"\mathit{{{m[0]}}}", tex)
+    return re.sub(r"\[([^\[\]]*)\]", r"\\mathopen{}\\left[\1\\right]\\mathclose{}", tex)

@@ -1,6 +1,7 @@
 """A page per operator and their index, from what the program and the headers say."""
 
 import pathlib
+import re
 
 import formula
 import header
@@ -15,8 +16,9 @@ class WrongExample(Exception):
     """The reference does not give what a header states."""
 
 
-def first_sentence(text: str) -> str:
-    return text.split(". ")[0].rstrip(".") + "."
+def gist(text: str) -> str:
+    """The first sentence, up to where it begins to explain itself."""
+    return re.split(r"[.:] ", text)[0].rstrip(".") + "."
 
 
 def bound(value: int) -> str:
@@ -31,13 +33,12 @@ def bound(value: int) -> str:
 
 def index(operators: list) -> str:
     """The page that lists all operators."""
+    operators = sorted(operators, key=lambda op: op["name"])
     rows = [
         [
-            f":doc:`{op['name']}`",
-            rst.code(op.get("alias", "")),
+            f":doc:`{op['name']}`" + (f" also {rst.code(op['alias'])}" if "alias" in op else ""),
             op["profile"],
-            rst.code(op["defined_by"]),
-            rst.prose(first_sentence(op["summary"])),
+            rst.prose(gist(op["summary"])),
         ]
         for op in operators
     ]
@@ -47,8 +48,9 @@ def index(operators: list) -> str:
         f"The specification has {len(operators)} operators. Each is one header, which this page "
         "and the pages below are generated from: prose, formula, attributes, rules, and the "
         "function that *is* the meaning. That function gives the value of one output element "
-        "(``at``) or writes the outputs as a whole (``eval``), in exact integers.\n",
-        rst.table(["Name", "Also", "Profile", "By", "Meaning"], rows, [22, 16, 10, 8, 44]),
+        "(``at``) or writes the outputs as a whole (``eval``), in exact integers. A profile is a "
+        "family of operators.\n",
+        rst.table(["Name", "Profile", "Meaning"], rows, [30, 12, 58]),
         rst.block("toctree", "", entries, hidden=""),
     ])  # fmt: skip
 

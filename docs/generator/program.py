@@ -72,9 +72,9 @@ def labels(program: Program) -> str:
     parts += [rst.block("label", label["label"], rst.prose(label["text"])) for label in shared]
     parts.append(rst.title("Labels of single operators", "-"))
     rows = [
-        [f":label:`{label['label']}`", f":doc:`/operators/{op}`", rst.prose(label["text"])]
+        [f":label:`{label['label']}`", rst.prose(label["text"])]
         for op in sorted(own)
         for label in own[op]
     ]
-    parts.append(rst.table(["Label", "Operator", "Required is that"], rows, [32, 24, 44]))
+    parts.append(rst.table(["Label", "Required is that"], rows, [42, 58]))
     return "\n".join(parts)

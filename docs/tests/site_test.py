@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Opens every page of the site in a headless browser, as a reader without a network would.
 
-usage: site_test.py BROWSER SITE [SCREENSHOTS]
+usage: site_test.py BROWSER SITE check PROGRAM
+       site_test.py BROWSER SITE pictures DIRECTORY
 
-Nothing may be fetched from elsewhere or fail to load, no script may complain, every formula has to be
-set, every internal link has to lead somewhere, no page may be wider than a telephone, and the search
-has to find things. With SCREENSHOTS the directory is filled with pictures of every page instead, light
-and dark, wide and narrow.
+check: nothing may be fetched from elsewhere or fail to load, no script may complain, every formula
+has to be set, every internal link has to lead somewhere, every operator of the program has to have a
+page, nothing may be too wide for a telephone, and the search has to find things.
+
+pictures: fills a directory with every page, light and dark, wide and narrow.
 """
 
+import json
 import pathlib
+import subprocess
 import sys
 import urllib.parse
 
@@ -28,6 +32,7 @@ TYPESET = """new Promise(done => {
 LINKS = "[...document.links].map(a => a.href)"
 IDS = "[...document.querySelectorAll('[id]')].map(e => e.id)"
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+CUT_OFF = "[...document.querySelectorAll('div.math')].filter(m => m.scrollWidth > m.clientWidth).length"
 # The brightness of the page, 0 to 255.
 BRIGHTNESS = "Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3))"
 RESULTS = "[...document.querySelectorAll('#search-results li a')].map(a => a.href)"
@@ -38,7 +43,8 @@ def troubles(events: list):
     for event in events:
         method, what = event.get("method"), event.get("params", {})
         if method == "Runtime.exceptionThrown":
-            yield what["exceptionDetails"]["text"]
+            thrown = what["exceptionDetails"]
+            yield f"{thrown['text']} {thrown.get('exception', {}).get('description', '')}"
         elif method == "Runtime.consoleAPICalled" and what["type"] in ("error", "warning", "assert"):
             yield f"console.{what['type']}: {what['args']}"
         elif method == "Log.entryAdded" and what["entry"]["level"] in ("error", "warning"):
@@ -57,28 +63,38 @@ class Site:
     def __init__(self, browser: devtools.Browser, directory: pathlib.Path):
         self.browser, self.directory, self.problems = browser, directory, []
         self.pages = sorted(directory.rglob("*.html"))
-        self.ids, self.links, self.formulas = {}, {}, 0
+        self.ids, self.links, self.formulas = {}, {}, {}
 
     def complain(self, page: pathlib.Path, what: str):
         self.problems.append(f"{page.relative_to(self.directory)}: {what}")
 
     def visit(self, page: pathlib.Path):
-        """Opens one page and looks at it, wide and narrow."""
+        """Opens one page, narrow and wide, and looks at it."""
         browser = self.browser
-        browser.resize(*WIDE)
-        browser.open(page.as_uri())
-        formulas, typeset = browser.evaluate(FORMULAS), browser.evaluate(TYPESET)
-        if typeset != formulas:
-            self.complain(page, f"{typeset} of {formulas} formulas are set")
-        if page.parent.name == "operators" and page.stem != "index" and not formulas:
-            self.complain(page, "an operator without a formula")
-        self.formulas += formulas
+        for width, height in (NARROW, WIDE):
+            browser.resize(width, height)
+            browser.open(page.as_uri())
+            formulas, typeset = browser.evaluate(FORMULAS), browser.evaluate(TYPESET)
+            if typeset != formulas:
+                self.complain(page, f"{typeset} of {formulas} formulas are set")
+            if (cut := browser.evaluate(CUT_OFF)) > 0:
+                self.complain(page, f"{cut} formulas do not fit on {width} pixels")
+            if (excess := browser.evaluate(TOO_WIDE)) > 0:
+                self.complain(page, f"{excess} pixels too wide for {width}")
+            for trouble in troubles(browser.events):
+                self.complain(page, trouble)
+        self.formulas[page] = formulas
         self.ids[page], self.links[page] = set(browser.evaluate(IDS)), browser.evaluate(LINKS)
-        browser.resize(*NARROW)
-        if (excess := browser.evaluate(TOO_WIDE)) > 0:
-            self.complain(page, f"{excess} pixels too wide for a telephone")
-        for trouble in troubles(browser.events):
-            self.complain(page, trouble)
+
+    def hold_operators(self, names: list):
+        """Whether each operator has a page with a formula, and the index leads there."""
+        index = self.directory / "operators" / "index.html"
+        for name in names:
+            page = index.with_name(f"{name}.html")
+            if not self.formulas.get(page):
+                self.complain(page, "there is no formula, or no page")
+            if page.as_uri() not in self.links.get(index, ()):
+                self.complain(index, f"does not lead to {name}")
 
     def follow_links(self) -> int:
         """Whether each internal link leads to a page and an anchor that exist."""
@@ -132,11 +148,18 @@ class Site:
             self.complain(path, f"#{anchor} leads to {found}")
 
 
-def check(browser: devtools.Browser, directory: pathlib.Path) -> int:
+def operators(program: str) -> list:
+    """The names of the operators that the program knows."""
+    listed = subprocess.run([program, "list", "--json"], check=True, stdout=subprocess.PIPE).stdout
+    return [op["name"] for op in json.loads(listed)]
+
+
+def check(browser: devtools.Browser, directory: pathlib.Path, names: list) -> int:
     site = Site(browser, directory)
     for page in site.pages:
         site.visit(page)
-    links = site.follow_links()
+    links, formulas = site.follow_links(), sum(site.formulas.values())
+    site.hold_operators(names)
     site.schemes()
     site.search("conv2d", "operators/conv2d.html")
     site.search("conv2d.window", "operators/conv2d.html#conv2d.window")
@@ -144,9 +167,9 @@ def check(browser: devtools.Browser, directory: pathlib.Path) -> int:
     site.jump("operators/conv2d.html", "conv2d.window")
     site.jump("labels.html", "input.precision")
     print("\n".join(site.problems))
-    print(f"{len(site.pages)} pages, {site.formulas} formulas, {links} links, "
+    print(f"{len(site.pages)} pages, {formulas} formulas, {links} links, "
           f"{len(site.problems)} problems")  # fmt: skip
-    return 1 if site.problems or not (site.pages and site.formulas and links) else 0
+    return 1 if site.problems or not (names and formulas and links) else 0
 
 
 def picture(browser: devtools.Browser, directory: pathlib.Path, target: pathlib.Path) -> int:
@@ -166,14 +189,14 @@ def picture(browser: devtools.Browser, directory: pathlib.Path, target: pathlib.
 
 
 def main() -> int:
-    if len(sys.argv) not in (3, 4):
+    if len(sys.argv) != 5 or sys.argv[3] not in ("check", "pictures"):
         print(__doc__, file=sys.stderr)
         return 2
     directory = pathlib.Path(sys.argv[2]).resolve()
     with devtools.Browser(sys.argv[1]) as browser:
-        if len(sys.argv) == 4:
-            return picture(browser, directory, pathlib.Path(sys.argv[3]))
-        return check(browser, directory)
+        if sys.argv[3] == "pictures":
+            return picture(browser, directory, pathlib.Path(sys.argv[4]))
+        return check(browser, directory, operators(sys.argv[4]))
 
 
 if __name__ == "__main__":

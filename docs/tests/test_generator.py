@@ -93,12 +93,15 @@ class Headers(unittest.TestCase):
 class Formulas(unittest.TestCase):
     def test_sets_words_as_variables(self):
         for text, tex in (
-            ("Y[y] = X[y]", "Y[y] = X[y]"),
+            ("y = x", "y = x"),
             ("y \\cdot SH-PH", "y \\cdot \\mathit{SH}-\\mathit{PH}"),
             ("s = shift\\_bit", "s = \\mathit{shift\\_bit}"),
-            ("X_{flat}[k]", "X_{\\mathit{flat}}[k]"),
+            ("X_{flat}", "X_{\\mathit{flat}}"),
             ("\\text{inside the image}, \\max(a, b)", "\\text{inside the image}, \\max(a, b)"),
             ("\\mathrm{iou} = 100", "\\mathrm{iou} = 100"),
+            ("X[n, ab - PH] + W[m]", 
+             "X\\mathopen{}\\left[n, \\mathit{ab} - \\mathit{PH}\\right]\\mathclose{}"
+             " + W\\mathopen{}\\left[m\\right]\\mathclose{}"),
         ):
             self.assertEqual(formula.statements(text), [tex])
 
