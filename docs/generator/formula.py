@@ -7,7 +7,8 @@ variable there, where LaTeX sees a product of letters. `\\quad` separates statem
 import re
 
 # Commands with a text in braces, other commands, and words of at least two letters.
-TOKEN = re.compile(r"\\(?:text|mathrm|operatorname)\{[^{}]*\}|\\[A-Za-z]+|\\.|[A-Za-z](?:[A-Za-z]|\\_)+")
+COMMAND = r"\\(?:text|mathrm|operatorname)\{[^{}]*\}|\\[A-Za-z]+|\\."
+TOKEN = re.compile(COMMAND + r"|[A-Za-z](?:[A-Za-z]|\\_)+")
 
 
 def statements(formula: str) -> list:

@@ -5,7 +5,7 @@ from sphinx.directives import ObjectDescription
 
 
 class LabelDirective(ObjectDescription):
-    """Describes a label. `page.html#conv2d.window` leads to it, and :label:`conv2d.window` links."""
+    """Describes a label. `page.html#conv2d.window` leads to it, :label:`conv2d.window` links."""
 
     def handle_signature(self, sig, signode):
         signode += addnodes.desc_name(sig, sig)

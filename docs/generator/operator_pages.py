@@ -121,8 +121,9 @@ def attributes(op: dict) -> str:
     for a in op["attributes"]:
         names = rst.code(a["name"]) + (f" also {rst.code(a['alias'])}" if "alias" in a else "")
         default = "required" if a["required"] else rst.code(a["default"])
-        effect = [] if a.get("effect", True) else ["without effect"]
-        what = "; ".join([a["text"], *effect]) if a["text"] != "accepted without effect" else a["text"]
+        what = a["text"]
+        if not a.get("effect", True) and "without effect" not in what:
+            what += "; without effect"
         rows.append([names, values(a), default, rst.prose(what)])
     head = ["Name", "Values", "Default", "What it says"]
     return rst.title("Attributes", "-") + "\n" + rst.table(head, rows, [24, 30, 16, 30])

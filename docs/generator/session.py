@@ -164,8 +164,9 @@ def stand_in(directory: pathlib.Path, sources: pathlib.Path, build: pathlib.Path
 
 def environment(home: str) -> dict:
     """What the commands of a page may depend on."""
-    kept = {key: os.environ[key] for key in ("PATH", "TMPDIR", "LD_LIBRARY_PATH") if key in os.environ}
-    return {**kept, "HOME": home, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}
+    kept = os.environ.keys() & {"PATH", "TMPDIR", "LD_LIBRARY_PATH"}
+    inherited = {key: os.environ[key] for key in kept}
+    return {**inherited, "HOME": home, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def main() -> int:

@@ -1,14 +1,17 @@
 """A Sphinx extension: makes Furo as Debian packages it work without a web server.
 
 Debian's Furo imports a style sheet by an address that Debian's web servers answer, and a script as
-a module, which a browser refuses for a page opened from a directory; and its style sheet has lost the
-dark colors for readers whose system asks for them. Upstream's has all of it, and is left as it is.
+a module, which a browser refuses for a page opened from a directory; and its style sheet has lost
+the dark colors for readers whose system asks for them. Upstream's has all of it, and is left as it
+is.
 """
 
 import pathlib
 import re
 
 STYLE = re.compile(r"@import url\(/javascript/([^)]+)\);")
+# The block ends at the first line that closes two brackets: a rule, and the block itself.
+DARK = re.compile(r'@media not print \{\n  body\[data-theme="dark"\].*? \} \}\n', re.DOTALL)
 SCRIPT = re.compile(r'import \w+ from "\./([^"]+)";')
 DEBIAN = pathlib.Path("/usr/share/javascript")
 
@@ -25,8 +28,7 @@ def ask_the_system(path: pathlib.Path):
     text = path.read_text(encoding="utf-8")
     if "prefers-color-scheme" in text:
         return
-    # The block ends at the first line that closes two brackets: a rule, and the block itself.
-    block = re.search(r'@media not print \{\n  body\[data-theme="dark"\].*? \} \}\n', text, re.DOTALL)
+    block = DARK.search(text)
     asked = block[0].replace('body[data-theme="dark"]', 'body:not([data-theme="light"])')
     dark = f"@media (prefers-color-scheme: dark) {{\n{asked}}}\n"
     path.write_text(text[: block.end()] + dark + text[block.end() :], encoding="utf-8")

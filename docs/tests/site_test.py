@@ -5,8 +5,8 @@ usage: site_test.py BROWSER SITE check PROGRAM
        site_test.py BROWSER SITE pictures DIRECTORY
 
 check: nothing may be fetched from elsewhere or fail to load, no script may complain, every formula
-has to be set, every internal link has to lead somewhere, every operator of the program has to have a
-page, nothing may be too wide for a telephone, and the search has to find things.
+has to be set, every internal link has to lead somewhere, every operator of the program has to have
+a page, nothing may be too wide for a telephone, and the search has to find things.
 
 pictures: fills a directory with every page, light and dark, wide and narrow.
 """
@@ -21,20 +21,24 @@ import devtools
 
 WIDE, NARROW = (1280, 900), (390, 844)
 
+COMPLAINTS = ("error", "warning", "assert")
 FORMULAS = "document.querySelectorAll('.math').length"
 TYPESET = """new Promise(done => {
   if (!window.MathJax) return done(0);
   MathJax.Hub.Queue(() => done([...document.querySelectorAll('.math')].filter(m => {
     const set = m.querySelector('.MathJax_SVG svg');
-    return set && set.getBoundingClientRect().width > 4 && !m.querySelector('[id*="merror"], .merror');
+    const wrong = m.querySelector('[id*="merror"], .merror');
+    return set && set.getBoundingClientRect().width > 4 && !wrong;
   }).length));
 })"""
 LINKS = "[...document.links].map(a => a.href)"
 IDS = "[...document.querySelectorAll('[id]')].map(e => e.id)"
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-CUT_OFF = "[...document.querySelectorAll('div.math')].filter(m => m.scrollWidth > m.clientWidth).length"
+CUT_OFF = """[...document.querySelectorAll('div.math')].filter(
+  m => m.scrollWidth > m.clientWidth).length"""
 # The brightness of the page, 0 to 255.
-BRIGHTNESS = "Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3))"
+BRIGHTNESS = """Math.max(
+  ...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3))"""
 RESULTS = "[...document.querySelectorAll('#search-results li a')].map(a => a.href)"
 
 
@@ -45,9 +49,9 @@ def troubles(events: list):
         if method == "Runtime.exceptionThrown":
             thrown = what["exceptionDetails"]
             yield f"{thrown['text']} {thrown.get('exception', {}).get('description', '')}"
-        elif method == "Runtime.consoleAPICalled" and what["type"] in ("error", "warning", "assert"):
+        elif method == "Runtime.consoleAPICalled" and what["type"] in COMPLAINTS:
             yield f"console.{what['type']}: {what['args']}"
-        elif method == "Log.entryAdded" and what["entry"]["level"] in ("error", "warning"):
+        elif method == "Log.entryAdded" and what["entry"]["level"] in COMPLAINTS:
             yield f"log: {what['entry']['text']} {what['entry'].get('url', '')}"
         elif method == "Network.loadingFailed" and not what.get("canceled"):
             yield f"failed to load: {what['errorText']}"
