@@ -5,7 +5,6 @@
 // in trailing bytes only. No small file makes the reader allocate much.
 #include "reference/ndarray/params.h"
 
-#include <sanitizer/allocator_interface.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

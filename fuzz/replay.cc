@@ -3,10 +3,13 @@
 //
 // usage: replay FILE|DIRECTORY...
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <vector>
 
 #include "fuzz/target.h"
@@ -29,16 +32,25 @@ std::vector<fs::path> files_of(int argc, char** argv) {
   return files;
 }
 
+// Exactly as large as the input, so that a sanitizer sees the first byte too many.
+bool read(const fs::path& file, std::vector<std::uint8_t>& input) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file, error);
+  if (error) return false;
+  input = std::vector<std::uint8_t>(size);
+  std::ifstream stream(file, std::ios::binary);
+  return !!stream.read(reinterpret_cast<char*>(input.data()), std::ssize(input));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A fuzzer wants a signal where something is wrong, a test an exit status.
+  std::signal(SIGABRT, [](int) { std::_Exit(1); });
   const std::vector<fs::path> files = files_of(argc, argv);
   for (const fs::path& file : files) {
-    std::ifstream stream(file, std::ios::binary);
-    // Exactly as large as the input, so that a sanitizer sees the first byte too many.
-    const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), {});
-    const std::vector<std::uint8_t> input(bytes.begin(), bytes.end());
-    if (!stream.eof()) {
+    std::vector<std::uint8_t> input;
+    if (!read(file, input)) {
       std::fprintf(stderr, "cannot read %s\n", file.c_str());
       return 2;
     }
