@@ -17,7 +17,7 @@
 namespace lockstep::judge {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr int kCanaries = 16;
 constexpr i64 kMaxHangs = 3, kMaxCrashes = 10;      // of one operator, in one process

@@ -10,8 +10,8 @@
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kBlockBytes = i64{1} << 20;     // of the image packed at a time
-constexpr i64 kBlockBytesMax = i64{8} << 20;  // above it the generic kernel serves
+constexpr i64 kImageBytes = i64{1} << 20;     // of the image packed at a time
+constexpr i64 kImageBytesMax = i64{8} << 20;  // above it the generic kernel serves
 constexpr i64 kWeightBytes = i64{1} << 17;    // of weights that stay cached meanwhile
 constexpr i64 kOverread = kLanes;             // pairs that the last lanes may read too far
 
@@ -71,7 +71,7 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Conv2dAttrs& attrs, const Pat
       group_inputs_(w_.dim(1)),
       group_outputs_(attrs.channels / attrs.groups),
       patch_(patch),
-      groups_per_block_(clamp(kBlockBytes / patch.group_bytes(), 1, groups_)),
+      groups_per_block_(clamp(kImageBytes / patch.group_bytes(), 1, groups_)),
       terms_(patch.terms()) {
   if (attrs.use_bias) bias_ = a.call.in[Conv2d::B];
   for (const Term& t : terms_) offsets_.push_back(static_cast<int32_t>(patch_.offset(t)));
@@ -206,7 +206,7 @@ std::unique_ptr<Plan> tuned(const Request<Conv2d>& request) {
                    attrs.padding[d], attrs.dilation[d]);
   };
   Patch patch(axis(0), axis(1), x.dim(1) / attrs.groups);
-  if (!patch.shrink_to(kBlockBytes) && !patch.shrink_to(kBlockBytesMax)) return nullptr;
+  if (!patch.shrink_to(kImageBytes) && !patch.shrink_to(kImageBytesMax)) return nullptr;
   return std::make_unique<TunedConv2d>(a, attrs, patch);
 }
 

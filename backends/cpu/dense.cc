@@ -10,7 +10,7 @@
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kBlockBytes = i64{4} << 20;     // of each factor packed at a time
+constexpr i64 kFactorBytes = i64{4} << 20;    // of each factor packed at a time
 constexpr i64 kPanelBytesMax = i64{8} << 20;  // above it the generic kernel serves
 constexpr i64 kRowsPerItem = 48;              // of parallel work: a few tiles
 
@@ -30,7 +30,7 @@ struct Factor {
 Factor factor_of(const View& v, int port, i64 width, bool is_padded) {
   Factor f{port, v.dim(0), v.dim(1), v.stride[0], v.stride[1], width, is_padded};
   const i64 panel_bytes = f.terms() * width * static_cast<i64>(sizeof(Pair));
-  f.block = max(1, kBlockBytes / panel_bytes) * width;
+  f.block = max(1, kFactorBytes / panel_bytes) * width;
   f.block = min(f.block, f.panels(f.count) * width);
   return f;
 }

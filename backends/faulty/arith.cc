@@ -51,7 +51,7 @@ void negative_axis_short(ReduceAttrs& a, In in) {
     if (a.axis[k] < 0) a.axis[k] += in[0].rank() - 1;
 }
 
-constexpr Mutant kMutants[] = {
+constexpr Mutant kArithMutants[] = {
     wrong<BroadcastAdd>(
         "broadcast_add.left_aligned", "BROADCAST",
         "the older text's formula aligns shapes from the left",
@@ -249,6 +249,6 @@ constexpr Mutant kMutants[] = {
 
 }  // namespace
 
-Span<Mutant> arith_mutants() { return {kMutants, static_cast<int>(std::size(kMutants))}; }
+Span<Mutant> arith_mutants() { return {kArithMutants, static_cast<int>(std::size(kArithMutants))}; }
 
 }  // namespace lockstep::faulty

@@ -23,7 +23,7 @@ constexpr Mutant nms(string_view name, string_view kind, string_view provenance)
   return mistaken<NonMaxSuppression, Suppression, kMistake>(name, kind, provenance);
 }
 
-constexpr Mutant kMutants[] = {
+constexpr Mutant kDetectMutants[] = {
     counts<&Filter::or_equal>("get_valid_counts.or_equal", "BOUNDS", ">= for >"),
     counts<&Filter::score_first>("get_valid_counts.column_0", "BOUNDS",
                                  "score_index 0, the default elsewhere"),
@@ -81,6 +81,8 @@ constexpr Mutant kMutants[] = {
 
 }  // namespace
 
-Span<Mutant> detect_mutants() { return {kMutants, static_cast<int>(std::size(kMutants))}; }
+Span<Mutant> detect_mutants() {
+  return {kDetectMutants, static_cast<int>(std::size(kDetectMutants))};
+}
 
 }  // namespace lockstep::faulty

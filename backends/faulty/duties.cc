@@ -353,7 +353,7 @@ constexpr Mutant duty(string_view name, string_view provenance,
   return {name, "*", "DUTY", provenance, nullptr, make};
 }
 
-constexpr Mutant kMutants[] = {
+constexpr Mutant kDutyMutants[] = {
     duty("duty.last_element_unwritten", "a grid rounded down leaves the last element as it was",
          made<LastElementUnwritten>),
     duty("duty.accumulates_into_output", "beta = 1: adds to an output assumed to be zero",
@@ -420,6 +420,6 @@ constexpr Mutant kMutants[] = {
 
 }  // namespace
 
-Span<Mutant> duty_mutants() { return {kMutants, static_cast<int>(std::size(kMutants))}; }
+Span<Mutant> duty_mutants() { return {kDutyMutants, static_cast<int>(std::size(kDutyMutants))}; }
 
 }  // namespace lockstep::faulty

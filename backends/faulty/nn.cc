@@ -54,7 +54,7 @@ bool leaves_image(const MaxPool2dAttrs& a, In in, const Index& y) {
   return false;
 }
 
-constexpr Mutant kMutants[] = {
+constexpr Mutant kNnMutants[] = {
     wrong<Conv2d>("conv2d.edge_padding", "PADDING", "replicates the edge, as image filters do",
                   [](auto& a, In in, auto& y, auto&) {
                     return convolve(
@@ -275,6 +275,6 @@ constexpr Mutant kMutants[] = {
 
 }  // namespace
 
-Span<Mutant> nn_mutants() { return {kMutants, static_cast<int>(std::size(kMutants))}; }
+Span<Mutant> nn_mutants() { return {kNnMutants, static_cast<int>(std::size(kNnMutants))}; }
 
 }  // namespace lockstep::faulty

@@ -98,7 +98,7 @@ struct SliceFloors : Behaviour {
   }
 };
 
-constexpr Mutant kMutants[] = {
+constexpr Mutant kXformMutants[] = {
     wrong<Flatten>(
         "flatten.column_major", "ORDER", "reshape of a Fortran-ordered array",
         [](auto&, In in, auto& y, auto& t) { return column_major(in[0], y[1] * t.dim(0) + y[0]); }),
@@ -231,6 +231,6 @@ constexpr Mutant kMutants[] = {
 
 }  // namespace
 
-Span<Mutant> xform_mutants() { return {kMutants, static_cast<int>(std::size(kMutants))}; }
+Span<Mutant> xform_mutants() { return {kXformMutants, static_cast<int>(std::size(kXformMutants))}; }
 
 }  // namespace lockstep::faulty

@@ -8,6 +8,10 @@ with comments (they carry NOLINT), its command, the configuration or the tool. T
 that is the name of an empty file in BUILD/tidy. The units generated from one template differ in
 one name and one header. Each operator's header is read in its unit of the specification, so of
 every other template the first unit is enough.
+
+Most of the time goes into the headers that neighbours share, so units of one directory with the
+same flags are checked joined, as one unit. Where that finds anything, or their names collide, the
+halves are checked, and so on down to single units.
 """
 
 import concurrent.futures
@@ -19,47 +23,81 @@ import shlex
 import subprocess
 import sys
 
+JOINED_MAX = 12
+
 
 def read_units(root: pathlib.Path, build: pathlib.Path):
-    """The C++ entries of the compilation database, one per file, in a fixed order."""
-    entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    """(path, directory, flags) of the C++ sources that were compiled, in a fixed order."""
     units = {}
-    for entry in entries:
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         path = pathlib.Path(entry["directory"], entry["file"]).resolve()
         inside = root in path.parents or build in path.parents
         if inside and path.suffix == ".cc":
-            units.setdefault(path, entry)
+            units.setdefault(path, (entry["directory"], flags_of(entry["command"])))
     chosen, templates = [], set()
-    for path, entry in sorted(units.items()):
+    for path, (directory, flags) in sorted(units.items()):
         if path.parent.name == "units" and path.parent != build / "spec" / "units":
             if path.parent in templates:
                 continue
             templates.add(path.parent)
-        chosen.append((path, entry))
+        chosen.append((path, directory, flags))
     return chosen
 
 
-def preprocess(entry) -> bytes:
-    """The text the compiler sees, comments kept, from the unit's own command."""
-    words = shlex.split(entry["command"])
+def flags_of(command: str):
+    """A compiler's command without what names its input and its output."""
+    words = shlex.split(command)
     if pathlib.Path(words[0]).name == "ccache":
         words = words[1:]
-    output = words.index("-o")
-    words = words[:output] + words[output + 2 :] + ["-E", "-C", "-P"]
-    return subprocess.run(words, cwd=entry["directory"], check=True, capture_output=True).stdout
+    for word in ("-o", "-c"):
+        at = words.index(word)
+        del words[at : at + 2]
+    return tuple(words)
 
 
-def check(tool: str, salt: bytes, build: pathlib.Path, path: pathlib.Path, entry):
-    """Returns (status, output) of one unit; status 0 is clean, None is known to be clean."""
-    key = hashlib.sha256(salt + entry["command"].encode() + preprocess(entry)).hexdigest()
-    stamp = build / "tidy" / key
-    if stamp.exists():
-        return None, ""
-    command = [tool, "-p", str(build), "--quiet", "--warnings-as-errors=*", str(path)]
-    run = subprocess.run(command, check=False, capture_output=True, text=True)
-    if run.returncode == 0:
-        stamp.touch()
+def stamp_of(salt: bytes, build: pathlib.Path, unit) -> pathlib.Path:
+    """The file that says that a unit is clean: a hash of the text that the compiler sees."""
+    path, directory, flags = unit
+    command = [*flags, "-E", "-C", "-P", str(path)]
+    text = subprocess.run(command, cwd=directory, check=True, capture_output=True).stdout
+    key = hashlib.sha256(salt + "\0".join(command).encode() + text).hexdigest()
+    return build / "tidy" / key
+
+
+def join(units, chunk_max: int):
+    """Units in groups that one command compiles."""
+    groups = {}
+    for unit, stamp in units:
+        groups.setdefault((unit[0].parent, *unit[1:]), []).append((unit, stamp))
+    for group in groups.values():
+        for at in range(0, len(group), chunk_max):
+            yield group[at : at + chunk_max]
+
+
+def run_tidy(tool: str, directory: str, flags, path: pathlib.Path):
+    """(status, output) of clang-tidy over one source."""
+    command = [tool, "--quiet", "--warnings-as-errors=*", str(path), "--", *flags[1:]]
+    run = subprocess.run(command, cwd=directory, check=False, capture_output=True, text=True)
     return run.returncode, run.stdout
+
+
+def check(tool: str, build: pathlib.Path, group):
+    """The output of every unit of a group with findings; the others are stamped as clean."""
+    path, directory, flags = group[0][0]
+    if len(group) > 1:
+        names = [str(unit[0]) for unit, _ in group]
+        joined = hashlib.sha256("\0".join(names).encode()).hexdigest()
+        path = build / "tidy" / f"{joined}.cc"
+        path.write_text("".join(f'#include "{name}"  // NOLINT\n' for name in names))
+    status, output = run_tidy(tool, directory, flags, path)
+    if status == 0:
+        for _, stamp in group:
+            stamp.touch()
+        return []
+    if len(group) == 1:
+        return [f"{path}:\n{output}"]
+    half = len(group) // 2
+    return check(tool, build, group[:half]) + check(tool, build, group[half:])
 
 
 def main() -> int:
@@ -72,15 +110,16 @@ def main() -> int:
     salt = version + (root / ".clang-tidy").read_bytes()
     (build / "tidy").mkdir(exist_ok=True)
     units = read_units(root, build)
-    failed = known = 0
+    failed = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        runs = [(path, pool.submit(check, tool, salt, build, path, entry)) for path, entry in units]
-        for path, run in runs:
-            status, output = run.result()
-            known += status is None
-            if status:
+        stamps = pool.map(lambda unit: stamp_of(salt, build, unit), units)
+        unknown = [(unit, stamp) for unit, stamp in zip(units, stamps) if not stamp.exists()]
+        runs = [pool.submit(check, tool, build, group) for group in join(unknown, JOINED_MAX)]
+        for run in runs:
+            for output in run.result():
                 failed += 1
-                print(f"{path}:\n{output}", flush=True)
+                print(output, flush=True)
+    known = len(units) - len(unknown)
     print(f"{len(units)} units, {known} known to be clean, {failed} with findings")
     return 1 if failed or not units else 0
 

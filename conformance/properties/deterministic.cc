@@ -3,7 +3,7 @@
 namespace lockstep::judge {
 namespace {
 
-std::optional<Finding> inspect(const Trial& t) {
+std::optional<Finding> inspect_deterministic(const Trial& t) {
   if (!t.base.ok() && t.base.kind == t.repeat.kind) return std::nullopt;
   std::vector<Tensor> first;
   for (std::size_t k = 0; k < t.base.out.size(); ++k)
@@ -22,6 +22,6 @@ std::optional<Finding> inspect(const Trial& t) {
 }  // namespace
 
 const Property kDeterministic{"deterministic", "the same call gives the same answer twice",
-                              [](const Trial& t) { return t.repeated; }, inspect};
+                              [](const Trial& t) { return t.repeated; }, inspect_deterministic};
 
 }  // namespace lockstep::judge

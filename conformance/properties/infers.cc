@@ -19,7 +19,7 @@ std::optional<Finding> refused(const Trial& t, const Answer& a) {
                  a.kind};
 }
 
-std::optional<Finding> inspect(const Trial& t) {
+std::optional<Finding> inspect_infers(const Trial& t) {
   const Answer& a = t.inferred ? *t.inferred : t.base;
   if (t.refusal) return refused(t, a);
   if (!a.ok())
@@ -42,6 +42,6 @@ const Property kInfers{"infers", "shapes and precisions of the outputs are infer
                        [](const Trial& t) {
                          return t.inferred || (!t.refusal && t.base.ok() && !t.base.types.empty());
                        },
-                       inspect};
+                       inspect_infers};
 
 }  // namespace lockstep::judge

@@ -3,7 +3,7 @@
 namespace lockstep::judge {
 namespace {
 
-std::optional<Finding> inspect(const Trial& t) {
+std::optional<Finding> inspect_inputs_untouched(const Trial& t) {
   for (const auto& [when, answer] : t.answers())
     if (!answer->in_damage.empty())
       return Finding{answer->in_damage + (when.empty() ? "" : " (" + when + ")"), answer->kind};
@@ -12,8 +12,8 @@ std::optional<Finding> inspect(const Trial& t) {
 
 }  // namespace
 
-const Property kInputsUntouched{"inputs_untouched",
-                                "inputs, and memory beside them, stay as they were",
-                                [](const Trial& t) { return t.watched && !t.refusal; }, inspect};
+const Property kInputsUntouched{
+    "inputs_untouched", "inputs, and memory beside them, stay as they were",
+    [](const Trial& t) { return t.watched && !t.refusal; }, inspect_inputs_untouched};
 
 }  // namespace lockstep::judge

@@ -14,7 +14,7 @@ std::optional<Finding> wrong_kernel(const Trial& t, const std::string& isa, cons
       a.kind};
 }
 
-std::optional<Finding> inspect(const Trial& t) {
+std::optional<Finding> inspect_isa(const Trial& t) {
   for (const auto& [isa, answer] : t.forced) {
     std::optional<Finding> f = difference(t.expected, answer);
     if (f)
@@ -29,6 +29,6 @@ std::optional<Finding> inspect(const Trial& t) {
 }  // namespace
 
 const Property kIsa{"isa", "every instruction set the backend contains gives the same result",
-                    [](const Trial& t) { return !t.forced.empty(); }, inspect};
+                    [](const Trial& t) { return !t.forced.empty(); }, inspect_isa};
 
 }  // namespace lockstep::judge

@@ -3,7 +3,7 @@
 namespace lockstep::judge {
 namespace {
 
-std::optional<Finding> inspect(const Trial& t) {
+std::optional<Finding> inspect_rejects(const Trial& t) {
   const Answer& a = *t.refusal;
   const std::string want = "expected a logic error " + t.item->label + ", ";
   if (a.ok()) return Finding{want + "the call was accepted", a.kind};
@@ -20,6 +20,7 @@ std::optional<Finding> inspect(const Trial& t) {
 
 const Property kRejects{
     "rejects", "an illegal call is refused with the label of the first violated rule",
-    [](const Trial& t) { return t.refusal && t.manifest->errors != Errors::none; }, inspect};
+    [](const Trial& t) { return t.refusal && t.manifest->errors != Errors::none; },
+    inspect_rejects};
 
 }  // namespace lockstep::judge

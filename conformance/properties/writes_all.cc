@@ -5,7 +5,7 @@
 namespace lockstep::judge {
 namespace {
 
-std::optional<Finding> inspect(const Trial& t) {
+std::optional<Finding> inspect_writes_all(const Trial& t) {
   i64 unwritten = 0;
   std::size_t output = 0, first = 0;
   for (std::size_t k = 0; k < t.base.out.size() && k < t.repeat.out.size(); ++k)
@@ -24,6 +24,6 @@ std::optional<Finding> inspect(const Trial& t) {
 const Property kWritesAll{
     "writes_all", "every element of every output is written",
     [](const Trial& t) { return t.watched && t.repeated && t.base.ok() && t.repeat.ok(); },
-    inspect};
+    inspect_writes_all};
 
 }  // namespace lockstep::judge

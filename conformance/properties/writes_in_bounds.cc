@@ -3,7 +3,7 @@
 namespace lockstep::judge {
 namespace {
 
-std::optional<Finding> inspect(const Trial& t) {
+std::optional<Finding> inspect_writes_in_bounds(const Trial& t) {
   for (const auto& [when, answer] : t.answers())
     if (!answer->out_damage.empty())
       return Finding{answer->out_damage + (when.empty() ? "" : " (" + when + ")"), answer->kind};
@@ -12,8 +12,8 @@ std::optional<Finding> inspect(const Trial& t) {
 
 }  // namespace
 
-const Property kWritesInBounds{"writes_in_bounds",
-                               "nothing beside the outputs is written, padding cells included",
-                               [](const Trial& t) { return t.watched && !t.refusal; }, inspect};
+const Property kWritesInBounds{
+    "writes_in_bounds", "nothing beside the outputs is written, padding cells included",
+    [](const Trial& t) { return t.watched && !t.refusal; }, inspect_writes_in_bounds};
 
 }  // namespace lockstep::judge

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "conformance/subjects/exec_subject.h"
+#include "conformance/tests/expect.h"
 #include "conformance/tests/reference_subject.h"
 
 namespace lockstep::judge {
@@ -50,10 +51,6 @@ void expect_right(Subject& s, const Case& c) {
     const Type& t = expected[k].type;
     EXPECT_EQ(a.types[k], (TensorType{{t.shape.begin(), t.shape.end()}, t.precision}));
   }
-}
-
-void expect_contains(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
 TEST(Exec, AnswersEveryExampleAndIsFoundBesideTheProgram) {

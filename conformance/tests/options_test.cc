@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "conformance/tests/expect.h"
 #include "conformance/tests/program.h"
 
 namespace lockstep::judge {
@@ -13,10 +14,6 @@ namespace {
 using nlohmann::json;
 
 using Words = std::vector<std::string>;
-
-void expect_contains(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in:\n" << text;
-}
 
 Words check_of(const std::string& backend, const Words& more = {}) {
   Words words = {"check", backend, "--tier", "0", "--op", "relu,sum,take", "--vectors", ""};

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "conformance/tests/expect.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -15,10 +16,6 @@ using nlohmann::json;
 
 const std::string kAll = std::to_string(operators().size());
 constexpr double kSeconds = 20;  // within which a run ends, on a loaded machine too
-
-void expect_contains(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in:\n" << text;
-}
 
 // A check of three small operators and its report.
 struct Checked {

@@ -17,7 +17,7 @@
 namespace lockstep::cuda {
 namespace {
 
-using fake::Control, fake::control;
+using fake::control;
 
 // What a call of the table answered.
 struct Said {

@@ -65,7 +65,8 @@ python3 -m json.tool "$work/out/check.json" >/dev/null
 
 # A device that is not there.
 expect 2 env FAKE_CUDA_DEVICES=0 "$gpu" run "$kit" "$work/out"
-has "$work/said" 'gpu: no GPU can be used here: no NVIDIA device here (cudaGetDeviceCount finds none)'
+has "$work/said" \
+  'gpu: no GPU can be used here: no NVIDIA device here (cudaGetDeviceCount finds none)'
 has "$work/said" 'gpu: not run: 7 rows'
 has "$work/out/gpu.json" '{"name": "digits model on cpu", "state": "passed"'
 has "$work/out/gpu.json" '{"name": "memcheck, tier 0", "state": "not run"'
