@@ -107,7 +107,7 @@ constexpr const char* kSchemaText = R"({
       "properties": {
         "processor": {"type": "string"},
         "processors": {"type": "integer"},
-        "load": {"type": "number", "description": "when the run began; above 1, others were at work"},
+        "load": {"type": "number", "description": "when the run began; above 1, others worked"},
         "compiler": {"type": "string"},
         "peer_library": {"type": "string"}
       }
@@ -122,7 +122,7 @@ constexpr const char* kSchemaText = R"({
       "properties": {
         "op": {"type": "string", "description": "an operator, judge or build"},
         "workload": {"type": "string"},
-        "case": {"type": "string", "description": "the call as every verb accepts it, or a command"},
+        "case": {"type": "string", "description": "the call as verbs accept it, or a command"},
         "backend": {"type": "string"},
         "path": {"type": "string", "description": "the kernel that ran"},
         "threads": {"type": "integer"},

@@ -10,7 +10,7 @@ namespace {
 
 struct Avx2 {
   using Vector = __m256i;
-  static constexpr int kChains = 12;
+  static constexpr long long kChains = 12;
   static Vector operand(short v) { return _mm256_set1_epi16(v); }
 };
 

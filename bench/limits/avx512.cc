@@ -10,7 +10,7 @@ namespace {
 
 struct Avx512 {
   using Vector = __m512i;
-  static constexpr int kChains = 24;
+  static constexpr long long kChains = 24;
   static Vector operand(short v) { return _mm512_set1_epi16(v); }
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 struct Dot {
   using Vector = __m512i;
-  static constexpr int kChains = 24;
+  static constexpr long long kChains = 24;
   static Vector operand(short v) { return _mm512_set1_epi32(v * 0x01010101); }
   static Vector add(Vector sum, Vector x, Vector w) { return _mm512_dpbusd_epi32(sum, x, w); }
 };

@@ -39,7 +39,10 @@ TEST(Measure, ContendersTakeTurns) {
 }
 
 TEST(Measure, SlowCallsAreRepeatedLess) {
-  EXPECT_EQ(measure({[] { spin(20000); }}, {0.001, 9, 0.1})[0].repetitions, 5);
+  // Other work makes a call slower, never faster: at most what the time is enough for.
+  const int repetitions = measure({[] { spin(20000); }}, {0.001, 9, 0.1})[0].repetitions;
+  EXPECT_GE(repetitions, 3);
+  EXPECT_LE(repetitions, 5);
   EXPECT_EQ(measure({[] { spin(20000); }}, {0.001, 9, 0.001})[0].repetitions, 3);
 }
 
