@@ -120,7 +120,7 @@ class Header:
         The names of ports, which are enumerators, are left out: they are what tables show."""
         wanted, open_members = set(), [self._find(name)]
         while open_members:
-            used = set(IDENTIFIER.findall(blank(open_members.pop().text))) - self.TABLES - {name}
+            used = set(IDENTIFIER.findall(blank(open_members.pop().text))) - self.TABLES
             for m in self.members:
                 if m.names & used and m not in wanted:
                     wanted.add(m)

@@ -116,6 +116,10 @@ class Prose(unittest.TestCase):
         self.assertIn("``shift_bit``", rst.prose("by shift_bit."))
         self.assertIn(":sup:`24`", rst.prose("below 2^24"))
 
+    def test_gist_is_what_comes_before_the_explanation(self):
+        for text in ("Adds both.", "Adds both: one to the other.", "Adds both. Nothing else."):
+            self.assertEqual(operator_pages.gist(text), "Adds both.")
+
     def test_limits_are_powers_where_they_are(self):
         for value, text in (
             (7, "7"), (-4, "-4"), (4096, "2^12"), (2**24, "2^24"), (2**31 - 1, "2^31 - 1"),
@@ -155,7 +159,7 @@ class Sessions(unittest.TestCase):
             int a;
             ```
             ```run
-            $ cat a.cc; cd ..
+            $ cat a.cc; cd
             $ x=1; echo 'two
             > lines'
             ~ lines
@@ -166,7 +170,7 @@ class Sessions(unittest.TestCase):
             ```
             """)
         text = page.rendered()
-        for part in ("Before.", ":caption: a.cc", "$ cat a.cc; cd ..\nint a;\n", "> lines'\ntwo\n",
+        for part in ("Before.", ":caption: a.cc", "$ cat a.cc; cd\nint a;\n", "> lines'\ntwo\n",
                      "false\nlockstep\n1"):  # fmt: skip
             self.assertIn(part, text)
         self.assertNotIn("~", text)
