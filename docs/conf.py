@@ -20,6 +20,8 @@ myst_heading_anchors = 3
 
 breathe_default_project = "lockstep"
 breathe_show_include = False
+breathe_show_define_initializer = True
+breathe_show_enumvalue_initializer = True
 breathe_domain_by_extension = {"h": "c"}
 
 html_theme = "furo"
