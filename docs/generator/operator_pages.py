@@ -154,7 +154,8 @@ def rules(op: dict) -> str:
             ":doc:`labels </labels>` that all operators share.\n"  # fmt: skip
     words = (
         "A call that breaks a rule is refused with the rule's label, the first one in this order; "
-        "the :doc:`labels </labels>` that all operators share come before.\n"
+        "the :doc:`labels </labels>` that all operators share come before, but for "
+        ":label:`input.value`, which is about data and comes last.\n"
     )
     body = [rst.block("label", r["label"], rst.prose(r["text"])) for r in op["rules"]]
     return "\n".join([head, words, *body])

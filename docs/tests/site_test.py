@@ -160,6 +160,9 @@ def operators(program: str) -> list:
 
 
 def check(browser: devtools.Browser, directory: pathlib.Path, names: list) -> int:
+    if not (directory / "index.html").is_file():
+        print(f"there is no site in {directory}; the target site builds it")
+        return 1
     site = Site(browser, directory)
     for page in site.pages:
         site.visit(page)
