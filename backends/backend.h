@@ -20,8 +20,10 @@
 extern "C" {
 #endif
 
+/** The version of this interface. */
 #define LOCKSTEP_ABI 1u
 
+/** Makes a function visible to whoever loads the library. */
 #if defined(_WIN32)
 #define LOCKSTEP_EXPORT __declspec(dllexport)
 #else
@@ -30,30 +32,38 @@ extern "C" {
 
 /** What a call answers. */
 enum {
-  LS_OK = 0,
+  LS_OK = 0,         /**< done */
   LS_LOGIC = 1,      /**< the caller's fault; ls_status.label names the rule, as "conv2d.window" */
   LS_RUNTIME = 2,    /**< the machine's or the backend's own fault */
   LS_UNSUPPORTED = 3 /**< legal, but not offered; deterministic, and a failure inside a claim */
 };
 
 /** Kinds of an attribute's value. */
-enum { LS_INT = 0, LS_BOOL = 1, LS_TUPLE = 2, LS_TEXT = 3, LS_NONE = 4 };
+enum {
+  LS_INT = 0,   /**< one integer */
+  LS_BOOL = 1,  /**< one integer, 0 or 1 */
+  LS_TUPLE = 2, /**< integers */
+  LS_TEXT = 3,  /**< a word */
+  LS_NONE = 4   /**< no value, of an attribute that may be without one */
+};
 
-/** ls_tensor.flags: the data is given to prepare() and does not change afterwards. */
-enum { LS_CONSTANT = 1u };
+/** ls_tensor.flags. */
+enum {
+  LS_CONSTANT = 1u /**< the data is given to prepare() and does not change afterwards */
+};
 
 /** Detail of an answer; the caller zeroes it, except size. Both texts are NUL-terminated. */
 typedef struct {
-  uint32_t size; /**< sizeof(ls_status) of the caller */
-  int32_t code;
-  char label[64];
-  char text[256];
+  uint32_t size;  /**< sizeof(ls_status) of the caller */
+  int32_t code;   /**< the answer once more, LS_OK ... */
+  char label[64]; /**< of the violated rule, after LS_LOGIC */
+  char text[256]; /**< what, where and why, in a sentence */
 } ls_status;
 
 /** One attribute: canonical name, default filled in. A call lists them in the specification's
  * order. */
 typedef struct {
-  const char* key;
+  const char* key;     /**< the canonical name */
   int32_t kind;        /**< LS_INT ... LS_NONE */
   uint32_t count;      /**< integers: 1 for LS_INT and LS_BOOL, the length of an LS_TUPLE, else 0 */
   const int64_t* ints; /**< `count` of them */
@@ -67,24 +77,28 @@ typedef struct {
  * LS_CONSTANT; dl.byte_offset is 0.
  */
 typedef struct {
-  DLTensor dl;
-  int32_t precision;
-  uint32_t flags;
-  uint64_t reserved[2];
+  DLTensor dl;          /**< address, shape and strides */
+  int32_t precision;    /**< 1 to 32 */
+  uint32_t flags;       /**< LS_CONSTANT or 0 */
+  uint64_t reserved[2]; /**< 0 */
 } ls_tensor;
 
+/** An option of open(). */
 typedef struct {
-  const char* key;
-  const char* value;
+  const char* key;   /**< its name, one of the manifest's `options` */
+  const char* value; /**< its value as text */
 } ls_text;
 
 /** One operator call of a graph; inputs and outputs are numbers of entries. */
 typedef struct {
-  const char* op;
-  const ls_attr* attrs;
-  const uint32_t* in;
-  const uint32_t* out;
-  uint32_t n_attrs, n_in, n_out, reserved;
+  const char* op;       /**< the canonical name */
+  const ls_attr* attrs; /**< all attributes with an effect, in the specification's order */
+  const uint32_t* in;   /**< the entries it reads */
+  const uint32_t* out;  /**< the entries it writes */
+  uint32_t n_attrs;     /**< length of attrs */
+  uint32_t n_in;        /**< length of in */
+  uint32_t n_out;       /**< length of out */
+  uint32_t reserved;    /**< 0 */
 } ls_node;
 
 typedef struct ls_backend ls_backend; /**< an opened backend */
@@ -100,6 +114,7 @@ typedef struct {
   /** Opens a device with options ("threads", "isa", ...). An option it does not know is LS_LOGIC.
    */
   int32_t (*open)(const ls_text* options, uint32_t n, ls_backend** self, ls_status* status);
+  /** Closes a device; its plans have been released. */
   void (*close)(ls_backend* self);
 
   /**
@@ -110,10 +125,15 @@ typedef struct {
    * and keeps it until close().
    */
   void* (*alloc)(ls_backend* self, uint64_t bytes, uint64_t align, ls_status* status);
+  /** (with alloc) Returns what alloc() gave. */
   void (*free)(ls_backend* self, void* memory);
+  /** (with alloc) Copies from host memory. */
   int32_t (*upload)(ls_backend* self, void* device, const void* host, uint64_t bytes, ls_status*);
+  /** (with alloc) Copies to host memory. */
   int32_t (*download)(ls_backend* self, void* host, const void* device, uint64_t bytes, ls_status*);
+  /** (with alloc) A stream for execute(). */
   int32_t (*stream)(ls_backend* self, void** stream, ls_status* status);
+  /** (with alloc) Waits for the work on a stream. */
   int32_t (*wait)(ls_backend* self, void* stream, ls_status* status);
 
   /**
@@ -130,6 +150,7 @@ typedef struct {
    */
   int32_t (*execute)(const ls_plan* plan, const void* const* in, void* const* out, void* scratch,
                      void* stream, ls_status* status);
+  /** Gives a plan back. */
   void (*release)(ls_plan* plan);
   /** The kernel a plan runs: the name of one of the manifest's kernels for this operator. */
   const char* (*path)(const ls_plan* plan);

@@ -11,6 +11,7 @@ struct Triple {
   static constexpr string_view profile = "ELEM";
   static constexpr string_view summary = "Multiplies each element by three.";
   static constexpr string_view formula = R"(Y[y] = 3 X[y])";
+  static constexpr Exceeds exceeds = kPrecision;
   enum { X };
   static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "as X"}};

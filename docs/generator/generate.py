@@ -71,8 +71,7 @@ def write_structures(doxygen: pathlib.Path, output: pathlib.Path):
         about = xml.etree.ElementTree.parse(doxygen / f"{compound.get('refid')}.xml")
         line = int(about.find("compounddef/location").get("line"))
         found.append((line, compound.findtext("name")))
-    shown = {"members": "", "undoc-members": ""}
-    blocks = [rst.block("doxygenstruct", name, "", **shown) for _, name in sorted(found)]
+    blocks = [rst.block("doxygenstruct", name, "", members="") for _, name in sorted(found)]
     write(output / "generated" / "structures.rst", "\n".join(blocks))
 
 

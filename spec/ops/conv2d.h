@@ -19,8 +19,8 @@ struct Conv2d {
   static constexpr string_view profile = "NN";
   static constexpr string_view summary =
       "Convolves images with kernels: the sum of products over the input channels of the output's "
-      "group and the positions of the kernel, zero outside the image, and the bias where there is "
-      "one.";
+      "group and the positions of the kernel, and the bias where there is one. X_0 is X, and zero "
+      "outside of it.";
   static constexpr string_view formula =
       R"(Y[n,o,y,x] = B[o] + \sum_{i<IC} \sum_{r<KH} \sum_{s<KW}
       X_0[n, g \cdot IC+i, y \cdot SH-PH+r \cdot DH, x \cdot SW-PW+s \cdot DW] \cdot W[o,i,r,s],
