@@ -69,8 +69,9 @@ struct Limit {
   }
 };
 
-void time_together(Row& row, const Subject& s, const Prepared& prepared, std::vector<Peer> peers,
-                   const std::shared_ptr<Team>& team, const Effort& effort) {
+void time_together(Row& row, const Subject& s, const Prepared& prepared,
+                   const std::vector<Peer>& peers, const std::shared_ptr<Team>& team,
+                   const Effort& effort) {
   static const Limit limit;
   const bool bounded = s.workload.unit == Unit::macs && limit.probe;
   std::vector<Contender> contenders{[&] { prepared.execute(); }};
