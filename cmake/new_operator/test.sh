@@ -39,8 +39,8 @@ cd "$work"
 lockstep=$here/bin/lockstep
 echo 'eval: a value, and the refusal of what its precision cannot hold'
 "$lockstep" eval --backend cpu --cases - >eval.out <<'LINES'
-{"id":1,"op":"triple","in_prec":[8],"in":[{"shape":[2],"data":[-127,5]}]}
-{"id":2,"op":"triple","in_prec":[31],"in":[{"shape":[1],"data":[1]}]}
+{"id":1,"op":"triple","attrs":{},"in_prec":[8],"in":[{"shape":[2],"data":[-127,5]}]}
+{"id":2,"op":"triple","attrs":{},"in_prec":[31],"in":[{"shape":[1],"data":[1]}]}
 LINES
 has '"out":[{"shape":[2],"prec":10,"data":[-381,15]}]' eval.out
 has '"label":"triple.precision"' eval.out
@@ -66,8 +66,9 @@ fi
 
 echo 'fuzz: in the dictionary, and drawn from bytes'
 "$here/bin/fuzz_material" "$tree/conformance/models/digits" material >material.out
-has '"triple"' material/operators.dict
+has '"triple"' material/lines.dict
 "$here/bin/fuzz_operators" material/seeds/operators >fuzz.out 2>&1
+has 'operators/triple-0' fuzz.out
 
 echo 'bench: a row'
 "$here/bin/lockstep_bench" --backend cpu --min-time 0.001 --filter triple >bench.out
