@@ -109,6 +109,7 @@ fuzz_target() {
     if [[ -f $smaller ]]; then finding=$smaller; fi
   fi
   say "FOUND $finding"
+  # A finding that says nothing is one all the same.
   grep -m 1 -A 3 -E 'VIOLATED|ERROR: |runtime error' "$log" | sed 's/^/  /' || true
   say "replay: $program $finding"
   return 1

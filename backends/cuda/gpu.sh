@@ -195,6 +195,7 @@ json_text() {
 facts() {
   printf '%s\n' "date $(date -u +%FT%TZ)" "machine $(uname -sm), $(nproc) processors"
   cat "$kit/kit.txt"
+  # The card is a fact for the report: that it works is judged by the rows.
   if command -v nvidia-smi >/dev/null; then
     nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv,noheader \
       2>/dev/null | sed 's/^/card /' || true
@@ -253,6 +254,7 @@ run_kit() {
   if ! doctor=$("$lockstep" doctor 2>&1); then
     fail "the kit does not work on this machine: $(tail -n 3 <<<"$doctor" | paste -sd ' ' -)"
   fi
+  # No such line is the failure that the next line names.
   line=$(grep -F ' backend cuda ' <<<"$doctor" || true)
   [[ -n $line ]] || fail "the kit in $kit has no CUDA backend"
   model cpu

@@ -9,6 +9,6 @@ std::vector<Peer> onednn_peers(const Workload&, const std::vector<judge::Tensor>
   return {};
 }
 
-std::string onednn_version() { return "no oneDNN in this build"; }
+std::string onednn_version() { return kNoOneDnn; }
 
 }  // namespace lockstep::bench

@@ -29,7 +29,10 @@ Peer copy_peer(const Workload& workload, const std::shared_ptr<Team>& team);
 std::vector<Peer> onednn_peers(const Workload& workload, const std::vector<judge::Tensor>& in,
                                const judge::Tensor& expected, int threads);
 
-/// What oneDNN is: its version, or that the build has none.
+/// What onednn_version() says of a build without oneDNN.
+inline constexpr const char* kNoOneDnn = "no oneDNN in this build";
+
+/// What oneDNN is: its version, or kNoOneDnn.
 std::string onednn_version();
 
 }  // namespace lockstep::bench

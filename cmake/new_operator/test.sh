@@ -79,6 +79,8 @@ if [[ $with_docs == 1 ]]; then
   cmake -S "$tree" -B "$here" -DLOCKSTEP_DOCS=ON >"$work/configure.log"
   made "$here" site
   has 'Multiplies each element by three' "$here/docs/html/operators/triple.html"
+else
+  echo 'docs: left out, for this build has none'
 fi
 if [[ $with_cuda == 1 ]]; then
   echo 'CUDA: a kernel'
@@ -86,4 +88,6 @@ if [[ $with_cuda == 1 ]]; then
     -DCMAKE_CUDA_ARCHITECTURES=75 >"$work/configure.log"
   made "$tree/build/cuda" \
     backends/cuda/CMakeFiles/lockstep_cuda_kernels.dir/units/generic_triple.cu.o
+else
+  echo 'CUDA: left out, for this build has no nvcc'
 fi
