@@ -45,8 +45,9 @@ struct Broadcast {
   static constexpr i64 read(const auto& x, const Index& y) {
     return x.at([&](int d) { return x.dim(d) == 1 ? 0 : y[d + y.size - x.rank()]; });
   }
-  /// Two shapes cut from one: leading axes left out, extents now and then 1.
-  static constexpr Case<Attrs> paired(Draw& draw, i64 top_a, i64 top_b) {
+  /// Two shapes cut from one: leading axes left out, extents now and then 1. Precisions are at most
+  /// `top` each and `together` in all.
+  static constexpr Case<Attrs> paired(Draw& draw, i64 top, i64 together = 2 * kMaxPrecision) {
     const Shape y = draw.shape(1, kMaxRank);
     const auto part = [&] {
       Shape s;
@@ -56,7 +57,7 @@ struct Broadcast {
     };
     Case<Attrs> c;
     const Shape a = part(), b = part();
-    const int p = draw.precision(top_a), q = draw.precision(top_b);
+    const int p = draw.precision(top), q = draw.precision(min(top, together - p));
     c.add(a, p);
     c.add(b, q);
     return c;

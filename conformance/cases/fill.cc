@@ -30,9 +30,9 @@ i64 critical(const Spot& s) {
   return down ? -v : v;
 }
 
-// The largest index that means something: an extent or the volume of input 0.
+// The largest index that means something: an extent or the volume of the other input.
 i64 index_bound(const Spot& s) {
-  const Type& x = s.c.in[0];
+  const Type& x = s.c.in[s.k == 0 ? 1 : 0];
   const int d = static_cast<int>(s.c.seed % static_cast<u64>(x.rank() + 1));
   return d < x.rank() ? x.dim(d) : volume(x.shape);
 }

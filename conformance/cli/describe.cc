@@ -101,7 +101,7 @@ void list(const ListOptions& o) {
       all.push_back(describe(*op));
       if (!o.as_json)
         fmt::print("{:<22}{:<8}{}\n", op->name, op->profile,
-                   op->summary.substr(0, op->summary.find(". ") + 1));
+                   op->summary.substr(0, op->summary.find('.') + 1));
     }
   }
   if (o.as_json) fmt::print("{}\n", all.dump(1));

@@ -17,7 +17,7 @@ struct BroadcastAdd : Broadcast {
     const i64 p = max(in[A].precision, in[B].precision) + 1;
     return Type{common(in), static_cast<int>(p)};
   }
-  static constexpr Case<Attrs> domain(Draw& draw) { return paired(draw, 31, 31); }
+  static constexpr Case<Attrs> domain(Draw& draw) { return paired(draw, 31); }
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return read(in[A], y) + read(in[B], y);
   }

@@ -1,7 +1,7 @@
 /// @file
 /// cvm_clip: clamps to a precision.
 #pragma once
-#include "spec/op.h"
+#include "spec/elementwise.h"
 
 namespace lockstep {
 
@@ -10,19 +10,14 @@ struct CvmClipAttrs {
   bool is_sign = true;
 };
 
-struct CvmClip {
+struct CvmClip : Elementwise {
   using Attrs = CvmClipAttrs;
   static constexpr string_view name = "cvm_clip";
   static constexpr string_view alias = "cvm_cilp";
-  static constexpr string_view profile = "ELEM";
   static constexpr string_view summary =
       "Clamps each element to the symmetric range of a precision.";
   static constexpr string_view formula =
       R"(Y[y] = \max(-a, \min(a, X[y])), \quad a = 2^{precision-1} - 1)";
-  static constexpr bool in_place = true;
-  enum { X };
-  static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
-  static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "as X"}};
   static constexpr std::tuple attrs{
       Field{"precision", &Attrs::precision, {1, kMaxPrecision}, "of the output"}.required(),
       Field{"is_sign", &Attrs::is_sign, "accepted without effect"}};
@@ -32,9 +27,7 @@ struct CvmClip {
     return Type{in[X].shape, static_cast<int>(a.precision)};
   }
   static constexpr Case<Attrs> domain(Draw& draw) {
-    Case<Attrs> c;
-    const Shape x = draw.shape(1, kMaxRank);
-    c.add(x, draw.precision());
+    auto c = shaped<Attrs>(draw);
     c.attrs.precision = draw.precision();
     c.attrs.is_sign = draw.coin();
     return c;

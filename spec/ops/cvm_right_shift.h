@@ -1,7 +1,7 @@
 /// @file
 /// cvm_right_shift: divides by a power of two, rounds to nearest and clamps.
 #pragma once
-#include "spec/op.h"
+#include "spec/elementwise.h"
 
 namespace lockstep {
 
@@ -10,23 +10,18 @@ struct CvmRightShiftAttrs {
   bool is_sign = true;
 };
 
-struct CvmRightShift {
+struct CvmRightShift : Elementwise {
   using Attrs = CvmRightShiftAttrs;
   static constexpr string_view name = "cvm_right_shift";
-  static constexpr string_view profile = "ELEM";
   static constexpr string_view summary =
       "Divides each element by 2^shift_bit, rounds to the nearest integer, ties toward plus "
       "infinity, and clamps the result to a precision.";
   static constexpr string_view formula =
       R"(Y[y] = \max(-a, \min(a, \lfloor (\lfloor X[y] / 2^{s-1} \rfloor + 1) / 2 \rfloor)),
       \quad s = shift\_bit, \; a = 2^{precision-1} - 1)";
-  static constexpr bool in_place = true;
   static constexpr Erratum errata[] = {
       {"The rounding is exact over the integers: 2^31 - 1 shifted by 1 is 2^30. In the deployed "
        "runtime the addition of the rounding bit wraps."}};
-  enum { X };
-  static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
-  static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "as X"}};
   static constexpr std::tuple attrs{
       Field{"precision", &Attrs::precision, {1, kMaxPrecision}, "of the output"}.required(),
       Field{"shift_bit", &Attrs::shift_bit, {1, 32}, "the exponent of the divisor"}.required(),
@@ -37,12 +32,10 @@ struct CvmRightShift {
     return Type{in[X].shape, static_cast<int>(a.precision)};
   }
   static constexpr Case<Attrs> domain(Draw& draw) {
-    Case<Attrs> c;
-    const Shape x = draw.shape(1, kMaxRank);
-    const int p = draw.precision();
-    c.add(x, p);
+    auto c = shaped<Attrs>(draw);
     c.attrs.precision = draw.precision();
-    c.attrs.shift_bit = draw.coin() ? draw(1, p) : draw(1, 32);  // beyond p everything becomes 0
+    // Beyond the precision of X everything becomes 0.
+    c.attrs.shift_bit = draw.coin() ? draw(1, c.in[X].precision) : draw(1, 32);
     c.attrs.is_sign = draw.coin();
     return c;
   }

@@ -1,0 +1,44 @@
+/// @file
+/// broadcast_greater: whether one element exceeds another, shapes aligned from the right.
+#pragma once
+#include "spec/broadcast.h"
+
+namespace lockstep {
+
+struct BroadcastGreater : Broadcast {
+  static constexpr string_view name = "broadcast_greater";
+  static constexpr string_view summary =
+      "Gives 1 where A exceeds B and 0 elsewhere; the shapes align from the right, as for "
+      "broadcast_add. The precision is that of A, and at least 2, which holds a 1.";
+  static constexpr string_view formula =
+      R"(Y[y] = \begin{cases} 1 & A[y_A] > B[y_B] \\ 0 & \text{otherwise} \end{cases})";
+  static constexpr Exceeds exceeds = kShape;
+  static constexpr Erratum errata[] = {
+      Broadcast::errata[0],
+      {"The precision is at least 2. The deployed runtime infers that of A, which is no bound when "
+       "it is 1."}};
+
+  static constexpr Inferred infer(const Attrs&, Types in) {
+    return Type{common(in), static_cast<int>(max(in[A].precision, 2))};
+  }
+  static constexpr Case<Attrs> domain(Draw& draw) { return paired(draw, kMaxPrecision); }
+  static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
+    return read(in[A], y) > read(in[B], y) ? 1 : 0;
+  }
+  static constexpr Example<Attrs> examples[] = {
+      {"equal is not greater",
+       {},
+       {{{2, 2}, 8, {1, 2, 3, 4}}, {{2}, 8, {2, 2}}},
+       {{{2, 2}, 8, {0, 0, 1, 1}}}},
+      {"one bit in, two bits out: a 1 needs them",
+       {},
+       {{{2}, 1, {0, 0}}, {{2}, 8, {-5, 5}}},
+       {{{2}, 2, {1, 0}}}},
+      {"neighbours that no float32 tells apart",
+       {},
+       {{{1}, 32, {2147483647}}, {{1, 2}, 32, {2147483646, 2147483647}}},
+       {{{1, 2}, 32, {1, 0}}}},
+  };
+};
+
+}  // namespace lockstep

@@ -1,0 +1,35 @@
+/// @file
+/// broadcast_mul: the product of two tensors, shapes aligned from the right.
+#pragma once
+#include "spec/broadcast.h"
+
+namespace lockstep {
+
+struct BroadcastMul : Broadcast {
+  static constexpr string_view name = "broadcast_mul";
+  static constexpr string_view summary =
+      "Multiplies two tensors element by element; their shapes align from the right, as for "
+      "broadcast_add. The precisions add up.";
+  static constexpr string_view formula = R"(Y[y] = A[y_A] \cdot B[y_B])";
+  static constexpr Exceeds exceeds = kShapeAndPrecision;
+
+  static constexpr Inferred infer(const Attrs&, Types in) {
+    return Type{common(in), in[A].precision + in[B].precision};
+  }
+  static constexpr Case<Attrs> domain(Draw& draw) { return paired(draw, 31, kMaxPrecision); }
+  static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
+    return read(in[A], y) * read(in[B], y);
+  }
+  static constexpr Example<Attrs> examples[] = {
+      {"each row scaled",
+       {},
+       {{{2, 2}, 8, {1, 2, 3, 4}}, {{2}, 8, {10, -20}}},
+       {{{2, 2}, 16, {10, -40, 30, -80}}}},
+      {"a product past 2^24",
+       {},
+       {{{1}, 16, {32767}}, {{1, 2}, 16, {32767, -32767}}},
+       {{{1, 2}, 32, {1073676289, -1073676289}}}},
+  };
+};
+
+}  // namespace lockstep

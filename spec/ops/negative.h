@@ -1,0 +1,27 @@
+/// @file
+/// negative: each element with its sign changed.
+#pragma once
+#include "spec/elementwise.h"
+
+namespace lockstep {
+
+struct Negative : Unary {
+  static constexpr string_view name = "negative";
+  static constexpr string_view summary =
+      "Changes the sign of each element; the range is symmetric, so it always fits.";
+  static constexpr string_view formula = "Y[y] = -X[y]";
+  static constexpr Erratum errata[] = {
+      {"The output may take the storage of the input. The deployed runtime's list misspells the "
+       "name."}};
+
+  static constexpr i64 at(const Attrs&, const auto& in, const Index& y) { return -i64{in[X](y)}; }
+  static constexpr Example<Attrs> examples[] = {
+      {"signs", {}, {{{2, 2}, 8, {-127, -1, 0, 127}}}, {{{2, 2}, 8, {127, 1, 0, -127}}}},
+      {"the widest precision",
+       {},
+       {{{2}, 32, {-2147483647, 2147483647}}},
+       {{{2}, 32, {2147483647, -2147483647}}}},
+  };
+};
+
+}  // namespace lockstep
