@@ -83,11 +83,6 @@ inline constexpr Named kNamed[] = {
     {"over_channels", "max/axis=1/in=16x64x64x64@8/fill=dense:1"},
     {"2x2_s2", "max_pool2d/pool_size=2,2/strides=2,2/in=16x64x64x64@8/fill=dense:1"},
     {"3x3_s2", "max_pool2d/pool_size=3,3/strides=2,2/padding=1,1/in=16x64x64x64@8/fill=dense:1"},
-    {"residual", "elemwise_add/in=16x64x64x64@16+16x64x64x64@16/fill=dense:1"},
-    {"nchw_to_nhwc", "transpose/axes=0,2,3,1/in=16x64x64x64@8/fill=dense:1"},
-    {"matrix", "transpose/in=2048x2048@8/fill=dense:1"},
-    {"twice", "upsampling/scale=2/in=16x64x32x32@8/fill=dense:1"},
-    {"256_entries", "cvm_lut/in_dim=256/in=2048x2048@9+256@8/fill=hinted:1"},
     {"8732_boxes", "get_valid_counts/in=16x8732x6@16/fill=hinted:1"},
     {"5000_boxes", "non_max_suppression/iou_threshold=50/in=1x5000x6@16+1@16/fill=hinted:2"},
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "conformance/cases/boundary.h"
 #include "conformance/cases/fill.h"
 #include "conformance/cases/mutate.h"
 #include "spec/attributes.h"
@@ -13,7 +14,6 @@ namespace {
 constexpr u64 kSeed = 20261121;         // of the first frozen set
 constexpr u64 kPool = 600;              // drawn calls of an operator, of which the best are kept
 constexpr u64 kDrawn = 48;              // those
-constexpr u64 kWidest = 5;              // calls whose inputs have the widest types
 constexpr i64 kMaxElements = 1600;      // of a drawn call, inputs and outputs together
 constexpr i64 kMaxDeepElements = 6000;  // of one whose sums pass 2^24
 constexpr i64 kDeep = 1041;             // terms from which sums of 8-bit products pass 2^24
@@ -39,13 +39,8 @@ constexpr Plan kPlans[] = {
     {Fill::minus_one, Fill::dense, "minus ones"},
 };
 
-i64 elements(const Case& c) {
-  i64 n = 0;
-  for (const Type& t : c.in) n += volume(t.shape);
-  const Inferred y = c.op->infer(c.attributes(), c.types());
-  for (int k = 0; k < y.count; ++k) n += volume(y[k].shape);
-  return n;
-}
+// Those for calls whose inputs have the widest types.
+constexpr std::size_t kWidePlans[] = {0, 1, 2, 3, 4, 8, 8, 1, 8};
 
 bool is_deep(const Case& c) {
   return std::any_of(c.in.begin(), c.in.end(), [](const Type& t) {
@@ -62,7 +57,7 @@ bool fits(const Case& c) {
   const Inferred y = c.op->infer(c.attributes(), c.types());
   for (int k = 0; k < y.count; ++k)
     if (volume(y[k].shape) > kMaxWritten) return false;
-  return elements(c) <= (is_deep(c) ? kMaxDeepElements : kMaxElements);
+  return elements_of(c) <= (is_deep(c) ? kMaxDeepElements : kMaxElements);
 }
 
 // Small values count one by one, and so does a range of few values; all others are alike.
@@ -203,11 +198,9 @@ VectorCandidate legal_candidate(Case c, u64 slot, const Plan& plan, const std::s
   v.comment = kind + " " + std::to_string(slot) + ": " + plan.text;
   v.flags = flags_of(c, plan);
   v.sampled = true;
-  v.call.attrs = attribute_texts(*c.op, c.attributes());
-  for (std::size_t k = 0; k < c.in.size(); ++k) {
-    v.call.in_prec.push_back(c.in[k].precision);
-    v.call.in.push_back(filled(c, k, fill_of(plan, hint_of(*c.op, k), k)));
-  }
+  v.call = types_call(c);
+  for (std::size_t k = 0; k < c.in.size(); ++k)
+    v.call.in[k] = filled(c, k, fill_of(plan, hint_of(*c.op, k), k));
   return v;
 }
 
@@ -243,7 +236,7 @@ struct Pool {
       if (!fits(e.c)) continue;
       for (const std::string& f : features(e.c))
         e.features.push_back(numbers.emplace(f, numbers.size()).first->second);
-      e.size = elements(e.c);
+      e.size = elements_of(e.c);
       entries.push_back(std::move(e));
     }
     covered.resize(numbers.size());
@@ -281,26 +274,17 @@ void add_drawn(const OpInfo& op, std::vector<VectorCandidate>& all) {
     const Plan& plan = kPlans[(slot - 1) % std::size(kPlans)];
     all.push_back(legal_candidate(pool.take(plan, slot), slot, plan, "drawn"));
   }
-  for (u64 slot = 1; slot <= kWidest && !pool.entries.empty(); ++slot) {
-    const Plan& plan = kPlans[slot - 1];
+  u64 slot = 0;
+  for (std::size_t number : kWidePlans) {
+    if (pool.entries.empty()) return;
+    const Plan& plan = kPlans[number];
+    ++slot;
     all.push_back(legal_candidate(widest(pool.take(plan, slot)), slot, plan, "widest"));
   }
 }
 
 VectorCandidate illegal_candidate(const Case& c) {
-  VectorCandidate v;
-  v.label = refusal(c).label();
-  v.flags = {"REJECT"};
-  v.sampled = true;
-  v.call.attrs = attribute_texts(*c.op, c.attributes());
-  for (const Type& t : c.in) {
-    VectorInput in;
-    in.shape.assign(t.shape.begin(), t.shape.end());
-    in.shape.resize(static_cast<std::size_t>(t.shape.size), 1);  // a list keeps what it can hold
-    v.call.in_prec.push_back(t.precision);
-    v.call.in.push_back(std::move(in));
-  }
-  return v;
+  return {{}, {"REJECT"}, types_call(c), refusal(c).label(), true};
 }
 
 // For each rule the shortest of several calls that break it.
@@ -334,6 +318,33 @@ std::map<std::string, std::string> attribute_texts(const OpInfo& op, Attributes 
   return texts;
 }
 
+VectorCall types_call(const Case& c) {
+  VectorCall call;
+  call.attrs = attribute_texts(*c.op, c.attributes());
+  // Lists keep what they can hold and count the rest.
+  for (int i = 0; i < c.op->attrs.size(); ++i) {
+    const Tuple& t = c.attrs[static_cast<std::size_t>(i)].ints;
+    std::string& text = call.attrs[std::string(c.op->attrs[i].name)];
+    for (int k = kMaxTuple; k < t.size; ++k)
+      text.insert(text.size() - 1, "," + std::to_string(t[kMaxTuple - 1]));
+    if (text.empty()) call.attrs.erase(std::string(c.op->attrs[i].name));
+  }
+  for (const Type& t : c.in) {
+    VectorInput in;
+    in.shape.assign(t.shape.begin(), t.shape.end());
+    in.shape.resize(static_cast<std::size_t>(t.shape.size), 1);
+    call.in_prec.push_back(t.precision);
+    call.in.push_back(std::move(in));
+  }
+  return call;
+}
+
+VectorCall filled_call(const Case& c, Fill fill) {
+  VectorCall call = types_call(c);
+  for (std::size_t k = 0; k < c.in.size(); ++k) call.in[k] = filled(c, k, fill);
+  return call;
+}
+
 VectorCall example_call(const OpInfo& op, int i) {
   const AnyExample e = op.example(i);
   VectorCall call;
@@ -360,6 +371,7 @@ std::vector<VectorCandidate> vector_candidates(const OpInfo& op) {
   }
   add_illegal(op, all);
   for (VectorCandidate& v : text_candidates(op)) all.push_back(std::move(v));
+  for (VectorCandidate& v : limit_candidates(op, kSeed)) all.push_back(std::move(v));
   return all;
 }
 

@@ -20,6 +20,9 @@ struct VectorCandidate {
 /// Every candidate of an operator, in a fixed order.
 std::vector<VectorCandidate> vector_candidates(const OpInfo& op);
 
+/// Calls one step to either side of where each label begins, and calls that violate two rules.
+std::vector<VectorCandidate> limit_candidates(const OpInfo& op, u64 seed);
+
 /// Calls whose attributes or data are text that is not legal, or unusual.
 std::vector<VectorCandidate> text_candidates(const OpInfo& op);
 
@@ -28,6 +31,12 @@ std::vector<std::string> text_labels(const OpInfo& op);
 
 /// Example `i` of an operator as a frozen call.
 VectorCall example_call(const OpInfo& op, int i);
+
+/// A call as it is frozen, without data.
+VectorCall types_call(const Case& c);
+
+/// A call as it is frozen, with data of this fill.
+VectorCall filled_call(const Case& c, Fill fill);
 
 /// The attributes of a call as text; those at their default are left out.
 std::map<std::string, std::string> attribute_texts(const OpInfo& op, Attributes values);

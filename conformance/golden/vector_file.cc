@@ -25,6 +25,9 @@ constexpr Flag kFlags[] = {
      "float32 stop being exact."},
     {"ALIAS", "NAMES", "An attribute is given under its other name."},
     {"ATTRIBUTE_TEXT", "PARSING", "Attributes in another legal spelling than the canonical one."},
+    {"BOUNDARY", "VALIDATION",
+     "One number is a step away from a call with another outcome: the last legal call before a "
+     "rule is violated, or the first illegal one."},
     {"BOUNDS", "ADDRESSING", "Positions, indices or counts at or beyond the edge of a tensor."},
     {"BROADCAST", "ADDRESSING", "The inputs have different shapes that are aligned."},
     {"DEFAULTS", "ATTRIBUTES", "Attributes are omitted and take their defaults."},

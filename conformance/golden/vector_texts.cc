@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "conformance/golden/vector_cases.h"
+#include "conformance/golden/vectors.h"
 #include "spec/attributes.h"
 
 namespace lockstep::judge {
@@ -167,35 +170,64 @@ void values(Maker& m) {
   }
 }
 
-// Two violations each; the earlier step names the error.
-void order(Maker& m) {
-  const std::vector<std::string> flags = {"ORDER", "REJECT"};
-  VectorCall c = m.with("no_such_attribute", "1");
-  c.in.clear();
-  c.in_prec.clear();
-  m.add("an unknown attribute before the input count", flags, c, "attr.unknown");
-  for (const AttrInfo& f : m.op.attrs) {
-    if (not_values(f, base_text(m, f)).empty()) continue;
-    c = m.with(f.name, not_values(f, base_text(m, f))[0]);
-    c.attrs["zzz"] = "";
-    m.add("an unknown attribute before the syntax of " + std::string(f.name), flags, c,
-          "attr.unknown");
-    c.attrs.erase("zzz");
-    c.in_prec[0] = 33;
-    m.add("the syntax of " + std::string(f.name) + " before a precision", flags, c, "attr.syntax");
+// What a candidate changes of the base call: keys of attributes, positions of inputs.
+std::set<std::string> changes(const VectorCall& base, const VectorCall& c) {
+  std::set<std::string> all;
+  for (const auto* m : {&base.attrs, &c.attrs})
+    for (const auto& [key, text] : *m) {
+      const auto a = base.attrs.find(key), b = c.attrs.find(key);
+      if (a == base.attrs.end() || b == c.attrs.end() || a->second != b->second) all.insert(key);
+    }
+  if (c.in.size() != base.in.size() ||
+      call_text({{}, c.in_prec, c.in}) != call_text({{}, base.in_prec, base.in}))
+    all.insert("in=");  // no key of an attribute
+  return all;
+}
+
+// The base call with the changes of both, which concern different parts of it.
+VectorCall with_both(const VectorCall& base, const VectorCall& a, const VectorCall& b) {
+  VectorCall c = a;
+  for (const std::string& key : changes(base, b)) {
+    c.attrs.erase(key);
+    if (const auto at = b.attrs.find(key); at != b.attrs.end()) c.attrs.insert(*at);
+    if (key == "in=") c.in_prec = b.in_prec, c.in = b.in;
   }
-  c = m.base;
-  c.in_prec[0] = 0;
-  m.add("a precision before the values", flags, c, "input.precision");
-  c.in[0].shape.assign(7, 1);
-  c.in[0].data.reset();
-  m.add("a rank before the precision", flags, c, "input.rank");
-  c.in[0].shape.clear();
-  const bool variadic = m.op.inputs[m.op.inputs.size() - 1].arity == Arity::variadic;
-  const std::size_t count = variadic ? kMaxInputs + 1 : 5;
-  c.in.resize(count, c.in[0]);
-  c.in_prec.resize(count, 0);
-  m.add("the input count before a rank", flags, c, "op.inputs");
+  return c;
+}
+
+// Where a violation stands in the order of judgement: first its step, then its attribute.
+std::pair<int, int> place_of(const Maker& m, const VectorCandidate& v) {
+  constexpr string_view kWhole[] = {"attr.unknown", "attr.twice"};
+  for (int i = 0; i < 2; ++i)
+    if (v.label == kWhole[i]) return {i, 0};
+  if (v.label == "op.inputs") return {3, 0};
+  if (v.label == "input.value") return {4, 0};
+  const std::set<std::string> changed = changes(m.base, v.call);
+  int attribute = 0;
+  while (!changed.contains(std::string(m.op.attrs[attribute].name))) ++attribute;
+  return {2, attribute};
+}
+
+// For each violation that reading finds the nearest later one that can stand beside it: the call
+// with both, whose label is that of the earlier.
+void order(Maker& m) {
+  std::map<std::pair<std::pair<int, int>, std::string>, VectorCandidate> places;
+  VectorCall none = m.base;
+  none.in.clear();
+  none.in_prec.clear();
+  m.add("op.inputs: none", {"REJECT"}, none, "op.inputs");
+  for (const VectorCandidate& v : m.all)
+    if (!v.label.empty()) places.emplace(std::pair(place_of(m, v), v.label), v);
+  for (auto first = places.begin(); first != places.end(); ++first)
+    for (auto second = std::next(first); second != places.end(); ++second) {
+      const VectorCandidate &a = first->second, &b = second->second;
+      // Only one of the things that can be wrong with an attribute is wrong with its text.
+      if (a.label == b.label || first->first.first == second->first.first) continue;
+      const VectorCall both = with_both(m.base, a.call, b.call);
+      if (changes(m.base, both).size() < 2 || derive(m.op, both).label != a.label) continue;
+      m.add(a.comment + " before " + b.comment, {"ORDER", "REJECT"}, both, a.label);
+      break;
+    }
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "conformance/golden/vectors.h"
 #include "conformance/lines/eval.h"
@@ -52,17 +51,6 @@ TEST(Describe, ExamplesAreLinesWhoseAnswersTheReferenceGives) {
       EXPECT_EQ(case_id(parse_case(e["case"])), e["case"]);
     }
   }
-}
-
-TEST(Describe, TheListShowsASentenceOfEveryOperator) {
-  std::istringstream lines(lockstep_says({"list"}).out);
-  std::string line;
-  for (const OpInfo* op : operators()) {
-    ASSERT_TRUE(std::getline(lines, line));
-    EXPECT_TRUE(line.starts_with(op->name)) << line;
-    EXPECT_TRUE(line.ends_with('.')) << line;
-  }
-  EXPECT_FALSE(std::getline(lines, line)) << line;
 }
 
 TEST(Describe, TheProgramPrintsTheSame) {

@@ -1,0 +1,149 @@
+#include "conformance/cases/order.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "conformance/cases/boundary.h"
+#include "spec/explain.h"
+
+namespace lockstep::judge {
+namespace {
+
+constexpr int kOrdered = 3;  // inputs of a variadic operator whose steps are told apart
+
+std::vector<Step> steps_of(const OpInfo& op) {
+  std::vector<Step> steps;
+  const bool variadic = op.inputs[op.inputs.size() - 1].arity == Arity::variadic;
+  for (const SharedLabel& l : kSharedLabels)
+    if (l.typed && !l.label.starts_with("input.")) steps.push_back({std::string(l.label), -1});
+  for (int k = 0; k < (variadic ? kOrdered : op.inputs.size()); ++k)
+    for (const SharedLabel& l : kSharedLabels)
+      if (l.typed && l.label.starts_with("input.")) steps.push_back({std::string(l.label), k});
+  for (const OwnLabel& l : own_labels(op)) steps.push_back({l.label, -1});
+  return steps;
+}
+
+// A way to spoil a legal call.
+struct Fault {
+  Knob knob;
+  i64 value = 0;
+  std::size_t step = 0;  // what the call then violates
+};
+
+// Knobs that take others away, when they are turned back, are turned last.
+int rank_of(const Knob& k) {
+  if (k.what == Knob::count) return 2;
+  return k.what == Knob::rank || k.what == Knob::entries || k.what == Knob::none ? 1 : 0;
+}
+
+Case spoilt(Case c, const Fault& a, const Fault& b) {
+  const bool a_first = rank_of(a.knob) <= rank_of(b.knob);
+  for (const Fault* f : {a_first ? &a : &b, a_first ? &b : &a}) set(c, f->knob, f->value);
+  return c;
+}
+
+// Whether a fault is still there, after another one.
+bool shows(const Case& c, const Fault& f) {
+  const std::vector<Knob> all = knobs(c);
+  return std::find(all.begin(), all.end(), f.knob) != all.end() && value_of(c, f.knob) == f.value;
+}
+
+class Search {
+ public:
+  explicit Search(const OpInfo& op)
+      : steps_(steps_of(op)), seen_(steps_.size()), found_(steps_.size() * steps_.size()) {}
+
+  // Violates every two rules that a legal call lets us violate by two of its knobs.
+  void look(const Case& origin) {
+    const std::vector<Fault> faults = faults_of(origin);
+    for (const Fault& a : faults)
+      for (const Fault& b : faults) {
+        if (a.step >= b.step || steps_[a.step].label == steps_[b.step].label) continue;
+        std::optional<Twofold>& found = found_[a.step * steps_.size() + b.step];
+        if (found) continue;
+        Case both = spoilt(origin, a, b);
+        if (shows(both, a) && shows(both, b) && step_of(both) == a.step)
+          found = {std::move(both), spoilt(origin, a, a), spoilt(origin, b, b), steps_[a.step],
+                   steps_[b.step]};
+      }
+  }
+  // Whether each step has a call with the next one.
+  bool complete() const {
+    for (std::size_t i = 0; i + 1 < steps_.size(); ++i)
+      if (!found_[i * steps_.size() + i + 1]) return false;
+    return true;
+  }
+  Order result() && {
+    Order order;
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      for (std::size_t j = i + 1; j < steps_.size(); ++j) {
+        if (steps_[i].label == steps_[j].label) continue;
+        if (std::optional<Twofold>& t = found_[i * steps_.size() + j]) {
+          order.calls.push_back(std::move(*t));
+          break;
+        }
+        if (seen_[i] && seen_[j]) order.apart.emplace_back(steps_[i], steps_[j]);
+      }
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      if (!seen_[i]) order.unseen.push_back(steps_[i]);
+    return order;
+  }
+
+ private:
+  // A number for the error of a call: the position of its step, or one beyond the last.
+  std::size_t step_of(const Case& c) const {
+    const Refusal r = refusal(c);
+    std::size_t at = 0;
+    while (at < steps_.size() && !(steps_[at].label == r.label() &&
+                                   (steps_[at].input < 0 || steps_[at].input == r.which)))
+      ++at;
+    return at;
+  }
+  // Beside the first illegal value of each knob its last two: what they violate may come earlier.
+  std::vector<Fault> faults_of(const Case& origin) {
+    constexpr int kPerStep = 4;
+    std::vector<Fault> faults;
+    std::vector<int> count(steps_.size());
+    const auto add = [&](const Knob& k, i64 v) {
+      Case one = origin;
+      set(one, k, v);
+      const std::size_t step = step_of(one);
+      if (step == steps_.size() || ++count[step] > kPerStep) return;
+      faults.push_back({k, v, step});
+      seen_[step] = true;
+    };
+    for (const Knob& k : knobs(origin)) {
+      const Range range = turns(origin, k);
+      for (i64 end : {range.min, range.max}) {
+        const auto values = boundary_of(origin, k, end);
+        if (!values) continue;
+        add(k, values->max);
+        add(k, end);
+        add(k, end == range.max ? end - 1 : end + 1);
+      }
+    }
+    return faults;
+  }
+
+  std::vector<Step> steps_;
+  std::vector<bool> seen_;                     // steps that one knob can violate
+  std::vector<std::optional<Twofold>> found_;  // by both steps
+};
+
+}  // namespace
+
+std::string Step::text() const {
+  return input < 0 ? label : label + " of input " + std::to_string(input);
+}
+
+Order order_of(const OpInfo& op, u64 seed) {
+  // Enough for the rarest pair many times over.
+  constexpr int kTried = 400;
+  Search search(op);
+  Seeded draw(word(seed, 3, 0));
+  for (int n = 0; n < kTried && !search.complete(); ++n)
+    search.look(n % 2 == 0 ? draw_case(op, draw) : varied_case(op, draw));
+  return std::move(search).result();
+}
+
+}  // namespace lockstep::judge

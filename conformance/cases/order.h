@@ -1,0 +1,40 @@
+/// @file
+/// The order of judgement: calls that violate two rules at once.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conformance/cases/case.h"
+
+namespace lockstep::judge {
+
+/// A step of the order of judgement: a label, and for labels of inputs which one it is about.
+struct Step {
+  std::string label;
+  int input = -1;
+  /// As `input.rank of input 1`.
+  std::string text() const;
+};
+
+/// A call that violates two rules, and whose label is that of the first; and the same call with one
+/// of them repaired, whose label is that of the other.
+struct Twofold {
+  Case call, only_first, only_second;
+  Step first, second;
+};
+
+/// What is known of the order in which an operator's calls are judged.
+struct Order {
+  /// For each step the nearest later one, of another label, that can be violated beside it.
+  std::vector<Twofold> calls;
+  /// Nearer ones: no call was found that violates both.
+  std::vector<std::pair<Step, Step>> apart;
+  /// Steps that no change of one number of a legal call violates.
+  std::vector<Step> unseen;
+};
+
+/// The order of judgement of calls with types.
+Order order_of(const OpInfo& op, u64 seed);
+
+}  // namespace lockstep::judge

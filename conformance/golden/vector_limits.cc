@@ -1,0 +1,81 @@
+// Candidates about limits: calls one step to either side of where a label begins, and calls that
+// violate two rules.
+#include "conformance/cases/boundary.h"
+#include "conformance/cases/order.h"
+#include "conformance/golden/vector_cases.h"
+#include "conformance/golden/vectors.h"
+
+namespace lockstep::judge {
+namespace {
+
+constexpr i64 kMaxElements = 400;  // of a legal call, inputs and outputs together
+
+VectorCandidate illegal_candidate(const Case& c, std::vector<std::string> flags,
+                                  const std::string& comment) {
+  return {comment, std::move(flags), types_call(c), refusal(c).label(), true};
+}
+
+// What a knob is called.
+std::string text(const OpInfo& op, const Knob& k) {
+  const std::string of_input = " of input " + std::to_string(k.which);
+  switch (k.what) {
+    case Knob::count:
+      return "the number of inputs";
+    case Knob::rank:
+      return "the rank" + of_input;
+    case Knob::extent:
+      return "an extent" + of_input;
+    case Knob::precision:
+      return "the precision" + of_input;
+    case Knob::entries:
+      return "the length of " + std::string(op.attrs[k.which].name);
+    case Knob::entry:
+    case Knob::flag:
+    case Knob::none:
+      break;
+  }
+  return std::string(op.attrs[k.which].name);
+}
+
+void add_boundary(const OpInfo& op, const Boundary& b, std::vector<VectorCandidate>& all) {
+  const bool up = value_of(b.legal, b.knob) < value_of(b.illegal, b.knob);
+  const std::string where =
+      b.label + " begins where " + text(op, b.knob) + (up ? " grows" : " shrinks");
+  all.push_back(illegal_candidate(b.illegal, {"BOUNDARY", "REJECT"}, where));
+  if (elements_of(b.legal) > kMaxElements) return;
+  VectorCandidate legal{where + ": the last legal call", {"BOUNDARY"}, {}, {}, true};
+  legal.call = filled_call(b.legal, Fill::dense);
+  all.push_back(std::move(legal));
+}
+
+// A value outside its precision is judged after every rule about types.
+void add_value(const OpInfo& op, const std::vector<Boundary>& boundaries,
+               std::vector<VectorCandidate>& all) {
+  constexpr i64 kOutside = i64{1} << 31;
+  for (auto b = boundaries.rbegin(); b != boundaries.rend(); ++b) {
+    VectorCall call = types_call(b->illegal);
+    Shape last;
+    for (i64 e : call.in.back().shape) last.push(e);
+    if (!legal(last) || volume(last) > kMaxElements) continue;
+    call.in.back().data.emplace(static_cast<std::size_t>(volume(last)), 0);
+    call.in.back().data->back() = kOutside;
+    if (derive(op, call).label != b->label) continue;
+    all.push_back({b->label + " before input.value", {"ORDER", "REJECT"}, call, b->label, true});
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<VectorCandidate> limit_candidates(const OpInfo& op, u64 seed) {
+  std::vector<VectorCandidate> all;
+  const std::vector<Boundary> found = boundaries(op, seed);
+  for (const Boundary& b : found) add_boundary(op, b, all);
+  for (const Twofold& t : order_of(op, seed).calls)
+    all.push_back(illegal_candidate(t.call, {"ORDER", "REJECT"},
+                                    t.first.text() + " before " + t.second.text()));
+  add_value(op, found, all);
+  return all;
+}
+
+}  // namespace lockstep::judge
