@@ -6,7 +6,7 @@ NumPy has or that a few calls of it make up; LEFT_OUT says why the others are no
 
 import numpy as np
 
-from . import composed, direct
+from . import composed, direct  # they fill the table
 from .library import LIBRARY
 
 LEFT_OUT = {
@@ -19,6 +19,5 @@ def outputs(name: str, attributes, inputs: list) -> list:
     """(shape, data) of each output of a legal call. Inputs have a shape and values."""
     arrays = [np.array(x.values, dtype=np.int64).reshape(x.shape) for x in inputs]
     found = LIBRARY[name](attributes, *arrays)
-    return [
-        (list(y.shape), y.ravel().tolist()) for y in (found if isinstance(found, tuple) else [found])
-    ]
+    several = found if isinstance(found, tuple) else (found,)
+    return [(list(y.shape), y.ravel().tolist()) for y in several]

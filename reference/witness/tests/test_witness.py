@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Proves that every comparison of the witnesses can fail, and that agreement passes."""
+
+import copy
+import dataclasses
+import json
+import pathlib
+import sys
+import unittest
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+
+# pylint: disable=wrong-import-position  # found through the line above
+import second_opinion
+from second_opinion import OPERATORS, Call, Refused, Tensor
+from second_opinion.basics import pointwise
+from second_opinion.judgement import NotABound, outputs
+from witness import checks, fresh, opinions
+
+COUNT = 60
+RELU = '{"id":7,"op":"relu","attrs":{},"in_prec":[8],"in":[{"shape":[3],"data":[-3,0,5]}]}'
+
+
+class Honest:
+    """A program that is of the second opinion's opinion, except for what a test makes of it."""
+
+    def __init__(self, spoil=lambda answer: None):
+        self.spoil = spoil
+
+    def operators(self) -> dict:
+        return {name: list(op.labels) for name, op in OPERATORS.items()}
+
+    def answers(self, lines: list) -> list:
+        found = list(map(opinions.second, lines))
+        for answer in found:
+            self.spoil(answer)
+        return found
+
+
+def other_value(answer: dict) -> None:
+    if answer["status"] == "ok":
+        answer["out"][-1]["data"][-1] += 1
+
+
+def other_precision(answer: dict) -> None:
+    if answer["status"] == "ok":
+        answer["out"][0]["prec"] += 1
+
+
+def other_shape(answer: dict) -> None:
+    if answer["status"] == "ok":
+        answer["out"][0]["shape"].append(1)
+
+
+def other_label(answer: dict) -> None:
+    if answer["status"] == "logic_error":
+        answer["label"] = "input.rank" if answer["label"] != "input.rank" else "input.extent"
+
+
+def replaced(name: str, results):
+    """The second opinion with another function for an operator."""
+    return mock.patch.dict(OPERATORS, {name: dataclasses.replace(OPERATORS[name], results=results)})
+
+
+class Fresh(unittest.TestCase):
+    """Fresh calls put to a program that is wrong somewhere."""
+
+    def complaints(self, program, names):
+        return checks.check_fresh(program, opinions.SECOND, 1, COUNT, names)[1]
+
+    def test_agreement_passes_for_every_operator(self):
+        compared, problems = checks.check_fresh(Honest(), opinions.SECOND, 1, COUNT)
+        self.assertEqual(problems, [])
+        self.assertEqual(compared, dict.fromkeys(OPERATORS, COUNT))
+
+    def test_another_value_precision_shape_or_label_is_seen_for_every_operator(self):
+        for name in OPERATORS:
+            lines = fresh.fresh_lines(name, 1, COUNT)
+            for spoil in (other_value, other_precision, other_shape, other_label):
+                answers = Honest(spoil).answers(lines)
+                found = [e for l, a in zip(lines, answers) for e in opinions.compare_second(l, a)]
+                legal = COUNT * fresh.LEGAL_PERCENT // 100
+                with self.subTest(name=name, spoil=spoil.__name__):
+                    expected = COUNT - legal if spoil is other_label else legal
+                    self.assertEqual(len(found), expected)
+
+    def test_a_wrong_operator_is_caught_and_shown_by_its_shortest_call(self):
+        lines = fresh.fresh_lines("relu", 1, COUNT)
+        right = Honest().answers(lines)
+        program = mock.Mock(answers=lambda asked: copy.deepcopy(right))
+        wrong = replaced("relu", lambda _, x: pointwise(x, x.precision, lambda v: v))
+        with wrong, mock.patch.object(fresh, "fresh_lines", lambda *_: lines):
+            problems = self.complaints(program, ["relu"])
+        self.assertRegex(problems[0], r"^relu: \d+ disagreements$")
+        self.assertEqual(len(problems), 1 + opinions.SHOWN)
+        self.assertRegex(problems[1], r'^  call      \{"id":\d+,"op":"relu"')
+        self.assertLessEqual(len(problems[1]), len(problems[-1]))
+
+    def test_calls_that_tell_little_are_a_complaint(self):
+        def nothing(answer):
+            answer.update(status="ok", out=[{"shape": [1], "prec": 1, "data": [0]}])
+
+        problems = checks.weak("relu", [{"status": "logic_error", "label": "op.inputs"}] * 4)
+        self.assertIn("relu: no call is refused with input.rank", problems)
+        self.assertIn("relu: 0 of 4 calls are legal, less than half", problems)
+        answers = Honest(nothing).answers(fresh.fresh_lines("relu", 1, 20))
+        self.assertIn("relu: 1 different results of 20 legal calls", checks.weak("relu", answers))
+
+    def test_a_label_out_of_reach_is_an_error(self):
+        unreachable = dataclasses.replace(OPERATORS["relu"], rules=("never",))
+        with mock.patch.dict(OPERATORS, {"relu": unreachable}):
+            with mock.patch.object(fresh, "ATTEMPTS_MAX", 3000):
+                with self.assertRaisesRegex(fresh.OutOfReach, r"relu: \['relu.never'\]"):
+                    fresh.fresh_lines("relu", 1, COUNT)
+
+    def test_a_seed_gives_the_same_calls_and_another_seed_others(self):
+        first, again, other = (fresh.fresh_lines("take", seed, COUNT) for seed in (1, 1, 2))
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, other)
+
+
+class Lists(unittest.TestCase):
+    """What the program lists beside what the second opinion has."""
+
+    def complaints(self, change):
+        listed = Honest().operators()
+        change(listed)
+        return checks.check_lists(mock.Mock(operators=lambda: listed))
+
+    def test_the_same_lists_pass(self):
+        self.assertEqual(self.complaints(lambda listed: None), [])
+
+    def test_an_operator_that_is_missing_on_either_side_is_seen(self):
+        found = self.complaints(lambda listed: listed.pop("dense"))
+        self.assertEqual(found, ["dense: not an operator of the program"])
+        found = self.complaints(lambda listed: listed.update(triple=[]))
+        self.assertEqual(found, ["triple: the second opinion has none on it"])
+
+    def test_labels_in_another_order_are_seen(self):
+        self.assertEqual(len(self.complaints(lambda listed: listed["where"].reverse())), 1)
+
+
+class Golden(unittest.TestCase):
+    """Golden vectors beside an opinion that is wrong."""
+
+    def test_a_wrong_operator_is_caught(self):
+        with replaced("relu", lambda _, x: pointwise(x, x.precision, abs)):
+            _, problems = checks.check_golden(opinions.SECOND)
+        self.assertRegex(problems[0], r"^relu.json: \d+ disagreements$")
+
+
+class Lines(unittest.TestCase):
+    """Lines that are hardly calls."""
+
+    def test_agreement_passes(self):
+        self.assertEqual(checks.check_malformed(Honest(), 1, COUNT)[1], [])
+
+    def test_another_label_is_seen(self):
+        problems = checks.check_malformed(Honest(other_label), 1, COUNT)[1]
+        self.assertRegex(problems[0], r"^lines: \d+ disagreements$")
+
+    def test_a_label_that_does_not_occur_is_a_complaint(self):
+        def renamed(answer):
+            answer["label"] = "line.key"
+
+        self.assertIn("no line is line.count", checks.check_malformed(Honest(renamed), 1, COUNT)[1])
+
+    def test_the_id_comes_back_as_it_was_written(self):
+        for written in ("7", "-0.50", "1e3", '"a\\u00e9"', "null", "true"):
+            line = RELU.replace("7", written, 1).encode()
+            with self.subTest(written):
+                self.assertTrue(second_opinion.answer(line).startswith(f'{{"id":{written},'))
+
+
+class Bounds(unittest.TestCase):
+    """The second opinion asserts what it infers."""
+
+    def test_a_result_beyond_its_inferred_precision_is_an_error(self):
+        call = Call("relu", [], [Tensor((1,), 8, [100])])
+        self.assertEqual(outputs(call)[0].values, [100])
+        with replaced("relu", lambda _, x: pointwise(x, 7, lambda v: v)):
+            with self.assertRaises(NotABound):
+                outputs(call)
+
+    def test_a_limit_that_an_operator_cannot_exceed_is_an_error(self):
+        call = Call("relu", [], [Tensor((1,), 8, [100])])
+        with replaced("relu", lambda _, x: pointwise(x, 33, lambda v: v)):
+            with self.assertRaises(NotABound):
+                outputs(call)
+
+    def test_values_are_judged_last(self):
+        with self.assertRaisesRegex(Refused, "^input.value$"):
+            outputs(Call("relu", [], [Tensor((1,), 8, [128])]))
+        with self.assertRaisesRegex(Refused, "^clip.bounds$"):
+            outputs(Call("clip", [("a_min", "1"), ("a_max", "1")], [Tensor((1,), 8, [128])]))
+
+
+class Third(unittest.TestCase):
+    """The comparison with NumPy; its answers are made here, so that none is needed."""
+
+    def compared(self, change):
+        answer = json.loads(second_opinion.answer(RELU.encode()))
+        said = [{"shape": y["shape"], "data": list(y["data"])} for y in answer["out"]]
+        change(said[0])
+        with mock.patch.object(opinions, "third", lambda line: said):
+            return opinions.compare_third(RELU, answer)
+
+    def test_the_same_passes_and_another_value_or_shape_does_not(self):
+        self.assertEqual(self.compared(lambda y: None), [])
+        self.assertEqual(len(self.compared(lambda y: y.update(data=[0, 0, 6]))), 1)
+        self.assertEqual(len(self.compared(lambda y: y.update(shape=[3, 1]))), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
