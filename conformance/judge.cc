@@ -68,7 +68,7 @@ void count(Report& r, const Item& item, const ItemResult& result) {
   c.failed += result.outcome == Outcome::failed;
   c.crashed += result.outcome == Outcome::crashed;
   c.timed_out += result.outcome == Outcome::timed_out;
-  if (item.what != Item::illegal) ++r.executed_legal[op];
+  if (item.runs()) ++r.executed_legal[op];
   for (const std::string& p : result.judged) ++r.cells[op][p].judged;
   for (const std::string& p : result.paths) ++r.paths[op][p];
   for (const auto& [property, text] : result.findings) {
@@ -181,8 +181,9 @@ Report judge(const std::string& backend, const Selection& selection, const Condu
   std::set<string_view> ops;
   for (const Item& item : items) {
     ops.insert(item.call.op->name);
-    const bool wanted = claimed(subject->manifest(), item);
-    if (item.what != Item::illegal) ++r.legal_selected, r.legal_not_claimed += !wanted;
+    const bool wanted =
+        claimed(subject->manifest(), item) && (item.what != Item::typed || subject->can_infer());
+    if (item.runs()) ++r.legal_selected, r.legal_not_claimed += !wanted;
     if (wanted)
       put.push_back(&item);
     else

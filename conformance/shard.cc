@@ -131,7 +131,7 @@ void judge_share(const std::string& backend, const std::vector<const Item*>& ite
         // All are planted by the middle of the run, for its end may hold no legal call.
         const auto due =
             static_cast<i64>(static_cast<std::size_t>(share.canaries) * 2 * n / items.size()) + 1;
-        if (planted < std::min<i64>(due, share.canaries) && !t.refusal && t.base.ok() &&
+        if (planted < std::min<i64>(due, share.canaries) && t.item->runs() && t.base.ok() &&
             result.outcome == Outcome::passed) {
           ++planted;
           flagged += canary_flagged(t, n);
@@ -241,6 +241,7 @@ class Collector {
 // A death is told even where only properties were selected that leave the dead unjudged.
 std::pair<std::string, std::string> death(const Trial& t, std::vector<std::string>& judged) {
   const Property& p = t.refusal                      ? kRejects
+                      : t.item->what == Item::typed  ? kInfers
                       : t.item->what == Item::vector ? kMatchesVectors
                                                      : kMatchesReference;
   judged.emplace_back(p.name);

@@ -215,7 +215,7 @@ class Predicate {
     if (refusal(c).label() != label_ || !subject_.manifest().claims_operator(c.op->name))
       return std::nullopt;
     Item item;
-    item.what = label_.empty() ? Item::legal : Item::illegal;
+    item.what = what_of(c);
     item.call = c;
     item.label = label_;
     Selection only;

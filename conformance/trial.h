@@ -11,11 +11,17 @@ namespace lockstep::judge {
 
 /// One selected case and what it is for.
 struct Item {
-  enum What { legal, illegal, vector } what = legal;
+  enum What {
+    legal,
+    illegal,
+    vector,
+    typed  ///< legal and too large to run: only the types of its outputs are asked for
+  } what = legal;
   Case call;
   std::string label;             ///< the error an illegal call must give
   std::string id;                ///< the case's line, or the vector's id
   std::vector<Tensor> expected;  ///< frozen outputs of a vector
+  bool runs() const { return what == legal || what == vector; }
 };
 
 /// Configurations in which a subject is run beside its own default.

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "conformance/cases/boundary.h"
 #include "conformance/cases/mutate.h"
+#include "conformance/cases/order.h"
 #include "conformance/golden/vectors.h"
 #include "conformance/property.h"
 
@@ -24,10 +26,13 @@ bool hinted(const OpInfo& op) {
                      [](const Port& p) { return p.hint != Hint::any; });
 }
 
-Item legal_item(const OpInfo& op, u64 seed, int n) {
-  Seeded draw(word(seed, 1, static_cast<u64>(n)));
+constexpr i64 kMaxRun = 4096;  // elements of a call that is run though no domain drew it
+
+// Chooses values and memory of the n-th legal call.
+Item filled_item(Case call, int n) {
+  const OpInfo& op = *call.op;
   Item item;
-  Case& c = item.call = draw_case(op, draw);
+  Case& c = item.call = std::move(call);
   c.seed = static_cast<u64>(n);
   c.fill = kOrder[static_cast<std::size_t>(n) % std::size(kOrder)];
   // Where ports say what values mean, arbitrary ones mostly miss: indices are clamped, boxes apart.
@@ -37,6 +42,11 @@ Item legal_item(const OpInfo& op, u64 seed, int n) {
   return item;
 }
 
+Item legal_item(const OpInfo& op, u64 seed, int n) {
+  Seeded draw(word(seed, 1, static_cast<u64>(n)));
+  return filled_item(draw_case(op, draw), n);
+}
+
 Item illegal_item(Case c) {
   Item item;
   item.what = Item::illegal;
@@ -44,6 +54,22 @@ Item illegal_item(Case c) {
   item.id = case_id(c);
   item.call = std::move(c);
   return item;
+}
+
+// Both sides of each label, and calls that violate two rules.
+void add_limits(const OpInfo& op, const Selection& s, bool legal, bool illegal,
+                std::vector<Item>& items) {
+  for (Boundary& b : boundaries(op, s.seed)) {
+    const Item::What side = what_of(b.legal, kMaxRun);
+    const int n = static_cast<int>(items.size());
+    if (side == Item::legal && legal) items.push_back(filled_item(std::move(b.legal), n));
+    if (side == Item::typed && s.wants(kInfers.name))
+      items.push_back({Item::typed, b.legal, {}, case_id(b.legal), {}});
+    // What is said of attributes' text is not for backends.
+    if (illegal && !b.label.starts_with("attr.")) items.push_back(illegal_item(b.illegal));
+  }
+  if (!illegal) return;
+  for (Twofold& t : order_of(op, s.seed).calls) items.push_back(illegal_item(std::move(t.call)));
 }
 
 // Takes one item of each list in turn.
@@ -78,12 +104,8 @@ std::vector<Item> explicit_items(const Selection& s) {
       items.push_back(vector_item(std::move(*at)));
       continue;
     }
-    Case c = parse_case(id);
-    if (refusal(c).refused()) {
-      items.push_back(illegal_item(std::move(c)));
-    } else {
-      items.push_back({Item::legal, c, {}, case_id(c), {}});
-    }
+    const Case c = parse_case(id);
+    items.push_back({what_of(c), c, refusal(c).label(), case_id(c), {}});
   }
   return items;
 }
@@ -119,6 +141,11 @@ bool wants_legal(const Selection& s) {
 bool Selection::wants(string_view property) const {
   return properties.empty() ||
          std::find(properties.begin(), properties.end(), property) != properties.end();
+}
+
+Item::What what_of(const Case& c, i64 most) {
+  if (refusal(c).refused()) return Item::illegal;
+  return elements_of(c) > most ? Item::typed : Item::legal;
 }
 
 TierSize tier_size(int tier) {
@@ -164,9 +191,11 @@ std::vector<Item> select_cases(const Selection& s) {
     for (std::size_t k = 0; k < ops.size(); ++k) {
       for (int n = 0; wants_legal(s) && n < size.legal; ++n)
         lists[k].push_back(legal_item(*ops[k], s.seed, n));
-      if (s.wants(kRejects.name) || s.wants(kInfers.name))
+      const bool illegal = s.wants(kRejects.name) || s.wants(kInfers.name);
+      if (illegal)
         for (Case& c : illegal_cases(*ops[k], s.seed, size.illegal))
           lists[k].push_back(illegal_item(std::move(c)));
+      if (s.tier > 0) add_limits(*ops[k], s, wants_legal(s), illegal, lists[k]);
     }
     lists.push_back(vector_items(s, ops));
     items = interleave(std::move(lists));

@@ -40,6 +40,9 @@ bool glob(string_view pattern, string_view text);
 /// @throws UsageError for a glob that matches none.
 std::vector<const OpInfo*> selected_operators(const Selection& s);
 
+/// What a call is selected for: to be run unless it is illegal or has more elements than that.
+Item::What what_of(const Case& c, i64 most = i64{1} << 24);
+
 /// Every selected case. Operators take turns, so that a prefix says something about each.
 /// @throws UsageError for an unknown operator, property or case.
 std::vector<Item> select_cases(const Selection& s);

@@ -34,9 +34,9 @@ int emit(Selection& s) {
   finish_selection(s);
   const std::vector<Item> items = select_cases(s);
   for (const Item& item : items) {
+    if (item.what == Item::typed) continue;  // a line is a call to run
     // An illegal call has no data: it is refused before anybody looks.
-    const std::vector<Tensor> in =
-        item.what == Item::illegal ? std::vector<Tensor>() : inputs_of(item.call);
+    const std::vector<Tensor> in = item.runs() ? inputs_of(item.call) : std::vector<Tensor>();
     fmt::print("{}\n", write_request(item.call, in, "\"" + item.id + "\""));
   }
   return static_cast<int>(items.empty() ? Exit::incomplete : Exit::pass);

@@ -14,6 +14,6 @@ std::optional<Finding> inspect_inputs_untouched(const Trial& t) {
 
 const Property kInputsUntouched{
     "inputs_untouched", "inputs, and memory beside them, stay as they were",
-    [](const Trial& t) { return t.watched && !t.refusal; }, inspect_inputs_untouched};
+    [](const Trial& t) { return t.watched && t.item->runs(); }, inspect_inputs_untouched};
 
 }  // namespace lockstep::judge

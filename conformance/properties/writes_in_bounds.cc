@@ -14,6 +14,6 @@ std::optional<Finding> inspect_writes_in_bounds(const Trial& t) {
 
 const Property kWritesInBounds{
     "writes_in_bounds", "nothing beside the outputs is written, padding cells included",
-    [](const Trial& t) { return t.watched && !t.refusal; }, inspect_writes_in_bounds};
+    [](const Trial& t) { return t.watched && t.item->runs(); }, inspect_writes_in_bounds};
 
 }  // namespace lockstep::judge
