@@ -62,8 +62,13 @@ struct SliceLike {
       c.attrs.axis.push(draw.coin() ? d : d - x.size);
     }
     Shape like;
-    for (int d = 0; d < rank; ++d)
-      like.push(d < both && is_cut(c.attrs, d, x.size) ? draw(1, x[d]) : draw(1, 3));
+    i64 most = 8;  // elements along the axes that do not matter
+    for (int d = 0; d < rank; ++d) {
+      const bool cut = d < both && is_cut(c.attrs, d, x.size);
+      const i64 n = draw(1, cut ? x[d] : min(3, most));
+      like.push(n);
+      if (!cut) most /= n;
+    }
     const int p = draw.precision(), q = draw.precision();
     c.add(x, p);
     c.add(like, q);

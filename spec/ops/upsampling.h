@@ -36,7 +36,7 @@ struct Upsampling {
     Case<Attrs> c;
     c.attrs.scale = draw(0, 5) == 5 ? draw(4, 9) : draw(1, 3);
     const i64 batch = draw(1, 2), channels = draw(1, 3);
-    const i64 height = draw.extent(18 / c.attrs.scale), width = draw.extent(66 / c.attrs.scale);
+    const i64 height = draw.extent(12 / c.attrs.scale), width = draw.extent(66 / c.attrs.scale);
     c.add({batch, channels, height, width}, draw.precision());
     return c;
   }
