@@ -15,8 +15,11 @@ struct Broadcast {
       {"Y", {1, kMaxRank}, "the larger extent of each aligned pair"}};
   static constexpr std::tuple<> attrs{};
   static constexpr Erratum errata[] = {
-      {"Shapes align from the right. The formula of the older text aligns them from the left, "
-       "which the deployed runtime never did."}};
+      {.text =
+           "Shapes align from the right; the formula of the older text aligns them from the left.",
+       .reason = "The deployed runtime aligns from the right, and so do all array languages.",
+       .example = "a row added to each row",
+       .op = "broadcast_add"}};
 
   /// The extent of axis d of a result of that rank; 1 where the shape is shorter.
   static constexpr i64 aligned(const Type& x, int d, int rank) {

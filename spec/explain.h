@@ -8,6 +8,9 @@
 
 namespace lockstep {
 
+/// Major: a published result is another one. Minor: something is new.
+inline constexpr string_view kSpecificationVersion = "0.1";
+
 /// A label that calls of any operator can be refused with, and when that is.
 struct SharedLabel {
   string_view label, text;
@@ -30,6 +33,27 @@ inline constexpr SharedLabel kSharedLabels[] = {
     {"input.precision", "the precision of an input lies outside 1..32", true},
     {"input.value", "an element of an input lies outside its declared precision", false},
 };
+
+/// Errata that are about every operator alike.
+inline constexpr Erratum kSharedErrata[] = {
+    {.text = "What a caller, a model file or a parameter file can cause is a logic error. The "
+             "deployed runtime reports some of it as its own: an unknown operator or attribute, an "
+             "attribute that is missing or unreadable, malformed JSON, a bad tensor header.",
+     .reason = "Who is at fault must be the same on every machine.",
+     .label = "attr.unknown",
+     .op = "conv2d"},
+    {.text = "Every attribute has bounds; the deployed runtime lacks some of them.",
+     .reason = "Within the bounds no index and no shape can overflow 64 bits.",
+     .label = "attr.range",
+     .op = "max_pool2d"},
+    {.text = "A dtype is int32, or same where it says so; the deployed runtime takes any.",
+     .reason = "A word without effect must not look as if it had one.",
+     .example = "attr.range: dtype = 'no_such_word'",
+     .op = "sum"},
+    {.text = "A plus sign before an integer is accepted; the deployed runtime refuses it.",
+     .reason = "It means nothing else.",
+     .example = "units spelled '+01'",
+     .op = "dense"}};
 
 /// A label of one operator and what it requires.
 struct OwnLabel {

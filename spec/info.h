@@ -58,6 +58,7 @@ struct OpInfo {
   Span<AttrInfo> attrs;
   Span<RuleInfo> rules;
   Span<Erratum> errata;
+  string_view gas_text = "1";  ///< what `gas` gives, in words
   Exceeds exceeds = kNothing;
   bool in_place = false;   ///< an output may take the storage of input 0 or 1 in a graph
   bool pointwise = false;  ///< defined by `at`, else by `eval`
@@ -68,6 +69,8 @@ struct OpInfo {
   /// The first violated rule, -1 if there is none. Attributes and input types are legal.
   int (*first_broken)(Attributes, Types) = nullptr;
   Inferred (*infer)(Attributes, Types) = nullptr;
+  /// The gas of one element of output 0 of a legal call.
+  i64 (*gas)(Attributes, Types) = nullptr;
   /// Outputs of a legal call, over range-checked views.
   void (*evaluate)(Attributes, Span<CheckedView>, Span<CheckedOut>) = nullptr;
   void (*domain)(Draw&, Drawn&) = nullptr;
@@ -186,6 +189,12 @@ struct Row {
   static constexpr Inferred infer(Attributes a, Types in) {
     return Op::infer(from_attributes<Op>(a), in);
   }
+  static constexpr i64 gas([[maybe_unused]] Attributes a, [[maybe_unused]] Types in) {
+    if constexpr (requires { Op::gas; })
+      return Op::gas.base(from_attributes<Op>(a), in);
+    else
+      return 1;
+  }
   static constexpr void evaluate(Attributes a, Span<CheckedView> in, Span<CheckedOut> out) {
     lockstep::evaluate<Op>(from_attributes<Op>(a), in, out);
   }
@@ -227,9 +236,11 @@ struct Row {
       o.errata = {Op::errata, static_cast<int>(std::size(Op::errata))};
     if constexpr (requires { Op::exceeds; }) o.exceeds = Op::exceeds;
     if constexpr (requires { Op::in_place; }) o.in_place = Op::in_place;
+    if constexpr (requires { Op::gas; }) o.gas_text = Op::gas.text;
     o.inputs_needed = inputs_needed;
     o.first_broken = first_broken;
     o.infer = infer;
+    o.gas = gas;
     o.evaluate = evaluate;
     o.domain = domain;
     o.example = example;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "spec/arithmetic.h"
+#include "spec/erratum.h"
 
 namespace lockstep {
 
@@ -380,6 +381,13 @@ struct Rule {
   bool (*holds)(const Attrs&, Types);
 };
 
+/// What one element of output 0 costs a network that charges for calls, where that is not 1.
+template <class Attrs>
+struct Gas {
+  string_view text;
+  i64 (*base)(const Attrs&, Types);  ///< of a legal call
+};
+
 /// The types of an operator's outputs.
 struct Inferred {
   Type type[kMaxOutputs];
@@ -453,11 +461,6 @@ struct Example {
   Attrs attrs;
   Literal in[3];
   Literal out[kMaxOutputs];
-};
-
-/// A departure from the older documents or the deployed runtime, with its reason.
-struct Erratum {
-  string_view text;
 };
 
 template <class Op>

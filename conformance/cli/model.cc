@@ -182,6 +182,7 @@ void show(const std::string& directory) {
     fmt::print("{:<20} {:<18} {:<18} {}\n", n.name, n.is_variable() ? "variable" : n.op->name,
                types, fmt::join(n.inputs, " "));
   }
+  fmt::print("{} bytes of storage, {} gas\n", g.storage_bytes(), g.gas());
 }
 
 }  // namespace
@@ -204,7 +205,8 @@ void add_model(CLI::App& app, Session& session) {
   verb->callback([o, &session] { session.exit = run(*o); });
 
   auto directory = std::make_shared<std::string>();
-  CLI::App* shown = group->add_subcommand("show", "List a model's nodes with types and inputs");
+  CLI::App* shown = group->add_subcommand(
+      "show", "List a model's nodes with types and inputs; its storage and its gas");
   shown->add_option("directory", *directory, "holds symbol.json")
       ->required()
       ->check(CLI::ExistingDirectory);

@@ -83,31 +83,31 @@ def members(text: str, struct: str, path: pathlib.Path):
 
 
 def find_base(root: pathlib.Path, path: pathlib.Path, base: str) -> pathlib.Path:
-    """The header, included by the one at `path`, that defines struct `base`."""
-    for include in INCLUDE.findall(path.read_text(encoding="ascii")):
-        if re.search(rf"^struct {base}\b", (root / include).read_text(), re.MULTILINE):
-            return root / include
-    raise HeaderError(f"{path}: no header it includes defines struct {base}")
+    """The header, the one at `path` or one that it includes, that defines struct `base`."""
+    includes = [root / name for name in INCLUDE.findall(path.read_text(encoding="ascii"))]
+    for header in (path, *includes):
+        if re.search(rf"^struct {base}\b", header.read_text(encoding="ascii"), re.MULTILINE):
+            return header
+    raise HeaderError(f"{path}: neither it nor a header it includes defines struct {base}")
 
 
 class Header:
-    """The struct of one operator with its base, if it has one."""
+    """The struct of one operator with its bases."""
 
     # What the page shows in tables, and what is not about meaning.
     TABLES = frozenset(
         "Attrs name alias profile summary formula exceeds in_place errata inputs outputs attrs "
-        "inputs_needed rules domain examples".split()
+        "inputs_needed rules gas domain examples".split()
     )
 
     def __init__(self, root: pathlib.Path, name: str):
         self.path = root / "spec" / "ops" / f"{name}.h"
         struct = "".join(word.capitalize() for word in name.split("_"))
         self.members, base = members(self.path.read_text(encoding="ascii"), struct, self.path)
-        if base:
-            path = find_base(root, self.path, base)
-            inherited, deeper = members(path.read_text(encoding="ascii"), base, path)
-            if deeper:
-                raise HeaderError(f"{path}: {base} has a base of its own")
+        path = self.path
+        while base:
+            path = find_base(root, path, base)
+            inherited, base = members(path.read_text(encoding="ascii"), base, path)
             own = frozenset().union(*(m.names for m in self.members))
             self.members = [m for m in inherited if not m.names & own] + self.members
 

@@ -25,6 +25,7 @@ namespace lockstep::graph {
 ///  * `model.shape`      a declared shape is illegal, or is not the inferred one
 ///  * `model.heads`      there is no head, or the heads do not fit each other or the postprocess
 ///  * `model.storage`    two live tensors share a storage id, or storage exceeds 2^32 bytes
+///  * `model.gas`        one element, all tensors or all calls cost more gas than allowed
 ///  * `model.params`     a parameter is missing, has another shape, or is of no variable
 ///  * `model.input`      the input has another length than "data" needs
 ///

@@ -65,6 +65,7 @@ class GraphBuilder {
     check_heads();
     find_last_uses();
     graph_.storage_bytes_ = check_storage(graph_);
+    graph_.gas_ = check_gas(graph_);
   }
 
  private:

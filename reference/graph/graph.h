@@ -40,7 +40,7 @@ struct Entry {
 /// Where a document has several faults, the error is the first in this order: form (read_symbol);
 /// version; node by node `op`, inputs, operator and the counts it states; variables; lengths of the
 /// lists; arg_nodes, node_row_ptr and dltype of cvm_1.0.0; device_index; precisions; node by node
-/// attributes, call and shapes; heads; storage.
+/// attributes, call and shapes; heads; storage; gas.
 class Graph {
  public:
   /// @throws Error for a document that breaks a rule.
@@ -58,6 +58,8 @@ class Graph {
   const std::string& version() const { return version_; }
   /// The sum over storage ids of the largest tensor that uses each.
   i64 storage_bytes() const { return storage_bytes_; }
+  /// What a run costs (spec/gas.h).
+  i64 gas() const { return gas_; }
   /// The last_use of an entry that no node's call ends: a head or a parameter.
   int forever() const { return static_cast<int>(nodes_.size()); }
 
@@ -68,7 +70,7 @@ class Graph {
   std::vector<int> heads_;
   int data_ = -1;
   std::string postprocess_, version_;
-  i64 storage_bytes_ = 0;
+  i64 storage_bytes_ = 0, gas_ = 0;
 };
 
 /// What of a head's shape stands before its last axis: the number of its rows.
@@ -80,6 +82,10 @@ i64 row_count(const Type& head);
 /// the end; any other tensor from its call to the last one that reads it.
 /// @throws Error model.storage
 i64 check_storage(const Graph& graph);
+
+/// The gas of all nodes together (spec/gas.h).
+/// @throws Error model.gas where a limit is exceeded.
+i64 check_gas(const Graph& graph);
 
 /// How a message names a node.
 std::string describe(const Graph& graph, int node);

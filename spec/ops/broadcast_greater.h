@@ -15,8 +15,9 @@ struct BroadcastGreater : Broadcast {
   static constexpr Exceeds exceeds = kShape;
   static constexpr Erratum errata[] = {
       Broadcast::errata[0],
-      {"The precision is at least 2. The deployed runtime infers that of A, which is no bound when "
-       "it is 1."}};
+      {.text = "The precision is at least 2; the deployed runtime infers that of A.",
+       .reason = "A result of 1 needs 2 bits, also where A has 1 bit.",
+       .example = "one bit in, two bits out: a 1 needs them"}};
 
   static constexpr Inferred infer(const Attrs&, Types in) {
     return Type{common(in), static_cast<int>(max(in[A].precision, 2))};

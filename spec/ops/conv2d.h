@@ -27,8 +27,13 @@ struct Conv2d {
       \quad g = \lfloor o / (channels / groups) \rfloor, \; IC = C / groups)";
   static constexpr Exceeds exceeds = kShapeAndPrecision;
   static constexpr Erratum errata[] = {
-      {"Every shape that the attributes imply is checked; the deployed runtime trusts them."},
-      {"The sums of the older text run one term too far."}};
+      {.text =
+           "Every shape that the attributes imply is checked; the deployed runtime trusts them.",
+       .reason = "Reading beyond a tensor has no outcome that all machines share.",
+       .label = "weight"},
+      {.text = "Sums end before IC, KH and KW; those of the older text run one term too far.",
+       .reason = "W has no element at those places.",
+       .example = "the sum of a diagonal"}};
   enum { X, W, B };
   static constexpr Port inputs[] = {
       {"X", {4, 4}, "(N, C, H, W)"},
@@ -80,6 +85,10 @@ struct Conv2d {
     const i64 height = room(a, in, 0) / a.strides[0] + 1, width = room(a, in, 1) / a.strides[1] + 1;
     return Type{{in[X].dim(0), a.channels, height, width}, static_cast<int>(p)};
   }
+  static constexpr Gas<Attrs> gas{
+      "3 (C / groups) KH KW, and 1 more with a bias", [](const Attrs& a, Types in) {
+        return 3 * (volume(in[W].shape) / a.channels) + (a.use_bias ? 1 : 0);
+      }};
   static constexpr Case<Attrs> domain(Draw& draw) {
     enum { kPlain, kDepthwise, kGrouped, kDeep };  // deep: 1x1, so that depth() stays affordable
     const i64 kind = draw(0, 3);

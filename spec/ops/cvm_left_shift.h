@@ -18,8 +18,10 @@ struct CvmLeftShift : Elementwise {
   static constexpr string_view formula =
       R"(Y[y] = \max(-a, \min(a, X[y] \cdot 2^{shift\_bit})), \quad a = 2^{precision-1} - 1)";
   static constexpr Erratum errata[] = {
-      {"A product of more than 32 bits is the caller's fault; the deployed runtime reports its "
-       "own."}};
+      {.text = "A product of more than 32 bits is the caller's fault; the deployed runtime reports "
+               "its own.",
+       .reason = "Types and attributes decide it, and both come from the caller.",
+       .label = "width"}};
   static constexpr std::tuple attrs{
       Field{"precision", &Attrs::precision, {1, kMaxPrecision}, "of the output"}.required(),
       Field{"shift_bit", &Attrs::shift_bit, {1, 32}, "the exponent of the factor"}.required(),

@@ -20,8 +20,11 @@ struct CvmRightShift : Elementwise {
       R"(Y[y] = \max(-a, \min(a, \lfloor (\lfloor X[y] / 2^{s-1} \rfloor + 1) / 2 \rfloor)),
       \quad s = shift\_bit, \; a = 2^{precision-1} - 1)";
   static constexpr Erratum errata[] = {
-      {"The rounding is exact over the integers: 2^31 - 1 shifted by 1 is 2^30. In the deployed "
-       "runtime the addition of the rounding bit wraps."}};
+      {.text =
+           "2^31 - 1 shifted by 1 is 2^30; in the deployed runtime the addition of the rounding "
+           "bit wraps.",
+       .reason = "Rounding is exact over the integers; a wrapped sum is undefined in C.",
+       .example = "the rounding bit does not wrap"}};
   static constexpr std::tuple attrs{
       Field{"precision", &Attrs::precision, {1, kMaxPrecision}, "of the output"}.required(),
       Field{"shift_bit", &Attrs::shift_bit, {1, 32}, "the exponent of the divisor"}.required(),

@@ -19,7 +19,10 @@ struct Dense {
   static constexpr string_view formula = R"(Y[m,n] = B[n] + \sum_{k<K} X[m,k] \cdot W[n,k])";
   static constexpr Exceeds exceeds = kShapeAndPrecision;
   static constexpr Erratum errata[] = {
-      {"A weight of the wrong shape is the caller's fault; the deployed runtime reports its own."}};
+      {.text = "A weight of the wrong shape is the caller's fault; the deployed runtime reports "
+               "its own.",
+       .reason = "Types and attributes decide it, and both come from the caller.",
+       .label = "weight"}};
   enum { X, W, B };
   static constexpr Port inputs[] = {
       {"X", {2, 2}, "(M, K)"},
@@ -45,6 +48,9 @@ struct Dense {
     const i64 p = a.use_bias ? max(products, in[B].precision) + 1 : products;
     return Type{{in[X].dim(0), a.units}, static_cast<int>(p)};
   }
+  static constexpr Gas<Attrs> gas{"3 K, and 1 more with a bias", [](const Attrs& a, Types in) {
+                                    return 3 * in[X].dim(1) + (a.use_bias ? 1 : 0);
+                                  }};
   static constexpr Case<Attrs> domain(Draw& draw) {
     Case<Attrs> c;
     const i64 k = draw.depth(), rows = draw.extent(min(17, 4400 / k));

@@ -20,8 +20,9 @@ struct GetValidCounts {
       "order, fills the others with -1, and counts the rows that pass.";
   static constexpr string_view formula = R"(count[b] = |\{q : X[b,q,1] > score\_threshold\}|)";
   static constexpr Erratum errata[] = {
-      {"The rows have at least 2 bits, which the fill of -1 needs; the deployed runtime infers the "
-       "precision of X."}};
+      {.text = "The rows have at least 2 bits; the deployed runtime infers the precision of X.",
+       .reason = "The fill of -1 needs 2 bits, also where X has 1 bit.",
+       .example = "one bit in, two bits out: the fill needs them"}};
   enum { X };
   enum { Count, Rows };
   static constexpr Port inputs[] = {{"X", {3, 3}, "(B, n, K), scores in column 1", Hint::score}};

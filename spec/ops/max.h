@@ -11,8 +11,11 @@ struct Max : Reduce {
       "Takes the largest element along the given axes. The precision stays.";
   static constexpr string_view formula = R"(Y[y] = \max_{x \in X : x|_{kept} = y} X[x])";
   static constexpr Erratum errata[] = {
-      {"The maximum of all-negative data is negative. The deployed runtime returns max(0, .) when "
-       "it reduces all axes."}};
+      {.text =
+           "The maximum of negative numbers is negative; reducing all axes, the deployed runtime "
+           "gives 0.",
+       .reason = "A maximum is one of the elements, whichever axes are reduced.",
+       .example = "everything, all of it negative"}};
 
   static constexpr Inferred infer(const Attrs& a, Types in) {
     return Type{kept(a, in[X]), in[X].precision};

@@ -59,6 +59,8 @@ struct MaxPool2d {
     const Type& x = in[X];
     return Type{{x.dim(0), x.dim(1), extent(a, in, 0), extent(a, in, 1)}, x.precision};
   }
+  static constexpr Gas<Attrs> gas{
+      "KH KW", [](const Attrs& a, Types) { return a.pool_size[0] * a.pool_size[1]; }};
   static constexpr Case<Attrs> domain(Draw& draw) {
     Case<Attrs> c;
     Attrs& a = c.attrs;

@@ -11,8 +11,10 @@ struct Negative : Unary {
       "Changes the sign of each element; the range is symmetric, so it always fits.";
   static constexpr string_view formula = "Y[y] = -X[y]";
   static constexpr Erratum errata[] = {
-      {"The output may take the storage of the input. The deployed runtime's list misspells the "
-       "name."}};
+      {.text =
+           "The output may take the storage of the input; the deployed list misspells the name.",
+       .reason = "It is an element by element operator like the others of that list.",
+       .test = "Storage.NegativeIsInPlace"}};
 
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) { return -i64{in[X](y)}; }
   static constexpr Example<Attrs> examples[] = {

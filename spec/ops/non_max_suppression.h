@@ -24,10 +24,12 @@ struct NonMaxSuppression {
       R"(\mathrm{iou} = \lfloor 100 \cdot O / (A_1 + A_2 - O) \rfloor,
       \quad O = \text{overlap}, \; A = (x_2 - x_1)(y_2 - y_1))";
   static constexpr Erratum errata[] = {
-      {"The output has at least 2 bits, which the fill of -1 needs; the deployed runtime infers "
-       "the precision of X."},
-      {"X has at most 31 bits; the deployed runtime checks nothing, and its 32-bit differences of "
-       "coordinates overflow."}};
+      {.text = "The output has at least 2 bits; the deployed runtime infers the precision of X.",
+       .reason = "The fill of -1 needs 2 bits, also where X has 1 bit.",
+       .example = "one bit in, two bits out: the fill needs them"},
+      {.text = "X has at most 31 bits; the deployed runtime checks nothing.",
+       .reason = "Its 32-bit differences of wider coordinates overflow, which is undefined in C.",
+       .label = "bits"}};
   enum { X, Valid };
   static constexpr int kId = 0, kScore = 1, kX1 = 2, kY1 = 3, kX2 = 4, kY2 = 5, kColumns = 6;
   static constexpr Port inputs[] = {
@@ -58,6 +60,7 @@ struct NonMaxSuppression {
   static constexpr Inferred infer(const Attrs&, Types in) {
     return Type{in[X].shape, in[X].precision > 2 ? in[X].precision : 2};
   }
+  static constexpr Gas<Attrs> gas{"20 B", [](const Attrs&, Types in) { return 20 * in[X].dim(0); }};
   static constexpr Case<Attrs> domain(Draw& draw) {
     Case<Attrs> c;
     const i64 batch = draw(1, 3), rows = draw.coin() ? draw(2, 12) : draw.extent(33);
@@ -139,6 +142,10 @@ struct NonMaxSuppression {
        {.force_suppress = true},
        {{{1, 3, 6}, 8, {-1, 9, 0, 0, 9, 9, 3, 8, 0, 0, 9, 9, 3, 99, 0, 0, 9, 9}}, {{1}, 8, {2}}},
        {{{1, 3, 6}, 8, {3, 8, 0, 0, 9, 9, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}}}},
+      {"one bit in, two bits out: the fill needs them",
+       {},
+       {{{1, 1, 6}, 1, {0, 0, 0, 0, 0, 0}}, {{1}, 1, {0}}},
+       {{{1, 1, 6}, 2, {-1, -1, -1, -1, -1, -1}}}},
       {"equal scores in their order; no more than one is kept",
        {.max_output_size = 1},
        {{{1, 2, 6}, 8, {5, 7, 0, 0, 1, 1, 4, 7, 2, 2, 3, 3}}, {{1}, 8, {2}}},

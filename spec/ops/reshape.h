@@ -25,8 +25,12 @@ struct Reshape {
   static constexpr Exceeds exceeds = kShape;
   static constexpr bool in_place = true;
   static constexpr Erratum errata[] = {
-      {"Every target has one outcome. The deployed runtime crashes, indexes wrongly or accepts "
-       "negative extents on some of them, and skips entries below -4."}};
+      {.text =
+           "-1 works after -2, -3 and -4, and every other target has one outcome too; on some the "
+           "deployed runtime crashes, indexes wrongly or accepts negative extents, and it skips "
+           "entries below -4.",
+       .reason = "A target is text of the caller: it has a meaning or a label, nothing else.",
+       .example = "infer after the rest"}};
   enum { X };
   static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "the target, its codes replaced"}};

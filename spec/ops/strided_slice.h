@@ -20,8 +20,11 @@ struct StridedSlice {
   static constexpr string_view formula =
       R"(Y[\ldots, d_i, \ldots] = X[\ldots, b_i + s_i d_i, \ldots])";
   static constexpr Erratum errata[] = {
-      {"begin, end and stride are no longer than the rank; the deployed runtime reads out of "
-       "bounds."}};
+      {.text =
+           "begin, end and stride are no longer than the rank; the deployed runtime reads out of "
+           "bounds.",
+       .reason = "Reading beyond a shape has no outcome that all machines share.",
+       .label = "length"}};
   enum { X };
   static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "what is kept on each axis"}};

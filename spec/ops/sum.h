@@ -17,6 +17,9 @@ struct Sum : Reduce {
     const Shape y = kept(a, in[X]);
     return Type{y, in[X].precision + bit_length(volume(in[X].shape) / volume(y))};
   }
+  static constexpr Gas<Attrs> gas{"|X| / |Y|", [](const Attrs& a, Types in) {
+                                    return volume(in[X].shape) / volume(kept(a, in[X]));
+                                  }};
   static constexpr Case<Attrs> domain(Draw& draw) { return reduced(draw, 22); }
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     return sum_over(window(a, in[X], y), [&](const Index& x) { return i64{in[X](x)}; });

@@ -17,8 +17,15 @@ struct Where {
       R"(Y[i] = \begin{cases} x[i] & c[i] \ne 0 \\ y[i] & \text{otherwise} \end{cases},
       \quad c[i_0] \text{ where the condition has rank 1})";
   static constexpr Erratum errata[] = {
-      {"The precision is the larger one of x and y. The deployed runtime infers the condition's."},
-      {"A condition of rank 1 selects whole rows. The deployed runtime writes a quarter of each."}};
+      {.text =
+           "The precision is the larger one of x and y; the deployed runtime infers that of the "
+           "condition.",
+       .reason = "The result holds elements of x and y and none of the condition.",
+       .example = "whole rows; x and y decide the precision"},
+      {.text = "A condition of rank 1 selects whole rows; the deployed runtime writes a quarter of "
+               "each.",
+       .reason = "It copies as many bytes as a row has elements, and an element has four.",
+       .example = "whole rows; x and y decide the precision"}};
   enum { Condition, X, Y };
   static constexpr Port inputs[] = {
       {"condition", {1, kMaxRank}, "as x, or (extent of the first axis of x)", Hint::flag},

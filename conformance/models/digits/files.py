@@ -3,6 +3,8 @@
 
 import hashlib
 import json
+import math
+import re
 import struct
 
 import numpy as np
@@ -116,12 +118,26 @@ def dataset_json(image_bytes, shape, labels):
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def expected_json(logits, labels, files):
+def gas(nodes):
+    """The cost of a run: five for every element, and the operators' own for their outputs."""
+    total = 0
+    for node in nodes:
+        work = 0 if node.op == "null" else 1
+        if node.op in ("conv2d", "dense"):  # with a bias, which costs 1
+            work += 3 * math.prod(nodes[node.inputs[1]].shape[1:])
+        if node.op == "max_pool2d":
+            work = math.prod(map(int, re.findall(r"\d+", node.attrs["pool_size"])))
+        total += (5 + work) * math.prod(node.shape)
+    return total
+
+
+def expected_json(logits, labels, nodes, files):
     """Records the outputs that every backend must reproduce."""
     rows = logits.astype("<i4")
     parts = {
         "images": len(labels),
         "correct": int((np.argmax(logits, axis=1) == labels).sum()),
+        "gas": gas(nodes),
         "sha256": sha256(rows.tobytes()),
         "sha256_first_20": sha256(rows[:FIRST].tobytes()),
         "files": {name: sha256(data) for name, data in sorted(files.items())},
@@ -139,7 +155,7 @@ def write_all(folder, nodes, images, labels, logits):
         "images.bin": image_bytes,
         "dataset.json": dataset_json(image_bytes, nodes[0].shape, labels).encode(),
     }
-    files["expected.json"] = expected_json(logits, labels, files).encode()
+    files["expected.json"] = expected_json(logits, labels, nodes, files).encode()
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (folder / name).write_bytes(data)

@@ -319,6 +319,21 @@ def check_storage(nodes):
             require(in_place, f"{node.name} overwrites {earlier.name}, which is still needed")
 
 
+def gas(nodes):
+    """What a run costs: 5 for each element, and for each output element the terms of its sum, three
+    times, the elements of its window, or 1."""
+
+    def of_an_element(node):
+        if node.op in ("conv2d", "dense"):
+            weight = nodes[node.inputs[1]]
+            return 3 * math.prod(weight.shape[1:]) + (1 if len(node.inputs) == 3 else 0)
+        return math.prod(node.pair("pool_size", "")) if node.op == "max_pool2d" else 1
+
+    calls = [node for node in nodes if not node.is_variable]
+    work = sum(of_an_element(node) * math.prod(node.shape) for node in calls)
+    return 5 * sum(math.prod(node.shape) for node in nodes) + work
+
+
 def check_parameters(nodes, parameters):
     """The parameters are the variables but "data", each of its declared shape and precision."""
     variables = {node.name: node for node in nodes if node.is_variable}
@@ -381,6 +396,8 @@ def verify(folder, count):
     check_types(nodes)
     check_storage(nodes)
     print(f"{len(nodes)} nodes: references, shapes, precisions and storage are as inferred")
+    require(gas(nodes) == expected["gas"], f"the gas is {gas(nodes)}")
+    print(f"a run costs {gas(nodes)} gas, as recorded")
     print(f"{len(parameters)} parameters lie in their declared domains")
 
     dataset = json.loads(contents["dataset.json"])

@@ -38,6 +38,12 @@ std::vector<i32> logits(const std::vector<std::byte>& output) {
   return values;
 }
 
+// The recorded gas is what verify.py, which shares no code with this, works out too.
+TEST(Digits, CostTheRecordedGas) {
+  const auto expected = nlohmann::json::parse(contents("expected.json"));
+  EXPECT_EQ(Graph(contents("symbol.json")).gas(), expected["gas"].get<i64>());
+}
+
 TEST(Digits, AreRecognizedAsOftenAsRecorded) {
   const Model model(Graph(contents("symbol.json")), parameters());
   const auto expected = nlohmann::json::parse(contents("expected.json"));

@@ -32,6 +32,8 @@ TEST(Storage, AnInPlaceCallMayOverwriteItsLastInput) {
   EXPECT_EQ(with_ids(chain({"relu", "relu"}), {0, 0, 0}), "");  // "data" itself
 }
 
+TEST(Storage, NegativeIsInPlace) { EXPECT_EQ(with_ids(chain({"sum", "negative"}), {0, 1, 1}), ""); }
+
 TEST(Storage, AnyOtherCallMayNot) {
   EXPECT_EQ(with_ids(chain({"sum"}), {0, 0}), "model.storage");
   EXPECT_EQ(with_ids(chain({"relu", "sum"}), {0, 1, 1}), "model.storage");

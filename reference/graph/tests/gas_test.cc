@@ -1,0 +1,55 @@
+#include <gtest/gtest.h>
+
+#include "reference/graph/tests/draft.h"
+
+namespace lockstep::graph {
+namespace {
+
+TEST(Gas, OfAGraphIsThatOfItsVariablesAndItsCalls) {
+  // data 8, weight 12, dense 6 at 3 * 4, relu 6 at 1.
+  EXPECT_EQ(Graph(small_draft().text()).gas(), 5 * (8 + 12 + 6 + 6) + 6 * 12 + 6);
+}
+
+TEST(Gas, OfABroadcastIsTheDocumentsExample) {
+  Draft d;
+  d.variable("data", {2}, 8);
+  d.variable("w", {2}, 8);
+  d.call("broadcast_add", {{0, 0}, {1, 0}}, {{2}});
+  d.head(2);
+  EXPECT_EQ(Graph(d.text()).gas(), 32);
+}
+
+TEST(Gas, CountsEveryTensorEvenOneNobodyReads) {
+  Draft d;
+  d.variable("data", {1, 2, 6}, 8);
+  d.variable("unused", {3}, 8);
+  d.call("get_valid_counts", {{0, 0}}, {{1}, {1, 2, 6}});
+  d.head(2, 1);
+  EXPECT_EQ(Graph(d.text()).gas(), 5 * (12 + 3 + 1 + 12) + 1);
+}
+
+// 2^20 elements at 3 k + 1; 2^40 is the most.
+Draft wide_dense(i64 k) {
+  Draft d;
+  d.variable("data", {1024, k}, 4);
+  d.variable("weight", {1024, k}, 4);
+  d.variable("bias", {1024}, 4);
+  d.call("dense", {{0, 0}, {1, 0}, {2, 0}}, {{1024, 1024}}, {{"units", "1024"}});
+  d.head(3);
+  return d;
+}
+constexpr i64 kLongest = (i64{1} << 20) / 3;
+
+TEST(Gas, AboveALimitIsTheFaultOfTheModel) {
+  EXPECT_EQ(label_of(wide_dense(kLongest).text()), "");
+  EXPECT_EQ(label_of(wide_dense(kLongest + 1).text()), "model.gas");
+}
+
+TEST(Gas, IsJudgedAfterStorage) {
+  Draft d = wide_dense(kLongest + 1);
+  d.variable("w", {1024, 1024, 512}, 8);
+  EXPECT_EQ(label_of(d.text()), "model.storage");
+}
+
+}  // namespace
+}  // namespace lockstep::graph
