@@ -6,6 +6,7 @@
 #include "conformance/lines/lines.h"
 #include "spec/attributes.h"
 #include "spec/explain.h"
+#include "spec/gas.h"
 
 namespace lockstep::judge {
 namespace {
@@ -34,7 +35,8 @@ json describe(const Port& p) {
           {"text", p.text}};
 }
 
-// The call as a line of `eval`, and the outputs that the header states.
+// The call as a line of `eval`, its gas as a model of its own, and the outputs that the header
+// states.
 json describe_example(const OpInfo& op, int i) {
   const AnyExample e = op.example(i);
   const Case c = example_case(op, i);
@@ -48,6 +50,7 @@ json describe_example(const OpInfo& op, int i) {
   return {{"text", e.text},
           {"case", id},
           {"call", json::parse(write_request(c, inputs_of(c), json(id).dump()))},
+          {"gas", gas_of(op, c.attributes(), c.types()).total()},
           {"out", out}};
 }
 
@@ -56,6 +59,15 @@ json describe_example(const OpInfo& op, int i) {
 string_view name_of(Kind k) {
   constexpr string_view kNames[] = {"int", "bool", "tuple", "int or None", "word"};
   return kNames[static_cast<int>(k)];
+}
+
+json describe(const Erratum& e) {
+  json j = {{"text", e.text}, {"reason", e.reason}};
+  const std::pair<const char*, string_view> witness[] = {
+      {"op", e.op}, {"example", e.example}, {"label", e.label}, {"test", e.test}};
+  for (const auto& [key, value] : witness)
+    if (!value.empty()) j["shown_by"][key] = value;
+  return j;
 }
 
 json describe(const OpInfo& op) {
@@ -68,12 +80,14 @@ json describe(const OpInfo& op) {
   for (const Port& p : op.outputs) j["outputs"].push_back(describe(p));
   j["attributes"] = json::array();
   for (const AttrInfo& f : op.attrs) j["attributes"].push_back(describe(f));
+  j["gas"] = op.gas_text;
   j["rules"] = json::array();
   for (const OwnLabel& l : own_labels(op))
     j["rules"].push_back({{"label", l.label}, {"fault", "logic"}, {"text", l.text}});
   j["labels"] = typed_labels(op);
   j["errata"] = json::array();
-  for (const Erratum& e : op.errata) j["errata"].push_back(e.text);
+  for (const Erratum& e : op.errata) j["errata"].push_back(describe(e));
+  j["laws"] = json::array();
   j["examples"] = json::array();
   for (int i = 0; i < op.example_count; ++i) j["examples"].push_back(describe_example(op, i));
   return j;

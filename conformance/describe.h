@@ -10,6 +10,9 @@ namespace lockstep::judge {
 /// The row of an operator as JSON. Keys are only ever added.
 nlohmann::ordered_json describe(const OpInfo& op);
 
+/// An erratum and what shows it.
+nlohmann::ordered_json describe(const Erratum& e);
+
 /// The label of every error a call can be refused with, as JSON: first those that all operators
 /// share, then each operator's own, both in the order of judgement.
 nlohmann::ordered_json describe_labels();

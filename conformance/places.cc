@@ -28,4 +28,9 @@ std::string vector_directory() {
   return fs::is_directory(d) ? d.string() : "";
 }
 
+std::string witness_file() {
+  const fs::path f = root() / "share" / "lockstep" / "witnesses.json";
+  return fs::is_regular_file(f) ? f.string() : "";
+}
+
 }  // namespace lockstep::judge

@@ -11,5 +11,7 @@ std::string program_directory();
 std::string backend_directory();
 /// The directory of the golden vectors; empty if there is none.
 std::string vector_directory();
+/// The file that names the operators written again elsewhere; empty if there is none.
+std::string witness_file();
 
 }  // namespace lockstep::judge

@@ -10,57 +10,11 @@
 #include "conformance/places.h"
 #include "conformance/property.h"
 #include "conformance/subjects/library_subject.h"
-#include "spec/attributes.h"
-#include "spec/explain.h"
 
 namespace lockstep::judge {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-std::string bound(i64 v) {
-  if (v == INT64_MIN) return "-2^63";
-  if (v == INT64_MAX) return "2^63-1";
-  return std::to_string(v);
-}
-
-void print_operator(const OpInfo& op) {
-  fmt::print("{}{}  ({})\n\n  {}\n\n  {}\n", op.name,
-             op.alias.empty() ? "" : fmt::format(", also {}", op.alias), op.profile, op.summary,
-             op.formula);
-  fmt::print("\nInputs\n");
-  for (const Port& p : op.inputs)
-    fmt::print("  {:<14}{}{}\n", p.name, p.text,
-               p.arity == Arity::one        ? ""
-               : p.arity == Arity::optional ? " (optional)"
-                                            : " (1..1024)");
-  fmt::print("\nOutputs\n");
-  for (const Port& p : op.outputs) fmt::print("  {:<14}{}\n", p.name, p.text);
-  if (op.attrs.size() > 0) fmt::print("\nAttributes\n");
-  for (const AttrInfo& f : op.attrs) {
-    std::string type(name_of(f.kind));
-    if (f.kind == Kind::word)
-      type = std::string(f.words);
-    else if (f.kind != Kind::boolean)
-      type += fmt::format(" {}..{}", bound(f.range.min), bound(f.range.max));
-    fmt::print("  {:<16}{}, {}\n{:18}{}{}\n", f.name, type,
-               f.required ? "required" : "default " + attribute_text(f, f.fallback), "", f.text,
-               f.alias.empty() ? "" : fmt::format(" (also {})", f.alias));
-  }
-  fmt::print("\nRules, in the order of judgement\n");
-  for (const OwnLabel& l : own_labels(op)) fmt::print("  {:<32}{}\n", l.label, l.text);
-  if (op.errata.size() > 0) fmt::print("\nErrata\n");
-  for (const Erratum& e : op.errata) fmt::print("  {}\n", e.text);
-  fmt::print("\nExamples\n");
-  for (int i = 0; i < op.example_count; ++i) {
-    const AnyExample e = op.example(i);
-    fmt::print("  {}\n    {}\n", e.text, case_id(example_case(op, i)));
-    for (const Literal& l : e.out)
-      if (l.shape.size > 0)
-        fmt::print("    = {}@{}  {}\n", fmt::join(l.shape, "x"), l.precision,
-                   fmt::join(l.data, " "));
-  }
-}
 
 struct ListOptions {
   bool as_json = false, properties = false, backends = false, labels = false;
@@ -156,22 +110,6 @@ void add_list(CLI::App& app, Session&) {
   verb->add_flag("--labels", o->labels, "the labels of errors");
   verb->add_flag("--json", o->as_json, "as JSON, operators with everything about them");
   verb->callback([o] { list(*o); });
-}
-
-void add_show(CLI::App& app, Session&) {
-  auto name = std::make_shared<std::string>();
-  auto as_json = std::make_shared<bool>(false);
-  CLI::App* verb = app.add_subcommand("show", "Show an operator like a man page");
-  verb->add_option("operator", *name, "name or alias")->required();
-  verb->add_flag("--json", *as_json, "as JSON");
-  verb->callback([name, as_json] {
-    const OpInfo* op = find_operator(*name);
-    if (!op) throw UsageError("no operator '" + *name + "' (lockstep list shows them)");
-    if (*as_json)
-      fmt::print("{}\n", describe(*op).dump(1));
-    else
-      print_operator(*op);
-  });
 }
 
 void add_doctor(CLI::App& app, Session& session) {

@@ -16,6 +16,7 @@ void add_check(CLI::App& app, Session& session);
 void add_repro(CLI::App& app, Session& session);
 void add_list(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
+void add_spec(CLI::App& app, Session& session);
 void add_eval(CLI::App& app, Session& session);
 void add_emit(CLI::App& app, Session& session);
 void add_mutants(CLI::App& app, Session& session);

@@ -47,7 +47,7 @@ def write_pages(sources: pathlib.Path, build: pathlib.Path, output: pathlib.Path
 
 def write_operators(lockstep: program.Program, sources: pathlib.Path, output: pathlib.Path):
     """A page per operator and their index."""
-    operators = lockstep.lists()
+    operators = lockstep.specification()["operators"]
     answers = lockstep.answers([e["call"] for op in operators for e in op["examples"]])
     write(output / "operators" / "index.rst", operator_pages.index(operators))
     for op in operators:
@@ -60,6 +60,7 @@ def write_program(lockstep: program.Program, output: pathlib.Path):
     write(output / "cli.rst", program.command_line(lockstep))
     write(output / "generated" / "properties.rst", program.properties(lockstep))
     write(output / "generated" / "labels.rst", program.labels(lockstep))
+    write(output / "generated" / "errata.rst", program.errata(lockstep))
     write(output / "generated" / "line_schema.json", lockstep.says("eval", "--schema"))
 
 
@@ -97,7 +98,8 @@ def main() -> int:
         write_program(lockstep, output)
         write_structures(doxygen, output)
         write_pages(sources, build, output)
-    except (header.HeaderError, operator_pages.WrongExample, session.BrokenPromise) as error:
+    except (header.HeaderError, operator_pages.WrongExample, program.NoWitness,
+            session.BrokenPromise) as error:
         print(f"generate.py: {error}", file=sys.stderr)
         return 1
     shutil.copyfile(sources / "spec" / "arithmetic.h", output / "generated" / "arithmetic.h")

@@ -60,7 +60,7 @@ def page(op: dict, sources: pathlib.Path, answers: dict) -> str:
     text, seen = header.Header(sources, op["name"]), []
     parts = [rst.title(op["name"]), facts(op), rst.prose(op["summary"]) + "\n"]
     parts += [meaning(op, text, seen), ports(op), result_types(op, text, seen), attributes(op)]
-    parts += [rules(op), errata(op), examples(op, answers), vectors(op, sources)]
+    parts += [rules(op), cost(op), errata(op), examples(op, answers), witnesses(op)]
     return "\n".join(filter(None, parts))
 
 
@@ -164,9 +164,20 @@ def rules(op: dict) -> str:
 def errata(op: dict) -> str:
     if not op["errata"]:
         return ""
-    words = "Where the older documents or the deployed runtime differ, and what holds:\n"
-    items = "".join(f"* {rst.prose(text)}\n" for text in op["errata"])
+    words = (
+        "Where the older documents or the deployed runtime differ, what holds, and why; "
+        ":doc:`all errata </errata>` name what shows them.\n"
+    )
+    items = "".join(f"* {rst.prose(e['text'])} {rst.prose(e['reason'])}\n" for e in op["errata"])
     return "\n".join([rst.title("Errata", "-"), words, items])
+
+
+def cost(op: dict) -> str:
+    """What a model pays for the operator."""
+    return rst.title("Gas", "-") + (
+        f"\nFor each element of {rst.code(op['outputs'][0]['name'])}: {rst.prose(op['gas'])}. For "
+        "each element of every tensor: 5.\n"
+    )
 
 
 def nested(shape: list, data: list) -> str:
@@ -215,11 +226,21 @@ def example(op: dict, e: dict, answer: dict) -> str:
     return rst.block("code-block", "text", shown) + rst.block("code-block", "console", repeat)
 
 
-def vectors(op: dict, sources: pathlib.Path) -> str:
-    path = f"conformance/vectors/{op['name']}.json"
-    if not (sources / path).exists():
-        return ""
-    return rst.title("Golden vectors", "-") + (
-        f"\nThe frozen calls and results of this operator are in {rst.code(path)}, in the "
-        ":doc:`format </vectors>` that all share.\n"
-    )
+def witnesses(op: dict) -> str:
+    """What vouches for the header; what is not known is said to be unknown."""
+    vectors = f"conformance/vectors/{op['name']}.json"
+    what = {
+        "examples": "examples, worked out by hand",
+        "laws": "laws, which hold of every legal call",
+        "vectors": "golden vectors: frozen calls and results, in the :doc:`format </vectors>` that "
+        f"all share, in {rst.code(vectors)}",
+        "second_opinion": "second opinion: the operator written again from the mathematics alone",
+        "third_opinion": "third opinion: an implementation of somebody else's",
+    }
+    words = "None of these shares the program above, and each is held against it.\n"
+    items = "".join(f"* {count(op['witnesses'][key])} {text}\n" for key, text in what.items())
+    return "\n".join([rst.title("Independent witnesses", "-"), words, items])
+
+
+def count(number) -> str:
+    return {None: "not known:", 0: "no"}.get(number, str(number))

@@ -8,6 +8,10 @@ import subprocess
 import rst
 
 
+class NoWitness(Exception):
+    """An erratum that nothing shows."""
+
+
 class Program:
     """The `lockstep` of a build tree."""
 
@@ -22,6 +26,9 @@ class Program:
 
     def lists(self, *words: str) -> list:
         return json.loads(self.says("list", *words, "--json"))
+
+    def specification(self) -> dict:
+        return json.loads(self.says("spec", "--json"))
 
     def answers(self, calls: list) -> dict:
         """The reference's answers to calls in the form of `eval`, by their ids."""
@@ -58,6 +65,32 @@ def properties(program: Program) -> str:
     """The properties that backends are judged by."""
     rows = [[rst.code(p["name"]), rst.prose(p["text"])] for p in program.lists("--properties")]
     return rst.table(["Property", "Holds if"], rows, [25, 75])
+
+
+def errata(program: Program) -> str:
+    """Every erratum, what it is about, and what shows it."""
+    titles = {"all": "Of every operator", "operators": "Of single operators", "models": "Of models"}
+    found = json.loads(program.says("spec", "errata", "--json"))
+    parts = []
+    for scope, heading in titles.items():
+        rows = [
+            [", ".join(f":doc:`operators/{op}`" for op in e["operators"]), rst.prose(e["text"]),
+             rst.prose(e["reason"]), shown_by(e)]
+            for e in found if e["scope"] == scope
+        ]  # fmt: skip
+        head, widths = ["About", "What holds", "Why", "Shown by"], [18, 36, 28, 18]
+        if scope != "operators":
+            head, widths, rows = head[1:], [42, 36, 22], [row[1:] for row in rows]
+        parts += [rst.title(heading, "-"), rst.table(head, rows, widths)]
+    return "\n".join(parts)
+
+
+def shown_by(erratum: dict) -> str:
+    if "test" in erratum["shown_by"]:
+        return "the test " + rst.code(erratum["shown_by"]["test"])
+    if erratum["vector"] is None:
+        raise NoWitness(f"no vector shows: {erratum['text']}")
+    return rst.code(erratum["vector"])
 
 
 def labels(program: Program) -> str:

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "docs" / "generator"))
 import formula  # noqa: E402
 import header  # noqa: E402
 import operator_pages  # noqa: E402
+import program  # noqa: E402
 import rst  # noqa: E402
 import session  # noqa: E402
 
@@ -139,6 +140,22 @@ class Prose(unittest.TestCase):
         example = {"case": "relu/in=1@8/data=1", "out": stated}
         with self.assertRaisesRegex(operator_pages.WrongExample, "relu/in=1@8/data=1"):
             operator_pages.example({}, example, {"out": answered})
+
+
+class Evidence(unittest.TestCase):
+    def test_what_is_not_known_is_no_witness(self):
+        op = {"name": "relu", "witnesses": {"examples": 2, "laws": 0, "vectors": 70,
+                                            "second_opinion": 1, "third_opinion": None}}
+        text = operator_pages.witnesses(op)
+        for line in ("* 2 examples", "* no laws", "* 70 golden", "* 1 second", "* not known: "):
+            self.assertIn(line, text)
+
+    def test_an_erratum_is_shown_by_something(self):
+        vector = {"text": "t", "shown_by": {"example": "e"}, "vector": "max-0001"}
+        self.assertIn("max-0001", program.shown_by(vector))
+        self.assertIn("A.B", program.shown_by({"text": "t", "shown_by": {"test": "A.B"}}))
+        with self.assertRaisesRegex(program.NoWitness, "no vector shows: t"):
+            program.shown_by({**vector, "vector": None})
 
 
 class Sessions(unittest.TestCase):

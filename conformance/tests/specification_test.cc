@@ -1,0 +1,320 @@
+// The specification as data and as pages: every erratum is shown by something that exists, what is
+// not installed vouches for nothing, and each difference between two versions is named.
+#include "conformance/specification.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "conformance/describe.h"
+#include "conformance/golden/vectors.h"
+#include "conformance/page.h"
+#include "conformance/places.h"
+#include "conformance/tests/program.h"
+#include "reference/graph/errata.h"
+#include "spec/explain.h"
+
+namespace lockstep::judge {
+namespace {
+
+using nlohmann::ordered_json;
+
+const std::string kVectors = "conformance/vectors", kNowhere;
+
+const Evidence& evidence() {
+  static const Evidence all(kVectors, kNowhere);
+  return all;
+}
+
+// ---- errata ----
+
+std::map<std::string, Vector> vectors_by_id() {
+  std::map<std::string, Vector> all;
+  for (Vector& v : load_vectors(kVectors)) all.emplace(v.id, std::move(v));
+  return all;
+}
+
+bool is_example(const OpInfo& op, string_view text) {
+  for (int i = 0; i < op.example_count; ++i)
+    if (op.example(i).text == text) return true;
+  return false;
+}
+
+TEST(Errata, AreEachShownByAVectorThatExists) {
+  const auto vectors = vectors_by_id();
+  for (const ordered_json& e : describe_errata(evidence())) {
+    EXPECT_FALSE(e["reason"].get<std::string>().empty()) << e;
+    ASSERT_EQ(e["shown_by"].contains("example") + e["shown_by"].contains("label") +
+                  e["shown_by"].contains("test"),
+              1)
+        << e;
+    if (e["shown_by"].contains("test")) continue;
+    ASSERT_TRUE(e["vector"].is_string()) << e;
+    const auto vector = vectors.find(e["vector"]);
+    ASSERT_NE(vector, vectors.end()) << e;
+    if (!e["shown_by"].contains("label")) continue;
+    const std::string label = e["shown_by"]["label"];
+    const bool shared = label.find('.') != std::string::npos;
+    EXPECT_EQ(vector->second.label,
+              shared ? label : std::string(vector->second.call.op->name) + "." + label);
+  }
+}
+
+bool is_own_label(const OpInfo& op, string_view word) {
+  const std::string label = std::string(op.name) + "." + std::string(word);
+  for (const OwnLabel& l : own_labels(op))
+    if (l.label == label) return true;
+  return false;
+}
+
+TEST(Errata, OfAnOperatorNameItsOwnExamplesAndLabels) {
+  for (const OpInfo* op : operators())
+    for (const Erratum& e : op->errata) {
+      const OpInfo* shown_in = e.op.empty() ? op : find_operator(e.op);
+      ASSERT_NE(shown_in, nullptr) << e.text;
+      EXPECT_TRUE(e.example.empty() || is_example(*shown_in, e.example)) << e.text;
+      EXPECT_TRUE(e.label.empty() || is_own_label(*shown_in, e.label)) << e.text;
+    }
+}
+
+TEST(Errata, ShownByATestAreShownByOneThatExists) {
+  std::string sources;
+  for (const auto& f : std::filesystem::directory_iterator("reference/graph/tests"))
+    sources += text_of_file(f.path());
+  int found = 0;
+  for (const ordered_json& e : describe_errata(evidence())) {
+    if (!e["shown_by"].contains("test")) continue;
+    std::string test = e["shown_by"]["test"];
+    test.replace(test.find('.'), 1, ", ");
+    EXPECT_NE(sources.find("TEST(" + test + ")"), std::string::npos) << e;
+    ++found;
+  }
+  EXPECT_GE(found, static_cast<int>(std::size(graph::kModelErrata)));
+}
+
+TEST(Errata, AreListedOnceWithEveryOperatorTheyAreAbout) {
+  std::set<std::string> texts, pairs, listed;
+  for (const ordered_json& e : describe_errata(evidence())) {
+    EXPECT_TRUE(texts.insert(e["text"]).second) << e;
+    EXPECT_EQ(e["scope"] == "operators", !e["operators"].empty()) << e;
+    for (const ordered_json& op : e["operators"])
+      listed.insert(op.get<std::string>() + ": " + e["text"].get<std::string>());
+  }
+  for (const OpInfo* op : operators())
+    for (const Erratum& e : op->errata)
+      pairs.insert(std::string(op->name) + ": " + std::string(e.text));
+  EXPECT_EQ(listed, pairs);
+}
+
+// ---- witnesses ----
+
+TEST(Witnesses, AreCountedWhereTheyAre) {
+  const Scratch scratch;
+  const std::string file = scratch.write(
+      "witnesses.json", R"({"sum": ["second_opinion", "numpy"], "max": ["second_opinion"]})");
+  const Evidence known(kVectors, file);
+  const ordered_json sum = known.witnesses_of(*find_operator("sum"));
+  const ordered_json max = known.witnesses_of(*find_operator("max"));
+  EXPECT_EQ(sum["examples"], find_operator("sum")->example_count);
+  EXPECT_GE(sum["vectors"], 60);
+  EXPECT_EQ(sum["second_opinion"], 1);
+  EXPECT_EQ(sum["third_opinion"], 1);
+  EXPECT_EQ(max["second_opinion"], 1);
+  EXPECT_EQ(max["third_opinion"], 0);
+  EXPECT_EQ(sum["kinds"], 4 + (sum["laws"] > 0));
+  EXPECT_EQ(max["kinds"], 3 + (max["laws"] > 0));
+}
+
+TEST(Witnesses, ThatAreNotInstalledAreUnknownAndDoNotCount) {
+  const Evidence none(kNowhere, kNowhere);
+  const OpInfo& relu = *find_operator("relu");
+  const ordered_json w = none.witnesses_of(relu);
+  for (const char* key : {"vectors", "second_opinion", "third_opinion"})
+    EXPECT_TRUE(w[key].is_null()) << key;
+  EXPECT_EQ(w["kinds"], 1 + (w["laws"] > 0));
+  for (const ordered_json& e : describe_errata(none))
+    EXPECT_TRUE(!e.contains("vector") || e["vector"].is_null()) << e;
+  const Scratch empty;
+  EXPECT_EQ(Evidence(empty.path(""), kNowhere).witnesses_of(relu)["vectors"], 0);
+}
+
+TEST(Witnesses, OfAFileThatIsNoneAreRefused) {
+  const Scratch scratch;
+  EXPECT_THROW(Evidence(kNowhere, scratch.path("missing")), UsageError);
+  EXPECT_THROW(Evidence(kNowhere, scratch.write("list", "[]")), UsageError);
+  EXPECT_THROW(Evidence(kNowhere, scratch.write("cut", "{")), UsageError);
+  EXPECT_THROW(Evidence(kNowhere, scratch.write("sum", R"({"sum": 1})")), UsageError);
+  scratch.write("relu.json", "{}");
+  EXPECT_THROW(Evidence(scratch.path(""), kNowhere), UsageError);
+}
+
+// ---- differences ----
+
+using Differences = std::vector<std::string>;
+
+TEST(Differences, AreNamed) {
+  const ordered_json before = describe_specification(evidence());
+  const auto conv2d = [](ordered_json& j) -> ordered_json& {
+    for (ordered_json& op : j["operators"])
+      if (op["name"] == "conv2d") return op;
+    throw std::logic_error("no conv2d");
+  };
+  using Edit = std::pair<std::string, std::function<void(ordered_json&)>>;
+  const std::vector<Edit> edits = {
+      {"operators/relu: removed",
+       [](ordered_json& j) {
+         std::erase_if(j["operators"].get_ref<ordered_json::array_t&>(),
+                       [](const ordered_json& op) { return op["name"] == "relu"; });
+       }},
+      {"operators/gelu: added",
+       [](ordered_json& j) {
+         j["operators"].push_back({{"name", "gelu"}});
+       }},
+      {"operators/conv2d/rules/conv2d.window/text: \"the dilated kernel fits the padded image\" is "
+       "now \"it fits\"",
+       [&](ordered_json& j) { conv2d(j)["rules"][3]["text"] = "it fits"; }},
+      {"operators/conv2d/attributes/padding/range: [0,4096] is now [0,8192]",
+       [&](ordered_json& j) { conv2d(j)["attributes"][3]["range"][1] = 8192; }},
+      {"operators/conv2d/rules: in another order",
+       [&](ordered_json& j) { std::swap(conv2d(j)["rules"][0], conv2d(j)["rules"][1]); }},
+      {"operators/conv2d/gas: removed", [&](ordered_json& j) { conv2d(j).erase("gas"); }},
+      {"labels/op.unknown/typed: false is now true",
+       [](ordered_json& j) { j["labels"][0]["typed"] = true; }},
+      {"version: \"0.1\" is now \"9.9\"", [](ordered_json& j) { j["version"] = "9.9"; }},
+      {"novelty: added", [](ordered_json& j) { j["novelty"] = 1; }},
+  };
+  for (const auto& [says, make] : edits) {
+    ordered_json after = before;
+    make(after);
+    EXPECT_EQ(specification_differences(before, after), Differences{says});
+  }
+  EXPECT_EQ(specification_differences(before, before), Differences{});
+}
+
+TEST(Differences, OfEvidenceAreNone) {
+  EXPECT_EQ(specification_differences(describe_specification(evidence()),
+                                      describe_specification({kNowhere, kNowhere})),
+            Differences{});
+}
+
+// ---- pages ----
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Page, HasEverySectionInOrderAndFitsItsWidth) {
+  const std::vector<std::string> sections = {"NAME",   "SYNOPSIS", "DESCRIPTION", "FORMULA",
+                                             "INPUTS", "OUTPUTS",  "ATTRIBUTES",  "PRECISION",
+                                             "RULES",  "LAWS",     "GAS",         "IN PLACE",
+                                             "ERRATA", "EXAMPLES", "SEE ALSO"};
+  for (const OpInfo* op : operators()) {
+    std::set<std::string> cases;
+    for (int i = 0; i < op->example_count; ++i) cases.insert(case_id(example_case(*op, i)));
+    for (int width : {kMinPageWidth, kMaxPageWidth}) {
+      std::vector<std::string> headings;
+      for (const std::string& line : lines_of(operator_page(*op, evidence(), {width, false}))) {
+        if (!line.empty() && line[0] != ' ') headings.push_back(line);
+        // A word that is longer than a line, as cases are, stands alone.
+        const std::string word = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+        EXPECT_TRUE(static_cast<int>(line.size()) <= width || word.find(' ') == std::string::npos)
+            << line;
+        EXPECT_EQ(line.find_first_of("\033\t"), std::string::npos) << line;
+        cases.erase(word);
+      }
+      EXPECT_EQ(headings, sections) << op->name;
+      EXPECT_TRUE(cases.empty()) << op->name << " " << *cases.begin();
+    }
+  }
+}
+
+// The words of a page, however its lines are broken.
+std::string words_of(const std::string& page) {
+  std::string words = filled_text(page, 0, static_cast<int>(page.size() + 1));
+  words.pop_back();
+  return words;
+}
+
+TEST(Page, SaysEverythingTheHeaderSays) {
+  for (const OpInfo* op : operators()) {
+    const std::string page = words_of(operator_page(*op, evidence(), {}));
+    const auto says = [&](string_view text) {
+      EXPECT_NE(page.find(words_of(std::string(text))), std::string::npos)
+          << op->name << ": " << text;
+    };
+    says(op->summary);
+    for (const Port& p : op->inputs) says(p.text);
+    for (const Port& p : op->outputs) says(p.text);
+    for (const AttrInfo& f : op->attrs) says(f.text);
+    for (const OwnLabel& l : own_labels(*op)) {
+      says(l.label);
+      says(l.text);
+    }
+    for (const Erratum& e : op->errata) {
+      says(e.text);
+      says(e.reason);
+    }
+    for (int i = 0; i < op->example_count; ++i) says(op->example(i).text);
+    says(op->gas_text);
+  }
+}
+
+TEST(Page, IsBoldOnlyWhereItShouldBe) {
+  const OpInfo& sum = *find_operator("sum");
+  std::string bold = operator_page(sum, evidence(), {kMinPageWidth, true});
+  EXPECT_NE(bold.find("\033[1mNAME\033[0m\n"), std::string::npos);
+  for (const char* code : {"\033[1m", "\033[0m"})
+    for (std::size_t at; (at = bold.find(code)) != std::string::npos;) bold.erase(at, 4);
+  EXPECT_EQ(bold, operator_page(sum, evidence(), {kMinPageWidth, false}));
+}
+
+// ---- the program ----
+
+TEST(SpecVerb, PrintsTheSameAsShowAndTheLibrary) {
+  const Evidence installed((build_directory() / "share/lockstep/vectors").string(), witness_file());
+  EXPECT_EQ(lockstep_says({"spec", "--json"}).out,
+            describe_specification(installed).dump(1) + "\n");
+  EXPECT_EQ(lockstep_says({"spec", "errata", "--json"}).out,
+            describe_errata(installed).dump(1) + "\n");
+  for (const char* op : {"conv2d", "slice"}) {
+    const std::string page = lockstep_says({"spec", "show", op}).out;
+    EXPECT_EQ(page, operator_page(*find_operator(op), installed, {}));
+    EXPECT_EQ(page, lockstep_says({"show", op}).out);
+  }
+  EXPECT_EQ(lockstep_says({"spec", "show", "nonesuch"}).exit, 2);
+  EXPECT_EQ(lockstep_says({"spec", "nonesuch"}).exit, 2);
+}
+
+TEST(SpecVerb, HasARowForEachOperatorAndForEachErratum) {
+  const std::string table = lockstep_says({"spec"}).out;
+  for (const OpInfo* op : operators())
+    EXPECT_NE(table.find("\n" + std::string(op->name) + " "), std::string::npos) << op->name;
+  const std::string errata = words_of(lockstep_says({"spec", "errata"}).out);
+  for (const ordered_json& e : describe_errata(evidence()))
+    EXPECT_NE(errata.find(e["text"].get<std::string>()), std::string::npos) << e;
+  const std::string unknown = lockstep_says({"spec", "--vectors", ""}).out;
+  EXPECT_NE(unknown.find("? is not installed"), std::string::npos) << unknown;
+}
+
+TEST(SpecVerb, DiffEndsWithOneWhereThereIsADifference) {
+  const Scratch scratch;
+  ordered_json spec = describe_specification(evidence());
+  const std::string before = scratch.write("old.json", spec.dump());
+  spec["operators"][0]["profile"] = "OTHER";
+  const std::string after = scratch.write("new.json", spec.dump());
+  EXPECT_EQ(lockstep_says({"spec", "diff", before, before}).exit, 0);
+  const Ended differ = lockstep_says({"spec", "diff", before, after});
+  EXPECT_EQ(differ.exit, 1);
+  EXPECT_EQ(differ.out,
+            "operators/sum/profile: \"REDUCE\" is now \"OTHER\"\n1 differences\nexit 1 (fail)\n");
+  for (const std::string& wrong : {scratch.path("missing"), scratch.write("text", "no JSON"),
+                                   scratch.write("other.json", "{}")})
+    EXPECT_EQ(lockstep_says({"spec", "diff", before, wrong}).exit, 2) << wrong;
+}
+
+}  // namespace
+}  // namespace lockstep::judge
