@@ -319,51 +319,13 @@ struct HangsOnWholeVectors : Behaviour {
   }
 };
 
-// A backend whose inferred types of one operator, or of every one, are changed afterwards.
-template <class Change>
-struct Infers : Behaviour {
+// A backend that infers no leading extent of 1.
+struct DropsLeadingOnes : Behaviour {
   std::vector<TensorType> infer(const Call& call) override {
     std::vector<TensorType> y = Behaviour::infer(call);
-    Change{}(call, y);
-    return y;
-  }
-};
-struct NothingReduced {
-  void operator()(const Call& call, std::vector<TensorType>& y) const {
-    if (call.op == "sum" && volume(Type{backend::type_of(call.in[0])}.shape) == elements(y[0]))
-      y[0].precision = call.in[0].precision;
-  }
-  static i64 elements(const TensorType& t) {
-    i64 n = 1;
-    for (i64 e : t.shape) n *= e;
-    return n;
-  }
-};
-struct BiasIsFree {
-  void operator()(const Call& call, std::vector<TensorType>& y) const {
-    if (call.op == "conv2d" && call.in.size() == 3) --y[0].precision;
-  }
-};
-struct RowsKeepPrecision {
-  void operator()(const Call& call, std::vector<TensorType>& y) const {
-    if (call.op == "get_valid_counts") y[1].precision = call.in[0].precision;
-  }
-};
-struct CeilIsFloor {
-  void operator()(const Call& call, std::vector<TensorType>& y) const {
-    if (call.op != "max_pool2d" || call.integer("ceil_mode") == 0) return;
-    const auto pool = call.tuple("pool_size"), step = call.tuple("strides"),
-               pad = call.tuple("padding");
-    for (std::size_t d = 0; d < 2; ++d) {
-      const i64 n = call.in[0].dl.shape[2 + d] + 2 * pad[pad.size() == 1 ? 0 : d] - pool[d];
-      y[0].shape[2 + d] = n / step[d] + 1;
-    }
-  }
-};
-struct DropsLeadingOnes {
-  void operator()(const Call&, std::vector<TensorType>& y) const {
     for (TensorType& t : y)
       while (t.shape.size() > 1 && t.shape[0] == 1) t.shape.erase(t.shape.begin());
+    return y;
   }
 };
 
@@ -424,17 +386,7 @@ constexpr Mutant kDutyMutants[] = {
     {"duty.hangs_on_whole_vectors", "*", "HANG", "waits for a remainder that never comes", nullptr,
      made<HangsOnWholeVectors>},
 
-    {"sum.infers_identity", "sum", "INFER", "nothing reduced taken for nothing to infer", nullptr,
-     made<Infers<NothingReduced>>},
-    {"conv2d.infers_without_bias", "conv2d", "INFER", "the bit that adding a bias needs is missing",
-     nullptr, made<Infers<BiasIsFree>>},
-    {"get_valid_counts.infers_input", "get_valid_counts", "INFER",
-     "the deployed runtime: rows have the input's precision, too narrow for -1", nullptr,
-     made<Infers<RowsKeepPrecision>>},
-    {"max_pool2d.infers_floor", "max_pool2d", "INFER", "ceil_mode read by the kernel only", nullptr,
-     made<Infers<CeilIsFloor>>},
-    duty("duty.infers_squeezed", "leading extents of 1 are dropped",
-         made<Infers<DropsLeadingOnes>>),
+    duty("duty.infers_squeezed", "leading extents of 1 are dropped", made<DropsLeadingOnes>),
 };
 
 }  // namespace

@@ -48,7 +48,8 @@ const std::vector<Mutant>& mutants() {
   static const std::vector<Mutant> all = [] {
     std::vector<Mutant> m;
     for (Span<Mutant> family :
-         {arith_mutants(), nn_mutants(), xform_mutants(), detect_mutants(), duty_mutants()})
+         {unary_mutants(), pair_mutants(), reduce_mutants(), nn_mutants(), xform_mutants(),
+          index_mutants(), detect_mutants(), infer_mutants(), duty_mutants()})
       m.insert(m.end(), family.begin(), family.end());
     return m;
   }();

@@ -44,10 +44,14 @@ struct Mutant {
 };
 
 /// The mutants of a family.
-Span<Mutant> arith_mutants();
+Span<Mutant> unary_mutants();
+Span<Mutant> pair_mutants();
+Span<Mutant> reduce_mutants();
 Span<Mutant> nn_mutants();
 Span<Mutant> xform_mutants();
+Span<Mutant> index_mutants();
 Span<Mutant> detect_mutants();
+Span<Mutant> infer_mutants();
 Span<Mutant> duty_mutants();
 
 /// All of them, in that order.

@@ -4,6 +4,7 @@
 #include "spec/ops/conv2d.h"
 #include "spec/ops/dense.h"
 #include "spec/ops/max_pool2d.h"
+#include "spec/ops/upsampling.h"
 
 namespace lockstep::faulty {
 namespace {
@@ -52,6 +53,16 @@ bool leaves_image(const MaxPool2dAttrs& a, In in, const Index& y) {
     if (first < 0 || first + a.pool_size[d] > in[0].dim(2 + d)) return true;
   }
   return false;
+}
+
+// An enlarged image: `source` finds the row or column of X from one of Y, the scale and X's extent.
+template <class Source>
+constexpr Mutant resized(string_view name, string_view kind, string_view provenance, Source) {
+  static_assert(std::is_empty_v<Source>, "a lambda: a pointer would be made anew as null");
+  return wrong<Upsampling>(name, kind, provenance, [](auto& a, In in, auto& y, auto&) {
+    const CheckedView& x = in[0];
+    return i64{x(y[0], y[1], Source{}(y[2], a.scale, x.dim(2)), Source{}(y[3], a.scale, x.dim(3)))};
+  });
 }
 
 constexpr Mutant kNnMutants[] = {
@@ -271,6 +282,37 @@ constexpr Mutant kNnMutants[] = {
                        const i64 less = MaxPool2d::at(a, in, y);
                        return less == -kIntMax ? m : less;
                      }),
+
+    resized("upsampling.half_pixel", "ROUNDING", "rounds to the nearest centre and not downward",
+            [](i64 y, i64 scale, i64 n) { return min((y + scale / 2) / scale, n - 1); }),
+    resized("upsampling.align_corners", "ROUNDING",
+            "align_corners: the last element of Y meets the last of X",
+            [](i64 y, i64 scale, i64 n) { return n == 1 ? 0 : y * (n - 1) / (n * scale - 1); }),
+    resized("upsampling.tiles", "ORDER", "the image laid side by side with itself",
+            [](i64 y, i64, i64 n) { return y % n; }),
+    resized("upsampling.twice", "BOUNDS", "a kernel for a scale of 2, the one that models have",
+            [](i64 y, i64, i64 n) { return min(y / 2, n - 1); }),
+    wrong<Upsampling>("upsampling.bilinear", "ROUNDING",
+                      "the mean of two columns halfway between them, another method's result",
+                      [](auto& a, In in, auto& y, auto&) {
+                        const CheckedView& x = in[0];
+                        const i64 row = y[2] / a.scale, column = y[3] / a.scale;
+                        const i64 next = min(column + 1, x.dim(3) - 1);
+                        const i64 left = x(y[0], y[1], row, column);
+                        const bool between = 2 * (y[3] % a.scale) >= a.scale && a.scale > 1;
+                        return between ? (left + x(y[0], y[1], row, next)) / 2 : left;
+                      }),
+    wrong<Upsampling>(
+        "upsampling.channels_last", "LAYOUT", "X read as (N, H, W, C)",
+        [](auto& a, In in, auto& y, auto&) {
+          const CheckedView& x = in[0];
+          const i64 row = y[2] / a.scale, column = y[3] / a.scale;
+          return i64{x.element(((y[0] * x.dim(2) + row) * x.dim(3) + column) * x.dim(1) + y[1])};
+        }),
+    wrong<Upsampling>("upsampling.first_channel", "BOUNDS", "the image's channel stride is 0",
+                      [](auto& a, In in, auto& y, auto&) {
+                        return i64{in[0](y[0], 0, y[2] / a.scale, y[3] / a.scale)};
+                      }),
 };
 
 }  // namespace

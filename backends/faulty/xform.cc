@@ -1,13 +1,16 @@
 /// @file
-/// Mistakes in operators that move elements.
+/// Mistakes in operators that keep every element of an input and put it elsewhere.
 #include <algorithm>
 
 #include "backends/faulty/mutant.h"
 #include "spec/ops/concatenate.h"
+#include "spec/ops/expand_dims.h"
 #include "spec/ops/flatten.h"
+#include "spec/ops/repeat.h"
 #include "spec/ops/reshape.h"
-#include "spec/ops/strided_slice.h"
-#include "spec/ops/take.h"
+#include "spec/ops/squeeze.h"
+#include "spec/ops/tile.h"
+#include "spec/ops/transpose.h"
 
 namespace lockstep::faulty {
 namespace {
@@ -31,36 +34,6 @@ i64 joined(const ConcatenateAttrs& a, In in, Index y, Pick pick) {
   return in[pick(k)](y);
 }
 
-// take whose index is settled by `settle(index, extent)`; an address outside X stays at its ends.
-template <class Settle>
-i64 taken(const TakeAttrs& a, In in, const Index& y, Settle settle) {
-  const CheckedView &x = in[0], &indices = in[1];
-  const i64 n = volume(x.shape);
-  if (!a.axis) return x.element(clamp(settle(indices(y), n), 0, n - 1));
-  const int along = wrap(*a.axis, x.rank());
-  Index i = indices.shape;
-  for (int d = 0; d < i.size; ++d) i[d] = y[along + d];
-  i64 k = 0;
-  for (int d = 0; d < x.rank(); ++d) {
-    const i64 at = d < along ? y[d] : d == along ? settle(indices(i), x.dim(d)) : y[d + i.size - 1];
-    k = k * x.dim(d) + at;
-  }
-  return x.element(clamp(k, 0, n - 1));
-}
-
-// strided_slice with each axis's first index and step settled by `settle`.
-template <class Settle>
-i64 sliced(const StridedSliceAttrs& a, In in, const Index& y, Settle settle) {
-  Index i = y;
-  for (int d = 0; d < y.size; ++d) {
-    const i64 n = in[0].dim(d);
-    StridedSlice::Cut c = StridedSlice::cut(a, d, n);
-    settle(c, d, n);
-    i[d] = clamp(c.begin + c.step * y[d], 0, n - 1);
-  }
-  return in[0](i);
-}
-
 // The output axis where the first -4 of a target puts its two extents, or -1.
 int split_axis(const Tuple& target, int rank) {
   int axis = 0, cursor = 0;
@@ -72,42 +45,39 @@ int split_axis(const Tuple& target, int rank) {
   return -1;
 }
 
-struct FlattenRow : Behaviour {
-  std::vector<TensorType> infer(const Call& call) override {
-    auto y = Behaviour::infer(call);
-    if (call.op == Flatten::name && call.in[0].dl.ndim == 1)
-      std::swap(y[0].shape[0], y[0].shape[1]);
-    return y;
-  }
-};
+// Mistakes of operators that keep the row-major order of elements and change the shape alone.
+template <class Op>
+constexpr Mutant in_column_major(string_view name) {
+  return wrong<Op>(
+      name, "ORDER", "the order of a Fortran array, kept by the library underneath",
+      [](auto&, In in, auto& y, auto& t) { return column_major(in[0], ravel(y, t.shape)); });
+}
+template <class Op>
+constexpr Mutant aliases_storage(string_view name) {
+  return wrong<Op>(
+      name, "LAYOUT", "only the header changes: the bytes of a strided input are taken as they lie",
+      [](auto&, In in, auto& y, auto& t) { return i64{in[0].data[ravel(y, t.shape)]}; });
+}
+template <class Op>
+constexpr Mutant drops_tail(string_view name) {
+  return wrong<Op>(name, "TAIL", "copied in 64-byte blocks; what is left stays 0",
+                   [](auto& a, In in, auto& y, auto& t) {
+                     return in_tail(y, t, 16) ? 0 : value_at<Op>(a, in, y, t);
+                   });
+}
 
-struct SliceFloors : Behaviour {
-  std::vector<TensorType> infer(const Call& call) override {
-    auto y = Behaviour::infer(call);
-    if (call.op != StridedSlice::name) return y;
-    StridedSliceAttrs a{{}, {}, {}};
-    for (i64 v : call.tuple("begin")) a.begin.push(v);
-    for (i64 v : call.tuple("end")) a.end.push(v);
-    for (i64 v : call.tuple("stride")) a.stride.push(v);
-    for (int d = 0; d < call.in[0].dl.ndim; ++d) {
-      const auto c = StridedSlice::cut(a, d, call.in[0].dl.shape[d]);
-      y[0].shape[static_cast<std::size_t>(d)] =
-          max(1, magnitude(c.end - c.begin) / magnitude(c.step));
-    }
-    return y;
-  }
-};
+// The permutation that undoes `axes`.
+Tuple inverse(const Tuple& axes, int rank) {
+  Tuple back = axes;
+  for (int j = 0; j < axes.size; ++j) back[wrap(axes[j], rank)] = j;
+  return back;
+}
 
 constexpr Mutant kXformMutants[] = {
     wrong<Flatten>(
         "flatten.column_major", "ORDER", "reshape of a Fortran-ordered array",
         [](auto&, In in, auto& y, auto& t) { return column_major(in[0], y[1] * t.dim(0) + y[0]); }),
-    wrong<Flatten>("flatten.tail_16", "TAIL", "copied in 64-byte blocks; what is left stays 0",
-                   [](auto& a, In in, auto& y, auto& t) {
-                     return in_tail(y, t, 16) ? 0 : Flatten::at(a, in, y, t);
-                   }),
-    {"flatten.vector_is_row", Flatten::name, "INFER", "a vector flattened to one row, (1, n)",
-     nullptr, made<FlattenRow>},
+    drops_tail<Flatten>("flatten.tail_16"),
 
     wrong<Concatenate>("concatenate.ignores_axis", "AXIS",
                        "one memcpy per input: right along the first axis only",
@@ -138,36 +108,6 @@ constexpr Mutant kXformMutants[] = {
                          return saturate(Concatenate::at(a, in, y), in[0].precision);
                        }),
 
-    wrong<Take>("take.wraps_negative", "BOUNDS", "Python: index -1 is the last element",
-                [](auto& a, In in, auto& y, auto&) {
-                  return taken(a, in, y,
-                               [](i64 i, i64 n) { return clamp(i < 0 ? i + n : i, 0, n - 1); });
-                }),
-    wrong<Take>("take.modulo", "BOUNDS", "mode=wrap, another default of the same operator",
-                [](auto& a, In in, auto& y, auto&) {
-                  return taken(a, in, y, [](i64 i, i64 n) { return (i % n + n) % n; });
-                }),
-    wrong<Take>("take.clamps_above_only", "SIGN",
-                "indices assumed unsigned: a negative one reads the slice before",
-                [](auto& a, In in, auto& y, auto&) {
-                  return taken(a, in, y, [](i64 i, i64 n) { return min(i, n - 1); });
-                }),
-    wrong<Take>("take.clamps_to_extent", "BOUNDS", "clamped to n instead of n - 1",
-                [](auto& a, In in, auto& y, auto&) {
-                  return taken(a, in, y, [](i64 i, i64 n) { return clamp(i, 0, n); });
-                }),
-    wrong<Take>("take.none_is_axis_0", "AXIS", "None reads as 0: the index picks a row",
-                [](auto& a, In in, auto& y, auto&) {
-                  if (a.axis) return Take::at(a, in, y);
-                  const CheckedView& x = in[0];
-                  const i64 rows = x.dim(0), row = clamp(in[1](y), 0, rows - 1);
-                  return i64{x.element(row * (volume(x.shape) / rows))};
-                }),
-    wrong<Take>("take.int8_index", "ACC_WIDTH", "indices narrowed with the rest of the tensors",
-                [](auto& a, In in, auto& y, auto&) {
-                  return taken(a, in, y, [](i64 i, i64 n) { return clamp(to_int8(i), 0, n - 1); });
-                }),
-
     wrong<Reshape>("reshape.column_major", "ORDER", "reshape of a Fortran-ordered array",
                    [](auto&, In in, auto& y, auto& t) {
                      i64 k = 0;
@@ -183,50 +123,89 @@ constexpr Mutant kXformMutants[] = {
                      std::swap(t.shape[d], t.shape[d + 1]);
                      return Reshape::at(a, in, y, t);
                    }),
-    wrong<Reshape>(
-        "reshape.aliases_storage", "LAYOUT",
-        "only the header changes: the bytes of a strided input are taken as they lie",
-        [](auto&, In in, auto& y, auto& t) { return i64{in[0].data[ravel(y, t.shape)]}; }),
+    aliases_storage<Reshape>("reshape.aliases_storage"),
     wrong<Reshape>("reshape.last_element", "BOUNDS", "copies n - 1 elements; the last repeats",
                    [](auto&, In in, auto& y, auto& t) {
                      const i64 n = volume(t.shape);
                      return i64{in[0].element(max(0, min(ravel(y, t.shape), n - 2)))};
                    }),
 
-    wrong<StridedSlice>("strided_slice.negative_begin", "BOUNDS",
-                        "begin clamps at 0 before adding n",
-                        [](auto& a, In in, auto& y, auto&) {
-                          return sliced(a, in, y, [&](auto& c, int d, i64) {
-                            if (d < a.begin.size && a.begin[d] < 0) c.begin = 0;
-                          });
-                        }),
-    wrong<StridedSlice>("strided_slice.backward_begin", "BOUNDS",
-                        "begin clamps to n, one past the end, whatever the sign of the stride",
-                        [](auto& a, In in, auto& y, auto&) {
-                          return sliced(a, in, y, [&](auto& c, int d, i64 n) {
-                            if (c.step < 0 && d < a.begin.size && a.begin[d] >= n) c.begin = n;
-                          });
-                        }),
-    wrong<StridedSlice>("strided_slice.forward_only", "SIGN", "the magnitude of a stride is used",
-                        [](auto& a, In in, auto& y, auto&) {
-                          return sliced(a, in, y,
-                                        [](auto& c, int, i64) { c.step = magnitude(c.step); });
-                        }),
-    wrong<StridedSlice>("strided_slice.repeats_stride", "BROADCAST",
-                        "a short stride list goes on with its last entry",
-                        [](auto& a, In in, auto& y, auto&) {
-                          return sliced(a, in, y, [&](auto& c, int d, i64) {
-                            const int n = a.stride.size;
-                            if (n > 0 && d >= n) c.step = a.stride[n - 1];
-                          });
-                        }),
-    wrong<StridedSlice>("strided_slice.ignores_stride", "BOUNDS", "a run of neighbours is copied",
-                        [](auto& a, In in, auto& y, auto&) {
-                          return sliced(a, in, y,
-                                        [](auto& c, int, i64) { c.step = c.step < 0 ? -1 : 1; });
-                        }),
-    {"strided_slice.extent_floors", StridedSlice::name, "INFER",
-     "the quotient of length and stride rounded down", nullptr, made<SliceFloors>},
+    in_column_major<ExpandDims>("expand_dims.column_major"),
+    aliases_storage<ExpandDims>("expand_dims.aliases_storage"),
+    drops_tail<ExpandDims>("expand_dims.tail_16"),
+
+    in_column_major<Squeeze>("squeeze.column_major"),
+    aliases_storage<Squeeze>("squeeze.aliases_storage"),
+    drops_tail<Squeeze>("squeeze.tail_16"),
+
+    wrong<Repeat>("repeat.tiles", "ORDER", "the copies follow the whole axis, as tile's do",
+                  [](auto& a, In in, auto y, auto&) {
+                    const int along = wrap(a.axis, y.size);
+                    y[along] %= in[0].dim(along);
+                    return i64{in[0](y)};
+                  }),
+    wrong<Repeat>("repeat.flat", "AXIS", "NumPy without an axis: every element is repeated",
+                  [](auto& a, In in, auto& y, auto& t) {
+                    return i64{in[0].element(ravel(y, t.shape) / a.repeats)};
+                  }),
+    misread<Repeat>("repeat.first_axis", "AXIS", "the default axis, whatever was given",
+                    [](auto& a, In) { a.axis = 0; }),
+    misread<Repeat>("repeat.negative_axis", "AXIS", "a negative axis counted from N-1 instead of N",
+                    [](auto& a, In in) {
+                      if (a.axis < 0) a.axis = max(a.axis + in[0].rank() - 1, 0);
+                    }),
+
+    wrong<Tile>("tile.repeats", "ORDER", "each slice follows its original, as repeat's do",
+                [](auto&, In in, auto& y, auto& t) {
+                  const CheckedView& x = in[0];
+                  return i64{x.at([&](int d) {
+                    const int k = d + y.size - x.rank();
+                    return y[k] / (t.dim(k) / x.dim(d));
+                  })};
+                }),
+    wrong<Tile>("tile.flat", "AXIS", "the whole buffer copied again: right along the first axis",
+                [](auto&, In in, auto& y, auto& t) {
+                  return i64{in[0].element(ravel(y, t.shape) % volume(in[0].shape))};
+                }),
+    misread<Tile>("tile.left_aligned", "BROADCAST", "fewer reps than axes serve the first axes",
+                  [](auto& a, In in) {
+                    while (a.reps.size < in[0].rank()) a.reps.push(1);
+                  }),
+    misread<Tile>("tile.innermost_first", "ORDER", "reps read from the last axis on",
+                  [](auto& a, In) { std::reverse(a.reps.item, a.reps.item + a.reps.size); }),
+
+    misread<Transpose>("transpose.inverse", "AXIS",
+                       "axes say where each axis goes: the same for swaps, not for rotations",
+                       [](auto& a, In in) { a.axes = inverse(a.axes, in[0].rank()); }),
+    misread<Transpose>("transpose.always_reverses", "AXIS", "the default order, whatever was given",
+                       [](auto& a, In) { a.axes = {}; }),
+    misread<Transpose>("transpose.last_two", "AXIS",
+                       "without axes only the last two are swapped, as in a batch of matrices",
+                       [](auto& a, In in) {
+                         const int n = in[0].rank();
+                         for (int d = 0; a.axes.size < n; ++d)
+                           a.axes.push(n > 1 && d >= n - 2 ? 2 * n - 3 - d : d);
+                       }),
+    misread<Transpose>("transpose.negative_axes", "AXIS",
+                       "axes sorted by a key: negative ones come first, in the wrong place",
+                       [](auto& a, In in) {
+                         Tuple order;
+                         for (i64 d : a.axes)
+                           if (d < 0) order.push(wrap(d, in[0].rank()));
+                         for (i64 d : a.axes)
+                           if (d >= 0) order.push(d);
+                         a.axes = order;
+                       }),
+    wrong<Transpose>(
+        "transpose.renames_shape", "LAYOUT",
+        "a view whose strides stayed those of X: only the shape is transposed",
+        [](auto&, In in, auto& y, auto& t) { return i64{in[0].element(ravel(y, t.shape))}; }),
+    wrong<Transpose>("transpose.whole_tiles", "TAIL",
+                     "8 x 8 tiles; what is left over is copied as it lies",
+                     [](auto& a, In in, auto& y, auto& t) {
+                       return in_tail(y, t, 64) ? i64{in[0].element(ravel(y, t.shape))}
+                                                : Transpose::at(a, in, y);
+                     }),
 };
 
 }  // namespace

@@ -84,6 +84,8 @@ TEST(MutantsDeathTest, CrashMutantsEndTheirProcess) {
               testing::KilledBySignal(SIGSEGV), "");
   EXPECT_EXIT(ask_until_it_ends(*find_mutant("duty.aborts_on_rank")),
               testing::KilledBySignal(SIGABRT), "");
+  EXPECT_EXIT(ask_until_it_ends(*find_mutant("broadcast_div.traps")),
+              testing::KilledBySignal(SIGFPE), "");
 }
 
 TEST(MutantsDeathTest, TheHangMutantHangs) {
