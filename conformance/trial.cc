@@ -32,9 +32,11 @@ std::vector<std::pair<std::string, const Answer*>> Trial::answers() const {
   return all;
 }
 
-Trial perform(Subject& subject, const Item& item, const TrialPlan& plan) {
+Trial perform(Subject& subject, const Item& item, const TrialPlan& wanted) {
   Trial t;
   const Case& c = item.call;
+  const TrialPlan once{false, false, false, false, {}};
+  const TrialPlan& plan = c.fill == Fill::range ? once : wanted;
   t.item = &item;
   t.manifest = &subject.manifest();
   t.watched = subject.shares_memory();

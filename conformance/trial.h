@@ -57,7 +57,8 @@ struct TrialPlan {
 inline constexpr i32 kPoison = INT32_MIN;  ///< no legal value
 inline constexpr i32 kOtherPoison = 0x5eed5eed;
 
-/// Puts a case to a subject.
+/// Puts a case to a subject. One that counts through all values is put once, whatever the plan: it
+/// is about values, and everything else is judged by other cases of the operator.
 Trial perform(Subject& subject, const Item& item, const TrialPlan& plan);
 
 }  // namespace lockstep::judge

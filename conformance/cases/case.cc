@@ -11,7 +11,7 @@ namespace {
 
 constexpr string_view kFillNames[] = {"zero",        "one",     "minus_one", "max",   "min",
                                       "alternating", "one_hot", "sparse",    "dense", "boundary",
-                                      "critical",    "hinted",  "literal"};
+                                      "critical",    "hinted",  "range",     "edges", "literal"};
 constexpr string_view kLayoutNames[] = {"compact", "padded", "offset", "permuted", "scattered"};
 static_assert(std::size(kFillNames) == kFills + 1 && std::size(kLayoutNames) == kLayouts);
 

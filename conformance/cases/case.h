@@ -31,6 +31,8 @@ enum class Fill {
   boundary,
   critical,
   hinted,
+  range,   ///< all values in turn, from number `seed` on
+  edges,   ///< the edge values in turn, from number `seed` on
   literal  ///< written out in the case
 };
 inline constexpr int kFills = static_cast<int>(Fill::literal);

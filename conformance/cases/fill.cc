@@ -1,5 +1,7 @@
 #include "conformance/cases/fill.h"
 
+#include <algorithm>
+
 namespace lockstep::judge {
 namespace {
 
@@ -105,15 +107,69 @@ i64 value(const Spot& s, Hint hint) {
     case Fill::hinted:
       return hinted(s, hint);
     case Fill::dense:
+    case Fill::range:
+    case Fill::edges:
     case Fill::literal:
       break;
   }
   return dense(s);
 }
 
+std::vector<i64> edges_of_32_bits(bool one_input) {
+  std::vector<i64> all;
+  const int products = one_input ? 31 : 0, beside = one_input ? 2 : 0;
+  for (int i = 0; i < 32; ++i)
+    for (int e = -1; e <= 1; ++e)
+      for (int j = 0; j <= min(products, 31 - i); ++j)
+        for (int d = -beside; d <= beside; ++d) {
+          const i64 v = (((i64{1} << i) + e) << j) + d;
+          all.insert(all.end(), {v, -v});
+        }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+// The digits of the numbers from `seed` on: those of input 0 change fastest, so that inputs of a
+// sufficient volume hold every combination of values.
+std::vector<i32> count_through(const Case& c, int k) {
+  constexpr u64 kMost = u64{1} << 62;
+  const auto digits = [&](const Type& t) {
+    return c.fill == Fill::range ? 2 * static_cast<u64>(max_of(t.precision)) + 1
+                                 : edge_values(t.precision, c.in.size()).size();
+  };
+  u64 wait = 1;  // numbers from one change of the digit to the next
+  for (int j = 0; j < k; ++j) {
+    const u64 n = digits(c.in[static_cast<std::size_t>(j)]);
+    wait = wait > kMost / n ? kMost : wait * n;
+  }
+  const Type& t = c.in[static_cast<std::size_t>(k)];
+  const std::span<const i64> edges = edge_values(t.precision, c.in.size());
+  const u64 base = digits(t);
+  const i64 first = -max_of(t.precision);
+  u64 waited = c.seed % wait, digit = c.seed / wait % base;
+  std::vector<i32> v(static_cast<std::size_t>(volume(t.shape)));
+  for (i32& e : v) {
+    e = static_cast<i32>(c.fill == Fill::range ? first + static_cast<i64>(digit) : edges[digit]);
+    if (++waited < wait) continue;
+    waited = 0;
+    if (++digit == base) digit = 0;
+  }
+  return v;
+}
+
 }  // namespace
 
+std::span<const i64> edge_values(int precision, std::size_t inputs) {
+  static const std::vector<i64> one = edges_of_32_bits(true), several = edges_of_32_bits(false);
+  const std::vector<i64>& all = inputs == 1 ? one : several;
+  const i64 a = max_of(precision);
+  return {std::lower_bound(all.begin(), all.end(), -a),
+          std::upper_bound(all.begin(), all.end(), a)};
+}
+
 std::vector<i32> fill_values(const Case& c, int k) {
+  if (c.fill == Fill::range || c.fill == Fill::edges) return count_through(c, k);
   const Type& t = c.in[static_cast<std::size_t>(k)];
   const int ports = c.op->inputs.size();
   const Hint hint = c.op->inputs[k < ports ? k : ports - 1].hint;

@@ -3,9 +3,11 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <climits>
 #include <memory>
 
 #include "conformance/cases/boundary.h"
+#include "conformance/cases/counting.h"
 #include "conformance/cases/mutate.h"
 #include "conformance/cases/order.h"
 #include "conformance/golden/vectors.h"
@@ -45,6 +47,23 @@ Item filled_item(Case call, int n) {
 Item legal_item(const OpInfo& op, u64 seed, int n) {
   Seeded draw(word(seed, 1, static_cast<u64>(n)));
   return filled_item(draw_case(op, draw), n);
+}
+
+Item counting_item(Case c) {
+  Item item;
+  item.id = case_id(c);
+  item.call = std::move(c);
+  return item;
+}
+
+// So many calls that count through edge values, spread over all of them from the first on, and
+// those that count through all values.
+void add_counting(std::vector<Item>& list, const OpInfo& op, u64 seed, TierSize size) {
+  std::vector<Case> edges = edge_cases(op);
+  const std::size_t n = std::min(edges.size(), static_cast<std::size_t>(size.edges));
+  for (std::size_t k = 0; k < n; ++k)
+    list.push_back(counting_item(std::move(edges[k * edges.size() / n])));
+  for (Case& c : range_cases(op, seed, size.ranges)) list.push_back(counting_item(std::move(c)));
 }
 
 Item illegal_item(Case c) {
@@ -149,7 +168,8 @@ Item::What what_of(const Case& c, i64 most) {
 }
 
 TierSize tier_size(int tier) {
-  constexpr TierSize kSizes[] = {{60, 2}, {1900, 20}, {12000, 60}, {40000, 200}};
+  constexpr TierSize kSizes[] = {
+      {60, 2, 0, 0}, {1900, 20, 24, 0}, {12000, 60, INT_MAX, 0}, {40000, 200, INT_MAX, 4}};
   return kSizes[tier];
 }
 
@@ -191,6 +211,7 @@ std::vector<Item> select_cases(const Selection& s) {
     for (std::size_t k = 0; k < ops.size(); ++k) {
       for (int n = 0; wants_legal(s) && n < size.legal; ++n)
         lists[k].push_back(legal_item(*ops[k], s.seed, n));
+      if (wants_legal(s)) add_counting(lists[k], *ops[k], s.seed, size);
       const bool illegal = s.wants(kRejects.name) || s.wants(kInfers.name);
       if (illegal)
         for (Case& c : illegal_cases(*ops[k], s.seed, size.illegal))

@@ -24,9 +24,10 @@ struct Selection {
   }
 };
 
-/// Cases per operator of a tier, legal and per label.
+/// Cases per operator of a tier, legal and per label; and of how many settings of a countable
+/// operator (counting.h) the edge values, and all values, are judged.
 struct TierSize {
-  int legal, illegal;
+  int legal, illegal, edges, ranges;
 };
 TierSize tier_size(int tier);
 

@@ -1,0 +1,25 @@
+/// @file
+/// Calls that count through values: for operators whose output element depends on nothing but the
+/// input elements at its place.
+#pragma once
+#include <vector>
+
+#include "conformance/cases/case.h"
+
+namespace lockstep::judge {
+
+/// Whether the values of an operator can be counted through: an elementwise operator that takes
+/// each input once and has no lists among its attributes.
+bool countable(const OpInfo& op);
+
+/// One call for each setting of a countable operator, the widest precision first; together the
+/// inputs hold every combination of edge values (fill.h). A setting is a legal choice of attributes
+/// - each value of a narrow range, powers of two and their neighbours of a wide one - and
+/// precisions, as wide as the attributes permit.
+std::vector<Case> edge_cases(const OpInfo& op);
+
+/// Calls that together hold every value of the widest legal precision, for so many settings of a
+/// countable operator of one input, drawn from all of them. No call has more than 2^22 elements.
+std::vector<Case> range_cases(const OpInfo& op, u64 seed, int settings);
+
+}  // namespace lockstep::judge

@@ -1,0 +1,123 @@
+/// @file
+/// Calls that count through values: nothing is left out, and nothing is judged twice.
+#include "conformance/cases/counting.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "conformance/cases/fill.h"
+#include "conformance/tests/reference_subject.h"
+#include "conformance/trial.h"
+
+namespace lockstep::judge {
+namespace {
+
+using Values = std::vector<std::vector<i32>>;
+
+Values values_of(const std::string& id) {
+  Values all;
+  for (Tensor& t : inputs_of(parse_case(id))) all.push_back(std::move(t.data));
+  return all;
+}
+
+TEST(Counting, RangeBeginsAtItsSeedAndComesRound) {
+  EXPECT_EQ(values_of("relu/in=7@3/fill=range:0"), (Values{{-3, -2, -1, 0, 1, 2, 3}}));
+  EXPECT_EQ(values_of("relu/in=4@3/fill=range:5"), (Values{{2, 3, -3, -2}}));
+  EXPECT_EQ(values_of("relu/in=2@1/fill=range:9"), (Values{{0, 0}}));
+  EXPECT_EQ(values_of("relu/in=2@32/fill=range:4294967294"), (Values{{INT32_MAX, -INT32_MAX}}));
+}
+
+TEST(Counting, InputsHoldEveryCombination) {
+  for (const char* fill : {"range", "edges"}) {
+    const Values v = values_of("elemwise_add/in=105@4+105@3/fill=" + std::string(fill) + ":11");
+    std::set<std::pair<i32, i32>> pairs;
+    for (std::size_t i = 0; i < 105; ++i) pairs.emplace(v[0][i], v[1][i]);
+    // 6 and -6 are no edges.
+    EXPECT_EQ(pairs.size(), fill == std::string("range") ? 15u * 7u : 13u * 7u);
+  }
+  // So many combinations that their number has no 64 bits.
+  const Values v = values_of("concatenate/axis=0/in=1@32+1@32+1@32+1@32/fill=range:4294967295");
+  EXPECT_EQ(v, (Values{{-INT32_MAX}, {1 - INT32_MAX}, {-INT32_MAX}, {-INT32_MAX}}));
+}
+
+TEST(Counting, EdgesAreWherePowersClampsAndTiesAre) {
+  const auto edges = edge_values(32, 1);
+  const auto expect_near = [&](i64 v) {
+    for (i64 d = -2; d <= 2; ++d)
+      for (i64 e : {v + d, -(v + d)})
+        EXPECT_TRUE(magnitude(e) > kIntMax || std::binary_search(edges.begin(), edges.end(), e))
+            << v << " " << d;
+  };
+  for (int p = 1; p <= 32; ++p) {
+    expect_near(max_of(p));
+    expect_near(i64{1} << (p - 1));
+    for (int s = 1; p + s <= 33; ++s) {
+      expect_near(max_of(p) << s);                  // a product's clamp, undone
+      expect_near(((i64{1} << p) - 1) << (s - 1));  // a quotient's clamp, where it rounds
+      expect_near((i64{1} << (p - 1)) + (i64{1} << (s - 1)));  // a tie beside a power of two
+    }
+  }
+  EXPECT_EQ(edge_values(1, 1).size(), 1u);
+  EXPECT_EQ(edge_values(8, 1).front(), -127);
+  EXPECT_EQ(edge_values(8, 2).back(), 127);
+}
+
+TEST(Counting, EverySettingIsLegalAndThereOnce) {
+  int countable_operators = 0;
+  for (const OpInfo* op : operators()) {
+    const std::vector<Case> all = edge_cases(*op);
+    EXPECT_EQ(countable(*op), !all.empty()) << op->name;
+    countable_operators += countable(*op);
+    std::set<std::string> ids;
+    for (const Case& c : all) {
+      EXPECT_FALSE(refusal(c).refused()) << case_id(c);
+      EXPECT_TRUE(ids.insert(case_id(c)).second) << case_id(c);
+    }
+  }
+  EXPECT_GT(countable_operators, 10);
+  EXPECT_FALSE(countable(*find_operator("sum")));
+  EXPECT_EQ(edge_cases(*find_operator("relu")).size(), 1u);
+  EXPECT_EQ(edge_cases(*find_operator("cvm_clip")).size(), 32u);
+  EXPECT_EQ(edge_cases(*find_operator("cvm_right_shift")).size(), 32u * 32u);
+  // Its operand and its count share 32 bits, so a count of 32 leaves none.
+  const std::vector<Case> left = edge_cases(*find_operator("cvm_left_shift"));
+  EXPECT_EQ(left.size(), 32u * 31u);
+  for (const Case& c : left) EXPECT_EQ(c.in[0].precision + c.attrs[1].ints[0], 32) << case_id(c);
+}
+
+TEST(Counting, RangesCoverEveryValueOnce) {
+  for (const OpInfo* op : operators()) {
+    const bool unary = countable(*op) && op->inputs.size() == 1;
+    const std::vector<Case> all = range_cases(*op, 5, 3);
+    EXPECT_EQ(unary, !all.empty()) << op->name;
+    u64 next = 0;
+    int settings = 0;
+    for (const Case& c : all) {
+      EXPECT_FALSE(refusal(c).refused()) << case_id(c);
+      if (c.seed == 0) ++settings, next = 0;
+      EXPECT_EQ(c.seed, next) << case_id(c);
+      next += static_cast<u64>(volume(c.in[0].shape));
+      const u64 values = 2 * static_cast<u64>(max_of(c.in[0].precision)) + 1;
+      const bool last = &c == &all.back() || (&c + 1)->seed == 0;
+      EXPECT_EQ(next == values, last) << case_id(c);
+    }
+    EXPECT_EQ(settings, !unary ? 0 : op->attrs.size() == 0 ? 1 : 3) << op->name;
+  }
+}
+
+TEST(Counting, AllValuesArePutOnce) {
+  ReferenceSubject reference;
+  Item item;
+  for (const char* fill : {"edges:0", "range:0"}) {
+    item.call = parse_case("relu/in=15@4/fill=" + std::string(fill));
+    const Trial t = perform(reference, item, TrialPlan{});
+    EXPECT_EQ(t.base.out,
+              (std::vector<std::vector<i32>>{{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7}}));
+    EXPECT_EQ(t.calls == 1, item.call.fill == Fill::range) << fill;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::judge
