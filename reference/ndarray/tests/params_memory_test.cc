@@ -1,54 +1,16 @@
 /// Nothing is allocated from a declared number before it is compared with the bytes that remain.
-/// Every allocation of this program is counted, and counted as if nothing were ever freed: the sum
-/// bounds the peak from above.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <cstdlib>
-#include <new>
-
+#include "reference/ndarray/tests/counted_memory.h"
 #include "reference/ndarray/tests/temporary_file.h"
 #include "reference/ndarray/tests/worked_example.h"
-
-namespace {
-
-std::size_t allocated_bytes = 0;
-
-void* allocate(std::size_t size, std::size_t alignment) {
-  allocated_bytes += size;
-  const std::size_t rounded = (size / alignment + 1) * alignment;
-  void* memory = std::aligned_alloc(alignment, rounded);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-// Not inlined: g++ would see `new` beside `free` and take it for a mistake.
-[[gnu::noinline]] void release(void* memory) noexcept { std::free(memory); }
-
-}  // namespace
-
-void* operator new(std::size_t size) { return allocate(size, alignof(std::max_align_t)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return allocate(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t) noexcept { release(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
 
 namespace lockstep::params {
 namespace {
 
 constexpr std::int64_t kHuge = std::int64_t{1} << 60;
 constexpr std::size_t kSmall = std::size_t{64} << 10;
-
-/// The bytes that a call allocates.
-template <class Call>
-std::size_t allocated_by(Call call) {
-  const std::size_t before = allocated_bytes;
-  call();
-  return allocated_bytes - before;
-}
 
 /// Reads a file that must be rejected, from memory and from disk, in next to no memory.
 void expect_cheap_rejection(const File& file, std::string_view label) {
