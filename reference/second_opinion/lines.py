@@ -16,19 +16,24 @@ class Object(list):
     """A JSON object as its (key, value) pairs: what is given twice must be seen."""
 
 
-class Fraction(str):
-    """The text of a number that is not written as an integer."""
+class Number(str):
+    """The text of a number that is not to be an integer."""
 
 
 def not_json(what: str):
     raise ValueError(f"{what} is no JSON")
 
 
-def parsed(line: bytes) -> Object:
-    """The object that a line is, or `line.json`."""
+def parsed(line: bytes, whole=integer) -> Object:
+    """The object that a line is, or `line.json`; whole makes something of integers.
+
+    So does a line that is nested more deeply than Python's parser follows, though it may be JSON.
+    """
     try:
-        value = json.loads(line.decode("utf-8"), object_pairs_hook=Object, parse_int=integer,
-                           parse_float=Fraction, parse_constant=not_json)  # fmt: skip
+        value = json.loads(line.decode("utf-8"), object_pairs_hook=Object, parse_int=whole,
+                           parse_float=Number, parse_constant=not_json)  # fmt: skip
+        if b"\\u" in line:  # half of a surrogate pair is no character, and cannot be encoded
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
         return refuse("line.json")
     return value if isinstance(value, Object) else refuse("line.json")
@@ -58,11 +63,13 @@ def members(value, needed: set, allowed: set) -> dict:
 
 
 def decoded(text) -> bytes:
-    demand(isinstance(text, str) and not isinstance(text, Fraction) and text.isascii())
+    demand(isinstance(text, str) and not isinstance(text, Number) and text.isascii())
     try:
-        return base64.b64decode(text, validate=True)
+        data = base64.b64decode(text, validate=True)
     except binascii.Error:
         return refuse("line.key")
+    demand(base64.b64encode(data).decode() == text)  # the library drops bits that belong nowhere
+    return data
 
 
 def tensor(value) -> tuple:
@@ -80,10 +87,10 @@ def tensor(value) -> tuple:
 def call_of(found: dict) -> Call:
     """The call of a line's members, or what makes them none."""
     demand(not isinstance(found["id"], list))
-    demand(isinstance(found["op"], str) and not isinstance(found["op"], Fraction))
+    demand(isinstance(found["op"], str) and not isinstance(found["op"], Number))
     demand(isinstance(found["attrs"], Object))
     texts = [text for _, text in found["attrs"]]
-    demand(all(isinstance(text, str) and not isinstance(text, Fraction) for text in texts))
+    demand(all(isinstance(text, str) and not isinstance(text, Number) for text in texts))
     precisions = integers(found["in_prec"])
     demand(isinstance(found["in"], list) and not isinstance(found["in"], Object))
     tensors = list(map(tensor, found["in"]))
@@ -106,10 +113,10 @@ def call_of_line(line: bytes) -> Call:
 def identity(line: bytes) -> str:
     """The JSON text of a line's id; null where it has none to tell."""
     try:
-        name = dict(parsed(line)).get("id")
+        name = dict(parsed(line, Number)).get("id")
     except Refused:
         return "null"
-    if isinstance(name, Fraction):
+    if isinstance(name, Number):
         return name
     return "null" if isinstance(name, list) else json.dumps(name)
 

@@ -9,10 +9,12 @@ from .fresh import fresh_lines
 
 LABELS = ("line.json", "line.key", "line.count")
 SCRAPS = ("", " ", "{}", "[]", "null", "1", "-1", "01", "1.0", "1e0", "NaN", "-", '"', '""', "{",
-          "]", ",", ":", "true", '"b64":"AAAAAA=="', '"\\u00e9"', "\u00e9", "\t", "\\")  # fmt: skip
+          "]", ",", ":", "true", '"b64":"AAAAAA=="', '"\\u00e9"', "\u00e9", '"\\ud800"', "\t",
+          "\\")  # fmt: skip
 VALUES = (None, True, 1, -1, 1.5, 2**70, "", "1", [], [1], ["1"], [True], [[1]], {}, {"a": "b"},
           [{"shape": [1]}], [{"shape": [1], "b64": "AQAAAA=="}], [{"shape": [1], "b64": "AQAA"}],
           [{"shape": [1], "data": [1], "b64": "AQAAAA=="}], [{"shape": [1], "b64": "A?=="}],
+          [{"shape": [1], "b64": "AQAAAB=="}],
           [{"shape": [0], "data": [1]}], [{"data": [1]}], [{"shape": [1.0]}])  # fmt: skip
 
 
