@@ -75,9 +75,7 @@ class Target:
         require(len(parts) == 2 and legal and parts != [-1, -1], "split")
         (extent,) = self.taken(1)
         if -1 in parts:
-            known = max(parts)
-            require(extent % known == 0, "split")
-            parts[parts.index(-1)] = extent // known
+            parts[parts.index(-1)] = extent // max(parts)
         require(math.prod(parts) == extent, "split")
         self.shape += parts
 

@@ -8,7 +8,7 @@ from second_opinion.attributes import Integers, Word
 
 from .draw import Draw
 from .giants import GIANTS
-from .mutations import Draft, mutate
+from .mutations import Draft, edges, mutate
 from .samples import SAMPLES
 
 LEGAL_PERCENT = 60
@@ -94,8 +94,18 @@ def outcome(draft: Draft, attributes: list) -> str:
     return "" if inputs + sum(math.prod(y.shape) for y in results) <= OUTPUT_MAX else None
 
 
+def edge_drafts(d: Draw, op):
+    """Yields drafts with an attribute at an end of what is legal for it, or just beyond."""
+    for a in op.attributes:
+        attributes, _ = SAMPLES[op.name](d)
+        value = attributes.get(a.name) or (a.read(a.default) if a.default else None)
+        for edge in edges(d, a, value):
+            attributes, inputs = SAMPLES[op.name](d)
+            yield drafted(d, op, (attributes | {a.name: edge}, inputs))
+
+
 def drafts(d: Draw, op):
-    """Yields legal drafts, changed ones and too large ones in turns, without end."""
+    """Yields legal drafts, changed ones and large ones in turns, without end."""
     while True:
         if op.name in GIANTS and d.one_in(16):
             yield drafted(d, op, GIANTS[op.name](d))
@@ -105,23 +115,44 @@ def drafts(d: Draw, op):
         yield changed
 
 
+def shares(op, count: int) -> dict:
+    """How many of some illegal calls have each label: of the operator's own twice as many."""
+    wanted = labels(op)
+    slots = wanted + op.labels
+    if count < len(slots):
+        raise ValueError(f"{op.name}: {count} illegal calls cannot have {len(slots)} shares")
+    share, rest = divmod(count, len(slots))
+    room = dict.fromkeys(wanted, 0)
+    for k, label in enumerate(slots):
+        room[label] += share + (k < rest)
+    return room
+
+
 def fresh_lines(name: str, seed: int, count: int) -> list:
     """As many lines of an operator: most are legal, and the others have all of its labels."""
     op = OPERATORS[name]
     d = Draw(f"{seed}/{name}")
     spellings = [spelling for spelling, canonical in NAMES.items() if canonical == name]
-    wanted = labels(op)
-    room = {"": count * LEGAL_PERCENT // 100}
-    share, rest = divmod(count - room[""], len(wanted))
-    room.update({label: share + (k < rest) for k, label in enumerate(wanted)})
     lines = []
+
+    def taken(draft, room=None) -> str:
+        """The outcome of a draft, which has become a line unless there is no room for it."""
+        attributes = [(key, text(d, value)) for key, value in draft.attributes]
+        found = outcome(draft, attributes)
+        if found is not None and (room is None or room.get(found)):
+            lines.append(line(draft, attributes, d.pick(spellings), len(lines)))
+            return found
+        return None
+
+    at_edges = [taken(draft) for draft in edge_drafts(d, op)]
+    legal = count * LEGAL_PERCENT // 100
+    illegal = count - legal - sum(map(bool, at_edges))
+    room = {"": legal - at_edges.count(""), **shares(op, illegal)}
     for attempt, draft in enumerate(drafts(d, op)):
-        if len(lines) == count:
+        if not any(room.values()):
             return lines
         if attempt == ATTEMPTS_MAX:
             raise OutOfReach(f"{name}: {[label for label, left in room.items() if left]}")
-        attributes = [(key, text(d, value)) for key, value in draft.attributes]
-        found = outcome(draft, attributes)
-        if room.get(found):
+        found = taken(draft, room)
+        if found is not None:
             room[found] -= 1
-            lines.append(line(draft, attributes, d.pick(spellings), len(lines)))

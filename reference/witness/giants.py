@@ -1,4 +1,4 @@
-"""Calls beyond the limits of an output that no small change of a small call reaches."""
+"""Calls at and beyond limits that no small change of a small call reaches."""
 
 from second_opinion.basics import EXTENT_MAX
 
@@ -36,6 +36,9 @@ def pooled(d):
 
 
 def joined(d):
+    """Too much on one axis, or as many inputs as there may be, or one more."""
+    if d.truth():
+        return {"axis": 0}, [empty(1)] * d.between(1023, 1025)
     return {"axis": 0}, [empty(EXTENT_MAX - d.between(0, 2)), empty(d.between(1, 3))]
 
 

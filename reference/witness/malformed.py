@@ -57,6 +57,6 @@ def malformed_lines(seed: int, count: int) -> list:
     """As many lines, made of calls of all operators; each kind of harm is done equally often."""
     d = Draw(f"{seed}/lines")
     names = list(OPERATORS)
-    calls = [line for name in d.shuffled(names)[:8] for line in fresh_lines(name, seed, 100)]
+    calls = [line for name in d.shuffled(names)[:8] for line in fresh_lines(name, seed, 200)]
     harms = (spliced, retyped, rekeyed, miscounted)
     return [harms[k % len(harms)](d, d.pick(calls)) for k in range(count)]

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from second_opinion.attributes import Integer, Integers, Word
+from second_opinion.attributes import ENTRIES_MAX, Integer, Integers, Word
 from second_opinion.basics import EXTENT_MAX
 
 from .draw import VOLUME, Draw
@@ -45,6 +45,19 @@ class Draft:
 
     def set(self, place: int, value) -> None:
         self.attributes[place] = (self.attributes[place][0], value)
+
+
+def edges(d: Draw, a, value):
+    """Yields values of an attribute at both ends of its range and length, and just beyond them."""
+    if isinstance(a, Integer):
+        yield from (a.low - 1, a.low, a.high, a.high + 1)
+    elif isinstance(a, Integers):
+        filled = value or (1,)
+        for bound in (a.low - 1, a.low, a.high, a.high + 1):
+            k = d.below(len(filled))
+            yield filled[:k] + (bound,) + filled[k + 1 :]
+        for count in {a.least - 1, a.least, a.most, a.most + 1} - {-1}:
+            yield (filled * ENTRIES_MAX)[:count] if count <= ENTRIES_MAX else (1,) * count
 
 
 MUTATIONS = []
@@ -160,7 +173,8 @@ def extent(d, draft):
     k, shape = chosen(d, draft)
     if shape:
         at = d.between(0, len(shape) - 1)
-        shape[at] = d.pick((shape[at] + 1, max(shape[at] - 1, 1), 1, 0, -1, EXTENT_MAX + 1, 2**70))
+        near = (shape[at] + 1, max(shape[at] - 1, 1), 1)
+        shape[at] = d.pick((*near, *near, 0, -1, EXTENT_MAX + 1, 2**70))
         draft.reshape(d, k, tuple(shape))
 
 
@@ -190,7 +204,8 @@ def giant_input(d, draft):
 @mutation
 def precision(d, draft):
     k, shape = chosen(d, draft)
-    draft.inputs[k][1] = d.pick((-1, 0, 33, 2**40, 32, 32, 32, 31, 9))
+    near = draft.inputs[k][1] + d.pick((-1, 1))
+    draft.inputs[k][1] = d.pick((near, near, -1, 0, 33, 2**40, 32, 32, 31, 9))
     draft.reshape(d, k, tuple(shape))
 
 

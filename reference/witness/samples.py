@@ -59,11 +59,18 @@ def pairwise(d):
 
 
 def image(d):
-    """Extents of a small picture, and for each axis kernel, stride and padding that fit it."""
+    """Extents of a small picture; kernel, strides and padding that fit it, or nearly."""
     extents = [d.between(1, 9), d.between(1, 9)]
     padding = [d.between(0, 2), d.between(0, 2)]
     kernel = [d.between(1, min(4, n + 2 * p)) for n, p in zip(extents, padding)]
+    if d.one_in(12):
+        kernel[0] = extents[0] + 2 * padding[0] + 1
     return extents, kernel, (d.between(1, 3), d.between(1, 3)), padding
+
+
+def factor(d) -> int:
+    """The precision of an operand of products; seldom one more than there may be."""
+    return d.precision(8, 2) if not d.one_in(16) else 9
 
 
 def biased(d, inputs: list, count: int) -> tuple:
@@ -79,11 +86,11 @@ def conv2d(d):
     extents, kernel, strides, padding = image(d)
     groups, depth, block = d.pick((1, 1, 2, 3)), d.between(1, 3), d.between(1, 2)
     room = [n + 2 * p for n, p in zip(extents, padding)]
-    dilation = [d.between(1, (m - 1) // (k - 1)) if k > 1 else d.between(1, 3)
+    dilation = [d.between(1, max((m - 1) // (k - 1), 1)) if k > 1 else d.between(1, 3)
                 for m, k in zip(room, kernel)]  # fmt: skip
     channels = groups * block
-    x = d.tensor((d.between(1, 2), groups * depth, *extents), d.precision(8, 2))
-    w = d.tensor((channels, depth, *kernel), d.precision(8, 2))
+    x = d.tensor((d.between(1, 2), groups * depth, *extents), factor(d))
+    w = d.tensor((channels, depth, *kernel), factor(d))
     use_bias, inputs = biased(d, [x, w], channels)
     free = thinned(d, {"layout": "NCHW", "kernel_layout": "OIHW", "out_dtype": "same",
                        "out_layout": "NCHW"})  # fmt: skip
@@ -96,8 +103,8 @@ def conv2d(d):
 @sample("dense")
 def dense(d):
     rows, units, terms = d.between(1, 5), d.between(1, 6), d.pick((1, 2, 3, 8, 17, 31))
-    x = d.tensor((rows, terms), d.precision(8, 2))
-    w = d.tensor((units, terms), d.precision(8, 2))
+    x = d.tensor((rows, terms), factor(d))
+    w = d.tensor((units, terms), factor(d))
     use_bias, inputs = biased(d, [x, w], units)
     return {"units": units, **use_bias}, inputs
 
@@ -105,7 +112,7 @@ def dense(d):
 @sample("max_pool2d")
 def max_pool2d(d):
     extents, pool, strides, padding = image(d)
-    padding = [min(p, k - 1) for p, k in zip(padding, pool)]
+    padding = [min(p, k - (not d.one_in(8))) for p, k in zip(padding, pool)]
     if d.one_in(3):
         padding = [min(padding)]
     attributes = {"pool_size": tuple(pool), "strides": strides, "padding": tuple(padding),
@@ -191,7 +198,8 @@ def strided_slice(d):
         if low == high:
             low, high = 0, n
         if d.one_in(3):
-            low, high, step = high - 1, low - 1 if low else -n - 1, -step
+            first = high - 1 if high < n or d.truth() else n + d.between(0, 2)
+            low, high, step = first, low - 1 if low else -n - d.between(1, 3), -step
         begin.append(low - n if low < n and d.one_in(4) else low)
         end.append(high + d.between(1, 3) if high == n and d.one_in(4) else high)
         stride.append(step)
@@ -258,6 +266,8 @@ def reshape(d):
             parts = [part, shape[k] // part]
             if d.truth():
                 parts[d.pick((0, 1))] = -1
+            if d.one_in(6):
+                parts = d.pick(([-1, -1], [part + 1, shape[k] // part], [-1, part + 1]))
             target += [-4, *parts]
         elif kind == "infer" and -1 not in target:
             target.append(-1)
@@ -266,6 +276,9 @@ def reshape(d):
         k += 1
     if d.one_in(4):
         target = d.pick(([-1], [1, -1], [-1, shape[-1]], [math.prod(shape)]))
+    elif d.one_in(3):  # a walk that leads anywhere
+        tokens = (-4, -4, -3, -2, -1, -1, 0, 1, 2, *shape)
+        target = [d.pick(tokens) for _ in range(d.between(1, 7))]
     return {"shape": tuple(target)}, [d.tensor(shape, d.precision())]
 
 
@@ -287,27 +300,37 @@ def where(d):
 
 @sample("get_valid_counts")
 def get_valid_counts(d):
-    batch, n, k, precision = d.between(1, 3), d.between(1, 8), d.between(2, 8), d.precision()
+    batch, n, precision = d.between(1, 3), d.between(1, 6), d.precision()
+    k = d.pick((2, 3, 6, 7, 31, d.pick((1, 31, 32))))
     x = d.tensor((batch, n, k), precision)
     given = {"score_threshold": d.pick((*x[2], -1, 0, 3, 2**31 - 1))}
     return thinned(d, given), [x]
 
 
+def box(d, size: int) -> list:
+    """Corners that are mostly in order, seldom not, and near the ends where the range is large."""
+    low, high = d.pick(((-size, size), (-size, 2 - size), (-size, 0)))
+    left, top = d.between(low, min(low + 2, size)), d.between(low, min(high, size))
+    right, bottom = (min(size, edge + d.between(-1, size)) for edge in (left, top))
+    if d.one_in(2):
+        right, bottom = size - d.between(0, min(size, 2)), size - d.between(0, size)
+    return [left, top, right, bottom]
+
+
 @sample("non_max_suppression")
 def non_max_suppression(d):
     """Boxes of a small or the whole range, so that some overlap; ids and scores that repeat."""
-    batch, n, precision = d.between(1, 2), d.between(1, 9), d.precision(31, 4)
+    batch, n, precision = d.between(1, 2), d.between(1, 9), d.pick((1, 2, 4, 8, 16, 30, 31, 31))
     a = 2 ** (precision - 1) - 1
-    size = a if d.one_in(3) else min(a, 12)
+    size = min(a, d.pick((1, 2, 3, 6, a, a)))
     rows = []
     for _ in range(batch * n):
-        left, top = d.between(-size, size), d.between(-size, size)
-        wide, high = d.between(-1, size), d.between(-1, size)
-        rows += [d.between(-1, 2), d.between(-2, min(a, 4)),
-                 left, top, min(a, left + wide), min(a, top + high)]  # fmt: skip
+        rows += [max(-a, min(a, d.between(-1, 2))), d.between(-min(a, 2), min(a, 4)), *box(d, size)]
     attributes = thinned(d, {
-        "iou_threshold": d.between(1, 60), "max_output_size": d.between(-1, n),
-        "force_suppress": d.truth(), "top_k": d.between(-1, n), "coord_start": 2,
-        "score_index": 1, "id_index": 0, "return_indices": False, "invalid_to_bottom": True,
+        # Just above what 1/2, 2/3, 3/7 and 5/8 give, a percentage that is a little wrong shows.
+        "iou_threshold": d.pick((1, 25, 43, 50, 63, 67, 100, d.between(1, 100))),
+        "max_output_size": d.between(-1, n), "force_suppress": d.truth(),
+        "top_k": d.between(-1, n), "coord_start": 2, "score_index": 1, "id_index": 0,
+        "return_indices": False, "invalid_to_bottom": True,
     })  # fmt: skip
     return attributes, [[(batch, n, 6), precision, rows], d.tensor((batch,), 6, n - 3, n + 2)]
