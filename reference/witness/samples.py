@@ -266,15 +266,18 @@ def reshape(d):
             parts = [part, shape[k] // part]
             if d.truth():
                 parts[d.pick((0, 1))] = -1
-            if d.one_in(6):
-                parts = d.pick(([-1, -1], [part + 1, shape[k] // part], [-1, part + 1]))
+            if d.one_in(4):
+                wrong = [part + 1, shape[k] // part]
+                parts = d.pick((wrong, wrong, [-1, -1], [-1, shape[k] + 1]))
             target += [-4, *parts]
         elif kind == "infer" and -1 not in target:
             target.append(-1)
         else:
             target.append(0 if kind == "copy" else shape[k])
         k += 1
-    if d.one_in(4):
+    if d.one_in(12):  # a split that is none, where there is nothing to split either
+        target += [-4, *d.pick(([-1, -1], [0, 2], [1, -4], [-1]))]
+    elif d.one_in(4):
         target = d.pick(([-1], [1, -1], [-1, shape[-1]], [math.prod(shape)]))
     elif d.one_in(3):  # a walk that leads anywhere
         tokens = (-4, -4, -3, -2, -1, -1, 0, 1, 2, *shape)
@@ -317,18 +320,24 @@ def box(d, size: int) -> list:
     return [left, top, right, bottom]
 
 
+# A percentage, and two widths of which one is just as much of the other, or a little less.
+PARTS = ((50, (1, 2)), (67, (2, 3)), (43, (3, 7)), (63, (5, 8)))
+
+
 @sample("non_max_suppression")
 def non_max_suppression(d):
     """Boxes of a small or the whole range, so that some overlap; ids and scores that repeat."""
     batch, n, precision = d.between(1, 2), d.between(1, 9), d.pick((1, 2, 4, 8, 16, 30, 31, 31))
     a = 2 ** (precision - 1) - 1
-    size = min(a, d.pick((1, 2, 3, 6, a, a)))
+    size = min(a, d.pick((1, 2, 3, 6, 8, 24, a, a)))
+    threshold, widths = d.pick(PARTS)
+    nested = size >= 8 and d.one_in(2)
     rows = []
     for _ in range(batch * n):
-        rows += [max(-a, min(a, d.between(-1, 2))), d.between(-min(a, 2), min(a, 4)), *box(d, size)]
+        rows += [max(-a, min(a, d.between(-1, 2))), d.between(-min(a, 2), min(a, 4))]
+        rows += [0, 0, size // 8 * d.pick(widths), size] if nested else box(d, size)
     attributes = thinned(d, {
-        # Just above what 1/2, 2/3, 3/7 and 5/8 give, a percentage that is a little wrong shows.
-        "iou_threshold": d.pick((1, 25, 43, 50, 63, 67, 100, d.between(1, 100))),
+        "iou_threshold": threshold if nested else d.pick((1, 100, d.between(1, 100))),
         "max_output_size": d.between(-1, n), "force_suppress": d.truth(),
         "top_k": d.between(-1, n), "coord_start": 2, "score_index": 1, "id_index": 0,
         "return_indices": False, "invalid_to_bottom": True,
