@@ -7,7 +7,7 @@ import struct
 
 from .attributes import integer
 from .basics import Refused, Tensor, is_legal_shape, refuse
-from .judgement import Call, outputs
+from .judgement import Call, NotABound, outputs
 
 KEYS = {"id", "op", "attrs", "in_prec", "in"}
 
@@ -128,5 +128,7 @@ def answer(line: bytes) -> str:
         found = outputs(call_of_line(line))
     except Refused as label:
         return f'{head}"logic_error","label":"{label}","message":"the call breaks {label}"}}'
+    except NotABound as why:
+        return f'{head}"runtime_error","label":"second_opinion.bound","message":"{why}"}}'
     out = [{"shape": y.shape, "prec": y.precision, "data": y.values} for y in found]
     return f'{head}"ok","out":{json.dumps(out, separators=(",", ":"))}}}'

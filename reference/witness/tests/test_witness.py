@@ -198,6 +198,12 @@ class Bounds(unittest.TestCase):
             with self.assertRaises(NotABound):
                 outputs(call)
 
+    def test_such_an_error_is_an_answer_that_names_the_operator(self):
+        with replaced("relu", lambda _, x: pointwise(x, 1, lambda v: v)):
+            answer = opinions.second(RELU)
+        self.assertEqual(answer["label"], "second_opinion.bound")
+        self.assertIn("relu", answer["message"])
+
     def test_a_limit_that_an_operator_cannot_exceed_is_an_error(self):
         call = Call("relu", [], [Tensor((1,), 8, [100])])
         with replaced("relu", lambda _, x: pointwise(x, 33, lambda v: v)):
@@ -225,6 +231,12 @@ class Third(unittest.TestCase):
         self.assertEqual(self.compared(lambda y: None), [])
         self.assertEqual(len(self.compared(lambda y: y.update(data=[0, 0, 6]))), 1)
         self.assertEqual(len(self.compared(lambda y: y.update(shape=[3, 1]))), 1)
+
+    def test_an_exception_is_a_disagreement(self):
+        answer = opinions.second(RELU)
+        with mock.patch.object(opinions, "third", side_effect=ValueError("axes differ")):
+            (found,) = opinions.compare_third(RELU, answer)
+        self.assertIn("axes differ", found.got)
 
 
 if __name__ == "__main__":
