@@ -88,6 +88,7 @@ json describe(const OpInfo& op) {
   j["errata"] = json::array();
   for (const Erratum& e : op.errata) j["errata"].push_back(describe(e));
   j["laws"] = json::array();
+  for (const LawInfo& l : op.laws) j["laws"].push_back({{"label", l.label}, {"text", l.text}});
   j["examples"] = json::array();
   for (int i = 0; i < op.example_count; ++i) j["examples"].push_back(describe_example(op, i));
   return j;

@@ -2,7 +2,7 @@
 /// One row per operator: plain data and plain functions, so that the judge, the fuzzers, the
 /// documentation and the benchmarks hold no templates over operators.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -29,6 +29,11 @@ struct AttrInfo {
 
 /// A rule without its predicate.
 struct RuleInfo {
+  string_view label, text;
+};
+
+/// A law without its equation.
+struct LawInfo {
   string_view label, text;
 };
 
@@ -59,6 +64,7 @@ struct OpInfo {
   Span<RuleInfo> rules;
   Span<Erratum> errata;
   string_view gas_text = "1";  ///< what `gas` gives, in words
+  Span<LawInfo> laws;
   Exceeds exceeds = kNothing;
   bool in_place = false;   ///< an output may take the storage of input 0 or 1 in a graph
   bool pointwise = false;  ///< defined by `at`, else by `eval`
@@ -75,6 +81,8 @@ struct OpInfo {
   void (*evaluate)(Attributes, Span<CheckedView>, Span<CheckedOut>) = nullptr;
   void (*domain)(Draw&, Drawn&) = nullptr;
   AnyExample (*example)(int) = nullptr;
+  /// What law `i` says of the call that a machine holds, which has these attributes.
+  Claim (*claim)(int i, Attributes, Machine&) = nullptr;
 };
 
 namespace detail {
@@ -172,6 +180,16 @@ struct Row {
     return r;
   }();
 
+  static constexpr auto laws = [] {
+    if constexpr (requires { Op::laws; }) {
+      std::array<LawInfo, std::size(Op::laws)> l{};
+      for (std::size_t i = 0; i < l.size(); ++i) l[i] = {Op::laws[i].label, Op::laws[i].text};
+      return l;
+    } else {
+      return std::array<LawInfo, 0>{};
+    }
+  }();
+
   static constexpr int inputs_needed([[maybe_unused]] Attributes a) {
     if constexpr (requires(const Attrs& t) { Op::inputs_needed(t); })
       return Op::inputs_needed(from_attributes<Op>(a));
@@ -217,6 +235,16 @@ struct Row {
       if (l.shape.size > 0) any.call.in[any.call.in_count++] = {l.shape, l.precision};
     return any;
   }
+  static Term call(Machine& m, const Attrs& a, const Terms& in, int output) {
+    const auto values = to_attributes<Op>(a);
+    return m.again(span(values), in, output);
+  }
+  static Claim claim([[maybe_unused]] int i, Attributes values, Machine& m) {
+    const Attrs a = from_attributes<Op>(values);
+    const Trial<Attrs> trial(m, a, call);
+    if constexpr (laws.size() > 0) return Op::laws[i].of(trial);
+    return {};
+  }
 
   static constexpr OpInfo make() {
     static_assert(kAttrCount <= kMaxAttributes && (Pointwise<Op> || Whole<Op>));
@@ -229,6 +257,7 @@ struct Row {
     o.outputs = {Op::outputs, static_cast<int>(std::size(Op::outputs))};
     o.attrs = span(attrs);
     o.rules = span(rules);
+    o.laws = span(laws);
     o.pointwise = !Whole<Op>;
     o.example_count = static_cast<int>(std::size(Op::examples));
     if constexpr (requires { Op::alias; }) o.alias = Op::alias;
@@ -244,6 +273,7 @@ struct Row {
     o.evaluate = evaluate;
     o.domain = domain;
     o.example = example;
+    o.claim = claim;
     return o;
   }
 };

@@ -1,0 +1,300 @@
+/// @file
+/// Laws: equations between calls that hold of every legal call, whatever its data.
+///
+/// An operator states its laws as data, and whoever holds its row can put any of them to a call.
+/// Other operators are named, never included: they are found among the rows when a law is tried.
+#pragma once
+#include "spec/op.h"
+
+namespace lockstep {
+
+struct Attr;
+
+/// A tensor of an equation, by its number in the machine that holds it.
+struct Term {
+  int number = -1;
+};
+
+/// The arguments of a call.
+struct Terms {
+  Term item[kMaxDrawn];
+  int count = 0;
+  constexpr Terms() = default;
+  constexpr Terms(std::initializer_list<Term> v) {
+    for (Term t : v) add(t);
+  }
+  constexpr void add(Term t) { item[count++] = t; }
+  constexpr Term& operator[](int k) { return item[k]; }
+  constexpr const Term* begin() const { return item; }
+  constexpr const Term* end() const { return item + count; }
+};
+
+/// What a law says of one call: pairs of terms that agree in shape and in every element. Without a
+/// pair it says nothing of that call.
+struct Claim {
+  Terms left, right;
+  constexpr Claim& also(Term a, Term b) {
+    left.add(a);
+    right.add(b);
+    return *this;
+  }
+};
+
+/// An equation, as it is written.
+constexpr Claim operator==(Term a, Term b) { return Claim().also(a, b); }
+
+/// An attribute of a call: an integer or a boolean is a list of one.
+struct Given {
+  string_view name;
+  Tuple value;
+};
+using GivenAttributes = std::initializer_list<Given>;
+
+/// What holds the terms of a law and evaluates its calls.
+struct Machine {
+  Machine() = default;
+  Machine(const Machine&) = delete;
+  virtual ~Machine() = default;
+  /// The call to which the law is put: its inputs, other values of their types, its outputs.
+  virtual int inputs() const = 0;
+  virtual Term input(int k) = 0;
+  virtual Term other(int k) = 0;
+  virtual int outputs() = 0;
+  virtual Term output(int k) = 0;
+  /// Its operator, with its attributes or others.
+  virtual Term again(const Terms& in, int output) = 0;
+  virtual Term again(Span<Attr> attrs, const Terms& in, int output) = 0;
+  /// Another operator; attributes that are not given take their defaults.
+  virtual Term call(string_view op, const Terms& in, GivenAttributes attrs, int output) = 0;
+
+  virtual Type type(Term t) const = 0;
+  /// A tensor whose element k is first + k * step.
+  virtual Term series(const Type& t, i64 first, i64 step) = 0;
+  /// A tensor whose elements are drawn from lo..hi.
+  virtual Term drawn(const Type& t, i64 lo, i64 hi) = 0;
+  /// Two tensors of x's type whose sum is x; each element lies between 0 and that of x.
+  virtual std::pair<Term, Term> split(Term x) = 0;
+  virtual i64 draw(i64 lo, i64 hi) = 0;
+};
+
+/// A call to which a law is put, in the words of an equation.
+class AnyTrial {
+ public:
+  explicit AnyTrial(Machine& m) : machine(m) {}
+
+  int inputs() const { return machine.inputs(); }
+  /// Input k, and other values of its type.
+  Term operator[](int k) const { return machine.input(k); }
+  Term other(int k) const { return machine.other(k); }
+  Terms all() const {
+    Terms in;
+    for (int k = 0; k < inputs(); ++k) in.add((*this)[k]);
+    return in;
+  }
+  /// What the operator makes of the inputs, and of other terms under the same attributes.
+  Term y(int output = 0) const { return machine.output(output); }
+  Term self(const Terms& in, int output = 0) const { return machine.again(in, output); }
+  /// What another operator makes of terms.
+  Term op(string_view name, const Terms& in, GivenAttributes attrs = {}, int output = 0) const {
+    return machine.call(name, in, attrs, output);
+  }
+
+  Type type(Term t) const { return machine.type(t); }
+  Shape shape(Term t) const { return type(t).shape; }
+  i64 volume(Term t) const { return lockstep::volume(shape(t)); }
+  i64 draw(i64 lo, i64 hi) const { return machine.draw(lo, hi); }
+
+  /// One element, and a tensor full of it.
+  Term constant(i64 v) const { return filled({1}, v); }
+  Term filled(const Shape& s, i64 v) const { return machine.series({s, bits(v)}, v, 0); }
+  /// The list first, first + step, ... of n integers.
+  Term series(i64 n, i64 first = 0, i64 step = 1) const {
+    return machine.series({{n}, kMaxPrecision}, first, step);
+  }
+  /// The row-major numbers of the elements of a shape.
+  Term numbers(const Shape& s) const { return machine.series({s, kMaxPrecision}, 0, 1); }
+  /// A list of indices below n in any order, some of them more than once.
+  Term indices(i64 n) const { return machine.drawn({{draw(1, 2 * n)}, kMaxPrecision}, 0, n - 1); }
+  /// Two tensors of x's type whose sum is x.
+  std::pair<Term, Term> split(Term x) const { return machine.split(x); }
+
+  Term sum(Term a, Term b) const { return op("broadcast_add", {a, b}); }
+  Term difference(Term a, Term b) const { return op("broadcast_sub", {a, b}); }
+  Term product(Term a, Term b) const { return op("broadcast_mul", {a, b}); }
+  Term larger(Term a, Term b) const { return op("broadcast_max", {a, b}); }
+  Term negative(Term x) const { return op("negative", {x}); }
+  Term reshaped(Term x, const Shape& s) const { return op("reshape", {x}, {{"shape", tuple(s)}}); }
+  /// Elements of x by their numbers, and slices along its first axis.
+  Term elements(Term x, Term i) const { return op("take", {x, i}); }
+  Term rows(Term x, Term i) const { return op("take", {x, i}, {{"axis", {0}}}); }
+  /// x backwards along every axis.
+  Term mirror(Term x) const {
+    const int n = type(x).rank();
+    return op("strided_slice", {x},
+              {{"begin", Tuple::filled(n, -1)},
+               {"end", Tuple::filled(n, -kIntMax)},
+               {"stride", Tuple::filled(n, -1)}});
+  }
+  /// The first elements of x on each axis, as many as a shape has.
+  Term corner(Term x, const Shape& s) const {
+    return op("strided_slice", {x}, {{"begin", {}}, {"end", tuple(s)}});
+  }
+  /// x at every step-th position of each axis.
+  Term every(Term x, const Tuple& steps) const {
+    return op("strided_slice", {x}, {{"begin", {}}, {"end", {}}, {"stride", steps}});
+  }
+
+  static constexpr Tuple tuple(const Shape& s) {
+    Tuple t;
+    for (i64 e : s) t.push(e);
+    return t;
+  }
+
+ protected:
+  /// The smallest precision that holds v.
+  static constexpr int bits(i64 v) { return bit_length(magnitude(v)) + 1; }
+
+  Machine& machine;
+};
+
+/// A call with its attributes.
+template <class Attrs>
+class Trial : public AnyTrial {
+ public:
+  using Call = Term (*)(Machine&, const Attrs&, const Terms&, int output);
+  Trial(Machine& m, const Attrs& a, Call c) : AnyTrial(m), attrs(a), call_(c) {}
+
+  using AnyTrial::self;
+  /// What the operator makes of terms under other attributes.
+  Term self(const Attrs& a, const Terms& in, int output = 0) const {
+    return call_(machine, a, in, output);
+  }
+  const Attrs& attrs;
+
+ private:
+  Call call_;
+};
+
+/// A law that operators of any attributes may claim.
+struct CommonLaw {
+  string_view label, text;
+  Claim (*claim)(const AnyTrial&);
+  constexpr CommonLaw named(string_view l) const { return {l, text, claim}; }
+};
+
+/// A law of an operator, with a label that is unique there.
+template <class Attrs>
+struct Law {
+  string_view label, text;
+  Claim (*claim)(const Trial<Attrs>&) = nullptr;
+  Claim (*common)(const AnyTrial&) = nullptr;
+
+  constexpr Law(string_view l, string_view t, Claim (*c)(const Trial<Attrs>&))
+      : label(l), text(t), claim(c) {}
+  constexpr Law(const CommonLaw& c) : label(c.label), text(c.text), common(c.claim) {}
+  Claim of(const Trial<Attrs>& t) const { return common ? common(t) : claim(t); }
+};
+
+/// Laws that many operators have.
+namespace law {
+
+/// The inputs of a call, those of some ports replaced by f(input).
+template <int... Ports, class F>
+Terms replaced(const AnyTrial& t, F f) {
+  Terms in;
+  for (int k = 0; k < t.inputs(); ++k) in.add((... || (k == Ports)) ? f(t[k]) : t[k]);
+  return in;
+}
+/// Every input replaced by f(input).
+template <class F>
+Terms mapped(const AnyTrial& t, F f) {
+  Terms in;
+  for (int k = 0; k < t.inputs(); ++k) in.add(f(t[k]));
+  return in;
+}
+
+inline constexpr CommonLaw idempotent{
+    "idempotent", "op(op(X)) = op(X)",
+    [](const AnyTrial& t) {
+      return t.self(replaced<0>(t, [&](Term) { return t.y(); })) == t.y();
+    }};
+
+inline constexpr CommonLaw involution{
+    "involution", "op(op(X)) = X", [](const AnyTrial& t) { return t.self({t.y()}) == t[0]; }};
+
+inline constexpr CommonLaw commutative{
+    "commutative", "op(A, B) = op(B, A)",
+    [](const AnyTrial& t) { return t.self({t[1], t[0]}) == t.y(); }};
+
+inline constexpr CommonLaw associative{
+    "associative", "op(op(A, B), C) = op(A, op(B, C))", [](const AnyTrial& t) {
+      const Term c = t.other(0);
+      return t.self({t.y(), c}) == t.self({t[0], t.self({t[1], c})});
+    }};
+
+inline constexpr CommonLaw odd{
+    "odd", "op(-X) = -op(X)",
+    [](const AnyTrial& t) { return t.self({t.negative(t[0])}) == t.negative(t.y()); }};
+
+inline constexpr CommonLaw even{
+    "even", "op(-X) = op(X)",
+    [](const AnyTrial& t) { return t.self({t.negative(t[0])}) == t.y(); }};
+
+/// A function of ordered values preserves their order exactly if it distributes over the maximum.
+inline constexpr CommonLaw monotone{
+    "monotone", "op(max(X, X')) = max(op(X), op(X'))", [](const AnyTrial& t) {
+      const Term both = t.self(replaced<0>(t, [&](Term x) { return t.larger(x, t.other(0)); }));
+      return both == t.larger(t.y(), t.self(replaced<0>(t, [&](Term) { return t.other(0); })));
+    }};
+
+inline constexpr CommonLaw pointwise{
+    "pointwise", "op(X[I]) = op(X)[I] for elements I in any order", [](const AnyTrial& t) {
+      const Term i = t.indices(t.volume(t[0]));
+      return t.self(mapped(t, [&](Term x) { return t.elements(x, i); })) == t.elements(t.y(), i);
+    }};
+
+inline constexpr CommonLaw mirrored{
+    "mirrored", "op of all inputs backwards = op(...) backwards, on every axis",
+    [](const AnyTrial& t) {
+      return t.self(mapped(t, [&](Term x) { return t.mirror(x); })) == t.mirror(t.y());
+    }};
+
+inline constexpr CommonLaw selects{
+    "selects", "op(X) = X[op(numbers of the elements of X)]: elements move, unchanged",
+    [](const AnyTrial& t) {
+      const Terms numbered = replaced<0>(t, [&](Term x) { return t.numbers(t.shape(x)); });
+      return t.elements(t[0], t.self(numbered)) == t.y();
+    }};
+
+/// In several inputs together; the others stay.
+template <int... Ports>
+inline constexpr CommonLaw additive{
+    "additive", "op(X + X') = op(X) + op(X')", [](const AnyTrial& t) {
+      Terms rest;
+      const Terms some = mapped(t, [&](Term x) {
+        const auto [one, other] = t.split(x);
+        rest.add(other);
+        return one;
+      });
+      const auto with = [&](const Terms& parts) {
+        Terms in;
+        for (int k = 0; k < t.inputs(); ++k) in.add((... || (k == Ports)) ? parts.item[k] : t[k]);
+        return t.self(in);
+      };
+      return t.y() == t.sum(with(some), with(rest));
+    }};
+
+/// In the inputs that have the batch axis.
+template <int... Ports>
+inline constexpr CommonLaw batchwise{
+    "batchwise", "op(X[I]) = op(X)[I] for batches I in any order", [](const AnyTrial& t) {
+      const Term i = t.indices(t.shape(t[0])[0]);
+      const Terms in = replaced<Ports...>(t, [&](Term x) { return t.rows(x, i); });
+      Claim claim;
+      for (int k = 0; k < t.outputs(); ++k) claim.also(t.self(in, k), t.rows(t.y(k), i));
+      return claim;
+    }};
+
+}  // namespace law
+
+}  // namespace lockstep
