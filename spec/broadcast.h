@@ -1,7 +1,7 @@
 /// @file
 /// What the broadcast operators share: how two shapes align, and which elements meet.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -48,9 +48,21 @@ struct Broadcast {
   static constexpr i64 read(const auto& x, const Index& y) {
     return x.at([&](int d) { return x.dim(d) == 1 ? 0 : y[d + y.size - x.rank()]; });
   }
+  /// Repeats x to a shape it can be broadcast to.
+  static Term tiled(const AnyTrial& t, Term x, const Shape& y) {
+    Tuple reps;
+    for (int d = 0; d < y.size; ++d) reps.push(y[d] / aligned(t.type(x), d, y.size));
+    return t.op("tile", {x}, {{"reps", reps}});
+  }
+  static constexpr CommonLaw spread{
+      "spread", "op(A, B) = op of A and B, both tiled to the shape of the output",
+      [](const AnyTrial& t) {
+        const Shape y = t.shape(t.y());
+        return t.self({tiled(t, t[A], y), tiled(t, t[B], y)}) == t.y();
+      }};
   /// Two shapes cut from one: leading axes left out, extents now and then 1. Precisions are at most
   /// `top` each and `together` in all.
-  static constexpr Case<Attrs> paired(Draw& draw, i64 top, i64 together = 2 * kMaxPrecision) {
+  static constexpr Case<Attrs> paired(Draw& draw, i64 top, i64 together = i64{2} * kMaxPrecision) {
     const Shape y = draw.shape(1, kMaxRank);
     const auto part = [&] {
       Shape s;

@@ -1,7 +1,7 @@
 /// @file
 /// What the elementwise operators share: an output of the shape of its inputs.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 

@@ -4,6 +4,8 @@
 /// An operator states its laws as data, and whoever holds its row can put any of them to a call.
 /// Other operators are named, never included: they are found among the rows when a law is tried.
 #pragma once
+#include <type_traits>
+
 #include "spec/op.h"
 
 namespace lockstep {
@@ -24,7 +26,12 @@ struct Terms {
     for (Term t : v) add(t);
   }
   constexpr void add(Term t) { item[count++] = t; }
-  constexpr Term& operator[](int k) { return item[k]; }
+  /// The same arguments behind one more.
+  constexpr Terms after(Term first) const {
+    Terms all{first};
+    for (Term t : *this) all.add(t);
+    return all;
+  }
   constexpr const Term* begin() const { return item; }
   constexpr const Term* end() const { return item + count; }
 };
@@ -83,6 +90,7 @@ class AnyTrial {
   explicit AnyTrial(Machine& m) : machine(m) {}
 
   int inputs() const { return machine.inputs(); }
+  int outputs() const { return machine.outputs(); }
   /// Input k, and other values of its type.
   Term operator[](int k) const { return machine.input(k); }
   Term other(int k) const { return machine.other(k); }
@@ -122,6 +130,8 @@ class AnyTrial {
   Term difference(Term a, Term b) const { return op("broadcast_sub", {a, b}); }
   Term product(Term a, Term b) const { return op("broadcast_mul", {a, b}); }
   Term larger(Term a, Term b) const { return op("broadcast_max", {a, b}); }
+  Term greater(Term a, Term b) const { return op("broadcast_greater", {a, b}); }
+  Term abs(Term x) const { return op("abs", {x}); }
   Term negative(Term x) const { return op("negative", {x}); }
   Term reshaped(Term x, const Shape& s) const { return op("reshape", {x}, {{"shape", tuple(s)}}); }
   /// Elements of x by their numbers, and slices along its first axis.
@@ -135,9 +145,23 @@ class AnyTrial {
                {"end", Tuple::filled(n, -kIntMax)},
                {"stride", Tuple::filled(n, -1)}});
   }
+  /// Every input backwards.
+  Terms mirrored() const {
+    Terms in;
+    for (int k = 0; k < inputs(); ++k) in.add(mirror((*this)[k]));
+    return in;
+  }
   /// The first elements of x on each axis, as many as a shape has.
   Term corner(Term x, const Shape& s) const {
     return op("strided_slice", {x}, {{"begin", {}}, {"end", tuple(s)}});
+  }
+  /// n slices of x along an axis.
+  Term slice(Term x, int axis, i64 first, i64 n) const {
+    const int rank = type(x).rank();
+    Tuple begin = Tuple::filled(rank, 0), end = Tuple::filled(rank, kIntMax);
+    begin[axis] = first;
+    end[axis] = first + n;
+    return op("strided_slice", {x}, {{"begin", begin}, {"end", end}});
   }
   /// x at every step-th position of each axis.
   Term every(Term x, const Tuple& steps) const {
@@ -165,9 +189,17 @@ class Trial : public AnyTrial {
   Trial(Machine& m, const Attrs& a, Call c) : AnyTrial(m), attrs(a), call_(c) {}
 
   using AnyTrial::self;
-  /// What the operator makes of terms under other attributes.
+  /// What the operator makes of terms, or of the inputs, under other attributes.
   Term self(const Attrs& a, const Terms& in, int output = 0) const {
     return call_(machine, a, in, output);
+  }
+  Term self(const Attrs& a) const { return self(a, all()); }
+  /// The attributes of the call but for one.
+  template <class V>
+  Attrs with(V Attrs::*member, std::type_identity_t<V> v) const {
+    Attrs a = attrs;
+    a.*member = v;
+    return a;
   }
   const Attrs& attrs;
 
@@ -232,13 +264,17 @@ inline constexpr CommonLaw associative{
       return t.self({t.y(), c}) == t.self({t[0], t.self({t[1], c})});
     }};
 
+/// The inputs, the first one negated.
+inline Terms negated(const AnyTrial& t) {
+  return replaced<0>(t, [&](Term x) { return t.negative(x); });
+}
 inline constexpr CommonLaw odd{
     "odd", "op(-X) = -op(X)",
-    [](const AnyTrial& t) { return t.self({t.negative(t[0])}) == t.negative(t.y()); }};
+    [](const AnyTrial& t) { return t.self(negated(t)) == t.negative(t.y()); }};
 
 inline constexpr CommonLaw even{
     "even", "op(-X) = op(X)",
-    [](const AnyTrial& t) { return t.self({t.negative(t[0])}) == t.y(); }};
+    [](const AnyTrial& t) { return t.self(negated(t)) == t.y(); }};
 
 /// A function of ordered values preserves their order exactly if it distributes over the maximum.
 inline constexpr CommonLaw monotone{
@@ -256,7 +292,7 @@ inline constexpr CommonLaw pointwise{
 inline constexpr CommonLaw mirrored{
     "mirrored", "op of all inputs backwards = op(...) backwards, on every axis",
     [](const AnyTrial& t) {
-      return t.self(mapped(t, [&](Term x) { return t.mirror(x); })) == t.mirror(t.y());
+      return t.self(t.mirrored()) == t.mirror(t.y());
     }};
 
 inline constexpr CommonLaw selects{

@@ -1,7 +1,7 @@
 /// @file
 /// What sum and max share: which axes go, which positions meet in one output.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -76,6 +76,29 @@ struct Reduce {
     }
     return box;
   }
+  static constexpr Law<Attrs> complement{
+      "complement", "op of the listed axes = op of the others, excluded", [](auto& t) {
+        Attrs a = t.attrs;
+        const int n = t.type(t[X]).rank();
+        unsigned listed = 0;
+        for (i64 d : a.axis) listed |= 1u << wrap(d, n);
+        a.axis = {};
+        for (int d = 0; d < n; ++d)
+          if (!(listed >> d & 1)) a.axis.push(d);
+        a.exclude = !a.exclude;
+        // No axes would mean all of them.
+        if (listed == 0 || a.axis.size == 0) return Claim();
+        return t.self(a, {t[X]}) == t.y();
+      }};
+  static constexpr Law<Attrs> stepwise{"stepwise", "op(X) = op along one axis after the other",
+                                       [](auto& t) {
+                                         const unsigned r = reduced_axes(t.attrs, t.type(t[X]));
+                                         Term x = t[X];
+                                         for (int d = 0; d < t.type(t[X]).rank(); ++d)
+                                           if (r >> d & 1)
+                                             x = t.self({.axis = {d}, .keepdims = true}, {x});
+                                         return t.y() == t.reshaped(x, t.shape(t.y()));
+                                       }};
   static constexpr Case<Attrs> reduced(Draw& draw, i64 top) {
     Case<Attrs> c;
     const Shape x = draw.shape(1, kMaxRank);

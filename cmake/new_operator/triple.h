@@ -1,7 +1,7 @@
 /// @file
 /// triple: three times each element. An operator that only cmake/new_operator/test.sh adds.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -28,6 +28,10 @@ struct Triple {
     return c;
   }
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) { return 3 * in[X](y); }
+  static constexpr Law<Attrs> laws[] = {
+      law::pointwise, law::monotone, {"as_product", "op(X) = 3 * X", [](auto& t) {
+                                        return t.y() == t.product(t[X], t.constant(3));
+                                      }}};
   static constexpr Example<Attrs> examples[] = {
       {"signs", {}, {{{3}, 8, {-127, 0, 42}}}, {{{3}, 10, {-381, 0, 126}}}},
   };

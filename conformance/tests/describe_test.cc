@@ -53,6 +53,17 @@ TEST(Describe, ExamplesAreLinesWhoseAnswersTheReferenceGives) {
   }
 }
 
+TEST(Describe, LawsAreNamedAndWrittenOut) {
+  for (const OpInfo* op : operators()) {
+    const ordered_json laws = describe(*op)["laws"];
+    ASSERT_EQ(laws.size(), static_cast<std::size_t>(op->laws.size())) << op->name;
+    for (std::size_t i = 0; i < laws.size(); ++i) {
+      EXPECT_EQ(laws[i]["label"], op->laws[static_cast<int>(i)].label);
+      EXPECT_EQ(laws[i]["text"], op->laws[static_cast<int>(i)].text);
+    }
+  }
+}
+
 TEST(Describe, TheProgramPrintsTheSame) {
   ordered_json all = ordered_json::array();
   for (const OpInfo* op : operators()) all.push_back(describe(*op));

@@ -96,7 +96,7 @@ class Header:
 
     # What the page shows in tables, and what is not about meaning.
     TABLES = frozenset(
-        "Attrs name alias profile summary formula exceeds in_place errata inputs outputs attrs "
+        "Attrs name alias profile summary formula exceeds in_place errata laws inputs outputs attrs "
         "inputs_needed rules gas domain examples".split()
     )
 

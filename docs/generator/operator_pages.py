@@ -60,7 +60,7 @@ def page(op: dict, sources: pathlib.Path, answers: dict) -> str:
     text, seen = header.Header(sources, op["name"]), []
     parts = [rst.title(op["name"]), facts(op), rst.prose(op["summary"]) + "\n"]
     parts += [meaning(op, text, seen), ports(op), result_types(op, text, seen), attributes(op)]
-    parts += [rules(op), cost(op), errata(op), examples(op, answers), witnesses(op)]
+    parts += [rules(op), laws(op), cost(op), errata(op), examples(op, answers), witnesses(op)]
     return "\n".join(filter(None, parts))
 
 
@@ -159,6 +159,15 @@ def rules(op: dict) -> str:
     )
     body = [rst.block("label", r["label"], rst.prose(r["text"])) for r in op["rules"]]
     return "\n".join([head, words, *body])
+
+
+def laws(op: dict) -> str:
+    """The equations that the tests try, `op` standing for the operator with its attributes."""
+    if not op["laws"]:
+        return ""
+    words = "Equations that hold of every call, with any attributes and data; *op* is this operator:\n"
+    items = "".join(f"* {rst.code(law['text'])}\n" for law in op["laws"])
+    return "\n".join([rst.title("Laws", "-"), words, items])
 
 
 def errata(op: dict) -> str:

@@ -21,6 +21,15 @@ struct BroadcastAdd : Broadcast {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return read(in[A], y) + read(in[B], y);
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::commutative,
+      law::associative,
+      law::mirrored,
+      law::additive<A, B>,
+      spread,
+      {"elementwise", "op(A, A') = elemwise_add(A, A')", [](auto& t) {
+         return t.self({t[A], t.other(A)}) == t.op("elemwise_add", {t[A], t.other(A)});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"a row added to each row",
        {},

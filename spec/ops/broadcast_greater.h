@@ -26,6 +26,18 @@ struct BroadcastGreater : Broadcast {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return read(in[A], y) > read(in[B], y) ? 1 : 0;
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::mirrored,
+      spread,
+      {"as_clip", "op(A, B) = A - B clipped to 0..1",
+       [](auto& t) {
+         return t.y() == t.op("clip", {t.difference(t[A], t[B])}, {{"a_min", {0}}, {"a_max", {1}}});
+       }},
+      {"total", "op(A, B) + op(B, A) = |A - B| clipped to 0..1", [](auto& t) {
+         const Term apart = t.op("abs", {t.difference(t[A], t[B])});
+         return t.sum(t.y(), t.self({t[B], t[A]})) ==
+                t.op("clip", {apart}, {{"a_min", {0}}, {"a_max", {1}}});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"equal is not greater",
        {},

@@ -22,6 +22,14 @@ struct BroadcastMax : Broadcast {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return max(read(in[A], y), read(in[B], y));
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::commutative,
+      law::associative,
+      law::mirrored,
+      law::monotone,
+      spread,
+      {"as_relu", "op(A, B) = B + relu(A - B)",
+       [](auto& t) { return t.y() == t.sum(t[B], t.op("relu", {t.difference(t[A], t[B])})); }}};
   static constexpr Example<Attrs> examples[] = {
       {"not below a row",
        {},

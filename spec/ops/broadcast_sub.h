@@ -21,6 +21,15 @@ struct BroadcastSub : Broadcast {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return read(in[A], y) - read(in[B], y);
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::mirrored,
+      law::additive<A, B>,
+      spread,
+      {"as_sum", "op(A, B) = A + (-B)",
+       [](auto& t) { return t.y() == t.sum(t[A], t.negative(t[B])); }},
+      {"elementwise", "op(A, A') = elemwise_sub(A, A')", [](auto& t) {
+         return t.self({t[A], t.other(A)}) == t.op("elemwise_sub", {t[A], t.other(A)});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"a column taken from each column",
        {},

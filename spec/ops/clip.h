@@ -39,6 +39,14 @@ struct Clip : Elementwise {
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     return clamp(in[X](y), a.a_min, a.a_max);
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::idempotent,
+      law::pointwise,
+      law::monotone,
+      {"as_max", "op(X) = -max(-max(X, a_min), -a_max)", [](auto& t) {
+         const Term above = t.larger(t[X], t.constant(t.attrs.a_min));
+         return t.y() == t.negative(t.larger(t.negative(above), t.constant(-t.attrs.a_max)));
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"to two bounds; 127 + 1 has 8 bits",
        {.a_min = -3, .a_max = 127},

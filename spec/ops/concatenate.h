@@ -1,7 +1,7 @@
 /// @file
 /// concatenate: tensors one after another along an axis.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -71,6 +71,24 @@ struct Concatenate {
     for (; y[along] - before >= in[k].dim(along); ++k) before += in[k].dim(along);
     return in[k].at([&](int d) { return d == along ? y[d] - before : y[d]; });
   }
+  static constexpr Law<Attrs> laws[] = {
+      {"parts", "strided_slice(op(X_0, X_1, ...)) gives each X_k back",
+       [](auto& t) {
+         const int along = wrap(t.attrs.axis, t.type(t[0]).rank());
+         Claim claim;
+         i64 before = 0;
+         for (Term x : t.all()) {
+           claim.also(t.slice(t.y(), along, before, t.shape(x)[along]), x);
+           before += t.shape(x)[along];
+         }
+         return claim;
+       }},
+      {"nested", "op(op(X_0, ..., X_k), X_k+1, ...) = op(X_0, X_1, ...)", [](auto& t) {
+         Terms first, in;
+         const i64 split = t.draw(1, t.inputs());
+         for (Term x : t.all()) first.count < split ? first.add(x) : in.add(x);
+         return t.self(in.after(t.self(first))) == t.y();
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"columns",
        {},

@@ -1,7 +1,7 @@
 /// @file
 /// conv2d: two-dimensional convolution with groups, dilation and an optional bias.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -126,6 +126,48 @@ struct Conv2d {
                     x.padded(n, first + i, top + r * a.dilation[0], left + s * a.dilation[1]);
            });
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::batchwise<X>,
+      law::additive<X, B>,
+      law::additive<W, B>.named("additive_weights"),
+      {"biased", "op(X, W, B) = op(X, W) + B as (channels, 1, 1)",
+       [](auto& t) {
+         if (!t.attrs.use_bias) return Claim();
+         const Term bias = t.reshaped(t[B], {t.attrs.channels, 1, 1});
+         return t.y() == t.sum(t.self(t.with(&Attrs::use_bias, false), {t[X], t[W]}), bias);
+       }},
+      {"grouped", "the channels of one group are op of that group alone",
+       [](auto& t) {
+         const i64 groups = t.attrs.groups, g = t.draw(0, groups - 1);
+         const auto part = [&](Term x, int axis) {
+           const i64 n = t.shape(x)[axis] / groups;
+           return t.slice(x, axis, g * n, n);
+         };
+         Attrs a = t.with(&Attrs::groups, 1);
+         a.channels /= groups;
+         Terms in{part(t[X], 1), part(t[W], 0)};
+         if (a.use_bias) in.add(part(t[B], 0));
+         return t.self(a, in) == part(t.y(), 1);
+       }},
+      {"strided", "op(X) = every stride-th position of op(X) without strides",
+       [](auto& t) {
+         const Tuple steps{1, 1, t.attrs.strides[0], t.attrs.strides[1]};
+         return t.y() == t.every(t.self(t.with(&Attrs::strides, {1, 1})), steps);
+       }},
+      {"turned", "without strides: op of all inputs backwards = op(...) backwards",
+       [](auto& t) {
+         const Attrs a = t.with(&Attrs::strides, {1, 1});
+         return t.self(a, t.mirrored()) == t.mirror(t.self(a));
+       }},
+      {"as_dense", "images of the size of the window: dense of both flattened", [](auto& t) {
+         const i64 n = t.attrs.channels;
+         const Term x = t.other(W),
+                    y = t.self(
+                        {.channels = n, .kernel_size = t.attrs.kernel_size, .use_bias = false},
+                        {x, t[W]});
+         const Terms flat{t.op("flatten", {x}), t.op("flatten", {t[W]})};
+         return t.op("flatten", {y}) == t.op("dense", flat, {{"units", {n}}, {"use_bias", {0}}});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"the sum of a diagonal",
        {.channels = 1, .kernel_size = {2, 2}, .use_bias = false},

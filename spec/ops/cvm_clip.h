@@ -35,6 +35,16 @@ struct CvmClip : Elementwise {
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     return saturate(in[X](y), a.precision);
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::idempotent,
+      law::pointwise,
+      law::monotone,
+      law::odd,
+      {"as_clip", "op(X) = clip(X) to the range of 2..31 bits", [](auto& t) {
+         if (t.attrs.precision < 2 || t.attrs.precision > 31) return Claim();
+         const i64 most = max_of(t.attrs.precision);
+         return t.y() == t.op("clip", {t[X]}, {{"a_min", {-most}}, {"a_max", {most}}});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"to 8 bits",
        {.precision = 8},

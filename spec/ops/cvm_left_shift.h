@@ -43,6 +43,21 @@ struct CvmLeftShift : Elementwise {
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     return saturate(i64{in[X](y)} << a.shift_bit, a.precision);
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::pointwise,
+      law::monotone,
+      law::odd,
+      {"as_product", "op(X) = cvm_clip(X * 2^shift_bit)",
+       [](auto& t) {
+         if (t.attrs.shift_bit > 30) return Claim();
+         const Term wide = t.product(t[X], t.constant(i64{1} << t.attrs.shift_bit));
+         return t.y() == t.op("cvm_clip", {wide}, {{"precision", {t.attrs.precision}}});
+       }},
+      {"undone", "cvm_right_shift(op(X)) = X at 32 bits", [](auto& t) {
+         const Attrs a = t.with(&Attrs::precision, kMaxPrecision);
+         return t.op("cvm_right_shift", {t.self(a)},
+                     {{"precision", {a.precision}}, {"shift_bit", {a.shift_bit}}}) == t[X];
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"clamped, and not wrapped",
        {.precision = 8, .shift_bit = 3},

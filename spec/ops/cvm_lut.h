@@ -1,7 +1,7 @@
 /// @file
 /// cvm_lut: elements looked up in a table.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -43,6 +43,12 @@ struct CvmLut {
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     return in[T].element(clamp(in[D](y), 0, a.in_dim - 1));
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::additive<T>,
+      {"as_take", "op(D, T) = take(T, D)", [](auto& t) { return t.y() == t.elements(t[T], t[D]); }},
+      {"identity", "op(numbers of the entries, T) = T", [](auto& t) {
+         return t.self({t.numbers(t.shape(t[T])), t[T]}) == t[T];
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"numbers outside are clamped",
        {.in_dim = 3},

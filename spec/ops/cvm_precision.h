@@ -17,6 +17,13 @@ struct CvmPrecision : Unary {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return max(1, bit_length(magnitude(in[X](y))));
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::even,
+      law::pointwise,
+      {"doubled", "op(2 M) = op(M) + 1 where M = max(|X|, 1)", [](auto& t) {
+         const Term m = t.larger(t.abs(t[X]), t.constant(1));
+         return t.self({t.product(m, t.constant(2))}) == t.sum(t.self({m}), t.constant(1));
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"around powers of two",
        {},

@@ -46,6 +46,25 @@ struct CvmRightShift : Elementwise {
     const i64 halves = floor_shift(in[X](y), a.shift_bit - 1);
     return saturate(floor_shift(halves + 1, 1), a.precision);
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::pointwise,
+      law::monotone,
+      {"translated", "op(X + k * 2^shift_bit) = op(X) + k where no bit is lost",
+       [](auto& t) {
+         const i64 s = t.attrs.shift_bit, k = t.draw(-3, 3);
+         if (s > 27) return Claim();
+         // 31 bits hold each quotient, and leave room for k.
+         const Attrs a = t.with(&Attrs::precision, 31);
+         return t.self(a, {t.sum(t[X], t.constant(k << s))}) == t.sum(t.self(a), t.constant(k));
+       }},
+      {"as_quotient", "op(X) = cvm_clip((X + 2^(shift_bit-1)) div 2^shift_bit) where X >= 0",
+       [](auto& t) {
+         if (t.attrs.shift_bit > 30) return Claim();
+         const i64 n = i64{1} << t.attrs.shift_bit;
+         const Term x = t.op("relu", {t[X]});
+         const Term quotient = t.op("broadcast_div", {t.sum(x, t.constant(n / 2)), t.constant(n)});
+         return t.self({x}) == t.op("cvm_clip", {quotient}, {{"precision", {t.attrs.precision}}});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"ties go up",
        {.precision = 8, .shift_bit = 1},

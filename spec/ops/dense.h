@@ -1,7 +1,7 @@
 /// @file
 /// dense: a fully connected layer, rows of X times rows of W.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -67,6 +67,26 @@ struct Dense {
     return (a.use_bias ? in[B](n) : 0) +
            sum(in[X].dim(1), [&](i64 k) { return i64{in[X](m, k)} * in[W](n, k); });
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::batchwise<X>,
+      law::mirrored,
+      law::additive<X, B>,
+      law::additive<W, B>.named("additive_weights"),
+      {"biased", "op(X, W, B) = op(X, W) + B",
+       [](auto& t) {
+         if (!t.attrs.use_bias) return Claim();
+         return t.y() == t.sum(t.self(t.with(&Attrs::use_bias, false), {t[X], t[W]}), t[B]);
+       }},
+      {"swapped", "op(X, W) = transpose(op(W, X))",
+       [](auto& t) {
+         const Term forth = t.self(t.with(&Attrs::use_bias, false), {t[X], t[W]});
+         return forth == t.op("transpose", {t.self({t.shape(t[X])[0], false}, {t[W], t[X]})});
+       }},
+      {"as_sum", "op(X, W) = sum over k of the products of X and W", [](auto& t) {
+         const Term x = t.op("expand_dims", {t[X]}, {{"axis", {1}}});
+         return t.self(t.with(&Attrs::use_bias, false), {t[X], t[W]}) ==
+                t.op("sum", {t.product(x, t[W])}, {{"axis", {2}}});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"two rows, one unit",
        {.units = 1, .use_bias = false},

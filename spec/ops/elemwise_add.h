@@ -14,6 +14,15 @@ struct ElemwiseAdd : Pairwise {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return i64{in[A](y)} + in[B](y);
   }
+  static constexpr Law<Attrs> laws[] = {law::commutative,
+                                        law::associative,
+                                        law::pointwise,
+                                        law::additive<A, B>,
+                                        {"as_broadcast", "op(A, B) = broadcast_add(A, B)",
+                                         [](auto& t) { return t.y() == t.sum(t[A], t[B]); }},
+                                        {"undone", "op(A, B) - B = A", [](auto& t) {
+                                           return t.op("elemwise_sub", {t.y(), t[B]}) == t[A];
+                                         }}};
   static constexpr Example<Attrs> examples[] = {
       {"signs",
        {},

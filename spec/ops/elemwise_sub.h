@@ -14,6 +14,17 @@ struct ElemwiseSub : Pairwise {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return i64{in[A](y)} - in[B](y);
   }
+  static constexpr Law<Attrs> laws[] = {law::pointwise,
+                                        law::additive<A, B>,
+                                        {"antisymmetric", "op(A, B) = -op(B, A)",
+                                         [](auto& t) {
+                                           return t.y() == t.negative(t.self({t[B], t[A]}));
+                                         }},
+                                        {"as_broadcast", "op(A, B) = broadcast_sub(A, B)",
+                                         [](auto& t) { return t.y() == t.difference(t[A], t[B]); }},
+                                        {"undone", "op(A, B) + B = A", [](auto& t) {
+                                           return t.op("elemwise_add", {t.y(), t[B]}) == t[A];
+                                         }}};
   static constexpr Example<Attrs> examples[] = {
       {"signs",
        {},

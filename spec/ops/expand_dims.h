@@ -1,7 +1,7 @@
 /// @file
 /// expand_dims: new axes of extent 1.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -52,6 +52,17 @@ struct ExpandDims {
     const int before = wrap(a.axis, x.rank() + 1), added = y.size - x.rank();
     return x.at([&](int d) { return y[d < before ? d : d + added]; });
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::selects,
+      law::mirrored,
+      {"as_reshape", "op(X) = reshape(X)",
+       [](auto& t) { return t.y() == t.reshaped(t[X], t.shape(t.y())); }},
+      {"undone", "squeeze(op(X)) of the new axes = X", [](auto& t) {
+         Tuple axes;
+         for (i64 k = 0; k < t.attrs.num_newaxis; ++k)
+           axes.push(wrap(t.attrs.axis, t.type(t[X]).rank() + 1) + k);
+         return t.op("squeeze", {t.y()}, {{"axis", axes}}) == t[X];
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"in front", {.axis = 0}, {{{2}, 8, {1, 2}}}, {{{1, 2}, 8, {1, 2}}}},
       {"two behind the last",

@@ -1,7 +1,7 @@
 /// @file
 /// flatten: a tensor as a matrix, one row per position of the first axis.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -33,6 +33,14 @@ struct Flatten {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y, const Type& t) {
     return in[X].element(ravel(y, t.shape));
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::selects,
+      law::mirrored,
+      law::batchwise<X>,
+      law::idempotent,
+      {"as_reshape", "op(X) = reshape(X, (0, -1))", [](auto& t) {
+         return t.y() == t.op("reshape", {t[X]}, {{"shape", {0, -1}}});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"the last two axes join",
        {},

@@ -1,7 +1,7 @@
 /// @file
 /// get_valid_counts: the rows whose score passes a threshold, first and counted.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -65,6 +65,15 @@ struct GetValidCounts {
         for (i64 k = 0; k < columns; ++k) out[Rows](b, q, k) = -1;
     }
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::batchwise<X>,
+      {"idempotent", "the rows of op(the rows of op(X)) are those of op(X)",
+       [](auto& t) { return t.self({t.y(Rows)}, Rows) == t.y(Rows); }},
+      {"counted", "count = sum over the rows of score > score_threshold", [](auto& t) {
+         const Term scores = t.slice(t[X], 2, 1, 1);
+         const Term passes = t.greater(scores, t.constant(t.attrs.score_threshold));
+         return t.y(Count) == t.op("sum", {passes}, {{"axis", {1, 2}}});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"the second of two rows passes",
        {},

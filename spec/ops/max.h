@@ -24,6 +24,17 @@ struct Max : Reduce {
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     return max_over(window(a, in[X], y), [&](const Index& x) { return i64{in[X](x)}; });
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::monotone,
+      law::mirrored,
+      complement,
+      stepwise,
+      {"as_broadcast", "op of X beside X' = max(X, X')", [](auto& t) {
+         const Shape row{1, t.volume(t[X])};
+         const Term x = t.reshaped(t[X], row), other = t.reshaped(t.other(X), row);
+         const Term pair = t.op("concatenate", {x, other}, {{"axis", {0}}});
+         return t.self({.axis = {0}, .keepdims = true}, {pair}) == t.larger(x, other);
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"everything, all of it negative", {}, {{{2, 2}, 8, {-5, -2, -9, -3}}}, {{{1}, 8, {-2}}}},
       {"columns, the axis kept",

@@ -1,7 +1,7 @@
 /// @file
 /// max_pool2d: the largest element of each window of an image.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -91,6 +91,33 @@ struct MaxPool2d {
     };
     return max_over(window(0), window(1), [&](i64 r, i64 s) { return i64{x(y[0], y[1], r, s)}; });
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::batchwise<X>,
+      law::monotone,
+      {"separable", "op(X) = op along columns of op along rows",
+       [](auto& t) {
+         Attrs rows = t.attrs, columns = t.attrs;
+         rows.pool_size[1] = rows.strides[1] = columns.pool_size[0] = columns.strides[0] = 1;
+         rows.padding = {pad(t.attrs, 0), 0};
+         columns.padding = {0, pad(t.attrs, 1)};
+         return t.self(columns, {t.self(rows)}) == t.y();
+       }},
+      {"strided", "without ceil_mode: op(X) = every stride-th position of op(X) without strides",
+       [](auto& t) {
+         if (t.attrs.ceil_mode) return Claim();
+         const Tuple steps{1, 1, t.attrs.strides[0], t.attrs.strides[1]};
+         return t.y() == t.every(t.self(t.with(&Attrs::strides, {1, 1})), steps);
+       }},
+      {"turned", "without strides: op(X backwards) = op(X) backwards",
+       [](auto& t) {
+         const Attrs a = t.with(&Attrs::strides, {1, 1});
+         return t.self(a, t.mirrored()) == t.mirror(t.self(a));
+       }},
+      {"as_max", "a pool as large as the image: max along both of its axes", [](auto& t) {
+         const Shape x = t.shape(t[X]);
+         return t.self({.pool_size = {x[2], x[3]}}) ==
+                t.op("max", {t[X]}, {{"axis", {2, 3}}, {"keepdims", {1}}});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"a partial last window, all of it negative",
        {.pool_size = {1, 2}, .strides = {1, 2}, .padding = {0}, .ceil_mode = true},

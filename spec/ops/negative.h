@@ -17,6 +17,12 @@ struct Negative : Unary {
        .test = "Storage.NegativeIsInPlace"}};
 
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) { return -i64{in[X](y)}; }
+  static constexpr Law<Attrs> laws[] = {law::involution,
+                                        law::pointwise,
+                                        law::additive<X>,
+                                        {"as_difference", "op(X) = 0 - X", [](auto& t) {
+                                           return t.y() == t.difference(t.constant(0), t[X]);
+                                         }}};
   static constexpr Example<Attrs> examples[] = {
       {"signs", {}, {{{2, 2}, 8, {-127, -1, 0, 127}}}, {{{2, 2}, 8, {127, 1, 0, -127}}}},
       {"the widest precision",

@@ -1,7 +1,7 @@
 /// @file
 /// non_max_suppression: of boxes that overlap, the one with the best score.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -129,6 +129,28 @@ struct NonMaxSuppression {
         for (int k = 0; k < kColumns; ++k) y(b, r, k) = -1;
     }
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::batchwise<X, Valid>,
+      {"idempotent", "op(op(X)) = op(X), the second without top_k",
+       [](auto& t) {
+         // Without: a row of -1 may be read before one that is kept.
+         return t.self(t.with(&Attrs::top_k, -1), {t.y(), t[Valid]}) == t.y();
+       }},
+      {"prefix", "op(X) with max_output_size m begins with the first m rows of op(X) without",
+       [](auto& t) {
+         const i64 m = t.draw(1, t.shape(t[X])[1]);
+         const Term all = t.self(t.with(&Attrs::max_output_size, -1));
+         const Term some = t.self(t.with(&Attrs::max_output_size, m));
+         return t.slice(some, 1, 0, m) == t.slice(all, 1, 0, m);
+       }},
+      {"translated", "boxes moved by one vector: the same ids and scores", [](auto& t) {
+         if (t.type(t[X]).precision > 30) return Claim();
+         const i64 most = max_of(t.type(t[X]).precision);
+         const Term still = t.filled({2}, 0), moved = t.filled({kColumns - 2}, t.draw(-most, most));
+         const Term vector = t.op("concatenate", {still, moved}, {{"axis", {0}}});
+         return t.slice(t.self({t.sum(t[X], vector), t[Valid]}), 2, 0, 2) ==
+                t.slice(t.y(), 2, 0, 2);
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"the better score first; another id does not suppress",
        {},

@@ -1,7 +1,7 @@
 /// @file
 /// repeat: each slice along an axis, several times over.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -45,6 +45,19 @@ struct Repeat {
     const int along = wrap(a.axis, y.size);
     return in[X].at([&](int d) { return d == along ? y[d] / a.repeats : y[d]; });
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::selects,
+      law::mirrored,
+      {"undone", "every repeats-th slice of op(X) is X",
+       [](auto& t) {
+         Tuple steps = Tuple::filled(t.type(t[X]).rank(), 1);
+         steps[wrap(t.attrs.axis, steps.size)] = t.attrs.repeats;
+         return t.every(t.y(), steps) == t[X];
+       }},
+      {"composed", "op(op(X)) = op(X) with repeats^2", [](auto& t) {
+         return t.self({t.y()}) ==
+                t.self(t.with(&Attrs::repeats, t.attrs.repeats * t.attrs.repeats));
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"rows",
        {.repeats = 2},

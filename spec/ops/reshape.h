@@ -3,7 +3,7 @@
 #pragma once
 #include <numeric>
 
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -168,6 +168,11 @@ struct Reshape {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y, const Type& t) {
     return in[X].element(ravel(y, t.shape));
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::selects,
+      law::mirrored,
+      {"undone", "reshape of op(X) to the shape of X = X",
+       [](auto& t) { return t.self({t.tuple(t.shape(t[X]))}, {t.y()}) == t[X]; }}};
   static constexpr Example<Attrs> examples[] = {
       {"copy, and infer the rest",
        {.shape = {0, -1}},

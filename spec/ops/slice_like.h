@@ -1,7 +1,7 @@
 /// @file
 /// slice_like: a tensor cut to the extents of another.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -75,6 +75,14 @@ struct SliceLike {
     return c;
   }
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) { return in[X](y); }
+  static constexpr Law<Attrs> laws[] = {
+      law::selects,
+      law::idempotent,
+      {"as_slice", "op(X, like) = strided_slice(X) up to the extents of the output",
+       [](auto& t) { return t.y() == t.corner(t[X], t.shape(t.y())); }},
+      {"like_unread", "op(X, like) = op(X, like')", [](auto& t) {
+         return t.self({t[X], t.other(Like)}) == t.y();
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"both axes",
        {},

@@ -1,7 +1,7 @@
 /// @file
 /// squeeze: axes of extent 1 dropped.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -68,6 +68,16 @@ struct Squeeze {
     int kept = 0;
     return x.at([&](int d) { return is_dropped(a, x, d) ? 0 : y[kept++]; });
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::selects,
+      law::mirrored,
+      {"as_reshape", "op(X) = reshape(X)",
+       [](auto& t) { return t.y() == t.reshaped(t[X], t.shape(t.y())); }},
+      {"undoes", "op(expand_dims(X)) of the new axis = X", [](auto& t) {
+         const i64 n = t.type(t[X]).rank(), axis = t.draw(0, n);
+         if (n == kMaxRank) return Claim();
+         return t.self({.axis = {axis}}, {t.op("expand_dims", {t[X]}, {{"axis", {axis}}})}) == t[X];
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"every axis of extent 1", {}, {{{1, 2, 1}, 8, {3, 4}}}, {{{2}, 8, {3, 4}}}},
       {"the last only; listed twice is once",

@@ -1,7 +1,7 @@
 /// @file
 /// strided_slice: every step-th element between two ends, axis by axis.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -105,6 +105,19 @@ struct StridedSlice {
       return c.begin + c.step * y[d];
     });
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::selects,
+      {"as_take", "op(X) = take along each axis of begin, begin + stride, ...",
+       [](auto& t) {
+         Term x = t[X];
+         for (int d = 0; d < t.type(t[X]).rank(); ++d) {
+           const Cut c = cut(t.attrs, d, t.shape(t[X])[d]);
+           x = t.op("take", {x, t.series(c.extent(), c.begin, c.step)}, {{"axis", {d}}});
+         }
+         return t.y() == x;
+       }},
+      {"undone", "X backwards twice is X",
+       [](auto& t) { return t.mirror(t.mirror(t[X])) == t[X]; }}};
   static constexpr Example<Attrs> examples[] = {
       {"backwards: only an end of -n - 1 or less keeps the first element",
        {.begin = {2}, .end = {-4}, .stride = {-1}},

@@ -24,6 +24,18 @@ struct Sum : Reduce {
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     return sum_over(window(a, in[X], y), [&](const Index& x) { return i64{in[X](x)}; });
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::additive<X>,
+      law::mirrored,
+      complement,
+      stepwise,
+      {"as_dense", "op along the last axis = dense with ones, at 8 bits", [](auto& t) {
+         if (t.type(t[X]).precision > 8) return Claim();
+         const Term y = t.self({.axis = {-1}}, {t[X]});
+         const i64 m = t.volume(y), n = t.volume(t[X]) / m;
+         const Terms in{t.reshaped(t[X], {m, n}), t.filled({1, n}, 1)};
+         return t.reshaped(y, {m, 1}) == t.op("dense", in, {{"units", {1}}, {"use_bias", {0}}});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"rows", {.axis = {1}}, {{{2, 2}, 8, {1, 2, 3, 4}}}, {{{2}, 10, {3, 7}}}},
       {"everything, axes kept",

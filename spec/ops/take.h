@@ -1,7 +1,7 @@
 /// @file
 /// take: elements, or slices along an axis, chosen by indices.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -63,6 +63,26 @@ struct Take {
       return d < along ? y[d] : d == along ? taken : y[d - along - 1 + after];
     });
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::additive<X>,
+      {"identity", "op(X, all indices in order) = X",
+       [](auto& t) {
+         const Shape x = t.shape(t[X]);
+         const auto& axis = t.attrs.axis;
+         return t.self({t[X], axis ? t.series(x[wrap(*axis, x.size)]) : t.numbers(x)}) == t[X];
+       }},
+      {"composed", "op(op(X, J), I) = op(X, J[I]) for lists of indices",
+       [](auto& t) {
+         const Shape x = t.shape(t[X]);
+         const auto& axis = t.attrs.axis;
+         const Term j = t.indices(axis ? x[wrap(*axis, x.size)] : t.volume(t[X]));
+         const Term i = t.indices(t.volume(j));
+         return t.self({t.self({t[X], j}), i}) == t.self({t[X], t.elements(j, i)});
+       }},
+      {"as_lut", "op(X, I) = cvm_lut(I, X) where axis is None", [](auto& t) {
+         if (t.attrs.axis) return Claim();
+         return t.y() == t.op("cvm_lut", {t[I], t[X]}, {{"in_dim", {t.volume(t[X])}}});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"elements; indices outside are clamped",
        {},

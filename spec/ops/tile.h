@@ -1,7 +1,7 @@
 /// @file
 /// tile: a tensor laid side by side with itself.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -55,6 +55,20 @@ struct Tile {
     const auto& x = in[X];
     return x.at([&](int d) { return y[d + y.size - x.rank()] % x.dim(d); });
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::selects,
+      law::mirrored,
+      {"corner", "op(X) begins with X",
+       [](auto& t) {
+         const Shape x = t.shape(t[X]);
+         Shape first = Shape::filled(t.type(t.y()).rank() - x.size, 1);
+         for (i64 n : x) first.push(n);
+         return t.corner(t.y(), first) == t.reshaped(t[X], first);
+       }},
+      {"twice", "op(X) with reps (2) = concatenate(X, X) along the last axis", [](auto& t) {
+         return t.self({.reps = {2}}, {t[X]}) ==
+                t.op("concatenate", {t[X], t[X]}, {{"axis", {-1}}});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"along the last axis",
        {.reps = {2}},

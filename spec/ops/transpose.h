@@ -1,7 +1,7 @@
 /// @file
 /// transpose: the axes in another order.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -64,6 +64,20 @@ struct Transpose {
     for (int j = 0; j < y.size; ++j) x[source(a, j, y.size)] = y[j];
     return in[X](x);
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::selects,
+      law::mirrored,
+      {"inverse", "op(op(X)) with the inverse axes = X",
+       [](auto& t) {
+         const int n = t.type(t[X]).rank();
+         Attrs back{Tuple::filled(n, 0)};
+         for (int j = 0; j < n; ++j) back.axes[source(t.attrs, j, n)] = j;
+         return t.self(back, {t.y()}) == t[X];
+       }},
+      {"as_reshape", "a row becomes a column: op(X as (1, |X|)) = X as (|X|, 1)", [](auto& t) {
+         const i64 n = t.volume(t[X]);
+         return t.self({}, {t.reshaped(t[X], {1, n})}) == t.reshaped(t[X], {n, 1});
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"a matrix", {}, {{{2, 3}, 8, {1, 2, 3, 4, 5, 6}}}, {{{3, 2}, 8, {1, 4, 2, 5, 3, 6}}}},
       {"a rotation of three axes, which is not its own inverse",

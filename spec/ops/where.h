@@ -1,7 +1,7 @@
 /// @file
 /// where: elements or rows of one tensor or another, as a condition says.
 #pragma once
-#include "spec/op.h"
+#include "spec/laws.h"
 
 namespace lockstep {
 
@@ -61,6 +61,24 @@ struct Where {
     const i64 condition = whole_rows ? in[Condition](y[0]) : in[Condition](y);
     return condition != 0 ? in[X](y) : in[Y](y);
   }
+  static constexpr Law<Attrs> laws[] = {
+      law::mirrored,
+      law::additive<X, Y>,
+      {"same", "op(c, x, x) = x",
+       [](auto& t) {
+         return t.self({t[Condition], t[X], t[X]}) == t[X];
+       }},
+      {"complete", "op(c, x, y) + op(c, y, x) = x + y",
+       [](auto& t) {
+         return t.sum(t.y(), t.self({t[Condition], t[Y], t[X]})) == t.sum(t[X], t[Y]);
+       }},
+      {"arithmetic", "op(c, x, y) = y + (|c| > 0) * (x - y)", [](auto& t) {
+         Shape rows = Shape::filled(t.type(t[X]).rank(), 1);
+         rows[0] = t.shape(t[X])[0];
+         Term c = t.greater(t.abs(t[Condition]), t.constant(0));
+         if (t.type(c).rank() < rows.size) c = t.reshaped(c, rows);
+         return t.y() == t.sum(t[Y], t.product(c, t.difference(t[X], t[Y])));
+       }}};
   static constexpr Example<Attrs> examples[] = {
       {"element by element; everything but 0 takes x",
        {},

@@ -1,0 +1,140 @@
+// Every operator states laws, every law is true, and each has been tried on data that can tell.
+#include "reference/laws.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "conformance/cases/case.h"
+#include "spec/operators.h"
+
+namespace lockstep::judge {
+namespace {
+
+using reference::LawResult;
+using reference::try_law;
+
+constexpr int kDraws = 600;
+constexpr int kFloor = 60;  // calls of which a law says something that is not constant
+
+class Laws : public testing::TestWithParam<const OpInfo*> {};
+
+INSTANTIATE_TEST_SUITE_P(Operators, Laws, testing::ValuesIn(operators()),
+                         [](const auto& p) { return std::string(p.param->name); });
+
+// Draw `n` of an operator. Where ports say what values mean, most draws heed them.
+Case drawn(const OpInfo& op, int n) {
+  constexpr Fill kOrder[] = {Fill::hinted, Fill::dense,      Fill::hinted, Fill::boundary,
+                             Fill::hinted, Fill::critical,   Fill::hinted, Fill::sparse,
+                             Fill::hinted, Fill::alternating};
+  Seeded draw(word(1, 2, static_cast<u64>(n)));
+  Case c = draw_case(op, draw);
+  c.fill = kOrder[static_cast<std::size_t>(n) % std::size(kOrder)];
+  c.seed = static_cast<u64>(n);
+  return c;
+}
+
+LawResult tried(int i, const Case& c) {
+  Case other = c;
+  other.fill = Fill::dense;
+  other.seed = ~c.seed;
+  Seeded draw(word(3, 4, c.seed));
+  return try_law(*c.op, i, c.attributes(), inputs_of(c), inputs_of(other), draw);
+}
+
+TEST_P(Laws, Hold) {
+  const OpInfo& op = *GetParam();
+  ASSERT_GT(op.laws.size(), 0) << "it states no law";
+  for (int i = 0; i < op.laws.size(); ++i) {
+    int telling = 0;
+    for (int n = 0; n < kDraws; ++n) {
+      const Case c = drawn(op, n);
+      const LawResult r = tried(i, c);
+      ASSERT_NE(r.kind, LawResult::broken) << op.laws[i].label << ": " << r.message << "\n"
+                                           << case_id(c);
+      telling += r.telling;
+    }
+    EXPECT_GE(telling, kFloor) << op.laws[i].label << " said too little in " << kDraws << " calls";
+  }
+}
+
+TEST_P(Laws, HaveLabelsOfTheirOwn) {
+  std::set<string_view> labels;
+  for (const LawInfo& l : GetParam()->laws) {
+    EXPECT_TRUE(labels.insert(l.label).second) << l.label;
+    EXPECT_FALSE(l.text.empty()) << l.label;
+  }
+}
+
+// What becomes of a claim about relu at (-1, 2).
+LawResult claimed(Claim (*claim)(int, Attributes, Machine&), int precision = 8) {
+  OpInfo op = *find_operator("relu");
+  op.claim = claim;
+  const std::vector<Tensor> in{{{{2}, precision}, {-1, 2}}}, other{{{{2}, precision}, {1, 0}}};
+  Seeded draw(1);
+  return try_law(op, 0, {}, in, other, draw);
+}
+
+TEST(LawResults, AFalseEquationIsBrokenAndSaysWhere) {
+  const LawResult r = claimed([](int, Attributes, Machine& m) {
+    const AnyTrial t(m);
+    return t.y() == t[0];
+  });
+  EXPECT_EQ(r.kind, LawResult::broken);
+  EXPECT_EQ(r.message, "element 0 is 0 on the left side, -1 on the right side");
+}
+
+TEST(LawResults, ShapesMustAgree) {
+  const LawResult r = claimed([](int, Attributes, Machine& m) {
+    const AnyTrial t(m);
+    return t.filled({1, 2}, 0) == t.filled({2}, 0);
+  });
+  EXPECT_EQ(r.kind, LawResult::broken);
+  EXPECT_EQ(r.message, "the left side has the shape (1,2), the right side (2)");
+}
+
+TEST(LawResults, EveryPairOfAClaimCounts) {
+  const LawResult r = claimed([](int, Attributes, Machine& m) {
+    const AnyTrial t(m);
+    return Claim().also(t[0], t[0]).also(t[0], t.other(0));
+  });
+  EXPECT_EQ(r.kind, LawResult::broken);
+}
+
+TEST(LawResults, ConstantsTellNothing) {
+  const LawResult r = claimed([](int, Attributes, Machine& m) {
+    const AnyTrial t(m);
+    return t.filled({2}, 3) == t.filled({2}, 3);
+  });
+  EXPECT_EQ(r.kind, LawResult::holds);
+  EXPECT_FALSE(r.telling);
+}
+
+TEST(LawResults, BeyondTheLimitsALawIsSilent) {
+  const auto sum = [](int, Attributes, Machine& m) {
+    const AnyTrial t(m);
+    return t.sum(t[0], t[0]) == t.sum(t[0], t[0]);
+  };
+  EXPECT_EQ(claimed(sum, 31).kind, LawResult::holds);
+  EXPECT_EQ(claimed(sum, 32).kind, LawResult::silent);
+  EXPECT_EQ(claimed([](int, Attributes, Machine&) { return Claim(); }).kind, LawResult::silent);
+}
+
+TEST(LawResults, AWrongCallIsTheLawsFault) {
+  const auto broken = [](Claim (*claim)(int, Attributes, Machine&)) {
+    const LawResult r = claimed(claim);
+    return r.kind == LawResult::broken ? r.message : "not broken";
+  };
+  EXPECT_EQ(broken([](int, Attributes, Machine& m) { return m.call("nope", {}, {}, 0) == Term(); }),
+            "no operator nope");
+  EXPECT_EQ(broken([](int, Attributes, Machine& m) {
+              return m.call("sum", {m.input(0)}, {{"axes", {0}}}, 0) == Term();
+            }),
+            "sum has no attribute axes");
+  EXPECT_TRUE(broken([](int, Attributes, Machine& m) {
+                return m.call("sum", {m.input(0)}, {{"axis", {7}}}, 0) == Term();
+              }).starts_with("sum.axis: "));
+}
+
+}  // namespace
+}  // namespace lockstep::judge
