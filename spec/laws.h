@@ -133,6 +133,9 @@ class AnyTrial {
   Term greater(Term a, Term b) const { return op("broadcast_greater", {a, b}); }
   Term abs(Term x) const { return op("abs", {x}); }
   Term negative(Term x) const { return op("negative", {x}); }
+  Term beside(Term a, Term b, i64 axis) const {
+    return op("concatenate", {a, b}, {{"axis", {axis}}});
+  }
   Term reshaped(Term x, const Shape& s) const { return op("reshape", {x}, {{"shape", tuple(s)}}); }
   /// Elements of x by their numbers, and slices along its first axis.
   Term elements(Term x, Term i) const { return op("take", {x, i}); }
@@ -247,16 +250,14 @@ Terms mapped(const AnyTrial& t, F f) {
 
 inline constexpr CommonLaw idempotent{
     "idempotent", "op(op(X)) = op(X)",
-    [](const AnyTrial& t) {
-      return t.self(replaced<0>(t, [&](Term) { return t.y(); })) == t.y();
-    }};
+    [](const AnyTrial& t) { return t.self(replaced<0>(t, [&](Term) { return t.y(); })) == t.y(); }};
 
-inline constexpr CommonLaw involution{
-    "involution", "op(op(X)) = X", [](const AnyTrial& t) { return t.self({t.y()}) == t[0]; }};
+inline constexpr CommonLaw involution{"involution", "op(op(X)) = X",
+                                      [](const AnyTrial& t) { return t.self({t.y()}) == t[0]; }};
 
-inline constexpr CommonLaw commutative{
-    "commutative", "op(A, B) = op(B, A)",
-    [](const AnyTrial& t) { return t.self({t[1], t[0]}) == t.y(); }};
+inline constexpr CommonLaw commutative{"commutative", "op(A, B) = op(B, A)", [](const AnyTrial& t) {
+                                         return t.self({t[1], t[0]}) == t.y();
+                                       }};
 
 inline constexpr CommonLaw associative{
     "associative", "op(op(A, B), C) = op(A, op(B, C))", [](const AnyTrial& t) {
@@ -268,13 +269,12 @@ inline constexpr CommonLaw associative{
 inline Terms negated(const AnyTrial& t) {
   return replaced<0>(t, [&](Term x) { return t.negative(x); });
 }
-inline constexpr CommonLaw odd{
-    "odd", "op(-X) = -op(X)",
-    [](const AnyTrial& t) { return t.self(negated(t)) == t.negative(t.y()); }};
+inline constexpr CommonLaw odd{"odd", "op(-X) = -op(X)", [](const AnyTrial& t) {
+                                 return t.self(negated(t)) == t.negative(t.y());
+                               }};
 
-inline constexpr CommonLaw even{
-    "even", "op(-X) = op(X)",
-    [](const AnyTrial& t) { return t.self(negated(t)) == t.y(); }};
+inline constexpr CommonLaw even{"even", "op(-X) = op(X)",
+                                [](const AnyTrial& t) { return t.self(negated(t)) == t.y(); }};
 
 /// A function of ordered values preserves their order exactly if it distributes over the maximum.
 inline constexpr CommonLaw monotone{
@@ -291,9 +291,7 @@ inline constexpr CommonLaw pointwise{
 
 inline constexpr CommonLaw mirrored{
     "mirrored", "op of all inputs backwards = op(...) backwards, on every axis",
-    [](const AnyTrial& t) {
-      return t.self(t.mirrored()) == t.mirror(t.y());
-    }};
+    [](const AnyTrial& t) { return t.self(t.mirrored()) == t.mirror(t.y()); }};
 
 inline constexpr CommonLaw selects{
     "selects", "op(X) = X[op(numbers of the elements of X)]: elements move, unchanged",
@@ -304,21 +302,22 @@ inline constexpr CommonLaw selects{
 
 /// In several inputs together; the others stay.
 template <int... Ports>
-inline constexpr CommonLaw additive{
-    "additive", "op(X + X') = op(X) + op(X')", [](const AnyTrial& t) {
-      Terms rest;
-      const Terms some = mapped(t, [&](Term x) {
-        const auto [one, other] = t.split(x);
-        rest.add(other);
-        return one;
-      });
-      const auto with = [&](const Terms& parts) {
-        Terms in;
-        for (int k = 0; k < t.inputs(); ++k) in.add((... || (k == Ports)) ? parts.item[k] : t[k]);
-        return t.self(in);
-      };
-      return t.y() == t.sum(with(some), with(rest));
-    }};
+inline constexpr CommonLaw additive{"additive", "op(X + X') = op(X) + op(X')",
+                                    [](const AnyTrial& t) {
+                                      Terms rest;
+                                      const Terms some = mapped(t, [&](Term x) {
+                                        const auto [one, other] = t.split(x);
+                                        rest.add(other);
+                                        return one;
+                                      });
+                                      const auto with = [&](const Terms& parts) {
+                                        Terms in;
+                                        for (int k = 0; k < t.inputs(); ++k)
+                                          in.add((... || (k == Ports)) ? parts.item[k] : t[k]);
+                                        return t.self(in);
+                                      };
+                                      return t.y() == t.sum(with(some), with(rest));
+                                    }};
 
 /// In the inputs that have the batch axis.
 template <int... Ports>

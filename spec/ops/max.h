@@ -32,7 +32,7 @@ struct Max : Reduce {
       {"as_broadcast", "op of X beside X' = max(X, X')", [](auto& t) {
          const Shape row{1, t.volume(t[X])};
          const Term x = t.reshaped(t[X], row), other = t.reshaped(t.other(X), row);
-         const Term pair = t.op("concatenate", {x, other}, {{"axis", {0}}});
+         const Term pair = t.beside(x, other, 0);
          return t.self({.axis = {0}, .keepdims = true}, {pair}) == t.larger(x, other);
        }}};
   static constexpr Example<Attrs> examples[] = {

@@ -136,18 +136,37 @@ struct NonMaxSuppression {
          // Without: a row of -1 may be read before one that is kept.
          return t.self(t.with(&Attrs::top_k, -1), {t.y(), t[Valid]}) == t.y();
        }},
-      {"prefix", "op(X) with max_output_size m begins with the first m rows of op(X) without",
+      {"limited", "op(X) with max_output_size m = the first m rows of op(X) without, then -1",
        [](auto& t) {
-         const i64 m = t.draw(1, t.shape(t[X])[1]);
-         const Term all = t.self(t.with(&Attrs::max_output_size, -1));
-         const Term some = t.self(t.with(&Attrs::max_output_size, m));
-         return t.slice(some, 1, 0, m) == t.slice(all, 1, 0, m);
+         const Shape x = t.shape(t[X]);
+         const i64 m = t.draw(1, x[1]);
+         if (m == x[1]) return Claim();
+         const Term first = t.slice(t.self(t.with(&Attrs::max_output_size, -1)), 1, 0, m);
+         const Term rest = t.filled({x[0], x[1] - m, kColumns}, -1);
+         return t.self(t.with(&Attrs::max_output_size, m)) == t.beside(first, rest, 1);
+       }},
+      {"forced",
+       "op(X) under force_suppress = op(X) without if all ids above 0 were 0, but for ids",
+       [](auto& t) {
+         const Term ids = t.negative(t.op("relu", {t.negative(t.slice(t[X], 2, 0, 1))}));
+         const Term same = t.beside(ids, t.slice(t[X], 2, 1, kColumns - 1), 2);
+         const Term forced = t.self(t.with(&Attrs::force_suppress, true));
+         const Term free = t.self(t.with(&Attrs::force_suppress, false), {same, t[Valid]});
+         return t.slice(forced, 2, 1, kColumns - 1) == t.slice(free, 2, 1, kColumns - 1);
+       }},
+      {"reached", "boxes that are one square: op at iou_threshold 100 = op at 1",
+       [](auto& t) {
+         const Shape x = t.shape(t[X]);
+         const Term upper = t.filled({x[0], x[1], 2}, 0), lower = t.filled({x[0], x[1], 2}, 5);
+         const Term boxes = t.beside(t.slice(t[X], 2, 0, 2), t.beside(upper, lower, 2), 2);
+         return t.self(t.with(&Attrs::iou_threshold, 100), {boxes, t[Valid]}) ==
+                t.self(t.with(&Attrs::iou_threshold, 1), {boxes, t[Valid]});
        }},
       {"translated", "boxes moved by one vector: the same ids and scores", [](auto& t) {
          if (t.type(t[X]).precision > 30) return Claim();
          const i64 most = max_of(t.type(t[X]).precision);
          const Term still = t.filled({2}, 0), moved = t.filled({kColumns - 2}, t.draw(-most, most));
-         const Term vector = t.op("concatenate", {still, moved}, {{"axis", {0}}});
+         const Term vector = t.beside(still, moved, 0);
          return t.slice(t.self({t.sum(t[X], vector), t[Valid]}), 2, 0, 2) ==
                 t.slice(t.y(), 2, 0, 2);
        }}};

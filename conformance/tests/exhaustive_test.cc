@@ -1,0 +1,108 @@
+// Every call of a small scope, operator by operator: legal, exact, and the same from the CPU
+// backend.
+#include "conformance/cases/exhaustive.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <set>
+
+#include "conformance/property.h"
+#include "conformance/subjects/subject.h"
+#include "spec/operators.h"
+
+namespace lockstep::judge {
+namespace {
+
+constexpr i64 kMostCalls = 2'000;     // of one operator that are run
+constexpr i64 kMostCounted = 50'000;  // of one operator that are counted
+constexpr i64 kFewestCalls = 100;
+
+// The paths through three choices: of one value, of two, and of many, if the second was the first.
+std::vector<std::vector<i64>> paths(int deviations) {
+  std::vector<std::vector<i64>> all;
+  Exhaustive draw(deviations);
+  do {
+    std::vector<i64> path{draw(7, 7)};
+    path.push_back(draw(0, 1));
+    if (path.back() == 0) path.push_back(draw(-5, 5));
+    all.push_back(path);
+  } while (draw.next());
+  return all;
+}
+
+TEST(Exhaustive, TakesEveryPathOnce) {
+  using Paths = std::vector<std::vector<i64>>;
+  EXPECT_EQ(paths(3), (Paths{{7, 0, -5}, {7, 0, 5}, {7, 0, -4}, {7, 1}}));
+  EXPECT_EQ(paths(0), (Paths{{7, 0, -5}}));
+}
+
+TEST(Exhaustive, CountsDeviationsAndNotChoices) {
+  // Of n binary choices, the paths with at most k deviations.
+  const auto count = [](int n, int k) {
+    Exhaustive draw(k);
+    std::set<std::vector<i64>> seen;
+    do {
+      std::vector<i64> path;
+      for (int i = 0; i < n; ++i) path.push_back(draw(0, 1));
+      EXPECT_TRUE(seen.insert(path).second);
+    } while (draw.next());
+    return seen.size();
+  };
+  EXPECT_EQ(count(5, 0), 1u);
+  EXPECT_EQ(count(5, 1), 6u);
+  EXPECT_EQ(count(5, 2), 16u);
+  EXPECT_EQ(count(5, 5), 32u);
+  EXPECT_EQ(count(5, 9), 32u);
+}
+
+class SmallScope : public testing::TestWithParam<const OpInfo*> {
+ protected:
+  static void SetUpTestSuite() { cpu_ = open_subject("cpu", {20, 60, {}}); }
+  static void TearDownTestSuite() { cpu_.reset(); }
+  // What the backend answers to a legal call differently from the reference; empty if nothing.
+  static std::string wrong(const Case& c) {
+    const std::vector<Tensor> in = inputs_of(c);
+    const reference::Outcome y = reference::evaluate(*c.op, c.attributes(), in);
+    if (y.status != reference::Status::ok) return y.label + ": " + y.message;
+    const Inferred types = c.op->infer(c.attributes(), c.types());
+    const Answer got = cpu_->execute(c, in, types, {});
+    if (!got.ok()) return std::string(name_of(got.kind)) + " " + got.label + ": " + got.message;
+    const std::optional<Finding> f = difference(y.out, got);
+    return f ? f->text : "";
+  }
+  static std::unique_ptr<Subject> cpu_;
+};
+std::unique_ptr<Subject> SmallScope::cpu_;
+
+INSTANTIATE_TEST_SUITE_P(Operators, SmallScope, testing::ValuesIn(operators()),
+                         [](const auto& p) { return std::string(p.param->name); });
+
+TEST_P(SmallScope, HasNoWrongCall) {
+  const OpInfo& op = *GetParam();
+  constexpr Fill kFills[] = {Fill::hinted, Fill::alternating, Fill::max, Fill::boundary};
+  const Scope scope = largest_scope(op, kMostCalls);
+  Exhaustive draw(scope.deviations);
+  i64 calls = 0;
+  do {
+    Case c = draw_case(op, draw);
+    ASSERT_FALSE(refusal(c).refused()) << refusal(c).label() << ": " << case_id(c);
+    c.seed = static_cast<u64>(calls);
+    c.fill = kFills[static_cast<std::size_t>(calls) % std::size(kFills)];
+    ASSERT_EQ(wrong(c), "") << case_id(c);
+    ++calls;
+  } while (draw.next());
+  ASSERT_EQ(calls, scope.calls);
+  EXPECT_GE(calls, scope.whole ? 1 : kFewestCalls);
+  if (scope.whole) {
+    std::printf("%s: all %lld calls\n", op.name.data(), static_cast<long long>(calls));
+  } else {
+    const i64 all = count_calls(op, INT32_MAX, kMostCounted);
+    std::printf("%s: %lld calls with at most %d choices off their first value; %s%lld left out\n",
+                op.name.data(), static_cast<long long>(calls), scope.deviations,
+                all > kMostCounted ? "more than " : "", static_cast<long long>(all - calls));
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::judge
