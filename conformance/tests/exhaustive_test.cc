@@ -14,8 +14,8 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr i64 kMostCalls = 2'000;     // of one operator that are run
-constexpr i64 kMostCounted = 50'000;  // of one operator that are counted
+constexpr i64 kMostCalls = 12'000;     // of one operator that are run
+constexpr i64 kMostCounted = 200'000;  // of one operator that are counted
 constexpr i64 kFewestCalls = 100;
 
 // The paths through three choices: of one value, of two, and of many, if the second was the first.
