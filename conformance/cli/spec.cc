@@ -142,6 +142,11 @@ void add_spec(CLI::App& app, Session& session) {
   differ->add_option("old", compared->before, "a file")->required();
   differ->add_option("new", compared->after, "a file")->required();
   differ->callback([compared, &session] { session.exit = diff(*compared); });
+
+  // An option of the group says nothing to its verbs, which have their own.
+  for (CLI::App* verb : group->get_subcommands({}))
+    for (CLI::Option* option : group->get_options())
+      if (option != group->get_help_ptr()) verb->excludes(option);
 }
 
 }  // namespace lockstep::judge

@@ -287,6 +287,8 @@ TEST(SpecVerb, PrintsTheSameAsShowAndTheLibrary) {
   }
   EXPECT_EQ(lockstep_says({"spec", "show", "nonesuch"}).exit, 2);
   EXPECT_EQ(lockstep_says({"spec", "nonesuch"}).exit, 2);
+  EXPECT_EQ(lockstep_says({"spec", "--json", "show", "relu"}).exit, 2);
+  EXPECT_EQ(lockstep_says({"spec", "show", "relu", "--json"}).exit, 0);
 }
 
 TEST(SpecVerb, HasARowForEachOperatorAndForEachErratum) {
