@@ -8,7 +8,6 @@
 #include <set>
 
 #include "conformance/describe.h"
-#include "conformance/golden/vectors.h"
 #include "conformance/page.h"
 #include "conformance/places.h"
 #include "conformance/tests/program.h"
@@ -29,9 +28,13 @@ const Evidence& evidence() {
 
 // ---- errata ----
 
-std::map<std::string, Vector> vectors_by_id() {
-  std::map<std::string, Vector> all;
-  for (Vector& v : load_vectors(kVectors)) all.emplace(v.id, std::move(v));
+std::map<std::string, VectorTest> vectors_by_id() {
+  std::map<std::string, VectorTest> all;
+  for (const OpInfo* op : operators()) {
+    const std::string file = kVectors + "/" + std::string(op->name) + ".json";
+    for (VectorTest& t : read_vectors(text_of_file(file), file).tests)
+      all.emplace(t.id, std::move(t));
+  }
   return all;
 }
 
@@ -53,11 +56,14 @@ TEST(Errata, AreEachShownByAVectorThatExists) {
     ASSERT_TRUE(e["vector"].is_string()) << e;
     const auto vector = vectors.find(e["vector"]);
     ASSERT_NE(vector, vectors.end()) << e;
-    if (!e["shown_by"].contains("label")) continue;
-    const std::string label = e["shown_by"]["label"];
+    if (e["shown_by"].contains("example")) {
+      EXPECT_EQ(vector->second.comment, e["shown_by"]["example"]);
+      continue;
+    }
+    const std::string label = e["shown_by"]["label"], id = e["vector"];
     const bool shared = label.find('.') != std::string::npos;
-    EXPECT_EQ(vector->second.label,
-              shared ? label : std::string(vector->second.call.op->name) + "." + label);
+    EXPECT_EQ(vector->second.result.label,
+              shared ? label : id.substr(0, id.find('-')) + "." + label);
   }
 }
 
