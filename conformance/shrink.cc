@@ -37,6 +37,20 @@ void fewer_inputs(const Case& c, Candidates& out) {
   }
 }
 
+// A call that counts through values, from a later one on.
+void later_numbers(const Case& c, Candidates& out) {
+  if ((c.fill != Fill::range && c.fill != Fill::edges) || c.in.empty()) return;
+  const Shape& all = c.in[0].shape;
+  for (const Type& t : c.in)
+    if (t.rank() != 1 || t.shape != all) return;
+  for (i64 left : smaller(all[0], 1)) {
+    Case s = c;
+    s.seed += static_cast<u64>(all[0] - left);
+    for (Type& t : s.in) t.shape = {left};
+    out.push_back(s);
+  }
+}
+
 // Replaces an extent everywhere, attributes included, so that the call stays legal.
 void smaller_extents(const Case& c, Candidates& out) {
   if (c.fill == Fill::literal) return;
@@ -195,6 +209,7 @@ rc::Seq<Case> simpler(const Case& c) {
   Candidates all;
   fewer_inputs(c, all);
   lower_ranks(c, all);
+  later_numbers(c, all);
   smaller_extents(c, all);
   fewer_positions(c, all);
   simpler_attributes(c, all);

@@ -33,6 +33,14 @@ TEST(Shrink, FindsTheSmallestCall) {
   EXPECT_NE(text.find("expected 7"), std::string::npos) << text;
 }
 
+TEST(Shrink, FindsOneValueAmongManyInTurn) {
+  AfraidOfSeven subject;
+  std::string text;
+  const Case from = parse_case("relu/in=4096@16/fill=range:30000");
+  const Case small = shrink(subject, {}, "matches_reference", from, text);
+  EXPECT_EQ(case_id(small), "relu/in=1@16/data=7");
+}
+
 TEST(Shrink, KeepsACaseThatHolds) {
   ReferenceSubject subject;
   std::string text;
