@@ -239,17 +239,19 @@ def witnesses(op: dict) -> str:
     """What vouches for the header; what is not known is said to be unknown."""
     vectors = f"conformance/vectors/{op['name']}.json"
     what = {
-        "examples": "examples, worked out by hand",
-        "laws": "laws, which hold of every legal call",
-        "vectors": "golden vectors: frozen calls and results, in the :doc:`format </vectors>` that "
-        f"all share, in {rst.code(vectors)}",
-        "second_opinion": "second opinion: the operator written again from the mathematics alone",
-        "third_opinion": "third opinion: an implementation of somebody else's",
-    }
+        "examples": ("examples", "worked out by hand"),
+        "laws": ("laws", "which hold of every legal call"),
+        "vectors": ("golden vectors", "frozen calls and results, in the :doc:`format </vectors>` "
+                    f"that all share, in {rst.code(vectors)}"),
+        "second_opinion": ("second opinion", "written again from the mathematics alone"),
+        "third_opinion": ("third opinion", "an implementation of somebody else's"),
+    }  # fmt: skip
     words = "None of these shares the program above, and each is held against it.\n"
-    items = "".join(f"* {count(op['witnesses'][key])} {text}\n" for key, text in what.items())
+    items = "".join(f"* {counted(op['witnesses'][key], *text)}\n" for key, text in what.items())
     return "\n".join([rst.title("Independent witnesses", "-"), words, items])
 
 
-def count(number) -> str:
-    return {None: "not known:", 0: "no"}.get(number, str(number))
+def counted(number, noun: str, about: str) -> str:
+    if number is None:
+        return f"{noun}: not known"
+    return f"{number} {noun}, {about}" if number else f"no {noun}"
