@@ -58,22 +58,22 @@ TEST(Exhaustive, CountsDeviationsAndNotChoices) {
 
 class SmallScope : public testing::TestWithParam<const OpInfo*> {
  protected:
-  static void SetUpTestSuite() { cpu_ = open_subject("cpu", {20, 60, {}}); }
-  static void TearDownTestSuite() { cpu_.reset(); }
+  static Subject& cpu() {
+    static const std::unique_ptr<Subject> subject = open_subject("cpu", {20, 60, {}});
+    return *subject;
+  }
   // What the backend answers to a legal call differently from the reference; empty if nothing.
   static std::string wrong(const Case& c) {
     const std::vector<Tensor> in = inputs_of(c);
     const reference::Outcome y = reference::evaluate(*c.op, c.attributes(), in);
     if (y.status != reference::Status::ok) return y.label + ": " + y.message;
     const Inferred types = c.op->infer(c.attributes(), c.types());
-    const Answer got = cpu_->execute(c, in, types, {});
+    const Answer got = cpu().execute(c, in, types, {});
     if (!got.ok()) return std::string(name_of(got.kind)) + " " + got.label + ": " + got.message;
     const std::optional<Finding> f = difference(y.out, got);
     return f ? f->text : "";
   }
-  static std::unique_ptr<Subject> cpu_;
 };
-std::unique_ptr<Subject> SmallScope::cpu_;
 
 INSTANTIATE_TEST_SUITE_P(Operators, SmallScope, testing::ValuesIn(operators()),
                          [](const auto& p) { return std::string(p.param->name); });
