@@ -247,7 +247,8 @@ def witnesses(op: dict) -> str:
         "third_opinion": ("third opinion", "an implementation of somebody else's"),
     }  # fmt: skip
     words = "None of these shares the program above, and each is held against it.\n"
-    items = "".join(f"* {counted(op['witnesses'][key], *text)}\n" for key, text in what.items())
+    counts = op["witnesses"]
+    items = "".join(f"* {counted(counts[key], *text)}\n" for key, text in what.items())
     return "\n".join([rst.title("Independent witnesses", "-"), words, items])
 
 
