@@ -148,11 +148,9 @@ class Page {
   }
 
   void laws() {
-    const auto laws = describe(op_)["laws"];
     heading("LAWS");
-    if (laws.empty()) paragraph("None stated.");
-    for (const auto& law : laws)
-      entry(law["label"].get<string_view>(), "", law["text"].get<string_view>());
+    if (op_.laws.size() == 0) paragraph("None stated.");
+    for (const LawInfo& law : op_.laws) entry(law.label, "", law.text);
   }
 
   void costs() {

@@ -260,6 +260,10 @@ TEST(Page, SaysEverythingTheHeaderSays) {
       says(l.label);
       says(l.text);
     }
+    for (const LawInfo& l : op->laws) {
+      says(l.label);
+      says(l.text);
+    }
     for (const Erratum& e : op->errata) {
       says(e.text);
       says(e.reason);

@@ -96,8 +96,8 @@ class Header:
 
     # What the page shows in tables, and what is not about meaning.
     TABLES = frozenset(
-        "Attrs name alias profile summary formula exceeds in_place errata laws inputs outputs attrs "
-        "inputs_needed rules gas domain examples".split()
+        "Attrs name alias profile summary formula exceeds in_place errata laws inputs outputs "
+        "attrs inputs_needed rules gas domain examples".split()
     )
 
     def __init__(self, root: pathlib.Path, name: str):

@@ -165,7 +165,9 @@ def laws(op: dict) -> str:
     """The equations that the tests try, `op` standing for the operator with its attributes."""
     if not op["laws"]:
         return ""
-    words = "Equations that hold of every call, with any attributes and data; *op* is this operator:\n"
+    words = (
+        "Equations that hold of every call, with any attributes and data; *op* is this operator:\n"
+    )
     items = "".join(f"* {rst.code(law['text'])}\n" for law in op["laws"])
     return "\n".join([rst.title("Laws", "-"), words, items])
 
