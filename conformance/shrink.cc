@@ -280,7 +280,8 @@ void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan) {
   if (r.counts.passed + r.counts.failed == 0) return;
   std::size_t shrunk = 0;
   for (Failure& f : r.failures) {
-    if (f.id.empty() || f.property == kMatchesVectors.name || shrunk++ == kMaxShrunk) continue;
+    // A vector is a name, and as small as it is.
+    if (f.id.find('/') == std::string::npos || shrunk++ == kMaxShrunk) continue;
     const Case small = shrink(subject, plan, f.property, parse_case(f.id), f.shrunk_text);
     if (case_id(small) != f.id) f.shrunk = case_id(small);
   }

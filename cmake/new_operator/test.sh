@@ -5,23 +5,11 @@
 set -euo pipefail
 sources=$1 work=$2 with_docs=$3 with_cuda=$4
 shift 4
-tree=$work/tree
-here=$tree/build/release
+tree=$work/tree here=$work/tree/build/release
+# shellcheck source=/dev/null
+source "$sources/cmake/copy.sh"
 
-fail() { printf '%s\n' "$*" >&2; exit 1; }
-
-# has TEXT FILE
-has() { grep -qF -e "$1" "$2" || { tail -n 40 "$2" >&2; fail "no '$1' in $2"; }; }
-
-# made DIRECTORY TARGET...
-made() {
-  cmake --build "$1" --target "${@:2}" >"$work/build.log" 2>&1 ||
-    { tail -n 40 "$work/build.log" >&2; fail "the copy does not build: ${*:2}"; }
-}
-
-rm -rf "$work"
-mkdir -p "$tree"
-tar -C "$sources" --exclude=./build --exclude=./.git -cf - . | tar -C "$tree" -xf -
+copy "$sources"
 cp "$sources/cmake/new_operator/triple.h" "$tree/spec/ops/"
 sed -i -e 's|^#include "spec/ops/take.h"|&\n#include "spec/ops/triple.h"|' \
   -e 's|^    Take, .*|&\n    Triple,|' "$tree/spec/ops.h"
@@ -29,8 +17,6 @@ sed -i -e 's|^#include "spec/ops/take.h"|&\n#include "spec/ops/triple.h"|' \
 added=$(diff "$sources/spec/ops.h" "$tree/spec/ops.h" | grep -c '^>' || true)
 [[ $added == 2 ]] || fail "spec/ops.h got $added lines and not two"
 
-# A compiler cache knows the files of the copy by their places in it, and so has nearly all of them.
-export CCACHE_BASEDIR="$tree" CCACHE_NOHASHDIR=1
 cmake -G Ninja -S "$tree" -B "$here" -DLOCKSTEP_CUDA=OFF "$@" >"$work/configure.log"
 made "$here" lockstep lockstep_backend_{cpu,reference,null} lockstep_bench fuzz_operators \
   fuzz_material

@@ -8,6 +8,7 @@
 
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/counting.h"
+#include "conformance/cases/features.h"
 #include "conformance/cases/mutate.h"
 #include "conformance/cases/order.h"
 #include "conformance/golden/vectors.h"
@@ -27,8 +28,6 @@ bool hinted(const OpInfo& op) {
   return std::any_of(op.inputs.begin(), op.inputs.end(),
                      [](const Port& p) { return p.hint != Hint::any; });
 }
-
-constexpr i64 kMaxRun = 4096;  // elements of a call that is run though no domain drew it
 
 // Chooses values and memory of the n-th legal call.
 Item filled_item(Case call, int n) {
@@ -91,6 +90,18 @@ void add_limits(const OpInfo& op, const Selection& s, bool legal, bool illegal,
   for (Twofold& t : order_of(op, s.seed).calls) items.push_back(illegal_item(std::move(t.call)));
 }
 
+// Each class that the row of an operator has room for, where its domain seldom or never goes.
+void add_aimed(const OpInfo& op, u64 seed, std::vector<Item>& items) {
+  constexpr int kEach = 2, kTries = 1000;
+  u64 number = 0;
+  for (const Feature& f : call_features(op)) {
+    Seeded draw(word(seed, 4, number++));
+    for (int n = 0; n < kEach; ++n)
+      if (std::optional<Case> c = aimed_case(op, f, kMaxRun, kTries, draw))
+        items.push_back(filled_item(std::move(*c), static_cast<int>(items.size())));
+  }
+}
+
 // Takes one item of each list in turn.
 std::vector<Item> interleave(std::vector<std::vector<Item>> lists) {
   std::vector<Item> all;
@@ -105,8 +116,11 @@ std::vector<Item> interleave(std::vector<std::vector<Item>> lists) {
   }
 }
 
+// A frozen error is an illegal call whose label the specification of today has no say in.
 Item vector_item(Vector v) {
-  return {Item::vector, std::move(v.call), {}, std::move(v.id), std::move(v.out)};
+  const bool ok = v.expectation == Vector::outputs;
+  return {ok ? Item::vector : Item::illegal, std::move(v.call), std::move(v.label), std::move(v.id),
+          std::move(v.out)};
 }
 
 std::vector<Item> explicit_items(const Selection& s) {
@@ -116,7 +130,7 @@ std::vector<Item> explicit_items(const Selection& s) {
     if (id.find('/') == std::string::npos && !s.vectors.empty()) {
       std::vector<Vector> all = load_vectors(s.vectors);
       const auto at = std::find_if(all.begin(), all.end(), [&](const Vector& v) {
-        return v.id == id && v.expectation == Vector::outputs;
+        return v.id == id && v.expectation != Vector::text_error;
       });
       if (at == all.end())
         throw UsageError("no case and no vector '" + id + "' (vectors of " + s.vectors + ")");
@@ -131,11 +145,13 @@ std::vector<Item> explicit_items(const Selection& s) {
 
 std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInfo*>& ops) {
   std::vector<Item> items;
-  if (s.vectors.empty() || !s.wants(kMatchesVectors.name)) return items;
+  const bool outputs = s.wants(kMatchesVectors.name), errors = s.wants(kRejects.name);
+  if (s.vectors.empty() || (!outputs && !errors)) return items;
   for (Vector& v : load_vectors(s.vectors)) {
-    const bool wanted = std::find(ops.begin(), ops.end(), v.call.op) != ops.end();
-    if (!wanted || v.expectation != Vector::outputs) continue;
-    items.push_back(vector_item(std::move(v)));
+    const bool wanted = (outputs && v.expectation == Vector::outputs) ||
+                        (errors && v.expectation == Vector::typed_error);
+    if (wanted && std::find(ops.begin(), ops.end(), v.call.op) != ops.end())
+      items.push_back(vector_item(std::move(v)));
   }
   return items;
 }
@@ -216,7 +232,9 @@ std::vector<Item> select_cases(const Selection& s) {
       if (illegal)
         for (Case& c : illegal_cases(*ops[k], s.seed, size.illegal))
           lists[k].push_back(illegal_item(std::move(c)));
-      if (s.tier > 0) add_limits(*ops[k], s, wants_legal(s), illegal, lists[k]);
+      if (s.tier == 0) continue;
+      if (wants_legal(s)) add_aimed(*ops[k], s.seed, lists[k]);
+      add_limits(*ops[k], s, wants_legal(s), illegal, lists[k]);
     }
     lists.push_back(vector_items(s, ops));
     items = interleave(std::move(lists));

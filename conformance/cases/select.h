@@ -41,6 +41,9 @@ bool glob(string_view pattern, string_view text);
 /// @throws UsageError for a glob that matches none.
 std::vector<const OpInfo*> selected_operators(const Selection& s);
 
+/// The most elements of a call that is run though no domain drew it.
+inline constexpr i64 kMaxRun = i64{1} << 14;
+
 /// What a call is selected for: to be run unless it is illegal or has more elements than that.
 Item::What what_of(const Case& c, i64 most = i64{1} << 24);
 

@@ -241,6 +241,12 @@ std::vector<std::string> differences_of(const VectorFile& file, const std::strin
 
 }  // namespace
 
+std::vector<VectorFile> read_vector_files(const std::string& directory) {
+  std::vector<VectorFile> all;
+  for (const fs::path& path : vector_files(directory)) all.push_back(read_checked(path));
+  return all;
+}
+
 std::vector<Vector> load_vectors(const std::string& directory) {
   std::vector<Vector> all;
   for (const fs::path& path : vector_files(directory)) {

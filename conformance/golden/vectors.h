@@ -28,6 +28,10 @@ struct Vector {
 /// @throws UsageError naming file and test that are wrong.
 std::vector<Vector> load_vectors(const std::string& directory);
 
+/// Every file of a directory, in the order of their names.
+/// @throws UsageError naming file and test that are wrong.
+std::vector<VectorFile> read_vector_files(const std::string& directory);
+
 /// What the reference says of a frozen call.
 /// @throws BrokenSpecification where the specification's text contradicts itself.
 VectorResult derive(const OpInfo& op, const VectorCall& call);

@@ -199,6 +199,19 @@ TEST(Reports, FitTheirSchemaAndAreXml) {
   EXPECT_EQ(violation(schema, wrong, ""), "/counts lacks \"calls\"");
 }
 
+TEST(Coverage, FitsItsSchemaAndEndsAsItIs) {
+  const json schema = json::parse(lockstep_says({"cover", "--schema"}).out);
+  const Ended whole = lockstep_says({"cover", "--op", "relu", "--json", "-"});
+  EXPECT_EQ(whole.exit, 0) << whole.err;
+  const json cells = json::parse(whole.out);
+  EXPECT_EQ(violation(schema, cells, ""), "");
+  EXPECT_EQ(cells["complete"], true);
+  const Ended part = lockstep_says({"cover", "--op", "relu", "--tier", "0", "--vectors", ""});
+  EXPECT_EQ(part.exit, 3) << part.out;
+  EXPECT_NE(part.out.find("relu empty:"), std::string::npos) << part.out;
+  EXPECT_EQ(lockstep_says({"cover", "--op", "nope"}).exit, 2);
+}
+
 TEST(Reports, DoNotDependOnHowTheWorkIsShared) {
   for (const Words& words : {check_of("reference"), check_of("null"),
                              check_of(hostile("misbehaving"), {"--set", "fault=infer"}),

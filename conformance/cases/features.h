@@ -1,0 +1,35 @@
+/// @file
+/// What a legal call shows: one class of one of its attributes, inputs or memories. All classes
+/// derive from an operator's row; whether its rules let a call show one is for a search to say.
+#pragma once
+#include <compare>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/cases/case.h"
+
+namespace lockstep::judge {
+
+/// A class of one thing about a call.
+struct Feature {
+  std::string axis;   ///< what is classified, as `attribute padding` or `precision of X`
+  std::string value;  ///< the class, as `zero` or `9..16`
+  auto operator<=>(const Feature&) const = default;
+};
+
+/// The features of attributes, types and memory that the row of an operator has room for.
+std::vector<Feature> call_features(const OpInfo& op);
+/// Those of one call.
+std::vector<Feature> call_features(const Case& c);
+
+/// The features of the values of inputs.
+std::vector<Feature> value_features(const OpInfo& op);
+/// Those of one call.
+std::vector<Feature> value_features(const Case& c, const std::vector<Tensor>& in);
+
+/// A legal call that shows a feature of call_features and has at most `most` elements; nothing if
+/// so many tries find none.
+std::optional<Case> aimed_case(const OpInfo& op, const Feature& f, i64 most, int tries, Draw& draw);
+
+}  // namespace lockstep::judge

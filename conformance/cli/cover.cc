@@ -1,0 +1,54 @@
+#include "conformance/coverage/cover.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "conformance/cli/verbs.h"
+#include "conformance/places.h"
+#include "conformance/reports/report.h"
+
+namespace lockstep::judge {
+namespace {
+
+struct CoverOptions {
+  std::string json;
+  Selection selection;
+  bool schema = false;
+};
+
+Exit measure(const CoverOptions& o) {
+  if (o.schema) {
+    fmt::print("{}", cover_schema());
+    return Exit::pass;
+  }
+  const Cover c = cover(o.selection);
+  const Exit exit = c.complete() ? Exit::pass : Exit::incomplete;
+  if (o.json == "-")
+    fmt::print("{}", cover_json(c));
+  else
+    fmt::print("{}exit {} ({})\n", cover_text(c), static_cast<int>(exit), word_of(exit));
+  if (!o.json.empty() && o.json != "-") write_file(o.json, cover_json(c));
+  return exit;
+}
+
+}  // namespace
+
+void add_cover(CLI::App& app, Session& session) {
+  auto o = std::make_shared<CoverOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "cover", "Say what the cases of a tier and the vectors cover, of what they should");
+  verb->add_option("--tier", o->selection.tier, "0 smoke, 1 CI, 2 conformance, 3 exhaustive")
+      ->check(CLI::Range(0, 3))
+      ->capture_default_str();
+  verb->add_option("--seed", o->selection.seed, "of the case set")->capture_default_str();
+  verb->add_option("--op", o->selection.operators, "only these operators; * and ? match")
+      ->delimiter(',');
+  o->selection.vectors = vector_directory();
+  verb->add_option("--vectors", o->selection.vectors, "directory of golden vectors");
+  verb->add_option("--json", o->json, "write the cells as JSON; - is standard output");
+  verb->add_flag("--schema", o->schema, "print the JSON Schema of the cells");
+  verb->callback([o, &session] { session.exit = static_cast<int>(measure(*o)); });
+}
+
+}  // namespace lockstep::judge

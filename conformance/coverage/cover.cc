@@ -1,0 +1,203 @@
+#include "conformance/coverage/cover.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "conformance/cases/boundary.h"
+#include "conformance/cases/mutate.h"
+#include "conformance/coverage/text_labels.h"
+#include "conformance/golden/vector_cases.h"
+
+namespace lockstep::judge {
+namespace {
+
+constexpr int kConstants = 24;  // calls with constant outputs after which a cell is not evaluated
+constexpr int kTries = 3000;    // of the search for a legal call in a cell
+
+constexpr char kIllegalSide[] = "just illegal", kLegalSide[] = "just legal";
+
+bool is_constant(const std::vector<Tensor>& out) {
+  return std::all_of(out.begin(), out.end(), [](const Tensor& t) {
+    return std::all_of(t.data.begin(), t.data.end(), [&](i32 v) { return v == t.data[0]; });
+  });
+}
+
+// Everything known of one operator's cells while cases are looked at.
+class Measure {
+ public:
+  explicit Measure(const OpInfo& op) : op_(op) {
+    for (const Feature& f : call_features(op)) add(f);
+    for (const Feature& f : value_features(op)) add(f);
+    for (const std::string& l : typed_labels(op))
+      for (const char* side : {kIllegalSide, kLegalSide}) add({l, side});
+    for (const std::string& l : text_labels(op)) {
+      add({l, kIllegalSide});
+      if (has_legal_side(l)) add({l, kLegalSide});
+    }
+  }
+
+  void look(const Item& item) {
+    if (item.what == Item::illegal) return look_illegal(item);
+    look_beside(item);
+    if (item.what == Item::typed) return;
+    // A vector's values are written out in a compact memory.
+    const std::vector<std::size_t> call = open(call_features(item.call));
+    if (call.empty() && values_done()) return;
+    const std::vector<Tensor> in = inputs_of(item.call);
+    std::vector<std::size_t> here = open(value_features(item.call, in));
+    here.insert(here.end(), call.begin(), call.end());
+    if (here.empty()) return;
+    const bool constant = is_constant(item.what == Item::vector
+                                          ? item.expected
+                                          : reference::outputs(op_, item.call.attributes(), in));
+    for (std::size_t k : here) witness(k, item.id, constant);
+  }
+
+  // A test of how attributes or values are written.
+  void look(const TextWitness& w) {
+    if (const auto at = numbers_.find(Feature{w.label, w.legal ? kLegalSide : kIllegalSide});
+        at != numbers_.end())
+      witness(at->second, w.id, false);
+  }
+
+  // Settles the cells that no case is in: either it is required, or there is no such call.
+  CoverRow settle() && {
+    for (std::size_t k = 0; k < cells_.size(); ++k)
+      if (cells_[k].state == CoverCell::empty) search(k);
+    return {&op_, std::move(cells_)};
+  }
+
+ private:
+  void add(Feature f) {
+    if (!numbers_.emplace(f, cells_.size()).second) return;
+    cells_.push_back({{std::move(f)}, CoverCell::empty, {}});
+    constants_.push_back(0);
+  }
+  // The cells of these features that still wait for a case.
+  std::vector<std::size_t> open(const std::vector<Feature>& features) const {
+    std::vector<std::size_t> all;
+    for (const Feature& f : features) {
+      const auto at = numbers_.find(f);
+      if (at == numbers_.end()) continue;
+      if (cells_[at->second].state == CoverCell::empty && constants_[at->second] < kConstants)
+        all.push_back(at->second);
+    }
+    return all;
+  }
+  bool values_done() {
+    if (!values_done_) values_done_ = open(value_features(op_)).empty();
+    return values_done_;
+  }
+  void witness(std::size_t k, const std::string& id, bool constant) {
+    if (cells_[k].id.empty()) cells_[k].id = id;
+    if (constant) {
+      ++constants_[k];
+    } else {
+      cells_[k].state = CoverCell::covered;
+      cells_[k].id = id;
+    }
+  }
+  void look_illegal(const Item& item) {
+    const auto at = numbers_.find(Feature{item.label, kIllegalSide});
+    if (at == numbers_.end() || cells_[at->second].state == CoverCell::covered) return;
+    const std::vector<std::string> beside = labels_beside(item.call);
+    if (!beside.empty() && beside[0].empty()) witness(at->second, item.id, false);
+  }
+  void look_beside(const Item& item) {
+    const bool wanted = std::any_of(cells_.begin(), cells_.end(), [](const CoverCell& c) {
+      return c.state == CoverCell::empty && c.features[0].value == kLegalSide;
+    });
+    if (!wanted) return;
+    for (const std::string& l : labels_beside(item.call))
+      if (const auto at = numbers_.find(Feature{l, kLegalSide}); at != numbers_.end())
+        if (cells_[at->second].state == CoverCell::empty) witness(at->second, item.id, false);
+  }
+  // Looks for a legal call in a cell by other means than the selection has: many more draws, aimed
+  // at the cell, of another seed.
+  void search(std::size_t k) {
+    CoverCell& cell = cells_[k];
+    const Feature& f = cell.features[0];
+    const std::vector<Feature> of_calls = call_features(op_);
+    if (f.value == kLegalSide && f.axis.starts_with("attr.")) {
+      // Not every range ends where calls are legal.
+      if (!begins(f.axis)) cell.state = CoverCell::impossible;
+      return;
+    }
+    // Other labels and all values can be had of every operator.
+    if (std::find(of_calls.begin(), of_calls.end(), f) == of_calls.end()) {
+      if (constants_[k] > 0) cell.state = CoverCell::constant;
+      return;
+    }
+    Seeded draw(word(0, 7, k));
+    const int rounds = constants_[k] > 0 ? kConstants : 1;
+    for (int n = 0; n < rounds; ++n) {
+      std::optional<Case> c = aimed_case(op_, f, kMaxRun, kTries, draw);
+      if (!c) break;
+      if (constants_[k] == 0) {
+        cell.id = case_id(*c);
+        return;
+      }
+      c->fill = n % 2 == 0 ? Fill::dense : Fill::hinted;
+      c->seed = static_cast<u64>(n);
+      if (!is_constant(reference::outputs(op_, c->attributes(), inputs_of(*c)))) {
+        cell.id = case_id(*c);
+        return;
+      }
+    }
+    cell.state = constants_[k] > 0 ? CoverCell::constant : CoverCell::impossible;
+  }
+
+  // Whether a label begins beside some legal call.
+  bool begins(const std::string& label) const {
+    const std::vector<Boundary> all = boundaries(op_, 7);
+    return std::any_of(all.begin(), all.end(), [&](const Boundary& b) { return b.label == label; });
+  }
+
+  const OpInfo& op_;
+  std::vector<CoverCell> cells_;
+  std::vector<int> constants_;
+  std::map<Feature, std::size_t> numbers_;
+  bool values_done_ = false;
+};
+
+}  // namespace
+
+std::string CoverCell::text() const {
+  std::string s;
+  for (const Feature& f : features) s += (s.empty() ? "" : " & ") + f.axis + ": " + f.value;
+  return s;
+}
+
+string_view name_of(CoverCell::State s) {
+  constexpr string_view kNames[] = {"covered", "constant", "empty", "impossible"};
+  return kNames[s];
+}
+
+i64 CoverRow::count(CoverCell::State s) const {
+  return std::count_if(cells.begin(), cells.end(),
+                       [s](const CoverCell& c) { return c.state == s; });
+}
+
+i64 CoverRow::required() const { return std::ssize(cells) - count(CoverCell::impossible); }
+
+bool Cover::complete() const {
+  return std::all_of(rows.begin(), rows.end(),
+                     [](const CoverRow& r) { return r.count(CoverCell::empty) == 0; });
+}
+
+Cover cover(const Selection& s) {
+  const std::vector<Item> items = select_cases(s);
+  std::map<const OpInfo*, Measure> measures;
+  const std::vector<const OpInfo*> ops = selected_operators(s);
+  for (const OpInfo* op : ops) measures.emplace(op, *op);
+  for (const Item& item : items) measures.at(item.call.op).look(item);
+  if (!s.vectors.empty())
+    for (const TextWitness& w : text_witnesses(s.vectors))
+      if (const auto at = measures.find(w.op); at != measures.end()) at->second.look(w);
+  Cover c{s.tier, s.seed, set_hash(items), {}};
+  for (const OpInfo* op : ops) c.rows.push_back(std::move(measures.at(op)).settle());
+  return c;
+}
+
+}  // namespace lockstep::judge
