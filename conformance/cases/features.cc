@@ -107,20 +107,32 @@ Values classes_of_values(Hint hint, const Tensor& t, const Shape& table) {
   return all;
 }
 
-// Replaces one extent, now and then wherever it stands, so that shapes and attributes keep
-// agreeing.
-void change_extent(Case& c, std::size_t k, i64 now, Draw& draw) {
-  if (c.in[k].rank() == 0) return;
-  const int axis = static_cast<int>(draw(0, c.in[k].rank() - 1));
-  const i64 old = c.in[k].dim(axis);
-  c.in[k].shape[axis] = now;
-  if (draw(0, 2) == 0) return;
+// Replaces a number wherever it stands, so that shapes and attributes keep agreeing.
+void replace(Case& c, i64 old, i64 now) {
   for (Type& t : c.in)
     for (int d = 0; d < t.rank(); ++d)
       if (t.dim(d) == old) t.shape[d] = now;
   for (std::size_t i = 0; i < c.attrs.size(); ++i)
     for (int e = 0; c.attrs[i].kind != Kind::boolean && e < c.attrs[i].ints.size; ++e)
       if (c.attrs[i].ints[e] == old) c.attrs[i].ints[e] = now;
+}
+
+// Makes every extent 1 but those of `kept`.
+void shrink_others(Case& c, i64 kept) {
+  for (std::size_t k = 0; k < c.in.size(); ++k)
+    for (int d = 0; d < c.in[k].rank(); ++d)
+      if (const i64 e = c.in[k].dim(d); e != kept && e != 1) replace(c, e, 1);
+}
+
+// Gives one axis an extent; of the others, now and then, 1 to all, so that the whole stays small.
+void change_extent(Case& c, std::size_t k, i64 now, Draw& draw) {
+  if (c.in[k].rank() == 0) return;
+  i64& e = c.in[k].shape[static_cast<int>(draw(0, c.in[k].rank() - 1))];
+  if (draw(0, 2) == 0)
+    e = now;
+  else
+    replace(c, i64{e}, now);
+  if (draw(0, 2) == 0) shrink_others(c, now);
 }
 
 // An extent of a class.
@@ -132,6 +144,7 @@ i64 extent_of(const std::string& value, Draw& draw) {
 
 // Changes at random what an axis is about.
 void aim(Case& c, const Feature& f, Draw& draw) {
+  if (f.axis.starts_with("attribute") && draw(0, 3) == 0) shrink_others(c, 1);
   if (f.axis == "memory") c.layout = static_cast<Layout>(draw(0, kLayouts - 1));
   for (std::size_t i = 0; i < c.attrs.size(); ++i) {
     const AttrInfo& info = c.op->attrs[static_cast<int>(i)];
@@ -154,9 +167,6 @@ void aim(Case& c, const Feature& f, Draw& draw) {
     if (f.axis == "rank" + of) set(c, {Knob::rank, static_cast<int>(k)}, draw(1, kMaxRank));
     if (f.axis != "shape" + of) continue;
     change_extent(c, k, extent_of(f.value, draw), draw);
-    // Elsewhere less, so that the whole stays small.
-    const auto other = static_cast<std::size_t>(draw(0, std::ssize(c.in) - 1));
-    if (draw.coin()) change_extent(c, other, 1, draw);
   }
 }
 

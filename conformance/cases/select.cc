@@ -92,13 +92,17 @@ void add_limits(const OpInfo& op, const Selection& s, bool legal, bool illegal,
 
 // Each class that the row of an operator has room for, where its domain seldom or never goes.
 void add_aimed(const OpInfo& op, u64 seed, std::vector<Item>& items) {
-  constexpr int kEach = 2, kTries = 1000;
+  constexpr int kTries = 3000;
+  constexpr int kTelling[] = {0, 1, 6, 19};  // values of these places of kOrder are seldom alike
   u64 number = 0;
   for (const Feature& f : call_features(op)) {
     Seeded draw(word(seed, 4, number++));
-    for (int n = 0; n < kEach; ++n)
-      if (std::optional<Case> c = aimed_case(op, f, kMaxRun, kTries, draw))
-        items.push_back(filled_item(std::move(*c), static_cast<int>(items.size())));
+    for (int n : kTelling) {
+      std::optional<Case> c = aimed_case(op, f, kMaxRun, kTries, draw);
+      if (!c) break;  // its rules exclude it
+      const int round = static_cast<int>(number * std::size(kOrder));
+      items.push_back(filled_item(std::move(*c), round + n));
+    }
   }
 }
 

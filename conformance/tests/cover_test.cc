@@ -76,7 +76,7 @@ TEST(Cover, MissesWhatASelectionLacks) {
   EXPECT_FALSE(smoke.complete());
   const CoverRow& row = smoke.rows[0];
   EXPECT_EQ(cell(row, "memory: compact").state, CoverCell::empty);
-  EXPECT_EQ(cell(row, "attr.missing: just illegal").state, CoverCell::empty);
+  EXPECT_EQ(cell(row, "attr.syntax: just illegal").state, CoverCell::empty);
   EXPECT_EQ(cell(row, "rank of X: 2").state, CoverCell::covered);
   EXPECT_NE(cover_text(smoke).find("memory: compact"), std::string::npos);
   EXPECT_NE(cover_text(smoke).find("INCOMPLETE"), std::string::npos);
@@ -101,11 +101,15 @@ TEST(Cover, CountsConstantOutputsOnlyWhereThereAreNoOthers) {
 }
 
 TEST(Cover, HasBothSidesOfEveryTypedLabel) {
-  for (const CoverCell& c : cover(of("conv2d", 1, kFrozen)).rows[0].cells)
-    if (c.features[0].axis.starts_with("conv2d.") || c.features[0].axis.starts_with("input."))
-      EXPECT_EQ(c.state, CoverCell::covered) << c.text();
-  for (const CoverCell& c : cover(of("conv2d", 0, "")).rows[0].cells)
-    if (c.text() == "input.volume: just legal") EXPECT_EQ(c.state, CoverCell::empty);
+  const CoverRow row = cover(of("conv2d", 1, kFrozen)).rows[0];
+  for (const CoverCell& c : row.cells) {
+    const std::string& axis = c.features[0].axis;
+    const bool typed = axis.starts_with("conv2d.") || axis.starts_with("input.");
+    EXPECT_TRUE(!typed || c.state == CoverCell::covered) << c.text();
+  }
+  EXPECT_EQ(cell(row, "conv2d.window: just legal").state, CoverCell::covered);
+  const CoverRow smoke = cover(of("conv2d", 0, "")).rows[0];
+  EXPECT_EQ(cell(smoke, "input.volume: just legal").state, CoverCell::empty);
 }
 
 }  // namespace
