@@ -227,7 +227,7 @@ std::vector<Boundary> boundaries(const OpInfo& op, u64 seed) {
   return std::move(all).in_order();
 }
 
-std::vector<std::string> labels_beside(Case c) {
+std::vector<std::string> labels_beside(const Case& c) {
   std::set<std::string> labels;
   for (const Knob& k : knobs(c)) {
     const Range range = turns(c, k);

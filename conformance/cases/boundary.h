@@ -52,7 +52,7 @@ struct Boundary {
 std::vector<Boundary> boundaries(const OpInfo& op, u64 seed);
 
 /// The labels of all calls one step away, sorted; an empty one if some of these are legal.
-std::vector<std::string> labels_beside(Case c);
+std::vector<std::string> labels_beside(const Case& c);
 
 /// A legal call beyond what the domain draws: some of its numbers changed at random.
 Case varied_case(const OpInfo& op, Draw& draw);

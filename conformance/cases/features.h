@@ -2,9 +2,9 @@
 /// What a legal call shows: one class of one of its attributes, inputs or memories. All classes
 /// derive from an operator's row; whether its rules let a call show one is for a search to say.
 #pragma once
-#include <compare>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "conformance/cases/case.h"
@@ -15,7 +15,10 @@ namespace lockstep::judge {
 struct Feature {
   std::string axis;   ///< what is classified, as `attribute padding` or `precision of X`
   std::string value;  ///< the class, as `zero` or `9..16`
-  auto operator<=>(const Feature&) const = default;
+  bool operator==(const Feature&) const = default;
+  bool operator<(const Feature& o) const {
+    return std::tie(axis, value) < std::tie(o.axis, o.value);
+  }
 };
 
 /// The features of attributes, types and memory that the row of an operator has room for.

@@ -11,9 +11,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr CoverCell::State kStates[] = {CoverCell::covered, CoverCell::constant, CoverCell::empty,
-                                        CoverCell::impossible};
-
 constexpr char kSchema[] = R"({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "title": "lockstep cover",
