@@ -6,8 +6,8 @@ variable there, where LaTeX sees a product of letters. `\\quad` separates statem
 
 import re
 
-# Commands with a text in braces, other commands, and words of at least two letters.
-COMMAND = r"\\(?:text|mathrm|operatorname)\{[^{}]*\}|\\[A-Za-z]+|\\."
+# Commands with a text or a name in braces, other commands, and words of at least two letters.
+COMMAND = r"\\(?:text|mathrm|operatorname|begin|end)\{[^{}]*\}|\\[A-Za-z]+|\\."
 TOKEN = re.compile(COMMAND + r"|[A-Za-z](?:[A-Za-z]|\\_)+")
 
 

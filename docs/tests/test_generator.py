@@ -100,6 +100,8 @@ class Formulas(unittest.TestCase):
             ("X_{flat}", "X_{\\mathit{flat}}"),
             ("\\text{inside the image}, \\max(a, b)", "\\text{inside the image}, \\max(a, b)"),
             ("\\mathrm{iou} = 100", "\\mathrm{iou} = 100"),
+            ("\\begin{cases} 0 & b = 0 \\\\ a \\end{cases}",
+             "\\begin{cases} 0 & b = 0 \\\\ a \\end{cases}"),
             ("X[n, ab - PH] + W[m]",
              "X\\mathopen{}\\left[n, \\mathit{ab} - \\mathit{PH}\\right]\\mathclose{}"
              " + W\\mathopen{}\\left[m\\right]\\mathclose{}"),
