@@ -163,7 +163,11 @@ TrialPlan plan_for(Subject& subject, const Selection& s) {
 }
 
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct) {
-  const std::vector<Item> items = select_cases(selection);
+  return judge(backend, selection, select_cases(selection), conduct);
+}
+
+Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,
+             const Conduct& conduct) {
   Report r;
   r.tier = selection.tier;
   r.seed = selection.seed;

@@ -24,4 +24,8 @@ TrialPlan plan_for(Subject& subject, const Selection& s);
 /// @throws UsageError for a wrong selection or no backend.
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct);
 
+/// The same by cases that select_cases() has already made of the selection.
+Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,
+             const Conduct& conduct);
+
 }  // namespace lockstep::judge

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "conformance/cli/verbs.h"
 
@@ -14,7 +15,7 @@ struct MutantOptions {
   std::string backend = "faulty", only = "*", json_file;
   Selection selection;
   Conduct conduct;
-  bool quiet = false;
+  bool quiet = false, until_dead = false;
 };
 
 struct Mutant {
@@ -41,23 +42,49 @@ std::vector<Mutant> mutants_of(const std::string& backend, const Limits& limits)
   return all;
 }
 
-// A mutant of one operator is judged by all cases of that operator, one of every operator by the
-// first cases of the set, and by the whole set only if it survives those.
-constexpr i64 kPrefix = 2000;
+// How many cases of its set a mutant is judged by: first so many, and more if it survives those.
+// That of one operator is judged by all cases of that operator, one of every operator by a prefix.
+std::vector<i64> stages(const MutantOptions& o, const Mutant& m) {
+  const i64 all = o.selection.budget;
+  if (all > 0) return {all};
+  if (o.until_dead) return {200, 2000, all};
+  return m.op == "*" ? std::vector<i64>{2000, all} : std::vector<i64>{all};
+}
 
-Fate judge_mutant(const MutantOptions& o, const Mutant& m) {
+// The cases of a mutant's operator; its neighbours in the list ask for the same.
+class Cases {
+ public:
+  explicit Cases(const Selection& s) : selection_(s) {}
+  const std::vector<Item>& of(const std::string& op) {
+    if (op != op_) {
+      Selection s = selection_;
+      if (op != "*") s.operators = {op};
+      items_ = select_cases(s);
+      op_ = op;
+    }
+    return items_;
+  }
+
+ private:
+  Selection selection_;
+  std::string op_;
+  std::vector<Item> items_;
+};
+
+Fate judge_mutant(const MutantOptions& o, const Mutant& m, Cases& cases) {
   Selection s = o.selection;
-  if (m.op != "*")
-    s.operators = {m.op};
-  else if (s.budget == 0)
-    s.budget = kPrefix;
+  if (m.op != "*") s.operators = {m.op};
   Conduct c = o.conduct;
   c.limits.set["mutant"] = m.name;
   c.shrink = false;
-  Report r = judge(o.backend, s, c);
-  if (r.exit == Exit::pass && s.budget != o.selection.budget) {
-    s.budget = o.selection.budget;
-    r = judge(o.backend, s, c);
+  Report r;
+  for (i64 budget : stages(o, m)) {
+    s.budget = budget;
+    std::vector<Item> items = cases.of(m.op);
+    if (budget > 0 && std::cmp_less(budget, items.size()))
+      items.resize(static_cast<std::size_t>(budget));
+    r = judge(o.backend, s, items, c);
+    if (r.exit != Exit::pass) break;
   }
   if (r.exit == Exit::judge_broke) throw std::runtime_error("the judge broke on mutant " + m.name);
   Fate f{m, r.exit == Exit::fail, {}, 0, 0};
@@ -99,10 +126,11 @@ int run(MutantOptions& o) {
   std::vector<Mutant> mutants = mutants_of(o.backend, o.conduct.limits);
   std::erase_if(mutants, [&](const Mutant& m) { return !glob(o.only, m.name); });
   judge_control(o);
+  Cases cases(o.selection);
   json all = json::array();
   i64 dead = 0;
   for (std::size_t k = 0; k < mutants.size(); ++k) {
-    const Fate f = judge_mutant(o, mutants[k]);
+    const Fate f = judge_mutant(o, mutants[k], cases);
     dead += f.dead;
     all.push_back(fate_json(f));
     if (!o.quiet) print_fate(f);
@@ -136,6 +164,8 @@ void add_mutants(CLI::App& app, Session& session) {
   add_conduct(*verb, o->conduct);
   verb->add_option("--json", o->json_file, "write every mutant's fate as JSON");
   verb->add_flag("--quiet", o->quiet, "only the totals");
+  verb->add_flag("--until-dead", o->until_dead,
+                 "judge each by ever more of its cases, only until it is dead");
   verb->callback([o, &session] { session.exit = run(*o); });
 }
 

@@ -1,0 +1,63 @@
+// What `lockstep mutants` says of mutants that die soon, that survive, and that do not exist.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "conformance/tests/expect.h"
+#include "conformance/tests/program.h"
+
+namespace lockstep::judge {
+namespace {
+
+using nlohmann::json;
+
+struct Said : Ended {
+  json report;
+};
+
+Said mutants_say(const std::vector<std::string>& more) {
+  const Scratch scratch;
+  std::vector<std::string> words = {"mutants",
+                                    "--op",
+                                    "relu",
+                                    "--tier",
+                                    "1",
+                                    "--timeout",
+                                    "20",
+                                    "--start-timeout",
+                                    "60",
+                                    "--json",
+                                    scratch.path("fates")};
+  words.insert(words.end(), more.begin(), more.end());
+  const Ended e = lockstep_says(words);
+  return {e, json::parse(text_of_file(scratch.path("fates")))};
+}
+
+TEST(MutantsVerb, JudgesByAllCasesOrUntilDeath) {
+  const Said whole = mutants_say({"relu.int8"}), brief = mutants_say({"relu.int8", "--until-dead"});
+  EXPECT_EQ(whole.exit, 0) << whole.err;
+  EXPECT_EQ(brief.exit, 0) << brief.err;
+  expect_contains(brief.out, "1 of 1 mutants are dead at tier 1");
+  const json &all = whole.report["mutants"][0], &few = brief.report["mutants"][0];
+  EXPECT_TRUE(few["dead"]);
+  EXPECT_EQ(few["executed"], 200);
+  EXPECT_GT(all["executed"], 200);
+  EXPECT_GT(all["kills"], few["kills"]);
+}
+
+TEST(MutantsVerb, SaysWhichSurvive) {
+  const Said said = mutants_say({"relu.tail_4", "--case", "relu/in=4@8/data=0,0,0,0"});
+  EXPECT_EQ(said.exit, 1) << said.err;
+  expect_contains(said.out, "ALIVE  relu.tail_4");
+  expect_contains(said.out, "0 of 1 mutants are dead at tier 1");
+  EXPECT_FALSE(said.report["mutants"][0]["dead"]);
+}
+
+TEST(MutantsVerb, NoMutantIsNoSuccess) {
+  const Said said = mutants_say({"nope"});
+  EXPECT_EQ(said.exit, 3) << said.err;
+  expect_contains(said.out, "0 of 0 mutants are dead");
+}
+
+}  // namespace
+}  // namespace lockstep::judge
