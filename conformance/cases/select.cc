@@ -151,7 +151,13 @@ std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInf
   std::vector<Item> items;
   const bool outputs = s.wants(kMatchesVectors.name), errors = s.wants(kRejects.name);
   if (s.vectors.empty() || (!outputs && !errors)) return items;
-  for (Vector& v : load_vectors(s.vectors)) {
+  std::vector<Vector> all = load_vectors(s.vectors);
+  // Where vectors were asked for, an operator without any would pass them in silence.
+  for (const OpInfo* op : ops)
+    if (std::none_of(all.begin(), all.end(), [&](const Vector& v) { return v.call.op == op; }))
+      throw UsageError("no golden vectors of '" + std::string(op->name) + "' in " + s.vectors +
+                       " (lockstep vectors update writes them, --vectors '' does without)");
+  for (Vector& v : all) {
     const bool wanted = (outputs && v.expectation == Vector::outputs) ||
                         (errors && v.expectation == Vector::typed_error);
     if (wanted && std::find(ops.begin(), ops.end(), v.call.op) != ops.end())

@@ -34,6 +34,11 @@ TEST(Usage, OfWhatDoesNotExist) {
   expect_end({"check"}, 2, "check needs a BACKEND");
   expect_end({"check", "reference", "--op", "nope"}, 2, "no operator matches 'nope'");
   expect_end({"check", "reference", "--property", "nope"}, 2, "no property 'nope'");
+  const Scratch part;
+  std::filesystem::copy(build_directory() / "share" / "lockstep" / "vectors" / "relu.json",
+                        part.path("relu.json"));
+  expect_end({"check", "reference", "--op", "sum", "--tier", "0", "--vectors", part.path("")}, 2,
+             "no golden vectors of 'sum' in ");
   expect_end({"check", "nope"}, 2, "no backend 'nope'");
   expect_end({"check", "/nowhere/nope.so"}, 2, "no file '/nowhere/nope.so'");
   expect_end({"check", "/tmp"}, 2, "'/tmp' is no file");
