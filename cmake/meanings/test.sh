@@ -45,12 +45,13 @@ path.write_text(text.replace(before, after), encoding="ascii")
 sys.exit(text.count(before) != 1)
 CHANGE
 done
-# The compiler itself refuses a header whose examples are false. Somebody who changes a meaning
-# changes the examples, too: here they are not looked at.
-sed -i '/static_assert(examples_hold/d' "$tree/spec/unit.cc.in"
-
 cmake -G Ninja -S "$tree" -B "$here" -DLOCKSTEP_CUDA=OFF -DLOCKSTEP_TESTS=OFF \
   -DLOCKSTEP_BENCH=OFF -DLOCKSTEP_DOCS=OFF "$@" >"$work/configure.log"
+# The compiler itself refuses a header whose examples are false. Somebody who changes a meaning
+# changes the examples, too: here they are not looked at.
+for op in ${operators//,/ }; do
+  sed -i '/static_assert(examples_hold/d' "$here/spec/units/unit_$op.cc"
+done
 made "$here" lockstep lockstep_backend_cpu
 
 cd "$work"
@@ -68,7 +69,7 @@ for op in sys.argv[2].split(","):
     if not vectors["failed"]:
         wrong.append(f"{op} has another meaning, and its vectors do not see it: {vectors}")
 print(f"{len(sys.argv[2].split(','))} changed meanings")
-sys.exit("\n".join(wrong))
+sys.exit("\n".join(wrong) or None)
 CHECK
 "$here/bin/lockstep" vectors check "$tree/conformance/vectors" >vectors.out &&
   fail 'vectors check finds no difference'
