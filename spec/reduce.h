@@ -29,26 +29,14 @@ struct Reduce {
   static constexpr unsigned reduced_axes(const Attrs& a, const Type& x) {
     const unsigned all = (1u << x.rank()) - 1;
     if (a.axis.size == 0) return all;
-    unsigned listed = 0;
-    for (i64 d : a.axis) listed |= 1u << wrap(d, x.rank());
+    const unsigned listed = axis_set(a.axis, x.rank());
     return a.exclude ? all & ~listed : listed;
   }
   static constexpr Rule<Attrs> rules[] = {
       {"axis", "every axis lies in -N..N-1",
-       [](const Attrs& a, Types in) {
-         for (i64 d : a.axis)
-           if (!axis_in(d, in[X].rank())) return false;
-         return true;
-       }},
-      {"axis_twice", "no axis is listed twice", [](const Attrs& a, Types in) {
-         unsigned seen = 0;
-         for (i64 d : a.axis) {
-           const unsigned bit = 1u << wrap(d, in[X].rank());
-           if (seen & bit) return false;
-           seen |= bit;
-         }
-         return true;
-       }}};
+       [](const Attrs& a, Types in) { return axes_in(a.axis, in[X].rank()); }},
+      {"axis_twice", "no axis is listed twice",
+       [](const Attrs& a, Types in) { return axes_differ(a.axis, in[X].rank()); }}};
   /// The shape of the output.
   static constexpr Shape kept(const Attrs& a, const Type& x) {
     const unsigned r = reduced_axes(a, x);
@@ -80,8 +68,7 @@ struct Reduce {
       "complement", "op of the listed axes = op of the others, excluded", [](auto& t) {
         Attrs a = t.attrs;
         const int n = t.type(t[X]).rank();
-        unsigned listed = 0;
-        for (i64 d : a.axis) listed |= 1u << wrap(d, n);
+        const unsigned listed = axis_set(a.axis, n);
         a.axis = {};
         for (int d = 0; d < n; ++d)
           if (!(listed >> d & 1)) a.axis.push(d);

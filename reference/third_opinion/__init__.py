@@ -7,7 +7,7 @@ NumPy has or that a few calls of it make up; LEFT_OUT says why the others are no
 import numpy as np
 
 from . import composed, direct  # they fill the table
-from .library import LIBRARY
+from .table import LIBRARY
 
 LEFT_OUT = {
     "reshape": "NumPy has no notion of the targets 0, -2, -3 and -4",

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from .library import library
+from .table import library
 
 
 def reduced(a, x, fold):

@@ -26,9 +26,7 @@ struct SliceLike {
 
   /// Whether axis d of X is cut.
   static constexpr bool is_cut(const Attrs& a, int d, int rank) {
-    bool listed = a.axis.size == 0;
-    for (i64 e : a.axis) listed |= wrap(e, rank) == d;
-    return listed;
+    return a.axis.size == 0 || axis_set(a.axis, rank) >> d & 1;
   }
   static constexpr Rule<Attrs> rules[] = {
       {"ranks", "without axis both ranks are equal",

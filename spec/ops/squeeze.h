@@ -27,17 +27,11 @@ struct Squeeze {
 
   static constexpr bool is_dropped(const Attrs& a, const Type& x, int d) {
     if (a.axis.size == 0) return x.dim(d) == 1;
-    for (i64 e : a.axis)
-      if (wrap(e, x.rank()) == d) return true;
-    return false;
+    return axis_set(a.axis, x.rank()) >> d & 1;
   }
   static constexpr Rule<Attrs> rules[] = {
       {"axis", "every axis lies in -N..N-1",
-       [](const Attrs& a, Types in) {
-         for (i64 d : a.axis)
-           if (!axis_in(d, in[X].rank())) return false;
-         return true;
-       }},
+       [](const Attrs& a, Types in) { return axes_in(a.axis, in[X].rank()); }},
       {"extent", "every listed axis has extent 1", [](const Attrs& a, Types in) {
          for (i64 d : a.axis)
            if (in[X].dim(wrap(d, in[X].rank())) != 1) return false;

@@ -32,16 +32,9 @@ struct Transpose {
       {"axes", "axes is empty or has N entries",
        [](const Attrs& a, Types in) { return a.axes.size == 0 || a.axes.size == in[X].rank(); }},
       {"axis", "every axis lies in -N..N-1",
-       [](const Attrs& a, Types in) {
-         for (i64 d : a.axes)
-           if (!axis_in(d, in[X].rank())) return false;
-         return true;
-       }},
-      {"axis_twice", "no axis is listed twice", [](const Attrs& a, Types in) {
-         unsigned seen = 0;
-         for (i64 d : a.axes) seen |= 1u << wrap(d, in[X].rank());
-         return a.axes.size == 0 || seen == (1u << in[X].rank()) - 1;
-       }}};
+       [](const Attrs& a, Types in) { return axes_in(a.axes, in[X].rank()); }},
+      {"axis_twice", "no axis is listed twice",
+       [](const Attrs& a, Types in) { return axes_differ(a.axes, in[X].rank()); }}};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Type y = in[X];
     for (int j = 0; j < y.rank(); ++j) y.shape[j] = in[X].dim(source(a, j, y.rank()));
