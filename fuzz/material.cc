@@ -13,7 +13,7 @@
 
 #include "conformance/lines/lines.h"
 #include "fuzz/operator_case.h"
-#include "reference/ndarray/params.h"
+#include "reference/ndarray/params/params.h"
 #include "spec/attributes.h"
 
 namespace lockstep::fuzz {

@@ -8,7 +8,7 @@
 #include "conformance/property.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/run.h"
-#include "reference/ndarray/params.h"
+#include "reference/ndarray/params/params.h"
 
 namespace lockstep::judge {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/cli/verbs.h"
-#include "reference/ndarray/describe.h"
+#include "reference/ndarray/params/describe.h"
 
 namespace lockstep::judge {
 namespace {

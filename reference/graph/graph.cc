@@ -8,7 +8,7 @@
 #include "reference/graph/bytes.h"
 #include "reference/graph/error.h"
 #include "reference/graph/symbol.h"
-#include "reference/ndarray/params.h"
+#include "reference/ndarray/params/params.h"
 #include "spec/attributes.h"
 #include "spec/explain.h"
 #include "spec/operators.h"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "reference/graph/error.h"
-#include "reference/ndarray/params.h"
+#include "reference/ndarray/params/params.h"
 
 namespace lockstep::graph {
 namespace {

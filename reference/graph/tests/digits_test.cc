@@ -7,7 +7,7 @@
 #include "reference/graph/bytes.h"
 #include "reference/graph/model.h"
 #include "reference/graph/run.h"
-#include "reference/ndarray/params.h"
+#include "reference/ndarray/params/params.h"
 
 namespace lockstep::graph {
 namespace {

@@ -1,4 +1,4 @@
-#include "reference/ndarray/describe.h"
+#include "reference/ndarray/params/describe.h"
 
 namespace lockstep::params {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "reference/ndarray/tests/temporary_file.h"
-#include "reference/ndarray/tests/worked_example.h"
+#include "reference/ndarray/params/tests/temporary_file.h"
+#include "reference/ndarray/params/tests/worked_example.h"
 
 namespace lockstep::params {
 namespace {

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "reference/ndarray/params/tests/temporary_file.h"
+#include "reference/ndarray/params/tests/worked_example.h"
 #include "reference/ndarray/tests/counted_memory.h"
-#include "reference/ndarray/tests/temporary_file.h"
-#include "reference/ndarray/tests/worked_example.h"
 
 namespace lockstep::params {
 namespace {

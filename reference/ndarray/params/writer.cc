@@ -7,7 +7,7 @@
 
 #include "reference/ndarray/byte_order.h"
 #include "reference/ndarray/logging.h"
-#include "reference/ndarray/params.h"
+#include "reference/ndarray/params/params.h"
 
 namespace lockstep::params {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/ndarray/params.h"
+#include "reference/ndarray/params/params.h"
 
 namespace lockstep::params {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "reference/ndarray/tests/temporary_file.h"
-#include "reference/ndarray/tests/worked_example.h"
+#include "reference/ndarray/params/tests/temporary_file.h"
+#include "reference/ndarray/params/tests/worked_example.h"
 
 namespace lockstep::params {
 namespace {

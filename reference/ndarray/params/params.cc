@@ -1,4 +1,4 @@
-#include "reference/ndarray/params.h"
+#include "reference/ndarray/params/params.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 /// What a legal parameter file holds, from the worked example outward.
-#include "reference/ndarray/params.h"
+#include "reference/ndarray/params/params.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,14 +8,14 @@
 #include <iterator>
 #include <limits>
 
-#include "reference/ndarray/describe.h"
-#include "reference/ndarray/tests/temporary_file.h"
-#include "reference/ndarray/tests/worked_example.h"
+#include "reference/ndarray/params/describe.h"
+#include "reference/ndarray/params/tests/temporary_file.h"
+#include "reference/ndarray/params/tests/worked_example.h"
 
 namespace lockstep::params {
 namespace {
 
-constexpr const char* kGoldenFile = "reference/ndarray/tests/golden.params";
+constexpr const char* kGoldenFile = "reference/ndarray/params/tests/golden.params";
 
 File content(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
