@@ -1,0 +1,28 @@
+# Tests beside implementations by other people. `./dev test` installs those in build/peers, from
+# peers/requirements.txt; where that cannot be done the tests are skipped in sight.
+if(LOCKSTEP_PEERS_PYTHON AND NOT EXISTS "${LOCKSTEP_PEERS_PYTHON}")
+  unset(LOCKSTEP_PEERS_PYTHON CACHE)
+endif()
+find_program(LOCKSTEP_PEERS_PYTHON NAMES python NO_DEFAULT_PATH
+  HINTS "${LOCKSTEP_ROOT}/build/peers/bin"
+  DOC "Python that has the packages of cmake/peers/requirements.txt")
+mark_as_advanced(LOCKSTEP_PEERS_PYTHON)
+set(LOCKSTEP_PEERS "${CMAKE_CURRENT_LIST_DIR}/peers")
+
+# lockstep_peer_test(<name> PEERS <module>... SCRIPT <file>.py [ARGUMENTS <word>...])
+# A script that the peers' Python runs; a module that is not installed skips it.
+function(lockstep_peer_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT" "PEERS;ARGUMENTS")
+  if(LOCKSTEP_PEERS_PYTHON)
+    list(JOIN arg_PEERS "," modules)
+    add_test(NAME ${name} COMMAND "${LOCKSTEP_PEERS_PYTHON}" -B "${LOCKSTEP_PEERS}/run.py"
+      "${modules}" "${arg_SCRIPT}" ${arg_ARGUMENTS})
+  else()
+    add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -E echo "SKIPPED: no build/peers")
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS peers TIMEOUT ${LOCKSTEP_TEST_SECONDS}
+    SKIP_REGULAR_EXPRESSION "SKIPPED: no ")
+endfunction()
+
+lockstep_peer_test(peers.installed PEERS numpy tvm SCRIPT "${LOCKSTEP_PEERS}/installed.py"
+  ARGUMENTS "${LOCKSTEP_PEERS}/requirements.txt")
