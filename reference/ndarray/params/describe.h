@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "reference/ndarray/layout/strides.h"
 #include "reference/ndarray/params/params.h"
 
 namespace lockstep::params {
@@ -30,7 +31,6 @@ struct Listing {
 /// The rows of a file, in file order.
 Listing describe(const Params& params);
 
-/// A shape as text: "()" is a scalar, "(3,)" a vector, "(2, 3)" a matrix.
-std::string shape_text(std::span<const std::int64_t> shape);
+using ndarray::shape_text;
 
 }  // namespace lockstep::params

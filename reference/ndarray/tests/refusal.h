@@ -1,0 +1,22 @@
+/// @file
+/// What a caller is told who is at fault.
+#pragma once
+
+#include <string>
+
+#include "reference/ndarray/exceptions.h"
+
+namespace lockstep::ndarray {
+
+/// The text of the logic error that a call ends with; "accepted" when it ends without.
+template <class F>
+std::string refusal(const F& call) {
+  try {
+    static_cast<void>(call());
+  } catch (const utils::ValueVerifyFatal& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+}  // namespace lockstep::ndarray
