@@ -1,6 +1,7 @@
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -14,7 +15,11 @@ constexpr std::size_t kPage = 4096;
 
 // One lock for all there is: a kernel that works is alone.
 std::mutex mutex;
-std::map<void*, std::size_t> memory;
+struct Block {
+  std::size_t bytes;
+  int device;
+};
+std::map<const void*, Block> memory;
 cudaError_t lost = cudaSuccess;  // a sticky error that has happened
 
 // What a call answers before it does anything. The mutex is held.
@@ -36,7 +41,7 @@ class Reach {
 
  private:
   static void protect(int protection) {
-    for (const auto& [at, bytes] : memory) mprotect(at, bytes, protection);
+    for (const auto& [at, block] : memory) mprotect(const_cast<void*>(at), block.bytes, protection);
   }
 };
 
@@ -61,6 +66,9 @@ struct CUstream_st {
 
 namespace lockstep::cuda::fake {
 namespace {
+
+// The first device, unless another was chosen.
+int current() { return std::max(control().device, 0); }
 
 // The mutex is held.
 void finish(cudaStream_t stream) {
@@ -121,6 +129,13 @@ cudaError_t cudaGetDeviceCount(int* count) {
   return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 
+cudaError_t cudaGetDevice(int* device) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaGetDevice")) return e;
+  *device = current();
+  return cudaSuccess;
+}
+
 cudaError_t cudaSetDevice(int device) {
   const std::lock_guard lock(mutex);
   if (const cudaError_t e = fault("cudaSetDevice")) return e;
@@ -140,7 +155,7 @@ cudaError_t cudaMalloc(void** result, std::size_t bytes) {
   const std::size_t pages = (bytes + kPage - 1) / kPage * kPage;
   void* at = mmap(nullptr, pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return cudaErrorMemoryAllocation;
-  memory[at] = pages;
+  memory[at] = {pages, current()};
   ++control().allocations;
   *result = at;
   return cudaSuccess;
@@ -150,9 +165,17 @@ cudaError_t cudaFree(void* at) {
   const std::lock_guard lock(mutex);
   const auto found = memory.find(at);
   if (found == memory.end()) return cudaErrorInvalidValue;
-  munmap(at, found->second);
+  munmap(at, found->second.bytes);
   memory.erase(found);
   --control().allocations;
+  return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* at) {
+  const std::lock_guard lock(mutex);
+  const auto found = memory.find(at);
+  if (found == memory.end()) return cudaErrorInvalidValue;
+  attributes->device = found->second.device;
   return cudaSuccess;
 }
 

@@ -1,0 +1,23 @@
+// What the GPU's memory is to a build without the CUDA toolkit.
+#include "reference/ndarray/logging.h"
+#include "reference/ndarray/memory/device.h"
+
+namespace lockstep::ndarray {
+namespace {
+
+[[noreturn]] void missing() {
+  throw utils::LogMessageFatal("no GPU memory: this build was made without the CUDA toolkit");
+}
+
+}  // namespace
+
+void* acquire(std::size_t, GpuDevice) { missing(); }
+
+// Nothing was acquired that could be released.
+void release(void*, std::size_t, GpuDevice) noexcept {}
+
+void copy_bytes(void*, GpuDevice, const void*, CpuDevice, std::size_t) { missing(); }
+void copy_bytes(void*, CpuDevice, const void*, GpuDevice, std::size_t) { missing(); }
+void copy_bytes(void*, GpuDevice, const void*, GpuDevice, std::size_t) { missing(); }
+
+}  // namespace lockstep::ndarray

@@ -1,0 +1,88 @@
+// What becomes of a call when the CUDA runtime fails, on the host's own, which fails when asked to.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "reference/ndarray/exceptions.h"
+#include "reference/ndarray/memory/allocation.h"
+
+namespace lockstep::ndarray {
+namespace {
+
+// Two devices, so that one can be mistaken for the other.
+const bool kTwoDevices = ::setenv("FAKE_CUDA_DEVICES", "2", 0) == 0;
+
+using cuda::fake::control;
+using Remote = Allocation<GpuDevice>;
+
+class GpuFaults : public testing::Test {
+ protected:
+  ~GpuFaults() override { control() = before_; }
+  void SetUp() override { EXPECT_EQ(control().allocations, 0); }
+  void TearDown() override {
+    EXPECT_EQ(control().allocations, before_.allocations) << "device memory is lost";
+    EXPECT_EQ(control().streams, before_.streams) << "a stream is lost";
+  }
+
+  const cuda::fake::Control before_ = control();
+};
+
+template <class F>
+std::string failure(const F& call) {
+  try {
+    call();
+  } catch (const utils::LogMessageFatal& e) {
+    return e.what();
+  }
+  return "succeeded";
+}
+
+void fail(const std::string& call) {
+  control().failing = call;
+  control().error = cudaErrorMemoryAllocation;
+}
+
+std::string text(const std::string& call) {
+  return call + ": cudaErrorMemoryAllocation (the text of the error)";
+}
+
+TEST_F(GpuFaults, MemoryIsReleased) {
+  {
+    const Remote memory(1000, GpuDevice());
+    EXPECT_EQ(control().allocations, 1);
+  }
+  EXPECT_EQ(control().allocations, 0);
+}
+
+TEST_F(GpuFaults, AllocationNamesTheCallThatFails) {
+  for (const char* call : {"cudaGetDeviceCount", "cudaGetDevice", "cudaSetDevice", "cudaMalloc"}) {
+    fail(call);
+    EXPECT_EQ(failure([] { Remote(1, GpuDevice()); }), text(call));
+  }
+}
+
+TEST_F(GpuFaults, CopyingNamesTheCallThatFails) {
+  const Remote memory(8, GpuDevice());
+  char host[8]{};
+  for (const char* call :
+       {"cudaStreamCreateWithFlags", "cudaMemcpyAsync", "cudaStreamSynchronize"}) {
+    fail(call);
+    EXPECT_EQ(failure([&] { copy_bytes(memory.ptr(), GpuDevice(), host, CpuDevice(), 8); }),
+              text(call));
+    EXPECT_EQ(failure([&] { copy_bytes(host, CpuDevice(), memory.ptr(), GpuDevice(), 8); }),
+              text(call));
+  }
+  control().failing.clear();
+  EXPECT_EQ(failure([&] { copy_bytes(host, CpuDevice(), memory.ptr(), GpuDevice(), 8); }),
+            "succeeded");
+}
+
+TEST_F(GpuFaults, SaysThatThereIsNoDevice) {
+  control().devices = 0;
+  const std::string text = failure([] { Remote(1, GpuDevice()); });
+  EXPECT_NE(text.find("no GPU memory: there is no NVIDIA device here"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace lockstep::ndarray
