@@ -113,7 +113,7 @@ Extents draw_strides(const Extents& shape, Order order) {
     const int axis = from_innermost(k, shape.size, order);
     strides[axis] = stride;
     stride = stride * shape[axis] + *rc::gen::element<i64>(0, 0, 0, 1, 7);
-    stride += *rc::gen::weightedElement<i64>({{12, 0}, {1, -1}, {1, -stride}, {1, -2 * stride}});
+    stride += *rc::gen::weightedElement<i64>({{6, 0}, {1, -1}, {1, -stride}, {1, -2 * stride}});
   }
   return strides;
 }
@@ -160,7 +160,8 @@ RC_GTEST_PROP(LayoutProperty, StridesAreJudgedAsByStepping, ()) {
 RC_GTEST_PROP(LayoutProperty, CompactIsWhatCountsUp, ()) {
   const int rank = *rc::gen::inRange(0, 6);
   const Order order = draw_order();
-  const Extents shape = draw_extents(rank, 0, 4);
+  Extents shape = draw_extents(rank, 1, 4);
+  if (rank > 0 && *rc::gen::inRange(0, 10) == 0) shape[0] = 0;
   const Extents strides =
       *rc::gen::arbitrary<bool>() ? compact_strides(shape, order) : draw_strides(shape, order);
   const std::vector<i64> all = addresses(shape, strides, order);
