@@ -13,7 +13,7 @@
 namespace lockstep::ndarray {
 
 /// What a caller is told who asked for something that cannot be.
-[[noreturn]] inline void refuse(std::string text) { throw utils::ValueVerifyFatal(text); }
+[[noreturn]] inline void refuse(const std::string& text) { throw utils::ValueVerifyFatal(text); }
 
 [[noreturn]] inline void refuse_overflow(std::string_view what) {
   refuse(std::string(what) + " does not fit int64");

@@ -24,8 +24,8 @@ void gather(T* to, const T* first, const Dim<Rank>& size, const Dim<Rank>& strid
 
 /// A tensor of its own with these elements, on any device, the last axis fastest.
 /// @throws utils::ValueVerifyFatal when resize() left the source without memory.
-// NOLINTNEXTLINE(readability-identifier-naming): the name is that of the design.
 template <class T, int Rank, class From, class To>
+// NOLINTNEXTLINE(readability-identifier-naming): the name is that of the design.
 Tensor<T, Rank, To> Copy(const Tensor<T, Rank, From>& source, To device) {
   source.require_memory();
   Tensor<T, Rank, To> copy(source.size(), device);
@@ -46,8 +46,8 @@ Tensor<T, Rank, To> Copy(const Tensor<T, Rank, From>& source, To device) {
 }
 
 /// On the device of the source.
-// NOLINTNEXTLINE(readability-identifier-naming): the name is that of the design.
 template <class T, int Rank, class Device>
+// NOLINTNEXTLINE(readability-identifier-naming): the name is that of the design.
 Tensor<T, Rank, Device> Copy(const Tensor<T, Rank, Device>& source) {
   return Copy(source, source.device());
 }

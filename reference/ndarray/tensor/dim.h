@@ -2,6 +2,7 @@
 /// The size of a tensor, or an index into it, with as many numbers as the type says.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <span>
 #include <string>
@@ -41,13 +42,13 @@ struct Dim {
     return static_cast<i64>(value);
   }
 
-  static constexpr int require_axis(int axis) {
-    if (axis < 0 || axis >= Rank)
-      refuse("axis " + std::to_string(axis) + " of " + std::to_string(Rank));
+  static constexpr int require_axis(int axis, int rank = Rank) {
+    if (axis < 0 || axis >= rank)
+      refuse("axis " + std::to_string(axis) + " of " + std::to_string(rank));
     return axis;
   }
 
-  i64 item_[Rank > 0 ? Rank : 1]{};  // C++ has no array of nothing
+  i64 item_[std::max(Rank, 1)]{};  // C++ has no array of nothing
 };
 
 template <std::integral... Numbers>

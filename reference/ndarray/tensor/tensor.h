@@ -178,8 +178,8 @@ class Tensor {
 };
 
 /// Another tensor for the same memory.
-// NOLINTNEXTLINE(readability-identifier-naming): the name is that of the design.
 template <class T, int Rank, class Device>
+// NOLINTNEXTLINE(readability-identifier-naming): the name is that of the design.
 Tensor<T, Rank, Device> ShareData(const Tensor<T, Rank, Device>& source) {
   source.require_memory();
   return {source.allocation(), source.size(), source.stride(), source.offset()};
