@@ -1,6 +1,7 @@
 # cmake --install leaves a relocatable tree: nothing in it names the place it was installed to.
 #   bin/lockstep  lib/lockstep/<backend>.so  share/lockstep/{vectors,models}   what the judge needs
 #   include/lockstep/{spec,reference,backends}  lib/*.a  lib/cmake  lib/pkgconfig   for builders
+#   include/lockstep/cvm.h  lib/liblockstep_cvm.so   arrays and parameter files for C
 # Headers keep their include paths (#include "backends/backend.h"): include/lockstep is the root.
 include(CMakePackageConfigHelpers)
 
@@ -14,6 +15,12 @@ foreach(target IN LISTS exported)
   target_include_directories(${target} INTERFACE "$<INSTALL_INTERFACE:${header_root}>")
 endforeach()
 install(TARGETS ${exported} EXPORT lockstep_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# A C program knows one header and finds it as <lockstep/cvm.h>.
+set_target_properties(lockstep_cvm PROPERTIES EXPORT_NAME cvm)
+target_include_directories(lockstep_cvm
+  INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+install(TARGETS lockstep_cvm EXPORT lockstep_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES reference/ndarray/capi/cvm.h DESTINATION ${header_root})
 install(EXPORT lockstep_targets NAMESPACE lockstep:: FILE lockstepTargets.cmake
   DESTINATION ${package_dir})
 install(DIRECTORY spec DESTINATION ${header_root} FILES_MATCHING PATTERN "*.h"
@@ -28,8 +35,11 @@ install(FILES "${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake" cmake/lockstep
 # From lib/pkgconfig back to the prefix, however deep the library directory is.
 file(RELATIVE_PATH LOCKSTEP_PREFIX_FROM_PC "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 string(REGEX REPLACE "/$" "" LOCKSTEP_PREFIX_FROM_PC "${LOCKSTEP_PREFIX_FROM_PC}")
-configure_file(cmake/lockstep.pc.in lockstep.pc @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/lockstep.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(package lockstep lockstep_cvm)
+  configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${package}.pc"
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 # Where a tree carries the shared libraries of the program (./dev gpu --kit), they are found in it.
 set_target_properties(lockstep PROPERTIES
@@ -45,6 +55,6 @@ install(FILES conformance/spec.schema.json reference/second_opinion/witnesses.js
 
 if(LOCKSTEP_TESTS AND PROJECT_IS_TOP_LEVEL AND NOT LOCKSTEP_SANITIZE)
   add_test(NAME install.consumer COMMAND "${PROJECT_SOURCE_DIR}/cmake/consumer/test.sh"
-    "${PROJECT_BINARY_DIR}" "${CMAKE_CXX_COMPILER}")
+    "${PROJECT_BINARY_DIR}" "${CMAKE_C_COMPILER}" "${CMAKE_CXX_COMPILER}")
   set_tests_properties(install.consumer PROPERTIES TIMEOUT 600)
 endif()

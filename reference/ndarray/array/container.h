@@ -1,0 +1,79 @@
+/// @file
+/// What an NDArray points to: a DLTensor, how many refer to it, and how its memory is given back.
+#pragma once
+
+#include <dlpack/dlpack.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "reference/ndarray/memory/instrumented.h"
+
+namespace lockstep::ndarray {
+
+/// A DLTensor with an owner. The tensor comes first, so that the address of a container is that of
+/// a DLTensor: C programs hold nothing else of it. Its shape and its strides, which it always has,
+/// follow the struct in the same block of memory.
+struct Container {
+  /// Whose the memory is.
+  enum class TypeCode : std::int32_t {
+    kOwned = 0,    ///< this container's own, from acquire()
+    kAdopted = 1,  ///< somebody else's, told when this ends
+    kView = 2,     ///< another container's, which this one keeps alive
+  };
+
+  DLTensor tensor;
+  std::atomic<std::int32_t> references;
+  TypeCode type_code;
+  /// Called when the last reference is gone.
+  void (*deleter)(Container* self);
+
+  bool read_only;     ///< nobody may write to the memory, however few refer to it
+  std::byte* memory;  ///< of the owner: the block in which all elements lie; views share it
+  std::size_t bytes;  ///< its length
+  DLDevice device;    ///< where it is; kept apart from the tensor, which C programs can write to
+  void* owner;        ///< of a view the container with the memory, else what `release` is told
+  void (*release)(void* owner);
+
+  /// A container with one reference and a compact tensor of this shape; the fields from `read_only`
+  /// on and the tensor's data are for the caller to set. @throws std::bad_alloc
+  static Container* make(TypeCode type_code, void (*deleter)(Container*), DLDataType dtype,
+                         DLDevice device, std::span<const std::int64_t> shape,
+                         std::span<const std::int64_t> strides);
+  /// Frees the container alone.
+  static void destroy(Container* self) noexcept;
+
+  void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
+
+  /// Gives one reference up. The release pairs with an acquire before the deletion: what every
+  /// thread did to the memory has happened by then.
+  void drop() noexcept {
+    if (references.fetch_sub(1, std::memory_order_release) != 1) return;
+    if constexpr (kThreadSanitizer) {
+      // The sanitizer does not follow fences; a load of the same number says the same.
+      static_cast<void>(references.load(std::memory_order_acquire));
+    } else {
+      std::atomic_thread_fence(std::memory_order_acquire);
+    }
+    deleter(this);
+  }
+
+  /// The container that owns the memory.
+  Container* root() { return type_code == TypeCode::kView ? static_cast<Container*>(owner) : this; }
+
+  /// Whether no other container and nobody else's reference reaches the memory. What others did
+  /// before they let go of it has happened.
+  bool is_exclusive() {
+    return references.load(std::memory_order_acquire) == 1 &&
+           (type_code != TypeCode::kView ||
+            root()->references.load(std::memory_order_acquire) == 1);
+  }
+};
+
+static_assert(std::is_standard_layout_v<Container>);
+static_assert(offsetof(Container, tensor) == 0);
+
+}  // namespace lockstep::ndarray

@@ -1,0 +1,143 @@
+#include "reference/ndarray/array/ndarray.h"
+
+#include <algorithm>
+#include <new>
+
+#include "reference/ndarray/array/copy.h"
+#include "reference/ndarray/logging.h"
+
+namespace lockstep::ndarray {
+namespace {
+
+constexpr std::string_view kNull = "there is no array: the NDArray is null";
+
+void delete_owned(Container* self) {
+  if (self->memory != nullptr) release(self->memory, self->bytes, self->device);
+  Container::destroy(self);
+}
+
+void delete_adopted(Container* self) {
+  if (self->release != nullptr) self->release(self->owner);
+  Container::destroy(self);
+}
+
+void delete_view(Container* self) {
+  self->root()->drop();
+  Container::destroy(self);
+}
+
+}  // namespace
+
+Container* Container::make(TypeCode type_code, void (*deleter)(Container*), DLDataType dtype,
+                           DLDevice device, std::span<const i64> shape,
+                           std::span<const i64> strides) {
+  const std::size_t rank = shape.size();
+  void* block = ::operator new(sizeof(Container) + 2 * rank * sizeof(i64));
+  auto* self = ::new (block) Container();
+  auto* numbers = reinterpret_cast<i64*>(self + 1);
+  self->tensor.device = self->device = device;
+  self->tensor.ndim = static_cast<int>(rank);
+  self->tensor.dtype = dtype;
+  self->tensor.shape = numbers;
+  self->tensor.strides = std::ranges::copy(shape, numbers).out;
+  std::ranges::copy(strides, self->tensor.strides);
+  self->references.store(1, std::memory_order_relaxed);
+  self->type_code = type_code;
+  self->deleter = deleter;
+  return self;
+}
+
+void Container::destroy(Container* self) noexcept {
+  self->~Container();
+  ::operator delete(self);
+}
+
+NDArray NDArray::empty(std::span<const i64> shape, DLDataType dtype, DLDevice device) {
+  verify(shape, dtype, device, "an array");
+  NDArray array(Container::make(Container::TypeCode::kOwned, delete_owned, dtype, device, shape,
+                                compact_strides(shape)));
+  Container& self = *array.container_;
+  const std::size_t bytes = byte_count(self.tensor);
+  if (bytes == 0) return array;
+  self.memory = static_cast<std::byte*>(acquire(bytes, device));
+  self.bytes = bytes;
+  self.tensor.data = self.memory;
+  return array;
+}
+
+NDArray NDArray::adopt(const DLTensor& tensor, void* owner, void (*release)(void* owner),
+                       bool read_only) {
+  verify(tensor, "an adopted array");
+  const std::span<const i64> shape = shape_of(tensor);
+  const Extents strides = strides_of(tensor);
+  const Reach around = reach(shape, strides, element_bytes(tensor.dtype));
+  NDArray array(Container::make(Container::TypeCode::kAdopted, delete_adopted, tensor.dtype,
+                                tensor.device, shape, strides));
+  Container& self = *array.container_;
+  self.tensor.data = tensor.data;
+  self.tensor.byte_offset = tensor.data == nullptr ? 0 : tensor.byte_offset;
+  self.read_only = read_only;
+  self.memory = first_element(self.tensor) + around.first;
+  self.bytes = static_cast<std::size_t>(around.end - around.first);
+  self.owner = owner;
+  self.release = release;
+  return array;
+}
+
+NDArray NDArray::from_handle(DLTensor* handle) noexcept {
+  return NDArray(reinterpret_cast<Container*>(handle));
+}
+
+DLTensor* NDArray::into_handle() && noexcept {
+  return reinterpret_cast<DLTensor*>(std::exchange(container_, nullptr));
+}
+
+std::byte* NDArray::mutable_data() {
+  VERIFY(container_ != nullptr) << kNull;
+  const bool in_place =
+      container_->is_exclusive() && !is_read_only() && elements_are_distinct(shape(), strides());
+  if (!in_place) *this = copy();
+  return first_element(container_->tensor);
+}
+
+const DLTensor& NDArray::mutable_tensor() {
+  static_cast<void>(mutable_data());
+  return container_->tensor;
+}
+
+NDArray NDArray::view(std::span<const i64> shape, std::span<const i64> strides,
+                      i64 byte_offset) const {
+  VERIFY(container_ != nullptr) << kNull;
+  VERIFY(shape.size() == strides.size() && shape.size() <= params::kMaxDimensions)
+      << "a view has " << shape.size() << " extents and " << strides.size()
+      << " strides; legal are 0 to " << params::kMaxDimensions << " of both";
+  static_cast<void>(element_count(shape));
+  constexpr std::string_view kPlace = "the place of a view";
+  const Reach around = reach(shape, strides, element_bytes(dtype()));
+  Container* root = container_->root();
+  const i64 start = add(data() - root->memory, byte_offset, kPlace);
+  const i64 first = add(start, around.first, kPlace);
+  const i64 end = add(start, around.end, kPlace);
+  VERIFY(first >= 0 && std::cmp_less_equal(end, root->bytes))
+      << "a view reaches from byte " << first << " to " << end << " of memory that has "
+      << root->bytes;
+  NDArray view(
+      Container::make(Container::TypeCode::kView, delete_view, dtype(), device(), shape, strides));
+  Container& self = *view.container_;
+  self.tensor.data = root->memory;
+  self.tensor.byte_offset = static_cast<std::uint64_t>(start);
+  self.memory = root->memory;
+  self.bytes = root->bytes;
+  root->retain();
+  self.owner = root;
+  return view;
+}
+
+NDArray NDArray::copy(DLDevice device) const {
+  VERIFY(container_ != nullptr) << kNull;
+  NDArray result = empty(shape(), dtype(), device);
+  ndarray::copy(tensor(), result.mutable_tensor());
+  return result;
+}
+
+}  // namespace lockstep::ndarray
