@@ -26,7 +26,7 @@ struct Claims {
 
 namespace detail {
 
-inline std::string quoted(const std::string& s) { return "\"" + s + "\""; }
+inline std::string in_quotes(const std::string& s) { return "\"" + s + "\""; }
 
 inline std::string list(const std::vector<std::string>& items) {
   std::string s;
@@ -34,8 +34,8 @@ inline std::string list(const std::vector<std::string>& items) {
   return "[" + s + "]";
 }
 
-inline std::vector<std::string> all_quoted(std::vector<std::string> items) {
-  for (std::string& i : items) i = quoted(i);
+inline std::vector<std::string> all_in_quotes(std::vector<std::string> items) {
+  for (std::string& i : items) i = in_quotes(i);
   return items;
 }
 
@@ -45,22 +45,23 @@ inline std::vector<std::string> all_quoted(std::vector<std::string> items) {
 inline std::string manifest_of(const std::string& name, const std::vector<Kernel>& kernels,
                                const Claims& claims, const std::vector<std::string>& options = {},
                                const std::string& device = "CPU") {
-  using detail::list, detail::quoted;
+  using detail::list, detail::in_quotes;
   std::vector<std::string> rows, operators;
   for (const Kernel& k : kernels)
-    rows.push_back("{\"op\": " + quoted(k.op) + ", \"name\": " + quoted(k.name) + ", \"isa\": " +
-                   quoted(k.isa) + ", \"runnable\": " + (k.runnable ? "true" : "false") + "}");
-  for (const std::string& op : claims.operators) operators.push_back(quoted(op) + ": {}");
+    rows.push_back("{\"op\": " + in_quotes(k.op) + ", \"name\": " + in_quotes(k.name) +
+                   ", \"isa\": " + in_quotes(k.isa) +
+                   ", \"runnable\": " + (k.runnable ? "true" : "false") + "}");
+  for (const std::string& op : claims.operators) operators.push_back(in_quotes(op) + ": {}");
   std::string claimed = list(operators);
   claimed.front() = '{';
   claimed.back() = '}';
-  return "{\"schema\": 1, \"name\": " + quoted(name) +
-         ", \"version\": " + quoted(LOCKSTEP_VERSION) + ", \"device\": " + quoted(device) +
-         ", \"options\": " + list(detail::all_quoted(options)) + ", \"kernels\": " + list(rows) +
+  return "{\"schema\": 1, \"name\": " + in_quotes(name) +
+         ", \"version\": " + in_quotes(LOCKSTEP_VERSION) + ", \"device\": " + in_quotes(device) +
+         ", \"options\": " + list(detail::all_in_quotes(options)) + ", \"kernels\": " + list(rows) +
          ", \"claims\": {\"operators\": " + claimed +
-         ", \"layouts\": " + list(detail::all_quoted(claims.layouts)) +
-         ", \"determinism\": " + quoted(claims.determinism) +
-         ", \"errors\": " + quoted(claims.errors) + "}}";
+         ", \"layouts\": " + list(detail::all_in_quotes(claims.layouts)) +
+         ", \"determinism\": " + in_quotes(claims.determinism) +
+         ", \"errors\": " + in_quotes(claims.errors) + "}}";
 }
 
 /// An option that is a decimal number of lo..hi. @throws LogicError `option.<key>` if it is not.

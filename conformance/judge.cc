@@ -153,6 +153,7 @@ Report report_load_crash(Report r, const std::string& backend, const std::string
 TrialPlan plan_for(Subject& subject, const Selection& s) {
   TrialPlan plan;
   plan.repeat = s.wants(kDeterministic.name) || s.wants(kWritesAll.name);
+  plan.alignment = s.wants(kAlignment.name);
   plan.layouts = s.wants(kLayout.name) || s.wants(kWritesInBounds.name);
   plan.constants = s.wants(kConstants.name);
   plan.infer = s.wants(kInfers.name);

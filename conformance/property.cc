@@ -84,10 +84,12 @@ std::optional<Finding> difference(const std::vector<Tensor>& expected, const Ans
 }
 
 const std::vector<const Property*>& properties() {
-  static const std::vector<const Property*> all = {
-      &kMatchesVectors,  &kMatchesReference, &kDeterministic, &kWritesAll, &kWritesInBounds,
-      &kInputsUntouched, &kLayout,           &kConstants,     &kIsa,       &kRejects,
-      &kInfers};
+  static const std::vector<const Property*> all = {&kMatchesVectors, &kMatchesReference,
+                                                   &kDeterministic,  &kWritesAll,
+                                                   &kWritesInBounds, &kInputsUntouched,
+                                                   &kAlignment,      &kLayout,
+                                                   &kConstants,      &kIsa,
+                                                   &kRejects,        &kInfers};
   return all;
 }
 

@@ -23,7 +23,7 @@ struct Property {
 };
 
 extern const Property kMatchesVectors, kMatchesReference, kDeterministic, kWritesAll,
-    kWritesInBounds, kInputsUntouched, kLayout, kConstants, kIsa, kRejects, kInfers;
+    kWritesInBounds, kInputsUntouched, kAlignment, kLayout, kConstants, kIsa, kRejects, kInfers;
 
 /// Every property of single trials, in the order of reports.
 const std::vector<const Property*>& properties();

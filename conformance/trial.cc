@@ -26,6 +26,7 @@ std::vector<std::pair<std::string, const Answer*>> Trial::answers() const {
   if (!item->runs()) return all;
   all.emplace_back("", &base);
   if (repeated) all.emplace_back("the second time", &repeat);
+  if (unaligned) all.emplace_back("with unaligned tensors", &*unaligned);
   if (strided) all.emplace_back("in another layout", &*strided);
   if (constant) all.emplace_back("with constants", &*constant);
   for (const auto& [isa, a] : forced) all.emplace_back("with isa=" + isa, &a);
@@ -35,7 +36,7 @@ std::vector<std::pair<std::string, const Answer*>> Trial::answers() const {
 Trial perform(Subject& subject, const Item& item, const TrialPlan& wanted) {
   Trial t;
   const Case& c = item.call;
-  const TrialPlan once{false, false, false, false, {}};
+  const TrialPlan once{false, false, false, false, false, {}};
   const TrialPlan& plan = c.fill == Fill::range ? once : wanted;
   t.item = &item;
   t.manifest = &subject.manifest();
@@ -58,34 +59,40 @@ Trial perform(Subject& subject, const Item& item, const TrialPlan& wanted) {
   const std::vector<Tensor> in = inputs_of(c);
   t.expected =
       item.what == Item::vector ? item.expected : reference::outputs(*c.op, c.attributes(), in);
-  const auto ask = [&](Layout layout, i32 poison, bool at_end, int config = 0,
-                       bool constants = false) {
+  const auto ask = [&](const Run& run) {
     ++t.calls;
-    return subject.execute(c, in, t.types, Run{layout, poison, at_end, config, constants});
+    return subject.execute(c, in, t.types, run);
   };
   const bool weighted = subject.shares_memory() && c.in.size() > 1;
-  t.base = ask(Layout::compact, kPoison, true);
+  t.base = ask({.poison = kPoison});
   // A case that kills its process is not put again: one death is one verdict.
   if (t.base.gone()) return t;
   if (plan.repeat) {
-    t.repeat = ask(Layout::compact, kOtherPoison, false);
+    t.repeat = ask({.poison = kOtherPoison, .base = Base::begin});
     t.repeated = true;
     if (t.repeat.gone()) return t;
   }
+  if (plan.alignment && subject.shares_memory()) {
+    t.unaligned = ask({.poison = kPoison, .base = Base::unaligned});
+    if (t.unaligned->gone()) return t;
+  }
   if (plan.layouts && subject.shares_memory() && t.manifest->strided) {
-    t.strided = ask(other_layout(c), kPoison, true);
+    t.strided = ask({.layout = other_layout(c), .poison = kPoison});
     if (t.strided->gone()) return t;
   }
   if (plan.constants && weighted) {
     // Packing reads constants by their strides, too.
     const bool strided = t.manifest->strided && c.seed % 2 == 0;
-    t.constant = ask(strided ? other_layout(c) : Layout::compact, kPoison, true, 0, true);
+    t.constant = ask({.layout = strided ? other_layout(c) : Layout::compact,
+                      .poison = kPoison,
+                      .constants = true});
     if (t.constant->gone()) return t;
   }
   for (const IsaConfig& isa : plan.isas) {
     // Kernels treat constants apart, each on its own instruction set.
     const bool constants = weighted && c.seed % 2 == 1;
-    t.forced.emplace_back(isa.isa, ask(Layout::compact, kPoison, true, isa.config, constants));
+    t.forced.emplace_back(isa.isa,
+                          ask({.poison = kPoison, .config = isa.config, .constants = constants}));
     if (t.forced.back().second.gone()) return t;
   }
   if (plan.infer && subject.can_infer()) {

@@ -39,7 +39,7 @@ struct Trial {
   std::vector<Tensor> expected;
   Answer base, repeat;
   bool repeated = false;
-  std::optional<Answer> strided, constant, inferred;
+  std::optional<Answer> unaligned, strided, constant, inferred;
   std::vector<std::pair<std::string, Answer>> forced;  ///< by the name of the ISA
   std::optional<Answer> refusal;
   int calls = 0;  ///< questions put to the backend
@@ -50,7 +50,7 @@ struct Trial {
 
 /// What the trial of each case includes.
 struct TrialPlan {
-  bool repeat = true, layouts = true, constants = true, infer = true;
+  bool repeat = true, alignment = true, layouts = true, constants = true, infer = true;
   std::vector<IsaConfig> isas;
 };
 

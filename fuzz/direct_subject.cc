@@ -64,6 +64,14 @@ struct Block {
   }
 };
 
+// Memory of a vector is aligned to more than 4 bytes; what begins an element later is not.
+judge::Placement based(judge::Placement p, judge::Base base) {
+  const i64 skipped = base == judge::Base::unaligned ? 1 : 0;
+  p.offset += skipped;
+  p.allocated += skipped;
+  return p;
+}
+
 // A call as the ABI's arguments.
 struct Arguments {
   Arguments(const Case& c, std::vector<Block> blocks)
@@ -133,13 +141,15 @@ int DirectSubject::configure(const judge::Options& more) {
 Answer DirectSubject::execute(const Case& c, const std::vector<judge::Tensor>& in,
                               const Inferred& out, const Run& run) {
   std::vector<Block> blocks;
-  const auto lay = [&](const Type& t, const std::vector<i32>& values, int which) {
-    blocks.emplace_back(t, judge::place(t, run.layout, c.seed, which), values, ~run.poison);
+  const auto lay = [&](const Type& t, const judge::Placement& at, const std::vector<i32>& values) {
+    blocks.emplace_back(t, based(at, run.base), values, ~run.poison);
   };
-  for (std::size_t k = 0; k < in.size(); ++k) lay(in[k].type, in[k].data, static_cast<int>(k));
+  for (std::size_t k = 0; k < in.size(); ++k)
+    lay(in[k].type, judge::place_input(in[k].type, run.layout, c.seed, static_cast<int>(k)),
+        in[k].data);
   for (int k = 0; k < out.count; ++k)
-    lay(out[k], std::vector<i32>(static_cast<std::size_t>(volume(out[k].shape)), run.poison),
-        kMaxInputs + k);
+    lay(out[k], judge::place_output(out[k], run.layout, c.seed, k),
+        std::vector<i32>(static_cast<std::size_t>(volume(out[k].shape)), run.poison));
   Arguments call(c, std::move(blocks));
   for (uint32_t k = 1; run.constants && k < call.n_in; ++k) {
     call.rows[k].flags |= LS_CONSTANT;

@@ -24,7 +24,7 @@ class MutantPlan : public backend::Plan {
 std::string mutants_text() {
   std::vector<std::string> rows;
   const auto member = [](const char* key, string_view text) {
-    return backend::detail::quoted(key) + ": " + backend::detail::quoted(std::string(text));
+    return backend::detail::in_quotes(key) + ": " + backend::detail::in_quotes(std::string(text));
   };
   for (const Mutant& m : mutants())
     rows.push_back("{" + member("name", m.name) + ", " + member("op", m.op) + ", " +

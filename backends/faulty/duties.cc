@@ -1,5 +1,6 @@
 /// @file
 /// Mistakes that no operator makes: broken duties of a backend.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -121,6 +122,42 @@ struct CompactInputs : Behaviour {
     TakenAsCompact compact(call, in);
     for (std::size_t k = 0; k < call.in.size(); ++k) compact.take(k);
     Behaviour::execute(compact.call, compact.in.data(), out);
+  }
+};
+
+// A fast path for tensors without gaps that looks at the inputs alone.
+struct LooksAtInputsAlone : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    const bool fast =
+        std::all_of(call.in.begin(), call.in.end(), [](const auto& x) { return x.compact; });
+    LegalCall taken = call;
+    for (std::size_t k = 0; fast && k < taken.out.size(); ++k)
+      taken.out[k] = Out(taken.out[k], nullptr);
+    Behaviour::execute(taken, in, out);
+  }
+};
+
+// The same, looking at the outputs alone.
+struct LooksAtOutputsAlone : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    const bool fast =
+        std::all_of(call.out.begin(), call.out.end(), [](const auto& y) { return y.compact; });
+    TakenAsCompact taken(call, in);
+    for (std::size_t k = 0; fast && k < call.in.size(); ++k) taken.take(k);
+    Behaviour::execute(taken.call, taken.in.data(), out);
+  }
+};
+
+// Peels elements until the output is aligned and forgets that whole vectors then leave a rest.
+struct ForgetsRestOfPeeling : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    const Out y = output(call, out);
+    const i64 n = volume(y.shape);
+    const bool peels = y.compact && reinterpret_cast<std::uintptr_t>(out[0]) % 64 != 0;
+    i32& last = y.element(n - 1);
+    const i32 before = last;
+    Behaviour::execute(call, in, out);
+    if (peels && n % 16 == 0) last = before;
   }
 };
 
@@ -347,6 +384,12 @@ constexpr Mutant kDutyMutants[] = {
          made<FillsRowPadding>),
     duty("duty.compact_outputs", "ignores the strides of outputs", made<CompactOutputs>),
     duty("duty.compact_inputs", "ignores the strides of inputs", made<CompactInputs>),
+    duty("duty.looks_at_inputs_alone", "a fast path that never asks for the strides of outputs",
+         made<LooksAtInputsAlone>),
+    duty("duty.looks_at_outputs_alone", "a fast path that never asks for the strides of inputs",
+         made<LooksAtOutputsAlone>),
+    duty("duty.forgets_rest_of_peeling", "peels to a 64-byte boundary, then counts whole vectors",
+         made<ForgetsRestOfPeeling>),
     duty("duty.works_in_place", "takes the storage of input 0, which others may still read",
          made<WorksInPlace>),
     duty("duty.tenth_answer", "a race that is lost one time in ten", made<EveryTenthWrong>),

@@ -9,9 +9,9 @@ that is the name of an empty file in BUILD/tidy. The units generated from one te
 one name and one header. Each operator's header is read in its unit of the specification, so of
 every other template the first unit is enough.
 
-Most of the time goes into the headers that neighbours share, so units of one directory with the
-same flags are checked joined, as one unit. Where that finds anything, or their names collide, the
-halves are checked, and so on down to single units.
+Most of the time goes into the headers that units share, so units whose flags agree are checked
+joined, as one unit. Where that finds anything, or their names collide, the halves are checked, and
+so on down to single units.
 """
 
 import concurrent.futures
@@ -19,21 +19,22 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
 
-JOINED_MAX = 12
+JOINED_MAX = 24
 
 
 def read_units(root: pathlib.Path, build: pathlib.Path):
     """(path, directory, flags) of the C++ sources that were compiled, in a fixed order."""
     units = {}
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
-        path = pathlib.Path(entry["directory"], entry["file"]).resolve()
-        inside = root in path.parents or build in path.parents
-        if inside and path.suffix == ".cc":
-            units.setdefault(path, (entry["directory"], flags_of(entry["command"])))
+        for path in sources_of(pathlib.Path(entry["directory"], entry["file"]).resolve()):
+            inside = root in path.parents or build in path.parents
+            if inside and path.suffix == ".cc":
+                units.setdefault(path, (entry["directory"], flags_of(entry["command"])))
     chosen, templates = [], set()
     for path, (directory, flags) in sorted(units.items()):
         if path.parent.name == "units" and path.parent != build / "spec" / "units":
@@ -42,6 +43,13 @@ def read_units(root: pathlib.Path, build: pathlib.Path):
             templates.add(path.parent)
         chosen.append((path, directory, flags))
     return chosen
+
+
+def sources_of(path: pathlib.Path):
+    """What was compiled as one unit: a file of CMake's that includes the sources, or a source."""
+    if path.parent.name != "Unity":
+        return [path]
+    return [pathlib.Path(name) for name in re.findall(r'^#include "(.+)"$', path.read_text(), re.M)]
 
 
 def flags_of(command: str):
@@ -65,13 +73,23 @@ def stamp_of(salt: bytes, build: pathlib.Path, unit) -> pathlib.Path:
 
 
 def join(units, chunk_max: int):
-    """Units in groups that one command compiles."""
-    groups = {}
+    """(flags, units) that one command compiles: the same flags, and no macro with two values."""
+    pools = []
     for unit, stamp in units:
-        groups.setdefault((unit[0].parent, *unit[1:]), []).append((unit, stamp))
-    for group in groups.values():
-        for at in range(0, len(group), chunk_max):
-            yield group[at : at + chunk_max]
+        flags = [w for w in unit[2] if w not in ("-fPIC", "-fPIE") and not w.endswith("_EXPORTS")]
+        macros = {w.split("=")[0]: w for w in flags if w.startswith("-D")}
+        others = [w for w in flags if not w.startswith("-D")]
+        for pool in pools:
+            if pool[0] == others and macros.items() <= {**macros, **pool[1]}.items():
+                break
+        else:
+            pool = (others, {}, [])
+            pools.append(pool)
+        pool[1].update(macros)
+        pool[2].append((unit, stamp))
+    for others, macros, members in pools:
+        for at in range(0, len(members), chunk_max):
+            yield [*others, *macros.values()], members[at : at + chunk_max]
 
 
 def run_tidy(tool: str, directory: str, flags, path: pathlib.Path):
@@ -81,9 +99,9 @@ def run_tidy(tool: str, directory: str, flags, path: pathlib.Path):
     return run.returncode, run.stdout
 
 
-def check(tool: str, build: pathlib.Path, group):
+def check(tool: str, build: pathlib.Path, flags, group):
     """The output of every unit of a group with findings; the others are stamped as clean."""
-    path, directory, flags = group[0][0]
+    path, directory, _ = group[0][0]
     if len(group) > 1:
         names = [str(unit[0]) for unit, _ in group]
         joined = hashlib.sha256("\0".join(names).encode()).hexdigest()
@@ -97,7 +115,7 @@ def check(tool: str, build: pathlib.Path, group):
     if len(group) == 1:
         return [f"{path}:\n{output}"]
     half = len(group) // 2
-    return check(tool, build, group[:half]) + check(tool, build, group[half:])
+    return check(tool, build, flags, group[:half]) + check(tool, build, flags, group[half:])
 
 
 def main() -> int:
@@ -114,7 +132,7 @@ def main() -> int:
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         stamps = pool.map(lambda unit: stamp_of(salt, build, unit), units)
         unknown = [(unit, stamp) for unit, stamp in zip(units, stamps) if not stamp.exists()]
-        runs = [pool.submit(check, tool, build, group) for group in join(unknown, JOINED_MAX)]
+        runs = [pool.submit(check, tool, build, *group) for group in join(unknown, JOINED_MAX)]
         for run in runs:
             for output in run.result():
                 failed += 1

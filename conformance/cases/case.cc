@@ -12,7 +12,8 @@ namespace {
 constexpr string_view kFillNames[] = {"zero",        "one",     "minus_one", "max",   "min",
                                       "alternating", "one_hot", "sparse",    "dense", "boundary",
                                       "critical",    "hinted",  "range",     "edges", "literal"};
-constexpr string_view kLayoutNames[] = {"compact", "padded", "offset", "permuted", "scattered"};
+constexpr string_view kLayoutNames[] = {"compact",   "padded",       "offset",       "permuted",
+                                        "scattered", "scattered_in", "scattered_out"};
 static_assert(std::size(kFillNames) == kFills + 1 && std::size(kLayoutNames) == kLayouts);
 
 std::vector<string_view> split(string_view s, char by) {

@@ -40,12 +40,14 @@ inline constexpr int kFills = static_cast<int>(Fill::literal);
 /// How tensors lie in memory. All are legal for a backend that claims `strided`.
 enum class Layout {
   compact,
-  padded,     ///< compact for larger extents
-  offset,     ///< padded, beginning inside
-  permuted,   ///< the axes in another order of memory
-  scattered,  ///< permuted, padded, and every stride doubled
+  padded,         ///< compact for larger extents
+  offset,         ///< padded, beginning inside
+  permuted,       ///< the axes in another order of memory
+  scattered,      ///< permuted, padded, and every stride doubled
+  scattered_in,   ///< inputs scattered, outputs compact
+  scattered_out,  ///< inputs compact, outputs scattered
 };
-inline constexpr int kLayouts = 5;
+inline constexpr int kLayouts = 7;
 
 /// One explicit call.
 struct Case {

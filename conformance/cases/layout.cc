@@ -29,8 +29,7 @@ Full padded_extents(const Type& t, Layout layout, u64 seed, int which) {
   return full;
 }
 
-}  // namespace
-
+// `which` tells the tensors of a case apart.
 Placement place(const Type& t, Layout layout, u64 seed, int which) {
   const int n = t.rank();
   const Full full = padded_extents(t, layout, seed, which);
@@ -52,6 +51,19 @@ Placement place(const Type& t, Layout layout, u64 seed, int which) {
   }
   p.allocated *= spread;
   return p;
+}
+
+}  // namespace
+
+Placement place_input(const Type& t, Layout layout, u64 seed, int k) {
+  if (layout == Layout::scattered_out) layout = Layout::compact;
+  return place(t, layout == Layout::scattered_in ? Layout::scattered : layout, seed, k);
+}
+
+Placement place_output(const Type& t, Layout layout, u64 seed, int k) {
+  if (layout == Layout::scattered_in) layout = Layout::compact;
+  return place(t, layout == Layout::scattered_out ? Layout::scattered : layout, seed,
+               kMaxInputs + k);
 }
 
 }  // namespace lockstep::judge

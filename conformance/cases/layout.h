@@ -12,8 +12,9 @@ struct Placement {
   i64 allocated = 0;  ///< elements of memory, the padding included
 };
 
-/// The placement of a tensor; `which` tells tensors of a case apart.
-Placement place(const Type& t, Layout layout, u64 seed, int which);
+/// The placement of input `k` of a case, or of output `k`.
+Placement place_input(const Type& t, Layout layout, u64 seed, int k);
+Placement place_output(const Type& t, Layout layout, u64 seed, int k);
 
 /// Calls f(address) for every element in row-major order.
 template <class F>

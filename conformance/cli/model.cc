@@ -32,7 +32,7 @@ class SubjectEngine : public graph::Engine {
     c.attrs.assign(attrs.begin(), attrs.end());
     for (const reference::Tensor& t : in) c.in.push_back(t.type);
     const Inferred types = op.infer(attrs, c.types());
-    const Answer a = subject_.execute(c, in, types, {Layout::compact, kPoison, true, 0});
+    const Answer a = subject_.execute(c, in, types, {.poison = kPoison});
     if (!a.ok())
       throw std::runtime_error(fmt::format("{}: the backend answered {} {} {}", op.name,
                                            name_of(a.kind), a.label, a.message));

@@ -12,8 +12,9 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr int kConstants = 24;  // calls with constant outputs after which a cell is not evaluated
-constexpr int kTries = 3000;    // of the search for a legal call in a cell
+constexpr int kConstantDraws =
+    24;                       // calls with constant outputs after which a cell is not evaluated
+constexpr int kTries = 3000;  // of the search for a legal call in a cell
 
 constexpr char kIllegalSide[] = "just illegal", kLegalSide[] = "just legal";
 
@@ -80,7 +81,7 @@ class Measure {
     for (const Feature& f : features) {
       const auto at = numbers_.find(f);
       if (at == numbers_.end()) continue;
-      if (cells_[at->second].state == CoverCell::empty && constants_[at->second] < kConstants)
+      if (cells_[at->second].state == CoverCell::empty && constants_[at->second] < kConstantDraws)
         all.push_back(at->second);
     }
     return all;
@@ -130,7 +131,7 @@ class Measure {
       return;
     }
     Seeded draw(word(0, 7, k));
-    const int rounds = constants_[k] > 0 ? kConstants : 1;
+    const int rounds = constants_[k] > 0 ? kConstantDraws : 1;
     for (int n = 0; n < rounds; ++n) {
       std::optional<Case> c = aimed_case(op_, f, kMaxRun, kTries, draw);
       if (!c) break;

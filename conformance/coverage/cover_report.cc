@@ -11,7 +11,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr char kSchema[] = R"({
+constexpr char kCoverSchema[] = R"({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "title": "lockstep cover",
   "type": "object",
@@ -127,6 +127,6 @@ std::string cover_json(const Cover& c) {
          "\n";
 }
 
-std::string cover_schema() { return kSchema; }
+std::string cover_schema() { return kCoverSchema; }
 
 }  // namespace lockstep::judge

@@ -42,11 +42,11 @@ constexpr Flag kFlags[] = {
     {"TAIL", "ADDRESSING", "An extent just below, at or just above 4, 8, 16, 32 or 64."},
 };
 
-struct Failure {
+struct Unreadable {
   std::string what;
 };
 
-[[noreturn]] void fail(const std::string& what) { throw Failure{what}; }
+[[noreturn]] void fail(const std::string& what) { throw Unreadable{what}; }
 
 // The keys of an object: all of `needed` and none but those and `allowed`.
 void check_keys(const json& object, const std::string& where,
@@ -322,7 +322,7 @@ VectorFile read_vectors(const std::string& text, const std::string& name) {
       if (!ids.insert(file.tests.back().id).second) fail("this tcId is given twice");
     }
     return file;
-  } catch (const Failure& e) {
+  } catch (const Unreadable& e) {
     throw UsageError(where + ": " + e.what);
   } catch (const json::exception& e) {
     throw UsageError(where + ": not JSON: " + e.what());

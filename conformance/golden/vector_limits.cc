@@ -8,7 +8,7 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr i64 kMaxElements = 400;  // of a legal call, inputs and outputs together
+constexpr i64 kMaxLimitElements = 400;  // of a legal call, inputs and outputs together
 
 VectorCandidate illegal_candidate(const Case& c, std::vector<std::string> flags,
                                   const std::string& comment) {
@@ -42,7 +42,7 @@ void add_boundary(const OpInfo& op, const Boundary& b, std::vector<VectorCandida
   const std::string where =
       b.label + " begins where " + text(op, b.knob) + (up ? " grows" : " shrinks");
   all.push_back(illegal_candidate(b.illegal, {"BOUNDARY", "REJECT"}, where));
-  if (elements_of(b.legal) > kMaxElements) return;
+  if (elements_of(b.legal) > kMaxLimitElements) return;
   VectorCandidate legal{where + ": the last legal call", {"BOUNDARY"}, {}, {}, true};
   legal.call = filled_call(b.legal, Fill::dense);
   all.push_back(std::move(legal));
@@ -56,7 +56,7 @@ void add_value(const OpInfo& op, const std::vector<Boundary>& boundaries,
     VectorCall call = types_call(b->illegal);
     Shape last;
     for (i64 e : call.in.back().shape) last.push(e);
-    if (!legal(last) || volume(last) > kMaxElements) continue;
+    if (!legal(last) || volume(last) > kMaxLimitElements) continue;
     call.in.back().data.emplace(static_cast<std::size_t>(volume(last)), 0);
     call.in.back().data->back() = kOutside;
     if (derive(op, call).label != b->label) continue;

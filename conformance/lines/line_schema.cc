@@ -3,7 +3,7 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr char kSchema[] = R"json({
+constexpr char kLineSchema[] = R"json({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "title": "A line of lockstep eval: a call, or the answer to one",
   "description": "One line, one JSON object. An integer is written without fraction and exponent.",
@@ -105,6 +105,6 @@ constexpr char kSchema[] = R"json({
 
 }  // namespace
 
-std::string line_schema() { return kSchema; }
+std::string line_schema() { return kLineSchema; }
 
 }  // namespace lockstep::judge

@@ -56,7 +56,7 @@ const Failure* failure_of(const Report& r, const std::string& op, const std::str
   return nullptr;
 }
 
-constexpr const char* kSchema = R"({
+constexpr const char* kReportSchema = R"({
  "$schema": "https://json-schema.org/draft/2020-12/schema",
  "title": "Report of lockstep check",
  "type": "object",
@@ -171,7 +171,7 @@ std::string json_report(const Report& r) {
   return j.dump(1, ' ', true, json::error_handler_t::replace) + "\n";
 }
 
-std::string report_schema() { return kSchema; }
+std::string report_schema() { return kReportSchema; }
 
 std::string junit_report(const Report& r) {
   i64 tests = 0, failed = 0;

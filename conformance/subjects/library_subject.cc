@@ -118,9 +118,12 @@ class LibrarySubject : public Subject {
     q.constants = run.constants;
     q.out_count = out.count;
     std::vector<Placed> inputs, outputs;
-    for (int k = 0; k < q.in_count; ++k) inputs.push_back(lay(q.slot[k], in[k].type, c, run, k));
+    for (int k = 0; k < q.in_count; ++k)
+      inputs.push_back(
+          lay(q.slot[k], in[k].type, place_input(in[k].type, run.layout, c.seed, k), run.base));
     for (int k = 0; k < out.count; ++k)
-      outputs.push_back(lay(q.slot[q.in_count + k], out[k], c, run, kMaxInputs + k));
+      outputs.push_back(lay(q.slot[q.in_count + k], out[k],
+                            place_output(out[k], run.layout, c.seed, k), run.base));
     for (std::size_t k = 0; k < inputs.size(); ++k) write(inputs[k], in[k].data, ~run.poison);
     for (Placed& p : outputs) write(p, {}, ~run.poison, run.poison);
     for (auto* side : {&inputs, &outputs})
@@ -217,8 +220,8 @@ class LibrarySubject : public Subject {
     }
   }
 
-  Placed lay(Slot& s, const Type& t, const Case& c, const Run& run, int which) {
-    Placed p{{}, t, place(t, run.layout, c.seed, which), {}};
+  Placed lay(Slot& s, const Type& t, const Placement& at, Base base) {
+    Placed p{{}, t, at, {}};
     s = {};
     s.rank = t.rank();
     s.precision = t.precision;
@@ -229,7 +232,10 @@ class LibrarySubject : public Subject {
     const std::size_t pages = Memory::round_up(bytes + 256);
     s.begin = memory_.pages(pages);
     s.end = s.begin + pages;
-    s.data = (run.at_end ? s.end - bytes : s.begin) + p.at.offset * static_cast<i64>(sizeof(i32));
+    char* first = base == Base::end     ? s.end - bytes
+                  : base == Base::begin ? s.begin
+                                        : s.begin + sizeof(i32);
+    s.data = first + p.at.offset * static_cast<i64>(sizeof(i32));
     p.slot = s;
     return p;
   }

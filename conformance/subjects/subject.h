@@ -36,11 +36,18 @@ string_view name_of(Answer::Kind k);
 /// A stranger's words as they may be shown: control characters become question marks.
 std::string printable(std::string text);
 
+/// Where in its memory a tensor lies.
+enum class Base {
+  end,       ///< ends where the memory ends: what follows cannot be touched
+  begin,     ///< begins where the memory begins, at a page
+  unaligned  ///< begins after that, aligned to 4 bytes and not to 8, 16, 32 or 64
+};
+
 /// How a call is run.
 struct Run {
   Layout layout = Layout::compact;
-  i32 poison = 0;          ///< what outputs hold before the call
-  bool at_end = true;      ///< tensors end, or begin, at the edge of their memory
+  i32 poison = 0;  ///< what outputs hold before the call
+  Base base = Base::end;
   int config = 0;          ///< which of the subject's configurations
   bool constants = false;  ///< inputs after the first are given beforehand, as weights are
 };

@@ -13,19 +13,19 @@
 namespace lockstep::judge {
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 // The first example of an operator, as a line.
-json line_of(const OpInfo& op) {
+ordered_json line_of(const OpInfo& op) {
   const Case c = example_case(op, 0);
-  return json::parse(write_request(c, inputs_of(c), "1"));
+  return ordered_json::parse(write_request(c, inputs_of(c), "1"));
 }
 
 // Whether eval refuses a line with this label, and says why.
 void expect_refused(const std::string& line, const std::string& label) {
   ReferenceSubject reference;
   const std::string text = eval_line(reference, line, 1);
-  const json answer = json::parse(text);
+  const ordered_json answer = ordered_json::parse(text);
   EXPECT_EQ(answer.value("status", ""), "logic_error") << line << "\n" << text;
   EXPECT_EQ(answer.value("label", ""), label) << line << "\n" << text;
   EXPECT_FALSE(answer.value("message", "").empty()) << line;
@@ -37,7 +37,7 @@ template <class Change>
 int refuses(const std::string& label, Change change) {
   int asked = 0;
   for (const OpInfo* op : operators()) {
-    const auto ask = [&](const json& line) {
+    const auto ask = [&](const ordered_json& line) {
       expect_refused(line.dump(), label);
       ++asked;
     };
@@ -48,7 +48,7 @@ int refuses(const std::string& label, Change change) {
 
 // Calls f(input number, port) for each input of a line.
 template <class F>
-void each_input(const OpInfo& op, const json& line, F f) {
+void each_input(const OpInfo& op, const ordered_json& line, F f) {
   for (int k = 0; k < static_cast<int>(line["in"].size()); ++k)
     f(static_cast<std::size_t>(k), op.inputs[std::min(k, op.inputs.size() - 1)]);
 }
@@ -58,32 +58,33 @@ int count() { return static_cast<int>(operators().size()); }
 TEST(BadLines, ExamplesAreLegal) {
   for (const OpInfo* op : operators()) {
     ReferenceSubject reference;
-    EXPECT_EQ(json::parse(eval_line(reference, line_of(*op).dump(), 1))["status"], "ok")
+    EXPECT_EQ(ordered_json::parse(eval_line(reference, line_of(*op).dump(), 1))["status"], "ok")
         << op->name;
   }
 }
 
 TEST(BadLines, ValuesOfTheWrongTypeAreNoCall) {
-  const int asked = refuses("line.key", [](const OpInfo&, const json& line, auto ask) {
-    const json wrong[] = {nullptr, true, -1, 1.5, "text", json::array({"1"}), json{{"a", 1}}};
+  const int asked = refuses("line.key", [](const OpInfo&, const ordered_json& line, auto ask) {
+    const ordered_json wrong[] = {
+        nullptr, true, -1, 1.5, "text", ordered_json::array({"1"}), ordered_json{{"a", 1}}};
     for (const auto& [key, value] : line.items())
-      for (const json& w : wrong) {
+      for (const ordered_json& w : wrong) {
         // An id is any scalar.
         if (key == "id" ? !w.is_structured() : w.type() == value.type() && !w.is_structured())
           continue;
-        json bad = line;
+        ordered_json bad = line;
         bad[key] = w;
         ask(bad);
       }
     for (const auto& [key, value] : line["attrs"].items()) {
-      json bad = line;
+      ordered_json bad = line;
       bad["attrs"][key] = 1;
       ask(bad);
     }
     for (std::size_t k = 0; k < line["in"].size(); ++k)
       for (const char* member : {"shape", "data"})
-        for (const json& w : wrong) {
-          json bad = line;
+        for (const ordered_json& w : wrong) {
+          ordered_json bad = line;
           bad["in"][k][member] = w;
           ask(bad);
         }
@@ -92,15 +93,15 @@ TEST(BadLines, ValuesOfTheWrongTypeAreNoCall) {
 }
 
 TEST(BadLines, KeysAreNeitherMissingNorUnknown) {
-  const int asked = refuses("line.key", [](const OpInfo&, const json& line, auto ask) {
+  const int asked = refuses("line.key", [](const OpInfo&, const ordered_json& line, auto ask) {
     for (const auto& [key, value] : line.items()) {
-      json bad = line;
+      ordered_json bad = line;
       bad.erase(key);
       ask(bad);
       bad[key + " "] = value;
       ask(bad);
     }
-    json bad = line;
+    ordered_json bad = line;
     bad["in"][0].erase("shape");
     ask(bad);
   });
@@ -109,26 +110,26 @@ TEST(BadLines, KeysAreNeitherMissingNorUnknown) {
 
 TEST(BadLines, AttributesAreKnownAndGivenOnce) {
   EXPECT_EQ(refuses("attr.unknown",
-                    [](const OpInfo&, const json& line, auto ask) {
-                      json bad = line;
+                    [](const OpInfo&, const ordered_json& line, auto ask) {
+                      ordered_json bad = line;
                       bad["attrs"]["no_such"] = "1";
                       ask(bad);
                     }),
             count());
   EXPECT_GT(refuses("attr.twice",
-                    [](const OpInfo& op, const json& line, auto ask) {
+                    [](const OpInfo& op, const ordered_json& line, auto ask) {
                       for (const AttrInfo& f : op.attrs) {
                         if (f.alias.empty()) continue;
-                        json bad = line;
+                        ordered_json bad = line;
                         bad["attrs"][std::string(f.alias)] = bad["attrs"][std::string(f.name)];
                         ask(bad);
                       }
                     }),
             5);
   EXPECT_GT(refuses("attr.missing",
-                    [](const OpInfo& op, const json& line, auto ask) {
+                    [](const OpInfo& op, const ordered_json& line, auto ask) {
                       for (const AttrInfo& f : op.attrs) {
-                        json bad = line;
+                        ordered_json bad = line;
                         if (f.required && bad["attrs"].erase(std::string(f.name)) == 1) ask(bad);
                       }
                     }),
@@ -145,9 +146,9 @@ std::string repeated(const AttrInfo& f, const std::string& number) {
 
 template <class Text>
 int refuses_text(const std::string& label, Text text) {
-  return refuses(label, [&](const OpInfo& op, const json& line, auto ask) {
+  return refuses(label, [&](const OpInfo& op, const ordered_json& line, auto ask) {
     for (const AttrInfo& f : op.attrs) {
-      json bad = line;
+      ordered_json bad = line;
       const std::string t = text(f);
       bad["attrs"][std::string(f.name)] = t;
       if (!t.empty()) ask(bad);
@@ -186,9 +187,9 @@ TEST(BadLines, TextsOfAttributesAreReadInFull) {
 
 TEST(BadLines, InputsAreAsManyAsNeeded) {
   EXPECT_EQ(refuses("op.inputs",
-                    [](const OpInfo&, const json& line, auto ask) {
-                      json bad = line;
-                      bad["in"] = bad["in_prec"] = json::array();
+                    [](const OpInfo&, const ordered_json& line, auto ask) {
+                      ordered_json bad = line;
+                      bad["in"] = bad["in_prec"] = ordered_json::array();
                       ask(bad);
                       for (int k = 0; k < 1025; ++k) {
                         bad["in"].push_back({{"shape", {1}}});
@@ -198,8 +199,8 @@ TEST(BadLines, InputsAreAsManyAsNeeded) {
                     }),
             2 * count());
   EXPECT_EQ(refuses("line.count",
-                    [](const OpInfo&, const json& line, auto ask) {
-                      json bad = line;
+                    [](const OpInfo&, const ordered_json& line, auto ask) {
+                      ordered_json bad = line;
                       bad["in_prec"].push_back(8);
                       ask(bad);
                     }),
@@ -209,9 +210,9 @@ TEST(BadLines, InputsAreAsManyAsNeeded) {
 // Refusals of a change to any one input of any operator.
 template <class Change>
 int refuses_input(const std::string& label, Change change) {
-  return refuses(label, [&](const OpInfo& op, const json& line, auto ask) {
+  return refuses(label, [&](const OpInfo& op, const ordered_json& line, auto ask) {
     each_input(op, line, [&](std::size_t k, const Port& port) {
-      json bad = line;
+      ordered_json bad = line;
       if (change(bad["in"][k], bad["in_prec"][k], port)) ask(bad);
     });
   });
@@ -220,20 +221,20 @@ int refuses_input(const std::string& label, Change change) {
 TEST(BadLines, ShapesAreInsideTheirLimits) {
   for (const std::size_t rank : {0, 7, 1000})
     EXPECT_GT(refuses_input("input.rank",
-                            [&](json& in, json&, const Port&) {
+                            [&](ordered_json& in, ordered_json&, const Port&) {
                               in["shape"] = std::vector<int>(rank, 1);
                               return true;
                             }),
               count());
   for (const i64 extent : {i64{0}, i64{-1}, kMaxExtent + 1, INT64_MAX})
     EXPECT_GT(refuses_input("input.extent",
-                            [&](json& in, json&, const Port&) {
+                            [&](ordered_json& in, ordered_json&, const Port&) {
                               in["shape"].back() = extent;
                               return true;
                             }),
               count());
   EXPECT_GT(refuses_input("input.volume",
-                          [&](json& in, json&, const Port& port) {
+                          [&](ordered_json& in, ordered_json&, const Port& port) {
                             if (port.rank.max < 2) return false;
                             in["shape"] = std::vector<i64>(
                                 static_cast<std::size_t>(max(port.rank.min, 2)), 1);
@@ -247,7 +248,7 @@ TEST(BadLines, ShapesAreInsideTheirLimits) {
 TEST(BadLines, PrecisionsAndValuesAreInsideTheirLimits) {
   for (const i64 precision : {i64{0}, i64{33}, i64{-1}, INT64_MAX})
     EXPECT_GT(refuses_input("input.precision",
-                            [&](json&, json& p, const Port&) {
+                            [&](ordered_json&, ordered_json& p, const Port&) {
                               p = precision;
                               return true;
                             }),
@@ -255,7 +256,7 @@ TEST(BadLines, PrecisionsAndValuesAreInsideTheirLimits) {
   for (const i64 sign : {1, -1})
     for (const i64 more : {i64{1}, i64{1} << 40})
       EXPECT_GT(refuses_input("input.value",
-                              [&](json& in, json& p, const Port&) {
+                              [&](ordered_json& in, ordered_json& p, const Port&) {
                                 in["data"].back() = sign * (max_of(p.get<i64>()) + more);
                                 return true;
                               }),
@@ -265,7 +266,7 @@ TEST(BadLines, PrecisionsAndValuesAreInsideTheirLimits) {
 TEST(BadLines, DataFillsItsShape) {
   for (const bool more : {true, false})
     EXPECT_GT(refuses_input("line.count",
-                            [&](json& in, json&, const Port&) {
+                            [&](ordered_json& in, ordered_json&, const Port&) {
                               if (more)
                                 in["data"].push_back(0);
                               else
@@ -280,7 +281,7 @@ TEST(BadLines, DeclaredSizesAreCheapToRefuse) {
   constexpr std::size_t kSmall = std::size_t{64} << 10;
   EXPECT_GE(allocated_by([] { std::vector<char>{}.reserve(kSmall); }), kSmall) << "nothing counts";
   ReferenceSubject reference;
-  const auto expect_cheap = [&](const json& line, const char* label) {
+  const auto expect_cheap = [&](const ordered_json& line, const char* label) {
     const std::string text = line.dump();
     const auto begin = std::chrono::steady_clock::now();
     std::string answer;
@@ -290,7 +291,7 @@ TEST(BadLines, DeclaredSizesAreCheapToRefuse) {
   };
   for (const OpInfo* op : operators())
     each_input(*op, line_of(*op), [&](std::size_t k, const Port& port) {
-      json line = line_of(*op);
+      ordered_json line = line_of(*op);
       std::vector<i64> shape(static_cast<std::size_t>(port.rank.min), 1);
       line["in"][k] = {{"shape", {}}, {"data", {1, 2}}};
       shape.back() = kMaxExtent;

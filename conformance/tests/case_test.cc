@@ -78,7 +78,8 @@ TEST(Placements, HoldEveryElementOnce) {
     for (int l = 0; l < kLayouts; ++l)
       for (std::size_t k = 0; k < item.call.in.size(); ++k) {
         const Type& t = item.call.in[k];
-        const Placement p = place(t, static_cast<Layout>(l), item.call.seed, static_cast<int>(k));
+        const auto layout = static_cast<Layout>(l);
+        const Placement p = place_input(t, layout, item.call.seed, static_cast<int>(k));
         for (int d = 0; d < t.rank(); ++d) ASSERT_GT(p.stride[d], 0) << item.id;
         std::vector<bool> taken(static_cast<std::size_t>(p.allocated));
         for_each_address(t, p, [&](i64 at) {
@@ -88,6 +89,19 @@ TEST(Placements, HoldEveryElementOnce) {
         });
         ASSERT_EQ(std::count(taken.begin(), taken.end(), true), volume(t.shape));
       }
+  }
+}
+
+TEST(Placements, OfEachSideAreScatteredWhereTheLayoutSaysSo) {
+  const Type t{{3, 5}, 8};
+  const auto compact = [](const Placement& p) { return p.allocated == 15; };
+  for (int l = 0; l < kLayouts; ++l) {
+    const auto layout = static_cast<Layout>(l);
+    const bool in = layout != Layout::compact && layout != Layout::scattered_out;
+    const bool out = layout != Layout::compact && layout != Layout::scattered_in;
+    if (layout == Layout::permuted) continue;  // as large as a compact one
+    EXPECT_EQ(compact(place_input(t, layout, 7, 0)), !in) << name_of(layout);
+    EXPECT_EQ(compact(place_output(t, layout, 7, 0)), !out) << name_of(layout);
   }
 }
 

@@ -13,7 +13,7 @@
 namespace lockstep::judge {
 namespace {
 
-const std::string kFrozen = "conformance/vectors";
+const std::string kFrozenSet = "conformance/vectors";
 
 Selection of(const char* op, int tier, const std::string& vectors) {
   Selection s;
@@ -64,7 +64,7 @@ TEST(Features, AreAimedAtWithSuccess) {
 }
 
 TEST(Cover, OfTheDefaultTierAndTheVectorsIsComplete) {
-  const Cover c = cover(of("take", 1, kFrozen));
+  const Cover c = cover(of("take", 1, kFrozenSet));
   EXPECT_TRUE(c.complete()) << cover_text(c);
   ASSERT_EQ(c.rows.size(), 1u);
   for (const CoverCell& cell : c.rows[0].cells)
@@ -83,16 +83,16 @@ TEST(Cover, MissesWhatASelectionLacks) {
 }
 
 TEST(Cover, TellsWhatCannotBeFromWhatIsForgotten) {
-  const CoverRow left = cover(of("cvm_left_shift", 1, kFrozen)).rows[0];
+  const CoverRow left = cover(of("cvm_left_shift", 1, kFrozenSet)).rows[0];
   // p + shift_bit <= 32, and a shift is at least 1.
   EXPECT_EQ(cell(left, "precision of X: 32").state, CoverCell::impossible);
   EXPECT_EQ(cell(left, "precision of X: 25..31").state, CoverCell::covered);
-  const CoverRow relu = cover(of("relu", 1, kFrozen)).rows[0];
+  const CoverRow relu = cover(of("relu", 1, kFrozenSet)).rows[0];
   EXPECT_EQ(cell(relu, "precision of X: 32").state, CoverCell::covered);
 }
 
 TEST(Cover, CountsConstantOutputsOnlyWhereThereAreNoOthers) {
-  const CoverRow relu = cover(of("relu", 1, kFrozen)).rows[0];
+  const CoverRow relu = cover(of("relu", 1, kFrozenSet)).rows[0];
   // A precision of 1 is all zeros; nothing but that can come of it.
   EXPECT_EQ(cell(relu, "precision of X: 1").state, CoverCell::constant);
   EXPECT_EQ(cell(relu, "values of X: all negative").state, CoverCell::constant);
@@ -101,7 +101,7 @@ TEST(Cover, CountsConstantOutputsOnlyWhereThereAreNoOthers) {
 }
 
 TEST(Cover, HasBothSidesOfEveryTypedLabel) {
-  const CoverRow row = cover(of("conv2d", 1, kFrozen)).rows[0];
+  const CoverRow row = cover(of("conv2d", 1, kFrozenSet)).rows[0];
   for (const CoverCell& c : row.cells) {
     const std::string& axis = c.features[0].axis;
     const bool typed = axis.starts_with("conv2d.") || axis.starts_with("input.");

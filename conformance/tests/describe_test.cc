@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "conformance/golden/vectors.h"
 #include "conformance/lines/eval.h"
@@ -62,6 +63,17 @@ TEST(Describe, LawsAreNamedAndWrittenOut) {
       EXPECT_EQ(laws[i]["text"], op->laws[static_cast<int>(i)].text);
     }
   }
+}
+
+TEST(Describe, TheListShowsASentenceOfEveryOperator) {
+  std::istringstream lines(lockstep_says({"list"}).out);
+  std::string line;
+  for (const OpInfo* op : operators()) {
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_TRUE(line.starts_with(op->name)) << line;
+    EXPECT_TRUE(line.ends_with('.')) << line;
+  }
+  EXPECT_FALSE(std::getline(lines, line)) << line;
 }
 
 TEST(Describe, TheProgramPrintsTheSame) {

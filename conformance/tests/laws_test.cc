@@ -67,7 +67,7 @@ TEST_P(Laws, HaveLabelsOfTheirOwn) {
 }
 
 // What becomes of a claim about relu at (-1, 2).
-LawResult claimed(Claim (*claim)(int, Attributes, Machine&), int precision = 8) {
+LawResult claimed(lockstep::Claim (*claim)(int, Attributes, Machine&), int precision = 8) {
   OpInfo op = *find_operator("relu");
   op.claim = claim;
   const std::vector<Tensor> in{{{{2}, precision}, {-1, 2}}}, other{{{{2}, precision}, {1, 0}}};
@@ -96,7 +96,7 @@ TEST(LawResults, ShapesMustAgree) {
 TEST(LawResults, EveryPairOfAClaimCounts) {
   const LawResult r = claimed([](int, Attributes, Machine& m) {
     const AnyTrial t(m);
-    return Claim().also(t[0], t[0]).also(t[0], t.other(0));
+    return lockstep::Claim().also(t[0], t[0]).also(t[0], t.other(0));
   });
   EXPECT_EQ(r.kind, LawResult::broken);
 }
@@ -117,11 +117,12 @@ TEST(LawResults, BeyondTheLimitsALawIsSilent) {
   };
   EXPECT_EQ(claimed(sum, 31).kind, LawResult::holds);
   EXPECT_EQ(claimed(sum, 32).kind, LawResult::silent);
-  EXPECT_EQ(claimed([](int, Attributes, Machine&) { return Claim(); }).kind, LawResult::silent);
+  EXPECT_EQ(claimed([](int, Attributes, Machine&) { return lockstep::Claim(); }).kind,
+            LawResult::silent);
 }
 
 TEST(LawResults, AWrongCallIsTheLawsFault) {
-  const auto broken = [](Claim (*claim)(int, Attributes, Machine&)) {
+  const auto broken = [](lockstep::Claim (*claim)(int, Attributes, Machine&)) {
     const LawResult r = claimed(claim);
     return r.kind == LawResult::broken ? r.message : "not broken";
   };

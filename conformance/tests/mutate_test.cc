@@ -11,13 +11,13 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr u64 kSeed = 1;
+constexpr u64 kMutationSeed = 1;
 
 TEST(Mutate, EveryTypedLabelOfEveryOperatorFires) {
   constexpr int kPerLabel = 4;
   for (const OpInfo* op : operators()) {
     std::map<std::string, int> fired;
-    for (const Case& c : illegal_cases(*op, kSeed, kPerLabel)) ++fired[refusal(c).label()];
+    for (const Case& c : illegal_cases(*op, kMutationSeed, kPerLabel)) ++fired[refusal(c).label()];
     for (const std::string& label : typed_labels(*op))
       EXPECT_EQ(fired[label], kPerLabel) << op->name << " " << label;
   }
@@ -28,7 +28,7 @@ TEST(Mutate, CasesComeInTheOrderOfTheLabelsAndOfNoOther) {
     const std::vector<std::string> labels = typed_labels(*op);
     EXPECT_EQ(std::set<std::string>(labels.begin(), labels.end()).size(), labels.size());
     std::size_t at = 0;
-    for (const Case& c : illegal_cases(*op, kSeed, 2)) {
+    for (const Case& c : illegal_cases(*op, kMutationSeed, 2)) {
       const std::string label = refusal(c).label();
       while (at < labels.size() && labels[at] != label) ++at;
       ASSERT_LT(at, labels.size()) << op->name << ": " << label << " is out of order";
@@ -43,12 +43,12 @@ TEST(Mutate, ASeedGivesTheSameCasesAgainAndAnotherSeedOthers) {
       for (const Case& c : illegal_cases(*op, seed, 2)) all.push_back(case_id(c));
     return all;
   };
-  EXPECT_EQ(ids(kSeed), ids(kSeed));
-  EXPECT_NE(ids(kSeed), ids(kSeed + 1));
+  EXPECT_EQ(ids(kMutationSeed), ids(kMutationSeed));
+  EXPECT_NE(ids(kMutationSeed), ids(kMutationSeed + 1));
 }
 
 TEST(Mutate, AChangeIsMadeOftenAndNeverCostsAnInputItsType) {
-  Seeded draw(kSeed);
+  Seeded draw(kMutationSeed);
   int changed = 0;
   constexpr int kRounds = 200;
   for (const OpInfo* op : operators())

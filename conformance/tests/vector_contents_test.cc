@@ -14,13 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kFrozen = "conformance/vectors";
+const std::string kFrozenVectors = "conformance/vectors";
 
 // The frozen calls with outputs, by operator.
 const std::map<const OpInfo*, std::vector<Vector>>& frozen() {
   static const auto all = [] {
     std::map<const OpInfo*, std::vector<Vector>> m;
-    for (Vector& v : load_vectors(kFrozen))
+    for (Vector& v : load_vectors(kFrozenVectors))
       if (v.expectation == Vector::outputs) m[v.call.op].push_back(std::move(v));
     return m;
   }();
@@ -29,7 +29,7 @@ const std::map<const OpInfo*, std::vector<Vector>>& frozen() {
 
 TEST(FrozenSet, FitsIntoEightMebibytes) {
   std::uintmax_t bytes = 0;
-  for (const auto& e : fs::directory_iterator(kFrozen))
+  for (const auto& e : fs::directory_iterator(kFrozenVectors))
     if (e.path().extension() == ".json") bytes += fs::file_size(e.path());
   EXPECT_GT(bytes, 1u << 20);
   EXPECT_LE(bytes, 8u << 20);

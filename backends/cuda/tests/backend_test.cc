@@ -25,12 +25,12 @@ struct Said {
   std::string text;
 };
 
-using Options = std::vector<ls_text>;
+using Texts = std::vector<ls_text>;
 
 // An opened backend. Every function is reached through the table.
 class Opened {
  public:
-  explicit Opened(const Options& options = {}) {
+  explicit Opened(const Texts& options = {}) {
     open = say([&](ls_status* s) {
       return api->open(options.data(), static_cast<uint32_t>(options.size()), &self, s);
     });
@@ -70,9 +70,9 @@ constexpr int kElements = 7;
 using Values = std::array<int32_t, kElements>;
 
 // relu of a vector, prepared once and run with memory of its own each time.
-class Relu {
+class ReluCall {
  public:
-  explicit Relu(const Opened& o) : o_(o) {
+  explicit ReluCall(const Opened& o) : o_(o) {
     int64_t shape = kElements, stride = 1;
     ls_tensor t{};
     t.dl.ndim = 1;
@@ -86,11 +86,11 @@ class Relu {
       return o.api->prepare(o.self, "relu", nullptr, 0, &t, 1, &t, 1, &plan_, &scratch, s);
     });
   }
-  ~Relu() {
+  ~ReluCall() {
     if (plan_) o_.api->release(plan_);
   }
-  Relu(const Relu&) = delete;
-  Relu& operator=(const Relu&) = delete;
+  ReluCall(const ReluCall&) = delete;
+  ReluCall& operator=(const ReluCall&) = delete;
 
   // The first failure, or the values.
   Said run(const Values& x, Values& y) const {
@@ -140,7 +140,7 @@ class Backend : public testing::Test {
 
 TEST_F(Backend, ComputesOnTheDevice) {
   const Opened o;
-  const Relu relu(o);
+  const ReluCall relu(o);
   Values y{};
   const Said said = relu.run(kIn, y);
   EXPECT_EQ(said.code, LS_OK) << said.text;
@@ -151,7 +151,7 @@ TEST_F(Backend, SaysWhatIsMissing) {
   control().devices = 0;
   expect_says(Opened().open, LS_RUNTIME, "no NVIDIA device here");
   control().devices = 2;
-  expect_says(Opened(Options{{"device", "2"}}).open, LS_RUNTIME, "no device 2 here: there are 2");
+  expect_says(Opened(Texts{{"device", "2"}}).open, LS_RUNTIME, "no device 2 here: there are 2");
   control().failing = "cudaGetDeviceCount";
   control().error = cudaErrorInsufficientDriver;
   expect_says(Opened().open, LS_RUNTIME,
@@ -170,7 +170,7 @@ TEST_F(Backend, NamesTheCallThatFails) {
   }
   control().failing.clear();
   const Opened o;
-  const Relu relu(o);
+  const ReluCall relu(o);
   Values y{};
   for (const char* call :
        {"cudaMalloc", "cudaMemcpyAsync", "cudaLaunchKernel", "cudaStreamSynchronize"}) {
@@ -185,20 +185,20 @@ TEST_F(Backend, NamesTheCallThatFails) {
 }
 
 TEST_F(Backend, RefusesOptionsByName) {
-  expect_says(Opened(Options{{"colour", "red"}}).open, LS_LOGIC,
+  expect_says(Opened(Texts{{"colour", "red"}}).open, LS_LOGIC,
               "option.unknown: no option 'colour'");
   for (const char* block : {"0", "257", "x"})
-    expect_says(Opened(Options{{"block", block}}).open, LS_LOGIC, "option.block: ");
+    expect_says(Opened(Texts{{"block", block}}).open, LS_LOGIC, "option.block: ");
   for (const char* device : {"-1", "1024", ""})
-    expect_says(Opened(Options{{"device", device}}).open, LS_LOGIC, "option.device: ");
+    expect_says(Opened(Texts{{"device", device}}).open, LS_LOGIC, "option.device: ");
 }
 
 TEST_F(Backend, HonoursItsOptions) {
   control().devices = 2;
   for (const auto& [block, blocks] : {std::pair{"1", 7}, {"3", 3}, {"7", 1}, {"256", 1}}) {
-    const Opened o(Options{{"block", block}, {"device", "1"}});
+    const Opened o(Texts{{"block", block}, {"device", "1"}});
     Values y{};
-    EXPECT_EQ(Relu(o).run(kIn, y).code, LS_OK);
+    EXPECT_EQ(ReluCall(o).run(kIn, y).code, LS_OK);
     EXPECT_EQ(y, kOut);
     EXPECT_EQ(control().threads, std::stoi(block));
     EXPECT_EQ(control().blocks, blocks);
@@ -208,7 +208,7 @@ TEST_F(Backend, HonoursItsOptions) {
 
 TEST_F(Backend, RunsOnePlanInSeveralThreads) {
   const Opened o;
-  const Relu relu(o);
+  const ReluCall relu(o);
   std::vector<std::thread> callers;
   std::atomic<int> right{0};
   for (int32_t c = 0; c < 4; ++c)
@@ -273,7 +273,7 @@ bool holds_in_fork(F f) {
 
 TEST_F(Backend, SaysThatItSurvivesNoFork) {
   const Opened o;
-  const Relu relu(o);
+  const ReluCall relu(o);
   EXPECT_TRUE(holds_in_fork([&] {
     Values y{};
     const Said said = relu.run(kIn, y);
@@ -285,7 +285,7 @@ TEST_F(Backend, SaysThatItSurvivesNoFork) {
 TEST_F(Backend, SaysThatTheDeviceIsLost) {
   EXPECT_TRUE(holds_in_fork([] {
     const Opened o;
-    const Relu relu(o);
+    const ReluCall relu(o);
     control().failing = "cudaStreamSynchronize";
     control().error = cudaErrorIllegalAddress;
     control().is_sticky = true;

@@ -40,7 +40,8 @@ Tensor<T, Rank, To> Copy(const Tensor<T, Rank, From>& source, To device) {
     auto all = std::make_shared<const Allocation<CpuDevice>>(bytes(length), CpuDevice());
     copy_bytes(all->ptr(), CpuDevice(), source.raw_ptr(), source.device(), bytes(length));
     const Tensor<T, Rank, CpuDevice> there(all, source.size(), source.stride(), 0);
-    return Copy(Copy(there, CpuDevice()), device);
+    const Tensor<T, Rank, CpuDevice> compact = Copy(there, CpuDevice());
+    copy_bytes(copy.raw_ptr(), device, compact.raw_ptr(), CpuDevice(), bytes(copy.numel()));
   }
   return copy;
 }

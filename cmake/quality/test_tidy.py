@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Proves that joined units lose no finding of clang-tidy, and that clean ones are known again."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TIDY = pathlib.Path(__file__).with_name("tidy.py")
+
+# Stands in for clang-tidy: a unit is bad when it, or a source that it includes, says BAD.
+FAKE = """#!/usr/bin/env python3
+import pathlib, re, sys
+if sys.argv[1] == "--version":
+    sys.exit(print("fake 1"))
+path = pathlib.Path(next(a for a in sys.argv[1:] if a.endswith(".cc")))
+text = path.read_text()
+for name in re.findall(r'#include "(.*[.]cc)"', text):
+    text += pathlib.Path(name).read_text()
+with open(pathlib.Path(__file__).with_name("runs"), "a") as runs:
+    runs.write(f"{path.name}\\n")
+print("BAD" if "BAD" in text else "")
+sys.exit("BAD" in text)
+"""
+
+
+class Tidy(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = pathlib.Path(directory.name).resolve()
+        self.build = self.root / "build"
+        self.build.mkdir()
+        (self.root / ".clang-tidy").write_text("")
+        self.tool = self.root / "fake"
+        self.tool.write_text(FAKE)
+        self.tool.chmod(0o755)
+
+    def tidy(self, unity=False, **sources):
+        """(status, output, units that the tool was run on) over sources of one directory."""
+        commands, compiled = [], []
+        for name, text in sources.items():
+            compiled.append(self.root / f"{name}.cc")
+            compiled[-1].write_text(text + "\n")
+        if unity:
+            (self.build / "Unity").mkdir(exist_ok=True)
+            unit = self.build / "Unity" / "unity_0_cxx.cxx"
+            unit.write_text("".join(f'#include "{path}"\n' for path in compiled))
+            compiled = [unit]
+        for path in compiled:
+            name = path.stem
+            command = f"g++ -std=c++20 -o {name}.o -c {path}"
+            commands.append({"directory": str(self.build), "file": str(path), "command": command})
+        (self.build / "compile_commands.json").write_text(json.dumps(commands))
+        runs = self.root / "runs"
+        runs.write_text("")
+        command = [sys.executable, TIDY, self.tool, self.root, self.build, "1"]
+        run = subprocess.run(command, check=False, capture_output=True, text=True)
+        return run.returncode, run.stdout, runs.read_text().split()
+
+    def test_clean_neighbours_take_one_run_and_then_none(self):
+        status, output, runs = self.tidy(a="int a;", b="int b;", c="int c;")
+        self.assertEqual((status, len(runs)), (0, 1), output)
+        status, output, runs = self.tidy(a="int a;", b="int b;", c="int c;")
+        self.assertEqual((status, runs), (0, []))
+        self.assertIn("3 units, 3 known to be clean, 0 with findings", output)
+
+    def test_only_the_bad_one_is_named(self):
+        status, output, _ = self.tidy(a="int a;", b="int BAD;", c="int c;", d="int d;")
+        self.assertEqual(status, 1)
+        self.assertIn(f"{self.root}/b.cc:", output)
+        for clean in "acd":
+            self.assertNotIn(f"/{clean}.cc:", output)
+        status, output, runs = self.tidy(a="int a;", b="int BAD;", c="int c;", d="int d;")
+        self.assertEqual((status, runs), (1, ["b.cc"]), "the others are not known to be clean")
+
+    def test_a_changed_unit_is_checked_again(self):
+        self.tidy(a="int a;", b="int b;")
+        status, _, runs = self.tidy(a="int a;", b="int BAD;")
+        self.assertEqual((status, runs), (1, ["b.cc"]))
+
+    def test_sources_that_are_compiled_as_one_are_units_of_their_own(self):
+        status, output, _ = self.tidy(unity=True, a="int a;", b="int BAD;", c="int c;")
+        self.assertEqual(status, 1)
+        self.assertIn(f"{self.root}/b.cc:", output)
+        self.assertIn("3 units, 0 known to be clean, 1 with findings", output)
+
+    def test_no_units_are_a_failure(self):
+        status, output, _ = self.tidy()
+        self.assertEqual((status, output), (1, "0 units, 0 known to be clean, 0 with findings\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
