@@ -1,6 +1,7 @@
 #include "reference/ndarray/params/params.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "reference/ndarray/byte_order.h"
@@ -71,9 +72,9 @@ Bytes Bytes::own(std::vector<std::byte> bytes) {
 }
 
 bool operator==(const Tensor& a, const Tensor& b) {
-  const auto left = a.bytes.span();
-  const auto right = b.bytes.span();
-  return a.dtype == b.dtype && a.shape == b.shape && std::ranges::equal(left, right);
+  const std::size_t size = a.bytes.size();
+  return a.dtype == b.dtype && a.shape == b.shape && size == b.bytes.size() &&
+         (size == 0 || std::memcmp(a.bytes.data(), b.bytes.data(), size) == 0);
 }
 
 const Tensor* Params::find(std::string_view name) const {

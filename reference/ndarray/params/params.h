@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,7 +31,7 @@ class Error : public utils::ValueVerifyFatal {
   Error(const Reject& reject, std::uint64_t offset, std::optional<std::string> tensor,
         std::string_view detail, std::string_view source);
 
-  /// The id of the reason, such as "data_beyond": one of kRejects.
+  /// The id of the reason, such as "data_beyond": one of kRejects, or of npz::kRejects.
   std::string_view label() const { return reject_->id; }
   /// The first byte of the faulty field. From the writer: where that field would have stood.
   std::uint64_t offset() const { return offset_; }
@@ -93,9 +94,13 @@ struct Params {
   const Tensor* find(std::string_view name) const;
 };
 
+/// Told after each tensor how many bytes are done, of how many.
+using Progress = std::function<void(std::uint64_t done, std::uint64_t all)>;
+
 struct ReadOptions {
   /// Ignore bytes after the last tensor and count them: deployed runtimes left some behind.
   bool lenient = false;
+  Progress progress = {};
 };
 
 /// Reads a file held in memory. The tensors borrow their data from `file`, which must outlive them.
@@ -113,8 +118,12 @@ Params read(std::vector<std::byte>&& file, const ReadOptions& options = {});
 ///         utils::LogMessageFatal when reading it fails.
 Params read_file(const std::string& path, const ReadOptions& options = {});
 
-/// The bytes of the file that holds these tensors in this order.
+/// Refuses tensors that cannot be written, which writing them does too.
 /// @throws Error when a name, a type or a shape is illegal or the data does not fit them.
+void verify(std::span<const NamedTensor> tensors);
+
+/// The bytes of the file that holds these tensors in this order.
+/// @throws Error as verify() does.
 std::vector<std::byte> write(std::span<const NamedTensor> tensors);
 
 /// Writes to an open stream. Nothing is written when the tensors are at fault.
@@ -123,7 +132,8 @@ void write(std::FILE* stream, std::span<const NamedTensor> tensors);
 /// Writes a file, replacing one that exists. Nothing is touched when the tensors are at fault.
 /// @throws utils::ValueVerifyFatal when the file cannot be created, utils::LogMessageFatal when
 ///         writing it fails; what was written by then stays, and no reader accepts it.
-void write_file(const std::string& path, std::span<const NamedTensor> tensors);
+void write_file(const std::string& path, std::span<const NamedTensor> tensors,
+                const Progress& progress = {});
 
 /// How many bytes the file that holds these tensors has; the tensors must be legal.
 std::uint64_t file_size(std::span<const NamedTensor> tensors);

@@ -12,6 +12,7 @@
 
 #include "reference/ndarray/byte_order.h"
 #include "reference/ndarray/logging.h"
+#include "reference/ndarray/params/memory.h"
 #include "reference/ndarray/params/params.h"
 
 namespace lockstep::params {
@@ -58,13 +59,9 @@ class FileSource {
 
   Bytes take(std::size_t size) {
     if (size == 0) return {};
-    constexpr std::align_val_t kAlignment{64};
-    auto* memory = static_cast<std::byte*>(::operator new(size, kAlignment));
-    const std::shared_ptr<const std::byte> owner(memory, [](const std::byte* p) {
-      ::operator delete(const_cast<std::byte*>(p), kAlignment);
-    });
-    read(memory, size);
-    return {owner, size};
+    const std::shared_ptr<std::byte> memory = tensor_memory(size);
+    read(memory.get(), size);
+    return {memory, size};
   }
 
  private:
@@ -91,6 +88,9 @@ class Reader {
       Tensor tensor = record();
       tensor_ = nullptr;
       params.tensors.push_back({std::move(name), std::move(tensor)});
+      if (options.progress) {
+        options.progress(source_.offset(), source_.offset() + source_.remaining());
+      }
     }
     params.trailing_bytes = source_.remaining();
     if (params.trailing_bytes != 0 && !options.lenient) {

@@ -1,62 +1,18 @@
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <set>
 #include <utility>
 
-#include "reference/ndarray/byte_order.h"
 #include "reference/ndarray/logging.h"
 #include "reference/ndarray/params/params.h"
+#include "reference/ndarray/params/sinks.h"
 
 namespace lockstep::params {
 namespace {
 
-/// Appends to memory set aside beforehand.
-class MemorySink {
- public:
-  explicit MemorySink(std::uint64_t size) { bytes_.reserve(static_cast<std::size_t>(size)); }
-
-  void append(const void* from, std::size_t size) {
-    const auto* first = static_cast<const std::byte*>(from);
-    bytes_.insert(bytes_.end(), first, first + size);
-  }
-  std::vector<std::byte> bytes() && { return std::move(bytes_); }
-
- private:
-  std::vector<std::byte> bytes_;
-};
-
-class FileSink {
- public:
-  FileSink(std::FILE* stream, std::string_view name) : stream_(stream), name_(name) {}
-
-  void append(const void* from, std::size_t size) {
-    CHECK_EQ(std::fwrite(from, 1, size, stream_), size)
-        << "writing " << name_ << " failed: " << std::strerror(errno);
-  }
-
- private:
-  std::FILE* stream_;
-  std::string_view name_;
-};
-
-/// Counts, which is how the offset of a fault in tensors never written is known.
-class Counter {
- public:
-  void append(const void*, std::size_t size) { size_ += size; }
-  std::uint64_t size() const { return size_; }
-
- private:
-  std::uint64_t size_ = 0;
-};
-
 template <class Sink, class T>
 void put(Sink& sink, const Field& where, T value) {
-  std::array<std::byte, 8> bytes{};
-  const auto width = static_cast<std::size_t>(where.width());
-  store_little_endian(bytes.data(), static_cast<std::uint64_t>(value), width);
-  sink.append(bytes.data(), width);
+  put_number(sink, static_cast<std::uint64_t>(value), static_cast<std::size_t>(where.width()));
 }
 
 template <class Sink>
@@ -87,9 +43,14 @@ void put_record(Sink& sink, const Tensor& tensor) {
 }
 
 template <class Sink>
-void put_file(Sink& sink, std::span<const NamedTensor> tensors) {
-  put_names(sink, tensors);
-  for (const NamedTensor& entry : tensors) put_record(sink, entry.tensor);
+void put_file(Sink& sink, std::span<const NamedTensor> tensors, const Progress& progress = {}) {
+  const std::uint64_t all = progress ? file_size(tensors) : 0;
+  Counted counted(sink);
+  put_names(counted, tensors);
+  for (const NamedTensor& entry : tensors) {
+    put_record(counted, entry.tensor);
+    if (progress) progress(counted.size(), all);
+  }
 }
 
 /// The bytes from one field to a later one, when every field between them occurs once.
@@ -154,6 +115,8 @@ void verify_record(const NamedTensor& entry, std::uint64_t offset) {
   }
 }
 
+}  // namespace
+
 void verify(std::span<const NamedTensor> tensors) {
   verify_names(tensors);
   Counter counter;
@@ -163,8 +126,6 @@ void verify(std::span<const NamedTensor> tensors) {
     put_record(counter, entry.tensor);
   }
 }
-
-}  // namespace
 
 std::uint64_t file_size(std::span<const NamedTensor> tensors) {
   Counter counter;
@@ -186,18 +147,10 @@ void write(std::FILE* stream, std::span<const NamedTensor> tensors) {
   CHECK_EQ(std::fflush(stream), 0) << "writing to a stream failed: " << std::strerror(errno);
 }
 
-void write_file(const std::string& path, std::span<const NamedTensor> tensors) {
+void write_file(const std::string& path, std::span<const NamedTensor> tensors,
+                const Progress& progress) {
   verify(tensors);
-  std::FILE* stream = std::fopen(path.c_str(), "wb");
-  if (!stream) throw utils::ValueVerifyFatal("cannot create " + path + ": " + std::strerror(errno));
-  FileSink sink(stream, path);
-  try {
-    put_file(sink, tensors);
-  } catch (...) {
-    std::fclose(stream);
-    throw;
-  }
-  CHECK_EQ(std::fclose(stream), 0) << "writing " << path << " failed: " << std::strerror(errno);
+  fill_file(path, [&](FileSink& sink) { put_file(sink, tensors, progress); });
 }
 
 }  // namespace lockstep::params
