@@ -120,7 +120,7 @@ constexpr const char* kSchemaText = R"({
       "required": ["op", "workload", "case", "backend", "path", "threads", "unit", "units"],
       "additionalProperties": false,
       "properties": {
-        "op": {"type": "string", "description": "an operator, judge or build"},
+        "op": {"type": "string", "description": "an operator, judge, params or build"},
         "workload": {"type": "string"},
         "case": {"type": "string", "description": "the call as verbs accept it, or a command"},
         "backend": {"type": "string"},

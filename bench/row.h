@@ -19,7 +19,7 @@ struct PeerTime {
 
 /// One thing that was timed.
 struct Row {
-  std::string op, workload;  ///< for other work: judge, build
+  std::string op, workload;  ///< for other work: judge, params, build
   std::string call;          ///< the case, or the command
   std::string backend, path;
   int threads = 1;

@@ -37,4 +37,9 @@ void run_operators(const Wishes& wishes, const Take& take);
 /// anything starts a thread.
 void run_judge(const Wishes& wishes, const Take& take);
 
+/// Loading and saving a parameter file of 100 MB in 200 tensors, beside the system's transfer of as
+/// many bytes and a memcpy of them.
+/// @throws std::runtime_error if the machine has no place for the file.
+void run_params(const Wishes& wishes, const Take& take);
+
 }  // namespace lockstep::bench

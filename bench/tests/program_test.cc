@@ -79,6 +79,27 @@ TEST(Program, TheJudgeIsTimedPropertyByProperty) {
   EXPECT_GT(results.rows[0].units, 0);
 }
 
+TEST(Program, LoadingAndSavingParametersIsTimedBesideTheMachine) {
+  const Scratch scratch;
+  const Ended e = bench({"params", "--json", scratch.path("r.json")});
+  ASSERT_EQ(e.exit, 0) << e.out << e.err;
+  const Results results = results_of(judge::text_of_file(scratch.path("r.json")));
+  ASSERT_EQ(results.rows.size(), 2U);
+  EXPECT_EQ(results.rows[0].id(), "params/load_100MB");
+  EXPECT_EQ(results.rows[0].limit, "read and memcpy");
+  EXPECT_EQ(results.rows[1].id(), "params/save_100MB");
+  EXPECT_EQ(results.rows[1].limit, "memcpy and write");
+  for (const Row& r : results.rows) {
+    EXPECT_EQ(r.units, 100'000'000) << r.id();
+    EXPECT_EQ(r.compared, r.units) << r.id();
+    EXPECT_GT(r.time.median_ns, 0) << r.id();
+    EXPECT_GT(r.limit_ns, 0) << r.id();
+    EXPECT_TRUE(contains(r.call, "200 tensors")) << r.call;
+  }
+  const Ended one = bench({"params/save*", "--json", scratch.path("s.json")});
+  EXPECT_EQ(results_of(judge::text_of_file(scratch.path("s.json"))).rows.size(), 1U) << one.out;
+}
+
 TEST(Program, ASlowerRunFailsTheComparison) {
   const Scratch scratch;
   const std::string old = scratch.path("old.json");

@@ -1,0 +1,140 @@
+#include "reference/ndarray/params/params.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "bench/run.h"
+#include "reference/ndarray/logging.h"
+
+namespace lockstep::bench {
+namespace {
+
+using Buffer = std::vector<std::byte>;
+
+constexpr std::size_t kTensors = 200, kTensorBytes = 500'000;
+constexpr std::size_t kBytes = kTensors * kTensorBytes;
+
+/// A file that lives in memory where the system offers that, so that no disk is timed; elsewhere
+/// its pages are cached. It goes with the object.
+class StoredFile {
+ public:
+  StoredFile() {
+    const char* memory = "/dev/shm";
+    const bool offered = ::access(memory, W_OK) == 0;
+    directory_ = offered ? memory : std::filesystem::temp_directory_path().string();
+    path_ = directory_ + "/lockstep_bench_XXXXXX";
+    const int fd = ::mkstemp(path_.data());
+    CHECK_GE(fd, 0) << path_ << ": " << std::strerror(errno);
+    ::close(fd);
+  }
+  ~StoredFile() { ::unlink(path_.c_str()); }
+  StoredFile(const StoredFile&) = delete;
+  StoredFile& operator=(const StoredFile&) = delete;
+  const std::string& path() const { return path_; }
+  const std::string& directory() const { return directory_; }
+
+ private:
+  std::string path_, directory_;
+};
+
+std::vector<params::NamedTensor> tensors_to_store() {
+  std::vector<params::NamedTensor> tensors;
+  for (std::size_t i = 0; i < kTensors; ++i) {
+    const Buffer bytes(kTensorBytes, static_cast<std::byte>(i));
+    tensors.push_back({"layer" + std::to_string(i) + "_weight",
+                       {{0, 8}, {kTensorBytes}, params::Bytes::copy(bytes)}});
+  }
+  return tensors;
+}
+
+/// Calls `transfer(fd, bytes, size)`, which is ::read or ::write, until all bytes are done.
+template <class Transfer, class Bytes>
+void transfer_all(const std::string& path, int flags, Transfer transfer, Bytes& bytes) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC);
+  CHECK_GE(fd, 0) << path << ": " << std::strerror(errno);
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t some = transfer(fd, bytes.data() + done, bytes.size() - done);
+    CHECK_GT(some, 0) << path << ": " << std::strerror(errno);
+    done += static_cast<std::size_t>(some);
+  }
+  CHECK_EQ(::close(fd), 0) << path << ": " << std::strerror(errno);
+}
+
+/// What the machine takes for as many bytes: a transfer between file and memory, and a copy.
+class Limit {
+ public:
+  Limit() : near_(kBytes, std::byte{1}), far_(kBytes, std::byte{2}) {}
+  void load(const std::string& path) {
+    transfer_all(path, O_RDONLY, ::read, near_);
+    copy(near_, far_);
+  }
+  void save(const std::string& path) {
+    copy(far_, near_);
+    transfer_all(path, O_WRONLY | O_CREAT | O_TRUNC, ::write, near_);
+  }
+
+ private:
+  static void copy(const Buffer& from, Buffer& to) {
+    std::memcpy(to.data(), from.data(), from.size());
+    __asm__ volatile("" : : "r"(to.data()) : "memory");
+  }
+  Buffer near_, far_;
+};
+
+void time_beside(Row& row, const Contender& ours, const Contender& limit, std::string name,
+                 const Effort& effort) {
+  const std::vector<Timing> times = measure({ours, limit}, effort);
+  row.time = times[0];
+  row.peers.push_back({name, "", "", 0, 0, times[1]});
+  row.limit = std::move(name);
+  row.limit_ns = times[1].median_ns;
+}
+
+Row row_of(const std::string& work, const StoredFile& file) {
+  Row row;
+  row.op = "params";
+  row.workload = work;
+  row.call = work + " of " + std::to_string(kTensors) + " tensors, the file in " + file.directory();
+  row.unit = "byte";
+  row.units = static_cast<i64>(kBytes);
+  row.compared = static_cast<i64>(kBytes);
+  return row;
+}
+
+}  // namespace
+
+void run_params(const Wishes& wishes, const Take& take) {
+  const std::string load = "load_100MB", save = "save_100MB";
+  const bool want_load = wishes.want("params", load), want_save = wishes.want("params", save);
+  if (!want_load && !want_save) return;
+  wishes.announce("params");
+  const StoredFile ours, raw;
+  const std::vector<params::NamedTensor> tensors = tensors_to_store();
+  Limit limit;
+  const auto save_ours = [&] { params::write_file(ours.path(), tensors); };
+  const auto save_raw = [&] { limit.save(raw.path()); };
+  save_ours();
+  save_raw();
+  Row load_row = row_of(load, ours), save_row = row_of(save, ours);
+  // What was saved is loaded and compared; that holds for both rows.
+  if (params::read_file(ours.path()).tensors != tensors) {
+    load_row.trouble = save_row.trouble = "WRONG, not timed: what was saved is not what is loaded";
+    load_row.failed = save_row.failed = true;
+  } else {
+    if (want_load) {
+      const auto load_ours = [&] { params::read_file(ours.path()); };
+      const auto load_raw = [&] { limit.load(raw.path()); };
+      time_beside(load_row, load_ours, load_raw, "read and memcpy", wishes.effort);
+    }
+    if (want_save) time_beside(save_row, save_ours, save_raw, "memcpy and write", wishes.effort);
+  }
+  if (want_load) take(std::move(load_row));
+  if (want_save) take(std::move(save_row));
+}
+
+}  // namespace lockstep::bench
