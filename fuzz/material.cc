@@ -13,7 +13,8 @@
 
 #include "conformance/lines/lines.h"
 #include "fuzz/operator_case.h"
-#include "reference/ndarray/params/params.h"
+#include "reference/ndarray/params/npz/npy.h"
+#include "reference/ndarray/params/npz/zip.h"
 #include "spec/attributes.h"
 
 namespace lockstep::fuzz {
@@ -181,6 +182,9 @@ void write_params_seeds(const fs::path& seeds) {
     const std::vector<std::byte> bytes = params::write(tensors);
     write_file(seeds / "params" / name,
                {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    const std::vector<std::byte> archive = params::npz::write(tensors);
+    write_file(seeds / "npz" / name,
+               {reinterpret_cast<const char*>(archive.data()), archive.size()});
   };
   write("every-type", all);
   write("empty", {});
@@ -200,6 +204,13 @@ void write_all(const fs::path& model, const fs::path& to) {
   write_dictionary(to / "symbol.dict", symbols);
   write_dictionary(to / "params.dict", {little_endian(params::kFileMagic),
                                         little_endian(params::kRecordMagic), little_endian(1)});
+  using namespace params::npz;
+  Words archive = {std::string(kNpyMagic), "'descr': '>i4', ", "'fortran_order': True, ",
+                   "(2, 1), "};
+  for (const std::uint64_t signature :
+       {kLocalSignature, kEntrySignature, kEndSignature, kEnd64Signature, kLocatorSignature})
+    archive.insert(little_endian(signature).substr(0, 4));
+  write_dictionary(to / "npz.dict", archive);
   write_file(seeds / "symbol" / "model", symbol);
   write_params_seeds(seeds);
   for (std::size_t k = 0; k < operators().size(); ++k) write_operator_seeds(seeds, k);

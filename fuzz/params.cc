@@ -5,74 +5,32 @@
 // in trailing bytes only. No small file makes the reader allocate much.
 #include "reference/ndarray/params/params.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstring>
 
-#include "fuzz/target.h"
-
-// Both compilers' sanitizers have it, one of them without a declaration.
-extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
-                                                                           std::size_t),
-                                                         void (*on_free)(const volatile void*));
+#include "fuzz/files.h"
 
 namespace {
 
+using namespace lockstep::fuzz;
 using namespace lockstep::params;
-using lockstep::fuzz::hold;
-using lockstep::fuzz::violated;
-using Input = std::span<const std::byte>;
 
-std::size_t allocated;
-
-// What a reader makes of a file.
-struct Outcome {
-  Params params;
-  std::string label;  // empty: accepted
-  std::uint64_t offset = 0;
-  bool operator==(const Outcome& o) const {
-    return label == o.label && offset == o.offset && params.tensors == o.params.tensors &&
-           params.trailing_bytes == o.params.trailing_bytes;
-  }
-};
-
-template <class Read>
-Outcome outcome_of(Read read) {
-  try {
-    return {read(), {}, 0};
-  } catch (const Error& e) {
-    return {{}, std::string(e.label()), e.offset()};
-  }
+Outcome read_bytes(File file, bool lenient = false) {
+  return outcome_of([&] { return read(file, {.lenient = lenient}); });
 }
 
-Outcome read_bytes(Input file, bool lenient = false) {
-  return outcome_of([&] { return read(file, {lenient}); });
-}
-
-Outcome read_from_disk(Input file) {
-  static const int fd = memfd_create("params", 0);
-  const auto size = static_cast<ssize_t>(file.size());
-  if (ftruncate(fd, size) != 0 || pwrite(fd, file.data(), file.size(), 0) != size)
-    violated("no file in memory");
-  return outcome_of([&] { return read_file("/proc/self/fd/" + std::to_string(fd)); });
-}
-
-void hold_canonical(const Params& params, Input file) {
+void hold_canonical(const Params& params, File file) {
   const std::vector<std::byte> again = write(params.tensors);
   hold(std::ranges::equal(again, file), "what was read is not written as it was");
   hold(file_size(params.tensors) == file.size(), "file_size() is not the size of the file");
 }
 
-void judge(Input file) {
-  allocated = 0;
+void judge(File file) {
+  count_allocations();
   const Outcome strict = read_bytes(file);
   // The records and names of the smallest tensors take several times their place in the file.
-  if (allocated > 64 * file.size() + 4096)
-    violated(std::to_string(allocated) + " bytes allocated for a file of " +
-             std::to_string(file.size()));
-  hold(read_from_disk(file) == strict, "read_file() disagrees with read()");
+  hold_allocated(64 * file.size() + 4096, file.size());
+  const auto from_disk = [](const std::string& path) { return read_file(path); };
+  hold(outcome_from_disk(file, from_disk) == strict, "read_file() disagrees with read()");
   const Outcome lenient = read_bytes(file, true);
   if (strict.label.empty()) {
     hold(lenient == strict, "a lenient reader disagrees about a good file");
@@ -95,10 +53,6 @@ void judge(Input file) {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const int counts = __sanitizer_install_malloc_and_free_hooks(
-      [](const volatile void*, std::size_t bytes) { allocated += bytes; },
-      [](const volatile void*) {});
-  hold(counts != 0, "no allocation is counted");
   judge(std::as_bytes(std::span(data, size)));
   return 0;
 }

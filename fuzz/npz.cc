@@ -1,0 +1,58 @@
+// Any bytes as an archive of arrays.
+//
+// A refusal has a label of the tables and points into the archive. Memory and a file are read
+// alike, in memory that the archive's size bounds. What is accepted is a dictionary that the
+// parameter file holds; written as an archive again, unless a name forbids that, it is the same
+// dictionary and from then on the same bytes.
+#include "reference/ndarray/params/npz/npz.h"
+
+#include <algorithm>
+
+#include "fuzz/files.h"
+
+namespace {
+
+using namespace lockstep;
+using fuzz::hold;
+
+bool known(const std::string& label) {
+  const auto in = [&](const auto& table) {
+    return std::ranges::find(table, label, &params::Reject::id) != std::end(table);
+  };
+  return in(params::kRejects) || in(params::npz::kRejects);
+}
+
+void hold_round_trips(const params::Params& found) {
+  const std::vector<std::byte> file = params::write(found.tensors);
+  hold(params::read(file).tensors == found.tensors, "a parameter file holds other tensors");
+  std::vector<std::byte> archive;
+  const fuzz::Outcome written = fuzz::outcome_of([&] {
+    archive = params::npz::write(found.tensors);
+    return params::npz::read(archive);
+  });
+  if (!written.label.empty()) {
+    hold(written.label.starts_with("npz_"), "what was read cannot be written");
+    return;
+  }
+  hold(written.params.tensors == found.tensors, "written again it holds other tensors");
+  hold(params::npz::write(written.params.tensors) == archive, "written twice it differs");
+}
+
+void judge(fuzz::File archive) {
+  fuzz::count_allocations();
+  const fuzz::Outcome outcome = fuzz::outcome_of([&] { return params::npz::read(archive); });
+  // Deflated data grows by 1032 at most, and may be transposed; each member takes a window.
+  fuzz::hold_allocated((std::size_t{1} << 18) + 4096 * archive.size(), archive.size());
+  const auto from_disk = [](const std::string& path) { return params::npz::read_file(path); };
+  hold(fuzz::outcome_from_disk(archive, from_disk) == outcome, "read_file() disagrees with read()");
+  if (outcome.label.empty()) return hold_round_trips(outcome.params);
+  hold(known(outcome.label), "a refusal has a label that the tables lack");
+  hold(outcome.offset <= archive.size(), "a refusal points behind the archive");
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  judge(std::as_bytes(std::span(data, size)));
+  return 0;
+}
