@@ -50,8 +50,8 @@ install(DIRECTORY conformance/vectors DESTINATION share/lockstep
 # The scripts beside a model make it anew; running it needs none of them.
 install(DIRECTORY conformance/models DESTINATION share/lockstep
   PATTERN "*.py" EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN "*.txt" EXCLUDE)
-install(FILES conformance/spec.schema.json reference/second_opinion/witnesses.json
-  LICENSE LICENSE-MIT NOTICE DESTINATION share/lockstep)
+install(FILES conformance/params.schema.json conformance/spec.schema.json
+  reference/second_opinion/witnesses.json LICENSE LICENSE-MIT NOTICE DESTINATION share/lockstep)
 
 if(LOCKSTEP_TESTS AND PROJECT_IS_TOP_LEVEL AND NOT LOCKSTEP_SANITIZE)
   add_test(NAME install.consumer COMMAND "${PROJECT_SOURCE_DIR}/cmake/consumer/test.sh"

@@ -13,15 +13,34 @@ std::string words(const CLI::App& verb) {
   return s;
 }
 
+// The verbs that have verbs of their own.
+std::string groups(const CLI::App& app) {
+  std::string s;
+  for (const CLI::App* verb : app.get_subcommands({}))
+    if (!verb->get_subcommands({}).empty()) s += (s.empty() ? "" : " ") + verb->get_name();
+  return s;
+}
+
+void print_case(const std::string& pattern, const CLI::App& verb) {
+  fmt::print("    {}) COMPREPLY=($(compgen -W '{}' -- \"$now\")) ;;\n", pattern, words(verb));
+}
+
 // Derived from the verbs themselves, so that it cannot fall behind them.
 void print_bash(const CLI::App& app) {
   fmt::print("_lockstep() {{\n  local verb=${{COMP_WORDS[1]}} now=${{COMP_WORDS[COMP_CWORD]}}\n");
   fmt::print("  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W '{}' -- \"$now\"))\n",
              words(app));
-  fmt::print("    return\n  fi\n  case $verb in\n");
-  for (const CLI::App* verb : app.get_subcommands({}))
-    fmt::print("    {}) COMPREPLY=($(compgen -W '{}' -- \"$now\")) ;;\n", verb->get_name(),
-               words(*verb));
+  fmt::print("    return\n  fi\n");
+  // A verb of a group is known by both its words, once the second is complete.
+  fmt::print(
+      "  ((COMP_CWORD > 2)) && [[ \" {} \" == *\" $verb \"* ]] && verb+=-${{COMP_WORDS[2]}}\n",
+      groups(app));
+  fmt::print("  case $verb in\n");
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    print_case(verb->get_name(), *verb);
+    for (const CLI::App* sub : verb->get_subcommands({}))
+      print_case(verb->get_name() + "-" + sub->get_name(), *sub);
+  }
   fmt::print("  esac\n}}\ncomplete -o default -F _lockstep lockstep\n");
 }
 

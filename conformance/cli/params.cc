@@ -1,33 +1,76 @@
+#include "conformance/cli/params.h"
+
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <memory>
-#include <nlohmann/json.hpp>
+#include <chrono>
+#include <filesystem>
 
-#include "conformance/cli/verbs.h"
+#include "conformance/places.h"
 #include "reference/ndarray/params/describe.h"
+#include "reference/ndarray/params/npz/npz.h"
 
 namespace lockstep::judge {
 namespace {
 
-using json = nlohmann::ordered_json;
-
-struct ParamsOptions {
-  std::string file;
+struct FileOptions {
+  std::vector<std::string> files;
   bool lenient = false, as_json = false;
 };
 
-void list(const ParamsOptions& o) {
-  const params::Listing l = params::describe(params::read_file(o.file, {o.lenient}));
-  json rows = json::array();
-  for (const params::Row& r : l.rows)
-    rows.push_back({{"name", r.name}, {"dtype", r.dtype}, {"shape", r.shape}, {"bytes", r.bytes}});
+constexpr const char* kJsonHelp = "as JSON (share/lockstep/params.schema.json)";
+
+bool is_archive(const std::string& path) { return path.ends_with(".npz"); }
+
+/// On a terminal, a line that says how far long work has come; it is gone when the work is done.
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::string what) : what_(std::move(what)) {}
+  ~ProgressLine() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  params::Progress progress() {
+    if (!isatty(STDERR_FILENO)) return {};
+    return [this](std::uint64_t done, std::uint64_t all) { show(done, all); };
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void show(std::uint64_t done, std::uint64_t all) {
+    constexpr std::chrono::milliseconds kPause{100};
+    if (Clock::now() - last_ < kPause) return;
+    last_ = Clock::now();
+    shown_ = true;
+    constexpr std::uint64_t kMegabyte = 1'000'000;
+    fmt::print(stderr, "\r\033[K{}: {} of {} MB", what_, done / kMegabyte, all / kMegabyte);
+    std::fflush(stderr);
+  }
+
+  std::string what_;
+  Clock::time_point last_ = Clock::now();
+  bool shown_ = false;
+};
+
+json row_json(const params::Row& r) {
+  return {{"name", r.name}, {"dtype", r.dtype}, {"shape", r.shape}, {"bytes", r.bytes}};
+}
+
+Exit list(const FileOptions& o) {
+  params::Listing l = params::describe(read_params(o.files[0], o.lenient));
+  if (is_archive(o.files[0])) l.file_bytes = std::filesystem::file_size(o.files[0]);
   if (o.as_json) {
+    json rows = json::array();
+    for (const params::Row& r : l.rows) rows.push_back(row_json(r));
     const json all = {{"tensors", rows},
                       {"data_bytes", l.data_bytes},
                       {"file_bytes", l.file_bytes},
                       {"trailing_bytes", l.trailing_bytes}};
-    fmt::print("{}\n", all.dump(1));
-    return;
+    print_json(all);
+    return Exit::pass;
   }
   for (const params::Row& r : l.rows)
     fmt::print("{:<32} {:<8} {:<20} {:>12}\n", params::printable(r.name), r.dtype,
@@ -35,43 +78,196 @@ void list(const ParamsOptions& o) {
   fmt::print("{} tensors, {} bytes of data in {} bytes\n", l.rows.size(), l.data_bytes,
              l.file_bytes);
   if (l.trailing_bytes) fmt::print("{} trailing bytes ignored\n", l.trailing_bytes);
+  return Exit::pass;
 }
 
-// Judges a file; its verdict is about the file, so a faulty one is a failure and no wrong usage.
-int verify(const ParamsOptions& o) {
+/// What became of one of the files to verify.
+struct FileVerdict {
+  Exit exit = Exit::pass;
+  std::string text;
+  json report;
+};
+
+FileVerdict rejected(const params::Error& e) {
+  const json error = {{"label", e.label()},
+                      {"offset", e.offset()},
+                      {"tensor", e.tensor() ? json(*e.tensor()) : json()},
+                      {"message", e.what()}};
+  const std::string tensor = e.tensor() ? " in tensor " + shown_name(*e.tensor()) : "";
+  return {Exit::fail,
+          fmt::format("rejected, {} at byte {}{}\n  {}", e.label(), e.offset(), tensor, e.what()),
+          {{"valid", false}, {"error", error}}};
+}
+
+FileVerdict verdict_of(const std::string& file, bool lenient) {
   try {
-    const params::Params p = params::read_file(o.file, {o.lenient});
-    fmt::print(
-        "valid: {} tensors{}\nexit 0 (pass)\n", p.tensors.size(),
-        p.trailing_bytes ? fmt::format(", {} trailing bytes ignored", p.trailing_bytes) : "");
-    return static_cast<int>(Exit::pass);
+    const params::Listing l = params::describe(read_params(file, lenient));
+    const std::string trailing =
+        l.trailing_bytes ? fmt::format(", {} trailing bytes ignored", l.trailing_bytes) : "";
+    return {
+        Exit::pass,
+        fmt::format("valid, {} tensors, {} bytes of data{}", l.rows.size(), l.data_bytes, trailing),
+        {{"valid", true},
+         {"tensors", l.rows.size()},
+         {"data_bytes", l.data_bytes},
+         {"trailing_bytes", l.trailing_bytes}}};
   } catch (const params::Error& e) {
-    fmt::print("rejected: {} at byte {}{}\n  {}\nexit 1 (fail)\n", e.label(), e.offset(),
-               e.tensor() ? fmt::format(" in tensor '{}'", params::printable(*e.tensor())) : "",
-               e.what());
-    return static_cast<int>(Exit::fail);
+    return rejected(e);
+  } catch (const utils::ValueVerifyFatal& e) {
+    return {Exit::usage,
+            fmt::format("not read: {}", e.what()),
+            {{"valid", false}, {"not_read", e.what()}}};
   }
 }
 
-CLI::App* file_verb(CLI::App& group, const char* name, const char* text,
-                    const std::shared_ptr<ParamsOptions>& o) {
-  CLI::App* verb = group.add_subcommand(name, text);
-  verb->add_option("file", o->file, "a parameter file")->required();
-  verb->add_flag("--lenient", o->lenient, "ignore bytes after the last tensor, and count them");
-  return verb;
+// Every file has a verdict, whatever became of those before it.
+Exit verify(const FileOptions& o) {
+  json files = json::array();
+  std::size_t valid = 0;
+  Exit exit = Exit::pass;
+  for (const std::string& file : o.files) {
+    const FileVerdict v = verdict_of(file, o.lenient);
+    json report = {{"file", file}};
+    report.update(v.report);
+    files.push_back(report);
+    if (!o.as_json) fmt::print("{}: {}\n", params::printable(file, file.size()), v.text);
+    valid += v.exit == Exit::pass;
+    exit = std::max(exit, v.exit);
+  }
+  if (o.as_json) {
+    print_json({{"files", files}, {"valid", valid}});
+  } else {
+    fmt::print("{} of {} files valid\nexit {} ({})\n", valid, o.files.size(),
+               static_cast<int>(exit), word_of(exit));
+  }
+  return exit;
+}
+
+struct ConvertOptions {
+  std::string from, to;
+  bool lenient = false, as_json = false;
+};
+
+Exit convert(const ConvertOptions& o) {
+  const params::Params contents = read_params(o.from, o.lenient);
+  write_params(o.to, contents);
+  const params::Listing l = params::describe(contents);
+  if (o.as_json) {
+    const json all = {{"from", o.from},
+                      {"to", o.to},
+                      {"tensors", l.rows.size()},
+                      {"data_bytes", l.data_bytes},
+                      {"trailing_bytes", l.trailing_bytes}};
+    print_json(all);
+    return Exit::pass;
+  }
+  fmt::print("{} tensors, {} bytes of data written to {}\n", l.rows.size(), l.data_bytes, o.to);
+  if (l.trailing_bytes) fmt::print("{} trailing bytes left out\n", l.trailing_bytes);
+  return Exit::pass;
+}
+
+// Every label with its meaning: of the parameter file, then of archives alone.
+void list_labels(bool as_json) {
+  json all = json::array();
+  const auto add = [&](std::span<const params::Reject> table, const char* of) {
+    for (const params::Reject& r : table) {
+      all.push_back({{"label", r.id}, {"of", of}, {"text", r.text}});
+      if (!as_json) fmt::print("{:<26} {}\n", r.id, r.text);
+    }
+  };
+  add(params::kRejects, "file");
+  add(params::npz::kRejects, "archive");
+  if (as_json) print_json({{"labels", all}});
+}
+
+void add_params_convert(CLI::App& group, Session& session) {
+  auto o = std::make_shared<ConvertOptions>();
+  CLI::App* verb = add_params_verb(
+      group, "convert", "Write the tensors of a file to another, canonically: to and from .npz",
+      o->as_json, o->lenient);
+  verb->add_option("from", o->from, "a file")->required();
+  verb->add_option("to", o->to, "the file to write")->required();
+  verb->callback([o, &session] { session.exit = judge_files([&] { return convert(*o); }); });
+}
+
+void add_params_labels(CLI::App& group) {
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* verb = group.add_subcommand("labels", "List every reason to reject a file");
+  verb->add_flag("--json", *as_json, kJsonHelp);
+  verb->callback([as_json] { list_labels(*as_json); });
 }
 
 }  // namespace
 
+params::Params read_params(const std::string& path, bool lenient) {
+  ProgressLine line("reading");
+  if (is_archive(path)) return params::npz::read_file(path, line.progress());
+  return params::read_file(path, {lenient, line.progress()});
+}
+
+void write_params(const std::string& path, const params::Params& contents) {
+  ProgressLine line("writing");
+  if (is_archive(path)) {
+    params::npz::write_file(path, contents.tensors, line.progress());
+  } else {
+    params::write_file(path, contents.tensors, line.progress());
+  }
+}
+
+int judge_files(const std::function<Exit()>& verb) {
+  try {
+    return static_cast<int>(verb());
+  } catch (const params::Error& e) {
+    fmt::print(stderr, "lockstep: {} (exit 1, fail)\n", e.what());
+    return static_cast<int>(Exit::fail);
+  }
+}
+
+std::string shown_name(std::string_view name) { return "\"" + params::printable(name) + "\""; }
+
+void print_json(const json& document) {
+  fmt::print("{}\n", document.dump(1, ' ', false, json::error_handler_t::replace));
+}
+
+std::string type_text(const params::Tensor& tensor) {
+  return std::string(params::dtype_name(tensor.dtype)) + " " + params::shape_text(tensor.shape);
+}
+
+CLI::App* add_params_verb(CLI::App& group, const char* name, const char* text, bool& as_json,
+                          bool& lenient) {
+  CLI::App* verb = group.add_subcommand(name, text);
+  verb->add_flag("--json", as_json, kJsonHelp);
+  verb->add_flag("--lenient", lenient,
+                 "ignore bytes after the last tensor of a parameter file, and count them");
+  return verb;
+}
+
 void add_params(CLI::App& app, Session& session) {
-  CLI::App* group = app.add_subcommand("params", "Look into parameter files");
+  CLI::App* group = app.add_subcommand(
+      "params",
+      "Look into parameter files, judge, compare and convert them.\n"
+      "A FILE whose name ends in .npz is NumPy's archive, any other the parameter file.\n"
+      "Exit codes: 0 valid or equal, 1 a file is faulty or they differ, 2 usage.");
   group->require_subcommand(1);
-  auto o = std::make_shared<ParamsOptions>();
-  CLI::App* listing = file_verb(*group, "list", "List the tensors of a file", o);
-  listing->add_flag("--json", o->as_json, "as JSON");
-  listing->callback([o] { list(*o); });
-  file_verb(*group, "verify", "Judge a file by every rule of the format", o)
-      ->callback([o, &session] { session.exit = verify(*o); });
+
+  auto listed = std::make_shared<FileOptions>();
+  CLI::App* listing = add_params_verb(*group, "list", "List the tensors of a file", listed->as_json,
+                                      listed->lenient);
+  listing->add_option("file", listed->files, "a file")->required()->expected(1);
+  listing->callback(
+      [listed, &session] { session.exit = judge_files([&] { return list(*listed); }); });
+
+  auto judged = std::make_shared<FileOptions>();
+  CLI::App* verifying = add_params_verb(*group, "verify", "Judge files by every rule of the format",
+                                        judged->as_json, judged->lenient);
+  verifying->add_option("files", judged->files, "one or more files")->required();
+  verifying->callback([judged, &session] { session.exit = static_cast<int>(verify(*judged)); });
+
+  add_params_dump(*group, session);
+  add_params_diff(*group, session);
+
+  add_params_convert(*group, session);
+  add_params_labels(*group);
 }
 
 }  // namespace lockstep::judge

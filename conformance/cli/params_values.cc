@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "conformance/cli/params.h"
+#include "reference/ndarray/params/compare.h"
+#include "reference/ndarray/params/describe.h"
+#include "reference/ndarray/params/elements.h"
+
+namespace lockstep::judge {
+namespace {
+
+struct DumpOptions {
+  std::string file;
+  std::vector<std::string> tensors;
+  std::uint64_t limit = 16;
+  bool all = false, lenient = false, as_json = false;
+
+  std::uint64_t shown(const params::Tensor& tensor) const {
+    const std::uint64_t count = params::element_count(tensor);
+    return all ? count : std::min(count, limit);
+  }
+};
+
+// JSON has no infinities and no NaN: they are text.
+json element_json(const params::Element& value) {
+  return std::visit(
+      [&](auto number) {
+        const bool finite = std::isfinite(static_cast<double>(number));
+        return finite ? json(number) : json(params::element_text(value));
+      },
+      value);
+}
+
+json tensor_json(const params::NamedTensor& entry, std::uint64_t shown) {
+  const auto& [name, tensor] = entry;
+  json values = json::array();
+  for (std::uint64_t i = 0; i < shown; ++i)
+    values.push_back(element_json(params::element(tensor, i)));
+  return {{"name", name},
+          {"dtype", params::dtype_name(tensor.dtype)},
+          {"shape", tensor.shape},
+          {"elements", params::element_count(tensor)},
+          {"values", values}};
+}
+
+// A line for each row of the last axis.
+void print_tensor(const params::NamedTensor& entry, std::uint64_t shown) {
+  const auto& [name, tensor] = entry;
+  fmt::print("{}  {}\n", shown_name(name), type_text(tensor));
+  const auto row =
+      tensor.shape.empty() ? std::uint64_t{1} : static_cast<std::uint64_t>(tensor.shape.back());
+  for (std::uint64_t i = 0; i < shown; ++i) {
+    const bool ends = (i + 1) % row == 0 || i + 1 == shown;
+    fmt::print("{}{}{}", i % row == 0 ? "  " : " ",
+               params::element_text(params::element(tensor, i)), ends ? "\n" : "");
+  }
+  const std::uint64_t count = params::element_count(tensor);
+  if (shown < count) fmt::print("  ... {} of {} elements\n", shown, count);
+}
+
+Exit dump(const DumpOptions& o) {
+  const params::Params contents = read_params(o.file, o.lenient);
+  for (const std::string& name : o.tensors)
+    if (!contents.find(name))
+      throw UsageError("no tensor " + shown_name(name) + " in '" + o.file +
+                       "' (lockstep params list)");
+  json tensors = json::array();
+  for (const params::NamedTensor& entry : contents.tensors) {
+    const bool wanted = o.tensors.empty() || std::find(o.tensors.begin(), o.tensors.end(),
+                                                       entry.name) != o.tensors.end();
+    if (!wanted) continue;
+    if (o.as_json)
+      tensors.push_back(tensor_json(entry, o.shown(entry.tensor)));
+    else
+      print_tensor(entry, o.shown(entry.tensor));
+  }
+  if (o.as_json) print_json({{"tensors", tensors}});
+  return Exit::pass;
+}
+
+struct DiffOptions {
+  std::string first, second;
+  bool lenient = false, as_json = false;
+};
+
+std::string difference_text(const params::Difference& d) {
+  using params::Aspect;
+  switch (d.aspect) {
+    case Aspect::only_in_first:
+    case Aspect::only_in_second:
+      return type_text(d.first ? *d.first : *d.second);
+    case Aspect::dtype:
+      return fmt::format("{} and {}", params::dtype_name(d.first->dtype),
+                         params::dtype_name(d.second->dtype));
+    case Aspect::shape:
+      return fmt::format("{} and {}", params::shape_text(d.first->shape),
+                         params::shape_text(d.second->shape));
+    case Aspect::values:
+      return fmt::format("{} of {} elements, the first at {}: {} and {}", d.differing,
+                         params::element_count(*d.first),
+                         params::index_text(d.first->shape, d.index),
+                         params::element_text(params::element(*d.first, d.index)),
+                         params::element_text(params::element(*d.second, d.index)));
+    case Aspect::order:
+      return "is the first that stands elsewhere";
+  }
+  return {};
+}
+
+json side_json(const params::Tensor* tensor) {
+  if (!tensor) return {};
+  return {{"dtype", params::dtype_name(tensor->dtype)}, {"shape", tensor->shape}};
+}
+
+json difference_json(const params::Difference& d) {
+  json j = {{"aspect", params::name_of(d.aspect)},
+            {"name", d.name},
+            {"first", side_json(d.first)},
+            {"second", side_json(d.second)}};
+  if (d.aspect == params::Aspect::values)
+    j["values"] = {{"differing", d.differing},
+                   {"elements", params::element_count(*d.first)},
+                   {"index", d.index},
+                   {"first", element_json(params::element(*d.first, d.index))},
+                   {"second", element_json(params::element(*d.second, d.index))}};
+  return j;
+}
+
+Exit diff(const DiffOptions& o) {
+  const params::Params first = read_params(o.first, o.lenient);
+  const params::Params second = read_params(o.second, o.lenient);
+  const auto found = params::differences(first.tensors, second.tensors);
+  const Exit exit = found.empty() ? Exit::pass : Exit::fail;
+  if (o.as_json) {
+    json all = json::array();
+    for (const params::Difference& d : found) all.push_back(difference_json(d));
+    print_json({{"first", o.first}, {"second", o.second}, {"differences", all}});
+    return exit;
+  }
+  for (const params::Difference& d : found)
+    fmt::print("{:<15} {}  {}\n", params::name_of(d.aspect), shown_name(d.name),
+               difference_text(d));
+  fmt::print("{} differences\nexit {} ({})\n", found.size(), static_cast<int>(exit), word_of(exit));
+  return exit;
+}
+
+}  // namespace
+
+void add_params_dump(CLI::App& group, Session& session) {
+  auto o = std::make_shared<DumpOptions>();
+  CLI::App* verb =
+      add_params_verb(group, "dump", "Print values of tensors, exactly", o->as_json, o->lenient);
+  verb->add_option("file", o->file, "a file")->required();
+  verb->add_option("--tensor", o->tensors, "only the tensor of this name (repeatable)")
+      ->allow_extra_args(false);
+  CLI::Option* limit = verb->add_option("--limit", o->limit, "elements of each tensor, at most")
+                           ->capture_default_str();
+  verb->add_flag("--all", o->all, "every element")->excludes(limit);
+  verb->callback([o, &session] { session.exit = judge_files([&] { return dump(*o); }); });
+}
+
+void add_params_diff(CLI::App& group, Session& session) {
+  auto o = std::make_shared<DiffOptions>();
+  CLI::App* verb = add_params_verb(
+      group, "diff", "Name what differs between two files: names, types, shapes, bits, order",
+      o->as_json, o->lenient);
+  verb->add_option("first", o->first, "a file")->required();
+  verb->add_option("second", o->second, "a file")->required();
+  verb->callback([o, &session] { session.exit = judge_files([&] { return diff(*o); }); });
+}
+
+}  // namespace lockstep::judge
