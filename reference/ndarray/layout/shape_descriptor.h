@@ -68,7 +68,7 @@ enum class LayoutClass {
   kCompact,
   kPadded,
   kGeneralStrided,
-  kNone,  ///< elements may share memory, or a step leads backward
+  kNone,  ///< none of these: elements may share memory, or a step leads backward
 };
 
 /// How a layout was padded, or why that cannot be told.
@@ -134,7 +134,7 @@ struct ShapeDescriptor {
   constexpr bool is_flagged_padded() const { return (flags & ARRAY_HAS_PADDED_BUFFER) != 0; }
 
   /// The axes that are stepped along, the one that moves fastest first.
-  constexpr Extents stepped_axes() const {
+  constexpr Extents axes_from_innermost() const {
     Extents axes;
     for (int k = 0; k < shape.size; ++k) {
       const int axis = from_innermost(k, shape.size, order);
@@ -145,7 +145,7 @@ struct ShapeDescriptor {
 };
 
 constexpr ShapeDescriptor::Judgement ShapeDescriptor::judge_strides() const {
-  const Extents axes = stepped_axes();
+  const Extents axes = axes_from_innermost();
   if (axes.size == 0) return {true, 1};
   bool fit = strides[static_cast<int>(axes[0])] > 0;
   bool continuous = true;
@@ -153,7 +153,7 @@ constexpr ShapeDescriptor::Judgement ShapeDescriptor::judge_strides() const {
     const int axis = static_cast<int>(axes[k]);
     const int inner = static_cast<int>(axes[k - 1]);
     const auto span = try_multiply(strides[inner], shape[inner]);
-    if (!span || strides[axis] <= 0 || strides[axis] < *span)
+    if (!span || strides[axis] < *span)
       fit = false;
     else if (strides[axis] != *span)
       continuous = false;
@@ -174,13 +174,13 @@ constexpr LayoutClass ShapeDescriptor::layout_class() const {
   if ((validate() & (kBadRank | kBadExtent)) != 0) return LayoutClass::kNone;
   if (!is_flagged_padded() && is_compact(shape, strides, order)) return LayoutClass::kCompact;
   if (recover_padding().recovered()) return LayoutClass::kPadded;
-  return is_disjoint(shape, strides) ? LayoutClass::kGeneralStrided : LayoutClass::kNone;
+  return is_nested(shape, strides) ? LayoutClass::kGeneralStrided : LayoutClass::kNone;
 }
 
 constexpr RecoveredPadding ShapeDescriptor::recover_padding() const {
   const auto none = [](std::string_view failure) { return RecoveredPadding{failure, {}, {}}; };
   if ((validate() & (kBadRank | kBadExtent)) != 0) return none("the shape is illegal");
-  const Extents axes = stepped_axes();
+  const Extents axes = axes_from_innermost();
   if (axes.size == 0)
     return allocated == 1 && offset == 0 ? RecoveredPadding{"", Extents::filled(shape.size, 0),
                                                             Extents::filled(shape.size, 0)}

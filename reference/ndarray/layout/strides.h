@@ -102,27 +102,55 @@ constexpr i64 minimal_length(std::span<const i64> shape, std::span<const i64> st
   return length;
 }
 
-/// Whether every step is forward and in some order of the axes each one steps over all that the
-/// ones before it reach: no element is another's neighbour by accident. What this refuses may
-/// still be free of overlaps; whether it is would take a search.
-constexpr bool is_disjoint(std::span<const i64> shape, std::span<const i64> strides) {
-  require_rank(shape.size());
-  if (is_empty(shape)) return true;
+/// The axes that are stepped along, the shortest step first.
+struct SteppedAxes {
   struct Axis {
     i64 extent, stride;
   };
-  Axis axes[params::kMaxDimensions]{};
+  Axis axis[params::kMaxDimensions]{};
   std::size_t count = 0;
+  bool is_forward = true;  ///< whether every step is
+};
+
+constexpr SteppedAxes stepped_axes(std::span<const i64> shape, std::span<const i64> strides) {
+  require_rank(shape.size());
+  SteppedAxes axes;
   for (std::size_t a = 0; a < shape.size(); ++a) {
     if (shape[a] == 1) continue;
-    if (strides[a] <= 0) return false;
-    std::size_t k = count++;
-    for (; k > 0 && axes[k - 1].stride > strides[a]; --k) axes[k] = axes[k - 1];
-    axes[k] = {shape[a], strides[a]};
+    axes.is_forward = axes.is_forward && strides[a] > 0;
+    std::size_t k = axes.count++;
+    for (; k > 0 && axes.axis[k - 1].stride > strides[a]; --k) axes.axis[k] = axes.axis[k - 1];
+    axes.axis[k] = {shape[a], strides[a]};
   }
-  for (std::size_t k = 1; k < count; ++k) {
-    const auto reach = try_multiply(axes[k - 1].stride, axes[k - 1].extent);
-    if (!reach || axes[k].stride < *reach) return false;
+  return axes;
+}
+
+/// Whether every step is forward and in some order of the axes each one spans all that the ones
+/// before it span, the room behind their last element included.
+constexpr bool is_nested(std::span<const i64> shape, std::span<const i64> strides) {
+  if (is_empty(shape)) return true;
+  const SteppedAxes axes = stepped_axes(shape, strides);
+  for (std::size_t k = 1; k < axes.count; ++k) {
+    const auto span = try_multiply(axes.axis[k - 1].stride, axes.axis[k - 1].extent);
+    if (!span || axes.axis[k].stride < *span) return false;
+  }
+  return axes.is_forward;
+}
+
+/// Whether every step is forward and in some order of the axes each one steps over the last element
+/// that the ones before it reach. So do the elements of every slice of a compact tensor, and no two
+/// that do share memory. Others might still not share any; to tell would take a search.
+/// @throws utils::ValueVerifyFatal when their length does not fit int64.
+constexpr bool is_disjoint(std::span<const i64> shape, std::span<const i64> strides) {
+  if (is_empty(shape)) return true;
+  const SteppedAxes axes = stepped_axes(shape, strides);
+  if (!axes.is_forward) return false;
+  i64 last = 0;
+  for (std::size_t k = 0; k < axes.count; ++k) {
+    const auto [extent, stride] = axes.axis[k];
+    if (stride <= last) return false;
+    last =
+        add(last, multiply(extent - 1, stride, "the length of a layout"), "the length of a layout");
   }
   return true;
 }

@@ -171,20 +171,39 @@ RC_GTEST_PROP(LayoutProperty, CompactIsWhatCountsUp, ()) {
   RC_CLASSIFY(counts, "compact");
 }
 
-RC_GTEST_PROP(LayoutProperty, DisjointHoldsInEveryOrderOfTheAxes, ()) {
+RC_GTEST_PROP(LayoutProperty, DisjointElementsShareNothing, ()) {
   const int rank = *rc::gen::inRange(1, 6);
   Extents shape = draw_extents(rank, 1, 5);
   Extents strides = draw_strides(shape, Order::kC);
-  const bool before = is_disjoint(shape, strides);
+  const bool disjoint = is_disjoint(shape, strides);
+  const bool nested = is_nested(shape, strides);
   const std::vector<i64> all = addresses(shape, strides, Order::kC);
-  if (before) RC_ASSERT(std::set<i64>(all.begin(), all.end()).size() == all.size());
+  if (disjoint) RC_ASSERT(std::set<i64>(all.begin(), all.end()).size() == all.size());
+  if (nested) RC_ASSERT(disjoint);
+  const ShapeDescriptor d{.shape = shape, .strides = strides};
+  if ((d.validate() & ShapeDescriptor::kBadStrides) == 0) RC_ASSERT(nested);
   for (int k = rank - 1; k > 0; --k) {
     const int other = *rc::gen::inRange(0, k + 1);
     std::swap(shape[k], shape[other]);
     std::swap(strides[k], strides[other]);
   }
-  RC_ASSERT(is_disjoint(shape, strides) == before);
-  RC_CLASSIFY(before, "disjoint");
+  RC_ASSERT(is_disjoint(shape, strides) == disjoint);
+  RC_ASSERT(is_nested(shape, strides) == nested);
+  RC_CLASSIFY(disjoint, "disjoint");
+  RC_CLASSIFY(nested, "nested");
+}
+
+RC_GTEST_PROP(LayoutProperty, SlicesOfCompactTensorsAreDisjoint, ()) {
+  const int rank = *rc::gen::inRange(1, 6);
+  Extents shape = draw_extents(rank, 1, 6);
+  Extents strides = compact_strides(shape, draw_order());
+  for (int axis = 0; axis < rank; ++axis) {
+    const i64 step = *rc::gen::inRange<i64>(1, 4);
+    shape[axis] = (shape[axis] + step - 1) / step;
+    strides[axis] *= step;
+  }
+  RC_ASSERT(is_disjoint(shape, strides));
+  RC_CLASSIFY(!is_nested(shape, strides), "not nested");
 }
 
 }  // namespace

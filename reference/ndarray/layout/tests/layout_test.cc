@@ -147,6 +147,12 @@ static_assert(strided({4, 5}, {0, 1}, 0, 40).layout_class() == LayoutClass::kNon
 static_assert(strided({4, 5}, {-5, 1}, 15, 20).layout_class() == LayoutClass::kNone);
 static_assert(strided({4, 5}, {5}, 0, 20).layout_class() == LayoutClass::kNone);
 
+// A slice may leave the last element of each row alone and nest no more; it shares nothing.
+static_assert(strided({2, 2}, {3, 2}, 0, 6).layout_class() == LayoutClass::kNone);
+static_assert(is_disjoint(Extents{2, 2}, Extents{3, 2}));
+static_assert(!is_disjoint(Extents{2, 3}, Extents{4, 2}) && !is_disjoint(Extents{2}, Extents{0}));
+static_assert(!is_disjoint(Extents{2, 2}, Extents{3, -1}));
+
 // "Not recoverable" is an answer, and says why.
 constexpr std::string_view why(const Descriptor& d) { return d.recover_padding().failure; }
 static_assert(why(strided({4, 5}, {10, 1}, 0, 35)) == "a stride does not divide the one around it");
