@@ -78,6 +78,12 @@ TEST_F(GpuFaults, CopyingNamesTheCallThatFails) {
             "succeeded");
 }
 
+TEST_F(GpuFaults, CopyingNothingAsksNothing) {
+  control().devices = 0;
+  EXPECT_EQ(failure([] { copy_bytes(nullptr, GpuDevice(), nullptr, CpuDevice(), 0); }),
+            "succeeded");
+}
+
 TEST_F(GpuFaults, SaysThatThereIsNoDevice) {
   control().devices = 0;
   const std::string text = failure([] { Remote(1, GpuDevice()); });

@@ -5,7 +5,9 @@
 #include <numeric>
 #include <vector>
 
+#include "reference/ndarray/array/dlpack.h"
 #include "reference/ndarray/tensor/copy.h"
+#include "reference/ndarray/tensor/interop.h"
 #include "reference/ndarray/tests/refusal.h"
 
 namespace lockstep::ndarray {
@@ -94,6 +96,30 @@ TEST_F(Gpu, TensorsShareAndGrow) {
   EXPECT_NE(t.mutable_data(), row.raw_ptr());
   EXPECT_EQ(t.device(), last());
   EXPECT_EQ(elements(Copy(row, kCpu)), (std::vector{0, 1, 2, 3, 4, 5}));
+}
+
+TEST_F(Gpu, ArraysAndTensorsShareMemory) {
+  const auto t = Copy(counting(make_dim(2, 3)), last());
+  NDArray array = to_ndarray(t);
+  EXPECT_EQ(array.device().device_type, kDLCUDA);
+  EXPECT_EQ(array.device().device_id, last().device_id);
+  EXPECT_EQ((to_tensor<int, 2, GpuDevice>(array).raw_ptr()), t.raw_ptr());
+  EXPECT_EQ(elements(copy_to_tensor<int, 2>(array, kCpu)), (std::vector{0, 1, 2, 3, 4, 5}));
+  const std::string text = refusal([&] { return to_tensor<int, 2, CpuDevice>(array); });
+  EXPECT_NE(text.find("the array is on cuda " + std::to_string(last().device_id) +
+                      " and the tensor on the host"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(Gpu, DlpackSaysWhichDevice) {
+  NDArray array = to_ndarray(Copy(counting(make_dim(2, 3)), last()));
+  dlpack::ManagedTensorVersioned* managed = export_versioned(array, dlpack::Access::kRead);
+  EXPECT_EQ(managed->dl_tensor.device.device_type, kDLCUDA);
+  EXPECT_EQ(managed->dl_tensor.device.device_id, last().device_id);
+  const NDArray again = dlpack::import_versioned(managed);
+  EXPECT_EQ(again.data(), array.data());
+  EXPECT_EQ(elements(copy_to_tensor<int, 2>(again, kCpu)).back(), 5);
 }
 
 TEST_F(Gpu, EmptyTensorsCopy) {
