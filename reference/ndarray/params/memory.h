@@ -4,16 +4,16 @@
 
 #include <cstddef>
 #include <memory>
-#include <new>
+
+#include "reference/ndarray/memory/pool.h"
 
 namespace lockstep::params {
 
-/// Memory that its last owner frees, aligned for the widest vectors; null for no bytes.
+/// Memory of the pool that its last owner gives back; null for no bytes.
 inline std::shared_ptr<std::byte> tensor_memory(std::size_t size) {
-  constexpr std::align_val_t kAlignment{64};
   if (size == 0) return {};
-  return {static_cast<std::byte*>(::operator new(size, kAlignment)),
-          [](std::byte* memory) { ::operator delete(memory, kAlignment); }};
+  return {ndarray::pool().allocate(size),
+          [size](std::byte* memory) { ndarray::pool().release(memory, size); }};
 }
 
 }  // namespace lockstep::params

@@ -111,9 +111,9 @@ Params read(std::span<const std::byte> file, const ReadOptions& options = {});
 Params read(Bytes file, const ReadOptions& options = {});
 Params read(std::vector<std::byte>&& file, const ReadOptions& options = {});
 
-/// Reads a file, each tensor's data straight into 64-byte-aligned memory of its own: no more is
-/// allocated than the data and what the names and shapes need. A pipe is collected first, for its
-/// length decides what a declared number may be.
+/// Reads a file, each tensor's data straight into a block of the pool, 64-byte-aligned: no more is
+/// allocated than those blocks and what the names and shapes need. A pipe is collected first, for
+/// its length decides what a declared number may be.
 /// @throws Error when the file is faulty, utils::ValueVerifyFatal when it cannot be opened,
 ///         utils::LogMessageFatal when reading it fails.
 Params read_file(const std::string& path, const ReadOptions& options = {});
