@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <utility>
 
 #include "reference/ndarray/array/ndarray.h"
 #include "reference/ndarray/logging.h"
@@ -162,6 +164,36 @@ bool overlap(const DLTensor& a, const DLTensor& b) {
   return before(at_a + in_a.first, at_b + in_b.end) && before(at_b + in_b.first, at_a + in_a.end);
 }
 
+/// The same elements on the host, with everything that lies between them.
+NDArray fetch(const DLTensor& from, i64 width) {
+  const Reach within = reach(shape_of(from), strides_of(from), width);
+  const i64 bytes[] = {within.end - within.first};
+  NDArray block = NDArray::empty(bytes, {kDLUInt, 8, 1});
+  copy_bytes(block.mutable_data(), kHost, first_element(from) + within.first, from.device,
+             static_cast<std::size_t>(bytes[0]));
+  DLTensor here = from;
+  here.device = kHost;
+  here.data = block.mutable_data();
+  here.byte_offset = static_cast<std::uint64_t>(-within.first);
+  auto owner = std::make_unique<NDArray>(std::move(block));
+  NDArray array = NDArray::adopt(
+      here, owner.get(), [](void* p) { delete static_cast<NDArray*>(p); }, true);
+  static_cast<void>(owner.release());
+  return array;
+}
+
+/// Each run is a call to a device, which takes longer than many bytes. Elements that lie apart are
+/// therefore brought together on the host, where that writes nothing between those of the target.
+void copy_with_devices(const DLTensor& from, const DLTensor& to, const Loops& loops, i64 width) {
+  const bool is_one_run = loops.count == 0 || (loops.count == 1 && has_runs(loops, width));
+  if (!is_one_run && !is_host(from.device)) return copy(fetch(from, width).tensor(), to);
+  if (!is_one_run && is_compact(shape_of(to), strides_of(to)))
+    return copy(NDArray::adopt(from, nullptr, nullptr, true).copy().tensor(), to);
+  copy_runs(loops, width, [&](std::byte* target, const std::byte* source, std::size_t bytes) {
+    copy_bytes(target, to.device, source, from.device, bytes);
+  });
+}
+
 /// A compact, row-major tensor over host bytes.
 DLTensor over_bytes(const void* bytes, std::size_t size, const DLTensor& like) {
   verify(like, "the array");
@@ -196,9 +228,7 @@ void copy(const DLTensor& from, const DLTensor& to) {
   const i64 width = element_bytes(to.dtype);
   const Loops loops = plan(from, to);
   if (!is_host(from.device) || !is_host(to.device)) {
-    copy_runs(loops, width, [&](std::byte* target, const std::byte* source, std::size_t bytes) {
-      copy_bytes(target, to.device, source, from.device, bytes);
-    });
+    copy_with_devices(from, to, loops, width);
   } else if (has_runs(loops, width)) {
     copy_runs(loops, width, [](std::byte* target, const std::byte* source, std::size_t bytes) {
       std::memcpy(target, source, bytes);

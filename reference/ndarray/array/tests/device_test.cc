@@ -22,9 +22,11 @@ struct DeviceBlock {
 };
 
 std::map<std::byte*, DeviceBlock> blocks;
+int accesses = 0;
 
 /// The bytes behind a device address.
 std::byte* behind(const void* address, GpuDevice device, std::size_t size) {
+  ++accesses;
   auto* at = static_cast<std::byte*>(const_cast<void*>(address));
   auto next = blocks.upper_bound(at);
   if (next == blocks.begin()) throw utils::LogMessageFatal("no device memory");
@@ -99,6 +101,24 @@ TEST(Device, StridesAreHonouredThere) {
   EXPECT_EQ(values_of(there), (Values{1, 7, 8, 4, 9, 10})) << "only those elements were written";
   copy(right, left);
   EXPECT_EQ(values_of(there), (Values{7, 8, 8, 9, 10, 10})) << "an overlap on the device";
+}
+
+TEST(Device, IsAskedOnceForElementsThatLieApart) {
+  const NDArray host = numbers({2, 3}, {1, 2, 3, 4, 5, 6});
+  const NDArray there = host.copy(kGpu);
+  const Extents shape{3, 2}, strides{-1, 3};
+  accesses = 0;
+  const NDArray apart = there.view(shape, strides, 8);
+  EXPECT_EQ(values_of(apart.copy(kHost)), (Values{3, 6, 2, 5, 1, 4}));
+  EXPECT_EQ(accesses, 1);
+  accesses = 0;
+  const NDArray sent = host.view(shape, strides, 8).copy(kOtherGpu);
+  EXPECT_EQ(accesses, 1);
+  EXPECT_EQ(values_of(sent), (Values{3, 6, 2, 5, 1, 4}));
+  accesses = 0;
+  const NDArray moved = apart.copy(kOtherGpu);
+  EXPECT_EQ(accesses, 2);
+  EXPECT_EQ(values_of(moved), (Values{3, 6, 2, 5, 1, 4}));
 }
 
 TEST(Device, CopyOnWriteStaysThere) {

@@ -229,8 +229,13 @@ TYPED_TEST(DlpackImport, RefusesMemoryThatIsNone) {
   this->expect_refused("bytes into its memory", [](P& p) {
     p.managed.dl_tensor.byte_offset = std::numeric_limits<std::uint64_t>::max();
   });
-  this->expect_refused("the address of an imported element does not fit int64", [](P& p) {
-    p.managed.dl_tensor.byte_offset = std::numeric_limits<i64>::max();
+  const std::string address = "the address of an imported element does not fit int64";
+  this->expect_refused(
+      address, [](P& p) { p.managed.dl_tensor.byte_offset = std::numeric_limits<i64>::max(); });
+  // The first element has an address, and the last none.
+  this->expect_refused(address, [](P& p) {
+    p.managed.dl_tensor.byte_offset = static_cast<std::uint64_t>(std::numeric_limits<i64>::max()) -
+                                      reinterpret_cast<std::uintptr_t>(p.data.data()) - 8;
   });
 }
 
