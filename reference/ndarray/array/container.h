@@ -31,15 +31,16 @@ struct Container {
   /// Called when the last reference is gone.
   void (*deleter)(Container* self);
 
-  bool read_only;     ///< nobody may write to the memory, however few refer to it
-  std::byte* memory;  ///< of the owner: the block in which all elements lie; views share it
-  std::size_t bytes;  ///< its length
-  DLDevice device;    ///< where it is; kept apart from the tensor, which C programs can write to
-  void* owner;        ///< of a view the container with the memory, else what `release` is told
+  std::uint32_t rank;  ///< there is storage for; a C program may change the tensor's own
+  bool read_only;      ///< nobody may write to the memory, however few refer to it
+  std::byte* memory;   ///< of the owner: the block in which all elements lie; views share it
+  std::size_t bytes;   ///< its length
+  DLDevice device;     ///< where it is; kept apart from the tensor, which C programs can write to
+  void* owner;         ///< of a view the container with the memory, else what `release` is told
   void (*release)(void* owner);
 
-  /// A container with one reference and a compact tensor of this shape; the fields from `read_only`
-  /// on and the tensor's data are for the caller to set. @throws std::bad_alloc
+  /// A container with one reference and no memory yet: that and who owns it is for the caller to
+  /// set. @throws std::bad_alloc
   static Container* make(TypeCode type_code, void (*deleter)(Container*), DLDataType dtype,
                          DLDevice device, std::span<const std::int64_t> shape,
                          std::span<const std::int64_t> strides);

@@ -63,17 +63,25 @@ std::size_t byte_count(const DLTensor& tensor) {
 }
 
 Reach reach(std::span<const i64> shape, std::span<const i64> strides, i64 element_bytes) {
-  constexpr std::string_view kWhat = "the place of an element";
-  Reach reach{0, element_bytes};
+  i64 first = 0, end = element_bytes, bytes = element_bytes;
+  bool negative = false, too_many = false, too_far = false, empty = false;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] == 0) return {};
-    if (shape[axis] == 1) continue;
-    const i64 steps = multiply(shape[axis] - 1, strides[axis], kWhat);
-    const i64 bytes = multiply(steps, element_bytes, kWhat);
-    i64& bound = bytes < 0 ? reach.first : reach.end;
-    bound = add(bound, bytes, kWhat);
+    const i64 extent = shape[axis];
+    negative |= extent < 0;
+    empty |= extent == 0;
+    if (extent <= 1) continue;
+    i64 step = 0, steps = 0;
+    too_many |= __builtin_mul_overflow(bytes, extent, &bytes);
+    too_far |= __builtin_mul_overflow(strides[axis], element_bytes, &step);
+    too_far |= __builtin_mul_overflow(step, extent - 1, &steps);
+    too_far |= __builtin_add_overflow(first, min(steps, 0), &first);
+    too_far |= __builtin_add_overflow(end, max(steps, 0), &end);
   }
-  return reach;
+  if (negative) refuse("a negative extent in " + shape_text(shape));
+  if (too_many) refuse_overflow("the size of an array");
+  if (empty) return {};
+  if (too_far) refuse_overflow("the place of an element");
+  return {first, end};
 }
 
 bool elements_are_distinct(std::span<const i64> shape, std::span<const i64> strides) {

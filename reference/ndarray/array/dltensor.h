@@ -47,7 +47,9 @@ struct Reach {
   i64 end = 0;    ///< one past the highest; 0 where there is no element
 };
 
-/// @throws utils::ValueVerifyFatal when a number of the result does not fit int64.
+/// In one pass, because a view takes little more time than this.
+/// @throws utils::ValueVerifyFatal for an extent below 0, and when the place of an element or the
+///         bytes of the extents other than 0 do not fit int64.
 Reach reach(std::span<const i64> shape, std::span<const i64> strides, i64 element_bytes);
 
 /// Whether no two elements share a byte, whichever way the strides run. Like is_disjoint(), which
