@@ -108,6 +108,7 @@ int run(Options& o) {
     results.rows.push_back(std::move(row));
   };
   run_judge(o.wishes, take);
+  run_arrays(o.wishes, take);
   run_operators(o.wishes, take);
   run_params(o.wishes, take);
   if (!o.times.empty()) take_times(o.times, o.wishes, take);
@@ -135,7 +136,8 @@ void add_options(CLI::App& app, Options& o) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.add_option("--filter,filter", o.wishes.filters,
-                 "only these: OPERATOR, OPERATOR/WORKLOAD, judge, params, build; * and ? match")
+                 "only these: OPERATOR, OPERATOR/WORKLOAD, array, pool, judge, params, build; * "
+                 "and ? match")
       ->delimiter(',');
   app.add_option("--min-time", o.wishes.effort.repetition_s, "seconds of a repetition, at least")
       ->check(CLI::Range(0.00001, 60.0))

@@ -33,6 +33,9 @@ using Take = std::function<void(Row)>;
 /// @throws judge::UsageError for a backend that is none or refuses its options.
 void run_operators(const Wishes& wishes, const Take& take);
 
+/// What references and views of arrays cost, and recycled memory beside fresh pages.
+void run_arrays(const Wishes& wishes, const Take& take);
+
 /// Cases per second of each property and of all, judging each backend. Forks: call it before
 /// anything starts a thread.
 void run_judge(const Wishes& wishes, const Take& take);

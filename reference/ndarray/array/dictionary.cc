@@ -69,7 +69,7 @@ NDArray adopt_params(params::Tensor tensor) {
   layout.dtype = type_of(*owner);
   layout.shape = owner->shape.data();
   const auto release = [](void* self) { delete static_cast<params::Tensor*>(self); };
-  const NDArray array = NDArray::adopt(layout, owner.get(), release, true);
+  NDArray array = NDArray::adopt(layout, owner.get(), release, true);
   static_cast<void>(owner.release());
   return array;
 }
@@ -96,6 +96,12 @@ std::vector<NamedArray> load_file(const std::string& path, const params::ReadOpt
     arrays.push_back({std::move(name), adopt_params(std::move(tensor))});
   }
   return arrays;
+}
+
+std::vector<std::byte> save(const NDArray& array) { return params::write_record(to_params(array)); }
+
+NDArray load_array(std::span<const std::byte> record, const params::ReadOptions& options) {
+  return from_params(params::read_record(params::Bytes::borrow(record), options));
 }
 
 }  // namespace lockstep::ndarray

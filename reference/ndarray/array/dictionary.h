@@ -42,4 +42,9 @@ std::vector<NamedArray> load(std::span<const std::byte> file,
                              const params::ReadOptions& options = {});
 std::vector<NamedArray> load_file(const std::string& path, const params::ReadOptions& options = {});
 
+/// The bytes of one array alone, as a file's record of it, and the reverse.
+/// @throws params::Error as save() and load() do.
+std::vector<std::byte> save(const NDArray& array);
+NDArray load_array(std::span<const std::byte> record, const params::ReadOptions& options = {});
+
 }  // namespace lockstep::ndarray

@@ -162,11 +162,10 @@ int CVMSaveParamsDictSized(const void** params, size_t params_size, void* buffer
   return guarded([&] {
     std::size_t& needed = result(size, "size");
     VERIFY(buffer != nullptr || capacity == 0) << "buffer is null";
-    const std::vector<std::byte> file = params::write(tensors_of(params, params_size));
-    needed = file.size();
-    if (capacity == 0) return;
-    VERIFY(needed <= capacity) << "the file has " << needed << " bytes, buffer has " << capacity;
-    std::memcpy(buffer, file.data(), needed);
+    const std::span<std::byte> memory(static_cast<std::byte*>(buffer), capacity);
+    needed = params::write(memory, tensors_of(params, params_size));
+    VERIFY(needed <= capacity || capacity == 0)
+        << "the file has " << needed << " bytes, buffer has " << capacity;
   });
 }
 

@@ -126,6 +126,18 @@ void verify(std::span<const NamedTensor> tensors);
 /// @throws Error as verify() does.
 std::vector<std::byte> write(std::span<const NamedTensor> tensors);
 
+/// Writes the file into memory if it has room, and answers with the size of the file in any case.
+/// @throws Error as verify() does.
+std::size_t write(std::span<std::byte> memory, std::span<const NamedTensor> tensors);
+
+/// The record of one tensor alone: what a file holds of it, without a name.
+/// @throws Error as verify() does, with offsets in the record.
+std::vector<std::byte> write_record(const Tensor& tensor);
+
+/// Reads such a record. The tensor shares `record` and keeps it alive.
+/// @throws Error when the record is faulty.
+Tensor read_record(Bytes record, const ReadOptions& options = {});
+
 /// Writes to an open stream. Nothing is written when the tensors are at fault.
 void write(std::FILE* stream, std::span<const NamedTensor> tensors);
 

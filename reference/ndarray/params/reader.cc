@@ -92,15 +92,26 @@ class Reader {
         options.progress(source_.offset(), source_.offset() + source_.remaining());
       }
     }
-    params.trailing_bytes = source_.remaining();
-    if (params.trailing_bytes != 0 && !options.lenient) {
-      at_ = source_.offset();
-      fail(reject("trailing"), std::to_string(params.trailing_bytes) + " bytes do");
-    }
+    params.trailing_bytes = trailing(options);
     return params;
   }
 
+  Tensor only_record(const ReadOptions& options) {
+    Tensor tensor = record();
+    trailing(options);
+    return tensor;
+  }
+
  private:
+  std::uint64_t trailing(const ReadOptions& options) {
+    const std::uint64_t bytes = source_.remaining();
+    if (bytes != 0 && !options.lenient) {
+      at_ = source_.offset();
+      fail(reject("trailing"), std::to_string(bytes) + " bytes do");
+    }
+    return bytes;
+  }
+
   void header() {
     magic(field("magic"), kFileMagic, reject("magic"), reject("magic_byte_swapped"));
     const std::uint64_t reserved = number(field("reserved"));
@@ -267,6 +278,10 @@ Params read(std::vector<std::byte>&& file, const ReadOptions& options) {
 
 Params read(Bytes file, const ReadOptions& options) {
   return Reader(MemorySource(std::move(file)), "").params(options);
+}
+
+Tensor read_record(Bytes record, const ReadOptions& options) {
+  return Reader(MemorySource(std::move(record)), "").only_record(options);
 }
 
 Params read_file(const std::string& path, const ReadOptions& options) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +32,20 @@ class MemorySink {
 
  private:
   std::vector<std::byte> bytes_;
+};
+
+/// Fills memory that has room for all that comes.
+class SpanSink {
+ public:
+  explicit SpanSink(std::span<std::byte> memory) : next_(memory.data()) {}
+
+  void append(const void* from, std::size_t size) {
+    std::memcpy(next_, from, size);
+    next_ += size;
+  }
+
+ private:
+  std::byte* next_;
 };
 
 class FileSink {

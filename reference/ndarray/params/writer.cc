@@ -86,13 +86,14 @@ void verify_names(std::span<const NamedTensor> tensors) {
 }
 
 /// Refuses a tensor whose record, at `offset`, a reader would reject.
-void verify_record(const NamedTensor& entry, std::uint64_t offset) {
+void verify_record(const Tensor& tensor, const std::optional<std::string>& name,
+                   std::uint64_t offset) {
   const auto fail = [&](const Reject& reject, std::uint64_t at, const std::string& detail) {
-    throw Error(reject, offset + at, entry.name, detail, "");
+    throw Error(reject, offset + at, name, detail, "");
   };
-  const DType dtype = entry.tensor.dtype;
-  const std::vector<std::int64_t>& shape = entry.tensor.shape;
-  const std::size_t size = entry.tensor.bytes.size();
+  const DType dtype = tensor.dtype;
+  const std::vector<std::int64_t>& shape = tensor.shape;
+  const std::size_t size = tensor.bytes.size();
   const std::uint64_t extents = distance("record_magic", "extent");
 
   if (shape.size() > kMaxDimensions) {
@@ -122,7 +123,7 @@ void verify(std::span<const NamedTensor> tensors) {
   Counter counter;
   put_names(counter, tensors);
   for (const NamedTensor& entry : tensors) {
-    verify_record(entry, counter.size());
+    verify_record(entry.tensor, entry.name, counter.size());
     put_record(counter, entry.tensor);
   }
 }
@@ -137,6 +138,24 @@ std::vector<std::byte> write(std::span<const NamedTensor> tensors) {
   verify(tensors);
   MemorySink sink(file_size(tensors));
   put_file(sink, tensors);
+  return std::move(sink).bytes();
+}
+
+std::size_t write(std::span<std::byte> memory, std::span<const NamedTensor> tensors) {
+  verify(tensors);
+  const std::uint64_t size = file_size(tensors);
+  if (size > memory.size()) return size;
+  SpanSink sink(memory);
+  put_file(sink, tensors);
+  return size;
+}
+
+std::vector<std::byte> write_record(const Tensor& tensor) {
+  verify_record(tensor, std::nullopt, 0);
+  Counter counter;
+  put_record(counter, tensor);
+  MemorySink sink(counter.size());
+  put_record(sink, tensor);
   return std::move(sink).bytes();
 }
 

@@ -97,7 +97,7 @@ TEST(CopyOnWrite, TheWriterOfTwoSharersDetaches) {
 TEST(CopyOnWrite, ASingleOwnerWritesInPlace) {
   NDArray a = numbers({2}, {1, 2});
   const std::byte* before = a.data();
-  { const NDArray gone = a; }
+  NDArray(a).reset();
   set_first(a, 5);
   EXPECT_EQ(a.data(), before);
   EXPECT_EQ(values_of(a), (Values{5, 2}));

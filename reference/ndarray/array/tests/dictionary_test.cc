@@ -72,6 +72,23 @@ TEST(Dictionary, SavingAFileAndLoadingItGivesTheSameBytes) {
   EXPECT_EQ(save(load_file(second.path())), params::worked_example());
 }
 
+TEST(Dictionary, AnArrayAloneIsARecordOfTheFile) {
+  const auto file = params::worked_example();
+  const std::vector<std::byte> record(file.begin() + 51, file.begin() + 123);
+  const NDArray w = numbers({2, 2}, {1, 2, -3, 4});
+  EXPECT_EQ(save(w), record);
+  EXPECT_EQ(save(numbers({2, 2}, {1, -3, 2, 4}).view(Extents{2, 2}, Extents{1, 2})), record);
+  EXPECT_EQ(values_of(load_array(record)), (Values{1, 2, -3, 4}));
+  for (std::size_t size = 0; size < record.size(); ++size) {
+    EXPECT_THROW(load_array(std::span(record).first(size)), params::Error) << size;
+  }
+  std::vector<std::byte> longer = record;
+  longer.push_back(std::byte{0});
+  EXPECT_THROW(load_array(longer), params::Error);
+  EXPECT_EQ(values_of(load_array(longer, {.lenient = true})), (Values{1, 2, -3, 4}));
+  EXPECT_THROW(save(NDArray()), utils::ValueVerifyFatal);
+}
+
 TEST(Dictionary, WhatCannotBeSavedIsRefused) {
   const NamedArray null[] = {{"x", NDArray()}};
   EXPECT_THROW(save(null), utils::ValueVerifyFatal);

@@ -69,7 +69,7 @@ TEST(Threads, ViewsOutliveTheirParentInOtherThreads) {
     NDArray parent = numbers({2, 2}, {1, 2, 3, 4});
     std::vector<NDArray> columns;
     for (int number = 0; number < kThreads; ++number)
-      columns.push_back(parent.view(Extents{2}, Extents{2}, 4 * (number % 2)));
+      columns.push_back(parent.view(Extents{2}, Extents{2}, number % 2 == 0 ? 0 : 4));
     parent.reset();
     in_threads([&](int number) {
       NDArray mine = std::move(columns[static_cast<std::size_t>(number)]);

@@ -71,7 +71,7 @@ TEST(Pool, ABlockServesAgainForASizeOfItsClass) {
 }
 
 TEST(Pool, TheLimitEvictsWhatWasReleasedFirst) {
-  Pool pool(3 * 1024);
+  Pool pool(3072);
   std::vector<std::byte*> blocks;
   for (int i = 0; i < 4; ++i) blocks.push_back(pool.allocate(1024));
   for (std::byte* block : blocks) pool.release(block, 1024);

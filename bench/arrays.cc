@@ -1,0 +1,94 @@
+#include <sys/mman.h>
+
+#include <cstring>
+#include <memory>
+
+#include "bench/run.h"
+#include "reference/ndarray/array/ndarray.h"
+#include "reference/ndarray/memory/pool.h"
+
+namespace lockstep::bench {
+namespace {
+
+using ndarray::NDArray;
+
+/// Keeps the optimizer from seeing what becomes of a value.
+template <class T>
+void keep(const T& value) {
+  asm volatile("" : : "g"(&value) : "memory");
+}
+
+/// A call of a few nanoseconds, timed many at a time: the engine's own call costs as much.
+template <class Call>
+Row call_row(const std::string& workload, const std::string& call, const Call& once,
+             const Wishes& wishes) {
+  constexpr int kCalls = 1000;
+  const auto many = [&] {
+    for (int i = 0; i < kCalls; ++i) once();
+  };
+  Row row;
+  row.op = "array";
+  row.workload = workload;
+  row.call = call;
+  row.unit = "call";
+  row.time = measure({many}, wishes.effort)[0];
+  for (double* ns : {&row.time.median_ns, &row.time.min_ns, &row.time.max_ns}) *ns /= kCalls;
+  return row;
+}
+
+/// Memory straight from the kernel, and back to it.
+void touch_fresh_pages(std::size_t bytes) {
+  void* pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::runtime_error("no fresh pages");
+  std::memset(pages, 1, bytes);
+  keep(pages);
+  ::munmap(pages, bytes);
+}
+
+Row pool_row(const std::string& workload, std::size_t bytes, const Wishes& wishes) {
+  ndarray::Pool pool(2 * bytes);
+  const auto recycled = [&] {
+    std::byte* block = pool.allocate(bytes);
+    std::memset(block, 1, bytes);
+    keep(block);
+    pool.release(block, bytes);
+  };
+  const auto timings = measure({recycled, [&] { touch_fresh_pages(bytes); }}, wishes.effort);
+  Row row;
+  row.op = "pool";
+  row.workload = workload;
+  row.call = "allocate, fill, release";
+  row.unit = "byte";
+  row.units = static_cast<i64>(bytes);
+  row.time = timings[0];
+  PeerTime fresh;
+  fresh.name = "fresh pages";
+  fresh.time = timings[1];
+  row.peers.push_back(fresh);
+  return row;
+}
+
+}  // namespace
+
+void run_arrays(const Wishes& wishes, const Take& take) {
+  const ndarray::Extents shape{64, 64}, window{32, 32}, strides{64, 1};
+  const NDArray array = NDArray::empty(shape, {kDLInt, 32, 1});
+  if (wishes.want("array", "retain")) {
+    take(call_row(
+        "retain", "copy and destroy a reference", [&] { keep(NDArray(array)); }, wishes));
+  }
+  if (wishes.want("array", "view")) {
+    take(call_row(
+        "view", "make and destroy a view of rank 2",
+        [&] { keep(array.view(window, strides, 256)); }, wishes));
+  }
+  constexpr std::size_t kMegabyte = 1000000;
+  for (const std::size_t megabytes : {1, 16, 100}) {
+    const std::string workload = std::to_string(megabytes) + "mb";
+    if (!wishes.want("pool", workload)) continue;
+    wishes.announce("pool/" + workload);
+    take(pool_row(workload, megabytes * kMegabyte, wishes));
+  }
+}
+
+}  // namespace lockstep::bench
