@@ -83,5 +83,33 @@ TEST(Threads, ViewsOutliveTheirParentInOtherThreads) {
   }
 }
 
+// Threads keep blocks of containers for views of low rank; others are handed back at once.
+TEST(Threads, ContainersMadeByOneEndInAnother) {
+  const NDArray memory = numbers({1}, {7});
+  for (int round = 0; round < 10; ++round) {
+    std::vector<NDArray> views;
+    for (int i = 0; i < 400; ++i) {
+      const Extents ones = Extents::filled(i % 10, 1);
+      views.push_back(memory.view(ones, ones));
+    }
+    EXPECT_EQ(memory.use_count(), 401);
+    std::thread([&] {
+      views.resize(200);
+      for (NDArray& view : views) view = view.view(Extents{}, Extents{});
+    }).join();
+    EXPECT_EQ(memory.use_count(), 201);
+    for (const NDArray& view : views) EXPECT_EQ(values_of(view), Values{7});
+  }
+  EXPECT_EQ(memory.use_count(), 1);
+}
+
+// Ends when the objects of the thread that made it are gone already.
+const NDArray outlives_its_thread = numbers({2}, {1, 2});
+
+TEST(Threads, AStaticArrayOutlivesTheThreadThatMadeIt) {
+  static NDArray view = outlives_its_thread.view(Extents{1}, Extents{1}, 4);
+  EXPECT_EQ(values_of(view), Values{2});
+}
+
 }  // namespace
 }  // namespace lockstep::ndarray
