@@ -61,7 +61,7 @@ std::vector<Peer> peers_of(const Subject& s, const std::shared_ptr<Team>& team, 
 }
 
 // A probe as a contender: the whole team for about a millisecond.
-struct Limit {
+struct BestProbe {
   const Probe* probe = best_int8_probe();
   long long rounds = probe ? rounds_of_a_millisecond(*probe) : 0;
   double macs(int threads) const {
@@ -72,7 +72,7 @@ struct Limit {
 void time_together(Row& row, const Subject& s, const Prepared& prepared,
                    const std::vector<Peer>& peers, const std::shared_ptr<Team>& team,
                    const Effort& effort) {
-  static const Limit limit;
+  static const BestProbe limit;
   const bool bounded = s.workload.unit == Unit::macs && limit.probe;
   std::vector<Contender> contenders{[&] { prepared.execute(); }};
   for (const Peer& p : peers)

@@ -139,8 +139,7 @@ endfunction()
 # lockstep_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABEL <label>])
 # A GoogleTest executable <build>/tests/<name> with one CTest test per case in it. Its test names
 # start with <name>, so that `ctest -R <name>` selects it; `ctest -L <label>` selects by kind. (One
-# label only: CMake 3.25 loses the others of a discovered test.) Its sources are compiled as one
-# unit: most of the time goes into headers they share. A no-op without LOCKSTEP_TESTS.
+# label only: CMake 3.25 loses the others of a discovered test.) A no-op without LOCKSTEP_TESTS.
 function(lockstep_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;LIBRARIES")
   _lockstep_check_arguments(lockstep_test)
@@ -148,8 +147,7 @@ function(lockstep_test name)
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})
-  set_target_properties(${name} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests" UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   target_include_directories(${name} PRIVATE "${LOCKSTEP_ROOT}")
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main)
   set(properties TIMEOUT ${LOCKSTEP_TEST_SECONDS})

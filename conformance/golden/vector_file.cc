@@ -11,7 +11,7 @@
 namespace lockstep::judge {
 namespace {
 
-using nlohmann::json;
+using sorted_json = nlohmann::json;
 
 constexpr char kSchemaName[] = "schema.json", kSpecification[] = "lockstep";
 
@@ -49,7 +49,7 @@ struct Unreadable {
 [[noreturn]] void fail(const std::string& what) { throw Unreadable{what}; }
 
 // The keys of an object: all of `needed` and none but those and `allowed`.
-void check_keys(const json& object, const std::string& where,
+void check_keys(const sorted_json& object, const std::string& where,
                 std::initializer_list<const char*> needed,
                 std::initializer_list<const char*> allowed = {}) {
   if (!object.is_object()) fail(where + " must be an object");
@@ -63,26 +63,26 @@ void check_keys(const json& object, const std::string& where,
   }
 }
 
-std::string text_of(const json& v, const std::string& where) {
+std::string text_of(const sorted_json& v, const std::string& where) {
   if (!v.is_string()) fail(where + " must be a string");
   return v.get<std::string>();
 }
 
-i64 integer_of(const json& v, const std::string& where) {
+i64 integer_of(const sorted_json& v, const std::string& where) {
   const bool fits = v.is_number_unsigned() ? v.get<u64>() <= u64{INT64_MAX} : v.is_number_integer();
   if (!fits) fail(where + " must be an integer of 64 bits");
   return v.get<i64>();
 }
 
-std::vector<i64> integers_of(const json& v, const std::string& where) {
+std::vector<i64> integers_of(const sorted_json& v, const std::string& where) {
   if (!v.is_array()) fail(where + " must be a list");
   std::vector<i64> all;
   all.reserve(v.size());
-  for (const json& e : v) all.push_back(integer_of(e, where));
+  for (const sorted_json& e : v) all.push_back(integer_of(e, where));
   return all;
 }
 
-std::string hash_of(const json& v, const std::string& where) {
+std::string hash_of(const sorted_json& v, const std::string& where) {
   std::string h = text_of(v, where);
   if (h.size() != 64 || h.find_first_not_of("0123456789abcdef") != std::string::npos)
     fail(where + " must be 64 lower-case hexadecimal digits");
@@ -100,7 +100,7 @@ Shape shape_of(const std::vector<i64>& extents) {
   return s;
 }
 
-Recipe recipe_of(const json& v, const std::string& where) {
+Recipe recipe_of(const sorted_json& v, const std::string& where) {
   check_keys(v, where, {"fill", "seed"});
   const std::string name = text_of(v["fill"], where + ".fill");
   Recipe r;
@@ -115,7 +115,7 @@ Recipe recipe_of(const json& v, const std::string& where) {
   fail(where + ".fill: no recipe '" + name + "'");
 }
 
-VectorInput input_of(const json& v, const std::string& where) {
+VectorInput input_of(const sorted_json& v, const std::string& where) {
   check_keys(v, where, {"shape"}, {"data", "recipe", "sha256"});
   VectorInput in;
   in.shape = integers_of(v["shape"], where + ".shape");
@@ -134,7 +134,7 @@ VectorInput input_of(const json& v, const std::string& where) {
   return in;
 }
 
-Tensor output_of(const json& v, const std::string& where) {
+Tensor output_of(const sorted_json& v, const std::string& where) {
   check_keys(v, where, {"shape", "prec", "data", "sha256"});
   Tensor t;
   t.type.shape = shape_of(integers_of(v["shape"], where + ".shape"));
@@ -155,19 +155,19 @@ Tensor output_of(const json& v, const std::string& where) {
   return t;
 }
 
-VectorCall call_of(const json& v) {
+VectorCall call_of(const sorted_json& v) {
   VectorCall c;
   if (!v["attrs"].is_object()) fail("attrs must be an object");
   for (const auto& [key, text] : v["attrs"].items()) c.attrs[key] = text_of(text, "attrs." + key);
   c.in_prec = integers_of(v["in_prec"], "in_prec");
   if (!v["in"].is_array()) fail("in must be a list");
-  for (const json& in : v["in"])
+  for (const sorted_json& in : v["in"])
     c.in.push_back(input_of(in, "in[" + std::to_string(c.in.size()) + "]"));
   if (c.in_prec.size() != c.in.size()) fail("in_prec and in differ in length");
   return c;
 }
 
-VectorResult result_of(const json& v) {
+VectorResult result_of(const sorted_json& v) {
   VectorResult r;
   const std::string word = text_of(v["result"], "result");
   if (word != "ok" && word != "error") fail("result must be 'ok' or 'error'");
@@ -179,19 +179,19 @@ VectorResult result_of(const json& v) {
     return r;
   }
   if (!v["out"].is_array() || v["out"].empty()) fail("out must be a list of outputs");
-  for (const json& out : v["out"])
+  for (const sorted_json& out : v["out"])
     r.out.push_back(output_of(out, "out[" + std::to_string(r.out.size()) + "]"));
   return r;
 }
 
-VectorTest test_of(const json& v) {
+VectorTest test_of(const sorted_json& v) {
   check_keys(v, "the test", {"tcId", "comment", "flags", "attrs", "in_prec", "in", "result"},
              {"out", "label"});
   VectorTest t;
   t.id = text_of(v["tcId"], "tcId");
   t.comment = text_of(v["comment"], "comment");
   if (!v["flags"].is_array()) fail("flags must be a list");
-  for (const json& f : v["flags"]) {
+  for (const sorted_json& f : v["flags"]) {
     t.flags.push_back(text_of(f, "flags"));
     if (std::none_of(std::begin(kFlags), std::end(kFlags),
                      [&](const Flag& known) { return known.name == t.flags.back(); }))
@@ -202,7 +202,7 @@ VectorTest test_of(const json& v) {
   return t;
 }
 
-const OpInfo* header_of(const json& v) {
+const OpInfo* header_of(const sorted_json& v) {
   check_keys(v, "the file",
              {"schema", "specification", "version", "operator", "aliases", "numberOfTests", "notes",
               "tests"});
@@ -221,7 +221,7 @@ const OpInfo* header_of(const json& v) {
   return op;
 }
 
-std::string json_string(string_view s) { return json(s).dump(-1, ' ', true); }
+std::string json_string(string_view s) { return sorted_json(s).dump(-1, ' ', true); }
 
 template <class Items, class F>
 std::string listed(const Items& items, F text) {
@@ -310,11 +310,11 @@ std::string file_text(const VectorFile& file) {
 VectorFile read_vectors(const std::string& text, const std::string& name) {
   std::string where = name;
   try {
-    const json v = json::parse(text);
+    const sorted_json v = sorted_json::parse(text);
     VectorFile file;
     file.op = header_of(v);
     std::set<std::string> ids;
-    for (const json& test : v["tests"]) {
+    for (const sorted_json& test : v["tests"]) {
       where = name + ": test " + std::to_string(file.tests.size() + 1);
       if (test.is_object() && test.contains("tcId") && test["tcId"].is_string())
         where = name + ": " + test["tcId"].get<std::string>();
@@ -324,7 +324,7 @@ VectorFile read_vectors(const std::string& text, const std::string& name) {
     return file;
   } catch (const Unreadable& e) {
     throw UsageError(where + ": " + e.what);
-  } catch (const json::exception& e) {
+  } catch (const sorted_json::exception& e) {
     throw UsageError(where + ": not JSON: " + e.what());
   }
 }
