@@ -59,7 +59,8 @@ std::vector<std::int32_t> elements(const NDArray& array) {
   std::vector<std::int32_t> found;
   const NDArray compact = array.copy();
   found.resize(static_cast<std::size_t>(element_count(compact.shape())));
-  std::memcpy(found.data(), compact.data(), found.size() * sizeof(std::int32_t));
+  if (!found.empty())  // memcpy takes no null
+    std::memcpy(found.data(), compact.data(), found.size() * sizeof(std::int32_t));
   return found;
 }
 
