@@ -190,8 +190,9 @@ int CVMLoadParamsDict(const char* data, int datalen, int* retNum, void*** retNam
       last.names[i] = std::move(tensors[i].name);
       last.lists[i] = last.names[i].data();
     }
+    std::ranges::copy(hand_out(tensors), last.lists.begin() + static_cast<std::ptrdiff_t>(found));
     names = last.lists.data();
-    values = std::ranges::copy(hand_out(tensors), names + found).out - found;
+    values = names + found;
     count = static_cast<int>(found);
   });
 }
