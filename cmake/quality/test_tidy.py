@@ -10,7 +10,8 @@ import unittest
 
 TIDY = pathlib.Path(__file__).with_name("tidy.py")
 
-# Stands in for clang-tidy: a unit is bad when it, or a source that it includes, says BAD.
+# Stands in for clang-tidy: a unit is bad when it, or a source that it includes, says BAD. Two that
+# say TWICE cannot be joined.
 FAKE = """#!/usr/bin/env python3
 import pathlib, re, sys
 if sys.argv[1] == "--version":
@@ -19,10 +20,13 @@ path = pathlib.Path(next(a for a in sys.argv[1:] if a.endswith(".cc")))
 text = path.read_text()
 for name in re.findall(r'#include "(.*[.]cc)"', text):
     text += pathlib.Path(name).read_text()
+collides = text.count("TWICE") > 1
+if any(a.startswith("--checks=") for a in sys.argv):
+    sys.exit(collides)
 with open(pathlib.Path(__file__).with_name("runs"), "a") as runs:
     runs.write(f"{path.name}\\n")
 print("BAD" if "BAD" in text else "")
-sys.exit("BAD" in text)
+sys.exit(collides or "BAD" in text)
 """
 
 
@@ -75,6 +79,12 @@ class Tidy(unittest.TestCase):
             self.assertNotIn(f"/{clean}.cc:", output)
         status, output, runs = self.tidy(a="int a;", b="int BAD;", c="int c;", d="int d;")
         self.assertEqual((status, runs), (1, ["b.cc"]), "the others are not known to be clean")
+
+    def test_units_whose_names_collide_are_checked_apart(self):
+        status, output, runs = self.tidy(a="int TWICE;", b="int b;", c="int TWICE;", d="int BAD;")
+        self.assertEqual(status, 1)
+        self.assertIn(f"{self.root}/d.cc:", output)
+        self.assertEqual(len(runs), 4, "once for a and b, for c and d, for c, for d")
 
     def test_a_changed_unit_is_checked_again(self):
         self.tidy(a="int a;", b="int b;")

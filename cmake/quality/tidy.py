@@ -11,7 +11,7 @@ every other template the first unit is enough.
 
 Most of the time goes into the headers that units share, so units whose flags agree are checked
 joined, as one unit. Where that finds anything, or their names collide, the halves are checked, and
-so on down to single units.
+so on down to single units. That names collide is seen by a single check, in a fraction of the time.
 """
 
 import concurrent.futures
@@ -25,6 +25,7 @@ import subprocess
 import sys
 
 JOINED_MAX = 24
+ANY_CHECK = "--checks=-*,misc-static-assert"
 
 
 def read_units(root: pathlib.Path, build: pathlib.Path):
@@ -92,9 +93,9 @@ def join(units, chunk_max: int):
             yield [*others, *macros.values()], members[at : at + chunk_max]
 
 
-def run_tidy(tool: str, directory: str, flags, path: pathlib.Path):
+def run_tidy(tool: str, directory: str, flags, path: pathlib.Path, *options):
     """(status, output) of clang-tidy over one source."""
-    command = [tool, "--quiet", "--warnings-as-errors=*", str(path), "--", *flags[1:]]
+    command = [tool, "--quiet", "--warnings-as-errors=*", *options, str(path), "--", *flags[1:]]
     run = subprocess.run(command, cwd=directory, check=False, capture_output=True, text=True)
     return run.returncode, run.stdout
 
@@ -107,7 +108,11 @@ def check(tool: str, build: pathlib.Path, flags, group):
         joined = hashlib.sha256("\0".join(names).encode()).hexdigest()
         path = build / "tidy" / f"{joined}.cc"
         path.write_text("".join(f'#include "{name}"  // NOLINT\n' for name in names))
-    status, output = run_tidy(tool, directory, flags, path)
+    status = 0
+    if len(group) > 1:
+        status, output = run_tidy(tool, directory, flags, path, ANY_CHECK)
+    if status == 0:
+        status, output = run_tidy(tool, directory, flags, path)
     if status == 0:
         for _, stamp in group:
             stamp.touch()
