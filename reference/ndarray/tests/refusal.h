@@ -1,5 +1,5 @@
 /// @file
-/// What a caller is told who is at fault.
+/// What a caller is told who is at fault, and one who is not.
 #pragma once
 
 #include <string>
@@ -17,6 +17,17 @@ std::string refusal(const F& call) {
     return e.what();
   }
   return "accepted";
+}
+
+/// The text of the runtime error that a call ends with; "succeeded" when it ends without.
+template <class F>
+std::string failure(const F& call) {
+  try {
+    call();
+  } catch (const utils::LogMessageFatal& e) {
+    return e.what();
+  }
+  return "succeeded";
 }
 
 }  // namespace lockstep::ndarray

@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
-#include "reference/ndarray/exceptions.h"
 #include "reference/ndarray/memory/allocation.h"
+#include "reference/ndarray/tests/refusal.h"
 
 namespace lockstep::ndarray {
 namespace {
@@ -27,16 +27,6 @@ class GpuFaults : public testing::Test {
 
   const cuda::fake::Control before_ = control();
 };
-
-template <class F>
-std::string failure(const F& call) {
-  try {
-    call();
-  } catch (const utils::LogMessageFatal& e) {
-    return e.what();
-  }
-  return "succeeded";
-}
 
 void fail(const std::string& call) {
   control().failing = call;

@@ -1,23 +1,13 @@
 // Without the CUDA toolkit the GPU's types are there, and its memory is not.
 #include <gtest/gtest.h>
 
-#include "reference/ndarray/exceptions.h"
 #include "reference/ndarray/tensor/copy.h"
+#include "reference/ndarray/tests/refusal.h"
 
 namespace lockstep::ndarray {
 namespace {
 
 constexpr char kText[] = "no GPU memory: this build was made without the CUDA toolkit";
-
-template <class F>
-std::string failure(const F& call) {
-  try {
-    call();
-  } catch (const utils::LogMessageFatal& e) {
-    return e.what();
-  }
-  return "succeeded";
-}
 
 TEST(NoGpu, AllocatingSaysSo) {
   EXPECT_EQ(failure([] { Allocation<GpuDevice>(1, GpuDevice()); }), kText);
