@@ -22,7 +22,10 @@ for name in re.findall(r'#include "(.*[.]cc)"', text):
     text += pathlib.Path(name).read_text()
 collides = text.count("TWICE") > 1
 if any(a.startswith("--checks=") for a in sys.argv):
-    sys.exit(collides)
+    for name in re.findall(r'#include "(.*[.]cc)"', path.read_text())[::-1]:
+        if "TWICE" in pathlib.Path(name).read_text() and collides:
+            sys.exit(print(f"{name}:1:5: error: redefinition") or 1)
+    sys.exit(0)
 with open(pathlib.Path(__file__).with_name("runs"), "a") as runs:
     runs.write(f"{path.name}\\n")
 print("BAD" if "BAD" in text else "")
@@ -84,7 +87,12 @@ class Tidy(unittest.TestCase):
         status, output, runs = self.tidy(a="int TWICE;", b="int b;", c="int TWICE;", d="int BAD;")
         self.assertEqual(status, 1)
         self.assertIn(f"{self.root}/d.cc:", output)
-        self.assertEqual(len(runs), 4, "once for a and b, for c and d, for c, for d")
+        self.assertEqual(len(runs), 6, "for a, b and d, their halves, halves of those, and c")
+
+    def test_units_whose_names_collide_cost_one_run_more(self):
+        sources = {name: "int TWICE;" if name in "cf" else f"int {name};" for name in "abcdefgh"}
+        status, output, runs = self.tidy(**sources)
+        self.assertEqual((status, len(runs)), (0, 2), output)
 
     def test_a_changed_unit_is_checked_again(self):
         self.tidy(a="int a;", b="int b;")

@@ -10,8 +10,9 @@ one name and one header. Each operator's header is read in its unit of the speci
 every other template the first unit is enough.
 
 Most of the time goes into the headers that units share, so units whose flags agree are checked
-joined, as one unit. Where that finds anything, or their names collide, the halves are checked, and
-so on down to single units. That names collide is seen by a single check, in a fraction of the time.
+joined, as one unit. Where that finds anything the halves are checked, and so on down to single
+units. Those whose names collide with others' are seen by a single check, in a fraction of the time,
+and checked apart.
 """
 
 import concurrent.futures
@@ -25,7 +26,7 @@ import subprocess
 import sys
 
 JOINED_MAX = 24
-ANY_CHECK = "--checks=-*,misc-static-assert"
+COLLISIONS = ("--checks=-*,misc-static-assert", "--extra-arg=-ferror-limit=0")
 
 
 def read_units(root: pathlib.Path, build: pathlib.Path):
@@ -100,27 +101,46 @@ def run_tidy(tool: str, directory: str, flags, path: pathlib.Path, *options):
     return run.returncode, run.stdout
 
 
+def without_collisions(tool: str, flags, path: pathlib.Path, group):
+    """(units that compile joined as `path` joins the group, the others of the group)."""
+    status, output = run_tidy(tool, group[0][0][1], flags, path, *COLLISIONS)
+    wrong = set(re.findall(r"^(.+?):\d+:\d+: error: ", output, re.M))
+    apart = [member for member in group if str(member[0][0]) in wrong]
+    if status and not apart:
+        apart = group[len(group) // 2 :]
+    return [member for member in group if member not in apart], apart
+
+
 def check(tool: str, build: pathlib.Path, flags, group):
     """The output of every unit of a group with findings; the others are stamped as clean."""
-    path, directory, _ = group[0][0]
-    if len(group) > 1:
-        names = [str(unit[0]) for unit, _ in group]
-        joined = hashlib.sha256("\0".join(names).encode()).hexdigest()
-        path = build / "tidy" / f"{joined}.cc"
-        path.write_text("".join(f'#include "{name}"  // NOLINT\n' for name in names))
-    status = 0
-    if len(group) > 1:
-        status, output = run_tidy(tool, directory, flags, path, ANY_CHECK)
-    if status == 0:
-        status, output = run_tidy(tool, directory, flags, path)
-    if status == 0:
-        for _, stamp in group:
-            stamp.touch()
-        return []
     if len(group) == 1:
-        return [f"{path}:\n{output}"]
+        return check_joined(tool, flags, group[0][0][0], group)
+    path = joined(build, group)
+    together, apart = without_collisions(tool, flags, path, group)
+    if apart:
+        return check(tool, build, flags, together) + check(tool, build, flags, apart)
+    if not check_joined(tool, flags, path, group):
+        return []
     half = len(group) // 2
     return check(tool, build, flags, group[:half]) + check(tool, build, flags, group[half:])
+
+
+def joined(build: pathlib.Path, group) -> pathlib.Path:
+    """A source that includes those of a group."""
+    names = [str(unit[0]) for unit, _ in group]
+    path = build / "tidy" / (hashlib.sha256("\0".join(names).encode()).hexdigest() + ".cc")
+    path.write_text("".join(f'#include "{name}"  // NOLINT\n' for name in names))
+    return path
+
+
+def check_joined(tool: str, flags, path: pathlib.Path, group):
+    """The output of the tool if it finds anything; else the group is stamped as clean."""
+    status, output = run_tidy(tool, group[0][0][1], flags, path)
+    if status:
+        return [f"{path}:\n{output}"]
+    for _, stamp in group:
+        stamp.touch()
+    return []
 
 
 def main() -> int:
