@@ -20,18 +20,23 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-// Apart from their owner, because they are asked for even when the thread's objects are gone.
-thread_local FreeBlock* free_blocks = nullptr;
-thread_local int free_room = 0;
+struct FreeBlocks {
+  FreeBlock* first;
+  int room;  ///< for so many more
+};
+
+// Apart from its owner, because it is asked for even when the thread's objects are gone; in one
+// piece, because a shared library looks a thread's variable up with a call.
+thread_local FreeBlocks kept_blocks = {nullptr, 0};
 
 /// Opens the list of a thread for as long as the thread's objects live.
 struct FreeBlocksOwner {
-  FreeBlocksOwner() { free_room = kKeptBlocks; }
+  FreeBlocksOwner() { kept_blocks.room = kKeptBlocks; }
   ~FreeBlocksOwner() {
-    free_room = 0;
-    while (free_blocks != nullptr) {
-      FreeBlock* block = free_blocks;
-      free_blocks = block->next;
+    kept_blocks.room = 0;
+    while (kept_blocks.first != nullptr) {
+      FreeBlock* block = kept_blocks.first;
+      kept_blocks.first = block->next;
       ::operator delete(block);
     }
   }
@@ -42,10 +47,11 @@ struct FreeBlocksOwner {
 void* acquire_block(std::size_t rank) {
   // A sanitizer sees a use after release only in memory that was really freed.
   if (kInstrumented || rank > kKeptRank) return ::operator new(block_bytes(rank));
-  if (free_blocks != nullptr) {
-    FreeBlock* block = free_blocks;
-    free_blocks = block->next;
-    ++free_room;
+  FreeBlocks& kept = kept_blocks;
+  if (kept.first != nullptr) {
+    FreeBlock* block = kept.first;
+    kept.first = block->next;
+    ++kept.room;
     return block;
   }
   thread_local const FreeBlocksOwner owner;
@@ -53,9 +59,10 @@ void* acquire_block(std::size_t rank) {
 }
 
 void release_block(void* memory, std::size_t rank) noexcept {
-  if (rank > kKeptRank || free_room == 0) return ::operator delete(memory);
-  free_blocks = ::new (memory) FreeBlock{free_blocks};
-  --free_room;
+  FreeBlocks& kept = kept_blocks;
+  if (rank > kKeptRank || kept.room == 0) return ::operator delete(memory);
+  kept.first = ::new (memory) FreeBlock{kept.first};
+  --kept.room;
 }
 
 }  // namespace

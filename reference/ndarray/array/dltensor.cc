@@ -23,6 +23,20 @@ decltype(auto) with_device(DLDevice device, const F& f) {
   return is_host(device) ? f(CpuDevice()) : f(GpuDevice(device.device_id));
 }
 
+/// What is left to say of an array for which reach() finds no bytes: it is empty, or refused.
+Reach reach_of_nothing(std::span<const i64> shape, i64 element_bytes) {
+  i64 bytes = element_bytes;
+  bool too_many = false, empty = false;
+  for (const i64 extent : shape) {
+    if (extent < 0) refuse("a negative extent in " + shape_text(shape));
+    empty |= extent == 0;
+    too_many |= __builtin_mul_overflow(bytes, max(extent, 1), &bytes);
+  }
+  if (too_many) refuse_overflow("the size of an array");
+  if (!empty) refuse_overflow("the place of an element");
+  return {};
+}
+
 }  // namespace
 
 bool is_host(DLDevice device) { return type_number(device) == kDLCPU && device.device_id == 0; }
@@ -64,23 +78,17 @@ std::size_t byte_count(const DLTensor& tensor) {
 
 Reach reach(std::span<const i64> shape, std::span<const i64> strides, i64 element_bytes) {
   i64 first = 0, end = element_bytes, bytes = element_bytes;
-  bool negative = false, too_many = false, too_far = false, empty = false;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     const i64 extent = shape[axis];
-    negative |= extent < 0;
-    empty |= extent == 0;
-    if (extent <= 1) continue;
-    i64 step = 0, steps = 0;
-    too_many |= __builtin_mul_overflow(bytes, extent, &bytes);
-    too_far |= __builtin_mul_overflow(strides[axis], element_bytes, &step);
-    too_far |= __builtin_mul_overflow(step, extent - 1, &steps);
-    too_far |= __builtin_add_overflow(first, min(steps, 0), &first);
-    too_far |= __builtin_add_overflow(end, max(steps, 0), &end);
+    i64 steps = 0;
+    if (extent < 1 || __builtin_mul_overflow(bytes, extent, &bytes) ||
+        __builtin_mul_overflow(strides[axis], extent - 1, &steps) ||
+        __builtin_mul_overflow(steps, element_bytes, &steps) ||
+        (steps < 0 ? __builtin_add_overflow(first, steps, &first)
+                   : __builtin_add_overflow(end, steps, &end))) {
+      return reach_of_nothing(shape, element_bytes);
+    }
   }
-  if (negative) refuse("a negative extent in " + shape_text(shape));
-  if (too_many) refuse_overflow("the size of an array");
-  if (empty) return {};
-  if (too_far) refuse_overflow("the place of an element");
   return {first, end};
 }
 
