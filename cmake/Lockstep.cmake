@@ -139,7 +139,8 @@ endfunction()
 # lockstep_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABEL <label>])
 # A GoogleTest executable <build>/tests/<name> with one CTest test per case in it. Its test names
 # start with <name>, so that `ctest -R <name>` selects it; `ctest -L <label>` selects by kind. (One
-# label only: CMake 3.25 loses the others of a discovered test.) A no-op without LOCKSTEP_TESTS.
+# label only: CMake 3.25 loses the others of a discovered test.) The target tests_of_<room> builds
+# all of a top-level room. A no-op without LOCKSTEP_TESTS.
 function(lockstep_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;LIBRARIES")
   _lockstep_check_arguments(lockstep_test)
@@ -154,6 +155,13 @@ function(lockstep_test name)
   if(arg_LABEL)
     list(APPEND properties LABELS "${arg_LABEL}")
   endif()
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${LOCKSTEP_ROOT}"
+    OUTPUT_VARIABLE room)
+  string(REGEX REPLACE "/.*" "" room "${room}")
+  if(NOT TARGET tests_of_${room})
+    add_custom_target(tests_of_${room})
+  endif()
+  add_dependencies(tests_of_${room} ${name})
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY "${LOCKSTEP_ROOT}" PROPERTIES ${properties})
 endfunction()

@@ -77,9 +77,11 @@ void count(Report& r, const Item& item, const ItemResult& result) {
   }
 }
 
-// Every kernel that the manifest calls runnable ran, and every kernel that ran is in the manifest.
+// Every kernel that ran is in the manifest, and every kernel that the manifest calls runnable ran,
+// where the cases are enough to reach them all.
 void judge_paths(Report& r, const Manifest& m, const Selection& s) {
-  if (!s.wants(kPathsCovered) || !s.cases.empty() || s.budget > 0 || !m.stated()) return;
+  if (!s.wants(kPathsCovered) || !m.stated()) return;
+  const bool reaching = s.cases.empty() && s.budget == 0;
   const auto fail = [&](const std::string& op, const std::string& text) {
     ++r.cells[op][std::string(kPathsCovered)].failed;
     r.failures.push_back({op, std::string(kPathsCovered), "", text, 1, {}, {}, {}});
@@ -89,7 +91,7 @@ void judge_paths(Report& r, const Manifest& m, const Selection& s) {
     for (const auto& [op, n] : r.executed_legal) selected = selected || k.op == op || k.op == "*";
     for (const auto& [op, paths] : r.paths)
       ran = ran || ((k.op == op || k.op == "*") && paths.contains(k.name));
-    if (!selected || !k.runnable) continue;
+    if (!reaching || !selected || !k.runnable) continue;
     ++r.cells[k.op][std::string(kPathsCovered)].judged;
     if (!ran) fail(k.op, "kernel '" + k.name + "' (isa " + k.isa + ") never ran");
   }
@@ -203,6 +205,7 @@ Report judge(const std::string& backend, const Selection& selection, const std::
     failed += result.outcome != Outcome::passed;
     ++done;
     if (conduct.progress) conduct.progress(done, static_cast<i64>(put.size()), failed);
+    return failed == 0 || !conduct.until_failure;
   };
   const int jobs = conduct.jobs > 0
                        ? conduct.jobs

@@ -8,11 +8,13 @@
 
 namespace lockstep::judge {
 
-/// How a run is carried out; none of it changes a verdict.
+/// How a run is carried out; none of it makes a backend pass or fail.
 struct Conduct {
   Limits limits;
   int jobs = 0;  ///< processes; 0: as many as processors
   bool shrink = true;
+  /// Ends the run with the first case that fails; those after it are missing from the report.
+  bool until_failure = false;
   std::function<void(i64 done, i64 all, i64 failed)> progress;
 };
 

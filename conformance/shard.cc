@@ -182,11 +182,11 @@ Child start_child(const std::vector<Child>& others, const std::function<void(int
 class Collector {
  public:
   Collector(std::vector<Child>& children,
-            const std::function<void(std::size_t, const ItemResult&)>& take)
+            const std::function<bool(std::size_t, const ItemResult&)>& take)
       : children_(children), take_(take) {}
 
   ShardTotals run() {
-    while (open() > 0) {
+    while (!enough_ && open() > 0) {
       std::vector<pollfd> fds;
       for (const Child& c : children_) fds.push_back({c.done ? -1 : c.fd, POLLIN, 0});
       if (poll(fds.data(), fds.size(), -1) < 0) continue;
@@ -225,16 +225,17 @@ class Collector {
     } else {
       ItemResult r = from_json(j);
       waiting_.emplace(j["n"].get<std::size_t>(), std::move(r));
-      for (auto at = waiting_.begin(); at != waiting_.end() && at->first == next_;
+      for (auto at = waiting_.begin(); !enough_ && at != waiting_.end() && at->first == next_;
            at = waiting_.erase(at))
-        take_(next_++, at->second);
+        enough_ = !take_(next_++, at->second);
     }
   }
 
   std::vector<Child>& children_;
-  const std::function<void(std::size_t, const ItemResult&)>& take_;
+  const std::function<bool(std::size_t, const ItemResult&)>& take_;
   std::map<std::size_t, ItemResult> waiting_;
   std::size_t next_ = 0;
+  bool enough_ = false;
   ShardTotals totals_;
 };
 
@@ -288,7 +289,7 @@ ItemResult judge_trial(const Trial& t, const Selection& selection) {
 ShardTotals judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
                                const TrialPlan& plan, const Selection& selection,
                                const Conduct& conduct, int jobs,
-                               const std::function<void(std::size_t, const ItemResult&)>& take) {
+                               const std::function<bool(std::size_t, const ItemResult&)>& take) {
   jobs = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(jobs), items.size()));
   std::vector<Child> children;
   for (int k = 0; k < jobs; ++k) {

@@ -29,7 +29,7 @@ struct ShardTotals {
 ShardTotals judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
                                const TrialPlan& plan, const Selection& selection,
                                const Conduct& conduct, int jobs,
-                               const std::function<void(std::size_t, const ItemResult&)>& take);
+                               const std::function<bool(std::size_t, const ItemResult&)>& take);
 
 /// Judges one trial by the selected properties.
 ItemResult judge_trial(const Trial& t, const Selection& selection);

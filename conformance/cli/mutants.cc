@@ -15,6 +15,7 @@ struct MutantOptions {
   std::string backend = "faulty", only = "*", json_file;
   Selection selection;
   Conduct conduct;
+  SourceMutants source;
   bool quiet = false, until_dead = false;
 };
 
@@ -77,6 +78,7 @@ Fate judge_mutant(const MutantOptions& o, const Mutant& m, Cases& cases) {
   Conduct c = o.conduct;
   c.limits.set["mutant"] = m.name;
   c.shrink = false;
+  c.until_failure = o.until_dead;
   Report r;
   for (i64 budget : stages(o, m)) {
     s.budget = budget;
@@ -87,8 +89,8 @@ Fate judge_mutant(const MutantOptions& o, const Mutant& m, Cases& cases) {
     if (r.exit != Exit::pass) break;
   }
   if (r.exit == Exit::judge_broke) throw std::runtime_error("the judge broke on mutant " + m.name);
-  Fate f{m, r.exit == Exit::fail, {}, 0, 0};
-  f.kills = r.counts.failed + r.counts.crashed + r.counts.timed_out;
+  const i64 kills = r.counts.failed + r.counts.crashed + r.counts.timed_out;
+  Fate f{m, r.exit == Exit::fail || kills > 0, {}, kills, 0};
   f.executed = r.counts.executed;
   if (!r.failures.empty()) f.property = r.failures[0].property;
   return f;
@@ -122,6 +124,10 @@ json fate_json(const Fate& f) {
 }
 
 int run(MutantOptions& o) {
+  if (!o.source.room.empty()) {
+    o.source.json_file = o.json_file;
+    return run_source_mutants(o.source, o.selection.seed, o.quiet);
+  }
   finish_selection(o.selection);
   std::vector<Mutant> mutants = mutants_of(o.backend, o.conduct.limits);
   std::erase_if(mutants, [&](const Mutant& m) { return !glob(o.only, m.name); });
@@ -165,7 +171,8 @@ void add_mutants(CLI::App& app, Session& session) {
   verb->add_option("--json", o->json_file, "write every mutant's fate as JSON");
   verb->add_flag("--quiet", o->quiet, "only the totals");
   verb->add_flag("--until-dead", o->until_dead,
-                 "judge each by ever more of its cases, only until it is dead");
+                 "judge each only until the first case that kills it");
+  add_source_mutants(*verb, o->source);
   verb->callback([o, &session] { session.exit = run(*o); });
 }
 

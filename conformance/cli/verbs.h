@@ -34,6 +34,16 @@ void finish_selection(Selection& s);
 /// Options that say how a backend is treated.
 void add_conduct(CLI::App& verb, Conduct& c);
 
+/// What `mutants --source` is asked for.
+struct SourceMutants {
+  std::string room, tree = ".", work, json_file;
+  i64 mutants = 20;
+};
+/// Options of `mutants` that make it mutate sources.
+void add_source_mutants(CLI::App& verb, SourceMutants& s);
+/// Mutates sources and prints each mutant's fate. @return the exit code.
+int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet);
+
 /// Writes a file whole, or says why not.
 /// @throws std::runtime_error naming the file.
 void write_file(const std::string& path, const std::string& text);

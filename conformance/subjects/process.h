@@ -3,7 +3,9 @@
 #pragma once
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace lockstep::judge {
 
@@ -16,5 +18,12 @@ std::string end_process(pid_t pid);
 
 /// The same for a process that has closed its end already: gives it a moment to end by itself.
 std::string reap_process(pid_t pid);
+
+/// Runs a command, in a process group of its own that ends with it, for at most so many seconds.
+/// What it prints is left in a file, without what the command before left there.
+/// @return nothing if it ended with status 0, else in words how it ended.
+/// @throws std::runtime_error if there can be no process.
+std::optional<std::string> run_logged(const std::vector<std::string>& command, double seconds,
+                                      const std::string& log);
 
 }  // namespace lockstep::judge

@@ -11,4 +11,15 @@ inline void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in:\n" << text;
 }
 
+/// Expects an error of the type whose text has the part.
+template <class Error, class Call>
+void expect_throws(const Call& call, const std::string& part) {
+  try {
+    call();
+    ADD_FAILURE() << "no error that says '" << part << "'";
+  } catch (const Error& e) {
+    expect_contains(e.what(), part);
+  }
+}
+
 }  // namespace lockstep::judge

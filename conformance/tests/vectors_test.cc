@@ -13,6 +13,7 @@
 
 #include "conformance/cases/mutate.h"
 #include "conformance/golden/vector_cases.h"
+#include "conformance/tests/expect.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -193,12 +194,8 @@ TEST_F(Vectors, LoadRefusesADirectoryWithoutVectors) {
 
 TEST_F(Vectors, LoadNamesTheFileThatBelongsToAnotherOperator) {
   fs::copy_file(kFrozen + "/relu.json", file("sum.json"));
-  try {
-    load_vectors(directory());
-    FAIL();
-  } catch (const UsageError& e) {
-    EXPECT_NE(std::string(e.what()).find("sum.json: has the vectors of relu"), std::string::npos);
-  }
+  expect_throws<UsageError>([&] { load_vectors(directory()); },
+                            "sum.json: has the vectors of relu");
 }
 
 // A file of one test of concatenate with every fill, at several precisions and positions.

@@ -1,0 +1,191 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "conformance/cli/verbs.h"
+#include "conformance/mutator/campaign.h"
+#include "conformance/places.h"
+
+namespace lockstep::judge {
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+using Words = std::vector<std::string>;
+
+constexpr i64 kRequiredPercent = 95;
+constexpr const char* kExplanations = "conformance/mutator/survivors.toml";
+
+// Warnings are off: what a mutant leaves unused is no reason to call it no program.
+Words configured(const char* tests) {
+  return {"-G",
+          "Ninja",
+          "-DCMAKE_BUILD_TYPE=Release",
+          "-DCMAKE_CXX_FLAGS=-w",
+          "-DLOCKSTEP_CUDA=OFF",
+          "-DLOCKSTEP_BENCH=OFF",
+          "-DLOCKSTEP_DOCS=OFF",
+          std::string("-DLOCKSTEP_TESTS=") + tests};
+}
+
+MutantTest check(const std::string& judge, const std::string& backend, int tier) {
+  return {fmt::format("check at tier {}", tier),
+          {judge, "check", backend, "--tier", std::to_string(tier), "--no-shrink", "--quiet",
+           "--timeout", "10", "--start-timeout", "60"}};
+}
+
+// The programs of tests_of_<room>, run where they find their files.
+std::vector<MutantTest> test_programs(const std::string& build) {
+  std::vector<MutantTest> all;
+  for (const auto& entry : fs::directory_iterator(build + "/tests"))
+    if (entry.is_regular_file())
+      all.push_back(
+          {entry.path().filename(),
+           {"cmake", "-E", "chdir", build + "/../tree", entry.path(), "--gtest_brief=1"}});
+  std::sort(all.begin(), all.end(),
+            [](const MutantTest& a, const MutantTest& b) { return a.name < b.name; });
+  return all;
+}
+
+// A backend is judged by the program that runs now.
+MutantRoom cpu_room() {
+  const std::string product = "lib/lockstep/cpu.so";
+  return {"backends/cpu",
+          configured("OFF"),
+          {"lockstep_backend_cpu"},
+          {product},
+          [=](const std::string& build) -> std::vector<MutantTest> {
+            const std::string judge = program_directory() + "/lockstep",
+                              cpu = build + "/" + product;
+            return {check(judge, cpu, 0), check(judge, cpu, 1)};
+          }};
+}
+
+// The specification is judged by the vectors, by its own tests, and by the judge made of it.
+MutantRoom spec_room() {
+  return {"spec",
+          configured("ON"),
+          {"lockstep", "lockstep_backend_cpu", "tests_of_spec"},
+          {"bin/lockstep", "lib/lockstep/cpu.so"},
+          [](const std::string& build) {
+            const std::string judge = build + "/bin/lockstep";
+            std::vector<MutantTest> all = {{"vectors check", {judge, "vectors", "check"}}};
+            for (MutantTest& t : test_programs(build)) all.push_back(std::move(t));
+            all.push_back(check(judge, "cpu", 0));
+            all.push_back(check(judge, "cpu", 1));
+            all.push_back({"cover", {judge, "cover"}});
+            return all;
+          }};
+}
+
+MutantRoom conformance_room() {
+  return {"conformance",
+          configured("ON"),
+          {"lockstep", "lockstep_backend_cpu", "lockstep_backend_faulty", "tests_of_conformance"},
+          {"bin/lockstep"},
+          [](const std::string& build) {
+            const std::string judge = build + "/bin/lockstep";
+            std::vector<MutantTest> all = {
+                {"vectors check", {judge, "vectors", "check"}},
+                check(judge, "cpu", 0),
+                {"mutants", {judge, "mutants", "relu.*", "--tier", "0", "--quiet"}}};
+            for (MutantTest& t : test_programs(build)) all.push_back(std::move(t));
+            return all;
+          }};
+}
+
+std::vector<MutantRoom> rooms() { return {cpu_room(), spec_room(), conformance_room()}; }
+
+struct Score {
+  i64 dead = 0, survived = 0, unexplained = 0, equivalent = 0, not_compiled = 0;
+  i64 judged() const { return dead + survived; }
+  i64 tenths() const { return judged() ? 1000 * dead / judged() : 0; }
+  Exit exit() const {
+    if (judged() == 0) return Exit::incomplete;
+    return unexplained == 0 && tenths() >= 10 * kRequiredPercent ? Exit::pass : Exit::fail;
+  }
+};
+
+Score score_of(const std::vector<SourceFate>& fates) {
+  Score s;
+  for (const SourceFate& f : fates) {
+    s.dead += f.state == SourceFate::dead;
+    s.survived += f.state == SourceFate::survived;
+    s.unexplained += f.state == SourceFate::survived && f.detail.empty();
+    s.equivalent += f.state == SourceFate::equivalent;
+    s.not_compiled += f.state == SourceFate::not_compiled;
+  }
+  return s;
+}
+
+void print_fate(const SourceFate& f) {
+  fmt::print("{:<12} {}:{} {}\n    - {}\n    + {}\n", name_of(f.state), f.edit.file, f.edit.line,
+             f.edit.kind, f.before, f.after);
+  if (!f.detail.empty()) fmt::print("    {}\n", f.detail);
+  std::fflush(stdout);
+}
+
+std::string report(const SourceMutants& s, u64 seed, const std::vector<SourceFate>& fates) {
+  json rows = json::array();
+  for (const SourceFate& f : fates)
+    rows.push_back({{"file", f.edit.file},
+                    {"line", f.edit.line},
+                    {"kind", f.edit.kind},
+                    {"before", f.before},
+                    {"after", f.after},
+                    {"state", name_of(f.state)},
+                    {"detail", f.detail}});
+  const Score score = score_of(fates);
+  return json{{"source", s.room},
+              {"seed", seed},
+              {"dead", score.dead},
+              {"survived", score.survived},
+              {"equivalent", score.equivalent},
+              {"not_compiled", score.not_compiled},
+              {"mutants", rows}}
+             .dump(1) +
+         "\n";
+}
+
+}  // namespace
+
+void add_source_mutants(CLI::App& verb, SourceMutants& s) {
+  Words names;
+  for (const MutantRoom& r : rooms()) names.push_back(r.path);
+  verb.add_option("--source", s.room,
+                  "mutate these sources instead: one random mistake at a time, built and tested")
+      ->check(CLI::IsMember(names));
+  verb.add_option("--n", s.mutants, "with --source: so many that compile and are no equivalents")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb.add_option("--tree", s.tree, "with --source: the project's sources")->capture_default_str();
+  verb.add_option("--work", s.work,
+                  "with --source: where a copy is built; TREE/build/mutants/ROOM");
+}
+
+int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {
+  Campaign c;
+  c.tree = fs::absolute(s.tree).lexically_normal().string();
+  c.work = fs::absolute(s.work.empty() ? c.tree + "/build/mutants/" + s.room : s.work).string();
+  c.seed = seed;
+  c.mutants = s.mutants;
+  const std::string list = c.tree + "/" + kExplanations;
+  if (fs::exists(list)) c.explanations = read_explanations(list);
+  if (!quiet) c.told = print_fate;
+  std::vector<SourceFate> fates;
+  for (const MutantRoom& room : rooms())
+    if (room.path == s.room) fates = run_campaign(room, c);
+  if (!s.json_file.empty()) write_file(s.json_file, report(s, seed, fates));
+  const Score score = score_of(fates);
+  fmt::print(
+      "{}: {} of {} mutants are dead, {}.{} % of at least {} %; {} survived unexplained\n"
+      "{} equivalent, {} did not compile; seed {}\nexit {} ({})\n",
+      s.room, score.dead, score.judged(), score.tenths() / 10, score.tenths() % 10,
+      kRequiredPercent, score.unexplained, score.equivalent, score.not_compiled, seed,
+      static_cast<int>(score.exit()), word_of(score.exit()));
+  return static_cast<int>(score.exit());
+}
+
+}  // namespace lockstep::judge

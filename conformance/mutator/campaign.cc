@@ -1,0 +1,207 @@
+#include "conformance/mutator/campaign.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "conformance/cases/select.h"
+#include "conformance/subjects/process.h"
+
+namespace lockstep::judge {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A mutant may loop for ever. What is measured on the sources as they are has to do with the
+// machine's other work, so patience is generous.
+constexpr double kPatience = 5, kPatienceSeconds = 30, kBuildSeconds = 3600;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) throw std::runtime_error("cannot read '" + file.string() + "'");
+  return text.str();
+}
+
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error("cannot write '" + file.string() + "'");
+}
+
+bool is_source(const fs::path& p) { return p.extension() == ".cc" || p.extension() == ".h"; }
+
+/// The tree's copy, its build, and what both were without a mistake.
+class Workshop {
+ public:
+  Workshop(const MutantRoom& room, const Campaign& campaign)
+      : room_(room), tree_(fs::path(campaign.work) / "tree"), log_(campaign.work + "/log.txt") {
+    build_ = (fs::path(campaign.work) / "build").string();
+    copy(campaign.tree);
+    std::vector<std::string> configure = {"cmake", "-S", tree_.string(), "-B", build_};
+    configure.insert(configure.end(), room.configure.begin(), room.configure.end());
+    must_pass("configuring", configure);
+    must_pass("building", build_command());
+    pristine_ = products();
+    for (const MutantTest& t : room.tests(build_)) {
+      const auto begin = std::chrono::steady_clock::now();
+      must_pass(t.name, t.command);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      tests_.push_back({t, kPatienceSeconds + kPatience * took.count()});
+    }
+  }
+
+  std::vector<Edit> edits() const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(tree_ / room_.path)) {
+      const fs::path relative = fs::relative(entry.path(), tree_ / room_.path);
+      const bool test = std::find(relative.begin(), relative.end(), "tests") != relative.end();
+      if (entry.is_regular_file() && !test && is_source(entry.path()))
+        files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    std::vector<Edit> all;
+    for (const fs::path& file : files) {
+      std::vector<Edit> more = edits_of(fs::relative(file, tree_).string(), text_of(file));
+      std::move(more.begin(), more.end(), std::back_inserter(all));
+    }
+    return all;
+  }
+
+  SourceFate judge(const Edit& edit) {
+    const fs::path file = tree_ / edit.file;
+    const std::string text = text_of(file), mutant = edited(text, edit);
+    SourceFate fate{edit, SourceFate::dead, line_of(text, edit), line_of(mutant, edit), {}};
+    write(file, mutant);
+    try {
+      put_to_tests(fate);
+    } catch (...) {
+      write(file, text);
+      throw;
+    }
+    write(file, text);
+    return fate;
+  }
+
+ private:
+  struct TimedTest {
+    MutantTest test;
+    double seconds;
+  };
+
+  void copy(const fs::path& from) {
+    if (!fs::is_directory(from / room_.path) || !fs::exists(from / "CMakeLists.txt"))
+      throw UsageError("'" + from.string() + "' has no " + room_.path + " to mutate");
+    fs::create_directories(tree_);
+    for (const auto& entry : fs::directory_iterator(from)) {
+      const std::string name = entry.path().filename();
+      if (name == ".git" || name == "build") continue;
+      sync(entry.path(), tree_ / name);
+    }
+  }
+
+  // Keeps files that are equal already, so that a second campaign builds only what changed.
+  static void sync(const fs::path& from, const fs::path& to) {
+    if (fs::is_directory(from)) {
+      fs::create_directories(to);
+      for (const auto& entry : fs::directory_iterator(to))
+        if (!fs::exists(from / entry.path().filename())) fs::remove_all(entry.path());
+      for (const auto& entry : fs::directory_iterator(from))
+        sync(entry.path(), to / entry.path().filename());
+    } else if (!fs::exists(to) || text_of(from) != text_of(to)) {
+      fs::copy_file(from, to, fs::copy_options::overwrite_existing);
+    }
+  }
+
+  std::vector<std::string> build_command() const {
+    std::vector<std::string> words = {"cmake", "--build", build_, "--target"};
+    words.insert(words.end(), room_.targets.begin(), room_.targets.end());
+    return words;
+  }
+
+  void must_pass(const std::string& what, const std::vector<std::string>& command) const {
+    if (const auto failure = run_logged(command, kBuildSeconds, log_))
+      throw std::runtime_error(
+          fmt::format("{} the unchanged sources {}; see {}", what, *failure, log_));
+  }
+
+  std::string products() const {
+    std::string all;
+    for (const std::string& p : room_.products) all += sha256(text_of(fs::path(build_) / p));
+    return all;
+  }
+
+  void put_to_tests(SourceFate& fate) {
+    if (run_logged(build_command(), kBuildSeconds, log_)) {
+      fate.state = SourceFate::not_compiled;
+      return;
+    }
+    if (products() == pristine_) {
+      fate.state = SourceFate::equivalent;
+      fate.detail = "the same program";
+      return;
+    }
+    for (const TimedTest& t : tests_) {
+      if (const auto failure = run_logged(t.test.command, t.seconds, log_)) {
+        fate.detail = t.test.name + " " + *failure;
+        return;
+      }
+    }
+    fate.state = SourceFate::survived;
+  }
+
+  const MutantRoom& room_;
+  fs::path tree_;
+  std::string build_, log_, pristine_;
+  std::vector<TimedTest> tests_;
+};
+
+void explain(SourceFate& fate, const std::vector<Explanation>& list) {
+  if (fate.state != SourceFate::survived) return;
+  for (const Explanation& e : list) {
+    if (e.file != fate.edit.file || e.before != fate.before || e.after != fate.after) continue;
+    if (e.equivalent) fate.state = SourceFate::equivalent;
+    fate.detail = e.reason;
+  }
+}
+
+}  // namespace
+
+string_view name_of(SourceFate::State s) {
+  switch (s) {
+    case SourceFate::dead:
+      return "dead";
+    case SourceFate::survived:
+      return "SURVIVED";
+    case SourceFate::equivalent:
+      return "equivalent";
+    case SourceFate::not_compiled:
+      return "not compiled";
+  }
+  return {};
+}
+
+std::vector<SourceFate> run_campaign(const MutantRoom& room, const Campaign& campaign) {
+  Workshop workshop(room, campaign);
+  std::vector<Edit> edits = workshop.edits();
+  for (std::size_t k = edits.size(); k > 1; --k)
+    std::swap(edits[k - 1], edits[word(campaign.seed, 0, k) % k]);
+  std::vector<SourceFate> fates;
+  i64 judged = 0;
+  for (const Edit& edit : edits) {
+    if (judged == campaign.mutants) break;
+    SourceFate fate = workshop.judge(edit);
+    explain(fate, campaign.explanations);
+    judged += fate.state == SourceFate::dead || fate.state == SourceFate::survived;
+    if (campaign.told) campaign.told(fate);
+    fates.push_back(std::move(fate));
+  }
+  return fates;
+}
+
+}  // namespace lockstep::judge

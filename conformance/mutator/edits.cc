@@ -1,0 +1,142 @@
+#include "conformance/mutator/edits.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace lockstep::judge {
+namespace {
+
+struct Swap {
+  string_view before, after, kind;
+};
+
+// Binary operators, between spaces: those of a template or of a pointer have none on one side.
+constexpr Swap kOperators[] = {
+    {"<", "<=", "comparison"},  {"<=", "<", "comparison"},  {">", ">=", "comparison"},
+    {">=", ">", "comparison"},  {"==", "!=", "comparison"}, {"!=", "==", "comparison"},
+    {"+", "-", "arithmetic"},   {"-", "+", "arithmetic"},   {"*", "+", "arithmetic"},
+    {"/", "*", "arithmetic"},   {"%", "/", "arithmetic"},   {"<<", ">>", "arithmetic"},
+    {">>", "<<", "arithmetic"}, {"+=", "-=", "arithmetic"}, {"-=", "+=", "arithmetic"},
+    {"*=", "+=", "arithmetic"}, {"&&", "||", "logic"},      {"||", "&&", "logic"},
+    {"&", "|", "logic"},        {"|", "&", "logic"},        {"^", "|", "logic"},
+};
+
+constexpr Swap kNames[] = {
+    {"min", "max", "bound"},        {"max", "min", "bound"},
+    {"true", "false", "logic"},     {"false", "true", "logic"},
+    {"i64", "i32", "type"},         {"i32", "std::int16_t", "type"},
+    {"int64_t", "int32_t", "type"}, {"int32_t", "int16_t", "type"},
+    {"int16_t", "int8_t", "type"},  {"int8_t", "uint8_t", "type"},
+    {"uint8_t", "int8_t", "type"},  {"u64", "std::uint32_t", "type"},
+};
+
+/// The edits of one file, token by token.
+class Finder {
+ public:
+  Finder(const std::string& file, string_view text) : file_(file), text_(text) {
+    for (const Token& t : tokens(text))
+      if (t.kind != Token::comment && t.kind != Token::directive) tokens_.push_back(t);
+  }
+
+  std::vector<Edit> all() {
+    for (std::size_t k = 0; k < tokens_.size(); ++k) {
+      if (word(k) == "static_assert") {
+        k = closing(k + 1);
+        continue;
+      }
+      if (tokens_[k].kind == Token::number) number(k);
+      if (tokens_[k].kind == Token::punctuation) punctuation(k);
+      if (tokens_[k].kind == Token::name) name(k);
+    }
+    return std::move(edits_);
+  }
+
+ private:
+  string_view word(std::size_t k) const {
+    if (k >= tokens_.size()) return {};
+    return text_.substr(tokens_[k].begin, tokens_[k].end - tokens_[k].begin);
+  }
+
+  void add(std::size_t begin, std::size_t end, std::string replacement, string_view kind) {
+    const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<i64>(begin), '\n');
+    edits_.push_back({file_, begin, end, std::move(replacement), kind, static_cast<int>(line)});
+  }
+  void replace(std::size_t k, std::string replacement, string_view kind) {
+    add(tokens_[k].begin, tokens_[k].end, std::move(replacement), kind);
+  }
+
+  /// The token that closes the parenthesis opened by token k, or the last one.
+  std::size_t closing(std::size_t k) const {
+    int depth = 0;
+    for (; k < tokens_.size(); ++k) {
+      if (word(k) == "(") ++depth;
+      if (word(k) == ")" && --depth == 0) return k;
+    }
+    return tokens_.size() - 1;
+  }
+
+  void number(std::size_t k) {
+    std::string digits(word(k));
+    std::erase(digits, '\'');
+    const bool hex = digits.starts_with("0x");
+    unsigned long long value = 0;
+    const char *begin = digits.data() + (hex ? 2 : 0), *end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(begin, end, value, hex ? 16 : 10);
+    const std::string suffix(stop, end);
+    // A floating-point number, or one beyond 64 bits.
+    if (error != std::errc() || suffix.find('.') != std::string::npos) return;
+    replace(k, std::to_string(value + 1) + suffix, "constant");
+    if (value > 0) replace(k, std::to_string(value - 1) + suffix, "constant");
+  }
+
+  void punctuation(std::size_t k) {
+    const string_view is = word(k);
+    if (is == "++") replace(k, "--", "arithmetic");
+    if (is == "--") replace(k, "++", "arithmetic");
+    const Token& t = tokens_[k];
+    const auto space = [&](std::size_t at) { return text_[at] == ' ' || text_[at] == '\n'; };
+    if (t.begin == 0 || t.end == text_.size() || !space(t.begin - 1) || !space(t.end)) return;
+    for (const Swap& s : kOperators)
+      if (s.before == is) replace(k, std::string(s.after), s.kind);
+  }
+
+  void name(std::size_t k) {
+    const string_view is = word(k);
+    for (const Swap& s : kNames)
+      if (s.before == is && (s.kind != "bound" || word(k + 1) == "("))
+        replace(k, std::string(s.after), s.kind);
+    if ((is == "break" || is == "continue") && word(k + 1) == ";") replace(k, "", "jump");
+    if (is == "if" && word(k + 1) == "(") condition(k + 1, closing(k + 1));
+  }
+
+  void condition(std::size_t open, std::size_t close) {
+    for (std::size_t k = open; k < close; ++k)
+      if (word(k) == ";") return;  // what comes first is a statement
+    const std::size_t begin = tokens_[open].end, end = tokens_[close].begin;
+    add(begin, end, "!(" + std::string(text_.substr(begin, end - begin)) + ")", "condition");
+  }
+
+  std::string file_;
+  string_view text_;
+  std::vector<Token> tokens_;
+  std::vector<Edit> edits_;
+};
+
+}  // namespace
+
+std::vector<Edit> edits_of(const std::string& file, string_view text) {
+  return Finder(file, text).all();
+}
+
+std::string edited(string_view text, const Edit& e) {
+  return std::string(text.substr(0, e.begin)) + e.replacement + std::string(text.substr(e.end));
+}
+
+std::string line_of(string_view text, const Edit& e) {
+  const std::size_t before = text.rfind('\n', e.begin);
+  const std::size_t begin =
+      text.find_first_not_of(' ', before == string_view::npos ? 0 : before + 1);
+  return std::string(text.substr(begin, text.find('\n', e.begin) - begin));
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,179 @@
+// Mutation of sources: what is changed and what is left alone, and a campaign on a tree of one
+// file.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "conformance/cases/case.h"
+#include "conformance/mutator/campaign.h"
+#include "conformance/tests/expect.h"
+#include "conformance/tests/program.h"
+
+namespace lockstep::judge {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// Every line that the edits of a line make of it.
+Strings mutants(const std::string& text) {
+  Strings all;
+  for (const Edit& e : edits_of("a.cc", text)) all.push_back(edited(text, e));
+  return all;
+}
+
+TEST(Edits, ChangeOperatorsBetweenSpaces) {
+  EXPECT_EQ(mutants("a < b"), Strings{"a <= b"});
+  EXPECT_EQ(mutants("a == b"), Strings{"a != b"});
+  EXPECT_EQ(mutants("a + b"), Strings{"a - b"});
+  EXPECT_EQ(mutants("a && b"), Strings{"a || b"});
+  EXPECT_EQ(mutants("++k;"), Strings{"--k;"});
+  EXPECT_EQ(mutants("f<T>(&x, -y, T* z, U&& u)"), Strings{});
+}
+
+TEST(Edits, ChangeConstantsByOne) {
+  EXPECT_EQ(mutants("x[0]"), Strings{"x[1]"});
+  EXPECT_EQ(mutants("1'000u"), (Strings{"1001u", "999u"}));
+  EXPECT_EQ(mutants("0xfful"), (Strings{"256ul", "254ul"}));
+  EXPECT_EQ(mutants("1.5 99999999999999999999"), Strings{});
+}
+
+TEST(Edits, ChangeBoundsTypesConditionsAndJumps) {
+  EXPECT_EQ(mutants("min(a, b)"), Strings{"max(a, b)"});
+  EXPECT_EQ(mutants("x.min"), Strings{});
+  EXPECT_EQ(mutants("i64 a;"), Strings{"i32 a;"});
+  EXPECT_EQ(mutants("if (f(a)) continue;"), (Strings{"if (!(f(a))) continue;", "if (f(a)) ;"}));
+  EXPECT_EQ(mutants("if (auto x = f(); x) g();"), Strings{});
+}
+
+TEST(Edits, LeaveTextCommentsDirectivesAndStaticAssertionsAlone) {
+  EXPECT_EQ(mutants("#if 1 < 2\\\n 3 < 4\n"), Strings{});
+  EXPECT_EQ(mutants("// 1 < 2\n/* 3\n< 4 */"), Strings{});
+  EXPECT_EQ(mutants(R"("1 \" < 2" '<' u8"3" R"x(4 " < 5)x")"), Strings{});
+  EXPECT_EQ(mutants("static_assert(f(1) < 2);"), Strings{});
+}
+
+TEST(Edits, SayWhereTheyAre) {
+  const std::string text = "int a;\n  a = b <\n c;\n";
+  const std::vector<Edit> edits = edits_of("dir/a.cc", text);
+  ASSERT_EQ(edits.size(), 1u);
+  EXPECT_EQ(edits[0].file, "dir/a.cc");
+  EXPECT_EQ(edits[0].line, 2);
+  EXPECT_EQ(line_of(text, edits[0]), "a = b <");
+}
+
+TEST(Edits, OfABrokenTextEnd) {
+  for (const char* text :
+       {"\"", "'", "R\"(", "R\"", "/*", "#", "#\\", "static_assert", "if (", "1'"})
+    EXPECT_LE(tokens(text).size(), 3u) << text;
+}
+
+// A tree of one program, which passes for 1, 2 and 3 alone.
+constexpr const char* kProgram =
+    "int main(int n, char**) {\n"
+    "  if (n < 4) return 0;\n"   // survives where nobody passes 3 words
+    "  const int unused = 7;\n"  // the same program
+    "  return n + 1;\n"
+    "}\n";
+
+class SourceCampaign : public testing::Test {
+ protected:
+  SourceCampaign() {
+    std::filesystem::create_directories(scratch_.path("tree/room/tests"));
+    scratch_.write("tree/room/main.cc", kProgram);
+    scratch_.write("tree/room/tests/main_test.cc", "int not_mutated = 1;\n");
+    scratch_.write("tree/CMakeLists.txt",
+                   "cmake_minimum_required(VERSION 3.20)\nproject(toy CXX)\n"
+                   "add_executable(toy room/main.cc)\n");
+    campaign_.tree = scratch_.path("tree");
+    campaign_.work = scratch_.path("work");
+    campaign_.mutants = 100;
+    room_ = {"room",
+             {"-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"},
+             {"toy"},
+             {"toy"},
+             [this](const std::string& build) -> std::vector<MutantTest> {
+               const std::string toy = build + "/toy";
+               return {{"few", {toy, "1"}}, {"many", {"sh", "-c", "! " + toy + " 1 2 3 4"}}};
+             }};
+  }
+
+  // What became of the mutants, by the lines they made.
+  std::map<std::string, SourceFate> run() {
+    std::map<std::string, SourceFate> fates;
+    for (const SourceFate& f : run_campaign(room_, campaign_)) fates[f.after] = f;
+    return fates;
+  }
+
+  const Scratch scratch_;
+  MutantRoom room_;
+  Campaign campaign_;
+};
+
+TEST_F(SourceCampaign, TellsDeadSurvivingEquivalentAndExplained) {
+  const std::string line = "if (n < 4) return 0;";
+  campaign_.explanations = {{"room/main.cc", line, "if (n < 3) return 0;", "nobody asks", false},
+                            {"room/main.cc", line, "if (n <= 4) return 0;", "nor here", true}};
+  const auto fates = run();
+  EXPECT_EQ(fates.size(), 10u);
+  const SourceFate &dead = fates.at("if (!(n < 4)) return 0;"),
+                   &alive = fates.at("if (n < 5) return 0;");
+  EXPECT_EQ(dead.state, SourceFate::dead);
+  EXPECT_EQ(dead.detail, "few exited with status 3");
+  EXPECT_EQ(alive.state, SourceFate::survived);
+  EXPECT_EQ(alive.detail, "");
+  EXPECT_EQ(fates.at("if (n < 3) return 0;").state, SourceFate::survived);
+  EXPECT_EQ(fates.at("if (n < 3) return 0;").detail, "nobody asks");
+  EXPECT_EQ(fates.at("if (n <= 4) return 0;").state, SourceFate::equivalent);
+  EXPECT_EQ(fates.at("const int unused = 8;").state, SourceFate::equivalent);
+  EXPECT_EQ(text_of_file(scratch_.path("tree/room/main.cc")), kProgram);
+}
+
+TEST_F(SourceCampaign, DrawsTheSameMutantsFromASeed) {
+  campaign_.mutants = 2;
+  const auto first = run(), again = run();
+  campaign_.seed = 2;
+  const auto other = run();
+  const auto lines = [](const auto& fates) {
+    Strings all;
+    for (const auto& [line, fate] : fates) all.push_back(line);
+    return all;
+  };
+  EXPECT_EQ(lines(first), lines(again));
+  EXPECT_NE(lines(first), lines(other));
+}
+
+TEST_F(SourceCampaign, RefusesATreeThatFailsAsItIs) {
+  room_.tests = [](const std::string&) -> std::vector<MutantTest> {
+    return {{"nothing", {"false"}}};
+  };
+  expect_throws<std::runtime_error>([&] { run(); }, "nothing the unchanged sources exited with");
+  room_.path = "nowhere";
+  expect_throws<UsageError>([&] { run(); }, "has no nowhere to mutate");
+}
+
+TEST(Explanations, AreReadOrRefusedWithTheirPlace) {
+  const Scratch scratch;
+  const std::string good =
+      "[[mutant]]\nfile = 'a.cc'\nbefore = 'b'\nafter = 'c'\nreason = 'd'\nequivalent = true\n";
+  const auto read = [&](const std::string& text) {
+    return read_explanations(scratch.write("list.toml", text));
+  };
+  EXPECT_TRUE(read("# nothing survives\n").empty());
+  const std::vector<Explanation> list = read(good + good);
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[1].after, "c");
+  EXPECT_TRUE(list[1].equivalent);
+  const auto refused = [&](const std::string& text, const std::string& says) {
+    expect_throws<UsageError>([&] { read(text); }, says);
+  };
+  refused("[[mutant]]\nfile = 1\n", "list.toml:2: 'file' is no key of [[mutant]]");
+  refused("[[mutant]]\nline = 'x'\n", "list.toml:2: 'line' is no key");
+  refused("\n[[mutant]]\nfile = 'x'\n", "list.toml:2: a mutant needs");
+  refused("[mutant]\n", "[[mutant]] tables and nothing else");
+  refused(good + "[[mutant\n", "list.toml:7: ");
+}
+
+}  // namespace
+}  // namespace lockstep::judge
