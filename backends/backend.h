@@ -170,6 +170,11 @@ typedef struct {
                      const ls_tensor* entries, uint32_t n_entries, const uint32_t* feeds,
                      uint32_t n_feeds, const uint32_t* heads, uint32_t n_heads, ls_plan** plan,
                      uint64_t* scratch_bytes, ls_status* status);
+  /**
+   * (optional) Among how many threads a call may be shared, which is what the option `threads`
+   * came to.
+   */
+  uint32_t (*threads)(const ls_backend* self);
 } ls_api;
 
 /** The one exported symbol. The table lives as long as the library is loaded. */

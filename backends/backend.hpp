@@ -180,6 +180,9 @@ struct Functions {
   static const char* path(const ls_plan* plan) {
     return reinterpret_cast<const DevicePlan*>(plan)->path();
   }
+  static uint32_t threads(const ls_backend* b) {
+    return static_cast<uint32_t>(reinterpret_cast<const Backend*>(b)->threads());
+  }
   static int32_t infer(ls_backend* b, const char* op, const ls_attr* attrs, uint32_t n_attrs,
                        const ls_tensor* in, uint32_t n_in, ls_tensor* out, uint32_t* n_out,
                        ls_status* s) {
@@ -200,9 +203,10 @@ struct Functions {
 }  // namespace detail
 
 /// The ABI's table for a class with `static const char* manifest()`, a constructor from Options,
-/// `std::unique_ptr<Plan> prepare(const Call&)` and, if it infers, `std::vector<TensorType>
-/// infer(const Call&)`. A device's class prepares a `std::unique_ptr<DevicePlan>` and has `alloc`,
-/// `free`, `upload`, `download`, `stream` and `wait` as the ABI has, less `self` and `status`.
+/// `std::unique_ptr<Plan> prepare(const Call&)`, if it infers, `std::vector<TensorType>
+/// infer(const Call&)`, and if it has a number of threads, `int threads() const`. A device's class
+/// prepares a `std::unique_ptr<DevicePlan>` and has `alloc`, `free`, `upload`, `download`, `stream`
+/// and `wait` as the ABI has, less `self` and `status`.
 template <class Backend>
 const ls_api* table() {
   using F = detail::Functions<Backend>;
@@ -226,6 +230,7 @@ const ls_api* table() {
     t.release = F::release;
     t.path = F::path;
     if constexpr (requires(Backend & b, const Call& c) { b.infer(c); }) t.infer = F::infer;
+    if constexpr (requires(const Backend& b) { b.threads(); }) t.threads = F::threads;
     return t;
   }();
   return &api;

@@ -22,6 +22,7 @@ struct Claims {
   std::vector<std::string> layouts = {"compact", "strided"};
   std::string determinism = "D2";
   std::string errors = "label";  ///< "label", "class" or "none"
+  int threads = 64;              ///< the most that the option `threads` takes, where there is one
 };
 
 namespace detail {
@@ -55,13 +56,16 @@ inline std::string manifest_of(const std::string& name, const std::vector<Kernel
   std::string claimed = list(operators);
   claimed.front() = '{';
   claimed.back() = '}';
+  const bool counted = std::find(options.begin(), options.end(), "threads") != options.end();
+  const std::string threads =
+      counted ? ", \"threads\": [1, " + std::to_string(claims.threads) + "]" : "";
   return "{\"schema\": 1, \"name\": " + in_quotes(name) +
          ", \"version\": " + in_quotes(LOCKSTEP_VERSION) + ", \"device\": " + in_quotes(device) +
          ", \"options\": " + list(detail::all_in_quotes(options)) + ", \"kernels\": " + list(rows) +
          ", \"claims\": {\"operators\": " + claimed +
          ", \"layouts\": " + list(detail::all_in_quotes(claims.layouts)) +
          ", \"determinism\": " + in_quotes(claims.determinism) +
-         ", \"errors\": " + in_quotes(claims.errors) + "}}";
+         ", \"errors\": " + in_quotes(claims.errors) + threads + "}}";
 }
 
 /// An option that is a decimal number of lo..hi. @throws LogicError `option.<key>` if it is not.

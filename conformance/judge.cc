@@ -6,6 +6,7 @@
 #include <cctype>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "conformance/property.h"
 #include "conformance/shard.h"
@@ -20,9 +21,20 @@ std::vector<std::string> isas_of(const Manifest& m) {
   std::set<std::string> isas;
   for (const KernelInfo& k : m.kernels)
     if (k.runnable) isas.insert(k.isa);
-  const bool option = std::find(m.options.begin(), m.options.end(), "isa") != m.options.end();
-  if (!option || isas.size() < 2) return {};
+  if (!m.has_option("isa") || isas.size() < 2) return {};
   return {isas.begin(), isas.end()};
+}
+
+// The numbers of threads to force: few, some that divide nothing, and more than this machine has
+// processors.
+std::set<i64> threads_of(const Manifest& m) {
+  if (!m.has_option("threads")) return {};
+  std::vector<i64> wanted = {1, 2, 3, 7, 16};
+  while (std::cmp_less_equal(wanted.back(), std::thread::hardware_concurrency()))
+    wanted.push_back(2 * wanted.back());
+  std::set<i64> counts;
+  for (i64 n : wanted) counts.insert(clamp(n, m.threads.min, m.threads.max));
+  return counts;
 }
 
 void describe_subject(Report& r, const std::string& backend, const Manifest& m) {
@@ -114,6 +126,42 @@ void judge_floor(Report& r, const Manifest& m, const Selection& s) {
   }
 }
 
+// The instruction sets of which this machine can run no kernel.
+std::set<std::string> lacking(const Manifest& m) {
+  std::set<std::string> isas;
+  for (const KernelInfo& k : m.kernels) isas.insert(k.isa);
+  for (const KernelInfo& k : m.kernels)
+    if (k.runnable) isas.erase(k.isa);
+  return isas;
+}
+
+// An instruction set that this machine lacks is refused by its name: to run another in its place
+// would prove nothing about either. A case of the run is used to ask.
+void judge_refusals(Report& r, Subject& subject, const Selection& s,
+                    const std::vector<const Item*>& put) {
+  const Manifest& m = subject.manifest();
+  const auto any = std::find_if(put.begin(), put.end(), [](const Item* i) { return i->runs(); });
+  if (!s.wants(kIsa.name) || !s.cases.empty() || !m.has_option("isa") || any == put.end()) return;
+  const Case& c = (*any)->call;
+  const std::string isa_property(kIsa.name);
+  for (const std::string& isa : lacking(m)) {
+    const Answer a = subject.execute(c, inputs_of(c), c.op->infer(c.attributes(), c.types()),
+                                     {.config = subject.configure({{"isa", isa}})});
+    ++r.counts.calls;
+    Cell& cell = r.cells["*"][isa_property];
+    ++cell.judged;
+    const bool named = a.message.find(isa) != std::string::npos;
+    if (a.kind == Answer::Kind::logic_error && named) continue;
+    ++cell.failed;
+    Failure& f = r.failures.emplace_back();
+    f.op = "*";
+    f.property = isa_property;
+    f.text = "isa=" + isa + ", which this machine lacks, was not refused by name: answered " +
+             std::string(name_of(a.kind)) + (a.message.empty() ? "" : ": " + a.message);
+    f.count = 1;
+  }
+}
+
 // A word as a shell reads it back, in one line.
 std::string shell_word(const std::string& word) {
   if (printable(word) != word) {
@@ -159,10 +207,23 @@ TrialPlan plan_for(Subject& subject, const Selection& s) {
   plan.layouts = s.wants(kLayout.name) || s.wants(kWritesInBounds.name);
   plan.constants = s.wants(kConstants.name);
   plan.infer = s.wants(kInfers.name);
+  plan.concurrent = s.wants(kConcurrent.name);
+  plan.batch = s.wants(kBatch.name);
+  plan.laws = s.wants(kLaws.name);
+  const auto force = [&](std::vector<Forced>& all, const std::string& option,
+                         const std::string& value) {
+    all.push_back({option, value, subject.configure({{option, value}})});
+  };
   if (s.wants(kIsa.name) || s.wants(kPathsCovered))
-    for (const std::string& isa : isas_of(subject.manifest()))
-      plan.isas.push_back({isa, subject.configure({{"isa", isa}})});
+    for (const std::string& isa : isas_of(subject.manifest())) force(plan.isas, "isa", isa);
+  if (s.wants(kThreads.name))
+    for (i64 n : threads_of(subject.manifest())) force(plan.threads, "threads", std::to_string(n));
   return plan;
+}
+
+void configure(Subject& subject, const TrialPlan& plan) {
+  for (const auto* forced : {&plan.isas, &plan.threads})
+    for (const Forced& f : *forced) subject.configure({{f.option, f.value}});
 }
 
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct) {
@@ -215,6 +276,7 @@ Report judge(const std::string& backend, const Selection& selection, const std::
   r.canaries_flagged = totals.canaries_flagged;
   r.quarantine = totals.quarantine;
   r.counts.missing = static_cast<i64>(put.size()) - done;
+  judge_refusals(r, *subject, selection, put);
   judge_paths(r, subject->manifest(), selection);
   judge_floor(r, subject->manifest(), selection);
   if (conduct.shrink) shrink_failures(r, *subject, plan);

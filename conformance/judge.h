@@ -19,8 +19,11 @@ struct Conduct {
 };
 
 /// What trials include for a selection. Adds a configuration to the subject for each instruction
-/// set that can be forced.
+/// set and each number of threads that can be forced.
 TrialPlan plan_for(Subject& subject, const Selection& s);
+
+/// Adds the configurations of a plan to another subject of the same backend.
+void configure(Subject& subject, const TrialPlan& plan);
 
 /// Judges a backend. One that loading kills is reported as a crash, with every case quarantined.
 /// @throws UsageError for a wrong selection or no backend.

@@ -83,13 +83,25 @@ std::optional<Finding> difference(const std::vector<Tensor>& expected, const Ans
   return std::nullopt;
 }
 
+std::optional<Finding> broken_law(const std::vector<LawTrial>& tried) {
+  for (const LawTrial& l : tried) {
+    const std::string law = fmt::format("the law {} ({})", l.law->label, l.law->text);
+    if (l.failure)
+      return Finding{fmt::format("{} made a call that answered {}: {}", law,
+                                 name_of(l.failure->kind), l.failure->message),
+                     l.failure->kind};
+    if (l.result.kind == reference::LawResult::broken)
+      return Finding{law + " is broken: " + l.result.message, {}};
+  }
+  return std::nullopt;
+}
+
 const std::vector<const Property*>& properties() {
-  static const std::vector<const Property*> all = {&kMatchesVectors, &kMatchesReference,
-                                                   &kDeterministic,  &kWritesAll,
-                                                   &kWritesInBounds, &kInputsUntouched,
-                                                   &kAlignment,      &kLayout,
-                                                   &kConstants,      &kIsa,
-                                                   &kRejects,        &kInfers};
+  static const std::vector<const Property*> all = {
+      &kMatchesVectors,  &kMatchesReference, &kDeterministic, &kWritesAll, &kWritesInBounds,
+      &kInputsUntouched, &kAlignment,        &kLayout,        &kConstants, &kIsa,
+      &kThreads,         &kConcurrent,       &kBatch,         &kLaws,      &kRejects,
+      &kInfers};
   return all;
 }
 

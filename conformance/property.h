@@ -23,7 +23,8 @@ struct Property {
 };
 
 extern const Property kMatchesVectors, kMatchesReference, kDeterministic, kWritesAll,
-    kWritesInBounds, kInputsUntouched, kAlignment, kLayout, kConstants, kIsa, kRejects, kInfers;
+    kWritesInBounds, kInputsUntouched, kAlignment, kLayout, kConstants, kIsa, kThreads, kConcurrent,
+    kBatch, kLaws, kRejects, kInfers;
 
 /// Every property of single trials, in the order of reports.
 const std::vector<const Property*>& properties();
@@ -33,5 +34,8 @@ inline constexpr string_view kPathsCovered = "paths_covered";
 
 /// How an answer differs from the expected outputs; nothing if it does not.
 std::optional<Finding> difference(const std::vector<Tensor>& expected, const Answer& got);
+
+/// How the first broken one of these laws is broken; nothing if they hold.
+std::optional<Finding> broken_law(const std::vector<LawTrial>& tried);
 
 }  // namespace lockstep::judge

@@ -124,7 +124,7 @@ void judge_share(const std::string& backend, const std::vector<const Item*>& ite
         // Loading may kill it here although it did not where the run began.
         if (!subject) {
           subject = open_subject(backend, conduct.limits);
-          for (const IsaConfig& isa : plan.isas) subject->configure({{"isa", isa.isa}});
+          configure(*subject, plan);
         }
         const Trial t = perform(*subject, *items[n], plan);
         result = judge_trial(t, selection);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conformance/subjects/subject.h"
+#include "reference/laws.h"
 
 namespace lockstep::judge {
 
@@ -24,10 +25,17 @@ struct Item {
   bool runs() const { return what == legal || what == vector; }
 };
 
-/// Configurations in which a subject is run beside its own default.
-struct IsaConfig {
-  std::string isa;
-  int config = 0;
+/// A configuration in which a subject is run beside its own default: an option it must obey.
+struct Forced {
+  std::string option, value;
+  int config = 0;  ///< its number, for Run::config
+};
+
+/// A law put to a subject's own outputs, where it says something of them.
+struct LawTrial {
+  const LawInfo* law = nullptr;
+  reference::LawResult result;
+  std::optional<Answer> failure;  ///< of a call that the law made
 };
 
 /// Everything observed of one case.
@@ -36,11 +44,13 @@ struct Trial {
   const Manifest* manifest = nullptr;
   bool watched = false;  ///< memory beside outputs and inputs was watched
   Inferred types;
-  std::vector<Tensor> expected;
+  std::vector<Tensor> expected, expected_other;  ///< expected_other: of every second caller
   Answer base, repeat;
   bool repeated = false;
   std::optional<Answer> unaligned, strided, constant, inferred;
-  std::vector<std::pair<std::string, Answer>> forced;  ///< by the name of the ISA
+  std::vector<std::pair<Forced, Answer>> isas, threads;
+  std::vector<Answer> callers;  ///< of those that ran one plan at once
+  std::vector<LawTrial> batch, laws;
   std::optional<Answer> refusal;
   int calls = 0;  ///< questions put to the backend
 
@@ -48,10 +58,13 @@ struct Trial {
   std::vector<std::pair<std::string, const Answer*>> answers() const;
 };
 
-/// What the trial of each case includes.
+/// What the trial of each case includes. Batches, laws, callers at once and numbers of threads are
+/// tried on some of the cases each, chosen by the case's own seed; a case with its values written
+/// out is put in every way.
 struct TrialPlan {
   bool repeat = true, alignment = true, layouts = true, constants = true, infer = true;
-  std::vector<IsaConfig> isas;
+  bool concurrent = true, batch = true, laws = true;
+  std::vector<Forced> isas, threads;
 };
 
 inline constexpr i32 kPoison = INT32_MIN;  ///< no legal value

@@ -47,7 +47,7 @@ Rig assemble() {
   for (const std::string& isa : isas) {
     Options options{{"isa", isa}};
     if (threads) options["threads"] = "3";
-    rig.plan.isas.push_back({isa, rig.subject->configure(options)});
+    rig.plan.isas.push_back({"isa", isa, rig.subject->configure(options)});
   }
   return rig;
 }

@@ -5,8 +5,8 @@
 namespace lockstep::reference {
 namespace {
 
-// One side of an equation would have a shape or a precision that no tensor has.
-struct BeyondLimits {};
+// One side of an equation would have a shape or a precision that no tensor has, or nobody knows it.
+struct Silence {};
 
 // The law's own text is wrong: it names what is not there, or calls what is not legal.
 struct BrokenLaw : std::runtime_error {
@@ -30,8 +30,12 @@ std::vector<Attr> attributes_of(const OpInfo& op, GivenAttributes given) {
 class Bench : public Machine {
  public:
   Bench(const OpInfo& op, Attributes attrs, const std::vector<Tensor>& in,
-        const std::vector<Tensor>& other, Draw& draw)
-      : op_(op), attrs_(attrs), draw_(draw), inputs_(static_cast<int>(in.size())) {
+        const std::vector<Tensor>& other, Draw& draw, const Respondent& respondent)
+      : op_(op),
+        attrs_(attrs),
+        draw_(draw),
+        respondent_(respondent),
+        inputs_(static_cast<int>(in.size())) {
     terms_.insert(terms_.end(), in.begin(), in.end());
     terms_.insert(terms_.end(), other.begin(), other.end());
   }
@@ -40,7 +44,7 @@ class Bench : public Machine {
   Term input(int k) override { return {k}; }
   Term other(int k) override { return {inputs_ + k}; }
   int outputs() override {
-    if (outputs_.empty()) outputs_ = evaluated(op_, attrs_, {terms_.begin(), others()});
+    if (outputs_.empty()) outputs_ = responded(attrs_, {terms_.begin(), others()});
     return static_cast<int>(outputs_.size());
   }
   Term output(int k) override {
@@ -49,7 +53,7 @@ class Bench : public Machine {
   }
   Term again(const Terms& in, int output) override { return again(attrs_, in, output); }
   Term again(Attributes attrs, const Terms& in, int output) override {
-    return evaluated(op_, attrs, tensors(in)).at(static_cast<std::size_t>(output));
+    return responded(attrs, tensors(in)).at(static_cast<std::size_t>(output));
   }
   Term call(string_view name, const Terms& in, GivenAttributes given, int output) override {
     const OpInfo* op = find_operator(name);
@@ -96,19 +100,44 @@ class Bench : public Machine {
     for (i64 k = 0; k < volume(t.shape); ++k) made.data.push_back(static_cast<i32>(value(k)));
     return keep(std::move(made));
   }
+  std::vector<Term> kept(std::vector<Tensor> tensors) {
+    std::vector<Term> terms;
+    for (Tensor& t : tensors) terms.push_back(keep(std::move(t)));
+    return terms;
+  }
+  [[noreturn]] static void refused(const OpInfo& op, const std::string& label,
+                                   const std::string& message) {
+    const std::string own = std::string(op.name) + ".";
+    if (label == own + "shape" || label == own + "precision") throw Silence();
+    throw BrokenLaw(label + ": " + message);
+  }
   std::vector<Term> evaluated(const OpInfo& op, Attributes attrs, const std::vector<Tensor>& in) {
     Outcome y = evaluate(op, attrs, in);
-    const std::string own = std::string(op.name) + ".";
-    if (y.label == own + "shape" || y.label == own + "precision") throw BeyondLimits();
-    if (y.status != Status::ok) throw BrokenLaw(y.label + ": " + y.message);
-    std::vector<Term> out;
-    for (Tensor& t : y.out) out.push_back(keep(std::move(t)));
-    return out;
+    if (y.status != Status::ok) refused(op, y.label, y.message);
+    return kept(std::move(y.out));
+  }
+  // The same by the respondent, of whom nothing is taken for granted: a value outside its precision
+  // must not reach a call that is legal for values inside.
+  std::vector<Term> responded(Attributes attrs, const std::vector<Tensor>& in) {
+    if (!respondent_) return evaluated(op_, attrs, in);
+    std::vector<Type> types;
+    for (const Tensor& t : in) types.push_back(t.type);
+    const Refusal r = check(op_, attrs, {types.data(), static_cast<int>(types.size())});
+    if (r.refused()) refused(op_, r.label(), "the law's call is illegal");
+    std::optional<std::vector<Tensor>> y = respondent_(attrs, in);
+    if (!y) throw Silence();
+    for (const Tensor& t : *y)
+      for (i32 v : t.data)
+        if (magnitude(v) > max_of(t.type.precision))
+          throw BrokenLaw("a result is " + std::to_string(v) + ", outside its precision " +
+                          std::to_string(t.type.precision));
+    return kept(std::move(*y));
   }
 
   const OpInfo& op_;
   Attributes attrs_;
   Draw& draw_;
+  const Respondent& respondent_;
   int inputs_;
   std::vector<Tensor> terms_;  // inputs, other values for them, then whatever was made
   std::vector<Term> outputs_;
@@ -139,10 +168,10 @@ bool varies(const Tensor& t) {
 }  // namespace
 
 LawResult try_law(const OpInfo& op, int i, Attributes attrs, const std::vector<Tensor>& in,
-                  const std::vector<Tensor>& other, Draw& draw) {
+                  const std::vector<Tensor>& other, Draw& draw, const Respondent& respondent) {
   LawResult r;
   try {
-    Bench bench(op, attrs, in, other, draw);
+    Bench bench(op, attrs, in, other, draw, respondent);
     const Claim claim = op.claim(i, attrs, bench);
     for (int k = 0; k < claim.left.count; ++k) {
       const Tensor &left = bench.of(claim.left.item[k]), &right = bench.of(claim.right.item[k]);
@@ -152,7 +181,7 @@ LawResult try_law(const OpInfo& op, int i, Attributes attrs, const std::vector<T
       r.telling |= varies(left);
     }
     return r;
-  } catch (const BeyondLimits&) {
+  } catch (const Silence&) {
     return {};
   } catch (const BrokenLaw& e) {
     return {LawResult::broken, false, e.what()};

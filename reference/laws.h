@@ -1,6 +1,8 @@
 /// @file
 /// Laws put to the test: the equations that operators state, evaluated by the reference.
 #pragma once
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +13,8 @@ namespace lockstep::reference {
 /// What became of a law at one call.
 struct LawResult {
   enum Kind {
-    silent,  ///< it says nothing of this call, or one side lies beyond what operators can hold
+    silent,  ///< it says nothing of this call, or one side lies beyond what operators can hold, or
+             ///< a call of it was not answered
     holds,
     broken
   } kind = silent;
@@ -19,10 +22,17 @@ struct LawResult {
   std::string message;   ///< how it is broken
 };
 
+/// Somebody else's answer to a legal call of the law's operator: its outputs, of the inferred
+/// types, or nothing where there is none.
+using Respondent =
+    std::function<std::optional<std::vector<Tensor>>(Attributes, const std::vector<Tensor>& in)>;
+
 /// Puts law `i` of an operator to a legal call.
 /// @param other other values for the types of `in`.
 /// @param draw choices that a law leaves open.
+/// @param respondent answers the calls of the law's own operator; without one the reference does,
+/// as it answers those of others.
 LawResult try_law(const OpInfo& op, int i, Attributes attrs, const std::vector<Tensor>& in,
-                  const std::vector<Tensor>& other, Draw& draw);
+                  const std::vector<Tensor>& other, Draw& draw, const Respondent& respondent = {});
 
 }  // namespace lockstep::reference

@@ -32,9 +32,13 @@ std::string mutants_text() {
   return backend::detail::list(rows);
 }
 
+constexpr int kThreadsMax = 64;
+
+std::vector<std::string> option_names() { return {"mutant", "threads"}; }
+
 // "none" makes no mistake: what fails it fails every mutant, and no mutant's death counts.
 std::unique_ptr<Behaviour> chosen(const backend::Options& options) {
-  backend::refuse_options(options, {"mutant"});
+  backend::refuse_options(options, option_names());
   const auto option = options.find("mutant");
   if (option == options.end())
     throw backend::LogicError("option.missing", "the option 'mutant' is required");
@@ -49,17 +53,20 @@ class Faulty {
   static const char* manifest() {
     static const std::string text = [] {
       std::string s = backend::manifest_of("faulty", {{"*", "specification", "portable", true}},
-                                           backend::Claims{}, {"mutant"});
+                                           {.threads = kThreadsMax}, option_names());
       s.pop_back();
       return s + ", \"mutants\": " + mutants_text() + "}";
     }();
     return text.c_str();
   }
-  explicit Faulty(const backend::Options& options) : behaviour_(chosen(options)) {}
+  explicit Faulty(const backend::Options& options) : behaviour_(chosen(options)) {
+    behaviour_->threads = backend::number_option(options, "threads", 1, kThreadsMax, 1);
+  }
   std::unique_ptr<backend::Plan> prepare(const Call& call) {
     return std::make_unique<MutantPlan>(behaviour_, call);
   }
   std::vector<TensorType> infer(const Call& call) { return behaviour_->infer(call); }
+  int threads() const { return behaviour_->reported_threads(); }
 
  private:
   std::shared_ptr<Behaviour> behaviour_;

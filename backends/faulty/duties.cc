@@ -202,6 +202,37 @@ struct RemembersBySize : Behaviour {
   mutable std::map<std::size_t, std::vector<i32>> answers_;
 };
 
+// Shares out whole parts of the output, and forgets what they leave over.
+struct RestOfThreadsUnwritten : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    const Out y = output(call, out);
+    const i64 n = volume(y.shape);
+    std::vector<i32> before;
+    for (i64 k = n - n % threads; k < n; ++k) before.push_back(y.element(k));
+    Behaviour::execute(call, in, out);
+    for (i64 k = n - n % threads; k < n; ++k)
+      y.element(k) = before[static_cast<std::size_t>(k - (n - n % threads))];
+  }
+};
+
+struct ForgetsThreads : Behaviour {
+  int reported_threads() const override { return 1; }
+};
+
+// Notes the tensors of a call in the plan, and waits for its turn with the mutex only then.
+struct BindsBeforeItsTurn : Behaviour {
+  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+    in_ = in;
+    out_ = out;
+    const std::lock_guard hold(busy_);
+    std::this_thread::yield();
+    Behaviour::execute(call, in_, out_);
+  }
+  mutable std::atomic<const i32* const*> in_;
+  mutable std::atomic<i32* const*> out_;
+  mutable std::mutex busy_;
+};
+
 // A backend that treats constants apart: their views in a prepared call have data.
 struct KnowsConstants : Behaviour {
   LegalCall prepare(const Call& call) override {
@@ -403,6 +434,11 @@ constexpr Mutant kDutyMutants[] = {
          made<ConstantsAreBytes>),
     duty("duty.keeps_first_constants", "packed weights cached by operator and size alone",
          made<KeepsFirstConstants>),
+    duty("duty.threads_leave_rest", "count / threads elements each, and nobody takes the remainder",
+         made<RestOfThreadsUnwritten>),
+    duty("duty.forgets_threads", "an option that is read and never used", made<ForgetsThreads>),
+    {"duty.binds_before_its_turn", "*", "RACE",
+     "pointers noted in the plan before the lock is held", nullptr, made<BindsBeforeItsTurn>},
     duty("duty.unlisted_path", "dispatches to a kernel that the manifest does not name",
          made<UnlistedPath>),
     duty("duty.labels_first_rule", "one message for all rules of an operator",

@@ -27,11 +27,14 @@ class Behaviour {
   virtual std::vector<TensorType> infer(const Call& call) { return backend::inferred_types(call); }
   virtual void execute(const LegalCall& call, const i32* const* in, i32* const* out) const;
   virtual const char* path() const { return "specification"; }
+  /// Among how many threads it says that it shares work; nothing here is really shared.
+  virtual int reported_threads() const { return threads; }
+  int threads = 1;
 };
 
 /// A row of the table. The operator is "*" for a duty of every call. The kind is a bug type, as
 /// golden vectors name them, INFER or DUTY; CRASH and HANG mark the mutants that take their process
-/// along.
+/// along, RACE those that are wrong only for several callers at once.
 struct Mutant {
   string_view name, op, kind, provenance;
   /// The wrong meaning of `op`, for a mistake in its values.

@@ -15,12 +15,12 @@ std::optional<Finding> wrong_kernel(const Trial& t, const std::string& isa, cons
 }
 
 std::optional<Finding> inspect_isa(const Trial& t) {
-  for (const auto& [isa, answer] : t.forced) {
+  for (const auto& [forced, answer] : t.isas) {
     std::optional<Finding> f = difference(t.expected, answer);
     if (f)
-      f->text = "with isa=" + isa + ": " + f->text;
+      f->text = "with isa=" + forced.value + ": " + f->text;
     else
-      f = wrong_kernel(t, isa, answer);
+      f = wrong_kernel(t, forced.value, answer);
     if (f) return f;
   }
   return std::nullopt;
@@ -29,6 +29,6 @@ std::optional<Finding> inspect_isa(const Trial& t) {
 }  // namespace
 
 const Property kIsa{"isa", "every instruction set the backend contains gives the same result",
-                    [](const Trial& t) { return !t.forced.empty(); }, inspect_isa};
+                    [](const Trial& t) { return !t.isas.empty(); }, inspect_isa};
 
 }  // namespace lockstep::judge

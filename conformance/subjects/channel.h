@@ -22,9 +22,12 @@ struct Question {
   enum What { execute, refuse, infer } what = execute;
   const OpInfo* op = nullptr;
   bool constants = false;  ///< inputs after the first are given to prepare() already
+  int callers = 1;         ///< that run the plan at once
   int config = 0, attr_count = 0, in_count = 0, out_count = 0;
   Attr attrs[kMaxAttributes];
-  Slot slot[kMaxSlots];  ///< inputs, then outputs
+  Slot slot[kMaxSlots];  ///< inputs, then outputs, of each caller in turn
+
+  int tensors() const { return in_count + out_count; }  ///< of one caller
 };
 
 /// How a worker's answer is coded. `died` is never written: it is what the judge finds otherwise.
@@ -33,6 +36,8 @@ enum Code { kOk, kLogic, kRuntime, kUnsupported, kBroken };
 struct Reply {
   int code = kOk;
   char label[64]{}, text[256]{}, path[128]{};
+  i64 threads = 0;        ///< that the backend says it shares work among
+  bool unsteady = false;  ///< a caller's outputs changed while it made the same call again
   int type_count = 0;
   struct {
     int rank, precision;

@@ -114,30 +114,15 @@ class LibrarySubject : public Subject {
 
   Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
                  const Run& run) override {
-    Question& q = question(Question::execute, c, run.config);
-    q.constants = run.constants;
-    q.out_count = out.count;
-    std::vector<Placed> inputs, outputs;
-    for (int k = 0; k < q.in_count; ++k)
-      inputs.push_back(
-          lay(q.slot[k], in[k].type, place_input(in[k].type, run.layout, c.seed, k), run.base));
-    for (int k = 0; k < out.count; ++k)
-      outputs.push_back(lay(q.slot[q.in_count + k], out[k],
-                            place_output(out[k], run.layout, c.seed, k), run.base));
-    for (std::size_t k = 0; k < inputs.size(); ++k) write(inputs[k], in[k].data, ~run.poison);
-    for (Placed& p : outputs) write(p, {}, ~run.poison, run.poison);
-    for (auto* side : {&inputs, &outputs})
-      for (Placed& p : *side) p.before.assign(p.slot.begin, p.slot.end);
-    Answer a = ask();
-    explain_fault(a, inputs, "input");
-    explain_fault(a, outputs, "output");
-    if (!a.ok()) return a;
-    for (std::size_t k = 0; k < outputs.size(); ++k) a.out.push_back(collect(outputs[k], k, a));
-    for (std::size_t k = 0; k < inputs.size() && a.in_damage.empty(); ++k)
-      if (const char* at = changed(inputs[k]))
-        a.in_damage =
-            "input " + std::to_string(k) + " was written, " + describe_input(inputs[k], at);
-    return a;
+    return execute_for({&in}, c, out, run)[0];
+  }
+
+  std::vector<Answer> execute_at_once(const Case& c, const std::vector<std::vector<Tensor>>& in,
+                                      const Inferred& out, const Run& run) override {
+    if (in.size() * (c.in.size() + static_cast<std::size_t>(out.count)) > kMaxSlots) return {};
+    std::vector<const std::vector<Tensor>*> callers;
+    for (const auto& values : in) callers.push_back(&values);
+    return execute_for(callers, c, out, run);
   }
 
   Answer refuse(const Case& c) override {
@@ -161,6 +146,54 @@ class LibrarySubject : public Subject {
   }
 
  private:
+  // The tensors of one caller.
+  struct Tensors {
+    std::vector<Placed> in, out;
+  };
+
+  std::vector<Answer> execute_for(const std::vector<const std::vector<Tensor>*>& callers,
+                                  const Case& c, const Inferred& out, const Run& run) {
+    Question& q = question(Question::execute, c, run.config);
+    q.constants = run.constants;
+    q.out_count = out.count;
+    q.callers = static_cast<int>(callers.size());
+    std::vector<Tensors> all;
+    for (std::size_t k = 0; k < callers.size(); ++k)
+      all.push_back(lay_call(q.slot + static_cast<int>(k) * q.tensors(), c, *callers[k], out, run));
+    Answer answer = ask();
+    for (const Tensors& t : all) {
+      explain_fault(answer, t.in, "input");
+      explain_fault(answer, t.out, "output");
+    }
+    std::vector<Answer> answers(all.size(), answer);
+    for (std::size_t k = 0; answer.ok() && k < all.size(); ++k) take(answers[k], all[k]);
+    return answers;
+  }
+
+  Tensors lay_call(Slot* slot, const Case& c, const std::vector<Tensor>& in, const Inferred& out,
+                   const Run& run) {
+    Tensors t;
+    for (int k = 0; k < static_cast<int>(in.size()); ++k) {
+      const Type& type = in[static_cast<std::size_t>(k)].type;
+      t.in.push_back(lay(*slot++, type, place_input(type, run.layout, c.seed, k), run.base));
+    }
+    for (int k = 0; k < out.count; ++k)
+      t.out.push_back(lay(*slot++, out[k], place_output(out[k], run.layout, c.seed, k), run.base));
+    for (std::size_t k = 0; k < in.size(); ++k) write(t.in[k], in[k].data, ~run.poison);
+    for (Placed& p : t.out) write(p, {}, ~run.poison, run.poison);
+    for (auto* side : {&t.in, &t.out})
+      for (Placed& p : *side) p.before.assign(p.slot.begin, p.slot.end);
+    return t;
+  }
+
+  // What a caller finds in its memory afterwards.
+  static void take(Answer& a, Tensors& t) {
+    for (std::size_t k = 0; k < t.out.size(); ++k) a.out.push_back(collect(t.out[k], k, a));
+    for (std::size_t k = 0; k < t.in.size() && a.in_damage.empty(); ++k)
+      if (const char* at = changed(t.in[k]))
+        a.in_damage = "input " + std::to_string(k) + " was written, " + describe_input(t.in[k], at);
+  }
+
   void start() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -197,6 +230,7 @@ class LibrarySubject : public Subject {
     q.what = what;
     q.op = c.op;
     q.config = config;
+    q.callers = 1;
     q.attr_count = static_cast<int>(c.attrs.size());
     std::copy(c.attrs.begin(), c.attrs.end(), q.attrs);
     q.in_count = std::min(static_cast<int>(c.in.size()), kMaxSlots - kMaxOutputs);
@@ -324,6 +358,8 @@ class LibrarySubject : public Subject {
     a.label = text(r.label);
     a.message = text(r.text);
     a.path = text(r.path);
+    a.threads = r.threads;
+    a.unsteady = r.unsteady;
     for (int k = 0; k < min(r.type_count, kMaxOutputs); ++k) {
       if (r.type[k].rank < 0 || r.type[k].rank > kMaxRank) continue;
       a.types.push_back({{r.type[k].shape, r.type[k].shape + r.type[k].rank}, r.type[k].precision});

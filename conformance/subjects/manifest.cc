@@ -105,6 +105,8 @@ void read_claims(const json& claims, Manifest& m) {
   for (const std::string& l : layouts)
     if (l != "compact" && l != "strided") refuse("layouts", "must be of compact and strided");
   m.strided = std::find(layouts.begin(), layouts.end(), "strided") != layouts.end();
+  read_range(claims, "threads", m.threads);
+  if (m.threads.min < 1) refuse("threads", "must be of 1 and more");
   if (claims.contains("determinism")) m.determinism = text_of(claims, "determinism");
   const std::string errors = claims.contains("errors") ? text_of(claims, "errors") : "none";
   if (errors != "label" && errors != "class" && errors != "none")
@@ -154,6 +156,10 @@ const KernelInfo* Manifest::kernel(string_view op, string_view name) const {
   for (const KernelInfo& k : kernels)
     if ((k.op == op || k.op == "*") && k.name == name) return &k;
   return nullptr;
+}
+
+bool Manifest::has_option(string_view name) const {
+  return std::find(options.begin(), options.end(), name) != options.end();
 }
 
 Manifest parse_manifest(const std::string& text) {

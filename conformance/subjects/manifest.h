@@ -39,6 +39,7 @@ struct Manifest {
   std::vector<Claim> claims;
   std::vector<std::string> options;
   bool strided = false;
+  Range threads{1, 64};  ///< numbers that the option `threads` takes, where there is one
   std::string determinism = "D0";
   Errors errors = Errors::none;
 
@@ -49,6 +50,7 @@ struct Manifest {
   /// Whether any call of the operator is.
   bool claims_operator(string_view op) const;
   const KernelInfo* kernel(string_view op, string_view name) const;
+  bool has_option(string_view name) const;
 };
 
 /// Reads a manifest.

@@ -24,6 +24,8 @@ struct Answer {
   Kind kind = Kind::ok;
   std::string label, message;
   std::string path;                   ///< the kernel that ran
+  i64 threads = 0;                    ///< among which the work was shared; 0: it does not say
+  bool unsteady = false;              ///< the same call, made again at once, wrote something else
   std::vector<std::vector<i32>> out;  ///< values of each output, row-major
   std::vector<TensorType> types;      ///< of infer, and of doors whose answers carry types
   std::string out_damage;             ///< how memory beside the outputs was written; else empty
@@ -71,6 +73,12 @@ class Subject {
   /// Runs a legal call whose outputs have the types `out`.
   virtual Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
                          const Run& run) = 0;
+  /// Runs one plan of a legal call for several callers at the same moment, caller k with the inputs
+  /// in[k]: an answer for each, or none where callers cannot share a plan.
+  virtual std::vector<Answer> execute_at_once(const Case&, const std::vector<std::vector<Tensor>>&,
+                                              const Inferred&, const Run&) {
+    return {};
+  }
   /// Puts an illegal call to the backend; the right answer is a logic error with a label.
   virtual Answer refuse(const Case& c) = 0;
   virtual Answer infer(const Case& c) = 0;

@@ -8,10 +8,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <stdexcept>
+#include <system_error>
+#include <thread>
 
 #include "conformance/subjects/abi.h"
 
@@ -125,8 +130,7 @@ void* device_memory(const ls_api& api, ls_backend* self, uint64_t bytes, ls_stat
 class Staging {
  public:
   Staging(const ls_api& api, ls_backend* self, Question& q) : api_(api), self_(self), q_(q) {
-    const int n = q.in_count + q.out_count;
-    for (int k = 0; k < n; ++k) data_.push_back(q.slot[k].data);
+    for (int k = 0; k < q.callers * q.tensors(); ++k) data_.push_back(q.slot[k].data);
   }
   Staging(const Staging&) = delete;
   ~Staging() {
@@ -153,7 +157,8 @@ class Staging {
     }
     return LS_OK;
   }
-  char* const* data() const { return data_.data(); }
+  /// The tensors of one caller.
+  char* const* data(int caller = 0) const { return data_.data() + caller * q_.tensors(); }
 
  private:
   const ls_api& api_;
@@ -163,29 +168,109 @@ class Staging {
   std::vector<void*> device_;
 };
 
-// Executes a plan on staged tensors.
-int32_t run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch_bytes,
-            Staging& staging, const Question& q, ls_status* s) {
-  void* stream = nullptr;
-  if (staging.used())
-    if (const int32_t code = api.stream(self, &stream, s)) return code;
-  std::unique_ptr<void, void (*)(void*)> scratch(nullptr, free);
-  void* device_scratch = nullptr;
-  if (scratch_bytes > 0 && staging.used()) {
-    device_scratch = device_memory(api, self, scratch_bytes, s);
-    if (!device_scratch) return LS_RUNTIME;
-  } else if (scratch_bytes > 0) {
-    scratch.reset(aligned_alloc(64, (scratch_bytes + 63) / 64 * 64));
-    device_scratch = scratch.get();
-    if (!device_scratch) throw std::runtime_error("no memory for scratch");
+// Who runs a plan, with a stream, scratch memory and a status of its own.
+class Caller {
+ public:
+  Caller(const ls_api& api, ls_backend* self) : api_(api), self_(self) {}
+  Caller(const Caller&) = delete;
+  ~Caller() {
+    if (on_device() && scratch_)
+      api_.free(self_, scratch_);
+    else
+      free(scratch_);
   }
-  int32_t code = api.execute(plan, reinterpret_cast<const void* const*>(staging.data()),
-                             reinterpret_cast<void* const*>(staging.data() + q.in_count),
-                             device_scratch, stream, s);
-  if (code == LS_OK && staging.used()) code = api.wait(self, stream, s);
-  if (code == LS_OK) code = staging.download(s);
-  if (staging.used() && device_scratch) api.free(self, device_scratch);
-  return code;
+  void equip(uint64_t scratch_bytes) {
+    if (on_device()) code_ = api_.stream(self_, &stream_, &status_.s);
+    if (code_ != LS_OK || scratch_bytes == 0) return;
+    scratch_ = on_device() ? device_memory(api_, self_, scratch_bytes, &status_.s)
+                           : aligned_alloc(64, (scratch_bytes + 63) / 64 * 64);
+    if (!scratch_ && !on_device()) throw std::runtime_error("no memory for scratch");
+    if (!scratch_) code_ = LS_RUNTIME;
+  }
+  void execute(const ls_plan* plan, char* const* in, char* const* out) {
+    if (code_ == LS_OK)
+      code_ = api_.execute(plan, reinterpret_cast<const void* const*>(in),
+                           reinterpret_cast<void* const*>(out), scratch_, stream_, &status_.s);
+  }
+  void wait() {
+    if (code_ == LS_OK && on_device()) code_ = api_.wait(self_, stream_, &status_.s);
+  }
+  /// Notes outputs in host memory, and whether they are what they were when last noted.
+  void note(const Slot* out, int n) {
+    std::string now;
+    for (int k = 0; k < n; ++k) now.append(out[k].begin, out[k].end);
+    unsteady_ = unsteady_ || (!noted_.empty() && noted_ != now);
+    noted_ = std::move(now);
+  }
+  bool unsteady() const { return unsteady_; }
+  /// Whether all went well; the reply says what did not.
+  bool answer(Reply& r) {
+    status_.answer(r, code_);
+    return r.code == kOk;
+  }
+
+ private:
+  bool on_device() const { return api_.alloc != nullptr; }
+
+  const ls_api& api_;
+  ls_backend* self_;
+  Status status_;
+  int32_t code_ = LS_OK;
+  void *stream_ = nullptr, *scratch_ = nullptr;
+  std::string noted_;
+  bool unsteady_ = false;
+};
+
+// Calls f(k) for 0 <= k < n on as many threads, none before all of them are there.
+template <class F>
+void at_once(int n, const F& f) {
+  std::atomic<int> here{0};
+  const auto arrive = [&](int k) {
+    // Waits awake: who sleeps here would come when the others are done.
+    for (++here; here < n;) std::this_thread::yield();
+    f(k);
+  };
+  std::vector<std::thread> others;
+  const auto join = [&] {
+    for (std::thread& t : others) t.join();
+  };
+  try {
+    for (int k = 1; k < n; ++k) others.emplace_back(arrive, k);
+  } catch (const std::system_error&) {
+    here = n;
+    join();
+    throw std::runtime_error("no threads for several callers at once");
+  }
+  arrive(0);
+  join();
+}
+
+// Executes a plan on staged tensors.
+void run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch_bytes,
+         Staging& staging, const Question& q, Reply& r) {
+  constexpr int kRounds = 3;  // a race is not lost every time
+  std::deque<Caller> callers;
+  for (int k = 0; k < q.callers; ++k) callers.emplace_back(api, self).equip(scratch_bytes);
+  const auto execute = [&](int k) -> Caller& {
+    char* const* tensors = staging.data(k);
+    Caller& c = callers[static_cast<std::size_t>(k)];
+    c.execute(plan, tensors, tensors + q.in_count);
+    return c;
+  };
+  if (q.callers == 1)
+    execute(0);
+  else
+    at_once(q.callers, [&](int k) {
+      // On a device the rounds follow each other on a stream, and only its last is seen.
+      for (int round = 0; round < kRounds; ++round)
+        execute(k).note(q.slot + k * q.tensors() + q.in_count, q.out_count);
+    });
+  for (Caller& c : callers) c.wait();
+  for (const Caller& c : callers) r.unsteady = r.unsteady || c.unsteady();
+  for (Caller& c : callers)
+    if (!c.answer(r)) return;
+  Status status;
+  status.answer(r, staging.download(&status.s));
 }
 
 // A question as the ABI's arguments.
@@ -195,8 +280,7 @@ struct Arguments {
         attrs(*q.op, {q.attrs, q.attr_count}),
         n_in(static_cast<uint32_t>(q.in_count)),
         n_out(static_cast<uint32_t>(q.out_count)) {
-    for (int k = 0; k < q.in_count + q.out_count; ++k)
-      tensors.push_back(tensor_of(q.slot[k], device));
+    for (int k = 0; k < q.tensors(); ++k) tensors.push_back(tensor_of(q.slot[k], device));
   }
   std::string name;
   AbiAttributes attrs;
@@ -245,7 +329,8 @@ void answer_call(const ls_api& api, ls_backend* self, Question& q, Arguments& ca
   if (!plan) return broken(r, "prepare() succeeded without a plan");
   if (q.what == Question::execute) {
     copy_text(r.path, sizeof r.path, api.path(plan));
-    status.answer(r, run(api, self, plan, scratch, staging, q, &status.s));
+    if (api.threads) r.threads = api.threads(self);
+    run(api, self, plan, scratch, staging, q, r);
   }
   api.release(plan);
 }
@@ -265,7 +350,7 @@ class Guards {
  public:
   void set(const Question& q) {
     std::vector<char*> pages;
-    for (int k = 0; k < q.in_count + q.out_count; ++k) {
+    for (int k = 0; k < q.callers * q.tensors(); ++k) {
       if (!q.slot[k].begin) continue;
       pages.push_back(q.slot[k].begin - kPage);
       pages.push_back(q.slot[k].end);

@@ -3,13 +3,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
+#include <thread>
 
 #include "backends/faulty/detect.h"
 #include "backends/faulty/tests/request.h"
 
 namespace lockstep::faulty {
 namespace {
+
+constexpr int kThreads = 3;
 
 struct Witnessed {
   Request request;
@@ -21,6 +25,7 @@ struct Witnessed {
 std::vector<Witnessed> calls_of(const OpInfo& op, int n) {
   std::vector<Witnessed> all;
   Behaviour right;
+  right.threads = kThreads;
   const auto add = [&](Request r) {
     Observed seen = observe(right, r);
     all.push_back({std::move(r), std::move(seen)});
@@ -44,6 +49,7 @@ const std::vector<Witnessed>& calls_of(const OpInfo& op) {
 // How many of the calls of an operator the mutant answers wrongly; each is asked twice.
 int differences(const Mutant& m, const OpInfo& op) {
   const auto subject = m.behaviour();
+  subject->threads = kThreads;
   int n = 0;
   for (const Witnessed& c : calls_of(op)) {
     bool differs = false;
@@ -55,7 +61,7 @@ int differences(const Mutant& m, const OpInfo& op) {
 
 TEST(Mutants, EachDiffersObservably) {
   for (const Mutant& m : mutants()) {
-    if (!m.answers()) continue;
+    if (!m.answers() || m.kind == "RACE") continue;
     int n = 0;
     for (const OpInfo* op : operators())
       if (m.op == "*" || m.op == op->name) n += differences(m, *op);
@@ -70,6 +76,55 @@ TEST(Mutants, OtherOperatorsAreRight) {
     if (m.op == "*") continue;
     EXPECT_EQ(differences(m, *other), 0) << m.name << " harms " << other->name;
   }
+}
+
+// How many of several callers of one relu at once find another's values, or none, in their output.
+int losers(Behaviour& subject) {
+  constexpr std::size_t kCallers = 4;
+  const Type type{{64}, 8};
+  std::vector<Memory> in, out;
+  std::vector<const i32*> from;
+  std::vector<i32*> to;
+  for (std::size_t k = 0; k < kCallers; ++k) {
+    for (auto* side : {&in, &out}) side->emplace_back(type, false);
+    for (i64 i = 0; i < 64; ++i) in[k].data()[i] = static_cast<i32>(k + 1);
+  }
+  for (std::size_t k = 0; k < kCallers; ++k) {
+    in[k].bind(), out[k].bind();
+    from.push_back(in[k].data()), to.push_back(out[k].data());
+  }
+  const LegalCall call = subject.prepare({"relu", {}, {&in[0].tensor, 1}, {&out[0].tensor, 1}});
+  std::atomic<std::size_t> here{0};
+  std::vector<std::thread> callers;
+  for (std::size_t k = 0; k < kCallers; ++k)
+    callers.emplace_back([&, k] {
+      for (++here; here < kCallers;) std::this_thread::yield();
+      subject.execute(call, &from[k], &to[k]);
+    });
+  for (std::thread& t : callers) t.join();
+  int n = 0;
+  for (std::size_t k = 0; k < kCallers; ++k)
+    for (i64 i = 0; i < 64; ++i) n += out[k].data()[i] != static_cast<i32>(k + 1);
+  return n;
+}
+
+TEST(Mutants, RacesAreLostBySeveralCallersOnly) {
+  Behaviour right;
+  int races = 0;
+  for (const Mutant& m : mutants()) {
+    if (m.kind != "RACE") continue;
+    ++races;
+    int alone = 0, together = 0;
+    for (const OpInfo* op : operators()) alone += differences(m, *op);
+    const auto subject = m.behaviour();
+    for (int round = 0; round < 200; ++round) {
+      together += losers(*subject);
+      ASSERT_EQ(losers(right), 0);
+    }
+    EXPECT_EQ(alone, 0) << m.name << " is wrong for one caller";
+    EXPECT_GT(together, 0) << m.name << " is right for several";
+  }
+  EXPECT_GT(races, 0);
 }
 
 // A first call on which the mutant does not answer.

@@ -199,6 +199,7 @@ Observed observe(Behaviour& subject, const Request& r) {
   }
   const Call call{r.op->name, attrs, x, y};
   Observed seen;
+  seen.threads = subject.reported_threads();
   seen.inferred = said([&] { return text(subject.infer(call)); });
   seen.refused = said([&] {
     const LegalCall ready = subject.prepare(call);

@@ -44,6 +44,7 @@ Request disturbed(Request r, judge::u64 seed);
 /// What one can observe of an answer.
 struct Observed {
   std::string inferred, refused, path;
+  int threads = 0;
   std::vector<std::vector<i32>> inputs, outputs;  ///< all of their memory, guards included
   bool operator==(const Observed&) const = default;
 };

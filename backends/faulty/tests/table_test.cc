@@ -33,9 +33,9 @@ TEST(Table, EveryOperatorHasThree) {
 }
 
 TEST(Table, KindsAreKnownAndProvenanceIsPlainText) {
-  const std::set<string_view> kinds = {"SATURATION", "ACC_WIDTH", "TAIL",      "SIGN",   "ROUNDING",
-                                       "ORDER",      "BOUNDS",    "BROADCAST", "LAYOUT", "AXIS",
-                                       "PADDING",    "INFER",     "DUTY",      "CRASH",  "HANG"};
+  const std::set<string_view> kinds = {
+      "SATURATION", "ACC_WIDTH", "TAIL",    "SIGN",  "ROUNDING", "ORDER", "BOUNDS", "BROADCAST",
+      "LAYOUT",     "AXIS",      "PADDING", "INFER", "DUTY",     "CRASH", "HANG",   "RACE"};
   for (const Mutant& m : mutants()) {
     EXPECT_TRUE(kinds.count(m.kind)) << m.name << ": " << m.kind;
     EXPECT_FALSE(m.provenance.empty()) << m.name;
@@ -74,7 +74,7 @@ TEST(Table, OpenNeedsAMutantThatExists) {
   EXPECT_EQ(opened("mutant", "sum.float32").code, LS_OK);
   EXPECT_STREQ(opened(nullptr, nullptr).label, "option.missing");
   EXPECT_STREQ(opened("mutant", "sum.float31").label, "option.value");
-  EXPECT_STREQ(opened("threads", "1").label, "option.unknown");
+  EXPECT_STREQ(opened("block", "1").label, "option.unknown");
   for (const Mutant& m : mutants())
     EXPECT_EQ(opened("mutant", std::string(m.name).c_str()).code, LS_OK) << m.name;
 }

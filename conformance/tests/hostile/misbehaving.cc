@@ -122,6 +122,11 @@ constexpr Fault kFaults[] = {
            if (e.call.out[0].compact) e.out[0][lockstep::volume(e.call.out[0].shape)] = 7;
          }},
     {.name = "before_begin", .run = [](const Execution& e) { e.out[0][-1] = 7; }},
+    {.name = "batch",
+     .run =
+         [](const Execution& e) {
+           if (e.of("max_pool2d") && e.call.in[0].dim(0) > 1) e.out[0][0] ^= 1;
+         }},
     {.name = "padding", .run = write_padding},
     {.name = "scribble",
      .run =
@@ -158,6 +163,7 @@ constexpr Fault kFaults[] = {
     {.name = "infer_rank", .infer = [](std::vector<TensorType>& y) { y[0].shape.push_back(1); }},
     {.name = "path", .path = "secret"},
     {.name = "no_path", .path = ""},
+    {.name = "picky"},
     {.name = "status"},
     {.name = "no_plan"},
 };
@@ -210,6 +216,9 @@ class Misbehaving {
   explicit Misbehaving(const Options& options) {
     refuse_options(options, {"fault", "isa"});
     if (const auto f = options.find("fault"); f != options.end()) fault_ = find_fault(f->second);
+    const auto isa = options.find("isa");
+    if (has("picky") && isa != options.end() && isa->second != "portable")
+      throw LogicError("option.isa", "this machine cannot run '" + isa->second + "'");
   }
   std::unique_ptr<Plan> prepare(const Call& call) const {
     if (fault_->prepare) fault_->prepare(call);
