@@ -19,16 +19,14 @@ constexpr i64 kRequiredPercent = 95;
 constexpr const char* kExplanations = "conformance/mutator/survivors.toml";
 
 // Warnings are off: what a mutant leaves unused is no reason to call it no program.
-Words configured(const char* tests) {
-  return {"-G",
-          "Ninja",
-          "-DCMAKE_BUILD_TYPE=Release",
-          "-DCMAKE_CXX_FLAGS=-w",
-          "-DLOCKSTEP_CUDA=OFF",
-          "-DLOCKSTEP_BENCH=OFF",
-          "-DLOCKSTEP_DOCS=OFF",
-          std::string("-DLOCKSTEP_TESTS=") + tests};
-}
+const Words kConfigured = {"-G",
+                           "Ninja",
+                           "-DCMAKE_BUILD_TYPE=Release",
+                           "-DCMAKE_CXX_FLAGS=-w",
+                           "-DLOCKSTEP_CUDA=OFF",
+                           "-DLOCKSTEP_BENCH=OFF",
+                           "-DLOCKSTEP_DOCS=OFF",
+                           "-DLOCKSTEP_TESTS=ON"};
 
 MutantTest check(const std::string& judge, const std::string& backend, int tier) {
   return {fmt::format("check at tier {}", tier),
@@ -49,24 +47,25 @@ std::vector<MutantTest> test_programs(const std::string& build) {
   return all;
 }
 
-// A backend is judged by the program that runs now.
+// A backend is judged by the program that runs now, and by its own tests.
 MutantRoom cpu_room() {
   const std::string product = "lib/lockstep/cpu.so";
   return {"backends/cpu",
-          configured("OFF"),
-          {"lockstep_backend_cpu"},
+          kConfigured,
+          {"lockstep_backend_cpu", "cpu_test"},
           {product},
-          [=](const std::string& build) -> std::vector<MutantTest> {
-            const std::string judge = program_directory() + "/lockstep",
-                              cpu = build + "/" + product;
-            return {check(judge, cpu, 0), check(judge, cpu, 1)};
+          [=](const std::string& build) {
+            const std::string judge = program_directory() + "/lockstep";
+            std::vector<MutantTest> all = test_programs(build);
+            for (int tier : {0, 1}) all.push_back(check(judge, build + "/" + product, tier));
+            return all;
           }};
 }
 
 // The specification is judged by the vectors, by its own tests, and by the judge made of it.
 MutantRoom spec_room() {
   return {"spec",
-          configured("ON"),
+          kConfigured,
           {"lockstep", "lockstep_backend_cpu", "tests_of_spec"},
           {"bin/lockstep", "lib/lockstep/cpu.so"},
           [](const std::string& build) {
@@ -82,7 +81,7 @@ MutantRoom spec_room() {
 
 MutantRoom conformance_room() {
   return {"conformance",
-          configured("ON"),
+          kConfigured,
           {"lockstep", "lockstep_backend_cpu", "lockstep_backend_faulty", "tests_of_conformance"},
           {"bin/lockstep"},
           [](const std::string& build) {
