@@ -115,11 +115,12 @@ function(lockstep_library name)
   target_link_libraries(lockstep_${name} PUBLIC ${arg_LIBRARIES})
 endfunction()
 
-# lockstep_backend(<name> SOURCES <file>... [LIBRARIES <target>...])
+# lockstep_backend(<name> SOURCES <file>... [LIBRARIES <target>...] [COMPONENT <component>])
 # A backend as a shared library <build>/lib/lockstep/<name>.so, loaded at run time like a
-# stranger's. The target is lockstep_backend_<name>; an undefined symbol is a link error.
+# stranger's. The target is lockstep_backend_<name>; an undefined symbol is a link error. COMPONENT
+# is the package it is installed with, lockstep unless it needs what others can do without.
 function(lockstep_backend name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "COMPONENT" "SOURCES;LIBRARIES")
   _lockstep_check_arguments(lockstep_backend)
   set(target lockstep_backend_${name})
   add_library(${target} MODULE ${arg_SOURCES})
@@ -133,7 +134,10 @@ function(lockstep_backend name)
     target_link_options(${target} PRIVATE LINKER:--no-undefined)
   endif()
   set_property(GLOBAL APPEND PROPERTY LOCKSTEP_BACKENDS ${target})
-  install(TARGETS ${target} LIBRARY DESTINATION lib/lockstep)
+  if(NOT arg_COMPONENT)
+    set(arg_COMPONENT lockstep)
+  endif()
+  install(TARGETS ${target} LIBRARY DESTINATION lib/lockstep COMPONENT ${arg_COMPONENT})
 endfunction()
 
 # lockstep_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABEL <label>])

@@ -1,0 +1,22 @@
+/// @file
+/// The operators that oneDNN has, each as a call of one of its primitives.
+#pragma once
+#include <memory>
+#include <string_view>
+
+#include "backends/onednn/job.h"
+
+namespace lockstep::onednn {
+
+/// An operator, the primitive that computes it, and what is claimed of it.
+struct Row {
+  std::string_view op;
+  const char* primitive;   ///< the kernel's name in the manifest
+  std::string_view claim;  ///< JSON of the manifest
+  std::unique_ptr<backend::Plan> (*prepare)(const Device&, const backend::Call&, const Row&);
+};
+
+/// Every operator that is claimed.
+std::span<const Row> rows_of_operators();
+
+}  // namespace lockstep::onednn
