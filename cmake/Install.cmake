@@ -1,7 +1,7 @@
 # cmake --install leaves a relocatable tree: nothing in it names the place it was installed to.
 #   bin/lockstep  lib/lockstep/<backend>.so  share/lockstep/{vectors,models}   what the judge needs
 #   include/lockstep/{spec,reference,backends}  lib/*.a  lib/cmake  lib/pkgconfig   for builders
-#   include/lockstep/cvm.h  lib/liblockstep_cvm.so   arrays and parameter files for C
+#   include/lockstep/{cvm,reference}.h  lib/liblockstep_{cvm,reference}.so   for C
 # Headers keep their include paths (#include "backends/backend.h"): include/lockstep is the root.
 include(CMakePackageConfigHelpers)
 
@@ -14,37 +14,43 @@ foreach(target IN LISTS exported)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(${target} INTERFACE "$<INSTALL_INTERFACE:${header_root}>")
 endforeach()
-install(TARGETS ${exported} EXPORT lockstep_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-# A C program knows one header and finds it as <lockstep/cvm.h>.
+install(TARGETS ${exported} EXPORT lockstep_targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+# A C program knows one header, and finds it as <lockstep/cvm.h> or <lockstep/reference.h>.
 set_target_properties(lockstep_cvm PROPERTIES EXPORT_NAME cvm)
-target_include_directories(lockstep_cvm
-  INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
-install(TARGETS lockstep_cvm EXPORT lockstep_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES reference/ndarray/capi/cvm.h DESTINATION ${header_root})
+foreach(target cvm reference_c)
+  target_include_directories(lockstep_${target}
+    INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+endforeach()
+install(TARGETS lockstep_cvm lockstep_reference_c EXPORT lockstep_targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT dev)
+install(FILES reference/ndarray/capi/cvm.h reference/capi/reference.h DESTINATION ${header_root}
+  COMPONENT dev)
 install(EXPORT lockstep_targets NAMESPACE lockstep:: FILE lockstepTargets.cmake
-  DESTINATION ${package_dir})
-install(DIRECTORY spec DESTINATION ${header_root} FILES_MATCHING PATTERN "*.h"
+  DESTINATION ${package_dir} COMPONENT dev)
+install(DIRECTORY spec DESTINATION ${header_root} COMPONENT dev FILES_MATCHING PATTERN "*.h"
   PATTERN tests EXCLUDE)
-install(FILES reference/evaluate.h DESTINATION ${header_root}/reference)
-install(FILES backends/backend.h backends/backend.hpp DESTINATION ${header_root}/backends)
+install(FILES reference/evaluate.h DESTINATION ${header_root}/reference COMPONENT dev)
+install(FILES backends/backend.h backends/backend.hpp DESTINATION ${header_root}/backends
+  COMPONENT dev)
 
 write_basic_package_version_file(lockstepConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake" cmake/lockstepConfig.cmake
-  DESTINATION ${package_dir})
+  cmake/LockstepConformance.cmake DESTINATION ${package_dir} COMPONENT dev)
 
 # From lib/pkgconfig back to the prefix, however deep the library directory is.
 file(RELATIVE_PATH LOCKSTEP_PREFIX_FROM_PC "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 string(REGEX REPLACE "/$" "" LOCKSTEP_PREFIX_FROM_PC "${LOCKSTEP_PREFIX_FROM_PC}")
-foreach(package lockstep lockstep_cvm)
+foreach(package lockstep lockstep_cvm lockstep_reference)
   configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${package}.pc"
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
 
 # Where a tree carries the shared libraries of the program (./dev gpu --kit), they are found in it.
 set_target_properties(lockstep PROPERTIES
   BUILD_RPATH "$ORIGIN/../lib" INSTALL_RPATH "$ORIGIN/../lib")
-install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS lockstep EXPORT lockstep_targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY conformance/vectors DESTINATION share/lockstep
   PATTERN __pycache__ EXCLUDE)
 # The scripts beside a model make it anew; running it needs none of them.

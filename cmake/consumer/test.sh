@@ -5,7 +5,9 @@
 set -eu
 sources=$(cd "$(dirname "$0")" && pwd)
 build=$1 cc=$2 cxx=$3
+examples=$(cd "$sources/../../examples" && pwd)
 work=$(mktemp -d)
+mkdir "$work/misuse"
 trap 'rm -rf "$work"' EXIT
 
 cmake --install "$build" --prefix "$work/first" >"$work/install.log"
@@ -16,10 +18,26 @@ if grep -rIl "$work/first" "$work/moved"; then
 fi
 
 cmake -G Ninja -S "$sources" -B "$work/cmake" -DCMAKE_C_COMPILER="$cc" \
-  -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$work/moved" >"$work/configure.log"
+  -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$work/moved" -DEXAMPLES="$examples" \
+  >"$work/configure.log"
 cmake --build "$work/cmake" >"$work/build.log"
 "$work/cmake/consumer"
 "$work/cmake/arrays"
+"$work/cmake/oracle"
+ctest --test-dir "$work/cmake" --output-on-failure
+grep -q '"verdict": "PASS"' "$work/cmake/relu.lockstep.json"
+grep -q '<testcase classname="lockstep.relu"' "$work/cmake/wrong.lockstep.xml"
+# A target that cannot be judged is named while the project is configured.
+cp "$sources/relu.cc" "$work"
+printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(x CXX)' \
+  'find_package(lockstep REQUIRED)' 'add_library(archive STATIC ../relu.cc)' \
+  'lockstep_add_conformance_test(archive)' >"$work/misuse/CMakeLists.txt"
+if cmake -G Ninja -S "$work/misuse" -B "$work/misuse/build" -DCMAKE_CXX_COMPILER="$cxx" \
+  -DCMAKE_PREFIX_PATH="$work/moved" >"$work/misuse.log" 2>&1; then
+  echo 'a static library was taken for a backend' >&2
+  exit 1
+fi
+grep -q 'archive is a STATIC_LIBRARY' "$work/misuse.log"
 
 PKG_CONFIG_PATH=$(dirname "$(find "$work/moved" -name lockstep.pc)")
 export PKG_CONFIG_PATH
@@ -29,7 +47,13 @@ export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
 "$cc" -std=c89 -pedantic -Werror "$sources/arrays.c" $(pkg-config --cflags --libs lockstep_cvm) \
   -o "$work/arrays"
-LD_LIBRARY_PATH=$(pkg-config --variable=libdir lockstep_cvm) "$work/arrays"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir lockstep_cvm)
+export LD_LIBRARY_PATH
+"$work/arrays"
+# shellcheck disable=SC2046
+"$cc" -std=c99 -pedantic -Werror "$examples/oracle.c" \
+  $(pkg-config --cflags --libs lockstep_reference) -o "$work/oracle"
+"$work/oracle"
 
 cd "$work"
 moved/bin/lockstep check reference --tier 0

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# What action.yml runs, and any other CI system can: judges $LOCKSTEP_BACKEND, leaves the reports
+# in $LOCKSTEP_REPORTS and ends with the exit code of `lockstep check`. Where files of GitHub are
+# named, for outputs and for the page of the run, it fills them.
+set -euo pipefail
+
+: "${LOCKSTEP_BACKEND:?is not set: the backend to judge}"
+reports=${LOCKSTEP_REPORTS:-lockstep-reports}
+program=lockstep
+if [[ -n ${LOCKSTEP_PACKAGE:-} ]]; then
+  place=$(mktemp -d)
+  trap 'rm -rf "$place"' EXIT
+  tar -xzf "$LOCKSTEP_PACKAGE" -C "$place" --strip-components=1
+  program=$place/bin/lockstep
+fi
+read -r -a words <<<"${LOCKSTEP_ARGUMENTS:-}"
+
+mkdir -p "$reports"
+rm -f "$reports"/{report.json,junit.xml,summary.txt}
+status=0
+"$program" check "$LOCKSTEP_BACKEND" --tier "${LOCKSTEP_TIER:-1}" "${words[@]}" \
+  --json "$reports/report.json" --junit "$reports/junit.xml" | tee "$reports/summary.txt" ||
+  status=$?
+
+verdict=$(sed -n 's/^ "verdict": "\([A-Z]*\)",$/\1/p' "$reports/report.json" 2>/dev/null || true)
+if [[ -n ${GITHUB_OUTPUT:-} ]]; then
+  printf 'verdict=%s\nexit=%s\n' "$verdict" "$status" >>"$GITHUB_OUTPUT"
+fi
+if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then
+  # Indented text is shown as it is, whatever a backend's own words contain.
+  {
+    printf '## Lockstep: %s\n\n' "${verdict:-no verdict}"
+    sed 's/^/    /' "$reports/summary.txt"
+  } >>"$GITHUB_STEP_SUMMARY"
+fi
+exit "$status"
