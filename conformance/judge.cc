@@ -162,6 +162,14 @@ void judge_refusals(Report& r, Subject& subject, const Selection& s,
   }
 }
 
+// Those of the cases that are put as calls: the types of others are asked for alone.
+std::vector<std::string> ids_of(const std::vector<Item>& items) {
+  std::vector<std::string> ids;
+  for (const Item& item : items)
+    if (item.what != Item::typed) ids.push_back(item.id);
+  return ids;
+}
+
 // A word as a shell reads it back, in one line.
 std::string shell_word(const std::string& word) {
   if (printable(word) != word) {
@@ -179,14 +187,6 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-std::string repeat_command(const Report& r, const Conduct& conduct, const Failure& f) {
-  std::string s = "lockstep repro ";
-  s += shell_word(r.backend);
-  for (const auto& [key, value] : conduct.limits.set)
-    s += " --set " + shell_word(key + "=" + value);
-  return s + " --property " + f.property + " '" + (f.shrunk.empty() ? f.id : f.shrunk) + "'";
-}
-
 // Nothing can be put to a backend that loading kills, whatever it would have claimed.
 Report report_load_crash(Report r, const std::string& backend, const std::string& why) {
   Manifest unknown = default_manifest(backend);
@@ -202,6 +202,8 @@ Report report_load_crash(Report r, const std::string& backend, const std::string
 
 TrialPlan plan_for(Subject& subject, const Selection& s) {
   TrialPlan plan;
+  // Who has answered once cannot be asked anything else.
+  if (!subject.live()) return {false, false, false, false, false, false, false, false, {}, {}};
   plan.repeat = s.wants(kDeterministic.name) || s.wants(kWritesAll.name);
   plan.alignment = s.wants(kAlignment.name);
   plan.layouts = s.wants(kLayout.name) || s.wants(kWritesInBounds.name);
@@ -226,6 +228,15 @@ void configure(Subject& subject, const TrialPlan& plan) {
     for (const Forced& f : *forced) subject.configure({{f.option, f.value}});
 }
 
+std::string repeat_command(const std::string& backend, const Conduct& conduct,
+                           const std::string& id, const std::string& property) {
+  std::string s = "lockstep repro " + shell_word(backend);
+  for (const auto& [key, value] : conduct.limits.set)
+    s += " --set " + shell_word(key + "=" + value);
+  if (!property.empty()) s += " --property " + property;
+  return s + " '" + id + "'";
+}
+
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct) {
   return judge(backend, selection, select_cases(selection), conduct);
 }
@@ -245,6 +256,7 @@ Report judge(const std::string& backend, const Selection& selection, const std::
     return report_load_crash(std::move(r), backend, e.what());
   }
   describe_subject(r, backend, subject->manifest());
+  const std::set<std::string> absent = subject->unanswered(ids_of(items));
   std::vector<const Item*> put;
   std::set<string_view> ops;
   for (const Item& item : items) {
@@ -252,10 +264,12 @@ Report judge(const std::string& backend, const Selection& selection, const std::
     const bool wanted =
         claimed(subject->manifest(), item) && (item.what != Item::typed || subject->can_infer());
     if (item.runs()) ++r.legal_selected, r.legal_not_claimed += !wanted;
-    if (wanted)
-      put.push_back(&item);
-    else
+    if (!wanted)
       ++r.counts.not_claimed;
+    else if (absent.contains(item.id))
+      r.missing.push_back(item.id);
+    else
+      put.push_back(&item);
   }
   r.operators_selected = static_cast<int>(ops.size());
   const TrialPlan plan = plan_for(*subject, selection);
@@ -275,13 +289,14 @@ Report judge(const std::string& backend, const Selection& selection, const std::
   r.canaries_planted = totals.canaries_planted;
   r.canaries_flagged = totals.canaries_flagged;
   r.quarantine = totals.quarantine;
-  r.counts.missing = static_cast<i64>(put.size()) - done;
+  r.counts.missing = static_cast<i64>(put.size() + r.missing.size()) - done;
   judge_refusals(r, *subject, selection, put);
   judge_paths(r, subject->manifest(), selection);
   judge_floor(r, subject->manifest(), selection);
-  if (conduct.shrink) shrink_failures(r, *subject, plan);
+  if (conduct.shrink && subject->live()) shrink_failures(r, *subject, plan);
   for (Failure& f : r.failures)
-    if (!f.id.empty()) f.repeat = repeat_command(r, conduct, f);
+    if (!f.id.empty())
+      f.repeat = repeat_command(backend, conduct, f.shrunk.empty() ? f.id : f.shrunk, f.property);
   conclude(r);
   return r;
 }

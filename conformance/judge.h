@@ -25,6 +25,10 @@ TrialPlan plan_for(Subject& subject, const Selection& s);
 /// Adds the configurations of a plan to another subject of the same backend.
 void configure(Subject& subject, const TrialPlan& plan);
 
+/// The command that repeats a case; of one property, or of all where none is named.
+std::string repeat_command(const std::string& backend, const Conduct& conduct,
+                           const std::string& id, const std::string& property = "");
+
 /// Judges a backend. One that loading kills is reported as a crash, with every case quarantined.
 /// @throws UsageError for a wrong selection or no backend.
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct);

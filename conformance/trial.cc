@@ -238,6 +238,7 @@ Trial perform(Subject& subject, const Item& item, const TrialPlan& plan) {
   t.item = &item;
   t.manifest = &subject.manifest();
   t.watched = subject.shares_memory();
+  subject.about(item.id);
   if (item.what == Item::illegal) {
     refuse(subject, plan, t);
     return t;

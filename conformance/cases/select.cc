@@ -166,13 +166,6 @@ std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInf
   return items;
 }
 
-void check_properties(const Selection& s) {
-  for (const std::string& p : s.properties)
-    if (p != kPathsCovered && std::none_of(properties().begin(), properties().end(),
-                                           [&](const Property* q) { return q->name == p; }))
-      throw UsageError("no property '" + p + "' (lockstep list --properties shows them)");
-}
-
 bool wants_legal(const Selection& s) {
   return std::any_of(properties().begin(), properties().end(),
                      [&](const Property* p) {
@@ -210,19 +203,36 @@ bool glob(string_view pattern, string_view text) {
 }
 
 std::vector<const OpInfo*> selected_operators(const Selection& s) {
+  const auto named = [](const std::string& g, const OpInfo* op) {
+    return glob(g, op->name) || (!op->alias.empty() && glob(g, op->alias));
+  };
+  const auto in = [](const std::string& p, const OpInfo* op) { return op->profile == p; };
+  // A word that chooses nothing is a mistake of its own.
+  const auto check = [](const std::vector<std::string>& words, auto chooses, const char* what) {
+    for (const std::string& w : words)
+      if (std::none_of(operators().begin(), operators().end(),
+                       [&](const OpInfo* op) { return chooses(w, op); }))
+        throw UsageError("no operator " + std::string(what) + " '" + w +
+                         "' (lockstep list shows them)");
+  };
+  check(s.operators, named, "matches");
+  check(s.profiles, in, "is of the profile");
+  const auto chosen = [](const std::vector<std::string>& words, auto chooses, const OpInfo* op) {
+    return words.empty() || std::any_of(words.begin(), words.end(),
+                                        [&](const std::string& w) { return chooses(w, op); });
+  };
   std::vector<const OpInfo*> ops;
   for (const OpInfo* op : operators())
-    if (s.operators.empty() ||
-        std::any_of(s.operators.begin(), s.operators.end(), [&](const std::string& g) {
-          return glob(g, op->name) || (!op->alias.empty() && glob(g, op->alias));
-        }))
-      ops.push_back(op);
-  for (const std::string& g : s.operators)
-    if (std::none_of(operators().begin(), operators().end(), [&](const OpInfo* op) {
-          return glob(g, op->name) || (!op->alias.empty() && glob(g, op->alias));
-        }))
-      throw UsageError("no operator matches '" + g + "' (lockstep list shows them)");
+    if (chosen(s.operators, named, op) && chosen(s.profiles, in, op)) ops.push_back(op);
+  if (ops.empty()) throw UsageError("no operator is chosen by both its name and its profile");
   return ops;
+}
+
+void check_properties(const Selection& s) {
+  for (const std::string& p : s.properties)
+    if (p != kPathsCovered && std::none_of(properties().begin(), properties().end(),
+                                           [&](const Property* q) { return q->name == p; }))
+      throw UsageError("no property '" + p + "' (lockstep list --properties shows them)");
 }
 
 std::vector<Item> select_cases(const Selection& s) {
@@ -252,6 +262,25 @@ std::vector<Item> select_cases(const Selection& s) {
   if (s.budget > 0 && static_cast<i64>(items.size()) > s.budget)
     items.resize(static_cast<std::size_t>(s.budget));
   return items;
+}
+
+Item endless_item(const OpInfo& op, u64 seed, i64 n) {
+  constexpr i64 kIllegal = 8;  // every so many calls
+  constexpr int kChanges = 3;  // of a legal call, at most
+  Seeded draw(word(seed, 5, static_cast<u64>(n)));
+  Case c = draw_case(op, draw);
+  if (n % kIllegal == kIllegal - 1) {
+    Case changed = c;
+    for (int k = 0; k < kChanges && !refusal(changed).refused(); ++k) mutate(changed, draw);
+    // What is said of attributes' text is not for backends.
+    if (refusal(changed).refused() && refusal(changed).scope != "attr")
+      return illegal_item(std::move(changed));
+  }
+  Item item = filled_item(std::move(c), static_cast<int>(n % INT_MAX));
+  // The fills go round in few steps; a seed of its own makes each call another one.
+  item.call.seed = word(seed, 6, static_cast<u64>(n)) >> 32;
+  item.id = case_id(item.call);
+  return item;
 }
 
 std::string sha256(string_view text) {

@@ -13,6 +13,7 @@ struct Selection {
   int tier = 1;
   u64 seed = 1;
   std::vector<std::string> operators;   ///< globs; none: all
+  std::vector<std::string> profiles;    ///< names; none: all
   std::vector<std::string> properties;  ///< names; none: all
   std::vector<std::string> cases;       ///< explicit ids; none: the tier's
   i64 budget = 0;                       ///< at most so many cases; 0: no limit
@@ -20,7 +21,8 @@ struct Selection {
   bool wants(string_view property) const;
   /// Whether it leaves anything of its tier out.
   bool partial() const {
-    return !operators.empty() || !properties.empty() || !cases.empty() || budget > 0;
+    return !operators.empty() || !profiles.empty() || !properties.empty() || !cases.empty() ||
+           budget > 0;
   }
 };
 
@@ -37,8 +39,8 @@ int tier_floor(int tier);
 /// Whether a text matches a pattern of '*' and '?', all of it.
 bool glob(string_view pattern, string_view text);
 
-/// The operators that the selection's globs name.
-/// @throws UsageError for a glob that matches none.
+/// The operators that the selection's globs name, of its profiles.
+/// @throws UsageError for a glob or a profile that matches none, and if none is left.
 std::vector<const OpInfo*> selected_operators(const Selection& s);
 
 /// The most elements of a call that is run though no domain drew it.
@@ -50,6 +52,13 @@ Item::What what_of(const Case& c, i64 most = i64{1} << 24);
 /// Every selected case. Operators take turns, so that a prefix says something about each.
 /// @throws UsageError for an unknown operator, property or case.
 std::vector<Item> select_cases(const Selection& s);
+
+/// @throws UsageError for a property that the selection names and nobody knows.
+void check_properties(const Selection& s);
+
+/// Number `n` of an endless sequence of calls, legal ones and illegal ones between them. No tier
+/// has them: each has a seed of its own, and its extents, precisions and values with it.
+Item endless_item(const OpInfo& op, u64 seed, i64 n);
 
 /// SHA-256, in hex, over the ids of all items in order.
 std::string set_hash(const std::vector<Item>& items);

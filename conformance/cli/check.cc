@@ -5,6 +5,7 @@
 #include <fstream>
 #include <memory>
 
+#include "conformance/cli/bundle.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/places.h"
 #include "conformance/property.h"
@@ -15,7 +16,7 @@ namespace lockstep::judge {
 namespace {
 
 struct CheckOptions {
-  std::string backend, json, junit;
+  std::string backend, results, json, junit;
   Selection selection;
   Conduct conduct;
   bool quiet = false, schema = false;
@@ -25,6 +26,10 @@ int check(CheckOptions& o) {
   if (o.schema) {
     fmt::print("{}", report_schema());
     return 0;
+  }
+  if (!o.results.empty()) {
+    if (!o.backend.empty()) throw UsageError("check takes a BACKEND or --results, not both");
+    o.backend = "results:" + o.results;
   }
   if (o.backend.empty()) throw UsageError("check needs a BACKEND (lockstep list --backends)");
   finish_selection(o.selection);
@@ -53,7 +58,7 @@ std::string values(const std::vector<i32>& v) {
 }
 
 struct ReproOptions {
-  std::string backend, id, vectors = vector_directory();
+  std::string backend, id, bundle, vectors = vector_directory();
   std::vector<std::string> properties;
   Conduct conduct;
 };
@@ -99,6 +104,10 @@ int repro(const ReproOptions& o) {
   const Exit e = result.judged.empty()     ? Exit::incomplete
                  : result.findings.empty() ? Exit::pass
                                            : Exit::fail;
+  if (!o.bundle.empty()) {
+    write_bundle(o.bundle, t, repeat_command(o.backend, o.conduct, items[0].id));
+    fmt::print("bundle    {}\n", o.bundle);
+  }
   fmt::print("exit {} ({})\n", static_cast<int>(e), word_of(e));
   return static_cast<int>(e);
 }
@@ -108,7 +117,9 @@ int repro(const ReproOptions& o) {
 void add_check(CLI::App& app, Session& session) {
   auto o = std::make_shared<CheckOptions>();
   CLI::App* verb = app.add_subcommand("check", "Judge a backend and print the verdict");
-  verb->add_option("backend", o->backend, "name, library or exec:COMMAND");
+  verb->add_option("backend", o->backend, "name, library, exec:COMMAND or results:FILE");
+  verb->add_option("--results", o->results,
+                   "judge the answers of a file to the calls of emit; the same as results:FILE");
   add_selection(*verb, o->selection);
   add_conduct(*verb, o->conduct);
   verb->add_option("--json", o->json, "write the report as JSON; - is standard output");
@@ -126,7 +137,12 @@ void add_repro(CLI::App& app, Session& session) {
   verb->add_option("case", o->id, "a case id, as a report prints it, or a vector's")->required();
   verb->add_option("--vectors", o->vectors, "directory of golden vectors");
   verb->add_option("--property", o->properties, "only these properties")->delimiter(',');
+  verb->add_option("--bundle", o->bundle,
+                   "write inputs, expected and got into a directory: .npy, .memh, C and a program");
   add_conduct(*verb, o->conduct);
+  verb->footer(
+      "Example: lockstep repro ./mine.so 'relu/in=1@2/data=1' --bundle relu && cd relu &&\n"
+      "         cc -std=c11 show.c -o show && ./show");
   verb->callback([o, &session] { session.exit = repro(*o); });
 }
 

@@ -29,6 +29,8 @@ void add_selection(CLI::App& verb, Selection& s) {
       ->capture_default_str();
   verb.add_option("--seed", s.seed, "of the case set")->capture_default_str();
   verb.add_option("--op", s.operators, "only these operators; * and ? match")->delimiter(',');
+  verb.add_option("--profile", s.profiles, "only operators of these profiles (lockstep list)")
+      ->delimiter(',');
   verb.add_option("--property", s.properties, "only these properties")->delimiter(',');
   verb.add_option("--case", s.cases, "only this case (repeatable)");
   verb.add_option_function<std::string>(
@@ -68,15 +70,16 @@ void add_conduct(CLI::App& verb, Conduct& c) {
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
   verb.add_option_function<std::vector<std::string>>(
-      "--set",
-      [&c](const std::vector<std::string>& settings) {
-        for (const std::string& s : settings) {
-          const std::size_t eq = s.find('=');
-          if (eq == std::string::npos) throw CLI::ValidationError("--set", "needs KEY=VALUE");
-          c.limits.set[s.substr(0, eq)] = s.substr(eq + 1);
-        }
-      },
-      "an option of the backend, KEY=VALUE (repeatable)");
+          "--set",
+          [&c](const std::vector<std::string>& settings) {
+            for (const std::string& s : settings) {
+              const std::size_t eq = s.find('=');
+              if (eq == std::string::npos) throw CLI::ValidationError("--set", "needs KEY=VALUE");
+              c.limits.set[s.substr(0, eq)] = s.substr(eq + 1);
+            }
+          },
+          "an option of the backend, KEY=VALUE (repeatable)")
+      ->allow_extra_args(false);
 }
 
 void write_file(const std::string& path, const std::string& text) {

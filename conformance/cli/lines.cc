@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include "conformance/cli/verbs.h"
 #include "conformance/lines/eval.h"
@@ -33,8 +34,10 @@ int eval(const EvalOptions& o) {
 int emit(Selection& s) {
   finish_selection(s);
   const std::vector<Item> items = select_cases(s);
+  std::set<std::string> written;
   for (const Item& item : items) {
-    if (item.what == Item::typed) continue;  // a line is a call to run
+    // A line is a call to run, and its identifier is that of one answer.
+    if (item.what == Item::typed || !written.insert(item.id).second) continue;
     // An illegal call has no data: it is refused before anybody looks.
     const std::vector<Tensor> in = item.runs() ? inputs_of(item.call) : std::vector<Tensor>();
     fmt::print("{}\n", write_request(item.call, in, "\"" + item.id + "\""));
@@ -61,6 +64,10 @@ void add_eval(CLI::App& app, Session& session) {
 void add_emit(CLI::App& app, Session& session) {
   auto s = std::make_shared<Selection>();
   CLI::App* verb = app.add_subcommand("emit", "Write selected cases as lines of eval");
+  verb->footer(
+      "Answers that come back from elsewhere are judged with the same options:\n"
+      "  lockstep emit --op relu > calls.jsonl\n"
+      "  lockstep check --op relu --results answers.jsonl");
   add_selection(*verb, *s);
   verb->callback([s, &session] { session.exit = emit(*s); });
 }

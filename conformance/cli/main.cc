@@ -11,15 +11,16 @@ using namespace lockstep::judge;
 int run(int argc, char** argv) {
   CLI::App app{
       "lockstep: bit-exact conformance of integer tensor operators.\n"
-      "A BACKEND is a built-in name (lockstep list --backends), the path of a shared library, or\n"
-      "exec:COMMAND for a program that answers the lines of `lockstep eval`.\n"
+      "A BACKEND is a built-in name (lockstep list --backends), the path of a shared library,\n"
+      "exec:COMMAND for a program that answers the lines of `lockstep eval`, or results:FILE for\n"
+      "answers that are there already, to the calls of `lockstep emit`.\n"
       "Exit codes: 0 pass, 1 fail, 2 usage, 3 incomplete or vacuous, 4 the judge itself broke.",
       "lockstep"};
   app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
   app.require_subcommand(1);
   Session session;
   for (auto* add :
-       {add_check, add_repro, add_list, add_show, add_spec, add_eval, add_emit, add_cover,
+       {add_check, add_repro, add_list, add_show, add_spec, add_eval, add_emit, add_fuzz, add_cover,
         add_mutants, add_model, add_params, add_vectors, add_doctor, add_completion})
     add(app, session);
   try {

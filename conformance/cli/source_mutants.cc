@@ -97,7 +97,7 @@ MutantRoom conformance_room() {
 
 std::vector<MutantRoom> rooms() { return {cpu_room(), spec_room(), conformance_room()}; }
 
-struct Score {
+struct Tally {
   i64 dead = 0, survived = 0, unexplained = 0, equivalent = 0, not_compiled = 0;
   i64 judged() const { return dead + survived; }
   i64 tenths() const { return judged() ? 1000 * dead / judged() : 0; }
@@ -107,8 +107,8 @@ struct Score {
   }
 };
 
-Score score_of(const std::vector<SourceFate>& fates) {
-  Score s;
+Tally score_of(const std::vector<SourceFate>& fates) {
+  Tally s;
   for (const SourceFate& f : fates) {
     s.dead += f.state == SourceFate::dead;
     s.survived += f.state == SourceFate::survived;
@@ -119,7 +119,7 @@ Score score_of(const std::vector<SourceFate>& fates) {
   return s;
 }
 
-void print_fate(const SourceFate& f) {
+void print_source_fate(const SourceFate& f) {
   fmt::print("{:<12} {}:{} {}\n    - {}\n    + {}\n", name_of(f.state), f.edit.file, f.edit.line,
              f.edit.kind, f.before, f.after);
   if (!f.detail.empty()) fmt::print("    {}\n", f.detail);
@@ -136,7 +136,7 @@ std::string report(const SourceMutants& s, u64 seed, const std::vector<SourceFat
                     {"after", f.after},
                     {"state", name_of(f.state)},
                     {"detail", f.detail}});
-  const Score score = score_of(fates);
+  const Tally score = score_of(fates);
   return json{{"source", s.room},
               {"seed", seed},
               {"dead", score.dead},
@@ -172,12 +172,12 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {
   c.mutants = s.mutants;
   const std::string list = c.tree + "/" + kExplanations;
   if (fs::exists(list)) c.explanations = read_explanations(list);
-  if (!quiet) c.told = print_fate;
+  if (!quiet) c.told = print_source_fate;
   std::vector<SourceFate> fates;
   for (const MutantRoom& room : rooms())
     if (room.path == s.room) fates = run_campaign(room, c);
   if (!s.json_file.empty()) write_file(s.json_file, report(s, seed, fates));
-  const Score score = score_of(fates);
+  const Tally score = score_of(fates);
   fmt::print(
       "{}: {} of {} mutants are dead, {}.{} % of at least {} %; {} survived unexplained\n"
       "{} equivalent, {} did not compile; seed {}\nexit {} ({})\n",

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "conformance/cli/fuzz_state.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/places.h"
 #include "conformance/reports/report.h"
@@ -45,6 +46,28 @@ Exit check(const std::string& directory) {
   return exit;
 }
 
+struct Addition {
+  std::string directory, comment;
+  std::vector<std::string> what;
+};
+
+// A case, or a file that fuzz saved, which says where its case comes from.
+Exit add(const Addition& a) {
+  for (const std::string& word : a.what) {
+    std::string id = word, comment = a.comment;
+    if (word.ends_with(".json")) {
+      const FuzzFinding f = read_finding(word);
+      id = f.id;
+      if (comment.empty()) comment = f.property + " fails in " + f.backend + ", found by fuzz";
+    }
+    if (comment.empty()) throw UsageError("a case needs --comment: where it comes from, and why");
+    const std::string added = add_vector(a.directory, parse_case(id), printable(comment));
+    fmt::print("{:<24}{}\n", added.empty() ? "there already" : added, id);
+  }
+  fmt::print("set {}\n", vectors_hash(a.directory));
+  return Exit::pass;
+}
+
 void add_verb(CLI::App& group, Session& session, const char* name, const char* text,
               Exit (*run)(const std::string&)) {
   auto directory = std::make_shared<std::string>();
@@ -60,7 +83,17 @@ void add_vectors(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("vectors", "Golden vectors: frozen calls and results");
   group->require_subcommand(1);
   add_verb(*group, session, "check", "Derive every result anew and name each difference", check);
-  add_verb(*group, session, "update", "Write the vectors: the only way to change them", update);
+  add_verb(*group, session, "update", "Write the vectors, with what the set lacks", update);
+  auto a = std::make_shared<Addition>();
+  CLI::App* verb = group->add_subcommand("add", "Freeze calls, with the reference's results");
+  verb->add_option("DIR", a->directory, "directory of the vectors")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  verb->add_option("CASE", a->what, "case ids, or files of findings that fuzz saved")->required();
+  verb->add_option("--comment", a->comment,
+                   "where the calls come from; of a finding, that it is one");
+  verb->footer("Example: lockstep vectors add my-vectors search/conv2d-*.json");
+  verb->callback([a, &session] { session.exit = static_cast<int>(add(*a)); });
 }
 
 }  // namespace lockstep::judge

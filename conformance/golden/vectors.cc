@@ -156,13 +156,18 @@ void hash_recipes(const OpInfo& op, VectorCall& call) {
     if (call.in[k].recipe) call.in[k].sha256 = values_hash(values_of(c, call.in[k], k));
 }
 
+// The identifier of the next test.
+std::string next_id(const VectorFile& file) {
+  int number = 0;
+  for (const VectorTest& t : file.tests) number = std::max(number, number_of(*file.op, t.id));
+  return id_of(*file.op, number + 1);
+}
+
 void add_candidates(VectorFile& file, VectorUpdate& done) {
   std::set<std::string> calls, comments;
-  int number = 0;
   for (const VectorTest& t : file.tests) {
     calls.insert(call_text(t.call));
     comments.insert(t.comment);
-    number = std::max(number, number_of(*file.op, t.id));
   }
   std::string wrong;
   for (VectorCandidate& v : vector_candidates(*file.op)) {
@@ -172,8 +177,8 @@ void add_candidates(VectorFile& file, VectorUpdate& done) {
     if (result.label != v.label)
       wrong += "\n  " + std::string(file.op->name) + ": '" + v.comment + "' should give '" +
                v.label + "', the reference gives '" + result.label + "'";
-    file.tests.push_back({id_of(*file.op, ++number), v.comment, std::move(v.flags),
-                          std::move(v.call), std::move(result)});
+    file.tests.push_back(
+        {next_id(file), v.comment, std::move(v.flags), std::move(v.call), std::move(result)});
     ++done.added;
   }
   if (!wrong.empty())
@@ -290,6 +295,31 @@ std::vector<VectorUpdate> update_vectors(const std::string& directory) {
     all.push_back(std::move(done));
   }
   return all;
+}
+
+std::string add_vector(const std::string& directory, const Case& c, const std::string& comment) {
+  const fs::path path = fs::path(directory) / (std::string(c.op->name) + ".json");
+  VectorFile file{c.op, {}};
+  if (fs::exists(path)) file = read_checked(path);
+  VectorTest t{next_id(file), comment, {}, types_call(c), {}};
+  if (refusal(c).refused()) {
+    t.flags = {"REJECT"};
+  } else {
+    const std::vector<Tensor> in = inputs_of(c);
+    for (std::size_t k = 0; k < in.size(); ++k) {
+      if (static_cast<i64>(in[k].data.size()) > kMaxWritten)
+        throw UsageError("a vector writes out " + std::to_string(kMaxWritten) +
+                         " values at most, input " + std::to_string(k) + " of " + case_id(c) +
+                         " has " + std::to_string(in[k].data.size()));
+      t.call.in[k].data.emplace(in[k].data.begin(), in[k].data.end());
+    }
+  }
+  for (const VectorTest& other : file.tests)
+    if (call_text(other.call) == call_text(t.call)) return {};
+  t.result = derive(*c.op, t.call);
+  file.tests.push_back(std::move(t));
+  replace_file(path, file_text(file));
+  return file.tests.back().id;
 }
 
 std::vector<std::string> check_vectors(const std::string& directory) {

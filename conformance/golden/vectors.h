@@ -48,6 +48,11 @@ struct VectorUpdate {
 /// @throws UsageError where a file is not one this can update.
 std::vector<VectorUpdate> update_vectors(const std::string& directory);
 
+/// Adds one call to a directory's vectors, with the reference's result and where it comes from.
+/// @return its identifier; empty if the set has the call already.
+/// @throws UsageError where the call cannot be frozen, or a file is not one this can update.
+std::string add_vector(const std::string& directory, const Case& c, const std::string& comment);
+
 /// Everything in which the frozen set differs from what the specification says today, one sentence
 /// each, naming file and test; also what the set lacks.
 /// @throws UsageError where a file cannot be read.

@@ -448,6 +448,21 @@ Answer read_answer(std::string_view line, std::string_view id) {
   return std::move(t.answer);
 }
 
+Answer read_reply(std::string_view line, std::string_view id) {
+  Answer a = read_answer(line, id);
+  a.label = printable(a.label);
+  a.message = printable(a.message);
+  if (a.kind == Answer::Kind::protocol)
+    return no_answer("an answer that is none (" + a.message + "): " + quote(line));
+  return a;
+}
+
+Answer of_outputs(Answer a, int n) {
+  if (!a.ok() || static_cast<int>(a.out.size()) == n) return a;
+  return no_answer("an answer with " + std::to_string(a.out.size()) + " outputs instead of " +
+                   std::to_string(n));
+}
+
 std::string quote(std::string_view text) {
   constexpr std::size_t kLongest = 60;
   std::string s = "'";

@@ -46,6 +46,12 @@ std::string write_answer(const Answer& a, std::string_view id);
 /// Reads an answer to the request `id`; of kind `protocol` if it is none.
 Answer read_answer(std::string_view line, std::string_view id);
 
+/// The same of a stranger's words: made printable, and quoted where they are no answer.
+Answer read_reply(std::string_view line, std::string_view id);
+
+/// The answer if it is none that is ok with another number of outputs than `n`.
+Answer of_outputs(Answer a, int n);
+
 /// The start of a text, in quotes, with everything but printable ASCII escaped.
 std::string quote(std::string_view text);
 

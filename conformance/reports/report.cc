@@ -110,6 +110,11 @@ std::string summary(const Report& r, bool colour) {
     s += fmt::format("{} more kinds of failure are in the report (--json FILE).\n\n",
                      r.failures.size() - kShown);
   for (const std::string& q : r.quarantine) s += "quarantined: " + printable(q) + "\n";
+  for (std::size_t k = 0; k < r.missing.size() && k < kMissingNamed; ++k)
+    s += "missing: " + r.missing[k] + "\n";
+  if (r.missing.size() > kMissingNamed)
+    s += fmt::format("missing: {} more\n",
+                     grouped(static_cast<i64>(r.missing.size()) - static_cast<i64>(kMissingNamed)));
   if (!r.below_floor.empty())
     s += fmt::format("below the floor of {} executed legal cases: {}\n", tier_floor(r.tier),
                      fmt::join(r.below_floor, ", "));

@@ -53,10 +53,14 @@ struct Report {
   std::map<std::string, std::map<std::string, i64>> paths;   ///< operator, kernel, executions
   std::vector<Failure> failures;
   std::vector<std::string> quarantine;  ///< operators, with the reason
+  std::vector<std::string> missing;     ///< cases that nobody answered
   i64 canaries_planted = 0, canaries_flagged = 0;
   std::string verdict;  ///< PASS FAIL NONDETERMINISTIC CRASH INCOMPLETE BROKEN
   Exit exit = Exit::pass;
 };
+
+/// The most missing cases that a report names; their number is always told.
+inline constexpr std::size_t kMissingNamed = 20;
 
 /// Settles verdict and exit code from everything else.
 void conclude(Report& r);

@@ -61,7 +61,7 @@ constexpr const char* kReportSchema = R"({
  "title": "Report of lockstep check",
  "type": "object",
  "required": ["schema", "verdict", "exit", "word", "backend", "scope", "tier", "seed", "set_hash",
-              "counts", "canaries", "floor", "cells", "paths", "quarantine", "failures"],
+              "counts", "canaries", "floor", "cells", "paths", "quarantine", "missing", "failures"],
  "additionalProperties": false,
  "properties": {
   "schema": {"const": 1},
@@ -122,6 +122,10 @@ constexpr const char* kReportSchema = R"({
    }
   },
   "quarantine": {"type": "array", "items": {"type": "string"}},
+  "missing": {
+   "description": "the first of the cases that nobody answered; counts has their number",
+   "type": "array", "items": {"type": "string"}, "maxItems": 20
+  },
   "failures": {
    "type": "array",
    "items": {
@@ -163,10 +167,13 @@ std::string json_report(const Report& r) {
             {"cells", json::object()},
             {"paths", r.paths},
             {"quarantine", r.quarantine},
+            {"missing", json::array()},
             {"failures", json::array()}};
   for (const auto& [op, row] : r.cells)
     for (const auto& [property, cell] : row)
       j["cells"][op][property] = {{"judged", cell.judged}, {"failed", cell.failed}};
+  for (std::size_t k = 0; k < r.missing.size() && k < kMissingNamed; ++k)
+    j["missing"].push_back(r.missing[k]);
   for (const Failure& f : r.failures) j["failures"].push_back(failure_json(f));
   return j.dump(1, ' ', true, json::error_handler_t::replace) + "\n";
 }

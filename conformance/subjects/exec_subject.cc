@@ -275,10 +275,8 @@ class ExecSubject final : public Subject {
                  const Run&) override {
     std::size_t values = 0;
     for (int k = 0; k < out.count; ++k) values += static_cast<std::size_t>(volume(out[k].shape));
-    Answer a = ask(c, in, values);
-    if (!a.ok() || static_cast<int>(a.out.size()) == out.count) return a;
-    return lost("an answer with " + std::to_string(a.out.size()) + " outputs instead of " +
-                std::to_string(out.count));
+    Answer a = of_outputs(ask(c, in, values), out.count);
+    return a.kind == Kind::protocol ? lost(a.message) : a;
   }
   Answer refuse(const Case& c) override { return ask(c, {}, 0); }
   Answer infer(const Case&) override {
@@ -329,11 +327,8 @@ Answer ExecSubject::ask(const Case& c, const std::vector<Tensor>& in, std::size_
                                 fresh ? limits_.start_s : limits_.timeout_s,
                                 kLongestAnswer + kLongestValue * values, reply);
   if (!a.ok()) return failed(std::move(a));
-  a = read_answer(reply, id);
-  a.label = printable(a.label);
-  a.message = printable(a.message);
-  if (a.kind == Kind::protocol)
-    return failed(lost("an answer that is none (" + a.message + "): " + quote(reply)));
+  a = read_reply(reply, id);
+  if (a.kind == Kind::protocol) return failed(lost(a.message));
   if (!running_->in_step())
     return failed(lost("more than one answer, or one before the call was read: " + quote(reply)));
   has_ever_ = true;

@@ -4,12 +4,15 @@
 #include "conformance/places.h"
 #include "conformance/subjects/exec_subject.h"
 #include "conformance/subjects/library_subject.h"
+#include "conformance/subjects/recorded_subject.h"
 #include "conformance/subjects/subject.h"
 
 namespace lockstep::judge {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr string_view kExec = "exec:", kResults = "results:";
 
 std::string known_backends() {
   std::string names;
@@ -30,15 +33,19 @@ std::string library_file(const std::string& what) {
   if (!fs::exists(file))
     throw UsageError(path ? "no file '" + what + "'"
                           : "no backend '" + what + "' (built in: " + known_backends() +
-                                "; or the path of a library, or exec:COMMAND)");
+                                "; or the path of a library, exec:COMMAND or results:FILE)");
   if (!fs::is_regular_file(file)) throw UsageError("'" + what + "' is no file");
   return fs::absolute(file).string();
 }
 
 std::unique_ptr<Subject> open_subject(const std::string& what, const Limits& limits) {
-  if (what.rfind("exec:", 0) == 0) {
-    if (what.size() == 5) throw UsageError("exec: needs a command, as exec:./my-backend");
-    return open_exec(what.substr(5), limits);
+  if (what.starts_with(kExec)) {
+    if (what == kExec) throw UsageError("exec: needs a command, as exec:./my-backend");
+    return open_exec(what.substr(kExec.size()), limits);
+  }
+  if (what.starts_with(kResults)) {
+    if (what == kResults) throw UsageError("results: needs a file, as results:answers.jsonl");
+    return open_recorded(what.substr(kResults.size()), limits);
   }
   return open_library(library_file(what), limits);
 }

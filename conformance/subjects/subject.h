@@ -2,6 +2,7 @@
 /// A backend under judgement, whatever door it came in by.
 #pragma once
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -84,9 +85,19 @@ class Subject {
   virtual Answer infer(const Case& c) = 0;
   /// Adds a configuration, such as {"isa", "avx2"}; its number is for Run::config.
   virtual int configure(const Options& more) = 0;
+
+  // Recorded answers are a backend too, of which not everything can be asked.
+  /// Whether questions can be put, as often as one likes.
+  virtual bool live() const { return true; }
+  /// Which of these cases it has no answer to.
+  /// @throws UsageError if it has answers to others.
+  virtual std::set<std::string> unanswered(const std::vector<std::string>& /*ids*/) { return {}; }
+  /// Names the case that the next questions are about.
+  virtual void about(const std::string& /*id*/) {}
 };
 
-/// Opens a backend: a built-in name, the path of a shared library, or `exec:COMMAND`.
+/// Opens a backend: a built-in name, the path of a shared library, `exec:COMMAND`, or
+/// `results:FILE`.
 /// @throws UsageError if there is no such backend or it is no backend.
 std::unique_ptr<Subject> open_subject(const std::string& what, const Limits& limits);
 

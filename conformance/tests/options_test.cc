@@ -34,6 +34,9 @@ TEST(Usage, OfWhatDoesNotExist) {
   expect_end({"check"}, 2, "check needs a BACKEND");
   expect_end({"check", "reference", "--op", "nope"}, 2, "no operator matches 'nope'");
   expect_end({"check", "reference", "--property", "nope"}, 2, "no property 'nope'");
+  expect_end({"check", "reference", "--profile", "nn"}, 2, "no operator is of the profile 'nn'");
+  expect_end({"check", "reference", "--profile", "NN", "--op", "relu"}, 2,
+             "no operator is chosen by both");
   const Scratch part;
   std::filesystem::copy(build_directory() / "share" / "lockstep" / "vectors" / "relu.json",
                         part.path("relu.json"));

@@ -63,6 +63,13 @@ inline std::string text_of_file(const std::string& path) {
   return text.str();
 }
 
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
 namespace detail {
 
 [[noreturn]] inline void become(const std::vector<std::string>& command, const Environment& env,

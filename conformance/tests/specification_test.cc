@@ -206,13 +206,6 @@ TEST(Differences, OfEvidenceAreNone) {
 
 // ---- pages ----
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
 TEST(Page, HasEverySectionInOrderAndFitsItsWidth) {
   const std::vector<std::string> sections = {"NAME",   "SYNOPSIS", "DESCRIPTION", "FORMULA",
                                              "INPUTS", "OUTPUTS",  "ATTRIBUTES",  "PRECISION",

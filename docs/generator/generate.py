@@ -5,6 +5,7 @@ shown, and the pages generated from the program and from the headers of the spec
 usage: generate.py SOURCES BUILD OUTPUT MATHJAX DOXYGEN-XML
 """
 
+import collections
 import pathlib
 import shutil
 import sys
@@ -65,15 +66,17 @@ def write_program(lockstep: program.Program, output: pathlib.Path):
 
 
 def write_structures(doxygen: pathlib.Path, output: pathlib.Path):
-    """The structures of the C interface, in the order in which the header defines them."""
+    """The structures of each C interface, in the order in which its header defines them."""
     index = xml.etree.ElementTree.parse(doxygen / "index.xml")
-    found = []
+    found = collections.defaultdict(list)
     for compound in index.findall("compound[@kind='struct']"):
         about = xml.etree.ElementTree.parse(doxygen / f"{compound.get('refid')}.xml")
-        line = int(about.find("compounddef/location").get("line"))
-        found.append((line, compound.findtext("name")))
-    blocks = [rst.block("doxygenstruct", name, "", members="") for _, name in sorted(found)]
-    write(output / "generated" / "structures.rst", "\n".join(blocks))
+        location = about.find("compounddef/location")
+        header_file = pathlib.PurePath(location.get("file")).stem
+        found[header_file].append((int(location.get("line")), compound.findtext("name")))
+    for header_file, lines in found.items():
+        blocks = [rst.block("doxygenstruct", name, "", members="") for _, name in sorted(lines)]
+        write(output / "generated" / f"structures_{header_file}.rst", "\n".join(blocks))
 
 
 def copy_mathjax(mathjax: pathlib.Path, output: pathlib.Path):

@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 FENCE = re.compile(r"^```(file|include|run)\b([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LANGUAGES = {".cc": "cpp", ".py": "python", ".jsonl": "json"}
+LANGUAGES = {".c": "c", ".cc": "cpp", ".py": "python", ".jsonl": "json"}
 TIMEOUT_S = 300
 MARK = "-- end of command"
 

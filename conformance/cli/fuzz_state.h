@@ -1,0 +1,63 @@
+/// @file
+/// What a search for failures leaves in a directory: how far it is, and what it found.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "conformance/reports/report.h"
+
+namespace lockstep::judge {
+
+/// What a search is about. A directory belongs to one.
+struct FuzzTarget {
+  std::string backend;
+  std::map<std::string, std::string> set;  ///< options of the backend
+  std::vector<std::string> operators, properties;
+  u64 seed = 1;
+};
+
+/// A failure that was made small and saved.
+struct FuzzFinding {
+  std::string op, property;
+  std::string id, text;  ///< the smallest case found, and what it shows
+  std::string found;     ///< the case it began with
+  std::string backend;   ///< name and version
+  std::string manifest_hash, repeat;
+};
+
+/// How far a search is. Every change of it is on the disk before the next one.
+class FuzzState {
+ public:
+  /// Goes on with the search of a directory, or begins one there.
+  /// @throws UsageError if the directory belongs to another search or holds what is no state.
+  FuzzState(std::string directory, FuzzTarget target);
+
+  i64 next() const { return next_; }                                ///< the number of the next call
+  i64 executed() const { return executed_; }                        ///< of all calls before it
+  const std::vector<std::string>& files() const { return files_; }  ///< of findings, in order
+
+  /// Whether a failure of this kind is still worth the time to make it small: the first ones of a
+  /// kind tell most.
+  bool wanted(const std::string& op, const std::string& property) const;
+  /// Notes a failure. @return the file, empty if the same was found before.
+  std::string save(const FuzzFinding& f);
+  /// Notes that so many calls are done.
+  void advance(i64 calls, i64 executed);
+
+ private:
+  void read();
+  void write() const;
+
+  std::string directory_;
+  FuzzTarget target_;
+  i64 next_ = 0, executed_ = 0;
+  std::vector<std::string> files_;
+  std::map<std::string, i64> tried_;  // by operator and property
+};
+
+/// A saved finding.
+/// @throws UsageError naming the file and what is wrong with it.
+FuzzFinding read_finding(const std::string& file);
+
+}  // namespace lockstep::judge

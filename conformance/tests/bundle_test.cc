@@ -1,0 +1,129 @@
+// What repro --bundle leaves for people who have no lockstep.
+#include <gtest/gtest.h>
+
+#include "conformance/tests/expect.h"
+#include "conformance/tests/program.h"
+
+namespace lockstep::judge {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A shift that rounds ties away from zero, and the smallest call that shows it.
+const std::string kTie = "cvm_right_shift/precision=6/shift_bit=5/in=2x2@12/data=0,0,-560,0";
+const std::vector<std::string> kWrong = {"repro", "faulty", kTie, "--set",
+                                         "mutant=cvm_right_shift.ties_away"};
+
+Ended bundled(std::vector<std::string> words, const std::string& directory) {
+  words.insert(words.end(), {"--bundle", directory});
+  return lockstep_says(words);
+}
+
+// Builds a bundle's program, with sources of one's own, and runs it.
+Ended shown(const std::string& directory, const std::string& more = "") {
+  const std::string compile = "cc -std=c11 -Wall -Wextra -Werror -pedantic ";
+  return run({"/bin/sh", "-c",
+              "cd '" + directory + "' && " + compile + more + " show.c -o show && ./show"});
+}
+
+TEST(Bundle, ShowsTheDifferenceWithoutThisProgram) {
+  const Scratch scratch;
+  const std::string directory = scratch.path("tie");
+  const Ended e = bundled(kWrong, directory);
+  EXPECT_EQ(e.exit, 1) << e.out << e.err;
+  expect_contains(e.out, "bundle    " + directory);
+  const Ended c = shown(directory);
+  EXPECT_EQ(c.exit, 1) << c.out << c.err;
+  EXPECT_EQ(c.out, "case: " + kTie +
+                       "\ninput 0: 4 elements\nanswer: the first answer\n"
+                       "expected 0 [1,0]: expected -17 (0xffffffef), got -18 (0xffffffee)\n"
+                       "expected 0: 1 of 4 elements differ\n");
+  expect_contains(text_of_file(directory + "/README.txt"),
+                  "lockstep repro faulty --set mutant=cvm_right_shift.ties_away '" + kTie + "'");
+}
+
+TEST(Bundle, JudgesAFunctionOfOnesOwn) {
+  const Scratch scratch;
+  const std::string directory = scratch.path("tie");
+  bundled(kWrong, directory);
+  const auto judged = [&](const std::string& half) {
+    std::ofstream(directory + "/mine.c")
+        << "#include <stdint.h>\n"
+           "void mine(const int32_t *const *in, int32_t *const *out);\n"
+           "void mine(const int32_t *const *in, int32_t *const *out) {\n"
+           "  for (int i = 0; i < 4; ++i) out[0][i] = (in[0][i] "
+        << half << ") >> 5;\n}\n";
+    return shown(directory, "-DKERNEL=mine mine.c");
+  };
+  EXPECT_EQ(judged("+ 16").exit, 0);
+  const Ended wrong = judged("+ 15");
+  EXPECT_EQ(wrong.exit, 1);
+  expect_contains(wrong.out, "expected -17 (0xffffffef), got -18 (0xffffffee)");
+}
+
+TEST(Bundle, HasTheCallAndItsValuesInOtherForms) {
+  const Scratch scratch;
+  const std::string directory = scratch.path("tie");
+  bundled(kWrong, directory);
+  EXPECT_EQ(text_of_file(directory + "/got_0.memh"),
+            "// got 0, shape 2x2, row by row\n00000000\n00000000\nffffffee\n00000000\n");
+  const std::string npy = text_of_file(directory + "/expected_0.npy");
+  expect_contains(npy, "'descr': '<i4', 'fortran_order': False, 'shape': (2, 2)");
+  EXPECT_EQ(npy.substr(npy.size() - 8), std::string("\xef\xff\xff\xff\0\0\0\0", 8));
+  // The line is a call: the reference answers it with what is expected.
+  const Ended answer = lockstep_says({"eval"}, {}, text_of_file(directory + "/call.jsonl"));
+  expect_contains(answer.out, "\"data\":[0,0,-17,0]");
+}
+
+TEST(Bundle, HoldsTheAnswerThatIsWrong) {
+  const Scratch scratch;
+  // Right the first time, and wrong every second time.
+  bundled({"repro", hostile("misbehaving"), "relu/in=2@8/data=4,5", "--set", "fault=otherwise"},
+          scratch.path("b"));
+  const Ended c = shown(scratch.path("b"));
+  EXPECT_EQ(c.exit, 1) << c.out << c.err;
+  expect_contains(c.out, "answer: the answer the second time\n");
+  expect_contains(c.out, "expected 0 [0]: expected 4 (0x00000004), got 5 (0x00000005)");
+}
+
+TEST(Bundle, OfACrashSaysSo) {
+  const Scratch scratch;
+  const Ended e =
+      bundled({"repro", hostile("misbehaving"), "relu/in=2x2x2@8/fill=one", "--set", "fault=abort"},
+              scratch.path("b"));
+  EXPECT_EQ(e.exit, 1) << e.out << e.err;
+  const Ended c = shown(scratch.path("b"));
+  EXPECT_EQ(c.exit, 2) << c.out << c.err;
+  expect_contains(c.out, "answered crashed: ");
+  expect_contains(c.out, "SIGABRT");
+  EXPECT_FALSE(fs::exists(scratch.path("b") + "/got_0.npy"));
+}
+
+TEST(Bundle, OfAnIllegalCallIsTheCall) {
+  const Scratch scratch;
+  const Ended e = bundled({"repro", "reference", "relu/in=0@8"}, scratch.path("b"));
+  EXPECT_EQ(e.exit, 0) << e.out << e.err;
+  expect_contains(text_of_file(scratch.path("b") + "/README.txt"), "refused with input.extent");
+  expect_contains(text_of_file(scratch.path("b") + "/call.jsonl"), "\"shape\":[0]");
+  EXPECT_FALSE(fs::exists(scratch.path("b") + "/show.c"));
+}
+
+TEST(Bundle, IsWrittenWholeOrNotAtAll) {
+  const Scratch scratch;
+  scratch.write("file", "mine");
+  const std::string taken = scratch.path("");
+  const Ended e = bundled({"repro", "reference", "relu/in=1@8/data=1"}, taken);
+  EXPECT_EQ(e.exit, 2) << e.out;
+  expect_contains(e.err, "is there already, and not empty");
+  const Ended huge =
+      bundled({"repro", "reference", "relu/in=1048576@8/fill=one"}, scratch.path("huge"));
+  EXPECT_EQ(huge.exit, 2) << huge.out;
+  expect_contains(huge.err, "a bundle holds 1048576 elements at most, this case has 3145728");
+  const Ended nowhere = bundled({"repro", "reference", "relu/in=1@8/data=1"}, "/proc/nowhere/b");
+  EXPECT_NE(nowhere.exit, 0);
+  for (const auto& entry : fs::directory_iterator(scratch.path("")))
+    EXPECT_EQ(entry.path().filename(), "file");
+}
+
+}  // namespace
+}  // namespace lockstep::judge

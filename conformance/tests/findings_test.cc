@@ -1,0 +1,90 @@
+// What check finds in a library that nobody here wrote, without being told where to look.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "conformance/cases/case.h"
+#include "conformance/tests/expect.h"
+#include "conformance/tests/program.h"
+
+namespace lockstep::judge {
+namespace {
+
+using nlohmann::json;
+
+class Findings : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(build_directory() / "lib" / "lockstep" / "onednn.so"))
+      GTEST_SKIP() << "not run: this build has no oneDNN";
+  }
+  static json judged(const std::string& op) {
+    const Ended e = lockstep_says({"check",
+                                   "onednn",
+                                   "--tier",
+                                   "0",
+                                   "--op",
+                                   op,
+                                   "--property",
+                                   "matches_reference",
+                                   "--set",
+                                   "threads=1",
+                                   "--set",
+                                   "max_isa=avx2",
+                                   "--jobs",
+                                   "2",
+                                   "--timeout",
+                                   "20",
+                                   "--start-timeout",
+                                   "60",
+                                   "--json",
+                                   "-"});
+    return json::parse(e.out, nullptr, false);
+  }
+  // The one failure of an operator that oneDNN gets wrong, shrunk to `most` elements of inputs.
+  static std::string found_in(const std::string& op, i64 most) {
+    const json report = judged(op);
+    EXPECT_TRUE(report.is_object()) << op;
+    EXPECT_EQ(report["verdict"], "FAIL") << op;
+    EXPECT_EQ(report["failures"].size(), 1u) << op;
+    const json failure = report["failures"][0];
+    i64 elements = 0;
+    for (const Type& t : parse_case(failure["shrunk"]).in) elements += volume(t.shape);
+    EXPECT_LE(elements, most) << failure["shrunk"];
+    return failure["shrunk_text"];
+  }
+};
+
+TEST_F(Findings, EightBitProductsWithoutVnniLoseBits) {
+  // Weights are halved before and results doubled after, or sums of two products saturate.
+  expect_contains(found_in("conv2d", 2), "expected ");
+  expect_contains(found_in("dense", 6), "expected ");
+}
+
+TEST_F(Findings, IntegersOf32BitsPassThroughFloat) {
+  for (const char* op : {"relu", "negative"})
+    expect_contains(found_in(op, 1), "16777217 (0x01000001), got 16777216 (0x01000000)");
+  expect_contains(found_in("elemwise_add", 2), "expected 16777217 (0x01000001), got 16777216");
+  expect_contains(found_in("max_pool2d", 64), "expected ");
+}
+
+TEST_F(Findings, AreNotMadeUpWhereItIsRight) {
+  for (const char* op : {"broadcast_*", "sum,max"}) {
+    const json report = judged(op);
+    EXPECT_EQ(report["verdict"], "PASS") << report["failures"].dump(1);
+    EXPECT_GT(report["counts"]["passed"], 50);
+  }
+}
+
+TEST_F(Findings, NameAnInstructionSetThatCannotBeHad) {
+  const auto refused = [](const std::string& isa) {
+    const Ended e = lockstep_says({"check", "onednn", "--tier", "0", "--op", "relu", "--set",
+                                   "max_isa=" + isa, "--start-timeout", "60"});
+    EXPECT_EQ(e.exit, 2) << e.out << e.err;
+    return e.err;
+  };
+  expect_contains(refused("avx1024"), "no isa 'avx1024'; oneDNN has sse41 avx avx2 avx512_core");
+}
+
+}  // namespace
+}  // namespace lockstep::judge
