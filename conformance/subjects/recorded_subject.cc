@@ -38,7 +38,7 @@ class Recorded final : public Subject {
         manifest_(default_manifest(std::filesystem::path(file).filename().string())),
         in_(file, std::ios::binary) {
     configure(limits.set);
-    if (!in_ || std::filesystem::is_directory(file)) throw UsageError("cannot read '" + file + "'");
+    if (!in_) throw UsageError("cannot read '" + file + "'");
     read_index();
   }
   const Manifest& manifest() const override { return manifest_; }
