@@ -65,7 +65,7 @@ void FuzzState::read() {
   const std::string file = (fs::path(directory_) / kStateFile).string();
   const ordered_json j = read_own(file);
   try {
-    const ordered_json mine = to_json(target_), other = j.at("target");
+    const ordered_json mine = to_json(target_), &other = j.at("target");
     for (const auto& [key, value] : mine.items())
       if (other.at(key) != value)
         throw UsageError("'" + directory_ + "' is a search with " + key + " " +
