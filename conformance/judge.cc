@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <thread>
 #include <utility>
 
 #include "conformance/property.h"
+#include "conformance/reports/commands.h"
+#include "conformance/reports/environment.h"
 #include "conformance/shard.h"
 #include "conformance/shrink.h"
 #include "conformance/subjects/library_subject.h"
@@ -42,9 +43,22 @@ void describe_subject(Report& r, const std::string& backend, const Manifest& m) 
   r.name = m.name;
   r.version = m.version;
   r.device = m.device;
-  r.manifest_hash = sha256(m.text);
+  if (m.stated()) r.manifest_hash = sha256(m.text);
+  r.kernels = m.kernels;
   r.operators_all = static_cast<int>(operators().size());
   for (const OpInfo* op : operators()) r.operators_claimed += m.claims_operator(op->name);
+}
+
+// What was asked for, and where: whoever holds the report can ask for the same again.
+void describe_run(Report& r, const Selection& s, const std::vector<Item>& items) {
+  r.tier = s.tier;
+  r.seed = s.seed;
+  r.chosen = {s.operators, s.properties, s.cases, s.budget, s.nonce, {}};
+  r.partial = s.partial();
+  r.environments = {this_environment()};
+  r.set_hash = set_hash(items);
+  r.set_cases = static_cast<i64>(items.size());
+  r.counts.selected = r.set_cases;
 }
 
 // Sets apart what the backend does not claim. Illegal calls belong to a claimed operator's claim
@@ -55,8 +69,9 @@ bool claimed(const Manifest& m, const Item& item) {
   return m.claims_call(item.call);
 }
 
-void add_failure(Report& r, const std::string& op, const std::string& property, const Item& item,
-                 const std::string& text) {
+void add_failure(Report& r, const std::string& property, const Item& item, i64 number,
+                 const Finding& found) {
+  const std::string op(item.call.op->name);
   for (Failure& f : r.failures)
     if (f.op == op && f.property == property) {
       ++f.count;
@@ -64,10 +79,20 @@ void add_failure(Report& r, const std::string& op, const std::string& property, 
     }
   // Only the property about vectors is about their names; for others the case is a call as any.
   const bool named = item.what != Item::vector || property == kMatchesVectors.name;
-  r.failures.push_back({op, property, named ? item.id : case_id(item.call), text, 1, {}, {}, {}});
+  r.failures.push_back({op,
+                        property,
+                        named ? item.id : case_id(item.call),
+                        found.text,
+                        1,
+                        {},
+                        {},
+                        {},
+                        found.hint,
+                        found.elements,
+                        number});
 }
 
-void count(Report& r, const Item& item, const ItemResult& result) {
+void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
   Counts& c = r.counts;
   const std::string op(item.call.op->name);
   c.calls += result.calls;
@@ -80,49 +105,15 @@ void count(Report& r, const Item& item, const ItemResult& result) {
   c.failed += result.outcome == Outcome::failed;
   c.crashed += result.outcome == Outcome::crashed;
   c.timed_out += result.outcome == Outcome::timed_out;
-  if (item.runs()) ++r.executed_legal[op];
+  if (item.runs()) {
+    ++r.executed_legal[op];
+    r.outputs[op].add(result.outputs);
+  }
   for (const std::string& p : result.judged) ++r.cells[op][p].judged;
   for (const std::string& p : result.paths) ++r.paths[op][p];
-  for (const auto& [property, text] : result.findings) {
+  for (const auto& [property, found] : result.findings) {
     ++r.cells[op][property].failed;
-    add_failure(r, op, property, item, text);
-  }
-}
-
-// Every kernel that ran is in the manifest, and every kernel that the manifest calls runnable ran,
-// where the cases are enough to reach them all.
-void judge_paths(Report& r, const Manifest& m, const Selection& s) {
-  if (!s.wants(kPathsCovered) || !m.stated()) return;
-  const bool reaching = s.cases.empty() && s.budget == 0;
-  const auto fail = [&](const std::string& op, const std::string& text) {
-    ++r.cells[op][std::string(kPathsCovered)].failed;
-    r.failures.push_back({op, std::string(kPathsCovered), "", text, 1, {}, {}, {}});
-  };
-  for (const KernelInfo& k : m.kernels) {
-    bool selected = false, ran = false;
-    for (const auto& [op, n] : r.executed_legal) selected = selected || k.op == op || k.op == "*";
-    for (const auto& [op, paths] : r.paths)
-      ran = ran || ((k.op == op || k.op == "*") && paths.contains(k.name));
-    if (!reaching || !selected || !k.runnable) continue;
-    ++r.cells[k.op][std::string(kPathsCovered)].judged;
-    if (!ran) fail(k.op, "kernel '" + k.name + "' (isa " + k.isa + ") never ran");
-  }
-  for (const auto& [op, paths] : r.paths)
-    for (const auto& [path, n] : paths) {
-      if (m.kernel(op, path)) continue;
-      ++r.cells[op][std::string(kPathsCovered)].judged;
-      fail(op, "kernel '" + path + "' ran and is not in the manifest");
-    }
-}
-
-// A whole run needs enough legal cases of each claimed operator; a chosen part says so itself.
-void judge_floor(Report& r, const Manifest& m, const Selection& s) {
-  if (!s.cases.empty() || s.budget > 0 || !s.properties.empty()) return;
-  for (const OpInfo* op : selected_operators(s)) {
-    if (!m.claims_operator(op->name)) continue;
-    const auto n = r.executed_legal.find(std::string(op->name));
-    if (n == r.executed_legal.end() || n->second < tier_floor(s.tier))
-      r.below_floor.push_back(std::string(op->name));
+    add_failure(r, property, item, number, found);
   }
 }
 
@@ -170,23 +161,6 @@ std::vector<std::string> ids_of(const std::vector<Item>& items) {
   return ids;
 }
 
-// A word as a shell reads it back, in one line.
-std::string shell_word(const std::string& word) {
-  if (printable(word) != word) {
-    std::string escaped;
-    for (char c : word) escaped += fmt::format("\\0{:03o}", static_cast<unsigned char>(c));
-    return "\"$(printf %b '" + escaped + "')\"";
-  }
-  const bool plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) ||
-           string_view("_-./=:,+@").find(static_cast<char>(c)) != string_view::npos;
-  });
-  if (plain && !word.empty()) return word;
-  std::string quoted = "'";
-  for (char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 // Nothing can be put to a backend that loading kills, whatever it would have claimed.
 Report report_load_crash(Report r, const std::string& backend, const std::string& why) {
   Manifest unknown = default_manifest(backend);
@@ -228,15 +202,6 @@ void configure(Subject& subject, const TrialPlan& plan) {
     for (const Forced& f : *forced) subject.configure({{f.option, f.value}});
 }
 
-std::string repeat_command(const std::string& backend, const Conduct& conduct,
-                           const std::string& id, const std::string& property) {
-  std::string s = "lockstep repro " + shell_word(backend);
-  for (const auto& [key, value] : conduct.limits.set)
-    s += " --set " + shell_word(key + "=" + value);
-  if (!property.empty()) s += " --property " + property;
-  return s + " '" + id + "'";
-}
-
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct) {
   return judge(backend, selection, select_cases(selection), conduct);
 }
@@ -244,11 +209,8 @@ Report judge(const std::string& backend, const Selection& selection, const Condu
 Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,
              const Conduct& conduct) {
   Report r;
-  r.tier = selection.tier;
-  r.seed = selection.seed;
-  r.partial = selection.partial();
-  r.set_hash = set_hash(items);
-  r.counts.selected = static_cast<i64>(items.size());
+  describe_run(r, selection, items);
+  r.options = conduct.limits.set;
   std::unique_ptr<Subject> subject;
   try {
     subject = open_subject(backend, conduct.limits);
@@ -266,17 +228,21 @@ Report judge(const std::string& backend, const Selection& selection, const std::
     if (item.runs()) ++r.legal_selected, r.legal_not_claimed += !wanted;
     if (!wanted)
       ++r.counts.not_claimed;
-    else if (absent.contains(item.id))
-      r.missing.push_back(item.id);
-    else
+    else if (!absent.contains(item.id))
       put.push_back(&item);
+    else if (++r.counts.missing <= static_cast<i64>(kMissingNamed))
+      r.missing.push_back(item.id);
   }
   r.operators_selected = static_cast<int>(ops.size());
+  for (string_view op : ops)
+    if (subject->manifest().claims_operator(op)) r.claimed.emplace_back(op);
   const TrialPlan plan = plan_for(*subject, selection);
 
   i64 done = 0, failed = 0;
   const auto take = [&](std::size_t n, const ItemResult& result) {
-    count(r, *put[n], result);
+    const i64 number = put[n] - items.data();
+    count(r, *put[n], number, result);
+    if (conduct.record) conduct.record(number, result);
     failed += result.outcome != Outcome::passed;
     ++done;
     if (conduct.progress) conduct.progress(done, static_cast<i64>(put.size()), failed);
@@ -289,14 +255,12 @@ Report judge(const std::string& backend, const Selection& selection, const std::
   r.canaries_planted = totals.canaries_planted;
   r.canaries_flagged = totals.canaries_flagged;
   r.quarantine = totals.quarantine;
-  r.counts.missing = static_cast<i64>(put.size() + r.missing.size()) - done;
+  r.counts.missing += static_cast<i64>(put.size()) - done;
   judge_refusals(r, *subject, selection, put);
-  judge_paths(r, subject->manifest(), selection);
-  judge_floor(r, subject->manifest(), selection);
+  judge_whole(r);
   if (conduct.shrink && subject->live()) shrink_failures(r, *subject, plan);
   for (Failure& f : r.failures)
-    if (!f.id.empty())
-      f.repeat = repeat_command(backend, conduct, f.shrunk.empty() ? f.id : f.shrunk, f.property);
+    if (!f.id.empty()) f.repeat = repeat_command(r, f);
   conclude(r);
   return r;
 }

@@ -8,6 +8,8 @@
 
 namespace lockstep::judge {
 
+struct ItemResult;
+
 /// How a run is carried out; none of it makes a backend pass or fail.
 struct Conduct {
   Limits limits;
@@ -16,6 +18,7 @@ struct Conduct {
   /// Ends the run with the first case that fails; those after it are missing from the report.
   bool until_failure = false;
   std::function<void(i64 done, i64 all, i64 failed)> progress;
+  std::function<void(i64 number, const ItemResult&)> record;  ///< told of each case in order
 };
 
 /// What trials include for a selection. Adds a configuration to the subject for each instruction
@@ -24,10 +27,6 @@ TrialPlan plan_for(Subject& subject, const Selection& s);
 
 /// Adds the configurations of a plan to another subject of the same backend.
 void configure(Subject& subject, const TrialPlan& plan);
-
-/// The command that repeats a case; of one property, or of all where none is named.
-std::string repeat_command(const std::string& backend, const Conduct& conduct,
-                           const std::string& id, const std::string& property = "");
 
 /// Judges a backend. One that loading kills is reported as a crash, with every case quarantined.
 /// @throws UsageError for a wrong selection or no backend.

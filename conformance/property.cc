@@ -10,12 +10,6 @@ struct Wrong {
   i64 first = 0, count = 0;
 };
 
-std::string coordinates(const Index& i) {
-  std::string s = "[";
-  for (i64 e : i) s += (s.size() > 1 ? "," : "") + std::to_string(e);
-  return s + "]";
-}
-
 // Whether the wrong elements are exactly those for which `inside` holds.
 template <class F>
 bool exactly(const Tensor& want, const std::vector<i32>& got, F inside) {
@@ -39,22 +33,33 @@ std::string pattern(const Tensor& want, const std::vector<i32>& got, i64 wrong) 
     for (i64 m : {4, 8, 16, 32, 64})
       if (s[d] > m && exactly(want, got, [&](const Index& y) { return y[d] >= s[d] / m * m; }))
         return fmt::format("exactly the tail of axis {} after multiples of {}", d, m);
+    // One wrong element is where it is; it takes two to make a pattern.
     for (i64 m : {2, 4, 8, 16})
-      for (i64 r = 0; s[d] > m && r < m; ++r)
+      for (i64 r = 0; wrong > 1 && s[d] > m && r < m; ++r)
         if (exactly(want, got, [&](const Index& y) { return y[d] % m == r; }))
           return fmt::format("exactly where index {} mod {} = {}", d, m, r);
   }
   return "";
 }
 
-std::string describe(const Wrong& w, const Tensor& want, const std::vector<i32>& got) {
-  const auto k = static_cast<std::size_t>(w.first);
-  const std::string hint = pattern(want, got, w.count);
-  return fmt::format(
-      "output {} at {}: expected {} (0x{:08x}), got {} (0x{:08x}); {} of {} elements differ{}",
-      w.output, coordinates(unravel(w.first, want.type.shape)), want.data[k],
-      static_cast<std::uint32_t>(want.data[k]), got[k], static_cast<std::uint32_t>(got[k]), w.count,
-      got.size(), hint.empty() ? "" : ": " + hint);
+// The first wrong elements, and what all of them have in common.
+Finding found(const Wrong& w, const Tensor& want, const std::vector<i32>& got) {
+  Finding f;
+  f.hint = pattern(want, got, w.count);
+  for (auto k = static_cast<std::size_t>(w.first); k < got.size(); ++k) {
+    if (got[k] == want.data[k]) continue;
+    if (f.elements.size() == kElements) break;
+    const Index at = unravel(static_cast<i64>(k), want.type.shape);
+    f.elements.push_back(
+        {static_cast<i64>(w.output), {at.begin(), at.end()}, want.data[k], got[k]});
+  }
+  const Element& first = f.elements[0];
+  f.text = fmt::format(
+      "output {} at [{}]: expected {} (0x{:08x}), got {} (0x{:08x}); {} of {} elements differ{}",
+      first.output, fmt::join(first.index, ","), first.expected,
+      static_cast<std::uint32_t>(first.expected), first.got, static_cast<std::uint32_t>(first.got),
+      w.count, got.size(), f.hint.empty() ? "" : ": " + f.hint);
+  return f;
 }
 
 }  // namespace
@@ -78,7 +83,7 @@ std::optional<Finding> difference(const std::vector<Tensor>& expected, const Ans
       if (got.out[k][i] != expected[k].data[i]) {
         if (w.count++ == 0) w.first = static_cast<i64>(i);
       }
-    if (w.count > 0) return Finding{describe(w, expected[k], got.out[k]), {}};
+    if (w.count > 0) return found(w, expected[k], got.out[k]);
   }
   return std::nullopt;
 }

@@ -9,10 +9,20 @@
 
 namespace lockstep::judge {
 
+/// An element of an output that is not what it should be.
+struct Element {
+  i64 output = 0;
+  std::vector<i64> index;
+  i64 expected = 0, got = 0;
+};
+inline constexpr std::size_t kElements = 8;  ///< shown of a call
+
 /// How a property was violated.
 struct Finding {
   std::string text;  ///< what happened, in a sentence or two
   Answer::Kind kind = Answer::Kind::ok;
+  std::string hint = {};               ///< where the wrong elements are, if that has a pattern
+  std::vector<Element> elements = {};  ///< the first wrong elements
 };
 
 /// A property holds of every trial it applies to.

@@ -10,7 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "conformance/property.h"
+#include "conformance/outputs.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/subjects/process.h"
 
@@ -70,14 +70,34 @@ ItemResult crashed_at_start(const std::string& text) {
   ItemResult r;
   r.outcome = Outcome::crashed;
   r.judged = {std::string(kMatchesReference.name)};
-  r.findings = {{std::string(kMatchesReference.name), text}};
+  r.findings = {{std::string(kMatchesReference.name), {text, Answer::Kind::crashed}}};
   return r;
 }
 
+json to_json(const Finding& f) {
+  json elements = json::array();
+  for (const Element& e : f.elements)
+    elements.push_back({{"output", e.output}, {"index", e.index}, {"values", {e.expected, e.got}}});
+  return {{"text", f.text}, {"hint", f.hint}, {"elements", elements}};
+}
+
+Finding finding_of(const json& j) {
+  Finding f{j["text"], {}, j["hint"]};
+  for (const json& e : j["elements"])
+    f.elements.push_back({e["output"], e["index"], e["values"][0], e["values"][1]});
+  return f;
+}
+
 json to_json(std::size_t n, const ItemResult& r) {
-  return {{"n", n},           {"outcome", static_cast<int>(r.outcome)},
-          {"calls", r.calls}, {"judged", r.judged},
-          {"paths", r.paths}, {"findings", r.findings}};
+  json findings = json::array();
+  for (const auto& [property, found] : r.findings) findings.push_back({property, to_json(found)});
+  return {{"n", n},
+          {"outcome", static_cast<int>(r.outcome)},
+          {"calls", r.calls},
+          {"judged", r.judged},
+          {"paths", r.paths},
+          {"findings", findings},
+          {"outputs", r.outputs}};
 }
 
 ItemResult from_json(const json& j) {
@@ -86,7 +106,8 @@ ItemResult from_json(const json& j) {
   r.calls = j["calls"];
   r.judged = j["judged"];
   r.paths = j["paths"];
-  r.findings = j["findings"];
+  for (const json& f : j["findings"]) r.findings.emplace_back(f[0], finding_of(f[1]));
+  r.outputs = j["outputs"];
   return r;
 }
 
@@ -139,7 +160,8 @@ void judge_share(const std::string& backend, const std::vector<const Item*>& ite
       } catch (const LoadCrash& e) {
         result = crashed_at_start(e.what());
       }
-      quarantine.note(op, result.outcome, result.findings.empty() ? "" : result.findings[0].second);
+      quarantine.note(op, result.outcome,
+                      result.findings.empty() ? "" : result.findings[0].second.text);
     }
     send(fd, to_json(n, result));
   }
@@ -240,7 +262,7 @@ class Collector {
 };
 
 // A death is told even where only properties were selected that leave the dead unjudged.
-std::pair<std::string, std::string> death(const Trial& t, std::vector<std::string>& judged) {
+std::pair<std::string, Finding> death(const Trial& t, std::vector<std::string>& judged) {
   const Property& p = t.refusal                      ? kRejects
                       : t.item->what == Item::typed  ? kInfers
                       : t.item->what == Item::vector ? kMatchesVectors
@@ -251,7 +273,7 @@ std::pair<std::string, std::string> death(const Trial& t, std::vector<std::strin
     if (answer->gone()) dead = answer;
   if (t.inferred && t.inferred->gone()) dead = &*t.inferred;
   return {std::string(p.name),
-          "answered " + std::string(name_of(dead->kind)) + ": " + dead->message};
+          {"answered " + std::string(name_of(dead->kind)) + ": " + dead->message, dead->kind}};
 }
 
 }  // namespace
@@ -259,6 +281,7 @@ std::pair<std::string, std::string> death(const Trial& t, std::vector<std::strin
 ItemResult judge_trial(const Trial& t, const Selection& selection) {
   ItemResult r;
   r.calls = t.calls;
+  if (t.item->runs()) r.outputs = output_hash(t.item->id, t.base);
   bool crashed = false, hung = false;
   for (const auto& [when, answer] : t.answers()) {
     // Where there is a manifest, a kernel without a name is one that it lacks.
@@ -276,7 +299,7 @@ ItemResult judge_trial(const Trial& t, const Selection& selection) {
     if (!selection.wants(p->name) || !p->applies(t)) continue;
     r.judged.emplace_back(p->name);
     if (std::optional<Finding> f = p->inspect(t))
-      r.findings.emplace_back(std::string(p->name), f->text);
+      r.findings.emplace_back(std::string(p->name), std::move(*f));
   }
   if ((crashed || hung) && r.findings.empty()) r.findings.push_back(death(t, r.judged));
   r.outcome = hung                 ? Outcome::timed_out

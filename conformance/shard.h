@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conformance/judge.h"
+#include "conformance/property.h"
 
 namespace lockstep::judge {
 
@@ -16,7 +17,8 @@ struct ItemResult {
   Outcome outcome = Outcome::passed;
   int calls = 0;
   std::vector<std::string> judged, paths;
-  std::vector<std::pair<std::string, std::string>> findings;  ///< property, text
+  std::vector<std::pair<std::string, Finding>> findings;  ///< by property
+  std::string outputs;  ///< hash of what a call that runs was answered with
 };
 
 struct ShardTotals {

@@ -239,7 +239,7 @@ class Predicate {
       if (label_.empty() && !subject_.manifest().claims_call(c)) return std::nullopt;
       const ItemResult r = judge_trial(perform(subject_, item, plan_), only);
       if (r.findings.empty()) return std::nullopt;
-      return r.findings[0].second;
+      return r.findings[0].second.text;
     } catch (const LoadCrash&) {
       return std::nullopt;
     }

@@ -48,6 +48,19 @@ Item legal_item(const OpInfo& op, u64 seed, int n) {
   return filled_item(draw_case(op, draw), n);
 }
 
+// Calls that nobody could know before the verifier chose the nonce.
+void add_unforeseen(std::vector<Item>& list, const OpInfo& op, const std::string& nonce,
+                    TierSize size) {
+  if (nonce.empty()) return;
+  const u64 seed = std::stoull(sha256("nonce " + nonce).substr(0, 16), nullptr, 16);
+  for (int n = 0; n < size.legal / 10; ++n) {
+    Item item = legal_item(op, seed, n);
+    item.call.seed = word(seed, 2, static_cast<u64>(n));
+    item.id = case_id(item.call);
+    list.push_back(std::move(item));
+  }
+}
+
 Item counting_item(Case c) {
   Item item;
   item.id = case_id(c);
@@ -240,6 +253,7 @@ std::vector<Item> select_cases(const Selection& s) {
   const std::vector<const OpInfo*> ops = selected_operators(s);
   std::vector<Item> items;
   if (!s.cases.empty()) {
+    if (!s.nonce.empty()) throw UsageError("a nonce adds cases to a tier, not to chosen cases");
     items = explicit_items(s);
   } else {
     const TierSize size = tier_size(s.tier);
@@ -247,6 +261,7 @@ std::vector<Item> select_cases(const Selection& s) {
     for (std::size_t k = 0; k < ops.size(); ++k) {
       for (int n = 0; wants_legal(s) && n < size.legal; ++n)
         lists[k].push_back(legal_item(*ops[k], s.seed, n));
+      if (wants_legal(s)) add_unforeseen(lists[k], *ops[k], s.nonce, size);
       if (wants_legal(s)) add_counting(lists[k], *ops[k], s.seed, size);
       const bool illegal = s.wants(kRejects.name) || s.wants(kInfers.name);
       if (illegal)

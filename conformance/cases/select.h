@@ -17,6 +17,7 @@ struct Selection {
   std::vector<std::string> properties;  ///< names; none: all
   std::vector<std::string> cases;       ///< explicit ids; none: the tier's
   i64 budget = 0;                       ///< at most so many cases; 0: no limit
+  std::string nonce;                    ///< a verifier's words, from which more cases follow
   std::string vectors;                  ///< directory of golden vectors; empty: none
   bool wants(string_view property) const;
   /// Whether it leaves anything of its tier out.

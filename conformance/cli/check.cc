@@ -9,6 +9,9 @@
 #include "conformance/cli/verbs.h"
 #include "conformance/places.h"
 #include "conformance/property.h"
+#include "conformance/reports/commands.h"
+#include "conformance/reports/environment.h"
+#include "conformance/reports/html.h"
 #include "conformance/shard.h"
 #include "spec/attributes.h"
 
@@ -16,11 +19,24 @@ namespace lockstep::judge {
 namespace {
 
 struct CheckOptions {
-  std::string backend, results, json, junit;
+  std::string backend, results, json, junit, markdown, html;
   Selection selection;
   Conduct conduct;
   bool quiet = false, schema = false;
 };
+
+// The forms of a report, each with its file; - is standard output.
+struct Form {
+  const std::string& file;
+  std::string (*text)(const Report&);
+};
+
+std::vector<Form> forms(const CheckOptions& o) {
+  return {{o.json, json_report},
+          {o.junit, junit_report},
+          {o.markdown, markdown_report},
+          {o.html, [](const Report& r) { return html_report(r, {}); }}};
+}
 
 int check(CheckOptions& o) {
   if (o.schema) {
@@ -34,18 +50,20 @@ int check(CheckOptions& o) {
   if (o.backend.empty()) throw UsageError("check needs a BACKEND (lockstep list --backends)");
   finish_selection(o.selection);
   // Before minutes of work, not after them.
-  for (const std::string& file : {o.json, o.junit})
+  int printed = 0;
+  for (const auto& [file, text] : forms(o)) {
+    printed += file == "-";
     if (!file.empty() && file != "-" && !std::ofstream(file, std::ios::app))
       throw UsageError("cannot write '" + file + "': " + std::strerror(errno));
+  }
+  if (printed > 1) throw UsageError("standard output takes one form of the report");
   o.conduct.progress = progress_to_stderr("check " + printable(o.backend), o.quiet);
-  const Report r = judge(o.backend, o.selection, o.conduct);
-  if (o.json == "-")
-    fmt::print("{}", json_report(r));
-  else if (!o.json.empty())
-    write_file(o.json, json_report(r));
-  if (!o.junit.empty()) write_file(o.junit, junit_report(r));
-  if (o.json != "-")
-    fmt::print("{}", o.quiet ? verdict_line(r) + "\n" : summary(r, colour_wanted()));
+  Report r = judge(o.backend, o.selection, o.conduct);
+  add_file_hashes(r, o.selection);
+  for (const auto& [file, text] : forms(o))
+    if (!file.empty()) write_output(file, text(r));
+  if (printed == 0)
+    fmt::print("{}", o.quiet ? verdict_line(r) + "\n" : summary(r, colour_wanted(), screen()));
   return static_cast<int>(r.exit);
 }
 
@@ -99,13 +117,13 @@ int repro(const ReproOptions& o) {
     const auto f = std::find_if(result.findings.begin(), result.findings.end(),
                                 [&](const auto& found) { return found.first == p; });
     fmt::print("{}  {}{}\n", f == result.findings.end() ? "holds   " : "violates", p,
-               f == result.findings.end() ? "" : ": " + f->second);
+               f == result.findings.end() ? "" : ": " + f->second.text);
   }
   const Exit e = result.judged.empty()     ? Exit::incomplete
                  : result.findings.empty() ? Exit::pass
                                            : Exit::fail;
   if (!o.bundle.empty()) {
-    write_bundle(o.bundle, t, repeat_command(o.backend, o.conduct, items[0].id));
+    write_bundle(o.bundle, t, repeat_command(o.backend, o.conduct.limits.set, items[0].id));
     fmt::print("bundle    {}\n", o.bundle);
   }
   fmt::print("exit {} ({})\n", static_cast<int>(e), word_of(e));
@@ -124,6 +142,8 @@ void add_check(CLI::App& app, Session& session) {
   add_conduct(*verb, o->conduct);
   verb->add_option("--json", o->json, "write the report as JSON; - is standard output");
   verb->add_option("--junit", o->junit, "write the report as JUnit XML");
+  verb->add_option("--markdown", o->markdown, "write the report for the page of a CI run");
+  verb->add_option("--html", o->html, "write the report as one page for a browser");
   verb->add_flag("--schema", o->schema, "print the JSON Schema of the report");
   verb->add_flag("--quiet", o->quiet, "no progress, only the verdict");
   verb->add_flag("!--no-shrink", o->conduct.shrink, "report failures as they were found");

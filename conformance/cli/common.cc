@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -37,6 +38,7 @@ void add_selection(CLI::App& verb, Selection& s) {
       "--cases", [&s](const std::string& file) { s.cases.push_back(kFromFile + file); },
       "only the cases of a file, one id a line; - is standard input");
   verb.add_option("--budget", s.budget, "at most so many cases")->check(CLI::NonNegativeNumber);
+  verb.add_option("--nonce", s.nonce, "words of a verifier, from which further cases follow");
   s.vectors = vector_directory();
   verb.add_option("--vectors", s.vectors, "directory of golden vectors");
 }
@@ -89,12 +91,24 @@ void write_file(const std::string& path, const std::string& text) {
   if (!out) throw std::runtime_error("cannot write '" + path + "'");
 }
 
+void write_output(const std::string& path, const std::string& text) {
+  if (path != "-") return write_file(path, text);
+  fmt::print("{}", text);
+  if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
+}
+
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   if (!in || std::filesystem::is_directory(path) || !(text << in.rdbuf()))
     throw UsageError("cannot read '" + path + "'");
   return text.str();
+}
+
+Screen screen() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
+  return {size.ws_row, size.ws_col};
 }
 
 bool colour_wanted() { return isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR"); }

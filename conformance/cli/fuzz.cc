@@ -8,6 +8,7 @@
 #include "conformance/cli/fuzz_state.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/property.h"
+#include "conformance/reports/commands.h"
 #include "conformance/shrink.h"
 
 namespace lockstep::judge {
@@ -51,7 +52,7 @@ class Saver {
           f.op, f.property, f.id, f.text, f.id, r.name + " " + r.version, r.manifest_hash, {}};
       // What never answers fails at everything alike; there is nothing to make smaller.
       if (r.counts.passed + r.counts.failed > 0) make_small(finding);
-      finding.repeat = repeat_command(o_.backend, o_.conduct, finding.id, f.property);
+      finding.repeat = repeat_command(o_.backend, o_.conduct.limits.set, finding.id, f.property);
       const std::string file = state_.save(finding);
       if (file.empty()) continue;
       ++fresh_;

@@ -19,9 +19,9 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
   app.require_subcommand(1);
   Session session;
-  for (auto* add :
-       {add_check, add_repro, add_list, add_show, add_spec, add_eval, add_emit, add_fuzz, add_cover,
-        add_mutants, add_model, add_params, add_vectors, add_doctor, add_completion})
+  for (auto* add : {add_check, add_repro, add_list, add_show, add_spec, add_eval, add_emit,
+                    add_fuzz, add_cover, add_mutants, add_diff, add_digest, add_report, add_model,
+                    add_params, add_vectors, add_doctor, add_completion})
     add(app, session);
   try {
     app.parse(argc, argv);

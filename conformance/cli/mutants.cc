@@ -5,47 +5,35 @@
 #include <utility>
 
 #include "conformance/cli/verbs.h"
+#include "conformance/reports/power.h"
 
 namespace lockstep::judge {
 namespace {
-
-using json = nlohmann::ordered_json;
 
 struct MutantOptions {
   std::string backend = "faulty", only = "*", json_file;
   Selection selection;
   Conduct conduct;
   SourceMutants source;
-  bool quiet = false, until_dead = false;
+  bool quiet = false, until_dead = false, schema = false;
 };
 
-struct Mutant {
-  std::string name, op, kind, provenance;
-};
-
-struct Fate {
-  Mutant mutant;
-  bool dead = false;
-  std::string property;  ///< the first that noticed
-  i64 kills = 0, executed = 0;
-};
-
-std::vector<Mutant> mutants_of(const std::string& backend, const Limits& limits) {
+std::vector<Fate> mutants_of(const std::string& backend, const Limits& limits) {
   Limits any = limits;
   any.set["mutant"] = "none";
   const Manifest m = open_subject(backend, any)->manifest();
-  const json j = json::parse(m.text);
+  const nlohmann::json j = nlohmann::json::parse(m.text);
   if (!j.contains("mutants"))
     throw UsageError("'" + backend + "' lists no mutants in its manifest");
-  std::vector<Mutant> all;
-  for (const json& row : j["mutants"])
+  std::vector<Fate> all;
+  for (const nlohmann::json& row : j["mutants"])
     all.push_back({row["name"], row["op"], row["kind"], row["provenance"]});
   return all;
 }
 
 // How many cases of its set a mutant is judged by: first so many, and more if it survives those.
 // That of one operator is judged by all cases of that operator, one of every operator by a prefix.
-std::vector<i64> stages(const MutantOptions& o, const Mutant& m) {
+std::vector<i64> stages(const MutantOptions& o, const Fate& m) {
   const i64 all = o.selection.budget;
   if (all > 0) return {all};
   if (o.until_dead) return {200, 2000, all};
@@ -72,7 +60,7 @@ class Cases {
   std::vector<Item> items_;
 };
 
-Fate judge_mutant(const MutantOptions& o, const Mutant& m, Cases& cases) {
+Fate judge_mutant(const MutantOptions& o, const Fate& m, Cases& cases) {
   Selection s = o.selection;
   if (m.op != "*") s.operators = {m.op};
   Conduct c = o.conduct;
@@ -90,14 +78,17 @@ Fate judge_mutant(const MutantOptions& o, const Mutant& m, Cases& cases) {
   }
   if (r.exit == Exit::judge_broke) throw std::runtime_error("the judge broke on mutant " + m.name);
   const i64 kills = r.counts.failed + r.counts.crashed + r.counts.timed_out;
-  Fate f{m, r.exit == Exit::fail || kills > 0, {}, kills, 0};
+  Fate f = m;
+  f.dead = r.exit == Exit::fail || kills > 0;
+  f.kills = kills;
   f.executed = r.counts.executed;
   if (!r.failures.empty()) f.property = r.failures[0].property;
   return f;
 }
 
-// Without its mistake the backend must pass, or the death of a mutant says nothing.
-void judge_control(const MutantOptions& o) {
+// Without its mistake the backend must pass, or the death of a mutant says nothing. Returns the
+// hash of the cases that it was judged by.
+std::string judge_control(const MutantOptions& o) {
   Selection s = o.selection;
   Conduct c = o.conduct;
   c.limits.set["mutant"] = "none";
@@ -107,53 +98,39 @@ void judge_control(const MutantOptions& o) {
   if (r.exit != Exit::pass)
     throw std::runtime_error("'" + o.backend + "' fails without a mutant, so nothing follows:\n" +
                              summary(r, false));
+  return r.set_hash;
 }
 
 void print_fate(const Fate& f) {
-  // Tenths of a percent, in integers.
-  const i64 density = f.executed ? 1000 * f.kills / f.executed : 0;
-  fmt::print("{:<6} {:<34} {:<20} {:<18} {:>3}.{}%  {}\n", f.dead ? "dead" : "ALIVE", f.mutant.name,
-             f.mutant.op, f.property, density / 10, density % 10, f.mutant.kind);
-}
-
-json fate_json(const Fate& f) {
-  return {{"name", f.mutant.name}, {"operator", f.mutant.op},
-          {"kind", f.mutant.kind}, {"provenance", f.mutant.provenance},
-          {"dead", f.dead},        {"property", f.property},
-          {"kills", f.kills},      {"executed", f.executed}};
+  fmt::print("{:<6} {:<34} {:<20} {:<18} {:>3}.{}%  {}\n", f.dead ? "dead" : "ALIVE", f.name, f.op,
+             f.property, f.density() / 10, f.density() % 10, f.kind);
 }
 
 int run(MutantOptions& o) {
+  if (o.schema) {
+    fmt::print("{}", power_schema());
+    return 0;
+  }
   if (!o.source.room.empty()) {
     o.source.json_file = o.json_file;
     return run_source_mutants(o.source, o.selection.seed, o.quiet);
   }
   finish_selection(o.selection);
-  std::vector<Mutant> mutants = mutants_of(o.backend, o.conduct.limits);
-  std::erase_if(mutants, [&](const Mutant& m) { return !glob(o.only, m.name); });
-  judge_control(o);
+  std::vector<Fate> mutants = mutants_of(o.backend, o.conduct.limits);
+  std::erase_if(mutants, [&](const Fate& m) { return !glob(o.only, m.name); });
+  Power p{o.selection.tier, o.selection.seed, judge_control(o), {}};
   Cases cases(o.selection);
-  json all = json::array();
-  i64 dead = 0;
-  for (std::size_t k = 0; k < mutants.size(); ++k) {
-    const Fate f = judge_mutant(o, mutants[k], cases);
-    dead += f.dead;
-    all.push_back(fate_json(f));
-    if (!o.quiet) print_fate(f);
+  for (const Fate& mutant : mutants) {
+    p.mutants.push_back(judge_mutant(o, mutant, cases));
+    if (!o.quiet) print_fate(p.mutants.back());
     std::fflush(stdout);
   }
-  const Exit e = mutants.empty()                            ? Exit::incomplete
-                 : dead == static_cast<i64>(mutants.size()) ? Exit::pass
-                                                            : Exit::fail;
-  if (!o.json_file.empty())
-    write_file(o.json_file, json{{"tier", o.selection.tier},
-                                 {"seed", o.selection.seed},
-                                 {"dead", dead},
-                                 {"mutants", all}}
-                                    .dump(1) +
-                                "\n");
-  fmt::print("{} of {} mutants are dead at tier {}\nexit {} ({})\n", dead, mutants.size(),
-             o.selection.tier, static_cast<int>(e), word_of(e));
+  const Exit e = mutants.empty()                                ? Exit::incomplete
+                 : p.dead() == static_cast<i64>(mutants.size()) ? Exit::pass
+                                                                : Exit::fail;
+  if (!o.json_file.empty()) write_file(o.json_file, power_json(p));
+  fmt::print("{}{} of {} mutants are dead at tier {}\nexit {} ({})\n", density_text(p), p.dead(),
+             mutants.size(), o.selection.tier, static_cast<int>(e), word_of(e));
   return static_cast<int>(e);
 }
 
@@ -169,6 +146,7 @@ void add_mutants(CLI::App& app, Session& session) {
   add_selection(*verb, o->selection);
   add_conduct(*verb, o->conduct);
   verb->add_option("--json", o->json_file, "write every mutant's fate as JSON");
+  verb->add_flag("--schema", o->schema, "print the JSON Schema of the fates");
   verb->add_flag("--quiet", o->quiet, "only the totals");
   verb->add_flag("--until-dead", o->until_dead,
                  "judge each only until the first case that kills it");

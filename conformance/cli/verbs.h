@@ -22,6 +22,9 @@ void add_emit(CLI::App& app, Session& session);
 void add_fuzz(CLI::App& app, Session& session);
 void add_cover(CLI::App& app, Session& session);
 void add_mutants(CLI::App& app, Session& session);
+void add_diff(CLI::App& app, Session& session);
+void add_digest(CLI::App& app, Session& session);
+void add_report(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_model(CLI::App& app, Session& session);
 void add_params(CLI::App& app, Session& session);
@@ -49,6 +52,10 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet);
 /// @throws std::runtime_error naming the file.
 void write_file(const std::string& path, const std::string& text);
 
+/// Writes a file whole, or standard output for "-".
+/// @throws std::runtime_error naming the file.
+void write_output(const std::string& path, const std::string& text);
+
 /// Reads a file whole.
 /// @throws UsageError naming the file.
 std::string read_file(const std::string& path);
@@ -58,5 +65,8 @@ std::string read_file(const std::string& path);
 std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, bool quiet);
 
 bool colour_wanted();
+
+/// The terminal that standard output is.
+Screen screen();
 
 }  // namespace lockstep::judge

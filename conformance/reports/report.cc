@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
+
+#include "conformance/reports/form.h"
 
 namespace lockstep::judge {
 namespace {
@@ -21,6 +24,68 @@ bool nondeterministic(const Report& r) {
                      [](const Failure& f) { return f.property == "deterministic"; });
 }
 
+std::string block(const Failure& f, const Report& r) {
+  std::string s =
+      fmt::format("{} violates {}{}\n", f.op == "*" ? printable(r.backend) : f.op, f.property,
+                  f.count > 1 ? fmt::format(" in {} cases", grouped(f.count)) : "");
+  if (!f.id.empty()) s += "  case    " + f.id + "\n";
+  s += "  shows   " + f.text + "\n";
+  if (!f.shrunk.empty()) s += "  shrunk  " + f.shrunk + "\n";
+  if (!f.shrunk.empty() && !f.shrunk_text.empty()) s += "  shows   " + f.shrunk_text + "\n";
+  if (!f.repeat.empty()) s += "  repeat  " + f.repeat + "\n";
+  return s;
+}
+
+// Of each group of failures the first, the largest groups first; then all others.
+std::vector<const Failure*> telling_order(const Report& r) {
+  std::vector<const Failure*> first, rest;
+  for (const Cluster& c : clusters(r)) {
+    first.push_back(c.failures[0]);
+    rest.insert(rest.end(), c.failures.begin() + 1, c.failures.end());
+  }
+  first.insert(first.end(), rest.begin(), rest.end());
+  return first;
+}
+
+// How many rows of a screen a text takes, its long lines wrapped.
+i64 rows_of(const std::string& text, Screen screen) {
+  i64 rows = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    rows += 1 + (screen.columns > 0 && !line.empty()
+                     ? (static_cast<i64>(line.size()) - 1) / screen.columns
+                     : 0);
+  return rows;
+}
+
+// What is said between failures and verdict.
+std::string remarks(const Report& r, Screen screen) {
+  constexpr std::size_t kOnAScreen = 3;
+  const std::size_t most = screen.rows > 0 ? kOnAScreen : r.quarantine.size();
+  std::string s;
+  for (std::size_t k = 0; k < std::min(most, r.quarantine.size()); ++k)
+    s += "quarantined: " + printable(r.quarantine[k]) + "\n";
+  if (r.quarantine.size() > most)
+    s += fmt::format("quarantined: {} more\n", r.quarantine.size() - most);
+  const std::size_t named = screen.rows > 0 ? kOnAScreen : r.missing.size();
+  for (std::size_t k = 0; k < std::min(named, r.missing.size()); ++k)
+    s += "missing: " + printable(r.missing[k]) + "\n";
+  if (r.counts.missing > static_cast<i64>(named) && !r.missing.empty())
+    s += fmt::format("missing: {} more\n", grouped(r.counts.missing - static_cast<i64>(named)));
+  if (!r.below_floor.empty())
+    s += fmt::format("below the floor of {} executed legal cases: {}\n", tier_floor(r.tier),
+                     fmt::join(r.below_floor, ", "));
+  return s;
+}
+
+std::string coloured(const std::string& line, const Report& r, bool colour) {
+  if (!colour) return line;
+  const string_view code = r.exit == Exit::pass ? "\033[1;32m" : "\033[1;31m";
+  return fmt::format("{}{}\033[0m{}", code, r.verdict, line.substr(r.verdict.size()));
+}
+
+}  // namespace
+
 std::string scope(const Report& r) {
   const std::string of = fmt::format(
       "{} of {} operators", std::min(r.operators_selected, r.operators_claimed), r.operators_all);
@@ -36,19 +101,19 @@ std::string grouped(i64 n) {
   return s;
 }
 
-std::string block(const Failure& f, const Report& r) {
-  std::string s =
-      fmt::format("{} violates {}{}\n", f.op == "*" ? printable(r.backend) : f.op, f.property,
-                  f.count > 1 ? fmt::format(" in {} cases", grouped(f.count)) : "");
-  if (!f.id.empty()) s += "  case    " + f.id + "\n";
-  s += "  shows   " + f.text + "\n";
-  if (!f.shrunk.empty()) s += "  shrunk  " + f.shrunk + "\n";
-  if (!f.shrunk.empty() && !f.shrunk_text.empty()) s += "  shows   " + f.shrunk_text + "\n";
-  if (!f.repeat.empty()) s += "  repeat  " + f.repeat + "\n";
-  return s;
+i64 capped_sum(i64 a, i64 b) { return std::min(a + b, form::kMaxCount); }
+
+i64 digested(const Report& r) {
+  i64 n = 0;
+  for (const auto& [op, o] : r.outputs) n = capped_sum(n, o.calls);
+  return n;
 }
 
-}  // namespace
+std::string digest_of(const Report& r) {
+  std::string lines;
+  for (const auto& [op, o] : r.outputs) lines += fmt::format("{} {} {}\n", op, o.calls, o.sum);
+  return sha256(lines);
+}
 
 string_view word_of(Exit e) {
   constexpr string_view kWords[] = {"pass", "fail", "usage", "incomplete", "judge broke"};
@@ -101,29 +166,24 @@ std::string verdict_line(const Report& r) {
   return s + fmt::format("\n  exit {} ({})", static_cast<int>(r.exit), word_of(r.exit));
 }
 
-std::string summary(const Report& r, bool colour) {
+std::string summary(const Report& r, bool colour, Screen screen) {
   constexpr std::size_t kShown = 10;
+  const std::string end = remarks(r, screen) + coloured(verdict_line(r), r, colour) + "\n";
+  const std::vector<const Failure*> all = telling_order(r);
   std::string s;
-  for (std::size_t k = 0; k < r.failures.size() && k < kShown; ++k)
-    s += block(r.failures[k], r) + "\n";
-  if (r.failures.size() > kShown)
-    s += fmt::format("{} more kinds of failure are in the report (--json FILE).\n\n",
-                     r.failures.size() - kShown);
-  for (const std::string& q : r.quarantine) s += "quarantined: " + printable(q) + "\n";
-  for (std::size_t k = 0; k < r.missing.size() && k < kMissingNamed; ++k)
-    s += "missing: " + r.missing[k] + "\n";
-  if (r.missing.size() > kMissingNamed)
-    s += fmt::format("missing: {} more\n",
-                     grouped(static_cast<i64>(r.missing.size()) - static_cast<i64>(kMissingNamed)));
-  if (!r.below_floor.empty())
-    s += fmt::format("below the floor of {} executed legal cases: {}\n", tier_floor(r.tier),
-                     fmt::join(r.below_floor, ", "));
-  std::string line = verdict_line(r);
-  if (colour) {
-    const string_view code = r.exit == Exit::pass ? "\033[1;32m" : "\033[1;31m";
-    line = fmt::format("{}{}\033[0m{}", code, r.verdict, line.substr(r.verdict.size()));
+  std::size_t shown = 0;
+  // Room is kept for the line that counts the rest, and for the prompt of the shell.
+  i64 room = screen.rows - rows_of(end, screen) - 3;
+  for (; shown < std::min(kShown, all.size()); ++shown) {
+    const std::string next = block(*all[shown], r) + "\n";
+    room -= rows_of(next, screen);
+    if (screen.rows > 0 && shown > 0 && room < 0) break;
+    s += next;
   }
-  return s + line + "\n";
+  if (all.size() > shown)
+    s += fmt::format("{} more kinds of failure are in the report (--json FILE, --html FILE).\n\n",
+                     all.size() - shown);
+  return s + end;
 }
 
 }  // namespace lockstep::judge

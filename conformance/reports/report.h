@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "conformance/cases/select.h"
+#include "conformance/outputs.h"
+#include "conformance/property.h"
 
 namespace lockstep::judge {
 
@@ -34,13 +36,46 @@ struct Cell {
 /// The first failure of a property for an operator.
 struct Failure {
   std::string op, property, id, text;
-  i64 count = 0;                    ///< cases of this operator that violate the property
-  std::string shrunk, shrunk_text;  ///< the smallest case found, and what it shows
-  std::string repeat;               ///< the command that repeats it
+  i64 count = 0;                       ///< cases of this operator that violate the property
+  std::string shrunk, shrunk_text;     ///< the smallest case found, and what it shows
+  std::string repeat;                  ///< the command that repeats it
+  std::string hint = {};               ///< where the wrong elements are, if that has a pattern
+  std::vector<Element> elements = {};  ///< the first wrong elements
+  i64 number = -1;                     ///< of the case in its set; -1: it is of the whole run
+};
+
+/// What was asked for beside tier and seed.
+struct Chosen {
+  std::vector<std::string> operators, properties, cases;
+  i64 budget = 0;
+  std::string nonce;         ///< a verifier's, from which some of the cases follow
+  std::string vectors_hash;  ///< of the golden vectors that took part; empty: none
+  bool partial() const {
+    return !operators.empty() || !properties.empty() || !cases.empty() || budget > 0;
+  }
+};
+
+/// Which part of a case set was judged, of a run that several machines share.
+struct Part {
+  i64 number = 1, of = 1;
+};
+
+/// Where a run took place.
+struct Environment {
+  std::string judge, system, machine, processor;
+  auto operator<=>(const Environment&) const = default;
 };
 
 struct Report {
   std::string backend, name, version, device, manifest_hash, set_hash;
+  std::string file_hash;                       ///< SHA-256 of the library; empty: it is none
+  std::map<std::string, std::string> options;  ///< of the backend
+  std::vector<KernelInfo> kernels;             ///< that the manifest lists
+  std::vector<std::string> claimed;            ///< of the selected operators
+  std::vector<Environment> environments;
+  Chosen chosen;
+  Part part;
+  i64 set_cases = 0;  ///< of the whole set, whatever part of it was judged
   int tier = 1;
   u64 seed = 1;
   bool partial = false;
@@ -48,6 +83,7 @@ struct Report {
   Counts counts;
   i64 legal_selected = 0, legal_not_claimed = 0;
   std::map<std::string, std::map<std::string, Cell>> cells;  ///< operator, property
+  std::map<std::string, Outputs> outputs;                    ///< operator
   std::map<std::string, i64> executed_legal;                 ///< operator
   std::vector<std::string> below_floor;                      ///< operators
   std::map<std::string, std::map<std::string, i64>> paths;   ///< operator, kernel, executions
@@ -62,20 +98,60 @@ struct Report {
 /// The most missing cases that a report names; their number is always told.
 inline constexpr std::size_t kMissingNamed = 20;
 
+/// What only a whole run shows: kernels that never ran, operators with too few cases. A part of a
+/// run is not judged by it.
+void judge_whole(Report& r);
+
 /// Settles verdict and exit code from everything else.
 void conclude(Report& r);
 
 /// The verdict and what it is about, in one line.
 std::string verdict_line(const Report& r);
 
+/// The size of a terminal; 0: it is none, and nothing has to fit.
+struct Screen {
+  int rows = 0, columns = 0;
+};
+
 /// What a person reads after a run: failures, each in at most twelve lines, then the verdict line.
-std::string summary(const Report& r, bool colour);
+/// On a screen as many as it has room for, at least one.
+std::string summary(const Report& r, bool colour, Screen screen = {});
 
 /// The report as JSON: stable order, no time, no address. report_schema() describes it.
 std::string json_report(const Report& r);
 std::string report_schema();
 
+/// Reads a report. What follows from its other members is derived again and has to be the same.
+/// @throws UsageError naming the place and what is wrong there.
+Report read_report(const std::string& text);
+
 /// The report for CI systems: a test suite per operator, a test case per property.
 std::string junit_report(const Report& r);
+
+/// The report for the page of a CI run.
+std::string markdown_report(const Report& r);
+
+/// SHA-256 over the outputs of every operator, the one number that two devices compare.
+std::string digest_of(const Report& r);
+/// How many calls that is over.
+i64 digested(const Report& r);
+
+/// The failures that seem to have one cause: a symptom, whatever the operator or property.
+struct Cluster {
+  std::string symptom;
+  std::vector<const Failure*> failures;  ///< of the report, which has to outlive the cluster
+  i64 count = 0;                         ///< failed judgements
+};
+/// Every failure in one cluster, the largest clusters first.
+std::vector<Cluster> clusters(const Report& r);
+
+/// What the verdict is about: the whole claim, or a part of it.
+std::string scope(const Report& r);
+
+/// The sum of two counts, at most the largest that a document holds.
+i64 capped_sum(i64 a, i64 b);
+
+/// A number with its thousands apart, so that a denominator can be read.
+std::string grouped(i64 n);
 
 }  // namespace lockstep::judge

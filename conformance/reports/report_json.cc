@@ -1,224 +1,180 @@
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-
+// The report as JSON, described once: its schema and its reader follow.
+#include "conformance/reports/form.h"
 #include "conformance/reports/report.h"
 
 namespace lockstep::judge {
+
+using form::Like;
+
 namespace {
 
-using json = nlohmann::ordered_json;
+const form::Rule kHash{.hash = true};
 
-json counts_json(const Counts& c) {
-  return {{"selected", c.selected}, {"executed", c.executed},       {"passed", c.passed},
-          {"failed", c.failed},     {"not_claimed", c.not_claimed}, {"missing", c.missing},
-          {"crashed", c.crashed},   {"timed_out", c.timed_out},     {"quarantined", c.quarantined},
-          {"calls", c.calls}};
-}
-
-json failure_json(const Failure& f) {
-  return {{"operator", f.op},
-          {"property", f.property},
-          {"case", f.id},
-          {"text", f.text},
-          {"count", f.count},
-          {"shrunk", f.shrunk},
-          {"shrunk_text", f.shrunk_text},
-          {"repeat", f.repeat}};
-}
-
-std::string escaped(const std::string& s) {
-  std::string out;
-  for (char c : s) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 32 && c != '\n' ? ' ' : c;
-    }
-  }
-  return out;
-}
-
-const Failure* failure_of(const Report& r, const std::string& op, const std::string& property) {
-  for (const Failure& f : r.failures)
-    if (f.op == op && f.property == property) return &f;
-  return nullptr;
-}
-
-constexpr const char* kReportSchema = R"({
- "$schema": "https://json-schema.org/draft/2020-12/schema",
- "title": "Report of lockstep check",
- "type": "object",
- "required": ["schema", "verdict", "exit", "word", "backend", "scope", "tier", "seed", "set_hash",
-              "counts", "canaries", "floor", "cells", "paths", "quarantine", "missing", "failures"],
- "additionalProperties": false,
- "properties": {
-  "schema": {"const": 1},
-  "verdict": {"enum": ["PASS", "FAIL", "NONDETERMINISTIC", "CRASH", "INCOMPLETE", "BROKEN"]},
-  "exit": {"enum": [0, 1, 2, 3, 4]},
-  "word": {"type": "string"},
-  "backend": {
-   "type": "object",
-   "required": ["argument", "name", "version", "device", "manifest_sha256"],
-   "additionalProperties": {"type": "string"}
-  },
-  "scope": {
-   "type": "object",
-   "required": ["subset", "operators_selected", "operators_claimed", "operators_all"],
-   "properties": {"subset": {"type": "boolean"}},
-   "additionalProperties": {"type": "integer", "minimum": 0}
-  },
-  "tier": {"type": "integer", "minimum": 0, "maximum": 3},
-  "seed": {"type": "integer", "minimum": 0},
-  "set_hash": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
-  "counts": {
-   "type": "object",
-   "required": ["selected", "executed", "passed", "failed", "not_claimed", "missing", "crashed",
-                "timed_out", "quarantined", "calls"],
-   "additionalProperties": {"type": "integer", "minimum": 0}
-  },
-  "canaries": {
-   "type": "object",
-   "required": ["planted", "flagged"],
-   "additionalProperties": {"type": "integer", "minimum": 0}
-  },
-  "floor": {
-   "type": "object",
-   "required": ["per_operator", "below"],
-   "additionalProperties": false,
-   "properties": {
-    "per_operator": {"type": "integer", "minimum": 0},
-    "below": {"type": "array", "items": {"type": "string"}}
-   }
-  },
-  "cells": {
-   "description": "operator, then property",
-   "type": "object",
-   "additionalProperties": {
-    "type": "object",
-    "additionalProperties": {
-     "type": "object",
-     "required": ["judged", "failed"],
-     "additionalProperties": {"type": "integer", "minimum": 0}
-    }
-   }
-  },
-  "paths": {
-   "description": "operator, then kernel: how often it ran",
-   "type": "object",
-   "additionalProperties": {
-    "type": "object", "additionalProperties": {"type": "integer", "minimum": 1}
-   }
-  },
-  "quarantine": {"type": "array", "items": {"type": "string"}},
-  "missing": {
-   "description": "the first of the cases that nobody answered; counts has their number",
-   "type": "array", "items": {"type": "string"}
-  },
-  "failures": {
-   "type": "array",
-   "items": {
-    "type": "object",
-    "required": ["operator", "property", "case", "text", "count", "shrunk", "shrunk_text",
-                 "repeat"],
-    "properties": {"count": {"type": "integer", "minimum": 1}},
-    "additionalProperties": {"type": "string"}
-   }
-  }
- }
-}
-)";
+form::Rule about(const char* text) { return {.text = text}; }
 
 }  // namespace
 
-std::string json_report(const Report& r) {
-  json j = {{"schema", 1},
-            {"verdict", r.verdict},
-            {"exit", static_cast<int>(r.exit)},
-            {"word", word_of(r.exit)},
-            {"backend",
-             {{"argument", r.backend},
-              {"name", r.name},
-              {"version", r.version},
-              {"device", r.device},
-              {"manifest_sha256", r.manifest_hash}}},
-            {"scope",
-             {{"subset", r.partial},
-              {"operators_selected", r.operators_selected},
-              {"operators_claimed", r.operators_claimed},
-              {"operators_all", r.operators_all}}},
-            {"tier", r.tier},
-            {"seed", r.seed},
-            {"set_hash", r.set_hash},
-            {"counts", counts_json(r.counts)},
-            {"canaries", {{"planted", r.canaries_planted}, {"flagged", r.canaries_flagged}}},
-            {"floor", {{"per_operator", tier_floor(r.tier)}, {"below", r.below_floor}}},
-            {"cells", json::object()},
-            {"paths", r.paths},
-            {"quarantine", r.quarantine},
-            {"missing", json::array()},
-            {"failures", json::array()}};
+static void fields(auto& f, Like<Counts> auto& c) {
+  f("selected", c.selected);
+  f("executed", c.executed);
+  f("passed", c.passed);
+  f("failed", c.failed);
+  f("not_claimed", c.not_claimed);
+  f("missing", c.missing);
+  f("crashed", c.crashed);
+  f("timed_out", c.timed_out);
+  f("quarantined", c.quarantined);
+  f("calls", c.calls);
+}
+
+static void fields(auto& f, Like<Cell> auto& c) {
+  f("judged", c.judged);
+  f("failed", c.failed);
+}
+
+static void fields(auto& f, Like<Outputs> auto& o) {
+  f("calls", o.calls);
+  f("sum", o.sum, kHash);
+}
+
+static void fields(auto& f, Like<Element> auto& e) {
+  const form::Rule value{.min = INT32_MIN, .max = INT32_MAX};
+  f("output", e.output);
+  f("index", e.index);
+  f("expected", e.expected, value);
+  f("got", e.got, value);
+}
+
+static void fields(auto& f, Like<Failure> auto& x) {
+  f("operator", x.op);
+  f("property", x.property);
+  f("case", x.id);
+  f("number", x.number, {.min = -1, .text = "of the case in its set; -1: of the whole run"});
+  f("text", x.text);
+  f("hint", x.hint);
+  f("elements", x.elements);
+  f("count", x.count, {.min = 1});
+  f("shrunk", x.shrunk);
+  f("shrunk_text", x.shrunk_text);
+  f("repeat", x.repeat);
+}
+
+static void fields(auto& f, Like<KernelInfo> auto& k) {
+  f("operator", k.op);
+  f("name", k.name);
+  f("isa", k.isa);
+  f("runnable", k.runnable);
+}
+
+static void fields(auto& f, Like<Environment> auto& e) {
+  f("judge", e.judge);
+  f("system", e.system);
+  f("machine", e.machine);
+  f("processor", e.processor);
+}
+
+static void fields(auto& f, Like<Chosen> auto& c) {
+  f("operators", c.operators);
+  f("properties", c.properties);
+  f("cases", c.cases);
+  f("budget", c.budget);
+  f("nonce", c.nonce);
+  f("vectors_sha256", c.vectors_hash, kHash);
+}
+
+static void fields(auto& f, Like<Part> auto& p) {
+  f("number", p.number, {.min = 1});
+  f("of", p.of, {.min = 1});
+}
+
+static void subject_fields(auto& f, Like<Report> auto& r) {
+  f("argument", r.backend);
+  f("name", r.name);
+  f("version", r.version);
+  f("device", r.device);
+  f("manifest_sha256", r.manifest_hash, kHash);
+  f("file_sha256", r.file_hash, kHash);
+  f("options", r.options);
+  f("kernels", r.kernels, about("that its manifest lists"));
+}
+
+static void fields(auto& f, Like<Report> auto& r) {
+  f.constant("schema", 1);
+  f.derived("verdict", r.verdict,
+            {.words = {"PASS", "FAIL", "NONDETERMINISTIC", "CRASH", "INCOMPLETE", "BROKEN"}});
+  f.derived("exit", static_cast<int>(r.exit), {.max = 4});
+  f.derived("word", std::string(word_of(r.exit)));
+  f.object("backend", [&](auto& g) { subject_fields(g, r); });
+  f.object("scope", [&](auto& g) {
+    g.derived("subset", r.partial);
+    g("operators_selected", r.operators_selected);
+    g("operators_claimed", r.operators_claimed);
+    g("operators_all", r.operators_all);
+    g("claimed", r.claimed, about("of the selected operators"));
+  });
+  f("chosen", r.chosen, about("what was asked for beside tier and seed"));
+  f("tier", r.tier, {.max = 3});
+  f("seed", r.seed);
+  f("set_hash", r.set_hash, kHash);
+  f("set_cases", r.set_cases);
+  f("part", r.part, about("of the set, where several machines share it"));
+  f("counts", r.counts);
+  f.object("legal", [&](auto& g) {
+    g("selected", r.legal_selected);
+    g("not_claimed", r.legal_not_claimed);
+  });
+  f.object("canaries", [&](auto& g) {
+    g("planted", r.canaries_planted);
+    g("flagged", r.canaries_flagged);
+  });
+  f.object("floor", [&](auto& g) {
+    g.derived("per_operator", tier_floor(r.tier));
+    g("below", r.below_floor);
+    g("executed_legal", r.executed_legal);
+  });
+  f("cells", r.cells, about("operator, then property"));
+  f("outputs", r.outputs, about("operator: what was computed, whether right or not"));
+  f.derived("digest", digest_of(r), kHash);
+  f("paths", r.paths, {.min = 1, .text = "operator, then kernel: how often it ran"});
+  f("quarantine", r.quarantine);
+  f("missing", r.missing, about("the first of the cases that nobody answered"));
+  f("failures", r.failures);
+  f("environments", r.environments);
+}
+
+std::string json_report(const Report& r) { return form::text_of(form::written(r)); }
+
+std::string report_schema() { return form::schema<Report>("Report of lockstep check"); }
+
+namespace {
+
+// A report can be edited; what it says of itself has to fit together.
+void settle(Report& r) {
+  const Counts& c = r.counts;
+  if (c.selected != c.executed + c.not_claimed + c.missing + c.quarantined ||
+      c.executed != c.passed + c.failed + c.crashed + c.timed_out)
+    form::wrong("/counts", "do not add up");
+  if (r.part.number > r.part.of) form::wrong("/part", "has a number above the number of parts");
+  if (r.part.of == 1 && c.selected != r.set_cases)
+    form::wrong("/set_cases", "is not the number of cases that were selected");
+  std::map<std::string, std::map<std::string, i64>> told;
+  for (const Failure& f : r.failures) {
+    i64& n = told[f.op][f.property];
+    n = capped_sum(n, f.count);
+  }
   for (const auto& [op, row] : r.cells)
     for (const auto& [property, cell] : row)
-      j["cells"][op][property] = {{"judged", cell.judged}, {"failed", cell.failed}};
-  for (std::size_t k = 0; k < r.missing.size() && k < kMissingNamed; ++k)
-    j["missing"].push_back(r.missing[k]);
-  for (const Failure& f : r.failures) j["failures"].push_back(failure_json(f));
-  return j.dump(1, ' ', true, json::error_handler_t::replace) + "\n";
+      if (cell.failed != told[op][property] || cell.failed > cell.judged)
+        form::wrong("/cells/" + op + "/" + property, "does not fit to the failures");
+  for (const Failure& f : r.failures)
+    if (!r.cells.contains(f.op) || !r.cells.at(f.op).contains(f.property))
+      form::wrong("/failures", "are of " + f.op + " " + f.property + ", which was not judged");
+  r.partial = r.chosen.partial();
+  conclude(r);
 }
 
-std::string report_schema() { return kReportSchema; }
+}  // namespace
 
-std::string junit_report(const Report& r) {
-  i64 tests = 0, failed = 0;
-  std::string suites;
-  for (const auto& [op, row] : r.cells) {
-    i64 suite_failed = 0;
-    std::string cases;
-    for (const auto& [property, cell] : row) {
-      const Failure* f = failure_of(r, op, property);
-      suite_failed += f != nullptr;
-      cases +=
-          fmt::format("  <testcase classname=\"lockstep.{}\" name=\"{}\"", escaped(op), property);
-      if (f)
-        cases += fmt::format(">\n   <failure message=\"{}\">{}\n{}</failure>\n  </testcase>\n",
-                             escaped(f->text), escaped(f->shrunk.empty() ? f->id : f->shrunk),
-                             escaped(f->repeat));
-      else
-        cases += "/>\n";
-    }
-    suites +=
-        fmt::format(" <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n{} </testsuite>\n",
-                    escaped(op), row.size(), suite_failed, cases);
-    tests += static_cast<i64>(row.size());
-    failed += suite_failed;
-  }
-  // The verdict is a test of its own: a run that checked nothing must not look green.
-  const bool passed = r.exit == Exit::pass;
-  std::string text;
-  for (const std::string& q : r.quarantine) text += "quarantined: " + q + "\n";
-  suites += fmt::format(
-      " <testsuite name=\"verdict\" tests=\"1\" failures=\"{}\">\n  <testcase "
-      "classname=\"lockstep\" name=\"verdict\"{}\n </testsuite>\n",
-      passed ? 0 : 1,
-      passed ? "/>"
-             : fmt::format("><failure message=\"{}\">{}</failure></testcase>", escaped(r.verdict),
-                           escaped(text + verdict_line(r))));
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" "
-      "failures=\"{}\">\n{}</testsuites>\n",
-      escaped(r.backend), tests + 1, failed + !passed, suites);
-}
+Report read_report(const std::string& text) { return form::parsed<Report>(text, settle); }
 
 }  // namespace lockstep::judge

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "conformance/property.h"
 #include "conformance/shard.h"
@@ -153,6 +154,36 @@ TEST(Summary, ShowsTheFirstFailuresAndCountsTheRest) {
   EXPECT_NE(plain.find("\n3 more kinds of failure are in the report"), std::string::npos);
   EXPECT_EQ(plain.find('\033'), std::string::npos);
   EXPECT_NE(coloured.find("\033[1;31mFAIL\033[0m  toy"), std::string::npos);
+}
+
+TEST(Summary, FitsOnAScreen) {
+  Report r = passing();
+  for (int k = 0; k < 9; ++k) {
+    failed(r);
+    r.failures.back().id = std::string(200, 'x');
+    r.quarantine.push_back("relu hung");
+  }
+  conclude(r);
+  const auto rows = [](const std::string& text, std::size_t columns) {
+    std::size_t n = 0;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+      n += std::max<std::size_t>(1, (line.size() + columns - 1) / columns);
+    return n;
+  };
+  for (const Screen screen : {Screen{24, 80}, {30, 100}, {40, 80}}) {
+    const std::string text = summary(r, false, screen);
+    EXPECT_LT(rows(text, static_cast<std::size_t>(screen.columns)),
+              static_cast<std::size_t>(screen.rows));
+    EXPECT_NE(text.find("relu violates"), std::string::npos);
+    EXPECT_NE(text.find("more kinds of failure"), std::string::npos);
+    EXPECT_NE(text.find("quarantined: 6 more"), std::string::npos);
+    EXPECT_NE(text.find("exit 1 (fail)"), std::string::npos);
+  }
+  const std::string tiny = summary(r, false, {2, 10}), whole = summary(r, false);
+  EXPECT_NE(tiny.find("relu violates"), std::string::npos) << "one is always shown";
+  EXPECT_EQ(whole.find("more kinds"), std::string::npos);
+  EXPECT_EQ(whole.find("quarantined: 6"), std::string::npos);
 }
 
 TEST(Glob, MatchesTheWholeText) {
@@ -305,7 +336,7 @@ TEST(JudgeTrial, TellsADeathThatNoSelectedPropertyJudges) {
   const ItemResult dead = result_of(crash, "relu/in=3@8/data=1,2,3", only);
   ASSERT_EQ(dead.findings.size(), 1U);
   EXPECT_EQ(dead.findings[0].first, "matches_reference");
-  EXPECT_EQ(dead.findings[0].second, "answered crashed: gone");
+  EXPECT_EQ(dead.findings[0].second.text, "answered crashed: gone");
   EXPECT_TRUE(result_of(crash, "relu/in=2@8/data=1,2", only).judged.empty());
 }
 

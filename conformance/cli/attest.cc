@@ -1,0 +1,176 @@
+// Evidence: written by who runs a check, verified by who was not there.
+#include "conformance/reports/attest.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "conformance/cli/reports.h"
+#include "conformance/golden/vectors.h"
+#include "conformance/places.h"
+#include "conformance/reports/environment.h"
+
+namespace lockstep::judge {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct AttestOptions {
+  std::string backend, directory, subject;
+  Selection selection;
+  Conduct conduct;
+  bool quiet = false;
+};
+
+int attest(AttestOptions& o) {
+  finish_selection(o.selection);
+  if (!o.selection.cases.empty())
+    throw UsageError("evidence is about the cases of a tier, not about chosen ones");
+  Attestation a;
+  const std::string judged = file_hash(o.backend);
+  if (judged.empty() && o.subject.empty())
+    throw UsageError("a command is no file; name what it runs with --subject FILE");
+  a.subject_hash = o.subject.empty() ? judged : sha256(read_file(o.subject));
+  a.subject = fs::path(o.subject.empty() ? o.backend : o.subject).filename();
+  // Before minutes of work, not after them.
+  if (!fs::create_directories(o.directory))
+    throw UsageError("'" + o.directory + "' is there already");
+  o.conduct.progress = progress_to_stderr("attest " + printable(o.backend), o.quiet);
+  o.conduct.record = recorder(a.results);
+  a.report = judge(o.backend, o.selection, o.conduct);
+  add_file_hashes(a.report, o.selection);
+  for (const auto& [name, text] : bundle_of(a)) write_file(o.directory + "/" + name, text);
+  fmt::print("{}SELF-DECLARED  {} says so itself; written to {}\n",
+             summary(a.report, colour_wanted(), screen()), printable(a.report.name), o.directory);
+  return static_cast<int>(a.report.exit);
+}
+
+struct VerifyOptions {
+  std::string directory, backend, vectors = vector_directory();
+  std::optional<std::string> nonce;
+  i64 rerun = 0;
+  std::optional<u64> seed;
+  Conduct conduct;
+  bool quiet = false;
+};
+
+Selection selection_of(const Report& r, const std::string& vectors) {
+  Selection s;
+  s.tier = r.tier;
+  s.seed = r.seed;
+  s.operators = r.chosen.operators;
+  s.properties = r.chosen.properties;
+  s.budget = r.chosen.budget;
+  s.nonce = r.chosen.nonce;
+  if (!r.chosen.vectors_hash.empty()) s.vectors = vectors;
+  return s;
+}
+
+Attestation read_directory(const std::string& directory) {
+  std::map<std::string, std::string> files;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(directory, none))
+    if (entry.is_regular_file()) files[entry.path().filename()] = read_file(entry.path());
+  try {
+    return read_bundle(files);
+  } catch (const UsageError& e) {
+    throw UsageError(fmt::format("'{}' is no evidence: {}", directory, printable(e.what())));
+  }
+}
+
+// Where nobody could know which cases will be run again, nobody can choose which ones to forge.
+u64 unforeseeable() {
+  u64 seed = 0;
+  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) throw std::runtime_error("no random seed");
+  return seed;
+}
+
+// Runs a sample again and says what came of it.
+std::vector<std::string> run_again(VerifyOptions& o, const Attestation& a, const Selection& s,
+                                   const std::vector<Item>& items) {
+  std::vector<std::string> found;
+  if (o.backend.empty()) throw UsageError("--rerun needs the BACKEND that runs the cases again");
+  const std::string hash = file_hash(o.backend);
+  if (!hash.empty() && !a.report.file_hash.empty() && hash != a.report.file_hash)
+    found.push_back("'" + o.backend + "' is another file than the one that was judged");
+  const u64 seed = o.seed ? *o.seed : unforeseeable();
+  const std::vector<Declared> declared = sample(a, o.rerun, seed);
+  std::vector<Item> some;
+  for (const Declared& d : declared) some.push_back(items[static_cast<std::size_t>(d.number)]);
+  std::vector<Declared> again;
+  o.conduct.record = recorder(again);
+  o.conduct.shrink = false;
+  o.conduct.limits.set = a.report.options;
+  o.conduct.progress = progress_to_stderr("verify " + printable(o.backend), o.quiet);
+  judge(o.backend, s, some, o.conduct);
+  for (Declared& d : again) d.number = declared[static_cast<std::size_t>(d.number)].number;
+  for (std::string& text : refutations(declared, again, items)) found.push_back(std::move(text));
+  fmt::print("run again: {} of {} cases (--rerun-seed {})\n", declared.size(), a.results.size(),
+             seed);
+  if (declared.empty()) found.emplace_back("no case could be run again");
+  return found;
+}
+
+int verify(VerifyOptions& o) {
+  constexpr std::size_t kShown = 10;
+  const Attestation a = read_directory(o.directory);
+  const Selection s = selection_of(a.report, o.vectors);
+  const std::vector<Item> items = select_cases(s);
+  std::vector<std::string> found = contradictions(a, items);
+  if (o.nonce && *o.nonce != a.report.chosen.nonce)
+    found.emplace_back("the nonce is another one: the run may be older than the question");
+  if (!s.vectors.empty() && vectors_hash(s.vectors) != a.report.chosen.vectors_hash)
+    found.emplace_back("the golden vectors are others than those here");
+  if (found.empty() && o.rerun > 0) found = run_again(o, a, s, items);
+  for (std::size_t k = 0; k < std::min(kShown, found.size()); ++k)
+    fmt::print("refuted: {}\n", printable(found[k]));
+  if (found.size() > kShown) fmt::print("refuted: {} more\n", found.size() - kShown);
+  fmt::print("{}\n", verdict_line(a.report));
+  const Exit e = found.empty() ? a.report.exit : Exit::fail;
+  fmt::print("{}; exit {} ({})\n",
+             !found.empty() ? "REFUTED"
+             : o.rerun > 0  ? "WITNESSED  a sample was run again, all of it as declared"
+                            : "SELF-DECLARED  nothing was run again (--rerun K BACKEND)",
+             static_cast<int>(e), word_of(e));
+  return static_cast<int>(e);
+}
+
+}  // namespace
+
+void add_attest(CLI::App& group, Session& session) {
+  auto o = std::make_shared<AttestOptions>();
+  CLI::App* verb = group.add_subcommand(
+      "attest",
+      "Judge a backend and write evidence of it:\n"
+      "lockstep report attest ./relu.so evidence --nonce WORDS-OF-THE-VERIFIER");
+  verb->add_option("backend", o->backend, "name, library or exec:COMMAND")->required();
+  verb->add_option("directory", o->directory, "a new directory for the evidence")->required();
+  verb->add_option("--subject", o->subject, "the file that is judged, where a command runs it");
+  add_selection(*verb, o->selection);
+  add_conduct(*verb, o->conduct);
+  verb->add_flag("--quiet", o->quiet, "no progress");
+  verb->callback([o, &session] { session.exit = attest(*o); });
+}
+
+void add_verify(CLI::App& group, Session& session) {
+  auto o = std::make_shared<VerifyOptions>();
+  CLI::App* verb =
+      group.add_subcommand("verify",
+                           "Check evidence, and witness a part of it:\n"
+                           "lockstep report verify evidence --nonce WORDS --rerun 200 ./relu.so");
+  verb->add_option("directory", o->directory, "the evidence")->required();
+  verb->add_option("backend", o->backend, "what runs cases again");
+  verb->add_option("--rerun", o->rerun, "run so many cases again")->check(CLI::PositiveNumber);
+  verb->add_option("--rerun-seed", o->seed, "which ones; unforeseeable if omitted");
+  verb->add_option("--nonce", o->nonce, "the words that were asked for");
+  verb->add_option("--vectors", o->vectors, "directory of golden vectors");
+  add_conduct(*verb, o->conduct);
+  verb->add_flag("--quiet", o->quiet, "no progress");
+  verb->callback([o, &session] { session.exit = verify(*o); });
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,30 @@
+/// @file
+/// Documents that verbs are given as files.
+#pragma once
+#include <fmt/format.h>
+
+#include "conformance/cli/verbs.h"
+
+namespace lockstep::judge {
+
+/// Verbs of `lockstep report` about evidence.
+void add_attest(CLI::App& group, Session& session);
+void add_verify(CLI::App& group, Session& session);
+
+/// Reads a document from a file; what is wrong in it is told with the file.
+template <class F>
+auto read_document(const std::string& file, const char* kind, F read) {
+  const std::string text = read_file(file);
+  try {
+    return read(text);
+  } catch (const UsageError& e) {
+    throw UsageError(fmt::format("'{}' is no {}: {}", file, kind, printable(e.what())));
+  }
+}
+
+/// Reads a report from a file.
+inline Report report_of(const std::string& file) {
+  return read_document(file, "report of lockstep check", read_report);
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,199 @@
+#include "conformance/reports/attest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "conformance/reports/form.h"
+#include "conformance/shard.h"
+
+namespace lockstep::judge {
+
+using form::Like;
+
+namespace {
+
+constexpr char kStatementFile[] = "statement.json", kReportFile[] = "report.json",
+               kResultsFile[] = "results.txt";
+// The form of in-toto, https://github.com/in-toto/attestation.
+constexpr char kStatementType[] = "https://in-toto.io/Statement/v1",
+               kPredicateType[] = "urn:lockstep:conformance:1";
+const std::vector<std::string> kOutcomes = {"passed", "failed", "crashed", "timed_out",
+                                            "quarantined"};
+
+struct Artifact {
+  std::string name, hash;
+};
+
+struct Statement {
+  std::vector<Artifact> subject;
+  std::string verdict, set_hash, digest, nonce, report_hash, results_hash;
+};
+
+void fields(auto& f, Like<Artifact> auto& a) {
+  f("name", a.name);
+  f.object("digest", [&](auto& g) { g("sha256", a.hash, {.hash = true}); });
+}
+
+void fields(auto& f, Like<Statement> auto& s) {
+  const form::Rule hash{.hash = true};
+  f.constant("_type", kStatementType);
+  f("subject", s.subject);
+  f.constant("predicateType", kPredicateType);
+  f.object("predicate", [&](auto& g) {
+    g.constant("assurance", "self-declared");
+    g("verdict", s.verdict);
+    g("set_sha256", s.set_hash, hash);
+    g("outputs_sha256", s.digest, hash);
+    g("nonce", s.nonce);
+    g("report_sha256", s.report_hash, hash);
+    g("results_sha256", s.results_hash, hash);
+  });
+}
+
+std::string results_text(const std::vector<Declared>& results) {
+  std::string s;
+  for (const Declared& d : results)
+    s += fmt::format("{} {}{}{}\n", d.number, d.outcome, d.outputs.empty() ? "" : " ", d.outputs);
+  return s;
+}
+
+std::vector<Declared> read_results(const std::string& text) {
+  std::vector<Declared> all;
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string at = fmt::format("line {}", ++number);
+    std::istringstream words(line);
+    Declared d;
+    words >> d.number >> d.outcome >> d.outputs;
+    if (std::find(kOutcomes.begin(), kOutcomes.end(), d.outcome) == kOutcomes.end() ||
+        d.number < 0 || (!d.outputs.empty() && !form::is_hash(d.outputs)) ||
+        results_text({d}) != line + "\n")
+      form::wrong(at, "is no result of a case");
+    if (d.number <= (all.empty() ? -1 : all.back().number)) form::wrong(at, "is out of order");
+    all.push_back(std::move(d));
+  }
+  return all;
+}
+
+template <class F>
+auto within(const char* file, F read) {
+  try {
+    return read();
+  } catch (const UsageError& e) {
+    throw UsageError(fmt::format("{}: {}", file, e.what()));
+  }
+}
+
+const std::string& file_of(const std::map<std::string, std::string>& files, const char* name) {
+  const auto at = files.find(name);
+  if (at == files.end()) throw UsageError(std::string("there is no ") + name);
+  return at->second;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> bundle_of(const Attestation& a) {
+  const std::string report = json_report(a.report), results = results_text(a.results);
+  const Statement s{
+      {{a.subject, a.subject_hash}}, a.report.verdict, a.report.set_hash, digest_of(a.report),
+      a.report.chosen.nonce,         sha256(report),   sha256(results)};
+  return {{kStatementFile, form::text_of(form::written(s))},
+          {kReportFile, report},
+          {kResultsFile, results}};
+}
+
+Attestation read_bundle(const std::map<std::string, std::string>& files) {
+  const std::string &report = file_of(files, kReportFile), &results = file_of(files, kResultsFile);
+  const auto s = within(kStatementFile,
+                        [&] { return form::parsed<Statement>(file_of(files, kStatementFile)); });
+  if (s.subject.size() != 1) throw UsageError("statement.json: /subject is not one file");
+  if (sha256(report) != s.report_hash)
+    throw UsageError("report.json is not the one that statement.json names");
+  if (sha256(results) != s.results_hash)
+    throw UsageError("results.txt is not the one that statement.json names");
+  Attestation a{s.subject[0].name, s.subject[0].hash,
+                within(kReportFile, [&] { return read_report(report); }),
+                within(kResultsFile, [&] { return read_results(results); })};
+  const Report& r = a.report;
+  for (const auto& [what, stated, reported] : {std::tuple{"verdict", s.verdict, r.verdict},
+                                               {"case set", s.set_hash, r.set_hash},
+                                               {"digest", s.digest, digest_of(r)},
+                                               {"nonce", s.nonce, r.chosen.nonce}})
+    if (stated != reported)
+      throw UsageError(fmt::format("statement.json and report.json differ in the {}", what));
+  if (!r.file_hash.empty() && r.file_hash != a.subject_hash)
+    throw UsageError("statement.json is about another file than report.json");
+  return a;
+}
+
+std::function<void(i64, const ItemResult&)> recorder(std::vector<Declared>& results) {
+  return [&results](i64 number, const ItemResult& r) {
+    results.push_back({number, kOutcomes[static_cast<std::size_t>(r.outcome)], r.outputs});
+  };
+}
+
+std::vector<std::string> contradictions(const Attestation& a, const std::vector<Item>& items) {
+  const Report& r = a.report;
+  if (set_hash(items) != r.set_hash)
+    return {"this program derives another case set from the tier, seed and nonce of the report"};
+  std::map<std::string, i64> outcomes;
+  std::map<std::string, Outputs> outputs;
+  for (const Declared& d : a.results) {
+    if (d.number >= static_cast<i64>(items.size()))
+      return {fmt::format("there is a result of case {}, the set has {}", d.number, items.size())};
+    ++outcomes[d.outcome];
+    if (!d.outputs.empty())
+      outputs[std::string(items[static_cast<std::size_t>(d.number)].call.op->name)].add(d.outputs);
+  }
+  std::vector<std::string> found;
+  const Counts& c = r.counts;
+  for (const auto& [word, n] : {std::pair{"passed", c.passed},
+                                {"failed", c.failed},
+                                {"crashed", c.crashed},
+                                {"timed_out", c.timed_out},
+                                {"quarantined", c.quarantined}})
+    if (outcomes[word] != n)
+      found.push_back(
+          fmt::format("the report counts {} {}, the results {}", n, word, outcomes[word]));
+  for (const auto& [op, sum] : r.outputs)
+    if (!(outputs[op] == sum))
+      found.push_back("the outputs of " + op + " are not those of the results");
+  if (outputs.size() != r.outputs.size())
+    found.emplace_back("the results are of other operators than the outputs of the report");
+  return found;
+}
+
+std::vector<Declared> sample(const Attestation& a, i64 count, u64 seed) {
+  std::vector<Declared> all;
+  for (const Declared& d : a.results)
+    if (d.outcome == "passed" || d.outcome == "failed") all.push_back(d);
+  const auto place = [&](const Declared& d) { return word(seed, 11, static_cast<u64>(d.number)); };
+  std::sort(all.begin(), all.end(),
+            [&](const Declared& x, const Declared& y) { return place(x) < place(y); });
+  all.resize(static_cast<std::size_t>(std::min<i64>(count, static_cast<i64>(all.size()))));
+  std::sort(all.begin(), all.end(),
+            [](const Declared& x, const Declared& y) { return x.number < y.number; });
+  return all;
+}
+
+std::vector<std::string> refutations(const std::vector<Declared>& declared,
+                                     const std::vector<Declared>& again,
+                                     const std::vector<Item>& items) {
+  std::vector<std::string> found;
+  for (std::size_t k = 0; k < declared.size(); ++k) {
+    const Declared& d = declared[k];
+    const std::string& id = items[static_cast<std::size_t>(d.number)].id;
+    if (k >= again.size() || again[k].number != d.number)
+      found.push_back(id + ": declared " + d.outcome + ", was not run again");
+    else if (again[k].outcome != d.outcome)
+      found.push_back(id + ": declared " + d.outcome + ", this time " + again[k].outcome);
+    else if (again[k].outputs != d.outputs)
+      found.push_back(id + ": other outputs than declared");
+  }
+  return found;
+}
+
+}  // namespace lockstep::judge

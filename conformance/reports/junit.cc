@@ -1,0 +1,89 @@
+// The report for CI systems.
+#include <fmt/format.h>
+
+#include "conformance/reports/report.h"
+#include "conformance/reports/text.h"
+
+namespace lockstep::judge {
+namespace {
+
+const Failure* failure_of(const Report& r, const std::string& op, const std::string& property) {
+  for (const Failure& f : r.failures)
+    if (f.op == op && f.property == property) return &f;
+  return nullptr;
+}
+
+std::string failure_element(const std::string& type, const std::string& message,
+                            const std::string& text) {
+  return fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>", markup(type),
+                     markup(message), markup(text));
+}
+
+std::string testcase(const std::string& classname, const std::string& name,
+                     const std::string& inside) {
+  const std::string begin =
+      fmt::format("  <testcase classname=\"{}\" name=\"{}\"", markup(classname), markup(name));
+  return begin + (inside.empty() ? "/>\n" : fmt::format(">\n   {}\n  </testcase>\n", inside));
+}
+
+struct Suite {
+  std::string name, cases;
+  i64 tests = 0, failures = 0;
+  void add(const std::string& classname, const std::string& test, const std::string& inside) {
+    cases += testcase(classname, test, inside);
+    ++tests;
+    failures += !inside.empty();
+  }
+  std::string text() const {
+    return fmt::format(
+        " <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\">\n{}"
+        " </testsuite>\n",
+        markup(name), tests, failures, cases);
+  }
+};
+
+Suite suite_of(const Report& r, const std::string& op, const std::map<std::string, Cell>& row) {
+  Suite s{op, {}};
+  for (const auto& [property, cell] : row) {
+    const Failure* f = failure_of(r, op, property);
+    std::string inside;
+    if (f) {
+      const std::string& id = f->shrunk.empty() ? f->id : f->shrunk;
+      inside = failure_element(property, f->text, id + "\n" + f->repeat);
+    }
+    s.add("lockstep." + op, property, inside);
+  }
+  return s;
+}
+
+// The verdict is a test of its own: a run that checked nothing must not look green.
+Suite verdict_suite(const Report& r) {
+  std::string text, inside;
+  for (const std::string& q : r.quarantine) text += "quarantined: " + q + "\n";
+  if (r.exit != Exit::pass)
+    inside = failure_element(std::string(word_of(r.exit)), r.verdict, text + verdict_line(r));
+  Suite s{"verdict", {}};
+  s.add("lockstep", "verdict", inside);
+  return s;
+}
+
+}  // namespace
+
+std::string junit_report(const Report& r) {
+  std::vector<Suite> suites;
+  for (const auto& [op, row] : r.cells) suites.push_back(suite_of(r, op, row));
+  suites.push_back(verdict_suite(r));
+  i64 tests = 0, failures = 0;
+  std::string inside;
+  for (const Suite& s : suites) {
+    tests += s.tests;
+    failures += s.failures;
+    inside += s.text();
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" "
+      "failures=\"{}\" errors=\"0\">\n{}</testsuites>\n",
+      markup(r.backend), tests, failures, inside);
+}
+
+}  // namespace lockstep::judge

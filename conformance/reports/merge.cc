@@ -1,0 +1,169 @@
+#include "conformance/reports/merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "conformance/reports/form.h"
+
+namespace lockstep::judge {
+namespace {
+
+// What the parts of one run have in common, each with its name.
+std::vector<std::pair<const char*, std::string>> identity(const Report& r) {
+  std::string options;
+  for (const auto& [key, value] : r.options) options += key + "=" + value + " ";
+  const auto list = [](const std::vector<std::string>& words) {
+    return fmt::format("{}", fmt::join(words, ","));
+  };
+  return {{"case set", r.set_hash},
+          {"number of cases", std::to_string(r.set_cases)},
+          {"tier", std::to_string(r.tier)},
+          {"seed", std::to_string(r.seed)},
+          {"choice of operators", list(r.chosen.operators)},
+          {"choice of properties", list(r.chosen.properties)},
+          {"budget", std::to_string(r.chosen.budget)},
+          {"nonce", r.chosen.nonce},
+          {"backend", r.name + " " + r.version},
+          {"library", r.file_hash},
+          {"manifest", r.manifest_hash},
+          {"options", options},
+          {"number of parts", std::to_string(r.part.of)}};
+}
+
+void check_same_run(const std::vector<Named>& parts) {
+  const auto first = identity(parts[0].report);
+  for (const Named& p : parts) {
+    const auto now = identity(p.report);
+    for (std::size_t k = 0; k < first.size(); ++k)
+      if (now[k].second != first[k].second)
+        throw UsageError(fmt::format("'{}' and '{}' are of different runs: the {} is '{}' and '{}'",
+                                     parts[0].file, p.file, now[k].first,
+                                     printable(first[k].second), printable(now[k].second)));
+  }
+}
+
+void check_complete(const std::vector<Named>& parts) {
+  std::map<i64, const Named*> by_number;
+  for (const Named& p : parts)
+    if (const auto [at, fresh] = by_number.emplace(p.report.part.number, &p); !fresh)
+      throw UsageError(fmt::format("'{}' and '{}' are both part {} of {}", at->second->file, p.file,
+                                   p.report.part.number, p.report.part.of));
+  std::string missing;
+  const i64 of = parts[0].report.part.of;
+  constexpr int kNamed = 20;
+  int named = 0;
+  for (i64 n = 1; n <= of && named < kNamed; ++n)
+    if (!by_number.contains(n)) {
+      missing += (missing.empty() ? "" : ", ") + std::to_string(n);
+      ++named;
+    }
+  if (named > 0)
+    throw UsageError(fmt::format("of {} parts {} are here, missing: {}{}", of, by_number.size(),
+                                 missing, named == kNamed ? ", ..." : ""));
+}
+
+void add(i64& to, i64 more) { to = capped_sum(to, more); }
+
+void add_counts(Counts& to, const Counts& more) {
+  add(to.selected, more.selected);
+  add(to.executed, more.executed);
+  add(to.passed, more.passed);
+  add(to.failed, more.failed);
+  add(to.not_claimed, more.not_claimed);
+  add(to.missing, more.missing);
+  add(to.quarantined, more.quarantined);
+  add(to.crashed, more.crashed);
+  add(to.timed_out, more.timed_out);
+  add(to.calls, more.calls);
+}
+
+// Of two first failures the one of the earlier case.
+void add_failure(std::vector<Failure>& all, const Failure& more) {
+  for (Failure& f : all) {
+    if (f.op != more.op || f.property != more.property) continue;
+    const i64 count = capped_sum(f.count, more.count);
+    if (more.number < f.number) f = more;
+    f.count = count;
+    return;
+  }
+  all.push_back(more);
+}
+
+// A part knows the vectors only where one of them was among its cases.
+void add_vectors(Report& to, const Report& more) {
+  std::string &known = to.chosen.vectors_hash, hash = more.chosen.vectors_hash;
+  if (known.empty()) known = hash;
+  if (!hash.empty() && hash != known)
+    throw UsageError(
+        fmt::format("part {} was judged by other golden vectors than the parts before "
+                    "it: {} and {}",
+                    more.part.number, hash, known));
+}
+
+void add_report(Report& to, const Report& more) {
+  add_vectors(to, more);
+  add_counts(to.counts, more.counts);
+  add(to.legal_selected, more.legal_selected);
+  add(to.legal_not_claimed, more.legal_not_claimed);
+  for (const auto& [op, row] : more.cells)
+    for (const auto& [property, cell] : row) {
+      add(to.cells[op][property].judged, cell.judged);
+      add(to.cells[op][property].failed, cell.failed);
+    }
+  for (const auto& [op, outputs] : more.outputs) to.outputs[op].add(outputs);
+  for (const auto& [op, n] : more.executed_legal) add(to.executed_legal[op], n);
+  for (const auto& [op, paths] : more.paths)
+    for (const auto& [path, n] : paths) add(to.paths[op][path], n);
+  for (const Failure& f : more.failures) add_failure(to.failures, f);
+  add(to.canaries_planted, more.canaries_planted);
+  add(to.canaries_flagged, more.canaries_flagged);
+}
+
+template <class T>
+void unite(std::vector<T>& to, const std::vector<T>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+  std::sort(to.begin(), to.end());
+  to.erase(std::unique(to.begin(), to.end()), to.end());
+}
+
+// As one run finds them: by the number of the case, then in the order of the properties.
+void sort_failures(std::vector<Failure>& failures) {
+  const auto rank = [](const Failure& f) {
+    const auto& all = properties();
+    const auto at = std::find_if(all.begin(), all.end(),
+                                 [&](const Property* p) { return p->name == f.property; });
+    return std::pair(f.number, at - all.begin());
+  };
+  std::stable_sort(failures.begin(), failures.end(),
+                   [&](const Failure& a, const Failure& b) { return rank(a) < rank(b); });
+}
+
+}  // namespace
+
+Report merged(const std::vector<Named>& parts) {
+  if (parts.empty()) throw UsageError("no report to merge");
+  check_same_run(parts);
+  check_complete(parts);
+  Report r = parts[0].report;
+  if (r.part.of == 1) return r;
+  for (std::size_t k = 1; k < parts.size(); ++k) {
+    const Report& more = parts[k].report;
+    add_report(r, more);
+    unite(r.quarantine, more.quarantine);
+    unite(r.environments, more.environments);
+    unite(r.claimed, more.claimed);
+    r.operators_selected = std::max(r.operators_selected, more.operators_selected);
+  }
+  sort_failures(r.failures);
+  r.part = {1, 1};
+  if (r.counts.selected != r.set_cases)
+    throw UsageError(
+        fmt::format("the parts hold {} cases, the set has {}", r.counts.selected, r.set_cases));
+  judge_whole(r);
+  conclude(r);
+  return r;
+}
+
+}  // namespace lockstep::judge

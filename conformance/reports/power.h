@@ -1,0 +1,39 @@
+/// @file
+/// How well a case set discriminates: which backends that are wrong on purpose it catches.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "conformance/cases/case.h"
+
+namespace lockstep::judge {
+
+/// What became of a backend with one mistake.
+struct Fate {
+  std::string name, op, kind, provenance;
+  bool dead = false;
+  std::string property = {};    ///< the first that noticed
+  i64 kills = 0, executed = 0;  ///< cases
+  /// The share of the cases that kill it, in tenths of a percent.
+  i64 density() const { return executed > 0 ? 1000 * kills / executed : 0; }
+};
+
+struct Power {
+  int tier = 1;
+  u64 seed = 1;
+  std::string set_hash;  ///< of the cases that judged the control
+  std::vector<Fate> mutants;
+  i64 dead() const;
+};
+
+/// The fates as JSON: stable order, no time. power_schema() describes it.
+std::string power_json(const Power& p);
+std::string power_schema();
+
+/// @throws UsageError naming the place and what is wrong there.
+Power read_power(const std::string& text);
+
+/// How densely the dead were killed: the least, the median and the rarest of them, in a few lines.
+std::string density_text(const Power& p);
+
+}  // namespace lockstep::judge

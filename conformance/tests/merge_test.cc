@@ -1,0 +1,202 @@
+// Several reports of one run, or of two: put together, compared, refused.
+#include "conformance/reports/merge.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "conformance/reports/diff.h"
+#include "conformance/tests/expect.h"
+
+namespace lockstep::judge {
+namespace {
+
+constexpr i64 kCases = 60;
+const char* const kOperators[] = {"conv2d", "relu", "sum"};
+
+// What one case adds to a report. Every case is executed; every fifth fails, some twice.
+void add_case(Report& r, i64 n) {
+  const std::string op = kOperators[n % 3];
+  ++r.counts.selected, ++r.counts.executed, ++r.legal_selected, ++r.executed_legal[op];
+  r.counts.calls += n;
+  r.outputs[op].add(sha256(std::to_string(n)));
+  ++r.paths[op][n % 2 ? "fast" : "plain"];
+  ++r.canaries_planted, ++r.canaries_flagged;
+  if (n % 5 == 4)
+    ++r.counts.failed;
+  else
+    ++r.counts.passed;
+  for (const char* property : {"matches_reference", "isa"}) {
+    Cell& cell = r.cells[op][property];
+    ++cell.judged;
+    if (n % 5 != 4 || (property[0] == 'i' && n % 2)) continue;
+    ++cell.failed;
+    const auto same = [&](const Failure& f) { return f.op == op && f.property == property; };
+    const auto at = std::find_if(r.failures.begin(), r.failures.end(), same);
+    if (at != r.failures.end())
+      ++at->count;
+    else
+      r.failures.push_back(
+          {op, property, "case " + std::to_string(n), "", 1, {}, {}, {}, {}, {}, n});
+  }
+}
+
+// Part `number` of a run whose cases are dealt out in turn; one part is the whole run.
+Report part(i64 number, i64 of) {
+  Report r;
+  r.backend = r.name = "toy", r.version = "1", r.set_hash = r.manifest_hash = std::string(64, 'a');
+  r.kernels = {{"*", "fast", "avx2", true}, {"*", "plain", "portable", true}};
+  r.environments = {{"lockstep", "Linux", "x86_64", ""}};
+  r.claimed = {"conv2d", "relu", "sum"};
+  r.tier = 0, r.set_cases = kCases, r.part = {number, of};
+  r.operators_selected = r.operators_claimed = r.operators_all = 3;
+  for (i64 n = number - 1; n < kCases; n += of) add_case(r, n);
+  if (number == 1) r.chosen.vectors_hash = std::string(64, 'b');
+  judge_whole(r);
+  conclude(r);
+  return r;
+}
+
+std::vector<Named> parts(i64 of) {
+  std::vector<Named> all;
+  for (i64 n = 1; n <= of; ++n) all.push_back({"part" + std::to_string(n), part(n, of)});
+  return all;
+}
+
+RC_GTEST_PROP(Merge, GivesTheReportOfTheWholeRun, ()) {
+  const i64 of = *rc::gen::inRange<i64>(1, 9);
+  std::vector<Named> all = parts(of);
+  for (std::size_t k = all.size(); k > 1; --k)
+    std::swap(all[k - 1], all[*rc::gen::inRange<std::size_t>(0, k)]);
+  RC_ASSERT(json_report(merged(all)) == json_report(part(1, 1)));
+}
+
+TEST(Merge, JudgesWhatOnlyAWholeRunShows) {
+  std::vector<Named> all = parts(2);
+  // The kernels of even and of odd cases: each part ran one of the two.
+  EXPECT_EQ(part(1, 1).cells.at("*").at("paths_covered").judged, 2);
+  EXPECT_FALSE(all[0].report.cells.contains("*"));
+  EXPECT_EQ(merged(all).cells.at("*").at("paths_covered").failed, 0);
+  for (Named& n : all) n.report.kernels.push_back({"relu", "rare", "amx", true});
+  EXPECT_EQ(merged(all).failures.back().text, "kernel 'rare' (isa amx) never ran");
+  for (Named& n : all) n.report.executed_legal["sum"] = 1;
+  EXPECT_EQ(merged(all).below_floor, std::vector<std::string>(1, "sum"));
+}
+
+TEST(Merge, KeepsWhereEachPartRan) {
+  std::vector<Named> all = parts(3);
+  all[2].report.environments[0].machine = "aarch64";
+  all[1].report.quarantine = {"sum hung"};
+  const Report r = merged(all);
+  EXPECT_EQ(r.environments.size(), 2U);
+  EXPECT_EQ(r.quarantine.size(), 1U);
+}
+
+std::string refusal_of(const std::vector<Named>& all) {
+  try {
+    merged(all);
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Merge, RefusesGapsAndOverlaps) {
+  std::vector<Named> gap = parts(4);
+  gap.erase(gap.begin() + 1, gap.begin() + 3);
+  EXPECT_EQ(refusal_of(gap), "of 4 parts 2 are here, missing: 2, 3");
+  std::vector<Named> twice = parts(4);
+  twice.push_back(twice[2]);
+  twice[4].file = "again";
+  EXPECT_EQ(refusal_of(twice), "'part3' and 'again' are both part 3 of 4");
+  std::vector<Named> huge = parts(2);
+  for (Named& n : huge) n.report.part.of = i64{1} << 50;
+  EXPECT_TRUE(refusal_of(huge).ends_with(", ...")) << refusal_of(huge);
+  std::vector<Named> less = parts(2);
+  --less[0].report.counts.selected;
+  EXPECT_EQ(refusal_of(less), "the parts hold 59 cases, the set has 60");
+  EXPECT_EQ(refusal_of({}), "no report to merge");
+}
+
+TEST(Merge, RefusesPartsOfOtherRuns) {
+  const std::pair<const char*, void (*)(Report&)> rows[] = {
+      {"case set", [](Report& r) { r.set_hash = std::string(64, 'c'); }},
+      {"number of cases", [](Report& r) { ++r.set_cases; }},
+      {"tier", [](Report& r) { r.tier = 2; }},
+      {"seed", [](Report& r) { r.seed = 2; }},
+      {"choice of operators", [](Report& r) { r.chosen.operators = {"relu"}; }},
+      {"choice of properties", [](Report& r) { r.chosen.properties = {"isa"}; }},
+      {"budget", [](Report& r) { r.chosen.budget = 1; }},
+      {"backend", [](Report& r) { r.version = "2"; }},
+      {"library", [](Report& r) { r.file_hash = std::string(64, 'd'); }},
+      {"manifest", [](Report& r) { r.manifest_hash = std::string(64, 'e'); }},
+      {"options", [](Report& r) { r.options["threads"] = "4"; }},
+      {"number of parts", [](Report& r) { r.part.of = 3; }}};
+  for (const auto& [what, change] : rows) {
+    std::vector<Named> all = parts(2);
+    change(all[1].report);
+    expect_contains(
+        refusal_of(all),
+        std::string("'part1' and 'part2' are of different runs: the ") + what + " is '");
+  }
+  std::vector<Named> all = parts(2);
+  all[1].report.chosen.vectors_hash = std::string(64, 'f');
+  expect_contains(refusal_of(all), "part 2 was judged by other golden vectors");
+}
+
+std::vector<std::string> results(const Report& before, const Report& after) {
+  std::vector<std::string> texts;
+  for (const Change& c : changes(before, after))
+    if (c.result) texts.push_back(c.text);
+  return texts;
+}
+
+TEST(Diff, OfEqualRunsIsEmpty) {
+  EXPECT_TRUE(changes(part(1, 1), part(1, 1)).empty());
+  Report elsewhere = part(1, 1);
+  elsewhere.name = "other", elsewhere.environments[0].machine = "aarch64";
+  elsewhere.device = "GPU", elsewhere.options["threads"] = "2";
+  EXPECT_TRUE(results(part(1, 1), elsewhere).empty());
+  EXPECT_EQ(changes(part(1, 1), elsewhere).size(), 4U);
+}
+
+TEST(Diff, NamesEveryResultThatChanged) {
+  using Texts = std::vector<std::string>;
+  const Report before = part(1, 1);
+  const std::pair<void (*)(Report&), Texts> rows[] = {
+      {[](Report& r) { r.verdict = "PASS"; }, {"verdict: FAIL -> PASS"}},
+      {[](Report& r) { r.set_hash = std::string(64, 'c'), r.set_cases = 1234; },
+       {"other cases: 60 in set aaaaaaaaaaaaaaaa -> 1,234 in set cccccccccccccccc"}},
+      {[](Report& r) { r.part.of = 2; }, {"part: 1 of 1 -> 1 of 2"}},
+      {[](Report& r) { r.cells["relu"]["isa"].failed = 0; },
+       {"relu isa fails no more: 2 cases did"}},
+      {[](Report& r) { r.cells["relu"]["isa"].failed = 9; }, {"relu isa fails in 2 -> 9 cases"}},
+      {[](Report& r) {
+         r.cells["max"]["isa"] = {5, 3};
+       },
+       {"max isa fails now: 3 of 5 cases", "max isa judged in 0 -> 5 cases"}},
+      {[](Report& r) { r.cells.erase("*"); }, {"* paths_covered judged in 2 -> 0 cases"}},
+      {[](Report& r) { r.quarantine = {"sum hung"}; }, {"quarantined:  -> sum hung"}},
+      {[](Report& r) { r.counts.missing = 4; }, {"missing: 0 -> 4"}},
+      {[](Report& r) { r.outputs.erase("sum"); },
+       {"outputs of sum: 20 calls, " + before.outputs.at("sum").sum.substr(0, 16) + " -> none"}}};
+  for (const auto& [change, texts] : rows) {
+    Report after = before;
+    change(after);
+    EXPECT_EQ(results(before, after), texts);
+  }
+  Report other = before;
+  other.outputs["sum"].sum[0] ^= 1;
+  EXPECT_EQ(differing_outputs(before, other), Texts(1, "sum"));
+  EXPECT_EQ(results(before, other).size(), 1U);
+}
+
+TEST(DigestLine, ChangesWithEveryOutput) {
+  const Report r = part(1, 1);
+  EXPECT_EQ(digest_line(r), "60 calls  set " + r.set_hash + "  outputs " + digest_of(r));
+  Report other = r;
+  other.outputs["relu"].sum[63] ^= 1;
+  EXPECT_NE(digest_of(other), digest_of(r));
+}
+
+}  // namespace
+}  // namespace lockstep::judge

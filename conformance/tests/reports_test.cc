@@ -1,0 +1,301 @@
+// What a report becomes: JSON and back, groups of failures, and the forms in which people read it.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "conformance/reports/commands.h"
+#include "conformance/reports/form.h"
+#include "conformance/reports/html.h"
+#include "conformance/reports/report.h"
+#include "conformance/reports/text.h"
+
+namespace lockstep::judge {
+namespace {
+
+using form::json;
+
+Failure failure(const std::string& op, const std::string& property, i64 want, i64 got) {
+  Failure f{op, property, op + "/in=1@8/data=1", "is wrong", 1, {}, {}, {}};
+  f.elements = {{0, {1, 2}, want, got}};
+  f.number = 3;
+  return f;
+}
+
+// A report with something in every member.
+Report full() {
+  Report r;
+  r.backend = "./toy.so", r.name = "toy", r.version = "1.2", r.device = "CPU";
+  r.manifest_hash = r.set_hash = r.file_hash = r.chosen.vectors_hash = std::string(64, 'a');
+  r.options = {{"threads", "2"}};
+  r.kernels = {{"relu", "fast", "avx2", true}};
+  r.claimed = {"relu"};
+  r.environments = {{"lockstep 1", "Linux 6", "x86_64", "a processor"}};
+  r.chosen.operators = {"relu"}, r.chosen.properties = {"layout", "isa"};
+  r.chosen.cases = {"relu/in=1@8/data=1"}, r.chosen.budget = 9;
+  r.chosen.nonce = "a b";
+  r.partial = true;
+  r.part = {2, 3};
+  r.set_cases = 30, r.tier = 2, r.seed = UINT64_MAX;
+  r.operators_selected = 1, r.operators_claimed = 2, r.operators_all = 37;
+  r.counts = {10, 8, 4, 2, 1, 0, 1, 1, 1, 40};
+  r.legal_selected = 7, r.legal_not_claimed = 1;
+  r.cells["relu"]["layout"] = {8, 2};
+  r.outputs["relu"].add(sha256("one"));
+  r.executed_legal["relu"] = 6;
+  r.below_floor = {"sum"};
+  r.paths["relu"]["fast"] = 5;
+  r.failures = {failure("relu", "layout", -2147483647, 1)};
+  r.failures[0].count = 2, r.failures[0].hint = "every element";
+  r.failures[0].shrunk = "relu/in=1@8/data=0", r.failures[0].shrunk_text = "smaller";
+  r.failures[0].repeat = repeat_command(r, r.failures[0]);
+  r.quarantine = {"sum hung 3 times"};
+  r.canaries_planted = r.canaries_flagged = 16;
+  conclude(r);
+  return r;
+}
+
+std::string refusal_of(const json& j) {
+  try {
+    read_report(j.dump());
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(ReadReport, IsTheInverseOfWriting) {
+  const std::string text = json_report(full());
+  EXPECT_EQ(json_report(read_report(text)), text);
+}
+
+// Every way to a member, objects and lists included.
+void ways(const json& j, const json::json_pointer& at, std::vector<json::json_pointer>& all) {
+  if (!at.empty()) all.push_back(at);
+  if (!j.is_structured()) return;
+  for (const auto& [key, inner] : j.items())
+    ways(inner, j.is_array() ? at / static_cast<std::size_t>(std::stoul(key)) : at / key, all);
+}
+
+TEST(ReadReport, RefusesEveryMemberThatIsMissingWrongOrUnknown) {
+  const json whole = json::parse(json_report(full()));
+  std::vector<json::json_pointer> all;
+  ways(whole, json::json_pointer(), all);
+  ASSERT_GT(all.size(), 80U);
+  for (const json::json_pointer& at : all) {
+    json wrong = whole;
+    wrong[at] = 0.5;
+    EXPECT_NE(refusal_of(wrong), "") << at << " is 0.5";
+    if (whole[at].is_object() && at.to_string().find("/cells") != 0) {
+      wrong = whole;
+      wrong[at]["unknown"] = "member";
+      // Operators, options and kernels have the names that they have.
+      const bool named = whole[at].size() == 1;
+      EXPECT_EQ(refusal_of(wrong).empty(), named && at.to_string() == "/backend/options") << at;
+    }
+  }
+  for (const auto& [key, value] : whole.items()) {
+    json less = whole;
+    less.erase(key);
+    EXPECT_EQ(refusal_of(less), "/" + key + " is missing");
+  }
+  EXPECT_EQ(refusal_of(json::array()), "the document is no object");
+  EXPECT_THROW(read_report("{"), UsageError);
+}
+
+TEST(ReadReport, BelievesNothingThatFollowsFromTheRest) {
+  const json whole = json::parse(json_report(full()));
+  const std::pair<const char*, json> edits[] = {{"/verdict", "PASS"},
+                                                {"/exit", 0},
+                                                {"/word", "pass"},
+                                                {"/scope/subset", false},
+                                                {"/digest", std::string(64, '0')},
+                                                {"/floor/per_operator", 1}};
+  for (const auto& [at, value] : edits) {
+    json edited = whole;
+    edited[json::json_pointer(at)] = value;
+    EXPECT_EQ(refusal_of(edited), at + std::string(" is not what follows from the rest"));
+  }
+}
+
+TEST(ReadReport, RefusesNumbersThatDoNotFitTogether) {
+  const json whole = json::parse(json_report(full()));
+  const std::tuple<const char*, json, const char*> edits[] = {
+      {"/counts/passed", 5, "/counts do not add up"},
+      {"/counts/missing", 1, "/counts do not add up"},
+      {"/part/number", 4, "/part has a number above the number of parts"},
+      {"/part", {{"number", 1}, {"of", 1}}, "/set_cases is not the number of cases"},
+      {"/cells/relu/layout/failed", 1, "/cells/relu/layout does not fit to the failures"},
+      {"/cells/relu/layout/judged", 1, "/cells/relu/layout does not fit to the failures"},
+      {"/failures/0/operator", "sum", "does not fit to the failures"},
+      {"/counts/calls", form::kMaxCount + 1, "/counts/calls is 9007199254740992, out of its range"},
+      {"/tier", 4, "/tier is 4, out of its range"},
+      {"/schema", 2, "/schema is 2, this program reads 1"},
+      {"/set_hash", "A", "/set_hash is no SHA-256"}};
+  for (const auto& [at, value, says] : edits) {
+    json edited = whole;
+    edited[json::json_pointer(at)] = value;
+    EXPECT_NE(refusal_of(edited).find(says), std::string::npos) << at << ": " << refusal_of(edited);
+  }
+}
+
+TEST(Outputs, AddUpInAnyOrder) {
+  Outputs forth, back, part;
+  const std::string top(64, 'f'), one = std::string(63, '0') + "1";
+  forth.add(top), forth.add(one), forth.add(one);
+  part.add(one), back.add(one), back.add(top), back.add(part);
+  EXPECT_EQ(forth, back);
+  EXPECT_EQ(forth.sum, one) << "the sum is modulo 2^256";
+  EXPECT_EQ(forth.calls, 3);
+}
+
+TEST(Outputs, TellAnswersApart) {
+  Answer a, b, c, d;
+  a.out = {{1, 2}}, b.out = {{1, 3}}, c.out = {{1}, {2}};
+  d.kind = Answer::Kind::logic_error;
+  std::set<std::string> all = {output_hash("x", a), output_hash("y", a), output_hash("x", b),
+                               output_hash("x", c), output_hash("x", d)};
+  d.label = "relu.rank";
+  all.insert(output_hash("x", d));
+  EXPECT_EQ(all.size(), 6U);
+  d.message = "in other words";
+  EXPECT_TRUE(all.contains(output_hash("x", d))) << "words are no output";
+  EXPECT_EQ(output_hash("x", a),
+            sha256("x\nok \n" + sha256(std::string("\1\0\0\0\2\0\0\0", 8)) + "\n"));
+}
+
+TEST(Clusters, NameHowValuesAreWrong) {
+  const std::tuple<i64, i64, const char*> rows[] = {{5, 6, "off by one"},
+                                                    {5, 4, "off by one"},
+                                                    {70, 0, "0 instead of a value"},
+                                                    {70, -70, "the sign is wrong"},
+                                                    {300, 44, "kept in 8 bits"},
+                                                    {-300, -44, "kept in 8 bits"},
+                                                    {300, 127, "clamped to 8 bits"},
+                                                    {-300, -128, "clamped to 8 bits"},
+                                                    {70000, 4464, "kept in 16 bits"},
+                                                    {70000, 32767, "clamped to 16 bits"},
+                                                    {70001, 70144, "rounded as bfloat16"},
+                                                    {70001, 70016, "rounded as float16"},
+                                                    {-16777219, -16777220, "off by one"},
+                                                    {33554435, 33554436, "off by one"},
+                                                    {67108870, 67108872, "rounded as float32"},
+                                                    {70001, 12, "relu computes other values"}};
+  for (const auto& [want, got, words] : rows) {
+    Report r;
+    r.failures = {failure("relu", "layout", want, got)};
+    ASSERT_EQ(clusters(r).size(), 1U);
+    EXPECT_EQ(clusters(r)[0].symptom, words) << want << " " << got;
+  }
+}
+
+TEST(Clusters, JoinWhatMayHaveOneCause) {
+  Report r;
+  r.failures = {failure("relu", "layout", 70001, 12), failure("sum", "layout", 5, 6),
+                failure("relu", "isa", 70001, 12),    failure("max", "layout", 5, 6),
+                failure("sum", "isa", 70001, 12),     failure("sum", "rejects", 1, 1)};
+  r.failures[4].hint = "every element", r.failures[1].hint = "every element";
+  r.failures[3].count = 7;
+  r.failures[5].elements.clear(), r.failures[5].text = "got 12 of 340";
+  const std::vector<Cluster> all = clusters(r);
+  std::vector<std::string> words;
+  for (const Cluster& c : all) words.push_back(c.symptom);
+  EXPECT_EQ(words,
+            (std::vector<std::string>{"off by one", "relu computes other values",
+                                      "off by one; every element", "every element", "got # of #"}));
+  EXPECT_EQ(all[0].count, 7);
+  EXPECT_EQ(all[1].failures, (std::vector<const Failure*>{&r.failures[0], &r.failures[2]}));
+}
+
+TEST(Text, OfStrangersIsInert) {
+  const std::string bad = "\xef\xbf\xbd";
+  const std::pair<std::string, std::string> rows[] = {
+      {"<a href=\"x\" b='y'>&amp;", "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;amp;"},
+      {"a\nb\tc", "a&#10;b\tc"},
+      {std::string("\0\x1b[31m\x7f", 7), bad + bad + "[31m" + bad},
+      {"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x99\x82", "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x99\x82"},
+      {"\xc3", bad},
+      {"\xc0\xaf", bad + bad},
+      {"\xe0\x80\xaf", bad + bad + bad},
+      {"\xed\xa0\x80", bad + bad + bad},
+      {"\xf4\x90\x80\x80", bad + bad + bad + bad},
+      {"\xe2\x80\xae"
+       "abc",
+       bad + "abc"},
+      {"\xef\xbf\xbe", bad},
+      {"\xc2\x85", bad}};
+  for (const auto& [text, inert] : rows) EXPECT_EQ(markup(text), inert) << text;
+}
+
+TEST(Text, OfStrangersStaysInsideOfCode) {
+  const std::pair<std::string, std::string> spans[] = {
+      {"plain", "`plain`"}, {"a`b", "``a`b``"}, {"``", "``` `` ```"}, {"a|b", "`a\\|b`"},
+      {"a\nb", "`a b`"},    {"", "`  `"},       {" a ", "`  a  `"}};
+  for (const auto& [text, span] : spans) EXPECT_EQ(code_span(text), span);
+  EXPECT_EQ(code_block("a\n"), "```text\na\n```\n");
+  EXPECT_EQ(code_block("a\n````\nb"), "`````text\na\n````\nb\n`````\n");
+}
+
+// A stranger that puts the same words wherever a report has words of others.
+Report hostile() {
+  const std::string words = "<script>x</script>\"'`|\n# \x1b]]>";
+  Report r = full();
+  r.backend = r.name = r.version = r.device = words;
+  r.options = {{words, words}};
+  r.kernels = {{words, words, words, true}};
+  r.cells = {{words, {{words, {8, 2}}}}};
+  r.paths = {{words, {{words, 2}}}};
+  r.executed_legal = {{words, 2}};
+  r.below_floor = r.quarantine = {words};
+  Failure f{words, words, words, words, 2, words, words, words, words, {}, 1};
+  r.failures = {f};
+  r.environments = {{words, words, words, words}};
+  return r;
+}
+
+TEST(Forms, HoldTheWordsOfStrangersAsWords) {
+  const auto count = [](const std::string& text, const std::string& part) {
+    std::size_t n = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  Power p{1, 1, std::string(64, 'b'), {{"<script>", "<script>", "<script>", "<script>"}}};
+  CoverSummary c{std::string(64, 'a'), {{"<script>", {2, 1, {"<script>"}}}}};
+  const std::string html = html_report(hostile(), {c, p}), junit = junit_report(hostile());
+  EXPECT_EQ(count(html, "<script"), 1U) << "its own";
+  EXPECT_GT(count(html, "&lt;script&gt;"), 20U);
+  EXPECT_EQ(count(junit, "<script"), 0U);
+  EXPECT_EQ(html.find('\x1b'), std::string::npos);
+  EXPECT_EQ(junit.find('\x1b'), std::string::npos);
+  EXPECT_EQ(junit.find("]]>"), std::string::npos);
+  // In Markdown every stranger's word is between backticks, or in a block of code.
+  std::string fence;
+  std::istringstream lines(markdown_report(hostile()));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```") && (fence.empty() || line == fence)) {
+      fence = fence.empty() ? line.substr(0, line.find('t')) : "";
+    } else if (fence.empty() && line.find("script") != std::string::npos) {
+      EXPECT_NE(line.find("``<script>x</script>"), std::string::npos) << line;
+      EXPECT_EQ(line.find("'`|"), std::string::npos) << "a bar ends a cell: " << line;
+    }
+  }
+  EXPECT_EQ(fence, "");
+}
+
+TEST(Forms, SayWhatWasNotMeasured) {
+  const std::string html = html_report(full(), {});
+  EXPECT_NE(html.find("lockstep cover --json FILE"), std::string::npos);
+  EXPECT_NE(html.find("lockstep mutants --json FILE"), std::string::npos);
+  CoverSummary c{std::string(64, 'b'), {}};
+  EXPECT_NE(html_report(full(), {c, {}}).find("Measured on another case set"), std::string::npos);
+  c.set_hash = full().set_hash;
+  EXPECT_NE(html_report(full(), {c, {}}).find("Measured on exactly this"), std::string::npos);
+}
+
+TEST(Commands, RepeatARun) {
+  EXPECT_EQ(check_command(full()),
+            "lockstep check ./toy.so --set threads=2 --tier 2 --seed 18446744073709551615 --op "
+            "relu --property layout,isa --case relu/in=1@8/data=1 --budget 9 --nonce 'a b'");
+}
+
+}  // namespace
+}  // namespace lockstep::judge
