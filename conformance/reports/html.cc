@@ -148,7 +148,7 @@ std::string grid_cell(const Report& r, const std::string& op, const std::string&
       fmt::format("{} {}: {} of {} failed", op, property, grouped(c.failed), grouped(c.judged)));
   const Failure* f = first_of(r, op, property);
   if (!f) {
-    const int width = std::bit_width(static_cast<u64>(c.judged));
+    const auto width = static_cast<int>(std::bit_width(static_cast<u64>(c.judged)));
     return fmt::format("<td class=\"g{}\" title=\"{}\">{}</td>", std::clamp(width / 3, 1, 4), title,
                        brief(c.judged));
   }

@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "conformance/cases/select.h"
@@ -63,7 +64,9 @@ struct Part {
 /// Where a run took place.
 struct Environment {
   std::string judge, system, machine, processor;
-  auto operator<=>(const Environment&) const = default;
+  auto all() const { return std::tie(judge, system, machine, processor); }
+  bool operator==(const Environment& e) const { return all() == e.all(); }
+  bool operator<(const Environment& e) const { return all() < e.all(); }
 };
 
 struct Report {
