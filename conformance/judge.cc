@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 #include <utility>
 
+#include "conformance/expectations.h"
 #include "conformance/property.h"
 #include "conformance/reports/commands.h"
 #include "conformance/reports/environment.h"
@@ -58,7 +60,8 @@ void describe_run(Report& r, const Selection& s, const std::vector<Item>& items)
   r.environments = {this_environment()};
   r.set_hash = set_hash(items);
   r.set_cases = static_cast<i64>(items.size());
-  r.counts.selected = r.set_cases;
+  r.part = s.part;
+  for (i64 k = 0; k < r.set_cases; ++k) r.counts.selected += s.part.holds(k);
 }
 
 // Sets apart what the backend does not claim. Illegal calls belong to a claimed operator's claim
@@ -70,10 +73,10 @@ bool claimed(const Manifest& m, const Item& item) {
 }
 
 void add_failure(Report& r, const std::string& property, const Item& item, i64 number,
-                 const Finding& found) {
-  const std::string op(item.call.op->name);
+                 const Finding& found, const Expectation* known) {
+  const std::string op(item.call.op->name), why = known ? known->why() : "";
   for (Failure& f : r.failures)
-    if (f.op == op && f.property == property) {
+    if (f.op == op && f.property == property && f.known == why) {
       ++f.count;
       return;
     }
@@ -89,15 +92,22 @@ void add_failure(Report& r, const std::string& property, const Item& item, i64 n
                         {},
                         found.hint,
                         found.elements,
-                        number});
+                        number,
+                        why});
 }
 
-void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
+void count(Report& r, Expected& expected, const Item& item, i64 number, const ItemResult& result) {
   Counts& c = r.counts;
   const std::string op(item.call.op->name);
   c.calls += result.calls;
+  r.canaries_planted += result.canary != ItemResult::none;
+  r.canaries_flagged += result.canary == ItemResult::flagged;
   if (result.outcome == Outcome::quarantined) {
     ++c.quarantined;
+    r.known.quarantined += expected.knows_deaths_of(op);
+    const auto at = std::lower_bound(r.quarantine.begin(), r.quarantine.end(), result.quarantine);
+    if (at == r.quarantine.end() || *at != result.quarantine)
+      r.quarantine.insert(at, result.quarantine);
     return;
   }
   ++c.executed;
@@ -111,9 +121,16 @@ void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
   }
   for (const std::string& p : result.judged) ++r.cells[op][p].judged;
   for (const std::string& p : result.paths) ++r.paths[op][p];
-  for (const auto& [property, found] : result.findings) {
+  const std::vector<const Expectation*> knowing = expected.note(item, result);
+  if (!knowing.empty() && std::find(knowing.begin(), knowing.end(), nullptr) == knowing.end()) {
+    r.known.failed += result.outcome == Outcome::failed;
+    r.known.crashed += result.outcome == Outcome::crashed;
+    r.known.timed_out += result.outcome == Outcome::timed_out;
+  }
+  for (std::size_t k = 0; k < knowing.size(); ++k) {
+    const auto& [property, found] = result.findings[k];
     ++r.cells[op][property].failed;
-    add_failure(r, property, item, number, found);
+    add_failure(r, property, item, number, found, knowing[k]);
   }
 }
 
@@ -132,7 +149,9 @@ void judge_refusals(Report& r, Subject& subject, const Selection& s,
                     const std::vector<const Item*>& put) {
   const Manifest& m = subject.manifest();
   const auto any = std::find_if(put.begin(), put.end(), [](const Item* i) { return i->runs(); });
-  if (!s.wants(kIsa.name) || !s.cases.empty() || !m.has_option("isa") || any == put.end()) return;
+  // One part asks for all.
+  const bool asks = s.wants(kIsa.name) && s.cases.empty() && s.part.number == 1;
+  if (!asks || !m.has_option("isa") || any == put.end()) return;
   const Case& c = (*any)->call;
   const std::string isa_property(kIsa.name);
   for (const std::string& isa : lacking(m)) {
@@ -159,6 +178,35 @@ std::vector<std::string> ids_of(const std::vector<Item>& items) {
   for (const Item& item : items)
     if (item.what != Item::typed) ids.push_back(item.id);
   return ids;
+}
+
+// Everything that decides a result; what is the same in two runs makes them one.
+nlohmann::ordered_json identity(const Report& r, const Selection& s, const Conduct& c) {
+  return {{"judge", LOCKSTEP_VERSION},           {"backend", r.backend},
+          {"file_sha256", file_hash(r.backend)}, {"options", c.limits.set},
+          {"timeout", c.limits.timeout_s},       {"start_timeout", c.limits.start_s},
+          {"memory_gib", c.limits.memory_gib},   {"set_hash", r.set_hash},
+          {"part", {r.part.number, r.part.of}},  {"properties", s.properties}};
+}
+
+int jobs_of(const Conduct& c) {
+  return c.jobs > 0 ? c.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void name_missing(Report& r, const std::vector<const Item*>& put, const std::vector<bool>& seen) {
+  for (std::size_t n = 0; n < put.size() && r.missing.size() < kMissingNamed; ++n)
+    if (!seen[n]) r.missing.push_back(put[n]->id);
+}
+
+// What only the end of a run shows.
+void judge_end(Report& r, Subject& subject, const Selection& s, Expected& expected,
+               const std::vector<const Item*>& put) {
+  judge_refusals(r, subject, s, put);
+  judge_whole(r);
+  for (Failure& f : r.failures)
+    if (const Expectation* e = f.id.empty() ? expected.note(f.op, f.property) : nullptr)
+      f.known = e->why();
+  r.stale = expected.stale(s);
 }
 
 // Nothing can be put to a backend that loading kills, whatever it would have claimed.
@@ -209,6 +257,7 @@ Report judge(const std::string& backend, const Selection& selection, const Condu
 Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,
              const Conduct& conduct) {
   Report r;
+  Expected expected(conduct.expectations, conduct.today);
   describe_run(r, selection, items);
   r.options = conduct.limits.set;
   std::unique_ptr<Subject> subject;
@@ -223,6 +272,7 @@ Report judge(const std::string& backend, const Selection& selection, const std::
   std::set<string_view> ops;
   for (const Item& item : items) {
     ops.insert(item.call.op->name);
+    if (!selection.part.holds(&item - items.data())) continue;
     const bool wanted =
         claimed(subject->manifest(), item) && (item.what != Item::typed || subject->can_infer());
     if (item.runs()) ++r.legal_selected, r.legal_not_claimed += !wanted;
@@ -238,27 +288,29 @@ Report judge(const std::string& backend, const Selection& selection, const std::
     if (subject->manifest().claims_operator(op)) r.claimed.emplace_back(op);
   const TrialPlan plan = plan_for(*subject, selection);
 
+  std::unique_ptr<Journal> journal;
+  if (!conduct.journal.empty())
+    journal = std::make_unique<Journal>(conduct.journal, identity(r, selection, conduct),
+                                        jobs_of(conduct), put.size());
   i64 done = 0, failed = 0;
+  std::vector<bool> seen(put.size());
   const auto take = [&](std::size_t n, const ItemResult& result) {
+    seen[n] = true;
     const i64 number = put[n] - items.data();
-    count(r, *put[n], number, result);
+    count(r, expected, *put[n], number, result);
     if (conduct.record) conduct.record(number, result);
     failed += result.outcome != Outcome::passed;
     ++done;
     if (conduct.progress) conduct.progress(done, static_cast<i64>(put.size()), failed);
     return failed == 0 || !conduct.until_failure;
   };
-  const int jobs = conduct.jobs > 0
-                       ? conduct.jobs
-                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const ShardTotals totals = judge_in_processes(backend, put, plan, selection, conduct, jobs, take);
-  r.canaries_planted = totals.canaries_planted;
-  r.canaries_flagged = totals.canaries_flagged;
-  r.quarantine = totals.quarantine;
+  judge_in_processes(backend, put, plan, selection, conduct,
+                     journal ? journal->jobs() : jobs_of(conduct), journal.get(), take);
   r.counts.missing += static_cast<i64>(put.size()) - done;
-  judge_refusals(r, *subject, selection, put);
-  judge_whole(r);
-  if (conduct.shrink && subject->live()) shrink_failures(r, *subject, plan);
+  name_missing(r, put, seen);
+  const bool ended = std::cmp_equal(done, put.size());
+  if (ended) judge_end(r, *subject, selection, expected, put);
+  if (ended && conduct.shrink && subject->live()) shrink_failures(r, *subject, plan);
   for (Failure& f : r.failures)
     if (!f.id.empty()) f.repeat = repeat_command(r, f);
   conclude(r);

@@ -15,6 +15,11 @@ struct Conduct {
   Limits limits;
   int jobs = 0;  ///< processes; 0: as many as processors
   bool shrink = true;
+  std::string journal;       ///< file to go on with, and to write into; empty: none
+  std::string expectations;  ///< file of failures that are known; empty: none
+  std::string today;         ///< as 2026-01-31, for expectations that expire
+  /// Asked now and then; where it says so the run ends, and what was not judged is missing.
+  std::function<bool()> interrupted;
   /// Ends the run with the first case that fails; those after it are missing from the report.
   bool until_failure = false;
   std::function<void(i64 done, i64 all, i64 failed)> progress;

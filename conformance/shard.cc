@@ -55,15 +55,19 @@ class Quarantine {
   std::string last_;
 };
 
-// Flips one bit of a returned output and looks whether the judge notices.
-bool canary_flagged(const Trial& t, u64 n) {
+// Flips one bit of a returned output and looks whether the judge notices, by the way that every
+// case takes.
+ItemResult::Canary canary(const Trial& t, u64 n) {
   Trial tampered = t;
   std::vector<i32>& out = tampered.base.out[0];
   const u64 w = word(n, 3, 5);
   i32& e = out[w % out.size()];
   e = static_cast<i32>(static_cast<std::uint32_t>(e) ^ (1u << (w >> 32) % 32));
   const Property& p = t.item->what == Item::vector ? kMatchesVectors : kMatchesReference;
-  return p.inspect(tampered).has_value();
+  Selection only;
+  only.properties = {std::string(p.name)};
+  return judge_trial(tampered, only).outcome == Outcome::failed ? ItemResult::flagged
+                                                                : ItemResult::missed;
 }
 
 ItemResult crashed_at_start(const std::string& text) {
@@ -82,9 +86,10 @@ json to_json(const Finding& f) {
 }
 
 Finding finding_of(const json& j) {
-  Finding f{j["text"], {}, j["hint"]};
-  for (const json& e : j["elements"])
-    f.elements.push_back({e["output"], e["index"], e["values"][0], e["values"][1]});
+  Finding f{j.at("text"), {}, j.at("hint")};
+  for (const json& e : j.at("elements"))
+    f.elements.push_back(
+        {e.at("output"), e.at("index"), e.at("values").at(0), e.at("values").at(1)});
   return f;
 }
 
@@ -97,17 +102,30 @@ json to_json(std::size_t n, const ItemResult& r) {
           {"judged", r.judged},
           {"paths", r.paths},
           {"findings", findings},
-          {"outputs", r.outputs}};
+          {"outputs", r.outputs},
+          {"canary", static_cast<int>(r.canary)},
+          {"quarantine", r.quarantine}};
 }
 
+// One of the values 0 .. last of an enumeration.
+template <class E>
+E one_of(const json& j, E last) {
+  const int n = j.get<int>();
+  if (n < 0 || n > static_cast<int>(last)) throw std::out_of_range("no such value");
+  return static_cast<E>(n);
+}
+
+// @throws std::exception where it is none: journals are files, and files get changed.
 ItemResult from_json(const json& j) {
   ItemResult r;
-  r.outcome = static_cast<Outcome>(j["outcome"].get<int>());
-  r.calls = j["calls"];
-  r.judged = j["judged"];
-  r.paths = j["paths"];
-  for (const json& f : j["findings"]) r.findings.emplace_back(f[0], finding_of(f[1]));
-  r.outputs = j["outputs"];
+  r.outcome = one_of(j.at("outcome"), Outcome::quarantined);
+  r.calls = j.at("calls");
+  r.judged = j.at("judged");
+  r.paths = j.at("paths");
+  for (const json& f : j.at("findings")) r.findings.emplace_back(f.at(0), finding_of(f.at(1)));
+  r.outputs = j.at("outputs");
+  r.canary = one_of(j.at("canary"), ItemResult::missed);
+  r.quarantine = j.at("quarantine");
   return r;
 }
 
@@ -120,53 +138,81 @@ void send(int fd, const json& j) {
   }
 }
 
+using Results = std::map<std::size_t, ItemResult>;
+
+// What one process judges.
 struct Share {
   int number, of, canaries;
 };
 
-// The body of one process.
-void judge_share(const std::string& backend, const std::vector<const Item*>& items,
-                 const TrialPlan& plan, const Selection& selection, const Conduct& conduct,
-                 Share share, int fd) {
-  std::unique_ptr<Subject> subject;
-  Quarantine quarantine;
-  std::map<std::string, bool> told;
-  i64 planted = 0, flagged = 0;
-  for (std::size_t n = static_cast<std::size_t>(share.number); n < items.size();
-       n += static_cast<std::size_t>(share.of)) {
-    const std::string op(items[n]->call.op->name);
-    ItemResult result;
-    if (const std::string why = quarantine.reason(op); !why.empty()) {
-      result.outcome = Outcome::quarantined;
-      if (!told[why]) send(fd, {{"quarantine", why}});
-      told[why] = true;
-    } else {
-      try {
-        // Loading may kill it here although it did not where the run began.
-        if (!subject) {
-          subject = open_subject(backend, conduct.limits);
-          configure(*subject, plan);
-        }
-        const Trial t = perform(*subject, *items[n], plan);
-        result = judge_trial(t, selection);
-        // All are planted by the middle of the run, for its end may hold no legal call.
-        const auto due =
-            static_cast<i64>(static_cast<std::size_t>(share.canaries) * 2 * n / items.size()) + 1;
-        if (planted < std::min<i64>(due, share.canaries) && t.item->runs() && t.base.ok() &&
-            result.outcome == Outcome::passed) {
-          ++planted;
-          flagged += canary_flagged(t, n);
-        }
-      } catch (const LoadCrash& e) {
-        result = crashed_at_start(e.what());
-      }
-      quarantine.note(op, result.outcome,
-                      result.findings.empty() ? "" : result.findings[0].second.text);
+// The work of one process. What the journal knows is not judged again, and counts for what follows
+// as if it were: a run that was interrupted comes to what it would have come to.
+class Judging {
+ public:
+  Judging(const std::string& backend, const std::vector<const Item*>& items, const TrialPlan& plan,
+          const Selection& selection, const Conduct& conduct, Share share)
+      : backend_(backend),
+        items_(items),
+        plan_(plan),
+        selection_(selection),
+        conduct_(conduct),
+        share_(share) {}
+
+  void run(const Results& known, int fd) {
+    for (auto n = static_cast<std::size_t>(share_.number); n < items_.size();
+         n += static_cast<std::size_t>(share_.of)) {
+      const auto before = known.find(n);
+      const ItemResult result = before != known.end() ? before->second : judged(n);
+      quarantine_.note(operator_of(n), result.outcome,
+                       result.findings.empty() ? "" : result.findings[0].second.text);
+      planted_ += result.canary != ItemResult::none;
+      if (before == known.end()) send(fd, to_json(n, result));
     }
-    send(fd, to_json(n, result));
+    send(fd, {{"done", true}});
   }
-  send(fd, {{"done", true}, {"planted", planted}, {"flagged", flagged}});
-}
+
+ private:
+  std::string operator_of(std::size_t n) const { return std::string(items_[n]->call.op->name); }
+
+  ItemResult judged(std::size_t n) {
+    if (std::string why = quarantine_.reason(operator_of(n)); !why.empty()) {
+      ItemResult r;
+      r.outcome = Outcome::quarantined;
+      r.quarantine = std::move(why);
+      return r;
+    }
+    try {
+      // Loading may kill it here although it did not where the run began.
+      if (!subject_) {
+        subject_ = open_subject(backend_, conduct_.limits);
+        configure(*subject_, plan_);
+      }
+      const Trial t = perform(*subject_, *items_[n], plan_);
+      ItemResult r = judge_trial(t, selection_);
+      if (planted_ < canaries_due(n) && t.item->runs() && t.base.ok() &&
+          r.outcome == Outcome::passed)
+        r.canary = canary(t, n);
+      return r;
+    } catch (const LoadCrash& e) {
+      return crashed_at_start(e.what());
+    }
+  }
+  // All are planted by the middle of the run, for its end may hold no legal call.
+  i64 canaries_due(std::size_t n) const {
+    const auto all = static_cast<std::size_t>(share_.canaries);
+    return std::min(static_cast<i64>(2 * all * n / items_.size()) + 1, i64{share_.canaries});
+  }
+
+  const std::string& backend_;
+  const std::vector<const Item*>& items_;
+  const TrialPlan& plan_;
+  const Selection& selection_;
+  const Conduct& conduct_;
+  const Share share_;
+  std::unique_ptr<Subject> subject_;
+  Quarantine quarantine_;
+  i64 planted_ = 0;
+};
 
 // A process of the judge and what it has said so far.
 struct Child {
@@ -176,6 +222,15 @@ struct Child {
   std::string pending;
 };
 
+// An interrupt that reaches all processes of a terminal or a job is for the one that reports: it
+// ends the others. They must not ignore it, or the commands that they start would, too.
+void hold_out() {
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  for (int s : {SIGINT, SIGTERM}) sigaction(s, &action, nullptr);
+}
+
 Child start_child(const std::vector<Child>& others, const std::function<void(int)>& body) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("no pipe for a judging process");
@@ -184,6 +239,7 @@ Child start_child(const std::vector<Child>& others, const std::function<void(int
   if (c.pid < 0) throw std::runtime_error("no judging process");
   if (c.pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    hold_out();
     close(ends[0]);
     for (const Child& o : others) close(o.fd);
     int status = 0;
@@ -203,25 +259,30 @@ Child start_child(const std::vector<Child>& others, const std::function<void(int
 // Collects lines of all children; results are handed over in the order of the items.
 class Collector {
  public:
-  Collector(std::vector<Child>& children,
+  Collector(std::vector<Child>& children, const Conduct& conduct, Journal* journal, Results known,
             const std::function<bool(std::size_t, const ItemResult&)>& take)
-      : children_(children), take_(take) {}
+      : children_(children),
+        conduct_(conduct),
+        journal_(journal),
+        waiting_(std::move(known)),
+        take_(take) {}
 
-  ShardTotals run() {
-    while (!enough_ && open() > 0) {
+  void run() {
+    hand_over();
+    while (!enough_ && open() > 0 && !interrupted()) {
+      constexpr int kPatienceMs = 500;  // until an interrupt is seen that came right before
       std::vector<pollfd> fds;
       for (const Child& c : children_) fds.push_back({c.done ? -1 : c.fd, POLLIN, 0});
-      if (poll(fds.data(), fds.size(), -1) < 0) continue;
+      if (poll(fds.data(), fds.size(), kPatienceMs) < 0) continue;
       for (std::size_t k = 0; k < fds.size(); ++k)
         if (fds[k].revents) read_from(children_[k]);
     }
-    std::sort(totals_.quarantine.begin(), totals_.quarantine.end());
-    totals_.quarantine.erase(std::unique(totals_.quarantine.begin(), totals_.quarantine.end()),
-                             totals_.quarantine.end());
-    return totals_;
+    for (auto at = waiting_.begin(); !enough_ && at != waiting_.end(); ++at)
+      enough_ = !take_(at->first, at->second);
   }
 
  private:
+  bool interrupted() const { return conduct_.interrupted && conduct_.interrupted(); }
   i64 open() const {
     return std::count_if(children_.begin(), children_.end(),
                          [](const Child& c) { return !c.done; });
@@ -233,33 +294,48 @@ class Collector {
     c.pending.append(buffer, static_cast<std::size_t>(n));
     std::size_t from = 0;
     for (std::size_t end; (end = c.pending.find('\n', from)) != std::string::npos; from = end + 1)
-      message(c, json::parse(c.pending.substr(from, end - from)));
+      message(c, c.pending.substr(from, end - from));
     c.pending.erase(0, from);
   }
-  void message(Child& c, const json& j) {
+  void message(Child& c, const std::string& line) {
+    const json j = json::parse(line);
     if (j.contains("broke")) throw std::runtime_error(j["broke"].get<std::string>());
     if (j.contains("done")) {
       c.done = true;
-      totals_.canaries_planted += j["planted"].get<i64>();
-      totals_.canaries_flagged += j["flagged"].get<i64>();
-    } else if (j.contains("quarantine")) {
-      totals_.quarantine.push_back(j["quarantine"]);
-    } else {
-      ItemResult r = from_json(j);
-      waiting_.emplace(j["n"].get<std::size_t>(), std::move(r));
-      for (auto at = waiting_.begin(); !enough_ && at != waiting_.end() && at->first == next_;
-           at = waiting_.erase(at))
-        enough_ = !take_(next_++, at->second);
+      return;
     }
+    if (journal_) journal_->add(line);
+    waiting_.emplace(j["n"].get<std::size_t>(), from_json(j));
+    hand_over();
+  }
+  void hand_over() {
+    for (auto at = waiting_.begin(); !enough_ && at != waiting_.end() && at->first == next_;
+         at = waiting_.erase(at))
+      enough_ = !take_(next_++, at->second);
   }
 
   std::vector<Child>& children_;
+  const Conduct& conduct_;
+  Journal* journal_;
+  Results waiting_;
   const std::function<bool(std::size_t, const ItemResult&)>& take_;
-  std::map<std::size_t, ItemResult> waiting_;
   std::size_t next_ = 0;
   bool enough_ = false;
-  ShardTotals totals_;
 };
+
+// What the journal says of cases. Its lines were written by this program, and may have been
+// changed.
+Results results_of(const Journal& journal) {
+  Results known;
+  for (const auto& [n, line] : journal.known()) {
+    try {
+      known.emplace(n, from_json(json::parse(line)));
+    } catch (const std::exception&) {
+      throw UsageError("the journal's line of case " + std::to_string(n) + " is no result");
+    }
+  }
+  return known;
+}
 
 // A death is told even where only properties were selected that leave the dead unjudged.
 std::pair<std::string, Finding> death(const Trial& t, std::vector<std::string>& judged) {
@@ -309,16 +385,17 @@ ItemResult judge_trial(const Trial& t, const Selection& selection) {
   return r;
 }
 
-ShardTotals judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
-                               const TrialPlan& plan, const Selection& selection,
-                               const Conduct& conduct, int jobs,
-                               const std::function<bool(std::size_t, const ItemResult&)>& take) {
+void judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
+                        const TrialPlan& plan, const Selection& selection, const Conduct& conduct,
+                        int jobs, Journal* journal,
+                        const std::function<bool(std::size_t, const ItemResult&)>& take) {
+  const Results known = journal ? results_of(*journal) : Results();
   jobs = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(jobs), items.size()));
   std::vector<Child> children;
   for (int k = 0; k < jobs; ++k) {
     const Share share{k, jobs, kCanaries / jobs + (k < kCanaries % jobs)};
     children.push_back(start_child(children, [&](int fd) {
-      judge_share(backend, items, plan, selection, conduct, share, fd);
+      Judging(backend, items, plan, selection, conduct, share).run(known, fd);
     }));
   }
   const auto end_all = [&] {
@@ -328,9 +405,8 @@ ShardTotals judge_in_processes(const std::string& backend, const std::vector<con
     }
   };
   try {
-    ShardTotals totals = Collector(children, take).run();
+    Collector(children, conduct, journal, known, take).run();
     end_all();
-    return totals;
   } catch (...) {
     end_all();
     throw;

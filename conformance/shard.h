@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/journal.h"
 #include "conformance/judge.h"
 #include "conformance/property.h"
 
@@ -16,22 +17,20 @@ enum class Outcome { passed, failed, crashed, timed_out, quarantined };
 struct ItemResult {
   Outcome outcome = Outcome::passed;
   int calls = 0;
+  enum Canary { none, flagged, missed } canary = none;  ///< planted in its outputs
+  std::string quarantine;                               ///< why it was not put, if it was not
   std::vector<std::string> judged, paths;
   std::vector<std::pair<std::string, Finding>> findings;  ///< by property
   std::string outputs;  ///< hash of what a call that runs was answered with
 };
 
-struct ShardTotals {
-  i64 canaries_planted = 0, canaries_flagged = 0;
-  std::vector<std::string> quarantine;
-};
-
-/// Judges every item and hands the results over in the items' order.
+/// Judges every item that the journal does not know, and hands all results over in the items'
+/// order. Where the conduct interrupts it, some are left out.
 /// @throws std::runtime_error if a process of the judge's own ends early.
-ShardTotals judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
-                               const TrialPlan& plan, const Selection& selection,
-                               const Conduct& conduct, int jobs,
-                               const std::function<bool(std::size_t, const ItemResult&)>& take);
+void judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
+                        const TrialPlan& plan, const Selection& selection, const Conduct& conduct,
+                        int jobs, Journal* journal,
+                        const std::function<bool(std::size_t, const ItemResult&)>& take);
 
 /// Judges one trial by the selected properties.
 ItemResult judge_trial(const Trial& t, const Selection& selection);

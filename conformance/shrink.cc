@@ -281,7 +281,7 @@ void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan) {
   std::size_t shrunk = 0;
   for (Failure& f : r.failures) {
     // A vector is a name, and as small as it is.
-    if (f.id.find('/') == std::string::npos || shrunk++ == kMaxShrunk) continue;
+    if (f.id.find('/') == std::string::npos || !f.known.empty() || shrunk++ == kMaxShrunk) continue;
     const Case small = shrink(subject, plan, f.property, parse_case(f.id), f.shrunk_text);
     if (case_id(small) != f.id) f.shrunk = case_id(small);
   }

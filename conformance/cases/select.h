@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/cases/part.h"
 #include "conformance/trial.h"
 
 namespace lockstep::judge {
@@ -19,6 +20,7 @@ struct Selection {
   i64 budget = 0;                       ///< at most so many cases; 0: no limit
   std::string nonce;                    ///< a verifier's words, from which more cases follow
   std::string vectors;                  ///< directory of golden vectors; empty: none
+  Part part;                            ///< of these cases, to be judged
   bool wants(string_view property) const;
   /// Whether it leaves anything of its tier out.
   bool partial() const {

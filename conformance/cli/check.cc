@@ -1,7 +1,12 @@
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <memory>
 
@@ -22,8 +27,48 @@ struct CheckOptions {
   std::string backend, results, json, junit, markdown, html;
   Selection selection;
   Conduct conduct;
+  std::string shard;
   bool quiet = false, schema = false;
 };
+
+volatile std::sig_atomic_t interrupts = 0;
+
+// While it lives, the first interrupt ends the run and not the program, which still reports; the
+// second one does as usual.
+class Interruptible {
+ public:
+  Interruptible() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupts = 1; };
+    action.sa_flags = SA_RESETHAND;
+    for (int k = 0; k < 2; ++k) sigaction(kSignals[k], &action, &before_[k]);
+  }
+  Interruptible(const Interruptible&) = delete;
+  ~Interruptible() {
+    for (int k = 0; k < 2; ++k) sigaction(kSignals[k], &before_[k], nullptr);
+  }
+
+ private:
+  static constexpr int kSignals[2] = {SIGINT, SIGTERM};
+  struct sigaction before_[2];
+};
+
+// The day that decides which expectations have expired, the same for all who run at one time.
+std::string day_of_today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
+}
+
+// Nothing if the text is a day, as CLI11 has it.
+std::string is_day(const std::string& text) {
+  int year = 0, month = 0, day = 0, end = 0;
+  const bool good = std::sscanf(text.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &end) == 3 &&
+                    end == 10 && text.size() == 10 && month >= 1 && month <= 12 && day >= 1 &&
+                    day <= 31;
+  return good ? "" : "'" + text + "' is no day, as 2027-01-31";
+}
 
 // The forms of a report, each with its file; - is standard output.
 struct Form {
@@ -58,6 +103,10 @@ int check(CheckOptions& o) {
   }
   if (printed > 1) throw UsageError("standard output takes one form of the report");
   o.conduct.progress = progress_to_stderr("check " + printable(o.backend), o.quiet);
+  if (!o.shard.empty()) o.selection.part = read_part(o.shard, std::getenv);
+  if (o.conduct.today.empty()) o.conduct.today = day_of_today();
+  const Interruptible until_reported;
+  o.conduct.interrupted = [] { return interrupts != 0; };
   Report r = judge(o.backend, o.selection, o.conduct);
   add_file_hashes(r, o.selection);
   for (const auto& [file, text] : forms(o))
@@ -144,6 +193,14 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--junit", o->junit, "write the report as JUnit XML");
   verb->add_option("--markdown", o->markdown, "write the report for the page of a CI run");
   verb->add_option("--html", o->html, "write the report as one page for a browser");
+  verb->add_option("--resume", o->conduct.journal,
+                   "write each result into this file, and go on with what it holds already");
+  verb->add_option("--shard", o->shard,
+                   "judge only part I of N (1/4), or what a job's environment says (auto)");
+  verb->add_option("--expectations", o->conduct.expectations,
+                   "a TOML file of failures that are known; others, and none, are news");
+  verb->add_option("--today", o->conduct.today, "the day on which expectations expire or not")
+      ->check(CLI::Validator(is_day, "YYYY-MM-DD"));
   verb->add_flag("--schema", o->schema, "print the JSON Schema of the report");
   verb->add_flag("--quiet", o->quiet, "no progress, only the verdict");
   verb->add_flag("!--no-shrink", o->conduct.shrink, "report failures as they were found");

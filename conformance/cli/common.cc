@@ -71,6 +71,10 @@ void add_conduct(CLI::App& verb, Conduct& c) {
   verb.add_option("--start-timeout", c.limits.start_s, "seconds until a backend is ready")
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
+  verb.add_option("--memory", c.limits.memory_gib,
+                  "GiB that a backend may allocate in host memory; 0: no limit")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
   verb.add_option_function<std::vector<std::string>>(
           "--set",
           [&c](const std::vector<std::string>& settings) {

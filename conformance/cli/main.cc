@@ -14,7 +14,8 @@ int run(int argc, char** argv) {
       "A BACKEND is a built-in name (lockstep list --backends), the path of a shared library,\n"
       "exec:COMMAND for a program that answers the lines of `lockstep eval`, or results:FILE for\n"
       "answers that are there already, to the calls of `lockstep emit`.\n"
-      "Exit codes: 0 pass, 1 fail, 2 usage, 3 incomplete or vacuous, 4 the judge itself broke.",
+      "Exit codes: 0 pass, 1 fail, 2 usage, 3 incomplete or vacuous, 4 the judge itself broke,\n"
+      "5 stale expectations, 6 known failures only.",
       "lockstep"};
   app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
   app.require_subcommand(1);

@@ -82,7 +82,7 @@ void add_counts(Counts& to, const Counts& more) {
 // Of two first failures the one of the earlier case.
 void add_failure(std::vector<Failure>& all, const Failure& more) {
   for (Failure& f : all) {
-    if (f.op != more.op || f.property != more.property) continue;
+    if (f.op != more.op || f.property != more.property || f.known != more.known) continue;
     const i64 count = capped_sum(f.count, more.count);
     if (more.number < f.number) f = more;
     f.count = count;
@@ -117,6 +117,10 @@ void add_report(Report& to, const Report& more) {
   for (const auto& [op, paths] : more.paths)
     for (const auto& [path, n] : paths) add(to.paths[op][path], n);
   for (const Failure& f : more.failures) add_failure(to.failures, f);
+  add(to.known.failed, more.known.failed);
+  add(to.known.crashed, more.known.crashed);
+  add(to.known.timed_out, more.known.timed_out);
+  add(to.known.quarantined, more.known.quarantined);
   add(to.canaries_planted, more.canaries_planted);
   add(to.canaries_flagged, more.canaries_flagged);
 }
@@ -152,6 +156,8 @@ Report merged(const std::vector<Named>& parts) {
     const Report& more = parts[k].report;
     add_report(r, more);
     unite(r.quarantine, more.quarantine);
+    unite(r.stale, more.stale);
+    unite(r.missing, more.missing);
     unite(r.environments, more.environments);
     unite(r.claimed, more.claimed);
     r.operators_selected = std::max(r.operators_selected, more.operators_selected);

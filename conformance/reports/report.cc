@@ -10,7 +10,18 @@
 namespace lockstep::judge {
 namespace {
 
-bool any_failed(const Report& r) { return r.counts.failed > 0 || !r.failures.empty(); }
+bool unexpected(const Failure& f) { return f.known.empty(); }
+
+bool any_failed(const Report& r) {
+  return r.counts.failed > r.known.failed ||
+         std::any_of(r.failures.begin(), r.failures.end(), unexpected);
+}
+
+// Cases that took their process along, or were not put because others did.
+i64 deaths(const Report& r) { return r.counts.crashed + r.counts.timed_out + r.counts.quarantined; }
+i64 known_deaths(const Report& r) {
+  return r.known.crashed + r.known.timed_out + r.known.quarantined;
+}
 
 bool any_judged(const Report& r) {
   for (const auto& [op, row] : r.cells)
@@ -20,8 +31,9 @@ bool any_judged(const Report& r) {
 }
 
 bool nondeterministic(const Report& r) {
-  return std::any_of(r.failures.begin(), r.failures.end(),
-                     [](const Failure& f) { return f.property == "deterministic"; });
+  return std::any_of(r.failures.begin(), r.failures.end(), [](const Failure& f) {
+    return unexpected(f) && f.property == "deterministic";
+  });
 }
 
 std::string block(const Failure& f, const Report& r) {
@@ -30,6 +42,7 @@ std::string block(const Failure& f, const Report& r) {
                   f.count > 1 ? fmt::format(" in {} cases", grouped(f.count)) : "");
   if (!f.id.empty()) s += "  case    " + f.id + "\n";
   s += "  shows   " + f.text + "\n";
+  if (!f.known.empty()) s += "  known   " + printable(f.known) + "\n";
   if (!f.shrunk.empty()) s += "  shrunk  " + f.shrunk + "\n";
   if (!f.shrunk.empty() && !f.shrunk_text.empty()) s += "  shows   " + f.shrunk_text + "\n";
   if (!f.repeat.empty()) s += "  repeat  " + f.repeat + "\n";
@@ -44,6 +57,9 @@ std::vector<const Failure*> telling_order(const Report& r) {
     rest.insert(rest.end(), c.failures.begin() + 1, c.failures.end());
   }
   first.insert(first.end(), rest.begin(), rest.end());
+  // What is known is no news.
+  std::stable_partition(first.begin(), first.end(),
+                        [](const Failure* f) { return unexpected(*f); });
   return first;
 }
 
@@ -58,6 +74,18 @@ i64 rows_of(const std::string& text, Screen screen) {
   return rows;
 }
 
+// Why a run is incomplete, as far as the numbers of its verdict do not say.
+std::string why_incomplete(const Report& r) {
+  const Counts& c = r.counts;
+  std::string s;
+  if (c.selected == 0) s += "incomplete: no case was selected\n";
+  if (c.selected > 0 && c.selected == c.not_claimed)
+    s += "incomplete: the backend claims none of the selected cases\n";
+  if (c.executed > 0 && deaths(r) == 0 && !any_judged(r))
+    s += "incomplete: no selected property applies to any case that ran\n";
+  return s;
+}
+
 // What is said between failures and verdict.
 std::string remarks(const Report& r, Screen screen) {
   constexpr std::size_t kOnAScreen = 3;
@@ -67,6 +95,8 @@ std::string remarks(const Report& r, Screen screen) {
     s += "quarantined: " + printable(r.quarantine[k]) + "\n";
   if (r.quarantine.size() > most)
     s += fmt::format("quarantined: {} more\n", r.quarantine.size() - most);
+  for (const std::string& e : r.stale) s += "stale: " + printable(e) + "\n";
+  s += why_incomplete(r);
   const std::size_t named = screen.rows > 0 ? kOnAScreen : r.missing.size();
   for (std::size_t k = 0; k < std::min(named, r.missing.size()); ++k)
     s += "missing: " + printable(r.missing[k]) + "\n";
@@ -86,11 +116,20 @@ std::string coloured(const std::string& line, const Report& r, bool colour) {
 
 }  // namespace
 
+i64 known_failures(const Report& r) {
+  const auto of_run = std::count_if(r.failures.begin(), r.failures.end(), [](const Failure& f) {
+    return !unexpected(f) && f.id.empty();
+  });
+  return r.known.failed + known_deaths(r) + of_run;
+}
+
 std::string scope(const Report& r) {
-  const std::string of = fmt::format(
-      "{} of {} operators", std::min(r.operators_selected, r.operators_claimed), r.operators_all);
-  if (r.partial) return "SUBSET (" + of + ")";
-  return "whole claim (" + of + ")";
+  std::string s = fmt::format("({} of {} operators)",
+                              std::min(r.operators_selected, r.operators_claimed), r.operators_all);
+  s = (r.partial ? "SUBSET " : "whole claim ") + s;
+  if (r.part.of > 1) s = fmt::format("SHARD {}/{} of {}", r.part.number, r.part.of, s);
+  if (const i64 n = known_failures(r); n > 0) s += fmt::format(", KNOWN FAILURES ({})", n);
+  return s;
 }
 
 // Thousands apart, so that a denominator can be read.
@@ -116,7 +155,8 @@ std::string digest_of(const Report& r) {
 }
 
 string_view word_of(Exit e) {
-  constexpr string_view kWords[] = {"pass", "fail", "usage", "incomplete", "judge broke"};
+  constexpr string_view kWords[] = {
+      "pass", "fail", "usage", "incomplete", "judge broke", "stale expectations", "known failures"};
   return kWords[static_cast<int>(e)];
 }
 
@@ -124,15 +164,14 @@ void conclude(Report& r) {
   const Counts& c = r.counts;
   const bool blind = r.canaries_flagged < r.canaries_planted;
   // A run whose cases ended well and were judged by nothing says as little as one without cases.
-  const bool vacuous = c.executed + c.quarantined == 0 ||
-                       (!any_judged(r) && c.crashed + c.timed_out + c.quarantined == 0);
+  const bool vacuous = c.executed + c.quarantined == 0 || (!any_judged(r) && deaths(r) == 0);
   if (blind) {
     r.verdict = "BROKEN";
     r.exit = Exit::judge_broke;
   } else if (vacuous || c.missing > 0 || (!r.below_floor.empty() && c.quarantined == 0)) {
     r.verdict = "INCOMPLETE";
     r.exit = Exit::incomplete;
-  } else if (c.crashed + c.timed_out + c.quarantined > 0) {
+  } else if (deaths(r) > known_deaths(r)) {
     r.verdict = "CRASH";
     r.exit = Exit::fail;
   } else if (nondeterministic(r)) {
@@ -141,9 +180,12 @@ void conclude(Report& r) {
   } else if (any_failed(r)) {
     r.verdict = "FAIL";
     r.exit = Exit::fail;
+  } else if (!r.stale.empty()) {
+    r.verdict = "STALE";
+    r.exit = Exit::stale;
   } else {
     r.verdict = "PASS";
-    r.exit = Exit::pass;
+    r.exit = known_failures(r) > 0 ? Exit::known_failures : Exit::pass;
   }
 }
 

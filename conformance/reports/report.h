@@ -18,7 +18,9 @@ enum class Exit {
   fail = 1,
   usage = 2,
   incomplete = 3,  ///< or vacuous
-  judge_broke = 4
+  judge_broke = 4,
+  stale = 5,          ///< expectations
+  known_failures = 6  ///< and no others
 };
 string_view word_of(Exit e);
 
@@ -27,6 +29,11 @@ string_view word_of(Exit e);
 struct Counts {
   i64 selected = 0, executed = 0, passed = 0, failed = 0, not_claimed = 0, missing = 0,
       quarantined = 0, crashed = 0, timed_out = 0, calls = 0;
+};
+
+/// The cases among them whose failures are all expected.
+struct Known {
+  i64 failed = 0, crashed = 0, timed_out = 0, quarantined = 0;
 };
 
 /// A cell of the table operator x property.
@@ -43,6 +50,7 @@ struct Failure {
   std::string hint = {};               ///< where the wrong elements are, if that has a pattern
   std::vector<Element> elements = {};  ///< the first wrong elements
   i64 number = -1;                     ///< of the case in its set; -1: it is of the whole run
+  std::string known = {};              ///< why it is expected; empty: it is not
 };
 
 /// What was asked for beside tier and seed.
@@ -54,11 +62,6 @@ struct Chosen {
   bool partial() const {
     return !operators.empty() || !properties.empty() || !cases.empty() || budget > 0;
   }
-};
-
-/// Which part of a case set was judged, of a run that several machines share.
-struct Part {
-  i64 number = 1, of = 1;
 };
 
 /// Where a run took place.
@@ -84,6 +87,8 @@ struct Report {
   bool partial = false;
   int operators_selected = 0, operators_claimed = 0, operators_all = 0;
   Counts counts;
+  Known known;
+  std::vector<std::string> stale;  ///< expectations, with the reason
   i64 legal_selected = 0, legal_not_claimed = 0;
   std::map<std::string, std::map<std::string, Cell>> cells;  ///< operator, property
   std::map<std::string, Outputs> outputs;                    ///< operator
@@ -92,9 +97,9 @@ struct Report {
   std::map<std::string, std::map<std::string, i64>> paths;   ///< operator, kernel, executions
   std::vector<Failure> failures;
   std::vector<std::string> quarantine;  ///< operators, with the reason
-  std::vector<std::string> missing;     ///< cases that nobody answered
+  std::vector<std::string> missing;     ///< cases that nobody answered, or that did not run
   i64 canaries_planted = 0, canaries_flagged = 0;
-  std::string verdict;  ///< PASS FAIL NONDETERMINISTIC CRASH INCOMPLETE BROKEN
+  std::string verdict;  ///< PASS FAIL NONDETERMINISTIC CRASH INCOMPLETE STALE BROKEN
   Exit exit = Exit::pass;
 };
 
@@ -104,6 +109,9 @@ inline constexpr std::size_t kMissingNamed = 20;
 /// What only a whole run shows: kernels that never ran, operators with too few cases. A part of a
 /// run is not judged by it.
 void judge_whole(Report& r);
+
+/// How many failures are expected, of cases and of the whole run.
+i64 known_failures(const Report& r);
 
 /// Settles verdict and exit code from everything else.
 void conclude(Report& r);

@@ -27,6 +27,13 @@ static void fields(auto& f, Like<Counts> auto& c) {
   f("calls", c.calls);
 }
 
+static void fields(auto& f, Like<Known> auto& k) {
+  f("failed", k.failed);
+  f("crashed", k.crashed);
+  f("timed_out", k.timed_out);
+  f("quarantined", k.quarantined);
+}
+
 static void fields(auto& f, Like<Cell> auto& c) {
   f("judged", c.judged);
   f("failed", c.failed);
@@ -57,6 +64,7 @@ static void fields(auto& f, Like<Failure> auto& x) {
   f("shrunk", x.shrunk);
   f("shrunk_text", x.shrunk_text);
   f("repeat", x.repeat);
+  f("known", x.known, about("why it is expected; empty: it is not"));
 }
 
 static void fields(auto& f, Like<KernelInfo> auto& k) {
@@ -100,9 +108,10 @@ static void subject_fields(auto& f, Like<Report> auto& r) {
 
 static void fields(auto& f, Like<Report> auto& r) {
   f.constant("schema", 1);
-  f.derived("verdict", r.verdict,
-            {.words = {"PASS", "FAIL", "NONDETERMINISTIC", "CRASH", "INCOMPLETE", "BROKEN"}});
-  f.derived("exit", static_cast<int>(r.exit), {.max = 4});
+  f.derived(
+      "verdict", r.verdict,
+      {.words = {"PASS", "FAIL", "NONDETERMINISTIC", "CRASH", "INCOMPLETE", "STALE", "BROKEN"}});
+  f.derived("exit", static_cast<int>(r.exit), {.max = 6});
   f.derived("word", std::string(word_of(r.exit)));
   f.object("backend", [&](auto& g) { subject_fields(g, r); });
   f.object("scope", [&](auto& g) {
@@ -119,6 +128,8 @@ static void fields(auto& f, Like<Report> auto& r) {
   f("set_cases", r.set_cases);
   f("part", r.part, about("of the set, where several machines share it"));
   f("counts", r.counts);
+  f("known", r.known, about("of these, the cases whose failures are all expected"));
+  f("stale", r.stale, about("expectations, with the reason"));
   f.object("legal", [&](auto& g) {
     g("selected", r.legal_selected);
     g("not_claimed", r.legal_not_claimed);
@@ -137,7 +148,8 @@ static void fields(auto& f, Like<Report> auto& r) {
   f.derived("digest", digest_of(r), kHash);
   f("paths", r.paths, {.min = 1, .text = "operator, then kernel: how often it ran"});
   f("quarantine", r.quarantine);
-  f("missing", r.missing, about("the first of the cases that nobody answered"));
+  f("missing", r.missing,
+    about("the first of the cases that nobody answered, or that did not run"));
   f("failures", r.failures);
   f("environments", r.environments);
 }
@@ -154,6 +166,10 @@ void settle(Report& r) {
   if (c.selected != c.executed + c.not_claimed + c.missing + c.quarantined ||
       c.executed != c.passed + c.failed + c.crashed + c.timed_out)
     form::wrong("/counts", "do not add up");
+  const Known& k = r.known;
+  if (k.failed > c.failed || k.crashed > c.crashed || k.timed_out > c.timed_out ||
+      k.quarantined > c.quarantined)
+    form::wrong("/known", "holds more than there is");
   if (r.part.number > r.part.of) form::wrong("/part", "has a number above the number of parts");
   if (r.part.of == 1 && c.selected != r.set_cases)
     form::wrong("/set_cases", "is not the number of cases that were selected");

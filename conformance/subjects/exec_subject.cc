@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,7 +89,7 @@ void kill_own_group(int) { kill(0, SIGKILL); }
 // The child of this process leads a group of its own, in which it runs the shell and does nothing
 // but die with both sides: the kernel tells it when this process ends, however that happens, and
 // the shell's end becomes its own. Only calls that are safe after fork().
-[[noreturn]] void lead_group(const char* command, char* const* env, pid_t judge,
+[[noreturn]] void lead_group(const char* command, char* const* env, pid_t judge, const rlimit& data,
                              const int (&fd)[3]) {
   setpgid(0, 0);
   sigset_t none;
@@ -104,6 +105,7 @@ void kill_own_group(int) { kill(0, SIGKILL); }
     signal(SIGPIPE, SIG_DFL);
     for (int i = 0; i < 3; ++i)
       if (dup2(fd[i], i) < 0) _exit(126);
+    if (data.rlim_cur != RLIM_INFINITY) setrlimit(RLIMIT_DATA, &data);
     execle("/bin/sh", "sh", "-c", command, nullptr, env);
     _exit(127);
   }
@@ -138,7 +140,8 @@ std::string last_lines(std::string_view text) {
 // A running command and what it has said.
 class Conversation {
  public:
-  explicit Conversation(const std::string& command) {
+  /// @param memory bytes that each of its processes may allocate; 0: no limit.
+  Conversation(const std::string& command, rlim_t memory) {
     Pipe in, out, err;
     std::vector<std::string> env = environment_with_own_directory();
     std::vector<char*> envp;
@@ -148,7 +151,8 @@ class Conversation {
     const pid_t judge = getpid();
     pid_ = fork();
     if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
-    if (pid_ == 0) lead_group(command.c_str(), envp.data(), judge, ends);
+    const rlim_t data = memory == 0 ? RLIM_INFINITY : memory;
+    if (pid_ == 0) lead_group(command.c_str(), envp.data(), judge, {data, data}, ends);
     setpgid(pid_, pid_);  // so that the group exists before anybody kills it
     to_ = std::move(in.write);
     from_ = std::move(out.read);
@@ -320,7 +324,7 @@ class ExecSubject final : public Subject {
 Answer ExecSubject::ask(const Case& c, const std::vector<Tensor>& in, std::size_t values) {
   if (!has_ever_ && trials_ >= kTrials) return last_failure_;
   const bool fresh = !running_;
-  if (fresh) running_ = std::make_unique<Conversation>(command_);
+  if (fresh) running_ = std::make_unique<Conversation>(command_, bytes_of_gib(limits_.memory_gib));
   const std::string id = std::to_string(++questions_);
   std::string_view reply;
   Answer a = running_->exchange(write_request(c, in, id) + "\n",

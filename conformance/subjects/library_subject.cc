@@ -203,7 +203,7 @@ class LibrarySubject : public Subject {
     if (pid_ < 0) throw std::runtime_error("no process for the worker");
     if (pid_ == 0) {
       close(ends[0]);
-      work(path_, configs_, memory_.channel(), ends[1]);
+      work(path_, configs_, bytes_of_gib(limits_.memory_gib), memory_.channel(), ends[1]);
     }
     close(ends[1]);
     socket_ = ends[0];

@@ -3,11 +3,21 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace lockstep::judge {
+
+/// Bytes of so many GiB.
+inline std::uint64_t bytes_of_gib(double gib) {
+  return static_cast<std::uint64_t>(gib * (std::uint64_t{1} << 30));
+}
+
+/// Limits the memory of this process to what it has and so many bytes more; 0: no limit. Beyond it
+/// allocations fail: whoever shares the machine with the process does not pay for its mistakes.
+void limit_data(std::uint64_t bytes);
 
 /// Waits for a byte to read. @return whether there is one, or an end, within the limit.
 bool readable_within(int fd, double seconds);

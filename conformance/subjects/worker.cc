@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "conformance/subjects/abi.h"
+#include "conformance/subjects/process.h"
 
 namespace lockstep::judge {
 namespace {
@@ -379,8 +380,8 @@ void silence() {
 
 }  // namespace
 
-void work(const std::string& path, const std::vector<Options>& configs, Channel& channel,
-          int socket) {
+void work(const std::string& path, const std::vector<Options>& configs, std::uint64_t memory,
+          Channel& channel, int socket) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);
   const rlimit no_core{0, 0};
@@ -397,6 +398,8 @@ void work(const std::string& path, const std::vector<Options>& configs, Channel&
     channel.manifest_size = n;
     channel.infers = library->api().infer != nullptr;
     channel.has_device = library->api().alloc != nullptr;
+    // Drivers of devices reserve more than any machine has, and use a part of it.
+    if (!channel.has_device) limit_data(memory);
     channel.state = Channel::ready;
     // Here, where a device has time to wake up. What failed is tried again for every question.
     Reply opened;

@@ -177,6 +177,17 @@ TEST(Exec, KeepsTryingACommandThatCrashesOnSomeCalls) {
   expect_right(*s, relu_of(3));
 }
 
+TEST(Exec, LimitsWhatItsProcessesMayAllocate) {
+  Limits l = limits();
+  const auto data_limit = [&] {
+    return ask(*open_exec("ulimit -d >&2; exit 3", l), relu_of(2)).message;
+  };
+  const std::string otherwise = data_limit();
+  l.memory_gib = 0.125;
+  expect_contains(data_limit(), "'131072'");  // KiB
+  EXPECT_EQ(otherwise.find("'131072'"), std::string::npos) << otherwise;
+}
+
 TEST(Exec, TakesNoOptions) {
   Limits l;
   l.set["isa"] = "avx2";

@@ -75,8 +75,8 @@ class Misbehaviour : public testing::TestWithParam<Row> {};
 
 TEST_P(Misbehaviour, IsNamedWhileOtherCasesAreJudged) {
   const Row row = GetParam();
-  expect_row(check(hostile("misbehaving"),
-                   {"--set", std::string("fault=") + row.fault, "--timeout", "0.5"}),
+  expect_row(check(hostile("misbehaving"), {"--set", std::string("fault=") + row.fault, "--timeout",
+                                            "0.5", "--memory", "0.125"}),
              row);
 }
 
@@ -91,6 +91,9 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"abort", 1, "CRASH", "matches_reference", "killed by SIGABRT"},
         Row{"exit", 1, "CRASH", "matches_reference", "exited with status 0"},
         Row{"close", 1, "CRASH", "matches_reference", "the backend's process"},
+        Row{"spin", 1, "CRASH", "matches_reference", "no answer within the time limit"},
+        Row{"allocate", 1, "FAIL", "matches_reference", "runtime_error: std::bad_alloc"},
+        Row{"leak", 1, "FAIL", "matches_reference", "runtime_error: std::bad_alloc"},
         Row{"hang", 1, "CRASH", "matches_reference", "no answer within the time limit"},
         Row{"after_end", 1, "CRASH", "writes_in_bounds", "0 bytes after its memory", false},
         Row{"before_begin", 1, "CRASH", "writes_in_bounds", "4 bytes before its memory", false},

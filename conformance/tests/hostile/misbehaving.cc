@@ -75,6 +75,12 @@ void print_much() {
   }
 }
 
+// Memory that is kept. What is asked for at once is not touched if there is none.
+void fill_memory(std::size_t bytes) {
+  auto* kept = new char[bytes];
+  for (std::size_t at = 0; at < bytes; at += 4096) static_cast<volatile char*>(kept)[at] = 1;
+}
+
 void close_every_file() {
   for (int fd = 0; fd < 1024; ++fd) close(fd);
 }
@@ -115,6 +121,22 @@ constexpr Fault kFaults[] = {
      .run =
          [](const Execution& e) {
            while (e.of("relu")) pause();
+         }},
+    {.name = "spin",
+     .run =
+         [](const Execution& e) {
+           for (volatile bool stays = e.of("relu"); stays;) {
+           }
+         }},
+    {.name = "allocate",
+     .run =
+         [](const Execution& e) {
+           if (e.rank() == 3) fill_memory(std::size_t{100} << 30);
+         }},
+    {.name = "leak",
+     .run =
+         [](const Execution& e) {
+           while (e.rank() == 3) fill_memory(std::size_t{16} << 20);
          }},
     {.name = "after_end",
      .run =

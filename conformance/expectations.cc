@@ -1,0 +1,190 @@
+#include "conformance/expectations.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+
+#include "conformance/property.h"
+
+namespace lockstep::judge {
+namespace {
+
+constexpr std::array<std::pair<string_view, Outcome>, 3> kKinds = {
+    {{"fail", Outcome::failed}, {"crash", Outcome::crashed}, {"timeout", Outcome::timed_out}}};
+
+class Reader {
+ public:
+  explicit Reader(const std::string& file) : file_(file) {}
+
+  std::vector<Expectation> read(const toml::table& all) const {
+    std::vector<Expectation> entries;
+    for (const auto& [key, value] : all) {
+      const toml::array* list = key.str() == "expect" ? value.as_array() : nullptr;
+      if (!list)
+        refuse(value, fmt::format("'{}' is unknown; each entry is a table [[expect]]", key.str()));
+      for (const toml::node& entry : *list) {
+        if (!entry.is_table()) refuse(entry, "an entry is a table [[expect]]");
+        entries.push_back(entry_of(*entry.as_table()));
+      }
+    }
+    return entries;
+  }
+  std::string place(const toml::source_region& at) const {
+    return fmt::format("{}:{}", file_, at.begin.line);
+  }
+
+ private:
+  [[noreturn]] void refuse(const toml::node& at, const std::string& why) const {
+    throw UsageError(place(at.source()) + ": " + why);
+  }
+  std::string text(const toml::table& t, const char* key, bool required) const {
+    const toml::node* value = t.get(key);
+    if (!value && required) refuse(t, fmt::format("an entry needs '{}'", key));
+    if (!value) return "";
+    if (!value->is_string() || value->as_string()->get().empty())
+      refuse(*value, fmt::format("'{}' must be a text", key));
+    return value->as_string()->get();
+  }
+  std::string date(const toml::table& t) const {
+    const toml::node* value = t.get("expires");
+    if (!value) refuse(t, "an entry needs 'expires'");
+    if (!value->is_date()) refuse(*value, "'expires' must be a date, as 2027-01-31");
+    const toml::date d = value->as_date()->get();
+    return fmt::format("{:04}-{:02}-{:02}", d.year, d.month, d.day);
+  }
+  Expectation entry_of(const toml::table& t) const {
+    constexpr std::array<string_view, 8> kKeys = {"operator", "property", "case",    "kind",
+                                                  "reason",   "link",     "expires", "tier"};
+    for (const auto& [key, value] : t)
+      if (std::find(kKeys.begin(), kKeys.end(), key.str()) == kKeys.end())
+        refuse(value,
+               fmt::format("'{}' is no key of an entry ({})", key.str(), fmt::join(kKeys, ", ")));
+    Expectation e;
+    e.place = place(t.source());
+    e.op = text(t, "operator", true);
+    e.property = text(t, "property", true);
+    e.id = text(t, "case", false);
+    e.reason = text(t, "reason", true);
+    e.link = text(t, "link", false);
+    e.expires = date(t);
+    const std::string kind = text(t, "kind", true);
+    const auto known =
+        std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& k) { return k.first == kind; });
+    if (known == kKinds.end()) refuse(*t.get("kind"), "'kind' must be fail, crash or timeout");
+    e.kind = known->second;
+    if (const toml::node* tier = t.get("tier")) {
+      e.tier = static_cast<int>(tier->value<int64_t>().value_or(-1));
+      if (e.tier < 0 || e.tier > 3) refuse(*tier, "'tier' must be 0, 1, 2 or 3");
+    }
+    check_patterns(t, e);
+    return e;
+  }
+  // A misspelt name would match nothing in every run, and a reader would look for the cause there.
+  void check_patterns(const toml::table& t, const Expectation& e) const {
+    const auto& ops = operators();
+    if (e.op != "*" && std::none_of(ops.begin(), ops.end(),
+                                    [&](const OpInfo* op) { return glob(e.op, op->name); }))
+      refuse(*t.get("operator"), fmt::format("no operator matches '{}'", e.op));
+    const auto& all = properties();
+    if (!glob(e.property, kPathsCovered) &&
+        std::none_of(all.begin(), all.end(),
+                     [&](const Property* p) { return glob(e.property, p->name); }))
+      refuse(*t.get("property"), fmt::format("no property matches '{}'", e.property));
+  }
+
+  std::string file_;
+};
+
+bool names(const Expectation& e, const Item& item) {
+  return glob(e.id, item.id) || (item.what == Item::vector && glob(e.id, case_id(item.call)));
+}
+
+}  // namespace
+
+std::vector<Expectation> read_expectations(const std::string& file) {
+  const Reader reader(file);
+  try {
+    return reader.read(toml::parse_file(file));
+  } catch (const toml::parse_error& e) {
+    const bool read = e.source().begin.line > 0;
+    throw UsageError((read ? reader.place(e.source()) : file) + ": " +
+                     std::string(e.description()));
+  }
+}
+
+Expected::Expected(const std::string& file, const std::string& today) {
+  if (file.empty()) return;
+  for (Expectation& e : read_expectations(file)) {
+    const bool expired = e.expires < today;
+    entries_.push_back({std::move(e), expired, 0, 0, {}});
+  }
+}
+
+const Expectation* Expected::known(Entry& entry, Outcome kind) {
+  if (entry.e.kind != kind) return nullptr;
+  ++entry.matched;
+  return entry.expired ? nullptr : &entry.e;
+}
+
+std::vector<const Expectation*> Expected::note(const Item& item, const ItemResult& result) {
+  std::vector<const Expectation*> knowing(result.findings.size(), nullptr);
+  for (Entry& entry : entries_) {
+    const Expectation& e = entry.e;
+    if (!glob(e.op, item.call.op->name) || (!e.id.empty() && !names(e, item))) continue;
+    std::vector<std::string> held = result.judged;
+    for (std::size_t k = 0; k < knowing.size(); ++k) {
+      const std::string& property = result.findings[k].first;
+      std::erase(held, property);
+      if (!glob(e.property, property)) continue;
+      ++entry.judged;
+      if (const Expectation* found = known(entry, result.outcome); !knowing[k]) knowing[k] = found;
+    }
+    for (const std::string& property : held) {
+      if (!glob(e.property, property)) continue;
+      ++entry.judged;
+      if (!e.id.empty() && entry.passed.empty()) entry.passed = item.id;
+    }
+  }
+  return knowing;
+}
+
+const Expectation* Expected::note(const std::string& op, const std::string& property) {
+  const Expectation* knowing = nullptr;
+  for (Entry& entry : entries_) {
+    if (!entry.e.id.empty() || !glob(entry.e.op, op) || !glob(entry.e.property, property)) continue;
+    ++entry.judged;
+    if (const Expectation* found = known(entry, Outcome::failed); !knowing) knowing = found;
+  }
+  return knowing;
+}
+
+bool Expected::knows_deaths_of(string_view op) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.e.kind != Outcome::failed && !entry.expired && entry.e.id.empty() &&
+           glob(entry.e.op, op);
+  });
+}
+
+std::vector<std::string> Expected::stale(const Selection& s) const {
+  const bool whole = s.cases.empty() && s.budget == 0 && s.part.of == 1;
+  const std::vector<const OpInfo*> ops = selected_operators(s);
+  std::vector<std::string> all;
+  for (const Entry& entry : entries_) {
+    const Expectation& e = entry.e;
+    const bool selected =
+        std::any_of(ops.begin(), ops.end(), [&](const OpInfo* op) { return glob(e.op, op->name); });
+    const std::string what =
+        fmt::format("{} ({} {}{}{})", e.place, e.op, e.property, e.id.empty() ? "" : " ", e.id);
+    if (entry.expired)
+      all.push_back(fmt::format("{} expired on {}", what, e.expires));
+    else if (!entry.passed.empty())
+      all.push_back(fmt::format("{}: {} passes", what, entry.passed));
+    else if (entry.matched == 0 && whole && selected && s.tier >= e.tier)
+      all.push_back(what + (entry.judged > 0 ? " passes" : " matches nothing"));
+  }
+  return all;
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,86 @@
+// Which part of a case set a job judges, and what it is told instead of guessing.
+#include "conformance/cases/part.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "conformance/cases/case.h"
+
+namespace lockstep::judge {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+Part read(const std::string& text, const Environment& env = {}) {
+  return read_part(text, [&](const char* name) -> const char* {
+    const auto at = env.find(name);
+    return at == env.end() ? nullptr : at->second.c_str();
+  });
+}
+
+std::string text(const Part& p) { return std::to_string(p.number) + "/" + std::to_string(p.of); }
+
+std::string refusal_of(const std::string& text, const Environment& env = {}) {
+  try {
+    read(text, env);
+    return "accepted";
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+}
+
+TEST(Part, PartsHoldEachPlaceOnce) {
+  for (i64 of : {1, 2, 3, 7})
+    for (i64 place = 0; place < 20; ++place) {
+      int holders = 0;
+      for (i64 k = 1; k <= of; ++k) holders += Part{k, of}.holds(place);
+      EXPECT_EQ(holders, 1) << place << " of " << of;
+    }
+}
+
+TEST(Part, IsWrittenOut) {
+  EXPECT_EQ(text(read("1/1")), "1/1");
+  EXPECT_EQ(text(read("3/4")), "3/4");
+  for (const char* wrong : {"", "3", "0/4", "5/4", "1/0", "-1/4", "1/4x", "1/", "/4", "a/b",
+                            "1/99999999999999999999", "Auto"})
+    EXPECT_NE(refusal_of(wrong).find("--shard"), std::string::npos) << wrong;
+}
+
+TEST(Part, IsToldByTheEnvironmentOfAJob) {
+  const std::pair<Environment, const char*> rows[] = {
+      {{{"SLURM_ARRAY_TASK_ID", "0"}, {"SLURM_ARRAY_TASK_COUNT", "4"}}, "1/4"},
+      {{{"SLURM_ARRAY_TASK_ID", "4"},
+        {"SLURM_ARRAY_TASK_COUNT", "4"},
+        {"SLURM_ARRAY_TASK_MIN", "1"},
+        {"SLURM_ARRAY_TASK_MAX", "4"}},
+       "4/4"},
+      {{{"SLURM_ARRAY_TASK_ID", "5"},
+        {"SLURM_ARRAY_TASK_COUNT", "4"},
+        {"SLURM_ARRAY_TASK_MIN", "1"},
+        {"SLURM_ARRAY_TASK_MAX", "7"},
+        {"SLURM_ARRAY_TASK_STEP", "2"}},
+       "3/4"},
+      {{{"JOB_COMPLETION_INDEX", "2"}, {"LOCKSTEP_SHARDS", "3"}}, "3/3"},
+      {{{"GTEST_SHARD_INDEX", "0"}, {"GTEST_TOTAL_SHARDS", "2"}}, "1/2"}};
+  for (const auto& [env, part] : rows) EXPECT_EQ(text(read("auto", env)), part);
+}
+
+TEST(Part, IsRefusedWhereTheEnvironmentIsOfTwoMinds) {
+  const std::pair<Environment, const char*> rows[] = {
+      {{}, "none of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX and GTEST_SHARD_INDEX are set"},
+      {{{"JOB_COMPLETION_INDEX", "0"}, {"GTEST_SHARD_INDEX", "0"}}, "several of"},
+      {{{"JOB_COMPLETION_INDEX", "0"}}, "JOB_COMPLETION_INDEX is set and LOCKSTEP_SHARDS is not"},
+      {{{"GTEST_SHARD_INDEX", "2"}, {"GTEST_TOTAL_SHARDS", "2"}}, "there is no part 3 of 2"},
+      {{{"GTEST_SHARD_INDEX", "x"}, {"GTEST_TOTAL_SHARDS", "2"}}, "'x', not a number"},
+      {{{"SLURM_ARRAY_TASK_ID", "5"},
+        {"SLURM_ARRAY_TASK_COUNT", "3"},
+        {"SLURM_ARRAY_TASK_MIN", "1"},
+        {"SLURM_ARRAY_TASK_MAX", "7"}},
+       "has no place; use an even array"}};
+  for (const auto& [env, says] : rows)
+    EXPECT_NE(refusal_of("auto", env).find(says), std::string::npos) << refusal_of("auto", env);
+}
+
+}  // namespace
+}  // namespace lockstep::judge

@@ -1,0 +1,288 @@
+// Runs that are interrupted, shared by machines, or know what fails: put to the real program.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "conformance/tests/expect.h"
+#include "conformance/tests/program.h"
+
+namespace lockstep::judge {
+namespace {
+
+using nlohmann::json;
+
+using Words = std::vector<std::string>;
+
+// A check of a few cases that leaves a report.
+struct Checked {
+  Ended end;
+  std::string text;
+  json report;
+  int count(const char* what) const { return report["counts"][what]; }
+};
+
+Checked check(const std::string& backend, const Words& more, const Environment& env = {}) {
+  const Scratch scratch;
+  const std::string file = scratch.path("report.json");
+  Words words = {"check",     backend, "--tier", "0",  "--op",   "relu,sum",
+                 "--vectors", "",      "--json", file, "--jobs", "2"};
+  words.insert(words.end(), more.begin(), more.end());
+  Checked c{lockstep_says(words, env), text_of_file(file), {}};
+  c.report = json::parse(c.text, nullptr, false);
+  return c;
+}
+
+Words lines_of(const std::string& text) {
+  Words lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string first_lines(const Words& lines, std::size_t n) {
+  std::string text;
+  for (std::size_t k = 0; k < n; ++k) text += lines[k] + "\n";
+  return text;
+}
+
+TEST(Resume, GoesOnToTheSameReport) {
+  // A backend that crashes too often is put aside: that has to come out the same, too.
+  for (const char* fault : {"none", "segfault", "after_end", "accept"}) {
+    const Scratch scratch;
+    const std::string journal = scratch.path("journal");
+    const Words set = {"--set", std::string("fault=") + fault, "--no-shrink"};
+    const auto with_journal = [&] {
+      Words words = set;
+      words.insert(words.end(), {"--resume", journal});
+      return check(hostile("misbehaving"), words);
+    };
+    const Checked whole = check(hostile("misbehaving"), set);
+    EXPECT_TRUE(with_journal().text == whole.text) << fault;
+    const Words lines = lines_of(text_of_file(journal));
+    ASSERT_EQ(lines.size(), 1U + static_cast<std::size_t>(whole.count("selected"))) << fault;
+    EXPECT_TRUE(with_journal().text == whole.text) << "all of it is known";
+    EXPECT_EQ(text_of_file(journal), first_lines(lines, lines.size()));
+    for (std::size_t kept : {std::size_t{1}, std::size_t{2}, lines.size() / 2}) {
+      // What a killed process leaves: some whole lines, and a part of one.
+      scratch.write("journal", first_lines(lines, kept) + lines[kept].substr(0, 20));
+      EXPECT_TRUE(with_journal().text == whole.text) << fault << " after " << kept << " lines";
+      EXPECT_EQ(lines_of(text_of_file(journal)).size(), lines.size());
+    }
+  }
+}
+
+TEST(Resume, TrustsTheJournalAndNotTheBackend) {
+  const Scratch scratch;
+  const std::string journal = scratch.path("journal");
+  const Words words = {"--resume", journal};
+  ASSERT_EQ(check("reference", words).end.exit, 0);
+  Words lines = lines_of(text_of_file(journal));
+  json passed = json::parse(lines.back());
+  passed["findings"] = json::parse(R"([["layout", {"text": "", "hint": "", "elements": []}]])");
+  passed["outcome"] = 1;
+  lines.back() = passed.dump();
+  scratch.write("journal", first_lines(lines, lines.size()));
+  EXPECT_EQ(check("reference", words).end.exit, 1) << "it is not asked again";
+}
+
+TEST(Resume, RefusesWhatIsNotItsJournal) {
+  const Scratch scratch;
+  const std::string journal = scratch.path("journal");
+  const auto refused = [&](const Words& more, const std::string& says) {
+    Words words = {"--resume", journal};
+    words.insert(words.end(), more.begin(), more.end());
+    const std::string before = text_of_file(journal);
+    const Checked c = check("reference", words);
+    EXPECT_EQ(c.end.exit, 2) << c.end.out;
+    expect_contains(c.end.err, says);
+    EXPECT_EQ(text_of_file(journal), before) << "a file of somebody else's stays as it is";
+  };
+  ASSERT_EQ(check("reference", {"--resume", journal, "--budget", "9"}).end.exit, 0);
+  refused({}, "it is another run's: its set_hash is ");
+  refused({"--budget", "9", "--timeout", "7"}, "its timeout is 2.0, not 7.0");
+  refused({"--budget", "9", "--property", "layout"}, "its properties is [], not [\"layout\"]");
+  const std::string good = text_of_file(journal);
+  scratch.write("journal", good + good.substr(good.find('\n') + 1));
+  refused({"--budget", "9"}, "line 11 is no result of this run");
+  scratch.write("journal", good.substr(0, good.find('\n') + 1) + "{\"n\":1}\n");
+  refused({"--budget", "9"}, "line of case 1 is no result");
+  for (const char* text : {"a text", "a text\n", "{}\n", "{\"lockstep_journal\":1,\n"}) {
+    scratch.write("journal", text);
+    refused({"--budget", "9"}, "journal");
+  }
+}
+
+TEST(Interrupt, EndsARunWithAReportThatSaysWhatIsMissing) {
+  const Scratch scratch;
+  const std::string journal = scratch.path("journal"), file = scratch.path("report.json");
+  const std::string command = program() +
+                              " check reference --tier 2 --op conv2d --vectors '' --quiet --jobs 2"
+                              " --resume " +
+                              journal + " --json " + file + " & judge=$!;";
+  const std::string until_twenty = " while [ ! -s " + journal + " ] || [ $(wc -l < " + journal +
+                                   ") -lt 20 ]; do sleep 0.05; done;";
+  const Ended e = run({"bash", "-c", command + until_twenty + " kill -TERM $judge; wait $judge"});
+  EXPECT_EQ(e.exit, 3) << e.out << e.err;
+  expect_contains(e.out, "INCOMPLETE");
+  const json report = json::parse(text_of_file(file));
+  EXPECT_GT(report["counts"]["missing"], 0);
+  EXPECT_GT(report["counts"]["executed"], 10);
+  ASSERT_FALSE(report["missing"].empty());
+  expect_contains(report["missing"][0].get<std::string>(), "conv2d/");
+}
+
+TEST(Shard, PartsAreTheWholeAndSaySo) {
+  const Scratch scratch;
+  const Checked whole = check("reference", {});
+  Words merge = {"report", "merge", "--output", "-"};
+  int selected = 0, calls = 0;
+  for (const char* part : {"1/3", "2/3", "3/3"}) {
+    const Checked c = check("reference", {"--shard", part});
+    EXPECT_EQ(c.end.exit, 0) << c.end.out << c.end.err;
+    expect_contains(c.end.out, "SHARD " + std::string(part) + " of SUBSET (2 of ");
+    EXPECT_EQ(c.report["set_hash"], whole.report["set_hash"]);
+    EXPECT_EQ(c.report["set_cases"], whole.count("selected"));
+    selected += c.count("selected");
+    calls += c.count("calls");
+    merge.push_back(scratch.write(std::string(1, part[0]), c.text));
+  }
+  EXPECT_EQ(selected, whole.count("selected"));
+  EXPECT_EQ(calls, whole.count("calls"));
+  const Ended merged = lockstep_says(merge);
+  EXPECT_EQ(merged.exit, 0) << merged.err;
+  EXPECT_EQ(json::parse(merged.out)["digest"], whole.report["digest"]);
+  EXPECT_EQ(json::parse(merged.out)["cells"], whole.report["cells"]);
+  const Checked job = check("reference", {"--shard", "auto"},
+                            {{"JOB_COMPLETION_INDEX", "1"}, {"LOCKSTEP_SHARDS", "3"}});
+  EXPECT_EQ(job.report["part"], (json{{"number", 2}, {"of", 3}}));
+  EXPECT_EQ(check("reference", {"--shard", "auto"}).end.exit, 2);
+  const Checked empty = check("reference", {"--budget", "2", "--shard", "3/3"});
+  EXPECT_EQ(empty.end.exit, 3) << "a part without a case is no pass";
+  expect_contains(empty.end.out, "incomplete: no case was selected");
+}
+
+// A file of one expectation, the members of which may be replaced.
+std::string expecting(std::map<std::string, std::string> members) {
+  std::map<std::string, std::string> all = {{"operator", "'relu'"},
+                                            {"property", "'deterministic'"},
+                                            {"kind", "'fail'"},
+                                            {"reason", "'it keeps state'"},
+                                            {"link", "'https://example.org/7'"},
+                                            {"expires", "2030-01-31"}};
+  for (const auto& [key, value] : members) all[key] = value;
+  std::string text = "[[expect]]\n";
+  for (const auto& [key, value] : all)
+    if (!value.empty()) text += key + " = " + value + "\n";
+  return text;
+}
+
+// Judges relu alone: options given twice would add up.
+Checked of_relu(const std::string& fault, const std::string& text, const Words& more = {}) {
+  const Scratch scratch;
+  const std::string file = scratch.path("report.json");
+  Words words = {"check",
+                 hostile("misbehaving"),
+                 "--tier",
+                 "0",
+                 "--op",
+                 "relu",
+                 "--json",
+                 file,
+                 "--vectors",
+                 "",
+                 "--jobs",
+                 "1",
+                 "--no-shrink",
+                 "--set",
+                 "fault=" + fault,
+                 "--expectations",
+                 scratch.write("known.toml", text),
+                 "--today",
+                 "2029-12-31"};
+  words.insert(words.end(), more.begin(), more.end());
+  Checked c{lockstep_says(words), text_of_file(file), {}};
+  c.report = json::parse(c.text, nullptr, false);
+  return c;
+}
+
+TEST(Expectations, OfAllThatFailsAreKnownFailures) {
+  const Words layout = {"--property", "layout"};
+  const Checked c = of_relu("throw", expecting({{"property", "'lay*'"}}), layout);
+  EXPECT_EQ(c.end.exit, 6) << c.end.out << c.end.err;
+  expect_contains(c.end.out, ", KNOWN FAILURES (60)");
+  expect_contains(c.end.out, "known   it keeps state (https://example.org/7)");
+  expect_contains(c.end.out, "exit 6 (known failures)");
+  EXPECT_EQ(c.report["known"]["failed"], c.count("failed"));
+  EXPECT_EQ(c.report["failures"][0]["known"], "it keeps state (https://example.org/7)");
+}
+
+TEST(Expectations, ExcuseNothingElse) {
+  const Words two = {"--property", "layout,alignment"};
+  const Checked other = of_relu("throw", expecting({{"property", "'alignment'"}}), two);
+  EXPECT_EQ(other.end.exit, 1) << other.end.out << other.end.err;
+  EXPECT_EQ(other.report["known"]["failed"], 0) << "each case fails otherwise, too";
+  EXPECT_LT(other.end.out.find("violates layout"), other.end.out.find("violates alignment"))
+      << "news come first";
+  const Words layout = {"--property", "layout"};
+  const Checked crash = of_relu("segfault", expecting({{"property", "'*'"}}), layout);
+  EXPECT_EQ(crash.end.exit, 1) << "a crash is no wrong answer";
+  const Checked known = of_relu("segfault", expecting({{"property", "'*'"}, {"kind", "'crash'"}}),
+                                {"--property", "layout"});
+  EXPECT_EQ(known.end.exit, 6) << known.end.out << known.end.err;
+  EXPECT_GT(known.report["known"]["quarantined"], 0) << known.end.out;
+}
+
+TEST(Expectations, ThatNoLongerHoldAreStale) {
+  const Words layout = {"--property", "layout"};
+  const auto stale = [&](const std::string& fault, std::map<std::string, std::string> members,
+                         const std::string& says, const Words& more = {"--property", "layout"}) {
+    members.try_emplace("property", "'layout'");
+    const Checked c = of_relu(fault, expecting(members), more);
+    EXPECT_EQ(c.end.exit, 5) << says << "\n" << c.end.out << c.end.err;
+    EXPECT_EQ(c.report["verdict"], "STALE");
+    expect_contains(c.end.out, says);
+    expect_contains(c.end.out, "known.toml:1 (relu");
+  };
+  stale("none", {}, "passes");
+  stale("none", {{"case", "'relu/in=9x9x9x9x9@8*'"}}, "matches nothing");
+  const std::string first = of_relu("throw", "", layout).report["failures"][0]["case"];
+  stale("none", {{"case", "'" + first + "'"}}, first + " passes");
+  stale("none", {{"expires", "2029-12-30"}}, "expired on 2029-12-30");
+  EXPECT_EQ(of_relu("none", expecting({{"property", "'layout'"}, {"tier", "1"}}), layout).end.exit,
+            0)
+      << "it need not show at tier 0";
+  EXPECT_EQ(of_relu("none", expecting({{"operator", "'sum'"}}), layout).end.exit, 0)
+      << "what was not selected is not judged";
+  const Checked expired =
+      of_relu("throw", expecting({{"property", "'layout'"}, {"expires", "2029-12-30"}}), layout);
+  EXPECT_EQ(expired.end.exit, 1) << "what expired excuses nothing, and 1 comes before 5";
+}
+
+TEST(Expectations, AreReadWithAPlaceForWhatIsWrong) {
+  const std::pair<std::string, const char*> rows[] = {
+      {"[[expect]\n", "known.toml:1: "},
+      {"[[expected]]\n", "known.toml:1: 'expected' is unknown"},
+      {"expect = 7\n", "known.toml:1: 'expect' is unknown"},
+      {expecting({{"reason", ""}}), "known.toml:1: an entry needs 'reason'"},
+      {expecting({{"operator", ""}}), "an entry needs 'operator'"},
+      {expecting({{"expires", ""}}), "an entry needs 'expires'"},
+      {expecting({{"expires", "'2030-01-31'"}}), "'expires' must be a date"},
+      {expecting({{"operator", "'relo'"}}), "no operator matches 'relo'"},
+      {expecting({{"property", "'layouts'"}}), "no property matches 'layouts'"},
+      {expecting({{"kind", "'flaky'"}}), "known.toml:3: 'kind' must be fail, crash or timeout"},
+      {expecting({{"tier", "4"}}), "'tier' must be 0, 1, 2 or 3"},
+      {expecting({{"reason", "7"}}), "'reason' must be a text"},
+      {expecting({{"owner", "'me'"}}), "'owner' is no key of an entry"}};
+  for (const auto& [text, says] : rows) {
+    const Checked c = of_relu("none", text);
+    EXPECT_EQ(c.end.exit, 2) << text << c.end.out;
+    expect_contains(c.end.err, says);
+  }
+  const Ended none = lockstep_says({"check", "reference", "--expectations", "/nowhere/known.toml"});
+  EXPECT_EQ(none.exit, 2);
+  expect_contains(none.err, "/nowhere/known.toml");
+}
+
+}  // namespace
+}  // namespace lockstep::judge
