@@ -306,7 +306,7 @@ TEST(Completion, IsBash) {
       "; COMP_WORDS=(lockstep check --ti); COMP_CWORD=2; _lockstep; echo ${COMPREPLY[@]}"
       "; COMP_WORDS=(lockstep rep); COMP_CWORD=1; _lockstep; echo ${COMPREPLY[@]}";
   const Ended e = run({"bash", "-uec", "source <(" + program() + " completion)" + use});
-  EXPECT_EQ(e.out, "--tier --timeout\nrepro\n") << e.err;
+  EXPECT_EQ(e.out, "--tier --timeout\nrepro report\n") << e.err;
 }
 
 TEST(Eval, PrintsASchema) {
