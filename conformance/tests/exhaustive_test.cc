@@ -59,7 +59,7 @@ TEST(Exhaustive, CountsDeviationsAndNotChoices) {
 class SmallScope : public testing::TestWithParam<const OpInfo*> {
  protected:
   static Subject& cpu() {
-    static const std::unique_ptr<Subject> subject = open_subject("cpu", {20, 60, {}});
+    static const std::unique_ptr<Subject> subject = open_subject("cpu", {20, 60, 8, {}});
     return *subject;
   }
   // What the backend answers to a legal call differently from the reference; empty if nothing.

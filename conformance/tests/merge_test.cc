@@ -91,7 +91,7 @@ TEST(Merge, KeepsWhereEachPartRan) {
   EXPECT_EQ(r.quarantine.size(), 1U);
 }
 
-std::string refusal_of(const std::vector<Named>& all) {
+std::string merge_refusal(const std::vector<Named>& all) {
   try {
     merged(all);
   } catch (const UsageError& e) {
@@ -103,18 +103,18 @@ std::string refusal_of(const std::vector<Named>& all) {
 TEST(Merge, RefusesGapsAndOverlaps) {
   std::vector<Named> gap = parts(4);
   gap.erase(gap.begin() + 1, gap.begin() + 3);
-  EXPECT_EQ(refusal_of(gap), "of 4 parts 2 are here, missing: 2, 3");
+  EXPECT_EQ(merge_refusal(gap), "of 4 parts 2 are here, missing: 2, 3");
   std::vector<Named> twice = parts(4);
   twice.push_back(twice[2]);
   twice[4].file = "again";
-  EXPECT_EQ(refusal_of(twice), "'part3' and 'again' are both part 3 of 4");
+  EXPECT_EQ(merge_refusal(twice), "'part3' and 'again' are both part 3 of 4");
   std::vector<Named> huge = parts(2);
   for (Named& n : huge) n.report.part.of = i64{1} << 50;
-  EXPECT_TRUE(refusal_of(huge).ends_with(", ...")) << refusal_of(huge);
+  EXPECT_TRUE(merge_refusal(huge).ends_with(", ...")) << merge_refusal(huge);
   std::vector<Named> less = parts(2);
   --less[0].report.counts.selected;
-  EXPECT_EQ(refusal_of(less), "the parts hold 59 cases, the set has 60");
-  EXPECT_EQ(refusal_of({}), "no report to merge");
+  EXPECT_EQ(merge_refusal(less), "the parts hold 59 cases, the set has 60");
+  EXPECT_EQ(merge_refusal({}), "no report to merge");
 }
 
 TEST(Merge, RefusesPartsOfOtherRuns) {
@@ -135,12 +135,12 @@ TEST(Merge, RefusesPartsOfOtherRuns) {
     std::vector<Named> all = parts(2);
     change(all[1].report);
     expect_contains(
-        refusal_of(all),
+        merge_refusal(all),
         std::string("'part1' and 'part2' are of different runs: the ") + what + " is '");
   }
   std::vector<Named> all = parts(2);
   all[1].report.chosen.vectors_hash = std::string(64, 'f');
-  expect_contains(refusal_of(all), "part 2 was judged by other golden vectors");
+  expect_contains(merge_refusal(all), "part 2 was judged by other golden vectors");
 }
 
 std::vector<std::string> results(const Report& before, const Report& after) {

@@ -10,9 +10,9 @@
 namespace lockstep::judge {
 namespace {
 
-using Environment = std::map<std::string, std::string>;
+using Variables = std::map<std::string, std::string>;
 
-Part read(const std::string& text, const Environment& env = {}) {
+Part read(const std::string& text, const Variables& env = {}) {
   return read_part(text, [&](const char* name) -> const char* {
     const auto at = env.find(name);
     return at == env.end() ? nullptr : at->second.c_str();
@@ -21,7 +21,7 @@ Part read(const std::string& text, const Environment& env = {}) {
 
 std::string text(const Part& p) { return std::to_string(p.number) + "/" + std::to_string(p.of); }
 
-std::string refusal_of(const std::string& text, const Environment& env = {}) {
+std::string refusal_of(const std::string& text, const Variables& env = {}) {
   try {
     read(text, env);
     return "accepted";
@@ -48,7 +48,7 @@ TEST(Part, IsWrittenOut) {
 }
 
 TEST(Part, IsToldByTheEnvironmentOfAJob) {
-  const std::pair<Environment, const char*> rows[] = {
+  const std::pair<Variables, const char*> rows[] = {
       {{{"SLURM_ARRAY_TASK_ID", "0"}, {"SLURM_ARRAY_TASK_COUNT", "4"}}, "1/4"},
       {{{"SLURM_ARRAY_TASK_ID", "4"},
         {"SLURM_ARRAY_TASK_COUNT", "4"},
@@ -67,7 +67,7 @@ TEST(Part, IsToldByTheEnvironmentOfAJob) {
 }
 
 TEST(Part, IsRefusedWhereTheEnvironmentIsOfTwoMinds) {
-  const std::pair<Environment, const char*> rows[] = {
+  const std::pair<Variables, const char*> rows[] = {
       {{}, "none of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX and GTEST_SHARD_INDEX are set"},
       {{{"JOB_COMPLETION_INDEX", "0"}, {"GTEST_SHARD_INDEX", "0"}}, "several of"},
       {{{"JOB_COMPLETION_INDEX", "0"}}, "JOB_COMPLETION_INDEX is set and LOCKSTEP_SHARDS is not"},

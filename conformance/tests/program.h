@@ -18,7 +18,7 @@
 
 namespace lockstep::judge {
 
-using Environment = std::map<std::string, std::string>;
+using Variables = std::map<std::string, std::string>;
 
 /// How a program ended.
 struct Ended {
@@ -72,7 +72,7 @@ inline std::vector<std::string> lines_of(const std::string& text) {
 
 namespace detail {
 
-[[noreturn]] inline void become(const std::vector<std::string>& command, const Environment& env,
+[[noreturn]] inline void become(const std::vector<std::string>& command, const Variables& env,
                                 const std::string (&files)[3]) {
   setpgid(0, 0);
   for (int fd = 0; fd < 3; ++fd) {
@@ -92,7 +92,7 @@ namespace detail {
 
 /// Runs a command and waits for its end, for `limit` seconds at most.
 inline Ended run(const std::vector<std::string>& command, const std::string& input = "",
-                 const Environment& env = {}, double limit = 60) {
+                 const Variables& env = {}, double limit = 60) {
   using Clock = std::chrono::steady_clock;
   const Scratch scratch;
   const std::string files[] = {scratch.write("in", input), scratch.path("out"),
@@ -115,7 +115,7 @@ inline Ended run(const std::vector<std::string>& command, const std::string& inp
 }
 
 /// Runs `lockstep` with these words.
-inline Ended lockstep_says(std::vector<std::string> words, const Environment& env = {},
+inline Ended lockstep_says(std::vector<std::string> words, const Variables& env = {},
                            const std::string& input = "") {
   words.insert(words.begin(), program());
   return run(words, input, env);

@@ -25,7 +25,7 @@ struct Checked {
 };
 
 Checked check(const std::string& backend, const std::vector<std::string>& more = {},
-              const Environment& env = {}) {
+              const Variables& env = {}) {
   const Scratch scratch;
   std::vector<std::string> words = {
       "check",         backend,  "--tier", "0",      "--op",
@@ -284,7 +284,7 @@ TEST(Manifests, HoldABackendToItsKernels) {
 }
 
 TEST(Manifests, WithoutKernelsNameNoneThatRan) {
-  const Environment none = {{"HOSTILE_MANIFEST", manifest({{"kernels", json::array()}})}};
+  const Variables none = {{"HOSTILE_MANIFEST", manifest({{"kernels", json::array()}})}};
   const auto paths_of = [&](const char* fault) {
     const Checked c = check(hostile("misbehaving"),
                             {"--set", std::string("fault=") + fault, "--no-shrink"}, none);

@@ -23,7 +23,7 @@ struct Checked {
   }
 };
 
-Checked check(const std::string& backend, const Words& more, const Environment& env = {}) {
+Checked check(const std::string& backend, const Words& more, const Variables& env = {}) {
   const Scratch scratch;
   const std::string file = scratch.path("report.json");
   Words words = {"check", backend, "--tier", "0", "--vectors", "", "--json", file};

@@ -12,8 +12,6 @@
 namespace lockstep::judge {
 namespace {
 
-using form::json;
-
 Failure failure(const std::string& op, const std::string& property, i64 want, i64 got) {
   Failure f{op, property, op + "/in=1@8/data=1", "is wrong", 1, {}, {}, {}};
   f.elements = {{0, {1, 2}, want, got}};
@@ -54,7 +52,7 @@ Report full() {
   return r;
 }
 
-std::string refusal_of(const json& j) {
+std::string refusal_of(const form::json& j) {
   try {
     read_report(j.dump());
   } catch (const UsageError& e) {
@@ -69,7 +67,8 @@ TEST(ReadReport, IsTheInverseOfWriting) {
 }
 
 // Every way to a member, objects and lists included.
-void ways(const json& j, const json::json_pointer& at, std::vector<json::json_pointer>& all) {
+void ways(const form::json& j, const form::json::json_pointer& at,
+          std::vector<form::json::json_pointer>& all) {
   if (!at.empty()) all.push_back(at);
   if (!j.is_structured()) return;
   for (const auto& [key, inner] : j.items())
@@ -77,12 +76,12 @@ void ways(const json& j, const json::json_pointer& at, std::vector<json::json_po
 }
 
 TEST(ReadReport, RefusesEveryMemberThatIsMissingWrongOrUnknown) {
-  const json whole = json::parse(json_report(full()));
-  std::vector<json::json_pointer> all;
-  ways(whole, json::json_pointer(), all);
+  const form::json whole = form::json::parse(json_report(full()));
+  std::vector<form::json::json_pointer> all;
+  ways(whole, form::json::json_pointer(), all);
   ASSERT_GT(all.size(), 80U);
-  for (const json::json_pointer& at : all) {
-    json wrong = whole;
+  for (const form::json::json_pointer& at : all) {
+    form::json wrong = whole;
     wrong[at] = 0.5;
     EXPECT_NE(refusal_of(wrong), "") << at << " is 0.5";
     if (whole[at].is_object() && at.to_string().find("/cells") != 0) {
@@ -94,32 +93,32 @@ TEST(ReadReport, RefusesEveryMemberThatIsMissingWrongOrUnknown) {
     }
   }
   for (const auto& [key, value] : whole.items()) {
-    json less = whole;
+    form::json less = whole;
     less.erase(key);
     EXPECT_EQ(refusal_of(less), "/" + key + " is missing");
   }
-  EXPECT_EQ(refusal_of(json::array()), "the document is no object");
+  EXPECT_EQ(refusal_of(form::json::array()), "the document is no object");
   EXPECT_THROW(read_report("{"), UsageError);
 }
 
 TEST(ReadReport, BelievesNothingThatFollowsFromTheRest) {
-  const json whole = json::parse(json_report(full()));
-  const std::pair<const char*, json> edits[] = {{"/verdict", "PASS"},
-                                                {"/exit", 0},
-                                                {"/word", "pass"},
-                                                {"/scope/subset", false},
-                                                {"/digest", std::string(64, '0')},
-                                                {"/floor/per_operator", 1}};
+  const form::json whole = form::json::parse(json_report(full()));
+  const std::pair<const char*, form::json> edits[] = {{"/verdict", "PASS"},
+                                                      {"/exit", 0},
+                                                      {"/word", "pass"},
+                                                      {"/scope/subset", false},
+                                                      {"/digest", std::string(64, '0')},
+                                                      {"/floor/per_operator", 1}};
   for (const auto& [at, value] : edits) {
-    json edited = whole;
-    edited[json::json_pointer(at)] = value;
+    form::json edited = whole;
+    edited[form::json::json_pointer(at)] = value;
     EXPECT_EQ(refusal_of(edited), at + std::string(" is not what follows from the rest"));
   }
 }
 
 TEST(ReadReport, RefusesNumbersThatDoNotFitTogether) {
-  const json whole = json::parse(json_report(full()));
-  const std::tuple<const char*, json, const char*> edits[] = {
+  const form::json whole = form::json::parse(json_report(full()));
+  const std::tuple<const char*, form::json, const char*> edits[] = {
       {"/counts/passed", 5, "/counts do not add up"},
       {"/counts/missing", 1, "/counts do not add up"},
       {"/part/number", 4, "/part has a number above the number of parts"},
@@ -132,8 +131,8 @@ TEST(ReadReport, RefusesNumbersThatDoNotFitTogether) {
       {"/schema", 2, "/schema is 2, this program reads 1"},
       {"/set_hash", "A", "/set_hash is no SHA-256"}};
   for (const auto& [at, value, says] : edits) {
-    json edited = whole;
-    edited[json::json_pointer(at)] = value;
+    form::json edited = whole;
+    edited[form::json::json_pointer(at)] = value;
     EXPECT_NE(refusal_of(edited).find(says), std::string::npos) << at << ": " << refusal_of(edited);
   }
 }

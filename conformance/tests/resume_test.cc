@@ -15,20 +15,20 @@ using nlohmann::json;
 using Words = std::vector<std::string>;
 
 // A check of a few cases that leaves a report.
-struct Checked {
+struct Judged {
   Ended end;
   std::string text;
   json report;
   int count(const char* what) const { return report["counts"][what]; }
 };
 
-Checked check(const std::string& backend, const Words& more, const Environment& env = {}) {
+Judged judged(const std::string& backend, const Words& more, const Variables& env = {}) {
   const Scratch scratch;
   const std::string file = scratch.path("report.json");
   Words words = {"check",     backend, "--tier", "0",  "--op",   "relu,sum",
                  "--vectors", "",      "--json", file, "--jobs", "2"};
   words.insert(words.end(), more.begin(), more.end());
-  Checked c{lockstep_says(words, env), text_of_file(file), {}};
+  Judged c{lockstep_says(words, env), text_of_file(file), {}};
   c.report = json::parse(c.text, nullptr, false);
   return c;
 }
@@ -55,9 +55,9 @@ TEST(Resume, GoesOnToTheSameReport) {
     const auto with_journal = [&] {
       Words words = set;
       words.insert(words.end(), {"--resume", journal});
-      return check(hostile("misbehaving"), words);
+      return judged(hostile("misbehaving"), words);
     };
-    const Checked whole = check(hostile("misbehaving"), set);
+    const Judged whole = judged(hostile("misbehaving"), set);
     EXPECT_TRUE(with_journal().text == whole.text) << fault;
     const Words lines = lines_of(text_of_file(journal));
     ASSERT_EQ(lines.size(), 1U + static_cast<std::size_t>(whole.count("selected"))) << fault;
@@ -76,14 +76,14 @@ TEST(Resume, TrustsTheJournalAndNotTheBackend) {
   const Scratch scratch;
   const std::string journal = scratch.path("journal");
   const Words words = {"--resume", journal};
-  ASSERT_EQ(check("reference", words).end.exit, 0);
+  ASSERT_EQ(judged("reference", words).end.exit, 0);
   Words lines = lines_of(text_of_file(journal));
   json passed = json::parse(lines.back());
   passed["findings"] = json::parse(R"([["layout", {"text": "", "hint": "", "elements": []}]])");
   passed["outcome"] = 1;
   lines.back() = passed.dump();
   scratch.write("journal", first_lines(lines, lines.size()));
-  EXPECT_EQ(check("reference", words).end.exit, 1) << "it is not asked again";
+  EXPECT_EQ(judged("reference", words).end.exit, 1) << "it is not asked again";
 }
 
 TEST(Resume, RefusesWhatIsNotItsJournal) {
@@ -93,12 +93,12 @@ TEST(Resume, RefusesWhatIsNotItsJournal) {
     Words words = {"--resume", journal};
     words.insert(words.end(), more.begin(), more.end());
     const std::string before = text_of_file(journal);
-    const Checked c = check("reference", words);
+    const Judged c = judged("reference", words);
     EXPECT_EQ(c.end.exit, 2) << c.end.out;
     expect_contains(c.end.err, says);
     EXPECT_EQ(text_of_file(journal), before) << "a file of somebody else's stays as it is";
   };
-  ASSERT_EQ(check("reference", {"--resume", journal, "--budget", "9"}).end.exit, 0);
+  ASSERT_EQ(judged("reference", {"--resume", journal, "--budget", "9"}).end.exit, 0);
   refused({}, "it is another run's: its set_hash is ");
   refused({"--budget", "9", "--timeout", "7"}, "its timeout is 2.0, not 7.0");
   refused({"--budget", "9", "--property", "layout"}, "its properties is [], not [\"layout\"]");
@@ -134,11 +134,11 @@ TEST(Interrupt, EndsARunWithAReportThatSaysWhatIsMissing) {
 
 TEST(Shard, PartsAreTheWholeAndSaySo) {
   const Scratch scratch;
-  const Checked whole = check("reference", {});
+  const Judged whole = judged("reference", {});
   Words merge = {"report", "merge", "--output", "-"};
   int selected = 0, calls = 0;
   for (const char* part : {"1/3", "2/3", "3/3"}) {
-    const Checked c = check("reference", {"--shard", part});
+    const Judged c = judged("reference", {"--shard", part});
     EXPECT_EQ(c.end.exit, 0) << c.end.out << c.end.err;
     expect_contains(c.end.out, "SHARD " + std::string(part) + " of SUBSET (2 of ");
     EXPECT_EQ(c.report["set_hash"], whole.report["set_hash"]);
@@ -153,11 +153,11 @@ TEST(Shard, PartsAreTheWholeAndSaySo) {
   EXPECT_EQ(merged.exit, 0) << merged.err;
   EXPECT_EQ(json::parse(merged.out)["digest"], whole.report["digest"]);
   EXPECT_EQ(json::parse(merged.out)["cells"], whole.report["cells"]);
-  const Checked job = check("reference", {"--shard", "auto"},
+  const Judged job = judged("reference", {"--shard", "auto"},
                             {{"JOB_COMPLETION_INDEX", "1"}, {"LOCKSTEP_SHARDS", "3"}});
   EXPECT_EQ(job.report["part"], (json{{"number", 2}, {"of", 3}}));
-  EXPECT_EQ(check("reference", {"--shard", "auto"}).end.exit, 2);
-  const Checked empty = check("reference", {"--budget", "2", "--shard", "3/3"});
+  EXPECT_EQ(judged("reference", {"--shard", "auto"}).end.exit, 2);
+  const Judged empty = judged("reference", {"--budget", "2", "--shard", "3/3"});
   EXPECT_EQ(empty.end.exit, 3) << "a part without a case is no pass";
   expect_contains(empty.end.out, "incomplete: no case was selected");
 }
@@ -178,7 +178,7 @@ std::string expecting(std::map<std::string, std::string> members) {
 }
 
 // Judges relu alone: options given twice would add up.
-Checked of_relu(const std::string& fault, const std::string& text, const Words& more = {}) {
+Judged of_relu(const std::string& fault, const std::string& text, const Words& more = {}) {
   const Scratch scratch;
   const std::string file = scratch.path("report.json");
   Words words = {"check",
@@ -201,14 +201,14 @@ Checked of_relu(const std::string& fault, const std::string& text, const Words& 
                  "--today",
                  "2029-12-31"};
   words.insert(words.end(), more.begin(), more.end());
-  Checked c{lockstep_says(words), text_of_file(file), {}};
+  Judged c{lockstep_says(words), text_of_file(file), {}};
   c.report = json::parse(c.text, nullptr, false);
   return c;
 }
 
 TEST(Expectations, OfAllThatFailsAreKnownFailures) {
   const Words layout = {"--property", "layout"};
-  const Checked c = of_relu("throw", expecting({{"property", "'lay*'"}}), layout);
+  const Judged c = of_relu("throw", expecting({{"property", "'lay*'"}}), layout);
   EXPECT_EQ(c.end.exit, 6) << c.end.out << c.end.err;
   expect_contains(c.end.out, ", KNOWN FAILURES (60)");
   expect_contains(c.end.out, "known   it keeps state (https://example.org/7)");
@@ -219,16 +219,16 @@ TEST(Expectations, OfAllThatFailsAreKnownFailures) {
 
 TEST(Expectations, ExcuseNothingElse) {
   const Words two = {"--property", "layout,alignment"};
-  const Checked other = of_relu("throw", expecting({{"property", "'alignment'"}}), two);
+  const Judged other = of_relu("throw", expecting({{"property", "'alignment'"}}), two);
   EXPECT_EQ(other.end.exit, 1) << other.end.out << other.end.err;
   EXPECT_EQ(other.report["known"]["failed"], 0) << "each case fails otherwise, too";
   EXPECT_LT(other.end.out.find("violates layout"), other.end.out.find("violates alignment"))
       << "news come first";
   const Words layout = {"--property", "layout"};
-  const Checked crash = of_relu("segfault", expecting({{"property", "'*'"}}), layout);
+  const Judged crash = of_relu("segfault", expecting({{"property", "'*'"}}), layout);
   EXPECT_EQ(crash.end.exit, 1) << "a crash is no wrong answer";
-  const Checked known = of_relu("hang", expecting({{"property", "'*'"}, {"kind", "'timeout'"}}),
-                                {"--property", "layout", "--timeout", "0.3"});
+  const Judged known = of_relu("hang", expecting({{"property", "'*'"}, {"kind", "'timeout'"}}),
+                               {"--property", "layout", "--timeout", "0.3"});
   EXPECT_EQ(known.end.exit, 6) << known.end.out << known.end.err;
   EXPECT_GT(known.report["known"]["quarantined"], 0) << known.end.out;
 }
@@ -238,7 +238,7 @@ TEST(Expectations, ThatNoLongerHoldAreStale) {
   const auto stale = [&](const std::string& fault, std::map<std::string, std::string> members,
                          const std::string& says, const Words& more = {"--property", "layout"}) {
     members.try_emplace("property", "'layout'");
-    const Checked c = of_relu(fault, expecting(members), more);
+    const Judged c = of_relu(fault, expecting(members), more);
     EXPECT_EQ(c.end.exit, 5) << says << "\n" << c.end.out << c.end.err;
     EXPECT_EQ(c.report["verdict"], "STALE");
     expect_contains(c.end.out, says);
@@ -254,7 +254,7 @@ TEST(Expectations, ThatNoLongerHoldAreStale) {
       << "it need not show at tier 0";
   EXPECT_EQ(of_relu("none", expecting({{"operator", "'sum'"}}), layout).end.exit, 0)
       << "what was not selected is not judged";
-  const Checked expired =
+  const Judged expired =
       of_relu("throw", expecting({{"property", "'layout'"}, {"expires", "2029-12-30"}}), layout);
   EXPECT_EQ(expired.end.exit, 1) << "what expired excuses nothing, and 1 comes before 5";
 }
@@ -275,7 +275,7 @@ TEST(Expectations, AreReadWithAPlaceForWhatIsWrong) {
       {expecting({{"reason", "7"}}), "'reason' must be a text"},
       {expecting({{"owner", "'me'"}}), "'owner' is no key of an entry"}};
   for (const auto& [text, says] : rows) {
-    const Checked c = of_relu("none", text);
+    const Judged c = of_relu("none", text);
     EXPECT_EQ(c.end.exit, 2) << text << c.end.out;
     expect_contains(c.end.err, says);
   }
