@@ -135,14 +135,20 @@ class Page:
             if isinstance(part, tuple):
                 name, text = part
                 language = LANGUAGES[pathlib.Path(name).suffix]
-                fence = f"```{{code-block}} {language}\n:caption: {name}"
-                texts.append(f"{fence}\n\n{text.rstrip()}\n```")
+                opening = f"{{code-block}} {language}\n:caption: {name}\n\n"
+                texts.append(fenced(opening, text.rstrip()))
             elif isinstance(part, list):
                 shown = "\n".join(filter(None, (screen(command) for command in part)))
-                texts.append(f"```console\n{shown}\n```")
+                texts.append(fenced("console\n", shown))
             else:
                 texts.append(part)
         return "".join(texts)
+
+
+def fenced(opening: str, text: str) -> str:
+    """The text as a fence; what is fenced in it stays text, for its own fence is longer."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{opening}{text}\n{fence}"
 
 
 def screen(command: Command) -> str:

@@ -196,6 +196,16 @@ class Sessions(unittest.TestCase):
         self.assertNotIn("~", text)
         self.assertNotIn("= 1", text)
 
+    def test_keeps_fences_that_commands_print_as_text(self):
+        page = self.run_page("""\
+            ```run
+            $ printf '```text\\n### no heading\\n```\\n'
+            ```
+            After.""")
+        lines = page.rendered().splitlines()
+        self.assertEqual("````console", lines[0])
+        self.assertEqual(["```text", "### no heading", "```", "````", "After."], lines[2:])
+
     def test_refuses_a_broken_promise(self):
         for body, why in (
             ("$ false", "promised status 0, ended with 1"),
