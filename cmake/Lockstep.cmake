@@ -39,6 +39,10 @@ macro(lockstep_configure_toolchain)
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
+  # A message names a file by its place in the tree, wherever that was built; a compiler cache then
+  # knows the files of a copy, too.
+  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fmacro-prefix-map=${LOCKSTEP_ROOT}/=>)
+
   if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
     add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-Wall> $<$<COMPILE_LANGUAGE:C,CXX>:-Wextra>
