@@ -58,7 +58,7 @@ class Tidy(unittest.TestCase):
             compiled = [unit]
         for path in compiled:
             name = path.stem
-            command = f"g++ -std=c++20 -o {name}.o -c {path}"
+            command = f"g++ -std=c++20 -Iinclude -o {name}.o -c {path}"
             commands.append({"directory": str(self.build), "file": str(path), "command": command})
         (self.build / "compile_commands.json").write_text(json.dumps(commands))
         runs = self.root / "runs"
@@ -98,6 +98,18 @@ class Tidy(unittest.TestCase):
         self.tidy(a="int a;", b="int b;")
         status, _, runs = self.tidy(a="int a;", b="int BAD;")
         self.assertEqual((status, runs), (1, ["b.cc"]))
+
+    def test_a_changed_header_is_a_changed_unit(self):
+        headers = self.build / "include"
+        headers.mkdir()
+        (headers / "far.h").write_text("")
+        (headers / "near.h").write_text("#if 0\n# include <far.h>\n#endif\n")
+        sources = {"a": '#include "near.h"', "b": "int b;"}
+        self.tidy(**sources)
+        for change in (headers / "far.h", self.root / "near.h"):
+            self.assertEqual(self.tidy(**sources)[2], [])
+            change.write_text("int changed;\n")
+            self.assertEqual(self.tidy(**sources)[2], ["a.cc"], change)
 
     def test_sources_that_are_compiled_as_one_are_units_of_their_own(self):
         status, output, _ = self.tidy(unity=True, a="int a;", b="int BAD;", c="int c;")

@@ -3,9 +3,9 @@
 
 usage: tidy.py CLANG_TIDY ROOT BUILD [JOBS]
 
-A translation unit is clean until something changes that clang-tidy reads: its preprocessed text
-with comments (they carry NOLINT), its command, the configuration or the tool. The hash of all of
-that is the name of an empty file in BUILD/tidy. The units generated from one template differ in
+A translation unit is clean until something changes that clang-tidy reads: its text and that of all
+it can include, its command, the configuration or the tool. The hash of all of that is the name of
+an empty file in BUILD/tidy. The units generated from one template differ in
 one name and one header. Each operator's header is read in its unit of the specification, so of
 every other template the first unit is enough.
 
@@ -24,6 +24,8 @@ import re
 import shlex
 import subprocess
 import sys
+
+from headers import Headers
 
 JOINED_MAX = 24
 COLLISIONS = ("--checks=-*,misc-static-assert", "--extra-arg=-ferror-limit=0")
@@ -65,12 +67,9 @@ def flags_of(command: str):
     return tuple(words)
 
 
-def stamp_of(salt: bytes, build: pathlib.Path, unit) -> pathlib.Path:
-    """The file that says that a unit is clean: a hash of the text that the compiler sees."""
-    path, directory, flags = unit
-    command = [*flags, "-E", "-C", "-P", str(path)]
-    text = subprocess.run(command, cwd=directory, check=True, capture_output=True).stdout
-    key = hashlib.sha256(salt + "\0".join(command).encode() + text).hexdigest()
+def stamp_of(salt: bytes, build: pathlib.Path, headers: Headers, unit) -> pathlib.Path:
+    """The file that says that a unit is clean."""
+    key = hashlib.sha256(salt + "\0".join(unit[2]).encode() + headers.hash_of(*unit)).hexdigest()
     return build / "tidy" / key
 
 
@@ -152,11 +151,11 @@ def main() -> int:
     version = subprocess.run([tool, "--version"], check=True, capture_output=True).stdout
     salt = version + (root / ".clang-tidy").read_bytes()
     (build / "tidy").mkdir(exist_ok=True)
-    units = read_units(root, build)
+    units, headers = read_units(root, build), Headers()
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        stamps = pool.map(lambda unit: stamp_of(salt, build, unit), units)
-        unknown = [(unit, stamp) for unit, stamp in zip(units, stamps) if not stamp.exists()]
+        stamps = [(unit, stamp_of(salt, build, headers, unit)) for unit in units]
+        unknown = [(unit, stamp) for unit, stamp in stamps if not stamp.exists()]
         runs = [pool.submit(check, tool, build, *group) for group in join(unknown, JOINED_MAX)]
         for run in runs:
             for output in run.result():
