@@ -100,6 +100,25 @@ TEST(Program, LoadingAndSavingParametersIsTimedBesideTheMachine) {
   EXPECT_EQ(results_of(judge::text_of_file(scratch.path("s.json"))).rows.size(), 1U) << one.out;
 }
 
+TEST(Program, ArraysAndThePoolAreTimedByTheCall) {
+  const Scratch scratch;
+  const Ended e = bench({"array", "pool/1mb", "--json", scratch.path("r.json")});
+  ASSERT_EQ(e.exit, 0) << e.out << e.err;
+  const Results results = results_of(judge::text_of_file(scratch.path("r.json")));
+  ASSERT_EQ(results.rows.size(), 3U);
+  for (const std::size_t k : {0, 1}) {
+    EXPECT_EQ(results.rows[k].id(), k == 0 ? "array/retain" : "array/view");
+    EXPECT_EQ(results.rows[k].unit, "call");
+    EXPECT_GT(results.rows[k].time.median_ns, 0);
+    EXPECT_LT(results.rows[k].time.median_ns, 10'000) << "of a thousand calls";
+  }
+  EXPECT_EQ(results.rows[2].id(), "pool/1mb");
+  EXPECT_EQ(results.rows[2].units, 1'000'000);
+  ASSERT_EQ(results.rows[2].peers.size(), 1U);
+  EXPECT_EQ(results.rows[2].peers[0].name, "fresh pages");
+  EXPECT_GT(results.rows[2].peers[0].time.median_ns, 0);
+}
+
 TEST(Program, ASlowerRunFailsTheComparison) {
   const Scratch scratch;
   const std::string old = scratch.path("old.json");

@@ -7,7 +7,7 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr i64 kChunk = i64{1} << 22;
+constexpr i64 kChunk = i64{1} << 19;  // elements of a call: all of its copies stay in a cache
 constexpr i64 kNarrow = 32;  // values of an attribute that are all taken
 
 std::vector<i64> choices(const AttrInfo& f) {

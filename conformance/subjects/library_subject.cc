@@ -298,6 +298,7 @@ class LibrarySubject : public Subject {
   // The values of an output; what else changed in its memory is noted.
   static std::vector<i32> collect(Placed& p, std::size_t k, Answer& a) {
     std::vector<i32> values;
+    values.reserve(static_cast<std::size_t>(volume(p.type.shape)));
     i32* e = p.elements();
     i32* old = reinterpret_cast<i32*>(p.before.data()) + (e - reinterpret_cast<i32*>(p.slot.begin));
     for_each_address(p.type, p.at, [&](i64 at) {

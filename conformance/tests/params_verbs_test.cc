@@ -116,6 +116,7 @@ TEST(ParamsVerbs, ConvertToAnArchiveAndBackIsTheIdentity) {
     const std::string file = kGolden + name + ".params";
     const Ended e = params({"convert", file, archive});
     EXPECT_EQ(e.exit, 0) << e.err;
+    EXPECT_EQ(text_of_file(archive).substr(0, 2), "PK") << "an archive is a zip file";
     EXPECT_EQ(params({"diff", file, archive}).exit, 0) << name;
     EXPECT_EQ(params({"convert", archive, back}).exit, 0);
     EXPECT_EQ(text_of_file(back), text_of_file(file)) << name;
