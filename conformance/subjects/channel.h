@@ -28,6 +28,7 @@ struct Question {
   Slot slot[kMaxSlots];  ///< inputs, then outputs, of each caller in turn
 
   int tensors() const { return in_count + out_count; }  ///< of one caller
+  std::ptrdiff_t first(int caller) const { return std::ptrdiff_t{caller} * tensors(); }
 };
 
 /// How a worker's answer is coded. `died` is never written: it is what the judge finds otherwise.

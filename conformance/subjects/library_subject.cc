@@ -159,7 +159,7 @@ class LibrarySubject : public Subject {
     q.callers = static_cast<int>(callers.size());
     std::vector<Tensors> all;
     for (std::size_t k = 0; k < callers.size(); ++k)
-      all.push_back(lay_call(q.slot + static_cast<int>(k) * q.tensors(), c, *callers[k], out, run));
+      all.push_back(lay_call(q.slot + q.first(static_cast<int>(k)), c, *callers[k], out, run));
     Answer answer = ask();
     for (const Tensors& t : all) {
       explain_fault(answer, t.in, "input");

@@ -159,7 +159,7 @@ class Staging {
     return LS_OK;
   }
   /// The tensors of one caller.
-  char* const* data(int caller = 0) const { return data_.data() + caller * q_.tensors(); }
+  char* const* data(int caller = 0) const { return data_.data() + q_.first(caller); }
 
  private:
   const ls_api& api_;
@@ -264,7 +264,7 @@ void run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch_by
     at_once(q.callers, [&](int k) {
       // On a device the rounds follow each other on a stream, and only its last is seen.
       for (int round = 0; round < kRounds; ++round)
-        execute(k).note(q.slot + k * q.tensors() + q.in_count, q.out_count);
+        execute(k).note(q.slot + q.first(k) + q.in_count, q.out_count);
     });
   for (Caller& c : callers) c.wait();
   for (const Caller& c : callers) r.unsteady = r.unsteady || c.unsteady();

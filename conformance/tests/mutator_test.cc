@@ -93,7 +93,7 @@ class SourceCampaign : public testing::Test {
              {"-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"},
              {"toy"},
              {"toy"},
-             [this](const std::string& build) -> std::vector<MutantTest> {
+             [](const std::string& build) -> std::vector<MutantTest> {
                const std::string toy = build + "/toy";
                return {{"few", {toy, "1"}}, {"many", {"sh", "-c", "! " + toy + " 1 2 3 4"}}};
              }};

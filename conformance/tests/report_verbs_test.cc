@@ -22,7 +22,7 @@ Ended says(Words words, const Words& more = {}) {
 
 // The report of a backend, as a file.
 std::string report(const Scratch& scratch, const std::string& backend, const Words& more = {}) {
-  const std::string file = scratch.path(backend + std::to_string(more.size()) + ".json");
+  std::string file = scratch.path(backend + std::to_string(more.size()) + ".json");
   Words words = kSmall;
   words.insert(words.end(), more.begin(), more.end());
   says({"check", backend, "--no-shrink", "--json", file}, words);

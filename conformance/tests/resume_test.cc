@@ -163,7 +163,7 @@ TEST(Shard, PartsAreTheWholeAndSaySo) {
 }
 
 // A file of one expectation, the members of which may be replaced.
-std::string expecting(std::map<std::string, std::string> members) {
+std::string expecting(const std::map<std::string, std::string>& members) {
   std::map<std::string, std::string> all = {{"operator", "'relu'"},
                                             {"property", "'deterministic'"},
                                             {"kind", "'fail'"},
