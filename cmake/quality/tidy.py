@@ -10,9 +10,8 @@ one name and one header. Each operator's header is read in its unit of the speci
 every other template the first unit is enough.
 
 Most of the time goes into the headers that units share, so units whose flags agree are checked
-joined, as one unit. Where that finds anything the halves are checked, and so on down to single
-units. Those whose names collide with others' are seen by a single check, in a fraction of the time,
-and checked apart.
+joined, as one unit. Where that finds anything (what units define may also collide), the units that
+it names are checked alone and the others joined; where it names none, each half is.
 """
 
 import concurrent.futures
@@ -28,7 +27,6 @@ import sys
 from headers import Headers
 
 JOINED_MAX = 24
-COLLISIONS = ("--checks=-*,misc-static-assert", "--extra-arg=-ferror-limit=0")
 
 
 def read_units(root: pathlib.Path, build: pathlib.Path):
@@ -89,39 +87,44 @@ def join(units, chunk_max: int):
         pool[1].update(macros)
         pool[2].append((unit, stamp))
     for others, macros, members in pools:
-        for at in range(0, len(members), chunk_max):
-            yield [*others, *macros.values()], members[at : at + chunk_max]
+        for chunk in chunks_of(members, chunk_max):
+            yield [*others, *macros.values()], chunk
 
 
-def run_tidy(tool: str, directory: str, flags, path: pathlib.Path, *options):
-    """(status, output) of clang-tidy over one source."""
-    command = [tool, "--quiet", "--warnings-as-errors=*", *options, str(path), "--", *flags[1:]]
-    run = subprocess.run(command, cwd=directory, check=False, capture_output=True, text=True)
-    return run.returncode, run.stdout
+def chunks_of(members, chunk_max: int):
+    """The members in chunks. Files of one name define the same and never stand together."""
+    chunks = []
+    for member in members:
+        name = member[0][0].name
+        for chunk, names in chunks:
+            if len(chunk) < chunk_max and name not in names:
+                break
+        else:
+            chunk, names = [], set()
+            chunks.append((chunk, names))
+        chunk.append(member)
+        names.add(name)
+    return [chunk for chunk, _ in chunks]
 
 
-def without_collisions(tool: str, flags, path: pathlib.Path, group):
-    """(units that compile joined as `path` joins the group, the others of the group)."""
-    status, output = run_tidy(tool, group[0][0][1], flags, path, *COLLISIONS)
-    wrong = set(re.findall(r"^(.+?):\d+:\d+: error: ", output, re.M))
-    apart = [member for member in group if str(member[0][0]) in wrong]
-    if status and not apart:
-        apart = group[len(group) // 2 :]
-    return [member for member in group if member not in apart], apart
-
-
-def check(tool: str, build: pathlib.Path, flags, group):
+def check(tool, build: pathlib.Path, flags, group):
     """The output of every unit of a group with findings; the others are stamped as clean."""
-    if len(group) == 1:
-        return check_joined(tool, flags, group[0][0][0], group)
-    path = joined(build, group)
-    together, apart = without_collisions(tool, flags, path, group)
-    if apart:
-        return check(tool, build, flags, together) + check(tool, build, flags, apart)
-    if not check_joined(tool, flags, path, group):
+    path = group[0][0][0] if len(group) == 1 else joined(build, group)
+    directory = group[0][0][1]
+    command = [*tool, "--quiet", "--warnings-as-errors=*", str(path), "--", *flags[1:]]
+    run = subprocess.run(command, cwd=directory, check=False, capture_output=True, text=True)
+    if not run.returncode:
+        for _, stamp in group:
+            stamp.touch()
         return []
-    half = len(group) // 2
-    return check(tool, build, flags, group[:half]) + check(tool, build, flags, group[half:])
+    if len(group) == 1:
+        return [f"{path}:\n{run.stdout}"]
+    wrong = set(re.findall(r"^(.+?):\d+:\d+: error: ", run.stdout, re.M))
+    alone = [[member] for member in group if str(member[0][0]) in wrong]
+    others = [member for member in group if [member] not in alone]
+    half = 0 if alone else len(group) // 2
+    parts = [part for part in (*alone, others[:half], others[half:]) if part]
+    return [output for part in parts for output in check(tool, build, flags, part)]
 
 
 def joined(build: pathlib.Path, group) -> pathlib.Path:
@@ -132,23 +135,15 @@ def joined(build: pathlib.Path, group) -> pathlib.Path:
     return path
 
 
-def check_joined(tool: str, flags, path: pathlib.Path, group):
-    """The output of the tool if it finds anything; else the group is stamped as clean."""
-    status, output = run_tidy(tool, group[0][0][1], flags, path)
-    if status:
-        return [f"{path}:\n{output}"]
-    for _, stamp in group:
-        stamp.touch()
-    return []
-
-
 def main() -> int:
     if len(sys.argv) not in (4, 5):
         print(__doc__, file=sys.stderr)
         return 2
-    tool, root, build = sys.argv[1], *(pathlib.Path(p).resolve() for p in sys.argv[2:4])
+    root, build = (pathlib.Path(p).resolve() for p in sys.argv[2:4])
+    # The rules of this tree, wherever a joined unit lies.
+    tool = [sys.argv[1], f"--config-file={root / '.clang-tidy'}"]
     jobs = int(sys.argv[4]) if len(sys.argv) == 5 else len(os.sched_getaffinity(0))
-    version = subprocess.run([tool, "--version"], check=True, capture_output=True).stdout
+    version = subprocess.run([*tool, "--version"], check=True, capture_output=True).stdout
     salt = version + (root / ".clang-tidy").read_bytes()
     (build / "tidy").mkdir(exist_ok=True)
     units, headers = read_units(root, build), Headers()
