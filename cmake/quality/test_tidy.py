@@ -18,16 +18,18 @@ import pathlib, re, sys
 if "--version" in sys.argv:
     sys.exit(print("fake 1"))
 path = pathlib.Path(next(a for a in sys.argv[1:] if a.endswith(".cc")))
-with open(pathlib.Path(__file__).with_name("runs"), "a") as runs:
-    runs.write(f"{path.name}\\n")
+only_collisions = any(a.startswith("--checks=") for a in sys.argv)
+if not only_collisions:
+    with open(pathlib.Path(__file__).with_name("runs"), "a") as runs:
+        runs.write(f"{path.name}\\n")
 if f"--config-file={pathlib.Path(__file__).with_name('.clang-tidy')}" not in sys.argv:
     sys.exit(0)
 found, once = [], False
 for name in re.findall(r'#include "(.*[.]cc)"', path.read_text()) or [path]:
     text = pathlib.Path(name).read_text()
-    if "BAD" in text or "TWICE" in text and once:
+    if "BAD" in text and not only_collisions or "TWICE" in text and once:
         found.append(f"{name}:1:5: error: bad")
-    if "HEADER" in text:
+    if "HEADER" in text and not only_collisions:
         found.append("a.h:1:5: error: bad")
     once = once or "TWICE" in text
 print("\\n".join(found))
@@ -78,7 +80,7 @@ class Tidy(unittest.TestCase):
 
     def test_only_the_bad_one_is_named(self):
         status, output, runs = self.tidy(a="int a;", b="int BAD;", c="int c;", d="int d;")
-        self.assertEqual((status, len(runs)), (1, 3), "for all, b, and the others")
+        self.assertEqual((status, len(runs)), (1, 3), "for all, b and the others")
         self.assertIn(f"{self.root}/b.cc:", output)
         for clean in "acd":
             self.assertNotIn(f"/{clean}.cc:", output)
@@ -96,7 +98,7 @@ class Tidy(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn(f"{self.root}/d.cc:", output)
         self.assertIn("4 units, 0 known to be clean, 1 with findings", output)
-        self.assertEqual(len(runs), 4, "for all, c, d, and the others")
+        self.assertEqual(len(runs), 4, "for a, b and d; d; a and b; c")
 
     def test_files_of_one_name_are_not_joined(self):
         (self.root / "sub").mkdir()

@@ -103,7 +103,7 @@ std::string c_string(const std::string& text) {
 }
 
 // A tensor on its way into files: "input 0" is input_0.npy.
-struct Named {
+struct TensorFile {
   std::string name;
   Shape shape;
   std::span<const i32> data;
@@ -143,7 +143,7 @@ class Bundle {
     put("call.jsonl",
         write_request(trial_.item->call, inputs_, "\"" + trial_.item->id + "\"") + "\n");
     if (!trial_.item->runs()) return;
-    for (const Named& t : tensors_) {
+    for (const TensorFile& t : tensors_) {
       put(t.stem() + ".npy", npy(t));
       put(t.stem() + ".memh", words(t));
     }
@@ -165,7 +165,7 @@ class Bundle {
   void put(const std::string& file, const std::string& text) const {
     write_file((directory_ / file).string(), text);
   }
-  static std::string npy(const Named& t) {
+  static std::string npy(const TensorFile& t) {
     const std::vector<i64> shape(t.shape.begin(), t.shape.end());
     std::string file = params::npz::npy_header({.code = 0, .bits = 32}, shape);
     for (const i32 v : t.data)
@@ -174,7 +174,7 @@ class Bundle {
     return file;
   }
   // As Verilog's $readmemh reads them.
-  static std::string words(const Named& t) {
+  static std::string words(const TensorFile& t) {
     std::string file =
         fmt::format("// {}, shape {}, row by row\n", t.name, fmt::join(t.shape, "x"));
     for (const i32 v : t.data) file += fmt::format("{:08x}\n", static_cast<std::uint32_t>(v));
@@ -193,7 +193,7 @@ class Bundle {
         "  int64_t count;\n  const int32_t *data;\n}};\n",
         c_string(trial_.item->id), c_string(answer_text()), answered() ? 1 : 0, inputs_.size(),
         trial_.expected.size());
-    for (const Named& t : tensors_) {
+    for (const TensorFile& t : tensors_) {
       h += fmt::format("\nstatic const int64_t {}_shape[] = {{{}}};\n", t.stem(),
                        fmt::join(t.shape, ", "));
       h += fmt::format("static const int32_t {}[] = {{", t.stem());
@@ -207,7 +207,7 @@ class Bundle {
   }
   std::string table(const std::string& name, const std::string& role) const {
     std::string rows;
-    for (const Named& t : tensors_)
+    for (const TensorFile& t : tensors_)
       if (t.name.starts_with(role + " "))
         rows += fmt::format("    {{\"{}\", {}, {}_shape, {}, {}}},\n", t.name, t.shape.size,
                             t.stem(), t.data.size(), t.stem());
@@ -218,7 +218,7 @@ class Bundle {
                        "call.jsonl     the call, for `lockstep eval`\n";
     if (!trial_.item->runs())
       return text + "\nThe call is illegal: it must be refused with " + trial_.item->label + ".\n";
-    for (const Named& t : tensors_)
+    for (const TensorFile& t : tensors_)
       text += fmt::format("{:<14} {} of shape {}: NumPy, and hexadecimal words in {}.memh\n",
                           t.stem() + ".npy", t.name, fmt::join(t.shape, "x"), t.stem());
     text += "case.h         all of them as C arrays\n";
@@ -231,7 +231,7 @@ class Bundle {
   std::vector<Tensor> inputs_;
   const Answer* answer_ = nullptr;
   std::string when_;
-  std::vector<Named> tensors_;
+  std::vector<TensorFile> tensors_;
   i64 elements_ = 0;
 };
 

@@ -15,8 +15,6 @@
 namespace lockstep::judge {
 namespace {
 
-using Kind = Answer::Kind;
-
 // Long enough for a loaded machine where an answer comes, short where none does.
 Limits limits(double start_s = 20, double timeout_s = 20) {
   Limits l;
@@ -66,25 +64,25 @@ TEST(Exec, PutsIllegalCalls) {
   Case c = relu_of(2);
   c.in[0].shape = {0};
   const Answer a = s->refuse(c);
-  EXPECT_EQ(a.kind, Kind::logic_error);
+  EXPECT_EQ(a.kind, Answer::Kind::logic_error);
   EXPECT_EQ(a.label, "input.extent");
 }
 
 TEST(Exec, NamesWhatIsNoBackend) {
   const Answer ended = ask("true");
-  EXPECT_EQ(ended.kind, Kind::crashed);
+  EXPECT_EQ(ended.kind, Answer::Kind::crashed);
   EXPECT_EQ(ended.message, "exited with status 0 before answering");
   const Answer echo = ask("cat");
-  EXPECT_EQ(echo.kind, Kind::protocol);
+  EXPECT_EQ(echo.kind, Answer::Kind::protocol);
   expect_contains(echo.message, "'op' is no key of a line");
   const Answer flood = ask("yes");
-  EXPECT_EQ(flood.kind, Kind::protocol);
+  EXPECT_EQ(flood.kind, Answer::Kind::protocol);
   EXPECT_EQ(flood.message, "an answer that is none (not JSON at byte 1: a value is missing): 'y'");
   const Answer silent = ask("sleep 999", 0.2);
-  EXPECT_EQ(silent.kind, Kind::timed_out);
+  EXPECT_EQ(silent.kind, Answer::Kind::timed_out);
   expect_contains(silent.message, "no answer in time");
   const Answer missing = ask("no_such_program_anywhere");
-  EXPECT_EQ(missing.kind, Kind::crashed);
+  EXPECT_EQ(missing.kind, Answer::Kind::crashed);
   expect_contains(missing.message, "exited with status 127 before answering; its last words: ");
   expect_contains(missing.message, "not found");
 }
@@ -104,7 +102,7 @@ TEST(Exec, GoesOnWithAFreshProcessAfterACrash) {
     expect_right(*s, relu_of(3));
     expect_right(*s, relu_of(4));
     const Answer a = ask(*s, relu_of(5));
-    EXPECT_EQ(a.kind, Kind::crashed);
+    EXPECT_EQ(a.kind, Answer::Kind::crashed);
     expect_contains(a.message, "before answering; its last words: 'the third law is broken'");
   }
 }
@@ -113,7 +111,7 @@ TEST(Exec, GoesOnWithAFreshProcessAfterAHang) {
   const auto s = open_exec("eval_reference hang-after 1", limits(20, 0.2));
   for (int round = 0; round < 3; ++round) {
     expect_right(*s, relu_of(3));
-    EXPECT_EQ(ask(*s, relu_of(4)).kind, Kind::timed_out);
+    EXPECT_EQ(ask(*s, relu_of(4)).kind, Answer::Kind::timed_out);
   }
 }
 
@@ -124,7 +122,7 @@ TEST(Exec, GoesOnWithAFreshProcessAfterNonsense) {
       limits());
   expect_right(*s, relu_of(3));
   const Answer a = ask(*s, relu_of(4));
-  EXPECT_EQ(a.kind, Kind::protocol);
+  EXPECT_EQ(a.kind, Answer::Kind::protocol);
   expect_contains(a.message, "id is 1 instead of 2");
   expect_right(*s, relu_of(5));
 }
@@ -134,13 +132,13 @@ TEST(Exec, RefusesAnswersBesideTheOneAskedFor) {
       R"({\"id\":1,\"status\":\"ok\",\"out\":[{\"shape\":[2],\"prec\":8,\"data\":[0,0]}]})";
   EXPECT_TRUE(ask("read x; echo \"" + answer + "\"; read x").ok());
   const Answer two = ask("read x; printf \"" + answer + "\\n" + answer + "\\n\"; read x");
-  EXPECT_EQ(two.kind, Kind::protocol);
+  EXPECT_EQ(two.kind, Answer::Kind::protocol);
   expect_contains(two.message, "more than one answer");
   // More than a pipe holds is still unread when the answer comes.
   const auto early = open_exec("echo \"" + answer + "\"; sleep 999", limits());
-  EXPECT_EQ(ask(*early, relu_of(1 << 20)).kind, Kind::protocol);
+  EXPECT_EQ(ask(*early, relu_of(1 << 20)).kind, Answer::Kind::protocol);
   const Answer none = ask("read x; echo '{\"id\":1,\"status\":\"ok\",\"out\":[]}'; read x");
-  EXPECT_EQ(none.kind, Kind::protocol);
+  EXPECT_EQ(none.kind, Answer::Kind::protocol);
   EXPECT_EQ(none.message, "an answer with 0 outputs instead of 1");
 }
 
@@ -150,12 +148,12 @@ TEST(Exec, NeverBlocksHoweverMuchBothSidesSay) {
   expect_right(*s, relu_of(1));
   // It fills its own output before it reads a call that is larger than any pipe.
   const auto c = open_exec("head -c 3000000 /dev/zero | tr '\\0' x; cat", limits());
-  EXPECT_EQ(ask(*c, relu_of(1 << 20)).kind, Kind::protocol);
+  EXPECT_EQ(ask(*c, relu_of(1 << 20)).kind, Answer::Kind::protocol);
 }
 
 TEST(Exec, LimitsTheLengthOfAnAnswer) {
   const Answer a = ask("tr '\\0' x < /dev/zero");
-  EXPECT_EQ(a.kind, Kind::protocol);
+  EXPECT_EQ(a.kind, Answer::Kind::protocol);
   expect_contains(a.message, "an answer of more than 67108928 bytes, beginning 'xxxx");
 }
 
@@ -164,7 +162,7 @@ TEST(Exec, GivesUpOnACommandThatNeverAnswers) {
   const auto s = open_exec("sleep 999", limits(0.2));
   for (int i = 0; i < 1000; ++i) {
     const Answer a = ask(*s, relu_of(1));
-    ASSERT_EQ(a.kind, Kind::timed_out);
+    ASSERT_EQ(a.kind, Answer::Kind::timed_out);
     if (i > 0) expect_contains(a.message, "not started again");
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
@@ -173,7 +171,7 @@ TEST(Exec, GivesUpOnACommandThatNeverAnswers) {
 TEST(Exec, KeepsTryingACommandThatCrashesOnSomeCalls) {
   const auto s = open_exec(
       "read x; case $x in *[[]3[]]*) printf '%s\\n' \"$x\" | eval_reference;; esac", limits());
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(ask(*s, relu_of(2)).kind, Kind::crashed);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(ask(*s, relu_of(2)).kind, Answer::Kind::crashed);
   expect_right(*s, relu_of(3));
 }
 

@@ -138,7 +138,7 @@ inline TestCall filled(const OpInfo& op, const Drawn& drawn, Draw& draw) {
 /// An opened backend.
 class Subject {
  public:
-  explicit Subject(std::vector<ls_text> options = {}) {
+  explicit Subject(const std::vector<ls_text>& options = {}) {
     ls_status status{sizeof status, 0, {}, {}};
     const auto n = static_cast<uint32_t>(options.size());
     code = api->open(options.data(), n, &self, &status);
