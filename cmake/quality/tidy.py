@@ -27,7 +27,7 @@ import sys
 
 from headers import Headers
 
-JOINED_MAX = 24
+JOINED_MAX = 48
 COLLISIONS = ("--checks=-*,misc-static-assert", "--extra-arg=-ferror-limit=0")
 
 
