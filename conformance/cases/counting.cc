@@ -8,7 +8,7 @@ namespace lockstep::judge {
 namespace {
 
 constexpr i64 kChunk = i64{1} << 19;  // elements of a call: all of its copies stay in a cache
-constexpr i64 kNarrow = 32;  // values of an attribute that are all taken
+constexpr i64 kNarrow = 32;           // values of an attribute that are all taken
 
 std::vector<i64> choices(const AttrInfo& f) {
   std::vector<i64> all;
