@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "conformance/expectations.h"
+#include "conformance/golden/vectors.h"
 #include "conformance/property.h"
 #include "conformance/reports/commands.h"
 #include "conformance/reports/environment.h"
@@ -180,13 +181,24 @@ std::vector<std::string> ids_of(const std::vector<Item>& items) {
   return ids;
 }
 
-// Everything that decides a result; what is the same in two runs makes them one.
-nlohmann::ordered_json identity(const Report& r, const Selection& s, const Conduct& c) {
-  return {{"judge", LOCKSTEP_VERSION},           {"backend", r.backend},
-          {"file_sha256", file_hash(r.backend)}, {"options", c.limits.set},
-          {"timeout", c.limits.timeout_s},       {"start_timeout", c.limits.start_s},
-          {"memory_gib", c.limits.memory_gib},   {"set_hash", r.set_hash},
-          {"part", {r.part.number, r.part.of}},  {"properties", s.properties}};
+// Everything that decides a result; what is the same in two runs makes them one. The manifest says
+// which kernels can run on this machine.
+nlohmann::ordered_json identity(const Report& r, const Selection& s, const Conduct& c,
+                                const std::vector<Item>& items) {
+  const bool golden =
+      std::any_of(items.begin(), items.end(), [](const Item& i) { return i.what == Item::vector; });
+  return {{"judge", LOCKSTEP_VERSION},
+          {"backend", r.backend},
+          {"file_sha256", file_hash(r.backend)},
+          {"manifest_sha256", r.manifest_hash},
+          {"options", c.limits.set},
+          {"timeout", c.limits.timeout_s},
+          {"start_timeout", c.limits.start_s},
+          {"memory_gib", c.limits.memory_gib},
+          {"set_hash", r.set_hash},
+          {"vectors_sha256", golden ? vectors_hash(s.vectors) : ""},
+          {"part", {r.part.number, r.part.of}},
+          {"properties", s.properties}};
 }
 
 int jobs_of(const Conduct& c) {
@@ -290,7 +302,7 @@ Report judge(const std::string& backend, const Selection& selection, const std::
 
   std::unique_ptr<Journal> journal;
   if (!conduct.journal.empty())
-    journal = std::make_unique<Journal>(conduct.journal, identity(r, selection, conduct),
+    journal = std::make_unique<Journal>(conduct.journal, identity(r, selection, conduct, items),
                                         jobs_of(conduct), put.size());
   i64 done = 0, failed = 0;
   std::vector<bool> seen(put.size());

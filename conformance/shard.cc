@@ -274,8 +274,9 @@ class Collector {
       std::vector<pollfd> fds;
       for (const Child& c : children_) fds.push_back({c.done ? -1 : c.fd, POLLIN, 0});
       if (poll(fds.data(), fds.size(), kPatienceMs) < 0) continue;
+      // What is told after an interrupt may be its own doing.
       for (std::size_t k = 0; k < fds.size(); ++k)
-        if (fds[k].revents) read_from(children_[k]);
+        if (fds[k].revents && !interrupted()) read_from(children_[k]);
     }
     for (auto at = waiting_.begin(); !enough_ && at != waiting_.end(); ++at)
       enough_ = !take_(at->first, at->second);

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <stdexcept>
+#include <thread>
 
 namespace lockstep::judge {
 namespace {
@@ -22,6 +23,16 @@ std::string ending(int status) {
   const char* name = sigabbrev_np(WTERMSIG(status));
   return "was killed by SIG" + std::string(name ? name : std::to_string(WTERMSIG(status)).c_str());
 }
+
+// Whether a process was ended as others end one, or its shell says so. Who ends a whole job, as
+// schedulers do, may reach the backend before the judge.
+bool ended_by_others(int status) {
+  const int s = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
+  return s == SIGKILL || s == SIGTERM || s == SIGINT || s == SIGHUP;
+}
+
+// Until the judge has been reached, too; had it not, this death is the backend's own.
+constexpr std::chrono::milliseconds kReach{500};
 
 // Larger than any output; a program gone wrong fills no disk.
 constexpr rlim_t kLogBytes = rlim_t{1} << 30;
@@ -79,6 +90,7 @@ std::string reap_process(pid_t pid) {
     int status = 0;
     if (waitpid(pid, &status, WNOHANG) == pid) {
       kill(-pid, SIGKILL);
+      if (ended_by_others(status)) std::this_thread::sleep_for(kReach);
       return ending(status);
     }
     usleep(1000);

@@ -27,6 +27,7 @@ bool readable_within(int fd, double seconds);
 std::string end_process(pid_t pid);
 
 /// The same for a process that has closed its end already: gives it a moment to end by itself.
+/// Where somebody else has ended it, this process gets a moment to be ended as well.
 std::string reap_process(pid_t pid);
 
 /// Runs a command, in a process group of its own that ends with it, for at most so many seconds.

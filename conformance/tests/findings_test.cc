@@ -16,7 +16,7 @@ class Findings : public testing::Test {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(build_directory() / "lib" / "lockstep" / "onednn.so"))
-      GTEST_SKIP() << "not run: this build has no oneDNN";
+      GTEST_SKIP() << "this build has no oneDNN";
   }
   static json judged(const std::string& op) {
     const Ended e = lockstep_says({"check",

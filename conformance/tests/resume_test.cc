@@ -33,13 +33,6 @@ Judged judged(const std::string& backend, const Words& more, const Variables& en
   return c;
 }
 
-Words lines_of(const std::string& text) {
-  Words lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
 std::string first_lines(const Words& lines, std::size_t n) {
   std::string text;
   for (std::size_t k = 0; k < n; ++k) text += lines[k] + "\n";
@@ -103,6 +96,11 @@ TEST(Resume, RefusesWhatIsNotItsJournal) {
   refused({"--budget", "9", "--timeout", "7"}, "its timeout is 2.0, not 7.0");
   refused({"--budget", "9", "--property", "layout"}, "its properties is [], not [\"layout\"]");
   const std::string good = text_of_file(journal);
+  // As of a machine that cannot run the same kernels.
+  const std::size_t manifest = good.find("\"manifest_sha256\":\"");
+  ASSERT_NE(manifest, std::string::npos);
+  scratch.write("journal", std::string(good).replace(manifest + 19, 4, "0000"));
+  refused({"--budget", "9"}, "its manifest_sha256 is \"0000");
   scratch.write("journal", good + good.substr(good.find('\n') + 1));
   refused({"--budget", "9"}, "line 11 is no result of this run");
   scratch.write("journal", good.substr(0, good.find('\n') + 1) + "{\"n\":1}\n");
@@ -111,6 +109,44 @@ TEST(Resume, RefusesWhatIsNotItsJournal) {
     scratch.write("journal", text);
     refused({"--budget", "9"}, "journal");
   }
+}
+
+TEST(Resume, RefusesResultsOfOtherVectors) {
+  const Scratch scratch;
+  std::filesystem::copy("conformance/vectors", scratch.path("vectors"));
+  const auto check = [&] {
+    return lockstep_says({"check", "reference", "--tier", "0", "--op", "relu", "--property",
+                          "matches_vectors", "--vectors", scratch.path("vectors"), "--resume",
+                          scratch.path("journal"), "--quiet"});
+  };
+  EXPECT_EQ(check().exit, 0);
+  EXPECT_EQ(check().exit, 0) << "the same vectors";
+  std::ofstream(scratch.path("vectors/relu.json"), std::ios::app) << "\n";
+  const Ended e = check();
+  EXPECT_EQ(e.exit, 2);
+  expect_contains(e.err, "it is another run's: its vectors_sha256 is");
+}
+
+TEST(Interrupt, IsNoCrashOfABackendThatItReachesFirst) {
+  const Scratch scratch;
+  const std::string journal = scratch.path("journal"), held = scratch.path("held-1");
+  const std::string command =
+      program() +
+      " check 'exec:python3 conformance/tests/held_backend.py' --op relu --tier 0 --jobs 1"
+      " --property matches_reference --vectors '' --timeout 60 --quiet --resume " +
+      journal;
+  const Variables first = {
+      {"HELD", scratch.path("")}, {"HELD_TASKS", "1"}, {"SLURM_ARRAY_TASK_ID", "1"}};
+  const Ended e = run({"bash", "-c",
+                       command + " & judge=$!; while [ ! -s " + held +
+                           " ]; do sleep 0.05; done; kill -TERM $(cat " + held +
+                           "); sleep 0.05; kill -TERM $judge; wait $judge"},
+                      "", first);
+  EXPECT_EQ(e.exit, 3) << e.out << e.err;
+  expect_contains(e.out, "5 executed: 5 passed");
+  EXPECT_EQ(lines_of(text_of_file(journal)).size(), 6U);
+  const Ended again = run({"bash", "-c", command}, "", first);
+  EXPECT_EQ(again.exit, 0) << again.out << again.err;
 }
 
 TEST(Interrupt, EndsARunWithAReportThatSaysWhatIsMissing) {
