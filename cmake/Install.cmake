@@ -1,5 +1,5 @@
 # cmake --install leaves a relocatable tree: nothing in it names the place it was installed to.
-#   bin/lockstep  lib/lockstep/<backend>.so  share/lockstep/{vectors,models}   what the judge needs
+#   bin/lockstep  lib/lockstep/<backend>.so  share/lockstep/{vectors,models,slurm}   for judging
 #   include/lockstep/{spec,reference,backends}  lib/*.a  lib/cmake  lib/pkgconfig   for builders
 #   include/lockstep/{cvm,reference}.h  lib/liblockstep_{cvm,reference}.so   for C
 # Headers keep their include paths (#include "backends/backend.h"): include/lockstep is the root.
@@ -17,7 +17,6 @@ endforeach()
 install(TARGETS ${exported} EXPORT lockstep_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 # A C program knows one header, and finds it as <lockstep/cvm.h> or <lockstep/reference.h>.
-set_target_properties(lockstep_cvm PROPERTIES EXPORT_NAME cvm)
 foreach(target cvm reference_c)
   target_include_directories(lockstep_${target}
     INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
@@ -53,6 +52,7 @@ set_target_properties(lockstep PROPERTIES
 install(TARGETS lockstep EXPORT lockstep_targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY conformance/vectors DESTINATION share/lockstep
   PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY ci/slurm DESTINATION share/lockstep USE_SOURCE_PERMISSIONS)
 # The scripts beside a model make it anew; running it needs none of them.
 install(DIRECTORY conformance/models DESTINATION share/lockstep
   PATTERN "*.py" EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN "*.txt" EXCLUDE)

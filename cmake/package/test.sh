@@ -54,6 +54,7 @@ if grep -qE '\.(h|hpp|a|cmake|pc)$' contents.txt; then
   exit 1
 fi
 test -f deb/usr/include/lockstep/backends/backend.h
+test -x deb/usr/share/lockstep/slurm/campaign.sh
 if [ -f "$build/lib/lockstep/onednn.so" ]; then
   dpkg-deb -f made/lockstep-onednn_*.deb Depends | grep 'libdnnl' | grep -q 'lockstep (= '
 fi
