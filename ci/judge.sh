@@ -4,18 +4,22 @@
 # named, for outputs and for the page of the run, it fills them.
 set -euo pipefail
 
-: "${LOCKSTEP_BACKEND:?is not set: the backend to judge}"
+if [[ -z ${LOCKSTEP_BACKEND:-} ]]; then
+  printf '%s\n' 'LOCKSTEP_BACKEND is not set: the backend to judge' >&2
+  exit 2
+fi
 reports=${LOCKSTEP_REPORTS:-lockstep-reports}
 program=lockstep
 if [[ -n ${LOCKSTEP_PACKAGE:-} ]]; then
   place=$(mktemp -d)
   trap 'rm -rf "$place"' EXIT
-  tar -xzf "$LOCKSTEP_PACKAGE" -C "$place" --strip-components=1
+  tar -xzf "$LOCKSTEP_PACKAGE" -C "$place" --strip-components=1 || exit 2
   program=$place/bin/lockstep
 fi
-read -r -a words <<<"${LOCKSTEP_ARGUMENTS:-}"
+# All lines of them; read ends with 1, for there is no end to be read to.
+read -r -d '' -a words <<<"${LOCKSTEP_ARGUMENTS:-}" || true
 
-mkdir -p "$reports"
+mkdir -p "$reports" || exit 2
 rm -f "$reports"/{report.json,junit.xml,summary.txt}
 status=0
 "$program" check "$LOCKSTEP_BACKEND" --tier "${LOCKSTEP_TIER:-1}" "${words[@]}" \

@@ -24,10 +24,8 @@ set(quality "${PROJECT_SOURCE_DIR}/cmake/quality")
 _lockstep_quality_test(rules NEEDS python3 COMMAND % "${quality}/rules.py" "${PROJECT_SOURCE_DIR}")
 _lockstep_quality_test(self NEEDS python3 COMMAND % "${quality}/test_quality.py")
 _lockstep_quality_test(self_tidy NEEDS python3 COMMAND % "${quality}/test_tidy.py")
-_lockstep_quality_test(shell NEEDS shellcheck COMMAND % dev .ci/run bench/build_times.sh
-  cmake/consumer/test.sh cmake/copy.sh cmake/meanings/test.sh cmake/new_operator/test.sh
-  fuzz/fuzz.sh backends/cuda/gpu.sh backends/cuda/tests/gpu_test.sh
-  reference/ndarray/capi/tests/symbols.sh)
+_lockstep_quality_test(shell NEEDS shellcheck
+  COMMAND python3 "${quality}/shell.py" % "${PROJECT_SOURCE_DIR}")
 _lockstep_quality_test(format NEEDS clang-format-14 clang-format
   COMMAND python3 "${quality}/format.py" % "${PROJECT_SOURCE_DIR}")
 # clang-tidy takes every processor for itself; CTest knows and starts nothing beside it.

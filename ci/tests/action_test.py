@@ -78,8 +78,8 @@ class ActionTest(unittest.TestCase):
         self.assertIn("## Lockstep: PASS\n\n    PASS  mine 1.0", run.files["page"])
 
     def test_fails_with_the_exit_code_and_shows_why(self):
-        run = Action(backend="faulty", tier="0", reports="out", arguments="--op relu "
-                     "--set mutant=relu.int8 --property matches_reference")
+        run = Action(backend="faulty", tier="0", reports="out", arguments="--op relu\n"
+                     "--set mutant=relu.int8\n--property matches_reference\n")
         self.assertEqual(run.done.returncode, 1, run.done.stderr)
         self.assertEqual(run.outputs, {"verdict": "FAIL", "exit": "1"})
         self.assertIn("    relu violates matches_reference", run.files["page"])
@@ -98,8 +98,8 @@ class ActionTest(unittest.TestCase):
         alone = subprocess.run(
             [ACTION / "judge.sh"], env={"PATH": os.environ["PATH"]}, check=False,
             capture_output=True, text=True)  # fmt: skip
-        self.assertEqual(alone.returncode, 1)
-        self.assertIn("LOCKSTEP_BACKEND: is not set", alone.stderr)
+        self.assertEqual(alone.returncode, 2)
+        self.assertIn("LOCKSTEP_BACKEND is not set", alone.stderr)
 
 
 if __name__ == "__main__":

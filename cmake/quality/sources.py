@@ -5,6 +5,7 @@ CMakeCache.txt in it, wherever it lies.
 """
 
 import pathlib
+import re
 
 CXX_SUFFIXES = {".h", ".hpp", ".cc", ".c", ".cu", ".cuh"}
 TEXT_SUFFIXES = CXX_SUFFIXES | {".py", ".cmake", ".in", ".sh"}
@@ -36,6 +37,17 @@ def text_files(root: pathlib.Path):
         for path in walk(root)
         if path.suffix in TEXT_SUFFIXES or path.name in TEXT_NAMES or is_script(path)
     ]
+
+
+def shell_files(root: pathlib.Path):
+    """Shell scripts, and those that only other scripts read."""
+    return [path for path in text_files(root) if path.suffix == ".sh" or is_shell(path)]
+
+
+def is_shell(path: pathlib.Path) -> bool:
+    """Whether a shell runs a file without a suffix."""
+    with path.open("rb") as file:
+        return not path.suffix and re.match(rb"#!.*\b(ba)?sh\n", file.readline()) is not None
 
 
 def is_script(path: pathlib.Path) -> bool:

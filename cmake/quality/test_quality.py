@@ -75,6 +75,18 @@ class Rules(unittest.TestCase):
         self.assertEqual(len(self.problems("run", "#!/bin/sh\n\ttrue\n")), 1)
         self.assertEqual(sources.text_files(self.root), [self.root / "run"])
 
+    def test_shell_scripts_are_found(self):
+        for name, text in (
+            ("dev", "#!/usr/bin/env bash\n"),
+            ("run", "#!/bin/sh\n"),
+            ("tool", "#!/usr/bin/env python3\n"),
+            ("copy.sh", ""),
+            ("sh.py", "#!/bin/sh\n"),
+        ):
+            (self.root / name).write_text(text, encoding="utf-8")
+        names = [path.name for path in sources.shell_files(self.root)]
+        self.assertEqual(names, ["copy.sh", "dev", "run"])
+
     def test_an_empty_tree_is_a_failure(self):
         command = [sys.executable, rules.__file__, str(self.root)]
         run = subprocess.run(command, check=False, capture_output=True, text=True)
