@@ -144,6 +144,28 @@ function(lockstep_backend name)
   install(TARGETS ${target} LIBRARY DESTINATION lib/lockstep COMPONENT ${arg_COMPONENT})
 endfunction()
 
+# lockstep_c_library(<name> SOURCES <file>... LIBRARIES <target>... MAP <file> [OUTPUT <name>])
+# A shared library for programs in C, <build>/lib/liblockstep_<OUTPUT>.so (<name> unless given): the
+# target lockstep_<name>, of which only what the version script MAP lists is visible.
+function(lockstep_c_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MAP;OUTPUT" "SOURCES;LIBRARIES")
+  _lockstep_check_arguments(lockstep_c_library)
+  set(target lockstep_${name})
+  if(NOT arg_OUTPUT)
+    set(arg_OUTPUT ${name})
+  endif()
+  cmake_path(ABSOLUTE_PATH arg_MAP)
+  add_library(${target} SHARED ${arg_SOURCES})
+  add_library(lockstep::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME lockstep_${arg_OUTPUT}
+    EXPORT_NAME ${name}
+    VERSION "${PROJECT_VERSION}" SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}"
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib" LINK_DEPENDS "${arg_MAP}")
+  target_include_directories(${target} INTERFACE "$<BUILD_INTERFACE:${LOCKSTEP_ROOT}>")
+  target_link_libraries(${target} PRIVATE ${arg_LIBRARIES})
+  target_link_options(${target} PRIVATE "LINKER:--version-script=${arg_MAP}")
+endfunction()
+
 # lockstep_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABEL <label>])
 # A GoogleTest executable <build>/tests/<name> with one CTest test per case in it. Its test names
 # start with <name>, so that `ctest -R <name>` selects it; `ctest -L <label>` selects by kind. (One

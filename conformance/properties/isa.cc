@@ -1,4 +1,4 @@
-#include "conformance/property.h"
+#include "conformance/properties/forced.h"
 
 namespace lockstep::judge {
 namespace {
@@ -15,15 +15,9 @@ std::optional<Finding> wrong_kernel(const Trial& t, const std::string& isa, cons
 }
 
 std::optional<Finding> inspect_isa(const Trial& t) {
-  for (const auto& [forced, answer] : t.isas) {
-    std::optional<Finding> f = difference(t.expected, answer);
-    if (f)
-      f->text = "with isa=" + forced.value + ": " + f->text;
-    else
-      f = wrong_kernel(t, forced.value, answer);
-    if (f) return f;
-  }
-  return std::nullopt;
+  return inspect_forced(t, t.isas, [&](const Forced& forced, const Answer& a) {
+    return wrong_kernel(t, forced.value, a);
+  });
 }
 
 }  // namespace

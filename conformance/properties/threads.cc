@@ -1,4 +1,4 @@
-#include "conformance/property.h"
+#include "conformance/properties/forced.h"
 
 namespace lockstep::judge {
 namespace {
@@ -12,15 +12,7 @@ std::optional<Finding> wrong_number(const Forced& f, const Answer& a) {
 }
 
 std::optional<Finding> inspect_threads(const Trial& t) {
-  for (const auto& [forced, answer] : t.threads) {
-    std::optional<Finding> f = difference(t.expected, answer);
-    if (f)
-      f->text = "with threads=" + forced.value + ": " + f->text;
-    else
-      f = wrong_number(forced, answer);
-    if (f) return f;
-  }
-  return std::nullopt;
+  return inspect_forced(t, t.threads, wrong_number);
 }
 
 }  // namespace
