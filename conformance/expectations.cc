@@ -11,8 +11,9 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr std::array<std::pair<string_view, Outcome>, 3> kKinds = {
-    {{"fail", Outcome::failed}, {"crash", Outcome::crashed}, {"timeout", Outcome::timed_out}}};
+string_view kind_of(Outcome outcome) {
+  return outcome == Outcome::timed_out ? "timeout" : outcome == Outcome::crashed ? "crash" : "fail";
+}
 
 class Reader {
  public:
@@ -69,11 +70,9 @@ class Reader {
     e.reason = text(t, "reason", true);
     e.link = text(t, "link", false);
     e.expires = date(t);
-    const std::string kind = text(t, "kind", true);
-    const auto known =
-        std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& k) { return k.first == kind; });
-    if (known == kKinds.end()) refuse(*t.get("kind"), "'kind' must be fail, crash or timeout");
-    e.kind = known->second;
+    e.kind = text(t, "kind", true);
+    if (e.kind != "fail" && e.kind != "crash" && e.kind != "timeout")
+      refuse(*t.get("kind"), "'kind' must be fail, crash or timeout");
     if (const toml::node* tier = t.get("tier")) {
       e.tier = static_cast<int>(tier->value<int64_t>().value_or(-1));
       if (e.tier < 0 || e.tier > 3) refuse(*tier, "'tier' must be 0, 1, 2 or 3");
@@ -101,12 +100,31 @@ bool names(const Expectation& e, const Item& item) {
   return glob(e.id, item.id) || (item.what == Item::vector && glob(e.id, case_id(item.call)));
 }
 
+// The expectation, where it knows failures of this kind.
+const Expectation* known(Expectation& e, string_view kind) {
+  if (e.kind != kind) return nullptr;
+  ++e.matched;
+  return e.expired ? nullptr : &e;
+}
+
+// Whether the selection has an expectation's operator and property.
+bool selects(const Selection& s, const Expectation& e) {
+  const std::vector<const OpInfo*> ops = selected_operators(s);
+  return std::any_of(ops.begin(), ops.end(),
+                     [&](const OpInfo* op) { return glob(e.op, op->name); }) &&
+         (s.properties.empty() ||
+          std::any_of(s.properties.begin(), s.properties.end(),
+                      [&](const std::string& p) { return glob(e.property, p); }));
+}
+
 }  // namespace
 
-std::vector<Expectation> read_expectations(const std::string& file) {
+std::vector<Expectation> read_expectations(const std::string& file, const std::string& today) {
   const Reader reader(file);
   try {
-    return reader.read(toml::parse_file(file));
+    std::vector<Expectation> all = reader.read(toml::parse_file(file));
+    for (Expectation& e : all) e.expired = e.expires < today;
+    return all;
   } catch (const toml::parse_error& e) {
     const bool read = e.source().begin.line > 0;
     throw UsageError((read ? reader.place(e.source()) : file) + ": " +
@@ -114,77 +132,63 @@ std::vector<Expectation> read_expectations(const std::string& file) {
   }
 }
 
-Expected::Expected(const std::string& file, const std::string& today) {
-  if (file.empty()) return;
-  for (Expectation& e : read_expectations(file)) {
-    const bool expired = e.expires < today;
-    entries_.push_back({std::move(e), expired, 0, 0, {}});
-  }
-}
-
-const Expectation* Expected::known(Entry& entry, Outcome kind) {
-  if (entry.e.kind != kind) return nullptr;
-  ++entry.matched;
-  return entry.expired ? nullptr : &entry.e;
-}
-
-std::vector<const Expectation*> Expected::note(const Item& item, const ItemResult& result) {
+std::vector<const Expectation*> confront(std::vector<Expectation>& all, const Item& item,
+                                         i64 number, const ItemResult& result) {
   std::vector<const Expectation*> knowing(result.findings.size(), nullptr);
-  for (Entry& entry : entries_) {
-    const Expectation& e = entry.e;
+  for (Expectation& e : all) {
     if (!glob(e.op, item.call.op->name) || (!e.id.empty() && !names(e, item))) continue;
     std::vector<std::string> held = result.judged;
     for (std::size_t k = 0; k < knowing.size(); ++k) {
       const std::string& property = result.findings[k].first;
       std::erase(held, property);
       if (!glob(e.property, property)) continue;
-      ++entry.judged;
-      if (const Expectation* found = known(entry, result.outcome); !knowing[k]) knowing[k] = found;
+      ++e.judged;
+      const Expectation* found = known(e, kind_of(result.outcome));
+      if (!knowing[k]) knowing[k] = found;
     }
     for (const std::string& property : held) {
       if (!glob(e.property, property)) continue;
-      ++entry.judged;
-      if (!e.id.empty() && entry.passed.empty()) entry.passed = item.id;
+      ++e.judged;
+      if (!e.id.empty() && e.passed.empty()) e.passed = item.id, e.passed_number = number;
     }
   }
   return knowing;
 }
 
-const Expectation* Expected::note(const std::string& op, const std::string& property) {
+const Expectation* confront(std::vector<Expectation>& all, const std::string& op,
+                            const std::string& property) {
   const Expectation* knowing = nullptr;
-  for (Entry& entry : entries_) {
-    if (!entry.e.id.empty() || !glob(entry.e.op, op) || !glob(entry.e.property, property)) continue;
-    ++entry.judged;
-    if (const Expectation* found = known(entry, Outcome::failed); !knowing) knowing = found;
+  for (Expectation& e : all) {
+    if (!e.id.empty() || !glob(e.op, op) || !glob(e.property, property)) continue;
+    ++e.judged;
+    const Expectation* found = known(e, kind_of(Outcome::failed));
+    if (!knowing) knowing = found;
   }
   return knowing;
 }
 
-bool Expected::knows_deaths_of(string_view op) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.e.kind != Outcome::failed && !entry.expired && entry.e.id.empty() &&
-           glob(entry.e.op, op);
+bool know_deaths_of(const std::vector<Expectation>& all, string_view op) {
+  return std::any_of(all.begin(), all.end(), [&](const Expectation& e) {
+    return e.kind != kind_of(Outcome::failed) && !e.expired && e.id.empty() && glob(e.op, op);
   });
 }
 
-std::vector<std::string> Expected::stale(const Selection& s) const {
-  const bool whole = s.cases.empty() && s.budget == 0 && s.part.of == 1;
-  const std::vector<const OpInfo*> ops = selected_operators(s);
-  std::vector<std::string> all;
-  for (const Entry& entry : entries_) {
-    const Expectation& e = entry.e;
-    const bool selected =
-        std::any_of(ops.begin(), ops.end(), [&](const OpInfo* op) { return glob(e.op, op->name); });
+std::vector<std::string> stale(const Report& r) {
+  const Selection s = selection_of(r);
+  const bool whole = s.cases.empty() && s.budget == 0 && s.part.of == 1 && r.counts.missing == 0 &&
+                     r.counts.executed > 0;
+  std::vector<std::string> texts;
+  for (const Expectation& e : r.expectations) {
     const std::string what =
         fmt::format("{} ({} {}{}{})", e.place, e.op, e.property, e.id.empty() ? "" : " ", e.id);
-    if (entry.expired)
-      all.push_back(fmt::format("{} expired on {}", what, e.expires));
-    else if (!entry.passed.empty())
-      all.push_back(fmt::format("{}: {} passes", what, entry.passed));
-    else if (entry.matched == 0 && whole && selected && s.tier >= e.tier)
-      all.push_back(what + (entry.judged > 0 ? " passes" : " matches nothing"));
+    if (e.expired)
+      texts.push_back(fmt::format("{} expired on {}", what, e.expires));
+    else if (!e.passed.empty())
+      texts.push_back(fmt::format("{}: {} passes", what, e.passed));
+    else if (e.matched == 0 && whole && s.tier >= e.tier && selects(s, e))
+      texts.push_back(what + (e.judged > 0 ? " passes" : " matches nothing"));
   }
-  return all;
+  return texts;
 }
 
 }  // namespace lockstep::judge

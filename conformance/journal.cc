@@ -34,8 +34,7 @@ std::string text_of(int fd) {
 
 }  // namespace
 
-Journal::Journal(const std::string& file, const json& run, int jobs, std::size_t cases)
-    : file_(file), jobs_(jobs) {
+Journal::Journal(const std::string& file, const json& run, std::size_t cases) : file_(file) {
   fd_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0666);
   if (fd_ < 0) refuse(std::strerror(errno));
   try {
@@ -62,9 +61,7 @@ void Journal::refuse(const std::string& why) const {
   throw UsageError("journal '" + file_ + "': " + why);
 }
 
-void Journal::begin(const json& run) {
-  add(json{{kFormat, 1}, {"jobs", jobs_}, {"run", run}}.dump());
-}
+void Journal::begin(const json& run) { add(json{{kFormat, 1}, {"run", run}}.dump()); }
 
 void Journal::go_on(const std::string& text, const json& run, std::size_t cases) {
   std::size_t from = 0, number = 1;
@@ -72,14 +69,12 @@ void Journal::go_on(const std::string& text, const json& run, std::size_t cases)
     const std::string line = text.substr(from, end - from);
     const json j = json::parse(line, nullptr, false);
     if (number++ == 1) {
-      const bool whole = j.is_object() && j.contains("run") && j["run"].is_object() &&
-                         j.contains("jobs") && j["jobs"].is_number_integer();
-      if (!whole) refuse("its first line says nothing of the run");
+      if (!j.is_object() || !j.contains("run") || !j["run"].is_object())
+        refuse("its first line says nothing of the run");
       for (const auto& [key, value] : run.items())
         if (const json was = j["run"].value(key, json()); was != value)
           refuse(fmt::format("it is another run's: its {} is {}, not {}", key, was.dump(),
                              value.dump()));
-      jobs_ = j["jobs"];
       continue;
     }
     if (!j.is_object() || !j.contains("n") || !j["n"].is_number_unsigned() || j["n"] >= cases ||

@@ -13,14 +13,11 @@ class Journal {
  public:
   /// Begins a journal, or goes on with one of the same run.
   /// @param run everything that decides a result, member by member.
-  /// @param jobs among how many processes the cases are shared; those of a journal are kept,
-  /// because what a backend's death costs is counted by process.
   /// @throws UsageError if the file is another run's, in use, or no journal.
-  Journal(const std::string& file, const nlohmann::ordered_json& run, int jobs, std::size_t cases);
+  Journal(const std::string& file, const nlohmann::ordered_json& run, std::size_t cases);
   Journal(const Journal&) = delete;
   ~Journal();
 
-  int jobs() const { return jobs_; }
   /// The lines that were there, by the number of their case.
   const std::map<std::size_t, std::string>& known() const { return known_; }
   /// Adds the line of a case, without its end.
@@ -32,7 +29,7 @@ class Journal {
   [[noreturn]] void refuse(const std::string& why) const;
 
   std::string file_;
-  int fd_ = -1, jobs_ = 0;
+  int fd_ = -1;
   std::map<std::size_t, std::string> known_;
 };
 

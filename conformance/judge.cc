@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -46,7 +47,7 @@ void describe_subject(Report& r, const std::string& backend, const Manifest& m) 
   r.name = m.name;
   r.version = m.version;
   r.device = m.device;
-  if (m.stated()) r.manifest_hash = sha256(m.text);
+  if (m.stated()) r.manifest_hash = sha256(m.text), r.determinism = m.determinism;
   r.kernels = m.kernels;
   r.operators_all = static_cast<int>(operators().size());
   for (const OpInfo* op : operators()) r.operators_claimed += m.claims_operator(op->name);
@@ -56,7 +57,7 @@ void describe_subject(Report& r, const std::string& backend, const Manifest& m) 
 void describe_run(Report& r, const Selection& s, const std::vector<Item>& items) {
   r.tier = s.tier;
   r.seed = s.seed;
-  r.chosen = {s.operators, s.properties, s.cases, s.budget, s.nonce, {}};
+  r.chosen = {s.operators, s.profiles, s.properties, s.cases, s.budget, s.nonce, {}};
   r.partial = s.partial();
   r.environments = {this_environment()};
   r.set_hash = set_hash(items);
@@ -97,7 +98,7 @@ void add_failure(Report& r, const std::string& property, const Item& item, i64 n
                         why});
 }
 
-void count(Report& r, Expected& expected, const Item& item, i64 number, const ItemResult& result) {
+void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
   Counts& c = r.counts;
   const std::string op(item.call.op->name);
   c.calls += result.calls;
@@ -105,7 +106,7 @@ void count(Report& r, Expected& expected, const Item& item, i64 number, const It
   r.canaries_flagged += result.canary == ItemResult::flagged;
   if (result.outcome == Outcome::quarantined) {
     ++c.quarantined;
-    r.known.quarantined += expected.knows_deaths_of(op);
+    r.known.quarantined += know_deaths_of(r.expectations, op);
     const auto at = std::lower_bound(r.quarantine.begin(), r.quarantine.end(), result.quarantine);
     if (at == r.quarantine.end() || *at != result.quarantine)
       r.quarantine.insert(at, result.quarantine);
@@ -122,7 +123,7 @@ void count(Report& r, Expected& expected, const Item& item, i64 number, const It
   }
   for (const std::string& p : result.judged) ++r.cells[op][p].judged;
   for (const std::string& p : result.paths) ++r.paths[op][p];
-  const std::vector<const Expectation*> knowing = expected.note(item, result);
+  const std::vector<const Expectation*> knowing = confront(r.expectations, item, number, result);
   if (!knowing.empty() && std::find(knowing.begin(), knowing.end(), nullptr) == knowing.end()) {
     r.known.failed += result.outcome == Outcome::failed;
     r.known.crashed += result.outcome == Outcome::crashed;
@@ -154,22 +155,17 @@ void judge_refusals(Report& r, Subject& subject, const Selection& s,
   const bool asks = s.wants(kIsa.name) && s.cases.empty() && s.part.number == 1;
   if (!asks || !m.has_option("isa") || any == put.end()) return;
   const Case& c = (*any)->call;
-  const std::string isa_property(kIsa.name);
   for (const std::string& isa : lacking(m)) {
     const Answer a = subject.execute(c, inputs_of(c), c.op->infer(c.attributes(), c.types()),
                                      {.config = subject.configure({{"isa", isa}})});
     ++r.counts.calls;
-    Cell& cell = r.cells["*"][isa_property];
-    ++cell.judged;
     const bool named = a.message.find(isa) != std::string::npos;
-    if (a.kind == Answer::Kind::logic_error && named) continue;
-    ++cell.failed;
-    Failure& f = r.failures.emplace_back();
-    f.op = "*";
-    f.property = isa_property;
-    f.text = "isa=" + isa + ", which this machine lacks, was not refused by name: answered " +
-             std::string(name_of(a.kind)) + (a.message.empty() ? "" : ": " + a.message);
-    f.count = 1;
+    const bool refused = a.kind == Answer::Kind::logic_error && named;
+    judge_run(
+        r, "*", std::string(kIsa.name),
+        refused ? ""
+                : "isa=" + isa + ", which this machine lacks, was not refused by name: answered " +
+                      std::string(name_of(a.kind)) + (a.message.empty() ? "" : ": " + a.message));
   }
 }
 
@@ -183,10 +179,7 @@ std::vector<std::string> ids_of(const std::vector<Item>& items) {
 
 // Everything that decides a result; what is the same in two runs makes them one. The manifest says
 // which kernels can run on this machine.
-nlohmann::ordered_json identity(const Report& r, const Selection& s, const Conduct& c,
-                                const std::vector<Item>& items) {
-  const bool golden =
-      std::any_of(items.begin(), items.end(), [](const Item& i) { return i.what == Item::vector; });
+nlohmann::ordered_json identity(const Report& r, const Selection& s, const Conduct& c) {
   return {{"judge", LOCKSTEP_VERSION},
           {"backend", r.backend},
           {"file_sha256", file_hash(r.backend)},
@@ -196,7 +189,7 @@ nlohmann::ordered_json identity(const Report& r, const Selection& s, const Condu
           {"start_timeout", c.limits.start_s},
           {"memory_gib", c.limits.memory_gib},
           {"set_hash", r.set_hash},
-          {"vectors_sha256", golden ? vectors_hash(s.vectors) : ""},
+          {"vectors_sha256", takes_vectors(s) ? vectors_hash(s.vectors) : ""},
           {"part", {r.part.number, r.part.of}},
           {"properties", s.properties}};
 }
@@ -210,24 +203,104 @@ void name_missing(Report& r, const std::vector<const Item*>& put, const std::vec
     if (!seen[n]) r.missing.push_back(put[n]->id);
 }
 
-// What only the end of a run shows.
-void judge_end(Report& r, Subject& subject, const Selection& s, Expected& expected,
-               const std::vector<const Item*>& put) {
-  judge_refusals(r, subject, s, put);
-  judge_whole(r);
-  for (Failure& f : r.failures)
-    if (const Expectation* e = f.id.empty() ? expected.note(f.op, f.property) : nullptr)
-      f.known = e->why();
-  r.stale = expected.stale(s);
+// What a run needs beside its cases.
+struct Ready {
+  std::vector<Expectation> expectations;
+  std::unique_ptr<Subject> subject;
+  std::string death;  // how loading the backend ended its process
+};
+
+// What can be refused is refused here, before the cases: they take seconds to be made.
+Ready made_ready(const std::string& backend, const Conduct& conduct) {
+  Ready r;
+  if (!conduct.expectations.empty())
+    r.expectations = read_expectations(conduct.expectations, conduct.today);
+  try {
+    r.subject = open_subject(backend, conduct.limits);
+  } catch (const LoadCrash& e) {
+    r.death = e.what();
+  }
+  return r;
 }
 
 // Nothing can be put to a backend that loading kills, whatever it would have claimed.
-Report report_load_crash(Report r, const std::string& backend, const std::string& why) {
+Report report_load_crash(Report r, const std::string& backend, const std::string& why,
+                         const Conduct& conduct) {
   Manifest unknown = default_manifest(backend);
   unknown.claims.clear();
   describe_subject(r, backend, unknown);
   r.counts.quarantined = r.counts.selected;
   r.quarantine = {why};
+  ItemResult aside;
+  aside.outcome = Outcome::quarantined;
+  for (i64 n = 0; conduct.record && n < r.set_cases; ++n)
+    if (r.part.holds(n)) conduct.record(n, aside);
+  conclude(r);
+  return r;
+}
+
+// Which of the cases are put to the backend. The others are counted.
+std::vector<const Item*> claimed_items(Report& r, Subject& subject, const Selection& selection,
+                                       const std::vector<Item>& items) {
+  const std::set<std::string> absent = subject.unanswered(ids_of(items));
+  std::vector<const Item*> put;
+  std::set<string_view> ops;
+  for (const Item& item : items) {
+    ops.insert(item.call.op->name);
+    if (!selection.part.holds(&item - items.data())) continue;
+    const bool wanted =
+        claimed(subject.manifest(), item) && (item.what != Item::typed || subject.can_infer());
+    if (item.runs()) ++r.legal_selected, r.legal_not_claimed += !wanted;
+    if (!wanted)
+      ++r.counts.not_claimed;
+    else if (!absent.contains(item.id))
+      put.push_back(&item);
+    else if (++r.counts.missing <= static_cast<i64>(kMissingNamed))
+      r.missing.push_back(item.id);
+  }
+  r.operators_selected = static_cast<int>(ops.size());
+  for (string_view op : ops)
+    if (subject.manifest().claims_operator(op)) r.claimed.emplace_back(op);
+  return put;
+}
+
+Report judge_ready(Ready ready, const std::string& backend, const Selection& selection,
+                   const std::vector<Item>& items, const Conduct& conduct) {
+  Report r;
+  r.expectations = std::move(ready.expectations);
+  r.options = conduct.limits.set;
+  describe_run(r, selection, items);
+  if (!ready.subject) return report_load_crash(std::move(r), backend, ready.death, conduct);
+  Subject& subject = *ready.subject;
+  describe_subject(r, backend, subject.manifest());
+  const std::vector<const Item*> put = claimed_items(r, subject, selection, items);
+  const TrialPlan plan = plan_for(subject, selection);
+  std::optional<Journal> journal;
+  if (!conduct.journal.empty())
+    journal.emplace(conduct.journal, identity(r, selection, conduct), put.size());
+  i64 done = 0, failed = 0;
+  std::vector<bool> seen(put.size());
+  const auto take = [&](std::size_t n, const ItemResult& result) {
+    seen[n] = true;
+    const i64 number = put[n] - items.data();
+    count(r, *put[n], number, result);
+    if (conduct.record) conduct.record(number, result);
+    failed += result.outcome != Outcome::passed;
+    ++done;
+    if (conduct.progress) conduct.progress(done, static_cast<i64>(put.size()), failed);
+    return failed == 0 || !conduct.until_failure;
+  };
+  judge_in_processes(backend, put, plan, selection, conduct, jobs_of(conduct),
+                     journal ? &*journal : nullptr, take);
+  r.counts.missing += static_cast<i64>(put.size()) - done;
+  name_missing(r, put, seen);
+  if (std::cmp_equal(done, put.size())) {
+    judge_refusals(r, subject, selection, put);
+    judge_whole(r);
+    if (conduct.shrink && subject.live()) shrink_failures(r, subject, plan);
+  }
+  for (Failure& f : r.failures)
+    if (!f.id.empty()) f.repeat = repeat_command(r, f);
   conclude(r);
   return r;
 }
@@ -263,70 +336,13 @@ void configure(Subject& subject, const TrialPlan& plan) {
 }
 
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct) {
-  return judge(backend, selection, select_cases(selection), conduct);
+  Ready ready = made_ready(backend, conduct);
+  return judge_ready(std::move(ready), backend, selection, select_cases(selection), conduct);
 }
 
 Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,
              const Conduct& conduct) {
-  Report r;
-  Expected expected(conduct.expectations, conduct.today);
-  describe_run(r, selection, items);
-  r.options = conduct.limits.set;
-  std::unique_ptr<Subject> subject;
-  try {
-    subject = open_subject(backend, conduct.limits);
-  } catch (const LoadCrash& e) {
-    return report_load_crash(std::move(r), backend, e.what());
-  }
-  describe_subject(r, backend, subject->manifest());
-  const std::set<std::string> absent = subject->unanswered(ids_of(items));
-  std::vector<const Item*> put;
-  std::set<string_view> ops;
-  for (const Item& item : items) {
-    ops.insert(item.call.op->name);
-    if (!selection.part.holds(&item - items.data())) continue;
-    const bool wanted =
-        claimed(subject->manifest(), item) && (item.what != Item::typed || subject->can_infer());
-    if (item.runs()) ++r.legal_selected, r.legal_not_claimed += !wanted;
-    if (!wanted)
-      ++r.counts.not_claimed;
-    else if (!absent.contains(item.id))
-      put.push_back(&item);
-    else if (++r.counts.missing <= static_cast<i64>(kMissingNamed))
-      r.missing.push_back(item.id);
-  }
-  r.operators_selected = static_cast<int>(ops.size());
-  for (string_view op : ops)
-    if (subject->manifest().claims_operator(op)) r.claimed.emplace_back(op);
-  const TrialPlan plan = plan_for(*subject, selection);
-
-  std::unique_ptr<Journal> journal;
-  if (!conduct.journal.empty())
-    journal = std::make_unique<Journal>(conduct.journal, identity(r, selection, conduct, items),
-                                        jobs_of(conduct), put.size());
-  i64 done = 0, failed = 0;
-  std::vector<bool> seen(put.size());
-  const auto take = [&](std::size_t n, const ItemResult& result) {
-    seen[n] = true;
-    const i64 number = put[n] - items.data();
-    count(r, expected, *put[n], number, result);
-    if (conduct.record) conduct.record(number, result);
-    failed += result.outcome != Outcome::passed;
-    ++done;
-    if (conduct.progress) conduct.progress(done, static_cast<i64>(put.size()), failed);
-    return failed == 0 || !conduct.until_failure;
-  };
-  judge_in_processes(backend, put, plan, selection, conduct,
-                     journal ? journal->jobs() : jobs_of(conduct), journal.get(), take);
-  r.counts.missing += static_cast<i64>(put.size()) - done;
-  name_missing(r, put, seen);
-  const bool ended = std::cmp_equal(done, put.size());
-  if (ended) judge_end(r, *subject, selection, expected, put);
-  if (ended && conduct.shrink && subject->live()) shrink_failures(r, *subject, plan);
-  for (Failure& f : r.failures)
-    if (!f.id.empty()) f.repeat = repeat_command(r, f);
-  conclude(r);
-  return r;
+  return judge_ready(made_ready(backend, conduct), backend, selection, items, conduct);
 }
 
 }  // namespace lockstep::judge

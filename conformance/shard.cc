@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "conformance/outputs.h"
 #include "conformance/subjects/library_subject.h"
@@ -19,41 +20,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int kCanaries = 16;
-constexpr i64 kMaxHangs = 3, kMaxCrashes = 10;      // of one operator, in one process
-constexpr i64 kMaxHangsInAll = 10, kMaxSilent = 3;  // of a backend; of one that never answered
-
-// Which operators are no longer put to the backend: each death costs time, and the verdict is
-// clear.
-class Quarantine {
- public:
-  /// The reason why a case of this operator is not put any more; empty if it is.
-  std::string reason(const std::string& op) const {
-    if (!answered_ && (hangs_ > 0 || crashes_ >= kMaxSilent))
-      return "the backend never answered: " + last_;
-    if (hangs_ >= kMaxHangsInAll) return "the backend hangs too often";
-    const auto at = ops_.find(op);
-    if (at == ops_.end()) return "";
-    if (at->second.hangs >= kMaxHangs) return op + " hung " + std::to_string(kMaxHangs) + " times";
-    if (at->second.crashes >= kMaxCrashes)
-      return op + " crashed " + std::to_string(kMaxCrashes) + " times";
-    return "";
-  }
-  void note(const std::string& op, Outcome o, const std::string& text) {
-    answered_ = answered_ || o == Outcome::passed || o == Outcome::failed;
-    if (o == Outcome::timed_out) ++ops_[op].hangs, ++hangs_, last_ = text;
-    if (o == Outcome::crashed) ++ops_[op].crashes, ++crashes_, last_ = text;
-  }
-
- private:
-  struct Deaths {
-    i64 hangs = 0, crashes = 0;
-  };
-  std::map<std::string, Deaths> ops_;
-  i64 hangs_ = 0, crashes_ = 0;
-  bool answered_ = false;
-  std::string last_;
-};
+constexpr i64 kCanaries = 16;
 
 // Flips one bit of a returned output and looks whether the judge notices, by the way that every
 // case takes.
@@ -103,8 +70,7 @@ json to_json(std::size_t n, const ItemResult& r) {
           {"paths", r.paths},
           {"findings", findings},
           {"outputs", r.outputs},
-          {"canary", static_cast<int>(r.canary)},
-          {"quarantine", r.quarantine}};
+          {"canary", static_cast<int>(r.canary)}};
 }
 
 // One of the values 0 .. last of an enumeration.
@@ -118,14 +84,13 @@ E one_of(const json& j, E last) {
 // @throws std::exception where it is none: journals are files, and files get changed.
 ItemResult from_json(const json& j) {
   ItemResult r;
-  r.outcome = one_of(j.at("outcome"), Outcome::quarantined);
+  r.outcome = one_of(j.at("outcome"), Outcome::timed_out);
   r.calls = j.at("calls");
   r.judged = j.at("judged");
   r.paths = j.at("paths");
   for (const json& f : j.at("findings")) r.findings.emplace_back(f.at(0), finding_of(f.at(1)));
   r.outputs = j.at("outputs");
   r.canary = one_of(j.at("canary"), ItemResult::missed);
-  r.quarantine = j.at("quarantine");
   return r;
 }
 
@@ -140,78 +105,73 @@ void send(int fd, const json& j) {
 
 using Results = std::map<std::size_t, ItemResult>;
 
-// What one process judges.
-struct Share {
-  int number, of, canaries;
+// The stretch of the run that each item is in. They hold equally many calls that run, so that each
+// can have a canary.
+std::vector<i64> stretches_of(const std::vector<const Item*>& items) {
+  const i64 all =
+      std::count_if(items.begin(), items.end(), [](const Item* i) { return i->runs(); });
+  std::vector<i64> stretches;
+  i64 before = 0;
+  for (const Item* item : items) {
+    stretches.push_back(before * kCanaries / std::max<i64>(1, all));
+    before += item->runs();
+  }
+  return stretches;
+}
+
+// What the processes of a run have in common.
+struct Work {
+  const std::string& backend;
+  const std::vector<const Item*>& items;
+  const TrialPlan& plan;
+  const Selection& selection;
+  const Conduct& conduct;
+  const Results known;  // by the journal
+  const std::vector<i64> stretches = stretches_of(items);
+  PutAside aside = {};
+  const OpInfo& operator_of(std::size_t n) const { return *items[n]->call.op; }
 };
 
-// The work of one process. What the journal knows is not judged again, and counts for what follows
-// as if it were: a run that was interrupted comes to what it would have come to.
+// The work of one process: each item whose turn it is, unless the journal knows it or its operator
+// was put aside.
 class Judging {
  public:
-  Judging(const std::string& backend, const std::vector<const Item*>& items, const TrialPlan& plan,
-          const Selection& selection, const Conduct& conduct, Share share)
-      : backend_(backend),
-        items_(items),
-        plan_(plan),
-        selection_(selection),
-        conduct_(conduct),
-        share_(share) {}
+  explicit Judging(const Work& work) : work_(work) {}
 
-  void run(const Results& known, int fd) {
-    for (auto n = static_cast<std::size_t>(share_.number); n < items_.size();
-         n += static_cast<std::size_t>(share_.of)) {
-      const auto before = known.find(n);
-      const ItemResult result = before != known.end() ? before->second : judged(n);
-      quarantine_.note(operator_of(n), result.outcome,
-                       result.findings.empty() ? "" : result.findings[0].second.text);
-      planted_ += result.canary != ItemResult::none;
-      if (before == known.end()) send(fd, to_json(n, result));
-    }
+  void run(std::size_t number, std::size_t of, int fd) {
+    work_.aside.keep_from_children();
+    for (std::size_t n = number; n < work_.items.size(); n += of)
+      if (!work_.known.contains(n) && !work_.aside.holds(work_.operator_of(n)))
+        send(fd, to_json(n, judged(n)));
     send(fd, {{"done", true}});
   }
 
  private:
-  std::string operator_of(std::size_t n) const { return std::string(items_[n]->call.op->name); }
-
   ItemResult judged(std::size_t n) {
-    if (std::string why = quarantine_.reason(operator_of(n)); !why.empty()) {
-      ItemResult r;
-      r.outcome = Outcome::quarantined;
-      r.quarantine = std::move(why);
-      return r;
-    }
     try {
       // Loading may kill it here although it did not where the run began.
       if (!subject_) {
-        subject_ = open_subject(backend_, conduct_.limits);
-        configure(*subject_, plan_);
+        subject_ = open_subject(work_.backend, work_.conduct.limits);
+        configure(*subject_, work_.plan);
       }
-      const Trial t = perform(*subject_, *items_[n], plan_);
-      ItemResult r = judge_trial(t, selection_);
-      if (planted_ < canaries_due(n) && t.item->runs() && t.base.ok() &&
-          r.outcome == Outcome::passed)
-        r.canary = canary(t, n);
+      const Trial t = perform(*subject_, *work_.items[n], work_.plan);
+      ItemResult r = judge_trial(t, work_.selection);
+      const bool right = t.item->runs() && t.base.ok() && r.outcome == Outcome::passed;
+      if (right && first_in_its_stretch(n)) r.canary = canary(t, n);
       return r;
     } catch (const LoadCrash& e) {
       return crashed_at_start(e.what());
     }
   }
-  // All are planted by the middle of the run, for its end may hold no legal call.
-  i64 canaries_due(std::size_t n) const {
-    const auto all = static_cast<std::size_t>(share_.canaries);
-    return std::min(static_cast<i64>(2 * all * n / items_.size()) + 1, i64{share_.canaries});
+  // The first that passes in a stretch has the canary that counts. Where this process is ahead of
+  // the order, some operators may turn out to have been put aside: so the first of each has one.
+  bool first_in_its_stretch(std::size_t n) {
+    return planted_.emplace(work_.stretches[n], &work_.operator_of(n)).second;
   }
 
-  const std::string& backend_;
-  const std::vector<const Item*>& items_;
-  const TrialPlan& plan_;
-  const Selection& selection_;
-  const Conduct& conduct_;
-  const Share share_;
+  const Work& work_;
   std::unique_ptr<Subject> subject_;
-  Quarantine quarantine_;
-  i64 planted_ = 0;
+  std::set<std::pair<i64, const OpInfo*>> planted_;
 };
 
 // A process of the judge and what it has said so far.
@@ -259,34 +219,33 @@ Child start_child(const std::vector<Child>& others, const std::function<void(int
 // Collects lines of all children; results are handed over in the order of the items.
 class Collector {
  public:
-  Collector(std::vector<Child>& children, const Conduct& conduct, Journal* journal, Results known,
+  Collector(Work& work, Journal* journal,
             const std::function<bool(std::size_t, const ItemResult&)>& take)
-      : children_(children),
-        conduct_(conduct),
-        journal_(journal),
-        waiting_(std::move(known)),
-        take_(take) {}
+      : work_(work), journal_(journal), take_(take), waiting_(work.known) {}
 
-  void run() {
+  /// Hands over what is known already. @return whether that is not all.
+  bool begin() {
     hand_over();
-    while (!enough_ && open() > 0 && !interrupted()) {
+    return !ended();
+  }
+  void run(std::vector<Child>& children) {
+    while (!ended() && open(children) && !interrupted()) {
       constexpr int kPatienceMs = 500;  // until an interrupt is seen that came right before
       std::vector<pollfd> fds;
-      for (const Child& c : children_) fds.push_back({c.done ? -1 : c.fd, POLLIN, 0});
+      for (const Child& c : children) fds.push_back({c.done ? -1 : c.fd, POLLIN, 0});
       if (poll(fds.data(), fds.size(), kPatienceMs) < 0) continue;
       // What is told after an interrupt may be its own doing.
       for (std::size_t k = 0; k < fds.size(); ++k)
-        if (fds[k].revents && !interrupted()) read_from(children_[k]);
+        if (fds[k].revents && !interrupted()) read_from(children[k]);
     }
-    for (auto at = waiting_.begin(); !enough_ && at != waiting_.end(); ++at)
-      enough_ = !take_(at->first, at->second);
+    while (!enough_ && !waiting_.empty()) hand_over(waiting_.begin()->first);
   }
 
  private:
-  bool interrupted() const { return conduct_.interrupted && conduct_.interrupted(); }
-  i64 open() const {
-    return std::count_if(children_.begin(), children_.end(),
-                         [](const Child& c) { return !c.done; });
+  bool ended() const { return enough_ || next_ == work_.items.size(); }
+  bool interrupted() const { return work_.conduct.interrupted && work_.conduct.interrupted(); }
+  static bool open(const std::vector<Child>& children) {
+    return std::any_of(children.begin(), children.end(), [](const Child& c) { return !c.done; });
   }
   void read_from(Child& c) {
     char buffer[1 << 16];
@@ -310,25 +269,52 @@ class Collector {
     hand_over();
   }
   void hand_over() {
-    for (auto at = waiting_.begin(); !enough_ && at != waiting_.end() && at->first == next_;
-         at = waiting_.erase(at))
-      enough_ = !take_(next_++, at->second);
+    while (!ended() && (waiting_.contains(next_) || !why_aside(next_).empty())) hand_over(next_++);
+  }
+  // A process may have judged what is put aside: it was ahead of the order.
+  void hand_over(std::size_t n) {
+    ItemResult result;
+    if (const auto node = waiting_.extract(n)) result = std::move(node.mapped());
+    if (std::string why = why_aside(n); !why.empty()) {
+      result = {};
+      result.outcome = Outcome::quarantined;
+      result.quarantine = std::move(why);
+    } else {
+      note(n, result);
+    }
+    // One that was missed is told, whether it counts or not.
+    const bool counts =
+        result.canary != ItemResult::none && stretches_.insert(work_.stretches[n]).second;
+    if (result.canary == ItemResult::flagged && !counts) result.canary = ItemResult::none;
+    enough_ = !take_(n, result);
+  }
+  std::string why_aside(std::size_t n) const {
+    return quarantine_.reason(std::string(work_.operator_of(n).name));
+  }
+  void note(std::size_t n, const ItemResult& r) {
+    quarantine_.note(std::string(work_.operator_of(n).name), r.outcome,
+                     r.findings.empty() ? "" : r.findings[0].second.text);
+    if (r.outcome != Outcome::crashed && r.outcome != Outcome::timed_out) return;
+    for (const OpInfo* op : operators())
+      if (!quarantine_.reason(std::string(op->name)).empty()) work_.aside.add(*op);
   }
 
-  std::vector<Child>& children_;
-  const Conduct& conduct_;
+  Work& work_;
   Journal* journal_;
-  Results waiting_;
   const std::function<bool(std::size_t, const ItemResult&)>& take_;
+  Results waiting_;
+  Quarantine quarantine_;
+  std::set<i64> stretches_;  // that have a canary
   std::size_t next_ = 0;
   bool enough_ = false;
 };
 
 // What the journal says of cases. Its lines were written by this program, and may have been
 // changed.
-Results results_of(const Journal& journal) {
+Results results_of(const Journal* journal) {
   Results known;
-  for (const auto& [n, line] : journal.known()) {
+  if (!journal) return known;
+  for (const auto& [n, line] : journal->known()) {
     try {
       known.emplace(n, from_json(json::parse(line)));
     } catch (const std::exception&) {
@@ -390,15 +376,11 @@ void judge_in_processes(const std::string& backend, const std::vector<const Item
                         const TrialPlan& plan, const Selection& selection, const Conduct& conduct,
                         int jobs, Journal* journal,
                         const std::function<bool(std::size_t, const ItemResult&)>& take) {
-  const Results known = journal ? results_of(*journal) : Results();
-  jobs = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(jobs), items.size()));
+  Work work{backend, items, plan, selection, conduct, results_of(journal)};
+  Collector collector(work, journal, take);
+  if (!collector.begin()) return;
+  const auto of = std::min(static_cast<std::size_t>(jobs), items.size());
   std::vector<Child> children;
-  for (int k = 0; k < jobs; ++k) {
-    const Share share{k, jobs, kCanaries / jobs + (k < kCanaries % jobs)};
-    children.push_back(start_child(children, [&](int fd) {
-      Judging(backend, items, plan, selection, conduct, share).run(known, fd);
-    }));
-  }
   const auto end_all = [&] {
     for (Child& c : children) {
       close(c.fd);
@@ -406,7 +388,9 @@ void judge_in_processes(const std::string& backend, const std::vector<const Item
     }
   };
   try {
-    Collector(children, conduct, journal, known, take).run();
+    for (std::size_t k = 0; k < of; ++k)
+      children.push_back(start_child(children, [&](int fd) { Judging(work).run(k, of, fd); }));
+    collector.run(children);
     end_all();
   } catch (...) {
     end_all();

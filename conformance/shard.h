@@ -8,10 +8,9 @@
 #include "conformance/journal.h"
 #include "conformance/judge.h"
 #include "conformance/property.h"
+#include "conformance/quarantine.h"
 
 namespace lockstep::judge {
-
-enum class Outcome { passed, failed, crashed, timed_out, quarantined };
 
 /// What came of one case.
 struct ItemResult {
@@ -25,7 +24,9 @@ struct ItemResult {
 };
 
 /// Judges every item that the journal does not know, and hands all results over in the items'
-/// order. Where the conduct interrupts it, some are left out.
+/// order. Which items are quarantined and which have canaries is decided in that order, too, so
+/// that it does not depend on the number of jobs. Where the conduct interrupts it, some are left
+/// out.
 /// @throws std::runtime_error if a process of the judge's own ends early.
 void judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
                         const TrialPlan& plan, const Selection& selection, const Conduct& conduct,

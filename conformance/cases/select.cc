@@ -78,6 +78,9 @@ void add_counting(std::vector<Item>& list, const OpInfo& op, u64 seed, TierSize 
   for (Case& c : range_cases(op, seed, size.ranges)) list.push_back(counting_item(std::move(c)));
 }
 
+// A case spells its call out, and a vector has a name.
+bool names_vector(const std::string& id) { return id.find('/') == std::string::npos; }
+
 Item illegal_item(Case c) {
   Item item;
   item.what = Item::illegal;
@@ -143,8 +146,7 @@ Item vector_item(Vector v) {
 std::vector<Item> explicit_items(const Selection& s) {
   std::vector<Item> items;
   for (const std::string& id : s.cases) {
-    // A case spells its call out, and a vector has a name.
-    if (id.find('/') == std::string::npos && !s.vectors.empty()) {
+    if (names_vector(id) && !s.vectors.empty()) {
       std::vector<Vector> all = load_vectors(s.vectors);
       const auto at = std::find_if(all.begin(), all.end(), [&](const Vector& v) {
         return v.id == id && v.expectation != Vector::text_error;
@@ -162,8 +164,8 @@ std::vector<Item> explicit_items(const Selection& s) {
 
 std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInfo*>& ops) {
   std::vector<Item> items;
+  if (!takes_vectors(s)) return items;
   const bool outputs = s.wants(kMatchesVectors.name), errors = s.wants(kRejects.name);
-  if (s.vectors.empty() || (!outputs && !errors)) return items;
   std::vector<Vector> all = load_vectors(s.vectors);
   // Where vectors were asked for, an operator without any would pass them in silence.
   for (const OpInfo* op : ops)
@@ -246,6 +248,12 @@ void check_properties(const Selection& s) {
     if (p != kPathsCovered && std::none_of(properties().begin(), properties().end(),
                                            [&](const Property* q) { return q->name == p; }))
       throw UsageError("no property '" + p + "' (lockstep list --properties shows them)");
+}
+
+bool takes_vectors(const Selection& s) {
+  if (s.vectors.empty()) return false;
+  if (!s.cases.empty()) return std::any_of(s.cases.begin(), s.cases.end(), names_vector);
+  return s.wants(kMatchesVectors.name) || s.wants(kRejects.name);
 }
 
 std::vector<Item> select_cases(const Selection& s) {

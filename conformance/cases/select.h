@@ -52,6 +52,9 @@ inline constexpr i64 kMaxRun = i64{1} << 14;
 /// What a call is selected for: to be run unless it is illegal or has more elements than that.
 Item::What what_of(const Case& c, i64 most = i64{1} << 24);
 
+/// Whether golden vectors are among the cases.
+bool takes_vectors(const Selection& s);
+
 /// Every selected case. Operators take turns, so that a prefix says something about each.
 /// @throws UsageError for an unknown operator, property or case.
 std::vector<Item> select_cases(const Selection& s);

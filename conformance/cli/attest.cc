@@ -19,11 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct AttestOptions {
-  std::string backend, directory, subject;
-  Selection selection;
-  Conduct conduct;
-  bool quiet = false;
+struct AttestOptions : RunOptions {
+  std::string directory, subject;
 };
 
 int attest(AttestOptions& o) {
@@ -41,7 +38,12 @@ int attest(AttestOptions& o) {
     throw UsageError("'" + o.directory + "' is there already");
   o.conduct.progress = progress_to_stderr("attest " + printable(o.backend), o.quiet);
   o.conduct.record = recorder(a.results);
-  a.report = judge(o.backend, o.selection, o.conduct);
+  try {
+    a.report = judge(o.backend, o.selection, o.conduct);
+  } catch (...) {
+    fs::remove(o.directory);
+    throw;
+  }
   add_file_hashes(a.report, o.selection);
   for (const auto& [name, text] : bundle_of(a)) write_file(o.directory + "/" + name, text);
   fmt::print("{}SELF-DECLARED  {} says so itself; written to {}\n",
@@ -57,18 +59,6 @@ struct VerifyOptions {
   Conduct conduct;
   bool quiet = false;
 };
-
-Selection selection_of(const Report& r, const std::string& vectors) {
-  Selection s;
-  s.tier = r.tier;
-  s.seed = r.seed;
-  s.operators = r.chosen.operators;
-  s.properties = r.chosen.properties;
-  s.budget = r.chosen.budget;
-  s.nonce = r.chosen.nonce;
-  if (!r.chosen.vectors_hash.empty()) s.vectors = vectors;
-  return s;
-}
 
 Attestation read_directory(const std::string& directory) {
   std::map<std::string, std::string> files;
@@ -93,7 +83,6 @@ u64 unforeseeable() {
 std::vector<std::string> run_again(VerifyOptions& o, const Attestation& a, const Selection& s,
                                    const std::vector<Item>& items) {
   std::vector<std::string> found;
-  if (o.backend.empty()) throw UsageError("--rerun needs the BACKEND that runs the cases again");
   const std::string hash = file_hash(o.backend);
   if (!hash.empty() && !a.report.file_hash.empty() && hash != a.report.file_hash)
     found.push_back("'" + o.backend + "' is another file than the one that was judged");
@@ -118,7 +107,12 @@ std::vector<std::string> run_again(VerifyOptions& o, const Attestation& a, const
 int verify(VerifyOptions& o) {
   constexpr std::size_t kShown = 10;
   const Attestation a = read_directory(o.directory);
-  const Selection s = selection_of(a.report, o.vectors);
+  // What is wrong with the command line is told before the cases are made, which takes seconds.
+  if (o.rerun > 0 && o.backend.empty())
+    throw UsageError("--rerun needs the BACKEND that runs the cases again");
+  if (o.rerun > 0) open_subject(o.backend, o.conduct.limits);
+  Selection s = selection_of(a.report);
+  if (!a.report.chosen.vectors_hash.empty()) s.vectors = o.vectors;
   const std::vector<Item> items = select_cases(s);
   std::vector<std::string> found = contradictions(a, items);
   if (o.nonce && *o.nonce != a.report.chosen.nonce)
@@ -131,11 +125,11 @@ int verify(VerifyOptions& o) {
   if (found.size() > kShown) fmt::print("refuted: {} more\n", found.size() - kShown);
   fmt::print("{}\n", verdict_line(a.report));
   const Exit e = found.empty() ? a.report.exit : Exit::fail;
-  fmt::print("{}; exit {} ({})\n",
+  fmt::print("{}; {}\n",
              !found.empty() ? "REFUTED"
              : o.rerun > 0  ? "WITNESSED  a sample was run again, all of it as declared"
                             : "SELF-DECLARED  nothing was run again (--rerun K BACKEND)",
-             static_cast<int>(e), word_of(e));
+             exit_text(e));
   return static_cast<int>(e);
 }
 
@@ -147,12 +141,9 @@ void add_attest(CLI::App& group, Session& session) {
       "attest",
       "Judge a backend and write evidence of it:\n"
       "lockstep report attest ./relu.so evidence --nonce WORDS-OF-THE-VERIFIER");
-  verb->add_option("backend", o->backend, "name, library or exec:COMMAND")->required();
+  add_run(*verb, *o);
   verb->add_option("directory", o->directory, "a new directory for the evidence")->required();
   verb->add_option("--subject", o->subject, "the file that is judged, where a command runs it");
-  add_selection(*verb, o->selection);
-  add_conduct(*verb, o->conduct);
-  verb->add_flag("--quiet", o->quiet, "no progress");
   verb->callback([o, &session] { session.exit = attest(*o); });
 }
 

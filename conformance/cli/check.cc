@@ -1,8 +1,6 @@
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +9,7 @@
 #include <memory>
 
 #include "conformance/cli/bundle.h"
+#include "conformance/cli/interruptible.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/places.h"
 #include "conformance/property.h"
@@ -29,28 +28,6 @@ struct CheckOptions {
   Conduct conduct;
   std::string shard;
   bool quiet = false, schema = false;
-};
-
-volatile std::sig_atomic_t interrupts = 0;
-
-// While it lives, the first interrupt ends the run and not the program, which still reports; the
-// second one does as usual.
-class Interruptible {
- public:
-  Interruptible() {
-    struct sigaction action {};
-    action.sa_handler = [](int) { interrupts = 1; };
-    action.sa_flags = SA_RESETHAND;
-    for (int k = 0; k < 2; ++k) sigaction(kSignals[k], &action, &before_[k]);
-  }
-  Interruptible(const Interruptible&) = delete;
-  ~Interruptible() {
-    for (int k = 0; k < 2; ++k) sigaction(kSignals[k], &before_[k], nullptr);
-  }
-
- private:
-  static constexpr int kSignals[2] = {SIGINT, SIGTERM};
-  struct sigaction before_[2];
 };
 
 // The day that decides which expectations have expired, the same for all who run at one time.
@@ -106,7 +83,7 @@ int check(CheckOptions& o) {
   if (!o.shard.empty()) o.selection.part = read_part(o.shard, std::getenv);
   if (o.conduct.today.empty()) o.conduct.today = day_of_today();
   const Interruptible until_reported;
-  o.conduct.interrupted = [] { return interrupts != 0; };
+  o.conduct.interrupted = Interruptible::interrupted;
   Report r = judge(o.backend, o.selection, o.conduct);
   add_file_hashes(r, o.selection);
   for (const auto& [file, text] : forms(o))
@@ -175,7 +152,7 @@ int repro(const ReproOptions& o) {
     write_bundle(o.bundle, t, repeat_command(o.backend, o.conduct.limits.set, items[0].id));
     fmt::print("bundle    {}\n", o.bundle);
   }
-  fmt::print("exit {} ({})\n", static_cast<int>(e), word_of(e));
+  fmt::print("{}\n", exit_text(e));
   return static_cast<int>(e);
 }
 

@@ -24,6 +24,13 @@ void read_cases(std::istream& in, std::vector<std::string>& cases) {
 
 }  // namespace
 
+void add_run(CLI::App& verb, RunOptions& o) {
+  verb.add_option("backend", o.backend, "name, library or exec:COMMAND")->required();
+  add_selection(verb, o.selection);
+  add_conduct(verb, o.conduct);
+  verb.add_flag("--quiet", o.quiet, "no progress");
+}
+
 void add_selection(CLI::App& verb, Selection& s) {
   verb.add_option("--tier", s.tier, "0 smoke, 1 CI, 2 conformance, 3 exhaustive")
       ->check(CLI::Range(0, 3))

@@ -27,7 +27,7 @@ Exit measure(const CoverOptions& o) {
   if (o.json == "-")
     fmt::print("{}", cover_json(c));
   else
-    fmt::print("{}exit {} ({})\n", cover_text(c), static_cast<int>(exit), word_of(exit));
+    fmt::print("{}{}\n", cover_text(c), exit_text(exit));
   if (!o.json.empty() && o.json != "-") write_file(o.json, cover_json(c));
   return exit;
 }

@@ -96,7 +96,7 @@ int doctor() {
   say(!vectors.empty(),
       "golden vectors" + (vectors.empty() ? " are not installed" : " in " + vectors));
   const Exit e = broken ? Exit::fail : Exit::pass;
-  fmt::print("exit {} ({})\n", static_cast<int>(e), word_of(e));
+  fmt::print("{}\n", exit_text(e));
   return static_cast<int>(e);
 }
 

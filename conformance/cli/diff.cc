@@ -19,20 +19,15 @@ int diff(const std::string& before, const std::string& after) {
     results += c.result;
   }
   const Exit e = results == 0 ? Exit::pass : Exit::fail;
-  fmt::print("{} differences of results; exit {} ({})\n", results, static_cast<int>(e), word_of(e));
+  fmt::print("{} differences of results; {}\n", results, exit_text(e));
   return static_cast<int>(e);
 }
 
-struct DigestOptions {
-  std::string backend;
-  Selection selection;
-  Conduct conduct;
-  bool quiet = false;
-};
-
 // Each call once, which is all that its outputs take; the cases are those of a check.
-int digest(DigestOptions& o) {
+int digest(RunOptions& o) {
   finish_selection(o.selection);
+  // A wrong name is refused before the cases, which take seconds.
+  open_subject(o.backend, o.conduct.limits);
   const std::vector<Item> items = select_cases(o.selection);
   Selection once = o.selection;
   once.properties = {std::string(kMatchesReference.name)};
@@ -62,15 +57,12 @@ void add_diff(CLI::App& app, Session& session) {
 }
 
 void add_digest(CLI::App& app, Session& session) {
-  auto o = std::make_shared<DigestOptions>();
+  auto o = std::make_shared<RunOptions>();
   CLI::App* verb = app.add_subcommand(
       "digest",
       "Print one line about everything that a backend computes, for two devices to\n"
       "compare: number of calls, case set, hash of all outputs");
-  verb->add_option("backend", o->backend, "name, library or exec:COMMAND")->required();
-  add_selection(*verb, o->selection);
-  add_conduct(*verb, o->conduct);
-  verb->add_flag("--quiet", o->quiet, "no progress");
+  add_run(*verb, *o);
   verb->callback([o, &session] { session.exit = digest(*o); });
 }
 

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <charconv>
 #include <chrono>
 #include <memory>
 
 #include "conformance/cli/fuzz_state.h"
+#include "conformance/cli/interruptible.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/property.h"
 #include "conformance/reports/commands.h"
@@ -37,8 +37,6 @@ double seconds_of(const std::string& text) {
     throw UsageError("--time takes a number with s, m or h, as 90s, not '" + text + "'");
   return n * factor;
 }
-
-volatile sig_atomic_t interrupted = 0;  // the batch at work is finished, then the search ends
 
 // Shrinks failures and saves them. The subject is opened for the first one.
 class Saver {
@@ -102,11 +100,11 @@ int fuzz(FuzzOptions& o) {
   FuzzState state(o.directory, target_of(o, ops));
   Saver saver(o, state);
   o.conduct.shrink = false;
-  signal(SIGINT, [](int) { interrupted = 1; });
+  const Interruptible until_reported;  // the batch at work is finished, then the search ends
   const auto begin = Clock::now();
   const auto spent = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   const i64 first = state.next(), before = state.executed();
-  for (i64 size = kFirstBatch; !interrupted && spent() < limit;) {
+  for (i64 size = kFirstBatch; !Interruptible::interrupted() && spent() < limit;) {
     if (o.count > 0) size = min(size, o.count - (state.next() - first));
     if (size == 0) break;
     const double started = spent();
@@ -129,9 +127,9 @@ int fuzz(FuzzOptions& o) {
                                             : Exit::fail;
   fmt::print(
       "fuzz {}: numbers {} to {} of {} operators, seed {}: {} executed\n{} findings in {}, {} "
-      "of them new\nexit {} ({})\n",
+      "of them new\n{}\n",
       printable(o.backend), first, state.next() - 1, ops.size(), o.selection.seed, executed,
-      state.files().size(), o.directory, saver.fresh(), static_cast<int>(exit), word_of(exit));
+      state.files().size(), o.directory, saver.fresh(), exit_text(exit));
   return static_cast<int>(exit);
 }
 

@@ -167,7 +167,7 @@ int run(const ModelOptions& o) {
   if (s.differing) fmt::print("  {}\n", s.first_difference);
   fmt::print("  digest {} ({})\n", s.digest,
              s.digest == data.expected_digest ? "as recorded" : "NOT as recorded");
-  fmt::print("  exit {} ({})\n", static_cast<int>(e), word_of(e));
+  fmt::print("  {}\n", exit_text(e));
   return static_cast<int>(e);
 }
 

@@ -129,8 +129,8 @@ int run(MutantOptions& o) {
                  : p.dead() == static_cast<i64>(mutants.size()) ? Exit::pass
                                                                 : Exit::fail;
   if (!o.json_file.empty()) write_file(o.json_file, power_json(p));
-  fmt::print("{}{} of {} mutants are dead at tier {}\nexit {} ({})\n", density_text(p), p.dead(),
-             mutants.size(), o.selection.tier, static_cast<int>(e), word_of(e));
+  fmt::print("{}{} of {} mutants are dead at tier {}\n{}\n", density_text(p), p.dead(),
+             mutants.size(), o.selection.tier, exit_text(e));
   return static_cast<int>(e);
 }
 

@@ -137,8 +137,7 @@ Exit verify(const FileOptions& o) {
   if (o.as_json) {
     print_json({{"files", files}, {"valid", valid}});
   } else {
-    fmt::print("{} of {} files valid\nexit {} ({})\n", valid, o.files.size(),
-               static_cast<int>(exit), word_of(exit));
+    fmt::print("{} of {} files valid\n{}\n", valid, o.files.size(), exit_text(exit));
   }
   return exit;
 }

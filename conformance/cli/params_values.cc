@@ -141,7 +141,7 @@ Exit diff(const DiffOptions& o) {
   for (const params::Difference& d : found)
     fmt::print("{:<15} {}  {}\n", params::name_of(d.aspect), shown_name(d.name),
                difference_text(d));
-  fmt::print("{} differences\nexit {} ({})\n", found.size(), static_cast<int>(exit), word_of(exit));
+  fmt::print("{} differences\n{}\n", found.size(), exit_text(exit));
   return exit;
 }
 

@@ -73,8 +73,7 @@ Exit agree(const ManyOptions& o) {
     }
   }
   const string_view word = e == Exit::pass ? "PASS" : e == Exit::fail ? "FAIL" : "INCOMPLETE";
-  fmt::print("{}  D3: the same outputs on {} devices; exit {} ({})\n", word, all.size(),
-             static_cast<int>(e), word_of(e));
+  fmt::print("{}  D3: the same outputs on {} devices; {}\n", word, all.size(), exit_text(e));
   return e;
 }
 

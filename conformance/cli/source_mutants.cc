@@ -180,10 +180,10 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {
   const Tally score = score_of(fates);
   fmt::print(
       "{}: {} of {} mutants are dead, {}.{} % of at least {} %; {} survived unexplained\n"
-      "{} equivalent, {} did not compile; seed {}\nexit {} ({})\n",
+      "{} equivalent, {} did not compile; seed {}\n{}\n",
       s.room, score.dead, score.judged(), score.tenths() / 10, score.tenths() % 10,
       kRequiredPercent, score.unexplained, score.equivalent, score.not_compiled, seed,
-      static_cast<int>(score.exit()), word_of(score.exit()));
+      exit_text(score.exit()));
   return static_cast<int>(score.exit());
 }
 

@@ -90,7 +90,7 @@ int diff(const SpecOptions& o) {
       specification_differences(read_specification(o.before), read_specification(o.after));
   for (const std::string& line : found) fmt::print("{}\n", line);
   const Exit e = found.empty() ? Exit::pass : Exit::fail;
-  fmt::print("{} differences\nexit {} ({})\n", found.size(), static_cast<int>(e), word_of(e));
+  fmt::print("{} differences\n{}\n", found.size(), exit_text(e));
   return static_cast<int>(e);
 }
 

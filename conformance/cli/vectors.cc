@@ -40,9 +40,8 @@ Exit check(const std::string& directory) {
   const std::vector<std::string> differences = check_vectors(directory);
   for (const std::string& d : differences) fmt::print("{}\n", d);
   const Exit exit = differences.empty() ? Exit::pass : Exit::fail;
-  fmt::print("{}  {} tests, {} differences; set {}; exit {} ({})\n",
-             differences.empty() ? "PASS" : "FAIL", tests, differences.size(),
-             vectors_hash(directory), static_cast<int>(exit), word_of(exit));
+  fmt::print("{}  {} tests, {} differences; set {}; {}\n", differences.empty() ? "PASS" : "FAIL",
+             tests, differences.size(), vectors_hash(directory), exit_text(exit));
   return exit;
 }
 

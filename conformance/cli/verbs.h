@@ -31,6 +31,15 @@ void add_params(CLI::App& app, Session& session);
 void add_vectors(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 
+/// What verbs that judge a backend are asked for.
+struct RunOptions {
+  std::string backend;
+  Selection selection;
+  Conduct conduct;
+  bool quiet = false;
+};
+/// The backend and all options of a run.
+void add_run(CLI::App& verb, RunOptions& o);
 /// Options that choose cases.
 void add_selection(CLI::App& verb, Selection& s);
 /// Reads what add_selection left in files. Call it in the verb's callback.

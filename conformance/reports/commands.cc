@@ -46,10 +46,11 @@ std::string repeat_command(const Report& r, const Failure& f) {
 std::string check_command(const Report& r) {
   std::string s = fmt::format("lockstep check {} --tier {} --seed {}",
                               backend_words(r.backend, r.options), r.tier, r.seed);
-  if (!r.chosen.operators.empty())
-    s += " --op " + shell_word(fmt::format("{}", fmt::join(r.chosen.operators, ",")));
-  if (!r.chosen.properties.empty())
-    s += " --property " + shell_word(fmt::format("{}", fmt::join(r.chosen.properties, ",")));
+  for (const auto& [option, words] : {std::pair{"--op", &r.chosen.operators},
+                                      {"--profile", &r.chosen.profiles},
+                                      {"--property", &r.chosen.properties}})
+    if (!words->empty())
+      s += fmt::format(" {} {}", option, shell_word(fmt::format("{}", fmt::join(*words, ","))));
   for (const std::string& id : r.chosen.cases) s += " --case " + shell_word(id);
   if (r.chosen.budget > 0) s += fmt::format(" --budget {}", r.chosen.budget);
   if (!r.chosen.nonce.empty()) s += " --nonce " + shell_word(r.chosen.nonce);

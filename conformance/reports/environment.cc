@@ -2,7 +2,6 @@
 
 #include <sys/utsname.h>
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -43,10 +42,7 @@ std::string file_hash(const std::string& backend) {
 
 void add_file_hashes(Report& r, const Selection& s) {
   r.file_hash = file_hash(r.backend);
-  const bool used = std::any_of(r.cells.begin(), r.cells.end(), [](const auto& row) {
-    return row.second.contains(std::string(kMatchesVectors.name));
-  });
-  if (used) r.chosen.vectors_hash = vectors_hash(s.vectors);
+  if (takes_vectors(s)) r.chosen.vectors_hash = vectors_hash(s.vectors);
 }
 
 }  // namespace lockstep::judge

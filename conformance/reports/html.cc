@@ -24,10 +24,10 @@ std::string code(const std::string& text) {
 
 std::string header(const Report& r) {
   return fmt::format(
-      "<h1><span class=\"verdict {}\">{}</span> {} {}</h1>\n<p>{} &middot; exit {} ({}) &middot; "
+      "<h1><span class=\"verdict {}\">{}</span> {} {}</h1>\n<p>{} &middot; {} &middot; "
       "<span class=\"dim\">device</span> {}</p>\n",
       r.exit == Exit::pass ? "good" : "bad", markup(r.verdict), markup(r.name), markup(r.version),
-      markup(scope(r)), static_cast<int>(r.exit), word_of(r.exit), markup(r.device));
+      markup(scope(r)), exit_text(r.exit), markup(r.device));
 }
 
 std::string tiles(const Report& r) {
@@ -49,13 +49,10 @@ std::string tiles(const Report& r) {
   return s + "</div>\n";
 }
 
-std::string remarks(const Report& r) {
+std::string remarks_text(const Report& r) {
   std::string s;
-  for (const std::string& q : r.quarantine)
-    s += fmt::format("<p class=\"bad\">quarantined: {}</p>\n", markup(q));
-  for (const std::string& op : r.below_floor)
-    s += fmt::format("<p class=\"bad\">fewer than {} legal cases of {}</p>\n", tier_floor(r.tier),
-                     code(op));
+  for (const auto& [kind, text] : remarks(r))
+    s += fmt::format("<p class=\"bad\">{}: {}</p>\n", kind, markup(text));
   return s;
 }
 
@@ -95,6 +92,7 @@ std::string failure_text(const Report& r, const Failure& f, bool open) {
       grouped(f.count));
   if (!f.id.empty()) s += "<p>" + code(f.id) + "</p>\n";
   s += "<p>" + markup(f.text) + "</p>\n" + elements_table(f.elements);
+  if (!f.known.empty()) s += "<p>Known: " + markup(f.known) + "</p>\n";
   if (!f.shrunk.empty())
     s += fmt::format("<p>The smallest case found: {}</p>\n<p>{}</p>\n", code(f.shrunk),
                      markup(f.shrunk_text));
@@ -186,12 +184,17 @@ std::string about_set(const std::string& set, const Report& r) {
                    ".</p>\n";
 }
 
+// What stands where a verb's measurement would.
+std::string unmeasured(const char* verb) {
+  return fmt::format(
+      "<p class=\"dim\">Not part of this page. <code>lockstep {0} --json FILE</code> measures it, "
+      "<code>lockstep report html --{0} FILE</code> shows it.</p>\n",
+      verb);
+}
+
 std::string coverage(const Report& r, const std::optional<CoverSummary>& cover) {
   std::string s = "<h2>Coverage</h2>\n";
-  if (!cover)
-    return s +
-           "<p class=\"dim\">Not part of this page. <code>lockstep cover --json FILE</code> "
-           "measures it, <code>lockstep report html --cover FILE</code> shows it.</p>\n";
+  if (!cover) return s + unmeasured("cover");
   s += about_set(cover->set_hash, r) +
        "<div class=\"scroll\"><table><thead><tr><th>operator</th><th class=\"num\">covered</th>"
        "<th></th><th>empty</th></tr></thead><tbody>\n";
@@ -206,10 +209,7 @@ std::string coverage(const Report& r, const std::optional<CoverSummary>& cover) 
 
 std::string power(const Report& r, const std::optional<Power>& p) {
   std::string s = "<h2>Power</h2>\n";
-  if (!p)
-    return s +
-           "<p class=\"dim\">Not part of this page. <code>lockstep mutants --json FILE</code> "
-           "measures it, <code>lockstep report html --mutants FILE</code> shows it.</p>\n";
+  if (!p) return s + unmeasured("mutants");
   s += about_set(p->set_hash, r);
   s += fmt::format(
       "<p>{} of {} backends that are wrong on purpose were caught.</p>\n<pre>{}</pre>\n"
@@ -269,7 +269,7 @@ std::string about(const Report& r) {
 }  // namespace
 
 std::string html_report(const Report& r, const Measured& measured) {
-  return html_page(r.verdict + " " + r.name, header(r) + tiles(r) + remarks(r) + failures(r) +
+  return html_page(r.verdict + " " + r.name, header(r) + tiles(r) + remarks_text(r) + failures(r) +
                                                  grid(r) + coverage(r, measured.cover) +
                                                  power(r, measured.power) + kernels(r) + about(r));
 }

@@ -49,7 +49,9 @@ Suite suite_of(const Report& r, const std::string& op, const std::map<std::strin
     std::string inside;
     if (f) {
       const std::string& id = f->shrunk.empty() ? f->id : f->shrunk;
-      inside = failure_element(property, f->text, id + "\n" + f->repeat);
+      inside =
+          failure_element(property, f->text,
+                          id + "\n" + f->repeat + (f->known.empty() ? "" : "\nknown: " + f->known));
     }
     s.add("lockstep." + op, property, inside);
   }
@@ -59,7 +61,7 @@ Suite suite_of(const Report& r, const std::string& op, const std::map<std::strin
 // The verdict is a test of its own: a run that checked nothing must not look green.
 Suite verdict_suite(const Report& r) {
   std::string text, inside;
-  for (const std::string& q : r.quarantine) text += "quarantined: " + q + "\n";
+  for (const auto& [kind, words] : remarks(r)) text += kind + ": " + words + "\n";
   if (r.exit != Exit::pass)
     inside = failure_element(std::string(word_of(r.exit)), r.verdict, text + verdict_line(r));
   Suite s{"verdict", {}};

@@ -34,9 +34,10 @@ std::string cluster_text(const Cluster& c) {
       fmt::format("### {}\n\n| operator | property | cases | shows |\n|---|---|---:|---|\n",
                   code_span(c.symptom));
   for (const Failure* f : c.failures)
-    s += fmt::format("| {} | {} | {} | {} |\n", code_span(f->op), code_span(f->property),
-                     grouped(f->count),
-                     code_span(f->shrunk_text.empty() ? f->text : f->shrunk_text));
+    s +=
+        fmt::format("| {} | {} | {} | {}{} |\n", code_span(f->op), code_span(f->property),
+                    grouped(f->count), code_span(f->shrunk_text.empty() ? f->text : f->shrunk_text),
+                    f->known.empty() ? "" : ", known: " + code_span(f->known));
   const Failure& first = *c.failures[0];
   return first.repeat.empty() ? s : s + "\n" + code_block(first.repeat);
 }
@@ -63,9 +64,7 @@ std::string markdown_report(const Report& r) {
   std::string s = fmt::format("## {}: {}\n\n{}\n", r.verdict, code_span(r.name + " " + r.version),
                               counts_table(r.counts));
   s += code_block(verdict_line(r)) + "\n";
-  for (const std::string& q : r.quarantine) s += "- quarantined: " + code_span(q) + "\n";
-  for (const std::string& op : r.below_floor)
-    s += fmt::format("- fewer than {} legal cases of {}\n", tier_floor(r.tier), code_span(op));
+  for (const auto& [kind, text] : remarks(r)) s += "- " + kind + ": " + code_span(text) + "\n";
   const std::vector<Cluster> all = clusters(r);
   for (std::size_t k = 0; k < std::min(kClusters, all.size()); ++k)
     s += cluster_text(all[k]) + "\n";

@@ -3,12 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "conformance/reports/form.h"
 
 namespace lockstep::judge {
 namespace {
+
+// What is expected, wherever that is written and whatever a part made of it.
+std::string expectations_hash(const Report& r) {
+  std::string lines;
+  for (const Expectation& e : r.expectations)
+    lines += fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", e.op, e.property, e.id, e.kind,
+                         e.reason, e.link, e.expires, e.tier);
+  return lines.empty() ? "none" : sha256(lines);
+}
 
 // What the parts of one run have in common, each with its name.
 std::vector<std::pair<const char*, std::string>> identity(const Report& r) {
@@ -22,13 +30,16 @@ std::vector<std::pair<const char*, std::string>> identity(const Report& r) {
           {"tier", std::to_string(r.tier)},
           {"seed", std::to_string(r.seed)},
           {"choice of operators", list(r.chosen.operators)},
+          {"choice of profiles", list(r.chosen.profiles)},
           {"choice of properties", list(r.chosen.properties)},
           {"budget", std::to_string(r.chosen.budget)},
           {"nonce", r.chosen.nonce},
+          {"set of golden vectors", r.chosen.vectors_hash},
           {"backend", r.name + " " + r.version},
           {"library", r.file_hash},
           {"manifest", r.manifest_hash},
           {"options", options},
+          {"file of expectations", expectations_hash(r)},
           {"number of parts", std::to_string(r.part.of)}};
 }
 
@@ -91,19 +102,20 @@ void add_failure(std::vector<Failure>& all, const Failure& more) {
   all.push_back(more);
 }
 
-// A part knows the vectors only where one of them was among its cases.
-void add_vectors(Report& to, const Report& more) {
-  std::string &known = to.chosen.vectors_hash, hash = more.chosen.vectors_hash;
-  if (known.empty()) known = hash;
-  if (!hash.empty() && hash != known)
-    throw UsageError(
-        fmt::format("part {} was judged by other golden vectors than the parts before "
-                    "it: {} and {}",
-                    more.part.number, hash, known));
+// Of the same list. A part that ran after an entry had expired did not excuse what it matched.
+void add_expectations(std::vector<Expectation>& to, const std::vector<Expectation>& more) {
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    Expectation& e = to[k];
+    const Expectation& m = more[k];
+    e.expired = e.expired || m.expired;
+    add(e.matched, m.matched);
+    add(e.judged, m.judged);
+    const bool first = e.passed.empty() || m.passed_number < e.passed_number;
+    if (!m.passed.empty() && first) e.passed = m.passed, e.passed_number = m.passed_number;
+  }
 }
 
 void add_report(Report& to, const Report& more) {
-  add_vectors(to, more);
   add_counts(to.counts, more.counts);
   add(to.legal_selected, more.legal_selected);
   add(to.legal_not_claimed, more.legal_not_claimed);
@@ -123,6 +135,7 @@ void add_report(Report& to, const Report& more) {
   add(to.known.quarantined, more.known.quarantined);
   add(to.canaries_planted, more.canaries_planted);
   add(to.canaries_flagged, more.canaries_flagged);
+  add_expectations(to.expectations, more.expectations);
 }
 
 template <class T>
@@ -156,13 +169,13 @@ Report merged(const std::vector<Named>& parts) {
     const Report& more = parts[k].report;
     add_report(r, more);
     unite(r.quarantine, more.quarantine);
-    unite(r.stale, more.stale);
     unite(r.missing, more.missing);
     unite(r.environments, more.environments);
     unite(r.claimed, more.claimed);
     r.operators_selected = std::max(r.operators_selected, more.operators_selected);
   }
   sort_failures(r.failures);
+  if (r.missing.size() > kMissingNamed) r.missing.resize(kMissingNamed);
   r.part = {1, 1};
   if (r.counts.selected != r.set_cases)
     throw UsageError(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "conformance/expectations.h"
 #include "conformance/reports/form.h"
 
 namespace lockstep::judge {
@@ -74,47 +75,39 @@ i64 rows_of(const std::string& text, Screen screen) {
   return rows;
 }
 
-// Why a run is incomplete, as far as the numbers of its verdict do not say.
-std::string why_incomplete(const Report& r) {
-  const Counts& c = r.counts;
-  std::string s;
-  if (c.selected == 0) s += "incomplete: no case was selected\n";
-  if (c.selected > 0 && c.selected == c.not_claimed)
-    s += "incomplete: the backend claims none of the selected cases\n";
-  if (c.executed > 0 && deaths(r) == 0 && !any_judged(r))
-    s += "incomplete: no selected property applies to any case that ran\n";
-  return s;
-}
-
-// What is said between failures and verdict.
-std::string remarks(const Report& r, Screen screen) {
-  constexpr std::size_t kOnAScreen = 3;
-  const std::size_t most = screen.rows > 0 ? kOnAScreen : r.quarantine.size();
-  std::string s;
-  for (std::size_t k = 0; k < std::min(most, r.quarantine.size()); ++k)
-    s += "quarantined: " + printable(r.quarantine[k]) + "\n";
-  if (r.quarantine.size() > most)
-    s += fmt::format("quarantined: {} more\n", r.quarantine.size() - most);
-  for (const std::string& e : r.stale) s += "stale: " + printable(e) + "\n";
-  s += why_incomplete(r);
-  const std::size_t named = screen.rows > 0 ? kOnAScreen : r.missing.size();
-  for (std::size_t k = 0; k < std::min(named, r.missing.size()); ++k)
-    s += "missing: " + printable(r.missing[k]) + "\n";
-  if (r.counts.missing > static_cast<i64>(named) && !r.missing.empty())
-    s += fmt::format("missing: {} more\n", grouped(r.counts.missing - static_cast<i64>(named)));
-  if (!r.below_floor.empty())
-    s += fmt::format("below the floor of {} executed legal cases: {}\n", tier_floor(r.tier),
-                     fmt::join(r.below_floor, ", "));
-  return s;
-}
-
 std::string coloured(const std::string& line, const Report& r, bool colour) {
   if (!colour) return line;
   const string_view code = r.exit == Exit::pass ? "\033[1;32m" : "\033[1;31m";
   return fmt::format("{}{}\033[0m{}", code, r.verdict, line.substr(r.verdict.size()));
 }
 
+// At most so many texts, and how many more there are.
+void add_remarks(std::vector<Remark>& all, const char* kind, const std::vector<std::string>& texts,
+                 i64 count, std::size_t most) {
+  const std::size_t shown = std::min(most, texts.size());
+  for (std::size_t k = 0; k < shown; ++k) all.push_back({kind, texts[k]});
+  const i64 more = count - static_cast<i64>(shown);
+  if (more > 0 && !texts.empty()) all.push_back({kind, grouped(more) + " more"});
+}
+
 }  // namespace
+
+std::vector<Remark> remarks(const Report& r, std::size_t most) {
+  const Counts& c = r.counts;
+  std::vector<Remark> all;
+  add_remarks(all, "quarantined", r.quarantine, std::ssize(r.quarantine), most);
+  for (const std::string& e : r.stale) all.push_back({"stale", e});
+  if (c.selected == 0) all.push_back({"incomplete", "no case was selected"});
+  if (c.selected > 0 && c.selected == c.not_claimed)
+    all.push_back({"incomplete", "the backend claims none of the selected cases"});
+  if (c.executed > 0 && deaths(r) == 0 && !any_judged(r))
+    all.push_back({"incomplete", "no selected property applies to any case that ran"});
+  add_remarks(all, "missing", r.missing, c.missing, most);
+  if (!r.below_floor.empty())
+    all.push_back({fmt::format("below the floor of {} executed legal cases", tier_floor(r.tier)),
+                   fmt::format("{}", fmt::join(r.below_floor, ", "))});
+  return all;
+}
 
 i64 known_failures(const Report& r) {
   const auto of_run = std::count_if(r.failures.begin(), r.failures.end(), [](const Failure& f) {
@@ -128,6 +121,7 @@ std::string scope(const Report& r) {
                               std::min(r.operators_selected, r.operators_claimed), r.operators_all);
   s = (r.partial ? "SUBSET " : "whole claim ") + s;
   if (r.part.of > 1) s = fmt::format("SHARD {}/{} of {}", r.part.number, r.part.of, s);
+  if (!r.determinism.empty()) s += ", determinism " + r.determinism;
   if (const i64 n = known_failures(r); n > 0) s += fmt::format(", KNOWN FAILURES ({})", n);
   return s;
 }
@@ -136,7 +130,7 @@ std::string scope(const Report& r) {
 std::string grouped(i64 n) {
   std::string s = std::to_string(n);
   for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(s.size()) - 3; at > 0; at -= 3)
-    s.insert(static_cast<std::size_t>(at), ",");
+    s.insert(static_cast<std::size_t>(at), 1, ',');
   return s;
 }
 
@@ -154,13 +148,32 @@ std::string digest_of(const Report& r) {
   return sha256(lines);
 }
 
+Selection selection_of(const Report& r) {
+  Selection s;
+  s.tier = r.tier;
+  s.seed = r.seed;
+  s.operators = r.chosen.operators;
+  s.profiles = r.chosen.profiles;
+  s.properties = r.chosen.properties;
+  s.cases = r.chosen.cases;
+  s.budget = r.chosen.budget;
+  s.nonce = r.chosen.nonce;
+  s.part = r.part;
+  return s;
+}
+
 string_view word_of(Exit e) {
   constexpr string_view kWords[] = {
       "pass", "fail", "usage", "incomplete", "judge broke", "stale expectations", "known failures"};
   return kWords[static_cast<int>(e)];
 }
 
+std::string exit_text(Exit e) {
+  return fmt::format("exit {} ({})", static_cast<int>(e), word_of(e));
+}
+
 void conclude(Report& r) {
+  r.stale = stale(r);
   const Counts& c = r.counts;
   const bool blind = r.canaries_flagged < r.canaries_planted;
   // A run whose cases ended well and were judged by nothing says as little as one without cases.
@@ -205,12 +218,15 @@ std::string verdict_line(const Report& r) {
   s += fmt::format("\n  tier {}, seed {}, canaries {}/{}, floor {} per operator {}, set {}", r.tier,
                    r.seed, r.canaries_flagged, r.canaries_planted, tier_floor(r.tier),
                    r.below_floor.empty() ? "met" : "NOT met", r.set_hash.substr(0, 16));
-  return s + fmt::format("\n  exit {} ({})", static_cast<int>(r.exit), word_of(r.exit));
+  return s + "\n  " + exit_text(r.exit);
 }
 
 std::string summary(const Report& r, bool colour, Screen screen) {
-  constexpr std::size_t kShown = 10;
-  const std::string end = remarks(r, screen) + coloured(verdict_line(r), r, colour) + "\n";
+  constexpr std::size_t kShown = 10, kOnAScreen = 3;
+  std::string end;
+  for (const auto& [kind, text] : remarks(r, screen.rows > 0 ? kOnAScreen : SIZE_MAX))
+    end += kind + ": " + printable(text) + "\n";
+  end += coloured(verdict_line(r), r, colour) + "\n";
   const std::vector<const Failure*> all = telling_order(r);
   std::string s;
   std::size_t shown = 0;

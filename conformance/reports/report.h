@@ -1,6 +1,7 @@
 /// @file
 /// What a run found, as data; every form of report derives from it.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
@@ -23,6 +24,8 @@ enum class Exit {
   known_failures = 6  ///< and no others
 };
 string_view word_of(Exit e);
+/// As the program prints it: exit 0 (pass).
+std::string exit_text(Exit e);
 
 /// How the selected cases ended. selected = executed + not_claimed + missing + quarantined;
 /// executed = passed + failed + crashed + timed_out.
@@ -55,13 +58,27 @@ struct Failure {
 
 /// What was asked for beside tier and seed.
 struct Chosen {
-  std::vector<std::string> operators, properties, cases;
+  std::vector<std::string> operators, profiles, properties, cases;
   i64 budget = 0;
   std::string nonce;         ///< a verifier's, from which some of the cases follow
   std::string vectors_hash;  ///< of the golden vectors that took part; empty: none
-  bool partial() const {
-    return !operators.empty() || !properties.empty() || !cases.empty() || budget > 0;
-  }
+};
+
+/// A failure that the owner of a backend knows of, and what a run made of it.
+struct Expectation {
+  std::string place;         ///< where it is written: the file and the line
+  std::string op, property;  ///< patterns: they match whole texts, with '*' and '?'
+  std::string id;            ///< pattern of cases; empty: some case of the operator
+  std::string kind;          ///< fail, crash or timeout
+  std::string reason, link;
+  std::string expires;          ///< the last day on which it holds, as 2027-01-31
+  int tier = 0;                 ///< the lowest at which it has to show
+  bool expired = false;         ///< so that it excuses nothing
+  i64 matched = 0, judged = 0;  ///< violations and judgements that the patterns match
+  std::string passed;           ///< the first case named here that holds
+  i64 passed_number = -1;       ///< its number in the set; -1: there is none
+  /// The reason, and the link if there is one.
+  std::string why() const { return link.empty() ? reason : reason + " (" + link + ")"; }
 };
 
 /// Where a run took place.
@@ -74,6 +91,7 @@ struct Environment {
 
 struct Report {
   std::string backend, name, version, device, manifest_hash, set_hash;
+  std::string determinism;                     ///< the class its manifest states; empty: none
   std::string file_hash;                       ///< SHA-256 of the library; empty: it is none
   std::map<std::string, std::string> options;  ///< of the backend
   std::vector<KernelInfo> kernels;             ///< that the manifest lists
@@ -88,7 +106,8 @@ struct Report {
   int operators_selected = 0, operators_claimed = 0, operators_all = 0;
   Counts counts;
   Known known;
-  std::vector<std::string> stale;  ///< expectations, with the reason
+  std::vector<Expectation> expectations;
+  std::vector<std::string> stale;  ///< of these, with the reason
   i64 legal_selected = 0, legal_not_claimed = 0;
   std::map<std::string, std::map<std::string, Cell>> cells;  ///< operator, property
   std::map<std::string, Outputs> outputs;                    ///< operator
@@ -106,14 +125,23 @@ struct Report {
 /// The most missing cases that a report names; their number is always told.
 inline constexpr std::size_t kMissingNamed = 20;
 
+/// What was asked for: whoever holds the report can ask for the same again. Where the golden
+/// vectors are it does not say.
+Selection selection_of(const Report& r);
+
 /// What only a whole run shows: kernels that never ran, operators with too few cases. A part of a
 /// run is not judged by it.
 void judge_whole(Report& r);
 
+/// Judges the run by a property of no single case.
+/// @param violation what is wrong, which may be known; empty: nothing.
+void judge_run(Report& r, const std::string& op, const std::string& property,
+               const std::string& violation);
+
 /// How many failures are expected, of cases and of the whole run.
 i64 known_failures(const Report& r);
 
-/// Settles verdict and exit code from everything else.
+/// Settles stale expectations, verdict and exit code from everything else.
 void conclude(Report& r);
 
 /// The verdict and what it is about, in one line.
@@ -123,6 +151,14 @@ std::string verdict_line(const Report& r);
 struct Screen {
   int rows = 0, columns = 0;
 };
+
+/// What a person should know beside failures and verdict: what was left out or is missing, what is
+/// stale, why the run is incomplete.
+struct Remark {
+  std::string kind, text;
+};
+/// At most so many of a kind, and then how many more there are.
+std::vector<Remark> remarks(const Report& r, std::size_t most = SIZE_MAX);
 
 /// What a person reads after a run: failures, each in at most twelve lines, then the verdict line.
 /// On a screen as many as it has room for, at least one.

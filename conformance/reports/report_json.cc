@@ -83,11 +83,29 @@ static void fields(auto& f, Like<Environment> auto& e) {
 
 static void fields(auto& f, Like<Chosen> auto& c) {
   f("operators", c.operators);
+  f("profiles", c.profiles);
   f("properties", c.properties);
   f("cases", c.cases);
   f("budget", c.budget);
   f("nonce", c.nonce);
   f("vectors_sha256", c.vectors_hash, kHash);
+}
+
+static void fields(auto& f, Like<Expectation> auto& e) {
+  f("place", e.place);
+  f("operator", e.op);
+  f("property", e.property);
+  f("case", e.id);
+  f("kind", e.kind, {.words = {"fail", "crash", "timeout"}});
+  f("reason", e.reason);
+  f("link", e.link);
+  f("expires", e.expires);
+  f("tier", e.tier, {.max = 3});
+  f("expired", e.expired, about("before the day of the run"));
+  f("matched", e.matched, about("violations that it matches"));
+  f("judged", e.judged, about("judgements that its patterns match"));
+  f("passed", e.passed, about("the first case named here that holds"));
+  f("passed_number", e.passed_number, {.min = -1, .text = "of that case in its set; -1: none"});
 }
 
 static void fields(auto& f, Like<Part> auto& p) {
@@ -100,6 +118,8 @@ static void subject_fields(auto& f, Like<Report> auto& r) {
   f("name", r.name);
   f("version", r.version);
   f("device", r.device);
+  f("determinism", r.determinism,
+    {.words = {"", "D0", "D1", "D2", "D3"}, .text = "that its manifest states"});
   f("manifest_sha256", r.manifest_hash, kHash);
   f("file_sha256", r.file_hash, kHash);
   f("options", r.options);
@@ -129,7 +149,8 @@ static void fields(auto& f, Like<Report> auto& r) {
   f("part", r.part, about("of the set, where several machines share it"));
   f("counts", r.counts);
   f("known", r.known, about("of these, the cases whose failures are all expected"));
-  f("stale", r.stale, about("expectations, with the reason"));
+  f("expectations", r.expectations, about("and what the run made of each"));
+  f.derived("stale", r.stale, about("expectations, with the reason"));
   f.object("legal", [&](auto& g) {
     g("selected", r.legal_selected);
     g("not_claimed", r.legal_not_claimed);
@@ -185,7 +206,9 @@ void settle(Report& r) {
   for (const Failure& f : r.failures)
     if (!r.cells.contains(f.op) || !r.cells.at(f.op).contains(f.property))
       form::wrong("/failures", "are of " + f.op + " " + f.property + ", which was not judged");
-  r.partial = r.chosen.partial();
+  for (const Expectation& e : r.expectations)
+    if (e.matched > e.judged) form::wrong("/expectations", "match more than was judged");
+  r.partial = selection_of(r).partial();
   conclude(r);
 }
 

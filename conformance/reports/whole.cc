@@ -1,6 +1,7 @@
 // What only a whole run shows.
 #include <algorithm>
 
+#include "conformance/expectations.h"
 #include "conformance/reports/report.h"
 
 namespace lockstep::judge {
@@ -26,25 +27,17 @@ bool listed(const Report& r, const std::string& op, const std::string& kernel) {
 // where the cases are enough to reach them all.
 void judge_paths(Report& r) {
   const std::string property(kPathsCovered);
-  const auto& wanted = r.chosen.properties;
-  const bool selected =
-      wanted.empty() || std::find(wanted.begin(), wanted.end(), property) != wanted.end();
-  if (!selected || r.manifest_hash.empty()) return;
-  const auto judge = [&](const std::string& op, bool holds, const std::string& text) {
-    ++r.cells[op][property].judged;
-    if (holds) return;
-    ++r.cells[op][property].failed;
-    r.failures.push_back({op, property, "", text, 1, {}, {}, {}});
-  };
+  if (!selection_of(r).wants(property) || r.manifest_hash.empty()) return;
   for (const KernelInfo& k : r.kernels)
     if (!is_prefix(r) && k.runnable &&
         std::any_of(r.executed_legal.begin(), r.executed_legal.end(),
                     [&](const auto& row) { return matches(k, row.first); }))
-      judge(k.op, ran(r, k), "kernel '" + k.name + "' (isa " + k.isa + ") never ran");
+      judge_run(r, k.op, property,
+                ran(r, k) ? "" : "kernel '" + k.name + "' (isa " + k.isa + ") never ran");
   for (const auto& [op, paths] : r.paths)
     for (const auto& [path, n] : paths)
       if (!listed(r, op, path))
-        judge(op, false, "kernel '" + path + "' ran and is not in the manifest");
+        judge_run(r, op, property, "kernel '" + path + "' ran and is not in the manifest");
 }
 
 void judge_floor(Report& r) {
@@ -56,6 +49,21 @@ void judge_floor(Report& r) {
 }
 
 }  // namespace
+
+void judge_run(Report& r, const std::string& op, const std::string& property,
+               const std::string& violation) {
+  Cell& cell = r.cells[op][property];
+  ++cell.judged;
+  if (violation.empty()) return;
+  ++cell.failed;
+  const Expectation* known = confront(r.expectations, op, property);
+  Failure& f = r.failures.emplace_back();
+  f.op = op;
+  f.property = property;
+  f.text = violation;
+  f.count = 1;
+  if (known) f.known = known->why();
+}
 
 void judge_whole(Report& r) {
   if (r.part.of > 1) return;

@@ -108,6 +108,9 @@ void read_claims(const json& claims, Manifest& m) {
   read_range(claims, "threads", m.threads);
   if (m.threads.min < 1) refuse("threads", "must be of 1 and more");
   if (claims.contains("determinism")) m.determinism = text_of(claims, "determinism");
+  constexpr string_view kClasses[] = {"D0", "D1", "D2", "D3"};
+  if (std::find(std::begin(kClasses), std::end(kClasses), m.determinism) == std::end(kClasses))
+    refuse("determinism", "must be D0, D1, D2 or D3, not '" + printable(m.determinism) + "'");
   const std::string errors = claims.contains("errors") ? text_of(claims, "errors") : "none";
   if (errors != "label" && errors != "class" && errors != "none")
     refuse("errors", "must be label, class or none");

@@ -39,8 +39,8 @@ struct Manifest {
   std::vector<Claim> claims;
   std::vector<std::string> options;
   bool strided = false;
-  Range threads{1, 64};  ///< numbers that the option `threads` takes, where there is one
-  std::string determinism = "D0";
+  Range threads{1, 64};            ///< numbers that the option `threads` takes, where there is one
+  std::string determinism = "D0";  ///< the class: D0 to D3
   Errors errors = Errors::none;
 
   /// Whether a backend stated it; a door without manifests has no kernels to name either.

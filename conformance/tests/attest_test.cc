@@ -29,7 +29,7 @@ Attestation passed() {
   Attestation a{"toy.so", std::string(64, 'a'), {}, {}};
   Report& r = a.report;
   r.name = "toy", r.tier = 0, r.set_hash = set_hash(items), r.file_hash = a.subject_hash;
-  r.chosen = {{"relu", "sum"}, {"matches_reference"}, {}, 0, chosen().nonce, {}};
+  r.chosen = {{"relu", "sum"}, {}, {"matches_reference"}, {}, 0, chosen().nonce, {}};
   r.set_cases = r.counts.selected = r.counts.executed = r.counts.passed =
       static_cast<i64>(items.size());
   r.partial = true;
@@ -55,12 +55,7 @@ TEST(Bundle, IsReadAsItWasWritten) {
 }
 
 std::string refusal_of(const Files& files) {
-  try {
-    read_bundle(files);
-  } catch (const UsageError& e) {
-    return e.what();
-  }
-  return "";
+  return words_of<UsageError>([&] { read_bundle(files); });
 }
 
 TEST(Bundle, NamesTheFileThatWasChanged) {

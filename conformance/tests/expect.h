@@ -22,4 +22,15 @@ void expect_throws(const Call& call, const std::string& part) {
   }
 }
 
+/// What an error of the type says; empty where there is none.
+template <class Error, class Call>
+std::string words_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
 }  // namespace lockstep::judge

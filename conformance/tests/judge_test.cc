@@ -2,6 +2,8 @@
 #include "conformance/judge.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -55,6 +57,12 @@ void failed(Report& r) {
   fail(r, "matches_reference");
 }
 void uncovered(Report& r) { fail(r, "paths_covered"); }
+void stale_entry(Report& r) { r.expectations.emplace_back().expired = true; }
+void known_one(Report& r) {
+  failed(r);
+  r.failures.back().known = "it is slow";
+  r.known.failed = 1;
+}
 
 struct Conclusion {
   const char* name;
@@ -88,7 +96,13 @@ TEST(Conclude, FollowsThePrecedenceOfExitCodes) {
       {"a floor missed by quarantine", {below_floor, quarantined}, "CRASH", Exit::fail},
       {"a floor missed beside a crash", {below_floor, crashed}, "INCOMPLETE", Exit::incomplete},
       {"a crash before the rest", {crashed, differing, failed}, "CRASH", Exit::fail},
-      {"the reason of a failure", {differing, failed}, "NONDETERMINISTIC", Exit::fail}};
+      {"the reason of a failure", {differing, failed}, "NONDETERMINISTIC", Exit::fail},
+      {"a stale expectation", {stale_entry}, "STALE", Exit::stale},
+      {"a known failure", {known_one}, "PASS", Exit::known_failures},
+      {"3 before 5", {missing, stale_entry}, "INCOMPLETE", Exit::incomplete},
+      {"1 before 5", {failed, stale_entry}, "FAIL", Exit::fail},
+      {"1 before 6", {known_one, uncovered}, "FAIL", Exit::fail},
+      {"5 before 6", {known_one, stale_entry}, "STALE", Exit::stale}};
   for (const Conclusion& row : rows) {
     Report r = passing();
     for (auto* spoil : row.spoiled) spoil(r);
@@ -122,6 +136,7 @@ TEST(VerdictLine, SaysWhatAPassIsAbout) {
 
 TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
   Report r = passing();
+  r.determinism = "D1";
   r.partial = true;
   r.operators_selected = 2;
   r.counts = {};
@@ -134,7 +149,7 @@ TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
   r.canaries_flagged = 3;
   conclude(r);
   EXPECT_EQ(verdict_line(r),
-            "BROKEN  toy 1.2  SUBSET (2 of 16 operators)\n"
+            "BROKEN  toy 1.2  SUBSET (2 of 16 operators), determinism D1\n"
             "  999 selected: 10 executed, 20 not claimed (0.0% of the legal calls), 5 missing, "
             "6 quarantined\n"
             "  10 executed: 1 passed, 2 failed, 3 crashed, 4 timed out; 7 calls\n"
@@ -338,6 +353,56 @@ TEST(JudgeTrial, TellsADeathThatNoSelectedPropertyJudges) {
   EXPECT_EQ(dead.findings[0].first, "matches_reference");
   EXPECT_EQ(dead.findings[0].second.text, "answered crashed: gone");
   EXPECT_TRUE(result_of(crash, "relu/in=2@8/data=1,2", only).judged.empty());
+}
+
+TEST(Quarantine, FollowsDeaths) {
+  const auto noted = [](Quarantine& q, const char* op, Outcome outcome, int times) {
+    for (int k = 0; k < times; ++k) q.note(op, outcome, "gone");
+  };
+  Quarantine silent, mute, mortal;
+  noted(silent, "relu", Outcome::crashed, 2);
+  EXPECT_EQ(silent.reason("relu"), "");
+  noted(silent, "take", Outcome::crashed, 1);
+  EXPECT_EQ(silent.reason("relu"), "the backend never answered: gone");
+  noted(mute, "relu", Outcome::timed_out, 1);
+  EXPECT_EQ(mute.reason("sum"), "the backend never answered: gone");
+  noted(mortal, "relu", Outcome::failed, 1);
+  noted(mortal, "relu", Outcome::timed_out, 2), noted(mortal, "take", Outcome::crashed, 9);
+  EXPECT_EQ(mortal.reason("relu") + mortal.reason("take"), "");
+  noted(mortal, "relu", Outcome::timed_out, 1), noted(mortal, "take", Outcome::crashed, 1);
+  EXPECT_EQ(mortal.reason("relu"), "relu hung 3 times");
+  EXPECT_EQ(mortal.reason("take"), "take crashed 10 times");
+  EXPECT_EQ(mortal.reason("sum"), "");
+  for (const char* op : {"max", "min", "conv2d"}) noted(mortal, op, Outcome::timed_out, 2);
+  EXPECT_EQ(mortal.reason("sum"), "");
+  noted(mortal, "dense", Outcome::timed_out, 1);
+  EXPECT_EQ(mortal.reason("sum"), "the backend hangs too often");
+}
+
+int status_of(const std::function<void()>& child) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    child();
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(pid, &status, 0);
+  return status;
+}
+
+TEST(PutAside, IsKnownToJudgesAndToNoBackend) {
+  PutAside aside;
+  const OpInfo &relu = *find_operator("relu"), &sum = *find_operator("sum");
+  EXPECT_EQ(status_of([&] { aside.add(relu); }), 0);
+  EXPECT_TRUE(aside.holds(relu));
+  EXPECT_FALSE(aside.holds(sum));
+  const int judge = status_of([&] {
+    aside.keep_from_children();
+    const int backend = status_of([&] { aside.add(sum); });
+    _exit(backend == 0 ? 1 : 0);
+  });
+  EXPECT_EQ(judge, 0) << "a backend must not get at it";
+  EXPECT_FALSE(aside.holds(sum));
 }
 
 TEST(Judge, CountsEveryCaseOnce) {

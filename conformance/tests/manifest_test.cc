@@ -185,6 +185,7 @@ TEST(Manifest, NamesTheKeyThatIsWrong) {
       {{{"claims", {{"layouts", "strided"}}}}, "'layouts" + list},
       {{{"claims", {{"layouts", {"stride"}}}}}, "'layouts' must be of compact and strided"},
       {{{"claims", {{"determinism", 2}}}}, "'determinism' must be a string"},
+      {{{"claims", {{"determinism", "D4"}}}}, "'determinism' must be D0, D1, D2 or D3, not 'D4'"},
       {{{"claims", {{"errors", "loud"}}}}, "'errors' must be label, class or none"},
       {claim_with(true), "'conv2d' must be an object of restrictions"},
       {claim_with({{"ranks", {1, 2}}}), "'ranks' is no restriction of a claim"},

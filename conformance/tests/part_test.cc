@@ -6,6 +6,7 @@
 #include <map>
 
 #include "conformance/cases/case.h"
+#include "conformance/tests/expect.h"
 
 namespace lockstep::judge {
 namespace {
@@ -22,12 +23,7 @@ Part read(const std::string& text, const Variables& env = {}) {
 std::string text(const Part& p) { return std::to_string(p.number) + "/" + std::to_string(p.of); }
 
 std::string refusal_of(const std::string& text, const Variables& env = {}) {
-  try {
-    read(text, env);
-    return "accepted";
-  } catch (const UsageError& e) {
-    return e.what();
-  }
+  return words_of<UsageError>([&] { read(text, env); });
 }
 
 TEST(Part, PartsHoldEachPlaceOnce) {

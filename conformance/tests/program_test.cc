@@ -233,6 +233,8 @@ TEST(Manifests, ThatAreNoneAreUsageErrors) {
       {manifest({{"kernels", nullptr}}), "'kernels' must be a list"},
       {manifest({{"claims", {{"operators", {{"nope", json::object()}}}}}}),
        "'nope' is claimed and is no operator"},
+      {manifest({{"claims", {{"determinism", "always"}}}}),
+       "'determinism' must be D0, D1, D2 or D3, not 'always'"},
       {manifest({{"claims", {{"errors", "loud"}}}}), "'errors' must be label, class or none"}};
   for (const auto& [text, says] : rows) {
     const Ended e = lockstep_says({"check", hostile("misbehaving"), "--tier", "0", "--vectors", ""},
@@ -258,7 +260,7 @@ TEST(Manifests, ThatClaimOneOperatorAreJudgedByIt) {
   const Ended all = lockstep_says({"check", hostile("misbehaving"), "--tier", "0", "--vectors", ""},
                                   {{"HOSTILE_MANIFEST", relu_only}});
   EXPECT_EQ(all.exit, 0) << all.out;
-  expect_contains(all.out, "PASS  n 1  whole claim (1 of " + kAll + " operators)");
+  expect_contains(all.out, "PASS  n 1  whole claim (1 of " + kAll + " operators), determinism D0");
   const Checked c = check(hostile("misbehaving"), {}, {{"HOSTILE_MANIFEST", relu_only}});
   EXPECT_EQ(c.end.exit, 0) << c.end.out;
   expect_contains(c.end.out, "SUBSET (1 of " + kAll + " operators)");

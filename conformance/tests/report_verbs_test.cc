@@ -113,6 +113,17 @@ TEST(AttestVerb, WritesWhatVerifyWitnesses) {
   EXPECT_EQ(attest("reference", directory).exit, 2) << "evidence is not overwritten";
   EXPECT_EQ(says({"report", "verify", directory, "--rerun", "9"}).exit, 2) << "by which backend?";
   expect_contains(attest("exec:true", scratch.path("command")).err, "--subject FILE");
+  EXPECT_EQ(attest(scratch.write("text.so", "hello"), scratch.path("none")).exit, 2);
+  EXPECT_FALSE(std::filesystem::exists(scratch.path("none"))) << "there is no evidence";
+}
+
+TEST(AttestVerb, WritesEvidenceOfACrash) {
+  const Scratch scratch;
+  const std::string directory = scratch.path("evidence");
+  EXPECT_EQ(attest(hostile("exits"), directory).exit, 1);
+  const Ended alone = says({"report", "verify", directory});
+  EXPECT_EQ(alone.exit, 1);
+  expect_contains(alone.out, "\nSELF-DECLARED  nothing was run again");
 }
 
 TEST(VerifyVerb, CatchesABundleThatWasEditedAndHashedAgain) {

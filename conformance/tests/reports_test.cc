@@ -8,6 +8,7 @@
 #include "conformance/reports/html.h"
 #include "conformance/reports/report.h"
 #include "conformance/reports/text.h"
+#include "conformance/tests/expect.h"
 
 namespace lockstep::judge {
 namespace {
@@ -28,7 +29,9 @@ Report full() {
   r.kernels = {{"relu", "fast", "avx2", true}};
   r.claimed = {"relu"};
   r.environments = {{"lockstep 1", "Linux 6", "x86_64", "a processor"}};
+  r.determinism = "D2";
   r.chosen.operators = {"relu"}, r.chosen.properties = {"layout", "isa"};
+  r.chosen.profiles = {"ELEM"};
   r.chosen.cases = {"relu/in=1@8/data=1"}, r.chosen.budget = 9;
   r.chosen.nonce = "a b";
   r.partial = true;
@@ -46,6 +49,12 @@ Report full() {
   r.failures[0].count = 2, r.failures[0].hint = "every element";
   r.failures[0].shrunk = "relu/in=1@8/data=0", r.failures[0].shrunk_text = "smaller";
   r.failures[0].repeat = repeat_command(r, r.failures[0]);
+  r.expectations = {{"known.toml:1", "relu", "layout", "relu/*", "fail", "it is slow", "a link",
+                     "2029-12-31", 1, true, 1, 2, "relu/in=1@8/data=2", 5}};
+  r.known = {1, 1, 0, 1};
+  r.failures[0].known = r.expectations[0].why();
+  r.counts.missing = 1, ++r.counts.selected;
+  r.missing = {"relu/in=1@8/data=3"};
   r.quarantine = {"sum hung 3 times"};
   r.canaries_planted = r.canaries_flagged = 16;
   conclude(r);
@@ -53,12 +62,7 @@ Report full() {
 }
 
 std::string refusal_of(const form::json& j) {
-  try {
-    read_report(j.dump());
-  } catch (const UsageError& e) {
-    return e.what();
-  }
-  return "";
+  return words_of<UsageError>([&] { read_report(j.dump()); });
 }
 
 TEST(ReadReport, IsTheInverseOfWriting) {
@@ -101,6 +105,15 @@ TEST(ReadReport, RefusesEveryMemberThatIsMissingWrongOrUnknown) {
   EXPECT_THROW(read_report("{"), UsageError);
 }
 
+TEST(ReadReport, KnowsWhatMakesAPartOfATier) {
+  Report r = full();
+  r.chosen = {}, r.partial = false;
+  conclude(r);
+  EXPECT_FALSE(read_report(json_report(r)).partial);
+  r.chosen.profiles = {"ELEM"}, r.partial = true;
+  EXPECT_TRUE(read_report(json_report(r)).partial);
+}
+
 TEST(ReadReport, BelievesNothingThatFollowsFromTheRest) {
   const form::json whole = form::json::parse(json_report(full()));
   const std::pair<const char*, form::json> edits[] = {{"/verdict", "PASS"},
@@ -108,6 +121,7 @@ TEST(ReadReport, BelievesNothingThatFollowsFromTheRest) {
                                                       {"/word", "pass"},
                                                       {"/scope/subset", false},
                                                       {"/digest", std::string(64, '0')},
+                                                      {"/stale/0", "nothing"},
                                                       {"/floor/per_operator", 1}};
   for (const auto& [at, value] : edits) {
     form::json edited = whole;
@@ -120,7 +134,11 @@ TEST(ReadReport, RefusesNumbersThatDoNotFitTogether) {
   const form::json whole = form::json::parse(json_report(full()));
   const std::tuple<const char*, form::json, const char*> edits[] = {
       {"/counts/passed", 5, "/counts do not add up"},
-      {"/counts/missing", 1, "/counts do not add up"},
+      {"/counts/missing", 2, "/counts do not add up"},
+      {"/known/failed", 3, "/known holds more than there is"},
+      {"/expectations/0/matched", 3, "/expectations match more than was judged"},
+      {"/expectations/0/kind", "flaky", "/expectations/0/kind is 'flaky', none of the words"},
+      {"/backend/determinism", "D4", "/backend/determinism is 'D4', none of the words"},
       {"/part/number", 4, "/part has a number above the number of parts"},
       {"/part", {{"number", 1}, {"of", 1}}, "/set_cases is not the number of cases"},
       {"/cells/relu/layout/failed", 1, "/cells/relu/layout does not fit to the failures"},
@@ -244,8 +262,8 @@ Report hostile() {
   r.cells = {{words, {{words, {8, 2}}}}};
   r.paths = {{words, {{words, 2}}}};
   r.executed_legal = {{words, 2}};
-  r.below_floor = r.quarantine = {words};
-  Failure f{words, words, words, words, 2, words, words, words, words, {}, 1};
+  r.below_floor = r.quarantine = r.stale = r.missing = {words};
+  Failure f{words, words, words, words, 2, words, words, words, words, {}, 1, words};
   r.failures = {f};
   r.environments = {{words, words, words, words}};
   return r;
@@ -280,6 +298,15 @@ TEST(Forms, HoldTheWordsOfStrangersAsWords) {
   EXPECT_EQ(fence, "");
 }
 
+TEST(Forms, SayWhatElseAPersonShouldKnow) {
+  const Report r = full();
+  for (const std::string& text :
+       {summary(r, false), html_report(r, {}), markdown_report(r), junit_report(r)})
+    for (const char* part : {"quarantined: ", "stale: ", "missing: ", "below the floor of ",
+                             "it is slow (a link)", "determinism D2"})
+      expect_contains(text, part);
+}
+
 TEST(Forms, SayWhatWasNotMeasured) {
   const std::string html = html_report(full(), {});
   EXPECT_NE(html.find("lockstep cover --json FILE"), std::string::npos);
@@ -291,9 +318,11 @@ TEST(Forms, SayWhatWasNotMeasured) {
 }
 
 TEST(Commands, RepeatARun) {
-  EXPECT_EQ(check_command(full()),
-            "lockstep check ./toy.so --set threads=2 --tier 2 --seed 18446744073709551615 --op "
-            "relu --property layout,isa --case relu/in=1@8/data=1 --budget 9 --nonce 'a b'");
+  EXPECT_EQ(
+      check_command(full()),
+      "lockstep check ./toy.so --set threads=2 --tier 2 --seed 18446744073709551615 --op "
+      "relu --profile ELEM --property layout,isa --case relu/in=1@8/data=1 --budget 9 --nonce "
+      "'a b'");
 }
 
 }  // namespace

@@ -149,15 +149,19 @@ TEST(Results, ThatCannotBeReadAreRefused) {
 // What is wrong with an answer is wrong with one case, as it is with a live one.
 TEST(Results, WithOneThatMakesNoSenseFailInThatCase) {
   const Scratch scratch;
-  std::vector<std::string> lines = answers();
+  std::vector<std::string> lines =
+      lines_of(lockstep_says({"eval"}, {}, asked({"emit"}).out).out);  // all of them right
   json odd = json::parse(lines[0]);
   odd["status"] = "fine";
   lines[0] = odd.dump();
   const std::string file = scratch.write("answers.jsonl", joined(lines));
   const Ended e = lockstep_says({"check", "--results", file, "--case", odd["id"]});
   EXPECT_EQ(e.exit, 2) << "the other answers were not asked for";
-  const Ended all = asked({"check", "--results", file});
+  const Ended all = asked({"check", "--results", file, "--json", scratch.path("report.json")});
   EXPECT_EQ(all.exit, 1) << all.out << all.err;
+  const json report = json::parse(text_of_file(scratch.path("report.json")));
+  EXPECT_EQ(report["counts"]["failed"], 1);
+  EXPECT_EQ(report["failures"][0]["case"], odd["id"]);
   const Ended one = lockstep_says({"repro", "results:" + file, odd["id"]});
   expect_contains(one.out, "an answer that is none (status 'fine' is none)");
 }

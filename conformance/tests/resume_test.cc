@@ -22,11 +22,12 @@ struct Judged {
   int count(const char* what) const { return report["counts"][what]; }
 };
 
-Judged judged(const std::string& backend, const Words& more, const Variables& env = {}) {
+Judged judged(const std::string& backend, const Words& more, const Variables& env = {},
+              const std::string& jobs = "2") {
   const Scratch scratch;
   const std::string file = scratch.path("report.json");
   Words words = {"check",     backend, "--tier", "0",  "--op",   "relu,sum",
-                 "--vectors", "",      "--json", file, "--jobs", "2"};
+                 "--vectors", "",      "--json", file, "--jobs", jobs};
   words.insert(words.end(), more.begin(), more.end());
   Judged c{lockstep_says(words, env), text_of_file(file), {}};
   c.report = json::parse(c.text, nullptr, false);
@@ -48,19 +49,26 @@ TEST(Resume, GoesOnToTheSameReport) {
     const auto with_journal = [&] {
       Words words = set;
       words.insert(words.end(), {"--resume", journal});
-      return judged(hostile("misbehaving"), words);
+      return judged(hostile("misbehaving"), words, {}, "3");
     };
-    const Judged whole = judged(hostile("misbehaving"), set);
+    const Judged whole = judged(hostile("misbehaving"), set, {}, "1");
+    // A line for what the journal is, and for each case that was judged: for those, too, that were
+    // put aside before their turn came.
+    const auto expect_whole = [&] {
+      const std::size_t lines = lines_of(text_of_file(journal)).size();
+      EXPECT_GE(lines, 1U + static_cast<std::size_t>(whole.count("executed"))) << fault;
+      EXPECT_LE(lines, 1U + static_cast<std::size_t>(whole.count("selected"))) << fault;
+    };
     EXPECT_TRUE(with_journal().text == whole.text) << fault;
+    expect_whole();
     const Words lines = lines_of(text_of_file(journal));
-    ASSERT_EQ(lines.size(), 1U + static_cast<std::size_t>(whole.count("selected"))) << fault;
     EXPECT_TRUE(with_journal().text == whole.text) << "all of it is known";
     EXPECT_EQ(text_of_file(journal), first_lines(lines, lines.size()));
     for (std::size_t kept : {std::size_t{1}, std::size_t{2}, lines.size() / 2}) {
       // What a killed process leaves: some whole lines, and a part of one.
       scratch.write("journal", first_lines(lines, kept) + lines[kept].substr(0, 20));
       EXPECT_TRUE(with_journal().text == whole.text) << fault << " after " << kept << " lines";
-      EXPECT_EQ(lines_of(text_of_file(journal)).size(), lines.size());
+      expect_whole();
     }
   }
 }
@@ -290,9 +298,30 @@ TEST(Expectations, ThatNoLongerHoldAreStale) {
       << "it need not show at tier 0";
   EXPECT_EQ(of_relu("none", expecting({{"operator", "'sum'"}}), layout).end.exit, 0)
       << "what was not selected is not judged";
+  EXPECT_EQ(
+      of_relu("none", expecting({{"property", "'layout'"}}), {"--property", "infers"}).end.exit, 0)
+      << "nor is a property";
   const Judged expired =
       of_relu("throw", expecting({{"property", "'layout'"}, {"expires", "2029-12-30"}}), layout);
   EXPECT_EQ(expired.end.exit, 1) << "what expired excuses nothing, and 1 comes before 5";
+}
+
+TEST(Expectations, OfPartsAreJudgedByTheWholeRun) {
+  const Scratch scratch;
+  const std::string known =
+      expecting({{"property", "'layout'"}}) +
+      expecting({{"property", "'layout'"}, {"case", "'relu/in=9x9x9x9x9@8*'"}});
+  Words merge = {"report", "merge", "--output", "-"};
+  for (const char* part : {"1/2", "2/2"}) {
+    const Judged c = of_relu("throw", known, {"--property", "layout", "--shard", part});
+    EXPECT_EQ(c.end.exit, 6) << "a part misses nothing\n" << c.end.out << c.end.err;
+    merge.push_back(scratch.write(std::string(1, part[0]), c.text));
+  }
+  const Ended merged = lockstep_says(merge);
+  EXPECT_EQ(merged.exit, 5) << merged.out << merged.err;
+  const json stale = json::parse(merged.out)["stale"];
+  ASSERT_EQ(stale.size(), 1U);
+  expect_contains(stale[0].get<std::string>(), "relu/in=9x9x9x9x9@8*) matches nothing");
 }
 
 TEST(Expectations, AreReadWithAPlaceForWhatIsWrong) {
