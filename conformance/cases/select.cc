@@ -265,6 +265,8 @@ std::vector<Item> select_cases(const Selection& s) {
     items = explicit_items(s);
   } else {
     const TierSize size = tier_size(s.tier);
+    // First, because their files may be refused, and the others take seconds.
+    std::vector<Item> vectors = vector_items(s, ops);
     std::vector<std::vector<Item>> lists(ops.size());
     for (std::size_t k = 0; k < ops.size(); ++k) {
       for (int n = 0; wants_legal(s) && n < size.legal; ++n)
@@ -279,7 +281,7 @@ std::vector<Item> select_cases(const Selection& s) {
       if (wants_legal(s)) add_aimed(*ops[k], s.seed, lists[k]);
       add_limits(*ops[k], s, wants_legal(s), illegal, lists[k]);
     }
-    lists.push_back(vector_items(s, ops));
+    lists.push_back(std::move(vectors));
     items = interleave(std::move(lists));
   }
   if (s.budget > 0 && static_cast<i64>(items.size()) > s.budget)
