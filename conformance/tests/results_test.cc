@@ -88,7 +88,7 @@ TEST(Results, ThatLackAnswersAreIncompleteAndSayWhich) {
   expect_contains(e.out, "missing: 5 more\n");
   const json report = json::parse(text_of_file(scratch.path("report.json")));
   EXPECT_EQ(report["counts"]["missing"], 25);
-  EXPECT_EQ(report["missing"].size(), 20u);
+  ASSERT_EQ(report["missing"].size(), 20u);
   EXPECT_EQ(report["missing"][0], first);
   const Ended none = asked({"check", "--results", scratch.write("empty", "")});
   EXPECT_EQ(none.exit, 3) << none.out << none.err;
@@ -160,7 +160,7 @@ TEST(Results, WithOneThatMakesNoSenseFailInThatCase) {
   const Ended all = asked({"check", "--results", file, "--json", scratch.path("report.json")});
   EXPECT_EQ(all.exit, 1) << all.out << all.err;
   const json report = json::parse(text_of_file(scratch.path("report.json")));
-  EXPECT_EQ(report["counts"]["failed"], 1);
+  ASSERT_EQ(report["counts"]["failed"], 1);
   EXPECT_EQ(report["failures"][0]["case"], odd["id"]);
   const Ended one = lockstep_says({"repro", "results:" + file, odd["id"]});
   expect_contains(one.out, "an answer that is none (status 'fine' is none)");
