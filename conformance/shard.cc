@@ -265,7 +265,9 @@ class Collector {
       return;
     }
     if (journal_) journal_->add(line);
-    waiting_.emplace(j["n"].get<std::size_t>(), from_json(j));
+    // A case that was put aside while a process was at it is told already.
+    const auto n = j["n"].get<std::size_t>();
+    if (n >= next_) waiting_.emplace(n, from_json(j));
     hand_over();
   }
   void hand_over() {
