@@ -113,6 +113,8 @@ class Cluster:
             CONFIGURATION.format(
                 directory=place, nodes=len(self.nodes), port=port, user=os.getuid(),
                 ports=",".join(map(str, ports)), host=socket.gethostname().partition(".")[0]))
+        # The one kind that does not look for a mounted hierarchy; nothing here uses it.
+        (place / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         self._start("munged", "--foreground", f"--key-file={key}",
                     *(f"--{what}={place}/munge.{what.split('-')[0]}"
                       for what in ("socket", "pid-file", "log-file", "seed-file")))
