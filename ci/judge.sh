@@ -26,6 +26,7 @@ status=0
   --json "$reports/report.json" --junit "$reports/junit.xml" | tee "$reports/summary.txt" ||
   status=$?
 
+# A run that could not begin leaves no report, and its status says why.
 verdict=$(sed -n 's/^ "verdict": "\([A-Z]*\)",$/\1/p' "$reports/report.json" 2>/dev/null || true)
 if [[ -n ${GITHUB_OUTPUT:-} ]]; then
   printf 'verdict=%s\nexit=%s\n' "$verdict" "$status" >>"$GITHUB_OUTPUT"

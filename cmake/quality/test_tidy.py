@@ -11,8 +11,8 @@ import unittest
 TIDY = pathlib.Path(__file__).with_name("tidy.py")
 
 # Stands in for clang-tidy: a unit, or a source that it includes, is bad where it says BAD, and
-# where it is the second that says TWICE. What says HEADER includes a bad header, and nobody is
-# named. Only the rules of the tree find anything.
+# where it is the second that says TWICE; BROKEN does not even compile. What says HEADER includes a
+# bad header, and nobody is named. Only the rules of the tree find anything.
 FAKE = """#!/usr/bin/env python3
 import pathlib, re, sys
 if "--version" in sys.argv:
@@ -27,7 +27,7 @@ if f"--config-file={pathlib.Path(__file__).with_name('.clang-tidy')}" not in sys
 found, once = [], False
 for name in re.findall(r'#include "(.*[.]cc)"', path.read_text()) or [path]:
     text = pathlib.Path(name).read_text()
-    if "BAD" in text and not only_collisions or "TWICE" in text and once:
+    if "BAD" in text and not only_collisions or "TWICE" in text and once or "BROKEN" in text:
         found.append(f"{name}:1:5: error: bad")
     if "HEADER" in text and not only_collisions:
         found.append("a.h:1:5: error: bad")
@@ -99,6 +99,11 @@ class Tidy(unittest.TestCase):
         self.assertIn(f"{self.root}/d.cc:", output)
         self.assertIn("4 units, 0 known to be clean, 1 with findings", output)
         self.assertEqual(len(runs), 4, "for a, b and d; d; a and b; c")
+
+    def test_units_that_no_clang_compiles_are_each_named(self):
+        status, output, _ = self.tidy(a="int BROKEN;", b="int BROKEN;")
+        self.assertEqual(status, 1)
+        self.assertIn("2 units, 0 known to be clean, 2 with findings", output)
 
     def test_files_of_one_name_are_not_joined(self):
         (self.root / "sub").mkdir()

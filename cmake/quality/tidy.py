@@ -5,9 +5,9 @@ usage: tidy.py CLANG_TIDY ROOT BUILD [JOBS]
 
 A translation unit is clean until something changes that clang-tidy reads: its text and that of all
 it can include, its command, the configuration or the tool. The hash of all of that is the name of
-an empty file in BUILD/tidy. The units generated from one template differ in
-one name and one header. Each operator's header is read in its unit of the specification, so of
-every other template the first unit is enough.
+an empty file in BUILD/tidy. The units generated from one template differ in one name and one
+header. Each operator's header is read in its unit of the specification, so of every other template
+the first unit is enough.
 
 Most of the time goes into the headers that units share, so units whose flags agree are checked
 joined, as one unit. A single check, in a fraction of the time, sees first whether names collide.
@@ -110,7 +110,7 @@ def chunks_of(members, chunk_max: int):
 
 
 def run_tidy(tool, flags, group, path: pathlib.Path, *options):
-    """(status, output) of clang-tidy over a group, which `path` joins, and the members it names."""
+    """(status, output, members it names) of clang-tidy over a group that `path` joins."""
     command = [*tool, "--quiet", "--warnings-as-errors=*", *options, str(path), "--", *flags[1:]]
     directory = group[0][0][1]
     run = subprocess.run(command, cwd=directory, check=False, capture_output=True, text=True)
@@ -133,7 +133,8 @@ def check(tool, build: pathlib.Path, flags, group):
         return [f"{path}:\n{output}"]
     others = [member for member in group if member not in named]
     half = 0 if named else len(group) // 2
-    apart = [named] if options == COLLISIONS else [[member] for member in named]
+    colliding = options == COLLISIONS and others
+    apart = [named] if colliding else [[member] for member in named]
     parts = (*apart, others[:half], others[half:])
     return [found for part in parts if part for found in check(tool, build, flags, part)]
 
