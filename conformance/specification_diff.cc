@@ -22,7 +22,7 @@ bool all_named(const json& list) {
   return std::all_of(list.begin(), list.end(), [](const json& e) { return !name_of(e).empty(); });
 }
 
-class Comparison {
+class SpecificationDiff {
  public:
   std::vector<std::string> found;
 
@@ -84,7 +84,7 @@ class Comparison {
 }  // namespace
 
 std::vector<std::string> specification_differences(const json& before, const json& after) {
-  Comparison c;
+  SpecificationDiff c;
   c.compare("", before, after);
   return c.found;
 }

@@ -74,10 +74,10 @@ def stamp_of(salt: bytes, build: pathlib.Path, headers: Headers, unit) -> pathli
 
 
 def join(units, chunk_max: int):
-    """(flags, units) that one command compiles: the same flags, and no macro with two values."""
+    """(flags, units) that one command reads: the same flags, and no macro with two values."""
     pools = []
     for unit, stamp in units:
-        flags = [w for w in unit[2] if w not in ("-fPIC", "-fPIE") and not w.endswith("_EXPORTS")]
+        flags = [w for w in unit[2] if not re.fullmatch("-fPIC|-fPIE|-O.|.*_EXPORTS", w)]
         macros = {w.split("=")[0]: w for w in flags if w.startswith("-D")}
         others = [w for w in flags if not w.startswith("-D")]
         for pool in pools:

@@ -11,7 +11,6 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-constexpr i64 kDeep = 1041;  // terms from which sums of 8-bit products pass 2^24
 constexpr i64 kWidths[] = {4, 8, 16, 32, 64};
 constexpr Interval kPrecisions[] = {{1, 1},  {2, 2},   {3, 7},   {8, 8},
                                     {9, 16}, {17, 24}, {25, 31}, {32, 32}};

@@ -11,6 +11,9 @@
 
 namespace lockstep::judge {
 
+/// Terms from which sums of 8-bit products pass 2^24.
+constexpr i64 kDeep = 1041;
+
 /// A class of one thing about a call.
 struct Feature {
   std::string axis;   ///< what is classified, as `attribute padding` or `precision of X`

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "conformance/cases/boundary.h"
+#include "conformance/cases/features.h"
 #include "conformance/cases/fill.h"
 #include "conformance/cases/mutate.h"
 #include "spec/attributes.h"
@@ -16,7 +17,6 @@ constexpr u64 kPool = 600;              // drawn calls of an operator, of which 
 constexpr u64 kDrawn = 48;              // those
 constexpr i64 kMaxElements = 1600;      // of a drawn call, inputs and outputs together
 constexpr i64 kMaxDeepElements = 6000;  // of one whose sums pass 2^24
-constexpr i64 kDeep = 1041;             // terms from which sums of 8-bit products pass 2^24
 constexpr i64 kTails[] = {3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65};
 
 // How the inputs of a drawn call are filled: the first, the others.

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 using Words = std::vector<std::string>;
 
-struct Checked {
+struct Examined {
   Ended end;
   json report;
   bool judged(const std::string& op, const std::string& property) const {
@@ -23,35 +23,35 @@ struct Checked {
   }
 };
 
-Checked check(const std::string& backend, const Words& more, const Variables& env = {}) {
+Examined examine(const std::string& backend, const Words& more, const Variables& env = {}) {
   const Scratch scratch;
   const std::string file = scratch.path("report.json");
   Words words = {"check", backend, "--tier", "0", "--vectors", "", "--json", file};
   words.insert(words.end(), more.begin(), more.end());
-  Checked c{lockstep_says(words, env), {}};
+  Examined c{lockstep_says(words, env), {}};
   c.report = json::parse(text_of_file(file), nullptr, false);
   return c;
 }
 
 constexpr const char* kPlain = "matches_reference,deterministic,writes_all,layout,alignment";
 
-struct Row {
+struct Perturbation {
   const char *mutant, *op, *property, *says;
 };
 
-void PrintTo(const Row& row, std::ostream* os) { *os << row.mutant; }
+void PrintTo(const Perturbation& row, std::ostream* os) { *os << row.mutant; }
 
-class Perturbed : public testing::TestWithParam<Row> {};
+class Perturbed : public testing::TestWithParam<Perturbation> {};
 
 TEST_P(Perturbed, IsNoticedByItsPropertyAlone) {
-  const Row row = GetParam();
+  const Perturbation row = GetParam();
   const Words mutant = {"--set", std::string("mutant=") + row.mutant, "--op", row.op, "--property"};
   const auto judged = [&](const char* property) {
     Words words = mutant;
     words.emplace_back(property);
-    return check("faulty", words);
+    return examine("faulty", words);
   };
-  const Checked found = judged(row.property), plain = judged(kPlain);
+  const Examined found = judged(row.property), plain = judged(kPlain);
   EXPECT_EQ(found.end.exit, 1) << found.end.out << found.end.err;
   EXPECT_TRUE(found.judged(row.op, row.property));
   expect_contains(found.end.out, row.says);
@@ -60,37 +60,39 @@ TEST_P(Perturbed, IsNoticedByItsPropertyAlone) {
 
 INSTANTIATE_TEST_SUITE_P(
     Mutants, Perturbed,
-    testing::Values(Row{"duty.threads_leave_rest", "relu", "threads", "with threads="},
-                    Row{"duty.forgets_threads", "relu", "threads",
-                        "and the work is shared among 1"},
-                    Row{"duty.binds_before_its_turn", "relu", "concurrent", " at once: "}),
-    [](const testing::TestParamInfo<Row>& info) {
+    testing::Values(Perturbation{"duty.threads_leave_rest", "relu", "threads", "with threads="},
+                    Perturbation{"duty.forgets_threads", "relu", "threads",
+                                 "and the work is shared among 1"},
+                    Perturbation{"duty.binds_before_its_turn", "relu", "concurrent", " at once: "}),
+    [](const testing::TestParamInfo<Perturbation>& info) {
       return std::string(info.param.mutant).substr(std::string("duty.").size());
     });
 
 TEST(Properties, OfABatchAreJudgedByTheLawOfTheOperator) {
-  const Checked wrong = check(hostile("misbehaving"), {"--set", "fault=batch", "--op",
-                                                       "max_pool2d,relu", "--property", "batch"});
+  const Examined wrong =
+      examine(hostile("misbehaving"),
+              {"--set", "fault=batch", "--op", "max_pool2d,relu", "--property", "batch"});
   EXPECT_EQ(wrong.end.exit, 1) << wrong.end.out << wrong.end.err;
   expect_contains(wrong.end.out, "the law batchwise (");
   EXPECT_FALSE(wrong.judged("relu", "batch")) << "it has no batch axis";
-  const Checked right = check(hostile("misbehaving"),
-                              {"--set", "fault=none", "--op", "max_pool2d", "--property", "batch"});
+  const Examined right = examine(
+      hostile("misbehaving"), {"--set", "fault=none", "--op", "max_pool2d", "--property", "batch"});
   EXPECT_EQ(right.end.exit, 0) << right.end.out;
   EXPECT_TRUE(right.judged("max_pool2d", "batch"));
 }
 
 TEST(Properties, OfLawsAreJudgedOnTheBackendsOwnOutputs) {
-  const Checked wrong =
-      check("faulty", {"--set", "mutant=relu.int8", "--op", "relu", "--property", "laws"});
+  const Examined wrong =
+      examine("faulty", {"--set", "mutant=relu.int8", "--op", "relu", "--property", "laws"});
   EXPECT_EQ(wrong.end.exit, 1) << wrong.end.out << wrong.end.err;
   expect_contains(wrong.end.out, "is broken: ");
-  const Checked unsupported = check(hostile("misbehaving"), {"--set", "fault=unsupported", "--op",
-                                                             "transpose", "--property", "laws"});
+  const Examined unsupported =
+      examine(hostile("misbehaving"),
+              {"--set", "fault=unsupported", "--op", "transpose", "--property", "laws"});
   EXPECT_EQ(unsupported.end.exit, 1) << unsupported.end.out;
   expect_contains(unsupported.end.out, "made a call that answered unsupported: no cubes");
-  const Checked exec = check("exec:lockstep eval --backend reference --cases -",
-                             {"--op", "relu", "--property", "laws", "--timeout", "20"});
+  const Examined exec = examine("exec:lockstep eval --backend reference --cases -",
+                                {"--op", "relu", "--property", "laws", "--timeout", "20"});
   EXPECT_EQ(exec.end.exit, 0) << exec.end.out << exec.end.err;
   EXPECT_TRUE(exec.judged("relu", "laws"));
 }
@@ -106,10 +108,10 @@ TEST(Properties, OfARunIncludeThatAMissingInstructionSetIsRefusedByName) {
                          {"kernels", kernels},
                          {"claims", {{"operators", {{"*", json::object()}}}, {"errors", "label"}}}};
   const auto judged = [&](const char* fault) {
-    return check(hostile("misbehaving"), {"--set", std::string("fault=") + fault, "--op", "relu"},
-                 {{"HOSTILE_MANIFEST", manifest.dump()}});
+    return examine(hostile("misbehaving"), {"--set", std::string("fault=") + fault, "--op", "relu"},
+                   {{"HOSTILE_MANIFEST", manifest.dump()}});
   };
-  const Checked careless = judged("none"), picky = judged("picky");
+  const Examined careless = judged("none"), picky = judged("picky");
   EXPECT_EQ(careless.end.exit, 1) << careless.end.out;
   expect_contains(careless.end.out,
                   "isa=avx9000, which this machine lacks, was not refused by name: answered ok");
@@ -133,9 +135,9 @@ TEST(BrokenPaths, FailExactlyWhereTheyAreForced) {
     for (const std::string& s : set) words.insert(words.end(), {"--set", s});
     words.insert(words.end(), of.begin(), of.end());
     words.push_back(property);
-    return check(hostile("cpu_breakable"), words);
+    return examine(hostile("cpu_breakable"), words);
   };
-  const Checked all = judged({}, "isa");
+  const Examined all = judged({}, "isa");
   ASSERT_EQ(all.end.exit, 0) << all.end.out << all.end.err;
   Words isas, tuned;
   for (const std::string& kernel : kernel_names(all.report["paths"])) {
@@ -147,14 +149,14 @@ TEST(BrokenPaths, FailExactlyWhereTheyAreForced) {
   ASSERT_EQ(tuned.size(), 2 * isas.size());
   for (const std::string& broken : tuned) {
     const std::string op = broken.substr(0, broken.find('_'));
-    const Checked found = judged({"broken=" + broken}, "isa");
+    const Examined found = judged({"broken=" + broken}, "isa");
     EXPECT_EQ(found.end.exit, 1) << broken;
     ASSERT_EQ(found.report["failures"].size(), 1U) << broken;
     EXPECT_EQ(found.report["failures"][0]["operator"], op);
     expect_contains(found.report["failures"][0]["text"].get<std::string>(),
                     "with isa=" + broken.substr(broken.find('_') + 1));
     for (const std::string& isa : isas) {
-      const Checked forced = judged({"broken=" + broken, "isa=" + isa}, "matches_reference");
+      const Examined forced = judged({"broken=" + broken, "isa=" + isa}, "matches_reference");
       EXPECT_EQ(forced.end.exit, broken == op + "_" + isa ? 1 : 0) << broken << " with " << isa;
     }
     EXPECT_EQ(judged({"broken=" + broken, "tuned=0"}, "matches_reference").end.exit, 0) << broken;
