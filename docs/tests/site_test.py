@@ -75,16 +75,17 @@ class Site:
     def visit(self, page: pathlib.Path):
         """Opens one page, narrow and wide, and looks at it."""
         browser = self.browser
+        browser.resize(*NARROW)
+        browser.open(page.as_uri())
+        formulas, typeset = browser.evaluate(FORMULAS), browser.evaluate(TYPESET)
+        if typeset != formulas:
+            self.complain(page, f"{typeset} of {formulas} formulas are set")
         for width, height in (NARROW, WIDE):
             browser.resize(width, height)
-            browser.open(page.as_uri())
-            formulas, typeset = browser.evaluate(FORMULAS), browser.evaluate(TYPESET)
-            if typeset != formulas:
-                self.complain(page, f"{typeset} of {formulas} formulas are set")
             if (excess := browser.evaluate(TOO_WIDE)) > 0:
                 self.complain(page, f"{excess} pixels too wide for {width}")
-            for trouble in troubles(browser.events):
-                self.complain(page, trouble)
+        for trouble in troubles(browser.events):
+            self.complain(page, trouble)
         # A telephone may have to scroll a formula that cannot be broken; nobody else has to.
         if (cut := browser.evaluate(CUT_OFF)) > 0:
             self.complain(page, f"{cut} formulas do not fit on {width} pixels")
