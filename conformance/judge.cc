@@ -74,6 +74,10 @@ bool claimed(const Manifest& m, const Item& item) {
   return m.claims_call(item.call);
 }
 
+bool is_put(Subject& subject, const Item& item) {
+  return claimed(subject.manifest(), item) && (item.what != Item::typed || subject.can_infer());
+}
+
 void add_failure(Report& r, const std::string& property, const Item& item, i64 number,
                  const Finding& found, const Expectation* known) {
   const std::string op(item.call.op->name), why = known ? known->why() : "";
@@ -223,6 +227,19 @@ Ready made_ready(const std::string& backend, const Conduct& conduct) {
   return r;
 }
 
+// What is known of a prefix: which listed mutants of the claimed operators its claimed cases kill.
+Score prefix_score(Subject& subject, const Selection& s, const std::vector<Item>& items) {
+  const std::optional<Kills> known = s.budget > 0 ? kills_of(s.kills) : std::nullopt;
+  if (!known) return {};
+  std::set<string_view> ops;
+  for (const OpInfo* op : selected_operators(s))
+    if (subject.manifest().claims_operator(op->name)) ops.insert(op->name);
+  std::vector<const Item*> put;
+  for (const Item& item : items)
+    if (is_put(subject, item)) put.push_back(&item);
+  return score_of(put, std::move(ops), *known);
+}
+
 // Nothing can be put to a backend that loading kills, whatever it would have claimed.
 Report report_load_crash(Report r, const std::string& backend, const std::string& why,
                          const Conduct& conduct) {
@@ -248,8 +265,7 @@ std::vector<const Item*> claimed_items(Report& r, Subject& subject, const Select
   for (const Item& item : items) {
     ops.insert(item.call.op->name);
     if (!selection.part.holds(&item - items.data())) continue;
-    const bool wanted =
-        claimed(subject.manifest(), item) && (item.what != Item::typed || subject.can_infer());
+    const bool wanted = is_put(subject, item);
     if (item.runs()) ++r.legal_selected, r.legal_not_claimed += !wanted;
     if (!wanted)
       ++r.counts.not_claimed;
@@ -274,6 +290,7 @@ Report judge_ready(Ready ready, const std::string& backend, const Selection& sel
   Subject& subject = *ready.subject;
   describe_subject(r, backend, subject.manifest());
   const std::vector<const Item*> put = claimed_items(r, subject, selection, items);
+  r.score = prefix_score(subject, selection, items);
   const TrialPlan plan = plan_for(subject, selection);
   std::optional<Journal> journal;
   if (!conduct.journal.empty())

@@ -9,6 +9,11 @@ namespace fs = std::filesystem;
 
 fs::path root() { return fs::path(program_directory()).parent_path(); }
 
+std::string shared_file(const char* name) {
+  const fs::path f = root() / "share" / "lockstep" / name;
+  return fs::is_regular_file(f) ? f.string() : "";
+}
+
 }  // namespace
 
 std::string program_directory() {
@@ -28,9 +33,8 @@ std::string vector_directory() {
   return fs::is_directory(d) ? d.string() : "";
 }
 
-std::string witness_file() {
-  const fs::path f = root() / "share" / "lockstep" / "witnesses.json";
-  return fs::is_regular_file(f) ? f.string() : "";
-}
+std::string kill_file() { return shared_file("kills.json"); }
+
+std::string witness_file() { return shared_file("witnesses.json"); }
 
 }  // namespace lockstep::judge

@@ -11,6 +11,8 @@ std::string program_directory();
 std::string backend_directory();
 /// The directory of the golden vectors; empty if there is none.
 std::string vector_directory();
+/// The file of what kills which mutants; empty if there is none.
+std::string kill_file();
 /// The file that names the operators written again elsewhere; empty if there is none.
 std::string witness_file();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "conformance/cases/boundary.h"
 #include "spec/attributes.h"
@@ -106,6 +107,12 @@ Values classes_of_values(Hint hint, const Tensor& t, const Shape& table) {
   return all;
 }
 
+std::vector<Feature> distinct(std::vector<Feature> all) {
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 // Replaces a number wherever it stands, so that shapes and attributes keep agreeing.
 void replace(Case& c, i64 old, i64 now) {
   for (Type& t : c.in)
@@ -197,21 +204,21 @@ std::vector<Feature> call_features(const OpInfo& op) {
 
 std::vector<Feature> call_features(const Case& c) {
   const OpInfo& op = *c.op;
-  std::set<Feature> all;
+  std::vector<Feature> all;
   for (int i = 0; i < op.attrs.size(); ++i)
     for (const std::string& s : classes_of(op.attrs[i], c.attrs[static_cast<std::size_t>(i)]))
-      all.insert({"attribute " + std::string(op.attrs[i].name), s});
+      all.push_back({"attribute " + std::string(op.attrs[i].name), s});
   if (op.inputs[op.inputs.size() - 1].arity != Arity::one)
-    all.insert({"number of inputs", count_class(std::ssize(c.in))});
+    all.push_back({"number of inputs", count_class(std::ssize(c.in))});
   for (std::size_t k = 0; k < c.in.size(); ++k) {
     const std::string of = " of " + name_of_port(op, port_of(op, k));
-    all.insert({"rank" + of, std::to_string(c.in[k].rank())});
-    all.insert({"precision" + of, precision_class(c.in[k].precision)});
+    all.push_back({"rank" + of, std::to_string(c.in[k].rank())});
+    all.push_back({"precision" + of, precision_class(c.in[k].precision)});
     for (i64 e : c.in[k].shape)
-      for (const std::string& s : classes_of_extent(e)) all.insert({"shape" + of, s});
+      for (const std::string& s : classes_of_extent(e)) all.push_back({"shape" + of, s});
   }
-  all.insert({"memory", std::string(name_of(c.layout))});
-  return {all.begin(), all.end()};
+  all.push_back({"memory", std::string(name_of(c.layout))});
+  return distinct(std::move(all));
 }
 
 std::vector<Feature> value_features(const OpInfo& op) {
@@ -229,23 +236,37 @@ std::vector<Feature> value_features(const OpInfo& op) {
 
 std::vector<Feature> value_features(const Case& c, const std::vector<Tensor>& in) {
   const OpInfo& op = *c.op;
-  std::set<Feature> all;
+  std::vector<Feature> all;
   for (std::size_t k = 0; k < in.size(); ++k) {
     const int port = port_of(op, k);
     const Type& table = c.in[k == 0 && in.size() > 1 ? 1 : 0];
     for (const std::string& s : classes_of_values(op.inputs[port].hint, in[k], table.shape))
-      all.insert({"values of " + name_of_port(op, port), s});
+      all.push_back({"values of " + name_of_port(op, port), s});
   }
-  return {all.begin(), all.end()};
+  return distinct(std::move(all));
+}
+
+bool is_constant(const std::vector<Tensor>& out) {
+  return std::all_of(out.begin(), out.end(), [](const Tensor& t) {
+    return std::all_of(t.data.begin(), t.data.end(), [&](i32 v) { return v == t.data[0]; });
+  });
+}
+
+std::optional<Case> attempt(const OpInfo& op, const std::vector<Feature>& wanted, i64 most, int n,
+                            Draw& draw) {
+  Case c = n % 3 == 0 ? varied_case(op, draw) : draw_case(op, draw);
+  if (n % 3 != 1)
+    for (const Feature& f : wanted) aim(c, f, draw);
+  if (refusal(c).refused() || elements_of(c) > most) return std::nullopt;
+  return c;
 }
 
 std::optional<Case> aimed_case(const OpInfo& op, const Feature& f, i64 most, int tries,
                                Draw& draw) {
   for (int n = 0; n < tries; ++n) {
-    Case c = n % 3 == 0 ? varied_case(op, draw) : draw_case(op, draw);
-    if (n % 3 != 1) aim(c, f, draw);
-    if (refusal(c).refused() || elements_of(c) > most) continue;
-    const std::vector<Feature> shown = call_features(c);
+    std::optional<Case> c = attempt(op, {f}, most, n, draw);
+    if (!c) continue;
+    const std::vector<Feature> shown = call_features(*c);
     if (std::find(shown.begin(), shown.end(), f) != shown.end()) return c;
   }
   return std::nullopt;

@@ -34,6 +34,14 @@ std::vector<Feature> value_features(const OpInfo& op);
 /// Those of one call.
 std::vector<Feature> value_features(const Case& c, const std::vector<Tensor>& in);
 
+/// Whether every output of a call holds one value: whatever wrote them, they say little.
+bool is_constant(const std::vector<Tensor>& out);
+
+/// Number `n` of a row of attempts at a legal call that shows these features and has at most `most`
+/// elements; nothing if it is illegal or too large. It need not show them.
+std::optional<Case> attempt(const OpInfo& op, const std::vector<Feature>& wanted, i64 most, int n,
+                            Draw& draw);
+
 /// A legal call that shows a feature of call_features and has at most `most` elements; nothing if
 /// so many tries find none.
 std::optional<Case> aimed_case(const OpInfo& op, const Feature& f, i64 most, int tries, Draw& draw);

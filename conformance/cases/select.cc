@@ -11,7 +11,9 @@
 #include "conformance/cases/features.h"
 #include "conformance/cases/mutate.h"
 #include "conformance/cases/order.h"
+#include "conformance/cases/telling.h"
 #include "conformance/golden/vectors.h"
+#include "conformance/kills.h"
 #include "conformance/property.h"
 
 namespace lockstep::judge {
@@ -189,6 +191,25 @@ bool wants_legal(const Selection& s) {
          s.wants(kPathsCovered);
 }
 
+// The cases of one operator, the most telling first.
+std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
+  const TierSize size = tier_size(s.tier);
+  const bool legal = wants_legal(s), illegal = s.wants(kRejects.name) || s.wants(kInfers.name);
+  std::vector<Item> items;
+  for (int n = 0; legal && n < size.legal; ++n) items.push_back(legal_item(op, s.seed, n));
+  if (legal) add_unforeseen(items, op, s.nonce, size);
+  if (legal) add_counting(items, op, s.seed, size);
+  if (illegal)
+    for (Case& c : illegal_cases(op, s.seed, size.illegal))
+      items.push_back(illegal_item(std::move(c)));
+  if (s.tier > 0) {
+    if (legal) add_aimed(op, s.seed, items);
+    add_limits(op, s, legal, illegal, items);
+  }
+  put_telling_first(items, op, legal && s.tier > 0);
+  return items;
+}
+
 }  // namespace
 
 bool Selection::wants(string_view property) const {
@@ -264,25 +285,14 @@ std::vector<Item> select_cases(const Selection& s) {
     if (!s.nonce.empty()) throw UsageError("a nonce adds cases to a tier, not to chosen cases");
     items = explicit_items(s);
   } else {
-    const TierSize size = tier_size(s.tier);
     // First, because their files may be refused, and the others take seconds.
     std::vector<Item> vectors = vector_items(s, ops);
-    std::vector<std::vector<Item>> lists(ops.size());
-    for (std::size_t k = 0; k < ops.size(); ++k) {
-      for (int n = 0; wants_legal(s) && n < size.legal; ++n)
-        lists[k].push_back(legal_item(*ops[k], s.seed, n));
-      if (wants_legal(s)) add_unforeseen(lists[k], *ops[k], s.nonce, size);
-      if (wants_legal(s)) add_counting(lists[k], *ops[k], s.seed, size);
-      const bool illegal = s.wants(kRejects.name) || s.wants(kInfers.name);
-      if (illegal)
-        for (Case& c : illegal_cases(*ops[k], s.seed, size.illegal))
-          lists[k].push_back(illegal_item(std::move(c)));
-      if (s.tier == 0) continue;
-      if (wants_legal(s)) add_aimed(*ops[k], s.seed, lists[k]);
-      add_limits(*ops[k], s, wants_legal(s), illegal, lists[k]);
-    }
+    const std::optional<Kills> kills = kills_of(s.kills);
+    std::vector<std::vector<Item>> lists;
+    for (const OpInfo* op : ops) lists.push_back(tier_items(*op, s));
     lists.push_back(std::move(vectors));
     items = interleave(std::move(lists));
+    if (kills) put_killers_first(items, *kills);
   }
   if (s.budget > 0 && static_cast<i64>(items.size()) > s.budget)
     items.resize(static_cast<std::size_t>(s.budget));

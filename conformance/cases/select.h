@@ -20,6 +20,7 @@ struct Selection {
   i64 budget = 0;                       ///< at most so many cases; 0: no limit
   std::string nonce;                    ///< a verifier's words, from which more cases follow
   std::string vectors;                  ///< directory of golden vectors; empty: none
+  std::string kills;                    ///< file of what kills which mutants; empty: none
   Part part;                            ///< of these cases, to be judged
   bool wants(string_view property) const;
   /// Whether it leaves anything of its tier out.
@@ -55,7 +56,8 @@ Item::What what_of(const Case& c, i64 most = i64{1} << 24);
 /// Whether golden vectors are among the cases.
 bool takes_vectors(const Selection& s);
 
-/// Every selected case. Operators take turns, so that a prefix says something about each.
+/// Every selected case. First those that are known to kill the most mutants (kills.h); then
+/// operators take turns, each with its most telling cases first. So a prefix is worth most.
 /// @throws UsageError for an unknown operator, property or case.
 std::vector<Item> select_cases(const Selection& s);
 

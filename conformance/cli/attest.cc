@@ -112,6 +112,7 @@ int verify(VerifyOptions& o) {
     throw UsageError("--rerun needs the BACKEND that runs the cases again");
   if (o.rerun > 0) open_subject(o.backend, o.conduct.limits);
   Selection s = selection_of(a.report);
+  s.kills = kill_file();
   if (!a.report.chosen.vectors_hash.empty()) s.vectors = o.vectors;
   const std::vector<Item> items = select_cases(s);
   std::vector<std::string> found = contradictions(a, items);

@@ -44,10 +44,12 @@ void add_cover(CLI::App& app, Session& session) {
   verb->add_option("--seed", o->selection.seed, "of the case set")->capture_default_str();
   verb->add_option("--op", o->selection.operators, "only these operators; * and ? match")
       ->delimiter(',');
+  o->selection.kills = kill_file();
   o->selection.vectors = vector_directory();
   verb->add_option("--vectors", o->selection.vectors, "directory of golden vectors");
   verb->add_option("--json", o->json, "write the cells as JSON; - is standard output");
   verb->add_flag("--schema", o->schema, "print the JSON Schema of the cells");
+  verb->footer("Example: lockstep cover --op conv2d --json cells.json");
   verb->callback([o, &session] { session.exit = static_cast<int>(measure(*o)); });
 }
 

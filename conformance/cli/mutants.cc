@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "conformance/cli/verbs.h"
@@ -11,7 +12,7 @@ namespace lockstep::judge {
 namespace {
 
 struct MutantOptions {
-  std::string backend = "faulty", only = "*", json_file;
+  std::string backend = "faulty", only = "*", json_file, order;
   Selection selection;
   Conduct conduct;
   SourceMutants source;
@@ -40,15 +41,17 @@ std::vector<i64> stages(const MutantOptions& o, const Fate& m) {
   return m.op == "*" ? std::vector<i64>{2000, all} : std::vector<i64>{all};
 }
 
-// The cases of a mutant's operator; its neighbours in the list ask for the same.
+// The cases of a mutant's operator; its neighbours in the list ask for the same. Of a budget's
+// cases those that are of the operator.
 class Cases {
  public:
   explicit Cases(const Selection& s) : selection_(s) {}
   const std::vector<Item>& of(const std::string& op) {
     if (op != op_) {
       Selection s = selection_;
-      if (op != "*") s.operators = {op};
+      if (op != "*" && s.budget == 0) s.operators = {op};
       items_ = select_cases(s);
+      if (op != "*") std::erase_if(items_, [&](const Item& i) { return i.call.op->name != op; });
       op_ = op;
     }
     return items_;
@@ -106,6 +109,21 @@ void print_fate(const Fate& f) {
              f.property, f.density() / 10, f.density() % 10, f.kind);
 }
 
+// Writes with which cases a set should begin.
+int order(const MutantOptions& o, const std::vector<Fate>& mutants) {
+  judge_control(o);
+  const Kills k = measure_kills(o.backend, mutants, o.selection, o.conduct, o.quiet);
+  write_file(o.order, kills_json(k));
+  std::set<i64> dead;
+  for (const Kills::Killer& c : k.cases) dead.insert(c.mutants.begin(), c.mutants.end());
+  const Exit e = std::cmp_equal(dead.size(), mutants.size()) ? Exit::pass : Exit::fail;
+  for (std::size_t m = 0; m < mutants.size(); ++m)
+    if (!dead.contains(static_cast<i64>(m))) fmt::print("no case kills {}\n", mutants[m].name);
+  fmt::print("{} cases kill {} of {} mutants\nexit {} ({})\n", k.cases.size(), dead.size(),
+             mutants.size(), static_cast<int>(e), word_of(e));
+  return static_cast<int>(e);
+}
+
 int run(MutantOptions& o) {
   if (o.schema) {
     fmt::print("{}", power_schema());
@@ -118,6 +136,7 @@ int run(MutantOptions& o) {
   finish_selection(o.selection);
   std::vector<Fate> mutants = mutants_of(o.backend, o.conduct.limits);
   std::erase_if(mutants, [&](const Fate& m) { return !glob(o.only, m.name); });
+  if (!o.order.empty()) return order(o, mutants);
   Power p{o.selection.tier, o.selection.seed, judge_control(o), {}};
   Cases cases(o.selection);
   for (const Fate& mutant : mutants) {
@@ -146,10 +165,14 @@ void add_mutants(CLI::App& app, Session& session) {
   add_selection(*verb, o->selection);
   add_conduct(*verb, o->conduct);
   verb->add_option("--json", o->json_file, "write every mutant's fate as JSON");
+  verb->add_option("--order", o->order,
+                   "measure which cases kill which mutants, and write this file, of which "
+                   "share/lockstep/kills.json is one: with its cases a set begins");
   verb->add_flag("--schema", o->schema, "print the JSON Schema of the fates");
   verb->add_flag("--quiet", o->quiet, "only the totals");
   verb->add_flag("--until-dead", o->until_dead,
                  "judge each only until the first case that kills it");
+  verb->footer("Example: lockstep mutants 'conv2d.*' --op conv2d --budget 40");
   add_source_mutants(*verb, o->source);
   verb->callback([o, &session] { session.exit = run(*o); });
 }

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "conformance/judge.h"
+#include "conformance/reports/power.h"
 
 namespace lockstep::judge {
 
@@ -56,6 +57,11 @@ struct SourceMutants {
 void add_source_mutants(CLI::App& verb, SourceMutants& s);
 /// Mutates sources and prints each mutant's fate. @return the exit code.
 int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet);
+
+/// Puts cases to backends with one mistake each.
+/// @return what kills which of them. For each operator as few cases as kill what its cases can.
+Kills measure_kills(const std::string& backend, const std::vector<Fate>& mutants,
+                    const Selection& selection, const Conduct& conduct, bool quiet);
 
 /// Writes a file whole, or says why not.
 /// @throws std::runtime_error naming the file.

@@ -18,16 +18,11 @@ constexpr int kTries = 3000;  // of the search for a legal call in a cell
 
 constexpr char kIllegalSide[] = "just illegal", kLegalSide[] = "just legal";
 
-bool is_constant(const std::vector<Tensor>& out) {
-  return std::all_of(out.begin(), out.end(), [](const Tensor& t) {
-    return std::all_of(t.data.begin(), t.data.end(), [&](i32 v) { return v == t.data[0]; });
-  });
-}
-
 // Everything known of one operator's cells while cases are looked at.
 class Measure {
  public:
-  explicit Measure(const OpInfo& op) : op_(op) {
+  explicit Measure(const OpInfo& op)
+      : op_(op), tuples_(op), shown_(tuples_.size()), shown_constant_(tuples_.size()) {
     for (const Feature& f : call_features(op)) add(f);
     for (const Feature& f : value_features(op)) add(f);
     for (const std::string& l : typed_labels(op))
@@ -44,15 +39,19 @@ class Measure {
     if (item.what == Item::typed) return;
     // A vector's values are written out in a compact memory.
     const std::vector<std::size_t> call = open(call_features(item.call));
-    if (call.empty() && values_done()) return;
+    const bool small = elements_of(item.call) <= kMaxRun;
+    if (!small && call.empty() && values_done()) return;
     const std::vector<Tensor> in = inputs_of(item.call);
     std::vector<std::size_t> here = open(value_features(item.call, in));
     here.insert(here.end(), call.begin(), call.end());
-    if (here.empty()) return;
+    const std::vector<int> classes = small ? tuples_.shown_by(item.call, in) : std::vector<int>();
+    const bool news = tuples_.news(classes, shown_) > 0;
+    if (here.empty() && !news) return;
     const bool constant = is_constant(item.what == Item::vector
                                           ? item.expected
                                           : reference::outputs(op_, item.call.attributes(), in));
     for (std::size_t k : here) witness(k, item.id, constant);
+    tuples_.add_to(constant ? shown_constant_ : shown_, classes);
   }
 
   // A test of how attributes or values are written.
@@ -66,7 +65,7 @@ class Measure {
   CoverRow settle() && {
     for (std::size_t k = 0; k < cells_.size(); ++k)
       if (cells_[k].state == CoverCell::empty) search(k);
-    return {&op_, std::move(cells_)};
+    return {&op_, std::move(cells_), settle_tuples()};
   }
 
  private:
@@ -149,6 +148,25 @@ class Measure {
     cell.state = constants_[k] > 0 ? CoverCell::constant : CoverCell::impossible;
   }
 
+  std::vector<CoverTuples> settle_tuples() const {
+    const Reached& found = reached(op_);
+    std::vector<CoverTuples> all;
+    for (int classes = 2; classes <= tuples_.strength(); ++classes)
+      all.emplace_back().classes = classes;
+    for (std::size_t t = 0; t < tuples_.size(); ++t) {
+      CoverTuples& of = all[static_cast<std::size_t>(tuples_.classes_of(t) - 2)];
+      if (shown_[t]) {
+        ++of.required, ++of.covered;
+      } else if (found.tuples[t]) {
+        ++of.required;
+        of.empty.push_back(tuples_.features_of(t));
+      } else {
+        of.constant += shown_constant_[t] || found.constant[t];
+      }
+    }
+    return all;
+  }
+
   // Whether a label begins beside some legal call.
   bool begins(const std::string& label) const {
     const std::vector<Boundary> all = boundaries(op_, 7);
@@ -156,6 +174,8 @@ class Measure {
   }
 
   const OpInfo& op_;
+  const Tuples tuples_;
+  std::vector<bool> shown_, shown_constant_;
   std::vector<CoverCell> cells_;
   std::vector<int> constants_;
   std::map<Feature, std::size_t> numbers_;
@@ -164,7 +184,7 @@ class Measure {
 
 }  // namespace
 
-std::string CoverCell::text() const {
+std::string text_of(const std::vector<Feature>& features) {
   std::string s;
   for (const Feature& f : features) s += (s.empty() ? "" : " & ") + f.axis + ": " + f.value;
   return s;
@@ -182,9 +202,14 @@ i64 CoverRow::count(CoverCell::State s) const {
 
 i64 CoverRow::required() const { return std::ssize(cells) - count(CoverCell::impossible); }
 
+bool CoverRow::complete() const {
+  return count(CoverCell::empty) == 0 &&
+         std::all_of(tuples.begin(), tuples.end(),
+                     [](const CoverTuples& t) { return t.empty.empty(); });
+}
+
 bool Cover::complete() const {
-  return std::all_of(rows.begin(), rows.end(),
-                     [](const CoverRow& r) { return r.count(CoverCell::empty) == 0; });
+  return std::all_of(rows.begin(), rows.end(), [](const CoverRow& r) { return r.complete(); });
 }
 
 Cover cover(const Selection& s) {

@@ -6,8 +6,12 @@
 
 #include "conformance/cases/features.h"
 #include "conformance/cases/select.h"
+#include "conformance/cases/tuples.h"
 
 namespace lockstep::judge {
+
+/// "axis: class & axis: class".
+std::string text_of(const std::vector<Feature>& features);
 
 /// A combination of features. Each feature by itself is a cell.
 struct CoverCell {
@@ -21,16 +25,28 @@ struct CoverCell {
   State state = empty;
   std::string id;  ///< of the first case in it, or the one that the search found
   bool required() const { return state != impossible; }
-  std::string text() const;
+  std::string text() const { return text_of(features); }
 };
 string_view name_of(CoverCell::State s);
+
+/// What is covered of the tuples (cases/tuples.h) of so many classes. Required are those that a
+/// search reached and those that a case is in; only calls whose outputs are not constant count.
+struct CoverTuples {
+  int classes = 2;
+  i64 required = 0, covered = 0;
+  i64 constant = 0;  ///< beside these, in calls whose outputs are constant alone
+  std::vector<std::vector<Feature>> empty;
+};
 
 /// The cells of one operator.
 struct CoverRow {
   const OpInfo* op = nullptr;
   std::vector<CoverCell> cells;
+  std::vector<CoverTuples> tuples;
   i64 count(CoverCell::State s) const;
   i64 required() const;
+  /// Whether every required cell and tuple has a case.
+  bool complete() const;
 };
 
 /// What a selection covers.
@@ -39,14 +55,14 @@ struct Cover {
   u64 seed = 1;
   std::string set_hash;
   std::vector<CoverRow> rows;
-  /// Whether every required cell has a case.
   bool complete() const;
 };
 
 /// Measures a selection and the golden vectors it names.
 Cover cover(const Selection& s);
 
-/// A table, a row for each operator, and the cells that are empty or impossible.
+/// A table, a row for each operator, the cells that are empty or impossible, and the first of the
+/// tuples that are empty.
 std::string cover_text(const Cover& c);
 /// The same as JSON: stable order, no time. cover_schema() describes it.
 std::string cover_json(const Cover& c);

@@ -29,7 +29,7 @@ constexpr char kCoverSchema[] = R"({
       "type": "object",
       "additionalProperties": {
         "type": "object",
-        "required": ["required", "covered", "cells"],
+        "required": ["required", "covered", "cells", "tuples"],
         "additionalProperties": false,
         "properties": {
           "required": {"type": "integer", "minimum": 0},
@@ -49,6 +49,24 @@ constexpr char kCoverSchema[] = R"({
                 "case": {"type": "string"}
               }
             }
+          },
+          "tuples": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "required": ["classes", "required", "covered", "constant", "empty"],
+              "additionalProperties": false,
+              "properties": {
+                "classes": {"type": "integer", "minimum": 2},
+                "required": {"type": "integer", "minimum": 0},
+                "covered": {"type": "integer", "minimum": 0},
+                "constant": {"type": "integer", "minimum": 0},
+                "empty": {
+                  "type": "array",
+                  "items": {"type": "object", "additionalProperties": {"type": "string"}}
+                }
+              }
+            }
           }
         }
       }
@@ -56,6 +74,8 @@ constexpr char kCoverSchema[] = R"({
   }
 }
 )";
+
+constexpr char kRow[] = "{:<22}{:>9}{:>9}{:>9}{:>9}{:>11}{:>13}{:>15}";
 
 i64 covered(const CoverRow& r) { return r.required() - r.count(CoverCell::empty); }
 
@@ -84,21 +104,81 @@ std::string listed(const CoverRow& r, CoverCell::State state) {
   return s.empty() ? s : fmt::format("  {} {}:{}\n", r.op->name, name_of(state), s);
 }
 
+// "covered/required" of the tuples of so many classes, nothing where there are none.
+std::string of_tuples(const CoverRow& r, std::size_t classes) {
+  if (r.tuples.size() < classes - 1) return "";
+  const CoverTuples& t = r.tuples[classes - 2];
+  return fmt::format("{}/{}", t.covered, t.required);
+}
+
+// The first of the tuples that are empty.
+std::string listed_tuples(const CoverRow& r) {
+  constexpr std::size_t kNamed = 3;
+  std::string s;
+  for (const CoverTuples& t : r.tuples) {
+    if (t.empty.empty()) continue;
+    s +=
+        fmt::format("  {} lacks {} tuples of {} classes:\n", r.op->name, t.empty.size(), t.classes);
+    for (std::size_t k = 0; k < std::min(kNamed, t.empty.size()); ++k)
+      s += "    " + text_of(t.empty[k]) + "\n";
+    if (t.empty.size() > kNamed) s += "    ... (all of them: --json FILE)\n";
+  }
+  return s;
+}
+
+i64 required_tuples(const CoverRow& r) {
+  i64 n = 0;
+  for (const CoverTuples& t : r.tuples) n += t.required;
+  return n;
+}
+i64 covered_tuples(const CoverRow& r) {
+  i64 n = 0;
+  for (const CoverTuples& t : r.tuples) n += t.covered;
+  return n;
+}
+
+json features_json(const std::vector<Feature>& features) {
+  json j = json::object();
+  for (const Feature& f : features) j[f.axis] = f.value;
+  return j;
+}
+
+json tuples_json(const CoverRow& r) {
+  json all = json::array();
+  for (const CoverTuples& t : r.tuples) {
+    json empty = json::array();
+    for (const std::vector<Feature>& e : t.empty) empty.push_back(features_json(e));
+    all.push_back({{"classes", t.classes},
+                   {"required", t.required},
+                   {"covered", t.covered},
+                   {"constant", t.constant},
+                   {"empty", empty}});
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string cover_text(const Cover& c) {
-  std::string s = fmt::format("{:<22}{:>9}{:>9}{:>9}{:>9}{:>11}\n", "operator", "required",
-                              "covered", "constant", "empty", "impossible");
+  const auto line = [](const auto&... columns) {
+    const std::string s = fmt::format(kRow, columns...);
+    return s.substr(0, s.find_last_not_of(' ') + 1) + "\n";
+  };
+  std::string s = line("operator", "required", "covered", "constant", "empty", "impossible",
+                       "pairs", "triples");
   for (const CoverRow& r : c.rows)
-    s += fmt::format("{:<22}{:>9}{:>9}{:>9}{:>9}{:>11}\n", r.op->name, r.required(), covered(r),
-                     r.count(CoverCell::constant), r.count(CoverCell::empty),
-                     r.count(CoverCell::impossible));
+    s += line(r.op->name, r.required(), covered(r), r.count(CoverCell::constant),
+              r.count(CoverCell::empty), r.count(CoverCell::impossible), of_tuples(r, 2),
+              of_tuples(r, 3));
   for (CoverCell::State state : {CoverCell::impossible, CoverCell::empty})
     for (const CoverRow& r : c.rows) s += listed(r, state);
-  return s + fmt::format("{}  {} of {} required cells of {} operators; tier {}, seed {}, set {}\n",
-                         c.complete() ? "COMPLETE" : "INCOMPLETE", total(c, covered),
-                         total(c, required), c.rows.size(), c.tier, c.seed,
-                         c.set_hash.substr(0, 16));
+  for (const CoverRow& r : c.rows) s += listed_tuples(r);
+  return s + fmt::format(
+                 "{}  {} of {} required cells and {} of {} tuples of {} operators; tier {}, seed "
+                 "{}, set {}\n",
+                 c.complete() ? "COMPLETE" : "INCOMPLETE", total(c, covered), total(c, required),
+                 total(c, covered_tuples), total(c, required_tuples), c.rows.size(), c.tier, c.seed,
+                 c.set_hash.substr(0, 16));
 }
 
 std::string cover_json(const Cover& c) {
@@ -106,14 +186,14 @@ std::string cover_json(const Cover& c) {
   for (const CoverRow& r : c.rows) {
     json cells = json::array();
     for (const CoverCell& cell : r.cells) {
-      json features = json::object();
-      for (const Feature& f : cell.features) features[f.axis] = f.value;
-      json j = {{"features", features}, {"state", name_of(cell.state)}};
+      json j = {{"features", features_json(cell.features)}, {"state", name_of(cell.state)}};
       if (!cell.id.empty()) j["case"] = cell.id;
       cells.push_back(j);
     }
-    operators[std::string(r.op->name)] = {
-        {"required", r.required()}, {"covered", covered(r)}, {"cells", cells}};
+    operators[std::string(r.op->name)] = {{"required", r.required()},
+                                          {"covered", covered(r)},
+                                          {"cells", cells},
+                                          {"tuples", tuples_json(r)}};
   }
   return json{{"format", 1},
               {"tier", c.tier},

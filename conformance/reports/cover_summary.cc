@@ -12,27 +12,47 @@ const json& member(const json& j, const char* key, const std::string& at) {
   return j[key];
 }
 
-// A cell as its axes and their values.
-std::string cell_text(const json& cell, const std::string& at) {
+const json& list(const json& j, const char* key, const std::string& at) {
+  const json& all = member(j, key, at);
+  if (!all.is_array()) form::wrong(at + "/" + key, "is no list");
+  return all;
+}
+
+// Features as axes and their classes.
+std::string features_text(const json& j, const std::string& at) {
   std::map<std::string, std::string> features;
-  form::read(member(cell, "features", at), at + "/features", features);
+  form::read(j, at, features);
   std::string s;
   for (const auto& [axis, value] : features) s += (s.empty() ? "" : ", ") + axis + ": " + value;
   return s;
+}
+
+void add_tuples(CoverSummary::Row& row, const json& j, const std::string& at) {
+  i64 classes = 0;
+  form::read(member(j, "classes", at), at + "/classes", classes);
+  auto& [covered, required] = row.tuples[classes];
+  form::read(member(j, "covered", at), at + "/covered", covered);
+  form::read(member(j, "required", at), at + "/required", required);
+  const json& empty = list(j, "empty", at);
+  for (std::size_t k = 0; k < empty.size(); ++k)
+    row.empty.push_back(features_text(empty[k], at + "/empty/" + std::to_string(k)));
 }
 
 CoverSummary::Row row_of(const json& j, const std::string& at) {
   CoverSummary::Row row;
   form::read(member(j, "required", at), at + "/required", row.required);
   form::read(member(j, "covered", at), at + "/covered", row.covered);
-  const json& cells = member(j, "cells", at);
-  if (!cells.is_array()) form::wrong(at + "/cells", "is no list");
+  const json& cells = list(j, "cells", at);
   for (std::size_t k = 0; k < cells.size(); ++k) {
     const std::string here = at + "/cells/" + std::to_string(k);
     std::string state;
     form::read(member(cells[k], "state", here), here + "/state", state);
-    if (state == "empty") row.empty.push_back(cell_text(cells[k], here));
+    if (state == "empty")
+      row.empty.push_back(features_text(member(cells[k], "features", here), here + "/features"));
   }
+  const json& tuples = list(j, "tuples", at);
+  for (std::size_t k = 0; k < tuples.size(); ++k)
+    add_tuples(row, tuples[k], at + "/tuples/" + std::to_string(k));
   return row;
 }
 

@@ -192,18 +192,41 @@ std::string unmeasured(const char* verb) {
       verb);
 }
 
+// The covered of the required, as numbers and as a bar.
+std::string share(i64 covered, i64 required) {
+  return fmt::format(
+      "<td class=\"num\">{} of {}</td><td><progress max=\"{}\" value=\"{}\"></progress></td>",
+      covered, required, std::max<i64>(1, required), covered);
+}
+
+// What is empty, in a cell that stays small however much it is.
+std::string empty_cells(const std::vector<std::string>& empty) {
+  constexpr i64 kShown = 8;
+  const auto n = static_cast<std::size_t>(std::min<i64>(kShown, std::ssize(empty)));
+  std::string s;
+  for (std::size_t k = 0; k < n; ++k) s += (k ? "; " : "") + empty[k];
+  if (empty.size() > n) s += fmt::format("; {} more", grouped(std::ssize(empty) - kShown));
+  return markup(s);
+}
+
 std::string coverage(const Report& r, const std::optional<CoverSummary>& cover) {
   std::string s = "<h2>Coverage</h2>\n";
   if (!cover) return s + unmeasured("cover");
   s += about_set(cover->set_hash, r) +
-       "<div class=\"scroll\"><table><thead><tr><th>operator</th><th class=\"num\">covered</th>"
-       "<th></th><th>empty</th></tr></thead><tbody>\n";
-  for (const auto& [op, row] : cover->operators)
-    s += fmt::format(
-        "<tr><td>{}</td><td class=\"num\">{} of {}</td><td><progress max=\"{}\" value=\"{}\">"
-        "</progress></td><td class=\"bad\">{}</td></tr>\n",
-        markup(op), row.covered, row.required, std::max<i64>(1, row.required), row.covered,
-        markup(fmt::format("{}", fmt::join(row.empty, "; "))));
+       "<p class=\"dim\">Single classes of attributes, types, shapes, values and labels, and those "
+       "combinations of two and three of them that some legal call shows.</p>\n"
+       "<div class=\"scroll\"><table><thead><tr><th>operator</th>"
+       "<th class=\"num\">classes</th><th></th><th class=\"num\">pairs</th><th></th>"
+       "<th class=\"num\">triples</th><th></th><th>empty</th></tr></thead><tbody>\n";
+  for (const auto& [op, row] : cover->operators) {
+    s += "<tr><td>" + markup(op) + "</td>" + share(row.covered, row.required);
+    for (i64 classes : {2, 3}) {
+      const auto of = row.tuples.find(classes);
+      s += of == row.tuples.end() ? "<td></td><td></td>"
+                                  : share(of->second.first, of->second.second);
+    }
+    s += "<td class=\"bad\">" + empty_cells(row.empty) + "</td></tr>\n";
+  }
   return s + "</tbody></table></div>\n";
 }
 
@@ -255,6 +278,7 @@ std::string about(const Report& r) {
   if (r.part.of > 1) row("part", fmt::format("{} of {}", r.part.number, r.part.of));
   row("cases", fmt::format("{} in the set", grouped(r.set_cases)));
   row("case set", code(r.set_hash));
+  row("power", markup(power_of(r)));
   row("golden vectors", code(r.chosen.vectors_hash));
   row("outputs", fmt::format("{} calls, digest {}", grouped(digested(r)), code(digest_of(r))));
   row("canaries", fmt::format("{} of {} noticed", r.canaries_flagged, r.canaries_planted));

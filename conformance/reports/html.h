@@ -14,7 +14,8 @@ struct CoverSummary {
   std::string set_hash;
   struct Row {
     i64 required = 0, covered = 0;
-    std::vector<std::string> empty;  ///< required cells without a case
+    std::map<i64, std::pair<i64, i64>> tuples;  ///< of so many classes: covered, required
+    std::vector<std::string> empty;             ///< required cells and tuples without a case
   };
   std::map<std::string, Row> operators;
 };

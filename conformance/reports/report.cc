@@ -126,6 +126,13 @@ std::string scope(const Report& r) {
   return s;
 }
 
+std::string power_of(const Report& r) {
+  if (r.chosen.budget == 0) return "";
+  if (r.score.listed == 0) return "unknown how many listed mutants die of these cases";
+  return fmt::format("at least {} of {} listed mutants die of these cases", grouped(r.score.killed),
+                     grouped(r.score.listed));
+}
+
 // Thousands apart, so that a denominator can be read.
 std::string grouped(i64 n) {
   std::string s = std::to_string(n);
@@ -218,6 +225,7 @@ std::string verdict_line(const Report& r) {
   s += fmt::format("\n  tier {}, seed {}, canaries {}/{}, floor {} per operator {}, set {}", r.tier,
                    r.seed, r.canaries_flagged, r.canaries_planted, tier_floor(r.tier),
                    r.below_floor.empty() ? "met" : "NOT met", r.set_hash.substr(0, 16));
+  if (const std::string power = power_of(r); !power.empty()) s += "\n  " + power;
   return s + "\n  " + exit_text(r.exit);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conformance/cases/select.h"
+#include "conformance/kills.h"
 #include "conformance/outputs.h"
 #include "conformance/property.h"
 
@@ -116,6 +117,7 @@ struct Report {
   std::map<std::string, std::map<std::string, i64>> paths;   ///< operator, kernel, executions
   std::vector<Failure> failures;
   std::vector<std::string> quarantine;  ///< operators, with the reason
+  Score score;                          ///< of the first cases, where there is a budget
   std::vector<std::string> missing;     ///< cases that nobody answered, or that did not run
   i64 canaries_planted = 0, canaries_flagged = 0;
   std::string verdict;  ///< PASS FAIL NONDETERMINISTIC CRASH INCOMPLETE STALE BROKEN
@@ -191,6 +193,9 @@ struct Cluster {
 };
 /// Every failure in one cluster, the largest clusters first.
 std::vector<Cluster> clusters(const Report& r);
+
+/// How many of the listed mutants die of a run's first cases; empty where it judged all cases.
+std::string power_of(const Report& r);
 
 /// What the verdict is about: the whole claim, or a part of it.
 std::string scope(const Report& r);

@@ -81,6 +81,11 @@ static void fields(auto& f, Like<Environment> auto& e) {
   f("processor", e.processor);
 }
 
+static void fields(auto& f, Like<Score> auto& s) {
+  f("killed", s.killed);
+  f("listed", s.listed);
+}
+
 static void fields(auto& f, Like<Chosen> auto& c) {
   f("operators", c.operators);
   f("profiles", c.profiles);
@@ -168,6 +173,8 @@ static void fields(auto& f, Like<Report> auto& r) {
   f("outputs", r.outputs, about("operator: what was computed, whether right or not"));
   f.derived("digest", digest_of(r), kHash);
   f("paths", r.paths, {.min = 1, .text = "operator, then kernel: how often it ran"});
+  f("mutants", r.score,
+    about("how many of the listed ones are known to die of a budget's cases; of none: unknown"));
   f("quarantine", r.quarantine);
   f("missing", r.missing,
     about("the first of the cases that nobody answered, or that did not run"));
@@ -191,6 +198,7 @@ void settle(Report& r) {
   if (k.failed > c.failed || k.crashed > c.crashed || k.timed_out > c.timed_out ||
       k.quarantined > c.quarantined)
     form::wrong("/known", "holds more than there is");
+  if (r.score.killed > r.score.listed) form::wrong("/mutants", "are more than there are");
   if (r.part.number > r.part.of) form::wrong("/part", "has a number above the number of parts");
   if (r.part.of == 1 && c.selected != r.set_cases)
     form::wrong("/set_cases", "is not the number of cases that were selected");

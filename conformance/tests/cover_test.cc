@@ -8,6 +8,7 @@
 #include <set>
 
 #include "conformance/cases/boundary.h"
+#include "conformance/cases/tuples.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -110,6 +111,93 @@ TEST(Cover, HasBothSidesOfEveryTypedLabel) {
   EXPECT_EQ(cell(row, "conv2d.window: just legal").state, CoverCell::covered);
   const CoverRow smoke = cover(of("conv2d", 0, "")).rows[0];
   EXPECT_EQ(cell(smoke, "input.volume: just legal").state, CoverCell::empty);
+}
+
+// Tuples that no call of a set shows.
+i64 empty_tuples(const CoverRow& row) {
+  i64 n = 0;
+  for (const CoverTuples& t : row.tuples) n += std::ssize(t.empty);
+  return n;
+}
+
+TEST(Tuples, AreOfClassesOfDifferentAxes) {
+  for (const char* op : {"relu", "take"}) {
+    const Tuples tuples(*find_operator(op));
+    EXPECT_EQ(tuples.strength(), op == std::string("take") ? 3 : 2);
+    Seeded draw(1);
+    Case c = draw_case(*find_operator(op), draw);
+    const std::vector<Tensor> in = inputs_of(c);
+    const std::vector<Feature> calls = call_features(c), values = value_features(c, in);
+    std::set<Feature> shown(calls.begin(), calls.end());
+    shown.insert(values.begin(), values.end());
+    std::set<std::vector<Feature>> pairs, triples;
+    tuples.each(tuples.shown_by(c, in), [&](std::size_t t) {
+      ASSERT_LT(t, tuples.size());
+      const std::vector<Feature> all = tuples.features_of(t);
+      EXPECT_EQ(std::ssize(all), tuples.classes_of(t));
+      std::set<std::string> axes;
+      for (const Feature& f : all) {
+        EXPECT_TRUE(shown.contains(f)) << f.axis << " " << f.value;
+        axes.insert(f.axis);
+      }
+      EXPECT_EQ(axes.size(), all.size()) << text_of(all);
+      EXPECT_TRUE((all.size() == 2 ? pairs : triples).insert(all).second) << text_of(all);
+    });
+    std::size_t unlike = 0;
+    for (const Feature& a : shown)
+      for (const Feature& b : shown) unlike += a.axis < b.axis;
+    EXPECT_EQ(pairs.size(), unlike);
+    EXPECT_EQ(triples.empty(), op == std::string("relu"));
+  }
+}
+
+TEST(Tuples, ThatASearchReachesAreShownByLegalCallsWithOutputsThatSaySomething) {
+  const OpInfo& op = *find_operator("take");
+  const Tuples tuples(op);
+  const Reached& r = reached(op);
+  std::vector<bool> shown(tuples.size());
+  for (std::size_t k = 0; k < r.calls.size(); ++k) {
+    const Case& c = r.calls[k];
+    ASSERT_FALSE(refusal(c).refused()) << case_id(c);
+    EXPECT_EQ(tuples.shown_by(c, inputs_of(c)), r.classes[k]) << case_id(c);
+    EXPECT_GT(tuples.news(r.classes[k], shown), 0) << case_id(c);
+    EXPECT_FALSE(is_constant(reference::outputs(op, c.attributes(), inputs_of(c)))) << case_id(c);
+    tuples.add_to(shown, r.classes[k]);
+  }
+  EXPECT_EQ(shown, r.tuples);
+}
+
+TEST(TellingOrder, TakesWhatAddsMostAndLeavesOutWhatAddsNothing) {
+  const Tuples tuples(*find_operator("relu"));
+  // Of relu the first classes are those of one axis, its shape; the last ones are its memory's.
+  const int memory = static_cast<int>(call_features(*find_operator("relu")).size()) + 5;
+  const std::vector<std::vector<int>> calls = {
+      {0, memory}, {0, 1, memory}, {0, 1, 2, memory}, {3, memory}, {4, memory}};
+  std::vector<bool> set(tuples.size());
+  const auto counts = [](std::size_t k) { return k != 3; };
+  EXPECT_EQ(telling_order(tuples, calls, counts, set), (std::vector<std::size_t>{2, 4}));
+  EXPECT_EQ(tuples.news(calls[0], set), 0);
+  EXPECT_EQ(tuples.news(calls[3], set), 1);
+}
+
+TEST(Cover, OfTuplesIsCompleteOnlyWithTheCasesAimedAtThem) {
+  const CoverRow whole = cover(of("take", 1, "")).rows[0], smoke = cover(of("take", 0, "")).rows[0];
+  ASSERT_EQ(whole.tuples.size(), 2U);
+  EXPECT_EQ(empty_tuples(whole), 0);
+  for (const CoverTuples& t : whole.tuples) EXPECT_GT(t.required, 1000);
+  EXPECT_GT(empty_tuples(smoke), 0);
+  EXPECT_FALSE(smoke.complete());
+  for (std::size_t k = 0; k < 2; ++k) {
+    const CoverTuples& t = smoke.tuples[k];
+    EXPECT_EQ(t.required, t.covered + std::ssize(t.empty));
+    EXPECT_LT(t.covered, whole.tuples[k].covered);
+  }
+}
+
+TEST(Cover, OfTuplesDoesWithoutConstantOutputs) {
+  const CoverRow relu = cover(of("relu", 1, "")).rows[0];
+  EXPECT_EQ(empty_tuples(relu), 0) << "all negative values in any memory would be empty";
+  EXPECT_GT(relu.tuples[0].constant, 0);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST_F(Findings, EightBitProductsWithoutVnniLoseBits) {
 TEST_F(Findings, IntegersOf32BitsPassThroughFloat) {
   for (const char* op : {"relu", "negative"})
     expect_contains(found_in(op, 1), "16777217 (0x01000001), got 16777216 (0x01000000)");
-  expect_contains(found_in("elemwise_add", 2), "expected 16777217 (0x01000001), got 16777216");
+  expect_contains(found_in("elemwise_add", 2), "; 1 of 1 elements differ");
   expect_contains(found_in("max_pool2d", 64), "expected ");
 }
 

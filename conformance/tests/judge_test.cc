@@ -157,6 +157,18 @@ TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
             "  exit 4 (judge broke)");
 }
 
+TEST(VerdictLine, SaysHowMuchTheFirstCasesTell) {
+  Report r = passing();
+  const auto says = [&](const char* text) {
+    return verdict_line(r).find(text) != std::string::npos;
+  };
+  EXPECT_FALSE(says("listed mutants"));
+  r.chosen.budget = 9;
+  EXPECT_TRUE(says("\n  unknown how many listed mutants die of these cases\n"));
+  r.score = {1230, 1240};
+  EXPECT_TRUE(says("\n  at least 1,230 of 1,240 listed mutants die of these cases\n"));
+}
+
 TEST(Summary, ShowsTheFirstFailuresAndCountsTheRest) {
   Report r = passing();
   for (int k = 0; k < 13; ++k) failed(r);

@@ -52,6 +52,19 @@ TEST(MutantsVerb, APathThatNobodyListedShowsInTheFirstCases) {
   expect_contains(said.out, "paths_covered");
 }
 
+TEST(MutantsVerb, MeasuresWhatAPrefixIsSaidToKill) {
+  const Scratch scratch;
+  const std::string kills = scratch.path("kills.json");
+  const Ended order = lockstep_says(
+      {"mutants", "relu.*", "--op", "relu", "--tier", "0", "--order", kills, "--quiet"});
+  EXPECT_EQ(order.exit, 0) << order.out << order.err;
+  const Said few = mutants_say({"relu.*", "--budget", "8"});
+  EXPECT_EQ(few.exit, 0) << "the first cases of a set kill every mutant of relu\n" << few.out;
+  const json measured = json::parse(text_of_file(kills));
+  EXPECT_EQ(measured["mutants"].size(), few.report["mutants"].size());
+  EXPECT_LT(measured["cases"].size(), 8U);
+}
+
 TEST(MutantsVerb, SaysWhichSurvive) {
   const Said said = mutants_say({"relu.tail_4", "--case", "relu/in=4@8/data=0,0,0,0"});
   EXPECT_EQ(said.exit, 1) << said.err;

@@ -45,6 +45,7 @@ Report full() {
   r.executed_legal["relu"] = 6;
   r.below_floor = {"sum"};
   r.paths["relu"]["fast"] = 5;
+  r.score = {3, 4};
   r.failures = {failure("relu", "layout", -2147483647, 1)};
   r.failures[0].count = 2, r.failures[0].hint = "every element";
   r.failures[0].shrunk = "relu/in=1@8/data=0", r.failures[0].shrunk_text = "smaller";
@@ -276,7 +277,7 @@ TEST(Forms, HoldTheWordsOfStrangersAsWords) {
     return n;
   };
   Power p{1, 1, std::string(64, 'b'), {{"<script>", "<script>", "<script>", "<script>"}}};
-  CoverSummary c{std::string(64, 'a'), {{"<script>", {2, 1, {"<script>"}}}}};
+  CoverSummary c{std::string(64, 'a'), {{"<script>", {2, 1, {{2, {5, 6}}}, {"<script>"}}}}};
   const std::string html = html_report(hostile(), {c, p}), junit = junit_report(hostile());
   EXPECT_EQ(count(html, "<script"), 1U) << "its own";
   EXPECT_GT(count(html, "&lt;script&gt;"), 20U);
@@ -314,6 +315,11 @@ TEST(Forms, SayWhatWasNotMeasured) {
   CoverSummary c{std::string(64, 'b'), {}};
   EXPECT_NE(html_report(full(), {c, {}}).find("Measured on another case set"), std::string::npos);
   c.set_hash = full().set_hash;
+  c.operators["relu"] = {
+      9, 8, {{2, {70, 71}}, {3, {400, 401}}}, std::vector<std::string>(11, "a: b, c: d")};
+  const std::string covered = html_report(full(), {c, {}});
+  for (const char* part : {"8 of 9", "70 of 71", "400 of 401", "a: b, c: d; 3 more<"})
+    EXPECT_NE(covered.find(part), std::string::npos) << part;
   EXPECT_NE(html_report(full(), {c, {}}).find("Measured on exactly this"), std::string::npos);
 }
 

@@ -107,7 +107,9 @@ TEST(Results, AreNotAskedTwice) {
 TEST(Results, AreShownByRepro) {
   const Scratch scratch;
   const std::string file = "results:" + scratch.write("answers.jsonl", joined(answers()));
-  const std::string id = json::parse(answers()[0])["id"];
+  std::string id;  // of a call that spells itself out: a vector's is judged as a vector
+  for (const std::string& line : answers())
+    if (id.find('/') == std::string::npos) id = json::parse(line)["id"];
   const Ended e = lockstep_says({"repro", file, id, "--property", "matches_reference"});
   expect_contains(e.out, "got       output 0: ");
   expect_contains(e.out, "matches_reference");
@@ -128,7 +130,8 @@ TEST(Results, ThatAreNoneAreRefusedByLine) {
   expect_refusal(good + "[]\n", "line 2: not a JSON object");
   expect_refusal(good + "\n{\"status\":\"ok\"}\n", "line 3: no identifier that emit wrote");
   expect_refusal(good + "{\"id\":7,\"status\":\"ok\"}\n", "line 2: no identifier that emit wrote");
-  expect_refusal(good + good, "line 2: a second answer to 'sum/");
+  expect_refusal(good + good,
+                 "line 2: a second answer to '" + json::parse(good)["id"].get<std::string>() + "'");
   expect_refusal(good + "{\"id\":\"take/in=1@8\"}\n",
                  "line 2: the answer to 'take/in=1@8', which is no case of this selection");
 }

@@ -1,0 +1,159 @@
+#include "conformance/cases/tuples.h"
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+#include "conformance/cases/select.h"
+
+namespace lockstep::judge {
+namespace {
+
+// Operators of which any three of attributes, shapes and values may meet in a mistake.
+constexpr string_view kThreefold[] = {"conv2d", "strided_slice", "take", "non_max_suppression"};
+
+constexpr int kDraws = 8000;  // of a search
+constexpr u64 kSearchSeed = 0;
+
+bool in_triples(const Feature& f) {
+  return f.axis.starts_with("attribute ") || f.axis.starts_with("shape of ") ||
+         f.axis.starts_with("values of ");
+}
+
+// Values and memory of a drawn call. Half of the calls have values that say much of themselves.
+void fill(Case& c, int n, Draw& draw) {
+  constexpr auto kLast = static_cast<i64>(Fill::hinted);
+  c.fill = draw.coin()  ? static_cast<Fill>(draw(0, kLast))
+           : n % 2 == 0 ? Fill::dense
+                        : Fill::hinted;
+  c.seed = static_cast<u64>(n);
+  c.layout = static_cast<Layout>(draw(0, kLayouts - 1));
+}
+
+Reached search(const OpInfo& op) {
+  constexpr int kAims = 8;
+  const Tuples tuples(op);
+  Reached r{{}, {}, std::vector<bool>(tuples.size()), std::vector<bool>(tuples.size())};
+  Seeded draw(word(kSearchSeed, 8, 0));
+  for (int n = 0; n < kDraws; ++n) {
+    std::optional<Case> c =
+        attempt(op, tuples.draw_beyond(r.tuples, kAims, draw), kMaxRun, n, draw);
+    if (!c) continue;
+    fill(*c, n, draw);
+    const std::vector<Tensor> in = inputs_of(*c);
+    std::vector<int> classes = tuples.shown_by(*c, in);
+    if (tuples.news(classes, r.tuples) == 0) continue;
+    const bool constant = is_constant(reference::outputs(op, c->attributes(), in));
+    tuples.add_to(constant ? r.constant : r.tuples, classes);
+    if (constant) continue;
+    r.calls.push_back(std::move(*c));
+    r.classes.push_back(std::move(classes));
+  }
+  return r;
+}
+
+}  // namespace
+
+Tuples::Tuples(const OpInfo& op) {
+  features_ = call_features(op);
+  for (Feature& f : value_features(op)) features_.push_back(std::move(f));
+  const auto others = std::stable_partition(features_.begin(), features_.end(), in_triples);
+  if (std::find(std::begin(kThreefold), std::end(kThreefold), op.name) != std::end(kThreefold))
+    deep_ = static_cast<int>(others - features_.begin());
+  std::map<std::string, int> axes;
+  for (const Feature& f : features_) {
+    axes_.push_back(axes.emplace(f.axis, static_cast<int>(axes.size())).first->second);
+    numbers_.emplace(f, static_cast<int>(numbers_.size()));
+  }
+  size_ = triple(deep_, 0, 0);
+}
+
+std::vector<Feature> Tuples::features_of(std::size_t tuple) const {
+  std::vector<Feature> all;
+  const auto take = [&](std::size_t number, std::size_t base, int digits) {
+    all.resize(static_cast<std::size_t>(digits));
+    for (int k = digits - 1; k >= 0; --k, number /= base)
+      all[static_cast<std::size_t>(k)] = features_[number % base];
+  };
+  if (tuple < pairs())
+    take(tuple, features_.size(), 2);
+  else
+    take(tuple - pairs(), static_cast<std::size_t>(deep_), 3);
+  return all;
+}
+
+std::vector<int> Tuples::shown_by(const Case& c, const std::vector<Tensor>& in) const {
+  std::vector<int> all;
+  const auto note = [&](const std::vector<Feature>& features) {
+    for (const Feature& f : features) all.push_back(numbers_.at(f));
+  };
+  note(call_features(c));
+  note(value_features(c, in));
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+i64 Tuples::news(const std::vector<int>& classes, const std::vector<bool>& set) const {
+  i64 n = 0;
+  each(classes, [&](std::size_t tuple) { n += !set[tuple]; });
+  return n;
+}
+
+void Tuples::add_to(std::vector<bool>& set, const std::vector<int>& classes) const {
+  each(classes, [&](std::size_t tuple) { set[tuple] = true; });
+}
+
+std::vector<Feature> Tuples::draw_beyond(const std::vector<bool>& set, int tries,
+                                         Draw& draw) const {
+  std::vector<int> classes;
+  const bool deep = deep_ > 0 && draw.coin();
+  const i64 last = (deep ? deep_ : std::ssize(features_)) - 1;
+  for (int n = 0; n < tries; ++n) {
+    classes.clear();
+    for (int k = deep ? 3 : 2; k > 0; --k) classes.push_back(static_cast<int>(draw(0, last)));
+    std::sort(classes.begin(), classes.end());
+    bool apart = true;
+    for (std::size_t k = 1; k < classes.size(); ++k)
+      apart &= axis(classes[k]) != axis(classes[k - 1]);
+    if (apart && news(classes, set) > 0) break;
+  }
+  std::vector<Feature> all;
+  for (int k : classes) all.push_back(features_[static_cast<std::size_t>(k)]);
+  return all;
+}
+
+const Reached& reached(const OpInfo& op) {
+  static std::map<string_view, Reached> all;
+  auto at = all.find(op.name);
+  if (at == all.end()) at = all.emplace(op.name, search(op)).first;
+  return at->second;
+}
+
+std::vector<std::size_t> telling_order(const Tuples& tuples,
+                                       const std::vector<std::vector<int>>& classes,
+                                       const std::function<bool(std::size_t)>& counts,
+                                       std::vector<bool>& set) {
+  // What a call adds only becomes less, so what was counted before is a bound.
+  using Bound = std::pair<i64, std::size_t>;
+  const auto worse = [](const Bound& a, const Bound& b) {
+    return std::tie(a.first, b.second) < std::tie(b.first, a.second);
+  };
+  std::priority_queue<Bound, std::vector<Bound>, decltype(worse)> queue(worse);
+  for (std::size_t k = 0; k < classes.size(); ++k) queue.emplace(tuples.news(classes[k], set), k);
+  std::vector<std::size_t> order;
+  while (!queue.empty() && queue.top().first > 0) {
+    const std::size_t k = queue.top().second;
+    queue.pop();
+    const Bound now{tuples.news(classes[k], set), k};
+    if (now.first == 0) continue;
+    if (!queue.empty() && worse(now, queue.top())) {
+      queue.push(now);
+    } else if (counts(k)) {
+      tuples.add_to(set, classes[k]);
+      order.push_back(k);
+    }
+  }
+  return order;
+}
+
+}  // namespace lockstep::judge
