@@ -1,7 +1,9 @@
 #include "conformance/cases/features.h"
 
 #include <algorithm>
-#include <set>
+#include <bit>
+#include <cstdint>
+#include <stdexcept>
 #include <utility>
 
 #include "conformance/cases/boundary.h"
@@ -10,21 +12,50 @@
 namespace lockstep::judge {
 namespace {
 
-using Values = std::vector<std::string>;
+// A set of classes of one axis: bit k is its class k.
+using Bits = std::uint32_t;
+constexpr std::size_t kMostClasses = 32;
+constexpr Bits bit(i64 k) { return Bits{1} << k; }
+constexpr Bits first_bits(i64 n) { return bit(n) - 1; }
 
 constexpr i64 kWidths[] = {4, 8, 16, 32, 64};
 constexpr Interval kPrecisions[] = {{1, 1},  {2, 2},   {3, 7},   {8, 8},
                                     {9, 16}, {17, 24}, {25, 31}, {32, 32}};
 
+// Those of numbers and tuples of numbers. Choices by name are classes of their own.
+enum OfNumber { kNone, kFixed, kNegative, kZero, kOne, kAboveOne, kLowest, kHighest, kEmpty };
+constexpr const char* kNumberNames[] = {"None",  "fixed",     "negative",       "zero",
+                                        "one",   "above one", "lowest",         "highest",
+                                        "empty", "one entry", "several entries"};
+
+// Those of extents: of 1, beside each width, deep.
 constexpr char kOnes[] = "an extent of 1";
+constexpr i64 kOnesBit = 0, kWidthBits = 1, kDeepBit = kWidthBits + std::ssize(kWidths);
 std::string beside(i64 width) { return "beside " + std::to_string(width); }
 
+constexpr i64 kMany = 4;  // inputs, from which on their number is one class
+
+// Those of values; the last two of positions alone.
+enum OfValues {
+  kAnyZero,
+  kAllNegative,
+  kAllPositive,
+  kBothSigns,
+  kLargest,
+  kSmallest,
+  kInside,
+  kBeyond
+};
+constexpr const char* kValueNames[] = {"a zero",     "all negative",  "all positive",
+                                       "both signs", "the largest",   "the smallest",
+                                       "inside",     "beyond the end"};
+
 // The classes of an attribute's number. A limit that has a class of its own is named once.
-Values classes_of(i64 v, Range r) {
-  if (r.min == r.max) return {"fixed"};
-  Values all = {v < 0 ? "negative" : v == 0 ? "zero" : v == 1 ? "one" : "above one"};
-  if (v == r.min && r.min < 0 && r.min > INT64_MIN) all.emplace_back("lowest");
-  if (v == r.max && r.max > 1 && r.max < INT64_MAX) all.emplace_back("highest");
+Bits classes_of(i64 v, Range r) {
+  if (r.min == r.max) return bit(kFixed);
+  Bits all = bit(v < 0 ? kNegative : v == 0 ? kZero : v == 1 ? kOne : kAboveOne);
+  if (v == r.min && r.min < 0 && r.min > INT64_MIN) all |= bit(kLowest);
+  if (v == r.max && r.max > 1 && r.max < INT64_MAX) all |= bit(kHighest);
   return all;
 }
 
@@ -36,46 +67,39 @@ std::vector<i64> representatives(Range r) {
   return all;
 }
 
-Values classes_of(const AttrInfo& f, const Attr& v) {
-  Values all;
-  if (v.none) return {"None"};
-  if (f.kind == Kind::boolean || f.kind == Kind::word) return {attribute_text(f, v)};
-  if (f.kind == Kind::tuple)
-    all.push_back(v.ints.size == 0 ? "empty" : v.ints.size == 1 ? "one entry" : "several entries");
-  for (i64 e : v.ints)
-    for (std::string& s : classes_of(e, f.range)) all.push_back(std::move(s));
+bool is_choice(const AttrInfo& f) { return f.kind == Kind::boolean || f.kind == Kind::word; }
+
+Bits classes_of(const AttrInfo& f, const Attr& v) {
+  if (v.none) return bit(kNone);
+  if (is_choice(f)) return bit(v.ints[0]);
+  Bits all = f.kind == Kind::tuple ? bit(kEmpty + min(v.ints.size, 2)) : 0;
+  for (i64 e : v.ints) all |= classes_of(e, f.range);
   return all;
 }
 
-Values classes_of(const AttrInfo& f) {
-  std::set<std::string> all;
-  const auto add = [&](const Attr& v) {
-    for (std::string& c : classes_of(f, v)) all.insert(std::move(c));
-  };
-  if (f.kind == Kind::optional_integer) add({f.kind, true, {}});
+Bits classes_of(const AttrInfo& f) {
+  Bits all = f.kind == Kind::optional_integer ? bit(kNone) : 0;
   for (i64 v : representatives(f.range))
     for (int n = 0; n <= 2; ++n) {
       if (f.kind == Kind::tuple ? !f.entries.contains(n) : n != 1) continue;
-      add({f.kind, false, Tuple::filled(n, v)});
+      all |= classes_of(f, {f.kind, false, Tuple::filled(n, v)});
     }
-  return {all.begin(), all.end()};
-}
-
-Values classes_of_extent(i64 e) {
-  Values all;
-  if (e == 1) all.emplace_back(kOnes);
-  for (i64 w : kWidths)
-    if (w - 1 <= e && e <= w + 1) all.push_back(beside(w));
-  if (e >= kDeep) all.emplace_back("deep");
   return all;
 }
 
-std::string precision_class(i64 p) {
-  for (const Interval& i : kPrecisions)
-    if (i.min <= p && p <= i.max)
-      return i.min == i.max ? std::to_string(p)
-                            : std::to_string(i.min) + ".." + std::to_string(i.max);
-  return "none";
+Bits classes_of_extent(i64 e) {
+  Bits all = e == 1 ? bit(kOnesBit) : 0;
+  for (i64 k = 0; k < std::ssize(kWidths); ++k)
+    if (kWidths[k] - 1 <= e && e <= kWidths[k] + 1) all |= bit(kWidthBits + k);
+  if (e >= kDeep) all |= bit(kDeepBit);
+  return all;
+}
+
+Bits class_of_precision(i64 p) {
+  Bits all = 0;
+  for (i64 k = 0; k < std::ssize(kPrecisions); ++k)
+    if (kPrecisions[k].min <= p && p <= kPrecisions[k].max) all |= bit(k);
+  return all;
 }
 
 int port_of(const OpInfo& op, std::size_t k) {
@@ -83,33 +107,136 @@ int port_of(const OpInfo& op, std::size_t k) {
 }
 std::string name_of_port(const OpInfo& op, int port) { return std::string(op.inputs[port].name); }
 
-std::string count_class(i64 n) { return n <= 3 ? std::to_string(n) : "many"; }
+Bits class_of_count(i64 n) { return bit(min(n, kMany)); }
 
 // @param table what positions point into; for those inside and beyond it for sure.
-Values classes_of_values(Hint hint, const Tensor& t, const Shape& table) {
+Bits classes_of_values(Hint hint, const Tensor& t, const Shape& table) {
   const i64 a = max_of(t.type.precision);
-  const auto any = [&](auto test) { return std::any_of(t.data.begin(), t.data.end(), test); };
-  Values all;
-  const bool negative = any([](i32 v) { return v < 0; }),
-             positive = any([](i32 v) { return v > 0; });
-  const bool zero = any([](i32 v) { return v == 0; });
-  if (zero) all.emplace_back("a zero");
-  if (negative && !positive && !zero) all.emplace_back("all negative");
-  if (positive && !negative && !zero) all.emplace_back("all positive");
-  if (negative && positive) all.emplace_back("both signs");
-  if (any([&](i32 v) { return v == a && a > 0; })) all.emplace_back("the largest");
-  if (any([&](i32 v) { return v == -a && a > 0; })) all.emplace_back("the smallest");
+  bool negative = false, zero = false, positive = false, largest = false, smallest = false;
+  for (i32 v : t.data) {
+    negative |= v < 0;
+    zero |= v == 0;
+    positive |= v > 0;
+    largest |= v == a;
+    smallest |= v == -a;
+  }
+  Bits all = zero ? bit(kAnyZero) : 0;
+  if (negative && !positive && !zero) all |= bit(kAllNegative);
+  if (positive && !negative && !zero) all |= bit(kAllPositive);
+  if (negative && positive) all |= bit(kBothSigns);
+  if (largest && a > 0) all |= bit(kLargest);
+  if (smallest && a > 0) all |= bit(kSmallest);
   if (hint == Hint::index || hint == Hint::count) {
     const i64 least = *std::min_element(table.begin(), table.end()), end = volume(table);
-    if (any([&](i32 v) { return 0 < v && v < least; })) all.emplace_back("inside");
-    if (any([&](i32 v) { return v > end; })) all.emplace_back("beyond the end");
+    for (i32 v : t.data) {
+      if (0 < v && v < least) all |= bit(kInside);
+      if (v > end) all |= bit(kBeyond);
+    }
   }
   return all;
 }
 
-std::vector<Feature> distinct(std::vector<Feature> all) {
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+// The axes of an operator by number: attributes, how many inputs, three of each port, memory, and
+// the values of each port.
+struct Axes {
+  const OpInfo& op;
+  int inputs() const { return op.attrs.size(); }
+  int rank(int port) const { return inputs() + 1 + 3 * port; }
+  int precision(int port) const { return rank(port) + 1; }
+  int shape(int port) const { return rank(port) + 2; }
+  int memory() const { return rank(op.inputs.size()); }
+  int values(int port) const { return memory() + 1 + port; }
+  int size() const { return values(op.inputs.size()); }
+
+  std::string name(int axis) const {
+    if (axis < inputs()) return "attribute " + std::string(op.attrs[axis].name);
+    if (axis == inputs()) return "number of inputs";
+    if (axis == memory()) return "memory";
+    if (axis > memory()) return "values of " + name_of_port(op, axis - values(0));
+    constexpr const char* kOfPort[] = {"rank of ", "precision of ", "shape of "};
+    return kOfPort[(axis - rank(0)) % 3] + name_of_port(op, (axis - rank(0)) / 3);
+  }
+  std::string class_name(int axis, int k) const {
+    if (axis < inputs() && !is_choice(op.attrs[axis])) return kNumberNames[k];
+    if (axis < inputs()) return attribute_text(op.attrs[axis], {op.attrs[axis].kind, false, {k}});
+    if (axis == inputs()) return k < kMany ? std::to_string(k) : "many";
+    if (axis == memory()) return std::string(name_of(static_cast<Layout>(k)));
+    if (axis > memory()) return kValueNames[k];
+    const int of_port = (axis - rank(0)) % 3;
+    if (of_port == 0) return std::to_string(k);
+    if (of_port == 2)
+      return k == kOnesBit ? kOnes : k == kDeepBit ? "deep" : beside(kWidths[k - kWidthBits]);
+    const Interval& p = kPrecisions[k];
+    return std::to_string(p.min) + (p.min == p.max ? "" : ".." + std::to_string(p.max));
+  }
+};
+
+// By axis, what the row of an operator has room for.
+std::vector<Bits> room_of(const OpInfo& op) {
+  const Axes axes{op};
+  std::vector<Bits> all(static_cast<std::size_t>(axes.size()));
+  const auto at = [&](int axis) -> Bits& { return all[static_cast<std::size_t>(axis)]; };
+  for (int i = 0; i < op.attrs.size(); ++i) at(i) = classes_of(op.attrs[i]);
+  const i64 ports = op.inputs.size();
+  const Arity last = op.inputs[op.inputs.size() - 1].arity;
+  if (last == Arity::variadic) at(axes.inputs()) = first_bits(kMany + 1) & ~bit(0);
+  if (last == Arity::optional)
+    at(axes.inputs()) = class_of_count(ports - 1) | class_of_count(ports);
+  for (int k = 0; k < op.inputs.size(); ++k) {
+    const Port& port = op.inputs[k];
+    at(axes.rank(k)) = first_bits(port.rank.max + 1) & ~first_bits(port.rank.min);
+    at(axes.precision(k)) = first_bits(std::ssize(kPrecisions));
+    at(axes.shape(k)) = first_bits(kDeepBit + 1);
+    const bool points = port.hint == Hint::index || port.hint == Hint::count;
+    at(axes.values(k)) = first_bits(points ? std::ssize(kValueNames) : i64{kInside});
+  }
+  at(axes.memory()) = first_bits(kLayouts);
+  return all;
+}
+
+// By axis, what a call shows, but of values.
+std::vector<Bits> shown_by(const Case& c) {
+  const OpInfo& op = *c.op;
+  const Axes axes{op};
+  std::vector<Bits> all(static_cast<std::size_t>(axes.size()));
+  const auto at = [&](int axis) -> Bits& { return all[static_cast<std::size_t>(axis)]; };
+  for (int i = 0; i < op.attrs.size(); ++i)
+    at(i) = classes_of(op.attrs[i], c.attrs[static_cast<std::size_t>(i)]);
+  if (op.inputs[op.inputs.size() - 1].arity != Arity::one)
+    at(axes.inputs()) = class_of_count(std::ssize(c.in));
+  for (std::size_t k = 0; k < c.in.size(); ++k) {
+    const int port = port_of(op, k);
+    at(axes.rank(port)) |= bit(c.in[k].rank());
+    at(axes.precision(port)) |= class_of_precision(c.in[k].precision);
+    for (i64 e : c.in[k].shape) at(axes.shape(port)) |= classes_of_extent(e);
+  }
+  at(axes.memory()) = bit(static_cast<i64>(c.layout));
+  return all;
+}
+
+// Adds what the values of inputs show.
+void add_values(std::vector<Bits>& all, const Case& c, const std::vector<Tensor>& in) {
+  const OpInfo& op = *c.op;
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    const int port = port_of(op, k);
+    const Type& table = c.in[k == 0 && in.size() > 1 ? 1 : 0];
+    all[static_cast<std::size_t>(Axes{op}.values(port))] |=
+        classes_of_values(op.inputs[port].hint, in[k], table.shape);
+  }
+}
+
+template <class F>
+void each_class(const std::vector<Bits>& classes, F f) {
+  for (std::size_t axis = 0; axis < classes.size(); ++axis)
+    for (Bits left = classes[axis]; left != 0; left &= left - 1)
+      f(static_cast<int>(axis), std::countr_zero(left));
+}
+
+std::vector<Feature> features_of(const OpInfo& op, const std::vector<Bits>& classes) {
+  std::vector<Feature> all;
+  each_class(classes, [&](int axis, int k) {
+    all.push_back({Axes{op}.name(axis), Axes{op}.class_name(axis, k)});
+  });
   return all;
 }
 
@@ -148,13 +275,17 @@ i64 extent_of(const std::string& value, Draw& draw) {
   return value == kOnes ? 1 : kDeep;
 }
 
+bool is_axis(string_view axis, string_view what, string_view whose) {
+  return axis.starts_with(what) && axis.substr(what.size()) == whose;
+}
+
 // Changes at random what an axis is about.
 void aim(Case& c, const Feature& f, Draw& draw) {
   if (f.axis.starts_with("attribute") && draw(0, 3) == 0) shrink_others(c, 1);
   if (f.axis == "memory") c.layout = static_cast<Layout>(draw(0, kLayouts - 1));
   for (std::size_t i = 0; i < c.attrs.size(); ++i) {
     const AttrInfo& info = c.op->attrs[static_cast<int>(i)];
-    if (f.axis != "attribute " + std::string(info.name)) continue;
+    if (!is_axis(f.axis, "attribute ", info.name)) continue;
     const auto reps = representatives(info.range);
     const auto any = [&] { return reps[static_cast<std::size_t>(draw(0, std::ssize(reps) - 1))]; };
     Attr& v = c.attrs[i];
@@ -168,10 +299,12 @@ void aim(Case& c, const Feature& f, Draw& draw) {
       v.ints[static_cast<int>(draw(0, v.ints.size - 1))] = any();
   }
   for (std::size_t k = 0; k < c.in.size(); ++k) {
-    const std::string of = " of " + name_of_port(*c.op, port_of(*c.op, k));
-    if (f.axis == "precision" + of) c.in[k].precision = static_cast<int>(draw(1, kMaxPrecision));
-    if (f.axis == "rank" + of) set(c, {Knob::rank, static_cast<int>(k)}, draw(1, kMaxRank));
-    if (f.axis != "shape" + of) continue;
+    const string_view port = c.op->inputs[port_of(*c.op, k)].name;
+    if (is_axis(f.axis, "precision of ", port))
+      c.in[k].precision = static_cast<int>(draw(1, kMaxPrecision));
+    if (is_axis(f.axis, "rank of ", port))
+      set(c, {Knob::rank, static_cast<int>(k)}, draw(1, kMaxRank));
+    if (!is_axis(f.axis, "shape of ", port)) continue;
     change_extent(c, k, extent_of(f.value, draw), draw);
   }
 }
@@ -179,71 +312,60 @@ void aim(Case& c, const Feature& f, Draw& draw) {
 }  // namespace
 
 std::vector<Feature> call_features(const OpInfo& op) {
-  std::vector<Feature> all;
-  for (const AttrInfo& f : op.attrs)
-    for (const std::string& s : classes_of(f))
-      all.push_back({"attribute " + std::string(f.name), s});
-  const Port& last = op.inputs[op.inputs.size() - 1];
-  if (last.arity == Arity::variadic)
-    for (const char* n : {"1", "2", "3", "many"}) all.push_back({"number of inputs", n});
-  if (last.arity == Arity::optional)
-    for (int n : {-1, 0}) all.push_back({"number of inputs", count_class(op.inputs.size() + n)});
-  for (int k = 0; k < op.inputs.size(); ++k) {
-    const std::string of = " of " + name_of_port(op, k);
-    for (i64 r = op.inputs[k].rank.min; r <= op.inputs[k].rank.max; ++r)
-      all.push_back({"rank" + of, std::to_string(r)});
-    for (const Interval& p : kPrecisions) all.push_back({"precision" + of, precision_class(p.min)});
-    all.push_back({"shape" + of, kOnes});
-    for (i64 w : kWidths) all.push_back({"shape" + of, beside(w)});
-    all.push_back({"shape" + of, "deep"});
+  std::vector<Bits> room = room_of(op);
+  room.resize(static_cast<std::size_t>(Axes{op}.values(0)));
+  std::vector<Feature> all = features_of(op, room);
+  // Those of an attribute in the order of their names.
+  const auto others = std::find_if(
+      all.begin(), all.end(), [](const Feature& f) { return !f.axis.starts_with("attribute "); });
+  for (auto from = all.begin(); from != others;) {
+    const auto to =
+        std::find_if(from, others, [&](const Feature& f) { return f.axis != from->axis; });
+    std::sort(from, to);
+    from = to;
   }
-  for (int l = 0; l < kLayouts; ++l)
-    all.push_back({"memory", std::string(name_of(static_cast<Layout>(l)))});
   return all;
 }
 
-std::vector<Feature> call_features(const Case& c) {
-  const OpInfo& op = *c.op;
-  std::vector<Feature> all;
-  for (int i = 0; i < op.attrs.size(); ++i)
-    for (const std::string& s : classes_of(op.attrs[i], c.attrs[static_cast<std::size_t>(i)]))
-      all.push_back({"attribute " + std::string(op.attrs[i].name), s});
-  if (op.inputs[op.inputs.size() - 1].arity != Arity::one)
-    all.push_back({"number of inputs", count_class(std::ssize(c.in))});
-  for (std::size_t k = 0; k < c.in.size(); ++k) {
-    const std::string of = " of " + name_of_port(op, port_of(op, k));
-    all.push_back({"rank" + of, std::to_string(c.in[k].rank())});
-    all.push_back({"precision" + of, precision_class(c.in[k].precision)});
-    for (i64 e : c.in[k].shape)
-      for (const std::string& s : classes_of_extent(e)) all.push_back({"shape" + of, s});
-  }
-  all.push_back({"memory", std::string(name_of(c.layout))});
-  return distinct(std::move(all));
-}
+std::vector<Feature> call_features(const Case& c) { return features_of(*c.op, shown_by(c)); }
 
 std::vector<Feature> value_features(const OpInfo& op) {
-  std::vector<Feature> all;
-  for (int k = 0; k < op.inputs.size(); ++k) {
-    const std::string axis = "values of " + name_of_port(op, k);
-    for (const char* s :
-         {"a zero", "all negative", "all positive", "both signs", "the largest", "the smallest"})
-      all.push_back({axis, s});
-    if (op.inputs[k].hint == Hint::index || op.inputs[k].hint == Hint::count)
-      for (const char* s : {"inside", "beyond the end"}) all.push_back({axis, s});
-  }
-  return all;
+  std::vector<Bits> room = room_of(op);
+  std::fill_n(room.begin(), Axes{op}.values(0), 0);
+  return features_of(op, room);
 }
 
 std::vector<Feature> value_features(const Case& c, const std::vector<Tensor>& in) {
-  const OpInfo& op = *c.op;
-  std::vector<Feature> all;
-  for (std::size_t k = 0; k < in.size(); ++k) {
-    const int port = port_of(op, k);
-    const Type& table = c.in[k == 0 && in.size() > 1 ? 1 : 0];
-    for (const std::string& s : classes_of_values(op.inputs[port].hint, in[k], table.shape))
-      all.push_back({"values of " + name_of_port(op, port), s});
-  }
-  return distinct(std::move(all));
+  std::vector<Bits> shown(static_cast<std::size_t>(Axes{*c.op}.size()));
+  add_values(shown, c, in);
+  return features_of(*c.op, shown);
+}
+
+// Its place in a table of all classes of all axes.
+static std::size_t place_of(int axis, int k) {
+  return static_cast<std::size_t>(axis) * kMostClasses + static_cast<std::size_t>(k);
+}
+
+Classes::Classes(const OpInfo& op, const std::vector<Feature>& numbered) {
+  const std::vector<Bits> room = room_of(op);
+  numbers_.assign(room.size() * kMostClasses, -1);
+  each_class(room, [&](int axis, int k) {
+    const Feature f{Axes{op}.name(axis), Axes{op}.class_name(axis, k)};
+    const auto at = std::find(numbered.begin(), numbered.end(), f);
+    numbers_[place_of(axis, k)] = static_cast<int>(at - numbered.begin());
+  });
+}
+
+std::vector<int> Classes::of(const Case& c, const std::vector<Tensor>& in) const {
+  std::vector<Bits> shown = shown_by(c);
+  add_values(shown, c, in);
+  std::vector<int> all;
+  each_class(shown, [&](int axis, int k) {
+    all.push_back(numbers_[place_of(axis, k)]);
+    if (all.back() < 0) throw std::logic_error("a call shows a class that its row has no room for");
+  });
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 bool is_constant(const std::vector<Tensor>& out) {
@@ -263,11 +385,16 @@ std::optional<Case> attempt(const OpInfo& op, const std::vector<Feature>& wanted
 
 std::optional<Case> aimed_case(const OpInfo& op, const Feature& f, i64 most, int tries,
                                Draw& draw) {
+  const std::vector<Feature> wanted = {f};
+  std::size_t place = 0;
+  Bits one = 0;
+  each_class(room_of(op), [&](int axis, int k) {
+    if (Axes{op}.name(axis) == f.axis && Axes{op}.class_name(axis, k) == f.value)
+      place = static_cast<std::size_t>(axis), one = bit(k);
+  });
   for (int n = 0; n < tries; ++n) {
-    std::optional<Case> c = attempt(op, {f}, most, n, draw);
-    if (!c) continue;
-    const std::vector<Feature> shown = call_features(*c);
-    if (std::find(shown.begin(), shown.end(), f) != shown.end()) return c;
+    std::optional<Case> c = attempt(op, wanted, most, n, draw);
+    if (c && (shown_by(*c)[place] & one) != 0) return c;
   }
   return std::nullopt;
 }

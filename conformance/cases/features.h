@@ -34,6 +34,18 @@ std::vector<Feature> value_features(const OpInfo& op);
 /// Those of one call.
 std::vector<Feature> value_features(const Case& c, const std::vector<Tensor>& in);
 
+/// Numbers the classes of an operator's calls, for who looks at very many of them: names are slow.
+class Classes {
+ public:
+  /// @param numbered call_features(op) and value_features(op) in an order of choice.
+  Classes(const OpInfo& op, const std::vector<Feature>& numbered);
+  /// The places in this order of the classes that a call and its values show, ascending.
+  std::vector<int> of(const Case& c, const std::vector<Tensor>& in) const;
+
+ private:
+  std::vector<int> numbers_;  // by axis and class
+};
+
 /// Whether every output of a call holds one value: whatever wrote them, they say little.
 bool is_constant(const std::vector<Tensor>& out);
 

@@ -1,6 +1,7 @@
 #include "conformance/cases/tuples.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
 #include <tuple>
 
@@ -18,6 +19,13 @@ constexpr u64 kSearchSeed = 0;
 bool in_triples(const Feature& f) {
   return f.axis.starts_with("attribute ") || f.axis.starts_with("shape of ") ||
          f.axis.starts_with("values of ");
+}
+
+std::vector<Feature> features_in_order(const OpInfo& op) {
+  std::vector<Feature> all = call_features(op);
+  for (Feature& f : value_features(op)) all.push_back(std::move(f));
+  std::stable_partition(all.begin(), all.end(), in_triples);
+  return all;
 }
 
 // Values and memory of a drawn call. Half of the calls have values that say much of themselves.
@@ -54,17 +62,12 @@ Reached search(const OpInfo& op) {
 
 }  // namespace
 
-Tuples::Tuples(const OpInfo& op) {
-  features_ = call_features(op);
-  for (Feature& f : value_features(op)) features_.push_back(std::move(f));
-  const auto others = std::stable_partition(features_.begin(), features_.end(), in_triples);
+Tuples::Tuples(const OpInfo& op) : features_(features_in_order(op)), classes_(op, features_) {
   if (std::find(std::begin(kThreefold), std::end(kThreefold), op.name) != std::end(kThreefold))
-    deep_ = static_cast<int>(others - features_.begin());
+    deep_ = static_cast<int>(std::count_if(features_.begin(), features_.end(), in_triples));
   std::map<std::string, int> axes;
-  for (const Feature& f : features_) {
+  for (const Feature& f : features_)
     axes_.push_back(axes.emplace(f.axis, static_cast<int>(axes.size())).first->second);
-    numbers_.emplace(f, static_cast<int>(numbers_.size()));
-  }
   size_ = triple(deep_, 0, 0);
 }
 
@@ -79,17 +82,6 @@ std::vector<Feature> Tuples::features_of(std::size_t tuple) const {
     take(tuple, features_.size(), 2);
   else
     take(tuple - pairs(), static_cast<std::size_t>(deep_), 3);
-  return all;
-}
-
-std::vector<int> Tuples::shown_by(const Case& c, const std::vector<Tensor>& in) const {
-  std::vector<int> all;
-  const auto note = [&](const std::vector<Feature>& features) {
-    for (const Feature& f : features) all.push_back(numbers_.at(f));
-  };
-  note(call_features(c));
-  note(value_features(c, in));
-  std::sort(all.begin(), all.end());
   return all;
 }
 

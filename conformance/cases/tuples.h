@@ -3,7 +3,6 @@
 /// only where two settings meet, a grouped convolution with a stride, say; single classes miss it.
 #pragma once
 #include <functional>
-#include <map>
 #include <vector>
 
 #include "conformance/cases/features.h"
@@ -25,7 +24,9 @@ class Tuples {
   std::vector<Feature> features_of(std::size_t tuple) const;
 
   /// The numbers of the classes that a call shows, in order.
-  std::vector<int> shown_by(const Case& c, const std::vector<Tensor>& in) const;
+  std::vector<int> shown_by(const Case& c, const std::vector<Tensor>& in) const {
+    return classes_.of(c, in);
+  }
   /// Calls f with the number of each tuple that these classes make.
   template <class F>
   void each(const std::vector<int>& classes, F f) const;
@@ -50,7 +51,7 @@ class Tuples {
 
   std::vector<Feature> features_;  // those that triples are made of come first
   std::vector<int> axes_;          // by class, a number for its axis
-  std::map<Feature, int> numbers_;
+  Classes classes_;
   int deep_ = 0;  // how many classes triples are made of
   std::size_t size_ = 0;
 };
