@@ -147,7 +147,7 @@ class CampaignTest(unittest.TestCase):
             env=self.environment | place | {"HELD_TASKS": "2"}) as task:  # fmt: skip
             self.cluster.wait(lambda: (self.place / "held-2").exists(), "held task")
             for pid in cluster.descendants({task.pid}):
-                if pathlib.Path(f"/proc/{pid}/cmdline").read_text().startswith(str(LOCKSTEP)):
+                if cluster.command_of(pid).startswith(str(LOCKSTEP)):
                     os.kill(pid, signal.SIGTERM)
         self.assertEqual(task.returncode, 3)
         missing = json.loads((self.results / "part-2.new").read_text())["counts"]["missing"]

@@ -47,6 +47,14 @@ def missing() -> str:
     return ""
 
 
+def command_of(pid: int) -> str:
+    """The command line of a process; empty where it has ended meanwhile."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
 def descendants(roots: set) -> set:
     """The processes that these have started, directly or not, and these."""
     parents = {}
@@ -153,14 +161,8 @@ class Cluster:
         """Ends a node with all that runs on it, as a power cut does, and tells the controller."""
         steps = tuple(f"slurmstepd: [{job}."
                       for job in self.says("squeue", "-h", "-w", node, "-o%A").split())
-        roots = {self.daemons[node].pid}
-        for pid in descendants({os.getpid()}):
-            try:
-                if pathlib.Path(f"/proc/{pid}/cmdline").read_text().startswith(steps):
-                    roots.add(pid)
-            except OSError:
-                pass
-        end(descendants(roots))
+        own = {pid for pid in descendants({os.getpid()}) if command_of(pid).startswith(steps)}
+        end(descendants({self.daemons[node].pid} | own))
         self.says("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=lost")
 
     def close(self):
