@@ -107,9 +107,10 @@ TEST(Results, AreNotAskedTwice) {
 TEST(Results, AreShownByRepro) {
   const Scratch scratch;
   const std::string file = "results:" + scratch.write("answers.jsonl", joined(answers()));
-  std::string id;  // of a call that spells itself out: a vector's is judged as a vector
+  std::string id;  // of a legal call that spells itself out: a vector's is judged as a vector
   for (const std::string& line : answers())
-    if (id.find('/') == std::string::npos) id = json::parse(line)["id"];
+    if (const json a = json::parse(line); id.find('/') == std::string::npos && a["status"] == "ok")
+      id = a["id"];
   const Ended e = lockstep_says({"repro", file, id, "--property", "matches_reference"});
   expect_contains(e.out, "got       output 0: ");
   expect_contains(e.out, "matches_reference");
