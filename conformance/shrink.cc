@@ -20,9 +20,12 @@ constexpr int kMaxSteps = 600;          // calls of the predicate per failure
 constexpr double kMaxSeconds = 4;       // per failure
 constexpr std::size_t kMaxShrunk = 12;  // failures of a report
 
-// RapidCheck's sequence of smaller integers, from the target on.
+// RapidCheck's sequence of smaller integers, from the target on. It halves the distance, and may
+// keep to even numbers where only odd ones matter: the target's neighbour is tried, too.
 std::vector<i64> smaller(i64 v, i64 target) {
   std::vector<i64> all;
+  if (target < v - 1) all.push_back(target + 1);
+  if (target > v + 1) all.push_back(target - 1);
   auto seq = rc::shrink::towards(v, target);
   while (auto next = seq.next()) all.push_back(*next);
   return all;

@@ -38,7 +38,7 @@ void hold_round_trips(const params::Params& found) {
   hold(params::npz::write(written.params.tensors) == archive, "written twice it differs");
 }
 
-void judge(fuzz::File archive) {
+void hold_all(fuzz::File archive) {
   fuzz::count_allocations();
   const fuzz::Outcome outcome = fuzz::outcome_of([&] { return params::npz::read(archive); });
   // Deflated data grows by 1032 at most, and may be transposed; each member takes a window.
@@ -53,6 +53,6 @@ void judge(fuzz::File archive) {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  judge(std::as_bytes(std::span(data, size)));
+  hold_all(std::as_bytes(std::span(data, size)));
   return 0;
 }

@@ -9,10 +9,10 @@
 
 #include "fuzz/files.h"
 
+namespace lockstep::fuzz {
 namespace {
 
-using namespace lockstep::fuzz;
-using namespace lockstep::params;
+using namespace params;
 
 Outcome read_bytes(File file, bool lenient = false) {
   return outcome_of([&] { return read(file, {.lenient = lenient}); });
@@ -51,8 +51,9 @@ void judge(File file) {
 }
 
 }  // namespace
+}  // namespace lockstep::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  judge(std::as_bytes(std::span(data, size)));
+  lockstep::fuzz::judge(std::as_bytes(std::span(data, size)));
   return 0;
 }

@@ -18,12 +18,12 @@ using namespace lockstep::graph;
 using fuzz::hold;
 using fuzz::violated;
 
-struct Outcome {
+struct Loaded {
   std::optional<Graph> graph;
   std::string label, message;
 };
 
-Outcome read(std::string_view text) {
+Loaded read(std::string_view text) {
   try {
     return {Graph(text), {}, {}};
   } catch (const Error& e) {
@@ -103,13 +103,13 @@ void run(const Graph& graph) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(data, data + size);
-  const Outcome outcome = read(text);
+  const Loaded outcome = read(text);
   if (!outcome.graph && !outcome.label.starts_with("model.") &&
       !fuzz::is_label_of_calls(outcome.label))
     violated("a refusal has the unknown label " + outcome.label);
   // A text that is no JSON cannot be written in another way.
   if (!outcome.graph && outcome.label == "model.json") return 0;
-  const Outcome again = read(nlohmann::json::parse(text).dump());
+  const Loaded again = read(nlohmann::json::parse(text).dump());
   hold(again.graph.has_value() == outcome.graph.has_value() && again.message == outcome.message,
        "the document written in another way has another outcome");
   if (!outcome.graph) return 0;

@@ -111,6 +111,10 @@ class Tidy(unittest.TestCase):
         status, output, runs = self.tidy(**sources)
         self.assertEqual((status, len(runs)), (0, 2), output)
 
+    def test_programs_are_not_joined(self):
+        status, output, runs = self.tidy(a="int main() {}", b="int b;", c="int main() {}")
+        self.assertEqual((status, len(runs)), (0, 2), output)
+
     def test_a_changed_unit_is_checked_again(self):
         self.tidy(a="int a;", b="int b;")
         status, _, runs = self.tidy(a="int a;", b="int BAD;")

@@ -28,6 +28,7 @@ import sys
 from headers import Headers
 
 JOINED_MAX = 48
+ENTRIES = re.compile(r"^\w.*\b(main|LLVMFuzzerTestOneInput|lockstep_backend_v1)\(", re.M)
 COLLISIONS = ("--checks=-*,misc-static-assert", "--extra-arg=-ferror-limit=0")
 
 
@@ -94,18 +95,19 @@ def join(units, chunk_max: int):
 
 
 def chunks_of(members, chunk_max: int):
-    """The members in chunks. Files of one name define the same and never stand together."""
+    """The members in chunks. What is named alike, or is entered alike, never stands together."""
     chunks = []
     for member in members:
-        name = member[0][0].name
+        path = member[0][0]
+        own = {path.name, *ENTRIES.findall(path.read_text(encoding="utf-8"))}
         for chunk, names in chunks:
-            if len(chunk) < chunk_max and name not in names:
+            if len(chunk) < chunk_max and not own & names:
                 break
         else:
             chunk, names = [], set()
             chunks.append((chunk, names))
         chunk.append(member)
-        names.add(name)
+        names |= own
     return [chunk for chunk, _ in chunks]
 
 

@@ -95,7 +95,7 @@ int named(const string_view (&names)[N], string_view s, const char* what) {
 }
 
 // Reads key=value; false if the key is none of an id's own.
-bool read_part(Case& c, string_view key, string_view value) {
+bool read_key(Case& c, string_view key, string_view value) {
   if (key == "in") {
     c.in = types(value);
   } else if (key == "data") {
@@ -210,7 +210,7 @@ Case parse_case(const std::string& id) {
     while (f < c.op->attrs.size() && c.op->attrs[f].name != key) ++f;
     if (f < c.op->attrs.size())
       c.attrs[static_cast<std::size_t>(f)] = attribute(*c.op, c.op->attrs[f], value);
-    else if (!read_part(c, key, value))
+    else if (!read_key(c, key, value))
       throw UsageError("case id: " + std::string(c.op->name) + " has no attribute '" +
                        std::string(key) + "'");
   }

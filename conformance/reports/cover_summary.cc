@@ -5,21 +5,19 @@
 namespace lockstep::judge {
 namespace {
 
-using form::json;
-
-const json& member(const json& j, const char* key, const std::string& at) {
+const form::json& member(const form::json& j, const char* key, const std::string& at) {
   if (!j.is_object() || !j.contains(key)) form::wrong(at + "/" + key, "is missing");
   return j[key];
 }
 
-const json& list(const json& j, const char* key, const std::string& at) {
-  const json& all = member(j, key, at);
+const form::json& list(const form::json& j, const char* key, const std::string& at) {
+  const form::json& all = member(j, key, at);
   if (!all.is_array()) form::wrong(at + "/" + key, "is no list");
   return all;
 }
 
 // Features as axes and their classes.
-std::string features_text(const json& j, const std::string& at) {
+std::string features_text(const form::json& j, const std::string& at) {
   std::map<std::string, std::string> features;
   form::read(j, at, features);
   std::string s;
@@ -27,22 +25,22 @@ std::string features_text(const json& j, const std::string& at) {
   return s;
 }
 
-void add_tuples(CoverSummary::Row& row, const json& j, const std::string& at) {
+void add_tuples(CoverSummary::Row& row, const form::json& j, const std::string& at) {
   i64 classes = 0;
   form::read(member(j, "classes", at), at + "/classes", classes);
   auto& [covered, required] = row.tuples[classes];
   form::read(member(j, "covered", at), at + "/covered", covered);
   form::read(member(j, "required", at), at + "/required", required);
-  const json& empty = list(j, "empty", at);
+  const form::json& empty = list(j, "empty", at);
   for (std::size_t k = 0; k < empty.size(); ++k)
     row.empty.push_back(features_text(empty[k], at + "/empty/" + std::to_string(k)));
 }
 
-CoverSummary::Row row_of(const json& j, const std::string& at) {
+CoverSummary::Row row_of(const form::json& j, const std::string& at) {
   CoverSummary::Row row;
   form::read(member(j, "required", at), at + "/required", row.required);
   form::read(member(j, "covered", at), at + "/covered", row.covered);
-  const json& cells = list(j, "cells", at);
+  const form::json& cells = list(j, "cells", at);
   for (std::size_t k = 0; k < cells.size(); ++k) {
     const std::string here = at + "/cells/" + std::to_string(k);
     std::string state;
@@ -50,7 +48,7 @@ CoverSummary::Row row_of(const json& j, const std::string& at) {
     if (state == "empty")
       row.empty.push_back(features_text(member(cells[k], "features", here), here + "/features"));
   }
-  const json& tuples = list(j, "tuples", at);
+  const form::json& tuples = list(j, "tuples", at);
   for (std::size_t k = 0; k < tuples.size(); ++k)
     add_tuples(row, tuples[k], at + "/tuples/" + std::to_string(k));
   return row;
@@ -59,11 +57,11 @@ CoverSummary::Row row_of(const json& j, const std::string& at) {
 }  // namespace
 
 CoverSummary read_cover(const std::string& text) {
-  const json j = json::parse(text, nullptr, false);
+  const form::json j = form::json::parse(text, nullptr, false);
   if (j.is_discarded()) throw UsageError("it is no JSON");
   CoverSummary c;
   form::read(member(j, "set", ""), "/set", c.set_hash, {.hash = true});
-  const json& rows = member(j, "operators", "");
+  const form::json& rows = member(j, "operators", "");
   if (!rows.is_object()) form::wrong("/operators", "is no object");
   for (const auto& [op, row] : rows.items()) c.operators[op] = row_of(row, "/operators/" + op);
   return c;

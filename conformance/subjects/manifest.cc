@@ -9,7 +9,7 @@
 namespace lockstep::judge {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 [[noreturn]] void refuse(const std::string& where, const std::string& why) {
   throw UsageError("has a wrong manifest: '" + printable(where) + "' " + why);

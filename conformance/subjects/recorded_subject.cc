@@ -31,9 +31,9 @@ struct RecordedLine {
   std::string id;
 };
 
-class Recorded final : public Subject {
+class RecordedSubject final : public Subject {
  public:
-  Recorded(const std::string& file, const Limits& limits)
+  RecordedSubject(const std::string& file, const Limits& limits)
       : file_(file),
         manifest_(default_manifest(std::filesystem::path(file).filename().string())),
         in_(file, std::ios::binary) {
@@ -118,7 +118,7 @@ class Recorded final : public Subject {
 }  // namespace
 
 std::unique_ptr<Subject> open_recorded(const std::string& file, const Limits& limits) {
-  return std::make_unique<Recorded>(file, limits);
+  return std::make_unique<RecordedSubject>(file, limits);
 }
 
 }  // namespace lockstep::judge

@@ -11,7 +11,7 @@ namespace lockstep::ndarray {
 namespace {
 
 // The same cases in every run, unless the environment asks for others.
-const bool kSeeded = ::setenv("RC_PARAMS", "seed=20 max_success=1000", 0) == 0;
+const bool kSeededLayouts = ::setenv("RC_PARAMS", "seed=20 max_success=1000", 0) == 0;
 
 constexpr params::DType kInt8{0, 8};
 

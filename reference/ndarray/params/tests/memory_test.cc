@@ -10,7 +10,6 @@
 namespace lockstep::params {
 namespace {
 
-constexpr std::int64_t kHuge = std::int64_t{1} << 60;
 constexpr std::size_t kSmall = std::size_t{64} << 10;
 
 /// Reads a file that must be rejected, from memory and from disk, in next to no memory.

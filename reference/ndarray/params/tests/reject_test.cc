@@ -12,7 +12,6 @@
 namespace lockstep::params {
 namespace {
 
-constexpr std::int64_t kHuge = std::int64_t{1} << 60;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 struct Case {

@@ -16,6 +16,9 @@ namespace lockstep::params {
 
 using File = std::vector<std::byte>;
 
+/// More than any machine has of anything.
+inline constexpr std::int64_t kHuge = std::int64_t{1} << 60;
+
 /// Names "w" and "b0"; w is int32 [2,2] {1,2,-3,4}, b0 the int8 scalar 7.
 inline constexpr std::array<unsigned char, 164> kWorkedExample = {
     0xb7, 0x9c, 0x04, 0x05, 0x4f, 0x8d, 0xe5, 0xf7,            //   0 magic

@@ -4,29 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "reference/ndarray/tensor/copy.h"
+#include "reference/ndarray/tensor/tests/counting.h"
 #include "reference/ndarray/tests/refusal.h"
 
 namespace lockstep::ndarray {
 namespace {
 
-constexpr CpuDevice kCpu;
+template <int Rank>
+using Ints = CpuTensor<std::int32_t, Rank>;
 
 template <int Rank>
-using Ints = Tensor<std::int32_t, Rank, CpuDevice>;
-
-template <int Rank>
-Ints<Rank> counting(const Dim<Rank>& size) {
-  Ints<Rank> t(size, kCpu);
-  std::iota(t.raw_ptr(), t.raw_ptr() + t.numel(), 0);
-  return t;
-}
-
-template <int Rank>
-std::vector<std::int32_t> elements(const Ints<Rank>& t) {
+std::vector<std::int32_t> compact_elements(const Ints<Rank>& t) {
   const auto compact = Copy(t);
   return {compact.raw_ptr(), compact.raw_ptr() + compact.numel()};
 }
@@ -56,7 +47,7 @@ TEST(Interop, ArraysShareTheMemoryOfTensorsAndKeepIt) {
   EXPECT_EQ(shape_text(array.shape()), "(2, 3)");
   EXPECT_EQ(shape_text(array.strides()), "(3, 1)");
   EXPECT_TRUE(same_type(array.dtype(), {kDLInt, 32, 1}) && is_host(array.device()));
-  EXPECT_EQ(elements(to_tensor<std::int32_t, 2, CpuDevice>(array)).back(), 42);
+  EXPECT_EQ(compact_elements(to_tensor<std::int32_t, 2, CpuDevice>(array)).back(), 42);
 }
 
 TEST(Interop, ArraysHaveTheStridesOfTensors) {
@@ -64,7 +55,7 @@ TEST(Interop, ArraysHaveTheStridesOfTensors) {
   const Ints<2> part(t.allocation(), make_dim(3, 2), make_dim(1, 6), 7);
   const NDArray array = to_ndarray(part);
   EXPECT_EQ(shape_text(array.strides()), "(1, 6)");
-  EXPECT_EQ(elements(copy_to_tensor<std::int32_t, 2>(array, kCpu)), elements(part));
+  EXPECT_EQ(compact_elements(copy_to_tensor<std::int32_t, 2>(array, kCpu)), compact_elements(part));
   auto resized = counting(make_dim(2));
   resized.resize(make_dim(3));
   expect_refused("has memory for 2 elements", [&] { return to_ndarray(resized); });
@@ -76,10 +67,10 @@ TEST(Interop, TensorsShareTheMemoryOfArraysAndKeepIt) {
   const auto t = to_tensor<std::int32_t, 2, CpuDevice>(array);
   EXPECT_EQ(t.raw_ptr(), memory);
   *t.index(make_dim(0, 1)) = 42;
-  EXPECT_EQ(elements(copy_to_tensor<std::int32_t, 2>(array, kCpu)),
+  EXPECT_EQ(compact_elements(copy_to_tensor<std::int32_t, 2>(array, kCpu)),
             (std::vector{0, 42, 2, 3, 4, 5}));
   array.reset();
-  EXPECT_EQ(elements(t), (std::vector{0, 42, 2, 3, 4, 5}));
+  EXPECT_EQ(compact_elements(t), (std::vector{0, 42, 2, 3, 4, 5}));
 }
 
 TEST(Interop, TensorsWriteToNoOtherArray) {
@@ -98,7 +89,7 @@ TEST(Interop, TensorsHaveTheStridesOfArrays) {
   const auto t = to_tensor<std::int32_t, 2, CpuDevice>(part);
   EXPECT_EQ(t.raw_ptr(), memory);
   EXPECT_EQ(t.stride(), make_dim(1, 6));
-  EXPECT_EQ(elements(t), (std::vector{7, 13, 8, 14, 9, 15}));
+  EXPECT_EQ(compact_elements(t), (std::vector{7, 13, 8, 14, 9, 15}));
   expect_refused("is outside the memory", [&] { return t.index(make_dim(3, 1)); });
 }
 
@@ -109,7 +100,7 @@ TEST(Interop, LayoutsThatNoTensorHasAreCopiedWhenAsked) {
   };
   const auto share = [](NDArray a) { return to_tensor<std::int32_t, 1, CpuDevice>(a); };
   const auto copied = [](const NDArray& a) {
-    return elements(copy_to_tensor<std::int32_t, 1>(a, kCpu));
+    return compact_elements(copy_to_tensor<std::int32_t, 1>(a, kCpu));
   };
   const std::string layout = "has elements that share memory, or steps backward";
   expect_refused(layout, [&] { return share(view(3, 0, 4)); });
@@ -145,7 +136,7 @@ TEST(Interop, TakesWhatIsEmptyAndWhatIsOne) {
   EXPECT_EQ((to_tensor<std::int32_t, 2, CpuDevice>(none).size()), make_dim(0, 3));
   EXPECT_EQ(to_ndarray(Ints<2>()).data(), nullptr);
   NDArray one = to_ndarray(counting(Dim<0>()));
-  EXPECT_EQ(elements(to_tensor<std::int32_t, 0, CpuDevice>(one)), std::vector{0});
+  EXPECT_EQ(compact_elements(to_tensor<std::int32_t, 0, CpuDevice>(one)), std::vector{0});
 }
 
 }  // namespace

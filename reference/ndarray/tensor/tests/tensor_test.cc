@@ -5,27 +5,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "reference/ndarray/tensor/copy.h"
+#include "reference/ndarray/tensor/tests/counting.h"
 #include "reference/ndarray/tests/refusal.h"
 
 namespace lockstep::ndarray {
 namespace {
-
-constexpr CpuDevice kCpu;
-
-template <class T, int Rank>
-using CpuTensor = Tensor<T, Rank, CpuDevice>;
-
-/// 0, 1, 2, ... in row-major order.
-template <int Rank>
-CpuTensor<int, Rank> counting(const Dim<Rank>& size) {
-  CpuTensor<int, Rank> t(size, kCpu);
-  std::iota(t.raw_ptr(), t.raw_ptr() + t.numel(), 0);
-  return t;
-}
 
 template <int Rank>
 std::vector<int> elements(const CpuTensor<int, Rank>& t) {
