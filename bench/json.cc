@@ -48,6 +48,7 @@ Json json_of(const Row& r) {
   }
   j["compared"] = r.compared;
   put(j, r.time);
+  if (r.peak_bytes > 0) j["peak_bytes"] = r.peak_bytes;
   if (!r.limit.empty())
     j["limit"] = {{"name", r.limit},
                   {"ns", tenth(r.limit_ns)},
@@ -83,6 +84,7 @@ Row row_of(const Json& j) {
   }
   r.compared = j.at("compared");
   r.time = timing_of(j);
+  r.peak_bytes = j.value("peak_bytes", i64{0});
   if (j.contains("limit")) {
     r.limit = j["limit"].at("name");
     r.limit_ns = j["limit"].at("ns");
@@ -133,6 +135,7 @@ constexpr const char* kSchemaText = R"({
         "ns_min": {"type": "number"},
         "ns_max": {"type": "number"},
         "repetitions": {"type": "integer"},
+        "peak_bytes": {"type": "integer", "description": "memory of all processes, at most"},
         "limit": {
           "type": "object",
           "required": ["name", "ns", "percent"],

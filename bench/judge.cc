@@ -1,6 +1,10 @@
 #include "conformance/judge.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <thread>
 
 #include "bench/run.h"
 #include "conformance/places.h"
@@ -10,32 +14,34 @@ namespace lockstep::bench {
 namespace {
 
 // One run of the judge, which must pass: a verdict that fails early would look fast.
-i64 executed_cases(const std::string& backend, const judge::Selection& selection,
-                   const judge::Options& set) {
+judge::Counts counts_of(const std::string& backend, const judge::Selection& selection,
+                        const judge::Options& set, int jobs) {
   judge::Conduct conduct;
-  conduct.jobs = 1;
+  conduct.jobs = jobs;
   conduct.limits.set = set;
   const judge::Report r = judge::judge(backend, selection, conduct);
   if (r.exit != judge::Exit::pass) throw std::runtime_error(judge::verdict_line(r));
-  return r.counts.executed;
+  return r.counts;
 }
 
-Row judge_row(const std::string& backend, const std::string& property, const Wishes& wishes) {
+judge::Selection selection_of(int tier) {
   judge::Selection selection;
-  selection.tier = wishes.judge_tier;
+  selection.tier = tier;
   selection.vectors = judge::vector_directory();
-  if (property != "all") selection.properties = {property};
+  return selection;
+}
+
+// A row of the judge that `measured` fills, or what went wrong.
+Row judge_row(const std::string& backend, const std::string& workload, const std::string& call,
+              const std::string& unit, const std::function<void(Row&)>& measured) {
   Row row;
   row.op = "judge";
-  row.workload = property;
-  row.call = fmt::format("lockstep check {} --tier {} --jobs 1", backend, selection.tier);
-  if (property != "all") row.call += " --property " + property;
+  row.workload = workload;
+  row.call = call;
   row.backend = backend;
-  row.unit = "case";
+  row.unit = unit;
   try {
-    row.units = executed_cases(backend, selection, wishes.set);
-    const auto call = [&] { executed_cases(backend, selection, wishes.set); };
-    row.time = measure({call}, wishes.effort)[0];
+    measured(row);
   } catch (const std::runtime_error& e) {
     row.trouble = std::string("FAILED, not timed: ") + e.what();
     row.failed = true;
@@ -43,17 +49,78 @@ Row judge_row(const std::string& backend, const std::string& property, const Wis
   return row;
 }
 
+Row property_row(const std::string& backend, const std::string& property, const Wishes& wishes) {
+  judge::Selection selection = selection_of(wishes.judge_tier.value_or(0));
+  std::string call = fmt::format("lockstep check {} --tier {} --jobs 1", backend, selection.tier);
+  if (property != "all") {
+    selection.properties = {property};
+    call += " --property " + property;
+  }
+  return judge_row(backend, property, call, "case", [&](Row& row) {
+    const auto run = [&] { return counts_of(backend, selection, wishes.set, 1).executed; };
+    row.units = run();
+    row.time = measure({run}, wishes.effort)[0];
+  });
+}
+
+// What the judge adds to a call of a few nanoseconds: laying it out, asking another process,
+// looking at all memory around it.
+Row call_row(const std::string& backend, const Wishes& wishes) {
+  const judge::Case c = judge::parse_case("relu/in=6@8/fill=dense:1");
+  return judge_row(backend, "call", case_id(c), "call", [&](Row& row) {
+    judge::Limits limits;
+    limits.set = wishes.set;
+    const auto subject = judge::open_subject(backend, limits);
+    const auto in = judge::inputs_of(c);
+    const Inferred out = c.op->infer(c.attributes(), c.types());
+    const auto ask = [&] {
+      const judge::Answer a = subject->execute(c, in, out, {});
+      if (!a.ok()) throw std::runtime_error(a.message);
+    };
+    row.time = measure({ask}, wishes.effort)[0];
+  });
+}
+
+// The greatest memory of this process and of those it waited for.
+i64 peak_bytes(int who) {
+  rusage usage{};
+  getrusage(who, &usage);
+  return i64{usage.ru_maxrss} * 1024;
+}
+
+// A run as users make it, once: nobody waits for it nine times.
+Row whole_row(const std::string& backend, const Wishes& wishes) {
+  const judge::Selection selection = selection_of(wishes.judge_tier.value_or(1));
+  const int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const std::string call =
+      fmt::format("lockstep check {} --tier {} --jobs {}", backend, selection.tier, jobs);
+  return judge_row(backend, "whole", call, "call", [&](Row& row) {
+    const auto begin = std::chrono::steady_clock::now();
+    row.threads = jobs;
+    row.units = counts_of(backend, selection, wishes.set, jobs).calls;
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    row.time = {took.count(), took.count(), took.count(), 1};
+    // Each job is a process that judges and one of the backend's.
+    row.peak_bytes = peak_bytes(RUSAGE_SELF) + 2 * jobs * peak_bytes(RUSAGE_CHILDREN);
+  });
+}
+
 }  // namespace
 
 void run_judge(const Wishes& wishes, const Take& take) {
   std::vector<std::string> names{"all"};
   for (const judge::Property* p : judge::properties()) names.emplace_back(p->name);
-  for (const std::string& backend : wishes.backends)
+  const auto want = [&](const std::string& name) {
+    if (!wishes.want("judge", name)) return false;
+    wishes.announce("judge/" + name);
+    return true;
+  };
+  for (const std::string& backend : wishes.backends) {
     for (const std::string& name : names)
-      if (wishes.want("judge", name)) {
-        wishes.announce("judge/" + name);
-        take(judge_row(backend, name, wishes));
-      }
+      if (want(name)) take(property_row(backend, name, wishes));
+    if (want("call")) take(call_row(backend, wishes));
+    if (want("whole")) take(whole_row(backend, wishes));
+  }
 }
 
 }  // namespace lockstep::bench

@@ -145,9 +145,9 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--repetitions", o.wishes.effort.repetitions, "at most")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--judge-tier", o.wishes.judge_tier, "of the judge's rows")
-      ->check(CLI::Range(0, 3))
-      ->capture_default_str();
+  app.add_option("--judge-tier", o.wishes.judge_tier,
+                 "of the judge's rows; 0 for properties and 1 for whole runs unless given")
+      ->check(CLI::Range(0, 3));
   app.add_option("--times", o.times, "a file of rows measured elsewhere: SECONDS NAME COMMAND");
   app.add_option("--json", o.json, "write the results as JSON");
   app.add_option("--compare", o.before, "an older JSON file: fail where a row got slower");

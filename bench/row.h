@@ -23,10 +23,11 @@ struct Row {
   std::string call;          ///< the case, or the command
   std::string backend, path;
   int threads = 1;
-  std::string unit;  ///< byte, mac, call, case or build
-  i64 units = 1;     ///< of one call
-  i64 compared = 0;  ///< elements found equal to the reference's before the call was timed
-  Timing time;       ///< none where there is trouble
+  std::string unit;    ///< byte, mac, call, case or build
+  i64 units = 1;       ///< of one call
+  i64 compared = 0;    ///< elements found equal to the reference's before the call was timed
+  i64 peak_bytes = 0;  ///< of all processes together, at most; 0: not measured
+  Timing time;         ///< none where there is trouble
   std::vector<PeerTime> peers;
   std::string limit;    ///< what bounds the call; empty where nothing does
   double limit_ns = 0;  ///< the time in which the limit does the same work

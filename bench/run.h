@@ -2,6 +2,7 @@
 /// The run itself: what is timed, in which order, and what is checked before.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct Wishes {
   std::vector<int> threads{1};       ///< for backends that have the option
   std::vector<std::string> filters;  ///< globs over OPERATOR/WORKLOAD or OPERATOR; none: all
   Effort effort;
-  int judge_tier = 0;
+  std::optional<int> judge_tier;  ///< 0 for properties and 1 for whole runs unless given
   /// Told what is being done next.
   std::function<void(const std::string&)> announce = [](const std::string&) {};
 
@@ -36,8 +37,8 @@ void run_operators(const Wishes& wishes, const Take& take);
 /// What references and views of arrays cost, and recycled memory beside fresh pages.
 void run_arrays(const Wishes& wishes, const Take& take);
 
-/// Cases per second of each property and of all, judging each backend. Forks: call it before
-/// anything starts a thread.
+/// Cases per second of each property and of all, judging each backend; what a tiny call costs; and
+/// a whole run with its memory. Forks: call it before anything starts a thread.
 void run_judge(const Wishes& wishes, const Take& take);
 
 /// Loading and saving a parameter file of 100 MB in 200 tensors, beside the system's transfer of as

@@ -35,6 +35,11 @@ std::string peer_text(const PeerTime& p) {
   return s;
 }
 
+std::string alone_text(const Row& r) {
+  if (r.peak_bytes == 0) return "no peer";
+  return fmt::format("no peer; memory at most {} MiB", r.peak_bytes >> 20);
+}
+
 std::string continuation(const PeerTime& p, const Row& r) {
   if (!p.trouble.empty()) return fmt::format("{:<44}   {}\n", "", p.trouble);
   return fmt::format(kColumns, "", "", "", "", "", "", "", peer_text(p),
@@ -76,7 +81,7 @@ std::string table_row(const Row& r) {
   const PeerTime first = beside ? r.peers[0] : PeerTime{};
   std::string s = fmt::format(
       kColumns, r.id(), r.backend, r.path, r.threads, time_text(r.time.median_ns),
-      spread_text(r.time), rate_text(r), beside ? peer_text(first) : "no peer",
+      spread_text(r.time), rate_text(r), beside ? peer_text(first) : alone_text(r),
       beside ? time_text(first.time.median_ns) : "",
       beside ? fmt::format("{:.2f}", first.time.median_ns / r.time.median_ns) : "",
       r.limit.empty() ? "" : fmt::format("{:.1f}%", 100 * r.limit_ns / r.time.median_ns));

@@ -79,6 +79,23 @@ TEST(Program, TheJudgeIsTimedPropertyByProperty) {
   EXPECT_GT(results.rows[0].units, 0);
 }
 
+TEST(Program, ATinyCallAndAWholeRunOfTheJudgeAreTimed) {
+  const Scratch scratch;
+  const Ended e =
+      bench({"judge/call", "judge/whole", "--judge-tier", "0", "--json", scratch.path("r.json")});
+  ASSERT_EQ(e.exit, 0) << e.out << e.err;
+  const Results results = results_of(judge::text_of_file(scratch.path("r.json")));
+  ASSERT_EQ(results.rows.size(), 2U);
+  const Row &call = results.rows[0], &whole = results.rows[1];
+  EXPECT_EQ(call.id(), "judge/call");
+  EXPECT_GT(call.time.median_ns, 0);
+  EXPECT_LT(call.time.median_ns, 5'000'000) << "on a machine that is busy otherwise";
+  EXPECT_EQ(whole.id(), "judge/whole");
+  EXPECT_GT(whole.units, 10'000) << "calls";
+  EXPECT_GT(whole.peak_bytes, 10 << 20);
+  EXPECT_TRUE(contains(e.out, "memory at most")) << e.out;
+}
+
 TEST(Program, LoadingAndSavingParametersIsTimedBesideTheMachine) {
   const Scratch scratch;
   const Ended e = bench({"params", "--json", scratch.path("r.json")});

@@ -63,7 +63,7 @@ has 'triple' bench.out
 if [[ $with_docs == 1 ]]; then
   echo 'docs: a page'
   cmake -S "$tree" -B "$here" -DLOCKSTEP_DOCS=ON >"$work/configure.log"
-  made "$here" pages
+  made "$here" reference_pages
   has 'Multiplies each element by three' "$here/docs/source/operators/triple.rst"
 else
   echo 'docs: left out, for this build has none'

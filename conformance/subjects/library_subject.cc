@@ -329,6 +329,7 @@ class LibrarySubject : public Subject {
     r = {};
     char byte = 'q';
     const bool sent = ::write(socket_, &byte, 1) == 1;
+    await_soon(socket_);
     const bool in_time = sent && readable_within(socket_, limits_.timeout_s);
     if (in_time && read(socket_, &byte, 1) == 1) {
       read_reply(a, r);

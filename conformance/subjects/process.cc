@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +35,9 @@ bool ended_by_others(int status) {
 
 // Until the judge has been reached, too; had it not, this death is the backend's own.
 constexpr std::chrono::milliseconds kReach{500};
+
+// What most calls and their judgement stay below.
+constexpr std::chrono::microseconds kMoment{300};
 
 // Larger than any output; a program gone wrong fills no disk.
 constexpr rlim_t kLogBytes = rlim_t{1} << 30;
@@ -74,6 +79,14 @@ bool readable_within(int fd, double seconds) {
     if (n > 0) return true;
     if (n == 0 || errno != EINTR) return false;
   }
+}
+
+void await_soon(int fd) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + kMoment;
+  char byte;
+  while (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN && Clock::now() < end)
+    sched_yield();
 }
 
 std::string end_process(pid_t pid) {

@@ -22,6 +22,10 @@ void limit_data(std::uint64_t bytes);
 /// Waits for a byte to read. @return whether there is one, or an end, within the limit.
 bool readable_within(int fd, double seconds);
 
+/// Waits for a byte without going to sleep, and gives up after a moment. To wake a sleeping process
+/// takes longer than most calls do; meanwhile the processor is offered to others.
+void await_soon(int fd);
+
 /// Kills a process and its group, if it has one of its own, and reaps it.
 /// @return how it ended, in words: "exited with status 3", "was killed by SIGSEGV".
 std::string end_process(pid_t pid);

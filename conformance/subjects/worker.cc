@@ -415,7 +415,11 @@ void work(const std::string& path, const std::vector<Options>& configs, std::uin
   }
   Guards guards;
   char byte = 'r';
-  while (write(socket, &byte, 1) == 1 && read(socket, &byte, 1) == 1) {
+  const auto asked = [&] {
+    await_soon(socket);
+    return read(socket, &byte, 1) == 1;
+  };
+  while (write(socket, &byte, 1) == 1 && asked()) {
     channel.reply = {};
     guards.set(channel.question);
     try {

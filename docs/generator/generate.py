@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the source of the documentation site: the pages of docs/ with what they promise run and
-shown, and the pages generated from the program and from the headers of the specification.
+"""Writes the source of the documentation site: the pages generated from the program and from the
+headers of the specification, and then the pages of docs/ with what they promise run and shown.
 
-usage: generate.py SOURCES BUILD OUTPUT MATHJAX DOXYGEN-XML
+usage: generate.py reference SOURCES BUILD OUTPUT MATHJAX DOXYGEN-XML
+       generate.py guides SOURCES BUILD OUTPUT
 """
 
 import collections
@@ -38,7 +39,7 @@ def write(path: pathlib.Path, text: str):
     path.write_text(text, encoding="utf-8")
 
 
-def write_pages(sources: pathlib.Path, build: pathlib.Path, output: pathlib.Path):
+def write_guides(sources: pathlib.Path, build: pathlib.Path, output: pathlib.Path):
     """The pages that people wrote, their commands run."""
     for path in sorted(DOCS.glob("*.md")):
         page = session.Page(path, sources)
@@ -89,26 +90,34 @@ def copy_mathjax(mathjax: pathlib.Path, output: pathlib.Path):
             shutil.copyfile(source, target)
 
 
-def main() -> int:
-    if len(sys.argv) != 6:
-        print(__doc__, file=sys.stderr)
-        return 2
-    sources, build, output, mathjax, doxygen = (pathlib.Path(w).resolve() for w in sys.argv[1:])
+def write_reference(sources, build, output, mathjax, doxygen):
+    """Everything but the pages that people wrote, in place of what is there."""
     shutil.rmtree(output, ignore_errors=True)
     lockstep = program.Program(build / "bin" / "lockstep")
-    try:
-        write_operators(lockstep, sources, output)
-        write_program(lockstep, output)
-        write_structures(doxygen, output)
-        write_pages(sources, build, output)
-    except (header.HeaderError, operator_pages.WrongExample, program.NoWitness,
-            session.BrokenPromise) as error:
-        print(f"generate.py: {error}", file=sys.stderr)
-        return 1
+    write_operators(lockstep, sources, output)
+    write_program(lockstep, output)
+    write_structures(doxygen, output)
     shutil.copyfile(sources / "spec" / "arithmetic.h", output / "generated" / "arithmetic.h")
     shutil.copyfile(DOCS / "conf.py", output / "conf.py")
     shutil.copytree(DOCS / "static", output / "static")
     copy_mathjax(mathjax, output)
+
+
+PARTS = {("reference", 5): write_reference, ("guides", 3): write_guides}
+
+
+def main() -> int:
+    words = [pathlib.Path(word).resolve() for word in sys.argv[2:]]
+    part = PARTS.get((sys.argv[1] if words else "", len(words)))
+    if not part:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        part(*words)
+    except (header.HeaderError, operator_pages.WrongExample, program.NoWitness,
+            session.BrokenPromise) as error:
+        print(f"generate.py: {error}", file=sys.stderr)
+        return 1
     return 0
 
 
