@@ -101,7 +101,7 @@ Row whole_row(const std::string& backend, const Wishes& wishes) {
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
     row.time = {took.count(), took.count(), took.count(), 1};
     // Each job is a process that judges and one of the backend's.
-    row.peak_bytes = peak_bytes(RUSAGE_SELF) + 2 * jobs * peak_bytes(RUSAGE_CHILDREN);
+    row.peak_bytes = peak_bytes(RUSAGE_SELF) + i64{2} * jobs * peak_bytes(RUSAGE_CHILDREN);
   });
 }
 
