@@ -8,6 +8,7 @@
 
 #include "conformance/cases/case.h"
 #include "conformance/subjects/manifest.h"
+#include "reference/ndarray/memory/instrumented.h"
 
 namespace lockstep::judge {
 
@@ -57,10 +58,11 @@ struct Run {
 
 /// How a subject is treated.
 struct Limits {
-  double timeout_s = 2;   ///< for one answer
-  double start_s = 5;     ///< for the first one of a process
-  double memory_gib = 8;  ///< that a process may allocate; 0: no limit
-  Options set;            ///< options of open()
+  double timeout_s = 2;  ///< for one answer
+  double start_s = 5;    ///< for the first one of a process
+  /// That a process may allocate; 0: no limit. Sanitizers reserve more than any machine has.
+  double memory_gib = ndarray::kInstrumented ? 0 : 8;
+  Options set;  ///< options of open()
 };
 
 /// A backend that answers questions one at a time. A process that dies or hangs is the answer to
