@@ -6,6 +6,8 @@
 #include <chrono>
 #include <set>
 
+#include "conformance/cases/boundary.h"
+#include "conformance/cases/exhaustive.h"
 #include "conformance/property.h"
 #include "conformance/shard.h"
 #include "conformance/subjects/library_subject.h"
@@ -19,15 +21,20 @@ using Candidates = std::vector<Case>;
 constexpr int kMaxSteps = 600;          // calls of the predicate per failure
 constexpr double kMaxSeconds = 4;       // per failure
 constexpr std::size_t kMaxShrunk = 12;  // failures of a report
+constexpr i64 kFewElements = 4;         // of a case that needs no other beginning
 
 // RapidCheck's sequence of smaller integers, from the target on. It halves the distance, and may
-// keep to even numbers where only odd ones matter: the target's neighbour is tried, too.
+// keep to even numbers where only odd ones matter: neighbours of the target and of the middle are
+// tried, too.
 std::vector<i64> smaller(i64 v, i64 target) {
+  constexpr std::size_t kWithNeighbour = 2;
+  const i64 away = v > target ? 1 : -1;
   std::vector<i64> all;
-  if (target < v - 1) all.push_back(target + 1);
-  if (target > v + 1) all.push_back(target - 1);
   auto seq = rc::shrink::towards(v, target);
-  while (auto next = seq.next()) all.push_back(*next);
+  for (std::size_t n = 0; auto next = seq.next(); ++n) {
+    all.push_back(*next);
+    if (n < kWithNeighbour && *next + away != v) all.push_back(*next + away);
+  }
   return all;
 }
 
@@ -208,6 +215,38 @@ void simpler_values(const Case& c, Candidates& out) {
   }
 }
 
+// Calls near the simplest of the operator, with the largest value that each input of a case has.
+// What no single change reaches, because extents of several inputs and attributes hang together,
+// often fails there, too.
+Candidates near_the_simplest(const Case& c) {
+  constexpr int kDeviations = 2;
+  constexpr std::size_t kMost = 60;
+  if (what_of(c) != Item::legal) return {};
+  const std::vector<Tensor> in = inputs_of(c);
+  std::vector<i64> largest;
+  for (const Tensor& t : in) {
+    largest.push_back(0);
+    for (i64 v : t.data)
+      if (std::abs(v) > std::abs(largest.back())) largest.back() = v;
+  }
+  Candidates all;
+  Exhaustive draw(kDeviations);
+  do {
+    Case s = draw_case(*c.op, draw);
+    if (s.in.size() != c.in.size()) continue;
+    for (std::size_t k = 0; k < s.in.size(); ++k) s.in[k].precision = c.in[k].precision;
+    if (refusal(s).refused() || elements_of(s) >= elements_of(c)) continue;
+    s.fill = Fill::literal;
+    for (std::size_t k = 0; k < s.in.size(); ++k)
+      s.data.emplace_back(volume(s.in[k].shape), largest[k]);
+    all.push_back(std::move(s));
+  } while (draw.next());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Case& a, const Case& b) { return elements_of(a) < elements_of(b); });
+  all.resize(std::min(all.size(), kMost));
+  return all;
+}
+
 rc::Seq<Case> simpler(const Case& c) {
   Candidates all;
   fewer_inputs(c, all);
@@ -254,28 +293,54 @@ class Predicate {
   std::string property_, label_;
 };
 
+// Goes from failing cases to simpler ones that fail, as long as its limits allow.
+class Descent {
+ public:
+  /// @param text is set to what the last failing case shows.
+  Descent(const Predicate& violates, std::string& text) : violates_(violates), text_(text) {}
+
+  bool fails(const Case& c) {
+    if (++steps_ > kMaxSteps || Clock::now() > end_) return false;
+    const std::optional<std::string> shown = violates_(c);
+    if (shown) text_ = *shown;
+    return shown.has_value();
+  }
+
+  Case from(const Case& failing) {
+    auto best = rc::shrinkable::shrinkRecur(failing, [](const Case& c) { return simpler(c); });
+    for (bool found = true; found;) {
+      found = false;
+      auto candidates = best.shrinks();
+      while (auto next = candidates.next()) {
+        if (steps_ > kMaxSteps || Clock::now() > end_) return best.value();
+        if (!fails(next->value())) continue;
+        best = *next;
+        found = true;
+        break;
+      }
+    }
+    return best.value();
+  }
+
+ private:
+  const Predicate& violates_;
+  std::string& text_;
+  const Clock::time_point end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                    std::chrono::duration<double>(kMaxSeconds));
+  int steps_ = 0;
+};
+
 }  // namespace
 
 Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from,
             std::string& text) {
   const Predicate violates(subject, plan, property, from);
-  const auto end = Clock::now() + std::chrono::duration<double>(kMaxSeconds);
-  int steps = 0;
-  auto best = rc::shrinkable::shrinkRecur(from, [](const Case& c) { return simpler(c); });
-  for (bool smaller_found = true; smaller_found;) {
-    smaller_found = false;
-    auto candidates = best.shrinks();
-    while (auto next = candidates.next()) {
-      if (++steps > kMaxSteps || Clock::now() > end) return best.value();
-      if (std::optional<std::string> shown = violates(next->value())) {
-        best = *next;
-        text = *shown;
-        smaller_found = true;
-        break;
-      }
-    }
-  }
-  return best.value();
+  Descent down(violates, text);
+  const Case small = down.from(from);
+  if (elements_of(small) <= kFewElements) return small;
+  for (const Case& c : near_the_simplest(small))
+    if (down.fails(c)) return down.from(c);
+  return small;
 }
 
 void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan) {

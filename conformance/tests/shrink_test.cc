@@ -8,15 +8,15 @@
 namespace lockstep::judge {
 namespace {
 
-// Wrong exactly where an element is 7, or odd.
+// Wrong exactly where an element is 7, or odd and beyond a bound.
 class Afraid : public ReferenceSubject {
  public:
-  bool of_odd = false;
+  std::optional<i32> of_odd_beyond;
 
   Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
                  const Run& run) override {
     Answer a = ReferenceSubject::execute(c, in, out, run);
-    for (i32& y : a.out[0]) y += of_odd ? y % 2 != 0 : y == 7;
+    for (i32& y : a.out[0]) y += of_odd_beyond ? y % 2 != 0 && y > *of_odd_beyond : y == 7;
     return a;
   }
 };
@@ -45,10 +45,27 @@ TEST(Shrink, FindsOneValueAmongManyInTurn) {
 
 TEST(Shrink, FindsTheSmallestOfOddNumbers) {
   Afraid subject;
-  subject.of_odd = true;
   std::string text;
-  const Case from = parse_case("relu/in=1@8/data=127");
+  subject.of_odd_beyond = 0;
+  Case from = parse_case("relu/in=1@8/data=127");
   EXPECT_EQ(case_id(shrink(subject, {}, "matches_reference", from, text)), "relu/in=1@8/data=1");
+  subject.of_odd_beyond = 1 << 24;
+  from = parse_case("relu/in=1@26/data=33554431");
+  EXPECT_EQ(case_id(shrink(subject, {}, "matches_reference", from, text)),
+            "relu/in=1@26/data=16777217");
+}
+
+// Groups hold channels, kernel and padding together: no one of them becomes less alone.
+TEST(Shrink, BeginsAgainNearTheSimplestCall) {
+  Afraid subject;
+  subject.of_odd_beyond = 1 << 24;
+  std::string text;
+  const Case from = parse_case(
+      "conv2d/channels=2/kernel_size=2,2/padding=1,1/groups=2/in=1x8x1x1@8+2x4x2x2@8+2@27/"
+      "data=0,0,0,0,0,0,0,0+0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0+"
+      "0,33554431");
+  EXPECT_EQ(case_id(shrink(subject, {}, "matches_reference", from, text)),
+            "conv2d/channels=1/kernel_size=1,1/in=1x1x1x1@8+1x1x1x1@8+1@27/data=0+0+16777217");
 }
 
 TEST(Shrink, KeepsACaseThatHolds) {
