@@ -336,7 +336,7 @@ Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property
             std::string& text) {
   const Predicate violates(subject, plan, property, from);
   Descent down(violates, text);
-  const Case small = down.from(from);
+  Case small = down.from(from);
   if (elements_of(small) <= kFewElements) return small;
   for (const Case& c : near_the_simplest(small))
     if (down.fails(c)) return down.from(c);
