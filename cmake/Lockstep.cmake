@@ -50,8 +50,9 @@ macro(lockstep_configure_toolchain)
 
   if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-    add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-Wall> $<$<COMPILE_LANGUAGE:C,CXX>:-Wextra>
-                        $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
+    set(LOCKSTEP_WARNINGS -Wall -Wextra -Werror CACHE STRING "Warnings of every unit")
+    mark_as_advanced(LOCKSTEP_WARNINGS)
+    add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${LOCKSTEP_WARNINGS}>")
     # A definition no header declares is a mistake: its caller sees another one, or none.
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wmissing-declarations>
                         $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
@@ -122,6 +123,17 @@ function(lockstep_library name)
   set_target_properties(lockstep_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(lockstep_${name} PUBLIC "$<BUILD_INTERFACE:${LOCKSTEP_ROOT}>")
   target_link_libraries(lockstep_${name} PUBLIC ${arg_LIBRARIES})
+endfunction()
+
+# lockstep_refuse_narrowing(<target>...)
+# Whose integers decide results: a conversion that can lose bits is no program, whatever else is a
+# warning.
+function(lockstep_refuse_narrowing)
+  if(PROJECT_IS_TOP_LEVEL)
+    foreach(target IN LISTS ARGN)
+      target_compile_options(${target} PRIVATE -Werror=conversion)
+    endforeach()
+  endif()
 endfunction()
 
 # lockstep_backend(<name> SOURCES <file>... [LIBRARIES <target>...] [COMPONENT <component>])

@@ -18,11 +18,12 @@ using Words = std::vector<std::string>;
 constexpr i64 kRequiredPercent = 95;
 constexpr const char* kExplanations = "conformance/mutator/survivors.toml";
 
-// Warnings are off: what a mutant leaves unused is no reason to call it no program.
+// No warning is an error but those of lockstep_refuse_narrowing: what a mutant leaves unused is no
+// reason to call it no program.
 const Words kConfigured = {"-G",
                            "Ninja",
                            "-DCMAKE_BUILD_TYPE=Release",
-                           "-DCMAKE_CXX_FLAGS=-w",
+                           "-DLOCKSTEP_WARNINGS=",
                            "-DLOCKSTEP_CUDA=OFF",
                            "-DLOCKSTEP_BENCH=OFF",
                            "-DLOCKSTEP_DOCS=OFF",
@@ -34,65 +35,72 @@ MutantTest check(const std::string& judge, const std::string& backend, int tier)
            "--timeout", "10", "--start-timeout", "60"}};
 }
 
-// The programs of tests_of_<room>, run where they find their files.
-std::vector<MutantTest> test_programs(const std::string& build) {
-  std::vector<MutantTest> all;
+// A test program, run where it finds its files until the first test that fails.
+MutantTest program(const std::string& build, const std::string& name) {
+  return {name,
+          {"cmake", "-E", "chdir", build + "/../tree", build + "/tests/" + name, "--gtest_brief=1",
+           "--gtest_fail_fast"}};
+}
+
+// Those that were built.
+std::vector<MutantTest> programs(const std::string& build) {
+  std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(build + "/tests"))
-    if (entry.is_regular_file())
-      all.push_back(
-          {entry.path().filename(),
-           {"cmake", "-E", "chdir", build + "/../tree", entry.path(), "--gtest_brief=1"}});
-  std::sort(all.begin(), all.end(),
-            [](const MutantTest& a, const MutantTest& b) { return a.name < b.name; });
+    if (entry.is_regular_file()) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  std::vector<MutantTest> all;
+  for (const std::string& name : names) all.push_back(program(build, name));
   return all;
 }
 
 // A backend is judged by the program that runs now, and by its own tests.
 MutantRoom cpu_room() {
   const std::string product = "lib/lockstep/cpu.so";
-  return {"backends/cpu",
-          kConfigured,
-          {"lockstep_backend_cpu", "cpu_test"},
-          {product},
-          [=](const std::string& build) {
-            const std::string judge = program_directory() + "/lockstep";
-            std::vector<MutantTest> all = test_programs(build);
-            for (int tier : {0, 1}) all.push_back(check(judge, build + "/" + product, tier));
-            return all;
-          }};
+  const auto tests = [=](const std::string& build) {
+    const std::string judge = program_directory() + "/lockstep";
+    std::vector<MutantTest> all = programs(build);
+    for (int tier : {0, 1}) all.push_back(check(judge, build + "/" + product, tier));
+    return all;
+  };
+  return {"backends/cpu", kConfigured, {{{"lockstep_backend_cpu", "cpu_test"}, tests}}, {product}};
 }
 
-// The specification is judged by the vectors, by its own tests, and by the judge made of it.
+// The specification is judged by its own tests and those of parameter files, by the vectors, by
+// somebody else's opinion of fresh calls, and by the judge made of it.
 MutantRoom spec_room() {
+  const auto judged = [](const std::string& build) {
+    const std::string judge = build + "/bin/lockstep", tree = build + "/../tree";
+    return std::vector<MutantTest>{
+        {"vectors check", {judge, "vectors", "check"}},
+        {"second opinion",
+         {"python3", "-B", tree + "/reference/witness", "fresh", "second_opinion", judge}},
+        program(build, "vectors_test"),
+        check(judge, "cpu", 0),
+        check(judge, "cpu", 1),
+        {"cover", {judge, "cover"}}};
+  };
   return {"spec",
           kConfigured,
-          {"lockstep", "lockstep_backend_cpu", "tests_of_spec"},
-          {"bin/lockstep", "lib/lockstep/cpu.so"},
-          [](const std::string& build) {
-            const std::string judge = build + "/bin/lockstep";
-            std::vector<MutantTest> all = {{"vectors check", {judge, "vectors", "check"}}};
-            for (MutantTest& t : test_programs(build)) all.push_back(std::move(t));
-            all.push_back(check(judge, "cpu", 0));
-            all.push_back(check(judge, "cpu", 1));
-            all.push_back({"cover", {judge, "cover"}});
-            return all;
-          }};
+          {{{"tests_of_spec", "ndarray_params"}, programs},
+           {{"lockstep", "lockstep_backend_cpu", "vectors_test"}, judged}},
+          {"bin/lockstep", "lib/lockstep/cpu.so"}};
 }
 
 MutantRoom conformance_room() {
+  const auto tests = [](const std::string& build) {
+    const std::string judge = build + "/bin/lockstep";
+    std::vector<MutantTest> all = {
+        {"vectors check", {judge, "vectors", "check"}},
+        check(judge, "cpu", 0),
+        {"mutants", {judge, "mutants", "relu.*", "--tier", "0", "--quiet"}}};
+    for (MutantTest& t : programs(build)) all.push_back(std::move(t));
+    return all;
+  };
   return {"conformance",
           kConfigured,
-          {"lockstep", "lockstep_backend_cpu", "lockstep_backend_faulty", "tests_of_conformance"},
-          {"bin/lockstep"},
-          [](const std::string& build) {
-            const std::string judge = build + "/bin/lockstep";
-            std::vector<MutantTest> all = {
-                {"vectors check", {judge, "vectors", "check"}},
-                check(judge, "cpu", 0),
-                {"mutants", {judge, "mutants", "relu.*", "--tier", "0", "--quiet"}}};
-            for (MutantTest& t : test_programs(build)) all.push_back(std::move(t));
-            return all;
-          }};
+          {{{"lockstep", "lockstep_backend_cpu", "lockstep_backend_faulty", "tests_of_conformance"},
+            tests}},
+          {"bin/lockstep"}};
 }
 
 std::vector<MutantRoom> rooms() { return {cpu_room(), spec_room(), conformance_room()}; }

@@ -6,9 +6,11 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "conformance/cases/select.h"
+#include "conformance/mutator/snapshot.h"
 #include "conformance/subjects/process.h"
 
 namespace lockstep::judge {
@@ -46,14 +48,12 @@ class Workshop {
     std::vector<std::string> configure = {"cmake", "-S", tree_.string(), "-B", build_};
     configure.insert(configure.end(), room.configure.begin(), room.configure.end());
     must_pass("configuring", configure);
-    must_pass("building", build_command());
-    pristine_ = products();
-    for (const MutantTest& t : room.tests(build_)) {
-      const auto begin = std::chrono::steady_clock::now();
-      must_pass(t.name, t.command);
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-      tests_.push_back({t, kPatienceSeconds + kPatience * took.count()});
+    for (const MutantStage& stage : room.stages) {
+      must_pass("building", build_command(stage));
+      stages_.push_back({build_command(stage), timed(stage)});
     }
+    pristine_ = products();
+    snapshot_.emplace(build_, fs::path(campaign.work) / "unchanged");
   }
 
   std::vector<Edit> edits() const {
@@ -76,6 +76,7 @@ class Workshop {
   SourceFate judge(const Edit& edit) {
     const fs::path file = tree_ / edit.file;
     const std::string text = text_of(file), mutant = edited(text, edit);
+    const fs::file_time_type time = fs::last_write_time(file);
     SourceFate fate{edit, SourceFate::dead, line_of(text, edit), line_of(mutant, edit), {}};
     write(file, mutant);
     try {
@@ -84,7 +85,10 @@ class Workshop {
       write(file, text);
       throw;
     }
+    // First what was built: a source that is newer than its objects is safe wherever this ends.
+    snapshot_->restore();
     write(file, text);
+    fs::last_write_time(file, time);
     return fate;
   }
 
@@ -92,6 +96,10 @@ class Workshop {
   struct TimedTest {
     MutantTest test;
     double seconds;
+  };
+  struct Stage {
+    std::vector<std::string> build;
+    std::vector<TimedTest> tests;
   };
 
   void copy(const fs::path& from) {
@@ -118,10 +126,22 @@ class Workshop {
     }
   }
 
-  std::vector<std::string> build_command() const {
+  std::vector<std::string> build_command(const MutantStage& stage) const {
     std::vector<std::string> words = {"cmake", "--build", build_, "--target"};
-    words.insert(words.end(), room_.targets.begin(), room_.targets.end());
+    words.insert(words.end(), stage.targets.begin(), stage.targets.end());
     return words;
+  }
+
+  // The tests on the sources as they are, each with what it may take.
+  std::vector<TimedTest> timed(const MutantStage& stage) const {
+    std::vector<TimedTest> all;
+    for (const MutantTest& t : stage.tests(build_)) {
+      const auto begin = std::chrono::steady_clock::now();
+      must_pass(t.name, t.command);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      all.push_back({t, kPatienceSeconds + kPatience * took.count()});
+    }
+    return all;
   }
 
   void must_pass(const std::string& what, const std::vector<std::string>& command) const {
@@ -137,19 +157,21 @@ class Workshop {
   }
 
   void put_to_tests(SourceFate& fate) {
-    if (run_logged(build_command(), kBuildSeconds, log_)) {
-      fate.state = SourceFate::not_compiled;
-      return;
-    }
-    if (products() == pristine_) {
-      fate.state = SourceFate::equivalent;
-      fate.detail = "the same program";
-      return;
-    }
-    for (const TimedTest& t : tests_) {
-      if (const auto failure = run_logged(t.test.command, t.seconds, log_)) {
-        fate.detail = t.test.name + " " + *failure;
+    for (const Stage& stage : stages_) {
+      if (run_logged(stage.build, kBuildSeconds, log_)) {
+        fate.state = SourceFate::not_compiled;
         return;
+      }
+      if (&stage == &stages_.back() && products() == pristine_) {
+        fate.state = SourceFate::equivalent;
+        fate.detail = "the same program";
+        return;
+      }
+      for (const TimedTest& t : stage.tests) {
+        if (const auto failure = run_logged(t.test.command, t.seconds, log_)) {
+          fate.detail = t.test.name + " " + *failure;
+          return;
+        }
       }
     }
     fate.state = SourceFate::survived;
@@ -158,7 +180,8 @@ class Workshop {
   const MutantRoom& room_;
   fs::path tree_;
   std::string build_, log_, pristine_;
-  std::vector<TimedTest> tests_;
+  std::vector<Stage> stages_;
+  std::optional<Snapshot> snapshot_;
 };
 
 void explain(SourceFate& fate, const std::vector<Explanation>& list) {

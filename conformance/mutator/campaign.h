@@ -17,14 +17,19 @@ struct MutantTest {
   std::vector<std::string> command;
 };
 
+/// A part of what is built, and the tests that need no more: what dies of them is built no further.
+struct MutantStage {
+  std::vector<std::string> targets;
+  /// In the order in which they are run, the cheapest first.
+  std::function<std::vector<MutantTest>(const std::string& build)> tests;
+};
+
 /// Sources that are mutated, and what is built and run then.
 struct MutantRoom {
   std::string path;                    ///< of the sources in the tree; `tests` in it are left alone
   std::vector<std::string> configure;  ///< arguments of CMake
-  std::vector<std::string> targets;
-  std::vector<std::string> products;  ///< what the targets make: equal products, equal programs
-  /// In the order in which they are run, the cheapest first.
-  std::function<std::vector<MutantTest>(const std::string& build)> tests;
+  std::vector<MutantStage> stages;
+  std::vector<std::string> products;  ///< of the last stage: equal products, equal programs
 };
 
 /// What became of a mutant.

@@ -8,6 +8,8 @@
 
 #include "conformance/cases/case.h"
 #include "conformance/mutator/campaign.h"
+#include "conformance/mutator/snapshot.h"
+#include "conformance/subjects/process.h"
 #include "conformance/tests/expect.h"
 #include "conformance/tests/program.h"
 
@@ -85,18 +87,22 @@ class SourceCampaign : public testing::Test {
     scratch_.write("tree/room/tests/main_test.cc", "int not_mutated = 1;\n");
     scratch_.write("tree/CMakeLists.txt",
                    "cmake_minimum_required(VERSION 3.20)\nproject(toy CXX)\n"
-                   "add_executable(toy room/main.cc)\n");
+                   "add_executable(toy room/main.cc)\n"
+                   "add_custom_target(twin COMMAND echo >> ${CMAKE_SOURCE_DIR}/../twin)\n");
     campaign_.tree = scratch_.path("tree");
     campaign_.work = scratch_.path("work");
     campaign_.mutants = 100;
     room_ = {"room",
              {"-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"},
-             {"toy"},
-             {"toy"},
-             [](const std::string& build) -> std::vector<MutantTest> {
-               const std::string toy = build + "/toy";
-               return {{"few", {toy, "1"}}, {"many", {"sh", "-c", "! " + toy + " 1 2 3 4"}}};
-             }};
+             {{{"toy"},
+               [](const std::string& build) -> std::vector<MutantTest> {
+                 return {{"few", {build + "/toy", "1"}}};
+               }},
+              {{"toy", "twin"},
+               [](const std::string& build) -> std::vector<MutantTest> {
+                 return {{"many", {"sh", "-c", "! " + build + "/toy 1 2 3 4"}}};
+               }}},
+             {"toy"}};
   }
 
   // What became of the mutants, by the lines they made.
@@ -130,6 +136,16 @@ TEST_F(SourceCampaign, TellsDeadSurvivingEquivalentAndExplained) {
   EXPECT_EQ(text_of_file(scratch_.path("tree/room/main.cc")), kProgram);
 }
 
+TEST_F(SourceCampaign, BuildsNoFurtherWhatIsDeadAndNothingTwice) {
+  i64 further = 1;  // the sources as they are
+  for (const auto& [line, fate] : run())
+    further += fate.state != SourceFate::not_compiled && !fate.detail.starts_with("few");
+  EXPECT_EQ(std::ssize(text_of_file(scratch_.path("work/twin"))), further);
+  const std::string log = scratch_.path("log");
+  EXPECT_FALSE(run_logged({"ninja", "-n", "-C", scratch_.path("work/build"), "toy"}, 60, log));
+  EXPECT_NE(text_of_file(log).find("no work to do"), std::string::npos) << text_of_file(log);
+}
+
 TEST_F(SourceCampaign, DrawsTheSameMutantsFromASeed) {
   campaign_.mutants = 2;
   const auto first = run(), again = run();
@@ -145,12 +161,28 @@ TEST_F(SourceCampaign, DrawsTheSameMutantsFromASeed) {
 }
 
 TEST_F(SourceCampaign, RefusesATreeThatFailsAsItIs) {
-  room_.tests = [](const std::string&) -> std::vector<MutantTest> {
+  room_.stages[0].tests = [](const std::string&) -> std::vector<MutantTest> {
     return {{"nothing", {"false"}}};
   };
   expect_throws<std::runtime_error>([&] { run(); }, "nothing the unchanged sources exited with");
   room_.path = "nowhere";
   expect_throws<UsageError>([&] { run(); }, "has no nowhere to mutate");
+}
+
+TEST(Snapshots, BringBackWhatChangedOrWent) {
+  namespace fs = std::filesystem;
+  const Scratch scratch;
+  fs::create_directories(scratch.path("live/deep"));
+  const std::string a = scratch.write("live/a", "one"), b = scratch.write("live/deep/b", "two");
+  const auto time = fs::last_write_time(a) - std::chrono::hours(1);
+  fs::last_write_time(a, time);
+  const Snapshot snapshot(scratch.path("live"), scratch.path("kept"));
+  scratch.write("live/a", "two");
+  fs::remove_all(scratch.path("live/deep"));
+  snapshot.restore();
+  EXPECT_EQ(text_of_file(a), "one");
+  EXPECT_EQ(fs::last_write_time(a), time);
+  EXPECT_EQ(text_of_file(b), "two");
 }
 
 TEST(Explanations, AreReadOrRefusedWithTheirPlace) {
@@ -165,11 +197,17 @@ TEST(Explanations, AreReadOrRefusedWithTheirPlace) {
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(list[1].after, "c");
   EXPECT_TRUE(list[1].equivalent);
+  const std::vector<Explanation> both =
+      read("[[mutant]]\nfile = 'a.cc'\nbefore = 'b'\nafter = ['c', 'd']\nreason = 'e'\n");
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0].after + both[1].after, "cd");
+  EXPECT_EQ(both[1].reason, "e");
   const auto refused = [&](const std::string& text, const std::string& says) {
     expect_throws<UsageError>([&] { read(text); }, says);
   };
   refused("[[mutant]]\nfile = 1\n", "list.toml:2: 'file' is no key of [[mutant]]");
   refused("[[mutant]]\nline = 'x'\n", "list.toml:2: 'line' is no key");
+  refused("[[mutant]]\nafter = ['x', 1]\n", "list.toml:2: 'after' is no key");
   refused("\n[[mutant]]\nfile = 'x'\n", "list.toml:2: a mutant needs");
   refused("[mutant]\n", "[[mutant]] tables and nothing else");
   refused(good + "[[mutant\n", "list.toml:7: ");

@@ -1,6 +1,8 @@
 // What open() and the manifest say about options and instruction sets.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "backends/cpu/isa.h"
 #include "backends/cpu/tests/subject.h"
 
@@ -15,6 +17,7 @@ TEST(Options, RefusesTheUnknownAndTheMeaningless) {
               {{"isa", "sparc"}, "option.isa", "sparc"},
               {{"isa", ""}, "option.isa", "portable"},
               {{"threads", "0"}, "option.threads", "0"},
+              {{"threads", "257"}, "option.threads", "257"},
               {{"threads", "2x"}, "option.threads", "2x"},
               {{"threads", "99999999999"}, "option.threads", "99999999999"},
               {{"tuned", "2"}, "option.tuned", "2"}};
@@ -24,6 +27,12 @@ TEST(Options, RefusesTheUnknownAndTheMeaningless) {
     EXPECT_EQ(subject.label, row.label);
     EXPECT_NE(subject.text.find(row.named), std::string::npos) << subject.text;
   }
+}
+
+TEST(Options, TakesUpTo256Threads) {
+  const Subject subject(std::vector<ls_text>{{"threads", "256"}});
+  ASSERT_EQ(subject.code, LS_OK) << subject.text;
+  EXPECT_EQ(subject.api->threads(subject.self), 256);
 }
 
 TEST(Options, RefusesAnInstructionSetExactlyWhereItCannotRun) {
@@ -43,10 +52,15 @@ TEST(Isas, BeginWithOneThatRunsEverywhere) {
 }
 
 #if defined(__x86_64__)
-TEST(Isas, AgreeWithTheCompilersDetection) {
+// The system lists what it can run, not what the processor could.
+TEST(Isas, AgreeWithTheSystem) {
   const Isa* avx2 = find_isa("avx2");
   ASSERT_NE(avx2, nullptr) << "this processor family has kernels of its own";
-  EXPECT_EQ(avx2->runnable, __builtin_cpu_supports("avx2") != 0);
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  std::string line;
+  while (line.find("flags") != 0)
+    ASSERT_TRUE(std::getline(cpuinfo, line)) << "a line with the flags of the first processor";
+  EXPECT_EQ(avx2->runnable, (line + " ").find(" avx2 ") != std::string::npos);
 }
 #endif
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -52,6 +53,60 @@ TEST(Pool, RunsEveryItemOnce) {
     for (const int64_t n : {0, 1, 2, 7, 64, 1000, 4097})
       for (const double ns : {0.0, 10.0, kHeavy})
         EXPECT_TRUE(runs_each_once(pool, n, ns)) << threads << " threads, " << n << " items";
+  }
+}
+
+// The ranges of a loop in order; each begins where the one before it ends.
+std::vector<int64_t> pieces(int threads, int64_t n, double item_ns) {
+  Pool pool(threads);
+  std::mutex mutex;
+  std::map<int64_t, int64_t> ends;
+  pool.run(n, item_ns, [&](int64_t begin, int64_t end) {
+    const std::lock_guard lock(mutex);
+    EXPECT_TRUE(begin < end && ends.emplace(begin, end).second) << begin << ".." << end;
+  });
+  int64_t at = 0;
+  std::vector<int64_t> sizes;
+  for (const auto& [begin, end] : ends) {
+    EXPECT_EQ(begin, at);
+    sizes.push_back(end - begin);
+    at = end;
+  }
+  EXPECT_EQ(at, n);
+  return sizes;
+}
+
+TEST(Pool, CutsLoopsByWhatTheyCost) {
+  const struct {
+    int threads;
+    int64_t n;
+    double item_ns;
+    int64_t first;
+    std::size_t pieces;
+  } rows[] = {{2, 0, kHeavy, 0, 0},
+              {2, 1, kHeavy, 1, 1},
+              {2, 2, kHeavy, 1, 2},
+              {1, 1000, kHeavy, 1000, 1},
+              // 40 us are worth sharing, and 5 us are worth a claim.
+              {2, 395, 100, 395, 1},
+              {2, 400, 100, 51, 8},
+              {2, 405, 100, 51, 8},
+              {8, 100'000, 1, 5001, 20},
+              {64, 100'000'000, 0.001, 500'001, 200},
+              // Eight for each thread, rounded up.
+              {3, 1008, kHeavy, 42, 24},
+              {3, 1009, kHeavy, 43, 24},
+              // Beyond what 32 bits count.
+              {1, int64_t{1} << 33, 1, int64_t{1} << 33, 1},
+              {2, int64_t{3} << 30, 1, int64_t{3} << 26, 16},
+              {2, int64_t{1} << 36, 1, int64_t{1} << 32, 16}};
+  for (const auto& r : rows) {
+    const std::vector<int64_t> sizes = pieces(r.threads, r.n, r.item_ns);
+    const auto where = ::testing::Message() << r.threads << " threads, " << r.n << " items";
+    ASSERT_EQ(sizes.size(), r.pieces) << where;
+    if (r.pieces > 0) {
+      EXPECT_EQ(sizes[0], r.first) << where;
+    }
   }
 }
 

@@ -1,0 +1,42 @@
+#include "conformance/mutator/snapshot.h"
+
+#include <utility>
+
+namespace lockstep::judge {
+namespace {
+
+namespace fs = std::filesystem;
+
+// With the time, by which a build tool knows what is up to date.
+void copy_with_time(const fs::path& from, const fs::path& to, fs::file_time_type time) {
+  fs::create_directories(to.parent_path());
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing);
+  fs::last_write_time(to, time);
+}
+
+}  // namespace
+
+Snapshot::Snapshot(fs::path live, fs::path kept) : live_(std::move(live)), kept_(std::move(kept)) {
+  fs::remove_all(kept_);
+  for (const auto& entry : fs::recursive_directory_iterator(live_)) {
+    if (!fs::is_regular_file(entry.symlink_status())) continue;
+    const File& f = files_.emplace_back(
+        File{fs::relative(entry.path(), live_), entry.last_write_time(), entry.file_size()});
+    copy_with_time(entry.path(), kept_ / f.path, f.time);
+  }
+}
+
+void Snapshot::restore() const {
+  for (const File& f : files_) {
+    const fs::path live = live_ / f.path;
+    std::error_code gone;
+    const bool is_kept =
+        fs::file_size(live, gone) == f.size && !gone && fs::last_write_time(live) == f.time;
+    // A program that still runs cannot be written over, but it can be replaced.
+    if (is_kept) continue;
+    fs::remove(live);
+    copy_with_time(kept_ / f.path, live, f.time);
+  }
+}
+
+}  // namespace lockstep::judge
