@@ -1,5 +1,6 @@
 # Tests beside implementations by other people. `./dev test` installs those in build/peers, from
-# peers/requirements.txt; where that cannot be done the tests are skipped in sight.
+# peers/requirements.txt, and some as packages of the distribution; where that cannot be done the
+# tests are skipped in sight.
 if(LOCKSTEP_PEERS_PYTHON AND NOT EXISTS "${LOCKSTEP_PEERS_PYTHON}")
   unset(LOCKSTEP_PEERS_PYTHON CACHE)
 endif()
@@ -7,15 +8,23 @@ find_program(LOCKSTEP_PEERS_PYTHON NAMES python NO_DEFAULT_PATH
   HINTS "${LOCKSTEP_ROOT}/build/peers/bin"
   DOC "Python that has the packages of cmake/peers/requirements.txt")
 mark_as_advanced(LOCKSTEP_PEERS_PYTHON)
+# /usr/bin first: the packages of a distribution belong to its own interpreter.
+find_program(LOCKSTEP_SYSTEM_PYTHON NAMES python3 HINTS /usr/bin REQUIRED)
+mark_as_advanced(LOCKSTEP_SYSTEM_PYTHON)
 set(LOCKSTEP_PEERS "${CMAKE_CURRENT_LIST_DIR}/peers")
 
-# lockstep_peer_test(<name> PEERS <module>... SCRIPT <file>.py [ARGUMENTS <word>...])
-# A script that the peers' Python runs; a module that is not installed skips it.
+# lockstep_peer_test(<name> [SYSTEM] PEERS <module>... SCRIPT <file>.py [ARGUMENTS <word>...])
+# A script that the peers' Python runs, or with SYSTEM the distribution's; a module that is not
+# installed skips it.
 function(lockstep_peer_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT" "PEERS;ARGUMENTS")
-  if(LOCKSTEP_PEERS_PYTHON)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SYSTEM" "SCRIPT" "PEERS;ARGUMENTS")
+  set(python "${LOCKSTEP_PEERS_PYTHON}")
+  if(arg_SYSTEM)
+    set(python "${LOCKSTEP_SYSTEM_PYTHON}")
+  endif()
+  if(python)
     list(JOIN arg_PEERS "," modules)
-    add_test(NAME ${name} COMMAND "${LOCKSTEP_PEERS_PYTHON}" -B "${LOCKSTEP_PEERS}/run.py"
+    add_test(NAME ${name} COMMAND "${python}" -B "${LOCKSTEP_PEERS}/run.py"
       "${modules}" "${arg_SCRIPT}" ${arg_ARGUMENTS})
   else()
     add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -E echo "SKIPPED: no build/peers")
