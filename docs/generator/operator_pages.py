@@ -246,7 +246,7 @@ def witnesses(op: dict) -> str:
         "vectors": ("golden vectors", "frozen calls and results, in the :doc:`format </vectors>` "
                     f"that all share, in {rst.code(vectors)}"),
         "second_opinion": ("second opinion", "written again from the mathematics alone"),
-        "third_opinion": ("third opinion", "an implementation of somebody else's"),
+        "third_opinion": ("third opinions", "computed by libraries of somebody else's"),
     }  # fmt: skip
     words = "None of these shares the program above, and each is held against it.\n"
     counts = op["witnesses"]

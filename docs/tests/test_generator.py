@@ -150,7 +150,7 @@ class Evidence(unittest.TestCase):
                                             "second_opinion": 1, "third_opinion": None}}
         text = operator_pages.witnesses(op)
         for line in ("* 2 examples, worked", "* no laws\n", "* 70 golden vectors, ",
-                     "* 1 second opinion, ", "* third opinion: not known\n"):  # fmt: skip
+                     "* 1 second opinion, ", "* third opinions: not known\n"):  # fmt: skip
             self.assertIn(line, text)
 
     def test_an_erratum_is_shown_by_something(self):

@@ -1,23 +1,6 @@
-"""A third opinion: what NumPy's own functions give in 64-bit integers, for operators it has.
+"""Third opinions: what functions of other people's libraries give, for operators that they have.
 
-It is about shapes and values of legal calls alone. LIBRARY has a function for each operator that
-NumPy has or that a few calls of it make up; LEFT_OUT says why the others are not there.
+They are about shapes and values of legal calls alone. The package of a library has LIBRARY, a
+function for each operator that is one of the library's or that a few calls of it make up; LEFT_OUT,
+why the others are not there; and outputs(), the answer to a call.
 """
-
-import numpy as np
-
-from . import composed, direct  # they fill the table
-from .table import LIBRARY
-
-LEFT_OUT = {
-    "reshape": "NumPy has no notion of the targets 0, -2, -3 and -4",
-    "non_max_suppression": "NumPy has nothing of the kind; it would be the same loops again",
-}
-
-
-def outputs(name: str, attributes, inputs: list) -> list:
-    """(shape, data) of each output of a legal call. Inputs have a shape and values."""
-    arrays = [np.array(x.values, dtype=np.int64).reshape(x.shape) for x in inputs]
-    found = LIBRARY[name](attributes, *arrays)
-    several = found if isinstance(found, tuple) else (found,)
-    return [(list(y.shape), y.ravel().tolist()) for y in several]

@@ -1,13 +1,17 @@
-"""The table of the third opinion."""
-
-LIBRARY = {}
+"""The tables of the third opinions, one per library."""
 
 
-def library(name: str):
-    """Registers the function below it; it gets attributes and int64 arrays."""
+class Table(dict):
+    """The functions of a library by operator."""
 
-    def register(function):
-        LIBRARY[name] = function
-        return function
+    def __call__(self, name: str):
+        """Registers the function below it; it gets attributes and int64 arrays."""
 
-    return register
+        def register(function):
+            self[name] = function
+            return function
+
+        return register
+
+
+NUMPY, PYTORCH = Table(), Table()

@@ -6,10 +6,11 @@ usage: python3 reference/witness lists LOCKSTEP
        python3 reference/witness lines LOCKSTEP [--seed N] [--count N]
        python3 reference/witness table [--update]
 
-OPINION is second_opinion or numpy. `lists` compares the operators and their labels, `golden` every
-golden vector, `fresh` COUNT new calls per operator, `lines` COUNT lines that are hardly calls, and
-`table` the table of witnesses with the file of it, which --update writes. Prints the shortest calls
-about which there is disagreement. Exit status: 0 agreement, 1 disagreement, 2 usage.
+OPINION is second_opinion, numpy or pytorch. `lists` compares the operators and their labels,
+`golden` every golden vector, `fresh` COUNT new calls per operator, `lines` COUNT lines that are
+hardly calls, and `table` the table of witnesses with the file of it, which --update writes. Prints
+the shortest calls about which there is disagreement. Exit status: 0 agreement, 1 disagreement,
+2 usage.
 """
 
 import argparse
@@ -24,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from second_opinion import OPERATORS  # noqa: E402  # found through the line above
 from witness import checks  # noqa: E402
-from witness.opinions import SECOND, THIRD, covered, third_opinion  # noqa: E402
+from witness.opinions import SECOND, THIRDS, covered, third_opinion  # noqa: E402
 from witness.program import Program  # noqa: E402
 
 TABLE = ROOT / "second_opinion" / "witnesses.json"
@@ -33,7 +34,7 @@ SEED, COUNT = 20260401, 200
 
 def table() -> str:
     """The witnesses of each operator, as JSON."""
-    found = {opinion: covered(opinion) for opinion in (SECOND, THIRD)}
+    found = {opinion: covered(opinion) for opinion in (SECOND, *THIRDS)}
     rows = [
         f'"{name}":{json.dumps([opinion for opinion in found if name in found[opinion]])}'
         for name in sorted(OPERATORS)
@@ -41,11 +42,11 @@ def table() -> str:
     return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
-def left_out() -> list:
-    """Why the third opinion is silent about what it is silent about; all others it must have."""
-    silent, reasons = covered(SECOND) - covered(THIRD), third_opinion().LEFT_OUT
+def left_out(opinion: str) -> list:
+    """Why a third opinion is silent about what it is silent about; all others it must have."""
+    silent, reasons = covered(SECOND) - covered(opinion), third_opinion(opinion).LEFT_OUT
     if silent != reasons.keys():
-        return [f"silent about {sorted(silent)}, with reasons for {sorted(reasons)}"]
+        return [f"{opinion}: silent about {sorted(silent)}, with reasons for {sorted(reasons)}"]
     for name, why in reasons.items():
         print(f"{name}: left out, {why}")
     return []
@@ -56,9 +57,10 @@ def check_table(update: bool) -> tuple:
     if update:
         TABLE.write_text(text, encoding="ascii")
     same = TABLE.read_text(encoding="ascii") == text
-    return Counter({"operators": len(OPERATORS)}), left_out() + (
-        [] if same else [f"{TABLE.name} is not what the witnesses say; `table --update` writes it"]
-    )
+    problems = [problem for opinion in THIRDS for problem in left_out(opinion)]
+    if not same:
+        problems.append(f"{TABLE.name} is not what the witnesses say; `table --update` writes it")
+    return Counter({"operators": len(OPERATORS)}), problems
 
 
 def arguments():
@@ -68,7 +70,7 @@ def arguments():
     for name in ("lists", "golden", "fresh", "lines", "table"):
         verb = verbs.add_parser(name)
         if name in ("golden", "fresh"):
-            verb.add_argument("opinion", choices=(SECOND, THIRD))
+            verb.add_argument("opinion", choices=(SECOND, *THIRDS))
         if name in ("lists", "fresh", "lines"):
             verb.add_argument("program", metavar="LOCKSTEP", type=Program)
         if name in ("fresh", "lines"):
@@ -94,10 +96,11 @@ def checked(a) -> tuple:
 
 def main() -> int:
     a = arguments()
-    needs_numpy = a.verb == "table" or getattr(a, "opinion", SECOND) == THIRD
-    if needs_numpy and not importlib.util.find_spec("numpy"):
-        print("SKIPPED: no NumPy")
-        return 1
+    asked = THIRDS if a.verb == "table" else (getattr(a, "opinion", SECOND),)
+    for module, name in (THIRDS[opinion] for opinion in asked if opinion in THIRDS):
+        if not importlib.util.find_spec(module):
+            print(f"SKIPPED: no {name}")
+            return 1
     compared, problems = checked(a)
     print(*problems, sep="\n", end="\n" if problems else "")
     print(f"{compared.total()} compared ({len(compared)} kinds), {len(problems)} complaints")

@@ -3,6 +3,7 @@
 Each check gives how many calls it compared, by operator, and what is wrong as lines of text.
 """
 
+import functools
 from collections import Counter
 
 from second_opinion import OPERATORS
@@ -16,7 +17,8 @@ def comparison(opinion: str):
     if opinion == SECOND:
         return compare_second, lambda name, answer: True
     names = covered(opinion)
-    return compare_third, lambda name, answer: name in names and answer["status"] == "ok"
+    compare = functools.partial(compare_third, opinion)
+    return compare, lambda name, answer: name in names and answer["status"] == "ok"
 
 
 def check_lists(program) -> list:

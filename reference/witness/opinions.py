@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import second_opinion
 
-SECOND, THIRD = "second_opinion", "numpy"
+SECOND = "second_opinion"
+# The libraries that are third opinions: the module of each, and what people call it.
+THIRDS = {"numpy": ("numpy", "NumPy"), "pytorch": ("torch", "PyTorch")}
 SHOWN = 3  # disagreements of an operator; the shortest say most
 
 
@@ -27,23 +29,24 @@ def second(line: str) -> dict:
     return json.loads(second_opinion.answer(line.encode()))
 
 
-def third_opinion():
-    """The module of the third opinion; only who asks for it needs NumPy."""
-    return importlib.import_module("third_opinion")
+def third_opinion(opinion: str):
+    """The package of a third opinion; only who asks for it needs its library."""
+    return importlib.import_module(f"third_opinion.{opinion}")
 
 
-def third(line: str) -> list:
-    """Shapes and values of a legal call as NumPy has them."""
+def third(opinion: str, line: str) -> list:
+    """Shapes and values of a legal call as a library has them."""
     call = second_opinion.call_of_line(line.encode())
     op, attributes, _ = second_opinion.judged(call)
-    found = third_opinion().outputs(op.name, attributes, call.inputs)
+    found = third_opinion(opinion).outputs(op.name, attributes, call.inputs)
     return [{"shape": shape, "data": data} for shape, data in found]
 
 
 def covered(opinion: str) -> set:
     """The operators that an opinion is about."""
-    library = second_opinion.OPERATORS if opinion == SECOND else third_opinion().LIBRARY
-    return set(library)
+    if opinion == SECOND:
+        return set(second_opinion.OPERATORS)
+    return set(third_opinion(opinion).LIBRARY)
 
 
 def essence(answer: dict) -> str:
@@ -59,12 +62,12 @@ def compare_second(line: str, expected: dict) -> list:
     return [Disagreement(line, essence(expected), essence(got))]
 
 
-def compare_third(line: str, expected: dict) -> list:
+def compare_third(opinion: str, line: str, expected: dict) -> list:
     """The disagreement about the values of a legal call, if there is one."""
     wanted = [{"shape": y["shape"], "data": y["data"]} for y in expected["out"]]
     try:
-        got = third(line)
-    except (ValueError, IndexError, TypeError) as why:  # NumPy refuses what is legal
+        got = third(opinion, line)
+    except (ValueError, IndexError, TypeError, RuntimeError) as why:  # it refuses what is legal
         got = repr(why)
     return [] if got == wanted else [Disagreement(line, json.dumps(wanted), json.dumps(got))]
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from .table import library
+from ..table import NUMPY as library
 
 
 def reduced(a, x, fold):
