@@ -22,15 +22,10 @@ def total(a, x):
     return np.atleast_1d(np.sum(x, axis=tuple(axes), keepdims=a["keepdims"], dtype=x.dtype))
 
 
-def dense(_, x, w, *bias):
-    """Rows of X times rows of W."""
-    return np.matmul(x, w.T) + (bias[0] if bias else 0)
-
-
 OPERATORS = {
-    "relu": lambda a, x: np.maximum(x, 0),
-    "abs": lambda a, x: np.abs(x),
-    "negative": lambda a, x: np.negative(x),
+    "relu": lambda _, x: np.maximum(x, 0),
+    "abs": lambda _, x: np.abs(x),
+    "negative": lambda _, x: np.negative(x),
     "clip": lambda a, x: np.clip(x, a["a_min"], a["a_max"]),
     "elemwise_add": lambda a, x, y: x + y,
     "elemwise_sub": lambda a, x, y: x - y,
@@ -39,17 +34,26 @@ OPERATORS = {
     "broadcast_max": lambda a, x, y: np.maximum(x, y),
     "transpose": lambda a, x: np.transpose(x, a["axes"] or None),
     "sum": total,
-    "dense": dense,
+    "dense": lambda _, x, w, *bias: np.matmul(x, w.T) + sum(bias),
 }
 
-for line in sys.stdin:
-    call = json.loads(line)
-    answer = {"id": call["id"], "status": "unsupported", "message": "not part of this example"}
-    if call["op"] in OPERATORS:
-        attrs = {k: ast.literal_eval(v.title()) for k, v in call["attrs"].items()}
-        inputs = [np.array(t["data"]).reshape(t["shape"]).astype(DTYPE) for t in call["in"]]
-        y = np.asarray(OPERATORS[call["op"]](attrs, *inputs)).astype(np.int64)
-        # The precision is what `infers` compares; the values alone need no more than 32 bits.
-        out = {"shape": y.shape, "prec": 32, "data": y.ravel().tolist()}
-        answer = {"id": call["id"], "status": "ok", "out": [out]}
-    print(json.dumps(answer), flush=True)
+
+def serve(operators, array):
+    """Answers each line of standard input; `array` makes an input of values and their shape."""
+    for line in sys.stdin:
+        call = json.loads(line)
+        answer = {"id": call["id"], "status": "unsupported", "message": "not part of this example"}
+        if call["op"] in operators:
+            # A word in capitals is a layout, and there is no other one.
+            words = {k: v.title() for k, v in call["attrs"].items() if not v.isupper()}
+            attrs = {k: ast.literal_eval(v) for k, v in words.items()}
+            inputs = [array(t["data"], t["shape"]) for t in call["in"]]
+            y = np.asarray(operators[call["op"]](attrs, *inputs)).astype(np.int64)
+            # The precision is what `infers` compares; the values alone need no more than 32 bits.
+            out = {"shape": y.shape, "prec": 32, "data": y.ravel().tolist()}
+            answer = {"id": call["id"], "status": "ok", "out": [out]}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    serve(OPERATORS, lambda data, shape: np.array(data).reshape(shape).astype(DTYPE))
