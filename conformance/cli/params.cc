@@ -99,6 +99,10 @@ FileVerdict rejected(const params::Error& e) {
           {{"valid", false}, {"error", error}}};
 }
 
+FileVerdict not_read(Exit exit, const std::exception& e) {
+  return {exit, fmt::format("not read: {}", e.what()), {{"valid", false}, {"not_read", e.what()}}};
+}
+
 FileVerdict verdict_of(const std::string& file, bool lenient) {
   try {
     const params::Listing l = params::describe(read_params(file, lenient));
@@ -114,9 +118,9 @@ FileVerdict verdict_of(const std::string& file, bool lenient) {
   } catch (const params::Error& e) {
     return rejected(e);
   } catch (const utils::ValueVerifyFatal& e) {
-    return {Exit::usage,
-            fmt::format("not read: {}", e.what()),
-            {{"valid", false}, {"not_read", e.what()}}};
+    return not_read(Exit::usage, e);
+  } catch (const std::runtime_error& e) {
+    return not_read(Exit::judge_broke, e);
   }
 }
 
@@ -200,8 +204,15 @@ void add_params_labels(CLI::App& group) {
 
 params::Params read_params(const std::string& path, bool lenient) {
   ProgressLine line("reading");
-  if (is_archive(path)) return params::npz::read_file(path, line.progress());
-  return params::read_file(path, {lenient, line.progress()});
+  try {
+    if (is_archive(path)) return params::npz::read_file(path, line.progress());
+    return params::read_file(path, {lenient, line.progress()});
+  } catch (const std::logic_error&) {
+    throw;
+  } catch (const std::exception& e) {
+    // What the machine lacks, memory for one, knows nothing of files.
+    throw std::runtime_error("reading " + path + " failed: " + e.what());
+  }
 }
 
 void write_params(const std::string& path, const params::Params& contents) {
@@ -246,7 +257,8 @@ void add_params(CLI::App& app, Session& session) {
       "params",
       "Look into parameter files, judge, compare and convert them.\n"
       "A FILE whose name ends in .npz is NumPy's archive, any other the parameter file.\n"
-      "Exit codes: 0 valid or equal, 1 a file is faulty or they differ, 2 usage.");
+      "Exit codes: 0 valid or equal, 1 a file is faulty or they differ, 2 usage,\n"
+      "4 reading or writing failed.");
   group->require_subcommand(1);
 
   auto listed = std::make_shared<FileOptions>();

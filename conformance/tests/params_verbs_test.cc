@@ -49,6 +49,20 @@ TEST(ParamsVerbs, VerifyJudgesEachFileAndFailsForOne) {
   expect_contains(missing.out, "dtype_code");  // the files after it are judged all the same
 }
 
+// A file that is there and cannot be read is nobody's mistake, and no reason to be silent.
+TEST(ParamsVerbs, WhatCannotBeReadToItsEndIsNamed) {
+  const std::string broken = "/proc/self/mem";
+  const Ended e = params({"verify", broken, kExample});
+  EXPECT_EQ(e.exit, 4);
+  expect_contains(e.out, broken + ": not read: reading " + broken + " failed: ");
+  expect_contains(e.out, "Input/output error");
+  expect_contains(e.out, "worked_example.params: valid");
+  expect_contains(e.out, "1 of 2 files valid");
+  const Ended listed = params({"list", broken});
+  EXPECT_EQ(listed.exit, 4);
+  expect_contains(listed.err, "reading " + broken + " failed: ");
+}
+
 TEST(ParamsVerbs, LeniencyIgnoresAndCountsTrailingBytes) {
   const Scratch scratch;
   const std::string longer = scratch.write("longer.params", text_of_file(kExample) + "abc");

@@ -26,7 +26,13 @@ bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) return first < 0x20 || first == 0x7F;
   // U+0080 to U+009F: terminals obey these as they obey escape sequences.
-  return first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
+  if (first == 0xC2) return static_cast<unsigned char>(character[1]) < 0xA0;
+  // U+200E, U+200F, U+2028 to U+202E and U+2066 to U+2069 end a line or reorder what follows.
+  const auto between = [&](std::string_view least, std::string_view most) {
+    return least <= character && character <= most;
+  };
+  return between("\xE2\x80\x8E", "\xE2\x80\x8F") || between("\xE2\x80\xA8", "\xE2\x80\xAE") ||
+         between("\xE2\x81\xA6", "\xE2\x81\xA9");
 }
 
 void append_escaped(std::string& out, std::string_view bytes) {

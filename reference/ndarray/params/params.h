@@ -159,8 +159,8 @@ std::vector<std::int32_t> to_int32(const Tensor& tensor);
 /// @throws utils::ValueVerifyFatal when `values` is not as long as the shape asks for.
 Tensor from_int32(std::vector<std::int64_t> shape, std::span<const std::int32_t> values);
 
-/// Text from a file, fit for a terminal: control characters are escaped, bytes that are not UTF-8
-/// are spelt in hexadecimal, and what is longer than `limit` bytes is cut.
+/// Text from a file, fit for a terminal: what controls it or reorders text is escaped, bytes that
+/// are not UTF-8 are spelt in hexadecimal, and what is longer than `limit` bytes is cut.
 std::string printable(std::string_view text, std::size_t limit = 80);
 
 }  // namespace lockstep::params

@@ -254,6 +254,14 @@ TEST(Describe, NamesArePrintedWithoutControlCharacters) {
   EXPECT_EQ(printable("\x1b[2J\n\x7f"), "\\x1b[2J\\x0a\\x7f");
   EXPECT_EQ(printable("\xC2\x9B \xC2\xA0"), "\\xc2\\x9b \xC2\xA0");
   EXPECT_EQ(printable("\xFF\xE6\xB7\xB1"), "\\xff\xE6\xB7\xB1");
+  // U+202E would show what follows from right to left; the characters around it are harmless.
+  EXPECT_EQ(printable("\xE2\x80\xAE"), "\\xe2\\x80\\xae");
+  for (const char* ends :
+       {"\xE2\x80\x8E", "\xE2\x80\x8F", "\xE2\x80\xA8", "\xE2\x81\xA6", "\xE2\x81\xA9"})
+    EXPECT_EQ(printable(ends).size(), 12u) << printable(ends);
+  for (const char* shown : {"\xE2\x80\x8D", "\xE2\x80\x90", "\xE2\x80\xA7", "\xE2\x80\xAF",
+                            "\xE2\x81\xA5", "\xE2\x81\xAA"})
+    EXPECT_EQ(printable(shown), shown);
   EXPECT_EQ(printable("abcd", 4), "abcd");
   EXPECT_EQ(printable("abcde", 4), "abcd...");
   EXPECT_EQ(printable("abc\xE6\xB7\xB1", 4), "abc...");
