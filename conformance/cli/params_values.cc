@@ -155,7 +155,8 @@ void add_params_dump(CLI::App& group, Session& session) {
   verb->add_option("--tensor", o->tensors, "only the tensor of this name (repeatable)")
       ->allow_extra_args(false);
   CLI::Option* limit = verb->add_option("--limit", o->limit, "elements of each tensor, at most")
-                           ->capture_default_str();
+                           ->capture_default_str()
+                           ->check(CLI::NonNegativeNumber);
   verb->add_flag("--all", o->all, "every element")->excludes(limit);
   verb->callback([o, &session] { session.exit = judge_files([&] { return dump(*o); }); });
 }

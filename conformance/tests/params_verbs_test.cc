@@ -87,6 +87,7 @@ TEST(ParamsVerbs, DumpShowsChosenValues) {
   EXPECT_EQ(none.exit, 2);
   expect_contains(none.err, "no tensor \"missing\"");
   EXPECT_EQ(params({"dump", kExample, "--all", "--limit", "1"}).exit, 2);
+  EXPECT_EQ(params({"dump", kExample, "--limit", "-1"}).exit, 2);
 }
 
 TEST(ParamsVerbs, DumpStopsAtSixteenUnlessAskedForAll) {

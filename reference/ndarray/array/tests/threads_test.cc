@@ -123,6 +123,9 @@ struct Outliving {
 
 TEST(Threads, AStaticArrayOutlivesTheThreadThatMadeIt) {
   static const Outliving outliving;
+  // The thread ends while it keeps blocks.
+  const NDArray one = outliving.second(), another = outliving.second();
+  EXPECT_EQ(values_of(one), values_of(another));
   EXPECT_EQ(values_of(outliving.view), Values{2});
 }
 
