@@ -85,7 +85,7 @@ def other_writers(program, scratch):
     streamed.write_bytes(pipe.data)
     commented = written(scratch / "commented.npz", {"x": array})
     with zipfile.ZipFile(commented, "a") as archive:
-        archive.comment = b"PK\x05\x06 and more"
+        archive.comment = b"PK\x05\x06 and more than an end takes"
     for path in (streamed, commented):
         back = scratch / "back.npz"
         program.convert(path, back)
