@@ -44,7 +44,9 @@ struct FreeBlocksOwner {
   FreeBlocksOwner& operator=(const FreeBlocksOwner&) = delete;
 };
 
-void* acquire_block(std::size_t rank) {
+}  // namespace
+
+void* Container::acquire_block(std::size_t rank) {
   // A sanitizer sees a use after release only in memory that was really freed.
   if (kInstrumented || rank > kKeptRank) return ::operator new(block_bytes(rank));
   FreeBlocks& kept = kept_blocks;
@@ -58,51 +60,11 @@ void* acquire_block(std::size_t rank) {
   return ::operator new(block_bytes(kKeptRank));
 }
 
-void release_block(void* memory, std::size_t rank) noexcept {
+void Container::release_block(void* memory, std::size_t rank) noexcept {
   FreeBlocks& kept = kept_blocks;
   if (rank > kKeptRank || kept.room == 0) return ::operator delete(memory);
   kept.first = ::new (memory) FreeBlock{kept.first};
   --kept.room;
-}
-
-}  // namespace
-
-Container* Container::make(TypeCode type_code, void (*deleter)(Container*), DLDataType dtype,
-                           DLDevice device, std::span<const i64> shape,
-                           std::span<const i64> strides) {
-  const std::size_t rank = shape.size();
-  void* block = acquire_block(rank);
-  // Field by field: the compiler zeroes a whole struct with an instruction slower than the rest.
-  auto* self = ::new (block) Container;
-  auto* numbers = reinterpret_cast<i64*>(self + 1);
-  for (std::size_t axis = 0; axis < rank; ++axis) {
-    numbers[axis] = shape[axis];
-    numbers[rank + axis] = strides[axis];
-  }
-  self->tensor = {.data = nullptr,
-                  .device = device,
-                  .ndim = static_cast<int>(rank),
-                  .dtype = dtype,
-                  .shape = numbers,
-                  .strides = numbers + rank,
-                  .byte_offset = 0};
-  self->references.store(1, std::memory_order_relaxed);
-  self->type_code = type_code;
-  self->rank = static_cast<std::uint32_t>(rank);
-  self->deleter = deleter;
-  self->read_only = false;
-  self->memory = nullptr;
-  self->bytes = 0;
-  self->device = device;
-  self->owner = nullptr;
-  self->release = nullptr;
-  return self;
-}
-
-void Container::destroy(Container* self) noexcept {
-  const std::size_t rank = self->rank;
-  self->~Container();
-  release_block(self, rank);
 }
 
 }  // namespace lockstep::ndarray

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <type_traits>
 
@@ -46,6 +47,9 @@ struct Container {
                          std::span<const std::int64_t> strides);
   /// Frees the container alone.
   static void destroy(Container* self) noexcept;
+  /// Memory for a container and the numbers of a rank, and back.
+  static void* acquire_block(std::size_t rank);
+  static void release_block(void* block, std::size_t rank) noexcept;
 
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
 
@@ -75,6 +79,45 @@ struct Container {
             root()->references.load(std::memory_order_acquire) == 1);
   }
 };
+
+// Here, because a view takes as long as its instructions, and a call of six arguments is a tenth.
+inline Container* Container::make(TypeCode type_code, void (*deleter)(Container*), DLDataType dtype,
+                                  DLDevice device, std::span<const std::int64_t> shape,
+                                  std::span<const std::int64_t> strides) {
+  const std::size_t rank = shape.size();
+  void* block = acquire_block(rank);
+  // Field by field: the compiler zeroes a whole struct with an instruction slower than the rest.
+  auto* self = ::new (block) Container;
+  auto* numbers = reinterpret_cast<std::int64_t*>(self + 1);
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    numbers[axis] = shape[axis];
+    numbers[rank + axis] = strides[axis];
+  }
+  self->tensor = {.data = nullptr,
+                  .device = device,
+                  .ndim = static_cast<int>(rank),
+                  .dtype = dtype,
+                  .shape = numbers,
+                  .strides = numbers + rank,
+                  .byte_offset = 0};
+  self->references.store(1, std::memory_order_relaxed);
+  self->type_code = type_code;
+  self->rank = static_cast<std::uint32_t>(rank);
+  self->deleter = deleter;
+  self->read_only = false;
+  self->memory = nullptr;
+  self->bytes = 0;
+  self->device = device;
+  self->owner = nullptr;
+  self->release = nullptr;
+  return self;
+}
+
+inline void Container::destroy(Container* self) noexcept {
+  const std::size_t rank = self->rank;
+  self->~Container();
+  release_block(self, rank);
+}
 
 static_assert(std::is_standard_layout_v<Container>);
 static_assert(offsetof(Container, tensor) == 0);

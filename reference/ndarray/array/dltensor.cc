@@ -23,20 +23,6 @@ decltype(auto) with_device(DLDevice device, const F& f) {
   return is_host(device) ? f(CpuDevice()) : f(GpuDevice(device.device_id));
 }
 
-/// What is left to say of an array for which reach() finds no bytes: it is empty, or refused.
-Reach reach_of_nothing(std::span<const i64> shape, i64 element_bytes) {
-  i64 bytes = element_bytes;
-  bool too_many = false, empty = false;
-  for (const i64 extent : shape) {
-    if (extent < 0) refuse("a negative extent in " + shape_text(shape));
-    empty |= extent == 0;
-    too_many |= __builtin_mul_overflow(bytes, max(extent, 1), &bytes);
-  }
-  if (too_many) refuse_overflow("the size of an array");
-  if (!empty) refuse_overflow("the place of an element");
-  return {};
-}
-
 }  // namespace
 
 bool is_host(DLDevice device) { return type_number(device) == kDLCPU && device.device_id == 0; }
@@ -76,20 +62,17 @@ std::size_t byte_count(const DLTensor& tensor) {
   return static_cast<std::size_t>(bytes.value());
 }
 
-Reach reach(std::span<const i64> shape, std::span<const i64> strides, i64 element_bytes) {
-  i64 first = 0, end = element_bytes, bytes = element_bytes;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    const i64 extent = shape[axis];
-    i64 steps = 0;
-    if (extent < 1 || __builtin_mul_overflow(bytes, extent, &bytes) ||
-        __builtin_mul_overflow(strides[axis], extent - 1, &steps) ||
-        __builtin_mul_overflow(steps, element_bytes, &steps) ||
-        (steps < 0 ? __builtin_add_overflow(first, steps, &first)
-                   : __builtin_add_overflow(end, steps, &end))) {
-      return reach_of_nothing(shape, element_bytes);
-    }
+Reach reach_of_nothing(std::span<const i64> shape, i64 element_bytes) {
+  i64 bytes = element_bytes;
+  bool too_many = false, empty = false;
+  for (const i64 extent : shape) {
+    if (extent < 0) refuse("a negative extent in " + shape_text(shape));
+    empty |= extent == 0;
+    too_many |= __builtin_mul_overflow(bytes, max(extent, 1), &bytes);
   }
-  return {first, end};
+  if (too_many) refuse_overflow("the size of an array");
+  if (!empty) refuse_overflow("the place of an element");
+  return {};
 }
 
 bool elements_are_distinct(std::span<const i64> shape, std::span<const i64> strides) {

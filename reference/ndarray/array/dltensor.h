@@ -47,10 +47,28 @@ struct Reach {
   i64 end = 0;    ///< one past the highest; 0 where there is no element
 };
 
+/// What is left to say of an array for which reach() finds no bytes: it is empty, or refused.
+/// @throws utils::ValueVerifyFatal as reach() does.
+Reach reach_of_nothing(std::span<const i64> shape, i64 element_bytes);
+
 /// In one pass, because a view takes little more time than this.
 /// @throws utils::ValueVerifyFatal for an extent below 0, and when the place of an element or the
 ///         bytes of the extents other than 0 do not fit int64.
-Reach reach(std::span<const i64> shape, std::span<const i64> strides, i64 element_bytes);
+inline Reach reach(std::span<const i64> shape, std::span<const i64> strides, i64 element_bytes) {
+  i64 first = 0, end = element_bytes, bytes = element_bytes;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const i64 extent = shape[axis];
+    i64 steps = 0;
+    if (extent < 1 || __builtin_mul_overflow(bytes, extent, &bytes) ||
+        __builtin_mul_overflow(strides[axis], extent - 1, &steps) ||
+        __builtin_mul_overflow(steps, element_bytes, &steps) ||
+        (steps < 0 ? __builtin_add_overflow(first, steps, &first)
+                   : __builtin_add_overflow(end, steps, &end))) {
+      return reach_of_nothing(shape, element_bytes);
+    }
+  }
+  return {first, end};
+}
 
 /// Whether no two elements share a byte, whichever way the strides run. Like is_disjoint(), which
 /// it asks, it refuses what only a search could tell.
