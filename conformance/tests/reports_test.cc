@@ -190,9 +190,17 @@ TEST(Clusters, NameHowValuesAreWrong) {
                                                     {-300, -44, "kept in 8 bits"},
                                                     {300, 127, "clamped to 8 bits"},
                                                     {-300, -128, "clamped to 8 bits"},
+                                                    {384, -128, "kept in 8 bits"},
+                                                    {-385, 127, "kept in 8 bits"},
                                                     {70000, 4464, "kept in 16 bits"},
+                                                    {98304, -32768, "kept in 16 bits"},
                                                     {70000, 32767, "clamped to 16 bits"},
+                                                    {-70000, -32768, "clamped to 16 bits"},
                                                     {70001, 70144, "rounded as bfloat16"},
+                                                    {4112, 4096, "rounded as bfloat16"},
+                                                    {4113, 4128, "rounded as bfloat16"},
+                                                    {4144, 4160, "rounded as bfloat16"},
+                                                    {-4144, -4160, "rounded as bfloat16"},
                                                     {70001, 70016, "rounded as float16"},
                                                     {-16777219, -16777220, "off by one"},
                                                     {33554435, 33554436, "off by one"},
@@ -242,6 +250,46 @@ TEST(Text, OfStrangersIsInert) {
       {"\xef\xbf\xbe", bad},
       {"\xc2\x85", bad}};
   for (const auto& [text, inert] : rows) EXPECT_EQ(markup(text), inert) << text;
+}
+
+std::string utf8(std::uint32_t c) {
+  const auto byte = [](std::uint32_t b) { return std::string(1, static_cast<char>(b)); };
+  const auto tail = [&](int shift) { return std::uint32_t{0x80} | (c >> shift & 0x3f); };
+  if (c < 0x80) return byte(c);
+  if (c < 0x800) return byte(0xc0 | c >> 6) + byte(tail(0));
+  if (c < 0x10000) return byte(0xe0 | c >> 12) + byte(tail(6)) + byte(tail(0));
+  return byte(0xf0 | c >> 18) + byte(tail(12)) + byte(tail(6)) + byte(tail(0));
+}
+
+TEST(Text, LosesWhatIsUnfitAndNoOtherCodePoint) {
+  const std::pair<std::uint32_t, std::uint32_t> unfit[] = {
+      {0, 8},           {11, 31},         {127, 159},       {0x61c, 0x61c},   {0x200e, 0x200f},
+      {0x2028, 0x202e}, {0x2066, 0x2069}, {0xd800, 0xdfff}, {0xfdd0, 0xfdef}, {0x110000, 0x1fffff}};
+  const auto is_unfit = [&](std::uint32_t c) {
+    return std::any_of(std::begin(unfit), std::end(unfit),
+                       [c](const auto& r) { return r.first <= c && c <= r.second; });
+  };
+  for (std::uint32_t c = 0; c < 0x120000; c += c < 0x10000 || (c & 0xfff) > 0xff0 ? 1 : 7) {
+    const std::string shown = code_block("a" + utf8(c) + "b");
+    const bool kept = shown == "```text\na" + utf8(c) + "b\n```\n";
+    const bool end_of_plane = (c & 0xfffe) == 0xfffe;
+    ASSERT_EQ(kept, !is_unfit(c) && !end_of_plane) << c << " " << shown;
+  }
+}
+
+TEST(Text, OfBytesThatAreNoUtf8IsReplacedByteByByte) {
+  const std::string bad = "\xef\xbf\xbd";
+  const auto times = [&](std::size_t n) {
+    std::string s;
+    for (; n > 0; --n) s += bad;
+    return s;
+  };
+  for (const char* bytes : {"\x80", "\xbf", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf",
+                            "\xf5\x80\x80\x80", "\xff", "\xdf", "\xef\xbf", "\xf3\xbf\xbf"})
+    EXPECT_EQ(markup(bytes), times(std::string(bytes).size()));
+  for (const char* begun : {"\xc3", "\xe2\x82", "\xf0\x9f\x99"})
+    for (const char* next : {"A", "\xc3\xa4"})
+      EXPECT_EQ(markup(std::string(begun) + next), times(std::string(begun).size()) + next);
 }
 
 TEST(Text, OfStrangersStaysInsideOfCode) {
