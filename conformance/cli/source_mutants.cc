@@ -62,7 +62,7 @@ MutantRoom cpu_room() {
     for (int tier : {0, 1}) all.push_back(check(judge, build + "/" + product, tier));
     return all;
   };
-  return {"backends/cpu", kConfigured, {{{"lockstep_backend_cpu", "cpu_test"}, tests}}, {product}};
+  return {"backends/cpu", kConfigured, {{{"lockstep_backend_cpu", "cpu_test"}, tests, {product}}}};
 }
 
 // The specification is judged by its own tests and those of parameter files, by the vectors, by
@@ -85,25 +85,29 @@ MutantRoom spec_room() {
   return {"spec",
           configured,
           {{{"tests_of_spec", "ndarray_params"}, programs},
-           {{"lockstep", "lockstep_backend_cpu", "vectors_test"}, judged}},
-          {"bin/lockstep", "lib/lockstep/cpu.so"}};
+           {{"lockstep", "lockstep_backend_cpu", "vectors_test"},
+            judged,
+            {"bin/lockstep", "lib/lockstep/cpu.so"}}}};
 }
 
+// The judge is put to what its program says and does, then to its own tests, of which each is
+// linked with it.
 MutantRoom conformance_room() {
-  const auto tests = [](const std::string& build) {
-    const std::string judge = build + "/bin/lockstep";
-    std::vector<MutantTest> all = {
+  const auto said = [](const std::string& build) {
+    const std::string judge = build + "/bin/lockstep", room = build + "/../tree/conformance";
+    return std::vector<MutantTest>{
         {"vectors check", {judge, "vectors", "check"}},
+        {"junit", {"python3", "-B", room + "/tests/junit_form.py", judge}},
+        {"schema of spec",
+         {"python3", "-B", room + "/tests/spec_schema.py", judge, room + "/spec.schema.json"}},
+        program(build, "transcript_test"),
         check(judge, "cpu", 0),
         {"mutants", {judge, "mutants", "relu.*", "--tier", "0", "--quiet"}}};
-    for (MutantTest& t : programs(build)) all.push_back(std::move(t));
-    return all;
   };
   return {"conformance",
           kConfigured,
-          {{{"lockstep", "lockstep_backend_cpu", "lockstep_backend_faulty", "tests_of_conformance"},
-            tests}},
-          {"bin/lockstep"}};
+          {{{"lockstep", "lockstep_backend_cpu", "transcript_test"}, said, {"bin/lockstep"}},
+           {{"tests_of_conformance"}, programs}}};
 }
 
 std::vector<MutantRoom> rooms() { return {cpu_room(), spec_room(), conformance_room()}; }

@@ -50,9 +50,9 @@ class Workshop {
     must_pass("configuring", configure);
     for (const MutantStage& stage : room.stages) {
       must_pass("building", build_command(stage));
-      stages_.push_back({build_command(stage), timed(stage)});
+      stages_.push_back({build_command(stage), stage.products, hashes(stage.products), {}});
+      stages_.back().tests = timed(stage);
     }
-    pristine_ = products();
     snapshot_.emplace(build_, fs::path(campaign.work) / "unchanged");
   }
 
@@ -98,7 +98,8 @@ class Workshop {
     double seconds;
   };
   struct Stage {
-    std::vector<std::string> build;
+    std::vector<std::string> build, products;
+    std::string unchanged;  // hashes of the products
     std::vector<TimedTest> tests;
   };
 
@@ -150,9 +151,9 @@ class Workshop {
           fmt::format("{} the unchanged sources {}; see {}", what, *failure, log_));
   }
 
-  std::string products() const {
+  std::string hashes(const std::vector<std::string>& products) const {
     std::string all;
-    for (const std::string& p : room_.products) all += sha256(text_of(fs::path(build_) / p));
+    for (const std::string& p : products) all += sha256(text_of(fs::path(build_) / p));
     return all;
   }
 
@@ -162,7 +163,7 @@ class Workshop {
         fate.state = SourceFate::not_compiled;
         return;
       }
-      if (&stage == &stages_.back() && products() == pristine_) {
+      if (!stage.products.empty() && hashes(stage.products) == stage.unchanged) {
         fate.state = SourceFate::equivalent;
         fate.detail = "the same program";
         return;
@@ -179,7 +180,7 @@ class Workshop {
 
   const MutantRoom& room_;
   fs::path tree_;
-  std::string build_, log_, pristine_;
+  std::string build_, log_;
   std::vector<Stage> stages_;
   std::optional<Snapshot> snapshot_;
 };

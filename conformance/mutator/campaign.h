@@ -22,6 +22,8 @@ struct MutantStage {
   std::vector<std::string> targets;
   /// In the order in which they are run, the cheapest first.
   std::function<std::vector<MutantTest>(const std::string& build)> tests;
+  /// The programs, where this stage makes them: equal products, equal programs.
+  std::vector<std::string> products = {};
 };
 
 /// Sources that are mutated, and what is built and run then.
@@ -29,7 +31,6 @@ struct MutantRoom {
   std::string path;                    ///< of the sources in the tree; `tests` in it are left alone
   std::vector<std::string> configure;  ///< arguments of CMake
   std::vector<MutantStage> stages;
-  std::vector<std::string> products;  ///< of the last stage: equal products, equal programs
 };
 
 /// What became of a mutant.

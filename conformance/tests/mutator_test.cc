@@ -101,8 +101,8 @@ class SourceCampaign : public testing::Test {
               {{"toy", "twin"},
                [](const std::string& build) -> std::vector<MutantTest> {
                  return {{"many", {"sh", "-c", "! " + build + "/toy 1 2 3 4"}}};
-               }}},
-             {"toy"}};
+               },
+               {"toy"}}}};
   }
 
   // What became of the mutants, by the lines they made.

@@ -1,0 +1,78 @@
+// What the program says, word for word. Each file of transcripts/ holds commands, and below each of
+// them what it prints. Where that changes on purpose, LOCKSTEP_TRANSCRIBE=1 writes it anew.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <regex>
+
+#include "conformance/tests/program.h"
+
+namespace lockstep::judge {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kPrompt = "$ ";
+
+// What another machine, another build or one more operator would say in its own words.
+std::string without_place(std::string text, const std::string& scratch) {
+  static const std::pair<std::regex, const char*> kOwn[] = {
+      {std::regex(R"re(\b(\w*sha256|system|machine|processor)": "[^"]*")re"), R"($1": "...")"},
+      {std::regex("(library|manifest)(</dt><dd><code>|: )\\w{64}( -> \\w{64})?"), "$1$2..."},
+      {std::regex("<dt>run by</dt>.*"), "<dt>run by</dt>..."},
+      {std::regex(R"re("operators_(claimed|all)": \d+)re"), R"("operators_$1": N)"},
+      {std::regex("of \\d+ operators\\)"), "of N operators)"}};
+  const std::pair<std::string, const char*> places[] = {{scratch, "SCRATCH/"},
+                                                        {build_directory(), "BUILD"},
+                                                        {fs::current_path(), "TREE"},
+                                                        {LOCKSTEP_VERSION, "VERSION"}};
+  for (const auto& [what, with] : places)
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos;)
+      text.replace(at, what.size(), with);
+  for (const auto& [what, with] : kOwn) text = std::regex_replace(text, what, with);
+  return text;
+}
+
+// A shell runs the command where the ones before it have left their files.
+std::string said(const std::string& command, const Scratch& scratch) {
+  const char* path = std::getenv("PATH");
+  const Ended e = run({"sh", "-c", "cd " + scratch.path("") + " && exec 2>&1\n" + command}, "",
+                      {{"PATH", (build_directory() / "bin").string() + ":" + (path ? path : "")},
+                       {"BUILD", build_directory()},
+                       {"TREE", fs::current_path()}});
+  std::string text = e.out;
+  if (!text.empty() && text.back() != '\n') text += "\n(no newline)\n";
+  if (e.exit != 0) text += "(exit " + std::to_string(e.exit) + ")\n";
+  return without_place(std::move(text), scratch.path(""));
+}
+
+// The transcript as it is today. What stands before the first command is a comment.
+std::string transcribed(const std::string& transcript) {
+  const Scratch scratch;
+  std::string today;
+  bool begun = false;
+  for (const std::string& line : lines_of(transcript)) {
+    const bool command = line.starts_with(kPrompt);
+    begun = begun || command;
+    if (command || !begun) today += line + "\n";
+    if (command) today += said(line.substr(kPrompt.size()), scratch);
+  }
+  return today;
+}
+
+TEST(Transcripts, AreWhatTheProgramSays) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator("conformance/tests/transcripts"))
+    files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  ASSERT_FALSE(files.empty());
+  for (const std::string& file : files) {
+    const std::string text = text_of_file(file), today = transcribed(text);
+    if (std::getenv("LOCKSTEP_TRANSCRIBE")) std::ofstream(file) << today;
+    EXPECT_EQ(lines_of(today), lines_of(text)) << file << " (LOCKSTEP_TRANSCRIBE=1 writes it)";
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::judge
