@@ -56,6 +56,37 @@ TEST(Edits, LeaveTextCommentsDirectivesAndStaticAssertionsAlone) {
   EXPECT_EQ(mutants("static_assert(f(1) < 2);"), Strings{});
 }
 
+// Something of everything that looks like something else.
+constexpr const char* kSample = R"_(#define A 1 < 2 \
+  3 < 4
+  # if 5
+x = R"(a " < 1)" < 2, R"y(b)" < 1)y" + L"c\"< 3" - '\'' ; /* 4 */ y = 5u;
+if constexpr (a <= b && c == 0x1F) static_assert(f((6), 7) < 8); else z <<= 9;
+if (f(a, (b)) || !c) break; else if (int k = 1; k) { break_; continue; }
+a ? b - c : d <=> e; p->q; r::s; t -u; v* w; v * w; v *= w ; i64 max(int32_t n); max; true;
+n-- ; x # 10 1.5e3 00 2'0ul 18446744073709551614 // 11 < 12
+>= != % << >> += -= | & ^ / <
+)_";
+
+TEST(Edits, OfASampleAreTheseAndNoOthers) {
+  const std::map<int, Strings> expected = {
+      {4, {"< <=", "2 3", "2 1", "+ -", "- +", "5u 6u", "5u 4u"}},
+      {5, {"<= <", "&& ||", "== !=", "0x1F 32", "0x1F 30", "9 10", "9 8"}},
+      {6, {"f(a, (b)) || !c !(f(a, (b)) || !c)", "|| &&", "break ", "1 2", "1 0", "continue "}},
+      {7, {"- +", "* +", "*= +=", "i64 i32", "max min", "int32_t int16_t", "true false"}},
+      {8,
+       {"-- ++", "10 11", "10 9", "00 1", "2'0ul 21ul", "2'0ul 19ul",
+        "18446744073709551614 18446744073709551615", "18446744073709551614 18446744073709551613"}},
+      {9,
+       {">= >", "!= ==", "% /", "<< >>", ">> <<", "+= -=", "-= +=", "| &", "& |", "^ |", "/ *",
+        "< <="}}};
+  const std::string sample = kSample;
+  std::map<int, Strings> found;
+  for (const Edit& e : edits_of("a.cc", sample))
+    found[e.line].push_back(sample.substr(e.begin, e.end - e.begin) + " " + e.replacement);
+  EXPECT_EQ(found, expected);
+}
+
 TEST(Edits, SayWhereTheyAre) {
   const std::string text = "int a;\n  a = b <\n c;\n";
   const std::vector<Edit> edits = edits_of("dir/a.cc", text);
