@@ -10,9 +10,9 @@ header. Each operator's header is read in its unit of the specification, so of e
 the first unit is enough.
 
 Most of the time goes into the headers that units share, so units whose flags agree are checked
-joined, as one unit. A single check, in a fraction of the time, sees first whether names collide.
-Where it does, those it names are checked apart from the others. Units with findings are checked
-alone; where a finding names none, each half is checked.
+joined, as one unit. Where names collide it does not compile, and those it names are checked apart
+from the others. Units with findings are checked alone; where a finding names none, each half is
+checked.
 """
 
 import concurrent.futures
@@ -29,7 +29,7 @@ from headers import Headers
 
 JOINED_MAX = 48
 ENTRIES = re.compile(r"^\w.*\b(main|LLVMFuzzerTestOneInput|lockstep_backend_v1)\(", re.M)
-COLLISIONS = ("--checks=-*,misc-static-assert", "--extra-arg=-ferror-limit=0")
+NOT_COMPILED = "[clang-diagnostic-error"
 
 
 def read_units(root: pathlib.Path, build: pathlib.Path):
@@ -111,9 +111,10 @@ def chunks_of(members, chunk_max: int):
     return [chunk for chunk, _ in chunks]
 
 
-def run_tidy(tool, flags, group, path: pathlib.Path, *options):
+def run_tidy(tool, flags, group, path: pathlib.Path):
     """(status, output, members it names) of clang-tidy over a group that `path` joins."""
-    command = [*tool, "--quiet", "--warnings-as-errors=*", *options, str(path), "--", *flags[1:]]
+    options = ["--quiet", "--warnings-as-errors=*", "--extra-arg=-ferror-limit=0"]
+    command = [*tool, *options, str(path), "--", *flags[1:]]
     directory = group[0][0][1]
     run = subprocess.run(command, cwd=directory, check=False, capture_output=True, text=True)
     wrong = set(re.findall(r"^(.+?):\d+:\d+: error: ", run.stdout, re.M))
@@ -123,10 +124,7 @@ def run_tidy(tool, flags, group, path: pathlib.Path, *options):
 def check(tool, build: pathlib.Path, flags, group):
     """The output of every unit of a group with findings; the others are stamped as clean."""
     path = group[0][0][0] if len(group) == 1 else joined(build, group)
-    for options in [COLLISIONS, ()][len(group) == 1 :]:
-        status, output, named = run_tidy(tool, flags, group, path, *options)
-        if status:
-            break
+    status, output, named = run_tidy(tool, flags, group, path)
     if not status:
         for _, stamp in group:
             stamp.touch()
@@ -135,7 +133,7 @@ def check(tool, build: pathlib.Path, flags, group):
         return [f"{path}:\n{output}"]
     others = [member for member in group if member not in named]
     half = 0 if named else len(group) // 2
-    colliding = options == COLLISIONS and others
+    colliding = NOT_COMPILED in output and others
     apart = [named] if colliding else [[member] for member in named]
     parts = (*apart, others[:half], others[half:])
     return [found for part in parts if part for found in check(tool, build, flags, part)]
