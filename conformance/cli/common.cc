@@ -11,6 +11,7 @@
 
 #include "conformance/cli/verbs.h"
 #include "conformance/places.h"
+#include "conformance/reports/progress.h"
 
 namespace lockstep::judge {
 namespace {
@@ -135,10 +136,8 @@ std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, b
     if (now - last < pause && !(terminal && done == all)) return;
     last = now;
     const double seconds = std::chrono::duration<double>(now - begin).count();
-    const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
-    const double left = rate > 0 ? static_cast<double>(all - done) / rate : 0;
-    fmt::print(stderr, "{}{}: {} of {} cases, {} failed, {:.0f}/s, {:.0f} s left{}",
-               terminal ? "\r\033[K" : "", what, done, all, failed, rate, left,
+    fmt::print(stderr, "{}{}{}", terminal ? "\r\033[K" : "",
+               progress_text(what, done, all, failed, seconds),
                terminal && done != all ? "" : "\n");
     std::fflush(stderr);
   };

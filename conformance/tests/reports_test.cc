@@ -6,6 +6,7 @@
 #include "conformance/reports/commands.h"
 #include "conformance/reports/form.h"
 #include "conformance/reports/html.h"
+#include "conformance/reports/progress.h"
 #include "conformance/reports/report.h"
 #include "conformance/reports/text.h"
 #include "conformance/tests/expect.h"
@@ -369,6 +370,14 @@ TEST(Forms, SayWhatWasNotMeasured) {
   for (const char* part : {"8 of 9", "70 of 71", "400 of 401", "a: b, c: d; 3 more<"})
     EXPECT_NE(covered.find(part), std::string::npos) << part;
   EXPECT_NE(html_report(full(), {c, {}}).find("Measured on exactly this"), std::string::npos);
+}
+
+TEST(Progress, SaysHowLongTheRestWillTake) {
+  EXPECT_EQ(progress_text("check toy", 30, 120, 2, 0.5),
+            "check toy: 30 of 120 cases, 2 failed, 60/s, 2 s left");
+  EXPECT_EQ(progress_text("x", 0, 9, 0, 1), "x: 0 of 9 cases, 0 failed, 0/s, 0 s left");
+  EXPECT_EQ(progress_text("x", 1, 9, 0, 0), "x: 1 of 9 cases, 0 failed, 0/s, 0 s left");
+  EXPECT_EQ(progress_text("x", 1, 9, 1, 2), "x: 1 of 9 cases, 1 failed, 0/s, 16 s left");
 }
 
 TEST(Commands, RepeatARun) {
