@@ -35,7 +35,8 @@ Factor factor_of(const View& v, int port, i64 width, bool is_padded) {
   return f;
 }
 
-/// One panel: `width` wide, of which `filled` vectors exist and the others are zero.
+/// One panel: `width` wide, of which `filled` vectors exist. The others hold anything: no output is
+/// made of them.
 void pack_panel(Pair* to, const i32* from, const Factor& f, i64 filled, i64 width) {
   const i64 step = f.depth_stride, whole = f.depth / 2;
   for (i64 r = 0; r < filled; ++r) {
@@ -44,8 +45,6 @@ void pack_panel(Pair* to, const i32* from, const Factor& f, i64 filled, i64 widt
     for (i64 t = 0; t < whole; ++t) y[t * width] = pair_of(x[2 * t * step], x[(2 * t + 1) * step]);
     if (f.depth % 2 == 1) y[whole * width] = pair_of(x[2 * whole * step], 0);
   }
-  for (i64 r = filled; r < width; ++r)
-    for (i64 t = 0; t < f.terms(); ++t) to[t * width + r] = 0;
 }
 
 /// Packs the vectors first .. first + count - 1.

@@ -85,7 +85,7 @@ MutantRoom spec_room() {
   return {"spec",
           configured,
           {{{"tests_of_spec", "ndarray_params"}, programs},
-           {{"lockstep", "lockstep_backend_cpu", "vectors_test"},
+           {{"lockstep", "lockstep_backend_cpu", "lockstep_backend_reference", "vectors_test"},
             judged,
             {"bin/lockstep", "lib/lockstep/cpu.so"}}}};
 }

@@ -132,6 +132,8 @@ TEST_P(Kernels, CutWhatIsLarge) {
   EXPECT_EQ(subject.judge(conv2d(1, 1, {1, 2200, 3, 171}, 3, 1), draw), path) << "columns";
   EXPECT_EQ(subject.judge(conv2d(30, 30, {1, 30, 120, 119}, 2, 3), draw), path) << "groups";
   EXPECT_EQ(subject.judge(conv2d(500, 1, {1, 200, 2, 3}, 3, 1), draw), path) << "outputs";
+  EXPECT_EQ(subject.judge(conv2d(2, 1, {1, 40'000, 1, 19}, 1, 1), draw), path)
+      << "columns of more than a block's bytes";
   const auto dense = [&](i64 rows, i64 depth, i64 units) {
     return call_of<Dense>({.units = units, .use_bias = false},
                           {{{rows, depth}, 8}, {{units, depth}, 8}}, draw);

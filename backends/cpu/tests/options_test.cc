@@ -35,6 +35,13 @@ TEST(Options, TakesUpTo256Threads) {
   EXPECT_EQ(subject.api->threads(subject.self), 256);
 }
 
+TEST(Options, TakesBothValuesOfTuned) {
+  for (const char* value : {"0", "1"}) {
+    const Subject subject(std::vector<ls_text>{{"tuned", value}});
+    EXPECT_EQ(subject.code, LS_OK) << subject.text;
+  }
+}
+
 TEST(Options, RefusesAnInstructionSetExactlyWhereItCannotRun) {
   for (const Isa& isa : isas()) {
     const std::string name(isa.name);

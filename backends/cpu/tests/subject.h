@@ -3,10 +3,10 @@
 /// compares it with the reference.
 #pragma once
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
+#include <new>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -135,6 +135,30 @@ inline TestCall filled(const OpInfo& op, const Drawn& drawn, Draw& draw) {
   return c;
 }
 
+/// Scratch memory behind which the first byte too many is fatal, full of what means nothing.
+class Guarded {
+ public:
+  explicit Guarded(std::size_t bytes) : room_((bytes + 63) / 64 * 64), all_(pages(room_) + kPage) {
+    void* const at =
+        mmap(nullptr, all_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) throw std::bad_alloc();
+    begin_ = static_cast<char*>(at);
+    mprotect(begin_ + pages(room_), kPage, PROT_NONE);
+    std::fill_n(data(), room_, '\x7f');
+  }
+  ~Guarded() { munmap(begin_, all_); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  char* data() const { return begin_ + pages(room_) - room_; }
+
+ private:
+  static constexpr std::size_t kPage = 65'536;  // a multiple of any page
+  static std::size_t pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+  std::size_t room_, all_;
+  char* begin_;
+};
+
 /// An opened backend.
 class Subject {
  public:
@@ -187,16 +211,13 @@ class Subject {
  private:
   void execute(const ls_plan* plan, uint64_t bytes, std::vector<Placed>& in,
                std::vector<Placed>& out) const {
-    // A heap block of exactly this size, so that a sanitizer sees the first byte too many.
-    const std::unique_ptr<char, decltype(&std::free)> scratch(
-        static_cast<char*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64)), &std::free);
-    std::fill_n(scratch.get(), bytes, '\x7f');
+    const Guarded scratch(bytes);
     std::vector<const void*> from;
     std::vector<void*> to;
     for (Placed& p : in) from.push_back(p.data());
     for (Placed& p : out) to.push_back(p.data());
     ls_status status{sizeof status, 0, {}, {}};
-    ASSERT_EQ(api->execute(plan, from.data(), to.data(), scratch.get(), nullptr, &status), LS_OK)
+    ASSERT_EQ(api->execute(plan, from.data(), to.data(), scratch.data(), nullptr, &status), LS_OK)
         << status.text;
     for (Placed& p : out) {
       i64 wrong = 0;
