@@ -169,6 +169,8 @@ class Workshop {
         return;
       }
       for (const TimedTest& t : stage.tests) {
+        // What fails by chance, on a machine with other work, has noticed nothing: it passes again.
+        if (!run_logged(t.test.command, t.seconds, log_)) continue;
         if (const auto failure = run_logged(t.test.command, t.seconds, log_)) {
           fate.detail = t.test.name + " " + *failure;
           return;

@@ -191,6 +191,15 @@ TEST_F(SourceCampaign, DrawsTheSameMutantsFromASeed) {
   EXPECT_NE(lines(first), lines(other));
 }
 
+TEST_F(SourceCampaign, BelievesATestThatFailsTwice) {
+  const std::string calls = scratch_.path("calls");
+  room_.stages[0].tests = [calls](const std::string&) -> std::vector<MutantTest> {
+    return {{"fickle", {"sh", "-c", "echo >>" + calls + "; test $(wc -l <" + calls + ") != 2"}}};
+  };
+  for (const auto& [line, fate] : run()) EXPECT_EQ(fate.detail.find("fickle"), fate.detail.npos);
+  EXPECT_GT(lines_of(text_of_file(calls)).size(), 3U);
+}
+
 TEST_F(SourceCampaign, RefusesATreeThatFailsAsItIs) {
   room_.stages[0].tests = [](const std::string&) -> std::vector<MutantTest> {
     return {{"nothing", {"false"}}};
