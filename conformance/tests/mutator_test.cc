@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "conformance/cases/case.h"
 #include "conformance/mutator/campaign.h"
@@ -251,6 +252,21 @@ TEST(Explanations, AreReadOrRefusedWithTheirPlace) {
   refused("\n[[mutant]]\nfile = 'x'\n", "list.toml:2: a mutant needs");
   refused("[mutant]\n", "[[mutant]] tables and nothing else");
   refused(good + "[[mutant\n", "list.toml:7: ");
+}
+
+// An entry whose line was changed since explains nothing any more.
+TEST(ShippedExplanations, AreOfMutantsOfToday) {
+  std::map<std::string, std::set<std::pair<std::string, std::string>>> mutants;
+  for (const Explanation& e : read_explanations("conformance/mutator/survivors.toml")) {
+    auto& lines = mutants[e.file];
+    if (lines.empty()) {
+      const std::string text = text_of_file(e.file);
+      for (const Edit& edit : edits_of(e.file, text))
+        lines.emplace(line_of(text, edit), line_of(edited(text, edit), edit));
+    }
+    EXPECT_TRUE(lines.contains({e.before, e.after}))
+        << e.file << "\n- " << e.before << "\n+ " << e.after;
+  }
 }
 
 }  // namespace
