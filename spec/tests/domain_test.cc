@@ -91,6 +91,24 @@ TEST_P(Domain, MovesEveryAttribute) {
   EXPECT_EQ(counts.size(), last == Arity::variadic ? kMaxDrawn : last == Arity::optional ? 2u : 1u);
 }
 
+// The ranks that an output is said to have are those that it has.
+TEST_P(Domain, ReachesTheRanksOfItsOutputs) {
+  const OpInfo& op = *GetParam();
+  std::map<int, std::set<int>> ranks;
+  for (int seed = 0; seed < kDraws; ++seed) {
+    Seeded draw(static_cast<std::uint64_t>(seed) << 32);
+    Drawn call;
+    op.domain(draw, call);
+    const Inferred y = op.infer(call.attributes(), call.types());
+    ASSERT_EQ(y.count, op.outputs.size());
+    for (int k = 0; k < y.count; ++k) ranks[k].insert(y[k].rank());
+  }
+  for (int k = 0; k < op.outputs.size(); ++k) {
+    EXPECT_EQ(*ranks[k].begin(), op.outputs[k].rank.min) << k;
+    EXPECT_EQ(*ranks[k].rbegin(), op.outputs[k].rank.max) << k;
+  }
+}
+
 /// FNV-1a over what is drawn.
 struct Digest {
   std::uint64_t value = 0xcbf29ce484222325u;
