@@ -220,7 +220,7 @@ std::string filled_text(string_view text, int indent, int width) {
   std::istringstream in{std::string(text)};
   std::string out, line;
   for (std::string word; in >> word;) {
-    const auto columns = indent + line.size() + 1 + word.size();
+    const auto columns = margin.size() + line.size() + 1 + word.size();
     if (!line.empty() && columns > static_cast<std::size_t>(width)) {
       out += margin + line + "\n";
       line.clear();

@@ -10,7 +10,7 @@ volatile std::sig_atomic_t interrupts = 0;
 Interruptible::Interruptible() {
   struct sigaction action {};
   action.sa_handler = [](int) { interrupts = 1; };
-  action.sa_flags = SA_RESETHAND;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (int k = 0; k < 2; ++k) sigaction(kSignals[k], &action, &before_[k]);
 }
 
