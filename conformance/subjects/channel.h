@@ -23,6 +23,7 @@ struct Question {
   const OpInfo* op = nullptr;
   bool constants = false;  ///< inputs after the first are given to prepare() already
   int callers = 1;         ///< that run the plan at once
+  i32 poison = 0;          ///< what scratch memory holds before the call
   int config = 0, attr_count = 0, in_count = 0, out_count = 0;
   Attr attrs[kMaxAttributes];
   Slot slot[kMaxSlots];  ///< inputs, then outputs, of each caller in turn

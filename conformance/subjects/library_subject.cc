@@ -155,6 +155,7 @@ class LibrarySubject : public Subject {
                                   const Case& c, const Inferred& out, const Run& run) {
     Question& q = question(Question::execute, c, run.config);
     q.constants = run.constants;
+    q.poison = run.poison;
     q.out_count = out.count;
     q.callers = static_cast<int>(callers.size());
     std::vector<Tensors> all;

@@ -20,6 +20,7 @@
 
 #include "conformance/subjects/abi.h"
 #include "conformance/subjects/process.h"
+#include "conformance/subjects/scratch.h"
 
 namespace lockstep::judge {
 namespace {
@@ -175,17 +176,14 @@ class Caller {
   Caller(const ls_api& api, ls_backend* self) : api_(api), self_(self) {}
   Caller(const Caller&) = delete;
   ~Caller() {
-    if (on_device() && scratch_)
-      api_.free(self_, scratch_);
-    else
-      free(scratch_);
+    if (on_device() && scratch_) api_.free(self_, scratch_);
   }
-  void equip(uint64_t scratch_bytes) {
+  void equip(uint64_t scratch_bytes, i32 poison) {
     if (on_device()) code_ = api_.stream(self_, &stream_, &status_.s);
     if (code_ != LS_OK || scratch_bytes == 0) return;
-    scratch_ = on_device() ? device_memory(api_, self_, scratch_bytes, &status_.s)
-                           : aligned_alloc(64, (scratch_bytes + 63) / 64 * 64);
-    if (!scratch_ && !on_device()) throw std::runtime_error("no memory for scratch");
+    if (!on_device()) host_scratch_ = Scratch(scratch_bytes, poison);
+    scratch_ =
+        on_device() ? device_memory(api_, self_, scratch_bytes, &status_.s) : host_scratch_.data();
     if (!scratch_) code_ = LS_RUNTIME;
   }
   void execute(const ls_plan* plan, char* const* in, char* const* out) {
@@ -207,6 +205,7 @@ class Caller {
   /// Whether all went well; the reply says what did not.
   bool answer(Reply& r) {
     status_.answer(r, code_);
+    if (!host_scratch_.is_intact()) broken(r, "execute() wrote beside its scratch memory");
     return r.code == kOk;
   }
 
@@ -218,6 +217,7 @@ class Caller {
   Status status_;
   int32_t code_ = LS_OK;
   void *stream_ = nullptr, *scratch_ = nullptr;
+  Scratch host_scratch_;
   std::string noted_;
   bool unsteady_ = false;
 };
@@ -251,7 +251,8 @@ void run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch_by
          Staging& staging, const Question& q, Reply& r) {
   constexpr int kRounds = 3;  // a race is not lost every time
   std::deque<Caller> callers;
-  for (int k = 0; k < q.callers; ++k) callers.emplace_back(api, self).equip(scratch_bytes);
+  for (int k = 0; k < q.callers; ++k)
+    callers.emplace_back(api, self).equip(scratch_bytes, q.poison);
   const auto execute = [&](int k) -> Caller& {
     char* const* tensors = staging.data(k);
     Caller& c = callers[static_cast<std::size_t>(k)];

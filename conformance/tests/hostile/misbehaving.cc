@@ -17,6 +17,7 @@ namespace lockstep::backend {
 namespace {
 
 constexpr int32_t kUnknownStatus = 77;
+constexpr uint64_t kScratchBytes = 100;  // 28 less than are aligned
 
 __attribute__((constructor)) void load_once() {
   const char* file = std::getenv("HOSTILE_ONCE");
@@ -31,6 +32,7 @@ struct Execution {
   const LegalCall& call;
   const int32_t* const* in;
   int32_t* const* out;
+  char* scratch;  ///< of kScratchBytes
   bool of(string_view op) const { return call.op->name == op; }
   int rank() const { return call.in[0].rank(); }
 };
@@ -155,6 +157,14 @@ constexpr Fault kFaults[] = {
          [](const Execution& e) {
            if (e.of("relu")) scribble(e);
          }},
+    {.name = "scratch_end", .run = [](const Execution& e) { e.scratch[kScratchBytes] = 7; }},
+    {.name = "scratch_begin", .run = [](const Execution& e) { e.scratch[-1] = 7; }},
+    {.name = "scratch_far",
+     .run =
+         [](const Execution& e) {
+           if (e.rank() == 3) e.scratch[kScratchBytes + 28] = 7;
+         }},
+    {.name = "scratch_unset", .run = [](const Execution& e) { e.out[0][0] += e.scratch[9]; }},
     {.name = "input", .run = [](const Execution& e) { const_cast<int32_t*>(e.in[0])[0] ^= 1; }},
     {.name = "state", .run = answer_as_before},
     {.name = "otherwise", .run = answer_otherwise},
@@ -201,7 +211,7 @@ class SpecificationPlan : public Plan {
   SpecificationPlan(const Call& call, const Fault& fault)
       : call_(legal_call(call)), fault_(fault) {}
 
-  void run(const int32_t* const* in, int32_t* const* out, void*) const override {
+  void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override {
     std::vector<reference::Tensor> x;
     for (const View& v : bound(call_.in, in)) {
       reference::Tensor t{v, {}};
@@ -213,8 +223,9 @@ class SpecificationPlan : public Plan {
     for (std::size_t k = 0; k < y.size(); ++k)
       for (std::size_t e = 0; e < y[k].data.size(); ++e)
         results[k].element(static_cast<i64>(e)) = y[k].data[e];
-    if (fault_.run) fault_.run({call_, in, out});
+    if (fault_.run) fault_.run({call_, in, out, static_cast<char*>(scratch)});
   }
+  uint64_t scratch_bytes() const override { return kScratchBytes; }
   const char* path() const override { return fault_.path ? fault_.path : "specification"; }
 
  private:
