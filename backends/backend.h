@@ -145,8 +145,9 @@ typedef struct {
                      ls_plan** plan, uint64_t* scratch_bytes, ls_status* status);
   /**
    * Runs a plan. Each pointer is the address of an element (0, ..., 0); inputs may alias inputs,
-   * outputs alias nothing. `scratch` is aligned to 64 bytes. Legal concurrently on one plan, with
-   * scratch of its own. On a `stream` it may return early: the work is done after wait().
+   * outputs alias nothing. `scratch` is aligned to 64 bytes and holds nothing in particular. Legal
+   * concurrently on one plan, with scratch of its own. On a `stream` it may return early: the work
+   * is done after wait().
    */
   int32_t (*execute)(const ls_plan* plan, const void* const* in, void* const* out, void* scratch,
                      void* stream, ls_status* status);
