@@ -1,6 +1,7 @@
 #include "conformance/outputs.h"
 
 #include <bit>
+#include <stdexcept>
 
 #include "conformance/cases/select.h"
 
@@ -21,6 +22,15 @@ std::string hash_of(const std::vector<i32>& values) {
 }
 
 }  // namespace
+
+bool is_hash(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+void Outputs::add(const std::string& hash) {
+  if (!is_hash(hash)) throw std::invalid_argument("outputs have no hash '" + hash + "'");
+  add({1, hash});
+}
 
 void Outputs::add(const Outputs& more) {
   calls += more.calls;

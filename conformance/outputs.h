@@ -13,10 +13,14 @@ struct Outputs {
   i64 calls = 0;
   std::string sum = std::string(64, '0');  ///< hexadecimal
 
-  void add(const std::string& hash) { add({1, hash}); }
+  /// @throws std::invalid_argument if it is none.
+  void add(const std::string& hash);
   void add(const Outputs& more);
   bool operator==(const Outputs&) const = default;
 };
+
+/// Whether a text is a SHA-256 in lower-case hexadecimal.
+bool is_hash(const std::string& text);
 
 /// SHA-256 over a case's line and what the backend answered to it: the values of each output, or
 /// the kind and label of an error.

@@ -39,8 +39,11 @@ ItemResult::Canary canary(const Trial& t, u64 n) {
                                                                 : ItemResult::missed;
 }
 
-ItemResult crashed_at_start(const std::string& text) {
+ItemResult crashed_at_start(const Item& item, const std::string& text) {
   ItemResult r;
+  Answer dead;
+  dead.kind = Answer::Kind::crashed;
+  if (item.runs()) r.outputs = output_hash(item.id, dead);
   r.outcome = Outcome::crashed;
   r.judged = {std::string(kMatchesReference.name)};
   r.findings = {{std::string(kMatchesReference.name), {text, Answer::Kind::crashed}}};
@@ -92,6 +95,7 @@ ItemResult from_json(const json& j) {
   r.paths = j.at("paths");
   for (const json& f : j.at("findings")) r.findings.emplace_back(f.at(0), finding_of(f.at(1)));
   r.outputs = j.at("outputs");
+  if (!r.outputs.empty() && !is_hash(r.outputs)) throw std::invalid_argument("no hash");
   r.canary = one_of(j.at("canary"), ItemResult::missed);
   return r;
 }
@@ -162,7 +166,7 @@ class Judging {
       if (right && first_in_its_stretch(n)) r.canary = canary(t, n);
       return r;
     } catch (const LoadCrash& e) {
-      return crashed_at_start(e.what());
+      return crashed_at_start(*work_.items[n], e.what());
     }
   }
   // The first that passes in a stretch has the canary that counts. Where this process is ahead of

@@ -210,14 +210,18 @@ TEST(Loading, ThatKillsIsReportedAsACrash) {
 
 TEST(Loading, ThatKillsLaterIsReportedAsACrash) {
   const Scratch scratch;
-  const Checked c =
-      check(hostile("misbehaving"), {}, {{"HOSTILE_ONCE", scratch.path("loaded.once")}});
+  const auto checked = [&](const char* once) {
+    return check(hostile("misbehaving"), {}, {{"HOSTILE_ONCE", scratch.path(once)}});
+  };
+  const Checked c = checked("loaded.once");
   EXPECT_EQ(c.end.exit, 1) << c.end.out << c.end.err;
   EXPECT_EQ(c.report["verdict"], "CRASH");
   EXPECT_EQ(c.count("passed"), 0);
   EXPECT_GT(c.count("quarantined"), 0);
   EXPECT_EQ(c.count("executed") + c.count("quarantined"), c.count("selected"));
   expect_contains(c.end.out, "exited with status 0 while it was being loaded");
+  // Nothing was computed, and the digest says so in one way.
+  EXPECT_EQ(c.report["digest"], checked("loaded.twice").report["digest"]);
 }
 
 // A manifest with these members instead of the usual ones.

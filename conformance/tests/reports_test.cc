@@ -165,6 +165,9 @@ TEST(Outputs, AddUpInAnyOrder) {
   EXPECT_EQ(forth, back);
   EXPECT_EQ(forth.sum, one) << "the sum is modulo 2^256";
   EXPECT_EQ(forth.calls, 3);
+  for (const std::string& none : {std::string(), std::string(63, '0'), std::string(64, 'F')})
+    EXPECT_THROW(forth.add(none), std::invalid_argument) << none;
+  EXPECT_EQ(forth, back);
 }
 
 TEST(Outputs, TellAnswersApart) {

@@ -10,7 +10,8 @@
 namespace lockstep::faulty {
 
 /// Elements around each tensor that nobody may touch.
-inline constexpr i64 kGuard = 16;
+/// Elements of a guard: an odd number, so that no tensor is aligned to more than its elements.
+inline constexpr i64 kGuard = 17;
 inline constexpr i32 kPoison = -559038737;
 
 /// A tensor in memory of its own: guards at both ends, and cells between its rows.
