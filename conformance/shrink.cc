@@ -187,7 +187,11 @@ void simpler_memory(const Case& c, Candidates& out) {
 
 bool small_enough(const Case& c) {
   i64 n = 0;
-  for (const Type& t : c.in) n += volume(t.shape);
+  for (const Type& t : c.in) {
+    // An illegal one has no values.
+    if (t.precision < 1 || t.precision > kMaxPrecision) return false;
+    n += volume(t.shape);
+  }
   return n <= kMaxLiteral;
 }
 

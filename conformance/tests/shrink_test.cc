@@ -76,5 +76,19 @@ TEST(Shrink, KeepsACaseThatHolds) {
   EXPECT_EQ(text, "");
 }
 
+// Accepts what is illegal.
+class Lenient : public ReferenceSubject {
+ public:
+  Answer refuse(const Case&) override { return {}; }
+};
+
+TEST(Shrink, WritesNoValuesOfAPrecisionThatHasNone) {
+  Lenient subject;
+  std::string text;
+  const Case from = parse_case("relu/in=2x3@0");
+  EXPECT_EQ(case_id(shrink(subject, {}, "rejects", from, text)), "relu/in=1@0/fill=zero:0");
+  EXPECT_NE(text.find("the call was accepted"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace lockstep::judge
