@@ -9,8 +9,8 @@
 
 namespace lockstep::faulty {
 
-/// Elements around each tensor that nobody may touch: an odd number, so that no tensor is aligned to
-/// more than its elements.
+/// Elements around each tensor that nobody may touch: an odd number, so that no tensor is aligned
+/// to more than its elements.
 inline constexpr i64 kGuard = 17;
 inline constexpr i32 kPoison = -559038737;
 
