@@ -20,7 +20,7 @@
 
 #include "conformance/subjects/abi.h"
 #include "conformance/subjects/process.h"
-#include "conformance/subjects/scratch.h"
+#include "conformance/subjects/scratch_memory.h"
 
 namespace lockstep::judge {
 namespace {
@@ -181,7 +181,7 @@ class Caller {
   void equip(uint64_t scratch_bytes, i32 poison) {
     if (on_device()) code_ = api_.stream(self_, &stream_, &status_.s);
     if (code_ != LS_OK || scratch_bytes == 0) return;
-    if (!on_device()) host_scratch_ = Scratch(scratch_bytes, poison);
+    if (!on_device()) host_scratch_ = ScratchMemory(scratch_bytes, poison);
     scratch_ =
         on_device() ? device_memory(api_, self_, scratch_bytes, &status_.s) : host_scratch_.data();
     if (!scratch_) code_ = LS_RUNTIME;
@@ -217,7 +217,7 @@ class Caller {
   Status status_;
   int32_t code_ = LS_OK;
   void *stream_ = nullptr, *scratch_ = nullptr;
-  Scratch host_scratch_;
+  ScratchMemory host_scratch_;
   std::string noted_;
   bool unsteady_ = false;
 };

@@ -9,14 +9,14 @@ namespace lockstep::judge {
 /// Memory aligned to 64 bytes, full of a number, so that who reads what it has not written computes
 /// something else for another number. The pages around are guarded; what lies between them and the
 /// memory is watched.
-class Scratch {
+class ScratchMemory {
  public:
-  Scratch() = default;
+  ScratchMemory() = default;
   /// @throws std::runtime_error if there is no such memory.
-  Scratch(std::uint64_t bytes, std::int32_t poison);
-  Scratch(Scratch&& other) noexcept;
-  Scratch& operator=(Scratch&& other) noexcept;
-  ~Scratch();
+  ScratchMemory(std::uint64_t bytes, std::int32_t poison);
+  ScratchMemory(ScratchMemory&& other) noexcept;
+  ScratchMemory& operator=(ScratchMemory&& other) noexcept;
+  ~ScratchMemory();
 
   void* data() const { return data_; }
   /// Whether nobody wrote beside it.

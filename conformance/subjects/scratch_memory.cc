@@ -1,4 +1,4 @@
-#include "conformance/subjects/scratch.h"
+#include "conformance/subjects/scratch_memory.h"
 
 #include <sys/mman.h>
 
@@ -20,7 +20,7 @@ constexpr std::size_t rounded_up(std::size_t n, std::size_t to) { return (n + to
 
 }  // namespace
 
-Scratch::Scratch(std::uint64_t bytes, std::int32_t poison) : bytes_(bytes) {
+ScratchMemory::ScratchMemory(std::uint64_t bytes, std::int32_t poison) : bytes_(bytes) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 47;  // of an address space
   mapped_ = bytes > kMost ? 0 : rounded_up(bytes, kPage) + 2 * kPage;
   void* map = mapped_ == 0 ? MAP_FAILED
@@ -38,13 +38,13 @@ Scratch::Scratch(std::uint64_t bytes, std::int32_t poison) : bytes_(bytes) {
   std::memset(data_ + bytes_, kBeside, static_cast<std::size_t>(end - data_) - bytes_);
 }
 
-Scratch::Scratch(Scratch&& other) noexcept
+ScratchMemory::ScratchMemory(ScratchMemory&& other) noexcept
     : map_(std::exchange(other.map_, nullptr)),
       mapped_(std::exchange(other.mapped_, 0)),
       data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)) {}
 
-Scratch& Scratch::operator=(Scratch&& other) noexcept {
+ScratchMemory& ScratchMemory::operator=(ScratchMemory&& other) noexcept {
   std::swap(map_, other.map_);
   std::swap(mapped_, other.mapped_);
   std::swap(data_, other.data_);
@@ -52,11 +52,11 @@ Scratch& Scratch::operator=(Scratch&& other) noexcept {
   return *this;
 }
 
-Scratch::~Scratch() {
+ScratchMemory::~ScratchMemory() {
   if (map_) munmap(map_, mapped_);
 }
 
-bool Scratch::is_intact() const {
+bool ScratchMemory::is_intact() const {
   const auto untouched = [](const char* from, const char* to) {
     return std::all_of(from, to, [](char c) { return c == kBeside; });
   };
