@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "reference/ndarray/params/describe.h"
@@ -188,6 +189,37 @@ TEST(Params, NamesAreUtf8WithoutNul) {
   EXPECT_EQ(utf8_character(std::string_view("\xF0\x90\x80\x80", 3)), 0u);
   round_trip({{0, 8}, {}, bytes_of({1})}, "");
   round_trip({{0, 8}, {}, bytes_of({1})}, "\xCE\xB1/\xE6\xB7\xB1\xE5\xBA\xA6");
+}
+
+/// A code point as UTF-8, of its bits alone.
+std::string encoded(std::uint32_t c) {
+  const auto byte = [](std::uint32_t b) { return static_cast<char>(b); };
+  const auto tail = [&](int shift) { return byte(0x80 | (c >> shift & 0x3F)); };
+  if (c < 0x80) return {byte(c)};
+  if (c < 0x800) return {byte(0xC0 | c >> 6), tail(0)};
+  if (c < 0x10000) return {byte(0xE0 | c >> 12), tail(6), tail(0)};
+  return {byte(0xF0 | c >> 18), tail(12), tail(6), tail(0)};
+}
+
+TEST(Params, CharactersAreTheCodePointsButSurrogates) {
+  std::vector<std::string> all;
+  for (std::uint32_t c = 0; c <= 0x10FFFF; ++c)
+    if (c < 0xD800 || c > 0xDFFF) all.push_back(encoded(c));
+  std::sort(all.begin(), all.end());
+  const std::string_view edges = "\x7F\x80\xBF\xC0";
+  for (int lead = 0; lead < 65536; ++lead) {
+    for (std::size_t k = 0; k < edges.size() * edges.size(); ++k) {
+      const std::string text{static_cast<char>(lead >> 8), static_cast<char>(lead), edges[k / 4],
+                             edges[k % 4]};
+      std::size_t length = 1;
+      while (length < 5 && !std::binary_search(all.begin(), all.end(), text.substr(0, length)))
+        ++length;
+      for (std::size_t size = 0; size <= text.size(); ++size)
+        ASSERT_EQ(utf8_character(std::string_view(text).substr(0, size)),
+                  length <= size ? length : 0)
+            << printable(text.substr(0, size));
+    }
+  }
 }
 
 TEST(Params, OverflowDoesNotDependOnTheOrderOfExtents) {
