@@ -30,21 +30,24 @@ struct CheckOptions {
   bool quiet = false, schema = false;
 };
 
+std::string text_of(const std::tm& day) {
+  return fmt::format("{:04}-{:02}-{:02}", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
+}
+
 // The day that decides which expectations have expired, the same for all who run at one time.
 std::string day_of_today() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
   gmtime_r(&now, &utc);
-  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
+  return text_of(utc);
 }
 
-// Nothing if the text is a day, as CLI11 has it.
+// Nothing if the text is a day, as CLI11 has it. February 30 becomes a day of March.
 std::string is_day(const std::string& text) {
-  int year = 0, month = 0, day = 0, end = 0;
-  const bool good = std::sscanf(text.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &end) == 3 &&
-                    end == 10 && text.size() == 10 && month >= 1 && month <= 12 && day >= 1 &&
-                    day <= 31;
-  return good ? "" : "'" + text + "' is no day, as 2027-01-31";
+  std::tm day{};
+  const bool read = strptime(text.c_str(), "%Y-%m-%d", &day) != nullptr;
+  timegm(&day);
+  return read && text_of(day) == text ? "" : "'" + text + "' is no day, as 2027-01-31";
 }
 
 // The forms of a report, each with its file; - is standard output.
