@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "spec/utf8.h"
+
 namespace lockstep::judge {
 namespace {
 
@@ -14,19 +16,12 @@ constexpr std::uint32_t kReplacement = 0xfffd;
 
 // The code point at the begin of a text; of bytes that are no UTF-8, one at a time, a replacement.
 CodePoint first_of(string_view text) {
-  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
-  const std::uint32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return {kReplacement, 1};
-  std::uint32_t value = lead & (0xffU >> (bytes + 1));
-  for (std::size_t k = 1; k < bytes; ++k) {
-    if (byte(k) >> 6 != 2) return {kReplacement, 1};
-    value = value << 6 | (byte(k) & 0x3fU);
-  }
-  const bool surrogate = value >= 0xd800 && value <= 0xdfff;
-  if (value < kLeast[bytes] || value > 0x10ffff || surrogate) return {kReplacement, 1};
+  const std::size_t bytes = utf8_character(text);
+  if (bytes == 0) return {kReplacement, 1};
+  const auto lead = static_cast<unsigned char>(text[0]);
+  std::uint32_t value = bytes == 1 ? lead : lead & (0xffU >> (bytes + 1));
+  for (const char c : text.substr(1, bytes - 1))
+    value = value << 6 | (static_cast<unsigned char>(c) & 0x3fU);
   return {value, bytes};
 }
 
