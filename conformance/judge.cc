@@ -61,7 +61,7 @@ void describe_run(Report& r, const Selection& s, const std::vector<Item>& items)
   r.partial = s.partial();
   r.environments = {this_environment()};
   r.set_hash = set_hash(items);
-  r.set_cases = static_cast<i64>(items.size());
+  r.set_cases = std::ssize(items);
   r.part = s.part;
   for (i64 k = 0; k < r.set_cases; ++k) r.counts.selected += s.part.holds(k);
 }
@@ -304,12 +304,12 @@ Report judge_ready(Ready ready, const std::string& backend, const Selection& sel
     if (conduct.record) conduct.record(number, result);
     failed += result.outcome != Outcome::passed;
     ++done;
-    if (conduct.progress) conduct.progress(done, static_cast<i64>(put.size()), failed);
+    if (conduct.progress) conduct.progress(done, std::ssize(put), failed);
     return failed == 0 || !conduct.until_failure;
   };
   judge_in_processes(backend, put, plan, selection, conduct, jobs_of(conduct),
                      journal ? &*journal : nullptr, take);
-  r.counts.missing += static_cast<i64>(put.size()) - done;
+  r.counts.missing += std::ssize(put) - done;
   name_missing(r, put, seen);
   if (std::cmp_equal(done, put.size())) {
     judge_refusals(r, subject, selection, put);

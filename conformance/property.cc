@@ -23,7 +23,7 @@ bool exactly(const Tensor& want, const std::vector<i32>& got, F inside) {
 
 // A description of where the wrong elements are that a kernel's author would recognise.
 std::string pattern(const Tensor& want, const std::vector<i32>& got, i64 wrong) {
-  if (wrong == static_cast<i64>(got.size())) return got.size() > 1 ? "every element" : "";
+  if (wrong == std::ssize(got)) return got.size() > 1 ? "every element" : "";
   const Shape& s = want.type.shape;
   for (int d = s.size - 1; d >= 0; --d) {
     if (exactly(want, got, [&](const Index& y) { return y[d] == s[d] - 1; }))

@@ -172,7 +172,7 @@ class Execution {
     std::vector<Tensor> out;
     for (std::size_t k = 0; a.ok() && k < a.out.size(); ++k) {
       const Type& type = types[static_cast<int>(k)];
-      if (static_cast<i64>(a.out[k].size()) != volume(type.shape)) {
+      if (std::ssize(a.out[k]) != volume(type.shape)) {
         a.kind = Answer::Kind::protocol;
         a.message = "output " + std::to_string(k) + " has " + std::to_string(a.out[k].size()) +
                     " elements instead of " + std::to_string(volume(type.shape));

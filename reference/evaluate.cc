@@ -8,17 +8,22 @@ namespace {
 // -2^31 is no legal value: an element that stays so was never written.
 constexpr i32 kUnwritten = INT32_MIN;
 
-// The first input with a value outside its declared precision, -1 if there is none.
-int out_of_precision(const std::vector<Tensor>& in) {
-  for (std::size_t k = 0; k < in.size(); ++k) {
-    const i64 a = max_of(in[k].type.precision);
-    for (i32 v : in[k].data)
-      if (v < -a || v > a) return static_cast<int>(k);
-  }
+// The first that does not hold its type, -1 if there is none.
+int out_of_type(const std::vector<Tensor>& tensors) {
+  for (std::size_t k = 0; k < tensors.size(); ++k)
+    if (!holds_its_type(tensors[k])) return static_cast<int>(k);
   return -1;
 }
 
 }  // namespace
+
+bool holds_its_type(const Tensor& t) {
+  if (std::ssize(t.data) != volume(t.type.shape)) return false;
+  const i64 most = max_of(t.type.precision);
+  for (i32 v : t.data)
+    if (magnitude(v) > most) return false;
+  return true;
+}
 
 std::vector<Tensor> outputs(const OpInfo& op, Attributes attrs, const std::vector<Tensor>& in) {
   std::vector<Type> types;
@@ -36,7 +41,7 @@ std::vector<Tensor> outputs(const OpInfo& op, Attributes attrs, const std::vecto
         {y[k], std::vector<i32>(static_cast<std::size_t>(volume(y[k].shape)), kUnwritten)});
   for (Tensor& t : out) results.emplace_back(t.type, t.data.data());
   op.evaluate(attrs, {views.data(), n}, {results.data(), y.count});
-  if (out_of_precision(out) >= 0)
+  if (out_of_type(out) >= 0)
     throw BrokenSpecification(std::string(op.name) +
                               ": a result is unwritten or outside its inferred precision");
   return out;
@@ -49,7 +54,7 @@ Outcome evaluate(const OpInfo& op, Attributes attrs, const std::vector<Tensor>& 
   try {
     Refusal r = check(op, attrs, all);
     if (!r.refused())
-      if (const int k = out_of_precision(in); k >= 0) r = {"input", "value", k};
+      if (const int k = out_of_type(in); k >= 0) r = {"input", "value", k};
     if (r.refused()) return {Status::logic_error, r.label(), explain(op, r, attrs, all), {}};
     return {Status::ok, {}, {}, outputs(op, attrs, in)};
   } catch (const BrokenSpecification& e) {

@@ -16,6 +16,9 @@ struct Tensor {
   std::vector<i32> data;
 };
 
+/// Whether a tensor has the values that its type promises: as many, and none outside its precision.
+bool holds_its_type(const Tensor& t);
+
 enum class Status { ok, logic_error, runtime_error };
 
 /// The one outcome of a call: exact outputs, or an error with its label and a sentence.

@@ -117,7 +117,7 @@ std::vector<Knob> knobs(const Case& c) {
 i64 value_of(const Case& c, const Knob& k) {
   switch (k.what) {
     case Knob::count:
-      return static_cast<i64>(c.in.size());
+      return std::ssize(c.in);
     case Knob::rank:
       return input(c, k).rank();
     case Knob::extent:

@@ -122,7 +122,7 @@ void check_data(const Case& c) {
                      std::to_string(c.in.size()) + " inputs");
   for (std::size_t k = 0; k < c.in.size(); ++k) {
     if (!legal(c.in[k].shape)) continue;
-    if (static_cast<i64>(c.data[k].size()) != volume(c.in[k].shape))
+    if (std::ssize(c.data[k]) != volume(c.in[k].shape))
       throw UsageError("case id: data= of input " + std::to_string(k) + " has " +
                        std::to_string(c.data[k].size()) + " values for " +
                        std::to_string(volume(c.in[k].shape)) + " elements");

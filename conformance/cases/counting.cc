@@ -95,7 +95,7 @@ std::vector<Case> edge_cases(const OpInfo& op) {
     Case& c = all[n];
     i64 elements = 1;
     for (const Type& t : c.in)
-      elements *= static_cast<i64>(edge_values(t.precision, c.in.size()).size());
+      elements *= std::ssize(edge_values(t.precision, c.in.size()));
     for (Type& t : c.in) t.shape = {elements};
     c.fill = Fill::edges;
     c.layout = static_cast<Layout>(1 + n % (kLayouts - 1));

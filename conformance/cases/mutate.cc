@@ -27,7 +27,7 @@ i64 neighbour(i64 v, Range legal, Draw& draw) {
 
 void change_attribute(Case& c, Draw& draw) {
   if (c.attrs.empty()) return;
-  const auto k = static_cast<std::size_t>(draw(0, static_cast<i64>(c.attrs.size()) - 1));
+  const auto k = static_cast<std::size_t>(draw(0, std::ssize(c.attrs) - 1));
   const AttrInfo& f = c.op->attrs[static_cast<int>(k)];
   Attr& v = c.attrs[k];
   const i64 how = draw(0, 7);
@@ -50,7 +50,7 @@ void change_attribute(Case& c, Draw& draw) {
 }
 
 Type& some_input(Case& c, Draw& draw) {
-  return c.in[static_cast<std::size_t>(draw(0, static_cast<i64>(c.in.size()) - 1))];
+  return c.in[static_cast<std::size_t>(draw(0, std::ssize(c.in) - 1))];
 }
 
 void change_extent(Case& c, Draw& draw) {

@@ -294,7 +294,7 @@ std::vector<Item> select_cases(const Selection& s) {
     items = interleave(std::move(lists));
     if (kills) put_killers_first(items, *kills);
   }
-  if (s.budget > 0 && static_cast<i64>(items.size()) > s.budget)
+  if (s.budget > 0 && std::ssize(items) > s.budget)
     items.resize(static_cast<std::size_t>(s.budget));
   return items;
 }

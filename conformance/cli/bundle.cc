@@ -160,7 +160,7 @@ class Bundle {
   }
   void add(const char* role, std::size_t k, const Shape& shape, std::span<const i32> data) {
     tensors_.push_back({fmt::format("{} {}", role, k), shape, data});
-    elements_ += static_cast<i64>(data.size());
+    elements_ += std::ssize(data);
   }
   void put(const std::string& file, const std::string& text) const {
     write_file((directory_ / file).string(), text);

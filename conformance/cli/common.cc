@@ -71,30 +71,34 @@ void finish_selection(Selection& s) {
   s.cases = cases;
 }
 
-void add_conduct(CLI::App& verb, Conduct& c) {
-  verb.add_option("--jobs", c.jobs, "judging processes; 0: one per processor")
-      ->check(CLI::NonNegativeNumber);
-  verb.add_option("--timeout", c.limits.timeout_s, "seconds for one answer")
+void add_limits(CLI::App& verb, Limits& l) {
+  verb.add_option("--timeout", l.timeout_s, "seconds for one answer")
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
-  verb.add_option("--start-timeout", c.limits.start_s, "seconds until a backend is ready")
+  verb.add_option("--start-timeout", l.start_s, "seconds until a backend is ready")
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
-  verb.add_option("--memory", c.limits.memory_gib,
+  verb.add_option("--memory", l.memory_gib,
                   "GiB that a backend may allocate in host memory; 0: no limit")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   verb.add_option_function<std::vector<std::string>>(
           "--set",
-          [&c](const std::vector<std::string>& settings) {
+          [&l](const std::vector<std::string>& settings) {
             for (const std::string& s : settings) {
               const std::size_t eq = s.find('=');
               if (eq == std::string::npos) throw CLI::ValidationError("--set", "needs KEY=VALUE");
-              c.limits.set[s.substr(0, eq)] = s.substr(eq + 1);
+              l.set[s.substr(0, eq)] = s.substr(eq + 1);
             }
           },
           "an option of the backend, KEY=VALUE (repeatable)")
       ->allow_extra_args(false);
+}
+
+void add_conduct(CLI::App& verb, Conduct& c) {
+  verb.add_option("--jobs", c.jobs, "judging processes; 0: one per processor")
+      ->check(CLI::NonNegativeNumber);
+  add_limits(verb, c.limits);
 }
 
 void write_file(const std::string& path, const std::string& text) {

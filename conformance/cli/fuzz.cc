@@ -78,7 +78,7 @@ class Saver {
 };
 
 std::vector<Item> batch_of(const std::vector<const OpInfo*>& ops, u64 seed, i64 first, i64 count) {
-  const auto n = static_cast<i64>(ops.size());
+  const auto n = std::ssize(ops);
   std::vector<Item> items;
   for (i64 k = first; k < first + count; ++k)
     items.push_back(endless_item(*ops[static_cast<std::size_t>(k % n)], seed, k / n));

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -22,6 +22,11 @@ struct ModelOptions {
   bool quiet = false;
 };
 
+// A call of a model that has no outputs which another call could take.
+struct Stopped : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // Runs the calls of a graph on a backend under judgement.
 class SubjectEngine : public graph::Engine {
  public:
@@ -33,12 +38,12 @@ class SubjectEngine : public graph::Engine {
     for (const reference::Tensor& t : in) c.in.push_back(t.type);
     const Inferred types = op.infer(attrs, c.types());
     const Answer a = subject_.execute(c, in, types, {.poison = kPoison});
-    if (!a.ok())
-      throw std::runtime_error(fmt::format("{}: the backend answered {} {} {}", op.name,
-                                           name_of(a.kind), a.label, a.message));
     Logits out;
-    for (int k = 0; k < types.count; ++k)
+    for (int k = 0; a.ok() && k < types.count; ++k)
       out.push_back({types[k], a.out.at(static_cast<std::size_t>(k))});
+    if (!a.ok() || !std::all_of(out.begin(), out.end(), reference::holds_its_type))
+      throw Stopped(
+          fmt::format("{} {}", op.name, difference(reference::outputs(op, attrs, in), a)->text));
     return out;
   }
 
@@ -108,8 +113,8 @@ i64 best(const Logits& logits) {
 }
 
 struct Score {
-  i64 correct = 0, differing = 0;
-  std::string digest, first_difference;
+  i64 images = 0, correct = 0, differing = 0;  // of the images that have outputs
+  std::string digest, first_difference, stopped;
 };
 
 Score score(const graph::Model& model, const Data& data, Subject& subject,
@@ -126,18 +131,38 @@ Score score(const graph::Model& model, const Data& data, Subject& subject,
   for (std::size_t n = 0; n < data.count; ++n) {
     const auto* at = reinterpret_cast<const std::byte*>(data.inputs.data()) + n * size;
     const reference::Tensor input = graph::decode_input(model.graph(), {at, size});
-    const Logits got = runner.run(input), want = oracle.run(input);
-    s.correct += best(got) == data.labels[n];
-    all += bytes_of(got);
-    if (bytes_of(got) != bytes_of(want) && s.differing++ == 0) {
-      Answer a;
-      for (const reference::Tensor& t : got) a.out.push_back(t.data);
-      s.first_difference = fmt::format("image {}: {}", n, difference(want, a)->text);
+    try {
+      const Logits got = runner.run(input), want = oracle.run(input);
+      s.correct += best(got) == data.labels[n];
+      all += bytes_of(got);
+      if (bytes_of(got) != bytes_of(want) && s.differing++ == 0) {
+        Answer a;
+        for (const reference::Tensor& t : got) a.out.push_back(t.data);
+        s.first_difference = fmt::format("image {}: {}", n, difference(want, a)->text);
+      }
+    } catch (const Stopped& e) {
+      s.stopped = fmt::format("image {}: {}", n, e.what());
+      break;
     }
-    if (progress) progress(static_cast<i64>(n + 1), static_cast<i64>(data.count), s.differing);
+    ++s.images;
+    if (progress) progress(s.images, static_cast<i64>(data.count), s.differing);
   }
   s.digest = sha256(all);
   return s;
+}
+
+void write_json(const ModelOptions& o, const Data& data, const Subject& subject, const Score& s,
+                Exit e) {
+  json j{{"model", o.directory},
+         {"backend", subject.manifest().name},
+         {"images", s.images},
+         {"correct", s.correct},
+         {"differing", s.differing},
+         {"digest", s.digest},
+         {"expected_digest", data.expected_digest}};
+  if (!s.stopped.empty()) j["stopped"] = s.stopped;
+  j["exit"] = static_cast<int>(e);
+  write_file(o.json_file, j.dump(1) + "\n");
 }
 
 int run(const ModelOptions& o) {
@@ -146,24 +171,16 @@ int run(const ModelOptions& o) {
   const std::unique_ptr<Subject> subject = open_subject(o.backend, o.limits);
   const Score s = score(model, data, *subject, progress_to_stderr("model " + o.directory, o.quiet));
   const bool frozen = s.digest == data.expected_digest && s.correct == data.expected_correct;
-  const Exit e = s.differing == 0 && frozen ? Exit::pass : Exit::fail;
-  const auto n = static_cast<i64>(data.count);
-  if (!o.json_file.empty())
-    write_file(o.json_file, json{{"model", o.directory},
-                                 {"backend", subject->manifest().name},
-                                 {"images", n},
-                                 {"correct", s.correct},
-                                 {"differing", s.differing},
-                                 {"digest", s.digest},
-                                 {"expected_digest", data.expected_digest},
-                                 {"exit", static_cast<int>(e)}}
-                                    .dump(1) +
-                                "\n");
+  const Exit e = s.stopped.empty() && s.differing == 0 && frozen ? Exit::pass : Exit::fail;
+  if (!o.json_file.empty()) write_json(o, data, *subject, s, e);
   fmt::print("{}  {} on {}\n", e == Exit::pass ? "PASS" : "FAIL", o.directory,
              subject->manifest().name);
-  fmt::print("  accuracy {} of {} images ({}.{:02}%), {} recorded\n", s.correct, n,
-             100 * s.correct / n, 10000 * s.correct / n % 100, data.expected_correct);
-  fmt::print("  outputs equal to the specification's in {} of {} images\n", n - s.differing, n);
+  if (!s.stopped.empty()) fmt::print("  stopped at {}\n", s.stopped);
+  if (const i64 n = s.images; n > 0) {
+    fmt::print("  accuracy {} of {} images ({}.{:02}%), {} recorded\n", s.correct, n,
+               100 * s.correct / n, 10000 * s.correct / n % 100, data.expected_correct);
+    fmt::print("  outputs equal to the specification's in {} of {} images\n", n - s.differing, n);
+  }
   if (s.differing) fmt::print("  {}\n", s.first_difference);
   fmt::print("  digest {} ({})\n", s.digest,
              s.digest == data.expected_digest ? "as recorded" : "NOT as recorded");
@@ -197,9 +214,7 @@ void add_model(CLI::App& app, Session& session) {
       ->required()
       ->check(CLI::ExistingDirectory);
   verb->add_option("--backend", o->backend, "name, library or exec:COMMAND")->capture_default_str();
-  verb->add_option("--timeout", o->limits.timeout_s, "seconds for one call")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_limits(*verb, o->limits);
   verb->add_option("--json", o->json_file, "write the result as JSON");
   verb->add_flag("--quiet", o->quiet, "no progress");
   verb->callback([o, &session] { session.exit = run(*o); });

@@ -144,9 +144,9 @@ int run(MutantOptions& o) {
     if (!o.quiet) print_fate(p.mutants.back());
     std::fflush(stdout);
   }
-  const Exit e = mutants.empty()                                ? Exit::incomplete
-                 : p.dead() == static_cast<i64>(mutants.size()) ? Exit::pass
-                                                                : Exit::fail;
+  const Exit e = mutants.empty()                   ? Exit::incomplete
+                 : p.dead() == std::ssize(mutants) ? Exit::pass
+                                                   : Exit::fail;
   if (!o.json_file.empty()) write_file(o.json_file, power_json(p));
   fmt::print("{}{} of {} mutants are dead at tier {}\n{}\n", density_text(p), p.dead(),
              mutants.size(), o.selection.tier, exit_text(e));

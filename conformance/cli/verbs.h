@@ -46,6 +46,8 @@ void add_selection(CLI::App& verb, Selection& s);
 /// Reads what add_selection left in files. Call it in the verb's callback.
 void finish_selection(Selection& s);
 /// Options that say how a backend is treated.
+void add_limits(CLI::App& verb, Limits& l);
+/// These, and among how many processes the work is shared.
 void add_conduct(CLI::App& verb, Conduct& c);
 
 /// What `mutants --source` is asked for.

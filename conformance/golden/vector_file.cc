@@ -128,7 +128,7 @@ VectorInput input_of(const sorted_json& v, const std::string& where) {
   if (in.data) check_written(in.data->size(), where);
   const Shape s = shape_of(in.shape);
   if ((in.data || in.recipe) && !legal(s)) fail(where + " has values for an illegal shape");
-  if (in.data && static_cast<i64>(in.data->size()) != volume(s))
+  if (in.data && std::ssize(*in.data) != volume(s))
     fail(where + ".data has " + std::to_string(in.data->size()) + " values, its shape " +
          std::to_string(volume(s)));
   return in;
@@ -147,7 +147,7 @@ Tensor output_of(const sorted_json& v, const std::string& where) {
     t.data.push_back(static_cast<i32>(e));
   }
   check_written(t.data.size(), where);
-  if (static_cast<i64>(t.data.size()) != volume(t.type.shape))
+  if (std::ssize(t.data) != volume(t.type.shape))
     fail(where + ".data has " + std::to_string(t.data.size()) + " values, its shape " +
          std::to_string(volume(t.type.shape)));
   if (values_hash(t.data) != hash_of(v["sha256"], where + ".sha256"))

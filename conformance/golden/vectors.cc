@@ -307,7 +307,7 @@ std::string add_vector(const std::string& directory, const Case& c, const std::s
   } else {
     const std::vector<Tensor> in = inputs_of(c);
     for (std::size_t k = 0; k < in.size(); ++k) {
-      if (static_cast<i64>(in[k].data.size()) > kMaxWritten)
+      if (std::ssize(in[k].data) > kMaxWritten)
         throw UsageError("a vector writes out " + std::to_string(kMaxWritten) +
                          " values at most, input " + std::to_string(k) + " of " + case_id(c) +
                          " has " + std::to_string(in[k].data.size()));

@@ -178,7 +178,7 @@ std::string miscounted(const Request& q, const std::vector<i64>& precisions,
   for (std::size_t k = 0; k < q.types.size(); ++k) {
     const Shape& s = q.types[k].shape;
     if (!legal(s) || !q.data[k]) continue;
-    const i64 given = static_cast<i64>(q.data[k]->size());
+    const i64 given = std::ssize(*q.data[k]);
     if (given == volume(s) && bytes_left[k] == 0) continue;
     return "in[" + std::to_string(k) + "] has " + std::to_string(given) + " values" +
            (bytes_left[k] ? " and a part of one" : "") + ", its shape " + std::to_string(volume(s));
@@ -260,7 +260,7 @@ bool fills(const TensorText& t) {
     if (e < 1) return false;
     n = n > kMaxVolume / e ? kMaxVolume + 1 : n * e;
   }
-  return t.bytes_left == 0 && n == static_cast<i64>(t.data->size());
+  return t.bytes_left == 0 && n == std::ssize(*t.data);
 }
 
 // What an answer's line says, before it is known to make sense.

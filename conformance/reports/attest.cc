@@ -142,7 +142,7 @@ std::vector<std::string> contradictions(const Attestation& a, const std::vector<
   std::map<std::string, i64> outcomes;
   std::map<std::string, Outputs> outputs;
   for (const Declared& d : a.results) {
-    if (d.number >= static_cast<i64>(items.size()))
+    if (d.number >= std::ssize(items))
       return {fmt::format("there is a result of case {}, the set has {}", d.number, items.size())};
     ++outcomes[d.outcome];
     if (!d.outputs.empty())
@@ -173,7 +173,7 @@ std::vector<Declared> sample(const Attestation& a, i64 count, u64 seed) {
   const auto place = [&](const Declared& d) { return word(seed, 11, static_cast<u64>(d.number)); };
   std::sort(all.begin(), all.end(),
             [&](const Declared& x, const Declared& y) { return place(x) < place(y); });
-  all.resize(static_cast<std::size_t>(std::min<i64>(count, static_cast<i64>(all.size()))));
+  all.resize(static_cast<std::size_t>(std::min<i64>(count, std::ssize(all))));
   std::sort(all.begin(), all.end(),
             [](const Declared& x, const Declared& y) { return x.number < y.number; });
   return all;

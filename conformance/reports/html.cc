@@ -240,7 +240,7 @@ std::string power(const Report& r, const std::optional<Power>& p) {
       "<tr><th>mutant</th><th>operator</th><th>fate</th><th>caught by</th>"
       "<th class=\"num\">density</th><th>mistake</th></tr></thead><tbody>\n",
       p->dead(), p->mutants.size(), markup(density_text(*p)),
-      p->dead() < static_cast<i64>(p->mutants.size()) ? " open" : "");
+      p->dead() < std::ssize(p->mutants) ? " open" : "");
   for (const Fate& f : p->mutants)
     s += fmt::format(
         "<tr><td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td>"

@@ -69,9 +69,7 @@ i64 rows_of(const std::string& text, Screen screen) {
   i64 rows = 0;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
-    rows += 1 + (screen.columns > 0 && !line.empty()
-                     ? (static_cast<i64>(line.size()) - 1) / screen.columns
-                     : 0);
+    rows += 1 + (screen.columns > 0 && !line.empty() ? (std::ssize(line) - 1) / screen.columns : 0);
   return rows;
 }
 

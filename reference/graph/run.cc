@@ -41,14 +41,6 @@ class Loan {
   const std::vector<int>& entries_;
 };
 
-bool holds_its_type(const reference::Tensor& t) {
-  if (std::ssize(t.data) != volume(t.type.shape)) return false;
-  const i64 most = max_of(t.type.precision);
-  for (i32 v : t.data)
-    if (magnitude(v) > most) return false;
-  return true;
-}
-
 }  // namespace
 
 std::vector<reference::Tensor> ReferenceEngine::run(const OpInfo& op, Attributes attrs,
