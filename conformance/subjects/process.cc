@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -14,6 +15,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <thread>
 
@@ -52,6 +55,17 @@ constexpr rlim_t kLogBytes = rlim_t{1} << 30;
       dup2(out, 1) == 1 && dup2(out, 2) == 2)
     execvp(argv[0], argv);
   _exit(127);
+}
+
+// Ends the children of this process and theirs, which become its own when their parents end.
+void end_descendants() {
+  for (bool found = true; found;) {
+    found = false;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+      std::ifstream children(task.path() / "children");
+      for (pid_t pid; children >> pid; found = true) end_process(pid);
+    }
+  }
 }
 
 }  // namespace
@@ -118,6 +132,7 @@ std::optional<std::string> run_logged(const std::vector<std::string>& command, d
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t pid = fork();
   if (pid < 0) throw std::runtime_error("no process for '" + command[0] + "'");
   if (pid == 0) become(argv.data(), log.c_str());
@@ -125,12 +140,12 @@ std::optional<std::string> run_logged(const std::vector<std::string>& command, d
   for (;;) {
     int status = 0;
     if (waitpid(pid, &status, WNOHANG) == pid) {
-      kill(-pid, SIGKILL);
+      end_descendants();
       if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
       return ending(status);
     }
     if (Clock::now() > end) {
-      end_process(pid);
+      end_descendants();
       return fmt::format("took more than {:.0f} s", seconds);
     }
     usleep(2000);

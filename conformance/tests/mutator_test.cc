@@ -201,6 +201,21 @@ TEST_F(SourceCampaign, BelievesATestThatFailsTwice) {
   EXPECT_GT(lines_of(text_of_file(calls)).size(), 3U);
 }
 
+// A test that is ended, or ends itself, leaves nobody behind, not even who left its group.
+TEST(Commands, EndWithEverythingThatTheyStarted) {
+  const Scratch scratch;
+  for (const char* last : {"wait", "exit 3"}) {
+    const std::string number = scratch.path("number");
+    EXPECT_TRUE(run_logged({"sh", "-c",
+                            "setsid sh -c 'sleep 999 & echo $! >" + number +
+                                "; wait' & while ! [ -s " + number + " ]; do :; done; " + last},
+                           1, scratch.path("log")));
+    const pid_t pid = std::stoi(text_of_file(number));
+    EXPECT_EQ(kill(pid, 0), -1) << last;
+    std::filesystem::remove(number);
+  }
+}
+
 TEST_F(SourceCampaign, RefusesATreeThatFailsAsItIs) {
   room_.stages[0].tests = [](const std::string&) -> std::vector<MutantTest> {
     return {{"nothing", {"false"}}};
