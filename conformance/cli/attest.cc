@@ -156,7 +156,7 @@ void add_verify(CLI::App& group, Session& session) {
                            "lockstep report verify evidence --nonce WORDS --rerun 200 ./relu.so");
   verb->add_option("directory", o->directory, "the evidence")->required();
   verb->add_option("backend", o->backend, "what runs cases again");
-  verb->add_option("--rerun", o->rerun, "run so many cases again")->check(CLI::PositiveNumber);
+  verb->add_option("--rerun", o->rerun, "run so many cases again")->check(positive());
   verb->add_option("--rerun-seed", o->seed, "which ones; unforeseeable if omitted");
   verb->add_option("--nonce", o->nonce, "the words that were asked for");
   verb->add_option("--vectors", o->vectors, "directory of golden vectors");

@@ -25,6 +25,9 @@ void read_cases(std::istream& in, std::vector<std::string>& cases) {
 
 }  // namespace
 
+CLI::Range positive() { return {i64{1}, INT64_MAX, "POSITIVE"}; }
+CLI::Range not_negative() { return {i64{0}, INT64_MAX, "NONNEGATIVE"}; }
+
 void add_run(CLI::App& verb, RunOptions& o) {
   verb.add_option("backend", o.backend, "name, library or exec:COMMAND")->required();
   add_selection(verb, o.selection);
@@ -45,7 +48,7 @@ void add_selection(CLI::App& verb, Selection& s) {
   verb.add_option_function<std::string>(
       "--cases", [&s](const std::string& file) { s.cases.push_back(kFromFile + file); },
       "only the cases of a file, one id a line; - is standard input");
-  verb.add_option("--budget", s.budget, "at most so many cases")->check(CLI::NonNegativeNumber);
+  verb.add_option("--budget", s.budget, "at most so many cases")->check(not_negative());
   verb.add_option("--nonce", s.nonce, "words of a verifier, from which further cases follow");
   s.kills = kill_file();
   s.vectors = vector_directory();
@@ -97,7 +100,7 @@ void add_limits(CLI::App& verb, Limits& l) {
 
 void add_conduct(CLI::App& verb, Conduct& c) {
   verb.add_option("--jobs", c.jobs, "judging processes; 0: one per processor")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   add_limits(verb, c.limits);
 }
 
@@ -135,8 +138,11 @@ std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, b
   if (quiet) return {};
   const bool terminal = isatty(STDERR_FILENO);
   const auto pause = terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
-  return [=, begin = Clock::now(), last = Clock::now()](i64 done, i64 all, i64 failed) mutable {
+  // The clock begins to run with the first case: before it they are made.
+  return [=, begin = Clock::time_point(), last = Clock::time_point()](i64 done, i64 all,
+                                                                      i64 failed) mutable {
     const auto now = Clock::now();
+    if (begin == Clock::time_point()) begin = last = now;
     if (now - last < pause && !(terminal && done == all)) return;
     last = now;
     const double seconds = std::chrono::duration<double>(now - begin).count();

@@ -141,7 +141,7 @@ void add_fuzz(CLI::App& app, Session& session) {
       "fuzz", "Put ever new calls to a backend, and save every failure, made small");
   verb->add_option("backend", o->backend, "name, library or exec:COMMAND")->required();
   verb->add_option("--time", o->time, "how long: 90s, 10m, 2h")->capture_default_str();
-  verb->add_option("--count", o->count, "at most so many calls")->check(CLI::PositiveNumber);
+  verb->add_option("--count", o->count, "at most so many calls")->check(positive());
   verb->add_option("--state", o->directory,
                    "directory of the search: it goes on where the last one ended, and has the "
                    "findings")

@@ -156,7 +156,7 @@ void add_params_dump(CLI::App& group, Session& session) {
       ->allow_extra_args(false);
   CLI::Option* limit = verb->add_option("--limit", o->limit, "elements of each tensor, at most")
                            ->capture_default_str()
-                           ->check(CLI::NonNegativeNumber);
+                           ->check(not_negative());
   verb->add_flag("--all", o->all, "every element")->excludes(limit);
   verb->callback([o, &session] { session.exit = judge_files([&] { return dump(*o); }); });
 }

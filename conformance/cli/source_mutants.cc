@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "conformance/cli/verbs.h"
 #include "conformance/mutator/campaign.h"
@@ -168,15 +169,28 @@ std::string report(const SourceMutants& s, u64 seed, const std::vector<SourceFat
 void add_source_mutants(CLI::App& verb, SourceMutants& s) {
   Words names;
   for (const MutantRoom& r : rooms()) names.push_back(r.path);
-  verb.add_option("--source", s.room,
-                  "mutate these sources instead: one random mistake at a time, built and tested")
-      ->check(CLI::IsMember(names));
+  const std::set<std::string> shared = {"help", "seed", "json", "schema", "quiet"};
+  const std::vector<CLI::Option*> others = verb.get_options(
+      [&](const CLI::Option* o) { return !shared.contains(o->get_single_name()); });
+  CLI::Option* source = verb.add_option("--source", s.room,
+                                        "mutate these sources instead: one random mistake at a "
+                                        "time, built and tested")
+                            ->check(CLI::IsMember(names));
+  // Not excludes(), which --help would tell of every one of them.
+  verb.parse_complete_callback([source, others] {
+    for (const CLI::Option* o : others)
+      if (source->count() > 0 && o->count() > 0)
+        throw CLI::ExcludesError(o->get_name(), source->get_name());
+  });
   verb.add_option("--n", s.mutants, "with --source: so many that compile and are no equivalents")
-      ->check(CLI::PositiveNumber)
+      ->needs(source)
+      ->check(positive())
       ->capture_default_str();
-  verb.add_option("--tree", s.tree, "with --source: the project's sources")->capture_default_str();
-  verb.add_option("--work", s.work,
-                  "with --source: where a copy is built; TREE/build/mutants/ROOM");
+  verb.add_option("--tree", s.tree, "with --source: the project's sources")
+      ->needs(source)
+      ->capture_default_str();
+  verb.add_option("--work", s.work, "with --source: where a copy is built; TREE/build/mutants/ROOM")
+      ->needs(source);
 }
 
 int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {

@@ -45,6 +45,9 @@ void add_run(CLI::App& verb, RunOptions& o);
 void add_selection(CLI::App& verb, Selection& s);
 /// Reads what add_selection left in files. Call it in the verb's callback.
 void finish_selection(Selection& s);
+/// What an option's number must be, at least.
+CLI::Range positive();
+CLI::Range not_negative();
 /// Options that say how a backend is treated.
 void add_limits(CLI::App& verb, Limits& l);
 /// These, and among how many processes the work is shared.
@@ -55,7 +58,8 @@ struct SourceMutants {
   std::string room, tree = ".", work, json_file;
   i64 mutants = 20;
 };
-/// Options of `mutants` that make it mutate sources.
+/// Options of `mutants` that make it mutate sources. Those that only say how backends are judged,
+/// which stand before them, are refused beside them.
 void add_source_mutants(CLI::App& verb, SourceMutants& s);
 /// Mutates sources and prints each mutant's fate. @return the exit code.
 int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet);
