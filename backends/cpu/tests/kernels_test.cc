@@ -141,6 +141,10 @@ TEST_P(Kernels, CutWhatIsLarge) {
   EXPECT_EQ(subject.judge(dense(50, 50'001, 1), draw), GetParam().path("dense")) << "rows";
   EXPECT_EQ(subject.judge(dense(1, 50'001, 50), draw), GetParam().path("dense")) << "lanes";
   EXPECT_EQ(subject.judge(dense(100, 65, 100), draw), GetParam().path("dense")) << "items";
+  const TestCall deep =
+      call_of<Dense>({.units = 9, .use_bias = false}, {{{2, 300'001}, 4}, {{9, 300'001}, 4}}, draw);
+  EXPECT_EQ(subject.judge(deep, draw), GetParam().path("dense"))
+      << "lanes of more than a block's bytes";
 }
 
 // The deepest sums that are legal at 8 bits, all of one sign: beyond 2^24, near 2^30.
