@@ -73,7 +73,12 @@ TEST(Part, IsRefusedWhereTheEnvironmentIsOfTwoMinds) {
         {"SLURM_ARRAY_TASK_COUNT", "3"},
         {"SLURM_ARRAY_TASK_MIN", "1"},
         {"SLURM_ARRAY_TASK_MAX", "7"}},
-       "has no place; use an even array"}};
+       "has no place; use an even array"},
+      {{{"SLURM_ARRAY_TASK_ID", "3"},
+        {"SLURM_ARRAY_TASK_COUNT", "1"},
+        {"SLURM_ARRAY_TASK_MIN", "3"},
+        {"SLURM_ARRAY_TASK_STEP", "0"}},
+       "3 to 3 by steps of 0 has no place"}};
   for (const auto& [env, says] : rows)
     EXPECT_NE(refusal_of("auto", env).find(says), std::string::npos) << refusal_of("auto", env);
 }
