@@ -2,21 +2,18 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "conformance/cli/verbs.h"
-#include "conformance/mutator/campaign.h"
+#include "conformance/mutator/score.h"
 #include "conformance/places.h"
 
 namespace lockstep::judge {
 namespace {
 
 namespace fs = std::filesystem;
-using json = nlohmann::ordered_json;
 using Words = std::vector<std::string>;
 
-constexpr i64 kRequiredPercent = 95;
 constexpr const char* kExplanations = "conformance/mutator/survivors.toml";
 
 // No warning is an error but those of lockstep_refuse_narrowing: what a mutant leaves unused is no
@@ -113,57 +110,6 @@ MutantRoom conformance_room() {
 
 std::vector<MutantRoom> rooms() { return {cpu_room(), spec_room(), conformance_room()}; }
 
-struct Tally {
-  i64 dead = 0, survived = 0, unexplained = 0, equivalent = 0, not_compiled = 0;
-  i64 judged() const { return dead + survived; }
-  i64 tenths() const { return judged() ? 1000 * dead / judged() : 0; }
-  Exit exit() const {
-    if (judged() == 0) return Exit::incomplete;
-    return unexplained == 0 && tenths() >= 10 * kRequiredPercent ? Exit::pass : Exit::fail;
-  }
-};
-
-Tally score_of(const std::vector<SourceFate>& fates) {
-  Tally s;
-  for (const SourceFate& f : fates) {
-    s.dead += f.state == SourceFate::dead;
-    s.survived += f.state == SourceFate::survived;
-    s.unexplained += f.state == SourceFate::survived && f.detail.empty();
-    s.equivalent += f.state == SourceFate::equivalent;
-    s.not_compiled += f.state == SourceFate::not_compiled;
-  }
-  return s;
-}
-
-void print_source_fate(const SourceFate& f) {
-  fmt::print("{:<12} {}:{} {}\n    - {}\n    + {}\n", name_of(f.state), f.edit.file, f.edit.line,
-             f.edit.kind, f.before, f.after);
-  if (!f.detail.empty()) fmt::print("    {}\n", f.detail);
-  std::fflush(stdout);
-}
-
-std::string report(const SourceMutants& s, u64 seed, const std::vector<SourceFate>& fates) {
-  json rows = json::array();
-  for (const SourceFate& f : fates)
-    rows.push_back({{"file", f.edit.file},
-                    {"line", f.edit.line},
-                    {"kind", f.edit.kind},
-                    {"before", f.before},
-                    {"after", f.after},
-                    {"state", name_of(f.state)},
-                    {"detail", f.detail}});
-  const Tally score = score_of(fates);
-  return json{{"source", s.room},
-              {"seed", seed},
-              {"dead", score.dead},
-              {"survived", score.survived},
-              {"equivalent", score.equivalent},
-              {"not_compiled", score.not_compiled},
-              {"mutants", rows}}
-             .dump(1) +
-         "\n";
-}
-
 }  // namespace
 
 void add_source_mutants(CLI::App& verb, SourceMutants& s) {
@@ -201,18 +147,17 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {
   c.mutants = s.mutants;
   const std::string list = c.tree + "/" + kExplanations;
   if (fs::exists(list)) c.explanations = read_explanations(list);
-  if (!quiet) c.told = print_source_fate;
+  if (!quiet)
+    c.told = [](const SourceFate& f) {
+      fmt::print("{}", fate_text(f));
+      std::fflush(stdout);
+    };
   std::vector<SourceFate> fates;
   for (const MutantRoom& room : rooms())
     if (room.path == s.room) fates = run_campaign(room, c);
-  if (!s.json_file.empty()) write_file(s.json_file, report(s, seed, fates));
-  const Tally score = score_of(fates);
-  fmt::print(
-      "{}: {} of {} mutants are dead, {}.{} % of at least {} %; {} survived unexplained\n"
-      "{} equivalent, {} did not compile; seed {}\n{}\n",
-      s.room, score.dead, score.judged(), score.tenths() / 10, score.tenths() % 10,
-      kRequiredPercent, score.unexplained, score.equivalent, score.not_compiled, seed,
-      exit_text(score.exit()));
+  if (!s.json_file.empty()) write_file(s.json_file, fates_json(s.room, seed, fates));
+  const SourceScore score = score_of(fates);
+  fmt::print("{}", score_text(s.room, seed, score));
   return static_cast<int>(score.exit());
 }
 

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "conformance/cases/case.h"
-#include "conformance/mutator/campaign.h"
+#include "conformance/mutator/score.h"
 #include "conformance/mutator/snapshot.h"
 #include "conformance/subjects/process.h"
 #include "conformance/tests/expect.h"
@@ -267,6 +268,58 @@ TEST(Explanations, AreReadOrRefusedWithTheirPlace) {
   refused("\n[[mutant]]\nfile = 'x'\n", "list.toml:2: a mutant needs");
   refused("[mutant]\n", "[[mutant]] tables and nothing else");
   refused(good + "[[mutant\n", "list.toml:7: ");
+}
+
+std::vector<SourceFate> fates_of(int dead, int survived, const std::string& explained) {
+  std::vector<SourceFate> all;
+  for (int k = 0; k < dead + survived; ++k) {
+    const bool died = k < dead;
+    all.push_back({{"a.cc", 0, 1, "0", "constant", 7},
+                   died ? SourceFate::dead : SourceFate::survived,
+                   "return 1;",
+                   "return 0;",
+                   died ? "few exited with status 1" : explained});
+  }
+  all.push_back({{"a.cc", 0, 1, "0", "constant", 8}, SourceFate::equivalent, "b", "c", "same"});
+  all.push_back({{"a.cc", 0, 1, "0", "type", 9}, SourceFate::not_compiled, "d", "e", {}});
+  all.push_back(all.back());
+  return all;
+}
+
+TEST(SourceScores, CountWhatDiedOfWhatWasJudged) {
+  const SourceScore s = score_of(fates_of(19, 1, "why"));
+  EXPECT_EQ(s.tenths(), 950);
+  EXPECT_EQ(s.exit(), Exit::pass);
+  EXPECT_EQ(score_text("room", 5, s),
+            "room: 19 of 20 mutants are dead, 95.0 % of at least 95 %; 0 survived unexplained\n"
+            "1 equivalent, 2 did not compile; seed 5\nexit 0 (pass)\n");
+  const SourceScore unexplained = score_of(fates_of(39, 1, ""));
+  EXPECT_EQ(unexplained.exit(), Exit::fail);
+  EXPECT_EQ(score_text("room", 5, unexplained),
+            "room: 39 of 40 mutants are dead, 97.5 % of at least 95 %; 1 survived unexplained\n"
+            "1 equivalent, 2 did not compile; seed 5\nexit 1 (fail)\n");
+  EXPECT_EQ(score_of(fates_of(18, 1, "why")).tenths(), 947);
+  EXPECT_EQ(score_of(fates_of(18, 1, "why")).exit(), Exit::fail);
+  EXPECT_EQ(score_of(fates_of(0, 0, "")).exit(), Exit::incomplete);
+  EXPECT_EQ(score_of(fates_of(0, 0, "")).tenths(), 0);
+}
+
+TEST(SourceScores, AreToldMutantByMutant) {
+  const std::vector<SourceFate> fates = fates_of(1, 1, "");
+  EXPECT_EQ(fate_text(fates[0]),
+            "dead         a.cc:7 constant\n    - return 1;\n    + return 0;\n"
+            "    few exited with status 1\n");
+  EXPECT_EQ(fate_text(fates[1]),
+            "SURVIVED     a.cc:7 constant\n    - return 1;\n    + return 0;\n");
+  const auto j = nlohmann::json::parse(fates_json("room", 5, fates));
+  EXPECT_EQ(j["source"], "room");
+  EXPECT_EQ(j["seed"], 5);
+  const std::vector<int> counts = {j["dead"], j["survived"], j["equivalent"], j["not_compiled"]};
+  EXPECT_EQ(counts, (std::vector<int>{1, 1, 1, 2}));
+  ASSERT_EQ(j["mutants"].size(), 5U);
+  EXPECT_EQ(j["mutants"][0].dump(),
+            R"_({"after":"return 0;","before":"return 1;","detail":"few exited with status 1",)_"
+            R"_("file":"a.cc","kind":"constant","line":7,"state":"dead"})_");
 }
 
 // An entry whose line was changed since explains nothing any more.

@@ -1,0 +1,71 @@
+#include "conformance/mutator/score.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace lockstep::judge {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr i64 kRequiredPercent = 95;
+
+}  // namespace
+
+i64 SourceScore::tenths() const { return judged() > 0 ? 1000 * dead / judged() : 0; }
+
+Exit SourceScore::exit() const {
+  if (judged() == 0) return Exit::incomplete;
+  return unexplained == 0 && tenths() >= 10 * kRequiredPercent ? Exit::pass : Exit::fail;
+}
+
+SourceScore score_of(const std::vector<SourceFate>& fates) {
+  SourceScore s;
+  for (const SourceFate& f : fates) {
+    s.dead += f.state == SourceFate::dead;
+    s.survived += f.state == SourceFate::survived;
+    s.unexplained += f.state == SourceFate::survived && f.detail.empty();
+    s.equivalent += f.state == SourceFate::equivalent;
+    s.not_compiled += f.state == SourceFate::not_compiled;
+  }
+  return s;
+}
+
+std::string fate_text(const SourceFate& f) {
+  return fmt::format("{:<12} {}:{} {}\n    - {}\n    + {}\n", name_of(f.state), f.edit.file,
+                     f.edit.line, f.edit.kind, f.before, f.after) +
+         (f.detail.empty() ? "" : "    " + f.detail + "\n");
+}
+
+std::string score_text(const std::string& room, u64 seed, const SourceScore& s) {
+  return fmt::format(
+      "{}: {} of {} mutants are dead, {}.{} % of at least {} %; {} survived unexplained\n"
+      "{} equivalent, {} did not compile; seed {}\n{}\n",
+      room, s.dead, s.judged(), s.tenths() / 10, s.tenths() % 10, kRequiredPercent, s.unexplained,
+      s.equivalent, s.not_compiled, seed, exit_text(s.exit()));
+}
+
+std::string fates_json(const std::string& room, u64 seed, const std::vector<SourceFate>& fates) {
+  json rows = json::array();
+  for (const SourceFate& f : fates)
+    rows.push_back({{"file", f.edit.file},
+                    {"line", f.edit.line},
+                    {"kind", f.edit.kind},
+                    {"before", f.before},
+                    {"after", f.after},
+                    {"state", name_of(f.state)},
+                    {"detail", f.detail}});
+  const SourceScore score = score_of(fates);
+  return json{{"source", room},
+              {"seed", seed},
+              {"dead", score.dead},
+              {"survived", score.survived},
+              {"equivalent", score.equivalent},
+              {"not_compiled", score.not_compiled},
+              {"mutants", rows}}
+             .dump(1) +
+         "\n";
+}
+
+}  // namespace lockstep::judge
