@@ -360,6 +360,36 @@ TEST(Forms, SayWhatElseAPersonShouldKnow) {
       expect_contains(text, part);
 }
 
+TEST(Forms, WriteLargeCountsBriefly) {
+  const std::pair<i64, const char*> rows[] = {{999, ">999<"},
+                                              {1000, ">1k<"},
+                                              {999'999, ">999k<"},
+                                              {1'000'000, ">1M<"},
+                                              {1'999'999'999, ">1G<"},
+                                              {999'999'999'999, ">999G<"},
+                                              {1'000'000'000'000, ">>999G<"}};
+  for (const auto& [n, text] : rows) {
+    Report r = full();
+    r.failures.clear();
+    r.cells = {{"relu", {{"layout", {n, 0}}}}};
+    expect_contains(html_report(r, {}), text);
+  }
+}
+
+TEST(Forms, TellTenKindsOfFailureAndCountTheRest) {
+  Report r = full();
+  r.failures.clear();
+  for (int k = 0; k < 12; ++k) {
+    r.failures.push_back(failure("relu", "layout", 70001, 12));
+    r.failures.back().elements.clear();
+    r.failures.back().text = std::string("kind ") + static_cast<char>('a' + k);
+  }
+  const std::string text = markdown_report(r);
+  expect_contains(text, "kind j");
+  EXPECT_EQ(text.find("kind k"), std::string::npos);
+  expect_contains(text, "2 more kinds of failure are in the JSON report.");
+}
+
 TEST(Forms, SayWhatWasNotMeasured) {
   const std::string html = html_report(full(), {});
   EXPECT_NE(html.find("lockstep cover --json FILE"), std::string::npos);

@@ -1,0 +1,74 @@
+// How wrong outputs are described: what an author of kernels reads first.
+#include <gtest/gtest.h>
+
+#include "conformance/property.h"
+
+namespace lockstep::judge {
+namespace {
+
+Answer answer_of(std::vector<std::vector<i32>> out) {
+  Answer a;
+  a.out = std::move(out);
+  return a;
+}
+
+// A tensor that counts from 1, and what is said where some of its elements are 0.
+std::string said(const Shape& shape, const std::function<bool(i64)>& wrong) {
+  Tensor want{{shape, 16}, {}};
+  for (i64 k = 0; k < volume(shape); ++k) want.data.push_back(static_cast<i32>(k + 1));
+  std::vector<i32> got = want.data;
+  for (i64 k = 0; k < volume(shape); ++k)
+    if (wrong(k)) got[static_cast<std::size_t>(k)] = 0;
+  const auto f = difference({want}, answer_of({got}));
+  return f ? f->text : "";
+}
+
+TEST(Difference, IsOfOutputsThatDiffer) {
+  const std::vector<Tensor> want = {{{{2, 2}, 8}, {1, 2, 3, -4}}};
+  EXPECT_FALSE(difference(want, answer_of({{1, 2, 3, -4}})));
+  EXPECT_EQ(difference(want, answer_of({}))->text, "0 outputs, 1 expected");
+  EXPECT_EQ(difference(want, answer_of({{1, 2, 3, -4}, {5}}))->text, "2 outputs, 1 expected");
+  EXPECT_EQ(difference(want, answer_of({{1, 2, 3}}))->text, "output 0 has 3 elements, 4 expected");
+  const auto f = difference(want, answer_of({{1, 0, 3, 4}}));
+  EXPECT_EQ(f->text,
+            "output 0 at [0,1]: expected 2 (0x00000002), got 0 (0x00000000); 2 of 4 elements "
+            "differ: exactly the last index of axis 1");
+  ASSERT_EQ(f->elements.size(), 2U);
+  EXPECT_EQ(f->elements[1].expected, -4);
+  EXPECT_EQ(f->elements[1].got, 4);
+}
+
+TEST(Difference, IsOfAnswersThatAreNone) {
+  Answer a;
+  a.kind = Answer::Kind::logic_error;
+  EXPECT_EQ(difference({}, a)->text, "answered logic_error");
+  a.label = "relu.shape";
+  EXPECT_EQ(difference({}, a)->text, "answered logic_error relu.shape");
+  a.message = "why";
+  EXPECT_EQ(difference({}, a)->text, "answered logic_error relu.shape: why");
+}
+
+TEST(Difference, HasAPatternWhereTheElementsHaveOne) {
+  const std::tuple<Shape, std::function<bool(i64)>, std::string> rows[] = {
+      {{6}, [](i64) { return true; }, "; 6 of 6 elements differ: every element"},
+      {{1}, [](i64) { return true; }, "; 1 of 1 elements differ"},
+      {{2, 3}, [](i64 k) { return k % 3 == 2; }, ": exactly the last index of axis 1"},
+      {{2, 3}, [](i64 k) { return k % 3 == 0; }, ": exactly index 0 of axis 1"},
+      {{2, 3}, [](i64 k) { return k < 3; }, ": exactly index 0 of axis 0"},
+      {{2, 7},
+       [](i64 k) { return k % 7 >= 4; },
+       ": exactly the tail of axis 1 after multiples of 4"},
+      {{30}, [](i64 k) { return k >= 24; }, ": exactly the tail of axis 0 after multiples of 8"},
+      {{30}, [](i64 k) { return k >= 16; }, ": exactly the tail of axis 0 after multiples of 16"},
+      {{60}, [](i64 k) { return k >= 32; }, ": exactly the tail of axis 0 after multiples of 32"},
+      {{100}, [](i64 k) { return k >= 64; }, ": exactly the tail of axis 0 after multiples of 64"},
+      {{8}, [](i64 k) { return k >= 4; }, "; 4 of 8 elements differ"},
+      {{2, 7}, [](i64 k) { return k == 5; }, "; 1 of 14 elements differ"}};
+  for (const auto& [shape, wrong, end] : rows) {
+    const std::string text = said(shape, wrong);
+    EXPECT_TRUE(text.ends_with(end)) << text << " instead of " << end;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::judge
