@@ -35,8 +35,8 @@ std::string end_process(pid_t pid);
 std::string reap_process(pid_t pid);
 
 /// Runs a command, in a process group of its own, for at most so many seconds. What it prints is
-/// left in a file, without what the command before left there. Every child of this process ends with
-/// it: what the command started and left behind is one of them.
+/// left in a file, without what the command before left there. Every child of this process ends
+/// with it: what the command started and left behind is one of them.
 /// @return nothing if it ended with status 0, else in words how it ended.
 /// @throws std::runtime_error if there can be no process.
 std::optional<std::string> run_logged(const std::vector<std::string>& command, double seconds,
