@@ -94,8 +94,7 @@ std::vector<Case> edge_cases(const OpInfo& op) {
   for (std::size_t n = 0; n < all.size(); ++n) {
     Case& c = all[n];
     i64 elements = 1;
-    for (const Type& t : c.in)
-      elements *= std::ssize(edge_values(t.precision, c.in.size()));
+    for (const Type& t : c.in) elements *= std::ssize(edge_values(t.precision, c.in.size()));
     for (Type& t : c.in) t.shape = {elements};
     c.fill = Fill::edges;
     c.layout = static_cast<Layout>(1 + n % (kLayouts - 1));
