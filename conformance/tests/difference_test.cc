@@ -1,6 +1,8 @@
 // How wrong outputs are described: what an author of kernels reads first.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "conformance/property.h"
 
 namespace lockstep::judge {

@@ -210,7 +210,7 @@ TEST(Commands, EndWithEverythingThatTheyStarted) {
     EXPECT_TRUE(run_logged({"sh", "-c",
                             "setsid sh -c 'sleep 999 & echo $! >" + number +
                                 "; wait' & while ! [ -s " + number + " ]; do :; done; " + last},
-                           1, scratch.path("log")));
+                           3, scratch.path("log")));
     const pid_t pid = std::stoi(text_of_file(number));
     EXPECT_EQ(kill(pid, 0), -1) << last;
     std::filesystem::remove(number);
