@@ -183,13 +183,14 @@ function(lockstep_c_library name)
   target_link_options(${target} PRIVATE "LINKER:--version-script=${arg_MAP}")
 endfunction()
 
-# lockstep_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABEL <label>])
+# lockstep_test(<name> [APART] SOURCES <file>... [LIBRARIES <target>...] [LABEL <label>])
 # A GoogleTest executable <build>/tests/<name> with one CTest test per case in it. Its test names
 # start with <name>, so that `ctest -R <name>` selects it; `ctest -L <label>` selects by kind. (One
 # label only: CMake 3.25 loses the others of a discovered test.) The target tests_of_<room> builds
-# all of a top-level room. A no-op without LOCKSTEP_TESTS.
+# all of a top-level room but those APART: what reads the sources would fail of any mutant. A no-op
+# without LOCKSTEP_TESTS.
 function(lockstep_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "LABEL" "SOURCES;LIBRARIES")
   _lockstep_check_arguments(lockstep_test)
   if(NOT LOCKSTEP_TESTS)
     return()
@@ -210,7 +211,9 @@ function(lockstep_test name)
   if(NOT TARGET tests_of_${room})
     add_custom_target(tests_of_${room})
   endif()
-  add_dependencies(tests_of_${room} ${name})
+  if(NOT arg_APART)
+    add_dependencies(tests_of_${room} ${name})
+  endif()
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY "${LOCKSTEP_ROOT}" PROPERTIES ${properties})
 endfunction()

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "conformance/cases/case.h"
 #include "conformance/mutator/score.h"
@@ -320,21 +319,6 @@ TEST(SourceScores, AreToldMutantByMutant) {
   EXPECT_EQ(j["mutants"][0].dump(),
             R"_({"after":"return 0;","before":"return 1;","detail":"few exited with status 1",)_"
             R"_("file":"a.cc","kind":"constant","line":7,"state":"dead"})_");
-}
-
-// An entry whose line was changed since explains nothing any more.
-TEST(ShippedExplanations, AreOfMutantsOfToday) {
-  std::map<std::string, std::set<std::pair<std::string, std::string>>> mutants;
-  for (const Explanation& e : read_explanations("conformance/mutator/survivors.toml")) {
-    auto& lines = mutants[e.file];
-    if (lines.empty()) {
-      const std::string text = text_of_file(e.file);
-      for (const Edit& edit : edits_of(e.file, text))
-        lines.emplace(line_of(text, edit), line_of(edited(text, edit), edit));
-    }
-    EXPECT_TRUE(lines.contains({e.before, e.after}))
-        << e.file << "\n- " << e.before << "\n+ " << e.after;
-  }
 }
 
 }  // namespace
