@@ -46,6 +46,115 @@ TEST(Boundaries, AreOneStepOfOneKnobWide) {
     }
 }
 
+TEST(Knobs, AreTheNumbersOfACall) {
+  const std::vector<Knob> of_sum = {{Knob::count},       {Knob::entries, 0},   {Knob::entry, 0, 0},
+                                    {Knob::entry, 0, 1}, {Knob::flag, 1},      {Knob::flag, 2},
+                                    {Knob::rank, 0},     {Knob::extent, 0, 0}, {Knob::extent, 0, 1},
+                                    {Knob::precision, 0}};
+  EXPECT_EQ(knobs(parse_case("sum/axis=0,1/in=2x3@8")), of_sum);
+  const std::vector<Knob> of_take = {{Knob::count},   {Knob::none, 0},      {Knob::entry, 0, 0},
+                                     {Knob::rank, 0}, {Knob::extent, 0, 0}, {Knob::precision, 0},
+                                     {Knob::rank, 1}, {Knob::precision, 1}};
+  EXPECT_EQ(knobs(parse_case("take/axis=0/in=4@8+@8")), of_take);
+  // Of many inputs the first three.
+  std::vector<Knob> of_four = {{Knob::count}, {Knob::entry, 0}};
+  for (int i = 0; i < 3; ++i)
+    for (Knob::What what : {Knob::rank, Knob::extent, Knob::precision})
+      of_four.push_back({what, i});
+  EXPECT_EQ(knobs(parse_case("concatenate/axis=0/in=1@8+2@8+3@8+4@8")), of_four);
+}
+
+TEST(Knobs, TurnOneStepBeyondWhatIsLegal) {
+  const auto turned = [](const char* id, const Knob& k) {
+    const Range r = turns(parse_case(id), k);
+    return std::pair(r.min, r.max);
+  };
+  using Ends = std::pair<i64, i64>;
+  EXPECT_EQ(turned("relu/in=1@8", {Knob::count}), Ends(0, 2));
+  EXPECT_EQ(turned("elemwise_add/in=1@8+1@8", {Knob::count}), Ends(0, 3));
+  EXPECT_EQ(turned("concatenate/axis=0/in=1@8", {Knob::count}), Ends(0, kMaxInputs + 1));
+  EXPECT_EQ(turned("relu/in=1@8", {Knob::rank}), Ends(0, 7));
+  EXPECT_EQ(turned("relu/in=1@8", {Knob::extent}), Ends(0, (1 << 24) + 1));
+  EXPECT_EQ(turned("relu/in=1@8", {Knob::precision}), Ends(0, 33));
+  EXPECT_EQ(turned("sum/in=1@8", {Knob::entries}), Ends(0, 17));
+  EXPECT_EQ(turned("sum/axis=0/in=1@8", {Knob::entry}), Ends(INT64_MIN, INT64_MAX));
+  EXPECT_EQ(turned("upsampling/scale=2/in=1x1x1x1@8", {Knob::entry}), Ends(0, 4097));
+  EXPECT_EQ(turned("sum/in=1@8", {Knob::flag, 1}), Ends(0, 1));
+  EXPECT_EQ(turned("take/axis=0/in=1@8+1@8", {Knob::none}), Ends(0, 1));
+}
+
+TEST(Knobs, ShowWhatTheyAreSetTo) {
+  for (const OpInfo* op : operators()) {
+    Seeded draw(kSeed);
+    for (int n = 0; n < 10; ++n) {
+      const Case c = draw_case(*op, draw);
+      for (const Knob& k : knobs(c)) {
+        const Range range = turns(c, k);
+        for (const i64 v : {range.min, value_of(c, k), range.max}) {
+          Case turned = c;
+          set(turned, k, v);
+          EXPECT_EQ(value_of(turned, k), v) << case_id(c);
+        }
+      }
+    }
+  }
+}
+
+TEST(Knobs, LengthenListsByOnesOrTheirLastEntry) {
+  const auto turned = [](const char* id, const Knob& k, i64 v) {
+    Case c = parse_case(id);
+    set(c, k, v);
+    return case_id(c);
+  };
+  const std::string sum = "sum/axis=", one = "/in=1@8/fill=dense:0";
+  EXPECT_EQ(turned("sum/axis=3/in=1@8", {Knob::entries}, 3), sum + "3,3,3" + one);
+  EXPECT_EQ(turned("sum/axis=2,3/in=1@8", {Knob::entries}, 3), sum + "2,3,3" + one);
+  EXPECT_EQ(turned("sum/in=1@8", {Knob::entries}, 2), sum + "1,1" + one);
+  EXPECT_EQ(turned("sum/axis=2,3/in=1@8", {Knob::entries}, 1), sum + "2" + one);
+  EXPECT_EQ(turned("relu/in=5@8", {Knob::rank}, 3), "relu/in=5x1x1@8/fill=dense:0");
+  EXPECT_EQ(turned("relu/in=5x6@8", {Knob::rank}, 1), "relu/in=5@8/fill=dense:0");
+  EXPECT_EQ(turned("concatenate/axis=0/in=1@8+2@7", {Knob::count}, 3),
+            "concatenate/axis=0/in=1@8+2@7+2@7/fill=dense:0");
+  // None has no number, and what was None becomes 0.
+  const Case none = parse_case("take/axis=None/in=1@8+1@8");
+  Case there = none, gone = parse_case("take/axis=3/in=1@8+1@8");
+  set(there, {Knob::none}, 0);
+  set(gone, {Knob::none}, 1);
+  EXPECT_EQ(there.attrs, parse_case("take/axis=0/in=1@8+1@8").attrs);
+  EXPECT_EQ(gone.attrs, none.attrs);
+}
+
+TEST(Knobs, FindWhereTheirCallEndsHoweverFarThatIs) {
+  const auto found = [](const char* id, const Knob& k, i64 end) {
+    const auto at = boundary_of(parse_case(id), k, end);
+    return at ? std::pair(at->min, at->max) : std::pair(end, end);
+  };
+  using Ends = std::pair<i64, i64>;
+  EXPECT_EQ(found("relu/in=1@8", {Knob::precision}, 0), Ends(1, 0));
+  EXPECT_EQ(found("relu/in=1@8", {Knob::precision}, 33), Ends(32, 33));
+  EXPECT_EQ(found("relu/in=1@8", {Knob::precision}, 32), Ends(32, 32));
+  EXPECT_EQ(found("concatenate/axis=0/in=1@8", {Knob::entry}, INT64_MIN), Ends(-1, -2));
+  EXPECT_EQ(found("concatenate/axis=0/in=1@8", {Knob::entry}, INT64_MAX), Ends(0, 1));
+  EXPECT_EQ(found("sum/in=1@8", {Knob::flag, 1}, 1), Ends(1, 1));
+}
+
+TEST(Knobs, AreTurnedByOneStepForTheLabelsBesideACall) {
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(labels_beside(parse_case("relu/in=2@31")), (Labels{"", "input.rank", "op.inputs"}));
+  EXPECT_EQ(labels_beside(parse_case("concatenate/axis=0/in=1@8")),
+            (Labels{"", "concatenate.axis", "input.extent", "input.rank", "op.inputs"}));
+  // A neighbour of a number beyond 32 bits is beyond them, too.
+  EXPECT_EQ(labels_beside(parse_case("concatenate/axis=4294967296/in=1@8")),
+            (Labels{"concatenate.axis", "input.extent", "input.rank", "op.inputs"}));
+}
+
+TEST(Elements, OfACallAreThoseOfItsInputsAndOfWhatItMayHaveAsOutputs) {
+  const auto count = [](const char* id) { return elements_of(parse_case(id)); };
+  EXPECT_EQ(count("relu/in=3@8"), 6);
+  EXPECT_EQ(count("relu/in=3@33"), 3);
+  EXPECT_EQ(count("elemwise_add/in=16777216x50@8+16777216x50@8"), i64{3} * 50 << 24);
+}
+
 // The boundary that a label has in a kind of knob, from a legal value to an illegal one.
 bool has(const std::vector<Boundary>& all, const std::string& label, Knob::What what, i64 legal,
          i64 illegal) {

@@ -9,6 +9,8 @@
 #include "conformance/cases/layout.h"
 #include "conformance/cases/mutate.h"
 #include "conformance/cases/select.h"
+#include "conformance/tests/expect.h"
+#include "spec/attributes.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -44,6 +46,74 @@ TEST(CaseId, OfGarbageIsAUsageError) {
         "relu/in=1@8/fill=dense:1:2", "relu/in=1@8/memory=none", "relu/in=1@8/axis=1",
         "relu/in=2@8/data=1", "relu/in=1@8/data=128", "relu/in=1@8/data=1+1", "cvm_clip/in=1@8"})
     EXPECT_THROW(parse_case(id), UsageError) << id;
+}
+
+TEST(CaseId, SpellsCallsOutThatNobodyMayMake) {
+  for (const char* id :
+       {"relu/in=/fill=zero:0", "relu/in=@8/fill=zero:0", "relu/in=-1@-1/fill=zero:0",
+        "relu/in=4294967297@8/fill=zero:0", "relu/in=1x1x1x1x1x1x1@8/fill=zero:0",
+        "relu/in=1@8/fill=dense:18446744073709551615", "relu/in=0@8/data=",
+        "relu/in=16777217@8/data=1", "relu/in=1@0/data=5", "relu/in=1@33/data=4294967296",
+        "relu/in=1@1/data=0", "relu/in=2@32/data=-2147483647,2147483647",
+        "elemwise_add/in=2@8+2@8/data=127,-127+0,1/memory=padded",
+        "concatenate/axis=-9223372036854775808/in=1@8/fill=zero:0",
+        "conv2d/channels=1/kernel_size=1,1/strides=/in=1x1x1x1@8+1x1x1x1@8/fill=zero:0"})
+    EXPECT_EQ(case_id(parse_case(id)), id);
+  // What has no place in a shape is not kept, and without a seed there is none.
+  EXPECT_EQ(case_id(parse_case("relu/in=1x1x1x1x1x1x3@8/fill=max")),
+            "relu/in=1x1x1x1x1x1x1@8/fill=max:0");
+}
+
+TEST(CaseId, SaysWhatIsWrongWithGarbage) {
+  const std::pair<const char*, const char*> all[] = {
+      {"nope/in=1@8", "no operator 'nope'"},
+      {"relu", "in= is missing"},
+      {"relu/in", "'in' is no key=value"},
+      {"relu/in=1@8/in=1@8", "'in' is given twice"},
+      {"relu/in=1@8@8", "'1@8@8' is no shape@precision in in="},
+      {"relu/in=1q@8", "'1q' is no integer in a shape"},
+      {"relu/in=9223372036854775808@8", "'9223372036854775808' is no integer in a shape"},
+      {"relu/in=1@8 ", "'8 ' is no integer in a precision"},
+      {"relu/in=1@8/data=1q", "'1q' is no integer in data="},
+      {"relu/in=1@8/data=1,", "'' is no integer in data="},
+      {"relu/in=1@8/fill=dense:-1", "'-1' is no integer in fill="},
+      {"relu/in=1@8/fill=dense:1:2", "fill=dense:1:2"},
+      {"relu/in=1@8/fill=none:0", "no fill 'none'"},
+      {"relu/in=1@8/fill=literal:0", "literal data is written data=..."},
+      {"relu/in=1@8/memory=none", "no layout 'none'"},
+      {"relu/in=1@8/axis=1", "relu has no attribute 'axis'"},
+      {"cvm_clip/in=1@8", "cvm_clip needs precision="},
+      {"upsampling/scale=2/method=NONE/in=1x1x1x1@8",
+       "method=NONE of upsampling is no word it knows"},
+      {"sum/axis=x/in=1@8", "axis=x of sum has an illegal value"},
+      {"relu/in=1@8/data=1+1", "data= has 2 parts for 1 inputs"},
+      {"relu/in=2@8/data=1", "data= of input 0 has 1 values for 2 elements"},
+      {"elemwise_add/in=2@8+2@8/data=1,2+1", "data= of input 1 has 1 values for 2 elements"},
+      {"relu/in=1@8/data=-128", "data= of input 0: -128 is outside precision 8"},
+      {"relu/in=1@8/data=4294967296", "data= of input 0: 4294967296 is outside precision 8"},
+      {"relu/in=1@1/data=1", "data= of input 0: 1 is outside precision 1"},
+      {"relu/in=1@32/data=2147483648", "data= of input 0: 2147483648 is outside precision 32"},
+  };
+  for (const auto& [id, says] : all)
+    EXPECT_EQ(words_of<UsageError>([&, id = id] { parse_case(id); }),
+              "case id: " + std::string(says));
+}
+
+TEST(CaseId, ReadsEveryWordOfEveryAttribute) {
+  for (const OpInfo* op : operators())
+    for (int i = 0; i < op->attrs.size(); ++i) {
+      const AttrInfo& f = op->attrs[i];
+      if (f.kind != Kind::word) continue;
+      Case c = example_case(*op, 0);
+      Attr& chosen = c.attrs[static_cast<std::size_t>(i)];
+      chosen = f.fallback;
+      const std::string name(op->name), rest = case_id(c).substr(name.size());
+      for (i64 word = 0; word <= f.range.max; ++word) {
+        chosen = {Kind::word, false, {word}};
+        const std::string spelled = std::string(f.name) + "=" + std::string(word_of(f, word));
+        EXPECT_EQ(parse_case(name + "/" + spelled + rest).attrs, c.attrs) << name << " " << spelled;
+      }
+    }
 }
 
 TEST(CaseId, NeverCrashesOnAnEditedId) {
