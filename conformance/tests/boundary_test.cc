@@ -206,6 +206,12 @@ TEST(Order, IsPinnedByACallForEachTwoNeighbours) {
   }
 }
 
+TEST(Order, StepsOfInputsSayOfWhichOne) {
+  EXPECT_EQ((Step{"input.rank", 0}.text()), "input.rank of input 0");
+  EXPECT_EQ((Step{"input.rank", 2}.text()), "input.rank of input 2");
+  EXPECT_EQ((Step{"take.axis", -1}.text()), "take.axis");
+}
+
 TEST(Order, LeavesOutOnlyWhatExcludesEachOther) {
   std::vector<std::string> apart;
   for (const OpInfo* op : operators())

@@ -1,4 +1,4 @@
-// Bytes as a source of choices.
+// Sources of choices: seeds, and bytes.
 #include "conformance/cases/bytes.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,23 @@
 namespace lockstep::judge {
 namespace {
 
+// A range that no 32 bits hold, of 2^63 numbers.
+constexpr i64 kLow = INT64_MIN / 2, kHigh = INT64_MAX / 2;
+
+// Computed from the definition by another program.
+TEST(Words, AreThoseOfTheirDefinition) {
+  EXPECT_EQ(word(0xfedcba9876543210u, 0x123456789abcdef0u, 0x0fedcba987654321u),
+            9452209631654267859u);
+  constexpr u64 kWord = 0xfedcba9876543210u;
+  EXPECT_EQ(within(0x8123456789abcdefu, kLow, kHigh), -4529700489210901009);
+  EXPECT_EQ(within(kWord, -9, -3), -7);
+  EXPECT_EQ(within(kWord, 5, i64{1} << 40), 654887068925);
+  EXPECT_EQ(within(kWord, -(i64{1} << 40), 7), -444824990656);
+  Seeded draw((u64{1} << 63) + 5);
+  EXPECT_EQ(draw(kLow, kHigh), -1586857870237519797);
+  EXPECT_EQ(draw(kLow, kHigh), -24937153963081407);
+}
+
 TEST(Bytes, ATakenByteIsAChoiceAndNoMoreAreTakenThanTheRangeNeeds) {
   const std::vector<std::uint8_t> bytes = {7, 1, 2, 200, 9};
   Bytes draw(bytes);
@@ -18,6 +35,20 @@ TEST(Bytes, ATakenByteIsAChoiceAndNoMoreAreTakenThanTheRangeNeeds) {
   EXPECT_EQ(draw(0, 256), 1 * 256 + 2 - 257);
   EXPECT_EQ(draw(-3, 6), -3 + 200 % 10);
   EXPECT_EQ(draw.rest.size(), 1u);
+}
+
+TEST(Bytes, AWideRangeTakesEightAndANarrowOneOfNegativeNumbersOne) {
+  const std::vector<std::uint8_t> bytes = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  Bytes draw(bytes);
+  EXPECT_EQ(draw(kLow, kHigh), kLow + 0x0102030405060708);
+  EXPECT_EQ(draw(-9, -3), -9 + 9 % 7);
+  EXPECT_TRUE(draw.rest.empty());
+  Seeded source(3), alone(3);
+  Recorded recorded(source);
+  const i64 first = recorded(kLow, kHigh);
+  EXPECT_EQ(first, alone(kLow, kHigh));
+  EXPECT_EQ(recorded.bytes.size(), 8u);
+  EXPECT_EQ(Bytes(recorded.bytes)(kLow, kHigh), first);
 }
 
 TEST(Bytes, WhereTheyEndEveryChoiceIsTheSmallest) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 
 #include "conformance/cases/fill.h"
 #include "conformance/cases/layout.h"
@@ -37,6 +38,10 @@ TEST(CaseId, RoundTripsForEveryDrawnCase) {
       ++legal;
     }
   EXPECT_GE(legal, 3 * 60 * static_cast<int>(operators().size()));
+}
+
+TEST(CaseId, SaysWhatWasLeftOut) {
+  EXPECT_EQ(case_id(parse_case("relu/in=1@8")), "relu/in=1@8/fill=dense:0");
 }
 
 TEST(CaseId, OfGarbageIsAUsageError) {
@@ -173,6 +178,121 @@ TEST(Placements, OfEachSideAreScatteredWhereTheLayoutSaysSo) {
     EXPECT_EQ(compact(place_input(t, layout, 7, 0)), !in) << name_of(layout);
     EXPECT_EQ(compact(place_output(t, layout, 7, 0)), !out) << name_of(layout);
   }
+}
+
+// Strides, offset and size.
+std::vector<i64> numbers_of(const Type& t, const Placement& p) {
+  std::vector<i64> all(p.stride, p.stride + t.rank());
+  all.insert(all.end(), {p.offset, p.allocated});
+  return all;
+}
+
+struct PlacementRow {
+  Shape shape;
+  Layout layout;
+  u64 seed;
+  int k;
+  std::vector<i64> in, out;  // empty: not asked for
+};
+
+// Computed from the definition by another program. A report names a case, and whoever reads it
+// must find its tensors in the same places.
+TEST(Placements, AreTheSameInEveryVersion) {
+  constexpr u64 kSeed = (u64{1} << 63) + 7;
+  constexpr i64 kFar = i64{1} << 34, kLimit = i64{1} << 22;
+  const std::vector<i64> compact = {5, 1, 0, 15}, scattered = {18, 2, 4, 90};
+  const PlacementRow rows[] = {
+      {{3, 5}, Layout::compact, kSeed, 0, compact, compact},
+      {{3, 5}, Layout::padded, kSeed, 0, {9, 1, 0, 45}, {}},
+      {{3, 5}, Layout::offset, kSeed, 0, {9, 1, 2, 45}, {}},
+      {{3, 5}, Layout::permuted, kSeed, 0, compact, {}},
+      {{3, 5}, Layout::scattered, kSeed, 0, scattered, {}},
+      {{3, 5}, Layout::scattered_in, kSeed, 0, scattered, compact},
+      {{3, 5}, Layout::scattered_out, kSeed, 0, compact, {}},
+      {{3, 5}, Layout::offset, kSeed, 1, {}, {9, 1, 2, 45}},
+      {{3, 5}, Layout::scattered_out, kSeed, 1, {}, scattered},
+      {{2, 3, 4, 5, 6, 7}, Layout::scattered, 9, 2, {330, 2, 7920, 66, 1320, 6, 8592, 47520}, {}},
+      {{2, 3, 4, 5, 6, 7}, Layout::permuted, 9, 3, {2520, 1, 3, 12, 60, 360, 0, 5040}, {}},
+      {{2, 3, 4, 5, 6, 7},
+       Layout::offset,
+       u64{1} << 40,
+       1,
+       {9800, 1960, 392, 56, 8, 1, 448, 19600},
+       {}},
+      {{2, 3, 4, 5, 6, 7},
+       Layout::scattered_out,
+       11,
+       0,
+       {},
+       {28000, 70, 2, 14, 350, 2800, 58800, 140000}},
+      // The last that is padded, and the first that is too large.
+      {{kLimit - 1}, Layout::padded, 3, 0, {1, 0, kLimit}, {}},
+      {{kLimit}, Layout::padded, 3, 0, {1, 0, kLimit}, {}},
+      {{2, kFar}, Layout::permuted, 1, 0, {kFar, 1, 0, 2 * kFar}, {}}};
+  for (const PlacementRow& r : rows) {
+    const Type t{r.shape, 8};
+    if (!r.in.empty()) {
+      EXPECT_EQ(numbers_of(t, place_input(t, r.layout, r.seed, r.k)), r.in) << name_of(r.layout);
+    }
+    if (!r.out.empty()) {
+      EXPECT_EQ(numbers_of(t, place_output(t, r.layout, r.seed, r.k)), r.out) << name_of(r.layout);
+    }
+  }
+}
+
+TEST(Placements, BeginWhereverTheirOffsetIs) {
+  Placement far;
+  far.stride[0] = i64{1} << 33;
+  far.offset = i64{1} << 40;
+  std::vector<i64> seen;
+  for_each_address(Type{{2}, 8}, far, [&](i64 at) { seen.push_back(at); });
+  EXPECT_EQ(seen, (std::vector<i64>{i64{1} << 40, (i64{1} << 40) + (i64{1} << 33)}));
+}
+
+// Runs are chosen by size, and floors by tier: who reads a verdict counts on both.
+TEST(SelectCases, OfATierAreSoMany) {
+  const auto numbers = [](int tier) {
+    const TierSize s = tier_size(tier);
+    return std::vector<int>{s.legal, s.illegal, s.edges, s.ranges, tier_floor(tier)};
+  };
+  EXPECT_EQ(numbers(0), (std::vector<int>{60, 2, 0, 0, 3}));
+  EXPECT_EQ(numbers(1), (std::vector<int>{1900, 20, 24, 0, 95}));
+  EXPECT_EQ(numbers(2), (std::vector<int>{12000, 60, INT_MAX, 0, 600}));
+  EXPECT_EQ(numbers(3), (std::vector<int>{40000, 200, INT_MAX, 4, 2000}));
+  const auto what = [](const char* id) { return what_of(parse_case(id)); };
+  EXPECT_EQ(what("relu/in=8388608@8"), Item::legal);  // 2^24 elements, the output counted in
+  EXPECT_EQ(what("relu/in=8388609@8"), Item::typed);
+  EXPECT_EQ(what("relu/in=0@8"), Item::illegal);
+}
+
+TEST(SelectCases, EveryFilterMakesThemPartial) {
+  EXPECT_FALSE(Selection{}.partial());
+  std::vector<Selection> some(5);
+  some[0].operators = {"relu"};
+  some[1].profiles = {"NN"};
+  some[2].properties = {"laws"};
+  some[3].cases = {"relu/in=1@8"};
+  some[4].budget = 1;
+  for (const Selection& s : some) EXPECT_TRUE(s.partial()) << &s - some.data();
+}
+
+TEST(Endless, NumbersBeyond32BitsAreOtherCallsAndIllegalOnesAreRefused) {
+  constexpr i64 kFar = i64{1} << 32;
+  const auto call_of = [](const Item& item) { return item.id.substr(0, item.id.find("/fill=")); };
+  int unlike = 0;
+  for (const OpInfo* op : operators()) {
+    const Item near = endless_item(*op, 1, 3), far = endless_item(*op, 1, kFar + 3);
+    EXPECT_NE(near.call.seed, far.call.seed) << op->name;
+    unlike += call_of(near) != call_of(far);
+    for (i64 n = 7; n < 160; n += 8) {
+      const Item item = endless_item(*op, 1, n);
+      const Refusal r = refusal(item.call);
+      EXPECT_EQ(item.what == Item::illegal, r.refused()) << item.id;
+      EXPECT_EQ(item.label, r.label()) << item.id;
+      EXPECT_NE(r.scope, "attr") << item.id;
+    }
+  }
+  EXPECT_GT(unlike, 0);
 }
 
 TEST(Fills, StayInsideTheirPrecision) {

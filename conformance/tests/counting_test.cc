@@ -29,6 +29,22 @@ TEST(Counting, RangeBeginsAtItsSeedAndComesRound) {
   EXPECT_EQ(values_of("relu/in=2@32/fill=range:4294967294"), (Values{{INT32_MAX, -INT32_MAX}}));
 }
 
+// The numbers of inputs that change seldom begin far out: at 2^62, where their waits end.
+TEST(Counting, SeedsOf64BitsTurnEveryDigit) {
+  constexpr i32 kMost = INT32_MAX;
+  const auto from = [](const char* seed) {
+    return values_of("concatenate/axis=0/in=2@32+2@32+2@32+2@32/fill=range:" + std::string(seed));
+  };
+  EXPECT_EQ(from("4611686018427387904"), (Values{{-1073741823, -1073741822},
+                                                 {-1073741823, -1073741823},
+                                                 {1 - kMost, 1 - kMost},
+                                                 {1 - kMost, 1 - kMost}}));
+  EXPECT_EQ(from("4611686018427387903"), (Values{{-1073741824, -1073741823},
+                                                 {-1073741823, -1073741823},
+                                                 {-kMost, 1 - kMost},
+                                                 {-kMost, 1 - kMost}}));
+}
+
 TEST(Counting, InputsHoldEveryCombination) {
   for (const char* fill : {"range", "edges"}) {
     const Values v = values_of("elemwise_add/in=105@4+105@3/fill=" + std::string(fill) + ":11");
@@ -85,6 +101,42 @@ TEST(Counting, EverySettingIsLegalAndThereOnce) {
   const std::vector<Case> left = edge_cases(*find_operator("cvm_left_shift"));
   EXPECT_EQ(left.size(), 32u * 31u);
   for (const Case& c : left) EXPECT_EQ(c.in[0].precision + c.attrs[1].ints[0], 32) << case_id(c);
+}
+
+TEST(Counting, IsOfElementwiseOperatorsAlone) {
+  const std::set<std::string> expected = {"broadcast_add",     "broadcast_sub", "broadcast_mul",
+                                          "broadcast_div",     "broadcast_max", "abs",
+                                          "broadcast_greater", "cvm_precision", "elemwise_add",
+                                          "elemwise_sub",      "clip",          "cvm_clip",
+                                          "negative",          "relu",          "cvm_left_shift",
+                                          "cvm_right_shift"};
+  std::set<std::string> found;
+  for (const OpInfo* op : operators())
+    if (countable(*op)) found.emplace(op->name);
+  EXPECT_EQ(found, expected);
+}
+
+// Of a wide range the numbers beside those powers of two where types and products end.
+TEST(Counting, BoundsOfClipStandBesidePowersOfTwo) {
+  std::set<i64> expected, found;
+  for (i64 v : {0,       1,        2,        15,       16,       127,        128,
+                255,     256,      32767,    32768,    65535,    65536,      8388607,
+                8388608, 16777215, 16777216, 33554431, 33554432, 1073741823, 1073741824})
+    expected.insert({v, -v});
+  for (const Case& c : edge_cases(*find_operator("clip")))
+    for (const Attr& a : c.attrs) found.insert(a.ints[0]);
+  EXPECT_EQ(found, expected);
+}
+
+TEST(Counting, RangesAreOfSettingsThatTheSeedDraws) {
+  std::vector<std::string> begins;
+  const u64 seed = (u64{1} << 40) + 5;
+  for (const Case& c : range_cases(*find_operator("cvm_clip"), seed, 3))
+    if (c.seed == 0) begins.push_back(case_id(c));
+  EXPECT_EQ(begins, (std::vector<std::string>{
+                        "cvm_clip/precision=10/in=524288@32/fill=range:0",
+                        "cvm_clip/precision=5/is_sign=false/in=524288@32/fill=range:0",
+                        "cvm_clip/precision=22/in=524288@32/fill=range:0"}));
 }
 
 TEST(Counting, RangesCoverEveryValueOnce) {

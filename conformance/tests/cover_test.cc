@@ -8,6 +8,7 @@
 #include <set>
 
 #include "conformance/cases/boundary.h"
+#include "conformance/cases/telling.h"
 #include "conformance/cases/tuples.h"
 #include "spec/operators.h"
 
@@ -46,6 +47,94 @@ TEST(Features, OfEveryCallAreThoseOfItsOperator) {
       for (const Feature& f : value_features(c, inputs_of(c)))
         ASSERT_TRUE(std::count(values.begin(), values.end(), f)) << f.axis << " " << f.value;
     }
+  }
+}
+
+// Each class at both of its ends, and what lies just beside it.
+TEST(Features, OfACallAreNamed) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"relu/in=2x6x10x14x18@1", "rank of X: 5 & precision of X: 1 & memory: compact"},
+      {"relu/in=3x7x15x31x63@2/memory=offset",
+       "rank of X: 5 & precision of X: 2 & shape of X: beside 4 & shape of X: beside 8 & "
+       "shape of X: beside 16 & shape of X: beside 32 & shape of X: beside 64 & memory: offset"},
+      {"relu/in=5x9x17x33x65@3/memory=scattered_out",
+       "rank of X: 5 & precision of X: 3..7 & shape of X: beside 4 & shape of X: beside 8 & "
+       "shape of X: beside 16 & shape of X: beside 32 & shape of X: beside 64 & "
+       "memory: scattered_out"},
+      {"relu/in=1x1040@7",
+       "rank of X: 2 & precision of X: 3..7 & shape of X: an extent of 1 & memory: compact"},
+      {"relu/in=1041@8", "rank of X: 1 & precision of X: 8 & shape of X: deep & memory: compact"},
+      {"concatenate/axis=0/in=2@9+2@16",
+       "attribute axis: zero & number of inputs: 2 & rank of X: 1 & precision of X: 9..16 & "
+       "memory: compact"},
+      {"concatenate/axis=1/in=2@17+2@24+2@25+2@31+2@32",
+       "attribute axis: one & number of inputs: many & rank of X: 1 & precision of X: 17..24 & "
+       "precision of X: 25..31 & precision of X: 32 & memory: compact"},
+      {"take/in=2@8+2x2@8",
+       "attribute axis: None & rank of X: 1 & precision of X: 8 & rank of indices: 2 & "
+       "precision of indices: 8 & memory: compact"},
+      {"strided_slice/begin=-2147483647,0/end=2147483647,1/stride=-1/in=2x2@8",
+       "attribute begin: negative & attribute begin: zero & attribute begin: lowest & "
+       "attribute begin: several entries & attribute end: one & attribute end: above one & "
+       "attribute end: highest & attribute end: several entries & attribute stride: negative & "
+       "attribute stride: one entry & rank of X: 2 & precision of X: 8 & memory: compact"}};
+  for (const auto& [id, features] : rows)
+    EXPECT_EQ(text_of(call_features(parse_case(id))), features) << id;
+}
+
+TEST(Features, OfValuesAreNamed) {
+  const auto shown = [](const std::string& id) {
+    const Case c = parse_case(id);
+    return text_of(value_features(c, inputs_of(c)));
+  };
+  const std::string of = "values of X: ", also = " & values of X: ";
+  EXPECT_EQ(shown("relu/in=1@1/data=0"), of + "a zero");
+  EXPECT_EQ(shown("relu/in=2@2/data=1,-1"),
+            of + "both signs" + also + "the largest" + also + "the smallest");
+  EXPECT_EQ(shown("relu/in=2@8/data=-3,-5"), of + "all negative");
+  EXPECT_EQ(shown("relu/in=2@8/data=127,1"), of + "all positive" + also + "the largest");
+  EXPECT_EQ(shown("relu/in=3@8/data=-127,0,-1"), of + "a zero" + also + "the smallest");
+  EXPECT_EQ(shown("relu/in=1@20/data=65536"), of + "all positive");
+  // Of an index, those within every axis of the table, and those beyond all its elements.
+  const std::pair<const char*, const char*> rows[] = {{"0", "a zero"},
+                                                      {"1", "all positive & inside"},
+                                                      {"2", "all positive & inside"},
+                                                      {"3", "all positive"},
+                                                      {"15", "all positive"},
+                                                      {"16", "all positive & beyond the end"},
+                                                      {"65537", "all positive & beyond the end"}};
+  for (const auto& [index, classes] : rows) {
+    std::string expected = "values of X: a zero & values of indices: " + std::string(classes);
+    if (const auto at = expected.find(" & ", 24); at != std::string::npos)
+      expected.insert(at + 3, "values of indices: ");
+    EXPECT_EQ(shown("take/in=3x5@8+1@20/data=0,0,0,0,0,0,0,0,0,0,0,0,0,0,0+" + std::string(index)),
+              expected);
+  }
+}
+
+TEST(Features, OutputsAreConstantThatHoldOneValue) {
+  const auto constant = [](std::vector<i32> v) {
+    return is_constant({{Type{{std::ssize(v)}, 32}, std::move(v)}});
+  };
+  EXPECT_TRUE(constant({5}));
+  EXPECT_TRUE(constant({70000, 70000}));
+  EXPECT_FALSE(constant({7, 5, 5}));
+  EXPECT_FALSE(constant({5, 5, 7}));
+}
+
+TEST(Features, AreAimedAtInSoManyTriesAndElements) {
+  const OpInfo &relu = *find_operator("relu"), &take = *find_operator("take");
+  const Feature f{"shape of X", "beside 16"};
+  for (u64 seed = 0; seed < 20; ++seed) {
+    Seeded first(seed), second(seed), third(seed);
+    EXPECT_FALSE(aimed_case(relu, f, kMaxRun, 0, first));
+    const std::optional<Case> c = aimed_case(relu, f, kMaxRun, 1000, second);
+    ASSERT_TRUE(c);
+    const std::optional<Case> again = aimed_case(relu, f, elements_of(*c), 1000, third);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(case_id(*again), case_id(*c)) << "as many elements as are allowed";
+    // Nothing shows what nobody knows.
+    EXPECT_FALSE(aimed_case(take, {"attribute axis", "nothing"}, kMaxRun, 20, first));
   }
 }
 
@@ -178,6 +267,24 @@ TEST(TellingOrder, TakesWhatAddsMostAndLeavesOutWhatAddsNothing) {
   EXPECT_EQ(telling_order(tuples, calls, counts, set), (std::vector<std::size_t>{2, 4}));
   EXPECT_EQ(tuples.news(calls[0], set), 0);
   EXPECT_EQ(tuples.news(calls[3], set), 1);
+}
+
+TEST(TellingOrder, LeavesOutWhatAddsNothingThoughItComesLast) {
+  const Tuples tuples(*find_operator("relu"));
+  const int memory = static_cast<int>(call_features(*find_operator("relu")).size()) + 5;
+  std::vector<bool> set(tuples.size());
+  EXPECT_EQ(telling_order(
+                tuples, {{0, memory}, {0, 1, memory}}, [](std::size_t) { return true; }, set),
+            std::vector<std::size_t>{1});
+}
+
+TEST(TellingOrder, LooksAtCallsOfAsManyElementsAsAreRun) {
+  std::vector<Item> items;
+  for (const char* id : {"relu/in=8193@8/fill=dense:1", "relu/in=8192@8/fill=dense:1"})
+    items.push_back({Item::legal, parse_case(id), {}, id, {}});
+  put_telling_first(items, *find_operator("relu"), false);
+  ASSERT_EQ(items.size(), 2U);
+  EXPECT_EQ(items[0].id, "relu/in=8192@8/fill=dense:1");
 }
 
 TEST(Cover, OfTuplesIsCompleteOnlyWithTheCasesAimedAtThem) {

@@ -56,6 +56,40 @@ TEST(Exhaustive, CountsDeviationsAndNotChoices) {
   EXPECT_EQ(count(5, 9), 32u);
 }
 
+TEST(Exhaustive, TakesTheEndsOfAWideRange) {
+  constexpr i64 kFar = i64{1} << 40;
+  Exhaustive draw(1);
+  std::vector<i64> taken;
+  do taken.push_back(draw(-kFar, kFar));
+  while (draw.next());
+  EXPECT_EQ(taken, (std::vector<i64>{-kFar, kFar, 1 - kFar}));
+}
+
+TEST(Exhaustive, AScopeIsTheLargestThatHasNoMoreCallsThanAllowed) {
+  OpInfo coins = *find_operator("relu");
+  coins.domain = [](Draw& draw, Drawn&) {
+    for (int k = 0; k < 5; ++k) draw.coin();
+  };
+  const auto scope_is = [](const OpInfo& op, i64 most, int deviations, i64 calls, bool whole) {
+    const Scope s = largest_scope(op, most);
+    EXPECT_EQ(s.deviations, deviations) << most;
+    EXPECT_EQ(s.calls, calls) << most;
+    EXPECT_EQ(s.whole, whole) << most;
+  };
+  scope_is(coins, 0, 0, 1, false);
+  scope_is(coins, 5, 0, 1, false);
+  scope_is(coins, 6, 1, 6, false);
+  scope_is(coins, 31, 4, 31, false);
+  scope_is(coins, 32, 5, 32, true);
+  scope_is(coins, (i64{1} << 32) + 31, 5, 32, true);
+  EXPECT_EQ(count_calls(coins, 5, 100), 32);
+  EXPECT_EQ(count_calls(coins, 5, 10), 11);
+  EXPECT_EQ(count_calls(coins, 5, (i64{1} << 32) + 10), 32);
+  OpInfo fixed = coins;
+  fixed.domain = [](Draw&, Drawn&) {};
+  scope_is(fixed, 9, 0, 1, true);
+}
+
 class SmallScope : public testing::TestWithParam<const OpInfo*> {
  protected:
   static Subject& cpu() {

@@ -33,6 +33,17 @@ TEST(Part, PartsHoldEachPlaceOnce) {
       for (i64 k = 1; k <= of; ++k) holders += Part{k, of}.holds(place);
       EXPECT_EQ(holders, 1) << place << " of " << of;
     }
+  EXPECT_TRUE((Part{2, 3}.holds(i64{1} << 32)));
+}
+
+TEST(Part, SaysWhatIsWrongWithIt) {
+  EXPECT_EQ(text(read("1/1000000")), "1/1000000");
+  const std::pair<const char*, const char*> rows[] = {
+      {"1/1000001", "--shard is '1000001', not a number of 0..1000000"},
+      {"-1/4", "--shard is '-1', not a number of 0..1000000"},
+      {"0/4", "--shard 0/4: there is no part 0 of 4"},
+      {"3", "--shard is '3', not I/N, as 1/4, and not auto"}};
+  for (const auto& [wrong, says] : rows) EXPECT_EQ(refusal_of(wrong), says);
 }
 
 TEST(Part, IsWrittenOut) {
@@ -57,6 +68,17 @@ TEST(Part, IsToldByTheEnvironmentOfAJob) {
         {"SLURM_ARRAY_TASK_MAX", "7"},
         {"SLURM_ARRAY_TASK_STEP", "2"}},
        "3/4"},
+      {{{"SLURM_ARRAY_TASK_ID", "4"},
+        {"SLURM_ARRAY_TASK_COUNT", "3"},
+        {"SLURM_ARRAY_TASK_MIN", "1"},
+        {"SLURM_ARRAY_TASK_MAX", "7"},
+        {"SLURM_ARRAY_TASK_STEP", "3"}},
+       "2/3"},
+      // Without its last number an array may end beyond 32 bits.
+      {{{"SLURM_ARRAY_TASK_ID", "0"},
+        {"SLURM_ARRAY_TASK_COUNT", "1000000"},
+        {"SLURM_ARRAY_TASK_STEP", "1000000"}},
+       "1/1000000"},
       {{{"JOB_COMPLETION_INDEX", "2"}, {"LOCKSTEP_SHARDS", "3"}}, "3/3"},
       {{{"GTEST_SHARD_INDEX", "0"}, {"GTEST_TOTAL_SHARDS", "2"}}, "1/2"}};
   for (const auto& [env, part] : rows) EXPECT_EQ(text(read("auto", env)), part);
@@ -74,6 +96,16 @@ TEST(Part, IsRefusedWhereTheEnvironmentIsOfTwoMinds) {
         {"SLURM_ARRAY_TASK_MIN", "1"},
         {"SLURM_ARRAY_TASK_MAX", "7"}},
        "has no place; use an even array"},
+      {{{"SLURM_ARRAY_TASK_ID", "4"},
+        {"SLURM_ARRAY_TASK_COUNT", "4"},
+        {"SLURM_ARRAY_TASK_MIN", "1"},
+        {"SLURM_ARRAY_TASK_MAX", "7"},
+        {"SLURM_ARRAY_TASK_STEP", "2"}},
+       "task 4 of 4 in an array of 1 to 7 by steps of 2 has no place"},
+      {{{"SLURM_ARRAY_TASK_ID", "1"},
+        {"SLURM_ARRAY_TASK_COUNT", "2"},
+        {"SLURM_ARRAY_TASK_MIN", "3"}},
+       "task 1 of 2 in an array of 3 to 4 by steps of 1 has no place"},
       {{{"SLURM_ARRAY_TASK_ID", "3"},
         {"SLURM_ARRAY_TASK_COUNT", "1"},
         {"SLURM_ARRAY_TASK_MIN", "3"},
