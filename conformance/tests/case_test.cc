@@ -17,6 +17,8 @@
 namespace lockstep::judge {
 namespace {
 
+constexpr char kFrozen[] = "conformance/vectors";
+
 std::vector<Item> drawn(u64 seed) {
   Selection s;
   s.tier = 0;
@@ -274,6 +276,51 @@ TEST(SelectCases, EveryFilterMakesThemPartial) {
   some[3].cases = {"relu/in=1@8"};
   some[4].budget = 1;
   for (const Selection& s : some) EXPECT_TRUE(s.partial()) << &s - some.data();
+}
+
+// How many of the golden vectors that a property asks for give outputs, and how many errors.
+TEST(SelectCases, VectorsAreForThePropertiesThatTheyTell) {
+  const auto taken = [](const char* property) {
+    Selection s;
+    s.tier = 0;
+    s.operators = {"relu"};
+    s.properties = {property};
+    s.vectors = kFrozen;
+    std::pair<int, int> n;
+    for (const Item& i : select_cases(s)) {
+      if (i.id.find('/') != std::string::npos) continue;
+      (i.what == Item::vector ? n.first : n.second)++;
+      EXPECT_TRUE(i.what == Item::vector || i.what == Item::illegal) << i.id;
+      EXPECT_EQ(i.label.empty(), i.what == Item::vector) << i.id;
+    }
+    EXPECT_EQ(takes_vectors(s), n.first + n.second > 0) << property;
+    return n;
+  };
+  EXPECT_EQ(taken("layout"), (std::pair{0, 0}));
+  const auto [outputs, no_errors] = taken("matches_vectors");
+  EXPECT_GT(outputs, 50);
+  EXPECT_EQ(no_errors, 0);
+  const auto [no_outputs, errors] = taken("rejects");
+  EXPECT_EQ(no_outputs, 0);
+  EXPECT_GT(errors, 15);
+}
+
+TEST(SelectCases, ANameWithoutASlashIsAVectorWhereThereAreSome) {
+  const auto select = [](const char* id, const char* vectors) {
+    Selection s;
+    s.cases = {id};
+    s.vectors = vectors;
+    EXPECT_EQ(takes_vectors(s),
+              s.vectors == kFrozen && std::string(id).find('/') == std::string::npos);
+    return select_cases(s);
+  };
+  EXPECT_EQ(select("relu-0001", kFrozen)[0].what, Item::vector);
+  EXPECT_EQ(select("relu-0063", kFrozen)[0].label, "input.precision");
+  EXPECT_EQ(select("relu/in=1@8/fill=one:0", kFrozen)[0].what, Item::legal);
+  expect_throws<UsageError>([&] { select("relu-0001", ""); }, "case id: no operator 'relu-0001'");
+  // Its attributes are text that no call can hold.
+  expect_throws<UsageError>([&] { select("relu-0065", kFrozen); },
+                            "no case and no vector 'relu-0065' (vectors of conformance/vectors)");
 }
 
 TEST(Endless, NumbersBeyond32BitsAreOtherCallsAndIllegalOnesAreRefused) {
