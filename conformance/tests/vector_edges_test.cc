@@ -217,7 +217,8 @@ TEST(VectorEdges, EveryInputOfAnAddedCallIsWrittenOut) {
   const OpInfo& op = *find_operator("elemwise_add");
   const Set set;
   add_vector(set.directory(), parse_case("elemwise_add/in=4@8+4@8/fill=max:1"), "by hand");
-  for (const VectorInput& in : set.get(op).tests.at(0).call.in)
+  const VectorFile file = set.get(op);
+  for (const VectorInput& in : file.tests.at(0).call.in)
     EXPECT_EQ(in.data, std::vector<i64>(4, 127));
 }
 
