@@ -99,8 +99,57 @@ TEST(Edits, SayWhereTheyAre) {
 
 TEST(Edits, OfABrokenTextEnd) {
   for (const char* text :
-       {"\"", "'", "R\"(", "R\"", "/*", "#", "#\\", "static_assert", "if (", "1'"})
+       {"\"", "'", "R\"(", "R\"", "/*", "#", "#\\", "#\\\n", "static_assert", "if (", "1'"})
     EXPECT_LE(tokens(text).size(), 3u) << text;
+}
+
+TEST(Edits, AtTheEndsOfATextAndOfALine) {
+  const std::pair<const char*, Strings> rows[] = {{" < b", {" <= b"}},
+                                                  {"< b", {}},
+                                                  {"R < b", {"R <= b"}},
+                                                  {"1'0", {"11", "9"}},
+                                                  {"/* 1 */ a < b", {"/* 1 */ a <= b"}},
+                                                  {"/**/ a < b", {"/**/ a <= b"}},
+                                                  {"/*/ 1 < 2 */", {}},
+                                                  {"static_assert(1 < 2", {}},
+                                                  {"if (a < b", {"if (!(a < )b", "if (a <= b"}},
+                                                  {"if (a;", {"if (!(a);"}}};
+  for (const auto& [text, expected] : rows) EXPECT_EQ(mutants(text), expected) << text;
+  const std::string two = "a < b;\nc < d;";
+  const std::vector<Edit> edits = edits_of("a.cc", two);
+  ASSERT_EQ(edits.size(), 2u);
+  EXPECT_EQ(line_of(two, edits[0]), "a < b;");
+  EXPECT_EQ(line_of(two, edits[1]), "c < d;");
+}
+
+// What stands behind a text in memory, or before it, is no part of it.
+TEST(Edits, OfAPartAreThoseOfItsCopy) {
+  const string_view sample = kSample;
+  const auto told = [](string_view text) {
+    Strings all;
+    for (const Token& t : tokens(text))
+      all.push_back(std::to_string(t.kind) + " " +
+                    std::string(text.substr(t.begin, t.end - t.begin)));
+    for (const Edit& e : edits_of("a.cc", text)) all.push_back(edited(text, e));
+    return all;
+  };
+  for (std::size_t end = 0; end <= sample.size(); ++end) {
+    const string_view part = sample.substr(0, end);
+    EXPECT_EQ(told(part), told(std::string(part))) << part;
+  }
+  EXPECT_EQ(told(string_view(" < b").substr(1)), told("< b"));
+}
+
+TEST(Tokens, OfTextKeepWhatStandsBeforeIt) {
+  const auto kinds = [](string_view text) {
+    std::vector<int> all;
+    for (const Token& t : tokens(text)) all.push_back(t.kind);
+    return all;
+  };
+  const int name = Token::name, literal = Token::literal, number = Token::number;
+  EXPECT_EQ(kinds(R"_(a L"b" u8"c" abc"d" R"(e)")_"),
+            (std::vector<int>{name, literal, literal, name, literal, literal}));
+  EXPECT_EQ(kinds("1' "), (std::vector<int>{number, literal}));
 }
 
 // A tree of one program, which passes for 1, 2 and 3 alone.
@@ -117,6 +166,7 @@ class SourceCampaign : public testing::Test {
     std::filesystem::create_directories(scratch_.path("tree/room/tests"));
     scratch_.write("tree/room/main.cc", kProgram);
     scratch_.write("tree/room/tests/main_test.cc", "int not_mutated = 1;\n");
+    scratch_.write("tree/room/notes.md", "1 < 2\n");  // no source
     scratch_.write("tree/CMakeLists.txt",
                    "cmake_minimum_required(VERSION 3.20)\nproject(toy CXX)\n"
                    "add_executable(toy room/main.cc)\n"
@@ -152,7 +202,9 @@ class SourceCampaign : public testing::Test {
 TEST_F(SourceCampaign, TellsDeadSurvivingEquivalentAndExplained) {
   const std::string line = "if (n < 4) return 0;";
   campaign_.explanations = {{"room/main.cc", line, "if (n < 3) return 0;", "nobody asks", false},
-                            {"room/main.cc", line, "if (n <= 4) return 0;", "nor here", true}};
+                            {"room/main.cc", line, "if (n <= 4) return 0;", "nor here", true},
+                            {"room/other.cc", line, "if (n < 5) return 0;", "elsewhere", true},
+                            {"room/main.cc", "another", "if (n < 5) return 0;", "before", true}};
   const auto fates = run();
   EXPECT_EQ(fates.size(), 10u);
   const SourceFate &dead = fates.at("if (!(n < 4)) return 0;"),
@@ -197,8 +249,31 @@ TEST_F(SourceCampaign, BelievesATestThatFailsTwice) {
   room_.stages[0].tests = [calls](const std::string&) -> std::vector<MutantTest> {
     return {{"fickle", {"sh", "-c", "echo >>" + calls + "; test $(wc -l <" + calls + ") != 2"}}};
   };
-  for (const auto& [line, fate] : run()) EXPECT_EQ(fate.detail.find("fickle"), fate.detail.npos);
-  EXPECT_GT(lines_of(text_of_file(calls)).size(), 3U);
+  std::size_t expected = 2;  // of the sources as they are, and again where it failed by chance
+  for (const auto& [line, fate] : run()) {
+    EXPECT_EQ(fate.detail.find("fickle"), fate.detail.npos);
+    expected += fate.state != SourceFate::not_compiled;
+  }
+  EXPECT_EQ(lines_of(text_of_file(calls)).size(), expected) << "what passes is not asked again";
+}
+
+TEST_F(SourceCampaign, CopiesTheTreeOfTodayAndNothingOfGitOrBuilds) {
+  namespace fs = std::filesystem;
+  for (const char* directory : {"tree/.git", "tree/build"}) {
+    fs::create_directory(scratch_.path(directory));
+    scratch_.write(std::string(directory) + "/file", "not copied");
+  }
+  campaign_.mutants = 0;
+  EXPECT_TRUE(run().empty());
+  const std::string copy = scratch_.path("work/tree/");
+  for (const char* left_out : {".git", "build"}) EXPECT_FALSE(fs::exists(copy + left_out));
+  const auto time = fs::last_write_time(copy + "room/main.cc");
+  fs::remove(scratch_.path("tree/room/notes.md"));
+  scratch_.write("tree/room/tests/main_test.cc", "int changed = 2;\n");
+  EXPECT_TRUE(run().empty());
+  EXPECT_FALSE(fs::exists(copy + "room/notes.md"));
+  EXPECT_EQ(text_of_file(copy + "room/tests/main_test.cc"), "int changed = 2;\n");
+  EXPECT_EQ(fs::last_write_time(copy + "room/main.cc"), time) << "what is equal is not built anew";
 }
 
 // A test that is ended, or ends itself, leaves nobody behind, not even who left its group.
@@ -232,10 +307,18 @@ TEST(Snapshots, BringBackWhatChangedOrWent) {
   const std::string a = scratch.write("live/a", "one"), b = scratch.write("live/deep/b", "two");
   const auto time = fs::last_write_time(a) - std::chrono::hours(1);
   fs::last_write_time(a, time);
+  const std::string longer = scratch.write("live/longer", "one"),
+                    same = scratch.write("live/same", "one");
+  fs::last_write_time(longer, time);
   const Snapshot snapshot(scratch.path("live"), scratch.path("kept"));
+  fs::create_hard_link(same, scratch.path("link"));
   scratch.write("live/a", "two");
+  scratch.write("live/longer", "longer");
+  fs::last_write_time(longer, time);
   fs::remove_all(scratch.path("live/deep"));
   snapshot.restore();
+  EXPECT_EQ(text_of_file(longer), "one") << "the time alone does not tell";
+  EXPECT_EQ(fs::hard_link_count(same), 2u) << "what did not change is not replaced";
   EXPECT_EQ(text_of_file(a), "one");
   EXPECT_EQ(fs::last_write_time(a), time);
   EXPECT_EQ(text_of_file(b), "two");
@@ -258,13 +341,23 @@ TEST(Explanations, AreReadOrRefusedWithTheirPlace) {
   ASSERT_EQ(both.size(), 2u);
   EXPECT_EQ(both[0].after + both[1].after, "cd");
   EXPECT_EQ(both[1].reason, "e");
+  EXPECT_FALSE(both[0].equivalent) << "it has to be said";
   const auto refused = [&](const std::string& text, const std::string& says) {
     expect_throws<UsageError>([&] { read(text); }, says);
   };
   refused("[[mutant]]\nfile = 1\n", "list.toml:2: 'file' is no key of [[mutant]]");
   refused("[[mutant]]\nline = 'x'\n", "list.toml:2: 'line' is no key");
   refused("[[mutant]]\nafter = ['x', 1]\n", "list.toml:2: 'after' is no key");
+  refused("[[mutant]]\nfile = true\n", "list.toml:2: 'file' is no key");
+  refused("[[mutant]]\nequivalent = 'x'\n", "list.toml:2: 'equivalent' is no key");
   refused("\n[[mutant]]\nfile = 'x'\n", "list.toml:2: a mutant needs");
+  for (const std::string left_out : {"file", "before", "after", "reason"}) {
+    std::string text = "[[mutant]]\n";
+    for (const std::string key : {"file", "before", "after", "reason"})
+      if (key != left_out) text += key + " = 'x'\n";
+    refused(text, "list.toml:1: a mutant needs");
+  }
+  refused("other = 1\n" + good, "[[mutant]] tables and nothing else");
   refused("[mutant]\n", "[[mutant]] tables and nothing else");
   refused(good + "[[mutant\n", "list.toml:7: ");
 }
@@ -301,6 +394,7 @@ TEST(SourceScores, CountWhatDiedOfWhatWasJudged) {
   EXPECT_EQ(score_of(fates_of(18, 1, "why")).exit(), Exit::fail);
   EXPECT_EQ(score_of(fates_of(0, 0, "")).exit(), Exit::incomplete);
   EXPECT_EQ(score_of(fates_of(0, 0, "")).tenths(), 0);
+  EXPECT_EQ(score_of(fates_of(1, 0, "")).tenths(), 1000);
 }
 
 TEST(SourceScores, AreToldMutantByMutant) {

@@ -165,7 +165,8 @@ TEST(Interrupt, IsNoCrashOfABackendThatItReachesFirst) {
   EXPECT_EQ(again.exit, 0) << again.out << again.err;
 }
 
-TEST(Interrupt, EndsARunWithAReportThatSaysWhatIsMissing) {
+// Ends a run that has judged a few cases. @return how it ended, and what it reported.
+Judged interrupted_by(const std::string& signal) {
   const Scratch scratch;
   const std::string journal = scratch.path("journal"), file = scratch.path("report.json");
   const std::string command = program() +
@@ -174,14 +175,25 @@ TEST(Interrupt, EndsARunWithAReportThatSaysWhatIsMissing) {
                               journal + " --json " + file + " & judge=$!;";
   const std::string until_twenty = " while [ ! -s " + journal + " ] || [ $(wc -l < " + journal +
                                    ") -lt 20 ]; do sleep 0.05; done;";
-  const Ended e = run({"bash", "-c", command + until_twenty + " kill -TERM $judge; wait $judge"});
-  EXPECT_EQ(e.exit, 3) << e.out << e.err;
-  expect_contains(e.out, "INCOMPLETE");
-  const json report = json::parse(text_of_file(file));
-  EXPECT_GT(report["counts"]["missing"], 0);
-  EXPECT_GT(report["counts"]["executed"], 10);
-  ASSERT_FALSE(report["missing"].empty());
-  expect_contains(report["missing"][0].get<std::string>(), "conv2d/");
+  Judged c{
+      run({"bash", "-c", command + until_twenty + " kill -" + signal + " $judge; wait $judge"}),
+      text_of_file(file),
+      {}};
+  c.report = json::parse(c.text, nullptr, false);
+  return c;
+}
+
+TEST(Interrupt, EndsARunWithAReportThatSaysWhatIsMissing) {
+  for (const char* signal : {"TERM", "INT"}) {
+    const Judged c = interrupted_by(signal);
+    EXPECT_EQ(c.end.exit, 3) << signal << c.end.out << c.end.err;
+    expect_contains(c.end.out, "INCOMPLETE");
+    ASSERT_TRUE(c.report.is_object()) << signal;
+    EXPECT_GT(c.count("missing"), 0);
+    EXPECT_GT(c.count("executed"), 10);
+    ASSERT_FALSE(c.report["missing"].empty());
+    expect_contains(c.report["missing"][0].get<std::string>(), "conv2d/");
+  }
 }
 
 TEST(Shard, PartsAreTheWholeAndSaySo) {
