@@ -12,6 +12,7 @@
 #include "bench/limits/limits.h"
 #include "bench/peers/peer.h"
 #include "bench/run.h"
+#include "conformance/read_file.h"
 
 namespace lockstep::bench {
 namespace {
@@ -25,13 +26,6 @@ struct Options {
   int percent = 15;
   bool list = false, schema = false;
 };
-
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw judge::UsageError("cannot read '" + path + "'");
-  return text.str();
-}
 
 void write_file(const std::string& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary);
@@ -65,7 +59,7 @@ void announce(const std::string& what) {
 
 // Lines of `seconds what`, as bench/build_times.sh prints them.
 void take_times(const std::string& file, const Wishes& wishes, const Take& take) {
-  std::istringstream in(read_file(file));
+  std::istringstream in(judge::read_file(file));
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
     Row row;
@@ -95,7 +89,7 @@ int run(Options& o) {
     return kPass;
   }
   // Before minutes of work, not after them.
-  const Results before = o.before.empty() ? Results{} : results_of(read_file(o.before));
+  const Results before = o.before.empty() ? Results{} : results_of(judge::read_file(o.before));
   if (!o.json.empty() && !std::ofstream(o.json, std::ios::app))
     throw judge::UsageError("cannot write '" + o.json + "'");
   Results results = describe_run();

@@ -1,11 +1,10 @@
 #include "conformance/kills.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
+#include "conformance/read_file.h"
 #include "conformance/reports/form.h"
 
 namespace lockstep::judge {
@@ -56,11 +55,8 @@ Kills read_kills(const std::string& text) { return form::parsed<Kills>(text, set
 
 std::optional<Kills> kills_of(const std::string& file) {
   if (file.empty()) return std::nullopt;
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw UsageError("cannot read '" + file + "'");
   try {
-    Kills k = read_kills(text.str());
+    Kills k = read_kills(read_file(file));
     return k.judge == LOCKSTEP_VERSION ? std::optional(std::move(k)) : std::nullopt;
   } catch (const UsageError& e) {
     throw UsageError("'" + file + "': " + e.what());

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "conformance/describe.h"
+#include "conformance/read_file.h"
 #include "reference/graph/errata.h"
 #include "reference/graph/graph.h"
 #include "spec/explain.h"
@@ -18,13 +17,6 @@ using json = nlohmann::ordered_json;
 
 // What witnesses.json calls it; every other opinion there is somebody else's.
 constexpr const char* kSecondOpinion = "second_opinion";
-
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw UsageError("cannot read '" + path.string() + "'");
-  return text.str();
-}
 
 // The label as vectors have it: an operator's own is scoped by its name.
 std::string scoped(string_view label, const OpInfo& op) {
@@ -61,10 +53,10 @@ Evidence::Evidence(const std::string& vectors, const std::string& witnesses)
     const std::string name(op->name);
     const auto path = std::filesystem::path(vectors) / (name + ".json");
     if (has_vectors_ && std::filesystem::exists(path))
-      vectors_.emplace(name, read_vectors(text_of(path), path.string()));
+      vectors_.emplace(name, read_vectors(read_file(path), path.string()));
   }
   if (witnesses.empty()) return;
-  witnesses_ = json::parse(text_of(witnesses), nullptr, false);
+  witnesses_ = json::parse(read_file(witnesses), nullptr, false);
   const bool well_formed =
       witnesses_.is_object() && std::all_of(witnesses_.begin(), witnesses_.end(),
                                             [](const json& list) { return list.is_array(); });

@@ -12,6 +12,7 @@
 #include "conformance/cli/reports.h"
 #include "conformance/golden/vectors.h"
 #include "conformance/places.h"
+#include "conformance/read_file.h"
 #include "conformance/reports/environment.h"
 
 namespace lockstep::judge {

@@ -4,13 +4,13 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 
 #include "conformance/cli/verbs.h"
 #include "conformance/places.h"
+#include "conformance/read_file.h"
 #include "conformance/reports/progress.h"
 
 namespace lockstep::judge {
@@ -115,14 +115,6 @@ void write_output(const std::string& path, const std::string& text) {
   if (path != "-") return write_file(path, text);
   fmt::print("{}", text);
   if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || std::filesystem::is_directory(path) || !(text << in.rdbuf()))
-    throw UsageError("cannot read '" + path + "'");
-  return text.str();
 }
 
 Screen screen() {

@@ -6,6 +6,7 @@
 
 #include "conformance/cases/select.h"
 #include "conformance/cli/verbs.h"
+#include "conformance/read_file.h"
 
 namespace lockstep::judge {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "conformance/cli/verbs.h"
 #include "conformance/property.h"
+#include "conformance/read_file.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/run.h"
 #include "reference/ndarray/params/params.h"

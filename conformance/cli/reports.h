@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "conformance/cli/verbs.h"
+#include "conformance/read_file.h"
 
 namespace lockstep::judge {
 

@@ -8,6 +8,7 @@
 #include "conformance/describe.h"
 #include "conformance/page.h"
 #include "conformance/places.h"
+#include "conformance/read_file.h"
 
 namespace lockstep::judge {
 namespace {

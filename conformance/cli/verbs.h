@@ -77,10 +77,6 @@ void write_file(const std::string& path, const std::string& text);
 /// @throws std::runtime_error naming the file.
 void write_output(const std::string& path, const std::string& text);
 
-/// Reads a file whole.
-/// @throws UsageError naming the file.
-std::string read_file(const std::string& path);
-
 /// Progress on standard error: a line that is rewritten on a terminal, now and then a new one
 /// elsewhere, nothing when quiet.
 std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, bool quiet);

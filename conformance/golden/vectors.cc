@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "conformance/cases/fill.h"
 #include "conformance/cases/mutate.h"
 #include "conformance/cases/select.h"
 #include "conformance/golden/vector_cases.h"
+#include "conformance/read_file.h"
 #include "spec/attributes.h"
 
 namespace lockstep::judge {
@@ -35,15 +35,8 @@ std::vector<fs::path> vector_files(const std::string& directory) {
   return files;
 }
 
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw UsageError("cannot read '" + path.string() + "'");
-  return text.str();
-}
-
 VectorFile read_checked(const fs::path& path) {
-  VectorFile file = read_vectors(read_text(path), path.string());
+  VectorFile file = read_vectors(read_file(path), path.string());
   if (path.stem() != std::string(file.op->name))
     throw UsageError(path.string() + ": has the vectors of " + std::string(file.op->name));
   return file;
@@ -279,7 +272,7 @@ std::vector<VectorUpdate> update_vectors(const std::string& directory) {
   std::vector<VectorUpdate> all;
   for (const OpInfo* op : operators()) {
     const fs::path path = fs::path(directory) / (std::string(op->name) + ".json");
-    const std::string before = fs::exists(path) ? read_text(path) : "";
+    const std::string before = fs::exists(path) ? read_file(path) : "";
     VectorFile file{op, {}};
     if (!before.empty()) file = read_checked(path);
     VectorUpdate done{path.filename().string(), 0, 0, {}};
@@ -326,7 +319,7 @@ std::vector<std::string> check_vectors(const std::string& directory) {
   std::vector<std::string> all;
   std::set<string_view> seen;
   for (const fs::path& path : vector_files(directory)) {
-    const std::string text = read_text(path), name = path.filename().string();
+    const std::string text = read_file(path), name = path.filename().string();
     const VectorFile file = read_vectors(text, path.string());
     seen.insert(file.op->name);
     if (path.stem() != std::string(file.op->name))
@@ -347,7 +340,7 @@ std::string vectors_hash(const std::string& directory) {
   std::sort(files.begin(), files.end());
   std::string lines;
   for (const fs::path& f : files)
-    lines += sha256(read_text(f)) + "  " + f.filename().string() + "\n";
+    lines += sha256(read_file(f)) + "  " + f.filename().string() + "\n";
   return sha256(lines);
 }
 

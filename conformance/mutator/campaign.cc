@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "conformance/cases/select.h"
 #include "conformance/mutator/snapshot.h"
+#include "conformance/read_file.h"
 #include "conformance/subjects/process.h"
 
 namespace lockstep::judge {
@@ -21,13 +21,6 @@ namespace fs = std::filesystem;
 // A mutant may loop for ever. What is measured on the sources as they are has to do with the
 // machine's other work, so patience is generous.
 constexpr double kPatience = 5, kPatienceSeconds = 30, kBuildSeconds = 3600;
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw std::runtime_error("cannot read '" + file.string() + "'");
-  return text.str();
-}
 
 void write(const fs::path& file, const std::string& text) {
   std::ofstream out(file, std::ios::binary);
@@ -67,7 +60,7 @@ class Workshop {
     std::sort(files.begin(), files.end());
     std::vector<Edit> all;
     for (const fs::path& file : files) {
-      std::vector<Edit> more = edits_of(fs::relative(file, tree_).string(), text_of(file));
+      std::vector<Edit> more = edits_of(fs::relative(file, tree_).string(), read_file(file));
       std::move(more.begin(), more.end(), std::back_inserter(all));
     }
     return all;
@@ -75,7 +68,7 @@ class Workshop {
 
   SourceFate judge(const Edit& edit) {
     const fs::path file = tree_ / edit.file;
-    const std::string text = text_of(file), mutant = edited(text, edit);
+    const std::string text = read_file(file), mutant = edited(text, edit);
     const fs::file_time_type time = fs::last_write_time(file);
     SourceFate fate{edit, SourceFate::dead, line_of(text, edit), line_of(mutant, edit), {}};
     write(file, mutant);
@@ -122,7 +115,7 @@ class Workshop {
         if (!fs::exists(from / entry.path().filename())) fs::remove_all(entry.path());
       for (const auto& entry : fs::directory_iterator(from))
         sync(entry.path(), to / entry.path().filename());
-    } else if (!fs::exists(to) || text_of(from) != text_of(to)) {
+    } else if (!fs::exists(to) || read_file(from) != read_file(to)) {
       fs::copy_file(from, to, fs::copy_options::overwrite_existing);
     }
   }
@@ -153,7 +146,7 @@ class Workshop {
 
   std::string hashes(const std::vector<std::string>& products) const {
     std::string all;
-    for (const std::string& p : products) all += sha256(text_of(fs::path(build_) / p));
+    for (const std::string& p : products) all += sha256(read_file(fs::path(build_) / p));
     return all;
   }
 
