@@ -5,11 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <set>
 
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/telling.h"
 #include "conformance/cases/tuples.h"
+#include "conformance/coverage/text_labels.h"
+#include "conformance/golden/vectors.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -188,6 +192,101 @@ TEST(Cover, CountsConstantOutputsOnlyWhereThereAreNoOthers) {
   EXPECT_EQ(cell(relu, "values of X: all negative").state, CoverCell::constant);
   EXPECT_EQ(cell(relu, "values of X: both signs").state, CoverCell::covered);
   EXPECT_EQ(relu.count(CoverCell::empty), 0);
+  for (const CoverCell& c : relu.cells) EXPECT_NE(c.id, "") << c.text();
+}
+
+TEST(Cover, OfOneCaseLooksForAllOthers) {
+  constexpr auto constant = CoverCell::constant, empty = CoverCell::empty;
+  // One call with constant outputs is enough for its cells, where a search finds no other.
+  const std::tuple<const char*, CoverCell::State, CoverCell::State> rows[] = {
+      {"relu/in=2@1/data=0,0", constant, empty},
+      {"relu/in=2@8/data=-1,-2", empty, constant},
+      {"relu/in=2x2@8/data=1,2,3,4", empty, empty}};
+  for (const auto& [id, one_bit, all_negative] : rows) {
+    Selection s = of("relu", 0, "");
+    s.cases = {id};
+    const CoverRow row = cover(s).rows[0];
+    for (const Feature& f : call_features(*find_operator("relu")))
+      EXPECT_NE(cell(row, text_of({f})).id, "") << id << " " << f.axis << ": " << f.value;
+    EXPECT_EQ(cell(row, "values of X: all negative").state, all_negative) << id;
+    if (one_bit == constant) {
+      EXPECT_EQ(cell(row, "precision of X: 1").state, constant) << id;
+    }
+  }
+}
+
+// Rows made up: one without triples, one in which everything is there, one that lacks some.
+Cover made_up() {
+  const std::vector<Feature> a = {{"a", "b"}}, ab = {{"a", "b"}, {"c", "d"}};
+  Cover c{1, 2, "0123456789abcdefg", {}};
+  const OpInfo &relu = *find_operator("relu"), &take = *find_operator("take");
+  c.rows.push_back({&relu, {{a, CoverCell::covered, "x"}}, {{2, 5, 5, 1, {}}}});
+  c.rows.push_back({&take,
+                    {{a, CoverCell::impossible, ""}, {ab, CoverCell::covered, "x"}},
+                    {{2, 4, 1, 0, {ab, ab, ab}}, {3, 5, 1, 0, {ab, ab, ab, ab}}}});
+  return c;
+}
+
+TEST(CoverText, TellsRowsByTheirCellsAndTuples) {
+  EXPECT_EQ(cover_text(made_up()),
+            "operator               required  covered constant    empty impossible        pairs"
+            "        triples\n"
+            "relu                          1        1        0        0          0          5/5\n"
+            "take                          1        1        0        0          1          1/4"
+            "            1/5\n"
+            "  take impossible:\n    a: b\n"
+            "  take lacks 3 tuples of 2 classes:\n"
+            "    a: b & c: d\n    a: b & c: d\n    a: b & c: d\n"
+            "  take lacks 4 tuples of 3 classes:\n"
+            "    a: b & c: d\n    a: b & c: d\n    a: b & c: d\n"
+            "    ... (all of them: --json FILE)\n"
+            "INCOMPLETE  2 of 2 required cells and 7 of 14 tuples of 2 operators; tier 1, seed 2, "
+            "set 0123456789abcdef\n");
+}
+
+TEST(CoverRow, IsCompleteWhereNoCellAndNoTupleIsEmpty) {
+  CoverRow row = made_up().rows[0];
+  EXPECT_TRUE(row.complete());
+  row.cells[0].state = CoverCell::empty;
+  EXPECT_FALSE(row.complete());
+  EXPECT_FALSE(made_up().rows[1].complete());
+  EXPECT_EQ(made_up().rows[1].required(), 1);
+  EXPECT_EQ(Cover().tier, 1);
+  EXPECT_EQ(Cover().seed, 1U);
+  EXPECT_EQ(CoverTuples().classes, 2);
+  EXPECT_EQ(CoverTuples().required + CoverTuples().covered + CoverTuples().constant, 0);
+}
+
+// The numbers of a call that are the largest of their precision, and one beyond it.
+std::pair<i64, i64> largest(const VectorCall& call) {
+  i64 last = 0, beyond = 0;
+  for (std::size_t k = 0; k < call.in.size(); ++k) {
+    if (!call.in[k].data || call.in_prec[k] < 2) continue;
+    const i64 most = (i64{1} << (call.in_prec[k] - 1)) - 1;
+    for (const i64 v : *call.in[k].data)
+      last += std::abs(v) == most, beyond += std::abs(v) == most + 1;
+  }
+  return {last, beyond};
+}
+
+TEST(TextWitnesses, StandAtTheLastLegalValueOrOneBeyond) {
+  std::map<std::string, const VectorTest*> tests;
+  const std::vector<VectorFile> files = read_vector_files(kFrozenSet);
+  for (const VectorFile& file : files)
+    for (const VectorTest& t : file.tests) tests[t.id] = &t;
+  std::set<std::pair<const OpInfo*, std::pair<std::string, bool>>> seen;
+  i64 values = 0;
+  for (const TextWitness& w : text_witnesses(kFrozenSet)) {
+    ASSERT_TRUE(tests.contains(w.id)) << w.id;
+    const VectorTest& t = *tests.at(w.id);
+    EXPECT_EQ(t.result.label, w.legal ? "" : w.label) << w.id;
+    EXPECT_TRUE(seen.insert({w.op, {w.label, w.legal}}).second) << w.id << " is the second";
+    if (w.label != "input.value") continue;
+    ++values;
+    const auto [last, beyond] = largest(t.call);
+    EXPECT_TRUE(w.legal ? last > 0 : beyond == 1) << w.id;
+  }
+  EXPECT_GT(values, std::ssize(operators()));
 }
 
 TEST(Cover, HasBothSidesOfEveryTypedLabel) {

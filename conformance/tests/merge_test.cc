@@ -131,12 +131,33 @@ TEST(Merge, JudgesTheExpectationsOfTheWholeRun) {
 TEST(Merge, KeepsWhereEachPartRan) {
   std::vector<Named> all = parts(3);
   all[2].report.environments[0].machine = "aarch64";
+  // A report may hold a place many times.
+  all[0].report.environments.resize(60, all[0].report.environments[0]);
   all[1].report.quarantine = {"sum hung"};
+  all[0].report.operators_selected = all[2].report.operators_selected = 1;
   for (int k = 0; k < 30; ++k) all[k % 3].report.missing.push_back("case " + std::to_string(k));
   const Report r = merged(all);
   EXPECT_EQ(r.environments.size(), 2U);
   EXPECT_EQ(r.quarantine.size(), 1U);
   EXPECT_EQ(r.missing.size(), kMissingNamed);
+  EXPECT_EQ(r.operators_selected, 3);
+}
+
+TEST(Merge, KeepsTheFirstOfWhatSeveralPartsSay) {
+  std::vector<Named> all = parts(2);
+  for (std::size_t k = 0; k < 2; ++k) {
+    Report& r = all[k].report;
+    const std::string words = k == 0 ? "first" : "second";
+    r.failures = {{"sum", "isa", "case 5", words, 1, {}, {}, {}, {}, {}, 5, {}},
+                  {"relu", "isa", "case 5", words, 1, {}, {}, {}, {}, {}, 5, {}}};
+    r.expectations[2].passed = words, r.expectations[2].passed_number = 5;
+  }
+  const Report r = merged(all);
+  ASSERT_EQ(r.failures.size(), 2U);
+  EXPECT_EQ(r.failures[0].op, "sum");
+  EXPECT_EQ(r.failures[1].op, "relu");
+  EXPECT_EQ(r.failures[0].text + " " + r.failures[1].text, "first first");
+  EXPECT_EQ(r.expectations[2].passed, "first");
 }
 
 std::string merge_refusal(const std::vector<Named>& all) {
@@ -147,13 +168,19 @@ TEST(Merge, RefusesGapsAndOverlaps) {
   std::vector<Named> gap = parts(4);
   gap.erase(gap.begin() + 1, gap.begin() + 3);
   EXPECT_EQ(merge_refusal(gap), "of 4 parts 2 are here, missing: 2, 3");
+  std::vector<Named> headless = parts(4), tailless = parts(4);
+  headless.erase(headless.begin()), tailless.pop_back();
+  EXPECT_EQ(merge_refusal(headless), "of 4 parts 3 are here, missing: 1");
+  EXPECT_EQ(merge_refusal(tailless), "of 4 parts 3 are here, missing: 4");
   std::vector<Named> twice = parts(4);
   twice.push_back(twice[2]);
   twice[4].file = "again";
   EXPECT_EQ(merge_refusal(twice), "'part3' and 'again' are both part 3 of 4");
   std::vector<Named> huge = parts(2);
   for (Named& n : huge) n.report.part.of = i64{1} << 50;
-  EXPECT_TRUE(merge_refusal(huge).ends_with(", ...")) << merge_refusal(huge);
+  EXPECT_EQ(merge_refusal(huge),
+            "of 1125899906842624 parts 2 are here, missing: 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, "
+            "14, 15, 16, 17, 18, 19, 20, 21, 22, ...");
   std::vector<Named> less = parts(2);
   --less[0].report.counts.selected;
   EXPECT_EQ(merge_refusal(less), "the parts hold 59 cases, the set has 60");
@@ -199,8 +226,9 @@ TEST(Diff, OfEqualRunsIsEmpty) {
   Report elsewhere = part(1, 1);
   elsewhere.name = "other", elsewhere.environments[0].machine = "aarch64";
   elsewhere.device = "GPU", elsewhere.options["threads"] = "2";
+  elsewhere.chosen.vectors_hash = std::string(64, 'c');
   EXPECT_TRUE(results(part(1, 1), elsewhere).empty());
-  EXPECT_EQ(changes(part(1, 1), elsewhere).size(), 4U);
+  EXPECT_EQ(changes(part(1, 1), elsewhere).size(), 5U);
 }
 
 TEST(Diff, NamesEveryResultThatChanged) {
@@ -232,6 +260,23 @@ TEST(Diff, NamesEveryResultThatChanged) {
   other.outputs["sum"].sum[0] ^= 1;
   EXPECT_EQ(differing_outputs(before, other), Texts(1, "sum"));
   EXPECT_EQ(results(before, other).size(), 1U);
+}
+
+TEST(Diff, CountsFromNoneToOne) {
+  using Texts = std::vector<std::string>;
+  Report before = part(1, 1);
+  before.cells = {{"relu", {{"isa", {2, 0}}}}}, before.set_hash = "0123456789abcdefg";
+  Report after = before, gone = before;
+  after.cells["relu"]["isa"] = {1, 1}, after.set_hash = "fedcba9876543210g";
+  EXPECT_EQ(results(before, after),
+            (Texts{"other cases: 60 in set 0123456789abcdef -> 60 in set fedcba9876543210",
+                   "relu isa fails now: 1 of 1 cases", "relu isa judged in 2 -> 1 cases"}));
+  after.set_hash = before.set_hash;
+  before.cells["relu"]["isa"].judged = 1;
+  EXPECT_EQ(results(after, before), Texts(1, "relu isa fails no more: 1 cases did"));
+  gone.cells.clear();
+  EXPECT_EQ(results(after, gone),
+            (Texts{"relu isa fails in 1 -> 0 cases", "relu isa judged in 1 -> 0 cases"}));
 }
 
 TEST(DigestLine, ChangesWithEveryOutput) {

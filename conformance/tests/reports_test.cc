@@ -298,8 +298,9 @@ TEST(Text, OfBytesThatAreNoUtf8IsReplacedByteByByte) {
 
 TEST(Text, OfStrangersStaysInsideOfCode) {
   const std::pair<std::string, std::string> spans[] = {
-      {"plain", "`plain`"}, {"a`b", "``a`b``"}, {"``", "``` `` ```"}, {"a|b", "`a\\|b`"},
-      {"a\nb", "`a b`"},    {"", "`  `"},       {" a ", "`  a  `"}};
+      {"plain", "`plain`"}, {"a`b", "``a`b``"}, {"``", "``` `` ```"},
+      {"a|b", "`a\\|b`"},   {"a\nb", "`a b`"},  {"", "`  `"},
+      {" a ", "`  a  `"},   {" a", "` a`"},     {"a ", "`a `"}};
   for (const auto& [text, span] : spans) EXPECT_EQ(code_span(text), span);
   EXPECT_EQ(code_block("a\n"), "```text\na\n```\n");
   EXPECT_EQ(code_block("a\n````\nb"), "`````text\na\n````\nb\n`````\n");
