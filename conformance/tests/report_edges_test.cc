@@ -147,7 +147,8 @@ TEST(HtmlReport, ColoursCellsByWhatWasJudgedAndWhatFailed) {
   const std::tuple<i64, i64, const char*> rows[] = {
       {1, 0, "g1"},   {7, 0, "g1"},    {31, 0, "g1"},   {32, 0, "g2"},           {255, 0, "g2"},
       {256, 0, "g3"}, {2047, 0, "g3"}, {2048, 0, "g4"}, {i64{1} << 40, 0, "g4"}, {90, 1, "r1"},
-      {90, 30, "r1"}, {90, 31, "r2"},  {90, 61, "r2"},  {90, 62, "r3"},          {90, 90, "r3"}};
+      {90, 30, "r1"}, {90, 31, "r2"},  {90, 61, "r2"},  {90, 62, "r3"},          {90, 90, "r3"},
+      {1, 9, "r3"}};
   for (const auto& [judged, failed, colour] : rows)
     expect_contains(html_report(with_failure(judged, failed), {}),
                     std::string("<td class=\"") + colour + "\" title=\"relu layout: ");
