@@ -65,7 +65,15 @@ TEST(Difference, HasAPatternWhereTheElementsHaveOne) {
       {{60}, [](i64 k) { return k >= 32; }, ": exactly the tail of axis 0 after multiples of 32"},
       {{100}, [](i64 k) { return k >= 64; }, ": exactly the tail of axis 0 after multiples of 64"},
       {{8}, [](i64 k) { return k >= 4; }, "; 4 of 8 elements differ"},
-      {{2, 7}, [](i64 k) { return k == 5; }, "; 1 of 14 elements differ"}};
+      {{2, 7}, [](i64 k) { return k == 5; }, "; 1 of 14 elements differ"},
+      {{2}, [](i64) { return true; }, "; 2 of 2 elements differ: every element"},
+      {{9}, [](i64 k) { return k % 2 == 0; }, ": exactly where index 0 mod 2 = 0"},
+      {{9}, [](i64 k) { return k % 2 == 1; }, ": exactly where index 0 mod 2 = 1"},
+      {{7}, [](i64 k) { return k % 4 == 2; }, ": exactly where index 0 mod 4 = 2"},
+      {{21}, [](i64 k) { return k % 8 == 3; }, ": exactly where index 0 mod 8 = 3"},
+      {{40}, [](i64 k) { return k % 16 == 5; }, ": exactly where index 0 mod 16 = 5"},
+      {{2, 8}, [](i64 k) { return k % 8 == 3; }, "; 2 of 16 elements differ"},
+      {{5}, [](i64 k) { return k == 3; }, "; 1 of 5 elements differ"}};
   for (const auto& [shape, wrong, end] : rows) {
     const std::string text = said(shape, wrong);
     EXPECT_TRUE(text.ends_with(end)) << text << " instead of " << end;

@@ -354,6 +354,7 @@ TEST(JudgeTrial, TellsHowACaseEnded) {
   EXPECT_EQ(result_of(hang, fatal, {}).outcome, Outcome::timed_out);
   EXPECT_EQ(result_of(error, fatal, {}).outcome, Outcome::failed);
   EXPECT_EQ(result_of(crash, "relu/in=0@8/fill=one:0", {}).outcome, Outcome::crashed);
+  EXPECT_EQ(result_of(hang, "relu/in=0@8/fill=one:0", {}).outcome, Outcome::timed_out);
 }
 
 TEST(JudgeTrial, TellsADeathThatNoSelectedPropertyJudges) {

@@ -51,6 +51,14 @@ TEST(Kills, ComeFirstWhereEachKillsMostOfWhatIsAlive) {
   EXPECT_EQ(items[1].id, "relu/in=1@8/data=3");
 }
 
+TEST(Kills, OfEquallyManyComeInTheirOrder) {
+  std::vector<Kills::Killer> killers = {{"a", {0}}, {"most", {1, 2}}, {"b", {3}}, {"none", {2}}};
+  order_killers(killers, 4);
+  std::string order;
+  for (const Kills::Killer& k : killers) order += k.id + " ";
+  EXPECT_EQ(order, "most a b ");
+}
+
 TEST(Kills, ScoreThePrefixAmongTheMutantsOfItsOperators) {
   const Item killer = item_of("relu/in=1@8/data=3"), other = item_of("relu/in=1@8/data=9");
   const auto score = [](const std::vector<const Item*>& items, const std::set<string_view>& ops) {
@@ -75,7 +83,12 @@ TEST(Kills, AreReadBackOrRefused) {
   wrong.cases[3].mutants = {4};
   const std::string file = scratch.write("wrong", kills_json(wrong));
   expect_throws<UsageError>([&] { kills_of(file); }, "/cases/3/kills names no mutant");
+  for (i64 none : {i64{-1}, i64{4}, i64{1} << 32}) {
+    wrong.cases[0].mutants = {none};
+    expect_throws<UsageError>([&] { read_kills(kills_json(wrong)); }, "/cases/0/kills");
+  }
   expect_throws<UsageError>([&] { kills_of(scratch.path("none")); }, "cannot read");
+  expect_throws<UsageError>([&] { kills_of(scratch.write("empty", "")); }, "cannot read");
 }
 
 TEST(ShippedKills, AreOfTheMutantsOfToday) {
@@ -125,6 +138,8 @@ TEST(ShippedKills, ScoreAPrefixAsItIsReported) {
   for (const Kills::Mutant& m : k->mutants) listed += m.op == "relu" || m.op == "*";
   EXPECT_EQ(r.score.listed, listed);
   EXPECT_GT(r.score.killed, listed / 2);
+  s.budget = 1;
+  EXPECT_EQ(judge("reference", s, {}).score.listed, listed) << "one case is a prefix, too";
   s.kills = "";
   EXPECT_EQ(judge("reference", s, {}).score.listed, 0);
   s.budget = 0;

@@ -111,12 +111,14 @@ TEST(Properties, OfARunIncludeThatAMissingInstructionSetIsRefusedByName) {
     return examine(hostile("misbehaving"), {"--set", std::string("fault=") + fault, "--op", "relu"},
                    {{"HOSTILE_MANIFEST", manifest.dump()}});
   };
-  const Examined careless = judged("none"), picky = judged("picky");
+  const Examined careless = judged("none"), picky = judged("picky"), curt = judged("curt");
   EXPECT_EQ(careless.end.exit, 1) << careless.end.out;
   expect_contains(careless.end.out,
                   "isa=avx9000, which this machine lacks, was not refused by name: answered ok");
   EXPECT_EQ(picky.end.exit, 0) << picky.end.out << picky.end.err;
   EXPECT_TRUE(picky.judged("*", "isa"));
+  EXPECT_EQ(curt.end.exit, 1) << curt.end.out;
+  expect_contains(curt.end.out, "was not refused by name: answered logic_error: ");
 }
 
 // The kernels that a report says ran.

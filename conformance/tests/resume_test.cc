@@ -127,6 +127,62 @@ TEST(Resume, RefusesWhatIsNotItsJournal) {
   }
 }
 
+// What a journal of one case says of it, one member of the line replaced.
+TEST(Resume, KnowsEveryOutcomeAndNoOther) {
+  const Scratch scratch;
+  const std::string journal = scratch.path("journal");
+  const Words words = {"--resume", journal, "--budget", "1"};
+  ASSERT_EQ(judged("reference", words).end.exit, 0);
+  const Words lines = lines_of(text_of_file(journal));
+  ASSERT_EQ(lines.size(), 2U);
+  const std::tuple<const char*, int, int> rows[] = {
+      {"outcome", 0, 0}, {"outcome", 1, 1},  {"outcome", 2, 1}, {"outcome", 3, 1},
+      {"outcome", 4, 2}, {"outcome", -1, 2}, {"canary", 0, 0},  {"canary", 2, 4},
+      {"canary", 3, 2},  {"canary", -1, 2}};
+  for (const auto& [key, value, exit] : rows) {
+    json line = json::parse(lines[1]);
+    line[key] = value;
+    if (key == std::string("outcome") && value > 0)
+      line["findings"] = json::parse(R"([["layout", {"text": "", "hint": "", "elements": []}]])");
+    scratch.write("journal", lines[0] + "\n" + line.dump() + "\n");
+    EXPECT_EQ(judged("reference", words).end.exit, exit) << key << " " << value;
+  }
+}
+
+TEST(Resume, WritesAJournalInAscii) {
+  const Scratch scratch;
+  const std::string journal = scratch.path("journal");
+  judged(hostile("misbehaving"),
+         {"--set", "fault=garbled", "--budget", "20", "--no-shrink", "--resume", journal});
+  const std::string text = text_of_file(journal);
+  expect_contains(text, "<&>");
+  for (char c : text) ASSERT_TRUE(c == '\n' || (32 <= c && c < 127)) << text;
+}
+
+// Each answer that does not come costs seconds, even where nobody waits for it.
+TEST(Quarantine, KeepsAnOperatorFromBeingAskedOn) {
+  for (const auto& [fault, tier] : {std::pair{"hang", "0"}, {"segfault", "1"}}) {
+    const Scratch scratch;
+    const std::string journal = scratch.path("journal"), file = scratch.path("report.json");
+    lockstep_says({"check",       hostile("misbehaving"),
+                   "--set",       std::string("fault=") + fault,
+                   "--op",        "relu,sum",
+                   "--tier",      "1",
+                   "--budget",    "400",
+                   "--vectors",   "",
+                   "--jobs",      "1",
+                   "--timeout",   "0.3",
+                   "--no-shrink", "--resume",
+                   journal,       "--json",
+                   file});
+    const json counts = json::parse(text_of_file(file))["counts"];
+    const auto known = static_cast<int>(lines_of(text_of_file(journal)).size()) - 1;
+    EXPECT_GE(known, counts["executed"]) << fault;
+    EXPECT_LE(known, counts["executed"].get<int>() + 40) << "it may be ahead of who decides";
+    EXPECT_GT(counts["quarantined"], 50) << fault;
+  }
+}
+
 TEST(Resume, RefusesResultsOfOtherVectors) {
   const Scratch scratch;
   std::filesystem::copy("conformance/vectors", scratch.path("vectors"));
@@ -194,6 +250,15 @@ TEST(Interrupt, EndsARunWithAReportThatSaysWhatIsMissing) {
     ASSERT_FALSE(c.report["missing"].empty());
     expect_contains(c.report["missing"][0].get<std::string>(), "conv2d/");
   }
+}
+
+// The backend ends the process that asks it.
+TEST(Shard, OfAJudgeThatEndsEarlyIsNoVerdict) {
+  const Ended e = lockstep_says(
+      {"check", "exec:read x; kill -9 $(sed -n 's/^PPid://p' /proc/$PPID/status); sleep 5", "--op",
+       "relu", "--tier", "0", "--vectors", "", "--jobs", "1", "--budget", "5"});
+  EXPECT_EQ(e.exit, 4) << e.out << e.err;
+  expect_contains(e.err, "a judging process ended early (exit 4, judge broke)");
 }
 
 TEST(Shard, PartsAreTheWholeAndSaySo) {
@@ -358,7 +423,14 @@ TEST(Expectations, AreReadWithAPlaceForWhatIsWrong) {
       {expecting({{"kind", "'flaky'"}}), "known.toml:3: 'kind' must be fail, crash or timeout"},
       {expecting({{"tier", "4"}}), "'tier' must be 0, 1, 2 or 3"},
       {expecting({{"reason", "7"}}), "'reason' must be a text"},
-      {expecting({{"owner", "'me'"}}), "'owner' is no key of an entry"}};
+      {expecting({{"property", ""}}), "an entry needs 'property'"},
+      {expecting({{"kind", ""}}), "an entry needs 'kind'"},
+      {expecting({{"reason", "''"}}), "'reason' must be a text"},
+      {expecting({{"tier", "'x'"}}), "'tier' must be 0, 1, 2 or 3"},
+      {"expect = [1]\n", "known.toml:1: an entry is a table [[expect]]"},
+      {expecting({{"owner", "'me'"}}),
+       "'owner' is no key of an entry (operator, property, case, kind, reason, link, expires, "
+       "tier)"}};
   for (const auto& [text, says] : rows) {
     const Judged c = of_relu("none", text);
     EXPECT_EQ(c.end.exit, 2) << text << c.end.out;
@@ -367,6 +439,13 @@ TEST(Expectations, AreReadWithAPlaceForWhatIsWrong) {
   const Ended none = lockstep_says({"check", "reference", "--expectations", "/nowhere/known.toml"});
   EXPECT_EQ(none.exit, 2);
   expect_contains(none.err, "/nowhere/known.toml");
+  EXPECT_EQ(none.err.find("known.toml:"), std::string::npos) << "it has no line";
+  for (const char* tier : {"0", "3"})
+    EXPECT_EQ(of_relu("none", expecting({{"property", "'infers'"}, {"tier", tier}, {"link", ""}}),
+                      {"--property", "layout"})
+                  .end.exit,
+              0)
+        << tier;
 }
 
 }  // namespace

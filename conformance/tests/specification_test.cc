@@ -151,6 +151,12 @@ TEST(Witnesses, OfAFileThatIsNoneAreRefused) {
   const Scratch scratch;
   EXPECT_THROW(Evidence(kNowhere, scratch.path("missing")), UsageError);
   EXPECT_THROW(Evidence(kNowhere, scratch.write("list", "[]")), UsageError);
+  try {
+    Evidence(kNowhere, scratch.write("nothing", ""));
+    ADD_FAILURE() << "an empty file is taken for one";
+  } catch (const UsageError& e) {
+    EXPECT_EQ(e.what(), "cannot read '" + scratch.path("nothing") + "'");
+  }
   EXPECT_THROW(Evidence(kNowhere, scratch.write("cut", "{")), UsageError);
   EXPECT_THROW(Evidence(kNowhere, scratch.write("sum", R"({"sum": 1})")), UsageError);
   scratch.write("relu.json", "{}");

@@ -196,6 +196,7 @@ constexpr Fault kFaults[] = {
     {.name = "path", .path = "secret"},
     {.name = "no_path", .path = ""},
     {.name = "picky"},
+    {.name = "curt"},
     {.name = "status"},
     {.name = "no_plan"},
 };
@@ -252,6 +253,8 @@ class Misbehaving {
     const auto isa = options.find("isa");
     if (has("picky") && isa != options.end() && isa->second != "portable")
       throw LogicError("option.isa", "this machine cannot run '" + isa->second + "'");
+    if (has("curt") && isa != options.end() && isa->second != "portable")
+      throw LogicError("option.isa", "no");
   }
   std::unique_ptr<Plan> prepare(const Call& call) const {
     if (fault_->prepare) fault_->prepare(call);

@@ -1,0 +1,139 @@
+// What an expectation knows of a result, call by call.
+#include "conformance/expectations.h"
+
+#include <gtest/gtest.h>
+
+#include "conformance/reports/report.h"
+
+namespace lockstep::judge {
+namespace {
+
+Expectation expecting(const std::string& property, const std::string& id = "",
+                      const std::string& kind = "fail") {
+  Expectation e;
+  e.place = "known.toml:1";
+  e.op = "relu";
+  e.property = property;
+  e.id = id;
+  e.kind = kind;
+  return e;
+}
+
+Item item_of(Item::What what, const std::string& id) {
+  return {what, parse_case("relu/in=1@8/data=1"), {}, id, {}};
+}
+
+ItemResult failed_at(const std::vector<std::string>& properties) {
+  ItemResult r;
+  r.outcome = Outcome::failed;
+  r.judged = {"layout", "alignment", "infers"};
+  for (const std::string& p : properties) r.findings.push_back({p, {"is wrong"}});
+  return r;
+}
+
+TEST(Expectation, OfACaseKnowsAVectorByItsNameAndByItsCall) {
+  const std::string call = "relu/in=1@8/data=1";
+  const std::tuple<Item::What, const char*, std::string, bool> rows[] = {
+      {Item::vector, "relu-0007", "relu-0007", true},
+      {Item::vector, "relu-0007", call, true},
+      {Item::vector, "relu-0007", "relu-0008", false},
+      {Item::legal, "other", call, false},
+      {Item::legal, "other", "oth*", true},
+      {Item::legal, "other", "", true}};
+  for (const auto& [what, id, expected, known] : rows) {
+    std::vector<Expectation> all = {expecting("layout", expected)};
+    const auto knowing = confront(all, item_of(what, id), 3, failed_at({"layout"}));
+    ASSERT_EQ(knowing.size(), 1U);
+    EXPECT_EQ(knowing[0] != nullptr, known) << id << " " << expected;
+    EXPECT_EQ(all[0].matched, known) << id << " " << expected;
+  }
+}
+
+TEST(Expectation, KnowsTheFindingsThatItNames) {
+  std::vector<Expectation> all = {expecting("alignment"), expecting("lay*"), expecting("layout"),
+                                  expecting("layout", "", "crash"), expecting("infers", "o*")};
+  const auto knowing =
+      confront(all, item_of(Item::legal, "one"), 3, failed_at({"layout", "alignment"}));
+  EXPECT_EQ(knowing, (std::vector<const Expectation*>{&all[1], &all[0]})) << "the first that does";
+  confront(all, item_of(Item::legal, "other"), 4, failed_at({}));
+  std::string counts;
+  for (const Expectation& e : all)
+    counts += std::to_string(e.matched) + "/" + std::to_string(e.judged) + e.passed + " ";
+  EXPECT_EQ(counts, "1/2 1/2 1/2 0/2 0/2one ");
+  EXPECT_EQ(all[4].passed_number, 3);
+}
+
+TEST(Expectation, OfAFailureOfTheRunNamesNoCase) {
+  std::vector<Expectation> all = {expecting("isa", "relu*"), expecting("layout"),
+                                  expecting("isa", "", "crash"), expecting("is?"),
+                                  expecting("isa")};
+  EXPECT_EQ(confront(all, "relu", "isa"), &all[3]);
+  EXPECT_EQ(confront(all, "sum", "isa"), nullptr);
+  std::string counts;
+  for (const Expectation& e : all)
+    counts += std::to_string(e.matched) + "/" + std::to_string(e.judged) + " ";
+  EXPECT_EQ(counts, "0/0 0/0 0/1 1/1 1/1 ");
+}
+
+TEST(Expectation, OfADeathIsOfTheOperatorAndStillHolds) {
+  const auto knows = [](const Expectation& e) { return know_deaths_of({e}, "relu"); };
+  EXPECT_TRUE(knows(expecting("*", "", "crash")));
+  EXPECT_TRUE(knows(expecting("*", "", "timeout")));
+  EXPECT_FALSE(knows(expecting("*")));
+  EXPECT_FALSE(knows(expecting("*", "relu*", "crash")));
+  Expectation e = expecting("*", "", "crash");
+  EXPECT_FALSE(know_deaths_of({e}, "sum"));
+  e.expired = true;
+  EXPECT_FALSE(knows(e));
+}
+
+// A whole run at tier 1 of two cases with an expectation that matches nothing, for rows to change.
+Report unmatched() {
+  Report r;
+  r.tier = 1;
+  r.counts.executed = 2;
+  r.expectations = {expecting("layout")};
+  return r;
+}
+
+TEST(Expectation, ThatMatchesNothingIsStaleWhereAllWasJudged) {
+  struct Row {
+    const char* name;
+    void (*change)(Report&);
+    const char* says;
+  };
+  const char *nothing = "known.toml:1 (relu layout) matches nothing",
+             *passes = "known.toml:1 (relu layout) passes";
+  const Row rows[] = {{"all", [](Report&) {}, nothing},
+                      {"judged", [](Report& r) { r.expectations[0].judged = 1; }, passes},
+                      {"one case", [](Report& r) { r.counts.executed = 1; }, nothing},
+                      {"no case", [](Report& r) { r.counts.executed = 0; }, ""},
+                      {"missing", [](Report& r) { r.counts.missing = 1; }, ""},
+                      {"a prefix", [](Report& r) { r.chosen.budget = 1; }, ""},
+                      {"cases", [](Report& r) { r.chosen.cases = {"relu/in=1@8/data=1"}; }, ""},
+                      {"a part",
+                       [](Report& r) {
+                         r.part = {1, 2};
+                       },
+                       ""},
+                      {"matched", [](Report& r) { r.expectations[0].matched = 1; }, ""},
+                      {"its tier", [](Report& r) { r.expectations[0].tier = 1; }, nothing},
+                      {"a later tier", [](Report& r) { r.expectations[0].tier = 2; }, ""},
+                      {"another operator", [](Report& r) { r.chosen.operators = {"sum"}; }, ""},
+                      {"its operator", [](Report& r) { r.chosen.operators = {"relu"}; }, nothing},
+                      {"another property", [](Report& r) { r.chosen.properties = {"infers"}; }, ""},
+                      {"its property",
+                       [](Report& r) {
+                         r.chosen.properties = {"infers", "layout"};
+                       },
+                       nothing}};
+  for (const Row& row : rows) {
+    Report r = unmatched();
+    row.change(r);
+    const std::vector<std::string> texts = stale(r);
+    EXPECT_EQ(texts.empty() ? "" : texts[0], row.says) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::judge

@@ -1,0 +1,116 @@
+// The file of a run that goes on: what is written, what is read again, and what is none.
+#include "conformance/journal.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "conformance/cases/case.h"
+#include "conformance/tests/expect.h"
+#include "conformance/tests/program.h"
+
+namespace lockstep::judge {
+namespace {
+
+const nlohmann::ordered_json kRun = {{"seed", 7}};
+const std::string kFirst = R"({"lockstep_journal":1,"run":{"seed":7}})";
+
+std::string journal_refusal(const std::string& file, std::size_t cases = 9) {
+  return words_of<UsageError>([&] { Journal(file, kRun, cases); });
+}
+
+TEST(Journal, KnowsTheLinesThatWereAdded) {
+  const Scratch scratch;
+  const std::string file = scratch.path("journal");
+  const mode_t masked = umask(0);
+  Journal(file, kRun, 9).add(R"({"n":8})");
+  umask(masked);
+  struct stat made {};
+  ASSERT_EQ(stat(file.c_str(), &made), 0);
+  EXPECT_EQ(made.st_mode & 07777, 0666U);
+  // More than is read at once, and a line that was cut off.
+  const std::string filler(100000, 'x');
+  Journal(file, kRun, 9).add(R"({"n":0,"x":")" + filler + R"("})");
+  std::ofstream(file, std::ios::app) << R"({"n":1,"x")";
+  Journal(file, kRun, 9).add(R"({"n":2})");
+  const Journal again(file, kRun, 9);
+  const std::map<std::size_t, std::string> known = {
+      {0, R"({"n":0,"x":")" + filler + R"("})"}, {2, R"({"n":2})"}, {8, R"({"n":8})"}};
+  EXPECT_EQ(again.known(), known);
+  EXPECT_EQ(journal_refusal(file), "journal '" + file + "': another run is using it");
+}
+
+TEST(Journal, RefusesLinesThatAreNone) {
+  const Scratch scratch;
+  const std::pair<std::string, const char*> rows[] = {
+      {"a text", "it is no journal"},
+      {R"({"lockstep_journal":1,)"
+       "\n",
+       "its first line says nothing of the run"},
+      {R"({"lockstep_journal":1,"x":2})"
+       "\n",
+       "its first line says nothing of the run"},
+      {R"({"lockstep_journal":1,"run":7})"
+       "\n",
+       "its first line says nothing of the run"},
+      {R"({"lockstep_journal":1,"run":{"seed":8}})"
+       "\n",
+       "it is another run's: its seed is 8, not 7"},
+      {kFirst + "\n7\n", "line 2 is no result of this run"},
+      {kFirst + "\n{\"n\":1}\n{\"x\":1}\n", "line 3 is no result of this run"},
+      {kFirst + "\n{\"n\":-1}\n", "line 2 is no result of this run"},
+      {kFirst + "\n{\"n\":\"1\"}\n", "line 2 is no result of this run"},
+      {kFirst + "\n{\"n\":9}\n", "line 2 is no result of this run"},
+      {kFirst + "\n\n", "line 2 is no result of this run"},
+      {kFirst + "\n{\"n\":1}\n{\"n\":1}\n", "line 3 is no result of this run"}};
+  for (const auto& [text, says] : rows) {
+    const std::string file = scratch.write("journal", text);
+    EXPECT_EQ(journal_refusal(file), "journal '" + file + "': " + says) << text;
+  }
+  EXPECT_EQ(journal_refusal(scratch.write("journal", kFirst + "\n{\"n\":8}\n")), "");
+  expect_contains(journal_refusal(scratch.path("none/journal")), "No such file or directory");
+}
+
+TEST(Journal, MayHaveTheNumberOfStandardInput) {
+  const Scratch scratch;
+  const int input = dup(0);
+  close(0);
+  EXPECT_EQ(journal_refusal(scratch.path("journal")), "");
+  dup2(input, 0);
+  close(input);
+}
+
+// How a process ends whose files may have so many bytes: 0 where add() says that it cannot write.
+int status_where_files_end(const std::string& file, rlim_t bytes) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    Journal journal(file, kRun, 9);
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{bytes, bytes};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const std::string says =
+        words_of<std::system_error>([&] { journal.add(R"({"n":1,"x":"0123456789"})"); });
+    _exit(says.find("cannot write '" + file + "'") == std::string::npos ? 1 : 0);
+  }
+  int status = -1;
+  waitpid(pid, &status, 0);
+  return status;
+}
+
+TEST(Journal, SaysThatItCannotBeWritten) {
+  const Scratch scratch;
+  // Of the second line nothing, and a part.
+  for (const std::size_t room : {std::size_t{0}, std::size_t{5}}) {
+    const std::string file = scratch.path("journal" + std::to_string(room));
+    EXPECT_EQ(status_where_files_end(file, kFirst.size() + 1 + room), 0) << room;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::judge

@@ -1,0 +1,202 @@
+// How a run is carried out: what it asks for, what it tells of each case, and where it ends.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "conformance/judge.h"
+#include "conformance/property.h"
+#include "conformance/shard.h"
+#include "conformance/tests/expect.h"
+#include "conformance/tests/program.h"
+#include "conformance/tests/reference_subject.h"
+
+namespace lockstep::judge {
+namespace {
+
+// A subject with options of its own, which are numbered as they are added.
+class Optional : public ReferenceSubject {
+ public:
+  bool answers_again = true;
+  std::vector<Options> configured;
+
+  explicit Optional(std::vector<std::string> options) { manifest_.options = std::move(options); }
+  Manifest& manifest_to_change() { return manifest_; }
+  bool live() const override { return answers_again; }
+  int configure(const Options& more) override {
+    configured.push_back(more);
+    return static_cast<int>(configured.size());
+  }
+};
+
+Selection of_properties(std::vector<std::string> properties) {
+  Selection s;
+  s.properties = std::move(properties);
+  return s;
+}
+
+// What is forced, as option=value.
+std::string forced(const std::vector<Forced>& all) {
+  std::string text;
+  for (const Forced& f : all) text += f.option + "=" + f.value + " ";
+  return text;
+}
+
+TEST(PlanFor, ForcesFewNumbersOfThreadsAndMoreThanProcessors) {
+  Optional some({"threads"}), none({});
+  some.manifest_to_change().threads = {1, i64{1} << 40};
+  const auto processors = static_cast<i64>(std::thread::hardware_concurrency());
+  std::string expected = "threads=1 threads=2 threads=3 threads=7 threads=16 ";
+  for (i64 n = 16; n <= processors;) expected += "threads=" + std::to_string(n *= 2) + " ";
+  EXPECT_EQ(forced(plan_for(some, of_properties({"threads"})).threads), expected);
+  EXPECT_EQ(forced(plan_for(none, of_properties({"threads"})).threads), "");
+  EXPECT_EQ(forced(plan_for(some, of_properties({"isa"})).threads), "");
+  some.manifest_to_change().threads = {2, 5};
+  EXPECT_EQ(forced(plan_for(some, of_properties({"threads"})).threads),
+            "threads=2 threads=3 threads=5 ");
+  some.manifest_to_change().threads = {i64{1} << 33, i64{1} << 40};
+  EXPECT_EQ(forced(plan_for(some, of_properties({"threads"})).threads), "threads=8589934592 ");
+}
+
+TEST(PlanFor, ForcesInstructionSetsThatCanRunWhereThereIsAChoice) {
+  const std::vector<KernelInfo> kernels = {
+      {"relu", "a", "portable", true}, {"relu", "b", "wide", true}, {"relu", "c", "absent", false}};
+  Optional subject({"isa"}), without({});
+  subject.manifest_to_change().kernels = without.manifest_to_change().kernels = kernels;
+  for (const char* property : {"isa", "paths_covered"})
+    EXPECT_EQ(forced(plan_for(subject, of_properties({property})).isas), "isa=portable isa=wide ")
+        << property;
+  EXPECT_EQ(forced(plan_for(subject, of_properties({"threads"})).isas), "");
+  EXPECT_EQ(forced(plan_for(without, of_properties({"isa"})).isas), "");
+  subject.manifest_to_change().kernels.erase(subject.manifest_to_change().kernels.begin());
+  EXPECT_EQ(forced(plan_for(subject, of_properties({"isa"})).isas), "") << "but one can run";
+}
+
+// The ways of a plan, a letter each.
+std::string tried_ways(const TrialPlan& p) {
+  const std::pair<bool, char> all[] = {{p.repeat, 'r'},    {p.alignment, 'a'}, {p.layouts, 'l'},
+                                       {p.constants, 'c'}, {p.infer, 'i'},     {p.concurrent, 'o'},
+                                       {p.batch, 'b'},     {p.laws, 'w'}};
+  std::string text;
+  for (const auto& [tried, letter] : all)
+    if (tried) text += letter;
+  return text;
+}
+
+TEST(PlanFor, TriesWhatTheSelectedPropertiesAreAbout) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"deterministic", "r"}, {"writes_all", "r"}, {"alignment", "a"},
+      {"layout", "l"},        {"constants", "c"},  {"writes_in_bounds", "l"},
+      {"infers", "i"},        {"concurrent", "o"}, {"matches_reference", ""},
+      {"batch", "b"},         {"laws", "w"},       {"inputs_untouched", ""}};
+  Optional subject({"isa", "threads"});
+  for (const auto& [property, tried] : rows)
+    EXPECT_EQ(tried_ways(plan_for(subject, of_properties({property}))), tried) << property;
+  EXPECT_EQ(tried_ways(plan_for(subject, {})), "ralciobw");
+  EXPECT_EQ(tried_ways({}), "ralciobw");
+  subject.answers_again = false;
+  const TrialPlan recorded = plan_for(subject, {});
+  EXPECT_EQ(tried_ways(recorded) + forced(recorded.isas) + forced(recorded.threads), "");
+}
+
+Conduct patient() {
+  Conduct c;
+  c.jobs = 1;
+  c.limits.timeout_s = c.limits.start_s = 20;
+  return c;
+}
+
+Selection of_relu() {
+  Selection s;
+  s.tier = 0;
+  s.operators = {"relu"};
+  s.properties = {"matches_reference"};
+  return s;
+}
+
+std::vector<std::string> ids_from(const std::vector<Item>& items, std::size_t from) {
+  std::vector<std::string> ids;
+  for (std::size_t k = from; k < items.size() && ids.size() < kMissingNamed; ++k)
+    ids.push_back(items[k].id);
+  return ids;
+}
+
+TEST(Run, EndsAtItsFirstFailureWhereThatIsAskedFor) {
+  const std::vector<Item> items = select_cases(of_relu());
+  Conduct c = patient();
+  c.until_failure = true;
+  i64 told = 0, failures = 0;
+  c.progress = [&](i64, i64, i64 failed) { ++told, failures = failed; };
+  const Report r = judge("null", of_relu(), items, c);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(failures, 1);
+  EXPECT_EQ(r.counts.executed, 1);
+  EXPECT_EQ(r.counts.missing, r.counts.selected - 1);
+  EXPECT_EQ(r.missing, ids_from(items, 1));
+  EXPECT_EQ(judge("reference", of_relu(), items, c).counts.missing, 0) << "nothing fails";
+}
+
+TEST(Run, ThatIsInterruptedNamesTheFirstThatAreMissing) {
+  Conduct c = patient();
+  c.interrupted = [] { return true; };
+  const std::vector<Item> items = select_cases(of_relu());
+  const Report r = judge("reference", of_relu(), items, c);
+  EXPECT_EQ(r.verdict, "INCOMPLETE");
+  EXPECT_EQ(r.counts.executed, 0);
+  EXPECT_EQ(r.counts.missing, std::ssize(items));
+  EXPECT_EQ(r.missing, ids_from(items, 0));
+}
+
+TEST(Run, TellsOfEveryFailureWhileItGoesOn) {
+  Conduct c = patient();
+  c.shrink = false;
+  i64 done = 0;
+  c.progress = [&](i64 now, i64, i64 failed) {
+    done = now;
+    EXPECT_EQ(failed, now);
+  };
+  EXPECT_EQ(judge("null", of_relu(), c).counts.failed, done);
+  EXPECT_TRUE(Conduct().shrink);
+}
+
+TEST(Run, RecordsEveryCaseOfItsPartWhereLoadingKills) {
+  Selection s = of_relu();
+  s.part = {2, 3};
+  std::vector<i64> recorded, expected;
+  Conduct c = patient();
+  c.record = [&](i64 number, const ItemResult& r) {
+    EXPECT_EQ(r.outcome, Outcome::quarantined);
+    recorded.push_back(number);
+  };
+  const Report r = judge(hostile("exits"), s, c);
+  for (i64 n = 0; n < r.set_cases; ++n)
+    if (s.part.holds(n)) expected.push_back(n);
+  EXPECT_EQ(recorded, expected);
+  EXPECT_EQ(r.counts.quarantined, std::ssize(expected));
+}
+
+TEST(Run, NamesAVectorOnlyWhereItIsAboutVectors) {
+  Selection s;
+  s.vectors = "conformance/vectors";
+  s.cases = {"sum-0003"};
+  Conduct c = patient();
+  c.shrink = false;
+  for (const Failure& f : judge("null", s, c).failures)
+    EXPECT_EQ(f.id == "sum-0003", f.property == "matches_vectors") << f.property << " " << f.id;
+}
+
+// A process of the judge tells the one that reports.
+TEST(Run, SaysWhatBrokeAProcess) {
+  const std::vector<Item> items = select_cases(of_relu());
+  std::vector<const Item*> put;
+  for (const Item& item : items) put.push_back(&item);
+  expect_throws<std::runtime_error>(
+      [&] {
+        judge_in_processes("no such backend", put, {}, of_relu(), patient(), 2, nullptr,
+                           [](std::size_t, const ItemResult&) { return true; });
+      },
+      "no such backend");
+}
+
+}  // namespace
+}  // namespace lockstep::judge

@@ -1,0 +1,231 @@
+// In which ways a case is put to a subject, and what becomes of those after one that kills it.
+#include "conformance/trial.h"
+
+#include <gtest/gtest.h>
+
+#include "conformance/shard.h"
+#include "conformance/tests/reference_subject.h"
+
+namespace lockstep::judge {
+namespace {
+
+// A subject that shares its memory and notes how each call is run. It ends at one of them.
+class Watching : public ReferenceSubject {
+ public:
+  std::string asked;
+  bool infers = true, shared = true, dies_in_infer = false;
+  int dies_at = -1, dies_of_callers = -1;  // a configuration, a caller
+  std::size_t callers = 4;
+
+  Watching() { manifest_.strided = true; }
+  Manifest& manifest_to_change() { return manifest_; }
+  bool shares_memory() const override { return shared; }
+  bool can_infer() const override { return infers; }
+  Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
+                 const Run& run) override {
+    constexpr const char* kBases[] = {" end ", " begin ", " unaligned "};
+    asked += std::string(name_of(run.layout)) + kBases[static_cast<int>(run.base)] +
+             std::to_string(run.config) + (run.constants ? " constants, " : ", ");
+    return run.config == dies_at ? dead() : ReferenceSubject::execute(c, in, out, run);
+  }
+  std::vector<Answer> execute_at_once(const Case& c, const std::vector<std::vector<Tensor>>& in,
+                                      const Inferred& out, const Run& run) override {
+    std::vector<Answer> all;
+    for (std::size_t k = 0; k < std::min(in.size(), callers); ++k)
+      all.push_back(static_cast<int>(k) == dies_of_callers
+                        ? dead()
+                        : ReferenceSubject::execute(c, in[k], out, run));
+    asked += std::to_string(in.size()) + " at once, ";
+    others_differ = in[0][0].data == in[2][0].data && in[1][0].data == in[3][0].data &&
+                    in[0][0].data != in[1][0].data;
+    return all;
+  }
+  Answer infer(const Case&) override {
+    asked += "infer, ";
+    return dies_in_infer ? dead() : Answer{};
+  }
+  bool others_differ = false;
+
+ private:
+  static Answer dead() {
+    Answer a;
+    a.kind = Answer::Kind::crashed;
+    a.message = "gone";
+    return a;
+  }
+};
+
+Item item_of_case(const std::string& id) {
+  const Case c = parse_case(id);
+  return {what_of(c), c, refusal(c).label(), id, {}};
+}
+
+// Everything but laws, which ask for calls of their own.
+TrialPlan all_ways() {
+  TrialPlan p;
+  p.batch = p.laws = false;
+  p.isas = {{"isa", "a", 1}, {"isa", "b", 2}};
+  p.threads = {{"threads", "1", 3}, {"threads", "2", 4}, {"threads", "7", 5}};
+  return p;
+}
+
+std::string asked(Watching& subject, const std::string& id, const TrialPlan& plan) {
+  subject.asked.clear();
+  const Item item = item_of_case(id);
+  const Trial t = perform(subject, item, plan);
+  // Each that calls at once counts.
+  const auto times = [&](const std::string& what) {
+    int n = 0;
+    for (std::size_t at = 0; (at = subject.asked.find(what, at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  const int at_once = times("at once, ") * (static_cast<int>(subject.callers) - 1);
+  EXPECT_EQ(t.calls, times(", ") + at_once) << subject.asked;
+  return subject.asked;
+}
+
+const std::string kFirst3 = "compact end 0, compact begin 0, compact unaligned 0, ";
+const std::string kForced =
+    "compact end 1, compact end 2, compact end 3, compact end 4, compact end 5, ";
+
+TEST(TrialOfACase, ChoosesBySeed) {
+  const char* const rows[] = {
+      "padded end 0, padded end 0 constants, compact end 1, compact end 2, compact end 4, infer, ",
+      "offset end 0, compact end 0 constants, compact end 1 constants, compact end 2 constants, "
+      "compact end 4, infer, ",
+      "permuted end 0, permuted end 0 constants, compact end 1, compact end 2, compact end 4, "
+      "infer, ",
+      "scattered end 0, compact end 0 constants, compact end 1 constants, compact end 2 constants, "
+      "compact end 4, infer, ",
+      "scattered_in end 0, scattered_in end 0 constants, compact end 1, compact end 2, compact end "
+      "5, infer, ",
+      "scattered_out end 0, compact end 0 constants, compact end 1 constants, compact end 2 "
+      "constants, compact end 3, infer, ",
+      "padded end 0, padded end 0 constants, compact end 1, compact end 2, compact end 3, infer, ",
+      "offset end 0, compact end 0 constants, compact end 1 constants, compact end 2 constants, "
+      "compact end 4, 4 at once, infer, ",
+  };
+  Watching subject;
+  for (std::size_t seed = 0; seed < std::size(rows); ++seed)
+    EXPECT_EQ(
+        asked(subject, "take/axis=0/in=2x3@8+2@8/fill=dense:" + std::to_string(seed), all_ways()),
+        kFirst3 + rows[seed])
+        << seed;
+  EXPECT_TRUE(subject.others_differ) << "every second caller has other values";
+}
+
+TEST(TrialOfACase, TriesAllOfOneThatIsSpelledOut) {
+  Watching subject;
+  const std::string relu = "relu/in=2@8/data=1,-1", take = "take/axis=0/in=2@8+1@8/data=3,4+1";
+  EXPECT_EQ(asked(subject, relu, all_ways()),
+            kFirst3 + "padded end 0, " + kForced + "4 at once, infer, ");
+  EXPECT_EQ(asked(subject, take, all_ways()),
+            kFirst3 + "padded end 0, padded end 0 constants, " + kForced + "4 at once, infer, ");
+  EXPECT_EQ(asked(subject, relu + "/memory=scattered", all_ways()),
+            kFirst3 + "scattered end 0, " + kForced + "4 at once, infer, ");
+  subject.manifest_to_change().strided = false;
+  EXPECT_EQ(asked(subject, take, all_ways()),
+            kFirst3 + "compact end 0 constants, " + kForced + "4 at once, infer, ");
+  subject.shared = false;
+  EXPECT_EQ(asked(subject, take, all_ways()),
+            "compact end 0, compact begin 0, " + kForced + "infer, ");
+  subject.infers = false;
+  EXPECT_EQ(asked(subject, take, all_ways()), "compact end 0, compact begin 0, " + kForced);
+}
+
+TEST(TrialOfACase, LeavesOutWhatIsNotPlanned) {
+  Watching subject;
+  TrialPlan none = {false, false, false, false, false, false, false, false, {}, {}};
+  const std::string relu = "relu/in=2@8/data=1,-1";
+  EXPECT_EQ(asked(subject, relu, none), "compact end 0, ");
+  none.infer = true;
+  EXPECT_EQ(asked(subject, relu, none), "compact end 0, infer, ");
+  EXPECT_EQ(asked(subject, "relu/in=4@8/fill=range:0", all_ways()), "compact end 0, ");
+  // Of an illegal call, how it is refused.
+  EXPECT_EQ(perform(subject, item_of_case("relu/in=0@8/fill=one:0"), none).calls, 2);
+  none.infer = false;
+  EXPECT_EQ(perform(subject, item_of_case("relu/in=0@8/fill=one:0"), none).calls, 1);
+  Item typed = item_of_case(relu);
+  typed.what = Item::typed;
+  const Trial t = perform(subject, typed, none);
+  EXPECT_TRUE(t.inferred);
+  EXPECT_EQ(t.calls, 1);
+}
+
+TEST(TrialOfACase, EndsWhereTheSubjectDoes) {
+  const std::string relu = "relu/in=2@8/data=1,-1", first = kFirst3 + "padded end 0, ";
+  const std::pair<int, std::string> rows[] = {
+      {0, "compact end 0, "},
+      {1, first + "compact end 1, "},
+      {2, first + "compact end 1, compact end 2, "},
+      {4, first + "compact end 1, compact end 2, compact end 3, compact end 4, "}};
+  for (const auto& [at, says] : rows) {
+    Watching subject;
+    subject.dies_at = at;
+    EXPECT_EQ(asked(subject, relu, all_ways()), says) << at;
+  }
+  Watching one;
+  one.dies_of_callers = 0;
+  EXPECT_EQ(asked(one, relu, all_ways()), first + kForced + "4 at once, ");
+  Watching none;
+  none.callers = 0;
+  perform(none, item_of_case(relu), all_ways());
+  EXPECT_EQ(none.asked, first + kForced + "4 at once, infer, ") << "they cannot share a plan";
+}
+
+TEST(TrialOfACase, TellsItsAnswersApart) {
+  Watching subject;
+  const Item item = item_of_case("take/axis=0/in=2@8+1@8/data=3,4+1");
+  const Trial t = perform(subject, item, all_ways());
+  std::string all;
+  for (const auto& [when, answer] : t.answers()) all += when + "\n";
+  EXPECT_EQ(all,
+            "\nthe second time\nwith unaligned tensors\nin another layout\nwith constants\n"
+            "with isa=a\nwith isa=b\nwith threads=1\nwith threads=2\nwith threads=7\n"
+            "to caller 1 of 4 at once\nto caller 2 of 4 at once\nto caller 3 of 4 at once\n"
+            "to caller 4 of 4 at once\n");
+}
+
+TEST(TrialOfACase, PutsLawsToSomeSmallOnes) {
+  struct Row {
+    const char* call;
+    bool batch;
+    std::vector<int> calls;  // of the seeds from 0
+  };
+  const Row rows[] = {{"sum/axis=0/in=2x3@8", false, {1, 1, 1, 1, 1, 3, 1, 1, 1, 3, 3, 1,
+                                                      2, 1, 1, 1, 1, 1, 1, 3, 3, 2, 1, 1}},
+                      {"max_pool2d/pool_size=2,2/in=3x1x3x3@8",
+                       true,
+                       {1, 1, 3, 1, 1, 3, 1, 1, 1, 3, 1, 1, 3, 1, 1, 1, 1, 1, 3, 3, 1, 1, 1, 1}},
+                      {"relu/in=8192@8", false, {1, 1, 1, 1, 1, 3, 1, 1, 1, 4, 4, 1}},
+                      {"relu/in=8193@8", false, std::vector<int>(12, 1)}};
+  for (const Row& row : rows)
+    for (std::size_t seed = 0; seed < row.calls.size(); ++seed) {
+      TrialPlan plan = {false, false, false, false, false, false, row.batch, !row.batch, {}, {}};
+      ReferenceSubject subject;
+      const Item item = item_of_case(std::string(row.call) + "/fill=dense:" + std::to_string(seed));
+      EXPECT_EQ(perform(subject, item, plan).calls, row.calls[seed]) << item.id;
+      plan.batch = plan.laws = false;
+      EXPECT_EQ(perform(subject, item, plan).calls, 1) << item.id;
+    }
+}
+
+TEST(Printable, HasNoControlCharacters) {
+  EXPECT_EQ(printable("a\x1f \x7e\x7f\x01\n~\xff"), "a? \x7e???~\xff");
+}
+
+TEST(JudgeTrial, TellsADeathInInfer) {
+  Watching subject;
+  subject.dies_in_infer = true;
+  Selection only;
+  only.properties = {"alignment"};
+  const Item item = item_of_case("relu/in=2@8/data=1,-1");
+  const ItemResult r = judge_trial(perform(subject, item, all_ways()), only);
+  EXPECT_EQ(r.outcome, Outcome::crashed);
+  ASSERT_EQ(r.findings.size(), 1U);
+  EXPECT_EQ(r.findings[0].first, "matches_reference");
+  EXPECT_EQ(r.findings[0].second.text, "answered crashed: gone");
+}
+
+}  // namespace
+}  // namespace lockstep::judge
