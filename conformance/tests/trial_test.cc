@@ -210,6 +210,35 @@ TEST(TrialOfACase, PutsLawsToSomeSmallOnes) {
     }
 }
 
+// Answers the calls that laws make with an element too few.
+class Short : public ReferenceSubject {
+ public:
+  Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
+                 const Run& run) override {
+    Answer a = ReferenceSubject::execute(c, in, out, run);
+    if (begun_) a.out[0].pop_back();
+    begun_ = true;
+    return a;
+  }
+
+ private:
+  bool begun_ = false;
+};
+
+TEST(TrialOfACase, FindsAnswersToLawsThatAreNone) {
+  Short subject;
+  const Item item = item_of_case("sum/axis=0/in=1x3@8/data=1,2,3");
+  const Trial t =
+      perform(subject, item, {false, false, false, false, false, false, false, true, {}, {}});
+  ASSERT_FALSE(t.laws.empty());
+  for (const LawTrial& l : t.laws) {
+    ASSERT_TRUE(l.failure) << l.law->label;
+    EXPECT_EQ(l.failure->kind, Answer::Kind::protocol);
+    EXPECT_TRUE(l.failure->message.starts_with("output 0 has ")) << l.failure->message;
+  }
+  EXPECT_EQ(t.laws[0].failure->message, "output 0 has 2 elements instead of 3");
+}
+
 TEST(Printable, HasNoControlCharacters) {
   EXPECT_EQ(printable("a\x1f \x7e\x7f\x01\n~\xff"), "a? \x7e???~\xff");
 }
