@@ -281,6 +281,10 @@ TEST(Manifests, ThatClaimOneOperatorAreJudgedByIt) {
   EXPECT_EQ(c.count("executed") + c.count("not_claimed"), c.count("selected"));
   EXPECT_GT(c.count("not_claimed"), c.count("executed"));
   EXPECT_EQ(c.report["scope"]["operators_claimed"], 1);
+  EXPECT_TRUE(c.report["cells"].contains("relu"));
+  EXPECT_FALSE(c.report["cells"].contains("sum")) << "not even its illegal calls";
+  expect_contains(c.end.out, " not claimed (6");
+  expect_contains(c.end.out, "% of the legal calls)");
 }
 
 TEST(Manifests, HoldABackendToItsKernels) {

@@ -119,6 +119,12 @@ TEST(Properties, OfARunIncludeThatAMissingInstructionSetIsRefusedByName) {
   EXPECT_TRUE(picky.judged("*", "isa"));
   EXPECT_EQ(curt.end.exit, 1) << curt.end.out;
   expect_contains(curt.end.out, "was not refused by name: answered logic_error: ");
+  json runnable = manifest;
+  runnable["kernels"].erase(1);
+  const Examined plain = examine(hostile("misbehaving"), {"--set", "fault=picky", "--op", "relu"},
+                                 {{"HOSTILE_MANIFEST", runnable.dump()}});
+  EXPECT_EQ(picky.report["counts"]["calls"].get<int>(),
+            plain.report["counts"]["calls"].get<int>() + 1);
 }
 
 // The kernels that a report says ran.
