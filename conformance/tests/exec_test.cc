@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -96,6 +99,62 @@ TEST(Exec, SaysHowAProcessEnded) {
             "exited with status 5 before answering; its last words: 'first', 'last \\x01 words'");
 }
 
+TEST(Exec, QuotesTheLastTwoLinesOfTheLastWords) {
+  const std::string head = "exited with status 5 before answering; its last words: ";
+  EXPECT_EQ(ask("printf 'only\\n' >&2; exit 5").message, head + "'only'");
+  EXPECT_EQ(ask("printf 'only' >&2; exit 5").message, head + "'only'");
+  EXPECT_EQ(ask("printf 'one\\n\\ntwo\\nthree\\n' >&2; exit 5").message, head + "'two', 'three'");
+  // Numbers of four digits tell where the 2048 bytes that are kept begin.
+  std::string kept;
+  for (int k = 489; k < 504; ++k) kept += "0" + std::to_string(k);
+  EXPECT_EQ(ask("seq -w 1 1000 | tr -d '\\n' >&2; exit 5").message, head + "'" + kept + "...'");
+  EXPECT_EQ(ask("printf a >&2; sleep 0.2; printf b >&2; sleep 0.2; exit 5").message, head + "'ab'");
+}
+
+TEST(Exec, ReadsAnAnswerThatComesByteByByte) {
+  const Answer pieces =
+      ask("read x; printf '{'; sleep 0.2; printf '\"id\":1,\"status\":\"unsupported\"'; sleep 0.2;"
+          " printf '}'; sleep 0.2; printf '\\n'; read x");
+  EXPECT_EQ(pieces.kind, Answer::Kind::unsupported) << pieces.message;
+  const Answer blank = ask("read x; echo; exec sleep 999", 5);
+  EXPECT_EQ(blank.kind, Answer::Kind::protocol) << "an empty line is an answer";
+}
+
+TEST(Exec, EndsACommandThatClosesItsOutputAndStays) {
+  EXPECT_EQ(ask("exec >&-; exec sleep 999").message, "was killed by SIGKILL before answering");
+}
+
+// Who ends a whole job may reach the judge a moment later.
+TEST(Exec, WaitsToBeEndedWhereTheShellSaysThatOthersEndedTheCommand) {
+  for (const char* status : {"129", "130", "137", "143"}) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(ask("exit " + std::string(status)).message,
+              "exited with status " + std::string(status) + " before answering");
+    EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(450)) << status;
+  }
+}
+
+TEST(Exec, PassesTheEnvironmentOn) {
+  setenv("LOCKSTEP_TEST_A", "first", 1);
+  setenv("LOCKSTEP_TEST_B", "second", 1);
+  expect_contains(ask("echo $LOCKSTEP_TEST_A $LOCKSTEP_TEST_B >&2; exit 3").message,
+                  "'first second'");
+}
+
+std::vector<std::string> open_descriptors() {
+  std::vector<std::string> all;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    all.push_back(entry.path().filename());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+TEST(Exec, LeavesNoDescriptorOpenAndClosesNoneOfOthers) {
+  const auto before = open_descriptors();
+  for (const char* command : {"eval_reference", "exec 2>&-; eval_reference", "true"}) ask(command);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
 TEST(Exec, GoesOnWithAFreshProcessAfterACrash) {
   const auto s = open_exec("eval_reference crash-after 2", limits());
   for (int round = 0; round < 3; ++round) {
@@ -155,6 +214,14 @@ TEST(Exec, LimitsTheLengthOfAnAnswer) {
   const Answer a = ask("tr '\\0' x < /dev/zero");
   EXPECT_EQ(a.kind, Answer::Kind::protocol);
   expect_contains(a.message, "an answer of more than 67108928 bytes, beginning 'xxxx");
+  const std::string answer = R"({\"id\":1,\"status\":\"unsupported\"})";
+  const std::string length = std::to_string(67108928 - 31);
+  const Answer longest = ask("read x; head -c " + length + " /dev/zero | tr '\\0' ' '; echo \"" +
+                             answer + "\"; read x");
+  EXPECT_EQ(longest.kind, Answer::Kind::unsupported) << longest.message;
+  // An answer to an illegal call has no values.
+  const Answer illegal = open_exec("tr '\\0' x < /dev/zero", limits())->refuse(relu_of(0));
+  expect_contains(illegal.message, "an answer of more than 67108864 bytes, beginning 'xxxx");
 }
 
 TEST(Exec, GivesUpOnACommandThatNeverAnswers) {
@@ -166,6 +233,24 @@ TEST(Exec, GivesUpOnACommandThatNeverAnswers) {
     if (i > 0) expect_contains(a.message, "not started again");
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+// A crash is one trial of a hundred, and a hang fifty: 49 crashes and a hang leave one.
+TEST(Exec, GivesUpAfterAHundredTrials) {
+  const std::string count = testing::TempDir() + "lockstep_trials_" + std::to_string(getpid());
+  std::ofstream(count) << "0\n";
+  const auto s = open_exec("read n <" + count + "; echo $((n + 1)) >" + count +
+                               "; [ $n -ne 49 ] || exec sleep 999; exit 3",
+                           limits(3));
+  for (int k = 0; k < 53; ++k) {
+    const Answer a = ask(*s, relu_of(1));
+    EXPECT_EQ(a.kind, k == 49 ? Answer::Kind::timed_out : Answer::Kind::crashed) << k;
+    EXPECT_EQ(a.message.find("not started again") != std::string::npos, k >= 50) << k;
+  }
+  int started = 0;
+  std::ifstream(count) >> started;
+  EXPECT_EQ(started, 51);
+  std::filesystem::remove(count);
 }
 
 TEST(Exec, KeepsTryingACommandThatCrashesOnSomeCalls) {
@@ -184,6 +269,10 @@ TEST(Exec, LimitsWhatItsProcessesMayAllocate) {
   l.memory_gib = 0.125;
   expect_contains(data_limit(), "'131072'");  // KiB
   EXPECT_EQ(otherwise.find("'131072'"), std::string::npos) << otherwise;
+  l.memory_gib = 0;
+  rlimit own{};
+  getrlimit(RLIMIT_DATA, &own);
+  if (own.rlim_cur == RLIM_INFINITY) expect_contains(data_limit(), "'unlimited'");
 }
 
 TEST(Exec, TakesNoOptions) {

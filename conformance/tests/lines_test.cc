@@ -116,6 +116,7 @@ TEST(Eval, JudgesLinesInOrder) {
       {relu("[1000000000000000000000000000000]", ""), "input.extent"},
       {relu("[32769,32768]", R"(,"data":[1])"), "input.volume"},
       {relu("[16777216,16777216,16777216,16777216]", ""), "input.volume"},
+      {relu("[4294967297]", R"(,"data":[1])"), "input.extent"},
       {relu("[1]", "", "0"), "input.precision"},
       {relu("[1]", "", "-99999999999999999999"), "input.precision"},
       {relu("[1]", "", "4294967304"), "input.precision"},
@@ -165,6 +166,7 @@ TEST(Eval, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(message(relu("[2]", R"(,"data":[1,"2"])")),
             "line 12: in[0].data[1] must be an integer");
   EXPECT_EQ(message(relu("[2,3]", R"(,"data":[1])")), "line 12: in[0] has 1 values, its shape 6");
+  EXPECT_EQ(message(relu("[1]", R"(,"prec":8)")), "line 12: in[0].'prec' is no key of a line");
   EXPECT_EQ(message(call("no\\u0001pe", "{}")), "no operator 'no\\x01pe'");
   EXPECT_LT(message(call("sum", R"({"axis":")" + std::string(100000, 'x') + "\"}")).size(), 2000u);
 }
@@ -200,6 +202,22 @@ TEST(Eval, AnswersEachLineAndNothingElse) {
   EXPECT_EQ(eval_lines(reference, again, out), 4);
 }
 
+TEST(Eval, SaysThatReadingFailed) {
+  std::istringstream in("x\n");
+  in.setstate(std::ios::badbit);
+  std::ostringstream out;
+  ReferenceSubject reference;
+  EXPECT_EQ(eval_lines(reference, in, out), 4);
+}
+
+TEST(Quote, ShowsSixtyPrintableCharacters) {
+  EXPECT_EQ(quote("a ~"), "'a ~'");
+  EXPECT_EQ(quote("\x1f\x7f\xa5"), "'\\x1f\\x7f\\xa5'");
+  const std::string most(60, 'q');
+  EXPECT_EQ(quote(most), "'" + most + "'");
+  EXPECT_EQ(quote(most + "r"), "'" + most + "...'");
+}
+
 // Claims what it is told to, and answers the same to everything.
 struct FixedSubject : ReferenceSubject {
   FixedSubject(Errors e, Answer a) : fixed(std::move(a)) { manifest_.errors = e; }
@@ -231,6 +249,7 @@ TEST(Eval, PassesOnWhatABackendSays) {
   EXPECT_EQ(eval(Errors::label, own, illegal)["label"], "its.own");
   EXPECT_EQ(eval(Errors::cls, answer(Kind::logic_error, "", ""), illegal)["label"], "input.extent");
   EXPECT_EQ(eval(Errors::label, Answer{}, illegal)["label"], "backend.accepted");
+  EXPECT_EQ(eval(Errors::label, answer(Kind::runtime_error, "", "m"), illegal)["label"], "");
   EXPECT_EQ(eval(Errors::label, own, relu("[1]", R"(,"data":[128])"))["label"], "input.value");
   EXPECT_EQ(eval(Errors::none, answer(Kind::unsupported, "", "no"), legal)["status"],
             "unsupported");
@@ -247,6 +266,9 @@ TEST(Eval, PassesOnWhatABackendSays) {
   // A message that is no text is no reason to answer something that is no line.
   EXPECT_EQ(eval(Errors::none, answer(Kind::unsupported, "", "\xff\""), legal)["message"],
             "\xef\xbf\xbd\"");
+  EXPECT_EQ(write_answer(answer(Kind::unsupported, "", "\xff" + std::string(1000, 'm')), "1"),
+            R"({"id":1,"status":"unsupported","label":"","message":"\ufffd)" +
+                std::string(999, 'm') + "\"}");
 }
 
 TEST(Requests, KeepIllegalCallsIllegal) {
@@ -279,6 +301,12 @@ TEST(Requests, KeepIllegalCallsIllegal) {
       }
     }
   }
+}
+
+TEST(Requests, NameExtentsThatAShapeCannotHold) {
+  Case c = example_case(*find_operator("relu"), 0);
+  c.in[0].shape = Shape::filled(8, 1);
+  EXPECT_EQ(json::parse(write_request(c, {}, "1"))["in"][0]["shape"], std::vector<int>(8, 1));
 }
 
 TEST(Requests, NameOnlyWhatHasAnEffect) {
@@ -323,6 +351,12 @@ TEST(Answers, AreReadStrictly) {
             "out[0] has 1 values, not what its shape says");
   EXPECT_EQ(ok(R"({"shape":[4294967296,4294967296],"prec":8,"data":[]})"),
             "out[0] has 0 values, not what its shape says");
+  EXPECT_EQ(ok(R"({"shape":[4294967297],"prec":8,"data":[1]})"),
+            "out[0] has 1 values, not what its shape says");
+  EXPECT_EQ(ok(R"({"shape":[0],"prec":8,"data":[]})"),
+            "out[0] has 0 values, not what its shape says");
+  EXPECT_EQ(why(R"({"id":)" + std::string(41, '8') + R"(,"status":"unsupported"})"),
+            "id is " + std::string(40, '8') + " instead of 7");
   EXPECT_EQ(ok(R"({"shape":[1],"prec":8,"data":[2147483648]})"),
             "out[0] has a value outside int32");
 }
@@ -333,6 +367,9 @@ TEST(Answers, DeliverTypesAsTheyAreStated) {
   ASSERT_TRUE(a.ok());
   EXPECT_EQ(a.types[0], (TensorType{{1, 1, 1, 1, 1, 1, 1, 2}, 99}));
   EXPECT_EQ(a.out[0], (std::vector<i32>{3, 4}));
+  const Answer far = read_answer(
+      R"({"id":7,"status":"ok","out":[{"shape":[1],"prec":4294967304,"data":[3]}]})", "7");
+  EXPECT_EQ(far.types[0].precision, INT32_MAX);
 }
 
 TEST(Base64, IsStrictAndItsOwnInverse) {
@@ -346,6 +383,11 @@ TEST(Base64, IsStrictAndItsOwnInverse) {
   }
   EXPECT_EQ(to_base64({1, -2}), "AQAAAP7///8=");
   EXPECT_EQ(from_base64("AQAAAP8=")->bytes_left, 1);
+  const auto part = from_base64("AQAAAP///w==");
+  EXPECT_EQ(part->values, std::vector<i32>{1});
+  EXPECT_EQ(part->bytes_left, 3);
+  for (const char* blank : {" AQAAA==", "\tAQAAA==", "AQAAA==\n", "AQAAAAA\n"})
+    EXPECT_FALSE(from_base64(blank)) << blank;
   for (const char* bad : {"A", "AQAAAA=", "AQAAAA", " AQAAAA==", "AQAAAA==\n",
                           "AQ==AA==", "AQAA_A==", "AQAAAB==", "====", "A===", "AQA=AA=="})
     EXPECT_FALSE(from_base64(bad)) << bad;
@@ -388,6 +430,12 @@ TEST(JsonCursor, AgreesWithTheLibraryAboutWhatIsJson) {
   }
   EXPECT_GT(good, 10000);
   EXPECT_LT(good, 190000);
+}
+
+TEST(JsonCursor, TakesNoControlCharacterForTextOrForTheEnd) {
+  EXPECT_FALSE(is_json("\"\x1f\""));
+  EXPECT_FALSE(is_json(std::string("1\0", 2)));
+  EXPECT_TRUE(is_json("\"\x7f ~\""));
 }
 
 TEST(JsonCursor, TellsIntegersOfAnySizeFromFractions) {

@@ -51,6 +51,8 @@ TEST(Manifest, PromisesNothingThatItLeavesOut) {
   EXPECT_EQ(m.determinism, "D0");
   EXPECT_EQ(m.errors, Errors::none);
   EXPECT_TRUE(m.options.empty());
+  EXPECT_EQ(m.threads.min, 1);
+  EXPECT_EQ(m.threads.max, 64);
   EXPECT_FALSE(parse_manifest(text_with({{"claims", {{"layouts", {"compact"}}}}})).strided);
   EXPECT_EQ(parse_manifest(text_with({{"claims", {{"errors", "class"}}}})).errors, Errors::cls);
 }
@@ -61,6 +63,10 @@ TEST(Manifest, OfADoorWithoutOneClaimsEverything) {
   EXPECT_TRUE(m.text.empty());
   EXPECT_EQ(m.errors, Errors::label);
   for (const OpInfo* op : operators()) EXPECT_TRUE(m.claims_operator(op->name)) << op->name;
+}
+
+TEST(Claims, WithoutRestrictionsAreOfTheSmallestCallsToo) {
+  EXPECT_TRUE(claims(claiming({{"relu", json::object()}}), "relu/in=1@1"));
 }
 
 TEST(Claims, EndWhereTheirRangesDo) {
@@ -98,6 +104,8 @@ TEST(Claims, EndWhereTheirAttributesDo) {
   EXPECT_TRUE(claims(m, head + "/strides=2,2" + tail));
   EXPECT_FALSE(claims(m, head + "/strides=1,2" + tail));
   EXPECT_FALSE(claims(m, head + "/groups=2/in=1x2x3x3@8+2x1x1x1@8"));
+  const Manifest first = claiming({{"conv2d", {{"attrs", {{"channels", {"3"}}}}}}});
+  EXPECT_FALSE(claims(first, head + tail));
   const Manifest none = claiming({{"conv2d", {{"attrs", {{"groups", json::array()}}}}}});
   EXPECT_FALSE(claims(none, head + tail));
 }
@@ -187,11 +195,13 @@ TEST(Manifest, NamesTheKeyThatIsWrong) {
       {{{"claims", {{"determinism", 2}}}}, "'determinism' must be a string"},
       {{{"claims", {{"determinism", "D4"}}}}, "'determinism' must be D0, D1, D2 or D3, not 'D4'"},
       {{{"claims", {{"errors", "loud"}}}}, "'errors' must be label, class or none"},
+      {{{"claims", {{"threads", {0, 4}}}}}, "'threads' must be of 1 and more"},
       {claim_with(true), "'conv2d' must be an object of restrictions"},
       {claim_with({{"ranks", {1, 2}}}), "'ranks' is no restriction of a claim"},
       {claim_with({{"rank", 2}}), "'rank" + range},
       {claim_with({{"rank", {1, 2, 3}}}), "'rank" + range},
       {claim_with({{"rank", {3, 2}}}), "'rank" + range},
+      {claim_with({{"rank", {1.5, 2}}}), "'rank" + range},
       {claim_with({{"precision", {1.0, 8.0}}}), "'precision" + range},
       {claim_with({{"extent", {1, "9"}}}), "'extent" + range},
       {claim_with({{"extent", {1, 18446744073709551615U}}}), "'extent" + range},

@@ -1,11 +1,15 @@
 // Mutation of sources: what is changed and what is left alone, and a campaign on a tree of one
 // file.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "conformance/cases/case.h"
 #include "conformance/mutator/score.h"
@@ -289,6 +293,46 @@ TEST(Commands, EndWithEverythingThatTheyStarted) {
     EXPECT_EQ(kill(pid, 0), -1) << last;
     std::filesystem::remove(number);
   }
+}
+
+TEST(Commands, LeaveWhatTheyPrintInAFileOfBoundedSize) {
+  const Scratch scratch;
+  const std::string log = scratch.path("log"), large = scratch.path("large");
+  EXPECT_FALSE(run_logged({"sh", "-c", "echo out; echo err >&2"}, 20, log));
+  EXPECT_EQ(text_of_file(log), "out\nerr\n");
+  const mode_t mask = umask(0);
+  umask(mask);
+  EXPECT_EQ(static_cast<mode_t>(std::filesystem::status(log).permissions()), 0666 & ~mask);
+  EXPECT_EQ(run_logged({"no_such_program_anywhere"}, 20, log), "exited with status 127");
+  // No byte of such a file is written.
+  EXPECT_FALSE(run_logged({"truncate", "-s", "1073741824", large}, 20, log));
+  EXPECT_TRUE(run_logged({"truncate", "-s", "1073741825", large}, 20, log));
+}
+
+// A signal with a handler neither ends the waiting nor prolongs it.
+TEST(ReadableWithin, IsNotEndedBySignals) {
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  sigaction(SIGALRM, &action, nullptr);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const auto interrupted = [&](double seconds) {
+    ualarm(50000, 0);
+    return readable_within(ends[0], seconds);
+  };
+  EXPECT_FALSE(interrupted(0.3));
+  std::thread writer([&] {
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    EXPECT_EQ(write(ends[1], "x", 1), 1);
+  });
+  EXPECT_TRUE(interrupted(30));
+  writer.join();
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST_F(SourceCampaign, RefusesATreeThatFailsAsItIs) {
