@@ -74,8 +74,9 @@ class Reader {
     if (e.kind != "fail" && e.kind != "crash" && e.kind != "timeout")
       refuse(*t.get("kind"), "'kind' must be fail, crash or timeout");
     if (const toml::node* tier = t.get("tier")) {
-      e.tier = static_cast<int>(tier->value<int64_t>().value_or(-1));
-      if (e.tier < 0 || e.tier > 3) refuse(*tier, "'tier' must be 0, 1, 2 or 3");
+      const i64 number = tier->value<int64_t>().value_or(-1);
+      if (number < 0 || number > 3) refuse(*tier, "'tier' must be 0, 1, 2 or 3");
+      e.tier = static_cast<int>(number);
     }
     check_patterns(t, e);
     return e;

@@ -141,7 +141,7 @@ void lower_ranks(const Case& c, Candidates& out) {
     for (Type& t : s.in) {
       if (stays(t)) continue;
       Shape less;
-      for (int e = 0; e < t.rank(); ++e)
+      for (int e = 0; e < min(t.rank(), kMaxRank); ++e)
         if (e != d) less.push(t.shape[e]);
       t.shape = less;
     }
@@ -353,7 +353,7 @@ void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan) {
   std::size_t shrunk = 0;
   for (Failure& f : r.failures) {
     // A vector is a name, and as small as it is.
-    if (f.id.find('/') == std::string::npos || !f.known.empty() || shrunk++ == kMaxShrunk) continue;
+    if (f.id.find('/') == std::string::npos || !f.known.empty() || shrunk++ >= kMaxShrunk) continue;
     const Case small = shrink(subject, plan, f.property, parse_case(f.id), f.shrunk_text);
     if (case_id(small) != f.id) f.shrunk = case_id(small);
   }

@@ -30,7 +30,7 @@ template <class T>
 T number(string_view s, const std::string& where) {
   T v{};
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
-  if (error != std::errc() || end != s.data() + s.size() || s.empty())
+  if (error != std::errc() || end != s.data() + s.size())
     throw UsageError("case id: '" + std::string(s) + "' is no integer in " + where);
   return v;
 }

@@ -24,7 +24,6 @@ struct CoverCell {
   std::vector<Feature> features;
   State state = empty;
   std::string id;  ///< of the first case in it, or the one that the search found
-  bool required() const { return state != impossible; }
   std::string text() const { return text_of(features); }
 };
 string_view name_of(CoverCell::State s);

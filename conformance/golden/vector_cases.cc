@@ -123,9 +123,8 @@ std::vector<Case> deep_drawn(const OpInfo& op) {
 // The same call with every input as wide as it can be.
 Case widest(Case c) {
   for (Type& t : c.in) {
-    const int before = t.precision;
     t.precision = kMaxPrecision;
-    while (t.precision > before && refusal(c).refused()) --t.precision;
+    while (refusal(c).refused()) --t.precision;
   }
   return c;
 }

@@ -224,7 +224,7 @@ void order(Maker& m) {
       // Only one of the things that can be wrong with an attribute is wrong with its text.
       if (a.label == b.label || first->first.first == second->first.first) continue;
       const VectorCall both = with_both(m.base, a.call, b.call);
-      if (changes(m.base, both).size() < 2 || derive(m.op, both).label != a.label) continue;
+      if (derive(m.op, both).label != a.label) continue;
       m.add(a.comment + " before " + b.comment, {"ORDER", "REJECT"}, both, a.label);
       break;
     }

@@ -45,7 +45,6 @@ struct Reply {
     int rank, precision;
     i64 shape[kMaxRank];
   } type[kMaxOutputs]{};
-  int signal = 0;               ///< the deadly signal, where one came
   const char* fault = nullptr;  ///< the address it was about
 };
 

@@ -36,7 +36,6 @@ constexpr int kTrials = 100, kHang = 50;  // how many trials a hang counts
 class Fd {
  public:
   explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& o) noexcept : fd_(std::exchange(o.fd_, -1)) {}
   Fd& operator=(Fd&& o) noexcept {
     std::swap(fd_, o.fd_);
     return *this;

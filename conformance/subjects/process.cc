@@ -104,6 +104,7 @@ void await_soon(int fd) {
 }
 
 std::string end_process(pid_t pid) {
+  if (pid <= 1) throw std::logic_error("no process of this program has that number");
   kill(-pid, SIGKILL);
   kill(pid, SIGKILL);
   int status = 0;

@@ -38,12 +38,6 @@ ScratchMemory::ScratchMemory(std::uint64_t bytes, std::int32_t poison) : bytes_(
   std::memset(data_ + bytes_, kBeside, static_cast<std::size_t>(end - data_) - bytes_);
 }
 
-ScratchMemory::ScratchMemory(ScratchMemory&& other) noexcept
-    : map_(std::exchange(other.map_, nullptr)),
-      mapped_(std::exchange(other.mapped_, 0)),
-      data_(std::exchange(other.data_, nullptr)),
-      bytes_(std::exchange(other.bytes_, 0)) {}
-
 ScratchMemory& ScratchMemory::operator=(ScratchMemory&& other) noexcept {
   std::swap(map_, other.map_);
   std::swap(mapped_, other.mapped_);

@@ -14,7 +14,6 @@ class ScratchMemory {
   ScratchMemory() = default;
   /// @throws std::runtime_error if there is no such memory.
   ScratchMemory(std::uint64_t bytes, std::int32_t poison);
-  ScratchMemory(ScratchMemory&& other) noexcept;
   ScratchMemory& operator=(ScratchMemory&& other) noexcept;
   ~ScratchMemory();
 

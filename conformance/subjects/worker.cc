@@ -29,7 +29,6 @@ Channel* crash_report = nullptr;
 
 // Notes what was touched, then lets the signal kill the process as it would have.
 void note_crash(int number, siginfo_t* what, void*) {
-  crash_report->reply.signal = number;
   crash_report->reply.fault = static_cast<const char*>(what->si_addr);
   signal(number, SIG_DFL);
   raise(number);  // one that was sent, not caused, would not come back

@@ -88,7 +88,7 @@ TEST(Kills, AreReadBackOrRefused) {
     expect_throws<UsageError>([&] { read_kills(kills_json(wrong)); }, "/cases/0/kills");
   }
   expect_throws<UsageError>([&] { kills_of(scratch.path("none")); }, "cannot read");
-  expect_throws<UsageError>([&] { kills_of(scratch.write("empty", "")); }, "cannot read");
+  expect_throws<UsageError>([&] { kills_of(scratch.write("empty", "")); }, "it is no JSON");
 }
 
 TEST(ShippedKills, AreOfTheMutantsOfToday) {

@@ -155,7 +155,7 @@ TEST(Witnesses, OfAFileThatIsNoneAreRefused) {
     Evidence(kNowhere, scratch.write("nothing", ""));
     ADD_FAILURE() << "an empty file is taken for one";
   } catch (const UsageError& e) {
-    EXPECT_EQ(e.what(), "cannot read '" + scratch.path("nothing") + "'");
+    EXPECT_EQ(e.what(), "'" + scratch.path("nothing") + "' is no JSON object of lists");
   }
   EXPECT_THROW(Evidence(kNowhere, scratch.write("cut", "{")), UsageError);
   EXPECT_THROW(Evidence(kNowhere, scratch.write("sum", R"({"sum": 1})")), UsageError);
