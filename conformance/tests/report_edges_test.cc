@@ -235,11 +235,11 @@ TEST(DensityText, NamesTheRarestOfTheDead) {
             R"("property":"","kills":0,"executed":0})");
   EXPECT_EQ(p.mutants[0].density(), 0);
   p.mutants = {{"a", "", "", "", true, "", 4, 4},  {"b", "", "", "", true, "", 2, 4},
-               {"c", "", "", "", true, "", 1, 4},  {"d", "", "", "", true, "", 1, 4},
+               {"c", "", "", "", true, "", 1, 5},  {"d", "", "", "", true, "", 1, 4},
                {"e", "", "", "", false, "", 0, 4}, {"f", "", "", "", true, "", 1, 1}};
   EXPECT_EQ(density_text(p),
-            "kill density: 25.0% of the cases at least, 50.0% in the median\n"
-            "  rarest  c                                  1 of 4 cases\n"
+            "kill density: 20.0% of the cases at least, 50.0% in the median\n"
+            "  rarest  c                                  1 of 5 cases\n"
             "  rarest  d                                  1 of 4 cases\n"
             "  rarest  b                                  2 of 4 cases\n");
   EXPECT_EQ(p.mutants[5].density(), 1000);
