@@ -68,6 +68,12 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(info.param.mutant).substr(std::string("duty.").size());
     });
 
+TEST(Properties, OfThreadsHoldForABackendThatDoesNotSayHowManyItHas) {
+  const Examined silent = examine(hostile("device"), {"--op", "relu", "--property", "threads"});
+  EXPECT_EQ(silent.end.exit, 0) << silent.end.out << silent.end.err;
+  EXPECT_TRUE(silent.judged("relu", "threads"));
+}
+
 TEST(Properties, OfABatchAreJudgedByTheLawOfTheOperator) {
   const Examined wrong =
       examine(hostile("misbehaving"),

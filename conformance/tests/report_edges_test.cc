@@ -279,7 +279,7 @@ TEST(Summary, ShowsAsManyFailuresAsAScreenHasRoomFor) {
   Report r = with_failure(50, 1);
   for (int k = 1; k < 6; ++k) {
     r.failures.push_back(r.failures[0]);
-    r.failures.back().text = std::string(static_cast<std::size_t>(40 * k), 'a' + k);
+    r.failures.back().text = std::string(static_cast<std::size_t>(40 * k), "abcdef"[k]);
   }
   const std::vector<std::string> whole = blocks_of(summary(r, false));
   ASSERT_EQ(whole.size(), 7U);

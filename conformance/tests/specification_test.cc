@@ -152,8 +152,9 @@ TEST(Witnesses, OfAFileThatIsNoneAreRefused) {
   EXPECT_THROW(Evidence(kNowhere, scratch.path("missing")), UsageError);
   EXPECT_THROW(Evidence(kNowhere, scratch.write("list", "[]")), UsageError);
   try {
-    Evidence(kNowhere, scratch.write("nothing", ""));
-    ADD_FAILURE() << "an empty file is taken for one";
+    const Evidence taken(kNowhere, scratch.write("nothing", ""));
+    ADD_FAILURE() << "an empty file is taken for one: "
+                  << taken.witnesses_of(*find_operator("relu"));
   } catch (const UsageError& e) {
     EXPECT_EQ(e.what(), "'" + scratch.path("nothing") + "' is no JSON object of lists");
   }

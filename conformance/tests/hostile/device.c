@@ -1,6 +1,7 @@
 /* A device whose memory the host cannot read: it is the host's, scrambled at rest, and its streams
  * do nothing until they are waited for. Only a judge that uploads, waits and downloads can pass it.
- * Claims relu. The option `fault` breaks one of the steps. */
+ * Claims relu, and to share work among threads, but never says among how many it did. The option
+ * `fault` breaks one of the steps. */
 #define _POSIX_C_SOURCE 200112L
 #include <stdlib.h>
 #include <string.h>
@@ -37,10 +38,11 @@ static int32_t fail(ls_status* status, int32_t code, const char* label, const ch
 
 static const char* manifest(void) {
   return "{\"name\": \"device\", \"version\": \"1\", \"device\": \"scrambler\","
-         " \"options\": [\"fault\"], \"kernels\": [{\"op\": \"relu\", \"name\": \"scrambled\","
+         " \"options\": [\"fault\", \"threads\"],"
+         " \"kernels\": [{\"op\": \"relu\", \"name\": \"scrambled\","
          " \"isa\": \"scrambler\", \"runnable\": true}],"
          " \"claims\": {\"operators\": {\"relu\": {}}, \"layouts\": [\"compact\", \"strided\"],"
-         " \"determinism\": \"D1\", \"errors\": \"none\"}}";
+         " \"threads\": [1, 2], \"determinism\": \"D1\", \"errors\": \"none\"}}";
 }
 
 static int32_t open_device(const ls_text* options, uint32_t n, ls_backend** self,
@@ -48,6 +50,7 @@ static int32_t open_device(const ls_text* options, uint32_t n, ls_backend** self
   ls_backend* opened = calloc(1, sizeof *opened);
   if (!opened) return fail(status, LS_RUNTIME, "", "no memory");
   for (uint32_t i = 0; i < n; ++i) {
+    if (strcmp(options[i].key, "threads") == 0) continue;
     if (strcmp(options[i].key, "fault") != 0) {
       free(opened);
       return fail(status, LS_LOGIC, "option.unknown", options[i].key);
