@@ -53,11 +53,12 @@ TEST(Fuzz, ShrinksAndSavesWhatItFinds) {
   expect_contains(again.out, "violates  matches_reference");
 }
 
-// The calls that reach a backend, in any order, without their identifiers.
-std::vector<std::string> calls_in(const std::string& log) {
+// The calls that reach the processes of a backend, in any order, without their identifiers.
+std::vector<std::string> calls_in(const std::string& logs) {
   std::vector<std::string> calls;
-  for (const std::string& line : lines_of(text_of_file(log)))
-    calls.push_back(line.substr(line.find(",\"op\"")));
+  for (const auto& log : fs::directory_iterator(logs))
+    for (const std::string& line : lines_of(text_of_file(log.path())))
+      calls.push_back(line.substr(line.find(",\"op\"")));
   std::sort(calls.begin(), calls.end());
   return calls;
 }
@@ -65,9 +66,11 @@ std::vector<std::string> calls_in(const std::string& log) {
 TEST(Fuzz, GoesOnWhereItEndedAndDoesNotRepeatItself) {
   const Scratch scratch;
   const auto searched_in = [&](const std::string& name, const char* count) {
-    // The log has a question before the backend has it: a run's end cuts none off.
+    fs::create_directory(scratch.path(name + ".log"));
+    // A log has a question before the backend has it: a run's end cuts none off. Each process has
+    // a log of its own: a shell writes a line in pieces.
     const std::string log = "while IFS= read -r q; do printf '%s\\n' \"$q\" >> '" +
-                            scratch.path(name + ".log") + "'; printf '%s\\n' \"$q\"; done";
+                            scratch.path(name + ".log") + "'/$$; printf '%s\\n' \"$q\"; done";
     const std::string backend =
         "exec:" + log + " | " + program() + " eval --backend reference --cases -";
     return searched(scratch.path(name), {backend}, "relu,take",
