@@ -62,6 +62,10 @@ macro(lockstep_configure_toolchain)
     list(JOIN LOCKSTEP_SANITIZE "," lockstep_sanitizers)
     add_compile_options(-fsanitize=${lockstep_sanitizers} -fno-sanitize-recover=all
                         -fno-omit-frame-pointer)
+    # What a sanitizer adds keeps g++ from seeing that the standard library sets its values.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      add_compile_options(-Wno-maybe-uninitialized)
+    endif()
     add_link_options(-fsanitize=${lockstep_sanitizers})
   endif()
   if(LOCKSTEP_FUZZ)
