@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kPrompt = "$ ";
+constexpr double kLimit = 600;  // seconds of a command, more than the slowest build takes
 
 // What another machine, another build or one more operator would say in its own words.
 std::string without_place(std::string text, const std::string& scratch) {
@@ -23,7 +24,9 @@ std::string without_place(std::string text, const std::string& scratch) {
       {std::regex("(library|manifest)(</dt><dd><code>|: )\\w{64}( -> \\w{64})?"), "$1$2..."},
       {std::regex("<dt>run by</dt>.*"), "<dt>run by</dt>..."},
       {std::regex(R"re("operators_(claimed|all)": \d+)re"), R"("operators_$1": N)"},
-      {std::regex("of \\d+ operators\\)"), "of N operators)"}};
+      {std::regex("of \\d+ operators\\)"), "of N operators)"},
+      // Work that takes long there says how far it has come.
+      {std::regex("[^\n]+ of \\d+ cases, \\d+ failed, \\d+/s, \\d+ s left\n"), ""}};
   const std::pair<std::string, const char*> places[] = {{scratch, "SCRATCH/"},
                                                         {build_directory(), "BUILD"},
                                                         {fs::current_path(), "TREE"},
@@ -43,7 +46,8 @@ std::string said(const std::string& command, const Scratch& scratch) {
   const Ended e = run({"sh", "-c", "cd " + scratch.path("") + " && exec 2>&1\n" + command}, "",
                       {{"PATH", (build_directory() / "bin").string() + ":" + (path ? path : "")},
                        {"BUILD", build_directory()},
-                       {"TREE", fs::current_path()}});
+                       {"TREE", fs::current_path()}},
+                      kLimit);
   std::string text = e.out;
   if (!text.empty() && text.back() != '\n') text += "\n(no newline)\n";
   if (e.exit != 0) text += "(exit " + std::to_string(e.exit) + ")\n";
@@ -73,7 +77,10 @@ TEST(Transcripts, AreWhatTheProgramSays) {
   for (const std::string& file : files) {
     const std::string text = text_of_file(file), today = transcribed(text);
     if (std::getenv("LOCKSTEP_TRANSCRIBE")) std::ofstream(file) << today;
-    EXPECT_EQ(lines_of(today), lines_of(text)) << file << " (LOCKSTEP_TRANSCRIBE=1 writes it)";
+    const std::vector<std::string> now = lines_of(today), before = lines_of(text);
+    const auto [n, b] = std::mismatch(now.begin(), now.end(), before.begin(), before.end());
+    EXPECT_EQ(n == now.end() ? "the end" : *n, b == before.end() ? "the end" : *b)
+        << file << ":" << b - before.begin() + 1 << " (LOCKSTEP_TRANSCRIBE=1 writes it)";
   }
 }
 
