@@ -1,11 +1,13 @@
-/* A backend that tells what it is given, and does what it is told. Options:
- *   tells=call|limits|scratch   prepare() (of scratch: execute()) refuses with what it was given
- *   code=FUNCTION:NUMBER        that function answers this number
- *   poke=PORT:BYTES             execute() changes the byte so far from the first element of a
- * tensor (outputs follow inputs, the scratch memory follows them) scratch=BYTES               what
- * execute() needs words=long                  every text is as long as there is room, without an
- * end The environment: TELLING_LACKS numbers a required function that its table lacks,
- * TELLING_DEVICE gives it a device, TELLING_SIZE is how many bytes its manifest has. */
+/* A backend that tells what it is given, and does what it is told. Its options:
+ *   tells=call|limits     prepare() refuses with the tensors, or with the limits of its process
+ *   tells=scratch         execute() refuses with what scratch memory holds, and where
+ *   scratch=BYTES         of scratch memory that execute() needs
+ *   code=FUNCTION:NUMBER  what that function answers
+ *   poke=PORT:BYTES       execute() changes a byte, so far from the first element of a tensor;
+ *                         the output follows the inputs
+ *   words=long|open       texts fill their room and have no end; `open`: open() refuses with one
+ * And its environment: TELLING_LACKS numbers a required function that the table lacks,
+ * TELLING_DEVICE gives it a device, TELLING_SIZE is how many bytes the manifest has. */
 #define _POSIX_C_SOURCE 200112L
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,13 +19,15 @@
 
 struct ls_backend {
   char tells[16], code[16], words[16];
-  long number, port, byte;
+  long number, byte;
+  uint32_t port;
+  int pokes;
   uint64_t scratch;
 };
 
 struct ls_plan {
   const ls_backend* self;
-  uint32_t tensors;
+  uint32_t inputs;
 };
 
 static const char* manifest(void) {
@@ -78,7 +82,8 @@ static int32_t open_telling(const ls_text* options, uint32_t n, ls_backend** sel
       b->number = atol(rest + 1);
     }
     if (!strcmp(options[i].key, "poke")) {
-      b->port = atol(value) + 1;
+      b->pokes = 1;
+      b->port = (uint32_t)atol(value);
       b->byte = atol(rest + 1);
     }
   }
@@ -122,9 +127,9 @@ static int32_t wait(ls_backend* self, void* stream, ls_status* status) {
   return code(self, "wait", status);
 }
 
-static int add(char* text, size_t room, const char* form, long long value) {
+static void add(char* text, size_t room, const char* form, long long value) {
   const size_t n = strlen(text);
-  return snprintf(text + n, room - n, form, value);
+  snprintf(text + n, room - n, form, value);
 }
 
 /* Shape, strides, precision; what a tensor always has is told only where it is otherwise. */
@@ -145,7 +150,8 @@ static int32_t prepare(ls_backend* self, const char* op, const ls_attr* attrs, u
                        const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out,
                        ls_plan** plan, uint64_t* scratch_bytes, ls_status* status) {
   (void)attrs, (void)n_attrs;
-  if (self->number && !strcmp(self->code, "prepare")) return code(self, "prepare", status);
+  const int32_t answer = code(self, "prepare", status);
+  if (answer != LS_OK) return answer;
   if (tells(self, "limits")) {
     struct rlimit data, core;
     getrlimit(RLIMIT_DATA, &data);
@@ -162,7 +168,7 @@ static int32_t prepare(ls_backend* self, const char* op, const ls_attr* attrs, u
   }
   ls_plan* made = calloc(1, sizeof *made);
   made->self = self;
-  made->tensors = n_in;
+  made->inputs = n_in;
   *scratch_bytes = self->scratch;
   *plan = made;
   return LS_OK;
@@ -172,18 +178,14 @@ static int32_t execute(const ls_plan* plan, const void* const* in, void* const* 
                        void* stream, ls_status* status) {
   (void)stream;
   const ls_backend* self = plan->self;
-  const long outputs = (long)plan->tensors;
   if (tells(self, "scratch")) {
     int32_t first, last;
     memcpy(&first, scratch, sizeof first);
     memcpy(&last, (char*)scratch + self->scratch - sizeof last, sizeof last);
     return refuse(self, status, "%d %d %d", first, last, (int)((uintptr_t)scratch % 64));
   }
-  if (self->port) {
-    const long port = self->port - 1;
-    char* tensor = port < outputs    ? (char*)(uintptr_t)in[port]
-                   : port == outputs ? (char*)out[0]
-                                     : (char*)scratch;
+  if (self->pokes) {
+    char* tensor = self->port < plan->inputs ? (char*)(uintptr_t)in[self->port] : (char*)out[0];
     tensor[self->byte] ^= 1;
   }
   return code(self, "execute", status);
