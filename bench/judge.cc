@@ -1,4 +1,4 @@
-#include "conformance/judge.h"
+#include "conformance/run/judge.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "bench/run.h"
-#include "conformance/places.h"
-#include "conformance/property.h"
+#include "conformance/base/places.h"
+#include "conformance/trial/property.h"
 
 namespace lockstep::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include "bench/limits/limits.h"
 #include "bench/peers/peer.h"
 #include "bench/run.h"
-#include "conformance/read_file.h"
+#include "conformance/base/read_file.h"
 
 namespace lockstep::bench {
 namespace {

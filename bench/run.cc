@@ -7,7 +7,8 @@
 
 #include "bench/library.h"
 #include "bench/peers/peer.h"
-#include "conformance/cases/select.h"
+#include "conformance/selection/select.h"
+#include "conformance/base/glob.h"
 
 namespace lockstep::bench {
 namespace {

@@ -2,13 +2,13 @@
 //
 // Each line has one answer, in order, with its own id and a label that exists; nothing is our
 // fault. A call that was computed, written as the judge writes calls, has the same answer again.
-#include "conformance/lines/lines.h"
+#include "conformance/jsonl/lines.h"
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "conformance/lines/eval.h"
-#include "conformance/tests/reference_subject.h"
+#include "conformance/subjects/eval.h"
+#include "conformance/subjects/reference_subject.h"
 #include "fuzz/target.h"
 
 namespace lockstep::judge {

@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "conformance/lines/lines.h"
+#include "conformance/jsonl/lines.h"
 #include "fuzz/operator_case.h"
 #include "reference/ndarray/params/npz/npy.h"
 #include "reference/ndarray/params/npz/zip.h"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "conformance/property.h"
+#include "conformance/trial/properties.h"
 #include "fuzz/direct_subject.h"
 #include "fuzz/operator_case.h"
 #include "fuzz/target.h"
@@ -40,6 +40,12 @@ Rig assemble() {
   Rig rig{std::make_unique<DirectSubject>(api, set), {}, "lockstep repro " + manifest.name};
   for (const auto& [key, value] : set)
     if (key != "threads") rig.repeat += " --set " + key + "=" + value;
+  rig.plan = plan_for(*rig.subject, {});
+  // Threads are judged beside instruction sets.
+  std::erase_if(rig.plan.ways, [](const TrialPlan::Way& w) { return w.property == &kThreads; });
+  const auto isa_way = std::find_if(rig.plan.ways.begin(), rig.plan.ways.end(),
+                                    [](const TrialPlan::Way& w) { return w.property == &kIsa; });
+  isa_way->forced.clear();
   std::vector<std::string> isas;
   for (const KernelInfo& k : manifest.kernels)
     if (k.runnable && has(manifest.options, "isa") && !has(isas, k.isa.c_str()))
@@ -47,16 +53,16 @@ Rig assemble() {
   for (const std::string& isa : isas) {
     Options options{{"isa", isa}};
     if (threads) options["threads"] = "3";
-    rig.plan.isas.push_back({"isa", isa, rig.subject->configure(options)});
+    isa_way->forced.push_back({"isa", isa, rig.subject->configure(options)});
   }
   return rig;
 }
 
 void judge_item(Rig& rig, const Item& item) {
   const Trial trial = perform(*rig.subject, item, rig.plan);
-  for (const Property* p : properties()) {
-    if (!p->applies(trial)) continue;
-    if (const std::optional<Finding> f = p->inspect(trial))
+  for (const Property* p : kProperties) {
+    if (!p->holds_something_of(trial)) continue;
+    if (const std::optional<Finding> f = p->inspect(trial, p->seen_in(trial)))
       violated(std::string(p->name) + " does not hold\n  case    " + item.id + "\n  shows   " +
                f->text + "\n  repeat  " + rig.repeat + " '" + item.id + "'");
   }

@@ -11,6 +11,7 @@ import pathlib
 import re
 import sys
 
+import layers
 import sources
 
 LINE_COLUMNS_MAX = 100
@@ -35,11 +36,16 @@ def check_line(line: str):
         yield "an unpaid debt; finish it or open an issue"
 
 
-def check_include(line: str, root: pathlib.Path):
-    """A quoted include is spelled from the root, so that a moved file cannot find another."""
+def check_include(line: str, path: pathlib.Path, root: pathlib.Path):
+    """A quoted include is spelled from the root, so that a moved file cannot find another, and does
+    not lead upward."""
     match = INCLUDE.match(line)
-    if match and not (root / match[1]).is_file():
+    if not match:
+        return
+    if not (root / match[1]).is_file():
         yield f'"{match[1]}" is not a path from the root of the project'
+    elif problem := layers.upward(path.relative_to(root).as_posix(), match[1]):
+        yield problem
 
 
 def check_python_functions(text: str):
@@ -64,7 +70,7 @@ def check_file(path: pathlib.Path, root: pathlib.Path):
         for problem in check_line(line):
             yield number, problem
         if is_cxx:
-            for problem in check_include(line, root):
+            for problem in check_include(line, path, root):
                 yield number, problem
     if path.suffix in {".h", ".hpp", ".cuh"} and "#pragma once" not in lines:
         if not re.search(r"^#ifndef (\w+)\n#define \1$", text, re.MULTILINE):

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 
+import layers
 import rules
 import sources
 
@@ -47,6 +48,37 @@ class Rules(unittest.TestCase):
         (self.root / "spec").mkdir()
         (self.root / "spec/b.h").write_text(CLEAN, encoding="utf-8")
         self.assertEqual(self.problems("spec/a.h", CLEAN + '#include "spec/b.h"\n'), [])
+
+    def test_include_of_a_floor_above_fires(self):
+        for path, included, words in (
+            ("conformance/cases/a.h", "conformance/trial/b.h", "a floor above"),
+            ("conformance/jsonl/a.h", "conformance/golden/b.h", "or beside"),
+            ("spec/a.h", "reference/b.h", "a floor above"),
+            ("backends/cpu/a.cc", "reference/b.h", "may not know reference/"),
+            ("backends/cpu/a.cc", "conformance/base/b.h", "a floor above"),
+            ("conformance/cli/a.cc", "conformance/tests/b.h", "is a test's"),
+            ("conformance/cli/a.cc", "unknown/b.h", "stands on no floor"),
+        ):
+            with self.subTest(path=path, included=included):
+                self.assertIn(words, layers.upward(path, included) or "")
+
+    def test_include_of_a_floor_below_passes(self):
+        for path, included in (
+            ("conformance/trial/a.h", "conformance/cases/b.h"),
+            ("conformance/trial/properties/a.h", "conformance/trial/b.h"),
+            ("backends/reference/a.cc", "reference/b.h"),
+            ("backends/cpu/tests/a.cc", "reference/b.h"),
+            ("conformance/tests/a.cc", "conformance/cli/b.h"),
+            ("backends/backend.hpp", "backends/backend.h"),
+        ):
+            with self.subTest(path=path, included=included):
+                self.assertIsNone(layers.upward(path, included))
+
+    def test_a_tree_with_an_upward_include_is_refused(self):
+        self.problems("reference/b.h", CLEAN)
+        found = self.problems("spec/a.h", CLEAN + '#include "reference/b.h"\n')
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("a floor above", found[0])
 
     def test_long_file_fires(self):
         found = self.problems("a.cc", "\n" * (rules.FILE_LINES_MAX + 1))

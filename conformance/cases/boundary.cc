@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "conformance/cases/item.h"
 #include "conformance/cases/mutate.h"
 
 namespace lockstep::judge {
@@ -251,15 +252,6 @@ Case varied_case(const OpInfo& op, Draw& draw) {
     if (!refusal(changed).refused()) c = std::move(changed);
   }
   return c;
-}
-
-i64 elements_of(const Case& c) {
-  i64 n = 0;
-  for (const Type& t : c.in) n += volume(t.shape);
-  if (refusal(c).refused()) return n;
-  const Inferred y = c.op->infer(c.attributes(), c.types());
-  for (int k = 0; k < y.count; ++k) n += volume(y[k].shape);
-  return n;
 }
 
 }  // namespace lockstep::judge

@@ -57,7 +57,4 @@ std::vector<std::string> labels_beside(const Case& c);
 /// A legal call beyond what the domain draws: some of its numbers changed at random.
 Case varied_case(const OpInfo& op, Draw& draw);
 
-/// Elements of all inputs and, where the call is legal, of all outputs.
-i64 elements_of(const Case& c);
-
 }  // namespace lockstep::judge

@@ -1,21 +1,16 @@
 /// @file
 /// A case: one explicit call, spelled out in one line that every verb accepts.
 #pragma once
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "conformance/base/usage_error.h"
 #include "conformance/cases/random.h"
 #include "reference/evaluate.h"
 
 namespace lockstep::judge {
 
 using reference::Tensor;
-
-/// The user's words are wrong: exit code 2.
-struct UsageError : std::logic_error {
-  using std::logic_error::logic_error;
-};
 
 /// How the values of all inputs are made.
 enum class Fill {

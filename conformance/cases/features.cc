@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "conformance/cases/boundary.h"
+#include "conformance/cases/item.h"
 #include "spec/attributes.h"
 
 namespace lockstep::judge {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "conformance/cases/boundary.h"
+#include "conformance/cases/item.h"
 #include "spec/explain.h"
 
 namespace lockstep::judge {

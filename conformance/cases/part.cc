@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "conformance/cases/case.h"
+#include "conformance/base/usage_error.h"
 
 namespace lockstep::judge {
 namespace {

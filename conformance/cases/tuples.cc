@@ -5,7 +5,7 @@
 #include <queue>
 #include <tuple>
 
-#include "conformance/cases/select.h"
+#include "conformance/cases/item.h"
 
 namespace lockstep::judge {
 namespace {

@@ -9,11 +9,13 @@
 #include <memory>
 #include <optional>
 
+#include "conformance/base/places.h"
+#include "conformance/base/read_file.h"
+#include "conformance/base/sha256.h"
 #include "conformance/cli/reports.h"
 #include "conformance/golden/vectors.h"
-#include "conformance/places.h"
-#include "conformance/read_file.h"
-#include "conformance/reports/environment.h"
+#include "conformance/verdict/environment.h"
+#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 namespace {

@@ -7,8 +7,8 @@
 #include <span>
 
 #include "conformance/cli/verbs.h"
-#include "conformance/lines/lines.h"
-#include "conformance/property.h"
+#include "conformance/jsonl/lines.h"
+#include "conformance/trial/properties.h"
 #include "reference/ndarray/params/npz/npy.h"
 
 namespace lockstep::judge {

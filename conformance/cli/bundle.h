@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "conformance/trial.h"
+#include "conformance/trial/trial.h"
 
 namespace lockstep::judge {
 

@@ -8,16 +8,18 @@
 #include <fstream>
 #include <memory>
 
+#include "conformance/base/places.h"
 #include "conformance/cli/bundle.h"
 #include "conformance/cli/interruptible.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/places.h"
-#include "conformance/property.h"
-#include "conformance/reports/commands.h"
-#include "conformance/reports/environment.h"
 #include "conformance/reports/html.h"
-#include "conformance/shard.h"
+#include "conformance/run/shard.h"
+#include "conformance/trial/properties.h"
+#include "conformance/verdict/commands.h"
+#include "conformance/verdict/environment.h"
 #include "spec/attributes.h"
+#include "conformance/verdict/verdict.h"
+#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 namespace {
@@ -137,11 +139,11 @@ int repro(const ReproOptions& o) {
   s.vectors = o.vectors;
   const std::vector<Item> items = select_cases(s);
   const std::unique_ptr<Subject> subject = open_subject(o.backend, o.conduct.limits);
-  const TrialPlan plan = plan_for(*subject, s);
+  const TrialPlan plan = plan_for(*subject, s.properties);
   const Trial t = perform(*subject, items[0], plan);
   fmt::print("case      {}\n", items[0].id);
   print_trial(t, items[0].call);
-  const ItemResult result = judge_trial(t, s);
+  const ItemResult result = judge_trial(t, s.properties);
   for (const std::string& p : result.judged) {
     const auto f = std::find_if(result.findings.begin(), result.findings.end(),
                                 [&](const auto& found) { return found.first == p; });

@@ -8,10 +8,10 @@
 #include <iostream>
 #include <sstream>
 
+#include "conformance/base/places.h"
+#include "conformance/base/read_file.h"
+#include "conformance/cli/progress.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/places.h"
-#include "conformance/read_file.h"
-#include "conformance/reports/progress.h"
 
 namespace lockstep::judge {
 namespace {

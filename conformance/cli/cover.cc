@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "conformance/base/places.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/places.h"
 #include "conformance/reports/report.h"
 
 namespace lockstep::judge {

@@ -1,4 +1,4 @@
-#include "conformance/describe.h"
+#include "conformance/specification/describe.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "conformance/base/places.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/places.h"
-#include "conformance/property.h"
 #include "conformance/subjects/library_subject.h"
+#include "conformance/trial/properties.h"
 
 namespace lockstep::judge {
 namespace {
@@ -43,13 +43,10 @@ void list(const ListOptions& o) {
       for (const json& l : all)
         fmt::print("{:<32}{}\n", l["label"].get<string_view>(), l["text"].get<string_view>());
   } else if (o.properties) {
-    for (const Property* p : properties()) {
+    for (const Property* p : kProperties) {
       all.push_back({{"name", p->name}, {"text", p->text}});
       if (!o.as_json) fmt::print("{:<20}{}\n", p->name, p->text);
     }
-    constexpr string_view kText = "every runnable kernel of the manifest ran";
-    all.push_back({{"name", kPathsCovered}, {"text", kText}});
-    if (!o.as_json) fmt::print("{:<20}{}\n", kPathsCovered, kText);
   } else {
     for (const OpInfo* op : operators()) {
       all.push_back(describe(*op));

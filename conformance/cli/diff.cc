@@ -7,7 +7,8 @@
 
 #include "conformance/cli/reports.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/property.h"
+#include "conformance/trial/properties.h"
+#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 namespace {

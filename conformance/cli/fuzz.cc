@@ -7,9 +7,9 @@
 #include "conformance/cli/fuzz_state.h"
 #include "conformance/cli/interruptible.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/property.h"
-#include "conformance/reports/commands.h"
-#include "conformance/shrink.h"
+#include "conformance/run/shrink.h"
+#include "conformance/trial/properties.h"
+#include "conformance/verdict/commands.h"
 
 namespace lockstep::judge {
 namespace {
@@ -65,7 +65,7 @@ class Saver {
   void make_small(FuzzFinding& f) {
     if (!subject_) {
       subject_ = open_subject(o_.backend, o_.conduct.limits);
-      plan_ = plan_for(*subject_, o_.selection);
+      plan_ = plan_for(*subject_, o_.selection.properties);
     }
     f.id = case_id(shrink(*subject_, plan_, f.property, parse_case(f.id), f.text));
   }

@@ -4,9 +4,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "conformance/cases/select.h"
+#include "conformance/base/read_file.h"
+#include "conformance/base/sha256.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/read_file.h"
+#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 namespace {

@@ -1,6 +1,4 @@
 // Which cases kill which mutants, measured.
-#include "conformance/kills.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +7,10 @@
 #include <utility>
 
 #include "conformance/cli/verbs.h"
-#include "conformance/shard.h"
+#include "conformance/run/shard.h"
+#include "conformance/selection/kill_matrix.h"
+#include "conformance/verdict/verdict.h"
+#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 namespace {

@@ -6,7 +6,8 @@
 #include <set>
 
 #include "conformance/cli/verbs.h"
-#include "conformance/lines/eval.h"
+#include "conformance/subjects/eval.h"
+#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 namespace {

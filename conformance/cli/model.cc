@@ -4,9 +4,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "conformance/base/read_file.h"
+#include "conformance/base/sha256.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/property.h"
-#include "conformance/read_file.h"
+#include "conformance/trial/properties.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/run.h"
 #include "reference/ndarray/params/params.h"

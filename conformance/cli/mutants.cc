@@ -5,8 +5,10 @@
 #include <set>
 #include <utility>
 
+#include "conformance/base/glob.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/reports/power.h"
+#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 namespace {
@@ -167,7 +169,7 @@ void add_mutants(CLI::App& app, Session& session) {
   verb->add_option("--json", o->json_file, "write every mutant's fate as JSON");
   verb->add_option("--order", o->order,
                    "measure which cases kill which mutants, and write this file, of which "
-                   "share/lockstep/kills.json is one: with its cases a set begins");
+                   "share/lockstep/kill_matrix.json is one: with its cases a set begins");
   verb->add_flag("--schema", o->schema, "print the JSON Schema of the fates");
   verb->add_flag("--quiet", o->quiet, "only the totals");
   verb->add_flag("--until-dead", o->until_dead,

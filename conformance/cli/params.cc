@@ -6,7 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "conformance/places.h"
+#include "conformance/base/places.h"
 #include "reference/ndarray/params/describe.h"
 #include "reference/ndarray/params/npz/npz.h"
 

@@ -3,8 +3,8 @@
 #pragma once
 #include <fmt/format.h>
 
+#include "conformance/base/read_file.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/read_file.h"
 
 namespace lockstep::judge {
 

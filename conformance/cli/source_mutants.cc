@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <set>
 
+#include "conformance/base/places.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/mutator/score.h"
-#include "conformance/places.h"
 
 namespace lockstep::judge {
 namespace {
@@ -97,7 +97,8 @@ MutantRoom conformance_room() {
         {"vectors check", {judge, "vectors", "check"}},
         {"junit", {"python3", "-B", room + "/tests/junit_form.py", judge}},
         {"schema of spec",
-         {"python3", "-B", room + "/tests/spec_schema.py", judge, room + "/spec.schema.json"}},
+         {"python3", "-B", room + "/tests/spec_schema.py", judge,
+          room + "/specification/spec.schema.json"}},
         program(build, "transcript_test"),
         check(judge, "cpu", 0),
         {"mutants", {judge, "mutants", "relu.*", "--tier", "0", "--quiet"}}};

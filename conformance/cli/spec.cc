@@ -4,11 +4,11 @@
 
 #include <memory>
 
+#include "conformance/base/places.h"
+#include "conformance/base/read_file.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/describe.h"
-#include "conformance/page.h"
-#include "conformance/places.h"
-#include "conformance/read_file.h"
+#include "conformance/specification/describe.h"
+#include "conformance/specification/page.h"
 
 namespace lockstep::judge {
 namespace {

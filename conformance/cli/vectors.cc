@@ -4,9 +4,9 @@
 
 #include <memory>
 
+#include "conformance/base/places.h"
 #include "conformance/cli/fuzz_state.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/places.h"
 #include "conformance/reports/report.h"
 
 namespace lockstep::judge {

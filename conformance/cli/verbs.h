@@ -3,8 +3,9 @@
 #pragma once
 #include <CLI/CLI.hpp>
 
-#include "conformance/judge.h"
 #include "conformance/reports/power.h"
+#include "conformance/reports/report.h"
+#include "conformance/run/judge.h"
 
 namespace lockstep::judge {
 

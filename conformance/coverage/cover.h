@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "conformance/cases/features.h"
-#include "conformance/cases/select.h"
 #include "conformance/cases/tuples.h"
+#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 

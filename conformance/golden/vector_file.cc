@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "conformance/cases/select.h"
+#include "conformance/base/sha256.h"
 
 namespace lockstep::judge {
 namespace {

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <set>
 
+#include "conformance/base/read_file.h"
+#include "conformance/base/sha256.h"
 #include "conformance/cases/fill.h"
 #include "conformance/cases/mutate.h"
-#include "conformance/cases/select.h"
 #include "conformance/golden/vector_cases.h"
-#include "conformance/read_file.h"
 #include "spec/attributes.h"
 
 namespace lockstep::judge {

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <optional>
 
-#include "conformance/cases/select.h"
+#include "conformance/base/read_file.h"
+#include "conformance/base/sha256.h"
 #include "conformance/mutator/snapshot.h"
-#include "conformance/read_file.h"
 #include "conformance/subjects/process.h"
 
 namespace lockstep::judge {

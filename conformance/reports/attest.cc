@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "conformance/reports/form.h"
-#include "conformance/shard.h"
+#include "conformance/base/form.h"
+#include "conformance/run/shard.h"
 
 namespace lockstep::judge {
 
@@ -69,7 +69,7 @@ std::vector<Declared> read_results(const std::string& text) {
     Declared d;
     words >> d.number >> d.outcome >> d.outputs;
     if (std::find(kOutcomes.begin(), kOutcomes.end(), d.outcome) == kOutcomes.end() ||
-        d.number < 0 || (!d.outputs.empty() && !form::is_hash(d.outputs)) ||
+        d.number < 0 || (!d.outputs.empty() && !is_hash(d.outputs)) ||
         results_text({d}) != line + "\n")
       form::wrong(at, "is no result of a case");
     if (d.number <= (all.empty() ? -1 : all.back().number)) form::wrong(at, "is out of order");

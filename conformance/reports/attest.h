@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "conformance/judge.h"
 #include "conformance/reports/report.h"
+#include "conformance/run/judge.h"
 
 namespace lockstep::judge {
 

@@ -1,5 +1,5 @@
 // What a page shows of `lockstep cover --json`.
-#include "conformance/reports/form.h"
+#include "conformance/base/form.h"
 #include "conformance/reports/html.h"
 
 namespace lockstep::judge {

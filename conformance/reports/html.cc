@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "conformance/reports/commands.h"
-#include "conformance/reports/text.h"
+#include "conformance/base/text.h"
+#include "conformance/trial/properties.h"
+#include "conformance/verdict/commands.h"
 
 namespace lockstep::judge {
 namespace {
@@ -131,7 +132,7 @@ std::vector<std::string> columns(const Report& r) {
     return std::any_of(r.cells.begin(), r.cells.end(),
                        [&](const auto& row) { return row.second.contains(name); });
   };
-  for (const Property* p : properties())
+  for (const Property* p : kProperties)
     if (judged(std::string(p->name))) names.emplace_back(p->name);
   for (const auto& [op, row] : r.cells)
     for (const auto& [name, cell] : row)

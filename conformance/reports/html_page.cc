@@ -4,8 +4,8 @@
 
 #include <stdexcept>
 
+#include "conformance/base/text.h"
 #include "conformance/reports/html.h"
-#include "conformance/reports/text.h"
 
 namespace lockstep::judge {
 namespace {

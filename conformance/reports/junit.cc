@@ -1,8 +1,8 @@
 // The report for CI systems.
 #include <fmt/format.h>
 
+#include "conformance/base/text.h"
 #include "conformance/reports/report.h"
-#include "conformance/reports/text.h"
 
 namespace lockstep::judge {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "conformance/base/text.h"
 #include "conformance/reports/report.h"
-#include "conformance/reports/text.h"
 
 namespace lockstep::judge {
 namespace {

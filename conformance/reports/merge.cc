@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "conformance/reports/form.h"
+#include "conformance/base/form.h"
+#include "conformance/trial/properties.h"
 
 namespace lockstep::judge {
 namespace {
@@ -148,10 +149,9 @@ void unite(std::vector<T>& to, const std::vector<T>& more) {
 // As one run finds them: by the number of the case, then in the order of the properties.
 void sort_failures(std::vector<Failure>& failures) {
   const auto rank = [](const Failure& f) {
-    const auto& all = properties();
-    const auto at = std::find_if(all.begin(), all.end(),
+    const auto at = std::find_if(std::begin(kProperties), std::end(kProperties),
                                  [&](const Property* p) { return p->name == f.property; });
-    return std::pair(f.number, at - all.begin());
+    return std::pair(f.number, at - std::begin(kProperties));
   };
   std::stable_sort(failures.begin(), failures.end(),
                    [&](const Failure& a, const Failure& b) { return rank(a) < rank(b); });

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "conformance/reports/form.h"
+#include "conformance/base/form.h"
 
 namespace lockstep::judge {
 

@@ -5,37 +5,11 @@
 #include <algorithm>
 #include <sstream>
 
-#include "conformance/expectations.h"
-#include "conformance/reports/form.h"
+#include "conformance/base/form.h"
+#include "conformance/base/sha256.h"
 
 namespace lockstep::judge {
 namespace {
-
-bool unexpected(const Failure& f) { return f.known.empty(); }
-
-bool any_failed(const Report& r) {
-  return r.counts.failed > r.known.failed ||
-         std::any_of(r.failures.begin(), r.failures.end(), unexpected);
-}
-
-// Cases that took their process along, or were not put because others did.
-i64 deaths(const Report& r) { return r.counts.crashed + r.counts.timed_out + r.counts.quarantined; }
-i64 known_deaths(const Report& r) {
-  return r.known.crashed + r.known.timed_out + r.known.quarantined;
-}
-
-bool any_judged(const Report& r) {
-  for (const auto& [op, row] : r.cells)
-    for (const auto& [property, cell] : row)
-      if (cell.judged > 0) return true;
-  return false;
-}
-
-bool nondeterministic(const Report& r) {
-  return std::any_of(r.failures.begin(), r.failures.end(), [](const Failure& f) {
-    return unexpected(f) && f.property == "deterministic";
-  });
-}
 
 std::string block(const Failure& f, const Report& r) {
   std::string s =
@@ -60,7 +34,7 @@ std::vector<const Failure*> telling_order(const Report& r) {
   first.insert(first.end(), rest.begin(), rest.end());
   // What is known is no news.
   std::stable_partition(first.begin(), first.end(),
-                        [](const Failure* f) { return unexpected(*f); });
+                        [](const Failure* f) { return f->unexpected(); });
   return first;
 }
 
@@ -107,13 +81,6 @@ std::vector<Remark> remarks(const Report& r, std::size_t most) {
   return all;
 }
 
-i64 known_failures(const Report& r) {
-  const auto of_run = std::count_if(r.failures.begin(), r.failures.end(), [](const Failure& f) {
-    return !unexpected(f) && f.id.empty();
-  });
-  return r.known.failed + known_deaths(r) + of_run;
-}
-
 std::string scope(const Report& r) {
   std::string s = fmt::format("({} of {} operators)",
                               std::min(r.operators_selected, r.operators_claimed), r.operators_all);
@@ -151,60 +118,6 @@ std::string digest_of(const Report& r) {
   std::string lines;
   for (const auto& [op, o] : r.outputs) lines += fmt::format("{} {} {}\n", op, o.calls, o.sum);
   return sha256(lines);
-}
-
-Selection selection_of(const Report& r) {
-  Selection s;
-  s.tier = r.tier;
-  s.seed = r.seed;
-  s.operators = r.chosen.operators;
-  s.profiles = r.chosen.profiles;
-  s.properties = r.chosen.properties;
-  s.cases = r.chosen.cases;
-  s.budget = r.chosen.budget;
-  s.nonce = r.chosen.nonce;
-  s.part = r.part;
-  return s;
-}
-
-string_view word_of(Exit e) {
-  constexpr string_view kWords[] = {
-      "pass", "fail", "usage", "incomplete", "judge broke", "stale expectations", "known failures"};
-  return kWords[static_cast<int>(e)];
-}
-
-std::string exit_text(Exit e) {
-  return fmt::format("exit {} ({})", static_cast<int>(e), word_of(e));
-}
-
-void conclude(Report& r) {
-  r.stale = stale(r);
-  const Counts& c = r.counts;
-  const bool blind = r.canaries_flagged < r.canaries_planted;
-  // A run whose cases ended well and were judged by nothing says as little as one without cases.
-  const bool vacuous = c.executed + c.quarantined == 0 || (!any_judged(r) && deaths(r) == 0);
-  if (blind) {
-    r.verdict = "BROKEN";
-    r.exit = Exit::judge_broke;
-  } else if (vacuous || c.missing > 0 || (!r.below_floor.empty() && c.quarantined == 0)) {
-    r.verdict = "INCOMPLETE";
-    r.exit = Exit::incomplete;
-  } else if (deaths(r) > known_deaths(r)) {
-    r.verdict = "CRASH";
-    r.exit = Exit::fail;
-  } else if (nondeterministic(r)) {
-    r.verdict = "NONDETERMINISTIC";
-    r.exit = Exit::fail;
-  } else if (any_failed(r)) {
-    r.verdict = "FAIL";
-    r.exit = Exit::fail;
-  } else if (!r.stale.empty()) {
-    r.verdict = "STALE";
-    r.exit = Exit::stale;
-  } else {
-    r.verdict = "PASS";
-    r.exit = known_failures(r) > 0 ? Exit::known_failures : Exit::pass;
-  }
 }
 
 std::string verdict_line(const Report& r) {

@@ -1,5 +1,5 @@
 // The report as JSON, described once: its schema and its reader follow.
-#include "conformance/reports/form.h"
+#include "conformance/base/form.h"
 #include "conformance/reports/report.h"
 
 namespace lockstep::judge {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "conformance/lines/lines.h"
+#include "conformance/jsonl/lines.h"
 #include "conformance/subjects/process.h"
 
 namespace lockstep::judge {

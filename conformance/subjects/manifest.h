@@ -5,18 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "conformance/cases/case.h"
+#include "conformance/jsonl/answer.h"
 
 namespace lockstep::judge {
 
 using Options = std::map<std::string, std::string>;
-
-/// Shape and precision, as a backend states them.
-struct TensorType {
-  std::vector<i64> shape;
-  int precision = 0;
-  bool operator==(const TensorType&) const = default;
-};
 
 /// A kernel that a backend says it contains.
 struct KernelInfo {

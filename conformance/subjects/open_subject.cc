@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "conformance/places.h"
+#include "conformance/base/places.h"
 #include "conformance/subjects/exec_subject.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/subjects/recorded_subject.h"

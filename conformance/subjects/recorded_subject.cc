@@ -5,8 +5,8 @@
 #include <fstream>
 #include <map>
 
-#include "conformance/lines/json_cursor.h"
-#include "conformance/lines/lines.h"
+#include "conformance/base/json_cursor.h"
+#include "conformance/jsonl/lines.h"
 
 namespace lockstep::judge {
 namespace {

@@ -6,39 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "conformance/cases/case.h"
+#include "conformance/jsonl/answer.h"
 #include "conformance/subjects/manifest.h"
 #include "reference/ndarray/memory/instrumented.h"
 
 namespace lockstep::judge {
-
-/// What a backend answered to one question.
-struct Answer {
-  enum class Kind {
-    ok,
-    logic_error,
-    runtime_error,
-    unsupported,
-    crashed,    ///< its process ended
-    timed_out,  ///< no answer in time
-    protocol    ///< an answer that is none
-  };
-  Kind kind = Kind::ok;
-  std::string label, message;
-  std::string path;                   ///< the kernel that ran
-  i64 threads = 0;                    ///< among which the work was shared; 0: it does not say
-  bool unsteady = false;              ///< the same call, made again at once, wrote something else
-  std::vector<std::vector<i32>> out;  ///< values of each output, row-major
-  std::vector<TensorType> types;      ///< of infer, and of doors whose answers carry types
-  std::string out_damage;             ///< how memory beside the outputs was written; else empty
-  std::string in_damage;              ///< how an input was changed; else empty
-  bool ok() const { return kind == Kind::ok; }
-  bool gone() const { return kind == Kind::crashed || kind == Kind::timed_out; }
-};
-string_view name_of(Answer::Kind k);
-
-/// A stranger's words as they may be shown: control characters become question marks.
-std::string printable(std::string text);
 
 /// Where in its memory a tensor lies.
 enum class Base {

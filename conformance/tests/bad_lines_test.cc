@@ -5,8 +5,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "conformance/lines/eval.h"
-#include "conformance/tests/reference_subject.h"
+#include "conformance/subjects/eval.h"
+#include "conformance/subjects/reference_subject.h"
 #include "reference/ndarray/tests/counted_memory.h"
 #include "spec/operators.h"
 

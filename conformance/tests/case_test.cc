@@ -9,7 +9,7 @@
 #include "conformance/cases/fill.h"
 #include "conformance/cases/layout.h"
 #include "conformance/cases/mutate.h"
-#include "conformance/cases/select.h"
+#include "conformance/selection/select.h"
 #include "conformance/tests/expect.h"
 #include "spec/attributes.h"
 #include "spec/operators.h"

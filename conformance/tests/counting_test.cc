@@ -8,8 +8,8 @@
 #include <set>
 
 #include "conformance/cases/fill.h"
-#include "conformance/tests/reference_subject.h"
-#include "conformance/trial.h"
+#include "conformance/subjects/reference_subject.h"
+#include "conformance/trial/trial.h"
 
 namespace lockstep::judge {
 namespace {
@@ -164,7 +164,7 @@ TEST(Counting, AllValuesArePutOnce) {
   Item item;
   for (const char* fill : {"edges:0", "range:0"}) {
     item.call = parse_case("relu/in=15@4/fill=" + std::string(fill));
-    const Trial t = perform(reference, item, TrialPlan{});
+    const Trial t = perform(reference, item, plan_for(reference, {}));
     EXPECT_EQ(t.base.out,
               (std::vector<std::vector<i32>>{{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7}}));
     EXPECT_EQ(t.calls == 1, item.call.fill == Fill::range) << fill;

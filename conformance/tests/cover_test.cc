@@ -10,10 +10,10 @@
 #include <set>
 
 #include "conformance/cases/boundary.h"
-#include "conformance/cases/telling.h"
 #include "conformance/cases/tuples.h"
 #include "conformance/coverage/text_labels.h"
 #include "conformance/golden/vectors.h"
+#include "conformance/selection/discriminating.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {

@@ -1,5 +1,5 @@
 // What the program says of operators and labels is complete: other programs live on it.
-#include "conformance/describe.h"
+#include "conformance/specification/describe.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <sstream>
 
 #include "conformance/golden/vectors.h"
-#include "conformance/lines/eval.h"
+#include "conformance/subjects/eval.h"
 #include "conformance/tests/program.h"
-#include "conformance/tests/reference_subject.h"
+#include "conformance/subjects/reference_subject.h"
 
 namespace lockstep::judge {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "conformance/property.h"
+#include "conformance/trial/properties.h"
 
 namespace lockstep::judge {
 namespace {

@@ -6,8 +6,8 @@
 #include <iostream>
 #include <string>
 
-#include "conformance/lines/eval.h"
-#include "conformance/tests/reference_subject.h"
+#include "conformance/subjects/eval.h"
+#include "conformance/subjects/reference_subject.h"
 
 int main(int argc, char** argv) {
   using namespace lockstep::judge;

@@ -13,7 +13,7 @@
 
 #include "conformance/subjects/exec_subject.h"
 #include "conformance/tests/expect.h"
-#include "conformance/tests/reference_subject.h"
+#include "conformance/subjects/reference_subject.h"
 
 namespace lockstep::judge {
 namespace {

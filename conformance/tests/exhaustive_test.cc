@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <set>
 
-#include "conformance/property.h"
 #include "conformance/subjects/subject.h"
+#include "conformance/trial/properties.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {

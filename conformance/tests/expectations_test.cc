@@ -1,9 +1,10 @@
 // What an expectation knows of a result, call by call.
-#include "conformance/expectations.h"
+#include "conformance/verdict/expectations.h"
 
 #include <gtest/gtest.h>
 
 #include "conformance/reports/report.h"
+#include "conformance/verdict/verdict.h"
 
 namespace lockstep::judge {
 namespace {

@@ -1,5 +1,5 @@
 // The file of a run that goes on: what is written, what is read again, and what is none.
-#include "conformance/journal.h"
+#include "conformance/run/journal.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <thread>
 
-#include "conformance/judge.h"
-#include "conformance/property.h"
-#include "conformance/shard.h"
+#include "conformance/run/judge.h"
+#include "conformance/run/shard.h"
 #include "conformance/tests/expect.h"
 #include "conformance/tests/program.h"
-#include "conformance/tests/reference_subject.h"
+#include "conformance/subjects/reference_subject.h"
+#include "conformance/trial/properties.h"
+#include "conformance/verdict/verdict.h"
+#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 namespace {
@@ -29,16 +31,11 @@ class Optional : public ReferenceSubject {
   }
 };
 
-Selection of_properties(std::vector<std::string> properties) {
-  Selection s;
-  s.properties = std::move(properties);
-  return s;
-}
-
-// What is forced, as option=value.
-std::string forced(const std::vector<Forced>& all) {
+// What a plan forces, as option=value.
+std::string forced(const TrialPlan& plan) {
   std::string text;
-  for (const Forced& f : all) text += f.option + "=" + f.value + " ";
+  for (const TrialPlan::Way& way : plan.ways)
+    for (const Forced& f : way.forced) text += f.option + "=" + f.value + " ";
   return text;
 }
 
@@ -48,14 +45,13 @@ TEST(PlanFor, ForcesFewNumbersOfThreadsAndMoreThanProcessors) {
   const auto processors = static_cast<i64>(std::thread::hardware_concurrency());
   std::string expected = "threads=1 threads=2 threads=3 threads=7 threads=16 ";
   for (i64 n = 16; n <= processors;) expected += "threads=" + std::to_string(n *= 2) + " ";
-  EXPECT_EQ(forced(plan_for(some, of_properties({"threads"})).threads), expected);
-  EXPECT_EQ(forced(plan_for(none, of_properties({"threads"})).threads), "");
-  EXPECT_EQ(forced(plan_for(some, of_properties({"isa"})).threads), "");
+  EXPECT_EQ(forced(plan_for(some, {"threads"})), expected);
+  EXPECT_EQ(forced(plan_for(none, {"threads"})), "");
+  EXPECT_EQ(forced(plan_for(some, {"isa"})), "");
   some.manifest_to_change().threads = {2, 5};
-  EXPECT_EQ(forced(plan_for(some, of_properties({"threads"})).threads),
-            "threads=2 threads=3 threads=5 ");
+  EXPECT_EQ(forced(plan_for(some, {"threads"})), "threads=2 threads=3 threads=5 ");
   some.manifest_to_change().threads = {i64{1} << 33, i64{1} << 40};
-  EXPECT_EQ(forced(plan_for(some, of_properties({"threads"})).threads), "threads=8589934592 ");
+  EXPECT_EQ(forced(plan_for(some, {"threads"})), "threads=8589934592 ");
 }
 
 TEST(PlanFor, ForcesInstructionSetsThatCanRunWhereThereIsAChoice) {
@@ -64,39 +60,37 @@ TEST(PlanFor, ForcesInstructionSetsThatCanRunWhereThereIsAChoice) {
   Optional subject({"isa"}), without({});
   subject.manifest_to_change().kernels = without.manifest_to_change().kernels = kernels;
   for (const char* property : {"isa", "paths_covered"})
-    EXPECT_EQ(forced(plan_for(subject, of_properties({property})).isas), "isa=portable isa=wide ")
-        << property;
-  EXPECT_EQ(forced(plan_for(subject, of_properties({"threads"})).isas), "");
-  EXPECT_EQ(forced(plan_for(without, of_properties({"isa"})).isas), "");
+    EXPECT_EQ(forced(plan_for(subject, {property})), "isa=portable isa=wide ") << property;
+  EXPECT_EQ(forced(plan_for(subject, {"threads"})), "");
+  EXPECT_EQ(forced(plan_for(without, {"isa"})), "");
   subject.manifest_to_change().kernels.erase(subject.manifest_to_change().kernels.begin());
-  EXPECT_EQ(forced(plan_for(subject, of_properties({"isa"})).isas), "") << "but one can run";
+  EXPECT_EQ(forced(plan_for(subject, {"isa"})), "") << "but one can run";
 }
 
-// The ways of a plan, a letter each.
-std::string tried_ways(const TrialPlan& p) {
-  const std::pair<bool, char> all[] = {{p.repeat, 'r'},    {p.alignment, 'a'}, {p.layouts, 'l'},
-                                       {p.constants, 'c'}, {p.infer, 'i'},     {p.concurrent, 'o'},
-                                       {p.batch, 'b'},     {p.laws, 'w'}};
+// The properties that ask again.
+std::string asking(const TrialPlan& plan) {
   std::string text;
-  for (const auto& [tried, letter] : all)
-    if (tried) text += letter;
+  for (const TrialPlan::Way& way : plan.ways) text += std::string(way.property->name) + " ";
   return text;
 }
 
-TEST(PlanFor, TriesWhatTheSelectedPropertiesAreAbout) {
+TEST(PlanFor, AsksWhatTheSelectedPropertiesLookAt) {
   const std::pair<const char*, const char*> rows[] = {
-      {"deterministic", "r"}, {"writes_all", "r"}, {"alignment", "a"},
-      {"layout", "l"},        {"constants", "c"},  {"writes_in_bounds", "l"},
-      {"infers", "i"},        {"concurrent", "o"}, {"matches_reference", ""},
-      {"batch", "b"},         {"laws", "w"},       {"inputs_untouched", ""}};
+      {"writes_all", "deterministic "}, {"writes_in_bounds", "layout "}, {"paths_covered", "isa "},
+      {"matches_reference", ""},        {"inputs_untouched", ""},        {"rejects", ""}};
   Optional subject({"isa", "threads"});
-  for (const auto& [property, tried] : rows)
-    EXPECT_EQ(tried_ways(plan_for(subject, of_properties({property}))), tried) << property;
-  EXPECT_EQ(tried_ways(plan_for(subject, {})), "ralciobw");
-  EXPECT_EQ(tried_ways({}), "ralciobw");
+  for (const auto& [property, asked] : rows)
+    EXPECT_EQ(asking(plan_for(subject, {property})), asked) << property;
+  std::string all;
+  for (const Property* p : kProperties)
+    if (p->ask) {
+      const std::string name(p->name);
+      EXPECT_EQ(asking(plan_for(subject, {name})), name + " ");
+      all += name + " ";
+    }
+  EXPECT_EQ(asking(plan_for(subject, {})), all);
   subject.answers_again = false;
-  const TrialPlan recorded = plan_for(subject, {});
-  EXPECT_EQ(tried_ways(recorded) + forced(recorded.isas) + forced(recorded.threads), "");
+  EXPECT_EQ(asking(plan_for(subject, {})), "");
 }
 
 Conduct patient() {

@@ -1,5 +1,5 @@
 // What a run comes to: which cases it selects, what it makes of their results, how it says so.
-#include "conformance/judge.h"
+#include "conformance/run/judge.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,9 +9,12 @@
 #include <set>
 #include <sstream>
 
-#include "conformance/property.h"
-#include "conformance/shard.h"
-#include "conformance/tests/reference_subject.h"
+#include "conformance/run/shard.h"
+#include "conformance/subjects/reference_subject.h"
+#include "conformance/trial/properties.h"
+#include "conformance/base/glob.h"
+#include "conformance/verdict/verdict.h"
+#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 namespace {
@@ -342,7 +345,7 @@ ItemResult result_of(Subject& subject, const char* id, const Selection& wanted) 
   Selection s;
   s.cases = {id};
   const std::vector<Item> items = select_cases(s);
-  return judge_trial(perform(subject, items[0], {}), wanted);
+  return judge_trial(perform(subject, items[0], plan_for(subject, {})), wanted.properties);
 }
 
 TEST(JudgeTrial, TellsHowACaseEnded) {

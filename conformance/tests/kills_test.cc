@@ -1,13 +1,12 @@
 // What is known of which cases kill which mutants: how it orders a set, what it says of a prefix,
 // and that it is about the mutants and the cases of today.
-#include "conformance/kills.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "conformance/cases/select.h"
-#include "conformance/judge.h"
+#include "conformance/run/judge.h"
+#include "conformance/selection/kill_matrix.h"
+#include "conformance/selection/select.h"
 #include "conformance/tests/expect.h"
 #include "conformance/tests/program.h"
 #include "spec/operators.h"
@@ -15,7 +14,7 @@
 namespace lockstep::judge {
 namespace {
 
-const std::string kShipped = "conformance/kills.json";
+const std::string kShipped = "conformance/selection/kill_matrix.json";
 
 Item item_of(const std::string& id) { return {Item::legal, parse_case(id), {}, id, {}}; }
 

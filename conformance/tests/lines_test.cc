@@ -1,14 +1,14 @@
-#include "conformance/lines/lines.h"
+#include "conformance/jsonl/lines.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "conformance/lines/base64.h"
-#include "conformance/lines/eval.h"
-#include "conformance/lines/json_cursor.h"
-#include "conformance/tests/reference_subject.h"
+#include "conformance/base/base64.h"
+#include "conformance/base/json_cursor.h"
+#include "conformance/subjects/eval.h"
+#include "conformance/subjects/reference_subject.h"
 
 namespace lockstep::judge {
 namespace {

@@ -9,8 +9,8 @@
 #include <set>
 #include <sstream>
 
-#include "conformance/lines/eval.h"
-#include "conformance/tests/reference_subject.h"
+#include "conformance/subjects/eval.h"
+#include "conformance/subjects/reference_subject.h"
 #include "spec/attributes.h"
 #include "spec/explain.h"
 #include "spec/operators.h"

@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "conformance/reports/commands.h"
-#include "conformance/reports/environment.h"
-#include "conformance/reports/form.h"
+#include "conformance/base/form.h"
 #include "conformance/reports/html.h"
 #include "conformance/reports/power.h"
 #include "conformance/reports/report.h"
 #include "conformance/tests/expect.h"
+#include "conformance/verdict/commands.h"
+#include "conformance/verdict/environment.h"
 
 namespace lockstep::judge {
 namespace {

@@ -3,9 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "conformance/cases/select.h"
+#include "conformance/selection/select.h"
 #include "conformance/tests/expect.h"
 #include "conformance/tests/program.h"
+#include "conformance/base/sha256.h"
 
 namespace lockstep::judge {
 namespace {

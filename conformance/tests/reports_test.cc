@@ -3,13 +3,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "conformance/reports/commands.h"
-#include "conformance/reports/form.h"
+#include "conformance/base/form.h"
+#include "conformance/base/text.h"
+#include "conformance/cli/progress.h"
 #include "conformance/reports/html.h"
-#include "conformance/reports/progress.h"
 #include "conformance/reports/report.h"
-#include "conformance/reports/text.h"
 #include "conformance/tests/expect.h"
+#include "conformance/verdict/commands.h"
+#include "conformance/base/sha256.h"
 
 namespace lockstep::judge {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "conformance/lines/lines.h"
+#include "conformance/jsonl/lines.h"
 
 namespace lockstep::judge {
 namespace {

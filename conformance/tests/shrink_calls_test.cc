@@ -1,10 +1,11 @@
 // Which calls are tried for being simpler, and which of a report's failures they are tried for.
 #include <gtest/gtest.h>
 
-#include "conformance/cases/select.h"
 #include "conformance/reports/report.h"
-#include "conformance/shrink.h"
-#include "conformance/tests/reference_subject.h"
+#include "conformance/run/shrink.h"
+#include "conformance/selection/select.h"
+#include "conformance/subjects/reference_subject.h"
+#include "conformance/base/sha256.h"
 
 namespace lockstep::judge {
 namespace {
@@ -29,7 +30,7 @@ class Noting : public ReferenceSubject {
   }
 };
 
-const TrialPlan kOnce = {false, false, false, false, false, false, false, false, {}, {}};
+const TrialPlan kOnce;
 
 std::string shrunk(Noting& subject, const std::string& id) {
   const Case from = parse_case(id);

@@ -1,9 +1,9 @@
 // A planted fault is found again in the smallest call that shows it.
-#include "conformance/shrink.h"
+#include "conformance/run/shrink.h"
 
 #include <gtest/gtest.h>
 
-#include "conformance/tests/reference_subject.h"
+#include "conformance/subjects/reference_subject.h"
 
 namespace lockstep::judge {
 namespace {

@@ -1,15 +1,15 @@
 // The specification as data and as pages: every erratum is shown by something that exists, what is
 // not installed vouches for nothing, and each difference between two versions is named.
-#include "conformance/specification.h"
+#include "conformance/specification/specification.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <set>
 
-#include "conformance/describe.h"
-#include "conformance/page.h"
-#include "conformance/places.h"
+#include "conformance/base/places.h"
+#include "conformance/specification/describe.h"
+#include "conformance/specification/page.h"
 #include "conformance/tests/program.h"
 #include "reference/graph/errata.h"
 #include "spec/explain.h"

@@ -1,10 +1,11 @@
 // In which ways a case is put to a subject, and what becomes of those after one that kills it.
-#include "conformance/trial.h"
+#include "conformance/trial/trial.h"
 
 #include <gtest/gtest.h>
 
-#include "conformance/shard.h"
-#include "conformance/tests/reference_subject.h"
+#include "conformance/run/shard.h"
+#include "conformance/subjects/reference_subject.h"
+#include "conformance/verdict/verdict.h"
 
 namespace lockstep::judge {
 namespace {
@@ -60,12 +61,18 @@ Item item_of_case(const std::string& id) {
   return {what_of(c), c, refusal(c).label(), id, {}};
 }
 
+TrialPlan plan_of(const std::vector<const Property*>& asking) {
+  TrialPlan p;
+  for (const Property* one : asking) p.ways.push_back({one, {}});
+  return p;
+}
+
 // Everything but laws, which ask for calls of their own.
 TrialPlan all_ways() {
-  TrialPlan p;
-  p.batch = p.laws = false;
-  p.isas = {{"isa", "a", 1}, {"isa", "b", 2}};
-  p.threads = {{"threads", "1", 3}, {"threads", "2", 4}, {"threads", "7", 5}};
+  TrialPlan p = plan_of({&kDeterministic, &kAlignment, &kLayout, &kConstants, &kIsa, &kThreads,
+                         &kConcurrent, &kInfers});
+  p.ways[4].forced = {{"isa", "a", 1}, {"isa", "b", 2}};
+  p.ways[5].forced = {{"threads", "1", 3}, {"threads", "2", 4}, {"threads", "7", 5}};
   return p;
 }
 
@@ -135,19 +142,17 @@ TEST(TrialOfACase, TriesAllOfOneThatIsSpelledOut) {
 
 TEST(TrialOfACase, LeavesOutWhatIsNotPlanned) {
   Watching subject;
-  TrialPlan none = {false, false, false, false, false, false, false, false, {}, {}};
+  const TrialPlan none, inferring = plan_of({&kInfers});
   const std::string relu = "relu/in=2@8/data=1,-1";
   EXPECT_EQ(asked(subject, relu, none), "compact end 0, ");
-  none.infer = true;
-  EXPECT_EQ(asked(subject, relu, none), "compact end 0, infer, ");
+  EXPECT_EQ(asked(subject, relu, inferring), "compact end 0, infer, ");
   EXPECT_EQ(asked(subject, "relu/in=4@8/fill=range:0", all_ways()), "compact end 0, ");
   // Of an illegal call, how it is refused.
-  EXPECT_EQ(perform(subject, item_of_case("relu/in=0@8/fill=one:0"), none).calls, 2);
-  none.infer = false;
+  EXPECT_EQ(perform(subject, item_of_case("relu/in=0@8/fill=one:0"), all_ways()).calls, 2);
   EXPECT_EQ(perform(subject, item_of_case("relu/in=0@8/fill=one:0"), none).calls, 1);
   Item typed = item_of_case(relu);
   typed.what = Item::typed;
-  const Trial t = perform(subject, typed, none);
+  const Trial t = perform(subject, typed, all_ways());
   EXPECT_TRUE(t.inferred);
   EXPECT_EQ(t.calls, 1);
 }
@@ -201,12 +206,11 @@ TEST(TrialOfACase, PutsLawsToSomeSmallOnes) {
                       {"relu/in=8193@8", false, std::vector<int>(12, 1)}};
   for (const Row& row : rows)
     for (std::size_t seed = 0; seed < row.calls.size(); ++seed) {
-      TrialPlan plan = {false, false, false, false, false, false, row.batch, !row.batch, {}, {}};
+      const TrialPlan plan = plan_of({row.batch ? &kBatch : &kLaws});
       ReferenceSubject subject;
       const Item item = item_of_case(std::string(row.call) + "/fill=dense:" + std::to_string(seed));
       EXPECT_EQ(perform(subject, item, plan).calls, row.calls[seed]) << item.id;
-      plan.batch = plan.laws = false;
-      EXPECT_EQ(perform(subject, item, plan).calls, 1) << item.id;
+      EXPECT_EQ(perform(subject, item, {}).calls, 1) << item.id;
     }
 }
 
@@ -228,15 +232,15 @@ class Short : public ReferenceSubject {
 TEST(TrialOfACase, FindsAnswersToLawsThatAreNone) {
   Short subject;
   const Item item = item_of_case("sum/axis=0/in=1x3@8/data=1,2,3");
-  const Trial t =
-      perform(subject, item, {false, false, false, false, false, false, false, true, {}, {}});
-  ASSERT_FALSE(t.laws.empty());
-  for (const LawTrial& l : t.laws) {
-    ASSERT_TRUE(l.failure) << l.law->label;
-    EXPECT_EQ(l.failure->kind, Answer::Kind::protocol);
-    EXPECT_TRUE(l.failure->message.starts_with("output 0 has ")) << l.failure->message;
+  const Trial t = perform(subject, item, plan_of({&kLaws}));
+  const Observations laws = t.of(kLaws);
+  ASSERT_FALSE(laws.empty());
+  for (const Observation& o : laws) {
+    ASSERT_TRUE(o.answer) << o.law->law->label;
+    EXPECT_EQ(o.answer->kind, Answer::Kind::protocol);
+    EXPECT_TRUE(o.answer->message.starts_with("output 0 has ")) << o.answer->message;
   }
-  EXPECT_EQ(t.laws[0].failure->message, "output 0 has 2 elements instead of 3");
+  EXPECT_EQ(laws[0].answer->message, "output 0 has 2 elements instead of 3");
 }
 
 TEST(Printable, HasNoControlCharacters) {
@@ -246,10 +250,8 @@ TEST(Printable, HasNoControlCharacters) {
 TEST(JudgeTrial, TellsADeathInInfer) {
   Watching subject;
   subject.dies_in_infer = true;
-  Selection only;
-  only.properties = {"alignment"};
   const Item item = item_of_case("relu/in=2@8/data=1,-1");
-  const ItemResult r = judge_trial(perform(subject, item, all_ways()), only);
+  const ItemResult r = judge_trial(perform(subject, item, all_ways()), {"alignment"});
   EXPECT_EQ(r.outcome, Outcome::crashed);
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].first, "matches_reference");

@@ -1,0 +1,307 @@
+/// @file
+/// Documents described once. A structure has one function `fields(form, value)`, which names each
+/// member; writing it as JSON, reading it back and its JSON Schema follow from that.
+#pragma once
+#include <algorithm>
+#include <concepts>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conformance/base/sha256.h"
+#include "conformance/base/usage_error.h"
+#include "spec/op.h"
+
+namespace lockstep::judge::form {
+
+using json = nlohmann::ordered_json;
+
+/// A structure that is only read, or also filled.
+template <class R, class T>
+concept Like = std::same_as<std::remove_const_t<R>, T>;
+
+/// The largest count in a document: readers of JSON in many languages hold no larger integer.
+inline constexpr i64 kMaxCount = (i64{1} << 53) - 1;
+
+/// What is required of a member beside its type. That of a list or a map is about its elements.
+struct Rule {
+  i64 min = 0, max = kMaxCount;         ///< of integers
+  std::vector<std::string> words = {};  ///< the only ones, if any
+  bool hash = false;                    ///< a SHA-256 in lower-case hexadecimal, or empty
+  const char* text = "";                ///< what a reader of the schema should know
+};
+
+[[noreturn]] inline void wrong(const std::string& at, const std::string& why) {
+  throw UsageError((at.empty() ? "the document" : at) + " " + why);
+}
+
+template <class T>
+struct IsList : std::false_type {};
+template <class T>
+struct IsList<std::vector<T>> : std::true_type {};
+template <class T>
+struct IsMap : std::false_type {};
+template <class T>
+struct IsMap<std::map<std::string, T>> : std::true_type {};
+
+// ---- writing ---------------------------------------------------------------------------------
+
+class Writer;
+template <class T>
+json written(const T& value);
+
+/// Writes an object, its members in the order in which they are named.
+class Writer {
+ public:
+  template <class T>
+  void operator()(const char* key, const T& value, const Rule& = {}) {
+    out_[key] = written(value);
+  }
+  /// A member that is left out where it is empty.
+  template <class T>
+  void optional(const char* key, const T& value, const Rule& rule = {}) {
+    if (!value.empty()) (*this)(key, value, rule);
+  }
+  /// A member that says what kind of document this is.
+  template <class T>
+  void constant(const char* key, const T& value) {
+    out_[key] = value;
+  }
+  /// A member that follows from the others.
+  template <class T>
+  void derived(const char* key, const T& value, const Rule& = {}) {
+    out_[key] = value;
+  }
+  /// Members that stand together in an object of their own.
+  template <class F>
+  void object(const char* key, F members) {
+    Writer inner;
+    members(inner);
+    out_[key] = inner.out_;
+  }
+  json take() { return std::move(out_); }
+
+ private:
+  json out_ = json::object();
+};
+
+template <class T>
+json written(const T& value) {
+  if constexpr (IsList<T>::value) {
+    json all = json::array();
+    for (const auto& element : value) all.push_back(written(element));
+    return all;
+  } else if constexpr (IsMap<T>::value) {
+    json all = json::object();
+    for (const auto& [key, element] : value) all[key] = written(element);
+    return all;
+  } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
+    return value;
+  } else {
+    Writer w;
+    fields(w, value);
+    return w.take();
+  }
+}
+
+// ---- reading ---------------------------------------------------------------------------------
+
+template <class T>
+void read(const json& j, const std::string& at, T& value, const Rule& rule = {});
+
+/// Reads an object, and refuses what is missing, wrong or unknown.
+class Reader {
+ public:
+  Reader(const json& j, std::string at) : in_(j), at_(std::move(at)) {
+    if (!in_.is_object()) wrong(at_, "is no object");
+  }
+  template <class T>
+  void operator()(const char* key, T& value, const Rule& rule = {}) {
+    read(member(key), at_ + "/" + key, value, rule);
+  }
+  template <class T>
+  void optional(const char* key, T& value, const Rule& rule = {}) {
+    known_.insert(key);
+    if (in_.contains(key)) (*this)(key, value, rule);
+  }
+  template <class T>
+  void constant(const char* key, const T& value) {
+    if (member(key) != json(value))
+      wrong(at_ + "/" + key,
+            "is " + in_[key].dump() + ", this program reads " + json(value).dump());
+  }
+  /// Not believed: whoever reads the document derives it again and compares.
+  template <class T>
+  void derived(const char* key, const T&, const Rule& = {}) {
+    member(key);
+  }
+  template <class F>
+  void object(const char* key, F members) {
+    Reader inner(member(key), at_ + "/" + key);
+    members(inner);
+    inner.finish();
+  }
+  void finish() const {
+    for (const auto& [key, value] : in_.items())
+      if (!known_.contains(key)) wrong(at_ + "/" + key, "is unknown");
+  }
+
+ private:
+  const json& member(const char* key) {
+    known_.insert(key);
+    if (!in_.contains(key)) wrong(at_ + "/" + key, "is missing");
+    return in_[key];
+  }
+
+  const json& in_;
+  std::string at_;
+  std::set<std::string> known_;
+};
+
+template <std::integral T>
+void read_integer(const json& j, const std::string& at, T& value, const Rule& rule) {
+  if constexpr (std::same_as<T, u64>) {
+    if (!j.is_number_unsigned()) wrong(at, "is no integer of 64 bits without a sign");
+    value = j.get<u64>();
+  } else {
+    const bool large = j.is_number_unsigned() && !std::in_range<i64>(j.get<u64>());
+    if (!j.is_number_integer() || large) wrong(at, "is no integer of 64 bits");
+    const auto number = j.get<i64>();
+    if (number < rule.min || number > rule.max || !std::in_range<T>(number))
+      wrong(at, "is " + std::to_string(number) + ", out of its range");
+    value = static_cast<T>(number);
+  }
+}
+
+template <class T>
+void read(const json& j, const std::string& at, T& value, const Rule& rule) {
+  if constexpr (IsList<T>::value) {
+    if (!j.is_array()) wrong(at, "is no list");
+    for (std::size_t k = 0; k < j.size(); ++k)
+      read(j[k], at + "/" + std::to_string(k), value.emplace_back(), rule);
+  } else if constexpr (IsMap<T>::value) {
+    if (!j.is_object()) wrong(at, "is no object");
+    for (const auto& [key, element] : j.items()) read(element, at + "/" + key, value[key], rule);
+  } else if constexpr (std::same_as<T, bool>) {
+    if (!j.is_boolean()) wrong(at, "is neither true nor false");
+    value = j.get<bool>();
+  } else if constexpr (std::integral<T>) {
+    read_integer(j, at, value, rule);
+  } else if constexpr (std::same_as<T, std::string>) {
+    if (!j.is_string()) wrong(at, "is no text");
+    value = j.get<std::string>();
+    if (rule.hash && !value.empty() && !is_hash(value)) wrong(at, "is no SHA-256");
+    if (!rule.words.empty() &&
+        std::find(rule.words.begin(), rule.words.end(), value) == rule.words.end())
+      wrong(at, "is '" + value + "', none of the words it may be");
+  } else {
+    Reader r(j, at);
+    fields(r, value);
+    r.finish();
+  }
+}
+
+/// Reads a document from its text. What it derives is not believed: `settle` derives it again.
+/// @throws UsageError naming the place and what is wrong there.
+template <class T>
+T parsed(
+    const std::string& text, void (*settle)(T&) = [](T&) {}) {
+  const json j = json::parse(text, nullptr, false);
+  if (j.is_discarded()) throw UsageError("it is no JSON");
+  T value;
+  read(j, "", value);
+  settle(value);
+  for (const auto& difference : json::diff(j, written(value)))
+    wrong(difference["path"], "is not what follows from the rest");
+  return value;
+}
+
+// ---- the schema ------------------------------------------------------------------------------
+
+template <class T>
+json schema_of(const Rule& rule = {});
+
+/// Collects the JSON Schema of an object.
+class Schema {
+ public:
+  template <class T>
+  void operator()(const char* key, const T&, const Rule& rule = {}) {
+    optional(key, T(), rule);
+    required_.push_back(key);
+  }
+  template <class T>
+  void optional(const char* key, const T&, const Rule& rule = {}) {
+    properties_[key] = schema_of<T>(rule);
+    if (*rule.text) properties_[key]["description"] = rule.text;
+  }
+  template <class T>
+  void constant(const char* key, const T& value) {
+    properties_[key] = {{"const", value}};
+    required_.push_back(key);
+  }
+  template <class T>
+  void derived(const char* key, const T& value, const Rule& rule = {}) {
+    (*this)(key, value, rule);
+  }
+  template <class F>
+  void object(const char* key, F members) {
+    Schema inner;
+    members(inner);
+    properties_[key] = inner.take();
+    required_.push_back(key);
+  }
+  json take() const {
+    return {{"type", "object"},
+            {"required", required_},
+            {"additionalProperties", false},
+            {"properties", properties_}};
+  }
+
+ private:
+  json properties_ = json::object(), required_ = json::array();
+};
+
+template <class T>
+json schema_of(const Rule& rule) {
+  if constexpr (IsList<T>::value) {
+    return {{"type", "array"}, {"items", schema_of<typename T::value_type>(rule)}};
+  } else if constexpr (IsMap<T>::value) {
+    return {{"type", "object"}, {"additionalProperties", schema_of<typename T::mapped_type>(rule)}};
+  } else if constexpr (std::same_as<T, bool>) {
+    return {{"type", "boolean"}};
+  } else if constexpr (std::integral<T>) {
+    if constexpr (std::same_as<T, u64>) return {{"type", "integer"}, {"minimum", 0}};
+    return {{"type", "integer"}, {"minimum", rule.min}, {"maximum", rule.max}};
+  } else if constexpr (std::same_as<T, std::string>) {
+    json j = {{"type", "string"}};
+    if (rule.hash) j["pattern"] = "^([0-9a-f]{64})?$";
+    if (!rule.words.empty()) {
+      j.erase("type");
+      j["enum"] = rule.words;
+    }
+    return j;
+  } else {
+    Schema s;
+    T example;
+    fields(s, example);
+    return s.take();
+  }
+}
+
+/// The JSON Schema of a document.
+template <class T>
+std::string schema(const char* title) {
+  json j = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
+  j.update(schema_of<T>());
+  return j.dump(1) + "\n";
+}
+
+/// A document as text: stable order, ASCII, whatever bytes are in it.
+inline std::string text_of(const json& j) {
+  return j.dump(1, ' ', true, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lockstep::judge::form

@@ -1,0 +1,20 @@
+#include "conformance/base/read_file.h"
+
+#include <array>
+#include <fstream>
+
+#include "conformance/base/usage_error.h"
+
+namespace lockstep::judge {
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::array<char, 65536> piece;
+  std::string text;
+  while (in.read(piece.data(), piece.size()), in.gcount() > 0)
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+  if (!in.is_open() || in.bad()) throw UsageError("cannot read '" + path + "'");
+  return text;
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,110 @@
+#include "conformance/base/text.h"
+
+#include <algorithm>
+
+#include "spec/utf8.h"
+
+namespace lockstep::judge {
+namespace {
+
+struct CodePoint {
+  std::uint32_t value;
+  std::size_t bytes;
+};
+
+constexpr std::uint32_t kReplacement = 0xfffd;
+
+// The code point at the begin of a text; of bytes that are no UTF-8, one at a time, a replacement.
+CodePoint first_of(string_view text) {
+  const std::size_t bytes = utf8_character(text);
+  if (bytes == 0) return {kReplacement, 1};
+  const auto lead = static_cast<unsigned char>(text[0]);
+  std::uint32_t value = bytes == 1 ? lead : lead & (0xffU >> (bytes + 1));
+  for (const char c : text.substr(1, bytes - 1))
+    value = value << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+  return {value, bytes};
+}
+
+// Neither HTML nor XML has them all, or they make text read as another.
+bool unfit(std::uint32_t c) {
+  const bool control = (c < 32 && c != '\n' && c != '\t') || (c >= 127 && c < 160);
+  const bool turning = c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+                       (c >= 0x2066 && c <= 0x2069);
+  return control || turning || (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef);
+}
+
+// The text with what is unfit replaced.
+std::string fit(string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const CodePoint c = first_of(text);
+    if (c.value == kReplacement || unfit(c.value))
+      out += "\xef\xbf\xbd";
+    else
+      out += text.substr(0, c.bytes);
+    text.remove_prefix(c.bytes);
+  }
+  return out;
+}
+
+std::size_t longest_run(string_view text, char of) {
+  std::size_t longest = 0, now = 0;
+  for (char c : text) {
+    now = c == of ? now + 1 : 0;
+    longest = std::max(longest, now);
+  }
+  return longest;
+}
+
+}  // namespace
+
+std::string markup(string_view text) {
+  std::string out;
+  for (char c : fit(text)) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      case '\n':
+        out += "&#10;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string code_span(string_view text) {
+  std::string inner;
+  for (char c : fit(text)) {
+    // A table's cell ends at a bar, in a code span too.
+    if (c == '|') inner += '\\';
+    inner += c == '\n' || c == '\t' ? ' ' : c;
+  }
+  const std::string fence(longest_run(inner, '`') + 1, '`');
+  const bool apart = inner.empty() || inner.front() == '`' || inner.back() == '`' ||
+                     (inner.front() == ' ' && inner.back() == ' ');
+  const char* space = apart ? " " : "";
+  return fence + space + inner + space + fence;
+}
+
+std::string code_block(string_view lines) {
+  const std::string inner = fit(lines);
+  const std::string fence(std::max<std::size_t>(3, longest_run(inner, '`') + 1), '`');
+  return fence + "text\n" + inner + (inner.ends_with("\n") ? "" : "\n") + fence + "\n";
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,35 @@
+/// @file
+/// A case of a run, and what it is for.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "conformance/cases/case.h"
+
+namespace lockstep::judge {
+
+/// One selected case and what it is for.
+struct Item {
+  enum What {
+    legal,
+    illegal,
+    vector,
+    typed  ///< legal and too large to run: only the types of its outputs are asked for
+  } what = legal;
+  Case call;
+  std::string label;             ///< the error an illegal call must give
+  std::string id;                ///< the case's line, or the vector's id
+  std::vector<Tensor> expected;  ///< frozen outputs of a vector
+  bool runs() const { return what == legal || what == vector; }
+};
+
+/// Elements of all inputs and, where the call is legal, of all outputs.
+i64 elements_of(const Case& c);
+
+/// The most elements of a call that is run though no domain drew it.
+inline constexpr i64 kMaxRun = i64{1} << 14;
+
+/// What a call is selected for: to be run unless it is illegal or has more elements than that.
+Item::What what_of(const Case& c, i64 most = i64{1} << 24);
+
+}  // namespace lockstep::judge

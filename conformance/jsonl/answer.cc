@@ -1,0 +1,17 @@
+#include "conformance/jsonl/answer.h"
+
+namespace lockstep::judge {
+
+string_view name_of(Answer::Kind k) {
+  constexpr string_view kNames[] = {"ok",      "logic_error", "runtime_error", "unsupported",
+                                    "crashed", "timed_out",   "protocol"};
+  return kNames[static_cast<int>(k)];
+}
+
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
+  return text;
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,316 @@
+#include "conformance/run/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "conformance/base/sha256.h"
+#include "conformance/golden/vectors.h"
+#include "conformance/run/shard.h"
+#include "conformance/run/shrink.h"
+#include "conformance/subjects/library_subject.h"
+#include "conformance/trial/properties.h"
+#include "conformance/verdict/commands.h"
+#include "conformance/verdict/environment.h"
+
+namespace lockstep::judge {
+namespace {
+
+void describe_subject(Report& r, const std::string& backend, const Manifest& m) {
+  r.backend = backend;
+  r.name = m.name;
+  r.version = m.version;
+  r.device = m.device;
+  if (m.stated()) r.manifest_hash = sha256(m.text), r.determinism = m.determinism;
+  r.kernels = m.kernels;
+  r.operators_all = static_cast<int>(operators().size());
+  for (const OpInfo* op : operators()) r.operators_claimed += m.claims_operator(op->name);
+}
+
+// What was asked for, and where: whoever holds the report can ask for the same again.
+void describe_run(Report& r, const Selection& s, const std::vector<Item>& items) {
+  r.tier = s.tier;
+  r.seed = s.seed;
+  r.chosen = {s.operators, s.profiles, s.properties, s.cases, s.budget, s.nonce, {}};
+  r.partial = s.partial();
+  r.environments = {this_environment()};
+  r.set_hash = set_hash(items);
+  r.set_cases = std::ssize(items);
+  r.part = s.part;
+  for (i64 k = 0; k < r.set_cases; ++k) r.counts.selected += s.part.holds(k);
+}
+
+// Sets apart what the backend does not claim. Illegal calls belong to a claimed operator's claim
+// when the backend promises errors at all.
+bool claimed(const Manifest& m, const Item& item) {
+  if (item.what == Item::illegal)
+    return m.errors != Errors::none && m.claims_operator(item.call.op->name);
+  return m.claims_call(item.call);
+}
+
+bool is_put(Subject& subject, const Item& item) {
+  return claimed(subject.manifest(), item) && (item.what != Item::typed || subject.can_infer());
+}
+
+void add_failure(Report& r, const std::string& property, const Item& item, i64 number,
+                 const Finding& found, const Expectation* known) {
+  const std::string op(item.call.op->name), why = known ? known->why() : "";
+  for (Failure& f : r.failures)
+    if (f.op == op && f.property == property && f.known == why) {
+      ++f.count;
+      return;
+    }
+  // Only the property about vectors is about their names; for others the case is a call as any.
+  const bool named = item.what != Item::vector || property == kMatchesVectors.name;
+  r.failures.push_back({op,
+                        property,
+                        named ? item.id : case_id(item.call),
+                        found.text,
+                        1,
+                        {},
+                        {},
+                        {},
+                        found.hint,
+                        found.elements,
+                        number,
+                        why});
+}
+
+void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
+  Counts& c = r.counts;
+  const std::string op(item.call.op->name);
+  c.calls += result.calls;
+  r.canaries_planted += result.canary != ItemResult::none;
+  r.canaries_flagged += result.canary == ItemResult::flagged;
+  if (result.outcome == Outcome::quarantined) {
+    ++c.quarantined;
+    r.known.quarantined += know_deaths_of(r.expectations, op);
+    const auto at = std::lower_bound(r.quarantine.begin(), r.quarantine.end(), result.quarantine);
+    if (at == r.quarantine.end() || *at != result.quarantine)
+      r.quarantine.insert(at, result.quarantine);
+    return;
+  }
+  ++c.executed;
+  c.passed += result.outcome == Outcome::passed;
+  c.failed += result.outcome == Outcome::failed;
+  c.crashed += result.outcome == Outcome::crashed;
+  c.timed_out += result.outcome == Outcome::timed_out;
+  if (item.runs()) {
+    ++r.executed_legal[op];
+    r.outputs[op].add(result.outputs);
+  }
+  for (const std::string& p : result.judged) ++r.cells[op][p].judged;
+  for (const std::string& p : result.paths) ++r.paths[op][p];
+  const std::vector<const Expectation*> knowing = confront(r.expectations, item, number, result);
+  if (!knowing.empty() && std::find(knowing.begin(), knowing.end(), nullptr) == knowing.end()) {
+    r.known.failed += result.outcome == Outcome::failed;
+    r.known.crashed += result.outcome == Outcome::crashed;
+    r.known.timed_out += result.outcome == Outcome::timed_out;
+  }
+  for (std::size_t k = 0; k < knowing.size(); ++k) {
+    const auto& [property, found] = result.findings[k];
+    ++r.cells[op][property].failed;
+    add_failure(r, property, item, number, found, knowing[k]);
+  }
+}
+
+// The instruction sets of which this machine can run no kernel.
+std::set<std::string> lacking(const Manifest& m) {
+  std::set<std::string> isas;
+  for (const KernelInfo& k : m.kernels) isas.insert(k.isa);
+  for (const KernelInfo& k : m.kernels)
+    if (k.runnable) isas.erase(k.isa);
+  return isas;
+}
+
+// An instruction set that this machine lacks is refused by its name: to run another in its place
+// would prove nothing about either. A case of the run is used to ask.
+void judge_refusals(Report& r, Subject& subject, const Selection& s,
+                    const std::vector<const Item*>& put) {
+  const Manifest& m = subject.manifest();
+  const auto any = std::find_if(put.begin(), put.end(), [](const Item* i) { return i->runs(); });
+  // One part asks for all.
+  const bool asks = s.wants(kIsa.name) && s.cases.empty() && s.part.number == 1;
+  if (!asks || !m.has_option("isa") || any == put.end()) return;
+  const Case& c = (*any)->call;
+  for (const std::string& isa : lacking(m)) {
+    const Answer a = subject.execute(c, inputs_of(c), c.op->infer(c.attributes(), c.types()),
+                                     {.config = subject.configure({{"isa", isa}})});
+    ++r.counts.calls;
+    const bool named = a.message.find(isa) != std::string::npos;
+    const bool refused = a.kind == Answer::Kind::logic_error && named;
+    judge_run(
+        r, "*", std::string(kIsa.name),
+        refused ? ""
+                : "isa=" + isa + ", which this machine lacks, was not refused by name: answered " +
+                      std::string(name_of(a.kind)) + (a.message.empty() ? "" : ": " + a.message));
+  }
+}
+
+// Those of the cases that are put as calls: the types of others are asked for alone.
+std::vector<std::string> ids_of(const std::vector<Item>& items) {
+  std::vector<std::string> ids;
+  for (const Item& item : items)
+    if (item.what != Item::typed) ids.push_back(item.id);
+  return ids;
+}
+
+// Everything that decides a result; what is the same in two runs makes them one. The manifest says
+// which kernels can run on this machine.
+nlohmann::ordered_json identity(const Report& r, const Selection& s, const Conduct& c) {
+  return {{"judge", LOCKSTEP_VERSION},
+          {"backend", r.backend},
+          {"file_sha256", file_hash(r.backend)},
+          {"manifest_sha256", r.manifest_hash},
+          {"options", c.limits.set},
+          {"timeout", c.limits.timeout_s},
+          {"start_timeout", c.limits.start_s},
+          {"memory_gib", c.limits.memory_gib},
+          {"set_hash", r.set_hash},
+          {"vectors_sha256", takes_vectors(s) ? vectors_hash(s.vectors) : ""},
+          {"part", {r.part.number, r.part.of}},
+          {"properties", s.properties}};
+}
+
+int jobs_of(const Conduct& c) {
+  return c.jobs > 0 ? c.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void name_missing(Report& r, const std::vector<const Item*>& put, const std::vector<bool>& seen) {
+  for (std::size_t n = 0; n < put.size() && r.missing.size() < kMissingNamed; ++n)
+    if (!seen[n]) r.missing.push_back(put[n]->id);
+}
+
+// What a run needs beside its cases.
+struct Ready {
+  std::vector<Expectation> expectations;
+  std::unique_ptr<Subject> subject;
+  std::string death;  // how loading the backend ended its process
+};
+
+// What can be refused is refused here, before the cases: they take seconds to be made.
+Ready made_ready(const std::string& backend, const Conduct& conduct) {
+  Ready r;
+  if (!conduct.expectations.empty())
+    r.expectations = read_expectations(conduct.expectations, conduct.today);
+  try {
+    r.subject = open_subject(backend, conduct.limits);
+  } catch (const LoadCrash& e) {
+    r.death = e.what();
+  }
+  return r;
+}
+
+// What is known of a prefix: which listed mutants of the claimed operators its claimed cases kill.
+Score prefix_score(Subject& subject, const Selection& s, const std::vector<Item>& items) {
+  const std::optional<Kills> known = s.budget > 0 ? kills_of(s.kills) : std::nullopt;
+  if (!known) return {};
+  std::set<string_view> ops;
+  for (const OpInfo* op : selected_operators(s))
+    if (subject.manifest().claims_operator(op->name)) ops.insert(op->name);
+  std::vector<const Item*> put;
+  for (const Item& item : items)
+    if (is_put(subject, item)) put.push_back(&item);
+  return score_of(put, std::move(ops), *known);
+}
+
+// Nothing can be put to a backend that loading kills, whatever it would have claimed.
+Report report_load_crash(Report r, const std::string& backend, const std::string& why,
+                         const Conduct& conduct) {
+  Manifest unknown = default_manifest(backend);
+  unknown.claims.clear();
+  describe_subject(r, backend, unknown);
+  r.counts.quarantined = r.counts.selected;
+  r.quarantine = {why};
+  ItemResult aside;
+  aside.outcome = Outcome::quarantined;
+  for (i64 n = 0; conduct.record && n < r.set_cases; ++n)
+    if (r.part.holds(n)) conduct.record(n, aside);
+  conclude(r);
+  return r;
+}
+
+// Which of the cases are put to the backend. The others are counted.
+std::vector<const Item*> claimed_items(Report& r, Subject& subject, const Selection& selection,
+                                       const std::vector<Item>& items) {
+  const std::set<std::string> absent = subject.unanswered(ids_of(items));
+  std::vector<const Item*> put;
+  std::set<string_view> ops;
+  for (const Item& item : items) {
+    ops.insert(item.call.op->name);
+    if (!selection.part.holds(&item - items.data())) continue;
+    const bool wanted = is_put(subject, item);
+    if (item.runs()) ++r.legal_selected, r.legal_not_claimed += !wanted;
+    if (!wanted)
+      ++r.counts.not_claimed;
+    else if (!absent.contains(item.id))
+      put.push_back(&item);
+    else if (++r.counts.missing <= static_cast<i64>(kMissingNamed))
+      r.missing.push_back(item.id);
+  }
+  r.operators_selected = static_cast<int>(ops.size());
+  for (string_view op : ops)
+    if (subject.manifest().claims_operator(op)) r.claimed.emplace_back(op);
+  return put;
+}
+
+Report judge_ready(Ready ready, const std::string& backend, const Selection& selection,
+                   const std::vector<Item>& items, const Conduct& conduct) {
+  Report r;
+  r.expectations = std::move(ready.expectations);
+  r.options = conduct.limits.set;
+  describe_run(r, selection, items);
+  if (!ready.subject) return report_load_crash(std::move(r), backend, ready.death, conduct);
+  Subject& subject = *ready.subject;
+  describe_subject(r, backend, subject.manifest());
+  const std::vector<const Item*> put = claimed_items(r, subject, selection, items);
+  r.score = prefix_score(subject, selection, items);
+  const TrialPlan plan = plan_for(subject, selection.properties);
+  std::optional<Journal> journal;
+  if (!conduct.journal.empty())
+    journal.emplace(conduct.journal, identity(r, selection, conduct), put.size());
+  i64 done = 0, failed = 0;
+  std::vector<bool> seen(put.size());
+  const auto take = [&](std::size_t n, const ItemResult& result) {
+    seen[n] = true;
+    const i64 number = put[n] - items.data();
+    count(r, *put[n], number, result);
+    if (conduct.record) conduct.record(number, result);
+    failed += result.outcome != Outcome::passed;
+    ++done;
+    if (conduct.progress) conduct.progress(done, std::ssize(put), failed);
+    return failed == 0 || !conduct.until_failure;
+  };
+  judge_in_processes(backend, put, plan, selection, conduct, jobs_of(conduct),
+                     journal ? &*journal : nullptr, take);
+  r.counts.missing += std::ssize(put) - done;
+  name_missing(r, put, seen);
+  if (std::cmp_equal(done, put.size())) {
+    judge_refusals(r, subject, selection, put);
+    judge_whole(r);
+    if (conduct.shrink && subject.live()) shrink_failures(r, subject, plan);
+  }
+  for (Failure& f : r.failures)
+    if (!f.id.empty()) f.repeat = repeat_command(r, f);
+  conclude(r);
+  return r;
+}
+
+}  // namespace
+
+Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct) {
+  Ready ready = made_ready(backend, conduct);
+  return judge_ready(std::move(ready), backend, selection, select_cases(selection), conduct);
+}
+
+Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,
+             const Conduct& conduct) {
+  return judge_ready(made_ready(backend, conduct), backend, selection, items, conduct);
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,348 @@
+#include "conformance/run/shard.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "conformance/base/sha256.h"
+#include "conformance/subjects/library_subject.h"
+#include "conformance/subjects/process.h"
+#include "conformance/trial/properties/matches_reference.h"
+#include "conformance/verdict/outputs.h"
+
+namespace lockstep::judge {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr i64 kCanaries = 16;
+
+ItemResult crashed_at_start(const Item& item, const std::string& text) {
+  ItemResult r;
+  Answer dead;
+  dead.kind = Answer::Kind::crashed;
+  if (item.runs()) r.outputs = output_hash(item.id, dead);
+  r.outcome = Outcome::crashed;
+  r.judged = {std::string(kMatchesReference.name)};
+  r.findings = {{std::string(kMatchesReference.name), {text, Answer::Kind::crashed}}};
+  return r;
+}
+
+json to_json(const Finding& f) {
+  json elements = json::array();
+  for (const Element& e : f.elements)
+    elements.push_back({{"output", e.output}, {"index", e.index}, {"values", {e.expected, e.got}}});
+  return {{"text", f.text}, {"hint", f.hint}, {"elements", elements}};
+}
+
+Finding finding_of(const json& j) {
+  Finding f{j.at("text"), {}, j.at("hint")};
+  for (const json& e : j.at("elements"))
+    f.elements.push_back(
+        {e.at("output"), e.at("index"), e.at("values").at(0), e.at("values").at(1)});
+  return f;
+}
+
+json to_json(std::size_t n, const ItemResult& r) {
+  json findings = json::array();
+  for (const auto& [property, found] : r.findings) findings.push_back({property, to_json(found)});
+  return {{"n", n},
+          {"outcome", static_cast<int>(r.outcome)},
+          {"calls", r.calls},
+          {"judged", r.judged},
+          {"paths", r.paths},
+          {"findings", findings},
+          {"outputs", r.outputs},
+          {"canary", static_cast<int>(r.canary)}};
+}
+
+// One of the values 0 .. last of an enumeration.
+template <class E>
+E one_of(const json& j, E last) {
+  const int n = j.get<int>();
+  if (n < 0 || n > static_cast<int>(last)) throw std::out_of_range("no such value");
+  return static_cast<E>(n);
+}
+
+// @throws std::exception where it is none: journals are files, and files get changed.
+ItemResult from_json(const json& j) {
+  ItemResult r;
+  r.outcome = one_of(j.at("outcome"), Outcome::timed_out);
+  r.calls = j.at("calls");
+  r.judged = j.at("judged");
+  r.paths = j.at("paths");
+  for (const json& f : j.at("findings")) r.findings.emplace_back(f.at(0), finding_of(f.at(1)));
+  r.outputs = j.at("outputs");
+  if (!r.outputs.empty() && !is_hash(r.outputs)) throw std::invalid_argument("no hash");
+  r.canary = one_of(j.at("canary"), ItemResult::missed);
+  return r;
+}
+
+void send(int fd, const json& j) {
+  const std::string line = j.dump(-1, ' ', true, json::error_handler_t::replace) + "\n";
+  for (std::size_t at = 0; at < line.size();) {
+    const ssize_t n = write(fd, line.data() + at, line.size() - at);
+    if (n <= 0) _exit(1);
+    at += static_cast<std::size_t>(n);
+  }
+}
+
+using Results = std::map<std::size_t, ItemResult>;
+
+// The stretch of the run that each item is in. They hold equally many calls that run, so that each
+// can have a canary.
+std::vector<i64> stretches_of(const std::vector<const Item*>& items) {
+  const i64 all =
+      std::count_if(items.begin(), items.end(), [](const Item* i) { return i->runs(); });
+  std::vector<i64> stretches;
+  i64 before = 0;
+  for (const Item* item : items) {
+    stretches.push_back(before * kCanaries / std::max<i64>(1, all));
+    before += item->runs();
+  }
+  return stretches;
+}
+
+// What the processes of a run have in common.
+struct Work {
+  const std::string& backend;
+  const std::vector<const Item*>& items;
+  const TrialPlan& plan;
+  const Selection& selection;
+  const Conduct& conduct;
+  const Results known;  // by the journal
+  const std::vector<i64> stretches = stretches_of(items);
+  PutAside aside = {};
+  const OpInfo& operator_of(std::size_t n) const { return *items[n]->call.op; }
+};
+
+// The work of one process: each item whose turn it is, unless the journal knows it or its operator
+// was put aside.
+class Judging {
+ public:
+  explicit Judging(const Work& work) : work_(work) {}
+
+  void run(std::size_t number, std::size_t of, int fd) {
+    work_.aside.keep_from_children();
+    for (std::size_t n = number; n < work_.items.size(); n += of)
+      if (!work_.known.contains(n) && !work_.aside.holds(work_.operator_of(n)))
+        send(fd, to_json(n, judged(n)));
+    send(fd, {{"done", true}});
+  }
+
+ private:
+  ItemResult judged(std::size_t n) {
+    try {
+      // Loading may kill it here although it did not where the run began.
+      if (!subject_) {
+        subject_ = open_subject(work_.backend, work_.conduct.limits);
+        configure(*subject_, work_.plan);
+      }
+      const Trial t = perform(*subject_, *work_.items[n], work_.plan);
+      ItemResult r = judge_trial(t, work_.selection.properties);
+      const bool right = t.item->runs() && t.base.ok() && r.outcome == Outcome::passed;
+      if (right && first_in_its_stretch(n)) r.canary = canary(t, n);
+      return r;
+    } catch (const LoadCrash& e) {
+      return crashed_at_start(*work_.items[n], e.what());
+    }
+  }
+  // The first that passes in a stretch has the canary that counts. Where this process is ahead of
+  // the order, some operators may turn out to have been put aside: so the first of each has one.
+  bool first_in_its_stretch(std::size_t n) {
+    return planted_.emplace(work_.stretches[n], &work_.operator_of(n)).second;
+  }
+
+  const Work& work_;
+  std::unique_ptr<Subject> subject_;
+  std::set<std::pair<i64, const OpInfo*>> planted_;
+};
+
+// A process of the judge and what it has said so far.
+struct Child {
+  pid_t pid = 0;
+  int fd = -1;
+  bool done = false;
+  std::string pending;
+};
+
+// An interrupt that reaches all processes of a terminal or a job is for the one that reports: it
+// ends the others. They must not ignore it, or the commands that they start would, too.
+void hold_out() {
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  for (int s : {SIGINT, SIGTERM}) sigaction(s, &action, nullptr);
+}
+
+Child start_child(const std::vector<Child>& others, const std::function<void(int)>& body) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe for a judging process");
+  Child c;
+  c.pid = fork();
+  if (c.pid < 0) throw std::runtime_error("no judging process");
+  if (c.pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    hold_out();
+    close(ends[0]);
+    for (const Child& o : others) close(o.fd);
+    int status = 0;
+    try {
+      body(ends[1]);
+    } catch (const std::exception& e) {
+      send(ends[1], {{"broke", e.what()}});
+      status = 1;
+    }
+    _exit(status);
+  }
+  close(ends[1]);
+  c.fd = ends[0];
+  return c;
+}
+
+// Collects lines of all children; results are handed over in the order of the items.
+class Collector {
+ public:
+  Collector(Work& work, Journal* journal,
+            const std::function<bool(std::size_t, const ItemResult&)>& take)
+      : work_(work), journal_(journal), take_(take), waiting_(work.known) {}
+
+  /// Hands over what is known already. @return whether that is not all.
+  bool begin() {
+    hand_over();
+    return !ended();
+  }
+  void run(std::vector<Child>& children) {
+    while (!ended() && open(children) && !interrupted()) {
+      constexpr int kPatienceMs = 500;  // until an interrupt is seen that came right before
+      std::vector<pollfd> fds;
+      for (const Child& c : children) fds.push_back({c.done ? -1 : c.fd, POLLIN, 0});
+      if (poll(fds.data(), fds.size(), kPatienceMs) < 0) continue;
+      // What is told after an interrupt may be its own doing.
+      for (std::size_t k = 0; k < fds.size(); ++k)
+        if (fds[k].revents && !interrupted()) read_from(children[k]);
+    }
+    while (!enough_ && !waiting_.empty()) hand_over(waiting_.begin()->first);
+  }
+
+ private:
+  bool ended() const { return enough_ || next_ == work_.items.size(); }
+  bool interrupted() const { return work_.conduct.interrupted && work_.conduct.interrupted(); }
+  static bool open(const std::vector<Child>& children) {
+    return std::any_of(children.begin(), children.end(), [](const Child& c) { return !c.done; });
+  }
+  void read_from(Child& c) {
+    char buffer[1 << 16];
+    const ssize_t n = read(c.fd, buffer, sizeof buffer);
+    if (n <= 0) throw std::runtime_error("a judging process ended early");
+    c.pending.append(buffer, static_cast<std::size_t>(n));
+    std::size_t from = 0;
+    for (std::size_t end; (end = c.pending.find('\n', from)) != std::string::npos; from = end + 1)
+      message(c, c.pending.substr(from, end - from));
+    c.pending.erase(0, from);
+  }
+  void message(Child& c, const std::string& line) {
+    const json j = json::parse(line);
+    if (j.contains("broke")) throw std::runtime_error(j["broke"].get<std::string>());
+    if (j.contains("done")) {
+      c.done = true;
+      return;
+    }
+    if (journal_) journal_->add(line);
+    // A case that was put aside while a process was at it is told already.
+    const auto n = j["n"].get<std::size_t>();
+    if (n >= next_) waiting_.emplace(n, from_json(j));
+    hand_over();
+  }
+  void hand_over() {
+    while (!ended() && (waiting_.contains(next_) || !why_aside(next_).empty())) hand_over(next_++);
+  }
+  // A process may have judged what is put aside: it was ahead of the order.
+  void hand_over(std::size_t n) {
+    ItemResult result;
+    if (const auto node = waiting_.extract(n)) result = std::move(node.mapped());
+    if (std::string why = why_aside(n); !why.empty()) {
+      result = {};
+      result.outcome = Outcome::quarantined;
+      result.quarantine = std::move(why);
+    } else {
+      note(n, result);
+    }
+    // One that was missed is told, whether it counts or not.
+    const bool counts =
+        result.canary != ItemResult::none && stretches_.insert(work_.stretches[n]).second;
+    if (result.canary == ItemResult::flagged && !counts) result.canary = ItemResult::none;
+    enough_ = !take_(n, result);
+  }
+  std::string why_aside(std::size_t n) const {
+    return quarantine_.reason(std::string(work_.operator_of(n).name));
+  }
+  void note(std::size_t n, const ItemResult& r) {
+    quarantine_.note(std::string(work_.operator_of(n).name), r.outcome,
+                     r.findings.empty() ? "" : r.findings[0].second.text);
+    if (r.outcome != Outcome::crashed && r.outcome != Outcome::timed_out) return;
+    for (const OpInfo* op : operators())
+      if (!quarantine_.reason(std::string(op->name)).empty()) work_.aside.add(*op);
+  }
+
+  Work& work_;
+  Journal* journal_;
+  const std::function<bool(std::size_t, const ItemResult&)>& take_;
+  Results waiting_;
+  Quarantine quarantine_;
+  std::set<i64> stretches_;  // that have a canary
+  std::size_t next_ = 0;
+  bool enough_ = false;
+};
+
+// What the journal says of cases. Its lines were written by this program, and may have been
+// changed.
+Results results_of(const Journal* journal) {
+  Results known;
+  if (!journal) return known;
+  for (const auto& [n, line] : journal->known()) {
+    try {
+      known.emplace(n, from_json(json::parse(line)));
+    } catch (const std::exception&) {
+      throw UsageError("the journal's line of case " + std::to_string(n) + " is no result");
+    }
+  }
+  return known;
+}
+
+}  // namespace
+
+void judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
+                        const TrialPlan& plan, const Selection& selection, const Conduct& conduct,
+                        int jobs, Journal* journal,
+                        const std::function<bool(std::size_t, const ItemResult&)>& take) {
+  Work work{backend, items, plan, selection, conduct, results_of(journal)};
+  Collector collector(work, journal, take);
+  if (!collector.begin()) return;
+  const auto of = std::min(static_cast<std::size_t>(jobs), items.size());
+  std::vector<Child> children;
+  const auto end_all = [&] {
+    for (Child& c : children) {
+      close(c.fd);
+      end_process(c.pid);
+    }
+  };
+  try {
+    for (std::size_t k = 0; k < of; ++k)
+      children.push_back(start_child(children, [&](int fd) { Judging(work).run(k, of, fd); }));
+    collector.run(children);
+    end_all();
+  } catch (...) {
+    end_all();
+    throw;
+  }
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,24 @@
+/// @file
+/// The processes of a run: each judges its share of the cases with a backend of its own.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "conformance/run/journal.h"
+#include "conformance/run/judge.h"
+#include "conformance/run/quarantine.h"
+
+namespace lockstep::judge {
+
+/// Judges every item that the journal does not know, and hands all results over in the items'
+/// order. Which items are quarantined and which have canaries is decided in that order, too, so
+/// that it does not depend on the number of jobs. Where the conduct interrupts it, some are left
+/// out.
+/// @throws std::runtime_error if a process of the judge's own ends early.
+void judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
+                        const TrialPlan& plan, const Selection& selection, const Conduct& conduct,
+                        int jobs, Journal* journal,
+                        const std::function<bool(std::size_t, const ItemResult&)>& take);
+
+}  // namespace lockstep::judge

@@ -1,0 +1,86 @@
+#include "conformance/selection/discriminating.h"
+
+#include <utility>
+
+#include "conformance/cases/boundary.h"
+#include "conformance/cases/tuples.h"
+
+namespace lockstep::judge {
+namespace {
+
+// What the legal calls among an operator's items show.
+class Showing {
+ public:
+  Showing(const std::vector<Item>& items, const OpInfo& op) : items_(items), tuples_(op) {
+    for (std::size_t k = 0; k < items.size(); ++k)
+      if (items[k].what == Item::legal && elements_of(items[k].call) <= kMaxRun)
+        add(k, tuples_.shown_by(items[k].call, inputs_of(items[k].call)), unknown);
+  }
+
+  // What has to be added so that these are shown, too.
+  std::vector<std::size_t> missing(const Reached& r) {
+    std::vector<bool> set(tuples_.size());
+    for (std::size_t k = 0; k < places_.size(); ++k)
+      if (tuples_.news(classes_[k], set) > 0 && counts(k)) tuples_.add_to(set, classes_[k]);
+    return telling_order(
+        tuples_, r.classes, [](std::size_t) { return true; }, set);
+  }
+
+  // An item that counts.
+  void add(std::size_t place, const std::vector<int>& classes) { add(place, classes, varied); }
+
+  // The places of items that add something to those before them, each the one that adds most.
+  std::vector<std::size_t> order() {
+    std::vector<bool> set(tuples_.size());
+    std::vector<std::size_t> order = telling_order(
+        tuples_, classes_, [&](std::size_t k) { return counts(k); }, set);
+    for (std::size_t& k : order) k = places_[k];
+    return order;
+  }
+
+ private:
+  enum Outputs { unknown, constant, varied };
+  void add(std::size_t place, std::vector<int> classes, Outputs outputs) {
+    places_.push_back(place);
+    classes_.push_back(std::move(classes));
+    outputs_.push_back(outputs);
+  }
+  bool counts(std::size_t k) {
+    if (outputs_[k] == unknown) {
+      const Case& c = items_[places_[k]].call;
+      const auto out = reference::outputs(*c.op, c.attributes(), inputs_of(c));
+      outputs_[k] = is_constant(out) ? constant : varied;
+    }
+    return outputs_[k] == varied;
+  }
+
+  const std::vector<Item>& items_;
+  const Tuples tuples_;
+  std::vector<std::size_t> places_;  // of the items that are looked at
+  std::vector<std::vector<int>> classes_;
+  std::vector<Outputs> outputs_;
+};
+
+}  // namespace
+
+void put_telling_first(std::vector<Item>& items, const OpInfo& op, bool complete) {
+  Showing showing(items, op);
+  if (complete) {
+    const Reached& r = reached(op);
+    for (std::size_t k : showing.missing(r)) {
+      showing.add(items.size(), r.classes[k]);
+      items.push_back({Item::legal, r.calls[k], {}, case_id(r.calls[k]), {}});
+    }
+  }
+  std::vector<std::size_t> order = showing.order();
+  std::vector<bool> placed(items.size());
+  for (std::size_t k : order) placed[k] = true;
+  for (std::size_t k = 0; k < items.size(); ++k)
+    if (!placed[k]) order.push_back(k);
+  std::vector<Item> sorted;
+  sorted.reserve(items.size());
+  for (std::size_t k : order) sorted.push_back(std::move(items[k]));
+  items = std::move(sorted);
+}
+
+}  // namespace lockstep::judge

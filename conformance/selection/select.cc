@@ -1,0 +1,312 @@
+#include "conformance/selection/select.h"
+
+#include <algorithm>
+#include <climits>
+#include <memory>
+
+#include "conformance/base/glob.h"
+#include "conformance/base/sha256.h"
+#include "conformance/cases/boundary.h"
+#include "conformance/cases/counting.h"
+#include "conformance/cases/features.h"
+#include "conformance/cases/mutate.h"
+#include "conformance/cases/order.h"
+#include "conformance/golden/vectors.h"
+#include "conformance/selection/discriminating.h"
+#include "conformance/selection/kill_matrix.h"
+#include "conformance/trial/properties.h"
+
+namespace lockstep::judge {
+namespace {
+
+// Fills in the order in which they tell most; dense data comes back between the others.
+constexpr Fill kOrder[] = {Fill::dense,    Fill::hinted, Fill::boundary,  Fill::critical,
+                           Fill::dense,    Fill::max,    Fill::hinted,    Fill::alternating,
+                           Fill::dense,    Fill::sparse, Fill::min,       Fill::boundary,
+                           Fill::critical, Fill::hinted, Fill::one_hot,   Fill::dense,
+                           Fill::one,      Fill::zero,   Fill::minus_one, Fill::dense};
+
+bool hinted(const OpInfo& op) {
+  return std::any_of(op.inputs.begin(), op.inputs.end(),
+                     [](const Port& p) { return p.hint != Hint::any; });
+}
+
+// Chooses values and memory of the n-th legal call.
+Item filled_item(Case call, int n) {
+  const OpInfo& op = *call.op;
+  Item item;
+  Case& c = item.call = std::move(call);
+  c.seed = static_cast<u64>(n);
+  c.fill = kOrder[static_cast<std::size_t>(n) % std::size(kOrder)];
+  // Where ports say what values mean, arbitrary ones mostly miss: indices are clamped, boxes apart.
+  if (c.fill == Fill::dense && n % 4 != 0 && hinted(op)) c.fill = Fill::hinted;
+  c.layout = static_cast<Layout>(1 + n % (kLayouts - 1));
+  item.id = case_id(c);
+  return item;
+}
+
+Item legal_item(const OpInfo& op, u64 seed, int n) {
+  Seeded draw(word(seed, 1, static_cast<u64>(n)));
+  return filled_item(draw_case(op, draw), n);
+}
+
+// Calls that nobody could know before the verifier chose the nonce.
+void add_unforeseen(std::vector<Item>& list, const OpInfo& op, const std::string& nonce,
+                    TierSize size) {
+  if (nonce.empty()) return;
+  const u64 seed = std::stoull(sha256("nonce " + nonce).substr(0, 16), nullptr, 16);
+  for (int n = 0; n < size.legal / 10; ++n) {
+    Item item = legal_item(op, seed, n);
+    item.call.seed = word(seed, 2, static_cast<u64>(n));
+    item.id = case_id(item.call);
+    list.push_back(std::move(item));
+  }
+}
+
+Item counting_item(Case c) {
+  Item item;
+  item.id = case_id(c);
+  item.call = std::move(c);
+  return item;
+}
+
+// So many calls that count through edge values, spread over all of them from the first on, and
+// those that count through all values.
+void add_counting(std::vector<Item>& list, const OpInfo& op, u64 seed, TierSize size) {
+  std::vector<Case> edges = edge_cases(op);
+  const std::size_t n = std::min(edges.size(), static_cast<std::size_t>(size.edges));
+  for (std::size_t k = 0; k < n; ++k)
+    list.push_back(counting_item(std::move(edges[k * edges.size() / n])));
+  for (Case& c : range_cases(op, seed, size.ranges)) list.push_back(counting_item(std::move(c)));
+}
+
+// A case spells its call out, and a vector has a name.
+bool names_vector(const std::string& id) { return id.find('/') == std::string::npos; }
+
+Item illegal_item(Case c) {
+  Item item;
+  item.what = Item::illegal;
+  item.label = refusal(c).label();
+  item.id = case_id(c);
+  item.call = std::move(c);
+  return item;
+}
+
+// Whether a selected property is about such cases.
+bool wants(const Selection& s, About kind) {
+  return std::any_of(std::begin(kProperties), std::end(kProperties),
+                     [&](const Property* p) { return p->is_about(kind) && s.wants(p->name); });
+}
+
+// Both sides of each label, and calls that violate two rules.
+void add_limits(const OpInfo& op, const Selection& s, bool legal, bool illegal,
+                std::vector<Item>& items) {
+  for (Boundary& b : boundaries(op, s.seed)) {
+    const Item::What side = what_of(b.legal, kMaxRun);
+    const int n = static_cast<int>(items.size());
+    if (side == Item::legal && legal) items.push_back(filled_item(std::move(b.legal), n));
+    if (side == Item::typed && wants(s, kTyped))
+      items.push_back({Item::typed, b.legal, {}, case_id(b.legal), {}});
+    // What is said of attributes' text is not for backends.
+    if (illegal && !b.label.starts_with("attr.")) items.push_back(illegal_item(b.illegal));
+  }
+  if (!illegal) return;
+  for (Twofold& t : order_of(op, s.seed).calls) items.push_back(illegal_item(std::move(t.call)));
+}
+
+// Each class that the row of an operator has room for, where its domain seldom or never goes.
+void add_aimed(const OpInfo& op, u64 seed, std::vector<Item>& items) {
+  constexpr int kTries = 3000;
+  constexpr int kTelling[] = {0, 1, 6, 19};  // values of these places of kOrder are seldom alike
+  u64 number = 0;
+  for (const Feature& f : call_features(op)) {
+    Seeded draw(word(seed, 4, number++));
+    for (int n : kTelling) {
+      std::optional<Case> c = aimed_case(op, f, kMaxRun, kTries, draw);
+      if (!c) break;  // its rules exclude it
+      const int round = static_cast<int>(number * std::size(kOrder));
+      items.push_back(filled_item(std::move(*c), round + n));
+    }
+  }
+}
+
+// Takes one item of each list in turn.
+std::vector<Item> interleave(std::vector<std::vector<Item>> lists) {
+  std::vector<Item> all;
+  for (std::size_t n = 0;; ++n) {
+    bool any = false;
+    for (auto& list : lists)
+      if (n < list.size()) {
+        all.push_back(std::move(list[n]));
+        any = true;
+      }
+    if (!any) return all;
+  }
+}
+
+// A frozen error is an illegal call whose label the specification of today has no say in.
+Item vector_item(Vector v) {
+  const bool ok = v.expectation == Vector::outputs;
+  return {ok ? Item::vector : Item::illegal, std::move(v.call), std::move(v.label), std::move(v.id),
+          std::move(v.out)};
+}
+
+std::vector<Item> explicit_items(const Selection& s) {
+  std::vector<Item> items;
+  for (const std::string& id : s.cases) {
+    if (names_vector(id) && !s.vectors.empty()) {
+      std::vector<Vector> all = load_vectors(s.vectors);
+      const auto at = std::find_if(all.begin(), all.end(), [&](const Vector& v) {
+        return v.id == id && v.expectation != Vector::text_error;
+      });
+      if (at == all.end())
+        throw UsageError("no case and no vector '" + id + "' (vectors of " + s.vectors + ")");
+      items.push_back(vector_item(std::move(*at)));
+      continue;
+    }
+    const Case c = parse_case(id);
+    items.push_back({what_of(c), c, refusal(c).label(), case_id(c), {}});
+  }
+  return items;
+}
+
+std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInfo*>& ops) {
+  std::vector<Item> items;
+  if (!takes_vectors(s)) return items;
+  const bool outputs = s.wants(kMatchesVectors.name), errors = s.wants(kRejects.name);
+  std::vector<Vector> all = load_vectors(s.vectors);
+  // Where vectors were asked for, an operator without any would pass them in silence.
+  for (const OpInfo* op : ops)
+    if (std::none_of(all.begin(), all.end(), [&](const Vector& v) { return v.call.op == op; }))
+      throw UsageError("no golden vectors of '" + std::string(op->name) + "' in " + s.vectors +
+                       " (lockstep vectors update writes them, --vectors '' does without)");
+  for (Vector& v : all) {
+    const bool wanted = (outputs && v.expectation == Vector::outputs) ||
+                        (errors && v.expectation == Vector::typed_error);
+    if (wanted && std::find(ops.begin(), ops.end(), v.call.op) != ops.end())
+      items.push_back(vector_item(std::move(v)));
+  }
+  return items;
+}
+
+// The cases of one operator, the most telling first.
+std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
+  const TierSize size = tier_size(s.tier);
+  const bool legal = wants(s, kLegal), illegal = wants(s, kIllegal);
+  std::vector<Item> items;
+  for (int n = 0; legal && n < size.legal; ++n) items.push_back(legal_item(op, s.seed, n));
+  if (legal) add_unforeseen(items, op, s.nonce, size);
+  if (legal) add_counting(items, op, s.seed, size);
+  if (illegal)
+    for (Case& c : illegal_cases(op, s.seed, size.illegal))
+      items.push_back(illegal_item(std::move(c)));
+  if (s.tier > 0) {
+    if (legal) add_aimed(op, s.seed, items);
+    add_limits(op, s, legal, illegal, items);
+  }
+  put_telling_first(items, op, legal && s.tier > 0);
+  return items;
+}
+
+}  // namespace
+
+bool Selection::wants(string_view property) const {
+  return properties.empty() ||
+         std::find(properties.begin(), properties.end(), property) != properties.end();
+}
+
+TierSize tier_size(int tier) {
+  constexpr TierSize kSizes[] = {
+      {60, 2, 0, 0}, {1900, 20, 24, 0}, {12000, 60, INT_MAX, 0}, {40000, 200, INT_MAX, 4}};
+  return kSizes[tier];
+}
+
+int tier_floor(int tier) { return tier_size(tier).legal / 20; }
+
+std::vector<const OpInfo*> selected_operators(const Selection& s) {
+  const auto named = [](const std::string& g, const OpInfo* op) {
+    return glob(g, op->name) || (!op->alias.empty() && glob(g, op->alias));
+  };
+  const auto in = [](const std::string& p, const OpInfo* op) { return op->profile == p; };
+  // A word that chooses nothing is a mistake of its own.
+  const auto check = [](const std::vector<std::string>& words, auto chooses, const char* what) {
+    for (const std::string& w : words)
+      if (std::none_of(operators().begin(), operators().end(),
+                       [&](const OpInfo* op) { return chooses(w, op); }))
+        throw UsageError("no operator " + std::string(what) + " '" + w +
+                         "' (lockstep list shows them)");
+  };
+  check(s.operators, named, "matches");
+  check(s.profiles, in, "is of the profile");
+  const auto chosen = [](const std::vector<std::string>& words, auto chooses, const OpInfo* op) {
+    return words.empty() || std::any_of(words.begin(), words.end(),
+                                        [&](const std::string& w) { return chooses(w, op); });
+  };
+  std::vector<const OpInfo*> ops;
+  for (const OpInfo* op : operators())
+    if (chosen(s.operators, named, op) && chosen(s.profiles, in, op)) ops.push_back(op);
+  if (ops.empty()) throw UsageError("no operator is chosen by both its name and its profile");
+  return ops;
+}
+
+void check_properties(const Selection& s) {
+  for (const std::string& name : s.properties)
+    if (std::none_of(std::begin(kProperties), std::end(kProperties),
+                     [&](const Property* p) { return p->name == name; }))
+      throw UsageError("no property '" + name + "' (lockstep list --properties shows them)");
+}
+
+bool takes_vectors(const Selection& s) {
+  if (s.vectors.empty()) return false;
+  if (!s.cases.empty()) return std::any_of(s.cases.begin(), s.cases.end(), names_vector);
+  return s.wants(kMatchesVectors.name) || s.wants(kRejects.name);
+}
+
+std::vector<Item> select_cases(const Selection& s) {
+  check_properties(s);
+  const std::vector<const OpInfo*> ops = selected_operators(s);
+  std::vector<Item> items;
+  if (!s.cases.empty()) {
+    if (!s.nonce.empty()) throw UsageError("a nonce adds cases to a tier, not to chosen cases");
+    items = explicit_items(s);
+  } else {
+    // First, because their files may be refused, and the others take seconds.
+    std::vector<Item> vectors = vector_items(s, ops);
+    const std::optional<Kills> kills = kills_of(s.kills);
+    std::vector<std::vector<Item>> lists;
+    for (const OpInfo* op : ops) lists.push_back(tier_items(*op, s));
+    lists.push_back(std::move(vectors));
+    items = interleave(std::move(lists));
+    if (kills) put_killers_first(items, *kills);
+  }
+  if (s.budget > 0 && std::ssize(items) > s.budget)
+    items.resize(static_cast<std::size_t>(s.budget));
+  return items;
+}
+
+Item endless_item(const OpInfo& op, u64 seed, i64 n) {
+  constexpr i64 kIllegal = 8;  // every so many calls
+  constexpr int kChanges = 3;  // of a legal call, at most
+  Seeded draw(word(seed, 5, static_cast<u64>(n)));
+  Case c = draw_case(op, draw);
+  if (n % kIllegal == kIllegal - 1) {
+    Case changed = c;
+    for (int k = 0; k < kChanges && !refusal(changed).refused(); ++k) mutate(changed, draw);
+    // What is said of attributes' text is not for backends.
+    if (refusal(changed).refused() && refusal(changed).scope != "attr")
+      return illegal_item(std::move(changed));
+  }
+  Item item = filled_item(std::move(c), static_cast<int>(n % INT_MAX));
+  // The fills go round in few steps; a seed of its own makes each call another one.
+  item.call.seed = word(seed, 6, static_cast<u64>(n)) >> 32;
+  item.id = case_id(item.call);
+  return item;
+}
+
+std::string set_hash(const std::vector<Item>& items) {
+  std::string all;
+  for (const Item& i : items) all += i.id + "\n";
+  return sha256(all);
+}
+
+}  // namespace lockstep::judge

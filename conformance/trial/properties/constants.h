@@ -1,0 +1,24 @@
+#pragma once
+#include "conformance/trial/property.h"
+
+namespace lockstep::judge {
+
+/// Packing reads constants by their strides, so every second case has them in another layout.
+inline bool ask_constants(Probe& p) {
+  if (!p.weighted()) return true;
+  const bool strided = p.manifest().strided && p.call().seed % 2 == 0;
+  return p.ask({.layout = strided ? p.other_layout() : Layout::compact,
+                .poison = kPoison,
+                .constants = true},
+               "with constants");
+}
+
+inline constexpr Property kConstants{
+    .name = "constants",
+    .text = "inputs given to prepare() as constants give the same result",
+    .ask = ask_constants,
+    .inspect = [](const Trial& t, Observations seen) {
+      return difference(t.expected, *seen[0].answer);
+    }};
+
+}  // namespace lockstep::judge

@@ -1,0 +1,18 @@
+/// @file
+/// What every answer says of memory that the backend had no business to write.
+#pragma once
+#include "conformance/trial/property.h"
+
+namespace lockstep::judge {
+
+/// The first answer of the trial with such damage.
+inline std::optional<Finding> first_damage(const Trial& t, std::string Answer::*damage) {
+  for (const auto& [when, answer] : t.answers())
+    if (const std::string& text = answer->*damage; !text.empty())
+      return Finding{text + (when.empty() ? "" : " (" + when + ")"), answer->kind};
+  return std::nullopt;
+}
+
+inline bool memory_was_watched(const Trial& t) { return t.watched && t.item->runs(); }
+
+}  // namespace lockstep::judge

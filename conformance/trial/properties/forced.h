@@ -1,0 +1,22 @@
+/// @file
+/// Answers that were given while an option of the backend was forced.
+#pragma once
+#include "conformance/trial/property.h"
+
+namespace lockstep::judge {
+
+/// The first answer that is not the expected one, or was given as if nothing had been forced.
+/// @param disobeyed says so of a Forced and an Answer; nothing if the backend obeyed.
+template <class F>
+std::optional<Finding> inspect_forced(const Trial& t, Observations seen, F disobeyed) {
+  for (const Observation& o : seen) {
+    if (std::optional<Finding> f = difference(t.expected, *o.answer)) {
+      f->text = o.when + ": " + f->text;
+      return f;
+    }
+    if (std::optional<Finding> f = disobeyed(*o.forced, *o.answer)) return f;
+  }
+  return std::nullopt;
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,20 @@
+#pragma once
+#include "conformance/trial/property.h"
+
+namespace lockstep::judge {
+
+std::optional<Finding> inspect_infers(const Trial& t, Observations seen);
+
+/// Of an adapter whose answers carry types, those of the plain answer are looked at.
+inline constexpr Property kInfers{
+    .name = "infers",
+    .text = "shapes and precisions of the outputs are inferred as specified",
+    .about = kLegal | kIllegal | kVectors | kTyped,
+    .ask = [](Probe& p) { return p.infer(); },
+    .applies =
+        [](const Trial& t) {
+          return t.inferred || (!t.refusal && t.base.ok() && !t.base.types.empty());
+        },
+    .inspect = inspect_infers};
+
+}  // namespace lockstep::judge

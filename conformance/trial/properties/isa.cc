@@ -1,0 +1,44 @@
+#include "conformance/trial/properties/isa.h"
+
+#include <set>
+
+#include "conformance/trial/properties/forced.h"
+
+namespace lockstep::judge {
+
+// The instruction sets of the kernels that can run here, if there is a choice.
+std::vector<Forced> isas_to_force(const Manifest& m) {
+  std::set<std::string> isas;
+  for (const KernelInfo& k : m.kernels)
+    if (k.runnable) isas.insert(k.isa);
+  std::vector<Forced> all;
+  if (!m.has_option("isa") || isas.size() < 2) return all;
+  for (const std::string& isa : isas) all.push_back({"isa", isa});
+  return all;
+}
+
+// Kernels treat constants apart, each on its own instruction set: every second case has them.
+bool ask_isas(Probe& p) {
+  const bool constants = p.weighted() && p.call().seed % 2 == 1;
+  for (const Forced& isa : p.forced())
+    if (!p.ask({.poison = kPoison, .config = isa.config, .constants = constants}, isa))
+      return false;
+  return true;
+}
+
+// A forced ISA is proved to be the one that ran, wherever the backend has a kernel of it.
+std::optional<Finding> inspect_isas(const Trial& t, Observations seen) {
+  const std::string op(t.item->call.op->name);
+  return inspect_forced(
+      t, seen, [&](const Forced& forced, const Answer& a) -> std::optional<Finding> {
+        const KernelInfo* ran = t.manifest->kernel(op, a.path);
+        if (!ran)
+          return Finding{"the kernel that ran, '" + a.path + "', is not in the manifest", a.kind};
+        if (ran->isa == forced.value || ran->op == "*") return std::nullopt;
+        return Finding{"isa=" + forced.value + " was asked for, and kernel '" + a.path +
+                           "' of isa " + ran->isa + " ran",
+                       a.kind};
+      });
+}
+
+}  // namespace lockstep::judge

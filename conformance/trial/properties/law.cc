@@ -1,0 +1,23 @@
+#include "conformance/trial/properties/law.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::judge {
+
+bool is_batch_law(const LawInfo& law) { return law.label == law::batchwise<0>.label; }
+
+std::optional<Finding> broken_law(const Trial&, Observations seen) {
+  for (const Observation& o : seen) {
+    const LawTrial& tried = *o.law;
+    const std::string law = fmt::format("the law {} ({})", tried.law->label, tried.law->text);
+    if (o.answer)
+      return Finding{fmt::format("{} made a call that answered {}: {}", law,
+                                 name_of(o.answer->kind), o.answer->message),
+                     o.answer->kind};
+    if (tried.result.kind == reference::LawResult::broken)
+      return Finding{law + " is broken: " + tried.result.message, {}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,14 @@
+/// @file
+/// Laws of operators, put to a backend's own outputs.
+#pragma once
+#include "conformance/trial/property.h"
+
+namespace lockstep::judge {
+
+/// Whether a law says that the batch around a result does not matter.
+bool is_batch_law(const LawInfo& law);
+
+/// How the first broken one of the observed laws is broken; nothing if they hold.
+std::optional<Finding> broken_law(const Trial& t, Observations seen);
+
+}  // namespace lockstep::judge

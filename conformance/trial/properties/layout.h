@@ -1,0 +1,17 @@
+#pragma once
+#include "conformance/trial/property.h"
+
+namespace lockstep::judge {
+
+inline constexpr Property kLayout{
+    .name = "layout",
+    .text = "padded, offset, permuted and scattered tensors give the same result",
+    .ask =
+        [](Probe& p) {
+          return !p.watched() || !p.manifest().strided ||
+                 p.ask({.layout = p.other_layout(), .poison = kPoison}, "in another layout");
+        },
+    .inspect = [](const Trial& t,
+                  Observations seen) { return difference(t.expected, *seen[0].answer); }};
+
+}  // namespace lockstep::judge

@@ -1,0 +1,12 @@
+#pragma once
+#include "conformance/trial/properties/isa.h"
+
+namespace lockstep::judge {
+
+/// Judged of the whole run, by the kernels that all its answers name.
+inline constexpr Property kPathsCovered{.name = "paths_covered",
+                                        .text = "every runnable kernel of the manifest ran",
+                                        .about = kLegal,
+                                        .observes = &kIsa};
+
+}  // namespace lockstep::judge

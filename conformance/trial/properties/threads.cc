@@ -1,0 +1,43 @@
+#include "conformance/trial/properties/threads.h"
+
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "conformance/trial/properties/forced.h"
+
+namespace lockstep::judge {
+
+// Few threads, some that divide nothing, and more than this machine has processors.
+std::vector<Forced> threads_to_force(const Manifest& m) {
+  if (!m.has_option("threads")) return {};
+  std::vector<i64> wanted = {1, 2, 3, 7, 16};
+  while (std::cmp_less_equal(wanted.back(), std::thread::hardware_concurrency()))
+    wanted.push_back(2 * wanted.back());
+  std::set<i64> counts;
+  for (i64 n : wanted) counts.insert(clamp(n, m.threads.min, m.threads.max));
+  std::vector<Forced> all;
+  for (i64 n : counts) all.push_back({"threads", std::to_string(n)});
+  return all;
+}
+
+bool ask_threads(Probe& p) {
+  const std::vector<Forced>& counts = p.forced();
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    if (!p.spelled_out() && k != p.choice(0, counts.size())) continue;
+    if (!p.ask({.poison = kPoison, .config = counts[k].config}, counts[k])) return false;
+  }
+  return true;
+}
+
+// A backend that says among how many threads it shares work proves that it obeyed.
+std::optional<Finding> inspect_threads(const Trial& t, Observations seen) {
+  return inspect_forced(t, seen, [](const Forced& f, const Answer& a) -> std::optional<Finding> {
+    if (a.threads == 0 || std::to_string(a.threads) == f.value) return std::nullopt;
+    return Finding{"threads=" + f.value + " was asked for, and the work is shared among " +
+                       std::to_string(a.threads),
+                   a.kind};
+  });
+}
+
+}  // namespace lockstep::judge

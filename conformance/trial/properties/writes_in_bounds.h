@@ -1,0 +1,15 @@
+#pragma once
+#include "conformance/trial/properties/damage.h"
+#include "conformance/trial/properties/layout.h"
+
+namespace lockstep::judge {
+
+/// Padding cells exist in layouts other than compact alone.
+inline constexpr Property kWritesInBounds{
+    .name = "writes_in_bounds",
+    .text = "nothing beside the outputs is written, padding cells included",
+    .observes = &kLayout,
+    .applies = memory_was_watched,
+    .inspect = [](const Trial& t, Observations) { return first_damage(t, &Answer::out_damage); }};
+
+}  // namespace lockstep::judge

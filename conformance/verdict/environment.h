@@ -1,0 +1,17 @@
+/// @file
+/// Where the judge runs and which files it judges, in words that are the same each time.
+#pragma once
+#include "conformance/verdict/report.h"
+
+namespace lockstep::judge {
+
+Environment this_environment();
+
+/// SHA-256 of the file behind a backend; empty for a command.
+/// @throws UsageError if there is no such file.
+std::string file_hash(const std::string& backend);
+
+/// Adds to a report the hashes of the files that it is about: the backend's, and the vectors'.
+void add_file_hashes(Report& r, const Selection& s);
+
+}  // namespace lockstep::judge

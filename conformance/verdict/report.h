@@ -1,0 +1,140 @@
+/// @file
+/// What a run found, as data; every form of report derives from it.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "conformance/selection/kill_matrix.h"
+#include "conformance/selection/select.h"
+#include "conformance/verdict/expectations.h"
+#include "conformance/verdict/outputs.h"
+
+namespace lockstep::judge {
+
+/// Exit codes of the program, with their words.
+enum class Exit {
+  pass = 0,
+  fail = 1,
+  usage = 2,
+  incomplete = 3,  ///< or vacuous
+  judge_broke = 4,
+  stale = 5,          ///< expectations
+  known_failures = 6  ///< and no others
+};
+string_view word_of(Exit e);
+/// As the program prints it: exit 0 (pass).
+std::string exit_text(Exit e);
+
+/// How the selected cases ended. selected = executed + not_claimed + missing + quarantined;
+/// executed = passed + failed + crashed + timed_out.
+struct Counts {
+  i64 selected = 0, executed = 0, passed = 0, failed = 0, not_claimed = 0, missing = 0,
+      quarantined = 0, crashed = 0, timed_out = 0, calls = 0;
+};
+
+/// The cases among them whose failures are all expected.
+struct Known {
+  i64 failed = 0, crashed = 0, timed_out = 0, quarantined = 0;
+};
+
+/// A cell of the table operator x property.
+struct Cell {
+  i64 judged = 0, failed = 0;
+};
+
+/// The first failure of a property for an operator.
+struct Failure {
+  std::string op, property, id, text;
+  i64 count = 0;                       ///< cases of this operator that violate the property
+  std::string shrunk, shrunk_text;     ///< the smallest case found, and what it shows
+  std::string repeat;                  ///< the command that repeats it
+  std::string hint = {};               ///< where the wrong elements are, if that has a pattern
+  std::vector<Element> elements = {};  ///< the first wrong elements
+  i64 number = -1;                     ///< of the case in its set; -1: it is of the whole run
+  std::string known = {};              ///< why it is expected; empty: it is not
+  bool unexpected() const { return known.empty(); }
+};
+
+/// What was asked for beside tier and seed.
+struct Chosen {
+  std::vector<std::string> operators, profiles, properties, cases;
+  i64 budget = 0;
+  std::string nonce;         ///< a verifier's, from which some of the cases follow
+  std::string vectors_hash;  ///< of the golden vectors that took part; empty: none
+};
+
+/// Where a run took place.
+struct Environment {
+  std::string judge, system, machine, processor;
+  auto all() const { return std::tie(judge, system, machine, processor); }
+  bool operator==(const Environment& e) const { return all() == e.all(); }
+  bool operator<(const Environment& e) const { return all() < e.all(); }
+};
+
+struct Report {
+  std::string backend, name, version, device, manifest_hash, set_hash;
+  std::string determinism;                     ///< the class its manifest states; empty: none
+  std::string file_hash;                       ///< SHA-256 of the library; empty: it is none
+  std::map<std::string, std::string> options;  ///< of the backend
+  std::vector<KernelInfo> kernels;             ///< that the manifest lists
+  std::vector<std::string> claimed;            ///< of the selected operators
+  std::vector<Environment> environments;
+  Chosen chosen;
+  Part part;
+  i64 set_cases = 0;  ///< of the whole set, whatever part of it was judged
+  int tier = 1;
+  u64 seed = 1;
+  bool partial = false;
+  int operators_selected = 0, operators_claimed = 0, operators_all = 0;
+  Counts counts;
+  Known known;
+  std::vector<Expectation> expectations;
+  std::vector<std::string> stale;  ///< of these, with the reason
+  i64 legal_selected = 0, legal_not_claimed = 0;
+  std::map<std::string, std::map<std::string, Cell>> cells;  ///< operator, property
+  std::map<std::string, Outputs> outputs;                    ///< operator
+  std::map<std::string, i64> executed_legal;                 ///< operator
+  std::vector<std::string> below_floor;                      ///< operators
+  std::map<std::string, std::map<std::string, i64>> paths;   ///< operator, kernel, executions
+  std::vector<Failure> failures;
+  std::vector<std::string> quarantine;  ///< operators, with the reason
+  Score score;                          ///< of the first cases, where there is a budget
+  std::vector<std::string> missing;     ///< cases that nobody answered, or that did not run
+  i64 canaries_planted = 0, canaries_flagged = 0;
+  std::string verdict;  ///< PASS FAIL NONDETERMINISTIC CRASH INCOMPLETE STALE BROKEN
+  Exit exit = Exit::pass;
+};
+
+/// The most missing cases that a report names; their number is always told.
+inline constexpr std::size_t kMissingNamed = 20;
+
+/// What was asked for: whoever holds the report can ask for the same again. Where the golden
+/// vectors are it does not say.
+Selection selection_of(const Report& r);
+
+/// What only a whole run shows: kernels that never ran, operators with too few cases. A part of a
+/// run is not judged by it.
+void judge_whole(Report& r);
+
+/// Judges the run by a property of no single case.
+/// @param violation what is wrong, which may be known; empty: nothing.
+void judge_run(Report& r, const std::string& op, const std::string& property,
+               const std::string& violation);
+
+/// How many failures are expected, of cases and of the whole run.
+i64 known_failures(const Report& r);
+
+/// Cases that took their process along, or were not put because others did; those that are known.
+i64 deaths(const Report& r);
+i64 known_deaths(const Report& r);
+
+/// Whether any property was judged of any case.
+bool any_judged(const Report& r);
+
+/// Settles stale expectations, verdict and exit code from everything else.
+void conclude(Report& r);
+
+}  // namespace lockstep::judge

@@ -1,0 +1,71 @@
+#include "conformance/verdict/verdict.h"
+
+#include "conformance/trial/properties.h"
+#include "conformance/verdict/outputs.h"
+
+namespace lockstep::judge {
+namespace {
+
+// A death is told even where only properties were selected that leave the dead unjudged.
+std::pair<std::string, Finding> death(const Trial& t, std::vector<std::string>& judged) {
+  const Property& p = t.refusal                      ? kRejects
+                      : t.item->what == Item::typed  ? kInfers
+                      : t.item->what == Item::vector ? kMatchesVectors
+                                                     : kMatchesReference;
+  judged.emplace_back(p.name);
+  const Answer* dead = t.refusal ? &*t.refusal : nullptr;
+  for (const auto& [when, answer] : t.answers())
+    if (answer->gone()) dead = answer;
+  if (t.inferred && t.inferred->gone()) dead = &*t.inferred;
+  return {std::string(p.name),
+          {"answered " + std::string(name_of(dead->kind)) + ": " + dead->message, dead->kind}};
+}
+
+}  // namespace
+
+ItemResult judge_trial(const Trial& t, const std::vector<std::string>& properties) {
+  ItemResult r;
+  r.calls = t.calls;
+  if (t.item->runs()) r.outputs = output_hash(t.item->id, t.base);
+  bool crashed = false, hung = false;
+  for (const auto& [when, answer] : t.answers()) {
+    // Where there is a manifest, a kernel without a name is one that it lacks.
+    if (!answer->path.empty() || (answer->ok() && t.manifest->stated()))
+      r.paths.push_back(answer->path);
+    crashed = crashed || answer->kind == Answer::Kind::crashed;
+    hung = hung || answer->kind == Answer::Kind::timed_out;
+  }
+  for (const std::optional<Answer>& a : {t.refusal, t.inferred})
+    if (a) {
+      crashed = crashed || a->kind == Answer::Kind::crashed;
+      hung = hung || a->kind == Answer::Kind::timed_out;
+    }
+  for (const Property* p : kProperties) {
+    if (!is_meant(*p, properties) || !p->holds_something_of(t)) continue;
+    r.judged.emplace_back(p->name);
+    if (std::optional<Finding> f = p->inspect(t, p->seen_in(t)))
+      r.findings.emplace_back(std::string(p->name), std::move(*f));
+  }
+  if ((crashed || hung) && r.findings.empty()) r.findings.push_back(death(t, r.judged));
+  r.outcome = hung                 ? Outcome::timed_out
+              : crashed            ? Outcome::crashed
+              : r.findings.empty() ? Outcome::passed
+                                   : Outcome::failed;
+  return r;
+}
+
+ItemResult::Canary canary(const Trial& t, u64 n) {
+  const Property& p = t.item->what == Item::vector ? kMatchesVectors : kMatchesReference;
+  const std::vector<std::string> only = {std::string(p.name)};
+  // Of a wrong answer, where nothing selected asks for a right one, a bit may make a right one.
+  if (judge_trial(t, only).outcome == Outcome::failed) return ItemResult::none;
+  Trial tampered = t;
+  std::vector<i32>& out = tampered.base.out[0];
+  const u64 w = word(n, 3, 5);
+  i32& e = out[w % out.size()];
+  e = static_cast<i32>(static_cast<std::uint32_t>(e) ^ (1u << (w >> 32) % 32));
+  return judge_trial(tampered, only).outcome == Outcome::failed ? ItemResult::flagged
+                                                                : ItemResult::missed;
+}
+
+}  // namespace lockstep::judge

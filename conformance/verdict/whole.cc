@@ -1,0 +1,74 @@
+// What only a whole run shows.
+#include <algorithm>
+
+#include "conformance/trial/properties/paths_covered.h"
+#include "conformance/verdict/report.h"
+
+namespace lockstep::judge {
+namespace {
+
+// A prefix or single cases need not reach every kernel, nor a number of cases of each operator.
+bool is_prefix(const Report& r) { return !r.chosen.cases.empty() || r.chosen.budget > 0; }
+
+bool matches(const KernelInfo& k, const std::string& op) { return k.op == op || k.op == "*"; }
+
+bool ran(const Report& r, const KernelInfo& k) {
+  return std::any_of(r.paths.begin(), r.paths.end(), [&](const auto& row) {
+    return matches(k, row.first) && row.second.contains(k.name);
+  });
+}
+
+bool listed(const Report& r, const std::string& op, const std::string& kernel) {
+  return std::any_of(r.kernels.begin(), r.kernels.end(),
+                     [&](const KernelInfo& k) { return matches(k, op) && k.name == kernel; });
+}
+
+// Every kernel that ran is in the manifest, and every kernel that the manifest calls runnable ran,
+// where the cases are enough to reach them all.
+void judge_paths(Report& r) {
+  const std::string property(kPathsCovered.name);
+  if (!selection_of(r).wants(property) || r.manifest_hash.empty()) return;
+  for (const KernelInfo& k : r.kernels)
+    if (!is_prefix(r) && k.runnable &&
+        std::any_of(r.executed_legal.begin(), r.executed_legal.end(),
+                    [&](const auto& row) { return matches(k, row.first); }))
+      judge_run(r, k.op, property,
+                ran(r, k) ? "" : "kernel '" + k.name + "' (isa " + k.isa + ") never ran");
+  for (const auto& [op, paths] : r.paths)
+    for (const auto& [path, n] : paths)
+      if (!listed(r, op, path))
+        judge_run(r, op, property, "kernel '" + path + "' ran and is not in the manifest");
+}
+
+void judge_floor(Report& r) {
+  if (is_prefix(r) || !r.chosen.properties.empty()) return;
+  for (const std::string& op : r.claimed) {
+    const auto n = r.executed_legal.find(op);
+    if (n == r.executed_legal.end() || n->second < tier_floor(r.tier)) r.below_floor.push_back(op);
+  }
+}
+
+}  // namespace
+
+void judge_run(Report& r, const std::string& op, const std::string& property,
+               const std::string& violation) {
+  Cell& cell = r.cells[op][property];
+  ++cell.judged;
+  if (violation.empty()) return;
+  ++cell.failed;
+  const Expectation* known = confront(r.expectations, op, property);
+  Failure& f = r.failures.emplace_back();
+  f.op = op;
+  f.property = property;
+  f.text = violation;
+  f.count = 1;
+  if (known) f.known = known->why();
+}
+
+void judge_whole(Report& r) {
+  if (r.part.of > 1) return;
+  judge_paths(r);
+  judge_floor(r);
+}
+
+}  // namespace lockstep::judge
