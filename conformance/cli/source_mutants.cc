@@ -14,8 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr const char* kExplanations = "conformance/mutator/survivors.toml";
-
 // No warning is an error but those of lockstep_refuse_narrowing: what a mutant leaves unused is no
 // reason to call it no program.
 const Words kConfigured = {"-G",
@@ -60,7 +58,7 @@ MutantRoom cpu_room() {
     for (int tier : {0, 1}) all.push_back(check(judge, build + "/" + product, tier));
     return all;
   };
-  return {"backends/cpu", kConfigured, {{{"lockstep_backend_cpu", "cpu_test"}, tests, {product}}}};
+  return {"backends/cpu", kConfigured, {{{"lockstep_backend_cpu", "cpu_test"}, tests}}};
 }
 
 // The specification is judged by its own tests and those of parameter files, by the vectors, by
@@ -84,8 +82,7 @@ MutantRoom spec_room() {
           configured,
           {{{"tests_of_spec", "ndarray_params"}, programs},
            {{"lockstep", "lockstep_backend_cpu", "lockstep_backend_reference", "vectors_test"},
-            judged,
-            {"bin/lockstep", "lib/lockstep/cpu.so"}}}};
+            judged}}};
 }
 
 // The judge is put to what its program says and does, then to its own tests, of which each is
@@ -105,7 +102,7 @@ MutantRoom conformance_room() {
   };
   return {"conformance",
           kConfigured,
-          {{{"lockstep", "lockstep_backend_cpu", "transcript_test"}, said, {"bin/lockstep"}},
+          {{{"lockstep", "lockstep_backend_cpu", "transcript_test"}, said},
            {{"tests_of_conformance"}, programs}}};
 }
 
@@ -146,8 +143,6 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {
   c.work = fs::absolute(s.work.empty() ? c.tree + "/build/mutants/" + s.room : s.work).string();
   c.seed = seed;
   c.mutants = s.mutants;
-  const std::string list = c.tree + "/" + kExplanations;
-  if (fs::exists(list)) c.explanations = read_explanations(list);
   if (!quiet)
     c.told = [](const SourceFate& f) {
       fmt::print("{}", fate_text(f));
@@ -157,9 +152,8 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {
   for (const MutantRoom& room : rooms())
     if (room.path == s.room) fates = run_campaign(room, c);
   if (!s.json_file.empty()) write_file(s.json_file, fates_json(s.room, seed, fates));
-  const SourceScore score = score_of(fates);
-  fmt::print("{}", score_text(s.room, seed, score));
-  return static_cast<int>(score.exit());
+  fmt::print("{}", score_text(s.room, seed, fates));
+  return static_cast<int>(score_of(fates).exit());
 }
 
 }  // namespace lockstep::judge

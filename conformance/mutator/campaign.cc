@@ -10,6 +10,7 @@
 
 #include "conformance/base/read_file.h"
 #include "conformance/base/sha256.h"
+#include "conformance/cases/case.h"
 #include "conformance/mutator/snapshot.h"
 #include "conformance/subjects/process.h"
 
@@ -43,8 +44,7 @@ class Workshop {
     must_pass("configuring", configure);
     for (const MutantStage& stage : room.stages) {
       must_pass("building", build_command(stage));
-      stages_.push_back({build_command(stage), stage.products, hashes(stage.products), {}});
-      stages_.back().tests = timed(stage);
+      stages_.push_back({build_command(stage), timed(stage)});
     }
     snapshot_.emplace(build_, fs::path(campaign.work) / "unchanged");
   }
@@ -91,8 +91,7 @@ class Workshop {
     double seconds;
   };
   struct Stage {
-    std::vector<std::string> build, products;
-    std::string unchanged;  // hashes of the products
+    std::vector<std::string> build;
     std::vector<TimedTest> tests;
   };
 
@@ -144,23 +143,17 @@ class Workshop {
           fmt::format("{} the unchanged sources {}; see {}", what, *failure, log_));
   }
 
-  std::string hashes(const std::vector<std::string>& products) const {
-    std::string all;
-    for (const std::string& p : products) all += sha256(read_file(fs::path(build_) / p));
-    return all;
-  }
-
+  // The compiler decides equivalence: a stage whose objects and programs are those of the sources
+  // as they are would pass its tests again.
   void put_to_tests(SourceFate& fate) {
+    bool is_equal = true;
     for (const Stage& stage : stages_) {
       if (run_logged(stage.build, kBuildSeconds, log_)) {
         fate.state = SourceFate::not_compiled;
         return;
       }
-      if (!stage.products.empty() && hashes(stage.products) == stage.unchanged) {
-        fate.state = SourceFate::equivalent;
-        fate.detail = "the same program";
-        return;
-      }
+      is_equal = is_equal && snapshot_->holds();
+      if (is_equal) continue;
       for (const TimedTest& t : stage.tests) {
         // What fails by chance, on a machine with other work, has noticed nothing: it passes again.
         if (!run_logged(t.test.command, t.seconds, log_)) continue;
@@ -170,7 +163,8 @@ class Workshop {
         }
       }
     }
-    fate.state = SourceFate::survived;
+    fate.state = is_equal ? SourceFate::equivalent : SourceFate::survived;
+    if (is_equal) fate.detail = "the same object code";
   }
 
   const MutantRoom& room_;
@@ -179,15 +173,6 @@ class Workshop {
   std::vector<Stage> stages_;
   std::optional<Snapshot> snapshot_;
 };
-
-void explain(SourceFate& fate, const std::vector<Explanation>& list) {
-  if (fate.state != SourceFate::survived) return;
-  for (const Explanation& e : list) {
-    if (e.file != fate.edit.file || e.before != fate.before || e.after != fate.after) continue;
-    if (e.equivalent) fate.state = SourceFate::equivalent;
-    fate.detail = e.reason;
-  }
-}
 
 }  // namespace
 
@@ -215,7 +200,6 @@ std::vector<SourceFate> run_campaign(const MutantRoom& room, const Campaign& cam
   for (const Edit& edit : edits) {
     if (judged == campaign.mutants) break;
     SourceFate fate = workshop.judge(edit);
-    explain(fate, campaign.explanations);
     judged += fate.state == SourceFate::dead || fate.state == SourceFate::survived;
     if (campaign.told) campaign.told(fate);
     fates.push_back(std::move(fate));

@@ -22,8 +22,6 @@ struct MutantStage {
   std::vector<std::string> targets;
   /// In the order in which they are run, the cheapest first.
   std::function<std::vector<MutantTest>(const std::string& build)> tests;
-  /// The programs, where this stage makes them: equal products, equal programs.
-  std::vector<std::string> products = {};
 };
 
 /// Sources that are mutated, and what is built and run then.
@@ -38,33 +36,22 @@ struct SourceFate {
   enum State {
     dead,         ///< a test failed or took too long
     survived,     ///< no test noticed
-    equivalent,   ///< the products are those of the sources as they are, or the list says so
+    equivalent,   ///< the optimizing compiler makes the same object code of it in every stage
     not_compiled  ///< it is no program
   };
   Edit edit;
   State state = dead;
   std::string before, after;  ///< the line
-  std::string detail;         ///< the test that noticed; of a survivor the list's explanation
+  std::string detail;         ///< the test that noticed, or why it is equivalent
 };
 string_view name_of(SourceFate::State s);
-
-/// A survivor that somebody looked at: the line as it was and as it became, and why no test can or
-/// need notice.
-struct Explanation {
-  std::string file, before, after, reason;
-  bool equivalent = false;  ///< no program can tell the two apart
-};
-/// Reads the committed list, a TOML file of [[mutant]] tables.
-/// @throws UsageError naming file, line and what is wrong.
-std::vector<Explanation> read_explanations(const std::string& file);
 
 /// What is asked of a campaign.
 struct Campaign {
   std::string tree;  ///< the sources, which are only read
   std::string work;  ///< where the copy and its build are; kept for the next campaign
   u64 seed = 1;
-  i64 mutants = 20;  ///< that compile and are not equivalent
-  std::vector<Explanation> explanations;
+  i64 mutants = 20;                             ///< that compile and are not equivalent
   std::function<void(const SourceFate&)> told;  ///< of each mutant, as it becomes known
 };
 

@@ -29,7 +29,9 @@ struct Edit {
 };
 
 /// Every change that mutation knows for a file, in the order of the text. Comments, text,
-/// preprocessor lines and static assertions stay: changing them changes no program.
+/// preprocessor lines and static assertions stay: changing them changes no program. The types of
+/// bounded numbers (loop variables, counters, constants) stay, and whatever estimates (buffer
+/// sizes, reserve(), times, every double): changing them changes no result.
 std::vector<Edit> edits_of(const std::string& file, string_view text);
 
 /// The text with the change made.

@@ -11,13 +11,17 @@ using json = nlohmann::ordered_json;
 
 constexpr i64 kRequiredPercent = 95;
 
+std::string percent(const SourceScore& s) {
+  return fmt::format("{}.{}", s.tenths() / 10, s.tenths() % 10);
+}
+
 }  // namespace
 
 i64 SourceScore::tenths() const { return judged() > 0 ? 1000 * dead / judged() : 0; }
 
 Exit SourceScore::exit() const {
   if (judged() == 0) return Exit::incomplete;
-  return unexplained == 0 && tenths() >= 10 * kRequiredPercent ? Exit::pass : Exit::fail;
+  return tenths() >= 10 * kRequiredPercent ? Exit::pass : Exit::fail;
 }
 
 SourceScore score_of(const std::vector<SourceFate>& fates) {
@@ -25,7 +29,6 @@ SourceScore score_of(const std::vector<SourceFate>& fates) {
   for (const SourceFate& f : fates) {
     s.dead += f.state == SourceFate::dead;
     s.survived += f.state == SourceFate::survived;
-    s.unexplained += f.state == SourceFate::survived && f.detail.empty();
     s.equivalent += f.state == SourceFate::equivalent;
     s.not_compiled += f.state == SourceFate::not_compiled;
   }
@@ -38,12 +41,16 @@ std::string fate_text(const SourceFate& f) {
          (f.detail.empty() ? "" : "    " + f.detail + "\n");
 }
 
-std::string score_text(const std::string& room, u64 seed, const SourceScore& s) {
-  return fmt::format(
-      "{}: {} of {} mutants are dead, {}.{} % of at least {} %; {} survived unexplained\n"
-      "{} equivalent, {} did not compile; seed {}\n{}\n",
-      room, s.dead, s.judged(), s.tenths() / 10, s.tenths() % 10, kRequiredPercent, s.unexplained,
-      s.equivalent, s.not_compiled, seed, exit_text(s.exit()));
+std::string score_text(const std::string& room, u64 seed, const std::vector<SourceFate>& fates) {
+  const SourceScore s = score_of(fates);
+  std::string text = s.survived > 0 ? "\nNo test noticed:\n" : "";
+  for (const SourceFate& f : fates)
+    if (f.state == SourceFate::survived) text += fate_text(f);
+  return text + fmt::format(
+                    "{}: {} of {} mutants are dead, {} % of at least {} %; {} survived\n"
+                    "{} equivalent, {} did not compile; seed {}\n{}\n",
+                    room, s.dead, s.judged(), percent(s), kRequiredPercent, s.survived,
+                    s.equivalent, s.not_compiled, seed, exit_text(s.exit()));
 }
 
 std::string fates_json(const std::string& room, u64 seed, const std::vector<SourceFate>& fates) {
@@ -59,6 +66,7 @@ std::string fates_json(const std::string& room, u64 seed, const std::vector<Sour
   const SourceScore score = score_of(fates);
   return json{{"source", room},
               {"seed", seed},
+              {"percent_dead", percent(score)},
               {"dead", score.dead},
               {"survived", score.survived},
               {"equivalent", score.equivalent},

@@ -1,6 +1,9 @@
 #include "conformance/mutator/snapshot.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "conformance/read_file.h"
 
 namespace lockstep::judge {
 namespace {
@@ -24,6 +27,17 @@ Snapshot::Snapshot(fs::path live, fs::path kept) : live_(std::move(live)), kept_
         File{fs::relative(entry.path(), live_), entry.last_write_time(), entry.file_size()});
     copy_with_time(entry.path(), kept_ / f.path, f.time);
   }
+}
+
+bool Snapshot::holds() const {
+  const auto is_same = [&](const File& f) {
+    if (f.path.filename().string().starts_with(".ninja_")) return true;
+    const fs::path live = live_ / f.path;
+    std::error_code gone;
+    if (fs::file_size(live, gone) != f.size || gone) return false;
+    return fs::last_write_time(live) == f.time || read_file(live) == read_file(kept_ / f.path);
+  };
+  return std::all_of(files_.begin(), files_.end(), is_same);
 }
 
 void Snapshot::restore() const {

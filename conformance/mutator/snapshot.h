@@ -17,6 +17,9 @@ class Snapshot {
   /// Brings back every file that changed or went.
   void restore() const;
 
+  /// Whether every file has the bytes that it had. The records that Ninja keeps do not count.
+  bool holds() const;
+
  private:
   struct File {
     std::filesystem::path path;  // in either directory

@@ -1,5 +1,4 @@
-// Mutation of sources: what is changed and what is left alone, and a campaign on a tree of one
-// file.
+// A campaign of mutants of sources, on a tree of one file or three.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -22,139 +21,6 @@ namespace lockstep::judge {
 namespace {
 
 using Strings = std::vector<std::string>;
-
-// Every line that the edits of a line make of it.
-Strings mutants(const std::string& text) {
-  Strings all;
-  for (const Edit& e : edits_of("a.cc", text)) all.push_back(edited(text, e));
-  return all;
-}
-
-TEST(Edits, ChangeOperatorsBetweenSpaces) {
-  EXPECT_EQ(mutants("a < b"), Strings{"a <= b"});
-  EXPECT_EQ(mutants("a == b"), Strings{"a != b"});
-  EXPECT_EQ(mutants("a + b"), Strings{"a - b"});
-  EXPECT_EQ(mutants("a && b"), Strings{"a || b"});
-  EXPECT_EQ(mutants("++k;"), Strings{"--k;"});
-  EXPECT_EQ(mutants("f<T>(&x, -y, T* z, U&& u)"), Strings{});
-}
-
-TEST(Edits, ChangeConstantsByOne) {
-  EXPECT_EQ(mutants("x[0]"), Strings{"x[1]"});
-  EXPECT_EQ(mutants("1'000u"), (Strings{"1001u", "999u"}));
-  EXPECT_EQ(mutants("0xfful"), (Strings{"256ul", "254ul"}));
-  EXPECT_EQ(mutants("1.5 99999999999999999999"), Strings{});
-}
-
-TEST(Edits, ChangeBoundsTypesConditionsAndJumps) {
-  EXPECT_EQ(mutants("min(a, b)"), Strings{"max(a, b)"});
-  EXPECT_EQ(mutants("x.min"), Strings{});
-  EXPECT_EQ(mutants("i64 a;"), Strings{"i32 a;"});
-  EXPECT_EQ(mutants("if (f(a)) continue;"), (Strings{"if (!(f(a))) continue;", "if (f(a)) ;"}));
-  EXPECT_EQ(mutants("if (auto x = f(); x) g();"), Strings{});
-}
-
-TEST(Edits, LeaveTextCommentsDirectivesAndStaticAssertionsAlone) {
-  EXPECT_EQ(mutants("#if 1 < 2\\\n 3 < 4\n"), Strings{});
-  EXPECT_EQ(mutants("// 1 < 2\n/* 3\n< 4 */"), Strings{});
-  EXPECT_EQ(mutants(R"("1 \" < 2" '<' u8"3" R"x(4 " < 5)x")"), Strings{});
-  EXPECT_EQ(mutants("static_assert(f(1) < 2);"), Strings{});
-}
-
-// Something of everything that looks like something else.
-constexpr const char* kSample = R"_(#define A 1 < 2 \
-  3 < 4
-  # if 5
-x = R"(a " < 1)" < 2, R"y(b)" < 1)y" + L"c\"< 3" - '\'' ; /* 4 */ y = 5u;
-if constexpr (a <= b && c == 0x1F) static_assert(f((6), 7) < 8); else z <<= 9;
-if (f(a, (b)) || !c) break; else if (int k = 1; k) { break_; continue; }
-a ? b - c : d <=> e; p->q; r::s; t -u; v* w; v * w; v *= w ; i64 max(int32_t n); max; true;
-n-- ; x # 10 1.5e3 00 2'0ul 18446744073709551614 // 11 < 12
->= != % << >> += -= | & ^ / <
-)_";
-
-TEST(Edits, OfASampleAreTheseAndNoOthers) {
-  const std::map<int, Strings> expected = {
-      {4, {"< <=", "2 3", "2 1", "+ -", "- +", "5u 6u", "5u 4u"}},
-      {5, {"<= <", "&& ||", "== !=", "0x1F 32", "0x1F 30", "9 10", "9 8"}},
-      {6, {"f(a, (b)) || !c !(f(a, (b)) || !c)", "|| &&", "break ", "1 2", "1 0", "continue "}},
-      {7, {"- +", "* +", "*= +=", "i64 i32", "max min", "int32_t int16_t", "true false"}},
-      {8,
-       {"-- ++", "10 11", "10 9", "00 1", "2'0ul 21ul", "2'0ul 19ul",
-        "18446744073709551614 18446744073709551615", "18446744073709551614 18446744073709551613"}},
-      {9,
-       {">= >", "!= ==", "% /", "<< >>", ">> <<", "+= -=", "-= +=", "| &", "& |", "^ |", "/ *",
-        "< <="}}};
-  const std::string sample = kSample;
-  std::map<int, Strings> found;
-  for (const Edit& e : edits_of("a.cc", sample))
-    found[e.line].push_back(sample.substr(e.begin, e.end - e.begin) + " " + e.replacement);
-  EXPECT_EQ(found, expected);
-}
-
-TEST(Edits, SayWhereTheyAre) {
-  const std::string text = "int a;\n  a = b <\n c;\n";
-  const std::vector<Edit> edits = edits_of("dir/a.cc", text);
-  ASSERT_EQ(edits.size(), 1u);
-  EXPECT_EQ(edits[0].file, "dir/a.cc");
-  EXPECT_EQ(edits[0].line, 2);
-  EXPECT_EQ(line_of(text, edits[0]), "a = b <");
-}
-
-TEST(Edits, OfABrokenTextEnd) {
-  for (const char* text :
-       {"\"", "'", "R\"(", "R\"", "/*", "#", "#\\", "#\\\n", "static_assert", "if (", "1'"})
-    EXPECT_LE(tokens(text).size(), 3u) << text;
-}
-
-TEST(Edits, AtTheEndsOfATextAndOfALine) {
-  const std::pair<const char*, Strings> rows[] = {{" < b", {" <= b"}},
-                                                  {"< b", {}},
-                                                  {"R < b", {"R <= b"}},
-                                                  {"1'0", {"11", "9"}},
-                                                  {"/* 1 */ a < b", {"/* 1 */ a <= b"}},
-                                                  {"/**/ a < b", {"/**/ a <= b"}},
-                                                  {"/*/ 1 < 2 */", {}},
-                                                  {"static_assert(1 < 2", {}},
-                                                  {"if (a < b", {"if (!(a < )b", "if (a <= b"}},
-                                                  {"if (a;", {"if (!(a);"}}};
-  for (const auto& [text, expected] : rows) EXPECT_EQ(mutants(text), expected) << text;
-  const std::string two = "a < b;\nc < d;";
-  const std::vector<Edit> edits = edits_of("a.cc", two);
-  ASSERT_EQ(edits.size(), 2u);
-  EXPECT_EQ(line_of(two, edits[0]), "a < b;");
-  EXPECT_EQ(line_of(two, edits[1]), "c < d;");
-}
-
-// What stands behind a text in memory, or before it, is no part of it.
-TEST(Edits, OfAPartAreThoseOfItsCopy) {
-  const string_view sample = kSample;
-  const auto told = [](string_view text) {
-    Strings all;
-    for (const Token& t : tokens(text))
-      all.push_back(std::to_string(t.kind) + " " +
-                    std::string(text.substr(t.begin, t.end - t.begin)));
-    for (const Edit& e : edits_of("a.cc", text)) all.push_back(edited(text, e));
-    return all;
-  };
-  for (std::size_t end = 0; end <= sample.size(); ++end) {
-    const string_view part = sample.substr(0, end);
-    EXPECT_EQ(told(part), told(std::string(part))) << part;
-  }
-  EXPECT_EQ(told(string_view(" < b").substr(1)), told("< b"));
-}
-
-TEST(Tokens, OfTextKeepWhatStandsBeforeIt) {
-  const auto kinds = [](string_view text) {
-    std::vector<int> all;
-    for (const Token& t : tokens(text)) all.push_back(t.kind);
-    return all;
-  };
-  const int name = Token::name, literal = Token::literal, number = Token::number;
-  EXPECT_EQ(kinds(R"_(a L"b" u8"c" abc"d" R"(e)")_"),
-            (std::vector<int>{name, literal, literal, name, literal, literal}));
-  EXPECT_EQ(kinds("1' "), (std::vector<int>{number, literal}));
-}
 
 // A tree of one program, which passes for 1, 2 and 3 alone.
 constexpr const char* kProgram =
@@ -184,11 +50,9 @@ class SourceCampaign : public testing::Test {
                [](const std::string& build) -> std::vector<MutantTest> {
                  return {{"few", {build + "/toy", "1"}}};
                }},
-              {{"toy", "twin"},
-               [](const std::string& build) -> std::vector<MutantTest> {
+              {{"toy", "twin"}, [](const std::string& build) -> std::vector<MutantTest> {
                  return {{"many", {"sh", "-c", "! " + build + "/toy 1 2 3 4"}}};
-               },
-               {"toy"}}}};
+               }}}};
   }
 
   // What became of the mutants, by the lines they made.
@@ -203,12 +67,7 @@ class SourceCampaign : public testing::Test {
   Campaign campaign_;
 };
 
-TEST_F(SourceCampaign, TellsDeadSurvivingEquivalentAndExplained) {
-  const std::string line = "if (n < 4) return 0;";
-  campaign_.explanations = {{"room/main.cc", line, "if (n < 3) return 0;", "nobody asks", false},
-                            {"room/main.cc", line, "if (n <= 4) return 0;", "nor here", true},
-                            {"room/other.cc", line, "if (n < 5) return 0;", "elsewhere", true},
-                            {"room/main.cc", "another", "if (n < 5) return 0;", "before", true}};
+TEST_F(SourceCampaign, TellsDeadSurvivingAndEquivalent) {
   const auto fates = run();
   EXPECT_EQ(fates.size(), 10u);
   const SourceFate &dead = fates.at("if (!(n < 4)) return 0;"),
@@ -217,11 +76,42 @@ TEST_F(SourceCampaign, TellsDeadSurvivingEquivalentAndExplained) {
   EXPECT_EQ(dead.detail, "few exited with status 3");
   EXPECT_EQ(alive.state, SourceFate::survived);
   EXPECT_EQ(alive.detail, "");
-  EXPECT_EQ(fates.at("if (n < 3) return 0;").state, SourceFate::survived);
-  EXPECT_EQ(fates.at("if (n < 3) return 0;").detail, "nobody asks");
-  EXPECT_EQ(fates.at("if (n <= 4) return 0;").state, SourceFate::equivalent);
-  EXPECT_EQ(fates.at("const int unused = 8;").state, SourceFate::equivalent);
+  const SourceFate& equal = fates.at("const int unused = 8;");
+  EXPECT_EQ(equal.state, SourceFate::equivalent);
+  EXPECT_EQ(equal.detail, "the same object code");
   EXPECT_EQ(text_of_file(scratch_.path("tree/room/main.cc")), kProgram);
+}
+
+// Two programs with a header between them, of which each is built and tested in its own stage.
+TEST_F(SourceCampaign, LetsTheCompilerDecideEquivalence) {
+  scratch_.write("tree/CMakeLists.txt",
+                 "cmake_minimum_required(VERSION 3.20)\nproject(toy CXX)\n"
+                 "add_executable(toy room/main.cc)\nadd_executable(late room/late.cc)\n");
+  scratch_.write("tree/room/main.cc",
+                 "#include \"shared.h\"\nint main(int n, char**) {\n"
+                 "  return n < 4 && n < 9 ? 0 : 1;\n}\n");
+  scratch_.write("tree/room/late.cc",
+                 "#include \"shared.h\"\nint main() { return seven() - 7; }\n");
+  scratch_.write("tree/room/shared.h",
+                 "inline int seven() { return 7; }\ninline int spare() { return 8; }\n");
+  const std::string calls = scratch_.path("calls");
+  room_.stages[0].tests = [calls](const std::string& build) -> std::vector<MutantTest> {
+    return {{"few", {"sh", "-c", "echo >>" + calls + "; " + build + "/toy 1"}}};
+  };
+  room_.stages[1] = {{"late"}, [](const std::string& build) -> std::vector<MutantTest> {
+                       return {{"late", {build + "/late"}}};
+                     }};
+  const auto fates = run();
+  Strings equal;
+  for (const auto& [line, fate] : fates)
+    if (fate.state == SourceFate::equivalent) equal.push_back(line);
+  EXPECT_EQ(equal, (Strings{"inline int spare() { return 7; }", "inline int spare() { return 9; }",
+                            "return n < 4 && n < 10 ? 0 : 1;", "return n < 4 && n < 8 ? 0 : 1;",
+                            "return n < 4 && n <= 9 ? 0 : 1;"}));
+  EXPECT_EQ(fates.at("return n <= 4 && n < 9 ? 0 : 1;").state, SourceFate::survived);
+  EXPECT_EQ(fates.at("inline int seven() { return 8; }").detail, "late exited with status 1");
+  // The sources as they are, seven changes of the first program, and again the one that fails.
+  EXPECT_EQ(lines_of(text_of_file(calls)).size(), 9u) << "what is equal is not tested";
 }
 
 TEST_F(SourceCampaign, BuildsNoFurtherWhatIsDeadAndNothingTwice) {
@@ -256,7 +146,7 @@ TEST_F(SourceCampaign, BelievesATestThatFailsTwice) {
   std::size_t expected = 2;  // of the sources as they are, and again where it failed by chance
   for (const auto& [line, fate] : run()) {
     EXPECT_EQ(fate.detail.find("fickle"), fate.detail.npos);
-    expected += fate.state != SourceFate::not_compiled;
+    expected += fate.state == SourceFate::dead || fate.state == SourceFate::survived;
   }
   EXPECT_EQ(lines_of(text_of_file(calls)).size(), expected) << "what passes is not asked again";
 }
@@ -360,53 +250,40 @@ TEST(Snapshots, BringBackWhatChangedOrWent) {
   scratch.write("live/longer", "longer");
   fs::last_write_time(longer, time);
   fs::remove_all(scratch.path("live/deep"));
+  EXPECT_FALSE(snapshot.holds());
   snapshot.restore();
   EXPECT_EQ(text_of_file(longer), "one") << "the time alone does not tell";
   EXPECT_EQ(fs::hard_link_count(same), 2u) << "what did not change is not replaced";
   EXPECT_EQ(text_of_file(a), "one");
   EXPECT_EQ(fs::last_write_time(a), time);
   EXPECT_EQ(text_of_file(b), "two");
+  EXPECT_TRUE(snapshot.holds());
 }
 
-TEST(Explanations, AreReadOrRefusedWithTheirPlace) {
+TEST(Snapshots, HoldWhereTheBytesAreTheSame) {
   const Scratch scratch;
-  const std::string good =
-      "[[mutant]]\nfile = 'a.cc'\nbefore = 'b'\nafter = 'c'\nreason = 'd'\nequivalent = true\n";
-  const auto read = [&](const std::string& text) {
-    return read_explanations(scratch.write("list.toml", text));
+  std::filesystem::create_directory(scratch.path("live"));
+  scratch.write("live/a", "one");
+  scratch.write("live/.ninja_log", "early");
+  const Snapshot snapshot(scratch.path("live"), scratch.path("kept"));
+  const auto later =
+      std::filesystem::last_write_time(scratch.path("live/a")) + std::chrono::hours(1);
+  const auto write = [&](const std::string& text) {
+    std::filesystem::last_write_time(scratch.write("live/a", text), later);
   };
-  EXPECT_TRUE(read("# nothing survives\n").empty());
-  const std::vector<Explanation> list = read(good + good);
-  ASSERT_EQ(list.size(), 2u);
-  EXPECT_EQ(list[1].after, "c");
-  EXPECT_TRUE(list[1].equivalent);
-  const std::vector<Explanation> both =
-      read("[[mutant]]\nfile = 'a.cc'\nbefore = 'b'\nafter = ['c', 'd']\nreason = 'e'\n");
-  ASSERT_EQ(both.size(), 2u);
-  EXPECT_EQ(both[0].after + both[1].after, "cd");
-  EXPECT_EQ(both[1].reason, "e");
-  EXPECT_FALSE(both[0].equivalent) << "it has to be said";
-  const auto refused = [&](const std::string& text, const std::string& says) {
-    expect_throws<UsageError>([&] { read(text); }, says);
-  };
-  refused("[[mutant]]\nfile = 1\n", "list.toml:2: 'file' is no key of [[mutant]]");
-  refused("[[mutant]]\nline = 'x'\n", "list.toml:2: 'line' is no key");
-  refused("[[mutant]]\nafter = ['x', 1]\n", "list.toml:2: 'after' is no key");
-  refused("[[mutant]]\nfile = true\n", "list.toml:2: 'file' is no key");
-  refused("[[mutant]]\nequivalent = 'x'\n", "list.toml:2: 'equivalent' is no key");
-  refused("\n[[mutant]]\nfile = 'x'\n", "list.toml:2: a mutant needs");
-  for (const std::string left_out : {"file", "before", "after", "reason"}) {
-    std::string text = "[[mutant]]\n";
-    for (const std::string key : {"file", "before", "after", "reason"})
-      if (key != left_out) text += key + " = 'x'\n";
-    refused(text, "list.toml:1: a mutant needs");
+  scratch.write("live/.ninja_log", "late");
+  scratch.write("live/new", "of no interest");
+  write("one");
+  EXPECT_TRUE(snapshot.holds());
+  for (const char* other : {"two", "longer"}) {
+    write(other);
+    EXPECT_FALSE(snapshot.holds()) << other;
   }
-  refused("other = 1\n" + good, "[[mutant]] tables and nothing else");
-  refused("[mutant]\n", "[[mutant]] tables and nothing else");
-  refused(good + "[[mutant\n", "list.toml:7: ");
+  std::filesystem::remove(scratch.path("live/a"));
+  EXPECT_FALSE(snapshot.holds());
 }
 
-std::vector<SourceFate> fates_of(int dead, int survived, const std::string& explained) {
+std::vector<SourceFate> fates_of(int dead, int survived) {
   std::vector<SourceFate> all;
   for (int k = 0; k < dead + survived; ++k) {
     const bool died = k < dead;
@@ -414,7 +291,7 @@ std::vector<SourceFate> fates_of(int dead, int survived, const std::string& expl
                    died ? SourceFate::dead : SourceFate::survived,
                    "return 1;",
                    "return 0;",
-                   died ? "few exited with status 1" : explained});
+                   died ? "few exited with status 1" : ""});
   }
   all.push_back({{"a.cc", 0, 1, "0", "constant", 8}, SourceFate::equivalent, "b", "c", "same"});
   all.push_back({{"a.cc", 0, 1, "0", "type", 9}, SourceFate::not_compiled, "d", "e", {}});
@@ -423,26 +300,26 @@ std::vector<SourceFate> fates_of(int dead, int survived, const std::string& expl
 }
 
 TEST(SourceScores, CountWhatDiedOfWhatWasJudged) {
-  const SourceScore s = score_of(fates_of(19, 1, "why"));
-  EXPECT_EQ(s.tenths(), 950);
-  EXPECT_EQ(s.exit(), Exit::pass);
-  EXPECT_EQ(score_text("room", 5, s),
-            "room: 19 of 20 mutants are dead, 95.0 % of at least 95 %; 0 survived unexplained\n"
+  const std::vector<SourceFate> fates = fates_of(19, 1);
+  EXPECT_EQ(score_of(fates).tenths(), 950);
+  EXPECT_EQ(score_of(fates).exit(), Exit::pass);
+  EXPECT_EQ(score_text("room", 5, fates),
+            "\nNo test noticed:\n"
+            "SURVIVED     a.cc:7 constant\n    - return 1;\n    + return 0;\n"
+            "room: 19 of 20 mutants are dead, 95.0 % of at least 95 %; 1 survived\n"
             "1 equivalent, 2 did not compile; seed 5\nexit 0 (pass)\n");
-  const SourceScore unexplained = score_of(fates_of(39, 1, ""));
-  EXPECT_EQ(unexplained.exit(), Exit::fail);
-  EXPECT_EQ(score_text("room", 5, unexplained),
-            "room: 39 of 40 mutants are dead, 97.5 % of at least 95 %; 1 survived unexplained\n"
-            "1 equivalent, 2 did not compile; seed 5\nexit 1 (fail)\n");
-  EXPECT_EQ(score_of(fates_of(18, 1, "why")).tenths(), 947);
-  EXPECT_EQ(score_of(fates_of(18, 1, "why")).exit(), Exit::fail);
-  EXPECT_EQ(score_of(fates_of(0, 0, "")).exit(), Exit::incomplete);
-  EXPECT_EQ(score_of(fates_of(0, 0, "")).tenths(), 0);
-  EXPECT_EQ(score_of(fates_of(1, 0, "")).tenths(), 1000);
+  EXPECT_EQ(score_text("room", 5, fates_of(3, 0)),
+            "room: 3 of 3 mutants are dead, 100.0 % of at least 95 %; 0 survived\n"
+            "1 equivalent, 2 did not compile; seed 5\nexit 0 (pass)\n");
+  EXPECT_EQ(score_of(fates_of(18, 1)).tenths(), 947);
+  EXPECT_EQ(score_of(fates_of(18, 1)).exit(), Exit::fail);
+  EXPECT_EQ(score_of(fates_of(0, 0)).exit(), Exit::incomplete);
+  EXPECT_EQ(score_of(fates_of(0, 0)).tenths(), 0);
+  EXPECT_EQ(score_of(fates_of(1, 0)).tenths(), 1000);
 }
 
 TEST(SourceScores, AreToldMutantByMutant) {
-  const std::vector<SourceFate> fates = fates_of(1, 1, "");
+  const std::vector<SourceFate> fates = fates_of(1, 1);
   EXPECT_EQ(fate_text(fates[0]),
             "dead         a.cc:7 constant\n    - return 1;\n    + return 0;\n"
             "    few exited with status 1\n");
@@ -451,6 +328,7 @@ TEST(SourceScores, AreToldMutantByMutant) {
   const auto j = nlohmann::json::parse(fates_json("room", 5, fates));
   EXPECT_EQ(j["source"], "room");
   EXPECT_EQ(j["seed"], 5);
+  EXPECT_EQ(j["percent_dead"], "50.0");
   const std::vector<int> counts = {j["dead"], j["survived"], j["equivalent"], j["not_compiled"]};
   EXPECT_EQ(counts, (std::vector<int>{1, 1, 1, 2}));
   ASSERT_EQ(j["mutants"].size(), 5U);
