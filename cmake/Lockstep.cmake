@@ -205,6 +205,7 @@ function(lockstep_test name)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main)
   # A test is compiled more often than it runs; what it tests is as optimized as ever.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  set_property(GLOBAL APPEND PROPERTY LOCKSTEP_TEST_PROGRAMS "$<TARGET_FILE:${name}>")
   set(properties TIMEOUT ${LOCKSTEP_TEST_SECONDS})
   if(arg_LABEL)
     list(APPEND properties LABELS "${arg_LABEL}")

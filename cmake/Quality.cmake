@@ -1,4 +1,5 @@
-# Style as tests: quality.format, quality.tidy, quality.rules, quality.shell and quality.self.
+# Style as tests: quality.format, quality.tidy, quality.rules, quality.shell and quality.self; and
+# tests.names, for which the tests are built.
 # A tool that a developer's machine lacks skips its test in sight; `./dev test` installs them all.
 
 # _lockstep_quality_test(<name> NEEDS <program>... COMMAND <word>... [PROPERTIES <key> <value>...])
@@ -32,3 +33,10 @@ _lockstep_quality_test(format NEEDS clang-format-14 clang-format
 _lockstep_quality_test(tidy NEEDS clang-tidy-14 clang-tidy
   COMMAND python3 "${quality}/tidy.py" % "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}"
   PROPERTIES TIMEOUT 1500 RUN_SERIAL ON)
+
+# What GoogleTest prints of a parameter without a name is its bytes, addresses among them.
+get_property(programs GLOBAL PROPERTY LOCKSTEP_TEST_PROGRAMS)
+if(LOCKSTEP_TESTS)
+  add_test(NAME tests.names
+    COMMAND "${LOCKSTEP_SYSTEM_PYTHON}" -B "${quality}/test_names.py" ${programs})
+endif()

@@ -82,6 +82,8 @@ class Bench : public Machine {
   i64 draw(i64 lo, i64 hi) override { return draw_(lo, hi); }
 
   const Tensor& of(Term t) const { return terms_.at(static_cast<std::size_t>(t.number)); }
+  /// Whether the respondent was put a call, or the reference in its place.
+  bool asked() const { return asked_; }
 
  private:
   std::vector<Tensor>::iterator others() { return terms_.begin() + inputs_; }
@@ -119,6 +121,7 @@ class Bench : public Machine {
   // The same by the respondent, of whom nothing is taken for granted: a value outside its precision
   // must not reach a call that is legal for values inside.
   std::vector<Term> responded(Attributes attrs, const std::vector<Tensor>& in) {
+    asked_ = true;
     if (!respondent_) return evaluated(op_, attrs, in);
     std::vector<Type> types;
     for (const Tensor& t : in) types.push_back(t.type);
@@ -141,6 +144,7 @@ class Bench : public Machine {
   int inputs_;
   std::vector<Tensor> terms_;  // inputs, other values for them, then whatever was made
   std::vector<Term> outputs_;
+  bool asked_ = false;
 };
 
 std::string text(const Shape& s) {
@@ -180,7 +184,8 @@ LawResult try_law(const OpInfo& op, int i, Attributes attrs, const std::vector<T
       r.kind = LawResult::holds;
       r.telling |= varies(left);
     }
-    return r;
+    // An equation among calls of other operators says nothing of the respondent.
+    return bench.asked() ? r : LawResult{};
   } catch (const Silence&) {
     return {};
   } catch (const BrokenLaw& e) {

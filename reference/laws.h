@@ -13,8 +13,9 @@ namespace lockstep::reference {
 /// What became of a law at one call.
 struct LawResult {
   enum Kind {
-    silent,  ///< it says nothing of this call, or one side lies beyond what operators can hold, or
-             ///< a call of it was not answered
+    silent,  ///< it says nothing of this call, or it holds without a call of the law's own
+             ///< operator, or one side lies beyond what operators can hold, or a call of it was not
+             ///< answered
     holds,
     broken
   } kind = silent;

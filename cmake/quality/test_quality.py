@@ -10,8 +10,19 @@ import unittest
 import layers
 import rules
 import sources
+import test_names
 
 CLEAN = "#pragma once\nint f();\n"
+
+
+class TestNames(unittest.TestCase):
+    def test_bytes_and_empty_lists_fire(self):
+        good = "Modes/Kernels.\n  Agree/avx2_1  # GetParam() = avx2_1\n"
+        self.assertEqual(list(test_names.problems("p", good)), [])
+        bad = good.replace("avx2_1\n", "40-byte object <18-3A>\n")
+        self.assertEqual(list(test_names.problems("p", bad)),
+                         ["p: Agree/avx2_1  # GetParam() = 40-byte object <18-3A>"])
+        self.assertEqual(list(test_names.problems("p", "")), ["p lists no test"])
 
 
 class Rules(unittest.TestCase):

@@ -2,8 +2,10 @@
 /// Assertions that throw. `CHECK(condition) << "text"` is for faults of the machine or of this
 /// project and throws utils::LogMessageFatal, a runtime error (status 2); `VERIFY(condition) <<
 /// "text"` is for faults of whoever supplied the input and throws utils::ValueVerifyFatal, a logic
-/// error (status 1). `CHECK_EQ(a, b)` and its siblings _NE _LT _LE _GT _GE evaluate each operand
-/// once and print both. What is streamed is evaluated only when the assertion fails.
+/// error (status 1). The text of a runtime error ends with the line of the assertion, `[internal:
+/// pool.cc:92]`, that of a logic error names none. `CHECK_EQ(a, b)` and its siblings _NE _LT _LE
+/// _GT _GE evaluate each operand once and print both. What is streamed is evaluated only when the
+/// assertion fails.
 ///
 /// The exception leaves from an operator, the last one evaluated in the full expression, and not
 /// from a destructor: an operand that throws by itself cannot end the program.
@@ -16,6 +18,7 @@
 #include <locale>
 #include <ostream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -52,9 +55,10 @@ void print(std::ostream& out, const T& value) {
 /// Collects what an assertion says before it throws.
 class Message {
  public:
-  Message(std::string_view path, int line, std::string_view assertion) {
+  Message(std::string_view path, int line, std::string_view assertion)
+      : place_(std::string(file_name(path)) + ":" + std::to_string(line)) {
     text_.imbue(std::locale::classic());
-    text_ << file_name(path) << ':' << line << ": " << assertion << " failed";
+    text_ << assertion << " failed";
   }
   template <class T>
   Message& operator<<(const T& value) {
@@ -62,9 +66,19 @@ class Message {
     print(text_, value);
     return *this;
   }
-  std::string text() const { return text_.str(); }
+  /// To whoever supplied the input a line of this project's sources says nothing; who looks for a
+  /// fault of this project or of the machine begins there.
+  template <class Exception>
+  std::string text() const {
+    if constexpr (std::derived_from<Exception, std::logic_error>) {
+      return text_.str();
+    } else {
+      return text_.str() + " [internal: " + place_ + "]";
+    }
+  }
 
  private:
+  std::string place_;
   std::ostringstream text_;
   bool separated_ = false;
 };
@@ -72,7 +86,9 @@ class Message {
 /// `Throw<E>() & message` binds weaker than `<<`, so it runs after all text has been streamed.
 template <class Exception>
 struct Throw {
-  [[noreturn]] void operator&(const Message& message) const { throw Exception(message.text()); }
+  [[noreturn]] void operator&(const Message& message) const {
+    throw Exception(message.text<Exception>());
+  }
 };
 
 template <class A, class B>

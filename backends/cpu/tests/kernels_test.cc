@@ -24,6 +24,10 @@ struct Mode {
   std::string path(const std::string& op) const { return isa.empty() ? "generic" : op + "_" + isa; }
 };
 
+std::string name_of(const Mode& m) { return (m.isa.empty() ? "generic" : m.isa) + "_" + m.threads; }
+
+void PrintTo(const Mode& m, std::ostream* os) { *os << name_of(m); }
+
 std::vector<Mode> modes() {
   std::vector<Mode> all = {{"", "1"}, {"", "3"}};
   for (const Isa& isa : isas())
@@ -34,9 +38,8 @@ std::vector<Mode> modes() {
 
 class Kernels : public testing::TestWithParam<Mode> {};
 
-INSTANTIATE_TEST_SUITE_P(Modes, Kernels, testing::ValuesIn(modes()), [](const auto& p) {
-  return (p.param.isa.empty() ? "generic" : p.param.isa) + "_" + p.param.threads;
-});
+INSTANTIATE_TEST_SUITE_P(Modes, Kernels, testing::ValuesIn(modes()),
+                         [](const auto& p) { return name_of(p.param); });
 
 template <class Op>
 TestCall call_of(const typename Op::Attrs& attrs, const std::vector<Type>& in, Draw& draw) {
