@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "conformance/cases/random.h"
 #include "reference/evaluate.h"
+#include "spec/random.h"
 
 namespace lockstep::judge {
 

@@ -138,7 +138,7 @@ TEST(LawResults, ShapesMustAgree) {
     return t.filled({1, 2}, 0) == t.filled({2}, 0);
   });
   EXPECT_EQ(r.kind, LawResult::broken);
-  EXPECT_EQ(r.message, "the left side has the shape (1,2), the right side (2)");
+  EXPECT_EQ(r.message, "the left side has the shape (1, 2), the right side (2,)");
 }
 
 TEST(LawResults, EveryPairOfAClaimCounts) {

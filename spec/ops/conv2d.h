@@ -160,7 +160,7 @@ struct Conv2d {
          if (a.use_bias) in.add(part(t[B], 0));
          return t.self(a, in) == part(t.y(), 1);
        }},
-      {"strided", "op(X) = every stride-th position of op(X) without strides",
+      {"strided", "op(X, W, B) = every stride-th position of op(X, W, B) without strides",
        [](auto& t) {
          const Tuple steps{1, 1, t.attrs.strides[0], t.attrs.strides[1]};
          return t.y() == t.every(t.self(t.with(&Attrs::strides, {1, 1})), steps);
