@@ -6,7 +6,7 @@
 namespace lockstep::bench {
 namespace {
 
-constexpr judge::u64 kDraws = 64;
+constexpr u64 kDraws = 64;
 
 using judge::Case;
 
@@ -105,8 +105,8 @@ i64 Workload::bytes() const {
 }
 
 Workload drawn_workload(const OpInfo& op) {
-  for (judge::u64 seed = 1; seed <= kDraws; ++seed) {
-    judge::Seeded draw(seed);
+  for (u64 seed = 1; seed <= kDraws; ++seed) {
+    Seeded draw(seed);
     Case c = judge::draw_case(op, draw);
     c.fill = judge::Fill::hinted;
     c.seed = seed;

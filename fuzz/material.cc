@@ -21,7 +21,7 @@ namespace lockstep::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
-using judge::Case, judge::Seeded;
+using judge::Case;
 using nlohmann::json;
 using Words = std::set<std::string>;
 
@@ -133,7 +133,7 @@ json model_of(const Case& c, const json& attrs) {
 
 // Choices of a seed, the first of which is given.
 struct Chosen : Draw {
-  Chosen(i64 f, judge::u64 seed) : first(f), rest(seed) {}
+  Chosen(i64 f, u64 seed) : first(f), rest(seed) {}
   constexpr i64 operator()(i64 lo, i64 hi) override {
     if (!taken) {
       taken = true;
@@ -158,8 +158,8 @@ void write_operator_seeds(const fs::path& seeds, std::size_t number) {
   }
   for (const Case& c : judge::illegal_cases(op, 1, 1))
     write_file(seeds / "lines" / judge::refusal(c).label(), judge::write_request(c, {}, "1"));
-  constexpr judge::u64 kCalls = 48;
-  for (judge::u64 n = 0; n < kCalls; ++n) {
+  constexpr u64 kCalls = 48;
+  for (u64 n = 0; n < kCalls; ++n) {
     Chosen source(static_cast<i64>(number), n);
     judge::Recorded draw(source);
     draw_operator_case(draw);

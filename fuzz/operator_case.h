@@ -21,7 +21,7 @@ inline judge::Case draw_operator_case(Draw& draw) {
   for (i64 n = 0; n < changes; ++n) judge::mutate(c, draw);
   c.fill = fill;
   c.layout = layout;
-  c.seed = static_cast<judge::u64>(seed);
+  c.seed = static_cast<u64>(seed);
   if (fill != Fill::literal) return c;
   // Values of their own for calls as small as those of examples; what follows the bytes is the
   // smallest, so others would mostly hold one value.

@@ -5,11 +5,11 @@
 // runs: with parameters from its own types, twice alike, within the bytes it announces.
 #include <nlohmann/json.hpp>
 
-#include "conformance/cases/random.h"
 #include "fuzz/target.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/error.h"
 #include "reference/graph/run.h"
+#include "spec/random.h"
 
 namespace {
 
@@ -51,8 +51,8 @@ reference::Tensor values(const Type& type, int entry) {
   reference::Tensor t{type, {}};
   const i64 most = max_of(type.precision);
   for (i64 k = 0, n = volume(type.shape); k < n; ++k)
-    t.data.push_back(static_cast<i32>(judge::within(
-        judge::word(1, static_cast<judge::u64>(entry), static_cast<judge::u64>(k)), -most, most)));
+    t.data.push_back(static_cast<i32>(
+        within(word(1, static_cast<u64>(entry), static_cast<u64>(k)), -most, most)));
   return t;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "spec/text.h"
+
 namespace lockstep::reference {
 namespace {
 
@@ -147,17 +149,11 @@ class Bench : public Machine {
   bool asked_ = false;
 };
 
-std::string text(const Shape& s) {
-  std::string t;
-  for (i64 e : s) t += (t.empty() ? "(" : ",") + std::to_string(e);
-  return t + ")";
-}
-
 // How two tensors differ; empty if they do not.
 std::string difference(const Tensor& a, const Tensor& b) {
   if (!(a.type.shape == b.type.shape))
-    return "the left side has the shape " + text(a.type.shape) + ", the right side " +
-           text(b.type.shape);
+    return "the left side has the shape " + shape_text(a.type.shape) + ", the right side " +
+           shape_text(b.type.shape);
   const auto at = std::mismatch(a.data.begin(), a.data.end(), b.data.begin());
   if (at.first == a.data.end()) return {};
   return "element " + std::to_string(at.first - a.data.begin()) + " is " +

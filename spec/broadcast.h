@@ -16,9 +16,16 @@ struct Broadcast {
   static constexpr std::tuple<> attrs{};
   static constexpr Erratum errata[] = {
       {.text =
-           "Shapes align from the right; the formula of the older text aligns them from the left.",
-       .reason = "The deployed runtime aligns from the right, and so do all array languages.",
+           "Every index aligns from the right. In the older formula only the first index of the "
+           "shorter input does; its other indices are those of the leading axes.",
+       .reason = "The older text says that the lower dimensions meet, the deployed runtime aligns "
+                 "from the right, and so do all array languages.",
        .example = "a row added to each row",
+       .op = "broadcast_add"},
+      {.text = "An extent of 1 meets any extent, in either input. The older text wants the lower "
+               "dimensions equal.",
+       .reason = "Its own example adds a column of 2 to a matrix of 2 x 3.",
+       .example = "a column added to each column",
        .op = "broadcast_add"}};
 
   /// The extent of axis d of a result of that rank; 1 where the shape is shorter.
@@ -55,8 +62,7 @@ struct Broadcast {
     return t.op("tile", {x}, {{"reps", reps}});
   }
   static constexpr CommonLaw spread{
-      "spread", "op(A, B) = op of A and B, both tiled to the shape of the output",
-      [](const AnyTrial& t) {
+      "spread", "op(*) = op of both tiled to the shape of the output", 0, [](const AnyTrial& t) {
         const Shape y = t.shape(t.y());
         return t.self({tiled(t, t[A], y), tiled(t, t[B], y)}) == t.y();
       }};

@@ -1,18 +1,15 @@
 #include "spec/explain.h"
 
+#include "spec/text.h"
+
 namespace lockstep {
 namespace {
-
-std::string text(const Shape& s) {
-  std::string t = "(";
-  for (i64 e : s) t += (t.size() > 1 ? "," : "") + std::to_string(e);
-  return t + (s.fits() ? ")" : ",...)");
-}
 
 std::string text(Types in) {
   std::string t;
   for (const Type& x : in)
-    t += (t.empty() ? "" : ", ") + text(x.shape) + " of precision " + std::to_string(x.precision);
+    t += (t.empty() ? "" : ", ") + shape_text(x.shape) + " of precision " +
+         std::to_string(x.precision);
   return t;
 }
 
@@ -22,7 +19,7 @@ std::string explain_input(const Refusal& why, Types in) {
   if (why.word == "rank") return which + " has rank " + std::to_string(x.rank());
   if (why.word == "precision")
     return which + " has precision " + std::to_string(x.precision) + ", outside 1..32";
-  return which + " has shape " + text(x.shape) +
+  return which + " has shape " + shape_text(x.shape) +
          (why.word == "volume" ? ", more than 2^30 elements" : ", an extent outside 1..2^24");
 }
 

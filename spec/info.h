@@ -180,15 +180,34 @@ struct Row {
     return r;
   }();
 
-  static constexpr auto laws = [] {
+  /// The texts of the laws that operators share.
+  static constexpr auto law_texts = [] {
     if constexpr (requires { Op::laws; }) {
-      std::array<LawInfo, std::size(Op::laws)> l{};
-      for (std::size_t i = 0; i < l.size(); ++i) l[i] = {Op::laws[i].label, Op::laws[i].text};
-      return l;
+      std::array<LawText, std::size(Op::laws)> texts{};
+      for (std::size_t i = 0; i < texts.size(); ++i)
+        if (const auto& law = Op::laws[i]; law.common)
+          texts[i] = {law.text, law.ports, {Op::inputs, static_cast<int>(std::size(Op::inputs))}};
+      return texts;
     } else {
-      return std::array<LawInfo, 0>{};
+      return std::array<LawText, 0>{};
     }
   }();
+  static constexpr auto laws = [] {
+    std::array<LawInfo, law_texts.size()> l{};
+    for (std::size_t i = 0; i < l.size(); ++i) {
+      const auto& law = Op::laws[i];
+      l[i] = {law.label, law.common ? law_texts[i].view() : law.text};
+    }
+    return l;
+  }();
+  static_assert(
+      [] {
+        for (std::size_t i = 0; i < laws.size(); ++i)
+          for (std::size_t k = 0; k < i; ++k)
+            if (laws[i].label == laws[k].label || laws[i].text == laws[k].text) return false;
+        return true;
+      }(),
+      "an operator states two laws with one label, or one law twice");
 
   static constexpr int inputs_needed([[maybe_unused]] Attributes a) {
     if constexpr (requires(const Attrs& t) { Op::inputs_needed(t); })

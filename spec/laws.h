@@ -210,23 +210,86 @@ class Trial : public AnyTrial {
   Call call_;
 };
 
-/// A law that operators of any attributes may claim.
+/// The numbers of ports, as a bit set.
+using PortSet = unsigned;
+inline constexpr PortSet kEveryPort = ~PortSet{0};
+template <int... Ports>
+inline constexpr PortSet kPorts = (PortSet{0} | ... | (PortSet{1} << Ports));
+
+/// A law that operators of any attributes may claim. Its text is a pattern, from which each
+/// operator gets a text that names its own ports: see LawText.
 struct CommonLaw {
-  string_view label, text;
+  string_view label, pattern;
+  PortSet ports;  ///< the inputs that the pattern's <...> changes
   Claim (*claim)(const AnyTrial&);
-  constexpr CommonLaw named(string_view l) const { return {l, text, claim}; }
+  constexpr CommonLaw named(string_view l) const { return {l, pattern, ports, claim}; }
+};
+
+/// The text of a common law, with the names of an operator's ports. In a pattern
+///   *      is the list of all inputs: "X, W, B"
+///   <...>  is the same list, some of them changed as the brackets say, where $ is the input's
+///   name:
+///          <$ + $'> in ports X and B is "X + X', W, B + B'"
+///   $0     is the name of the first input, $1 that of the second
+class LawText {
+ public:
+  constexpr LawText() = default;
+  constexpr LawText(string_view pattern, PortSet ports, Span<Port> inputs) {
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+      if (pattern[i] == '<') {
+        const std::size_t end = pattern.find('>', i);
+        add_list(inputs, ports, pattern.substr(i + 1, end - i - 1));
+        i = end;
+      } else if (pattern[i] == '$') {
+        add(inputs[pattern[++i] - '0'].name);
+      } else {
+        add_other(pattern[i], inputs);
+      }
+    }
+  }
+  constexpr string_view view() const { return {text_, size_}; }
+
+ private:
+  constexpr void add(string_view s) {
+    for (const char c : s) text_[size_++] = c;
+  }
+  constexpr void add_other(char c, Span<Port> inputs) {
+    if (c == '*')
+      add_list(inputs, 0, {});
+    else
+      text_[size_++] = c;
+  }
+  constexpr void add_list(Span<Port> inputs, PortSet ports, string_view form) {
+    for (int k = 0; k < inputs.size(); ++k) {
+      if (k > 0) add(", ");
+      if (!(ports >> k & 1)) {
+        add(inputs[k].name);
+        continue;
+      }
+      for (const char c : form)
+        if (c == '$')
+          add(inputs[k].name);
+        else
+          add_other(c, inputs);
+    }
+  }
+
+  char text_[160]{};  // a longer text does not compile
+  std::size_t size_ = 0;
 };
 
 /// A law of an operator, with a label that is unique there.
 template <class Attrs>
 struct Law {
-  string_view label, text;
+  string_view label, text;  ///< of a common law the text is its pattern
+  PortSet ports = 0;
   Claim (*claim)(const Trial<Attrs>&) = nullptr;
   Claim (*common)(const AnyTrial&) = nullptr;
 
   constexpr Law(string_view l, string_view t, Claim (*c)(const Trial<Attrs>&))
       : label(l), text(t), claim(c) {}
-  constexpr Law(const CommonLaw& c) : label(c.label), text(c.text), common(c.claim) {}
+  constexpr Law(const CommonLaw& c)
+      : label(c.label), text(c.pattern), ports(c.ports), common(c.claim) {}
   Claim of(const Trial<Attrs>& t) const { return common ? common(t) : claim(t); }
 };
 
@@ -249,18 +312,19 @@ Terms mapped(const AnyTrial& t, F f) {
 }
 
 inline constexpr CommonLaw idempotent{
-    "idempotent", "op(op(X)) = op(X)",
+    "idempotent", "op(<op(*)>) = op(*)", kPorts<0>,
     [](const AnyTrial& t) { return t.self(replaced<0>(t, [&](Term) { return t.y(); })) == t.y(); }};
 
-inline constexpr CommonLaw involution{"involution", "op(op(X)) = X",
+inline constexpr CommonLaw involution{"involution", "op(op(*)) = *", 0,
                                       [](const AnyTrial& t) { return t.self({t.y()}) == t[0]; }};
 
-inline constexpr CommonLaw commutative{"commutative", "op(A, B) = op(B, A)", [](const AnyTrial& t) {
+inline constexpr CommonLaw commutative{"commutative", "op($0, $1) = op($1, $0)", 0,
+                                       [](const AnyTrial& t) {
                                          return t.self({t[1], t[0]}) == t.y();
                                        }};
 
 inline constexpr CommonLaw associative{
-    "associative", "op(op(A, B), C) = op(A, op(B, C))", [](const AnyTrial& t) {
+    "associative", "op(op($0, $1), $0') = op($0, op($1, $0'))", 0, [](const AnyTrial& t) {
       const Term c = t.other(0);
       return t.self({t.y(), c}) == t.self({t[0], t.self({t[1], c})});
     }};
@@ -269,40 +333,41 @@ inline constexpr CommonLaw associative{
 inline Terms negated(const AnyTrial& t) {
   return replaced<0>(t, [&](Term x) { return t.negative(x); });
 }
-inline constexpr CommonLaw odd{"odd", "op(-X) = -op(X)", [](const AnyTrial& t) {
+inline constexpr CommonLaw odd{"odd", "op(<-$>) = -op(*)", kPorts<0>, [](const AnyTrial& t) {
                                  return t.self(negated(t)) == t.negative(t.y());
                                }};
 
-inline constexpr CommonLaw even{"even", "op(-X) = op(X)",
+inline constexpr CommonLaw even{"even", "op(<-$>) = op(*)", kPorts<0>,
                                 [](const AnyTrial& t) { return t.self(negated(t)) == t.y(); }};
 
 /// A function of ordered values preserves their order exactly if it distributes over the maximum.
 inline constexpr CommonLaw monotone{
-    "monotone", "op(max(X, X')) = max(op(X), op(X'))", [](const AnyTrial& t) {
+    "monotone", "op(<max($, $')>) = max(op(*), op(<$'>))", kPorts<0>, [](const AnyTrial& t) {
       const Term both = t.self(replaced<0>(t, [&](Term x) { return t.larger(x, t.other(0)); }));
       return both == t.larger(t.y(), t.self(replaced<0>(t, [&](Term) { return t.other(0); })));
     }};
 
 inline constexpr CommonLaw pointwise{
-    "pointwise", "op(X[I]) = op(X)[I] for elements I in any order", [](const AnyTrial& t) {
+    "pointwise", "op(<$[I]>) = op(*)[I] for elements I in any order", kEveryPort,
+    [](const AnyTrial& t) {
       const Term i = t.indices(t.volume(t[0]));
       return t.self(mapped(t, [&](Term x) { return t.elements(x, i); })) == t.elements(t.y(), i);
     }};
 
 inline constexpr CommonLaw mirrored{
-    "mirrored", "op of all inputs backwards = op(...) backwards, on every axis",
+    "mirrored", "op of all inputs backwards = op(*) backwards, on every axis", 0,
     [](const AnyTrial& t) { return t.self(t.mirrored()) == t.mirror(t.y()); }};
 
 inline constexpr CommonLaw selects{
-    "selects", "op(X) = X[op(numbers of the elements of X)]: elements move, unchanged",
-    [](const AnyTrial& t) {
+    "selects", "op(*) = $0[op(<numbers of the elements of $>)]: elements move, unchanged",
+    kPorts<0>, [](const AnyTrial& t) {
       const Terms numbered = replaced<0>(t, [&](Term x) { return t.numbers(t.shape(x)); });
       return t.elements(t[0], t.self(numbered)) == t.y();
     }};
 
 /// In several inputs together; the others stay.
 template <int... Ports>
-inline constexpr CommonLaw additive{"additive", "op(X + X') = op(X) + op(X')",
+inline constexpr CommonLaw additive{"additive", "op(<$ + $'>) = op(*) + op(<$'>)", kPorts<Ports...>,
                                     [](const AnyTrial& t) {
                                       Terms rest;
                                       const Terms some = mapped(t, [&](Term x) {
@@ -322,7 +387,8 @@ inline constexpr CommonLaw additive{"additive", "op(X + X') = op(X) + op(X')",
 /// In the inputs that have the batch axis.
 template <int... Ports>
 inline constexpr CommonLaw batchwise{
-    "batchwise", "op(X[I]) = op(X)[I] for batches I in any order", [](const AnyTrial& t) {
+    "batchwise", "op(<$[I]>) = op(*)[I] for batches I in any order", kPorts<Ports...>,
+    [](const AnyTrial& t) {
       const Term i = t.indices(t.shape(t[0])[0]);
       const Terms in = replaced<Ports...>(t, [&](Term x) { return t.rows(x, i); });
       Claim claim;

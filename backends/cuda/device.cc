@@ -2,46 +2,18 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace lockstep::cuda {
-namespace {
-
-// What cudaMalloc promises at least.
-constexpr uint64_t kAlignment = 256;
-
-}  // namespace
-
-void check(cudaError_t error, const char* call) {
-  if (error == cudaSuccess) return;
-  throw std::runtime_error(std::string(call) + ": " + cudaGetErrorName(error) + " (" +
-                           cudaGetErrorString(error) + ")");
-}
-
-int device_count() {
-  int count = 0;
-  const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error == cudaErrorNoDevice) return 0;
-  check(error, "cudaGetDeviceCount");
-  return count;
-}
 
 Device::Device(int index) : index_(index), owner_(getpid()) {
-  int count = 0;
-  try {
-    count = device_count();
-  } catch (const std::runtime_error& e) {
-    throw std::runtime_error(std::string("no usable NVIDIA driver here: ") + e.what());
-  }
-  if (count == 0) throw std::runtime_error("no NVIDIA device here (cudaGetDeviceCount finds none)");
+  const int count = require_device();
   if (index >= count)
     throw std::runtime_error("no device " + std::to_string(index) + " here: there are " +
                              std::to_string(count) + ", counted from 0");
   use([&] {
-    check(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    for (cudaStream_t& s : streams_)
-      check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    copies_ = make_stream();
+    for (cudaStream_t& s : streams_) s = make_stream();
   });
 }
 
@@ -66,7 +38,6 @@ void Device::enter() {
 
 // An error that stays after it was asked for is of the context: nothing works here any more.
 void Device::leave(const std::string& failure) {
-  static_cast<void>(cudaGetLastError());
   if (cudaDeviceSynchronize() == cudaSuccess) throw std::runtime_error(failure);
   const std::lock_guard lock(mutex_);
   if (fault_.empty()) fault_ = failure;
@@ -78,23 +49,17 @@ void* Device::alloc(uint64_t bytes, uint64_t align) {
     throw std::runtime_error("memory aligned to " + std::to_string(align) + " bytes; there is " +
                              std::to_string(kAlignment));
   void* memory = nullptr;
-  // For no bytes cudaMalloc gives no address.
-  use([&] { check(cudaMalloc(&memory, std::max<uint64_t>(bytes, 1)), "cudaMalloc"); });
+  use([&] { memory = allocate(bytes); });
   return memory;
 }
 
 void Device::free(void* memory) noexcept {
-  // What fails here has failed before, where it could be said.
-  if (getpid() == owner_ && cudaSetDevice(index_) == cudaSuccess) cudaFree(memory);
+  if (getpid() == owner_ && cudaSetDevice(index_) == cudaSuccess) release(memory);
 }
 
-// Pageable memory is copied by way of a buffer, and a plain cudaMemcpy may return before the last
-// of it arrived; a stream of its own can be waited for.
+// By a stream of its own, which can be waited for.
 void Device::copy(void* to, const void* from, uint64_t bytes, cudaMemcpyKind kind) {
-  use([&] {
-    check(cudaMemcpyAsync(to, from, bytes, kind, copies_), "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(copies_), "cudaStreamSynchronize");
-  });
+  use([&] { cuda::copy(to, from, bytes, kind, copies_); });
 }
 
 void Device::upload(void* device, const void* host, uint64_t bytes) {
@@ -108,14 +73,11 @@ void Device::download(void* host, const void* device, uint64_t bytes) {
 cudaStream_t Device::stream() { return streams_[turn_++ % kStreams]; }
 
 void Device::wait(cudaStream_t stream) {
-  use([&] { check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); });
+  use([&] { cuda::wait(stream); });
 }
 
-// From pageable memory: CUDA has taken its own copy when the call returns.
 void Device::send(void* device, const void* host, uint64_t bytes, cudaStream_t stream) {
-  use([&] {
-    check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
-  });
+  use([&] { cuda::send(device, host, bytes, cudaMemcpyHostToDevice, stream); });
 }
 
 }  // namespace lockstep::cuda

@@ -1,8 +1,7 @@
 /// @file
 /// A CUDA device as the backend uses it. Every failure is an exception that names the call that
-/// failed, the error and its text.
+/// failed.
 #pragma once
-#include <cuda_runtime_api.h>
 #include <sys/types.h>
 
 #include <atomic>
@@ -10,13 +9,9 @@
 #include <mutex>
 #include <string>
 
+#include "cuda/runtime.h"
+
 namespace lockstep::cuda {
-
-/// @throws std::runtime_error "<call>: <name of the error> (<its text>)" unless the call succeeded.
-void check(cudaError_t error, const char* call);
-
-/// How many devices there are. @throws std::runtime_error where there is no driver to ask.
-int device_count();
 
 /// One device, its streams and the memory that was asked of it. Usable from several threads at
 /// once, and only in the process that made it: CUDA does not survive a fork.

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "conformance/cases/random.h"
+#include "spec/random.h"
 
 namespace lockstep::judge {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "conformance/base/usage_error.h"
-#include "conformance/cases/random.h"
 #include "reference/evaluate.h"
+#include "spec/random.h"
 
 namespace lockstep::judge {
 

@@ -11,7 +11,7 @@ struct Spot {
   int k;
   i64 i, n;  // element number, number of elements
   i64 a;     // the largest legal magnitude
-  u64 word() const { return judge::word(c.seed, static_cast<u64>(k), static_cast<u64>(i)); }
+  u64 word() const { return lockstep::word(c.seed, static_cast<u64>(k), static_cast<u64>(i)); }
 };
 
 i64 dense(const Spot& s) { return within(s.word(), -s.a, s.a); }
@@ -43,7 +43,7 @@ i64 index_bound(const Spot& s) {
 // pairs of one wide box and a part of it that covers a round percentage, one unit more or less: the
 // edge of every threshold, at any size.
 i64 boxes(const Spot& s) {
-  const u64 w = s.word(), row = judge::word(s.c.seed, 77, static_cast<u64>(s.i / 6));
+  const u64 w = s.word(), row = lockstep::word(s.c.seed, 77, static_cast<u64>(s.i / 6));
   const i64 column = s.i % 6;
   if (column == 0) return min(within(w, -1, 3), 1);
   if (column == 1) return within(w, -3, 6);
@@ -52,7 +52,7 @@ i64 boxes(const Spot& s) {
     return column < 4 ? first : first + within(w, -1, 9);
   }
   constexpr i64 kPercent[] = {10, 29, 50, 57, 70, 100};
-  const i64 unit = max(1, s.a / 200 >> within(judge::word(s.c.seed, 78, 0), 0, 8));
+  const i64 unit = max(1, s.a / 200 >> within(lockstep::word(s.c.seed, 78, 0), 0, 8));
   const i64 part = kPercent[within(row >> 16, 0, 5)];
   if (column < 4) return 0;
   return column == 4 ? 100 * unit : part * unit + within(row >> 24, -1, 1);
@@ -95,7 +95,7 @@ i64 value(const Spot& s, Hint hint) {
       return (s.i + s.k) % 2 == 0 ? s.a : -s.a;
     case Fill::one_hot:
       return static_cast<u64>(s.i) ==
-                     judge::word(s.c.seed, 99, static_cast<u64>(s.k)) % static_cast<u64>(s.n)
+                     lockstep::word(s.c.seed, 99, static_cast<u64>(s.k)) % static_cast<u64>(s.n)
                  ? s.a
                  : 0;
     case Fill::sparse:

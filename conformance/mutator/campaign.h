@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "conformance/cases/random.h"
 #include "conformance/mutator/edits.h"
+#include "spec/random.h"
 
 namespace lockstep::judge {
 

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <set>
+#include <utility>
 
 #include "conformance/cases/case.h"
 #include "spec/operators.h"
@@ -78,7 +80,53 @@ TEST_P(Laws, HaveLabelsOfTheirOwn) {
   for (const LawInfo& l : GetParam()->laws) {
     EXPECT_TRUE(labels.insert(l.label).second) << l.label;
     EXPECT_FALSE(l.text.empty()) << l.label;
+    EXPECT_TRUE(labels.insert(l.text).second) << l.text << " is stated twice";
   }
+}
+
+// The words of a law: names, each with the primes and numbers that are appended to it.
+std::set<std::string> words_of(string_view text) {
+  std::set<std::string> words;
+  std::string word;
+  for (const char c : std::string(text) + ' ') {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      word += c;
+    } else if (!word.empty()) {
+      words.insert(std::exchange(word, {}));
+    }
+  }
+  return words;
+}
+
+// A capital that stands alone is a port of the operator, or one of those that a text explains.
+TEST_P(Laws, NameNoPortThatTheOperatorLacks) {
+  std::set<std::string> known{"I", "J", "M"};
+  for (const Port& p : GetParam()->inputs) known.emplace(p.name);
+  for (const Port& p : GetParam()->outputs) known.emplace(p.name);
+  for (const LawInfo& l : GetParam()->laws)
+    for (const std::string& word : words_of(l.text))
+      if (word.size() == 1 && word[0] >= 'A' && word[0] <= 'Z')
+        EXPECT_TRUE(known.contains(word)) << l.label << ": " << l.text;
+}
+
+TEST(LawTexts, NameThePortsOfTheirOperator) {
+  const auto text = [](string_view op, string_view label) {
+    for (const LawInfo& l : find_operator(op)->laws)
+      if (l.label == label) return std::string(l.text);
+    return std::string();
+  };
+  EXPECT_EQ(text("dense", "additive"), "op(X + X', W, B + B') = op(X, W, B) + op(X', W, B')");
+  EXPECT_EQ(text("conv2d", "additive_weights"),
+            "op(X, W + W', B + B') = op(X, W, B) + op(X, W', B')");
+  EXPECT_EQ(text("broadcast_mul", "odd"), "op(-A, B) = -op(A, B)");
+  EXPECT_EQ(text("broadcast_add", "associative"), "op(op(A, B), A') = op(A, op(B, A'))");
+  EXPECT_EQ(text("slice_like", "idempotent"), "op(op(X, like), like) = op(X, like)");
+  EXPECT_EQ(text("slice_like", "selects"),
+            "op(X, like) = X[op(numbers of the elements of X, like)]: elements move, unchanged");
+  EXPECT_EQ(text("broadcast_max", "monotone"), "op(max(A, A'), B) = max(op(A, B), op(A', B))");
+  EXPECT_EQ(text("negative", "involution"), "op(op(X)) = X");
+  EXPECT_EQ(text("elemwise_sub", "pointwise"),
+            "op(A[I], B[I]) = op(A, B)[I] for elements I in any order");
 }
 
 // What becomes of a claim about relu at (-1, 2).
@@ -105,7 +153,7 @@ TEST(LawResults, ShapesMustAgree) {
     return t.filled({1, 2}, 0) == t.filled({2}, 0);
   });
   EXPECT_EQ(r.kind, LawResult::broken);
-  EXPECT_EQ(r.message, "the left side has the shape (1,2), the right side (2)");
+  EXPECT_EQ(r.message, "the left side has the shape (1, 2), the right side (2,)");
 }
 
 TEST(LawResults, EveryPairOfAClaimCounts) {

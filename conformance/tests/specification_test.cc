@@ -71,6 +71,9 @@ bool is_own_label(const OpInfo& op, string_view word) {
   const std::string label = std::string(op.name) + "." + std::string(word);
   for (const OwnLabel& l : own_labels(op))
     if (l.label == label) return true;
+  // Errata about attributes are shown by what every operator's are refused with.
+  for (const SharedLabel& l : kSharedLabels)
+    if (l.label == word) return word.starts_with("attr.");
   return false;
 }
 

@@ -12,6 +12,7 @@
 #include "spec/attributes.h"
 #include "spec/explain.h"
 #include "spec/operators.h"
+#include "spec/text.h"
 
 namespace lockstep::graph {
 namespace {
@@ -32,12 +33,6 @@ Shape to_shape(const std::vector<i64>& extents) {
   Shape s;
   for (i64 e : extents) s.push(e);
   return s;
-}
-
-std::string to_text(const Shape& s) {
-  std::string t = "(";
-  for (i64 e : s) t += (t.size() > 1 ? "," : "") + std::to_string(e);
-  return t + (s.fits() ? ")" : ",...)");
 }
 
 }  // namespace
@@ -204,8 +199,9 @@ class GraphBuilder {
     Type& t = entry(e).type;
     t.shape = declared(e);
     if (!legal(t.shape))
-      fail("model.shape", entry(e).node,
-           to_text(t.shape) + " is no shape of rank 1..6, extents 1..2^24 and volume up to 2^30");
+      fail(
+          "model.shape", entry(e).node,
+          shape_text(t.shape) + " is no shape of rank 1..6, extents 1..2^24 and volume up to 2^30");
     // A variable that states no precision has the widest.
     const i64 p = symbol_.precision ? (*symbol_.precision)[static_cast<std::size_t>(e)] : -1;
     t.precision = p == -1 ? kMaxPrecision : static_cast<int>(p);
@@ -229,8 +225,8 @@ class GraphBuilder {
       entry(e).type = y[k];
       if (y[k].shape != declared(e))
         fail("model.shape", i,
-             "output " + std::to_string(k) + " is declared " + to_text(declared(e)) +
-                 " and inferred " + to_text(y[k].shape));
+             "output " + std::to_string(k) + " is declared " + shape_text(declared(e)) +
+                 " and inferred " + shape_text(y[k].shape));
     }
   }
 
@@ -248,8 +244,8 @@ class GraphBuilder {
     for (int e : graph_.heads_) {
       const Type& head = entry(e).type;
       if (row_count(head) != row_count(first))
-        throw Error("model.heads", "the heads " + to_text(first.shape) + " and " +
-                                       to_text(head.shape) +
+        throw Error("model.heads", "the heads " + shape_text(first.shape) + " and " +
+                                       shape_text(head.shape) +
                                        " have different counts of rows and cannot be interleaved");
       bytes += output_element_size(graph_) * volume(head.shape);
       if (bytes > kMaxStorageBytes)

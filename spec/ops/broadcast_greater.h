@@ -15,6 +15,7 @@ struct BroadcastGreater : Broadcast {
   static constexpr Exceeds exceeds = kShape;
   static constexpr Erratum errata[] = {
       Broadcast::errata[0],
+      Broadcast::errata[1],
       {.text = "The precision is at least 2; the deployed runtime infers that of A.",
        .reason = "A result of 1 needs 2 bits, also where A has 1 bit.",
        .example = "one bit in, two bits out: a 1 needs them"}};

@@ -31,9 +31,20 @@ struct Conv2d {
            "Every shape that the attributes imply is checked; the deployed runtime trusts them.",
        .reason = "Reading beyond a tensor has no outcome that all machines share.",
        .label = "weight"},
-      {.text = "Sums end before IC, KH and KW; those of the older text run one term too far.",
+      {.text = "The sums over the rows and columns of a kernel end before KH and KW; those of the "
+               "older text run one term too far. (Its sum over IC does not.)",
        .reason = "W has no element at those places.",
-       .example = "the sum of a diagonal"}};
+       .example = "the sum of a diagonal"},
+      {.text = "channels and kernel_size are required; the older text lacks these attributes.",
+       .reason = "Model files carry them, and a weight that contradicts them is refused.",
+       .label = "attr.missing"},
+      {.text = "padding, strides and dilation may be 4096. In the older text their ranges exclude "
+               "the upper end.",
+       .reason = "The bounds of every attribute belong to its range.",
+       .example = "the largest strides and dilation"},
+      {.text = "X and W have at most 8 bits; the older text sets no bound.",
+       .reason = "The kernels of the deployed runtime multiply 8-bit integers.",
+       .label = "bits"}};
   enum { X, W, B };
   static constexpr Port inputs[] = {
       {"X", {4, 4}, "(N, C, H, W)"},
@@ -149,7 +160,7 @@ struct Conv2d {
          if (a.use_bias) in.add(part(t[B], 0));
          return t.self(a, in) == part(t.y(), 1);
        }},
-      {"strided", "op(X) = every stride-th position of op(X) without strides",
+      {"strided", "op(X, W, B) = every stride-th position of op(X, W, B) without strides",
        [](auto& t) {
          const Tuple steps{1, 1, t.attrs.strides[0], t.attrs.strides[1]};
          return t.y() == t.every(t.self(t.with(&Attrs::strides, {1, 1})), steps);
@@ -189,6 +200,14 @@ struct Conv2d {
        {.channels = 1, .kernel_size = {1, 1}},
        {{{1, 1, 1, 1}, 8, {127}}, {{1, 1, 1, 1}, 8, {-127}}, {{1}, 31, {-1073741823}}},
        {{{1, 1, 1, 1}, 32, {-1073757952}}}},
+      {"the largest strides and dilation",
+       {.channels = 1,
+        .kernel_size = {1, 1},
+        .strides = {4096, 4096},
+        .dilation = {4096, 4096},
+        .use_bias = false},
+       {{{1, 1, 1, 2}, 8, {5, 6}}, {{1, 1, 1, 1}, 8, {7}}},
+       {{{1, 1, 1, 1}, 17, {35}}}},
   };
 };
 

@@ -45,8 +45,9 @@ struct CvmLut {
   }
   static constexpr Law<Attrs> laws[] = {
       law::additive<T>,
-      {"as_take", "op(D, T) = take(T, D)", [](auto& t) { return t.y() == t.elements(t[T], t[D]); }},
-      {"identity", "op(numbers of the entries, T) = T", [](auto& t) {
+      {"as_take", "op(data, table) = take(table, data)",
+       [](auto& t) { return t.y() == t.elements(t[T], t[D]); }},
+      {"identity", "op(numbers of the entries, table) = table", [](auto& t) {
          return t.self({t.numbers(t.shape(t[T])), t[T]}) == t[T];
        }}};
   static constexpr Example<Attrs> examples[] = {

@@ -22,7 +22,13 @@ struct Dense {
       {.text = "A weight of the wrong shape is the caller's fault; the deployed runtime reports "
                "its own.",
        .reason = "Types and attributes decide it, and both come from the caller.",
-       .label = "weight"}};
+       .label = "weight"},
+      {.text = "units is required; the older text lacks this attribute.",
+       .reason = "Model files carry it, and a weight that contradicts it is refused.",
+       .label = "attr.missing"},
+      {.text = "X and W have at most 8 bits; the older text sets no bound.",
+       .reason = "The kernels of the deployed runtime multiply 8-bit integers.",
+       .label = "bits"}};
   enum { X, W, B };
   static constexpr Port inputs[] = {
       {"X", {2, 2}, "(M, K)"},

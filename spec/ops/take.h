@@ -79,7 +79,7 @@ struct Take {
          const Term i = t.indices(t.volume(j));
          return t.self({t.self({t[X], j}), i}) == t.self({t[X], t.elements(j, i)});
        }},
-      {"as_lut", "op(X, I) = cvm_lut(I, X) where axis is None", [](auto& t) {
+      {"as_lut", "op(X, indices) = cvm_lut(indices, X) where axis is None", [](auto& t) {
          if (t.attrs.axis) return Claim();
          return t.y() == t.op("cvm_lut", {t[I], t[X]}, {{"in_dim", {t.volume(t[X])}}});
        }}};

@@ -64,15 +64,15 @@ struct Where {
   static constexpr Law<Attrs> laws[] = {
       law::mirrored,
       law::additive<X, Y>,
-      {"same", "op(c, x, x) = x",
+      {"same", "op(condition, x, x) = x",
        [](auto& t) {
          return t.self({t[Condition], t[X], t[X]}) == t[X];
        }},
-      {"complete", "op(c, x, y) + op(c, y, x) = x + y",
+      {"complete", "op(condition, x, y) + op(condition, y, x) = x + y",
        [](auto& t) {
          return t.sum(t.y(), t.self({t[Condition], t[Y], t[X]})) == t.sum(t[X], t[Y]);
        }},
-      {"arithmetic", "op(c, x, y) = y + (|c| > 0) * (x - y)", [](auto& t) {
+      {"arithmetic", "op(condition, x, y) = y + (|condition| > 0) * (x - y)", [](auto& t) {
          Shape rows = Shape::filled(t.type(t[X]).rank(), 1);
          rows[0] = t.shape(t[X])[0];
          Term c = t.greater(t.abs(t[Condition]), t.constant(0));

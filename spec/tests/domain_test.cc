@@ -8,6 +8,7 @@
 #include "spec/check.h"
 #include "spec/operators.h"
 #include "spec/ops.h"
+#include "spec/random.h"
 
 namespace lockstep {
 namespace {
@@ -15,19 +16,6 @@ namespace {
 constexpr int kDraws = 20'000;
 constexpr i64 kMostElements = 5'200;  // of a drawn tensor
 constexpr i64 kMostSteps = 200'000;   // of a drawn call: output elements times terms of each
-
-/// SplitMix64.
-struct Seeded : Draw {
-  explicit Seeded(std::uint64_t seed) : state(seed) {}
-  constexpr i64 operator()(i64 lo, i64 hi) override {
-    std::uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return lo + static_cast<i64>(z % static_cast<std::uint64_t>(hi - lo + 1));
-  }
-  std::uint64_t state;
-};
 
 class Domain : public testing::TestWithParam<const OpInfo*> {};
 

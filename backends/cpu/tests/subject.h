@@ -14,21 +14,9 @@
 
 #include "backends/backend.h"
 #include "reference/evaluate.h"
+#include "spec/random.h"
 
 namespace lockstep::cpu {
-
-/// SplitMix64.
-struct Seeded : Draw {
-  explicit Seeded(uint64_t seed) : state(seed) {}
-  constexpr i64 operator()(i64 lo, i64 hi) override {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return lo + static_cast<i64>(z % static_cast<uint64_t>(hi - lo + 1));
-  }
-  uint64_t state;
-};
 
 inline constexpr i32 kPoison = 0x5a5a5a5a;
 

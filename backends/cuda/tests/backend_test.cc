@@ -133,6 +133,7 @@ class Backend : public testing::Test {
   void TearDown() override {
     control().failing.clear();
     control().devices = 1;
+    control().driver = CUDART_VERSION;
     EXPECT_EQ(control().allocations, 0);
     EXPECT_EQ(control().streams, 0);
   }
@@ -154,8 +155,14 @@ TEST_F(Backend, SaysWhatIsMissing) {
   expect_says(Opened(Texts{{"device", "2"}}).open, LS_RUNTIME, "no device 2 here: there are 2");
   control().failing = "cudaGetDeviceCount";
   control().error = cudaErrorInsufficientDriver;
+  control().driver = 0;
   expect_says(Opened().open, LS_RUNTIME,
-              "no usable NVIDIA driver here: cudaGetDeviceCount: cudaErrorInsufficientDriver (");
+              "no NVIDIA driver here (cudaGetDeviceCount finds none); install one for CUDA 12.4 or "
+              "newer");
+  control().driver = 11080;
+  expect_says(Opened().open, LS_RUNTIME,
+              "the NVIDIA driver is too old (cudaGetDeviceCount fails): it is for CUDA 11.8; "
+              "install one for CUDA 12.4 or newer");
 }
 
 TEST_F(Backend, NamesTheCallThatFails) {

@@ -32,7 +32,7 @@ std::vector<Witnessed> calls_of(const OpInfo& op, int n) {
   };
   for (int i = 0; i < op.example_count; ++i) add(example_request(op, i));
   for (int i = 0; i < n; ++i) {
-    const auto seed = static_cast<judge::u64>(i);
+    const auto seed = static_cast<u64>(i);
     Request r = draw_request(op, seed);
     add(i % 6 == 5 ? disturbed(std::move(r), seed) : std::move(r));
   }
@@ -131,7 +131,7 @@ TEST(Mutants, RacesAreLostBySeveralCallersOnly) {
 void ask_until_it_ends(const Mutant& m) {
   const auto subject = m.behaviour();
   for (const OpInfo* op : operators())
-    for (int i = 0; i < 100; ++i) observe(*subject, draw_request(*op, static_cast<judge::u64>(i)));
+    for (int i = 0; i < 100; ++i) observe(*subject, draw_request(*op, static_cast<u64>(i)));
 }
 
 TEST(MutantsDeathTest, CrashMutantsEndTheirProcess) {

@@ -5,10 +5,6 @@
 namespace lockstep::faulty {
 namespace {
 
-using judge::u64;
-using judge::within;
-using judge::word;
-
 // Rows (id, score, x1, y1, x2, y2): few ids and scores, and boxes that share corners.
 i64 box_value(u64 seed, i64 i) {
   const u64 w = word(seed, 3, static_cast<u64>(i)), row = word(seed, 4, static_cast<u64>(i / 6));
@@ -29,7 +25,7 @@ i64 value(const Request& r, int k, u64 seed, i64 i) {
   const Port& port = r.op->inputs[std::min(k, r.op->inputs.size() - 1)];
   const i64 a = max_of(r.drawn.in[k].precision);
   const u64 w = word(seed, static_cast<u64>(k), static_cast<u64>(i));
-  const i64 style = within(judge::mix(seed), 0, 4);
+  const i64 style = within(mix(seed), 0, 4);
   if (port.hint == Hint::boxes && style > 0)
     return style == 4 ? box_value(seed, i) * (i % 6 < 2 ? 1 : 30000) : box_value(seed, i);
   if (port.hint == Hint::score && style > 0) return within(w, -3, 3);
@@ -131,7 +127,7 @@ i64 Memory::offset(i64 element) const {
 }
 
 Request draw_request(const OpInfo& op, u64 seed) {
-  judge::Seeded draw(seed);
+  Seeded draw(seed);
   Request r;
   r.op = &op;
   op.domain(draw, r.drawn);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/faulty/mutant.h"
-#include "conformance/cases/random.h"
+#include "spec/random.h"
 
 namespace lockstep::faulty {
 
@@ -36,11 +36,11 @@ struct Request {
 };
 
 /// A legal call of an operator. Its data are dense, extreme, or shaped by the ports' hints.
-Request draw_request(const OpInfo& op, judge::u64 seed);
+Request draw_request(const OpInfo& op, u64 seed);
 /// Example i of an operator.
 Request example_request(const OpInfo& op, int i);
 /// A request with one attribute, extent or precision changed, so that it is most likely illegal.
-Request disturbed(Request r, judge::u64 seed);
+Request disturbed(Request r, u64 seed);
 
 /// What one can observe of an answer.
 struct Observed {

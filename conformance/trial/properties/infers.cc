@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "spec/text.h"
+
 namespace lockstep::judge {
 namespace {
 
 std::string text(const TensorType& t) {
-  return fmt::format("({}) of precision {}", fmt::join(t.shape, ","), t.precision);
+  return fmt::format("{} of precision {}", shape_text(t.shape), t.precision);
 }
 
 std::optional<Finding> refused(const Trial& t, const Answer& a) {

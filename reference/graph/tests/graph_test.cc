@@ -216,15 +216,15 @@ const std::vector<Change> kLists = {
     {"", "", [](Draft& d) { d.list("precision")[1] = 1; }},
     {"dense.bits", "node 2", [](Draft& d) { d.list("precision")[1] = 9; }},
     {"dense.bits", "node 2", [](Draft& d) { d.list("precision")[1] = -1; }},
-    {"model.shape", "node 3 \"relu_7 3\": output 0 is declared (3,2) and inferred (2,3)",
+    {"model.shape", "node 3 \"relu_7 3\": output 0 is declared (3, 2) and inferred (2, 3)",
      [](Draft& d) {
        d.list("shape")[3] = {3, 2};
      }},
-    {"model.shape", "declared (2,3,1)",
+    {"model.shape", "declared (2, 3, 1)",
      [](Draft& d) {
        d.list("shape")[3] = {2, 3, 1};
      }},
-    {"model.shape", "declared (2,-3)",
+    {"model.shape", "declared (2, -3)",
      [](Draft& d) {
        d.list("shape")[2] = {2, -3};
      }},

@@ -6,19 +6,16 @@
 #include "reference/graph/bytes.h"
 #include "reference/graph/run.h"
 #include "reference/graph/tests/draft.h"
+#include "spec/random.h"
 
 namespace lockstep::graph {
 namespace {
 
-// SplitMix64: the same mutants on every machine.
+// The same mutants on every machine.
 struct Random {
-  std::uint64_t state;
+  Seeded draw;
   std::size_t below(std::size_t n) {
-    state += 0x9E3779B97F4A7C15;
-    std::uint64_t z = state;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-    return static_cast<std::size_t>((z ^ (z >> 31)) % n);
+    return static_cast<std::size_t>(draw(0, static_cast<i64>(n) - 1));
   }
 };
 
@@ -113,7 +110,7 @@ std::string mutate_structure(Json document, Random& random) {
 TEST(Mutation, OfAnyByteEndsInAGraphOrALabel) {
   const std::string text = rich_draft().text();
   ASSERT_EQ(judge(text), "accepted");
-  Random random{1};
+  Random random{Seeded(1)};
   std::map<std::string, int> outcomes;
   for (int i = 0; i < 4000; ++i) ++outcomes[judge(mutate_bytes(text, random))];
   EXPECT_GT(outcomes["accepted"], 0);
@@ -123,7 +120,7 @@ TEST(Mutation, OfAnyByteEndsInAGraphOrALabel) {
 
 TEST(Mutation, OfTheStructureEndsInAGraphOrALabel) {
   const Json document = rich_draft().document;
-  Random random{2};
+  Random random{Seeded(2)};
   std::map<std::string, int> outcomes;
   for (int i = 0; i < 4000; ++i) ++outcomes[judge(mutate_structure(document, random))];
   EXPECT_GT(outcomes["accepted"], 0);

@@ -72,14 +72,6 @@ NDArray NDArray::adopt(const DLTensor& tensor, void* owner, void (*release)(void
   return array;
 }
 
-NDArray NDArray::from_handle(DLTensor* handle) noexcept {
-  return NDArray(reinterpret_cast<Container*>(handle));
-}
-
-DLTensor* NDArray::into_handle() && noexcept {
-  return reinterpret_cast<DLTensor*>(std::exchange(container_, nullptr));
-}
-
 std::byte* NDArray::mutable_data() {
   if (container_ == nullptr) refuse_null();
   const bool in_place =

@@ -53,11 +53,6 @@ class NDArray {
   static NDArray adopt(const DLTensor& tensor, void* owner, void (*release)(void* owner),
                        bool read_only);
 
-  /// Takes over the reference that a handle stands for, and the reverse. A handle is the address of
-  /// a Container; null is the null array.
-  static NDArray from_handle(DLTensor* handle) noexcept;
-  DLTensor* into_handle() && noexcept;
-
   void swap(NDArray& other) noexcept { std::swap(container_, other.container_); }
   void reset() noexcept { NDArray().swap(*this); }
   explicit operator bool() const { return container_ != nullptr; }

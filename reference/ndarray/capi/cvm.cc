@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -76,11 +77,14 @@ std::vector<params::NamedTensor> tensors_of(const void** params, std::size_t siz
   for (std::size_t i = 0; i < size; i += 2) {
     VERIFY(params[i] != nullptr) << "name " << i / 2 << " is null";
     std::string name = static_cast<const char*>(params[i]);
-    const auto* tensor = static_cast<const DLTensor*>(params[i + 1]);
-    verify_usable(tensor, "tensor \"" + params::printable(name) + "\"");
-    // Only borrowed: the caller's arrays do not change during the call.
-    const NDArray array = NDArray::adopt(*tensor, nullptr, nullptr, true);
-    tensors.push_back({std::move(name), to_params(array)});
+    auto array = std::make_unique<NDArray>(borrow(static_cast<const DLTensor*>(params[i + 1]),
+                                                  "tensor \"" + params::printable(name) + "\""));
+    // The program may have changed shape, strides and offset, so the tensor is described anew.
+    const NDArray described = NDArray::adopt(
+        array->tensor(), array.get(), [](void* owner) { delete static_cast<NDArray*>(owner); },
+        true);
+    static_cast<void>(array.release());
+    tensors.push_back({std::move(name), to_params(described)});
   }
   return tensors;
 }
@@ -125,24 +129,24 @@ int CVMArrayFree(CVMArrayHandle handle) {
 
 int CVMArrayCopyFromBytes(CVMArrayHandle handle, const void* data, size_t nbytes) {
   return guarded([&] {
-    verify_usable(handle, "the array");
-    copy_from_bytes(data, nbytes, *handle);
+    const NDArray array = borrow(handle, "the array");
+    copy_from_bytes(data, nbytes, array.tensor());
   });
 }
 
 int CVMArrayCopyToBytes(CVMArrayHandle handle, void* data, size_t nbytes) {
   return guarded([&] {
-    verify_usable(handle, "the array");
-    copy_to_bytes(*handle, data, nbytes);
+    const NDArray array = borrow(handle, "the array");
+    copy_to_bytes(array.tensor(), data, nbytes);
   });
 }
 
 int CVMArrayCopyFromTo(CVMArrayHandle from, CVMArrayHandle to, CVMStreamHandle stream) {
   return guarded([&] {
-    verify_usable(from, "the source of a copy");
-    verify_usable(to, "the target of a copy");
+    const NDArray source = borrow(from, "the source of a copy");
+    const NDArray target = borrow(to, "the target of a copy");
     VERIFY(stream == nullptr) << "a stream other than NULL is not known";
-    copy(*from, *to);
+    copy(source.tensor(), target.tensor());
   });
 }
 

@@ -7,11 +7,13 @@
  * and none of them throws, ends the program or returns a part of a result: after anything but
  * CVM_OK, results are null or 0 unless said otherwise, and CVMGetLastError() says what was wrong.
  *
- * A handle is the address of a DLTensor that this library made. Programs may read its fields. What
- * follows it in memory belongs to the library. Where a function only reads or fills elements, any
- * well formed DLTensor will do in place of a handle: its strides (in elements) and its byte_offset
- * are honoured, null strides mean compact and row-major. Different threads may use the library at
- * the same time, but no handle that one of them writes to or frees.
+ * A handle is the address of a DLTensor that this library made. What follows it in memory belongs
+ * to the library. Programs may read its fields, and may write to shape, strides (in elements; null
+ * means compact and row-major) and byte_offset: a copy and a save honour what they say within the
+ * array's memory. An address that is no handle, or one that was freed, is CVM_LOGIC everywhere;
+ * nothing behind it is read. An array made later may get the address of one that was freed.
+ * Different threads may use the library at the same time, but no handle that one of them writes to
+ * or frees.
  *
  * License: Apache-2.0 OR MIT.
  */
@@ -61,7 +63,7 @@ typedef struct {
 CVM_DLL int CVMArrayAlloc(const int64_t* shape, int ndim, int dtype_code, int dtype_bits,
                           int dtype_lanes, int device_type, int device_id, CVMArrayHandle* out);
 
-/** Frees an array; NULL is none. What is no handle, or one no longer, is CVM_LOGIC. */
+/** Frees an array; NULL is none. */
 CVM_DLL int CVMArrayFree(CVMArrayHandle handle);
 
 /** Fills an array with `nbytes` bytes, the size of all elements: compact, row-major, on the host.

@@ -1,7 +1,7 @@
 #include "reference/ndarray/capi/handles.h"
 
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "reference/ndarray/logging.h"
@@ -9,10 +9,13 @@
 namespace lockstep::ndarray {
 namespace {
 
-/// The handles that are out. It is asked for single ones only and never walked through.
+using Handles = std::unordered_map<const DLTensor*, NDArray>;
+
+/// The live handles, each with the reference that it stands for. Single ones are looked up; nothing
+/// walks through all of them, since their order differs from run to run.
 struct Book {
   std::mutex mutex;
-  std::unordered_set<const DLTensor*> handles;
+  Handles handles;
 };
 
 Book& book() {
@@ -21,53 +24,66 @@ Book& book() {
   return only;
 }
 
-}  // namespace
+constexpr std::string_view kNoHandle =
+    " is no handle of an array, or no longer: it was not made here, or is freed already";
 
-std::vector<DLTensor*> hand_out(std::span<NDArray> arrays) {
-  std::vector<DLTensor*> handles(arrays.size());
-  Book& out = book();
-  const std::lock_guard lock(out.mutex);
-  // Room first: nothing can fail once the first handle is written down.
-  std::unordered_set<const DLTensor*> entries;
-  for (const NDArray& array : arrays) entries.insert(&array.tensor());
-  out.handles.reserve(out.handles.size() + entries.size());
-  out.handles.merge(entries);
-  for (std::size_t i = 0; i < arrays.size(); ++i) handles[i] = std::move(arrays[i]).into_handle();
-  return handles;
-}
-
-NDArray take_back(DLTensor* handle) {
-  Book& out = book();
-  const std::lock_guard lock(out.mutex);
-  VERIFY(out.handles.erase(handle) == 1)
-      << "this is no handle of an array, or no longer: it was not made here, or is freed already";
-  return NDArray::from_handle(handle);
-}
-
-void verify_usable(const DLTensor* tensor, std::string_view name) {
-  VERIFY(tensor != nullptr) << name << " is null";
-  verify(*tensor, name);
-  const Container* container = nullptr;
-  {
-    Book& out = book();
-    const std::lock_guard lock(out.mutex);
-    if (!out.handles.contains(tensor)) return;
-    container = reinterpret_cast<const Container*>(tensor);
-  }
-  VERIFY(same_device(tensor->device, container->device))
-      << name << " says it is on " << device_text(tensor->device) << ", its memory on "
+/// Refuses a handle whose fields were changed so that it cannot be used.
+void verify_fields(const DLTensor& tensor, std::string_view name) {
+  verify(tensor, name);
+  const auto* container = reinterpret_cast<const Container*>(&tensor);
+  VERIFY(same_device(tensor.device, container->device))
+      << name << " says it is on " << device_text(tensor.device) << ", its memory on "
       << device_text(container->device);
-  if (byte_count(*tensor) == 0) return;
-  const Reach around = reach(shape_of(*tensor), strides_of(*tensor), element_bytes(tensor->dtype));
+  if (byte_count(tensor) == 0) return;
+  const Reach around = reach(shape_of(tensor), strides_of(tensor), element_bytes(tensor.dtype));
   constexpr std::string_view kPlace = "the place of an element";
-  VERIFY(std::in_range<i64>(tensor->byte_offset)) << name << " has a byte_offset beyond int64";
-  const i64 start = add(static_cast<std::byte*>(tensor->data) - container->memory,
-                        static_cast<i64>(tensor->byte_offset), kPlace);
+  VERIFY(std::in_range<i64>(tensor.byte_offset)) << name << " has a byte_offset beyond int64";
+  const i64 start = add(static_cast<std::byte*>(tensor.data) - container->memory,
+                        static_cast<i64>(tensor.byte_offset), kPlace);
   const i64 first = add(start, around.first, kPlace);
   const i64 end = add(start, around.end, kPlace);
   VERIFY(first >= 0 && std::cmp_less_equal(end, container->bytes))
       << name << " reaches from byte " << first << " to " << end << " of memory that has "
       << container->bytes;
+}
+
+}  // namespace
+
+std::vector<DLTensor*> hand_out(std::span<NDArray> arrays) {
+  std::vector<DLTensor*> handles;
+  Handles entries;
+  for (NDArray& array : arrays) {
+    handles.push_back(const_cast<DLTensor*>(&array.tensor()));
+    entries.emplace(handles.back(), std::move(array));
+  }
+  Book& out = book();
+  const std::lock_guard lock(out.mutex);
+  // With room for all, nothing can fail once the first handle is in the list.
+  out.handles.reserve(out.handles.size() + entries.size());
+  out.handles.merge(entries);
+  return handles;
+}
+
+NDArray take_back(const DLTensor* handle) {
+  Book& out = book();
+  const std::lock_guard lock(out.mutex);
+  auto taken = out.handles.extract(handle);
+  VERIFY(!taken.empty()) << "the array" << kNoHandle;
+  return std::move(taken.mapped());
+}
+
+NDArray borrow(const DLTensor* handle, std::string_view name) {
+  VERIFY(handle != nullptr) << name << " is null";
+  NDArray array;
+  {
+    Book& out = book();
+    const std::lock_guard lock(out.mutex);
+    const auto found = out.handles.find(handle);
+    VERIFY(found != out.handles.end()) << name << kNoHandle;
+    array = found->second;
+  }
+  verify_fields(array.tensor(), name);
+  return array;
 }
 
 }  // namespace lockstep::ndarray

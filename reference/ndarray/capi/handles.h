@@ -1,11 +1,12 @@
 /// @file
-/// The arrays that C programs hold. What is in their hands is written down, so that a foreign
-/// address, and one that was freed, can be told from a handle.
+/// The arrays that C programs hold. A list of all live handles tells a handle from an address that
+/// was freed or never made here, without reading what the address points to.
 #pragma once
 
 #include <dlpack/dlpack.h>
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "reference/ndarray/array/ndarray.h"
@@ -16,11 +17,14 @@ namespace lockstep::ndarray {
 std::vector<DLTensor*> hand_out(std::span<NDArray> arrays);
 
 /// Takes a handle back. @throws utils::ValueVerifyFatal when it is none.
-NDArray take_back(DLTensor* handle);
+NDArray take_back(const DLTensor* handle);
 
-/// Refuses a tensor that cannot be used: one that is not well formed, and a handle whose fields
-/// were changed so that its elements would lie outside its memory.
-/// @throws utils::ValueVerifyFatal naming the tensor.
-void verify_usable(const DLTensor* tensor, std::string_view name);
+/// The array of a handle, kept alive for as long as the result lives, even where another thread
+/// frees the handle meanwhile. Nothing behind the address is read before it is known to be a
+/// handle.
+/// @throws utils::ValueVerifyFatal naming the array when the address is null or no handle, and when
+///         a program changed the fields so that they are not well formed or elements would lie
+///         outside the array's memory.
+NDArray borrow(const DLTensor* handle, std::string_view name);
 
 }  // namespace lockstep::ndarray

@@ -120,8 +120,11 @@ struct ShapeDescriptor {
     return is_flagged_padded() ? allocated : minimal_length(shape, strides);
   }
 
-  /// The paddings and offsets with which paddedBufferDescriptor gives this layout; an axis of
-  /// extent 1 has none. It is an answer that there are none.
+  /// The paddings and offsets with which paddedBufferDescriptor gives this layout, or why there are
+  /// none. The stride of an axis of extent 1 counts here where all strides together are those of a
+  /// padded tensor: {1, 5} with strides {8, 1} in 24 elements is padded by {2, 3}. Where they are
+  /// not, such a stride is left over from something else; the axis is then taken to have no padding
+  /// and the others are judged alone. In either case the elements lie where this layout puts them.
   constexpr RecoveredPadding recover_padding() const;
 
  private:
@@ -133,19 +136,26 @@ struct ShapeDescriptor {
 
   constexpr bool is_flagged_padded() const { return (flags & ARRAY_HAS_PADDED_BUFFER) != 0; }
 
-  /// The axes that are stepped along, the one that moves fastest first.
-  constexpr Extents axes_from_innermost() const {
+  /// All axes, the one that moves fastest first.
+  constexpr Extents all_axes() const {
     Extents axes;
-    for (int k = 0; k < shape.size; ++k) {
-      const int axis = from_innermost(k, shape.size, order);
-      if (shape[axis] != 1) axes.push(axis);
-    }
+    for (int k = 0; k < shape.size; ++k) axes.push(from_innermost(k, shape.size, order));
     return axes;
   }
+  /// Those among them that are stepped along.
+  constexpr Extents axes_longer_than_one() const {
+    Extents axes;
+    for (const i64 axis : all_axes())
+      if (shape[static_cast<int>(axis)] != 1) axes.push(axis);
+    return axes;
+  }
+
+  /// The paddings of these axes, the others having none.
+  constexpr RecoveredPadding recover_along(const Extents& axes) const;
 };
 
 constexpr ShapeDescriptor::Judgement ShapeDescriptor::judge_strides() const {
-  const Extents axes = axes_from_innermost();
+  const Extents axes = axes_longer_than_one();
   if (axes.size == 0) return {true, 1};
   bool fit = strides[static_cast<int>(axes[0])] > 0;
   bool continuous = true;
@@ -178,9 +188,13 @@ constexpr LayoutClass ShapeDescriptor::layout_class() const {
 }
 
 constexpr RecoveredPadding ShapeDescriptor::recover_padding() const {
+  if ((validate() & (kBadRank | kBadExtent)) != 0) return {"the shape is illegal", {}, {}};
+  const RecoveredPadding found = recover_along(all_axes());
+  return found.recovered() ? found : recover_along(axes_longer_than_one());
+}
+
+constexpr RecoveredPadding ShapeDescriptor::recover_along(const Extents& axes) const {
   const auto none = [](std::string_view failure) { return RecoveredPadding{failure, {}, {}}; };
-  if ((validate() & (kBadRank | kBadExtent)) != 0) return none("the shape is illegal");
-  const Extents axes = axes_from_innermost();
   if (axes.size == 0)
     return allocated == 1 && offset == 0 ? RecoveredPadding{"", Extents::filled(shape.size, 0),
                                                             Extents::filled(shape.size, 0)}

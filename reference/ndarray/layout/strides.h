@@ -10,6 +10,7 @@
 #include "reference/ndarray/checked.h"
 #include "spec/params.h"
 #include "spec/shape.h"
+#include "spec/text.h"
 
 namespace lockstep::ndarray {
 
@@ -18,16 +19,6 @@ using Extents = List<params::kMaxDimensions>;
 
 /// Which axis moves fastest: the last (c) or the first (f). The values are the letters' codes.
 enum class Order : char { kC = 'c', kF = 'f' };
-
-/// A shape in words: "()" is a scalar's, "(3,)" a vector's, "(2, 3)" a matrix's.
-inline std::string shape_text(std::span<const i64> shape) {
-  std::string text = "(";
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (axis != 0) text += ", ";
-    text += std::to_string(shape[axis]);
-  }
-  return text + (shape.size() == 1 ? ",)" : ")");
-}
 
 /// The k-th axis of `rank` counted from the one that moves fastest.
 constexpr int from_innermost(int k, int rank, Order order) {

@@ -1,35 +1,33 @@
-// Memory of CUDA devices. Every failure names the call that failed, the error and its text.
-#include <cuda_runtime_api.h>
-
+// Memory of CUDA devices. Every failure names the call that failed.
 #include <string>
 
+#include "cuda/runtime.h"
 #include "reference/ndarray/logging.h"
 #include "reference/ndarray/memory/device.h"
 
 namespace lockstep::ndarray {
 namespace {
 
-void check(cudaError_t error, const char* call) {
-  if (error == cudaSuccess) return;
-  // The runtime keeps an error until it is asked for; the next caller is not to be told of ours.
-  static_cast<void>(cudaGetLastError());
-  throw utils::LogMessageFatal(std::string(call) + ": " + cudaGetErrorName(error) + " (" +
-                               cudaGetErrorString(error) + ")");
+/// Runs f; where CUDA fails, that is the machine's fault. @throws utils::LogMessageFatal
+template <class F>
+void on_machine(const F& f) {
+  try {
+    f();
+  } catch (const std::runtime_error& e) {
+    throw utils::LogMessageFatal(std::string("no GPU memory: ") + e.what());
+  }
 }
 
 /// Makes a device the calling thread's current one for as long as this lives.
 class Current {
  public:
   explicit Current(GpuDevice device) {
-    int count = 0;
-    const cudaError_t error = cudaGetDeviceCount(&count);
-    CHECK(error != cudaErrorNoDevice) << "no GPU memory: there is no NVIDIA device here";
-    check(error, "cudaGetDeviceCount");
+    const int count = cuda::require_device();
     VERIFY(0 <= device.device_id && device.device_id < count)
         << "there is no GPU " << device.device_id << " here: there are " << count
         << ", counted from 0";
-    check(cudaGetDevice(&before_), "cudaGetDevice");
-    check(cudaSetDevice(device.device_id), "cudaSetDevice");
+    cuda::check(cudaGetDevice(&before_), "cudaGetDevice");
+    cuda::check(cudaSetDevice(device.device_id), "cudaSetDevice");
   }
   // Nobody can be told here, and the device was current before.
   ~Current() { static_cast<void>(cudaSetDevice(before_)); }
@@ -42,41 +40,37 @@ class Current {
 
 class Stream {
  public:
-  Stream() {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  }
   ~Stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
+  Stream() = default;
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   cudaStream_t get() const { return stream_; }
 
  private:
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t stream_ = cuda::make_stream();
 };
 
-// A plain cudaMemcpy may return before the last byte has arrived; a stream can be waited for.
 void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, GpuDevice device) {
   if (bytes == 0) return;
-  const Current current(device);
-  const Stream stream;
-  check(cudaMemcpyAsync(to, from, bytes, kind, stream.get()), "cudaMemcpyAsync");
-  check(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
+  on_machine([&] {
+    const Current current(device);
+    const Stream stream;
+    cuda::copy(to, from, bytes, kind, stream.get());
+  });
 }
 
 }  // namespace
 
 void* acquire(std::size_t bytes, GpuDevice device) {
-  const Current current(device);
   void* memory = nullptr;
-  check(cudaMalloc(&memory, bytes), "cudaMalloc");
+  on_machine([&] {
+    const Current current(device);
+    memory = cuda::allocate(bytes);
+  });
   return memory;
 }
 
-void release(void* memory, std::size_t, GpuDevice) noexcept {
-  // It belongs to its device whichever is current. What fails here has failed before, where it
-  // could be said, or belongs to a runtime that is being shut down.
-  static_cast<void>(cudaFree(memory));
-}
+void release(void* memory, std::size_t, GpuDevice) noexcept { cuda::release(memory); }
 
 void copy_bytes(void* to, GpuDevice device, const void* from, CpuDevice, std::size_t bytes) {
   copy(to, from, bytes, cudaMemcpyHostToDevice, device);

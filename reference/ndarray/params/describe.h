@@ -31,6 +31,6 @@ struct Listing {
 /// The rows of a file, in file order.
 Listing describe(const Params& params);
 
-using ndarray::shape_text;
+using lockstep::shape_text;
 
 }  // namespace lockstep::params

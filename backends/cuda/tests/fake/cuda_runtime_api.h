@@ -10,6 +10,8 @@
 
 // NOLINTBEGIN(readability-identifier-naming): the names are CUDA's.
 
+#define CUDART_VERSION 12040
+
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
@@ -33,6 +35,7 @@ struct cudaPointerAttributes {
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
+cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
@@ -57,6 +60,7 @@ struct Control {
   std::string failing;                   ///< the call that fails, "" for none
   cudaError_t error = cudaSuccess;       ///< with what it fails
   bool is_sticky = false;                ///< whether everything fails after that
+  int driver = CUDART_VERSION;           ///< for which version of CUDA; 0 where it is missing
   int device = -1;                       ///< chosen last
   int64_t blocks = 0, threads = 0;       ///< of the last launch
   int64_t allocations = 0, streams = 0;  ///< that live

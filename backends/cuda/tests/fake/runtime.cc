@@ -122,6 +122,12 @@ const char* cudaGetErrorString(cudaError_t) { return "the text of the error"; }
 
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 
+cudaError_t cudaDriverGetVersion(int* version) {
+  const std::lock_guard lock(mutex);
+  *version = control().driver;
+  return cudaSuccess;
+}
+
 cudaError_t cudaGetDeviceCount(int* count) {
   const std::lock_guard lock(mutex);
   if (const cudaError_t e = fault("cudaGetDeviceCount")) return e;

@@ -252,16 +252,5 @@ TEST(Adopt, AMalformedTensorIsRefusedAndNotReleased) {
   EXPECT_EQ(loan.returned, 0);
 }
 
-TEST(Handle, StandsForOneReference) {
-  NDArray array = numbers({2}, {1, 2});
-  NDArray shared = array;
-  DLTensor* handle = std::move(shared).into_handle();
-  EXPECT_FALSE(shared);  // NOLINT(bugprone-use-after-move): the handle has its reference
-  EXPECT_EQ(handle, &array.tensor()) << "a handle is the address of the tensor";
-  EXPECT_EQ(array.use_count(), 2);
-  EXPECT_TRUE(NDArray::from_handle(handle).same_as(array));
-  EXPECT_EQ(array.use_count(), 1);
-}
-
 }  // namespace
 }  // namespace lockstep::ndarray

@@ -112,7 +112,28 @@ TEST(CvmAlloc, EveryElementTypeIsOffered) {
   }
 }
 
-TEST(CvmFree, OnlyHandlesAreTaken) {
+/// Expects that every function that takes a handle refuses this one. A good one stands beside it.
+void expect_no_handle(DLTensor* handle) {
+  constexpr const char* kWord = "is no handle of an array, or no longer";
+  const Array good({1});
+  std::array<int32_t, 1> values{7};
+  expect_failure(CVMArrayFree(handle), CVM_LOGIC, kWord);
+  expect_failure(CVMArrayCopyFromBytes(handle, values.data(), 4), CVM_LOGIC, kWord);
+  expect_failure(CVMArrayCopyToBytes(handle, values.data(), 4), CVM_LOGIC, kWord);
+  expect_failure(CVMArrayCopyFromTo(handle, good.handle, nullptr), CVM_LOGIC, "the source of a");
+  expect_failure(CVMArrayCopyFromTo(handle, good.handle, nullptr), CVM_LOGIC, kWord);
+  expect_failure(CVMArrayCopyFromTo(good.handle, handle, nullptr), CVM_LOGIC, "the target of a");
+  expect_failure(CVMArrayCopyFromTo(good.handle, handle, nullptr), CVM_LOGIC, kWord);
+  const void* params[] = {"good", good.handle, "bad", handle};
+  CVMByteArray file{};
+  expect_failure(CVMSaveParamsDict(params, 4, &file), CVM_LOGIC, "tensor \"bad\" is no handle");
+  std::size_t size = 0;
+  expect_failure(CVMSaveParamsDictSized(params, 4, nullptr, 0, &size), CVM_LOGIC,
+                 "tensor \"bad\" is no handle");
+  EXPECT_EQ(values[0], 7);
+}
+
+TEST(CvmHandles, WhatWasNeverMadeIsRefused) {
   int64_t shape[] = {1};
   int32_t value = 5;
   DLTensor own{};
@@ -121,13 +142,55 @@ TEST(CvmFree, OnlyHandlesAreTaken) {
   own.ndim = 1;
   own.dtype = {kDLInt, 32, 1};
   own.shape = shape;
-  expect_failure(CVMArrayFree(&own), CVM_LOGIC, "no handle");
-  CVMArrayHandle array = nullptr;
-  ASSERT_EQ(CVMArrayAlloc(shape, 1, 0, 32, 1, 1, 0, &array), CVM_OK);
-  DLTensor copy = *array;
-  expect_failure(CVMArrayFree(&copy), CVM_LOGIC, "no handle");
-  EXPECT_EQ(CVMArrayFree(array), CVM_OK);
-  expect_failure(CVMArrayFree(array), CVM_LOGIC, "freed already");
+  expect_no_handle(&own);
+  EXPECT_EQ(value, 5);
+  const Array array({1});
+  DLTensor copy = *array.handle;
+  expect_no_handle(&copy);
+  // Nothing is read at an address before it is known to be a handle.
+  for (const std::uintptr_t address : {std::uintptr_t{1}, ~std::uintptr_t{0}, std::uintptr_t{4096}})
+    expect_no_handle(reinterpret_cast<DLTensor*>(address));
+}
+
+TEST(CvmHandles, WhatWasFreedIsRefused) {
+  for (const int64_t elements : {1, 1000}) {
+    std::vector<DLTensor*> freed;
+    for (int k = 0; k < 3; ++k) {
+      CVMArrayHandle array = nullptr;
+      ASSERT_EQ(CVMArrayAlloc(&elements, 1, 0, 32, 1, 1, 0, &array), CVM_OK);
+      freed.push_back(array);
+    }
+    for (DLTensor* array : freed) ASSERT_EQ(CVMArrayFree(array), CVM_OK);
+    const std::vector<int32_t> values(static_cast<std::size_t>(elements), -1);
+    for (DLTensor* array : freed)
+      expect_failure(CVMArrayCopyFromBytes(array, values.data(), 4 * values.size()), CVM_LOGIC,
+                     "is no handle of an array, or no longer");
+    // The array that stands beside it may get the address that was freed last, not this one.
+    expect_no_handle(freed.front());
+    // What the refused calls were given has not reached what later arrays are made of.
+    const Array again({elements}), another({elements}), third({elements});
+    EXPECT_EQ(CVMArrayCopyFromBytes(third.handle, values.data(), 4 * values.size()), CVM_OK);
+  }
+}
+
+// Whether a call comes before or after the end of an array, it is whole.
+TEST(CvmHandles, FreeingInAnotherThreadEndsNoCopy) {
+  for (int round = 0; round < 50; ++round) {
+    std::vector<int32_t> values(5000, round);
+    const int64_t elements = 5000;
+    CVMArrayHandle array = nullptr;
+    ASSERT_EQ(CVMArrayAlloc(&elements, 1, 0, 32, 1, 1, 0, &array), CVM_OK);
+    ASSERT_EQ(CVMArrayCopyFromBytes(array, values.data(), 4 * values.size()), CVM_OK);
+    std::vector<int32_t> found(values.size(), -1);
+    int status = CVM_RUNTIME;
+    std::thread reader([&] { status = CVMArrayCopyToBytes(array, found.data(), 20000); });
+    EXPECT_EQ(CVMArrayFree(array), CVM_OK);
+    reader.join();
+    if (status == CVM_OK)
+      EXPECT_EQ(found, values);
+    else
+      EXPECT_EQ(status, CVM_LOGIC);
+  }
 }
 
 TEST(CvmCopy, SizesAndPointersAreExamined) {

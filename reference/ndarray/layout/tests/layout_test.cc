@@ -161,9 +161,29 @@ static_assert(why(strided({4, 5}, {4, 1}, 0, 40)) ==
 static_assert(why(strided({4, 5}, {10, 2}, 0, 40)) == "the innermost stride is not 1");
 static_assert(why(strided({4, 5}, {10, 1}, 6, 40)) == "the offset lies outside the padding");
 static_assert(why(strided({4, 5}, {10, 1}, -1, 40)) == "the offset lies outside the padding");
-static_assert(why(strided({1, 1}, {1, 1}, 0, 2)) == "no axis has more than one element");
-static_assert(why(strided({1, 1}, {1, 1}, 0, 1)).empty());
+static_assert(why(strided({1, 1}, {0, 0}, 0, 2)) == "no axis has more than one element");
+static_assert(why(strided({1, 1}, {0, 0}, 0, 1)).empty());
 static_assert(why(strided({4, 5}, {10}, 0, 40)) == "the shape is illegal");
+
+// The stride of an axis of extent 1 counts where it fits a padded tensor, and only there.
+constexpr bool is_recovered(const Descriptor& d, const Extents& paddings, const Extents& offsets) {
+  const RecoveredPadding found = d.recover_padding();
+  return found.recovered() && found.paddings == paddings && found.offsets == offsets;
+}
+static_assert(paddedBufferDescriptor(kFloat32, Order::kC, {1, 5}, {2, 3}) ==
+              Descriptor{.shape = {1, 5},
+                         .strides = {8, 1},
+                         .ews = 1,
+                         .allocated = 24,
+                         .flags = flags_of(kFloat32, Extents{1, 5}) | ARRAY_HAS_PADDED_BUFFER});
+static_assert(is_recovered(strided({1, 5}, {8, 1}, 0, 24), {2, 3}, {0, 0}));
+static_assert(is_recovered(strided({1, 5}, {8, 1}, 11, 24), {2, 3}, {1, 3}));
+static_assert(is_recovered(strided({5, 1}, {4, 1}, 5, 28), {2, 3}, {1, 1}));
+static_assert(is_recovered(strided({2, 1, 5}, {24, 8, 1}, 0, 48), {0, 2, 3}, {0, 0, 0}));
+static_assert(is_recovered(strided({1, 1}, {3, 1}, 4, 6), {1, 2}, {1, 1}));
+static_assert(is_recovered(strided({1, 5}, {0, 1}, 1, 24), {0, 19}, {0, 1}));
+static_assert(is_recovered(strided({1, 5}, {7, 1}, 0, 24), {0, 19}, {0, 0}));
+static_assert(is_recovered(strided({2, 1, 5}, {24, -3, 1}, 0, 48), {0, 0, 19}, {0, 0, 0}));
 
 constexpr i64 kHuge = i64{1} << 40;
 

@@ -34,7 +34,7 @@ void fail(const std::string& call) {
 }
 
 std::string text(const std::string& call) {
-  return call + ": cudaErrorMemoryAllocation (the text of the error)";
+  return "no GPU memory: " + call + ": cudaErrorMemoryAllocation (the text of the error)";
 }
 
 TEST_F(GpuFaults, MemoryIsReleased) {
@@ -76,8 +76,21 @@ TEST_F(GpuFaults, CopyingNothingAsksNothing) {
 
 TEST_F(GpuFaults, SaysThatThereIsNoDevice) {
   control().devices = 0;
-  const std::string text = failure([] { Remote(1, GpuDevice()); });
-  EXPECT_NE(text.find("no GPU memory: there is no NVIDIA device here"), std::string::npos) << text;
+  EXPECT_EQ(failure([] { Remote(1, GpuDevice()); }),
+            "no GPU memory: no NVIDIA device here (cudaGetDeviceCount finds none)");
+}
+
+TEST_F(GpuFaults, SaysWhatToDoAboutTheDriver) {
+  control().failing = "cudaGetDeviceCount";
+  control().error = cudaErrorInsufficientDriver;
+  control().driver = 0;
+  EXPECT_EQ(failure([] { Remote(1, GpuDevice()); }),
+            "no GPU memory: no NVIDIA driver here (cudaGetDeviceCount finds none); install one for "
+            "CUDA 12.4 or newer");
+  control().driver = 11080;
+  EXPECT_EQ(failure([] { Remote(1, GpuDevice()); }),
+            "no GPU memory: the NVIDIA driver is too old (cudaGetDeviceCount fails): it is for "
+            "CUDA 11.8; install one for CUDA 12.4 or newer");
 }
 
 }  // namespace

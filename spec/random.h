@@ -6,7 +6,7 @@
 
 #include "spec/op.h"
 
-namespace lockstep::judge {
+namespace lockstep {
 
 using u64 = std::uint64_t;
 
@@ -36,4 +36,4 @@ struct Seeded : Draw {
   u64 seed, count = 0;
 };
 
-}  // namespace lockstep::judge
+}  // namespace lockstep
