@@ -45,6 +45,7 @@ def write_guides(sources: pathlib.Path, build: pathlib.Path, output: pathlib.Pat
         page = session.Page(path, sources)
         page.run(sources, build)
         write(output / path.name, page.rendered())
+    session.Page(sources / "README.md", sources).hold_numbers()
 
 
 def write_operators(lockstep: program.Program, sources: pathlib.Path, output: pathlib.Path):

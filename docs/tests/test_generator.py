@@ -217,6 +217,26 @@ class Sessions(unittest.TestCase):
             with self.subTest(body), self.assertRaisesRegex(session.BrokenPromise, why):
                 self.run_page(f"```run\n{body}\n```\n")
 
+    def test_holds_the_numbers_of_the_prose_to_the_runs_beside_it(self):
+        run = "```run\n$ echo seen 32258, got 25\n```\n"
+        captured = "```\n$ echo \\\n    4711\n32258\n25\n```\n"
+        for shown in (run, captured):
+            page = self.run_page(f"It is {{printed}}`25` of 32258.\n{shown}# On\nThen 1234.\n")
+            self.assertIn("It is 25 of 32258.\n", page.rendered())
+            for prose, fault in (
+                ("It is {printed}`26`.", "26"), ("It is {printed}`5`.", "5"),
+                ("It is {printed}`-25`.", "-25"), ("It is {printed}`echo`.", "echo"),
+                ("It is 32768.", "32768"), ("It is 32,768.", "32,768"),
+                ("It is `-32258`.", "-32258"),
+            ):  # fmt: skip
+                for text in (f"{prose}\n{shown}", f"# One\n{shown}{prose}\n# Two\n{shown}"):
+                    with self.subTest(text), self.assertRaisesRegex(
+                            session.BrokenPromise, f"no run beside it shows: {fault}$"):
+                        self.run_page(text)
+        self.run_page(f"Of {{math}}`2^{{1000}} - 65536`, [it](x1999.md).\n{run}")
+        with self.assertRaisesRegex(session.BrokenPromise, "shows: 25$"):
+            self.run_page("No run prints {printed}`25`.\n```text\n25\n```\n")
+
 
 if __name__ == "__main__":
     unittest.main()
