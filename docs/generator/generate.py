@@ -17,6 +17,7 @@ import operator_pages
 import program
 import rst
 import session
+import vocabulary
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent
 # The parts of MathJax 2 that TeX needs to become SVG without a font or a file from elsewhere.
@@ -98,7 +99,7 @@ def write_reference(sources, build, output, mathjax, doxygen):
     write_operators(lockstep, sources, output)
     write_program(lockstep, output)
     write_structures(doxygen, output)
-    shutil.copyfile(sources / "spec" / "arithmetic.h", output / "generated" / "arithmetic.h")
+    write(output / "generated" / "vocabulary.rst", vocabulary.page(sources))
     shutil.copyfile(DOCS / "conf.py", output / "conf.py")
     shutil.copytree(DOCS / "static", output / "static")
     copy_mathjax(mathjax, output)
@@ -116,7 +117,7 @@ def main() -> int:
     try:
         part(*words)
     except (header.HeaderError, operator_pages.WrongExample, program.NoWitness,
-            session.BrokenPromise) as error:
+            session.BrokenPromise, vocabulary.UndefinedWord) as error:
         print(f"generate.py: {error}", file=sys.stderr)
         return 1
     return 0

@@ -16,6 +16,7 @@ import operator_pages  # noqa: E402
 import program  # noqa: E402
 import rst  # noqa: E402
 import session  # noqa: E402
+import vocabulary  # noqa: E402
 
 HEADER = """
 #include "spec/base.h"
@@ -89,6 +90,102 @@ class Headers(unittest.TestCase):
                 text = read.definition(name)
                 self.assertIn(f" {name}(", text.splitlines()[0])
                 self.assertEqual(text.count("{"), text.count("}"), text)
+
+
+WORDS = """
+/// @file
+/// About words.
+#include <cstdint>
+namespace lockstep {
+using i64 = std::int64_t;
+inline constexpr i64 kMost = i64{1} << 30;  ///< of anything
+/// A list; `push` grows it.
+template <int N>
+struct List {
+  int size = 0;
+  constexpr List() = default;
+  List(i64 a) : size{1} {}
+  /// Appends.
+  constexpr void push(i64 v, i64 w = 0) { if (v) ++size; }
+  constexpr bool fits() const { return size <= N; }
+ private:
+  int hidden = 0;
+};
+using Tuple = List<16>;
+/// How many.
+enum class Arity { one, many };
+constexpr i64 least(i64 a, i64 b) { return a < b ? a : b; }
+}
+"""
+OPERATOR = """
+#include "spec/shared.h"
+#include <optional>
+struct OneAttrs {
+  Tuple axes{}, others{0, 1};
+};
+struct One : Base {
+  enum { X };
+  template <class Attrs>
+  static constexpr std::array<i64, 0> none{};
+  static constexpr i64 at(const Attrs& a, const auto& in, i64 y) {
+    const auto [first, second] = shared(a);
+    i64 sum = least(y, kMost), more = "no word"[0];
+    for (int d = 0, n = a.axes.size; d < n; ++d) sum += in[X](d) + first - second;
+    for (i64 e : a.others) sum += [&](i64 k, int) { return k + e; }(more, 0);
+    return std::max(sum, INT64_MAX);
+  }
+};
+"""
+
+
+class Vocabulary(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = pathlib.Path(directory.name)
+        (self.root / "spec" / "ops").mkdir(parents=True)
+        for name in vocabulary.HEADERS:
+            self.write(name, WORDS if name == "shape.h" else "/// @file\n/// x\nnamespace lockstep {}\n")
+        self.write("shared.h", "struct Base {\n  i64 shared(Tuple t) { return t.fits(); }\n};\n")
+
+    def write(self, name: str, text: str):
+        (self.root / "spec" / name).write_text(text, encoding="ascii")
+
+    def page(self, operator: str) -> str:
+        self.write("ops/one.h", operator)
+        return vocabulary.page(self.root)
+
+    def test_shows_each_word_with_its_sentence(self):
+        text = self.page(OPERATOR)
+        for line in (
+            "* ``i64 kMost = i64{1} << 30``: of anything", "* ``using Tuple = List<16>``",
+            "  * ``void push(i64 v, i64 w = 0)``: Appends.", "About words.",
+            "  * ``bool fits() const { return size <= N; }``", "  * ``int size = 0``",
+            "* ``enum class Arity``: How many. One of ``one``, ``many``.",
+            "* ``i64 least(i64 a, i64 b) { return a < b ? a : b; }``",
+        ):  # fmt: skip
+            self.assertIn(f"\n{line}\n", text)
+        self.assertIn("* ``struct List``: A list; \\ ``push``\\  grows it.", text)
+        self.assertNotIn("hidden", text)
+
+    def test_refuses_a_word_that_nothing_defines(self):
+        for old, new, lacking in (
+            ("least(y", "most(y", "most"), ("a.others)", "a.others.rank())", "rank"),
+            ("return std::max(sum,", "return unknown(sum) + (", "unknown"),
+            ("sum += in", "sum += kOther + in", "kOther"), (": Base", ": Root", "Root"),
+            ("Tuple axes", "Tensor axes", "Tensor"), ("a.axes.size", "a.axes.hidden", "hidden"),
+        ):  # fmt: skip
+            with self.subTest(lacking), self.assertRaisesRegex(
+                    vocabulary.UndefinedWord, f"one.h: the vocabulary lacks {lacking}$"):
+                self.page(OPERATOR.replace(old, new, 1))
+
+    def test_refuses_a_word_without_a_sentence(self):
+        for old, name in (("/// A list; `push` grows it.\n", "List"),
+                          ("{ return a < b ? a : b; }", "least")):  # fmt: skip
+            self.write("shape.h", WORDS.replace(old, "{ if (a) b = 0; return b; }" * (old[0] == "{")))
+            with self.subTest(name), self.assertRaisesRegex(
+                    vocabulary.UndefinedWord, f"no sentence says what {name} is"):
+                self.page(OPERATOR)
 
 
 class Formulas(unittest.TestCase):
