@@ -1,7 +1,7 @@
 """Holds the numbers in a page's prose to the runs that the page shows beside them.
 
-A run is a `run` fence, or a captured one: a plain fence whose first line begins with "$ ". It vouches
-for the section in which it stands, from one heading to the next.
+A run is a `run` fence, or a captured one: a plain fence whose first line begins with "$ ". It
+vouches for the section in which it stands, from one heading to the next.
 
     {printed}`TEXT`     a run of the section prints TEXT, as a word of its own; the page shows TEXT
     4 digits or more    need no mark: a run of the section shows the number, in a command or in what

@@ -11,14 +11,22 @@ import rst
 # The headers that make up the vocabulary, in the order of the page.
 HEADERS = ("arithmetic.h", "shape.h", "op.h", "erratum.h", "laws.h")
 KEYWORDS = frozenset(
-    "auto bool break case char class concept const constexpr continue default do else enum explicit "
-    "false for friend if inline int namespace noexcept operator private protected public requires "
-    "return signed sizeof static static_cast struct switch template this true typename unsigned "
-    "using virtual void while lockstep".split()
+    "auto bool break case char class concept const constexpr continue default do else enum "
+    "explicit false for friend if inline int namespace noexcept operator private protected public "
+    "requires return signed sizeof static static_cast struct switch template this true typename "
+    "unsigned using virtual void while lockstep".split()
 )
 SPECIFIERS = re.compile(r"\b(?:inline|constexpr|static|virtual|explicit)\s+")
 TEMPLATE = re.compile(r"^\s*template <(?:[^<>]|<[^<>]*>)*>\s*")
 STANDARD = re.compile(r"\bstd(?:::\w+)+|\bU?INT64_M(?:AX|IN)\b|(?<=\.)has_value\b")
+COMMENTS = re.compile(r"((?:\s*//[^\n]*\n|\s*public:\s*\n)*)(.*)", re.DOTALL)
+PARAMETER = re.compile(
+    r"\s*(?:const )?[\w:]+(?:<[^()]*>)?(?: const)?[&*]* (?P<name>\w+)\s*(?:=.*)?")
+VARIABLE = re.compile(
+    r"(?:(?:static|constexpr|inline|const) )*(?P<type>[A-Za-z_][\w:]*)(?:<.*?>)?[&*]* [&*]*\w")
+# Brackets of one level that hold no others, and the initial value of a variable.
+INITIAL = r"(?:(?<=[\w({])|(?<=[,=] ))\{[^(){};]*\}"
+FLAT = re.compile(rf"\([^(){{}}]*\)|{INITIAL}|\[[^\[\](){{}}]*\]")
 DIRECTIVE = re.compile(r"^\s*#[^\n]*", re.MULTILINE)
 FUNCTION = re.compile(r"[\w:<>, &*]*?(?:operator(?:\(\)|\W+)|\b\w+)\(")
 ONE_RETURN = re.compile(r" \{ return [^;]*; \}")
@@ -69,8 +77,7 @@ def words(text: str, code: str, begin: int, end: int, path: pathlib.Path, is_out
 
 def read_word(text: str, remark: str):
     """The word that one declaration defines, or None where it defines none of its own."""
-    comments, rest = re.match(r"((?:\s*//[^\n]*\n|\s*(?:public|protected):\s*\n)*)(.*)", text + "\n",
-                              re.DOTALL).groups()  # fmt: skip
+    comments, rest = COMMENTS.match(text + "\n").groups()
     sentence = " ".join(re.findall(r"/// ?(.*)", comments)) or remark
     rest = header.SKIPPED.sub(lambda m: "" if m[0][0] == "/" else m[0], rest)
     code = TEMPLATE.sub("", " ".join(rest.split()))
@@ -157,7 +164,7 @@ def declared_in(code: str) -> set:
             found |= parameters(inner)
             if re.search("[;:]", inner):
                 found |= set().union(*map(variables, inner.split(";")))
-        flat = re.sub(r"\([^(){}]*\)|(?:(?<=[\w({])|(?<=[,=] ))\{[^(){};]*\}|\[[^\[\](){}]*\]", "=", code)
+        flat = FLAT.sub("=", code)
         if flat == code:
             break
         code = flat
@@ -168,16 +175,14 @@ def declared_in(code: str) -> set:
 
 def parameters(inner: str) -> set:
     """The names of a list of parameters, if it is one: a type before each name."""
-    named = (re.fullmatch(r"\s*(?:const )?[\w:]+(?:<[^()]*>)?(?: const)?[&*]* (\w+)\s*(?:=.*)?", part)
-             for part in inner.split(","))  # fmt: skip
-    return {match[1] for match in named if match and match[1] not in KEYWORDS}
+    named = map(PARAMETER.fullmatch, inner.split(","))
+    return {match["name"] for match in named if match and match["name"] not in KEYWORDS}
 
 
 def variables(statement: str) -> set:
     """The names that a statement declares; initial values were replaced by `=`."""
-    head = re.match(r"(?:(?:static|constexpr|inline|const) )*([A-Za-z_][\w:]*(?:<.*?>)?)[&*]* [&*]*\w",
-                    statement)  # fmt: skip
-    if not head or head[1] in KEYWORDS - {"auto", "bool", "int", "unsigned", "void"}:
+    head = VARIABLE.match(statement)
+    if not head or head["type"] in KEYWORDS - {"auto", "bool", "int", "unsigned", "void"}:
         return set()
     names = (re.search(r"(\w+)\s*$", re.split(r"[=:]", part)[0]) for part in statement.split(","))
     return {match[1] for match in names if match}
@@ -185,7 +190,8 @@ def variables(statement: str) -> set:
 
 def names(found: list) -> set:
     """The names of words and of their members."""
-    return {name for word in found for name in word.name.split(", ")} | {n for word in found for n in names(word.members)}
+    inner = (names(word.members) for word in found)
+    return {name for word in found for name in word.name.split(", ")}.union(*inner)
 
 
 def item(word: Word) -> str:

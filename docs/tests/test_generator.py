@@ -145,7 +145,8 @@ class Vocabulary(unittest.TestCase):
         self.root = pathlib.Path(directory.name)
         (self.root / "spec" / "ops").mkdir(parents=True)
         for name in vocabulary.HEADERS:
-            self.write(name, WORDS if name == "shape.h" else "/// @file\n/// x\nnamespace lockstep {}\n")
+            self.write(name, "/// @file\n/// x\nnamespace lockstep {}\n")
+        self.write("shape.h", WORDS)
         self.write("shared.h", "struct Base {\n  i64 shared(Tuple t) { return t.fits(); }\n};\n")
 
     def write(self, name: str, text: str):
@@ -182,7 +183,8 @@ class Vocabulary(unittest.TestCase):
     def test_refuses_a_word_without_a_sentence(self):
         for old, name in (("/// A list; `push` grows it.\n", "List"),
                           ("{ return a < b ? a : b; }", "least")):  # fmt: skip
-            self.write("shape.h", WORDS.replace(old, "{ if (a) b = 0; return b; }" * (old[0] == "{")))
+            longer = "{ if (a) b = 0; return b; }" if old[0] == "{" else ""
+            self.write("shape.h", WORDS.replace(old, longer))
             with self.subTest(name), self.assertRaisesRegex(
                     vocabulary.UndefinedWord, f"no sentence says what {name} is"):
                 self.page(OPERATOR)
