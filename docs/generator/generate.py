@@ -12,6 +12,7 @@ import shutil
 import sys
 import xml.etree.ElementTree
 
+import glossary
 import header
 import operator_pages
 import program
@@ -42,6 +43,7 @@ def write(path: pathlib.Path, text: str):
 
 def write_guides(sources: pathlib.Path, build: pathlib.Path, output: pathlib.Path):
     """The pages that people wrote, their commands run."""
+    glossary.check((DOCS / "glossary.md").read_text(encoding="ascii"))
     for path in sorted(DOCS.glob("*.md")):
         page = session.Page(path, sources)
         page.run(sources, build)
@@ -107,6 +109,15 @@ def write_reference(sources, build, output, mathjax, doxygen):
 
 PARTS = {("reference", 5): write_reference, ("guides", 3): write_guides}
 
+REFUSALS = (
+    glossary.BadGlossary,
+    header.HeaderError,
+    operator_pages.WrongExample,
+    program.NoWitness,
+    session.BrokenPromise,
+    vocabulary.UndefinedWord,
+)
+
 
 def main() -> int:
     words = [pathlib.Path(word).resolve() for word in sys.argv[2:]]
@@ -116,8 +127,7 @@ def main() -> int:
         return 2
     try:
         part(*words)
-    except (header.HeaderError, operator_pages.WrongExample, program.NoWitness,
-            session.BrokenPromise, vocabulary.UndefinedWord) as error:
+    except REFUSALS as error:
         print(f"generate.py: {error}", file=sys.stderr)
         return 1
     return 0

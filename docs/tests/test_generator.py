@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "docs" / "generator"))
 
 import formula  # noqa: E402
+import glossary  # noqa: E402
 import header  # noqa: E402
 import operator_pages  # noqa: E402
 import program  # noqa: E402
@@ -188,6 +189,28 @@ class Vocabulary(unittest.TestCase):
             with self.subTest(name), self.assertRaisesRegex(
                     vocabulary.UndefinedWord, f"no sentence says what {name} is"):
                 self.page(OPERATOR)
+
+
+class Glossary(unittest.TestCase):
+    def page(self, *entries: str) -> str:
+        return "# Glossary\n\n```{glossary}\n" + "\n\n".join(entries) + "\n```\n"
+
+    def test_names_each_term_once_in_order(self):
+        glossary.check(self.page("ABI\n  One. Two.", "case\n  Words,\n  and more.", "Trial\n  It."))
+        for entries, why in (
+            (("case\n  One.", "Case\n  Two."), "Case is named twice"),
+            (("trial\n  One.", "case\n  Two."), "case stands behind trial"),
+            (("case\n  no sentence",), "case is explained in 0 sentences"),
+            (("case\n  A. B. C. D.",), "case is explained in 4 sentences"), ((), "no terms"),
+        ):  # fmt: skip
+            with self.subTest(why), self.assertRaisesRegex(glossary.BadGlossary, why):
+                glossary.check(self.page(*entries))
+
+    def test_explains_the_words_of_the_field(self):
+        terms = dict(glossary.entries((ROOT / "docs" / "glossary.md").read_text("ascii")))
+        for term in ("adapter", "contract mutant", "discriminating order", "kill matrix",
+                     "metamorphic relation", "system under test", "t-way combination"):  # fmt: skip
+            self.assertIn(term, terms)
 
 
 class Formulas(unittest.TestCase):
