@@ -12,7 +12,7 @@ namespace {
 
 constexpr i64 kImageBytes = i64{1} << 20;     // of the image packed at a time
 constexpr i64 kImageBytesMax = i64{8} << 20;  // above it the generic kernel serves
-constexpr i64 kWeightBytes = i64{1} << 17;    // of weights that stay cached meanwhile
+constexpr i64 kWeightBytes = i64{1} << 17;    // of weights that stay in the cache
 constexpr i64 kOverread = kLanes;             // pairs that the last lanes may read too far
 
 /// A block of outputs: one image, some groups, rows and columns.
@@ -57,7 +57,7 @@ class TunedConv2d : public Plan {
   i64 groups_per_block_, outputs_per_item_;
   std::vector<Term> terms_;
   std::vector<int32_t> offsets_;
-  std::vector<Pair> constant_;  // the packed weights, where they are known beforehand
+  std::vector<Pair> constant_;  // the packed weights, if they are constants
 };
 
 TunedConv2d::TunedConv2d(const Arguments& a, const Conv2dAttrs& attrs, const Patch& patch)

@@ -46,13 +46,13 @@ Device::Device(int index) : index_(index), owner_(getpid()) {
 }
 
 Device::~Device() {
-  // In a fork the streams are another process's; after a fault they are gone.
+  // In a forked process the streams belong to its parent; after a fault they no longer exist.
   if (getpid() != owner_ || cudaSetDevice(index_) != cudaSuccess) return;
   for (cudaStream_t s : streams_) cudaStreamDestroy(s);
   cudaStreamDestroy(copies_);
 }
 
-// The current device belongs to a thread, and callers come from any.
+// CUDA has a current device per thread, and any thread may call.
 void Device::enter() {
   if (getpid() != owner_)
     throw std::runtime_error("the device was opened in another process; CUDA survives no fork");
@@ -64,7 +64,7 @@ void Device::enter() {
   check(cudaSetDevice(index_), "cudaSetDevice");
 }
 
-// An error that stays after it was asked for is of the context: nothing works here any more.
+// An error that remains after it was read belongs to the context: every later call fails too.
 void Device::leave(const std::string& failure) {
   static_cast<void>(cudaGetLastError());
   if (cudaDeviceSynchronize() == cudaSuccess) throw std::runtime_error(failure);
@@ -78,18 +78,18 @@ void* Device::alloc(uint64_t bytes, uint64_t align) {
     throw std::runtime_error("memory aligned to " + std::to_string(align) + " bytes; there is " +
                              std::to_string(kAlignment));
   void* memory = nullptr;
-  // For no bytes cudaMalloc gives no address.
+  // cudaMalloc gives no address for 0 bytes.
   use([&] { check(cudaMalloc(&memory, std::max<uint64_t>(bytes, 1)), "cudaMalloc"); });
   return memory;
 }
 
 void Device::free(void* memory) noexcept {
-  // What fails here has failed before, where it could be said.
+  // An error here was reported by an earlier call; a destructor cannot report it.
   if (getpid() == owner_ && cudaSetDevice(index_) == cudaSuccess) cudaFree(memory);
 }
 
-// Pageable memory is copied by way of a buffer, and a plain cudaMemcpy may return before the last
-// of it arrived; a stream of its own can be waited for.
+// CUDA copies pageable memory through a buffer, and a plain cudaMemcpy may return before the last
+// bytes arrived. A copy on a stream of its own can be waited for.
 void Device::copy(void* to, const void* from, uint64_t bytes, cudaMemcpyKind kind) {
   use([&] {
     check(cudaMemcpyAsync(to, from, bytes, kind, copies_), "cudaMemcpyAsync");

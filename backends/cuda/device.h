@@ -18,8 +18,8 @@ void check(cudaError_t error, const char* call);
 /// How many devices there are. @throws std::runtime_error where there is no driver to ask.
 int device_count();
 
-/// One device, its streams and the memory that was asked of it. Usable from several threads at
-/// once, and only in the process that made it: CUDA does not survive a fork.
+/// One device, its streams and its allocated memory. Several threads may use it at once, but only
+/// the process that made it: CUDA does not survive a fork.
 class Device {
  public:
   /// @throws std::runtime_error with a sentence about what is missing.
@@ -35,9 +35,9 @@ class Device {
   /// One of a few streams, in turn.
   cudaStream_t stream();
   void wait(cudaStream_t stream);
-  /// Copies to the device in the order of the stream. The host's copy is free again at once.
+  /// Copies to the device in the order of the stream. The caller may change its memory at once.
   void send(void* device, const void* host, uint64_t bytes, cudaStream_t stream);
-  /// Runs f on this device. @throws what f throws, and says so where the device is lost by it.
+  /// Runs f on this device. @throws what f throws, and notes whether the device is lost.
   template <class F>
   void use(const F& f) {
     enter();
@@ -61,7 +61,7 @@ class Device {
   cudaStream_t streams_[kStreams]{};
   std::atomic<unsigned> turn_{0};
   std::mutex mutex_;   // guards what follows
-  std::string fault_;  // after which this process cannot use the device any more
+  std::string fault_;  // the error after which this process cannot use the device
 };
 
 }  // namespace lockstep::cuda
