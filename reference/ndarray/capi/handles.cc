@@ -9,14 +9,14 @@
 namespace lockstep::ndarray {
 namespace {
 
-/// The handles that are out. It is asked for single ones only and never walked through.
+/// The handles that programs hold. The program only looks single ones up and never iterates.
 struct Book {
   std::mutex mutex;
   std::unordered_set<const DLTensor*> handles;
 };
 
 Book& book() {
-  // Never destroyed: handles may be freed by whatever runs last.
+  // Never destroyed, because destructors of static objects may still free handles.
   static Book& only = *new Book;
   return only;
 }
@@ -27,7 +27,7 @@ std::vector<DLTensor*> hand_out(std::span<NDArray> arrays) {
   std::vector<DLTensor*> handles(arrays.size());
   Book& out = book();
   const std::lock_guard lock(out.mutex);
-  // Room first: nothing can fail once the first handle is written down.
+  // Reserves room first, so that nothing can fail after the first handle is entered.
   std::unordered_set<const DLTensor*> entries;
   for (const NDArray& array : arrays) entries.insert(&array.tensor());
   out.handles.reserve(out.handles.size() + entries.size());

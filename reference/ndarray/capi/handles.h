@@ -1,6 +1,6 @@
 /// @file
-/// The arrays that C programs hold. What is in their hands is written down, so that a foreign
-/// address, and one that was freed, can be told from a handle.
+/// The arrays that C programs hold. A table lists them, so that the library can tell a handle from
+/// a foreign address and from one that was freed.
 #pragma once
 
 #include <dlpack/dlpack.h>
@@ -12,7 +12,7 @@
 
 namespace lockstep::ndarray {
 
-/// Hands arrays out, all of them or none: each handle stands for the array's reference.
+/// Gives out handles for arrays, for all of them or none; each handle owns a reference.
 std::vector<DLTensor*> hand_out(std::span<NDArray> arrays);
 
 /// Takes a handle back. @throws utils::ValueVerifyFatal when it is none.

@@ -11,7 +11,7 @@ namespace {
 
 void check(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return;
-  // The runtime keeps an error until it is asked for; the next caller is not to be told of ours.
+  // The runtime keeps an error until somebody reads it; the next caller must not get this one.
   static_cast<void>(cudaGetLastError());
   throw utils::LogMessageFatal(std::string(call) + ": " + cudaGetErrorName(error) + " (" +
                                cudaGetErrorString(error) + ")");
@@ -31,7 +31,7 @@ class Current {
     check(cudaGetDevice(&before_), "cudaGetDevice");
     check(cudaSetDevice(device.device_id), "cudaSetDevice");
   }
-  // Nobody can be told here, and the device was current before.
+  // A destructor cannot report an error, and the device was current before.
   ~Current() { static_cast<void>(cudaSetDevice(before_)); }
   Current(const Current&) = delete;
   Current& operator=(const Current&) = delete;
@@ -73,8 +73,8 @@ void* acquire(std::size_t bytes, GpuDevice device) {
 }
 
 void release(void* memory, std::size_t, GpuDevice) noexcept {
-  // It belongs to its device whichever is current. What fails here has failed before, where it
-  // could be said, or belongs to a runtime that is being shut down.
+  // The memory knows its device, whichever is current. An error here was reported by an earlier
+  // call, or the runtime is shutting down.
   static_cast<void>(cudaFree(memory));
 }
 
