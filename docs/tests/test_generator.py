@@ -2,6 +2,7 @@
 """The parts of the documentation's generator, and what they refuse."""
 
 import pathlib
+import re
 import sys
 import tempfile
 import textwrap
@@ -358,6 +359,17 @@ class Sessions(unittest.TestCase):
         self.run_page(f"Of {{math}}`2^{{1000}} - 65536`, [it](x1999.md).\n{run}")
         with self.assertRaisesRegex(session.BrokenPromise, "shows: 25$"):
             self.run_page("No run prints {printed}`25`.\n```text\n25\n```\n")
+
+    def test_the_lines_of_examples_are_counted_right(self):
+        found = 0
+        for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+            text = " ".join(page.read_text(encoding="ascii").split())
+            for name, lines in re.findall(r"`(examples/\w+\.\w+)`[^`]{0,40}?\b(\d+) lines", text):
+                with self.subTest(page=page.name, example=name):
+                    count = len((ROOT / name).read_text(encoding="ascii").splitlines())
+                    self.assertEqual(int(lines), count)
+                found += 1
+        self.assertGreater(found, 2)
 
 
 if __name__ == "__main__":
