@@ -16,8 +16,9 @@ constexpr i64 max(i64 a, i64 b) { return a < b ? b : a; }
 constexpr i64 clamp(i64 v, i64 lo, i64 hi) { return v < lo ? lo : v > hi ? hi : v; }
 constexpr i64 magnitude(i64 v) { return v < 0 ? -v : v; }
 
-/// n / d rounded toward plus infinity, and toward minus infinity; d > 0, n of either sign.
+/// n / d rounded toward plus infinity; d > 0, n of either sign.
 constexpr i64 ceil_div(i64 n, i64 d) { return n / d + (n % d > 0 ? 1 : 0); }
+/// n / d rounded toward minus infinity; d > 0, n of either sign.
 constexpr i64 floor_div(i64 n, i64 d) { return n / d - (n % d < 0 ? 1 : 0); }
 
 /// floor(v / 2^s), 0 <= s <= 63; an arithmetic shift by C++20.
