@@ -12,7 +12,7 @@ namespace {
 
 constexpr i64 kImageBytes = i64{1} << 20;     // of the image packed at a time
 constexpr i64 kImageBytesMax = i64{8} << 20;  // above it the generic kernel serves
-constexpr i64 kWeightBytes = i64{1} << 17;    // of weights that stay in the cache
+constexpr i64 kWeightBytes = i64{1} << 17;    // of weights that stay cached meanwhile
 constexpr i64 kOverread = kLanes;             // pairs that the last lanes may read too far
 
 /// A block of outputs: one image, some groups, rows and columns.
