@@ -63,8 +63,8 @@ Row property_row(const std::string& backend, const std::string& property, const 
   });
 }
 
-// What the judge adds to a call of a few nanoseconds: laying it out, asking another process,
-// looking at all memory around it.
+// What the judge adds to a call of a few nanoseconds: laying out tensors, asking another process,
+// inspecting the memory around the tensors.
 Row call_row(const std::string& backend, const Wishes& wishes) {
   const judge::Case c = judge::parse_case("relu/in=6@8/fill=dense:1");
   return judge_row(backend, "call", case_id(c), "call", [&](Row& row) {
@@ -81,14 +81,14 @@ Row call_row(const std::string& backend, const Wishes& wishes) {
   });
 }
 
-// The greatest memory of this process and of those it waited for.
+// The peak memory of this process and of the children it waited for.
 i64 peak_bytes(int who) {
   rusage usage{};
   getrusage(who, &usage);
   return i64{usage.ru_maxrss} * 1024;
 }
 
-// A run as users make it, once: nobody waits for it nine times.
+// A whole run as users make it, timed once because it is slow.
 Row whole_row(const std::string& backend, const Wishes& wishes) {
   const judge::Selection selection = selection_of(wishes.judge_tier.value_or(1));
   const int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

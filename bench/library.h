@@ -1,6 +1,6 @@
 /// @file
-/// A backend in this process, as the program that uses it would have it: no guard pages, no worker.
-/// What the judge has not passed may take the benchmark down with it.
+/// A backend in this process, as an application loads it: no guard pages, no worker. A backend that
+/// the judge has not passed may crash the benchmark.
 #pragma once
 #include <memory>
 #include <string>
@@ -31,7 +31,7 @@ class Library {
   ls_backend* self_ = nullptr;
 };
 
-/// Memory that a backend reaches: its device's, or the host's.
+/// Memory that a backend can access: its device's, or the host's.
 class Memory {
  public:
   Memory(const Library& library, std::size_t bytes);
@@ -64,7 +64,7 @@ class Prepared {
 
   /// Runs the call once, to its end. @throws std::runtime_error if the backend fails.
   void execute() const;
-  /// The outputs, after filling them with a value that is none and one execution.
+  /// The outputs of one execution, after filling them with a value that no output has.
   std::vector<std::vector<i32>> fresh_outputs();
   const std::string& path() const { return path_; }
 

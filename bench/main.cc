@@ -52,7 +52,7 @@ Results describe_run() {
   return r;
 }
 
-// A line on the terminal that the next one overwrites.
+// Prints a line on the terminal that the next one overwrites.
 void announce(const std::string& what) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K{}", what);
 }
@@ -88,7 +88,7 @@ int run(Options& o) {
     list_workloads(o.wishes);
     return kPass;
   }
-  // Before minutes of work, not after them.
+  // Checked here, so that an error shows before minutes of work and not after them.
   const Results before = o.before.empty() ? Results{} : results_of(judge::read_file(o.before));
   if (!o.json.empty() && !std::ofstream(o.json, std::ios::app))
     throw judge::UsageError("cannot write '" + o.json + "'");

@@ -13,7 +13,7 @@ struct Timing {
   int repetitions = 0;
 };
 
-/// How much time goes into it.
+/// How much time a measurement takes.
 struct Effort {
   double repetition_s = 0.02;  ///< at least, per repetition
   int repetitions = 9;         ///< at most
@@ -22,8 +22,8 @@ struct Effort {
 
 using Contender = std::function<void()>;
 
-/// Times each contender; repetitions of all of them are interleaved at random. What a contender
-/// throws is thrown.
+/// Times each contender; repetitions of all of them are interleaved at random. Passes on what a
+/// contender throws.
 std::vector<Timing> measure(const std::vector<Contender>& contenders, const Effort& effort);
 
 }  // namespace lockstep::bench

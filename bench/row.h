@@ -35,7 +35,7 @@ struct Row {
   bool failed = false;  ///< whether that is a failure
 
   std::string id() const { return op + "/" + workload; }
-  /// What tells a row from every other.
+  /// The name that identifies a row.
   std::string key() const;
   /// Whether anything about it makes the run fail.
   bool fails() const;
@@ -69,11 +69,11 @@ struct Comparison {
   bool passed = false;
 };
 
-/// Holds a run to an older one. Where both have a limit of one name, times are taken as multiples
-/// of it, so that another machine, or a slower hour of the same one, differs less; without a limit
-/// only runs on one kind of processor compare. A row got slower if its median did by more than
-/// `percent`, and its fastest repetition is slower than the older median. Rows that are gone and
-/// runs without a common row fail too.
+/// Compares a run with an older one. If both have a limit of one name, it compares times as
+/// multiples of the limit, so that another machine, or a slower hour of the same one, matters less;
+/// without a limit it compares only runs on one kind of processor. A row got slower if its median
+/// grew by more than `percent` and its fastest repetition is slower than the older median. Missing
+/// rows and runs without a common row fail too.
 Comparison compare(const Results& before, const Results& now, int percent);
 
 }  // namespace lockstep::bench

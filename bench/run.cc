@@ -43,7 +43,7 @@ std::optional<std::string> difference(const Subject& s, std::size_t k, const std
       case_id(s.workload.call));
 }
 
-// Runs once and compares everything. The row learns how much, or what is wrong.
+// Runs once and compares every output. Notes in the row how much, or what is wrong.
 void verify(Row& row, const Subject& s, Prepared& prepared) {
   const std::vector<std::vector<i32>> out = prepared.fresh_outputs();
   for (std::size_t k = 0; k < out.size() && !row.failed; ++k) {
@@ -61,7 +61,7 @@ std::vector<Peer> peers_of(const Subject& s, const std::shared_ptr<Team>& team, 
   return onednn_peers(s.workload, s.in, s.expected[0], team->size());
 }
 
-// A probe as a contender: the whole team for about a millisecond.
+// A probe as a contender: all threads run it for about a millisecond.
 struct BestProbe {
   const Probe* probe = best_int8_probe();
   long long rounds = probe ? rounds_of_a_millisecond(*probe) : 0;
@@ -133,7 +133,7 @@ struct Opened {
 std::vector<Opened> open_all(const Wishes& wishes) {
   std::vector<Opened> all;
   for (const std::string& name : wishes.backends) {
-    // What a backend knows is known only when it is open.
+    // Only an open backend can say what it knows.
     auto plain = std::make_unique<Library>(name, wishes.set);
     if (!plain->knows_option("threads")) {
       all.push_back({name, 1, std::move(plain)});

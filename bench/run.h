@@ -20,21 +20,21 @@ struct Wishes {
   std::vector<std::string> filters;  ///< globs over OPERATOR/WORKLOAD or OPERATOR; none: all
   Effort effort;
   std::optional<int> judge_tier;  ///< 0 for properties and 1 for whole runs unless given
-  /// Told what is being done next.
+  /// Called with what the run does next.
   std::function<void(const std::string&)> announce = [](const std::string&) {};
 
   /// Whether the filters let a row through.
   bool want(const std::string& op, const std::string& workload) const;
 };
 
-/// Takes each row as soon as it is known.
+/// Called with each row as soon as it is known.
 using Take = std::function<void(Row)>;
 
-/// Every wanted workload of every operator on every backend: right first, then timed.
+/// Every chosen workload of every operator on every backend: checked first, then timed.
 /// @throws judge::UsageError for a backend that is none or refuses its options.
 void run_operators(const Wishes& wishes, const Take& take);
 
-/// What references and views of arrays cost, and recycled memory beside fresh pages.
+/// The cost of references and views of arrays, and of recycled memory beside fresh pages.
 void run_arrays(const Wishes& wishes, const Take& take);
 
 /// Cases per second of each property and of all, judging each backend; what a tiny call costs; and

@@ -18,7 +18,7 @@ i64 largest_volume(const Case& c) {
   return most;
 }
 
-// A draw of an operator's whole text may cost its square: it stays smaller.
+// An operator defined as a whole may need quadratic time, so its workload is smaller.
 i64 wanted_volume(const OpInfo& op) { return op.pointwise ? kDrawnVolume : kDrawnVolume >> 7; }
 
 bool grown(const Case& c) { return largest_volume(c) >= wanted_volume(*c.op); }
@@ -51,7 +51,7 @@ bool usable(const Case& c) {
   return !judge::refusal(c).refused() && largest_volume(c) <= 4 * wanted_volume(*c.op);
 }
 
-// Doubles one extent, with as little company as it needs.
+// Doubles one extent, and with it as few others as legality requires.
 bool grow(Case& c, std::size_t k, int d) {
   for (Together how : {Together::alone, Together::same_axis, Together::same_axis_from_the_back,
                        Together::equal_values})
@@ -71,7 +71,7 @@ void grow(Case& c) {
   }
 }
 
-// Whether the values say anything: a constant output hides what a kernel does.
+// Whether the outputs vary: a constant output hides what a kernel does.
 bool varies(const Case& c) {
   const auto out = reference::outputs(*c.op, c.attributes(), judge::inputs_of(c));
   return std::all_of(out.begin(), out.end(), [](const reference::Tensor& t) {

@@ -12,7 +12,7 @@ namespace lockstep::bench {
 enum class Unit {
   bytes,  ///< of all inputs and outputs, four to an element
   macs,   ///< multiply-adds; inputs after the first are constants, as weights are
-  calls   ///< so small that only the call itself costs
+  calls   ///< so small that the call itself is the cost
 };
 
 /// A call to time.
@@ -36,7 +36,7 @@ struct Named {
   Unit unit = Unit::bytes;
 };
 
-/// Calls that people know, and calls whose meaning a drawn one would miss.
+/// Calls that people know from models, and calls unlike any drawn one.
 inline constexpr Named kNamed[] = {
     {"c64_56x56_to_64_k3",
      "conv2d/channels=64/kernel_size=3,3/padding=1,1/use_bias=0"

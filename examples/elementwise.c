@@ -1,4 +1,4 @@
-/* A backend in C for the process door: relu, abs and negative, in the lines of `lockstep eval`.
+/* A backend in C that runs as a process: relu, abs and negative, in the lines of `lockstep eval`.
  *   cc -std=c11 examples/elementwise.c -o elementwise
  *   lockstep check exec:./elementwise --op relu,abs,negative --property matches_reference
  * Calls come without blanks and with their keys in one order (docs/lines.md): finding each key is

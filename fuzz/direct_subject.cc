@@ -64,7 +64,7 @@ struct Block {
   }
 };
 
-// Memory of a vector is aligned to more than 4 bytes; what begins an element later is not.
+// A vector's memory is aligned to more than 4 bytes; a tensor that begins an element later is not.
 judge::Placement based(judge::Placement p, judge::Base base) {
   const i64 skipped = base == judge::Base::unaligned ? 1 : 0;
   p.offset += skipped;
@@ -101,7 +101,7 @@ struct Arguments {
   uint32_t n_in = 0, n_out = 0;
 };
 
-// The values of an output. What else differs in its memory is damage.
+// The values of an output. Any other change in its memory is damage.
 std::vector<i32> collect(Block& b, const Type& t, std::string& damage) {
   std::vector<i32> values;
   judge::for_each_address(t, b.at, [&](i64 e) {

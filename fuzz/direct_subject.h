@@ -1,13 +1,13 @@
 /// @file
-/// A backend asked in this process: where a sanitizer watches its kernels, a worker of its own
-/// would hide them.
+/// A backend that runs in this process, so that the fuzzer's sanitizers watch its kernels; a worker
+/// process would hide them.
 #pragma once
 #include "backends/backend.h"
 #include "conformance/subjects/subject.h"
 
 namespace lockstep::fuzz {
 
-/// Puts calls to a table that is linked in. Each tensor is a heap block of exactly its size.
+/// Calls a table that is linked in. Each tensor is a heap block of exactly its size.
 class DirectSubject : public judge::Subject {
  public:
   /// @throws UsageError where open() refuses the options.

@@ -12,7 +12,7 @@
 #include "fuzz/target.h"
 #include "reference/ndarray/params/params.h"
 
-// Both compilers' sanitizers have it, one of them without a declaration.
+// The sanitizers of both compilers define it; one compiler does not declare it.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
                                                                            std::size_t),
                                                          void (*on_free)(const volatile void*));
@@ -41,7 +41,7 @@ Outcome outcome_of(Read read) {
   }
 }
 
-/// What is made of the path of a file with these bytes.
+/// The result of f for the path of a file with these bytes.
 template <class Read>
 Outcome outcome_from_disk(File file, Read read) {
   static const int fd = memfd_create("file", 0);
@@ -62,7 +62,7 @@ inline void count_allocations() {
   allocated = 0;
 }
 
-/// Ends the process when more was allocated than a file of this size may cause.
+/// Ends the process if reading a file of this size allocated too much.
 inline void hold_allocated(std::size_t most, std::size_t size) {
   if (allocated > most)
     violated(std::to_string(allocated) + " bytes allocated for a file of " + std::to_string(size));

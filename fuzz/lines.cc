@@ -1,7 +1,7 @@
 // Any text as the lines that `lockstep eval` reads.
 //
-// Each line has one answer, in order, with its own id and a label that exists; nothing is our
-// fault. A call that was computed, written as the judge writes calls, has the same answer again.
+// Each line has one answer, in order, with its own id and a label that exists, and no answer blames
+// the program. A call that was computed, written as the judge writes calls, has the same answer.
 #include "conformance/jsonl/lines.h"
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ namespace {
 using fuzz::hold;
 using fuzz::violated;
 
-// The reference, where the call is small enough; it keeps the calls that it computed.
+// The reference, for calls that are small enough; it keeps the calls that it computed.
 class Bounded : public ReferenceSubject {
  public:
   // Refusals then come from `eval` itself, with its sentences.
@@ -35,7 +35,7 @@ class Bounded : public ReferenceSubject {
   std::string computed;
 };
 
-// Inputs without data are zeros, and there may be 2^30 of them: no time and no memory for that.
+// Inputs without data are zeros, up to 2^30 of them, which would take too much time and memory.
 bool large(const Request& q) {
   i64 zeros = 0;
   for (std::size_t k = 0; k < q.types.size(); ++k)

@@ -23,8 +23,8 @@ inline judge::Case draw_operator_case(Draw& draw) {
   c.layout = layout;
   c.seed = static_cast<u64>(seed);
   if (fill != Fill::literal) return c;
-  // Values of their own for calls as small as those of examples; what follows the bytes is the
-  // smallest, so others would mostly hold one value.
+  // Only calls as small as examples get values from bytes: once the bytes end, every choice is the
+  // smallest, so larger tensors would mostly hold one value.
   i64 elements = 0;
   for (const Type& t : c.in) elements += volume(t.shape);
   if (elements > kMaxLiteral || judge::refusal(c).refused()) {

@@ -1,7 +1,7 @@
 // Bytes as choices: a call of an operator, legal or not, its values and memory.
 //
-// The backend that is linked in has the reference's answer: every property of the judge holds, with
-// every instruction set, several threads, constants and layouts, under the sanitizers' eyes.
+// The linked backend passes every property of the judge, with every instruction set, several
+// threads, constants and layouts, while sanitizers watch.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -28,7 +28,7 @@ bool has(const std::vector<std::string>& all, const char* one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-// The base runs in one thread, so that a stack says who called; the others in three.
+// The base runs in one thread, so that a stack shows the caller; the others in three.
 Rig assemble() {
   const ls_api& api = *lockstep_backend_v1();
   const Manifest manifest = parse_manifest(api.manifest());
@@ -76,7 +76,7 @@ bool judge_bytes(std::span<const std::uint8_t> bytes) {
   item.call = fuzz::draw_operator_case(draw);
   const Case& c = item.call;
   const Refusal r = refusal(c);
-  // Attributes outside their ranges are refused by whoever reads their text.
+  // The parser of attributes refuses those outside their ranges.
   if (r.scope == "attr") return false;
   if (r.refused()) {
     item.what = Item::illegal;

@@ -27,7 +27,7 @@ void hold_canonical(const Params& params, File file) {
 void judge(File file) {
   count_allocations();
   const Outcome strict = read_bytes(file);
-  // The records and names of the smallest tensors take several times their place in the file.
+  // In memory the records and names of small tensors take several times their size in the file.
   hold_allocated(64 * file.size() + 4096, file.size());
   const auto from_disk = [](const std::string& path) { return read_file(path); };
   hold(outcome_from_disk(file, from_disk) == strict, "read_file() disagrees with read()");

@@ -45,7 +45,7 @@ bool read(const fs::path& file, std::vector<std::uint8_t>& input) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A fuzzer wants a signal where something is wrong, a test an exit status.
+  // A fuzzer needs a signal to notice a mistake, a test an exit status.
   std::signal(SIGABRT, [](int) { std::_Exit(1); });
   const std::vector<fs::path> files = files_of(argc, argv);
   for (const fs::path& file : files) {
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "cannot read %s\n", file.c_str());
       return 2;
     }
-    // Before it is put, for a target that does not return cannot say what it was given.
+    // Printed first, because a target that does not return cannot print its input.
     std::fprintf(stderr, "%s\n", file.c_str());
     LLVMFuzzerTestOneInput(input.data(), input.size());
   }

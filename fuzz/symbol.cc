@@ -56,7 +56,7 @@ reference::Tensor values(const Type& type, int entry) {
   return t;
 }
 
-// What a run costs, for which work() answers call by call.
+// The cost of a run, which is the sum of work() over its calls.
 bool affordable(const Graph& graph) {
   i64 all = graph.storage_bytes() + output_length(graph);
   for (const Node& node : graph.nodes()) {
@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (!outcome.graph && !outcome.label.starts_with("model.") &&
       !fuzz::is_label_of_calls(outcome.label))
     violated("a refusal has the unknown label " + outcome.label);
-  // A text that is no JSON cannot be written in another way.
+  // Only JSON can be written in another way.
   if (!outcome.graph && outcome.label == "model.json") return 0;
   const Loaded again = read(nlohmann::json::parse(text).dump());
   hold(again.graph.has_value() == outcome.graph.has_value() && again.message == outcome.message,

@@ -1,5 +1,5 @@
 /// @file
-/// What a fuzz target is made of: its entry, and the way it says that something does not hold.
+/// What a fuzz target consists of: its entry point, and a way to report a violation.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 #include "spec/info.h"
 
-/// Puts one input to the target. libFuzzer calls it, and so does the replay of a corpus. It returns
-/// 0, or -1 for an input that is not worth keeping; where something is wrong it does not return.
+/// Runs the target on one input. libFuzzer calls it, and so does the replay of a corpus. It returns
+/// 0, or -1 for an input that is not worth keeping; if it finds something it does not return.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace lockstep::fuzz {
@@ -25,8 +25,8 @@ inline void hold(bool condition, const char* what) {
 /// Whether a call can be refused with this label.
 bool is_label_of_calls(std::string_view label);
 
-/// At least the elements that a call reads, times those it writes: no operator does more. Saturates
-/// at kMaxWork + 1. It is how a target passes over legal calls for which it has no time.
+/// A bound on the work of a call: elements read times elements written. Saturates at kMaxWork + 1.
+/// A target uses it to skip legal calls that would take too long.
 i64 work(Types in, const Inferred& out);
 inline constexpr i64 kMaxWork = i64{1} << 22;
 

@@ -5,10 +5,10 @@
 namespace lockstep::reference {
 namespace {
 
-// -2^31 is no legal value: an element that stays so was never written.
+// -2^31 is not a legal value: an element that still holds it was never written.
 constexpr i32 kUnwritten = INT32_MIN;
 
-// The first that does not hold its type, -1 if there is none.
+// The first tensor whose values violate its type, -1 if there is none.
 int out_of_type(const std::vector<Tensor>& tensors) {
   for (std::size_t k = 0; k < tensors.size(); ++k)
     if (!holds_its_type(tensors[k])) return static_cast<int>(k);

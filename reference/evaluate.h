@@ -16,7 +16,7 @@ struct Tensor {
   std::vector<i32> data;
 };
 
-/// Whether a tensor has the values that its type promises: as many, and none outside its precision.
+/// Whether a tensor fits its type: as many values as the shape says, none outside the precision.
 bool holds_its_type(const Tensor& t);
 
 enum class Status { ok, logic_error, runtime_error };

@@ -7,10 +7,10 @@
 namespace lockstep::reference {
 namespace {
 
-// One side of an equation would have a shape or a precision that no tensor has, or nobody knows it.
+// One side of an equation has a shape or precision that no tensor has, or got no answer.
 struct Silence {};
 
-// The law's own text is wrong: it names what is not there, or calls what is not legal.
+// The law's own text is wrong: it names a tensor that does not exist, or makes an illegal call.
 struct BrokenLaw : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -120,8 +120,8 @@ class Bench : public Machine {
     if (y.status != Status::ok) refused(op, y.label, y.message);
     return kept(std::move(y.out));
   }
-  // The same by the respondent, of whom nothing is taken for granted: a value outside its precision
-  // must not reach a call that is legal for values inside.
+  // The same, answered by the respondent, which may be wrong: a value outside its precision must
+  // not reach another call, which would then be illegal.
   std::vector<Term> responded(Attributes attrs, const std::vector<Tensor>& in) {
     asked_ = true;
     if (!respondent_) return evaluated(op_, attrs, in);

@@ -1,5 +1,5 @@
 /// @file
-/// Laws put to the test: the equations that operators state, evaluated by the reference.
+/// Tests laws: evaluates the equations that operators state.
 #pragma once
 #include <functional>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace lockstep::reference {
 
-/// What became of a law at one call.
+/// The outcome of a law for one call.
 struct LawResult {
   enum Kind {
     silent,  ///< it says nothing of this call, or it holds without a call of the law's own
@@ -23,12 +23,12 @@ struct LawResult {
   std::string message;   ///< how it is broken
 };
 
-/// Somebody else's answer to a legal call of the law's operator: its outputs, of the inferred
-/// types, or nothing where there is none.
+/// Another implementation's answer to a legal call of the law's operator: its outputs, of the
+/// inferred types, or nothing if it gave none.
 using Respondent =
     std::function<std::optional<std::vector<Tensor>>(Attributes, const std::vector<Tensor>& in)>;
 
-/// Puts law `i` of an operator to a legal call.
+/// Tests law `i` of an operator on a legal call.
 /// @param other other values for the types of `in`.
 /// @param draw choices that a law leaves open.
 /// @param respondent answers the calls of the law's own operator; without one the reference does,

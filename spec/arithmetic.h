@@ -8,16 +8,17 @@ namespace lockstep {
 using i32 = std::int32_t;
 using i64 = std::int64_t;
 
-inline constexpr int kMaxPrecision = 32;
-inline constexpr i64 kIntMax = (i64{1} << 31) - 1;
+inline constexpr int kMaxPrecision = 32;            ///< of a tensor
+inline constexpr i64 kIntMax = (i64{1} << 31) - 1;  ///< the largest element of precision 32
 
 constexpr i64 min(i64 a, i64 b) { return a < b ? a : b; }
 constexpr i64 max(i64 a, i64 b) { return a < b ? b : a; }
 constexpr i64 clamp(i64 v, i64 lo, i64 hi) { return v < lo ? lo : v > hi ? hi : v; }
 constexpr i64 magnitude(i64 v) { return v < 0 ? -v : v; }
 
-/// Quotients toward plus and minus infinity; n >= 0 or n < 0, d > 0.
+/// n / d rounded toward plus infinity; d > 0, n of either sign.
 constexpr i64 ceil_div(i64 n, i64 d) { return n / d + (n % d > 0 ? 1 : 0); }
+/// n / d rounded toward minus infinity; d > 0, n of either sign.
 constexpr i64 floor_div(i64 n, i64 d) { return n / d - (n % d < 0 ? 1 : 0); }
 
 /// floor(v / 2^s), 0 <= s <= 63; an arithmetic shift by C++20.

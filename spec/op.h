@@ -45,7 +45,7 @@ struct Span {
   constexpr const T* begin() const { return first; }
   constexpr const T* end() const { return first + count; }
 };
-using Types = Span<Type>;
+using Types = Span<Type>;  ///< those of a call's inputs
 
 /// The text of an operator contradicts itself: an index out of range, a result outside its inferred
 /// precision. Never the caller's fault.
@@ -135,10 +135,10 @@ struct Strided : Type {
     if (!in) throw BrokenSpecification("an operator read or wrote outside a tensor");
   }
 };
-using View = Strided<const i32, false>;
-using Out = Strided<i32, false>;
-using CheckedView = Strided<const i32, true>;
-using CheckedOut = Strided<i32, true>;
+using View = Strided<const i32, false>;        ///< an input
+using Out = Strided<i32, false>;               ///< an output
+using CheckedView = Strided<const i32, true>;  ///< an input whose every access is checked
+using CheckedOut = Strided<i32, true>;         ///< an output whose every access is checked
 
 /// A box of positions: `extent` of them along each axis, from `first` on.
 struct Box {
@@ -372,6 +372,7 @@ struct Example {
   Literal out[kMaxOutputs];
 };
 
+/// What every operator defines, whichever way its meaning is given.
 template <class Op>
 concept Operator = requires(const typename Op::Attrs& a, Types t, Draw& draw) {
   { Op::name } -> std::convertible_to<string_view>;

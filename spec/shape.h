@@ -7,10 +7,10 @@
 
 namespace lockstep {
 
-inline constexpr int kMaxRank = 6;    ///< of an operator's input or output
-inline constexpr int kMaxTuple = 16;  ///< entries of a tuple attribute
-inline constexpr i64 kMaxExtent = i64{1} << 24;
-inline constexpr i64 kMaxVolume = i64{1} << 30;
+inline constexpr int kMaxRank = 6;               ///< of an operator's input or output
+inline constexpr int kMaxTuple = 16;             ///< entries of a tuple attribute
+inline constexpr i64 kMaxExtent = i64{1} << 24;  ///< of a tensor along an axis
+inline constexpr i64 kMaxVolume = i64{1} << 30;  ///< elements of a tensor
 
 /// A list that counts past its capacity: "too long" stays visible and nothing is overrun.
 template <int N>
@@ -22,11 +22,13 @@ struct List {
   constexpr List(std::initializer_list<i64> v) {
     for (i64 e : v) push(e);
   }
+  /// A list of n times v.
   static constexpr List filled(int n, i64 v) {
     List l;
     for (int i = 0; i < n; ++i) l.push(v);
     return l;
   }
+  /// Appends v.
   constexpr void push(i64 v) {
     if (size < N) item[size] = v;
     ++size;
@@ -44,9 +46,9 @@ struct List {
   }
 };
 
-using Shape = List<kMaxRank>;
-using Index = Shape;
-using Tuple = List<kMaxTuple>;
+using Shape = List<kMaxRank>;   ///< the extents of a tensor
+using Index = Shape;            ///< the coordinates of an element
+using Tuple = List<kMaxTuple>;  ///< the value of a tuple attribute
 
 /// Number of elements; saturates at kMaxVolume + 1.
 constexpr i64 volume(const Shape& s) {

@@ -57,7 +57,7 @@ class TunedConv2d : public Plan {
   i64 groups_per_block_, outputs_per_item_;
   std::vector<Term> terms_;
   std::vector<int32_t> offsets_;
-  std::vector<Pair> constant_;  // the packed weights, where they are known beforehand
+  std::vector<Pair> constant_;  // the packed weights, if they are constants
 };
 
 TunedConv2d::TunedConv2d(const Arguments& a, const Conv2dAttrs& attrs, const Patch& patch)

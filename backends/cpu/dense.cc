@@ -21,7 +21,7 @@ struct Factor {
   i64 count, depth, stride, depth_stride, width;
   bool is_padded;
   i64 block = 0;                 ///< vectors packed at a time, a multiple of the width
-  std::vector<Pair> constant{};  ///< all panels, where the values are known beforehand
+  std::vector<Pair> constant{};  ///< all panels, if the values are constants
 
   i64 terms() const { return (depth + 1) / 2; }
   i64 panels(i64 vectors) const { return ceil_div(vectors, width); }
@@ -35,8 +35,8 @@ Factor factor_of(const View& v, int port, i64 width, bool is_padded) {
   return f;
 }
 
-/// One panel: `width` wide, of which `filled` vectors exist. The others hold anything: no output is
-/// made of them.
+/// One panel of `width` vectors, of which the first `filled` exist. The others hold any values; no
+/// output depends on them.
 void pack_panel(Pair* to, const i32* from, const Factor& f, i64 filled, i64 width) {
   const i64 step = f.depth_stride, whole = f.depth / 2;
   for (i64 r = 0; r < filled; ++r) {
@@ -188,7 +188,7 @@ void TunedDense::multiply_rows(const Pair* rows, i64 row_count, const Pair* lane
 std::unique_ptr<Plan> tuned(const Request<Dense>& request) {
   const Arguments& a = request.arguments;
   const View &x = a.call.in[Dense::X], &w = a.call.in[Dense::W];
-  // Lanes are filled eight at a time, rows one by one: few units are better off as rows.
+  // A tile has eight lanes but any number of rows: few units waste less as rows.
   const bool swapped = w.dim(0) < kLanes && w.dim(0) < x.dim(0);
   const i64 panel_bytes = (x.dim(1) + 1) / 2 * kLanes * static_cast<i64>(sizeof(Pair));
   if (panel_bytes > kPanelBytesMax) return nullptr;

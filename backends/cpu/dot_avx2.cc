@@ -1,6 +1,6 @@
 /// @file
-/// Tiles for AVX2. The only unit compiled with -mavx2: nothing here may be visible elsewhere but
-/// the table, and nothing may come from a header that defines functions.
+/// Tiles for AVX2. This is the only unit compiled with -mavx2. It may export nothing but the table,
+/// and may include no header that defines functions.
 ///
 /// Terms are int16 and multiplied by vpmaddwd, whose sum of two products is exact in int32;
 /// vpmaddubsw would saturate at 2^15 on full-range data.
@@ -17,7 +17,7 @@ inline __m256i load(const Pair* p) {
 
 inline void add_products(__m256i& sum, __m256i w, __m256i x) {
   sum = _mm256_add_epi32(sum, _mm256_madd_epi16(w, x));
-  // Left alone, g++ 12 computes all products first and keeps the sums in memory.
+  // Without this barrier g++ 12 computes all products first and keeps the sums in memory.
   __asm__ volatile("" : "+x"(sum));
 }
 

@@ -7,7 +7,7 @@
 namespace lockstep::cpu {
 namespace {
 
-// Unsigned: lanes beyond an output's edge hold anything and may wrap.
+// Unsigned, because lanes beyond an output's edge hold any values and may wrap.
 using Shorts [[gnu::vector_size(16)]] = uint16_t;
 using Words [[gnu::vector_size(16)]] = uint32_t;
 using SignedWords [[gnu::vector_size(16)]] = int32_t;

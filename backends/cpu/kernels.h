@@ -19,12 +19,12 @@ namespace lockstep::cpu {
 
 using backend::Plan;
 
-/// A legal call, the data of its constant inputs, and what may compute it.
+/// A legal call, the data of its constant inputs, and the pool and instruction set to use.
 struct Arguments {
   backend::LegalCall call;
-  std::vector<const i32*> constants;  ///< by input; nullptr where data comes with each execution
+  std::vector<const i32*> constants;  ///< by input; nullptr if each execution brings the data
   std::shared_ptr<Pool> pool;
-  const Isa* isa = nullptr;  ///< of the tuned kernels; nullptr: none of them
+  const Isa* isa = nullptr;  ///< of the tuned kernels; nullptr: use none
 };
 
 /// The arguments of one operator's call.

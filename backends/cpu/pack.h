@@ -14,8 +14,8 @@ inline Pair pair_of(i32 a, i32 b) {
   return (static_cast<Pair>(a) & 0xffffU) | static_cast<Pair>(b) << 16;
 }
 
-/// Sum of two values of a legal call. Unsigned: what a caller gives beyond its declared precision
-/// makes a wrong result, never an undefined one.
+/// Sum of two values of a legal call. Unsigned, so that a value beyond its declared precision gives
+/// a wrong result and not undefined behaviour.
 inline i32 add(i32 a, i32 b) {
   return static_cast<i32>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }

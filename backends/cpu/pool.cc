@@ -14,7 +14,7 @@ constexpr double kAloneNs = 40e3;
 constexpr double kChunkNs = 5e3;
 // Chunks per thread: enough to even out threads that start late.
 constexpr int64_t kChunksPerThread = 8;
-// Loops of a call follow each other closely: a worker looks this often before it sleeps.
+// The loops of a call follow each other closely: a worker polls this often before it sleeps.
 constexpr int kSpins = 200;
 
 }  // namespace
@@ -46,7 +46,7 @@ void Pool::work_on(Shared& shared, Job& job) {
 }
 
 void Pool::share(Job& job) {
-  // A fork takes no threads along, and its copy of the mutex may be locked for ever.
+  // A forked process has none of the threads, and its copy of the mutex may stay locked.
   if (is_forked()) return job.call(job.context, 0, job.count);
   Shared& shared = *shared_;
   {
@@ -64,7 +64,7 @@ void Pool::share(Job& job) {
   if (job.error) std::rethrow_exception(job.error);
 }
 
-// The mutex is held. A machine that gives fewer threads than asked for still computes.
+// The caller holds the mutex. If the machine refuses some threads, the others compute.
 void Pool::start_threads() {
   owner_.store(getpid());
   try {
@@ -74,7 +74,7 @@ void Pool::start_threads() {
   }
 }
 
-// The mutex is held.
+// The caller holds the mutex.
 Pool::Job* Pool::open_job(const Shared& shared) {
   for (Job* job : shared.jobs)
     if (job->has_items()) return job;
@@ -102,7 +102,7 @@ void Pool::serve(Shared& shared) {
 
 Pool::~Pool() {
   if (is_forked()) {
-    // Nothing here can be joined or destroyed: its threads live in another process.
+    // This process cannot join or destroy threads that live in another process.
     static_cast<void>(shared_.release());
     return;
   }

@@ -16,10 +16,10 @@
 namespace lockstep::cpu {
 
 /// Threads that share the items of loops. run() may be called from several threads at once; the
-/// caller always works too, and nobody waits for a thread that has not joined its loop.
+/// caller always works too, and waits only for threads that have joined its loop.
 class Pool {
  public:
-  /// No thread is started here: a process that forks after loading must still be able to.
+  /// Starts no thread, so that a process can still fork after it loaded the library.
   explicit Pool(int threads) : threads_(threads) {}
   ~Pool();
   Pool(const Pool&) = delete;
@@ -56,8 +56,8 @@ class Pool {
     bool has_items() const { return next.load(std::memory_order_relaxed) < count; }
   };
 
-  /// What threads share. Apart from the pool, because a forked process must abandon its copy: to
-  /// destroy a condition variable that lost threads wait for is to wait for ever.
+  /// What threads share. It is not part of the pool, because a forked process must abandon its
+  /// copy: destroying a condition variable for which lost threads wait would never end.
   struct Shared {
     std::mutex mutex;
     std::condition_variable wake, done;

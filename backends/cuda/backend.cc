@@ -10,7 +10,7 @@ using backend::Call, backend::Options;
 
 constexpr int kDevicesMax = 1024;
 
-// The manifest is for machines without a driver too.
+// The manifest must be available on machines without a driver too.
 bool has_device() {
   try {
     return device_count() > 0;

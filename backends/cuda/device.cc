@@ -18,13 +18,13 @@ Device::Device(int index) : index_(index), owner_(getpid()) {
 }
 
 Device::~Device() {
-  // In a fork the streams are another process's; after a fault they are gone.
+  // In a forked process the streams belong to its parent; after a fault they no longer exist.
   if (getpid() != owner_ || cudaSetDevice(index_) != cudaSuccess) return;
   for (cudaStream_t s : streams_) cudaStreamDestroy(s);
   cudaStreamDestroy(copies_);
 }
 
-// The current device belongs to a thread, and callers come from any.
+// CUDA has a current device per thread, and any thread may call.
 void Device::enter() {
   if (getpid() != owner_)
     throw std::runtime_error("the device was opened in another process; CUDA survives no fork");
@@ -36,7 +36,7 @@ void Device::enter() {
   check(cudaSetDevice(index_), "cudaSetDevice");
 }
 
-// An error that stays after it was asked for is of the context: nothing works here any more.
+// An error that remains after it was read belongs to the context: every later call fails too.
 void Device::leave(const std::string& failure) {
   if (cudaDeviceSynchronize() == cudaSuccess) throw std::runtime_error(failure);
   const std::lock_guard lock(mutex_);

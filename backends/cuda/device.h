@@ -30,9 +30,9 @@ class Device {
   /// One of a few streams, in turn.
   cudaStream_t stream();
   void wait(cudaStream_t stream);
-  /// Copies to the device in the order of the stream. The host's copy is free again at once.
+  /// Copies to the device in the order of the stream. The caller may change its memory at once.
   void send(void* device, const void* host, uint64_t bytes, cudaStream_t stream);
-  /// Runs f on this device. @throws what f throws, and says so where the device is lost by it.
+  /// Runs f on this device. @throws what f throws, and notes whether the device is lost.
   template <class F>
   void use(const F& f) {
     enter();
@@ -56,7 +56,7 @@ class Device {
   cudaStream_t streams_[kStreams]{};
   std::atomic<unsigned> turn_{0};
   std::mutex mutex_;   // guards what follows
-  std::string fault_;  // after which this process cannot use the device any more
+  std::string fault_;  // the error after which this process cannot use the device
 };
 
 }  // namespace lockstep::cuda

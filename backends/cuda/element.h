@@ -27,7 +27,7 @@ template <Operator Op>
 inline constexpr int kPorts = static_cast<int>(std::size(Op::inputs));
 template <Operator Op>
 inline constexpr int kResults = static_cast<int>(std::size(Op::outputs));
-/// Whether the number of inputs is open.
+/// Whether an operator takes any number of inputs.
 template <Operator Op>
 inline constexpr bool kIsVariadic = Op::inputs[kPorts<Op> - 1].arity == Arity::variadic;
 
@@ -48,7 +48,7 @@ constexpr i64 threads_of(const Span<Out>& out) {
     return volume(out[0].shape);
 }
 
-/// Thread k of a launch. The last block may hold threads that are one too many.
+/// Thread k of a launch. The last block may have threads without work.
 template <Operator Op>
 constexpr void run_thread(const Parameters<Op>& p, i64 k) {
   const Span<Out> out = p.out.span();

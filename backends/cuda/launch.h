@@ -8,7 +8,7 @@
 
 namespace lockstep::cuda {
 
-/// One execution of a call. The views are in host memory, what they show is in the device's.
+/// One execution of a call. The views are in host memory, their data in the device's.
 struct Launch {
   Attributes attrs;
   Span<View> in;

@@ -1,5 +1,5 @@
 /// @file
-/// Wrong on purpose: the option `mutant` chooses one believable mistake, everything else is right.
+/// A backend that is wrong on purpose: the option `mutant` chooses one believable mistake.
 /// The manifest lists the mutants under "mutants".
 #include "backends/faulty/mutant.h"
 #include "backends/manifest.h"
@@ -36,7 +36,7 @@ constexpr int kThreadsMax = 64;
 
 std::vector<std::string> option_names() { return {"mutant", "threads"}; }
 
-// "none" makes no mistake: what fails it fails every mutant, and no mutant's death counts.
+// "none" makes no mistake. If it fails, every mutant fails, and no kill means anything.
 std::unique_ptr<Behaviour> chosen(const backend::Options& options) {
   backend::refuse_options(options, option_names());
   const auto option = options.find("mutant");

@@ -1,6 +1,6 @@
 /// @file
 /// The operators of detection written once more, the way a backend would, with a switch for each
-/// mistake. Without a switch they are right, which a test holds them to.
+/// mistake. Without a switch they are right; a test checks that.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -95,7 +95,7 @@ struct Suppression {
     rows.resize(static_cast<std::size_t>(min(top, static_cast<i64>(rows.size()))));
     return rows;
   }
-  /// Those that survive.
+  /// The rows that are kept.
   Rows kept(const NonMaxSuppressionAttrs& a, const Rows& rows, i64 valid) const {
     i64 most = a.max_output_size < 0 ? valid : min(valid, a.max_output_size);
     if (zero_is_unlimited && a.max_output_size == 0) most = valid;

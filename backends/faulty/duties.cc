@@ -1,5 +1,5 @@
 /// @file
-/// Mistakes that no operator makes: broken duties of a backend.
+/// Contract mutants: right values, but a broken promise of the ABI.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -83,7 +83,7 @@ struct FillsRowPadding : Behaviour {
   void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
     const Out y = output(call, out);
     const int d = y.rank() - 1;
-    // Row by row, as a kernel does: only what the next row does not overwrite stays.
+    // Row by row, as a kernel writes: the next row overwrites part of what this one leaves.
     for (i64 row = 0; y.stride[d] == 1 && row + 1 < volume(y.shape) / y.dim(d); ++row)
       (&y.element(row * y.dim(d)))[y.dim(d)] = 0;
     Behaviour::execute(call, in, out);
@@ -98,8 +98,8 @@ struct CompactOutputs : Behaviour {
   }
 };
 
-// Inputs as kernels see them that take their rows to follow each other. What lies between rows may
-// be any number, and sums are proven for numbers inside the precision only.
+// Inputs as a kernel sees them that ignores the gaps between rows. The gaps may hold any number,
+// but sums are proven only for numbers inside the precision.
 struct TakenAsCompact {
   LegalCall call;
   std::vector<const i32*> in;
@@ -148,7 +148,7 @@ struct LooksAtOutputsAlone : Behaviour {
   }
 };
 
-// Peels elements until the output is aligned and forgets that whole vectors then leave a rest.
+// Peels elements until the output is aligned and forgets the rest behind the whole vectors.
 struct ForgetsRestOfPeeling : Behaviour {
   void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
     const Out y = output(call, out);
@@ -202,7 +202,7 @@ struct RemembersBySize : Behaviour {
   mutable std::map<std::size_t, std::vector<i32>> answers_;
 };
 
-// Shares out whole parts of the output, and forgets what they leave over.
+// Gives each thread an equal part of the output, and forgets the remainder.
 struct RestOfThreadsUnwritten : Behaviour {
   void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
     const Out y = output(call, out);
@@ -219,7 +219,7 @@ struct ForgetsThreads : Behaviour {
   int reported_threads() const override { return 1; }
 };
 
-// Notes the tensors of a call in the plan, and waits for its turn with the mutex only then.
+// Notes the tensors of a call in the plan before it locks the mutex.
 struct BindsBeforeItsTurn : Behaviour {
   void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
     in_ = in;
@@ -331,7 +331,7 @@ struct RulesUnchecked {
   }
 };
 
-// A backend that turns down legal calls of a class.
+// A backend that refuses legal calls of a class.
 template <class Judge>
 struct TurnsDown : Behaviour {
   LegalCall prepare(const Call& call) override {
@@ -381,7 +381,7 @@ struct AbortsOnRank : Behaviour {
 };
 struct HangsOnWholeVectors : Behaviour {
   void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    // A watchdog has to end this long before it ends by itself.
+    // The watchdog has to end this loop, which would run far longer.
     if (innermost(call) % 32 == 0) std::this_thread::sleep_for(std::chrono::hours(24));
     Behaviour::execute(call, in, out);
   }

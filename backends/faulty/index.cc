@@ -10,7 +10,7 @@
 namespace lockstep::faulty {
 namespace {
 
-// take whose index is settled by `settle(index, extent)`; an address outside X stays at its ends.
+// take with indices changed by `settle(index, extent)`; an address outside X is clamped to X.
 template <class Settle>
 i64 taken(const TakeAttrs& a, In in, const Index& y, Settle settle) {
   const CheckedView &x = in[0], &indices = in[1];
@@ -27,7 +27,7 @@ i64 taken(const TakeAttrs& a, In in, const Index& y, Settle settle) {
   return x.element(clamp(k, 0, n - 1));
 }
 
-// strided_slice with each axis's first index and step settled by `settle`.
+// strided_slice with `settle` choosing the first index and the step of each axis.
 template <class Settle>
 i64 sliced(const StridedSliceAttrs& a, In in, const Index& y, Settle settle) {
   Index i = y;
@@ -40,7 +40,7 @@ i64 sliced(const StridedSliceAttrs& a, In in, const Index& y, Settle settle) {
   return in[0](i);
 }
 
-// cvm_lut whose index is settled by `settle(index, entries)`; the memory past the table is zero.
+// cvm_lut with indices changed by `settle(index, entries)`; the memory past the table is zero.
 template <class Settle>
 constexpr Mutant looked_up(string_view name, string_view kind, string_view provenance, Settle) {
   static_assert(std::is_empty_v<Settle>, "a lambda: a pointer would be made anew as null");
@@ -50,7 +50,7 @@ constexpr Mutant looked_up(string_view name, string_view kind, string_view prove
   });
 }
 
-// where with its condition judged by `holds`.
+// where with `holds` deciding whether the condition is true.
 template <class Holds>
 constexpr Mutant chosen_if(string_view name, string_view kind, string_view provenance, Holds) {
   static_assert(std::is_empty_v<Holds>, "a lambda: a pointer would be made anew as null");

@@ -17,7 +17,7 @@ using backend::TensorType;
 using In = Span<CheckedView>;
 using Results = Span<CheckedOut>;
 
-/// The duties of a backend, each done right; the mutant of a duty overrides one of them.
+/// What a backend does, each part right; a contract mutant overrides one of them.
 class Behaviour {
  public:
   virtual ~Behaviour() = default;
@@ -27,14 +27,14 @@ class Behaviour {
   virtual std::vector<TensorType> infer(const Call& call) { return backend::inferred_types(call); }
   virtual void execute(const LegalCall& call, const i32* const* in, i32* const* out) const;
   virtual const char* path() const { return "specification"; }
-  /// Among how many threads it says that it shares work; nothing here is really shared.
+  /// The number of threads that it reports; in fact one thread does the work.
   virtual int reported_threads() const { return threads; }
   int threads = 1;
 };
 
-/// A row of the table. The operator is "*" for a duty of every call. The kind is a bug type, as
-/// golden vectors name them, INFER or DUTY; CRASH and HANG mark the mutants that take their process
-/// along, RACE those that are wrong only for several callers at once.
+/// A row of the table. The operator is "*" for a contract mutant. The kind is a bug type, as golden
+/// vectors name them, INFER or DUTY; CRASH and HANG mark the mutants that end or block their
+/// process, RACE those that are wrong only for several callers at once.
 struct Mutant {
   string_view name, op, kind, provenance;
   /// The wrong meaning of `op`, for a mistake in its values.
@@ -92,8 +92,8 @@ constexpr Mutant then_wrong(string_view name, string_view kind, string_view prov
   });
 }
 
-/// Attributes misread, a function that changes them. The call they make is computed, and its
-/// elements fill the output in order, from the start again where they are too few.
+/// Misread attributes: a function changes them. The mutant computes the call with the changed ones
+/// and fills the output with its elements in order, repeating them if they are too few.
 template <class Op, class Change>
 constexpr Mutant misread(string_view name, string_view kind, string_view provenance, Change) {
   static_assert(std::is_empty_v<Change>, "a lambda: a pointer would be made anew as null");
@@ -109,7 +109,7 @@ constexpr Mutant misread(string_view name, string_view kind, string_view provena
           }};
 }
 
-/// Whether output y is one of the last |Y| mod width elements, which whole vectors leave over.
+/// Whether output y is one of the last |Y| mod width elements, behind the last whole vector.
 constexpr bool in_tail(const Index& y, const Type& t, i64 width) {
   const i64 n = volume(t.shape);
   return ravel(y, t.shape) >= n - n % width;

@@ -1,6 +1,6 @@
 /// @file
-/// oneDNN, a library that nobody here wrote, behind the ABI. It is judged, not trusted: what its
-/// documentation does not except is claimed, and carrying tensors to it and back computes nothing.
+/// An adapter around oneDNN, which this project did not write. The adapter claims everything that
+/// oneDNN's documentation does not except. It copies tensors there and back and computes nothing.
 #include <string>
 
 #include "backends/manifest.h"
@@ -25,7 +25,7 @@ constexpr NamedIsa kIsas[] = {{"sse41", dnnl::cpu_isa::sse41},
                               {"avx512_core", dnnl::cpu_isa::avx512_core},
                               {"avx512_core_vnni", dnnl::cpu_isa::avx512_core_vnni}};
 
-// Caps what oneDNN may use, once for the process: it decides when it is first used.
+// Limits the instruction sets of oneDNN, which chooses once per process, at its first use.
 void use_at_most(std::string_view name) {
   std::string known;
   for (const NamedIsa& row : kIsas) {

@@ -61,7 +61,7 @@ void carry_out(const void* from, const memory::desc& plain, int32_t* to) {
 }  // namespace
 
 void Device::use_threads() const {
-  // oneDNN asks the OpenMP library that it was built with.
+  // oneDNN reads the number from the OpenMP library that it was built with.
   static const auto set =
       reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
   static const auto processors =

@@ -1,5 +1,5 @@
 /// @file
-/// One call as a primitive of oneDNN: what it is, and how its tensors are carried to it and back.
+/// One call as a primitive of oneDNN, and how its tensors are copied there and back.
 #pragma once
 #include <dnnl.hpp>
 #include <vector>
@@ -14,7 +14,7 @@ using dnnl::memory;
 /// may run in several threads at once.
 struct Device {
   Device() { attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user); }
-  /// To be called before oneDNN is: each thread of the caller has a setting of its own.
+  /// Call this before any call of oneDNN: each thread of the caller has a setting of its own.
   void use_threads() const;
 
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
@@ -22,8 +22,8 @@ struct Device {
   int threads = 0;  ///< 0: as many as oneDNN takes
 };
 
-/// A tensor on its way between the caller's int32 and the memory that a primitive chose. Nothing is
-/// computed on that way; the values fit the type.
+/// A tensor copied between the caller's int32 and the memory that a primitive chose. The copy
+/// computes nothing; the values fit the type.
 struct Carried {
   int argument = 0;    ///< DNNL_ARG_...
   memory::dims from;   ///< the caller's extents; 1 where `plain` has more: repeated

@@ -102,7 +102,7 @@ std::unique_ptr<Plan> binary(const Device& device, const Call& call, const Row& 
     d.insert(d.begin(), y.size() - d.size(), 1);
     return d;
   };
-  // oneDNN repeats its second operand only; the first one is carried over in full.
+  // oneDNN broadcasts its second operand only; the adapter copies the first one in full.
   const memory::dims a = aligned(call.in[0]), b = aligned(call.in[1]);
   const memory::desc first = rows(y, Type::s8), second = rows(b, Type::s8);
   const dnnl::binary::primitive_desc pd({kWhat, first, second, rows(y, Type::f32)},
@@ -133,7 +133,7 @@ std::unique_ptr<Plan> reduction(const Device& device, const Call& call, const Ro
   std::vector<Carried> in = {carried(DNNL_ARG_SRC, from.dims(), from)};
   Carried out = carried(DNNL_ARG_DST, y, to);
   if (y == from.dims()) {
-    // Where nothing is reduced, oneDNN has no reduction; what is left is a change of type.
+    // oneDNN has no reduction over no axes; a change of type is all that is left to do.
     const dnnl::reorder::primitive_desc pd(device.engine, from, device.engine, to,
                                            device.attributes);
     in[0].argument = DNNL_ARG_FROM;
@@ -152,7 +152,7 @@ std::unique_ptr<Plan> max_pool2d(const Device& device, const Call& call, const R
   const memory::dims pool = tuple(call, "pool_size"), strides = tuple(call, "strides");
   memory::dims padding = tuple(call, "padding");
   padding.resize(2, padding[0]);
-  // Counting up, the last window may need more below and to the right.
+  // Where extents are rounded up, the last window needs more padding below and to the right.
   memory::dims after = padding;
   for (std::size_t d = 0; d < 2; ++d)
     after[d] = std::max(after[d], (y[2 + d] - 1) * strides[d] + pool[d] - x[2 + d] - padding[d]);

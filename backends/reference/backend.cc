@@ -1,5 +1,5 @@
 /// @file
-/// The executable specification as a backend: the suite judges its own oracle by the same door.
+/// The executable specification as a backend: the suite judges its own oracle like any other.
 #include "backends/bridge.h"
 #include "backends/manifest.h"
 #include "reference/evaluate.h"

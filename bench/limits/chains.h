@@ -1,6 +1,6 @@
 /// @file
-/// The loop of every probe. Internal to each unit that includes it: the linker must not hand one
-/// instruction set the loop of another.
+/// The loop of every probe. It is internal to each unit that includes it, so that the linker cannot
+/// give one instruction set the loop of another.
 #pragma once
 
 namespace lockstep::bench {
@@ -15,7 +15,7 @@ void run_chains(long long rounds) {
   for (long long i = 0; i < rounds; ++i) {
 #pragma GCC unroll 32
     for (int c = 0; c < Step::kChains; ++c) {
-      __asm__ volatile("" : "+v"(x));  // else one product would do for all
+      __asm__ volatile("" : "+v"(x));  // else the compiler computes one product for all
       sum[c] = Step::add(sum[c], x, w);
       __asm__ volatile("" : "+v"(sum[c]));
     }

@@ -1,5 +1,5 @@
 /// @file
-/// What the machine can do at best, measured, not looked up.
+/// Measures the best that the machine can do.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace lockstep::bench {
 
-/// Threads that do one thing together, and wait meanwhile.
+/// Threads that run one function together, and wait in between.
 class Team {
  public:
   explicit Team(int threads);

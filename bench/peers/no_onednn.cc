@@ -1,5 +1,5 @@
 /// @file
-/// In place of onednn.cc where the build found no oneDNN.
+/// Replaces onednn.cc if the build found no oneDNN.
 #include "bench/peers/peer.h"
 
 namespace lockstep::bench {

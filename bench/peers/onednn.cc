@@ -13,7 +13,7 @@ namespace {
 
 using dnnl::memory;
 
-constexpr auto kRefuse = "ref";  // how names of implementations begin that nobody would deploy
+constexpr auto kRefuse = "ref";  // prefix of implementations that nobody would deploy
 
 // The processor and one stream, in this order of destruction.
 struct Device {
@@ -21,7 +21,7 @@ struct Device {
   dnnl::stream stream{engine};
 };
 
-// oneDNN asks the OpenMP library that it was built with.
+// oneDNN reads the number from the OpenMP library that it was built with.
 void use_threads(int threads) {
   static const auto set =
       reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));

@@ -1,5 +1,5 @@
 /// @file
-/// Somebody else's way to do a workload's work, timed beside ours in the same binary.
+/// Another implementation of a workload, timed beside ours in the same binary.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,7 +14,7 @@ namespace lockstep::bench {
 /// A peer made ready.
 struct Peer {
   std::string name;                 ///< whose, and in what form
-  std::string implementation;       ///< what it chose; empty where there is no choice
+  std::string implementation;       ///< the kernel it chose; empty if it has no choice
   std::string trouble;              ///< why it cannot be timed; else empty
   i64 different = 0, compared = 0;  ///< elements of its result against the reference's
   std::function<void()> call;

@@ -1,4 +1,4 @@
-// Times are told apart, taken in turns, and what is thrown arrives.
+// The timer tells a slow call from a fast one, takes turns, and passes on exceptions.
 #include "bench/measure.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The program as a user runs it: everything is found right before it is timed, and what is wrong
-// gets no time.
+// The program as a user runs it: it checks every result before it times anything, and does not time
+// a wrong one.
 #include "conformance/tests/program.h"
 
 #include <gtest/gtest.h>

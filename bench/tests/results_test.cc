@@ -1,5 +1,5 @@
-// Results survive the way through a file, the schema says what they are, and the comparison fails
-// where a row got slower and nowhere else.
+// A file keeps all results, the schema describes them, and the comparison fails if a row got slower
+// and only then.
 #include <gtest/gtest.h>
 
 #include <functional>

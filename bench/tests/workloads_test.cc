@@ -1,4 +1,4 @@
-// Every operator has something to be timed on, and what it has is worth timing.
+// Every operator has a workload that is worth timing.
 #include "bench/workloads.h"
 
 #include <gtest/gtest.h>
@@ -49,8 +49,8 @@ TEST(Workloads, EveryNameBelongsToAnOperator) {
   EXPECT_EQ(named, std::size(kNamed));
 }
 
-// The drawn ones of all operators, those that have named ones included: they stand in for the
-// operators still to come.
+// The drawn workloads of all operators, also of those with named ones: they show that a future
+// operator will get a workload.
 TEST(Workloads, ADrawnCallIsLargeLegalAndTheSameEveryTime) {
   for (const OpInfo* op : operators()) {
     const Workload w = drawn_workload(*op);

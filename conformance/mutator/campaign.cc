@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "conformance/base/read_file.h"
-#include "conformance/base/sha256.h"
 #include "conformance/cases/case.h"
 #include "conformance/mutator/snapshot.h"
 #include "conformance/subjects/process.h"

@@ -12,11 +12,13 @@ import shutil
 import sys
 import xml.etree.ElementTree
 
+import glossary
 import header
 import operator_pages
 import program
 import rst
 import session
+import vocabulary
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent
 # The parts of MathJax 2 that TeX needs to become SVG without a font or a file from elsewhere.
@@ -41,10 +43,12 @@ def write(path: pathlib.Path, text: str):
 
 def write_guides(sources: pathlib.Path, build: pathlib.Path, output: pathlib.Path):
     """The pages that people wrote, their commands run."""
+    glossary.check((DOCS / "glossary.md").read_text(encoding="ascii"))
     for path in sorted(DOCS.glob("*.md")):
         page = session.Page(path, sources)
         page.run(sources, build)
         write(output / path.name, page.rendered())
+    session.Page(sources / "README.md", sources).hold_numbers()
 
 
 def write_operators(lockstep: program.Program, sources: pathlib.Path, output: pathlib.Path):
@@ -97,13 +101,22 @@ def write_reference(sources, build, output, mathjax, doxygen):
     write_operators(lockstep, sources, output)
     write_program(lockstep, output)
     write_structures(doxygen, output)
-    shutil.copyfile(sources / "spec" / "arithmetic.h", output / "generated" / "arithmetic.h")
+    write(output / "generated" / "vocabulary.rst", vocabulary.page(sources))
     shutil.copyfile(DOCS / "conf.py", output / "conf.py")
     shutil.copytree(DOCS / "static", output / "static")
     copy_mathjax(mathjax, output)
 
 
 PARTS = {("reference", 5): write_reference, ("guides", 3): write_guides}
+
+REFUSALS = (
+    glossary.BadGlossary,
+    header.HeaderError,
+    operator_pages.WrongExample,
+    program.NoWitness,
+    session.BrokenPromise,
+    vocabulary.UndefinedWord,
+)
 
 
 def main() -> int:
@@ -114,8 +127,7 @@ def main() -> int:
         return 2
     try:
         part(*words)
-    except (header.HeaderError, operator_pages.WrongExample, program.NoWitness,
-            session.BrokenPromise) as error:
+    except REFUSALS as error:
         print(f"generate.py: {error}", file=sys.stderr)
         return 1
     return 0

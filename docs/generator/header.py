@@ -66,6 +66,14 @@ def members(text: str, struct: str, path: pathlib.Path):
     if not opening:
         raise HeaderError(f"{path}: there is no struct {struct}")
     begin, end = opening.end(), closing(code, opening.end() - 1, path)
+    found = [Member(names_of(code[first:last]), textwrap.dedent(text[first:last].strip("\n")))
+             for first, last in declarations(code, begin, end, path)]  # fmt: skip
+    return found, opening[1]
+
+
+def declarations(code: str, begin: int, end: int, path: pathlib.Path) -> list:
+    """Where each declaration of a struct or namespace begins and ends, from its text without
+    comments and literals; a declaration begins where the one before it ends."""
     found, i = [], begin
     while i < end:
         done = code[i] == ";"
@@ -73,13 +81,12 @@ def members(text: str, struct: str, path: pathlib.Path):
             bracket, i = code[i], closing(code, i, path)
             rest = code[i + 1 : end].lstrip()
             # A body ends its function; an initializer is followed by more of its declaration.
-            done = bracket == "{" and rest[:1] not in (";", ",", ".")
+            done = bracket == "{" and rest[:1] not in tuple(";,.{<>+-*/")
         i += 1
         if done:
-            chunk = textwrap.dedent(text[begin:i].strip("\n"))
-            found.append(Member(names_of(code[begin:i]), chunk))
+            found.append((begin, i))
             begin = i
-    return found, opening[1]
+    return found
 
 
 def find_base(root: pathlib.Path, path: pathlib.Path, base: str) -> pathlib.Path:

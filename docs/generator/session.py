@@ -12,7 +12,8 @@ Fences in a page:
                                  promised: "= STATUS" (0 unless said) and "~ words it prints"
 
 All commands of a page run in one shell, which begins in a directory that looks like the project
-after ./dev build. The home directory is empty. A broken promise is an error.
+after ./dev build. The home directory is empty. A broken promise is an error, and so is a number in
+the prose that no run beside it shows (numbers_of_runs.py).
 """
 
 import dataclasses
@@ -23,6 +24,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+
+import numbers_of_runs
 
 FENCE = re.compile(r"^```(file|include|run)\b([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {".c": "c", ".cc": "cpp", ".py": "python", ".jsonl": "json"}
@@ -103,9 +106,12 @@ class Page:
         return "\n".join(lines) + "\n"
 
     def run(self, sources: pathlib.Path, build: pathlib.Path):
-        """Runs every command and keeps what it prints on standard output."""
-        if not self.commands():
-            return
+        """Runs every command, keeps what it prints on standard output, and holds the page to it."""
+        if self.commands():
+            self._run_commands(sources, build)
+        self.hold_numbers()
+
+    def _run_commands(self, sources: pathlib.Path, build: pathlib.Path):
         with tempfile.TemporaryDirectory(prefix="lockstep-page-") as directory:
             place = stand_in(pathlib.Path(directory), sources, build)
             done = subprocess.run(
@@ -118,6 +124,14 @@ class Page:
             self._hold(command, int(status), done.stderr)
         if len(outputs) // 2 != len(self.commands()):
             raise BrokenPromise(f"{self.path.name}: the shell ended early\n{done.stderr}")
+
+    def hold_numbers(self):
+        """Whether the runs of each section show the numbers of its prose."""
+        faults = []
+        for section in numbers_of_runs.sections(self.parts, screens):
+            faults += section.faults()
+        if faults:
+            raise BrokenPromise(f"{self.path.name}: no run beside it shows: {', '.join(faults)}")
 
     def _hold(self, command: Command, status: int, errors: str):
         said = command.output + errors
@@ -141,7 +155,7 @@ class Page:
                 shown = "\n".join(filter(None, (screen(command) for command in part)))
                 texts.append(fenced("console\n", shown))
             else:
-                texts.append(part)
+                texts.append(numbers_of_runs.unmarked(part))
         return "".join(texts)
 
 
@@ -149,6 +163,11 @@ def fenced(opening: str, text: str) -> str:
     """The text as a fence; what is fenced in it stays text, for its own fence is longer."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}{opening}{text}\n{fence}"
+
+
+def screens(commands: list) -> list:
+    """What each command of a run is, and what it printed."""
+    return [("\n".join(command.lines), command.output) for command in commands]
 
 
 def screen(command: Command) -> str:

@@ -2,6 +2,7 @@
 """The parts of the documentation's generator, and what they refuse."""
 
 import pathlib
+import re
 import sys
 import tempfile
 import textwrap
@@ -11,11 +12,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "docs" / "generator"))
 
 import formula  # noqa: E402
+import glossary  # noqa: E402
 import header  # noqa: E402
 import operator_pages  # noqa: E402
 import program  # noqa: E402
 import rst  # noqa: E402
 import session  # noqa: E402
+import vocabulary  # noqa: E402
 
 HEADER = """
 #include "spec/base.h"
@@ -89,6 +92,126 @@ class Headers(unittest.TestCase):
                 text = read.definition(name)
                 self.assertIn(f" {name}(", text.splitlines()[0])
                 self.assertEqual(text.count("{"), text.count("}"), text)
+
+
+WORDS = """
+/// @file
+/// About words.
+#include <cstdint>
+namespace lockstep {
+using i64 = std::int64_t;
+inline constexpr i64 kMost = i64{1} << 30;  ///< of anything
+/// A list; `push` grows it.
+template <int N>
+struct List {
+  int size = 0;
+  constexpr List() = default;
+  List(i64 a) : size{1} {}
+  /// Appends.
+  constexpr void push(i64 v, i64 w = 0) { if (v) ++size; }
+  constexpr bool fits() const { return size <= N; }
+ private:
+  int hidden = 0;
+};
+using Tuple = List<16>;
+/// How many.
+enum class Arity { one, many };
+constexpr i64 least(i64 a, i64 b) { return a < b ? a : b; }
+}
+"""
+OPERATOR = """
+#include "spec/shared.h"
+#include <optional>
+struct OneAttrs {
+  Tuple axes{}, others{0, 1};
+};
+struct One : Base {
+  enum { X };
+  template <class Attrs>
+  static constexpr std::array<i64, 0> none{};
+  static constexpr i64 at(const Attrs& a, const auto& in, i64 y) {
+    const auto [first, second] = shared(a);
+    i64 sum = least(y, kMost), more = "no word"[0];
+    for (int d = 0, n = a.axes.size; d < n; ++d) sum += in[X](d) + first - second;
+    for (i64 e : a.others) sum += [&](i64 k, int) { return k + e; }(more, 0);
+    return std::max(sum, INT64_MAX);
+  }
+};
+"""
+
+
+class Vocabulary(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = pathlib.Path(directory.name)
+        (self.root / "spec" / "ops").mkdir(parents=True)
+        for name in vocabulary.HEADERS:
+            self.write(name, "/// @file\n/// x\nnamespace lockstep {}\n")
+        self.write("shape.h", WORDS)
+        self.write("shared.h", "struct Base {\n  i64 shared(Tuple t) { return t.fits(); }\n};\n")
+
+    def write(self, name: str, text: str):
+        (self.root / "spec" / name).write_text(text, encoding="ascii")
+
+    def page(self, operator: str) -> str:
+        self.write("ops/one.h", operator)
+        return vocabulary.page(self.root)
+
+    def test_shows_each_word_with_its_sentence(self):
+        text = self.page(OPERATOR)
+        for line in (
+            "* ``i64 kMost = i64{1} << 30``: of anything", "* ``using Tuple = List<16>``",
+            "  * ``void push(i64 v, i64 w = 0)``: Appends.", "About words.",
+            "  * ``bool fits() const { return size <= N; }``", "  * ``int size = 0``",
+            "* ``enum class Arity``: How many. One of ``one``, ``many``.",
+            "* ``i64 least(i64 a, i64 b) { return a < b ? a : b; }``",
+        ):  # fmt: skip
+            self.assertIn(f"\n{line}\n", text)
+        self.assertIn("* ``struct List``: A list; \\ ``push``\\  grows it.", text)
+        self.assertNotIn("hidden", text)
+
+    def test_refuses_a_word_that_nothing_defines(self):
+        for old, new, lacking in (
+            ("least(y", "most(y", "most"), ("a.others)", "a.others.rank())", "rank"),
+            ("return std::max(sum,", "return unknown(sum) + (", "unknown"),
+            ("sum += in", "sum += kOther + in", "kOther"), (": Base", ": Root", "Root"),
+            ("Tuple axes", "Tensor axes", "Tensor"), ("a.axes.size", "a.axes.hidden", "hidden"),
+        ):  # fmt: skip
+            with self.subTest(lacking), self.assertRaisesRegex(
+                    vocabulary.UndefinedWord, f"one.h: the vocabulary lacks {lacking}$"):
+                self.page(OPERATOR.replace(old, new, 1))
+
+    def test_refuses_a_word_without_a_sentence(self):
+        for old, name in (("/// A list; `push` grows it.\n", "List"),
+                          ("{ return a < b ? a : b; }", "least")):  # fmt: skip
+            longer = "{ if (a) b = 0; return b; }" if old[0] == "{" else ""
+            self.write("shape.h", WORDS.replace(old, longer))
+            with self.subTest(name), self.assertRaisesRegex(
+                    vocabulary.UndefinedWord, f"no sentence says what {name} is"):
+                self.page(OPERATOR)
+
+
+class Glossary(unittest.TestCase):
+    def page(self, *entries: str) -> str:
+        return "# Glossary\n\n```{glossary}\n" + "\n\n".join(entries) + "\n```\n"
+
+    def test_names_each_term_once_in_order(self):
+        glossary.check(self.page("ABI\n  One. Two.", "case\n  Words,\n  and more.", "Trial\n  It."))
+        for entries, why in (
+            (("case\n  One.", "Case\n  Two."), "Case is named twice"),
+            (("trial\n  One.", "case\n  Two."), "case stands behind trial"),
+            (("case\n  no sentence",), "case is explained in 0 sentences"),
+            (("case\n  A. B. C. D.",), "case is explained in 4 sentences"), ((), "no terms"),
+        ):  # fmt: skip
+            with self.subTest(why), self.assertRaisesRegex(glossary.BadGlossary, why):
+                glossary.check(self.page(*entries))
+
+    def test_explains_the_words_of_the_field(self):
+        terms = dict(glossary.entries((ROOT / "docs" / "glossary.md").read_text("ascii")))
+        for term in ("adapter", "contract mutant", "discriminating order", "kill matrix",
+                     "metamorphic relation", "system under test", "t-way combination"):  # fmt: skip
+            self.assertIn(term, terms)
 
 
 class Formulas(unittest.TestCase):
@@ -216,6 +339,37 @@ class Sessions(unittest.TestCase):
         ):
             with self.subTest(body), self.assertRaisesRegex(session.BrokenPromise, why):
                 self.run_page(f"```run\n{body}\n```\n")
+
+    def test_holds_the_numbers_of_the_prose_to_the_runs_beside_it(self):
+        run = "```run\n$ echo seen 32258, got 25\n```\n"
+        captured = "```\n$ echo \\\n    4711\n32258\n25\n```\n"
+        for shown in (run, captured):
+            page = self.run_page(f"It is {{printed}}`25` of 32258.\n{shown}# On\nThen 1234.\n")
+            self.assertIn("It is 25 of 32258.\n", page.rendered())
+            for prose, fault in (
+                ("It is {printed}`26`.", "26"), ("It is {printed}`5`.", "5"),
+                ("It is {printed}`-25`.", "-25"), ("It is {printed}`echo`.", "echo"),
+                ("It is 32768.", "32768"), ("It is 32,768.", "32,768"),
+                ("It is `-32258`.", "-32258"),
+            ):  # fmt: skip
+                for text in (f"{prose}\n{shown}", f"# One\n{shown}{prose}\n# Two\n{shown}"):
+                    with self.subTest(text), self.assertRaisesRegex(
+                            session.BrokenPromise, f"no run beside it shows: {fault}$"):
+                        self.run_page(text)
+        self.run_page(f"Of {{math}}`2^{{1000}} - 65536`, [it](x1999.md).\n{run}")
+        with self.assertRaisesRegex(session.BrokenPromise, "shows: 25$"):
+            self.run_page("No run prints {printed}`25`.\n```text\n25\n```\n")
+
+    def test_the_lines_of_examples_are_counted_right(self):
+        found = 0
+        for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+            text = " ".join(page.read_text(encoding="ascii").split())
+            for name, lines in re.findall(r"`(examples/\w+\.\w+)`[^`]{0,40}?\b(\d+) lines", text):
+                with self.subTest(page=page.name, example=name):
+                    count = len((ROOT / name).read_text(encoding="ascii").splitlines())
+                    self.assertEqual(int(lines), count)
+                found += 1
+        self.assertGreater(found, 2)
 
 
 if __name__ == "__main__":

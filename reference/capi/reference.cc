@@ -13,7 +13,7 @@ struct lockstep_outputs {
   struct Output {
     std::vector<std::int64_t> shape;
     std::int32_t precision = 0;
-    std::vector<std::int32_t> values;  // none where only types were asked for
+    std::vector<std::int32_t> values;  // empty if only types were requested
   };
   std::vector<Output> all;
 };
@@ -43,7 +43,7 @@ struct Call {
   lockstep::Types types() const { return {in.data(), static_cast<int>(in.size())}; }
 };
 
-// The type, of which an illegal rank is kept as no more than illegal.
+// The type. An illegal rank stays illegal, but its value is not kept.
 Type type_of(const lockstep_type& t) {
   Type type;
   const std::size_t rank = std::min<std::size_t>(t.rank, lockstep::kMaxRank + 1);
@@ -79,7 +79,7 @@ lockstep_outputs::Output output_of(const Type& t, std::vector<std::int32_t> valu
   return {{t.shape.begin(), t.shape.end()}, t.precision, std::move(values)};
 }
 
-// Runs f; what it throws becomes an answer, its label and its sentence.
+// Runs f; an exception becomes a status with a label and a sentence.
 template <class F>
 int answered(F f) {
   try {
@@ -121,7 +121,7 @@ int lockstep_evaluate(const lockstep_call* given, const std::int32_t* const* val
                       lockstep_outputs** outputs) {
   *outputs = nullptr;
   return answered([&] {
-    // Nothing is read, and nothing allocated, of a call whose types are illegal.
+    // Reads and allocates nothing for a call whose types are illegal.
     const Call call = checked(given);
     std::vector<Tensor> in;
     for (std::size_t k = 0; k < call.in.size(); ++k) {

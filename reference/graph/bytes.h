@@ -1,5 +1,5 @@
 /// @file
-/// What goes into a model and what comes out of it, as bytes.
+/// The input and the output of a model as bytes.
 #pragma once
 #include <cstddef>
 #include <span>

@@ -111,7 +111,7 @@ class GraphBuilder {
     if (!node(i).op) fail("op.unknown", i, "no operator is called " + quoted(*w.func_name));
   }
 
-  // The entry a reference names, among the nodes before `limit`.
+  // The entry that a reference names, among the nodes before `limit`.
   int resolve(const Reference& r, int limit, const char* what) {
     const auto refuse = [&](int count, const std::string& of) {
       const std::string who = limit < size() ? describe(graph_, limit) + ": " : std::string();
@@ -152,7 +152,7 @@ class GraphBuilder {
     if (symbol_.precision) counted("precision", symbol_.precision->size(), outputs, "node outputs");
   }
 
-  // What cvm_1.0.0 says twice has to be said alike; cvm_1.1.0 does not look at it.
+  // cvm_1.0.0 states some facts twice, and both have to agree; cvm_1.1.0 ignores the copies.
   void check_implied() const {
     std::vector<i64> arguments, rows{0};
     for (int i = 0; i < size(); ++i) {

@@ -1,6 +1,6 @@
 /// @file
-/// A validated graph: operators with their attributes, tensors with their types, nothing left to
-/// doubt.
+/// A validated graph: operators with their attributes and tensors with their types, all of them
+/// checked.
 #pragma once
 #include <string>
 #include <string_view>
@@ -30,8 +30,8 @@ struct Entry {
   Type type;
   int node = 0;
   i64 storage_id = 0;
-  /// The last node that reads it; its own where none does, -1 for a "data" that none reads;
-  /// Graph::forever() where it outlives every call.
+  /// The last node that reads it; its own node if none does, -1 for a "data" that none reads,
+  /// Graph::forever() if it outlives every call.
   int last_use = 0;
 };
 
@@ -73,7 +73,7 @@ class Graph {
   i64 storage_bytes_ = 0, gas_ = 0;
 };
 
-/// What of a head's shape stands before its last axis: the number of its rows.
+/// The number of a head's rows: the product of its extents before the last axis.
 i64 row_count(const Type& head);
 
 /// Whether any two live tensors share storage, in-place calls aside, and how many bytes it takes.

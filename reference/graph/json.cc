@@ -59,7 +59,7 @@ class Builder : public nlohmann::json_sax<Json> {
     if (open_.size() == kMaxDepth)
       throw Error("model.json", place_.text() + " nests more than " + std::to_string(kMaxDepth) +
                                     " objects and arrays");
-    // Stays where it is until it is closed: its parent grows only after that.
+    // The pointer stays valid until the value is closed: its parent grows only after that.
     open_.push_back(put(std::move(empty)));
     return true;
   }
@@ -84,7 +84,7 @@ std::string Place::text() const {
 }
 
 Json parse_object(std::string_view text, const Place& place) {
-  // The library takes a NUL for the end of the text, and passes over a byte order mark.
+  // The library ends the text at a NUL and skips a byte order mark; this reader refuses both.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
     throw Error("model.json", place.text() + " is not JSON at byte " + std::to_string(nul + 1));
   if (text.starts_with("\xEF\xBB\xBF"))

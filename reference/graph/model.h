@@ -1,5 +1,5 @@
 /// @file
-/// A graph with its parameters: all that a run needs but the input.
+/// A graph with its parameters: everything that a run needs except the input.
 #pragma once
 #include <map>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace lockstep::graph {
 
-/// Tensors by name. Their shapes count; their precisions do not, the graph declares them.
+/// Tensors by name. The graph declares their precisions; those stated here are ignored.
 using Parameters = std::map<std::string, reference::Tensor>;
 
 /// Immutable once built.

@@ -9,8 +9,8 @@
 namespace lockstep::graph {
 namespace {
 
-// Moves the inputs of a call out of the table of values and, whatever happens, back again: no
-// parameter is copied for a call, and none is lost to an engine that throws.
+// Moves the inputs of a call out of the table of values and, even if the engine throws, back again.
+// No call copies a parameter, and no exception loses one.
 class Loan {
  public:
   Loan(std::vector<reference::Tensor>& values, const std::vector<int>& entries)
@@ -97,7 +97,7 @@ void Runner::call(int i) {
   }
 }
 
-// Also after a run that threw: what it left behind is no start for the next.
+// Also after a run that threw, because the next one must not start from its values.
 void Runner::drop_temporaries() {
   const Graph& graph = model_.graph();
   for (const Node& node : graph.nodes())

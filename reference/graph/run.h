@@ -1,5 +1,5 @@
 /// @file
-/// Runs a model call by call on whatever computes operators.
+/// Runs a model call by call on any engine that computes operators.
 #pragma once
 #include <cstddef>
 #include <span>

@@ -13,7 +13,7 @@ class Storage {
 
   i64 check() {
     const int n = static_cast<int>(graph_.nodes().size());
-    // Variables have their data before anything runs, wherever they stand in the list.
+    // Variables have their data before any call runs, wherever they stand in the list.
     for (int i = 0; i < n; ++i)
       if (node(i).is_variable()) occupy(node(i).first_entry, -1);
     for (int i = 0; i < n; ++i)
@@ -24,7 +24,7 @@ class Storage {
 
  private:
   struct Slot {
-    int owner;  // the entry that came last; all earlier ones are dead
+    int owner;  // the latest entry that used it; no earlier one is read again
     i64 bytes;
   };
 

@@ -1,5 +1,5 @@
 /// @file
-/// Symbol JSON as it is written: every key of the right form, nothing yet compared.
+/// Symbol JSON as written: every key has the right form, but no two parts are compared yet.
 #pragma once
 #include <map>
 #include <optional>

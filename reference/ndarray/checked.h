@@ -12,7 +12,7 @@
 
 namespace lockstep::ndarray {
 
-/// What a caller is told who asked for something that cannot be.
+/// Throws the error of a caller who asked for something impossible.
 [[noreturn]] inline void refuse(const std::string& text) { throw utils::ValueVerifyFatal(text); }
 
 [[noreturn]] inline void refuse_overflow(std::string_view what) {

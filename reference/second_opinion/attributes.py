@@ -33,7 +33,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Integer(Attribute):
-    """One integer; `None` too where it may be left open."""
+    """One integer, or `None` if the attribute is optional."""
 
     low: int = INT64[0]
     high: int = INT64[1]
@@ -122,5 +122,5 @@ def read_attributes(table: tuple, given: list) -> SimpleNamespace:
 
 
 def is_private(name: str) -> bool:
-    """Whether whoever wrote the model meant an attribute for another reader."""
+    """Whether an attribute is an annotation for other programs, which the call ignores."""
     return len(name) > 4 and name.startswith("__") and name.endswith("__")

@@ -45,7 +45,7 @@ def clamp(value: int, low: int, high: int) -> int:
 
 
 def is_legal_shape(shape: tuple) -> bool:
-    """Whether a tensor may have the shape, whoever asks."""
+    """Whether a tensor may have the shape, in any call."""
     inside = all(1 <= extent <= EXTENT_MAX for extent in shape)
     return 1 <= len(shape) <= RANK_MAX and inside and math.prod(shape) <= VOLUME_MAX
 
@@ -92,7 +92,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Result:
-    """An output that a call will have: its type, and its values for whoever wants them."""
+    """A future output of a call: its type, and its values, computed on demand."""
 
     shape: tuple
     precision: int

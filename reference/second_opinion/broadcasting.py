@@ -27,7 +27,7 @@ def broadcast(x, y, precision, value):
 
 
 def quotient(v: int, w: int) -> int:
-    """v / w without its fraction, and 0 where there is no quotient."""
+    """v / w rounded toward zero, and 0 for w = 0."""
     if w == 0:
         return 0
     magnitude = abs(v) // abs(w)

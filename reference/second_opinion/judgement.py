@@ -20,7 +20,7 @@ class Call:
 
 
 class NotABound(Exception):
-    """An output exceeds what was inferred for it: this opinion contradicts itself."""
+    """An output exceeds its inferred precision: this implementation contradicts itself."""
 
 
 def check_input(x: Tensor, ranks: range) -> None:

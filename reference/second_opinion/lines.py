@@ -13,7 +13,7 @@ KEYS = {"id", "op", "attrs", "in_prec", "in"}
 
 
 class Object(list):
-    """A JSON object as its (key, value) pairs: what is given twice must be seen."""
+    """A JSON object as its (key, value) pairs, so that a repeated key shows."""
 
 
 class Number(str):
@@ -111,7 +111,7 @@ def call_of_line(line: bytes) -> Call:
 
 
 def identity(line: bytes) -> str:
-    """The JSON text of a line's id; null where it has none to tell."""
+    """The JSON text of a line's id; null if the line has none."""
     try:
         name = dict(parsed(line, Number)).get("id")
     except Refused:

@@ -43,7 +43,7 @@ def table() -> str:
 
 
 def left_out(opinion: str) -> list:
-    """Why a third opinion is silent about what it is silent about; all others it must have."""
+    """Prints the operators that a third opinion leaves out and why; refuses unexplained gaps."""
     silent, reasons = covered(SECOND) - covered(opinion), third_opinion(opinion).LEFT_OUT
     if silent != reasons.keys():
         return [f"{opinion}: silent about {sorted(silent)}, with reasons for {sorted(reasons)}"]
@@ -82,7 +82,7 @@ def arguments():
 
 
 def checked(a) -> tuple:
-    """What was compared and what is wrong."""
+    """What was compared, and the differences."""
     if a.verb == "lists":
         return Counter({"operators": len(OPERATORS)}), checks.check_lists(a.program)
     if a.verb == "golden":

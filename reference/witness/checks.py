@@ -1,4 +1,4 @@
-"""What is checked: lists against lists, and an opinion against frozen and against fresh outcomes.
+"""The checks: lists against lists, and an opinion against frozen and against fresh outcomes.
 
 Each check gives how many calls it compared, by operator, and what is wrong as lines of text.
 """
@@ -47,7 +47,7 @@ def check_golden(opinion: str) -> tuple:
 
 
 def weak(name: str, answers: list) -> list:
-    """What is wrong with fresh calls that tell too little, whoever is right about them."""
+    """The faults of fresh calls that would reveal too few mistakes, whatever their results."""
     legal = [essence({"out": each["out"]}) for each in answers if each["status"] == "ok"]
     labels = {each.get("label") for each in answers}
     missing = [label for label in fresh.labels(OPERATORS[name]) if label not in labels]

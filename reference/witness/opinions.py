@@ -30,7 +30,7 @@ def second(line: str) -> dict:
 
 
 def third_opinion(opinion: str):
-    """The package of a third opinion; only who asks for it needs its library."""
+    """The package of a third opinion; imported on demand, because it needs its library."""
     return importlib.import_module(f"third_opinion.{opinion}")
 
 

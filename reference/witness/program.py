@@ -5,7 +5,7 @@ import subprocess
 
 
 class Program:
-    """What it lists, and what its reference answers."""
+    """The program's lists, and the answers of its reference."""
 
     def __init__(self, path: str):
         self.path = path

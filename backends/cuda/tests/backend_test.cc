@@ -27,7 +27,7 @@ struct Said {
 
 using Texts = std::vector<ls_text>;
 
-// An opened backend. Every function is reached through the table.
+// An opened backend, called through its table.
 class Opened {
  public:
   explicit Opened(const Texts& options = {}) {
@@ -288,7 +288,7 @@ TEST_F(Backend, SaysThatItSurvivesNoFork) {
   }));
 }
 
-// A fault that stays is not to be had twice in one process.
+// A sticky error lasts as long as the process, so each test of one needs its own.
 TEST_F(Backend, SaysThatTheDeviceIsLost) {
   EXPECT_TRUE(holds_in_fork([] {
     const Opened o;

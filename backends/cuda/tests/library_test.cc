@@ -1,5 +1,5 @@
-// The library that nvcc made, in whatever machine this is: with a device it is judged, without one
-// it must say so.
+// The library that nvcc made. On a machine with a device the judge tests it; without one it must
+// say so.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -44,7 +44,7 @@ TEST(Library, IsJudgedWithADeviceAndSaysThatThereIsNone) {
   EXPECT_TRUE(contains(e.err, "cudaGetDeviceCount")) << e.err;
 }
 
-// The backend that ./dev gpu has memcheck find is one, and wrong.
+// The backend in which ./dev gpu expects memcheck to find an error is a backend, and wrong.
 TEST(Library, IsWrongWhereItsOutputsAreMoved) {
   const std::string moved = (build_directory() / "tests" / "cuda_overrun.so").string();
   const Ended e = lockstep_says({"check", moved, "--tier", "0", "--op", "relu", "--budget", "3",

@@ -7,8 +7,8 @@
 namespace lockstep::ndarray {
 namespace {
 
-// Views come and go by the million, and the general allocator would take half of a view's time:
-// each thread keeps a few blocks that it freed. They fit the ranks of all operators.
+// Programs make views by the million, and the general allocator would take half of a view's time.
+// Each thread therefore keeps a few blocks that it freed. They fit the ranks of all operators.
 constexpr std::size_t kKeptRank = kMaxRank;
 constexpr int kKeptBlocks = 32;
 
@@ -22,11 +22,11 @@ struct FreeBlock {
 
 struct FreeBlocks {
   FreeBlock* first;
-  int room;  ///< for so many more
+  int room;  ///< how many more blocks fit
 };
 
-// Apart from its owner, because it is asked for even when the thread's objects are gone; in one
-// piece, because a shared library looks a thread's variable up with a call.
+// It is not a member of its owner, because views need it even after the thread's objects are gone.
+// It is one variable, because a shared library needs a call to find each thread-local one.
 thread_local FreeBlocks kept_blocks = {nullptr, 0};
 
 /// Opens the list of a thread for as long as the thread's objects live.

@@ -1,5 +1,5 @@
 /// @file
-/// What an NDArray points to: a DLTensor, how many refer to it, and how its memory is given back.
+/// What an NDArray points to: a DLTensor, the number of references, and how to release its memory.
 #pragma once
 
 #include <dlpack/dlpack.h>
@@ -19,10 +19,10 @@ namespace lockstep::ndarray {
 /// a DLTensor: C programs hold nothing else of it. Its shape and its strides, which it always has,
 /// follow the struct in the same block of memory.
 struct Container {
-  /// Whose the memory is.
+  /// Who owns the memory.
   enum class TypeCode : std::int32_t {
     kOwned = 0,    ///< this container's own, from acquire()
-    kAdopted = 1,  ///< somebody else's, told when this ends
+    kAdopted = 1,  ///< somebody else's, who is told when this container ends
     kView = 2,     ///< another container's, which this one keeps alive
   };
 
@@ -32,7 +32,7 @@ struct Container {
   /// Called when the last reference is gone.
   void (*deleter)(Container* self);
 
-  std::uint32_t rank;  ///< there is storage for; a C program may change the tensor's own
+  std::uint32_t rank;  ///< that the block has room for; a C program may change the tensor's own
   bool read_only;      ///< nobody may write to the memory, however few refer to it
   std::byte* memory;   ///< of the owner: the block in which all elements lie; views share it
   std::size_t bytes;   ///< its length
@@ -40,12 +40,12 @@ struct Container {
   void* owner;         ///< of a view the container with the memory, else what `release` is told
   void (*release)(void* owner);
 
-  /// A container with one reference and no memory yet: that and who owns it is for the caller to
-  /// set. @throws std::bad_alloc
+  /// A container with one reference and without elements; the caller sets the memory and its owner.
+  /// @throws std::bad_alloc
   static Container* make(TypeCode type_code, void (*deleter)(Container*), DLDataType dtype,
                          DLDevice device, std::span<const std::int64_t> shape,
                          std::span<const std::int64_t> strides);
-  /// Frees the container alone.
+  /// Frees the container and not the memory of its elements.
   static void destroy(Container* self) noexcept;
   /// Memory for a container and the numbers of a rank, and back.
   static void* acquire_block(std::size_t rank);
@@ -53,14 +53,14 @@ struct Container {
 
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Gives one reference up. The release pairs with an acquire before the deletion: what every
-  /// thread did to the memory has happened by then. The only reference is given up without a
-  /// locked write, a quarter of a view's time: whoever could take another would have to hold one.
+  /// Drops one reference. The release pairs with an acquire before the deletion, so that every
+  /// thread's writes to the memory happen before it. The only reference is dropped without a locked
+  /// write, which saves a quarter of a view's time: no other thread holds one that it could copy.
   void drop() noexcept {
     if (references.load(std::memory_order_acquire) == 1) return deleter(this);
     if (references.fetch_sub(1, std::memory_order_release) != 1) return;
     if constexpr (kThreadSanitizer) {
-      // The sanitizer does not follow fences; a load of the same number says the same.
+      // The sanitizer does not understand fences, but does understand a load of the same number.
       static_cast<void>(references.load(std::memory_order_acquire));
     } else {
       std::atomic_thread_fence(std::memory_order_acquire);
@@ -71,8 +71,8 @@ struct Container {
   /// The container that owns the memory.
   Container* root() { return type_code == TypeCode::kView ? static_cast<Container*>(owner) : this; }
 
-  /// Whether no other container and nobody else's reference reaches the memory. What others did
-  /// before they let go of it has happened.
+  /// Whether no other container and no other reference reaches the memory. If so, everything that
+  /// former holders did to it happened before this call.
   bool is_exclusive() {
     return references.load(std::memory_order_acquire) == 1 &&
            (type_code != TypeCode::kView ||
@@ -80,7 +80,7 @@ struct Container {
   }
 };
 
-// Here, because a view takes as long as its instructions, and a call of six arguments is a tenth.
+// Inline, because a call with six arguments would take a tenth of the time of a view.
 inline Container* Container::make(TypeCode type_code, void (*deleter)(Container*), DLDataType dtype,
                                   DLDevice device, std::span<const std::int64_t> shape,
                                   std::span<const std::int64_t> strides) {

@@ -28,7 +28,7 @@ struct Loops {
   std::byte* to;
 };
 
-/// Whether stepping along `outer` once is what leaving `inner` at its end comes to.
+/// Whether one step along `outer` continues where `inner` ends, so that both are one loop.
 bool continues(const Axis& outer, const Axis& inner) {
   return outer.from == inner.from * inner.extent && outer.to == inner.to * inner.extent;
 }
@@ -89,8 +89,8 @@ void for_each(const Loops& loops, const Visit& visit) {
   }
 }
 
-/// Copies a plane of elements in squares, so that the side which runs against memory's order meets
-/// each cache line while it is near.
+/// Copies a plane of elements in squares, so that the side which runs across memory's order uses
+/// each cache line while it is cached.
 template <std::size_t kWidth>
 void copy_plane(const std::byte* from, std::byte* to, const Axis& rows, const Axis& columns) {
   constexpr i64 kSide = 32;
@@ -159,12 +159,12 @@ bool overlap(const DLTensor& a, const DLTensor& b) {
   const Reach in_b = reach(shape_of(b), strides_of(b), element_bytes(b.dtype));
   const std::byte* at_a = first_element(a);
   const std::byte* at_b = first_element(b);
-  // Addresses of different objects are ordered by std::less, and by < only perhaps.
+  // std::less orders addresses of different objects; < need not.
   const std::less<> before;
   return before(at_a + in_a.first, at_b + in_b.end) && before(at_b + in_b.first, at_a + in_a.end);
 }
 
-/// The same elements on the host, with everything that lies between them.
+/// The same elements on the host, with the bytes between them.
 NDArray fetch(const DLTensor& from, i64 width) {
   const Reach within = reach(shape_of(from), strides_of(from), width);
   const i64 bytes[] = {within.end - within.first};
@@ -182,8 +182,8 @@ NDArray fetch(const DLTensor& from, i64 width) {
   return array;
 }
 
-/// Each run is a call to a device, which takes longer than many bytes. Elements that lie apart are
-/// therefore brought together on the host, where that writes nothing between those of the target.
+/// Each run is a call to a device, which takes longer than copying many bytes. This therefore
+/// gathers scattered elements on the host, unless that would write between those of the target.
 void copy_with_devices(const DLTensor& from, const DLTensor& to, const Loops& loops, i64 width) {
   const bool is_one_run = loops.count == 0 || (loops.count == 1 && has_runs(loops, width));
   if (!is_one_run && !is_host(from.device)) return copy(fetch(from, width).tensor(), to);

@@ -9,8 +9,8 @@
 namespace lockstep::ndarray {
 
 /// Copies every element of `from` to its place in `to`, whatever their strides, offsets and
-/// alignments, and writes no byte between the elements. Where the two overlap, the result is that
-/// of copying through a third place.
+/// alignments, and writes no byte between the elements. If the two overlap, the result is that of
+/// copying through a buffer.
 /// @throws utils::ValueVerifyFatal when a tensor is not well formed, when types or shapes differ,
 ///         and when elements of `to` share memory; utils::LogMessageFatal when a device fails.
 void copy(const DLTensor& from, const DLTensor& to);

@@ -1,5 +1,5 @@
 /// @file
-/// Arrays as parameter files store them (reference/ndarray/params/params.h): the border between
+/// Arrays as parameter files store them (reference/ndarray/params/params.h): converts between
 /// NDArray, which has strides, a device and the host's byte order, and the file, which has none of
 /// these.
 #pragma once
@@ -20,8 +20,8 @@ struct NamedArray {
   NDArray array;
 };
 
-/// What a file stores of an array: compact, on the host, little-endian. An array that is all of
-/// this already is not copied but shared until the tensor is gone.
+/// What a file stores of an array: compact, on the host, little-endian. If the array is so already,
+/// the tensor shares its memory instead of copying it.
 params::Tensor to_params(const NDArray& array);
 
 /// An array with a copy of what a file stored.

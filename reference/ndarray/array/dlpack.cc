@@ -8,7 +8,7 @@
 namespace lockstep::ndarray::dlpack {
 namespace {
 
-/// What NDArray would take and no consumer of DLPack has to expect.
+/// Refuses what NDArray accepts but a consumer of DLPack need not expect.
 void verify_steps(const DLTensor& tensor) {
   if (tensor.strides == nullptr) return;
   for (int axis = 0; axis < tensor.ndim; ++axis)
@@ -16,7 +16,7 @@ void verify_steps(const DLTensor& tensor) {
         << "the imported tensor has stride " << tensor.strides[axis] << " along axis " << axis;
 }
 
-/// Whether the elements lie where addresses can be.
+/// Whether the addresses of all elements exist.
 void verify_addresses(const DLTensor& tensor) {
   constexpr std::string_view kWhat = "the address of an imported element";
   const Reach within = reach(shape_of(tensor), strides_of(tensor), element_bytes(tensor.dtype));
@@ -64,7 +64,7 @@ Managed* make_export(const NDArray& array) {
   result->array = array;
   DLTensor& tensor = result->managed.dl_tensor;
   tensor = array.tensor();
-  // There are consumers that look at `data` alone.
+  // Some consumers ignore byte_offset, so it is folded into `data`.
   tensor.data = first_element(tensor);
   tensor.byte_offset = 0;
   result->managed.manager_ctx = result.get();
@@ -83,7 +83,7 @@ void detach(NDArray& array) {
 
 NDArray import_versioned(ManagedTensorVersioned* managed, std::optional<Access> access) {
   VERIFY(managed != nullptr) << "there is no tensor to import: the pointer is null";
-  // Of another major version nothing after the flags is known.
+  // In another major version the fields after the flags are unknown.
   VERIFY_EQ(managed->version.major, kVersion.major)
       << "the imported tensor is of DLPack " << managed->version.major << "."
       << managed->version.minor;

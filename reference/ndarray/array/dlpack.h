@@ -3,8 +3,8 @@
 /// legacy form from before.
 ///
 /// Either form is a struct with a deleter, which its owner calls once. An import takes ownership
-/// when it succeeds; the deleter then runs when the last array over that memory is gone. When an
-/// import throws, the struct is its owner's as before, and nothing of it has been touched.
+/// when it succeeds; the deleter then runs when the last array over that memory is gone. If an
+/// import throws, the struct still belongs to its owner, unchanged.
 #pragma once
 
 #include <dlpack/dlpack.h>
@@ -50,15 +50,15 @@ enum class Access {
 
 /// An array over the producer's memory.
 ///
-/// To write is legal where the producer does not forbid it and no two elements share memory; where
-/// `access` does not say, it is what is legal.
+/// Writing is legal if the producer does not forbid it and no two elements share memory. Without
+/// `access` the array may be written to if that is legal.
 /// @throws utils::ValueVerifyFatal for another major version; when `access` is to write and that is
 ///         not legal; for more than 32 dimensions, a negative extent or stride, elements that are
 ///         no numbers or of several lanes, and whatever else is not well formed.
 NDArray import_versioned(ManagedTensorVersioned* managed, std::optional<Access> access = {});
 
-/// The same of a producer that cannot say whether it may be written to; unless the caller knows, it
-/// may not.
+/// The same for a producer that cannot say whether its memory is writable; by default it is
+/// read-only.
 NDArray import_legacy(DLManagedTensor* managed, Access access = Access::kRead);
 
 /// A struct that keeps the array's memory alive until its deleter is called.

@@ -47,11 +47,11 @@ struct Reach {
   i64 end = 0;    ///< one past the highest; 0 where there is no element
 };
 
-/// What is left to say of an array for which reach() finds no bytes: it is empty, or refused.
+/// Decides an array for which reach() finds no bytes: it is empty, or refused.
 /// @throws utils::ValueVerifyFatal as reach() does.
 Reach reach_of_nothing(std::span<const i64> shape, i64 element_bytes);
 
-/// In one pass, because a view takes little more time than this.
+/// In one pass, because this is most of the time that a view takes.
 /// @throws utils::ValueVerifyFatal for an extent below 0, and when the place of an element or the
 ///         bytes of the extents other than 0 do not fit int64.
 inline Reach reach(std::span<const i64> shape, std::span<const i64> strides, i64 element_bytes) {
@@ -74,7 +74,7 @@ inline Reach reach(std::span<const i64> shape, std::span<const i64> strides, i64
 /// it asks, it refuses what only a search could tell.
 bool elements_are_distinct(std::span<const i64> shape, std::span<const i64> strides);
 
-/// Refuses what no array can be; `name` says which array it would have been.
+/// Refuses a type, shape or device that no array has; `name` names the array in the message.
 /// @throws utils::ValueVerifyFatal for more than 32 extents, an extent below 0, a type or a device
 ///         that is_element_type() and is_device() refuse, and for more bytes than int64 counts:
 ///         the product of the extents other than 0, so that no order of the axes is legal alone.

@@ -8,8 +8,8 @@
 namespace lockstep::ndarray {
 namespace {
 
-// Functions of their own, because what an assertion needs in a frame costs a view that is legal a
-// tenth of its time.
+// Separate functions, because the stack frame of an assertion would cost every legal view a tenth
+// of its time.
 
 [[noreturn]] void refuse_null() { refuse("there is no array: the NDArray is null"); }
 

@@ -15,9 +15,9 @@ namespace lockstep::ndarray {
 /// One pointer to a Container, or null. Copying an array shares its memory and moving it steals
 /// the reference; the elements are copied when one of those who share writes (mutable_data()).
 ///
-/// A view is such a sharer too. Whoever writes to an array, to a view of it, or to an array that
-/// has views, first detaches itself from all others: no write shows in another NDArray. Memory that
-/// several NDArrays really write to together is beyond this type; they would name it by DLTensor.
+/// A view shares memory in the same way. An array that is written to first detaches itself from all
+/// others, views included, so no write shows in another NDArray. This type does not support memory
+/// that several arrays write to together; a DLTensor does.
 ///
 /// Different NDArrays may be used by different threads even where they share memory; one NDArray
 /// by one thread at a time, as with an integer.
@@ -46,7 +46,7 @@ class NDArray {
   ///         memory.
   static NDArray empty(std::span<const i64> shape, DLDataType dtype, DLDevice device = kHost);
 
-  /// Somebody else's memory, described by `tensor`, of which everything but the data is copied.
+  /// An array over foreign memory, described by `tensor`; copies everything but the data.
   /// `release(owner)` is called when the last reference has gone; null leaves the memory with its
   /// lender, who must outlive it. Read-only memory is never written: a writer gets a copy.
   /// @throws utils::ValueVerifyFatal for what verify() refuses; then nothing is released.
@@ -87,8 +87,9 @@ class NDArray {
   /// The array as a target to copy to, prepared as mutable_data() prepares it.
   const DLTensor& mutable_tensor();
 
-  /// Other elements of the same memory, which the view keeps alive: `byte_offset` is where its
-  /// first element is, counted from this array's. Any strides will do, 0 and negative ones too.
+  /// A view of other elements of the same memory, which it keeps alive. `byte_offset` is the place
+  /// of its first element, relative to this array's. Any strides are legal, 0 and negative ones
+  /// too.
   /// @throws utils::ValueVerifyFatal for null and for elements outside the memory.
   NDArray view(std::span<const i64> shape, std::span<const i64> strides, i64 byte_offset = 0) const;
 

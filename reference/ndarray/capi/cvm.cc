@@ -20,7 +20,7 @@
 namespace lockstep::ndarray {
 namespace {
 
-// Of fixed size, so that want of memory can be reported too.
+// Of fixed size, so that a lack of memory can be reported too.
 thread_local std::array<char, 1024> last_error{};
 
 int failed(int status, std::string_view text) noexcept {
@@ -47,7 +47,7 @@ int guarded(const Body& body) noexcept {
   }
 }
 
-/// Where a result goes, emptied: a call that fails leaves it so.
+/// The place of a result, emptied first, so that a failing call leaves it empty.
 template <class T>
 T& result(T* out, std::string_view name) {
   VERIFY(out != nullptr) << name << " is null";
@@ -212,7 +212,7 @@ int CVMLoadParamsDictSized(const char* data, size_t datalen, CVMByteArray* names
     VERIFY(needed <= capacity) << "the file has " << needed << " arrays, the lists have room for "
                                << capacity;
     std::ranges::copy(hand_out(file.tensors), values);
-    // Each name follows its length; the reader has seen to it that they are there.
+    // Each name follows its length; the reader has checked that both are there.
     constexpr int kHeader = params::field("magic").width() + params::field("reserved").width() +
                             params::field("name_count").width();
     const char* at = data + kHeader;

@@ -19,7 +19,7 @@ struct Book {
 };
 
 Book& book() {
-  // Never destroyed: handles may be freed by whatever runs last.
+  // Never destroyed, because destructors of static objects may still free handles.
   static Book& only = *new Book;
   return only;
 }

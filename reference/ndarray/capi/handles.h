@@ -13,7 +13,7 @@
 
 namespace lockstep::ndarray {
 
-/// Hands arrays out, all of them or none: each handle stands for the array's reference.
+/// Gives out handles for arrays, for all of them or none; each handle owns a reference.
 std::vector<DLTensor*> hand_out(std::span<NDArray> arrays);
 
 /// Takes a handle back. @throws utils::ValueVerifyFatal when it is none.

@@ -8,7 +8,7 @@
 
 namespace lockstep::ndarray {
 
-/// The host. All are one.
+/// The host; all values of this type are equal.
 struct CpuDevice {
   constexpr bool operator==(const CpuDevice&) const = default;
 };

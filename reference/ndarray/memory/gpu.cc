@@ -29,7 +29,7 @@ class Current {
     cuda::check(cudaGetDevice(&before_), "cudaGetDevice");
     cuda::check(cudaSetDevice(device.device_id), "cudaSetDevice");
   }
-  // Nobody can be told here, and the device was current before.
+  // A destructor cannot report an error, and the device was current before.
   ~Current() { static_cast<void>(cudaSetDevice(before_)); }
   Current(const Current&) = delete;
   Current& operator=(const Current&) = delete;

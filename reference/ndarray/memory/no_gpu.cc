@@ -1,4 +1,4 @@
-// What the GPU's memory is to a build without the CUDA toolkit.
+// Stands for the GPU's memory in a build without the CUDA toolkit.
 #include "reference/ndarray/logging.h"
 #include "reference/ndarray/memory/device.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 void* acquire(std::size_t, GpuDevice) { missing(); }
 
-// Nothing was acquired that could be released.
+// acquire() never succeeds, so there is nothing to release.
 void release(void*, std::size_t, GpuDevice) noexcept {}
 
 void copy_bytes(void*, GpuDevice, const void*, CpuDevice, std::size_t) { missing(); }

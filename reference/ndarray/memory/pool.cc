@@ -14,7 +14,7 @@ namespace lockstep::ndarray {
 namespace {
 
 constexpr std::size_t kSmallest = 64;
-// Enough for the tensors of a large model in flight, little beside the memory of its machine.
+// Enough for the live tensors of a large model, and little compared with a machine's memory.
 constexpr std::size_t kLimit = std::size_t{512} << 20;
 
 #if defined(LOCKSTEP_NO_RECYCLING)
@@ -87,7 +87,7 @@ std::byte* Pool::allocate(std::size_t bytes) {
     }
   }
   std::byte* block = take(size.bytes);
-  // What is kept may be what is missing.
+  // The memory that the pool keeps may be just what the system lacks.
   if (block == nullptr && trim() != 0) block = take(size.bytes);
   CHECK(block != nullptr) << "no memory for " << bytes << " bytes";
   const std::lock_guard lock(mutex_);
@@ -110,7 +110,7 @@ void Pool::release(std::byte* block, std::size_t bytes) noexcept {
       keep(block, size.index, size.bytes);
     }
   }
-  // The kernel takes its time to take pages back; nobody need wait for that.
+  // The kernel is slow to take pages back, so this happens outside the lock.
   if (!kept) give(block);
   free_all(evicted);
 }

@@ -1,6 +1,6 @@
 /// @file
-/// Host memory that is used again. The kernel hands out fresh pages one fault at a time and zeroes
-/// each, which costs more than most arithmetic on them; a block that was given back has its pages.
+/// Recycles host memory. The kernel provides fresh pages one fault at a time and zeroes each, which
+/// costs more than most arithmetic on them; a recycled block already has its pages.
 ///
 /// Recycled memory holds whatever its last owner left in it: it must never be assumed to be zero.
 ///
@@ -70,7 +70,7 @@ class Pool {
   };
   struct ByClass : Link {};
   struct ByAge : Link {};
-  /// What a kept block says of itself, in its own first bytes.
+  /// The pool's notes on a kept block, stored in the block's own first bytes.
   struct Kept;
   static constexpr std::size_t kClasses = 161;
 

@@ -18,7 +18,7 @@
 namespace lockstep::params {
 namespace {
 
-/// A file in memory. What it hands out shares the memory.
+/// A file in memory. The data it returns shares the memory.
 class MemorySource {
  public:
   explicit MemorySource(Bytes file) : file_(std::move(file)) {}
@@ -41,7 +41,7 @@ class MemorySource {
   std::size_t offset_ = 0;
 };
 
-/// A regular file of known size. What it hands out is read into memory of its own.
+/// A regular file of known size. It reads the data it returns into memory of its own.
 class FileSource {
  public:
   FileSource(std::FILE* file, std::uint64_t size, std::string_view path)

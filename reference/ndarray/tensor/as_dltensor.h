@@ -15,7 +15,7 @@ constexpr DLDataType to_dltype() {
   return {dtype_of<T>().code, dtype_of<T>().bits, 1};
 }
 
-/// What it says is the tensor's own; it is good for as long as that neither ends nor changes.
+/// It points into the tensor and is valid until the tensor changes or is destroyed.
 template <class T, int Rank, class Device>
 DLTensor as_dltensor(const Tensor<T, Rank, Device>& tensor) {
   // DLPack has no const; nobody writes to the numbers.

@@ -15,7 +15,7 @@ constexpr params::DType dtype_of() {
   return {static_cast<std::uint8_t>(kCode), static_cast<std::uint8_t>(8 * sizeof(T))};
 }
 
-/// A number that tensors can be made of; a bool is none.
+/// A number type that tensors can hold; bool is not one.
 template <class T>
 concept Element = std::is_arithmetic_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T> &&
                   !std::is_same_v<T, bool> && !params::dtype_name(dtype_of<T>()).empty();

@@ -2,7 +2,7 @@
 /// A tensor whose element type, rank and kind of device the compiler knows.
 ///
 /// Tensors share memory or own it alone; which of the two a line of code does is never left to `=`:
-/// ShareData() shares, Copy() copies, and what is moved from is empty.
+/// ShareData() shares, Copy() copies, and a moved-from tensor is empty.
 #pragma once
 
 #include <cstdint>
@@ -119,8 +119,8 @@ class Tensor {
     size_ = size;
   }
 
-  /// Memory for the size: what there is, or new and not initialized where there is none or too
-  /// little. Those who shared the old memory keep it. Null for no elements and no memory.
+  /// Memory for the size: the present memory, or new and uninitialized memory if the present is too
+  /// small. Other tensors that share the old memory keep it. Null for no elements and no memory.
   T* mutable_data() {
     const i64 length = minimal_length(size_.span(), stride_.span());
     if (length > capacity() - offset_) {

@@ -1,5 +1,5 @@
 /// @file
-/// What a caller is told who is at fault, and one who is not.
+/// The message of a logic error, and of a runtime error.
 #pragma once
 
 #include <string>

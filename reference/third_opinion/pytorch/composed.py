@@ -27,7 +27,7 @@ def maximum(a, x):
 
 @library("broadcast_div")
 def quotient(_, x, y):
-    """PyTorch rounds towards zero where it is told to, and refuses divisors that are zero."""
+    """PyTorch rounds toward zero on request, and refuses divisors that are zero."""
     zero = torch.eq(y, 0)
     return torch.div(x, y.masked_fill(zero, 1), rounding_mode="trunc").masked_fill(zero, 0)
 

@@ -32,7 +32,7 @@ def drawn(name: str) -> tuple:
 
 
 class Honest:
-    """A program that is of the second opinion's opinion, except for what a test makes of it."""
+    """A program that answers like the second opinion, except where a test changes an answer."""
 
     def __init__(self, spoil=lambda answer: None):
         self.spoil = spoil
@@ -189,7 +189,7 @@ class Lines(unittest.TestCase):
 
 
 class Bounds(unittest.TestCase):
-    """The second opinion asserts what it infers."""
+    """The second opinion asserts that outputs fit what it infers."""
 
     def test_a_result_beyond_its_inferred_precision_is_an_error(self):
         call = Call("relu", [], [Tensor((1,), 8, [100])])

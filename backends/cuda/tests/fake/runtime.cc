@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-// One lock for all there is: a kernel that works is alone.
+// One lock for everything: only one kernel runs at a time.
 std::mutex mutex;
 struct Block {
   std::size_t bytes;
@@ -22,7 +22,7 @@ struct Block {
 std::map<const void*, Block> memory;
 cudaError_t lost = cudaSuccess;  // a sticky error that has happened
 
-// What a call answers before it does anything. The mutex is held.
+// The error that a call returns before it does anything. The caller holds the mutex.
 cudaError_t fault(const std::string& call) {
   if (lost != cudaSuccess) return lost;
   const Control& c = control();
@@ -31,7 +31,7 @@ cudaError_t fault(const std::string& call) {
   return c.error;
 }
 
-// The device's memory within reach, for as long as this lives. The mutex is held.
+// Makes the device's memory accessible while this object lives. The caller holds the mutex.
 class Reach {
  public:
   Reach() { protect(PROT_READ | PROT_WRITE); }
@@ -59,7 +59,7 @@ Control& control() {
 
 }  // namespace lockstep::cuda::fake
 
-// What was asked of a stream and not yet done.
+// The work of a stream that is not yet done.
 struct CUstream_st {
   std::vector<std::function<void()>> work;
 };
@@ -70,7 +70,7 @@ namespace {
 // The first device, unless another was chosen.
 int current() { return std::max(control().device, 0); }
 
-// The mutex is held.
+// The caller holds the mutex.
 void finish(cudaStream_t stream) {
   const Reach reach;
   for (const auto& job : stream->work) job();

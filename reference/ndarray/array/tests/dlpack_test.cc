@@ -1,4 +1,4 @@
-// Producers that no library would admit to be, and what becomes of what they hand over.
+// Producers that break the rules of DLPack, and what NDArray does with their structs.
 #include "reference/ndarray/array/dlpack.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ std::vector<std::int32_t> elements(const NDArray& array) {
 template <class Managed>
 class DlpackImport : public testing::Test {
  protected:
-  /// A producer that `change` has been at, refused with this text, and still its owner's.
+  /// A producer changed by `change` is refused with this text and still belongs to its owner.
   template <class Change>
   void expect_refused(const std::string& text, const Change& change,
                       Access access = Access::kRead) {

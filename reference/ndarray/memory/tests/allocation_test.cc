@@ -15,7 +15,7 @@ namespace {
 
 using Host = Allocation<CpuDevice>;
 
-// All hosts are one; GPUs are what their numbers are. Both can be a template's parameter.
+// All hosts are equal, GPUs only with equal numbers. Both can be a template's parameter.
 static_assert(CpuDevice() == CpuDevice());
 static_assert(GpuDevice() == GpuDevice(0) && GpuDevice(1) != GpuDevice(2));
 template <auto kDevice>
@@ -85,7 +85,7 @@ TEST(Allocation, EndsALoanOnceWithItsAddress) {
     EXPECT_EQ(ended, std::vector<void*>{lent});
   }
   EXPECT_EQ(ended.size(), 1u);
-  // A loan of nothing is one, too.
+  // A loan of no bytes is a loan, too.
   { const Host none(nullptr, 0, CpuDevice(), deleter); }
   EXPECT_EQ(ended.size(), 2u);
 }

@@ -1,4 +1,4 @@
-// What becomes of a call when the CUDA runtime fails, on the host's own, which fails when asked to.
+// What a call does when the CUDA runtime fails; the host's fake runtime fails on demand.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Without the CUDA toolkit the GPU's types are there, and its memory is not.
+// Without the CUDA toolkit the GPU's types exist, but its memory cannot be acquired.
 #include <gtest/gtest.h>
 
 #include "reference/ndarray/tensor/copy.h"

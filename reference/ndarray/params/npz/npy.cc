@@ -9,7 +9,7 @@
 namespace lockstep::params::npz {
 namespace {
 
-/// Leaves the parser from any depth; parse_npy_header() answers with what it holds.
+/// Thrown to leave the parser from any depth; parse_npy_header() returns its content.
 struct Malformed {
   const Reject* fault;
   std::string detail;

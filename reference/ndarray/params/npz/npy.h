@@ -17,7 +17,7 @@ namespace lockstep::params::npz {
 /// "\x93NUMPY", then the version's two bytes; the header's length follows in two or four.
 inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
 inline constexpr std::size_t kNpyStart = 8;
-/// What a member's name has beyond that of its tensor.
+/// The suffix that a member's name adds to that of its tensor.
 inline constexpr std::string_view kSuffix = ".npy";
 /// Lengths that NumPy reads without being told that the file is trusted.
 inline constexpr std::uint64_t kNpyHeaderMost = 10000;
@@ -30,7 +30,7 @@ struct NpyHeader {
   std::vector<std::int64_t> shape;
 };
 
-/// A header's text as NpyHeader, or the reason why it is none and what was found.
+/// Parses a header's text: an NpyHeader, or the reason to refuse it and what was found.
 struct NpyOutcome {
   NpyHeader header;
   const Reject* fault = nullptr;

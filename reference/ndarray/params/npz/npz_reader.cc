@@ -113,7 +113,7 @@ void swap_bytes(std::byte* data, std::size_t size, std::size_t width) {
   for (std::size_t i = 0; i < size; i += width) std::reverse(data + i, data + i + width);
 }
 
-/// Copies an array whose first index varies fastest into one whose last does.
+/// Copies an array whose first index varies fastest into one whose last index does.
 void to_row_major(const std::byte* from, std::byte* to, std::span<const std::int64_t> shape,
                   std::size_t count, std::size_t width) {
   std::vector<std::size_t> index(shape.size()), stride(shape.size());

@@ -125,7 +125,7 @@ Member member_of(const NamedTensor& entry, std::string_view header, std::uint64_
   return member;
 }
 
-/// The bytes of all data, which is what writing takes time for.
+/// The bytes of all data, which take most of the time of writing.
 std::uint64_t data_size(std::span<const NamedTensor> tensors) {
   std::uint64_t size = 0;
   for (const NamedTensor& entry : tensors) size += entry.tensor.bytes.size();
@@ -155,7 +155,7 @@ void put_archive(Sink& uncounted, std::span<const NamedTensor> tensors, const Pr
   put_end(sink, members.size(), sink.size() - directory, directory);
 }
 
-/// Whether the parts of a member's name are such that unpacking puts it where its name says.
+/// Whether unpacking would put a member with a name of these parts where the name says.
 bool stays_in_place(std::string_view name) {
   if (name.find('\\') != std::string_view::npos) return false;
   for (std::size_t first = 0; first <= name.size();) {

@@ -39,14 +39,14 @@ struct Directory {
   std::uint64_t count, size, offset;
 };
 
-/// The end of an archive as 16 and 32 bits can say it.
+/// The end record of an archive with 16-bit and 32-bit fields.
 struct End {
   std::uint64_t place;
   std::uint16_t disk, directory_disk, count_here, count;
   std::uint32_t size, offset;
 };
 
-/// The last place where an end stands whose comment fills the rest of the archive.
+/// The place of the last end record whose comment fills the rest of the archive.
 End find_end(const Archive& archive) {
   const std::uint64_t reach = std::min(archive.size(), kEndSize + 0xFFFF);
   const std::vector<std::byte> tail = archive.bytes(archive.size() - reach, reach);
@@ -66,13 +66,13 @@ End find_end(const Archive& archive) {
   archive.fail(reject("zip_end"), archive.size(), nullptr, "");
 }
 
-/// Whether a narrow field says what the wide one does, or that it cannot.
+/// Whether a narrow field equals the wide one, or holds the mark for "see the wide one".
 template <class T>
 bool agrees(T narrow, std::uint64_t wide) {
   return narrow == wide || narrow == static_cast<T>(-1);
 }
 
-/// What the 64-bit end says, which stands where the locator before `end` points to.
+/// Reads the 64-bit end record, to which the locator before `end` points.
 Directory read_end64(const Archive& archive, const End& end) {
   const std::uint64_t locator = end.place - kLocatorSize;
   const auto fail = [&](std::uint64_t offset) {
@@ -199,7 +199,7 @@ void locate(const Archive& archive, Member& member, std::uint64_t directory, std
   if (text(archive.bytes(member.header + kLocalSize, name)) != member.name) {
     fail(reject("zip_local"), "the names differ");
   }
-  // A writer that could not go back put these numbers behind the data.
+  // A writer that could not seek back put these numbers behind the data.
   if ((flags & kSizesFollow) == 0 &&
       (checksum != member.checksum || !agrees(compressed, member.compressed) ||
        !agrees(size, member.size))) {

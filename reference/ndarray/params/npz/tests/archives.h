@@ -1,5 +1,5 @@
 /// @file
-/// Archives made for tests: members of any content, then lies told about them.
+/// Archives made for tests: members of any content, with right or wrong headers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace lockstep::params::npz {
 
-/// A member to be: what it holds, and what its headers say.
+/// A planned member: its content, and the values of its headers.
 struct Part {
   std::string name, content;
   bool deflated = false;
@@ -55,7 +55,7 @@ class Builder {
   File bytes_;
 };
 
-/// An archive that is right in itself, as other writers make them: no 64-bit field.
+/// A correct archive as other writers make them, without a 64-bit field.
 inline File archive_of(const std::vector<Part>& parts) {
   Builder file, directory;
   for (const Part& part : parts) {
@@ -119,7 +119,7 @@ inline File with_extra(std::initializer_list<std::uint64_t> numbers) {
   archive = patched(archive, place + 12, 4, static_cast<std::int64_t>(51 + extra.size()));
   archive.insert(archive.begin() + static_cast<std::ptrdiff_t>(place), extra.bytes().begin(),
                  extra.bytes().end());
-  // The member's own header says as much as it can.
+  // The member's own header repeats the numbers that its fields can hold.
   return patched(patched(archive, 18, 4, -1), 22, 4, -1);
 }
 

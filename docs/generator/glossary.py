@@ -1,0 +1,34 @@
+"""Whether the glossary can be looked things up in: sorted terms, each once, each explained."""
+
+import re
+
+GLOSSARY = re.compile(r"^```\{glossary\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SENTENCES_MOST = 3
+
+
+class BadGlossary(Exception):
+    """A glossary whose terms are not what a reader needs."""
+
+
+def entries(text: str) -> list:
+    """The terms of a page's glossary and what is said of each."""
+    found = GLOSSARY.search(text)
+    blocks = re.split(r"\n\s*\n", found[1].strip("\n")) if found and found[1].strip() else []
+    return [(block.partition("\n")[0], block.partition("\n")[2].strip()) for block in blocks]
+
+
+def check(text: str):
+    """Refuses a glossary without terms, or with one out of place, named twice or not explained."""
+    terms = [term for term, _ in entries(text)]
+    if not terms:
+        raise BadGlossary("glossary.md: there are no terms")
+    for before, term in zip(terms, terms[1:]):
+        if before.casefold() == term.casefold():
+            raise BadGlossary(f"glossary.md: {term} is named twice")
+        if before.casefold() > term.casefold():
+            raise BadGlossary(f"glossary.md: {term} stands behind {before}")
+    for term, meaning in entries(text):
+        sentences = len(re.findall(r"\.(?=\s|$)", meaning))
+        if not 1 <= sentences <= SENTENCES_MOST:
+            raise BadGlossary(f"glossary.md: {term} is explained in {sentences} sentences, "
+                              f"not in 1 to {SENTENCES_MOST}")  # fmt: skip
