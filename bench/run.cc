@@ -97,23 +97,31 @@ void time_together(Row& row, const Subject& s, const Prepared& prepared,
   }
 }
 
-Row run_one(const Subject& s, const std::string& backend, const Library& library, int threads,
-            const Effort& effort) {
+// A backend and with how many threads it was opened.
+struct Opened {
+  std::string name;
+  int threads;
+  Library library;
+};
+
+Row run_one(const Subject& s, const Opened& opened, const Effort& effort) {
   Row row;
   row.op = s.workload.call.op->name;
   row.workload = s.workload.name;
   row.call = case_id(s.workload.call);
-  row.backend = backend;
-  row.threads = threads;
+  row.backend = opened.name;
+  row.threads = opened.threads;
   row.unit = kUnits[static_cast<int>(s.workload.unit)];
   row.units = s.workload.units();
   try {
-    Prepared prepared(library, s.workload, s.in);
+    const client::Backend& backend = opened.library.backend;
+    Prepared prepared(backend, s.workload, s.in);
     row.path = prepared.path();
     verify(row, s, prepared);
     if (row.failed) return row;
-    const auto team = std::make_shared<Team>(threads);
-    time_together(row, s, prepared, peers_of(s, team, !library.api().alloc), team, effort);
+    const auto team = std::make_shared<Team>(opened.threads);
+    time_together(row, s, prepared, peers_of(s, team, !backend.library().has_device()), team,
+                  effort);
   } catch (const NotOffered& e) {
     row.trouble = std::string("not offered: ") + e.what();
   } catch (const std::runtime_error& e) {
@@ -123,26 +131,19 @@ Row run_one(const Subject& s, const std::string& backend, const Library& library
   return row;
 }
 
-// A backend and with how many threads it was opened.
-struct Opened {
-  std::string name;
-  int threads;
-  std::unique_ptr<Library> library;
-};
-
 std::vector<Opened> open_all(const Wishes& wishes) {
   std::vector<Opened> all;
   for (const std::string& name : wishes.backends) {
-    // Only an open backend can say what it knows.
-    auto plain = std::make_unique<Library>(name, wishes.set);
-    if (!plain->knows_option("threads")) {
+    // What a backend knows is known only when it is open.
+    Library plain = open_library(name, wishes.set);
+    if (!plain.knows_option("threads")) {
       all.push_back({name, 1, std::move(plain)});
       continue;
     }
     for (int threads : wishes.threads) {
       judge::Options set = wishes.set;
       set["threads"] = std::to_string(threads);
-      all.push_back({name, threads, std::make_unique<Library>(name, set)});
+      all.push_back({name, threads, open_library(name, set)});
     }
   }
   return all;
@@ -163,8 +164,7 @@ void run_operators(const Wishes& wishes, const Take& take) {
       if (!wishes.want(std::string(op->name), w.name)) continue;
       wishes.announce(w.id());
       const Subject subject(std::move(w));
-      for (const Opened& b : backends)
-        take(run_one(subject, b.name, *b.library, b.threads, wishes.effort));
+      for (const Opened& b : backends) take(run_one(subject, b, wishes.effort));
     }
 }
 

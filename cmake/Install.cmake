@@ -30,8 +30,8 @@ install(EXPORT lockstep_targets NAMESPACE lockstep:: FILE lockstepTargets.cmake
 install(DIRECTORY spec DESTINATION ${header_root} COMPONENT dev FILES_MATCHING PATTERN "*.h"
   PATTERN tests EXCLUDE)
 install(FILES reference/evaluate.h DESTINATION ${header_root}/reference COMPONENT dev)
-install(FILES backends/backend.h backends/backend.hpp DESTINATION ${header_root}/backends
-  COMPONENT dev)
+install(FILES backends/backend.h backends/backend.hpp backends/client.hpp
+  backends/client_values.hpp DESTINATION ${header_root}/backends COMPONENT dev)
 
 write_basic_package_version_file(lockstepConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake" cmake/lockstepConfig.cmake

@@ -1,29 +1,24 @@
 #include "fuzz/direct_subject.h"
 
-#include <new>
-
+#include "backends/call.h"
 #include "conformance/cases/layout.h"
-#include "conformance/subjects/abi.h"
 
 namespace lockstep::fuzz {
 namespace {
 
 using judge::Answer, judge::Case, judge::Run;
 
-struct Status {
-  ls_status s{sizeof s, 0, {}, {}};
-  // The answer so far, which is final unless it is ok.
-  Answer answer(int32_t code) const {
-    Answer a;
-    a.kind = code == LS_OK            ? Answer::Kind::ok
-             : code == LS_LOGIC       ? Answer::Kind::logic_error
-             : code == LS_UNSUPPORTED ? Answer::Kind::unsupported
+// The answer so far, which is final unless it is ok.
+Answer answer(const client::Status& s) {
+  Answer a;
+  a.kind = s.code == LS_OK            ? Answer::Kind::ok
+           : s.code == LS_LOGIC       ? Answer::Kind::logic_error
+           : s.code == LS_UNSUPPORTED ? Answer::Kind::unsupported
                                       : Answer::Kind::runtime_error;
-    a.label = s.label;
-    a.message = s.text;
-    return a;
-  }
-};
+  a.label = s.label;
+  a.message = s.text;
+  return a;
+}
 
 // A type with strides, as the ABI describes it, and perhaps with memory.
 struct Block {
@@ -52,15 +47,8 @@ struct Block {
     before = cells;
   }
   i32* data() { return cells.data() + at.offset; }
-  ls_tensor tensor() {
-    ls_tensor t{};
-    t.dl.device = {kDLCPU, 0};
-    t.dl.ndim = static_cast<int>(shape.size());
-    t.dl.dtype = {kDLInt, 32, 1};
-    t.dl.shape = shape.data();
-    t.dl.strides = stride.data();
-    t.precision = precision;
-    return t;
+  client::TensorView view(bool is_constant) {
+    return {shape, stride, precision, is_constant ? data() : nullptr};
   }
 };
 
@@ -72,33 +60,30 @@ judge::Placement based(judge::Placement p, judge::Base base) {
   return p;
 }
 
-// A call as the ABI's arguments.
+// A call with the tensors that it is about.
 struct Arguments {
-  Arguments(const Case& c, std::vector<Block> blocks)
-      : name(c.op->name), attrs(*c.op, c.attributes()), tensors(std::move(blocks)) {
-    for (Block& b : tensors) rows.push_back(b.tensor());
-    n_in = static_cast<uint32_t>(c.in.size());
-    n_out = static_cast<uint32_t>(rows.size()) - n_in;
+  Arguments(const Case& c, std::vector<Block> blocks, bool constants = false)
+      : tensors(std::move(blocks)),
+        n_in(c.in.size()),
+        call{std::string(c.op->name), client::attributes_of(*c.op, c.attributes()), {}, {}} {
+    for (std::size_t k = 0; k < tensors.size(); ++k)
+      (k < n_in ? call.in : call.out).push_back(tensors[k].view(constants && 0 < k && k < n_in));
   }
-  Answer prepare(const ls_api& api, ls_backend* self, ls_plan** plan, uint64_t* scratch) {
-    Status status;
-    return status.answer(api.prepare(self, name.c_str(), attrs.data(), attrs.size(), rows.data(),
-                                     n_in, rows.data() + n_in, n_out, plan, scratch, &status.s));
-  }
-  Answer execute(const ls_api& api, const ls_plan* plan, void* scratch) {
+  client::Status execute(const client::Backend& backend, const client::Plan& plan) {
     std::vector<const void*> in;
     std::vector<void*> out;
-    for (uint32_t k = 0; k < n_in; ++k) in.push_back(tensors[k].data());
-    for (uint32_t k = n_in; k < n_in + n_out; ++k) out.push_back(tensors[k].data());
-    Status status;
-    return status.answer(api.execute(plan, in.data(), out.data(), scratch, nullptr, &status.s));
+    for (std::size_t k = 0; k < tensors.size(); ++k)
+      if (k < n_in)
+        in.push_back(tensors[k].data());
+      else
+        out.push_back(tensors[k].data());
+    auto scratch = backend.allocate(plan.scratch_bytes());
+    return plan.execute(in, out, scratch->data());
   }
 
-  std::string name;
-  judge::AbiAttributes attrs;
   std::vector<Block> tensors;
-  std::vector<ls_tensor> rows;
-  uint32_t n_in = 0, n_out = 0;
+  std::size_t n_in;
+  client::Call call;
 };
 
 // The values of an output. Any other change in its memory is damage.
@@ -115,26 +100,18 @@ std::vector<i32> collect(Block& b, const Type& t, std::string& damage) {
 
 }  // namespace
 
-DirectSubject::DirectSubject(const ls_api& api, const judge::Options& options)
-    : api_(api), options_(options), manifest_(judge::parse_manifest(api.manifest())) {
-  if (api.alloc) throw judge::UsageError("a backend with memory of its own");
+DirectSubject::DirectSubject(const client::Library& library, const judge::Options& options)
+    : library_(library), options_(options), manifest_(judge::parse_manifest(library.manifest())) {
+  if (library.has_device()) throw judge::UsageError("a backend with memory of its own");
   configure({});
-}
-
-DirectSubject::~DirectSubject() {
-  for (ls_backend* b : opened_) api_.close(b);
 }
 
 int DirectSubject::configure(const judge::Options& more) {
   judge::Options all = options_;
   for (const auto& [key, value] : more) all[key] = value;
-  std::vector<ls_text> texts;
-  for (const auto& [key, value] : all) texts.push_back({key.c_str(), value.c_str()});
-  Status status;
-  ls_backend* self = nullptr;
-  if (api_.open(texts.data(), static_cast<uint32_t>(texts.size()), &self, &status.s) != LS_OK)
-    throw judge::UsageError(std::string("open() failed: ") + status.s.text);
-  opened_.push_back(self);
+  auto backend = client::Backend::open(library_, all);
+  if (!backend.ok()) throw judge::UsageError("open() failed: " + backend.status().text);
+  opened_.push_back(std::move(*backend));
   return static_cast<int>(opened_.size()) - 1;
 }
 
@@ -150,28 +127,17 @@ Answer DirectSubject::execute(const Case& c, const std::vector<judge::Tensor>& i
   for (int k = 0; k < out.count; ++k)
     lay(out[k], judge::place_output(out[k], run.layout, c.seed, k),
         std::vector<i32>(static_cast<std::size_t>(volume(out[k].shape)), run.poison));
-  Arguments call(c, std::move(blocks));
-  for (uint32_t k = 1; run.constants && k < call.n_in; ++k) {
-    call.rows[k].flags |= LS_CONSTANT;
-    call.rows[k].dl.data = call.tensors[k].data();
-  }
-  ls_plan* plan = nullptr;
-  uint64_t scratch_bytes = 0;
-  ls_backend* self = opened_[static_cast<std::size_t>(run.config)];
-  Answer a = call.prepare(api_, self, &plan, &scratch_bytes);
-  if (!a.ok()) return a;
-  const std::string path = api_.path(plan);
-  constexpr std::align_val_t kAlignment{64};
-  void* scratch = ::operator new(scratch_bytes, kAlignment);
-  a = call.execute(api_, plan, scratch);
-  ::operator delete(scratch, kAlignment);
-  api_.release(plan);
-  a.path = path;
-  for (int k = 0; a.ok() && k < out.count; ++k)
+  Arguments arguments(c, std::move(blocks), run.constants);
+  const client::Backend& backend = opened_[static_cast<std::size_t>(run.config)];
+  auto plan = backend.prepare(arguments.call);
+  if (!plan.ok()) return answer(plan.status());
+  Answer a = answer(arguments.execute(backend, *plan));
+  a.path = plan->path();
+  for (std::size_t k = arguments.n_in; a.ok() && k < arguments.tensors.size(); ++k)
     a.out.push_back(
-        collect(call.tensors[call.n_in + static_cast<uint32_t>(k)], out[k], a.out_damage));
-  for (uint32_t k = 0; k < call.n_in; ++k)
-    if (call.tensors[k].cells != call.tensors[k].before)
+        collect(arguments.tensors[k], out[static_cast<int>(k - arguments.n_in)], a.out_damage));
+  for (std::size_t k = 0; k < arguments.n_in; ++k)
+    if (arguments.tensors[k].cells != arguments.tensors[k].before)
       a.in_damage = "input " + std::to_string(k) + " was written";
   return a;
 }
@@ -181,28 +147,19 @@ Answer DirectSubject::refuse(const Case& c) {
   for (const Type& t : c.in) blocks.emplace_back(t);
   // Outputs of an illegal call have no types: one element stands there for each port.
   for (int k = 0; k < c.op->outputs.size(); ++k) blocks.emplace_back(Type{{1}, kMaxPrecision});
-  Arguments call(c, std::move(blocks));
-  ls_plan* plan = nullptr;
-  uint64_t scratch_bytes = 0;
-  Answer a = call.prepare(api_, opened_[0], &plan, &scratch_bytes);
-  if (a.ok()) api_.release(plan);
-  return a;
+  return answer(opened_[0].prepare(Arguments(c, std::move(blocks)).call).status());
 }
 
 Answer DirectSubject::infer(const Case& c) {
   std::vector<Block> blocks;
   for (const Type& t : c.in) blocks.emplace_back(t);
-  Arguments call(c, std::move(blocks));
-  i64 shape[kMaxOutputs][kMaxRank]{};
-  ls_tensor out[kMaxOutputs]{};
-  for (int k = 0; k < kMaxOutputs; ++k) out[k].dl.shape = shape[k];
-  uint32_t n = kMaxOutputs;
-  Status status;
-  Answer a =
-      status.answer(api_.infer(opened_[0], call.name.c_str(), call.attrs.data(), call.attrs.size(),
-                               call.rows.data(), call.n_in, out, &n, &status.s));
-  for (uint32_t k = 0; a.ok() && k < n; ++k)
-    a.types.push_back({{shape[k], shape[k] + out[k].dl.ndim}, out[k].precision});
+  const Arguments arguments(c, std::move(blocks));
+  auto types = opened_[0].infer(arguments.call, kMaxOutputs);
+  Answer a = answer(types.status());
+  for (std::size_t k = 0; types.ok() && k < types->size(); ++k) {
+    const client::TensorType& t = (*types)[k];
+    a.types.push_back({{t.shape.data(), t.shape.data() + t.shape.size()}, t.precision});
+  }
   return a;
 }
 

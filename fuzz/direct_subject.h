@@ -2,22 +2,21 @@
 /// A backend that runs in this process, so that the fuzzer's sanitizers watch its kernels; a worker
 /// process would hide them.
 #pragma once
-#include "backends/backend.h"
+#include "backends/client.hpp"
 #include "conformance/subjects/subject.h"
 
 namespace lockstep::fuzz {
 
-/// Calls a table that is linked in. Each tensor is a heap block of exactly its size.
+/// Puts calls to a library, which may be linked in. Each tensor is a heap block of exactly its
+/// size.
 class DirectSubject : public judge::Subject {
  public:
   /// @throws UsageError where open() refuses the options.
-  DirectSubject(const ls_api& api, const judge::Options& options);
-  DirectSubject(const DirectSubject&) = delete;
-  ~DirectSubject() override;
+  DirectSubject(const client::Library& library, const judge::Options& options);
 
   const judge::Manifest& manifest() const override { return manifest_; }
   bool shares_memory() const override { return true; }
-  bool can_infer() const override { return api_.infer != nullptr; }
+  bool can_infer() const override { return library_.has_infer(); }
   judge::Answer execute(const judge::Case& c, const std::vector<judge::Tensor>& in,
                         const Inferred& out, const judge::Run& run) override;
   judge::Answer refuse(const judge::Case& c) override;
@@ -25,10 +24,10 @@ class DirectSubject : public judge::Subject {
   int configure(const judge::Options& more) override;
 
  private:
-  const ls_api& api_;
+  client::Library library_;
   judge::Options options_;
   judge::Manifest manifest_;
-  std::vector<ls_backend*> opened_;  // by configuration
+  std::vector<client::Backend> opened_;  // by configuration
 };
 
 }  // namespace lockstep::fuzz

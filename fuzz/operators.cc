@@ -30,14 +30,14 @@ bool has(const std::vector<std::string>& all, const char* one) {
 
 // The base runs in one thread, so that a stack shows the caller; the others in three.
 Rig assemble() {
-  const ls_api& api = *lockstep_backend_v1();
-  const Manifest manifest = parse_manifest(api.manifest());
+  const client::Library library(lockstep_backend_v1());
+  const Manifest manifest = parse_manifest(library.manifest());
   const bool threads = has(manifest.options, "threads");
   Options set;
   if (threads) set["threads"] = "1";
   // A wrong backend is told which mistake to make.
   if (const char* mutant = std::getenv("LOCKSTEP_MUTANT")) set["mutant"] = mutant;
-  Rig rig{std::make_unique<DirectSubject>(api, set), {}, "lockstep repro " + manifest.name};
+  Rig rig{std::make_unique<DirectSubject>(library, set), {}, "lockstep repro " + manifest.name};
   for (const auto& [key, value] : set)
     if (key != "threads") rig.repeat += " --set " + key + "=" + value;
   rig.plan = plan_for(*rig.subject, {});

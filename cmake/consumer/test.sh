@@ -22,6 +22,7 @@ cmake -G Ninja -S "$sources" -B "$work/cmake" -DCMAKE_C_COMPILER="$cc" \
   >"$work/configure.log"
 cmake --build "$work/cmake" >"$work/build.log"
 "$work/cmake/consumer"
+"$work/cmake/client" "$work/cmake/relu.so"
 "$work/cmake/arrays"
 "$work/cmake/oracle"
 ctest --test-dir "$work/cmake" --output-on-failure

@@ -7,6 +7,7 @@ import re
 FLOORS = (
     ("spec",),
     ("backends/backend.h",),
+    ("backends/client_values.hpp",),
     ("backends/backend.hpp", "backends/client.hpp"),
     ("reference",),
     ("backends",),

@@ -14,11 +14,13 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
 
-#include "conformance/subjects/abi.h"
+#include "backends/call.h"
 #include "conformance/subjects/process.h"
 #include "conformance/subjects/scratch_memory.h"
 
@@ -47,151 +49,109 @@ void watch_crashes(Channel& channel) {
   for (int s : {SIGSEGV, SIGBUS}) sigaction(s, &action, nullptr);
 }
 
-void copy_text(char* to, std::size_t room, const char* from) {
-  std::snprintf(to, room, "%s", from ? from : "");
+void copy_text(char* to, std::size_t room, const std::string& from) {
+  std::snprintf(to, room, "%s", from.c_str());
 }
-
-// A status that the backend may have filled.
-struct Status {
-  ls_status s{};
-  Status() { s.size = sizeof s; }
-  void answer(Reply& r, int32_t code) {
-    s.label[sizeof s.label - 1] = s.text[sizeof s.text - 1] = '\0';
-    r.code = code == LS_OK            ? kOk
-             : code == LS_LOGIC       ? kLogic
-             : code == LS_RUNTIME     ? kRuntime
-             : code == LS_UNSUPPORTED ? kUnsupported
-                                      : kBroken;
-    copy_text(r.label, sizeof r.label, s.label);
-    if (r.code == kBroken)
-      std::snprintf(r.text, sizeof r.text, "answered the unknown status %d", code);
-    else
-      copy_text(r.text, sizeof r.text, s.text);
-  }
-};
 
 void broken(Reply& r, const char* why) {
   r.code = kBroken;
   copy_text(r.text, sizeof r.text, why);
 }
 
-ls_tensor tensor_of(Slot& s, DLDeviceType device) {
-  ls_tensor t{};
-  t.dl.device = {device, 0};
-  t.dl.ndim = s.rank;
-  t.dl.dtype = {kDLInt, 32, 1};
-  t.dl.shape = s.shape;
-  t.dl.strides = s.stride;
-  t.precision = s.precision;
-  return t;
+// Notes what the backend answered. Whether that was ok.
+bool note(Reply& r, const client::Status& s) {
+  r.code = s.code == LS_OK            ? kOk
+           : s.code == LS_LOGIC       ? kLogic
+           : s.code == LS_RUNTIME     ? kRuntime
+           : s.code == LS_UNSUPPORTED ? kUnsupported
+                                      : kBroken;
+  copy_text(r.label, sizeof r.label, s.label);
+  copy_text(r.text, sizeof r.text, s.text);
+  return s.ok();
 }
 
-class Library {
+// The library's backend in each configuration, opened when it is first asked for.
+class Backends {
  public:
-  Library(const std::string& path, const std::vector<Options>& configs)
-      : api_(load_backend(path)), configs_(configs), opened_(configs.size(), nullptr) {}
-  const ls_api& api() const { return api_; }
+  Backends(const std::string& path, const std::vector<Options>& configs)
+      : library_(client::Library::load(path)), configs_(configs), opened_(configs.size()) {}
+  const client::Library& library() const { return library_; }
 
   /// The backend opened with configuration `i`, or nullptr with the reason in the reply.
-  ls_backend* open(int i, Reply& r) {
-    ls_backend*& self = opened_[static_cast<std::size_t>(i)];
-    if (self) return self;
-    std::vector<ls_text> options;
-    for (const auto& [key, value] : configs_[static_cast<std::size_t>(i)])
-      options.push_back({key.c_str(), value.c_str()});
-    Status status;
-    const int32_t code =
-        api_.open(options.data(), static_cast<uint32_t>(options.size()), &self, &status.s);
-    if (code != LS_OK) self = nullptr;
-    status.answer(r, code);
-    if (code == LS_OK && !self) broken(r, "open() succeeded without a backend");
-    if (r.code != kOk) {
-      const std::string text = std::string("open() failed: ") + r.text;
-      copy_text(r.text, sizeof r.text, text.c_str());
-    }
-    return self;
+  const client::Backend* open(int i, Reply& r) {
+    std::optional<client::Backend>& backend = opened_[static_cast<std::size_t>(i)];
+    if (backend) return &*backend;
+    auto opened = client::Backend::open(library_, configs_[static_cast<std::size_t>(i)]);
+    if (note(r, opened.status())) return &backend.emplace(std::move(*opened));
+    copy_text(r.text, sizeof r.text, std::string("open() failed: ") + r.text);
+    return nullptr;
   }
 
  private:
-  ls_api api_;
+  client::Library library_;
   std::vector<Options> configs_;
-  std::vector<ls_backend*> opened_;
+  std::vector<std::optional<client::Backend>> opened_;
 };
-
-// Memory of a device, or nullptr with the reason in the status.
-void* device_memory(const ls_api& api, ls_backend* self, uint64_t bytes, ls_status* s) {
-  s->text[0] = '\0';
-  void* memory = api.alloc(self, bytes, 64, s);
-  if (!memory && !s->text[0]) copy_text(s->text, sizeof s->text, "alloc() returned nothing");
-  return memory;
-}
 
 // The tensors of an execution where the backend's device can reach them. Regions are copied whole,
 // so that what a kernel writes beside a tensor comes back too.
 class Staging {
  public:
-  Staging(const ls_api& api, ls_backend* self, Question& q) : api_(api), self_(self), q_(q) {
+  Staging(const client::Backend& backend, Question& q) : backend_(backend), q_(q) {
     for (int k = 0; k < q.callers * q.tensors(); ++k) data_.push_back(q.slot[k].data);
   }
   Staging(const Staging&) = delete;
-  ~Staging() {
-    for (void* m : device_) api_.free(self_, m);
-  }
-  bool used() const { return api_.alloc != nullptr; }
-  int32_t upload(ls_status* s) {
-    for (std::size_t k = 0; used() && k < data_.size(); ++k) {
+  client::Status upload() {
+    for (std::size_t k = 0; backend_.library().has_device() && k < data_.size(); ++k) {
       const Slot& slot = q_.slot[k];
-      const auto bytes = static_cast<uint64_t>(slot.end - slot.begin);
-      void* m = device_memory(api_, self_, bytes, s);
-      if (!m) return LS_RUNTIME;
-      device_.push_back(m);
-      if (const int32_t code = api_.upload(self_, m, slot.begin, bytes, s)) return code;
-      data_[k] = static_cast<char*>(m) + (slot.data - slot.begin);
+      client::Result<client::Memory> memory = backend_.allocate(bytes(slot));
+      if (!memory.ok()) return memory.status();
+      device_.push_back(std::move(*memory));
+      client::Status written = device_[k].write(slot.begin, bytes(slot));
+      if (!written.ok()) return written;
+      data_[k] = static_cast<char*>(device_[k].data()) + (slot.data - slot.begin);
     }
-    return LS_OK;
+    return {};
   }
-  int32_t download(ls_status* s) {
+  client::Status download() {
     for (std::size_t k = 0; k < device_.size(); ++k) {
-      const Slot& slot = q_.slot[k];
-      const auto bytes = static_cast<uint64_t>(slot.end - slot.begin);
-      if (const int32_t code = api_.download(self_, slot.begin, device_[k], bytes, s)) return code;
+      client::Status read = device_[k].read(q_.slot[k].begin, bytes(q_.slot[k]));
+      if (!read.ok()) return read;
     }
-    return LS_OK;
+    return {};
   }
   /// The tensors of one caller.
   char* const* data(int caller = 0) const { return data_.data() + q_.first(caller); }
 
  private:
-  const ls_api& api_;
-  ls_backend* self_;
+  static uint64_t bytes(const Slot& s) { return static_cast<uint64_t>(s.end - s.begin); }
+
+  const client::Backend& backend_;
   Question& q_;
   std::vector<char*> data_;
-  std::vector<void*> device_;
+  std::vector<client::Memory> device_;
 };
 
 // Who runs a plan, with a stream, scratch memory and a status of its own.
 class Caller {
  public:
-  Caller(const ls_api& api, ls_backend* self) : api_(api), self_(self) {}
+  Caller(const client::Backend& backend, const client::Plan& plan, i32 poison) : plan_(plan) {
+    if (!take(backend.stream(), stream_) || plan.scratch_bytes() == 0) return;
+    if (!backend.library().has_device())
+      host_scratch_ = ScratchMemory(plan.scratch_bytes(), poison);
+    else if (take(backend.allocate(plan.scratch_bytes()), device_scratch_))
+      scratch_ = device_scratch_->data();
+    if (host_scratch_.data()) scratch_ = host_scratch_.data();
+  }
   Caller(const Caller&) = delete;
-  ~Caller() {
-    if (on_device() && scratch_) api_.free(self_, scratch_);
-  }
-  void equip(uint64_t scratch_bytes, i32 poison) {
-    if (on_device()) code_ = api_.stream(self_, &stream_, &status_.s);
-    if (code_ != LS_OK || scratch_bytes == 0) return;
-    if (!on_device()) host_scratch_ = ScratchMemory(scratch_bytes, poison);
-    scratch_ =
-        on_device() ? device_memory(api_, self_, scratch_bytes, &status_.s) : host_scratch_.data();
-    if (!scratch_) code_ = LS_RUNTIME;
-  }
-  void execute(const ls_plan* plan, char* const* in, char* const* out) {
-    if (code_ == LS_OK)
-      code_ = api_.execute(plan, reinterpret_cast<const void* const*>(in),
-                           reinterpret_cast<void* const*>(out), scratch_, stream_, &status_.s);
+  void execute(std::span<char* const> in, std::span<char* const> out) {
+    if (!status_.ok()) return;
+    status_ = plan_.execute({reinterpret_cast<const void* const*>(in.data()), in.size()},
+                            {reinterpret_cast<void* const*>(out.data()), out.size()}, scratch_,
+                            stream_->handle());
   }
   void wait() {
-    if (code_ == LS_OK && on_device()) code_ = api_.wait(self_, stream_, &status_.s);
+    if (status_.ok()) status_ = stream_->wait();
   }
   /// Notes outputs in host memory, and whether they are what they were when last noted.
   void note(const Slot* out, int n) {
@@ -203,20 +163,25 @@ class Caller {
   bool unsteady() const { return unsteady_; }
   /// Whether all went well; the reply says what did not.
   bool answer(Reply& r) {
-    status_.answer(r, code_);
+    judge::note(r, status_);
     if (!host_scratch_.is_intact()) broken(r, "execute() wrote beside its scratch memory");
     return r.code == kOk;
   }
 
  private:
-  bool on_device() const { return api_.alloc != nullptr; }
+  template <class T>
+  bool take(client::Result<T> from, std::optional<T>& to) {
+    status_ = from.status();
+    if (from.ok()) to.emplace(std::move(*from));
+    return from.ok();
+  }
 
-  const ls_api& api_;
-  ls_backend* self_;
-  Status status_;
-  int32_t code_ = LS_OK;
-  void *stream_ = nullptr, *scratch_ = nullptr;
+  const client::Plan& plan_;
+  client::Status status_;
+  std::optional<client::Stream> stream_;
+  std::optional<client::Memory> device_scratch_;
   ScratchMemory host_scratch_;
+  void* scratch_ = nullptr;
   std::string noted_;
   bool unsteady_ = false;
 };
@@ -246,16 +211,17 @@ void at_once(int n, const F& f) {
 }
 
 // Executes a plan on staged tensors.
-void run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch_bytes,
-         Staging& staging, const Question& q, Reply& r) {
+void run(const client::Backend& backend, const client::Plan& plan, Staging& staging,
+         const Question& q, Reply& r) {
   constexpr int kRounds = 3;  // a race is not lost every time
   std::deque<Caller> callers;
-  for (int k = 0; k < q.callers; ++k)
-    callers.emplace_back(api, self).equip(scratch_bytes, q.poison);
+  for (int k = 0; k < q.callers; ++k) callers.emplace_back(backend, plan, q.poison);
+  const auto n_in = static_cast<std::size_t>(q.in_count),
+             n_out = static_cast<std::size_t>(q.out_count);
   const auto execute = [&](int k) -> Caller& {
     char* const* tensors = staging.data(k);
     Caller& c = callers[static_cast<std::size_t>(k)];
-    c.execute(plan, tensors, tensors + q.in_count);
+    c.execute({tensors, n_in}, {tensors + n_in, n_out});
     return c;
   };
   if (q.callers == 1)
@@ -270,80 +236,57 @@ void run(const ls_api& api, ls_backend* self, ls_plan* plan, uint64_t scratch_by
   for (const Caller& c : callers) r.unsteady = r.unsteady || c.unsteady();
   for (Caller& c : callers)
     if (!c.answer(r)) return;
-  Status status;
-  status.answer(r, staging.download(&status.s));
+  note(r, staging.download());
 }
 
-// A question as the ABI's arguments.
-struct Arguments {
-  Arguments(Question& q, DLDeviceType device)
-      : name(q.op->name),
-        attrs(*q.op, {q.attrs, q.attr_count}),
-        n_in(static_cast<uint32_t>(q.in_count)),
-        n_out(static_cast<uint32_t>(q.out_count)) {
-    for (int k = 0; k < q.tensors(); ++k) tensors.push_back(tensor_of(q.slot[k], device));
+// A question as the client puts it.
+client::Call call_of(const Question& q) {
+  client::Call call{
+      std::string(q.op->name), client::attributes_of(*q.op, {q.attrs, q.attr_count}), {}, {}};
+  for (int k = 0; k < q.tensors(); ++k) {
+    const Slot& s = q.slot[k];
+    const auto rank = static_cast<std::size_t>(s.rank);
+    (k < q.in_count ? call.in : call.out)
+        .push_back({{s.shape, rank}, {s.stride, rank}, s.precision, nullptr});
   }
-  std::string name;
-  AbiAttributes attrs;
-  std::vector<ls_tensor> tensors;
-  uint32_t n_in, n_out;
-};
+  return call;
+}
 
-void answer_infer(const ls_api& api, ls_backend* self, const Arguments& call, Reply& r) {
-  i64 shape[kMaxOutputs][kMaxRank]{};
-  ls_tensor out[kMaxOutputs]{};
-  for (int k = 0; k < kMaxOutputs; ++k) out[k].dl.shape = shape[k];
-  uint32_t n = kMaxOutputs;
-  Status status;
-  status.answer(r, api.infer(self, call.name.c_str(), call.attrs.data(), call.attrs.size(),
-                             call.tensors.data(), call.n_in, out, &n, &status.s));
-  if (r.code != kOk) return;
-  if (n > kMaxOutputs) return broken(r, "infer() counts more outputs than there is room for");
-  r.type_count = static_cast<int>(n);
-  for (uint32_t k = 0; k < n; ++k) {
-    if (out[k].dl.ndim < 0 || out[k].dl.ndim > kMaxRank)
-      return broken(r, "infer() gives an output an impossible rank");
-    r.type[k].rank = out[k].dl.ndim;
-    r.type[k].precision = out[k].precision;
-    std::copy_n(shape[k], kMaxRank, r.type[k].shape);
+void answer_infer(const client::Backend& backend, const client::Call& call, Reply& r) {
+  static_assert(client::kRankMax == kMaxRank);
+  auto types = backend.infer(call, kMaxOutputs);
+  if (!note(r, types.status())) return;
+  r.type_count = static_cast<int>(types->size());
+  for (std::size_t k = 0; k < types->size(); ++k) {
+    const client::TensorType& t = (*types)[k];
+    r.type[k].rank = static_cast<int>(t.shape.size());
+    r.type[k].precision = t.precision;
+    std::copy(t.shape.begin(), t.shape.end(), r.type[k].shape);
   }
 }
 
 // Prepares the call and, where that is asked, runs it.
-void answer_call(const ls_api& api, ls_backend* self, Question& q, Arguments& call, Reply& r) {
-  Status status;
-  Staging staging(api, self, q);
+void answer_call(const client::Backend& backend, Question& q, client::Call call, Reply& r) {
+  Staging staging(backend, q);
   if (q.what == Question::execute) {
-    status.answer(r, staging.upload(&status.s));
-    if (r.code != kOk) return;
-    for (uint32_t k = 1; q.constants && k < call.n_in; ++k) {
-      call.tensors[k].flags |= LS_CONSTANT;
-      call.tensors[k].dl.data = staging.data()[k];
-    }
+    if (!note(r, staging.upload())) return;
+    for (std::size_t k = 1; q.constants && k < call.in.size(); ++k)
+      call.in[k].constant = staging.data()[k];
   }
-  ls_plan* plan = nullptr;
-  uint64_t scratch = 0;
-  status.answer(r, api.prepare(self, call.name.c_str(), call.attrs.data(), call.attrs.size(),
-                               call.tensors.data(), call.n_in, call.tensors.data() + call.n_in,
-                               call.n_out, &plan, &scratch, &status.s));
-  if (r.code != kOk) return;
-  if (!plan) return broken(r, "prepare() succeeded without a plan");
-  if (q.what == Question::execute) {
-    copy_text(r.path, sizeof r.path, api.path(plan));
-    if (api.threads) r.threads = api.threads(self);
-    run(api, self, plan, scratch, staging, q, r);
-  }
-  api.release(plan);
+  auto plan = backend.prepare(call);
+  if (!note(r, plan.status()) || q.what != Question::execute) return;
+  copy_text(r.path, sizeof r.path, plan->path());
+  r.threads = backend.threads();
+  run(backend, *plan, staging, q, r);
 }
 
-void answer(Library& library, Question& q, Reply& r) {
-  ls_backend* self = library.open(q.config, r);
-  if (!self) return;
-  Arguments call(q, library.api().alloc ? kDLExtDev : kDLCPU);
+void answer(Backends& backends, Question& q, Reply& r) {
+  const client::Backend* backend = backends.open(q.config, r);
+  if (!backend) return;
   if (q.what == Question::infer)
-    answer_infer(library.api(), self, call, r);
+    answer_infer(*backend, call_of(q), r);
   else
-    answer_call(library.api(), self, q, call, r);
+    answer_call(*backend, q, call_of(q), r);
 }
 
 // Makes every page around the tensors inaccessible; [first, last) is all memory of the question.
@@ -367,7 +310,7 @@ class Guards {
 };
 
 void refuse(Channel& channel, const std::string& why) {
-  copy_text(channel.refusal, sizeof channel.refusal, why.c_str());
+  copy_text(channel.refusal, sizeof channel.refusal, why);
   channel.state = Channel::refused;
 }
 
@@ -388,22 +331,22 @@ void work(const std::string& path, const std::vector<Options>& configs, std::uin
   setrlimit(RLIMIT_CORE, &no_core);
   silence();
   watch_crashes(channel);
-  std::unique_ptr<Library> library;
+  std::unique_ptr<Backends> backends;
   try {
-    library = std::make_unique<Library>(path, configs);
-    const char* manifest = library->api().manifest();
-    const std::size_t n = manifest ? std::strlen(manifest) : 0;
-    if (n == 0 || n > sizeof channel.manifest) throw std::runtime_error("it has no manifest");
-    std::memcpy(channel.manifest, manifest, n);
-    channel.manifest_size = n;
-    channel.infers = library->api().infer != nullptr;
-    channel.has_device = library->api().alloc != nullptr;
+    backends = std::make_unique<Backends>(path, configs);
+    const client::Library& library = backends->library();
+    const std::string manifest = library.manifest();
+    if (manifest.size() > sizeof channel.manifest) throw std::runtime_error("it has no manifest");
+    std::memcpy(channel.manifest, manifest.data(), manifest.size());
+    channel.manifest_size = manifest.size();
+    channel.infers = library.has_infer();
+    channel.has_device = library.has_device();
     // Drivers of devices reserve more than any machine has, and use a part of it.
     if (!channel.has_device) limit_data(memory);
     channel.state = Channel::ready;
     // Here, where a device has time to wake up. What failed is tried again for every question.
     Reply opened;
-    library->open(0, opened);
+    backends->open(0, opened);
     if (opened.code == kLogic) {
       refuse(channel, std::string("refuses its options: ") + opened.text);
       channel.state = Channel::unopened;
@@ -423,7 +366,7 @@ void work(const std::string& path, const std::vector<Options>& configs, std::uin
     channel.reply = {};
     guards.set(channel.question);
     try {
-      answer(*library, channel.question, channel.reply);
+      answer(*backends, channel.question, channel.reply);
     } catch (const std::exception& e) {
       broken(channel.reply, e.what());
     }

@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
                     LoadRow{"aborts", 1, "killed by SIGABRT while it was being loaded"},
                     LoadRow{"hangs", 1, "did not finish loading"},
                     LoadRow{"no_symbol", 2, "exports no symbol lockstep_backend_v1"},
-                    LoadRow{"other_abi", 2, "ABI version 2, this judge speaks version 1"},
+                    LoadRow{"other_abi", 2, "ABI version 2, this program speaks version 1"},
                     LoadRow{"null_table", 2, "returned no table"},
                     LoadRow{"short_table", 2, "a required function of its table is missing"},
                     LoadRow{"no_execute", 2, "a required function of its table is missing"},

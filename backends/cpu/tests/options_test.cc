@@ -11,43 +11,40 @@ namespace {
 
 TEST(Options, RefusesTheUnknownAndTheMeaningless) {
   const struct {
-    ls_text option;
-    const char *label, *named;
-  } rows[] = {{{"colour", "red"}, "option.unknown", "colour"},
-              {{"isa", "sparc"}, "option.isa", "sparc"},
-              {{"isa", ""}, "option.isa", "portable"},
-              {{"threads", "0"}, "option.threads", "0"},
-              {{"threads", "257"}, "option.threads", "257"},
-              {{"threads", "2x"}, "option.threads", "2x"},
-              {{"threads", "99999999999"}, "option.threads", "99999999999"},
-              {{"tuned", "2"}, "option.tuned", "2"}};
+    const char *key, *value, *label, *named;
+  } rows[] = {{"colour", "red", "option.unknown", "colour"},
+              {"isa", "sparc", "option.isa", "sparc"},
+              {"isa", "", "option.isa", "portable"},
+              {"threads", "0", "option.threads", "0"},
+              {"threads", "257", "option.threads", "257"},
+              {"threads", "2x", "option.threads", "2x"},
+              {"threads", "99999999999", "option.threads", "99999999999"},
+              {"tuned", "2", "option.tuned", "2"}};
   for (const auto& row : rows) {
-    const Subject subject(std::vector<ls_text>{row.option});
-    EXPECT_EQ(subject.code, LS_LOGIC) << row.option.key;
-    EXPECT_EQ(subject.label, row.label);
-    EXPECT_NE(subject.text.find(row.named), std::string::npos) << subject.text;
+    const client::Status status = open_backend({{row.key, row.value}}).status();
+    EXPECT_EQ(status.code, LS_LOGIC) << row.key;
+    EXPECT_EQ(status.label, row.label);
+    EXPECT_NE(status.text.find(row.named), std::string::npos) << status.text;
   }
 }
 
 TEST(Options, TakesUpTo256Threads) {
-  const Subject subject(std::vector<ls_text>{{"threads", "256"}});
-  ASSERT_EQ(subject.code, LS_OK) << subject.text;
-  EXPECT_EQ(subject.api->threads(subject.self), 256);
+  EXPECT_EQ(open_backend({{"threads", "256"}}).value().threads(), 256U);
 }
 
 TEST(Options, TakesBothValuesOfTuned) {
   for (const char* value : {"0", "1"}) {
-    const Subject subject(std::vector<ls_text>{{"tuned", value}});
-    EXPECT_EQ(subject.code, LS_OK) << subject.text;
+    const client::Status status = open_backend({{"tuned", value}}).status();
+    EXPECT_TRUE(status.ok()) << status.text;
   }
 }
 
 TEST(Options, RefusesAnInstructionSetExactlyWhereItCannotRun) {
   for (const Isa& isa : isas()) {
     const std::string name(isa.name);
-    const Subject subject(std::vector<ls_text>{{"isa", name.c_str()}});
-    EXPECT_EQ(subject.code, isa.runnable ? LS_OK : LS_LOGIC) << name;
-    EXPECT_EQ(subject.label, isa.runnable ? "" : "option.isa") << name;
+    const client::Status status = open_backend({{"isa", name}}).status();
+    EXPECT_EQ(status.code, isa.runnable ? LS_OK : LS_LOGIC) << name;
+    EXPECT_EQ(status.label, isa.runnable ? "" : "option.isa") << name;
   }
 }
 
@@ -72,8 +69,7 @@ TEST(Isas, AgreeWithTheSystem) {
 #endif
 
 TEST(Manifest, ListsEveryKernelAndWhetherItRuns) {
-  const Subject subject;
-  const std::string text = subject.api->manifest();
+  const std::string text = client::Library(lockstep_backend_v1()).manifest();
   EXPECT_NE(text.find(R"({"op": "*", "name": "generic", "isa": "portable", "runnable": true})"),
             std::string::npos);
   for (const Isa& isa : isas())

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/backend.h"
+#include "backends/call.h"
 #include "reference/evaluate.h"
 #include "spec/random.h"
 
@@ -57,45 +57,13 @@ struct Placed {
     do f(memory[static_cast<std::size_t>(address(i))], tensor.data[k++]);
     while (next(i, tensor.type.shape));
   }
-  ls_tensor described(bool is_constant) {
-    ls_tensor t{};
-    t.dl.ndim = tensor.type.rank();
-    t.dl.shape = shape.data();
-    t.dl.strides = stride.data();
-    t.dl.dtype = {kDLInt, 32, 1};
-    t.precision = tensor.type.precision;
-    if (is_constant) t.dl.data = data();
-    if (is_constant) t.flags = LS_CONSTANT;
-    return t;
+  client::TensorView view(bool is_constant) {
+    return {shape,
+            {stride.data(), shape.size()},
+            tensor.type.precision,
+            is_constant ? data() : nullptr};
   }
   i32* data() { return memory.data() + first; }
-};
-
-/// The attributes of a call in the form of the ABI.
-struct FlatAttributes {
-  std::vector<ls_attr> rows;
-  std::vector<std::string> keys, words;
-
-  FlatAttributes(const OpInfo& op, Attributes values) {
-    keys.reserve(kMaxAttributes);
-    words.reserve(kMaxAttributes);
-    for (int i = 0; i < op.attrs.size(); ++i) {
-      const AttrInfo& a = op.attrs[i];
-      if (a.ignored) continue;
-      const Attr& v = values[i];
-      keys.emplace_back(a.name);
-      ls_attr row{keys.back().c_str(), LS_INT, static_cast<uint32_t>(v.ints.size), v.ints.begin(),
-                  nullptr};
-      if (a.kind == Kind::boolean) row.kind = LS_BOOL;
-      if (a.kind == Kind::tuple) row.kind = LS_TUPLE;
-      if (v.none) row.kind = LS_NONE;
-      if (a.kind == Kind::word) {
-        words.emplace_back(a.words.substr(0, a.words.find('|')));
-        row = {keys.back().c_str(), LS_TEXT, 0, nullptr, words.back().c_str()};
-      }
-      rows.push_back(row);
-    }
-  }
 };
 
 /// A call with data.
@@ -147,78 +115,52 @@ class Guarded {
   char* begin_;
 };
 
-/// An opened backend.
-class Subject {
- public:
-  explicit Subject(const std::vector<ls_text>& options = {}) {
-    ls_status status{sizeof status, 0, {}, {}};
-    const auto n = static_cast<uint32_t>(options.size());
-    code = api->open(options.data(), n, &self, &status);
-    label = status.label;
-    text = status.text;
-  }
-  ~Subject() {
-    if (self) api->close(self);
-  }
-  Subject(const Subject&) = delete;
-  Subject& operator=(const Subject&) = delete;
+/// The backend that is linked in.
+inline client::Result<client::Backend> open_backend(const client::Options& options = {}) {
+  return client::Backend::open(client::Library(lockstep_backend_v1()), options);
+}
 
-  /// Runs a call and holds it to the reference. @return the path, or "" where prepare refused.
-  std::string judge(const TestCall& call, Draw& draw, int executions = 1) const {
-    const auto expected = reference::outputs(*call.op, call.drawn.attributes(), call.in);
-    std::vector<Placed> in, out;
-    std::vector<ls_tensor> in_rows, out_rows;
-    for (const reference::Tensor& t : call.in) {
-      Placed& p = in.emplace_back(t, draw);
-      p.for_each([](i32& element, i32 value) { element = value; });
-    }
-    for (const reference::Tensor& t : expected) out.emplace_back(t, draw);
-    for (Placed& p : in) in_rows.push_back(p.described(draw.coin()));
-    for (Placed& p : out) out_rows.push_back(p.described(false));
-    const FlatAttributes attrs(*call.op, call.drawn.attributes());
-    ls_plan* plan = nullptr;
-    uint64_t bytes = 0;
-    ls_status status{sizeof status, 0, {}, {}};
-    const int32_t prepared = api->prepare(
-        self, call.op->name.data(), attrs.rows.data(), static_cast<uint32_t>(attrs.rows.size()),
-        in_rows.data(), static_cast<uint32_t>(in_rows.size()), out_rows.data(),
-        static_cast<uint32_t>(out_rows.size()), &plan, &bytes, &status);
-    EXPECT_EQ(prepared, LS_OK) << status.label << ": " << status.text;
-    if (prepared != LS_OK) return "";
-    std::string path = api->path(plan);
-    for (int i = 0; i < executions; ++i) execute(plan, bytes, in, out);
-    api->release(plan);
-    return path;
+/// Runs a plan on tensors in memory and holds every byte of the outputs to the reference.
+inline void execute(const client::Plan& plan, std::vector<Placed>& in, std::vector<Placed>& out) {
+  const Guarded scratch(plan.scratch_bytes());
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  for (Placed& p : in) from.push_back(p.data());
+  for (Placed& p : out) to.push_back(p.data());
+  const client::Status status = plan.execute(from, to, scratch.data());
+  ASSERT_TRUE(status.ok()) << status.text;
+  for (Placed& p : out) {
+    i64 wrong = 0;
+    p.for_each([&](i32& element, i32 value) {
+      wrong += element != value;
+      element = kPoison;
+    });
+    EXPECT_EQ(wrong, 0) << "elements differ from the reference";
+    EXPECT_EQ(std::count(p.memory.begin(), p.memory.end(), kPoison),
+              static_cast<i64>(p.memory.size()))
+        << "written outside the output";
   }
+}
 
-  const ls_api* api = lockstep_backend_v1();
-  ls_backend* self = nullptr;
-  int32_t code = LS_OK;
-  std::string label, text;
-
- private:
-  void execute(const ls_plan* plan, uint64_t bytes, std::vector<Placed>& in,
-               std::vector<Placed>& out) const {
-    const Guarded scratch(bytes);
-    std::vector<const void*> from;
-    std::vector<void*> to;
-    for (Placed& p : in) from.push_back(p.data());
-    for (Placed& p : out) to.push_back(p.data());
-    ls_status status{sizeof status, 0, {}, {}};
-    ASSERT_EQ(api->execute(plan, from.data(), to.data(), scratch.data(), nullptr, &status), LS_OK)
-        << status.text;
-    for (Placed& p : out) {
-      i64 wrong = 0;
-      p.for_each([&](i32& element, i32 value) {
-        wrong += element != value;
-        element = kPoison;
-      });
-      EXPECT_EQ(wrong, 0) << "elements differ from the reference";
-      EXPECT_EQ(std::count(p.memory.begin(), p.memory.end(), kPoison),
-                static_cast<i64>(p.memory.size()))
-          << "written outside the output";
-    }
+/// Runs a call and holds it to the reference. @return the path, or "" where prepare refused.
+inline std::string judge(const client::Backend& backend, const TestCall& call, Draw& draw,
+                         int executions = 1) {
+  const Attributes attributes = call.drawn.attributes();
+  std::vector<Placed> in, out;
+  for (const reference::Tensor& t : call.in) {
+    Placed& p = in.emplace_back(t, draw);
+    p.for_each([](i32& element, i32 value) { element = value; });
   }
-};
+  for (const reference::Tensor& t : reference::outputs(*call.op, attributes, call.in))
+    out.emplace_back(t, draw);
+  client::Call put{std::string(call.op->name), client::attributes_of(*call.op, attributes), {}, {}};
+  for (Placed& p : in) put.in.push_back(p.view(draw.coin()));
+  for (Placed& p : out) put.out.push_back(p.view(false));
+  auto plan = backend.prepare(put);
+  EXPECT_TRUE(plan.ok()) << plan.status().label << ": " << plan.status().text;
+  if (!plan.ok()) return "";
+  for (int i = 0; i < executions; ++i) execute(*plan, in, out);
+  return plan->path();
+}
 
 }  // namespace lockstep::cpu

@@ -90,10 +90,12 @@ int losers(Behaviour& subject) {
     for (i64 i = 0; i < 64; ++i) in[k].data()[i] = static_cast<i32>(k + 1);
   }
   for (std::size_t k = 0; k < kCallers; ++k) {
-    in[k].bind(), out[k].bind();
     from.push_back(in[k].data()), to.push_back(out[k].data());
   }
-  const LegalCall call = subject.prepare({"relu", {}, {&in[0].tensor, 1}, {&out[0].tensor, 1}});
+  const client::TensorView from_view = in[0].view(false), to_view = out[0].view(false);
+  const std::vector<ls_tensor> x = client::rows_of({&from_view, 1}),
+                               y = client::rows_of({&to_view, 1});
+  const LegalCall call = subject.prepare({"relu", {}, x, y});
   std::atomic<std::size_t> here{0};
   std::vector<std::thread> callers;
   for (std::size_t k = 0; k < kCallers; ++k)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backends/call.h"
+
 namespace lockstep::faulty {
 namespace {
 
@@ -48,24 +50,6 @@ void fill(Request& r, u64 seed) {
   }
 }
 
-std::vector<ls_attr> attributes_of(const Request& r) {
-  std::vector<ls_attr> all;
-  for (int i = 0; i < r.op->attrs.size(); ++i) {
-    const AttrInfo& f = r.op->attrs[i];
-    const Attr& v = r.drawn.attrs[i];
-    if (f.ignored) continue;
-    constexpr std::int32_t kinds[] = {LS_INT, LS_BOOL, LS_TUPLE, LS_INT, LS_TEXT};
-    ls_attr a{f.name.data(), v.none ? LS_NONE : kinds[static_cast<int>(f.kind)], 0, v.ints.item,
-              nullptr};
-    if (a.kind == LS_TEXT)
-      a.text = "";
-    else
-      a.count = static_cast<std::uint32_t>(v.ints.size);
-    all.push_back(a);
-  }
-  return all;
-}
-
 std::string text(const std::vector<TensorType>& types) {
   std::string s;
   for (const TensorType& t : types) {
@@ -89,13 +73,10 @@ std::string said(F answer) {
   }
 }
 
-std::vector<ls_tensor> tensors(std::vector<Memory>& all) {
-  std::vector<ls_tensor> t;
-  for (Memory& m : all) {
-    m.bind();
-    t.push_back(m.tensor);
-  }
-  return t;
+std::vector<ls_tensor> rows(std::vector<Memory>& all, bool constants) {
+  std::vector<client::TensorView> views;
+  for (Memory& m : all) views.push_back(m.view(constants && !views.empty()));
+  return client::rows_of(views);
 }
 
 }  // namespace
@@ -109,14 +90,7 @@ Memory::Memory(const Type& t, bool padded) {
   }
   extents.assign(t.shape.begin(), t.shape.end());
   cells.assign(static_cast<std::size_t>(n + 2 * kGuard), kPoison);
-  tensor.precision = t.precision;
-}
-
-void Memory::bind() {
-  tensor.dl.ndim = static_cast<std::int32_t>(extents.size());
-  tensor.dl.dtype = {kDLInt, 32, 1};
-  tensor.dl.shape = extents.data();
-  tensor.dl.strides = strides.data();
+  precision = t.precision;
 }
 
 i64 Memory::offset(i64 element) const {
@@ -174,7 +148,7 @@ Request disturbed(Request r, u64 seed) {
 }
 
 Observed observe(Behaviour& subject, const Request& r) {
-  const std::vector<ls_attr> attrs = attributes_of(r);
+  const client::Attributes attrs = client::attributes_of(*r.op, r.drawn.attributes());
   std::vector<Memory> in, out;
   for (int k = 0; k < r.drawn.in_count; ++k) {
     Memory& m = in.emplace_back(r.drawn.in[k], r.padded);
@@ -187,13 +161,8 @@ Observed observe(Behaviour& subject, const Request& r) {
     const Inferred y = r.op->infer(r.drawn.attributes(), r.drawn.types());
     for (int k = 0; k < y.count; ++k) out.emplace_back(y[k], r.padded);
   }
-  std::vector<ls_tensor> x = tensors(in);
-  const std::vector<ls_tensor> y = tensors(out);
-  for (std::size_t k = 1; r.constants && k < x.size(); ++k) {
-    x[k].flags |= LS_CONSTANT;
-    x[k].dl.data = in[k].data();
-  }
-  const Call call{r.op->name, attrs, x, y};
+  const std::vector<ls_tensor> x = rows(in, r.constants), y = rows(out, false);
+  const Call call{r.op->name, attrs.rows(), x, y};
   Observed seen;
   seen.threads = subject.reported_threads();
   seen.inferred = said([&] { return text(subject.infer(call)); });

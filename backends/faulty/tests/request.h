@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/client.hpp"
 #include "backends/faulty/mutant.h"
 #include "spec/random.h"
 
@@ -18,10 +19,12 @@ inline constexpr i32 kPoison = -559038737;
 struct Memory {
   std::vector<i64> extents, strides;
   std::vector<i32> cells;
-  ls_tensor tensor{};
+  int precision;
 
   Memory(const Type& t, bool padded);
-  void bind();
+  client::TensorView view(bool is_constant) {
+    return {extents, strides, precision, is_constant ? data() : nullptr};
+  }
   i32* data() { return cells.data() + kGuard; }
   i64 offset(i64 element) const;
 };

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "backends/client.hpp"
 #include "backends/faulty/mutant.h"
 
 namespace lockstep::faulty {
@@ -45,7 +46,7 @@ TEST(Table, KindsAreKnownAndProvenanceIsPlainText) {
 }
 
 TEST(Table, ManifestListsEveryMutant) {
-  const auto manifest = nlohmann::json::parse(lockstep_backend_v1()->manifest());
+  const auto manifest = nlohmann::json::parse(client::Library(lockstep_backend_v1()).manifest());
   EXPECT_EQ(manifest["name"], "faulty");
   EXPECT_EQ(manifest["claims"]["errors"], "label");
   EXPECT_TRUE(manifest["claims"]["operators"].contains("*"));
@@ -59,24 +60,17 @@ TEST(Table, ManifestListsEveryMutant) {
   }
 }
 
-// The answer to open() with one option, or with none.
-ls_status opened(const char* key, const char* value) {
-  ls_status status{};
-  status.size = sizeof status;
-  const ls_text option{key, value};
-  ls_backend* self = nullptr;
-  const ls_api* api = lockstep_backend_v1();
-  if (api->open(&option, key ? 1 : 0, &self, &status) == LS_OK) api->close(self);
-  return status;
+client::Status opened(const client::Options& options) {
+  return client::Backend::open(client::Library(lockstep_backend_v1()), options).status();
 }
 
 TEST(Table, OpenNeedsAMutantThatExists) {
-  EXPECT_EQ(opened("mutant", "sum.float32").code, LS_OK);
-  EXPECT_STREQ(opened(nullptr, nullptr).label, "option.missing");
-  EXPECT_STREQ(opened("mutant", "sum.float31").label, "option.value");
-  EXPECT_STREQ(opened("block", "1").label, "option.unknown");
+  EXPECT_EQ(opened({{"mutant", "sum.float32"}}).code, LS_OK);
+  EXPECT_EQ(opened({}).label, "option.missing");
+  EXPECT_EQ(opened({{"mutant", "sum.float31"}}).label, "option.value");
+  EXPECT_EQ(opened({{"block", "1"}}).label, "option.unknown");
   for (const Mutant& m : mutants())
-    EXPECT_EQ(opened("mutant", std::string(m.name).c_str()).code, LS_OK) << m.name;
+    EXPECT_EQ(opened({{"mutant", std::string(m.name)}}).code, LS_OK) << m.name;
 }
 
 }  // namespace
