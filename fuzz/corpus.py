@@ -35,7 +35,7 @@ class Corpus:
         with zipfile.ZipFile(self.archive) as archive:
             for entry in archive.infolist():
                 if "/" in entry.filename or entry.filename in inputs:
-                    raise ValueError(f"{self.archive}: {entry.filename} is a path or is there twice")
+                    raise ValueError(f"{self.archive}: {entry.filename} is a path or a twin")
                 inputs[entry.filename] = archive.read(entry)
         for name, content in inputs.items():
             (directory / name).write_bytes(content)

@@ -53,8 +53,8 @@ read_words() {
   program=build/fuzz/bin/fuzz_$target
 }
 
-# Sets kept and corpora: kept has the committed inputs, unpacked; what is new comes first; the rest is
-# only read. The canary has no inputs to keep.
+# Sets kept, where the committed inputs are unpacked, and corpora: what is new comes first; the rest
+# is only read. The canary has no inputs to keep.
 find_corpora() {
   local corpus
   kept=build/fuzz/kept/$target corpora=()
