@@ -65,7 +65,7 @@ class Corpora(unittest.TestCase):
         for name in ("a", "../b"):
             with zipfile.ZipFile(corpus.archive, "w") as archive:
                 archive.writestr(name, b"")
-            self.assertRaisesRegex(ValueError, "is a path or a twin", corpus.unpack, self.root / "out")
+            self.assertRaisesRegex(ValueError, "a twin", corpus.unpack, self.root / "out")
 
     def test_each_kept_archive_is_one_of_ours(self):
         archives = sorted(KEPT.glob("*_seed_corpus.zip"))
