@@ -78,10 +78,13 @@ class Dev(unittest.TestCase):
         listed = (self.tree / "cmake/peers/requirements.txt").read_text(encoding="utf-8")
         (peers / "made_from.txt").write_text(version.stdout + listed, encoding="utf-8")
 
-    def dev(self, command: str, status=0, **variables):
+    def dev(self, command: str, status=0, configured=None, **variables):
         """What `./dev COMMAND` says, and how it called others, from a clean folder."""
         shutil.rmtree(self.tree / "build", ignore_errors=True)
         self.have_peers()
+        if configured:  # by hand
+            (self.tree / "build" / configured).mkdir()
+            (self.tree / "build" / configured / "build.ninja").touch()
         called = self.work / "called"
         called.write_text("", encoding="utf-8")
         run = subprocess.run(
@@ -162,6 +165,13 @@ class Dev(unittest.TestCase):
         self.expect("fuzz params --time 2h --seed 7", "fuzz_params -max_total_time=7200 -seed=7")
         self.expect("fuzz params --merge", "fuzz_params -merge=1")
         self.assertIn("no fuzz target 'nope'", self.dev("fuzz nope", 2)[0])
+
+    def test_a_tree_that_was_configured_by_hand_is_built(self):
+        verbs = {"build": "release", "check": "release", "fuzz params": "fuzz"}
+        for command, preset in verbs.items():
+            called = self.dev(command, configured=preset)[1]
+            self.assertNotIn(f"cmake --preset {preset}", called)
+            self.assertIn(f"--build build/{preset}", called)
 
     def test_docs_and_gpu(self):
         self.expect("docs", "cmake --preset docs", "--build build/docs --target site")
