@@ -1,6 +1,6 @@
-# Style as tests: quality.format, quality.tidy, quality.rules, quality.shell and quality.self; and
-# tests.names, for which the tests are built.
-# A tool that a developer's machine lacks skips its test in sight; `./dev test` installs them all.
+# What `./dev lint` runs, as tests with the label `quality`, which `./dev test` leaves out. They
+# read sources: nothing has to be built for them. A tool that a developer's machine lacks skips its
+# test in sight; `./dev lint` installs them all.
 
 # _lockstep_quality_test(<name> NEEDS <program>... COMMAND <word>... [PROPERTIES <key> <value>...])
 # In the command, % is the program that was found: the first of the names NEEDS lists.

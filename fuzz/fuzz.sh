@@ -16,6 +16,13 @@ list_targets() {
   done
 }
 
+# A name is a target when its source has the entry. One file answers: a pipe from the whole list
+# into `grep -q` fails when grep has seen enough and the list still writes.
+is_target() {
+  [[ $1 =~ ^[a-z_]+$ && -f fuzz/$1.cc ]] &&
+    grep -q '^int LLVMFuzzerTestOneInput' "fuzz/$1.cc"
+}
+
 # Prints a time such as 30, 30s, 10m or 2h in seconds.
 to_seconds() {
   [[ $1 =~ ^([0-9]{1,6})([smh]?)$ ]] || fail "'$1' is no time (30, 30s, 10m, 2h)"
@@ -40,31 +47,35 @@ read_words() {
     esac
     shift
   done
-  if [[ $target ]] && ! list_targets | grep -q "^  $target "; then
+  if [[ $target ]] && ! is_target "$target"; then
     fail "no fuzz target '$target' (./dev fuzz lists them)"
   fi
   program=build/fuzz/bin/fuzz_$target
 }
 
-# Sets corpora: what is new comes first; the rest is only read.
+# Sets kept, where the committed inputs are unpacked, and corpora: what is new comes first; the rest
+# is only read. The canary has no inputs to keep.
 find_corpora() {
   local corpus
-  corpora=()
+  kept=build/fuzz/kept/$target corpora=()
   mkdir -p "build/fuzz/corpus/$target"
-  for corpus in {build/fuzz,fuzz}/corpus/"$target" "build/fuzz/material/seeds/$target"; do
+  if [[ -f fuzz/corpus/${target}_seed_corpus.zip ]]; then
+    python3 -B fuzz/corpus.py unpack fuzz/corpus "$target" "$kept"
+  fi
+  for corpus in "build/fuzz/corpus/$target" "$kept" "build/fuzz/material/seeds/$target"; do
     if [[ -d $corpus ]]; then corpora+=("$corpus"); fi
   done
 }
 
 merge_corpus() {
   local log=build/fuzz/log/merge-$target.log
-  mkdir -p "fuzz/corpus/$target" "${log%/*}"
-  if ! "$program" -merge=1 "fuzz/corpus/$target" "${corpora[@]}" >"$log" 2>&1; then
+  mkdir -p "$kept" "${log%/*}"
+  if ! "$program" -merge=1 "$kept" "${corpora[@]}" >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     printf '%s\n' "dev: merging failed (log: $log)" >&2
     return 1
   fi
-  say "fuzz/corpus/$target has $(find "fuzz/corpus/$target" -type f | wc -l) inputs"
+  python3 -B fuzz/corpus.py pack fuzz/corpus "$target" "$kept"
 }
 
 # Reads libFuzzer's output: logs it and shows how far it has come, every ten seconds at most.
@@ -116,7 +127,7 @@ fuzz_target() {
 }
 
 main() {
-  local mode=${1:-} target program seconds seed merge
+  local mode=${1:-} target program seconds seed merge kept
   local -a corpora
   (($#)) && shift
   case "$mode" in

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -20,15 +21,15 @@ void spin(int microseconds) {
 
 TEST(Measure, ContendersTakeTurns) {
   std::string order;
-  const std::vector<Timing> times =
-      measure({[&] { order += 'a', spin(200); }, [&] { order += 'b', spin(800); }}, {0.001, 9, 1});
+  // More time than any machine takes: the number of repetitions is what is asked for.
+  const std::vector<Timing> times = measure(
+      {[&] { order += 'a', spin(200); }, [&] { order += 'b', spin(800); }}, {0.001, 25, 1e6});
   ASSERT_EQ(times.size(), 2U);
-  EXPECT_GE(times[0].median_ns, 200e3);
-  EXPECT_GE(times[1].median_ns, 800e3);
-  // Other work can only make a spin longer, and rarely every repetition of it.
-  EXPECT_LT(times[0].min_ns, 800e3);
+  // A spin is never shorter than it says, however busy the machine is. It may be much longer.
+  EXPECT_GE(times[0].min_ns, 200e3);
+  EXPECT_GE(times[1].min_ns, 800e3);
   for (const Timing& t : times) {
-    EXPECT_EQ(t.repetitions, 9);
+    EXPECT_EQ(t.repetitions, 25);
     EXPECT_LE(t.min_ns, t.median_ns);
     EXPECT_LE(t.median_ns, t.max_ns);
   }
@@ -65,18 +66,16 @@ TEST(Team, EveryMemberWorksOnceEachRound) {
   }
 }
 
-TEST(Probes, TheBestForBytesBeatsThoseForWords) {
+// Which is the fastest is measured: a test can say what kind it is of, and that it runs.
+TEST(Probes, TheBestForBytesIsOneOfThoseThatRun) {
+  const std::vector<const Probe*> probes = runnable_probes();
   const Probe* best = best_int8_probe();
   if (!best) GTEST_SKIP() << "no probe for this processor";
   EXPECT_TRUE(best->int8);
-  const auto rate = [](const Probe& p) {
-    const long long rounds = rounds_of_a_millisecond(p);
-    const Timing t = measure({[&] { p.run(rounds); }}, {0.002, 5, 1})[0];
-    return static_cast<double>(p.macs_per_round * rounds) / t.min_ns;
-  };
-  for (const Probe* p : runnable_probes()) {
-    EXPECT_GT(rate(*p), 1) << p->instructions << ": not even one a nanosecond";
-    EXPECT_TRUE(p->int8 || rate(*best) > rate(*p)) << p->instructions;
+  EXPECT_EQ(std::count(probes.begin(), probes.end(), best), 1);
+  for (const Probe* p : probes) {
+    EXPECT_GT(p->macs_per_round, 0) << p->instructions;
+    p->run(rounds_of_a_millisecond(*p));
   }
 }
 

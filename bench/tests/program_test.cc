@@ -89,7 +89,6 @@ TEST(Program, ATinyCallAndAWholeRunOfTheJudgeAreTimed) {
   const Row &call = results.rows[0], &whole = results.rows[1];
   EXPECT_EQ(call.id(), "judge/call");
   EXPECT_GT(call.time.median_ns, 0);
-  EXPECT_LT(call.time.median_ns, 5'000'000) << "on a machine that is busy otherwise";
   EXPECT_EQ(whole.id(), "judge/whole");
   EXPECT_GT(whole.units, 10'000) << "calls";
   EXPECT_GT(whole.peak_bytes, 10 << 20);
@@ -127,7 +126,6 @@ TEST(Program, ArraysAndThePoolAreTimedByTheCall) {
     EXPECT_EQ(results.rows[k].id(), k == 0 ? "array/retain" : "array/view");
     EXPECT_EQ(results.rows[k].unit, "call");
     EXPECT_GT(results.rows[k].time.median_ns, 0);
-    EXPECT_LT(results.rows[k].time.median_ns, 10'000) << "of a thousand calls";
   }
   EXPECT_EQ(results.rows[2].id(), "pool/1mb");
   EXPECT_EQ(results.rows[2].units, 1'000'000);

@@ -2,7 +2,6 @@
 /// Bad input through `eval`, of every operator: one labelled logic error each, whatever is wrong.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "conformance/subjects/eval.h"
@@ -276,17 +275,15 @@ TEST(BadLines, DataFillsItsShape) {
               count());
 }
 
-// What a line declares costs nothing before it is judged: neither memory nor time.
+// What a line declares costs no memory before it is judged, and so no time to fill it.
 TEST(BadLines, DeclaredSizesAreCheapToRefuse) {
   constexpr std::size_t kSmall = std::size_t{64} << 10;
   EXPECT_GE(allocated_by([] { std::vector<char>{}.reserve(kSmall); }), kSmall) << "nothing counts";
   ReferenceSubject reference;
   const auto expect_cheap = [&](const ordered_json& line, const char* label) {
     const std::string text = line.dump();
-    const auto begin = std::chrono::steady_clock::now();
     std::string answer;
     EXPECT_LT(allocated_by([&] { answer = eval_line(reference, text, 1); }), kSmall) << text;
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(200)) << text;
     EXPECT_NE(answer.find(label), std::string::npos) << answer;
   };
   for (const OpInfo* op : operators())

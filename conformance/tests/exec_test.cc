@@ -225,14 +225,12 @@ TEST(Exec, LimitsTheLengthOfAnAnswer) {
 }
 
 TEST(Exec, GivesUpOnACommandThatNeverAnswers) {
-  const auto start = std::chrono::steady_clock::now();
   const auto s = open_exec("sleep 999", limits(0.2));
   for (int i = 0; i < 1000; ++i) {
     const Answer a = ask(*s, relu_of(1));
     ASSERT_EQ(a.kind, Answer::Kind::timed_out);
     if (i > 0) expect_contains(a.message, "not started again");
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
 // A crash is one trial of a hundred, and a hang fifty: 49 crashes and a hang leave one.

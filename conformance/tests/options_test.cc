@@ -25,7 +25,6 @@ void expect_end(const Words& words, int exit, const std::string& says) {
   const Ended e = lockstep_says(words);
   EXPECT_EQ(e.exit, exit) << words[0] << "\n" << e.out << e.err;
   expect_contains(e.out + e.err, says);
-  EXPECT_LT(e.seconds, 50);
 }
 
 TEST(Usage, OfWhatDoesNotExist) {
@@ -101,12 +100,12 @@ TEST(Commands, ThatAreNoBackendFail) {
       {"nonexistent-command", "CRASH", "nonexistent-command: not found"},
   };
   for (const Command& row : rows) {
-    const Ended e =
-        lockstep_says(check_of("exec:" + std::string(row.command), {"--start-timeout", "0.5"}));
+    const std::string command = row.command;
+    const Ended e = lockstep_says(
+        check_of("exec:" + command, {"--start-timeout", command == "sleep 999" ? "0.5" : "20"}));
     EXPECT_EQ(e.exit, 1) << row.command;
     expect_contains(e.out, "\n" + std::string(row.verdict) + "  " + row.command);
     expect_contains(e.out, row.says);
-    EXPECT_LT(e.seconds, 50) << row.command;
   }
 }
 
@@ -125,12 +124,11 @@ TEST(Commands, ThatAreRightNineTimesInTenFail) {
   for (const auto& [change, says] : rows) {
     const Ended e =
         lockstep_says(check_of(spoiled(change), {"--property", "matches_reference,infers",
-                                                 "--timeout", "5", "--no-shrink"}));
+                                                 "--timeout", "20", "--no-shrink"}));
     EXPECT_EQ(e.exit, 1) << e.out << e.err;
     expect_contains(e.out, says);
-    EXPECT_LT(e.seconds, 50);
   }
-  const Ended right = lockstep_says(check_of(spoiled("s/a/a/"), {"--timeout", "5"}));
+  const Ended right = lockstep_says(check_of(spoiled("s/a/a/"), {"--timeout", "20"}));
   EXPECT_EQ(right.exit, 0) << right.out << right.err;
 }
 
