@@ -7,8 +7,8 @@
 
 #include "bench/library.h"
 #include "bench/peers/peer.h"
-#include "conformance/selection/select.h"
 #include "conformance/base/glob.h"
+#include "conformance/selection/select.h"
 
 namespace lockstep::bench {
 namespace {

@@ -14,8 +14,8 @@
 #include "conformance/base/sha256.h"
 #include "conformance/cli/reports.h"
 #include "conformance/golden/vectors.h"
-#include "conformance/verdict/environment.h"
 #include "conformance/selection/select.h"
+#include "conformance/verdict/environment.h"
 
 namespace lockstep::judge {
 namespace {

@@ -14,12 +14,12 @@
 #include "conformance/cli/verbs.h"
 #include "conformance/reports/html.h"
 #include "conformance/run/shard.h"
+#include "conformance/selection/select.h"
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/commands.h"
 #include "conformance/verdict/environment.h"
-#include "spec/attributes.h"
 #include "conformance/verdict/verdict.h"
-#include "conformance/selection/select.h"
+#include "spec/attributes.h"
 
 namespace lockstep::judge {
 namespace {

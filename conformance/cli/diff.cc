@@ -7,8 +7,8 @@
 
 #include "conformance/cli/reports.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/trial/properties.h"
 #include "conformance/selection/select.h"
+#include "conformance/trial/properties.h"
 
 namespace lockstep::judge {
 namespace {

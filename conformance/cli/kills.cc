@@ -9,8 +9,8 @@
 #include "conformance/cli/verbs.h"
 #include "conformance/run/shard.h"
 #include "conformance/selection/kill_matrix.h"
-#include "conformance/verdict/verdict.h"
 #include "conformance/selection/select.h"
+#include "conformance/verdict/verdict.h"
 
 namespace lockstep::judge {
 namespace {

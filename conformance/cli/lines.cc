@@ -6,8 +6,8 @@
 #include <set>
 
 #include "conformance/cli/verbs.h"
-#include "conformance/subjects/eval.h"
 #include "conformance/selection/select.h"
+#include "conformance/subjects/eval.h"
 
 namespace lockstep::judge {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "conformance/run/shard.h"
-#include "conformance/tests/expect.h"
 #include "conformance/base/sha256.h"
+#include "conformance/run/shard.h"
 #include "conformance/selection/select.h"
+#include "conformance/tests/expect.h"
 
 namespace lockstep::judge {
 namespace {

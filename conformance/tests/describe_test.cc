@@ -9,8 +9,8 @@
 
 #include "conformance/golden/vectors.h"
 #include "conformance/subjects/eval.h"
-#include "conformance/tests/program.h"
 #include "conformance/subjects/reference_subject.h"
+#include "conformance/tests/program.h"
 
 namespace lockstep::judge {
 namespace {

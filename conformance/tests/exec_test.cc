@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "conformance/subjects/exec_subject.h"
-#include "conformance/tests/expect.h"
 #include "conformance/subjects/reference_subject.h"
+#include "conformance/tests/expect.h"
 
 namespace lockstep::judge {
 namespace {

@@ -6,12 +6,12 @@
 
 #include "conformance/run/judge.h"
 #include "conformance/run/shard.h"
+#include "conformance/selection/select.h"
+#include "conformance/subjects/reference_subject.h"
 #include "conformance/tests/expect.h"
 #include "conformance/tests/program.h"
-#include "conformance/subjects/reference_subject.h"
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/verdict.h"
-#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 namespace {

@@ -9,12 +9,12 @@
 #include <set>
 #include <sstream>
 
+#include "conformance/base/glob.h"
 #include "conformance/run/shard.h"
+#include "conformance/selection/select.h"
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/trial/properties.h"
-#include "conformance/base/glob.h"
 #include "conformance/verdict/verdict.h"
-#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 namespace {

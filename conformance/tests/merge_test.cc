@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "conformance/base/sha256.h"
 #include "conformance/reports/diff.h"
 #include "conformance/tests/expect.h"
 #include "conformance/verdict/expectations.h"
-#include "conformance/base/sha256.h"
 #include "conformance/verdict/verdict.h"
 
 namespace lockstep::judge {

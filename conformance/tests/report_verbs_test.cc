@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "conformance/base/sha256.h"
 #include "conformance/selection/select.h"
 #include "conformance/tests/expect.h"
 #include "conformance/tests/program.h"
-#include "conformance/base/sha256.h"
 
 namespace lockstep::judge {
 namespace {

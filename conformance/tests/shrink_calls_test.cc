@@ -1,11 +1,11 @@
 // Which calls are tried for being simpler, and which of a report's failures they are tried for.
 #include <gtest/gtest.h>
 
+#include "conformance/base/sha256.h"
 #include "conformance/reports/report.h"
 #include "conformance/run/shrink.h"
 #include "conformance/selection/select.h"
 #include "conformance/subjects/reference_subject.h"
-#include "conformance/base/sha256.h"
 
 namespace lockstep::judge {
 namespace {
