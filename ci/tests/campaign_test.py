@@ -58,7 +58,7 @@ class CampaignTest(unittest.TestCase):
     def ended(self, campaign: subprocess.Popen):
         """The exit status of a campaign and its two outputs."""
         try:
-            out, err = campaign.communicate(timeout=60)
+            out, err = campaign.communicate(timeout=cluster.PATIENCE_S)
         except subprocess.TimeoutExpired:
             self.fail(self.cluster.says("squeue"))
         return campaign.returncode, out, err

@@ -14,6 +14,7 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 DAEMONS = {"munged": "munge", "slurmctld": "slurm-wlm", "slurmd": "slurm-wlm"}
 SYSTEM_PATH = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
 LIBC = ctypes.CDLL(None)
+PATIENCE_S = 240  # with what a busy machine does in a few seconds when it is idle
 
 # A requeued task waits until its old credential has expired, two minutes unless told otherwise.
 CONFIGURATION = """\
@@ -147,7 +148,7 @@ class Cluster:
                               stderr=subprocess.STDOUT, text=True, check=False)
         return done.stdout
 
-    def wait(self, condition, what: str, seconds: float = 60):
+    def wait(self, condition, what: str, seconds: float = PATIENCE_S):
         """Waits until the condition holds. @raise TimeoutError with the ends of all logs."""
         limit = time.monotonic() + seconds
         while not condition():

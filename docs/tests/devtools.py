@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-TIMEOUT_S = 60
+TIMEOUT_S = 240  # a busy machine is slow, a browser that hangs is silent for ever
 FLAGS = [
     "--headless",
     "--no-sandbox",  # the pages are ours, and root has no sandbox
