@@ -5,7 +5,7 @@ import re
 
 # A path belongs to the longest prefix that fits. Tests stand above everything.
 FLOORS = (
-    ("spec",),
+    ("spec", "cuda"),
     ("backends/backend.h",),
     ("backends/client_values.hpp",),
     ("backends/backend.hpp", "backends/client.hpp"),

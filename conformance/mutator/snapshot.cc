@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "conformance/read_file.h"
+#include "conformance/base/read_file.h"
 
 namespace lockstep::judge {
 namespace {
