@@ -51,8 +51,7 @@ void list(const ListOptions& o) {
     for (const OpInfo* op : operators()) {
       all.push_back(describe(*op));
       if (!o.as_json)
-        fmt::print("{:<22}{:<8}{}\n", op->name, op->profile,
-                   op->summary.substr(0, op->summary.find('.') + 1));
+        fmt::print("{:<22}{:<8}{}\n", op->name, op->profile, first_sentence(op->summary));
     }
   }
   if (o.as_json) fmt::print("{}\n", all.dump(1));

@@ -3,6 +3,8 @@
 
 #include "conformance/cli/verbs.h"
 #include "conformance/subjects/library_subject.h"
+#include "reference/graph/error.h"
+#include "reference/ndarray/params/params.h"
 
 namespace {
 
@@ -32,9 +34,14 @@ int run(int argc, char** argv) {
   return session.exit;
 }
 
-int complain(Exit code, const char* what) {
+int complain(Exit code, const std::string& what) {
   fmt::print(stderr, "lockstep: {}\n", what);
   return static_cast<int>(code);
+}
+
+// A model or a parameter file that breaks a rule; the text ends with the rule's label.
+int reject(const std::exception& e) {
+  return complain(Exit::fail, std::string(e.what()) + " (exit 1, fail)");
 }
 
 }  // namespace
@@ -45,10 +52,14 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const LoadCrash& e) {
-    return complain(Exit::fail, (std::string("CRASH  ") + e.what() + "\n  exit 1 (fail)").c_str());
+    return complain(Exit::fail, std::string("CRASH  ") + e.what() + "\n  exit 1 (fail)");
+  } catch (const lockstep::graph::Error& e) {
+    return reject(e);
+  } catch (const lockstep::params::Error& e) {
+    return reject(e);
   } catch (const std::logic_error& e) {
-    return complain(Exit::usage, (std::string(e.what()) + " (exit 2, usage)").c_str());
+    return complain(Exit::usage, std::string(e.what()) + " (exit 2, usage)");
   } catch (const std::exception& e) {
-    return complain(Exit::judge_broke, (std::string(e.what()) + " (exit 4, judge broke)").c_str());
+    return complain(Exit::judge_broke, std::string(e.what()) + " (exit 4, judge broke)");
   }
 }

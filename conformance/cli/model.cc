@@ -9,6 +9,7 @@
 #include "conformance/cli/verbs.h"
 #include "conformance/trial/properties.h"
 #include "reference/graph/bytes.h"
+#include "reference/graph/error.h"
 #include "reference/graph/run.h"
 #include "reference/ndarray/params/params.h"
 
@@ -95,7 +96,12 @@ graph::Model read_model(const std::string& dir) {
   for (const auto& [name, tensor] : file.tensors) {
     Shape shape;
     for (i64 e : tensor.shape) shape.push(e);
-    parameters[name] = {Type{shape, kMaxPrecision}, params::to_int32(tensor)};
+    try {
+      parameters[name] = {Type{shape, kMaxPrecision}, params::to_int32(tensor)};
+    } catch (const utils::ValueVerifyFatal& e) {
+      throw graph::Error("model.params",
+                         "the parameter \"" + params::printable(name) + "\": " + e.what());
+    }
   }
   return graph::Model(graph::Graph(read_file(dir + "/symbol.json")), std::move(parameters));
 }

@@ -190,7 +190,7 @@ void add_params_convert(CLI::App& group, Session& session) {
       o->as_json, o->lenient);
   verb->add_option("from", o->from, "a file")->required();
   verb->add_option("to", o->to, "the file to write")->required();
-  verb->callback([o, &session] { session.exit = judge_files([&] { return convert(*o); }); });
+  verb->callback([o, &session] { session.exit = static_cast<int>(convert(*o)); });
 }
 
 void add_params_labels(CLI::App& group) {
@@ -221,15 +221,6 @@ void write_params(const std::string& path, const params::Params& contents) {
     params::npz::write_file(path, contents.tensors, line.progress());
   } else {
     params::write_file(path, contents.tensors, line.progress());
-  }
-}
-
-int judge_files(const std::function<Exit()>& verb) {
-  try {
-    return static_cast<int>(verb());
-  } catch (const params::Error& e) {
-    fmt::print(stderr, "lockstep: {} (exit 1, fail)\n", e.what());
-    return static_cast<int>(Exit::fail);
   }
 }
 
@@ -265,8 +256,7 @@ void add_params(CLI::App& app, Session& session) {
   CLI::App* listing = add_params_verb(*group, "list", "List the tensors of a file", listed->as_json,
                                       listed->lenient);
   listing->add_option("file", listed->files, "a file")->required()->expected(1);
-  listing->callback(
-      [listed, &session] { session.exit = judge_files([&] { return list(*listed); }); });
+  listing->callback([listed, &session] { session.exit = static_cast<int>(list(*listed)); });
 
   auto judged = std::make_shared<FileOptions>();
   CLI::App* verifying = add_params_verb(*group, "verify", "Judge files by every rule of the format",

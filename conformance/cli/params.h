@@ -18,9 +18,6 @@ params::Params read_params(const std::string& path, bool lenient);
 /// Writes the one or the other, as the name says.
 void write_params(const std::string& path, const params::Params& contents);
 
-/// Runs a verb on files. A faulty one is a failure and no wrong usage, for files are judged here.
-int judge_files(const std::function<Exit()>& verb);
-
 /// A name as every verb shows it: in quotes and fit for a terminal.
 std::string shown_name(std::string_view name);
 

@@ -158,7 +158,7 @@ void add_params_dump(CLI::App& group, Session& session) {
                            ->capture_default_str()
                            ->check(not_negative());
   verb->add_flag("--all", o->all, "every element")->excludes(limit);
-  verb->callback([o, &session] { session.exit = judge_files([&] { return dump(*o); }); });
+  verb->callback([o, &session] { session.exit = static_cast<int>(dump(*o)); });
 }
 
 void add_params_diff(CLI::App& group, Session& session) {
@@ -168,7 +168,7 @@ void add_params_diff(CLI::App& group, Session& session) {
       o->as_json, o->lenient);
   verb->add_option("first", o->first, "a file")->required();
   verb->add_option("second", o->second, "a file")->required();
-  verb->callback([o, &session] { session.exit = judge_files([&] { return diff(*o); }); });
+  verb->callback([o, &session] { session.exit = static_cast<int>(diff(*o)); });
 }
 
 }  // namespace lockstep::judge

@@ -139,6 +139,9 @@ std::vector<std::string> contradictions(const Attestation& a, const std::vector<
   const Report& r = a.report;
   if (set_hash(items) != r.set_hash)
     return {"this program derives another case set from the tier, seed and nonce of the report"};
+  if (order_hash(items) != r.order_hash)
+    return {
+        "this program puts the cases of the report in another order, by which results are told"};
   std::map<std::string, i64> outcomes;
   std::map<std::string, Outputs> outputs;
   for (const Declared& d : a.results) {

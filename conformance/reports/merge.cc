@@ -27,6 +27,7 @@ std::vector<std::pair<const char*, std::string>> identity(const Report& r) {
     return fmt::format("{}", fmt::join(words, ","));
   };
   return {{"case set", r.set_hash},
+          {"order of cases", r.order_hash},
           {"number of cases", std::to_string(r.set_cases)},
           {"tier", std::to_string(r.tier)},
           {"seed", std::to_string(r.seed)},

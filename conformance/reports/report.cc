@@ -53,6 +53,13 @@ std::string coloured(const std::string& line, const Report& r, bool colour) {
   return fmt::format("{}{}\033[0m{}", code, r.verdict, line.substr(r.verdict.size()));
 }
 
+// Whether every operator had enough cases; nothing where that was not judged.
+std::string floor_text(const Report& r) {
+  if (!r.floor_judged) return "";
+  return fmt::format("floor {} per operator {}, ", tier_floor(r.tier),
+                     r.below_floor.empty() ? "met" : "NOT met");
+}
+
 // At most so many texts, and how many more there are.
 void add_remarks(std::vector<Remark>& all, const char* kind, const std::vector<std::string>& texts,
                  i64 count, std::size_t most) {
@@ -133,9 +140,8 @@ std::string verdict_line(const Report& r) {
   s += fmt::format("\n  {} executed: {} passed, {} failed, {} crashed, {} timed out; {} calls",
                    grouped(c.executed), grouped(c.passed), grouped(c.failed), grouped(c.crashed),
                    grouped(c.timed_out), grouped(c.calls));
-  s += fmt::format("\n  tier {}, seed {}, canaries {}/{}, floor {} per operator {}, set {}", r.tier,
-                   r.seed, r.canaries_flagged, r.canaries_planted, tier_floor(r.tier),
-                   r.below_floor.empty() ? "met" : "NOT met", r.set_hash.substr(0, 16));
+  s += fmt::format("\n  tier {}, seed {}, canaries {}/{}, {}set {}", r.tier, r.seed,
+                   r.canaries_flagged, r.canaries_planted, floor_text(r), r.set_hash.substr(0, 16));
   if (const std::string power = power_of(r); !power.empty()) s += "\n  " + power;
   return s + "\n  " + exit_text(r.exit);
 }

@@ -11,6 +11,7 @@ namespace {
 const form::Rule kHash{.hash = true};
 
 form::Rule about(const char* text) { return {.text = text}; }
+form::Rule about_hash(const char* text) { return {.hash = true, .text = text}; }
 
 }  // namespace
 
@@ -149,7 +150,8 @@ static void fields(auto& f, Like<Report> auto& r) {
   f("chosen", r.chosen, about("what was asked for beside tier and seed"));
   f("tier", r.tier, {.max = 3});
   f("seed", r.seed);
-  f("set_hash", r.set_hash, kHash);
+  f("set_hash", r.set_hash, about_hash("of its cases, in whatever order"));
+  f("order_hash", r.order_hash, about_hash("of its cases in the order of their numbers"));
   f("set_cases", r.set_cases);
   f("part", r.part, about("of the set, where several machines share it"));
   f("counts", r.counts);
@@ -166,6 +168,7 @@ static void fields(auto& f, Like<Report> auto& r) {
   });
   f.object("floor", [&](auto& g) {
     g.derived("per_operator", tier_floor(r.tier));
+    g("judged", r.floor_judged);
     g("below", r.below_floor);
     g("executed_legal", r.executed_legal);
   });
@@ -199,6 +202,8 @@ void settle(Report& r) {
       k.quarantined > c.quarantined)
     form::wrong("/known", "holds more than there is");
   if (r.score.killed > r.score.listed) form::wrong("/mutants", "are more than there are");
+  if (!r.floor_judged && !r.below_floor.empty())
+    form::wrong("/floor/below", "names operators where no floor was judged");
   if (r.part.number > r.part.of) form::wrong("/part", "has a number above the number of parts");
   if (r.part.of == 1 && c.selected != r.set_cases)
     form::wrong("/set_cases", "is not the number of cases that were selected");

@@ -40,6 +40,7 @@ void describe_run(Report& r, const Selection& s, const std::vector<Item>& items)
   r.partial = s.partial();
   r.environments = {this_environment()};
   r.set_hash = set_hash(items);
+  r.order_hash = order_hash(items);
   r.set_cases = std::ssize(items);
   r.part = s.part;
   for (i64 k = 0; k < r.set_cases; ++k) r.counts.selected += s.part.holds(k);
@@ -172,6 +173,7 @@ nlohmann::ordered_json identity(const Report& r, const Selection& s, const Condu
           {"start_timeout", c.limits.start_s},
           {"memory_gib", c.limits.memory_gib},
           {"set_hash", r.set_hash},
+          {"order_hash", r.order_hash},
           {"vectors_sha256", takes_vectors(s) ? vectors_hash(s.vectors) : ""},
           {"part", {r.part.number, r.part.of}},
           {"properties", s.properties}};

@@ -3,7 +3,6 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 #include "conformance/cases/boundary.h"
@@ -15,11 +14,14 @@
 namespace lockstep::judge {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Candidates = std::vector<Case>;
 
-constexpr int kMaxSteps = 600;          // calls of the predicate per failure
-constexpr double kMaxSeconds = 4;       // per failure
+// What a failure may cost is counted, so that a slow machine finds the case that a fast one finds.
+// A step tries one case; one that ends the backend's process costs a start, one that hangs a
+// timeout.
+constexpr i64 kMaxSteps = 600, kStepsOfCrash = 20, kStepsOfHang = 200;
+constexpr i64 kMaxCalls = 6000;         // put to the backend
+constexpr i64 kMaxWork = i64{1} << 28;  // elements and multiply-adds of these calls
 constexpr std::size_t kMaxShrunk = 12;  // failures of a report
 constexpr i64 kFewElements = 4;         // of a case that needs no other beginning
 
@@ -266,13 +268,25 @@ rc::Seq<Case> simpler(const Case& c) {
   return rc::seq::fromContainer(std::move(all));
 }
 
+// How much a call computes: the elements of its tensors, and the multiply-adds that make its
+// output.
+i64 work_of(const Case& c) {
+  if (what_of(c) != Item::legal) return 1;
+  const Inferred y = c.op->infer(c.attributes(), c.types());
+  return elements_of(c) + min(c.op->gas(c.attributes(), c.types()), kMaxWork) * volume(y[0].shape);
+}
+
 // What the property says of a case; nothing if it holds or the case is another kind of call.
 class Predicate {
  public:
   Predicate(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from)
       : subject_(subject), plan_(plan), property_(property), label_(refusal(from).label()) {}
 
-  std::optional<std::string> operator()(const Case& c) const {
+  /// Whether nothing is left of what a failure may cost.
+  bool exhausted() const { return steps_ >= kMaxSteps || calls_ >= kMaxCalls || work_ >= kMaxWork; }
+
+  std::optional<std::string> operator()(const Case& c) {
+    ++steps_;
     if (refusal(c).label() != label_ || !subject_.manifest().claims_operator(c.op->name))
       return std::nullopt;
     Item item;
@@ -282,27 +296,37 @@ class Predicate {
     try {
       if (label_.empty() && !subject_.manifest().claims_call(c)) return std::nullopt;
       const ItemResult r = judge_trial(perform(subject_, item, plan_), {property_});
+      count(c, r);
       if (r.findings.empty()) return std::nullopt;
       return r.findings[0].second.text;
     } catch (const LoadCrash&) {
+      steps_ += kStepsOfCrash - 1;
       return std::nullopt;
     }
   }
 
  private:
+  void count(const Case& c, const ItemResult& r) {
+    if (r.outcome == Outcome::crashed) steps_ += kStepsOfCrash - 1;
+    if (r.outcome == Outcome::timed_out) steps_ += kStepsOfHang - 1;
+    calls_ += r.calls;
+    work_ += r.calls * work_of(c);
+  }
+
   Subject& subject_;
   const TrialPlan& plan_;
   std::string property_, label_;
+  i64 steps_ = 0, calls_ = 0, work_ = 0;
 };
 
 // Goes from failing cases to simpler ones that fail, as long as its limits allow.
 class Descent {
  public:
   /// @param text is set to what the last failing case shows.
-  Descent(const Predicate& violates, std::string& text) : violates_(violates), text_(text) {}
+  Descent(Predicate& violates, std::string& text) : violates_(violates), text_(text) {}
 
   bool fails(const Case& c) {
-    if (++steps_ > kMaxSteps || Clock::now() > end_) return false;
+    if (violates_.exhausted()) return false;
     const std::optional<std::string> shown = violates_(c);
     if (shown) text_ = *shown;
     return shown.has_value();
@@ -314,7 +338,7 @@ class Descent {
       found = false;
       auto candidates = best.shrinks();
       while (auto next = candidates.next()) {
-        if (steps_ > kMaxSteps || Clock::now() > end_) return best.value();
+        if (violates_.exhausted()) return best.value();
         if (!fails(next->value())) continue;
         best = *next;
         found = true;
@@ -325,18 +349,15 @@ class Descent {
   }
 
  private:
-  const Predicate& violates_;
+  Predicate& violates_;
   std::string& text_;
-  const Clock::time_point end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                                    std::chrono::duration<double>(kMaxSeconds));
-  int steps_ = 0;
 };
 
 }  // namespace
 
 Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from,
             std::string& text) {
-  const Predicate violates(subject, plan, property, from);
+  Predicate violates(subject, plan, property, from);
   Descent down(violates, text);
   Case small = down.from(from);
   if (elements_of(small) <= kFewElements) return small;

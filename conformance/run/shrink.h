@@ -5,7 +5,8 @@
 
 namespace lockstep::judge {
 
-/// Gives each failure of a report the smallest failing case found within a limit of steps and time.
+/// Gives each failure of a report the smallest failing case found within limits that are counted,
+/// in trials, calls, elements and multiply-adds: no clock has a say in what is found.
 void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan);
 
 /// The smallest case found that still violates the property, or the case itself.

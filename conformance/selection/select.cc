@@ -189,6 +189,18 @@ std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInf
   return items;
 }
 
+std::vector<string_view> all_ids(const std::vector<Item>& items) {
+  std::vector<string_view> ids;
+  for (const Item& i : items) ids.emplace_back(i.id);
+  return ids;
+}
+
+std::string hash_of_lines(const std::vector<string_view>& lines) {
+  std::string all;
+  for (string_view line : lines) all.append(line).push_back('\n');
+  return sha256(all);
+}
+
 // The cases of one operator, the most telling first.
 std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
   const TierSize size = tier_size(s.tier);
@@ -304,9 +316,11 @@ Item endless_item(const OpInfo& op, u64 seed, i64 n) {
 }
 
 std::string set_hash(const std::vector<Item>& items) {
-  std::string all;
-  for (const Item& i : items) all += i.id + "\n";
-  return sha256(all);
+  std::vector<string_view> ids = all_ids(items);
+  std::sort(ids.begin(), ids.end());
+  return hash_of_lines(ids);
 }
+
+std::string order_hash(const std::vector<Item>& items) { return hash_of_lines(all_ids(items)); }
 
 }  // namespace lockstep::judge

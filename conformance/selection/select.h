@@ -59,7 +59,10 @@ void check_properties(const Selection& s);
 /// has them: each has a seed of its own, and its extents, precisions and values with it.
 Item endless_item(const OpInfo& op, u64 seed, i64 n);
 
-/// SHA-256, in hex, over the ids of all items in order.
+/// SHA-256, in hex, over the sorted ids of all items: it is of the set, in whatever order.
 std::string set_hash(const std::vector<Item>& items);
+/// SHA-256, in hex, over the ids of all items in order: numbers of cases follow from the order, and
+/// so do the parts of a run.
+std::string order_hash(const std::vector<Item>& items);
 
 }  // namespace lockstep::judge

@@ -61,6 +61,11 @@ string_view name_of(Kind k) {
   return kNames[static_cast<int>(k)];
 }
 
+std::string first_sentence(string_view text) {
+  const std::size_t end = text.find(". ");
+  return std::string(text.substr(0, end == text.npos ? end : end + 1));
+}
+
 json describe(const Erratum& e) {
   json j = {{"text", e.text}, {"reason", e.reason}};
   const std::pair<const char*, string_view> witness[] = {

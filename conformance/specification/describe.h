@@ -7,6 +7,9 @@
 
 namespace lockstep::judge {
 
+/// The first sentence of a text, up to a full stop before a space or the end.
+std::string first_sentence(string_view text);
+
 /// The row of an operator as JSON. Keys are only ever added.
 nlohmann::ordered_json describe(const OpInfo& op);
 

@@ -67,11 +67,10 @@ class Page {
   }
 
   void about() {
-    const std::string_view gist = op_.summary.substr(0, op_.summary.find(". "));
     heading("NAME");
-    paragraph(fmt::format("{}{} - {}{}", op_.name,
-                          op_.alias.empty() ? "" : fmt::format(", {}", op_.alias), gist,
-                          gist.ends_with('.') ? "" : "."));
+    paragraph(fmt::format("{}{} - {}", op_.name,
+                          op_.alias.empty() ? "" : fmt::format(", {}", op_.alias),
+                          first_sentence(op_.summary)));
     heading("SYNOPSIS");
     paragraph(synopsis());
     heading("DESCRIPTION");

@@ -30,7 +30,8 @@ Attestation passed() {
   const std::vector<Item> items = select_cases(chosen());
   Attestation a{"toy.so", std::string(64, 'a'), {}, {}};
   Report& r = a.report;
-  r.name = "toy", r.tier = 0, r.set_hash = set_hash(items), r.file_hash = a.subject_hash;
+  r.name = "toy", r.tier = 0, r.set_hash = set_hash(items), r.order_hash = order_hash(items),
+  r.file_hash = a.subject_hash;
   r.chosen = {{"relu", "sum"}, {}, {"matches_reference"}, {}, 0, chosen().nonce, {}};
   r.set_cases = r.counts.selected = r.counts.executed = r.counts.passed =
       static_cast<i64>(items.size());
@@ -114,6 +115,7 @@ TEST(Contradictions, AreFoundWithoutRunningAnything) {
   EXPECT_TRUE(contradictions(passed(), items).empty());
   const std::pair<void (*)(Attestation&), const char*> rows[] = {
       {[](Attestation& a) { a.report.set_hash = std::string(64, 'c'); }, "another case set"},
+      {[](Attestation& a) { a.report.order_hash = std::string(64, 'c'); }, "in another order"},
       {[](Attestation& a) { a.results.back().number = std::ssize(a.results); },
        "there is a result of case "},
       {[](Attestation& a) { a.results[0].outcome = "failed"; }, "the report counts"},

@@ -54,6 +54,15 @@ TEST(Describe, ExamplesAreLinesWhoseAnswersTheReferenceGives) {
   }
 }
 
+TEST(Describe, TheFirstSentenceEndsWithASentence) {
+  EXPECT_EQ(first_sentence("Clamps to a_min..a_max. Then more."), "Clamps to a_min..a_max.");
+  EXPECT_EQ(first_sentence("Only one, of 1.5."), "Only one, of 1.5.");
+  const std::string all = lockstep_says({"list"}).out;
+  for (const OpInfo* op : operators())
+    EXPECT_NE(all.find(first_sentence(op->summary) + "\n"), std::string::npos) << op->name;
+  EXPECT_NE(all.find("Clamps each element to a_min..a_max.\n"), std::string::npos) << all;
+}
+
 TEST(Describe, LawsAreNamedAndWrittenOut) {
   for (const OpInfo* op : operators()) {
     const ordered_json laws = describe(*op)["laws"];

@@ -42,7 +42,10 @@ Report passing() {
 
 void blind(Report& r) { r.canaries_flagged = 15; }
 void missing(Report& r) { r.counts.missing = 1; }
-void below_floor(Report& r) { r.below_floor = {"relu"}; }
+void below_floor(Report& r) {
+  r.floor_judged = true;
+  r.below_floor = {"relu"};
+}
 void unjudged(Report& r) { r.cells.clear(); }
 void empty(Report& r) {
   r.counts = {};
@@ -126,6 +129,7 @@ TEST(Conclude, LetsAWrongQuestionPrecedeAnEmptyOne) {
 
 TEST(VerdictLine, SaysWhatAPassIsAbout) {
   Report r = passing();
+  r.floor_judged = true;
   conclude(r);
   EXPECT_EQ(verdict_line(r),
             "PASS  toy 1.2  whole claim (3 of 16 operators)\n"
@@ -148,6 +152,7 @@ TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
   r.counts.passed = 1, r.counts.failed = 2, r.counts.crashed = 3, r.counts.timed_out = 4;
   r.counts.not_claimed = 20, r.counts.missing = 5, r.counts.quarantined = 6, r.counts.calls = 7;
   r.legal_selected = 0;
+  r.floor_judged = true;
   r.below_floor = {"relu"};
   r.canaries_flagged = 3;
   conclude(r);
@@ -158,6 +163,14 @@ TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
             "  10 executed: 1 passed, 2 failed, 3 crashed, 4 timed out; 7 calls\n"
             "  tier 0, seed 7, canaries 3/16, floor 3 per operator NOT met, set 0123456789abcdef\n"
             "  exit 4 (judge broke)");
+}
+
+TEST(VerdictLine, SaysNothingOfAFloorThatWasNotJudged) {
+  Report r = passing();
+  conclude(r);
+  EXPECT_TRUE(verdict_line(r).ends_with(
+      "\n  tier 0, seed 7, canaries 16/16, set 0123456789abcdef\n  exit 0 (pass)"))
+      << verdict_line(r);
 }
 
 TEST(VerdictLine, SaysHowMuchTheFirstCasesTell) {
@@ -274,7 +287,10 @@ TEST(SelectCases, IsFixedByItsSeed) {
   EXPECT_EQ(set_hash(select_cases(s)), first);
   std::vector<Item> turned = select_cases(s);
   std::swap(turned[0], turned[1]);
-  EXPECT_NE(set_hash(turned), first) << "the order is part of the set";
+  EXPECT_EQ(set_hash(turned), first) << "the order is a matter of the run";
+  EXPECT_NE(order_hash(turned), order_hash(select_cases(s)));
+  turned.push_back(turned[0]);
+  EXPECT_NE(set_hash(turned), first) << "a case that is put twice counts twice";
   s.seed = 2;
   EXPECT_NE(set_hash(select_cases(s)), first);
 }

@@ -192,6 +192,7 @@ TEST(Merge, RefusesGapsAndOverlaps) {
 TEST(Merge, RefusesPartsOfOtherRuns) {
   const std::pair<const char*, void (*)(Report&)> rows[] = {
       {"case set", [](Report& r) { r.set_hash = std::string(64, 'c'); }},
+      {"order of cases", [](Report& r) { r.order_hash = std::string(64, 'c'); }},
       {"number of cases", [](Report& r) { ++r.set_cases; }},
       {"tier", [](Report& r) { r.tier = 2; }},
       {"seed", [](Report& r) { r.seed = 2; }},

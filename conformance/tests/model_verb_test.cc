@@ -29,5 +29,55 @@ TEST(ModelVerb, ShowHasALineForEachNode) {
     EXPECT_NE(shown.out.find(n.name + " "), std::string::npos) << n.name;
 }
 
+// A copy of the model, with one of its files in another text.
+std::string faulty_model(const Scratch& scratch, const std::string& file, const std::string& text) {
+  const std::string directory = scratch.path("model");
+  std::filesystem::copy(
+      kDigits, directory,
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+  scratch.write("model/" + file, text);
+  return directory;
+}
+
+void expect_rejected(const std::vector<std::string>& words, const std::string& label) {
+  const Ended e = lockstep_says(words);
+  EXPECT_EQ(e.exit, 1) << e.out << e.err;
+  EXPECT_NE(e.err.find("[" + label + "] (exit 1, fail)\n"), std::string::npos) << e.err;
+}
+
+TEST(ModelVerb, AFaultyModelFailsWithItsLabel) {
+  const Scratch scratch;
+  const std::string symbol = text_of_file(std::string(kDigits) + "/symbol.json");
+  const auto edited = [&](const std::string& was, const std::string& is) {
+    std::string text = symbol;
+    EXPECT_NE(text.find(was), std::string::npos) << was;
+    return text.replace(text.find(was), was.size(), is);
+  };
+  const std::pair<std::string, const char*> rows[] = {
+      {"{", "model.json"},
+      {"{}", "model.key"},
+      {edited("\"conv2d\"", "\"conv9d\""), "op.unknown"},
+  };
+  for (const auto& [text, label] : rows) {
+    const std::string model = faulty_model(scratch, "symbol.json", text);
+    expect_rejected({"model", "show", model}, label);
+    expect_rejected({"model", "run", model, "--backend", "reference", "--quiet"}, label);
+  }
+}
+
+TEST(ModelVerb, FaultyParametersFailWithTheirLabel) {
+  const Scratch scratch;
+  const std::string bytes = text_of_file(std::string(kDigits) + "/params");
+  const std::pair<std::string, const char*> rows[] = {
+      {bytes + "abc", "trailing_bytes"},
+      {text_of_file("reference/ndarray/params/tests/golden/worked_example.params"), "model.params"},
+      {text_of_file("reference/ndarray/params/tests/golden/every_dtype.params"), "model.params"},
+  };
+  for (const auto& [text, label] : rows) {
+    const std::string model = faulty_model(scratch, "params", text);
+    expect_rejected({"model", "run", model, "--backend", "reference", "--quiet"}, label);
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::judge

@@ -308,6 +308,63 @@ TEST(Reports, NameVectorsSoThatTheyCanBeRepeated) {
   expect_contains(again.out, "violates  matches_vectors");
 }
 
+// The verbs as completion knows them; those of a group stand behind its name and a dash.
+std::vector<std::vector<std::string>> every_verb() {
+  std::vector<std::vector<std::string>> all;
+  for (const std::string& line : lines_of(lockstep_says({"completion"}).out)) {
+    const std::size_t end = line.find(") COMPREPLY=");
+    if (end == std::string::npos) continue;
+    const std::string name = line.substr(line.find_first_not_of(' '), end - 4);
+    const std::size_t dash = name.find('-');
+    all.push_back({name.substr(0, dash)});
+    if (dash != std::string::npos) all.back().push_back(name.substr(dash + 1));
+  }
+  return all;
+}
+
+TEST(Verbs, RefuseAWrongOptionAsWrongUsage) {
+  const auto verbs = every_verb();
+  EXPECT_GT(verbs.size(), 30U);
+  for (std::vector<std::string> words : verbs) {
+    words.emplace_back("--no-such-option");
+    const Ended e = lockstep_says(words);
+    EXPECT_EQ(e.exit, 2) << words[0] << " " << words[1] << e.out;
+    EXPECT_NE(e.err, "") << words[0] << " " << words[1];
+  }
+}
+
+TEST(Verbs, RefuseAFaultyFileThatIsNoModelAsWrongUsage) {
+  const Scratch scratch;
+  const std::string faulty = scratch.write("faulty.json", "{\"schema\":");
+  scratch.write("relu.json", "{");
+  const std::string vectors = std::filesystem::path(faulty).parent_path();
+  const std::vector<std::string> rows[] = {
+      {"report", "html", faulty},
+      {"report", "markdown", faulty},
+      {"report", "junit", faulty},
+      {"report", "text", faulty},
+      {"report", "digest", faulty},
+      {"report", "merge", faulty, "--output", "-"},
+      {"report", "agree", faulty, faulty},
+      {"report", "verify", vectors},
+      {"diff", faulty, faulty},
+      {"spec", "diff", faulty, faulty},
+      {"check", "null", "--expectations", faulty, "--quiet"},
+      {"check", "null", "--cases", faulty, "--quiet"},
+      {"check", "null", "--resume", faulty, "--op", "relu", "--tier", "0", "--quiet"},
+      {"check", "null", "--vectors", vectors, "--op", "relu", "--tier", "0", "--quiet"},
+      {"emit", "--cases", faulty},
+      {"digest", "reference", "--cases", faulty, "--quiet"},
+      {"repro", "null", "relu-0001", "--vectors", vectors},
+      {"vectors", "check", vectors},
+      {"vectors", "add", vectors, faulty}};
+  for (const std::vector<std::string>& words : rows) {
+    const Ended e = lockstep_says(words);
+    EXPECT_EQ(e.exit, 2) << words[0] << " " << words[1] << "\n" << e.out << e.err;
+    expect_contains(e.err, " (exit 2, usage)\n");
+  }
+}
+
 TEST(Completion, IsBash) {
   const std::string use =
       "; COMP_WORDS=(lockstep check --ti); COMP_CWORD=2; _lockstep; echo ${COMPREPLY[@]}"

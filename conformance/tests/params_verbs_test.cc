@@ -49,6 +49,21 @@ TEST(ParamsVerbs, VerifyJudgesEachFileAndFailsForOne) {
   expect_contains(missing.out, "dtype_code");  // the files after it are judged all the same
 }
 
+TEST(ParamsVerbs, EveryVerbFailsForAFaultyFileWithItsLabel) {
+  const Scratch scratch;
+  const std::string faulty = damaged(scratch, 79, 9), to = scratch.path("to.params");
+  const std::vector<std::string> rows[] = {{"list", faulty},           {"list", "--json", faulty},
+                                           {"dump", faulty},           {"diff", faulty, kExample},
+                                           {"diff", kExample, faulty}, {"convert", faulty, to}};
+  for (const std::vector<std::string>& words : rows) {
+    const Ended e = params(words);
+    EXPECT_EQ(e.exit, 1) << words[0] << e.out << e.err;
+    expect_contains(e.err, "[dtype_code] (exit 1, fail)\n");
+    EXPECT_EQ(e.out, "");
+  }
+  EXPECT_EQ(text_of_file(to), "");
+}
+
 // A file that is there and cannot be read is nobody's mistake, and no reason to be silent.
 TEST(ParamsVerbs, WhatCannotBeReadToItsEndIsNamed) {
   const std::string broken = "/proc/self/mem";

@@ -374,17 +374,24 @@ TEST(JudgeWhole, AsksOnlyWhatWasSelectedAndStated) {
   r.claimed = {"relu"}, r.executed_legal["relu"] = tier_floor(1), r.paths["relu"]["fast"] = 1;
   Report other = r, prefix = r, unstated = r, unlisted = r;
   judge_whole(r);
+  EXPECT_TRUE(r.floor_judged);
   EXPECT_EQ(r.below_floor.size(), 0U);
   EXPECT_EQ(r.cells["relu"]["paths_covered"].judged, 1);
   EXPECT_EQ(r.failures.size(), 0U);
   other.chosen.properties = {"isa"}, unstated.manifest_hash = "";
+  Report cases = r, part = r, unclaimed = r;
+  cases.chosen.cases = {"relu/in=1@8/data=1"}, part.part.of = 2, unclaimed.claimed.clear();
   for (Report* silent : {&other, &unstated}) {
     judge_whole(*silent);
     EXPECT_EQ(silent->cells.size(), 0U);
   }
+  EXPECT_TRUE(unstated.floor_judged);
+  for (Report* silent : {&cases, &part, &unclaimed}) judge_whole(*silent);
   prefix.chosen.budget = 1, prefix.executed_legal["relu"] = 0;
   judge_whole(prefix);
   EXPECT_EQ(prefix.below_floor.size(), 0U);
+  for (const Report* silent : {&other, &prefix, &cases, &part, &unclaimed})
+    EXPECT_FALSE(silent->floor_judged);
   unlisted.paths["relu"]["slow"] = 1;
   judge_whole(unlisted);
   ASSERT_EQ(unlisted.failures.size(), 1U);

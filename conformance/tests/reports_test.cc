@@ -26,7 +26,8 @@ Failure failure(const std::string& op, const std::string& property, i64 want, i6
 Report full() {
   Report r;
   r.backend = "./toy.so", r.name = "toy", r.version = "1.2", r.device = "CPU";
-  r.manifest_hash = r.set_hash = r.file_hash = r.chosen.vectors_hash = std::string(64, 'a');
+  r.manifest_hash = r.set_hash = r.order_hash = r.file_hash = r.chosen.vectors_hash =
+      std::string(64, 'a');
   r.options = {{"threads", "2"}};
   r.kernels = {{"relu", "fast", "avx2", true}};
   r.claimed = {"relu"};
@@ -45,6 +46,7 @@ Report full() {
   r.cells["relu"]["layout"] = {8, 2};
   r.outputs["relu"].add(sha256("one"));
   r.executed_legal["relu"] = 6;
+  r.floor_judged = true;
   r.below_floor = {"sum"};
   r.paths["relu"]["fast"] = 5;
   r.score = {3, 4};
@@ -150,7 +152,9 @@ TEST(ReadReport, RefusesNumbersThatDoNotFitTogether) {
       {"/counts/calls", form::kMaxCount + 1, "/counts/calls is 9007199254740992, out of its range"},
       {"/tier", 4, "/tier is 4, out of its range"},
       {"/schema", 2, "/schema is 2, this program reads 1"},
-      {"/set_hash", "A", "/set_hash is no SHA-256"}};
+      {"/set_hash", "A", "/set_hash is no SHA-256"},
+      {"/order_hash", "A", "/order_hash is no SHA-256"},
+      {"/floor/judged", false, "/floor/below names operators where no floor was judged"}};
   for (const auto& [at, value, says] : edits) {
     form::json edited = whole;
     edited[form::json::json_pointer(at)] = value;

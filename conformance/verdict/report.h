@@ -75,7 +75,7 @@ struct Environment {
 };
 
 struct Report {
-  std::string backend, name, version, device, manifest_hash, set_hash;
+  std::string backend, name, version, device, manifest_hash, set_hash, order_hash;
   std::string determinism;                     ///< the class its manifest states; empty: none
   std::string file_hash;                       ///< SHA-256 of the library; empty: it is none
   std::map<std::string, std::string> options;  ///< of the backend
@@ -97,8 +97,9 @@ struct Report {
   std::map<std::string, std::map<std::string, Cell>> cells;  ///< operator, property
   std::map<std::string, Outputs> outputs;                    ///< operator
   std::map<std::string, i64> executed_legal;                 ///< operator
-  std::vector<std::string> below_floor;                      ///< operators
-  std::map<std::string, std::map<std::string, i64>> paths;   ///< operator, kernel, executions
+  bool floor_judged = false;             ///< whether each operator needed so many cases
+  std::vector<std::string> below_floor;  ///< operators
+  std::map<std::string, std::map<std::string, i64>> paths;  ///< operator, kernel, executions
   std::vector<Failure> failures;
   std::vector<std::string> quarantine;  ///< operators, with the reason
   Score score;                          ///< of the first cases, where there is a budget

@@ -42,6 +42,7 @@ void judge_paths(Report& r) {
 
 void judge_floor(Report& r) {
   if (is_prefix(r) || !r.chosen.properties.empty()) return;
+  r.floor_judged = !r.claimed.empty();
   for (const std::string& op : r.claimed) {
     const auto n = r.executed_legal.find(op);
     if (n == r.executed_legal.end() || n->second < tier_floor(r.tier)) r.below_floor.push_back(op);

@@ -26,7 +26,8 @@ namespace lockstep::graph {
 ///  * `model.heads`      there is no head, or the heads do not fit each other or the postprocess
 ///  * `model.storage`    two live tensors share a storage id, or storage exceeds 2^32 bytes
 ///  * `model.gas`        one element, all tensors or all calls cost more gas than allowed
-///  * `model.params`     a parameter is missing, has another shape, or is of no variable
+///  * `model.params`     a parameter is missing, has another shape, no integers or
+///                       larger ones than int32 holds, or is of no variable
 ///  * `model.input`      the input has another length than "data" needs
 ///
 /// A call inside the graph that breaks an operator's rule keeps the operator's label
