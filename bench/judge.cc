@@ -8,6 +8,8 @@
 
 #include "bench/run.h"
 #include "conformance/base/places.h"
+#include "conformance/reports/report.h"
+#include "conformance/trial/properties.h"
 #include "conformance/trial/property.h"
 
 namespace lockstep::bench {
@@ -109,7 +111,7 @@ Row whole_row(const std::string& backend, const Wishes& wishes) {
 
 void run_judge(const Wishes& wishes, const Take& take) {
   std::vector<std::string> names{"all"};
-  for (const judge::Property* p : judge::properties()) names.emplace_back(p->name);
+  for (const judge::Property* p : judge::kProperties) names.emplace_back(p->name);
   const auto want = [&](const std::string& name) {
     if (!wishes.want("judge", name)) return false;
     wishes.announce("judge/" + name);

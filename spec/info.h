@@ -185,7 +185,7 @@ struct Row {
     if constexpr (requires { Op::laws; }) {
       std::array<LawText, std::size(Op::laws)> texts{};
       for (std::size_t i = 0; i < texts.size(); ++i)
-        if (const auto& law = Op::laws[i]; law.common)
+        if (const auto& law = Op::laws[i]; law.is_common)
           texts[i] = {law.text, law.ports, {Op::inputs, static_cast<int>(std::size(Op::inputs))}};
       return texts;
     } else {
@@ -196,7 +196,7 @@ struct Row {
     std::array<LawInfo, law_texts.size()> l{};
     for (std::size_t i = 0; i < l.size(); ++i) {
       const auto& law = Op::laws[i];
-      l[i] = {law.label, law.common ? law_texts[i].view() : law.text};
+      l[i] = {law.label, law.is_common ? law_texts[i].view() : law.text};
     }
     return l;
   }();

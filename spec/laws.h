@@ -285,12 +285,13 @@ struct Law {
   PortSet ports = 0;
   Claim (*claim)(const Trial<Attrs>&) = nullptr;
   Claim (*common)(const AnyTrial&) = nullptr;
+  bool is_common = false;  ///< sanitizers keep pointers to functions from constant conditions
 
   constexpr Law(string_view l, string_view t, Claim (*c)(const Trial<Attrs>&))
       : label(l), text(t), claim(c) {}
   constexpr Law(const CommonLaw& c)
-      : label(c.label), text(c.pattern), ports(c.ports), common(c.claim) {}
-  Claim of(const Trial<Attrs>& t) const { return common ? common(t) : claim(t); }
+      : label(c.label), text(c.pattern), ports(c.ports), common(c.claim), is_common(true) {}
+  Claim of(const Trial<Attrs>& t) const { return is_common ? common(t) : claim(t); }
 };
 
 /// Laws that many operators have.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "conformance/cases/item.h"
 #include "conformance/cases/mutate.h"
 #include "conformance/cases/order.h"
 #include "spec/operators.h"

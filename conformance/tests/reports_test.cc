@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/base/form.h"
+#include "conformance/base/progress.h"
 #include "conformance/base/sha256.h"
 #include "conformance/base/text.h"
-#include "conformance/cli/progress.h"
 #include "conformance/reports/html.h"
 #include "conformance/reports/report.h"
 #include "conformance/tests/expect.h"

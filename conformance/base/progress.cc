@@ -1,4 +1,4 @@
-#include "conformance/cli/progress.h"
+#include "conformance/base/progress.h"
 
 #include <fmt/format.h>
 
