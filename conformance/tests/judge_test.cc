@@ -9,7 +9,6 @@
 #include <set>
 #include <sstream>
 
-#include "conformance/base/glob.h"
 #include "conformance/run/shard.h"
 #include "conformance/selection/select.h"
 #include "conformance/subjects/reference_subject.h"
@@ -227,29 +226,6 @@ TEST(Summary, FitsOnAScreen) {
   EXPECT_NE(tiny.find("relu violates"), std::string::npos) << "one is always shown";
   EXPECT_EQ(whole.find("more kinds"), std::string::npos);
   EXPECT_EQ(whole.find("quarantined: 6"), std::string::npos);
-}
-
-TEST(Glob, MatchesTheWholeText) {
-  for (const auto& [pattern, text] : {std::pair{"", ""},
-                                      {"*", ""},
-                                      {"*", "relu"},
-                                      {"relu", "relu"},
-                                      {"r?lu", "relu"},
-                                      {"*pool*", "max_pool2d"},
-                                      {"max*2d", "max_pool2d"},
-                                      {"**u", "relu"},
-                                      {"*a*a*", "banana"}})
-    EXPECT_TRUE(glob(pattern, text)) << pattern << " " << text;
-  for (const auto& [pattern, text] : {std::pair{"", "relu"},
-                                      {"?", ""},
-                                      {"rel", "relu"},
-                                      {"elu", "relu"},
-                                      {"relu?", "relu"},
-                                      {"RELU", "relu"},
-                                      {"max*3d", "max_pool2d"},
-                                      {"*a*a*a*a*", "banana"},
-                                      {"[r]elu", "relu"}})
-    EXPECT_FALSE(glob(pattern, text)) << pattern << " " << text;
 }
 
 Selection smoke() {

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "conformance/base/glob.h"
 #include "conformance/cases/case.h"
 #include "conformance/tests/expect.h"
 
@@ -113,6 +114,29 @@ TEST(Part, IsRefusedWhereTheEnvironmentIsOfTwoMinds) {
        "3 to 3 by steps of 0 has no place"}};
   for (const auto& [env, says] : rows)
     EXPECT_NE(refusal_of("auto", env).find(says), std::string::npos) << refusal_of("auto", env);
+}
+
+TEST(Glob, MatchesTheWholeText) {
+  for (const auto& [pattern, text] : {std::pair{"", ""},
+                                      {"*", ""},
+                                      {"*", "relu"},
+                                      {"relu", "relu"},
+                                      {"r?lu", "relu"},
+                                      {"*pool*", "max_pool2d"},
+                                      {"max*2d", "max_pool2d"},
+                                      {"**u", "relu"},
+                                      {"*a*a*", "banana"}})
+    EXPECT_TRUE(glob(pattern, text)) << pattern << " " << text;
+  for (const auto& [pattern, text] : {std::pair{"", "relu"},
+                                      {"?", ""},
+                                      {"rel", "relu"},
+                                      {"elu", "relu"},
+                                      {"relu?", "relu"},
+                                      {"RELU", "relu"},
+                                      {"max*3d", "max_pool2d"},
+                                      {"*a*a*a*a*", "banana"},
+                                      {"[r]elu", "relu"}})
+    EXPECT_FALSE(glob(pattern, text)) << pattern << " " << text;
 }
 
 }  // namespace
