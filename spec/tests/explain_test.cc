@@ -46,18 +46,19 @@ TEST(Explain, ShowsTheInputsOfWhatCannotBe) {
   EXPECT_EQ(
       sentence<BroadcastAdd>({}, {{{1 << 15, 1}, 8}, {{1 + (1 << 15)}, 9}}),
       "broadcast_add: output 0 would have an illegal shape for inputs (32768, 1) of precision "
-      "8, (32769) of precision 9");
+      "8, (32769,) of precision 9");
   EXPECT_EQ(sentence<BroadcastAdd>({}, {{{2}, 32}, {{1}, 1}}),
-            "broadcast_add: output 0 would have an illegal precision for inputs (2) of precision "
-            "32, (1) of precision 1");
+            "broadcast_add: output 0 would have an illegal precision for inputs (2,) of precision "
+            "32, (1,) of precision 1");
   EXPECT_EQ(
       sentence<ElemwiseAdd>({}, {{{2, 3}, 8}, {{3}, 8}}),
       "elemwise_add: required is that A and B have the same shape; inputs (2, 3) of precision "
-      "8, (3) of precision 8");
+      "8, (3,) of precision 8");
   const Type x{{1, 2, 3, 4, 5, 6, 7}, 8};
-  EXPECT_EQ(explain(info<Relu>(), {"relu", "shape", 0}, {}, {&x, 1}),
-            "relu: output 0 would have an illegal shape for inputs (1,2,3,4,5,6,...) of precision "
-            "8");
+  EXPECT_EQ(
+      explain(info<Relu>(), {"relu", "shape", 0}, {}, {&x, 1}),
+      "relu: output 0 would have an illegal shape for inputs (1, 2, 3, 4, 5, 6, ...) of precision "
+      "8");
 }
 
 std::vector<std::string> labels(const OpInfo& op) {

@@ -230,7 +230,7 @@ const std::vector<Change> kLists = {
      }},
     {"model.shape", "()", [](Draft& d) { d.list("shape")[0] = Json::array(); }},
     {"model.shape", "...", [](Draft& d) { d.list("shape")[0] = {2, 4, 1, 1, 1, 1, 1}; }},
-    {"model.shape", "(0,4)",
+    {"model.shape", "(0, 4)",
      [](Draft& d) {
        d.list("shape")[0] = {0, 4};
      }},
@@ -238,7 +238,7 @@ const std::vector<Change> kLists = {
      [](Draft& d) {
        d.list("shape")[0] = {2, 16777217};
      }},
-    {"model.shape", "(65536,65536)",
+    {"model.shape", "(65536, 65536)",
      [](Draft& d) {
        d.list("shape")[0] = {65536, 65536};
      }},
@@ -267,7 +267,7 @@ const std::vector<Change> kHeads = {
        d.head(2);
      }},
     {"", "", [](Draft& d) { d.head(0); }},
-    {"model.heads", "(2,3) and (3,4)", [](Draft& d) { d.head(1); }},
+    {"model.heads", "(2, 3) and (3, 4)", [](Draft& d) { d.head(1); }},
     {"model.heads", "different counts of rows",
      [](Draft& d) {
        d.document["postprocess"] = "detection";
