@@ -69,7 +69,7 @@ TEST(ModelVerb, FaultyParametersFailWithTheirLabel) {
   const Scratch scratch;
   const std::string bytes = text_of_file(std::string(kDigits) + "/params");
   const std::pair<std::string, const char*> rows[] = {
-      {bytes + "abc", "trailing_bytes"},
+      {bytes + "abc", "trailing"},
       {text_of_file("reference/ndarray/params/tests/golden/worked_example.params"), "model.params"},
       {text_of_file("reference/ndarray/params/tests/golden/every_dtype.params"), "model.params"},
   };

@@ -372,14 +372,13 @@ TEST(JudgeWhole, AsksOnlyWhatWasSelectedAndStated) {
   r.manifest_hash = std::string(64, 'a');
   r.kernels = {{"relu", "fast", "avx2", true}};
   r.claimed = {"relu"}, r.executed_legal["relu"] = tier_floor(1), r.paths["relu"]["fast"] = 1;
-  Report other = r, prefix = r, unstated = r, unlisted = r;
+  Report other = r, prefix = r, unstated = r, unlisted = r, cases = r, part = r, unclaimed = r;
   judge_whole(r);
   EXPECT_TRUE(r.floor_judged);
   EXPECT_EQ(r.below_floor.size(), 0U);
   EXPECT_EQ(r.cells["relu"]["paths_covered"].judged, 1);
   EXPECT_EQ(r.failures.size(), 0U);
   other.chosen.properties = {"isa"}, unstated.manifest_hash = "";
-  Report cases = r, part = r, unclaimed = r;
   cases.chosen.cases = {"relu/in=1@8/data=1"}, part.part.of = 2, unclaimed.claimed.clear();
   for (Report* silent : {&other, &unstated}) {
     judge_whole(*silent);
