@@ -284,6 +284,8 @@ TEST_F(Client, NoticesHandlesThatWereMovedFrom) {
   const Stream other_stream = std::move(stream);
   EXPECT_EQ(other_memory.bytes(), 8U);
   int32_t value = 0;
+  // The use after the move is what is tested.
+  // NOLINTBEGIN(bugprone-use-after-move)
   EXPECT_THROW(backend.library(), std::logic_error);
   EXPECT_THROW(static_cast<void>(backend.allocate(4)), std::logic_error);
   EXPECT_THROW(static_cast<void>(plan.execute({}, {}, nullptr)), std::logic_error);
@@ -291,6 +293,7 @@ TEST_F(Client, NoticesHandlesThatWereMovedFrom) {
   EXPECT_THROW(plan.path(), std::logic_error);
   EXPECT_THROW(static_cast<void>(memory.read(&value, 4)), std::logic_error);
   EXPECT_THROW(static_cast<void>(stream.wait()), std::logic_error);
+  // NOLINTEND(bugprone-use-after-move)
   EXPECT_EQ(plans, 1);
   plan = other_backend.prepare({"add", {}, {kFour, kFour}, {kFour}}).value();
   EXPECT_EQ(plans, 2);

@@ -31,7 +31,7 @@ TEST(ModelVerb, ShowHasALineForEachNode) {
 
 // A copy of the model, with one of its files in another text.
 std::string faulty_model(const Scratch& scratch, const std::string& file, const std::string& text) {
-  const std::string directory = scratch.path("model");
+  std::string directory = scratch.path("model");
   std::filesystem::copy(
       kDigits, directory,
       std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
