@@ -13,7 +13,7 @@
 
 #include "conformance/base/sha256.h"
 #include "conformance/base/usage_error.h"
-#include "spec/op.h"
+#include "spec/random.h"
 
 namespace lockstep::judge::form {
 
