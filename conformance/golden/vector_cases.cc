@@ -6,6 +6,7 @@
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/features.h"
 #include "conformance/cases/fill.h"
+#include "conformance/cases/item.h"
 #include "conformance/cases/mutate.h"
 #include "spec/attributes.h"
 

@@ -1,6 +1,7 @@
 // Candidates about limits: calls one step to either side of where a label begins, and calls that
 // violate two rules.
 #include "conformance/cases/boundary.h"
+#include "conformance/cases/item.h"
 #include "conformance/cases/order.h"
 #include "conformance/golden/vector_cases.h"
 #include "conformance/golden/vectors.h"

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "conformance/reports/report.h"
 #include "conformance/run/shard.h"
 #include "conformance/selection/select.h"
 #include "conformance/subjects/reference_subject.h"

@@ -5,6 +5,7 @@
 
 #include "conformance/run/shard.h"
 #include "conformance/subjects/reference_subject.h"
+#include "conformance/trial/properties.h"
 #include "conformance/verdict/verdict.h"
 
 namespace lockstep::judge {
