@@ -4,7 +4,6 @@
 /// row their lanes.
 #include "spec/ops/conv2d.h"
 
-#include "backends/cpu/kernels.h"
 #include "backends/cpu/patch.h"
 
 namespace lockstep::cpu {
@@ -24,7 +23,8 @@ struct Block {
 
 class TunedConv2d : public Plan {
  public:
-  TunedConv2d(const Arguments& a, const Conv2dAttrs& attrs, const Patch& patch);
+  TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
+              const Conv2dAttrs& attrs, const Patch& patch);
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
@@ -48,7 +48,7 @@ class TunedConv2d : public Plan {
   void store(const i32* tile, i64 height, const i32* bias, i32* y, i64 lanes) const;
 
   std::string name_;
-  std::shared_ptr<Pool> pool_;
+  std::shared_ptr<ThreadPool> pool_;
   const DotKernels& dot_;
   View x_, w_, bias_;
   Out y_;
@@ -60,10 +60,11 @@ class TunedConv2d : public Plan {
   std::vector<Pair> constant_;  // the packed weights, if they are constants
 };
 
-TunedConv2d::TunedConv2d(const Arguments& a, const Conv2dAttrs& attrs, const Patch& patch)
-    : name_(kernel_name<Conv2d>(*a.isa)),
+TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
+                         const Conv2dAttrs& attrs, const Patch& patch)
+    : name_(kernel.name),
       pool_(a.pool),
-      dot_(*a.isa->dot),
+      dot_(dot),
       x_(a.call.in[Conv2d::X]),
       w_(a.call.in[Conv2d::W]),
       y_(a.call.out[0]),
@@ -194,10 +195,7 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
         }
 }
 
-}  // namespace
-
-std::unique_ptr<Plan> tuned(const Request<Conv2d>& request) {
-  const Arguments& a = request.arguments;
+std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
   const auto attrs = from_attributes<Conv2d>(a.call.attributes());
   const View& x = a.call.in[Conv2d::X];
   const Out& y = a.call.out[0];
@@ -207,7 +205,11 @@ std::unique_ptr<Plan> tuned(const Request<Conv2d>& request) {
   };
   Patch patch(axis(0), axis(1), x.dim(1) / attrs.groups);
   if (!patch.shrink_to(kImageBytes) && !patch.shrink_to(kImageBytesMax)) return nullptr;
-  return std::make_unique<TunedConv2d>(a, attrs, patch);
+  return std::make_unique<TunedConv2d>(a, kernel, dot, attrs, patch);
 }
+
+}  // namespace
+
+std::vector<Kernel> conv2d_kernels() { return dot_kernels<Conv2d>(conv2d_plan); }
 
 }  // namespace lockstep::cpu

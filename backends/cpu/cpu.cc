@@ -44,8 +44,8 @@ const char* Cpu::manifest() {
 
 Cpu::Cpu(const Options& options) {
   backend::refuse_options(options, option_names());
-  pool_ =
-      std::make_shared<Pool>(number_option(options, "threads", 1, kThreadsMax, hardware_threads()));
+  pool_ = std::make_shared<ThreadPool>(
+      number_option(options, "threads", 1, kThreadsMax, hardware_threads()));
   const Isa& isa = chosen_isa(options);
   isa_ = number_option(options, "tuned", 0, 1, 1) == 1 ? &isa : nullptr;
 }

@@ -25,7 +25,7 @@ class Cpu {
   static std::vector<std::string> option_names() { return {"isa", "threads", "tuned"}; }
 
  private:
-  std::shared_ptr<Pool> pool_;
+  std::shared_ptr<ThreadPool> pool_;
   const Isa* isa_ = nullptr;
 };
 

@@ -4,7 +4,6 @@
 /// that scratch memory stays small whatever the matrices are.
 #include "spec/ops/dense.h"
 
-#include "backends/cpu/kernels.h"
 #include "backends/cpu/pack.h"
 
 namespace lockstep::cpu {
@@ -48,7 +47,7 @@ void pack_panel(Pair* to, const i32* from, const Factor& f, i64 filled, i64 widt
 }
 
 /// Packs the vectors first .. first + count - 1.
-void pack(Pool& pool, Pair* to, const i32* from, const Factor& f, i64 first, i64 count) {
+void pack(ThreadPool& pool, Pair* to, const i32* from, const Factor& f, i64 first, i64 count) {
   const double ns = kPackNs * static_cast<double>(f.width * f.depth);
   pool.run(f.panels(count), ns, [&](i64 begin, i64 end) {
     for (i64 p = begin; p < end; ++p) {
@@ -84,7 +83,8 @@ struct Target {
 
 class TunedDense : public Plan {
  public:
-  TunedDense(const Arguments& a, Factor rows, Factor lanes);
+  TunedDense(const Arguments& a, const Kernel& kernel, const DotKernels& dot, Factor rows,
+             Factor lanes);
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
@@ -100,7 +100,7 @@ class TunedDense : public Plan {
                      const Target& to) const;
 
   std::string name_;
-  std::shared_ptr<Pool> pool_;
+  std::shared_ptr<ThreadPool> pool_;
   const DotKernels& dot_;
   Factor rows_, lanes_;
   Target target_;
@@ -108,10 +108,11 @@ class TunedDense : public Plan {
   std::vector<int32_t> offsets_;
 };
 
-TunedDense::TunedDense(const Arguments& a, Factor rows, Factor lanes)
-    : name_(kernel_name<Dense>(*a.isa)),
+TunedDense::TunedDense(const Arguments& a, const Kernel& kernel, const DotKernels& dot, Factor rows,
+                       Factor lanes)
+    : name_(kernel.name),
       pool_(a.pool),
-      dot_(*a.isa->dot),
+      dot_(dot),
       rows_(std::move(rows)),
       lanes_(std::move(lanes)),
       has_bias_(a.call.in.size() == 3) {
@@ -183,19 +184,21 @@ void TunedDense::multiply_rows(const Pair* rows, i64 row_count, const Pair* lane
   }
 }
 
-}  // namespace
-
-std::unique_ptr<Plan> tuned(const Request<Dense>& request) {
-  const Arguments& a = request.arguments;
+std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
   const View &x = a.call.in[Dense::X], &w = a.call.in[Dense::W];
   // A tile has eight lanes but any number of rows: few units waste less as rows.
   const bool swapped = w.dim(0) < kLanes && w.dim(0) < x.dim(0);
   const i64 panel_bytes = (x.dim(1) + 1) / 2 * kLanes * static_cast<i64>(sizeof(Pair));
   if (panel_bytes > kPanelBytesMax) return nullptr;
-  const int height = a.isa->dot->rows;
+  const int height = dot.rows;
   return std::make_unique<TunedDense>(
-      a, swapped ? factor_of(w, Dense::W, height, false) : factor_of(x, Dense::X, height, false),
+      a, kernel, dot,
+      swapped ? factor_of(w, Dense::W, height, false) : factor_of(x, Dense::X, height, false),
       swapped ? factor_of(x, Dense::X, kLanes, true) : factor_of(w, Dense::W, kLanes, true));
 }
+
+}  // namespace
+
+std::vector<Kernel> dense_kernels() { return dot_kernels<Dense>(dense_plan); }
 
 }  // namespace lockstep::cpu

@@ -26,12 +26,15 @@ using Tile = void (*)(const Pair* row, const int32_t* offset, int64_t terms, con
 
 /// The tiles of an instruction set.
 struct DotKernels {
+  const char* isa;
   int rows;             ///< of its largest tile
   Tile tile[kRowsMax];  ///< by the number of rows less one
   double macs_per_ns;   ///< of one thread, roughly: how much work is worth sharing
 };
 
 const DotKernels& dot_portable();
+#ifdef __x86_64__
 const DotKernels& dot_avx2();
+#endif
 
 }  // namespace lockstep::cpu

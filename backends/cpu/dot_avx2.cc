@@ -45,7 +45,7 @@ void tile_of(const Pair* row, const int32_t* offset, int64_t terms, const Pair* 
 }
 
 constexpr DotKernels kKernels = {
-    6, {tile_of<1>, tile_of<2>, tile_of<3>, tile_of<4>, tile_of<5>, tile_of<6>}, 60};
+    "avx2", 6, {tile_of<1>, tile_of<2>, tile_of<3>, tile_of<4>, tile_of<5>, tile_of<6>}, 60};
 
 }  // namespace
 

@@ -56,7 +56,7 @@ void tile_of(const Pair* row, const int32_t* offset, int64_t terms, const Pair* 
   std::memcpy(tile, sum, sizeof sum);
 }
 
-constexpr DotKernels kKernels = {2, {tile_of<1>, tile_of<2>}, 15};
+constexpr DotKernels kKernels = {"portable", 2, {tile_of<1>, tile_of<2>}, 15};
 
 }  // namespace
 

@@ -1,10 +1,9 @@
 /// @file
 /// Any operator in parallel, by its specification's own text.
 #pragma once
-#include "backends/cpu/kernels.h"
 #include "backends/cpu/plans.h"
 
-namespace lockstep::cpu::detail {
+namespace lockstep::cpu {
 
 /// Runs `at` for each output element, or `eval` once.
 template <Operator Op>
@@ -42,18 +41,8 @@ class Generic : public Plan {
 
   backend::LegalCall call_;
   typename Op::Attrs attrs_;
-  std::shared_ptr<Pool> pool_;
+  std::shared_ptr<ThreadPool> pool_;
   double element_ns_;
 };
 
-/// The tuned kernel where there is one that serves the call, else the generic one.
-template <Operator Op>
-std::unique_ptr<Plan> best_plan(const Arguments& a) {
-  if constexpr (Tuned<Op>) {
-    if (a.isa)
-      if (std::unique_ptr<Plan> plan = tuned(Request<Op>{a})) return plan;
-  }
-  return std::make_unique<Generic<Op>>(a);
-}
-
-}  // namespace lockstep::cpu::detail
+}  // namespace lockstep::cpu

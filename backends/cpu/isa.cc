@@ -4,10 +4,10 @@ namespace lockstep::cpu {
 
 std::span<const Isa> isas() {
   static const Isa all[] = {
-      {"portable", &dot_portable(), true},
-#ifdef LOCKSTEP_CPU_AVX2
+      {"portable", true},
+#ifdef __x86_64__
       // Asks whether the operating system saves the registers, too.
-      {"avx2", &dot_avx2(), static_cast<bool>(__builtin_cpu_supports("avx2"))},
+      {"avx2", static_cast<bool>(__builtin_cpu_supports("avx2"))},
 #endif
   };
   return all;

@@ -1,21 +1,18 @@
 /// @file
-/// The instruction sets for which this backend holds kernels, and which of them run here.
+/// The instruction sets that tuned kernels of this build are written for.
 #pragma once
 #include <span>
 #include <string_view>
-
-#include "backends/cpu/dot.h"
 
 namespace lockstep::cpu {
 
 /// An instruction set with kernels in this build.
 struct Isa {
   std::string_view name;
-  const DotKernels* dot;
   bool runnable;  ///< on this machine, under this operating system
 };
 
-/// What this build contains, from the plainest on; the first one runs everywhere.
+/// From the plainest on; the first one runs everywhere.
 std::span<const Isa> isas();
 
 /// The entry of this name, or nullptr.

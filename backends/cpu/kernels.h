@@ -1,52 +1,40 @@
 /// @file
-/// The tuned kernels, one overload each. An operator without a line here runs its specification in
-/// parallel; a line without its kernel is a link error.
+/// The tuned kernels. A call that none of them serves runs its specification in parallel.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/bridge.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/pool.h"
 
-namespace lockstep {
-struct Conv2d;
-struct Dense;
-}  // namespace lockstep
-
 namespace lockstep::cpu {
 
 using backend::Plan;
 
-/// A legal call, the data of its constant inputs, and the pool and instruction set to use.
+/// A legal call, the data of its constant inputs, and what may be used for it.
 struct Arguments {
   backend::LegalCall call;
   std::vector<const i32*> constants;  ///< by input; nullptr if each execution brings the data
-  std::shared_ptr<Pool> pool;
-  const Isa* isa = nullptr;  ///< of the tuned kernels; nullptr: use none
+  std::shared_ptr<ThreadPool> pool;
+  const Isa* isa = nullptr;  ///< the best that tuned kernels may use; nullptr: use none of them
 };
 
-/// The arguments of one operator's call.
-template <class Op>
-struct Request {
-  const Arguments& arguments;
+/// A way to compute some calls of one operator on one instruction set.
+struct Kernel {
+  std::string_view op, isa;
+  std::string name;  ///< in the manifest, and the path of its plans
+  /// The plan of a call, or nullptr where the kernel does not serve its shapes.
+  std::function<std::unique_ptr<Plan>(const Arguments&, const Kernel&)> plan;
 };
 
-/// A plan with a tuned kernel, or nullptr where the kernel does not serve the call's shapes.
-std::unique_ptr<Plan> tuned(const Request<Conv2d>& request);  // conv2d.cc
-std::unique_ptr<Plan> tuned(const Request<Dense>& request);   // dense.cc
-
-/// An operator with a tuned kernel.
-template <class Op>
-concept Tuned = requires(const Request<Op>& request) {
-  tuned(request);
-};
-
-/// The name of an operator's tuned kernel for an instruction set.
-template <class Op>
-std::string kernel_name(const Isa& isa) {
-  return std::string(Op::name) + "_" + std::string(isa.name);
-}
+/// Kernels of each file. One of a single instruction set is a row whose functions carry
+/// `[[gnu::target]]`, or call a source that is named after the set, as dot_avx2.cc is.
+std::vector<Kernel> conv2d_kernels();
+std::vector<Kernel> dense_kernels();
+inline constexpr std::vector<Kernel> (*kKernelFiles[])() = {conv2d_kernels, dense_kernels};
 
 }  // namespace lockstep::cpu

@@ -1,46 +1,60 @@
 #include "backends/cpu/plans.h"
 
+#include <iterator>
+#include <map>
+
 #include "spec/ops.h"
 
 namespace lockstep::cpu {
 namespace {
 
-struct Row {
-  const OpInfo* op;
-  std::unique_ptr<Plan> (*plan)(const Arguments&);
-};
+using PlanOf = std::unique_ptr<Plan> (*)(const Arguments&);
 
 template <class... Op>
-std::vector<Row> rows(OperatorList<Op...>) {
-  return {{&info<Op>(), &plan<Op>}...};
-}
-
-template <class Op>
-void add_tuned(std::vector<backend::Kernel>& kernels) {
-  if constexpr (Tuned<Op>)
-    for (const Isa& isa : isas())
-      kernels.push_back(
-          {std::string(Op::name), kernel_name<Op>(isa), std::string(isa.name), isa.runnable});
-}
-
-template <class... Op>
-void add_all_tuned(std::vector<backend::Kernel>& kernels, OperatorList<Op...>) {
-  (add_tuned<Op>(kernels), ...);
+std::map<std::string_view, PlanOf> generic_plans(OperatorList<Op...>) {
+  return {{Op::name, &generic_plan<Op>}...};
 }
 
 }  // namespace
 
+std::span<const Kernel> tuned_kernels() {
+  static const std::vector<Kernel> all = [] {
+    std::vector<Kernel> joined;
+    for (const auto& kernels_of_file : kKernelFiles) {
+      std::vector<Kernel> kernels = kernels_of_file();
+      std::move(kernels.begin(), kernels.end(), std::back_inserter(joined));
+    }
+    return joined;
+  }();
+  return all;
+}
+
+std::vector<const Kernel*> candidates(std::span<const Kernel> kernels, std::string_view op,
+                                      const Isa& most) {
+  std::vector<const Kernel*> best;
+  for (const Isa& isa : isas()) {
+    std::vector<const Kernel*> found;
+    for (const Kernel& k : kernels)
+      if (k.op == op && k.isa == isa.name) found.push_back(&k);
+    if (!found.empty() && isa.runnable) best = std::move(found);
+    if (isa.name == most.name) break;
+  }
+  return best;
+}
+
 std::unique_ptr<Plan> plan_of(const Arguments& a) {
-  static const std::vector<Row> all = rows(Operators{});
-  for (const Row& row : all)
-    if (row.op == a.call.op) return row.plan(a);
-  throw backend::Unsupported("no plan for " + std::string(a.call.op->name));
+  if (a.isa)
+    for (const Kernel* kernel : candidates(tuned_kernels(), a.call.op->name, *a.isa))
+      if (std::unique_ptr<Plan> plan = kernel->plan(a, *kernel)) return plan;
+  static const std::map<std::string_view, PlanOf> generic = generic_plans(Operators{});
+  return generic.at(a.call.op->name)(a);
 }
 
 std::vector<backend::Kernel> all_kernels() {
-  std::vector<backend::Kernel> kernels = {{"*", "generic", "portable", true}};
-  add_all_tuned(kernels, Operators{});
-  return kernels;
+  std::vector<backend::Kernel> all = {{"*", "generic", "portable", true}};
+  for (const Kernel& k : tuned_kernels())
+    all.push_back({std::string(k.op), k.name, std::string(k.isa), find_isa(k.isa)->runnable});
+  return all;
 }
 
 }  // namespace lockstep::cpu

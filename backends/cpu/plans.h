@@ -1,7 +1,9 @@
 /// @file
-/// From an operator to its plan, folded from the list of operators.
+/// From a call to its plan.
 #pragma once
 #include <memory>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "backends/cpu/kernels.h"
@@ -9,14 +11,23 @@
 
 namespace lockstep::cpu {
 
-/// The plan of a call of one operator. Declared here, instantiated in the operator's own unit.
+/// The plan that runs an operator's specification. Instantiated in the operator's own unit.
 template <Operator Op>
-std::unique_ptr<Plan> plan(const Arguments& a);
+std::unique_ptr<Plan> generic_plan(const Arguments& a);
 
-/// The plan of a call of any operator.
+/// The tuned kernels of this build.
+std::span<const Kernel> tuned_kernels();
+
+/// The kernels of an operator for the best instruction set that is no better than `most` and has
+/// one, in their order. Where none of them serves a call, no plainer one does: a forced instruction
+/// set is the one that runs, or none.
+std::vector<const Kernel*> candidates(std::span<const Kernel> kernels, std::string_view op,
+                                      const Isa& most);
+
+/// The plan of the first candidate that serves the call, else the generic one.
 std::unique_ptr<Plan> plan_of(const Arguments& a);
 
-/// Every kernel of this build.
+/// Every kernel of this build, for the manifest.
 std::vector<backend::Kernel> all_kernels();
 
 }  // namespace lockstep::cpu

@@ -19,19 +19,19 @@ constexpr int kSpins = 200;
 
 }  // namespace
 
-int64_t Pool::chunk_size(int64_t count, double item_ns) const {
+int64_t ThreadPool::chunk_size(int64_t count, double item_ns) const {
   if (threads_ == 1 || count < 2 || static_cast<double>(count) * item_ns < kAloneNs) return count;
   const auto least = static_cast<int64_t>(kChunkNs / std::max(item_ns, 0.01)) + 1;
   const int64_t even = (count - 1) / (threads_ * kChunksPerThread) + 1;
   return std::min(count, std::max(least, even));
 }
 
-bool Pool::is_forked() const {
+bool ThreadPool::is_forked() const {
   const pid_t owner = owner_.load();
   return owner != 0 && owner != getpid();
 }
 
-void Pool::work_on(Shared& shared, Job& job) {
+void ThreadPool::work_on(Shared& shared, Job& job) {
   try {
     for (;;) {
       const int64_t begin = job.next.fetch_add(job.chunk, std::memory_order_relaxed);
@@ -45,7 +45,7 @@ void Pool::work_on(Shared& shared, Job& job) {
   }
 }
 
-void Pool::share(Job& job) {
+void ThreadPool::share(Job& job) {
   // A forked process has none of the threads, and its copy of the mutex may stay locked.
   if (is_forked()) return job.call(job.context, 0, job.count);
   Shared& shared = *shared_;
@@ -65,7 +65,7 @@ void Pool::share(Job& job) {
 }
 
 // The caller holds the mutex. If the machine refuses some threads, the others compute.
-void Pool::start_threads() {
+void ThreadPool::start_threads() {
   owner_.store(getpid());
   try {
     for (int i = 1; i < threads_; ++i)
@@ -75,13 +75,13 @@ void Pool::start_threads() {
 }
 
 // The caller holds the mutex.
-Pool::Job* Pool::open_job(const Shared& shared) {
+ThreadPool::Job* ThreadPool::open_job(const Shared& shared) {
   for (Job* job : shared.jobs)
     if (job->has_items()) return job;
   return nullptr;
 }
 
-void Pool::serve(Shared& shared) {
+void ThreadPool::serve(Shared& shared) {
   std::unique_lock lock(shared.mutex);
   while (!shared.stopping) {
     if (Job* job = open_job(shared)) {
@@ -100,7 +100,7 @@ void Pool::serve(Shared& shared) {
   }
 }
 
-Pool::~Pool() {
+ThreadPool::~ThreadPool() {
   if (is_forked()) {
     // This process cannot join or destroy threads that live in another process.
     static_cast<void>(shared_.release());

@@ -17,13 +17,13 @@ namespace lockstep::cpu {
 
 /// Threads that share the items of loops. run() may be called from several threads at once; the
 /// caller always works too, and waits only for threads that have joined its loop.
-class Pool {
+class ThreadPool {
  public:
   /// Starts no thread, so that a process can still fork after it loaded the library.
-  explicit Pool(int threads) : threads_(threads) {}
-  ~Pool();
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
+  explicit ThreadPool(int threads) : threads_(threads) {}
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const { return threads_; }
 

@@ -1,10 +1,10 @@
 // Every kernel against the reference: full-range data, any layout, shapes beside every edge.
 #include <gtest/gtest.h>
 
-#include <set>
+#include <algorithm>
 #include <thread>
 
-#include "backends/cpu/isa.h"
+#include "backends/cpu/plans.h"
 #include "backends/cpu/tests/subject.h"
 #include "spec/check.h"
 #include "spec/ops/conv2d.h"
@@ -40,6 +40,12 @@ class Kernels : public testing::TestWithParam<Mode> {};
 
 INSTANTIATE_TEST_SUITE_P(Modes, Kernels, testing::ValuesIn(modes()),
                          [](const auto& p) { return name_of(p.param); });
+
+bool is_tuned(const OpInfo& op) {
+  const auto kernels = tuned_kernels();
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [&](const Kernel& k) { return k.op == op.name; });
+}
 
 template <class Op>
 TestCall call_of(const typename Op::Attrs& attrs, const std::vector<Type>& in, Draw& draw) {
@@ -94,8 +100,7 @@ TEST_P(Kernels, MatchTheReferenceOnEveryDomain) {
       op->domain(draw, drawn);
       SCOPED_TRACE(std::string(op->name) + ", seed " + std::to_string(seed));
       const std::string path = judge(backend, filled(*op, drawn, draw), draw);
-      const bool is_tuned = op->name == "conv2d" || op->name == "dense";
-      EXPECT_EQ(path, is_tuned ? GetParam().path(std::string(op->name)) : "generic");
+      EXPECT_EQ(path, is_tuned(*op) ? GetParam().path(std::string(op->name)) : "generic");
     }
 }
 

@@ -2,8 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 
-#include "backends/cpu/isa.h"
+#include "backends/cpu/plans.h"
 #include "backends/cpu/tests/subject.h"
 
 namespace lockstep::cpu {
@@ -68,19 +69,45 @@ TEST(Isas, AgreeWithTheSystem) {
 }
 #endif
 
+// Kernels as a file could offer them: one for every machine, one for a single instruction set.
+TEST(Candidates, AreThoseOfTheBestInstructionSetThatHasSome) {
+  const std::vector<Kernel> kernels = {{"relu", "portable", "plain", {}},
+                                       {"clip", std::string_view(isas().back().name), "own", {}},
+                                       {"sum", "portable", "short", {}},
+                                       {"sum", "portable", "long", {}},
+                                       {"sum", std::string_view(isas().back().name), "wide", {}}};
+  const auto names = [&](std::string_view op, const Isa& most) {
+    std::string all;
+    for (const Kernel* k : candidates(kernels, op, most)) all += k->name + " ";
+    return all;
+  };
+  const Isa &plainest = isas()[0], &best = isas().back();
+  ASSERT_NE(plainest.name, best.name);
+  EXPECT_EQ(names("relu", plainest), "plain ");
+  EXPECT_EQ(names("relu", best), "plain ") << "nothing better";
+  EXPECT_EQ(names("clip", plainest), "") << "nothing as plain";
+  EXPECT_EQ(names("clip", best), best.runnable ? "own " : "");
+  EXPECT_EQ(names("sum", plainest), "short long ");
+  EXPECT_EQ(names("sum", best), best.runnable ? "wide " : "short long ");
+  EXPECT_EQ(names("abs", best), "");
+}
+
 TEST(Manifest, ListsEveryKernelAndWhetherItRuns) {
   const std::string text = client::Library(lockstep_backend_v1()).manifest();
   EXPECT_NE(text.find(R"({"op": "*", "name": "generic", "isa": "portable", "runnable": true})"),
             std::string::npos);
+  std::set<std::string> names;
+  for (const Kernel& k : tuned_kernels()) {
+    const std::string op(k.op), isa(k.isa);
+    const std::string row = R"({"op": ")" + op + R"(", "name": ")" + k.name + R"(", "isa": ")" +
+                            isa + R"(", "runnable": )" +
+                            (find_isa(isa)->runnable ? "true}" : "false}");
+    EXPECT_NE(text.find(row), std::string::npos) << row << " in " << text;
+    EXPECT_TRUE(names.insert(k.name).second) << k.name << " names two kernels";
+  }
   for (const Isa& isa : isas())
-    for (const std::string op : {"conv2d", "dense"}) {
-      const std::string name(isa.name);
-      std::string row = R"({"op": ")";
-      row.append(op).append(R"(", "name": ")").append(op).append("_").append(name);
-      row.append(R"(", "isa": ")").append(name).append(R"(", "runnable": )");
-      row.append(isa.runnable ? "true}" : "false}");
-      EXPECT_NE(text.find(row), std::string::npos) << row << " in " << text;
-    }
+    for (const std::string op : {"conv2d_", "dense_"})
+      EXPECT_EQ(names.count(op + std::string(isa.name)), 1U) << op << isa.name;
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 constexpr double kHeavy = 1e6;  // ns: always worth sharing
 
 // Whether each of n items is run once.
-bool runs_each_once(Pool& pool, int64_t n, double item_ns) {
+bool runs_each_once(ThreadPool& pool, int64_t n, double item_ns) {
   std::vector<std::atomic<int>> count(static_cast<std::size_t>(n));
   pool.run(n, item_ns, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) ++count[static_cast<std::size_t>(i)];
@@ -47,9 +47,9 @@ bool holds_in_child(F f) {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-TEST(Pool, RunsEveryItemOnce) {
+TEST(ThreadPool, RunsEveryItemOnce) {
   for (const int threads : {1, 2, 3, 8}) {
-    Pool pool(threads);
+    ThreadPool pool(threads);
     for (const int64_t n : {0, 1, 2, 7, 64, 1000, 4097})
       for (const double ns : {0.0, 10.0, kHeavy})
         EXPECT_TRUE(runs_each_once(pool, n, ns)) << threads << " threads, " << n << " items";
@@ -58,7 +58,7 @@ TEST(Pool, RunsEveryItemOnce) {
 
 // The ranges of a loop in order; each begins where the one before it ends.
 std::vector<int64_t> pieces(int threads, int64_t n, double item_ns) {
-  Pool pool(threads);
+  ThreadPool pool(threads);
   std::mutex mutex;
   std::map<int64_t, int64_t> ends;
   pool.run(n, item_ns, [&](int64_t begin, int64_t end) {
@@ -76,7 +76,7 @@ std::vector<int64_t> pieces(int threads, int64_t n, double item_ns) {
   return sizes;
 }
 
-TEST(Pool, CutsLoopsByWhatTheyCost) {
+TEST(ThreadPool, CutsLoopsByWhatTheyCost) {
   const struct {
     int threads;
     int64_t n;
@@ -110,8 +110,8 @@ TEST(Pool, CutsLoopsByWhatTheyCost) {
   }
 }
 
-TEST(Pool, SharesHeavyLoopsAndKeepsLightOnes) {
-  Pool pool(3);
+TEST(ThreadPool, SharesHeavyLoopsAndKeepsLightOnes) {
+  ThreadPool pool(3);
   std::mutex mutex;
   std::vector<std::thread::id> seen;
   std::condition_variable changed;
@@ -130,8 +130,8 @@ TEST(Pool, SharesHeavyLoopsAndKeepsLightOnes) {
   });
 }
 
-TEST(Pool, ServesSeveralCallersAtOnce) {
-  Pool pool(3);
+TEST(ThreadPool, ServesSeveralCallersAtOnce) {
+  ThreadPool pool(3);
   std::atomic<int> good{0};
   std::vector<std::thread> callers;
   for (int c = 0; c < 4; ++c)
@@ -142,8 +142,8 @@ TEST(Pool, ServesSeveralCallersAtOnce) {
   EXPECT_EQ(good, 200);
 }
 
-TEST(Pool, RunsLoopsInsideLoops) {
-  Pool pool(3);
+TEST(ThreadPool, RunsLoopsInsideLoops) {
+  ThreadPool pool(3);
   std::atomic<int> good{0};
   pool.run(20, kHeavy, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) good += runs_each_once(pool, 30, kHeavy);
@@ -151,8 +151,8 @@ TEST(Pool, RunsLoopsInsideLoops) {
   EXPECT_EQ(good, 20);
 }
 
-TEST(Pool, HandsAnExceptionToTheCaller) {
-  Pool pool(3);
+TEST(ThreadPool, HandsAnExceptionToTheCaller) {
+  ThreadPool pool(3);
   for (int i = 0; i < 20; ++i)
     EXPECT_THROW(pool.run(100, kHeavy,
                           [](int64_t begin, int64_t) {
@@ -162,10 +162,10 @@ TEST(Pool, HandsAnExceptionToTheCaller) {
   EXPECT_TRUE(runs_each_once(pool, 100, kHeavy));
 }
 
-TEST(Pool, StartsNoThreadBeforeItsFirstLoop) {
+TEST(ThreadPool, StartsNoThreadBeforeItsFirstLoop) {
   std::thread([] {}).join();  // with the first one a sanitizer starts its own
   const int before = threads_of_process();
-  Pool pool(4);
+  ThreadPool pool(4);
   EXPECT_EQ(threads_of_process(), before);
   EXPECT_TRUE(runs_each_once(pool, 1000, 1));
   EXPECT_EQ(threads_of_process(), before) << "a light loop needs none";
@@ -173,14 +173,14 @@ TEST(Pool, StartsNoThreadBeforeItsFirstLoop) {
   EXPECT_EQ(threads_of_process(), before + 3);
 }
 
-TEST(Pool, StartsItsThreadsInAForkedProcess) {
-  Pool pool(3);
+TEST(ThreadPool, StartsItsThreadsInAForkedProcess) {
+  ThreadPool pool(3);
   EXPECT_TRUE(holds_in_child([&] { return runs_each_once(pool, 1000, kHeavy); }));
   EXPECT_TRUE(runs_each_once(pool, 1000, kHeavy));
 }
 
-TEST(Pool, WorksWithoutThreadsInAForkOfAProcessThatHasThem) {
-  auto pool = std::make_unique<Pool>(3);
+TEST(ThreadPool, WorksWithoutThreadsInAForkOfAProcessThatHasThem) {
+  auto pool = std::make_unique<ThreadPool>(3);
   EXPECT_TRUE(runs_each_once(*pool, 1000, kHeavy));
   EXPECT_TRUE(holds_in_child([&] {
     const bool is_good = runs_each_once(*pool, 1000, kHeavy);

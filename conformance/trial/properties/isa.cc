@@ -1,10 +1,19 @@
 #include "conformance/trial/properties/isa.h"
 
+#include <algorithm>
 #include <set>
 
 #include "conformance/trial/properties/forced.h"
 
 namespace lockstep::judge {
+namespace {
+
+bool has_kernel(const Manifest& m, const std::string& op, const std::string& isa) {
+  return std::any_of(m.kernels.begin(), m.kernels.end(),
+                     [&](const KernelInfo& k) { return k.runnable && k.op == op && k.isa == isa; });
+}
+
+}  // namespace
 
 // The instruction sets of the kernels that can run here, if there is a choice.
 std::vector<Forced> isas_to_force(const Manifest& m) {
@@ -26,7 +35,7 @@ bool ask_isas(Probe& p) {
   return true;
 }
 
-// A forced ISA is proved to be the one that ran, wherever the backend has a kernel of it.
+// A kernel of another instruction set may run only where the operator has none of the forced one.
 std::optional<Finding> inspect_isas(const Trial& t, Observations seen) {
   const std::string op(t.item->call.op->name);
   return inspect_forced(
@@ -34,7 +43,9 @@ std::optional<Finding> inspect_isas(const Trial& t, Observations seen) {
         const KernelInfo* ran = t.manifest->kernel(op, a.path);
         if (!ran)
           return Finding{"the kernel that ran, '" + a.path + "', is not in the manifest", a.kind};
-        if (ran->isa == forced.value || ran->op == "*") return std::nullopt;
+        if (ran->isa == forced.value || ran->op == "*" ||
+            !has_kernel(*t.manifest, op, forced.value))
+          return std::nullopt;
         return Finding{"isa=" + forced.value + " was asked for, and kernel '" + a.path +
                            "' of isa " + ran->isa + " ran",
                        a.kind};
