@@ -38,7 +38,7 @@ inline Type type_of(const ls_tensor& t) {
 inline Attr attr_of(const Call& call, const AttrInfo& f) {
   if (f.ignored) return f.fallback;
   const ls_attr& a = call.attr(f.name);
-  if (f.kind == Kind::word) return f.fallback;
+  if (f.kind == AttrKind::word) return f.fallback;
   Attr v{f.kind, a.kind == LS_NONE, {}};
   for (uint32_t i = 0; i < a.count; ++i) v.ints.push(a.ints[i]);
   return v;

@@ -16,11 +16,11 @@ inline Attributes attributes_of(const OpInfo& op, lockstep::Attributes values) {
     if (f.ignored) continue;
     if (v.none)
       all.none(f.name);
-    else if (f.kind == Kind::word)
+    else if (f.kind == AttrKind::word)
       all.word(f.name, word_of(f, v.ints[0]));
-    else if (f.kind == Kind::boolean)
+    else if (f.kind == AttrKind::boolean)
       all.boolean(f.name, v.ints[0] != 0);
-    else if (f.kind == Kind::tuple)
+    else if (f.kind == AttrKind::tuple)
       all.tuple(f.name, {v.ints.begin(), static_cast<std::size_t>(v.ints.size)});
     else
       all.integer(f.name, v.ints[0]);

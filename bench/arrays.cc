@@ -20,13 +20,13 @@ void keep(const T& value) {
 
 /// A call of a few nanoseconds, timed many at a time, because the engine's own call costs as much.
 template <class Call>
-Row call_row(const std::string& workload, const std::string& call, const Call& once,
-             const Wishes& wishes) {
+Measurement call_row(const std::string& workload, const std::string& call, const Call& once,
+                     const Wishes& wishes) {
   constexpr int kCalls = 1000;
   const auto many = [&] {
     for (int i = 0; i < kCalls; ++i) once();
   };
-  Row row;
+  Measurement row;
   row.op = "array";
   row.workload = workload;
   row.call = call;
@@ -45,7 +45,7 @@ void touch_fresh_pages(std::size_t bytes) {
   ::munmap(pages, bytes);
 }
 
-Row pool_row(const std::string& workload, std::size_t bytes, const Wishes& wishes) {
+Measurement pool_row(const std::string& workload, std::size_t bytes, const Wishes& wishes) {
   ndarray::Pool pool(2 * bytes);
   const auto recycled = [&] {
     std::byte* block = pool.allocate(bytes);
@@ -54,7 +54,7 @@ Row pool_row(const std::string& workload, std::size_t bytes, const Wishes& wishe
     pool.release(block, bytes);
   };
   const auto timings = measure({recycled, [&] { touch_fresh_pages(bytes); }}, wishes.effort);
-  Row row;
+  Measurement row;
   row.op = "pool";
   row.workload = workload;
   row.call = "allocate, fill, release";

@@ -9,19 +9,20 @@ namespace {
 
 // How a row compares with the older one.
 struct Change {
-  enum Kind { kept, slower, gone, incomparable } kind = kept;
+  enum Effect { kept, slower, gone, incomparable } kind = kept;
   std::string text;
 };
 
-const Row* find(const Results& results, const std::string& key) {
+const Measurement* find(const Results& results, const std::string& key) {
   const auto at = std::find_if(results.rows.begin(), results.rows.end(),
-                               [&](const Row& r) { return r.key() == key; });
+                               [&](const Measurement& r) { return r.key() == key; });
   return at == results.rows.end() ? nullptr : &*at;
 }
 
 Change incomparable(const std::string& why) { return {Change::incomparable, why}; }
 
-Change change_of(const Row& before, const Row* now, bool same_processor, int percent) {
+Change change_of(const Measurement& before, const Measurement* now, bool same_processor,
+                 int percent) {
   if (!before.trouble.empty()) return incomparable("was not timed before");
   if (!now) return {Change::gone, "is gone"};
   if (!now->trouble.empty()) return {Change::gone, "is not timed now: " + now->trouble};
@@ -44,7 +45,7 @@ Comparison compare(const Results& before, const Results& now, int percent) {
   i64 count[4] = {};
   Comparison c;
   const bool same_processor = before.processor == now.processor;
-  for (const Row& row : before.rows) {
+  for (const Measurement& row : before.rows) {
     const Change change = change_of(row, find(now, row.key()), same_processor, percent);
     ++count[change.kind];
     constexpr const char* kWords[] = {"kept", "SLOWER", "GONE", "not compared"};

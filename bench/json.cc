@@ -25,7 +25,7 @@ Timing timing_of(const Json& j) {
           j.at("repetitions").get<int>()};
 }
 
-Json json_of(const PeerTime& p, const Row& r) {
+Json json_of(const PeerTime& p, const Measurement& r) {
   Json j{{"name", p.name}, {"implementation", p.implementation}};
   if (!p.trouble.empty()) {
     j["trouble"] = p.trouble;
@@ -38,7 +38,7 @@ Json json_of(const PeerTime& p, const Row& r) {
   return j;
 }
 
-Json json_of(const Row& r) {
+Json json_of(const Measurement& r) {
   Json j{{"op", r.op},     {"workload", r.workload}, {"case", r.call}, {"backend", r.backend},
          {"path", r.path}, {"threads", r.threads},   {"unit", r.unit}, {"units", r.units}};
   if (!r.trouble.empty()) {
@@ -67,8 +67,8 @@ PeerTime peer_of(const Json& j) {
   return p;
 }
 
-Row row_of(const Json& j) {
-  Row r;
+Measurement row_of(const Json& j) {
+  Measurement r;
   r.op = j.at("op");
   r.workload = j.at("workload");
   r.call = j.at("case");
@@ -182,7 +182,7 @@ std::string json_of(const Results& results) {
                   {"compiler", results.compiler},
                   {"peer_library", results.peer_library}};
   j["rows"] = Json::array();
-  for (const Row& r : results.rows) j["rows"].push_back(json_of(r));
+  for (const Measurement& r : results.rows) j["rows"].push_back(json_of(r));
   return j.dump(1) + "\n";
 }
 

@@ -34,9 +34,10 @@ judge::Selection selection_of(int tier) {
 }
 
 // A row of the judge that `measured` fills, or what went wrong.
-Row judge_row(const std::string& backend, const std::string& workload, const std::string& call,
-              const std::string& unit, const std::function<void(Row&)>& measured) {
-  Row row;
+Measurement judge_row(const std::string& backend, const std::string& workload,
+                      const std::string& call, const std::string& unit,
+                      const std::function<void(Measurement&)>& measured) {
+  Measurement row;
   row.op = "judge";
   row.workload = workload;
   row.call = call;
@@ -51,14 +52,15 @@ Row judge_row(const std::string& backend, const std::string& workload, const std
   return row;
 }
 
-Row property_row(const std::string& backend, const std::string& property, const Wishes& wishes) {
+Measurement property_row(const std::string& backend, const std::string& property,
+                         const Wishes& wishes) {
   judge::Selection selection = selection_of(wishes.judge_tier.value_or(0));
   std::string call = fmt::format("lockstep check {} --tier {} --jobs 1", backend, selection.tier);
   if (property != "all") {
     selection.properties = {property};
     call += " --property " + property;
   }
-  return judge_row(backend, property, call, "case", [&](Row& row) {
+  return judge_row(backend, property, call, "case", [&](Measurement& row) {
     const auto run = [&] { return counts_of(backend, selection, wishes.set, 1).executed; };
     row.units = run();
     row.time = measure({run}, wishes.effort)[0];
@@ -67,9 +69,9 @@ Row property_row(const std::string& backend, const std::string& property, const 
 
 // What the judge adds to a call of a few nanoseconds: laying out tensors, asking another process,
 // inspecting the memory around the tensors.
-Row call_row(const std::string& backend, const Wishes& wishes) {
+Measurement call_row(const std::string& backend, const Wishes& wishes) {
   const judge::Case c = judge::parse_case("relu/in=6@8/fill=dense:1");
-  return judge_row(backend, "call", case_id(c), "call", [&](Row& row) {
+  return judge_row(backend, "call", case_id(c), "call", [&](Measurement& row) {
     judge::Limits limits;
     limits.set = wishes.set;
     const auto subject = judge::open_subject(backend, limits);
@@ -91,12 +93,12 @@ i64 peak_bytes(int who) {
 }
 
 // A whole run as users make it, timed once because it is slow.
-Row whole_row(const std::string& backend, const Wishes& wishes) {
+Measurement whole_row(const std::string& backend, const Wishes& wishes) {
   const judge::Selection selection = selection_of(wishes.judge_tier.value_or(1));
   const int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const std::string call =
       fmt::format("lockstep check {} --tier {} --jobs {}", backend, selection.tier, jobs);
-  return judge_row(backend, "whole", call, "call", [&](Row& row) {
+  return judge_row(backend, "whole", call, "call", [&](Measurement& row) {
     const auto begin = std::chrono::steady_clock::now();
     row.threads = jobs;
     row.units = counts_of(backend, selection, wishes.set, jobs).calls;

@@ -62,7 +62,7 @@ void take_times(const std::string& file, const Wishes& wishes, const Take& take)
   std::istringstream in(judge::read_file(file));
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
-    Row row;
+    Measurement row;
     double seconds = 0;
     if (!(words >> seconds >> row.workload >> std::ws) || seconds <= 0)
       throw judge::UsageError("'" + file + "': '" + line + "' is not SECONDS NAME COMMAND");
@@ -95,7 +95,7 @@ int run(Options& o) {
   Results results = describe_run();
   fmt::print("{}\n{}", table_title(results), table_head());
   o.wishes.announce = announce;
-  const Take take = [&](Row row) {
+  const Take take = [&](Measurement row) {
     announce("");
     fmt::print("{}", table_row(row));
     std::fflush(stdout);

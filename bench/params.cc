@@ -86,7 +86,7 @@ class Limit {
   Buffer near_, far_;
 };
 
-void time_beside(Row& row, const Contender& ours, const Contender& limit, std::string name,
+void time_beside(Measurement& row, const Contender& ours, const Contender& limit, std::string name,
                  const Effort& effort) {
   const std::vector<Timing> times = measure({ours, limit}, effort);
   row.time = times[0];
@@ -95,8 +95,8 @@ void time_beside(Row& row, const Contender& ours, const Contender& limit, std::s
   row.limit_ns = times[1].median_ns;
 }
 
-Row row_of(const std::string& work, const StoredFile& file) {
-  Row row;
+Measurement row_of(const std::string& work, const StoredFile& file) {
+  Measurement row;
   row.op = "params";
   row.workload = work;
   row.call = work + " of " + std::to_string(kTensors) + " tensors, the file in " + file.directory();
@@ -120,7 +120,7 @@ void run_params(const Wishes& wishes, const Take& take) {
   const auto save_raw = [&] { limit.save(raw.path()); };
   save_ours();
   save_raw();
-  Row load_row = row_of(load, ours), save_row = row_of(save, ours);
+  Measurement load_row = row_of(load, ours), save_row = row_of(save, ours);
   // Loading what was saved and comparing it checks both rows.
   if (params::read_file(ours.path()).tensors != tensors) {
     load_row.trouble = save_row.trouble = "WRONG, not timed: what was saved is not what is loaded";

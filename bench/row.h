@@ -18,7 +18,7 @@ struct PeerTime {
 };
 
 /// One thing that was timed.
-struct Row {
+struct Measurement {
   std::string op, workload;  ///< for other work: judge, params, build
   std::string call;          ///< the case, or the command
   std::string backend, path;
@@ -46,7 +46,7 @@ struct Results {
   std::string date, processor, compiler, peer_library;
   int processors = 0;
   double load = 0;  ///< of the machine when the run began; above 1, others were at work
-  std::vector<Row> rows;
+  std::vector<Measurement> rows;
 
   /// Whether a row fails, or none was timed.
   bool fails() const;
@@ -55,7 +55,7 @@ struct Results {
 /// What people read: a title, a headline, and a line or more for each row.
 std::string table_title(const Results& results);
 std::string table_head();
-std::string table_row(const Row& row);
+std::string table_row(const Measurement& row);
 
 /// What machines read; results_schema() describes it.
 std::string json_of(const Results& results);

@@ -44,7 +44,7 @@ std::optional<std::string> difference(const Subject& s, std::size_t k, const std
 }
 
 // Runs once and compares every output. Notes in the row how much, or what is wrong.
-void verify(Row& row, const Subject& s, Prepared& prepared) {
+void verify(Measurement& row, const Subject& s, Prepared& prepared) {
   const std::vector<std::vector<i32>> out = prepared.fresh_outputs();
   for (std::size_t k = 0; k < out.size() && !row.failed; ++k) {
     row.compared += static_cast<i64>(out[k].size());
@@ -70,7 +70,7 @@ struct BestProbe {
   }
 };
 
-void time_together(Row& row, const Subject& s, const Prepared& prepared,
+void time_together(Measurement& row, const Subject& s, const Prepared& prepared,
                    const std::vector<Peer>& peers, const std::shared_ptr<Team>& team,
                    const Effort& effort) {
   static const BestProbe limit;
@@ -104,8 +104,8 @@ struct Opened {
   Library library;
 };
 
-Row run_one(const Subject& s, const Opened& opened, const Effort& effort) {
-  Row row;
+Measurement run_one(const Subject& s, const Opened& opened, const Effort& effort) {
+  Measurement row;
   row.op = s.workload.call.op->name;
   row.workload = s.workload.name;
   row.call = case_id(s.workload.call);

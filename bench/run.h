@@ -28,7 +28,7 @@ struct Wishes {
 };
 
 /// Called with each row as soon as it is known.
-using Take = std::function<void(Row)>;
+using Take = std::function<void(Measurement)>;
 
 /// Every chosen workload of every operator on every backend: checked first, then timed.
 /// @throws judge::UsageError for a backend that is none or refuses its options.

@@ -20,7 +20,7 @@ std::string spread_text(const Timing& t) {
   return fmt::format("{:.0f}%", 100 * (t.max_ns - t.min_ns) / t.median_ns);
 }
 
-std::string rate_text(const Row& r) {
+std::string rate_text(const Measurement& r) {
   const double per_ns = static_cast<double>(r.units) / r.time.median_ns;
   if (r.unit == "mac") return fmt::format("{:.2f} GMAC/s", per_ns);
   if (r.unit == "byte") return fmt::format("{:.2f} GB/s", per_ns);
@@ -35,12 +35,12 @@ std::string peer_text(const PeerTime& p) {
   return s;
 }
 
-std::string alone_text(const Row& r) {
+std::string alone_text(const Measurement& r) {
   if (r.peak_bytes == 0) return "no peer";
   return fmt::format("no peer; memory at most {} MiB", r.peak_bytes >> 20);
 }
 
-std::string continuation(const PeerTime& p, const Row& r) {
+std::string continuation(const PeerTime& p, const Measurement& r) {
   if (!p.trouble.empty()) return fmt::format("{:<44}   {}\n", "", p.trouble);
   return fmt::format(kColumns, "", "", "", "", "", "", "", peer_text(p),
                      time_text(p.time.median_ns),
@@ -49,11 +49,11 @@ std::string continuation(const PeerTime& p, const Row& r) {
 
 }  // namespace
 
-std::string Row::key() const {
+std::string Measurement::key() const {
   return fmt::format("{} {} {}", id(), backend.empty() ? "-" : backend, threads);
 }
 
-bool Row::fails() const {
+bool Measurement::fails() const {
   bool any = failed;
   for (const PeerTime& p : peers) any = any || !p.trouble.empty();
   return any;
@@ -61,7 +61,7 @@ bool Row::fails() const {
 
 bool Results::fails() const {
   bool failed = false, timed = false;
-  for (const Row& r : rows) {
+  for (const Measurement& r : rows) {
     failed = failed || r.fails();
     timed = timed || r.trouble.empty();
   }
@@ -73,7 +73,7 @@ std::string table_head() {
                      "peer", "peer", "ratio", "limit");
 }
 
-std::string table_row(const Row& r) {
+std::string table_row(const Measurement& r) {
   if (!r.trouble.empty())
     return fmt::format("{:<44} {:<10} {:<20} {:>3} {}\n", r.id(), r.backend, r.path, r.threads,
                        r.trouble);

@@ -41,7 +41,7 @@ Case doubled(const Case& c, std::size_t k, int d, Together how) {
       if ((j == k && e == d) || joins(how, c.in[k], d, c.in[j], e)) big.in[j].shape[e] = 2 * n;
   if (how != Together::equal_values) return big;
   for (Attr& a : big.attrs)
-    if (a.kind == Kind::integer || a.kind == Kind::tuple)
+    if (a.kind == AttrKind::integer || a.kind == AttrKind::tuple)
       for (int i = 0; i < a.ints.size; ++i)
         if (a.ints[i] == n) a.ints[i] = 2 * n;
   return big;

@@ -56,7 +56,7 @@ install(DIRECTORY ci/slurm DESTINATION share/lockstep USE_SOURCE_PERMISSIONS)
 # The scripts beside a model make it anew; running it needs none of them.
 install(DIRECTORY conformance/models DESTINATION share/lockstep
   PATTERN "*.py" EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN "*.txt" EXCLUDE)
-install(FILES conformance/selection/kill_matrix.json conformance/params.schema.json
+install(FILES conformance/selection/kill_matrix.json conformance/specification/params.schema.json
   conformance/specification/spec.schema.json
   reference/second_opinion/witnesses.json LICENSE LICENSE-MIT NOTICE DESTINATION share/lockstep)
 

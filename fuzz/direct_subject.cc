@@ -11,10 +11,10 @@ using judge::Answer, judge::Case, judge::Run;
 // The answer so far, which is final unless it is ok.
 Answer answer(const client::Status& s) {
   Answer a;
-  a.kind = s.code == LS_OK            ? Answer::Kind::ok
-           : s.code == LS_LOGIC       ? Answer::Kind::logic_error
-           : s.code == LS_UNSUPPORTED ? Answer::Kind::unsupported
-                                      : Answer::Kind::runtime_error;
+  a.kind = s.code == LS_OK            ? AnswerKind::ok
+           : s.code == LS_LOGIC       ? AnswerKind::logic_error
+           : s.code == LS_UNSUPPORTED ? AnswerKind::unsupported
+                                      : AnswerKind::runtime_error;
   a.label = s.label;
   a.message = s.text;
   return a;

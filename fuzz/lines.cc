@@ -26,7 +26,7 @@ class Bounded : public ReferenceSubject {
                  const Run& how) override {
     if (fuzz::work(c.types(), out) > fuzz::kMaxWork) {
       Answer a;
-      a.kind = Answer::Kind::unsupported;
+      a.kind = AnswerKind::unsupported;
       return a;
     }
     computed = write_request(c, in, "1");
@@ -47,10 +47,10 @@ void judge_answer(const std::string& text, const std::string& line, i64 number) 
   hold(nlohmann::json::accept(text), "an answer is no JSON");
   const Answer a = read_answer(text, read_request(line, number).id);
   switch (a.kind) {
-    case Answer::Kind::ok:
-    case Answer::Kind::unsupported:
+    case AnswerKind::ok:
+    case AnswerKind::unsupported:
       return;
-    case Answer::Kind::logic_error:
+    case AnswerKind::logic_error:
       if (!fuzz::is_label_of_calls(a.label) && !a.label.starts_with("line."))
         violated("an answer has the unknown label " + a.label);
       return;

@@ -65,7 +65,8 @@ Words names_of_operators() {
     words.insert({std::string(op->name), std::string(op->alias)});
     for (const AttrInfo& f : op->attrs) {
       words.insert({std::string(f.name), std::string(f.alias)});
-      for (i64 k = 0; f.kind == Kind::word && k <= f.range.max; ++k) words.emplace(word_of(f, k));
+      for (i64 k = 0; f.kind == AttrKind::word && k <= f.range.max; ++k)
+        words.emplace(word_of(f, k));
     }
   }
   return words;

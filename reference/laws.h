@@ -12,7 +12,7 @@ namespace lockstep::reference {
 
 /// The outcome of a law for one call.
 struct LawResult {
-  enum Kind {
+  enum State {
     silent,  ///< it says nothing of this call, or it holds without a call of the law's own
              ///< operator, or one side lies beyond what operators can hold, or a call of it was not
              ///< answered

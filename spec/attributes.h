@@ -75,7 +75,7 @@ constexpr ParsedAttr parse_boolean(const AttrInfo& f, string_view s) {
   const bool yes = same_word(s, "true") || s == "1", no = same_word(s, "false") || s == "0";
   if (!yes && !no) return {{}, "syntax"};
   if (!f.range.contains(yes)) return {{}, "range"};
-  return {{Kind::boolean, false, {yes}}, {}};
+  return {{AttrKind::boolean, false, {yes}}, {}};
 }
 
 /// int | ( [int {, int} [,]] ) | [ the same ]; one L may follow an int's last digit.
@@ -106,14 +106,14 @@ constexpr ParsedAttr parse_tuple(const AttrInfo& f, string_view s) {
   }
   if (!t.fits() || !f.entries.contains(t.size)) return {{}, "length"};
   if (beyond) return {{}, "range"};
-  return {{Kind::tuple, false, t}, {}};
+  return {{AttrKind::tuple, false, t}, {}};
 }
 
 constexpr ParsedAttr parse_word(const AttrInfo& f, string_view s) {
   string_view rest = f.words;
   for (i64 choice = 0;; ++choice) {
     const std::size_t bar = rest.find('|');
-    if (rest.substr(0, bar) == s) return {{Kind::word, false, {choice}}, {}};
+    if (rest.substr(0, bar) == s) return {{AttrKind::word, false, {choice}}, {}};
     if (bar == string_view::npos) return {{}, "range"};
     rest.remove_prefix(bar + 1);
   }
@@ -125,15 +125,15 @@ constexpr ParsedAttr parse_word(const AttrInfo& f, string_view s) {
 constexpr ParsedAttr parse_attribute(const AttrInfo& f, string_view text) {
   const string_view s = detail::trim(text);
   switch (f.kind) {
-    case Kind::integer:
+    case AttrKind::integer:
       return detail::parse_integer(f, s);
-    case Kind::boolean:
+    case AttrKind::boolean:
       return detail::parse_boolean(f, s);
-    case Kind::tuple:
+    case AttrKind::tuple:
       return detail::parse_tuple(f, s);
-    case Kind::optional_integer:
+    case AttrKind::optional_integer:
       return s == "None" ? ParsedAttr{{f.kind, true, {}}, {}} : detail::parse_integer(f, s);
-    case Kind::word:
+    case AttrKind::word:
       return detail::parse_word(f, s);
   }
   return {{}, "syntax"};
@@ -149,16 +149,16 @@ constexpr string_view word_of(const AttrInfo& f, i64 choice) {
 /// The canonical text of a value: what parse_attribute reads back as the same value.
 inline std::string attribute_text(const AttrInfo& f, const Attr& v) {
   switch (f.kind) {
-    case Kind::boolean:
+    case AttrKind::boolean:
       return v.ints[0] ? "true" : "false";
-    case Kind::word:
+    case AttrKind::word:
       return std::string(word_of(f, v.ints[0]));
-    case Kind::optional_integer:
+    case AttrKind::optional_integer:
       if (v.none) return "None";
       [[fallthrough]];
-    case Kind::integer:
+    case AttrKind::integer:
       return std::to_string(v.ints[0]);
-    case Kind::tuple:
+    case AttrKind::tuple:
       break;
   }
   std::string s = "(";

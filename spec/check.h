@@ -25,7 +25,7 @@ constexpr Refusal check_attributes(const OpInfo& op, Attributes values) {
   for (int i = 0; i < op.attrs.size(); ++i) {
     const AttrInfo& a = op.attrs[i];
     const Attr& v = values[i];
-    if (v.kind == Kind::tuple && (!v.ints.fits() || !a.entries.contains(v.ints.size)))
+    if (v.kind == AttrKind::tuple && (!v.ints.fits() || !a.entries.contains(v.ints.size)))
       return {"attr", "length", i};
     for (i64 e : v.ints)
       if (!a.range.contains(e)) return {"attr", "range", i};

@@ -7,11 +7,11 @@
 namespace lockstep {
 
 /// What an attribute is made of.
-enum class Kind { integer, boolean, tuple, optional_integer, word };
+enum class AttrKind { integer, boolean, tuple, optional_integer, word };
 
 /// An attribute's value outside its operator: at most 16 integers, or none.
 struct Attr {
-  Kind kind = Kind::integer;
+  AttrKind kind = AttrKind::integer;
   bool none = false;  ///< an optional integer that is None
   Tuple ints;
   constexpr bool operator==(const Attr&) const = default;
@@ -21,7 +21,7 @@ using Attributes = Span<Attr>;
 /// A row of an attribute table.
 struct AttrInfo {
   string_view name, alias, text, words;
-  Kind kind = Kind::integer;
+  AttrKind kind = AttrKind::integer;
   Range range{0, 0}, entries{0, 0};
   bool required = false, ignored = false;
   Attr fallback;  ///< the default, where there is one
@@ -87,12 +87,12 @@ struct OpInfo {
 
 namespace detail {
 
-constexpr Attr to_attr(i64 v) { return {Kind::integer, false, {v}}; }
-constexpr Attr to_attr(bool v) { return {Kind::boolean, false, {v ? 1 : 0}}; }
-constexpr Attr to_attr(const Tuple& v) { return {Kind::tuple, false, v}; }
-constexpr Attr to_attr(Word v) { return {Kind::word, false, {v.choice}}; }
+constexpr Attr to_attr(i64 v) { return {AttrKind::integer, false, {v}}; }
+constexpr Attr to_attr(bool v) { return {AttrKind::boolean, false, {v ? 1 : 0}}; }
+constexpr Attr to_attr(const Tuple& v) { return {AttrKind::tuple, false, v}; }
+constexpr Attr to_attr(Word v) { return {AttrKind::word, false, {v.choice}}; }
 constexpr Attr to_attr(const std::optional<i64>& v) {
-  return {Kind::optional_integer, !v.has_value(), v ? Tuple{*v} : Tuple{}};
+  return {AttrKind::optional_integer, !v.has_value(), v ? Tuple{*v} : Tuple{}};
 }
 constexpr void from_attr(const Attr& a, i64& v) { v = a.ints[0]; }
 constexpr void from_attr(const Attr& a, bool& v) { v = a.ints[0] != 0; }
@@ -105,7 +105,7 @@ constexpr void from_attr(const Attr& a, std::optional<i64>& v) {
 template <class A, class T>
 constexpr AttrInfo describe(const Field<A, T>& f) {
   const Attr fallback = to_attr(A{}.*f.member);
-  const bool listed = fallback.kind == Kind::tuple;
+  const bool listed = fallback.kind == AttrKind::tuple;
   return {f.name,
           f.alias,
           f.text,
@@ -167,7 +167,7 @@ namespace detail {
 
 /// Folds one operator header into plain functions and static tables.
 template <Operator Op>
-struct Row {
+struct Folded {
   using Attrs = typename Op::Attrs;
   static constexpr int kAttrCount = std::tuple_size_v<decltype(Op::attrs)>;
 

@@ -81,7 +81,7 @@ judged() {
 # field FILE KEY: a text or number of a flat JSON file, nothing where there is none.
 field() {
   [[ -f $1 ]] || return 0
-  sed -n "s/^ *\"$2\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "$1" | head -n 1
+  sed -n "s/^ *\"$2\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "$1" | sed -n 1p
 }
 
 check_tier() {
@@ -124,7 +124,7 @@ same_digests() {
 find_sanitizer() {
   command -v compute-sanitizer ||
     find /usr/local/cuda*/bin /usr/local/cuda*/compute-sanitizer /opt/nvidia \
-      -name compute-sanitizer -type f -perm -u+x 2>/dev/null | head -n 1
+      -name compute-sanitizer -type f -perm -u+x -print -quit 2>/dev/null
 }
 
 # sanitized LIMIT FILE COMMAND...: under memcheck, in every process that the judge forks.

@@ -1,5 +1,7 @@
 #include "backends/cuda/plans.h"
 
+#include <map>
+
 #include "backends/cuda/launch.h"
 #include "spec/ops.h"
 
@@ -8,20 +10,17 @@ namespace {
 
 constexpr const char* kGeneric = "generic";
 
-struct Row {
-  const OpInfo* op;
-  void (*launch)(const Launch&);
-};
+using LaunchOf = void (*)(const Launch&);
 
 template <class... Op>
-std::vector<Row> rows(OperatorList<Op...>) {
-  return {{&info<Op>(), &launch<Op>}...};
+std::map<std::string_view, LaunchOf> launches(OperatorList<Op...>) {
+  return {{Op::name, &launch<Op>}...};
 }
 
 // Runs an operator's specification. The input views of a variadic operator travel through scratch.
 class Generic : public DevicePlan {
  public:
-  Generic(const Arguments& a, void (*launch)(const Launch&)) : a_(a), launch_(launch) {}
+  Generic(const Arguments& a, LaunchOf launch) : a_(a), launch_(launch) {}
 
   void start(const int32_t* const* in, int32_t* const* out, void* scratch,
              void* stream) const override {
@@ -47,16 +46,14 @@ class Generic : public DevicePlan {
 
  private:
   Arguments a_;
-  void (*launch_)(const Launch&);
+  LaunchOf launch_;
 };
 
 }  // namespace
 
 std::unique_ptr<DevicePlan> plan_of(const Arguments& a) {
-  static const std::vector<Row> all = rows(Operators{});
-  for (const Row& row : all)
-    if (row.op == a.call.op) return std::make_unique<Generic>(a, row.launch);
-  throw backend::Unsupported("no plan for " + std::string(a.call.op->name));
+  static const std::map<std::string_view, LaunchOf> all = launches(Operators{});
+  return std::make_unique<Generic>(a, all.at(a.call.op->name));
 }
 
 std::vector<backend::Kernel> all_kernels(bool runnable) {

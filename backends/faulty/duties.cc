@@ -350,7 +350,7 @@ struct ExtremeAttribute {
   void operator()(const LegalCall& call) const {
     for (int i = 0; i < call.op->attrs.size(); ++i)
       for (i64 v : call.attrs[static_cast<std::size_t>(i)].ints)
-        if (call.op->attrs[i].kind != Kind::boolean && v == call.op->attrs[i].range.max)
+        if (call.op->attrs[i].kind != AttrKind::boolean && v == call.op->attrs[i].range.max)
           throw LogicError("attr.range", "an attribute reaches its limit");
   }
 };

@@ -50,7 +50,7 @@ std::string version() {
 
 std::string manifest_text() {
   std::string kernels, claims;
-  for (const Row& row : rows_of_operators()) {
+  for (const Adaptation& row : rows_of_operators()) {
     const std::string op = '"' + std::string(row.op) + '"';
     kernels += (kernels.empty() ? "" : ", ") + (R"({"op": )" + op) + R"(, "name": ")" +
                row.primitive + R"(", "isa": "oneDNN", "runnable": true})";
@@ -75,7 +75,7 @@ class OneDnn {
   }
   std::unique_ptr<backend::Plan> prepare(const backend::Call& call) {
     device_.use_threads();
-    for (const Row& row : rows_of_operators())
+    for (const Adaptation& row : rows_of_operators())
       if (row.op == call.op) return row.prepare(device_, call, row);
     throw backend::Unsupported("oneDNN has no " + std::string(call.op));
   }

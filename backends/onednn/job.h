@@ -35,7 +35,7 @@ struct Carried {
 /// The extents of a tensor of the ABI.
 memory::dims dims_of(const ls_tensor& t);
 
-/// Row-major memory.
+/// Adaptation-major memory.
 memory::desc rows(const memory::dims& dims, memory::data_type type);
 
 /// Memory whose layout the primitive chooses.

@@ -26,7 +26,7 @@ Carried carried(int argument, const memory::dims& dims, const memory::desc& own)
 
 // X, W and perhaps B of a convolution or an inner product, and Y.
 template <class Primitive, class PrimitiveDesc>
-std::unique_ptr<Plan> weighted(const Device& device, const Row& row, const Call& call,
+std::unique_ptr<Plan> weighted(const Device& device, const Adaptation& row, const Call& call,
                                const PrimitiveDesc& pd, const memory::dims& w) {
   std::vector<Carried> in = {carried(DNNL_ARG_SRC, dims_of(call.in[0]), pd.src_desc()),
                              carried(DNNL_ARG_WEIGHTS, w, pd.weights_desc())};
@@ -40,7 +40,7 @@ memory::desc bias_of(const Call& call) {
   return call.in.size() > 2 ? any(dims_of(call.in[2]), Type::s32) : memory::desc();
 }
 
-std::unique_ptr<Plan> conv2d(const Device& device, const Call& call, const Row& row) {
+std::unique_ptr<Plan> conv2d(const Device& device, const Call& call, const Adaptation& row) {
   memory::dims w = dims_of(call.in[1]);
   if (const int64_t groups = call.integer("groups"); groups > 1) {
     w[0] /= groups;
@@ -55,7 +55,7 @@ std::unique_ptr<Plan> conv2d(const Device& device, const Call& call, const Row& 
   return weighted<dnnl::convolution_forward>(device, row, call, pd, w);
 }
 
-std::unique_ptr<Plan> dense(const Device& device, const Call& call, const Row& row) {
+std::unique_ptr<Plan> dense(const Device& device, const Call& call, const Adaptation& row) {
   const memory::dims w = dims_of(call.in[1]);
   const dnnl::inner_product_forward::primitive_desc pd(
       {kInference, any(dims_of(call.in[0]), Type::s8), any(w, Type::s8), bias_of(call),
@@ -64,7 +64,7 @@ std::unique_ptr<Plan> dense(const Device& device, const Call& call, const Row& r
   return weighted<dnnl::inner_product_forward>(device, row, call, pd, w);
 }
 
-std::unique_ptr<Plan> eltwise(const Device& device, const Call& call, const Row& row,
+std::unique_ptr<Plan> eltwise(const Device& device, const Call& call, const Adaptation& row,
                               algorithm what, float alpha) {
   const memory::desc x = rows(dims_of(call.in[0]), Type::s32);
   const dnnl::eltwise_forward::primitive_desc pd({kInference, what, x, alpha, 0}, device.attributes,
@@ -74,17 +74,17 @@ std::unique_ptr<Plan> eltwise(const Device& device, const Call& call, const Row&
       std::vector{carried(DNNL_ARG_SRC, x.dims(), x)}, carried(DNNL_ARG_DST, x.dims(), x));
 }
 
-std::unique_ptr<Plan> relu(const Device& device, const Call& call, const Row& row) {
+std::unique_ptr<Plan> relu(const Device& device, const Call& call, const Adaptation& row) {
   return eltwise(device, call, row, algorithm::eltwise_relu, 0);
 }
 
-std::unique_ptr<Plan> negative(const Device& device, const Call& call, const Row& row) {
+std::unique_ptr<Plan> negative(const Device& device, const Call& call, const Adaptation& row) {
   return eltwise(device, call, row, algorithm::eltwise_linear, -1);
 }
 
 // A plus or minus B, of one shape.
 template <int kSign>
-std::unique_ptr<Plan> total(const Device& device, const Call& call, const Row& row) {
+std::unique_ptr<Plan> total(const Device& device, const Call& call, const Adaptation& row) {
   const memory::desc x = rows(dims_of(call.in[0]), Type::s32);
   const dnnl::sum::primitive_desc pd(x, {1, kSign}, {x, x}, device.engine, device.attributes);
   return std::make_unique<Job>(device, row.primitive, dnnl::sum(pd), pd.scratchpad_desc(),
@@ -95,7 +95,7 @@ std::unique_ptr<Plan> total(const Device& device, const Call& call, const Row& r
 
 // Both operands have 8 bits, and float32 holds every result.
 template <algorithm kWhat>
-std::unique_ptr<Plan> binary(const Device& device, const Call& call, const Row& row) {
+std::unique_ptr<Plan> binary(const Device& device, const Call& call, const Adaptation& row) {
   const memory::dims y = dims_of(call.out[0]);
   const auto aligned = [&](const ls_tensor& t) {
     memory::dims d = dims_of(t);
@@ -127,7 +127,7 @@ memory::dims reduced(const Call& call) {
 }
 
 template <algorithm kWhat>
-std::unique_ptr<Plan> reduction(const Device& device, const Call& call, const Row& row) {
+std::unique_ptr<Plan> reduction(const Device& device, const Call& call, const Adaptation& row) {
   const memory::dims y = reduced(call);
   const memory::desc from = rows(dims_of(call.in[0]), Type::s8), to = rows(y, Type::s32);
   std::vector<Carried> in = {carried(DNNL_ARG_SRC, from.dims(), from)};
@@ -147,7 +147,7 @@ std::unique_ptr<Plan> reduction(const Device& device, const Call& call, const Ro
                                std::move(in), std::move(out));
 }
 
-std::unique_ptr<Plan> max_pool2d(const Device& device, const Call& call, const Row& row) {
+std::unique_ptr<Plan> max_pool2d(const Device& device, const Call& call, const Adaptation& row) {
   const memory::dims x = dims_of(call.in[0]), y = dims_of(call.out[0]);
   const memory::dims pool = tuple(call, "pool_size"), strides = tuple(call, "strides");
   memory::dims padding = tuple(call, "padding");
@@ -168,7 +168,7 @@ std::unique_ptr<Plan> max_pool2d(const Device& device, const Call& call, const R
 
 constexpr std::string_view kEverything = "{}", kBytes = R"({"precision": [1, 8]})";
 
-constexpr Row kRows[] = {
+constexpr Adaptation kRows[] = {
     {"conv2d", "convolution", kEverything, conv2d},
     {"dense", "inner_product", kEverything, dense},
     {"relu", "eltwise", kEverything, relu},
@@ -187,6 +187,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> rows_of_operators() { return kRows; }
+std::span<const Adaptation> rows_of_operators() { return kRows; }
 
 }  // namespace lockstep::onednn

@@ -9,14 +9,14 @@
 namespace lockstep::onednn {
 
 /// An operator, the primitive that computes it, and what is claimed of it.
-struct Row {
+struct Adaptation {
   std::string_view op;
   const char* primitive;   ///< the kernel's name in the manifest
   std::string_view claim;  ///< JSON of the manifest
-  std::unique_ptr<backend::Plan> (*prepare)(const Device&, const backend::Call&, const Row&);
+  std::unique_ptr<backend::Plan> (*prepare)(const Device&, const backend::Call&, const Adaptation&);
 };
 
 /// Every operator that is claimed.
-std::span<const Row> rows_of_operators();
+std::span<const Adaptation> rows_of_operators();
 
 }  // namespace lockstep::onednn

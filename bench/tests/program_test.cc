@@ -61,7 +61,7 @@ TEST(Program, AWrongKernelGetsNoTime) {
   EXPECT_EQ(e.exit, 1) << e.out << e.err;
   EXPECT_TRUE(contains(e.out, "WRONG, not timed: output 0: ")) << e.out;
   EXPECT_TRUE(contains(e.out, "lockstep repro faulty 'relu/in=2x3@8/fill=dense:1'")) << e.out;
-  for (const Row& r : results_of(judge::text_of_file(scratch.path("r.json"))).rows) {
+  for (const Measurement& r : results_of(judge::text_of_file(scratch.path("r.json"))).rows) {
     EXPECT_EQ(r.failed, r.op == "relu") << r.id();
     EXPECT_EQ(r.time.repetitions > 0, r.op == "flatten") << r.id();
   }
@@ -86,7 +86,7 @@ TEST(Program, ATinyCallAndAWholeRunOfTheJudgeAreTimed) {
   ASSERT_EQ(e.exit, 0) << e.out << e.err;
   const Results results = results_of(judge::text_of_file(scratch.path("r.json")));
   ASSERT_EQ(results.rows.size(), 2U);
-  const Row &call = results.rows[0], &whole = results.rows[1];
+  const Measurement &call = results.rows[0], &whole = results.rows[1];
   EXPECT_EQ(call.id(), "judge/call");
   EXPECT_GT(call.time.median_ns, 0);
   EXPECT_EQ(whole.id(), "judge/whole");
@@ -105,7 +105,7 @@ TEST(Program, LoadingAndSavingParametersIsTimedBesideTheMachine) {
   EXPECT_EQ(results.rows[0].limit, "read and memcpy");
   EXPECT_EQ(results.rows[1].id(), "params/save_100MB");
   EXPECT_EQ(results.rows[1].limit, "memcpy and write");
-  for (const Row& r : results.rows) {
+  for (const Measurement& r : results.rows) {
     EXPECT_EQ(r.units, 100'000'000) << r.id();
     EXPECT_EQ(r.compared, r.units) << r.id();
     EXPECT_GT(r.time.median_ns, 0) << r.id();

@@ -14,8 +14,8 @@ using nlohmann::json;
 
 Timing timing(double ns) { return {ns, ns * 0.99, ns * 1.01, 9}; }
 
-Row full_row(double ns = 1000, double limit_ns = 500) {
-  Row r;
+Measurement full_row(double ns = 1000, double limit_ns = 500) {
+  Measurement r;
   r.op = "conv2d";
   r.workload = "small";
   r.call = "conv2d/channels=1/...";
@@ -32,8 +32,8 @@ Row full_row(double ns = 1000, double limit_ns = 500) {
   return r;
 }
 
-Row troubled_row() {
-  Row r = full_row();
+Measurement troubled_row() {
+  Measurement r = full_row();
   r.workload = "wrong";
   r.trouble = "WRONG";
   r.failed = true;
@@ -42,7 +42,7 @@ Row troubled_row() {
   return r;
 }
 
-Results run_of(std::vector<Row> rows) {
+Results run_of(std::vector<Measurement> rows) {
   return {"2026-11-21 12:00 UTC", "AMD EPYC", "12.2.0", "oneDNN 2.6.3", 2, 0.5, std::move(rows)};
 }
 
@@ -106,19 +106,19 @@ TEST(Results, WithoutAMemberAreRefused) {
 }
 
 TEST(Results, FailWhereARowFailsOrNoneWasTimed) {
-  Row fine = full_row();
+  Measurement fine = full_row();
   fine.peers.pop_back();
   EXPECT_FALSE(run_of({fine}).fails());
   EXPECT_TRUE(run_of({}).fails());
   EXPECT_TRUE(run_of({fine, troubled_row()}).fails());
   EXPECT_TRUE(run_of({full_row()}).fails()) << "a peer that is none";
-  Row absent = troubled_row();
+  Measurement absent = troubled_row();
   absent.failed = false;
   EXPECT_FALSE(run_of({fine, absent}).fails()) << "what a backend does not offer is no failure";
   EXPECT_TRUE(run_of({absent}).fails());
 }
 
-bool passes(const Row& before, const Row& now) {
+bool passes(const Measurement& before, const Measurement& now) {
   return compare(run_of({before}), run_of({now}), 15).passed;
 }
 
@@ -138,31 +138,32 @@ TEST(Compare, TimesAreMultiplesOfTheLimit) {
 }
 
 TEST(Compare, ARepetitionAsFastAsBeforeIsNoRegression) {
-  Row noisy = full_row(2000);
+  Measurement noisy = full_row(2000);
   noisy.time.min_ns = 1000;
   EXPECT_TRUE(passes(full_row(1000), noisy));
 }
 
 TEST(Compare, WhatIsGoneFails) {
   EXPECT_FALSE(compare(run_of({full_row()}), run_of({}), 15).passed);
-  Row wrong = full_row();
+  Measurement wrong = full_row();
   wrong.trouble = "WRONG";
   EXPECT_FALSE(passes(full_row(), wrong));
-  Row other = full_row();
+  Measurement other = full_row();
   other.workload = "other";
   EXPECT_FALSE(compare(run_of({full_row(), other}), run_of({full_row()}), 15).passed);
   EXPECT_TRUE(compare(run_of({full_row()}), run_of({full_row(), other}), 15).passed);
 }
 
 TEST(Compare, WhatCannotBeComparedIsNotAndNothingComparedFails) {
-  const std::function<void(Row&)> changes[] = {
-      [](Row& r) { r.call = "another call"; }, [](Row& r) { r.limit = "vpdpbusd zmm"; },
-      [](Row& r) { r.trouble = "not offered", r.failed = false; }};
+  const std::function<void(Measurement&)> changes[] = {
+      [](Measurement& r) { r.call = "another call"; },
+      [](Measurement& r) { r.limit = "vpdpbusd zmm"; },
+      [](Measurement& r) { r.trouble = "not offered", r.failed = false; }};
   for (const auto& change : changes) {
-    Row old = full_row(1);
+    Measurement old = full_row(1);
     change(old);
     EXPECT_FALSE(passes(old, full_row(1000)));
-    Row kept = full_row();
+    Measurement kept = full_row();
     kept.workload = "kept";
     const Comparison c = compare(run_of({old, kept}), run_of({full_row(1000), kept}), 15);
     EXPECT_TRUE(c.passed) << c.text;
@@ -172,7 +173,7 @@ TEST(Compare, WhatCannotBeComparedIsNotAndNothingComparedFails) {
 }
 
 TEST(Compare, WithoutALimitOnlyOnOneKindOfProcessor) {
-  Row tiny = full_row(1000);
+  Measurement tiny = full_row(1000);
   tiny.limit = "";
   Results elsewhere = run_of({tiny});
   elsewhere.processor = "another";

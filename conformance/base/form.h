@@ -49,12 +49,12 @@ struct IsMap<std::map<std::string, T>> : std::true_type {};
 
 // ---- writing ---------------------------------------------------------------------------------
 
-class Writer;
+class FormWriter;
 template <class T>
 json written(const T& value);
 
 /// Writes an object, its members in the order in which they are named.
-class Writer {
+class FormWriter {
  public:
   template <class T>
   void operator()(const char* key, const T& value, const Rule& = {}) {
@@ -78,7 +78,7 @@ class Writer {
   /// Members that stand together in an object of their own.
   template <class F>
   void object(const char* key, F members) {
-    Writer inner;
+    FormWriter inner;
     members(inner);
     out_[key] = inner.out_;
   }
@@ -101,7 +101,7 @@ json written(const T& value) {
   } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
     return value;
   } else {
-    Writer w;
+    FormWriter w;
     fields(w, value);
     return w.take();
   }
@@ -113,9 +113,9 @@ template <class T>
 void read(const json& j, const std::string& at, T& value, const Rule& rule = {});
 
 /// Reads an object, and refuses what is missing, wrong or unknown.
-class Reader {
+class FormReader {
  public:
-  Reader(const json& j, std::string at) : in_(j), at_(std::move(at)) {
+  FormReader(const json& j, std::string at) : in_(j), at_(std::move(at)) {
     if (!in_.is_object()) wrong(at_, "is no object");
   }
   template <class T>
@@ -140,7 +140,7 @@ class Reader {
   }
   template <class F>
   void object(const char* key, F members) {
-    Reader inner(member(key), at_ + "/" + key);
+    FormReader inner(member(key), at_ + "/" + key);
     members(inner);
     inner.finish();
   }
@@ -198,7 +198,7 @@ void read(const json& j, const std::string& at, T& value, const Rule& rule) {
         std::find(rule.words.begin(), rule.words.end(), value) == rule.words.end())
       wrong(at, "is '" + value + "', none of the words it may be");
   } else {
-    Reader r(j, at);
+    FormReader r(j, at);
     fields(r, value);
     r.finish();
   }

@@ -22,18 +22,18 @@ const Attr& attribute(const Case& c, const Knob& k) {
 
 void add_knobs(const Attr& v, int which, std::vector<Knob>& all) {
   switch (v.kind) {
-    case Kind::word:
+    case AttrKind::word:
       return;
-    case Kind::boolean:
+    case AttrKind::boolean:
       all.push_back({Knob::flag, which});
       return;
-    case Kind::tuple:
+    case AttrKind::tuple:
       all.push_back({Knob::entries, which});
       break;
-    case Kind::optional_integer:
+    case AttrKind::optional_integer:
       all.push_back({Knob::none, which});
       break;
-    case Kind::integer:
+    case AttrKind::integer:
       break;
   }
   for (int i = 0; i < min(v.ints.size, kMaxTuple); ++i) all.push_back({Knob::entry, which, i});
@@ -80,7 +80,7 @@ class Collection {
 
  private:
   // What tells boundaries apart: the label, the knob but for axis and entry, the direction.
-  using Kind = std::tuple<std::string, int, int, bool>;
+  using Identity = std::tuple<std::string, int, int, bool>;
 
   void add(const Case& origin, const Knob& k, Interval values) {
     Boundary b{origin, origin, {}, k};
@@ -88,7 +88,7 @@ class Collection {
     set(b.illegal, k, values.max);
     b.label = refusal(b.illegal).label();
     seen_.insert(b.label);
-    const Kind kind{b.label, k.what, k.which, values.min < values.max};
+    const Identity kind{b.label, k.what, k.which, values.min < values.max};
     const auto at = found_.find(kind);
     if (at == found_.end())
       found_.emplace(kind, std::move(b));
@@ -98,7 +98,7 @@ class Collection {
 
   std::vector<std::string> labels_;
   std::set<std::string> seen_;
-  std::map<Kind, Boundary> found_;
+  std::map<Identity, Boundary> found_;
 };
 
 }  // namespace
@@ -165,7 +165,7 @@ void set(Case& c, const Knob& k, i64 v) {
       attribute(c, k).ints[k.at] = v;
       return;
     case Knob::none:
-      attribute(c, k) = {Kind::optional_integer, v == 1, v == 1 ? Tuple{} : Tuple{0}};
+      attribute(c, k) = {AttrKind::optional_integer, v == 1, v == 1 ? Tuple{} : Tuple{0}};
   }
 }
 

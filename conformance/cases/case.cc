@@ -38,13 +38,13 @@ T number(string_view s, const std::string& where) {
 // Tuples without brackets, so that an id needs no quoting in a shell.
 std::string bare(const AttrInfo& f, const Attr& v) {
   std::string s = attribute_text(f, v);
-  return v.kind == Kind::tuple ? s.substr(1, s.size() - 2) : s;
+  return v.kind == AttrKind::tuple ? s.substr(1, s.size() - 2) : s;
 }
 
 Attr attribute(const OpInfo& op, const AttrInfo& f, string_view text) {
-  if (f.kind == Kind::word) {
+  if (f.kind == AttrKind::word) {
     for (i64 c = 0; c <= f.range.max; ++c)
-      if (word_of(f, c) == text) return {Kind::word, false, {c}};
+      if (word_of(f, c) == text) return {AttrKind::word, false, {c}};
     throw UsageError("case id: " + std::string(f.name) + "=" + std::string(text) + " of " +
                      std::string(op.name) + " is no word it knows");
   }
@@ -53,7 +53,7 @@ Attr attribute(const OpInfo& op, const AttrInfo& f, string_view text) {
   any.range = kAnyInt64;
   any.entries = {0, INT64_MAX};
   const ParsedAttr p = parse_attribute(
-      any, f.kind == Kind::tuple ? "(" + std::string(text) + ")" : std::string(text));
+      any, f.kind == AttrKind::tuple ? "(" + std::string(text) + ")" : std::string(text));
   if (!p.broken.empty())
     throw UsageError("case id: " + std::string(f.name) + "=" + std::string(text) + " of " +
                      std::string(op.name) + " has an illegal value");

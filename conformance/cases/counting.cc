@@ -36,9 +36,9 @@ std::vector<std::vector<Attr>> attribute_settings(const OpInfo& op) {
         more.push_back(some);
         more.back().push_back(v);
       };
-      if (f.kind == Kind::integer)
+      if (f.kind == AttrKind::integer)
         for (i64 v : choices(f)) add({f.kind, false, {v}});
-      else if (f.kind == Kind::boolean)
+      else if (f.kind == AttrKind::boolean)
         add({f.kind, false, {static_cast<i64>(more.size() % 2)}});
       else
         add(f.fallback);
@@ -84,7 +84,7 @@ bool countable(const OpInfo& op) {
   const bool once = std::all_of(op.inputs.begin(), op.inputs.end(),
                                 [](const Port& p) { return p.arity == Arity::one; });
   const bool plain = std::all_of(op.attrs.begin(), op.attrs.end(), [](const AttrInfo& f) {
-    return f.kind != Kind::tuple && f.kind != Kind::optional_integer;
+    return f.kind != AttrKind::tuple && f.kind != AttrKind::optional_integer;
   });
   return op.profile == "ELEM" && op.pointwise && once && plain;
 }

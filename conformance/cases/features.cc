@@ -68,21 +68,23 @@ std::vector<i64> representatives(Range r) {
   return all;
 }
 
-bool is_choice(const AttrInfo& f) { return f.kind == Kind::boolean || f.kind == Kind::word; }
+bool is_choice(const AttrInfo& f) {
+  return f.kind == AttrKind::boolean || f.kind == AttrKind::word;
+}
 
 Bits classes_of(const AttrInfo& f, const Attr& v) {
   if (v.none) return bit(kNone);
   if (is_choice(f)) return bit(v.ints[0]);
-  Bits all = f.kind == Kind::tuple ? bit(kEmpty + min(v.ints.size, 2)) : 0;
+  Bits all = f.kind == AttrKind::tuple ? bit(kEmpty + min(v.ints.size, 2)) : 0;
   for (i64 e : v.ints) all |= classes_of(e, f.range);
   return all;
 }
 
 Bits classes_of(const AttrInfo& f) {
-  Bits all = f.kind == Kind::optional_integer ? bit(kNone) : 0;
+  Bits all = f.kind == AttrKind::optional_integer ? bit(kNone) : 0;
   for (i64 v : representatives(f.range))
     for (int n = 0; n <= 2; ++n) {
-      if (f.kind == Kind::tuple ? !f.entries.contains(n) : n != 1) continue;
+      if (f.kind == AttrKind::tuple ? !f.entries.contains(n) : n != 1) continue;
       all |= classes_of(f, {f.kind, false, Tuple::filled(n, v)});
     }
   return all;
@@ -247,7 +249,7 @@ void replace(Case& c, i64 old, i64 now) {
     for (int d = 0; d < t.rank(); ++d)
       if (t.dim(d) == old) t.shape[d] = now;
   for (std::size_t i = 0; i < c.attrs.size(); ++i)
-    for (int e = 0; c.attrs[i].kind != Kind::boolean && e < c.attrs[i].ints.size; ++e)
+    for (int e = 0; c.attrs[i].kind != AttrKind::boolean && e < c.attrs[i].ints.size; ++e)
       if (c.attrs[i].ints[e] == old) c.attrs[i].ints[e] = now;
 }
 
@@ -290,11 +292,11 @@ void aim(Case& c, const Feature& f, Draw& draw) {
     const auto reps = representatives(info.range);
     const auto any = [&] { return reps[static_cast<std::size_t>(draw(0, std::ssize(reps) - 1))]; };
     Attr& v = c.attrs[i];
-    if (info.kind == Kind::optional_integer) v = {info.kind, draw(0, 3) == 0, {}};
-    if (info.kind == Kind::tuple && draw.coin())
+    if (info.kind == AttrKind::optional_integer) v = {info.kind, draw(0, 3) == 0, {}};
+    if (info.kind == AttrKind::tuple && draw.coin())
       v.ints =
           Tuple::filled(static_cast<int>(draw(info.entries.min, min(6, info.entries.max))), any());
-    else if (info.kind != Kind::tuple && !v.none)
+    else if (info.kind != AttrKind::tuple && !v.none)
       v.ints = {any()};
     else if (v.ints.size > 0)
       v.ints[static_cast<int>(draw(0, v.ints.size - 1))] = any();

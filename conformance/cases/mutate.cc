@@ -31,17 +31,17 @@ void change_attribute(Case& c, Draw& draw) {
   const AttrInfo& f = c.op->attrs[static_cast<int>(k)];
   Attr& v = c.attrs[k];
   const i64 how = draw(0, 7);
-  if (f.kind == Kind::word) return;
-  if (f.kind == Kind::boolean) {
+  if (f.kind == AttrKind::word) return;
+  if (f.kind == AttrKind::boolean) {
     v.ints[0] = 1 - v.ints[0];
-  } else if (f.kind == Kind::tuple && how == 0) {
+  } else if (f.kind == AttrKind::tuple && how == 0) {
     v.ints.push(draw(-1, 2));
-  } else if (f.kind == Kind::tuple && how == 1) {
+  } else if (f.kind == AttrKind::tuple && how == 1) {
     if (v.ints.size > 0) --v.ints.size;
-  } else if (f.kind == Kind::tuple && how == 2) {
+  } else if (f.kind == AttrKind::tuple && how == 2) {
     const i64 all = draw.coin() ? f.range.max : f.range.min;
     for (int i = 0; i < v.ints.size; ++i) v.ints[i] = all;
-  } else if (f.kind == Kind::optional_integer && how == 0) {
+  } else if (f.kind == AttrKind::optional_integer && how == 0) {
     v = {f.kind, !v.none, v.none ? Tuple{0} : Tuple{}};
   } else if (v.ints.size > 0) {
     i64& e = v.ints[static_cast<int>(draw(0, v.ints.size - 1))];
@@ -82,7 +82,7 @@ void change_everywhere(Case& c, Draw& draw) {
     for (int d = 0; d < min(x.rank(), kMaxRank); ++d)
       if (x.shape[d] == old) x.shape[d] = now;
   for (std::size_t k = 0; k < c.attrs.size(); ++k)
-    for (int i = 0; c.op->attrs[static_cast<int>(k)].kind != Kind::boolean &&
+    for (int i = 0; c.op->attrs[static_cast<int>(k)].kind != AttrKind::boolean &&
                     i < min(c.attrs[k].ints.size, kMaxTuple);
          ++i)
       if (c.attrs[k].ints[i] == old) c.attrs[k].ints[i] = now;

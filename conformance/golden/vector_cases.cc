@@ -225,11 +225,11 @@ struct Entry {
   i64 size = 0;
 };
 
-struct Pool {
+struct DrawnCalls {
   std::vector<Entry> entries;
   std::vector<bool> covered;  // by feature
 
-  explicit Pool(const OpInfo& op) {
+  explicit DrawnCalls(const OpInfo& op) {
     std::map<std::string, std::size_t> numbers;
     for (u64 n = 0; n < kPool; ++n) {
       Entry e{drawn(op, n), {}, 0};
@@ -269,7 +269,7 @@ struct Pool {
 
 // Of many drawn calls those that together show most, best first; then some of the widest types.
 void add_drawn(const OpInfo& op, std::vector<VectorCandidate>& all) {
-  Pool pool(op);
+  DrawnCalls pool(op);
   for (u64 slot = 1; slot <= kDrawn && !pool.entries.empty(); ++slot) {
     const Plan& plan = kPlans[(slot - 1) % std::size(kPlans)];
     all.push_back(legal_candidate(pool.take(plan, slot), slot, plan, "drawn"));

@@ -44,17 +44,17 @@ std::string base_text(const Maker& m, const AttrInfo& f) {
 // Other legal spellings of the same value.
 Texts spellings(const AttrInfo& f, const std::string& text) {
   switch (f.kind) {
-    case Kind::integer:
+    case AttrKind::integer:
       return {" " + text + "\t", text[0] == '-' ? "-00" + text.substr(1) : "+0" + text};
-    case Kind::optional_integer:
+    case AttrKind::optional_integer:
       if (text == "None") return {" None\t"};
       return {"\t" + text + " "};
-    case Kind::boolean:
+    case AttrKind::boolean:
       if (text == "true") return {"True", "TRUE", "1", " tRuE "};
       return {"False", "FALSE", "0", "\tfAlSe"};
-    case Kind::word:
+    case AttrKind::word:
       return {" " + text + "\t"};
-    case Kind::tuple:
+    case AttrKind::tuple:
       break;
   }
   const std::string inner = text.substr(1, text.size() - 2);
@@ -70,15 +70,15 @@ Texts spellings(const AttrInfo& f, const std::string& text) {
 // Texts that are no value of the kind.
 Texts not_values(const AttrInfo& f, const std::string& text) {
   switch (f.kind) {
-    case Kind::integer:
+    case AttrKind::integer:
       return {"", "(" + text + ")", text + "L", text + " " + text, "1.0"};
-    case Kind::optional_integer:
+    case AttrKind::optional_integer:
       return {"none", "", "(0)", "0L"};
-    case Kind::boolean:
+    case AttrKind::boolean:
       return {"", "yes", "2"};
-    case Kind::tuple:
+    case AttrKind::tuple:
       return {"", "(1,2", "(1,2]", "1,2", "(1,,2)", "(1 2)", "(,)", "(1 L)", "(1LL)"};
-    case Kind::word:
+    case AttrKind::word:
       break;
   }
   return {};
@@ -92,8 +92,8 @@ std::string tuple_text(i64 entries, i64 value) {
 
 // Texts of values beside the legal range.
 Texts outside(const AttrInfo& f) {
-  if (f.kind == Kind::word) return {"", "no_such_word"};
-  if (f.kind == Kind::boolean) {
+  if (f.kind == AttrKind::word) return {"", "no_such_word"};
+  if (f.kind == AttrKind::boolean) {
     if (f.range.min == 1) return {"false"};
     return f.range.max == 0 ? Texts{"true"} : Texts{};
   }
@@ -102,7 +102,7 @@ Texts outside(const AttrInfo& f) {
   if (f.range.min > INT64_MIN) numbers.push_back(std::to_string(f.range.min - 1));
   for (const char* beyond : {"9223372036854775808", "-9223372036854775809"})
     numbers.emplace_back(beyond);
-  if (f.kind != Kind::tuple) return numbers;
+  if (f.kind != AttrKind::tuple) return numbers;
   Texts all;
   for (const std::string& n : numbers) {
     const i64 entries = max(1, f.entries.min);
@@ -134,7 +134,7 @@ void refuse(Maker& m, const AttrInfo& f) {
     m.add("attr.missing: " + std::string(f.name), {"REJECT"}, c, "attr.missing");
   }
   for (const std::string& text : not_values(f, base_text(m, f))) m.refuse("syntax", f.name, text);
-  if (f.kind == Kind::tuple) {
+  if (f.kind == AttrKind::tuple) {
     if (f.entries.min > 0) m.refuse("length", f.name, tuple_text(f.entries.min - 1, f.range.max));
     m.refuse("length", f.name, tuple_text(f.entries.max + 1, clamp(1, f.range.min, f.range.max)));
   }
@@ -247,8 +247,10 @@ std::vector<std::string> text_labels(const OpInfo& op) {
   std::vector<std::string> labels = {"attr.unknown"};
   if (any([](const AttrInfo& f) { return !f.alias.empty(); })) labels.push_back("attr.twice");
   if (any([](const AttrInfo& f) { return f.required; })) labels.push_back("attr.missing");
-  if (any([](const AttrInfo& f) { return f.kind != Kind::word; })) labels.push_back("attr.syntax");
-  if (any([](const AttrInfo& f) { return f.kind == Kind::tuple; })) labels.push_back("attr.length");
+  if (any([](const AttrInfo& f) { return f.kind != AttrKind::word; }))
+    labels.push_back("attr.syntax");
+  if (any([](const AttrInfo& f) { return f.kind == AttrKind::tuple; }))
+    labels.push_back("attr.length");
   if (any([](const AttrInfo& f) { return !outside(f).empty(); })) labels.push_back("attr.range");
   labels.push_back("input.value");
   return labels;

@@ -2,7 +2,7 @@
 
 namespace lockstep::judge {
 
-string_view name_of(Answer::Kind k) {
+string_view name_of(AnswerKind k) {
   constexpr string_view kNames[] = {"ok",      "logic_error", "runtime_error", "unsupported",
                                     "crashed", "timed_out",   "protocol"};
   return kNames[static_cast<int>(k)];

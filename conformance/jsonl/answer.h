@@ -15,18 +15,19 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
+enum class AnswerKind {
+  ok,
+  logic_error,
+  runtime_error,
+  unsupported,
+  crashed,    ///< its process ended
+  timed_out,  ///< no answer in time
+  protocol    ///< an answer that is none
+};
+
 /// What a backend answered to one question.
 struct Answer {
-  enum class Kind {
-    ok,
-    logic_error,
-    runtime_error,
-    unsupported,
-    crashed,    ///< its process ended
-    timed_out,  ///< no answer in time
-    protocol    ///< an answer that is none
-  };
-  Kind kind = Kind::ok;
+  AnswerKind kind = AnswerKind::ok;
   std::string label, message;
   std::string path;                   ///< the kernel that ran
   i64 threads = 0;                    ///< among which the work was shared; 0: it does not say
@@ -35,10 +36,10 @@ struct Answer {
   std::vector<TensorType> types;      ///< of infer, and of adapters whose answers carry types
   std::string out_damage;             ///< how memory beside the outputs was written; else empty
   std::string in_damage;              ///< how an input was changed; else empty
-  bool ok() const { return kind == Kind::ok; }
-  bool gone() const { return kind == Kind::crashed || kind == Kind::timed_out; }
+  bool ok() const { return kind == AnswerKind::ok; }
+  bool gone() const { return kind == AnswerKind::crashed || kind == AnswerKind::timed_out; }
 };
-string_view name_of(Answer::Kind k);
+string_view name_of(AnswerKind k);
 
 /// A stranger's words as they may be shown: control characters become question marks.
 std::string printable(std::string text);

@@ -30,9 +30,9 @@ struct TensorText {
 };
 
 // Reads JSON to its end, whatever it means, and keeps the first thing that is wrong with it.
-class Reader {
+class LineReader {
  public:
-  explicit Reader(std::string_view text) : json(text) {}
+  explicit LineReader(std::string_view text) : json(text) {}
 
   void wrong(const std::string& what) {
     if (why.empty()) why = what;
@@ -110,7 +110,7 @@ class Reader {
   std::string why;
 };
 
-void read_base64(Reader& r, const std::string& where, TensorText& t) {
+void read_base64(LineReader& r, const std::string& where, TensorText& t) {
   const std::string text = r.string(where);
   std::optional<FromBase64> decoded = from_base64(text);
   if (!decoded) return r.wrong(where + " must be base64 without blanks, padded");
@@ -124,7 +124,7 @@ constexpr unsigned bit(unsigned key) { return 1u << key; }
 
 // The keys of which a tensor must have `needed` and may have `allowed`, and never two kinds of
 // data.
-TensorText read_tensor(Reader& r, const std::string& where, unsigned needed, unsigned allowed) {
+TensorText read_tensor(LineReader& r, const std::string& where, unsigned needed, unsigned allowed) {
   TensorText t;
   const unsigned seen = r.object(where, kTensorKeys, [&](unsigned key, const std::string& path) {
     switch (key) {
@@ -152,7 +152,8 @@ TensorText read_tensor(Reader& r, const std::string& where, unsigned needed, uns
 }
 
 template <class F>
-void read_tensors(Reader& r, const std::string& where, F take, unsigned needed, unsigned allowed) {
+void read_tensors(LineReader& r, const std::string& where, F take, unsigned needed,
+                  unsigned allowed) {
   if (!r.expect(JsonType::array, where, "a list of tensors")) return;
   i64 k = 0;
   r.json.array([&] {
@@ -161,7 +162,7 @@ void read_tensors(Reader& r, const std::string& where, F take, unsigned needed, 
   });
 }
 
-void read_attributes_of(Reader& r, const std::string& where, Request& q) {
+void read_attributes_of(LineReader& r, const std::string& where, Request& q) {
   if (!r.expect(JsonType::object, where, "an object of strings")) return;
   r.json.object([&](const std::string& key) {
     std::string text = r.string(where + "." + quote(key));
@@ -208,9 +209,9 @@ void put_string(std::string& line, const std::string& s) {
 
 // The text of an attribute, even where its value is one that no text can give.
 std::string any_attribute_text(const AttrInfo& f, const Attr& v) {
-  if (f.kind == Kind::word && !f.range.contains(v.ints[0])) return "?";
+  if (f.kind == AttrKind::word && !f.range.contains(v.ints[0])) return "?";
   std::string text = attribute_text(f, v);
-  if (f.kind == Kind::tuple && !v.ints.fits()) text.insert(text.size() - 1, ",0");
+  if (f.kind == AttrKind::tuple && !v.ints.fits()) text.insert(text.size() - 1, ",0");
   return text;
 }
 
@@ -220,13 +221,13 @@ void put_shape(std::string& line, const Shape& s) {
   put_numbers(line, extents);
 }
 
-string_view status_of(Answer::Kind k) {
+string_view status_of(AnswerKind k) {
   switch (k) {
-    case Answer::Kind::ok:
+    case AnswerKind::ok:
       return "ok";
-    case Answer::Kind::logic_error:
+    case AnswerKind::logic_error:
       return "logic_error";
-    case Answer::Kind::unsupported:
+    case AnswerKind::unsupported:
       return "unsupported";
     default:
       return "runtime_error";
@@ -235,11 +236,11 @@ string_view status_of(Answer::Kind k) {
 
 std::string label_of(const Answer& a) {
   switch (a.kind) {
-    case Answer::Kind::crashed:
+    case AnswerKind::crashed:
       return "backend.crashed";
-    case Answer::Kind::timed_out:
+    case AnswerKind::timed_out:
       return "backend.timeout";
-    case Answer::Kind::protocol:
+    case AnswerKind::protocol:
       return "backend.protocol";
     default:
       return a.label;
@@ -248,7 +249,7 @@ std::string label_of(const Answer& a) {
 
 Answer no_answer(const std::string& why) {
   Answer a;
-  a.kind = Answer::Kind::protocol;
+  a.kind = AnswerKind::protocol;
   a.message = why;
   return a;
 }
@@ -300,7 +301,7 @@ Request read_request(std::string_view line, i64 number) {
     q.data.push_back(std::move(t.data));
     bytes_left.push_back(t.bytes_left);
   };
-  Reader r(line);
+  LineReader r(line);
   try {
     if (r.json.type() != JsonType::object) {
       refuse(q, "json", number, "not a JSON object");
@@ -401,7 +402,7 @@ Answer read_answer(std::string_view line, std::string_view id) {
   static constexpr string_view kKeys[] = {"id", "status", "out", "label", "message"};
   constexpr unsigned kTensor = bit(kShapeKey) | bit(kPrec);
   AnswerText t;
-  Reader r(line);
+  LineReader r(line);
   unsigned seen = 0;
   try {
     seen = r.object("", kKeys, [&](unsigned key, const std::string& path) {
@@ -427,18 +428,18 @@ Answer read_answer(std::string_view line, std::string_view id) {
   } catch (const NotJson& e) {
     return no_answer(e.what());
   }
-  using Kind = Answer::Kind;
-  constexpr Kind kKinds[] = {Kind::ok, Kind::logic_error, Kind::runtime_error, Kind::unsupported};
+  constexpr AnswerKind kKinds[] = {AnswerKind::ok, AnswerKind::logic_error,
+                                   AnswerKind::runtime_error, AnswerKind::unsupported};
   const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                  [&](Kind k) { return status_of(k) == t.status; });
+                                  [&](AnswerKind k) { return status_of(k) == t.status; });
   r.require("", kKeys, seen, bit(kId) | bit(kStatus));
   if (kind == std::end(kKinds)) {
     r.wrong("status " + quote(t.status) + " is none");
     return no_answer(r.why);
   }
   // Which keys belong to which status.
-  const bool ok = *kind == Kind::ok;
-  r.require("", kKeys, seen, ok ? bit(kOut) : *kind == Kind::logic_error ? bit(kLabel) : 0);
+  const bool ok = *kind == AnswerKind::ok;
+  r.require("", kKeys, seen, ok ? bit(kOut) : *kind == AnswerKind::logic_error ? bit(kLabel) : 0);
   if (seen & (ok ? bit(kLabel) | bit(kMessage) : bit(kOut)))
     r.wrong(std::string(ok ? "'label' or 'message'" : "'out'") + " beside status " + t.status);
   if (t.id != id) r.wrong("id is " + t.id.substr(0, 40) + " instead of " + std::string(id));
@@ -452,7 +453,7 @@ Answer read_reply(std::string_view line, std::string_view id) {
   Answer a = read_answer(line, id);
   a.label = printable(a.label);
   a.message = printable(a.message);
-  if (a.kind == Answer::Kind::protocol)
+  if (a.kind == AnswerKind::protocol)
     return no_answer("an answer that is none (" + a.message + "): " + quote(line));
   return a;
 }

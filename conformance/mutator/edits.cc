@@ -73,7 +73,7 @@ class Finder {
 
  private:
   static bool is_step(string_view word) { return word == "++" || word == "--"; }
-  bool is(Token::Kind kind, std::size_t k) const {
+  bool is(Token::Category kind, std::size_t k) const {
     return k < tokens_.size() && tokens_[k].kind == kind;
   }
   /// The text of token k, empty before the first and behind the last one.

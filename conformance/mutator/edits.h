@@ -11,8 +11,8 @@ namespace lockstep::judge {
 
 /// A piece of a source text, as far as mutation has to tell them apart.
 struct Token {
-  enum Kind { name, number, punctuation, literal, comment, directive };
-  Kind kind;
+  enum Category { name, number, punctuation, literal, comment, directive };
+  Category kind;
   std::size_t begin, end;  ///< bytes of the text
 };
 

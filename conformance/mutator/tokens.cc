@@ -22,7 +22,7 @@ class Scanner {
 
   Token next() {
     const std::size_t begin = at_;
-    const Token::Kind kind = take();
+    const Token::Category kind = take();
     fresh_line_ = kind == Token::directive;  // which ends with its line
     return {kind, begin, at_};
   }
@@ -35,7 +35,7 @@ class Scanner {
     at_ = place == string_view::npos ? text_.size() : place + what.size();
   }
 
-  Token::Kind take() {
+  Token::Category take() {
     const char c = text_[at_];
     if (c == '#' && fresh_line_) return take_directive();
     if (sees("//")) {
@@ -53,21 +53,21 @@ class Scanner {
     return take_punctuation();
   }
 
-  Token::Kind take_directive() {
+  Token::Category take_directive() {
     do {
       past("\n");
     } while (at_ >= 2 && at_ < text_.size() && text_[at_ - 2] == '\\');
     return Token::directive;
   }
 
-  Token::Kind take_literal(char quote) {
+  Token::Category take_literal(char quote) {
     for (++at_; at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n'; ++at_)
       if (text_[at_] == '\\') ++at_;
     to(at_ + 1);
     return Token::literal;
   }
 
-  Token::Kind take_number() {
+  Token::Category take_number() {
     const auto part = [&](std::size_t k) {
       return word_character(text_[k]) || text_[k] == '.' ||
              (text_[k] == '\'' && k + 1 < text_.size() && word_character(text_[k + 1]));
@@ -76,7 +76,7 @@ class Scanner {
     return Token::number;
   }
 
-  Token::Kind take_name() {
+  Token::Category take_name() {
     const std::size_t begin = at_;
     while (at_ < text_.size() && word_character(text_[at_])) ++at_;
     if (at_ == text_.size() || text_[at_] != '"' || text_[at_ - 1] != 'R') {
@@ -88,7 +88,7 @@ class Scanner {
     return Token::literal;
   }
 
-  Token::Kind take_punctuation() {
+  Token::Category take_punctuation() {
     static constexpr string_view kLong[] = {
         "<<=", ">>=", "<=>", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++",
         "--",  "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "->", "::"};

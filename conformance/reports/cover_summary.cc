@@ -25,7 +25,7 @@ std::string features_text(const form::json& j, const std::string& at) {
   return s;
 }
 
-void add_tuples(CoverSummary::Row& row, const form::json& j, const std::string& at) {
+void add_tuples(CoverSummary::Cells& row, const form::json& j, const std::string& at) {
   i64 classes = 0;
   form::read(member(j, "classes", at), at + "/classes", classes);
   auto& [covered, required] = row.tuples[classes];
@@ -36,8 +36,8 @@ void add_tuples(CoverSummary::Row& row, const form::json& j, const std::string& 
     row.empty.push_back(features_text(empty[k], at + "/empty/" + std::to_string(k)));
 }
 
-CoverSummary::Row row_of(const form::json& j, const std::string& at) {
-  CoverSummary::Row row;
+CoverSummary::Cells row_of(const form::json& j, const std::string& at) {
+  CoverSummary::Cells row;
   form::read(member(j, "required", at), at + "/required", row.required);
   form::read(member(j, "covered", at), at + "/covered", row.covered);
   const form::json& cells = list(j, "cells", at);

@@ -12,12 +12,12 @@ namespace lockstep::judge {
 /// What a page shows of the cells that `lockstep cover --json` lists.
 struct CoverSummary {
   std::string set_hash;
-  struct Row {
+  struct Cells {
     i64 required = 0, covered = 0;
     std::map<i64, std::pair<i64, i64>> tuples;  ///< of so many classes: covered, required
     std::vector<std::string> empty;             ///< required cells and tuples without a case
   };
-  std::map<std::string, Row> operators;
+  std::map<std::string, Cells> operators;
 };
 
 /// @throws UsageError naming what is missing or wrong.

@@ -144,7 +144,7 @@ void judge_refusals(Report& r, Subject& subject, const Selection& s,
                                      {.config = subject.configure({{"isa", isa}})});
     ++r.counts.calls;
     const bool named = a.message.find(isa) != std::string::npos;
-    const bool refused = a.kind == Answer::Kind::logic_error && named;
+    const bool refused = a.kind == AnswerKind::logic_error && named;
     judge_run(
         r, "*", std::string(kIsa.name),
         refused ? ""

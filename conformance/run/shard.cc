@@ -27,11 +27,11 @@ constexpr i64 kCanaries = 16;
 ItemResult crashed_at_start(const Item& item, const std::string& text) {
   ItemResult r;
   Answer dead;
-  dead.kind = Answer::Kind::crashed;
+  dead.kind = AnswerKind::crashed;
   if (item.runs()) r.outputs = output_hash(item.id, dead);
   r.outcome = Outcome::crashed;
   r.judged = {std::string(kMatchesReference.name)};
-  r.findings = {{std::string(kMatchesReference.name), {text, Answer::Kind::crashed}}};
+  r.findings = {{std::string(kMatchesReference.name), {text, AnswerKind::crashed}}};
   return r;
 }
 

@@ -77,7 +77,7 @@ void smaller_extents(const Case& c, Candidates& out) {
         for (int d = 0; d < min(t.rank(), kMaxRank); ++d)
           if (t.shape[d] == old) t.shape[d] = now;
       for (std::size_t k = 0; k < s.attrs.size(); ++k)
-        for (int i = 0; s.op->attrs[static_cast<int>(k)].kind != Kind::boolean &&
+        for (int i = 0; s.op->attrs[static_cast<int>(k)].kind != AttrKind::boolean &&
                         i < min(s.attrs[k].ints.size, kMaxTuple);
              ++i)
           if (s.attrs[k].ints[i] == old) s.attrs[k].ints[i] = now;
@@ -110,7 +110,7 @@ Case cut(const Case& c, i64 extent, i64 first, i64 count) {
       if (e == extent) e -= count;
   }
   for (std::size_t k = 0; k < s.attrs.size(); ++k)
-    for (int i = 0; s.op->attrs[static_cast<int>(k)].kind != Kind::boolean &&
+    for (int i = 0; s.op->attrs[static_cast<int>(k)].kind != AttrKind::boolean &&
                     i < min(s.attrs[k].ints.size, kMaxTuple);
          ++i)
       if (s.attrs[k].ints[i] == extent) s.attrs[k].ints[i] -= count;
@@ -159,12 +159,12 @@ void simpler_attributes(const Case& c, Candidates& out) {
       s.attrs[k] = f.fallback;
       out.push_back(s);
     }
-    if (f.kind == Kind::tuple && c.attrs[k].ints.size > 0) {
+    if (f.kind == AttrKind::tuple && c.attrs[k].ints.size > 0) {
       s = c;
       --s.attrs[k].ints.size;
       out.push_back(s);
     }
-    if (f.kind == Kind::word || f.kind == Kind::boolean) continue;
+    if (f.kind == AttrKind::word || f.kind == AttrKind::boolean) continue;
     for (int i = 0; i < min(c.attrs[k].ints.size, kMaxTuple); ++i) {
       const bool has_default = !f.required && i < f.fallback.ints.size;
       const i64 target = has_default ? f.fallback.ints[i] : clamp(1, f.range.min, f.range.max);

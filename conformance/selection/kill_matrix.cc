@@ -39,13 +39,17 @@ void settle(Kills& k) {
 
 }  // namespace
 
-// A killer a line, so that a change shows as one.
+// A line is a killer, or the mutants of an operator, so that a change shows as one.
 std::string kills_json(const Kills& k) {
   form::json all = form::written(k);
   const auto lines = [&](const char* key) {
-    std::string s = "[";
-    for (const form::json& row : all[key]) s += (s.size() > 1 ? ",\n  " : "\n  ") + row.dump();
-    return s + "\n ]";
+    std::string s, op;
+    for (const form::json& row : all[key]) {
+      const std::string of = row.value("operator", row.value("case", ""));
+      s += (s.empty() ? "[\n  " : of == op ? ", " : ",\n  ") + row.dump();
+      op = of;
+    }
+    return s.empty() ? "[]" : s + "\n ]";
   };
   return "{\n \"format\": 1,\n \"judge\": " + all["judge"].dump() +
          ",\n \"mutants\": " + lines("mutants") + ",\n \"cases\": " + lines("cases") + "\n}\n";

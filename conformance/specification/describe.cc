@@ -17,11 +17,11 @@ json describe(const AttrInfo& f) {
   json j = {{"name", f.name}, {"type", name_of(f.kind)}, {"required", f.required}};
   if (!f.required) j["default"] = attribute_text(f, f.fallback);
   if (!f.alias.empty()) j["alias"] = f.alias;
-  if (f.kind == Kind::word)
+  if (f.kind == AttrKind::word)
     j["words"] = f.words;
-  else if (f.kind != Kind::boolean || f.range.min == f.range.max)
+  else if (f.kind != AttrKind::boolean || f.range.min == f.range.max)
     j["range"] = {f.range.min, f.range.max};
-  if (f.kind == Kind::tuple) j["entries"] = {f.entries.min, f.entries.max};
+  if (f.kind == AttrKind::tuple) j["entries"] = {f.entries.min, f.entries.max};
   if (f.ignored) j["effect"] = false;
   j["text"] = f.text;
   return j;
@@ -56,7 +56,7 @@ json describe_example(const OpInfo& op, int i) {
 
 }  // namespace
 
-string_view name_of(Kind k) {
+string_view name_of(AttrKind k) {
   constexpr string_view kNames[] = {"int", "bool", "tuple", "int or None", "word"};
   return kNames[static_cast<int>(k)];
 }

@@ -21,6 +21,6 @@ nlohmann::ordered_json describe(const Erratum& e);
 nlohmann::ordered_json describe_labels();
 
 /// What an attribute's values are called.
-string_view name_of(Kind k);
+string_view name_of(AttrKind k);
 
 }  // namespace lockstep::judge

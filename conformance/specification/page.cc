@@ -21,13 +21,13 @@ std::string bound(i64 v) {
 }
 
 std::string values_of(const AttrInfo& f) {
-  if (f.kind == Kind::word) return std::string(f.words);
+  if (f.kind == AttrKind::word) return std::string(f.words);
   std::string type(name_of(f.kind));
-  if (f.kind == Kind::tuple)
+  if (f.kind == AttrKind::tuple)
     type += f.entries.min == f.entries.max
                 ? fmt::format(" of {}, each", f.entries.min)
                 : fmt::format(" of {} to {}, each", f.entries.min, f.entries.max);
-  const bool is_whole = f.kind == Kind::boolean && f.range.min != f.range.max;
+  const bool is_whole = f.kind == AttrKind::boolean && f.range.min != f.range.max;
   return is_whole ? type : fmt::format("{} {}..{}", type, bound(f.range.min), bound(f.range.max));
 }
 

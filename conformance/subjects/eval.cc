@@ -10,7 +10,7 @@
 namespace lockstep::judge {
 namespace {
 
-Answer error(Answer::Kind kind, const std::string& label, const std::string& message) {
+Answer error(AnswerKind kind, const std::string& label, const std::string& message) {
   Answer a;
   a.kind = kind;
   a.label = label;
@@ -22,10 +22,10 @@ Answer error(Answer::Kind kind, const std::string& label, const std::string& mes
 Answer refused_by(Subject& subject, const Case& c, const Answer& ours) {
   Answer a = subject.refuse(c);
   if (a.ok())
-    return error(Answer::Kind::runtime_error, "backend.accepted",
+    return error(AnswerKind::runtime_error, "backend.accepted",
                  "the backend accepts a call that is " + ours.label + ": " + ours.message);
   // A backend may claim no more than the class of an error.
-  if (a.kind == Answer::Kind::logic_error && a.label.empty()) a.label = ours.label;
+  if (a.kind == AnswerKind::logic_error && a.label.empty()) a.label = ours.label;
   return a;
 }
 
@@ -53,23 +53,22 @@ Answer execute(Subject& subject, const Case& c, const std::vector<Tensor>& in) {
     for (int k = 0; k < y.count; ++k)
       a.types.push_back({{y[k].shape.begin(), y[k].shape.end()}, y[k].precision});
   if (a.ok() && a.types.size() != a.out.size())
-    return error(Answer::Kind::protocol, {}, "the backend's answer lacks outputs");
+    return error(AnswerKind::protocol, {}, "the backend's answer lacks outputs");
   return a;
 }
 
 Answer judged(Subject& subject, Request& q) {
-  if (!q.label.empty()) return error(Answer::Kind::logic_error, q.label, q.message);
+  if (!q.label.empty()) return error(AnswerKind::logic_error, q.label, q.message);
   Case c;
   c.op = find_operator(q.op);
-  if (!c.op) return error(Answer::Kind::logic_error, "op.unknown", "no operator " + quote(q.op));
+  if (!c.op) return error(AnswerKind::logic_error, "op.unknown", "no operator " + quote(q.op));
   ReadAttributes attrs = read_attributes(*c.op, q.attrs);
-  if (!attrs.label.empty()) return error(Answer::Kind::logic_error, attrs.label, attrs.message);
+  if (!attrs.label.empty()) return error(AnswerKind::logic_error, attrs.label, attrs.message);
   c.attrs = std::move(attrs.values);
   c.in = q.types;
   c.fill = Fill::zero;
   const auto ours = [&](const Refusal& r) {
-    return error(Answer::Kind::logic_error, r.label(),
-                 explain(*c.op, r, c.attributes(), c.types()));
+    return error(AnswerKind::logic_error, r.label(), explain(*c.op, r, c.attributes(), c.types()));
   };
   if (const Refusal r = refusal(c); r.refused())
     return subject.manifest().errors == Errors::none ? ours(r) : refused_by(subject, c, ours(r));
@@ -88,11 +87,11 @@ std::string eval_line(Subject& subject, std::string_view line, i64 number) {
     id = q.id;
     return write_answer(judged(subject, q), id);
   } catch (const BrokenSpecification& e) {
-    a = error(Answer::Kind::runtime_error, "spec.broken", e.what());
+    a = error(AnswerKind::runtime_error, "spec.broken", e.what());
   } catch (const std::bad_alloc&) {
-    a = error(Answer::Kind::runtime_error, "eval.memory", "not enough memory for this call");
+    a = error(AnswerKind::runtime_error, "eval.memory", "not enough memory for this call");
   } catch (const std::exception& e) {
-    a = error(Answer::Kind::runtime_error, "eval.failed", e.what());
+    a = error(AnswerKind::runtime_error, "eval.failed", e.what());
   }
   return write_answer(a, id);
 }

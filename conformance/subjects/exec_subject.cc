@@ -170,7 +170,7 @@ class Conversation {
   bool in_step() const { return in_step_; }
 
  private:
-  Answer failed(Answer::Kind kind, const std::string& why);
+  Answer failed(AnswerKind kind, const std::string& why);
   bool wait(bool writing, Clock::time_point deadline);
   void write_some(const std::string& line);
   bool read_some();
@@ -185,11 +185,11 @@ class Conversation {
 };
 
 // Ends the process. What it wrote last to standard error is most often the reason.
-Answer Conversation::failed(Answer::Kind kind, const std::string& why) {
+Answer Conversation::failed(AnswerKind kind, const std::string& why) {
   Answer a;
   a.kind = kind;
   a.message = why;
-  if (kind == Answer::Kind::crashed)
+  if (kind == AnswerKind::crashed)
     a.message = reap_process(pid_) + " " + why;
   else
     end_process(pid_);
@@ -248,16 +248,16 @@ Answer Conversation::exchange(const std::string& line, double seconds, std::size
   std::size_t newline = std::string::npos, searched = 0;
   while (newline == std::string::npos) {
     const bool writing = written_ < line.size() && to_.get() >= 0;
-    if (!wait(writing, deadline)) return failed(Answer::Kind::timed_out, "no answer in time");
+    if (!wait(writing, deadline)) return failed(AnswerKind::timed_out, "no answer in time");
     if (writing) write_some(line);
     if (!read_some())
-      return failed(Answer::Kind::crashed,
+      return failed(AnswerKind::crashed,
                     said_.empty() ? "before answering" : "in the middle of an answer");
     newline = said_.find('\n', searched);
     searched = said_.size();
     if (std::min(newline, searched) > longest)
-      return failed(Answer::Kind::protocol, "an answer of more than " + std::to_string(longest) +
-                                                " bytes, beginning " + quote(said_));
+      return failed(AnswerKind::protocol, "an answer of more than " + std::to_string(longest) +
+                                              " bytes, beginning " + quote(said_));
   }
   reply = std::string_view(said_).substr(0, newline);
   in_step_ = written_ == line.size() && newline + 1 == said_.size();
@@ -278,12 +278,12 @@ class ExecSubject final : public Subject {
     std::size_t values = 0;
     for (int k = 0; k < out.count; ++k) values += static_cast<std::size_t>(volume(out[k].shape));
     Answer a = of_outputs(ask(c, in, values), out.count);
-    return a.kind == Answer::Kind::protocol ? lost(a.message) : a;
+    return a.kind == AnswerKind::protocol ? lost(a.message) : a;
   }
   Answer refuse(const Case& c) override { return ask(c, {}, 0); }
   Answer infer(const Case&) override {
     Answer a;
-    a.kind = Answer::Kind::unsupported;
+    a.kind = AnswerKind::unsupported;
     return a;
   }
   int configure(const Options& more) override {
@@ -301,7 +301,7 @@ class ExecSubject final : public Subject {
   // The process does not answer what it is asked: the next question goes to a fresh one.
   Answer lost(const std::string& why) {
     Answer a;
-    a.kind = Answer::Kind::protocol;
+    a.kind = AnswerKind::protocol;
     a.message = why;
     running_.reset();
     return a;
@@ -330,7 +330,7 @@ Answer ExecSubject::ask(const Case& c, const std::vector<Tensor>& in, std::size_
                                 kLongestAnswer + kLongestValue * values, reply);
   if (!a.ok()) return failed(std::move(a));
   a = read_reply(reply, id);
-  if (a.kind == Answer::Kind::protocol) return failed(lost(a.message));
+  if (a.kind == AnswerKind::protocol) return failed(lost(a.message));
   if (!running_->in_step())
     return failed(lost("more than one answer, or one before the call was read: " + quote(reply)));
   has_ever_ = true;
@@ -339,7 +339,7 @@ Answer ExecSubject::ask(const Case& c, const std::vector<Tensor>& in, std::size_
 
 Answer ExecSubject::failed(Answer a) {
   running_.reset();
-  trials_ += a.kind == Answer::Kind::timed_out ? kHang : 1;
+  trials_ += a.kind == AnswerKind::timed_out ? kHang : 1;
   if (has_ever_ || trials_ < kTrials) return a;
   last_failure_ = std::move(a);
   last_failure_.message += " (the command has never answered and is not started again)";

@@ -314,7 +314,7 @@ class LibrarySubject : public Subject {
 
   void explain_fault(Answer& a, const std::vector<Placed>& tensors, const char* what) {
     const char* fault = memory_.channel().reply.fault;
-    if (a.kind != Answer::Kind::crashed || !fault) return;
+    if (a.kind != AnswerKind::crashed || !fault) return;
     for (std::size_t k = 0; k < tensors.size(); ++k) {
       const Slot& s = tensors[k].slot;
       if (fault < s.begin - kPage || fault >= s.end + kPage) continue;
@@ -335,29 +335,29 @@ class LibrarySubject : public Subject {
     if (in_time && read(socket_, &byte, 1) == 1) {
       read_reply(a, r);
       // A device that has failed may be lost to its process, and with it every case to come.
-      if (a.kind == Answer::Kind::runtime_error && memory_.channel().has_device &&
+      if (a.kind == AnswerKind::runtime_error && memory_.channel().has_device &&
           ++device_failures_ <= kFreshProcesses)
         stop();
       return a;
     }
     close(socket_);
-    a.kind = sent && !in_time ? Answer::Kind::timed_out : Answer::Kind::crashed;
+    a.kind = sent && !in_time ? AnswerKind::timed_out : AnswerKind::crashed;
     const std::string how =
-        a.kind == Answer::Kind::timed_out ? end_process(pid_) : reap_process(pid_);
+        a.kind == AnswerKind::timed_out ? end_process(pid_) : reap_process(pid_);
     pid_ = 0;
-    a.message = a.kind == Answer::Kind::timed_out ? "no answer within the time limit"
-                                                  : "the backend's process " + how;
+    a.message = a.kind == AnswerKind::timed_out ? "no answer within the time limit"
+                                                : "the backend's process " + how;
     return a;
   }
 
   // Trusts nothing: a backend that writes everywhere writes here too.
   static void read_reply(Answer& a, const Reply& r) {
-    constexpr Answer::Kind kKinds[] = {Answer::Kind::ok, Answer::Kind::logic_error,
-                                       Answer::Kind::runtime_error, Answer::Kind::unsupported,
-                                       Answer::Kind::protocol};
+    constexpr AnswerKind kKinds[] = {AnswerKind::ok, AnswerKind::logic_error,
+                                     AnswerKind::runtime_error, AnswerKind::unsupported,
+                                     AnswerKind::protocol};
     const auto text = [](const auto& s) { return printable({s, strnlen(s, sizeof s)}); };
     a.kind = r.code >= 0 && r.code < static_cast<int>(std::size(kKinds)) ? kKinds[r.code]
-                                                                         : Answer::Kind::protocol;
+                                                                         : AnswerKind::protocol;
     a.label = text(r.label);
     a.message = text(r.text);
     a.path = text(r.path);

@@ -20,7 +20,7 @@ class ReferenceSubject : public Subject {
   Answer refuse(const Case& c) override {
     const Refusal r = refusal(c);
     Answer a;
-    a.kind = Answer::Kind::logic_error;
+    a.kind = AnswerKind::logic_error;
     a.label = r.label();
     a.message = "refused by the subject";
     return a;

@@ -137,7 +137,7 @@ TEST(BadLines, AttributesAreKnownAndGivenOnce) {
 
 // The text of a value of this kind: one number, as often as the attribute wants it.
 std::string repeated(const AttrInfo& f, const std::string& number) {
-  if (f.kind != Kind::tuple) return number;
+  if (f.kind != AttrKind::tuple) return number;
   std::string s = number;
   for (i64 k = 1; k < f.entries.min; ++k) s += "," + number;
   return "(" + s + ")";
@@ -157,30 +157,31 @@ int refuses_text(const std::string& label, Text text) {
 
 TEST(BadLines, TextsOfAttributesAreReadInFull) {
   EXPECT_GT(refuses_text("attr.syntax",
-                         [](const AttrInfo& f) { return f.kind == Kind::word ? "" : "1.5"; }),
+                         [](const AttrInfo& f) { return f.kind == AttrKind::word ? "" : "1.5"; }),
             40);
-  EXPECT_GT(refuses_text("attr.range",
-                         [](const AttrInfo& f) { return f.kind == Kind::word ? "no_word" : ""; }),
-            5);
+  EXPECT_GT(
+      refuses_text("attr.range",
+                   [](const AttrInfo& f) { return f.kind == AttrKind::word ? "no_word" : ""; }),
+      5);
   for (const char* number : {"9223372036854775808", "-9223372036854775809",
                              "100000000000000000000000000000000000000000"})
     EXPECT_GT(refuses_text("attr.range",
                            [&](const AttrInfo& f) {
-                             const bool counts = f.kind != Kind::word && f.kind != Kind::boolean;
+                             const bool counts =
+                                 f.kind != AttrKind::word && f.kind != AttrKind::boolean;
                              return counts ? repeated(f, number) : "";
                            }),
               30);
   for (const bool above : {false, true})
-    EXPECT_GT(refuses_text("attr.range",
-                           [&](const AttrInfo& f) {
-                             const bool counts = f.kind == Kind::integer || f.kind == Kind::tuple;
-                             const bool bounded =
-                                 above ? f.range.max < INT64_MAX : f.range.min > INT64_MIN;
-                             const i64 v = above ? f.range.max : f.range.min;
-                             return counts && bounded
-                                        ? repeated(f, std::to_string(above ? v + 1 : v - 1))
-                                        : "";
-                           }),
+    EXPECT_GT(refuses_text(
+                  "attr.range",
+                  [&](const AttrInfo& f) {
+                    const bool counts = f.kind == AttrKind::integer || f.kind == AttrKind::tuple;
+                    const bool bounded = above ? f.range.max < INT64_MAX : f.range.min > INT64_MIN;
+                    const i64 v = above ? f.range.max : f.range.min;
+                    return counts && bounded ? repeated(f, std::to_string(above ? v + 1 : v - 1))
+                                             : "";
+                  }),
               20);
 }
 

@@ -110,13 +110,13 @@ TEST(CaseId, ReadsEveryWordOfEveryAttribute) {
   for (const OpInfo* op : operators())
     for (int i = 0; i < op->attrs.size(); ++i) {
       const AttrInfo& f = op->attrs[i];
-      if (f.kind != Kind::word) continue;
+      if (f.kind != AttrKind::word) continue;
       Case c = example_case(*op, 0);
       Attr& chosen = c.attrs[static_cast<std::size_t>(i)];
       chosen = f.fallback;
       const std::string name(op->name), rest = case_id(c).substr(name.size());
       for (i64 word = 0; word <= f.range.max; ++word) {
-        chosen = {Kind::word, false, {word}};
+        chosen = {AttrKind::word, false, {word}};
         const std::string spelled = std::string(f.name) + "=" + std::string(word_of(f, word));
         EXPECT_EQ(parse_case(name + "/" + spelled + rest).attrs, c.attrs) << name << " " << spelled;
       }

@@ -42,7 +42,7 @@ TEST(Difference, IsOfOutputsThatDiffer) {
 
 TEST(Difference, IsOfAnswersThatAreNone) {
   Answer a;
-  a.kind = Answer::Kind::logic_error;
+  a.kind = AnswerKind::logic_error;
   EXPECT_EQ(difference({}, a)->text, "answered logic_error");
   a.label = "relu.shape";
   EXPECT_EQ(difference({}, a)->text, "answered logic_error relu.shape");

@@ -67,25 +67,25 @@ TEST(Exec, PutsIllegalCalls) {
   Case c = relu_of(2);
   c.in[0].shape = {0};
   const Answer a = s->refuse(c);
-  EXPECT_EQ(a.kind, Answer::Kind::logic_error);
+  EXPECT_EQ(a.kind, AnswerKind::logic_error);
   EXPECT_EQ(a.label, "input.extent");
 }
 
 TEST(Exec, NamesWhatIsNoBackend) {
   const Answer ended = ask("true");
-  EXPECT_EQ(ended.kind, Answer::Kind::crashed);
+  EXPECT_EQ(ended.kind, AnswerKind::crashed);
   EXPECT_EQ(ended.message, "exited with status 0 before answering");
   const Answer echo = ask("cat");
-  EXPECT_EQ(echo.kind, Answer::Kind::protocol);
+  EXPECT_EQ(echo.kind, AnswerKind::protocol);
   expect_contains(echo.message, "'op' is no key of a line");
   const Answer flood = ask("yes");
-  EXPECT_EQ(flood.kind, Answer::Kind::protocol);
+  EXPECT_EQ(flood.kind, AnswerKind::protocol);
   EXPECT_EQ(flood.message, "an answer that is none (not JSON at byte 1: a value is missing): 'y'");
   const Answer silent = ask("sleep 999", 0.2);
-  EXPECT_EQ(silent.kind, Answer::Kind::timed_out);
+  EXPECT_EQ(silent.kind, AnswerKind::timed_out);
   expect_contains(silent.message, "no answer in time");
   const Answer missing = ask("no_such_program_anywhere");
-  EXPECT_EQ(missing.kind, Answer::Kind::crashed);
+  EXPECT_EQ(missing.kind, AnswerKind::crashed);
   expect_contains(missing.message, "exited with status 127 before answering; its last words: ");
   expect_contains(missing.message, "not found");
 }
@@ -115,9 +115,9 @@ TEST(Exec, ReadsAnAnswerThatComesByteByByte) {
   const Answer pieces =
       ask("read x; printf '{'; sleep 0.2; printf '\"id\":1,\"status\":\"unsupported\"'; sleep 0.2;"
           " printf '}'; sleep 0.2; printf '\\n'; read x");
-  EXPECT_EQ(pieces.kind, Answer::Kind::unsupported) << pieces.message;
+  EXPECT_EQ(pieces.kind, AnswerKind::unsupported) << pieces.message;
   const Answer blank = ask("read x; echo; exec sleep 999", 5);
-  EXPECT_EQ(blank.kind, Answer::Kind::protocol) << "an empty line is an answer";
+  EXPECT_EQ(blank.kind, AnswerKind::protocol) << "an empty line is an answer";
 }
 
 TEST(Exec, EndsACommandThatClosesItsOutputAndStays) {
@@ -161,7 +161,7 @@ TEST(Exec, GoesOnWithAFreshProcessAfterACrash) {
     expect_right(*s, relu_of(3));
     expect_right(*s, relu_of(4));
     const Answer a = ask(*s, relu_of(5));
-    EXPECT_EQ(a.kind, Answer::Kind::crashed);
+    EXPECT_EQ(a.kind, AnswerKind::crashed);
     expect_contains(a.message, "before answering; its last words: 'the third law is broken'");
   }
 }
@@ -170,7 +170,7 @@ TEST(Exec, GoesOnWithAFreshProcessAfterAHang) {
   const auto s = open_exec("eval_reference hang-after 1", limits(20, 0.2));
   for (int round = 0; round < 3; ++round) {
     expect_right(*s, relu_of(3));
-    EXPECT_EQ(ask(*s, relu_of(4)).kind, Answer::Kind::timed_out);
+    EXPECT_EQ(ask(*s, relu_of(4)).kind, AnswerKind::timed_out);
   }
 }
 
@@ -181,7 +181,7 @@ TEST(Exec, GoesOnWithAFreshProcessAfterNonsense) {
       limits());
   expect_right(*s, relu_of(3));
   const Answer a = ask(*s, relu_of(4));
-  EXPECT_EQ(a.kind, Answer::Kind::protocol);
+  EXPECT_EQ(a.kind, AnswerKind::protocol);
   expect_contains(a.message, "id is 1 instead of 2");
   expect_right(*s, relu_of(5));
 }
@@ -191,13 +191,13 @@ TEST(Exec, RefusesAnswersBesideTheOneAskedFor) {
       R"({\"id\":1,\"status\":\"ok\",\"out\":[{\"shape\":[2],\"prec\":8,\"data\":[0,0]}]})";
   EXPECT_TRUE(ask("read x; echo \"" + answer + "\"; read x").ok());
   const Answer two = ask("read x; printf \"" + answer + "\\n" + answer + "\\n\"; read x");
-  EXPECT_EQ(two.kind, Answer::Kind::protocol);
+  EXPECT_EQ(two.kind, AnswerKind::protocol);
   expect_contains(two.message, "more than one answer");
   // More than a pipe holds is still unread when the answer comes.
   const auto early = open_exec("echo \"" + answer + "\"; sleep 999", limits());
-  EXPECT_EQ(ask(*early, relu_of(1 << 20)).kind, Answer::Kind::protocol);
+  EXPECT_EQ(ask(*early, relu_of(1 << 20)).kind, AnswerKind::protocol);
   const Answer none = ask("read x; echo '{\"id\":1,\"status\":\"ok\",\"out\":[]}'; read x");
-  EXPECT_EQ(none.kind, Answer::Kind::protocol);
+  EXPECT_EQ(none.kind, AnswerKind::protocol);
   EXPECT_EQ(none.message, "an answer with 0 outputs instead of 1");
 }
 
@@ -207,18 +207,18 @@ TEST(Exec, NeverBlocksHoweverMuchBothSidesSay) {
   expect_right(*s, relu_of(1));
   // It fills its own output before it reads a call that is larger than any pipe.
   const auto c = open_exec("head -c 3000000 /dev/zero | tr '\\0' x; cat", limits());
-  EXPECT_EQ(ask(*c, relu_of(1 << 20)).kind, Answer::Kind::protocol);
+  EXPECT_EQ(ask(*c, relu_of(1 << 20)).kind, AnswerKind::protocol);
 }
 
 TEST(Exec, LimitsTheLengthOfAnAnswer) {
   const Answer a = ask("tr '\\0' x < /dev/zero");
-  EXPECT_EQ(a.kind, Answer::Kind::protocol);
+  EXPECT_EQ(a.kind, AnswerKind::protocol);
   expect_contains(a.message, "an answer of more than 67108928 bytes, beginning 'xxxx");
   const std::string answer = R"({\"id\":1,\"status\":\"unsupported\"})";
   const std::string length = std::to_string(67108928 - 31);
   const Answer longest = ask("read x; head -c " + length + " /dev/zero | tr '\\0' ' '; echo \"" +
                              answer + "\"; read x");
-  EXPECT_EQ(longest.kind, Answer::Kind::unsupported) << longest.message;
+  EXPECT_EQ(longest.kind, AnswerKind::unsupported) << longest.message;
   // An answer to an illegal call has no values.
   const Answer illegal = open_exec("tr '\\0' x < /dev/zero", limits())->refuse(relu_of(0));
   expect_contains(illegal.message, "an answer of more than 67108864 bytes, beginning 'xxxx");
@@ -228,7 +228,7 @@ TEST(Exec, GivesUpOnACommandThatNeverAnswers) {
   const auto s = open_exec("sleep 999", limits(0.2));
   for (int i = 0; i < 1000; ++i) {
     const Answer a = ask(*s, relu_of(1));
-    ASSERT_EQ(a.kind, Answer::Kind::timed_out);
+    ASSERT_EQ(a.kind, AnswerKind::timed_out);
     if (i > 0) expect_contains(a.message, "not started again");
   }
 }
@@ -242,7 +242,7 @@ TEST(Exec, GivesUpAfterAHundredTrials) {
                            limits(3));
   for (int k = 0; k < 53; ++k) {
     const Answer a = ask(*s, relu_of(1));
-    EXPECT_EQ(a.kind, k == 49 ? Answer::Kind::timed_out : Answer::Kind::crashed) << k;
+    EXPECT_EQ(a.kind, k == 49 ? AnswerKind::timed_out : AnswerKind::crashed) << k;
     EXPECT_EQ(a.message.find("not started again") != std::string::npos, k >= 50) << k;
   }
   int started = 0;
@@ -254,7 +254,7 @@ TEST(Exec, GivesUpAfterAHundredTrials) {
 TEST(Exec, KeepsTryingACommandThatCrashesOnSomeCalls) {
   const auto s = open_exec(
       "read x; case $x in *[[]3[]]*) printf '%s\\n' \"$x\" | eval_reference;; esac", limits());
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(ask(*s, relu_of(2)).kind, Answer::Kind::crashed);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(ask(*s, relu_of(2)).kind, AnswerKind::crashed);
   expect_right(*s, relu_of(3));
 }
 

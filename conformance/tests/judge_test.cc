@@ -316,7 +316,7 @@ TEST(SelectCases, TakesExplicitCasesAsTheyAre) {
 // A subject in this process that ends as it is told where it meets a vector of three elements.
 class Mortal : public ReferenceSubject {
  public:
-  explicit Mortal(Answer::Kind end) : end_(end) {}
+  explicit Mortal(AnswerKind end) : end_(end) {}
   Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
                  const Run& run) override {
     if (c.in[0].dim(0) == 3) return dead();
@@ -331,7 +331,7 @@ class Mortal : public ReferenceSubject {
     a.message = "gone";
     return a;
   }
-  Answer::Kind end_;
+  AnswerKind end_;
 };
 
 ItemResult result_of(Subject& subject, const char* id, const Selection& wanted) {
@@ -342,8 +342,7 @@ ItemResult result_of(Subject& subject, const char* id, const Selection& wanted) 
 }
 
 TEST(JudgeTrial, TellsHowACaseEnded) {
-  Mortal crash(Answer::Kind::crashed), hang(Answer::Kind::timed_out),
-      error(Answer::Kind::runtime_error);
+  Mortal crash(AnswerKind::crashed), hang(AnswerKind::timed_out), error(AnswerKind::runtime_error);
   const char *fatal = "relu/in=3@8/data=1,2,3", *harmless = "relu/in=2@8/data=1,2";
   EXPECT_EQ(result_of(crash, harmless, {}).outcome, Outcome::passed);
   EXPECT_EQ(result_of(crash, fatal, {}).outcome, Outcome::crashed);
@@ -354,7 +353,7 @@ TEST(JudgeTrial, TellsHowACaseEnded) {
 }
 
 TEST(JudgeTrial, TellsADeathThatNoSelectedPropertyJudges) {
-  Mortal crash(Answer::Kind::crashed);
+  Mortal crash(AnswerKind::crashed);
   Selection only;
   only.properties = {"infers"};
   const ItemResult dead = result_of(crash, "relu/in=3@8/data=1,2,3", only);

@@ -229,7 +229,7 @@ struct FixedSubject : ReferenceSubject {
   Answer fixed;
 };
 
-Answer answer(Answer::Kind kind, const std::string& label, const std::string& message) {
+Answer answer(AnswerKind kind, const std::string& label, const std::string& message) {
   Answer a;
   a.kind = kind;
   a.label = label;
@@ -238,35 +238,37 @@ Answer answer(Answer::Kind kind, const std::string& label, const std::string& me
 }
 
 TEST(Eval, PassesOnWhatABackendSays) {
-  using Kind = Answer::Kind;
   const auto eval = [](Errors e, const Answer& a, const std::string& line) {
     FixedSubject s(e, a);
     return json::parse(eval_line(s, line, 1));
   };
   const std::string legal = relu("[1]", ""), illegal = relu("[0]", "");
-  const Answer own = answer(Kind::logic_error, "its.own", "m");
+  const Answer own = answer(AnswerKind::logic_error, "its.own", "m");
   EXPECT_EQ(eval(Errors::none, own, illegal)["label"], "input.extent");
   EXPECT_EQ(eval(Errors::label, own, illegal)["label"], "its.own");
-  EXPECT_EQ(eval(Errors::cls, answer(Kind::logic_error, "", ""), illegal)["label"], "input.extent");
+  EXPECT_EQ(eval(Errors::cls, answer(AnswerKind::logic_error, "", ""), illegal)["label"],
+            "input.extent");
   EXPECT_EQ(eval(Errors::label, Answer{}, illegal)["label"], "backend.accepted");
-  EXPECT_EQ(eval(Errors::label, answer(Kind::runtime_error, "", "m"), illegal)["label"], "");
+  EXPECT_EQ(eval(Errors::label, answer(AnswerKind::runtime_error, "", "m"), illegal)["label"], "");
   EXPECT_EQ(eval(Errors::label, own, relu("[1]", R"(,"data":[128])"))["label"], "input.value");
-  EXPECT_EQ(eval(Errors::none, answer(Kind::unsupported, "", "no"), legal)["status"],
+  EXPECT_EQ(eval(Errors::none, answer(AnswerKind::unsupported, "", "no"), legal)["status"],
             "unsupported");
-  EXPECT_EQ(eval(Errors::none, answer(Kind::crashed, "", "c"), legal)["label"], "backend.crashed");
-  EXPECT_EQ(eval(Errors::none, answer(Kind::timed_out, "", "t"), legal)["label"],
+  EXPECT_EQ(eval(Errors::none, answer(AnswerKind::crashed, "", "c"), legal)["label"],
+            "backend.crashed");
+  EXPECT_EQ(eval(Errors::none, answer(AnswerKind::timed_out, "", "t"), legal)["label"],
             "backend.timeout");
-  EXPECT_EQ(eval(Errors::none, answer(Kind::timed_out, "", "t"), legal)["status"], "runtime_error");
-  EXPECT_EQ(eval(Errors::none, answer(Kind::protocol, "", "p"), legal)["label"],
+  EXPECT_EQ(eval(Errors::none, answer(AnswerKind::timed_out, "", "t"), legal)["status"],
+            "runtime_error");
+  EXPECT_EQ(eval(Errors::none, answer(AnswerKind::protocol, "", "p"), legal)["label"],
             "backend.protocol");
   EXPECT_EQ(eval(Errors::none, Answer{}, legal)["label"], "backend.protocol");
-  const json gone = eval(Errors::none, answer(Kind::ok, "", "throw"), legal);
+  const json gone = eval(Errors::none, answer(AnswerKind::ok, "", "throw"), legal);
   EXPECT_EQ(gone["label"], "eval.failed");
   EXPECT_EQ(gone["message"], "the subject is gone");
   // A message that is no text is no reason to answer something that is no line.
-  EXPECT_EQ(eval(Errors::none, answer(Kind::unsupported, "", "\xff\""), legal)["message"],
+  EXPECT_EQ(eval(Errors::none, answer(AnswerKind::unsupported, "", "\xff\""), legal)["message"],
             "\xef\xbf\xbd\"");
-  EXPECT_EQ(write_answer(answer(Kind::unsupported, "", "\xff" + std::string(1000, 'm')), "1"),
+  EXPECT_EQ(write_answer(answer(AnswerKind::unsupported, "", "\xff" + std::string(1000, 'm')), "1"),
             R"({"id":1,"status":"unsupported","label":"","message":"\ufffd)" +
                 std::string(999, 'm') + "\"}");
 }
@@ -292,10 +294,10 @@ TEST(Requests, KeepIllegalCallsIllegal) {
       Case bad = legal;
       Attr& v = bad.attrs[static_cast<std::size_t>(i)];
       const AttrInfo& f = op->attrs[i];
-      if (f.kind == Kind::tuple) {
+      if (f.kind == AttrKind::tuple) {
         v.ints = Tuple::filled(20, max(f.range.min, 1));
         agrees(bad, "attr.length");
-      } else if (f.kind != Kind::boolean && f.range.max < INT64_MAX) {
+      } else if (f.kind != AttrKind::boolean && f.range.max < INT64_MAX) {
         v = {f.kind, false, {f.range.max + 1}};
         agrees(bad, "attr.range");
       }
@@ -319,7 +321,7 @@ TEST(Requests, NameOnlyWhatHasAnEffect) {
 TEST(Answers, AreReadStrictly) {
   const auto why = [](const std::string& line) {
     const Answer a = read_answer(line, "7");
-    return a.kind == Answer::Kind::protocol ? a.message : std::string(a.ok() ? "ok" : "error");
+    return a.kind == AnswerKind::protocol ? a.message : std::string(a.ok() ? "ok" : "error");
   };
   const auto ok = [&](const std::string& out) {
     return why(R"({"id":7,"status":"ok","out":[)" + out + "]}");

@@ -32,7 +32,7 @@ struct Bounded : ReferenceSubject {
     for (int k = 0; k < out.count; ++k) elements += volume(out[k].shape);
     if (elements <= kMostOutputs) return ReferenceSubject::execute(c, in, out, how);
     Answer a;
-    a.kind = Answer::Kind::unsupported;
+    a.kind = AnswerKind::unsupported;
     return a;
   }
 };

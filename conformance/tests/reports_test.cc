@@ -178,7 +178,7 @@ TEST(Outputs, AddUpInAnyOrder) {
 TEST(Outputs, TellAnswersApart) {
   Answer a, b, c, d;
   a.out = {{1, 2}}, b.out = {{1, 3}}, c.out = {{1}, {2}};
-  d.kind = Answer::Kind::logic_error;
+  d.kind = AnswerKind::logic_error;
   std::set<std::string> all = {output_hash("x", a), output_hash("y", a), output_hash("x", b),
                                output_hash("x", c), output_hash("x", d)};
   d.label = "relu.rank";

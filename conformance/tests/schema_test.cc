@@ -16,7 +16,7 @@ json definitions() { return json::parse(line_schema())["$defs"]; }
 bool is_call(const json& line) { return read_request(line.dump(), 1).label.empty(); }
 
 bool is_answer(const json& line) {
-  return read_answer(line.dump(), "1").kind != Answer::Kind::protocol;
+  return read_answer(line.dump(), "1").kind != AnswerKind::protocol;
 }
 
 const json kCall = json::parse(

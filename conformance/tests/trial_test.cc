@@ -51,7 +51,7 @@ class Watching : public ReferenceSubject {
  private:
   static Answer dead() {
     Answer a;
-    a.kind = Answer::Kind::crashed;
+    a.kind = AnswerKind::crashed;
     a.message = "gone";
     return a;
   }
@@ -238,7 +238,7 @@ TEST(TrialOfACase, FindsAnswersToLawsThatAreNone) {
   ASSERT_FALSE(laws.empty());
   for (const Observation& o : laws) {
     ASSERT_TRUE(o.answer) << o.law->law->label;
-    EXPECT_EQ(o.answer->kind, Answer::Kind::protocol);
+    EXPECT_EQ(o.answer->kind, AnswerKind::protocol);
     EXPECT_TRUE(o.answer->message.starts_with("output 0 has ")) << o.answer->message;
   }
   EXPECT_EQ(laws[0].answer->message, "output 0 has 2 elements instead of 3");

@@ -20,7 +20,7 @@ inline constexpr std::size_t kElements = 8;  ///< shown of a call
 /// How a property was violated.
 struct Finding {
   std::string text;  ///< what happened, in a sentence or two
-  Answer::Kind kind = Answer::Kind::ok;
+  AnswerKind kind = AnswerKind::ok;
   std::string hint = {};               ///< where the wrong elements are, if that has a pattern
   std::vector<Element> elements = {};  ///< the first wrong elements
 };

@@ -139,7 +139,7 @@ std::optional<std::vector<Tensor>> Probe::respond(Attributes attrs, const std::v
   for (std::size_t k = 0; a.ok() && k < a.out.size(); ++k) {
     const Type& type = types[static_cast<int>(k)];
     if (std::ssize(a.out[k]) != volume(type.shape)) {
-      a.kind = Answer::Kind::protocol;
+      a.kind = AnswerKind::protocol;
       a.message = "output " + std::to_string(k) + " has " + std::to_string(a.out[k].size()) +
                   " elements instead of " + std::to_string(volume(type.shape));
     }

@@ -18,9 +18,9 @@ string_view kind_of(Outcome outcome) {
   return outcome == Outcome::timed_out ? "timeout" : outcome == Outcome::crashed ? "crash" : "fail";
 }
 
-class Reader {
+class ExpectationsReader {
  public:
-  explicit Reader(const std::string& file) : file_(file) {}
+  explicit ExpectationsReader(const std::string& file) : file_(file) {}
 
   std::vector<Expectation> read(const toml::table& all) const {
     std::vector<Expectation> entries;
@@ -122,7 +122,7 @@ bool selects(const Selection& s, const Expectation& e) {
 }  // namespace
 
 std::vector<Expectation> read_expectations(const std::string& file, const std::string& today) {
-  const Reader reader(file);
+  const ExpectationsReader reader(file);
   try {
     std::vector<Expectation> all = reader.read(toml::parse_file(file));
     for (Expectation& e : all) e.expired = e.expires < today;

@@ -32,13 +32,13 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
     // Where there is a manifest, a kernel without a name is one that it lacks.
     if (!answer->path.empty() || (answer->ok() && t.manifest->stated()))
       r.paths.push_back(answer->path);
-    crashed = crashed || answer->kind == Answer::Kind::crashed;
-    hung = hung || answer->kind == Answer::Kind::timed_out;
+    crashed = crashed || answer->kind == AnswerKind::crashed;
+    hung = hung || answer->kind == AnswerKind::timed_out;
   }
   for (const std::optional<Answer>& a : {t.refusal, t.inferred})
     if (a) {
-      crashed = crashed || a->kind == Answer::Kind::crashed;
-      hung = hung || a->kind == Answer::Kind::timed_out;
+      crashed = crashed || a->kind == AnswerKind::crashed;
+      hung = hung || a->kind == AnswerKind::timed_out;
     }
   for (const Property* p : kProperties) {
     if (!is_meant(*p, properties) || !p->holds_something_of(t)) continue;

@@ -139,7 +139,7 @@ Request disturbed(Request r, u64 seed) {
     default:
       if (r.drawn.attr_count > 0) {
         Attr& a = r.drawn.attrs[w / 64 % static_cast<u64>(r.drawn.attr_count)];
-        if (a.kind == Kind::integer || (a.kind == Kind::tuple && a.ints.size > 0))
+        if (a.kind == AttrKind::integer || (a.kind == AttrKind::tuple && a.ints.size > 0))
           a.ints[0] = kValues[w / 1024 % std::size(kValues)];
       }
   }

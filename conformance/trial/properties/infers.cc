@@ -13,7 +13,7 @@ std::string text(const TensorType& t) {
 
 std::optional<Finding> refused(const Trial& t, const Answer& a) {
   if (t.manifest->errors == Errors::none) return std::nullopt;
-  if (a.kind == Answer::Kind::logic_error &&
+  if (a.kind == AnswerKind::logic_error &&
       (t.manifest->errors == Errors::cls || a.label == t.item->label))
     return std::nullopt;
   return Finding{"infer() of an illegal call: expected " + t.item->label + ", answered " +

@@ -5,7 +5,7 @@ std::optional<Finding> inspect_rejects(const Trial& t, Observations) {
   const Answer& a = *t.refusal;
   const std::string want = "expected a logic error " + t.item->label + ", ";
   if (a.ok()) return Finding{want + "the call was accepted", a.kind};
-  if (a.kind != Answer::Kind::logic_error)
+  if (a.kind != AnswerKind::logic_error)
     return Finding{want + "answered " + std::string(name_of(a.kind)) +
                        (a.message.empty() ? "" : ": " + a.message),
                    a.kind};
