@@ -35,6 +35,6 @@ std::string vector_directory() {
 
 std::string kill_file() { return shared_file("kill_matrix.json"); }
 
-std::string witness_file() { return shared_file("witnesses.json"); }
+std::string crosscheck_file() { return shared_file("crosschecks.json"); }
 
 }  // namespace lockstep::judge

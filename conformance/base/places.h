@@ -14,6 +14,6 @@ std::string vector_directory();
 /// The file of what kills which mutants; empty if there is none.
 std::string kill_file();
 /// The file that names the operators written again elsewhere; empty if there is none.
-std::string witness_file();
+std::string crosscheck_file();
 
 }  // namespace lockstep::judge

@@ -62,14 +62,14 @@ MutantRoom cpu_room() {
 }
 
 // The specification is judged by its own tests and those of parameter files, by the vectors, by
-// somebody else's opinion of fresh calls, and by the judge made of it.
+// an independent implementation's answers to fresh calls, and by the judge made of it.
 MutantRoom spec_room() {
   const auto judged = [](const std::string& build) {
     const std::string judge = build + "/bin/lockstep", tree = build + "/../tree";
     return std::vector<MutantTest>{
         {"vectors check", {judge, "vectors", "check"}},
-        {"second opinion",
-         {"python3", "-B", tree + "/reference/witness", "fresh", "second_opinion", judge}},
+        {"fresh calls",
+         {"python3", "-B", tree + "/reference/crosscheck", "fresh", "independent", judge}},
         program(build, "vectors_test"),
         check(judge, "cpu", 0),
         check(judge, "cpu", 1),

@@ -19,7 +19,7 @@ struct SpecOptions {
   std::string vectors = vector_directory(), op, before, after;
   bool as_json = false;
 
-  Evidence evidence() const { return {vectors, witness_file()}; }
+  Evidence evidence() const { return {vectors, crosscheck_file()}; }
 };
 using Options = std::shared_ptr<SpecOptions>;
 
@@ -42,21 +42,19 @@ void overview(const SpecOptions& o) {
   if (o.as_json) return print(spec);
   fmt::print("Specification {}, {} operators, {} errata\n\n", spec["version"].get<string_view>(),
              spec["operators"].size(), spec["errata"].size());
-  fmt::print("{:<22}{:<8}{:>9}{:>6}{:>9}{:>8}{:>7}\n", "operator", "profile", "examples", "laws",
-             "vectors", "second", "third");
+  fmt::print("{:<22}{:<8}{:>9}{:>6}{:>9}{:>7}{:>11}\n", "operator", "profile", "examples", "laws",
+             "vectors", "again", "libraries");
   bool unknown = false;
   for (const json& op : spec["operators"]) {
-    const json& w = op["witnesses"];
-    fmt::print("{:<22}{:<8}{:>9}{:>6}{:>9}{:>8}{:>7}\n", op["name"].get<string_view>(),
+    const json& w = op["crosschecks"];
+    fmt::print("{:<22}{:<8}{:>9}{:>6}{:>9}{:>7}{:>11}\n", op["name"].get<string_view>(),
                op["profile"].get<string_view>(), count_text(w["examples"]), count_text(w["laws"]),
-               count_text(w["vectors"]), count_text(w["second_opinion"]),
-               count_text(w["third_opinion"]));
+               count_text(w["vectors"]), count_text(w["independent"]), count_text(w["libraries"]));
     for (const json& count : w) unknown = unknown || count.is_null();
   }
   fmt::print(
-      "\nIndependent witnesses: examples worked out by hand, laws, golden vectors, and the "
-      "operator\n"
-      "written again from the mathematics alone (second) or by somebody else (third).\n");
+      "\nCross-checks: examples worked out by hand, laws, golden vectors, the operator written again\n"
+      "from the mathematics alone, and libraries that compute it too.\n");
   if (unknown) fmt::print("? is not installed here, and vouches for nothing.\n");
 }
 
@@ -120,7 +118,7 @@ void add_show(CLI::App& app, Session&) {
 void add_spec(CLI::App& app, Session& session) {
   auto o = std::make_shared<SpecOptions>();
   CLI::App* group =
-      app.add_subcommand("spec", "The specification: every operator with its witnesses");
+      app.add_subcommand("spec", "The specification: every operator with its cross-checks");
   group->require_subcommand(0, 1);
   add_vectors_option(*group, o);
   group->add_flag("--json", o->as_json, "all of it as JSON (share/lockstep/spec.schema.json)");

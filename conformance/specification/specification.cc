@@ -15,8 +15,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// What witnesses.json calls it; every other opinion there is somebody else's.
-constexpr const char* kSecondOpinion = "second_opinion";
+// What crosschecks.json calls it; every other name there is a library.
+constexpr const char* kIndependent = "independent";
 
 // The label as vectors have it: an operator's own is scoped by its name.
 std::string scoped(string_view label, const OpInfo& op) {
@@ -47,7 +47,7 @@ json describe_profiles() {
 
 }  // namespace
 
-Evidence::Evidence(const std::string& vectors, const std::string& witnesses)
+Evidence::Evidence(const std::string& vectors, const std::string& crosschecks)
     : has_vectors_(!vectors.empty()) {
   for (const OpInfo* op : operators()) {
     const std::string name(op->name);
@@ -55,12 +55,12 @@ Evidence::Evidence(const std::string& vectors, const std::string& witnesses)
     if (has_vectors_ && std::filesystem::exists(path))
       vectors_.emplace(name, read_vectors(read_file(path), path.string()));
   }
-  if (witnesses.empty()) return;
-  witnesses_ = json::parse(read_file(witnesses), nullptr, false);
+  if (crosschecks.empty()) return;
+  crosschecks_ = json::parse(read_file(crosschecks), nullptr, false);
   const bool well_formed =
-      witnesses_.is_object() && std::all_of(witnesses_.begin(), witnesses_.end(),
-                                            [](const json& list) { return list.is_array(); });
-  if (!well_formed) throw UsageError("'" + witnesses + "' is no JSON object of lists");
+      crosschecks_.is_object() && std::all_of(crosschecks_.begin(), crosschecks_.end(),
+                                              [](const json& list) { return list.is_array(); });
+  if (!well_formed) throw UsageError("'" + crosschecks + "' is no JSON object of lists");
 }
 
 std::optional<std::string> Evidence::vector_of(const Erratum& e, const OpInfo* op) const {
@@ -74,7 +74,7 @@ std::optional<std::string> Evidence::vector_of(const Erratum& e, const OpInfo* o
   return shows == tests.end() ? std::nullopt : std::optional(shows->id);
 }
 
-json Evidence::witnesses_of(const OpInfo& op) const {
+json Evidence::crosschecks_of(const OpInfo& op) const {
   const std::string name(op.name);
   json j = {{"examples", op.example_count}, {"laws", op.laws.size()}};
   const auto file = vectors_.find(name);
@@ -82,12 +82,12 @@ json Evidence::witnesses_of(const OpInfo& op) const {
     j["vectors"] = file == vectors_.end() ? 0 : file->second.tests.size();
   else
     j["vectors"] = nullptr;
-  j["second_opinion"] = j["third_opinion"] = nullptr;
-  if (!witnesses_.is_null()) {
-    const json all = witnesses_.value(name, json::array());
-    const auto second = std::count(all.begin(), all.end(), kSecondOpinion);
-    j["second_opinion"] = second;
-    j["third_opinion"] = static_cast<std::ptrdiff_t>(all.size()) - second;
+  j["independent"] = j["libraries"] = nullptr;
+  if (!crosschecks_.is_null()) {
+    const json all = crosschecks_.value(name, json::array());
+    const auto second = std::count(all.begin(), all.end(), kIndependent);
+    j["independent"] = second;
+    j["libraries"] = static_cast<std::ptrdiff_t>(all.size()) - second;
   }
   const auto present = [](const json& count) { return !count.is_null() && count != 0; };
   j["kinds"] = std::count_if(j.begin(), j.end(), present);
@@ -133,7 +133,7 @@ json describe_specification(const Evidence& evidence) {
   j["operators"] = json::array();
   for (const OpInfo* op : operators()) {
     j["operators"].push_back(describe(*op));
-    j["operators"].back()["witnesses"] = evidence.witnesses_of(*op);
+    j["operators"].back()["crosschecks"] = evidence.crosschecks_of(*op);
   }
   return j;
 }

@@ -8,7 +8,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 // What vouches for a specification is no part of what it says.
-bool is_evidence(const std::string& key) { return key == "witnesses" || key == "vector"; }
+bool is_evidence(const std::string& key) { return key == "crosschecks" || key == "vector"; }
 
 // What an element of a list is called; empty where it has no name of its own.
 std::string name_of(const json& element) {

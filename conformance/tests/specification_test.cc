@@ -116,23 +116,23 @@ TEST(Errata, AreListedOnceWithEveryOperatorTheyAreAbout) {
   EXPECT_EQ(listed, pairs);
 }
 
-// ---- witnesses ----
+// ---- cross-checks ----
 
 TEST(Witnesses, AreCountedWhereTheyAre) {
   const Scratch scratch;
-  const std::string file = scratch.write("witnesses.json", R"({
-    "sum": ["second_opinion", "numpy", "pytorch"],
-    "max": ["second_opinion"]
+  const std::string file = scratch.write("crosschecks.json", R"({
+    "sum": ["independent", "numpy", "pytorch"],
+    "max": ["independent"]
   })");
   const Evidence known(kVectors, file);
-  const ordered_json sum = known.witnesses_of(*find_operator("sum"));
-  const ordered_json max = known.witnesses_of(*find_operator("max"));
+  const ordered_json sum = known.crosschecks_of(*find_operator("sum"));
+  const ordered_json max = known.crosschecks_of(*find_operator("max"));
   EXPECT_EQ(sum["examples"], find_operator("sum")->example_count);
   EXPECT_GE(sum["vectors"], 60);
-  EXPECT_EQ(sum["second_opinion"], 1);
-  EXPECT_EQ(sum["third_opinion"], 2);
-  EXPECT_EQ(max["second_opinion"], 1);
-  EXPECT_EQ(max["third_opinion"], 0);
+  EXPECT_EQ(sum["independent"], 1);
+  EXPECT_EQ(sum["libraries"], 2);
+  EXPECT_EQ(max["independent"], 1);
+  EXPECT_EQ(max["libraries"], 0);
   EXPECT_EQ(sum["kinds"], 4 + (sum["laws"] > 0));
   EXPECT_EQ(max["kinds"], 3 + (max["laws"] > 0));
 }
@@ -140,14 +140,14 @@ TEST(Witnesses, AreCountedWhereTheyAre) {
 TEST(Witnesses, ThatAreNotInstalledAreUnknownAndDoNotCount) {
   const Evidence none(kNowhere, kNowhere);
   const OpInfo& relu = *find_operator("relu");
-  const ordered_json w = none.witnesses_of(relu);
-  for (const char* key : {"vectors", "second_opinion", "third_opinion"})
+  const ordered_json w = none.crosschecks_of(relu);
+  for (const char* key : {"vectors", "independent", "libraries"})
     EXPECT_TRUE(w[key].is_null()) << key;
   EXPECT_EQ(w["kinds"], 1 + (w["laws"] > 0));
   for (const ordered_json& e : describe_errata(none))
     EXPECT_TRUE(!e.contains("vector") || e["vector"].is_null()) << e;
   const Scratch empty;
-  EXPECT_EQ(Evidence(empty.path(""), kNowhere).witnesses_of(relu)["vectors"], 0);
+  EXPECT_EQ(Evidence(empty.path(""), kNowhere).crosschecks_of(relu)["vectors"], 0);
 }
 
 TEST(Witnesses, OfAFileThatIsNoneAreRefused) {
@@ -157,7 +157,7 @@ TEST(Witnesses, OfAFileThatIsNoneAreRefused) {
   try {
     const Evidence taken(kNowhere, scratch.write("nothing", ""));
     ADD_FAILURE() << "an empty file is taken for one: "
-                  << taken.witnesses_of(*find_operator("relu"));
+                  << taken.crosschecks_of(*find_operator("relu"));
   } catch (const UsageError& e) {
     EXPECT_EQ(e.what(), "'" + scratch.path("nothing") + "' is no JSON object of lists");
   }
@@ -290,7 +290,8 @@ TEST(Page, IsBoldOnlyWhereItShouldBe) {
 // ---- the program ----
 
 TEST(SpecVerb, PrintsTheSameAsShowAndTheLibrary) {
-  const Evidence installed((build_directory() / "share/lockstep/vectors").string(), witness_file());
+  const Evidence installed((build_directory() / "share/lockstep/vectors").string(),
+                           crosscheck_file());
   EXPECT_EQ(lockstep_says({"spec", "--json"}).out,
             describe_specification(installed).dump(1) + "\n");
   EXPECT_EQ(lockstep_says({"spec", "errata", "--json"}).out,

@@ -60,7 +60,7 @@ def page(op: dict, sources: pathlib.Path, answers: dict) -> str:
     text, seen = header.Header(sources, op["name"]), []
     parts = [rst.title(op["name"]), facts(op), rst.prose(op["summary"]) + "\n"]
     parts += [meaning(op, text, seen), ports(op), result_types(op, text, seen), attributes(op)]
-    parts += [rules(op), laws(op), cost(op), errata(op), examples(op, answers), witnesses(op)]
+    parts += [rules(op), laws(op), cost(op), errata(op), examples(op, answers), crosschecks(op)]
     return "\n".join(filter(None, parts))
 
 
@@ -237,7 +237,7 @@ def example(op: dict, e: dict, answer: dict) -> str:
     return rst.block("code-block", "text", shown) + rst.block("code-block", "console", repeat)
 
 
-def witnesses(op: dict) -> str:
+def crosschecks(op: dict) -> str:
     """What vouches for the header; what is not known is said to be unknown."""
     vectors = f"conformance/vectors/{op['name']}.json"
     what = {
@@ -245,13 +245,13 @@ def witnesses(op: dict) -> str:
         "laws": ("laws", "which hold of every legal call"),
         "vectors": ("golden vectors", "frozen calls and results, in the :doc:`format </vectors>` "
                     f"that all share, in {rst.code(vectors)}"),
-        "second_opinion": ("second opinion", "written again from the mathematics alone"),
-        "third_opinion": ("third opinions", "computed by libraries of somebody else's"),
+        "independent": ("independent implementation", "written again from the mathematics alone"),
+        "libraries": ("libraries", "which compute it too"),
     }  # fmt: skip
     words = "None of these shares the program above, and each is held against it.\n"
-    counts = op["witnesses"]
+    counts = op["crosschecks"]
     items = "".join(f"* {counted(counts[key], *text)}\n" for key, text in what.items())
-    return "\n".join([rst.title("Independent witnesses", "-"), words, items])
+    return "\n".join([rst.title("Cross-checks", "-"), words, items])
 
 
 def counted(number, noun: str, about: str) -> str:

@@ -268,12 +268,12 @@ class Prose(unittest.TestCase):
 
 
 class Evidence(unittest.TestCase):
-    def test_what_is_not_known_is_no_witness(self):
-        op = {"name": "relu", "witnesses": {"examples": 2, "laws": 0, "vectors": 70,
-                                            "second_opinion": 1, "third_opinion": None}}
-        text = operator_pages.witnesses(op)
+    def test_what_is_not_known_is_no_cross_check(self):
+        op = {"name": "relu", "crosschecks": {"examples": 2, "laws": 0, "vectors": 70,
+                                            "independent": 1, "libraries": None}}
+        text = operator_pages.crosschecks(op)
         for line in ("* 2 examples, worked", "* no laws\n", "* 70 golden vectors, ",
-                     "* 1 second opinion, ", "* third opinions: not known\n"):  # fmt: skip
+                     "* 1 independent implementation, ", "* libraries: not known\n"):  # fmt: skip
             self.assertIn(line, text)
 
     def test_an_erratum_is_shown_by_something(self):

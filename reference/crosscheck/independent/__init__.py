@@ -1,4 +1,4 @@
-"""A second opinion on every operator, written from the mathematics in plain integers.
+"""Every operator once more, written from the mathematics in plain integers.
 
 It shares nothing with the specification's headers, so that a mistake in either is a disagreement.
 Each module of operators registers those it holds: attributes, rules, types and values. `judgement`

@@ -1,20 +1,20 @@
-"""What each witness says of a call, and whether two answers to it agree."""
+"""What each implementation says of a call, and whether two answers to it agree."""
 
 import importlib
 import json
 from dataclasses import dataclass
 
-import second_opinion
+from crosscheck import independent
 
-SECOND = "second_opinion"
-# The libraries that are third opinions: the module of each, and what people call it.
-THIRDS = {"numpy": ("numpy", "NumPy"), "pytorch": ("torch", "PyTorch")}
+INDEPENDENT = "independent"
+# The libraries that others wrote: the module of each, and what people call it.
+LIBRARIES = {"numpy": ("numpy", "NumPy"), "pytorch": ("torch", "PyTorch")}
 SHOWN = 3  # disagreements of an operator; the shortest say most
 
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A call about which two opinions differ."""
+    """A call about which two implementations differ."""
 
     line: str
     expected: str
@@ -24,29 +24,29 @@ class Disagreement:
         return f"  call      {self.line}\n  expected  {self.expected}\n  got       {self.got}"
 
 
-def second(line: str) -> dict:
-    """The whole answer of the second opinion."""
-    return json.loads(second_opinion.answer(line.encode()))
+def independent_answer(line: str) -> dict:
+    """The whole answer of the independent implementation."""
+    return json.loads(independent.answer(line.encode()))
 
 
-def third_opinion(opinion: str):
-    """The package of a third opinion; imported on demand, because it needs its library."""
-    return importlib.import_module(f"third_opinion.{opinion}")
+def library(implementation: str):
+    """The package for a library; imported on demand, because it needs its library."""
+    return importlib.import_module(f"crosscheck.libraries.{implementation}")
 
 
-def third(opinion: str, line: str) -> list:
+def library_outputs(implementation: str, line: str) -> list:
     """Shapes and values of a legal call as a library has them."""
-    call = second_opinion.call_of_line(line.encode())
-    op, attributes, _ = second_opinion.judged(call)
-    found = third_opinion(opinion).outputs(op.name, attributes, call.inputs)
+    call = independent.call_of_line(line.encode())
+    op, attributes, _ = independent.judged(call)
+    found = library(implementation).outputs(op.name, attributes, call.inputs)
     return [{"shape": shape, "data": data} for shape, data in found]
 
 
-def covered(opinion: str) -> set:
-    """The operators that an opinion is about."""
-    if opinion == SECOND:
-        return set(second_opinion.OPERATORS)
-    return set(third_opinion(opinion).LIBRARY)
+def covered(implementation: str) -> set:
+    """The operators that an implementation has."""
+    if implementation == INDEPENDENT:
+        return set(independent.OPERATORS)
+    return set(library(implementation).LIBRARY)
 
 
 def essence(answer: dict) -> str:
@@ -54,19 +54,19 @@ def essence(answer: dict) -> str:
     return json.dumps({key: answer[key] for key in sorted(answer) if key != "message"})
 
 
-def compare_second(line: str, expected: dict) -> list:
+def compare_answer(line: str, expected: dict) -> list:
     """The disagreement about a line, if there is one; everything is compared but the message."""
-    got = second(line)
+    got = independent_answer(line)
     if essence(got) == essence(expected):
         return []
     return [Disagreement(line, essence(expected), essence(got))]
 
 
-def compare_third(opinion: str, line: str, expected: dict) -> list:
+def compare_library(implementation: str, line: str, expected: dict) -> list:
     """The disagreement about the values of a legal call, if there is one."""
     wanted = [{"shape": y["shape"], "data": y["data"]} for y in expected["out"]]
     try:
-        got = third(opinion, line)
+        got = library_outputs(implementation, line)
     except (ValueError, IndexError, TypeError, RuntimeError) as why:  # it refuses what is legal
         got = repr(why)
     return [] if got == wanted else [Disagreement(line, json.dumps(wanted), json.dumps(got))]

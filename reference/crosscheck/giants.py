@@ -1,6 +1,6 @@
 """Calls at and beyond limits that no small change of a small call reaches."""
 
-from second_opinion.basics import EXTENT_MAX
+from crosscheck.independent.basics import EXTENT_MAX
 
 
 

@@ -1,14 +1,14 @@
-"""Holds what the program and the golden vectors say against the opinions of the witnesses.
+"""Holds what the program and the golden vectors say against independent implementations.
 
-usage: python3 reference/witness lists LOCKSTEP
-       python3 reference/witness golden OPINION
-       python3 reference/witness fresh OPINION LOCKSTEP [--seed N] [--count N]
-       python3 reference/witness lines LOCKSTEP [--seed N] [--count N]
-       python3 reference/witness table [--update]
+usage: python3 reference/crosscheck lists LOCKSTEP
+       python3 reference/crosscheck golden IMPLEMENTATION
+       python3 reference/crosscheck fresh IMPLEMENTATION LOCKSTEP [--seed N] [--count N]
+       python3 reference/crosscheck lines LOCKSTEP [--seed N] [--count N]
+       python3 reference/crosscheck table [--update]
 
-OPINION is second_opinion, numpy or pytorch. `lists` compares the operators and their labels,
+IMPLEMENTATION is independent, numpy or pytorch. `lists` compares the operators and their labels,
 `golden` every golden vector, `fresh` COUNT new calls per operator, `lines` COUNT lines that are
-hardly calls, and `table` the table of witnesses with the file of it, which --update writes. Prints
+hardly calls, and `table` the table of implementations with its file, which --update writes. Prints
 the shortest calls about which there is disagreement. Exit status: 0 agreement, 1 disagreement,
 2 usage.
 """
@@ -23,30 +23,30 @@ from collections import Counter
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from second_opinion import OPERATORS  # noqa: E402  # found through the line above
-from witness import checks  # noqa: E402
-from witness.opinions import SECOND, THIRDS, covered, third_opinion  # noqa: E402
-from witness.program import Program  # noqa: E402
+from crosscheck.independent import OPERATORS  # noqa: E402  # found through the line above
+from crosscheck import checks  # noqa: E402
+from crosscheck.implementations import INDEPENDENT, LIBRARIES, covered, library  # noqa: E402
+from crosscheck.program import Program  # noqa: E402
 
-TABLE = ROOT / "second_opinion" / "witnesses.json"
+TABLE = ROOT / "crosscheck" / "crosschecks.json"
 SEED, COUNT = 20260401, 200
 
 
 def table() -> str:
-    """The witnesses of each operator, as JSON."""
-    found = {opinion: covered(opinion) for opinion in (SECOND, *THIRDS)}
+    """The independent implementations of each operator, as JSON."""
+    found = {implementation: covered(implementation) for implementation in (INDEPENDENT, *LIBRARIES)}
     rows = [
-        f'"{name}":{json.dumps([opinion for opinion in found if name in found[opinion]])}'
+        f'"{name}":{json.dumps([implementation for implementation in found if name in found[implementation]])}'
         for name in sorted(OPERATORS)
     ]
     return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
-def left_out(opinion: str) -> list:
-    """Prints the operators that a third opinion leaves out and why; refuses unexplained gaps."""
-    silent, reasons = covered(SECOND) - covered(opinion), third_opinion(opinion).LEFT_OUT
+def left_out(implementation: str) -> list:
+    """Prints the operators that a library leaves out and why; refuses unexplained gaps."""
+    silent, reasons = covered(INDEPENDENT) - covered(implementation), library(implementation).LEFT_OUT
     if silent != reasons.keys():
-        return [f"{opinion}: silent about {sorted(silent)}, with reasons for {sorted(reasons)}"]
+        return [f"{implementation}: silent about {sorted(silent)}, with reasons for {sorted(reasons)}"]
     for name, why in reasons.items():
         print(f"{name}: left out, {why}")
     return []
@@ -57,20 +57,20 @@ def check_table(update: bool) -> tuple:
     if update:
         TABLE.write_text(text, encoding="ascii")
     same = TABLE.read_text(encoding="ascii") == text
-    problems = [problem for opinion in THIRDS for problem in left_out(opinion)]
+    problems = [problem for implementation in LIBRARIES for problem in left_out(implementation)]
     if not same:
-        problems.append(f"{TABLE.name} is not what the witnesses say; `table --update` writes it")
+        problems.append(f"{TABLE.name} is not what the implementations hold; `table --update` writes it")
     return Counter({"operators": len(OPERATORS)}), problems
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="witness", description=__doc__,
+    parser = argparse.ArgumentParser(prog="crosscheck", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     verbs = parser.add_subparsers(dest="verb", required=True)
     for name in ("lists", "golden", "fresh", "lines", "table"):
         verb = verbs.add_parser(name)
         if name in ("golden", "fresh"):
-            verb.add_argument("opinion", choices=(SECOND, *THIRDS))
+            verb.add_argument("implementation", choices=(INDEPENDENT, *LIBRARIES))
         if name in ("lists", "fresh", "lines"):
             verb.add_argument("program", metavar="LOCKSTEP", type=Program)
         if name in ("fresh", "lines"):
@@ -86,9 +86,9 @@ def checked(a) -> tuple:
     if a.verb == "lists":
         return Counter({"operators": len(OPERATORS)}), checks.check_lists(a.program)
     if a.verb == "golden":
-        return checks.check_golden(a.opinion)
+        return checks.check_golden(a.implementation)
     if a.verb == "fresh":
-        return checks.check_fresh(a.program, a.opinion, a.seed, a.count)
+        return checks.check_fresh(a.program, a.implementation, a.seed, a.count)
     if a.verb == "lines":
         return checks.check_malformed(a.program, a.seed, a.count)
     return check_table(a.update)
@@ -96,8 +96,8 @@ def checked(a) -> tuple:
 
 def main() -> int:
     a = arguments()
-    asked = THIRDS if a.verb == "table" else (getattr(a, "opinion", SECOND),)
-    for module, name in (THIRDS[opinion] for opinion in asked if opinion in THIRDS):
+    asked = LIBRARIES if a.verb == "table" else (getattr(a, "implementation", INDEPENDENT),)
+    for module, name in (LIBRARIES[implementation] for implementation in asked if implementation in LIBRARIES):
         if not importlib.util.find_spec(module):
             print(f"SKIPPED: no {name}")
             return 1

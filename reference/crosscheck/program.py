@@ -1,4 +1,4 @@
-"""The program `lockstep` of a build tree, as the witnesses ask it."""
+"""The program `lockstep` of a build tree, as the cross-checks ask it."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The tables of the third opinions, one per library."""
+"""The tables of functions, one per library."""
 
 
 class Table(dict):

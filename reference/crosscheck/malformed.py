@@ -2,7 +2,7 @@
 
 import json
 
-from second_opinion import OPERATORS
+from crosscheck.independent import OPERATORS
 
 from .draw import Draw
 from .fresh import fresh_lines

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from second_opinion.attributes import ENTRIES_MAX, Integer, Integers, Word
-from second_opinion.basics import EXTENT_MAX
+from crosscheck.independent.attributes import ENTRIES_MAX, Integer, Integers, Word
+from crosscheck.independent.basics import EXTENT_MAX
 
 from .draw import VOLUME, Draw
 

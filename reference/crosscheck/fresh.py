@@ -3,8 +3,8 @@
 import json
 import math
 
-from second_opinion import NAMES, OPERATORS, Call, Refused, Tensor, judged
-from second_opinion.attributes import Integers, Word
+from crosscheck.independent import NAMES, OPERATORS, Call, Refused, Tensor, judged
+from crosscheck.independent.attributes import Integers, Word
 
 from .draw import Draw
 from .giants import GIANTS

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves that every comparison of the witnesses can fail, and that agreement passes."""
+"""Proves that every comparison can fail, and that agreement passes."""
 
 import copy
 import dataclasses
@@ -13,12 +13,12 @@ from unittest import mock
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
 # pylint: disable=wrong-import-position  # found through the line above
-import second_opinion
-from second_opinion import OPERATORS, Call, Refused, Tensor
-from second_opinion.basics import pointwise
-from second_opinion.judgement import NotABound, outputs
-from witness import checks, fresh, opinions
-from witness.fresh import fresh_lines
+from crosscheck import independent
+from crosscheck.independent import OPERATORS, Call, Refused, Tensor
+from crosscheck.independent.basics import pointwise
+from crosscheck.independent.judgement import NotABound, outputs
+from crosscheck import checks, fresh, implementations
+from crosscheck.fresh import fresh_lines
 
 COUNT = 150
 RELU = '{"id":7,"op":"relu","attrs":{},"in_prec":[8],"in":[{"shape":[3],"data":[-3,0,5]}]}'
@@ -28,11 +28,11 @@ RELU = '{"id":7,"op":"relu","attrs":{},"in_prec":[8],"in":[{"shape":[3],"data":[
 def drawn(name: str) -> tuple:
     """Fresh lines of an operator and the right answers, which take their time to make."""
     lines = fresh_lines(name, 1, COUNT)
-    return lines, list(map(opinions.second, lines))
+    return lines, list(map(implementations.independent_answer, lines))
 
 
 class Honest:
-    """A program that answers like the second opinion, except where a test changes an answer."""
+    """A program that answers like the second implementation, except where a test changes an answer."""
 
     def __init__(self, spoil=lambda answer: None):
         self.spoil = spoil
@@ -41,7 +41,7 @@ class Honest:
         return {name: list(op.labels) for name, op in OPERATORS.items()}
 
     def answers(self, lines: list) -> list:
-        found = list(map(opinions.second, lines))
+        found = list(map(implementations.independent_answer, lines))
         for answer in found:
             self.spoil(answer)
         return found
@@ -68,7 +68,7 @@ def other_label(answer: dict) -> None:
 
 
 def replaced(name: str, results):
-    """The second opinion with another function for an operator."""
+    """The independent implementation with another function for an operator."""
     return mock.patch.dict(OPERATORS, {name: dataclasses.replace(OPERATORS[name], results=results)})
 
 
@@ -76,11 +76,11 @@ class Fresh(unittest.TestCase):
     """Fresh calls put to a program that is wrong somewhere."""
 
     def complaints(self, program, names):
-        return checks.check_fresh(program, opinions.SECOND, 1, COUNT, names)[1]
+        return checks.check_fresh(program, implementations.INDEPENDENT, 1, COUNT, names)[1]
 
     def test_agreement_passes_for_every_operator(self):
         with mock.patch.object(fresh, "fresh_lines", lambda name, *_: drawn(name)[0]):
-            compared, problems = checks.check_fresh(Honest(), opinions.SECOND, 1, COUNT)
+            compared, problems = checks.check_fresh(Honest(), implementations.INDEPENDENT, 1, COUNT)
         self.assertEqual(problems, [])
         self.assertEqual(compared, dict.fromkeys(OPERATORS, COUNT))
 
@@ -92,9 +92,9 @@ class Fresh(unittest.TestCase):
                 for answer in answers:
                     spoil(answer)
                 known = dict(zip(lines, right)).__getitem__
-                with mock.patch.object(opinions, "second", known):
+                with mock.patch.object(implementations, "independent_answer", known):
                     pairs = zip(lines, answers)
-                    found = [e for l, a in pairs for e in opinions.compare_second(l, a)]
+                    found = [e for l, a in pairs for e in implementations.compare_answer(l, a)]
                 legal = COUNT * fresh.LEGAL_PERCENT // 100
                 with self.subTest(name=name, spoil=spoil.__name__):
                     expected = COUNT - legal if spoil is other_label else legal
@@ -108,7 +108,7 @@ class Fresh(unittest.TestCase):
         with wrong, mock.patch.object(fresh, "fresh_lines", lambda *_: lines):
             problems = self.complaints(program, ["relu"])
         self.assertRegex(problems[0], r"^relu: \d+ disagreements$")
-        self.assertEqual(len(problems), 1 + opinions.SHOWN)
+        self.assertEqual(len(problems), 1 + implementations.SHOWN)
         self.assertRegex(problems[1], r'^  call      \{"id":\d+,"op":"relu"')
         self.assertLessEqual(len(problems[1]), len(problems[-1]))
 
@@ -136,7 +136,7 @@ class Fresh(unittest.TestCase):
 
 
 class Lists(unittest.TestCase):
-    """What the program lists beside what the second opinion has."""
+    """What the program lists beside what the independent implementation has."""
 
     def complaints(self, change):
         listed = Honest().operators()
@@ -150,18 +150,18 @@ class Lists(unittest.TestCase):
         found = self.complaints(lambda listed: listed.pop("dense"))
         self.assertEqual(found, ["dense: not an operator of the program"])
         found = self.complaints(lambda listed: listed.update(triple=[]))
-        self.assertEqual(found, ["triple: the second opinion has none on it"])
+        self.assertEqual(found, ["triple: the independent implementation lacks it"])
 
     def test_labels_in_another_order_are_seen(self):
         self.assertEqual(len(self.complaints(lambda listed: listed["where"].reverse())), 1)
 
 
 class Golden(unittest.TestCase):
-    """Golden vectors beside an opinion that is wrong."""
+    """Golden vectors beside an implementation that is wrong."""
 
     def test_a_wrong_operator_is_caught(self):
         with replaced("relu", lambda _, x: pointwise(x, x.precision, abs)):
-            _, problems = checks.check_golden(opinions.SECOND)
+            _, problems = checks.check_golden(implementations.INDEPENDENT)
         self.assertRegex(problems[0], r"^relu.json: \d+ disagreements$")
 
 
@@ -185,11 +185,11 @@ class Lines(unittest.TestCase):
         for written in ("7", "9" * 5000, "-0.50", "1e3", '"a\\u00e9"', "null", "true"):
             line = RELU.replace("7", written, 1).encode()
             with self.subTest(written):
-                self.assertTrue(second_opinion.answer(line).startswith(f'{{"id":{written},'))
+                self.assertTrue(independent.answer(line).startswith(f'{{"id":{written},'))
 
 
 class Bounds(unittest.TestCase):
-    """The second opinion asserts that outputs fit what it infers."""
+    """The independent implementation asserts that outputs fit what it infers."""
 
     def test_a_result_beyond_its_inferred_precision_is_an_error(self):
         call = Call("relu", [], [Tensor((1,), 8, [100])])
@@ -200,8 +200,8 @@ class Bounds(unittest.TestCase):
 
     def test_such_an_error_is_an_answer_that_names_the_operator(self):
         with replaced("relu", lambda _, x: pointwise(x, 1, lambda v: v)):
-            answer = opinions.second(RELU)
-        self.assertEqual(answer["label"], "second_opinion.bound")
+            answer = implementations.independent_answer(RELU)
+        self.assertEqual(answer["label"], "independent.bound")
         self.assertIn("relu", answer["message"])
 
     def test_a_limit_that_an_operator_cannot_exceed_is_an_error(self):
@@ -221,11 +221,11 @@ class Third(unittest.TestCase):
     """The comparison with a library; its answers are made here, so that none is needed."""
 
     def compared(self, change):
-        answer = json.loads(second_opinion.answer(RELU.encode()))
+        answer = json.loads(independent.answer(RELU.encode()))
         said = [{"shape": y["shape"], "data": list(y["data"])} for y in answer["out"]]
         change(said[0])
-        with mock.patch.object(opinions, "third", lambda *_: said):
-            return opinions.compare_third("numpy", RELU, answer)
+        with mock.patch.object(implementations, "library_outputs", lambda *_: said):
+            return implementations.compare_library("numpy", RELU, answer)
 
     def test_the_same_passes_and_another_value_or_shape_does_not(self):
         self.assertEqual(self.compared(lambda y: None), [])
@@ -233,10 +233,10 @@ class Third(unittest.TestCase):
         self.assertEqual(len(self.compared(lambda y: y.update(shape=[3, 1]))), 1)
 
     def test_an_exception_is_a_disagreement(self):
-        answer = opinions.second(RELU)
+        answer = implementations.independent_answer(RELU)
         for kind in (ValueError, RuntimeError):  # NumPy's, and PyTorch's
-            with mock.patch.object(opinions, "third", side_effect=kind("axes differ")):
-                (found,) = opinions.compare_third("numpy", RELU, answer)
+            with mock.patch.object(implementations, "library_outputs", side_effect=kind("axes differ")):
+                (found,) = implementations.compare_library("numpy", RELU, answer)
             self.assertIn("axes differ", found.got)
 
 

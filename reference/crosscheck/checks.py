@@ -1,4 +1,4 @@
-"""The checks: lists against lists, and an opinion against frozen and against fresh outcomes.
+"""The checks: lists against lists, and an implementation against frozen and fresh outcomes.
 
 Each check gives how many calls it compared, by operator, and what is wrong as lines of text.
 """
@@ -6,25 +6,25 @@ Each check gives how many calls it compared, by operator, and what is wrong as l
 import functools
 from collections import Counter
 
-from second_opinion import OPERATORS
+from crosscheck.independent import OPERATORS
 
 from . import fresh, golden, malformed
-from .opinions import SECOND, compare_second, compare_third, covered, essence, report
+from .implementations import INDEPENDENT, compare_answer, compare_library, covered, essence, report
 
 
-def comparison(opinion: str):
-    """How an opinion is compared, and whether it has one on an operator and an answer to a call."""
-    if opinion == SECOND:
-        return compare_second, lambda name, answer: True
-    names = covered(opinion)
-    compare = functools.partial(compare_third, opinion)
+def comparison(implementation: str):
+    """How an implementation is compared, and whether it has an operator and answers a call."""
+    if implementation == INDEPENDENT:
+        return compare_answer, lambda name, answer: True
+    names = covered(implementation)
+    compare = functools.partial(compare_library, implementation)
     return compare, lambda name, answer: name in names and answer["status"] == "ok"
 
 
 def check_lists(program) -> list:
-    """The operators of the program and of the second opinion, and the labels of each in order."""
+    """The operators of the program and of the second implementation, and the labels of each in order."""
     listed = program.operators()
-    problems = [f"{name}: the second opinion has none on it" for name in listed.keys() - OPERATORS]
+    problems = [f"{name}: the independent implementation lacks it" for name in listed.keys() - OPERATORS]
     problems += [f"{name}: not an operator of the program" for name in OPERATORS.keys() - listed]
     for name in sorted(listed.keys() & OPERATORS):
         if listed[name] != OPERATORS[name].labels:
@@ -32,9 +32,9 @@ def check_lists(program) -> list:
     return sorted(problems)
 
 
-def check_golden(opinion: str) -> tuple:
+def check_golden(implementation: str) -> tuple:
     """Every golden vector."""
-    compare, applies = comparison(opinion)
+    compare, applies = comparison(implementation)
     compared, problems = Counter(), []
     for path in golden.files():
         found = []
@@ -59,9 +59,9 @@ def weak(name: str, answers: list) -> list:
     return problems
 
 
-def check_fresh(program, opinion: str, seed: int, count: int, names=None) -> tuple:
+def check_fresh(program, implementation: str, seed: int, count: int, names=None) -> tuple:
     """As many new calls of each operator, which the program answers too."""
-    compare, applies = comparison(opinion)
+    compare, applies = comparison(implementation)
     compared, problems = Counter(), []
     for name in names or OPERATORS:
         lines = fresh.fresh_lines(name, seed, count)
@@ -72,8 +72,8 @@ def check_fresh(program, opinion: str, seed: int, count: int, names=None) -> tup
                 compared[name] += 1
                 found += compare(line, answer)
         problems += report(name, found) + weak(name, answers)
-    # An opinion that was not heard is none.
-    unheard = covered(opinion) & set(names or OPERATORS) - compared.keys()
+    # An implementation that answered nothing has checked nothing.
+    unheard = covered(implementation) & set(names or OPERATORS) - compared.keys()
     return compared, problems + [f"{name}: nothing compared" for name in sorted(unheard)]
 
 
@@ -81,7 +81,7 @@ def check_malformed(program, seed: int, count: int) -> tuple:
     """Lines that are hardly calls."""
     lines = malformed.malformed_lines(seed, count)
     answers = program.answers(lines)
-    found = [each for line, answer in zip(lines, answers) for each in compare_second(line, answer)]
+    found = [each for line, answer in zip(lines, answers) for each in compare_answer(line, answer)]
     labels = {answer.get("label") for answer in answers}
     problems = [f"no line is {label}" for label in malformed.LABELS if label not in labels]
     return Counter({"lines": len(lines)}), report("lines", found) + problems

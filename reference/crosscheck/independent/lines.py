@@ -129,6 +129,6 @@ def answer(line: bytes) -> str:
     except Refused as label:
         return f'{head}"logic_error","label":"{label}","message":"the call breaks {label}"}}'
     except NotABound as why:
-        return f'{head}"runtime_error","label":"second_opinion.bound","message":"{why}"}}'
+        return f'{head}"runtime_error","label":"independent.bound","message":"{why}"}}'
     out = [{"shape": y.shape, "prec": y.precision, "data": y.values} for y in found]
     return f'{head}"ok","out":{json.dumps(out, separators=(",", ":"))}}}'
