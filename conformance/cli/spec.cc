@@ -53,8 +53,8 @@ void overview(const SpecOptions& o) {
     for (const json& count : w) unknown = unknown || count.is_null();
   }
   fmt::print(
-      "\nCross-checks: examples worked out by hand, laws, golden vectors, the operator written again\n"
-      "from the mathematics alone, and libraries that compute it too.\n");
+      "\nCross-checks: examples worked out by hand, laws, golden vectors, the operator written\n"
+      "again from the mathematics alone, and libraries that compute it too.\n");
   if (unknown) fmt::print("? is not installed here, and vouches for nothing.\n");
 }
 

@@ -34,9 +34,9 @@ SEED, COUNT = 20260401, 200
 
 def table() -> str:
     """The independent implementations of each operator, as JSON."""
-    found = {implementation: covered(implementation) for implementation in (INDEPENDENT, *LIBRARIES)}
+    found = {each: covered(each) for each in (INDEPENDENT, *LIBRARIES)}
     rows = [
-        f'"{name}":{json.dumps([implementation for implementation in found if name in found[implementation]])}'
+        f'"{name}":{json.dumps([each for each in found if name in found[each]])}'
         for name in sorted(OPERATORS)
     ]
     return "{\n" + ",\n".join(rows) + "\n}\n"
@@ -44,9 +44,10 @@ def table() -> str:
 
 def left_out(implementation: str) -> list:
     """Prints the operators that a library leaves out and why; refuses unexplained gaps."""
-    silent, reasons = covered(INDEPENDENT) - covered(implementation), library(implementation).LEFT_OUT
+    silent = covered(INDEPENDENT) - covered(implementation)
+    reasons = library(implementation).LEFT_OUT
     if silent != reasons.keys():
-        return [f"{implementation}: silent about {sorted(silent)}, with reasons for {sorted(reasons)}"]
+        return [f"{implementation}: lacks {sorted(silent)}, with reasons for {sorted(reasons)}"]
     for name, why in reasons.items():
         print(f"{name}: left out, {why}")
     return []
@@ -57,9 +58,9 @@ def check_table(update: bool) -> tuple:
     if update:
         TABLE.write_text(text, encoding="ascii")
     same = TABLE.read_text(encoding="ascii") == text
-    problems = [problem for implementation in LIBRARIES for problem in left_out(implementation)]
+    problems = [problem for each in LIBRARIES for problem in left_out(each)]
     if not same:
-        problems.append(f"{TABLE.name} is not what the implementations hold; `table --update` writes it")
+        problems.append(f"{TABLE.name} is not what they hold; `table --update` writes it")
     return Counter({"operators": len(OPERATORS)}), problems
 
 
@@ -97,7 +98,7 @@ def checked(a) -> tuple:
 def main() -> int:
     a = arguments()
     asked = LIBRARIES if a.verb == "table" else (getattr(a, "implementation", INDEPENDENT),)
-    for module, name in (LIBRARIES[implementation] for implementation in asked if implementation in LIBRARIES):
+    for module, name in (LIBRARIES[each] for each in asked if each in LIBRARIES):
         if not importlib.util.find_spec(module):
             print(f"SKIPPED: no {name}")
             return 1

@@ -22,9 +22,9 @@ def comparison(implementation: str):
 
 
 def check_lists(program) -> list:
-    """The operators of the program and of the second implementation, and the labels of each in order."""
+    """The operators of the program and of the independent implementation, and their labels."""
     listed = program.operators()
-    problems = [f"{name}: the independent implementation lacks it" for name in listed.keys() - OPERATORS]
+    problems = [f"{name}: not implemented again" for name in listed.keys() - OPERATORS]
     problems += [f"{name}: not an operator of the program" for name in OPERATORS.keys() - listed]
     for name in sorted(listed.keys() & OPERATORS):
         if listed[name] != OPERATORS[name].labels:
