@@ -39,7 +39,7 @@ void settle(Kills& k) {
 
 }  // namespace
 
-// A killer a line, so that a change shows as one.
+// One killer per line, so that a diff shows each changed killer.
 std::string kills_json(const Kills& k) {
   form::json all = form::written(k);
   const auto lines = [&](const char* key) {

@@ -6,7 +6,7 @@
 
 namespace lockstep::judge {
 
-// The instruction sets of the kernels that can run here, if there is a choice.
+// The instruction sets of the kernels that can run here, if there are several.
 std::vector<Forced> isas_to_force(const Manifest& m) {
   std::set<std::string> isas;
   for (const KernelInfo& k : m.kernels)
@@ -17,7 +17,7 @@ std::vector<Forced> isas_to_force(const Manifest& m) {
   return all;
 }
 
-// Kernels treat constants apart, each on its own instruction set: every second case has them.
+// Each instruction set may treat constants in its own way, so every second case has constants.
 bool ask_isas(Probe& p) {
   const bool constants = p.weighted() && p.call().seed % 2 == 1;
   for (const Forced& isa : p.forced())
@@ -26,7 +26,7 @@ bool ask_isas(Probe& p) {
   return true;
 }
 
-// A forced ISA is proved to be the one that ran, wherever the backend has a kernel of it.
+// The kernel that ran proves that the backend obeyed, where it has a kernel of the forced ISA.
 std::optional<Finding> inspect_isas(const Trial& t, Observations seen) {
   const std::string op(t.item->call.op->name);
   return inspect_forced(
