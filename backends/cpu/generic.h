@@ -1,5 +1,5 @@
 /// @file
-/// Any operator in parallel, by its specification's own text.
+/// Any operator in parallel, by the code of its specification.
 #pragma once
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/plans.h"
@@ -30,7 +30,7 @@ class Generic : public Plan {
   const char* path() const override { return "generic"; }
 
  private:
-  // What one value takes at least, and more where outputs are few beside the inputs they read.
+  // The estimated time of one output: a minimum, plus the inputs read per output.
   static constexpr double kAtNs = 4, kReadNs = 1;
 
   void elements(const Span<View>& in, const Out& out, i64 begin, i64 end) const {
@@ -46,7 +46,7 @@ class Generic : public Plan {
   double element_ns_;
 };
 
-/// The tuned kernel where there is one that serves the call, else the generic one.
+/// The tuned kernel if one exists for the call, else the generic kernel.
 template <Operator Op>
 std::unique_ptr<Plan> best_plan(const Arguments& a) {
   if constexpr (Tuned<Op>) {

@@ -1,5 +1,5 @@
 /// @file
-/// The instruction sets for which this backend holds kernels, and which of them run here.
+/// The instruction sets for which this backend has kernels, and which of them this machine runs.
 #pragma once
 #include <span>
 #include <string_view>
@@ -15,7 +15,7 @@ struct Isa {
   bool runnable;  ///< on this machine, under this operating system
 };
 
-/// What this build contains, from the plainest on; the first one runs everywhere.
+/// The instruction sets of this build, the most basic first; that one runs everywhere.
 std::span<const Isa> isas();
 
 /// The entry of this name, or nullptr.

@@ -33,7 +33,7 @@ struct Request {
   const Arguments& arguments;
 };
 
-/// A plan with a tuned kernel, or nullptr where the kernel does not serve the call's shapes.
+/// A plan with a tuned kernel, or nullptr if the kernel does not support the call's shapes.
 std::unique_ptr<Plan> tuned(const Request<Conv2d>& request);  // conv2d.cc
 std::unique_ptr<Plan> tuned(const Request<Dense>& request);   // dense.cc
 

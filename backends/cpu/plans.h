@@ -1,5 +1,5 @@
 /// @file
-/// From an operator to its plan, folded from the list of operators.
+/// Makes plans for operators, folded from the list of operators.
 #pragma once
 #include <memory>
 #include <vector>

@@ -18,7 +18,7 @@ std::vector<Row> rows(OperatorList<Op...>) {
   return {{&info<Op>(), &launch<Op>}...};
 }
 
-// Runs an operator's specification. The input views of a variadic operator travel through scratch.
+// Runs an operator's specification. Scratch memory holds the input views of a variadic operator.
 class Generic : public DevicePlan {
  public:
   Generic(const Arguments& a, void (*launch)(const Launch&)) : a_(a), launch_(launch) {}
