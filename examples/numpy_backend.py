@@ -44,12 +44,12 @@ def serve(operators, array):
         call = json.loads(line)
         answer = {"id": call["id"], "status": "unsupported", "message": "not part of this example"}
         if call["op"] in operators:
-            # A word in capitals is a layout, and there is no other one.
+            # A word in capitals is a layout, of which only one is legal.
             words = {k: v.title() for k, v in call["attrs"].items() if not v.isupper()}
             attrs = {k: ast.literal_eval(v) for k, v in words.items()}
             inputs = [array(t["data"], t["shape"]) for t in call["in"]]
             y = np.asarray(operators[call["op"]](attrs, *inputs)).astype(np.int64)
-            # The precision is what `infers` compares; the values alone need no more than 32 bits.
+            # Only `infers` compares the precision; values need no more than 32 bits.
             out = {"shape": y.shape, "prec": 32, "data": y.ravel().tolist()}
             answer = {"id": call["id"], "status": "ok", "out": [out]}
         print(json.dumps(answer), flush=True)

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kAlign = 64;  // of scratch memory, which the ABI promises
 
-// Calls f(place, source) for each place of a tensor, with its place in the tensor that is repeated.
+// Calls f(place, source) for each place of a tensor that repeats the places of a smaller one.
 template <class F>
 void each_place(const memory::dims& from, const memory::dims& to, F f) {
   const std::size_t rank = to.size();

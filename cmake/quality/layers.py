@@ -3,7 +3,7 @@ one line do not know each other."""
 
 import re
 
-# A path belongs to the longest prefix that fits. Tests stand above everything.
+# A path belongs to the longest matching prefix. Tests are above everything.
 FLOORS = (
     ("spec", "cuda"),
     ("backends/backend.h",),
@@ -24,7 +24,7 @@ FLOORS = (
     ("conformance/cli",),
     ("bench", "fuzz", "docs", "examples", "cmake"),
 )
-# Backends know nothing of the reference; only the one that is the reference does.
+# Only the backend `reference` may include the reference.
 BARRED = ((r"backends/(?!reference/|[^/]*/tests/)", "reference/"),)
 RANK = {place: rank for rank, floor in enumerate(FLOORS) for place in floor}
 

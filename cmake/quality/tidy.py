@@ -152,7 +152,7 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     root, build = (pathlib.Path(p).resolve() for p in sys.argv[2:4])
-    # The rules of this tree, wherever a joined unit lies.
+    # Use the rules of this tree wherever a joined unit lies.
     tool = [sys.argv[1], f"--config-file={root / '.clang-tidy'}"]
     jobs = int(sys.argv[4]) if len(sys.argv) == 5 else len(os.sched_getaffinity(0))
     version = subprocess.run([*tool, "--version"], check=True, capture_output=True).stdout
