@@ -50,8 +50,7 @@ void carry_in(const int32_t* from, const Carried& t, void* at) {
 }
 
 void carry_out(const void* from, const memory::desc& plain, int32_t* to) {
-  const std::size_t count =
-      plain.get_size() / sizeof(int32_t);  // int32_t and float have the same size
+  const std::size_t count = plain.get_size() / sizeof(int32_t);  // also sizeof(float)
   if (plain.data_type() == memory::data_type::s32)
     std::copy_n(static_cast<const int32_t*>(from), count, to);
   else  // integers that float32 represents exactly
