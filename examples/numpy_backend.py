@@ -1,8 +1,8 @@
-"""Judges NumPy: a whole backend in the lines of `lockstep eval`.
+"""Judges NumPy: a whole backend in the JSON Lines protocol.
 
 lockstep check "exec:python3 examples/numpy_backend.py int64" --op 'elemwise_*,sum,dense'
 
-The argument is the type that NumPy computes in; int64 holds every value of every operator below.
+The argument is the type in which NumPy computes; int64 holds every value of every operator below.
 """
 
 import ast
