@@ -23,19 +23,19 @@ extern "C" {
 /** The version of this interface. */
 #define LOCKSTEP_ABI 1u
 
-/** Makes a function visible to whoever loads the library. */
+/** Makes a function visible to programs that load the library. */
 #if defined(_WIN32)
 #define LOCKSTEP_EXPORT __declspec(dllexport)
 #else
 #define LOCKSTEP_EXPORT __attribute__((visibility("default")))
 #endif
 
-/** What a call answers. */
+/** Codes that functions return. */
 enum {
-  LS_OK = 0,         /**< done */
-  LS_LOGIC = 1,      /**< the caller's fault; ls_status.label names the rule, as "conv2d.window" */
-  LS_RUNTIME = 2,    /**< the machine's or the backend's own fault */
-  LS_UNSUPPORTED = 3 /**< legal, but not offered; deterministic, and a failure inside a claim */
+  LS_OK = 0,      /**< done */
+  LS_LOGIC = 1,   /**< an error of the caller; ls_status.label names the rule, as "conv2d.window" */
+  LS_RUNTIME = 2, /**< an error of the machine or of the backend */
+  LS_UNSUPPORTED = 3 /**< legal but not offered, the same each time; a failure inside a claim */
 };
 
 /** Kinds of an attribute's value. */
@@ -44,7 +44,7 @@ enum {
   LS_BOOL = 1,  /**< one integer, 0 or 1 */
   LS_TUPLE = 2, /**< integers */
   LS_TEXT = 3,  /**< a word */
-  LS_NONE = 4   /**< no value, of an attribute that may be without one */
+  LS_NONE = 4   /**< no value; only of an optional attribute */
 };
 
 /** ls_tensor.flags. */
@@ -52,10 +52,10 @@ enum {
   LS_CONSTANT = 1u /**< the data is given to prepare() and does not change afterwards */
 };
 
-/** Detail of an answer; the caller zeroes it, except size. Both texts are NUL-terminated. */
+/** Detail of a code; the caller zeroes all but `size`. Both texts are NUL-terminated. */
 typedef struct {
   uint32_t size;  /**< sizeof(ls_status) of the caller */
-  int32_t code;   /**< the answer once more, LS_OK ... */
+  int32_t code;   /**< the returned code again, LS_OK ... */
   char label[64]; /**< of the violated rule, after LS_LOGIC */
   char text[256]; /**< what, where and why, in a sentence */
 } ls_status;
@@ -111,8 +111,7 @@ typedef struct {
 
   /** JSON text: name, version, device, kernels, claims; fixed before the run and hashed. */
   const char* (*manifest)(void);
-  /** Opens a device with options ("threads", "isa", ...). An option it does not know is LS_LOGIC.
-   */
+  /** Opens a device with options ("threads", "isa", ...). An unknown option is LS_LOGIC. */
   int32_t (*open)(const ls_text* options, uint32_t n, ls_backend** self, ls_status* status);
   /** Closes a device; its plans have been released. */
   void (*close)(ls_backend* self);
@@ -125,7 +124,7 @@ typedef struct {
    * and keeps it until close().
    */
   void* (*alloc)(ls_backend* self, uint64_t bytes, uint64_t align, ls_status* status);
-  /** (with alloc) Returns what alloc() gave. */
+  /** (with alloc) Releases memory from alloc(). */
   void (*free)(ls_backend* self, void* memory);
   /** (with alloc) Copies from host memory. */
   int32_t (*upload)(ls_backend* self, void* device, const void* host, uint64_t bytes, ls_status*);
@@ -145,13 +144,13 @@ typedef struct {
                      ls_plan** plan, uint64_t* scratch_bytes, ls_status* status);
   /**
    * Runs a plan. Each pointer is the address of an element (0, ..., 0); inputs may alias inputs,
-   * outputs alias nothing. `scratch` is aligned to 64 bytes and holds nothing in particular. Legal
-   * concurrently on one plan, with scratch of its own. On a `stream` it may return early: the work
-   * is done after wait().
+   * outputs alias nothing. `scratch` is aligned to 64 bytes and has arbitrary content. Calls may
+   * run concurrently on one plan, each with its own scratch. On a `stream` it may return early: the
+   * work is done after wait().
    */
   int32_t (*execute)(const ls_plan* plan, const void* const* in, void* const* out, void* scratch,
                      void* stream, ls_status* status);
-  /** Gives a plan back. */
+  /** Releases a plan. */
   void (*release)(ls_plan* plan);
   /** The kernel a plan runs: the name of one of the manifest's kernels for this operator. */
   const char* (*path)(const ls_plan* plan);
@@ -172,8 +171,8 @@ typedef struct {
                      uint32_t n_feeds, const uint32_t* heads, uint32_t n_heads, ls_plan** plan,
                      uint64_t* scratch_bytes, ls_status* status);
   /**
-   * (optional) Among how many threads a call may be shared, which is what the option `threads`
-   * came to.
+   * (optional) The number of threads that a call may use, as it follows from the option
+   * `threads`.
    */
   uint32_t (*threads)(const ls_backend* self);
 } ls_api;

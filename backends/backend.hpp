@@ -19,18 +19,18 @@
 
 namespace lockstep::backend {
 
-/// The caller's fault: becomes LS_LOGIC with its label.
+/// An error of the caller: becomes LS_LOGIC with its label.
 struct LogicError : std::logic_error {
   LogicError(std::string l, const std::string& text)
       : std::logic_error(text), label(std::move(l)) {}
   std::string label;
 };
-/// Legal but not offered: becomes LS_UNSUPPORTED.
+/// A legal call that is not offered: becomes LS_UNSUPPORTED.
 struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What open() was given; a backend takes what it knows and refuses the rest.
+/// The options of open(). A backend must refuse those that it does not know.
 using Options = std::map<std::string, std::string, std::less<>>;
 
 /// A prepared call's arguments, valid during prepare() and infer().
@@ -58,7 +58,7 @@ inline int64_t volume(const ls_tensor& t) {
   return n;
 }
 
-/// Whether the elements of a tensor lie side by side in row-major order.
+/// Whether a tensor is contiguous in row-major order.
 inline bool compact(const ls_tensor& t) {
   int64_t n = 1;
   for (int d = t.dl.ndim - 1; d >= 0; --d) {
@@ -74,8 +74,8 @@ struct TensorType {
   int precision;
 };
 
-/// A call made ready for a device: data and scratch lie in its memory. start() may be called from
-/// several threads at once, and may return before the stream has done its work.
+/// A plan for a device: data and scratch lie in its memory. start() may be called from several
+/// threads at once, and may return before the stream has done its work.
 struct DevicePlan {
   virtual ~DevicePlan() = default;
   virtual void start(const int32_t* const* in, int32_t* const* out, void* scratch,
@@ -85,7 +85,7 @@ struct DevicePlan {
   virtual uint64_t scratch_bytes() const { return 0; }
 };
 
-/// A call made ready in host memory. run() may be called from several threads at once.
+/// A plan for data in host memory. run() may be called from several threads at once.
 struct Plan : DevicePlan {
   virtual void run(const int32_t* const* in, int32_t* const* out, void* scratch) const = 0;
   void start(const int32_t* const* in, int32_t* const* out, void* scratch, void*) const final {
@@ -109,7 +109,7 @@ inline int32_t fill(ls_status* s, int32_t code, std::string_view label, std::str
   return code;
 }
 
-/// Runs f; whatever it throws becomes a status.
+/// Runs f and turns every exception into a status.
 template <class F>
 int32_t guarded(ls_status* s, F f) {
   try {
@@ -202,11 +202,11 @@ struct Functions {
 
 }  // namespace detail
 
-/// The ABI's table for a class with `static const char* manifest()`, a constructor from Options,
-/// `std::unique_ptr<Plan> prepare(const Call&)`, if it infers, `std::vector<TensorType>
-/// infer(const Call&)`, and if it has a number of threads, `int threads() const`. A device's class
-/// prepares a `std::unique_ptr<DevicePlan>` and has `alloc`, `free`, `upload`, `download`, `stream`
-/// and `wait` as the ABI has, less `self` and `status`.
+/// The ABI's table for a class with `static const char* manifest()`, a constructor from Options and
+/// `std::unique_ptr<Plan> prepare(const Call&)`. Optional are `std::vector<TensorType> infer(const
+/// Call&)` and `int threads() const`. A device's class prepares a `std::unique_ptr<DevicePlan>` and
+/// has `alloc`, `free`, `upload`, `download`, `stream` and `wait` like the ABI's, without `self`
+/// and `status`.
 template <class Backend>
 const ls_api* table() {
   using F = detail::Functions<Backend>;

@@ -1,5 +1,5 @@
 /// @file
-/// From the ABI's flat call to the specification's: for backends that share its text.
+/// Converts the ABI's call into the specification's, for backends that use the latter's code.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace lockstep::backend {
 
-/// A legal call in the specification's terms. The views have types and strides, no data yet.
+/// A legal call in the specification's types. The views have types and strides, but no data yet.
 struct LegalCall {
   const OpInfo* op = nullptr;
   std::vector<Attr> attrs;
@@ -34,7 +34,7 @@ inline Type type_of(const ls_tensor& t) {
   return type;
 }
 
-/// The value of an attribute as the specification holds it; ignored ones keep their default.
+/// The value of an attribute in the specification's type; one without effect keeps its default.
 inline Attr attr_of(const Call& call, const AttrInfo& f) {
   if (f.ignored) return f.fallback;
   const ls_attr& a = call.attr(f.name);
@@ -44,7 +44,7 @@ inline Attr attr_of(const Call& call, const AttrInfo& f) {
   return v;
 }
 
-/// Judges attributes and input types against every rule.
+/// Checks attributes and input types against every rule.
 /// @return the types of the outputs. @throws LogicError with the label of the first violation.
 inline Inferred checked_types(const Call& call, const OpInfo*& op, std::vector<Attr>& attrs) {
   op = find_operator(call.op);
@@ -63,16 +63,16 @@ inline Inferred checked_types(const Call& call, const OpInfo*& op, std::vector<A
 template <class V>
 V view_of(const ls_tensor& t) {
   V v(type_of(t), nullptr);
-  // Where the extent is 1 a given stride means nothing: the row-major one stays.
+  // The stride of an extent of 1 has no meaning, so the row-major one is kept.
   for (int d = 0; d < v.rank(); ++d)
     if (v.dim(d) != 1) v.stride[d] = t.dl.strides[d];
   v.compact = compact(t);
   return v;
 }
 
-/// The call, judged and with its layouts.
-/// @throws LogicError with the label of the first violation, or `backend.outputs` where the outputs
-/// do not have the inferred types.
+/// The checked call with its layouts.
+/// @throws LogicError with the label of the first violation, or `backend.outputs` if the outputs do
+/// not have the inferred types.
 inline LegalCall legal_call(const Call& call) {
   LegalCall c;
   const Inferred y = checked_types(call, c.op, c.attrs);

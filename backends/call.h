@@ -1,6 +1,6 @@
 /// @file
-/// From the specification's call to the client's, the way back of bridge.h: for whoever puts drawn
-/// calls to a backend.
+/// Converts the specification's call into the client's, as bridge.h does the other way, to put
+/// drawn calls to a backend.
 #pragma once
 #include "backends/client.hpp"
 #include "spec/attributes.h"

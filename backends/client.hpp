@@ -8,10 +8,10 @@
 ///     x.write(values).check();
 ///     plan.run({x.data()}, {y.data()}).check();
 ///
-/// Whatever a backend can refuse answers a Status or a Result: look at it, or let check() and
-/// value() throw an Error. What only a mistake of the caller can cause throws std::logic_error.
-/// Handles are move-only; each keeps its backend open for as long as it lives. Several threads may
-/// use one handle at once, where the ABI lets them call the function.
+/// A function that a backend can refuse returns a Status or a Result: inspect it, or let check()
+/// and value() throw an Error. A mistake of the caller throws std::logic_error. Handles are
+/// move-only, and each keeps its backend open. Several threads may use one handle at once if the
+/// ABI lets them call the function.
 ///
 /// License: Apache-2.0 OR MIT.
 #pragma once
@@ -38,16 +38,16 @@ namespace lockstep::client {
 
 /// The alignment of scratch memory, which the ABI demands.
 inline constexpr uint64_t kAlignment = 64;
-/// The extents that infer() leaves room for in a shape, as the ABI says.
+/// The most extents of a shape that infer() returns, fixed by the ABI.
 inline constexpr int kRankMax = 6;
 
-/// The file is no backend that this client can speak to.
+/// The file is no backend that this client supports.
 struct LoadError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The table of a backend. A library stays loaded for good: what it leaves running would not
-/// survive being unloaded.
+/// The table of a backend. A library is never unloaded, because threads that it started may still
+/// run its code.
 class Library {
  public:
   /// Loads the shared library at a path. @throws LoadError saying why it is no backend.
@@ -58,7 +58,7 @@ class Library {
     if (!entry) throw LoadError("it exports no symbol lockstep_backend_v1");
     return Library(reinterpret_cast<const ls_api* (*)()>(entry)());
   }
-  /// A table that is linked in. What it ends too early to have is absent.
+  /// A table that is linked in. Functions beyond its size are absent.
   /// @throws LoadError unless it has this version and every function that is not optional.
   explicit Library(const ls_api* table) {
     if (!table) throw LoadError("lockstep_backend_v1() returned no table");
@@ -81,13 +81,13 @@ class Library {
     if (!text || !*text) throw LoadError("it has no manifest");
     return text;
   }
-  /// Whether tensors lie in memory of the backend's own.
+  /// Whether tensors lie in the backend's own memory.
   bool has_device() const { return api_.alloc != nullptr; }
   /// Whether Backend::infer() is offered.
   bool has_infer() const { return api_.infer != nullptr; }
   /// Whether Backend::compile() is offered.
   bool has_compile() const { return api_.compile != nullptr; }
-  /// The table itself, complete: what the backend's lacks is null.
+  /// The table itself; functions that the backend lacks are null.
   const ls_api& api() const { return api_; }
 
  private:
@@ -97,7 +97,7 @@ class Library {
 /// @cond
 namespace detail {
 
-/// An opened backend, shared by everything that came from it; the last closes it.
+/// An opened backend, shared by all its handles; the last one closes it.
 struct Opened {
   explicit Opened(const Library& of) : library(of) {}
   Opened(const Opened&) = delete;
@@ -115,7 +115,7 @@ inline const Opened& held(const Shared& opened) {
   return *opened;
 }
 
-/// Calls f with a fresh ls_status; what it answers becomes a Status.
+/// Calls f with a fresh ls_status and returns its result as a Status.
 template <class F>
 Status say(const char* function, F f) {
   ls_status s{};
@@ -141,7 +141,7 @@ uint32_t count(const Container& c) {
 }  // namespace detail
 /// @endcond
 
-/// Memory where a backend computes: its device's, or the host's.
+/// Memory in which a backend computes: its device's, or the host's.
 class Memory {
  public:
   /// Use Backend::allocate.
@@ -162,11 +162,11 @@ class Memory {
       ::operator delete (data_, std::align_val_t{align_});
   }
 
-  /// Its address, which only the backend may follow where it has a device.
+  /// Its address. Only the backend may dereference it if the backend has a device.
   void* data() const { return data_; }
   /// Its length.
   uint64_t bytes() const { return bytes_; }
-  /// Copies to its beginning from host memory. @throws std::logic_error if that is more than it is.
+  /// Copies from host memory to its beginning. @throws std::logic_error if it is too small.
   Status write(const void* from, uint64_t bytes) {
     const detail::Opened& o = within(bytes);
     if (o.library.has_device())
@@ -176,7 +176,7 @@ class Memory {
     std::copy_n(static_cast<const char*>(from), bytes, static_cast<char*>(data_));
     return {"upload", LS_OK, {}, {}};
   }
-  /// Copies its beginning to host memory. @throws std::logic_error if that is more than it is.
+  /// Copies its beginning to host memory. @throws std::logic_error if it has fewer bytes.
   Status read(void* to, uint64_t bytes) const {
     const detail::Opened& o = within(bytes);
     if (o.library.has_device())
@@ -207,7 +207,7 @@ class Memory {
   uint64_t bytes_ = 0, align_ = kAlignment;
 };
 
-/// A row-major tensor that stays where the backend computes: a weight, or what lies between calls.
+/// A row-major tensor in the backend's memory, such as a weight or an intermediate result.
 class DeviceTensor {
  public:
   /// Use Backend::tensor.
@@ -220,9 +220,9 @@ class DeviceTensor {
     for (std::size_t d = shape_.size(); d-- > 0; n *= shape_[d]) strides_[d] = n;
   }
 
-  /// As an input or output that execute() is given.
+  /// A view for an input or output whose data execute() gets.
   TensorView view() const { return {shape_, strides_, precision_, nullptr}; }
-  /// As an input whose data prepare() is given; they do not change while the plan lives.
+  /// A view for a constant input: prepare() gets its data, which the plan keeps using.
   TensorView constant() const { return {shape_, strides_, precision_, memory_.data()}; }
   /// The address of its first element.
   void* data() const { return memory_.data(); }
@@ -232,12 +232,12 @@ class DeviceTensor {
   int32_t precision() const { return precision_; }
   /// The number of its elements.
   std::size_t volume() const { return memory_.bytes() / sizeof(int32_t); }
-  /// Copies elements to it. @throws std::logic_error if there are not as many as it has.
+  /// Copies elements to it. @throws std::logic_error if the number of elements differs.
   Status write(std::span<const int32_t> from) {
     expect(from.size());
     return memory_.write(from.data(), from.size_bytes());
   }
-  /// Copies its elements. @throws std::logic_error if there is not room for as many as it has.
+  /// Copies its elements. @throws std::logic_error if the number of elements differs.
   Status read(std::span<int32_t> to) const {
     expect(to.size());
     return memory_.read(to.data(), to.size_bytes());
@@ -255,7 +255,7 @@ class DeviceTensor {
   Memory memory_;
 };
 
-/// Where calls follow each other: a stream of the device, or the host, where they are done at once.
+/// A stream on which calls run in order. On the host each call is done when it returns.
 class Stream {
  public:
   /// Use Backend::stream.
@@ -272,7 +272,7 @@ class Stream {
     return detail::say("wait",
                        [&](ls_status* s) { return o.library.api().wait(o.self, stream_, s); });
   }
-  /// What execute() takes, NULL on the host.
+  /// The handle for execute(); NULL on the host.
   void* handle() const { return stream_; }
 
  private:
@@ -304,8 +304,8 @@ class Plan {
   }
   /// The bytes of scratch memory that each execution needs for itself.
   uint64_t scratch_bytes() const { return scratch_bytes_; }
-  /// Starts it. Whose the memory is, is all the same: data and scratch are addresses that the
-  /// backend reaches. On a device the work is done after Stream::wait().
+  /// Starts it. Data and scratch are addresses in any memory that the backend can reach. On a
+  /// device the work is done after Stream::wait().
   Status execute(std::span<const void* const> in, std::span<void* const> out, void* scratch,
                  void* stream = nullptr) const {
     const ls_api& api = detail::held(opened_).library.api();
@@ -313,7 +313,7 @@ class Plan {
       return api.execute(plan_, in.data(), out.data(), scratch, stream, s);
     });
   }
-  /// Runs it once to its end, with a stream and scratch memory for this once.
+  /// Runs it once to its end, with a temporary stream and scratch memory.
   Status run(std::initializer_list<const void*> in, std::initializer_list<void*> out) const;
 
  private:
@@ -352,14 +352,14 @@ class Backend {
 
   /// The library it was opened from.
   const Library& library() const { return detail::held(opened_).library; }
-  /// Among how many threads a call may be shared; 0 where the backend does not say.
+  /// The number of threads that a call may use; 0 if the backend does not say.
   uint32_t threads() const {
     const detail::Opened& o = detail::held(opened_);
     return o.library.api().threads ? o.library.api().threads(o.self) : 0;
   }
 
-  /// Memory of the backend's device or, where it has none, of the host. On the host it is exactly
-  /// as long as it was asked for, so that a sanitizer sees the first byte beyond.
+  /// Memory of the backend's device or, if it has none, of the host. On the host it has exactly the
+  /// requested size, so that a sanitizer sees the first byte beyond.
   Result<Memory> allocate(uint64_t bytes, uint64_t align = kAlignment) const {
     const detail::Opened& o = detail::held(opened_);
     void* data = nullptr;
@@ -396,7 +396,7 @@ class Backend {
     return {Stream(opened_, stream), std::move(status)};
   }
 
-  /// Makes a call ready.
+  /// Prepares a call.
   Result<Plan> prepare(const Call& call) const {
     const detail::Opened& o = detail::held(opened_);
     const std::span<const ls_attr> attrs = call.attrs.rows();
@@ -408,7 +408,7 @@ class Backend {
                                      plan, scratch, s);
     });
   }
-  /// Makes a whole graph ready; LS_UNSUPPORTED where the backend compiles none.
+  /// Prepares a whole graph; LS_UNSUPPORTED if the backend does not compile graphs.
   Result<Plan> compile(const Graph& graph) const {
     const detail::Opened& o = detail::held(opened_);
     if (!o.library.has_compile()) return detail::absent("compile");
@@ -425,8 +425,8 @@ class Backend {
                                      detail::count(graph.heads), plan, scratch, s);
     });
   }
-  /// The types of a call's outputs, of which there are at most `room`; LS_UNSUPPORTED where the
-  /// backend infers none.
+  /// The types of a call's outputs, at most `room` of them; LS_UNSUPPORTED if the backend does not
+  /// infer types.
   Result<std::vector<TensorType>> infer(const Call& call, uint32_t room = 8) const {
     const detail::Opened& o = detail::held(opened_);
     if (!o.library.has_infer()) return detail::absent("infer");

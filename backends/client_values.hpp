@@ -1,5 +1,5 @@
 /// @file
-/// What a client of the ABI gives to a backend and gets from it; client.hpp is what it calls.
+/// The values that a client of the ABI exchanges with a backend; client.hpp has the functions.
 ///
 /// License: Apache-2.0 OR MIT.
 #pragma once
@@ -18,13 +18,13 @@
 
 namespace lockstep::client {
 
-/// A code beside the ABI's: the backend broke the contract, and `text` says how.
+/// A code in addition to the ABI's: the backend broke the contract, and `text` says how.
 inline constexpr int32_t kBroken = -1;
 
-/// A function of a backend did not answer LS_OK.
+/// A function of a backend did not return LS_OK.
 class Error : public std::runtime_error {
  public:
-  /// Of the function's name, its code, the label of the violated rule and the backend's sentence.
+  /// From the function's name, its code, the label of the violated rule and the backend's sentence.
   Error(const char* function, int32_t error_code, std::string error_label, const std::string& text)
       : std::runtime_error(std::string(function) + "() failed" +
                            (error_label.empty() ? "" : ": " + error_label) +
@@ -32,17 +32,17 @@ class Error : public std::runtime_error {
         code(error_code),
         label(std::move(error_label)) {}
   int32_t code;       ///< LS_LOGIC ... or kBroken
-  std::string label;  ///< of the violated rule, "" where there is none
+  std::string label;  ///< of the violated rule, or ""
 };
 
-/// What a function of a backend answered.
+/// The result of a function of a backend.
 struct [[nodiscard]] Status {
   const char* function = "";  ///< the function's name
   int32_t code = LS_OK;       ///< LS_OK ... or kBroken
   std::string label;          ///< of the violated rule, as the backend wrote it
-  std::string text;           ///< its sentence, even after LS_OK
+  std::string text;           ///< the backend's sentence, even after LS_OK
 
-  /// Whether the function did what it was asked for.
+  /// Whether the function succeeded.
   bool ok() const { return code == LS_OK; }
   /// @throws Error unless ok.
   void check() const {
@@ -50,30 +50,30 @@ struct [[nodiscard]] Status {
   }
 };
 
-/// A status, and where it is ok a value.
+/// A status, and a value if it is ok.
 template <class T>
 class [[nodiscard]] Result {
  public:
-  /// A failure, for which there is no value.
+  /// A failure without a value.
   Result(Status status) : status_(std::move(status)) {}
   /// A success.
   Result(T value, Status status = {}) : status_(std::move(status)), value_(std::move(value)) {}
 
-  /// What the backend answered.
+  /// The status that the backend returned.
   const Status& status() const { return status_; }
   /// Whether there is a value.
   bool ok() const { return value_.has_value(); }
-  /// The value, moved out. @throws Error where there is none.
+  /// The value, moved out. @throws Error if there is none.
   T value() && {
     status_.check();
     return std::move(*value_);
   }
-  /// The value. @throws Error where there is none.
+  /// The value. @throws Error if there is none.
   T& operator*() {
     status_.check();
     return *value_;
   }
-  /// The value's members. @throws Error where there is none.
+  /// The value's members. @throws Error if there is none.
   T* operator->() { return &**this; }
 
  private:
@@ -84,7 +84,7 @@ class [[nodiscard]] Result {
 /// Options of open(): name to value.
 using Options = std::map<std::string, std::string>;
 
-/// The attributes of a call in the specification's order. Owns what its rows point to.
+/// The attributes of a call in the specification's order. Owns the data to which its rows point.
 class Attributes {
  public:
   Attributes() = default;
@@ -113,7 +113,7 @@ class Attributes {
   std::span<const ls_attr> rows() const { return rows_; }
 
  private:
-  // A list, whose items stay where they are when the object moves.
+  // Items live in a list, so that moving the object does not move them.
   struct Item {
     std::string key, word;
     std::vector<int64_t> ints;
@@ -122,7 +122,7 @@ class Attributes {
                   std::string_view word = {}) {
     Item& i =
         items_.emplace_back(Item{std::string(key), std::string(word), {ints.begin(), ints.end()}});
-    i.ints.reserve(1);  // a list of no integers has an address, too
+    i.ints.reserve(1);  // so that an empty list has an address, too
     rows_.push_back({i.key.c_str(), kind, static_cast<uint32_t>(i.ints.size()),
                      kind == LS_TEXT || kind == LS_NONE ? nullptr : i.ints.data(),
                      kind == LS_TEXT ? i.word.c_str() : nullptr});
@@ -133,8 +133,8 @@ class Attributes {
   std::vector<ls_attr> rows_;
 };
 
-/// What prepare() and infer() learn of a tensor. The caller keeps shape, strides and data: the
-/// first two until the function returns, the data of a constant until the plan is released.
+/// A tensor for prepare() and infer(). The caller keeps shape and strides valid until the function
+/// returns, and the data of a constant until the plan is released.
 struct TensorView {
   std::span<const int64_t> shape;    ///< the extents
   std::span<const int64_t> strides;  ///< in elements, as many as there are extents
@@ -142,8 +142,8 @@ struct TensorView {
   const void* constant = nullptr;    ///< the address of element (0, ..., 0), of a constant only
 };
 
-/// The views as the ABI takes them, valid for as long as what they view.
-/// @throws std::logic_error where a tensor does not have a stride for each of its extents.
+/// The views as the ABI takes them, valid as long as the viewed shapes and strides.
+/// @throws std::logic_error if a tensor does not have one stride for each extent.
 inline std::vector<ls_tensor> rows_of(std::span<const TensorView> views, bool on_device = false) {
   std::vector<ls_tensor> rows;
   rows.reserve(views.size());
@@ -174,7 +174,7 @@ struct Call {
   std::string op;               ///< the canonical name
   Attributes attrs;             ///< all attributes with an effect, in the specification's order
   std::vector<TensorView> in;   ///< the inputs
-  std::vector<TensorView> out;  ///< the outputs; infer() looks at none
+  std::vector<TensorView> out;  ///< the outputs; infer() ignores them
 };
 
 /// A call in a graph, whose tensors are numbers of the graph's entries.

@@ -1,5 +1,5 @@
 /// @file
-/// A backend's manifest as text: what it contains and what it claims, fixed before the run.
+/// A backend's manifest as text: its kernels and claims, fixed before the run.
 #pragma once
 #include <algorithm>
 #include <charconv>
@@ -22,7 +22,7 @@ struct Claims {
   std::vector<std::string> layouts = {"compact", "strided"};
   std::string determinism = "D2";
   std::string errors = "label";  ///< "label", "class" or "none"
-  int threads = 64;              ///< the most that the option `threads` takes, where there is one
+  int threads = 64;              ///< the most that the option `threads` accepts, if it exists
 };
 
 namespace detail {
@@ -68,7 +68,7 @@ inline std::string manifest_of(const std::string& name, const std::vector<Kernel
          ", \"errors\": " + in_quotes(claims.errors) + threads + "}}";
 }
 
-/// An option that is a decimal number of lo..hi. @throws LogicError `option.<key>` if it is not.
+/// Reads an option, a decimal number in lo..hi. @throws LogicError `option.<key>` for other text.
 inline int number_option(const Options& options, const std::string& key, int lo, int hi,
                          int fallback) {
   const auto it = options.find(key);

@@ -12,13 +12,13 @@ namespace {
 
 using ndarray::NDArray;
 
-/// Hides from the optimizer how a value is used.
+/// Prevents the optimizer from removing the computation of a value.
 template <class T>
 void keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
-/// A call of a few nanoseconds, timed many at a time, because the engine's own call costs as much.
+/// A call of a few nanoseconds, timed in batches, because the benchmark's own call costs as much.
 template <class Call>
 Measurement call_row(const std::string& workload, const std::string& call, const Call& once,
                      const Wishes& wishes) {
@@ -36,7 +36,7 @@ Measurement call_row(const std::string& workload, const std::string& call, const
   return row;
 }
 
-/// Memory that the operating system gives and takes back each time.
+/// Touches memory that the operating system maps and unmaps each time.
 void touch_fresh_pages(std::size_t bytes) {
   void* pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) throw std::runtime_error("no fresh pages");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How long building takes, compiler caches aside: prints a line "SECONDS NAME COMMAND" for
-# a changed operator header until the program stands, and for operator units from nothing.
+# Times builds without a compiler cache: prints a line "SECONDS NAME COMMAND" for rebuilding the
+# program after a change of an operator's header, and for building operator units from scratch.
 #
 # usage: bench/build_times.sh BUILD-DIRECTORY
 set -euo pipefail

@@ -7,7 +7,7 @@
 namespace lockstep::bench {
 namespace {
 
-// How a row compares with the older one.
+// The comparison of a row with the older one.
 struct Change {
   enum Effect { kept, slower, gone, incomparable } kind = kept;
   std::string text;

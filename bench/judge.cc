@@ -15,7 +15,7 @@
 namespace lockstep::bench {
 namespace {
 
-// One run of the judge, which must pass: a verdict that fails early would look fast.
+// One run of the judge, which must pass: a run that fails early would look fast.
 judge::Counts counts_of(const std::string& backend, const judge::Selection& selection,
                         const judge::Options& set, int jobs) {
   judge::Conduct conduct;
@@ -33,7 +33,7 @@ judge::Selection selection_of(int tier) {
   return selection;
 }
 
-// A row of the judge that `measured` fills, or what went wrong.
+// A row of the judge that `measured` fills; if that fails, the row says why.
 Measurement judge_row(const std::string& backend, const std::string& workload,
                       const std::string& call, const std::string& unit,
                       const std::function<void(Measurement&)>& measured) {
@@ -67,8 +67,8 @@ Measurement property_row(const std::string& backend, const std::string& property
   });
 }
 
-// What the judge adds to a call of a few nanoseconds: laying out tensors, asking another process,
-// inspecting the memory around the tensors.
+// The time that the judge adds to a call of a few nanoseconds: it lays out tensors, asks another
+// process, and inspects the memory around the tensors.
 Measurement call_row(const std::string& backend, const Wishes& wishes) {
   const judge::Case c = judge::parse_case("relu/in=6@8/fill=dense:1");
   return judge_row(backend, "call", case_id(c), "call", [&](Measurement& row) {
@@ -85,14 +85,14 @@ Measurement call_row(const std::string& backend, const Wishes& wishes) {
   });
 }
 
-// The peak memory of this process and of the children it waited for.
+// The peak memory of this process, or of the children for which it waited.
 i64 peak_bytes(int who) {
   rusage usage{};
   getrusage(who, &usage);
   return i64{usage.ru_maxrss} * 1024;
 }
 
-// A whole run as users make it, timed once because it is slow.
+// A whole run as users start it, timed once because it is slow.
 Measurement whole_row(const std::string& backend, const Wishes& wishes) {
   const judge::Selection selection = selection_of(wishes.judge_tier.value_or(1));
   const int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -104,7 +104,7 @@ Measurement whole_row(const std::string& backend, const Wishes& wishes) {
     row.units = counts_of(backend, selection, wishes.set, jobs).calls;
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
     row.time = {took.count(), took.count(), took.count(), 1};
-    // Each job is a process that judges and one of the backend's.
+    // Each job has a judging process and a worker process.
     row.peak_bytes = peak_bytes(RUSAGE_SELF) + i64{2} * jobs * peak_bytes(RUSAGE_CHILDREN);
   });
 }

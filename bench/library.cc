@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;  // the alignment of host memory
 
-// As client::Error says it, with what a terminal can show; a label would say nothing to the user.
+// Like client::Error, but printable on a terminal and without the label, which users do not need.
 void require(const client::Status& s) {
   const std::string why = judge::printable(s.text);
   if (s.code == LS_UNSUPPORTED) throw NotOffered(why);

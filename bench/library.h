@@ -1,6 +1,6 @@
 /// @file
-/// A backend in this process, as an application loads it: no guard pages, no worker. A backend that
-/// the judge has not passed may crash the benchmark.
+/// Loads a backend into this process, as an application does, without guard pages or a worker. A
+/// backend that the judge has not passed may crash the benchmark.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ struct Library {
   bool knows_option(const std::string& name) const;
 };
 
-/// @throws judge::UsageError if there is no such backend or it refuses the options,
+/// @throws judge::UsageError if there is no such backend or it refuses the options;
 /// std::runtime_error if its device fails.
 Library open_library(const std::string& what, const judge::Options& options);
 
@@ -27,16 +27,16 @@ struct NotOffered : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A workload made ready: planned, its tensors in place.
+/// A prepared workload: its plan and its tensors.
 class Prepared {
  public:
-  /// @throws NotOffered, std::runtime_error with what the backend answered otherwise.
+  /// @throws NotOffered; std::runtime_error with any other error of the backend.
   Prepared(const client::Backend& backend, const Workload& workload,
            const std::vector<judge::Tensor>& in);
 
   /// Runs the call once, to its end. @throws std::runtime_error if the backend fails.
   void execute() const;
-  /// The outputs of one execution, after filling them with a value that no output has.
+  /// The outputs of one execution, which first fills them with a value that is never legal.
   std::vector<std::vector<i32>> fresh_outputs();
   const std::string& path() const { return path_; }
 

@@ -1,4 +1,4 @@
-// lockstep_bench: how fast backends are, beside their peers and the machine's limits.
+// lockstep_bench: times backends beside their peers and the machine's limits.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -52,12 +52,12 @@ Results describe_run() {
   return r;
 }
 
-// Prints a line on the terminal that the next one overwrites.
+// Prints a line on the terminal, which the next one overwrites.
 void announce(const std::string& what) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K{}", what);
 }
 
-// Lines of `seconds what`, as bench/build_times.sh prints them.
+// Reads the lines that bench/build_times.sh prints.
 void take_times(const std::string& file, const Wishes& wishes, const Take& take) {
   std::istringstream in(judge::read_file(file));
   for (std::string line; std::getline(in, line);) {
@@ -88,7 +88,7 @@ int run(Options& o) {
     list_workloads(o.wishes);
     return kPass;
   }
-  // Checked here, so that an error shows before minutes of work and not after them.
+  // Read now, so that an error shows before minutes of work and not after them.
   const Results before = o.before.empty() ? Results{} : results_of(judge::read_file(o.before));
   if (!o.json.empty() && !std::ofstream(o.json, std::ios::app))
     throw judge::UsageError("cannot write '" + o.json + "'");

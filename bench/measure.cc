@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kRepetitionsMin = 3;
 
-// Keeps the time of every repetition, by contender.
+// Collects the time of every repetition, by contender.
 class Collector : public benchmark::BenchmarkReporter {
  public:
   explicit Collector(std::size_t contenders) : ns_(contenders) {}

@@ -1,6 +1,6 @@
 /// @file
-/// Timing, by Google Benchmark: contenders take turns in one run, so that a machine that changes
-/// its speed changes it for all of them.
+/// Timing by Google Benchmark. Contenders take turns in one run, so that a change of the machine's
+/// speed affects all of them.
 #pragma once
 #include <functional>
 #include <vector>
@@ -13,7 +13,7 @@ struct Timing {
   int repetitions = 0;
 };
 
-/// How much time a measurement takes.
+/// The time to spend on a measurement.
 struct Effort {
   double repetition_s = 0.02;  ///< at least, per repetition
   int repetitions = 9;         ///< at most
@@ -22,7 +22,7 @@ struct Effort {
 
 using Contender = std::function<void()>;
 
-/// Times each contender; repetitions of all of them are interleaved at random. Passes on what a
+/// Times each contender; repetitions of all contenders are interleaved at random. Rethrows what a
 /// contender throws.
 std::vector<Timing> measure(const std::vector<Contender>& contenders, const Effort& effort);
 

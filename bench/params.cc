@@ -19,8 +19,8 @@ using Buffer = std::vector<std::byte>;
 constexpr std::size_t kTensors = 200, kTensorBytes = 500'000;
 constexpr std::size_t kBytes = kTensors * kTensorBytes;
 
-/// A file in memory if the system offers that, so that no disk is timed; otherwise its pages are
-/// cached. The destructor removes it.
+/// A file in memory if the system offers that, so that no disk is timed; otherwise a cached file.
+/// The destructor removes it.
 class StoredFile {
  public:
   StoredFile() {
@@ -65,7 +65,7 @@ void transfer_all(const std::string& path, int flags, Transfer transfer, Bytes& 
   CHECK_EQ(::close(fd), 0) << path << ": " << std::strerror(errno);
 }
 
-/// The time the machine takes for as many bytes: a transfer between file and memory, and a copy.
+/// The machine's time for as many bytes: a transfer between file and memory, and a copy.
 class Limit {
  public:
   Limit() : near_(kBytes, std::byte{1}), far_(kBytes, std::byte{2}) {}
@@ -121,7 +121,7 @@ void run_params(const Wishes& wishes, const Take& take) {
   save_ours();
   save_raw();
   Measurement load_row = row_of(load, ours), save_row = row_of(save, ours);
-  // Loading what was saved and comparing it checks both rows.
+  // Loading the saved file and comparing it checks both rows.
   if (params::read_file(ours.path()).tensors != tensors) {
     load_row.trouble = save_row.trouble = "WRONG, not timed: what was saved is not what is loaded";
     load_row.failed = save_row.failed = true;

@@ -1,6 +1,6 @@
 /// @file
-/// A line of the result, and the three forms of a whole result: a table for people, JSON for
-/// machines, and the comparison with an older one.
+/// Results of a benchmark: rows, and three formats of them: a table for people, JSON for machines,
+/// and a comparison with older results.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace lockstep::bench {
 
-/// A peer as it was timed beside a row.
+/// The time of a peer beside a row.
 struct PeerTime {
   std::string name, implementation, trouble;
   i64 different = 0, compared = 0;
-  Timing time;  ///< none where there is trouble
+  Timing time;  ///< none if there is trouble
 };
 
 /// One thing that was timed.
@@ -27,9 +27,9 @@ struct Measurement {
   i64 units = 1;       ///< of one call
   i64 compared = 0;    ///< elements found equal to the reference's before the call was timed
   i64 peak_bytes = 0;  ///< of all processes together, at most; 0: not measured
-  Timing time;         ///< none where there is trouble
+  Timing time;         ///< none if there is trouble
   std::vector<PeerTime> peers;
-  std::string limit;    ///< what bounds the call; empty where nothing does
+  std::string limit;    ///< what bounds the call; empty if nothing does
   double limit_ns = 0;  ///< the time in which the limit does the same work
   std::string trouble;  ///< why the call was not timed; else empty
   bool failed = false;  ///< whether that is a failure

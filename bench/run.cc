@@ -17,7 +17,7 @@ using judge::Tensor;
 
 constexpr const char* kUnits[] = {"byte", "mac", "call"};
 
-// A workload with its values and the right answer.
+// A workload with its values and the right outputs.
 struct Subject {
   Workload workload;
   std::vector<Tensor> in, expected;
@@ -28,7 +28,7 @@ struct Subject {
         expected(reference::outputs(*workload.call.op, workload.call.attributes(), in)) {}
 };
 
-// How an output differs from the right one; nothing where it does not.
+// How an output differs from the right one; nothing if it does not.
 std::optional<std::string> difference(const Subject& s, std::size_t k, const std::vector<i32>& got,
                                       const std::string& backend) {
   const std::vector<i32>& right = s.expected[k].data;
@@ -43,7 +43,7 @@ std::optional<std::string> difference(const Subject& s, std::size_t k, const std
       case_id(s.workload.call));
 }
 
-// Runs once and compares every output. Notes in the row how much, or what is wrong.
+// Runs once and compares every output. Notes the number of compared elements or the difference.
 void verify(Measurement& row, const Subject& s, Prepared& prepared) {
   const std::vector<std::vector<i32>> out = prepared.fresh_outputs();
   for (std::size_t k = 0; k < out.size() && !row.failed; ++k) {
@@ -97,7 +97,7 @@ void time_together(Measurement& row, const Subject& s, const Prepared& prepared,
   }
 }
 
-// A backend and with how many threads it was opened.
+// A backend and the number of threads with which it was opened.
 struct Opened {
   std::string name;
   int threads;
@@ -134,7 +134,7 @@ Measurement run_one(const Subject& s, const Opened& opened, const Effort& effort
 std::vector<Opened> open_all(const Wishes& wishes) {
   std::vector<Opened> all;
   for (const std::string& name : wishes.backends) {
-    // What a backend knows is known only when it is open.
+    // Only an open backend says which options it has.
     Library plain = open_library(name, wishes.set);
     if (!plain.knows_option("threads")) {
       all.push_back({name, 1, std::move(plain)});

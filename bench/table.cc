@@ -15,7 +15,7 @@ std::string time_text(double ns) {
   return fmt::format("{:.3f} s", ns / 1e9);
 }
 
-// How far repetitions lie apart, in percent of their median.
+// The spread of the repetitions in percent of their median.
 std::string spread_text(const Timing& t) {
   return fmt::format("{:.0f}%", 100 * (t.max_ns - t.min_ns) / t.median_ns);
 }

@@ -18,7 +18,7 @@ i64 largest_volume(const Case& c) {
   return most;
 }
 
-// An operator defined as a whole may need quadratic time, so its workload is smaller.
+// An operator with `eval` may need quadratic time, so its workload is smaller.
 i64 wanted_volume(const OpInfo& op) { return op.pointwise ? kDrawnVolume : kDrawnVolume >> 7; }
 
 bool grown(const Case& c) { return largest_volume(c) >= wanted_volume(*c.op); }
@@ -51,7 +51,7 @@ bool usable(const Case& c) {
   return !judge::refusal(c).refused() && largest_volume(c) <= 4 * wanted_volume(*c.op);
 }
 
-// Doubles one extent, and with it as few others as legality requires.
+// Doubles one extent and as few others as a legal call requires.
 bool grow(Case& c, std::size_t k, int d) {
   for (Together how : {Together::alone, Together::same_axis, Together::same_axis_from_the_back,
                        Together::equal_values})
@@ -62,7 +62,7 @@ bool grow(Case& c, std::size_t k, int d) {
   return false;
 }
 
-// Extents take turns, so that all of them grow.
+// Doubles extents in turn, so that all of them grow.
 void grow(Case& c) {
   for (bool any = true; any && !grown(c);) {
     any = false;
@@ -71,7 +71,7 @@ void grow(Case& c) {
   }
 }
 
-// Whether the outputs vary: a constant output hides what a kernel does.
+// Whether the outputs vary, since a constant output hides mistakes.
 bool varies(const Case& c) {
   const auto out = reference::outputs(*c.op, c.attributes(), judge::inputs_of(c));
   return std::all_of(out.begin(), out.end(), [](const reference::Tensor& t) {
@@ -91,7 +91,7 @@ Workload named_workload(const Named& n) {
 i64 Workload::units() const {
   if (unit == Unit::calls) return 1;
   if (unit == Unit::bytes) return bytes();
-  // Each output element takes a row of the weights.
+  // Each output element uses one row of the weights.
   const Shape& weights = call.in[1].shape;
   return volume(outputs()[0].shape) * (volume(weights) / weights[0]);
 }

@@ -1,5 +1,5 @@
 /// @file
-/// What is timed: named calls, and for an operator without one a large call drawn from its domain.
+/// The timed calls: named ones, and for an operator without one a large call from its domain.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace lockstep::bench {
 
-/// What a call's speed is counted in.
+/// The unit of a call's speed.
 enum class Unit {
   bytes,  ///< of all inputs and outputs, four to an element
   macs,   ///< multiply-adds; inputs after the first are constants, as weights are
@@ -24,7 +24,7 @@ struct Workload {
   std::string id() const { return std::string(call.op->name) + "/" + name; }
   bool constants() const { return unit == Unit::macs; }
   Inferred outputs() const { return call.op->infer(call.attributes(), call.types()); }
-  /// How many units one call is.
+  /// The number of units in one call.
   i64 units() const;
   /// Bytes of all inputs and outputs.
   i64 bytes() const;
@@ -36,7 +36,7 @@ struct Named {
   Unit unit = Unit::bytes;
 };
 
-/// Calls that people know from models, and calls unlike any drawn one.
+/// Calls known from models, and calls that the domain does not draw.
 inline constexpr Named kNamed[] = {
     {"c64_56x56_to_64_k3",
      "conv2d/channels=64/kernel_size=3,3/padding=1,1/use_bias=0"
@@ -88,10 +88,10 @@ inline constexpr Named kNamed[] = {
 };
 
 /// The workloads of an operator: those named above, else the drawn one.
-/// @throws std::logic_error where a named call is not legal or no large call can be drawn.
+/// @throws std::logic_error if a named call is not legal or no large call can be drawn.
 std::vector<Workload> workloads(const OpInfo& op);
 
-/// Elements that the largest tensor of a drawn workload is to have.
+/// The wanted number of elements of a drawn workload's largest tensor.
 inline constexpr i64 kDrawnVolume = i64{1} << 20;
 
 /// A call from an operator's domain, every extent doubled as long as the call stays legal. Its

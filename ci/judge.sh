@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What action.yml runs, and any other CI system can: judges $LOCKSTEP_BACKEND, leaves the reports
-# in $LOCKSTEP_REPORTS and ends with the exit code of `lockstep check`. Where files of GitHub are
-# named, for outputs and for the page of the run, it fills them.
+# Judges $LOCKSTEP_BACKEND, writes the reports to $LOCKSTEP_REPORTS and ends with the exit code of
+# `lockstep check`. action.yml runs it, and any other CI system can. If the environment names
+# GitHub's files for outputs and for the page of the run, it writes to them.
 set -euo pipefail
 
 if [[ -z ${LOCKSTEP_BACKEND:-} ]]; then
@@ -16,7 +16,7 @@ if [[ -n ${LOCKSTEP_PACKAGE:-} ]]; then
   tar -xzf "$LOCKSTEP_PACKAGE" -C "$place" --strip-components=1 || exit 2
   program=$place/bin/lockstep
 fi
-# All lines of them; read ends with 1, for there is no end to be read to.
+# Reads the words of all lines; read returns 1 because it finds no delimiter.
 read -r -d '' -a words <<<"${LOCKSTEP_ARGUMENTS:-}" || true
 
 mkdir -p "$reports" || exit 2
@@ -26,13 +26,13 @@ status=0
   --json "$reports/report.json" --junit "$reports/junit.xml" | tee "$reports/summary.txt" ||
   status=$?
 
-# A run that could not begin leaves no report, and its status says why.
+# A run that could not begin leaves no report; its status says why.
 verdict=$(sed -n 's/^ "verdict": "\([A-Z]*\)",$/\1/p' "$reports/report.json" 2>/dev/null || true)
 if [[ -n ${GITHUB_OUTPUT:-} ]]; then
   printf 'verdict=%s\nexit=%s\n' "$verdict" "$status" >>"$GITHUB_OUTPUT"
 fi
 if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then
-  # Indented text is shown as it is, whatever a backend's own words contain.
+  # Indented text is shown verbatim, whatever a backend's texts contain.
   {
     printf '## Lockstep: %s\n\n' "${verdict:-no verdict}"
     sed 's/^/    /' "$reports/summary.txt"

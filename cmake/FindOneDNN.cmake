@@ -1,5 +1,5 @@
-# oneDNN, as OneDNN::OneDNN. Debian's own dnnl-config.cmake asks for OpenCL's headers, which nothing
-# here needs.
+# Finds oneDNN as OneDNN::OneDNN. Debian's dnnl-config.cmake requires OpenCL's headers, which
+# nothing here needs.
 include(FindPackageHandleStandardArgs)
 find_path(DNNL_INCLUDE_DIR dnnl.hpp)
 find_library(DNNL_LIBRARY dnnl)

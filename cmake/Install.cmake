@@ -1,11 +1,11 @@
-# cmake --install leaves a relocatable tree: nothing in it names the place it was installed to.
+# cmake --install makes a relocatable tree: no file in it names the place of installation.
 #   bin/lockstep  lib/lockstep/<backend>.so  share/lockstep/{vectors,models,slurm}   for judging
 #   include/lockstep/{spec,reference,backends}  lib/*.a  lib/cmake  lib/pkgconfig   for builders
 #   include/lockstep/{cvm,reference}.h  lib/liblockstep_{cvm,reference}.so   for C
 # Headers keep their include paths (#include "backends/backend.h"): include/lockstep is the root.
 include(CMakePackageConfigHelpers)
 
-# The libraries that need nothing but themselves and are therefore offered to others.
+# The libraries without dependencies, which other projects can link.
 set(exported lockstep_spec lockstep_operators lockstep_reference)
 set(header_root "${CMAKE_INSTALL_INCLUDEDIR}/lockstep")
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/lockstep")
@@ -16,7 +16,7 @@ foreach(target IN LISTS exported)
 endforeach()
 install(TARGETS ${exported} EXPORT lockstep_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
-# A C program knows one header, and finds it as <lockstep/cvm.h> or <lockstep/reference.h>.
+# A C program includes <lockstep/cvm.h> or <lockstep/reference.h>.
 foreach(target cvm reference_c)
   target_include_directories(lockstep_${target}
     INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
@@ -37,7 +37,7 @@ write_basic_package_version_file(lockstepConfigVersion.cmake COMPATIBILITY SameM
 install(FILES "${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake" cmake/lockstepConfig.cmake
   cmake/LockstepConformance.cmake DESTINATION ${package_dir} COMPONENT dev)
 
-# From lib/pkgconfig back to the prefix, however deep the library directory is.
+# The path from lib/pkgconfig back to the prefix, for a library directory of any depth.
 file(RELATIVE_PATH LOCKSTEP_PREFIX_FROM_PC "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 string(REGEX REPLACE "/$" "" LOCKSTEP_PREFIX_FROM_PC "${LOCKSTEP_PREFIX_FROM_PC}")
 foreach(package lockstep lockstep_cvm lockstep_reference)
@@ -46,14 +46,14 @@ foreach(package lockstep lockstep_cvm lockstep_reference)
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
 
-# Where a tree carries the shared libraries of the program (./dev gpu --kit), they are found in it.
+# A tree may carry the program's shared libraries (./dev gpu --kit); the program finds them there.
 set_target_properties(lockstep PROPERTIES
   BUILD_RPATH "$ORIGIN/../lib" INSTALL_RPATH "$ORIGIN/../lib")
 install(TARGETS lockstep EXPORT lockstep_targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY conformance/vectors DESTINATION share/lockstep
   PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY ci/slurm DESTINATION share/lockstep USE_SOURCE_PERMISSIONS)
-# The scripts beside a model make it anew; running it needs none of them.
+# Leave out the scripts that make a model; running it does not need them.
 install(DIRECTORY conformance/models DESTINATION share/lockstep
   PATTERN "*.py" EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN "*.txt" EXCLUDE)
 install(FILES conformance/selection/kill_matrix.json conformance/specification/params.schema.json

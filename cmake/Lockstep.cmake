@@ -1,4 +1,4 @@
-# The functions every room of the project builds with. A room is a directory with a CMakeLists.txt.
+# The functions with which every directory of the project builds.
 
 include(GoogleTest)
 
@@ -21,12 +21,12 @@ macro(lockstep_configure_toolchain)
     endif()
   endif()
 
-  # Joined units (CMAKE_UNITY_BUILD) save what neighbours include and instantiate alike.
+  # Joined units (CMAKE_UNITY_BUILD) share the headers and templates that neighbours use.
   if(NOT DEFINED CMAKE_UNITY_BUILD_BATCH_SIZE)
     set(CMAKE_UNITY_BUILD_BATCH_SIZE 20)
   endif()
 
-  # How long a test may take; a sanitizer makes programs many times slower.
+  # The time limit of a test; a sanitizer makes programs many times slower.
   set(LOCKSTEP_TEST_SECONDS 300)
   if(LOCKSTEP_SANITIZE)
     set(LOCKSTEP_TEST_SECONDS 1800)
@@ -44,8 +44,8 @@ macro(lockstep_configure_toolchain)
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
-  # A message names a file by its place in the tree, wherever that was built; a compiler cache then
-  # knows the files of a copy, too.
+  # Messages name files relative to the tree, wherever it was built, so that a compiler cache also
+  # serves a copy of the tree.
   add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fmacro-prefix-map=${LOCKSTEP_ROOT}/=>)
 
   if(PROJECT_IS_TOP_LEVEL)
@@ -53,7 +53,7 @@ macro(lockstep_configure_toolchain)
     set(LOCKSTEP_WARNINGS -Wall -Wextra -Werror CACHE STRING "Warnings of every unit")
     mark_as_advanced(LOCKSTEP_WARNINGS)
     add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${LOCKSTEP_WARNINGS}>")
-    # A definition no header declares is a mistake: its caller sees another one, or none.
+    # A definition that no header declares is a mistake: callers may see a different declaration.
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wmissing-declarations>
                         $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
   endif()
@@ -62,7 +62,7 @@ macro(lockstep_configure_toolchain)
     list(JOIN LOCKSTEP_SANITIZE "," lockstep_sanitizers)
     add_compile_options(-fsanitize=${lockstep_sanitizers} -fno-sanitize-recover=all
                         -fno-omit-frame-pointer)
-    # What a sanitizer adds keeps g++ from seeing that the standard library sets its values.
+    # With a sanitizer, g++ does not see that the standard library initializes its values.
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       add_compile_options(-Wno-maybe-uninitialized)
     endif()
@@ -72,16 +72,16 @@ macro(lockstep_configure_toolchain)
     if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
       message(FATAL_ERROR "LOCKSTEP_FUZZ needs clang (libFuzzer), not ${CMAKE_CXX_COMPILER_ID}")
     endif()
-    # Every library is instrumented, or the fuzzer would steer by its own target alone.
+    # Instrument every library: otherwise only the target itself guides the fuzzer.
     add_compile_options(-fsanitize=fuzzer-no-link)
   endif()
 endmacro()
 
 # lockstep_find_cuda()
-# Sets LOCKSTEP_CUDA_FOUND and enables the language when there is a toolkit to compile the CUDA
-# backend with. Without one AUTO goes on and ON is an error. ON compiles for every device that the
-# backend is for; AUTO for one, which the others translate when they load it, at a third of the
-# time. nvcc knows none of the sanitizers' and fuzzers' flags: with them AUTO finds nothing.
+# Sets LOCKSTEP_CUDA_FOUND and enables the language if a toolkit can compile the CUDA backend.
+# Without one, AUTO continues and ON is an error. ON compiles for every supported device; AUTO for
+# one, in a third of the time, and other devices translate the code when they load it. nvcc does not
+# know the flags of sanitizers and fuzzers: with them AUTO finds nothing.
 macro(lockstep_find_cuda)
   set(LOCKSTEP_CUDA_FOUND OFF)
   set(lockstep_instrumented OFF)
@@ -118,7 +118,7 @@ macro(lockstep_find_cuda)
 endmacro()
 
 # lockstep_library(<name> SOURCES <file>... [LIBRARIES <target>...])
-# A static library lockstep_<name>, known as lockstep::<name>; its LIBRARIES are public.
+# A static library lockstep_<name> with the alias lockstep::<name>; its LIBRARIES are public.
 function(lockstep_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   _lockstep_check_arguments(lockstep_library)
@@ -130,8 +130,7 @@ function(lockstep_library name)
 endfunction()
 
 # lockstep_refuse_narrowing(<target>...)
-# Whose integers decide results: a conversion that can lose bits is no program, whatever else is a
-# warning.
+# For targets whose integers decide results: a conversion that can lose bits is always an error.
 function(lockstep_refuse_narrowing)
   if(PROJECT_IS_TOP_LEVEL)
     foreach(target IN LISTS ARGN)
@@ -141,9 +140,9 @@ function(lockstep_refuse_narrowing)
 endfunction()
 
 # lockstep_backend(<name> SOURCES <file>... [LIBRARIES <target>...] [COMPONENT <component>])
-# A backend as a shared library <build>/lib/lockstep/<name>.so, loaded at run time like a
-# stranger's. The target is lockstep_backend_<name>; an undefined symbol is a link error. COMPONENT
-# is the package it is installed with, lockstep unless it needs what others can do without.
+# A backend as a shared library <build>/lib/lockstep/<name>.so, loaded at run time like any other.
+# The target is lockstep_backend_<name>; an undefined symbol is a link error. COMPONENT is the
+# package that installs it: lockstep, unless it has dependencies that the others do not need.
 function(lockstep_backend name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "COMPONENT" "SOURCES;LIBRARIES")
   _lockstep_check_arguments(lockstep_backend)
@@ -166,8 +165,8 @@ function(lockstep_backend name)
 endfunction()
 
 # lockstep_c_library(<name> SOURCES <file>... LIBRARIES <target>... MAP <file> [OUTPUT <name>])
-# A shared library for programs in C, <build>/lib/liblockstep_<OUTPUT>.so (<name> unless given): the
-# target lockstep_<name>, of which only what the version script MAP lists is visible.
+# A shared library for programs in C, <build>/lib/liblockstep_<OUTPUT>.so (default <name>), as the
+# target lockstep_<name>. It exports only the symbols in the version script MAP.
 function(lockstep_c_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "MAP;OUTPUT" "SOURCES;LIBRARIES")
   _lockstep_check_arguments(lockstep_c_library)
@@ -188,11 +187,11 @@ function(lockstep_c_library name)
 endfunction()
 
 # lockstep_test(<name> [APART] SOURCES <file>... [LIBRARIES <target>...] [LABEL <label>])
-# A GoogleTest executable <build>/tests/<name> with one CTest test per case in it. Its test names
-# start with <name>, so that `ctest -R <name>` selects it; `ctest -L <label>` selects by kind. (One
-# label only: CMake 3.25 loses the others of a discovered test.) The target tests_of_<room> builds
-# all of a top-level room but those APART: what reads the sources would fail of any mutant. A no-op
-# without LOCKSTEP_TESTS.
+# A GoogleTest executable <build>/tests/<name> with one CTest test per case. The test names start
+# with <name>, so that `ctest -R <name>` selects them; `ctest -L <label>` selects by kind. (One
+# label only: CMake 3.25 loses the others of a discovered test.) The target tests_of_<directory>
+# builds all tests of a top-level directory except those APART, which read sources and so fail for
+# any mutant. Does nothing without LOCKSTEP_TESTS.
 function(lockstep_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "LABEL" "SOURCES;LIBRARIES")
   _lockstep_check_arguments(lockstep_test)
@@ -203,7 +202,8 @@ function(lockstep_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   target_include_directories(${name} PRIVATE "${LOCKSTEP_ROOT}")
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main)
-  # A test is compiled more often than it runs; what it tests is as optimized as ever.
+  # Optimize tests less, as they are compiled more often than run; the tested code keeps its
+  # options.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   set_property(GLOBAL APPEND PROPERTY LOCKSTEP_TEST_PROGRAMS "$<TARGET_FILE:${name}>")
   set(properties TIMEOUT ${LOCKSTEP_TEST_SECONDS})
@@ -270,7 +270,7 @@ function(_lockstep_type_name out_var name)
   set(${out_var} "${type}" PARENT_SCOPE)
 endfunction()
 
-# A misspelt keyword would otherwise drop sources or tests in silence.
+# A misspelt keyword would otherwise silently drop sources or tests.
 macro(_lockstep_check_arguments function)
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${function}(${name}): unexpected ${arg_UNPARSED_ARGUMENTS}")

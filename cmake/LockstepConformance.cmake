@@ -1,11 +1,11 @@
-# Tests of the caller's project that judge its backends; find_package(lockstep) includes this.
+# Conformance tests for backends of other projects; find_package(lockstep) includes this file.
 
 # lockstep_add_conformance_test(<target> [NAME <name>] [TIER <0..3>] [PROFILE <profile>...]
 #   [OPERATORS <glob>...] [PROPERTIES <property>...] [SET <key=value>...] [ARGUMENTS <word>...])
-# A CTest test <name> (conformance.<target>) that passes when `lockstep check` says PASS of a module
-# or shared library, or of an executable that answers the lines of `lockstep eval`. What is chosen
-# and what is not shows in the verdict; the reports are <target>.lockstep.json and .xml (JUnit) in
-# the current binary directory. ARGUMENTS go to `lockstep check` as they are.
+# A CTest test <name> (conformance.<target>) that passes if the verdict of `lockstep check` is PASS.
+# The target is a module, a shared library, or an executable that speaks the JSON Lines protocol.
+# The verdict shows what was chosen; the reports are <target>.lockstep.json and .xml (JUnit) in the
+# current binary directory. ARGUMENTS are passed to `lockstep check` unchanged.
 function(lockstep_add_conformance_test target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;TIER"
     "PROFILE;OPERATORS;PROPERTIES;SET;ARGUMENTS")

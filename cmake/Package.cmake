@@ -1,8 +1,8 @@
 # cpack makes a tarball that carries the shared libraries it needs, and Debian packages:
-#   lockstep          the program, its backends, vectors and models: what judging takes
+#   lockstep          the program, its backends, vectors and models, for judging
 #   lockstep-dev      headers, libraries, CMake's and pkg-config's files
-#   lockstep-onednn   the backend around oneDNN
-# The tarball has the first two.
+#   lockstep-onednn   the backend that calls oneDNN
+# The tarball contains the first two.
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_NAME lockstep)
 set(CPACK_PACKAGE_CONTACT "The Lockstep project <lockstep@project.invalid>")
@@ -26,8 +26,8 @@ set(CPACK_DEBIAN_ONEDNN_PACKAGE_NAME lockstep-onednn)
 set(CPACK_COMPONENT_ONEDNN_DESCRIPTION "oneDNN as a backend to be judged")
 set(CPACK_COMPONENT_ONEDNN_DEPENDS lockstep)
 
-# What the program needs beside the C and the C++ library, which must be the machine's own: a
-# backend that is judged shares them with the program.
+# The program's shared libraries except the C and C++ libraries, which must be the machine's own,
+# because a judged backend shares them with the program.
 install(CODE [[
   file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "$<TARGET_FILE:lockstep>"
     RESOLVED_DEPENDENCIES_VAR libraries

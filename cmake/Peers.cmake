@@ -1,6 +1,6 @@
-# Tests beside implementations by other people. `./dev test` installs those in build/peers, from
-# peers/requirements.txt, and some as packages of the distribution; where that cannot be done the
-# tests are skipped in sight.
+# Tests that compare with implementations by other people. `./dev test` installs these in
+# build/peers from peers/requirements.txt, and some as packages of the distribution. Without them
+# the tests are reported as skipped.
 if(LOCKSTEP_PEERS_PYTHON AND NOT EXISTS "${LOCKSTEP_PEERS_PYTHON}")
   unset(LOCKSTEP_PEERS_PYTHON CACHE)
 endif()
@@ -14,8 +14,8 @@ mark_as_advanced(LOCKSTEP_SYSTEM_PYTHON)
 set(LOCKSTEP_PEERS "${CMAKE_CURRENT_LIST_DIR}/peers")
 
 # lockstep_peer_test(<name> [SYSTEM] PEERS <module>... SCRIPT <file>.py [ARGUMENTS <word>...])
-# A script that the peers' Python runs, or with SYSTEM the distribution's; a module that is not
-# installed skips it.
+# A script run by the peers' Python, or with SYSTEM by the distribution's. It is skipped if a module
+# is not installed.
 function(lockstep_peer_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SYSTEM" "SCRIPT" "PEERS;ARGUMENTS")
   set(python "${LOCKSTEP_PEERS_PYTHON}")

@@ -1,9 +1,9 @@
-# What `./dev lint` runs, as tests with the label `quality`, which `./dev test` leaves out. They
-# read sources: nothing has to be built for them. A tool that a developer's machine lacks skips its
-# test in sight; `./dev lint` installs them all.
+# The tests of `./dev lint`, with the label `quality`, which `./dev test` leaves out. They read
+# sources and need no build. A test whose tool is not installed is reported as skipped; `./dev lint`
+# installs all tools.
 
 # _lockstep_quality_test(<name> NEEDS <program>... COMMAND <word>... [PROPERTIES <key> <value>...])
-# In the command, % is the program that was found: the first of the names NEEDS lists.
+# In the command, % stands for the program that was found, the first of NEEDS.
 function(_lockstep_quality_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "NEEDS;COMMAND;PROPERTIES")
   list(GET arg_NEEDS -1 tool)
@@ -29,12 +29,12 @@ _lockstep_quality_test(shell NEEDS shellcheck
   COMMAND python3 "${quality}/shell.py" % "${PROJECT_SOURCE_DIR}")
 _lockstep_quality_test(format NEEDS clang-format-14 clang-format
   COMMAND python3 "${quality}/format.py" % "${PROJECT_SOURCE_DIR}")
-# clang-tidy takes every processor for itself; CTest knows and starts nothing beside it.
+# clang-tidy uses every processor, so CTest starts nothing beside it.
 _lockstep_quality_test(tidy NEEDS clang-tidy-14 clang-tidy
   COMMAND python3 "${quality}/tidy.py" % "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}"
   PROPERTIES TIMEOUT 1500 RUN_SERIAL ON)
 
-# What GoogleTest prints of a parameter without a name is its bytes, addresses among them.
+# GoogleTest prints a parameter without a name as bytes, which may include addresses.
 get_property(programs GLOBAL PROPERTY LOCKSTEP_TEST_PROGRAMS)
 if(LOCKSTEP_TESTS)
   add_test(NAME tests.names

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What tests share that build a copy of the tree: in $work, whose part $tree is the copy.
+# Functions for tests that build a copy of the tree, in $work. The copy itself is $tree.
 
 fail() { printf '%s\n' "$*" >&2; exit 1; }
 
@@ -11,7 +11,7 @@ copy() {
   rm -rf "${work:?}"
   mkdir -p "${tree:?}"
   tar -C "$1" --exclude=./build --exclude=./.git -cf - . | tar -C "$tree" -xf -
-  # A compiler cache knows the files of the copy by their places in it: it has nearly all of them.
+  # With paths relative to the copy, a compiler cache already has nearly all of its files.
   export CCACHE_BASEDIR="$tree" CCACHE_NOHASHDIR=1
 }
 

@@ -12,7 +12,7 @@ extensions = [
 exclude_patterns = ["generated"]
 highlight_language = "text"
 nitpicky = True
-# What backend.h takes from the C library and from DLPack is described elsewhere.
+# Other projects document what backend.h uses of the C library and of DLPack.
 nitpick_ignore_regex = [(r"c(pp)?:identifier", r"u?int\d+_t|DLTensor|size_t")]
 
 myst_enable_extensions = ["deflist"]
@@ -30,7 +30,7 @@ html_css_files = ["lockstep.css"]
 html_copy_source = False
 html_show_copyright = False
 html_last_updated_fmt = None
-# A summary is fetched, which a browser refuses for a page opened from a directory.
+# Summaries are fetched, which browsers refuse for a page opened from a directory.
 html_show_search_summary = False
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0b5cad", "color-brand-content": "#0b5cad"},

@@ -1,8 +1,8 @@
-/* A backend in C that runs as a process: relu, abs and negative, in the lines of `lockstep eval`.
+/* A backend in C that runs as a process: relu, abs and negative, in the JSON Lines protocol.
  *   cc -std=c11 examples/elementwise.c -o elementwise
  *   lockstep check exec:./elementwise --op relu,abs,negative --property matches_reference
- * Calls come without blanks and with their keys in one order (docs/lines.md): finding each key is
- * all the reading there is to do. */
+ * Calls come without blanks and with their keys in a fixed order (docs/lines.md), so this reader
+ * only needs to find each key. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>

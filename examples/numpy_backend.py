@@ -1,8 +1,8 @@
-"""Judges NumPy: a whole backend in the lines of `lockstep eval`.
+"""Judges NumPy: a whole backend in the JSON Lines protocol.
 
 lockstep check "exec:python3 examples/numpy_backend.py int64" --op 'elemwise_*,sum,dense'
 
-The argument is the type that NumPy computes in; int64 holds every value of every operator below.
+The argument is the type in which NumPy computes; int64 holds every value of every operator below.
 """
 
 import ast
@@ -44,12 +44,12 @@ def serve(operators, array):
         call = json.loads(line)
         answer = {"id": call["id"], "status": "unsupported", "message": "not part of this example"}
         if call["op"] in operators:
-            # A word in capitals is a layout, and there is no other one.
+            # A word in capitals is a layout, of which only one is legal.
             words = {k: v.title() for k, v in call["attrs"].items() if not v.isupper()}
             attrs = {k: ast.literal_eval(v) for k, v in words.items()}
             inputs = [array(t["data"], t["shape"]) for t in call["in"]]
             y = np.asarray(operators[call["op"]](attrs, *inputs)).astype(np.int64)
-            # The precision is what `infers` compares; the values alone need no more than 32 bits.
+            # Only `infers` compares the precision; values need no more than 32 bits.
             out = {"shape": y.shape, "prec": 32, "data": y.ravel().tolist()}
             answer = {"id": call["id"], "status": "ok", "out": [out]}
         print(json.dumps(answer), flush=True)

@@ -7,7 +7,7 @@
 static int32_t right(int32_t x, int32_t lo, int32_t hi) { return x < lo ? lo : x > hi ? hi : x; }
 static int32_t wrong(int32_t x, int32_t lo, int32_t hi) { return x <= lo ? lo : x >= hi ? 0 : x; }
 
-/* How many elements of a clip to lo..hi are not what is specified; -1 if it is illegal. */
+/* The number of wrong elements of a clip to lo..hi; -1 if the call is illegal. */
 static int differences(int32_t (*clip)(int32_t, int32_t, int32_t), int32_t lo, int32_t hi) {
   char min[12], max[12];
   const int32_t x[] = {-100, -8, -7, 0, 6, 7, 100};

@@ -17,7 +17,7 @@ struct Relu : Plan {
 
 class Mine {
  public:
-  // What it contains, and what it promises: relu on compact tensors, and no error labels.
+  // The manifest claims relu on compact tensors and promises no error labels.
   static const char* manifest() {
     return R"({"name": "mine", "version": "1.0", "device": "CPU",
       "kernels": [{"op": "relu", "name": "relu_loop", "isa": "portable", "runnable": true}],

@@ -1,4 +1,4 @@
-"""A backend in another language: relu, in the lines of `lockstep eval`.
+"""A backend in another language: relu, in the JSON Lines protocol.
 
 lockstep check "exec:python3 examples/relu_lines.py" --op relu --property matches_reference
 """

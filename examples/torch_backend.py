@@ -1,8 +1,8 @@
-"""Judges PyTorch, in the lines of `lockstep eval`.
+"""Judges PyTorch: a backend in the JSON Lines protocol.
 
 lockstep check "exec:python3 examples/torch_backend.py int64" --op 'conv2d,dense,elemwise_*'
 
-The argument is the type that PyTorch computes in; int64 holds every value of every operator below.
+The argument is the type in which PyTorch computes; int64 holds every value of every operator below.
 """
 
 import sys
@@ -20,7 +20,7 @@ def conv2d(a, x, w, *bias):
 
 
 def quotient(_, x, y):
-    """By zero it is zero."""
+    """The truncated quotient; a division by zero gives zero."""
     return torch.where(y == 0, y, torch.div(x, y + (y == 0), rounding_mode="trunc"))
 
 

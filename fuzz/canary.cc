@@ -1,7 +1,7 @@
 // Planted mistakes, which must be found.
 //
-// The fuzzer has to find them in seconds and the replay at once; otherwise it means nothing that
-// the other targets find no mistakes. Each hides behind four bytes.
+// The fuzzer must find them in seconds and the replay at once; otherwise a target that finds
+// nothing proves nothing. Each is hidden behind four bytes.
 #include <climits>
 #include <cstring>
 #include <memory>

@@ -20,7 +20,7 @@ Answer answer(const client::Status& s) {
   return a;
 }
 
-// A type with strides, as the ABI describes it, and perhaps with memory.
+// A tensor as the ABI describes it, optionally with memory.
 struct Block {
   std::vector<i64> shape, stride;
   int precision;
@@ -30,7 +30,7 @@ struct Block {
   // Row-major. Illegal extents only saturate the strides.
   explicit Block(const Type& t) : precision(t.precision) {
     shape.assign(t.shape.begin(), t.shape.end());
-    shape.resize(static_cast<std::size_t>(t.rank()), 1);  // a list keeps no more than it can hold
+    shape.resize(static_cast<std::size_t>(t.rank()), 1);  // a list stores at most its room
     stride.resize(shape.size());
     i64 n = 1;
     for (std::size_t d = shape.size(); d-- > 0;) {
@@ -52,7 +52,7 @@ struct Block {
   }
 };
 
-// A vector's memory is aligned to more than 4 bytes; a tensor that begins an element later is not.
+// A std::vector is aligned to more than 4 bytes; a tensor that begins one element later is not.
 judge::Placement based(judge::Placement p, judge::Base base) {
   const i64 skipped = base == judge::Base::unaligned ? 1 : 0;
   p.offset += skipped;
@@ -60,7 +60,7 @@ judge::Placement based(judge::Placement p, judge::Base base) {
   return p;
 }
 
-// A call with the tensors that it is about.
+// A call with its tensors.
 struct Arguments {
   Arguments(const Case& c, std::vector<Block> blocks, bool constants = false)
       : tensors(std::move(blocks)),
@@ -145,7 +145,7 @@ Answer DirectSubject::execute(const Case& c, const std::vector<judge::Tensor>& i
 Answer DirectSubject::refuse(const Case& c) {
   std::vector<Block> blocks;
   for (const Type& t : c.in) blocks.emplace_back(t);
-  // Outputs of an illegal call have no types: one element stands there for each port.
+  // Outputs of an illegal call have no types, so each port gets a placeholder of one element.
   for (int k = 0; k < c.op->outputs.size(); ++k) blocks.emplace_back(Type{{1}, kMaxPrecision});
   return answer(opened_[0].prepare(Arguments(c, std::move(blocks)).call).status());
 }

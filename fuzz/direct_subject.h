@@ -1,14 +1,13 @@
 /// @file
-/// A backend that runs in this process, so that the fuzzer's sanitizers watch its kernels; a worker
-/// process would hide them.
+/// A backend that runs in this process, so that the fuzzer's sanitizers see its kernels, which a
+/// worker process would hide.
 #pragma once
 #include "backends/client.hpp"
 #include "conformance/subjects/subject.h"
 
 namespace lockstep::fuzz {
 
-/// Puts calls to a library, which may be linked in. Each tensor is a heap block of exactly its
-/// size.
+/// Puts calls to a library, which may be linked in. Each tensor is a heap block of its exact size.
 class DirectSubject : public judge::Subject {
  public:
   /// @throws UsageError where open() refuses the options.

@@ -1,6 +1,6 @@
 /// @file
-/// What the targets that read files of tensors share: outcomes, files in memory, and how much was
-/// allocated.
+/// Shared by the targets that read files of tensors: outcomes, files in memory, and a count of
+/// allocated memory.
 #pragma once
 
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #include "fuzz/target.h"
 #include "reference/ndarray/params/params.h"
 
-// The sanitizers of both compilers define it; one compiler does not declare it.
+// Sanitizers of both compilers define it, but only one compiler declares it.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
                                                                            std::size_t),
                                                          void (*on_free)(const volatile void*));
@@ -21,7 +21,7 @@ namespace lockstep::fuzz {
 
 using File = std::span<const std::byte>;
 
-/// What a reader makes of a file.
+/// The result of reading a file.
 struct Outcome {
   params::Params params;
   std::string label;  ///< empty: accepted
@@ -53,7 +53,7 @@ Outcome outcome_from_disk(File file, Read read) {
 
 inline std::size_t allocated;
 
-/// Counts what is allocated from now on, in `allocated`.
+/// Counts in `allocated` what is allocated from now on.
 inline void count_allocations() {
   static const int counts = __sanitizer_install_malloc_and_free_hooks(
       [](const volatile void*, std::size_t bytes) { allocated += bytes; },

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# What `./dev fuzz` does before and after it builds a target: reads the words, puts inputs to it.
+# The parts of `./dev fuzz` before and after it builds a target: reads the words, then runs it.
 # usage: fuzz.sh list    fuzz.sh target|run [TARGET [--time T] [--seed N] [--merge]]
-# `target` only says which target the words mean; both refuse words that mean nothing.
+# `target` only prints the target that the words mean; both modes refuse unknown words.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 say() { printf '%s\n' "dev: $*"; }
 fail() { printf '%s\n' "dev: $*" >&2; exit 2; }
 
-# Every target with the first line of its source.
+# Prints every target with the first line of its source.
 list_targets() {
   local source
   grep -l '^int LLVMFuzzerTestOneInput' fuzz/*.cc | while read -r source; do
@@ -16,8 +16,8 @@ list_targets() {
   done
 }
 
-# A name is a target when its source has the entry. One file answers: a pipe from the whole list
-# into `grep -q` fails when grep has seen enough and the list still writes.
+# A name is a target if its source has the entry point. Searches one file: with pipefail, piping the
+# whole list into `grep -q` would fail, because grep closes the pipe early.
 is_target() {
   [[ $1 =~ ^[a-z_]+$ && -f fuzz/$1.cc ]] &&
     grep -q '^int LLVMFuzzerTestOneInput' "fuzz/$1.cc"
@@ -53,8 +53,8 @@ read_words() {
   program=build/fuzz/bin/fuzz_$target
 }
 
-# Sets kept, where the committed inputs are unpacked, and corpora: what is new comes first; the rest
-# is only read. The canary has no inputs to keep.
+# Sets kept, the directory of the unpacked committed inputs, and corpora: the first one receives new
+# inputs, the others are only read. The canary has no kept inputs.
 find_corpora() {
   local corpus
   kept=build/fuzz/kept/$target corpora=()
@@ -78,7 +78,7 @@ merge_corpus() {
   python3 -B fuzz/corpus.py pack fuzz/corpus "$target" "$kept"
 }
 
-# Reads libFuzzer's output: logs it and shows how far it has come, every ten seconds at most.
+# Reads and logs libFuzzer's output, and shows its progress, at most every ten seconds.
 fuzz_progress() {
   local log=$1 line next=0
   while IFS= read -r line; do
@@ -114,13 +114,13 @@ fuzz_target() {
   smaller=$findings/minimized-${finding##*/}
   if [[ $finding == */crash-* ]]; then
     say 'making the finding smaller'
-    # Ends with a failure when it cannot go on, which is the usual end.
+    # Usually fails, since it goes on until it cannot minimize further.
     "$program" -minimize_crash=1 -max_total_time=30 "-exact_artifact_path=$smaller" "$finding" \
       >"build/fuzz/log/minimize-$target.log" 2>&1 || true
     if [[ -f $smaller ]]; then finding=$smaller; fi
   fi
   say "FOUND $finding"
-  # A finding that says nothing is one all the same.
+  # A finding may have no such line.
   grep -m 1 -A 3 -E 'VIOLATED|ERROR: |runtime error' "$log" | sed 's/^/  /' || true
   say "replay: $program $finding"
   return 1

@@ -1,7 +1,7 @@
 // Any text as the lines that `lockstep eval` reads.
 //
-// Each line has one answer, in order, with its own id and a label that exists, and no answer blames
-// the program. A call that was computed, written as the judge writes calls, has the same answer.
+// Each line has one answer, in order, with the line's id and a known label, and no answer is an
+// error of the program. A computed call gives the same answer if the judge writes it as a line.
 #include "conformance/jsonl/lines.h"
 
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ using fuzz::violated;
 // The reference, for calls that are small enough; it keeps the calls that it computed.
 class Bounded : public ReferenceSubject {
  public:
-  // Refusals then come from `eval` itself, with its sentences.
+  // With this manifest `eval` refuses illegal calls itself, with its own sentences.
   Bounded() { manifest_.errors = Errors::none; }
   Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
                  const Run& how) override {

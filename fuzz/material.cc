@@ -1,5 +1,5 @@
-// What a fuzzer starts from, derived from the rows of the operators: dictionaries, and inputs that
-// are right, or wrong in one place.
+// The material from which fuzzers start, derived from the descriptions of the operators:
+// dictionaries, and inputs that are right, or wrong in one place.
 //
 // usage: fuzz_material MODEL DIRECTORY
 //
@@ -58,7 +58,7 @@ void write_dictionary(const fs::path& path, const Words& words) {
   write_file(path, text);
 }
 
-// Every name of an operator's row.
+// Every name in the descriptions of the operators.
 Words names_of_operators() {
   Words words;
   for (const OpInfo* op : operators()) {
@@ -132,7 +132,7 @@ json model_of(const Case& c, const json& attrs) {
             {"precision", {"list_int", precisions}}}}};
 }
 
-// Choices of a seed, the first of which is given.
+// Draws from a seed, except for a given first choice.
 struct Chosen : Draw {
   Chosen(i64 f, u64 seed) : first(f), rest(seed) {}
   constexpr i64 operator()(i64 lo, i64 hi) override {

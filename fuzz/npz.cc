@@ -1,9 +1,9 @@
 // Any bytes as an archive of arrays.
 //
-// A refusal has a label of the tables and points into the archive. Memory and a file are read
-// alike, in memory that the archive's size bounds. What is accepted is a dictionary that the
-// parameter file holds; written as an archive again, unless a name forbids that, it is the same
-// dictionary and from then on the same bytes.
+// A refusal has a known label and an offset inside the archive. Reading from memory and from a file
+// gives the same result, in memory bounded by the archive's size. An accepted dictionary can be
+// written as a parameter file. Written as an archive again, unless a name forbids that, it is read
+// back unchanged, and from then on the bytes stay the same.
 #include "reference/ndarray/params/npz/npz.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void hold_round_trips(const params::Params& found) {
 void hold_all(fuzz::File archive) {
   fuzz::count_allocations();
   const fuzz::Outcome outcome = fuzz::outcome_of([&] { return params::npz::read(archive); });
-  // Deflated data grows by 1032 at most, and may be transposed; each member takes a window.
+  // Deflated data grows at most 1032 times and may be transposed; each member needs a window.
   fuzz::hold_allocated((std::size_t{1} << 18) + 4096 * archive.size(), archive.size());
   const auto from_disk = [](const std::string& path) { return params::npz::read_file(path); };
   hold(fuzz::outcome_from_disk(archive, from_disk) == outcome, "read_file() disagrees with read()");

@@ -1,5 +1,5 @@
 /// @file
-/// What the bytes of the target `operators` mean.
+/// The meaning of the input bytes of the target `operators`.
 #pragma once
 #include "conformance/cases/bytes.h"
 #include "conformance/cases/mutate.h"
@@ -7,10 +7,10 @@
 
 namespace lockstep::fuzz {
 
-/// How many changes make a call of the domain illegal, at most.
+/// The most changes to make a call of the domain illegal.
 inline constexpr i64 kMaxChanges = 3;
 
-/// A case: first what every operator has, then what its domain draws, then changes, then values.
+/// Draws a case: first the operator and common choices, then its domain, changes and values.
 inline judge::Case draw_operator_case(Draw& draw) {
   using judge::Case, judge::Fill, judge::Layout;
   const i64 which = draw(0, static_cast<i64>(operators().size()) - 1);
@@ -23,8 +23,8 @@ inline judge::Case draw_operator_case(Draw& draw) {
   c.layout = layout;
   c.seed = static_cast<u64>(seed);
   if (fill != Fill::literal) return c;
-  // Only calls as small as examples get values from bytes: once the bytes end, every choice is the
-  // smallest, so larger tensors would mostly hold one value.
+  // Only small calls get values from bytes: after the last byte every choice is the smallest, so
+  // larger tensors would mostly hold one value.
   i64 elements = 0;
   for (const Type& t : c.in) elements += volume(t.shape);
   if (elements > kMaxLiteral || judge::refusal(c).refused()) {

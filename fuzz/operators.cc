@@ -1,7 +1,7 @@
 // Bytes as choices: a call of an operator, legal or not, its values and memory.
 //
-// The linked backend passes every property of the judge, with every instruction set, several
-// threads, constants and layouts, while sanitizers watch.
+// The linked backend must pass every property of the judge, with every instruction set, several
+// threads, constants and layouts, under sanitizers.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 using fuzz::DirectSubject;
 using fuzz::violated;
 
-// A backend under judgement and the ways to run it.
+// The system under test and the ways to run it.
 struct Rig {
   std::unique_ptr<DirectSubject> subject;
   TrialPlan plan;
@@ -28,20 +28,20 @@ bool has(const std::vector<std::string>& all, const char* one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-// The base runs in one thread, so that a stack shows the caller; the others in three.
+// The base run uses one thread, so that a stack trace shows the caller; the others use three.
 Rig assemble() {
   const client::Library library(lockstep_backend_v1());
   const Manifest manifest = parse_manifest(library.manifest());
   const bool threads = has(manifest.options, "threads");
   Options set;
   if (threads) set["threads"] = "1";
-  // A wrong backend is told which mistake to make.
+  // The mutant of a wrong backend.
   if (const char* mutant = std::getenv("LOCKSTEP_MUTANT")) set["mutant"] = mutant;
   Rig rig{std::make_unique<DirectSubject>(library, set), {}, "lockstep repro " + manifest.name};
   for (const auto& [key, value] : set)
     if (key != "threads") rig.repeat += " --set " + key + "=" + value;
   rig.plan = plan_for(*rig.subject, {});
-  // Threads are judged beside instruction sets.
+  // Threads are judged together with instruction sets.
   std::erase_if(rig.plan.ways, [](const TrialPlan::Way& w) { return w.property == &kThreads; });
   const auto isa_way = std::find_if(rig.plan.ways.begin(), rig.plan.ways.end(),
                                     [](const TrialPlan::Way& w) { return w.property == &kIsa; });
@@ -68,7 +68,7 @@ void judge_item(Rig& rig, const Item& item) {
   }
 }
 
-// Whether the bytes make a case that is worth an answer.
+// Judges the case that the bytes make. @return whether there is one
 bool judge_bytes(std::span<const std::uint8_t> bytes) {
   static Rig rig = assemble();
   Bytes draw(bytes);
@@ -76,7 +76,7 @@ bool judge_bytes(std::span<const std::uint8_t> bytes) {
   item.call = fuzz::draw_operator_case(draw);
   const Case& c = item.call;
   const Refusal r = refusal(c);
-  // The parser of attributes refuses those outside their ranges.
+  // The parser of attributes would refuse values outside their ranges.
   if (r.scope == "attr") return false;
   if (r.refused()) {
     item.what = Item::illegal;

@@ -1,8 +1,8 @@
 // Any bytes as a parameter file.
 //
-// A rejection has a label of the format's table and points into the file. What is accepted is
-// exactly what the writer makes of it. Memory and a file are read alike; a lenient reader differs
-// in trailing bytes only. No small file makes the reader allocate much.
+// A rejection has a known label and an offset inside the file. The writer reproduces an accepted
+// file exactly. Reading from memory and from a file gives the same result; a lenient reader differs
+// only in trailing bytes. Memory is bounded by the size of the file.
 #include "reference/ndarray/params/params.h"
 
 #include <algorithm>

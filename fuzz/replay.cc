@@ -1,5 +1,4 @@
-// Puts the files of a corpus to a target, one after the other, without a fuzzer: a build with
-// sanitizers watches.
+// Runs a target on the files of a corpus, one after the other, without a fuzzer, under sanitizers.
 //
 // usage: replay FILE|DIRECTORY...
 #include <algorithm>
@@ -32,7 +31,7 @@ std::vector<fs::path> files_of(int argc, char** argv) {
   return files;
 }
 
-// Exactly as large as the input, so that a sanitizer sees the first byte too many.
+// The buffer has exactly the input's size, so that a sanitizer sees the first byte beyond.
 bool read(const fs::path& file, std::vector<std::uint8_t>& input) {
   std::error_code error;
   const std::uintmax_t size = fs::file_size(file, error);
@@ -45,7 +44,7 @@ bool read(const fs::path& file, std::vector<std::uint8_t>& input) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A fuzzer needs a signal to notice a mistake, a test an exit status.
+  // A fuzzer notices a mistake by a signal, a test by an exit status.
   std::signal(SIGABRT, [](int) { std::_Exit(1); });
   const std::vector<fs::path> files = files_of(argc, argv);
   for (const fs::path& file : files) {
@@ -54,7 +53,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "cannot read %s\n", file.c_str());
       return 2;
     }
-    // Printed first, because a target that does not return cannot print its input.
+    // Print the name first, because a target that finds something does not return.
     std::fprintf(stderr, "%s\n", file.c_str());
     LLVMFuzzerTestOneInput(input.data(), input.size());
   }

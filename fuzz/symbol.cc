@@ -1,8 +1,8 @@
 // Any text as a model's symbol JSON.
 //
-// A refusal has a label of models or of calls. The same document written in another way (keys
-// sorted, blanks gone) has the same outcome. What is accepted keeps the promises of graph.h, and
-// runs: with parameters from its own types, twice alike, within the bytes it announces.
+// A refusal has a label of models or of calls. The same document in another spelling (keys sorted,
+// no blanks) has the same outcome. An accepted model keeps the promises of graph.h and runs twice
+// with the same result, with parameters of its own types, within the memory that it announces.
 #include <nlohmann/json.hpp>
 
 #include "fuzz/target.h"
@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (!outcome.graph && !outcome.label.starts_with("model.") &&
       !fuzz::is_label_of_calls(outcome.label))
     violated("a refusal has the unknown label " + outcome.label);
-  // Only JSON can be written in another way.
+  // A text that is no JSON has no other spelling.
   if (!outcome.graph && outcome.label == "model.json") return 0;
   const Loaded again = read(nlohmann::json::parse(text).dump());
   hold(again.graph.has_value() == outcome.graph.has_value() && again.message == outcome.message,

@@ -18,7 +18,7 @@ std::set<std::string, std::less<>> labels_of_calls() {
   return labels;
 }
 
-// A sum of volumes, which saturate one by one.
+// A sum of volumes, each of which saturates.
 template <class Some>
 i64 elements(const Some& types, int count) {
   i64 n = 0;

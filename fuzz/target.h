@@ -1,5 +1,5 @@
 /// @file
-/// What a fuzz target consists of: its entry point, and a way to report a violation.
+/// The interface of fuzz targets: an entry point, and functions to report a violation.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 #include "spec/info.h"
 
-/// Runs the target on one input. libFuzzer calls it, and so does the replay of a corpus. It returns
-/// 0, or -1 for an input that is not worth keeping; if it finds something it does not return.
+/// Runs the target on one input, for libFuzzer and for the replay of a corpus. Returns 0, or -1 for
+/// an input that is not worth keeping; does not return if it finds something.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace lockstep::fuzz {

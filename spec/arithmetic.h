@@ -1,5 +1,5 @@
 /// @file
-/// What the words of arithmetic mean on our integers, each once: 64 bits, exact.
+/// Arithmetic on 64-bit integers, exact, with each operation defined once.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 /// @file
-/// Attributes as text: the grammar of values, and step 2 of the order in which a call is judged.
+/// Attributes as text: the grammar of values, and step 2 of the order of judgement.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// A value read from text, or the word of the violated rule: "syntax", "length" or "range".
+/// A value read from text, or the name of the violated rule: "syntax", "length" or "range".
 struct ParsedAttr {
   Attr value;
   string_view broken;
@@ -39,7 +39,7 @@ constexpr Integer take_integer(string_view& s) {
   for (; i < s.size() && digit(s[i]); ++i) {
     n.read = true;
     const i64 d = s[i] - '0';
-    // Accumulated on the negative side, which is the longer one.
+    // Accumulate a negative number, because INT64_MIN has no positive counterpart.
     if (n.value < (INT64_MIN + d) / 10)
       n.beyond = true;
     else
@@ -146,7 +146,7 @@ constexpr string_view word_of(const AttrInfo& f, i64 choice) {
   return rest.substr(0, rest.find('|'));
 }
 
-/// The canonical text of a value: what parse_attribute reads back as the same value.
+/// The canonical text of a value, which parse_attribute reads back as the same value.
 inline std::string attribute_text(const AttrInfo& f, const Attr& v) {
   switch (f.kind) {
     case AttrKind::boolean:
@@ -166,7 +166,7 @@ inline std::string attribute_text(const AttrInfo& f, const Attr& v) {
   return s + ")";
 }
 
-/// All attributes of a call, in table order, or the label `attr.*` of the first violation and its
+/// All attributes of a call, in table order, or the label `attr.*` of the first violation with its
 /// sentence.
 struct ReadAttributes {
   std::vector<Attr> values;
@@ -189,7 +189,7 @@ inline ReadAttributes read_attributes(
       if (key == f.name || (!f.alias.empty() && key == f.alias)) texts.push_back(&text);
     return texts;
   };
-  // Keys like __shape__ annotate; an operator without attributes takes none at all.
+  // Keys like __shape__ are annotations; an operator without attributes accepts none of them.
   const auto hidden = [&op](const std::string& k) {
     return op.attrs.size() > 0 && k.size() > 4 && k.starts_with("__") && k.ends_with("__");
   };

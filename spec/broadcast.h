@@ -1,5 +1,5 @@
 /// @file
-/// What the broadcast operators share: how two shapes align, and which elements meet.
+/// Shared by the broadcast operators: how two shapes align, and which elements are combined.
 #pragma once
 #include "spec/laws.h"
 
@@ -51,11 +51,11 @@ struct Broadcast {
       y.push(max(aligned(in[A], d, n), aligned(in[B], d, n)));
     return y;
   }
-  /// The element of x that meets output y.
+  /// The element of x for output y.
   static constexpr i64 read(const auto& x, const Index& y) {
     return x.at([&](int d) { return x.dim(d) == 1 ? 0 : y[d + y.size - x.rank()]; });
   }
-  /// Repeats x to a shape it can be broadcast to.
+  /// Repeats x to a shape to which it can be broadcast.
   static Term tiled(const AnyTrial& t, Term x, const Shape& y) {
     Tuple reps;
     for (int d = 0; d < y.size; ++d) reps.push(y[d] / aligned(t.type(x), d, y.size));
@@ -66,8 +66,8 @@ struct Broadcast {
         const Shape y = t.shape(t.y());
         return t.self({tiled(t, t[A], y), tiled(t, t[B], y)}) == t.y();
       }};
-  /// Two shapes cut from one: leading axes left out, extents now and then 1. Precisions are at most
-  /// `top` each and `together` in all.
+  /// Draws two shapes from a common one: leading axes may be left out, extents may become 1. Each
+  /// precision is at most `top`, their sum at most `together`.
   static constexpr Case<Attrs> paired(Draw& draw, i64 top, i64 together = i64{2} * kMaxPrecision) {
     const Shape y = draw.shape(1, kMaxRank);
     const auto part = [&] {

@@ -1,5 +1,5 @@
 /// @file
-/// The one outcome of a call: the order in which guards are judged, for every operator alike.
+/// The outcome of a call: the order in which its rules are judged, the same for every operator.
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-/// Why a call is refused: a label `scope.word`, and which attribute, input, output or rule it is
-/// about.
+/// Why a call is refused: a label `scope.word`, and the number of the attribute, input, output or
+/// rule.
 struct Refusal {
   string_view scope, word;
   int which = -1;
@@ -51,9 +51,9 @@ constexpr Refusal check_inputs(const OpInfo& op, Attributes values, Types in) {
   return {};
 }
 
-/// Steps 2 to 7 of the order in which a call is judged. A call that passes has exact outputs, of
-/// the types that `infer` gives.
-/// @throws BrokenSpecification where an operator without rules `shape` or `precision` needs one.
+/// Steps 2 to 7 of the order of judgement. A call that passes has exact outputs, of the types that
+/// `infer` gives.
+/// @throws BrokenSpecification if an operator lacks a rule `shape` or `precision` that it needs.
 constexpr Refusal check(const OpInfo& op, Attributes values, Types in) {
   if (const Refusal r = check_attributes(op, values); r.refused()) return r;
   if (const Refusal r = check_inputs(op, values, in); r.refused()) return r;

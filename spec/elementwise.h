@@ -1,5 +1,5 @@
 /// @file
-/// What the elementwise operators share: an output of the shape of its inputs.
+/// Shared by the elementwise operators: the output has the shape of the inputs.
 #pragma once
 #include "spec/laws.h"
 

@@ -1,5 +1,5 @@
 /// @file
-/// Refusals in words, the same for every backend and binding.
+/// Sentences for refusals, the same for every backend and binding.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace lockstep {
 
-/// Major: a published result is another one. Minor: something is new.
+/// A new major version changes a published result; a new minor version only adds something.
 inline constexpr string_view kSpecificationVersion = "0.1";
 
-/// A label that calls of any operator can be refused with, and when that is.
+/// A label with which a call of any operator can be refused, and its condition.
 struct SharedLabel {
   string_view label, text;
-  bool typed;  ///< also given to arguments with types; the others are about text and data
+  bool typed;  ///< also for calls without text and data
 };
 
 /// In the order of judgement. The operator's own labels come before the last.
@@ -34,7 +34,7 @@ inline constexpr SharedLabel kSharedLabels[] = {
     {"input.value", "an element of an input lies outside its declared precision", false},
 };
 
-/// Errata that are about every operator alike.
+/// Errata about every operator.
 inline constexpr Erratum kSharedErrata[] = {
     {.text = "What a caller, a model file or a parameter file can cause is a logic error. The "
              "deployed runtime reports some of it as its own: an unknown operator or attribute, an "
@@ -55,7 +55,7 @@ inline constexpr Erratum kSharedErrata[] = {
      .example = "units spelled '+01'",
      .op = "dense"}};
 
-/// A label of one operator and what it requires.
+/// A label of one operator and its requirement.
 struct OwnLabel {
   std::string label;
   string_view text;

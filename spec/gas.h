@@ -1,5 +1,5 @@
 /// @file
-/// Gas: what a network charges for a model, in integers, the same on every machine.
+/// Gas: the price that a network charges for a model, an integer that is the same on every machine.
 #pragma once
 #include "spec/info.h"
 
@@ -29,9 +29,9 @@ class GasMeter {
       add(work_, base * volume(y[0].shape), "the gas of all calls is above 2^40");
     }
   }
-  /// Which limit is exceeded, in words; empty where none is.
+  /// The limit that is exceeded, in words; empty if none is.
   constexpr string_view exceeded() const { return exceeded_; }
-  /// The gas, where no limit is exceeded.
+  /// The gas, valid if no limit is exceeded.
   constexpr i64 total() const { return elements_ + work_; }
 
  private:
@@ -45,7 +45,7 @@ class GasMeter {
   string_view exceeded_;
 };
 
-/// What a legal call costs as a model of its own: its inputs are the variables.
+/// The gas of a legal call as a model of one call, whose inputs are the variables.
 constexpr GasMeter gas_of(const OpInfo& op, Attributes attrs, Types in) {
   GasMeter meter;
   for (const Type& t : in) meter.variable(t);

@@ -1,12 +1,12 @@
 /// @file
-/// One row per operator: plain data and plain functions, so that the judge, the fuzzers, the
-/// documentation and the benchmarks hold no templates over operators.
+/// Descriptions of operators as plain data and functions, so that the judge, the fuzzers, the
+/// documentation and the benchmarks need no templates over operators.
 #pragma once
 #include "spec/laws.h"
 
 namespace lockstep {
 
-/// What an attribute is made of.
+/// The kind of an attribute's value.
 enum class AttrKind { integer, boolean, tuple, optional_integer, word };
 
 /// An attribute's value outside its operator: at most 16 integers, or none.
@@ -24,7 +24,7 @@ struct AttrInfo {
   AttrKind kind = AttrKind::integer;
   Range range{0, 0}, entries{0, 0};
   bool required = false, ignored = false;
-  Attr fallback;  ///< the default, where there is one
+  Attr fallback;  ///< the default, if there is one
 };
 
 /// A rule without its predicate.
@@ -63,16 +63,16 @@ struct OpInfo {
   Span<AttrInfo> attrs;
   Span<RuleInfo> rules;
   Span<Erratum> errata;
-  string_view gas_text = "1";  ///< what `gas` gives, in words
+  string_view gas_text = "1";  ///< the result of `gas` in words
   Span<LawInfo> laws;
   Exceeds exceeds = kNothing;
   bool in_place = false;   ///< an output may take the storage of input 0 or 1 in a graph
   bool pointwise = false;  ///< defined by `at`, else by `eval`
   int example_count = 0;
 
-  /// How many inputs these attributes demand; -1 where any number of a variadic port will do.
+  /// How many inputs these attributes require; -1 if a variadic port accepts any number.
   int (*inputs_needed)(Attributes) = nullptr;
-  /// The first violated rule, -1 if there is none. Attributes and input types are legal.
+  /// The number of the first violated rule, or -1. Attributes and input types must be legal.
   int (*first_broken)(Attributes, Types) = nullptr;
   Inferred (*infer)(Attributes, Types) = nullptr;
   /// The gas of one element of output 0 of a legal call.
@@ -81,7 +81,7 @@ struct OpInfo {
   void (*evaluate)(Attributes, Span<CheckedView>, Span<CheckedOut>) = nullptr;
   void (*domain)(Draw&, Drawn&) = nullptr;
   AnyExample (*example)(int) = nullptr;
-  /// What law `i` says of the call that a machine holds, which has these attributes.
+  /// What law `i` says of a machine's call, which has these attributes.
   Claim (*claim)(int i, Attributes, Machine&) = nullptr;
 };
 
@@ -299,7 +299,7 @@ struct Folded {
 
 }  // namespace detail
 
-/// The row of an operator. Declared here, instantiated once in the operator's own unit.
+/// The description of an operator. Declared here, instantiated once in the operator's own unit.
 template <Operator Op>
 const OpInfo& info();
 

@@ -1,8 +1,8 @@
 /// @file
-/// Laws: equations between calls that hold of every legal call, whatever its data.
+/// Laws (metamorphic relations): equations between calls that hold for any legal call and data.
 ///
-/// An operator states its laws as data, and whoever holds its row can put any of them to a call.
-/// Other operators are named, never included: they are found among the rows when a law is tried.
+/// An operator states its laws as data, so that its OpInfo suffices to try a law on a call. A law
+/// names other operators instead of including them; they are looked up when it is tried.
 #pragma once
 #include <type_traits>
 
@@ -26,7 +26,7 @@ struct Terms {
     for (Term t : v) add(t);
   }
   constexpr void add(Term t) { item[count++] = t; }
-  /// The same arguments behind one more.
+  /// One more argument, followed by these.
   constexpr Terms after(Term first) const {
     Terms all{first};
     for (Term t : *this) all.add(t);
@@ -36,8 +36,8 @@ struct Terms {
   constexpr const Term* end() const { return item + count; }
 };
 
-/// What a law says of one call: pairs of terms that agree in shape and in every element. Without a
-/// pair it says nothing of that call.
+/// What a law says of one call: pairs of terms that agree in shape and in every element. Without
+/// pairs the law does not apply to the call.
 struct Claim {
   Terms left, right;
   constexpr Claim& also(Term a, Term b) {
@@ -47,7 +47,7 @@ struct Claim {
   }
 };
 
-/// An equation, as it is written.
+/// Makes `a == b` an equation.
 constexpr Claim operator==(Term a, Term b) { return Claim().also(a, b); }
 
 /// An attribute of a call: an integer or a boolean is a list of one.
@@ -57,21 +57,21 @@ struct Given {
 };
 using GivenAttributes = std::initializer_list<Given>;
 
-/// What holds the terms of a law and evaluates its calls.
+/// Holds the terms of a law and evaluates its calls.
 struct Machine {
   Machine() = default;
   Machine(const Machine&) = delete;
   virtual ~Machine() = default;
-  /// The call to which the law is put: its inputs, other values of their types, its outputs.
+  /// The call on which the law is tried: its inputs, other values of their types, its outputs.
   virtual int inputs() const = 0;
   virtual Term input(int k) = 0;
   virtual Term other(int k) = 0;
   virtual int outputs() = 0;
   virtual Term output(int k) = 0;
-  /// Its operator, with its attributes or others.
+  /// Calls its operator again, with its attributes or others.
   virtual Term again(const Terms& in, int output) = 0;
   virtual Term again(Span<Attr> attrs, const Terms& in, int output) = 0;
-  /// Another operator; attributes that are not given take their defaults.
+  /// Calls another operator; attributes that are not given take their defaults.
   virtual Term call(string_view op, const Terms& in, GivenAttributes attrs, int output) = 0;
 
   virtual Type type(Term t) const = 0;
@@ -84,7 +84,7 @@ struct Machine {
   virtual i64 draw(i64 lo, i64 hi) = 0;
 };
 
-/// A call to which a law is put, in the words of an equation.
+/// The call on which a law is tried, with the functions of which equations are made.
 class AnyTrial {
  public:
   explicit AnyTrial(Machine& m) : machine(m) {}
@@ -99,10 +99,10 @@ class AnyTrial {
     for (int k = 0; k < inputs(); ++k) in.add((*this)[k]);
     return in;
   }
-  /// What the operator makes of the inputs, and of other terms under the same attributes.
+  /// The operator's result for the inputs, and for other terms with the same attributes.
   Term y(int output = 0) const { return machine.output(output); }
   Term self(const Terms& in, int output = 0) const { return machine.again(in, output); }
-  /// What another operator makes of terms.
+  /// The result of another operator.
   Term op(string_view name, const Terms& in, GivenAttributes attrs = {}, int output = 0) const {
     return machine.call(name, in, attrs, output);
   }
@@ -112,7 +112,7 @@ class AnyTrial {
   i64 volume(Term t) const { return lockstep::volume(shape(t)); }
   i64 draw(i64 lo, i64 hi) const { return machine.draw(lo, hi); }
 
-  /// One element, and a tensor full of it.
+  /// A tensor of one element, and a tensor filled with one value.
   Term constant(i64 v) const { return filled({1}, v); }
   Term filled(const Shape& s, i64 v) const { return machine.series({s, bits(v)}, v, 0); }
   /// The list first, first + step, ... of n integers.
@@ -121,7 +121,7 @@ class AnyTrial {
   }
   /// The row-major numbers of the elements of a shape.
   Term numbers(const Shape& s) const { return machine.series({s, kMaxPrecision}, 0, 1); }
-  /// A list of indices below n in any order, some of them more than once.
+  /// A list of indices below n in any order, possibly with repetitions.
   Term indices(i64 n) const { return machine.drawn({{draw(1, 2 * n)}, kMaxPrecision}, 0, n - 1); }
   /// Two tensors of x's type whose sum is x.
   std::pair<Term, Term> split(Term x) const { return machine.split(x); }
@@ -140,7 +140,7 @@ class AnyTrial {
   /// Elements of x by their numbers, and slices along its first axis.
   Term elements(Term x, Term i) const { return op("take", {x, i}); }
   Term rows(Term x, Term i) const { return op("take", {x, i}, {{"axis", {0}}}); }
-  /// x backwards along every axis.
+  /// x reversed along every axis.
   Term mirror(Term x) const {
     const int n = type(x).rank();
     return op("strided_slice", {x},
@@ -148,7 +148,7 @@ class AnyTrial {
                {"end", Tuple::filled(n, -kIntMax)},
                {"stride", Tuple::filled(n, -1)}});
   }
-  /// Every input backwards.
+  /// Every input reversed.
   Terms mirrored() const {
     Terms in;
     for (int k = 0; k < inputs(); ++k) in.add(mirror((*this)[k]));
@@ -192,12 +192,12 @@ class Trial : public AnyTrial {
   Trial(Machine& m, const Attrs& a, Call c) : AnyTrial(m), attrs(a), call_(c) {}
 
   using AnyTrial::self;
-  /// What the operator makes of terms, or of the inputs, under other attributes.
+  /// The operator's result for terms, or for the inputs, with other attributes.
   Term self(const Attrs& a, const Terms& in, int output = 0) const {
     return call_(machine, a, in, output);
   }
   Term self(const Attrs& a) const { return self(a, all()); }
-  /// The attributes of the call but for one.
+  /// The attributes of the call with one of them changed.
   template <class V>
   Attrs with(V Attrs::*member, std::type_identity_t<V> v) const {
     Attrs a = attrs;
@@ -216,8 +216,8 @@ inline constexpr PortSet kEveryPort = ~PortSet{0};
 template <int... Ports>
 inline constexpr PortSet kPorts = (PortSet{0} | ... | (PortSet{1} << Ports));
 
-/// A law that operators of any attributes may claim. Its text is a pattern, from which each
-/// operator gets a text that names its own ports: see LawText.
+/// A law for operators with any attributes. Its text is a pattern, from which LawText makes a text
+/// with an operator's own ports.
 struct CommonLaw {
   string_view label, pattern;
   PortSet ports;  ///< the inputs that the pattern's <...> changes
@@ -281,11 +281,11 @@ class LawText {
 /// A law of an operator, with a label that is unique there.
 template <class Attrs>
 struct Law {
-  string_view label, text;  ///< of a common law the text is its pattern
+  string_view label, text;  ///< the text of a common law is its pattern
   PortSet ports = 0;
   Claim (*claim)(const Trial<Attrs>&) = nullptr;
   Claim (*common)(const AnyTrial&) = nullptr;
-  bool is_common = false;  ///< sanitizers keep pointers to functions from constant conditions
+  bool is_common = false;  ///< with sanitizers, function pointers are no constant conditions
 
   constexpr Law(string_view l, string_view t, Claim (*c)(const Trial<Attrs>&))
       : label(l), text(t), claim(c) {}
@@ -366,7 +366,7 @@ inline constexpr CommonLaw selects{
       return t.elements(t[0], t.self(numbered)) == t.y();
     }};
 
-/// In several inputs together; the others stay.
+/// Linear in several inputs together; the others stay.
 template <int... Ports>
 inline constexpr CommonLaw additive{"additive", "op(<$ + $'>) = op(*) + op(<$'>)", kPorts<Ports...>,
                                     [](const AnyTrial& t) {

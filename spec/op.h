@@ -1,8 +1,8 @@
 /// @file
 /// The vocabulary in which every operator is written.
 ///
-/// An operator header uses only these words and the C++ language. Everything is constexpr:
-/// undefined behaviour in an exercised example is a compile error. Integers only, exact in 64 bits.
+/// An operator's header uses only this vocabulary and the C++ language. Everything is constexpr, so
+/// that undefined behaviour in an example is a compile error. Integers only, exact in 64 bits.
 #pragma once
 #include <array>
 #include <concepts>
@@ -26,7 +26,7 @@ inline constexpr int kMaxOutputs = 2;    ///< of any operator
 inline constexpr int kMaxDrawn = 8;      ///< inputs of a drawn call
 inline constexpr int kMaxLiteral = 64;   ///< elements of an example's tensor
 
-/// What is known of a tensor before its data: shape and precision.
+/// The type of a tensor: its shape and precision.
 struct Type {
   Shape shape;
   int precision = 32;
@@ -35,7 +35,7 @@ struct Type {
   constexpr i64 dim(int d) const { return shape[d]; }
 };
 
-/// A contiguous sequence that somebody else owns.
+/// A view of a contiguous sequence.
 template <class T>
 struct Span {
   const T* first = nullptr;
@@ -45,10 +45,10 @@ struct Span {
   constexpr const T* begin() const { return first; }
   constexpr const T* end() const { return first + count; }
 };
-using Types = Span<Type>;  ///< those of a call's inputs
+using Types = Span<Type>;  ///< the types of a call's inputs
 
-/// The text of an operator contradicts itself: an index out of range, a result outside its inferred
-/// precision. Never the caller's fault.
+/// The definition of an operator contradicts itself: an index out of range, or a result outside its
+/// inferred precision. Never an error of the caller.
 struct BrokenSpecification : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -181,7 +181,7 @@ constexpr i64 sum(i64 n, F f) {
 /// Sum of f(i, j, k) over 0 <= i < n, 0 <= j < m, 0 <= k < l.
 template <class F>
 constexpr i64 sum(i64 n, i64 m, i64 l, F f) {
-  // Loops of one round would cost more than the products of a 1x1 window.
+  // Nested loops would cost more than the products of a 1x1 window.
   if (m == 1 && l == 1) return sum(n, [&](i64 i) { return f(i, i64{0}, i64{0}); });
   i64 acc = 0;
   for (i64 i = 0; i < n; ++i)
@@ -202,7 +202,7 @@ constexpr i64 max_over(Interval rows, Interval columns, F f) {
   return m;
 }
 
-/// What values make a port interesting; the judge draws its data accordingly.
+/// The meaning of a port's values, for which the judge draws suitable data.
 enum class Hint { any, index, count, boxes, score, flag };
 
 /// How many tensors a port takes.
@@ -217,7 +217,7 @@ struct Port {
   Arity arity = Arity::one;
 };
 
-/// A word attribute: which of its spellings was given (the default is the first).
+/// A word attribute: the number of the given spelling (the first is the default).
 struct Word {
   i64 choice = 0;
   constexpr bool operator==(const Word&) const = default;
@@ -247,7 +247,7 @@ struct Field {
 
   constexpr Field(string_view n, T Attrs::*m, Range r, string_view t)
       : name(n), member(m), range(r), text(t) {}
-  /// A boolean, or a word with its spellings still to come.
+  /// A boolean, or a word whose spellings one_of() adds.
   constexpr Field(string_view n, T Attrs::*m, string_view t) : Field(n, m, Range{0, 1}, t) {}
 
   constexpr Field required() const {
@@ -282,15 +282,15 @@ struct Field {
   }
 };
 
-/// A word-labelled guard. The label is the error id in every backend and binding; a violation is
-/// the caller's fault (a logic error).
+/// A condition of legal calls. Its label is the error id in every backend and binding; a violation
+/// is a logic error of the caller.
 template <class Attrs>
 struct Rule {
   string_view label, text;
   bool (*holds)(const Attrs&, Types);
 };
 
-/// What one element of output 0 costs a network that charges for calls, where that is not 1.
+/// The gas of one element of output 0, for operators where it is not 1.
 template <class Attrs>
 struct Gas {
   string_view text;
@@ -307,7 +307,7 @@ struct Inferred {
   constexpr const Type& operator[](int i) const { return type[i]; }
 };
 
-/// Which limits the outputs of a legal-looking call may still exceed: rules `shape`, `precision`.
+/// The limits that the outputs of a call may exceed after all rules hold: `shape`, `precision`.
 enum Exceeds { kNothing = 0, kShape = 1, kPrecision = 2, kShapeAndPrecision = 3 };
 
 /// A source of choices. `domain` builds legal calls from it without rejection.
@@ -317,7 +317,7 @@ struct Draw {
   constexpr virtual i64 operator()(i64 lo, i64 hi) = 0;
 
   constexpr bool coin() { return (*this)(0, 1) == 1; }
-  /// An extent of at most `most`: small, or now and then beside a vector width.
+  /// An extent of at most `most`: small, or sometimes beside a vector width.
   constexpr i64 extent(i64 most = 64) {
     constexpr i64 kTails[] = {5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65};
     const bool tail = (*this)(0, 5) == 5;
@@ -363,7 +363,7 @@ struct Literal {
   List<kMaxLiteral> data;
 };
 
-/// A call and its exact result, as data: documentation shows it, the compiler proves it.
+/// A call and its exact result as data. The documentation shows it and the compiler proves it.
 template <class Attrs>
 struct Example {
   string_view text;
@@ -372,14 +372,14 @@ struct Example {
   Literal out[kMaxOutputs];
 };
 
-/// What every operator defines, whichever way its meaning is given.
+/// The members that every operator defines.
 template <class Op>
 concept Operator = requires(const typename Op::Attrs& a, Types t, Draw& draw) {
   { Op::name } -> std::convertible_to<string_view>;
   { Op::infer(a, t) } -> std::same_as<Inferred>;
   { Op::domain(draw) } -> std::same_as<Case<typename Op::Attrs>>;
 };
-/// Defined by the value of one output element.
+/// An operator defined by `at`, the value of one output element.
 template <class Op>
 concept Pointwise = Operator<Op> &&(
     requires(const typename Op::Attrs& a, Span<View> in, Index y) {
@@ -388,7 +388,7 @@ concept Pointwise = Operator<Op> &&(
     requires(const typename Op::Attrs& a, Span<View> in, Index y, Type t) {
       { Op::at(a, in, y, t) } -> std::same_as<i64>;
     });
-/// Defined as a whole.
+/// An operator defined by `eval`, all outputs at once.
 template <class Op>
 concept Whole = Operator<Op> &&
     requires(const typename Op::Attrs& a, Span<View> in, Span<Out> out) {

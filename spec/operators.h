@@ -1,5 +1,5 @@
 /// @file
-/// The rows of all operators, in the order of the list.
+/// The descriptions of all operators, in the order of the list.
 #pragma once
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// Every operator's row.
+/// The description of every operator.
 const std::vector<const OpInfo*>& operators();
 
 /// The operator with this canonical name or alias, or nullptr.

@@ -1,5 +1,5 @@
 /// @file
-/// The one list of operators. Everything else is folded from it.
+/// The only list of operators; everything else is derived from it.
 #pragma once
 #include "spec/ops/abs.h"
 #include "spec/ops/broadcast_add.h"

@@ -1,7 +1,7 @@
 /// @file
 /// The parameter file as data: its fields in file order, its limits, its element types, and every
-/// reason for which a strict reader rejects a file. Readers and writers take their numbers, their
-/// error ids and their sentences from here, so that nothing about the format is said twice.
+/// reason for which a strict reader rejects a file. Readers and writers take numbers, error ids and
+/// sentences from here.
 ///
 /// All numbers are little-endian and packed without padding. A file is
 ///   magic, reserved, N, N x (length, name), N, N x record
@@ -31,7 +31,7 @@ inline constexpr std::uint16_t kLanes = 1;
 /// One number of the file.
 struct Field {
   std::string_view name;
-  std::string_view type;  ///< u or i, then the width in bits
+  std::string_view type;  ///< u or i, and the width in bits
   std::string_view rule;
 
   /// The width in bytes, as the type spells it.
@@ -67,7 +67,7 @@ struct Reject {
   std::string_view text;
 };
 
-/// Every reason, in the order in which a reader meets them. Of several faults in one file the first
+/// Every reason in the order in which a reader checks. If a file has several faults, the first one
 /// is the error.
 inline constexpr Reject kRejects[] = {
     {"too_short", "the file ends inside a number"},
@@ -97,14 +97,14 @@ inline constexpr Reject kRejects[] = {
     {"trailing", "nothing may follow the last tensor"},
 };
 
-/// The number of the file with this name; a name that the table lacks does not compile.
+/// The field with this name; an unknown name does not compile.
 consteval const Field& field(std::string_view name) {
   for (const Field& row : kFields)
     if (row.name == name) return row;
   throw "no such field";
 }
 
-/// The reason with this id; an id that the table lacks does not compile.
+/// The reason with this id; an unknown id does not compile.
 consteval const Reject& reject(std::string_view id) {
   for (const Reject& row : kRejects)
     if (row.id == id) return row;
@@ -163,9 +163,8 @@ constexpr const Reject* name_fault(std::string_view name) {
   return nullptr;
 }
 
-/// The bytes of a tensor. Nothing for an element without bits, for a negative extent, and when the
-/// product of the non-zero extents and the element size overflows, whatever their order and even if
-/// another extent is 0.
+/// The bytes of a tensor. Nothing for an element without bits, for a negative extent, or if the
+/// product of the non-zero extents and the element size overflows, even if another extent is 0.
 constexpr std::optional<std::int64_t> byte_size(std::span<const std::int64_t> shape, DType dtype) {
   std::int64_t product = dtype.bytes();
   if (product == 0) return std::nullopt;

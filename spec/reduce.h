@@ -1,5 +1,5 @@
 /// @file
-/// What sum and max share: which axes go, which positions meet in one output.
+/// Shared by sum and max: the reduced axes, and the positions that make one output.
 #pragma once
 #include "spec/laws.h"
 
@@ -50,7 +50,7 @@ struct Reduce {
     if (y.size == 0) y.push(1);
     return y;
   }
-  /// The positions of X that meet in output y.
+  /// The positions of X that output y combines.
   static constexpr Box window(const Attrs& a, const Type& x, const Index& y) {
     const unsigned r = reduced_axes(a, x);
     Box box{Index::filled(x.rank(), 0), x.shape};

@@ -1,5 +1,5 @@
 /// @file
-/// Shapes, coordinates and axes: what an operator says of the extents of a tensor.
+/// Shapes, coordinates and axes of tensors.
 #pragma once
 #include <initializer_list>
 
@@ -12,7 +12,7 @@ inline constexpr int kMaxTuple = 16;             ///< entries of a tuple attribu
 inline constexpr i64 kMaxExtent = i64{1} << 24;  ///< of a tensor along an axis
 inline constexpr i64 kMaxVolume = i64{1} << 30;  ///< elements of a tensor
 
-/// A list that counts past its capacity: "too long" stays visible and nothing is overrun.
+/// A list that counts entries beyond its capacity without storing them.
 template <int N>
 struct List {
   int size = 0;
@@ -85,7 +85,7 @@ constexpr i64 ravel(const Index& i, const Shape& s) {
   return k;
 }
 
-/// Steps an odometer; false after the last position.
+/// Steps to the next position in row-major order; false after the last one.
 constexpr bool next(Index& i, const Shape& s) {
   for (int d = s.size - 1; d >= 0; --d) {
     if (++i[d] < s[d]) return true;

@@ -1,7 +1,7 @@
 /// @file
-/// conv2d without im2col: a block of the image is packed once, zeros and all, and every tap of the
-/// kernel reads it at an offset of its own. Weights are rows of tiles, neighbouring outputs of a
-/// row their lanes.
+/// conv2d without im2col: a block of the image is packed once, its padding included, and every tap
+/// of the kernel reads it at its own offset. The rows of a tile are weights; its lanes are
+/// neighbouring outputs of an image row.
 #include "spec/ops/conv2d.h"
 
 #include "backends/cpu/patch.h"
@@ -11,8 +11,8 @@ namespace {
 
 constexpr i64 kImageBytes = i64{1} << 20;     // of the image packed at a time
 constexpr i64 kImageBytesMax = i64{8} << 20;  // above it the generic kernel serves
-constexpr i64 kWeightBytes = i64{1} << 17;    // of weights that stay cached meanwhile
-constexpr i64 kOverread = kLanes;             // pairs that the last lanes may read too far
+constexpr i64 kWeightBytes = i64{1} << 17;    // of weights that stay cached for one block
+constexpr i64 kOverread = kLanes;             // pairs beyond the end that the last lanes may read
 
 /// A block of outputs: one image, some groups, rows and columns.
 struct Block {
@@ -84,7 +84,7 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
   }
 }
 
-// Panels of a tile's height, group by group; the last one of a group may be lower.
+// Packs panels of a tile's height, group by group; the last panel of a group may be lower.
 void TunedConv2d::pack_weights(Pair* to, const i32* weights) const {
   const i64 panels = ceil_div(group_outputs_, dot_.rows);
   const double panel_ns = 4 * kPackNs * static_cast<double>(depth() * dot_.rows);
@@ -119,7 +119,7 @@ void TunedConv2d::pack_block(Pair* to, const i32* x, const Block& b) const {
   });
 }
 
-// An item of parallel work: some output channels of one group at two slots.
+// Each item of parallel work computes some output channels of one group at two slots.
 void TunedConv2d::compute(const Pair* patch, const Pair* weights, const i32* bias, i32* y,
                           const Block& b) const {
   const i64 pairs = ceil_div(b.slots(), kSlots);

@@ -12,7 +12,7 @@ using backend::Call, backend::LogicError, backend::number_option, backend::Optio
 
 constexpr int kThreadsMax = 256;
 
-/// The instruction set that the options ask for. @throws LogicError `option.isa`.
+/// The instruction set of the options. @throws LogicError `option.isa`.
 const Isa& chosen_isa(const Options& options) {
   const auto it = options.find("isa");
   if (it == options.end()) return best_isa();

@@ -10,17 +10,17 @@
 
 namespace lockstep::cpu {
 
-/// What `backend.hpp` makes a table of.
+/// The class of which `backend.hpp` makes a table.
 class Cpu {
  public:
   static const char* manifest();
-  /// @throws LogicError for an option that it does not know, or a value that it does not take.
+  /// @throws LogicError for an unknown option or an illegal value.
   explicit Cpu(const backend::Options& options);
   std::unique_ptr<Plan> prepare(const backend::Call& call);
   std::vector<backend::TensorType> infer(const backend::Call& call);
   int threads() const { return pool_->threads(); }
 
-  /// The manifest's text for a backend that knows these options.
+  /// The manifest of a backend that takes these options.
   static std::string manifest_text(const std::vector<std::string>& options);
   static std::vector<std::string> option_names() { return {"isa", "threads", "tuned"}; }
 

@@ -1,7 +1,7 @@
 /// @file
-/// dense as a matrix product: both factors become panels of int16 pairs, one spread over the lanes
-/// of a tile, the other over its rows. Factors that are not constant are packed block by block, so
-/// that scratch memory stays small whatever the matrices are.
+/// dense as a matrix product: both factors are packed into panels of int16 pairs, one for the lanes
+/// of a tile, the other for its rows. Factors that are not constant are packed block by block, so
+/// that scratch memory stays small for matrices of any size.
 #include "spec/ops/dense.h"
 
 #include "backends/cpu/pack.h"
@@ -156,7 +156,7 @@ void TunedDense::run(const int32_t* const* in, int32_t* const* out, void* scratc
   }
 }
 
-// An item of parallel work is a few tiles of rows, which stay cached, times two panels of lanes.
+// Each item of parallel work multiplies a few tiles of rows by two panels of lanes.
 void TunedDense::multiply(const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count,
                           const Target& to) const {
   constexpr i64 kWidth = i64{kSlots} * kLanes;

@@ -2,8 +2,8 @@
 /// The inner loop of conv2d and dense, once per instruction set: dot products of many rows with
 /// many lanes, two int16 terms at a time.
 ///
-/// This header is read by units compiled for newer instruction sets: it must define no function,
-/// or the linker may keep a copy that the machine at hand cannot run.
+/// Units compiled for newer instruction sets include this header, so it must define no function:
+/// the linker might keep a copy that this machine cannot run.
 #pragma once
 #include <stdint.h>
 
@@ -29,7 +29,7 @@ struct DotKernels {
   const char* isa;
   int rows;             ///< of its largest tile
   Tile tile[kRowsMax];  ///< by the number of rows less one
-  double macs_per_ns;   ///< of one thread, roughly: how much work is worth sharing
+  double macs_per_ns;   ///< of one thread, roughly; decides what to run in parallel
 };
 
 const DotKernels& dot_portable();

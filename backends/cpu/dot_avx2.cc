@@ -17,7 +17,7 @@ inline __m256i load(const Pair* p) {
 
 inline void add_products(__m256i& sum, __m256i w, __m256i x) {
   sum = _mm256_add_epi32(sum, _mm256_madd_epi16(w, x));
-  // Without this barrier g++ 12 computes all products first and keeps the sums in memory.
+  // Without this barrier g++ 12 computes all products first and spills the sums to memory.
   __asm__ volatile("" : "+x"(sum));
 }
 

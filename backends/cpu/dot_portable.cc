@@ -1,5 +1,5 @@
 /// @file
-/// Tiles for any machine, by the vectors that g++ and clang++ lower to whatever the baseline has.
+/// Tiles for any machine, with vector types that g++ and clang++ map to its baseline instructions.
 #include <cstring>
 
 #include "backends/cpu/dot.h"
@@ -7,7 +7,7 @@
 namespace lockstep::cpu {
 namespace {
 
-// Unsigned, because lanes beyond an output's edge hold any values and may wrap.
+// Unsigned, because lanes beyond an output's edge hold arbitrary values and may wrap.
 using Shorts [[gnu::vector_size(16)]] = uint16_t;
 using Words [[gnu::vector_size(16)]] = uint32_t;
 using SignedWords [[gnu::vector_size(16)]] = int32_t;
@@ -29,8 +29,8 @@ inline void add_halves(Words& sum, Shorts halves) {
   sum += reinterpret_cast<Words>(low) + reinterpret_cast<Words>(high);
 }
 
-/// Terms two by two: two products of 8-bit values add up to at most 2 * 127 * 127 < 2^15, so that
-/// baselines without a widening product multiply and add in 16 bits, exactly.
+/// Computes two terms at a time: two products of 8-bit values add up to at most 2 * 127 * 127 <
+/// 2^15, so that 16-bit multiply and add are exact where no widening product exists.
 template <int R>
 void tile_of(const Pair* row, const int32_t* offset, int64_t terms, const Pair* slot0,
              const Pair* slot1, int32_t* tile) {

@@ -1,5 +1,5 @@
 /// @file
-/// Any operator in parallel, by its specification's own text.
+/// Any operator in parallel, by the code of its specification.
 #pragma once
 #include "backends/cpu/plans.h"
 
@@ -29,7 +29,7 @@ class Generic : public Plan {
   const char* path() const override { return "generic"; }
 
  private:
-  // What one value takes at least, and more where outputs are few beside the inputs they read.
+  // The estimated time of one output: a minimum, plus the inputs read per output.
   static constexpr double kAtNs = 4, kReadNs = 1;
 
   void elements(const Span<View>& in, const Out& out, i64 begin, i64 end) const {

@@ -6,7 +6,7 @@ std::span<const Isa> isas() {
   static const Isa all[] = {
       {"portable", true},
 #ifdef __x86_64__
-      // Asks whether the operating system saves the registers, too.
+      // Also checks that the operating system saves the registers.
       {"avx2", static_cast<bool>(__builtin_cpu_supports("avx2"))},
 #endif
   };

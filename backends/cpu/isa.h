@@ -1,5 +1,5 @@
 /// @file
-/// The instruction sets that tuned kernels of this build are written for.
+/// The instruction sets for which this backend has kernels, and which of them this machine runs.
 #pragma once
 #include <span>
 #include <string_view>
@@ -12,7 +12,7 @@ struct Isa {
   bool runnable;  ///< on this machine, under this operating system
 };
 
-/// From the plainest on; the first one runs everywhere.
+/// The instruction sets of this build, the most basic first; that one runs everywhere.
 std::span<const Isa> isas();
 
 /// The entry of this name, or nullptr.

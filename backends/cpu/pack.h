@@ -10,7 +10,7 @@
 
 namespace lockstep::cpu {
 
-/// What packing an element takes, roughly.
+/// The approximate time to pack an element.
 inline constexpr double kPackNs = 0.4;
 
 /// Two terms; values of at most 16 bits.
@@ -18,8 +18,8 @@ inline Pair pair_of(i32 a, i32 b) {
   return (static_cast<Pair>(a) & 0xffffU) | static_cast<Pair>(b) << 16;
 }
 
-/// Sum of two values of a legal call. Unsigned, so that a value beyond its declared precision gives
-/// a wrong result and not undefined behaviour.
+/// The sum of two values of a legal call. Unsigned arithmetic avoids undefined behaviour for a
+/// value beyond its declared precision.
 inline i32 add(i32 a, i32 b) {
   return static_cast<i32>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }

@@ -65,7 +65,7 @@ void Patch::lay_out() {
   constexpr i64 kCacheLine = 16;  // pairs
   phase_ = ceil_div(x_.cells(columns_), x_.step);
   pitch_ = phase_ * x_.step;
-  // An odd number of cache lines, because planes a power of two apart share few cache sets.
+  // An odd number of cache lines, because planes a power of two apart compete for few cache sets.
   plane_ = (ceil_div(y_.cells(rows_) * pitch_, kCacheLine) | 1) * kCacheLine;
 }
 

@@ -31,14 +31,14 @@ struct Term {
   i64 next_channel, next_column;  ///< of the second value; next_channel < 0: there is none
 };
 
-/// Layout of a patch: groups of planes of rows; a row holds its cells by their remainder modulo
-/// the step, so that neighbouring outputs find neighbouring cells whatever the stride.
+/// Layout of a patch: groups of planes of rows. A row orders its cells by their index modulo the
+/// step, so that neighbouring outputs read neighbouring cells for any stride.
 class Patch {
  public:
   /// For `channels` input channels of a group, blocks of `rows` x `columns` outputs.
   Patch(const Axis& y, const Axis& x, i64 channels);
 
-  /// Shrinks the block until a group takes at most `bytes`. False where it cannot.
+  /// Shrinks the block until a group takes at most `bytes`. @return whether that is possible
   bool shrink_to(i64 bytes);
 
   i64 rows() const { return rows_; }
@@ -51,7 +51,7 @@ class Patch {
 
   /// The terms of a dot product, in the order in which weights are packed.
   std::vector<Term> terms() const;
-  /// Where a term lies, seen from an output's own cell.
+  /// The offset of a term from an output's own cell.
   i64 offset(const Term& t) const;
   /// The own cell of the output at a row and column of the block.
   i64 cell(i64 row, i64 column) const { return row * y_.step * pitch_ + column; }

@@ -8,11 +8,11 @@
 namespace lockstep::cpu {
 namespace {
 
-// Measured with two threads: 30 us of work gain nothing by sharing, 60 us take 35.
+// Measured with two threads: sharing 30 us of work gains nothing, 60 us become 35.
 constexpr double kAloneNs = 40e3;
-// A chunk's claim is one atomic addition; this keeps it below a hundredth of the work.
+// Claiming a chunk is one atomic addition; this size keeps it below 1 % of the work.
 constexpr double kChunkNs = 5e3;
-// Chunks per thread: enough to even out threads that start late.
+// Chunks per thread: enough to balance threads that start late.
 constexpr int64_t kChunksPerThread = 8;
 // The loops of a call follow each other closely: a worker polls this often before it sleeps.
 constexpr int kSpins = 200;
@@ -46,7 +46,7 @@ void ThreadPool::work_on(Shared& shared, Job& job) {
 }
 
 void ThreadPool::share(Job& job) {
-  // A forked process has none of the threads, and its copy of the mutex may stay locked.
+  // A forked process has no worker threads, and its copy of the mutex may be locked forever.
   if (is_forked()) return job.call(job.context, 0, job.count);
   Shared& shared = *shared_;
   {
@@ -64,7 +64,7 @@ void ThreadPool::share(Job& job) {
   if (job.error) std::rethrow_exception(job.error);
 }
 
-// The caller holds the mutex. If the machine refuses some threads, the others compute.
+// The caller holds the mutex. If the system refuses some threads, the others do the work.
 void ThreadPool::start_threads() {
   owner_.store(getpid());
   try {
@@ -102,7 +102,7 @@ void ThreadPool::serve(Shared& shared) {
 
 ThreadPool::~ThreadPool() {
   if (is_forked()) {
-    // This process cannot join or destroy threads that live in another process.
+    // This process cannot join or destroy threads of another process.
     static_cast<void>(shared_.release());
     return;
   }

@@ -19,7 +19,7 @@ namespace lockstep::cpu {
 /// caller always works too, and waits only for threads that have joined its loop.
 class ThreadPool {
  public:
-  /// Starts no thread, so that a process can still fork after it loaded the library.
+  /// Starts no threads yet, so that a process can still fork after it loaded the library.
   explicit ThreadPool(int threads) : threads_(threads) {}
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -56,8 +56,8 @@ class ThreadPool {
     bool has_items() const { return next.load(std::memory_order_relaxed) < count; }
   };
 
-  /// What threads share. It is not part of the pool, because a forked process must abandon its
-  /// copy: destroying a condition variable for which lost threads wait would never end.
+  /// The state that threads share. It is separate from the pool because a forked process must leak
+  /// its copy: destroying a condition variable on which lost threads wait would never end.
   struct Shared {
     std::mutex mutex;
     std::condition_variable wake, done;

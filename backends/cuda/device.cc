@@ -24,7 +24,7 @@ Device::~Device() {
   cudaStreamDestroy(copies_);
 }
 
-// CUDA has a current device per thread, and any thread may call.
+// CUDA has a current device per thread, and any thread may call the backend.
 void Device::enter() {
   if (getpid() != owner_)
     throw std::runtime_error("the device was opened in another process; CUDA survives no fork");
@@ -36,7 +36,7 @@ void Device::enter() {
   check(cudaSetDevice(index_), "cudaSetDevice");
 }
 
-// An error that remains after it was read belongs to the context: every later call fails too.
+// An error that remains after it was read is one of the context: every later call fails, too.
 void Device::leave(const std::string& failure) {
   if (cudaDeviceSynchronize() == cudaSuccess) throw std::runtime_error(failure);
   const std::lock_guard lock(mutex_);
@@ -57,7 +57,7 @@ void Device::free(void* memory) noexcept {
   if (getpid() == owner_ && cudaSetDevice(index_) == cudaSuccess) release(memory);
 }
 
-// By a stream of its own, which can be waited for.
+// Uses a stream of its own, so that it can wait for the copy.
 void Device::copy(void* to, const void* from, uint64_t bytes, cudaMemcpyKind kind) {
   use([&] { cuda::copy(to, from, bytes, kind, copies_); });
 }

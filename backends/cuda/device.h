@@ -13,11 +13,11 @@
 
 namespace lockstep::cuda {
 
-/// One device, its streams and the memory that was asked of it. Usable from several threads at
-/// once, and only in the process that made it: CUDA does not survive a fork.
+/// One device, its streams and its allocated memory. Usable from several threads at once, but only
+/// in the process that made it, because CUDA does not survive a fork.
 class Device {
  public:
-  /// @throws std::runtime_error with a sentence about what is missing.
+  /// @throws std::runtime_error naming what is missing.
   explicit Device(int index);
   ~Device();
   Device(const Device&) = delete;
@@ -55,7 +55,7 @@ class Device {
   cudaStream_t copies_ = nullptr;
   cudaStream_t streams_[kStreams]{};
   std::atomic<unsigned> turn_{0};
-  std::mutex mutex_;   // guards what follows
+  std::mutex mutex_;   // guards the members below
   std::string fault_;  // the error after which this process cannot use the device
 };
 

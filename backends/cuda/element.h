@@ -1,6 +1,6 @@
 /// @file
-/// What one thread of a generic kernel does, in words that the host and the device both read: the
-/// host's tests run the same text.
+/// The work of one thread of a generic kernel, compiled for the host and for the device, so that
+/// tests on the host run the same code.
 #pragma once
 #include <type_traits>
 
@@ -8,7 +8,7 @@
 
 namespace lockstep::cuda {
 
-/// Views as a part of a kernel's parameters.
+/// Views passed as kernel parameters.
 template <class V, int kCount>
 struct Inline {
   V item[kCount];
@@ -16,7 +16,7 @@ struct Inline {
   constexpr Span<V> span() const { return {item, count}; }
 };
 
-/// Views in device memory, for operators that take more of them than parameters (4 KiB) can hold.
+/// Views in device memory, for operators with more views than kernel parameters (4 KiB) can hold.
 struct Remote {
   const View* item;
   int count;
@@ -39,7 +39,7 @@ struct Parameters {
   Inline<Out, kResults<Op>> out;
 };
 
-/// How many threads an operator takes: one per output element, or one for the whole.
+/// How many threads an operator needs: one per output element, or a single one.
 template <Operator Op>
 constexpr i64 threads_of(const Span<Out>& out) {
   if constexpr (Whole<Op>)
@@ -48,7 +48,7 @@ constexpr i64 threads_of(const Span<Out>& out) {
     return volume(out[0].shape);
 }
 
-/// Thread k of a launch. The last block may have threads without work.
+/// The work of thread k of a launch. The last block may have threads without work.
 template <Operator Op>
 constexpr void run_thread(const Parameters<Op>& p, i64 k) {
   const Span<Out> out = p.out.span();

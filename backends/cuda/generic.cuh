@@ -1,5 +1,5 @@
 /// @file
-/// Any operator on the device, by its specification's own text: `at` in one thread per output
+/// Any operator on the device, by the code of its specification: `at` in one thread per output
 /// element, `eval` in a single one.
 #pragma once
 #include "backends/cuda/device.h"

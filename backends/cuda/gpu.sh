@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What `./dev gpu` does once there is a program: fills a folder with what a machine with a GPU
-# needs, or judges the CUDA backend on such a machine with nothing but that folder.
+# The second half of `./dev gpu`, after the build: fills a folder with the files that a machine with
+# a GPU needs, or judges the CUDA backend on such a machine with only that folder.
 # usage: gpu.sh kit BUILD KIT    gpu.sh run KIT OUT
 set -euo pipefail
 
@@ -11,13 +11,13 @@ fail() { printf '%s\n' "gpu: $*" >&2; exit 2; }
 
 # ---- the kit --------------------------------------------------------------------------------
 
-# Prints the shared libraries of a program that a bare system may lack.
+# Prints the shared libraries of a program that a minimal system may lack.
 carried_libraries() {
   ldd "$1" | awk '$2 == "=>" { print $3 }' |
     grep -vE '/(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux[^/]*)\.so'
 }
 
-# The folder appears when it is whole.
+# Makes the kit. The folder appears only when it is complete.
 make_kit() {
   local build=$1 kit=$2 part=$2.part library mib
   rm -rf "$kit" "$part"
@@ -46,7 +46,7 @@ make_kit() {
 
 # ---- a run ----------------------------------------------------------------------------------
 
-# The rows of the report, parallel: what, how it ended (passed, failed, not run), seconds, words.
+# The report's rows as parallel arrays: step, state (passed, failed, not run), seconds, remark.
 names=() states=() seconds=() words=()
 
 row() {
@@ -54,8 +54,8 @@ row() {
   printf '%-8s %-28s %4s s  %s\n' "$2" "$1" "$3" "$4"
 }
 
-# step SECONDS FILE COMMAND...: runs a command with its output in a file and a limit; leaves
-# its status in `status` and the time in `took`.
+# step SECONDS FILE COMMAND...: runs a command with a time limit and its output in a file; sets
+# `status` and `took`, the time.
 status=0 took=0
 step() {
   local limit=$1 file=$2 begin=$SECONDS
@@ -65,20 +65,20 @@ step() {
   took=$((SECONDS - begin))
 }
 
-# How a status reads.
+# A status in words.
 ended() {
   if (($1 == 124 || $1 == 137)); then echo 'stopped at its time limit'; else echo "exit $1"; fi
 }
 
-# judged NAME FILE WORDS: the row of the step that has just run. A step that left no words of its
-# result has none.
+# judged NAME FILE WORDS: adds the row of the step that has just run. Without WORDS the step left no
+# result and has failed.
 judged() {
   if ((status == 0)) && [[ -n $3 ]]; then row "$1" passed "$took" "$3"; else
     row "$1" failed "$took" "$(ended "$status"): $(tail -n 1 "$2")"
   fi
 }
 
-# field FILE KEY: a text or number of a flat JSON file, nothing where there is none.
+# field FILE KEY: prints a text or number of a flat JSON file; nothing if the key is absent.
 field() {
   [[ -f $1 ]] || return 0
   sed -n "s/^ *\"$2\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "$1" | sed -n 1p
@@ -100,7 +100,7 @@ check_blocks() {
   rm -f "$out/blocks.txt"
 }
 
-# model BACKEND: the digits model, with its digest.
+# model BACKEND: runs the digits model and notes its digest.
 model() {
   step 60 "$out/model_$1.txt" "$lockstep" model run "$kit/share/lockstep/models/digits" \
     --backend "$1" --timeout 20 --quiet --json "$out/model_$1.json"
@@ -127,7 +127,7 @@ find_sanitizer() {
       -name compute-sanitizer -type f -perm -u+x -print -quit 2>/dev/null
 }
 
-# sanitized LIMIT FILE COMMAND...: under memcheck, in every process that the judge forks.
+# sanitized LIMIT FILE COMMAND...: runs a command and all its child processes under memcheck.
 sanitized() {
   local limit=$1 file=$2
   shift 2
@@ -137,7 +137,7 @@ sanitized() {
 
 readonly FINDING='^=========.*(Invalid|Misaligned|out of bounds|Program hit)'
 
-# A checker that finds nothing proves nothing until it has found what was planted.
+# Runs memcheck, which must first find the planted error: otherwise a clean run proves nothing.
 memcheck() {
   local sanitizer log=$out/memcheck.log reason=''
   sanitizer=$(find_sanitizer)
@@ -166,7 +166,7 @@ memcheck() {
   truncate -s '<8M' "$log"
 }
 
-# The GPU's part, or why there is none.
+# Judges the backend on the GPU, or notes why there is none.
 judge_device() {
   check_tier
   check_blocks
@@ -185,7 +185,7 @@ no_device() {
 
 # ---- the report -----------------------------------------------------------------------------
 
-# A text as JSON writes it; control characters become spaces.
+# Prints a text as a JSON string; control characters become spaces.
 json_text() {
   local text=${1//[[:cntrl:]]/ }
   text=${text//\\/\\\\}
@@ -195,7 +195,7 @@ json_text() {
 facts() {
   printf '%s\n' "date $(date -u +%FT%TZ)" "machine $(uname -sm), $(nproc) processors"
   cat "$kit/kit.txt"
-  # The card is a fact for the report: that it works is judged by the rows.
+  # Notes the GPU in the report; whether it works is judged by the rows.
   if command -v nvidia-smi >/dev/null; then
     nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv,noheader \
       2>/dev/null | sed 's/^/card /' || true
@@ -254,7 +254,7 @@ run_kit() {
   if ! doctor=$("$lockstep" doctor 2>&1); then
     fail "the kit does not work on this machine: $(tail -n 3 <<<"$doctor" | paste -sd ' ' -)"
   fi
-  # No such line is the failure that the next line names.
+  # Without such a line, the next check fails.
   line=$(grep -F ' backend cuda ' <<<"$doctor" || true)
   [[ -n $line ]] || fail "the kit in $kit has no CUDA backend"
   model cpu

@@ -1,5 +1,5 @@
 /// @file
-/// The border between the backend and its kernels: below it, one function per operator.
+/// The interface between the backend and its kernels: one function per operator.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -25,7 +25,7 @@ inline constexpr int kBlockMax = 256;  ///< threads; leaves each of them enough 
 template <Operator Op>
 void launch(const Launch& l);
 
-/// What the operator's kernel is given.
+/// The parameters of the operator's kernel.
 template <Operator Op>
 Parameters<Op> parameters_of(const Launch& l) {
   static_assert(sizeof(Parameters<Op>) <= 4096, "the parameters of a kernel end there");
@@ -41,7 +41,7 @@ Parameters<Op> parameters_of(const Launch& l) {
   return p;
 }
 
-/// How many blocks an operator takes.
+/// How many blocks an operator needs.
 template <Operator Op>
 unsigned blocks_of(const Launch& l) {
   return static_cast<unsigned>(ceil_div(threads_of<Op>(l.out), l.block));

@@ -17,7 +17,7 @@ std::map<std::string_view, LaunchOf> launches(OperatorList<Op...>) {
   return {{Op::name, &launch<Op>}...};
 }
 
-// Runs an operator's specification. The input views of a variadic operator travel through scratch.
+// Runs an operator's specification. Scratch memory holds the input views of a variadic operator.
 class Generic : public DevicePlan {
  public:
   Generic(const Arguments& a, LaunchOf launch) : a_(a), launch_(launch) {}

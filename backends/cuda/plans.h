@@ -1,5 +1,5 @@
 /// @file
-/// From an operator to its plan, folded from the list of operators.
+/// Makes plans for operators, folded from the list of operators.
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,7 +12,7 @@ namespace lockstep::cuda {
 
 using backend::DevicePlan;
 
-/// A legal call, where it runs and how.
+/// A legal call, its device and the block size.
 struct Arguments {
   backend::LegalCall call;
   std::shared_ptr<Device> device;
@@ -22,7 +22,7 @@ struct Arguments {
 /// The plan of a call of any operator.
 std::unique_ptr<DevicePlan> plan_of(const Arguments& a);
 
-/// Every kernel of this build; `runnable` is what the machine is able to.
+/// Every kernel of this build. @param runnable whether this machine can run them
 std::vector<backend::Kernel> all_kernels(bool runnable);
 
 }  // namespace lockstep::cuda

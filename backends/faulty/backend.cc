@@ -36,7 +36,7 @@ constexpr int kThreadsMax = 64;
 
 std::vector<std::string> option_names() { return {"mutant", "threads"}; }
 
-// "none" makes no mistake. If it fails, every mutant fails, and no kill means anything.
+// "none" is the control without a mistake. If it fails, a mutant's failure proves nothing.
 std::unique_ptr<Behaviour> chosen(const backend::Options& options) {
   backend::refuse_options(options, option_names());
   const auto option = options.find("mutant");

@@ -1,6 +1,6 @@
 /// @file
-/// The operators of detection written once more, the way a backend would, with a switch for each
-/// mistake. Without a switch they are right; a test checks that.
+/// The detection operators written as a backend would write them, with a switch for each mistake.
+/// Without a switch they are right; a test checks that.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace lockstep::faulty {
 
-/// get_valid_counts as a backend would write it, with a switch for each mistake.
+/// get_valid_counts.
 struct Filter {
   bool or_equal, score_first, keeps_tail, zero_tail, backwards, count_runs_on, counts_all,
       last_row_missed, unsigned_scores;
@@ -45,7 +45,7 @@ struct Filter {
   }
 };
 
-/// non_max_suppression as a backend would write it, with a switch for each mistake.
+/// non_max_suppression.
 struct Suppression {
   bool later_first, unsigned_scores, top_k_first, all_rows, reads_negative_ids, dropped_suppress,
       skipped_suppress, same_id_only, any_id, above_only, in_float, in_int32, closed_boxes,
@@ -75,7 +75,7 @@ struct Suppression {
     const bool same = p[kId] == q[kId];
     return any_id || (a.force_suppress && !same_id_only) || same;
   }
-  /// The rows of a batch that are read, in the order in which they are read.
+  /// The rows of a batch in the order in which they are read.
   Rows sorted(const NonMaxSuppressionAttrs& a, In in, i64 b) const {
     const CheckedView& x = in[0];
     const i64 n = x.dim(1), given = in[1](first_batch_count ? 0 : b);

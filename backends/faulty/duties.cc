@@ -17,7 +17,7 @@ namespace {
 
 using backend::LogicError;
 
-// How far behind element 0 the last element lies.
+// The offset of the last element from element 0.
 template <class V>
 i64 last_offset(const V& v) {
   i64 k = 0;
@@ -83,7 +83,7 @@ struct FillsRowPadding : Behaviour {
   void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
     const Out y = output(call, out);
     const int d = y.rank() - 1;
-    // Row by row, as a kernel writes: the next row overwrites part of what this one leaves.
+    // Row by row, as a kernel writes: the next row overwrites a part of this row's excess.
     for (i64 row = 0; y.stride[d] == 1 && row + 1 < volume(y.shape) / y.dim(d); ++row)
       (&y.element(row * y.dim(d)))[y.dim(d)] = 0;
     Behaviour::execute(call, in, out);
@@ -98,8 +98,8 @@ struct CompactOutputs : Behaviour {
   }
 };
 
-// Inputs as a kernel sees them that ignores the gaps between rows. The gaps may hold any number,
-// but sums are proven only for numbers inside the precision.
+// Inputs as a kernel reads them that ignores the gaps between rows. Gaps may hold any number, but
+// sums are proven to fit only for numbers inside the precision.
 struct TakenAsCompact {
   LegalCall call;
   std::vector<const i32*> in;
@@ -125,7 +125,7 @@ struct CompactInputs : Behaviour {
   }
 };
 
-// A fast path for tensors without gaps that looks at the inputs alone.
+// A fast path for tensors without gaps that checks only the inputs.
 struct LooksAtInputsAlone : Behaviour {
   void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
     const bool fast =
@@ -137,7 +137,7 @@ struct LooksAtInputsAlone : Behaviour {
   }
 };
 
-// The same, looking at the outputs alone.
+// A fast path that checks only the outputs.
 struct LooksAtOutputsAlone : Behaviour {
   void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
     const bool fast =
@@ -148,7 +148,7 @@ struct LooksAtOutputsAlone : Behaviour {
   }
 };
 
-// Peels elements until the output is aligned and forgets the rest behind the whole vectors.
+// Peels elements until the output is aligned and forgets the rest after the last whole vector.
 struct ForgetsRestOfPeeling : Behaviour {
   void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
     const Out y = output(call, out);
@@ -202,7 +202,7 @@ struct RemembersBySize : Behaviour {
   mutable std::map<std::size_t, std::vector<i32>> answers_;
 };
 
-// Gives each thread an equal part of the output, and forgets the remainder.
+// Gives each thread an equal part of the output and forgets the remainder.
 struct RestOfThreadsUnwritten : Behaviour {
   void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
     const Out y = output(call, out);
@@ -219,7 +219,7 @@ struct ForgetsThreads : Behaviour {
   int reported_threads() const override { return 1; }
 };
 
-// Notes the tensors of a call in the plan before it locks the mutex.
+// Stores the tensors of a call in the plan before it locks the mutex.
 struct BindsBeforeItsTurn : Behaviour {
   void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
     in_ = in;
@@ -233,7 +233,7 @@ struct BindsBeforeItsTurn : Behaviour {
   mutable std::mutex busy_;
 };
 
-// A backend that treats constants apart: their views in a prepared call have data.
+// A backend with a special path for constants: their views in a prepared call have data.
 struct KnowsConstants : Behaviour {
   LegalCall prepare(const Call& call) override {
     LegalCall legal = Behaviour::prepare(call);
@@ -242,7 +242,7 @@ struct KnowsConstants : Behaviour {
         legal.in[k].data = static_cast<const i32*>(call.in[k].dl.data);
     return legal;
   }
-  // The memory of constant k, with what lies between its rows.
+  // The memory of constant k, with the gaps between its rows.
   static std::vector<i32> cells(const View& x) { return {x.data, x.data + last_offset(x) + 1}; }
 };
 
@@ -289,7 +289,7 @@ struct UnlistedPath : Behaviour {
   const char* path() const override { return "avx512"; }
 };
 
-// A backend that answers a refusal in its own way.
+// A backend that changes its answer to an illegal call.
 template <class Answer>
 struct Refuses : Behaviour {
   LegalCall prepare(const Call& call) override {
@@ -331,7 +331,7 @@ struct RulesUnchecked {
   }
 };
 
-// A backend that refuses legal calls of a class.
+// A backend that refuses some legal calls.
 template <class Judge>
 struct TurnsDown : Behaviour {
   LegalCall prepare(const Call& call) override {
@@ -381,13 +381,13 @@ struct AbortsOnRank : Behaviour {
 };
 struct HangsOnWholeVectors : Behaviour {
   void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    // The watchdog has to end this loop, which would run far longer.
+    // The watchdog must end this call.
     if (innermost(call) % 32 == 0) std::this_thread::sleep_for(std::chrono::hours(24));
     Behaviour::execute(call, in, out);
   }
 };
 
-// A backend that infers no leading extent of 1.
+// A backend whose infer() drops leading extents of 1.
 struct DropsLeadingOnes : Behaviour {
   std::vector<TensorType> infer(const Call& call) override {
     std::vector<TensorType> y = Behaviour::infer(call);

@@ -54,7 +54,7 @@ constexpr Mutant infers(string_view name, string_view provenance, Change) {
   return {name, Op::name, "INFER", provenance, nullptr, made<Infers<Op, Change>>};
 }
 
-// An axis counted from the back, as if there were one axis fewer.
+// A negative axis resolved as if there were one axis fewer.
 i64 one_short(i64 axis, int rank) { return axis < 0 ? max(axis + rank - 1, 0) : axis; }
 
 constexpr Mutant kInferMutants[] = {

@@ -1,6 +1,5 @@
 /// @file
-/// A mutant: one believable mistake in an otherwise right backend, and where such mistakes are
-/// made.
+/// A mutant: an otherwise right backend with one believable mistake.
 #pragma once
 #include <memory>
 #include <type_traits>
@@ -17,24 +16,24 @@ using backend::TensorType;
 using In = Span<CheckedView>;
 using Results = Span<CheckedOut>;
 
-/// What a backend does, each part right; a contract mutant overrides one of them.
+/// The right behaviour of a backend; a contract mutant overrides one function.
 class Behaviour {
  public:
   virtual ~Behaviour() = default;
-  /// Judges a call and makes it ready. @throws LogicError, Unsupported
+  /// Checks and prepares a call. @throws LogicError, Unsupported
   virtual LegalCall prepare(const Call& call) { return backend::legal_call(call); }
   /// The types of a call's outputs. @throws LogicError
   virtual std::vector<TensorType> infer(const Call& call) { return backend::inferred_types(call); }
   virtual void execute(const LegalCall& call, const i32* const* in, i32* const* out) const;
   virtual const char* path() const { return "specification"; }
-  /// The number of threads that it reports; in fact one thread does the work.
+  /// The number of threads that it reports, although one thread does all work.
   virtual int reported_threads() const { return threads; }
   int threads = 1;
 };
 
-/// A row of the table. The operator is "*" for a contract mutant. The kind is a bug type, as golden
-/// vectors name them, INFER or DUTY; CRASH and HANG mark the mutants that end or block their
-/// process, RACE those that are wrong only for several callers at once.
+/// A row of the table of mutants. `op` is "*" for a contract mutant. `kind` is a bug type of golden
+/// vectors, INFER or DUTY; CRASH and HANG mark mutants that end or block their process, RACE those
+/// that are wrong only for several callers at once.
 struct Mutant {
   string_view name, op, kind, provenance;
   /// The wrong meaning of `op`, for a mistake in its values.
@@ -57,7 +56,7 @@ Span<Mutant> detect_mutants();
 Span<Mutant> infer_mutants();
 Span<Mutant> duty_mutants();
 
-/// All of them, in that order.
+/// All mutants, in that order.
 const std::vector<Mutant>& mutants();
 
 /// The mutant of this name, or nullptr.
@@ -83,7 +82,7 @@ constexpr Mutant wrong(string_view name, string_view kind, string_view provenanc
           }};
 }
 
-/// A right value with something wrong done to it afterwards: a function of (value, attributes).
+/// A right value that a function of (value, attributes) then makes wrong.
 template <class Op, class Change>
 constexpr Mutant then_wrong(string_view name, string_view kind, string_view provenance, Change) {
   static_assert(std::is_empty_v<Change>, "a lambda: a pointer would be made anew as null");

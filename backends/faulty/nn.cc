@@ -9,7 +9,7 @@
 namespace lockstep::faulty {
 namespace {
 
-// One product of a convolution: positions in the kernel and in the image.
+// One product of a convolution: its positions in the kernel and in the image.
 struct Tap {
   i64 n, o, channel, i, r, s, row, column;
 };
@@ -27,7 +27,7 @@ void each_tap(const Conv2dAttrs& a, In in, const Index& y, F f) {
               y[3] * a.strides[1] - a.padding[1] + s * a.dilation[1]});
 }
 
-// A convolution whose image or kernel is read in its own way.
+// A convolution that reads its image or kernel by the given functions.
 template <class Image, class Kernel>
 i64 convolve(const Conv2dAttrs& a, In in, const Index& y, Image image, Kernel kernel) {
   i64 total = a.use_bias ? in[Conv2d::B](y[1]) : 0;
@@ -40,7 +40,7 @@ i64 kernel(const CheckedView& w, const Tap& t) { return w(t.o, t.i, t.r, t.s); }
 
 i64 bias(bool used, In in, i64 o) { return used ? in[2](o) : 0; }
 
-// A dot product of dense over the terms for which `taken` says how often they count.
+// The dot product of dense, in which term k counts taken(k) times.
 template <class Taken>
 i64 dot(In in, const Index& y, Taken taken) {
   return sum(in[0].dim(1), [&](i64 k) { return taken(k) * in[0](y[0], k) * in[1](y[1], k); });

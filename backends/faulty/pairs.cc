@@ -15,21 +15,21 @@
 namespace lockstep::faulty {
 namespace {
 
-// The element that meets y when shapes are aligned from the left.
+// The element for output y if shapes were aligned from the left.
 i64 read_left(const CheckedView& x, const Index& y) {
   Index i = x.shape;
   for (int d = 0; d < x.rank(); ++d) i[d] = min(y[d], x.dim(d) - 1);
   return x(i);
 }
 
-// The element that meets y when an extent of 1 keeps its stride.
+// The element for output y if an extent of 1 kept its stride.
 i64 read_unbroadcast(const CheckedView& x, const Index& y) {
   i64 k = 0;
   for (int d = 0; d < x.rank(); ++d) k = k * x.dim(d) + y[d + y.size - x.rank()];
   return x.element(min(k, volume(x.shape) - 1));
 }
 
-// What the operator makes of two numbers.
+// The operator's right result for two numbers.
 template <class Op>
 i64 combined(i64 a, i64 b) {
   const i32 numbers[] = {static_cast<i32>(a), static_cast<i32>(b)};
@@ -38,7 +38,7 @@ i64 combined(i64 a, i64 b) {
   return Op::at({}, In{pair, 2}, Index{0});
 }
 
-// The right numbers meet, and a function of them is wrong.
+// A wrong function of the right pair of numbers.
 template <class Op, class F>
 constexpr Mutant of_pair(string_view name, string_view kind, string_view provenance, F) {
   static_assert(std::is_empty_v<F>, "a lambda: a pointer would be made anew as null");

@@ -16,7 +16,7 @@ void each(const Box& box, F f) {
   while (box.next(i));
 }
 
-// Axes reduced one after another, each counted in what the ones before have left.
+// Reduces axes one after another, each counted among the axes that are left.
 void reduce_one_by_one(ReduceAttrs& a, In in) {
   const int n = in[0].rank();
   std::vector<i64> left;

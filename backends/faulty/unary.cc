@@ -13,7 +13,7 @@
 namespace lockstep::faulty {
 namespace {
 
-// A function of the element, and of the attributes where it takes them, that is not the operator's.
+// A wrong function of the element and, optionally, of the attributes.
 template <class Op, class F>
 constexpr Mutant of_element(string_view name, string_view kind, string_view provenance, F) {
   static_assert(std::is_empty_v<F>, "a lambda: a pointer would be made anew as null");

@@ -15,7 +15,7 @@
 namespace lockstep::faulty {
 namespace {
 
-// Element number k of x when its first axis runs fastest.
+// Element number k of x in column-major order.
 i64 column_major(const CheckedView& x, i64 k) {
   Index i = x.shape;
   for (int d = 0; d < x.rank(); ++d) {
@@ -45,7 +45,7 @@ int split_axis(const Tuple& target, int rank) {
   return -1;
 }
 
-// Mistakes of operators that keep the row-major order of elements and change the shape alone.
+// Mistakes of operators that change only the shape and keep the row-major order of elements.
 template <class Op>
 constexpr Mutant in_column_major(string_view name) {
   return wrong<Op>(
@@ -66,7 +66,7 @@ constexpr Mutant drops_tail(string_view name) {
                    });
 }
 
-// The permutation that undoes `axes`.
+// The inverse permutation.
 Tuple inverse(const Tuple& axes, int rank) {
   Tuple back = axes;
   for (int j = 0; j < axes.size; ++j) back[wrap(axes[j], rank)] = j;

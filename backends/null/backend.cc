@@ -1,5 +1,5 @@
 /// @file
-/// Claims everything and computes nothing: the suite must refuse it.
+/// A backend that claims everything and computes nothing; the suite must fail it.
 #include "backends/bridge.h"
 #include "backends/manifest.h"
 

@@ -1,6 +1,6 @@
 /// @file
-/// An adapter around oneDNN, which this project did not write. The adapter claims everything that
-/// oneDNN's documentation does not except. It copies tensors there and back and computes nothing.
+/// An adapter around oneDNN, an independent implementation. It claims everything that oneDNN's
+/// documentation does not exclude, copies tensors, and computes nothing itself.
 #include <string>
 
 #include "backends/manifest.h"

@@ -8,9 +8,9 @@
 namespace lockstep::onednn {
 namespace {
 
-constexpr std::size_t kAlign = 64;  // what the ABI promises of scratch memory
+constexpr std::size_t kAlign = 64;  // of scratch memory, which the ABI promises
 
-// The places of a tensor in row-major order, each with the place that it repeats in a smaller one.
+// Calls f(place, source) for each place of a tensor that repeats the places of a smaller one.
 template <class F>
 void each_place(const memory::dims& from, const memory::dims& to, F f) {
   const std::size_t rank = to.size();
@@ -50,10 +50,10 @@ void carry_in(const int32_t* from, const Carried& t, void* at) {
 }
 
 void carry_out(const void* from, const memory::desc& plain, int32_t* to) {
-  const std::size_t count = plain.get_size() / sizeof(int32_t);  // as large as a float
+  const std::size_t count = plain.get_size() / sizeof(int32_t);  // also sizeof(float)
   if (plain.data_type() == memory::data_type::s32)
     std::copy_n(static_cast<const int32_t*>(from), count, to);
-  else  // integers that float32 holds
+  else  // integers that float32 represents exactly
     std::transform(static_cast<const float*>(from), static_cast<const float*>(from) + count, to,
                    [](float v) { return static_cast<int32_t>(v); });
 }

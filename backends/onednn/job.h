@@ -1,5 +1,5 @@
 /// @file
-/// One call as a primitive of oneDNN, and how its tensors are copied there and back.
+/// One call as a primitive of oneDNN, and the copies of its tensors.
 #pragma once
 #include <dnnl.hpp>
 #include <vector>
@@ -10,16 +10,16 @@ namespace lockstep::onednn {
 
 using dnnl::memory;
 
-/// What every primitive here has in common. Scratch memory comes with each call, so that one plan
-/// may run in several threads at once.
+/// The state that all primitives share. Scratch memory comes with each call, so that several
+/// threads may run one plan at once.
 struct Device {
   Device() { attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user); }
-  /// Call this before any call of oneDNN: each thread of the caller has a setting of its own.
+  /// Call this before any call of oneDNN, because each thread of the caller has its own setting.
   void use_threads() const;
 
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::primitive_attr attributes;
-  int threads = 0;  ///< 0: as many as oneDNN takes
+  int threads = 0;  ///< 0: oneDNN's default
 };
 
 /// A tensor copied between the caller's int32 and the memory that a primitive chose. The copy
@@ -28,7 +28,7 @@ struct Carried {
   int argument = 0;    ///< DNNL_ARG_...
   memory::dims from;   ///< the caller's extents; 1 where `plain` has more: repeated
   memory::desc plain;  ///< row-major, of the primitive's type
-  memory::desc own;    ///< what the primitive wants
+  memory::desc own;    ///< the layout that the primitive requires
   bool moved() const { return plain != own; }
 };
 

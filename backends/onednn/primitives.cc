@@ -24,7 +24,7 @@ Carried carried(int argument, const memory::dims& dims, const memory::desc& own)
   return {argument, dims, rows(dims, own.data_type()), own};
 }
 
-// X, W and perhaps B of a convolution or an inner product, and Y.
+// The tensors X, W, Y and, if present, B of a convolution or an inner product.
 template <class Primitive, class PrimitiveDesc>
 std::unique_ptr<Plan> weighted(const Device& device, const Adaptation& row, const Call& call,
                                const PrimitiveDesc& pd, const memory::dims& w) {
@@ -133,7 +133,7 @@ std::unique_ptr<Plan> reduction(const Device& device, const Call& call, const Ad
   std::vector<Carried> in = {carried(DNNL_ARG_SRC, from.dims(), from)};
   Carried out = carried(DNNL_ARG_DST, y, to);
   if (y == from.dims()) {
-    // oneDNN has no reduction over no axes; a change of type is all that is left to do.
+    // oneDNN has no reduction over no axes, so this case only converts the type.
     const dnnl::reorder::primitive_desc pd(device.engine, from, device.engine, to,
                                            device.attributes);
     in[0].argument = DNNL_ARG_FROM;

@@ -1,5 +1,5 @@
 /// @file
-/// The operators that oneDNN has, each as a call of one of its primitives.
+/// The operators that oneDNN offers, each as a call of one of its primitives.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace lockstep::onednn {
 
-/// An operator, the primitive that computes it, and what is claimed of it.
+/// An operator, the primitive that computes it, and its claim.
 struct Adaptation {
   std::string_view op;
   const char* primitive;   ///< the kernel's name in the manifest
@@ -16,7 +16,7 @@ struct Adaptation {
   std::unique_ptr<backend::Plan> (*prepare)(const Device&, const backend::Call&, const Adaptation&);
 };
 
-/// Every operator that is claimed.
+/// All claimed operators.
 std::span<const Adaptation> rows_of_operators();
 
 }  // namespace lockstep::onednn

@@ -1,5 +1,5 @@
 /// @file
-/// The executable specification as a backend: the suite judges its own oracle like any other.
+/// The executable specification as a backend: the suite judges its own oracle like any backend.
 #include "backends/bridge.h"
 #include "backends/manifest.h"
 #include "reference/evaluate.h"

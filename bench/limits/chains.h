@@ -15,7 +15,7 @@ void run_chains(long long rounds) {
   for (long long i = 0; i < rounds; ++i) {
 #pragma GCC unroll 32
     for (int c = 0; c < Step::kChains; ++c) {
-      __asm__ volatile("" : "+v"(x));  // else the compiler computes one product for all
+      __asm__ volatile("" : "+v"(x));  // otherwise the compiler computes only one product
       sum[c] = Step::add(sum[c], x, w);
       __asm__ volatile("" : "+v"(sum[c]));
     }

@@ -1,5 +1,5 @@
 /// @file
-/// Measures the best that the machine can do.
+/// Measures the machine's limits.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace lockstep::bench {
 
-/// Threads that run one function together, and wait in between.
+/// Threads that run a function together and wait between runs.
 class Team {
  public:
   explicit Team(int threads);
@@ -33,10 +33,10 @@ class Team {
   std::vector<std::thread> others_;
 };
 
-/// The probes of instruction sets that this processor and its operating system run.
+/// The probes of instruction sets that this processor and its operating system support.
 std::vector<const Probe*> runnable_probes();
 
-/// The fastest of them for 8-bit operands; nullptr where there is none.
+/// The fastest of these probes for 8-bit operands; nullptr if there is none.
 const Probe* best_int8_probe();
 
 /// Rounds of a probe that take about a millisecond.

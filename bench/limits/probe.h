@@ -1,15 +1,15 @@
 /// @file
-/// Register-only probes: how many multiply-adds an instruction set can do when nothing waits for
-/// memory. Each instruction set has a unit of its own, compiled for it; this header, which they
-/// share, defines no function that the linker could take from the wrong one.
+/// Register-only probes: how many multiply-adds an instruction set does without waiting for memory.
+/// Each instruction set has its own unit, compiled for it. This header, which they share, must not
+/// define a function, because the linker could take it from the wrong unit.
 #pragma once
 
 namespace lockstep::bench {
 
 /// A loop of independent multiply-adds.
 struct Probe {
-  const char* isa;           ///< as the processor calls it
-  const char* instructions;  ///< what it repeats
+  const char* isa;           ///< the processor's name for it
+  const char* instructions;  ///< the repeated instructions
   bool int8;                 ///< exact for 8-bit operands only; else for any int32
   long long macs_per_round;
   void (*run)(long long rounds);

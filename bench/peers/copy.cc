@@ -6,7 +6,7 @@
 namespace lockstep::bench {
 
 Peer copy_peer(const Workload& workload, const std::shared_ptr<Team>& team) {
-  // Written once, because reading untouched memory would read one shared page of zeros.
+  // Write the memory once: untouched memory would be one shared page of zeros.
   const auto bytes = static_cast<std::size_t>(workload.bytes()) / 2;
   const auto from = std::make_shared<std::vector<char>>(bytes, '\x11');
   const auto to = std::make_shared<std::vector<char>>(bytes, '\x22');

@@ -1,7 +1,7 @@
 /// @file
-/// oneDNN's int8 convolution and inner product. The call is the same; the tensors are 8-bit in the
-/// layout that oneDNN prefers, weights packed beforehand, or int32 in rows with its own reorders
-/// before and after, which is what a caller of ours sees.
+/// oneDNN's int8 convolution and inner product for the same call. Tensors are 8-bit in oneDNN's
+/// preferred layout with weights packed beforehand, or row-major int32 with oneDNN's reorders
+/// before and after, which is what a caller of ours would need.
 #include <dlfcn.h>
 
 #include <dnnl.hpp>
@@ -13,9 +13,9 @@ namespace {
 
 using dnnl::memory;
 
-constexpr auto kRefuse = "ref";  // prefix of implementations that nobody would deploy
+constexpr auto kRefuse = "ref";  // prefix of oneDNN's slow reference implementations
 
-// The processor and one stream, in this order of destruction.
+// The processor and one stream; their order here is the order of construction.
 struct Device {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
@@ -59,7 +59,7 @@ class Job {
     to_rows_.execute(device_.stream, y_, y_rows_);
     device_.stream.wait();
   }
-  /// How many elements of the result differ.
+  /// The number of elements of the result that differ.
   i64 differences(const judge::Tensor& expected) {
     compute_from_rows();
     const auto* y = static_cast<const i32*>(y_rows_.get_data_handle());
@@ -147,7 +147,7 @@ class InnerProduct : public Job {
 };
 
 std::shared_ptr<Job> job_of(const Workload& w, const std::vector<judge::Tensor>& in) {
-  // 8-bit operands and no bias: what oneDNN has and we name.
+  // oneDNN serves 8-bit operands without a bias.
   const bool served = w.unit == Unit::macs && in.size() == 2 && in[0].type.precision <= 8 &&
                       in[1].type.precision <= 8;
   if (served && w.call.op->name == "conv2d") return std::make_shared<Convolution>(w, in);

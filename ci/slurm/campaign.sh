@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A campaign on a cluster: the tasks of a Slurm array judge a case set, each its part. Parts whose
-# task was lost are submitted again and go on from their journals; in the end the parts are merged.
-# The same command goes on with a campaign that was interrupted.
+# A campaign on a cluster: each task of a Slurm array judges one shard of a case set. Shards whose
+# task was lost are submitted again and continue from their journals; at the end the reports are
+# merged. The same command continues an interrupted campaign.
 set -euo pipefail
 
 usage() {
@@ -20,7 +20,7 @@ fail() {
   exit 2
 }
 
-# Whether a task of the array is left. A controller that does not answer has not said no.
+# Whether a task of the array is left; also true if Slurm's controller does not answer.
 in_queue() {
   local said
   said=$(squeue --noheader --jobs="$job" --format=%i 2>&1) || [[ $said != *'Invalid job id'* ]] ||
@@ -28,12 +28,12 @@ in_queue() {
   [[ -n $said ]]
 }
 
-# How much the tasks have found: a line for each case in a journal, and one for each report.
+# The progress of all tasks: the number of lines in the journals, plus one for each report.
 found() {
   find "$directory" -name '*.journal' -exec cat {} + -o -name 'part-*.json' -print | wc -l
 }
 
-# The numbers of the parts that have no report.
+# The numbers of the shards without a report.
 left() {
   local part
   for ((part = 1; part <= tasks; ++part)); do
@@ -41,8 +41,8 @@ left() {
   done
 }
 
-# put BACKEND [CHECK-OPTION...]: submits an array and waits for its end. It has a task for every
-# part, whatever is left: only from a whole array does a task know which part is its own.
+# put BACKEND [CHECK-OPTION...]: submits an array and waits for its end. The array has a task for
+# every shard, finished or not, because a task computes its shard from the size of the array.
 put() {
   job=$(sbatch --parsable --job-name=lockstep --array="1-$tasks" --requeue --open-mode=append \
     --output="$directory/part-%a.log" "${slurm[@]}" \
@@ -76,7 +76,7 @@ if [[ -e $directory/job ]]; then
   if in_queue; then fail "job $job of this campaign is in the queue: wait, or scancel $job"; fi
 fi
 
-# Journals say what was found, and of which backend; the reports are made of them again.
+# Keep the journals, from which the reports are made again; they know the backend and the results.
 rm -f "$directory"/{part-*.json,report.json}
 while [[ -n $(left) ]]; do
   before=$(found)

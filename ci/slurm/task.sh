@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A task of campaign.sh: judges the part of its place in the array. It goes on from the journal of a
-# task that was lost or put back before it, and leaves a report only where no case is missing.
+# A task of campaign.sh: judges the shard of its place in the array. It continues the journal of an
+# earlier task that was lost or requeued, and leaves a report only if no case is missing.
 # usage: task.sh PROGRAM DIRECTORY BACKEND [CHECK-OPTION...]
 set -euo pipefail
 program=$1 part=$2/part-$SLURM_ARRAY_TASK_ID

@@ -1,6 +1,6 @@
 /// @file
-/// A program that computes with a backend in its own process: the installed headers and nothing
-/// else. usage: client LIBRARY
+/// A program that computes with a backend in its own process, built with only the installed
+/// headers. usage: client LIBRARY
 #include "backends/client.hpp"
 
 #include <array>

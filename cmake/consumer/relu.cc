@@ -1,10 +1,10 @@
 /// @file
-/// A backend as a stranger writes it: one operator, the installed headers and nothing else.
+/// A backend as a user writes it: one operator, built with only the installed headers.
 #include <algorithm>
 
 #include "backends/backend.hpp"
 
-// The project builds it once more with 1, which is a mistake.
+// The project also builds it with 1, which is a mistake.
 #ifndef SMALLEST
 #define SMALLEST 0
 #endif

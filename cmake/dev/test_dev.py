@@ -3,8 +3,8 @@
 
 usage: test_dev.py ROOT
 
-A copy of the scripts runs with stand-ins for what installs, configures, builds and tests. Each
-writes down how it was called and leaves what the next step looks for.
+A copy of the scripts runs with stand-ins for tools that install, configure, build and test. Each
+logs its call and leaves the files that the next step needs.
 """
 
 import pathlib
@@ -70,7 +70,7 @@ class Dev(unittest.TestCase):
         path.chmod(0o755)
 
     def have_peers(self):
-        """What ./dev test would install from the network."""
+        """Provides what ./dev test would install from the network."""
         python = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else "python3"
         version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True)
         peers = self.tree / "build" / "peers"
@@ -79,7 +79,7 @@ class Dev(unittest.TestCase):
         (peers / "made_from.txt").write_text(version.stdout + listed, encoding="utf-8")
 
     def dev(self, command: str, status=0, configured=None, **variables):
-        """What `./dev COMMAND` says, and how it called others, from a clean folder."""
+        """The output of `./dev COMMAND` in a clean folder, and the calls of the stand-ins."""
         shutil.rmtree(self.tree / "build", ignore_errors=True)
         self.have_peers()
         if configured:  # by hand
@@ -97,7 +97,7 @@ class Dev(unittest.TestCase):
         return said, called.read_text(encoding="utf-8")
 
     def expect(self, command: str, *calls: str):
-        """`./dev COMMAND` succeeds and calls all of this, in this order."""
+        """`./dev COMMAND` must succeed and make all of these calls in this order."""
         called = self.dev(command)[1]
         at = 0
         for call in calls:

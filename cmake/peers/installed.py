@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds the environment of the peers to be the one that requirements.txt asks for.
+"""Checks that the environment of the peers is the one that requirements.txt describes.
 
 usage: installed.py REQUIREMENTS
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs a test beside its peers, or says which of them is not there.
+"""Runs a test with its peers, or says which of them is not installed.
 
 usage: run.py MODULE[,MODULE...] SCRIPT [ARGUMENT...]
 
-A module that is installed and does not import is a failure of the test.
+A module that is installed but cannot be imported fails the test.
 """
 
 import importlib.util

@@ -1,9 +1,9 @@
-"""The floors of the project, lowest first. A file includes its own floor and those below; floors of
-one line do not know each other."""
+"""The layers of the project, lowest first. A file may include its own layer and those below;
+layers in one line must not include each other."""
 
 import re
 
-# A path belongs to the longest prefix that fits. Tests stand above everything.
+# A path belongs to the longest matching prefix. Tests are above everything.
 FLOORS = (
     ("spec", "cuda"),
     ("backends/backend.h",),
@@ -24,13 +24,13 @@ FLOORS = (
     ("conformance/cli",),
     ("bench", "fuzz", "docs", "examples", "cmake"),
 )
-# Backends know nothing of the reference; only the one that is the reference does.
+# Only the backend `reference` may include the reference.
 BARRED = ((r"backends/(?!reference/|[^/]*/tests/)", "reference/"),)
 RANK = {place: rank for rank, floor in enumerate(FLOORS) for place in floor}
 
 
 def place_of(path: str):
-    """The place of a file in the floors, or None for a test and for what has none."""
+    """The layer of a file, or None for a test or a file without one."""
     if "/tests/" in path:
         return None
     fitting = [place for place in RANK if path == place or path.startswith(place + "/")]
@@ -38,7 +38,7 @@ def place_of(path: str):
 
 
 def upward(path: str, included: str):
-    """What is wrong with a file that includes another, both as paths from the root; or None."""
+    """The violation by a file that includes another, both as paths from the root; or None."""
     for where, what in BARRED:
         if re.match(where, path) and included.startswith(what):
             return f"{path} may not know {what}"

@@ -23,7 +23,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"@]+)"')
 
 
 def check_line(line: str):
-    """Yields what is wrong with one line of any text."""
+    """Yields the violations in one line of any text."""
     if not line.isascii():
         yield "not ASCII"
     if "\t" in line:
@@ -37,8 +37,8 @@ def check_line(line: str):
 
 
 def check_include(line: str, path: pathlib.Path, root: pathlib.Path):
-    """A quoted include is spelled from the root, so that a moved file cannot find another, and does
-    not lead upward."""
+    """Checks that a quoted include is spelled from the root, so that a moved file cannot find
+    another one, and does not point upward."""
     match = INCLUDE.match(line)
     if not match:
         return

@@ -1,7 +1,7 @@
-"""The files of the project that people write, found by walking the tree.
+"""Finds the hand-written files of the project by walking the tree.
 
-A tarball has no git, so the list cannot come from it; a build directory is recognized by the
-CMakeCache.txt in it, wherever it lies.
+The list cannot come from git, which a tarball lacks. A build directory is recognized by the
+CMakeCache.txt in it.
 """
 
 import pathlib
@@ -14,7 +14,7 @@ GENERATED_PARTS = {"build", "__pycache__"}
 
 
 def walk(root: pathlib.Path):
-    """Every file below root that is not built, in a fixed order."""
+    """Every file below root outside build directories, in a fixed order."""
     for path in sorted(root.iterdir()):
         if path.is_symlink() or path.name in GENERATED_PARTS or path.name == ".git":
             continue
@@ -31,7 +31,7 @@ def cxx_files(root: pathlib.Path):
 
 
 def text_files(root: pathlib.Path):
-    """Everything written by hand that a compiler, CMake or an interpreter reads."""
+    """The hand-written files that a compiler, CMake or an interpreter reads."""
     return [
         path
         for path in walk(root)
@@ -40,12 +40,12 @@ def text_files(root: pathlib.Path):
 
 
 def shell_files(root: pathlib.Path):
-    """Shell scripts, and those that only other scripts read."""
+    """Shell scripts, including those that only other scripts source."""
     return [path for path in text_files(root) if path.suffix == ".sh" or is_shell(path)]
 
 
 def is_shell(path: pathlib.Path) -> bool:
-    """Whether a shell runs a file without a suffix."""
+    """Whether a file without a suffix is a shell script."""
     with path.open("rb") as file:
         return not path.suffix and re.match(rb"#!.*\b(ba)?sh\n", file.readline()) is not None
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No parameter of a test prints as bytes: where PrintTo is missing, names hold addresses.
+"""Checks that no test parameter prints as bytes: without PrintTo, test names contain addresses.
 
 usage: test_names.py PROGRAM...
 
@@ -12,7 +12,7 @@ import sys
 
 
 def problems(program: str, listing: str):
-    """Yields what is wrong with the tests that a program lists."""
+    """Yields the violations in the list of a program's tests."""
     lines = listing.splitlines()
     if not any(line.startswith("  ") for line in lines):
         yield f"{program} lists no test"

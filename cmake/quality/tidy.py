@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy over what was compiled, skipping what it has already found clean.
+"""Runs clang-tidy over the compiled sources, except those that it has already found clean.
 
 usage: tidy.py CLANG_TIDY ROOT BUILD [JOBS]
 
@@ -51,14 +51,14 @@ def read_units(root: pathlib.Path, build: pathlib.Path):
 
 
 def sources_of(path: pathlib.Path):
-    """What was compiled as one unit: a file of CMake's that includes the sources, or a source."""
+    """The sources compiled as one unit: those in a joined file of CMake's, or a single one."""
     if path.parent.name != "Unity":
         return [path]
     return [pathlib.Path(name) for name in re.findall(r'^#include "(.+)"$', path.read_text(), re.M)]
 
 
 def flags_of(command: str):
-    """A compiler's command without what names its input and its output."""
+    """A compiler's command without its input and output."""
     words = shlex.split(command)
     if pathlib.Path(words[0]).name == "ccache":
         words = words[1:]
@@ -69,7 +69,7 @@ def flags_of(command: str):
 
 
 def stamp_of(salt: bytes, build: pathlib.Path, headers: Headers, unit) -> pathlib.Path:
-    """The file that says that a unit is clean."""
+    """The file whose existence marks a unit as clean."""
     key = hashlib.sha256(salt + "\0".join(unit[2]).encode() + headers.hash_of(*unit)).hexdigest()
     return build / "tidy" / key
 
@@ -95,7 +95,7 @@ def join(units, chunk_max: int):
 
 
 def chunks_of(members, chunk_max: int):
-    """The members in chunks. What is named alike, or is entered alike, never stands together."""
+    """Splits members into chunks without two of the same name or the same entry point."""
     chunks = []
     for member in members:
         path = member[0][0]
@@ -152,7 +152,7 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     root, build = (pathlib.Path(p).resolve() for p in sys.argv[2:4])
-    # The rules of this tree, wherever a joined unit lies.
+    # Use the rules of this tree wherever a joined unit lies.
     tool = [sys.argv[1], f"--config-file={root / '.clang-tidy'}"]
     jobs = int(sys.argv[4]) if len(sys.argv) == 5 else len(os.sched_getaffinity(0))
     version = subprocess.run([*tool, "--version"], check=True, capture_output=True).stdout

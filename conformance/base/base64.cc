@@ -10,7 +10,7 @@ namespace {
 
 using Byte = unsigned char;
 
-// OpenSSL counts in int, and writes a zero behind what it encodes: blocks of 3 bytes to 4 letters.
+// OpenSSL takes lengths as int and ends its output with a zero byte: encode block by block.
 constexpr std::size_t kBlocks = 1024;
 
 std::string encode(const std::vector<Byte>& bytes) {
@@ -30,7 +30,7 @@ bool is_letter(char c) {
          c == '/';
 }
 
-// OpenSSL passes over blanks and line ends at the edges; here they are no base64.
+// OpenSSL skips blanks and line ends at both edges; this function refuses them.
 bool decode(std::string_view text, std::vector<Byte>& bytes) {
   if (text.size() % 4 != 0) return false;
   std::size_t padding = 0;
@@ -48,7 +48,7 @@ bool decode(std::string_view text, std::vector<Byte>& bytes) {
   }
   bytes.resize(bytes.size() - padding);
   if (padding == 0) return true;
-  // Unused bits that are not 0 would give one tensor two spellings.
+  // Unused bits must be 0, so that a tensor has one spelling.
   const std::size_t tail = 3 - padding;
   const std::vector<Byte> last(bytes.end() - static_cast<std::ptrdiff_t>(tail), bytes.end());
   return encode(last) == text.substr(text.size() - 4);

@@ -19,14 +19,14 @@ namespace lockstep::judge::form {
 
 using json = nlohmann::ordered_json;
 
-/// A structure that is only read, or also filled.
+/// A structure `T`, const for writing and mutable for reading.
 template <class R, class T>
 concept Like = std::same_as<std::remove_const_t<R>, T>;
 
 /// The largest count in a document: readers of JSON in many languages hold no larger integer.
 inline constexpr i64 kMaxCount = (i64{1} << 53) - 1;
 
-/// What is required of a member beside its type. That of a list or a map is about its elements.
+/// Limits of a member beside its type. The rule of a list or a map applies to its elements.
 struct Rule {
   i64 min = 0, max = kMaxCount;         ///< of integers
   std::vector<std::string> words = {};  ///< the only ones, if any
@@ -133,7 +133,7 @@ class FormReader {
       wrong(at_ + "/" + key,
             "is " + in_[key].dump() + ", this program reads " + json(value).dump());
   }
-  /// Not believed: whoever reads the document derives it again and compares.
+  /// Requires the member but ignores its value: parsed() derives it again and compares.
   template <class T>
   void derived(const char* key, const T&, const Rule& = {}) {
     member(key);
@@ -204,7 +204,7 @@ void read(const json& j, const std::string& at, T& value, const Rule& rule) {
   }
 }
 
-/// Reads a document from its text. What it derives is not believed: `settle` derives it again.
+/// Reads a document from its text. `settle` computes the derived members, and the text must agree.
 /// @throws UsageError naming the place and what is wrong there.
 template <class T>
 T parsed(

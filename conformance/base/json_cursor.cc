@@ -142,7 +142,6 @@ std::string_view JsonCursor::skip() {
   const std::size_t begin = at_;
   std::string open_brackets;  // by the characters that close them
   do {
-    // Here a value begins.
     const char c = peek();
     bool inside = false;
     if (c == '{' || c == '[') {

@@ -1,8 +1,8 @@
 /// @file
 /// JSON text read front to back, value by value, without building a tree.
 ///
-/// A tree would lose what the lines of `eval` need: the text of an identifier, integers beyond 64
-/// bits, keys given twice, and memory in proportion to the line. Nesting costs no stack.
+/// `eval` needs what a tree loses: the text of an identifier, integers beyond 64 bits and duplicate
+/// keys. Memory stays proportional to the line, and nesting uses no stack.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -28,7 +28,7 @@ class JsonCursor {
 
   /// What comes next.
   Type type();
-  /// The text of the value that comes next, whatever it is, and goes past it.
+  /// Skips the next value, whatever its type. @return its text
   std::string_view skip();
   /// The characters of a string.
   std::string string();

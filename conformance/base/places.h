@@ -1,5 +1,5 @@
 /// @file
-/// Where the program finds what it came with, relative to itself.
+/// Where the program finds the files that it is installed with, relative to itself.
 #pragma once
 #include <string>
 
@@ -7,13 +7,13 @@ namespace lockstep::judge {
 
 /// The directory of the running program.
 std::string program_directory();
-/// The directory of the backends that came with it.
+/// The directory of the installed backends.
 std::string backend_directory();
 /// The directory of the golden vectors; empty if there is none.
 std::string vector_directory();
-/// The file of what kills which mutants; empty if there is none.
+/// The file of the kill matrix; empty if there is none.
 std::string kill_file();
-/// The file that names the operators written again elsewhere; empty if there is none.
+/// The file that names the operators with independent implementations; empty if there is none.
 std::string crosscheck_file();
 
 }  // namespace lockstep::judge

@@ -1,5 +1,5 @@
 /// @file
-/// What a run that is at work says of itself.
+/// Progress messages of a run.
 #pragma once
 #include <string>
 
@@ -7,8 +7,7 @@
 
 namespace lockstep::judge {
 
-/// One line: how many of all cases are done, and how long the others will take if they take as long
-/// as these.
+/// One line: how many cases are done, and how long the rest will take at the pace so far.
 std::string progress_text(const std::string& what, i64 done, i64 all, i64 failed, double seconds);
 
 }  // namespace lockstep::judge

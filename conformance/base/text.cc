@@ -14,7 +14,7 @@ struct CodePoint {
 
 constexpr std::uint32_t kReplacement = 0xfffd;
 
-// The code point at the begin of a text; of bytes that are no UTF-8, one at a time, a replacement.
+// The first code point of a text; a byte that is not UTF-8 gives a replacement character.
 CodePoint first_of(string_view text) {
   const std::size_t bytes = utf8_character(text);
   if (bytes == 0) return {kReplacement, 1};
@@ -25,7 +25,7 @@ CodePoint first_of(string_view text) {
   return {value, bytes};
 }
 
-// Neither HTML nor XML has them all, or they make text read as another.
+// Characters that HTML or XML forbids, or that change the order in which text is displayed.
 bool unfit(std::uint32_t c) {
   const bool control = (c < 32 && c != '\n' && c != '\t') || (c >= 127 && c < 160);
   const bool turning = c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
@@ -33,7 +33,7 @@ bool unfit(std::uint32_t c) {
   return control || turning || (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef);
 }
 
-// The text with what is unfit replaced.
+// The text with its unfit characters replaced.
 std::string fit(string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -90,7 +90,7 @@ std::string markup(string_view text) {
 std::string code_span(string_view text) {
   std::string inner;
   for (char c : fit(text)) {
-    // A table's cell ends at a bar, in a code span too.
+    // A bar ends a table's cell even inside a code span.
     if (c == '|') inner += '\\';
     inner += c == '\n' || c == '\t' ? ' ' : c;
   }

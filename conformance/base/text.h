@@ -1,5 +1,5 @@
 /// @file
-/// Words of strangers in the forms of reports: backends and reports may contain anything.
+/// Escapes foreign text for reports: backends and report files may contain any bytes.
 #pragma once
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace lockstep::judge {
 
-/// Text inside of HTML or XML, in an element or a quoted attribute. Bytes that are no UTF-8,
-/// control characters and those that turn the direction of text become U+FFFD.
+/// Text for HTML or XML, in an element or a quoted attribute. Bytes that are not UTF-8, control
+/// characters and characters that change the direction of text become U+FFFD.
 std::string markup(string_view text);
 
-/// A code span of Markdown that holds exactly this text, in one line, also inside of a table.
+/// A code span of Markdown that holds exactly this text, in one line, valid inside a table.
 std::string code_span(string_view text);
 
 /// A code block of Markdown that holds exactly these lines.

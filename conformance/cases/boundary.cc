@@ -50,11 +50,11 @@ i64 towards(i64 v, i64 end, u64 by) {
   return static_cast<i64>(v < end ? static_cast<u64>(v) + by : static_cast<u64>(v) - by);
 }
 
-// Collects boundaries: of each kind the one whose legal call is smallest.
+// Collects boundaries and keeps, of each kind, the one whose legal call is smallest.
 class Collection {
  public:
   explicit Collection(const OpInfo& op) : labels_(typed_labels(op)) {
-    // The text of attributes is read before; what it says is judged by the same rules.
+    // A changed attribute can also get these two labels, which are judged first.
     labels_.insert(labels_.begin(), {"attr.length", "attr.range"});
   }
   // Looks for boundaries around a legal call.
@@ -79,7 +79,7 @@ class Collection {
   }
 
  private:
-  // What tells boundaries apart: the label, the knob but for axis and entry, the direction.
+  // What distinguishes boundaries: label, parameter without its axis or entry, direction.
   using Identity = std::tuple<std::string, int, int, bool>;
 
   void add(const Case& origin, const Knob& k, Interval values) {
@@ -195,7 +195,7 @@ Range turns(const Case& c, const Knob& k) {
   return {0, 1};
 }
 
-// By longer and longer steps until the call is illegal, then by halves back.
+// Doubles the step until the call is illegal, then bisects.
 std::optional<Interval> boundary_of(const Case& origin, const Knob& k, i64 end) {
   const auto legal_at = [&](i64 v) {
     Case c = origin;
@@ -219,7 +219,7 @@ std::optional<Interval> boundary_of(const Case& origin, const Knob& k, i64 end) 
 }
 
 std::vector<Boundary> boundaries(const OpInfo& op, u64 seed) {
-  // Enough for the rarest kind many times over; the rarest label may take more.
+  // kLeast draws find the rarest kind many times; a label that is still missing gets kMost.
   constexpr int kLeast = 150, kMost = 4000;
   Collection all(op);
   Seeded draw(word(seed, 2, 0));

@@ -1,6 +1,6 @@
 /// @file
-/// Where legal calls end: every number of a call as a knob, turned until a rule is violated, then
-/// back to the last step that violates none.
+/// Boundary values: changes one parameter of a legal call until a rule is violated, then goes back
+/// to the last value that violates none.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace lockstep::judge {
 
-/// A number of a call, the length of one of its lists, or one of its switches.
+/// A parameter of a call: a number, the length of a list, or a switch.
 struct Knob {
   enum What {
     count,      ///< of inputs
@@ -27,34 +27,34 @@ struct Knob {
   bool operator==(const Knob&) const = default;
 };
 
-/// The knobs of a call; of many inputs those of the first few.
+/// The parameters of a call; of many inputs only those of the first few.
 std::vector<Knob> knobs(const Case& c);
 i64 value_of(const Case& c, const Knob& k);
-/// Turns a knob. Lists grow by extents of 1 or by their last entry.
+/// Sets a parameter. Shapes grow by extents of 1, tuples by copies of their last entry.
 void set(Case& c, const Knob& k, i64 v);
-/// One step beyond what a knob may legally show; both ends included.
+/// The values to try for a parameter: one step beyond its legal range, both ends included.
 Range turns(const Case& c, const Knob& k);
 
-/// The last legal value of a knob of a legal call towards an end of its turns, then the illegal one
+/// The last legal value of a parameter of a legal call on the way to `end`, and the illegal value
 /// beside it; nothing where every value on the way is legal.
 std::optional<Interval> boundary_of(const Case& c, const Knob& k, i64 end);
 
-/// Two calls one step of one knob apart.
+/// Two calls that differ by one step of one parameter.
 struct Boundary {
   Case legal, illegal;
   std::string label;  ///< of the illegal one
   Knob knob;
 };
 
-/// For each label of calls with types (and for `attr.length` and `attr.range`) pairs at which it
-/// begins: one for each kind of knob that leads to it, in each direction. In the order of
-/// judgement. A label that no knob reaches has none: the caller decides.
+/// For each typed label, `attr.length` and `attr.range`, the boundaries at which the label begins:
+/// one for each kind of parameter and direction, in the order of judgement. A label that no single
+/// parameter reaches has none; the caller decides whether that is an error.
 std::vector<Boundary> boundaries(const OpInfo& op, u64 seed);
 
-/// The labels of all calls one step away, sorted; an empty one if some of these are legal.
+/// The labels of all calls one step away, sorted; the empty label stands for a legal call.
 std::vector<std::string> labels_beside(const Case& c);
 
-/// A legal call beyond what the domain draws: some of its numbers changed at random.
+/// A legal call that the domain may not draw: some of its numbers are changed at random.
 Case varied_case(const OpInfo& op, Draw& draw);
 
 }  // namespace lockstep::judge

@@ -1,5 +1,5 @@
 /// @file
-/// Choices from bytes that somebody else chose: a fuzzer, which sees what each byte leads to.
+/// Choices made from a fuzzer's bytes, so that the fuzzer sees what each byte leads to.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace lockstep::judge {
 
-/// Draws from bytes. A choice takes as many as its range needs, so that one changed byte is one
-/// changed choice; where the bytes end, every further choice is the smallest.
+/// Draws from bytes. A choice consumes as many bytes as its range needs, so that one changed byte
+/// changes one choice. After the last byte every choice is the smallest.
 struct Bytes : Draw {
   constexpr explicit Bytes(std::span<const std::uint8_t> bytes) : rest(bytes) {}
   constexpr i64 operator()(i64 lo, i64 hi) override {

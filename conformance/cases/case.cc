@@ -48,7 +48,7 @@ Attr attribute(const OpInfo& op, const AttrInfo& f, string_view text) {
     throw UsageError("case id: " + std::string(f.name) + "=" + std::string(text) + " of " +
                      std::string(op.name) + " is no word it knows");
   }
-  // Ids may spell illegal calls out: values are read in full and judged later.
+  // An id may spell an illegal call, so any value is read here and checked later.
   AttrInfo any = f;
   any.range = kAnyInt64;
   any.entries = {0, INT64_MAX};
@@ -94,7 +94,7 @@ int named(const string_view (&names)[N], string_view s, const char* what) {
   return static_cast<int>(at - std::begin(names));
 }
 
-// Reads key=value; false if the key is none of an id's own.
+// Reads a key that every id knows; false if the key is an operator's attribute.
 bool read_key(Case& c, string_view key, string_view value) {
   if (key == "in") {
     c.in = types(value);

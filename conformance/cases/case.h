@@ -67,7 +67,7 @@ Case example_case(const OpInfo& op, int i);
 /// A legal call of an operator, as its domain draws it.
 Case draw_case(const OpInfo& op, Draw& draw);
 
-/// What check() says of a case.
+/// The result of check() for a case.
 inline Refusal refusal(const Case& c) { return check(*c.op, c.attributes(), c.types()); }
 
 /// The line that spells a case out, as
@@ -81,7 +81,7 @@ Case parse_case(const std::string& id);
 /// The values of every input.
 std::vector<Tensor> inputs_of(const Case& c);
 
-/// The case with its values written out.
+/// The case with its values written out in place of their recipe.
 Case with_literal_data(const Case& c);
 
 string_view name_of(Fill f);

@@ -25,8 +25,7 @@ std::vector<i64> choices(const AttrInfo& f) {
   return all;
 }
 
-// Every combination of attributes, legal or not. Booleans have no range worth a product: they
-// alternate.
+// Every combination of attributes, legal or not. Booleans alternate, which keeps the product small.
 std::vector<std::vector<Attr>> attribute_settings(const OpInfo& op) {
   std::vector<std::vector<Attr>> all(1);
   for (const AttrInfo& f : op.attrs) {
@@ -48,7 +47,7 @@ std::vector<std::vector<Attr>> attribute_settings(const OpInfo& op) {
   return all;
 }
 
-// The call with the last precision as wide as is legal; false if none is.
+// Gives the last input the widest legal precision; false if none is legal.
 bool widen(Case& c) {
   for (int p = kMaxPrecision; p >= 1; --p) {
     c.in.back().precision = p;

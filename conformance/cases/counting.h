@@ -1,6 +1,6 @@
 /// @file
-/// Calls that count through values: for operators whose output element depends on nothing but the
-/// input elements at its place.
+/// Calls that enumerate values, for operators whose output elements depend only on the input
+/// elements at the same place.
 #pragma once
 #include <vector>
 
@@ -8,8 +8,8 @@
 
 namespace lockstep::judge {
 
-/// Whether the values of an operator can be counted through: an elementwise operator that takes
-/// each input once and has no lists among its attributes.
+/// Whether the values of an operator can be enumerated: it is elementwise, takes each input once
+/// and has no lists among its attributes.
 bool countable(const OpInfo& op);
 
 /// One call for each setting of a countable operator, the widest precision first; together the
@@ -18,8 +18,8 @@ bool countable(const OpInfo& op);
 /// precisions, as wide as the attributes permit.
 std::vector<Case> edge_cases(const OpInfo& op);
 
-/// Calls that together hold every value of the widest legal precision, for so many settings of a
-/// countable operator of one input, drawn from all of them. No call has more than 2^22 elements.
+/// Calls that together hold every value of the widest legal precision, for `settings` settings,
+/// drawn at random, of a countable operator of one input. No call has more than 2^22 elements.
 std::vector<Case> range_cases(const OpInfo& op, u64 seed, int settings);
 
 }  // namespace lockstep::judge

@@ -1,5 +1,5 @@
 /// @file
-/// Every call of a small scope: choices clipped to few values each, enumerated one after another.
+/// Enumerates every call of a small scope, in which each choice takes few values.
 #pragma once
 #include <vector>
 
@@ -7,10 +7,10 @@
 
 namespace lockstep::judge {
 
-/// Draws one path through all choices and steps to the next, as an odometer does: the last choice
-/// turns first. A choice takes its first value, the last, or the one after the first. At most
+/// Draws one path through all choices, then the next, as an odometer counts: the last choice
+/// changes first. A choice takes its first value, the last, or the one after the first. At most
 /// `deviations` choices of a path take another value than their first, so that a scope which is too
-/// large can be cut to everything near its simplest call, not to what an odometer meets first.
+/// large is cut to the calls nearest to its simplest one.
 class Exhaustive : public Draw {
  public:
   explicit Exhaustive(int deviations) : room_(deviations) {}
@@ -46,7 +46,7 @@ class Exhaustive : public Draw {
   std::vector<Choice> path_;
 };
 
-/// The calls of an operator whose choices deviate from their first values at most so often.
+/// The calls of an operator with at most `deviations` choices off their first values.
 struct Scope {
   int deviations = 0;
   i64 calls = 0;
@@ -71,7 +71,7 @@ inline Scope largest_scope(const OpInfo& op, i64 most) {
   for (;;) {
     const i64 calls = count_calls(op, scope.deviations + 1, most);
     if (calls > most) return scope;
-    // A deviation that adds nothing was not there to be made.
+    // One more deviation adds no call: the scope is whole.
     if (calls == scope.calls) {
       scope.whole = true;
       return scope;

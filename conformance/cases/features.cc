@@ -23,20 +23,20 @@ constexpr i64 kWidths[] = {4, 8, 16, 32, 64};
 constexpr Interval kPrecisions[] = {{1, 1},  {2, 2},   {3, 7},   {8, 8},
                                     {9, 16}, {17, 24}, {25, 31}, {32, 32}};
 
-// Those of numbers and tuples of numbers. Choices by name are classes of their own.
+// The classes of numbers and of tuples of numbers. Each word or boolean is a class of its own.
 enum OfNumber { kNone, kFixed, kNegative, kZero, kOne, kAboveOne, kLowest, kHighest, kEmpty };
 constexpr const char* kNumberNames[] = {"None",  "fixed",     "negative",       "zero",
                                         "one",   "above one", "lowest",         "highest",
                                         "empty", "one entry", "several entries"};
 
-// Those of extents: of 1, beside each width, deep.
+// The classes of extents: 1, within one of a vector width, at least kDeep.
 constexpr char kOnes[] = "an extent of 1";
 constexpr i64 kOnesBit = 0, kWidthBits = 1, kDeepBit = kWidthBits + std::ssize(kWidths);
 std::string beside(i64 width) { return "beside " + std::to_string(width); }
 
 constexpr i64 kMany = 4;  // inputs, from which on their number is one class
 
-// Those of values; the last two of positions alone.
+// The classes of values; the last two are of positions only.
 enum OfValues {
   kAnyZero,
   kAllNegative,
@@ -51,7 +51,7 @@ constexpr const char* kValueNames[] = {"a zero",     "all negative",  "all posit
                                        "both signs", "the largest",   "the smallest",
                                        "inside",     "beyond the end"};
 
-// The classes of an attribute's number. A limit that has a class of its own is named once.
+// The classes of an attribute's number. A limit such as 0 or 1 counts only as its own class.
 Bits classes_of(i64 v, Range r) {
   if (r.min == r.max) return bit(kFixed);
   Bits all = bit(v < 0 ? kNegative : v == 0 ? kZero : v == 1 ? kOne : kAboveOne);
@@ -112,7 +112,8 @@ std::string name_of_port(const OpInfo& op, int port) { return std::string(op.inp
 
 Bits class_of_count(i64 n) { return bit(min(n, kMany)); }
 
-// @param table what positions point into; for those inside and beyond it for sure.
+// @param table the tensor into which positions point. A position counts as inside or beyond only
+// where that holds for every axis.
 Bits classes_of_values(Hint hint, const Tensor& t, const Shape& table) {
   const i64 a = max_of(t.type.precision);
   bool negative = false, zero = false, positive = false, largest = false, smallest = false;
@@ -174,7 +175,7 @@ struct Axes {
   }
 };
 
-// By axis, what the row of an operator has room for.
+// By axis, the classes that an operator's description allows.
 std::vector<Bits> room_of(const OpInfo& op) {
   const Axes axes{op};
   std::vector<Bits> all(static_cast<std::size_t>(axes.size()));
@@ -197,7 +198,7 @@ std::vector<Bits> room_of(const OpInfo& op) {
   return all;
 }
 
-// By axis, what a call shows, but of values.
+// By axis, the classes that a call shows, without those of its values.
 std::vector<Bits> shown_by(const Case& c) {
   const OpInfo& op = *c.op;
   const Axes axes{op};
@@ -217,7 +218,7 @@ std::vector<Bits> shown_by(const Case& c) {
   return all;
 }
 
-// Adds what the values of inputs show.
+// Adds the classes that the values of inputs show.
 void add_values(std::vector<Bits>& all, const Case& c, const std::vector<Tensor>& in) {
   const OpInfo& op = *c.op;
   for (std::size_t k = 0; k < in.size(); ++k) {
@@ -253,14 +254,14 @@ void replace(Case& c, i64 old, i64 now) {
       if (c.attrs[i].ints[e] == old) c.attrs[i].ints[e] = now;
 }
 
-// Makes every extent 1 but those of `kept`.
+// Sets every extent other than `kept` to 1.
 void shrink_others(Case& c, i64 kept) {
   for (std::size_t k = 0; k < c.in.size(); ++k)
     for (int d = 0; d < c.in[k].rank(); ++d)
       if (const i64 e = c.in[k].dim(d); e != kept && e != 1) replace(c, e, 1);
 }
 
-// Gives one axis an extent; of the others, now and then, 1 to all, so that the whole stays small.
+// Sets the extent of one axis, and sometimes all other extents to 1, which keeps the call small.
 void change_extent(Case& c, std::size_t k, i64 now, Draw& draw) {
   if (c.in[k].rank() == 0) return;
   i64& e = c.in[k].shape[static_cast<int>(draw(0, c.in[k].rank() - 1))];
@@ -282,7 +283,7 @@ bool is_axis(string_view axis, string_view what, string_view whose) {
   return axis.starts_with(what) && axis.substr(what.size()) == whose;
 }
 
-// Changes at random what an axis is about.
+// Changes the parameter that a feature classifies, at random.
 void aim(Case& c, const Feature& f, Draw& draw) {
   if (f.axis.starts_with("attribute") && draw(0, 3) == 0) shrink_others(c, 1);
   if (f.axis == "memory") c.layout = static_cast<Layout>(draw(0, kLayouts - 1));
@@ -318,7 +319,7 @@ std::vector<Feature> call_features(const OpInfo& op) {
   std::vector<Bits> room = room_of(op);
   room.resize(static_cast<std::size_t>(Axes{op}.values(0)));
   std::vector<Feature> all = features_of(op, room);
-  // Those of an attribute in the order of their names.
+  // Features of one attribute are sorted by the names of their classes.
   const auto others = std::find_if(
       all.begin(), all.end(), [](const Feature& f) { return !f.axis.starts_with("attribute "); });
   for (auto from = all.begin(); from != others;) {
@@ -344,7 +345,6 @@ std::vector<Feature> value_features(const Case& c, const std::vector<Tensor>& in
   return features_of(*c.op, shown);
 }
 
-// Its place in a table of all classes of all axes.
 static std::size_t place_of(int axis, int k) {
   return static_cast<std::size_t>(axis) * kMostClasses + static_cast<std::size_t>(k);
 }

@@ -1,6 +1,6 @@
 /// @file
-/// What a legal call shows: one class of one of its attributes, inputs or memories. All classes
-/// derive from an operator's row; whether its rules let a call show one is for a search to say.
+/// The classes that a legal call shows of its attributes, inputs and memory. They derive from an
+/// operator's description; only a search can say whether its rules permit a call of a class.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace lockstep::judge {
 
-/// Terms from which sums of 8-bit products pass 2^24.
+/// The number of terms from which a sum of 8-bit products can exceed 2^24.
 constexpr i64 kDeep = 1041;
 
-/// A class of one thing about a call.
+/// One class of one parameter of a call.
 struct Feature {
   std::string axis;   ///< what is classified, as `attribute padding` or `precision of X`
   std::string value;  ///< the class, as `zero` or `9..16`
@@ -24,17 +24,17 @@ struct Feature {
   }
 };
 
-/// The features of attributes, types and memory that the row of an operator has room for.
+/// The classes of attributes, types and memory that an operator's description allows.
 std::vector<Feature> call_features(const OpInfo& op);
 /// Those of one call.
 std::vector<Feature> call_features(const Case& c);
 
-/// The features of the values of inputs.
+/// The classes of the values of inputs.
 std::vector<Feature> value_features(const OpInfo& op);
 /// Those of one call.
 std::vector<Feature> value_features(const Case& c, const std::vector<Tensor>& in);
 
-/// Numbers the classes of an operator's calls, for who looks at very many of them: names are slow.
+/// Numbers the classes of an operator's calls: comparing names would be slow for many calls.
 class Classes {
  public:
   /// @param numbered call_features(op) and value_features(op) in an order of choice.
@@ -46,16 +46,16 @@ class Classes {
   std::vector<int> numbers_;  // by axis and class
 };
 
-/// Whether every output of a call holds one value: whatever wrote them, they say little.
+/// Whether each output of a call repeats one value, so that it tells little about a kernel.
 bool is_constant(const std::vector<Tensor>& out);
 
-/// Number `n` of a row of attempts at a legal call that shows these features and has at most `most`
-/// elements; nothing if it is illegal or too large. It need not show them.
+/// Attempt number `n` at a legal call that shows these classes and has at most `most` elements;
+/// nothing if the call is illegal or too large. A returned call may miss some of the classes.
 std::optional<Case> attempt(const OpInfo& op, const std::vector<Feature>& wanted, i64 most, int n,
                             Draw& draw);
 
-/// A legal call that shows a feature of call_features and has at most `most` elements; nothing if
-/// so many tries find none.
+/// A legal call that shows a class of call_features and has at most `most` elements; nothing if
+/// `tries` attempts find none.
 std::optional<Case> aimed_case(const OpInfo& op, const Feature& f, i64 most, int tries, Draw& draw);
 
 }  // namespace lockstep::judge

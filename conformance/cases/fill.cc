@@ -5,7 +5,7 @@
 namespace lockstep::judge {
 namespace {
 
-// One element: where it is and what is known of its input.
+// One element, and what is known of its input.
 struct Spot {
   const Case& c;
   int k;
@@ -16,7 +16,7 @@ struct Spot {
 
 i64 dense(const Spot& s) { return within(s.word(), -s.a, s.a); }
 
-// Powers of two and their neighbours, where narrower types end; both signs.
+// Powers of two and their neighbours, at which narrower types end, with both signs.
 i64 boundary(const Spot& s) {
   const u64 w = s.word();
   const i64 power = i64{1} << within(w, 0, 31);
@@ -24,24 +24,24 @@ i64 boundary(const Spot& s) {
   return clamp(w >> 63 ? -v : v, -s.a, s.a);
 }
 
-// Long runs of one sign, near the extreme but odd: partial sums climb past 2^8, 2^11, 2^15 and 2^24
-// and their low bits stay alive; the second half comes back down.
+// Long runs of one sign near the extreme: partial sums climb past 2^8, 2^11, 2^15 and 2^24 with low
+// bits that are not 0. For some seeds the second half brings the sum down again.
 i64 critical(const Spot& s) {
   const i64 v = max(s.a - within(s.word(), 0, 2), 0);
   const bool down = s.k == 0 && s.c.seed % 2 == 1 && s.i % s.n >= s.n / 2;
   return down ? -v : v;
 }
 
-// The largest index that means something: an extent or the volume of the other input.
+// The bound of meaningful indices: an extent or the volume of the other input.
 i64 index_bound(const Spot& s) {
   const Type& x = s.c.in[s.k == 0 ? 1 : 0];
   const int d = static_cast<int>(s.c.seed % static_cast<u64>(x.rank() + 1));
   return d < x.rank() ? x.dim(d) : volume(x.shape);
 }
 
-// Rows (id, score, x1, y1, x2, y2) with few ids and few scores. Either small boxes that overlap, or
-// pairs of one wide box and a part of it that covers a round percentage, one unit more or less: the
-// edge of every threshold, at any size.
+// Rows (id, score, x1, y1, x2, y2) with few ids and few scores. Boxes are small and overlap, or
+// come in pairs of a wide box and a part of it that covers a round percentage, one unit more or
+// less, and so lies at the boundary of a threshold.
 i64 boxes(const Spot& s) {
   const u64 w = s.word(), row = lockstep::word(s.c.seed, 77, static_cast<u64>(s.i / 6));
   const i64 column = s.i % 6;
@@ -130,8 +130,8 @@ std::vector<i64> edges_of_32_bits(bool one_input) {
   return all;
 }
 
-// The digits of the numbers from `seed` on: those of input 0 change fastest, so that inputs of a
-// sufficient volume hold every combination of values.
+// Element i holds a digit of the number `seed` + i. The digit of input 0 changes fastest, so that
+// large enough inputs hold every combination of values.
 std::vector<i32> count_through(const Case& c, int k) {
   constexpr u64 kMost = u64{1} << 62;
   const auto digits = [&](const Type& t) {

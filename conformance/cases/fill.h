@@ -11,10 +11,10 @@ namespace lockstep::judge {
 /// The values of input k of a case, in row-major order; each lies inside the input's precision.
 std::vector<i32> fill_values(const Case& c, int k);
 
-/// Where arithmetic goes wrong, in ascending order: every v of the precision with |v| = 2^i + e,
-/// and for a call of one input every v with |v| = (2^i + e) 2^j + d; |e| <= 1, |d| <= 2. Among the
-/// latter are all values beside a power of two, beside the bound of a clamp to any precision before
-/// or after any shift, and ties of every shift.
+/// Values near the limits of arithmetic, ascending: every v of the precision with |v| = 2^i + e,
+/// and for a call of one input every v with |v| = (2^i + e) 2^j + d; |e| <= 1, |d| <= 2. The latter
+/// include all values beside a power of two, beside the bound of a clamp to any precision before
+/// or after any shift, and the ties of every shift.
 std::span<const i64> edge_values(int precision, std::size_t inputs);
 
 }  // namespace lockstep::judge

@@ -1,5 +1,5 @@
 /// @file
-/// A case of a run, and what it is for.
+/// Cases selected for a run.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace lockstep::judge {
 
-/// One selected case and what it is for.
+/// A selected case and its purpose.
 struct Item {
   enum What {
     legal,
@@ -26,10 +26,10 @@ struct Item {
 /// Elements of all inputs and, where the call is legal, of all outputs.
 i64 elements_of(const Case& c);
 
-/// The most elements of a call that is run though no domain drew it.
+/// The most elements of a call that is run although no domain drew it.
 inline constexpr i64 kMaxRun = i64{1} << 14;
 
-/// What a call is selected for: to be run unless it is illegal or has more elements than that.
+/// The purpose of a call: illegal, typed if it has more than `most` elements, else legal.
 Item::What what_of(const Case& c, i64 most = i64{1} << 24);
 
 }  // namespace lockstep::judge

@@ -6,7 +6,7 @@
 namespace lockstep::judge {
 namespace {
 
-// Padding larger than this would measure the allocator, not the backend.
+// Larger padding would test the allocator, not the backend.
 constexpr i64 kMaxPadded = i64{1} << 22;
 
 struct Full {
@@ -19,7 +19,7 @@ Full padded_extents(const Type& t, Layout layout, u64 seed, int which) {
   for (int d = 0; d < t.rank(); ++d) {
     const u64 w = word(seed, 1000 + static_cast<u64>(which), static_cast<u64>(d));
     i64 pad = layout == Layout::compact || layout == Layout::permuted ? 0 : within(w, 0, 3);
-    // At least the innermost axis is padded, else the class would be compact in disguise.
+    // Without padding of the innermost axis the layout could be compact.
     if (layout != Layout::compact && layout != Layout::permuted && d == t.rank() - 1) pad += 1;
     if (total / t.dim(d) * (t.dim(d) + pad) > kMaxPadded) pad = 0;
     total = total / t.dim(d) * (t.dim(d) + pad);
@@ -29,7 +29,7 @@ Full padded_extents(const Type& t, Layout layout, u64 seed, int which) {
   return full;
 }
 
-// `which` tells the tensors of a case apart.
+// @param which the number of the tensor in its case: tensors get different padding.
 Placement place(const Type& t, Layout layout, u64 seed, int which) {
   const int n = t.rank();
   const Full full = padded_extents(t, layout, seed, which);

@@ -156,7 +156,7 @@ std::vector<std::string> typed_labels(const OpInfo& op) {
 }
 
 std::vector<Case> illegal_cases(const OpInfo& op, u64 seed, int per_label) {
-  // Enough for the rarest label of every operator many times over.
+  // So many attempts reach the rarest label of every operator many times.
   constexpr int kAttempts = 400'000;
   std::map<std::string, std::vector<Case>> found;
   const std::vector<std::string> labels = typed_labels(op);
@@ -166,7 +166,7 @@ std::vector<Case> illegal_cases(const OpInfo& op, u64 seed, int per_label) {
   for (int attempt = 0; attempt < kAttempts && open > 0; ++attempt) {
     Case c = draw_case(op, draw);
     c.fill = Fill::zero;
-    // Few changes first: a neighbour of a legal call says more than a wreck.
+    // Few changes first: a call close to a legal one tests one rule.
     for (i64 n = draw(1, 1 + attempt % 4); n > 0; --n) mutate(c, draw);
     const Refusal r = refusal(c);
     if (!r.refused() || r.scope == "attr") continue;

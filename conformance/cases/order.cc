@@ -24,14 +24,14 @@ std::vector<Step> steps_of(const OpInfo& op) {
   return steps;
 }
 
-// A way to spoil a legal call.
+// One change that makes a legal call illegal.
 struct Fault {
   Knob knob;
   i64 value = 0;
-  std::size_t step = 0;  // what the call then violates
+  std::size_t step = 0;  // that the call then violates
 };
 
-// Knobs that take others away, when they are turned back, are turned last.
+// Parameters whose change may remove others, such as a rank, are set last.
 int rank_of(const Knob& k) {
   if (k.what == Knob::count) return 2;
   return k.what == Knob::rank || k.what == Knob::entries || k.what == Knob::none ? 1 : 0;
@@ -43,7 +43,7 @@ Case spoilt(Case c, const Fault& a, const Fault& b) {
   return c;
 }
 
-// Whether a fault is still there, after another one.
+// Whether a call still has a fault after another one was applied.
 bool shows(const Case& c, const Fault& f) {
   const std::vector<Knob> all = knobs(c);
   return std::find(all.begin(), all.end(), f.knob) != all.end() && value_of(c, f.knob) == f.value;
@@ -54,7 +54,7 @@ class Search {
   explicit Search(const OpInfo& op)
       : steps_(steps_of(op)), seen_(steps_.size()), found_(steps_.size() * steps_.size()) {}
 
-  // Violates every two rules that a legal call lets us violate by two of its knobs.
+  // Violates two rules at once, every pair that two parameters of a legal call can violate.
   void look(const Case& origin) {
     const std::vector<Fault> faults = faults_of(origin);
     for (const Fault& a : faults)
@@ -91,7 +91,7 @@ class Search {
   }
 
  private:
-  // A number for the error of a call: the position of its step, or one beyond the last.
+  // The position of the step that refuses a call, or one beyond the last.
   std::size_t step_of(const Case& c) const {
     const Refusal r = refusal(c);
     std::size_t at = 0;
@@ -100,7 +100,7 @@ class Search {
       ++at;
     return at;
   }
-  // Beside the first illegal value of each knob its last two: what they violate may come earlier.
+  // Of each parameter the first illegal value and the last two, which may violate an earlier step.
   std::vector<Fault> faults_of(const Case& origin) {
     constexpr int kPerStep = 4;
     std::vector<Fault> faults;
@@ -127,7 +127,7 @@ class Search {
   }
 
   std::vector<Step> steps_;
-  std::vector<bool> seen_;                     // steps that one knob can violate
+  std::vector<bool> seen_;                     // steps that one parameter can violate
   std::vector<std::optional<Twofold>> found_;  // by both steps
 };
 
@@ -138,7 +138,7 @@ std::string Step::text() const {
 }
 
 Order order_of(const OpInfo& op, u64 seed) {
-  // Enough for the rarest pair many times over.
+  // So many calls reach the rarest pair many times.
   constexpr int kTried = 400;
   Search search(op);
   Seeded draw(word(seed, 3, 0));

@@ -17,14 +17,14 @@ struct Step {
   std::string text() const;
 };
 
-/// A call that violates two rules, and whose label is that of the first; and the same call with one
-/// of them repaired, whose label is that of the other.
+/// A call that violates two rules and gets the label of the first, and two repaired calls that
+/// violate one of the rules each.
 struct Twofold {
   Case call, only_first, only_second;
   Step first, second;
 };
 
-/// What is known of the order in which an operator's calls are judged.
+/// The known order of judgement of an operator's calls.
 struct Order {
   /// For each step the nearest later one, of another label, that can be violated beside it.
   std::vector<Twofold> calls;

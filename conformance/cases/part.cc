@@ -21,7 +21,7 @@ i64 number(const std::string& what, string_view text) {
   return n;
 }
 
-// A variable that another one promises.
+// A variable that must be set because another one is.
 i64 number_of(const Variable& variable, const char* name, const char* because) {
   const char* text = variable(name);
   if (!text) throw UsageError(fmt::format("--shard auto: {} is set and {} is not", because, name));
@@ -34,8 +34,8 @@ Part checked(i64 place, i64 of, const std::string& where) {
   return {place + 1, of};
 }
 
-// Numbers of an array need not begin with 0, nor follow each other, but they must do so evenly:
-// from what one task is told of an uneven array it cannot find its place.
+// The task numbers of an array may begin anywhere and have any step, but only one: otherwise a
+// task cannot compute its place from its variables.
 Part of_slurm(const Variable& variable) {
   constexpr const char* kId = "SLURM_ARRAY_TASK_ID";
   const auto told = [&](const char* name, i64 otherwise) {

@@ -10,7 +10,7 @@
 namespace lockstep::judge {
 namespace {
 
-// Operators of which any three of attributes, shapes and values may meet in a mistake.
+// Operators with mistakes that show only in combinations of three attributes, shapes and values.
 constexpr string_view kThreefold[] = {"conv2d", "strided_slice", "take", "non_max_suppression"};
 
 constexpr int kDraws = 8000;  // of a search
@@ -28,7 +28,7 @@ std::vector<Feature> features_in_order(const OpInfo& op) {
   return all;
 }
 
-// Values and memory of a drawn call. Half of the calls have values that say much of themselves.
+// Chooses fill and layout of a drawn call. Half of the calls get the most telling fills.
 void fill(Case& c, int n, Draw& draw) {
   constexpr auto kLast = static_cast<i64>(Fill::hinted);
   c.fill = draw.coin()  ? static_cast<Fill>(draw(0, kLast))
@@ -125,7 +125,7 @@ std::vector<std::size_t> telling_order(const Tuples& tuples,
                                        const std::vector<std::vector<int>>& classes,
                                        const std::function<bool(std::size_t)>& counts,
                                        std::vector<bool>& set) {
-  // What a call adds only becomes less, so what was counted before is a bound.
+  // The number of new combinations of a call only falls, so an earlier count is an upper bound.
   using Bound = std::pair<i64, std::size_t>;
   const auto worse = [](const Bound& a, const Bound& b) {
     return std::tie(a.first, b.second) < std::tie(b.first, a.second);

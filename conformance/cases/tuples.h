@@ -1,6 +1,6 @@
 /// @file
-/// Combinations of classes: what one call shows of several things at once. A kernel often fails
-/// only where two settings meet, a grouped convolution with a stride, say; single classes miss it.
+/// t-way combinations of classes. A kernel often fails only where two settings meet, such as a
+/// grouped convolution with a stride; single classes miss that.
 #pragma once
 #include <functional>
 #include <vector>
@@ -9,17 +9,17 @@
 
 namespace lockstep::judge {
 
-/// The tuples of an operator: every two classes of different axes, and for operators whose
-/// attributes decide together which elements meet, every three of attributes, shapes and values.
+/// The t-way combinations of an operator: all pairs of classes of different axes, and for some
+/// operators all triples of attributes, shapes and values.
 class Tuples {
  public:
   explicit Tuples(const OpInfo& op);
 
-  /// How many classes a tuple may have: 2, or also 3.
+  /// The most classes of a combination: 2 or 3.
   int strength() const { return deep_ > 0 ? 3 : 2; }
-  /// One more than the largest number of a tuple; not every number below is one.
+  /// One more than the largest number of a combination; some numbers below are unused.
   std::size_t size() const { return size_; }
-  /// How many classes a tuple has.
+  /// How many classes a combination has.
   int classes_of(std::size_t tuple) const { return tuple < pairs() ? 2 : 3; }
   std::vector<Feature> features_of(std::size_t tuple) const;
 
@@ -27,14 +27,14 @@ class Tuples {
   std::vector<int> shown_by(const Case& c, const std::vector<Tensor>& in) const {
     return classes_.of(c, in);
   }
-  /// Calls f with the number of each tuple that these classes make.
+  /// Calls f with the number of each combination of these classes.
   template <class F>
   void each(const std::vector<int>& classes, F f) const;
-  /// How many of these tuples a set does not hold yet.
+  /// How many combinations of these classes a set does not hold yet.
   i64 news(const std::vector<int>& classes, const std::vector<bool>& set) const;
   void add_to(std::vector<bool>& set, const std::vector<int>& classes) const;
-  /// Classes of different axes, drawn at random until their tuple is not in a set; after so many
-  /// draws whatever they are.
+  /// Random classes of different axes whose combination is not in a set; after `tries` draws the
+  /// last ones, whatever they are.
   std::vector<Feature> draw_beyond(const std::vector<bool>& set, int tries, Draw& draw) const;
 
  private:
@@ -67,24 +67,24 @@ void Tuples::each(const std::vector<int>& classes, F f) const {
     }
 }
 
-/// What a search of an operator's legal calls found. That a tuple is in no call it found does not
-/// prove that there is none; that one is, does.
+/// The result of a search of an operator's legal calls. A combination that was not found may still
+/// exist.
 struct Reached {
-  /// Each shows a tuple that none before it shows; their outputs are not constant.
+  /// Each shows a combination that none before it shows, and has outputs that are not constant.
   std::vector<Case> calls;
   std::vector<std::vector<int>> classes;  ///< of each call
   std::vector<bool> tuples;               ///< that the calls show
   std::vector<bool> constant;             ///< that calls with constant outputs show
 };
 
-/// The search: a fixed number of draws of a fixed seed, of legal calls of at most kMaxRun elements,
-/// each aimed at a tuple that was not reached before. Searched once in a process.
+/// Searches with a fixed number of draws and a fixed seed, once in a process. Each draw aims at a
+/// combination not reached before; calls are legal and have at most kMaxRun elements.
 const Reached& reached(const OpInfo& op);
 
-/// An order of calls in which each shows the most tuples that neither a set nor those before it
-/// show; of equals the first. Calls that would add nothing are left out.
-/// @param counts whether a call counts at all, asked when its turn has come.
-/// @param set in the end holds what the calls show, too.
+/// The discriminating order of calls (greedy cover): each shows the most combinations that neither
+/// `set` nor the calls before it show; of equals the first. Calls that add nothing are left out.
+/// @param counts whether a call may be chosen; asked when its turn comes.
+/// @param set receives the combinations of the chosen calls, too.
 std::vector<std::size_t> telling_order(const Tuples& tuples,
                                        const std::vector<std::vector<int>>& classes,
                                        const std::function<bool(std::size_t)>& counts,

@@ -1,4 +1,4 @@
-// Evidence: written by who runs a check, verified by who was not there.
+// Evidence: `attest` writes it beside a check, `verify` checks it elsewhere.
 #include "conformance/reports/attest.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ int attest(AttestOptions& o) {
     throw UsageError("a command is no file; name what it runs with --subject FILE");
   a.subject_hash = o.subject.empty() ? judged : sha256(read_file(o.subject));
   a.subject = fs::path(o.subject.empty() ? o.backend : o.subject).filename();
-  // Before minutes of work, not after them.
+  // Fail before minutes of work, not after them.
   if (!fs::create_directories(o.directory))
     throw UsageError("'" + o.directory + "' is there already");
   o.conduct.progress = progress_to_stderr("attest " + printable(o.backend), o.quiet);
@@ -75,14 +75,14 @@ Attestation read_directory(const std::string& directory) {
   }
 }
 
-// Where nobody could know which cases will be run again, nobody can choose which ones to forge.
+// An unpredictable seed: a forger must not know which cases will be run again.
 u64 unforeseeable() {
   u64 seed = 0;
   if (getrandom(&seed, sizeof seed, 0) != sizeof seed) throw std::runtime_error("no random seed");
   return seed;
 }
 
-// Runs a sample again and says what came of it.
+// Runs a sample again and returns the disagreements.
 std::vector<std::string> run_again(VerifyOptions& o, const Attestation& a, const Selection& s,
                                    const std::vector<Item>& items) {
   std::vector<std::string> found;
@@ -110,7 +110,7 @@ std::vector<std::string> run_again(VerifyOptions& o, const Attestation& a, const
 int verify(VerifyOptions& o) {
   constexpr std::size_t kShown = 10;
   const Attestation a = read_directory(o.directory);
-  // What is wrong with the command line is told before the cases are made, which takes seconds.
+  // Refuses a wrong command line before the cases are made, which takes seconds.
   if (o.rerun > 0 && o.backend.empty())
     throw UsageError("--rerun needs the BACKEND that runs the cases again");
   if (o.rerun > 0) open_subject(o.backend, o.conduct.limits);

@@ -102,7 +102,7 @@ std::string c_string(const std::string& text) {
   return s + "\"";
 }
 
-// A tensor on its way into files: "input 0" is input_0.npy.
+// A tensor to be written to files: "input 0" becomes input_0.npy.
 struct TensorFile {
   std::string name;
   Shape shape;
@@ -152,7 +152,7 @@ class Bundle {
   }
 
  private:
-  // An answer with tensors that can be compared; any other is told in words.
+  // Whether the answer has tensors to compare; any other is described in words.
   bool answered() const {
     return answer_->ok() && answer_->out.size() == trial_.expected.size() &&
            std::equal(answer_->out.begin(), answer_->out.end(), trial_.expected.begin(),
@@ -173,7 +173,7 @@ class Bundle {
         file += static_cast<char>(static_cast<std::uint32_t>(v) >> 8 * byte & 0xff);
     return file;
   }
-  // As Verilog's $readmemh reads them.
+  // Words in the format of Verilog's $readmemh.
   static std::string words(const TensorFile& t) {
     std::string file =
         fmt::format("// {}, shape {}, row by row\n", t.name, fmt::join(t.shape, "x"));
@@ -202,7 +202,7 @@ class Bundle {
       h += "};\n";
     }
     h += table("inputs", "input") + table("expected", "expected");
-    // Without an answer the table is there, and nobody looks at it.
+    // Without an answer the table `got` must exist, but is not used.
     return h + (answered() ? table("got", "got") : table("got", "expected"));
   }
   std::string table(const std::string& name, const std::string& role) const {

@@ -36,7 +36,7 @@ std::string text_of(const std::tm& day) {
   return fmt::format("{:04}-{:02}-{:02}", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
 }
 
-// The day that decides which expectations have expired, the same for all who run at one time.
+// Today in UTC, so that expectations expire at the same time everywhere.
 std::string day_of_today() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -44,7 +44,7 @@ std::string day_of_today() {
   return text_of(utc);
 }
 
-// Nothing if the text is a day, as CLI11 has it. February 30 becomes a day of March.
+// A CLI11 validator: empty if the text is a day. February 30 becomes a day of March.
 std::string is_day(const std::string& text) {
   std::tm day{};
   const bool read = strptime(text.c_str(), "%Y-%m-%d", &day) != nullptr;
@@ -52,7 +52,7 @@ std::string is_day(const std::string& text) {
   return read && text_of(day) == text ? "" : "'" + text + "' is no day, as 2027-01-31";
 }
 
-// The forms of a report, each with its file; - is standard output.
+// A format of the report and its file; - is standard output.
 struct Form {
   const std::string& file;
   std::string (*text)(const Report&);
@@ -76,7 +76,7 @@ int check(CheckOptions& o) {
   }
   if (o.backend.empty()) throw UsageError("check needs a BACKEND (lockstep list --backends)");
   finish_selection(o.selection);
-  // Before minutes of work, not after them.
+  // Fail before minutes of work, not after them.
   int printed = 0;
   for (const auto& [file, text] : forms(o)) {
     printed += file == "-";
@@ -98,7 +98,7 @@ int check(CheckOptions& o) {
   return static_cast<int>(r.exit);
 }
 
-// Values of a tensor, cut where a screen ends.
+// The first values of a tensor, and how many there are.
 std::string values(const std::vector<i32>& v) {
   std::string s;
   for (std::size_t i = 0; i < v.size() && i < kMaxLiteral; ++i)

@@ -130,7 +130,7 @@ std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, b
   if (quiet) return {};
   const bool terminal = isatty(STDERR_FILENO);
   const auto pause = terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
-  // The clock begins to run with the first case: before it they are made.
+  // The time starts with the first case, since cases are made before it.
   return [=, begin = Clock::time_point(), last = Clock::time_point()](i64 done, i64 all,
                                                                       i64 failed) mutable {
     const auto now = Clock::now();

@@ -13,7 +13,7 @@ std::string words(const CLI::App& verb) {
   return s;
 }
 
-// The verbs that have verbs of their own.
+// The verbs with subcommands.
 std::string groups(const CLI::App& app) {
   std::string s;
   for (const CLI::App* verb : app.get_subcommands({}))
@@ -25,13 +25,13 @@ void print_case(const std::string& pattern, const CLI::App& verb) {
   fmt::print("    {}) COMPREPLY=($(compgen -W '{}' -- \"$now\")) ;;\n", pattern, words(verb));
 }
 
-// Derived from the verbs themselves, so that it cannot fall behind them.
+// Derives the completion from the verbs, so that it is always up to date.
 void print_bash(const CLI::App& app) {
   fmt::print("_lockstep() {{\n  local verb=${{COMP_WORDS[1]}} now=${{COMP_WORDS[COMP_CWORD]}}\n");
   fmt::print("  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W '{}' -- \"$now\"))\n",
              words(app));
   fmt::print("    return\n  fi\n");
-  // A verb of a group is known by both its words, once the second is complete.
+  // A subcommand is identified by both of its words, once the second is complete.
   fmt::print(
       "  ((COMP_CWORD > 2)) && [[ \" {} \" == *\" $verb \"* ]] && verb+=-${{COMP_WORDS[2]}}\n",
       groups(app));

@@ -1,4 +1,4 @@
-// Runs compared: two reports, or one line per device.
+// Compares runs: two reports, or one line per device.
 #include "conformance/reports/diff.h"
 
 #include <fmt/format.h>
@@ -24,10 +24,10 @@ int diff(const std::string& before, const std::string& after) {
   return static_cast<int>(e);
 }
 
-// Each call once, which is all that its outputs take; the cases are those of a check.
+// Puts each call once, which suffices for its outputs, with the cases of a check.
 int digest(RunOptions& o) {
   finish_selection(o.selection);
-  // A wrong name is refused before the cases, which take seconds.
+  // Refuse a wrong name before the cases are made, which takes seconds.
   open_subject(o.backend, o.conduct.limits);
   const std::vector<Item> items = select_cases(o.selection);
   Selection once = o.selection;

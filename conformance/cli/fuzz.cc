@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr i64 kFirstBatch = 200, kLargestBatch = 20000;
-constexpr double kBatchSeconds = 2;  // how often the search can end and what it did is saved
+constexpr double kBatchSeconds = 2;  // between saves, at which the search can end
 
 struct FuzzOptions {
   std::string backend, time = "60s", directory = "lockstep-fuzz";
@@ -27,7 +27,7 @@ struct FuzzOptions {
   bool quiet = false;
 };
 
-// 30, 30s, 10m or 2h.
+// Reads 30, 30s, 10m or 2h.
 double seconds_of(const std::string& text) {
   double n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -48,7 +48,7 @@ class Saver {
       if (f.id.empty() || !state_.wanted(f.op, f.property)) continue;
       FuzzFinding finding{
           f.op, f.property, f.id, f.text, f.id, r.name + " " + r.version, r.manifest_hash, {}};
-      // What never answers fails at everything alike; there is nothing to make smaller.
+      // A backend that never answers fails every case alike, so shrinking is pointless.
       if (r.counts.passed + r.counts.failed > 0) make_small(finding);
       finding.repeat = repeat_command(o_.backend, o_.conduct.limits.set, finding.id, f.property);
       const std::string file = state_.save(finding);
@@ -100,7 +100,7 @@ int fuzz(FuzzOptions& o) {
   FuzzState state(o.directory, target_of(o, ops));
   Saver saver(o, state);
   o.conduct.shrink = false;
-  const Interruptible until_reported;  // the batch at work is finished, then the search ends
+  const Interruptible until_reported;  // the search ends after the current batch
   const auto begin = Clock::now();
   const auto spent = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   const i64 first = state.next(), before = state.executed();
@@ -108,7 +108,7 @@ int fuzz(FuzzOptions& o) {
     if (o.count > 0) size = min(size, o.count - (state.next() - first));
     if (size == 0) break;
     const double started = spent();
-    o.selection.budget = size;  // a batch is no tier, and has neither its floor nor every kernel
+    o.selection.budget = size;  // a batch is judged without floor or paths_covered
     const Report r = judge(o.backend, o.selection,
                            batch_of(ops, o.selection.seed, state.next(), size), o.conduct);
     if (r.canaries_flagged < r.canaries_planted)

@@ -35,7 +35,7 @@ ordered_json to_json(const FuzzFinding& f) {
           {"repeat", f.repeat}};
 }
 
-// A file that is there whole or not at all, and never half of it after a power cut.
+// Replaces a file atomically: even a power cut leaves the old file or the new one.
 void replace(const fs::path& file, const ordered_json& j) {
   const fs::path part = file.string() + ".part";
   write_file(part.string(), j.dump(1, ' ', true, ordered_json::error_handler_t::replace) + "\n");

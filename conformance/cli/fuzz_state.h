@@ -1,5 +1,5 @@
 /// @file
-/// What a search for failures leaves in a directory: how far it is, and what it found.
+/// The directory of a search for failures: its progress and its findings.
 #pragma once
 #include <map>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lockstep::judge {
 
-/// What a search is about. A directory belongs to one.
+/// The target of a search. A directory belongs to one target.
 struct FuzzTarget {
   std::string backend;
   std::map<std::string, std::string> set;  ///< options of the backend
@@ -17,32 +17,31 @@ struct FuzzTarget {
   u64 seed = 1;
 };
 
-/// A failure that was made small and saved.
+/// A failure that was shrunk and saved.
 struct FuzzFinding {
   std::string op, property;
-  std::string id, text;  ///< the smallest case found, and what it shows
+  std::string id, text;  ///< the smallest case found, and its finding
   std::string found;     ///< the case it began with
   std::string backend;   ///< name and version
   std::string manifest_hash, repeat;
 };
 
-/// How far a search is. Every change of it is on the disk before the next one.
+/// The progress of a search. Each change is written to disk before the next one.
 class FuzzState {
  public:
-  /// Goes on with the search of a directory, or begins one there.
-  /// @throws UsageError if the directory belongs to another search or holds what is no state.
+  /// Continues the search of a directory, or begins one there.
+  /// @throws UsageError if the directory belongs to another search or holds other files.
   FuzzState(std::string directory, FuzzTarget target);
 
   i64 next() const { return next_; }                                ///< the number of the next call
-  i64 executed() const { return executed_; }                        ///< of all calls before it
+  i64 executed() const { return executed_; }                        ///< of the calls before it
   const std::vector<std::string>& files() const { return files_; }  ///< of findings, in order
 
-  /// Whether a failure of this kind is still worth the time to make it small: the first ones of a
-  /// kind tell most.
+  /// Whether a failure of this kind is still worth shrinking: only the first few of a kind are.
   bool wanted(const std::string& op, const std::string& property) const;
-  /// Notes a failure. @return the file, empty if the same was found before.
+  /// Saves a failure. @return its file; empty if the same failure was found before
   std::string save(const FuzzFinding& f);
-  /// Notes that so many calls are done.
+  /// Notes that more calls are done.
   void advance(i64 calls, i64 executed);
 
  private:

@@ -1,12 +1,12 @@
 /// @file
-/// Work that an interrupt ends early, with what it has come to.
+/// Work that an interrupt ends early, so that the program still reports its results.
 #pragma once
 #include <csignal>
 
 namespace lockstep::judge {
 
-/// While it lives, the first interrupt (SIGINT, or SIGTERM as a scheduler sends it) ends the work
-/// and not the program, which still reports; the second one does as usual.
+/// While it exists, the first interrupt (SIGINT, or SIGTERM from a scheduler) only ends the work;
+/// the second one ends the program as usual.
 class Interruptible {
  public:
   Interruptible();

@@ -1,4 +1,4 @@
-// Which cases kill which mutants, measured.
+// Measures the kill matrix.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace lockstep::judge {
 namespace {
 
-// The first so many of some items, and so many of the others, evenly.
+// The `first` items, and `more` of the others, evenly spread.
 std::vector<Item> spread(const std::vector<Item>& items, std::size_t first, std::size_t more) {
   first = std::min(first, items.size());
   more = std::min(more, items.size() - first);
@@ -35,8 +35,8 @@ class Measure {
     conduct_.shrink = false;
   }
 
-  // A mutant of one operator is put to the first and to some more of its cases; one of no operator
-  // to those that kill the others and to few or some of all, because what hangs takes its time.
+  // Judges a mutant of one operator by the first cases of the operator and some more; a contract
+  // mutant by the cases that kill others and by some of every operator, since hangs take long.
   Kills take() && {
     constexpr std::size_t kFirst = 200, kSome = 60, kFew = 4;
     std::vector<Item> some, few_of_all;
@@ -64,7 +64,7 @@ class Measure {
     std::vector<i64> mutants;
   };
 
-  // Judges a mutant by some cases. @param killers the cases that it dies of.
+  // Judges a mutant by some cases. @param killers receives the cases that kill it
   Report judge_by(std::size_t m, const std::vector<Item>& items,
                   std::vector<const Item*>& killers) {
     Selection s = selection_;
@@ -100,7 +100,7 @@ class Measure {
     return killers;
   }
 
-  // Some die of a run as a whole: then a run of a single case says which cases it takes.
+  // Some mutants fail only a property of the whole run, so each case is run by itself.
   void put_alone(std::size_t m, const std::vector<Item>& items) {
     for (const Item& item : items) {
       std::vector<const Item*> none;
@@ -108,8 +108,8 @@ class Measure {
     }
   }
 
-  // What kills a mutant that keeps state, or races, may do so by luck: what kills it a second time
-  // among other cases counts.
+  // Keeps only the cases that kill a contract mutant a second time, among other cases: one that
+  // keeps state, or races, may die by chance.
   void confirm() {
     const std::vector<Item> telling = chosen();
     for (std::size_t m = 0; m < mutants_.size(); ++m) {
@@ -124,7 +124,7 @@ class Measure {
     }
   }
 
-  // For each operator as few cases as kill what its cases can.
+  // The kill matrix, with as few cases of each operator as kill all mutants that its cases kill.
   Kills kills() const {
     Kills k{LOCKSTEP_VERSION, {}, {}};
     for (const Fate& m : mutants_) k.mutants.push_back({m.name, m.op});

@@ -37,9 +37,9 @@ int emit(Selection& s) {
   const std::vector<Item> items = select_cases(s);
   std::set<std::string> written;
   for (const Item& item : items) {
-    // A line is a call to run, and its identifier is that of one answer.
+    // Write each call that runs once, because an identifier belongs to one answer.
     if (item.what == Item::typed || !written.insert(item.id).second) continue;
-    // An illegal call has no data: it is refused before anybody looks.
+    // An illegal call has no data, because it is refused before data is read.
     const std::vector<Tensor> in = item.runs() ? inputs_of(item.call) : std::vector<Tensor>();
     fmt::print("{}\n", write_request(item.call, in, "\"" + item.id + "\""));
   }

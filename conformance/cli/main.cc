@@ -39,7 +39,7 @@ int complain(Exit code, const std::string& what) {
   return static_cast<int>(code);
 }
 
-// A model or a parameter file that breaks a rule; the text ends with the rule's label.
+// Reports a model or a parameter file that violates a rule; the text ends with the rule's label.
 int reject(const std::exception& e) {
   return complain(Exit::fail, std::string(e.what()) + " (exit 1, fail)");
 }
@@ -47,7 +47,7 @@ int reject(const std::exception& e) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A worker that died is an answer, not a reason to die.
+  // A worker that dies must not end this program.
   signal(SIGPIPE, SIG_IGN);
   try {
     return run(argc, argv);

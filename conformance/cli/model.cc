@@ -25,12 +25,12 @@ struct ModelOptions {
   bool quiet = false;
 };
 
-// A call of a model that has no outputs which another call could take.
+// A call of a model failed, so later calls lack their inputs.
 struct Stopped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Runs the calls of a graph on a backend under judgement.
+// Runs the calls of a graph on the system under test.
 class SubjectEngine : public graph::Engine {
  public:
   explicit SubjectEngine(Subject& subject) : subject_(subject) {}

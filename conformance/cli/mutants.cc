@@ -34,8 +34,8 @@ std::vector<Fate> mutants_of(const std::string& backend, const Limits& limits) {
   return all;
 }
 
-// How many cases of its set a mutant is judged by: first so many, and more if it survives those.
-// That of one operator is judged by all cases of that operator, one of every operator by a prefix.
+// The numbers of cases by which a mutant is judged, the next one only if it survives. A contract
+// mutant is judged by a prefix first; 0 means all cases.
 std::vector<i64> stages(const MutantOptions& o, const Fate& m) {
   const i64 all = o.selection.budget;
   if (all > 0) return {all};
@@ -43,8 +43,8 @@ std::vector<i64> stages(const MutantOptions& o, const Fate& m) {
   return m.op == "*" ? std::vector<i64>{2000, all} : std::vector<i64>{all};
 }
 
-// The cases of a mutant's operator; its neighbours in the list ask for the same. Of a budget's
-// cases those that are of the operator.
+// The cases of a mutant's operator, kept for the next mutant in the list. With a budget, those of
+// the budget's cases that belong to the operator.
 class Cases {
  public:
   explicit Cases(const Selection& s) : selection_(s) {}
@@ -91,8 +91,8 @@ Fate judge_mutant(const MutantOptions& o, const Fate& m, Cases& cases) {
   return f;
 }
 
-// Without its mistake the backend must pass, or the death of a mutant says nothing. Returns the
-// hash of the cases that it was judged by.
+// Checks that the backend without a mistake passes; otherwise no kill would mean anything.
+// @return the hash of the case set
 std::string judge_control(const MutantOptions& o) {
   Selection s = o.selection;
   Conduct c = o.conduct;
@@ -111,7 +111,7 @@ void print_fate(const Fate& f) {
              f.property, f.density() / 10, f.density() % 10, f.kind);
 }
 
-// Writes with which cases a set should begin.
+// Writes the kill matrix.
 int order(const MutantOptions& o, const std::vector<Fate>& mutants) {
   judge_control(o);
   const Kills k = measure_kills(o.backend, mutants, o.selection, o.conduct, o.quiet);

@@ -22,7 +22,7 @@ constexpr const char* kJsonHelp = "as JSON (share/lockstep/params.schema.json)";
 
 bool is_archive(const std::string& path) { return path.ends_with(".npz"); }
 
-/// On a terminal, a line that says how far long work has come; it is gone when the work is done.
+/// A progress line on a terminal, removed when the work is done.
 class ProgressLine {
  public:
   explicit ProgressLine(std::string what) : what_(std::move(what)) {}
@@ -81,7 +81,7 @@ Exit list(const FileOptions& o) {
   return Exit::pass;
 }
 
-/// What became of one of the files to verify.
+/// The verdict of one file to verify.
 struct FileVerdict {
   Exit exit = Exit::pass;
   std::string text;
@@ -124,7 +124,7 @@ FileVerdict verdict_of(const std::string& file, bool lenient) {
   }
 }
 
-// Every file has a verdict, whatever became of those before it.
+// Verifies every file, even after another one failed.
 Exit verify(const FileOptions& o) {
   json files = json::array();
   std::size_t valid = 0;
@@ -169,7 +169,7 @@ Exit convert(const ConvertOptions& o) {
   return Exit::pass;
 }
 
-// Every label with its meaning: of the parameter file, then of archives alone.
+// Lists every label with its meaning: those of parameter files, then those of archives only.
 void list_labels(bool as_json) {
   json all = json::array();
   const auto add = [&](std::span<const params::Reject> table, const char* of) {
@@ -210,7 +210,7 @@ params::Params read_params(const std::string& path, bool lenient) {
   } catch (const std::logic_error&) {
     throw;
   } catch (const std::exception& e) {
-    // What the machine lacks, memory for one, knows nothing of files.
+    // An error of the machine, such as no memory, does not name the file.
     throw std::runtime_error("reading " + path + " failed: " + e.what());
   }
 }

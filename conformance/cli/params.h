@@ -1,5 +1,5 @@
 /// @file
-/// What the verbs of `lockstep params` share: files of either form, and how they are shown.
+/// Shared by the verbs of `lockstep params`: reading, writing and showing files of both formats.
 #pragma once
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,17 +11,17 @@ namespace lockstep::judge {
 
 using json = nlohmann::ordered_json;
 
-/// Reads a parameter file, or an archive if the name ends in .npz; leniency is for the former.
+/// Reads an archive if the name ends in .npz, else a parameter file, to which `lenient` applies.
 /// @throws params::Error when the file is faulty.
 params::Params read_params(const std::string& path, bool lenient);
 
-/// Writes the one or the other, as the name says.
+/// Writes an archive if the name ends in .npz, else a parameter file.
 void write_params(const std::string& path, const params::Params& contents);
 
-/// A name as every verb shows it: in quotes and fit for a terminal.
+/// A name in quotes, made fit for a terminal.
 std::string shown_name(std::string_view name);
 
-/// Prints a document; a path that is no UTF-8 is no reason to print nothing.
+/// Prints a document; bytes of a path that are not UTF-8 are replaced.
 void print_json(const json& document);
 
 /// A tensor's type and shape, as "int32 (2, 2)".

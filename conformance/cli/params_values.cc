@@ -22,7 +22,7 @@ struct DumpOptions {
   }
 };
 
-// JSON has no infinities and no NaN: they are text.
+// Writes infinities and NaN as text, because JSON has no numbers for them.
 json element_json(const params::Element& value) {
   return std::visit(
       [&](auto number) {
@@ -44,7 +44,7 @@ json tensor_json(const params::NamedTensor& entry, std::uint64_t shown) {
           {"values", values}};
 }
 
-// A line for each row of the last axis.
+// Prints one line for each row along the last axis.
 void print_tensor(const params::NamedTensor& entry, std::uint64_t shown) {
   const auto& [name, tensor] = entry;
   fmt::print("{}  {}\n", shown_name(name), type_text(tensor));

@@ -1,4 +1,4 @@
-// What becomes of reports that are there already: other forms, one of many, evidence.
+// Works on existing reports: other formats, merging, comparing devices, evidence.
 #include <fmt/format.h>
 
 #include <memory>
@@ -51,7 +51,7 @@ Exit merge(const ManyOptions& o) {
   return r.exit;
 }
 
-// Determinism class D3: the same outputs on every device of a list.
+// Checks determinism class D3: the same outputs on every device of a list.
 Exit agree(const ManyOptions& o) {
   const std::vector<Named> all = read_all(o.files);
   const Report& first = all[0].report;

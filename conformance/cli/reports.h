@@ -1,5 +1,5 @@
 /// @file
-/// Documents that verbs are given as files.
+/// Reads documents from the files that verbs are given.
 #pragma once
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ namespace lockstep::judge {
 void add_attest(CLI::App& group, Session& session);
 void add_verify(CLI::App& group, Session& session);
 
-/// Reads a document from a file; what is wrong in it is told with the file.
+/// Reads a document from a file; errors name the file.
 template <class F>
 auto read_document(const std::string& file, const char* kind, F read) {
   const std::string text = read_file(file);

@@ -14,8 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-// No warning is an error but those of lockstep_refuse_narrowing: what a mutant leaves unused is no
-// reason to call it no program.
+// Warnings are no errors, except those of lockstep_refuse_narrowing: a mutant with an unused
+// variable still counts as a program.
 const Words kConfigured = {"-G",
                            "Ninja",
                            "-DCMAKE_BUILD_TYPE=Release",
@@ -31,14 +31,14 @@ MutantTest check(const std::string& judge, const std::string& backend, int tier)
            "--timeout", "10", "--start-timeout", "60"}};
 }
 
-// A test program, run where it finds its files until the first test that fails.
+// A test program, run in the tree's copy until the first failure.
 MutantTest program(const std::string& build, const std::string& name) {
   return {name,
           {"cmake", "-E", "chdir", build + "/../tree", build + "/tests/" + name, "--gtest_brief=1",
            "--gtest_fail_fast"}};
 }
 
-// Those that were built.
+// All test programs that were built.
 std::vector<MutantTest> programs(const std::string& build) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(build + "/tests"))
@@ -49,7 +49,7 @@ std::vector<MutantTest> programs(const std::string& build) {
   return all;
 }
 
-// A backend is judged by the program that runs now, and by its own tests.
+// The CPU backend is judged by its own tests and by the running program.
 MutantRoom cpu_room() {
   const std::string product = "lib/lockstep/cpu.so";
   const auto tests = [=](const std::string& build) {
@@ -61,8 +61,8 @@ MutantRoom cpu_room() {
   return {"backends/cpu", kConfigured, {{{"lockstep_backend_cpu", "cpu_test"}, tests}}};
 }
 
-// The specification is judged by its own tests and those of parameter files, by the vectors, by
-// an independent implementation's answers to fresh calls, and by the judge made of it.
+// The specification is judged by its own tests and those of parameter files, by the vectors, by an
+// independent implementation on fresh calls, and by the judge built from it.
 MutantRoom spec_room() {
   const auto judged = [](const std::string& build) {
     const std::string judge = build + "/bin/lockstep", tree = build + "/../tree";
@@ -75,7 +75,7 @@ MutantRoom spec_room() {
         check(judge, "cpu", 1),
         {"cover", {judge, "cover"}}};
   };
-  // Nearly every source includes these: joined ones include them once.
+  // Nearly every source includes these headers; unity builds compile them less often.
   Words configured = kConfigured;
   configured.push_back("-DCMAKE_UNITY_BUILD=ON");
   return {"spec",
@@ -85,8 +85,8 @@ MutantRoom spec_room() {
             judged}}};
 }
 
-// The judge is put to what its program says and does, then to its own tests, of which each is
-// linked with it.
+// The judge is judged first by its program's output and verdicts, then by its own tests, which take
+// long to link.
 MutantRoom conformance_room() {
   const auto said = [](const std::string& build) {
     const std::string judge = build + "/bin/lockstep", room = build + "/../tree/conformance";
@@ -120,7 +120,7 @@ void add_source_mutants(CLI::App& verb, SourceMutants& s) {
                                         "mutate these sources instead: one random mistake at a "
                                         "time, built and tested")
                             ->check(CLI::IsMember(names));
-  // Not excludes(), which --help would tell of every one of them.
+  // excludes() would list every option in --help.
   verb.parse_complete_callback([source, others] {
     for (const CLI::Option* o : others)
       if (source->count() > 0 && o->count() > 0)

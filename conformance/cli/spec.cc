@@ -23,7 +23,7 @@ struct SpecOptions {
 };
 using Options = std::shared_ptr<SpecOptions>;
 
-// As wide as the terminal, within limits; the least where standard output is none.
+// The width of the terminal, within limits; the least width if standard output is no terminal.
 PageStyle page_style() {
   winsize size{};
   const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
@@ -36,7 +36,7 @@ std::string count_text(const json& count) {
   return count.is_null() ? "?" : std::to_string(count.get<i64>());
 }
 
-// A row for each operator: how often it is vouched for, by what.
+// Prints a row for each operator with the counts of its witnesses.
 void overview(const SpecOptions& o) {
   const json spec = describe_specification(o.evidence());
   if (o.as_json) return print(spec);
@@ -142,7 +142,7 @@ void add_spec(CLI::App& app, Session& session) {
   differ->add_option("new", compared->after, "a file")->required();
   differ->callback([compared, &session] { session.exit = diff(*compared); });
 
-  // An option of the group says nothing to its verbs, which have their own.
+  // The group's options have no effect on its verbs, which have their own.
   for (CLI::App* verb : group->get_subcommands({}))
     for (CLI::Option* option : group->get_options())
       if (option != group->get_help_ptr()) verb->excludes(option);

@@ -50,7 +50,7 @@ struct Addition {
   std::vector<std::string> what;
 };
 
-// A case, or a file that fuzz saved, which says where its case comes from.
+// Adds a case, or the case in a file that fuzz saved.
 Exit add(const Addition& a) {
   for (const std::string& word : a.what) {
     std::string id = word, comment = a.comment;

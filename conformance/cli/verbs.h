@@ -9,7 +9,7 @@
 
 namespace lockstep::judge {
 
-/// What the program ends with.
+/// The exit code of the program.
 struct Session {
   int exit = 0;
 };
@@ -33,58 +33,58 @@ void add_params(CLI::App& app, Session& session);
 void add_vectors(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 
-/// What verbs that judge a backend are asked for.
+/// Options of the verbs that judge a backend.
 struct RunOptions {
   std::string backend;
   Selection selection;
   Conduct conduct;
   bool quiet = false;
 };
-/// The backend and all options of a run.
+/// Adds the backend and all options of a run.
 void add_run(CLI::App& verb, RunOptions& o);
-/// Options that choose cases.
+/// Adds the options that choose cases.
 void add_selection(CLI::App& verb, Selection& s);
-/// Reads what add_selection left in files. Call it in the verb's callback.
+/// Reads the files that options of add_selection name. Call it in the verb's callback.
 void finish_selection(Selection& s);
-/// What an option's number must be, at least.
+/// Requires a positive number.
 CLI::Range positive();
 CLI::Range not_negative();
-/// Options that say how a backend is treated.
+/// Adds the limits and options of a backend.
 void add_limits(CLI::App& verb, Limits& l);
-/// These, and among how many processes the work is shared.
+/// Adds the limits and the number of judging processes.
 void add_conduct(CLI::App& verb, Conduct& c);
 
-/// What `mutants --source` is asked for.
+/// The options of `mutants --source`.
 struct SourceMutants {
   std::string room, tree = ".", work, json_file;
   i64 mutants = 20;
 };
-/// Options of `mutants` that make it mutate sources. Those that only say how backends are judged,
-/// which stand before them, are refused beside them.
+/// Adds the options of `mutants` that mutate sources. They refuse the options added before, which
+/// only apply to backends.
 void add_source_mutants(CLI::App& verb, SourceMutants& s);
 /// Mutates sources and prints each mutant's fate. @return the exit code.
 int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet);
 
-/// Puts cases to backends with one mistake each.
-/// @return what kills which of them. For each operator as few cases as kill what its cases can.
+/// Puts cases to mutants of a backend.
+/// @return the kill matrix, with as few cases of each operator as kill all that its cases kill.
 Kills measure_kills(const std::string& backend, const std::vector<Fate>& mutants,
                     const Selection& selection, const Conduct& conduct, bool quiet);
 
-/// Writes a file whole, or says why not.
+/// Writes a whole file.
 /// @throws std::runtime_error naming the file.
 void write_file(const std::string& path, const std::string& text);
 
-/// Writes a file whole, or standard output for "-".
+/// Writes a whole file, or to standard output for "-".
 /// @throws std::runtime_error naming the file.
 void write_output(const std::string& path, const std::string& text);
 
-/// Progress on standard error: a line that is rewritten on a terminal, now and then a new one
-/// elsewhere, nothing when quiet.
+/// Progress on standard error: a line that is rewritten on a terminal, occasional lines elsewhere,
+/// nothing when quiet.
 std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, bool quiet);
 
 bool colour_wanted();
 
-/// The terminal that standard output is.
+/// The size of the terminal on standard output.
 Screen screen();
 
 }  // namespace lockstep::judge

@@ -12,13 +12,12 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr int kConstantDraws =
-    24;                       // calls with constant outputs after which a cell is not evaluated
-constexpr int kTries = 3000;  // of the search for a legal call in a cell
+constexpr int kConstantDraws = 24;  // constant calls after which a cell's calls are not evaluated
+constexpr int kTries = 3000;        // draws of the search for a legal call in a cell
 
 constexpr char kIllegalSide[] = "just illegal", kLegalSide[] = "just legal";
 
-// Everything known of one operator's cells while cases are looked at.
+// Collects the state of one operator's cells from case after case.
 class Measure {
  public:
   explicit Measure(const OpInfo& op)
@@ -37,7 +36,6 @@ class Measure {
     if (item.what == Item::illegal) return look_illegal(item);
     look_beside(item);
     if (item.what == Item::typed) return;
-    // A vector's values are written out in a compact memory.
     const std::vector<std::size_t> call = open(call_features(item.call));
     const bool small = elements_of(item.call) <= kMaxRun;
     if (!small && call.empty() && values_done()) return;
@@ -54,14 +52,14 @@ class Measure {
     tuples_.add_to(constant ? shown_constant_ : shown_, classes);
   }
 
-  // A test of how attributes or values are written.
+  // Counts a vector about the spelling of attributes or values.
   void look(const TextWitness& w) {
     if (const auto at = numbers_.find(Feature{w.label, w.legal ? kLegalSide : kIllegalSide});
         at != numbers_.end())
       witness(at->second, w.id, false);
   }
 
-  // Settles the cells that no case is in: either it is required, or there is no such call.
+  // Decides for each cell without a case whether one is required or no such call exists.
   CoverRow settle() && {
     for (std::size_t k = 0; k < cells_.size(); ++k)
       if (cells_[k].state == CoverCell::empty) search(k);
@@ -74,7 +72,7 @@ class Measure {
     cells_.push_back({{std::move(f)}, CoverCell::empty, {}});
     constants_.push_back(0);
   }
-  // The cells of these features that still wait for a case.
+  // The cells of these features that have no case yet.
   std::vector<std::size_t> open(const std::vector<Feature>& features) const {
     std::vector<std::size_t> all;
     for (const Feature& f : features) {
@@ -113,18 +111,17 @@ class Measure {
       if (const auto at = numbers_.find(Feature{l, kLegalSide}); at != numbers_.end())
         if (cells_[at->second].state == CoverCell::empty) witness(at->second, item.id, false);
   }
-  // Looks for a legal call in a cell by other means than the selection has: many more draws, aimed
-  // at the cell, of another seed.
+  // Searches for a legal call in a cell with another seed and far more draws than the selection.
   void search(std::size_t k) {
     CoverCell& cell = cells_[k];
     const Feature& f = cell.features[0];
     const std::vector<Feature> of_calls = call_features(op_);
     if (f.value == kLegalSide && f.axis.starts_with("attr.")) {
-      // Not every range ends where calls are legal.
+      // Other rules may forbid both ends of an attribute's range.
       if (!begins(f.axis)) cell.state = CoverCell::impossible;
       return;
     }
-    // Other labels and all values can be had of every operator.
+    // Every operator has calls with any other label and any class of values.
     if (std::find(of_calls.begin(), of_calls.end(), f) == of_calls.end()) {
       if (constants_[k] > 0) cell.state = CoverCell::constant;
       return;
@@ -167,7 +164,7 @@ class Measure {
     return all;
   }
 
-  // Whether a label begins beside some legal call.
+  // Whether some legal call is one step away from a label.
   bool begins(const std::string& label) const {
     const std::vector<Boundary> all = boundaries(op_, 7);
     return std::any_of(all.begin(), all.end(), [&](const Boundary& b) { return b.label == label; });

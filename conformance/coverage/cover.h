@@ -1,5 +1,5 @@
 /// @file
-/// Coverage: what an operator's row says could be tried, and what a set of cases tries.
+/// Coverage: which classes and combinations of an operator a set of cases shows.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ std::string text_of(const std::vector<Feature>& features);
 struct CoverCell {
   enum State {
     covered,     ///< by a case whose outputs are not constant
-    constant,    ///< by cases whose outputs are constant, and the search found no other
+    constant,    ///< only by cases with constant outputs, as the search found no other
     empty,       ///< required, but no case is in it
     impossible,  ///< the search found no legal call in it
   };
@@ -28,12 +28,12 @@ struct CoverCell {
 };
 string_view name_of(CoverCell::State s);
 
-/// What is covered of the tuples (cases/tuples.h) of so many classes. Required are those that a
-/// search reached and those that a case is in; only calls whose outputs are not constant count.
+/// The coverage of the t-way combinations (cases/tuples.h) of one strength. Required are those that
+/// a search reached or a case shows; only calls whose outputs are not constant count.
 struct CoverTuples {
   int classes = 2;
   i64 required = 0, covered = 0;
-  i64 constant = 0;  ///< beside these, in calls whose outputs are constant alone
+  i64 constant = 0;  ///< not required: only calls with constant outputs show them
   std::vector<std::vector<Feature>> empty;
 };
 
@@ -44,11 +44,11 @@ struct CoverRow {
   std::vector<CoverTuples> tuples;
   i64 count(CoverCell::State s) const;
   i64 required() const;
-  /// Whether every required cell and tuple has a case.
+  /// Whether every required cell and combination has a case.
   bool complete() const;
 };
 
-/// What a selection covers.
+/// The coverage of a selection.
 struct Cover {
   int tier = 1;
   u64 seed = 1;
@@ -60,8 +60,8 @@ struct Cover {
 /// Measures a selection and the golden vectors it names.
 Cover cover(const Selection& s);
 
-/// A table, a row for each operator, the cells that are empty or impossible, and the first of the
-/// tuples that are empty.
+/// A table with a row for each operator, then the cells that are empty or impossible and the first
+/// empty combinations.
 std::string cover_text(const Cover& c);
 /// The same as JSON: stable order, no time. cover_schema() describes it.
 std::string cover_json(const Cover& c);

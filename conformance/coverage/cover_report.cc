@@ -1,4 +1,4 @@
-// What was covered, for people and for programs.
+// Coverage as text and as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -104,14 +104,14 @@ std::string listed(const CoverRow& r, CoverCell::State state) {
   return s.empty() ? s : fmt::format("  {} {}:{}\n", r.op->name, name_of(state), s);
 }
 
-// "covered/required" of the tuples of so many classes, nothing where there are none.
+// "covered/required" of the combinations of one strength; empty if the operator has none.
 std::string of_tuples(const CoverRow& r, std::size_t classes) {
   if (r.tuples.size() < classes - 1) return "";
   const CoverTuples& t = r.tuples[classes - 2];
   return fmt::format("{}/{}", t.covered, t.required);
 }
 
-// The first of the tuples that are empty.
+// The first empty combinations.
 std::string listed_tuples(const CoverRow& r) {
   constexpr std::size_t kNamed = 3;
   std::string s;

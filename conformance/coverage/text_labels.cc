@@ -12,7 +12,7 @@ namespace {
 
 bool is_legal(const OpInfo& op, const VectorCall& call) { return derive(op, call).label.empty(); }
 
-// Whether one change of the attributes makes a call legal: a key less, or another text.
+// Whether removing one attribute, or giving it the text of an example, makes a call legal.
 bool is_repaired_by_an_attribute(const OpInfo& op, const VectorCall& call) {
   for (const auto& [key, text] : call.attrs) {
     VectorCall c = call;
@@ -28,7 +28,7 @@ bool is_repaired_by_an_attribute(const OpInfo& op, const VectorCall& call) {
   return false;
 }
 
-// The numbers of a call that are `beyond` the last legal ones, or are these.
+// How many numbers of a call lie exactly `beyond` the largest legal magnitude.
 i64 count_values(const VectorCall& call, i64 beyond) {
   i64 n = 0;
   for (std::size_t k = 0; k < call.in.size(); ++k)
@@ -40,7 +40,7 @@ i64 count_values(const VectorCall& call, i64 beyond) {
   return n;
 }
 
-// What a test of text or values stands beside; empty if it is neither.
+// The label at whose boundary a vector lies; empty if its text and values lie at none.
 std::string border_of(const OpInfo& op, const VectorTest& t) {
   const std::string& label = t.result.label;
   if (label.empty()) return count_values(t.call, 0) > 0 ? "input.value" : "";

@@ -1,5 +1,5 @@
 /// @file
-/// Which golden vectors stand at the labels that only readers of text and data give.
+/// The golden vectors at the boundaries of labels that only readers of text and data give.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,19 +8,19 @@
 
 namespace lockstep::judge {
 
-/// A vector beside the border of a label.
+/// A vector beside the boundary of a label.
 struct TextWitness {
   const OpInfo* op = nullptr;
   std::string label;
-  bool legal = false;  ///< on which side of the border it stands
+  bool legal = false;  ///< the side of the boundary
   std::string id;
 };
 
-/// Whether a label of text is about a number, so that there is a last legal one.
+/// Whether a label of text is about a number and so has a last legal value.
 bool has_legal_side(const std::string& label);
 
-/// The vectors of a directory that one change makes legal, and those whose values are the last
-/// legal ones.
+/// The vectors of a directory at a boundary: those that one change makes legal, and those with last
+/// legal values.
 std::vector<TextWitness> text_witnesses(const std::string& directory);
 
 }  // namespace lockstep::judge

@@ -14,13 +14,13 @@ namespace lockstep::judge {
 namespace {
 
 constexpr u64 kSeed = 20261121;         // of the first frozen set
-constexpr u64 kPool = 600;              // drawn calls of an operator, of which the best are kept
-constexpr u64 kDrawn = 48;              // those
+constexpr u64 kPool = 600;              // drawn calls of an operator
+constexpr u64 kDrawn = 48;              // the best of them, which are kept
 constexpr i64 kMaxElements = 1600;      // of a drawn call, inputs and outputs together
 constexpr i64 kMaxDeepElements = 6000;  // of one whose sums pass 2^24
 constexpr i64 kTails[] = {3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65};
 
-// How the inputs of a drawn call are filled: the first, the others.
+// The fills of a drawn call: of its first input and of all others.
 struct Plan {
   Fill first, others;
   const char* text;
@@ -40,7 +40,7 @@ constexpr Plan kPlans[] = {
     {Fill::minus_one, Fill::dense, "minus ones"},
 };
 
-// Those for calls whose inputs have the widest types.
+// The plans for calls whose inputs have the widest types.
 constexpr std::size_t kWidePlans[] = {0, 1, 2, 3, 4, 8, 8, 1, 8};
 
 bool is_deep(const Case& c) {
@@ -61,7 +61,7 @@ bool fits(const Case& c) {
   return elements_of(c) <= (is_deep(c) ? kMaxDeepElements : kMaxElements);
 }
 
-// Small values count one by one, and so does a range of few values; all others are alike.
+// Small values, and values of a small range, are classes of their own; others differ by sign only.
 std::string class_of(i64 v, Range range) {
   constexpr i64 kFew = 64, kSmall = 3;
   if (-kSmall <= v && v <= kSmall) return std::to_string(v);
@@ -82,7 +82,7 @@ std::string precision_class(int p) {
   return "32";
 }
 
-// What a call shows: single features, then pairs of them.
+// The classes that a call shows, then pairs of them.
 std::vector<std::string> features(const Case& c) {
   std::vector<std::string> all, tails;
   for (int i = 0; i < c.op->attrs.size(); ++i)
@@ -109,7 +109,7 @@ Case drawn(const OpInfo& op, u64 n) {
   return draw_case(op, draw);
 }
 
-// Calls whose sums pass 2^24, where the operator has them: too few are among the best.
+// Calls whose sums exceed 2^24, if the operator has any. The best drawn calls contain too few.
 std::vector<Case> deep_drawn(const OpInfo& op) {
   std::vector<Case> deep;
   for (u64 n = kPool; n < 4 * kPool && deep.size() < 4; ++n) {
@@ -121,7 +121,7 @@ std::vector<Case> deep_drawn(const OpInfo& op) {
   return deep;
 }
 
-// The same call with every input as wide as it can be.
+// The same call with every input in its widest legal precision.
 Case widest(Case c) {
   for (Type& t : c.in) {
     t.precision = kMaxPrecision;
@@ -135,14 +135,14 @@ Hint hint_of(const OpInfo& op, std::size_t k) {
   return op.inputs[static_cast<int>(k) < ports ? static_cast<int>(k) : ports - 1].hint;
 }
 
-// An input that means positions or boxes says nothing when it is random, and something at its ends.
+// Positions and boxes are useful at the ends of their range or in hinted fills, not at random.
 Fill fill_of(const Plan& plan, Hint hint, std::size_t k) {
   const Fill f = k == 0 ? plan.first : plan.others;
   const bool ends = f == Fill::boundary || f == Fill::max || f == Fill::min;
   return hint == Hint::any || hint == Hint::score || ends ? f : Fill::hinted;
 }
 
-// The recipe nearest to a fill that recipes do not have.
+// The fill nearest to `f` that recipes may name.
 Fill nearest_recipe(Fill f) {
   if (recipe_allowed(f)) return f;
   return f == Fill::critical ? Fill::max : Fill::dense;
@@ -163,7 +163,7 @@ VectorInput filled(Case c, std::size_t k, Fill fill) {
   return in;
 }
 
-// What a legal call is about.
+// The flags of a legal call.
 std::vector<std::string> flags_of(const Case& c, const Plan& plan) {
   std::set<std::string> flags;
   int widest = 1;
@@ -218,7 +218,7 @@ bool tells(const Case& c, const Plan& plan) {
   return false;
 }
 
-// A drawn call that may be chosen.
+// A drawn call that may be frozen.
 struct Entry {
   Case c;
   std::vector<std::size_t> features;
@@ -241,13 +241,13 @@ struct DrawnCalls {
     }
     covered.resize(numbers.size());
   }
-  // What is new counts for a call, its size against it.
+  // A call is worth more the more new classes it shows and the smaller it is.
   i64 worth(const Entry& e) const {
     i64 fresh = 1;
     for (std::size_t f : e.features) fresh += !covered[f];
     return fresh * 1'000'000 / (e.size + 2000);
   }
-  // The best call whose outputs are not constant under this plan, if one of the best has such.
+  // The best call whose outputs are not constant under this plan, or the best one.
   Case take(const Plan& plan, u64 seed) {
     constexpr std::size_t kTried = 24;
     std::stable_sort(entries.begin(), entries.end(),
@@ -267,7 +267,7 @@ struct DrawnCalls {
   }
 };
 
-// Of many drawn calls those that together show most, best first; then some of the widest types.
+// Adds the drawn calls that together show the most classes, best first, then some widest ones.
 void add_drawn(const OpInfo& op, std::vector<VectorCandidate>& all) {
   DrawnCalls pool(op);
   for (u64 slot = 1; slot <= kDrawn && !pool.entries.empty(); ++slot) {
@@ -287,7 +287,7 @@ VectorCandidate illegal_candidate(const Case& c) {
   return {{}, {"REJECT"}, types_call(c), refusal(c).label(), true};
 }
 
-// For each rule the shortest of several calls that break it.
+// Adds, for each rule, the shortest of several calls that violate it.
 void add_illegal(const OpInfo& op, std::vector<VectorCandidate>& all) {
   constexpr int kTried = 12, kKept = 2;
   std::map<std::string, std::vector<VectorCandidate>> by_label;
@@ -321,7 +321,7 @@ std::map<std::string, std::string> attribute_texts(const OpInfo& op, Attributes 
 VectorCall types_call(const Case& c) {
   VectorCall call;
   call.attrs = attribute_texts(*c.op, c.attributes());
-  // Lists keep what they can hold and count the rest.
+  // A list stores as many entries as it has room for and counts the rest.
   for (int i = 0; i < c.op->attrs.size(); ++i) {
     const Tuple& t = c.attrs[static_cast<std::size_t>(i)].ints;
     std::string& text = call.attrs[std::string(c.op->attrs[i].name)];

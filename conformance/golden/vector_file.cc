@@ -15,7 +15,7 @@ using sorted_json = nlohmann::json;
 
 constexpr char kSchemaName[] = "schema.json", kSpecification[] = "lockstep";
 
-// What a test is about. `bug` is the kind of mistake that it finds.
+// The subject of a test. `bug` is the kind of mistake that it finds.
 struct Flag {
   string_view name, bug, text;
 };

@@ -56,10 +56,10 @@ struct VectorFile {
   std::vector<VectorTest> tests;
 };
 
-/// Whether recipes may name a fill: those that FORMAT.md defines.
+/// Whether recipes may name a fill, because FORMAT.md defines it.
 bool recipe_allowed(Fill f);
 
-/// The canonical text of a call. Two tests with the same text are the same test.
+/// The canonical text of a call, by which tests are compared.
 std::string call_text(const VectorCall& call);
 
 /// The canonical text of a result.

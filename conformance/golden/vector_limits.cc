@@ -1,5 +1,5 @@
-// Candidates about limits: calls one step to either side of where a label begins, and calls that
-// violate two rules.
+// Candidates about limits: the two calls at each boundary of a label, and calls that violate two
+// rules.
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/item.h"
 #include "conformance/cases/order.h"
@@ -16,7 +16,7 @@ VectorCandidate illegal_candidate(const Case& c, std::vector<std::string> flags,
   return {comment, std::move(flags), types_call(c), refusal(c).label(), true};
 }
 
-// What a knob is called.
+// A parameter in words.
 std::string text(const OpInfo& op, const Knob& k) {
   const std::string of_input = " of input " + std::to_string(k.which);
   switch (k.what) {
@@ -49,7 +49,7 @@ void add_boundary(const OpInfo& op, const Boundary& b, std::vector<VectorCandida
   all.push_back(std::move(legal));
 }
 
-// A value outside its precision is judged after every rule about types.
+// Adds a value outside its precision, which is judged after every rule about types.
 void add_value(const OpInfo& op, const std::vector<Boundary>& boundaries,
                std::vector<VectorCandidate>& all) {
   constexpr i64 kOutside = i64{1} << 31;

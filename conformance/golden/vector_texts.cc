@@ -1,4 +1,4 @@
-// Candidates about text: how attributes and numbers are written, what readers must refuse.
+// Candidates about text: spellings of attributes and numbers, legal ones and ones to refuse.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ Texts spellings(const AttrInfo& f, const std::string& text) {
   return all;
 }
 
-// Texts that are no value of the kind.
+// Texts that spell no value of the attribute's kind.
 Texts not_values(const AttrInfo& f, const std::string& text) {
   switch (f.kind) {
     case AttrKind::integer:
@@ -170,7 +170,7 @@ void values(Maker& m) {
   }
 }
 
-// What a candidate changes of the base call: keys of attributes, positions of inputs.
+// The parts in which a candidate differs from the base call: attributes and inputs.
 std::set<std::string> changes(const VectorCall& base, const VectorCall& c) {
   std::set<std::string> all;
   for (const auto* m : {&base.attrs, &c.attrs})
@@ -184,7 +184,7 @@ std::set<std::string> changes(const VectorCall& base, const VectorCall& c) {
   return all;
 }
 
-// The base call with the changes of both, which concern different parts of it.
+// The base call with the changes of two candidates, which concern different parts of it.
 VectorCall with_both(const VectorCall& base, const VectorCall& a, const VectorCall& b) {
   VectorCall c = a;
   for (const std::string& key : changes(base, b)) {
@@ -195,7 +195,7 @@ VectorCall with_both(const VectorCall& base, const VectorCall& a, const VectorCa
   return c;
 }
 
-// Where a violation stands in the order of judgement: first its step, then its attribute.
+// The place of a violation in the order of judgement: first its step, then its attribute.
 std::pair<int, int> place_of(const Maker& m, const VectorCandidate& v) {
   constexpr string_view kWhole[] = {"attr.unknown", "attr.twice"};
   for (int i = 0; i < 2; ++i)
@@ -208,8 +208,8 @@ std::pair<int, int> place_of(const Maker& m, const VectorCandidate& v) {
   return {2, attribute};
 }
 
-// For each violation that reading finds the nearest later one that can stand beside it: the call
-// with both, whose label is that of the earlier.
+// Adds, for each violation that a reader finds, a call that also has the nearest later violation
+// that can occur with it. Its label is that of the earlier one.
 void order(Maker& m) {
   std::map<std::pair<std::pair<int, int>, std::string>, VectorCandidate> places;
   VectorCall none = m.base;
@@ -221,7 +221,7 @@ void order(Maker& m) {
   for (auto first = places.begin(); first != places.end(); ++first)
     for (auto second = std::next(first); second != places.end(); ++second) {
       const VectorCandidate &a = first->second, &b = second->second;
-      // Only one of the things that can be wrong with an attribute is wrong with its text.
+      // One text of an attribute has only one violation.
       if (a.label == b.label || first->first.first == second->first.first) continue;
       const VectorCall both = with_both(m.base, a.call, b.call);
       if (derive(m.op, both).label != a.label) continue;

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kSchemaFile[] = "schema.json";
-constexpr int kLeastTests = 60;  // of an operator
+constexpr int kLeastTests = 60;  // per operator
 
 // Every JSON file but the schema, in bytewise order of the names.
 std::vector<fs::path> vector_files(const std::string& directory) {
@@ -53,7 +53,7 @@ bool is_text_label(const std::string& label) {
   return label.starts_with("attr.") || label == "input.value";
 }
 
-// The values of input k. What int32 cannot hold becomes -2^31, which no precision holds either.
+// The values of input k. A value outside int32 becomes -2^31, which is outside every precision.
 std::vector<i32> values_of(const Case& c, const VectorInput& in, std::size_t k) {
   if (in.recipe) {
     Case filled = c;
@@ -78,7 +78,7 @@ bool one_recipe(const VectorCall& call) {
   });
 }
 
-// Attributes and types; the data is left out. Returns the label of the attributes' error.
+// Reads attributes and types, not data. @return the label of the attributes' error
 std::string read_call(const OpInfo& op, const VectorCall& call, Case& c) {
   c.op = &op;
   ReadAttributes attrs = read_attributes(op, {call.attrs.begin(), call.attrs.end()});
@@ -125,7 +125,7 @@ Vector loaded(const VectorFile& file, VectorTest& t, const fs::path& path) {
   return v;
 }
 
-// The number in an identifier such as relu-0007; 0 if it is none of this operator's.
+// The number in an identifier such as relu-0007; 0 if it is another operator's.
 int number_of(const OpInfo& op, const std::string& id) {
   const std::string prefix = std::string(op.name) + "-";
   if (!id.starts_with(prefix)) return 0;
@@ -141,7 +141,7 @@ std::string id_of(const OpInfo& op, int number) {
   return std::string(op.name) + "-" + digits;
 }
 
-// What recipes give today.
+// Hashes the values of a call's recipes.
 void hash_recipes(const OpInfo& op, VectorCall& call) {
   Case c;
   if (!read_call(op, call, c).empty()) return;
@@ -187,7 +187,7 @@ void replace_file(const fs::path& path, const std::string& text) {
   fs::rename(fresh, path);
 }
 
-// In which way a result is not the frozen one.
+// How a result differs from the frozen one.
 std::string difference_of(const VectorResult& now, const VectorResult& frozen) {
   const auto word = [](const VectorResult& r) { return r.label.empty() ? "ok" : r.label; };
   if (now.label != frozen.label)

@@ -1,5 +1,5 @@
 /// @file
-/// Golden vectors: frozen calls with frozen results, in files a stranger can use
+/// Golden vectors: frozen calls with frozen results, in files that any program can use
 /// (vectors/FORMAT.md).
 #pragma once
 #include <string>
@@ -15,7 +15,7 @@ struct Vector {
   enum Expectation {
     outputs,      ///< `call` has the outputs `out`
     typed_error,  ///< `call` is refused with `label` (steps 3 to 7)
-    text_error    ///< a violation that only readers of text and data see; `call` has the operator
+    text_error    ///< a violation that only readers of text and data see; of `call`, the operator
                   ///< only
   } expectation = outputs;
   std::string id;
@@ -32,30 +32,30 @@ std::vector<Vector> load_vectors(const std::string& directory);
 /// @throws UsageError naming file and test that are wrong.
 std::vector<VectorFile> read_vector_files(const std::string& directory);
 
-/// What the reference says of a frozen call.
+/// The result of the reference for a frozen call.
 /// @throws BrokenSpecification where the specification's text contradicts itself.
 VectorResult derive(const OpInfo& op, const VectorCall& call);
 
-/// What an update did to one file.
+/// The changes that an update made in one file.
 struct VectorUpdate {
   std::string file;
   int tests = 0, added = 0;
-  std::vector<std::string> changed;  ///< ids whose frozen result was another
+  std::vector<std::string> changed;  ///< ids whose frozen result was different
 };
 
-/// Writes the vectors of every operator. Tests that are there keep their call and identifier, their
-/// results are derived anew; calls that are missing are added with new identifiers.
-/// @throws UsageError where a file is not one this can update.
+/// Writes the vectors of every operator. Present tests keep call and identifier and get their
+/// results derived again; missing calls are added with new identifiers.
+/// @throws UsageError if a file cannot be updated.
 std::vector<VectorUpdate> update_vectors(const std::string& directory);
 
 /// Adds one call to a directory's vectors, with the reference's result and where it comes from.
 /// @return its identifier; empty if the set has the call already.
-/// @throws UsageError where the call cannot be frozen, or a file is not one this can update.
+/// @throws UsageError if the call cannot be frozen or a file cannot be updated.
 std::string add_vector(const std::string& directory, const Case& c, const std::string& comment);
 
-/// Everything in which the frozen set differs from what the specification says today, one sentence
-/// each, naming file and test; also what the set lacks.
-/// @throws UsageError where a file cannot be read.
+/// Every difference between the frozen set and the present specification, including what the set
+/// lacks: one sentence each, naming file and test.
+/// @throws UsageError if a file cannot be read.
 std::vector<std::string> check_vectors(const std::string& directory);
 
 /// SHA-256 of the set: of the lines `sha256sum *.json` prints in the C locale.

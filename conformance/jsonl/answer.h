@@ -30,8 +30,8 @@ struct Answer {
   AnswerKind kind = AnswerKind::ok;
   std::string label, message;
   std::string path;                   ///< the kernel that ran
-  i64 threads = 0;                    ///< among which the work was shared; 0: it does not say
-  bool unsteady = false;              ///< the same call, made again at once, wrote something else
+  i64 threads = 0;                    ///< that shared the work; 0: the backend does not say
+  bool unsteady = false;              ///< an immediate repetition wrote other outputs
   std::vector<std::vector<i32>> out;  ///< values of each output, row-major
   std::vector<TensorType> types;      ///< of infer, and of adapters whose answers carry types
   std::string out_damage;             ///< how memory beside the outputs was written; else empty
@@ -41,7 +41,7 @@ struct Answer {
 };
 string_view name_of(AnswerKind k);
 
-/// A stranger's words as they may be shown: control characters become question marks.
+/// Foreign text made fit to be shown: control characters become question marks.
 std::string printable(std::string text);
 
 }  // namespace lockstep::judge

@@ -17,10 +17,10 @@ bool inside_int32(i64 v) { return INT32_MIN <= v && v <= INT32_MAX; }
 
 int saturated(i64 v) { return static_cast<int>(clamp(v, INT32_MIN, INT32_MAX)); }
 
-// A message may quote what somebody sent; nobody needs more of it.
+// The most characters of a message, which may quote a line that somebody sent.
 constexpr std::size_t kLongestMessage = 1000;
 
-// A tensor of either kind of line.
+// A tensor of a call or an answer.
 struct TensorText {
   std::vector<i64> shape;
   i64 precision = 0;
@@ -29,7 +29,7 @@ struct TensorText {
   bool outside = false;  // an integer was outside int32
 };
 
-// Reads JSON to its end, whatever it means, and keeps the first thing that is wrong with it.
+// Reads JSON to its end and keeps only the first mistake in it.
 class LineReader {
  public:
   explicit LineReader(std::string_view text) : json(text) {}
@@ -77,8 +77,8 @@ class LineReader {
       ++i;
     });
   }
-  // An object whose keys are all known, each there at most once; `member` reads a value by the
-  // number of its key. Returns the set of the keys that were there.
+  // Reads an object whose keys are all known and occur at most once. `member` reads a value by the
+  // number of its key. @return the set of the keys in the object
   template <std::size_t N, class F>
   unsigned object(const std::string& where, const string_view (&keys)[N], F member) {
     unsigned seen = 0;
@@ -122,8 +122,7 @@ enum TensorKey : unsigned { kShapeKey, kPrec, kData, kB64 };
 constexpr string_view kTensorKeys[] = {"shape", "prec", "data", "b64"};
 constexpr unsigned bit(unsigned key) { return 1u << key; }
 
-// The keys of which a tensor must have `needed` and may have `allowed`, and never two kinds of
-// data.
+// Reads a tensor, which must have the keys `needed`, may have `allowed`, and has one kind of data.
 TensorText read_tensor(LineReader& r, const std::string& where, unsigned needed, unsigned allowed) {
   TensorText t;
   const unsigned seen = r.object(where, kTensorKeys, [&](unsigned key, const std::string& path) {
@@ -170,7 +169,7 @@ void read_attributes_of(LineReader& r, const std::string& where, Request& q) {
   });
 }
 
-// Step line.count: what does not fit together, or nothing.
+// Step line.count: the counts that do not agree; empty if all do.
 std::string miscounted(const Request& q, const std::vector<i64>& precisions,
                        const std::vector<int>& bytes_left) {
   if (precisions.size() != q.types.size())
@@ -202,12 +201,12 @@ void put_numbers(std::string& line, const Numbers& numbers) {
     line += ']';
 }
 
-// A JSON string in ASCII; what is no UTF-8 becomes the replacement character.
+// A JSON string in ASCII; bytes that are not UTF-8 become the replacement character.
 void put_string(std::string& line, const std::string& s) {
   line += nlohmann::json(s).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
-// The text of an attribute, even where its value is one that no text can give.
+// The text of an attribute, even of a value that no legal text spells.
 std::string any_attribute_text(const AttrInfo& f, const Attr& v) {
   if (f.kind == AttrKind::word && !f.range.contains(v.ints[0])) return "?";
   std::string text = attribute_text(f, v);
@@ -217,7 +216,8 @@ std::string any_attribute_text(const AttrInfo& f, const Attr& v) {
 
 void put_shape(std::string& line, const Shape& s) {
   std::vector<i64> extents(s.begin(), s.end());
-  extents.resize(static_cast<std::size_t>(s.size), 1);  // a list keeps no more than it can hold
+  extents.resize(static_cast<std::size_t>(s.size),
+                 1);  // a list stores no more than it has room for
   put_numbers(line, extents);
 }
 
@@ -264,11 +264,11 @@ bool fills(const TensorText& t) {
   return t.bytes_left == 0 && n == std::ssize(*t.data);
 }
 
-// What an answer's line says, before it is known to make sense.
+// An answer's line as read, before its parts are compared.
 struct AnswerText {
   std::string id, status;
   Answer answer;
-  std::string misfit;  // the first output that does not make sense
+  std::string misfit;  // why the first wrong output is wrong
 };
 
 void take_output(AnswerText& t, TensorText out) {

@@ -1,6 +1,6 @@
 /// @file
-/// The JSON Lines of `lockstep eval`: one call a line, one answer a line. The judge writes calls
-/// and reads answers at the door `exec:`; `eval` reads calls and writes answers.
+/// The JSON Lines protocol: one call a line, one answer a line. The judge writes calls and reads
+/// answers in the adapter `exec:`; `eval` reads calls and writes answers.
 ///
 /// A call: {"id":1,"op":"relu","attrs":{},"in_prec":[8],"in":[{"shape":[2],"data":[-1,1]}]}
 /// An answer: {"id":1,"status":"ok","out":[{"shape":[2],"prec":8,"data":[0,1]}]}
@@ -17,10 +17,10 @@
 
 namespace lockstep::judge {
 
-/// What stands for every integer outside int32: no legal value at any precision.
+/// Stands for every integer outside int32; it is illegal in every precision.
 inline constexpr i32 kOutsideInt32 = INT32_MIN;
 
-/// A line as a call that is still to be judged, or the reason why it is none.
+/// A line read as a call that may be illegal, or the reason why it is no call.
 struct Request {
   std::string id = "null";  ///< JSON text of a scalar, as it was written
   std::string op;
@@ -30,26 +30,26 @@ struct Request {
   std::string label, message;                              ///< `line.*`, where it is no call
 };
 
-/// Reads line `number` (from 1). What is wrong is judged in the order line.json, line.key,
-/// line.count. A key given twice is line.key, but an attribute given twice is the call's own error.
-/// Nothing is allocated for a shape, and data is not counted against an illegal one.
+/// Reads line `number` (from 1). Errors are judged in the order line.json, line.key, line.count. A
+/// duplicate key is line.key; a duplicate attribute is an error of the call. Nothing is allocated
+/// for a shape, and data is not counted against an illegal one.
 Request read_request(std::string_view line, i64 number);
 
-/// The line, without its end, that puts a call. Attributes have canonical names, defaults filled
-/// in; those without effect are left out. An input without a tensor is all zeros.
+/// The line, without its end, of a call. Attributes have canonical names and defaults filled in;
+/// those without effect are left out. An input without a tensor is all zeros.
 std::string write_request(const Case& c, const std::vector<Tensor>& in, std::string_view id);
 
-/// The line, without its end, that gives an answer. Answers that only a door can give (crashed,
+/// The line, without its end, of an answer. Answers that only an adapter can give (crashed,
 /// timed_out, protocol) become runtime errors labelled `backend.*`.
 std::string write_answer(const Answer& a, std::string_view id);
 
 /// Reads an answer to the request `id`; of kind `protocol` if it is none.
 Answer read_answer(std::string_view line, std::string_view id);
 
-/// The same of a stranger's words: made printable, and quoted where they are no answer.
+/// The same for foreign text: made printable, and quoted where it is no answer.
 Answer read_reply(std::string_view line, std::string_view id);
 
-/// The answer if it is none that is ok with another number of outputs than `n`.
+/// The answer; of kind `protocol` if it is ok but does not have `n` outputs.
 Answer of_outputs(Answer a, int n);
 
 /// The start of a text, in quotes, with everything but printable ASCII escaped.

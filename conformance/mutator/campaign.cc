@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A mutant may loop for ever. What is measured on the sources as they are has to do with the
-// machine's other work, so patience is generous.
+// A mutant may loop forever. The limits are generous, because other work on the machine slows the
+// measurement on the unchanged sources.
 constexpr double kPatience = 5, kPatienceSeconds = 30, kBuildSeconds = 3600;
 
 void write(const fs::path& file, const std::string& text) {
@@ -31,7 +31,7 @@ void write(const fs::path& file, const std::string& text) {
 
 bool is_source(const fs::path& p) { return p.extension() == ".cc" || p.extension() == ".h"; }
 
-/// The tree's copy, its build, and what both were without a mistake.
+/// The copy of the tree, its build, and a snapshot of the build before any mutation.
 class Workshop {
  public:
   Workshop(const MutantRoom& room, const Campaign& campaign)
@@ -77,7 +77,7 @@ class Workshop {
       write(file, text);
       throw;
     }
-    // First what was built: a source that is newer than its objects is safe wherever this ends.
+    // Restore the build first: after an interrupt, sources newer than their objects are harmless.
     snapshot_->restore();
     write(file, text);
     fs::last_write_time(file, time);
@@ -105,7 +105,7 @@ class Workshop {
     }
   }
 
-  // Keeps files that are equal already, so that a second campaign builds only what changed.
+  // Copies only files that differ, so that a second campaign builds only what changed.
   static void sync(const fs::path& from, const fs::path& to) {
     if (fs::is_directory(from)) {
       fs::create_directories(to);
@@ -124,7 +124,7 @@ class Workshop {
     return words;
   }
 
-  // The tests on the sources as they are, each with what it may take.
+  // Runs the tests on the unchanged sources, and gives each its time limit.
   std::vector<TimedTest> timed(const MutantStage& stage) const {
     std::vector<TimedTest> all;
     for (const MutantTest& t : stage.tests(build_)) {
@@ -142,8 +142,8 @@ class Workshop {
           fmt::format("{} the unchanged sources {}; see {}", what, *failure, log_));
   }
 
-  // The compiler decides equivalence: a stage whose objects and programs are those of the sources
-  // as they are would pass its tests again.
+  // The compiler decides equivalence: a stage whose objects and programs equal those of the
+  // unchanged sources would pass its tests again.
   void put_to_tests(SourceFate& fate) {
     bool is_equal = true;
     for (const Stage& stage : stages_) {
@@ -154,7 +154,7 @@ class Workshop {
       is_equal = is_equal && snapshot_->holds();
       if (is_equal) continue;
       for (const TimedTest& t : stage.tests) {
-        // What fails by chance, on a machine with other work, has noticed nothing: it passes again.
+        // A test must fail twice: on a busy machine it may fail once by chance.
         if (!run_logged(t.test.command, t.seconds, log_)) continue;
         if (const auto failure = run_logged(t.test.command, t.seconds, log_)) {
           fate.detail = t.test.name + " " + *failure;

@@ -1,6 +1,6 @@
 /// @file
-/// Mutation of the project's own sources: one mistake at a time is written into a copy of the tree,
-/// which is built and put to the tests that should notice.
+/// Mutation of the project's own sources: writes one mistake at a time into a copy of the tree,
+/// builds the copy and runs the tests that should notice.
 #pragma once
 #include <functional>
 #include <string>
@@ -11,33 +11,33 @@
 
 namespace lockstep::judge {
 
-/// A command that passes on the sources as they are, and by failing notices a mistake in them.
+/// A command that passes on the unchanged sources and fails if it notices a mistake.
 struct MutantTest {
   std::string name;
   std::vector<std::string> command;
 };
 
-/// A part of what is built, and the tests that need no more: what dies of them is built no further.
+/// Build targets and the tests that need only these. A mutant that they kill is built no further.
 struct MutantStage {
   std::vector<std::string> targets;
-  /// In the order in which they are run, the cheapest first.
+  /// The tests in the order in which they run, the cheapest first.
   std::function<std::vector<MutantTest>(const std::string& build)> tests;
 };
 
-/// Sources that are mutated, and what is built and run then.
+/// Sources to mutate, and what to build and run for each mutant.
 struct MutantRoom {
   std::string path;                    ///< of the sources in the tree; `tests` in it are left alone
   std::vector<std::string> configure;  ///< arguments of CMake
   std::vector<MutantStage> stages;
 };
 
-/// What became of a mutant.
+/// The fate of a mutant.
 struct SourceFate {
   enum State {
     dead,         ///< a test failed or took too long
     survived,     ///< no test noticed
-    equivalent,   ///< the optimizing compiler makes the same object code of it in every stage
-    not_compiled  ///< it is no program
+    equivalent,   ///< its optimized object code is unchanged in every stage
+    not_compiled  ///< it does not compile
   };
   Edit edit;
   State state = dead;
@@ -46,13 +46,13 @@ struct SourceFate {
 };
 string_view name_of(SourceFate::State s);
 
-/// What is asked of a campaign.
+/// The options of a campaign.
 struct Campaign {
   std::string tree;  ///< the sources, which are only read
-  std::string work;  ///< where the copy and its build are; kept for the next campaign
+  std::string work;  ///< directory of the copy and its build; kept for the next campaign
   u64 seed = 1;
-  i64 mutants = 20;                             ///< that compile and are not equivalent
-  std::function<void(const SourceFate&)> told;  ///< of each mutant, as it becomes known
+  i64 mutants = 20;  ///< number of mutants that compile and are not equivalent
+  std::function<void(const SourceFate&)> told;  ///< called for each mutant
 };
 
 /// Judges mutants in an order drawn from the seed until there are enough.

@@ -11,7 +11,7 @@ struct Swap {
   string_view before, after, kind;
 };
 
-// Binary operators, between spaces: those of a template or of a pointer have none on one side.
+// Binary operators have spaces on both sides; those of templates and pointers do not.
 constexpr Swap kOperators[] = {
     {"<", "<=", "comparison"},  {"<=", "<", "comparison"},  {">", ">=", "comparison"},
     {">=", ">", "comparison"},  {"==", "!=", "comparison"}, {"!=", "==", "comparison"},
@@ -31,7 +31,7 @@ constexpr Swap kNames[] = {
     {"uint8_t", "int8_t", "type"},  {"u64", "std::uint32_t", "type"},
 };
 
-// Arguments of these say how much room is taken ahead or how long something waits.
+// Functions whose arguments are sizes of reserved memory, or times.
 constexpr string_view kRoomOrTime[] = {"reserve", "sleep_for", "microseconds", "milliseconds",
                                        "seconds"};
 
@@ -114,9 +114,9 @@ class Finder {
     return tokens_.size() - 1;
   }
 
-  /// The last token of a stretch that begins with token k and stays as it is; k where none begins.
-  /// Static assertions are no program. The rest estimates: sizes of buffers, room that is taken
-  /// ahead, times, and every double, since only integers decide results.
+  /// The last token of a stretch that begins with token k and is not mutated; k if none begins.
+  /// These are static assertions, and estimates: sizes of buffers, reserved memory, times, and
+  /// every double, since only integers decide results.
   std::size_t left_alone(std::size_t k) const {
     const string_view first = word(k), next = word(k + 1);
     const bool call =
@@ -129,8 +129,8 @@ class Finder {
     return k;
   }
 
-  /// Whether token k is the type of a number that the program bounds: the variable of a loop, a
-  /// constant, or a counter, which begins with a literal and is stepped somewhere in the file.
+  /// Whether token k is the type of a number that stays small: a loop variable, a constant, or a
+  /// counter, which starts with a literal and is stepped somewhere in the file.
   bool is_bounded(std::size_t k) const {
     if (!is(Token::name, k + 1)) return false;
     const bool begins = word(k + 2) == "=";
@@ -178,7 +178,7 @@ class Finder {
 
   void condition(std::size_t open, std::size_t close) {
     for (std::size_t k = open; k < close; ++k)
-      if (word(k) == ";") return;  // what comes first is a statement
+      if (word(k) == ";") return;  // the first part is a statement
     const std::size_t begin = tokens_[open].end, end = tokens_[close].begin;
     add(begin, end, "!(" + std::string(text_.substr(begin, end - begin)) + ")", "condition");
   }
@@ -186,7 +186,7 @@ class Finder {
   std::string file_;
   string_view text_;
   std::vector<Token> tokens_;
-  std::set<string_view> counted_;  // what stands beside ++ or --
+  std::set<string_view> counted_;  // names beside ++ or --
   std::vector<Edit> edits_;
 };
 

@@ -1,6 +1,6 @@
 /// @file
-/// Mistakes a program can make in C++ sources: one operator, constant, bound, type or condition
-/// changed at a time. Mechanical: nobody chose them for what the tests see.
+/// Mechanical mistakes in C++ sources: one operator, constant, bound, type or condition is changed
+/// at a time. They are not chosen with the tests in mind.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace lockstep::judge {
 
-/// A piece of a source text, as far as mutation has to tell them apart.
+/// A token of a source text, of a kind that mutation needs to distinguish.
 struct Token {
   enum Category { name, number, punctuation, literal, comment, directive };
   Category kind;
   std::size_t begin, end;  ///< bytes of the text
 };
 
-/// The tokens of C++ in order. A text that is no C++ gives tokens of no use, but always ends.
+/// The tokens of C++ in order. Any text is accepted; one that is no C++ gives useless tokens.
 std::vector<Token> tokens(string_view text);
 
 /// One change to a source file.
@@ -28,10 +28,10 @@ struct Edit {
   int line;          ///< from 1
 };
 
-/// Every change that mutation knows for a file, in the order of the text. Comments, text,
-/// preprocessor lines and static assertions stay: changing them changes no program. The types of
-/// bounded numbers (loop variables, counters, constants) stay, and whatever estimates (buffer
-/// sizes, reserve(), times, every double): changing them changes no result.
+/// Every edit of a file, in the order of the text. Comments, strings, preprocessor lines and static
+/// assertions are not edited, because they do not change the program. Types of bounded numbers
+/// (loop variables, counters, constants) and estimates (buffer sizes, reserve(), times, every
+/// double) are not edited, because they do not change results.
 std::vector<Edit> edits_of(const std::string& file, string_view text);
 
 /// The text with the change made.

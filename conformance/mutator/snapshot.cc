@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// With the time, by which a build tool knows what is up to date.
+// Copies the time, too, by which a build tool knows what is up to date.
 void copy_with_time(const fs::path& from, const fs::path& to, fs::file_time_type time) {
   fs::create_directories(to.parent_path());
   fs::copy_file(from, to, fs::copy_options::overwrite_existing);
@@ -46,7 +46,7 @@ void Snapshot::restore() const {
     std::error_code gone;
     const bool is_kept =
         fs::file_size(live, gone) == f.size && !gone && fs::last_write_time(live) == f.time;
-    // A program that still runs cannot be written over, but it can be replaced.
+    // A running program cannot be overwritten, but it can be replaced.
     if (is_kept) continue;
     fs::remove(live);
     copy_with_time(kept_ / f.path, live, f.time);

@@ -1,5 +1,5 @@
 /// @file
-/// A directory that can be brought back to what it was.
+/// A directory that can be restored.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -7,17 +7,17 @@
 
 namespace lockstep::judge {
 
-/// What a build left of the sources as they are. After a mutant it is copied back, times and all,
-/// so that nothing has to be built again for the next one.
+/// The build of the unchanged sources. After a mutant it is restored with its times, so that the
+/// next mutant needs no full build.
 class Snapshot {
  public:
   /// Copies the regular files of `live` to `kept`, in place of what was there.
   Snapshot(std::filesystem::path live, std::filesystem::path kept);
 
-  /// Brings back every file that changed or went.
+  /// Restores every file that changed or was removed.
   void restore() const;
 
-  /// Whether every file has the bytes that it had. The records that Ninja keeps do not count.
+  /// Whether every file is unchanged, except the records that Ninja keeps.
   bool holds() const;
 
  private:

@@ -23,7 +23,7 @@ class Scanner {
   Token next() {
     const std::size_t begin = at_;
     const Token::Category kind = take();
-    fresh_line_ = kind == Token::directive;  // which ends with its line
+    fresh_line_ = kind == Token::directive;  // a directive ends with its line
     return {kind, begin, at_};
   }
 

@@ -1,5 +1,5 @@
 /// @file
-/// Evidence: a run as a bundle of files that others can check without having seen it.
+/// Evidence: a bundle of files about a run, which others can check without having seen the run.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace lockstep::judge {
 
-/// What a bundle declares of one executed case.
+/// The declared result of one executed case.
 struct Declared {
   i64 number = 0;       ///< of the case in its set
   std::string outcome;  ///< passed failed crashed timed_out
-  std::string outputs;  ///< hash of what the backend answered; empty: the call was not to run
+  std::string outputs;  ///< hash of the backend's answer; empty: the call was not to be run
 };
 
-/// A run and everything that was declared of it.
+/// A run and all results that were declared of it.
 struct Attestation {
   std::string subject;       ///< name of the file that was judged
   std::string subject_hash;  ///< and its SHA-256
@@ -27,21 +27,21 @@ struct Attestation {
 /// The files of a bundle, by name: an in-toto statement, the report, and the result of each case.
 std::map<std::string, std::string> bundle_of(const Attestation& e);
 
-/// Reads a bundle, whose files have to fit together by their hashes.
+/// Reads a bundle and checks the hashes by which its files name each other.
 /// @throws UsageError naming the file, the place and what is wrong there.
 Attestation read_bundle(const std::map<std::string, std::string>& files);
 
-/// Notes what comes of each case; for Conduct::record.
+/// Notes the result of each case; for Conduct::record.
 std::function<void(i64, const ItemResult&)> recorder(std::vector<Declared>& results);
 
-/// What the report says in sum and the results do not, sentences. Needs the set's cases.
+/// The report's totals that disagree with its results, one sentence each. Needs the set's cases.
 std::vector<std::string> contradictions(const Attestation& e, const std::vector<Item>& items);
 
-/// So many of the results, chosen by a seed. Crashes are left out: how many of them there are until
-/// the rest is left out depends on what else is run.
+/// A sample of `count` results, chosen by a seed. It leaves crashes out: whether a case crashed or
+/// was quarantined depends on the other cases of a run.
 std::vector<Declared> sample(const Attestation& e, i64 count, u64 seed);
 
-/// In which of these cases the backend did not do again what was declared, sentences.
+/// The cases in which the backend did not repeat what was declared, one sentence each.
 std::vector<std::string> refutations(const std::vector<Declared>& declared,
                                      const std::vector<Declared>& again,
                                      const std::vector<Item>& items);

@@ -1,4 +1,4 @@
-// Which failures seem to have one cause.
+// Groups failures that seem to have one cause.
 #include <algorithm>
 #include <bit>
 #include <cctype>
@@ -18,7 +18,7 @@ i64 wrapped(i64 v, int bits) {
   return r >= modulus / 2 ? r - modulus : r;
 }
 
-// To so many significant bits, ties to even, as floating-point types keep them.
+// Rounds to `bits` significant bits, ties to even, as floating-point types do.
 i64 rounded(i64 v, int bits) {
   const auto magnitude = static_cast<u64>(v < 0 ? -v : v);
   const int drop = static_cast<int>(std::bit_width(magnitude)) - bits;
@@ -30,7 +30,7 @@ i64 rounded(i64 v, int bits) {
   return v < 0 ? -back : back;
 }
 
-// How a wrong value may have come from the right one.
+// A way in which a wrong value may come from the right one.
 struct Relation {
   const char* words;
   bool (*holds)(i64 want, i64 got);
@@ -57,7 +57,7 @@ std::string relation(const std::vector<Element>& elements) {
   return "";
 }
 
-// A text without what differs from case to case.
+// A text without its numbers, which differ from case to case.
 std::string without_numbers(const std::string& text) {
   std::string s;
   for (char c : text) {

@@ -1,4 +1,4 @@
-// What a page shows of `lockstep cover --json`.
+// Summarizes the output of `lockstep cover --json` for a page.
 #include "conformance/base/form.h"
 #include "conformance/reports/html.h"
 

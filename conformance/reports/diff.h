@@ -1,23 +1,23 @@
 /// @file
-/// Two runs compared.
+/// Compares two runs.
 #pragma once
 #include "conformance/reports/report.h"
 
 namespace lockstep::judge {
 
-/// Something in which two runs differ.
+/// A difference between two runs.
 struct Change {
-  bool result;  ///< of what was computed or found; else of backend or place, which may well differ
+  bool result;  ///< of results; else of backend or machine, which may differ
   std::string text;
 };
 
-/// Everything in which two reports differ, results first.
+/// All differences between two reports, results first.
 std::vector<Change> changes(const Report& before, const Report& after);
 
-/// The operators of which two runs computed different outputs, or not the same calls.
+/// The operators for which two runs computed different outputs or different calls.
 std::vector<std::string> differing_outputs(const Report& a, const Report& b);
 
-/// Number of calls, case set and digest of all outputs: one line that two devices compare.
+/// Number of calls, case set and digest of all outputs, in one line for comparing devices.
 std::string digest_line(const Report& r);
 
 }  // namespace lockstep::judge

@@ -1,4 +1,4 @@
-// The sections of the page, in the order in which a person asks.
+// The sections of the page, in the order in which a reader needs them.
 #include "conformance/reports/html.h"
 
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ std::string remarks_text(const Report& r) {
 
 // ---- failures --------------------------------------------------------------------------------
 
-// What a grid's cell leads to.
+// The target of a grid cell's link.
 std::string anchor(const Report& r, const Failure& f) {
   return fmt::format("failure-{}", &f - r.failures.data());
 }
@@ -140,7 +140,7 @@ std::vector<std::string> columns(const Report& r) {
   return names;
 }
 
-// Greener by the number judged, redder by the share that failed.
+// A cell is greener the more cases were judged, and redder the more of them failed.
 std::string grid_cell(const Report& r, const std::string& op, const std::string& property,
                       const Cell& c) {
   const std::string title = markup(
@@ -185,7 +185,7 @@ std::string about_set(const std::string& set, const Report& r) {
                    ".</p>\n";
 }
 
-// What stands where a verb's measurement would.
+// The text in place of a measurement that no verb has made.
 std::string unmeasured(const char* verb) {
   return fmt::format(
       "<p class=\"dim\">Not part of this page. <code>lockstep {0} --json FILE</code> measures it, "
@@ -200,7 +200,7 @@ std::string share(i64 covered, i64 required) {
       covered, required, std::max<i64>(1, required), covered);
 }
 
-// What is empty, in a cell that stays small however much it is.
+// Lists what is empty in a cell that scrolls instead of growing.
 std::string empty_cells(const std::vector<std::string>& empty) {
   constexpr i64 kShown = 8;
   const auto n = static_cast<std::size_t>(std::min<i64>(kShown, std::ssize(empty)));

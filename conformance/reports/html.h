@@ -1,5 +1,5 @@
 /// @file
-/// The report as one page that needs nothing else: no network, no other file.
+/// The report as one page that needs no network and no other file.
 #pragma once
 #include <map>
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace lockstep::judge {
 
-/// What a page shows of the cells that `lockstep cover --json` lists.
+/// The summary of `lockstep cover --json` on a page.
 struct CoverSummary {
   std::string set_hash;
   struct Cells {
     i64 required = 0, covered = 0;
-    std::map<i64, std::pair<i64, i64>> tuples;  ///< of so many classes: covered, required
-    std::vector<std::string> empty;             ///< required cells and tuples without a case
+    std::map<i64, std::pair<i64, i64>> tuples;  ///< by strength: covered, required
+    std::vector<std::string> empty;             ///< required cells and combinations without a case
   };
   std::map<std::string, Cells> operators;
 };
@@ -23,7 +23,7 @@ struct CoverSummary {
 /// @throws UsageError naming what is missing or wrong.
 CoverSummary read_cover(const std::string& text);
 
-/// What was measured beside the run; a page says what was not.
+/// Measurements beside the run. A page says which ones are missing.
 struct Measured {
   std::optional<CoverSummary> cover;
   std::optional<Power> power;
@@ -31,8 +31,8 @@ struct Measured {
 
 std::string html_report(const Report& r, const Measured& measured);
 
-/// A whole page around sections. Its scripts and styles are named by hash, so that a browser runs
-/// no other, whatever a report holds.
+/// A whole page around sections. A content security policy names its scripts and styles by hash, so
+/// that a browser runs no script that a report contains.
 std::string html_page(const std::string& title, const std::string& body);
 
 }  // namespace lockstep::judge

@@ -1,4 +1,4 @@
-// The frame of the page: how it looks, light and dark, and what its buttons do.
+// The frame of the page: its styles, light and dark, and the scripts of its buttons.
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
@@ -61,7 +61,7 @@ dt { color: var(--dim); } dd { margin: 0; } progress { width: 7rem; accent-color
 @media print { button { display: none; } details { break-inside: avoid; } }
 )";
 
-// A page opened from a disk has no clipboard in some browsers; a selection is there always.
+// In some browsers a page opened from a disk has no clipboard; it selects the text instead.
 constexpr char kScript[] = R"(
 addEventListener("click", async event => {
   const button = event.target.closest("button.copy");

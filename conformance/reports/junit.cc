@@ -1,4 +1,4 @@
-// The report for CI systems.
+// The report as JUnit XML, for CI systems.
 #include <fmt/format.h>
 
 #include "conformance/base/text.h"

@@ -1,4 +1,4 @@
-// The report for the page of a CI run.
+// The report as Markdown, for the page of a CI run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr std::size_t kClusters = 10;  // told in full
+constexpr std::size_t kClusters = 10;  // shown in full
 
 std::string counts_table(const Counts& c) {
   std::string head = "|", line = "|", row = "|";

@@ -10,7 +10,7 @@
 namespace lockstep::judge {
 namespace {
 
-// What is expected, wherever that is written and whatever a part made of it.
+// A hash of the expectations, without their file names and their results in a part.
 std::string expectations_hash(const Report& r) {
   std::string lines;
   for (const Expectation& e : r.expectations)
@@ -19,7 +19,7 @@ std::string expectations_hash(const Report& r) {
   return lines.empty() ? "none" : sha256(lines);
 }
 
-// What the parts of one run have in common, each with its name.
+// The properties that all parts of one run share, each with its name.
 std::vector<std::pair<const char*, std::string>> identity(const Report& r) {
   std::string options;
   for (const auto& [key, value] : r.options) options += key + "=" + value + " ";
@@ -92,7 +92,7 @@ void add_counts(Counts& to, const Counts& more) {
   add(to.calls, more.calls);
 }
 
-// Of two first failures the one of the earlier case.
+// Keeps, of two first failures, the one of the earlier case.
 void add_failure(std::vector<Failure>& all, const Failure& more) {
   for (Failure& f : all) {
     if (f.op != more.op || f.property != more.property || f.known != more.known) continue;
@@ -104,7 +104,7 @@ void add_failure(std::vector<Failure>& all, const Failure& more) {
   all.push_back(more);
 }
 
-// Of the same list. A part that ran after an entry had expired did not excuse what it matched.
+// Adds up two results of one list. An entry that had expired in any part counts as expired.
 void add_expectations(std::vector<Expectation>& to, const std::vector<Expectation>& more) {
   for (std::size_t k = 0; k < to.size(); ++k) {
     Expectation& e = to[k];
@@ -147,7 +147,7 @@ void unite(std::vector<T>& to, const std::vector<T>& more) {
   to.erase(std::unique(to.begin(), to.end()), to.end());
 }
 
-// As one run finds them: by the number of the case, then in the order of the properties.
+// Sorts failures as one run finds them: by the case's number, then in the order of properties.
 void sort_failures(std::vector<Failure>& failures) {
   const auto rank = [](const Failure& f) {
     const auto at = std::find_if(std::begin(kProperties), std::end(kProperties),

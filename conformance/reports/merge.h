@@ -1,5 +1,5 @@
 /// @file
-/// The parts of a run that several machines shared, put together again.
+/// Merges the reports of a run's shards.
 #pragma once
 #include "conformance/reports/report.h"
 
@@ -12,7 +12,7 @@ struct Named {
 };
 
 /// The report of the whole run.
-/// @throws UsageError where a part is missing or there twice, or is of another run.
+/// @throws UsageError if a part is missing, is given twice, or belongs to another run.
 Report merged(const std::vector<Named>& parts);
 
 }  // namespace lockstep::judge

@@ -1,5 +1,5 @@
 /// @file
-/// How well a case set discriminates: which backends that are wrong on purpose it catches.
+/// The mutation score of a case set: which mutants it kills.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace lockstep::judge {
 
-/// What became of a backend with one mistake.
+/// The fate of one mutant.
 struct Fate {
   std::string name, op, kind, provenance;
   bool dead = false;
-  std::string property = {};    ///< the first that noticed
+  std::string property = {};    ///< the first that was violated
   i64 kills = 0, executed = 0;  ///< cases
   /// The share of the cases that kill it, in tenths of a percent.
   i64 density() const { return executed > 0 ? 1000 * kills / executed : 0; }
@@ -33,7 +33,7 @@ std::string power_schema();
 /// @throws UsageError naming the place and what is wrong there.
 Power read_power(const std::string& text);
 
-/// How densely the dead were killed: the least, the median and the rarest of them, in a few lines.
+/// A few lines about the share of cases that kill each mutant: the least, the median, the rarest.
 std::string density_text(const Power& p);
 
 }  // namespace lockstep::judge

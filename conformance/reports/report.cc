@@ -24,7 +24,7 @@ std::string block(const Failure& f, const Report& r) {
   return s;
 }
 
-// Of each group of failures the first, the largest groups first; then all others.
+// The first failure of each cluster, the largest clusters first; then all others.
 std::vector<const Failure*> telling_order(const Report& r) {
   std::vector<const Failure*> first, rest;
   for (const Cluster& c : clusters(r)) {
@@ -32,13 +32,13 @@ std::vector<const Failure*> telling_order(const Report& r) {
     rest.insert(rest.end(), c.failures.begin() + 1, c.failures.end());
   }
   first.insert(first.end(), rest.begin(), rest.end());
-  // What is known is no news.
+  // Known failures come last.
   std::stable_partition(first.begin(), first.end(),
                         [](const Failure* f) { return f->unexpected(); });
   return first;
 }
 
-// How many rows of a screen a text takes, its long lines wrapped.
+// How many rows a text takes on a screen, with its long lines wrapped.
 i64 rows_of(const std::string& text, Screen screen) {
   i64 rows = 0;
   std::istringstream lines(text);
@@ -53,14 +53,14 @@ std::string coloured(const std::string& line, const Report& r, bool colour) {
   return fmt::format("{}{}\033[0m{}", code, r.verdict, line.substr(r.verdict.size()));
 }
 
-// Whether every operator had enough cases; nothing where that was not judged.
+// Says whether every operator had enough cases; empty if that was not judged.
 std::string floor_text(const Report& r) {
   if (!r.floor_judged) return "";
   return fmt::format("floor {} per operator {}, ", tier_floor(r.tier),
                      r.below_floor.empty() ? "met" : "NOT met");
 }
 
-// At most so many texts, and how many more there are.
+// Adds at most `most` texts, then how many more there are.
 void add_remarks(std::vector<Remark>& all, const char* kind, const std::vector<std::string>& texts,
                  i64 count, std::size_t most) {
   const std::size_t shown = std::min(most, texts.size());
@@ -105,7 +105,6 @@ std::string power_of(const Report& r) {
                      grouped(r.score.listed));
 }
 
-// Thousands apart, so that a denominator can be read.
 std::string grouped(i64 n) {
   std::string s = std::to_string(n);
   for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(s.size()) - 3; at > 0; at -= 3)
@@ -155,7 +154,7 @@ std::string summary(const Report& r, bool colour, Screen screen) {
   const std::vector<const Failure*> all = telling_order(r);
   std::string s;
   std::size_t shown = 0;
-  // Room is kept for the line that counts the rest, and for the prompt of the shell.
+  // Keep room for the line that counts the rest and for the prompt of the shell.
   i64 room = screen.rows - rows_of(end, screen) - 3;
   for (; shown < std::min(kShown, all.size()); ++shown) {
     const std::string next = block(*all[shown], r) + "\n";

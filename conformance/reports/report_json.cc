@@ -191,7 +191,7 @@ std::string report_schema() { return form::schema<Report>("Report of lockstep ch
 
 namespace {
 
-// A report can be edited; what it says of itself has to fit together.
+// Derives the members that follow from others, so that an edited report is noticed.
 void settle(Report& r) {
   const Counts& c = r.counts;
   if (c.selected != c.executed + c.not_claimed + c.missing + c.quarantined ||

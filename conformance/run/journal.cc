@@ -19,7 +19,7 @@ using json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "lockstep_journal";
 
-// What every journal begins with.
+// Every journal begins with this text.
 std::string head() { return "{\"" + std::string(kFormat) + "\":1,"; }
 
 std::string text_of(int fd) {
@@ -40,9 +40,9 @@ Journal::Journal(const std::string& file, const json& run, std::size_t cases) : 
   try {
     if (flock(fd_, LOCK_EX | LOCK_NB) != 0) refuse("another run is using it");
     std::string text = text_of(fd_);
-    // Before anything is cut off: the file may be somebody else's.
+    // Check the head before truncating: the file may not be a journal.
     if (text.substr(0, head().size()) != head().substr(0, text.size())) refuse("it is no journal");
-    // Nothing but the last line can be incomplete.
+    // Only the last line can be incomplete.
     text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
     if (ftruncate(fd_, static_cast<off_t>(text.size())) != 0) refuse(std::strerror(errno));
     if (text.empty())

@@ -1,5 +1,5 @@
 /// @file
-/// What a run has found so far, in a file: an interrupted run goes on where it stopped.
+/// A file of the results so far, with which an interrupted run goes on where it stopped.
 #pragma once
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -7,18 +7,18 @@
 
 namespace lockstep::judge {
 
-/// A file of JSON lines: what the run is, then a line for each judged case, written as soon as it
-/// is known. What a killed process left of a line is dropped.
+/// A file of JSON lines: first the run's identity, then one line for each judged case, written as
+/// soon as it is known. An incomplete last line, left by a killed process, is dropped.
 class Journal {
  public:
-  /// Begins a journal, or goes on with one of the same run.
-  /// @param run everything that decides a result, member by member.
+  /// Begins a journal, or continues the journal of the same run.
+  /// @param run the run's identity: everything on which a result depends.
   /// @throws UsageError if the file is another run's, in use, or no journal.
   Journal(const std::string& file, const nlohmann::ordered_json& run, std::size_t cases);
   Journal(const Journal&) = delete;
   ~Journal();
 
-  /// The lines that were there, by the number of their case.
+  /// The lines that the file already had, by the number of their case.
   const std::map<std::size_t, std::string>& known() const { return known_; }
   /// Adds the line of a case, without its end.
   void add(const std::string& line);

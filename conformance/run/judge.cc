@@ -32,7 +32,7 @@ void describe_subject(Report& r, const std::string& backend, const Manifest& m) 
   for (const OpInfo* op : operators()) r.operators_claimed += m.claims_operator(op->name);
 }
 
-// What was asked for, and where: whoever holds the report can ask for the same again.
+// Notes what was asked for, and where, so that a reader of the report can repeat the run.
 void describe_run(Report& r, const Selection& s, const std::vector<Item>& items) {
   r.tier = s.tier;
   r.seed = s.seed;
@@ -46,8 +46,8 @@ void describe_run(Report& r, const Selection& s, const std::vector<Item>& items)
   for (i64 k = 0; k < r.set_cases; ++k) r.counts.selected += s.part.holds(k);
 }
 
-// Sets apart what the backend does not claim. Illegal calls belong to a claimed operator's claim
-// when the backend promises errors at all.
+// Whether the backend claims an item. It claims the illegal calls of an operator if it claims the
+// operator and promises errors.
 bool claimed(const Manifest& m, const Item& item) {
   if (item.what == Item::illegal)
     return m.errors != Errors::none && m.claims_operator(item.call.op->name);
@@ -66,7 +66,7 @@ void add_failure(Report& r, const std::string& property, const Item& item, i64 n
       ++f.count;
       return;
     }
-  // Only the property about vectors is about their names; for others the case is a call as any.
+  // Only matches_vectors needs a vector's name; every other property can repeat the call.
   const bool named = item.what != Item::vector || property == kMatchesVectors.name;
   r.failures.push_back({op,
                         property,
@@ -120,7 +120,7 @@ void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
   }
 }
 
-// The instruction sets of which this machine can run no kernel.
+// The instruction sets whose kernels cannot run on this machine.
 std::set<std::string> lacking(const Manifest& m) {
   std::set<std::string> isas;
   for (const KernelInfo& k : m.kernels) isas.insert(k.isa);
@@ -129,13 +129,13 @@ std::set<std::string> lacking(const Manifest& m) {
   return isas;
 }
 
-// An instruction set that this machine lacks is refused by its name: to run another in its place
-// would prove nothing about either. A case of the run is used to ask.
+// The backend must refuse an instruction set that this machine lacks, and name it: a run with
+// another set would prove nothing about either. Any case of the run serves to ask.
 void judge_refusals(Report& r, Subject& subject, const Selection& s,
                     const std::vector<const Item*>& put) {
   const Manifest& m = subject.manifest();
   const auto any = std::find_if(put.begin(), put.end(), [](const Item* i) { return i->runs(); });
-  // One part asks for all.
+  // Only the first shard asks.
   const bool asks = s.wants(kIsa.name) && s.cases.empty() && s.part.number == 1;
   if (!asks || !m.has_option("isa") || any == put.end()) return;
   const Case& c = (*any)->call;
@@ -153,7 +153,7 @@ void judge_refusals(Report& r, Subject& subject, const Selection& s,
   }
 }
 
-// Those of the cases that are put as calls: the types of others are asked for alone.
+// The ids of the cases that are run; for the others only types are asked.
 std::vector<std::string> ids_of(const std::vector<Item>& items) {
   std::vector<std::string> ids;
   for (const Item& item : items)
@@ -161,8 +161,8 @@ std::vector<std::string> ids_of(const std::vector<Item>& items) {
   return ids;
 }
 
-// Everything that decides a result; what is the same in two runs makes them one. The manifest says
-// which kernels can run on this machine.
+// Everything on which a result depends: two runs with the same identity may share a journal. The
+// manifest contributes which kernels can run on this machine.
 nlohmann::ordered_json identity(const Report& r, const Selection& s, const Conduct& c) {
   return {{"judge", LOCKSTEP_VERSION},
           {"backend", r.backend},
@@ -188,14 +188,14 @@ void name_missing(Report& r, const std::vector<const Item*>& put, const std::vec
     if (!seen[n]) r.missing.push_back(put[n]->id);
 }
 
-// What a run needs beside its cases.
+// The inputs of a run other than its cases.
 struct Ready {
   std::vector<Expectation> expectations;
   std::unique_ptr<Subject> subject;
   std::string death;  // how loading the backend ended its process
 };
 
-// What can be refused is refused here, before the cases: they take seconds to be made.
+// Refuses wrong inputs before the cases are made, which takes seconds.
 Ready made_ready(const std::string& backend, const Conduct& conduct) {
   Ready r;
   if (!conduct.expectations.empty())
@@ -208,7 +208,7 @@ Ready made_ready(const std::string& backend, const Conduct& conduct) {
   return r;
 }
 
-// What is known of a prefix: which listed mutants of the claimed operators its claimed cases kill.
+// The mutants of claimed operators that the cases of a budget kill, according to the kill matrix.
 Score prefix_score(Subject& subject, const Selection& s, const std::vector<Item>& items) {
   const std::optional<Kills> known = s.budget > 0 ? kills_of(s.kills) : std::nullopt;
   if (!known) return {};
@@ -221,7 +221,7 @@ Score prefix_score(Subject& subject, const Selection& s, const std::vector<Item>
   return score_of(put, std::move(ops), *known);
 }
 
-// Nothing can be put to a backend that loading kills, whatever it would have claimed.
+// A backend that dies while it is loaded has no manifest, so all its cases are quarantined.
 Report report_load_crash(Report r, const std::string& backend, const std::string& why,
                          const Conduct& conduct) {
   Manifest unknown = default_manifest(backend);
@@ -237,7 +237,7 @@ Report report_load_crash(Report r, const std::string& backend, const std::string
   return r;
 }
 
-// Which of the cases are put to the backend. The others are counted.
+// The cases that are put to the backend. Counts the others.
 std::vector<const Item*> claimed_items(Report& r, Subject& subject, const Selection& selection,
                                        const std::vector<Item>& items) {
   const std::set<std::string> absent = subject.unanswered(ids_of(items));

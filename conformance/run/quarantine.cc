@@ -9,8 +9,8 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr i64 kMaxHangs = 3, kMaxCrashes = 10;      // of one operator
-constexpr i64 kMaxHangsInAll = 10, kMaxSilent = 3;  // of a backend; of one that never answered
+constexpr i64 kMaxHangs = 3, kMaxCrashes = 10;      // per operator
+constexpr i64 kMaxHangsInAll = 10, kMaxSilent = 3;  // per backend; before any answer
 
 std::size_t shared_bytes() { return operators().size() * sizeof(std::atomic<bool>); }
 

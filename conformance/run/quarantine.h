@@ -1,6 +1,6 @@
 /// @file
-/// Which operators are no longer put to a backend that they end: each death costs time, and the
-/// verdict is clear.
+/// Quarantine: operators whose cases crashed or hung a backend too often are no longer put to it,
+/// because each restart costs time and the verdict is already clear.
 #pragma once
 #include <atomic>
 #include <map>
@@ -11,13 +11,13 @@
 
 namespace lockstep::judge {
 
-/// Decides which operators are put aside. Told of the results in the order of the cases, it decides
-/// the same however many processes judge them.
+/// Decides which operators are quarantined. It receives the results in the order of the cases, so
+/// its decisions do not depend on the number of judging processes.
 class Quarantine {
  public:
-  /// Why cases of this operator are not put any more; empty if they are.
+  /// Why cases of this operator are no longer put to the backend; empty if they are.
   std::string reason(const std::string& op) const;
-  /// Notes how a case ended that was put.
+  /// Notes the outcome of a case.
   void note(const std::string& op, Outcome outcome, const std::string& text);
 
  private:
@@ -30,8 +30,7 @@ class Quarantine {
   std::string last_;
 };
 
-/// The operators that are put aside, as the process that decides tells those that judge: memory
-/// that all of them share from its making on.
+/// The quarantined operators, in memory that the deciding process shares with the judging ones.
 class PutAside {
  public:
   PutAside();
@@ -39,7 +38,7 @@ class PutAside {
   ~PutAside();
   void add(const OpInfo& op);
   bool holds(const OpInfo& op) const;
-  /// Keeps it from the processes that this one starts: backends run in them.
+  /// Hides it from the child processes of this one, in which backends run.
   void keep_from_children() const;
 
  private:

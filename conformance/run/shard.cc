@@ -63,7 +63,7 @@ json to_json(std::size_t n, const ItemResult& r) {
           {"canary", static_cast<int>(r.canary)}};
 }
 
-// One of the values 0 .. last of an enumeration.
+// Reads one of the values 0 .. last of an enumeration.
 template <class E>
 E one_of(const json& j, E last) {
   const int n = j.get<int>();
@@ -71,7 +71,7 @@ E one_of(const json& j, E last) {
   return static_cast<E>(n);
 }
 
-// @throws std::exception where it is none: journals are files, and files get changed.
+// @throws std::exception for any other text: somebody may have edited the journal.
 ItemResult from_json(const json& j) {
   ItemResult r;
   r.outcome = one_of(j.at("outcome"), Outcome::timed_out);
@@ -96,8 +96,8 @@ void send(int fd, const json& j) {
 
 using Results = std::map<std::size_t, ItemResult>;
 
-// The stretch of the run that each item is in. They hold equally many calls that run, so that each
-// can have a canary.
+// The stretch of each item. All stretches hold equally many calls that run, so that each stretch
+// can have one canary.
 std::vector<i64> stretches_of(const std::vector<const Item*>& items) {
   const i64 all =
       std::count_if(items.begin(), items.end(), [](const Item* i) { return i->runs(); });
@@ -110,21 +110,21 @@ std::vector<i64> stretches_of(const std::vector<const Item*>& items) {
   return stretches;
 }
 
-// What the processes of a run have in common.
+// The data that the processes of a run share.
 struct Work {
   const std::string& backend;
   const std::vector<const Item*>& items;
   const TrialPlan& plan;
   const Selection& selection;
   const Conduct& conduct;
-  const Results known;  // by the journal
+  const Results known;  // from the journal
   const std::vector<i64> stretches = stretches_of(items);
   PutAside aside = {};
   const OpInfo& operator_of(std::size_t n) const { return *items[n]->call.op; }
 };
 
-// The work of one process: each item whose turn it is, unless the journal knows it or its operator
-// was put aside.
+// The work of one process: it judges its share of the items, except those that the journal knows
+// and those whose operator is quarantined.
 class Judging {
  public:
   explicit Judging(const Work& work) : work_(work) {}
@@ -140,7 +140,7 @@ class Judging {
  private:
   ItemResult judged(std::size_t n) {
     try {
-      // Loading may kill it here although it did not where the run began.
+      // The library may crash on loading here although it did not at the start of the run.
       if (!subject_) {
         subject_ = open_subject(work_.backend, work_.conduct.limits);
         configure(*subject_, work_.plan);
@@ -154,8 +154,8 @@ class Judging {
       return crashed_at_start(*work_.items[n], e.what());
     }
   }
-  // The first that passes in a stretch has the canary that counts. Where this process is ahead of
-  // the order, some operators may turn out to have been put aside: so the first of each has one.
+  // The first passing item of a stretch holds the canary that counts. This process may be ahead of
+  // the quarantine, so it plants one per operator in case an earlier operator gets quarantined.
   bool first_in_its_stretch(std::size_t n) {
     return planted_.emplace(work_.stretches[n], &work_.operator_of(n)).second;
   }
@@ -165,7 +165,7 @@ class Judging {
   std::set<std::pair<i64, const OpInfo*>> planted_;
 };
 
-// A process of the judge and what it has said so far.
+// A judging process and the text read from it so far.
 struct Child {
   pid_t pid = 0;
   int fd = -1;
@@ -173,8 +173,8 @@ struct Child {
   std::string pending;
 };
 
-// An interrupt that reaches all processes of a terminal or a job is for the one that reports: it
-// ends the others. They must not ignore it, or the commands that they start would, too.
+// A terminal sends an interrupt to every process, but only the reporting process acts on it and
+// ends the others. These install an empty handler: commands would inherit an ignored signal.
 void hold_out() {
   struct sigaction action {};
   action.sa_handler = [](int) {};
@@ -207,25 +207,25 @@ Child start_child(const std::vector<Child>& others, const std::function<void(int
   return c;
 }
 
-// Collects lines of all children; results are handed over in the order of the items.
+// Collects the lines of all children and hands the results over in the order of the items.
 class Collector {
  public:
   Collector(Work& work, Journal* journal,
             const std::function<bool(std::size_t, const ItemResult&)>& take)
       : work_(work), journal_(journal), take_(take), waiting_(work.known) {}
 
-  /// Hands over what is known already. @return whether that is not all.
+  /// Hands over the results that the journal knows. @return whether any are missing
   bool begin() {
     hand_over();
     return !ended();
   }
   void run(std::vector<Child>& children) {
     while (!ended() && open(children) && !interrupted()) {
-      constexpr int kPatienceMs = 500;  // until an interrupt is seen that came right before
+      constexpr int kPatienceMs = 500;  // the longest delay until an interrupt is seen
       std::vector<pollfd> fds;
       for (const Child& c : children) fds.push_back({c.done ? -1 : c.fd, POLLIN, 0});
       if (poll(fds.data(), fds.size(), kPatienceMs) < 0) continue;
-      // What is told after an interrupt may be its own doing.
+      // A result that arrives after an interrupt may be caused by it.
       for (std::size_t k = 0; k < fds.size(); ++k)
         if (fds[k].revents && !interrupted()) read_from(children[k]);
     }
@@ -256,7 +256,7 @@ class Collector {
       return;
     }
     if (journal_) journal_->add(line);
-    // A case that was put aside while a process was at it is told already.
+    // A case that was quarantined while a process judged it has been handed over already.
     const auto n = j["n"].get<std::size_t>();
     if (n >= next_) waiting_.emplace(n, from_json(j));
     hand_over();
@@ -264,7 +264,7 @@ class Collector {
   void hand_over() {
     while (!ended() && (waiting_.contains(next_) || !why_aside(next_).empty())) hand_over(next_++);
   }
-  // A process may have judged what is put aside: it was ahead of the order.
+  // A process that was ahead of the quarantine may have judged an item; its result is replaced.
   void hand_over(std::size_t n) {
     ItemResult result;
     if (const auto node = waiting_.extract(n)) result = std::move(node.mapped());
@@ -275,7 +275,7 @@ class Collector {
     } else {
       note(n, result);
     }
-    // One that was missed is told, whether it counts or not.
+    // A missed canary is reported even if it is not the one that counts.
     const bool counts =
         result.canary != ItemResult::none && stretches_.insert(work_.stretches[n]).second;
     if (result.canary == ItemResult::flagged && !counts) result.canary = ItemResult::none;
@@ -297,13 +297,12 @@ class Collector {
   const std::function<bool(std::size_t, const ItemResult&)>& take_;
   Results waiting_;
   Quarantine quarantine_;
-  std::set<i64> stretches_;  // that have a canary
+  std::set<i64> stretches_;  // with a canary
   std::size_t next_ = 0;
   bool enough_ = false;
 };
 
-// What the journal says of cases. Its lines were written by this program, and may have been
-// changed.
+// The results in a journal, which somebody may have edited.
 Results results_of(const Journal* journal) {
   Results known;
   if (!journal) return known;

@@ -1,5 +1,5 @@
 /// @file
-/// The processes of a run: each judges its share of the cases with a backend of its own.
+/// The judging processes of a run. Each opens the backend itself and judges its share of the cases.
 #pragma once
 #include <functional>
 #include <string>
@@ -12,9 +12,8 @@
 namespace lockstep::judge {
 
 /// Judges every item that the journal does not know, and hands all results over in the items'
-/// order. Which items are quarantined and which have canaries is decided in that order, too, so
-/// that it does not depend on the number of jobs. Where the conduct interrupts it, some are left
-/// out.
+/// order. Quarantine and canaries are decided in that order, too, so that they do not depend on
+/// the number of jobs. An interrupted run hands over fewer results.
 /// @throws std::runtime_error if a process of the judge's own ends early.
 void judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
                         const TrialPlan& plan, const Selection& selection, const Conduct& conduct,

@@ -16,18 +16,16 @@ namespace {
 
 using Candidates = std::vector<Case>;
 
-// What a failure may cost is counted, so that a slow machine finds the case that a fast one finds.
-// A step tries one case; one that ends the backend's process costs a start, one that hangs a
-// timeout.
+// Shrinking is limited by counted work, so that slow and fast machines find the same case. A step
+// tries one case; a crash counts as several steps for the restart, a hang as many for the timeout.
 constexpr i64 kMaxSteps = 600, kStepsOfCrash = 20, kStepsOfHang = 200;
 constexpr i64 kMaxCalls = 6000;         // put to the backend
 constexpr i64 kMaxWork = i64{1} << 28;  // elements and multiply-adds of these calls
 constexpr std::size_t kMaxShrunk = 12;  // failures of a report
-constexpr i64 kFewElements = 4;         // of a case that needs no other beginning
+constexpr i64 kFewElements = 4;         // of a case that is shrunk from itself alone
 
-// RapidCheck's sequence of smaller integers, from the target on. It halves the distance, and may
-// keep to even numbers where only odd ones matter: neighbours of the target and of the middle are
-// tried, too.
+// RapidCheck's sequence of smaller integers, starting at the target. It halves the distance and
+// might try only even numbers, so the neighbours of the target and of the middle are added.
 std::vector<i64> smaller(i64 v, i64 target) {
   constexpr std::size_t kWithNeighbour = 2;
   const i64 away = v > target ? 1 : -1;
@@ -49,7 +47,7 @@ void fewer_inputs(const Case& c, Candidates& out) {
   }
 }
 
-// A call that counts through values, from a later one on.
+// A call that enumerates values, starting at a later one.
 void later_numbers(const Case& c, Candidates& out) {
   if ((c.fill != Fill::range && c.fill != Fill::edges) || c.in.empty()) return;
   const Shape& all = c.in[0].shape;
@@ -63,7 +61,7 @@ void later_numbers(const Case& c, Candidates& out) {
   }
 }
 
-// Replaces an extent everywhere, attributes included, so that the call stays legal.
+// Replaces an extent everywhere, also in attributes, so that the call stays legal.
 void smaller_extents(const Case& c, Candidates& out) {
   if (c.fill == Fill::literal) return;
   std::vector<i64> extents;
@@ -92,7 +90,7 @@ void smaller_extents(const Case& c, Candidates& out) {
       }
 }
 
-// The literal case without some positions of every axis of this extent, attributes included.
+// The literal case without some positions of every axis of this extent, also in attributes.
 Case cut(const Case& c, i64 extent, i64 first, i64 count) {
   Case s = c;
   const auto gone = [&](i64 i) { return first <= i && i < first + count; };
@@ -117,7 +115,7 @@ Case cut(const Case& c, i64 extent, i64 first, i64 count) {
   return s;
 }
 
-// Halves first, then single positions.
+// Removes halves first, then single positions.
 void fewer_positions(const Case& c, Candidates& out) {
   if (c.fill != Fill::literal || refusal(c).refused()) return;
   std::set<i64> extents;
@@ -190,7 +188,7 @@ void simpler_memory(const Case& c, Candidates& out) {
 bool small_enough(const Case& c) {
   i64 n = 0;
   for (const Type& t : c.in) {
-    // An illegal one has no values.
+    // An illegal precision has no values.
     if (t.precision < 1 || t.precision > kMaxPrecision) return false;
     n += volume(t.shape);
   }
@@ -221,9 +219,9 @@ void simpler_values(const Case& c, Candidates& out) {
   }
 }
 
-// Calls near the simplest of the operator, with the largest value that each input of a case has.
-// What no single change reaches, because extents of several inputs and attributes hang together,
-// often fails there, too.
+// The simplest calls of the operator, with the largest value that each input of a case has. They
+// are tried because no single change reaches them where several extents and attributes depend on
+// each other.
 Candidates near_the_simplest(const Case& c) {
   constexpr int kDeviations = 2;
   constexpr std::size_t kMost = 60;
@@ -263,26 +261,25 @@ rc::Seq<Case> simpler(const Case& c) {
   simpler_attributes(c, all);
   simpler_memory(c, all);
   simpler_values(c, all);
-  // A candidate that is the case itself would be found for ever.
+  // A candidate equal to the case itself would make the descent endless.
   std::erase_if(all, [id = case_id(c)](const Case& s) { return case_id(s) == id; });
   return rc::seq::fromContainer(std::move(all));
 }
 
-// How much a call computes: the elements of its tensors, and the multiply-adds that make its
-// output.
+// The work of a call: the elements of its tensors plus the multiply-adds of its outputs.
 i64 work_of(const Case& c) {
   if (what_of(c) != Item::legal) return 1;
   const Inferred y = c.op->infer(c.attributes(), c.types());
   return elements_of(c) + min(c.op->gas(c.attributes(), c.types()), kMaxWork) * volume(y[0].shape);
 }
 
-// What the property says of a case; nothing if it holds or the case is another kind of call.
+// How a case violates the property; nothing if it holds or the case is another kind of call.
 class Predicate {
  public:
   Predicate(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from)
       : subject_(subject), plan_(plan), property_(property), label_(refusal(from).label()) {}
 
-  /// Whether nothing is left of what a failure may cost.
+  /// Whether the limits of one failure are used up.
   bool exhausted() const { return steps_ >= kMaxSteps || calls_ >= kMaxCalls || work_ >= kMaxWork; }
 
   std::optional<std::string> operator()(const Case& c) {
@@ -319,10 +316,10 @@ class Predicate {
   i64 steps_ = 0, calls_ = 0, work_ = 0;
 };
 
-// Goes from failing cases to simpler ones that fail, as long as its limits allow.
+// Steps from a failing case to a simpler failing one until the limits are used up.
 class Descent {
  public:
-  /// @param text is set to what the last failing case shows.
+  /// @param text receives the finding of the last failing case.
   Descent(Predicate& violates, std::string& text) : violates_(violates), text_(text) {}
 
   bool fails(const Case& c) {
@@ -367,11 +364,11 @@ Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property
 }
 
 void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan) {
-  // A backend that answers nothing fails every case alike.
+  // A backend that never answers fails every case alike.
   if (r.counts.passed + r.counts.failed == 0) return;
   std::size_t shrunk = 0;
   for (Failure& f : r.failures) {
-    // A vector is a name, and as small as it is.
+    // The id of a vector is a name, not a call that can be made smaller.
     if (f.id.find('/') == std::string::npos || !f.known.empty() || shrunk++ >= kMaxShrunk) continue;
     const Case small = shrink(subject, plan, f.property, parse_case(f.id), f.shrunk_text);
     if (case_id(small) != f.id) f.shrunk = case_id(small);

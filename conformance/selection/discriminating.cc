@@ -8,7 +8,7 @@
 namespace lockstep::judge {
 namespace {
 
-// What the legal calls among an operator's items show.
+// The t-way combinations that the legal calls among an operator's items show.
 class Showing {
  public:
   Showing(const std::vector<Item>& items, const OpInfo& op) : items_(items), tuples_(op) {
@@ -17,7 +17,7 @@ class Showing {
         add(k, tuples_.shown_by(items[k].call, inputs_of(items[k].call)), unknown);
   }
 
-  // What has to be added so that these are shown, too.
+  // The reached calls that show combinations which the items do not show.
   std::vector<std::size_t> missing(const Reached& r) {
     std::vector<bool> set(tuples_.size());
     for (std::size_t k = 0; k < places_.size(); ++k)
@@ -26,10 +26,10 @@ class Showing {
         tuples_, r.classes, [](std::size_t) { return true; }, set);
   }
 
-  // An item that counts.
+  // Adds an item whose outputs are known to vary.
   void add(std::size_t place, const std::vector<int>& classes) { add(place, classes, varied); }
 
-  // The places of items that add something to those before them, each the one that adds most.
+  // The places of the items that show new combinations, in discriminating order.
   std::vector<std::size_t> order() {
     std::vector<bool> set(tuples_.size());
     std::vector<std::size_t> order = telling_order(
@@ -56,7 +56,7 @@ class Showing {
 
   const std::vector<Item>& items_;
   const Tuples tuples_;
-  std::vector<std::size_t> places_;  // of the items that are looked at
+  std::vector<std::size_t> places_;  // of the measured items
   std::vector<std::vector<int>> classes_;
   std::vector<Outputs> outputs_;
 };

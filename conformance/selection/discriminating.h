@@ -1,5 +1,5 @@
 /// @file
-/// What a case set should begin with, and what random draws alone leave out of it.
+/// The discriminating order of a case set, and the calls that random draws leave out.
 #pragma once
 #include <vector>
 
@@ -7,10 +7,10 @@
 
 namespace lockstep::judge {
 
-/// Puts those items of one operator first that together show every tuple (tuples.h) that all of
-/// them show, each time the one that adds most; the others keep their order.
-/// @param complete whether calls are added first that show the tuples which a search reached and
-/// the items do not show, again each time the one that adds most.
+/// Moves the items to the front that together show every combination (tuples.h) of all items, each
+/// time the one that adds most; the others keep their order.
+/// @param complete whether to add calls first that show the combinations which a search reached
+/// and the items do not show.
 void put_telling_first(std::vector<Item>& items, const OpInfo& op, bool complete);
 
 }  // namespace lockstep::judge

@@ -39,7 +39,7 @@ void settle(Kills& k) {
 
 }  // namespace
 
-// A line is a killer, or the mutants of an operator, so that a change shows as one.
+// One killer, or the mutants of one operator, per line, so that a diff shows what changed.
 std::string kills_json(const Kills& k) {
   form::json all = form::written(k);
   const auto lines = [&](const char* key) {

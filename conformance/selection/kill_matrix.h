@@ -1,11 +1,10 @@
 /// @file
-/// Which cases kill which of the backends that are wrong on purpose.
+/// The kill matrix: which cases kill which mutants.
 ///
-/// A set should begin with the cases that tell most, and a run of its first few should say how much
-/// they tell; but to run every mutant first takes minutes. So that is measured once, by `lockstep
-/// mutants --order`, and kept beside the program. A case spells its call out, so what it kills does
-/// not depend on the set it is in: of another set those cases count that it has in common, and a
-/// score is at least what is said, never less.
+/// It orders a case set and gives the mutation score of a prefix. Since running every mutant takes
+/// minutes, `lockstep mutants --order` measures the matrix once, and it is installed with the
+/// program. A case id spells the call out, so the mutants that it kills do not depend on its case
+/// set. In another set only the cases in the matrix count, so the score is a lower bound.
 #pragma once
 #include <optional>
 #include <set>
@@ -18,7 +17,7 @@ namespace lockstep::judge {
 
 struct Kills {
   struct Mutant {
-    std::string name, op;  ///< op is "*" for a mistake that is of no operator
+    std::string name, op;  ///< op is "*" for a mistake outside every operator
   };
   struct Killer {
     std::string id;
@@ -33,25 +32,25 @@ std::string kills_json(const Kills& k);
 /// @throws UsageError naming the place and what is wrong there.
 Kills read_kills(const std::string& text);
 
-/// The kills of a file; nothing if there is no file, or if another version of the program made it,
-/// which may have judged otherwise.
+/// The kill matrix in a file; nothing if there is no file, or if another version of the program
+/// made it, which may have judged differently.
 /// @throws UsageError naming the file and what is wrong in it.
 std::optional<Kills> kills_of(const std::string& file);
 
-/// Puts some of the killers among the items first: each kills most of what those before it left
-/// alive, until the others kill nothing more.
+/// Moves killers among the items to the front. Each kills the most mutants that those before it
+/// left alive, until the others kill nothing more.
 void put_killers_first(std::vector<Item>& items, const Kills& k);
 
-/// Orders killers so that each kills most of what those before it left alive, and drops those that
-/// kill nothing more.
+/// Orders killers so that each kills the most mutants that those before it left alive, and drops
+/// those that kill nothing more.
 void order_killers(std::vector<Kills::Killer>& killers, std::size_t mutants);
 
-/// How many of the listed mutants are known to die.
+/// How many mutants of the kill matrix a set of cases kills.
 struct Score {
-  i64 killed = 0, listed = 0;  ///< nothing listed: unknown
+  i64 killed = 0, listed = 0;  ///< listed is 0 if the score is unknown
 };
 
-/// The score of items among the mutants of some operators and those of no operator.
+/// The score of items among the mutants of some operators and those outside every operator.
 Score score_of(const std::vector<const Item*>& items, std::set<string_view> operators,
                const Kills& k);
 

@@ -19,7 +19,7 @@
 namespace lockstep::judge {
 namespace {
 
-// Fills in the order in which they tell most; dense data comes back between the others.
+// Fills, the most discriminating first; dense data comes again between the others.
 constexpr Fill kOrder[] = {Fill::dense,    Fill::hinted, Fill::boundary,  Fill::critical,
                            Fill::dense,    Fill::max,    Fill::hinted,    Fill::alternating,
                            Fill::dense,    Fill::sparse, Fill::min,       Fill::boundary,
@@ -38,7 +38,7 @@ Item filled_item(Case call, int n) {
   Case& c = item.call = std::move(call);
   c.seed = static_cast<u64>(n);
   c.fill = kOrder[static_cast<std::size_t>(n) % std::size(kOrder)];
-  // Where ports say what values mean, arbitrary ones mostly miss: indices are clamped, boxes apart.
+  // Arbitrary values of indices and boxes tell little: indices get clamped, boxes do not overlap.
   if (c.fill == Fill::dense && n % 4 != 0 && hinted(op)) c.fill = Fill::hinted;
   c.layout = static_cast<Layout>(1 + n % (kLayouts - 1));
   item.id = case_id(c);
@@ -50,7 +50,7 @@ Item legal_item(const OpInfo& op, u64 seed, int n) {
   return filled_item(draw_case(op, draw), n);
 }
 
-// Calls that nobody could know before the verifier chose the nonce.
+// Adds calls that nobody could know before the verifier chose the nonce.
 void add_unforeseen(std::vector<Item>& list, const OpInfo& op, const std::string& nonce,
                     TierSize size) {
   if (nonce.empty()) return;
@@ -70,8 +70,8 @@ Item counting_item(Case c) {
   return item;
 }
 
-// So many calls that count through edge values, spread over all of them from the first on, and
-// those that count through all values.
+// Adds calls that enumerate edge values, spread evenly over all of them, and calls that enumerate
+// all values.
 void add_counting(std::vector<Item>& list, const OpInfo& op, u64 seed, TierSize size) {
   std::vector<Case> edges = edge_cases(op);
   const std::size_t n = std::min(edges.size(), static_cast<std::size_t>(size.edges));
@@ -80,7 +80,7 @@ void add_counting(std::vector<Item>& list, const OpInfo& op, u64 seed, TierSize 
   for (Case& c : range_cases(op, seed, size.ranges)) list.push_back(counting_item(std::move(c)));
 }
 
-// A case spells its call out, and a vector has a name.
+// A case id contains slashes; the id of a vector does not.
 bool names_vector(const std::string& id) { return id.find('/') == std::string::npos; }
 
 Item illegal_item(Case c) {
@@ -92,13 +92,13 @@ Item illegal_item(Case c) {
   return item;
 }
 
-// Whether a selected property is about such cases.
+// Whether a selected property applies to this kind of cases.
 bool wants(const Selection& s, About kind) {
   return std::any_of(std::begin(kProperties), std::end(kProperties),
                      [&](const Property* p) { return p->is_about(kind) && s.wants(p->name); });
 }
 
-// Both sides of each label, and calls that violate two rules.
+// Adds both sides of each boundary, and calls that violate two rules.
 void add_limits(const OpInfo& op, const Selection& s, bool legal, bool illegal,
                 std::vector<Item>& items) {
   for (Boundary& b : boundaries(op, s.seed)) {
@@ -114,16 +114,16 @@ void add_limits(const OpInfo& op, const Selection& s, bool legal, bool illegal,
   for (Twofold& t : order_of(op, s.seed).calls) items.push_back(illegal_item(std::move(t.call)));
 }
 
-// Each class that the row of an operator has room for, where its domain seldom or never goes.
+// Adds calls for each class of an operator, since its domain draws some seldom or never.
 void add_aimed(const OpInfo& op, u64 seed, std::vector<Item>& items) {
   constexpr int kTries = 3000;
-  constexpr int kTelling[] = {0, 1, 6, 19};  // values of these places of kOrder are seldom alike
+  constexpr int kTelling[] = {0, 1, 6, 19};  // places in kOrder of very different fills
   u64 number = 0;
   for (const Feature& f : call_features(op)) {
     Seeded draw(word(seed, 4, number++));
     for (int n : kTelling) {
       std::optional<Case> c = aimed_case(op, f, kMaxRun, kTries, draw);
-      if (!c) break;  // its rules exclude it
+      if (!c) break;  // the rules exclude the class
       const int round = static_cast<int>(number * std::size(kOrder));
       items.push_back(filled_item(std::move(*c), round + n));
     }
@@ -144,7 +144,7 @@ std::vector<Item> interleave(std::vector<std::vector<Item>> lists) {
   }
 }
 
-// A frozen error is an illegal call whose label the specification of today has no say in.
+// A frozen error is an illegal call that keeps its frozen label, whatever today's rules say.
 Item vector_item(Vector v) {
   const bool ok = v.expectation == Vector::outputs;
   return {ok ? Item::vector : Item::illegal, std::move(v.call), std::move(v.label), std::move(v.id),
@@ -175,7 +175,7 @@ std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInf
   if (!takes_vectors(s)) return items;
   const bool outputs = s.wants(kMatchesVectors.name), errors = s.wants(kRejects.name);
   std::vector<Vector> all = load_vectors(s.vectors);
-  // Where vectors were asked for, an operator without any would pass them in silence.
+  // An operator without vectors would silently pass a run that asks for vectors.
   for (const OpInfo* op : ops)
     if (std::none_of(all.begin(), all.end(), [&](const Vector& v) { return v.call.op == op; }))
       throw UsageError("no golden vectors of '" + std::string(op->name) + "' in " + s.vectors +
@@ -201,7 +201,7 @@ std::string hash_of_lines(const std::vector<string_view>& lines) {
   return sha256(all);
 }
 
-// The cases of one operator, the most telling first.
+// The cases of one operator in discriminating order.
 std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
   const TierSize size = tier_size(s.tier);
   const bool legal = wants(s, kLegal), illegal = wants(s, kIllegal);
@@ -240,7 +240,7 @@ std::vector<const OpInfo*> selected_operators(const Selection& s) {
     return glob(g, op->name) || (!op->alias.empty() && glob(g, op->alias));
   };
   const auto in = [](const std::string& p, const OpInfo* op) { return op->profile == p; };
-  // A word that chooses nothing is a mistake of its own.
+  // A filter that matches nothing is an error.
   const auto check = [](const std::vector<std::string>& words, auto chooses, const char* what) {
     for (const std::string& w : words)
       if (std::none_of(operators().begin(), operators().end(),
@@ -282,7 +282,7 @@ std::vector<Item> select_cases(const Selection& s) {
     if (!s.nonce.empty()) throw UsageError("a nonce adds cases to a tier, not to chosen cases");
     items = explicit_items(s);
   } else {
-    // First, because their files may be refused, and the others take seconds.
+    // Vectors come first because their files may be refused; making the other cases takes seconds.
     std::vector<Item> vectors = vector_items(s, ops);
     const std::optional<Kills> kills = kills_of(s.kills);
     std::vector<std::vector<Item>> lists;
@@ -297,8 +297,8 @@ std::vector<Item> select_cases(const Selection& s) {
 }
 
 Item endless_item(const OpInfo& op, u64 seed, i64 n) {
-  constexpr i64 kIllegal = 8;  // every so many calls
-  constexpr int kChanges = 3;  // of a legal call, at most
+  constexpr i64 kIllegal = 8;  // every eighth call
+  constexpr int kChanges = 3;  // at most, of a legal call
   Seeded draw(word(seed, 5, static_cast<u64>(n)));
   Case c = draw_case(op, draw);
   if (n % kIllegal == kIllegal - 1) {
@@ -309,7 +309,7 @@ Item endless_item(const OpInfo& op, u64 seed, i64 n) {
       return illegal_item(std::move(changed));
   }
   Item item = filled_item(std::move(c), static_cast<int>(n % INT_MAX));
-  // The fills go round in few steps; a seed of its own makes each call another one.
+  // The fills repeat after a few calls; a seed of its own makes each call different.
   item.call.seed = word(seed, 6, static_cast<u64>(n)) >> 32;
   item.id = case_id(item.call);
   return item;

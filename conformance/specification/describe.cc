@@ -35,8 +35,8 @@ json describe(const Port& p) {
           {"text", p.text}};
 }
 
-// The call as a line of `eval`, its gas as a model of its own, and the outputs that the header
-// states.
+// Describes an example: its call as a line of `eval`, its gas as a model of one call, and the
+// outputs that the header states.
 json describe_example(const OpInfo& op, int i) {
   const AnyExample e = op.example(i);
   const Case c = example_case(op, i);

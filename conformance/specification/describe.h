@@ -10,17 +10,17 @@ namespace lockstep::judge {
 /// The first sentence of a text, up to a full stop before a space or the end.
 std::string first_sentence(string_view text);
 
-/// The row of an operator as JSON. Keys are only ever added.
+/// An operator as JSON. Later versions may add keys, but never remove one.
 nlohmann::ordered_json describe(const OpInfo& op);
 
-/// An erratum and what shows it.
+/// An erratum and the vector or test that shows it.
 nlohmann::ordered_json describe(const Erratum& e);
 
-/// The label of every error a call can be refused with, as JSON: first those that all operators
-/// share, then each operator's own, both in the order of judgement.
+/// Every label of a refused call, as JSON: first those that all operators share, then each
+/// operator's own, both in the order of judgement.
 nlohmann::ordered_json describe_labels();
 
-/// What an attribute's values are called.
+/// The name of a kind of attribute values.
 string_view name_of(AttrKind k);
 
 }  // namespace lockstep::judge

@@ -59,7 +59,7 @@ class Page {
   void paragraph(string_view s, int indent = kIndent) {
     out_ += filled_text(s, indent, style_.width);
   }
-  // A name on a line of its own, what it is below.
+  // Prints a name on a line of its own and its description below.
   void entry(string_view name, string_view beside, string_view below) {
     const std::string tail = beside.empty() ? "" : fmt::format("  {}", beside);
     out_ += std::string(kIndent, ' ') + bold(name) + tail + "\n";
@@ -182,7 +182,7 @@ class Page {
       const AnyExample e = op_.example(i);
       const Case c = example_case(op_, i);
       paragraph(e.text);
-      // A case is one word, to be copied: it is never broken.
+      // A case id is never broken, so that it can be copied as one word.
       out_ += fmt::format("{:{}}{}\n", "", kIndent + 4, case_id(c));
       for (const Literal& l : e.out)
         if (l.shape.size > 0)

@@ -7,7 +7,7 @@
 
 namespace lockstep::judge {
 
-/// The columns of a page, whatever the terminal has.
+/// The limits of a page's width in columns, whatever the terminal's width.
 inline constexpr int kMinPageWidth = 80, kMaxPageWidth = 100;
 
 /// How a page is set.

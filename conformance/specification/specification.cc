@@ -15,10 +15,10 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// What crosschecks.json calls it; every other name there is a library.
+// Its name in crosschecks.json; every other name there is a library.
 constexpr const char* kIndependent = "independent";
 
-// The label as vectors have it: an operator's own is scoped by its name.
+// The label as vectors spell it: an operator's own label is prefixed with its name.
 std::string scoped(string_view label, const OpInfo& op) {
   const std::string word(label);
   return word.find('.') == std::string::npos ? std::string(op.name) + "." + word : word;
@@ -97,7 +97,7 @@ json Evidence::crosschecks_of(const OpInfo& op) const {
 json describe_errata(const Evidence& evidence) {
   json all = json::array();
   const auto add = [&](const Erratum& e, const char* scope, const OpInfo* op) {
-    // A family of operators shares its errata.
+    // The operators of a family share their errata.
     const auto same =
         std::find_if(all.begin(), all.end(), [&](const json& j) { return j["text"] == e.text; });
     if (same != all.end()) {

@@ -7,10 +7,10 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// What vouches for a specification is no part of what it says.
+// Witnesses are not a part of the specification.
 bool is_evidence(const std::string& key) { return key == "crosschecks" || key == "vector"; }
 
-// What an element of a list is called; empty where it has no name of its own.
+// The name of a list's element; empty if it has none.
 std::string name_of(const json& element) {
   if (element.is_object())
     for (const char* key : {"name", "label", "text"})

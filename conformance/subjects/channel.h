@@ -1,6 +1,6 @@
 /// @file
-/// What the judge and a worker process share: one question and one answer at a time, in memory both
-/// map at the same address. The worker is a fork, so pointers to static data hold in both.
+/// The memory that the judge and a worker process share: one question and one answer at a time. The
+/// worker is a fork, so pointers to this memory and to static data are valid in both.
 #pragma once
 #include <cstdint>
 
@@ -11,7 +11,7 @@ namespace lockstep::judge {
 inline constexpr int kMaxSlots = kMaxInputs + 8;
 inline constexpr std::size_t kPage = 4096;
 
-/// One tensor of a question. Its memory is the pages [begin, end); the pages around are guarded.
+/// One tensor of a question. Its memory is the pages [begin, end), with guard pages around them.
 struct Slot {
   int rank = 0, precision = 0;
   i64 shape[kMaxRank + 1]{}, stride[kMaxRank + 1]{};
@@ -21,34 +21,34 @@ struct Slot {
 struct Question {
   enum What { execute, refuse, infer } what = execute;
   const OpInfo* op = nullptr;
-  bool constants = false;  ///< inputs after the first are given to prepare() already
-  int callers = 1;         ///< that run the plan at once
+  bool constants = false;  ///< prepare() receives the inputs after the first
+  int callers = 1;         ///< threads that run the plan at the same time
   i32 poison = 0;          ///< what scratch memory holds before the call
   int config = 0, attr_count = 0, in_count = 0, out_count = 0;
   Attr attrs[kMaxAttributes];
-  Slot slot[kMaxSlots];  ///< inputs, then outputs, of each caller in turn
+  Slot slot[kMaxSlots];  ///< of each caller in turn: inputs, outputs
 
   int tensors() const { return in_count + out_count; }  ///< of one caller
   std::ptrdiff_t first(int caller) const { return std::ptrdiff_t{caller} * tensors(); }
 };
 
-/// How a worker's answer is coded. `died` is never written: it is what the judge finds otherwise.
+/// The code of a worker's answer. A worker that dies writes none.
 enum Code { kOk, kLogic, kRuntime, kUnsupported, kBroken };
 
 struct Reply {
   int code = kOk;
   char label[64]{}, text[256]{}, path[128]{};
-  i64 threads = 0;        ///< that the backend says it shares work among
-  bool unsteady = false;  ///< a caller's outputs changed while it made the same call again
+  i64 threads = 0;        ///< that the backend says it uses
+  bool unsteady = false;  ///< a caller got other outputs for the same call
   int type_count = 0;
   struct {
     int rank, precision;
     i64 shape[kMaxRank];
   } type[kMaxOutputs]{};
-  const char* fault = nullptr;  ///< the address it was about
+  const char* fault = nullptr;  ///< the address whose access crashed
 };
 
-/// The shared block: what a worker says of its library, the question, the reply, the tensors.
+/// The shared block: the worker's description of its library, the question, and the reply.
 struct Channel {
   enum State { starting, ready, refused, unopened } state = starting;
   char refusal[512]{};  ///< why there is no backend, where state is refused or unopened

@@ -18,18 +18,18 @@ Answer error(AnswerKind kind, const std::string& label, const std::string& messa
   return a;
 }
 
-// An illegal call, put to a backend that claims to refuse them.
+// Puts an illegal call to a backend that claims to refuse illegal calls.
 Answer refused_by(Subject& subject, const Case& c, const Answer& ours) {
   Answer a = subject.refuse(c);
   if (a.ok())
     return error(AnswerKind::runtime_error, "backend.accepted",
                  "the backend accepts a call that is " + ours.label + ": " + ours.message);
-  // A backend may claim no more than the class of an error.
+  // A backend may claim only the class of an error; the label is then ours.
   if (a.kind == AnswerKind::logic_error && a.label.empty()) a.label = ours.label;
   return a;
 }
 
-// The inputs of a legal call, or the first one with a value outside its precision.
+// Takes the inputs of a legal call. @return the first one with a value outside its precision, or -1
 int take_inputs(Request& q, std::vector<Tensor>& in) {
   for (std::size_t k = 0; k < q.types.size(); ++k) {
     const Type& t = q.types[k];
@@ -48,7 +48,7 @@ int take_inputs(Request& q, std::vector<Tensor>& in) {
 Answer execute(Subject& subject, const Case& c, const std::vector<Tensor>& in) {
   const Inferred y = c.op->infer(c.attributes(), c.types());
   Answer a = subject.execute(c, in, y, {});
-  // A door whose tensors lie in memory of ours has outputs of the right types, and none to state.
+  // An adapter that shares memory states no types: its outputs have the inferred ones.
   if (a.ok() && a.types.empty())
     for (int k = 0; k < y.count; ++k)
       a.types.push_back({{y[k].shape.begin(), y[k].shape.end()}, y[k].precision});

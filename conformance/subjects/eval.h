@@ -1,5 +1,5 @@
 /// @file
-/// `lockstep eval`: calls in, answers out, line by line.
+/// `lockstep eval`: reads calls and writes answers, line by line.
 #pragma once
 #include <iosfwd>
 #include <string_view>
@@ -9,13 +9,12 @@
 
 namespace lockstep::judge {
 
-/// The answer of a backend to line `number`, whatever the line is. What a call's text or the
-/// specification refuses never reaches the backend, unless it claims to refuse illegal calls
-/// itself: then it is asked, and its answer is the answer.
+/// The answer to line `number`, whatever the line contains. Malformed and illegal calls are refused
+/// here, but illegal ones are put to a backend that claims to refuse them itself.
 std::string eval_line(Subject& subject, std::string_view line, i64 number);
 
-/// Answers every line in order and hands each answer on at once. A blank line is a line; what
-/// follows the last line's end is one only if it is not empty.
+/// Answers every line in order and flushes each answer. A blank line counts as a line; text after
+/// the last line end counts only if it is not empty.
 /// @return the exit code: 0, or 4 if reading or writing failed.
 int eval_lines(Subject& subject, std::istream& in, std::ostream& out);
 

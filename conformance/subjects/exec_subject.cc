@@ -24,12 +24,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kLongestAnswer = std::size_t{64} << 20;  // without the values of its outputs
-constexpr std::size_t kLongestValue = 32;                      // of JSON text
-constexpr std::size_t kLastWords = 2048;                       // kept of standard error
+constexpr std::size_t kLongestAnswer = std::size_t{64} << 20;  // not counting the outputs' values
+constexpr std::size_t kLongestValue = 32;                      // as JSON text
+constexpr std::size_t kLastWords = 2048;                       // bytes kept of standard error
 
-// How often a command that has never answered is started again. A crash may be due to the call, and
-// costs little; waiting in vain costs seconds.
+// How often a command that has never answered is started again. A crash may be due to the call and
+// costs little; a hang costs seconds.
 constexpr int kTrials = 100, kHang = 50;  // how many trials a hang counts
 
 // A file descriptor that closes itself.
@@ -56,7 +56,7 @@ struct Pipe {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
       throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
-    // A judge without standard streams would get their numbers, which the child needs.
+    // Keep 0 to 2 free for the child, even if the judge has no standard streams.
     read = Fd(fcntl(ends[0], F_DUPFD_CLOEXEC, 3));
     write = Fd(fcntl(ends[1], F_DUPFD_CLOEXEC, 3));
     for (int end : ends) close(end);
@@ -84,9 +84,9 @@ std::vector<std::string> environment_with_own_directory() {
 
 void kill_own_group(int) { kill(0, SIGKILL); }
 
-// The child of this process leads a group of its own, in which it runs the shell and does nothing
-// but die with both sides: the kernel tells it when this process ends, however that happens, and
-// the shell's end becomes its own. Only calls that are safe after fork().
+// The child leads a process group of its own, starts the shell in it and waits. It kills the group
+// when the judge ends, of which the kernel informs it, and ends in the same way as the shell. Only
+// calls that are safe after fork().
 [[noreturn]] void lead_group(const char* command, char* const* env, pid_t judge, const rlimit& data,
                              const int (&fd)[3]) {
   setpgid(0, 0);
@@ -107,7 +107,7 @@ void kill_own_group(int) { kill(0, SIGKILL); }
     execle("/bin/sh", "sh", "-c", command, nullptr, env);
     _exit(127);
   }
-  // Copies of this process's pipes would hide the end of either side from the other.
+  // Close inherited pipes: an open copy would hide from one side that the other has ended.
   if (close_range(0, ~0u, 0) != 0)
     for (int i = 0; i < 4096; ++i) close(i);
   int status = 0;
@@ -121,7 +121,7 @@ void kill_own_group(int) { kill(0, SIGKILL); }
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 126);
 }
 
-// The end of a text as words of a message: two lines, for the last is often the shell's "Aborted".
+// The end of a text for a message: two lines, since the last is often the shell's "Aborted".
 std::string last_lines(std::string_view text) {
   std::string words;
   for (int lines = 0; lines < 2 && !text.empty();) {
@@ -135,7 +135,7 @@ std::string last_lines(std::string_view text) {
   return words.empty() ? words : "; its last words: " + words;
 }
 
-// A running command and what it has said.
+// A running command and its unread output.
 class Conversation {
  public:
   /// @param memory bytes that each of its processes may allocate; 0: no limit.
@@ -163,10 +163,10 @@ class Conversation {
     if (pid_ > 0) end_process(pid_);
   }
 
-  // Puts a line and reads one. The answer's kind is ok, and `reply` the line, if there is one.
+  // Writes a line and reads one. If a line comes, the answer's kind is ok and `reply` is the line.
   Answer exchange(const std::string& line, double seconds, std::size_t longest,
                   std::string_view& reply);
-  // Whether the last reply was all that was said, and came after the call was read.
+  // Whether the last exchange left nothing unread or unwritten.
   bool in_step() const { return in_step_; }
 
  private:
@@ -178,13 +178,13 @@ class Conversation {
 
   pid_t pid_ = -1;
   Fd to_, from_, err_;
-  std::string said_;        // by standard output, and not yet taken
-  std::string last_words_;  // of standard error
+  std::string said_;        // read from standard output
+  std::string last_words_;  // from standard error
   std::size_t written_ = 0;
   bool in_step_ = true;
 };
 
-// Ends the process. What it wrote last to standard error is most often the reason.
+// Ends the process, and quotes the end of its standard error, which usually names the reason.
 Answer Conversation::failed(AnswerKind kind, const std::string& why) {
   Answer a;
   a.kind = kind;
@@ -215,7 +215,7 @@ bool Conversation::wait(bool writing, Clock::time_point deadline) {
 void Conversation::write_some(const std::string& line) {
   const ssize_t n = write(to_.get(), line.data() + written_, line.size() - written_);
   if (n > 0) written_ += static_cast<std::size_t>(n);
-  // Nobody reads any more. Whether it has ended or still wants to answer shows at the other pipe.
+  // The command no longer reads. Its output shows whether it has ended or will still answer.
   if (n < 0 && errno == EPIPE) to_.close();
 }
 
@@ -229,7 +229,7 @@ bool Conversation::read_some() {
 
 void Conversation::hear_last_words() {
   char chunk[4096];
-  // A bounded number of turns: who writes faster than this reads must not stop the clock.
+  // Bounded, so that a command that writes without end cannot delay the timeout.
   for (int turn = 0; turn < 16; ++turn) {
     const ssize_t n = read(err_.get(), chunk, sizeof chunk);
     if (n == 0) err_.close();
@@ -298,7 +298,7 @@ class ExecSubject final : public Subject {
                        "'; write it into the command");
   }
   Answer ask(const Case& c, const std::vector<Tensor>& in, std::size_t values);
-  // The process does not answer what it is asked: the next question goes to a fresh one.
+  // Drops a process whose answer fits no question; the next question starts a fresh one.
   Answer lost(const std::string& why) {
     Answer a;
     a.kind = AnswerKind::protocol;
@@ -306,7 +306,7 @@ class ExecSubject final : public Subject {
     running_.reset();
     return a;
   }
-  // Notes a failure of the process, and whether to try another.
+  // Notes a failure of the process and decides whether to start another.
   Answer failed(Answer a);
 
   std::string command_;
@@ -315,7 +315,7 @@ class ExecSubject final : public Subject {
   std::unique_ptr<Conversation> running_;
   i64 questions_ = 0;
   int trials_ = 0;         // while no process has ever answered
-  bool has_ever_ = false;  // answered
+  bool has_ever_ = false;  // whether any process answered
   Answer last_failure_;
 };
 
@@ -349,7 +349,7 @@ Answer ExecSubject::failed(Answer a) {
 }  // namespace
 
 std::unique_ptr<Subject> open_exec(const std::string& command, const Limits& limits) {
-  // A process that ends while it is written to is an answer, not a reason to end with it.
+  // A command that ends while the judge writes to it must not end the judge.
   signal(SIGPIPE, SIG_IGN);
   return std::make_unique<ExecSubject>(command, limits);
 }

@@ -16,9 +16,9 @@
 namespace lockstep::judge {
 namespace {
 
-// How often a device's failure is followed by a new process; opening a device takes its time.
+// How often a new process follows a device's failure; opening a device is slow.
 constexpr int kFreshProcesses = 100;
-constexpr std::size_t kArena = std::size_t{4} << 30;  // reserved, not touched
+constexpr std::size_t kArena = std::size_t{4} << 30;  // reserved address space
 
 // Shared memory: the channel, then the tensors.
 class Memory {
@@ -35,7 +35,7 @@ class Memory {
   Channel& channel() { return *channel_; }
   /// Starts the tensors of a new question.
   void clear() { used_ = round_up(sizeof(Channel)); }
-  /// Whole pages for this many bytes, with a page left free on both sides.
+  /// Whole pages for this many bytes, with an unused page on both sides.
   char* pages(std::size_t bytes) {
     char* at = base_ + used_ + kPage;
     used_ += kPage + round_up(bytes);
@@ -50,8 +50,8 @@ class Memory {
   std::size_t used_ = 0;
 };
 
-// A tensor of the question as the judge knows it: its slot, its placement, its memory as it was.
-// A worker may have overwritten the slot by the time the tensor is read.
+// The judge's own copy of a tensor's slot, placement and initial memory: by the time the tensor is
+// read, a backend may have overwritten the shared slot.
 struct Placed {
   Slot slot;
   Type type;
@@ -69,7 +69,7 @@ std::string describe_memory(const Placed& p, const char* address) {
          " from its first";
 }
 
-// Whether the backend says of any kernel that this machine can run it.
+// Whether this machine can run any of the backend's kernels, as its manifest states.
 bool runs_here(const Manifest& m) {
   return std::any_of(m.kernels.begin(), m.kernels.end(),
                      [](const KernelInfo& k) { return k.runnable; });
@@ -108,7 +108,7 @@ class LibrarySubject : public Subject {
     Options o = limits_.set;
     for (const auto& [key, value] : more) o[key] = value;
     configs_.push_back(o);
-    stop();  // the next worker knows it
+    stop();  // the next worker gets the new list
     return static_cast<int>(configs_.size()) - 1;
   }
 
@@ -128,7 +128,7 @@ class LibrarySubject : public Subject {
   Answer refuse(const Case& c) override {
     Question& q = question(Question::refuse, c, 0);
     types_only(q, c);
-    // Outputs of an illegal call have no types: one of rank 1 stands there for each port.
+    // Outputs of an illegal call have no types, so each port gets a placeholder of rank 1.
     q.out_count = c.op->outputs.size();
     for (int k = 0; k < q.out_count; ++k) {
       q.slot[q.in_count + k] = {};
@@ -187,7 +187,7 @@ class LibrarySubject : public Subject {
     return t;
   }
 
-  // What a caller finds in its memory afterwards.
+  // Takes a caller's outputs from its memory after the call.
   static void take(Answer& a, Tensors& t) {
     for (std::size_t k = 0; k < t.out.size(); ++k) a.out.push_back(collect(t.out[k], k, a));
     for (std::size_t k = 0; k < t.in.size() && a.in_damage.empty(); ++k)
@@ -249,7 +249,7 @@ class LibrarySubject : public Subject {
       for (int d = s.rank - 1; d >= 0; --d) {
         s.shape[d] = d < kMaxRank ? t.dim(d) : 1;
         s.stride[d] = n;
-        // Saturates: illegal extents must not overflow the judge.
+        // Saturates, because illegal extents must not overflow the judge's arithmetic.
         n = s.shape[d] > 0 && n <= kMaxVolume ? n * std::min(s.shape[d], kMaxExtent * 2) : n;
       }
     }
@@ -263,7 +263,7 @@ class LibrarySubject : public Subject {
     std::copy(t.shape.begin(), t.shape.end(), s.shape);
     std::copy(p.at.stride, p.at.stride + kMaxRank, s.stride);
     const auto bytes = static_cast<std::size_t>(p.at.allocated) * sizeof(i32);
-    // Room beside the tensor shows small overruns even where no page ends.
+    // Room beside the tensor reveals small overruns that do not reach the guard page.
     const std::size_t pages = Memory::round_up(bytes + 256);
     s.begin = memory_.pages(pages);
     s.end = s.begin + pages;
@@ -282,7 +282,7 @@ class LibrarySubject : public Subject {
     for_each_address(p.type, p.at, [&](i64 at) { e[at] = values.empty() ? inside : values[k++]; });
   }
 
-  // The first address that differs from what it was, or nullptr.
+  // The first address whose content changed, or nullptr.
   static const char* changed(const Placed& p) {
     if (std::memcmp(p.before.data(), p.slot.begin, p.before.size()) == 0) return nullptr;
     return std::mismatch(p.before.begin(), p.before.end(), p.slot.begin).second;
@@ -296,7 +296,7 @@ class LibrarySubject : public Subject {
     return element ? "an element of it" : describe_memory(p, at);
   }
 
-  // The values of an output; what else changed in its memory is noted.
+  // The values of an output. Notes any other change in its memory.
   static std::vector<i32> collect(Placed& p, std::size_t k, Answer& a) {
     std::vector<i32> values;
     values.reserve(static_cast<std::size_t>(volume(p.type.shape)));
@@ -334,7 +334,7 @@ class LibrarySubject : public Subject {
     const bool in_time = sent && readable_within(socket_, limits_.timeout_s);
     if (in_time && read(socket_, &byte, 1) == 1) {
       read_reply(a, r);
-      // A device that has failed may be lost to its process, and with it every case to come.
+      // After a device error every later call of the process may fail, so a fresh process starts.
       if (a.kind == AnswerKind::runtime_error && memory_.channel().has_device &&
           ++device_failures_ <= kFreshProcesses)
         stop();
@@ -350,7 +350,7 @@ class LibrarySubject : public Subject {
     return a;
   }
 
-  // Trusts nothing: a backend that writes everywhere writes here too.
+  // Checks every field: the backend may have overwritten the reply.
   static void read_reply(Answer& a, const Reply& r) {
     constexpr AnswerKind kKinds[] = {AnswerKind::ok, AnswerKind::logic_error,
                                      AnswerKind::runtime_error, AnswerKind::unsupported,

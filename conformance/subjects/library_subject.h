@@ -1,5 +1,5 @@
 /// @file
-/// The library door: a shared library in a worker process, its tensors in shared memory.
+/// The adapter for shared libraries: a worker process with its tensors in shared memory.
 #pragma once
 #include <memory>
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace lockstep::judge {
 
-/// A backend whose process ended while its library was being loaded.
+/// The worker process died while it loaded the library.
 struct LoadCrash : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A backend that is one, and refuses the options it was given, or their absence.
+/// The library is a backend but refuses the given options, or requires some.
 struct RefusedOptions : UsageError {
   using UsageError::UsageError;
 };
 
-/// A backend that is one, and cannot be opened on a machine for which it has no kernel.
+/// The library is a backend but cannot be opened, since it has no kernel for this machine.
 struct CannotRun : UsageError {
   CannotRun(const std::string& why, const Manifest& m) : UsageError(why), manifest(m) {}
   Manifest manifest;

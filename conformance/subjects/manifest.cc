@@ -40,7 +40,7 @@ void read_range(const json& j, const char* key, Range& r) {
   if (r.min > r.max) refuse(key, "must be [least, most]");
 }
 
-// A misspelt attribute or value would claim another set of calls in silence.
+// Refuses a misspelt attribute or value, which would silently claim another set of calls.
 void check_values(const OpInfo& op, const std::string& name,
                   const std::vector<std::string>& legal) {
   const auto f = std::find_if(op.attrs.begin(), op.attrs.end(),
@@ -51,7 +51,7 @@ void check_values(const OpInfo& op, const std::string& name,
       refuse(name, "of " + std::string(op.name) + " cannot be '" + printable(text) + "'");
 }
 
-// A claim for every operator restricts those that have the attribute.
+// A claim for "*" restricts the operators that have the attribute.
 void check_values_anywhere(const std::string& name) {
   for (const OpInfo* op : operators())
     for (const AttrInfo& f : op->attrs)

@@ -1,5 +1,5 @@
 /// @file
-/// A backend's manifest: what it contains, and the claims it is held to.
+/// A backend's manifest: its kernels, options and claims.
 #pragma once
 #include <map>
 #include <string>
@@ -17,7 +17,7 @@ struct KernelInfo {
   bool runnable = false;
 };
 
-/// Which calls of one operator are claimed. Absent members claim everything.
+/// The claimed calls of one operator. Members that the manifest leaves out claim everything.
 struct Claim {
   std::string op;  ///< "*" for every operator without a claim of its own
   Range rank{1, kMaxRank}, precision{1, kMaxPrecision}, extent{1, kMaxExtent};
@@ -32,15 +32,15 @@ struct Manifest {
   std::vector<Claim> claims;
   std::vector<std::string> options;
   bool strided = false;
-  Range threads{1, 64};            ///< numbers that the option `threads` takes, where there is one
+  Range threads{1, 64};            ///< legal values of the option `threads`, if it exists
   std::string determinism = "D0";  ///< the class: D0 to D3
   Errors errors = Errors::none;
 
-  /// Whether a backend stated it; a door without manifests has no kernels to name either.
+  /// Whether the backend stated it. Adapters without manifests name no kernels either.
   bool stated() const { return !text.empty(); }
   /// Whether a call is inside the claims.
   bool claims_call(const Case& c) const;
-  /// Whether any call of the operator is.
+  /// Whether any call of the operator is inside the claims.
   bool claims_operator(string_view op) const;
   const KernelInfo* kernel(string_view op, string_view name) const;
   bool has_option(string_view name) const;
@@ -50,7 +50,7 @@ struct Manifest {
 /// @throws UsageError naming the key that is missing or wrong.
 Manifest parse_manifest(const std::string& json);
 
-/// The manifest of a door that has none: every operator, texts compared by label.
+/// The manifest of an adapter without one: it claims every operator, with errors by label.
 Manifest default_manifest(const std::string& name);
 
 }  // namespace lockstep::judge

@@ -29,23 +29,23 @@ std::string ending(int status) {
   return "was killed by SIG" + std::string(name ? name : std::to_string(WTERMSIG(status)).c_str());
 }
 
-// Whether a process was ended as others end one, or its shell says so. Who ends a whole job, as
-// schedulers do, may reach the backend before the judge.
+// Whether a process, or a shell's child, ended by a signal with which other programs end processes.
+// A scheduler that ends a whole job may reach the backend before the judge.
 bool ended_by_others(int status) {
   const int s = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
   return s == SIGKILL || s == SIGTERM || s == SIGINT || s == SIGHUP;
 }
 
-// Until the judge has been reached, too; had it not, this death is the backend's own.
+// The time in which such a signal reaches the judge as well; otherwise the backend died by itself.
 constexpr std::chrono::milliseconds kReach{500};
 
-// What most calls and their judgement stay below.
+// Most calls take less than this, judgement included.
 constexpr std::chrono::microseconds kMoment{300};
 
-// Larger than any output; a program gone wrong fills no disk.
+// More than any correct output, and a limit for a program that would fill the disk.
 constexpr rlim_t kLogBytes = rlim_t{1} << 30;
 
-// Between fork and exec: nothing that takes a lock.
+// Runs between fork and exec, so it must not take a lock.
 [[noreturn]] void become(char* const* argv, const char* log) {
   setpgid(0, 0);
   const int in = open("/dev/null", O_RDONLY);
@@ -57,7 +57,7 @@ constexpr rlim_t kLogBytes = rlim_t{1} << 30;
   _exit(127);
 }
 
-// Ends the children of this process and theirs, which become its own when their parents end.
+// Ends the children of this process, and theirs, which it inherits when their parents end.
 void end_descendants() {
   for (bool found = true; found;) {
     found = false;
@@ -72,7 +72,7 @@ void end_descendants() {
 
 void limit_data(std::uint64_t bytes) {
   if (bytes == 0) return;
-  // Of the sizes in pages that this file lists, the sixth is of data and stack.
+  // The sixth number in this file is the size of data and stack, in pages.
   unsigned long long now = 0;
   if (FILE* sizes = std::fopen("/proc/self/statm", "r")) {
     if (std::fscanf(sizes, "%*u %*u %*u %*u %*u %llu", &now) != 1) now = 0;

@@ -1,5 +1,5 @@
 /// @file
-/// The reference as a subject in this process, without an adapter between.
+/// The reference as a subject in this process, without an adapter.
 #pragma once
 #include "conformance/subjects/subject.h"
 

@@ -21,7 +21,7 @@ constexpr std::size_t rounded_up(std::size_t n, std::size_t to) { return (n + to
 }  // namespace
 
 ScratchMemory::ScratchMemory(std::uint64_t bytes, std::int32_t poison) : bytes_(bytes) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 47;  // of an address space
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 47;  // bytes of an address space
   mapped_ = bytes > kMost ? 0 : rounded_up(bytes, kPage) + 2 * kPage;
   void* map = mapped_ == 0 ? MAP_FAILED
                            : mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,14 +1,14 @@
 /// @file
-/// Host memory that a kernel may use while it computes.
+/// Scratch memory on the host.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace lockstep::judge {
 
-/// Memory aligned to 64 bytes, full of a number, so that who reads what it has not written computes
-/// something else for another number. The pages around are guarded; what lies between them and the
-/// memory is watched.
+/// Memory aligned to 64 bytes and filled with `poison`, so that a kernel which reads before it
+/// writes computes something else for another poison. Guard pages lie around it, and the bytes
+/// between them and the memory are checked for changes.
 class ScratchMemory {
  public:
   ScratchMemory() = default;
@@ -18,7 +18,7 @@ class ScratchMemory {
   ~ScratchMemory();
 
   void* data() const { return data_; }
-  /// Whether nobody wrote beside it.
+  /// Whether the bytes beside it are unchanged.
   bool is_intact() const;
 
  private:

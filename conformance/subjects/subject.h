@@ -1,5 +1,5 @@
 /// @file
-/// A backend under judgement, whatever door it came in by.
+/// The system under test, whatever adapter connects it.
 #pragma once
 #include <memory>
 #include <set>
@@ -14,7 +14,7 @@ namespace lockstep::judge {
 
 /// Where in its memory a tensor lies.
 enum class Base {
-  end,       ///< ends where the memory ends: what follows cannot be touched
+  end,       ///< ends where the memory ends, before the guard page
   begin,     ///< begins where the memory begins, at a page
   unaligned  ///< begins after that, aligned to 4 bytes and not to 8, 16, 32 or 64
 };
@@ -24,33 +24,33 @@ struct Run {
   Layout layout = Layout::compact;
   i32 poison = 0;  ///< what outputs hold before the call
   Base base = Base::end;
-  int config = 0;          ///< which of the subject's configurations
-  bool constants = false;  ///< inputs after the first are given beforehand, as weights are
+  int config = 0;          ///< number of a configuration of the subject
+  bool constants = false;  ///< prepare() gets inputs after the first, as weights
 };
 
-/// How a subject is treated.
+/// Limits and options of a subject.
 struct Limits {
   double timeout_s = 2;  ///< for one answer
   double start_s = 5;    ///< for the first one of a process
-  /// That a process may allocate; 0: no limit. Sanitizers reserve more than any machine has.
+  /// GiB that a process may allocate; 0: no limit, as for sanitizers, which reserve huge ranges.
   double memory_gib = ndarray::kInstrumented ? 0 : 8;
   Options set;  ///< options of open()
 };
 
-/// A backend that answers questions one at a time. A process that dies or hangs is the answer to
-/// one question; the next is put to a fresh one.
+/// A system under test that answers questions one at a time. If its process dies or hangs, that is
+/// the answer to one question, and a fresh process gets the next.
 class Subject {
  public:
   virtual ~Subject() = default;
   virtual const Manifest& manifest() const = 0;
-  /// Whether memory beside outputs and inputs is watched, and layouts other than compact exist.
+  /// Whether the judge checks memory beside tensors and can use layouts other than compact.
   virtual bool shares_memory() const = 0;
   virtual bool can_infer() const = 0;
   /// Runs a legal call whose outputs have the types `out`.
   virtual Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
                          const Run& run) = 0;
-  /// Runs one plan of a legal call for several callers at the same moment, caller k with the inputs
-  /// in[k]: an answer for each, or none where callers cannot share a plan.
+  /// Runs one plan of a legal call for several callers at the same time, caller k with the inputs
+  /// in[k]. @return an answer for each; none where callers cannot share a plan
   virtual std::vector<Answer> execute_at_once(const Case&, const std::vector<std::vector<Tensor>>&,
                                               const Inferred&, const Run&) {
     return {};
@@ -61,10 +61,9 @@ class Subject {
   /// Adds a configuration, such as {"isa", "avx2"}; its number is for Run::config.
   virtual int configure(const Options& more) = 0;
 
-  // Recorded answers are a backend too, of which not everything can be asked.
-  /// Whether questions can be put, as often as one likes.
+  // Whether questions can be put, and repeated; false for recorded answers.
   virtual bool live() const { return true; }
-  /// Which of these cases it has no answer to.
+  /// Those of these cases to which it has no answer.
   /// @throws UsageError if it has answers to others.
   virtual std::set<std::string> unanswered(const std::vector<std::string>& /*ids*/) { return {}; }
   /// Names the case that the next questions are about.

@@ -29,11 +29,11 @@ namespace {
 
 Channel* crash_report = nullptr;
 
-// Notes what was touched, then lets the signal kill the process as it would have.
+// Notes the faulting address, then lets the signal kill the process.
 void note_crash(int number, siginfo_t* what, void*) {
   crash_report->reply.fault = static_cast<const char*>(what->si_addr);
   signal(number, SIG_DFL);
-  raise(number);  // one that was sent, not caused, would not come back
+  raise(number);  // a signal sent by a process would not recur
 }
 
 void watch_crashes(Channel& channel) {
@@ -58,7 +58,7 @@ void broken(Reply& r, const char* why) {
   copy_text(r.text, sizeof r.text, why);
 }
 
-// Notes what the backend answered. Whether that was ok.
+// Notes the backend's answer. @return whether it is ok
 bool note(Reply& r, const client::Status& s) {
   r.code = s.code == LS_OK            ? kOk
            : s.code == LS_LOGIC       ? kLogic
@@ -70,7 +70,7 @@ bool note(Reply& r, const client::Status& s) {
   return s.ok();
 }
 
-// The library's backend in each configuration, opened when it is first asked for.
+// The library's backend in each configuration, opened at its first use.
 class Backends {
  public:
   Backends(const std::string& path, const std::vector<Options>& configs)
@@ -93,8 +93,8 @@ class Backends {
   std::vector<std::optional<client::Backend>> opened_;
 };
 
-// The tensors of an execution where the backend's device can reach them. Regions are copied whole,
-// so that what a kernel writes beside a tensor comes back too.
+// The tensors of an execution, copied to the backend's device where it has one. Whole regions are
+// copied, so that the judge also sees what a kernel writes beside a tensor.
 class Staging {
  public:
   Staging(const client::Backend& backend, Question& q) : backend_(backend), q_(q) {
@@ -132,7 +132,7 @@ class Staging {
   std::vector<client::Memory> device_;
 };
 
-// Who runs a plan, with a stream, scratch memory and a status of its own.
+// One caller of a plan, with a stream, scratch memory and a status of its own.
 class Caller {
  public:
   Caller(const client::Backend& backend, const client::Plan& plan, i32 poison) : plan_(plan) {
@@ -153,7 +153,7 @@ class Caller {
   void wait() {
     if (status_.ok()) status_ = stream_->wait();
   }
-  /// Notes outputs in host memory, and whether they are what they were when last noted.
+  /// Notes the outputs in host memory, and whether they changed since the last round.
   void note(const Slot* out, int n) {
     std::string now;
     for (int k = 0; k < n; ++k) now.append(out[k].begin, out[k].end);
@@ -161,7 +161,7 @@ class Caller {
     noted_ = std::move(now);
   }
   bool unsteady() const { return unsteady_; }
-  /// Whether all went well; the reply says what did not.
+  /// Writes the status into the reply. @return whether it is ok
   bool answer(Reply& r) {
     judge::note(r, status_);
     if (!host_scratch_.is_intact()) broken(r, "execute() wrote beside its scratch memory");
@@ -186,12 +186,12 @@ class Caller {
   bool unsteady_ = false;
 };
 
-// Calls f(k) for 0 <= k < n on as many threads, none before all of them are there.
+// Calls f(k) for 0 <= k < n on n threads, and starts no call before all threads run.
 template <class F>
 void at_once(int n, const F& f) {
   std::atomic<int> here{0};
   const auto arrive = [&](int k) {
-    // Waits awake: who sleeps here would come when the others are done.
+    // Spins: a sleeping thread would wake only after the others have finished.
     for (++here; here < n;) std::this_thread::yield();
     f(k);
   };
@@ -213,7 +213,7 @@ void at_once(int n, const F& f) {
 // Executes a plan on staged tensors.
 void run(const client::Backend& backend, const client::Plan& plan, Staging& staging,
          const Question& q, Reply& r) {
-  constexpr int kRounds = 3;  // a race is not lost every time
+  constexpr int kRounds = 3;  // a race shows only in some rounds
   std::deque<Caller> callers;
   for (int k = 0; k < q.callers; ++k) callers.emplace_back(backend, plan, q.poison);
   const auto n_in = static_cast<std::size_t>(q.in_count),
@@ -228,7 +228,7 @@ void run(const client::Backend& backend, const client::Plan& plan, Staging& stag
     execute(0);
   else
     at_once(q.callers, [&](int k) {
-      // On a device the rounds follow each other on a stream, and only its last is seen.
+      // A device queues the rounds on a stream, so only the last one's outputs are seen.
       for (int round = 0; round < kRounds; ++round)
         execute(k).note(q.slot + q.first(k) + q.in_count, q.out_count);
     });
@@ -239,7 +239,7 @@ void run(const client::Backend& backend, const client::Plan& plan, Staging& stag
   note(r, staging.download());
 }
 
-// A question as the client puts it.
+// The question as a call of the client.
 client::Call call_of(const Question& q) {
   client::Call call{
       std::string(q.op->name), client::attributes_of(*q.op, {q.attrs, q.attr_count}), {}, {}};
@@ -265,7 +265,7 @@ void answer_infer(const client::Backend& backend, const client::Call& call, Repl
   }
 }
 
-// Prepares the call and, where that is asked, runs it.
+// Prepares the call and, if the question says so, runs it.
 void answer_call(const client::Backend& backend, Question& q, client::Call call, Reply& r) {
   Staging staging(backend, q);
   if (q.what == Question::execute) {
@@ -289,7 +289,7 @@ void answer(Backends& backends, Question& q, Reply& r) {
     answer_call(*backend, q, call_of(q), r);
 }
 
-// Makes every page around the tensors inaccessible; [first, last) is all memory of the question.
+// Makes the pages around the tensors of a question inaccessible.
 class Guards {
  public:
   void set(const Question& q) {
@@ -314,7 +314,7 @@ void refuse(Channel& channel, const std::string& why) {
   channel.state = Channel::refused;
 }
 
-// A backend's own output would mix with the judge's.
+// Discards the backend's output, which would mix with the judge's.
 void silence() {
   const int null = open("/dev/null", O_RDWR);
   for (int fd : {0, 1, 2}) dup2(null, fd);
@@ -341,10 +341,10 @@ void work(const std::string& path, const std::vector<Options>& configs, std::uin
     channel.manifest_size = manifest.size();
     channel.infers = library.has_infer();
     channel.has_device = library.has_device();
-    // Drivers of devices reserve more than any machine has, and use a part of it.
+    // Device drivers reserve far more memory than they use, so no limit applies to them.
     if (!channel.has_device) limit_data(memory);
     channel.state = Channel::ready;
-    // Here, where a device has time to wake up. What failed is tried again for every question.
+    // Opens now, within the longer start limit. Every question tries again if this failed.
     Reply opened;
     backends->open(0, opened);
     if (opened.code == kLogic) {

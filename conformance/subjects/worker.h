@@ -9,10 +9,10 @@
 
 namespace lockstep::judge {
 
-/// Loads the library, says so in the channel, and answers questions that arrive as bytes on
-/// `socket` until it is closed. Never returns.
-/// @param configs options of each configuration, opened when first asked for.
-/// @param memory bytes that it may allocate, less what it needs for a device; 0: no limit.
+/// Loads the library, describes it in the channel, and answers the question in the channel for each
+/// byte that arrives on `socket`, until it is closed. Never returns.
+/// @param configs options of each configuration, opened at its first use.
+/// @param memory bytes that it may allocate; 0, or a backend with a device: no limit.
 [[noreturn]] void work(const std::string& library, const std::vector<Options>& configs,
                        std::uint64_t memory, Channel& channel, int socket);
 

@@ -21,7 +21,7 @@ bool exactly(const Tensor& want, const std::vector<i32>& got, F inside) {
   return true;
 }
 
-// A description of where the wrong elements are that a kernel's author would recognise.
+// Describes where the wrong elements are, in terms that a kernel's author recognises.
 std::string pattern(const Tensor& want, const std::vector<i32>& got, i64 wrong) {
   if (wrong == std::ssize(got)) return got.size() > 1 ? "every element" : "";
   const Shape& s = want.type.shape;
@@ -33,7 +33,7 @@ std::string pattern(const Tensor& want, const std::vector<i32>& got, i64 wrong) 
     for (i64 m : {4, 8, 16, 32, 64})
       if (s[d] > m && exactly(want, got, [&](const Index& y) { return y[d] >= s[d] / m * m; }))
         return fmt::format("exactly the tail of axis {} after multiples of {}", d, m);
-    // One wrong element is where it is; it takes two to make a pattern.
+    // A single wrong element has no period.
     for (i64 m : {2, 4, 8, 16})
       for (i64 r = 0; wrong > 1 && s[d] > m && r < m; ++r)
         if (exactly(want, got, [&](const Index& y) { return y[d] % m == r; }))

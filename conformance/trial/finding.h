@@ -1,5 +1,5 @@
 /// @file
-/// How a property was violated, and the comparison of outputs that most properties rest on.
+/// Findings: how a property was violated, and the comparison of outputs that most properties use.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace lockstep::judge {
 
-/// An element of an output that is not what it should be.
+/// A wrong element of an output.
 struct Element {
   i64 output = 0;
   std::vector<i64> index;
   i64 expected = 0, got = 0;
 };
-inline constexpr std::size_t kElements = 8;  ///< shown of a call
+inline constexpr std::size_t kElements = 8;  ///< wrong elements shown per call
 
 /// How a property was violated.
 struct Finding {
   std::string text;  ///< what happened, in a sentence or two
   AnswerKind kind = AnswerKind::ok;
-  std::string hint = {};               ///< where the wrong elements are, if that has a pattern
+  std::string hint = {};               ///< the pattern of the wrong elements, if there is one
   std::vector<Element> elements = {};  ///< the first wrong elements
 };
 

@@ -5,8 +5,8 @@ namespace {
 
 using reference::LawResult;
 
-constexpr u64 kShare = 4;  // what takes several calls is done to one case in so many
-constexpr u64 kSalt = 11;  // of choices among cases
+constexpr u64 kShare = 4;                  // one case in 4 gets the checks that take several calls
+constexpr u64 kSalt = 11;                  // of the choice of these cases
 constexpr i64 kMostOfLaws = i64{1} << 14;  // elements of a call to which laws are put
 
 i64 elements(const std::vector<Tensor>& tensors) {
@@ -111,7 +111,7 @@ Observation& Probe::note(std::string when) {
   return t_.seen.emplace_back(Observation{way_->property, std::move(when), {}, {}, false, {}});
 }
 
-// Other values of the same types.
+// Inputs of the same types with other values.
 const std::vector<Tensor>& Probe::others() {
   if (other_.empty()) {
     Case c = case_;
@@ -126,7 +126,7 @@ std::vector<Tensor> Probe::expected_of(const std::vector<Tensor>& in) const {
   return reference::outputs(*case_.op, case_.attributes(), in);
 }
 
-// The backend's outputs for a call that a law makes, unless it is none that the backend claims.
+// The backend's outputs for a call that a law makes; nothing if the backend does not claim it.
 std::optional<std::vector<Tensor>> Probe::respond(Attributes attrs, const std::vector<Tensor>& in,
                                                   std::optional<Answer>& failure) {
   Case call{case_.op, {attrs.begin(), attrs.end()}, {}, Fill::literal, case_.seed, {}, {}};

@@ -1,5 +1,5 @@
 /// @file
-/// What a property asks with: one case, in the hands of a subject.
+/// The probe through which a property puts one case to a subject.
 #pragma once
 #include <functional>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace lockstep::judge {
 
-/// Puts one case again and notes what was observed under the property that asks.
+/// Puts one case again and notes the observation for the property that asks.
 class Probe {
  public:
   Probe(Subject& subject, Trial& trial);
   Probe(const Probe&) = delete;
 
-  /// Puts the call as it is; of one too large to run nothing is asked yet.
-  /// @return whether the backend is still there, as all that follow do.
+  /// Puts the call as it is, unless it is too large to run.
+  /// @return whether the backend is still alive, as the members below do
   bool begin();
   /// Lets a property ask.
   bool put(const TrialPlan::Way& way);
@@ -25,15 +25,15 @@ class Probe {
   const Trial& trial() const { return t_; }
   const Manifest& manifest() const { return *t_.manifest; }
   bool watched() const { return t_.watched; }
-  /// Whether inputs can be given beforehand, as weights are.
+  /// Whether inputs can be given as constants.
   bool weighted() const { return t_.watched && case_.in.size() > 1; }
-  /// The layout of the case, or one chosen by its seed where that is compact.
+  /// The layout of the case; if that is compact, another one chosen by the case's seed.
   Layout other_layout() const;
   const std::vector<Forced>& forced() const { return way_->forced; }
 
-  // What takes several calls is done to some of the cases, chosen by the case's own seed. Where all
-  // values are written out nothing is left to chance: whoever spells a case out wants to see all
-  // that is wrong with it, and shrinking must not lose it.
+  // Checks that take several calls are made for some cases, chosen by the case's seed. A case with
+  // its values written out gets all checks: its author wants to see every violation, and shrinking
+  // must not lose any.
   bool spelled_out() const { return case_.fill == Fill::literal; }
   /// Number 0 <= k < n of the case, for choices that it does not spell out.
   std::size_t choice(u64 which, std::size_t n) const;
@@ -44,7 +44,7 @@ class Probe {
   /// Puts the call to several callers of one plan at once, every second one with other values.
   bool ask_at_once(std::size_t callers);
   bool infer();
-  /// Puts law number i of the operator. A law that asks nothing or says nothing leaves no trace.
+  /// Puts law number i of the operator. A law that made no call or does not apply is not noted.
   bool ask_law(int i);
   /// Whether the case has so many elements that laws would take too long.
   bool too_large_for_laws() const;

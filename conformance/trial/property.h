@@ -1,5 +1,5 @@
 /// @file
-/// What is judged: a property is one record in one header of properties/, none is per operator.
+/// Properties: each is one record in one header of properties/, and applies to all operators.
 #pragma once
 #include <algorithm>
 
@@ -8,23 +8,23 @@
 
 namespace lockstep::judge {
 
-/// The kinds of cases that a property is about, as a sum.
+/// The kinds of cases to which a property applies; kinds are added up.
 enum About { kLegal = 1, kIllegal = 2, kVectors = 4, kTyped = 8 };
 
-/// A property holds of every trial it applies to.
+/// A statement that must hold of every trial to which it applies.
 struct Property {
   string_view name, text;
   int about = kLegal | kVectors;
-  /// The options of a backend that it forces.
+  /// The options of a backend that the property forces.
   std::vector<Forced> (*forced)(const Manifest&) = nullptr;
-  /// Asks the subject again, in its own way. @return whether the backend is still there: a case
-  /// that kills its process is not put again, for one death is one verdict.
+  /// Puts the case again, in the property's own way. @return whether the backend is still alive: a
+  /// case that ends its process is not put again, since one crash decides its verdict.
   bool (*ask)(Probe&) = nullptr;
-  /// Another property, whose observations it looks at instead of its own.
+  /// Another property, whose observations this one inspects instead of its own.
   const Property* observes = nullptr;
-  /// Whether it says something of a trial; where there is none, if anything was observed.
+  /// Whether the property applies to a trial. Without it: if the property observed anything.
   bool (*applies)(const Trial&) = nullptr;
-  /// How the trial violates it; nothing if it does not. A property without is of whole runs.
+  /// How the trial violates the property; nothing if it does not. Without it: judges whole runs.
   std::optional<Finding> (*inspect)(const Trial&, Observations) = nullptr;
 
   bool is_about(About kind) const { return (about & kind) != 0; }
@@ -35,7 +35,7 @@ struct Property {
   }
 };
 
-/// Whether it is among the named properties; where none is named all are meant.
+/// Whether the property is among the named ones; an empty list means all.
 inline bool is_meant(const Property& p, const std::vector<std::string>& names) {
   return names.empty() || std::find(names.begin(), names.end(), p.name) != names.end();
 }

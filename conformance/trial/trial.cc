@@ -12,7 +12,7 @@ About kind_of(Item::What what) {
   return kKinds[what];
 }
 
-// Puts the case in the way of each property that the plan names, until one ends the backend.
+// Puts the case again in the way of each property of the plan, until the backend's process ends.
 void ask_again(Probe& probe, const Trial& t, const TrialPlan& plan) {
   for (const TrialPlan::Way& way : plan.ways)
     if (way.property->is_about(kind_of(t.item->what)) && !probe.put(way)) return;

@@ -1,5 +1,5 @@
 /// @file
-/// A trial: one case put to a subject in the ways the properties ask for.
+/// A trial: one case put to a subject in all the ways that properties ask for.
 #pragma once
 #include <optional>
 #include <span>
@@ -14,25 +14,25 @@ namespace lockstep::judge {
 
 struct Property;
 
-/// A configuration in which a subject is run beside its own default: an option it must obey.
+/// An option that a subject must obey, and the configuration that forces it.
 struct Forced {
   std::string option, value;
   int config = 0;  ///< its number, for Run::config
 };
 
-/// A law put to a subject's own outputs, where it says something of them.
+/// A law and its result on a subject's own outputs.
 struct LawTrial {
   const LawInfo* law = nullptr;
   reference::LawResult result;
 };
 
-/// What a property saw when it asked the subject again in its own way.
+/// What a property observed when it put the case again.
 struct Observation {
   const Property* by = nullptr;  ///< the property that asked
   std::string when;              ///< how it asked, in words: "in another layout"
-  std::optional<Answer> answer;  ///< of a law only the one that ended it
+  std::optional<Answer> answer;  ///< of a law, only an answer that ended it
   std::optional<Forced> forced;  ///< the option that the subject had to obey
-  bool other_values = false;     ///< the inputs had Trial::expected_other as outputs
+  bool other_values = false;     ///< the right outputs are Trial::expected_other
   std::optional<LawTrial> law;
 };
 using Observations = std::span<const Observation>;
@@ -41,21 +41,21 @@ using Observations = std::span<const Observation>;
 struct Trial {
   const Item* item = nullptr;
   const Manifest* manifest = nullptr;
-  bool watched = false;  ///< memory beside outputs and inputs was watched
+  bool watched = false;  ///< the judge checked memory beside the tensors
   Inferred types;
   std::vector<Tensor> expected, expected_other;  ///< expected_other: for Observation::other_values
-  Answer base;                                   ///< to the call as it is
-  std::optional<Answer> refusal, inferred;       ///< to an illegal call; by infer()
-  std::vector<Observation> seen;                 ///< those of one property beside one another
+  Answer base;                                   ///< the answer to the call as it is
+  std::optional<Answer> refusal, inferred;       ///< answers to an illegal call and to infer()
+  std::vector<Observation> seen;                 ///< the observations of a property adjoin
   int calls = 0;                                 ///< questions put to the backend
 
-  /// What a property saw.
+  /// The observations of a property.
   Observations of(const Property& p) const;
-  /// The answers that ran, with the words that tell them apart.
+  /// The answers of calls that ran, each with the words for how it was asked.
   std::vector<std::pair<std::string, const Answer*>> answers() const;
 };
 
-/// Which properties ask again, in the order of reports, each with the options it forces.
+/// The properties that put cases again, in the order of reports, each with its forced options.
 struct TrialPlan {
   struct Way {
     const Property* property = nullptr;
@@ -64,8 +64,8 @@ struct TrialPlan {
   std::vector<Way> ways;
 };
 
-/// The plan that answers some properties, all where none is named. Adds a configuration to the
-/// subject for each option that is forced. Nobody can ask recorded answers again.
+/// The plan for some properties; an empty list means all. Adds a configuration to the subject for
+/// each forced option. The plan is empty for recorded answers, which cannot be asked again.
 TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties);
 
 /// Adds the configurations of a plan to another subject of the same backend.
@@ -74,8 +74,8 @@ void configure(Subject& subject, const TrialPlan& plan);
 inline constexpr i32 kPoison = INT32_MIN;  ///< no legal value
 inline constexpr i32 kOtherPoison = 0x5eed5eed;
 
-/// Puts a case to a subject. One that counts through all values is put once, whatever the plan: it
-/// is about values, and everything else is judged by other cases of the operator.
+/// Puts a case to a subject. A case that enumerates all values is put only once, whatever the plan:
+/// other cases of the operator judge everything but values.
 Trial perform(Subject& subject, const Item& item, const TrialPlan& plan);
 
 }  // namespace lockstep::judge

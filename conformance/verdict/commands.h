@@ -1,14 +1,14 @@
 /// @file
-/// Commands that do again what a report shows.
+/// Commands that repeat what a report shows.
 #pragma once
 #include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
 
-/// A word as a shell reads it back, in one line.
+/// A word quoted for a shell, in one line.
 std::string shell_word(const std::string& word);
 
-/// The command that repeats a case; of one property, or of all where none is named.
+/// The command that repeats a case for one property, or for all if none is named.
 std::string repeat_command(const std::string& backend, const Options& options,
                            const std::string& id, const std::string& property = "");
 

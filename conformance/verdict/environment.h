@@ -1,5 +1,5 @@
 /// @file
-/// Where the judge runs and which files it judges, in words that are the same each time.
+/// The machine on which the judge runs and the files that it judges, in reproducible words.
 #pragma once
 #include "conformance/verdict/report.h"
 

@@ -84,7 +84,7 @@ class ExpectationsReader {
     check_patterns(t, e);
     return e;
   }
-  // A misspelt name would match nothing in every run, and a reader would look for the cause there.
+  // Refuses a misspelt name, which would silently match nothing in every run.
   void check_patterns(const toml::table& t, const Expectation& e) const {
     const auto& ops = operators();
     if (e.op != "*" && std::none_of(ops.begin(), ops.end(),
@@ -102,14 +102,14 @@ bool names(const Expectation& e, const Item& item) {
   return glob(e.id, item.id) || (item.what == Item::vector && glob(e.id, case_id(item.call)));
 }
 
-// The expectation, where it knows failures of this kind.
+// The expectation if it covers failures of this kind, else nullptr.
 const Expectation* known(Expectation& e, string_view kind) {
   if (e.kind != kind) return nullptr;
   ++e.matched;
   return e.expired ? nullptr : &e;
 }
 
-// Whether the selection has an expectation's operator and property.
+// Whether the selection includes an expectation's operator and property.
 bool selects(const Selection& s, const Expectation& e) {
   const std::vector<const OpInfo*> ops = selected_operators(s);
   return std::any_of(ops.begin(), ops.end(),

@@ -10,7 +10,7 @@ namespace {
 
 int nibble(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
-// Little-endian, whatever the machine.
+// Hashes little-endian values on every machine.
 std::string hash_of(const std::vector<i32>& values) {
   if constexpr (std::endian::native == std::endian::little)
     return sha256({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(i32)});

@@ -1,5 +1,5 @@
 /// @file
-/// What a backend computed, as numbers that two devices can compare.
+/// Hashes of a backend's outputs, by which devices are compared.
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace lockstep::judge {
 
-/// The outputs of many calls: how many, and the sum of their hashes modulo 2^256. The order of the
-/// calls does not count, so that the parts of a run add up to the whole.
+/// The number of calls and the sum of their outputs' hashes modulo 2^256. The order of the calls
+/// does not matter, so that the shards of a run add up to the whole.
 struct Outputs {
   i64 calls = 0;
   std::string sum = std::string(64, '0');  ///< hexadecimal
@@ -19,8 +19,8 @@ struct Outputs {
   bool operator==(const Outputs&) const = default;
 };
 
-/// SHA-256 over a case's line and what the backend answered to it: the values of each output, or
-/// the kind and label of an error.
+/// SHA-256 over a case's id and the backend's answer: the values of each output, or the kind and
+/// label of an error.
 std::string output_hash(const std::string& id, const Answer& a);
 
 }  // namespace lockstep::judge

@@ -70,7 +70,7 @@ void conclude(Report& r) {
   r.stale = stale(r);
   const Counts& c = r.counts;
   const bool blind = r.canaries_flagged < r.canaries_planted;
-  // A run whose cases ended well and were judged by nothing says as little as one without cases.
+  // A run that judged no property proves no more than a run without cases.
   const bool vacuous = c.executed + c.quarantined == 0 || (!any_judged(r) && deaths(r) == 0);
   if (blind) {
     r.verdict = "BROKEN";

@@ -1,5 +1,5 @@
 /// @file
-/// What a run found, as data; every form of report derives from it.
+/// The findings of a run as data, from which every format of report derives.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace lockstep::judge {
 
-/// Exit codes of the program, with their words.
+/// Exit codes of the program.
 enum class Exit {
   pass = 0,
   fail = 1,
@@ -25,7 +25,7 @@ enum class Exit {
   known_failures = 6  ///< and no others
 };
 string_view word_of(Exit e);
-/// As the program prints it: exit 0 (pass).
+/// The exit code as printed, such as: exit 0 (pass).
 std::string exit_text(Exit e);
 
 /// How the selected cases ended. selected = executed + not_claimed + missing + quarantined;
@@ -49,20 +49,20 @@ struct Cell {
 struct Failure {
   std::string op, property, id, text;
   i64 count = 0;                       ///< cases of this operator that violate the property
-  std::string shrunk, shrunk_text;     ///< the smallest case found, and what it shows
+  std::string shrunk, shrunk_text;     ///< the smallest case found, and its finding
   std::string repeat;                  ///< the command that repeats it
-  std::string hint = {};               ///< where the wrong elements are, if that has a pattern
+  std::string hint = {};               ///< the pattern of the wrong elements, if there is one
   std::vector<Element> elements = {};  ///< the first wrong elements
-  i64 number = -1;                     ///< of the case in its set; -1: it is of the whole run
-  std::string known = {};              ///< why it is expected; empty: it is not
+  i64 number = -1;                     ///< of the case in its set; -1: of the whole run
+  std::string known = {};              ///< why it is expected; empty: it is unexpected
   bool unexpected() const { return known.empty(); }
 };
 
-/// What was asked for beside tier and seed.
+/// The filters of the selection beside tier and seed.
 struct Chosen {
   std::vector<std::string> operators, profiles, properties, cases;
   i64 budget = 0;
-  std::string nonce;         ///< a verifier's, from which some of the cases follow
+  std::string nonce;         ///< a verifier's words, which determine some cases
   std::string vectors_hash;  ///< of the golden vectors that took part; empty: none
 };
 
@@ -84,7 +84,7 @@ struct Report {
   std::vector<Environment> environments;
   Chosen chosen;
   Part part;
-  i64 set_cases = 0;  ///< of the whole set, whatever part of it was judged
+  i64 set_cases = 0;  ///< of the whole set, not only of the judged shard
   int tier = 1;
   u64 seed = 1;
   bool partial = false;
@@ -97,38 +97,38 @@ struct Report {
   std::map<std::string, std::map<std::string, Cell>> cells;  ///< operator, property
   std::map<std::string, Outputs> outputs;                    ///< operator
   std::map<std::string, i64> executed_legal;                 ///< operator
-  bool floor_judged = false;             ///< whether each operator needed so many cases
-  std::vector<std::string> below_floor;  ///< operators
-  std::map<std::string, std::map<std::string, i64>> paths;  ///< operator, kernel, executions
+  bool floor_judged = false;                                 ///< whether the floor was judged
+  std::vector<std::string> below_floor;                      ///< operators
+  std::map<std::string, std::map<std::string, i64>> paths;   ///< operator, kernel, executions
   std::vector<Failure> failures;
   std::vector<std::string> quarantine;  ///< operators, with the reason
   Score score;                          ///< of the first cases, where there is a budget
-  std::vector<std::string> missing;     ///< cases that nobody answered, or that did not run
+  std::vector<std::string> missing;     ///< cases without an answer, or that did not run
   i64 canaries_planted = 0, canaries_flagged = 0;
   std::string verdict;  ///< PASS FAIL NONDETERMINISTIC CRASH INCOMPLETE STALE BROKEN
   Exit exit = Exit::pass;
 };
 
-/// The most missing cases that a report names; their number is always told.
+/// The most missing cases that a report names; it always gives their number.
 inline constexpr std::size_t kMissingNamed = 20;
 
-/// What was asked for: whoever holds the report can ask for the same again. Where the golden
-/// vectors are it does not say.
+/// The selection of a run, without the directory of its golden vectors, so that a reader of the
+/// report can repeat the run.
 Selection selection_of(const Report& r);
 
-/// What only a whole run shows: kernels that never ran, operators with too few cases. A part of a
-/// run is not judged by it.
+/// Judges what only a whole run shows: kernels that never ran, operators with too few cases. Does
+/// nothing for one shard of a run.
 void judge_whole(Report& r);
 
-/// Judges the run by a property of no single case.
-/// @param violation what is wrong, which may be known; empty: nothing.
+/// Judges the whole run by a property.
+/// @param violation what is wrong, which may be expected; empty: nothing.
 void judge_run(Report& r, const std::string& op, const std::string& property,
                const std::string& violation);
 
-/// How many failures are expected, of cases and of the whole run.
+/// The number of expected failures, of cases and of the whole run.
 i64 known_failures(const Report& r);
 
-/// Cases that took their process along, or were not put because others did; those that are known.
+/// The number of cases that crashed, hung or were quarantined, and those of them that are expected.
 i64 deaths(const Report& r);
 i64 known_deaths(const Report& r);
 

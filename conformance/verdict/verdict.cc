@@ -6,7 +6,7 @@
 namespace lockstep::judge {
 namespace {
 
-// A death is told even where only properties were selected that leave the dead unjudged.
+// A crash or hang is a finding even if no selected property judges it.
 std::pair<std::string, Finding> death(const Trial& t, std::vector<std::string>& judged) {
   const Property& p = t.refusal                      ? kRejects
                       : t.item->what == Item::typed  ? kInfers
@@ -29,7 +29,7 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
   if (t.item->runs()) r.outputs = output_hash(t.item->id, t.base);
   bool crashed = false, hung = false;
   for (const auto& [when, answer] : t.answers()) {
-    // Where there is a manifest, a kernel without a name is one that it lacks.
+    // With a manifest, an unnamed kernel counts as one that the manifest does not list.
     if (!answer->path.empty() || (answer->ok() && t.manifest->stated()))
       r.paths.push_back(answer->path);
     crashed = crashed || answer->kind == AnswerKind::crashed;
@@ -57,7 +57,7 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
 ItemResult::Canary canary(const Trial& t, u64 n) {
   const Property& p = t.item->what == Item::vector ? kMatchesVectors : kMatchesReference;
   const std::vector<std::string> only = {std::string(p.name)};
-  // Of a wrong answer, where nothing selected asks for a right one, a bit may make a right one.
+  // A flipped bit could correct a wrong answer, which no selected property may have judged.
   if (judge_trial(t, only).outcome == Outcome::failed) return ItemResult::none;
   Trial tampered = t;
   std::vector<i32>& out = tampered.base.out[0];

@@ -1,5 +1,5 @@
 /// @file
-/// What came of one case: the properties' findings on its trial, and how it ended.
+/// The result of one case: its outcome and the properties' findings on its trial.
 #pragma once
 #include <string>
 #include <utility>
@@ -13,22 +13,22 @@ namespace lockstep::judge {
 /// How a case ended.
 enum class Outcome { passed, failed, crashed, timed_out, quarantined };
 
-/// What came of one case.
+/// The result of one case.
 struct ItemResult {
   Outcome outcome = Outcome::passed;
   int calls = 0;
   enum Canary { none, flagged, missed } canary = none;  ///< planted in its outputs
-  std::string quarantine;                               ///< why it was not put, if it was not
+  std::string quarantine;  ///< why the case was not put to the backend; else empty
   std::vector<std::string> judged, paths;
   std::vector<std::pair<std::string, Finding>> findings;  ///< by property
-  std::string outputs;  ///< hash of what a call that runs was answered with
+  std::string outputs;  ///< hash of the answer to a call that runs
 };
 
-/// Judges one trial by some properties, by all where none is named.
+/// Judges one trial by some properties; an empty list means all.
 ItemResult judge_trial(const Trial& t, const std::vector<std::string>& properties);
 
-/// Flips one bit of a returned output and looks whether the judge notices, in the way that every
-/// case goes. @param n number of the case, from which the bit follows
+/// Flips one bit of a returned output and judges the trial again, to see whether the judge notices.
+/// @param n the number of the case, which determines the bit
 ItemResult::Canary canary(const Trial& t, u64 n);
 
 }  // namespace lockstep::judge

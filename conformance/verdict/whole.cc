@@ -1,4 +1,4 @@
-// What only a whole run shows.
+// Judges what only a whole run shows.
 #include <algorithm>
 
 #include "conformance/trial/properties/paths_covered.h"
@@ -7,7 +7,7 @@
 namespace lockstep::judge {
 namespace {
 
-// A prefix or single cases need not reach every kernel, nor a number of cases of each operator.
+// Whether the run is a prefix or has single cases, which may miss kernels or the floor.
 bool is_prefix(const Report& r) { return !r.chosen.cases.empty() || r.chosen.budget > 0; }
 
 bool matches(const KernelInfo& k, const std::string& op) { return k.op == op || k.op == "*"; }
@@ -23,8 +23,8 @@ bool listed(const Report& r, const std::string& op, const std::string& kernel) {
                      [&](const KernelInfo& k) { return matches(k, op) && k.name == kernel; });
 }
 
-// Every kernel that ran is in the manifest, and every kernel that the manifest calls runnable ran,
-// where the cases are enough to reach them all.
+// Requires that the manifest lists every kernel that ran, and that every kernel which it calls
+// runnable did run, unless the run is a prefix.
 void judge_paths(Report& r) {
   const std::string property(kPathsCovered.name);
   if (!selection_of(r).wants(property) || r.manifest_hash.empty()) return;

@@ -1,4 +1,4 @@
-"""The formulas of the headers as MathJax wants them.
+"""Converts the formulas of the headers to LaTeX for MathJax.
 
 A header writes a formula in LaTeX that is also readable as text: a word of several letters is one
 variable there, where LaTeX sees a product of letters. `\\quad` separates statements.

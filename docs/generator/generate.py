@@ -42,7 +42,7 @@ def write(path: pathlib.Path, text: str):
 
 
 def write_guides(sources: pathlib.Path, build: pathlib.Path, output: pathlib.Path):
-    """The pages that people wrote, their commands run."""
+    """Writes the hand-written pages and runs their commands."""
     glossary.check((DOCS / "glossary.md").read_text(encoding="ascii"))
     for path in sorted(DOCS.glob("*.md")):
         page = session.Page(path, sources)
@@ -52,7 +52,7 @@ def write_guides(sources: pathlib.Path, build: pathlib.Path, output: pathlib.Pat
 
 
 def write_operators(lockstep: program.Program, sources: pathlib.Path, output: pathlib.Path):
-    """A page per operator and their index."""
+    """Writes a page per operator and their index."""
     operators = lockstep.specification()["operators"]
     answers = lockstep.answers([e["call"] for op in operators for e in op["examples"]])
     write(output / "operators" / "index.rst", operator_pages.index(operators))
@@ -62,7 +62,7 @@ def write_operators(lockstep: program.Program, sources: pathlib.Path, output: pa
 
 
 def write_program(lockstep: program.Program, output: pathlib.Path):
-    """The pages, or parts of pages, that the program's own words make."""
+    """Writes the pages and parts of pages that come from the program's output."""
     write(output / "cli.rst", program.command_line(lockstep))
     write(output / "generated" / "properties.rst", program.properties(lockstep))
     write(output / "generated" / "labels.rst", program.labels(lockstep))
@@ -71,7 +71,7 @@ def write_program(lockstep: program.Program, output: pathlib.Path):
 
 
 def write_structures(doxygen: pathlib.Path, output: pathlib.Path):
-    """The structures of each C interface, in the order in which its header defines them."""
+    """Writes the structures of each C interface, in the order of its header."""
     index = xml.etree.ElementTree.parse(doxygen / "index.xml")
     found = collections.defaultdict(list)
     for compound in index.findall("compound[@kind='struct']"):
@@ -95,7 +95,7 @@ def copy_mathjax(mathjax: pathlib.Path, output: pathlib.Path):
 
 
 def write_reference(sources, build, output, mathjax, doxygen):
-    """Everything but the pages that people wrote, in place of what is there."""
+    """Writes everything except the hand-written pages, replacing older output."""
     shutil.rmtree(output, ignore_errors=True)
     lockstep = program.Program(build / "bin" / "lockstep")
     write_operators(lockstep, sources, output)

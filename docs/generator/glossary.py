@@ -1,4 +1,4 @@
-"""Whether the glossary can be looked things up in: sorted terms, each once, each explained."""
+"""Checks the glossary: terms are sorted, occur once, and have an explanation."""
 
 import re
 
@@ -7,11 +7,11 @@ SENTENCES_MOST = 3
 
 
 class BadGlossary(Exception):
-    """A glossary whose terms are not what a reader needs."""
+    """The glossary breaks one of these rules."""
 
 
 def entries(text: str) -> list:
-    """The terms of a page's glossary and what is said of each."""
+    """The terms of a page's glossary with their explanations."""
     found = GLOSSARY.search(text)
     blocks = re.split(r"\n\s*\n", found[1].strip("\n")) if found and found[1].strip() else []
     return [(block.partition("\n")[0], block.partition("\n")[2].strip()) for block in blocks]

@@ -9,7 +9,7 @@ import pathlib
 import re
 import textwrap
 
-# Comments and literals, in which brackets mean nothing.
+# Comments and literals, whose brackets do not count.
 SKIPPED = re.compile(
     r"//[^\n]*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'", re.DOTALL
 )
@@ -72,7 +72,7 @@ def members(text: str, struct: str, path: pathlib.Path):
 
 
 def declarations(code: str, begin: int, end: int, path: pathlib.Path) -> list:
-    """Where each declaration of a struct or namespace begins and ends, from its text without
+    """The begin and end of each declaration in a struct or namespace, from its text without
     comments and literals; a declaration begins where the one before it ends."""
     found, i = [], begin
     while i < end:
@@ -90,7 +90,7 @@ def declarations(code: str, begin: int, end: int, path: pathlib.Path) -> list:
 
 
 def find_base(root: pathlib.Path, path: pathlib.Path, base: str) -> pathlib.Path:
-    """The header, the one at `path` or one that it includes, that defines struct `base`."""
+    """The header that defines struct `base`: the one at `path` or one that it includes."""
     includes = [root / name for name in INCLUDE.findall(path.read_text(encoding="ascii"))]
     for header in (path, *includes):
         if re.search(rf"^struct {base}\b", header.read_text(encoding="ascii"), re.MULTILINE):
@@ -123,8 +123,8 @@ class Header:
         return self._find(name).text
 
     def helpers(self, name: str) -> list:
-        """What the function `name` uses of the struct, directly or not, in the order of the text.
-        The names of ports, which are enumerators, are left out: they are what tables show."""
+        """The members that the function `name` uses, directly or not, in the order of the text.
+        Enumerators that name ports are left out, because tables show them."""
         wanted, open_members = set(), [self._find(name)]
         while open_members:
             used = set(IDENTIFIER.findall(blank(open_members.pop().text))) - self.TABLES

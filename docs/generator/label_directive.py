@@ -1,4 +1,4 @@
-"""The Sphinx directive and role `label`: an error label, which is its own anchor."""
+"""The Sphinx directive and role `label` for error labels, each of which is an anchor."""
 
 from sphinx import addnodes
 from sphinx.directives import ObjectDescription

@@ -1,4 +1,4 @@
-"""Holds the numbers in a page's prose to the runs that the page shows beside them.
+"""Compares the numbers in a page's prose with the runs that the page shows beside them.
 
 A run is a `run` fence, or a captured one: a plain fence whose first line begins with "$ ". It
 vouches for the section in which it stands, from one heading to the next.
@@ -20,7 +20,7 @@ HEADING = re.compile(r"^#+ ", re.MULTILINE)
 
 @dataclasses.dataclass
 class Section:
-    """What stands between two headings: prose, commands and what they print."""
+    """The content between two headings: prose, commands and their output."""
 
     prose: str = ""
     commands: str = ""
@@ -33,7 +33,7 @@ class Section:
         self.runs += 1
 
     def faults(self) -> list:
-        """The numbers, and the marked words, that no run of the section shows."""
+        """The numbers and marked words that no run of the section shows."""
         unmarked = ELSEWHERE.sub(" ", PRINTED.sub(" ", self.prose))
         shown = self.commands + self.printed
         wrong = [word for word in PRINTED.findall(self.prose) if not stands(word, self.printed)]
@@ -43,7 +43,7 @@ class Section:
 
 
 def stands(word: str, text: str) -> bool:
-    """Whether the word is there, and not as a part of a longer word or number."""
+    """Whether the text contains the word, not only as a part of a longer word or number."""
     return bool(re.search(rf"(?<![\w.-]){re.escape(word)}(?!\w|[.,]\d)", text))
 
 
@@ -60,7 +60,7 @@ def sections(parts: list, screens) -> list:
 
 
 def read_prose(text: str, found: list):
-    """Adds prose, captured runs and new sections to those that were found."""
+    """Adds prose, captured runs and new sections to the sections found so far."""
     end = 0
     for fence in [*FENCED.finditer(text), None]:
         first, *others = HEADING.split(text[end : fence.start() if fence else len(text)])
@@ -72,7 +72,7 @@ def read_prose(text: str, found: list):
 
 
 def captured(body: str):
-    """The commands of a captured run with their further lines, and what they printed."""
+    """The commands of a captured run with their continuation lines, and their output."""
     commands, printed, continued = [], [], False
     for line in body.splitlines():
         is_command = continued or line.startswith("$ ")

@@ -1,4 +1,4 @@
-"""A page per operator and their index, from what the program and the headers say."""
+"""Makes a page per operator and their index from the program's output and the headers."""
 
 import pathlib
 import re
@@ -17,12 +17,12 @@ class WrongExample(Exception):
 
 
 def gist(text: str) -> str:
-    """The first sentence, up to where it begins to explain itself."""
+    """The first sentence, up to a colon."""
     return re.split(r"[.:] ", text)[0].rstrip(".") + "."
 
 
 def bound(value: int) -> str:
-    """A limit as people write it: powers of two where they are."""
+    """A limit as text; powers of two are written as such."""
     size = abs(value)
     for k in range(12, 32):
         for near, tail in ((2**k, ""), (2**k - 1, " - 1")):
@@ -65,7 +65,7 @@ def page(op: dict, sources: pathlib.Path, answers: dict) -> str:
 
 
 def facts(op: dict) -> str:
-    """One line on what kind of operator this is."""
+    """One line of facts about the operator."""
     known = f"also {rst.code(op['alias'])}" if "alias" in op else ""
     place = "may work in place" if op["in_place"] else ""
     profile, defined = f"profile **{op['profile']}**", f"defined {DEFINED[op['defined_by']]}"
@@ -79,7 +79,7 @@ def source(op: dict, what: str, body: str) -> str:
 
 
 def program(op: dict, text: header.Header, name: str, seen: list) -> str:
-    """A function of the header and, in a block of their own, those it uses that were not seen."""
+    """A function of the header and, in a separate block, the helpers not shown before."""
     shown = source(op, name, text.definition(name))
     helpers = [helper for helper in text.helpers(name) if helper not in seen]
     seen += helpers
@@ -184,7 +184,7 @@ def errata(op: dict) -> str:
 
 
 def cost(op: dict) -> str:
-    """What a model pays for the operator."""
+    """The gas of the operator."""
     return rst.title("Gas", "-") + (
         f"\nFor each element of {rst.code(op['outputs'][0]['name'])}: {rst.prose(op['gas'])}. For "
         "each element of every tensor: 5.\n"
@@ -217,7 +217,7 @@ def examples(op: dict, answers: dict) -> str:
 
 
 def example(op: dict, e: dict, answer: dict) -> str:
-    """A worked example: the call, what the reference answered, and how to repeat it."""
+    """A worked example: the call, the reference's answer, and a command that repeats it."""
     if answer.get("out") != e["out"]:
         raise WrongExample(f"{e['case']}: the header states {e['out']}, the answer is {answer}")
     call = e["call"]
@@ -238,7 +238,7 @@ def example(op: dict, e: dict, answer: dict) -> str:
 
 
 def crosschecks(op: dict) -> str:
-    """What vouches for the header; what is not known is said to be unknown."""
+    """The cross-checks of the header; unknown counts are shown as unknown."""
     vectors = f"conformance/vectors/{op['name']}.json"
     what = {
         "examples": ("examples", "worked out by hand"),

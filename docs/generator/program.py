@@ -1,4 +1,4 @@
-"""What the program says of itself, and the pages made of it."""
+"""Runs the program and makes pages of its output."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ import rst
 
 
 class NoWitness(Exception):
-    """An erratum that nothing shows."""
+    """An erratum without a vector or test."""
 
 
 class Program:
@@ -19,7 +19,7 @@ class Program:
         self.path = path
 
     def says(self, *words: str, stdin: str = "") -> str:
-        """What it prints on standard output; anything but success is an error."""
+        """Its standard output; any exit status but 0 is an error."""
         return subprocess.run(
             [self.path, *words], input=stdin, check=True, text=True, stdout=subprocess.PIPE
         ).stdout
@@ -31,13 +31,13 @@ class Program:
         return json.loads(self.says("spec", "--json"))
 
     def answers(self, calls: list) -> dict:
-        """The reference's answers to calls in the form of `eval`, by their ids."""
+        """The reference's answers to calls of the JSON Lines protocol, by their ids."""
         lines = "".join(json.dumps(call) + "\n" for call in calls)
         answers = map(json.loads, self.says("eval", stdin=lines).splitlines())
         return {answer["id"]: answer for answer in answers}
 
     def verbs(self, *before: str) -> list:
-        """The verbs below `before`, as its help lists them."""
+        """The verbs in the help of `before`."""
         _, found, listed = self.says(*before, "--help").partition("\nSubcommands:\n")
         return re.findall(r"^  (\S+)", listed, re.MULTILINE) if found else []
 
@@ -62,13 +62,13 @@ def help_of(program: Program, verb: list) -> str:
 
 
 def properties(program: Program) -> str:
-    """The properties that backends are judged by."""
+    """The properties by which backends are judged."""
     rows = [[rst.code(p["name"]), rst.prose(p["text"])] for p in program.lists("--properties")]
     return rst.table(["Property", "Holds if"], rows, [25, 75])
 
 
 def errata(program: Program) -> str:
-    """Every erratum, what it is about, and what shows it."""
+    """Every erratum, its operators, and the vector or test that shows it."""
     titles = {"all": "Of every operator", "operators": "Of single operators", "models": "Of models"}
     found = json.loads(program.says("spec", "errata", "--json"))
     parts = []

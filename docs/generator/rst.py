@@ -2,7 +2,7 @@
 
 import re
 
-# Words that are names, and powers: set as code and as superscripts.
+# Names and powers, which become code and superscripts.
 NAME = r"\b[A-Za-z]\w*_\w+\b"
 POWER = r"\b(\w+)\^(\w+)"
 
@@ -19,12 +19,12 @@ def prose(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text with everything escaped that means something to reStructuredText."""
+    """The text with the special characters of reStructuredText escaped."""
     return re.sub(r"([\\*`|_\[\]<>])", r"\\\1", text)
 
 
 def code(text: str) -> str:
-    """A literal, wherever it stands in a sentence."""
+    """A literal, correct at any place in a sentence."""
     return rf"\ ``{text}``\ " if text else ""
 
 

@@ -94,7 +94,7 @@ class Page:
         return [c for part in self.parts if isinstance(part, list) for c in part]
 
     def script(self) -> str:
-        """A shell script that does what the page says and marks the end of each command."""
+        """A shell script that runs the commands of the page and marks the end of each."""
         lines = []
         for part in self.parts:
             if isinstance(part, tuple):
@@ -106,7 +106,7 @@ class Page:
         return "\n".join(lines) + "\n"
 
     def run(self, sources: pathlib.Path, build: pathlib.Path):
-        """Runs every command, keeps what it prints on standard output, and holds the page to it."""
+        """Runs every command, keeps its standard output, and checks the promises of the page."""
         if self.commands():
             self._run_commands(sources, build)
         self.hold_numbers()
@@ -126,7 +126,7 @@ class Page:
             raise BrokenPromise(f"{self.path.name}: the shell ended early\n{done.stderr}")
 
     def hold_numbers(self):
-        """Whether the runs of each section show the numbers of its prose."""
+        """Checks that the runs of each section show the numbers of its prose."""
         faults = []
         for section in numbers_of_runs.sections(self.parts, screens):
             faults += section.faults()
@@ -143,7 +143,7 @@ class Page:
             raise BrokenPromise(f"{what}\nit printed:\n{said}")
 
     def rendered(self) -> str:
-        """The page with files as code and commands as a console with what they printed."""
+        """The page with files as code blocks and commands as consoles with their output."""
         texts = []
         for part in self.parts:
             if isinstance(part, tuple):
@@ -160,13 +160,13 @@ class Page:
 
 
 def fenced(opening: str, text: str) -> str:
-    """The text as a fence; what is fenced in it stays text, for its own fence is longer."""
+    """The text as a fence, which is longer than any fence inside the text."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}{opening}{text}\n{fence}"
 
 
 def screens(commands: list) -> list:
-    """What each command of a run is, and what it printed."""
+    """The commands of a run and their output."""
     return [("\n".join(command.lines), command.output) for command in commands]
 
 
@@ -188,7 +188,7 @@ def stand_in(directory: pathlib.Path, sources: pathlib.Path, build: pathlib.Path
 
 
 def environment(home: str) -> dict:
-    """What the commands of a page may depend on."""
+    """The environment of the commands of a page."""
     kept = os.environ.keys() & {"PATH", "TMPDIR", "LD_LIBRARY_PATH"}
     inherited = {key: os.environ[key] for key in kept}
     return {**inherited, "HOME": home, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}

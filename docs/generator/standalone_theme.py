@@ -1,6 +1,6 @@
 """A Sphinx extension: makes Furo as Debian packages it work without a web server.
 
-Debian's Furo imports a style sheet by an address that Debian's web servers answer, and a script as
+Debian's Furo imports a style sheet from an address that needs a web server, and a script as
 a module, which a browser refuses for a page opened from a directory; and its style sheet has lost
 the dark colors for readers whose system asks for them. Upstream's has all of it, and is left as it
 is.

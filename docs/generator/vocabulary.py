@@ -34,7 +34,7 @@ NEEDS_SENTENCE = re.compile(r"(?:struct|class|enum|concept|namespace)\b|[^={]*\)
 
 
 class UndefinedWord(Exception):
-    """A word that an operator uses and no header of the vocabulary explains."""
+    """An operator uses a word that no header of the vocabulary explains."""
 
 
 @dataclasses.dataclass
@@ -60,7 +60,7 @@ def words(text: str, code: str, begin: int, end: int, path: pathlib.Path, is_out
     a short body explains it."""
     found = []
     for first, last in header.declarations(code, begin, end, path):
-        # A remark behind a declaration stands before the next one.
+        # The remark of a declaration follows it on the same line.
         line_end = text.index("\n", last)
         remark = re.match(r"\s*///<\s*(.*)", text[last:line_end])
         own = re.sub(r"^[^\n]*///<[^\n]*", "", text[first:last])
@@ -76,7 +76,7 @@ def words(text: str, code: str, begin: int, end: int, path: pathlib.Path, is_out
 
 
 def read_word(text: str, remark: str):
-    """The word that one declaration defines, or None where it defines none of its own."""
+    """The word that a declaration defines, or None."""
     comments, rest = COMMENTS.match(text + "\n").groups()
     sentence = " ".join(re.findall(r"/// ?(.*)", comments)) or remark
     rest = header.SKIPPED.sub(lambda m: "" if m[0][0] == "/" else m[0], rest)
@@ -89,7 +89,7 @@ def read_word(text: str, remark: str):
 
 
 def name_of(code: str):
-    """The name that a declaration defines; constructors and names of elsewhere have none here."""
+    """The name that a declaration defines; None for constructors and names of other scopes."""
     head = SPECIFIERS.sub("", code)
     if re.fullmatch(r"struct \w+;|bool operator==\(const \w+.*", head):
         return None
@@ -118,7 +118,7 @@ def members_of(text: str, code: str, first: int, last: int, path: pathlib.Path) 
 
 
 def shown(code: str, sentence: str) -> str:
-    """A declaration without its body; what has no sentence is explained by a short body."""
+    """A declaration without its body; a short body stays if there is no sentence."""
     if re.match(r"(?:struct|class|namespace|enum)\b", code):
         return re.split(r"[:{]", code)[0].strip()
     code = SPECIFIERS.sub("", code).rstrip("; ")
@@ -134,7 +134,7 @@ def shown(code: str, sentence: str) -> str:
 
 
 def check(operator: pathlib.Path, root: pathlib.Path, known: set):
-    """Whether the vocabulary or the operator's own headers define each word that it uses."""
+    """Checks that the vocabulary or the operator's own headers define each word that it uses."""
     code = own_code(operator, root, set())
     used = set(re.findall(r"(?<![\w'])[A-Za-z_]\w*", code)) - KEYWORDS
     undefined = sorted(used - declared_in(code) - known)
@@ -143,7 +143,7 @@ def check(operator: pathlib.Path, root: pathlib.Path, known: set):
 
 
 def own_code(path: pathlib.Path, root: pathlib.Path, seen: set) -> str:
-    """The code of an operator with that of the headers it shares with its kind."""
+    """The code of an operator with that of the headers that it includes."""
     seen.add(path)
     text = path.read_text(encoding="ascii")
     shared = [root / name for name in header.INCLUDE.findall(text)]
@@ -159,7 +159,7 @@ def declared_in(code: str) -> set:
         found |= set(re.findall(r"[A-Za-z_]\w*", "".join(names)))
     found |= set(re.findall(r"\[&?,? ?(\w+) =", code))
     while True:
-        # What stands in brackets belongs to another statement, or to a list of parameters.
+        # Text in brackets belongs to another statement or to a list of parameters.
         for inner in re.findall(r"\(([^(){}]*)\)", code):
             found |= parameters(inner)
             if re.search("[;:]", inner):
@@ -174,7 +174,7 @@ def declared_in(code: str) -> set:
 
 
 def parameters(inner: str) -> set:
-    """The names of a list of parameters, if it is one: a type before each name."""
+    """The names in a list of parameters; empty if the text is no such list."""
     named = map(PARAMETER.fullmatch, inner.split(","))
     return {match["name"] for match in named if match and match["name"] not in KEYWORDS}
 
@@ -206,7 +206,7 @@ def item(word: Word) -> str:
 
 
 def page(root: pathlib.Path) -> str:
-    """Every word, header by header, after no operator was found to use another one."""
+    """The page of all words, header by header, after checking the words of every operator."""
     found = {name: read(root / "spec" / name) for name in HEADERS}
     known = set().union(*map(names, found.values()))
     for operator in sorted((root / "spec" / "ops").glob("*.h")):

@@ -66,7 +66,7 @@ struct Concatenate {
   }
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     const int along = wrap(a.axis, y.size);
-    i64 before = 0;  // how far the input that y falls into lies behind the first
+    i64 before = 0;  // extents of the inputs before the one that contains y
     int k = 0;
     for (; y[along] - before >= in[k].dim(along); ++k) before += in[k].dim(along);
     return in[k].at([&](int d) { return d == along ? y[d] - before : y[d]; });

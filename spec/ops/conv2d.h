@@ -101,7 +101,7 @@ struct Conv2d {
         return 3 * (volume(in[W].shape) / a.channels) + (a.use_bias ? 1 : 0);
       }};
   static constexpr Case<Attrs> domain(Draw& draw) {
-    enum { kPlain, kDepthwise, kGrouped, kDeep };  // deep: 1x1, so that depth() stays affordable
+    enum { kPlain, kDepthwise, kGrouped, kDeep };  // deep: 1x1, so that depth() is affordable
     const i64 kind = draw(0, 3);
     Case<Attrs> c;
     Attrs& a = c.attrs;

@@ -37,7 +37,7 @@ struct CvmRightShift : Elementwise {
   static constexpr Case<Attrs> domain(Draw& draw) {
     auto c = shaped<Attrs>(draw);
     c.attrs.precision = draw.precision();
-    // Beyond the precision of X everything becomes 0.
+    // Shifts beyond the precision of X give only 0.
     c.attrs.shift_bit = draw.coin() ? draw(1, c.in[X].precision) : draw(1, 32);
     c.attrs.is_sign = draw.coin();
     return c;

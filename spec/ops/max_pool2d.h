@@ -75,7 +75,7 @@ struct MaxPool2d {
     for (int d = 0; d < 2; ++d) {
       const i64 k = a.pool_size[d], p = pad(a, d), s = draw(1, 4);
       const i64 n = max(1, k - 2 * p) + draw.extent(d == 0 ? 9 : 33) - 1;
-      // A last window beyond the image is illegal under ceil_mode; steps of 1 never reach there.
+      // With ceil_mode a last window beyond the image is illegal; a stride of 1 never reaches it.
       const bool inside = ceil_div(n + 2 * p - k, s) * s - p < n;
       a.strides.push(!a.ceil_mode || inside ? s : 1);
       x.push(n);

@@ -102,7 +102,7 @@ struct NonMaxSuppression {
       for (int k = 0; k < kColumns; ++k) y(b, to, k) = x(b, r, k);
     }
   }
-  /// Whether row p suffers neither from its id nor from one of the first `kept` rows.
+  /// Whether neither its id nor one of the first `kept` rows removes row p.
   static constexpr bool survives(const Attrs& a, const auto& y, i64 b, i64 p, i64 kept) {
     if (y(b, p, kId) < 0) return false;
     for (i64 q = 0; q < kept; ++q) {
@@ -133,7 +133,7 @@ struct NonMaxSuppression {
       law::batchwise<X, Valid>,
       {"idempotent", "op(op(X)) = op(X), the second without top_k",
        [](auto& t) {
-         // Without: a row of -1 may be read before one that is kept.
+         // This needs top_k = -1: otherwise a row of -1 may be read before a kept one.
          return t.self(t.with(&Attrs::top_k, -1), {t.y(), t[Valid]}) == t.y();
        }},
       {"limited", "op(X) with max_output_size m = the first m rows of op(X) without, then -1",

@@ -40,14 +40,14 @@ struct Reshape {
           .required()
           .also("target_shape")};
 
-  /// The target on the way: 16 entries and 6 copied extents make at most 22.
+  /// The target while codes are replaced: 16 entries and 6 copied extents make at most 22.
   using Target = List<kMaxTuple + kMaxRank>;
   struct Walk {
     Target y{};
     string_view broken{};  ///< the rule that the walk violates first
     constexpr Walk fail(string_view rule) const { return {y, rule}; }
   };
-  /// The two extents that -4 a b makes of n, 0 where it cannot.
+  /// The two extents into which -4 a b splits n; 0 if it cannot.
   static constexpr List<2> split(i64 n, i64 a, i64 b) {
     if (a == -1) a = n % b == 0 ? n / b : 0;
     if (b == -1) b = n % a == 0 ? n / a : 0;
@@ -97,7 +97,7 @@ struct Reshape {
     }
     return fill(w, hole, volume(x));
   }
-  /// Settles the inferred extent, if there is one, and the number of elements.
+  /// Fills in the inferred extent, if there is one, and checks the number of elements.
   static constexpr Walk fill(Walk w, int hole, i64 n) {
     i64 product = 1;  // saturates: every factor is at most 2^30
     for (i64 e : w.y) product = min(product * e, kMaxVolume + 1);

@@ -60,7 +60,7 @@ struct SliceLike {
       c.attrs.axis.push(draw.coin() ? d : d - x.size);
     }
     Shape like;
-    i64 most = 8;  // elements along the axes that do not matter
+    i64 most = 8;  // elements along the axes that are not compared
     for (int d = 0; d < rank; ++d) {
       const bool cut = d < both && is_cut(c.attrs, d, x.size);
       const i64 n = draw(1, cut ? x[d] : min(3, most));

@@ -33,7 +33,7 @@ struct StridedSlice {
       Field{"end", &Attrs::end, {-kIntMax, kIntMax}, "index past the last; 0 is 0, not the extent"},
       Field{"stride", &Attrs::stride, {-kIntMax, kIntMax}, "step, not 0"}.also("strides")};
 
-  /// What is kept on one axis: `extent` elements, the first at `begin`.
+  /// The elements kept on one axis: `extent` of them, the first at `begin`.
   struct Cut {
     i64 begin, end, step;
     constexpr i64 extent() const {
@@ -68,7 +68,7 @@ struct StridedSlice {
     for (int d = 0; d < y.rank(); ++d) y.shape[d] = cut(a, d, in[X].dim(d)).extent();
     return y;
   }
-  /// An index that lands on v after the negative ones got n and all were clamped to lo..hi.
+  /// Draws an index that becomes v when n is added to negative ones and all are clamped to lo..hi.
   static constexpr i64 spelt(Draw& draw, i64 v, i64 n, i64 lo, i64 hi) {
     const i64 far = draw(0, 3) == 3 ? kIntMax : n + draw(1, 3);
     const i64 kind = draw(0, 2);
@@ -85,7 +85,7 @@ struct StridedSlice {
     const i64 begins = draw(0, x.size), ends = draw(0, x.size), steps = draw(0, x.size);
     for (int d = 0; d < x.size; ++d) {
       const i64 n = x[d];
-      // Without an end entry a negative step always keeps nothing.
+      // Without an end entry a negative step keeps no elements.
       const bool back = d < steps && d < ends && draw.coin();
       const i64 lo = back ? -1 : 0, hi = back ? n - 1 : n;
       const i64 first = d < begins ? draw(0, n - 1) : 0;

@@ -56,7 +56,7 @@ struct Take {
     const auto &x = in[X], &indices = in[I];
     if (!a.axis) return x.element(clamp(indices(y), 0, volume(x.shape) - 1));
     const int along = wrap(*a.axis, x.rank()), after = along + indices.rank();
-    i64 k = 0;  // the index that y asks for, in row-major order
+    i64 k = 0;  // number of the index that y uses, in row-major order
     for (int d = along; d < after; ++d) k = k * indices.dim(d - along) + y[d];
     const i64 taken = clamp(indices.element(k), 0, x.dim(along) - 1);
     return x.at([&](int d) {

@@ -24,7 +24,7 @@ struct Transpose {
   static constexpr std::tuple attrs{
       Field{"axes", &Attrs::axes, kAnyInt64, "a permutation of the axes; none: reversed"}};
 
-  /// The axis of X that output axis j is.
+  /// The axis of X that becomes output axis j.
   static constexpr int source(const Attrs& a, int j, int rank) {
     return a.axes.size == 0 ? rank - 1 - j : wrap(a.axes[j], rank);
   }

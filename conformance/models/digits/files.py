@@ -55,7 +55,7 @@ def plan_storage(nodes):
 
 
 def json_list(items):
-    """One item per line, so that a change of the model reads well as a difference."""
+    """One item per line, so that a diff of the model is readable."""
     return "[\n" + ",\n".join("    " + json.dumps(item) for item in items) + "\n  ]"
 
 

@@ -177,7 +177,7 @@ def forward(layers, x):
 
 
 def shifted(rng, images):
-    """Moves about half of the images by up to one pixel each way, for want of more writers."""
+    """Moves about half of the images by up to one pixel each way, to make up for few writers."""
     n, _, height, width = images.shape
     padded = np.pad(images, ((0, 0), (0, 0), (1, 1), (1, 1)))
     moved = np.empty_like(images)

@@ -190,7 +190,7 @@ def affine(network, name, op, attrs, layer, weight_scale, scale_in):
 
 
 def block(network, name, op, attrs, layer, scale_in, rectified, width):
-    """Appends conv2d or dense, relu if wanted, and the way back to 8 bits; returns the scale.
+    """Appends conv2d or dense, relu if wanted, and the requantization to 8 bits; returns the scale.
 
     A shift of width 8 clamps by itself; a wider one leaves that to cvm_clip.
     """

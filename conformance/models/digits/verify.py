@@ -27,7 +27,7 @@ IN_PLACE = ("flatten", "relu", "cvm_clip", "cvm_right_shift")
 
 
 class Difference(Exception):
-    """Something stored is not what it must be."""
+    """A stored value is wrong."""
 
 
 def require(condition, text):
@@ -420,7 +420,7 @@ def verify(folder, count):
 
 
 def at_least_first(text):
-    """Fewer images than the recorded digest covers would compare nothing."""
+    """Requires at least the images of the recorded digest; fewer would compare nothing."""
     count = int(text)
     if count < FIRST:
         raise argparse.ArgumentTypeError(f"at least {FIRST} images are needed")

@@ -5,8 +5,8 @@ namespace lockstep::judge {
 
 std::optional<Finding> inspect_concurrent(const Trial& t, Observations seen);
 
-/// Every second caller brings other values: what callers share wrongly would be the same values
-/// otherwise.
+/// Every second caller has other values, since callers with equal values could share memory
+/// unnoticed.
 inline constexpr Property kConcurrent{
     .name = "concurrent",
     .text = "several callers of one plan at once each get their own result",

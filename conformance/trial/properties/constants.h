@@ -3,7 +3,7 @@
 
 namespace lockstep::judge {
 
-/// Packing reads constants by their strides, so every second case has them in another layout.
+/// Every second case has constants in another layout, because packing must honour their strides.
 inline bool ask_constants(Probe& p) {
   if (!p.weighted()) return true;
   const bool strided = p.manifest().strided && p.call().seed % 2 == 0;

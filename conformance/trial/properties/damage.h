@@ -1,11 +1,11 @@
 /// @file
-/// What every answer says of memory that the backend had no business to write.
+/// Damage that a backend did to memory which it must not write.
 #pragma once
 #include "conformance/trial/property.h"
 
 namespace lockstep::judge {
 
-/// The first answer of the trial with such damage.
+/// A finding for the first answer of the trial with such damage.
 inline std::optional<Finding> first_damage(const Trial& t, std::string Answer::*damage) {
   for (const auto& [when, answer] : t.answers())
     if (const std::string& text = answer->*damage; !text.empty())

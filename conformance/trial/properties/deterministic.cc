@@ -8,7 +8,7 @@ std::optional<Finding> inspect_deterministic(const Trial& t, Observations seen) 
   std::vector<Tensor> first;
   for (std::size_t k = 0; k < t.base.out.size(); ++k)
     first.push_back({t.types[static_cast<int>(k)], t.base.out[k]});
-  // An element that was never written shows what memory held: writes_all judges that.
+  // An element that was never written shows the poison; writes_all judges that.
   for (std::size_t k = 0; k < first.size() && k < second.out.size(); ++k)
     for (std::size_t i = 0; i < first[k].data.size() && i < second.out[k].size(); ++i)
       if (first[k].data[i] == kPoison && second.out[k][i] == kOtherPoison)

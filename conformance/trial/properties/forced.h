@@ -1,12 +1,12 @@
 /// @file
-/// Answers that were given while an option of the backend was forced.
+/// Judges answers that were given while an option of the backend was forced.
 #pragma once
 #include "conformance/trial/property.h"
 
 namespace lockstep::judge {
 
-/// The first answer that is not the expected one, or was given as if nothing had been forced.
-/// @param disobeyed says so of a Forced and an Answer; nothing if the backend obeyed.
+/// The first answer that is wrong or ignores the forced option.
+/// @param disobeyed says of a Forced and an Answer how the backend ignored it; nothing if not.
 template <class F>
 std::optional<Finding> inspect_forced(const Trial& t, Observations seen, F disobeyed) {
   for (const Observation& o : seen) {

@@ -5,7 +5,7 @@ namespace lockstep::judge {
 
 std::optional<Finding> inspect_infers(const Trial& t, Observations seen);
 
-/// Of an adapter whose answers carry types, those of the plain answer are looked at.
+/// If an adapter's answers carry types, the types of the plain answer are judged.
 inline constexpr Property kInfers{
     .name = "infers",
     .text = "shapes and precisions of the outputs are inferred as specified",

@@ -15,7 +15,7 @@ bool has_kernel(const Manifest& m, const std::string& op, const std::string& isa
 
 }  // namespace
 
-// The instruction sets of the kernels that can run here, if there is a choice.
+// The instruction sets of the kernels that can run here, if there are several.
 std::vector<Forced> isas_to_force(const Manifest& m) {
   std::set<std::string> isas;
   for (const KernelInfo& k : m.kernels)
@@ -26,7 +26,7 @@ std::vector<Forced> isas_to_force(const Manifest& m) {
   return all;
 }
 
-// Kernels treat constants apart, each on its own instruction set: every second case has them.
+// Each instruction set may treat constants in its own way, so every second case has constants.
 bool ask_isas(Probe& p) {
   const bool constants = p.weighted() && p.call().seed % 2 == 1;
   for (const Forced& isa : p.forced())

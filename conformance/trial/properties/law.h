@@ -1,5 +1,5 @@
 /// @file
-/// Laws of operators, put to a backend's own outputs.
+/// Judges the laws of operators on a backend's own outputs.
 #pragma once
 #include "conformance/trial/property.h"
 
@@ -8,7 +8,7 @@ namespace lockstep::judge {
 /// Whether a law says that the batch around a result does not matter.
 bool is_batch_law(const LawInfo& law);
 
-/// How the first broken one of the observed laws is broken; nothing if they hold.
+/// How the first violated law is violated; nothing if all observed laws hold.
 std::optional<Finding> broken_law(const Trial& t, Observations seen);
 
 }  // namespace lockstep::judge

@@ -3,7 +3,7 @@
 
 namespace lockstep::judge {
 
-/// One law is chosen for a case; all are put where it spells its values out.
+/// Puts one law of the operator, or all of them if the case has its values written out.
 inline bool ask_laws(Probe& p) {
   const Span<LawInfo> laws = p.call().op->laws;
   if (p.too_large_for_laws() || !p.chosen(2)) return true;

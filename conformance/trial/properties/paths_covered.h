@@ -3,7 +3,7 @@
 
 namespace lockstep::judge {
 
-/// Judged of the whole run, by the kernels that all its answers name.
+/// Judged once for the whole run, from the kernels that all its answers name.
 inline constexpr Property kPathsCovered{.name = "paths_covered",
                                         .text = "every runnable kernel of the manifest ran",
                                         .about = kLegal,

@@ -8,7 +8,7 @@
 
 namespace lockstep::judge {
 
-// Few threads, some that divide nothing, and more than this machine has processors.
+// Few threads, a number that seldom divides work evenly, and more than there are processors.
 std::vector<Forced> threads_to_force(const Manifest& m) {
   if (!m.has_option("threads")) return {};
   std::vector<i64> wanted = {1, 2, 3, 7, 16};
@@ -30,7 +30,7 @@ bool ask_threads(Probe& p) {
   return true;
 }
 
-// A backend that says among how many threads it shares work proves that it obeyed.
+// A backend that reports its number of threads proves that it obeyed.
 std::optional<Finding> inspect_threads(const Trial& t, Observations seen) {
   return inspect_forced(t, seen, [](const Forced& f, const Answer& a) -> std::optional<Finding> {
     if (a.threads == 0 || std::to_string(a.threads) == f.value) return std::nullopt;

@@ -5,8 +5,8 @@ namespace lockstep::judge {
 
 std::optional<Finding> inspect_writes_all(const Trial& t, Observations seen);
 
-/// The two calls of `deterministic` begin with different values in the outputs: what keeps both was
-/// not written.
+/// The two calls of `deterministic` begin with different poison in the outputs. An element that
+/// still holds both was not written.
 inline constexpr Property kWritesAll{.name = "writes_all",
                                      .text = "every element of every output is written",
                                      .observes = &kDeterministic,

@@ -4,7 +4,7 @@
 
 namespace lockstep::judge {
 
-/// Padding cells exist in layouts other than compact alone.
+/// Layouts other than compact have padding inside the tensor, too.
 inline constexpr Property kWritesInBounds{
     .name = "writes_in_bounds",
     .text = "nothing beside the outputs is written, padding cells included",
