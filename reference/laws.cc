@@ -178,7 +178,7 @@ LawResult try_law(const OpInfo& op, int i, Attributes attrs, const std::vector<T
       r.message = difference(left, right);
       if (!r.message.empty()) return {LawResult::broken, false, r.message};
       r.kind = LawResult::holds;
-      r.telling |= varies(left);
+      r.informative |= varies(left);
     }
     // An equation among calls of other operators says nothing of the respondent.
     return bench.asked() ? r : LawResult{};

@@ -19,8 +19,8 @@ struct LawResult {
     holds,
     broken
   } kind = silent;
-  bool telling = false;  ///< it holds, and what was compared is not constant
-  std::string message;   ///< how it is broken
+  bool informative = false;  ///< it holds, and what was compared is not constant
+  std::string message;       ///< how it is broken
 };
 
 /// Another implementation's answer to a legal call of the law's operator: its outputs, of the

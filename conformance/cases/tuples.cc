@@ -28,7 +28,7 @@ std::vector<Feature> features_in_order(const OpInfo& op) {
   return all;
 }
 
-// Chooses fill and layout of a drawn call. Half of the calls get the most telling fills.
+// Chooses fill and layout of a drawn call. Half of the calls get the most discriminating fills.
 void fill(Case& c, int n, Draw& draw) {
   constexpr auto kLast = static_cast<i64>(Fill::hinted);
   c.fill = draw.coin()  ? static_cast<Fill>(draw(0, kLast))
@@ -121,10 +121,10 @@ const Reached& reached(const OpInfo& op) {
   return at->second;
 }
 
-std::vector<std::size_t> telling_order(const Tuples& tuples,
-                                       const std::vector<std::vector<int>>& classes,
-                                       const std::function<bool(std::size_t)>& counts,
-                                       std::vector<bool>& set) {
+std::vector<std::size_t> discriminating_order(const Tuples& tuples,
+                                              const std::vector<std::vector<int>>& classes,
+                                              const std::function<bool(std::size_t)>& counts,
+                                              std::vector<bool>& set) {
   // The number of new combinations of a call only falls, so an earlier count is an upper bound.
   using Bound = std::pair<i64, std::size_t>;
   const auto worse = [](const Bound& a, const Bound& b) {

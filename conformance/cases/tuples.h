@@ -85,9 +85,9 @@ const Reached& reached(const OpInfo& op);
 /// `set` nor the calls before it show; of equals the first. Calls that add nothing are left out.
 /// @param counts whether a call may be chosen; asked when its turn comes.
 /// @param set receives the combinations of the chosen calls, too.
-std::vector<std::size_t> telling_order(const Tuples& tuples,
-                                       const std::vector<std::vector<int>>& classes,
-                                       const std::function<bool(std::size_t)>& counts,
-                                       std::vector<bool>& set);
+std::vector<std::size_t> discriminating_order(const Tuples& tuples,
+                                              const std::vector<std::vector<int>>& classes,
+                                              const std::function<bool(std::size_t)>& counts,
+                                              std::vector<bool>& set);
 
 }  // namespace lockstep::judge

@@ -49,11 +49,11 @@ class Measure {
       for (Item& item : spread(items, 0, kSome)) some.push_back(std::move(item));
       for (Item& item : spread(items, kFew, kFew)) few_of_all.push_back(std::move(item));
     }
-    const std::vector<Item> telling = chosen();
-    few_of_all.insert(few_of_all.begin(), telling.begin(), telling.end());
+    const std::vector<Item> discriminating = chosen();
+    few_of_all.insert(few_of_all.begin(), discriminating.begin(), discriminating.end());
     for (std::size_t m = 0; m < mutants_.size(); ++m)
       if (mutants_[m].op == "*" && put(m, few_of_all).empty() && put(m, some).empty())
-        put_alone(m, telling);
+        put_alone(m, discriminating);
     confirm();
     return kills();
   }
@@ -111,11 +111,11 @@ class Measure {
   // Keeps only the cases that kill a contract mutant a second time, among other cases: one that
   // keeps state, or races, may die by chance.
   void confirm() {
-    const std::vector<Item> telling = chosen();
+    const std::vector<Item> discriminating = chosen();
     for (std::size_t m = 0; m < mutants_.size(); ++m) {
       if (mutants_[m].op != "*") continue;
       std::vector<const Item*> killers;
-      judge_by(m, telling, killers);
+      judge_by(m, discriminating, killers);
       std::set<string_view> again;
       for (const Item* item : killers) again.insert(item->id);
       if (again.empty()) continue;

@@ -25,7 +25,7 @@ std::string block(const Failure& f, const Report& r) {
 }
 
 // The first failure of each cluster, the largest clusters first; then all others.
-std::vector<const Failure*> telling_order(const Report& r) {
+std::vector<const Failure*> failures_in_order(const Report& r) {
   std::vector<const Failure*> first, rest;
   for (const Cluster& c : clusters(r)) {
     first.push_back(c.failures[0]);
@@ -151,7 +151,7 @@ std::string summary(const Report& r, bool colour, Screen screen) {
   for (const auto& [kind, text] : remarks(r, screen.rows > 0 ? kOnAScreen : SIZE_MAX))
     end += kind + ": " + printable(text) + "\n";
   end += coloured(verdict_line(r), r, colour) + "\n";
-  const std::vector<const Failure*> all = telling_order(r);
+  const std::vector<const Failure*> all = failures_in_order(r);
   std::string s;
   std::size_t shown = 0;
   // Keep room for the line that counts the rest and for the prompt of the shell.

@@ -22,7 +22,7 @@ class Showing {
     std::vector<bool> set(tuples_.size());
     for (std::size_t k = 0; k < places_.size(); ++k)
       if (tuples_.news(classes_[k], set) > 0 && counts(k)) tuples_.add_to(set, classes_[k]);
-    return telling_order(
+    return discriminating_order(
         tuples_, r.classes, [](std::size_t) { return true; }, set);
   }
 
@@ -32,7 +32,7 @@ class Showing {
   // The places of the items that show new combinations, in discriminating order.
   std::vector<std::size_t> order() {
     std::vector<bool> set(tuples_.size());
-    std::vector<std::size_t> order = telling_order(
+    std::vector<std::size_t> order = discriminating_order(
         tuples_, classes_, [&](std::size_t k) { return counts(k); }, set);
     for (std::size_t& k : order) k = places_[k];
     return order;
@@ -63,7 +63,7 @@ class Showing {
 
 }  // namespace
 
-void put_telling_first(std::vector<Item>& items, const OpInfo& op, bool complete) {
+void put_discriminating_first(std::vector<Item>& items, const OpInfo& op, bool complete) {
   Showing showing(items, op);
   if (complete) {
     const Reached& r = reached(op);

@@ -11,6 +11,6 @@ namespace lockstep::judge {
 /// time the one that adds most; the others keep their order.
 /// @param complete whether to add calls first that show the combinations which a search reached
 /// and the items do not show.
-void put_telling_first(std::vector<Item>& items, const OpInfo& op, bool complete);
+void put_discriminating_first(std::vector<Item>& items, const OpInfo& op, bool complete);
 
 }  // namespace lockstep::judge

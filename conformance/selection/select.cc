@@ -117,11 +117,11 @@ void add_limits(const OpInfo& op, const Selection& s, bool legal, bool illegal,
 // Adds calls for each class of an operator, since its domain draws some seldom or never.
 void add_aimed(const OpInfo& op, u64 seed, std::vector<Item>& items) {
   constexpr int kTries = 3000;
-  constexpr int kTelling[] = {0, 1, 6, 19};  // places in kOrder of very different fills
+  constexpr int kVaried[] = {0, 1, 6, 19};  // places in kOrder of very different fills
   u64 number = 0;
   for (const Feature& f : call_features(op)) {
     Seeded draw(word(seed, 4, number++));
-    for (int n : kTelling) {
+    for (int n : kVaried) {
       std::optional<Case> c = aimed_case(op, f, kMaxRun, kTries, draw);
       if (!c) break;  // the rules exclude the class
       const int round = static_cast<int>(number * std::size(kOrder));
@@ -216,7 +216,7 @@ std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
     if (legal) add_aimed(op, s.seed, items);
     add_limits(op, s, legal, illegal, items);
   }
-  put_telling_first(items, op, legal && s.tier > 0);
+  put_discriminating_first(items, op, legal && s.tier > 0);
   return items;
 }
 

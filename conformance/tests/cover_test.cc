@@ -355,7 +355,7 @@ TEST(Tuples, ThatASearchReachesAreShownByLegalCallsWithOutputsThatSaySomething) 
   EXPECT_EQ(shown, r.tuples);
 }
 
-TEST(TellingOrder, TakesWhatAddsMostAndLeavesOutWhatAddsNothing) {
+TEST(DiscriminatingOrder, TakesWhatAddsMostAndLeavesOutWhatAddsNothing) {
   const Tuples tuples(*find_operator("relu"));
   // Of relu the first classes are those of one axis, its shape; the last ones are its memory's.
   const int memory = static_cast<int>(call_features(*find_operator("relu")).size()) + 5;
@@ -363,25 +363,25 @@ TEST(TellingOrder, TakesWhatAddsMostAndLeavesOutWhatAddsNothing) {
       {0, memory}, {0, 1, memory}, {0, 1, 2, memory}, {3, memory}, {4, memory}};
   std::vector<bool> set(tuples.size());
   const auto counts = [](std::size_t k) { return k != 3; };
-  EXPECT_EQ(telling_order(tuples, calls, counts, set), (std::vector<std::size_t>{2, 4}));
+  EXPECT_EQ(discriminating_order(tuples, calls, counts, set), (std::vector<std::size_t>{2, 4}));
   EXPECT_EQ(tuples.news(calls[0], set), 0);
   EXPECT_EQ(tuples.news(calls[3], set), 1);
 }
 
-TEST(TellingOrder, LeavesOutWhatAddsNothingThoughItComesLast) {
+TEST(DiscriminatingOrder, LeavesOutWhatAddsNothingThoughItComesLast) {
   const Tuples tuples(*find_operator("relu"));
   const int memory = static_cast<int>(call_features(*find_operator("relu")).size()) + 5;
   std::vector<bool> set(tuples.size());
-  EXPECT_EQ(telling_order(
+  EXPECT_EQ(discriminating_order(
                 tuples, {{0, memory}, {0, 1, memory}}, [](std::size_t) { return true; }, set),
             std::vector<std::size_t>{1});
 }
 
-TEST(TellingOrder, LooksAtCallsOfAsManyElementsAsAreRun) {
+TEST(DiscriminatingOrder, LooksAtCallsOfAsManyElementsAsAreRun) {
   std::vector<Item> items;
   for (const char* id : {"relu/in=8193@8/fill=dense:1", "relu/in=8192@8/fill=dense:1"})
     items.push_back({Item::legal, parse_case(id), {}, id, {}});
-  put_telling_first(items, *find_operator("relu"), false);
+  put_discriminating_first(items, *find_operator("relu"), false);
   ASSERT_EQ(items.size(), 2U);
   EXPECT_EQ(items[0].id, "relu/in=8192@8/fill=dense:1");
 }

@@ -60,7 +60,7 @@ TEST_P(Laws, Hold) {
   const OpInfo& op = *GetParam();
   ASSERT_GT(op.laws.size(), 0) << "it states no law";
   for (int i = 0; i < op.laws.size(); ++i) {
-    int telling = 0;
+    int informative = 0;
     for (int n = 0; n < kDraws; ++n) {
       const Case c = drawn(op, n);
       const auto [r, asked] = tried(i, c);
@@ -69,9 +69,10 @@ TEST_P(Laws, Hold) {
       ASSERT_TRUE(r.kind == LawResult::silent || asked > 0)
           << op.laws[i].label << " holds of what nobody was asked\n"
           << case_id(c);
-      telling += r.telling;
+      informative += r.informative;
     }
-    EXPECT_GE(telling, kFloor) << op.laws[i].label << " said too little in " << kDraws << " calls";
+    EXPECT_GE(informative, kFloor)
+        << op.laws[i].label << " said too little in " << kDraws << " calls";
   }
 }
 
@@ -170,7 +171,7 @@ TEST(LawResults, ConstantsTellNothing) {
     return t.self({t.filled({2}, 3)}) == t.filled({2}, 3);
   });
   EXPECT_EQ(r.kind, LawResult::holds);
-  EXPECT_FALSE(r.telling);
+  EXPECT_FALSE(r.informative);
 }
 
 // relu is not among the operators of these equations, and answers for none of them.
@@ -184,9 +185,9 @@ TEST(LawResults, WithoutACallOfItsOperatorALawIsSilent) {
     return t.mirror(t.mirror(t.y())) == t.y();
   };
   EXPECT_EQ(claimed(mirrors).kind, LawResult::silent);
-  EXPECT_FALSE(claimed(mirrors).telling);
+  EXPECT_FALSE(claimed(mirrors).informative);
   EXPECT_EQ(claimed(asks).kind, LawResult::holds);
-  EXPECT_TRUE(claimed(asks).telling);
+  EXPECT_TRUE(claimed(asks).informative);
 }
 
 TEST(LawResults, BeyondTheLimitsALawIsSilent) {
