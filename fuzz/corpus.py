@@ -6,8 +6,8 @@ usage: corpus.py unpack CORPUS TARGET DIRECTORY
 
 CORPUS/TARGET_seed_corpus.zip holds the inputs that a fuzzer found and named by their hash; the
 folder CORPUS/TARGET, where there is one, holds those that a person named. `unpack` leaves both in
-DIRECTORY and nothing else. `pack` writes the archive from DIRECTORY, named inputs left out: the
-same inputs make the same archive, whenever and in whatever order they were written.
+DIRECTORY and nothing else. `pack` writes the archive from DIRECTORY, named inputs left out, whatever
+DIRECTORY calls them: the same inputs make the same archive, whenever and in whatever order they were written.
 """
 
 import pathlib
@@ -43,8 +43,8 @@ class Corpus:
 
     def pack(self, directory: pathlib.Path) -> int:
         """Writes the archive from a directory of inputs and returns how many it holds."""
-        named = {path.name for path in self.named}
-        seeds = sorted(path for path in directory.iterdir() if path.name not in named)
+        named = {path.read_bytes() for path in self.named}
+        seeds = sorted(path for path in directory.iterdir() if path.read_bytes() not in named)
         if not seeds:
             raise ValueError(f"{directory} has no input for {self.archive}")
         with zipfile.ZipFile(self.archive, "w") as archive:

@@ -67,15 +67,18 @@ find_corpora() {
   done
 }
 
+# Packs the fewest inputs that reach every edge that any input reaches.
 merge_corpus() {
-  local log=build/fuzz/log/merge-$target.log
-  mkdir -p "$kept" "${log%/*}"
-  if ! "$program" -merge=1 "$kept" "${corpora[@]}" >"$log" 2>&1; then
+  local log=build/fuzz/log/merge-$target.log minimal=build/fuzz/minimal/$target
+  rm -rf "$minimal"
+  mkdir -p "$minimal" "$kept" "${log%/*}"
+  if ! "$program" -set_cover_merge=1 -use_counters=0 "$minimal" "$kept" "${corpora[@]}" \
+    >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     printf '%s\n' "dev: merging failed (log: $log)" >&2
     return 1
   fi
-  python3 -B fuzz/corpus.py pack fuzz/corpus "$target" "$kept"
+  python3 -B fuzz/corpus.py pack fuzz/corpus "$target" "$minimal"
 }
 
 # Reads and logs libFuzzer's output, and shows its progress, at most every ten seconds.

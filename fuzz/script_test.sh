@@ -26,7 +26,7 @@ cat >build/fuzz/bin/fuzz_params <<'FAKE'
 # A stranger to the kept inputs, and the finder of a finding where it is told of one.
 echo "$@" >>called
 case "$*" in
-  *-merge=1*) cp new-input "$2/" ;;
+  *-set_cover_merge=1*) cp "$4/named" "$4/1111" new-input "$3/" ;;
   *-minimize_crash*) exit 1 ;;
   *) echo "stat::number_of_executed_units: 7" && echo "stat::average_exec_per_sec: 3"
      [ -e wrong ] || exit 0
@@ -73,13 +73,13 @@ has '-max_total_time=7200 -seed=5' called
 has 'build/fuzz/corpus/params build/fuzz/kept/params' called
 [[ $(ls build/fuzz/kept/params) == $'1111\nnamed' ]] || fail 'the kept inputs are not unpacked'
 
-echo 'a merge adds to the archive, and leaves named inputs what they are'
+echo 'a merge packs what the program chose, and leaves named inputs what they are'
 printf new >new-input
 fuzz/fuzz.sh run params --merge >out
 has '2 inputs of params packed' out
 python3 -B fuzz/corpus.py unpack fuzz/corpus params merged
 [[ $(ls merged) == $'1111\nnamed\nnew-input' && $(ls fuzz/corpus/params) == named ]] ||
-  fail 'the merge did not keep what there is'
+  fail 'the merge lost an input, or packed a named one'
 
 echo 'a finding is exit status 1, with a way to repeat it'
 touch wrong

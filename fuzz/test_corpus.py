@@ -35,7 +35,8 @@ class Corpora(unittest.TestCase):
 
     def test_what_is_packed_is_unpacked(self):
         (self.corpus / "t" / "cut-short").write_bytes(b"named")
-        self.make("b", "a", "cut-short")
+        self.make("b", "a")
+        (self.inputs / "hash-of-it").write_bytes(b"named")
         self.assertEqual(Corpus(self.corpus, "t").pack(self.inputs), 2, "the named one is a file")
         stale = self.root / "out"
         stale.mkdir()

@@ -163,7 +163,7 @@ class Dev(unittest.TestCase):
             self.expect(f"fuzz {target}", "cmake --preset fuzz", f"--target fuzz_{target} ",
                         f"fuzz_{target} -max_total_time=60")  # fmt: skip
         self.expect("fuzz params --time 2h --seed 7", "fuzz_params -max_total_time=7200 -seed=7")
-        self.expect("fuzz params --merge", "fuzz_params -merge=1")
+        self.expect("fuzz params --merge", "fuzz_params -set_cover_merge=1")
         self.assertIn("no fuzz target 'nope'", self.dev("fuzz nope", 2)[0])
 
     def test_a_tree_that_was_configured_by_hand_is_built(self):
