@@ -6,8 +6,9 @@ usage: corpus.py unpack CORPUS TARGET DIRECTORY
 
 CORPUS/TARGET_seed_corpus.zip holds the inputs that a fuzzer found and named by their hash; the
 folder CORPUS/TARGET, where there is one, holds those that a person named. `unpack` leaves both in
-DIRECTORY and nothing else. `pack` writes the archive from DIRECTORY, named inputs left out, whatever
-DIRECTORY calls them: the same inputs make the same archive, whenever and in whatever order they were written.
+DIRECTORY and nothing else. `pack` writes the archive from DIRECTORY without the named inputs, under
+whatever name they are there: the same inputs make the same archive, whenever and in whatever order
+they were written.
 """
 
 import pathlib
