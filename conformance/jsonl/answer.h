@@ -1,5 +1,5 @@
 /// @file
-/// What a backend answered to one question, whatever adapter carried it.
+/// Answers of backends, the same for all adapters.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
-/// What a backend answered to one question.
+/// A backend's answer to one question.
 struct Answer {
   enum class Kind {
     ok,
