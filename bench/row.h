@@ -52,12 +52,12 @@ struct Results {
   bool fails() const;
 };
 
-/// What people read: a title, a headline, and a line or more for each row.
+/// The table: a title, a headline, and one or more lines for each row.
 std::string table_title(const Results& results);
 std::string table_head();
 std::string table_row(const Measurement& row);
 
-/// What machines read; results_schema() describes it.
+/// The results as JSON; results_schema() describes it.
 std::string json_of(const Results& results);
 std::string results_schema();
 /// @throws std::logic_error naming what is missing or wrong.

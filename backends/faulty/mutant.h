@@ -108,7 +108,7 @@ constexpr Mutant misread(string_view name, string_view kind, string_view provena
           }};
 }
 
-/// Whether output y is one of the last |Y| mod width elements, behind the last whole vector.
+/// Whether output y is one of the last |Y| mod width elements, after the last whole vector.
 constexpr bool in_tail(const Index& y, const Type& t, i64 width) {
   const i64 n = volume(t.shape);
   return ravel(y, t.shape) >= n - n % width;

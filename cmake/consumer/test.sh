@@ -1,6 +1,6 @@
 #!/bin/sh
-# Proves that an installed tree can be moved: installs, moves, builds a stranger's project with
-# CMake and with pkg-config from the moved tree, and judges its backend with the moved program.
+# Proves that an installed tree can be moved: installs, moves, builds another project with CMake and
+# with pkg-config from the moved tree, and judges its backend with the moved program.
 # usage: test.sh BUILD CC CXX
 set -eu
 sources=$(cd "$(dirname "$0")" && pwd)

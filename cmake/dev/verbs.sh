@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs verbs of ./dev for real, beginning with what a fresh clone has, in their cheapest forms. The
-# others are run by cmake/dev/test_dev.py, where nothing is built. `test` and `lint` are runs of
-# their own, and `gpu` wants a device. The last line counts what passed and what failed.
+# Runs verbs of ./dev for real, in their cheapest forms, starting from a fresh clone.
+# cmake/dev/test_dev.py runs the others without building. `test` and `lint` are separate runs, and
+# `gpu` needs a device. The last line counts what passed and what failed.
 # usage: verbs.sh [WORD...]      only the commands that contain one of the words
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
@@ -43,7 +43,7 @@ for target in "${targets[@]}"; do
     expect 0 'nothing found: ' fuzz "$target" --time 5s --seed 1
   fi
 done
-# It has mistakes behind four bytes each: as many seconds as it takes, which are few.
+# Each mistake is hidden behind four bytes, so this takes only a few seconds.
 expect 1 'FOUND ' fuzz canary --time 2m --seed 1
 expect 0 'the site is ' docs
 printf '%s\n' "$passed passed, $failed failed"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Proves that golden vectors guard what operators mean: in a copy of the tree it changes the meaning
-# of many of them, and the CPU backend, which runs that very text, must fail by its vectors although
-# it agrees with the reference.
+# The semantic mutation test: in a copy of the tree it changes the meaning of many operators. The
+# CPU backend, which runs the changed code, agrees with the changed reference but must fail the
+# golden vectors.
 # usage: test.sh SOURCES WORK CMAKE-ARGUMENT...
 set -euo pipefail
 sources=$1 work=$2
@@ -10,8 +10,8 @@ tree=$work/tree here=$work/tree/build/release
 # shellcheck source=/dev/null
 source "$sources/cmake/copy.sh"
 
-# The operator, what its header says, and what the copy says instead. Every result stays inside its
-# inferred precision, so that nothing but the vectors can object.
+# The operator, the text of its header, and the text in the copy. Every result stays inside its
+# inferred precision, so that only the vectors can notice.
 changes=(
   'relu;max(in[X](y), 0);min(in[X](y), 0)'
   'abs;return magnitude(in[X](y));return -magnitude(in[X](y))'
@@ -47,8 +47,8 @@ CHANGE
 done
 cmake -G Ninja -S "$tree" -B "$here" -DLOCKSTEP_CUDA=OFF -DLOCKSTEP_TESTS=OFF \
   -DLOCKSTEP_BENCH=OFF -DLOCKSTEP_DOCS=OFF "$@" >"$work/configure.log"
-# The compiler itself refuses a header whose examples are false. Somebody who changes a meaning
-# changes the examples, too: here they are not looked at.
+# The compiler refuses a header with false examples, so the copy does not check examples: whoever
+# changes a meaning would change them, too.
 for op in ${operators//,/ }; do
   sed -i '/static_assert(examples_hold/d' "$here/spec/units/unit_$op.cc"
 done

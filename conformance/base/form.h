@@ -60,7 +60,7 @@ class FormWriter {
   void operator()(const char* key, const T& value, const Rule& = {}) {
     out_[key] = written(value);
   }
-  /// A member that is left out where it is empty.
+  /// A member that is left out if it is empty.
   template <class T>
   void optional(const char* key, const T& value, const Rule& rule = {}) {
     if (!value.empty()) (*this)(key, value, rule);

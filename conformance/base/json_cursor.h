@@ -26,7 +26,7 @@ class JsonCursor {
 
   explicit JsonCursor(std::string_view text) : text_(text) {}
 
-  /// What comes next.
+  /// The type of the next value.
   Type type();
   /// Skips the next value, whatever its type. @return its text
   std::string_view skip();
@@ -47,7 +47,7 @@ class JsonCursor {
   void array(F element) {
     for (bool more = open('[', ']'); more; more = again(']')) element();
   }
-  /// Nothing but blanks may follow.
+  /// Requires that only blanks follow.
   void end();
 
  private:

@@ -44,7 +44,7 @@ u64 apart(i64 a, i64 b) {
                : static_cast<u64>(a) - static_cast<u64>(b);
 }
 
-// The value `by` steps from v towards `end`, or `end` itself where it is nearer.
+// The value `by` steps from v towards `end`, or `end` itself if it is nearer.
 i64 towards(i64 v, i64 end, u64 by) {
   if (by >= apart(v, end)) return end;
   return static_cast<i64>(v < end ? static_cast<u64>(v) + by : static_cast<u64>(v) - by);

@@ -65,7 +65,7 @@ inline i64 count_calls(const OpInfo& op, int deviations, i64 most) {
   return n;
 }
 
-/// The largest scope of an operator with at most so many calls.
+/// The largest scope of an operator with at most `most` calls.
 inline Scope largest_scope(const OpInfo& op, i64 most) {
   Scope scope{0, 1, false};
   for (;;) {

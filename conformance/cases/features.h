@@ -26,12 +26,12 @@ struct Feature {
 
 /// The classes of attributes, types and memory that an operator's description allows.
 std::vector<Feature> call_features(const OpInfo& op);
-/// Those of one call.
+/// The classes of one call.
 std::vector<Feature> call_features(const Case& c);
 
 /// The classes of the values of inputs.
 std::vector<Feature> value_features(const OpInfo& op);
-/// Those of one call.
+/// The classes of one call's values.
 std::vector<Feature> value_features(const Case& c, const std::vector<Tensor>& in);
 
 /// Numbers the classes of an operator's calls: comparing names would be slow for many calls.

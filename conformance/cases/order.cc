@@ -10,7 +10,7 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr int kOrdered = 3;  // inputs of a variadic operator whose steps are told apart
+constexpr int kOrdered = 3;  // inputs of a variadic operator with steps of their own
 
 std::vector<Step> steps_of(const OpInfo& op) {
   std::vector<Step> steps;

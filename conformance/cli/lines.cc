@@ -37,7 +37,7 @@ int emit(Selection& s) {
   const std::vector<Item> items = select_cases(s);
   std::set<std::string> written;
   for (const Item& item : items) {
-    // Write each call that runs once, because an identifier belongs to one answer.
+    // Write each call once, because an identifier belongs to one answer; typed items are no calls.
     if (item.what == Item::typed || !written.insert(item.id).second) continue;
     // An illegal call has no data, because it is refused before data is read.
     const std::vector<Tensor> in = item.runs() ? inputs_of(item.call) : std::vector<Tensor>();

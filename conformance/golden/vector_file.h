@@ -38,7 +38,7 @@ struct VectorCall {
   std::vector<VectorInput> in;
 };
 
-/// What a call must give: outputs, or the label of an error.
+/// The result of a call: outputs, or the label of an error.
 struct VectorResult {
   std::vector<Tensor> out;
   std::string label;

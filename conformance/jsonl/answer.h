@@ -1,5 +1,5 @@
 /// @file
-/// What a backend answered to one question, whatever adapter carried it.
+/// Answers of backends, the same for all adapters.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,6 +15,7 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
+/// How a question ended.
 enum class AnswerKind {
   ok,
   logic_error,
@@ -25,7 +26,7 @@ enum class AnswerKind {
   protocol    ///< an answer that is none
 };
 
-/// What a backend answered to one question.
+/// A backend's answer to one question.
 struct Answer {
   AnswerKind kind = AnswerKind::ok;
   std::string label, message;

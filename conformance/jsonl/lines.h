@@ -27,7 +27,7 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> attrs;  ///< in order, doubles included
   std::vector<Type> types;                                 ///< perhaps illegal; saturated
   std::vector<std::optional<std::vector<i32>>> data;       ///< none: all zeros
-  std::string label, message;                              ///< `line.*`, where it is no call
+  std::string label, message;                              ///< `line.*`, if it is no call
 };
 
 /// Reads line `number` (from 1). Errors are judged in the order line.json, line.key, line.count. A

@@ -76,7 +76,7 @@ class Finder {
   bool is(Token::Category kind, std::size_t k) const {
     return k < tokens_.size() && tokens_[k].kind == kind;
   }
-  /// The text of token k, empty before the first and behind the last one.
+  /// The text of token k; empty before the first and after the last one.
   string_view word(std::size_t k) const {
     if (k >= tokens_.size()) return {};
     return text_.substr(tokens_[k].begin, tokens_[k].end - tokens_[k].begin);

@@ -22,7 +22,7 @@ constexpr i64 kMaxSteps = 600, kStepsOfCrash = 20, kStepsOfHang = 200;
 constexpr i64 kMaxCalls = 6000;         // put to the backend
 constexpr i64 kMaxWork = i64{1} << 28;  // elements and multiply-adds of these calls
 constexpr std::size_t kMaxShrunk = 12;  // failures of a report
-constexpr i64 kFewElements = 4;         // of a case that is shrunk from itself alone
+constexpr i64 kFewElements = 4;         // of a shrunk case that needs no second attempt
 
 // RapidCheck's sequence of smaller integers, starting at the target. It halves the distance and
 // might try only even numbers, so the neighbours of the target and of the middle are added.

@@ -107,7 +107,7 @@ void add_limits(const OpInfo& op, const Selection& s, bool legal, bool illegal,
     if (side == Item::legal && legal) items.push_back(filled_item(std::move(b.legal), n));
     if (side == Item::typed && wants(s, kTyped))
       items.push_back({Item::typed, b.legal, {}, case_id(b.legal), {}});
-    // What is said of attributes' text is not for backends.
+    // Backends get no attributes as text, so labels about text do not apply to them.
     if (illegal && !b.label.starts_with("attr.")) items.push_back(illegal_item(b.illegal));
   }
   if (!illegal) return;
@@ -304,7 +304,7 @@ Item endless_item(const OpInfo& op, u64 seed, i64 n) {
   if (n % kIllegal == kIllegal - 1) {
     Case changed = c;
     for (int k = 0; k < kChanges && !refusal(changed).refused(); ++k) mutate(changed, draw);
-    // What is said of attributes' text is not for backends.
+    // Backends get no attributes as text, so labels about text do not apply to them.
     if (refusal(changed).refused() && refusal(changed).scope != "attr")
       return illegal_item(std::move(changed));
   }

@@ -9,7 +9,7 @@
 
 namespace lockstep::judge {
 
-/// What the user asked for.
+/// The user's selection of cases.
 struct Selection {
   int tier = 1;
   u64 seed = 1;
@@ -17,7 +17,7 @@ struct Selection {
   std::vector<std::string> profiles;    ///< names; none: all
   std::vector<std::string> properties;  ///< names; none: all
   std::vector<std::string> cases;       ///< explicit ids; none: the tier's
-  i64 budget = 0;                       ///< at most so many cases; 0: no limit
+  i64 budget = 0;                       ///< the most cases; 0: no limit
   std::string nonce;                    ///< a verifier's words, which determine further cases
   std::string vectors;                  ///< directory of golden vectors; empty: none
   std::string kills;                    ///< file of the kill matrix; empty: none

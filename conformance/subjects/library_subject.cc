@@ -35,7 +35,7 @@ class Memory {
   Channel& channel() { return *channel_; }
   /// Starts the tensors of a new question.
   void clear() { used_ = round_up(sizeof(Channel)); }
-  /// Whole pages for this many bytes, with an unused page on both sides.
+  /// Allocates whole pages for this many bytes, with an unused page on both sides.
   char* pages(std::size_t bytes) {
     char* at = base_ + used_ + kPage;
     used_ += kPage + round_up(bytes);

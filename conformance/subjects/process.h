@@ -10,7 +10,7 @@
 
 namespace lockstep::judge {
 
-/// Bytes of so many GiB.
+/// Converts GiB to bytes.
 inline std::uint64_t bytes_of_gib(double gib) {
   return static_cast<std::uint64_t>(gib * (std::uint64_t{1} << 30));
 }

@@ -12,7 +12,7 @@
 
 namespace lockstep::judge {
 
-/// Where in its memory a tensor lies.
+/// The place of a tensor in its memory.
 enum class Base {
   end,       ///< ends where the memory ends, before the guard page
   begin,     ///< begins where the memory begins, at a page
@@ -63,7 +63,7 @@ class Subject {
 
   // Whether questions can be put, and repeated; false for recorded answers.
   virtual bool live() const { return true; }
-  /// Those of these cases to which it has no answer.
+  /// The cases among these to which it has no answer.
   /// @throws UsageError if it has answers to others.
   virtual std::set<std::string> unanswered(const std::vector<std::string>& /*ids*/) { return {}; }
   /// Names the case that the next questions are about.

@@ -12,7 +12,7 @@
 namespace lockstep::judge {
 namespace {
 
-// The first name that the kernel gives a processor; empty where it gives none.
+// The first processor name that the operating system reports; empty if there is none.
 std::string processor_name() {
   std::ifstream in("/proc/cpuinfo");
   for (std::string line; std::getline(in, line);)

@@ -7,7 +7,7 @@ namespace lockstep::judge {
 
 Environment this_environment();
 
-/// SHA-256 of the file behind a backend; empty for a command.
+/// SHA-256 of a backend's file; empty for a command.
 /// @throws UsageError if there is no such file.
 std::string file_hash(const std::string& backend);
 

@@ -66,7 +66,7 @@ struct Chosen {
   std::string vectors_hash;  ///< of the golden vectors that took part; empty: none
 };
 
-/// Where a run took place.
+/// The machine of a run.
 struct Environment {
   std::string judge, system, machine, processor;
   auto all() const { return std::tie(judge, system, machine, processor); }
@@ -102,7 +102,7 @@ struct Report {
   std::map<std::string, std::map<std::string, i64>> paths;   ///< operator, kernel, executions
   std::vector<Failure> failures;
   std::vector<std::string> quarantine;  ///< operators, with the reason
-  Score score;                          ///< of the first cases, where there is a budget
+  Score score;                          ///< of a budget's cases, if there is one
   std::vector<std::string> missing;     ///< cases without an answer, or that did not run
   i64 canaries_planted = 0, canaries_flagged = 0;
   std::string verdict;  ///< PASS FAIL NONDETERMINISTIC CRASH INCOMPLETE STALE BROKEN

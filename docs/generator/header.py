@@ -101,7 +101,7 @@ def find_base(root: pathlib.Path, path: pathlib.Path, base: str) -> pathlib.Path
 class Header:
     """The struct of one operator with its bases."""
 
-    # What the page shows in tables, and what is not about meaning.
+    # Members that the page shows in tables, and members without a meaning for readers.
     TABLES = frozenset(
         "Attrs name alias profile summary formula exceeds in_place errata laws inputs outputs "
         "attrs inputs_needed rules gas domain examples".split()

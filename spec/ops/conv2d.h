@@ -69,7 +69,7 @@ struct Conv2d {
           .ignored()};
   static constexpr int inputs_needed(const Attrs& a) { return a.use_bias ? 3 : 2; }
 
-  /// How far the window can move along spatial axis d; negative where it does not fit.
+  /// How far the window can move along spatial axis d; negative if it does not fit.
   static constexpr i64 room(const Attrs& a, Types in, int d) {
     return in[X].dim(2 + d) + 2 * a.padding[d] - a.dilation[d] * (a.kernel_size[d] - 1) - 1;
   }

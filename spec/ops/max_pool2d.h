@@ -33,7 +33,7 @@ struct MaxPool2d {
       Field{"layout", &Attrs::layout, "of X"}.one_of("NCHW")};
 
   static constexpr i64 pad(const Attrs& a, int d) { return a.padding[a.padding.size == 1 ? 0 : d]; }
-  /// How far the window can move along spatial axis d; negative where it does not fit.
+  /// How far the window can move along spatial axis d; negative if it does not fit.
   static constexpr i64 room(const Attrs& a, Types in, int d) {
     return in[X].dim(2 + d) + 2 * pad(a, d) - a.pool_size[d];
   }
