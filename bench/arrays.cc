@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "bench/run.h"
-#include "reference/ndarray/array/ndarray.h"
-#include "reference/ndarray/memory/pool.h"
+#include "containers/array/ndarray.h"
+#include "containers/memory/pool.h"
 
 namespace lockstep::bench {
 namespace {

@@ -9,8 +9,8 @@
 #include <span>
 #include <string>
 
+#include "containers/params/params.h"
 #include "fuzz/target.h"
-#include "reference/ndarray/params/params.h"
 
 // The sanitizers of both compilers define it; one compiler does not declare it.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,

@@ -4,7 +4,7 @@
 // alike, in memory that the archive's size bounds. What is accepted is a dictionary that the
 // parameter file holds; written as an archive again, unless a name forbids that, it is the same
 // dictionary and from then on the same bytes.
-#include "reference/ndarray/params/npz/npz.h"
+#include "containers/params/npz.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 // A rejection has a label of the format's table and points into the file. What is accepted is
 // exactly what the writer makes of it. Memory and a file are read alike; a lenient reader differs
 // in trailing bytes only. No small file makes the reader allocate much.
-#include "reference/ndarray/params/params.h"
+#include "containers/params/params.h"
 
 #include <algorithm>
 

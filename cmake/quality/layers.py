@@ -6,6 +6,11 @@ import re
 # A path belongs to the longest prefix that fits. Tests stand above everything.
 FLOORS = (
     ("spec", "cuda"),
+    ("containers",),
+    ("containers/memory", "containers/layout"),
+    ("containers/params",),
+    ("containers/array",),
+    ("containers/tensor", "containers/capi"),
     ("backends/backend.h",),
     ("backends/client_values.hpp",),
     ("backends/backend.hpp", "backends/client.hpp"),
@@ -24,8 +29,9 @@ FLOORS = (
     ("conformance/cli",),
     ("bench", "fuzz", "docs", "examples", "cmake"),
 )
-# Backends know nothing of the reference; only the one that is the reference does.
-BARRED = ((r"backends/(?!reference/|[^/]*/tests/)", "reference/"),)
+# Backends know neither the containers nor the reference; only the one that is the reference does.
+BARRED = tuple((r"backends/(?!reference/|[^/]*/tests/)", room)
+               for room in ("containers/", "reference/"))
 RANK = {place: rank for rank, floor in enumerate(FLOORS) for place in floor}
 
 

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "conformance/base/places.h"
-#include "reference/ndarray/params/describe.h"
-#include "reference/ndarray/params/npz/npz.h"
+#include "containers/params/describe.h"
+#include "containers/params/npz.h"
 
 namespace lockstep::judge {
 namespace {

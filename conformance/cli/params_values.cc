@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "conformance/cli/params.h"
-#include "reference/ndarray/params/compare.h"
-#include "reference/ndarray/params/describe.h"
-#include "reference/ndarray/params/elements.h"
+#include "containers/params/compare.h"
+#include "containers/params/describe.h"
+#include "containers/params/elements.h"
 
 namespace lockstep::judge {
 namespace {
