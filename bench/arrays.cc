@@ -46,7 +46,7 @@ void touch_fresh_pages(std::size_t bytes) {
 }
 
 Row pool_row(const std::string& workload, std::size_t bytes, const Wishes& wishes) {
-  ndarray::Pool pool(2 * bytes);
+  ndarray::BlockPool pool(2 * bytes);
   const auto recycled = [&] {
     std::byte* block = pool.allocate(bytes);
     std::memset(block, 1, bytes);

@@ -118,12 +118,20 @@ constexpr bool less_equal(const A& a, const B& b) {
   }
 }
 
+inline constexpr auto kEq = [](const auto& a, const auto& b) { return equal(a, b); };
+inline constexpr auto kNe = [](const auto& a, const auto& b) { return !equal(a, b); };
+inline constexpr auto kLt = [](const auto& a, const auto& b) { return less(a, b); };
+inline constexpr auto kLe = [](const auto& a, const auto& b) { return less_equal(a, b); };
+inline constexpr auto kGt = [](const auto& a, const auto& b) { return less(b, a); };
+inline constexpr auto kGe = [](const auto& a, const auto& b) { return less_equal(b, a); };
+
 /// What a failed comparison says of itself; converts to true when it failed.
 class Failure {
  public:
-  template <class A, class B>
-  Failure(bool held, std::string_view call, const A& a, const B& b) : failed_(!held) {
-    if (held) return;
+  template <class Relation, class A, class B>
+  Failure(Relation relation, std::string_view call, const A& a, const B& b)
+      : failed_(!relation(a, b)) {
+    if (!failed_) return;
     std::ostringstream out;
     out.imbue(std::locale::classic());
     out << call << " (";
@@ -141,31 +149,6 @@ class Failure {
   std::string text_;
 };
 
-template <class A, class B>
-Failure compare_eq(std::string_view call, const A& a, const B& b) {
-  return {equal(a, b), call, a, b};
-}
-template <class A, class B>
-Failure compare_ne(std::string_view call, const A& a, const B& b) {
-  return {!equal(a, b), call, a, b};
-}
-template <class A, class B>
-Failure compare_lt(std::string_view call, const A& a, const B& b) {
-  return {less(a, b), call, a, b};
-}
-template <class A, class B>
-Failure compare_le(std::string_view call, const A& a, const B& b) {
-  return {less_equal(a, b), call, a, b};
-}
-template <class A, class B>
-Failure compare_gt(std::string_view call, const A& a, const B& b) {
-  return {less(b, a), call, a, b};
-}
-template <class A, class B>
-Failure compare_ge(std::string_view call, const A& a, const B& b) {
-  return {less_equal(b, a), call, a, b};
-}
-
 }  // namespace lockstep::utils::detail
 
 // One expression without an `if`, so that an `else` that follows belongs to the caller's `if`.
@@ -175,31 +158,31 @@ Failure compare_ge(std::string_view call, const A& a, const B& b) {
                     ::lockstep::utils::detail::Message(__FILE__, __LINE__, assertion)
 
 // A loop for the same reason; its body does not return.
-#define LOCKSTEP_COMPARE_(Exception, call, compare, a, b)            \
-  while (const ::lockstep::utils::detail::Failure lockstep_failure = \
-             ::lockstep::utils::detail::compare(call, a, b))         \
-  ::lockstep::utils::detail::Throw<Exception>() &                    \
+#define LOCKSTEP_COMPARE_(Exception, relation, call, a, b)                                        \
+  while (const ::lockstep::utils::detail::Failure lockstep_failure =                              \
+             ::lockstep::utils::detail::Failure(::lockstep::utils::detail::relation, call, a, b)) \
+  ::lockstep::utils::detail::Throw<Exception>() &                                                 \
       ::lockstep::utils::detail::Message(__FILE__, __LINE__, lockstep_failure.text())
 
-#define LOCKSTEP_CHECK_(compare, call, a, b) \
-  LOCKSTEP_COMPARE_(::lockstep::utils::LogMessageFatal, call, compare, a, b)
-#define LOCKSTEP_VERIFY_(compare, call, a, b) \
-  LOCKSTEP_COMPARE_(::lockstep::utils::ValueVerifyFatal, call, compare, a, b)
+#define LOCKSTEP_CHECK_(relation, call, a, b) \
+  LOCKSTEP_COMPARE_(::lockstep::utils::LogMessageFatal, relation, call, a, b)
+#define LOCKSTEP_VERIFY_(relation, call, a, b) \
+  LOCKSTEP_COMPARE_(::lockstep::utils::ValueVerifyFatal, relation, call, a, b)
 
 #define CHECK(condition) \
   LOCKSTEP_ASSERT_(::lockstep::utils::LogMessageFatal, "CHECK(" #condition ")", condition)
-#define CHECK_EQ(a, b) LOCKSTEP_CHECK_(compare_eq, "CHECK_EQ(" #a ", " #b ")", a, b)
-#define CHECK_NE(a, b) LOCKSTEP_CHECK_(compare_ne, "CHECK_NE(" #a ", " #b ")", a, b)
-#define CHECK_LT(a, b) LOCKSTEP_CHECK_(compare_lt, "CHECK_LT(" #a ", " #b ")", a, b)
-#define CHECK_LE(a, b) LOCKSTEP_CHECK_(compare_le, "CHECK_LE(" #a ", " #b ")", a, b)
-#define CHECK_GT(a, b) LOCKSTEP_CHECK_(compare_gt, "CHECK_GT(" #a ", " #b ")", a, b)
-#define CHECK_GE(a, b) LOCKSTEP_CHECK_(compare_ge, "CHECK_GE(" #a ", " #b ")", a, b)
+#define CHECK_EQ(a, b) LOCKSTEP_CHECK_(kEq, "CHECK_EQ(" #a ", " #b ")", a, b)
+#define CHECK_NE(a, b) LOCKSTEP_CHECK_(kNe, "CHECK_NE(" #a ", " #b ")", a, b)
+#define CHECK_LT(a, b) LOCKSTEP_CHECK_(kLt, "CHECK_LT(" #a ", " #b ")", a, b)
+#define CHECK_LE(a, b) LOCKSTEP_CHECK_(kLe, "CHECK_LE(" #a ", " #b ")", a, b)
+#define CHECK_GT(a, b) LOCKSTEP_CHECK_(kGt, "CHECK_GT(" #a ", " #b ")", a, b)
+#define CHECK_GE(a, b) LOCKSTEP_CHECK_(kGe, "CHECK_GE(" #a ", " #b ")", a, b)
 
 #define VERIFY(condition) \
   LOCKSTEP_ASSERT_(::lockstep::utils::ValueVerifyFatal, "VERIFY(" #condition ")", condition)
-#define VERIFY_EQ(a, b) LOCKSTEP_VERIFY_(compare_eq, "VERIFY_EQ(" #a ", " #b ")", a, b)
-#define VERIFY_NE(a, b) LOCKSTEP_VERIFY_(compare_ne, "VERIFY_NE(" #a ", " #b ")", a, b)
-#define VERIFY_LT(a, b) LOCKSTEP_VERIFY_(compare_lt, "VERIFY_LT(" #a ", " #b ")", a, b)
-#define VERIFY_LE(a, b) LOCKSTEP_VERIFY_(compare_le, "VERIFY_LE(" #a ", " #b ")", a, b)
-#define VERIFY_GT(a, b) LOCKSTEP_VERIFY_(compare_gt, "VERIFY_GT(" #a ", " #b ")", a, b)
-#define VERIFY_GE(a, b) LOCKSTEP_VERIFY_(compare_ge, "VERIFY_GE(" #a ", " #b ")", a, b)
+#define VERIFY_EQ(a, b) LOCKSTEP_VERIFY_(kEq, "VERIFY_EQ(" #a ", " #b ")", a, b)
+#define VERIFY_NE(a, b) LOCKSTEP_VERIFY_(kNe, "VERIFY_NE(" #a ", " #b ")", a, b)
+#define VERIFY_LT(a, b) LOCKSTEP_VERIFY_(kLt, "VERIFY_LT(" #a ", " #b ")", a, b)
+#define VERIFY_LE(a, b) LOCKSTEP_VERIFY_(kLe, "VERIFY_LE(" #a ", " #b ")", a, b)
+#define VERIFY_GT(a, b) LOCKSTEP_VERIFY_(kGt, "VERIFY_GT(" #a ", " #b ")", a, b)
+#define VERIFY_GE(a, b) LOCKSTEP_VERIFY_(kGe, "VERIFY_GE(" #a ", " #b ")", a, b)

@@ -175,11 +175,7 @@ NDArray fetch(const DLTensor& from, i64 width) {
   here.device = kHost;
   here.data = block.mutable_data();
   here.byte_offset = static_cast<std::uint64_t>(-within.first);
-  auto owner = std::make_unique<NDArray>(std::move(block));
-  NDArray array = NDArray::adopt(
-      here, owner.get(), [](void* p) { delete static_cast<NDArray*>(p); }, true);
-  static_cast<void>(owner.release());
-  return array;
+  return NDArray::adopt(here, std::make_unique<NDArray>(std::move(block)), true);
 }
 
 /// Each run is a call to a device, which takes longer than copying many bytes. This therefore

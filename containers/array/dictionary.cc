@@ -68,10 +68,7 @@ NDArray adopt_params(params::Tensor tensor) {
   layout.ndim = static_cast<int>(owner->shape.size());
   layout.dtype = type_of(*owner);
   layout.shape = owner->shape.data();
-  const auto release = [](void* self) { delete static_cast<params::Tensor*>(self); };
-  NDArray array = NDArray::adopt(layout, owner.get(), release, true);
-  static_cast<void>(owner.release());
-  return array;
+  return NDArray::adopt(layout, std::move(owner), true);
 }
 
 std::vector<std::byte> save(std::span<const NamedArray> arrays) {

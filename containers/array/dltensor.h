@@ -47,7 +47,7 @@ struct Reach {
   i64 end = 0;    ///< one past the highest; 0 where there is no element
 };
 
-/// Decides an array for which reach() finds no bytes: it is empty, or refused.
+/// What reach() answers where it finds no bytes: nothing for an empty array, a refusal for others.
 /// @throws utils::ValueVerifyFatal as reach() does.
 Reach reach_of_nothing(std::span<const i64> shape, i64 element_bytes);
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -52,6 +53,14 @@ class NDArray {
   /// @throws utils::ValueVerifyFatal for what verify() refuses; then nothing is released.
   static NDArray adopt(const DLTensor& tensor, void* owner, void (*release)(void* owner),
                        bool read_only);
+  /// The same; the array keeps the owner, and deletes it last.
+  template <class Owner>
+  static NDArray adopt(const DLTensor& tensor, std::unique_ptr<Owner> owner, bool read_only) {
+    const auto release = [](void* self) { delete static_cast<Owner*>(self); };
+    NDArray array = adopt(tensor, owner.get(), release, read_only);
+    static_cast<void>(owner.release());
+    return array;
+  }
 
   void swap(NDArray& other) noexcept { std::swap(container_, other.container_); }
   void reset() noexcept { NDArray().swap(*this); }

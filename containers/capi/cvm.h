@@ -70,7 +70,7 @@ CVM_DLL int CVMArrayFree(CVMArrayHandle handle);
  */
 CVM_DLL int CVMArrayCopyFromBytes(CVMArrayHandle handle, const void* data, size_t nbytes);
 
-/** The reverse. */
+/** Copies every element to `nbytes` bytes, laid out as for CVMArrayCopyFromBytes(). */
 CVM_DLL int CVMArrayCopyToBytes(CVMArrayHandle handle, void* data, size_t nbytes);
 
 /** Copies every element; both arrays have one type and one shape. They may overlap. */

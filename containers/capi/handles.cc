@@ -13,14 +13,14 @@ using Handles = std::unordered_map<const DLTensor*, NDArray>;
 
 /// The live handles, each with the reference that it stands for. Single ones are looked up; nothing
 /// walks through all of them, since their order differs from run to run.
-struct Book {
+struct HandleTable {
   std::mutex mutex;
   Handles handles;
 };
 
-Book& book() {
+HandleTable& table() {
   // Never destroyed, because destructors of static objects may still free handles.
-  static Book& only = *new Book;
+  static HandleTable& only = *new HandleTable;
   return only;
 }
 
@@ -56,18 +56,18 @@ std::vector<DLTensor*> hand_out(std::span<NDArray> arrays) {
     handles.push_back(const_cast<DLTensor*>(&array.tensor()));
     entries.emplace(handles.back(), std::move(array));
   }
-  Book& out = book();
-  const std::lock_guard lock(out.mutex);
+  HandleTable& live = table();
+  const std::lock_guard lock(live.mutex);
   // With room for all, nothing can fail once the first handle is in the list.
-  out.handles.reserve(out.handles.size() + entries.size());
-  out.handles.merge(entries);
+  live.handles.reserve(live.handles.size() + entries.size());
+  live.handles.merge(entries);
   return handles;
 }
 
 NDArray take_back(const DLTensor* handle) {
-  Book& out = book();
-  const std::lock_guard lock(out.mutex);
-  auto taken = out.handles.extract(handle);
+  HandleTable& live = table();
+  const std::lock_guard lock(live.mutex);
+  auto taken = live.handles.extract(handle);
   VERIFY(!taken.empty()) << "the array" << kNoHandle;
   return std::move(taken.mapped());
 }
@@ -76,10 +76,10 @@ NDArray borrow(const DLTensor* handle, std::string_view name) {
   VERIFY(handle != nullptr) << name << " is null";
   NDArray array;
   {
-    Book& out = book();
-    const std::lock_guard lock(out.mutex);
-    const auto found = out.handles.find(handle);
-    VERIFY(found != out.handles.end()) << name << kNoHandle;
+    HandleTable& live = table();
+    const std::lock_guard lock(live.mutex);
+    const auto found = live.handles.find(handle);
+    VERIFY(found != live.handles.end()) << name << kNoHandle;
     array = found->second;
   }
   verify_fields(array.tensor(), name);

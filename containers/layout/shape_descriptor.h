@@ -91,7 +91,7 @@ struct ShapeDescriptor {
   std::uint32_t flags = 0;
 
   /// What validate() finds wrong, or worth saying: bits.
-  enum Status : unsigned {
+  enum Finding : unsigned {
     kOk = 0,
     kBadStrides = 1,  ///< an axis steps backward, or onto what the axes inside it span
     kBadEws = 2,      ///< `ews` is not what shape and strides make it

@@ -17,7 +17,7 @@ class Allocation {
   /// What ends a loan; called once, with the address that was lent. It must not throw.
   using Deleter = std::function<void(void*)>;
 
-  /// Nothing.
+  /// No memory.
   Allocation() = default;
 
   /// Takes `size` bytes, aligned to kMemoryAlignment; no bytes have no address.

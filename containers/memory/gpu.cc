@@ -19,9 +19,9 @@ void on_machine(const F& f) {
 }
 
 /// Makes a device the calling thread's current one for as long as this lives.
-class Current {
+class CurrentDevice {
  public:
-  explicit Current(GpuDevice device) {
+  explicit CurrentDevice(GpuDevice device) {
     const int count = cuda::require_device();
     VERIFY(0 <= device.device_id && device.device_id < count)
         << "there is no GPU " << device.device_id << " here: there are " << count
@@ -30,9 +30,9 @@ class Current {
     cuda::check(cudaSetDevice(device.device_id), "cudaSetDevice");
   }
   // A destructor cannot report an error, and the device was current before.
-  ~Current() { static_cast<void>(cudaSetDevice(before_)); }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
+  ~CurrentDevice() { static_cast<void>(cudaSetDevice(before_)); }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
 
  private:
   int before_ = 0;
@@ -53,7 +53,7 @@ class Stream {
 void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, GpuDevice device) {
   if (bytes == 0) return;
   on_machine([&] {
-    const Current current(device);
+    const CurrentDevice current(device);
     const Stream stream;
     cuda::copy(to, from, bytes, kind, stream.get());
   });
@@ -64,7 +64,7 @@ void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Gp
 void* acquire(std::size_t bytes, GpuDevice device) {
   void* memory = nullptr;
   on_machine([&] {
-    const Current current(device);
+    const CurrentDevice current(device);
     memory = cuda::allocate(bytes);
   });
   return memory;

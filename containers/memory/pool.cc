@@ -9,6 +9,7 @@
 
 #include "containers/instrumented.h"
 #include "containers/logging.h"
+#include "containers/memory/device.h"
 
 namespace lockstep::ndarray {
 namespace {
@@ -40,36 +41,36 @@ constexpr SizeClass size_class(std::size_t bytes) {
 
 std::byte* take(std::size_t bytes) {
   return static_cast<std::byte*>(
-      ::operator new (bytes, std::align_val_t{Pool::kAlignment}, std::nothrow));
+      ::operator new (bytes, std::align_val_t{BlockPool::kAlignment}, std::nothrow));
 }
 
 void give(std::byte* block) noexcept {
-  ::operator delete (block, std::align_val_t{Pool::kAlignment});
+  ::operator delete (block, std::align_val_t{BlockPool::kAlignment});
 }
 
 }  // namespace
 
-struct Pool::Kept : ByClass, ByAge {
+struct BlockPool::Kept : ByClass, ByAge {
   std::size_t bytes;
 };
 
-void Pool::Link::join_after(Link& place) {
+void BlockPool::Link::join_after(Link& place) {
   before = &place;
   after = place.after;
   after->before = this;
   place.after = this;
 }
 
-void Pool::Link::leave() {
+void BlockPool::Link::leave() {
   before->after = after;
   after->before = before;
 }
 
-Pool::~Pool() { trim(); }
+BlockPool::~BlockPool() { trim(); }
 
-std::size_t Pool::block_bytes(std::size_t bytes) { return size_class(bytes).bytes; }
+std::size_t BlockPool::block_bytes(std::size_t bytes) { return size_class(bytes).bytes; }
 
-std::byte* Pool::allocate(std::size_t bytes) {
+std::byte* BlockPool::allocate(std::size_t bytes) {
   static_assert(size_class(kBlockBytesMax).index == kClasses - 1);
   static_assert(sizeof(Kept) <= kSmallest && alignof(Kept) <= kAlignment);
   if (bytes == 0) return nullptr;
@@ -96,7 +97,7 @@ std::byte* Pool::allocate(std::size_t bytes) {
   return block;
 }
 
-void Pool::release(std::byte* block, std::size_t bytes) noexcept {
+void BlockPool::release(std::byte* block, std::size_t bytes) noexcept {
   if (block == nullptr) return;
   const SizeClass size = size_class(bytes);
   ByAge evicted;
@@ -115,12 +116,12 @@ void Pool::release(std::byte* block, std::size_t bytes) noexcept {
   free_all(evicted);
 }
 
-std::size_t Pool::limit() const {
+std::size_t BlockPool::limit() const {
   const std::lock_guard lock(mutex_);
   return limit_;
 }
 
-void Pool::set_limit(std::size_t bytes) {
+void BlockPool::set_limit(std::size_t bytes) {
   ByAge evicted;
   {
     const std::lock_guard lock(mutex_);
@@ -130,7 +131,7 @@ void Pool::set_limit(std::size_t bytes) {
   free_all(evicted);
 }
 
-std::size_t Pool::trim() noexcept {
+std::size_t BlockPool::trim() noexcept {
   ByAge evicted;
   std::size_t bytes = 0;
   {
@@ -142,33 +143,33 @@ std::size_t Pool::trim() noexcept {
   return bytes;
 }
 
-PoolStatistics Pool::statistics() const {
+PoolStatistics BlockPool::statistics() const {
   const std::lock_guard lock(mutex_);
   return statistics_;
 }
 
-void Pool::keep(std::byte* block, std::size_t size_class, std::size_t bytes) {
+void BlockPool::keep(std::byte* block, std::size_t size_class, std::size_t bytes) {
   auto* kept = ::new (block) Kept{{}, {}, bytes};
   kept->ByClass::join_after(classes_[size_class]);
   kept->ByAge::join_after(age_);
   statistics_.kept_bytes += bytes;
 }
 
-Pool::Kept& Pool::drop(Kept& block) {
+BlockPool::Kept& BlockPool::drop(Kept& block) {
   block.ByClass::leave();
   block.ByAge::leave();
   statistics_.kept_bytes -= block.bytes;
   return block;
 }
 
-void Pool::evict(std::size_t bytes, ByAge& ring) {
+void BlockPool::evict(std::size_t bytes, ByAge& ring) {
   while (statistics_.kept_bytes > bytes) {
     Kept& oldest = drop(static_cast<Kept&>(static_cast<ByAge&>(*age_.before)));
     oldest.ByAge::join_after(ring);
   }
 }
 
-void Pool::free_all(ByAge& ring) noexcept {
+void BlockPool::free_all(ByAge& ring) noexcept {
   while (!ring.alone()) {
     Link& block = *ring.after;
     block.leave();
@@ -186,9 +187,22 @@ std::size_t pool_limit(const char* text) {
   return bytes;
 }
 
-Pool& pool() {
-  static Pool& process_pool = *new Pool(pool_limit(std::getenv("LOCKSTEP_POOL_LIMIT")));
+BlockPool& pool() {
+  static BlockPool& process_pool = *new BlockPool(pool_limit(std::getenv("LOCKSTEP_POOL_LIMIT")));
   return process_pool;
+}
+
+static_assert(BlockPool::kAlignment >= kMemoryAlignment);
+
+void* acquire(std::size_t bytes, CpuDevice) { return pool().allocate(bytes); }
+
+void release(void* memory, std::size_t bytes, CpuDevice) noexcept {
+  pool().release(static_cast<std::byte*>(memory), bytes);
+}
+
+void copy_bytes(void* to, CpuDevice, const void* from, CpuDevice, std::size_t bytes) {
+  // For no bytes the addresses may be null, which memcpy does not allow.
+  if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
 }  // namespace lockstep::ndarray

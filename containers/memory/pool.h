@@ -28,7 +28,7 @@ struct PoolStatistics {
 
 /// Blocks of host memory, usable from several threads at once. Sizes fall into classes, four to a
 /// doubling, so that a block serves again for sizes near its own; at most a fifth of it is unused.
-class Pool {
+class BlockPool {
  public:
   /// Of every block. It is the size of a cache line, and of the widest vector.
   static constexpr std::size_t kAlignment = 64;
@@ -36,11 +36,11 @@ class Pool {
   static constexpr std::size_t kBlockBytesMax = std::size_t{1} << 46;
 
   /// Keeps at most `limit` bytes; 0 gives every block back at once.
-  explicit Pool(std::size_t limit) : limit_(limit) {}
+  explicit BlockPool(std::size_t limit) : limit_(limit) {}
   /// Frees what is kept. Blocks that are out must have been released.
-  ~Pool();
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
+  ~BlockPool();
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
 
   /// A block of at least this many bytes, of unspecified contents; null for none.
   /// @throws utils::LogMessageFatal naming the size when there is no memory for it.
@@ -92,6 +92,6 @@ class Pool {
 std::size_t pool_limit(const char* text);
 
 /// The pool of this process. It outlives every static object, so that they may release into it.
-Pool& pool();
+BlockPool& pool();
 
 }  // namespace lockstep::ndarray

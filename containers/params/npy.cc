@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "containers/params/describe.h"
+#include "spec/text.h"
 
 namespace lockstep::params::npz {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "containers/byte_order.h"
 #include "containers/logging.h"
-#include "containers/params/memory.h"
 #include "containers/params/npy.h"
+#include "containers/params/sinks.h"
 #include "containers/params/zip.h"
 
 namespace lockstep::params::npz {

@@ -125,18 +125,11 @@ Member member_of(const NamedTensor& entry, std::string_view header, std::uint64_
   return member;
 }
 
-/// The bytes of all data, which take most of the time of writing.
-std::uint64_t data_size(std::span<const NamedTensor> tensors) {
-  std::uint64_t size = 0;
-  for (const NamedTensor& entry : tensors) size += entry.tensor.bytes.size();
-  return size;
-}
-
 template <class Sink>
 void put_archive(Sink& uncounted, std::span<const NamedTensor> tensors, const Progress& progress) {
-  const std::uint64_t all = data_size(tensors);
+  const std::uint64_t all = data_size(tensors);  // data takes most of the time
   std::uint64_t done = 0;
-  Counted sink(uncounted);
+  CountedSink sink(uncounted);
   std::vector<Member> members;
   for (const NamedTensor& entry : tensors) {
     const Bytes& bytes = entry.tensor.bytes;
@@ -173,7 +166,7 @@ void verify(std::span<const NamedTensor> tensors) {
   params::verify(tensors);
   std::set<std::string_view> names;
   for (const NamedTensor& entry : tensors) names.insert(entry.name);
-  Counter place;
+  CountingSink place;
   for (const NamedTensor& entry : tensors) {
     const auto fail = [&](const Reject& reject) {
       throw Error(reject, place.size(), entry.name, "", "");
@@ -190,7 +183,7 @@ void verify(std::span<const NamedTensor> tensors) {
 
 std::vector<std::byte> write(std::span<const NamedTensor> tensors) {
   npz::verify(tensors);
-  Counter size;
+  CountingSink size;
   put_archive(size, tensors, {});
   MemorySink sink(size.size());
   put_archive(sink, tensors, {});

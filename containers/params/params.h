@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -138,9 +137,6 @@ std::vector<std::byte> write_record(const Tensor& tensor);
 /// @throws Error when the record is faulty.
 Tensor read_record(Bytes record, const ReadOptions& options = {});
 
-/// Writes to an open stream. Nothing is written when the tensors are at fault.
-void write(std::FILE* stream, std::span<const NamedTensor> tensors);
-
 /// Writes a file, replacing one that exists. Nothing is touched when the tensors are at fault.
 /// @throws utils::ValueVerifyFatal when the file cannot be created, utils::LogMessageFatal when
 ///         writing it fails; what was written by then stays, and no reader accepts it.
@@ -149,6 +145,9 @@ void write_file(const std::string& path, std::span<const NamedTensor> tensors,
 
 /// How many bytes the file that holds these tensors has; the tensors must be legal.
 std::uint64_t file_size(std::span<const NamedTensor> tensors);
+
+/// How many bytes of data the tensors have.
+std::uint64_t data_size(std::span<const NamedTensor> tensors);
 
 /// The elements of an integer tensor, in row-major order.
 /// @throws utils::ValueVerifyFatal for another type, for an element outside int32, and for data

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -12,8 +13,8 @@
 
 #include "containers/byte_order.h"
 #include "containers/logging.h"
-#include "containers/params/memory.h"
 #include "containers/params/params.h"
+#include "containers/params/sinks.h"
 
 namespace lockstep::params {
 namespace {
@@ -73,15 +74,14 @@ class FileSource {
 
 /// One pass over a file, field by field in file order, so that the first fault is the error.
 template <class Source>
-class Reader {
+class ParamsReader {
  public:
-  Reader(Source source, std::string_view name) : source_(std::move(source)), name_(name) {}
+  ParamsReader(Source source, std::string_view name) : source_(std::move(source)), name_(name) {}
 
   Params params(const ReadOptions& options) {
     header();
     names();
-    const std::uint64_t values = number(field("value_count"));
-    if (values != names_.size()) fail(reject("value_count"), found(values));
+    require(field("value_count"), std::uint64_t{names_.size()}, reject("value_count"));
     Params params;
     for (std::string& name : names_) {
       tensor_ = &name;
@@ -114,8 +114,7 @@ class Reader {
 
   void header() {
     magic(field("magic"), kFileMagic, reject("magic"), reject("magic_byte_swapped"));
-    const std::uint64_t reserved = number(field("reserved"));
-    if (reserved != 0) fail(reject("reserved"), found(reserved));
+    require(field("reserved"), std::uint64_t{0}, reject("reserved"));
   }
 
   void names() {
@@ -142,12 +141,9 @@ class Reader {
   Tensor record() {
     magic(field("record_magic"), kRecordMagic, reject("record_magic"),
           reject("record_magic_byte_swapped"));
-    const std::uint64_t reserved = number(field("record_reserved"));
-    if (reserved != 0) fail(reject("record_reserved"), found(reserved));
-    const auto device_type = static_cast<std::int32_t>(number(field("device_type")));
-    if (device_type != kDeviceType) fail(reject("device"), found(device_type));
-    const auto device_id = static_cast<std::int32_t>(number(field("device_id")));
-    if (device_id != kDeviceId) fail(reject("device"), found(device_id));
+    require(field("record_reserved"), std::uint64_t{0}, reject("record_reserved"));
+    require(field("device_type"), std::int32_t{kDeviceType}, reject("device"));
+    require(field("device_id"), std::int32_t{kDeviceId}, reject("device"));
     const auto rank = static_cast<std::int32_t>(number(field("ndim")));
     if (rank < 0 || rank > kMaxDimensions) fail(reject("ndim"), found(rank));
 
@@ -178,8 +174,7 @@ class Reader {
     if (!dtype_code_known(dtype.code)) fail(reject("dtype_code"), found(dtype.code));
     dtype.bits = static_cast<std::uint8_t>(number(field("dtype_bits")));
     if (const Reject* fault = dtype_bits_fault(dtype)) fail(*fault, found(dtype.bits));
-    const auto lanes = static_cast<std::uint16_t>(number(field("dtype_lanes")));
-    if (lanes != kLanes) fail(reject("dtype_lanes"), found(lanes));
+    require(field("dtype_lanes"), std::uint16_t{kLanes}, reject("dtype_lanes"));
     return dtype;
   }
 
@@ -218,6 +213,13 @@ class Reader {
     return load_little_endian(bytes.data(), width);
   }
 
+  /// Reads a number that must be this one.
+  template <class T>
+  void require(const Field& where, T due, const Reject& wrong) {
+    const T value = static_cast<T>(number(where));
+    if (value != due) fail(wrong, found(value));
+  }
+
   template <class T>
   static std::string found(T value) {
     return "found " + std::to_string(value);
@@ -237,10 +239,6 @@ class Reader {
   std::uint64_t at_ = 0;
   const std::string* tensor_ = nullptr;
   std::deque<std::string> names_;  // a deque, because views of its elements must stay valid
-};
-
-struct Close {
-  void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
 struct Free {
@@ -277,25 +275,25 @@ Params read(std::vector<std::byte>&& file, const ReadOptions& options) {
 }
 
 Params read(Bytes file, const ReadOptions& options) {
-  return Reader(MemorySource(std::move(file)), "").params(options);
+  return ParamsReader(MemorySource(std::move(file)), "").params(options);
 }
 
 Tensor read_record(Bytes record, const ReadOptions& options) {
-  return Reader(MemorySource(std::move(record)), "").only_record(options);
+  return ParamsReader(MemorySource(std::move(record)), "").only_record(options);
 }
 
 Params read_file(const std::string& path, const ReadOptions& options) {
-  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
+  const OpenFile file(std::fopen(path.c_str(), "rb"));
   if (!file) throw utils::ValueVerifyFatal("cannot open " + path + ": " + std::strerror(errno));
   struct stat status {};
   CHECK_EQ(::fstat(::fileno(file.get()), &status), 0) << path << ": " << std::strerror(errno);
   if (S_ISDIR(status.st_mode)) throw utils::ValueVerifyFatal(path + " is a directory");
   // The kernel's own files are regular and claim to be empty.
   if (!S_ISREG(status.st_mode) || status.st_size == 0) {
-    return Reader(MemorySource(collect(file.get(), path)), path).params(options);
+    return ParamsReader(MemorySource(collect(file.get(), path)), path).params(options);
   }
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  return Reader(FileSource(file.get(), size, path), path).params(options);
+  return ParamsReader(FileSource(file.get(), size, path), path).params(options);
 }
 
 }  // namespace lockstep::params

@@ -1,5 +1,5 @@
 /// @file
-/// Where writers put bytes: into memory, into a stream, or nowhere but a count.
+/// Where readers and writers put bytes: into memory, into a stream, or nowhere but a count.
 #pragma once
 
 #include <cerrno>
@@ -16,8 +16,21 @@
 
 #include "containers/byte_order.h"
 #include "containers/logging.h"
+#include "containers/memory/pool.h"
 
 namespace lockstep::params {
+
+/// Memory of the pool that its last owner gives back; null for no bytes.
+inline std::shared_ptr<std::byte> tensor_memory(std::size_t size) {
+  if (size == 0) return {};
+  return {ndarray::pool().allocate(size),
+          [size](std::byte* memory) { ndarray::pool().release(memory, size); }};
+}
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
 
 /// Appends to memory set aside beforehand.
 class MemorySink {
@@ -64,7 +77,7 @@ class FileSink {
 
 /// Counts, which is how the size of a file and the offset of a fault in tensors never written are
 /// known.
-class Counter {
+class CountingSink {
  public:
   void append(const void*, std::size_t size) { size_ += size; }
   std::uint64_t size() const { return size_; }
@@ -75,9 +88,9 @@ class Counter {
 
 /// Hands bytes on and counts them.
 template <class Sink>
-class Counted {
+class CountedSink {
  public:
-  explicit Counted(Sink& sink) : sink_(sink) {}
+  explicit CountedSink(Sink& sink) : sink_(sink) {}
 
   void append(const void* from, std::size_t size) {
     sink_.append(from, size);
@@ -103,10 +116,7 @@ void put_number(Sink& sink, std::uint64_t value, std::size_t width) {
 ///         writing it fails.
 template <class Put>
 void fill_file(const std::string& path, Put put) {
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "wb"));
+  OpenFile file(std::fopen(path.c_str(), "wb"));
   if (!file) throw utils::ValueVerifyFatal("cannot create " + path + ": " + std::strerror(errno));
   FileSink sink(file.get(), path);
   put(sink);

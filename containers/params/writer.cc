@@ -1,9 +1,6 @@
-#include <cerrno>
-#include <cstring>
 #include <set>
 #include <utility>
 
-#include "containers/logging.h"
 #include "containers/params/params.h"
 #include "containers/params/sinks.h"
 
@@ -45,7 +42,7 @@ void put_record(Sink& sink, const Tensor& tensor) {
 template <class Sink>
 void put_file(Sink& sink, std::span<const NamedTensor> tensors, const Progress& progress = {}) {
   const std::uint64_t all = progress ? file_size(tensors) : 0;
-  Counted counted(sink);
+  CountedSink counted(sink);
   put_names(counted, tensors);
   for (const NamedTensor& entry : tensors) {
     put_record(counted, entry.tensor);
@@ -120,7 +117,7 @@ void verify_record(const Tensor& tensor, const std::optional<std::string>& name,
 
 void verify(std::span<const NamedTensor> tensors) {
   verify_names(tensors);
-  Counter counter;
+  CountingSink counter;
   put_names(counter, tensors);
   for (const NamedTensor& entry : tensors) {
     verify_record(entry.tensor, entry.name, counter.size());
@@ -129,9 +126,15 @@ void verify(std::span<const NamedTensor> tensors) {
 }
 
 std::uint64_t file_size(std::span<const NamedTensor> tensors) {
-  Counter counter;
+  CountingSink counter;
   put_file(counter, tensors);
   return counter.size();
+}
+
+std::uint64_t data_size(std::span<const NamedTensor> tensors) {
+  std::uint64_t size = 0;
+  for (const NamedTensor& entry : tensors) size += entry.tensor.bytes.size();
+  return size;
 }
 
 std::vector<std::byte> write(std::span<const NamedTensor> tensors) {
@@ -152,18 +155,11 @@ std::size_t write(std::span<std::byte> memory, std::span<const NamedTensor> tens
 
 std::vector<std::byte> write_record(const Tensor& tensor) {
   verify_record(tensor, std::nullopt, 0);
-  Counter counter;
+  CountingSink counter;
   put_record(counter, tensor);
   MemorySink sink(counter.size());
   put_record(sink, tensor);
   return std::move(sink).bytes();
-}
-
-void write(std::FILE* stream, std::span<const NamedTensor> tensors) {
-  verify(tensors);
-  FileSink sink(stream, "to a stream");
-  put_file(sink, tensors);
-  CHECK_EQ(std::fflush(stream), 0) << "writing to a stream failed: " << std::strerror(errno);
 }
 
 void write_file(const std::string& path, std::span<const NamedTensor> tensors,

@@ -110,7 +110,7 @@ constexpr Dim<Rank> contiguous_strides(const Dim<Rank>& size) {
   return to_dim<Rank>(compact_strides(size.span()));
 }
 
-/// Whether they do with these strides.
+/// Whether elements of this size lie one after the other with these strides.
 template <int Rank>
 constexpr bool contiguous(const Dim<Rank>& size, const Dim<Rank>& stride) {
   return is_compact(size.span(), stride.span());

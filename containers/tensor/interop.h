@@ -1,5 +1,6 @@
 /// @file
-/// Typed tensors as arrays and arrays as typed tensors, without copying where the layout allows it.
+/// Typed tensors as DLTensors, deep copies of them from one device to another, and tensors as
+/// arrays and back, without copying where the layout allows it.
 #pragma once
 
 #include <memory>
@@ -7,9 +8,50 @@
 
 #include "containers/array/copy.h"
 #include "containers/array/ndarray.h"
-#include "containers/tensor/as_dltensor.h"
+#include "containers/tensor/tensor.h"
 
 namespace lockstep::ndarray {
+
+constexpr DLDevice to_dldevice(CpuDevice) { return kHost; }
+constexpr DLDevice to_dldevice(GpuDevice device) { return {kDLCUDA, device.device_id}; }
+
+template <Element T>
+constexpr DLDataType to_dltype() {
+  return {dtype_of<T>().code, dtype_of<T>().bits, 1};
+}
+
+/// It points into the tensor and is valid until the tensor changes or is destroyed.
+template <class T, int Rank, class Device>
+DLTensor as_dltensor(const Tensor<T, Rank, Device>& tensor) {
+  // DLPack has no const; nobody writes to the numbers.
+  const auto numbers = [](const Dim<Rank>& dim) { return const_cast<i64*>(dim.span().data()); };
+  return {.data = tensor.raw_ptr(),
+          .device = to_dldevice(tensor.device()),
+          .ndim = Rank,
+          .dtype = to_dltype<T>(),
+          .shape = numbers(tensor.size()),
+          .strides = numbers(tensor.stride()),
+          .byte_offset = 0};
+}
+
+/// A tensor of its own with these elements, on any device, the last axis fastest.
+/// @throws utils::ValueVerifyFatal when resize() left the source without memory.
+template <class T, int Rank, class From, class To>
+// NOLINTNEXTLINE(readability-identifier-naming): the name is that of the design.
+Tensor<T, Rank, To> Copy(const Tensor<T, Rank, From>& source, To device) {
+  source.require_memory();
+  Tensor<T, Rank, To> result(source.size(), device);
+  copy(as_dltensor(source), as_dltensor(result));
+  return result;
+}
+
+/// On the device of the source.
+template <class T, int Rank, class Device>
+// NOLINTNEXTLINE(readability-identifier-naming): the name is that of the design.
+Tensor<T, Rank, Device> Copy(const Tensor<T, Rank, Device>& source) {
+  return Copy(source, source.device());
+}
+
 namespace detail {
 
 /// Refuses null and an array of another rank or type.
@@ -30,12 +72,7 @@ template <class T, int Rank, class Device>
 NDArray to_ndarray(const Tensor<T, Rank, Device>& tensor) {
   using Memory = typename Tensor<T, Rank, Device>::Memory;
   tensor.require_memory();
-  auto owner = std::make_unique<Memory>(tensor.allocation());
-  NDArray array = NDArray::adopt(
-      as_dltensor(tensor), owner.get(), [](void* memory) { delete static_cast<Memory*>(memory); },
-      false);
-  static_cast<void>(owner.release());
-  return array;
+  return NDArray::adopt(as_dltensor(tensor), std::make_unique<Memory>(tensor.allocation()), false);
 }
 
 /// A tensor that shares the memory of an array and keeps it. A tensor can be written to: the array

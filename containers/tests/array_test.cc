@@ -11,7 +11,6 @@
 namespace lockstep::ndarray {
 namespace {
 
-using Values = std::vector<std::int32_t>;
 constexpr i64 kMost = std::numeric_limits<i64>::max();
 
 TEST(NDArray, NullIsNoArray) {

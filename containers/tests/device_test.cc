@@ -67,7 +67,6 @@ void copy_bytes(void* to, GpuDevice to_device, const void* from, GpuDevice from_
 
 namespace {
 
-using Values = std::vector<std::int32_t>;
 constexpr DLDevice kGpu{kDLCUDA, 0};
 constexpr DLDevice kOtherGpu{kDLCUDA, 1};
 

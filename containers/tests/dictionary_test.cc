@@ -10,8 +10,6 @@
 namespace lockstep::ndarray {
 namespace {
 
-using Values = std::vector<std::int32_t>;
-
 NDArray int8_scalar(std::int8_t value) {
   NDArray array = NDArray::empty({}, {kDLInt, 8, 1});
   copy_from_bytes(&value, 1, array.tensor());

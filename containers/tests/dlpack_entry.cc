@@ -30,11 +30,9 @@ std::optional<Access> to_access(int number) {
 
 }  // namespace
 
-ENTRY const char* error_text();
 ENTRY const char* error_text() { return last_error.c_str(); }
 
 /// `access` is 0 to read, 1 to write, -1 for what is legal.
-ENTRY NDArray* import_array(void* managed, int is_versioned, int access);
 ENTRY NDArray* import_array(void* managed, int is_versioned, int access) {
   return guarded([&] {
     if (is_versioned != 0)
@@ -46,7 +44,6 @@ ENTRY NDArray* import_array(void* managed, int is_versioned, int access) {
   });
 }
 
-ENTRY void* export_array(NDArray* array, int is_versioned, int access);
 ENTRY void* export_array(NDArray* array, int is_versioned, int access) {
   return guarded([&]() -> void* {
     if (is_versioned != 0) return export_versioned(*array, *to_access(access));
@@ -55,7 +52,6 @@ ENTRY void* export_array(NDArray* array, int is_versioned, int access) {
 }
 
 /// Ends the life of what export_array returned and nobody imported.
-ENTRY void drop_export(void* managed, int is_versioned);
 ENTRY void drop_export(void* managed, int is_versioned) {
   if (is_versioned != 0) {
     auto* versioned = static_cast<ManagedTensorVersioned*>(managed);
@@ -66,31 +62,23 @@ ENTRY void drop_export(void* managed, int is_versioned) {
   }
 }
 
-ENTRY NDArray* share_array(const NDArray* array);
 ENTRY NDArray* share_array(const NDArray* array) { return keep(*array); }
 
-ENTRY NDArray* view_array(const NDArray* array, int rank, const std::int64_t* shape,
-                          const std::int64_t* strides, std::int64_t byte_offset);
 ENTRY NDArray* view_array(const NDArray* array, int rank, const std::int64_t* shape,
                           const std::int64_t* strides, std::int64_t byte_offset) {
   const auto size = static_cast<std::size_t>(rank);
   return guarded([&] { return keep(array->view({shape, size}, {strides, size}, byte_offset)); });
 }
 
-ENTRY void free_array(NDArray* array);
 ENTRY void free_array(NDArray* array) { delete array; }
 
-ENTRY const DLTensor* tensor_of(const NDArray* array);
 ENTRY const DLTensor* tensor_of(const NDArray* array) { return &array->tensor(); }
 
-ENTRY int is_read_only(const NDArray* array);
 ENTRY int is_read_only(const NDArray* array) { return array->is_read_only() ? 1 : 0; }
 
-ENTRY int use_count(const NDArray* array);
 ENTRY int use_count(const NDArray* array) { return array->use_count(); }
 
 /// Element (0, ..., 0), after the array detached itself from all others.
-ENTRY void* mutable_data_of(NDArray* array);
 ENTRY void* mutable_data_of(NDArray* array) {
   return guarded([&]() -> void* { return array->mutable_data(); });
 }

@@ -192,23 +192,6 @@ class Export(unittest.TestCase):
         with self.assertRaisesRegex(Refused, "a read-only array cannot be lent to be written to"):
             np.from_dlpack(read_only)
 
-    def test_consumers_that_write_share_with_one_array_alone(self):
-        ours = self.make()
-        sharer = ours.share()
-        before = sharer.element_bytes()
-        ours.export_access = WRITE
-        theirs = np.from_dlpack(ours)
-        theirs[:] = 7
-        self.assertEqual(ours.element_bytes(), theirs.tobytes())
-        self.assertEqual(sharer.element_bytes(), before)
-
-    def test_writing_detaches_from_consumers(self):
-        ours = self.make()
-        theirs = np.from_dlpack(ours)
-        before = theirs.copy()
-        self.assertNotEqual(ours.mutable_data(), theirs.ctypes.data)
-        np.testing.assert_array_equal(theirs, before)
-
     def test_the_memory_lives_as_long_as_its_last_user(self):
         for kind in (Array, LegacyArray):
             with self.subTest(kind=kind.__name__):

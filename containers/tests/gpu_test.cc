@@ -2,18 +2,15 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <vector>
 
 #include "containers/array/dlpack.h"
-#include "containers/tensor/copy.h"
 #include "containers/tensor/interop.h"
+#include "containers/tests/host_tensors.h"
 #include "containers/tests/refusal.h"
 
 namespace lockstep::ndarray {
 namespace {
-
-constexpr CpuDevice kCpu;
 
 class Gpu : public testing::Test {
  protected:
@@ -31,17 +28,6 @@ int device_of(const void* memory) {
   cudaPointerAttributes attributes{};
   EXPECT_EQ(cudaPointerGetAttributes(&attributes, memory), cudaSuccess);
   return attributes.device;
-}
-
-Tensor<int, 2, CpuDevice> counting(const Dim<2>& size) {
-  Tensor<int, 2, CpuDevice> t(size, kCpu);
-  std::iota(t.raw_ptr(), t.raw_ptr() + t.numel(), 0);
-  return t;
-}
-
-template <int Rank>
-std::vector<int> elements(const Tensor<int, Rank, CpuDevice>& t) {
-  return {t.raw_ptr(), t.raw_ptr() + t.numel()};
 }
 
 TEST_F(Gpu, MemoryIsOnItsDevice) {
@@ -105,11 +91,9 @@ TEST_F(Gpu, ArraysAndTensorsShareMemory) {
   EXPECT_EQ(array.device().device_id, last().device_id);
   EXPECT_EQ((to_tensor<int, 2, GpuDevice>(array).raw_ptr()), t.raw_ptr());
   EXPECT_EQ(elements(copy_to_tensor<int, 2>(array, kCpu)), (std::vector{0, 1, 2, 3, 4, 5}));
-  const std::string text = refusal([&] { return to_tensor<int, 2, CpuDevice>(array); });
-  EXPECT_NE(text.find("the array is on cuda " + std::to_string(last().device_id) +
-                      " and the tensor on the host"),
-            std::string::npos)
-      << text;
+  expect_refused(
+      "the array is on cuda " + std::to_string(last().device_id) + " and the tensor on the host",
+      [&] { return to_tensor<int, 2, CpuDevice>(array); });
 }
 
 TEST_F(Gpu, DlpackSaysWhichDevice) {
@@ -129,13 +113,10 @@ TEST_F(Gpu, EmptyTensorsCopy) {
 }
 
 TEST_F(Gpu, RefusesDevicesThatAreNotHere) {
-  for (int id : {-1, devices_}) {
-    const std::string text = refusal([&] { return Allocation<GpuDevice>(1, GpuDevice(id)); });
-    EXPECT_NE(text.find("there is no GPU " + std::to_string(id) + " here: there are " +
-                        std::to_string(devices_) + ", counted from 0"),
-              std::string::npos)
-        << text;
-  }
+  for (int id : {-1, devices_})
+    expect_refused("there is no GPU " + std::to_string(id) + " here: there are " +
+                       std::to_string(devices_) + ", counted from 0",
+                   [&] { return Allocation<GpuDevice>(1, GpuDevice(id)); });
 }
 
 }  // namespace

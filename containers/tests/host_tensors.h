@@ -2,6 +2,7 @@
 /// Tensors in host memory that tests look at.
 #pragma once
 #include <numeric>
+#include <vector>
 
 #include "containers/tensor/tensor.h"
 
@@ -18,6 +19,12 @@ CpuTensor<int, Rank> counting(const Dim<Rank>& size) {
   CpuTensor<int, Rank> t(size, kCpu);
   std::iota(t.raw_ptr(), t.raw_ptr() + t.numel(), 0);
   return t;
+}
+
+/// The elements of a compact tensor.
+template <class T, int Rank>
+std::vector<T> elements(const CpuTensor<T, Rank>& t) {
+  return {t.raw_ptr(), t.raw_ptr() + t.numel()};
 }
 
 }  // namespace lockstep::ndarray

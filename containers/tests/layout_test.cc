@@ -188,68 +188,44 @@ static_assert(is_recovered(strided({2, 1, 5}, {24, -3, 1}, 0, 48), {0, 0, 19}, {
 constexpr i64 kHuge = i64{1} << 40;
 
 TEST(Layout, RefusesPaddingsThatCannotBe) {
+  const auto refused = [](const Extents& paddings, const Extents& offsets = {}) {
+    return refusal([&] { return padded(paddings, offsets); });
+  };
   const std::string axis = "; none may be negative, nor the offset beyond the padding";
-  EXPECT_EQ(refusal([] {
-              return padded({0, -1});
-            }),
-            "axis 1: extent 3, padding -1, offset 0" + axis);
-  EXPECT_EQ(refusal([] { return padded({2}, {-1}); }),
-            "axis 0: extent 2, padding 2, offset -1" + axis);
-  EXPECT_EQ(refusal([] { return padded({2}, {3}); }),
-            "axis 0: extent 2, padding 2, offset 3" + axis);
-  EXPECT_EQ(refusal([] {
-              return padded({2}, {0, 1});
-            }),
-            "axis 1: extent 3, padding 0, offset 1" + axis);
-  EXPECT_EQ(refusal([] {
-              padded({1, 1, 1, 1, 1});
-            }),
-            "paddings or offsets for more than the 4 axes");
-  EXPECT_EQ(refusal([] {
-              padded({}, {0, 0, 0, 0, 0});
-            }),
-            "paddings or offsets for more than the 4 axes");
-  EXPECT_EQ(refusal([] { return paddedBufferDescriptor(kFloat32, Order::kC, {-1}, {2}); }),
-            "axis 0: extent -1, padding 2, offset 0" + axis);
-  EXPECT_EQ(refusal([] {
-              return paddedBufferDescriptor(kFloat32, Order::kC, Extents::filled(33, 1), {});
-            }),
-            "rank 33; at most 32");
+  EXPECT_EQ(refused({0, -1}), "axis 1: extent 3, padding -1, offset 0" + axis);
+  EXPECT_EQ(refused({2}, {-1}), "axis 0: extent 2, padding 2, offset -1" + axis);
+  EXPECT_EQ(refused({2}, {3}), "axis 0: extent 2, padding 2, offset 3" + axis);
+  EXPECT_EQ(refused({2}, {0, 1}), "axis 1: extent 3, padding 0, offset 1" + axis);
+  EXPECT_EQ(refused({1, 1, 1, 1, 1}), "paddings or offsets for more than the 4 axes");
+  EXPECT_EQ(refused({}, {0, 0, 0, 0, 0}), "paddings or offsets for more than the 4 axes");
+  EXPECT_EQ(refused({std::numeric_limits<i64>::max()}), "a padded extent does not fit int64");
+  EXPECT_EQ(refused({kHuge, kHuge}), "the number of elements does not fit int64");
+  const auto of_shape = [](const Extents& shape, const Extents& paddings) {
+    return refusal([&] { return paddedBufferDescriptor(kFloat32, Order::kC, shape, paddings); });
+  };
+  EXPECT_EQ(of_shape({-1}, {2}), "axis 0: extent -1, padding 2, offset 0" + axis);
+  EXPECT_EQ(of_shape(Extents::filled(33, 1), {}), "rank 33; at most 32");
 }
 
-TEST(Layout, RefusesWhatDoesNotFitInt64) {
-  EXPECT_EQ(refusal([] {
-              compact_descriptor(kFloat32, Order::kC, {kHuge, 0, kHuge});
-            }),
-            "the number of elements does not fit int64");
-  EXPECT_EQ(refusal([] { return padded({std::numeric_limits<i64>::max()}); }),
-            "a padded extent does not fit int64");
-  EXPECT_EQ(refusal([] {
-              return padded({kHuge, kHuge});
-            }),
-            "the number of elements does not fit int64");
-  EXPECT_EQ(refusal([] {
-              strided({2, 2}, {i64{1} << 62, i64{1} << 62}, 0, 0).allocLength();
-            }),
-            "the length of a layout does not fit int64");
-  EXPECT_EQ(refusal([] { return strided({kHuge}, {kHuge}, 0, 0).allocLength(); }),
-            "the length of a layout does not fit int64");
-  EXPECT_EQ(refusal([] { return reversed_view(strided({2}, {i64{1} << 61}, 0, 0)); }),
-            "a stride in bytes does not fit int64");
-  EXPECT_EQ(refusal([] { return reversed_view(strided({2}, {1}, i64{1} << 61, 0)); }),
-            "the offset in bytes does not fit int64");
-  EXPECT_EQ(refusal([] { return reversed_view(strided({2}, {1}, 0, i64{1} << 61)); }),
-            "the length in bytes does not fit int64");
-}
-
-TEST(Layout, RefusesLengthsOfWhatIsNoLayout) {
-  EXPECT_EQ(refusal([] {
-              strided({2, 3}, {1}, 0, 0).allocLength();
-            }),
-            "the shape and its strides do not fit");
-  EXPECT_EQ(refusal([] { return strided({2}, {-1}, 0, 0).allocLength(); }),
-            "a negative stride: -1");
+TEST(Layout, RefusesLengthsThatAreNone) {
+  const auto length = [](const Extents& shape, const Extents& strides) {
+    return refusal([&] { return strided(shape, strides, 0, 0).allocLength(); });
+  };
+  const std::string too_long = "the length of a layout does not fit int64";
+  EXPECT_EQ(length({2, 2}, {i64{1} << 62, i64{1} << 62}), too_long);
+  EXPECT_EQ(length({kHuge}, {kHuge}), too_long);
+  EXPECT_EQ(length({2, 3}, {1}), "the shape and its strides do not fit");
+  EXPECT_EQ(length({2}, {-1}), "a negative stride: -1");
   EXPECT_EQ(refusal([] { return compact_strides(std::vector<i64>{-2}); }), "a negative extent: -2");
+  const Extents huge{kHuge, 0, kHuge};
+  EXPECT_EQ(refusal([&] { return compact_descriptor(kFloat32, Order::kC, huge); }),
+            "the number of elements does not fit int64");
+  const auto reversed = [](i64 stride, i64 offset, i64 allocated) {
+    return refusal([&] { return reversed_view(strided({2}, {stride}, offset, allocated)); });
+  };
+  EXPECT_EQ(reversed(i64{1} << 61, 0, 0), "a stride in bytes does not fit int64");
+  EXPECT_EQ(reversed(1, i64{1} << 61, 0), "the offset in bytes does not fit int64");
+  EXPECT_EQ(reversed(1, 0, i64{1} << 61), "the length in bytes does not fit int64");
 }
 
 TEST(Layout, RefusesSidesThatTheRankLacks) {

@@ -1,7 +1,7 @@
 // What must not compile. Of each case the first line does and the second, which differs in nothing
 // else, does not: one that fails by a typing error proves nothing. The tests try both and look for
 // the error that is named beside the case.
-#include "containers/tensor/copy.h"
+#include "containers/tensor/interop.h"
 
 #if defined(MUST_NOT_COMPILE)
 #define GOOD(...)

@@ -1,7 +1,7 @@
 // Without the CUDA toolkit the GPU's types exist, but its memory cannot be acquired.
 #include <gtest/gtest.h>
 
-#include "containers/tensor/copy.h"
+#include "containers/tensor/interop.h"
 #include "containers/tests/refusal.h"
 
 namespace lockstep::ndarray {

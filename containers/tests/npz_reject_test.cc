@@ -11,14 +11,7 @@
 namespace lockstep::params::npz {
 namespace {
 
-constexpr std::int64_t kHuge = std::int64_t{1} << 60;
-
-struct Case {
-  std::string_view label;
-  std::uint64_t offset;
-  std::optional<std::string> member;
-  File archive;
-};
+constexpr std::size_t kSmall = std::size_t{200} << 10;
 
 // Where the numbers of the worked example's archive stand: two members of 35 + 128 + 16 and of
 // 36 + 128 + 1 bytes, then the directory and its end.
@@ -35,7 +28,7 @@ File patch_both(std::size_t local, std::size_t entry, std::size_t width, std::in
   return patched(patch(local, width, value), kDirectory + entry, width, value);
 }
 
-std::vector<Case> zip_cases() {
+std::vector<FaultyFile> zip_cases() {
   const File end64 = with_end64(example(), 2, 103, kDirectory);
   const std::size_t locator = end64.size() - kEndSize - kLocatorSize;
   return {
@@ -89,7 +82,7 @@ std::vector<Case> zip_cases() {
   };
 }
 
-std::vector<Case> inflate_cases() {
+std::vector<FaultyFile> inflate_cases() {
   const std::string array = array_of(dictionary_of("|u1", "(1,)"), "x");
   const File good = archive_of_array(array, true);
   const std::size_t directory = good.size() - kEndSize - kEntrySize - 5;
@@ -109,15 +102,15 @@ std::vector<Case> inflate_cases() {
   };
 }
 
-std::vector<Case> array_cases() {
+std::vector<FaultyFile> array_cases() {
   const auto member = [](std::string_view label, const std::string& content) {
-    return Case{label, 35, "w.npy", archive_of_array(content)};
+    return FaultyFile{label, 35, "w.npy", archive_of_array(content)};
   };
   const auto array = [&](std::string_view label, const std::string& dictionary) {
     return member(label, array_of(dictionary, "x"));
   };
   const std::string good = array_of(dictionary_of("|u1", "(1,)"), "x");
-  std::vector<Case> cases = {
+  std::vector<FaultyFile> cases = {
       {"npz_member", 0, "w", archive_of({{"w", good}})},
       {"npz_member", 0, "w.npy/", archive_of({{"w.npy/", ""}})},
       {"duplicate_name", kLocalSize + 5 + good.size(), "w.npy",
@@ -174,30 +167,17 @@ std::vector<Case> array_cases() {
   return cases;
 }
 
-std::vector<Case> all_cases() {
-  std::vector<Case> cases = zip_cases();
+std::vector<FaultyFile> all_cases() {
+  std::vector<FaultyFile> cases = zip_cases();
   for (const auto& more : {inflate_cases(), array_cases()})
     cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }
 
-template <class Call>
-void expect_error(const Case& expected, Call call) {
-  SCOPED_TRACE(std::string(expected.label) + " at " + std::to_string(expected.offset));
-  try {
-    call();
-    ADD_FAILURE() << "nothing was wrong";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.label(), expected.label) << error.what();
-    EXPECT_EQ(error.offset(), expected.offset) << error.what();
-    EXPECT_EQ(error.tensor(), expected.member) << error.what();
-  }
-}
-
 TEST(NpzReject, EachFaultHasItsLabelOffsetAndMember) {
-  for (const Case& each : all_cases()) {
-    expect_error(each, [&] { npz::read(each.archive); });
-    const TemporaryFile file(each.archive);
+  for (const FaultyFile& each : all_cases()) {
+    expect_error(each, [&] { npz::read(each.file); });
+    const TemporaryFile file(each.file);
     expect_error(each, [&] { npz::read_file(file.path()); });
   }
 }
@@ -236,7 +216,7 @@ TEST(NpzReject, EachReasonIsReached) {
     EXPECT_TRUE(reasons.insert(reason.id).second) << reason.id;
     for (const Reject& other : params::kRejects) EXPECT_NE(other.id, reason.id);
   }
-  for (const Case& each : all_cases()) fired.insert(each.label);
+  for (const FaultyFile& each : all_cases()) fired.insert(each.label);
   for (const std::string_view reason : reasons) EXPECT_TRUE(fired.contains(reason)) << reason;
 }
 
@@ -267,9 +247,8 @@ TEST(NpzReject, NoChangeOfOneByteChangesATensor) {
 }
 
 TEST(NpzReject, SmallArchivesThatDeclareMuchAreCheapToRefuse) {
-  constexpr std::size_t kSmall = std::size_t{200} << 10;
-  for (const Case& each : all_cases())
-    EXPECT_LT(allocated_by([&] { EXPECT_THROW(npz::read(each.archive), Error); }), kSmall)
+  for (const FaultyFile& each : all_cases())
+    EXPECT_LT(allocated_by([&] { EXPECT_THROW(npz::read(each.file), Error); }), kSmall)
         << each.label;
 }
 
@@ -277,7 +256,6 @@ TEST(NpzReject, DataIsAllocatedOnce) {
   constexpr std::size_t kData = std::size_t{8} << 20;
   const std::vector<NamedTensor> tensors = {
       {"a", {{0, 8}, {kData}, Bytes::own(File(kData, std::byte{3}))}}};
-  constexpr std::size_t kSmall = std::size_t{200} << 10;
   const TemporaryFile stored;
   EXPECT_LT(allocated_by([&] { npz::write_file(stored.path(), tensors); }), kSmall);
   Params params;

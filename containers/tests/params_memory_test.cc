@@ -84,7 +84,7 @@ TEST(ParamsMemory, AHundredMegabytesAreAllocatedOnceToBeRead) {
   const TemporaryFile stored;
   EXPECT_LT(allocated_by([&] { write_file(stored.path(), tensors); }), kSmall);
   Params params;
-  const std::size_t blocks = kTensors * ndarray::Pool::block_bytes(kEach);
+  const std::size_t blocks = kTensors * ndarray::BlockPool::block_bytes(kEach);
   ASSERT_LT(blocks, kData + kData / 16);
   EXPECT_LT(allocated_by([&] { params = read_file(stored.path()); }), blocks + 2 * kSmall);
   EXPECT_EQ(params.tensors, tensors);

@@ -9,14 +9,15 @@
 namespace lockstep::params {
 namespace {
 
-/// Reading either gives a file back byte for byte or a labelled error inside the file.
-void loads_or_is_labelled(const File& file) {
+/// What a reader makes of a file: the file again, or a labelled error inside it.
+template <class Read>
+std::string outcome(const File& file, Read read_it) {
   try {
-    RC_ASSERT(write(read(file).tensors) == file);
-    RC_CLASSIFY(true, "legal");
+    RC_ASSERT(write(read_it().tensors) == file);
+    return "legal";
   } catch (const Error& error) {
     RC_ASSERT(error.offset() <= file.size());
-    RC_CLASSIFY(true, std::string(error.label()));
+    return std::string(error.label()) + " at " + std::to_string(error.offset());
   }
 }
 
@@ -28,14 +29,6 @@ RC_GTEST_PROP(ParamsProperty, ReadingInvertsWriting, ()) {
   RC_ASSERT(read_file(TemporaryFile(file).path()).tensors == tensors);
 }
 
-RC_GTEST_PROP(ParamsProperty, ProperPrefixesAreRejected, ()) {
-  const File file = write(draw_tensors());
-  const auto size = *rc::gen::inRange<std::size_t>(0, file.size());
-  RC_ASSERT_THROWS_AS(read(prefix(file, size)), Error);
-  // Most of a drawn file are numbers; what it ends with is more often data.
-  RC_ASSERT_THROWS_AS(read(prefix(file, file.size() - 1)), Error);
-}
-
 RC_GTEST_PROP(ParamsProperty, AppendedBytesAreCounted, ()) {
   File file = write(draw_tensors());
   const std::size_t size = file.size();
@@ -45,7 +38,7 @@ RC_GTEST_PROP(ParamsProperty, AppendedBytesAreCounted, ()) {
   RC_ASSERT_THROWS_AS(read(file), Error);
 }
 
-RC_GTEST_PROP(ParamsProperty, DamagedFilesLoadOrAreLabelled, ()) {
+RC_GTEST_PROP(ParamsProperty, DamagedFilesLoadOrAreLabelledFromMemoryAndDisk, ()) {
   File file = write(draw_tensors());
   const auto times = *rc::gen::inRange(1, 4);
   for (int i = 0; i < times; ++i) {
@@ -55,23 +48,9 @@ RC_GTEST_PROP(ParamsProperty, DamagedFilesLoadOrAreLabelled, ()) {
          {2, rc::gen::element<unsigned char>(0, 1, 2, 3, 8, 16, 32, 64, 0x7F, 0x80, 0xFF)}});
     file[offset] = static_cast<std::byte>(value);
   }
-  loads_or_is_labelled(file);
-}
-
-RC_GTEST_PROP(ParamsProperty, ReadersOfMemoryAndOfFilesAgree, ()) {
-  File file = write(draw_tensors());
-  const auto offset = *rc::gen::inRange<std::size_t>(0, file.size());
-  file[offset] = static_cast<std::byte>(*rc::gen::arbitrary<unsigned char>());
-  const auto outcome = [](auto call) -> std::string {
-    try {
-      return std::to_string(call().tensors.size());
-    } catch (const Error& error) {
-      return std::string(error.label()) + " at " + std::to_string(error.offset());
-    }
-  };
-  const TemporaryFile stored(file);
-  RC_ASSERT(outcome([&] { return read(file); }) ==
-            outcome([&] { return read_file(stored.path()); }));
+  const std::string found = outcome(file, [&] { return read(file); });
+  RC_ASSERT(outcome(file, [&] { return read_file(TemporaryFile(file).path()); }) == found);
+  RC_CLASSIFY(true, found.substr(0, found.find(' ')));
 }
 
 }  // namespace

@@ -14,13 +14,6 @@ namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-struct Case {
-  std::string_view label;
-  std::uint64_t offset;
-  std::optional<std::string> tensor;
-  File file;
-};
-
 File patch(std::size_t offset, std::size_t width, std::int64_t value) {
   return patched(worked_example(), offset, width, value);
 }
@@ -32,7 +25,7 @@ File shaped(std::uint8_t code, std::uint8_t bits, std::int64_t rows, std::int64_
   return patched(patched(patched(file, 83, 8, rows), 91, 8, columns), 99, 8, size);
 }
 
-std::vector<Case> header_cases() {
+std::vector<FaultyFile> header_cases() {
   const File same_names = without(patched(patch(33, 8, 1), 41, 1, 'w'), 42);
   const File nul_after_bad_utf8 = patched(patch(41, 1, 0xFF), 42, 1, 0);
   const File swapped = reversed(worked_example(), 0, 8);
@@ -67,7 +60,7 @@ std::vector<Case> header_cases() {
   };
 }
 
-std::vector<Case> record_cases() {
+std::vector<FaultyFile> record_cases() {
   const File swapped_w = reversed(worked_example(), 51, 8);
   const File swapped_b0 = reversed(worked_example(), 123, 8);
   return {
@@ -119,29 +112,15 @@ std::vector<Case> record_cases() {
   };
 }
 
-std::vector<Case> all_cases() {
-  std::vector<Case> cases = header_cases();
-  const std::vector<Case> more = record_cases();
+std::vector<FaultyFile> all_cases() {
+  std::vector<FaultyFile> cases = header_cases();
+  const std::vector<FaultyFile> more = record_cases();
   cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }
 
-template <class Call>
-void expect_error(const Case& expected, Call call) {
-  SCOPED_TRACE(std::string(expected.label) + " at " + std::to_string(expected.offset));
-  try {
-    call();
-    ADD_FAILURE() << "nothing was wrong";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.label(), expected.label) << error.what();
-    EXPECT_EQ(error.offset(), expected.offset) << error.what();
-    EXPECT_EQ(error.tensor(), expected.tensor) << error.what();
-    EXPECT_NE(std::string_view(error.what()).find(expected.label), std::string_view::npos);
-  }
-}
-
 TEST(Reject, EachFaultHasItsLabelOffsetAndName) {
-  for (const Case& each : all_cases()) {
+  for (const FaultyFile& each : all_cases()) {
     expect_error(each, [&] { read(each.file); });
     expect_error(each, [&] { read(Bytes::copy(each.file)); });
     const TemporaryFile file(each.file);
@@ -154,7 +133,7 @@ TEST(Reject, EachReasonIsReached) {
   std::set<std::string_view> reasons;
   for (const Reject& reason : kRejects) EXPECT_TRUE(reasons.insert(reason.id).second) << reason.id;
   std::set<std::string_view> fired;
-  for (const Case& each : all_cases()) fired.insert(each.label);
+  for (const FaultyFile& each : all_cases()) fired.insert(each.label);
   EXPECT_EQ(fired, reasons);
 }
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "containers/params/describe.h"
 #include "containers/tests/temporary_file.h"
 #include "containers/tests/worked_example.h"
 
@@ -26,8 +25,6 @@ Tensor round_trip(Tensor tensor, const std::string& name = "x") {
   EXPECT_EQ(write(params.tensors), file);
   return tensors[0].tensor;
 }
-
-bool legal_name(std::string_view name) { return name_fault(name) == nullptr; }
 
 TEST(Params, WorkedExampleIsTheCommittedFile) { EXPECT_EQ(content(kGoldenFile), worked_example()); }
 
@@ -53,10 +50,6 @@ TEST(Params, WorkedExampleIsWritten) {
   EXPECT_EQ(write(worked_tensors()), worked_example());
   const TemporaryFile file;
   write_file(file.path(), worked_tensors());
-  EXPECT_EQ(content(file.path()), worked_example());
-  std::FILE* stream = std::fopen(file.path().c_str(), "wb");
-  write(stream, worked_tensors());
-  std::fclose(stream);
   EXPECT_EQ(content(file.path()), worked_example());
 }
 
@@ -127,6 +120,7 @@ TEST(Params, LenientReadingCountsTrailingBytes) {
   const TemporaryFile stored(file);
   EXPECT_EQ(read_file(stored.path(), {.lenient = true}).trailing_bytes, 3u);
   EXPECT_EQ(read(worked_example(), {.lenient = true}).trailing_bytes, 0u);
+  EXPECT_EQ(data_size(params.tensors), 17u);
 }
 
 TEST(Params, AnEmptyListIsAFileOf32Bytes) {
@@ -155,38 +149,11 @@ TEST(Params, ZeroToThirtyTwoDimensionsAreLegal) {
 }
 
 TEST(Params, NamesAreUtf8WithoutNul) {
-  EXPECT_TRUE(legal_name(""));
-  EXPECT_TRUE(legal_name("a b\n\x7f"));
-  EXPECT_TRUE(legal_name("\xC2\x80 \xDF\xBF"));                  // U+0080, U+07FF
-  EXPECT_TRUE(legal_name("\xE0\xA0\x80 \xEF\xBF\xBF"));          // U+0800, U+FFFF
-  EXPECT_TRUE(legal_name("\xED\x9F\xBF \xEE\x80\x80"));          // around the surrogates
-  EXPECT_TRUE(legal_name("\xF0\x90\x80\x80 \xF4\x8F\xBF\xBF"));  // U+10000, U+10FFFF
-  EXPECT_FALSE(legal_name(std::string_view("a\0b", 3)));
-  for (const char* name : {"\x80",
-                           "\xBF",
-                           "\xC0\x80",
-                           "\xC1\xBF",
-                           "\xC2",
-                           "\xC2 ",
-                           "\xE0\x9F\xBF",
-                           "\xE0\xA0",
-                           "\xE0\xA0 ",
-                           "\xED\xA0\x80",
-                           "\xED\xBF\xBF",
-                           "\xF0\x8F\xBF\xBF",
-                           "\xF0\x90\x80",
-                           "\xF0\x90\x80 ",
-                           "\xF4\x90\x80\x80",
-                           "\xF5\x80\x80\x80",
-                           "\xF8\x88\x80\x80\x80",
-                           "\xFE",
-                           "\xFF",
-                           "ok\xE2\x82"})
+  for (const char* name : {"", "a b\n\x7f", "\xC2\x80 \xED\x9F\xBF \xF4\x8F\xBF\xBF"})
+    EXPECT_EQ(name_fault(name), nullptr) << printable(name);
+  EXPECT_EQ(name_fault(std::string_view("a\0b", 3)), &reject("name_nul"));
+  for (const char* name : {"\x80", "\xC2 ", "\xED\xA0\x80", "\xFF", "ok\xE2\x82"})
     EXPECT_EQ(name_fault(name), &reject("name_utf8")) << printable(name);
-  // Text ends where its length says, even when the bytes behind it would complete a character.
-  EXPECT_EQ(utf8_character(std::string_view("\xC2\x80", 1)), 0u);
-  EXPECT_EQ(utf8_character(std::string_view("\xE0\xA0\x80", 2)), 0u);
-  EXPECT_EQ(utf8_character(std::string_view("\xF0\x90\x80\x80", 3)), 0u);
   round_trip({{0, 8}, {}, bytes_of({1})}, "");
   round_trip({{0, 8}, {}, bytes_of({1})}, "\xCE\xB1/\xE6\xB7\xB1\xE5\xBA\xA6");
 }
@@ -264,21 +231,6 @@ TEST(ToInt32, RefusesWhatIsNoInt32) {
   EXPECT_THROW(to_int32({{0, 0}, {2}, {}}), ValueVerifyFatal);
   EXPECT_THROW(from_int32({2, 2}, std::vector<std::int32_t>{1, 2, 3}), ValueVerifyFatal);
   EXPECT_THROW(from_int32({-1}, {}), ValueVerifyFatal);
-}
-
-TEST(Describe, ListsTheWorkedExample) {
-  const Listing listing = describe(read(with_bytes(worked_example(), {0}), {.lenient = true}));
-  ASSERT_EQ(listing.rows.size(), 2u);
-  EXPECT_EQ(listing.rows[0].name, "w");
-  EXPECT_EQ(listing.rows[0].dtype, "int32");
-  EXPECT_EQ(shape_text(listing.rows[0].shape), "(2, 2)");
-  EXPECT_EQ(listing.rows[0].bytes, 16u);
-  EXPECT_EQ(listing.rows[1].dtype, "int8");
-  EXPECT_EQ(shape_text(listing.rows[1].shape), "()");
-  EXPECT_EQ(shape_text(std::vector<std::int64_t>{3}), "(3,)");
-  EXPECT_EQ(listing.data_bytes, 17u);
-  EXPECT_EQ(listing.file_bytes, 165u);
-  EXPECT_EQ(listing.trailing_bytes, 1u);
 }
 
 TEST(Describe, NamesArePrintedWithoutControlCharacters) {

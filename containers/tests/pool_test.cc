@@ -18,17 +18,17 @@ namespace {
 constexpr std::size_t kPlenty = std::size_t{1} << 30;
 
 TEST(Pool, BlocksAreAlignedAndHoldWhatWasAskedFor) {
-  Pool pool(kPlenty);
+  BlockPool pool(kPlenty);
   for (const std::size_t bytes : {1, 63, 64, 65, 100, 4096, 4097, 1 << 20}) {
     std::byte* block = pool.allocate(bytes);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % Pool::kAlignment, 0u) << bytes;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % BlockPool::kAlignment, 0u) << bytes;
     std::memset(block, 0x5A, bytes);
     pool.release(block, bytes);
   }
 }
 
 TEST(Pool, NoBytesAreNoBlock) {
-  Pool pool(kPlenty);
+  BlockPool pool(kPlenty);
   EXPECT_EQ(pool.allocate(0), nullptr);
   pool.release(nullptr, 0);
   EXPECT_EQ(pool.statistics(), PoolStatistics());
@@ -37,31 +37,31 @@ TEST(Pool, NoBytesAreNoBlock) {
 TEST(Pool, SizeClassesWasteAtMostAFifth) {
   std::size_t last = 0;
   const auto examine = [&](std::size_t bytes) {
-    const std::size_t block = Pool::block_bytes(bytes);
+    const std::size_t block = BlockPool::block_bytes(bytes);
     EXPECT_GE(block, bytes);
     EXPECT_GE(block, last) << "a larger request got a smaller block: " << bytes;
     if (bytes > 64) {
       EXPECT_LE(5 * (block - bytes), block) << bytes;
     }
-    EXPECT_EQ(Pool::block_bytes(block), block) << "a block does not serve for its own size";
+    EXPECT_EQ(BlockPool::block_bytes(block), block) << "a block does not serve for its own size";
     last = block;
   };
   for (std::size_t bytes = 1; bytes < 5000; ++bytes) examine(bytes);
-  for (std::size_t power = 8192; power <= Pool::kBlockBytesMax; power *= 2) {
+  for (std::size_t power = 8192; power <= BlockPool::kBlockBytesMax; power *= 2) {
     for (const std::size_t bytes : {power / 4 * 3 + 1, power - 1, power}) examine(bytes);
   }
 }
 
 TEST(Pool, ABlockServesAgainForASizeOfItsClass) {
-  Pool pool(kPlenty);
+  BlockPool pool(kPlenty);
   std::byte* first = pool.allocate(1000);
   pool.release(first, 1000);
-  EXPECT_EQ(pool.statistics().kept_bytes, Pool::block_bytes(1000));
+  EXPECT_EQ(pool.statistics().kept_bytes, BlockPool::block_bytes(1000));
   EXPECT_EQ(pool.allocate(1020), first);
-  EXPECT_EQ(
-      pool.statistics(),
-      (PoolStatistics{
-          .used_bytes = Pool::block_bytes(1000), .kept_bytes = 0, .allocated = 2, .reused = 1}));
+  EXPECT_EQ(pool.statistics(), (PoolStatistics{.used_bytes = BlockPool::block_bytes(1000),
+                                               .kept_bytes = 0,
+                                               .allocated = 2,
+                                               .reused = 1}));
   std::byte* other = pool.allocate(1000);
   EXPECT_NE(other, first) << "a block in use was handed out again";
   pool.release(first, 1020);
@@ -71,7 +71,7 @@ TEST(Pool, ABlockServesAgainForASizeOfItsClass) {
 }
 
 TEST(Pool, TheLimitEvictsWhatWasReleasedFirst) {
-  Pool pool(3072);
+  BlockPool pool(3072);
   std::vector<std::byte*> blocks;
   for (int i = 0; i < 4; ++i) blocks.push_back(pool.allocate(1024));
   for (std::byte* block : blocks) pool.release(block, 1024);
@@ -88,32 +88,33 @@ TEST(Pool, TheLimitEvictsWhatWasReleasedFirst) {
 }
 
 TEST(Pool, ABlockBeyondTheLimitGoesAndLeavesTheOthers) {
-  Pool pool(1024);
+  BlockPool pool(1024);
   pool.release(pool.allocate(1024), 1024);
   pool.release(pool.allocate(1 << 20), 1 << 20);
   EXPECT_EQ(pool.statistics().kept_bytes, 1024u);
 }
 
 TEST(Pool, ALimitOfZeroTurnsRecyclingOff) {
-  Pool pool(0);
+  BlockPool pool(0);
   for (int i = 0; i < 3; ++i) pool.release(pool.allocate(4096), 4096);
   EXPECT_EQ(pool.statistics(),
             (PoolStatistics{.used_bytes = 0, .kept_bytes = 0, .allocated = 3, .reused = 0}));
 }
 
 TEST(Pool, TrimGivesEverythingBack) {
-  Pool pool(kPlenty);
+  BlockPool pool(kPlenty);
   for (const std::size_t bytes : {100, 2000, 30000}) pool.release(pool.allocate(bytes), bytes);
   const std::size_t kept = pool.statistics().kept_bytes;
-  EXPECT_EQ(kept, Pool::block_bytes(100) + Pool::block_bytes(2000) + Pool::block_bytes(30000));
+  EXPECT_EQ(kept, BlockPool::block_bytes(100) + BlockPool::block_bytes(2000) +
+                      BlockPool::block_bytes(30000));
   EXPECT_EQ(pool.trim(), kept);
   EXPECT_EQ(pool.statistics().kept_bytes, 0u);
   EXPECT_EQ(pool.trim(), 0u);
 }
 
 TEST(Pool, WantOfMemoryNamesTheSize) {
-  Pool pool(kPlenty);
-  for (const std::size_t bytes : {Pool::kBlockBytesMax + 1, ~std::size_t{0}}) {
+  BlockPool pool(kPlenty);
+  for (const std::size_t bytes : {BlockPool::kBlockBytesMax + 1, ~std::size_t{0}}) {
     try {
       pool.allocate(bytes);
       ADD_FAILURE() << bytes << " bytes were handed out";
@@ -125,7 +126,7 @@ TEST(Pool, WantOfMemoryNamesTheSize) {
 }
 
 TEST(Pool, ThreadsShareIt) {
-  Pool pool(std::size_t{1} << 16);
+  BlockPool pool(std::size_t{1} << 16);
   const auto work = [&](unsigned seed) {
     std::vector<std::pair<std::byte*, std::size_t>> held;
     for (unsigned i = 0; i < 3000; ++i) {

@@ -1,6 +1,8 @@
 /// @file
-/// The message of a logic error, and of a runtime error.
+/// What a refused call says.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <string>
 
@@ -17,6 +19,13 @@ std::string refusal(const F& call) {
     return e.what();
   }
   return "accepted";
+}
+
+/// Expects that a call ends with a logic error which says this, among other things.
+template <class F>
+void expect_refused(const std::string& text, const F& call) {
+  const std::string answer = refusal(call);
+  EXPECT_NE(answer.find(text), std::string::npos) << answer;
 }
 
 /// The text of the runtime error that a call ends with; "succeeded" when it ends without.

@@ -7,17 +7,12 @@
 #include <limits>
 #include <vector>
 
-#include "containers/tensor/copy.h"
+#include "containers/tensor/interop.h"
 #include "containers/tests/host_tensors.h"
 #include "containers/tests/refusal.h"
 
 namespace lockstep::ndarray {
 namespace {
-
-template <int Rank>
-std::vector<int> elements(const CpuTensor<int, Rank>& t) {
-  return {t.raw_ptr(), t.raw_ptr() + t.numel()};
-}
 
 /// A view of another tensor's memory.
 template <int Rank, int SourceRank>

@@ -10,8 +10,6 @@
 namespace lockstep::ndarray {
 namespace {
 
-using Values = std::vector<std::int32_t>;
-
 constexpr int kThreads = 4;
 constexpr int kRounds = 2000;
 

@@ -2,12 +2,16 @@
 /// The worked example of the parameter file, and ways to build faulty files from it.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "containers/params/params.h"
@@ -87,6 +91,28 @@ inline File prefix(const File& file, std::size_t size) {
 inline File with_bytes(File file, std::initializer_list<int> more) {
   for (int value : more) file.push_back(static_cast<std::byte>(value));
   return file;
+}
+
+/// A file with a fault, and what the error that names it says.
+struct FaultyFile {
+  std::string_view label;
+  std::uint64_t offset;
+  std::optional<std::string> tensor;
+  File file;
+};
+
+template <class Call>
+void expect_error(const FaultyFile& expected, Call call) {
+  SCOPED_TRACE(std::string(expected.label) + " at " + std::to_string(expected.offset));
+  try {
+    call();
+    ADD_FAILURE() << "nothing was wrong";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.label(), expected.label) << error.what();
+    EXPECT_EQ(error.offset(), expected.offset) << error.what();
+    EXPECT_EQ(error.tensor(), expected.tensor) << error.what();
+    EXPECT_NE(std::string_view(error.what()).find(expected.label), std::string_view::npos);
+  }
 }
 
 }  // namespace lockstep::params

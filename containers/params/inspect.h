@@ -1,16 +1,33 @@
 /// @file
-/// How two dictionaries of tensors differ.
+/// What parameter files hold, for those who look at them: single elements, and how two dictionaries
+/// of tensors differ.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "containers/params/params.h"
 
 namespace lockstep::params {
+
+/// An element with its exact value; a float16 is a float.
+using ElementValue = std::variant<std::int64_t, std::uint64_t, float, double>;
+
+/// How many elements a tensor has.
+std::uint64_t element_count(const Tensor& tensor);
+
+/// The element at this place of the row-major order, which must be inside.
+ElementValue element(const Tensor& tensor, std::uint64_t index);
+
+/// The shortest decimal text that reads back as the same value, in every locale.
+std::string element_text(const ElementValue& value);
+
+/// An element's place along each axis, as text: "[1, 0]", of a scalar "[]".
+std::string index_text(std::span<const std::int64_t> shape, std::uint64_t index);
 
 /// In what two dictionaries differ.
 enum class Aspect { only_in_first, only_in_second, dtype, shape, values, order };

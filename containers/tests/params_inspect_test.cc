@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "containers/params/compare.h"
-#include "containers/params/elements.h"
+#include "containers/params/inspect.h"
 #include "containers/tests/worked_example.h"
 
 namespace lockstep::params {
@@ -38,7 +37,7 @@ TEST(Element, FloatsAreTheShortestTextThatReadsBack) {
 TEST(Element, EveryFloat16IsItsExactValue) {
   for (int bits = 0; bits < 0x10000; ++bits) {
     const int exponent = bits >> 10 & 31, fraction = bits & 0x3FF;
-    const Element found = element({{2, 16}, {}, bytes_of({bits & 255, bits >> 8})}, 0);
+    const ElementValue found = element({{2, 16}, {}, bytes_of({bits & 255, bits >> 8})}, 0);
     const float value = std::get<float>(found);
     EXPECT_EQ(std::signbit(value), bits >= 0x8000) << bits;
     if (exponent == 31) {
