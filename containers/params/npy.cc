@@ -9,14 +9,8 @@
 namespace lockstep::params::npz {
 namespace {
 
-/// Thrown to leave the parser from any depth; parse_npy_header() returns its content.
-struct Malformed {
-  const Reject* fault;
-  std::string detail;
-};
-
 [[noreturn]] void malformed(std::string detail) {
-  throw Malformed{&reject("npy_header"), std::move(detail)};
+  throw MalformedNpy{&reject("npy_header"), std::move(detail)};
 }
 
 /// A cursor over the text of a dictionary.
@@ -72,7 +66,7 @@ class Cursor {
     std::int64_t value = 0;
     const auto [last, error] = std::from_chars(digits.begin(), digits.end(), value);
     if (error != std::errc())
-      throw Malformed{&params::reject("shape_overflow"), std::string(digits)};
+      throw MalformedNpy{&params::reject("shape_overflow"), std::string(digits)};
     at_ = end;
     return value;
   }
@@ -96,18 +90,18 @@ std::vector<std::int64_t> parse_shape(Cursor& cursor) {
   }
   if (shape.size() == 1 && !comma) malformed("the shape is a number");
   if (std::cmp_greater(shape.size(), kMaxDimensions)) {
-    throw Malformed{&params::reject("ndim"), "found " + std::to_string(shape.size())};
+    throw MalformedNpy{&params::reject("ndim"), "found " + std::to_string(shape.size())};
   }
   return shape;
 }
 
 /// '<i4': byte order, kind, bytes. A byte has no order, and NumPy writes '|' for it.
 void parse_descr(Cursor& cursor, NpyHeader& header) {
-  if (cursor.peek() == '[') throw Malformed{&reject("npy_structure"), ""};
+  if (cursor.peek() == '[') throw MalformedNpy{&reject("npy_structure"), ""};
   const std::string_view descr = cursor.string();
   const std::string_view type = descr.substr(std::min<std::size_t>(descr.size(), 1));
-  if (type.starts_with('O')) throw Malformed{&reject("npy_object"), ""};
-  if (type.starts_with('V')) throw Malformed{&reject("npy_structure"), ""};
+  if (type.starts_with('O')) throw MalformedNpy{&reject("npy_object"), ""};
+  if (type.starts_with('V')) throw MalformedNpy{&reject("npy_structure"), ""};
   for (const auto& [dtype, name] : kDTypes) {
     const std::string wanted = {"iuf"[dtype.code], static_cast<char>('0' + dtype.bytes())};
     if (type != wanted) continue;
@@ -117,10 +111,13 @@ void parse_descr(Cursor& cursor, NpyHeader& header) {
     header.big_endian = descr[0] == '>';
     return;
   }
-  throw Malformed{&reject("npy_dtype"), "found \"" + printable(descr) + "\""};
+  throw MalformedNpy{&reject("npy_dtype"), "found \"" + printable(descr) + "\""};
 }
 
-NpyHeader parse(Cursor cursor) {
+}  // namespace
+
+NpyHeader parse_npy_header(std::string_view text) {
+  Cursor cursor(text);
   NpyHeader header;
   std::vector<std::string_view> seen;
   bool comma = true;
@@ -145,16 +142,6 @@ NpyHeader parse(Cursor cursor) {
   if (seen.size() != 3) malformed("a key is missing");
   if (!cursor.at_end()) malformed("something follows the dictionary");
   return header;
-}
-
-}  // namespace
-
-NpyOutcome parse_npy_header(std::string_view text) {
-  try {
-    return {parse(Cursor(text)), nullptr, {}};
-  } catch (const Malformed& found) {
-    return {{}, found.fault, found.detail};
-  }
 }
 
 std::string npy_header(DType dtype, std::span<const std::int64_t> shape) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,16 +29,17 @@ struct NpyHeader {
   std::vector<std::int64_t> shape;
 };
 
-/// Parses a header's text: an NpyHeader, or the reason to refuse it and what was found.
-struct NpyOutcome {
-  NpyHeader header;
-  const Reject* fault = nullptr;
+/// Why a header's text is refused, and what was found. Whoever knows the member makes an Error of
+/// it.
+struct MalformedNpy {
+  const Reject* fault;
   std::string detail;
 };
 
 /// Reads the dictionary. The grammar is that of what NumPy writes: three keys in any order, strings
 /// without escapes, decimal numbers; blanks and commas as Python has them.
-NpyOutcome parse_npy_header(std::string_view text);
+/// @throws MalformedNpy
+NpyHeader parse_npy_header(std::string_view text);
 
 /// The whole header as numpy.save writes it: version 1.0, padded to a multiple of 64 bytes.
 std::string npy_header(DType dtype, std::span<const std::int64_t> shape);

@@ -109,6 +109,15 @@ std::string header_text(MemberStream& stream) {
   return text;
 }
 
+NpyHeader header_of(MemberStream& stream) {
+  const std::string text = header_text(stream);
+  try {
+    return parse_npy_header(text);
+  } catch (const MalformedNpy& found) {
+    stream.fail(*found.fault, found.detail);
+  }
+}
+
 void swap_bytes(std::byte* data, std::size_t size, std::size_t width) {
   for (std::size_t i = 0; i < size; i += width) std::reverse(data + i, data + i + width);
 }
@@ -134,9 +143,7 @@ void to_row_major(const std::byte* from, std::byte* to, std::span<const std::int
 }
 
 Tensor read_tensor(MemberStream stream) {
-  const NpyOutcome outcome = parse_npy_header(header_text(stream));
-  if (outcome.fault) stream.fail(*outcome.fault, outcome.detail);
-  const NpyHeader& header = outcome.header;
+  const NpyHeader header = header_of(stream);
   const std::optional<std::int64_t> due = byte_size(header.shape, header.dtype);
   if (!due) stream.fail(params::reject("shape_overflow"), "");
   if (std::cmp_not_equal(*due, stream.remaining())) {

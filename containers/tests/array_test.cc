@@ -58,26 +58,6 @@ TEST(NDArray, AnEmptyArrayIsCompactAndKnowsItself) {
   EXPECT_EQ(values_of(numbers({}, {7})), Values{7});
 }
 
-TEST(NDArray, WhatCannotBeIsRefused) {
-  const auto refused = [](const Extents& shape, DLDataType type, DLDevice device) {
-    EXPECT_THROW(NDArray::empty(shape, type, device), utils::ValueVerifyFatal);
-  };
-  refused({-1}, kInt32, kHost);
-  refused({kMost, 2}, kInt32, kHost);
-  refused({kMost / 4 + 1}, kInt32, kHost);
-  refused({kMost, 2, 0}, kInt32, kHost);
-  refused({2}, {kDLInt, 7, 1}, kHost);
-  refused({2}, {kDLInt, 32, 2}, kHost);
-  refused({2}, {kDLFloat, 8, 1}, kHost);
-  refused({2}, {kDLBfloat, 16, 1}, kHost);
-  refused({2}, kInt32, {kDLCPU, 1});
-  refused({2}, kInt32, {kDLVulkan, 0});
-  refused({2}, kInt32, {kDLCUDA, -1});
-  EXPECT_THROW(NDArray::empty(std::vector<i64>(33, 1), kInt32), utils::ValueVerifyFatal);
-  EXPECT_THROW(NDArray::empty(Extents{kMost / 8}, {kDLInt, 64, 1}), utils::LogMessageFatal)
-      << "what int64 counts and no machine has is the machine's fault";
-}
-
 TEST(CopyOnWrite, TheWriterOfTwoSharersDetaches) {
   NDArray a = numbers({2, 2}, {1, 2, 3, 4});
   NDArray b = a;

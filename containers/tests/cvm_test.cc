@@ -65,10 +65,12 @@ TEST(CvmAlloc, WhatIsNoArrayIsRefused) {
   expect_refused({.ndim = INT_MIN}, "ndim");
   expect_refused({.shape = std::vector<int64_t>(33, 1)}, "33 dimensions");
   expect_refused({.code = 3}, "type code 3");
+  expect_refused({.code = 4, .bits = 16}, "type code 4");
   expect_refused({.code = 256}, "dtype_code is 256");
   expect_refused({.code = -1}, "dtype_code is -1");
   expect_refused({.bits = 0}, "0 bits");
   expect_refused({.bits = 1}, "1 bits");
+  expect_refused({.bits = 7}, "7 bits");
   expect_refused({.bits = 288}, "dtype_bits is 288");
   expect_refused({.code = 2, .bits = 8}, "8 bits");
   expect_refused({.lanes = 0}, "0 lanes");

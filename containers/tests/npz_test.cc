@@ -142,20 +142,13 @@ TEST(Npz, ProgressEndsWithEverything) {
   EXPECT_EQ(told, (std::vector<std::uint64_t>{1, 0, 129, 0, 41, 0, 41, 0}));
 }
 
-/// The text of the header that the writer gives a tensor.
-std::string header_of(DType dtype, std::vector<std::int64_t> shape) {
-  return npy_header(dtype, shape);
-}
-
 TEST(Npz, HeadersAreMultiplesOf64Bytes) {
   for (std::size_t rank = 0; rank <= 32; ++rank) {
-    const std::string header =
-        header_of({0, 8}, std::vector<std::int64_t>(rank, std::int64_t{1} << 62));
+    const std::vector<std::int64_t> shape(rank, std::int64_t{1} << 62);
+    const std::string header = npy_header({0, 8}, shape);
     EXPECT_EQ(header.size() % 64, 0u);
     EXPECT_EQ(header.back(), '\n');
-    const NpyOutcome outcome = parse_npy_header(std::string_view(header).substr(10));
-    EXPECT_EQ(outcome.fault, nullptr);
-    EXPECT_EQ(outcome.header.shape.size(), rank);
+    EXPECT_EQ(parse_npy_header(std::string_view(header).substr(10)).shape, shape);
   }
 }
 

@@ -1,7 +1,10 @@
 """Dictionaries of arrays for the tests beside NumPy and TVM, and the program they are put to."""
 
+import pathlib
 import random
 import subprocess
+import sys
+import tempfile
 
 import numpy
 
@@ -71,3 +74,14 @@ class Program:
             return ""
         assert done.returncode == 1, done.stderr
         return done.stderr.rsplit("[", 1)[1].split("]")[0]
+
+
+def run(usage, *parts):
+    """Calls each part with the program that the command line names and a folder to write to."""
+    if len(sys.argv) != 2:
+        print(usage, file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as directory:
+        for part in parts:
+            part(Program(sys.argv[1]), pathlib.Path(directory))
+    return 0

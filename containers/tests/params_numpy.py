@@ -6,14 +6,12 @@ usage: params_numpy.py PROGRAM
 """
 
 import io
-import pathlib
 import struct
 import sys
-import tempfile
 import zipfile
 
 import numpy
-from params_dictionaries import Program, draw_dictionaries, same, same_dictionaries
+from params_dictionaries import draw_dictionaries, run, same, same_dictionaries
 
 COUNT = 40
 
@@ -147,16 +145,5 @@ def names(program, scratch):
     assert program.refusal(params, scratch / "refused.npz") == "npz_ambiguous"
 
 
-def main():
-    if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    program = Program(sys.argv[1])
-    with tempfile.TemporaryDirectory() as directory:
-        for part in (both_directions, orders, other_writers, refusals, names):
-            part(program, pathlib.Path(directory))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, both_directions, orders, other_writers, refusals, names))

@@ -26,24 +26,14 @@ Tensor round_trip(Tensor tensor, const std::string& name = "x") {
   return tensors[0].tensor;
 }
 
-TEST(Params, WorkedExampleIsTheCommittedFile) { EXPECT_EQ(content(kGoldenFile), worked_example()); }
-
-TEST(Params, WorkedExampleIsRead) {
+TEST(Params, TensorsAreFoundByName) {
   const Params params = read(worked_example());
   EXPECT_EQ(params.trailing_bytes, 0u);
-  ASSERT_EQ(params.tensors.size(), 2u);
-  EXPECT_EQ(params.tensors[0].name, "w");
-  EXPECT_EQ(params.tensors[1].name, "b0");
-  const Tensor* w = params.find("w");
-  const Tensor* b0 = params.find("b0");
-  ASSERT_TRUE(w && b0);
+  EXPECT_EQ(params.find("w"), &params.tensors.at(0).tensor);
+  EXPECT_EQ(params.find("b0"), &params.tensors.at(1).tensor);
   EXPECT_EQ(params.find("b"), nullptr);
-  EXPECT_EQ(dtype_name(w->dtype), "int32");
-  EXPECT_EQ(w->shape, (std::vector<std::int64_t>{2, 2}));
-  EXPECT_EQ(to_int32(*w), (std::vector<std::int32_t>{1, 2, -3, 4}));
-  EXPECT_EQ(dtype_name(b0->dtype), "int8");
-  EXPECT_TRUE(b0->shape.empty());
-  EXPECT_EQ(to_int32(*b0), (std::vector<std::int32_t>{7}));
+  EXPECT_EQ(to_int32(*params.find("w")), (std::vector<std::int32_t>{1, 2, -3, 4}));
+  EXPECT_EQ(to_int32(*params.find("b0")), (std::vector<std::int32_t>{7}));
 }
 
 TEST(Params, WorkedExampleIsWritten) {
@@ -123,29 +113,9 @@ TEST(Params, LenientReadingCountsTrailingBytes) {
   EXPECT_EQ(data_size(params.tensors), 17u);
 }
 
-TEST(Params, AnEmptyListIsAFileOf32Bytes) {
-  const File file = write({});
-  EXPECT_EQ(file.size(), 32u);
-  EXPECT_TRUE(read(file).tensors.empty());
-}
-
-TEST(Params, EveryElementTypeIsLegal) {
-  for (const auto& [dtype, name] : kDTypes) {
-    const auto width = static_cast<std::size_t>(dtype.bits / 8);
-    const Tensor tensor = round_trip({dtype, {3}, Bytes::copy(File(3 * width, std::byte{0x5A}))});
-    EXPECT_EQ(dtype_name(tensor.dtype), name);
-  }
-}
-
-TEST(Params, ZeroExtentsAreLegal) {
-  round_trip({{0, 32}, {0}, {}});
+TEST(Params, AnExtentBesideZeroMayBeTheLargest) {
   round_trip({{0, 64}, {0, 3, 0}, {}});
   round_trip({{0, 8}, {std::numeric_limits<std::int64_t>::max(), 0}, {}});
-}
-
-TEST(Params, ZeroToThirtyTwoDimensionsAreLegal) {
-  for (std::size_t rank = 0; rank <= 32; ++rank)
-    round_trip({{0, 8}, std::vector<std::int64_t>(rank, 1), bytes_of({static_cast<int>(rank)})});
 }
 
 TEST(Params, NamesAreUtf8WithoutNul) {

@@ -4,14 +4,12 @@
 usage: params_tvm.py PROGRAM
 """
 
-import pathlib
 import sys
-import tempfile
 
 import ml_dtypes
 import numpy
 import tvm
-from params_dictionaries import DTYPES, Program, draw_dictionaries, same, same_dictionaries
+from params_dictionaries import DTYPES, draw_dictionaries, run, same, same_dictionaries
 
 COUNT = 60
 
@@ -86,16 +84,5 @@ def empty_tensors(program, scratch):
     raise AssertionError("TVM loads a tensor of shape (3, 0) now")
 
 
-def main():
-    if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    program = Program(sys.argv[1])
-    with tempfile.TemporaryDirectory() as directory:
-        for part in (both_directions, types, empty_tensors):
-            part(program, pathlib.Path(directory))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, both_directions, types, empty_tensors))
