@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "bench/run.h"
-#include "reference/ndarray/array/ndarray.h"
-#include "reference/ndarray/memory/pool.h"
+#include "containers/array/ndarray.h"
+#include "containers/memory/pool.h"
 
 namespace lockstep::bench {
 namespace {
@@ -46,7 +46,7 @@ void touch_fresh_pages(std::size_t bytes) {
 }
 
 Measurement pool_row(const std::string& workload, std::size_t bytes, const Wishes& wishes) {
-  ndarray::Pool pool(2 * bytes);
+  ndarray::BlockPool pool(2 * bytes);
   const auto recycled = [&] {
     std::byte* block = pool.allocate(bytes);
     std::memset(block, 1, bytes);

@@ -1,4 +1,4 @@
-#include "reference/ndarray/params/params.h"
+#include "containers/params/params.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "bench/run.h"
-#include "reference/ndarray/logging.h"
+#include "containers/logging.h"
 
 namespace lockstep::bench {
 namespace {

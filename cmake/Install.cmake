@@ -23,7 +23,7 @@ foreach(target cvm reference_c)
 endforeach()
 install(TARGETS lockstep_cvm lockstep_reference_c EXPORT lockstep_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT dev)
-install(FILES reference/ndarray/capi/cvm.h reference/capi/reference.h DESTINATION ${header_root}
+install(FILES containers/capi/cvm.h reference/capi/reference.h DESTINATION ${header_root}
   COMPONENT dev)
 install(EXPORT lockstep_targets NAMESPACE lockstep:: FILE lockstepTargets.cmake
   DESTINATION ${package_dir} COMPONENT dev)

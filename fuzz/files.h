@@ -9,8 +9,8 @@
 #include <span>
 #include <string>
 
+#include "containers/params/params.h"
 #include "fuzz/target.h"
-#include "reference/ndarray/params/params.h"
 
 // Sanitizers of both compilers define it, but only one compiler declares it.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,

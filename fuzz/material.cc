@@ -12,9 +12,9 @@
 #include <sstream>
 
 #include "conformance/jsonl/lines.h"
+#include "containers/params/npy.h"
+#include "containers/params/zip.h"
 #include "fuzz/operator_case.h"
-#include "reference/ndarray/params/npz/npy.h"
-#include "reference/ndarray/params/npz/zip.h"
 #include "spec/attributes.h"
 
 namespace lockstep::fuzz {

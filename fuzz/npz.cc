@@ -4,7 +4,7 @@
 // gives the same result, in memory bounded by the archive's size. An accepted dictionary can be
 // written as a parameter file. Written as an archive again, unless a name forbids that, it is read
 // back unchanged, and from then on the bytes stay the same.
-#include "reference/ndarray/params/npz/npz.h"
+#include "containers/params/npz.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 // A rejection has a known label and an offset inside the file. The writer reproduces an accepted
 // file exactly. Reading from memory and from a file gives the same result; a lenient reader differs
 // only in trailing bytes. Memory is bounded by the size of the file.
-#include "reference/ndarray/params/params.h"
+#include "containers/params/params.h"
 
 #include <algorithm>
 

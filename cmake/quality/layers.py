@@ -6,6 +6,11 @@ import re
 # A path belongs to the longest matching prefix. Tests are above everything.
 FLOORS = (
     ("spec", "cuda"),
+    ("containers",),
+    ("containers/memory", "containers/layout"),
+    ("containers/params",),
+    ("containers/array",),
+    ("containers/tensor", "containers/capi"),
     ("backends/backend.h",),
     ("backends/client_values.hpp",),
     ("backends/backend.hpp", "backends/client.hpp"),
@@ -24,8 +29,9 @@ FLOORS = (
     ("conformance/cli",),
     ("bench", "fuzz", "docs", "examples", "cmake"),
 )
-# Only the backend `reference` may include the reference.
-BARRED = ((r"backends/(?!reference/|[^/]*/tests/)", "reference/"),)
+# Of the backends only `reference` may include the containers and the reference.
+BARRED = tuple((r"backends/(?!reference/|[^/]*/tests/)", room)
+               for room in ("containers/", "reference/"))
 RANK = {place: rank for rank, floor in enumerate(FLOORS) for place in floor}
 
 

@@ -9,7 +9,7 @@
 #include "conformance/cli/verbs.h"
 #include "conformance/jsonl/lines.h"
 #include "conformance/trial/properties.h"
-#include "reference/ndarray/params/npz/npy.h"
+#include "containers/params/npy.h"
 
 namespace lockstep::judge {
 namespace {

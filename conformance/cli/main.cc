@@ -3,8 +3,8 @@
 
 #include "conformance/cli/verbs.h"
 #include "conformance/subjects/library_subject.h"
+#include "containers/params/params.h"
 #include "reference/graph/error.h"
-#include "reference/ndarray/params/params.h"
 
 namespace {
 

@@ -8,10 +8,10 @@
 #include "conformance/base/sha256.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/trial/properties.h"
+#include "containers/params/params.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/error.h"
 #include "reference/graph/run.h"
-#include "reference/ndarray/params/params.h"
 
 namespace lockstep::judge {
 namespace {

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "conformance/base/places.h"
-#include "reference/ndarray/params/describe.h"
-#include "reference/ndarray/params/npz/npz.h"
+#include "containers/params/npz.h"
+#include "spec/text.h"
 
 namespace lockstep::judge {
 namespace {
@@ -55,29 +55,29 @@ class ProgressLine {
   bool shown_ = false;
 };
 
-json row_json(const params::Row& r) {
-  return {{"name", r.name}, {"dtype", r.dtype}, {"shape", r.shape}, {"bytes", r.bytes}};
-}
-
 Exit list(const FileOptions& o) {
-  params::Listing l = params::describe(read_params(o.files[0], o.lenient));
-  if (is_archive(o.files[0])) l.file_bytes = std::filesystem::file_size(o.files[0]);
+  const auto [tensors, trailing] = read_params(o.files[0], o.lenient);
+  const std::uint64_t data = params::data_size(tensors);
+  const std::uint64_t size = is_archive(o.files[0]) ? std::filesystem::file_size(o.files[0])
+                                                    : params::file_size(tensors) + trailing;
   if (o.as_json) {
     json rows = json::array();
-    for (const params::Row& r : l.rows) rows.push_back(row_json(r));
-    const json all = {{"tensors", rows},
-                      {"data_bytes", l.data_bytes},
-                      {"file_bytes", l.file_bytes},
-                      {"trailing_bytes", l.trailing_bytes}};
-    print_json(all);
+    for (const auto& [name, tensor] : tensors)
+      rows.push_back({{"name", name},
+                      {"dtype", params::dtype_name(tensor.dtype)},
+                      {"shape", tensor.shape},
+                      {"bytes", tensor.bytes.size()}});
+    print_json({{"tensors", rows},
+                {"data_bytes", data},
+                {"file_bytes", size},
+                {"trailing_bytes", trailing}});
     return Exit::pass;
   }
-  for (const params::Row& r : l.rows)
-    fmt::print("{:<32} {:<8} {:<20} {:>12}\n", params::printable(r.name), r.dtype,
-               params::shape_text(r.shape), r.bytes);
-  fmt::print("{} tensors, {} bytes of data in {} bytes\n", l.rows.size(), l.data_bytes,
-             l.file_bytes);
-  if (l.trailing_bytes) fmt::print("{} trailing bytes ignored\n", l.trailing_bytes);
+  for (const auto& [name, tensor] : tensors)
+    fmt::print("{:<32} {:<8} {:<20} {:>12}\n", params::printable(name),
+               params::dtype_name(tensor.dtype), shape_text(tensor.shape), tensor.bytes.size());
+  fmt::print("{} tensors, {} bytes of data in {} bytes\n", tensors.size(), data, size);
+  if (trailing) fmt::print("{} trailing bytes ignored\n", trailing);
   return Exit::pass;
 }
 
@@ -105,16 +105,16 @@ FileVerdict not_read(Exit exit, const std::exception& e) {
 
 FileVerdict verdict_of(const std::string& file, bool lenient) {
   try {
-    const params::Listing l = params::describe(read_params(file, lenient));
-    const std::string trailing =
-        l.trailing_bytes ? fmt::format(", {} trailing bytes ignored", l.trailing_bytes) : "";
-    return {
-        Exit::pass,
-        fmt::format("valid, {} tensors, {} bytes of data{}", l.rows.size(), l.data_bytes, trailing),
-        {{"valid", true},
-         {"tensors", l.rows.size()},
-         {"data_bytes", l.data_bytes},
-         {"trailing_bytes", l.trailing_bytes}}};
+    const auto [tensors, trailing] = read_params(file, lenient);
+    const std::uint64_t data = params::data_size(tensors);
+    std::string text = fmt::format("valid, {} tensors, {} bytes of data", tensors.size(), data);
+    if (trailing) text += fmt::format(", {} trailing bytes ignored", trailing);
+    return {Exit::pass,
+            text,
+            {{"valid", true},
+             {"tensors", tensors.size()},
+             {"data_bytes", data},
+             {"trailing_bytes", trailing}}};
   } catch (const params::Error& e) {
     return rejected(e);
   } catch (const utils::ValueVerifyFatal& e) {
@@ -154,18 +154,18 @@ struct ConvertOptions {
 Exit convert(const ConvertOptions& o) {
   const params::Params contents = read_params(o.from, o.lenient);
   write_params(o.to, contents);
-  const params::Listing l = params::describe(contents);
+  const auto& [tensors, trailing] = contents;
+  const std::uint64_t data = params::data_size(tensors);
   if (o.as_json) {
-    const json all = {{"from", o.from},
-                      {"to", o.to},
-                      {"tensors", l.rows.size()},
-                      {"data_bytes", l.data_bytes},
-                      {"trailing_bytes", l.trailing_bytes}};
-    print_json(all);
+    print_json({{"from", o.from},
+                {"to", o.to},
+                {"tensors", tensors.size()},
+                {"data_bytes", data},
+                {"trailing_bytes", trailing}});
     return Exit::pass;
   }
-  fmt::print("{} tensors, {} bytes of data written to {}\n", l.rows.size(), l.data_bytes, o.to);
-  if (l.trailing_bytes) fmt::print("{} trailing bytes left out\n", l.trailing_bytes);
+  fmt::print("{} tensors, {} bytes of data written to {}\n", tensors.size(), data, o.to);
+  if (trailing) fmt::print("{} trailing bytes left out\n", trailing);
   return Exit::pass;
 }
 
@@ -231,7 +231,7 @@ void print_json(const json& document) {
 }
 
 std::string type_text(const params::Tensor& tensor) {
-  return std::string(params::dtype_name(tensor.dtype)) + " " + params::shape_text(tensor.shape);
+  return std::string(params::dtype_name(tensor.dtype)) + " " + shape_text(tensor.shape);
 }
 
 CLI::App* add_params_verb(CLI::App& group, const char* name, const char* text, bool& as_json,

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/cli/verbs.h"
-#include "reference/ndarray/params/params.h"
+#include "containers/params/params.h"
 
 namespace lockstep::judge {
 

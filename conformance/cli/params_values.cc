@@ -3,9 +3,8 @@
 #include <cmath>
 
 #include "conformance/cli/params.h"
-#include "reference/ndarray/params/compare.h"
-#include "reference/ndarray/params/describe.h"
-#include "reference/ndarray/params/elements.h"
+#include "containers/params/inspect.h"
+#include "spec/text.h"
 
 namespace lockstep::judge {
 namespace {
@@ -23,7 +22,7 @@ struct DumpOptions {
 };
 
 // Writes infinities and NaN as text, because JSON has no numbers for them.
-json element_json(const params::Element& value) {
+json element_json(const params::ElementValue& value) {
   return std::visit(
       [&](auto number) {
         const bool finite = std::isfinite(static_cast<double>(number));
@@ -94,8 +93,7 @@ std::string difference_text(const params::Difference& d) {
       return fmt::format("{} and {}", params::dtype_name(d.first->dtype),
                          params::dtype_name(d.second->dtype));
     case Aspect::shape:
-      return fmt::format("{} and {}", params::shape_text(d.first->shape),
-                         params::shape_text(d.second->shape));
+      return fmt::format("{} and {}", shape_text(d.first->shape), shape_text(d.second->shape));
     case Aspect::values:
       return fmt::format("{} of {} elements, the first at {}: {} and {}", d.differing,
                          params::element_count(*d.first),

@@ -8,7 +8,7 @@
 
 #include "conformance/jsonl/answer.h"
 #include "conformance/subjects/manifest.h"
-#include "reference/ndarray/memory/instrumented.h"
+#include "containers/instrumented.h"
 
 namespace lockstep::judge {
 

@@ -6,7 +6,7 @@
 
 #include "conformance/subjects/eval.h"
 #include "conformance/subjects/reference_subject.h"
-#include "reference/ndarray/tests/counted_memory.h"
+#include "containers/tests/counted_memory.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {

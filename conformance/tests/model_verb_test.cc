@@ -70,8 +70,8 @@ TEST(ModelVerb, FaultyParametersFailWithTheirLabel) {
   const std::string bytes = text_of_file(std::string(kDigits) + "/params");
   const std::pair<std::string, const char*> rows[] = {
       {bytes + "abc", "trailing"},
-      {text_of_file("reference/ndarray/params/tests/golden/worked_example.params"), "model.params"},
-      {text_of_file("reference/ndarray/params/tests/golden/every_dtype.params"), "model.params"},
+      {text_of_file("containers/tests/golden/worked_example.params"), "model.params"},
+      {text_of_file("containers/tests/golden/every_dtype.params"), "model.params"},
   };
   for (const auto& [text, label] : rows) {
     const std::string model = faulty_model(scratch, "params", text);

@@ -11,7 +11,7 @@ namespace {
 
 using json = nlohmann::json;
 
-const std::string kGolden = "reference/ndarray/params/tests/golden/";
+const std::string kGolden = "containers/tests/golden/";
 const std::string kExample = kGolden + "worked_example.params";
 
 Ended params(std::vector<std::string> words) {

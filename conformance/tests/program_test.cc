@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/tests/expect.h"
-#include "reference/ndarray/memory/instrumented.h"
+#include "containers/instrumented.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {

@@ -7,7 +7,7 @@
 #include <regex>
 
 #include "conformance/tests/program.h"
-#include "reference/ndarray/memory/instrumented.h"
+#include "containers/instrumented.h"
 
 namespace lockstep::judge {
 namespace {

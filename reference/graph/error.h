@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "reference/ndarray/logging.h"
+#include "containers/logging.h"
 
 namespace lockstep::graph {
 

@@ -4,11 +4,11 @@
 #include <set>
 #include <utility>
 
+#include "containers/params/params.h"
 #include "reference/evaluate.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/error.h"
 #include "reference/graph/symbol.h"
-#include "reference/ndarray/params/params.h"
 #include "spec/attributes.h"
 #include "spec/explain.h"
 #include "spec/operators.h"

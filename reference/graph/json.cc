@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "containers/params/params.h"
 #include "reference/graph/error.h"
-#include "reference/ndarray/params/params.h"
 
 namespace lockstep::graph {
 namespace {

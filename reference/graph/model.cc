@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "containers/params/params.h"
 #include "reference/graph/error.h"
-#include "reference/ndarray/params/params.h"
 
 namespace lockstep::graph {
 namespace {

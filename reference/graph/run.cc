@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "containers/logging.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/error.h"
-#include "reference/ndarray/logging.h"
 
 namespace lockstep::graph {
 namespace {

@@ -4,10 +4,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "containers/params/params.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/model.h"
 #include "reference/graph/run.h"
-#include "reference/ndarray/params/params.h"
 
 namespace lockstep::graph {
 namespace {

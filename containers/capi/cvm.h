@@ -1,0 +1,118 @@
+/**
+ * @file
+ * Arrays and parameter files for programs in C, and in every language that calls C: C89, and the
+ * only header such a program needs (with DLPack's). Link with liblockstep_cvm.
+ *
+ * Names and arguments are those of the deployed CVM runtime. Every function answers with a status
+ * and none of them throws, ends the program or returns a part of a result: after anything but
+ * CVM_OK, results are null or 0 unless said otherwise, and CVMGetLastError() says what was wrong.
+ *
+ * A handle is the address of a DLTensor that this library made. What follows it in memory belongs
+ * to the library. Programs may read its fields, and may write to shape, strides (in elements; null
+ * means compact and row-major) and byte_offset: a copy and a save honour what they say within the
+ * array's memory. An address that is no handle, or one that was freed, is CVM_LOGIC everywhere;
+ * nothing behind it is read. An array made later may get the address of one that was freed.
+ * Different threads may use the library at the same time, but no handle that one of them writes to
+ * or frees.
+ *
+ * License: Apache-2.0 OR MIT.
+ */
+#ifndef LOCKSTEP_CVM_H
+#define LOCKSTEP_CVM_H
+
+#include <dlpack/dlpack.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Makes a function visible to whoever loads the library. */
+#if defined(_WIN32)
+#define CVM_DLL __declspec(dllexport)
+#else
+#define CVM_DLL __attribute__((visibility("default")))
+#endif
+
+/** What a call answers. */
+enum {
+  CVM_OK = 0,     /**< done */
+  CVM_LOGIC = 1,  /**< the caller's fault, or that of the data the caller supplied */
+  CVM_RUNTIME = 2 /**< the machine's fault or the library's own */
+};
+
+/** A tensor that CVMArrayAlloc() or a load made. */
+typedef DLTensor* CVMArrayHandle;
+
+/** A stream of a device; only NULL, the default one, is known. */
+typedef void* CVMStreamHandle;
+
+/** Bytes, or text that no NUL ends. */
+typedef struct {
+  const char* data; /**< the first byte */
+  size_t size;      /**< how many there are */
+} CVMByteArray;
+
+/**
+ * Makes an array, compact and row-major, of unspecified contents.
+ * `shape` holds `ndim` (0 to 32) extents of at least 0, and may be NULL without any. dtype_code is
+ * 0 (int) or 1 (uint) with 8, 16, 32 or 64 dtype_bits, or 2 (float) with 16, 32 or 64; dtype_lanes
+ * is 1. device_type is 1 (the host, device_id 0) or 2 (CUDA).
+ */
+CVM_DLL int CVMArrayAlloc(const int64_t* shape, int ndim, int dtype_code, int dtype_bits,
+                          int dtype_lanes, int device_type, int device_id, CVMArrayHandle* out);
+
+/** Frees an array; NULL is none. */
+CVM_DLL int CVMArrayFree(CVMArrayHandle handle);
+
+/** Fills an array with `nbytes` bytes, the size of all elements: compact, row-major, on the host.
+ */
+CVM_DLL int CVMArrayCopyFromBytes(CVMArrayHandle handle, const void* data, size_t nbytes);
+
+/** Copies every element to `nbytes` bytes, laid out as for CVMArrayCopyFromBytes(). */
+CVM_DLL int CVMArrayCopyToBytes(CVMArrayHandle handle, void* data, size_t nbytes);
+
+/** Copies every element; both arrays have one type and one shape. They may overlap. */
+CVM_DLL int CVMArrayCopyFromTo(CVMArrayHandle from, CVMArrayHandle to, CVMStreamHandle stream);
+
+/**
+ * Makes a parameter file of `params_size` pointers: by turns a name (UTF-8, ended by NUL) and its
+ * array. `out` points to memory of the library, valid until this thread calls the function again.
+ */
+CVM_DLL int CVMSaveParamsDict(const void** params, int params_size, CVMByteArray* out);
+
+/**
+ * The same into the caller's memory: `buffer` has `capacity` bytes. `size` receives the size of the
+ * file. With NULL and 0 that is all; where more than 0 bytes are too few, it comes with CVM_LOGIC.
+ */
+CVM_DLL int CVMSaveParamsDictSized(const void** params, size_t params_size, void* buffer,
+                                   size_t capacity, size_t* size);
+
+/**
+ * Reads a parameter file: `retNum` names and as many arrays, in the order of the file. The names
+ * and the two lists are memory of the library, valid until this thread calls the function again.
+ * The arrays are handles, and the caller's to free.
+ */
+CVM_DLL int CVMLoadParamsDict(const char* data, int datalen, int* retNum, void*** retNames,
+                              void*** retValues);
+
+/**
+ * The same into the caller's lists of `capacity` entries each. The names point into `data`; nothing
+ * ends them but their size. `count` receives how many there are. With NULL, NULL and 0 that is all,
+ * the file having been examined; where more than 0 entries are too few, it comes with CVM_LOGIC.
+ */
+CVM_DLL int CVMLoadParamsDictSized(const char* data, size_t datalen, CVMByteArray* names,
+                                   CVMArrayHandle* values, size_t capacity, size_t* count);
+
+/**
+ * What was wrong with the last call of this thread that failed, in a sentence; empty if none has.
+ * The text is the library's, and changes with the next failure.
+ */
+CVM_DLL const char* CVMGetLastError(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,235 @@
+/// References, copy-on-write, views and adopted memory.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <utility>
+
+#include "containers/array/ndarray.h"
+#include "containers/exceptions.h"
+#include "containers/tests/numbers.h"
+
+namespace lockstep::ndarray {
+namespace {
+
+constexpr i64 kMost = std::numeric_limits<i64>::max();
+
+TEST(NDArray, NullIsNoArray) {
+  NDArray null;
+  EXPECT_FALSE(null);
+  EXPECT_EQ(null.use_count(), 0);
+  EXPECT_TRUE(null.same_as(NDArray()));
+  null.reset();
+  EXPECT_THROW(null.mutable_data(), utils::ValueVerifyFatal);
+  EXPECT_THROW(null.copy(kHost), utils::ValueVerifyFatal);
+  EXPECT_THROW(null.view({}, {}), utils::ValueVerifyFatal);
+}
+
+TEST(NDArray, CopiesShareAndMovesSteal) {
+  NDArray a = numbers({2}, {1, 2});
+  EXPECT_EQ(a.use_count(), 1);
+  NDArray b = a;
+  EXPECT_TRUE(b.same_as(a));
+  EXPECT_EQ(a.use_count(), 2);
+  const NDArray c = std::move(b);
+  EXPECT_EQ(a.use_count(), 2);
+  EXPECT_FALSE(b);  // NOLINT(bugprone-use-after-move): a stolen array is null
+  b = c;
+  EXPECT_EQ(a.use_count(), 3);
+  b = std::move(a);
+  EXPECT_EQ(c.use_count(), 2) << "assigning over a reference gives it up";
+  b.swap(a);
+  EXPECT_TRUE(a.same_as(c));
+  NDArray& self = a;
+  a = self;
+  EXPECT_EQ(c.use_count(), 2);
+  a.reset();
+  EXPECT_EQ(c.use_count(), 1);
+}
+
+TEST(NDArray, AnEmptyArrayIsCompactAndKnowsItself) {
+  const NDArray array = NDArray::empty(Extents{2, 3, 4}, {kDLFloat, 16, 1});
+  EXPECT_EQ(array.rank(), 3);
+  EXPECT_TRUE(array.is_compact());
+  EXPECT_EQ(Extents(strides_of(array.tensor())), (Extents{12, 4, 1}));
+  EXPECT_EQ(byte_count(array.tensor()), 48u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.data()) % 64, 0u);
+  EXPECT_EQ(values_of(NDArray::empty(Extents{3, 0}, kInt32)), Values());
+  EXPECT_EQ(NDArray::empty(Extents{3, 0}, kInt32).data(), nullptr);
+  EXPECT_EQ(values_of(numbers({}, {7})), Values{7});
+}
+
+TEST(CopyOnWrite, TheWriterOfTwoSharersDetaches) {
+  NDArray a = numbers({2, 2}, {1, 2, 3, 4});
+  NDArray b = a;
+  const std::byte* before = a.data();
+  EXPECT_EQ(b.data(), before);
+  set_first(b, 9);
+  EXPECT_EQ(values_of(a), (Values{1, 2, 3, 4}));
+  EXPECT_EQ(values_of(b), (Values{9, 2, 3, 4}));
+  EXPECT_EQ(a.data(), before);
+  EXPECT_NE(b.data(), before);
+  EXPECT_FALSE(a.same_as(b));
+  EXPECT_EQ(a.use_count(), 1);
+  EXPECT_EQ(b.use_count(), 1);
+}
+
+TEST(CopyOnWrite, ASingleOwnerWritesInPlace) {
+  NDArray a = numbers({2}, {1, 2});
+  const std::byte* before = a.data();
+  NDArray(a).reset();
+  set_first(a, 5);
+  EXPECT_EQ(a.data(), before);
+  EXPECT_EQ(values_of(a), (Values{5, 2}));
+}
+
+TEST(View, ShowsElementsOfItsParentAndKeepsThemAlive) {
+  NDArray parent = numbers({2, 3}, {1, 2, 3, 4, 5, 6});
+  const NDArray transposed = parent.view(Extents{3, 2}, Extents{1, 3});
+  EXPECT_EQ(values_of(transposed), (Values{1, 4, 2, 5, 3, 6}));
+  EXPECT_FALSE(transposed.is_compact());
+  EXPECT_EQ(parent.use_count(), 2);
+  const NDArray reversed = transposed.view(Extents{3}, Extents{-1}, 8);
+  EXPECT_EQ(values_of(reversed), (Values{3, 2, 1}));
+  EXPECT_EQ(parent.use_count(), 3) << "a view of a view refers to the memory, not to the view";
+  const NDArray last = reversed.view(Extents{2}, Extents{1}, -8);
+  EXPECT_EQ(values_of(last), (Values{1, 2})) << "offsets count from the view's first element";
+  const NDArray repeated = parent.view(Extents{2, 2}, Extents{0, 1}, 16);
+  EXPECT_EQ(values_of(repeated), (Values{5, 6, 5, 6}));
+  parent.reset();
+  EXPECT_EQ(values_of(reversed), (Values{3, 2, 1}));
+}
+
+TEST(View, OutsideTheMemoryIsRefused) {
+  const NDArray parent = numbers({2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto refused = [&](const Extents& shape, const Extents& strides, i64 offset) {
+    EXPECT_THROW(parent.view(shape, strides, offset), utils::ValueVerifyFatal);
+    EXPECT_EQ(parent.use_count(), 1) << "a refused view holds on to its parent";
+  };
+  refused({7}, {1}, 0);
+  refused({6}, {1}, 1);
+  refused({2}, {-1}, 0);
+  refused({1}, {1}, -1);
+  refused({2}, {kMost}, 0);
+  refused({2, 2}, {kMost / 4, kMost / 4}, 0);
+  refused({-1}, {1}, 0);
+  refused({2, 2}, {1}, 0);
+  refused({1}, {1}, kMost);
+  refused({0}, {1}, 25);
+  EXPECT_EQ(values_of(parent.view(Extents{0}, Extents{1}, 24)), Values());
+  EXPECT_EQ(values_of(parent.view(Extents{1}, Extents{kMost}, 20)), Values{6});
+}
+
+TEST(View, AWriterOfAViewDetachesFromWhoeverHoldsTheMemory) {
+  NDArray parent = numbers({2, 3}, {1, 2, 3, 4, 5, 6});
+  NDArray column = parent.view(Extents{2}, Extents{3}, 4);
+  set_first(column, 9);
+  EXPECT_EQ(values_of(column), (Values{9, 5}));
+  EXPECT_EQ(values_of(parent), (Values{1, 2, 3, 4, 5, 6}));
+  EXPECT_TRUE(column.is_compact()) << "the detached view is an array of its own";
+  EXPECT_EQ(parent.use_count(), 1) << "and the parent is free of it";
+}
+
+TEST(View, AWriterOfTheParentDetachesFromItsViews) {
+  NDArray parent = numbers({2, 3}, {1, 2, 3, 4, 5, 6});
+  const NDArray row = parent.view(Extents{3}, Extents{1}, 12);
+  set_first(parent, 9);
+  EXPECT_EQ(values_of(parent), (Values{9, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(values_of(row), (Values{4, 5, 6}));
+}
+
+TEST(View, TheLastHolderOfTheMemoryWritesInPlace) {
+  NDArray view = numbers({2, 3}, {1, 2, 3, 4, 5, 6}).view(Extents{2}, Extents{3}, 4);
+  const std::byte* before = view.data();
+  set_first(view, 9);
+  EXPECT_EQ(view.data(), before);
+  EXPECT_EQ(values_of(view), (Values{9, 5}));
+  EXPECT_FALSE(view.is_compact()) << "a view that writes in place keeps its strides";
+  NDArray other = view;
+  set_first(other, 1);
+  EXPECT_EQ(values_of(view), (Values{9, 5})) << "two references to one view are two holders";
+}
+
+TEST(View, OverlappingElementsAreWrittenToInACopy) {
+  NDArray repeated = numbers({1}, {7}).view(Extents{3}, Extents{0});
+  set_first(repeated, 8);
+  EXPECT_EQ(values_of(repeated), (Values{8, 7, 7}));
+}
+
+struct Loan {
+  Values memory{1, 2, 3, 4};
+  Extents shape{2, 2};
+  int returned = 0;
+
+  DLTensor tensor() {
+    DLTensor tensor{};
+    tensor.data = memory.data();
+    tensor.device = kHost;
+    tensor.ndim = 2;
+    tensor.dtype = kInt32;
+    tensor.shape = shape.item;
+    return tensor;
+  }
+  static void give_back(void* loan) { ++static_cast<Loan*>(loan)->returned; }
+};
+
+TEST(Adopt, TheLenderIsToldOnceWhenTheLastHolderIsGone) {
+  Loan loan;
+  NDArray array = NDArray::adopt(loan.tensor(), &loan, Loan::give_back, false);
+  EXPECT_EQ(values_of(array), loan.memory);
+  NDArray view = array.view(Extents{2}, Extents{2});
+  array.reset();
+  EXPECT_EQ(loan.returned, 0);
+  EXPECT_EQ(values_of(view), (Values{1, 3}));
+  set_first(view, 5);
+  EXPECT_EQ(loan.memory, (Values{5, 2, 3, 4})) << "lent memory may be written to";
+  view.reset();
+  EXPECT_EQ(loan.returned, 1);
+}
+
+TEST(Adopt, ReadOnlyMemoryIsNeverWritten) {
+  Loan loan;
+  NDArray array = NDArray::adopt(loan.tensor(), &loan, Loan::give_back, true);
+  EXPECT_TRUE(array.is_read_only());
+  NDArray view = array.view(Extents{2}, Extents{1});
+  EXPECT_TRUE(view.is_read_only());
+  set_first(array, 9);
+  EXPECT_EQ(values_of(array), (Values{9, 2, 3, 4}));
+  set_first(view, 8);
+  EXPECT_EQ(values_of(view), (Values{8, 2}));
+  EXPECT_EQ(loan.memory, (Values{1, 2, 3, 4}));
+  EXPECT_EQ(loan.returned, 1) << "both writers have left the lent memory";
+  EXPECT_FALSE(array.is_read_only());
+}
+
+TEST(Adopt, ViewsStayWithinTheElementsThatWereLent) {
+  Loan loan;
+  DLTensor middle = loan.tensor();
+  middle.shape[0] = 1;
+  middle.byte_offset = 4;
+  const NDArray array = NDArray::adopt(middle, nullptr, nullptr, false);
+  EXPECT_EQ(values_of(array), (Values{2, 3}));
+  EXPECT_EQ(values_of(array.view(Extents{2}, Extents{-1}, 4)), (Values{3, 2}));
+  EXPECT_THROW(array.view(Extents{1}, Extents{1}, -4), utils::ValueVerifyFatal);
+  EXPECT_THROW(array.view(Extents{3}, Extents{1}), utils::ValueVerifyFatal);
+}
+
+TEST(Adopt, AMalformedTensorIsRefusedAndNotReleased) {
+  Loan loan;
+  const auto refused = [&](auto damage) {
+    DLTensor tensor = loan.tensor();
+    damage(tensor);
+    EXPECT_THROW(NDArray::adopt(tensor, &loan, Loan::give_back, false), utils::ValueVerifyFatal);
+  };
+  i64 far[] = {kMost, kMost};
+  refused([](DLTensor& t) { t.data = nullptr; });
+  refused([](DLTensor& t) { t.shape = nullptr; });
+  refused([](DLTensor& t) { t.ndim = -1; });
+  refused([](DLTensor& t) { t.ndim = 33; });
+  refused([](DLTensor& t) { t.dtype.lanes = 4; });
+  refused([](DLTensor& t) { t.device.device_id = 3; });
+  refused([&](DLTensor& t) { t.strides = far; });
+  EXPECT_EQ(loan.returned, 0);
+}
+
+}  // namespace
+}  // namespace lockstep::ndarray
