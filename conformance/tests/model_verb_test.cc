@@ -1,26 +1,12 @@
-// The verb `model` beside the graph it shows.
+// What the verb `model` says of models that are faulty.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "conformance/tests/verbs.h"
-#include "reference/graph/graph.h"
 
 namespace lockstep::judge {
 namespace {
 
 const std::string kDigits = "conformance/models/digits";
-
-TEST(ModelVerb, ShowHasALineForEachNodeAndEndsWithStorageAndGas) {
-  const graph::Graph g(text_of_file(kDigits + "/symbol.json"));
-  ASSERT_GT(g.gas(), 0);
-  const Ended shown = expect_end({"model", "show", kDigits}, 0);
-  const std::string last = std::to_string(g.storage_bytes()) + " bytes of storage, " +
-                           std::to_string(g.gas()) + " gas\n";
-  EXPECT_TRUE(shown.out.ends_with("\n" + last)) << shown.out;
-  EXPECT_EQ(std::count(shown.out.begin(), shown.out.end(), '\n'), std::ssize(g.nodes()) + 1);
-  for (const graph::Node& n : g.nodes()) expect_contains(shown.out, n.name + " ");
-}
 
 // A copy of the model, with one of its files in another text.
 std::string faulty_model(const Scratch& scratch, const std::string& file, const std::string& text) {

@@ -22,16 +22,6 @@ Words verify(const std::string& directory, const std::string& more = "") {
   return joined({"report", "verify", directory}, words_in(more));
 }
 
-TEST(DiffVerb, TellsResultsFromTheRest) {
-  const Scratch scratch;
-  const std::string right = report(scratch, "reference"), wrong = report(scratch, "null");
-  EXPECT_EQ(expect_end({"diff", right, right}, 0).out, "0 differences of results; exit 0 (pass)\n");
-  expect_end({"diff", right, wrong}, 1,
-             {"verdict: PASS -> FAIL\n", "relu matches_reference fails now: ", "outputs of sum: ",
-              "(not a result) backend: reference "});
-  expect_end({"diff", right, scratch.write("no.json", "{}")}, 2);
-}
-
 TEST(DigestVerb, IsTheLineOfTheReportToo) {
   const Scratch scratch;
   const auto line = [](const std::string& backend, const std::string& more = "") {
