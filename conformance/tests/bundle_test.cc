@@ -1,8 +1,7 @@
 // What repro --bundle leaves for people who have no lockstep.
 #include <gtest/gtest.h>
 
-#include "conformance/tests/expect.h"
-#include "conformance/tests/program.h"
+#include "conformance/tests/verbs.h"
 
 namespace lockstep::judge {
 namespace {
@@ -11,12 +10,10 @@ namespace fs = std::filesystem;
 
 // A shift that rounds ties away from zero, and the smallest call that shows it.
 const std::string kTie = "cvm_right_shift/precision=6/shift_bit=5/in=2x2@12/data=0,0,-560,0";
-const std::vector<std::string> kWrong = {"repro", "faulty", kTie, "--set",
-                                         "mutant=cvm_right_shift.ties_away"};
+const Words kWrong = {"faulty", kTie, "--set", "mutant=cvm_right_shift.ties_away"};
 
-Ended bundled(std::vector<std::string> words, const std::string& directory) {
-  words.insert(words.end(), {"--bundle", directory});
-  return lockstep_says(words);
+Words bundling(const Words& words, const std::string& directory) {
+  return joined(joined({"repro"}, words), {"--bundle", directory});
 }
 
 // Builds a bundle's program, with sources of one's own, and runs it.
@@ -29,11 +26,9 @@ Ended shown(const std::string& directory, const std::string& more = "") {
 TEST(Bundle, ShowsTheDifferenceWithoutThisProgram) {
   const Scratch scratch;
   const std::string directory = scratch.path("tie");
-  const Ended e = bundled(kWrong, directory);
-  EXPECT_EQ(e.exit, 1) << e.out << e.err;
-  expect_contains(e.out, "bundle    " + directory);
+  expect_end(bundling(kWrong, directory), 1, {"bundle    " + directory});
   const Ended c = shown(directory);
-  EXPECT_EQ(c.exit, 1) << c.out << c.err;
+  expect_end(c, 1);
   EXPECT_EQ(c.out, "case: " + kTie +
                        "\ninput 0: 4 elements\nanswer: the first answer\n"
                        "expected 0 [1,0]: expected -17 (0xffffffef), got -18 (0xffffffee)\n"
@@ -45,7 +40,7 @@ TEST(Bundle, ShowsTheDifferenceWithoutThisProgram) {
 TEST(Bundle, JudgesAFunctionOfOnesOwn) {
   const Scratch scratch;
   const std::string directory = scratch.path("tie");
-  bundled(kWrong, directory);
+  lockstep_says(bundling(kWrong, directory));
   const auto judged = [&](const std::string& half) {
     std::ofstream(directory + "/mine.c")
         << "#include <stdint.h>\n"
@@ -56,15 +51,13 @@ TEST(Bundle, JudgesAFunctionOfOnesOwn) {
     return shown(directory, "-DKERNEL=mine mine.c");
   };
   EXPECT_EQ(judged("+ 16").exit, 0);
-  const Ended wrong = judged("+ 15");
-  EXPECT_EQ(wrong.exit, 1);
-  expect_contains(wrong.out, "expected -17 (0xffffffef), got -18 (0xffffffee)");
+  expect_end(judged("+ 15"), 1, {"expected -17 (0xffffffef), got -18 (0xffffffee)"});
 }
 
 TEST(Bundle, HasTheCallAndItsValuesInOtherForms) {
   const Scratch scratch;
   const std::string directory = scratch.path("tie");
-  bundled(kWrong, directory);
+  lockstep_says(bundling(kWrong, directory));
   EXPECT_EQ(text_of_file(directory + "/got_0.memh"),
             "// got 0, shape 2x2, row by row\n00000000\n00000000\nffffffee\n00000000\n");
   const std::string npy = text_of_file(directory + "/expected_0.npy");
@@ -78,31 +71,28 @@ TEST(Bundle, HasTheCallAndItsValuesInOtherForms) {
 TEST(Bundle, HoldsTheAnswerThatIsWrong) {
   const Scratch scratch;
   // Right the first time, and wrong every second time.
-  bundled({"repro", hostile("misbehaving"), "relu/in=2@8/data=4,5", "--set", "fault=otherwise"},
-          scratch.path("b"));
-  const Ended c = shown(scratch.path("b"));
-  EXPECT_EQ(c.exit, 1) << c.out << c.err;
-  expect_contains(c.out, "answer: the answer the second time\n");
-  expect_contains(c.out, "expected 0 [0]: expected 4 (0x00000004), got 5 (0x00000005)");
+  lockstep_says(
+      bundling({hostile("misbehaving"), "relu/in=2@8/data=4,5", "--set", "fault=otherwise"},
+               scratch.path("b")));
+  expect_end(shown(scratch.path("b")), 1,
+             {"answer: the answer the second time\n",
+              "expected 0 [0]: expected 4 (0x00000004), got 5 (0x00000005)"});
 }
 
 TEST(Bundle, OfACrashSaysSo) {
   const Scratch scratch;
-  const Ended e =
-      bundled({"repro", hostile("misbehaving"), "relu/in=2x2x2@8/fill=one", "--set", "fault=abort"},
-              scratch.path("b"));
-  EXPECT_EQ(e.exit, 1) << e.out << e.err;
+  expect_end(bundling({hostile("misbehaving"), "relu/in=2x2x2@8/fill=one", "--set", "fault=abort"},
+                      scratch.path("b")),
+             1);
   const Ended c = shown(scratch.path("b"));
   EXPECT_EQ(c.exit, 2) << c.out << c.err;
-  expect_contains(c.out, "answered crashed: ");
-  expect_contains(c.out, "SIGABRT");
+  for (const char* part : {"answered crashed: ", "SIGABRT"}) expect_contains(c.out, part);
   EXPECT_FALSE(fs::exists(scratch.path("b") + "/got_0.npy"));
 }
 
 TEST(Bundle, OfAnIllegalCallIsTheCall) {
   const Scratch scratch;
-  const Ended e = bundled({"repro", "reference", "relu/in=0@8"}, scratch.path("b"));
-  EXPECT_EQ(e.exit, 0) << e.out << e.err;
+  expect_end(bundling({"reference", "relu/in=0@8"}, scratch.path("b")), 0);
   expect_contains(text_of_file(scratch.path("b") + "/README.txt"), "refused with input.extent");
   expect_contains(text_of_file(scratch.path("b") + "/call.jsonl"), "\"shape\":[0]");
   EXPECT_FALSE(fs::exists(scratch.path("b") + "/show.c"));
@@ -111,16 +101,12 @@ TEST(Bundle, OfAnIllegalCallIsTheCall) {
 TEST(Bundle, IsWrittenWholeOrNotAtAll) {
   const Scratch scratch;
   scratch.write("file", "mine");
-  const std::string taken = scratch.path("");
-  const Ended e = bundled({"repro", "reference", "relu/in=1@8/data=1"}, taken);
-  EXPECT_EQ(e.exit, 2) << e.out;
-  expect_contains(e.err, "is there already, and not empty");
-  const Ended huge =
-      bundled({"repro", "reference", "relu/in=1048576@8/fill=one"}, scratch.path("huge"));
-  EXPECT_EQ(huge.exit, 2) << huge.out;
-  expect_contains(huge.err, "a bundle holds 1048576 elements at most, this case has 3145728");
-  const Ended nowhere = bundled({"repro", "reference", "relu/in=1@8/data=1"}, "/proc/nowhere/b");
-  EXPECT_NE(nowhere.exit, 0);
+  expect_end(bundling({"reference", "relu/in=1@8/data=1"}, scratch.path("")), 2,
+             {"is there already, and not empty"});
+  expect_end(bundling({"reference", "relu/in=1048576@8/fill=one"}, scratch.path("huge")), 2,
+             {"a bundle holds 1048576 elements at most, this case has 3145728"});
+  const Words nowhere = bundling({"reference", "relu/in=1@8/data=1"}, "/proc/nowhere/b");
+  EXPECT_NE(lockstep_says(nowhere).exit, 0);
   for (const auto& entry : fs::directory_iterator(scratch.path("")))
     EXPECT_EQ(entry.path().filename(), "file");
 }

@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "conformance/golden/vectors.h"
 #include "conformance/subjects/eval.h"
@@ -57,10 +56,6 @@ TEST(Describe, ExamplesAreLinesWhoseAnswersTheReferenceGives) {
 TEST(Describe, TheFirstSentenceEndsWithASentence) {
   EXPECT_EQ(first_sentence("Clamps to a_min..a_max. Then more."), "Clamps to a_min..a_max.");
   EXPECT_EQ(first_sentence("Only one, of 1.5."), "Only one, of 1.5.");
-  const std::string all = lockstep_says({"list"}).out;
-  for (const OpInfo* op : operators())
-    EXPECT_NE(all.find(first_sentence(op->summary) + "\n"), std::string::npos) << op->name;
-  EXPECT_NE(all.find("Clamps each element to a_min..a_max.\n"), std::string::npos) << all;
 }
 
 TEST(Describe, LawsAreNamedAndWrittenOut) {
@@ -74,15 +69,15 @@ TEST(Describe, LawsAreNamedAndWrittenOut) {
   }
 }
 
-TEST(Describe, TheListShowsASentenceOfEveryOperator) {
-  std::istringstream lines(lockstep_says({"list"}).out);
-  std::string line;
-  for (const OpInfo* op : operators()) {
-    ASSERT_TRUE(std::getline(lines, line));
-    EXPECT_TRUE(line.starts_with(op->name)) << line;
-    EXPECT_TRUE(line.ends_with('.')) << line;
+TEST(Describe, TheListShowsTheFirstSentenceOfEveryOperator) {
+  const std::vector<std::string> lines = lines_of(lockstep_says({"list"}).out);
+  ASSERT_EQ(lines.size(), operators().size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const OpInfo& op = *operators()[i];
+    EXPECT_TRUE(lines[i].starts_with(op.name)) << lines[i];
+    EXPECT_TRUE(lines[i].ends_with(first_sentence(op.summary))) << lines[i];
+    EXPECT_TRUE(lines[i].ends_with('.')) << lines[i];
   }
-  EXPECT_FALSE(std::getline(lines, line)) << line;
 }
 
 TEST(Describe, TheProgramPrintsTheSame) {

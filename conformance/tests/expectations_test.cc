@@ -98,41 +98,33 @@ Report unmatched() {
 }
 
 TEST(Expectation, ThatMatchesNothingIsStaleWhereAllWasJudged) {
-  struct Row {
-    const char* name;
-    void (*change)(Report&);
-    const char* says;
-  };
   const char *nothing = "known.toml:1 (relu layout) matches nothing",
              *passes = "known.toml:1 (relu layout) passes";
-  const Row rows[] = {{"all", [](Report&) {}, nothing},
-                      {"judged", [](Report& r) { r.expectations[0].judged = 1; }, passes},
-                      {"one case", [](Report& r) { r.counts.executed = 1; }, nothing},
-                      {"no case", [](Report& r) { r.counts.executed = 0; }, ""},
-                      {"missing", [](Report& r) { r.counts.missing = 1; }, ""},
-                      {"a prefix", [](Report& r) { r.chosen.budget = 1; }, ""},
-                      {"cases", [](Report& r) { r.chosen.cases = {"relu/in=1@8/data=1"}; }, ""},
-                      {"a part",
-                       [](Report& r) {
-                         r.part = {1, 2};
-                       },
-                       ""},
-                      {"matched", [](Report& r) { r.expectations[0].matched = 1; }, ""},
-                      {"its tier", [](Report& r) { r.expectations[0].tier = 1; }, nothing},
-                      {"a later tier", [](Report& r) { r.expectations[0].tier = 2; }, ""},
-                      {"another operator", [](Report& r) { r.chosen.operators = {"sum"}; }, ""},
-                      {"its operator", [](Report& r) { r.chosen.operators = {"relu"}; }, nothing},
-                      {"another property", [](Report& r) { r.chosen.properties = {"infers"}; }, ""},
-                      {"its property",
-                       [](Report& r) {
-                         r.chosen.properties = {"infers", "layout"};
-                       },
-                       nothing}};
-  for (const Row& row : rows) {
+  const std::tuple<const char*, void (*)(Report&), const char*> rows[] = {
+      {"all", [](Report&) {}, nothing},
+      {"judged", [](Report& r) { r.expectations[0].judged = 1; }, passes},
+      {"one case", [](Report& r) { r.counts.executed = 1; }, nothing},
+      {"no case", [](Report& r) { r.counts.executed = 0; }, ""},
+      {"missing", [](Report& r) { r.counts.missing = 1; }, ""},
+      {"a prefix", [](Report& r) { r.chosen.budget = 1; }, ""},
+      {"cases", [](Report& r) { r.chosen.cases = {"relu/in=1@8/data=1"}; }, ""},
+      {"a part", [](Report& r) { r.part.of = 2; }, ""},
+      {"matched", [](Report& r) { r.expectations[0].matched = 1; }, ""},
+      {"its tier", [](Report& r) { r.expectations[0].tier = 1; }, nothing},
+      {"a later tier", [](Report& r) { r.expectations[0].tier = 2; }, ""},
+      {"another operator", [](Report& r) { r.chosen.operators = {"sum"}; }, ""},
+      {"its operator", [](Report& r) { r.chosen.operators = {"relu"}; }, nothing},
+      {"another property", [](Report& r) { r.chosen.properties = {"infers"}; }, ""},
+      {"its property",
+       [](Report& r) {
+         r.chosen.properties.assign({"infers", "layout"});
+       },
+       nothing}};
+  for (const auto& [name, change, says] : rows) {
     Report r = unmatched();
-    row.change(r);
+    change(r);
     const std::vector<std::string> texts = stale(r);
-    EXPECT_EQ(texts.empty() ? "" : texts[0], row.says) << row.name;
+    EXPECT_EQ(texts.empty() ? "" : texts[0], says) << name;
   }
 }
 

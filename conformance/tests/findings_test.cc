@@ -1,11 +1,8 @@
 // What check finds in a library that nobody here wrote, without being told where to look.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "conformance/cases/case.h"
-#include "conformance/tests/expect.h"
-#include "conformance/tests/program.h"
+#include "conformance/tests/verbs.h"
 
 namespace lockstep::judge {
 namespace {
@@ -18,32 +15,15 @@ class Findings : public testing::Test {
     if (!std::filesystem::exists(build_directory() / "lib" / "lockstep" / "onednn.so"))
       GTEST_SKIP() << "this build has no oneDNN";
   }
-  static json judged(const std::string& op) {
-    const Ended e = lockstep_says({"check",
-                                   "onednn",
-                                   "--tier",
-                                   "0",
-                                   "--op",
-                                   op,
-                                   "--property",
-                                   "matches_reference",
-                                   "--set",
-                                   "threads=1",
-                                   "--set",
-                                   "max_isa=avx2",
-                                   "--jobs",
-                                   "2",
-                                   "--timeout",
-                                   "20",
-                                   "--start-timeout",
-                                   "60",
-                                   "--json",
-                                   "-"});
-    return json::parse(e.out, nullptr, false);
+  static json of_one_dnn(const std::string& op) {
+    return judged(words_in("check onednn --tier 0 --property matches_reference --set threads=1 "
+                           "--set max_isa=avx2 --jobs 2 --timeout 20 --start-timeout 60 --op",
+                           {op}))
+        .report;
   }
   // The one failure of an operator that oneDNN gets wrong, shrunk to `most` elements of inputs.
   static std::string found_in(const std::string& op, i64 most) {
-    const json report = judged(op);
+    const json report = of_one_dnn(op);
     EXPECT_TRUE(report.is_object()) << op;
     EXPECT_EQ(report["verdict"], "FAIL") << op;
     EXPECT_EQ(report["failures"].size(), 1u) << op;
@@ -71,20 +51,15 @@ TEST_F(Findings, IntegersOf32BitsPassThroughFloat) {
 
 TEST_F(Findings, AreNotMadeUpWhereItIsRight) {
   for (const char* op : {"broadcast_*", "sum,max"}) {
-    const json report = judged(op);
+    const json report = of_one_dnn(op);
     EXPECT_EQ(report["verdict"], "PASS") << report["failures"].dump(1);
     EXPECT_GT(report["counts"]["passed"], 50);
   }
 }
 
 TEST_F(Findings, NameAnInstructionSetThatCannotBeHad) {
-  const auto refused = [](const std::string& isa) {
-    const Ended e = lockstep_says({"check", "onednn", "--tier", "0", "--op", "relu", "--set",
-                                   "max_isa=" + isa, "--start-timeout", "60"});
-    EXPECT_EQ(e.exit, 2) << e.out << e.err;
-    return e.err;
-  };
-  expect_contains(refused("avx1024"), "no isa 'avx1024'; oneDNN has sse41 avx avx2 avx512_core");
+  expect_end(words_in("check onednn --tier 0 --op relu --set max_isa=avx1024 --start-timeout 60"),
+             2, {"no isa 'avx1024'; oneDNN has sse41 avx avx2 avx512_core"});
 }
 
 }  // namespace

@@ -2,11 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "conformance/cases/case.h"
-#include "conformance/tests/expect.h"
-#include "conformance/tests/program.h"
+#include "conformance/tests/verbs.h"
 
 namespace lockstep::judge {
 namespace {
@@ -15,15 +13,12 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 // A shift that rounds ties away from zero: most calls do not show it.
-const std::vector<std::string> kMistaken = {"faulty", "--set", "mutant=cvm_right_shift.ties_away"};
+const std::string kTies = "faulty --set mutant=cvm_right_shift.ties_away",
+                  kShift = "--op cvm_right_shift --count 600 --property matches_reference";
 
-Ended searched(const std::string& directory, std::vector<std::string> backend,
-               const std::string& op, std::vector<std::string> more) {
-  std::vector<std::string> words = {"fuzz", "--state", directory, "--op",
-                                    op,     "--quiet", "--jobs",  "2"};
-  words.insert(words.begin() + 1, backend.begin(), backend.end());
-  words.insert(words.end(), more.begin(), more.end());
-  return lockstep_says(words);
+Ended searched(const std::string& directory, const Words& backend, const std::string& more) {
+  return lockstep_says(joined(joined({"fuzz"}, backend),
+                              words_in(more, {"--state", directory, "--quiet", "--jobs", "2"})));
 }
 
 json state_of(const std::string& directory) {
@@ -33,10 +28,8 @@ json state_of(const std::string& directory) {
 TEST(Fuzz, ShrinksAndSavesWhatItFinds) {
   const Scratch scratch;
   const std::string directory = scratch.path("search");
-  const Ended e = searched(directory, kMistaken, "cvm_right_shift",
-                           {"--count", "600", "--property", "matches_reference"});
-  EXPECT_EQ(e.exit, 1) << e.out << e.err;
-  expect_contains(e.out, "cvm_right_shift violates matches_reference");
+  expect_end(searched(directory, words_in(kTies), kShift), 1,
+             {"cvm_right_shift violates matches_reference"});
   const json state = state_of(directory);
   ASSERT_FALSE(state["findings"].empty());
   const std::string file = directory + "/" + state["findings"][0].get<std::string>();
@@ -49,8 +42,7 @@ TEST(Fuzz, ShrinksAndSavesWhatItFinds) {
   const Ended again = run({"/bin/sh", "-c",
                            "PATH=" + fs::path(program()).parent_path().string() + ":$PATH; " +
                                finding["repeat"].get<std::string>()});
-  EXPECT_EQ(again.exit, 1) << again.out << again.err;
-  expect_contains(again.out, "violates  matches_reference");
+  expect_end(again, 1, {"violates  matches_reference"});
 }
 
 // The calls that reach the processes of a backend, in any order, without their identifiers.
@@ -65,7 +57,7 @@ std::vector<std::string> calls_in(const std::string& logs) {
 
 TEST(Fuzz, GoesOnWhereItEndedAndDoesNotRepeatItself) {
   const Scratch scratch;
-  const auto searched_in = [&](const std::string& name, const char* count) {
+  const auto searched_in = [&](const std::string& name, const std::string& count) {
     fs::create_directory(scratch.path(name + ".log"));
     // A log has a question before the backend has it: a run's end cuts none off. Each process has
     // a log of its own: a shell writes a line in pieces.
@@ -73,14 +65,12 @@ TEST(Fuzz, GoesOnWhereItEndedAndDoesNotRepeatItself) {
                             scratch.path(name + ".log") + "'/$$; printf '%s\\n' \"$q\"; done";
     const std::string backend =
         "exec:" + log + " | " + program() + " eval --backend reference --cases -";
-    return searched(scratch.path(name), {backend}, "relu,take",
-                    {"--count", count, "--property", "matches_reference,rejects"});
+    return searched(scratch.path(name), {backend},
+                    "--op relu,take --property matches_reference,rejects --count " + count);
   };
-  EXPECT_EQ(searched_in("parts", "150").exit, 0);
-  const Ended second = searched_in("parts", "250");
-  EXPECT_EQ(second.exit, 0) << second.out << second.err;
-  expect_contains(second.out, "numbers 150 to 399 of 2 operators");
-  EXPECT_EQ(searched_in("whole", "400").exit, 0);
+  expect_end(searched_in("parts", "150"), 0);
+  expect_end(searched_in("parts", "250"), 0, {"numbers 150 to 399 of 2 operators"});
+  expect_end(searched_in("whole", "400"), 0);
   EXPECT_EQ(state_of(scratch.path("parts"))["next"], 400);
   EXPECT_EQ(state_of(scratch.path("parts"))["executed"],
             state_of(scratch.path("whole"))["executed"]);
@@ -94,11 +84,11 @@ TEST(Fuzz, GoesOnWhereItEndedAndDoesNotRepeatItself) {
 TEST(Fuzz, SavesAFindingOnce) {
   const Scratch scratch;
   const std::string directory = scratch.path("search");
-  const std::vector<std::string> wrong = {"faulty", "--set", "mutant=relu.int8"};
-  const std::vector<std::string> more = {"--count", "200", "--property", "matches_reference"};
-  EXPECT_EQ(searched(directory, wrong, "relu", more).exit, 1);
-  const Ended again = searched(directory, wrong, "relu", more);
-  EXPECT_EQ(again.exit, 1) << "what was found stays found";
+  // What was found stays found.
+  for (int times = 0; times < 2; ++times)
+    expect_end(searched(directory, words_in("faulty --set mutant=relu.int8"),
+                        "--op relu --count 200 --property matches_reference"),
+               1);
   const json state = state_of(directory);
   EXPECT_EQ(state["tried"]["relu matches_reference"], 2);
   std::size_t files = 0;
@@ -109,42 +99,37 @@ TEST(Fuzz, SavesAFindingOnce) {
 
 TEST(Fuzz, EndsWhenItsTimeIsUp) {
   const Scratch scratch;
-  const Ended e = searched(scratch.path("s"), {"reference"}, "*", {"--time", "1s"});
-  EXPECT_EQ(e.exit, 0) << e.out << e.err;
+  expect_end(searched(scratch.path("s"), {"reference"}, "--op * --time 1s"), 0);
   EXPECT_GT(state_of(scratch.path("s"))["executed"], 0);
 }
 
 TEST(Fuzz, ThatExecutesNothingIsIncomplete) {
   const Scratch scratch;
-  const Ended e = searched(scratch.path("s"), {hostile("device")}, "sum", {"--count", "50"});
-  EXPECT_EQ(e.exit, 3) << e.out << e.err;
-  expect_contains(e.out, "0 executed");
+  expect_end(searched(scratch.path("s"), {hostile("device")}, "--op sum --count 50"), 3,
+             {"0 executed"});
 }
 
 TEST(Fuzz, RefusesWhatItDoesNotUnderstand) {
   const Scratch scratch;
   const std::string directory = scratch.path("s");
-  const auto expect_usage = [&](std::vector<std::string> more, const std::string& why) {
-    const Ended e = searched(directory, {"reference"}, "relu", std::move(more));
-    EXPECT_EQ(e.exit, 2) << e.out << e.err;
-    expect_contains(e.err, why);
+  const auto expect_usage = [&](const std::string& more, const std::string& why) {
+    expect_end(searched(directory, {"reference"}, "--op relu " + more), 2, {why});
   };
-  for (const char* time : {"soon", "0", "-1s", "1e99h", "10x", ""})
-    expect_usage({"--time", time}, "--time");
-  expect_usage({"--property", "nope"}, "no property 'nope'");
+  for (const char* time : {"soon", "0", "-1s", "1e99h", "10x", "''"})
+    expect_usage(std::string("--time ") + time, "--time");
+  expect_usage("--property nope", "no property 'nope'");
   EXPECT_FALSE(fs::exists(directory)) << "nothing began";
-  EXPECT_EQ(searched(directory, {"reference"}, "relu", {"--count", "10"}).exit, 0);
-  expect_usage({"--count", "10", "--seed", "2"}, "is a search with seed 1, not 2");
+  expect_end(searched(directory, {"reference"}, "--op relu --count 10"), 0);
+  expect_usage("--count 10 --seed 2", "is a search with seed 1, not 2");
   std::ofstream(directory + "/state.json") << "{\"schema\":1}";
-  expect_usage({"--count", "10"}, "state.json' is none that this program wrote");
-  expect_usage({"--count", "10", "--state", "/proc/nowhere"}, "--state");
+  expect_usage("--count 10", "state.json' is none that this program wrote");
+  expect_usage("--count 10 --state /proc/nowhere", "--state");
 }
 
 TEST(Fuzz, FindingsAreFrozenWithWhereTheyComeFrom) {
   const Scratch scratch;
   const std::string directory = scratch.path("search"), set = scratch.path("set");
-  searched(directory, kMistaken, "cvm_right_shift",
-           {"--count", "600", "--property", "matches_reference"});
+  searched(directory, words_in(kTies), kShift);
   const std::string file = directory + "/" + state_of(directory)["findings"][0].get<std::string>();
   fs::create_directory(set);
   fs::copy(build_directory() / "share" / "lockstep" / "vectors" / "cvm_right_shift.json", set);
@@ -154,29 +139,24 @@ TEST(Fuzz, FindingsAreFrozenWithWhereTheyComeFrom) {
   expect_contains(text_of_file(set + "/cvm_right_shift.json"),
                   "matches_reference fails in faulty 0.1.0, found by fuzz");
   EXPECT_EQ(lockstep_says({"repro", "reference", id, "--vectors", set}).exit, 0);
-  const Ended caught = lockstep_says(
-      {"repro", "faulty", id, "--vectors", set, "--set", "mutant=cvm_right_shift.ties_away"});
-  EXPECT_EQ(caught.exit, 1) << caught.out << caught.err;
-  expect_contains(caught.out, "violates  matches_vectors");
+  expect_end(joined({"repro"}, words_in(kTies, {id, "--vectors", set})), 1,
+             {"violates  matches_vectors"});
   expect_contains(lockstep_says({"vectors", "add", set, file}).out, "there already");
 }
 
 TEST(Fuzz, OnlyCallsThatCanBeWrittenAreFrozen) {
   const Scratch scratch;
-  const auto expect_usage = [&](std::vector<std::string> words, const std::string& why) {
-    words.insert(words.begin(), {"vectors", "add", scratch.path("")});
-    const Ended e = lockstep_says(words);
-    EXPECT_EQ(e.exit, 2) << e.out << e.err;
-    expect_contains(e.err, why);
+  const auto add = [&](const std::string& more) {
+    return joined({"vectors", "add", scratch.path("")}, words_in(more));
   };
-  expect_usage({"relu/in=1@8/data=1"}, "a case needs --comment");
-  expect_usage({"relu/in=1025@8/fill=dense:1", "--comment", "x"}, "1024 values at most");
-  expect_usage({"relu/in=1", "--comment", "x"}, "no shape@precision");
-  expect_usage({scratch.write("f.json", "{}")}, "f.json' is none that this program wrote");
+  const std::pair<std::string, std::string> rows[] = {
+      {"relu/in=1@8/data=1", "a case needs --comment"},
+      {"relu/in=1025@8/fill=dense:1 --comment x", "1024 values at most"},
+      {"relu/in=1 --comment x", "no shape@precision"},
+      {scratch.write("f.json", "{}"), "f.json' is none that this program wrote"}};
+  for (const auto& [line, why] : rows) expect_end(add(line), 2, {why});
   fs::remove(scratch.path("f.json"));
-  const Ended illegal =
-      lockstep_says({"vectors", "add", scratch.path(""), "relu/in=0@8", "--comment", "nothing"});
-  EXPECT_EQ(illegal.exit, 0) << illegal.err;
+  expect_end(add("relu/in=0@8 --comment nothing"), 0);
   expect_contains(text_of_file(scratch.path("relu.json")), "\"label\":\"input.extent\"");
 }
 

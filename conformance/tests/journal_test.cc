@@ -48,27 +48,23 @@ TEST(Journal, KnowsTheLinesThatWereAdded) {
 
 TEST(Journal, RefusesLinesThatAreNone) {
   const Scratch scratch;
+  const char *runless = "its first line says nothing of the run",
+             *second = "line 2 is no result of this run",
+             *third = "line 3 is no result of this run";
   const std::pair<std::string, const char*> rows[] = {
       {"a text", "it is no journal"},
-      {R"({"lockstep_journal":1,)"
-       "\n",
-       "its first line says nothing of the run"},
-      {R"({"lockstep_journal":1,"x":2})"
-       "\n",
-       "its first line says nothing of the run"},
-      {R"({"lockstep_journal":1,"run":7})"
-       "\n",
-       "its first line says nothing of the run"},
-      {R"({"lockstep_journal":1,"run":{"seed":8}})"
-       "\n",
+      {"{\"lockstep_journal\":1,\n", runless},
+      {"{\"lockstep_journal\":1,\"x\":2}\n", runless},
+      {"{\"lockstep_journal\":1,\"run\":7}\n", runless},
+      {"{\"lockstep_journal\":1,\"run\":{\"seed\":8}}\n",
        "it is another run's: its seed is 8, not 7"},
-      {kFirst + "\n7\n", "line 2 is no result of this run"},
-      {kFirst + "\n{\"n\":1}\n{\"x\":1}\n", "line 3 is no result of this run"},
-      {kFirst + "\n{\"n\":-1}\n", "line 2 is no result of this run"},
-      {kFirst + "\n{\"n\":\"1\"}\n", "line 2 is no result of this run"},
-      {kFirst + "\n{\"n\":9}\n", "line 2 is no result of this run"},
-      {kFirst + "\n\n", "line 2 is no result of this run"},
-      {kFirst + "\n{\"n\":1}\n{\"n\":1}\n", "line 3 is no result of this run"}};
+      {kFirst + "\n7\n", second},
+      {kFirst + "\n{\"n\":1}\n{\"x\":1}\n", third},
+      {kFirst + "\n{\"n\":-1}\n", second},
+      {kFirst + "\n{\"n\":\"1\"}\n", second},
+      {kFirst + "\n{\"n\":9}\n", second},
+      {kFirst + "\n\n", second},
+      {kFirst + "\n{\"n\":1}\n{\"n\":1}\n", third}};
   for (const auto& [text, says] : rows) {
     const std::string file = scratch.write("journal", text);
     EXPECT_EQ(journal_refusal(file), "journal '" + file + "': " + says) << text;

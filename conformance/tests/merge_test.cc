@@ -246,7 +246,7 @@ TEST(Diff, NamesEveryResultThatChanged) {
        {"relu isa fails no more: 2 cases did"}},
       {[](Report& r) { r.cells["relu"]["isa"].failed = 9; }, {"relu isa fails in 2 -> 9 cases"}},
       {[](Report& r) {
-         r.cells["max"]["isa"] = {5, 3};
+         r.cells["max"]["isa"] = Cell{5, 3};
        },
        {"max isa fails now: 3 of 5 cases", "max isa judged in 0 -> 5 cases"}},
       {[](Report& r) { r.cells.erase("*"); }, {"* paths_covered judged in 2 -> 0 cases"}},

@@ -1,33 +1,12 @@
-// The verb `model` beside the graph it shows.
+// What the verb `model` says of models that are faulty.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "conformance/tests/program.h"
-#include "reference/graph/graph.h"
+#include "conformance/tests/verbs.h"
 
 namespace lockstep::judge {
 namespace {
 
-constexpr char kDigits[] = "conformance/models/digits";
-
-TEST(ModelVerb, ShowEndsWithStorageAndGas) {
-  const graph::Graph g(text_of_file(std::string(kDigits) + "/symbol.json"));
-  ASSERT_GT(g.gas(), 0);
-  const Ended shown = lockstep_says({"model", "show", kDigits});
-  EXPECT_EQ(shown.exit, 0) << shown.err;
-  const std::string last = std::to_string(g.storage_bytes()) + " bytes of storage, " +
-                           std::to_string(g.gas()) + " gas\n";
-  EXPECT_TRUE(shown.out.ends_with("\n" + last)) << shown.out;
-}
-
-TEST(ModelVerb, ShowHasALineForEachNode) {
-  const graph::Graph g(text_of_file(std::string(kDigits) + "/symbol.json"));
-  const Ended shown = lockstep_says({"model", "show", kDigits});
-  EXPECT_EQ(std::count(shown.out.begin(), shown.out.end(), '\n'), std::ssize(g.nodes()) + 1);
-  for (const graph::Node& n : g.nodes())
-    EXPECT_NE(shown.out.find(n.name + " "), std::string::npos) << n.name;
-}
+const std::string kDigits = "conformance/models/digits";
 
 // A copy of the model, with one of its files in another text.
 std::string faulty_model(const Scratch& scratch, const std::string& file, const std::string& text) {
@@ -39,15 +18,13 @@ std::string faulty_model(const Scratch& scratch, const std::string& file, const 
   return directory;
 }
 
-void expect_rejected(const std::vector<std::string>& words, const std::string& label) {
-  const Ended e = lockstep_says(words);
-  EXPECT_EQ(e.exit, 1) << e.out << e.err;
-  EXPECT_NE(e.err.find("[" + label + "] (exit 1, fail)\n"), std::string::npos) << e.err;
+void expect_rejected(const Words& words, const std::string& label) {
+  expect_contains(expect_end(words, 1).err, "[" + label + "] (exit 1, fail)\n");
 }
 
 TEST(ModelVerb, AFaultyModelFailsWithItsLabel) {
   const Scratch scratch;
-  const std::string symbol = text_of_file(std::string(kDigits) + "/symbol.json");
+  const std::string symbol = text_of_file(kDigits + "/symbol.json");
   const auto edited = [&](const std::string& was, const std::string& is) {
     std::string text = symbol;
     EXPECT_NE(text.find(was), std::string::npos) << was;
@@ -67,7 +44,7 @@ TEST(ModelVerb, AFaultyModelFailsWithItsLabel) {
 
 TEST(ModelVerb, FaultyParametersFailWithTheirLabel) {
   const Scratch scratch;
-  const std::string bytes = text_of_file(std::string(kDigits) + "/params");
+  const std::string bytes = text_of_file(kDigits + "/params");
   const std::pair<std::string, const char*> rows[] = {
       {bytes + "abc", "trailing"},
       {text_of_file("containers/tests/golden/worked_example.params"), "model.params"},

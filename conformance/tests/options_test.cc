@@ -3,110 +3,93 @@
 #include <regex.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "conformance/tests/expect.h"
-#include "conformance/tests/program.h"
+#include "conformance/tests/verbs.h"
 
 namespace lockstep::judge {
 namespace {
 
 using nlohmann::json;
 
-using Words = std::vector<std::string>;
-
 Words check_of(const std::string& backend, const Words& more = {}) {
-  Words words = {"check", backend, "--tier", "0", "--op", "relu,sum,take", "--vectors", ""};
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-void expect_end(const Words& words, int exit, const std::string& says) {
-  const Ended e = lockstep_says(words);
-  EXPECT_EQ(e.exit, exit) << words[0] << "\n" << e.out << e.err;
-  expect_contains(e.out + e.err, says);
+  return joined({"check", backend}, words_in("--tier 0 --op relu,sum,take --vectors ''", more));
 }
 
 TEST(Usage, OfWhatDoesNotExist) {
-  expect_end({}, 2, "subcommand is required");
-  expect_end({"chekc"}, 2, "subcommand is required");
-  expect_end({"check"}, 2, "check needs a BACKEND");
-  expect_end({"check", "reference", "--op", "nope"}, 2, "no operator matches 'nope'");
-  expect_end({"check", "reference", "--property", "nope"}, 2, "no property 'nope'");
-  expect_end({"check", "reference", "--profile", "nn"}, 2, "no operator is of the profile 'nn'");
-  expect_end({"check", "reference", "--profile", "NN", "--op", "relu"}, 2,
-             "no operator is chosen by both");
+  const std::pair<std::string, std::string> rows[] = {
+      {"", "subcommand is required"},
+      {"chekc", "subcommand is required"},
+      {"check", "check needs a BACKEND"},
+      {"check reference --op nope", "no operator matches 'nope'"},
+      {"check reference --property nope", "no property 'nope'"},
+      {"check reference --profile nn", "no operator is of the profile 'nn'"},
+      {"check reference --profile NN --op relu", "no operator is chosen by both"},
+      // At once: the cases would be refused, too, and take seconds where they are not.
+      {"check nope --vectors /nowhere", "no backend 'nope'"},
+      {"digest nope --vectors /nowhere", "no backend 'nope'"},
+      {"check /nowhere/nope.so", "no file '/nowhere/nope.so'"},
+      {"check /tmp", "'/tmp' is no file"},
+      {"check exec:", "exec: needs a command"},
+      {"show nope", "no operator 'nope'"},
+      {"repro reference nope/in=1@8", "no operator 'nope'"},
+      {"repro reference relu/axis=1/in=1@8", "relu has no attribute 'axis'"},
+      {"repro reference relu/in=1@8/data=300", "300 is outside precision 8"},
+      {"check reference --set thread=1", "no option 'thread'"},
+      {"check exec:cat --set a=1", "takes no option 'a'"},
+      {"check reference --vectors /nowhere", "/nowhere"}};
+  for (const auto& [line, says] : rows) expect_end(words_in(line), 2, {says});
   const Scratch part;
   std::filesystem::copy(build_directory() / "share" / "lockstep" / "vectors" / "relu.json",
                         part.path("relu.json"));
-  expect_end({"check", "reference", "--op", "sum", "--tier", "0", "--vectors", part.path("")}, 2,
-             "no golden vectors of 'sum' in ");
-  // At once: the cases would be refused, too, and take seconds where they are not.
-  for (const char* verb : {"check", "digest"})
-    expect_end({verb, "nope", "--vectors", "/nowhere"}, 2, "no backend 'nope'");
-  expect_end({"check", "/nowhere/nope.so"}, 2, "no file '/nowhere/nope.so'");
-  expect_end({"check", "/tmp"}, 2, "'/tmp' is no file");
-  expect_end({"check", "exec:"}, 2, "exec: needs a command");
-  expect_end({"show", "nope"}, 2, "no operator 'nope'");
-  expect_end({"repro", "reference", "nope/in=1@8"}, 2, "no operator 'nope'");
-  expect_end({"repro", "reference", "relu/axis=1/in=1@8"}, 2, "relu has no attribute 'axis'");
-  expect_end({"repro", "reference", "relu/in=1@8/data=300"}, 2, "300 is outside precision 8");
-  expect_end({"check", "reference", "--set", "thread=1"}, 2, "no option 'thread'");
-  expect_end({"check", "exec:cat", "--set", "a=1"}, 2, "takes no option 'a'");
+  expect_end(words_in("check reference --op sum --tier 0 --vectors", {part.path("")}), 2,
+             {"no golden vectors of 'sum' in "});
 }
 
 TEST(Usage, OfOptionsWithWrongValues) {
-  expect_end(check_of("reference", {"--tier", "4"}), 2, "--tier");
-  expect_end(check_of("reference", {"--tier", "x"}), 2, "--tier");
-  expect_end(check_of("reference", {"--timeout", "0"}), 2, "--timeout");
-  expect_end(check_of("reference", {"--timeout", "1e300"}), 2, "--timeout");
-  expect_end(check_of("reference", {"--jobs", "-1"}), 2, "--jobs");
-  expect_end(check_of("reference", {"--set", "fault"}), 2, "KEY=VALUE");
-  expect_end(check_of("reference", {"--cases", "/nowhere/c"}), 2, "cannot read '/nowhere/c'");
-  expect_end({"check", "reference", "--vectors", "/nowhere"}, 2, "/nowhere");
-  expect_end(check_of("reference", {"--json", "/nowhere/r"}), 2, "cannot write '/nowhere/r'");
-  expect_end(check_of("reference", {"--junit", "/nowhere/r"}), 2, "cannot write '/nowhere/r'");
+  const std::pair<std::string, std::string> rows[] = {
+      {"--tier 4", "--tier"},
+      {"--tier x", "--tier"},
+      {"--timeout 0", "--timeout"},
+      {"--timeout 1e300", "--timeout"},
+      {"--jobs -1", "--jobs"},
+      {"--set fault", "KEY=VALUE"},
+      {"--cases /nowhere/c", "cannot read '/nowhere/c'"},
+      {"--json /nowhere/r", "cannot write '/nowhere/r'"},
+      {"--junit /nowhere/r", "cannot write '/nowhere/r'"}};
+  for (const auto& [line, says] : rows)
+    expect_end(check_of("reference", words_in(line)), 2, {says});
 }
 
 TEST(Usage, OfFilesThatAreNoLibrary) {
   const Scratch scratch;
   const std::string text = scratch.write("text.so", "hello\n"), none = scratch.write("none.so", "");
   for (const std::string& file : {text, none})
-    expect_end({"check", file, "--tier", "0"}, 2, "'" + file + "' is no backend: no library:");
+    expect_end({"check", file, "--tier", "0"}, 2, {"'" + file + "' is no backend: no library:"});
   expect_end({"check", "reference", "--cases", scratch.write("cases", "# none\n")}, 2,
-             "no case in");
+             {"no case in"});
 }
 
 TEST(Vacuous, SelectionsAreIncomplete) {
-  const std::string exit = "exit 3 (incomplete)";
-  expect_end(check_of("reference", {"--property", "matches_vectors"}), 3, exit);
-  expect_end(check_of("reference", {"--property", "isa"}), 3, exit);
-  expect_end(check_of("null", {"--property", "infers"}), 3, exit);
-  expect_end(check_of(hostile("device"), {"--op", "sum", "--property", "rejects"}), 3, exit);
-  expect_end({"check", hostile("device"), "--case", "sum/in=1@8/fill=zero:0"}, 3, exit);
+  const Words rows[] = {check_of("reference", {"--property", "matches_vectors"}),
+                        check_of("reference", {"--property", "isa"}),
+                        check_of("null", {"--property", "infers"}),
+                        check_of(hostile("device"), {"--op", "sum", "--property", "rejects"}),
+                        {"check", hostile("device"), "--case", "sum/in=1@8/fill=zero:0"}};
+  for (const Words& words : rows) expect_end(words, 3, {"exit 3 (incomplete)"});
 }
 
-// A command that is no backend: which verdict, and its reason.
-struct Command {
-  const char *command, *verdict, *says;
-};
-
+// Commands, the verdict on each, and its reason.
 TEST(Commands, ThatAreNoBackendFail) {
-  const Command rows[] = {
+  const std::tuple<std::string, std::string, const char*> rows[] = {
       {"true", "CRASH", "exited with status 0 before answering"},
       {"cat", "FAIL", "an answer that is none"},
       {"yes", "FAIL", "an answer that is none"},
       {"sleep 999", "CRASH", "no answer in time"},
-      {"nonexistent-command", "CRASH", "nonexistent-command: not found"},
-  };
-  for (const Command& row : rows) {
-    const std::string command = row.command;
-    const Ended e = lockstep_says(
-        check_of("exec:" + command, {"--start-timeout", command == "sleep 999" ? "0.5" : "20"}));
-    EXPECT_EQ(e.exit, 1) << row.command;
-    expect_contains(e.out, "\n" + std::string(row.verdict) + "  " + row.command);
-    expect_contains(e.out, row.says);
-  }
+      {"nonexistent-command", "CRASH", "nonexistent-command: not found"}};
+  for (const auto& [command, verdict, says] : rows)
+    expect_end(
+        check_of("exec:" + command, {"--start-timeout", command == "sleep 999" ? "0.5" : "20"}), 1,
+        {"\n" + verdict + "  " + command, says});
 }
 
 // The program's own answers, every tenth of which this filter spoils.
@@ -121,15 +104,9 @@ TEST(Commands, ThatAreRightNineTimesInTenFail) {
       {R"(s/"shape":\[/&1,/)", "expected ("},
       {R"(s/"status":"ok".*/"status":"unsupported","message":"not today"}/)", "not today"},
   };
-  for (const auto& [change, says] : rows) {
-    const Ended e =
-        lockstep_says(check_of(spoiled(change), {"--property", "matches_reference,infers",
-                                                 "--timeout", "20", "--no-shrink"}));
-    EXPECT_EQ(e.exit, 1) << e.out << e.err;
-    expect_contains(e.out, says);
-  }
-  const Ended right = lockstep_says(check_of(spoiled("s/a/a/"), {"--timeout", "20"}));
-  EXPECT_EQ(right.exit, 0) << right.out << right.err;
+  const Words brief = words_in("--property matches_reference,infers --timeout 20 --no-shrink");
+  for (const auto& [change, says] : rows) expect_end(check_of(spoiled(change), brief), 1, {says});
+  expect_end(check_of(spoiled("s/a/a/"), {"--timeout", "20"}), 0);
 }
 
 bool matches(const std::string& text, const std::string& pattern) {
@@ -186,7 +163,7 @@ TEST(Reports, FitTheirSchemaAndAreXml) {
     const Scratch scratch;
     Words words = check_of(backend.substr(0, backend.find(" garbled")),
                            {"--json", "-", "--junit", scratch.path("junit.xml"), "--no-shrink"});
-    if (backend.ends_with("garbled")) words.insert(words.end(), {"--set", "fault=garbled"});
+    if (backend.ends_with("garbled")) words = joined(words, {"--set", "fault=garbled"});
     const Ended e = lockstep_says(words);
     const json report = json::parse(e.out);
     EXPECT_EQ(violation(schema, report, ""), "") << report.dump(1);
@@ -207,17 +184,12 @@ TEST(Reports, FitTheirSchemaAndAreXml) {
   EXPECT_EQ(violation(schema, wrong, ""), "/counts lacks \"calls\"");
 }
 
-TEST(Coverage, FitsItsSchemaAndEndsAsItIs) {
+TEST(Coverage, FitsItsSchema) {
   const json schema = json::parse(lockstep_says({"cover", "--schema"}).out);
-  const Ended whole = lockstep_says({"cover", "--op", "relu", "--json", "-"});
-  EXPECT_EQ(whole.exit, 0) << whole.err;
-  const json cells = json::parse(whole.out);
+  const json cells = json::parse(expect_end(words_in("cover --op relu --json -"), 0).out);
   EXPECT_EQ(violation(schema, cells, ""), "");
   EXPECT_EQ(cells["complete"], true);
-  const Ended part = lockstep_says({"cover", "--op", "relu", "--tier", "0", "--vectors", ""});
-  EXPECT_EQ(part.exit, 3) << part.out;
-  EXPECT_NE(part.out.find("relu empty:"), std::string::npos) << part.out;
-  EXPECT_EQ(lockstep_says({"cover", "--op", "nope"}).exit, 2);
+  expect_end(words_in("cover --op nope"), 2);
 }
 
 TEST(Reports, DoNotDependOnHowTheWorkIsShared) {
@@ -226,30 +198,20 @@ TEST(Reports, DoNotDependOnHowTheWorkIsShared) {
   };
   // A backend that dies too often is put aside, at the same case whoever finds it. With vectors its
   // operators come in turns, and processes are always at cases of one that is put aside.
-  const Words in_turns = {"check", hostile("misbehaving"), "--tier", "0", "--op", "relu,sum",
-                          "--set", "fault=segfault"};
+  const Words in_turns = joined({"check", hostile("misbehaving")},
+                                words_in("--tier 0 --op relu,sum --set fault=segfault"));
   for (const Words& words :
        {check_of("reference"), check_of("null"), misbehaving("infer"), misbehaving("padding"),
         misbehaving("segfault"), misbehaving("after_end"), in_turns}) {
     std::string first;
     for (const char* jobs : {"1", "1", "2", "3"}) {
-      Words one = words;
-      one.insert(one.end(), {"--json", "-", "--no-shrink", "--jobs", jobs});
-      const std::string report = lockstep_says(one).out;
+      const Words shared = words_in("--json - --no-shrink --jobs", {jobs});
+      const std::string report = lockstep_says(joined(words, shared)).out;
       if (first.empty()) first = report;
       EXPECT_GT(report.size(), 100U);
       EXPECT_EQ(report, first) << words.back() << " with " << jobs << " jobs";
     }
   }
-}
-
-TEST(Reports, CountCanaries) {
-  const auto canaries = [](const std::string& backend) {
-    return json::parse(lockstep_says(check_of(backend, {"--json", "-"})).out)["canaries"];
-  };
-  EXPECT_EQ(canaries("reference"), (json{{"planted", 16}, {"flagged", 16}}));
-  // Nothing that this backend answers is right, so that no tampering could be told from it.
-  EXPECT_EQ(canaries("null"), (json{{"planted", 0}, {"flagged", 0}}));
 }
 
 TEST(Reports, SayHowToRepeatWhatTheyShow) {
@@ -259,9 +221,8 @@ TEST(Reports, SayHowToRepeatWhatTheyShow) {
     for (const json& f : report["failures"]) {
       const std::string repeat = f["repeat"];
       ASSERT_TRUE(repeat.starts_with("lockstep repro null ")) << repeat;
-      const Ended again = run({"sh", "-c", program() + repeat.substr(repeat.find(' '))});
-      EXPECT_EQ(again.exit, 1) << repeat;
-      expect_contains(again.out, "violates  " + f["property"].get<std::string>());
+      expect_end(run({"sh", "-c", program() + repeat.substr(repeat.find(' '))}), 1,
+                 {"violates  " + f["property"].get<std::string>()});
     }
   }
 }
@@ -297,20 +258,18 @@ TEST(Reports, HaveNoControlCharactersOfACommand) {
 }
 
 TEST(Reports, NameVectorsSoThatTheyCanBeRepeated) {
-  const Ended e = lockstep_says({"check", "null", "--op", "relu", "--tier", "0", "--property",
-                                 "matches_vectors", "--json", "-"});
-  const json failures = json::parse(e.out)["failures"];
+  const Words words = words_in("check null --op relu --tier 0 --property matches_vectors");
+  const json failures = judged(words).report["failures"];
   ASSERT_EQ(failures.size(), 1U);
   expect_contains(failures[0]["case"], "relu-");
   const std::string repeat = failures[0]["repeat"];
-  const Ended again = run({"sh", "-c", program() + repeat.substr(repeat.find(' '))});
-  EXPECT_EQ(again.exit, 1) << again.out << again.err;
-  expect_contains(again.out, "violates  matches_vectors");
+  expect_end(run({"sh", "-c", program() + repeat.substr(repeat.find(' '))}), 1,
+             {"violates  matches_vectors"});
 }
 
 // The verbs as completion knows them; those of a group stand behind its name and a dash.
-std::vector<std::vector<std::string>> every_verb() {
-  std::vector<std::vector<std::string>> all;
+std::vector<Words> every_verb() {
+  std::vector<Words> all;
   for (const std::string& line : lines_of(lockstep_says({"completion"}).out)) {
     const std::size_t end = line.find(") COMPREPLY=");
     if (end == std::string::npos) continue;
@@ -325,12 +284,8 @@ std::vector<std::vector<std::string>> every_verb() {
 TEST(Verbs, RefuseAWrongOptionAsWrongUsage) {
   const auto verbs = every_verb();
   EXPECT_GT(verbs.size(), 30U);
-  for (std::vector<std::string> words : verbs) {
-    words.emplace_back("--no-such-option");
-    const Ended e = lockstep_says(words);
-    EXPECT_EQ(e.exit, 2) << words[0] << " " << words[1] << e.out;
-    EXPECT_NE(e.err, "") << words[0] << " " << words[1];
-  }
+  for (const Words& verb : verbs)
+    EXPECT_NE(expect_end(joined(verb, {"--no-such-option"}), 2).err, "") << verb.back();
 }
 
 TEST(Verbs, RefuseAFaultyFileThatIsNoModelAsWrongUsage) {
@@ -338,45 +293,41 @@ TEST(Verbs, RefuseAFaultyFileThatIsNoModelAsWrongUsage) {
   const std::string faulty = scratch.write("faulty.json", "{\"schema\":");
   scratch.write("relu.json", "{");
   const std::string vectors = std::filesystem::path(faulty).parent_path();
-  const std::vector<std::string> rows[] = {
-      {"report", "html", faulty},
-      {"report", "markdown", faulty},
-      {"report", "junit", faulty},
-      {"report", "text", faulty},
-      {"report", "digest", faulty},
-      {"report", "merge", faulty, "--output", "-"},
-      {"report", "agree", faulty, faulty},
-      {"report", "verify", vectors},
-      {"diff", faulty, faulty},
-      {"spec", "diff", faulty, faulty},
-      {"check", "null", "--expectations", faulty, "--quiet"},
-      {"check", "null", "--cases", faulty, "--quiet"},
-      {"check", "null", "--resume", faulty, "--op", "relu", "--tier", "0", "--quiet"},
-      {"check", "null", "--vectors", vectors, "--op", "relu", "--tier", "0", "--quiet"},
-      {"emit", "--cases", faulty},
-      {"digest", "reference", "--cases", faulty, "--quiet"},
-      {"repro", "null", "relu-0001", "--vectors", vectors},
-      {"vectors", "check", vectors},
-      {"vectors", "add", vectors, faulty}};
-  for (const std::vector<std::string>& words : rows) {
-    const Ended e = lockstep_says(words);
-    EXPECT_EQ(e.exit, 2) << words[0] << " " << words[1] << "\n" << e.out << e.err;
-    expect_contains(e.err, " (exit 2, usage)\n");
+  // Where FILE is the faulty file, and DIR its directory.
+  for (const char* line :
+       {"report html FILE", "report markdown FILE", "report junit FILE", "report text FILE",
+        "report digest FILE", "report merge FILE --output -", "report agree FILE FILE",
+        "report verify DIR", "diff FILE FILE", "spec diff FILE FILE",
+        "check null --expectations FILE --quiet", "check null --cases FILE --quiet",
+        "check null --resume FILE --op relu --tier 0 --quiet",
+        "check null --vectors DIR --op relu --tier 0 --quiet", "emit --cases FILE",
+        "digest reference --cases FILE --quiet", "repro null relu-0001 --vectors DIR",
+        "vectors check DIR", "vectors add DIR FILE"}) {
+    Words words = words_in(line);
+    std::replace(words.begin(), words.end(), std::string("FILE"), faulty);
+    std::replace(words.begin(), words.end(), std::string("DIR"), vectors);
+    expect_end(words, 2, {" (exit 2, usage)\n"});
   }
 }
 
 TEST(Completion, IsBash) {
-  const std::string use =
-      "; COMP_WORDS=(lockstep check --ti); COMP_CWORD=2; _lockstep; echo ${COMPREPLY[@]}"
-      "; COMP_WORDS=(lockstep rep); COMP_CWORD=1; _lockstep; echo ${COMPREPLY[@]}";
-  const Ended e = run({"bash", "-uec", "source <(" + program() + " completion)" + use});
-  EXPECT_EQ(e.out, "--tier --timeout\nrepro report\n") << e.err;
+  const std::tuple<const char*, const char*, std::string> rows[] = {
+      {"lockstep check --ti", "2", "--tier --timeout\n"},
+      {"lockstep rep", "1", "repro report\n"},
+      {"lockstep par", "1", "params\n"},
+      {"lockstep params di", "2", "diff\n"},
+      {"lockstep params dump --li", "3", "--limit\n"},
+      {"lockstep check --js", "2", "--json\n"}};
+  for (const auto& [words, at, replies] : rows) {
+    const std::string use = std::string("; COMP_WORDS=(") + words + "); COMP_CWORD=" + at +
+                            "; _lockstep; echo ${COMPREPLY[@]}";
+    const Ended e = run({"bash", "-uec", "source <(" + program() + " completion)" + use});
+    EXPECT_EQ(e.out, replies) << e.err;
+  }
 }
 
 TEST(Eval, PrintsASchema) {
-  const Ended e = lockstep_says({"eval", "--schema"});
-  EXPECT_EQ(e.exit, 0);
-  EXPECT_TRUE(json::parse(e.out, nullptr, false).is_object());
+  EXPECT_TRUE(json::parse(expect_end(words_in("eval --schema"), 0).out).is_object());
 }
 
 }  // namespace

@@ -52,34 +52,27 @@ TEST(Part, IsWrittenOut) {
   EXPECT_EQ(text(read("3/4")), "3/4");
   for (const char* wrong : {"", "3", "0/4", "5/4", "1/0", "-1/4", "1/4x", "1/", "/4", "a/b",
                             "1/99999999999999999999", "Auto"})
-    EXPECT_NE(refusal_of(wrong).find("--shard"), std::string::npos) << wrong;
+    expect_contains(refusal_of(wrong), "--shard");
+}
+
+// What an array of tasks tells each: its number, then as many as are given of how many they are,
+// the first, the last and the step.
+Variables slurm(const std::string& id, const std::vector<std::string>& values) {
+  static const char* const kNames[] = {"COUNT", "MIN", "MAX", "STEP"};
+  Variables all = {{"SLURM_ARRAY_TASK_ID", id}};
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (!values[k].empty()) all[std::string("SLURM_ARRAY_TASK_") + kNames[k]] = values[k];
+  return all;
 }
 
 TEST(Part, IsToldByTheEnvironmentOfAJob) {
   const std::pair<Variables, const char*> rows[] = {
-      {{{"SLURM_ARRAY_TASK_ID", "0"}, {"SLURM_ARRAY_TASK_COUNT", "4"}}, "1/4"},
-      {{{"SLURM_ARRAY_TASK_ID", "4"},
-        {"SLURM_ARRAY_TASK_COUNT", "4"},
-        {"SLURM_ARRAY_TASK_MIN", "1"},
-        {"SLURM_ARRAY_TASK_MAX", "4"}},
-       "4/4"},
-      {{{"SLURM_ARRAY_TASK_ID", "5"},
-        {"SLURM_ARRAY_TASK_COUNT", "4"},
-        {"SLURM_ARRAY_TASK_MIN", "1"},
-        {"SLURM_ARRAY_TASK_MAX", "7"},
-        {"SLURM_ARRAY_TASK_STEP", "2"}},
-       "3/4"},
-      {{{"SLURM_ARRAY_TASK_ID", "4"},
-        {"SLURM_ARRAY_TASK_COUNT", "3"},
-        {"SLURM_ARRAY_TASK_MIN", "1"},
-        {"SLURM_ARRAY_TASK_MAX", "7"},
-        {"SLURM_ARRAY_TASK_STEP", "3"}},
-       "2/3"},
+      {slurm("0", {"4"}), "1/4"},
+      {slurm("4", {"4", "1", "4"}), "4/4"},
+      {slurm("5", {"4", "1", "7", "2"}), "3/4"},
+      {slurm("4", {"3", "1", "7", "3"}), "2/3"},
       // Without its last number an array may end beyond 32 bits.
-      {{{"SLURM_ARRAY_TASK_ID", "0"},
-        {"SLURM_ARRAY_TASK_COUNT", "1000000"},
-        {"SLURM_ARRAY_TASK_STEP", "1000000"}},
-       "1/1000000"},
+      {slurm("0", {"1000000", "", "", "1000000"}), "1/1000000"},
       {{{"JOB_COMPLETION_INDEX", "2"}, {"LOCKSTEP_SHARDS", "3"}}, "3/3"},
       {{{"GTEST_SHARD_INDEX", "0"}, {"GTEST_TOTAL_SHARDS", "2"}}, "1/2"}};
   for (const auto& [env, part] : rows) EXPECT_EQ(text(read("auto", env)), part);
@@ -92,51 +85,35 @@ TEST(Part, IsRefusedWhereTheEnvironmentIsOfTwoMinds) {
       {{{"JOB_COMPLETION_INDEX", "0"}}, "JOB_COMPLETION_INDEX is set and LOCKSTEP_SHARDS is not"},
       {{{"GTEST_SHARD_INDEX", "2"}, {"GTEST_TOTAL_SHARDS", "2"}}, "there is no part 3 of 2"},
       {{{"GTEST_SHARD_INDEX", "x"}, {"GTEST_TOTAL_SHARDS", "2"}}, "'x', not a number"},
-      {{{"SLURM_ARRAY_TASK_ID", "5"},
-        {"SLURM_ARRAY_TASK_COUNT", "3"},
-        {"SLURM_ARRAY_TASK_MIN", "1"},
-        {"SLURM_ARRAY_TASK_MAX", "7"}},
-       "has no place; use an even array"},
-      {{{"SLURM_ARRAY_TASK_ID", "4"},
-        {"SLURM_ARRAY_TASK_COUNT", "4"},
-        {"SLURM_ARRAY_TASK_MIN", "1"},
-        {"SLURM_ARRAY_TASK_MAX", "7"},
-        {"SLURM_ARRAY_TASK_STEP", "2"}},
+      {slurm("5", {"3", "1", "7"}), "has no place; use an even array"},
+      {slurm("4", {"4", "1", "7", "2"}),
        "task 4 of 4 in an array of 1 to 7 by steps of 2 has no place"},
-      {{{"SLURM_ARRAY_TASK_ID", "1"},
-        {"SLURM_ARRAY_TASK_COUNT", "2"},
-        {"SLURM_ARRAY_TASK_MIN", "3"}},
-       "task 1 of 2 in an array of 3 to 4 by steps of 1 has no place"},
-      {{{"SLURM_ARRAY_TASK_ID", "3"},
-        {"SLURM_ARRAY_TASK_COUNT", "1"},
-        {"SLURM_ARRAY_TASK_MIN", "3"},
-        {"SLURM_ARRAY_TASK_STEP", "0"}},
-       "3 to 3 by steps of 0 has no place"}};
-  for (const auto& [env, says] : rows)
-    EXPECT_NE(refusal_of("auto", env).find(says), std::string::npos) << refusal_of("auto", env);
+      {slurm("1", {"2", "3"}), "task 1 of 2 in an array of 3 to 4 by steps of 1 has no place"},
+      {slurm("3", {"1", "3", "", "0"}), "3 to 3 by steps of 0 has no place"}};
+  for (const auto& [env, says] : rows) expect_contains(refusal_of("auto", env), says);
 }
 
 TEST(Glob, MatchesTheWholeText) {
-  for (const auto& [pattern, text] : {std::pair{"", ""},
-                                      {"*", ""},
-                                      {"*", "relu"},
-                                      {"relu", "relu"},
-                                      {"r?lu", "relu"},
-                                      {"*pool*", "max_pool2d"},
-                                      {"max*2d", "max_pool2d"},
-                                      {"**u", "relu"},
-                                      {"*a*a*", "banana"}})
-    EXPECT_TRUE(glob(pattern, text)) << pattern << " " << text;
-  for (const auto& [pattern, text] : {std::pair{"", "relu"},
-                                      {"?", ""},
-                                      {"rel", "relu"},
-                                      {"elu", "relu"},
-                                      {"relu?", "relu"},
-                                      {"RELU", "relu"},
-                                      {"max*3d", "max_pool2d"},
-                                      {"*a*a*a*a*", "banana"},
-                                      {"[r]elu", "relu"}})
-    EXPECT_FALSE(glob(pattern, text)) << pattern << " " << text;
+  const std::tuple<const char*, const char*, bool> rows[] = {{"", "", true},
+                                                             {"*", "", true},
+                                                             {"*", "relu", true},
+                                                             {"relu", "relu", true},
+                                                             {"r?lu", "relu", true},
+                                                             {"*pool*", "max_pool2d", true},
+                                                             {"**u", "relu", true},
+                                                             {"*a*a*", "banana", true},
+                                                             {"max*2d", "max_pool2d", true},
+                                                             {"", "relu", false},
+                                                             {"?", "", false},
+                                                             {"rel", "relu", false},
+                                                             {"elu", "relu", false},
+                                                             {"relu?", "relu", false},
+                                                             {"*a*a*a*a*", "banana", false},
+                                                             {"[r]elu", "relu", false},
+                                                             {"RELU", "relu", false},
+                                                             {"max*3d", "max_pool2d", false}};
+  for (const auto& [pattern, text, matches] : rows)
+    EXPECT_EQ(glob(pattern, text), matches) << pattern << " " << text;
 }
 
 }  // namespace

@@ -1,12 +1,8 @@
 // Everything a backend may do wrong, put to the real program: the exit code, the words that name
 // the culprit, an end, and a verdict on the cases that were not concerned.
-#include "conformance/tests/program.h"
-
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
-#include "conformance/tests/expect.h"
+#include "conformance/tests/verbs.h"
 #include "containers/instrumented.h"
 #include "spec/operators.h"
 
@@ -18,22 +14,9 @@ using nlohmann::json;
 const std::string kAll = std::to_string(operators().size());
 
 // A check of three small operators and its report.
-struct Checked {
-  Ended end;
-  json report;
-  int count(const char* what) const { return report["counts"][what]; }
-};
-
-Checked check(const std::string& backend, const std::vector<std::string>& more = {},
-              const Variables& env = {}) {
-  const Scratch scratch;
-  std::vector<std::string> words = {
-      "check",         backend,  "--tier", "0",      "--op",
-      "relu,sum,take", "--jobs", "2",      "--json", scratch.path("report.json")};
-  words.insert(words.end(), more.begin(), more.end());
-  Checked c{lockstep_says(words, env), {}};
-  c.report = json::parse(text_of_file(scratch.path("report.json")), nullptr, false);
-  return c;
+Judged check(const std::string& backend, const Words& more = {}, const Variables& env = {}) {
+  return judged(joined({"check", backend}, words_in("--tier 0 --op relu,sum,take --jobs 2", more)),
+                env);
 }
 
 // A fault of hostile/misbehaving.cc or hostile/device.c and what the judge makes of it.
@@ -55,7 +38,7 @@ bool says(const json& report, const std::string& property, const std::string& pa
   return false;
 }
 
-void expect_row(const Checked& c, const Row& row) {
+void expect_row(const Judged& c, const Row& row) {
   ASSERT_EQ(c.end.exit, row.exit) << c.end.out << c.end.err;
   ASSERT_TRUE(c.report.is_object()) << c.end.out << c.end.err;
   EXPECT_EQ(c.report["verdict"], row.verdict);
@@ -153,10 +136,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Device, ThatIsLostToAProcessCostsNoOtherCase) {
   const auto failures = [](const char* backend, const std::string& fault) {
-    const Ended e = lockstep_says({"check", hostile(backend), "--tier", "0", "--op", "relu",
-                                   "--property", "matches_reference", "--jobs", "1", "--no-shrink",
-                                   "--set", "fault=" + fault, "--json", "-"});
-    return json::parse(e.out)["counts"]["failed"].get<int>();
+    const Words relu = words_in("--tier 0 --op relu --property matches_reference --jobs 1",
+                                {"--no-shrink", "--set", "fault=" + fault});
+    return judged(joined({"check", hostile(backend)}, relu)).count("failed");
   };
   EXPECT_EQ(failures("device", "lost"), failures("misbehaving", "unsupported")) << "both on cubes";
 }
@@ -177,10 +159,7 @@ TEST_P(Loading, FailsWithTheReason) {
   const std::string name = row.name;
   const Ended e = lockstep_says(
       {"check", hostile(name), "--tier", "0", "--start-timeout", name == "hangs" ? "0.5" : "20"});
-  EXPECT_EQ(e.exit, row.exit) << e.out << e.err;
-  const std::string& says = row.exit == 1 ? e.out : e.err;
-  expect_contains(says, row.says);
-  expect_contains(says, hostile(row.name));
+  expect_end(e, row.exit, {row.says, hostile(row.name)});
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -200,9 +179,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Loading, ThatKillsIsReportedAsACrash) {
   const Scratch scratch;
-  const Checked c = check(hostile("exits"), {"--junit", scratch.path("junit.xml")});
+  const Judged c = check(hostile("exits"), {"--junit", scratch.path("junit.xml")});
   const std::string why = "'" + hostile("exits") + "' exited with status 0 while it was being";
-  EXPECT_EQ(c.end.exit, 1) << c.end.out << c.end.err;
+  expect_end(c.end, 1, {"\nCRASH  " + hostile("exits")});
   EXPECT_EQ(c.report["verdict"], "CRASH");
   EXPECT_EQ(c.report["exit"], 1);
   EXPECT_EQ(c.count("executed"), 0);
@@ -210,9 +189,8 @@ TEST(Loading, ThatKillsIsReportedAsACrash) {
   EXPECT_EQ(c.count("quarantined"), c.count("selected"));
   EXPECT_EQ(c.report["scope"]["operators_claimed"], 0);
   expect_contains(c.report["quarantine"].dump(), why);
-  expect_contains(text_of_file(scratch.path("junit.xml")), "CRASH");
-  expect_contains(text_of_file(scratch.path("junit.xml")), "exited with status 0 while");
-  expect_contains(c.end.out, "\nCRASH  " + hostile("exits"));
+  for (const char* part : {"CRASH", "exited with status 0 while"})
+    expect_contains(text_of_file(scratch.path("junit.xml")), part);
 }
 
 TEST(Loading, ThatKillsLaterIsReportedAsACrash) {
@@ -220,13 +198,12 @@ TEST(Loading, ThatKillsLaterIsReportedAsACrash) {
   const auto checked = [&](const char* once) {
     return check(hostile("misbehaving"), {}, {{"HOSTILE_ONCE", scratch.path(once)}});
   };
-  const Checked c = checked("loaded.once");
-  EXPECT_EQ(c.end.exit, 1) << c.end.out << c.end.err;
+  const Judged c = checked("loaded.once");
+  expect_end(c.end, 1, {"exited with status 0 while it was being loaded"});
   EXPECT_EQ(c.report["verdict"], "CRASH");
   EXPECT_EQ(c.count("passed"), 0);
   EXPECT_GT(c.count("quarantined"), 0);
   EXPECT_EQ(c.count("executed") + c.count("quarantined"), c.count("selected"));
-  expect_contains(c.end.out, "exited with status 0 while it was being loaded");
   // Nothing was computed, and the digest says so in one way.
   EXPECT_EQ(c.report["digest"], checked("loaded.twice").report["digest"]);
 }
@@ -240,6 +217,17 @@ std::string manifest(const json& more) {
   return m.dump();
 }
 
+// A check of a backend that has this manifest.
+Judged with_manifest(const std::string& text, const Words& more = {}) {
+  return check(hostile("misbehaving"), more, {{"HOSTILE_MANIFEST", text}});
+}
+
+// The same of every operator.
+Ended whole_with_manifest(const std::string& text) {
+  return lockstep_says(joined({"check", hostile("misbehaving")}, words_in("--tier 0 --vectors ''")),
+                       {{"HOSTILE_MANIFEST", text}});
+}
+
 TEST(Manifests, ThatAreNoneAreUsageErrors) {
   const std::pair<std::string, const char*> rows[] = {
       {"no JSON {", "has a wrong manifest: it is no JSON object"},
@@ -251,19 +239,13 @@ TEST(Manifests, ThatAreNoneAreUsageErrors) {
       {manifest({{"claims", {{"determinism", "always"}}}}),
        "'determinism' must be D0, D1, D2 or D3, not 'always'"},
       {manifest({{"claims", {{"errors", "loud"}}}}), "'errors' must be label, class or none"}};
-  for (const auto& [text, says] : rows) {
-    const Ended e = lockstep_says({"check", hostile("misbehaving"), "--tier", "0", "--vectors", ""},
-                                  {{"HOSTILE_MANIFEST", text}});
-    EXPECT_EQ(e.exit, 2) << text << e.err;
-    expect_contains(e.err, says);
-    expect_contains(e.err, hostile("misbehaving"));
-  }
+  for (const auto& [text, says] : rows)
+    expect_end(whole_with_manifest(text), 2, {says, hostile("misbehaving")});
 }
 
 TEST(Manifests, ThatClaimNothingAreNoPass) {
-  const Checked c =
-      check(hostile("misbehaving"), {}, {{"HOSTILE_MANIFEST", manifest({{"claims", nullptr}})}});
-  EXPECT_EQ(c.end.exit, 3) << c.end.out;
+  const Judged c = with_manifest(manifest({{"claims", nullptr}}));
+  expect_end(c.end, 3);
   EXPECT_EQ(c.report["verdict"], "INCOMPLETE");
   EXPECT_EQ(c.count("executed"), 0);
   EXPECT_EQ(c.count("not_claimed"), c.count("selected"));
@@ -272,57 +254,46 @@ TEST(Manifests, ThatClaimNothingAreNoPass) {
 TEST(Manifests, ThatClaimOneOperatorAreJudgedByIt) {
   const std::string relu_only =
       manifest({{"claims", {{"operators", {{"*", nullptr}, {"relu", json::object()}}}}}});
-  const Ended all = lockstep_says({"check", hostile("misbehaving"), "--tier", "0", "--vectors", ""},
-                                  {{"HOSTILE_MANIFEST", relu_only}});
-  EXPECT_EQ(all.exit, 0) << all.out;
-  expect_contains(all.out, "PASS  n 1  whole claim (1 of " + kAll + " operators), determinism D0");
-  const Checked c = check(hostile("misbehaving"), {}, {{"HOSTILE_MANIFEST", relu_only}});
-  EXPECT_EQ(c.end.exit, 0) << c.end.out;
-  expect_contains(c.end.out, "SUBSET (1 of " + kAll + " operators)");
+  expect_end(whole_with_manifest(relu_only), 0,
+             {"PASS  n 1  whole claim (1 of " + kAll + " operators), determinism D0"});
+  const Judged c = with_manifest(relu_only);
+  expect_end(c.end, 0,
+             {"SUBSET (1 of " + kAll + " operators)", " not claimed (6", "% of the legal calls)"});
   EXPECT_EQ(c.count("executed") + c.count("not_claimed"), c.count("selected"));
   EXPECT_GT(c.count("not_claimed"), c.count("executed"));
   EXPECT_EQ(c.report["scope"]["operators_claimed"], 1);
   EXPECT_TRUE(c.report["cells"].contains("relu"));
   EXPECT_FALSE(c.report["cells"].contains("sum")) << "not even its illegal calls";
-  expect_contains(c.end.out, " not claimed (6");
-  expect_contains(c.end.out, "% of the legal calls)");
 }
 
 TEST(Manifests, HoldABackendToItsKernels) {
   const json kernel = {{"op", "relu"}, {"name", "fast"}, {"isa", "portable"}, {"runnable", true}};
   const json usual = json::parse(manifest(json::object()))["kernels"][0];
-  const Checked idle =
-      check(hostile("misbehaving"), {},
-            {{"HOSTILE_MANIFEST", manifest({{"kernels", json::array({usual, kernel})}})}});
-  EXPECT_EQ(idle.end.exit, 1) << idle.end.out;
-  expect_contains(idle.end.out, "kernel 'fast' (isa portable) never ran");
+  expect_end(with_manifest(manifest({{"kernels", json::array({usual, kernel})}})).end, 1,
+             {"kernel 'fast' (isa portable) never ran"});
   json elsewhere = kernel;
   elsewhere["runnable"] = false;
-  const Checked absent =
-      check(hostile("misbehaving"), {},
-            {{"HOSTILE_MANIFEST", manifest({{"kernels", json::array({usual, elsewhere})}})}});
-  EXPECT_EQ(absent.end.exit, 0) << absent.end.out;
+  expect_end(with_manifest(manifest({{"kernels", json::array({usual, elsewhere})}})).end, 0);
 }
 
 TEST(Manifests, WithoutKernelsNameNoneThatRan) {
-  const Variables none = {{"HOSTILE_MANIFEST", manifest({{"kernels", json::array()}})}};
-  const auto paths_of = [&](const char* fault) {
-    const Checked c = check(hostile("misbehaving"),
-                            {"--set", std::string("fault=") + fault, "--no-shrink"}, none);
-    EXPECT_EQ(c.end.exit, 1) << c.end.out;
+  const std::pair<const char*, const char*> rows[] = {
+      {"none", "kernel 'specification' ran and is not in the manifest"},
+      {"no_path", "kernel '' ran and is not in the manifest"}};
+  for (const auto& [fault, says] : rows) {
+    const Judged c = with_manifest(manifest({{"kernels", json::array()}}),
+                                   {"--set", std::string("fault=") + fault, "--no-shrink"});
+    expect_end(c.end, 1, {says});
     EXPECT_EQ(c.report["verdict"], "FAIL");
     const json cell = c.report.value(json::json_pointer("/cells/relu/paths_covered"), json());
     EXPECT_EQ(cell, (json{{"judged", 1}, {"failed", 1}}));
-    return c.end.out;
-  };
-  expect_contains(paths_of("none"), "kernel 'specification' ran and is not in the manifest");
-  expect_contains(paths_of("no_path"), "kernel '' ran and is not in the manifest");
+  }
 }
 
 TEST(Manifests, OfACommandAreAbsentAndNameNoKernels) {
-  const Checked c = check("exec:lockstep eval --backend reference --cases -",
-                          {"--start-timeout", "20", "--timeout", "20"});
-  EXPECT_EQ(c.end.exit, 0) << c.end.out;
+  const Judged c = check("exec:lockstep eval --backend reference --cases -",
+                         {"--start-timeout", "20", "--timeout", "20"});
+  expect_end(c.end, 0);
   EXPECT_TRUE(c.report["paths"].empty());
 }
 
@@ -332,15 +303,13 @@ TEST(Manifests, HoldABackendToItsInstructionSets) {
     const json kernels = {
         {{"op", "relu"}, {"name", "specification"}, {"isa", "portable"}, {"runnable", true}},
         {{"op", op}, {"name", "fast"}, {"isa", "avx2"}, {"runnable", true}}};
-    return check(
-        hostile("misbehaving"), {"--op", "relu", "--property", "isa"},
-        {{"HOSTILE_MANIFEST", manifest({{"kernels", kernels}, {"options", {"fault", "isa"}}})}});
+    return with_manifest(manifest({{"kernels", kernels}, {"options", {"fault", "isa"}}}),
+                         {"--op", "relu", "--property", "isa"})
+        .end;
   };
-  const Checked both = forced("relu"), other = forced("clip");
-  EXPECT_EQ(both.end.exit, 1) << both.end.out;
-  expect_contains(both.end.out,
-                  "isa=avx2 was asked for, and kernel 'specification' of isa portable ran");
-  EXPECT_EQ(other.end.exit, 0) << other.end.out << "relu has no kernel of avx2";
+  expect_end(forced("relu"), 1,
+             {"isa=avx2 was asked for, and kernel 'specification' of isa portable ran"});
+  EXPECT_EQ(forced("clip").exit, 0) << "relu has no kernel of avx2";
 }
 
 }  // namespace

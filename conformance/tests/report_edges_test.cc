@@ -314,6 +314,12 @@ TEST(Summary, TellsAFailureLineByLine) {
   expect_contains(summary(r, false, {1, 80}), "quarantined: 2 more\n");
 }
 
+std::string said(const Report& r, std::size_t most = SIZE_MAX) {
+  std::string all;
+  for (const auto& [kind, text] : remarks(r, most)) all += kind + " " + text + "\n";
+  return all;
+}
+
 TEST(Remarks, SayWhyARunIsIncomplete) {
   const std::string none = "incomplete no case was selected\n",
                     foreign = "incomplete the backend claims none of the selected cases\n",
@@ -325,15 +331,11 @@ TEST(Remarks, SayWhyARunIsIncomplete) {
   for (const auto& [counts, judged, words] : rows) {
     Report r;
     r.counts = counts, r.cells["relu"]["layout"].judged = judged;
-    std::string said;
-    for (const auto& [kind, text] : remarks(r)) said += kind + " " + text + "\n";
-    EXPECT_EQ(said, words) << counts.selected << " " << counts.executed;
+    EXPECT_EQ(said(r), words) << counts.selected << " " << counts.executed;
   }
   Report r = with_failure(1, 0);
   r.counts.selected = 5, r.missing = {"a", "b"}, r.counts.missing = 3, r.quarantine = {"c", "d"};
-  std::string said;
-  for (const auto& [kind, text] : remarks(r, 2)) said += kind + " " + text + "\n";
-  EXPECT_EQ(said, "quarantined c\nquarantined d\nmissing a\nmissing b\nmissing 1 more\n");
+  EXPECT_EQ(said(r, 2), "quarantined c\nquarantined d\nmissing a\nmissing b\nmissing 1 more\n");
 }
 
 TEST(Conclude, CountsTheOneCase) {

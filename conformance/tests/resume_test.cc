@@ -2,36 +2,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "conformance/tests/expect.h"
-#include "conformance/tests/program.h"
+#include "conformance/tests/verbs.h"
 
 namespace lockstep::judge {
 namespace {
 
 using nlohmann::json;
 
-using Words = std::vector<std::string>;
-
 // A check of a few cases that leaves a report.
-struct Judged {
-  Ended end;
-  std::string text;
-  json report;
-  int count(const char* what) const { return report["counts"][what]; }
-};
-
-Judged judged(const std::string& backend, const Words& more, const Variables& env = {},
+Judged of_two(const std::string& backend, const Words& more, const Variables& env = {},
               const std::string& jobs = "2") {
-  const Scratch scratch;
-  const std::string file = scratch.path("report.json");
-  Words words = {"check",     backend, "--tier", "0",  "--op",   "relu,sum",
-                 "--vectors", "",      "--json", file, "--jobs", jobs};
-  words.insert(words.end(), more.begin(), more.end());
-  Judged c{lockstep_says(words, env), text_of_file(file), {}};
-  c.report = json::parse(c.text, nullptr, false);
-  return c;
+  const Words few = words_in("--tier 0 --op relu,sum --vectors '' --jobs " + jobs, more);
+  return judged(joined({"check", backend}, few), env);
 }
 
 std::string first_lines(const Words& lines, std::size_t n) {
@@ -47,11 +30,9 @@ TEST(Resume, GoesOnToTheSameReport) {
     const std::string journal = scratch.path("journal");
     const Words set = {"--set", std::string("fault=") + fault, "--no-shrink"};
     const auto with_journal = [&] {
-      Words words = set;
-      words.insert(words.end(), {"--resume", journal});
-      return judged(hostile("misbehaving"), words, {}, "3");
+      return of_two(hostile("misbehaving"), joined(set, {"--resume", journal}), {}, "3");
     };
-    const Judged whole = judged(hostile("misbehaving"), set, {}, "1");
+    const Judged whole = of_two(hostile("misbehaving"), set, {}, "1");
     // A line for what the journal is, and for each case that was judged: for those, too, that were
     // put aside before their turn came.
     const auto expect_whole = [&] {
@@ -77,29 +58,25 @@ TEST(Resume, TrustsTheJournalAndNotTheBackend) {
   const Scratch scratch;
   const std::string journal = scratch.path("journal");
   const Words words = {"--resume", journal};
-  ASSERT_EQ(judged("reference", words).end.exit, 0);
+  ASSERT_EQ(of_two("reference", words).end.exit, 0);
   Words lines = lines_of(text_of_file(journal));
   json passed = json::parse(lines.back());
   passed["findings"] = json::parse(R"([["layout", {"text": "", "hint": "", "elements": []}]])");
   passed["outcome"] = 1;
   lines.back() = passed.dump();
   scratch.write("journal", first_lines(lines, lines.size()));
-  EXPECT_EQ(judged("reference", words).end.exit, 1) << "it is not asked again";
+  EXPECT_EQ(of_two("reference", words).end.exit, 1) << "it is not asked again";
 }
 
 TEST(Resume, RefusesWhatIsNotItsJournal) {
   const Scratch scratch;
   const std::string journal = scratch.path("journal");
   const auto refused = [&](const Words& more, const std::string& says) {
-    Words words = {"--resume", journal};
-    words.insert(words.end(), more.begin(), more.end());
     const std::string before = text_of_file(journal);
-    const Judged c = judged("reference", words);
-    EXPECT_EQ(c.end.exit, 2) << c.end.out;
-    expect_contains(c.end.err, says);
+    expect_end(of_two("reference", joined({"--resume", journal}, more)).end, 2, {says});
     EXPECT_EQ(text_of_file(journal), before) << "a file of somebody else's stays as it is";
   };
-  ASSERT_EQ(judged("reference", {"--resume", journal, "--budget", "9"}).end.exit, 0);
+  ASSERT_EQ(of_two("reference", {"--resume", journal, "--budget", "9"}).end.exit, 0);
   refused({}, "it is another run's: its set_hash is ");
   refused({"--budget", "9", "--timeout", "7"}, "its timeout is 2.0, not 7.0");
   // The same cases, judged by less.
@@ -132,7 +109,7 @@ TEST(Resume, KnowsEveryOutcomeAndNoOther) {
   const Scratch scratch;
   const std::string journal = scratch.path("journal");
   const Words words = {"--resume", journal, "--budget", "1"};
-  ASSERT_EQ(judged("reference", words).end.exit, 0);
+  ASSERT_EQ(of_two("reference", words).end.exit, 0);
   const Words lines = lines_of(text_of_file(journal));
   ASSERT_EQ(lines.size(), 2U);
   const std::tuple<const char*, int, int> rows[] = {
@@ -145,14 +122,14 @@ TEST(Resume, KnowsEveryOutcomeAndNoOther) {
     if (key == std::string("outcome") && value > 0)
       line["findings"] = json::parse(R"([["layout", {"text": "", "hint": "", "elements": []}]])");
     scratch.write("journal", lines[0] + "\n" + line.dump() + "\n");
-    EXPECT_EQ(judged("reference", words).end.exit, exit) << key << " " << value;
+    EXPECT_EQ(of_two("reference", words).end.exit, exit) << key << " " << value;
   }
 }
 
 TEST(Resume, WritesAJournalInAscii) {
   const Scratch scratch;
   const std::string journal = scratch.path("journal");
-  judged(hostile("misbehaving"),
+  of_two(hostile("misbehaving"),
          {"--set", "fault=garbled", "--budget", "20", "--no-shrink", "--resume", journal});
   const std::string text = text_of_file(journal);
   expect_contains(text, "<&>");
@@ -163,19 +140,11 @@ TEST(Resume, WritesAJournalInAscii) {
 TEST(Quarantine, KeepsAnOperatorFromBeingAskedOn) {
   for (const auto& [fault, tier] : {std::pair{"hang", "0"}, {"segfault", "1"}}) {
     const Scratch scratch;
-    const std::string journal = scratch.path("journal"), file = scratch.path("report.json");
-    lockstep_says({"check",       hostile("misbehaving"),
-                   "--set",       std::string("fault=") + fault,
-                   "--op",        "relu,sum",
-                   "--tier",      "1",
-                   "--budget",    "400",
-                   "--vectors",   "",
-                   "--jobs",      "1",
-                   "--timeout",   "0.3",
-                   "--no-shrink", "--resume",
-                   journal,       "--json",
-                   file});
-    const json counts = json::parse(text_of_file(file))["counts"];
+    const std::string journal = scratch.path("journal");
+    const Words limits = words_in(
+        "--op relu,sum --tier 1 --budget 400 --vectors '' --jobs 1 --timeout 0.3 --no-shrink",
+        {"--set", std::string("fault=") + fault, "--resume", journal});
+    const json counts = judged(joined({"check", hostile("misbehaving")}, limits)).report["counts"];
     const auto known = static_cast<int>(lines_of(text_of_file(journal)).size()) - 1;
     EXPECT_GE(known, counts["executed"]) << fault;
     EXPECT_LE(known, counts["executed"].get<int>() + 40) << "it may be ahead of who decides";
@@ -186,17 +155,15 @@ TEST(Quarantine, KeepsAnOperatorFromBeingAskedOn) {
 TEST(Resume, RefusesResultsOfOtherVectors) {
   const Scratch scratch;
   std::filesystem::copy("conformance/vectors", scratch.path("vectors"));
-  const auto check = [&] {
-    return lockstep_says({"check", "reference", "--tier", "0", "--op", "relu", "--property",
-                          "matches_vectors", "--vectors", scratch.path("vectors"), "--resume",
-                          scratch.path("journal"), "--quiet"});
-  };
-  EXPECT_EQ(check().exit, 0);
-  EXPECT_EQ(check().exit, 0) << "the same vectors";
+  const Words check =
+      words_in("check reference --tier 0 --op relu --property matches_vectors --quiet",
+               {"--vectors", scratch.path("vectors"), "--resume", scratch.path("journal")});
+  for (const char* run : {"first", "the same vectors"}) {
+    SCOPED_TRACE(run);
+    expect_end(check, 0);
+  }
   std::ofstream(scratch.path("vectors/relu.json"), std::ios::app) << "\n";
-  const Ended e = check();
-  EXPECT_EQ(e.exit, 2);
-  expect_contains(e.err, "it is another run's: its vectors_sha256 is");
+  expect_end(check, 2, {"it is another run's: its vectors_sha256 is"});
 }
 
 TEST(Interrupt, IsNoCrashOfABackendThatItReachesFirst) {
@@ -214,11 +181,9 @@ TEST(Interrupt, IsNoCrashOfABackendThatItReachesFirst) {
                            " ]; do sleep 0.05; done; kill -TERM $(cat " + held +
                            "); sleep 0.05; kill -TERM $judge; wait $judge"},
                       "", first);
-  EXPECT_EQ(e.exit, 3) << e.out << e.err;
-  expect_contains(e.out, "5 executed: 5 passed");
+  expect_end(e, 3, {"5 executed: 5 passed"});
   EXPECT_EQ(lines_of(text_of_file(journal)).size(), 6U);
-  const Ended again = run({"bash", "-c", command}, "", first);
-  EXPECT_EQ(again.exit, 0) << again.out << again.err;
+  expect_end(run({"bash", "-c", command}, "", first), 0);
 }
 
 // Ends a run that has judged a few cases. @return how it ended, and what it reported.
@@ -242,8 +207,7 @@ Judged interrupted_by(const std::string& signal) {
 TEST(Interrupt, EndsARunWithAReportThatSaysWhatIsMissing) {
   for (const char* signal : {"TERM", "INT"}) {
     const Judged c = interrupted_by(signal);
-    EXPECT_EQ(c.end.exit, 3) << signal << c.end.out << c.end.err;
-    expect_contains(c.end.out, "INCOMPLETE");
+    expect_end(c.end, 3, {"INCOMPLETE"});
     ASSERT_TRUE(c.report.is_object()) << signal;
     EXPECT_GT(c.count("missing"), 0);
     EXPECT_GT(c.count("executed"), 10);
@@ -254,22 +218,21 @@ TEST(Interrupt, EndsARunWithAReportThatSaysWhatIsMissing) {
 
 // The backend ends the process that asks it.
 TEST(Shard, OfAJudgeThatEndsEarlyIsNoVerdict) {
-  const Ended e = lockstep_says(
-      {"check", "exec:read x; kill -9 $(sed -n 's/^PPid://p' /proc/$PPID/status); sleep 5", "--op",
-       "relu", "--tier", "0", "--vectors", "", "--jobs", "1", "--budget", "5"});
-  EXPECT_EQ(e.exit, 4) << e.out << e.err;
-  expect_contains(e.err, "a judging process ended early (exit 4, judge broke)");
+  const std::string killer =
+      "exec:read x; kill -9 $(sed -n 's/^PPid://p' /proc/$PPID/status); sleep 5";
+  expect_end(
+      joined({"check", killer}, words_in("--op relu --tier 0 --vectors '' --jobs 1 --budget 5")), 4,
+      {"a judging process ended early (exit 4, judge broke)"});
 }
 
 TEST(Shard, PartsAreTheWholeAndSaySo) {
   const Scratch scratch;
-  const Judged whole = judged("reference", {});
+  const Judged whole = of_two("reference", {});
   Words merge = {"report", "merge", "--output", "-"};
   int selected = 0, calls = 0;
   for (const char* part : {"1/3", "2/3", "3/3"}) {
-    const Judged c = judged("reference", {"--shard", part});
-    EXPECT_EQ(c.end.exit, 0) << c.end.out << c.end.err;
-    expect_contains(c.end.out, "SHARD " + std::string(part) + " of SUBSET (2 of ");
+    const Judged c = of_two("reference", {"--shard", part});
+    expect_end(c.end, 0, {"SHARD " + std::string(part) + " of SUBSET (2 of "});
     EXPECT_EQ(c.report["set_hash"], whole.report["set_hash"]);
     EXPECT_EQ(c.report["set_cases"], whole.count("selected"));
     selected += c.count("selected");
@@ -278,17 +241,15 @@ TEST(Shard, PartsAreTheWholeAndSaySo) {
   }
   EXPECT_EQ(selected, whole.count("selected"));
   EXPECT_EQ(calls, whole.count("calls"));
-  const Ended merged = lockstep_says(merge);
-  EXPECT_EQ(merged.exit, 0) << merged.err;
-  EXPECT_EQ(json::parse(merged.out)["digest"], whole.report["digest"]);
-  EXPECT_EQ(json::parse(merged.out)["cells"], whole.report["cells"]);
-  const Judged job = judged("reference", {"--shard", "auto"},
+  const json merged = json::parse(expect_end(merge, 0).out);
+  for (const char* key : {"digest", "cells"}) EXPECT_EQ(merged[key], whole.report[key]);
+  const Judged job = of_two("reference", {"--shard", "auto"},
                             {{"JOB_COMPLETION_INDEX", "1"}, {"LOCKSTEP_SHARDS", "3"}});
   EXPECT_EQ(job.report["part"], (json{{"number", 2}, {"of", 3}}));
-  EXPECT_EQ(judged("reference", {"--shard", "auto"}).end.exit, 2);
-  const Judged empty = judged("reference", {"--budget", "2", "--shard", "3/3"});
-  EXPECT_EQ(empty.end.exit, 3) << "a part without a case is no pass";
-  expect_contains(empty.end.out, "incomplete: no case was selected");
+  EXPECT_EQ(of_two("reference", {"--shard", "auto"}).end.exit, 2);
+  // A part without a case is no pass.
+  expect_end(of_two("reference", {"--budget", "2", "--shard", "3/3"}).end, 3,
+             {"incomplete: no case was selected"});
 }
 
 // A file of one expectation, the members of which may be replaced.
@@ -309,39 +270,18 @@ std::string expecting(const std::map<std::string, std::string>& members) {
 // Judges relu alone: options given twice would add up.
 Judged of_relu(const std::string& fault, const std::string& text, const Words& more = {}) {
   const Scratch scratch;
-  const std::string file = scratch.path("report.json");
-  Words words = {"check",
-                 hostile("misbehaving"),
-                 "--tier",
-                 "0",
-                 "--op",
-                 "relu",
-                 "--json",
-                 file,
-                 "--vectors",
-                 "",
-                 "--jobs",
-                 "1",
-                 "--no-shrink",
-                 "--set",
-                 "fault=" + fault,
-                 "--expectations",
-                 scratch.write("known.toml", text),
-                 "--today",
-                 "2029-12-31"};
-  words.insert(words.end(), more.begin(), more.end());
-  Judged c{lockstep_says(words), text_of_file(file), {}};
-  c.report = json::parse(c.text, nullptr, false);
-  return c;
+  const Words known =
+      words_in("--tier 0 --op relu --vectors '' --jobs 1 --no-shrink --today 2029-12-31",
+               {"--set", "fault=" + fault, "--expectations", scratch.write("known.toml", text)});
+  return judged(joined(joined({"check", hostile("misbehaving")}, known), more));
 }
 
 TEST(Expectations, OfAllThatFailsAreKnownFailures) {
   const Words layout = {"--property", "layout"};
   const Judged c = of_relu("throw", expecting({{"property", "'lay*'"}}), layout);
-  EXPECT_EQ(c.end.exit, 6) << c.end.out << c.end.err;
-  expect_contains(c.end.out, ", KNOWN FAILURES (60)");
-  expect_contains(c.end.out, "known   it keeps state (https://example.org/7)");
-  expect_contains(c.end.out, "exit 6 (known failures)");
+  expect_end(c.end, 6,
+             {", KNOWN FAILURES (60)", "known   it keeps state (https://example.org/7)",
+              "exit 6 (known failures)"});
   EXPECT_EQ(c.report["known"]["failed"], c.count("failed"));
   EXPECT_EQ(c.report["failures"][0]["known"], "it keeps state (https://example.org/7)");
 }
@@ -349,7 +289,7 @@ TEST(Expectations, OfAllThatFailsAreKnownFailures) {
 TEST(Expectations, ExcuseNothingElse) {
   const Words two = {"--property", "layout,alignment"};
   const Judged other = of_relu("throw", expecting({{"property", "'alignment'"}}), two);
-  EXPECT_EQ(other.end.exit, 1) << other.end.out << other.end.err;
+  expect_end(other.end, 1);
   EXPECT_EQ(other.report["known"]["failed"], 0) << "each case fails otherwise, too";
   EXPECT_LT(other.end.out.find("violates layout"), other.end.out.find("violates alignment"))
       << "news come first";
@@ -358,7 +298,7 @@ TEST(Expectations, ExcuseNothingElse) {
   EXPECT_EQ(crash.end.exit, 1) << "a crash is no wrong answer";
   const Judged known = of_relu("hang", expecting({{"property", "'*'"}, {"kind", "'timeout'"}}),
                                {"--property", "layout", "--timeout", "0.3"});
-  EXPECT_EQ(known.end.exit, 6) << known.end.out << known.end.err;
+  expect_end(known.end, 6);
   EXPECT_GT(known.report["known"]["quarantined"], 0) << known.end.out;
 }
 
@@ -368,10 +308,8 @@ TEST(Expectations, ThatNoLongerHoldAreStale) {
                          const std::string& says, const Words& more = {"--property", "layout"}) {
     members.try_emplace("property", "'layout'");
     const Judged c = of_relu(fault, expecting(members), more);
-    EXPECT_EQ(c.end.exit, 5) << says << "\n" << c.end.out << c.end.err;
+    expect_end(c.end, 5, {says, "known.toml:1 (relu"});
     EXPECT_EQ(c.report["verdict"], "STALE");
-    expect_contains(c.end.out, says);
-    expect_contains(c.end.out, "known.toml:1 (relu");
   };
   stale("none", {}, "passes");
   stale("none", {{"case", "'relu/in=9x9x9x9x9@8*'"}}, "matches nothing");
@@ -402,9 +340,7 @@ TEST(Expectations, OfPartsAreJudgedByTheWholeRun) {
     EXPECT_EQ(c.end.exit, 6) << "a part misses nothing\n" << c.end.out << c.end.err;
     merge.push_back(scratch.write(std::string(1, part[0]), c.text));
   }
-  const Ended merged = lockstep_says(merge);
-  EXPECT_EQ(merged.exit, 5) << merged.out << merged.err;
-  const json stale = json::parse(merged.out)["stale"];
+  const json stale = json::parse(expect_end(merge, 5).out)["stale"];
   ASSERT_EQ(stale.size(), 1U);
   expect_contains(stale[0].get<std::string>(), "relu/in=9x9x9x9x9@8*) matches nothing");
 }
@@ -431,14 +367,9 @@ TEST(Expectations, AreReadWithAPlaceForWhatIsWrong) {
       {expecting({{"owner", "'me'"}}),
        "'owner' is no key of an entry (operator, property, case, kind, reason, link, expires, "
        "tier)"}};
-  for (const auto& [text, says] : rows) {
-    const Judged c = of_relu("none", text);
-    EXPECT_EQ(c.end.exit, 2) << text << c.end.out;
-    expect_contains(c.end.err, says);
-  }
-  const Ended none = lockstep_says({"check", "reference", "--expectations", "/nowhere/known.toml"});
-  EXPECT_EQ(none.exit, 2);
-  expect_contains(none.err, "/nowhere/known.toml");
+  for (const auto& [text, says] : rows) expect_end(of_relu("none", text).end, 2, {says});
+  const Ended none = expect_end(words_in("check reference --expectations /nowhere/known.toml"), 2,
+                                {"/nowhere/known.toml"});
   EXPECT_EQ(none.err.find("known.toml:0"), std::string::npos) << "it has no line";
   for (const char* tier : {"0", "3"})
     EXPECT_EQ(of_relu("none", expecting({{"property", "'infers'"}, {"tier", tier}, {"link", ""}}),

@@ -10,7 +10,7 @@
 #include "conformance/base/places.h"
 #include "conformance/specification/describe.h"
 #include "conformance/specification/page.h"
-#include "conformance/tests/program.h"
+#include "conformance/tests/verbs.h"
 #include "reference/graph/errata.h"
 #include "spec/explain.h"
 
@@ -152,17 +152,12 @@ TEST(Witnesses, ThatAreNotInstalledAreUnknownAndDoNotCount) {
 
 TEST(Witnesses, OfAFileThatIsNoneAreRefused) {
   const Scratch scratch;
-  EXPECT_THROW(Evidence(kNowhere, scratch.path("missing")), UsageError);
-  EXPECT_THROW(Evidence(kNowhere, scratch.write("list", "[]")), UsageError);
-  try {
-    const Evidence taken(kNowhere, scratch.write("nothing", ""));
-    ADD_FAILURE() << "an empty file is taken for one: "
-                  << taken.crosschecks_of(*find_operator("relu"));
-  } catch (const UsageError& e) {
-    EXPECT_EQ(e.what(), "'" + scratch.path("nothing") + "' is no JSON object of lists");
-  }
-  EXPECT_THROW(Evidence(kNowhere, scratch.write("cut", "{")), UsageError);
-  EXPECT_THROW(Evidence(kNowhere, scratch.write("sum", R"({"sum": 1})")), UsageError);
+  for (const std::string& file : {scratch.path("missing"), scratch.write("list", "[]"),
+                                  scratch.write("cut", "{"), scratch.write("sum", R"({"sum": 1})")})
+    EXPECT_THROW(Evidence(kNowhere, file), UsageError) << file;
+  const std::string nothing = scratch.write("nothing", "");
+  EXPECT_EQ(words_of<UsageError>([&] { Evidence(kNowhere, nothing); }),
+            "'" + nothing + "' is no JSON object of lists");
   scratch.write("relu.json", "{}");
   EXPECT_THROW(Evidence(scratch.path(""), kNowhere), UsageError);
 }
@@ -244,7 +239,7 @@ TEST(Page, HasEverySectionInOrderAndFitsItsWidth) {
 }
 
 // The words of a page, however its lines are broken.
-std::string words_of(const std::string& page) {
+std::string in_one_line(const std::string& page) {
   std::string words = filled_text(page, 0, static_cast<int>(page.size() + 1));
   words.pop_back();
   return words;
@@ -252,10 +247,9 @@ std::string words_of(const std::string& page) {
 
 TEST(Page, SaysEverythingTheHeaderSays) {
   for (const OpInfo* op : operators()) {
-    const std::string page = words_of(operator_page(*op, evidence(), {}));
+    const std::string page = in_one_line(operator_page(*op, evidence(), {}));
     const auto says = [&](string_view text) {
-      EXPECT_NE(page.find(words_of(std::string(text))), std::string::npos)
-          << op->name << ": " << text;
+      expect_contains(page, in_one_line(std::string(text)));
     };
     says(op->summary);
     for (const Port& p : op->inputs) says(p.text);
@@ -281,7 +275,7 @@ TEST(Page, SaysEverythingTheHeaderSays) {
 TEST(Page, IsBoldOnlyWhereItShouldBe) {
   const OpInfo& sum = *find_operator("sum");
   std::string bold = operator_page(sum, evidence(), {kMinPageWidth, true});
-  EXPECT_NE(bold.find("\033[1mNAME\033[0m\n"), std::string::npos);
+  expect_contains(bold, "\033[1mNAME\033[0m\n");
   for (const char* code : {"\033[1m", "\033[0m"})
     for (std::size_t at; (at = bold.find(code)) != std::string::npos;) bold.erase(at, 4);
   EXPECT_EQ(bold, operator_page(sum, evidence(), {kMinPageWidth, false}));
@@ -301,21 +295,17 @@ TEST(SpecVerb, PrintsTheSameAsShowAndTheLibrary) {
     EXPECT_EQ(page, operator_page(*find_operator(op), installed, {}));
     EXPECT_EQ(page, lockstep_says({"show", op}).out);
   }
-  EXPECT_EQ(lockstep_says({"spec", "show", "nonesuch"}).exit, 2);
-  EXPECT_EQ(lockstep_says({"spec", "nonesuch"}).exit, 2);
-  EXPECT_EQ(lockstep_says({"spec", "--json", "show", "relu"}).exit, 2);
-  EXPECT_EQ(lockstep_says({"spec", "show", "relu", "--json"}).exit, 0);
+  for (const char* wrong : {"spec show nonesuch", "spec nonesuch", "spec --json show relu"})
+    expect_end(words_in(wrong), 2);
+  expect_end(words_in("spec show relu --json"), 0);
 }
 
 TEST(SpecVerb, HasARowForEachOperatorAndForEachErratum) {
   const std::string table = lockstep_says({"spec"}).out;
-  for (const OpInfo* op : operators())
-    EXPECT_NE(table.find("\n" + std::string(op->name) + " "), std::string::npos) << op->name;
-  const std::string errata = words_of(lockstep_says({"spec", "errata"}).out);
-  for (const ordered_json& e : describe_errata(evidence()))
-    EXPECT_NE(errata.find(e["text"].get<std::string>()), std::string::npos) << e;
-  const std::string unknown = lockstep_says({"spec", "--vectors", ""}).out;
-  EXPECT_NE(unknown.find("? is not installed"), std::string::npos) << unknown;
+  for (const OpInfo* op : operators()) expect_contains(table, "\n" + std::string(op->name) + " ");
+  const std::string errata = in_one_line(lockstep_says({"spec", "errata"}).out);
+  for (const ordered_json& e : describe_errata(evidence())) expect_contains(errata, e["text"]);
+  expect_contains(lockstep_says({"spec", "--vectors", ""}).out, "? is not installed");
 }
 
 TEST(SpecVerb, DiffEndsWithOneWhereThereIsADifference) {
@@ -324,14 +314,12 @@ TEST(SpecVerb, DiffEndsWithOneWhereThereIsADifference) {
   const std::string before = scratch.write("old.json", spec.dump());
   spec["operators"][0]["profile"] = "OTHER";
   const std::string after = scratch.write("new.json", spec.dump());
-  EXPECT_EQ(lockstep_says({"spec", "diff", before, before}).exit, 0);
-  const Ended differ = lockstep_says({"spec", "diff", before, after});
-  EXPECT_EQ(differ.exit, 1);
-  EXPECT_EQ(differ.out,
+  expect_end({"spec", "diff", before, before}, 0);
+  EXPECT_EQ(expect_end({"spec", "diff", before, after}, 1).out,
             "operators/sum/profile: \"REDUCE\" is now \"OTHER\"\n1 differences\nexit 1 (fail)\n");
   for (const std::string& wrong : {scratch.path("missing"), scratch.write("text", "no JSON"),
                                    scratch.write("other.json", "{}")})
-    EXPECT_EQ(lockstep_says({"spec", "diff", before, wrong}).exit, 2) << wrong;
+    expect_end({"spec", "diff", before, wrong}, 2);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What the program says, word for word. Each file of transcripts/ holds commands, and below each of
-// them what it prints. Where that changes on purpose, LOCKSTEP_TRANSCRIBE=1 writes it anew.
+// them what it prints, or the hash of that where nobody would read it. Where it changes on purpose,
+// LOCKSTEP_TRANSCRIBE=1 writes it anew. To hash the output of a new command, put "# sha256" below.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kPrompt = "$ ";
+const std::string kPrompt = "$ ", kHashed = "# sha256";
 constexpr double kLimit = 600;  // seconds of a command, more than the slowest build takes
 
 // What another machine, another build or one more operator would say in its own words.
@@ -54,16 +55,30 @@ std::string said(const std::string& command, const Scratch& scratch) {
   return without_place(std::move(text), scratch.path(""));
 }
 
+std::string hash_line(const std::string& text) {
+  return kHashed + " " + run({"sha256sum"}, text).out.substr(0, 64) + " of " +
+         std::to_string(lines_of(text).size()) + " lines\n";
+}
+
 // The transcript as it is today. What stands before the first command is a comment.
 std::string transcribed(const std::string& transcript) {
   const Scratch scratch;
+  const std::vector<std::string> lines = lines_of(transcript);
   std::string today;
   bool begun = false;
-  for (const std::string& line : lines_of(transcript)) {
-    const bool command = line.starts_with(kPrompt);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool command = lines[i].starts_with(kPrompt);
     begun = begun || command;
-    if (command || !begun) today += line + "\n";
-    if (command) today += said(line.substr(kPrompt.size()), scratch);
+    if (command || !begun) today += lines[i] + "\n";
+    if (!command) continue;
+    const std::string text = said(lines[i].substr(kPrompt.size()), scratch);
+    const std::string below = i + 1 < lines.size() ? lines[i + 1] + "\n" : "";
+    const bool hashed = below.starts_with(kHashed);
+    today += hashed ? hash_line(text) : text;
+    if (hashed) {
+      // Nobody could tell from a hash what has changed.
+      EXPECT_TRUE(today.ends_with(below)) << lines[i] << "\nsays now:\n" << text;
+    }
   }
   return today;
 }
