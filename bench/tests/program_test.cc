@@ -20,6 +20,20 @@ Ended bench(std::vector<std::string> words) {
   return judge::run(words, "", {}, 250);
 }
 
+// The results of a run that ends like this, and what it printed.
+struct Timed {
+  Results results;
+  std::string out;
+};
+
+Timed timed(std::vector<std::string> words, int exit = 0) {
+  const Scratch scratch;
+  words.insert(words.end(), {"--json", scratch.path("r.json")});
+  const Ended e = bench(words);
+  EXPECT_EQ(e.exit, exit) << e.out << e.err;
+  return {results_of(judge::text_of_file(scratch.path("r.json"))), e.out};
+}
+
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -32,12 +46,9 @@ i64 output_elements(const Workload& w) {
 }
 
 TEST(Program, EveryWorkloadOfEveryOperatorIsFoundRightAndTimed) {
-  const Scratch scratch;
-  std::vector<std::string> words{"--json", scratch.path("r.json")};
+  std::vector<std::string> words;
   for (const OpInfo* op : operators()) words.emplace_back(op->name);
-  const Ended e = bench(words);
-  ASSERT_EQ(e.exit, 0) << e.out << e.err;
-  const Results results = results_of(judge::text_of_file(scratch.path("r.json")));
+  const auto [results, out] = timed(words);
   auto row = results.rows.begin();
   for (const OpInfo* op : operators())
     for (const Workload& w : workloads(*op)) {
@@ -47,7 +58,7 @@ TEST(Program, EveryWorkloadOfEveryOperatorIsFoundRightAndTimed) {
       EXPECT_EQ(row->compared, output_elements(w)) << w.id();
       EXPECT_EQ(row->trouble, "") << w.id();
       EXPECT_GT(row->time.median_ns, 0) << w.id();
-      EXPECT_TRUE(contains(e.out, w.id()));
+      EXPECT_TRUE(contains(out, w.id()));
       EXPECT_TRUE(w.unit != Unit::bytes || row->limit == "memcpy") << w.id();
       ++row;
     }
@@ -55,13 +66,11 @@ TEST(Program, EveryWorkloadOfEveryOperatorIsFoundRightAndTimed) {
 }
 
 TEST(Program, AWrongKernelGetsNoTime) {
-  const Scratch scratch;
-  const Ended e = bench({"--backend", "faulty", "--set", "mutant=relu.tail_4", "relu/six_elements",
-                         "flatten", "--json", scratch.path("r.json")});
-  EXPECT_EQ(e.exit, 1) << e.out << e.err;
-  EXPECT_TRUE(contains(e.out, "WRONG, not timed: output 0: ")) << e.out;
-  EXPECT_TRUE(contains(e.out, "lockstep repro faulty 'relu/in=2x3@8/fill=dense:1'")) << e.out;
-  for (const Measurement& r : results_of(judge::text_of_file(scratch.path("r.json"))).rows) {
+  const auto [results, out] = timed(
+      {"--backend", "faulty", "--set", "mutant=relu.tail_4", "relu/six_elements", "flatten"}, 1);
+  EXPECT_TRUE(contains(out, "WRONG, not timed: output 0: ")) << out;
+  EXPECT_TRUE(contains(out, "lockstep repro faulty 'relu/in=2x3@8/fill=dense:1'")) << out;
+  for (const Measurement& r : results.rows) {
     EXPECT_EQ(r.failed, r.op == "relu") << r.id();
     EXPECT_EQ(r.time.repetitions > 0, r.op == "flatten") << r.id();
   }
@@ -69,10 +78,7 @@ TEST(Program, AWrongKernelGetsNoTime) {
 }
 
 TEST(Program, TheJudgeIsTimedPropertyByProperty) {
-  const Scratch scratch;
-  const Ended e = bench({"judge/re*", "--json", scratch.path("r.json")});
-  ASSERT_EQ(e.exit, 0) << e.out << e.err;
-  const Results results = results_of(judge::text_of_file(scratch.path("r.json")));
+  const auto [results, out] = timed({"judge/re*"});
   ASSERT_EQ(results.rows.size(), 1U);
   EXPECT_EQ(results.rows[0].workload, "rejects");
   EXPECT_EQ(results.rows[0].unit, "case");
@@ -80,11 +86,7 @@ TEST(Program, TheJudgeIsTimedPropertyByProperty) {
 }
 
 TEST(Program, ATinyCallAndAWholeRunOfTheJudgeAreTimed) {
-  const Scratch scratch;
-  const Ended e =
-      bench({"judge/call", "judge/whole", "--judge-tier", "0", "--json", scratch.path("r.json")});
-  ASSERT_EQ(e.exit, 0) << e.out << e.err;
-  const Results results = results_of(judge::text_of_file(scratch.path("r.json")));
+  const auto [results, out] = timed({"judge/call", "judge/whole", "--judge-tier", "0"});
   ASSERT_EQ(results.rows.size(), 2U);
   const Measurement &call = results.rows[0], &whole = results.rows[1];
   EXPECT_EQ(call.id(), "judge/call");
@@ -92,14 +94,11 @@ TEST(Program, ATinyCallAndAWholeRunOfTheJudgeAreTimed) {
   EXPECT_EQ(whole.id(), "judge/whole");
   EXPECT_GT(whole.units, 10'000) << "calls";
   EXPECT_GT(whole.peak_bytes, 10 << 20);
-  EXPECT_TRUE(contains(e.out, "memory at most")) << e.out;
+  EXPECT_TRUE(contains(out, "memory at most")) << out;
 }
 
 TEST(Program, LoadingAndSavingParametersIsTimedBesideTheMachine) {
-  const Scratch scratch;
-  const Ended e = bench({"params", "--json", scratch.path("r.json")});
-  ASSERT_EQ(e.exit, 0) << e.out << e.err;
-  const Results results = results_of(judge::text_of_file(scratch.path("r.json")));
+  const auto [results, out] = timed({"params"});
   ASSERT_EQ(results.rows.size(), 2U);
   EXPECT_EQ(results.rows[0].id(), "params/load_100MB");
   EXPECT_EQ(results.rows[0].limit, "read and memcpy");
@@ -112,15 +111,11 @@ TEST(Program, LoadingAndSavingParametersIsTimedBesideTheMachine) {
     EXPECT_GT(r.limit_ns, 0) << r.id();
     EXPECT_TRUE(contains(r.call, "200 tensors")) << r.call;
   }
-  const Ended one = bench({"params/save*", "--json", scratch.path("s.json")});
-  EXPECT_EQ(results_of(judge::text_of_file(scratch.path("s.json"))).rows.size(), 1U) << one.out;
+  EXPECT_EQ(timed({"params/save*"}).results.rows.size(), 1U);
 }
 
 TEST(Program, ArraysAndThePoolAreTimedByTheCall) {
-  const Scratch scratch;
-  const Ended e = bench({"array", "pool/1mb", "--json", scratch.path("r.json")});
-  ASSERT_EQ(e.exit, 0) << e.out << e.err;
-  const Results results = results_of(judge::text_of_file(scratch.path("r.json")));
+  const auto [results, out] = timed({"array", "pool/1mb"});
   ASSERT_EQ(results.rows.size(), 3U);
   for (const std::size_t k : {0, 1}) {
     EXPECT_EQ(results.rows[k].id(), k == 0 ? "array/retain" : "array/view");
@@ -136,9 +131,7 @@ TEST(Program, ArraysAndThePoolAreTimedByTheCall) {
 
 TEST(Program, ASlowerRunFailsTheComparison) {
   const Scratch scratch;
-  const std::string old = scratch.path("old.json");
-  ASSERT_EQ(bench({"dense/64*", "--json", old}).exit, 0);
-  Results before = results_of(judge::text_of_file(old));
+  Results before = timed({"dense/64*"}).results;
   before.rows[0].limit_ns *= 1e-3;
   scratch.write("slow.json", json_of(before));
   const Ended passed = bench({"dense/64*", "--compare", scratch.path("slow.json")});

@@ -1,8 +1,6 @@
 // The inferred precision is a true bound: extreme inputs of every precision stay inside it.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-
 #include "conformance/cases/case.h"
 #include "spec/operators.h"
 
@@ -45,27 +43,15 @@ Tensor extreme(const Type& t, std::size_t pattern) {
   return x;
 }
 
-// How far results come: at how many points of the grid, and the fewest bits left unused.
-struct Reach {
-  i64 points = 0, reached = 0;
-  int slack = kMaxPrecision;
-};
-
-// Puts every pattern to one point of the grid.
-void drive(const Case& c, std::size_t free, Reach& reach) {
-  int slack = kMaxPrecision;
+// Puts every pattern to one point of the grid; the reference refuses what is outside its bound.
+void drive(const Case& c, std::size_t free) {
   for_each_list(free, kPatterns, [&](const std::vector<std::size_t>& pattern) {
     std::vector<Tensor> in;
     for (std::size_t k = 0; k < c.in.size(); ++k)
       in.push_back(extreme(c.in[k], pattern[std::min(k, free - 1)]));
     const reference::Outcome y = reference::evaluate(*c.op, c.attributes(), in);
     ASSERT_EQ(y.status, reference::Status::ok) << y.message << "\n" << case_id(c);
-    for (const Tensor& t : y.out)
-      for (i32 v : t.data) slack = std::min(slack, t.type.precision - bit_length(magnitude(v)) - 1);
   });
-  ++reach.points;
-  reach.reached += slack == 0;
-  reach.slack = std::min(reach.slack, slack);
 }
 
 // A call of an operator, a small one if a few draws find it.
@@ -83,7 +69,6 @@ Case small_call(const OpInfo& op, u64 n) {
 
 TEST_P(Bound, HoldsOverThePrecisionGrid) {
   const OpInfo& op = *GetParam();
-  Reach reach;
   for (u64 n = 0; n < kCalls; ++n) {
     Case c = small_call(op, n);
     const std::size_t free = std::min<std::size_t>(c.in.size(), kFree);
@@ -94,13 +79,10 @@ TEST_P(Bound, HoldsOverThePrecisionGrid) {
         c.in[k].precision = grid[point[std::min(k, free - 1)]];
       if (refusal(c).refused()) return;
       ++legal;
-      if (!HasFatalFailure()) drive(c, free, reach);
+      if (!HasFatalFailure()) drive(c, free);
     });
     ASSERT_GT(legal, 0) << case_id(c);
   }
-  std::printf("%s: %lld legal points, the bound reached at %lld, unused bits %d\n", op.name.data(),
-              static_cast<long long>(reach.points), static_cast<long long>(reach.reached),
-              reach.slack);
 }
 
 TEST(BoundOfABrokenOperator, IsExceeded) {

@@ -21,6 +21,7 @@ namespace lockstep::judge {
 namespace {
 
 using Strings = std::vector<std::string>;
+using Tests = std::vector<MutantTest>;
 
 // A tree of one program, which passes for 1, 2 and 3 alone.
 constexpr const char* kProgram =
@@ -47,10 +48,10 @@ class SourceCampaign : public testing::Test {
     room_ = {"room",
              {"-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"},
              {{{"toy"},
-               [](const std::string& build) -> std::vector<MutantTest> {
+               [](auto& build) -> Tests {
                  return {{"few", {build + "/toy", "1"}}};
                }},
-              {{"toy", "twin"}, [](const std::string& build) -> std::vector<MutantTest> {
+              {{"toy", "twin"}, [](auto& build) -> Tests {
                  return {{"many", {"sh", "-c", "! " + build + "/toy 1 2 3 4"}}};
                }}}};
   }
@@ -95,12 +96,10 @@ TEST_F(SourceCampaign, LetsTheCompilerDecideEquivalence) {
   scratch_.write("tree/room/shared.h",
                  "inline int seven() { return 7; }\ninline int spare() { return 8; }\n");
   const std::string calls = scratch_.path("calls");
-  room_.stages[0].tests = [calls](const std::string& build) -> std::vector<MutantTest> {
+  room_.stages[0].tests = [&](auto& build) -> Tests {
     return {{"few", {"sh", "-c", "echo >>" + calls + "; " + build + "/toy 1"}}};
   };
-  room_.stages[1] = {{"late"}, [](const std::string& build) -> std::vector<MutantTest> {
-                       return {{"late", {build + "/late"}}};
-                     }};
+  room_.stages[1] = {{"late"}, [](auto& build) -> Tests { return {{"late", {build + "/late"}}}; }};
   const auto fates = run();
   Strings equal;
   for (const auto& [line, fate] : fates)
@@ -140,7 +139,7 @@ TEST_F(SourceCampaign, DrawsTheSameMutantsFromASeed) {
 
 TEST_F(SourceCampaign, BelievesATestThatFailsTwice) {
   const std::string calls = scratch_.path("calls");
-  room_.stages[0].tests = [calls](const std::string&) -> std::vector<MutantTest> {
+  room_.stages[0].tests = [&](auto&) -> Tests {
     return {{"fickle", {"sh", "-c", "echo >>" + calls + "; test $(wc -l <" + calls + ") != 2"}}};
   };
   std::size_t expected = 2;  // of the sources as they are, and again where it failed by chance
@@ -226,9 +225,7 @@ TEST(ReadableWithin, IsNotEndedBySignals) {
 }
 
 TEST_F(SourceCampaign, RefusesATreeThatFailsAsItIs) {
-  room_.stages[0].tests = [](const std::string&) -> std::vector<MutantTest> {
-    return {{"nothing", {"false"}}};
-  };
+  room_.stages[0].tests = [](auto&) -> Tests { return {{"nothing", {"false"}}}; };
   expect_throws<std::runtime_error>([&] { run(); }, "nothing the unchanged sources exited with");
   room_.path = "nowhere";
   expect_throws<UsageError>([&] { run(); }, "has no nowhere to mutate");

@@ -1,93 +1,249 @@
-// A planted fault is found again in the smallest call that shows it.
+// A fault is found again in the smallest call that shows it; which calls are tried for being
+// simpler, and which of a report's failures they are tried for.
 #include "conformance/run/shrink.h"
 
 #include <gtest/gtest.h>
 
+#include "conformance/base/sha256.h"
+#include "conformance/reports/report.h"
+#include "conformance/selection/select.h"
 #include "conformance/subjects/reference_subject.h"
 
 namespace lockstep::judge {
 namespace {
 
-// Wrong exactly where an element is 7, or odd and beyond a bound.
-class Afraid : public ReferenceSubject {
+// Notes each call that it is asked, in order. Its outputs are right but for some elements.
+class Noting : public ReferenceSubject {
  public:
-  std::optional<i32> of_odd_beyond;
+  bool (*afraid_of)(i32) = nullptr;
+  bool refuses = true;
+  std::vector<std::string> asked;
 
+  explicit Noting(bool (*of)(i32) = nullptr) : afraid_of(of) {}
+  Manifest& manifest_to_change() { return manifest_; }
   Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
                  const Run& run) override {
+    asked.push_back(case_id(c));
     Answer a = ReferenceSubject::execute(c, in, out, run);
-    for (i32& y : a.out[0]) y += of_odd_beyond ? y % 2 != 0 && y > *of_odd_beyond : y == 7;
+    for (i32& y : a.out[0]) y += afraid_of && afraid_of(y);
     return a;
+  }
+  Answer refuse(const Case& c) override {
+    asked.push_back(case_id(c));
+    return refuses ? ReferenceSubject::refuse(c) : Answer{};
   }
 };
 
+bool seven(i32 y) { return y == 7; }
+bool positive_odd(i32 y) { return y > 0 && y % 2 != 0; }
+bool large_odd(i32 y) { return y > 1 << 24 && y % 2 != 0; }
+
+const TrialPlan kOnce;
+
+// The smallest call that shows the fault of this one, and what is wrong with it.
+std::string shrunk(Noting& subject, const std::string& id, std::string* why = nullptr) {
+  const Case from = parse_case(id);
+  std::string text;
+  const Case small =
+      shrink(subject, kOnce, refusal(from).refused() ? "rejects" : "matches_reference", from, text);
+  if (why) *why = text;
+  return case_id(small);
+}
+
 TEST(Shrink, FindsTheSmallestCall) {
-  Afraid subject;
-  std::string text;
-  const Case from = parse_case("relu/in=2x3x2@8/data=1,-9,4,7,100,0,-7,2,3,7,5,6/memory=scattered");
-  const Case small = shrink(subject, {}, "matches_reference", from, text);
-  EXPECT_LE(case_id(small).size(), case_id(from).size());
-  int sevens = 0, others = 0;
-  for (i64 v : small.data[0]) sevens += v == 7, others += v != 7 && v != 0;
-  EXPECT_EQ(sevens, 1) << case_id(small);
-  EXPECT_EQ(others, 0) << case_id(small);
-  EXPECT_EQ(small.layout, Layout::compact);
-  EXPECT_NE(text.find("expected 7"), std::string::npos) << text;
+  const struct {
+    bool (*afraid_of)(i32);
+    const char *from, *to;
+  } rows[] = {
+      {nullptr, "relu/in=2@8/data=1,7", "relu/in=2@8/data=1,7"},
+      {seven, "relu/in=2x3x2@8/data=1,-9,4,7,100,0,-7,2,3,7,5,6/memory=scattered",
+       "relu/in=1@8/data=7"},
+      {seven, "relu/in=4096@16/fill=range:30000", "relu/in=1@16/data=7"},
+      {positive_odd, "relu/in=1@8/data=127", "relu/in=1@8/data=1"},
+      {large_odd, "relu/in=1@26/data=33554431", "relu/in=1@26/data=16777217"},
+      // Groups hold channels, kernel and padding together: no one of them becomes less alone.
+      {large_odd,
+       "conv2d/channels=2/kernel_size=2,2/padding=1,1/groups=2/in=1x8x1x1@8+2x4x2x2@8+2@27/"
+       "data=0,0,0,0,0,0,0,0+0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0+"
+       "0,33554431",
+       "conv2d/channels=1/kernel_size=1,1/in=1x1x1x1@8+1x1x1x1@8+1@27/data=0+0+16777217"}};
+  for (const auto& row : rows) {
+    Noting subject(row.afraid_of);
+    std::string why;
+    EXPECT_EQ(shrunk(subject, row.from, &why), row.to);
+    const std::string to = row.to, last = to.substr(to.find_last_of("=+") + 1);
+    EXPECT_EQ(why.find("expected " + last) != std::string::npos, row.afraid_of != nullptr) << why;
+  }
 }
-
-TEST(Shrink, FindsOneValueAmongManyInTurn) {
-  Afraid subject;
-  std::string text;
-  const Case from = parse_case("relu/in=4096@16/fill=range:30000");
-  const Case small = shrink(subject, {}, "matches_reference", from, text);
-  EXPECT_EQ(case_id(small), "relu/in=1@16/data=7");
-}
-
-TEST(Shrink, FindsTheSmallestOfOddNumbers) {
-  Afraid subject;
-  std::string text;
-  subject.of_odd_beyond = 0;
-  Case from = parse_case("relu/in=1@8/data=127");
-  EXPECT_EQ(case_id(shrink(subject, {}, "matches_reference", from, text)), "relu/in=1@8/data=1");
-  subject.of_odd_beyond = 1 << 24;
-  from = parse_case("relu/in=1@26/data=33554431");
-  EXPECT_EQ(case_id(shrink(subject, {}, "matches_reference", from, text)),
-            "relu/in=1@26/data=16777217");
-}
-
-// Groups hold channels, kernel and padding together: no one of them becomes less alone.
-TEST(Shrink, BeginsAgainNearTheSimplestCall) {
-  Afraid subject;
-  subject.of_odd_beyond = 1 << 24;
-  std::string text;
-  const Case from = parse_case(
-      "conv2d/channels=2/kernel_size=2,2/padding=1,1/groups=2/in=1x8x1x1@8+2x4x2x2@8+2@27/"
-      "data=0,0,0,0,0,0,0,0+0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0+"
-      "0,33554431");
-  EXPECT_EQ(case_id(shrink(subject, {}, "matches_reference", from, text)),
-            "conv2d/channels=1/kernel_size=1,1/in=1x1x1x1@8+1x1x1x1@8+1@27/data=0+0+16777217");
-}
-
-TEST(Shrink, KeepsACaseThatHolds) {
-  ReferenceSubject subject;
-  std::string text;
-  const Case from = parse_case("relu/in=2@8/data=1,7");
-  EXPECT_EQ(case_id(shrink(subject, {}, "matches_reference", from, text)), case_id(from));
-  EXPECT_EQ(text, "");
-}
-
-// Accepts what is illegal.
-class Lenient : public ReferenceSubject {
- public:
-  Answer refuse(const Case&) override { return {}; }
-};
 
 TEST(Shrink, WritesNoValuesOfAPrecisionThatHasNone) {
-  Lenient subject;
+  Noting lenient;
+  lenient.refuses = false;
+  std::string why;
+  EXPECT_EQ(shrunk(lenient, "relu/in=2x3@0", &why), "relu/in=1@0/fill=zero:0");
+  EXPECT_NE(why.find("the call was accepted"), std::string::npos) << why;
+}
+
+std::string lines(const std::vector<std::string>& all) {
   std::string text;
-  const Case from = parse_case("relu/in=2x3@0");
-  EXPECT_EQ(case_id(shrink(subject, {}, "rejects", from, text)), "relu/in=1@0/fill=zero:0");
-  EXPECT_NE(text.find("the call was accepted"), std::string::npos) << text;
+  for (const std::string& one : all) text += one + "\n";
+  return text;
+}
+
+TEST(Simpler, CallsAreTriedInTurn) {
+  Noting subject;
+  const std::string from = "relu/in=2x3@0/fill=dense:5/memory=scattered";
+  EXPECT_EQ(shrunk(subject, from), from) << "none of them fails";
+  EXPECT_EQ(lines(subject.asked),
+            "relu/in=3@0/fill=dense:5/memory=scattered\n"
+            "relu/in=2@0/fill=dense:5/memory=scattered\n"
+            "relu/in=1x3@0/fill=dense:5/memory=scattered\n"
+            "relu/in=2x1@0/fill=dense:5/memory=scattered\n"
+            "relu/in=2x2@0/fill=dense:5/memory=scattered\n"
+            "relu/in=2x2@0/fill=dense:5/memory=scattered\n"
+            "relu/in=1x3@0/fill=dense:5/memory=scattered\n"
+            "relu/in=2x1@0/fill=dense:5/memory=scattered\n"
+            "relu/in=2x2@0/fill=dense:5/memory=scattered\n"
+            "relu/in=2x2@0/fill=dense:5/memory=scattered\n"
+            "relu/in=2x3@0/fill=dense:5\n"
+            "relu/in=2x3@0/fill=dense:5/memory=padded\n"
+            "relu/in=2x3@0/fill=dense:5/memory=offset\n"
+            "relu/in=2x3@0/fill=dense:5/memory=permuted\n"
+            "relu/in=2x3@0/fill=zero:5/memory=scattered\n"
+            "relu/in=2x3@0/fill=one:5/memory=scattered\n"
+            "relu/in=2x3@0/fill=max:5/memory=scattered\n");
+}
+
+TEST(Simpler, CallsAreTriedFromTheFirstThatFails) {
+  Noting subject(seven);
+  EXPECT_EQ(shrunk(subject, "relu/in=2x3@8/data=7,0,-100,0,7,100"), "relu/in=1@8/data=7");
+  EXPECT_EQ(lines(subject.asked),
+            "relu/in=1x3@8/data=0,7,100\n"
+            "relu/in=3@8/data=0,7,100\n"
+            "relu/in=2@8/data=7,100\n"
+            "relu/in=1@8/data=100\n"
+            "relu/in=1@8/data=7\n"
+            "relu/in=1@8/data=0\n"
+            "relu/in=1@8/data=0\n"
+            "relu/in=1@8/data=1\n"
+            "relu/in=1@8/data=4\n"
+            "relu/in=1@8/data=5\n"
+            "relu/in=1@8/data=6\n");
+}
+
+// How many calls are tried from one that fails alone, and the beginning of a hash of their lines.
+struct Tried {
+  const char* from;
+  std::size_t calls;
+  const char* hash;
+};
+
+// Of illegal calls all those that are illegal for the same reason are tried: an attribute out of
+// range, which is judged first, leaves everything else to be seen.
+TEST(Simpler, CallsAreTriedInEveryWay) {
+  const Tried rows[] = {
+      {"relu/in=5@0/fill=edges:7/memory=padded", 19, "b7af38741ab71946"},
+      {"relu/in=9@0/fill=dense:7/memory=offset", 17, "83588022e0ac2d6f"},
+      {"broadcast_add/in=5@0+5@0/fill=range:9", 23, "ed5bb9dd24fd55f4"},
+      {"broadcast_add/in=5@0+4@0/fill=range:9", 19, "3ba20074da7aed44"},
+      {"relu/in=3x2@0/fill=range:9", 13, "aae67d7677f29f05"},
+      {"relu/in=8589934592@8/fill=edges:0", 102, "699362be6a901de2"},
+      {"relu/in=4@0/data=8589934592,-5,0,1", 43, "cfd1ba1728fc2df0"},
+      {"conv2d/channels=9/kernel_size=5,2/padding=9,8589934592/groups=0/use_bias=false"
+       "/out_dtype=same/in=5x9@8+7x3@8+3@0/fill=max:7/memory=permuted",
+       111, "3716422e38b00ad9"},
+      {"strided_slice/begin=3,-2/end=8589934592,1/stride=2/in=5x3x1x1x1x5@5/fill=minus"
+       "_one:1/memory=offset",
+       76, "b2d52e0d01a6c9df"},
+      {"sum/axis=7,100/exclude=true/in=7x2@0/fill=one:0", 32, "95e34ed7acff02d3"},
+      {"clip/a_min=8589934592/a_max=7/in=70@1/fill=one:0", 57, "a30ff94ae8d3a2c0"},
+      {"concatenate/axis=0/in=5x2@3+5x2@4/data=1,-2,3,0,0,0,0,0,0,0+0,0,0,-3,0,0,0,0,0"
+       ",-7",
+       50, "2469b4487113aaf4"},
+      {"relu/in=2x1x3@32/data=5,-5,0,2147483647,1,-1", 111, "f0780788d5d19f82"},
+      {"dense/units=5/in=1x2@8+5x2@8+5@8/data=1,0+0,0,0,0,9,0,0,0,0,0+0,0,0,0,-3", 42,
+       "be350aaa2f53b194"},
+      {"reshape/shape=5,4/in=4x5@4/data=0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1", 75,
+       "7f4ba5f8de15a2ae"},
+      {"reshape/shape=4,5/in=5x4@4/data=0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1", 75,
+       "16052bcb18fee03f"},
+      {"broadcast_add/in=2@8+1@8/data=5,-5+0", 73, "c071dd34befd55aa"},
+      {"relu/in=2@8/data=-1,100", 13, "2ff2cdac9f362e22"},
+      {"relu/in=3@8/data=-1,100,0", 50, "ea41916436129042"},
+      {"relu/in=2@8/data=0,0", 2, "93b03202362f67a1"},
+      {"relu/in=8x8@2/fill=one:0", 79, "c8b8b1f677465858"},
+      {"relu/in=13x5@2/fill=one:0", 85, "fd11a13f62d75470"},
+      {"relu/in=1@1/fill=dense:1", 4, "af1b3acee64120ea"},
+      {"relu/in=1@32/fill=dense:1/memory=scattered_in", 8, "699e94c6c366e671"},
+      {"max_pool2d/pool_size=2,2/strides=2,1/padding=1/in=1x2x3x4@8/fill=zero:3/memory"
+       "=padded",
+       79, "620dd81a096db406"}};
+  for (const Tried& row : rows) {
+    Noting subject;
+    EXPECT_EQ(shrunk(subject, row.from), row.from);
+    EXPECT_EQ(subject.asked.size(), row.calls) << row.from;
+    EXPECT_EQ(sha256(lines(subject.asked)).substr(0, 16), row.hash) << row.from << "\n"
+                                                                    << lines(subject.asked);
+  }
+}
+
+TEST(Simpler, CallsAreTriedUpToALimit) {
+  Noting subject;
+  std::string from = "relu/in=1x40@31/data=1073741823";
+  for (int k = 1; k < 40; ++k) from += ",1073741823";
+  EXPECT_EQ(shrunk(subject, from), from);
+  EXPECT_EQ(subject.asked.size(), 600U);
+}
+
+TEST(Simpler, CallsAreThoseThatTheBackendClaims) {
+  Noting narrow, none;
+  narrow.manifest_to_change().claims = {{"*", {2, 2}, {1, 32}, {1, 2}, {}}};
+  shrunk(narrow, "relu/in=1x2@8/fill=zero:0");
+  EXPECT_EQ(lines(narrow.asked),
+            "relu/in=1x1@8/fill=zero:0\n"
+            "relu/in=1x1@8/fill=zero:0\n"
+            "relu/in=1x2@8/data=0,0\n");
+  none.manifest_to_change().claims = {{"sum", {1, 6}, {1, 32}, {1, 2}, {}}};
+  shrunk(none, "relu/in=2@8/data=1,2");
+  shrunk(none, "relu/in=2@0/data=1,2");
+  EXPECT_EQ(lines(none.asked), "");
+}
+
+Failure failure_of(const std::string& id) {
+  Failure f;
+  f.op = "relu";
+  f.property = "matches_reference";
+  f.id = id;
+  return f;
+}
+
+TEST(ShrinkFailures, LeavesVectorsKnownOnesAndTheThirteenthAsTheyAre) {
+  const std::string id = "relu/in=2@8/data=0,7", smallest = "relu/in=1@8/data=7";
+  Noting subject(seven);
+  Report r;
+  r.counts.passed = r.counts.failed = 1;
+  r.failures = {failure_of("relu-0007"), failure_of(id), failure_of(smallest)};
+  r.failures[1].known = "it is afraid";
+  for (int k = 0; k < 12; ++k) r.failures.push_back(failure_of(id));
+  shrink_failures(r, subject, kOnce);
+  EXPECT_EQ(r.failures[0].shrunk_text + r.failures[1].shrunk_text, "");
+  EXPECT_EQ(r.failures[0].shrunk + r.failures[1].shrunk, "");
+  EXPECT_EQ(r.failures[2].shrunk, "") << "it is the smallest";
+  for (std::size_t k = 3; k < 14; ++k) EXPECT_EQ(r.failures[k].shrunk, smallest) << k;
+  EXPECT_EQ(r.failures[14].shrunk, "") << "the limit of a report";
+}
+
+TEST(ShrinkFailures, AsksNothingOfABackendThatNeverAnswered) {
+  for (const auto& [passed, failed, asked] :
+       {std::tuple{i64{0}, i64{0}, false}, {i64{0}, i64{1}, true}, {i64{1}, i64{0}, true}}) {
+    Noting subject;
+    Report r;
+    r.counts.passed = passed;
+    r.counts.failed = failed;
+    r.failures = {failure_of("relu/in=2@8/data=0,7")};
+    shrink_failures(r, subject, kOnce);
+    EXPECT_EQ(!subject.asked.empty(), asked) << passed << " " << failed;
+  }
 }
 
 }  // namespace

@@ -11,7 +11,9 @@
 namespace lockstep::judge {
 namespace {
 
-// A subject that shares its memory and notes how each call is run. It ends at one of them.
+// A subject that shares its memory and notes how each call is run: its layout unless that is
+// compact, its configuration, where its tensors lie unless they end at a page. It ends at one of
+// them.
 class Watching : public ReferenceSubject {
  public:
   std::string asked;
@@ -25,9 +27,10 @@ class Watching : public ReferenceSubject {
   bool can_infer() const override { return infers; }
   Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
                  const Run& run) override {
-    constexpr const char* kBases[] = {" end ", " begin ", " unaligned "};
-    asked += std::string(name_of(run.layout)) + kBases[static_cast<int>(run.base)] +
-             std::to_string(run.config) + (run.constants ? " constants, " : ", ");
+    constexpr const char* kBases[] = {"", " begin", " unaligned"};
+    if (run.layout != Layout::compact) asked += std::string(name_of(run.layout)) + " ";
+    asked += std::to_string(run.config) + kBases[static_cast<int>(run.base)] +
+             (run.constants ? " constants, " : ", ");
     return run.config == dies_at ? dead() : ReferenceSubject::execute(c, in, out, run);
   }
   std::vector<Answer> execute_at_once(const Case& c, const std::vector<std::vector<Tensor>>& in,
@@ -92,26 +95,19 @@ std::string asked(Watching& subject, const std::string& id, const TrialPlan& pla
   return subject.asked;
 }
 
-const std::string kFirst3 = "compact end 0, compact begin 0, compact unaligned 0, ";
-const std::string kForced =
-    "compact end 1, compact end 2, compact end 3, compact end 4, compact end 5, ";
+const std::string kFirst3 = "0, 0 begin, 0 unaligned, ";
+const std::string kForced = "1, 2, 3, 4, 5, ";
 
 TEST(TrialOfACase, ChoosesBySeed) {
   const char* const rows[] = {
-      "padded end 0, padded end 0 constants, compact end 1, compact end 2, compact end 4, infer, ",
-      "offset end 0, compact end 0 constants, compact end 1 constants, compact end 2 constants, "
-      "compact end 4, infer, ",
-      "permuted end 0, permuted end 0 constants, compact end 1, compact end 2, compact end 4, "
-      "infer, ",
-      "scattered end 0, compact end 0 constants, compact end 1 constants, compact end 2 constants, "
-      "compact end 4, infer, ",
-      "scattered_in end 0, scattered_in end 0 constants, compact end 1, compact end 2, compact end "
-      "5, infer, ",
-      "scattered_out end 0, compact end 0 constants, compact end 1 constants, compact end 2 "
-      "constants, compact end 3, infer, ",
-      "padded end 0, padded end 0 constants, compact end 1, compact end 2, compact end 3, infer, ",
-      "offset end 0, compact end 0 constants, compact end 1 constants, compact end 2 constants, "
-      "compact end 4, 4 at once, infer, ",
+      "padded 0, padded 0 constants, 1, 2, 4, infer, ",
+      "offset 0, 0 constants, 1 constants, 2 constants, 4, infer, ",
+      "permuted 0, permuted 0 constants, 1, 2, 4, infer, ",
+      "scattered 0, 0 constants, 1 constants, 2 constants, 4, infer, ",
+      "scattered_in 0, scattered_in 0 constants, 1, 2, 5, infer, ",
+      "scattered_out 0, 0 constants, 1 constants, 2 constants, 3, infer, ",
+      "padded 0, padded 0 constants, 1, 2, 3, infer, ",
+      "offset 0, 0 constants, 1 constants, 2 constants, 4, 4 at once, infer, ",
   };
   Watching subject;
   for (std::size_t seed = 0; seed < std::size(rows); ++seed)
@@ -126,28 +122,27 @@ TEST(TrialOfACase, TriesAllOfOneThatIsSpelledOut) {
   Watching subject;
   const std::string relu = "relu/in=2@8/data=1,-1", take = "take/axis=0/in=2@8+1@8/data=3,4+1";
   EXPECT_EQ(asked(subject, relu, all_ways()),
-            kFirst3 + "padded end 0, " + kForced + "4 at once, infer, ");
+            kFirst3 + "padded 0, " + kForced + "4 at once, infer, ");
   EXPECT_EQ(asked(subject, take, all_ways()),
-            kFirst3 + "padded end 0, padded end 0 constants, " + kForced + "4 at once, infer, ");
+            kFirst3 + "padded 0, padded 0 constants, " + kForced + "4 at once, infer, ");
   EXPECT_EQ(asked(subject, relu + "/memory=scattered", all_ways()),
-            kFirst3 + "scattered end 0, " + kForced + "4 at once, infer, ");
+            kFirst3 + "scattered 0, " + kForced + "4 at once, infer, ");
   subject.manifest_to_change().strided = false;
   EXPECT_EQ(asked(subject, take, all_ways()),
-            kFirst3 + "compact end 0 constants, " + kForced + "4 at once, infer, ");
+            kFirst3 + "0 constants, " + kForced + "4 at once, infer, ");
   subject.shared = false;
-  EXPECT_EQ(asked(subject, take, all_ways()),
-            "compact end 0, compact begin 0, " + kForced + "infer, ");
+  EXPECT_EQ(asked(subject, take, all_ways()), "0, 0 begin, " + kForced + "infer, ");
   subject.infers = false;
-  EXPECT_EQ(asked(subject, take, all_ways()), "compact end 0, compact begin 0, " + kForced);
+  EXPECT_EQ(asked(subject, take, all_ways()), "0, 0 begin, " + kForced);
 }
 
 TEST(TrialOfACase, LeavesOutWhatIsNotPlanned) {
   Watching subject;
   const TrialPlan none, inferring = plan_of({&kInfers});
   const std::string relu = "relu/in=2@8/data=1,-1";
-  EXPECT_EQ(asked(subject, relu, none), "compact end 0, ");
-  EXPECT_EQ(asked(subject, relu, inferring), "compact end 0, infer, ");
-  EXPECT_EQ(asked(subject, "relu/in=4@8/fill=range:0", all_ways()), "compact end 0, ");
+  EXPECT_EQ(asked(subject, relu, none), "0, ");
+  EXPECT_EQ(asked(subject, relu, inferring), "0, infer, ");
+  EXPECT_EQ(asked(subject, "relu/in=4@8/fill=range:0", all_ways()), "0, ");
   // Of an illegal call, how it is refused.
   EXPECT_EQ(perform(subject, item_of_case("relu/in=0@8/fill=one:0"), all_ways()).calls, 2);
   EXPECT_EQ(perform(subject, item_of_case("relu/in=0@8/fill=one:0"), none).calls, 1);
@@ -159,12 +154,9 @@ TEST(TrialOfACase, LeavesOutWhatIsNotPlanned) {
 }
 
 TEST(TrialOfACase, EndsWhereTheSubjectDoes) {
-  const std::string relu = "relu/in=2@8/data=1,-1", first = kFirst3 + "padded end 0, ";
+  const std::string relu = "relu/in=2@8/data=1,-1", first = kFirst3 + "padded 0, ";
   const std::pair<int, std::string> rows[] = {
-      {0, "compact end 0, "},
-      {1, first + "compact end 1, "},
-      {2, first + "compact end 1, compact end 2, "},
-      {4, first + "compact end 1, compact end 2, compact end 3, compact end 4, "}};
+      {0, "0, "}, {1, first + "1, "}, {2, first + "1, 2, "}, {4, first + "1, 2, 3, 4, "}};
   for (const auto& [at, says] : rows) {
     Watching subject;
     subject.dies_at = at;

@@ -6,15 +6,13 @@
 #include <map>
 #include <set>
 
-#include "conformance/golden/vectors.h"
+#include "conformance/tests/vector_set.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::string kFrozenVectors = "conformance/vectors";
 
 // The frozen calls with outputs, by operator.
 const std::map<const OpInfo*, std::vector<Vector>>& frozen() {

@@ -9,9 +9,7 @@
 #include <set>
 
 #include "conformance/golden/vector_cases.h"
-#include "conformance/golden/vectors.h"
-#include "conformance/tests/expect.h"
-#include "conformance/tests/program.h"
+#include "conformance/tests/vector_set.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -52,10 +50,6 @@ VectorFile small_file() {
   return {&op,
           {derived(op, "elemwise_add-0001", data_call({{1, 2, 3, 4}, {5, 6, 7, 8}})),
            derived(op, "elemwise_add-0002", recipe_call(op, {dense, most}))}};
-}
-
-std::string said_of_text(const std::string& text) {
-  return words_of<UsageError>([&] { read_vectors(text, "f.json"); });
 }
 
 TEST(VectorEdges, TheReaderNamesTheTestAndThePlaceOfWhatIsWrong) {
@@ -148,36 +142,14 @@ TEST(VectorEdges, AnExtentBeyond32BitsIsNoSmallOne) {
   EXPECT_EQ(derive(*find_operator("relu"), call).label, "input.extent");
 }
 
-// A directory of vectors.
-struct Set {
-  Scratch scratch;
-
-  std::string directory() const { return scratch.path(""); }
-  std::string path(const OpInfo& op) const { return scratch.path(std::string(op.name) + ".json"); }
-  void put(const VectorFile& f) const {
-    scratch.write(std::string(f.op->name) + ".json", file_text(f));
-  }
-  VectorFile get(const OpInfo& op) const { return read_vectors(text_of_file(path(op)), "f.json"); }
-  // What check says of the one file there is.
-  std::vector<std::string> said() const {
-    std::vector<std::string> all = check_vectors(directory());
-    std::erase_if(all, [](const std::string& s) { return s.ends_with(" is missing"); });
-    return all;
-  }
-  bool says(const std::string& sentence) const {
-    const std::vector<std::string> all = said();
-    return std::count(all.begin(), all.end(), sentence) > 0;
-  }
-};
-
 // A frozen file.
 VectorFile frozen_file(const std::string& op) {
-  return read_vectors(text_of_file("conformance/vectors/" + op + ".json"), "f.json");
+  return read_vectors(text_of_file(kFrozenVectors + "/" + op + ".json"), "f.json");
 }
 
 TEST(VectorEdges, AnIdentifierIsItsOperatorAndFourToEightDigits) {
   const OpInfo& op = *find_operator("relu");
-  const Set set;
+  const VectorSet set;
   for (const auto& [id, sound] : std::map<std::string, bool>{{"relu-0001", true},
                                                              {"relu-12345678", true},
                                                              {"relu-0000", false},
@@ -193,7 +165,7 @@ TEST(VectorEdges, AnIdentifierIsItsOperatorAndFourToEightDigits) {
 
 TEST(VectorEdges, AnAddedCallTakesTheNextNumberAndASecondTimeNone) {
   const OpInfo& op = *find_operator("relu");
-  const Set set;
+  const VectorSet set;
   set.put({&op, {derived(op, "relu-9999", data_call({{1}}))}});
   const auto add = [&](const std::string& id) {
     return add_vector(set.directory(), parse_case(id), "by hand");
@@ -203,7 +175,7 @@ TEST(VectorEdges, AnAddedCallTakesTheNextNumberAndASecondTimeNone) {
   EXPECT_EQ(add("relu/in=1@8/data=1"), "");
   EXPECT_EQ(add("relu/in=1@8/data=2"), "relu-10001");
   EXPECT_EQ(add("relu/in=0@8/fill=max:1"), "relu-10002");
-  const VectorFile file = set.get(op);
+  const VectorFile file = set.get(std::string(op.name));
   EXPECT_EQ(file.tests.at(1).call.in.at(0).data, std::vector<i64>(1024, 127));
   EXPECT_EQ(file.tests.at(1).flags, std::vector<std::string>());
   EXPECT_EQ(file.tests.at(3).flags, std::vector<std::string>{"REJECT"});
@@ -215,9 +187,9 @@ TEST(VectorEdges, AnAddedCallTakesTheNextNumberAndASecondTimeNone) {
 
 TEST(VectorEdges, EveryInputOfAnAddedCallIsWrittenOut) {
   const OpInfo& op = *find_operator("elemwise_add");
-  const Set set;
+  const VectorSet set;
   add_vector(set.directory(), parse_case("elemwise_add/in=4@8+4@8/fill=max:1"), "by hand");
-  const VectorFile file = set.get(op);
+  const VectorFile file = set.get(std::string(op.name));
   for (const VectorInput& in : file.tests.at(0).call.in)
     EXPECT_EQ(in.data, std::vector<i64>(4, 127));
 }
@@ -237,7 +209,7 @@ TEST(VectorEdges, OnlyInputsOfOneRecipeAreLoadedAsARecipe) {
                          Row{add, recipe_call(add, {dense, dense}), true},
                          Row{add, recipe_call(add, {dense, later}), false},
                          Row{add, recipe_call(add, {dense, most}), false}, Row{add, half, false}}) {
-    const Set set;
+    const VectorSet set;
     set.put({&row.op, {derived(row.op, "any-0001", row.call)}});
     const std::vector<Vector> all = load_vectors(set.directory());
     ASSERT_EQ(all.size(), 1u);
@@ -254,7 +226,7 @@ TEST(VectorEdges, OnlyInputsOfOneRecipeAreLoadedAsARecipe) {
 
 TEST(VectorEdges, LoadRefusesOutputsOfCallsThatHaveNone) {
   const auto refused = [](const VectorFile& f) {
-    const Set set;
+    const VectorSet set;
     set.put(f);
     const std::string said = words_of<UsageError>([&] { load_vectors(set.directory()); });
     return said.substr(std::min(said.size(), set.directory().size()));
@@ -272,7 +244,7 @@ TEST(VectorEdges, LoadRefusesOutputsOfCallsThatHaveNone) {
 }
 
 TEST(VectorEdges, AFileMayClaimOutputsOfACallWithoutInputsAndIsWrong) {
-  const Set set;
+  const VectorSet set;
   VectorFile f = small_file();
   f.tests[0].call.in.clear();
   f.tests[0].call.in_prec.clear();
@@ -291,7 +263,7 @@ TEST(VectorEdges, CheckNamesWhatIsWrongWithAnyOutput) {
   const auto says = [&](const std::string& what, auto damage) {
     VectorFile f = sound;
     damage(f.tests[0].result.out);
-    const Set set;
+    const VectorSet set;
     set.put(f);
     EXPECT_TRUE(set.says(where + what)) << testing::PrintToString(set.said());
   };
@@ -311,7 +283,7 @@ TEST(VectorEdges, CheckNamesWhatIsWrongWithAnyOutput) {
 TEST(VectorEdges, CheckNamesCallsThatAreThereTwiceAndFilesOfTooFewTests) {
   VectorFile f = frozen_file("relu");
   f.tests.erase(f.tests.begin() + 60, f.tests.end());
-  const Set set;
+  const VectorSet set;
   set.put(f);
   EXPECT_FALSE(set.says("relu.json: fewer than 60 tests"));
   f.tests.pop_back();
@@ -324,7 +296,7 @@ TEST(VectorEdges, CheckNamesCallsThatAreThereTwiceAndFilesOfTooFewTests) {
 }
 
 TEST(VectorEdges, CheckNamesFilesOfOtherOperatorsAndThoseNobodyCanRead) {
-  const Set set;
+  const VectorSet set;
   set.scratch.write("sum.json", file_text(small_file()));
   EXPECT_TRUE(set.says("sum.json: has the vectors of elemwise_add"));
   std::filesystem::create_directory(set.scratch.path("abs.json"));
@@ -340,14 +312,14 @@ TEST(VectorEdges, HashesOfRecipesAreCheckedAndMadeAnewOfEveryInput) {
   VectorFile wrong = sound;
   wrong.tests[1].call.in[0].sha256 = values_hash({1});
   wrong.tests[2].call.in[1].sha256 = values_hash({1});
-  const Set set;
+  const VectorSet set;
   set.put(wrong);
   const std::string another = ": a recipe's values have another sha256";
   EXPECT_FALSE(set.says("elemwise_add.json: elemwise_add-0001" + another));
   EXPECT_TRUE(set.says("elemwise_add.json: elemwise_add-0002" + another));
   EXPECT_TRUE(set.says("elemwise_add.json: elemwise_add-0003" + another));
   update_vectors(set.directory());
-  const VectorFile updated = set.get(op);
+  const VectorFile updated = set.get(std::string(op.name));
   for (const std::size_t i : {1u, 2u})
     for (const std::size_t k : {0u, 1u})
       EXPECT_EQ(updated.tests.at(i).call.in[k].sha256, sound.tests[i].call.in[k].sha256);
@@ -373,12 +345,12 @@ TEST(VectorEdges, UpdateAddsACallAgainUnlessAnyOtherOfItsKindWillDo) {
     f.tests.push_back(derived(op, "dense-" + std::to_string(1000 + f.tests.size()), v.call));
     f.tests.back().comment = v.comment;
   }
-  const Set set;
+  const VectorSet set;
   set.put(f);
   update_vectors(set.directory());
   std::map<std::string, int> before, after;
   for (const VectorTest& t : f.tests) ++before[t.comment];
-  for (const VectorTest& t : set.get(op).tests) ++after[t.comment];
+  for (const VectorTest& t : set.get(std::string(op.name)).tests) ++after[t.comment];
   int kinds = 0;
   for (const auto& [comment, times] : before) {
     kinds += stands_for_its_kind(comment);

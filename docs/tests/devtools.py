@@ -1,6 +1,5 @@
 """A headless Chromium spoken to in its DevTools protocol, through a pipe: no port, no driver."""
 
-import base64
 import fcntl
 import json
 import os
@@ -129,10 +128,6 @@ class Browser:
         """Light or dark."""
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.call("Emulation.setEmulatedMedia", features=[feature])
-
-    def screenshot(self) -> bytes:
-        """The window as PNG."""
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
 
 def _become(read: int, write: int):

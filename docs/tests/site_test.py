@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
 """Opens every page of the site in a headless browser, as a reader without a network would.
 
-usage: site_test.py BROWSER SITE check PROGRAM
-       site_test.py BROWSER SITE pictures DIRECTORY
+usage: site_test.py BROWSER SITE PROGRAM
 
-check: nothing may be fetched from elsewhere or fail to load, no script may complain, every formula
+Nothing may be fetched from elsewhere or fail to load, no script may complain, every formula
 has to be set, every internal link has to lead somewhere, every operator of the program has to have
 a page, nothing may be too wide for a telephone, and the search has to find things.
-
-pictures: fills a directory with every page, light and dark, wide and narrow.
 """
 
 import json
@@ -181,31 +178,13 @@ def check(browser: devtools.Browser, directory: pathlib.Path, names: list) -> in
     return 1 if site.problems or not (names and formulas and links) else 0
 
 
-def picture(browser: devtools.Browser, directory: pathlib.Path, target: pathlib.Path) -> int:
-    target.mkdir(parents=True, exist_ok=True)
-    for page in sorted(directory.rglob("*.html")):
-        for scheme in ("light", "dark"):
-            for name, size in (("wide", WIDE), ("narrow", NARROW)):
-                browser.prefer(scheme)
-                browser.resize(*size)
-                browser.open(page.as_uri())
-                browser.evaluate(TYPESET)
-                height = browser.evaluate("document.documentElement.scrollHeight")
-                browser.resize(size[0], min(height, 6000))
-                stem = "-".join(page.relative_to(directory).with_suffix("").parts)
-                (target / f"{stem}-{name}-{scheme}.png").write_bytes(browser.screenshot())
-    return 0
-
-
 def main() -> int:
-    if len(sys.argv) != 5 or sys.argv[3] not in ("check", "pictures"):
+    if len(sys.argv) != 4:
         print(__doc__, file=sys.stderr)
         return 2
     directory = pathlib.Path(sys.argv[2]).resolve()
     with devtools.Browser(sys.argv[1]) as browser:
-        if sys.argv[3] == "pictures":
-            return picture(browser, directory, pathlib.Path(sys.argv[4]))
-        return check(browser, directory, operators(sys.argv[4]))
+        return check(browser, directory, operators(sys.argv[3]))
 
 
 if __name__ == "__main__":

@@ -47,16 +47,23 @@ struct Base {
 """
 
 
-class Headers(unittest.TestCase):
+class Tree(unittest.TestCase):
+    """A test with a tree of its own."""
+
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.root = pathlib.Path(directory.name)
         (self.root / "spec" / "ops").mkdir(parents=True)
-        (self.root / "spec" / "base.h").write_text(BASE, encoding="ascii")
 
+    def write(self, name: str, text: str):
+        (self.root / "spec" / name).write_text(text, encoding="ascii")
+
+
+class Headers(Tree):
     def header(self, text: str) -> header.Header:
-        (self.root / "spec" / "ops" / "two_words.h").write_text(text, encoding="ascii")
+        self.write("base.h", BASE)
+        self.write("ops/two_words.h", text)
         return header.Header(self.root, "two_words")
 
     def test_cuts_a_function_whole_and_nothing_else(self):
@@ -140,19 +147,13 @@ struct One : Base {
 """
 
 
-class Vocabulary(unittest.TestCase):
+class Vocabulary(Tree):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.root = pathlib.Path(directory.name)
-        (self.root / "spec" / "ops").mkdir(parents=True)
+        super().setUp()
         for name in vocabulary.HEADERS:
             self.write(name, "/// @file\n/// x\nnamespace lockstep {}\n")
         self.write("shape.h", WORDS)
         self.write("shared.h", "struct Base {\n  i64 shared(Tuple t) { return t.fits(); }\n};\n")
-
-    def write(self, name: str, text: str):
-        (self.root / "spec" / name).write_text(text, encoding="ascii")
 
     def page(self, operator: str) -> str:
         self.write("ops/one.h", operator)

@@ -36,7 +36,21 @@ std::vector<Mode> modes() {
   return all;
 }
 
-class Kernels : public testing::TestWithParam<Mode> {};
+class Kernels : public testing::TestWithParam<Mode> {
+ protected:
+  const client::Backend backend = open_backend(GetParam().options()).value();
+  const std::string conv2d_path = GetParam().path("conv2d"), dense_path = GetParam().path("dense");
+
+  // Judges as many calls, each drawn from a seed of its own.
+  template <class DrawCall>
+  void judge_drawn(int calls, const std::string& path, DrawCall drawn, int executions = 1) const {
+    for (int seed = 0; seed < calls && !HasFailure(); ++seed) {
+      Seeded draw(static_cast<uint64_t>(seed) << 32);
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      EXPECT_EQ(judge(backend, drawn(draw), draw, executions), path);
+    }
+  }
+};
 
 INSTANTIATE_TEST_SUITE_P(Modes, Kernels, testing::ValuesIn(modes()),
                          [](const auto& p) { return name_of(p.param); });
@@ -91,40 +105,24 @@ TestCall drawn_dense(Draw& draw) {
 }
 
 TEST_P(Kernels, MatchTheReferenceOnEveryDomain) {
-  constexpr int kCalls = 400;
-  const client::Backend backend = open_backend(GetParam().options()).value();
-  for (const OpInfo* op : operators())
-    for (int seed = 0; seed < kCalls && !HasFailure(); ++seed) {
-      Seeded draw(static_cast<uint64_t>(seed) << 32);
-      Drawn drawn;
-      op->domain(draw, drawn);
-      SCOPED_TRACE(std::string(op->name) + ", seed " + std::to_string(seed));
-      const std::string path = judge(backend, filled(*op, drawn, draw), draw);
-      EXPECT_EQ(path, is_tuned(*op) ? GetParam().path(std::string(op->name)) : "generic");
-    }
-}
-
-TEST_P(Kernels, ComputeConvolutionsOfAnyShape) {
-  const client::Backend backend = open_backend(GetParam().options()).value();
-  for (int seed = 0; seed < 1000 && !HasFailure(); ++seed) {
-    Seeded draw(static_cast<uint64_t>(seed) << 32);
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    EXPECT_EQ(judge(backend, drawn_conv2d(draw), draw, 2), GetParam().path("conv2d"));
+  for (const OpInfo* op : operators()) {
+    SCOPED_TRACE(op->name);
+    judge_drawn(400, is_tuned(*op) ? GetParam().path(std::string(op->name)) : "generic",
+                [op](Draw& draw) {
+                  Drawn drawn;
+                  op->domain(draw, drawn);
+                  return filled(*op, drawn, draw);
+                });
   }
 }
 
-TEST_P(Kernels, ComputeProductsOfAnyShape) {
-  const client::Backend backend = open_backend(GetParam().options()).value();
-  for (int seed = 0; seed < 150 && !HasFailure(); ++seed) {
-    Seeded draw(static_cast<uint64_t>(seed) << 32);
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    EXPECT_EQ(judge(backend, drawn_dense(draw), draw, 2), GetParam().path("dense"));
-  }
+TEST_P(Kernels, ComputeConvolutionsAndProductsOfAnyShape) {
+  judge_drawn(1000, conv2d_path, drawn_conv2d, 2);
+  judge_drawn(150, dense_path, drawn_dense, 2);
 }
 
 // Images and matrices of several blocks, in every direction in which they are cut.
 TEST_P(Kernels, CutWhatIsLarge) {
-  const client::Backend backend = open_backend(GetParam().options()).value();
   Seeded draw(1);
   const auto conv2d = [&](i64 channels, i64 groups, const Shape& x, i64 k, i64 stride) {
     const Conv2dAttrs a{.channels = channels,
@@ -135,29 +133,26 @@ TEST_P(Kernels, CutWhatIsLarge) {
                         .use_bias = false};
     return call_of<Conv2d>(a, {{x, 8}, {{channels, x[1] / groups, k, k}, 8}}, draw);
   };
-  const std::string path = GetParam().path("conv2d");
-  EXPECT_EQ(judge(backend, conv2d(1, 1, {2, 40, 170, 169}, 1, 1), draw), path) << "rows";
-  EXPECT_EQ(judge(backend, conv2d(1, 1, {1, 2200, 3, 171}, 3, 1), draw), path) << "columns";
-  EXPECT_EQ(judge(backend, conv2d(30, 30, {1, 30, 120, 119}, 2, 3), draw), path) << "groups";
-  EXPECT_EQ(judge(backend, conv2d(500, 1, {1, 200, 2, 3}, 3, 1), draw), path) << "outputs";
-  EXPECT_EQ(judge(backend, conv2d(2, 1, {1, 40'000, 1, 19}, 1, 1), draw), path)
+  EXPECT_EQ(judge(backend, conv2d(1, 1, {2, 40, 170, 169}, 1, 1), draw), conv2d_path) << "rows";
+  EXPECT_EQ(judge(backend, conv2d(1, 1, {1, 2200, 3, 171}, 3, 1), draw), conv2d_path) << "columns";
+  EXPECT_EQ(judge(backend, conv2d(30, 30, {1, 30, 120, 119}, 2, 3), draw), conv2d_path) << "groups";
+  EXPECT_EQ(judge(backend, conv2d(500, 1, {1, 200, 2, 3}, 3, 1), draw), conv2d_path) << "outputs";
+  EXPECT_EQ(judge(backend, conv2d(2, 1, {1, 40'000, 1, 19}, 1, 1), draw), conv2d_path)
       << "columns of more than a block's bytes";
   const auto dense = [&](i64 rows, i64 depth, i64 units) {
     return call_of<Dense>({.units = units, .use_bias = false},
                           {{{rows, depth}, 8}, {{units, depth}, 8}}, draw);
   };
-  EXPECT_EQ(judge(backend, dense(50, 50'001, 1), draw), GetParam().path("dense")) << "rows";
-  EXPECT_EQ(judge(backend, dense(1, 50'001, 50), draw), GetParam().path("dense")) << "lanes";
-  EXPECT_EQ(judge(backend, dense(100, 65, 100), draw), GetParam().path("dense")) << "items";
+  EXPECT_EQ(judge(backend, dense(50, 50'001, 1), draw), dense_path) << "rows";
+  EXPECT_EQ(judge(backend, dense(1, 50'001, 50), draw), dense_path) << "lanes";
+  EXPECT_EQ(judge(backend, dense(100, 65, 100), draw), dense_path) << "items";
   const TestCall deep =
       call_of<Dense>({.units = 9, .use_bias = false}, {{{2, 300'001}, 4}, {{9, 300'001}, 4}}, draw);
-  EXPECT_EQ(judge(backend, deep, draw), GetParam().path("dense"))
-      << "lanes of more than a block's bytes";
+  EXPECT_EQ(judge(backend, deep, draw), dense_path) << "lanes of more than a block's bytes";
 }
 
 // The deepest sums that are legal at 8 bits, all of one sign: beyond 2^24, near 2^30.
 TEST_P(Kernels, AddWithoutLoss) {
-  const client::Backend backend = open_backend(GetParam().options()).value();
   Seeded draw(2);
   for (const i64 depth : {1040, 1041, 65'535})
     for (const i32 sign : {1, -1}) {
@@ -165,30 +160,25 @@ TEST_P(Kernels, AddWithoutLoss) {
           call_of<Dense>({.units = 2, .use_bias = false}, {{{3, depth}, 8}, {{2, depth}, 8}}, draw);
       for (i32& v : c.in[0].data) v = 127;
       for (i32& v : c.in[1].data) v = 127 * sign;
-      EXPECT_EQ(judge(backend, c, draw), GetParam().path("dense"));
+      EXPECT_EQ(judge(backend, c, draw), dense_path);
     }
 }
 
 TEST_P(Kernels, LeaveWhatTheyDoNotServeToTheSpecification) {
-  const client::Backend backend = open_backend(GetParam().options()).value();
   Seeded draw(3);
   const i64 wide = (i64{1} << 22) + 9, deep = 600'000;
   const Conv2dAttrs a{.channels = 1, .kernel_size = {1, wide}, .use_bias = false};
-  EXPECT_EQ(
-      judge(backend, call_of<Conv2d>(a, {{{1, 1, 1, wide}, 2}, {{1, 1, 1, wide}, 2}}, draw), draw),
-      "generic");
-  EXPECT_EQ(
-      judge(backend,
-            call_of<Dense>({.units = 1, .use_bias = false}, {{{1, deep}, 2}, {{1, deep}, 2}}, draw),
-            draw),
-      "generic");
+  const TestCall row = call_of<Conv2d>(a, {{{1, 1, 1, wide}, 2}, {{1, 1, 1, wide}, 2}}, draw),
+                 column = call_of<Dense>({.units = 1, .use_bias = false},
+                                         {{{1, deep}, 2}, {{1, deep}, 2}}, draw);
+  EXPECT_EQ(judge(backend, row, draw), "generic");
+  EXPECT_EQ(judge(backend, column, draw), "generic");
 }
 
 TEST_P(Kernels, AreUsedBySeveralThreadsAtOnce) {
-  const client::Backend backend = open_backend(GetParam().options()).value();
   std::vector<std::thread> callers;
   for (uint64_t c = 0; c < 4; ++c)
-    callers.emplace_back([&backend, c] {
+    callers.emplace_back([this, c] {
       Seeded draw(c);
       for (int i = 0; i < 10; ++i) {
         judge(backend, drawn_conv2d(draw), draw);

@@ -30,7 +30,7 @@ std::vector<Witnessed> calls_of(const OpInfo& op, int n) {
     Observed seen = observe(right, r);
     all.push_back({std::move(r), std::move(seen)});
   };
-  for (int i = 0; i < op.example_count; ++i) add(example_request(op, i));
+  for (int i = 0; i < op.example_count; ++i) add({judge::example_case(op, i)});
   for (int i = 0; i < n; ++i) {
     const auto seed = static_cast<u64>(i);
     Request r = draw_request(op, seed);
@@ -42,7 +42,7 @@ std::vector<Witnessed> calls_of(const OpInfo& op, int n) {
 const std::vector<Witnessed>& calls_of(const OpInfo& op) {
   static std::map<string_view, std::vector<Witnessed>> all;
   auto [at, fresh] = all.try_emplace(op.name);
-  if (fresh) at->second = calls_of(op, 600);
+  if (fresh) at->second = calls_of(op, 800);
   return at->second;
 }
 

@@ -6,7 +6,7 @@
 
 #include "backends/client.hpp"
 #include "backends/faulty/mutant.h"
-#include "spec/random.h"
+#include "conformance/cases/case.h"
 
 namespace lockstep::faulty {
 
@@ -29,19 +29,15 @@ struct Memory {
   i64 offset(i64 element) const;
 };
 
-/// A drawn call with its data.
+/// A call, and how its tensors are given.
 struct Request {
-  const OpInfo* op = nullptr;
-  Drawn drawn;
-  std::vector<std::vector<i32>> data;  ///< of each input, row-major
+  judge::Case call;
   bool padded = false;
   bool constants = false;  ///< whether all inputs but the first are known when it is prepared
 };
 
 /// A legal call of an operator. Its data are dense, extreme, or shaped by the ports' hints.
 Request draw_request(const OpInfo& op, u64 seed);
-/// Example i of an operator.
-Request example_request(const OpInfo& op, int i);
 /// A request with one attribute, extent or precision changed, so that it is most likely illegal.
 Request disturbed(Request r, u64 seed);
 

@@ -87,9 +87,32 @@ void close_every_file() {
   for (int fd = 0; fd < 1024; ++fd) close(fd);
 }
 
+bool always(const Execution&) { return true; }
+bool cubes(const Execution& e) { return e.rank() == 3; }
+bool relu(const Execution& e) { return e.of("relu"); }
+bool batches(const Execution& e) { return e.of("max_pool2d") && e.call.in[0].dim(0) > 1; }
+bool compact_out(const Execution& e) { return e.call.out[0].compact; }
+
+[[noreturn]] void spin(const Execution&) {
+  for (volatile int turns = 0;;) turns = turns ^ 1;
+}
+[[noreturn]] void hang(const Execution&) {
+  for (;;) pause();
+}
+[[noreturn]] void leak(const Execution&) {
+  for (;;) fill_memory(std::size_t{16} << 20);
+}
+void refuse_cubes(const Call& c) {
+  if (of_rank_three(c)) throw LogicError("relu.cube", "no");
+}
+void lack_cubes(const Call& c) {
+  if (of_rank_three(c)) throw Unsupported("no cubes");
+}
+
 /// How a backend misbehaves. Members that are nullptr do nothing.
 struct Fault {
   const char* name;
+  bool (*where)(const Execution&) = always;  ///< it runs
   void (*run)(const Execution&) = nullptr;
   void (*prepare)(const Call&) = nullptr;       ///< before a call is looked at
   void (*refuse)(const LogicError&) = nullptr;  ///< instead of refusing an illegal call
@@ -97,97 +120,37 @@ struct Fault {
   const char* path = nullptr;  ///< what path() says instead
 };
 
+using E = Execution;
+
 constexpr Fault kFaults[] = {
-    {.name = "none"},
-    {.name = "segfault",
-     .run =
-         [](const Execution& e) {
-           if (e.rank() == 3) raise(SIGSEGV);
-         }},
-    {.name = "abort",
-     .run =
-         [](const Execution& e) {
-           if (e.rank() == 3) std::abort();
-         }},
-    {.name = "exit",
-     .run =
-         [](const Execution& e) {
-           if (e.rank() == 3) std::exit(0);
-         }},
-    {.name = "overflow",
-     .run =
-         [](const Execution& e) {
-           if (e.rank() == 3) deeper(0);
-         }},
-    {.name = "hang",
-     .run =
-         [](const Execution& e) {
-           while (e.of("relu")) pause();
-         }},
-    {.name = "spin",
-     .run =
-         [](const Execution& e) {
-           for (volatile bool stays = e.of("relu"); stays;) {
-           }
-         }},
-    {.name = "allocate",
-     .run =
-         [](const Execution& e) {
-           if (e.rank() == 3) fill_memory(std::size_t{100} << 30);
-         }},
-    {.name = "leak",
-     .run =
-         [](const Execution& e) {
-           while (e.rank() == 3) fill_memory(std::size_t{16} << 20);
-         }},
-    {.name = "after_end",
-     .run =
-         [](const Execution& e) {
-           if (e.call.out[0].compact) e.out[0][lockstep::volume(e.call.out[0].shape)] = 7;
-         }},
-    {.name = "before_begin", .run = [](const Execution& e) { e.out[0][-1] = 7; }},
-    {.name = "batch",
-     .run =
-         [](const Execution& e) {
-           if (e.of("max_pool2d") && e.call.in[0].dim(0) > 1) e.out[0][0] ^= 1;
-         }},
-    {.name = "padding", .run = write_padding},
-    {.name = "scribble",
-     .run =
-         [](const Execution& e) {
-           if (e.of("relu")) scribble(e);
-         }},
-    {.name = "scratch_end", .run = [](const Execution& e) { e.scratch[kScratchBytes] = 7; }},
-    {.name = "scratch_begin", .run = [](const Execution& e) { e.scratch[-1] = 7; }},
-    {.name = "scratch_far",
-     .run =
-         [](const Execution& e) {
-           if (e.rank() == 3) e.scratch[kScratchBytes + 28] = 7;
-         }},
-    {.name = "scratch_unset", .run = [](const Execution& e) { e.out[0][0] += e.scratch[9]; }},
-    {.name = "input", .run = [](const Execution& e) { const_cast<int32_t*>(e.in[0])[0] ^= 1; }},
-    {.name = "state", .run = answer_as_before},
-    {.name = "otherwise", .run = answer_otherwise},
-    {.name = "throw", .run = [](const Execution&) { throw std::runtime_error("out of patience"); }},
-    {.name = "throw_number", .run = [](const Execution&) { throw 42; }},
-    {.name = "garbled",
-     .run = [](const Execution&) { throw std::runtime_error("\x1b[31m \xff <&> \x01"); }},
-    {.name = "print", .run = [](const Execution&) { print_much(); }},
-    {.name = "close",
-     .run =
-         [](const Execution& e) {
-           if (e.rank() == 3) close_every_file();
-         }},
-    {.name = "unsupported",
-     .prepare =
-         [](const Call& c) {
-           if (of_rank_three(c)) throw Unsupported("no cubes");
-         }},
-    {.name = "refuse_legal",
-     .prepare =
-         [](const Call& c) {
-           if (of_rank_three(c)) throw LogicError("relu.cube", "no");
-         }},
+    {"none"},
+    {"segfault", cubes, [](const E&) { raise(SIGSEGV); }},
+    {"abort", cubes, [](const E&) { std::abort(); }},
+    {"exit", cubes, [](const E&) { std::exit(0); }},
+    {"overflow", cubes, [](const E&) { deeper(0); }},
+    {"hang", relu, hang},
+    {"spin", relu, spin},
+    {"allocate", cubes, [](const E&) { fill_memory(std::size_t{100} << 30); }},
+    {"leak", cubes, leak},
+    {"after_end", compact_out, [](const E& e) { e.out[0][volume(e.call.out[0].shape)] = 7; }},
+    {"before_begin", always, [](const E& e) { e.out[0][-1] = 7; }},
+    {"batch", batches, [](const E& e) { e.out[0][0] ^= 1; }},
+    {"padding", always, write_padding},
+    {"scribble", relu, scribble},
+    {"scratch_end", always, [](const E& e) { e.scratch[kScratchBytes] = 7; }},
+    {"scratch_begin", always, [](const E& e) { e.scratch[-1] = 7; }},
+    {"scratch_far", cubes, [](const E& e) { e.scratch[kScratchBytes + 28] = 7; }},
+    {"scratch_unset", always, [](const E& e) { e.out[0][0] += e.scratch[9]; }},
+    {"input", always, [](const E& e) { const_cast<int32_t*>(e.in[0])[0] ^= 1; }},
+    {"state", always, answer_as_before},
+    {"otherwise", always, answer_otherwise},
+    {"throw", always, [](const E&) { throw std::runtime_error("out of patience"); }},
+    {"throw_number", always, [](const E&) { throw 42; }},
+    {"garbled", always, [](const E&) { throw std::runtime_error("\x1b[31m \xff <&> \x01"); }},
+    {"print", always, [](const E&) { print_much(); }},
+    {"close", cubes, [](const E&) { close_every_file(); }},
+    {.name = "unsupported", .prepare = lack_cubes},
+    {.name = "refuse_legal", .prepare = refuse_cubes},
     {.name = "wrong_label",
      .refuse = [](const LogicError&) { throw LogicError("relu.colour", "it is too green"); }},
     {.name = "accept", .refuse = [](const LogicError&) {}},
@@ -195,10 +158,10 @@ constexpr Fault kFaults[] = {
     {.name = "infer_rank", .infer = [](std::vector<TensorType>& y) { y[0].shape.push_back(1); }},
     {.name = "path", .path = "secret"},
     {.name = "no_path", .path = ""},
-    {.name = "picky"},
-    {.name = "curt"},
-    {.name = "status"},
-    {.name = "no_plan"},
+    {"picky"},
+    {"curt"},
+    {"status"},
+    {"no_plan"},
 };
 
 const Fault* find_fault(string_view name) {
@@ -224,7 +187,8 @@ class SpecificationPlan : public Plan {
     for (std::size_t k = 0; k < y.size(); ++k)
       for (std::size_t e = 0; e < y[k].data.size(); ++e)
         results[k].element(static_cast<i64>(e)) = y[k].data[e];
-    if (fault_.run) fault_.run({call_, in, out, static_cast<char*>(scratch)});
+    const Execution e{call_, in, out, static_cast<char*>(scratch)};
+    if (fault_.run && fault_.where(e)) fault_.run(e);
   }
   uint64_t scratch_bytes() const override { return kScratchBytes; }
   const char* path() const override { return fault_.path ? fault_.path : "specification"; }
@@ -251,10 +215,10 @@ class Misbehaving {
     refuse_options(options, {"fault", "isa"});
     if (const auto f = options.find("fault"); f != options.end()) fault_ = find_fault(f->second);
     const auto isa = options.find("isa");
-    if (has("picky") && isa != options.end() && isa->second != "portable")
+    if (isa == options.end() || isa->second == "portable") return;
+    if (has("picky"))
       throw LogicError("option.isa", "this machine cannot run '" + isa->second + "'");
-    if (has("curt") && isa != options.end() && isa->second != "portable")
-      throw LogicError("option.isa", "no");
+    if (has("curt")) throw LogicError("option.isa", "no");
   }
   std::unique_ptr<Plan> prepare(const Call& call) const {
     if (fault_->prepare) fault_->prepare(call);

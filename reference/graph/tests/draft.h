@@ -59,6 +59,20 @@ struct Draft {
   }
 };
 
+/// A place of a document, "-" for behind the last of a list, and the JSON that is put there;
+/// nullptr takes away what is there.
+struct Edit {
+  const char *place, *value;
+};
+
+inline void put(Json& document, const Edit& edit) {
+  const Json::json_pointer at(edit.place);
+  if (edit.value)
+    document[at] = Json::parse(edit.value);
+  else
+    document = document.patch(Json::array({{{"op", "remove"}, {"path", edit.place}}}));
+}
+
 /// data (2,4) and weight (3,4), both of 8 bits -> dense (2,3), 19 bits -> relu -> the head.
 inline Draft small_draft() {
   Draft d;

@@ -99,23 +99,16 @@ using namespace lockstep::cuda::fake;
 // NOLINTBEGIN(readability-identifier-naming): the names are CUDA's.
 
 const char* cudaGetErrorName(cudaError_t error) {
-  switch (error) {
-    case cudaSuccess:
-      return "cudaSuccess";
-    case cudaErrorInvalidValue:
-      return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation:
-      return "cudaErrorMemoryAllocation";
-    case cudaErrorInsufficientDriver:
-      return "cudaErrorInsufficientDriver";
-    case cudaErrorNoDevice:
-      return "cudaErrorNoDevice";
-    case cudaErrorInvalidDevice:
-      return "cudaErrorInvalidDevice";
-    case cudaErrorIllegalAddress:
-      return "cudaErrorIllegalAddress";
-  }
-  return "cudaErrorUnknown";
+  static const std::map<cudaError_t, const char*> names = {
+      {cudaSuccess, "cudaSuccess"},
+      {cudaErrorInvalidValue, "cudaErrorInvalidValue"},
+      {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation"},
+      {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver"},
+      {cudaErrorNoDevice, "cudaErrorNoDevice"},
+      {cudaErrorInvalidDevice, "cudaErrorInvalidDevice"},
+      {cudaErrorIllegalAddress, "cudaErrorIllegalAddress"}};
+  const auto at = names.find(error);
+  return at == names.end() ? "cudaErrorUnknown" : at->second;
 }
 
 const char* cudaGetErrorString(cudaError_t) { return "the text of the error"; }
