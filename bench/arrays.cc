@@ -21,7 +21,7 @@ void keep(const T& value) {
 /// A call of a few nanoseconds, timed in batches, because the benchmark's own call costs as much.
 template <class Call>
 Measurement call_row(const std::string& workload, const std::string& call, const Call& once,
-                     const Wishes& wishes) {
+                     const BenchmarkOptions& wishes) {
   constexpr int kCalls = 1000;
   const auto many = [&] {
     for (int i = 0; i < kCalls; ++i) once();
@@ -45,7 +45,8 @@ void touch_fresh_pages(std::size_t bytes) {
   ::munmap(pages, bytes);
 }
 
-Measurement pool_row(const std::string& workload, std::size_t bytes, const Wishes& wishes) {
+Measurement pool_row(const std::string& workload, std::size_t bytes,
+                     const BenchmarkOptions& wishes) {
   ndarray::BlockPool pool(2 * bytes);
   const auto recycled = [&] {
     std::byte* block = pool.allocate(bytes);
@@ -70,7 +71,7 @@ Measurement pool_row(const std::string& workload, std::size_t bytes, const Wishe
 
 }  // namespace
 
-void run_arrays(const Wishes& wishes, const Take& take) {
+void run_arrays(const BenchmarkOptions& wishes, const Take& take) {
   const ndarray::Extents shape{64, 64}, window{32, 32}, strides{64, 1};
   const NDArray array = NDArray::empty(shape, {kDLInt, 32, 1});
   if (wishes.want("array", "retain")) {

@@ -53,7 +53,7 @@ Measurement judge_row(const std::string& backend, const std::string& workload,
 }
 
 Measurement property_row(const std::string& backend, const std::string& property,
-                         const Wishes& wishes) {
+                         const BenchmarkOptions& wishes) {
   judge::Selection selection = selection_of(wishes.judge_tier.value_or(0));
   std::string call = fmt::format("lockstep check {} --tier {} --jobs 1", backend, selection.tier);
   if (property != "all") {
@@ -69,7 +69,7 @@ Measurement property_row(const std::string& backend, const std::string& property
 
 // The time that the judge adds to a call of a few nanoseconds: it lays out tensors, asks another
 // process, and inspects the memory around the tensors.
-Measurement call_row(const std::string& backend, const Wishes& wishes) {
+Measurement call_row(const std::string& backend, const BenchmarkOptions& wishes) {
   const judge::Case c = judge::parse_case("relu/in=6@8/fill=dense:1");
   return judge_row(backend, "call", case_id(c), "call", [&](Measurement& row) {
     judge::Limits limits;
@@ -93,7 +93,7 @@ i64 peak_bytes(int who) {
 }
 
 // A whole run as users start it, timed once because it is slow.
-Measurement whole_row(const std::string& backend, const Wishes& wishes) {
+Measurement whole_row(const std::string& backend, const BenchmarkOptions& wishes) {
   const judge::Selection selection = selection_of(wishes.judge_tier.value_or(1));
   const int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const std::string call =
@@ -111,7 +111,7 @@ Measurement whole_row(const std::string& backend, const Wishes& wishes) {
 
 }  // namespace
 
-void run_judge(const Wishes& wishes, const Take& take) {
+void run_judge(const BenchmarkOptions& wishes, const Take& take) {
   std::vector<std::string> names{"all"};
   for (const judge::Property* p : judge::kProperties) names.emplace_back(p->name);
   const auto want = [&](const std::string& name) {

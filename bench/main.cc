@@ -20,7 +20,7 @@ namespace {
 enum Exit { kPass = 0, kFail = 1, kUsage = 2, kBroken = 4 };
 
 struct Options {
-  Wishes wishes;
+  BenchmarkOptions wishes;
   std::vector<std::string> settings;
   std::string json, before, times;
   int percent = 15;
@@ -34,7 +34,7 @@ void write_file(const std::string& path, const std::string& text) {
   if (!out) throw judge::UsageError("cannot write '" + path + "'");
 }
 
-void list_workloads(const Wishes& wishes) {
+void list_workloads(const BenchmarkOptions& wishes) {
   for (const OpInfo* op : operators())
     for (const Workload& w : workloads(*op))
       if (wishes.want(std::string(op->name), w.name))
@@ -58,7 +58,7 @@ void announce(const std::string& what) {
 }
 
 // Reads the lines that bench/build_times.sh prints.
-void take_times(const std::string& file, const Wishes& wishes, const Take& take) {
+void take_times(const std::string& file, const BenchmarkOptions& wishes, const Take& take) {
   std::istringstream in(judge::read_file(file));
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);

@@ -108,7 +108,7 @@ Measurement row_of(const std::string& work, const StoredFile& file) {
 
 }  // namespace
 
-void run_params(const Wishes& wishes, const Take& take) {
+void run_params(const BenchmarkOptions& wishes, const Take& take) {
   const std::string load = "load_100MB", save = "save_100MB";
   const bool want_load = wishes.want("params", load), want_save = wishes.want("params", save);
   if (!want_load && !want_save) return;

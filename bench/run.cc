@@ -131,7 +131,7 @@ Measurement run_one(const Subject& s, const Opened& opened, const Effort& effort
   return row;
 }
 
-std::vector<Opened> open_all(const Wishes& wishes) {
+std::vector<Opened> open_all(const BenchmarkOptions& wishes) {
   std::vector<Opened> all;
   for (const std::string& name : wishes.backends) {
     // Only an open backend says which options it has.
@@ -151,13 +151,13 @@ std::vector<Opened> open_all(const Wishes& wishes) {
 
 }  // namespace
 
-bool Wishes::want(const std::string& op, const std::string& workload) const {
+bool BenchmarkOptions::want(const std::string& op, const std::string& workload) const {
   return filters.empty() || std::any_of(filters.begin(), filters.end(), [&](const auto& f) {
            return judge::glob(f, op) || judge::glob(f, op + "/" + workload);
          });
 }
 
-void run_operators(const Wishes& wishes, const Take& take) {
+void run_operators(const BenchmarkOptions& wishes, const Take& take) {
   const std::vector<Opened> backends = open_all(wishes);
   for (const OpInfo* op : operators())
     for (Workload& w : workloads(*op)) {

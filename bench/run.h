@@ -13,7 +13,7 @@
 namespace lockstep::bench {
 
 /// The options of a run.
-struct Wishes {
+struct BenchmarkOptions {
   std::vector<std::string> backends{"cpu"};
   judge::Options set;                ///< options of every backend
   std::vector<int> threads{1};       ///< for backends that have the option
@@ -32,18 +32,18 @@ using Take = std::function<void(Measurement)>;
 
 /// Checks and then times every chosen workload of every operator on every backend.
 /// @throws judge::UsageError if a backend does not exist or refuses its options.
-void run_operators(const Wishes& wishes, const Take& take);
+void run_operators(const BenchmarkOptions& wishes, const Take& take);
 
 /// Times references and views of arrays, and recycled memory beside fresh pages.
-void run_arrays(const Wishes& wishes, const Take& take);
+void run_arrays(const BenchmarkOptions& wishes, const Take& take);
 
 /// Times the judge on each backend: cases per second of each property and of all, the cost of a
 /// tiny call, and a whole run with its memory. It forks, so call it before any thread starts.
-void run_judge(const Wishes& wishes, const Take& take);
+void run_judge(const BenchmarkOptions& wishes, const Take& take);
 
 /// Times loading and saving a parameter file of 100 MB in 200 tensors, beside a transfer of as many
 /// bytes by the system and a memcpy of them.
 /// @throws std::runtime_error if the machine has no place for the file.
-void run_params(const Wishes& wishes, const Take& take);
+void run_params(const BenchmarkOptions& wishes, const Take& take);
 
 }  // namespace lockstep::bench

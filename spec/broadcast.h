@@ -56,13 +56,13 @@ struct Broadcast {
     return x.at([&](int d) { return x.dim(d) == 1 ? 0 : y[d + y.size - x.rank()]; });
   }
   /// Repeats x to a shape to which it can be broadcast.
-  static Term tiled(const AnyTrial& t, Term x, const Shape& y) {
+  static Term tiled(const AnyLawCall& t, Term x, const Shape& y) {
     Tuple reps;
     for (int d = 0; d < y.size; ++d) reps.push(y[d] / aligned(t.type(x), d, y.size));
     return t.op("tile", {x}, {{"reps", reps}});
   }
   static constexpr CommonLaw spread{
-      "spread", "op(*) = op of both tiled to the shape of the output", 0, [](const AnyTrial& t) {
+      "spread", "op(*) = op of both tiled to the shape of the output", 0, [](const AnyLawCall& t) {
         const Shape y = t.shape(t.y());
         return t.self({tiled(t, t[A], y), tiled(t, t[B], y)}) == t.y();
       }};

@@ -51,7 +51,7 @@ inline constexpr Erratum kSharedErrata[] = {
      .example = "attr.range: dtype = 'no_such_word'",
      .op = "sum"},
     {.text = "A plus sign before an integer is accepted; the deployed runtime refuses it.",
-     .reason = "It means nothing else.",
+     .reason = "It has no other meaning.",
      .example = "units spelled '+01'",
      .op = "dense"}};
 

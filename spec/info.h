@@ -260,7 +260,7 @@ struct Folded {
   }
   static Claim claim([[maybe_unused]] int i, Attributes values, Machine& m) {
     const Attrs a = from_attributes<Op>(values);
-    const Trial<Attrs> trial(m, a, call);
+    const LawCall<Attrs> trial(m, a, call);
     if constexpr (laws.size() > 0) return Op::laws[i].of(trial);
     return {};
   }

@@ -85,9 +85,9 @@ struct Machine {
 };
 
 /// The call on which a law is tried, with the functions of which equations are made.
-class AnyTrial {
+class AnyLawCall {
  public:
-  explicit AnyTrial(Machine& m) : machine(m) {}
+  explicit AnyLawCall(Machine& m) : machine(m) {}
 
   int inputs() const { return machine.inputs(); }
   int outputs() const { return machine.outputs(); }
@@ -186,12 +186,12 @@ class AnyTrial {
 
 /// A call with its attributes.
 template <class Attrs>
-class Trial : public AnyTrial {
+class LawCall : public AnyLawCall {
  public:
   using Call = Term (*)(Machine&, const Attrs&, const Terms&, int output);
-  Trial(Machine& m, const Attrs& a, Call c) : AnyTrial(m), attrs(a), call_(c) {}
+  LawCall(Machine& m, const Attrs& a, Call c) : AnyLawCall(m), attrs(a), call_(c) {}
 
-  using AnyTrial::self;
+  using AnyLawCall::self;
   /// The operator's result for terms, or for the inputs, with other attributes.
   Term self(const Attrs& a, const Terms& in, int output = 0) const {
     return call_(machine, a, in, output);
@@ -221,7 +221,7 @@ inline constexpr PortSet kPorts = (PortSet{0} | ... | (PortSet{1} << Ports));
 struct CommonLaw {
   string_view label, pattern;
   PortSet ports;  ///< the inputs that the pattern's <...> changes
-  Claim (*claim)(const AnyTrial&);
+  Claim (*claim)(const AnyLawCall&);
   constexpr CommonLaw named(string_view l) const { return {l, pattern, ports, claim}; }
 };
 
@@ -283,15 +283,15 @@ template <class Attrs>
 struct Law {
   string_view label, text;  ///< the text of a common law is its pattern
   PortSet ports = 0;
-  Claim (*claim)(const Trial<Attrs>&) = nullptr;
-  Claim (*common)(const AnyTrial&) = nullptr;
+  Claim (*claim)(const LawCall<Attrs>&) = nullptr;
+  Claim (*common)(const AnyLawCall&) = nullptr;
   bool is_common = false;  ///< with sanitizers, function pointers are no constant conditions
 
-  constexpr Law(string_view l, string_view t, Claim (*c)(const Trial<Attrs>&))
+  constexpr Law(string_view l, string_view t, Claim (*c)(const LawCall<Attrs>&))
       : label(l), text(t), claim(c) {}
   constexpr Law(const CommonLaw& c)
       : label(c.label), text(c.pattern), ports(c.ports), common(c.claim), is_common(true) {}
-  Claim of(const Trial<Attrs>& t) const { return is_common ? common(t) : claim(t); }
+  Claim of(const LawCall<Attrs>& t) const { return is_common ? common(t) : claim(t); }
 };
 
 /// Laws that many operators have.
@@ -299,69 +299,70 @@ namespace law {
 
 /// The inputs of a call, those of some ports replaced by f(input).
 template <int... Ports, class F>
-Terms replaced(const AnyTrial& t, F f) {
+Terms replaced(const AnyLawCall& t, F f) {
   Terms in;
   for (int k = 0; k < t.inputs(); ++k) in.add((... || (k == Ports)) ? f(t[k]) : t[k]);
   return in;
 }
 /// Every input replaced by f(input).
 template <class F>
-Terms mapped(const AnyTrial& t, F f) {
+Terms mapped(const AnyLawCall& t, F f) {
   Terms in;
   for (int k = 0; k < t.inputs(); ++k) in.add(f(t[k]));
   return in;
 }
 
 inline constexpr CommonLaw idempotent{
-    "idempotent", "op(<op(*)>) = op(*)", kPorts<0>,
-    [](const AnyTrial& t) { return t.self(replaced<0>(t, [&](Term) { return t.y(); })) == t.y(); }};
+    "idempotent", "op(<op(*)>) = op(*)", kPorts<0>, [](const AnyLawCall& t) {
+      return t.self(replaced<0>(t, [&](Term) { return t.y(); })) == t.y();
+    }};
 
 inline constexpr CommonLaw involution{"involution", "op(op(*)) = *", 0,
-                                      [](const AnyTrial& t) { return t.self({t.y()}) == t[0]; }};
+                                      [](const AnyLawCall& t) { return t.self({t.y()}) == t[0]; }};
 
 inline constexpr CommonLaw commutative{"commutative", "op($0, $1) = op($1, $0)", 0,
-                                       [](const AnyTrial& t) {
+                                       [](const AnyLawCall& t) {
                                          return t.self({t[1], t[0]}) == t.y();
                                        }};
 
 inline constexpr CommonLaw associative{
-    "associative", "op(op($0, $1), $0') = op($0, op($1, $0'))", 0, [](const AnyTrial& t) {
+    "associative", "op(op($0, $1), $0') = op($0, op($1, $0'))", 0, [](const AnyLawCall& t) {
       const Term c = t.other(0);
       return t.self({t.y(), c}) == t.self({t[0], t.self({t[1], c})});
     }};
 
 /// The inputs, the first one negated.
-inline Terms negated(const AnyTrial& t) {
+inline Terms negated(const AnyLawCall& t) {
   return replaced<0>(t, [&](Term x) { return t.negative(x); });
 }
-inline constexpr CommonLaw odd{"odd", "op(<-$>) = -op(*)", kPorts<0>, [](const AnyTrial& t) {
+inline constexpr CommonLaw odd{"odd", "op(<-$>) = -op(*)", kPorts<0>, [](const AnyLawCall& t) {
                                  return t.self(negated(t)) == t.negative(t.y());
                                }};
 
 inline constexpr CommonLaw even{"even", "op(<-$>) = op(*)", kPorts<0>,
-                                [](const AnyTrial& t) { return t.self(negated(t)) == t.y(); }};
+                                [](const AnyLawCall& t) { return t.self(negated(t)) == t.y(); }};
 
 /// A function of ordered values preserves their order exactly if it distributes over the maximum.
 inline constexpr CommonLaw monotone{
-    "monotone", "op(<max($, $')>) = max(op(*), op(<$'>))", kPorts<0>, [](const AnyTrial& t) {
+    "monotone", "op(<max($, $')>) = max(op(*), op(<$'>))", kPorts<0>, [](const AnyLawCall& t) {
       const Term both = t.self(replaced<0>(t, [&](Term x) { return t.larger(x, t.other(0)); }));
       return both == t.larger(t.y(), t.self(replaced<0>(t, [&](Term) { return t.other(0); })));
     }};
 
 inline constexpr CommonLaw pointwise{
     "pointwise", "op(<$[I]>) = op(*)[I] for elements I in any order", kEveryPort,
-    [](const AnyTrial& t) {
+    [](const AnyLawCall& t) {
       const Term i = t.indices(t.volume(t[0]));
       return t.self(mapped(t, [&](Term x) { return t.elements(x, i); })) == t.elements(t.y(), i);
     }};
 
 inline constexpr CommonLaw mirrored{
     "mirrored", "op of all inputs backwards = op(*) backwards, on every axis", 0,
-    [](const AnyTrial& t) { return t.self(t.mirrored()) == t.mirror(t.y()); }};
+    [](const AnyLawCall& t) { return t.self(t.mirrored()) == t.mirror(t.y()); }};
 
 inline constexpr CommonLaw selects{
     "selects", "op(*) = $0[op(<numbers of the elements of $>)]: elements move, unchanged",
-    kPorts<0>, [](const AnyTrial& t) {
+    kPorts<0>, [](const AnyLawCall& t) {
       const Terms numbered = replaced<0>(t, [&](Term x) { return t.numbers(t.shape(x)); });
       return t.elements(t[0], t.self(numbered)) == t.y();
     }};
@@ -369,7 +370,7 @@ inline constexpr CommonLaw selects{
 /// Linear in several inputs together; the others stay.
 template <int... Ports>
 inline constexpr CommonLaw additive{"additive", "op(<$ + $'>) = op(*) + op(<$'>)", kPorts<Ports...>,
-                                    [](const AnyTrial& t) {
+                                    [](const AnyLawCall& t) {
                                       Terms rest;
                                       const Terms some = mapped(t, [&](Term x) {
                                         const auto [one, other] = t.split(x);
@@ -389,7 +390,7 @@ inline constexpr CommonLaw additive{"additive", "op(<$ + $'>) = op(*) + op(<$'>)
 template <int... Ports>
 inline constexpr CommonLaw batchwise{
     "batchwise", "op(<$[I]>) = op(*)[I] for batches I in any order", kPorts<Ports...>,
-    [](const AnyTrial& t) {
+    [](const AnyLawCall& t) {
       const Term i = t.indices(t.shape(t[0])[0]);
       const Terms in = replaced<Ports...>(t, [&](Term x) { return t.rows(x, i); });
       Claim claim;

@@ -43,7 +43,7 @@ i64 sliced(const StridedSliceAttrs& a, In in, const Index& y, Settle settle) {
 // cvm_lut with indices changed by `settle(index, entries)`; the memory past the table is zero.
 template <class Settle>
 constexpr Mutant looked_up(string_view name, string_view kind, string_view provenance, Settle) {
-  static_assert(std::is_empty_v<Settle>, "a lambda: a pointer would be made anew as null");
+  static_assert(std::is_empty_v<Settle>, "a lambda without captures, because it is made anew");
   return wrong<CvmLut>(name, kind, provenance, [](auto&, In in, auto& y, auto&) {
     const i64 n = volume(in[1].shape), i = Settle{}(i64{in[0](y)}, n);
     return 0 <= i && i < n ? i64{in[1].element(i)} : 0;
@@ -53,7 +53,7 @@ constexpr Mutant looked_up(string_view name, string_view kind, string_view prove
 // where with `holds` deciding whether the condition is true.
 template <class Holds>
 constexpr Mutant chosen_if(string_view name, string_view kind, string_view provenance, Holds) {
-  static_assert(std::is_empty_v<Holds>, "a lambda: a pointer would be made anew as null");
+  static_assert(std::is_empty_v<Holds>, "a lambda without captures, because it is made anew");
   return wrong<Where>(name, kind, provenance, [](auto&, In in, auto& y, auto&) {
     const CheckedView& c = in[Where::Condition];
     const i64 condition = c.rank() < y.size ? c(y[0]) : c(y);

@@ -50,7 +50,7 @@ struct Infers : Behaviour {
 // outputs), which changes the last.
 template <class Op, class Change>
 constexpr Mutant infers(string_view name, string_view provenance, Change) {
-  static_assert(std::is_empty_v<Change>, "a lambda: a pointer would be made anew as null");
+  static_assert(std::is_empty_v<Change>, "a lambda without captures, because it is made anew");
   return {name, Op::name, "INFER", provenance, nullptr, made<Infers<Op, Change>>};
 }
 

@@ -32,8 +32,8 @@ class Behaviour {
 };
 
 /// A row of the table of mutants. `op` is "*" for a contract mutant. `kind` is a bug type of golden
-/// vectors, INFER or DUTY; CRASH and HANG mark mutants that end or block their process, RACE those
-/// that are wrong only for several callers at once.
+/// vectors, INFER or CONTRACT; CRASH and HANG mark mutants that end or block their process, RACE
+/// those that are wrong only for several callers at once.
 struct Mutant {
   string_view name, op, kind, provenance;
   /// The wrong meaning of `op`, for a mistake in its values.
@@ -54,7 +54,7 @@ Span<Mutant> xform_mutants();
 Span<Mutant> index_mutants();
 Span<Mutant> detect_mutants();
 Span<Mutant> infer_mutants();
-Span<Mutant> duty_mutants();
+Span<Mutant> contract_mutants();
 
 /// All mutants, in that order.
 const std::vector<Mutant>& mutants();
@@ -72,7 +72,7 @@ std::unique_ptr<Behaviour> made() {
 /// type).
 template <class Op, class At>
 constexpr Mutant wrong(string_view name, string_view kind, string_view provenance, At) {
-  static_assert(std::is_empty_v<At>, "a lambda: a pointer would be made anew as null");
+  static_assert(std::is_empty_v<At>, "a lambda without captures, because it is made anew");
   return {name, Op::name, kind, provenance, [](Attributes values, In in, Results out) {
             const auto a = from_attributes<Op>(values);
             const Type& t = out[0];
@@ -85,7 +85,7 @@ constexpr Mutant wrong(string_view name, string_view kind, string_view provenanc
 /// A right value that a function of (value, attributes) then makes wrong.
 template <class Op, class Change>
 constexpr Mutant then_wrong(string_view name, string_view kind, string_view provenance, Change) {
-  static_assert(std::is_empty_v<Change>, "a lambda: a pointer would be made anew as null");
+  static_assert(std::is_empty_v<Change>, "a lambda without captures, because it is made anew");
   return wrong<Op>(name, kind, provenance, [](auto& a, In in, auto& y, auto& t) {
     return i64{Change{}(value_at<Op>(a, in, y, t), a)};
   });
@@ -95,7 +95,7 @@ constexpr Mutant then_wrong(string_view name, string_view kind, string_view prov
 /// and fills the output with its elements in order, repeating them if they are too few.
 template <class Op, class Change>
 constexpr Mutant misread(string_view name, string_view kind, string_view provenance, Change) {
-  static_assert(std::is_empty_v<Change>, "a lambda: a pointer would be made anew as null");
+  static_assert(std::is_empty_v<Change>, "a lambda without captures, because it is made anew");
   return {name, Op::name, kind, provenance, [](Attributes values, In in, Results out) {
             auto a = from_attributes<Op>(values);
             Change{}(a, in);

@@ -58,7 +58,7 @@ bool leaves_image(const MaxPool2dAttrs& a, In in, const Index& y) {
 // An enlarged image: `source` finds the row or column of X from one of Y, the scale and X's extent.
 template <class Source>
 constexpr Mutant resized(string_view name, string_view kind, string_view provenance, Source) {
-  static_assert(std::is_empty_v<Source>, "a lambda: a pointer would be made anew as null");
+  static_assert(std::is_empty_v<Source>, "a lambda without captures, because it is made anew");
   return wrong<Upsampling>(name, kind, provenance, [](auto& a, In in, auto& y, auto&) {
     const CheckedView& x = in[0];
     return i64{x(y[0], y[1], Source{}(y[2], a.scale, x.dim(2)), Source{}(y[3], a.scale, x.dim(3)))};

@@ -33,7 +33,7 @@ std::string vector_directory() {
   return fs::is_directory(d) ? d.string() : "";
 }
 
-std::string kill_file() { return shared_file("kill_matrix.json"); }
+std::string kill_matrix_file() { return shared_file("kill_matrix.json"); }
 
 std::string crosscheck_file() { return shared_file("crosschecks.json"); }
 

@@ -12,7 +12,7 @@ std::string backend_directory();
 /// The directory of the golden vectors; empty if there is none.
 std::string vector_directory();
 /// The file of the kill matrix; empty if there is none.
-std::string kill_file();
+std::string kill_matrix_file();
 /// The file that names the operators with independent implementations; empty if there is none.
 std::string crosscheck_file();
 

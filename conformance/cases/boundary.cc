@@ -11,32 +11,34 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr std::size_t kKnobbedInputs = 3;
+constexpr std::size_t kVariedInputs = 3;
 
-Type& input(Case& c, const Knob& k) { return c.in[static_cast<std::size_t>(k.which)]; }
-const Type& input(const Case& c, const Knob& k) { return c.in[static_cast<std::size_t>(k.which)]; }
-Attr& attribute(Case& c, const Knob& k) { return c.attrs[static_cast<std::size_t>(k.which)]; }
-const Attr& attribute(const Case& c, const Knob& k) {
+Type& input(Case& c, const Parameter& k) { return c.in[static_cast<std::size_t>(k.which)]; }
+const Type& input(const Case& c, const Parameter& k) {
+  return c.in[static_cast<std::size_t>(k.which)];
+}
+Attr& attribute(Case& c, const Parameter& k) { return c.attrs[static_cast<std::size_t>(k.which)]; }
+const Attr& attribute(const Case& c, const Parameter& k) {
   return c.attrs[static_cast<std::size_t>(k.which)];
 }
 
-void add_knobs(const Attr& v, int which, std::vector<Knob>& all) {
+void add_knobs(const Attr& v, int which, std::vector<Parameter>& all) {
   switch (v.kind) {
     case AttrKind::word:
       return;
     case AttrKind::boolean:
-      all.push_back({Knob::flag, which});
+      all.push_back({Parameter::flag, which});
       return;
     case AttrKind::tuple:
-      all.push_back({Knob::entries, which});
+      all.push_back({Parameter::entries, which});
       break;
     case AttrKind::optional_integer:
-      all.push_back({Knob::none, which});
+      all.push_back({Parameter::none, which});
       break;
     case AttrKind::integer:
       break;
   }
-  for (int i = 0; i < min(v.ints.size, kMaxTuple); ++i) all.push_back({Knob::entry, which, i});
+  for (int i = 0; i < min(v.ints.size, kMaxTuple); ++i) all.push_back({Parameter::entry, which, i});
 }
 
 u64 apart(i64 a, i64 b) {
@@ -59,7 +61,7 @@ class Collection {
   }
   // Looks for boundaries around a legal call.
   void look(const Case& origin) {
-    for (const Knob& k : knobs(origin)) {
+    for (const Parameter& k : parameters(origin)) {
       const Range range = turns(origin, k);
       for (i64 end : {range.min, range.max})
         if (const auto found = boundary_of(origin, k, end)) add(origin, k, *found);
@@ -82,7 +84,7 @@ class Collection {
   // What distinguishes boundaries: label, parameter without its axis or entry, direction.
   using Identity = std::tuple<std::string, int, int, bool>;
 
-  void add(const Case& origin, const Knob& k, Interval values) {
+  void add(const Case& origin, const Parameter& k, Interval values) {
     Boundary b{origin, origin, {}, k};
     set(b.legal, k, values.min);
     set(b.illegal, k, values.max);
@@ -103,100 +105,101 @@ class Collection {
 
 }  // namespace
 
-std::vector<Knob> knobs(const Case& c) {
-  std::vector<Knob> all = {{Knob::count}};
+std::vector<Parameter> parameters(const Case& c) {
+  std::vector<Parameter> all = {{Parameter::count}};
   for (std::size_t i = 0; i < c.attrs.size(); ++i) add_knobs(c.attrs[i], static_cast<int>(i), all);
-  for (std::size_t i = 0; i < std::min(c.in.size(), kKnobbedInputs); ++i) {
+  for (std::size_t i = 0; i < std::min(c.in.size(), kVariedInputs); ++i) {
     const int which = static_cast<int>(i);
-    all.push_back({Knob::rank, which});
-    for (int d = 0; d < min(c.in[i].rank(), kMaxRank); ++d) all.push_back({Knob::extent, which, d});
-    all.push_back({Knob::precision, which});
+    all.push_back({Parameter::rank, which});
+    for (int d = 0; d < min(c.in[i].rank(), kMaxRank); ++d)
+      all.push_back({Parameter::extent, which, d});
+    all.push_back({Parameter::precision, which});
   }
   return all;
 }
 
-i64 value_of(const Case& c, const Knob& k) {
+i64 value_of(const Case& c, const Parameter& k) {
   switch (k.what) {
-    case Knob::count:
+    case Parameter::count:
       return std::ssize(c.in);
-    case Knob::rank:
+    case Parameter::rank:
       return input(c, k).rank();
-    case Knob::extent:
+    case Parameter::extent:
       return input(c, k).dim(k.at);
-    case Knob::precision:
+    case Parameter::precision:
       return input(c, k).precision;
-    case Knob::entries:
+    case Parameter::entries:
       return attribute(c, k).ints.size;
-    case Knob::entry:
-    case Knob::flag:
+    case Parameter::entry:
+    case Parameter::flag:
       return attribute(c, k).ints[k.at];
-    case Knob::none:
+    case Parameter::none:
       break;
   }
   return attribute(c, k).none;
 }
 
-void set(Case& c, const Knob& k, i64 v) {
+void set(Case& c, const Parameter& k, i64 v) {
   switch (k.what) {
-    case Knob::count:
+    case Parameter::count:
       c.in.resize(static_cast<std::size_t>(v), c.in.empty() ? Type{} : c.in.back());
       return;
-    case Knob::rank: {
+    case Parameter::rank: {
       Shape& s = input(c, k).shape;
       while (s.size < v) s.push(1);
       s.size = static_cast<int>(v);
       return;
     }
-    case Knob::extent:
+    case Parameter::extent:
       input(c, k).shape[k.at] = v;
       return;
-    case Knob::precision:
+    case Parameter::precision:
       input(c, k).precision = static_cast<int>(v);
       return;
-    case Knob::entries: {
+    case Parameter::entries: {
       Tuple& t = attribute(c, k).ints;
       const Range legal = c.op->attrs[k.which].range;
       while (t.size < v) t.push(t.size > 0 ? t[t.size - 1] : clamp(1, legal.min, legal.max));
       t.size = static_cast<int>(v);
       return;
     }
-    case Knob::entry:
-    case Knob::flag:
+    case Parameter::entry:
+    case Parameter::flag:
       attribute(c, k).ints[k.at] = v;
       return;
-    case Knob::none:
+    case Parameter::none:
       attribute(c, k) = {AttrKind::optional_integer, v == 1, v == 1 ? Tuple{} : Tuple{0}};
   }
 }
 
-Range turns(const Case& c, const Knob& k) {
+Range turns(const Case& c, const Parameter& k) {
   switch (k.what) {
-    case Knob::count: {
+    case Parameter::count: {
       const Port& last = c.op->inputs[c.op->inputs.size() - 1];
       return {0, last.arity == Arity::variadic ? kMaxInputs + 1 : c.op->inputs.size() + 1};
     }
-    case Knob::rank:
+    case Parameter::rank:
       return {0, kMaxRank + 1};
-    case Knob::extent:
+    case Parameter::extent:
       return {0, kMaxExtent + 1};
-    case Knob::precision:
+    case Parameter::precision:
       return {0, kMaxPrecision + 1};
-    case Knob::entries:
+    case Parameter::entries:
       return {0, kMaxTuple + 1};
-    case Knob::entry: {
+    case Parameter::entry: {
       const Range legal = c.op->attrs[k.which].range;
       return {legal.min > INT64_MIN ? legal.min - 1 : legal.min,
               legal.max < INT64_MAX ? legal.max + 1 : legal.max};
     }
-    case Knob::flag:
-    case Knob::none:
+    case Parameter::flag:
+    case Parameter::none:
       break;
   }
   return {0, 1};
 }
 
 // Doubles the step until the call is illegal, then bisects.
-std::optional<Interval> boundary_of(const Case& origin, const Knob& k, i64 end) {
+std::optional<Interval> boundary_of(const Case& origin, const Parameter& k, i64 end) {
   const auto legal_at = [&](i64 v) {
     Case c = origin;
     set(c, k, v);
@@ -230,7 +233,7 @@ std::vector<Boundary> boundaries(const OpInfo& op, u64 seed) {
 
 std::vector<std::string> labels_beside(const Case& c) {
   std::set<std::string> labels;
-  for (const Knob& k : knobs(c)) {
+  for (const Parameter& k : parameters(c)) {
     const Range range = turns(c, k);
     const i64 v = value_of(c, k);
     for (i64 end : {range.min, range.max}) {

@@ -11,7 +11,7 @@
 namespace lockstep::judge {
 
 /// A parameter of a call: a number, the length of a list, or a switch.
-struct Knob {
+struct Parameter {
   enum What {
     count,      ///< of inputs
     rank,       ///< of an input
@@ -24,26 +24,26 @@ struct Knob {
   } what = count;
   int which = 0;  ///< the input or the attribute
   int at = 0;     ///< the axis or the entry
-  bool operator==(const Knob&) const = default;
+  bool operator==(const Parameter&) const = default;
 };
 
 /// The parameters of a call; of many inputs only those of the first few.
-std::vector<Knob> knobs(const Case& c);
-i64 value_of(const Case& c, const Knob& k);
+std::vector<Parameter> parameters(const Case& c);
+i64 value_of(const Case& c, const Parameter& k);
 /// Sets a parameter. Shapes grow by extents of 1, tuples by copies of their last entry.
-void set(Case& c, const Knob& k, i64 v);
+void set(Case& c, const Parameter& k, i64 v);
 /// The values to try for a parameter: one step beyond its legal range, both ends included.
-Range turns(const Case& c, const Knob& k);
+Range turns(const Case& c, const Parameter& k);
 
 /// The last legal value of a parameter of a legal call on the way to `end`, and the illegal value
 /// beside it; nothing where every value on the way is legal.
-std::optional<Interval> boundary_of(const Case& c, const Knob& k, i64 end);
+std::optional<Interval> boundary_of(const Case& c, const Parameter& k, i64 end);
 
 /// Two calls that differ by one step of one parameter.
 struct Boundary {
   Case legal, illegal;
   std::string label;  ///< of the illegal one
-  Knob knob;
+  Parameter parameter;
 };
 
 /// For each typed label, `attr.length` and `attr.range`, the boundaries at which the label begins:

@@ -35,7 +35,7 @@ T number(string_view s, const std::string& where) {
   return v;
 }
 
-// Tuples without brackets, so that an id needs no quoting in a shell.
+// Combinations without brackets, so that an id needs no quoting in a shell.
 std::string bare(const AttrInfo& f, const Attr& v) {
   std::string s = attribute_text(f, v);
   return v.kind == AttrKind::tuple ? s.substr(1, s.size() - 2) : s;

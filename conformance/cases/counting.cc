@@ -59,7 +59,7 @@ bool widen(Case& c) {
 // Every setting, as a call of one element.
 std::vector<Case> settings(const OpInfo& op) {
   std::vector<Case> all;
-  if (!countable(op)) return all;
+  if (!is_enumerable(op)) return all;
   Case c;
   c.op = &op;
   for (std::vector<Attr>& attrs : attribute_settings(op)) {
@@ -79,7 +79,7 @@ std::vector<Case> settings(const OpInfo& op) {
 
 }  // namespace
 
-bool countable(const OpInfo& op) {
+bool is_enumerable(const OpInfo& op) {
   const bool once = std::all_of(op.inputs.begin(), op.inputs.end(),
                                 [](const Port& p) { return p.arity == Arity::one; });
   const bool plain = std::all_of(op.attrs.begin(), op.attrs.end(), [](const AttrInfo& f) {

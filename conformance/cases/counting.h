@@ -10,16 +10,16 @@ namespace lockstep::judge {
 
 /// Whether the values of an operator can be enumerated: it is elementwise, takes each input once
 /// and has no lists among its attributes.
-bool countable(const OpInfo& op);
+bool is_enumerable(const OpInfo& op);
 
-/// One call for each setting of a countable operator, the widest precision first; together the
+/// One call for each setting of a is_enumerable operator, the widest precision first; together the
 /// inputs hold every combination of edge values (fill.h). A setting is a legal choice of attributes
 /// - each value of a narrow range, powers of two and their neighbours of a wide one - and
 /// precisions, as wide as the attributes permit.
 std::vector<Case> edge_cases(const OpInfo& op);
 
 /// Calls that together hold every value of the widest legal precision, for `settings` settings,
-/// drawn at random, of a countable operator of one input. No call has more than 2^22 elements.
+/// drawn at random, of a is_enumerable operator of one input. No call has more than 2^22 elements.
 std::vector<Case> range_cases(const OpInfo& op, u64 seed, int settings);
 
 }  // namespace lockstep::judge

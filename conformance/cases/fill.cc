@@ -132,7 +132,7 @@ std::vector<i64> edges_of_32_bits(bool one_input) {
 
 // Element i holds a digit of the number `seed` + i. The digit of input 0 changes fastest, so that
 // large enough inputs hold every combination of values.
-std::vector<i32> count_through(const Case& c, int k) {
+std::vector<i32> enumerate_values(const Case& c, int k) {
   constexpr u64 kMost = u64{1} << 62;
   const auto digits = [&](const Type& t) {
     return c.fill == Fill::range ? 2 * static_cast<u64>(max_of(t.precision)) + 1
@@ -169,7 +169,7 @@ std::span<const i64> edge_values(int precision, std::size_t inputs) {
 }
 
 std::vector<i32> fill_values(const Case& c, int k) {
-  if (c.fill == Fill::range || c.fill == Fill::edges) return count_through(c, k);
+  if (c.fill == Fill::range || c.fill == Fill::edges) return enumerate_values(c, k);
   const Type& t = c.in[static_cast<std::size_t>(k)];
   const int ports = c.op->inputs.size();
   const Hint hint = c.op->inputs[k < ports ? k : ports - 1].hint;

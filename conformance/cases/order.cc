@@ -26,27 +26,29 @@ std::vector<Step> steps_of(const OpInfo& op) {
 
 // One change that makes a legal call illegal.
 struct Fault {
-  Knob knob;
+  Parameter parameter;
   i64 value = 0;
   std::size_t step = 0;  // that the call then violates
 };
 
 // Parameters whose change may remove others, such as a rank, are set last.
-int rank_of(const Knob& k) {
-  if (k.what == Knob::count) return 2;
-  return k.what == Knob::rank || k.what == Knob::entries || k.what == Knob::none ? 1 : 0;
+int rank_of(const Parameter& k) {
+  if (k.what == Parameter::count) return 2;
+  return k.what == Parameter::rank || k.what == Parameter::entries || k.what == Parameter::none ? 1
+                                                                                                : 0;
 }
 
 Case spoilt(Case c, const Fault& a, const Fault& b) {
-  const bool a_first = rank_of(a.knob) <= rank_of(b.knob);
-  for (const Fault* f : {a_first ? &a : &b, a_first ? &b : &a}) set(c, f->knob, f->value);
+  const bool a_first = rank_of(a.parameter) <= rank_of(b.parameter);
+  for (const Fault* f : {a_first ? &a : &b, a_first ? &b : &a}) set(c, f->parameter, f->value);
   return c;
 }
 
 // Whether a call still has a fault after another one was applied.
 bool shows(const Case& c, const Fault& f) {
-  const std::vector<Knob> all = knobs(c);
-  return std::find(all.begin(), all.end(), f.knob) != all.end() && value_of(c, f.knob) == f.value;
+  const std::vector<Parameter> all = parameters(c);
+  return std::find(all.begin(), all.end(), f.parameter) != all.end() &&
+         value_of(c, f.parameter) == f.value;
 }
 
 class Search {
@@ -60,7 +62,7 @@ class Search {
     for (const Fault& a : faults)
       for (const Fault& b : faults) {
         if (a.step >= b.step || steps_[a.step].label == steps_[b.step].label) continue;
-        std::optional<Twofold>& found = found_[a.step * steps_.size() + b.step];
+        std::optional<DoubleViolation>& found = found_[a.step * steps_.size() + b.step];
         if (found) continue;
         Case both = spoilt(origin, a, b);
         if (shows(both, a) && shows(both, b) && step_of(both) == a.step)
@@ -79,7 +81,7 @@ class Search {
     for (std::size_t i = 0; i < steps_.size(); ++i)
       for (std::size_t j = i + 1; j < steps_.size(); ++j) {
         if (steps_[i].label == steps_[j].label) continue;
-        if (std::optional<Twofold>& t = found_[i * steps_.size() + j]) {
+        if (std::optional<DoubleViolation>& t = found_[i * steps_.size() + j]) {
           order.calls.push_back(std::move(*t));
           break;
         }
@@ -105,7 +107,7 @@ class Search {
     constexpr int kPerStep = 4;
     std::vector<Fault> faults;
     std::vector<int> count(steps_.size());
-    const auto add = [&](const Knob& k, i64 v) {
+    const auto add = [&](const Parameter& k, i64 v) {
       Case one = origin;
       set(one, k, v);
       const std::size_t step = step_of(one);
@@ -113,7 +115,7 @@ class Search {
       faults.push_back({k, v, step});
       seen_[step] = true;
     };
-    for (const Knob& k : knobs(origin)) {
+    for (const Parameter& k : parameters(origin)) {
       const Range range = turns(origin, k);
       for (i64 end : {range.min, range.max}) {
         const auto values = boundary_of(origin, k, end);
@@ -127,8 +129,8 @@ class Search {
   }
 
   std::vector<Step> steps_;
-  std::vector<bool> seen_;                     // steps that one parameter can violate
-  std::vector<std::optional<Twofold>> found_;  // by both steps
+  std::vector<bool> seen_;                             // steps that one parameter can violate
+  std::vector<std::optional<DoubleViolation>> found_;  // by both steps
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ struct Step {
 
 /// A call that violates two rules and gets the label of the first, and two repaired calls that
 /// violate one of the rules each.
-struct Twofold {
+struct DoubleViolation {
   Case call, only_first, only_second;
   Step first, second;
 };
@@ -27,7 +27,7 @@ struct Twofold {
 /// The known order of judgement of an operator's calls.
 struct Order {
   /// For each step the nearest later one, of another label, that can be violated beside it.
-  std::vector<Twofold> calls;
+  std::vector<DoubleViolation> calls;
   /// Nearer ones: no call was found that violates both.
   std::vector<std::pair<Step, Step>> apart;
   /// Steps that no change of one number of a legal call violates.

@@ -29,11 +29,11 @@ struct AttestOptions : RunOptions {
 int attest(AttestOptions& o) {
   finish_selection(o.selection);
   if (!o.selection.cases.empty())
-    throw UsageError("evidence is about the cases of a tier, not about chosen ones");
+    throw UsageError("evidence is of a whole tier; attest takes no chosen cases");
   Attestation a;
   const std::string judged = file_hash(o.backend);
   if (judged.empty() && o.subject.empty())
-    throw UsageError("a command is no file; name what it runs with --subject FILE");
+    throw UsageError("a command is no file; name the judged file with --subject FILE");
   a.subject_hash = o.subject.empty() ? judged : sha256(read_file(o.subject));
   a.subject = fs::path(o.subject.empty() ? o.backend : o.subject).filename();
   // Fail before minutes of work, not after them.
@@ -49,7 +49,7 @@ int attest(AttestOptions& o) {
   }
   add_file_hashes(a.report, o.selection);
   for (const auto& [name, text] : bundle_of(a)) write_file(o.directory + "/" + name, text);
-  fmt::print("{}SELF-DECLARED  {} says so itself; written to {}\n",
+  fmt::print("{}SELF-DECLARED  nobody has run the cases of {} again; written to {}\n",
              summary(a.report, colour_wanted(), screen()), printable(a.report.name), o.directory);
   return static_cast<int>(a.report.exit);
 }
@@ -88,7 +88,7 @@ std::vector<std::string> run_again(VerifyOptions& o, const Attestation& a, const
   std::vector<std::string> found;
   const std::string hash = file_hash(o.backend);
   if (!hash.empty() && !a.report.file_hash.empty() && hash != a.report.file_hash)
-    found.push_back("'" + o.backend + "' is another file than the one that was judged");
+    found.push_back("'" + o.backend + "' differs from the file that was judged");
   const u64 seed = o.seed ? *o.seed : unforeseeable();
   const std::vector<Declared> declared = sample(a, o.rerun, seed);
   std::vector<Item> some;
@@ -115,12 +115,12 @@ int verify(VerifyOptions& o) {
     throw UsageError("--rerun needs the BACKEND that runs the cases again");
   if (o.rerun > 0) open_subject(o.backend, o.conduct.limits);
   Selection s = selection_of(a.report);
-  s.kills = kill_file();
+  s.kills = kill_matrix_file();
   if (!a.report.chosen.vectors_hash.empty()) s.vectors = o.vectors;
   const std::vector<Item> items = select_cases(s);
   std::vector<std::string> found = contradictions(a, items);
   if (o.nonce && *o.nonce != a.report.chosen.nonce)
-    found.emplace_back("the nonce is another one: the run may be older than the question");
+    found.emplace_back("the nonce differs: the run may be older than yours");
   if (!s.vectors.empty() && vectors_hash(s.vectors) != a.report.chosen.vectors_hash)
     found.emplace_back("the golden vectors are others than those here");
   if (found.empty() && o.rerun > 0) found = run_again(o, a, s, items);

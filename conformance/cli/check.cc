@@ -13,7 +13,7 @@
 #include "conformance/cli/interruptible.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/reports/html.h"
-#include "conformance/run/shard.h"
+#include "conformance/run/jobs.h"
 #include "conformance/selection/select.h"
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/commands.h"
@@ -49,7 +49,7 @@ std::string is_day(const std::string& text) {
   std::tm day{};
   const bool read = strptime(text.c_str(), "%Y-%m-%d", &day) != nullptr;
   timegm(&day);
-  return read && text_of(day) == text ? "" : "'" + text + "' is no day, as 2027-01-31";
+  return read && text_of(day) == text ? "" : "'" + text + "' is not a date such as 2027-01-31";
 }
 
 // A format of the report and its file; - is standard output.
@@ -83,9 +83,9 @@ int check(CheckOptions& o) {
     if (!file.empty() && file != "-" && !std::ofstream(file, std::ios::app))
       throw UsageError("cannot write '" + file + "': " + std::strerror(errno));
   }
-  if (printed > 1) throw UsageError("standard output takes one form of the report");
+  if (printed > 1) throw UsageError("only one report can go to standard output");
   o.conduct.progress = progress_to_stderr("check " + printable(o.backend), o.quiet);
-  if (!o.shard.empty()) o.selection.part = read_part(o.shard, std::getenv);
+  if (!o.shard.empty()) o.selection.part = read_shard(o.shard, std::getenv);
   if (o.conduct.today.empty()) o.conduct.today = day_of_today();
   const Interruptible until_reported;
   o.conduct.interrupted = Interruptible::interrupted;
@@ -176,11 +176,12 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--markdown", o->markdown, "write the report for the page of a CI run");
   verb->add_option("--html", o->html, "write the report as one page for a browser");
   verb->add_option("--resume", o->conduct.journal,
-                   "write each result into this file, and go on with what it holds already");
+                   "note each result in this file, and continue from what it holds");
   verb->add_option("--shard", o->shard,
                    "judge only part I of N (1/4), or what a job's environment says (auto)");
-  verb->add_option("--expectations", o->conduct.expectations,
-                   "a TOML file of failures that are known; others, and none, are news");
+  verb->add_option(
+      "--expectations", o->conduct.expectations,
+      "a TOML file of known failures; others fail the run, and so do those that are gone");
   verb->add_option("--today", o->conduct.today, "the day on which expectations expire or not")
       ->check(CLI::Validator(is_day, "YYYY-MM-DD"));
   verb->add_flag("--schema", o->schema, "print the JSON Schema of the report");

@@ -50,7 +50,7 @@ void add_selection(CLI::App& verb, Selection& s) {
       "only the cases of a file, one id a line; - is standard input");
   verb.add_option("--budget", s.budget, "at most so many cases")->check(not_negative());
   verb.add_option("--nonce", s.nonce, "words of a verifier, from which further cases follow");
-  s.kills = kill_file();
+  s.kills = kill_matrix_file();
   s.vectors = vector_directory();
   verb.add_option("--vectors", s.vectors, "directory of golden vectors");
 }

@@ -37,14 +37,14 @@ Exit measure(const CoverOptions& o) {
 void add_cover(CLI::App& app, Session& session) {
   auto o = std::make_shared<CoverOptions>();
   CLI::App* verb = app.add_subcommand(
-      "cover", "Say what the cases of a tier and the vectors cover, of what they should");
+      "cover", "Measure which classes and combinations the cases of a tier and the vectors cover");
   verb->add_option("--tier", o->selection.tier, "0 smoke, 1 CI, 2 conformance, 3 exhaustive")
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
   verb->add_option("--seed", o->selection.seed, "of the case set")->capture_default_str();
   verb->add_option("--op", o->selection.operators, "only these operators; * and ? match")
       ->delimiter(',');
-  o->selection.kills = kill_file();
+  o->selection.kills = kill_matrix_file();
   o->selection.vectors = vector_directory();
   verb->add_option("--vectors", o->selection.vectors, "directory of golden vectors");
   verb->add_option("--json", o->json, "write the cells as JSON; - is standard output");

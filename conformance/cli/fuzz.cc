@@ -112,7 +112,7 @@ int fuzz(FuzzOptions& o) {
     const Report r = judge(o.backend, o.selection,
                            batch_of(ops, o.selection.seed, state.next(), size), o.conduct);
     if (r.canaries_flagged < r.canaries_planted)
-      throw std::runtime_error("a canary was missed: the judge is blind");
+      throw std::runtime_error("the judge missed a canary: its comparison does not work");
     saver.take(r);
     state.advance(size, r.counts.executed);
     const double rate = static_cast<double>(size) / std::max(spent() - started, 1e-3);
@@ -137,8 +137,8 @@ int fuzz(FuzzOptions& o) {
 
 void add_fuzz(CLI::App& app, Session& session) {
   auto o = std::make_shared<FuzzOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "fuzz", "Put ever new calls to a backend, and save every failure, made small");
+  CLI::App* verb =
+      app.add_subcommand("fuzz", "Search for failures with random calls; shrink and save each");
   verb->add_option("backend", o->backend, "name, library or exec:COMMAND")->required();
   verb->add_option("--time", o->time, "how long: 90s, 10m, 2h")->capture_default_str();
   verb->add_option("--count", o->count, "at most so many calls")->check(positive());

@@ -45,7 +45,7 @@ void replace(const fs::path& file, const ordered_json& j) {
 ordered_json read_own(const std::string& file) {
   ordered_json j = ordered_json::parse(read_file(file), nullptr, false);
   if (!j.is_object() || j.value("schema", 0) != kSchema)
-    throw UsageError("'" + file + "' is none that this program wrote");
+    throw UsageError("'" + file + "' was not written by lockstep fuzz");
   return j;
 }
 
@@ -78,7 +78,7 @@ void FuzzState::read() {
     files_ = j.at("findings");
     tried_ = j.at("tried");
   } catch (const ordered_json::exception&) {
-    throw UsageError("'" + file + "' is none that this program wrote");
+    throw UsageError("'" + file + "' was not written by lockstep fuzz");
   }
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "conformance/cli/verbs.h"
-#include "conformance/run/shard.h"
+#include "conformance/run/jobs.h"
 #include "conformance/selection/kill_matrix.h"
 #include "conformance/selection/select.h"
 #include "conformance/verdict/verdict.h"
@@ -27,7 +27,7 @@ std::vector<Item> spread(const std::vector<Item>& items, std::size_t first, std:
 
 class Measure {
  public:
-  Measure(const std::string& backend, const std::vector<Fate>& mutants, const Selection& s,
+  Measure(const std::string& backend, const std::vector<MutantFate>& mutants, const Selection& s,
           const Conduct& c, bool quiet)
       : backend_(backend), mutants_(mutants), selection_(s), conduct_(c), quiet_(quiet) {
     selection_.kills.clear();
@@ -37,7 +37,7 @@ class Measure {
 
   // Judges a mutant of one operator by the first cases of the operator and some more; a contract
   // mutant by the cases that kill others and by some of every operator, since hangs take long.
-  Kills take() && {
+  KillMatrix take() && {
     constexpr std::size_t kFirst = 200, kSome = 60, kFew = 4;
     std::vector<Item> some, few_of_all;
     for (const OpInfo* op : selected_operators(selection_)) {
@@ -125,10 +125,10 @@ class Measure {
   }
 
   // The kill matrix, with as few cases of each operator as kill all mutants that its cases kill.
-  Kills kills() const {
-    Kills k{LOCKSTEP_VERSION, {}, {}};
-    for (const Fate& m : mutants_) k.mutants.push_back({m.name, m.op});
-    std::map<string_view, std::vector<Kills::Killer>> by_operator;
+  KillMatrix kills() const {
+    KillMatrix k{LOCKSTEP_VERSION, {}, {}};
+    for (const MutantFate& m : mutants_) k.mutants.push_back({m.name, m.op});
+    std::map<string_view, std::vector<KillMatrix::Killer>> by_operator;
     for (const auto& [id, found] : found_)
       by_operator[found.item.call.op->name].push_back({id, found.mutants});
     for (auto& [op, killers] : by_operator) {
@@ -139,12 +139,13 @@ class Measure {
   }
   std::vector<Item> chosen() const {
     std::vector<Item> items;
-    for (const Kills::Killer& killer : kills().cases) items.push_back(found_.at(killer.id).item);
+    for (const KillMatrix::Killer& killer : kills().cases)
+      items.push_back(found_.at(killer.id).item);
     return items;
   }
 
   const std::string backend_;
-  const std::vector<Fate>& mutants_;
+  const std::vector<MutantFate>& mutants_;
   Selection selection_;
   Conduct conduct_;
   bool quiet_;
@@ -153,8 +154,8 @@ class Measure {
 
 }  // namespace
 
-Kills measure_kills(const std::string& backend, const std::vector<Fate>& mutants,
-                    const Selection& selection, const Conduct& conduct, bool quiet) {
+KillMatrix measure_kills(const std::string& backend, const std::vector<MutantFate>& mutants,
+                         const Selection& selection, const Conduct& conduct, bool quiet) {
   return Measure(backend, mutants, selection, conduct, quiet).take();
 }
 

@@ -64,7 +64,7 @@ void add_eval(CLI::App& app, Session& session) {
 
 void add_emit(CLI::App& app, Session& session) {
   auto s = std::make_shared<Selection>();
-  CLI::App* verb = app.add_subcommand("emit", "Write selected cases as lines of eval");
+  CLI::App* verb = app.add_subcommand("emit", "Write selected cases as calls, one JSON line each");
   verb->footer(
       "Answers that come back from elsewhere are judged with the same options:\n"
       "  lockstep emit --op relu > calls.jsonl\n"

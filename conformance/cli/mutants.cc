@@ -21,14 +21,14 @@ struct MutantOptions {
   bool quiet = false, until_dead = false, schema = false;
 };
 
-std::vector<Fate> mutants_of(const std::string& backend, const Limits& limits) {
+std::vector<MutantFate> mutants_of(const std::string& backend, const Limits& limits) {
   Limits any = limits;
   any.set["mutant"] = "none";
   const Manifest m = open_subject(backend, any)->manifest();
   const nlohmann::json j = nlohmann::json::parse(m.text);
   if (!j.contains("mutants"))
     throw UsageError("'" + backend + "' lists no mutants in its manifest");
-  std::vector<Fate> all;
+  std::vector<MutantFate> all;
   for (const nlohmann::json& row : j["mutants"])
     all.push_back({row["name"], row["op"], row["kind"], row["provenance"]});
   return all;
@@ -36,7 +36,7 @@ std::vector<Fate> mutants_of(const std::string& backend, const Limits& limits) {
 
 // The numbers of cases by which a mutant is judged, the next one only if it survives. A contract
 // mutant is judged by a prefix first; 0 means all cases.
-std::vector<i64> stages(const MutantOptions& o, const Fate& m) {
+std::vector<i64> stages(const MutantOptions& o, const MutantFate& m) {
   const i64 all = o.selection.budget;
   if (all > 0) return {all};
   if (o.until_dead) return {200, 2000, all};
@@ -65,7 +65,7 @@ class Cases {
   std::vector<Item> items_;
 };
 
-Fate judge_mutant(const MutantOptions& o, const Fate& m, Cases& cases) {
+MutantFate judge_mutant(const MutantOptions& o, const MutantFate& m, Cases& cases) {
   Selection s = o.selection;
   if (m.op != "*") s.operators = {m.op};
   Conduct c = o.conduct;
@@ -83,7 +83,7 @@ Fate judge_mutant(const MutantOptions& o, const Fate& m, Cases& cases) {
   }
   if (r.exit == Exit::judge_broke) throw std::runtime_error("the judge broke on mutant " + m.name);
   const i64 kills = r.counts.failed + r.counts.crashed + r.counts.timed_out;
-  Fate f = m;
+  MutantFate f = m;
   f.dead = r.exit == Exit::fail || kills > 0;
   f.kills = kills;
   f.executed = r.counts.executed;
@@ -101,23 +101,24 @@ std::string judge_control(const MutantOptions& o) {
   c.progress = progress_to_stderr("control " + o.backend, o.quiet);
   const Report r = judge(o.backend, s, c);
   if (r.exit != Exit::pass)
-    throw std::runtime_error("'" + o.backend + "' fails without a mutant, so nothing follows:\n" +
+    throw std::runtime_error("'" + o.backend +
+                             "' fails without a mutant, so a kill proves nothing:\n" +
                              summary(r, false));
   return r.set_hash;
 }
 
-void print_fate(const Fate& f) {
+void print_fate(const MutantFate& f) {
   fmt::print("{:<6} {:<34} {:<20} {:<18} {:>3}.{}%  {}\n", f.dead ? "dead" : "ALIVE", f.name, f.op,
              f.property, f.density() / 10, f.density() % 10, f.kind);
 }
 
 // Writes the kill matrix.
-int order(const MutantOptions& o, const std::vector<Fate>& mutants) {
+int order(const MutantOptions& o, const std::vector<MutantFate>& mutants) {
   judge_control(o);
-  const Kills k = measure_kills(o.backend, mutants, o.selection, o.conduct, o.quiet);
+  const KillMatrix k = measure_kills(o.backend, mutants, o.selection, o.conduct, o.quiet);
   write_file(o.order, kills_json(k));
   std::set<i64> dead;
-  for (const Kills::Killer& c : k.cases) dead.insert(c.mutants.begin(), c.mutants.end());
+  for (const KillMatrix::Killer& c : k.cases) dead.insert(c.mutants.begin(), c.mutants.end());
   const Exit e = std::cmp_equal(dead.size(), mutants.size()) ? Exit::pass : Exit::fail;
   for (std::size_t m = 0; m < mutants.size(); ++m)
     if (!dead.contains(static_cast<i64>(m))) fmt::print("no case kills {}\n", mutants[m].name);
@@ -136,12 +137,12 @@ int run(MutantOptions& o) {
     return run_source_mutants(o.source, o.selection.seed, o.quiet);
   }
   finish_selection(o.selection);
-  std::vector<Fate> mutants = mutants_of(o.backend, o.conduct.limits);
-  std::erase_if(mutants, [&](const Fate& m) { return !glob(o.only, m.name); });
+  std::vector<MutantFate> mutants = mutants_of(o.backend, o.conduct.limits);
+  std::erase_if(mutants, [&](const MutantFate& m) { return !glob(o.only, m.name); });
   if (!o.order.empty()) return order(o, mutants);
   Power p{o.selection.tier, o.selection.seed, judge_control(o), {}};
   Cases cases(o.selection);
-  for (const Fate& mutant : mutants) {
+  for (const MutantFate& mutant : mutants) {
     p.mutants.push_back(judge_mutant(o, mutant, cases));
     if (!o.quiet) print_fate(p.mutants.back());
     std::fflush(stdout);
@@ -160,7 +161,7 @@ int run(MutantOptions& o) {
 void add_mutants(CLI::App& app, Session& session) {
   auto o = std::make_shared<MutantOptions>();
   CLI::App* verb = app.add_subcommand(
-      "mutants", "Judge backends that are wrong on purpose: each must be caught");
+      "mutants", "Judge mutants, backends with one deliberate mistake: each must be caught");
   verb->add_option("mutant", o->only, "only these mutants; * and ? match")->capture_default_str();
   verb->add_option("--backend", o->backend, "a backend whose manifest lists mutants")
       ->capture_default_str();

@@ -101,7 +101,7 @@ std::string difference_text(const params::Difference& d) {
                          params::element_text(params::element(*d.first, d.index)),
                          params::element_text(params::element(*d.second, d.index)));
     case Aspect::order:
-      return "is the first that stands elsewhere";
+      return "is the first tensor in another place";
   }
   return {};
 }

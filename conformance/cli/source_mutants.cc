@@ -126,7 +126,7 @@ void add_source_mutants(CLI::App& verb, SourceMutants& s) {
       if (source->count() > 0 && o->count() > 0)
         throw CLI::ExcludesError(o->get_name(), source->get_name());
   });
-  verb.add_option("--n", s.mutants, "with --source: so many that compile and are no equivalents")
+  verb.add_option("--n", s.mutants, "with --source: how many that compile and are not equivalent")
       ->needs(source)
       ->check(positive())
       ->capture_default_str();

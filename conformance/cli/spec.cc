@@ -55,7 +55,7 @@ void overview(const SpecOptions& o) {
   fmt::print(
       "\nCross-checks: examples worked out by hand, laws, golden vectors, the operator written\n"
       "again from the mathematics alone, and libraries that compute it too.\n");
-  if (unknown) fmt::print("? is not installed here, and vouches for nothing.\n");
+  if (unknown) fmt::print("? is not installed here, and counts for nothing.\n");
 }
 
 void list_errata(const SpecOptions& o) {

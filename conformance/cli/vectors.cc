@@ -14,7 +14,7 @@ namespace {
 
 std::string chosen(const std::string& directory) {
   std::string d = directory.empty() ? vector_directory() : directory;
-  if (d.empty()) throw UsageError("no vectors came with this program; name their directory");
+  if (d.empty()) throw UsageError("no vectors are installed; name a directory");
   return d;
 }
 
@@ -90,7 +90,7 @@ void add_vectors(CLI::App& app, Session& session) {
       ->check(CLI::ExistingDirectory);
   verb->add_option("CASE", a->what, "case ids, or files of findings that fuzz saved")->required();
   verb->add_option("--comment", a->comment,
-                   "where the calls come from; of a finding, that it is one");
+                   "where the calls come from; for a finding, that fuzz found it");
   verb->footer("Example: lockstep vectors add my-vectors search/conv2d-*.json");
   verb->callback([a, &session] { session.exit = static_cast<int>(add(*a)); });
 }

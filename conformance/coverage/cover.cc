@@ -22,8 +22,8 @@ class Measure {
  public:
   explicit Measure(const OpInfo& op)
       : op_(op), tuples_(op), shown_(tuples_.size()), shown_constant_(tuples_.size()) {
-    for (const Feature& f : call_features(op)) add(f);
-    for (const Feature& f : value_features(op)) add(f);
+    for (const CallClass& f : call_classes(op)) add(f);
+    for (const CallClass& f : value_classes(op)) add(f);
     for (const std::string& l : typed_labels(op))
       for (const char* side : {kIllegalSide, kLegalSide}) add({l, side});
     for (const std::string& l : text_labels(op)) {
@@ -36,14 +36,14 @@ class Measure {
     if (item.what == Item::illegal) return look_illegal(item);
     look_beside(item);
     if (item.what == Item::typed) return;
-    const std::vector<std::size_t> call = open(call_features(item.call));
+    const std::vector<std::size_t> call = open(call_classes(item.call));
     const bool small = elements_of(item.call) <= kMaxRun;
     if (!small && call.empty() && values_done()) return;
     const std::vector<Tensor> in = inputs_of(item.call);
-    std::vector<std::size_t> here = open(value_features(item.call, in));
+    std::vector<std::size_t> here = open(value_classes(item.call, in));
     here.insert(here.end(), call.begin(), call.end());
     const std::vector<int> classes = small ? tuples_.shown_by(item.call, in) : std::vector<int>();
-    const bool news = tuples_.news(classes, shown_) > 0;
+    const bool news = tuples_.count_new(classes, shown_) > 0;
     if (here.empty() && !news) return;
     const bool constant = is_constant(item.what == Item::vector
                                           ? item.expected
@@ -54,7 +54,7 @@ class Measure {
 
   // Counts a vector about the spelling of attributes or values.
   void look(const TextWitness& w) {
-    if (const auto at = numbers_.find(Feature{w.label, w.legal ? kLegalSide : kIllegalSide});
+    if (const auto at = numbers_.find(CallClass{w.label, w.legal ? kLegalSide : kIllegalSide});
         at != numbers_.end())
       witness(at->second, w.id, false);
   }
@@ -67,15 +67,15 @@ class Measure {
   }
 
  private:
-  void add(Feature f) {
+  void add(CallClass f) {
     if (!numbers_.emplace(f, cells_.size()).second) return;
     cells_.push_back({{std::move(f)}, CoverCell::empty, {}});
     constants_.push_back(0);
   }
-  // The cells of these features that have no case yet.
-  std::vector<std::size_t> open(const std::vector<Feature>& features) const {
+  // The cells of these classes that have no case yet.
+  std::vector<std::size_t> open(const std::vector<CallClass>& classes) const {
     std::vector<std::size_t> all;
-    for (const Feature& f : features) {
+    for (const CallClass& f : classes) {
       const auto at = numbers_.find(f);
       if (at == numbers_.end()) continue;
       if (cells_[at->second].state == CoverCell::empty && constants_[at->second] < kConstantDraws)
@@ -84,7 +84,7 @@ class Measure {
     return all;
   }
   bool values_done() {
-    if (!values_done_) values_done_ = open(value_features(op_)).empty();
+    if (!values_done_) values_done_ = open(value_classes(op_)).empty();
     return values_done_;
   }
   void witness(std::size_t k, const std::string& id, bool constant) {
@@ -97,25 +97,25 @@ class Measure {
     }
   }
   void look_illegal(const Item& item) {
-    const auto at = numbers_.find(Feature{item.label, kIllegalSide});
+    const auto at = numbers_.find(CallClass{item.label, kIllegalSide});
     if (at == numbers_.end() || cells_[at->second].state == CoverCell::covered) return;
     const std::vector<std::string> beside = labels_beside(item.call);
     if (!beside.empty() && beside[0].empty()) witness(at->second, item.id, false);
   }
   void look_beside(const Item& item) {
     const bool wanted = std::any_of(cells_.begin(), cells_.end(), [](const CoverCell& c) {
-      return c.state == CoverCell::empty && c.features[0].value == kLegalSide;
+      return c.state == CoverCell::empty && c.classes[0].value == kLegalSide;
     });
     if (!wanted) return;
     for (const std::string& l : labels_beside(item.call))
-      if (const auto at = numbers_.find(Feature{l, kLegalSide}); at != numbers_.end())
+      if (const auto at = numbers_.find(CallClass{l, kLegalSide}); at != numbers_.end())
         if (cells_[at->second].state == CoverCell::empty) witness(at->second, item.id, false);
   }
   // Searches for a legal call in a cell with another seed and far more draws than the selection.
   void search(std::size_t k) {
     CoverCell& cell = cells_[k];
-    const Feature& f = cell.features[0];
-    const std::vector<Feature> of_calls = call_features(op_);
+    const CallClass& f = cell.classes[0];
+    const std::vector<CallClass> of_calls = call_classes(op_);
     if (f.value == kLegalSide && f.axis.starts_with("attr.")) {
       // Other rules may forbid both ends of an attribute's range.
       if (!begins(f.axis)) cell.state = CoverCell::impossible;
@@ -145,18 +145,18 @@ class Measure {
     cell.state = constants_[k] > 0 ? CoverCell::constant : CoverCell::impossible;
   }
 
-  std::vector<CoverTuples> settle_tuples() const {
+  std::vector<CombinationCoverage> settle_tuples() const {
     const Reached& found = reached(op_);
-    std::vector<CoverTuples> all;
+    std::vector<CombinationCoverage> all;
     for (int classes = 2; classes <= tuples_.strength(); ++classes)
       all.emplace_back().classes = classes;
     for (std::size_t t = 0; t < tuples_.size(); ++t) {
-      CoverTuples& of = all[static_cast<std::size_t>(tuples_.classes_of(t) - 2)];
+      CombinationCoverage& of = all[static_cast<std::size_t>(tuples_.classes_of(t) - 2)];
       if (shown_[t]) {
         ++of.required, ++of.covered;
-      } else if (found.tuples[t]) {
+      } else if (found.combinations[t]) {
         ++of.required;
-        of.empty.push_back(tuples_.features_of(t));
+        of.empty.push_back(tuples_.members_of(t));
       } else {
         of.constant += shown_constant_[t] || found.constant[t];
       }
@@ -171,19 +171,19 @@ class Measure {
   }
 
   const OpInfo& op_;
-  const Tuples tuples_;
+  const Combinations tuples_;
   std::vector<bool> shown_, shown_constant_;
   std::vector<CoverCell> cells_;
   std::vector<int> constants_;
-  std::map<Feature, std::size_t> numbers_;
+  std::map<CallClass, std::size_t> numbers_;
   bool values_done_ = false;
 };
 
 }  // namespace
 
-std::string text_of(const std::vector<Feature>& features) {
+std::string text_of(const std::vector<CallClass>& classes) {
   std::string s;
-  for (const Feature& f : features) s += (s.empty() ? "" : " & ") + f.axis + ": " + f.value;
+  for (const CallClass& f : classes) s += (s.empty() ? "" : " & ") + f.axis + ": " + f.value;
   return s;
 }
 
@@ -201,8 +201,8 @@ i64 CoverRow::required() const { return std::ssize(cells) - count(CoverCell::imp
 
 bool CoverRow::complete() const {
   return count(CoverCell::empty) == 0 &&
-         std::all_of(tuples.begin(), tuples.end(),
-                     [](const CoverTuples& t) { return t.empty.empty(); });
+         std::all_of(combinations.begin(), combinations.end(),
+                     [](const CombinationCoverage& t) { return t.empty.empty(); });
 }
 
 bool Cover::complete() const {

@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "conformance/cases/features.h"
-#include "conformance/cases/tuples.h"
+#include "conformance/cases/classes.h"
+#include "conformance/cases/combinations.h"
 #include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 
 /// "axis: class & axis: class".
-std::string text_of(const std::vector<Feature>& features);
+std::string text_of(const std::vector<CallClass>& classes);
 
-/// A combination of features. Each feature by itself is a cell.
+/// A combination of classes. Each feature by itself is a cell.
 struct CoverCell {
   enum State {
     covered,     ///< by a case whose outputs are not constant
@@ -21,27 +21,27 @@ struct CoverCell {
     empty,       ///< required, but no case is in it
     impossible,  ///< the search found no legal call in it
   };
-  std::vector<Feature> features;
+  std::vector<CallClass> classes;
   State state = empty;
   std::string id;  ///< of the first case in it, or the one that the search found
-  std::string text() const { return text_of(features); }
+  std::string text() const { return text_of(classes); }
 };
 string_view name_of(CoverCell::State s);
 
-/// The coverage of the t-way combinations (cases/tuples.h) of one strength. Required are those that
-/// a search reached or a case shows; only calls whose outputs are not constant count.
-struct CoverTuples {
+/// The coverage of the t-way combinations (cases/combinations.h) of one strength. Required are
+/// those that a search reached or a case shows; only calls whose outputs are not constant count.
+struct CombinationCoverage {
   int classes = 2;
   i64 required = 0, covered = 0;
   i64 constant = 0;  ///< not required: only calls with constant outputs show them
-  std::vector<std::vector<Feature>> empty;
+  std::vector<std::vector<CallClass>> empty;
 };
 
 /// The cells of one operator.
 struct CoverRow {
   const OpInfo* op = nullptr;
   std::vector<CoverCell> cells;
-  std::vector<CoverTuples> tuples;
+  std::vector<CombinationCoverage> combinations;
   i64 count(CoverCell::State s) const;
   i64 required() const;
   /// Whether every required cell and combination has a case.

@@ -29,7 +29,7 @@ constexpr char kCoverSchema[] = R"({
       "type": "object",
       "additionalProperties": {
         "type": "object",
-        "required": ["required", "covered", "cells", "tuples"],
+        "required": ["required", "covered", "cells", "combinations"],
         "additionalProperties": false,
         "properties": {
           "required": {"type": "integer", "minimum": 0},
@@ -38,10 +38,10 @@ constexpr char kCoverSchema[] = R"({
             "type": "array",
             "items": {
               "type": "object",
-              "required": ["features", "state"],
+              "required": ["classes", "state"],
               "additionalProperties": false,
               "properties": {
-                "features": {
+                "classes": {
                   "type": "object",
                   "additionalProperties": {"type": "string"}
                 },
@@ -50,7 +50,7 @@ constexpr char kCoverSchema[] = R"({
               }
             }
           },
-          "tuples": {
+          "combinations": {
             "type": "array",
             "items": {
               "type": "object",
@@ -106,8 +106,8 @@ std::string listed(const CoverRow& r, CoverCell::State state) {
 
 // "covered/required" of the combinations of one strength; empty if the operator has none.
 std::string of_tuples(const CoverRow& r, std::size_t classes) {
-  if (r.tuples.size() < classes - 1) return "";
-  const CoverTuples& t = r.tuples[classes - 2];
+  if (r.combinations.size() < classes - 1) return "";
+  const CombinationCoverage& t = r.combinations[classes - 2];
   return fmt::format("{}/{}", t.covered, t.required);
 }
 
@@ -115,10 +115,10 @@ std::string of_tuples(const CoverRow& r, std::size_t classes) {
 std::string listed_tuples(const CoverRow& r) {
   constexpr std::size_t kNamed = 3;
   std::string s;
-  for (const CoverTuples& t : r.tuples) {
+  for (const CombinationCoverage& t : r.combinations) {
     if (t.empty.empty()) continue;
-    s +=
-        fmt::format("  {} lacks {} tuples of {} classes:\n", r.op->name, t.empty.size(), t.classes);
+    s += fmt::format("  {} lacks {} combinations of {} classes:\n", r.op->name, t.empty.size(),
+                     t.classes);
     for (std::size_t k = 0; k < std::min(kNamed, t.empty.size()); ++k)
       s += "    " + text_of(t.empty[k]) + "\n";
     if (t.empty.size() > kNamed) s += "    ... (all of them: --json FILE)\n";
@@ -128,26 +128,26 @@ std::string listed_tuples(const CoverRow& r) {
 
 i64 required_tuples(const CoverRow& r) {
   i64 n = 0;
-  for (const CoverTuples& t : r.tuples) n += t.required;
+  for (const CombinationCoverage& t : r.combinations) n += t.required;
   return n;
 }
 i64 covered_tuples(const CoverRow& r) {
   i64 n = 0;
-  for (const CoverTuples& t : r.tuples) n += t.covered;
+  for (const CombinationCoverage& t : r.combinations) n += t.covered;
   return n;
 }
 
-json features_json(const std::vector<Feature>& features) {
+json classes_json(const std::vector<CallClass>& classes) {
   json j = json::object();
-  for (const Feature& f : features) j[f.axis] = f.value;
+  for (const CallClass& f : classes) j[f.axis] = f.value;
   return j;
 }
 
-json tuples_json(const CoverRow& r) {
+json combinations_json(const CoverRow& r) {
   json all = json::array();
-  for (const CoverTuples& t : r.tuples) {
+  for (const CombinationCoverage& t : r.combinations) {
     json empty = json::array();
-    for (const std::vector<Feature>& e : t.empty) empty.push_back(features_json(e));
+    for (const std::vector<CallClass>& e : t.empty) empty.push_back(classes_json(e));
     all.push_back({{"classes", t.classes},
                    {"required", t.required},
                    {"covered", t.covered},
@@ -173,12 +173,13 @@ std::string cover_text(const Cover& c) {
   for (CoverCell::State state : {CoverCell::impossible, CoverCell::empty})
     for (const CoverRow& r : c.rows) s += listed(r, state);
   for (const CoverRow& r : c.rows) s += listed_tuples(r);
-  return s + fmt::format(
-                 "{}  {} of {} required cells and {} of {} tuples of {} operators; tier {}, seed "
-                 "{}, set {}\n",
-                 c.complete() ? "COMPLETE" : "INCOMPLETE", total(c, covered), total(c, required),
-                 total(c, covered_tuples), total(c, required_tuples), c.rows.size(), c.tier, c.seed,
-                 c.set_hash.substr(0, 16));
+  return s +
+         fmt::format(
+             "{}  {} of {} required cells and {} of {} combinations of {} operators; tier {}, seed "
+             "{}, set {}\n",
+             c.complete() ? "COMPLETE" : "INCOMPLETE", total(c, covered), total(c, required),
+             total(c, covered_tuples), total(c, required_tuples), c.rows.size(), c.tier, c.seed,
+             c.set_hash.substr(0, 16));
 }
 
 std::string cover_json(const Cover& c) {
@@ -186,14 +187,14 @@ std::string cover_json(const Cover& c) {
   for (const CoverRow& r : c.rows) {
     json cells = json::array();
     for (const CoverCell& cell : r.cells) {
-      json j = {{"features", features_json(cell.features)}, {"state", name_of(cell.state)}};
+      json j = {{"classes", classes_json(cell.classes)}, {"state", name_of(cell.state)}};
       if (!cell.id.empty()) j["case"] = cell.id;
       cells.push_back(j);
     }
     operators[std::string(r.op->name)] = {{"required", r.required()},
                                           {"covered", covered(r)},
                                           {"cells", cells},
-                                          {"tuples", tuples_json(r)}};
+                                          {"combinations", combinations_json(r)}};
   }
   return json{{"format", 1},
               {"tier", c.tier},

@@ -41,7 +41,7 @@ i64 count_values(const VectorCall& call, i64 beyond) {
 }
 
 // The label at whose boundary a vector lies; empty if its text and values lie at none.
-std::string border_of(const OpInfo& op, const VectorTest& t) {
+std::string boundary_label(const OpInfo& op, const VectorTest& t) {
   const std::string& label = t.result.label;
   if (label.empty()) return count_values(t.call, 0) > 0 ? "input.value" : "";
   if (label == "input.value") return count_values(t.call, 1) == 1 ? label : "";
@@ -61,7 +61,7 @@ std::vector<TextWitness> text_witnesses(const std::string& directory) {
     for (const VectorTest& t : file.tests) {
       const bool legal = t.result.label.empty();
       if (seen.contains({legal ? "input.value" : t.result.label, legal})) continue;
-      const std::string border = border_of(*file.op, t);
+      const std::string border = boundary_label(*file.op, t);
       if (border.empty()) continue;
       seen.emplace(border, legal);
       all.push_back({file.op, border, legal, t.id});

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "conformance/cases/boundary.h"
-#include "conformance/cases/features.h"
+#include "conformance/cases/classes.h"
 #include "conformance/cases/fill.h"
 #include "conformance/cases/item.h"
 #include "conformance/cases/mutate.h"

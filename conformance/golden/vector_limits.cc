@@ -17,31 +17,31 @@ VectorCandidate illegal_candidate(const Case& c, std::vector<std::string> flags,
 }
 
 // A parameter in words.
-std::string text(const OpInfo& op, const Knob& k) {
+std::string text(const OpInfo& op, const Parameter& k) {
   const std::string of_input = " of input " + std::to_string(k.which);
   switch (k.what) {
-    case Knob::count:
+    case Parameter::count:
       return "the number of inputs";
-    case Knob::rank:
+    case Parameter::rank:
       return "the rank" + of_input;
-    case Knob::extent:
+    case Parameter::extent:
       return "an extent" + of_input;
-    case Knob::precision:
+    case Parameter::precision:
       return "the precision" + of_input;
-    case Knob::entries:
+    case Parameter::entries:
       return "the length of " + std::string(op.attrs[k.which].name);
-    case Knob::entry:
-    case Knob::flag:
-    case Knob::none:
+    case Parameter::entry:
+    case Parameter::flag:
+    case Parameter::none:
       break;
   }
   return std::string(op.attrs[k.which].name);
 }
 
 void add_boundary(const OpInfo& op, const Boundary& b, std::vector<VectorCandidate>& all) {
-  const bool up = value_of(b.legal, b.knob) < value_of(b.illegal, b.knob);
+  const bool up = value_of(b.legal, b.parameter) < value_of(b.illegal, b.parameter);
   const std::string where =
-      b.label + " begins where " + text(op, b.knob) + (up ? " grows" : " shrinks");
+      b.label + " begins where " + text(op, b.parameter) + (up ? " grows" : " shrinks");
   all.push_back(illegal_candidate(b.illegal, {"BOUNDARY", "REJECT"}, where));
   if (elements_of(b.legal) > kMaxLimitElements) return;
   VectorCandidate legal{where + ": the last legal call", {"BOUNDARY"}, {}, {}, true};
@@ -72,7 +72,7 @@ std::vector<VectorCandidate> limit_candidates(const OpInfo& op, u64 seed) {
   std::vector<VectorCandidate> all;
   const std::vector<Boundary> found = boundaries(op, seed);
   for (const Boundary& b : found) add_boundary(op, b, all);
-  for (const Twofold& t : order_of(op, seed).calls)
+  for (const DoubleViolation& t : order_of(op, seed).calls)
     all.push_back(illegal_candidate(t.call, {"ORDER", "REJECT"},
                                     t.first.text() + " before " + t.second.text()));
   add_value(op, found, all);

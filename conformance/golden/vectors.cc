@@ -175,7 +175,7 @@ void add_candidates(VectorFile& file, VectorUpdate& done) {
     ++done.added;
   }
   if (!wrong.empty())
-    throw BrokenSpecification("calls made to break one rule break another:" + wrong);
+    throw BrokenSpecification("calls made to violate one rule violate another:" + wrong);
 }
 
 void replace_file(const fs::path& path, const std::string& text) {

@@ -276,8 +276,8 @@ void take_output(AnswerText& t, TensorText out) {
   if (t.misfit.empty() && out.outside) t.misfit = where + " has a value outside int32";
   if (t.misfit.empty() && !out.data) t.misfit = where + " has neither 'data' nor 'b64'";
   if (t.misfit.empty() && !fills(out))
-    t.misfit =
-        where + " has " + std::to_string(out.data->size()) + " values, not what its shape says";
+    t.misfit = where + " has " + std::to_string(out.data->size()) +
+               " values, and its shape another number";
   t.answer.types.push_back({std::move(out.shape), saturated(out.precision)});
   t.answer.out.push_back(std::move(out.data).value_or(std::vector<i32>()));
 }
@@ -454,7 +454,7 @@ Answer read_reply(std::string_view line, std::string_view id) {
   a.label = printable(a.label);
   a.message = printable(a.message);
   if (a.kind == AnswerKind::protocol)
-    return no_answer("an answer that is none (" + a.message + "): " + quote(line));
+    return no_answer("the line is not an answer (" + a.message + "): " + quote(line));
   return a;
 }
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "conformance/base/form.h"
-#include "conformance/run/shard.h"
+#include "conformance/run/jobs.h"
 
 namespace lockstep::judge {
 
@@ -141,7 +141,7 @@ std::vector<std::string> contradictions(const Attestation& a, const std::vector<
     return {"this program derives another case set from the tier, seed and nonce of the report"};
   if (order_hash(items) != r.order_hash)
     return {
-        "this program puts the cases of the report in another order, by which results are told"};
+        "this program orders the cases differently, so that its results are numbered differently"};
   std::map<std::string, i64> outcomes;
   std::map<std::string, Outputs> outputs;
   for (const Declared& d : a.results) {
@@ -165,7 +165,7 @@ std::vector<std::string> contradictions(const Attestation& a, const std::vector<
     if (!(outputs[op] == sum))
       found.push_back("the outputs of " + op + " are not those of the results");
   if (outputs.size() != r.outputs.size())
-    found.emplace_back("the results are of other operators than the outputs of the report");
+    found.emplace_back("the results and the report name different operators");
   return found;
 }
 

@@ -17,23 +17,23 @@ const form::json& list(const form::json& j, const char* key, const std::string& 
 }
 
 // Features as axes and their classes.
-std::string features_text(const form::json& j, const std::string& at) {
-  std::map<std::string, std::string> features;
-  form::read(j, at, features);
+std::string classes_text(const form::json& j, const std::string& at) {
+  std::map<std::string, std::string> classes;
+  form::read(j, at, classes);
   std::string s;
-  for (const auto& [axis, value] : features) s += (s.empty() ? "" : ", ") + axis + ": " + value;
+  for (const auto& [axis, value] : classes) s += (s.empty() ? "" : ", ") + axis + ": " + value;
   return s;
 }
 
 void add_tuples(CoverSummary::Cells& row, const form::json& j, const std::string& at) {
   i64 classes = 0;
   form::read(member(j, "classes", at), at + "/classes", classes);
-  auto& [covered, required] = row.tuples[classes];
+  auto& [covered, required] = row.combinations[classes];
   form::read(member(j, "covered", at), at + "/covered", covered);
   form::read(member(j, "required", at), at + "/required", required);
   const form::json& empty = list(j, "empty", at);
   for (std::size_t k = 0; k < empty.size(); ++k)
-    row.empty.push_back(features_text(empty[k], at + "/empty/" + std::to_string(k)));
+    row.empty.push_back(classes_text(empty[k], at + "/empty/" + std::to_string(k)));
 }
 
 CoverSummary::Cells row_of(const form::json& j, const std::string& at) {
@@ -46,11 +46,11 @@ CoverSummary::Cells row_of(const form::json& j, const std::string& at) {
     std::string state;
     form::read(member(cells[k], "state", here), here + "/state", state);
     if (state == "empty")
-      row.empty.push_back(features_text(member(cells[k], "features", here), here + "/features"));
+      row.empty.push_back(classes_text(member(cells[k], "classes", here), here + "/classes"));
   }
-  const form::json& tuples = list(j, "tuples", at);
-  for (std::size_t k = 0; k < tuples.size(); ++k)
-    add_tuples(row, tuples[k], at + "/tuples/" + std::to_string(k));
+  const form::json& combinations = list(j, "combinations", at);
+  for (std::size_t k = 0; k < combinations.size(); ++k)
+    add_tuples(row, combinations[k], at + "/combinations/" + std::to_string(k));
   return row;
 }
 

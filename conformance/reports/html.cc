@@ -222,9 +222,9 @@ std::string coverage(const Report& r, const std::optional<CoverSummary>& cover) 
   for (const auto& [op, row] : cover->operators) {
     s += "<tr><td>" + markup(op) + "</td>" + share(row.covered, row.required);
     for (i64 classes : {2, 3}) {
-      const auto of = row.tuples.find(classes);
-      s += of == row.tuples.end() ? "<td></td><td></td>"
-                                  : share(of->second.first, of->second.second);
+      const auto of = row.combinations.find(classes);
+      s += of == row.combinations.end() ? "<td></td><td></td>"
+                                        : share(of->second.first, of->second.second);
     }
     s += "<td class=\"bad\">" + empty_cells(row.empty) + "</td></tr>\n";
   }
@@ -236,13 +236,13 @@ std::string power(const Report& r, const std::optional<Power>& p) {
   if (!p) return s + unmeasured("mutants");
   s += about_set(p->set_hash, r);
   s += fmt::format(
-      "<p>{} of {} backends that are wrong on purpose were caught.</p>\n<pre>{}</pre>\n"
+      "<p>The suite caught {} of {} mutants.</p>\n<pre>{}</pre>\n"
       "<details{}><summary>Every mutant</summary><div class=\"scroll\"><table><thead>"
       "<tr><th>mutant</th><th>operator</th><th>fate</th><th>caught by</th>"
       "<th class=\"num\">density</th><th>mistake</th></tr></thead><tbody>\n",
       p->dead(), p->mutants.size(), markup(density_text(*p)),
       p->dead() < std::ssize(p->mutants) ? " open" : "");
-  for (const Fate& f : p->mutants)
+  for (const MutantFate& f : p->mutants)
     s += fmt::format(
         "<tr><td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td>"
         "<td class=\"num\">{}.{}%</td><td>{}</td></tr>\n",
@@ -279,7 +279,7 @@ std::string about(const Report& r) {
   if (r.part.of > 1) row("part", fmt::format("{} of {}", r.part.number, r.part.of));
   row("cases", fmt::format("{} in the set", grouped(r.set_cases)));
   row("case set", code(r.set_hash));
-  row("power", markup(power_of(r)));
+  row("power", markup(prefix_score_text(r)));
   row("golden vectors", code(r.chosen.vectors_hash));
   row("outputs", fmt::format("{} calls, digest {}", grouped(digested(r)), code(digest_of(r))));
   row("canaries", fmt::format("{} of {} noticed", r.canaries_flagged, r.canaries_planted));

@@ -14,8 +14,8 @@ struct CoverSummary {
   std::string set_hash;
   struct Cells {
     i64 required = 0, covered = 0;
-    std::map<i64, std::pair<i64, i64>> tuples;  ///< by strength: covered, required
-    std::vector<std::string> empty;             ///< required cells and combinations without a case
+    std::map<i64, std::pair<i64, i64>> combinations;  ///< by strength: covered, required
+    std::vector<std::string> empty;  ///< required cells and combinations without a case
   };
   std::map<std::string, Cells> operators;
 };

@@ -10,7 +10,7 @@ namespace lockstep::judge {
 
 using form::Like;
 
-static void fields(auto& f, Like<Fate> auto& m) {
+static void fields(auto& f, Like<MutantFate> auto& m) {
   f("name", m.name);
   f("operator", m.op);
   f("kind", m.kind);
@@ -31,7 +31,7 @@ static void fields(auto& f, Like<Power> auto& p) {
 }
 
 i64 Power::dead() const {
-  return std::count_if(mutants.begin(), mutants.end(), [](const Fate& f) { return f.dead; });
+  return std::count_if(mutants.begin(), mutants.end(), [](const MutantFate& f) { return f.dead; });
 }
 
 std::string power_json(const Power& p) { return form::text_of(form::written(p)); }
@@ -42,13 +42,14 @@ Power read_power(const std::string& text) { return form::parsed<Power>(text); }
 
 std::string density_text(const Power& p) {
   constexpr std::size_t kRarest = 3;
-  std::vector<const Fate*> dead;
-  for (const Fate& f : p.mutants)
+  std::vector<const MutantFate*> dead;
+  for (const MutantFate& f : p.mutants)
     if (f.dead) dead.push_back(&f);
   if (dead.empty()) return "";
-  std::stable_sort(dead.begin(), dead.end(),
-                   [](const Fate* a, const Fate* b) { return a->density() < b->density(); });
-  const auto percent = [](const Fate& f) {
+  std::stable_sort(dead.begin(), dead.end(), [](const MutantFate* a, const MutantFate* b) {
+    return a->density() < b->density();
+  });
+  const auto percent = [](const MutantFate& f) {
     return fmt::format("{}.{}%", f.density() / 10, f.density() % 10);
   };
   std::string s = fmt::format("kill density: {} of the cases at least, {} in the median\n",

@@ -9,7 +9,7 @@
 namespace lockstep::judge {
 
 /// The fate of one mutant.
-struct Fate {
+struct MutantFate {
   std::string name, op, kind, provenance;
   bool dead = false;
   std::string property = {};    ///< the first that was violated
@@ -22,7 +22,7 @@ struct Power {
   int tier = 1;
   u64 seed = 1;
   std::string set_hash;  ///< of the cases that judged the control
-  std::vector<Fate> mutants;
+  std::vector<MutantFate> mutants;
   i64 dead() const;
 };
 

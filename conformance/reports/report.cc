@@ -98,9 +98,9 @@ std::string scope(const Report& r) {
   return s;
 }
 
-std::string power_of(const Report& r) {
+std::string prefix_score_text(const Report& r) {
   if (r.chosen.budget == 0) return "";
-  if (r.score.listed == 0) return "unknown how many listed mutants die of these cases";
+  if (r.score.listed == 0) return "mutation score of these cases unknown";
   return fmt::format("at least {} of {} listed mutants die of these cases", grouped(r.score.killed),
                      grouped(r.score.listed));
 }
@@ -141,7 +141,7 @@ std::string verdict_line(const Report& r) {
                    grouped(c.timed_out), grouped(c.calls));
   s += fmt::format("\n  tier {}, seed {}, canaries {}/{}, {}set {}", r.tier, r.seed,
                    r.canaries_flagged, r.canaries_planted, floor_text(r), r.set_hash.substr(0, 16));
-  if (const std::string power = power_of(r); !power.empty()) s += "\n  " + power;
+  if (const std::string power = prefix_score_text(r); !power.empty()) s += "\n  " + power;
   return s + "\n  " + exit_text(r.exit);
 }
 

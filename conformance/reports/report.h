@@ -57,7 +57,7 @@ struct Cluster {
 std::vector<Cluster> clusters(const Report& r);
 
 /// The mutation score of the cases within a run's budget, in words; empty without a budget.
-std::string power_of(const Report& r);
+std::string prefix_score_text(const Report& r);
 
 /// The scope of the verdict: the whole claim, or a part of it.
 std::string scope(const Report& r);

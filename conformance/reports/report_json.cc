@@ -114,7 +114,7 @@ static void fields(auto& f, Like<Expectation> auto& e) {
   f("passed_number", e.passed_number, {.min = -1, .text = "of that case in its set; -1: none"});
 }
 
-static void fields(auto& f, Like<Part> auto& p) {
+static void fields(auto& f, Like<Shard> auto& p) {
   f("number", p.number, {.min = 1});
   f("of", p.of, {.min = 1});
 }
@@ -177,10 +177,9 @@ static void fields(auto& f, Like<Report> auto& r) {
   f.derived("digest", digest_of(r), kHash);
   f("paths", r.paths, {.min = 1, .text = "operator, then kernel: how often it ran"});
   f("mutants", r.score,
-    about("how many of the listed ones are known to die of a budget's cases; of none: unknown"));
+    about("how many of the listed ones a budget's cases are known to kill; of none: unknown"));
   f("quarantine", r.quarantine);
-  f("missing", r.missing,
-    about("the first of the cases that nobody answered, or that did not run"));
+  f("missing", r.missing, about("the first cases that were not answered, or did not run"));
   f("failures", r.failures);
   f("environments", r.environments);
 }
@@ -200,7 +199,7 @@ void settle(Report& r) {
   const Known& k = r.known;
   if (k.failed > c.failed || k.crashed > c.crashed || k.timed_out > c.timed_out ||
       k.quarantined > c.quarantined)
-    form::wrong("/known", "holds more than there is");
+    form::wrong("/known", "counts more known failures than failures");
   if (r.score.killed > r.score.listed) form::wrong("/mutants", "are more than there are");
   if (!r.floor_judged && !r.below_floor.empty())
     form::wrong("/floor/below", "names operators where no floor was judged");
@@ -215,7 +214,7 @@ void settle(Report& r) {
   for (const auto& [op, row] : r.cells)
     for (const auto& [property, cell] : row)
       if (cell.failed != told[op][property] || cell.failed > cell.judged)
-        form::wrong("/cells/" + op + "/" + property, "does not fit to the failures");
+        form::wrong("/cells/" + op + "/" + property, "disagrees with the failures");
   for (const Failure& f : r.failures)
     if (!r.cells.contains(f.op) || !r.cells.at(f.op).contains(f.property))
       form::wrong("/failures", "are of " + f.op + " " + f.property + ", which was not judged");

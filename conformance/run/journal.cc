@@ -70,10 +70,10 @@ void Journal::go_on(const std::string& text, const json& run, std::size_t cases)
     const json j = json::parse(line, nullptr, false);
     if (number++ == 1) {
       if (!j.is_object() || !j.contains("run") || !j["run"].is_object())
-        refuse("its first line says nothing of the run");
+        refuse("its first line does not describe a run");
       for (const auto& [key, value] : run.items())
         if (const json was = j["run"].value(key, json()); was != value)
-          refuse(fmt::format("it is another run's: its {} is {}, not {}", key, was.dump(),
+          refuse(fmt::format("it belongs to another run: its {} is {}, not {}", key, was.dump(),
                              value.dump()));
       continue;
     }

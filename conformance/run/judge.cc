@@ -11,7 +11,7 @@
 
 #include "conformance/base/sha256.h"
 #include "conformance/golden/vectors.h"
-#include "conformance/run/shard.h"
+#include "conformance/run/jobs.h"
 #include "conformance/run/shrink.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
@@ -90,7 +90,7 @@ void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
   r.canaries_flagged += result.canary == ItemResult::flagged;
   if (result.outcome == Outcome::quarantined) {
     ++c.quarantined;
-    r.known.quarantined += know_deaths_of(r.expectations, op);
+    r.known.quarantined += expects_crashes_of(r.expectations, op);
     const auto at = std::lower_bound(r.quarantine.begin(), r.quarantine.end(), result.quarantine);
     if (at == r.quarantine.end() || *at != result.quarantine)
       r.quarantine.insert(at, result.quarantine);
@@ -107,7 +107,8 @@ void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
   }
   for (const std::string& p : result.judged) ++r.cells[op][p].judged;
   for (const std::string& p : result.paths) ++r.paths[op][p];
-  const std::vector<const Expectation*> knowing = confront(r.expectations, item, number, result);
+  const std::vector<const Expectation*> knowing =
+      match_expectations(r.expectations, item, number, result);
   if (!knowing.empty() && std::find(knowing.begin(), knowing.end(), nullptr) == knowing.end()) {
     r.known.failed += result.outcome == Outcome::failed;
     r.known.crashed += result.outcome == Outcome::crashed;
@@ -189,15 +190,15 @@ void name_missing(Report& r, const std::vector<const Item*>& put, const std::vec
 }
 
 // The inputs of a run other than its cases.
-struct Ready {
+struct RunInputs {
   std::vector<Expectation> expectations;
   std::unique_ptr<Subject> subject;
   std::string death;  // how loading the backend ended its process
 };
 
 // Refuses wrong inputs before the cases are made, which takes seconds.
-Ready made_ready(const std::string& backend, const Conduct& conduct) {
-  Ready r;
+RunInputs prepare_run(const std::string& backend, const Conduct& conduct) {
+  RunInputs r;
   if (!conduct.expectations.empty())
     r.expectations = read_expectations(conduct.expectations, conduct.today);
   try {
@@ -210,7 +211,7 @@ Ready made_ready(const std::string& backend, const Conduct& conduct) {
 
 // The mutants of claimed operators that the cases of a budget kill, according to the kill matrix.
 Score prefix_score(Subject& subject, const Selection& s, const std::vector<Item>& items) {
-  const std::optional<Kills> known = s.budget > 0 ? kills_of(s.kills) : std::nullopt;
+  const std::optional<KillMatrix> known = s.budget > 0 ? kills_of(s.kills) : std::nullopt;
   if (!known) return {};
   std::set<string_view> ops;
   for (const OpInfo* op : selected_operators(s))
@@ -261,7 +262,7 @@ std::vector<const Item*> claimed_items(Report& r, Subject& subject, const Select
   return put;
 }
 
-Report judge_ready(Ready ready, const std::string& backend, const Selection& selection,
+Report judge_ready(RunInputs ready, const std::string& backend, const Selection& selection,
                    const std::vector<Item>& items, const Conduct& conduct) {
   Report r;
   r.expectations = std::move(ready.expectations);
@@ -306,13 +307,13 @@ Report judge_ready(Ready ready, const std::string& backend, const Selection& sel
 }  // namespace
 
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct) {
-  Ready ready = made_ready(backend, conduct);
+  RunInputs ready = prepare_run(backend, conduct);
   return judge_ready(std::move(ready), backend, selection, select_cases(selection), conduct);
 }
 
 Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,
              const Conduct& conduct) {
-  return judge_ready(made_ready(backend, conduct), backend, selection, items, conduct);
+  return judge_ready(prepare_run(backend, conduct), backend, selection, items, conduct);
 }
 
 }  // namespace lockstep::judge

@@ -34,8 +34,8 @@ void Quarantine::note(const std::string& op, Outcome outcome, const std::string&
   if (outcome == Outcome::crashed) ++ops_[op].crashes, ++crashes_, last_ = text;
 }
 
-PutAside::PutAside() {
-  static_assert(std::atomic<bool>::is_always_lock_free, "a lock would be of one process");
+QuarantineFlags::QuarantineFlags() {
+  static_assert(std::atomic<bool>::is_always_lock_free, "a lock belongs to one process");
   void* shared =
       mmap(nullptr, shared_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED)
@@ -43,15 +43,15 @@ PutAside::PutAside() {
   flags_ = new (shared) std::atomic<bool>[operators().size()] {};
 }
 
-PutAside::~PutAside() { munmap(flags_, shared_bytes()); }
+QuarantineFlags::~QuarantineFlags() { munmap(flags_, shared_bytes()); }
 
-void PutAside::add(const OpInfo& op) { flag(op) = true; }
+void QuarantineFlags::add(const OpInfo& op) { flag(op) = true; }
 
-bool PutAside::holds(const OpInfo& op) const { return flag(op); }
+bool QuarantineFlags::holds(const OpInfo& op) const { return flag(op); }
 
-void PutAside::keep_from_children() const { madvise(flags_, shared_bytes(), MADV_DONTFORK); }
+void QuarantineFlags::keep_from_children() const { madvise(flags_, shared_bytes(), MADV_DONTFORK); }
 
-std::atomic<bool>& PutAside::flag(const OpInfo& op) const {
+std::atomic<bool>& QuarantineFlags::flag(const OpInfo& op) const {
   const auto& all = operators();
   return flags_[std::find(all.begin(), all.end(), &op) - all.begin()];
 }

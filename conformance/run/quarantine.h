@@ -31,11 +31,11 @@ class Quarantine {
 };
 
 /// The quarantined operators, in memory that the deciding process shares with the judging ones.
-class PutAside {
+class QuarantineFlags {
  public:
-  PutAside();
-  PutAside(const PutAside&) = delete;
-  ~PutAside();
+  QuarantineFlags();
+  QuarantineFlags(const QuarantineFlags&) = delete;
+  ~QuarantineFlags();
   void add(const OpInfo& op);
   bool holds(const OpInfo& op) const;
   /// Hides it from the child processes of this one, in which backends run.

@@ -7,7 +7,7 @@
 
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/exhaustive.h"
-#include "conformance/run/shard.h"
+#include "conformance/run/jobs.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
 

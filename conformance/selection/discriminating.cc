@@ -3,15 +3,15 @@
 #include <utility>
 
 #include "conformance/cases/boundary.h"
-#include "conformance/cases/tuples.h"
+#include "conformance/cases/combinations.h"
 
 namespace lockstep::judge {
 namespace {
 
 // The t-way combinations that the legal calls among an operator's items show.
-class Showing {
+class CombinationCover {
  public:
-  Showing(const std::vector<Item>& items, const OpInfo& op) : items_(items), tuples_(op) {
+  CombinationCover(const std::vector<Item>& items, const OpInfo& op) : items_(items), tuples_(op) {
     for (std::size_t k = 0; k < items.size(); ++k)
       if (items[k].what == Item::legal && elements_of(items[k].call) <= kMaxRun)
         add(k, tuples_.shown_by(items[k].call, inputs_of(items[k].call)), unknown);
@@ -21,7 +21,7 @@ class Showing {
   std::vector<std::size_t> missing(const Reached& r) {
     std::vector<bool> set(tuples_.size());
     for (std::size_t k = 0; k < places_.size(); ++k)
-      if (tuples_.news(classes_[k], set) > 0 && counts(k)) tuples_.add_to(set, classes_[k]);
+      if (tuples_.count_new(classes_[k], set) > 0 && counts(k)) tuples_.add_to(set, classes_[k]);
     return discriminating_order(
         tuples_, r.classes, [](std::size_t) { return true; }, set);
   }
@@ -55,7 +55,7 @@ class Showing {
   }
 
   const std::vector<Item>& items_;
-  const Tuples tuples_;
+  const Combinations tuples_;
   std::vector<std::size_t> places_;  // of the measured items
   std::vector<std::vector<int>> classes_;
   std::vector<Outputs> outputs_;
@@ -64,7 +64,7 @@ class Showing {
 }  // namespace
 
 void put_discriminating_first(std::vector<Item>& items, const OpInfo& op, bool complete) {
-  Showing showing(items, op);
+  CombinationCover showing(items, op);
   if (complete) {
     const Reached& r = reached(op);
     for (std::size_t k : showing.missing(r)) {

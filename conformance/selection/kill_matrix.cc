@@ -11,17 +11,17 @@ namespace lockstep::judge {
 
 using form::Like;
 
-static void fields(auto& f, Like<Kills::Mutant> auto& m) {
+static void fields(auto& f, Like<KillMatrix::Mutant> auto& m) {
   f("name", m.name);
   f("operator", m.op);
 }
 
-static void fields(auto& f, Like<Kills::Killer> auto& k) {
+static void fields(auto& f, Like<KillMatrix::Killer> auto& k) {
   f("case", k.id);
   f("kills", k.mutants);
 }
 
-static void fields(auto& f, Like<Kills> auto& k) {
+static void fields(auto& f, Like<KillMatrix> auto& k) {
   f.constant("format", 1);
   f("judge", k.judge);
   f("mutants", k.mutants);
@@ -30,7 +30,7 @@ static void fields(auto& f, Like<Kills> auto& k) {
 
 namespace {
 
-void settle(Kills& k) {
+void settle(KillMatrix& k) {
   for (std::size_t n = 0; n < k.cases.size(); ++n)
     for (i64 m : k.cases[n].mutants)
       if (m < 0 || std::cmp_greater_equal(m, k.mutants.size()))
@@ -40,7 +40,7 @@ void settle(Kills& k) {
 }  // namespace
 
 // One killer, or the mutants of one operator, per line, so that a diff shows what changed.
-std::string kills_json(const Kills& k) {
+std::string kills_json(const KillMatrix& k) {
   form::json all = form::written(k);
   const auto lines = [&](const char* key) {
     std::string s, op;
@@ -55,26 +55,27 @@ std::string kills_json(const Kills& k) {
          ",\n \"mutants\": " + lines("mutants") + ",\n \"cases\": " + lines("cases") + "\n}\n";
 }
 
-Kills read_kills(const std::string& text) { return form::parsed<Kills>(text, settle); }
+KillMatrix read_kills(const std::string& text) { return form::parsed<KillMatrix>(text, settle); }
 
-std::optional<Kills> kills_of(const std::string& file) {
+std::optional<KillMatrix> kills_of(const std::string& file) {
   if (file.empty()) return std::nullopt;
   try {
-    Kills k = read_kills(read_file(file));
+    KillMatrix k = read_kills(read_file(file));
     return k.judge == LOCKSTEP_VERSION ? std::optional(std::move(k)) : std::nullopt;
   } catch (const UsageError& e) {
     throw UsageError("'" + file + "': " + e.what());
   }
 }
 
-void put_killers_first(std::vector<Item>& items, const Kills& k) {
+void put_killers_first(std::vector<Item>& items, const KillMatrix& k) {
   std::set<string_view> here;
   for (const Item& item : items) here.insert(item.id);
-  std::vector<Kills::Killer> killers = k.cases;
-  std::erase_if(killers, [&](const Kills::Killer& killer) { return !here.contains(killer.id); });
+  std::vector<KillMatrix::Killer> killers = k.cases;
+  std::erase_if(killers,
+                [&](const KillMatrix::Killer& killer) { return !here.contains(killer.id); });
   order_killers(killers, k.mutants.size());
   std::map<std::string, std::size_t> places;
-  for (const Kills::Killer& killer : killers) places.emplace(killer.id, places.size());
+  for (const KillMatrix::Killer& killer : killers) places.emplace(killer.id, places.size());
   const auto rank = [&](const Item& item) {
     const auto at = places.find(item.id);
     return at == places.end() ? places.size() : at->second;
@@ -85,9 +86,9 @@ void put_killers_first(std::vector<Item>& items, const Kills& k) {
                    [&](const Item& a, const Item& b) { return rank(a) < rank(b); });
 }
 
-void order_killers(std::vector<Kills::Killer>& killers, std::size_t mutants) {
+void order_killers(std::vector<KillMatrix::Killer>& killers, std::size_t mutants) {
   std::vector<bool> dead(mutants);
-  const auto news = [&](const Kills::Killer& k) {
+  const auto news = [&](const KillMatrix::Killer& k) {
     return std::count_if(k.mutants.begin(), k.mutants.end(),
                          [&](i64 m) { return !dead[static_cast<std::size_t>(m)]; });
   };
@@ -104,9 +105,9 @@ void order_killers(std::vector<Kills::Killer>& killers, std::size_t mutants) {
 }
 
 Score score_of(const std::vector<const Item*>& items, std::set<string_view> operators,
-               const Kills& k) {
-  std::map<std::string, const Kills::Killer*> killers;
-  for (const Kills::Killer& killer : k.cases) killers.emplace(killer.id, &killer);
+               const KillMatrix& k) {
+  std::map<std::string, const KillMatrix::Killer*> killers;
+  for (const KillMatrix::Killer& killer : k.cases) killers.emplace(killer.id, &killer);
   std::set<i64> dead;
   for (const Item* item : items)
     if (const auto at = killers.find(item->id); at != killers.end())

@@ -15,7 +15,7 @@
 
 namespace lockstep::judge {
 
-struct Kills {
+struct KillMatrix {
   struct Mutant {
     std::string name, op;  ///< op is "*" for a mistake outside every operator
   };
@@ -28,22 +28,22 @@ struct Kills {
   std::vector<Killer> cases;
 };
 
-std::string kills_json(const Kills& k);
+std::string kills_json(const KillMatrix& k);
 /// @throws UsageError naming the place and what is wrong there.
-Kills read_kills(const std::string& text);
+KillMatrix read_kills(const std::string& text);
 
 /// The kill matrix in a file; nothing if there is no file, or if another version of the program
 /// made it, which may have judged differently.
 /// @throws UsageError naming the file and what is wrong in it.
-std::optional<Kills> kills_of(const std::string& file);
+std::optional<KillMatrix> kills_of(const std::string& file);
 
 /// Moves killers among the items to the front. Each kills the most mutants that those before it
 /// left alive, until the others kill nothing more.
-void put_killers_first(std::vector<Item>& items, const Kills& k);
+void put_killers_first(std::vector<Item>& items, const KillMatrix& k);
 
 /// Orders killers so that each kills the most mutants that those before it left alive, and drops
 /// those that kill nothing more.
-void order_killers(std::vector<Kills::Killer>& killers, std::size_t mutants);
+void order_killers(std::vector<KillMatrix::Killer>& killers, std::size_t mutants);
 
 /// How many mutants of the kill matrix a set of cases kills.
 struct Score {
@@ -52,6 +52,6 @@ struct Score {
 
 /// The score of items among the mutants of some operators and those outside every operator.
 Score score_of(const std::vector<const Item*>& items, std::set<string_view> operators,
-               const Kills& k);
+               const KillMatrix& k);
 
 }  // namespace lockstep::judge

@@ -7,8 +7,8 @@
 #include "conformance/base/glob.h"
 #include "conformance/base/sha256.h"
 #include "conformance/cases/boundary.h"
+#include "conformance/cases/classes.h"
 #include "conformance/cases/counting.h"
-#include "conformance/cases/features.h"
 #include "conformance/cases/mutate.h"
 #include "conformance/cases/order.h"
 #include "conformance/golden/vectors.h"
@@ -111,7 +111,8 @@ void add_limits(const OpInfo& op, const Selection& s, bool legal, bool illegal,
     if (illegal && !b.label.starts_with("attr.")) items.push_back(illegal_item(b.illegal));
   }
   if (!illegal) return;
-  for (Twofold& t : order_of(op, s.seed).calls) items.push_back(illegal_item(std::move(t.call)));
+  for (DoubleViolation& t : order_of(op, s.seed).calls)
+    items.push_back(illegal_item(std::move(t.call)));
 }
 
 // Adds calls for each class of an operator, since its domain draws some seldom or never.
@@ -119,7 +120,7 @@ void add_aimed(const OpInfo& op, u64 seed, std::vector<Item>& items) {
   constexpr int kTries = 3000;
   constexpr int kVaried[] = {0, 1, 6, 19};  // places in kOrder of very different fills
   u64 number = 0;
-  for (const Feature& f : call_features(op)) {
+  for (const CallClass& f : call_classes(op)) {
     Seeded draw(word(seed, 4, number++));
     for (int n : kVaried) {
       std::optional<Case> c = aimed_case(op, f, kMaxRun, kTries, draw);
@@ -179,7 +180,7 @@ std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInf
   for (const OpInfo* op : ops)
     if (std::none_of(all.begin(), all.end(), [&](const Vector& v) { return v.call.op == op; }))
       throw UsageError("no golden vectors of '" + std::string(op->name) + "' in " + s.vectors +
-                       " (lockstep vectors update writes them, --vectors '' does without)");
+                       " (lockstep vectors update writes them, --vectors '' runs without them)");
   for (Vector& v : all) {
     const bool wanted = (outputs && v.expectation == Vector::outputs) ||
                         (errors && v.expectation == Vector::typed_error);
@@ -257,7 +258,7 @@ std::vector<const OpInfo*> selected_operators(const Selection& s) {
   std::vector<const OpInfo*> ops;
   for (const OpInfo* op : operators())
     if (chosen(s.operators, named, op) && chosen(s.profiles, in, op)) ops.push_back(op);
-  if (ops.empty()) throw UsageError("no operator is chosen by both its name and its profile");
+  if (ops.empty()) throw UsageError("no operator has a chosen name and a chosen profile");
   return ops;
 }
 
@@ -284,7 +285,7 @@ std::vector<Item> select_cases(const Selection& s) {
   } else {
     // Vectors come first because their files may be refused; making the other cases takes seconds.
     std::vector<Item> vectors = vector_items(s, ops);
-    const std::optional<Kills> kills = kills_of(s.kills);
+    const std::optional<KillMatrix> kills = kills_of(s.kills);
     std::vector<std::vector<Item>> lists;
     for (const OpInfo* op : ops) lists.push_back(tier_items(*op, s));
     lists.push_back(std::move(vectors));

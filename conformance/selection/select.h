@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "conformance/cases/item.h"
-#include "conformance/cases/part.h"
+#include "conformance/cases/shard.h"
 
 namespace lockstep::judge {
 
@@ -21,7 +21,7 @@ struct Selection {
   std::string nonce;                    ///< a verifier's words, which determine further cases
   std::string vectors;                  ///< directory of golden vectors; empty: none
   std::string kills;                    ///< file of the kill matrix; empty: none
-  Part part;                            ///< the shard to judge
+  Shard part;                           ///< the shard to judge
   bool wants(string_view property) const;
   /// Whether it leaves out a part of its tier.
   bool partial() const {
@@ -30,8 +30,8 @@ struct Selection {
   }
 };
 
-/// Cases per operator of a tier: legal ones, illegal ones per label, and settings of a countable
-/// operator (counting.h) that get edge values and all values.
+/// Cases per operator of a tier: legal ones, illegal ones per label, and settings of a
+/// is_enumerable operator (counting.h) that get edge values and all values.
 struct TierSize {
   int legal, illegal, edges, ranges;
 };

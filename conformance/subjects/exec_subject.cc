@@ -314,13 +314,13 @@ class ExecSubject final : public Subject {
   Manifest manifest_;
   std::unique_ptr<Conversation> running_;
   i64 questions_ = 0;
-  int trials_ = 0;         // while no process has ever answered
-  bool has_ever_ = false;  // whether any process answered
+  int trials_ = 0;             // while no process has ever answered
+  bool has_answered_ = false;  // whether any process answered
   Answer last_failure_;
 };
 
 Answer ExecSubject::ask(const Case& c, const std::vector<Tensor>& in, std::size_t values) {
-  if (!has_ever_ && trials_ >= kTrials) return last_failure_;
+  if (!has_answered_ && trials_ >= kTrials) return last_failure_;
   const bool fresh = !running_;
   if (fresh) running_ = std::make_unique<Conversation>(command_, bytes_of_gib(limits_.memory_gib));
   const std::string id = std::to_string(++questions_);
@@ -332,15 +332,16 @@ Answer ExecSubject::ask(const Case& c, const std::vector<Tensor>& in, std::size_
   a = read_reply(reply, id);
   if (a.kind == AnswerKind::protocol) return failed(lost(a.message));
   if (!running_->in_step())
-    return failed(lost("more than one answer, or one before the call was read: " + quote(reply)));
-  has_ever_ = true;
+    return failed(
+        lost("more than one answer, or an answer before it read the call: " + quote(reply)));
+  has_answered_ = true;
   return a;
 }
 
 Answer ExecSubject::failed(Answer a) {
   running_.reset();
   trials_ += a.kind == AnswerKind::timed_out ? kHang : 1;
-  if (has_ever_ || trials_ < kTrials) return a;
+  if (has_answered_ || trials_ < kTrials) return a;
   last_failure_ = std::move(a);
   last_failure_.message += " (the command has never answered and is not started again)";
   return last_failure_;

@@ -60,7 +60,7 @@ void check_values_anywhere(const std::string& name) {
 }
 
 Claim claim_of(const std::string& op, const json& j) {
-  if (op != "*" && !find_operator(op)) refuse(op, "is claimed and is no operator");
+  if (op != "*" && !find_operator(op)) refuse(op, "is claimed but is no operator");
   if (!j.is_object()) refuse(op, "must be an object of restrictions");
   Claim c;
   c.op = op == "*" ? op : std::string(find_operator(op)->name);
@@ -89,7 +89,7 @@ KernelInfo kernel_of(const json& j) {
   if (!j.contains("runnable") || !j["runnable"].is_boolean())
     refuse("runnable", "must be a boolean");
   const std::string op = text_of(j, "op");
-  if (op != "*" && !find_operator(op)) refuse(op, "has a kernel and is no operator");
+  if (op != "*" && !find_operator(op)) refuse(op, "has a kernel but is no operator");
   return {op == "*" ? op : std::string(find_operator(op)->name), text_of(j, "name"),
           text_of(j, "isa"), j["runnable"]};
 }

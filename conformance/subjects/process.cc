@@ -104,7 +104,7 @@ void await_soon(int fd) {
 }
 
 std::string end_process(pid_t pid) {
-  if (pid <= 1) throw std::logic_error("no process of this program has that number");
+  if (pid <= 1) throw std::logic_error("process numbers below 2 are not ended");
   kill(-pid, SIGKILL);
   kill(pid, SIGKILL);
   int status = 0;

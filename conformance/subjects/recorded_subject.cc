@@ -67,11 +67,11 @@ class RecordedSubject final : public Subject {
     return of_outputs(answer(), out.count);
   }
   Answer refuse(const Case&) override { return answer(); }
-  Answer infer(const Case&) override { throw std::logic_error("recorded answers infer nothing"); }
+  Answer infer(const Case&) override { throw std::logic_error("recorded answers cannot infer"); }
   int configure(const Options& more) override {
     if (!more.empty())
       throw UsageError("results:" + file_ + " takes no option '" + more.begin()->first +
-                       "': its answers are there already");
+                       "': its answers are recorded");
     return 0;
   }
 

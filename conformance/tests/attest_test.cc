@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/base/sha256.h"
-#include "conformance/run/shard.h"
+#include "conformance/run/jobs.h"
 #include "conformance/selection/select.h"
 #include "conformance/tests/expect.h"
 

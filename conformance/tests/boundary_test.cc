@@ -17,7 +17,7 @@ namespace {
 constexpr u64 kSeed = 1;
 
 i64 distance(const Boundary& b) {
-  return std::abs(value_of(b.legal, b.knob) - value_of(b.illegal, b.knob));
+  return std::abs(value_of(b.legal, b.parameter) - value_of(b.illegal, b.parameter));
 }
 
 TEST(Boundaries, StandOnBothSidesOfEveryLabelOfEveryOperator) {
@@ -37,10 +37,11 @@ TEST(Boundaries, AreOneStepOfOneKnobWide) {
     for (const Boundary& b : boundaries(*op, kSeed)) {
       ASSERT_EQ(distance(b), 1) << case_id(b.illegal);
       Case back = b.illegal;
-      set(back, b.knob, value_of(b.legal, b.knob));
-      // Lists grow by entries of the knob's own choice.
-      const bool list =
-          b.knob.what == Knob::rank || b.knob.what == Knob::entries || b.knob.what == Knob::count;
+      set(back, b.parameter, value_of(b.legal, b.parameter));
+      // Lists grow by entries of the parameter's own choice.
+      const bool list = b.parameter.what == Parameter::rank ||
+                        b.parameter.what == Parameter::entries ||
+                        b.parameter.what == Parameter::count;
       if (!list) {
         EXPECT_EQ(case_id(back), case_id(b.legal));
       }
@@ -48,40 +49,42 @@ TEST(Boundaries, AreOneStepOfOneKnobWide) {
 }
 
 TEST(Knobs, AreTheNumbersOfACall) {
-  const std::vector<Knob> of_sum = {{Knob::count},       {Knob::entries, 0},   {Knob::entry, 0, 0},
-                                    {Knob::entry, 0, 1}, {Knob::flag, 1},      {Knob::flag, 2},
-                                    {Knob::rank, 0},     {Knob::extent, 0, 0}, {Knob::extent, 0, 1},
-                                    {Knob::precision, 0}};
-  EXPECT_EQ(knobs(parse_case("sum/axis=0,1/in=2x3@8")), of_sum);
-  const std::vector<Knob> of_take = {{Knob::count},   {Knob::none, 0},      {Knob::entry, 0, 0},
-                                     {Knob::rank, 0}, {Knob::extent, 0, 0}, {Knob::precision, 0},
-                                     {Knob::rank, 1}, {Knob::precision, 1}};
-  EXPECT_EQ(knobs(parse_case("take/axis=0/in=4@8+@8")), of_take);
+  const std::vector<Parameter> of_sum = {{Parameter::count},        {Parameter::entries, 0},
+                                         {Parameter::entry, 0, 0},  {Parameter::entry, 0, 1},
+                                         {Parameter::flag, 1},      {Parameter::flag, 2},
+                                         {Parameter::rank, 0},      {Parameter::extent, 0, 0},
+                                         {Parameter::extent, 0, 1}, {Parameter::precision, 0}};
+  EXPECT_EQ(parameters(parse_case("sum/axis=0,1/in=2x3@8")), of_sum);
+  const std::vector<Parameter> of_take = {{Parameter::count},        {Parameter::none, 0},
+                                          {Parameter::entry, 0, 0},  {Parameter::rank, 0},
+                                          {Parameter::extent, 0, 0}, {Parameter::precision, 0},
+                                          {Parameter::rank, 1},      {Parameter::precision, 1}};
+  EXPECT_EQ(parameters(parse_case("take/axis=0/in=4@8+@8")), of_take);
   // Of many inputs the first three.
-  std::vector<Knob> of_four = {{Knob::count}, {Knob::entry, 0}};
+  std::vector<Parameter> of_four = {{Parameter::count}, {Parameter::entry, 0}};
   for (int i = 0; i < 3; ++i)
-    for (Knob::What what : {Knob::rank, Knob::extent, Knob::precision})
+    for (Parameter::What what : {Parameter::rank, Parameter::extent, Parameter::precision})
       of_four.push_back({what, i});
-  EXPECT_EQ(knobs(parse_case("concatenate/axis=0/in=1@8+2@8+3@8+4@8")), of_four);
+  EXPECT_EQ(parameters(parse_case("concatenate/axis=0/in=1@8+2@8+3@8+4@8")), of_four);
 }
 
 TEST(Knobs, TurnOneStepBeyondWhatIsLegal) {
-  const auto turned = [](const char* id, const Knob& k) {
+  const auto turned = [](const char* id, const Parameter& k) {
     const Range r = turns(parse_case(id), k);
     return std::pair(r.min, r.max);
   };
   using Ends = std::pair<i64, i64>;
-  EXPECT_EQ(turned("relu/in=1@8", {Knob::count}), Ends(0, 2));
-  EXPECT_EQ(turned("elemwise_add/in=1@8+1@8", {Knob::count}), Ends(0, 3));
-  EXPECT_EQ(turned("concatenate/axis=0/in=1@8", {Knob::count}), Ends(0, kMaxInputs + 1));
-  EXPECT_EQ(turned("relu/in=1@8", {Knob::rank}), Ends(0, 7));
-  EXPECT_EQ(turned("relu/in=1@8", {Knob::extent}), Ends(0, (1 << 24) + 1));
-  EXPECT_EQ(turned("relu/in=1@8", {Knob::precision}), Ends(0, 33));
-  EXPECT_EQ(turned("sum/in=1@8", {Knob::entries}), Ends(0, 17));
-  EXPECT_EQ(turned("sum/axis=0/in=1@8", {Knob::entry}), Ends(INT64_MIN, INT64_MAX));
-  EXPECT_EQ(turned("upsampling/scale=2/in=1x1x1x1@8", {Knob::entry}), Ends(0, 4097));
-  EXPECT_EQ(turned("sum/in=1@8", {Knob::flag, 1}), Ends(0, 1));
-  EXPECT_EQ(turned("take/axis=0/in=1@8+1@8", {Knob::none}), Ends(0, 1));
+  EXPECT_EQ(turned("relu/in=1@8", {Parameter::count}), Ends(0, 2));
+  EXPECT_EQ(turned("elemwise_add/in=1@8+1@8", {Parameter::count}), Ends(0, 3));
+  EXPECT_EQ(turned("concatenate/axis=0/in=1@8", {Parameter::count}), Ends(0, kMaxInputs + 1));
+  EXPECT_EQ(turned("relu/in=1@8", {Parameter::rank}), Ends(0, 7));
+  EXPECT_EQ(turned("relu/in=1@8", {Parameter::extent}), Ends(0, (1 << 24) + 1));
+  EXPECT_EQ(turned("relu/in=1@8", {Parameter::precision}), Ends(0, 33));
+  EXPECT_EQ(turned("sum/in=1@8", {Parameter::entries}), Ends(0, 17));
+  EXPECT_EQ(turned("sum/axis=0/in=1@8", {Parameter::entry}), Ends(INT64_MIN, INT64_MAX));
+  EXPECT_EQ(turned("upsampling/scale=2/in=1x1x1x1@8", {Parameter::entry}), Ends(0, 4097));
+  EXPECT_EQ(turned("sum/in=1@8", {Parameter::flag, 1}), Ends(0, 1));
+  EXPECT_EQ(turned("take/axis=0/in=1@8+1@8", {Parameter::none}), Ends(0, 1));
 }
 
 TEST(Knobs, ShowWhatTheyAreSetTo) {
@@ -89,7 +92,7 @@ TEST(Knobs, ShowWhatTheyAreSetTo) {
     Seeded draw(kSeed);
     for (int n = 0; n < 10; ++n) {
       const Case c = draw_case(*op, draw);
-      for (const Knob& k : knobs(c)) {
+      for (const Parameter& k : parameters(c)) {
         const Range range = turns(c, k);
         for (const i64 v : {range.min, value_of(c, k), range.max}) {
           Case turned = c;
@@ -102,41 +105,41 @@ TEST(Knobs, ShowWhatTheyAreSetTo) {
 }
 
 TEST(Knobs, LengthenListsByOnesOrTheirLastEntry) {
-  const auto turned = [](const char* id, const Knob& k, i64 v) {
+  const auto turned = [](const char* id, const Parameter& k, i64 v) {
     Case c = parse_case(id);
     set(c, k, v);
     return case_id(c);
   };
   const std::string sum = "sum/axis=", one = "/in=1@8/fill=dense:0";
-  EXPECT_EQ(turned("sum/axis=3/in=1@8", {Knob::entries}, 3), sum + "3,3,3" + one);
-  EXPECT_EQ(turned("sum/axis=2,3/in=1@8", {Knob::entries}, 3), sum + "2,3,3" + one);
-  EXPECT_EQ(turned("sum/in=1@8", {Knob::entries}, 2), sum + "1,1" + one);
-  EXPECT_EQ(turned("sum/axis=2,3/in=1@8", {Knob::entries}, 1), sum + "2" + one);
-  EXPECT_EQ(turned("relu/in=5@8", {Knob::rank}, 3), "relu/in=5x1x1@8/fill=dense:0");
-  EXPECT_EQ(turned("relu/in=5x6@8", {Knob::rank}, 1), "relu/in=5@8/fill=dense:0");
-  EXPECT_EQ(turned("concatenate/axis=0/in=1@8+2@7", {Knob::count}, 3),
+  EXPECT_EQ(turned("sum/axis=3/in=1@8", {Parameter::entries}, 3), sum + "3,3,3" + one);
+  EXPECT_EQ(turned("sum/axis=2,3/in=1@8", {Parameter::entries}, 3), sum + "2,3,3" + one);
+  EXPECT_EQ(turned("sum/in=1@8", {Parameter::entries}, 2), sum + "1,1" + one);
+  EXPECT_EQ(turned("sum/axis=2,3/in=1@8", {Parameter::entries}, 1), sum + "2" + one);
+  EXPECT_EQ(turned("relu/in=5@8", {Parameter::rank}, 3), "relu/in=5x1x1@8/fill=dense:0");
+  EXPECT_EQ(turned("relu/in=5x6@8", {Parameter::rank}, 1), "relu/in=5@8/fill=dense:0");
+  EXPECT_EQ(turned("concatenate/axis=0/in=1@8+2@7", {Parameter::count}, 3),
             "concatenate/axis=0/in=1@8+2@7+2@7/fill=dense:0");
   // None has no number, and what was None becomes 0.
   const Case none = parse_case("take/axis=None/in=1@8+1@8");
   Case there = none, gone = parse_case("take/axis=3/in=1@8+1@8");
-  set(there, {Knob::none}, 0);
-  set(gone, {Knob::none}, 1);
+  set(there, {Parameter::none}, 0);
+  set(gone, {Parameter::none}, 1);
   EXPECT_EQ(there.attrs, parse_case("take/axis=0/in=1@8+1@8").attrs);
   EXPECT_EQ(gone.attrs, none.attrs);
 }
 
 TEST(Knobs, FindWhereTheirCallEndsHoweverFarThatIs) {
-  const auto found = [](const char* id, const Knob& k, i64 end) {
+  const auto found = [](const char* id, const Parameter& k, i64 end) {
     const auto at = boundary_of(parse_case(id), k, end);
     return at ? std::pair(at->min, at->max) : std::pair(end, end);
   };
   using Ends = std::pair<i64, i64>;
-  EXPECT_EQ(found("relu/in=1@8", {Knob::precision}, 0), Ends(1, 0));
-  EXPECT_EQ(found("relu/in=1@8", {Knob::precision}, 33), Ends(32, 33));
-  EXPECT_EQ(found("relu/in=1@8", {Knob::precision}, 32), Ends(32, 32));
-  EXPECT_EQ(found("concatenate/axis=0/in=1@8", {Knob::entry}, INT64_MIN), Ends(-1, -2));
-  EXPECT_EQ(found("concatenate/axis=0/in=1@8", {Knob::entry}, INT64_MAX), Ends(0, 1));
-  EXPECT_EQ(found("sum/in=1@8", {Knob::flag, 1}, 1), Ends(1, 1));
+  EXPECT_EQ(found("relu/in=1@8", {Parameter::precision}, 0), Ends(1, 0));
+  EXPECT_EQ(found("relu/in=1@8", {Parameter::precision}, 33), Ends(32, 33));
+  EXPECT_EQ(found("relu/in=1@8", {Parameter::precision}, 32), Ends(32, 32));
+  EXPECT_EQ(found("concatenate/axis=0/in=1@8", {Parameter::entry}, INT64_MIN), Ends(-1, -2));
+  EXPECT_EQ(found("concatenate/axis=0/in=1@8", {Parameter::entry}, INT64_MAX), Ends(0, 1));
+  EXPECT_EQ(found("sum/in=1@8", {Parameter::flag, 1}, 1), Ends(1, 1));
 }
 
 TEST(Knobs, AreTurnedByOneStepForTheLabelsBesideACall) {
@@ -156,39 +159,40 @@ TEST(Elements, OfACallAreThoseOfItsInputsAndOfWhatItMayHaveAsOutputs) {
   EXPECT_EQ(count("elemwise_add/in=16777216x50@8+16777216x50@8"), i64{3} * 50 << 24);
 }
 
-// The boundary that a label has in a kind of knob, from a legal value to an illegal one.
-bool has(const std::vector<Boundary>& all, const std::string& label, Knob::What what, i64 legal,
-         i64 illegal) {
+// The boundary that a label has in a kind of parameter, from a legal value to an illegal one.
+bool has(const std::vector<Boundary>& all, const std::string& label, Parameter::What what,
+         i64 legal, i64 illegal) {
   return std::any_of(all.begin(), all.end(), [&](const Boundary& b) {
-    return b.label == label && b.knob.what == what && value_of(b.legal, b.knob) == legal &&
-           value_of(b.illegal, b.knob) == illegal;
+    return b.label == label && b.parameter.what == what &&
+           value_of(b.legal, b.parameter) == legal && value_of(b.illegal, b.parameter) == illegal;
   });
 }
 
 TEST(Boundaries, StandAtTheLimitsOfEveryInput) {
   for (const OpInfo* op : operators()) {
     const std::vector<Boundary> all = boundaries(*op, kSeed);
-    EXPECT_TRUE(has(all, "input.extent", Knob::extent, 1, 0)) << op->name;
-    EXPECT_TRUE(has(all, "input.precision", Knob::precision, 1, 0)) << op->name;
+    EXPECT_TRUE(has(all, "input.extent", Parameter::extent, 1, 0)) << op->name;
+    EXPECT_TRUE(has(all, "input.precision", Parameter::precision, 1, 0)) << op->name;
     const Port& port = op->inputs[0];
-    EXPECT_TRUE(has(all, "input.rank", Knob::rank, port.rank.min, port.rank.min - 1)) << op->name;
+    EXPECT_TRUE(has(all, "input.rank", Parameter::rank, port.rank.min, port.rank.min - 1))
+        << op->name;
     // Some outputs have more axes than their inputs: the longest of these are never legal.
     const bool longest = std::any_of(all.begin(), all.end(), [&](const Boundary& b) {
       return b.legal.in[0].rank() == port.rank.max;
     });
-    EXPECT_EQ(has(all, "input.rank", Knob::rank, port.rank.max, port.rank.max + 1), longest)
+    EXPECT_EQ(has(all, "input.rank", Parameter::rank, port.rank.max, port.rank.max + 1), longest)
         << op->name;
   }
   const std::vector<Boundary> relu = boundaries(*find_operator("relu"), kSeed);
-  EXPECT_TRUE(has(relu, "input.extent", Knob::extent, kMaxExtent, kMaxExtent + 1));
-  EXPECT_TRUE(has(relu, "input.precision", Knob::precision, kMaxPrecision, kMaxPrecision + 1));
+  EXPECT_TRUE(has(relu, "input.extent", Parameter::extent, kMaxExtent, kMaxExtent + 1));
+  EXPECT_TRUE(has(relu, "input.precision", Parameter::precision, kMaxPrecision, kMaxPrecision + 1));
 }
 
 TEST(Order, IsPinnedByACallForEachTwoNeighbours) {
   for (const OpInfo* op : operators()) {
     const Order order = order_of(*op, kSeed);
     std::set<std::string> first;
-    for (const Twofold& t : order.calls) {
+    for (const DoubleViolation& t : order.calls) {
       EXPECT_EQ(refusal(t.call).label(), t.first.label) << case_id(t.call);
       EXPECT_EQ(refusal(t.only_first).label(), t.first.label) << case_id(t.call);
       EXPECT_EQ(refusal(t.only_second).label(), t.second.label) << case_id(t.call);

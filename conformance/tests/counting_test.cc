@@ -84,8 +84,8 @@ TEST(Counting, EverySettingIsLegalAndThereOnce) {
   int countable_operators = 0;
   for (const OpInfo* op : operators()) {
     const std::vector<Case> all = edge_cases(*op);
-    EXPECT_EQ(countable(*op), !all.empty()) << op->name;
-    countable_operators += countable(*op);
+    EXPECT_EQ(is_enumerable(*op), !all.empty()) << op->name;
+    countable_operators += is_enumerable(*op);
     std::set<std::string> ids;
     for (const Case& c : all) {
       EXPECT_FALSE(refusal(c).refused()) << case_id(c);
@@ -93,7 +93,7 @@ TEST(Counting, EverySettingIsLegalAndThereOnce) {
     }
   }
   EXPECT_GT(countable_operators, 10);
-  EXPECT_FALSE(countable(*find_operator("sum")));
+  EXPECT_FALSE(is_enumerable(*find_operator("sum")));
   EXPECT_EQ(edge_cases(*find_operator("relu")).size(), 1u);
   EXPECT_EQ(edge_cases(*find_operator("cvm_clip")).size(), 32u);
   EXPECT_EQ(edge_cases(*find_operator("cvm_right_shift")).size(), 32u * 32u);
@@ -112,7 +112,7 @@ TEST(Counting, IsOfElementwiseOperatorsAlone) {
                                           "cvm_right_shift"};
   std::set<std::string> found;
   for (const OpInfo* op : operators())
-    if (countable(*op)) found.emplace(op->name);
+    if (is_enumerable(*op)) found.emplace(op->name);
   EXPECT_EQ(found, expected);
 }
 
@@ -141,7 +141,7 @@ TEST(Counting, RangesAreOfSettingsThatTheSeedDraws) {
 
 TEST(Counting, RangesCoverEveryValueOnce) {
   for (const OpInfo* op : operators()) {
-    const bool unary = countable(*op) && op->inputs.size() == 1;
+    const bool unary = is_enumerable(*op) && op->inputs.size() == 1;
     const std::vector<Case> all = range_cases(*op, 5, 3);
     EXPECT_EQ(unary, !all.empty()) << op->name;
     u64 next = 0;

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "conformance/cases/boundary.h"
-#include "conformance/cases/tuples.h"
+#include "conformance/cases/combinations.h"
 #include "conformance/coverage/text_labels.h"
 #include "conformance/golden/vectors.h"
 #include "conformance/selection/discriminating.h"
@@ -38,17 +38,17 @@ const CoverCell& cell(const CoverRow& row, const std::string& text) {
 
 TEST(Features, OfEveryCallAreThoseOfItsOperator) {
   for (const OpInfo* op : operators()) {
-    const std::vector<Feature> calls = call_features(*op), values = value_features(*op);
-    const std::set<Feature> known(calls.begin(), calls.end());
+    const std::vector<CallClass> calls = call_classes(*op), values = value_classes(*op);
+    const std::set<CallClass> known(calls.begin(), calls.end());
     EXPECT_EQ(known.size(), calls.size()) << op->name << " names a feature twice";
     Seeded draw(1);
     for (int n = 0; n < 200; ++n) {
       Case c = n % 2 == 0 ? draw_case(*op, draw) : varied_case(*op, draw);
-      for (const Feature& f : call_features(c))
+      for (const CallClass& f : call_classes(c))
         ASSERT_TRUE(known.contains(f)) << op->name << " " << f.axis << " " << f.value;
       if (elements_of(c) > kMaxRun) continue;
       c.fill = static_cast<Fill>(n % kFills);
-      for (const Feature& f : value_features(c, inputs_of(c)))
+      for (const CallClass& f : value_classes(c, inputs_of(c)))
         ASSERT_TRUE(std::count(values.begin(), values.end(), f)) << f.axis << " " << f.value;
     }
   }
@@ -82,14 +82,14 @@ TEST(Features, OfACallAreNamed) {
        "attribute begin: several entries & attribute end: one & attribute end: above one & "
        "attribute end: highest & attribute end: several entries & attribute stride: negative & "
        "attribute stride: one entry & rank of X: 2 & precision of X: 8 & memory: compact"}};
-  for (const auto& [id, features] : rows)
-    EXPECT_EQ(text_of(call_features(parse_case(id))), features) << id;
+  for (const auto& [id, classes] : rows)
+    EXPECT_EQ(text_of(call_classes(parse_case(id))), classes) << id;
 }
 
 TEST(Features, OfValuesAreNamed) {
   const auto shown = [](const std::string& id) {
     const Case c = parse_case(id);
-    return text_of(value_features(c, inputs_of(c)));
+    return text_of(value_classes(c, inputs_of(c)));
   };
   const std::string of = "values of X: ", also = " & values of X: ";
   EXPECT_EQ(shown("relu/in=1@1/data=0"), of + "a zero");
@@ -128,7 +128,7 @@ TEST(Features, OutputsAreConstantThatHoldOneValue) {
 
 TEST(Features, AreAimedAtInSoManyTriesAndElements) {
   const OpInfo &relu = *find_operator("relu"), &take = *find_operator("take");
-  const Feature f{"shape of X", "beside 16"};
+  const CallClass f{"shape of X", "beside 16"};
   for (u64 seed = 0; seed < 20; ++seed) {
     Seeded first(seed), second(seed), third(seed);
     EXPECT_FALSE(aimed_case(relu, f, kMaxRun, 0, first));
@@ -145,13 +145,14 @@ TEST(Features, AreAimedAtInSoManyTriesAndElements) {
 TEST(Features, AreAimedAtWithSuccess) {
   const OpInfo& conv2d = *find_operator("conv2d");
   Seeded draw(1);
-  for (const Feature& f : {Feature{"attribute padding", "zero"}, Feature{"precision of W", "2"},
-                           Feature{"shape of X", "beside 32"}, Feature{"number of inputs", "2"},
-                           Feature{"memory", "scattered"}}) {
+  for (const CallClass& f :
+       {CallClass{"attribute padding", "zero"}, CallClass{"precision of W", "2"},
+        CallClass{"shape of X", "beside 32"}, CallClass{"number of inputs", "2"},
+        CallClass{"memory", "scattered"}}) {
     const std::optional<Case> c = aimed_case(conv2d, f, kMaxRun, 1000, draw);
     ASSERT_TRUE(c) << f.axis;
     EXPECT_EQ(refusal(*c).label(), "");
-    const std::vector<Feature> shown = call_features(*c);
+    const std::vector<CallClass> shown = call_classes(*c);
     EXPECT_TRUE(std::count(shown.begin(), shown.end(), f)) << case_id(*c);
   }
   EXPECT_FALSE(aimed_case(conv2d, {"precision of W", "9..16"}, kMaxRun, 1000, draw));
@@ -206,7 +207,7 @@ TEST(Cover, OfOneCaseLooksForAllOthers) {
     Selection s = of("relu", 0, "");
     s.cases = {id};
     const CoverRow row = cover(s).rows[0];
-    for (const Feature& f : call_features(*find_operator("relu")))
+    for (const CallClass& f : call_classes(*find_operator("relu")))
       EXPECT_NE(cell(row, text_of({f})).id, "") << id << " " << f.axis << ": " << f.value;
     EXPECT_EQ(cell(row, "values of X: all negative").state, all_negative) << id;
     if (one_bit == constant) {
@@ -217,7 +218,7 @@ TEST(Cover, OfOneCaseLooksForAllOthers) {
 
 // Rows made up: one without triples, one in which everything is there, one that lacks some.
 Cover made_up() {
-  const std::vector<Feature> a = {{"a", "b"}}, ab = {{"a", "b"}, {"c", "d"}};
+  const std::vector<CallClass> a = {{"a", "b"}}, ab = {{"a", "b"}, {"c", "d"}};
   Cover c{1, 2, "0123456789abcdefg", {}};
   const OpInfo &relu = *find_operator("relu"), &take = *find_operator("take");
   c.rows.push_back({&relu, {{a, CoverCell::covered, "x"}}, {{2, 5, 5, 1, {}}}});
@@ -228,20 +229,21 @@ Cover made_up() {
 }
 
 TEST(CoverText, TellsRowsByTheirCellsAndTuples) {
-  EXPECT_EQ(cover_text(made_up()),
-            "operator               required  covered constant    empty impossible        pairs"
-            "        triples\n"
-            "relu                          1        1        0        0          0          5/5\n"
-            "take                          1        1        0        0          1          1/4"
-            "            1/5\n"
-            "  take impossible:\n    a: b\n"
-            "  take lacks 3 tuples of 2 classes:\n"
-            "    a: b & c: d\n    a: b & c: d\n    a: b & c: d\n"
-            "  take lacks 4 tuples of 3 classes:\n"
-            "    a: b & c: d\n    a: b & c: d\n    a: b & c: d\n"
-            "    ... (all of them: --json FILE)\n"
-            "INCOMPLETE  2 of 2 required cells and 7 of 14 tuples of 2 operators; tier 1, seed 2, "
-            "set 0123456789abcdef\n");
+  EXPECT_EQ(
+      cover_text(made_up()),
+      "operator               required  covered constant    empty impossible        pairs"
+      "        triples\n"
+      "relu                          1        1        0        0          0          5/5\n"
+      "take                          1        1        0        0          1          1/4"
+      "            1/5\n"
+      "  take impossible:\n    a: b\n"
+      "  take lacks 3 combinations of 2 classes:\n"
+      "    a: b & c: d\n    a: b & c: d\n    a: b & c: d\n"
+      "  take lacks 4 combinations of 3 classes:\n"
+      "    a: b & c: d\n    a: b & c: d\n    a: b & c: d\n"
+      "    ... (all of them: --json FILE)\n"
+      "INCOMPLETE  2 of 2 required cells and 7 of 14 combinations of 2 operators; tier 1, seed 2, "
+      "set 0123456789abcdef\n");
 }
 
 TEST(CoverRow, IsCompleteWhereNoCellAndNoTupleIsEmpty) {
@@ -253,8 +255,10 @@ TEST(CoverRow, IsCompleteWhereNoCellAndNoTupleIsEmpty) {
   EXPECT_EQ(made_up().rows[1].required(), 1);
   EXPECT_EQ(Cover().tier, 1);
   EXPECT_EQ(Cover().seed, 1U);
-  EXPECT_EQ(CoverTuples().classes, 2);
-  EXPECT_EQ(CoverTuples().required + CoverTuples().covered + CoverTuples().constant, 0);
+  EXPECT_EQ(CombinationCoverage().classes, 2);
+  EXPECT_EQ(CombinationCoverage().required + CombinationCoverage().covered +
+                CombinationCoverage().constant,
+            0);
 }
 
 // The numbers of a call that are the largest of their precision, and one beyond it.
@@ -292,7 +296,7 @@ TEST(TextWitnesses, StandAtTheLastLegalValueOrOneBeyond) {
 TEST(Cover, HasBothSidesOfEveryTypedLabel) {
   const CoverRow row = cover(of("conv2d", 1, kFrozenSet)).rows[0];
   for (const CoverCell& c : row.cells) {
-    const std::string& axis = c.features[0].axis;
+    const std::string& axis = c.classes[0].axis;
     const bool typed = axis.starts_with("conv2d.") || axis.starts_with("input.");
     EXPECT_TRUE(!typed || c.state == CoverCell::covered) << c.text();
   }
@@ -301,30 +305,30 @@ TEST(Cover, HasBothSidesOfEveryTypedLabel) {
   EXPECT_EQ(cell(smoke, "input.volume: just legal").state, CoverCell::empty);
 }
 
-// Tuples that no call of a set shows.
+// Combinations that no call of a set shows.
 i64 empty_tuples(const CoverRow& row) {
   i64 n = 0;
-  for (const CoverTuples& t : row.tuples) n += std::ssize(t.empty);
+  for (const CombinationCoverage& t : row.combinations) n += std::ssize(t.empty);
   return n;
 }
 
-TEST(Tuples, AreOfClassesOfDifferentAxes) {
+TEST(Combinations, AreOfClassesOfDifferentAxes) {
   for (const char* op : {"relu", "take"}) {
-    const Tuples tuples(*find_operator(op));
-    EXPECT_EQ(tuples.strength(), op == std::string("take") ? 3 : 2);
+    const Combinations combinations(*find_operator(op));
+    EXPECT_EQ(combinations.strength(), op == std::string("take") ? 3 : 2);
     Seeded draw(1);
     Case c = draw_case(*find_operator(op), draw);
     const std::vector<Tensor> in = inputs_of(c);
-    const std::vector<Feature> calls = call_features(c), values = value_features(c, in);
-    std::set<Feature> shown(calls.begin(), calls.end());
+    const std::vector<CallClass> calls = call_classes(c), values = value_classes(c, in);
+    std::set<CallClass> shown(calls.begin(), calls.end());
     shown.insert(values.begin(), values.end());
-    std::set<std::vector<Feature>> pairs, triples;
-    tuples.each(tuples.shown_by(c, in), [&](std::size_t t) {
-      ASSERT_LT(t, tuples.size());
-      const std::vector<Feature> all = tuples.features_of(t);
-      EXPECT_EQ(std::ssize(all), tuples.classes_of(t));
+    std::set<std::vector<CallClass>> pairs, triples;
+    combinations.each(combinations.shown_by(c, in), [&](std::size_t t) {
+      ASSERT_LT(t, combinations.size());
+      const std::vector<CallClass> all = combinations.members_of(t);
+      EXPECT_EQ(std::ssize(all), combinations.classes_of(t));
       std::set<std::string> axes;
-      for (const Feature& f : all) {
+      for (const CallClass& f : all) {
         EXPECT_TRUE(shown.contains(f)) << f.axis << " " << f.value;
         axes.insert(f.axis);
       }
@@ -332,48 +336,49 @@ TEST(Tuples, AreOfClassesOfDifferentAxes) {
       EXPECT_TRUE((all.size() == 2 ? pairs : triples).insert(all).second) << text_of(all);
     });
     std::size_t unlike = 0;
-    for (const Feature& a : shown)
-      for (const Feature& b : shown) unlike += a.axis < b.axis;
+    for (const CallClass& a : shown)
+      for (const CallClass& b : shown) unlike += a.axis < b.axis;
     EXPECT_EQ(pairs.size(), unlike);
     EXPECT_EQ(triples.empty(), op == std::string("relu"));
   }
 }
 
-TEST(Tuples, ThatASearchReachesAreShownByLegalCallsWithOutputsThatSaySomething) {
+TEST(Combinations, ThatASearchReachesAreShownByLegalCallsWithOutputsThatSaySomething) {
   const OpInfo& op = *find_operator("take");
-  const Tuples tuples(op);
+  const Combinations combinations(op);
   const Reached& r = reached(op);
-  std::vector<bool> shown(tuples.size());
+  std::vector<bool> shown(combinations.size());
   for (std::size_t k = 0; k < r.calls.size(); ++k) {
     const Case& c = r.calls[k];
     ASSERT_FALSE(refusal(c).refused()) << case_id(c);
-    EXPECT_EQ(tuples.shown_by(c, inputs_of(c)), r.classes[k]) << case_id(c);
-    EXPECT_GT(tuples.news(r.classes[k], shown), 0) << case_id(c);
+    EXPECT_EQ(combinations.shown_by(c, inputs_of(c)), r.classes[k]) << case_id(c);
+    EXPECT_GT(combinations.count_new(r.classes[k], shown), 0) << case_id(c);
     EXPECT_FALSE(is_constant(reference::outputs(op, c.attributes(), inputs_of(c)))) << case_id(c);
-    tuples.add_to(shown, r.classes[k]);
+    combinations.add_to(shown, r.classes[k]);
   }
-  EXPECT_EQ(shown, r.tuples);
+  EXPECT_EQ(shown, r.combinations);
 }
 
 TEST(DiscriminatingOrder, TakesWhatAddsMostAndLeavesOutWhatAddsNothing) {
-  const Tuples tuples(*find_operator("relu"));
+  const Combinations combinations(*find_operator("relu"));
   // Of relu the first classes are those of one axis, its shape; the last ones are its memory's.
-  const int memory = static_cast<int>(call_features(*find_operator("relu")).size()) + 5;
+  const int memory = static_cast<int>(call_classes(*find_operator("relu")).size()) + 5;
   const std::vector<std::vector<int>> calls = {
       {0, memory}, {0, 1, memory}, {0, 1, 2, memory}, {3, memory}, {4, memory}};
-  std::vector<bool> set(tuples.size());
+  std::vector<bool> set(combinations.size());
   const auto counts = [](std::size_t k) { return k != 3; };
-  EXPECT_EQ(discriminating_order(tuples, calls, counts, set), (std::vector<std::size_t>{2, 4}));
-  EXPECT_EQ(tuples.news(calls[0], set), 0);
-  EXPECT_EQ(tuples.news(calls[3], set), 1);
+  EXPECT_EQ(discriminating_order(combinations, calls, counts, set),
+            (std::vector<std::size_t>{2, 4}));
+  EXPECT_EQ(combinations.count_new(calls[0], set), 0);
+  EXPECT_EQ(combinations.count_new(calls[3], set), 1);
 }
 
 TEST(DiscriminatingOrder, LeavesOutWhatAddsNothingThoughItComesLast) {
-  const Tuples tuples(*find_operator("relu"));
-  const int memory = static_cast<int>(call_features(*find_operator("relu")).size()) + 5;
-  std::vector<bool> set(tuples.size());
+  const Combinations combinations(*find_operator("relu"));
+  const int memory = static_cast<int>(call_classes(*find_operator("relu")).size()) + 5;
+  std::vector<bool> set(combinations.size());
   EXPECT_EQ(discriminating_order(
-                tuples, {{0, memory}, {0, 1, memory}}, [](std::size_t) { return true; }, set),
+                combinations, {{0, memory}, {0, 1, memory}}, [](std::size_t) { return true; }, set),
             std::vector<std::size_t>{1});
 }
 
@@ -388,22 +393,22 @@ TEST(DiscriminatingOrder, LooksAtCallsOfAsManyElementsAsAreRun) {
 
 TEST(Cover, OfTuplesIsCompleteOnlyWithTheCasesAimedAtThem) {
   const CoverRow whole = cover(of("take", 1, "")).rows[0], smoke = cover(of("take", 0, "")).rows[0];
-  ASSERT_EQ(whole.tuples.size(), 2U);
+  ASSERT_EQ(whole.combinations.size(), 2U);
   EXPECT_EQ(empty_tuples(whole), 0);
-  for (const CoverTuples& t : whole.tuples) EXPECT_GT(t.required, 1000);
+  for (const CombinationCoverage& t : whole.combinations) EXPECT_GT(t.required, 1000);
   EXPECT_GT(empty_tuples(smoke), 0);
   EXPECT_FALSE(smoke.complete());
   for (std::size_t k = 0; k < 2; ++k) {
-    const CoverTuples& t = smoke.tuples[k];
+    const CombinationCoverage& t = smoke.combinations[k];
     EXPECT_EQ(t.required, t.covered + std::ssize(t.empty));
-    EXPECT_LT(t.covered, whole.tuples[k].covered);
+    EXPECT_LT(t.covered, whole.combinations[k].covered);
   }
 }
 
 TEST(Cover, OfTuplesDoesWithoutConstantOutputs) {
   const CoverRow relu = cover(of("relu", 1, "")).rows[0];
   EXPECT_EQ(empty_tuples(relu), 0) << "all negative values in any memory would be empty";
-  EXPECT_GT(relu.tuples[0].constant, 0);
+  EXPECT_GT(relu.combinations[0].constant, 0);
 }
 
 }  // namespace

@@ -80,7 +80,8 @@ TEST(Exec, NamesWhatIsNoBackend) {
   expect_contains(echo.message, "'op' is no key of a line");
   const Answer flood = ask("yes");
   EXPECT_EQ(flood.kind, AnswerKind::protocol);
-  EXPECT_EQ(flood.message, "an answer that is none (not JSON at byte 1: a value is missing): 'y'");
+  EXPECT_EQ(flood.message,
+            "the line is not an answer (not JSON at byte 1: a value is missing): 'y'");
   const Answer silent = ask("sleep 999", 0.2);
   EXPECT_EQ(silent.kind, AnswerKind::timed_out);
   expect_contains(silent.message, "no answer in time");

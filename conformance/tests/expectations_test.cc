@@ -43,7 +43,7 @@ TEST(Expectation, OfACaseKnowsAVectorByItsNameAndByItsCall) {
       {Item::legal, "other", "", true}};
   for (const auto& [what, id, expected, known] : rows) {
     std::vector<Expectation> all = {expecting("layout", expected)};
-    const auto knowing = confront(all, item_of(what, id), 3, failed_at({"layout"}));
+    const auto knowing = match_expectations(all, item_of(what, id), 3, failed_at({"layout"}));
     ASSERT_EQ(knowing.size(), 1U);
     EXPECT_EQ(knowing[0] != nullptr, known) << id << " " << expected;
     EXPECT_EQ(all[0].matched, known) << id << " " << expected;
@@ -54,9 +54,9 @@ TEST(Expectation, KnowsTheFindingsThatItNames) {
   std::vector<Expectation> all = {expecting("alignment"), expecting("lay*"), expecting("layout"),
                                   expecting("layout", "", "crash"), expecting("infers", "o*")};
   const auto knowing =
-      confront(all, item_of(Item::legal, "one"), 3, failed_at({"layout", "alignment"}));
+      match_expectations(all, item_of(Item::legal, "one"), 3, failed_at({"layout", "alignment"}));
   EXPECT_EQ(knowing, (std::vector<const Expectation*>{&all[1], &all[0]})) << "the first that does";
-  confront(all, item_of(Item::legal, "other"), 4, failed_at({}));
+  match_expectations(all, item_of(Item::legal, "other"), 4, failed_at({}));
   std::string counts;
   for (const Expectation& e : all)
     counts += std::to_string(e.matched) + "/" + std::to_string(e.judged) + e.passed + " ";
@@ -68,8 +68,8 @@ TEST(Expectation, OfAFailureOfTheRunNamesNoCase) {
   std::vector<Expectation> all = {expecting("isa", "relu*"), expecting("layout"),
                                   expecting("isa", "", "crash"), expecting("is?"),
                                   expecting("isa")};
-  EXPECT_EQ(confront(all, "relu", "isa"), &all[3]);
-  EXPECT_EQ(confront(all, "sum", "isa"), nullptr);
+  EXPECT_EQ(match_expectations(all, "relu", "isa"), &all[3]);
+  EXPECT_EQ(match_expectations(all, "sum", "isa"), nullptr);
   std::string counts;
   for (const Expectation& e : all)
     counts += std::to_string(e.matched) + "/" + std::to_string(e.judged) + " ";
@@ -77,13 +77,13 @@ TEST(Expectation, OfAFailureOfTheRunNamesNoCase) {
 }
 
 TEST(Expectation, OfADeathIsOfTheOperatorAndStillHolds) {
-  const auto knows = [](const Expectation& e) { return know_deaths_of({e}, "relu"); };
+  const auto knows = [](const Expectation& e) { return expects_crashes_of({e}, "relu"); };
   EXPECT_TRUE(knows(expecting("*", "", "crash")));
   EXPECT_TRUE(knows(expecting("*", "", "timeout")));
   EXPECT_FALSE(knows(expecting("*")));
   EXPECT_FALSE(knows(expecting("*", "relu*", "crash")));
   Expectation e = expecting("*", "", "crash");
-  EXPECT_FALSE(know_deaths_of({e}, "sum"));
+  EXPECT_FALSE(expects_crashes_of({e}, "sum"));
   e.expired = true;
   EXPECT_FALSE(knows(e));
 }

@@ -122,7 +122,7 @@ TEST(Fuzz, RefusesWhatItDoesNotUnderstand) {
   expect_end(searched(directory, {"reference"}, "--op relu --count 10"), 0);
   expect_usage("--count 10 --seed 2", "is a search with seed 1, not 2");
   std::ofstream(directory + "/state.json") << "{\"schema\":1}";
-  expect_usage("--count 10", "state.json' is none that this program wrote");
+  expect_usage("--count 10", "state.json' was not written by lockstep fuzz");
   expect_usage("--count 10 --state /proc/nowhere", "--state");
 }
 
@@ -153,7 +153,7 @@ TEST(Fuzz, OnlyCallsThatCanBeWrittenAreFrozen) {
       {"relu/in=1@8/data=1", "a case needs --comment"},
       {"relu/in=1025@8/fill=dense:1 --comment x", "1024 values at most"},
       {"relu/in=1 --comment x", "no shape@precision"},
-      {scratch.write("f.json", "{}"), "f.json' is none that this program wrote"}};
+      {scratch.write("f.json", "{}"), "f.json' was not written by lockstep fuzz"}};
   for (const auto& [line, why] : rows) expect_end(add(line), 2, {why});
   fs::remove(scratch.path("f.json"));
   expect_end(add("relu/in=0@8 --comment nothing"), 0);

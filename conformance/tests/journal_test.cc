@@ -48,7 +48,7 @@ TEST(Journal, KnowsTheLinesThatWereAdded) {
 
 TEST(Journal, RefusesLinesThatAreNone) {
   const Scratch scratch;
-  const char *runless = "its first line says nothing of the run",
+  const char *runless = "its first line does not describe a run",
              *second = "line 2 is no result of this run",
              *third = "line 3 is no result of this run";
   const std::pair<std::string, const char*> rows[] = {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "conformance/run/jobs.h"
 #include "conformance/run/judge.h"
-#include "conformance/run/shard.h"
 #include "conformance/selection/select.h"
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/tests/expect.h"

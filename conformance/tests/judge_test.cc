@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "conformance/reports/report.h"
-#include "conformance/run/shard.h"
+#include "conformance/run/jobs.h"
 #include "conformance/selection/select.h"
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/trial/properties.h"
@@ -182,7 +182,7 @@ TEST(VerdictLine, SaysHowMuchTheFirstCasesTell) {
   };
   EXPECT_FALSE(says("listed mutants"));
   r.chosen.budget = 9;
-  EXPECT_TRUE(says("\n  unknown how many listed mutants die of these cases\n"));
+  EXPECT_TRUE(says("\n  mutation score of these cases unknown\n"));
   r.score = {1230, 1240};
   EXPECT_TRUE(says("\n  at least 1,230 of 1,240 listed mutants die of these cases\n"));
 }
@@ -400,8 +400,8 @@ int status_of(const std::function<void()>& child) {
   return status;
 }
 
-TEST(PutAside, IsKnownToJudgesAndToNoBackend) {
-  PutAside aside;
+TEST(QuarantineFlags, IsKnownToJudgesAndToNoBackend) {
+  QuarantineFlags aside;
   const OpInfo &relu = *find_operator("relu"), &sum = *find_operator("sum");
   EXPECT_EQ(status_of([&] { aside.add(relu); }), 0);
   EXPECT_TRUE(aside.holds(relu));

@@ -19,9 +19,9 @@ const std::string kShipped = "conformance/selection/kill_matrix.json";
 Item item_of(const std::string& id) { return {Item::legal, parse_case(id), {}, id, {}}; }
 
 // Two mutants of relu, one of sum, one of no operator; of four cases one kills nothing more.
-Kills small_kills() {
+KillMatrix small_kills() {
   return {LOCKSTEP_VERSION,
-          {{"relu.a", "relu"}, {"relu.b", "relu"}, {"sum.a", "sum"}, {"duty.a", "*"}},
+          {{"relu.a", "relu"}, {"relu.b", "relu"}, {"sum.a", "sum"}, {"contract.a", "*"}},
           {{"relu/in=1@8/data=1", {0}},
            {"relu/in=1@8/data=2", {0, 1}},
            {"sum/in=2@8/data=1,2", {2, 3}},
@@ -34,7 +34,7 @@ std::vector<std::string> ids_of_items(const std::vector<Item>& items) {
   return ids;
 }
 
-TEST(Kills, ComeFirstWhereEachKillsMostOfWhatIsAlive) {
+TEST(KillMatrix, ComeFirstWhereEachKillsMostOfWhatIsAlive) {
   std::vector<Item> items;
   for (const char* id : {"relu/in=1@8/data=9", "relu/in=1@8/data=1", "relu/in=1@8/data=3",
                          "sum/in=2@8/data=1,2", "relu/in=1@8/data=2"})
@@ -50,15 +50,16 @@ TEST(Kills, ComeFirstWhereEachKillsMostOfWhatIsAlive) {
   EXPECT_EQ(items[1].id, "relu/in=1@8/data=3");
 }
 
-TEST(Kills, OfEquallyManyComeInTheirOrder) {
-  std::vector<Kills::Killer> killers = {{"a", {0}}, {"most", {1, 2}}, {"b", {3}}, {"none", {2}}};
+TEST(KillMatrix, OfEquallyManyComeInTheirOrder) {
+  std::vector<KillMatrix::Killer> killers = {
+      {"a", {0}}, {"most", {1, 2}}, {"b", {3}}, {"none", {2}}};
   order_killers(killers, 4);
   std::string order;
-  for (const Kills::Killer& k : killers) order += k.id + " ";
+  for (const KillMatrix::Killer& k : killers) order += k.id + " ";
   EXPECT_EQ(order, "most a b ");
 }
 
-TEST(Kills, ScoreThePrefixAmongTheMutantsOfItsOperators) {
+TEST(KillMatrix, ScoreThePrefixAmongTheMutantsOfItsOperators) {
   const Item killer = item_of("relu/in=1@8/data=3"), other = item_of("relu/in=1@8/data=9");
   const auto score = [](const std::vector<const Item*>& items, const std::set<string_view>& ops) {
     const Score s = score_of(items, ops, small_kills());
@@ -69,16 +70,16 @@ TEST(Kills, ScoreThePrefixAmongTheMutantsOfItsOperators) {
   EXPECT_EQ(score({&killer}, {"relu", "sum"}), std::pair(i64{2}, i64{4}));
 }
 
-TEST(Kills, AreReadBackOrRefused) {
+TEST(KillMatrix, AreReadBackOrRefused) {
   const Scratch scratch;
   const std::string text = kills_json(small_kills());
   EXPECT_EQ(kills_json(read_kills(text)), text);
   EXPECT_TRUE(kills_of(scratch.write("kills", text)));
-  Kills old = small_kills();
+  KillMatrix old = small_kills();
   old.judge = "0.0.1";
   EXPECT_FALSE(kills_of(scratch.write("old", kills_json(old)))) << "another judge measured it";
   EXPECT_FALSE(kills_of(""));
-  Kills wrong = small_kills();
+  KillMatrix wrong = small_kills();
   wrong.cases[3].mutants = {4};
   const std::string file = scratch.write("wrong", kills_json(wrong));
   expect_throws<UsageError>([&] { kills_of(file); }, "/cases/3/kills names no mutant");
@@ -96,14 +97,14 @@ TEST(ShippedKills, AreOfTheMutantsOfToday) {
   const auto told = nlohmann::json::parse(manifest.text);
   for (const auto& m : told["mutants"])
     today.push_back(m["name"].get<std::string>() + " " + m["op"].get<std::string>());
-  const std::optional<Kills> k = kills_of(kShipped);
+  const std::optional<KillMatrix> k = kills_of(kShipped);
   ASSERT_TRUE(k) << "of another version: lockstep mutants --order " << kShipped;
-  for (const Kills::Mutant& m : k->mutants) measured.push_back(m.name + " " + m.op);
+  for (const KillMatrix::Mutant& m : k->mutants) measured.push_back(m.name + " " + m.op);
   EXPECT_EQ(measured, today) << "lockstep mutants --order " << kShipped << " measures anew";
 }
 
 TEST(ShippedKills, AreOfCasesOfToday) {
-  const std::optional<Kills> k = kills_of(kShipped);
+  const std::optional<KillMatrix> k = kills_of(kShipped);
   ASSERT_TRUE(k);
   Selection s;
   s.operators = {"relu", "dense", "cvm_*"};
@@ -113,7 +114,7 @@ TEST(ShippedKills, AreOfCasesOfToday) {
   for (const Item& item : select_cases(s)) cases.insert(item.id), ops.insert(item.call.op->name);
   std::vector<std::string> gone;
   i64 here = 0;
-  for (const Kills::Killer& killer : k->cases) {
+  for (const KillMatrix::Killer& killer : k->cases) {
     const bool mine = std::any_of(ops.begin(), ops.end(), [&](string_view op) {
       return killer.id.starts_with(std::string(op) + "/");
     });
@@ -131,10 +132,10 @@ TEST(ShippedKills, ScoreAPrefixAsItIsReported) {
   s.budget = 12;
   s.kills = kShipped;
   const Report r = judge("reference", s, {});
-  const std::optional<Kills> k = kills_of(kShipped);
+  const std::optional<KillMatrix> k = kills_of(kShipped);
   ASSERT_TRUE(k);
   i64 listed = 0;
-  for (const Kills::Mutant& m : k->mutants) listed += m.op == "relu" || m.op == "*";
+  for (const KillMatrix::Mutant& m : k->mutants) listed += m.op == "relu" || m.op == "*";
   EXPECT_EQ(r.score.listed, listed);
   EXPECT_GT(r.score.killed, listed / 2);
   s.budget = 1;

@@ -141,7 +141,7 @@ LawResult claimed(lockstep::Claim (*claim)(int, Attributes, Machine&), int preci
 
 TEST(LawResults, AFalseEquationIsBrokenAndSaysWhere) {
   const LawResult r = claimed([](int, Attributes, Machine& m) {
-    const AnyTrial t(m);
+    const AnyLawCall t(m);
     return t.y() == t[0];
   });
   EXPECT_EQ(r.kind, LawResult::broken);
@@ -150,7 +150,7 @@ TEST(LawResults, AFalseEquationIsBrokenAndSaysWhere) {
 
 TEST(LawResults, ShapesMustAgree) {
   const LawResult r = claimed([](int, Attributes, Machine& m) {
-    const AnyTrial t(m);
+    const AnyLawCall t(m);
     return t.filled({1, 2}, 0) == t.filled({2}, 0);
   });
   EXPECT_EQ(r.kind, LawResult::broken);
@@ -159,7 +159,7 @@ TEST(LawResults, ShapesMustAgree) {
 
 TEST(LawResults, EveryPairOfAClaimCounts) {
   const LawResult r = claimed([](int, Attributes, Machine& m) {
-    const AnyTrial t(m);
+    const AnyLawCall t(m);
     return lockstep::Claim().also(t[0], t[0]).also(t[0], t.other(0));
   });
   EXPECT_EQ(r.kind, LawResult::broken);
@@ -167,7 +167,7 @@ TEST(LawResults, EveryPairOfAClaimCounts) {
 
 TEST(LawResults, ConstantsTellNothing) {
   const LawResult r = claimed([](int, Attributes, Machine& m) {
-    const AnyTrial t(m);
+    const AnyLawCall t(m);
     return t.self({t.filled({2}, 3)}) == t.filled({2}, 3);
   });
   EXPECT_EQ(r.kind, LawResult::holds);
@@ -177,11 +177,11 @@ TEST(LawResults, ConstantsTellNothing) {
 // relu is not among the operators of these equations, and answers for none of them.
 TEST(LawResults, WithoutACallOfItsOperatorALawIsSilent) {
   const auto mirrors = [](int, Attributes, Machine& m) {
-    const AnyTrial t(m);
+    const AnyLawCall t(m);
     return t.mirror(t.mirror(t[0])) == t[0];
   };
   const auto asks = [](int, Attributes, Machine& m) {
-    const AnyTrial t(m);
+    const AnyLawCall t(m);
     return t.mirror(t.mirror(t.y())) == t.y();
   };
   EXPECT_EQ(claimed(mirrors).kind, LawResult::silent);
@@ -192,7 +192,7 @@ TEST(LawResults, WithoutACallOfItsOperatorALawIsSilent) {
 
 TEST(LawResults, BeyondTheLimitsALawIsSilent) {
   const auto sum = [](int, Attributes, Machine& m) {
-    const AnyTrial t(m);
+    const AnyLawCall t(m);
     return t.sum(t.y(), t[0]) == t.sum(t.y(), t[0]);
   };
   EXPECT_EQ(claimed(sum, 31).kind, LawResult::holds);

@@ -330,15 +330,15 @@ TEST(Answers, AreReadStrictly) {
   EXPECT_EQ(ok(R"({"shape":[1],"data":[1]})"), "out[0].'prec' is missing");
   EXPECT_EQ(ok(R"({"shape":[1],"prec":8})"), "out[0] has neither 'data' nor 'b64'");
   EXPECT_EQ(ok(R"({"shape":[2],"prec":8,"data":[1]})"),
-            "out[0] has 1 values, not what its shape says");
+            "out[0] has 1 values, and its shape another number");
   EXPECT_EQ(ok(R"({"shape":[-1,-1],"prec":8,"data":[1]})"),
-            "out[0] has 1 values, not what its shape says");
+            "out[0] has 1 values, and its shape another number");
   EXPECT_EQ(ok(R"({"shape":[4294967296,4294967296],"prec":8,"data":[]})"),
-            "out[0] has 0 values, not what its shape says");
+            "out[0] has 0 values, and its shape another number");
   EXPECT_EQ(ok(R"({"shape":[4294967297],"prec":8,"data":[1]})"),
-            "out[0] has 1 values, not what its shape says");
+            "out[0] has 1 values, and its shape another number");
   EXPECT_EQ(ok(R"({"shape":[0],"prec":8,"data":[]})"),
-            "out[0] has 0 values, not what its shape says");
+            "out[0] has 0 values, and its shape another number");
   EXPECT_EQ(why(R"({"id":)" + std::string(41, '8') + R"(,"status":"unsupported"})"),
             "id is " + std::string(40, '8') + " instead of 7");
   EXPECT_EQ(ok(R"({"shape":[1],"prec":8,"data":[2147483648]})"),

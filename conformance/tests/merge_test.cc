@@ -47,7 +47,8 @@ void add_case(Report& r, i64 n) {
     if (n % 5 == 4 && (property[0] != 'i' || n % 2 == 0))
       result.findings.emplace_back(property, Finding());
   }
-  const std::vector<const Expectation*> knowing = confront(r.expectations, item, n, result);
+  const std::vector<const Expectation*> knowing =
+      match_expectations(r.expectations, item, n, result);
   for (std::size_t k = 0; k < knowing.size(); ++k) {
     const std::string property = result.findings[k].first,
                       why = knowing[k] ? knowing[k]->why() : "";
@@ -63,7 +64,7 @@ void add_case(Report& r, i64 n) {
   }
 }
 
-// Part `number` of a run whose cases are dealt out in turn; one part is the whole run.
+// Shard `number` of a run whose cases are dealt out in turn; one part is the whole run.
 Report part(i64 number, i64 of) {
   Report r;
   r.backend = r.name = "toy", r.version = "1", r.set_hash = r.manifest_hash = std::string(64, 'a');

@@ -235,7 +235,7 @@ TEST(Manifests, ThatAreNoneAreUsageErrors) {
       {manifest({{"name", nullptr}}), "'name' must be a string"},
       {manifest({{"kernels", nullptr}}), "'kernels' must be a list"},
       {manifest({{"claims", {{"operators", {{"nope", json::object()}}}}}}),
-       "'nope' is claimed and is no operator"},
+       "'nope' is claimed but is no operator"},
       {manifest({{"claims", {{"determinism", "always"}}}}),
        "'determinism' must be D0, D1, D2 or D3, not 'always'"},
       {manifest({{"claims", {{"errors", "loud"}}}}), "'errors' must be label, class or none"}};

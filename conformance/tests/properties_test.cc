@@ -60,12 +60,13 @@ TEST_P(Perturbed, IsNoticedByItsPropertyAlone) {
 
 INSTANTIATE_TEST_SUITE_P(
     Mutants, Perturbed,
-    testing::Values(Perturbation{"duty.threads_leave_rest", "relu", "threads", "with threads="},
-                    Perturbation{"duty.forgets_threads", "relu", "threads",
+    testing::Values(Perturbation{"contract.threads_leave_rest", "relu", "threads", "with threads="},
+                    Perturbation{"contract.forgets_threads", "relu", "threads",
                                  "and the work is shared among 1"},
-                    Perturbation{"duty.binds_before_its_turn", "relu", "concurrent", " at once: "}),
+                    Perturbation{"contract.binds_before_its_turn", "relu", "concurrent",
+                                 " at once: "}),
     [](const testing::TestParamInfo<Perturbation>& info) {
-      return std::string(info.param.mutant).substr(std::string("duty.").size());
+      return std::string(info.param.mutant).substr(std::string("contract.").size());
     });
 
 TEST(Properties, OfThreadsHoldForABackendThatDoesNotSayHowManyItHas) {

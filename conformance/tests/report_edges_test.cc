@@ -172,14 +172,14 @@ TEST(HtmlReport, CountsTheRunsOfEachKernel) {
 }
 
 const char* const kCells = R"({"set": "", "operators": {"relu": {"required": 1099511627776,
-  "covered": 1, "cells": [{"state": "empty", "features": {"a": "b", "c": "d"}}],
-  "tuples": [{"classes": 1099511627776, "covered": 1099511627775, "required": 1099511627776,
+  "covered": 1, "cells": [{"state": "empty", "classes": {"a": "b", "c": "d"}}],
+  "combinations": [{"classes": 1099511627776, "covered": 1099511627775, "required": 1099511627776,
               "empty": [{"e": "f"}]}]}}})";
 
 TEST(ReadCover, TakesWhatAPageShowsAndNamesWhatIsWrong) {
   const CoverSummary::Row row = read_cover(kCells).operators.at("relu");
   EXPECT_EQ(row.required, i64{1} << 40);
-  EXPECT_EQ(row.tuples.at(i64{1} << 40), std::pair((i64{1} << 40) - 1, i64{1} << 40));
+  EXPECT_EQ(row.combinations.at(i64{1} << 40), std::pair((i64{1} << 40) - 1, i64{1} << 40));
   EXPECT_EQ(row.empty, (std::vector<std::string>{"a: b, c: d", "e: f"}));
   const auto refusal = [](const std::string& text) {
     return words_of<UsageError>([&] { read_cover(text); });
@@ -194,8 +194,8 @@ TEST(ReadCover, TakesWhatAPageShowsAndNamesWhatIsWrong) {
       {relu, form::json::object(), relu + "/required is missing"},
       {relu + "/cells", 7, relu + "/cells is no list"},
       {relu + "/cells/0", 7, relu + "/cells/0/state is missing"},
-      {relu + "/tuples/0/empty", 7, relu + "/tuples/0/empty is no list"},
-      {relu + "/tuples/0/empty/0", 7, relu + "/tuples/0/empty/0 is no object"}};
+      {relu + "/combinations/0/empty", 7, relu + "/combinations/0/empty is no list"},
+      {relu + "/combinations/0/empty/0", 7, relu + "/combinations/0/empty/0 is no object"}};
   for (const auto& [at, value, says] : edits) {
     form::json edited = form::json::parse(kCells);
     edited[form::json::json_pointer(at)] = value;

@@ -74,7 +74,7 @@ TEST(AttestVerb, WritesWhatVerifyWitnesses) {
              {"run again: 40 of ", "WITNESSED"});
   expect_end(verify(directory, "--nonce m"), 1, {"refuted: the nonce is another one"});
   expect_end(verify(directory, "null --rerun 9 --quiet"), 1,
-             {"'null' is another file than the one that was judged"});
+             {"'null' differs from the file that was judged"});
   EXPECT_EQ(attest("reference", directory).exit, 2) << "evidence is not overwritten";
   expect_end(verify(directory, "--rerun 9"), 2);  // by which backend?
   expect_contains(attest("exec:true", scratch.path("command")).err, "--subject FILE");

@@ -150,7 +150,7 @@ TEST(Results, WithOneThatMakesNoSenseFailInThatCase) {
   ASSERT_EQ(all.count("failed"), 1);
   EXPECT_EQ(all.report["failures"][0]["case"], odd["id"]);
   const Ended one = lockstep_says({"repro", "results:" + file, odd["id"]});
-  expect_contains(one.out, "an answer that is none (status 'fine' is none)");
+  expect_contains(one.out, "the line is not an answer (status 'fine' is none)");
 }
 
 }  // namespace

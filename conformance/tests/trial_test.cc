@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "conformance/run/shard.h"
+#include "conformance/run/jobs.h"
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/verdict.h"

@@ -134,8 +134,8 @@ std::vector<Expectation> read_expectations(const std::string& file, const std::s
   }
 }
 
-std::vector<const Expectation*> confront(std::vector<Expectation>& all, const Item& item,
-                                         i64 number, const ItemResult& result) {
+std::vector<const Expectation*> match_expectations(std::vector<Expectation>& all, const Item& item,
+                                                   i64 number, const ItemResult& result) {
   std::vector<const Expectation*> knowing(result.findings.size(), nullptr);
   for (Expectation& e : all) {
     if (!glob(e.op, item.call.op->name) || (!e.id.empty() && !names(e, item))) continue;
@@ -157,8 +157,8 @@ std::vector<const Expectation*> confront(std::vector<Expectation>& all, const It
   return knowing;
 }
 
-const Expectation* confront(std::vector<Expectation>& all, const std::string& op,
-                            const std::string& property) {
+const Expectation* match_expectations(std::vector<Expectation>& all, const std::string& op,
+                                      const std::string& property) {
   const Expectation* knowing = nullptr;
   for (Expectation& e : all) {
     if (!e.id.empty() || !glob(e.op, op) || !glob(e.property, property)) continue;
@@ -169,7 +169,7 @@ const Expectation* confront(std::vector<Expectation>& all, const std::string& op
   return knowing;
 }
 
-bool know_deaths_of(const std::vector<Expectation>& all, string_view op) {
+bool expects_crashes_of(const std::vector<Expectation>& all, string_view op) {
   return std::any_of(all.begin(), all.end(), [&](const Expectation& e) {
     return e.kind != kind_of(Outcome::failed) && !e.expired && e.id.empty() && glob(e.op, op);
   });

@@ -35,14 +35,14 @@ std::vector<Expectation> read_expectations(const std::string& file, const std::s
 
 /// Compares expectations with a case's result and counts. @return for each finding the expectation
 /// that covers it, or nullptr; empty if the case was quarantined
-std::vector<const Expectation*> confront(std::vector<Expectation>& all, const Item& item,
-                                         i64 number, const ItemResult& result);
+std::vector<const Expectation*> match_expectations(std::vector<Expectation>& all, const Item& item,
+                                                   i64 number, const ItemResult& result);
 /// The same for a failure of the whole run.
-const Expectation* confront(std::vector<Expectation>& all, const std::string& op,
-                            const std::string& property);
+const Expectation* match_expectations(std::vector<Expectation>& all, const std::string& op,
+                                      const std::string& property);
 
 /// Whether an operator is known to crash or hang, so that its quarantine is known, too.
-bool know_deaths_of(const std::vector<Expectation>& all, string_view op);
+bool expects_crashes_of(const std::vector<Expectation>& all, string_view op);
 
 /// The expectations that no longer hold: expired, matching nothing, or naming a case that passes.
 /// A run that judged only a part of the cases makes no expectation stale by matching nothing.

@@ -83,7 +83,7 @@ struct Report {
   std::vector<std::string> claimed;            ///< of the selected operators
   std::vector<Environment> environments;
   Chosen chosen;
-  Part part;
+  Shard part;
   i64 set_cases = 0;  ///< of the whole set, not only of the judged shard
   int tier = 1;
   u64 seed = 1;

@@ -57,7 +57,7 @@ void judge_run(Report& r, const std::string& op, const std::string& property,
   ++cell.judged;
   if (violation.empty()) return;
   ++cell.failed;
-  const Expectation* known = confront(r.expectations, op, property);
+  const Expectation* known = match_expectations(r.expectations, op, property);
   Failure& f = r.failures.emplace_back();
   f.op = op;
   f.property = property;

@@ -137,9 +137,9 @@ void ask_until_it_ends(const Mutant& m) {
 }
 
 TEST(MutantsDeathTest, CrashMutantsEndTheirProcess) {
-  EXPECT_EXIT(ask_until_it_ends(*find_mutant("duty.crashes_on_tail")),
+  EXPECT_EXIT(ask_until_it_ends(*find_mutant("contract.crashes_on_tail")),
               testing::KilledBySignal(SIGSEGV), "");
-  EXPECT_EXIT(ask_until_it_ends(*find_mutant("duty.aborts_on_rank")),
+  EXPECT_EXIT(ask_until_it_ends(*find_mutant("contract.aborts_on_rank")),
               testing::KilledBySignal(SIGABRT), "");
   EXPECT_EXIT(ask_until_it_ends(*find_mutant("broadcast_div.traps")),
               testing::KilledBySignal(SIGFPE), "");
@@ -149,7 +149,7 @@ TEST(MutantsDeathTest, TheHangMutantHangs) {
   EXPECT_EXIT(
       {
         alarm(3);
-        ask_until_it_ends(*find_mutant("duty.hangs_on_whole_vectors"));
+        ask_until_it_ends(*find_mutant("contract.hangs_on_whole_vectors"));
       },
       testing::KilledBySignal(SIGALRM), "");
 }

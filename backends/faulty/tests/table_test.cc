@@ -17,7 +17,7 @@ TEST(Table, NamesAreUniqueAndNameTheirOperator) {
   for (const Mutant& m : mutants()) {
     EXPECT_TRUE(names.insert(m.name).second) << m.name << " twice";
     const string_view scope = m.name.substr(0, m.name.find('.'));
-    EXPECT_EQ(scope, m.op == "*" ? "duty" : m.op) << m.name;
+    EXPECT_EQ(scope, m.op == "*" ? "contract" : m.op) << m.name;
     if (m.op != "*") {
       const OpInfo* op = find_operator(m.op);
       EXPECT_TRUE(op && op->name == m.op) << m.name << " is of no operator";
@@ -36,7 +36,7 @@ TEST(Table, EveryOperatorHasThree) {
 TEST(Table, KindsAreKnownAndProvenanceIsPlainText) {
   const std::set<string_view> kinds = {
       "SATURATION", "ACC_WIDTH", "TAIL",    "SIGN",  "ROUNDING", "ORDER", "BOUNDS", "BROADCAST",
-      "LAYOUT",     "AXIS",      "PADDING", "INFER", "DUTY",     "CRASH", "HANG",   "RACE"};
+      "LAYOUT",     "AXIS",      "PADDING", "INFER", "CONTRACT", "CRASH", "HANG",   "RACE"};
   for (const Mutant& m : mutants()) {
     EXPECT_TRUE(kinds.count(m.kind)) << m.name << ": " << m.kind;
     EXPECT_FALSE(m.provenance.empty()) << m.name;

@@ -1,4 +1,4 @@
-#include "conformance/cases/part.h"
+#include "conformance/cases/shard.h"
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ i64 number_of(const Variable& variable, const char* name, const char* because) {
   return number(name, text);
 }
 
-Part checked(i64 place, i64 of, const std::string& where) {
+Shard checked(i64 place, i64 of, const std::string& where) {
   if (place < 0 || place >= of)
     throw UsageError(fmt::format("{}: there is no part {} of {}", where, place + 1, of));
   return {place + 1, of};
@@ -36,7 +36,7 @@ Part checked(i64 place, i64 of, const std::string& where) {
 
 // The task numbers of an array may begin anywhere and have any step, but only one: otherwise a
 // task cannot compute its place from its variables.
-Part of_slurm(const Variable& variable) {
+Shard of_slurm(const Variable& variable) {
   constexpr const char* kId = "SLURM_ARRAY_TASK_ID";
   const auto told = [&](const char* name, i64 otherwise) {
     return variable(name) ? number(name, variable(name)) : otherwise;
@@ -55,7 +55,7 @@ Part of_slurm(const Variable& variable) {
 
 }  // namespace
 
-Part read_part(const std::string& text, const Variable& variable) {
+Shard read_shard(const std::string& text, const Variable& variable) {
   if (text != "auto") {
     const std::size_t slash = text.find('/');
     if (slash == std::string::npos)

@@ -1,4 +1,4 @@
-#include "conformance/cases/features.h"
+#include "conformance/cases/classes.h"
 
 #include <algorithm>
 #include <bit>
@@ -236,8 +236,8 @@ void each_class(const std::vector<Bits>& classes, F f) {
       f(static_cast<int>(axis), std::countr_zero(left));
 }
 
-std::vector<Feature> features_of(const OpInfo& op, const std::vector<Bits>& classes) {
-  std::vector<Feature> all;
+std::vector<CallClass> features_of(const OpInfo& op, const std::vector<Bits>& classes) {
+  std::vector<CallClass> all;
   each_class(classes, [&](int axis, int k) {
     all.push_back({Axes{op}.name(axis), Axes{op}.class_name(axis, k)});
   });
@@ -284,7 +284,7 @@ bool is_axis(string_view axis, string_view what, string_view whose) {
 }
 
 // Changes the parameter that a feature classifies, at random.
-void aim(Case& c, const Feature& f, Draw& draw) {
+void aim(Case& c, const CallClass& f, Draw& draw) {
   if (f.axis.starts_with("attribute") && draw(0, 3) == 0) shrink_others(c, 1);
   if (f.axis == "memory") c.layout = static_cast<Layout>(draw(0, kLayouts - 1));
   for (std::size_t i = 0; i < c.attrs.size(); ++i) {
@@ -307,7 +307,7 @@ void aim(Case& c, const Feature& f, Draw& draw) {
     if (is_axis(f.axis, "precision of ", port))
       c.in[k].precision = static_cast<int>(draw(1, kMaxPrecision));
     if (is_axis(f.axis, "rank of ", port))
-      set(c, {Knob::rank, static_cast<int>(k)}, draw(1, kMaxRank));
+      set(c, {Parameter::rank, static_cast<int>(k)}, draw(1, kMaxRank));
     if (!is_axis(f.axis, "shape of ", port)) continue;
     change_extent(c, k, extent_of(f.value, draw), draw);
   }
@@ -315,31 +315,31 @@ void aim(Case& c, const Feature& f, Draw& draw) {
 
 }  // namespace
 
-std::vector<Feature> call_features(const OpInfo& op) {
+std::vector<CallClass> call_classes(const OpInfo& op) {
   std::vector<Bits> room = room_of(op);
   room.resize(static_cast<std::size_t>(Axes{op}.values(0)));
-  std::vector<Feature> all = features_of(op, room);
+  std::vector<CallClass> all = features_of(op, room);
   // Features of one attribute are sorted by the names of their classes.
   const auto others = std::find_if(
-      all.begin(), all.end(), [](const Feature& f) { return !f.axis.starts_with("attribute "); });
+      all.begin(), all.end(), [](const CallClass& f) { return !f.axis.starts_with("attribute "); });
   for (auto from = all.begin(); from != others;) {
     const auto to =
-        std::find_if(from, others, [&](const Feature& f) { return f.axis != from->axis; });
+        std::find_if(from, others, [&](const CallClass& f) { return f.axis != from->axis; });
     std::sort(from, to);
     from = to;
   }
   return all;
 }
 
-std::vector<Feature> call_features(const Case& c) { return features_of(*c.op, shown_by(c)); }
+std::vector<CallClass> call_classes(const Case& c) { return features_of(*c.op, shown_by(c)); }
 
-std::vector<Feature> value_features(const OpInfo& op) {
+std::vector<CallClass> value_classes(const OpInfo& op) {
   std::vector<Bits> room = room_of(op);
   std::fill_n(room.begin(), Axes{op}.values(0), 0);
   return features_of(op, room);
 }
 
-std::vector<Feature> value_features(const Case& c, const std::vector<Tensor>& in) {
+std::vector<CallClass> value_classes(const Case& c, const std::vector<Tensor>& in) {
   std::vector<Bits> shown(static_cast<std::size_t>(Axes{*c.op}.size()));
   add_values(shown, c, in);
   return features_of(*c.op, shown);
@@ -349,17 +349,17 @@ static std::size_t place_of(int axis, int k) {
   return static_cast<std::size_t>(axis) * kMostClasses + static_cast<std::size_t>(k);
 }
 
-Classes::Classes(const OpInfo& op, const std::vector<Feature>& numbered) {
+ClassNumbers::ClassNumbers(const OpInfo& op, const std::vector<CallClass>& numbered) {
   const std::vector<Bits> room = room_of(op);
   numbers_.assign(room.size() * kMostClasses, -1);
   each_class(room, [&](int axis, int k) {
-    const Feature f{Axes{op}.name(axis), Axes{op}.class_name(axis, k)};
+    const CallClass f{Axes{op}.name(axis), Axes{op}.class_name(axis, k)};
     const auto at = std::find(numbered.begin(), numbered.end(), f);
     numbers_[place_of(axis, k)] = static_cast<int>(at - numbered.begin());
   });
 }
 
-std::vector<int> Classes::of(const Case& c, const std::vector<Tensor>& in) const {
+std::vector<int> ClassNumbers::of(const Case& c, const std::vector<Tensor>& in) const {
   std::vector<Bits> shown = shown_by(c);
   add_values(shown, c, in);
   std::vector<int> all;
@@ -377,18 +377,18 @@ bool is_constant(const std::vector<Tensor>& out) {
   });
 }
 
-std::optional<Case> attempt(const OpInfo& op, const std::vector<Feature>& wanted, i64 most, int n,
+std::optional<Case> attempt(const OpInfo& op, const std::vector<CallClass>& wanted, i64 most, int n,
                             Draw& draw) {
   Case c = n % 3 == 0 ? varied_case(op, draw) : draw_case(op, draw);
   if (n % 3 != 1)
-    for (const Feature& f : wanted) aim(c, f, draw);
+    for (const CallClass& f : wanted) aim(c, f, draw);
   if (refusal(c).refused() || elements_of(c) > most) return std::nullopt;
   return c;
 }
 
-std::optional<Case> aimed_case(const OpInfo& op, const Feature& f, i64 most, int tries,
+std::optional<Case> aimed_case(const OpInfo& op, const CallClass& f, i64 most, int tries,
                                Draw& draw) {
-  const std::vector<Feature> wanted = {f};
+  const std::vector<CallClass> wanted = {f};
   std::size_t place = 0;
   Bits one = 0;
   each_class(room_of(op), [&](int axis, int k) {

@@ -1,4 +1,4 @@
-#include "conformance/run/shard.h"
+#include "conformance/run/jobs.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -119,15 +119,15 @@ struct Work {
   const Conduct& conduct;
   const Results known;  // from the journal
   const std::vector<i64> stretches = stretches_of(items);
-  PutAside aside = {};
+  QuarantineFlags aside = {};
   const OpInfo& operator_of(std::size_t n) const { return *items[n]->call.op; }
 };
 
 // The work of one process: it judges its share of the items, except those that the journal knows
 // and those whose operator is quarantined.
-class Judging {
+class JudgingProcess {
  public:
-  explicit Judging(const Work& work) : work_(work) {}
+  explicit JudgingProcess(const Work& work) : work_(work) {}
 
   void run(std::size_t number, std::size_t of, int fd) {
     work_.aside.keep_from_children();
@@ -175,7 +175,7 @@ struct Child {
 
 // A terminal sends an interrupt to every process, but only the reporting process acts on it and
 // ends the others. These install an empty handler: commands would inherit an ignored signal.
-void hold_out() {
+void ignore_interrupts_once() {
   struct sigaction action {};
   action.sa_handler = [](int) {};
   action.sa_flags = SA_RESTART;
@@ -190,7 +190,7 @@ Child start_child(const std::vector<Child>& others, const std::function<void(int
   if (c.pid < 0) throw std::runtime_error("no judging process");
   if (c.pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    hold_out();
+    ignore_interrupts_once();
     close(ends[0]);
     for (const Child& o : others) close(o.fd);
     int status = 0;
@@ -335,7 +335,8 @@ void judge_in_processes(const std::string& backend, const std::vector<const Item
   };
   try {
     for (std::size_t k = 0; k < of; ++k)
-      children.push_back(start_child(children, [&](int fd) { Judging(work).run(k, of, fd); }));
+      children.push_back(
+          start_child(children, [&](int fd) { JudgingProcess(work).run(k, of, fd); }));
     collector.run(children);
     end_all();
   } catch (...) {

@@ -1,5 +1,5 @@
 // Which part of a case set a job judges, and what it is told instead of guessing.
-#include "conformance/cases/part.h"
+#include "conformance/cases/shard.h"
 
 #include <gtest/gtest.h>
 
@@ -14,30 +14,30 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-Part read(const std::string& text, const Variables& env = {}) {
-  return read_part(text, [&](const char* name) -> const char* {
+Shard read(const std::string& text, const Variables& env = {}) {
+  return read_shard(text, [&](const char* name) -> const char* {
     const auto at = env.find(name);
     return at == env.end() ? nullptr : at->second.c_str();
   });
 }
 
-std::string text(const Part& p) { return std::to_string(p.number) + "/" + std::to_string(p.of); }
+std::string text(const Shard& p) { return std::to_string(p.number) + "/" + std::to_string(p.of); }
 
 std::string refusal_of(const std::string& text, const Variables& env = {}) {
   return words_of<UsageError>([&] { read(text, env); });
 }
 
-TEST(Part, PartsHoldEachPlaceOnce) {
+TEST(Shard, PartsHoldEachPlaceOnce) {
   for (i64 of : {1, 2, 3, 7})
     for (i64 place = 0; place < 20; ++place) {
       int holders = 0;
-      for (i64 k = 1; k <= of; ++k) holders += Part{k, of}.holds(place);
+      for (i64 k = 1; k <= of; ++k) holders += Shard{k, of}.holds(place);
       EXPECT_EQ(holders, 1) << place << " of " << of;
     }
-  EXPECT_TRUE((Part{2, 3}.holds(i64{1} << 32)));
+  EXPECT_TRUE((Shard{2, 3}.holds(i64{1} << 32)));
 }
 
-TEST(Part, SaysWhatIsWrongWithIt) {
+TEST(Shard, SaysWhatIsWrongWithIt) {
   EXPECT_EQ(text(read("1/1000000")), "1/1000000");
   const std::pair<const char*, const char*> rows[] = {
       {"1/1000001", "--shard is '1000001', not a number of 0..1000000"},
@@ -47,7 +47,7 @@ TEST(Part, SaysWhatIsWrongWithIt) {
   for (const auto& [wrong, says] : rows) EXPECT_EQ(refusal_of(wrong), says);
 }
 
-TEST(Part, IsWrittenOut) {
+TEST(Shard, IsWrittenOut) {
   EXPECT_EQ(text(read("1/1")), "1/1");
   EXPECT_EQ(text(read("3/4")), "3/4");
   for (const char* wrong : {"", "3", "0/4", "5/4", "1/0", "-1/4", "1/4x", "1/", "/4", "a/b",
@@ -65,7 +65,7 @@ Variables slurm(const std::string& id, const std::vector<std::string>& values) {
   return all;
 }
 
-TEST(Part, IsToldByTheEnvironmentOfAJob) {
+TEST(Shard, IsToldByTheEnvironmentOfAJob) {
   const std::pair<Variables, const char*> rows[] = {
       {slurm("0", {"4"}), "1/4"},
       {slurm("4", {"4", "1", "4"}), "4/4"},
@@ -78,7 +78,7 @@ TEST(Part, IsToldByTheEnvironmentOfAJob) {
   for (const auto& [env, part] : rows) EXPECT_EQ(text(read("auto", env)), part);
 }
 
-TEST(Part, IsRefusedWhereTheEnvironmentIsOfTwoMinds) {
+TEST(Shard, IsRefusedWhereTheEnvironmentIsOfTwoMinds) {
   const std::pair<Variables, const char*> rows[] = {
       {{}, "none of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX and GTEST_SHARD_INDEX are set"},
       {{{"JOB_COMPLETION_INDEX", "0"}, {"GTEST_SHARD_INDEX", "0"}}, "several of"},

@@ -9,7 +9,7 @@
 namespace lockstep::judge {
 
 /// The part of a case set that is judged: every `of`-th case, starting at case `number`.
-struct Part {
+struct Shard {
   i64 number = 1, of = 1;
   bool holds(i64 place) const { return place % of == number - 1; }
 };
@@ -19,6 +19,6 @@ struct Part {
 /// GTEST_SHARD_INDEX).
 /// @param variable returns the value of an environment variable, or nullptr.
 /// @throws UsageError naming what is wrong.
-Part read_part(const std::string& text, const std::function<const char*(const char*)>& variable);
+Shard read_shard(const std::string& text, const std::function<const char*(const char*)>& variable);
 
 }  // namespace lockstep::judge

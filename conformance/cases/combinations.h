@@ -5,15 +5,15 @@
 #include <functional>
 #include <vector>
 
-#include "conformance/cases/features.h"
+#include "conformance/cases/classes.h"
 
 namespace lockstep::judge {
 
 /// The t-way combinations of an operator: all pairs of classes of different axes, and for some
 /// operators all triples of attributes, shapes and values.
-class Tuples {
+class Combinations {
  public:
-  explicit Tuples(const OpInfo& op);
+  explicit Combinations(const OpInfo& op);
 
   /// The most classes of a combination: 2 or 3.
   int strength() const { return deep_ > 0 ? 3 : 2; }
@@ -21,7 +21,7 @@ class Tuples {
   std::size_t size() const { return size_; }
   /// How many classes a combination has.
   int classes_of(std::size_t tuple) const { return tuple < pairs() ? 2 : 3; }
-  std::vector<Feature> features_of(std::size_t tuple) const;
+  std::vector<CallClass> members_of(std::size_t tuple) const;
 
   /// The numbers of the classes that a call shows, in order.
   std::vector<int> shown_by(const Case& c, const std::vector<Tensor>& in) const {
@@ -31,16 +31,16 @@ class Tuples {
   template <class F>
   void each(const std::vector<int>& classes, F f) const;
   /// How many combinations of these classes a set does not hold yet.
-  i64 news(const std::vector<int>& classes, const std::vector<bool>& set) const;
+  i64 count_new(const std::vector<int>& classes, const std::vector<bool>& set) const;
   void add_to(std::vector<bool>& set, const std::vector<int>& classes) const;
   /// Random classes of different axes whose combination is not in a set; after `tries` draws the
   /// last ones, whatever they are.
-  std::vector<Feature> draw_beyond(const std::vector<bool>& set, int tries, Draw& draw) const;
+  std::vector<CallClass> draw_uncovered(const std::vector<bool>& set, int tries, Draw& draw) const;
 
  private:
-  std::size_t pairs() const { return features_.size() * features_.size(); }
+  std::size_t pairs() const { return members_.size() * members_.size(); }
   std::size_t pair(int a, int b) const {
-    return static_cast<std::size_t>(a) * features_.size() + static_cast<std::size_t>(b);
+    return static_cast<std::size_t>(a) * members_.size() + static_cast<std::size_t>(b);
   }
   std::size_t triple(int a, int b, int c) const {
     const auto n = static_cast<std::size_t>(deep_);
@@ -49,15 +49,15 @@ class Tuples {
   }
   int axis(int k) const { return axes_[static_cast<std::size_t>(k)]; }
 
-  std::vector<Feature> features_;  // those that triples are made of come first
-  std::vector<int> axes_;          // by class, a number for its axis
-  Classes classes_;
+  std::vector<CallClass> members_;  // those that triples are made of come first
+  std::vector<int> axes_;           // by class, a number for its axis
+  ClassNumbers classes_;
   int deep_ = 0;  // how many classes triples are made of
   std::size_t size_ = 0;
 };
 
 template <class F>
-void Tuples::each(const std::vector<int>& classes, F f) const {
+void Combinations::each(const std::vector<int>& classes, F f) const {
   for (auto a = classes.begin(); a != classes.end(); ++a)
     for (auto b = a + 1; b != classes.end(); ++b) {
       if (axis(*a) == axis(*b)) continue;
@@ -73,7 +73,7 @@ struct Reached {
   /// Each shows a combination that none before it shows, and has outputs that are not constant.
   std::vector<Case> calls;
   std::vector<std::vector<int>> classes;  ///< of each call
-  std::vector<bool> tuples;               ///< that the calls show
+  std::vector<bool> combinations;               ///< that the calls show
   std::vector<bool> constant;             ///< that calls with constant outputs show
 };
 
@@ -85,7 +85,7 @@ const Reached& reached(const OpInfo& op);
 /// `set` nor the calls before it show; of equals the first. Calls that add nothing are left out.
 /// @param counts whether a call may be chosen; asked when its turn comes.
 /// @param set receives the combinations of the chosen calls, too.
-std::vector<std::size_t> discriminating_order(const Tuples& tuples,
+std::vector<std::size_t> discriminating_order(const Combinations& combinations,
                                               const std::vector<std::vector<int>>& classes,
                                               const std::function<bool(std::size_t)>& counts,
                                               std::vector<bool>& set);

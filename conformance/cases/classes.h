@@ -15,30 +15,30 @@ namespace lockstep::judge {
 constexpr i64 kDeep = 1041;
 
 /// One class of one parameter of a call.
-struct Feature {
+struct CallClass {
   std::string axis;   ///< what is classified, as `attribute padding` or `precision of X`
   std::string value;  ///< the class, as `zero` or `9..16`
-  bool operator==(const Feature&) const = default;
-  bool operator<(const Feature& o) const {
+  bool operator==(const CallClass&) const = default;
+  bool operator<(const CallClass& o) const {
     return std::tie(axis, value) < std::tie(o.axis, o.value);
   }
 };
 
 /// The classes of attributes, types and memory that an operator's description allows.
-std::vector<Feature> call_features(const OpInfo& op);
+std::vector<CallClass> call_classes(const OpInfo& op);
 /// The classes of one call.
-std::vector<Feature> call_features(const Case& c);
+std::vector<CallClass> call_classes(const Case& c);
 
 /// The classes of the values of inputs.
-std::vector<Feature> value_features(const OpInfo& op);
+std::vector<CallClass> value_classes(const OpInfo& op);
 /// The classes of one call's values.
-std::vector<Feature> value_features(const Case& c, const std::vector<Tensor>& in);
+std::vector<CallClass> value_classes(const Case& c, const std::vector<Tensor>& in);
 
 /// Numbers the classes of an operator's calls: comparing names would be slow for many calls.
-class Classes {
+class ClassNumbers {
  public:
-  /// @param numbered call_features(op) and value_features(op) in an order of choice.
-  Classes(const OpInfo& op, const std::vector<Feature>& numbered);
+  /// @param numbered call_classes(op) and value_classes(op) in an order of choice.
+  ClassNumbers(const OpInfo& op, const std::vector<CallClass>& numbered);
   /// The places in this order of the classes that a call and its values show, ascending.
   std::vector<int> of(const Case& c, const std::vector<Tensor>& in) const;
 
@@ -51,11 +51,12 @@ bool is_constant(const std::vector<Tensor>& out);
 
 /// Attempt number `n` at a legal call that shows these classes and has at most `most` elements;
 /// nothing if the call is illegal or too large. A returned call may miss some of the classes.
-std::optional<Case> attempt(const OpInfo& op, const std::vector<Feature>& wanted, i64 most, int n,
+std::optional<Case> attempt(const OpInfo& op, const std::vector<CallClass>& wanted, i64 most, int n,
                             Draw& draw);
 
-/// A legal call that shows a class of call_features and has at most `most` elements; nothing if
+/// A legal call that shows a class of call_classes and has at most `most` elements; nothing if
 /// `tries` attempts find none.
-std::optional<Case> aimed_case(const OpInfo& op, const Feature& f, i64 most, int tries, Draw& draw);
+std::optional<Case> aimed_case(const OpInfo& op, const CallClass& f, i64 most, int tries,
+                               Draw& draw);
 
 }  // namespace lockstep::judge
