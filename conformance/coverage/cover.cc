@@ -21,7 +21,10 @@ constexpr char kIllegalSide[] = "just illegal", kLegalSide[] = "just legal";
 class Measure {
  public:
   explicit Measure(const OpInfo& op)
-      : op_(op), tuples_(op), shown_(tuples_.size()), shown_constant_(tuples_.size()) {
+      : op_(op),
+        combinations_(op),
+        shown_(combinations_.size()),
+        shown_constant_(combinations_.size()) {
     for (const CallClass& f : call_classes(op)) add(f);
     for (const CallClass& f : value_classes(op)) add(f);
     for (const std::string& l : typed_labels(op))
@@ -42,14 +45,15 @@ class Measure {
     const std::vector<Tensor> in = inputs_of(item.call);
     std::vector<std::size_t> here = open(value_classes(item.call, in));
     here.insert(here.end(), call.begin(), call.end());
-    const std::vector<int> classes = small ? tuples_.shown_by(item.call, in) : std::vector<int>();
-    const bool news = tuples_.count_new(classes, shown_) > 0;
+    const std::vector<int> classes =
+        small ? combinations_.shown_by(item.call, in) : std::vector<int>();
+    const bool news = combinations_.count_new(classes, shown_) > 0;
     if (here.empty() && !news) return;
     const bool constant = is_constant(item.what == Item::vector
-                                          ? item.expected
-                                          : reference::outputs(op_, item.call.attributes(), in));
+            ? item.expected
+            : reference::outputs(op_, item.call.attributes(), in));
     for (std::size_t k : here) witness(k, item.id, constant);
-    tuples_.add_to(constant ? shown_constant_ : shown_, classes);
+    combinations_.add_to(constant ? shown_constant_ : shown_, classes);
   }
 
   // Counts a vector about the spelling of attributes or values.
@@ -63,7 +67,7 @@ class Measure {
   CoverRow settle() && {
     for (std::size_t k = 0; k < cells_.size(); ++k)
       if (cells_[k].state == CoverCell::empty) search(k);
-    return {&op_, std::move(cells_), settle_tuples()};
+    return {&op_, std::move(cells_), settle_combinations()};
   }
 
  private:
@@ -145,18 +149,18 @@ class Measure {
     cell.state = constants_[k] > 0 ? CoverCell::constant : CoverCell::impossible;
   }
 
-  std::vector<CombinationCoverage> settle_tuples() const {
+  std::vector<CombinationCoverage> settle_combinations() const {
     const Reached& found = reached(op_);
     std::vector<CombinationCoverage> all;
-    for (int classes = 2; classes <= tuples_.strength(); ++classes)
+    for (int classes = 2; classes <= combinations_.strength(); ++classes)
       all.emplace_back().classes = classes;
-    for (std::size_t t = 0; t < tuples_.size(); ++t) {
-      CombinationCoverage& of = all[static_cast<std::size_t>(tuples_.classes_of(t) - 2)];
+    for (std::size_t t = 0; t < combinations_.size(); ++t) {
+      CombinationCoverage& of = all[static_cast<std::size_t>(combinations_.classes_of(t) - 2)];
       if (shown_[t]) {
         ++of.required, ++of.covered;
       } else if (found.combinations[t]) {
         ++of.required;
-        of.empty.push_back(tuples_.members_of(t));
+        of.empty.push_back(combinations_.members_of(t));
       } else {
         of.constant += shown_constant_[t] || found.constant[t];
       }
@@ -171,7 +175,7 @@ class Measure {
   }
 
   const OpInfo& op_;
-  const Combinations tuples_;
+  const Combinations combinations_;
   std::vector<bool> shown_, shown_constant_;
   std::vector<CoverCell> cells_;
   std::vector<int> constants_;
@@ -193,16 +197,16 @@ string_view name_of(CoverCell::State s) {
 }
 
 i64 CoverRow::count(CoverCell::State s) const {
-  return std::count_if(cells.begin(), cells.end(),
-                       [s](const CoverCell& c) { return c.state == s; });
+  return std::count_if(
+      cells.begin(), cells.end(), [s](const CoverCell& c) { return c.state == s; });
 }
 
 i64 CoverRow::required() const { return std::ssize(cells) - count(CoverCell::impossible); }
 
 bool CoverRow::complete() const {
   return count(CoverCell::empty) == 0 &&
-         std::all_of(combinations.begin(), combinations.end(),
-                     [](const CombinationCoverage& t) { return t.empty.empty(); });
+      std::all_of(combinations.begin(), combinations.end(),
+          [](const CombinationCoverage& t) { return t.empty.empty(); });
 }
 
 bool Cover::complete() const {

@@ -79,8 +79,7 @@ constexpr char kRow[] = "{:<22}{:>9}{:>9}{:>9}{:>9}{:>11}{:>13}{:>15}";
 
 i64 covered(const CoverRow& r) { return r.required() - r.count(CoverCell::empty); }
 
-template <class F>
-i64 total(const Cover& c, F number) {
+template <class F> i64 total(const Cover& c, F number) {
   i64 n = 0;
   for (const CoverRow& r : c.rows) n += number(r);
   return n;
@@ -105,20 +104,20 @@ std::string listed(const CoverRow& r, CoverCell::State state) {
 }
 
 // "covered/required" of the combinations of one strength; empty if the operator has none.
-std::string of_tuples(const CoverRow& r, std::size_t classes) {
+std::string of_combinations(const CoverRow& r, std::size_t classes) {
   if (r.combinations.size() < classes - 1) return "";
   const CombinationCoverage& t = r.combinations[classes - 2];
   return fmt::format("{}/{}", t.covered, t.required);
 }
 
 // The first empty combinations.
-std::string listed_tuples(const CoverRow& r) {
+std::string listed_combinations(const CoverRow& r) {
   constexpr std::size_t kNamed = 3;
   std::string s;
   for (const CombinationCoverage& t : r.combinations) {
     if (t.empty.empty()) continue;
-    s += fmt::format("  {} lacks {} combinations of {} classes:\n", r.op->name, t.empty.size(),
-                     t.classes);
+    s += fmt::format(
+        "  {} lacks {} combinations of {} classes:\n", r.op->name, t.empty.size(), t.classes);
     for (std::size_t k = 0; k < std::min(kNamed, t.empty.size()); ++k)
       s += "    " + text_of(t.empty[k]) + "\n";
     if (t.empty.size() > kNamed) s += "    ... (all of them: --json FILE)\n";
@@ -126,12 +125,12 @@ std::string listed_tuples(const CoverRow& r) {
   return s;
 }
 
-i64 required_tuples(const CoverRow& r) {
+i64 required_combinations(const CoverRow& r) {
   i64 n = 0;
   for (const CombinationCoverage& t : r.combinations) n += t.required;
   return n;
 }
-i64 covered_tuples(const CoverRow& r) {
+i64 covered_combinations(const CoverRow& r) {
   i64 n = 0;
   for (const CombinationCoverage& t : r.combinations) n += t.covered;
   return n;
@@ -148,11 +147,8 @@ json combinations_json(const CoverRow& r) {
   for (const CombinationCoverage& t : r.combinations) {
     json empty = json::array();
     for (const std::vector<CallClass>& e : t.empty) empty.push_back(classes_json(e));
-    all.push_back({{"classes", t.classes},
-                   {"required", t.required},
-                   {"covered", t.covered},
-                   {"constant", t.constant},
-                   {"empty", empty}});
+    all.push_back({{"classes", t.classes}, {"required", t.required}, {"covered", t.covered},
+        {"constant", t.constant}, {"empty", empty}});
   }
   return all;
 }
@@ -164,22 +160,22 @@ std::string cover_text(const Cover& c) {
     const std::string s = fmt::format(kRow, columns...);
     return s.substr(0, s.find_last_not_of(' ') + 1) + "\n";
   };
-  std::string s = line("operator", "required", "covered", "constant", "empty", "impossible",
-                       "pairs", "triples");
+  std::string s = line(
+      "operator", "required", "covered", "constant", "empty", "impossible", "pairs", "triples");
   for (const CoverRow& r : c.rows)
     s += line(r.op->name, r.required(), covered(r), r.count(CoverCell::constant),
-              r.count(CoverCell::empty), r.count(CoverCell::impossible), of_tuples(r, 2),
-              of_tuples(r, 3));
+        r.count(CoverCell::empty), r.count(CoverCell::impossible), of_combinations(r, 2),
+        of_combinations(r, 3));
   for (CoverCell::State state : {CoverCell::impossible, CoverCell::empty})
     for (const CoverRow& r : c.rows) s += listed(r, state);
-  for (const CoverRow& r : c.rows) s += listed_tuples(r);
+  for (const CoverRow& r : c.rows) s += listed_combinations(r);
   return s +
-         fmt::format(
-             "{}  {} of {} required cells and {} of {} combinations of {} operators; tier {}, seed "
-             "{}, set {}\n",
-             c.complete() ? "COMPLETE" : "INCOMPLETE", total(c, covered), total(c, required),
-             total(c, covered_tuples), total(c, required_tuples), c.rows.size(), c.tier, c.seed,
-             c.set_hash.substr(0, 16));
+      fmt::format(
+          "{}  {} of {} required cells and {} of {} combinations of {} operators; tier {}, seed "
+          "{}, set {}\n",
+          c.complete() ? "COMPLETE" : "INCOMPLETE", total(c, covered), total(c, required),
+          total(c, covered_combinations), total(c, required_combinations), c.rows.size(), c.tier,
+          c.seed, c.set_hash.substr(0, 16));
 }
 
 std::string cover_json(const Cover& c) {
@@ -191,21 +187,14 @@ std::string cover_json(const Cover& c) {
       if (!cell.id.empty()) j["case"] = cell.id;
       cells.push_back(j);
     }
-    operators[std::string(r.op->name)] = {{"required", r.required()},
-                                          {"covered", covered(r)},
-                                          {"cells", cells},
-                                          {"combinations", combinations_json(r)}};
+    operators[std::string(r.op->name)] = {{"required", r.required()}, {"covered", covered(r)},
+        {"cells", cells}, {"combinations", combinations_json(r)}};
   }
-  return json{{"format", 1},
-              {"tier", c.tier},
-              {"seed", c.seed},
-              {"set", c.set_hash},
-              {"complete", c.complete()},
-              {"required", total(c, required)},
-              {"covered", total(c, covered)},
-              {"operators", operators}}
+  return json{{"format", 1}, {"tier", c.tier}, {"seed", c.seed}, {"set", c.set_hash},
+             {"complete", c.complete()}, {"required", total(c, required)},
+             {"covered", total(c, covered)}, {"operators", operators}}
              .dump(1) +
-         "\n";
+      "\n";
 }
 
 std::string cover_schema() { return kCoverSchema; }

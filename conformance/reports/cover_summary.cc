@@ -25,7 +25,7 @@ std::string classes_text(const form::json& j, const std::string& at) {
   return s;
 }
 
-void add_tuples(CoverSummary::Cells& row, const form::json& j, const std::string& at) {
+void add_combinations(CoverSummary::Cells& row, const form::json& j, const std::string& at) {
   i64 classes = 0;
   form::read(member(j, "classes", at), at + "/classes", classes);
   auto& [covered, required] = row.combinations[classes];
@@ -50,7 +50,7 @@ CoverSummary::Cells row_of(const form::json& j, const std::string& at) {
   }
   const form::json& combinations = list(j, "combinations", at);
   for (std::size_t k = 0; k < combinations.size(); ++k)
-    add_tuples(row, combinations[k], at + "/combinations/" + std::to_string(k));
+    add_combinations(row, combinations[k], at + "/combinations/" + std::to_string(k));
   return row;
 }
 

@@ -11,19 +11,21 @@ namespace {
 // The t-way combinations that the legal calls among an operator's items show.
 class CombinationCover {
  public:
-  CombinationCover(const std::vector<Item>& items, const OpInfo& op) : items_(items), tuples_(op) {
+  CombinationCover(const std::vector<Item>& items, const OpInfo& op)
+      : items_(items), combinations_(op) {
     for (std::size_t k = 0; k < items.size(); ++k)
       if (items[k].what == Item::legal && elements_of(items[k].call) <= kMaxRun)
-        add(k, tuples_.shown_by(items[k].call, inputs_of(items[k].call)), unknown);
+        add(k, combinations_.shown_by(items[k].call, inputs_of(items[k].call)), unknown);
   }
 
   // The reached calls that show combinations which the items do not show.
   std::vector<std::size_t> missing(const Reached& r) {
-    std::vector<bool> set(tuples_.size());
+    std::vector<bool> set(combinations_.size());
     for (std::size_t k = 0; k < places_.size(); ++k)
-      if (tuples_.count_new(classes_[k], set) > 0 && counts(k)) tuples_.add_to(set, classes_[k]);
+      if (combinations_.count_new(classes_[k], set) > 0 && counts(k))
+        combinations_.add_to(set, classes_[k]);
     return discriminating_order(
-        tuples_, r.classes, [](std::size_t) { return true; }, set);
+        combinations_, r.classes, [](std::size_t) { return true; }, set);
   }
 
   // Adds an item whose outputs are known to vary.
@@ -31,9 +33,9 @@ class CombinationCover {
 
   // The places of the items that show new combinations, in discriminating order.
   std::vector<std::size_t> order() {
-    std::vector<bool> set(tuples_.size());
+    std::vector<bool> set(combinations_.size());
     std::vector<std::size_t> order = discriminating_order(
-        tuples_, classes_, [&](std::size_t k) { return counts(k); }, set);
+        combinations_, classes_, [&](std::size_t k) { return counts(k); }, set);
     for (std::size_t& k : order) k = places_[k];
     return order;
   }
@@ -55,7 +57,7 @@ class CombinationCover {
   }
 
   const std::vector<Item>& items_;
-  const Combinations tuples_;
+  const Combinations combinations_;
   std::vector<std::size_t> places_;  // of the measured items
   std::vector<std::vector<int>> classes_;
   std::vector<Outputs> outputs_;

@@ -306,7 +306,7 @@ TEST(Cover, HasBothSidesOfEveryTypedLabel) {
 }
 
 // Combinations that no call of a set shows.
-i64 empty_tuples(const CoverRow& row) {
+i64 empty_combinations(const CoverRow& row) {
   i64 n = 0;
   for (const CombinationCoverage& t : row.combinations) n += std::ssize(t.empty);
   return n;
@@ -394,9 +394,9 @@ TEST(DiscriminatingOrder, LooksAtCallsOfAsManyElementsAsAreRun) {
 TEST(Cover, OfTuplesIsCompleteOnlyWithTheCasesAimedAtThem) {
   const CoverRow whole = cover(of("take", 1, "")).rows[0], smoke = cover(of("take", 0, "")).rows[0];
   ASSERT_EQ(whole.combinations.size(), 2U);
-  EXPECT_EQ(empty_tuples(whole), 0);
+  EXPECT_EQ(empty_combinations(whole), 0);
   for (const CombinationCoverage& t : whole.combinations) EXPECT_GT(t.required, 1000);
-  EXPECT_GT(empty_tuples(smoke), 0);
+  EXPECT_GT(empty_combinations(smoke), 0);
   EXPECT_FALSE(smoke.complete());
   for (std::size_t k = 0; k < 2; ++k) {
     const CombinationCoverage& t = smoke.combinations[k];
@@ -407,7 +407,7 @@ TEST(Cover, OfTuplesIsCompleteOnlyWithTheCasesAimedAtThem) {
 
 TEST(Cover, OfTuplesDoesWithoutConstantOutputs) {
   const CoverRow relu = cover(of("relu", 1, "")).rows[0];
-  EXPECT_EQ(empty_tuples(relu), 0) << "all negative values in any memory would be empty";
+  EXPECT_EQ(empty_combinations(relu), 0) << "all negative values in any memory would be empty";
   EXPECT_GT(relu.combinations[0].constant, 0);
 }
 
