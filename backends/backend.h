@@ -140,8 +140,8 @@ typedef struct {
    * data live until release().
    */
   int32_t (*prepare)(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t n_attrs,
-                     const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out,
-                     ls_plan** plan, uint64_t* scratch_bytes, ls_status* status);
+      const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out, ls_plan** plan,
+      uint64_t* scratch_bytes, ls_status* status);
   /**
    * Runs a plan. Each pointer is the address of an element (0, ..., 0); inputs may alias inputs,
    * outputs alias nothing. `scratch` is aligned to 64 bytes and has arbitrary content. Calls may
@@ -149,7 +149,7 @@ typedef struct {
    * work is done after wait().
    */
   int32_t (*execute)(const ls_plan* plan, const void* const* in, void* const* out, void* scratch,
-                     void* stream, ls_status* status);
+      void* stream, ls_status* status);
   /** Releases a plan. */
   void (*release)(ls_plan* plan);
   /** The kernel a plan runs: the name of one of the manifest's kernels for this operator. */
@@ -160,16 +160,15 @@ typedef struct {
    * *n_out is the room in `out` on entry, the number of outputs on return.
    */
   int32_t (*infer)(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t n_attrs,
-                   const ls_tensor* in, uint32_t n_in, ls_tensor* out, uint32_t* n_out,
-                   ls_status* status);
+      const ls_tensor* in, uint32_t n_in, ls_tensor* out, uint32_t* n_out, ls_status* status);
   /**
    * (optional) Prepares a whole graph: nodes in topological order over numbered entries, of which
    * `feeds` are the inputs and `heads` the outputs of execute().
    */
   int32_t (*compile)(ls_backend* self, const ls_node* nodes, uint32_t n_nodes,
-                     const ls_tensor* entries, uint32_t n_entries, const uint32_t* feeds,
-                     uint32_t n_feeds, const uint32_t* heads, uint32_t n_heads, ls_plan** plan,
-                     uint64_t* scratch_bytes, ls_status* status);
+      const ls_tensor* entries, uint32_t n_entries, const uint32_t* feeds, uint32_t n_feeds,
+      const uint32_t* heads, uint32_t n_heads, ls_plan** plan, uint64_t* scratch_bytes,
+      ls_status* status);
   /**
    * (optional) The number of threads that a call may use, as it follows from the option
    * `threads`.

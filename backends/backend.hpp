@@ -78,8 +78,8 @@ struct TensorType {
 /// threads at once, and may return before the stream has done its work.
 struct DevicePlan {
   virtual ~DevicePlan() = default;
-  virtual void start(const int32_t* const* in, int32_t* const* out, void* scratch,
-                     void* stream) const = 0;
+  virtual void start(
+      const int32_t* const* in, int32_t* const* out, void* scratch, void* stream) const = 0;
   /// A kernel name of the manifest.
   virtual const char* path() const = 0;
   virtual uint64_t scratch_bytes() const { return 0; }
@@ -110,8 +110,7 @@ inline int32_t fill(ls_status* s, int32_t code, std::string_view label, std::str
 }
 
 /// Runs f and turns every exception into a status.
-template <class F>
-int32_t guarded(ls_status* s, F f) {
+template <class F> int32_t guarded(ls_status* s, F f) {
   try {
     f();
     return LS_OK;
@@ -126,8 +125,7 @@ int32_t guarded(ls_status* s, F f) {
   }
 }
 
-template <class Backend>
-struct Functions {
+template <class Backend> struct Functions {
   static Backend* self(ls_backend* b) { return reinterpret_cast<Backend*>(b); }
 
   static int32_t open(const ls_text* options, uint32_t n, ls_backend** out, ls_status* s) {
@@ -144,12 +142,12 @@ struct Functions {
     return memory;
   }
   static void free(ls_backend* b, void* memory) { self(b)->free(memory); }
-  static int32_t upload(ls_backend* b, void* device, const void* host, uint64_t bytes,
-                        ls_status* s) {
+  static int32_t upload(
+      ls_backend* b, void* device, const void* host, uint64_t bytes, ls_status* s) {
     return guarded(s, [&] { self(b)->upload(device, host, bytes); });
   }
-  static int32_t download(ls_backend* b, void* host, const void* device, uint64_t bytes,
-                          ls_status* s) {
+  static int32_t download(
+      ls_backend* b, void* host, const void* device, uint64_t bytes, ls_status* s) {
     return guarded(s, [&] { self(b)->download(host, device, bytes); });
   }
   static int32_t stream(ls_backend* b, void** stream, ls_status* s) {
@@ -159,8 +157,8 @@ struct Functions {
     return guarded(s, [&] { self(b)->wait(stream); });
   }
   static int32_t prepare(ls_backend* b, const char* op, const ls_attr* attrs, uint32_t n_attrs,
-                         const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out,
-                         ls_plan** plan, uint64_t* scratch, ls_status* s) {
+      const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out, ls_plan** plan,
+      uint64_t* scratch, ls_status* s) {
     return guarded(s, [&] {
       std::unique_ptr<DevicePlan> p =
           self(b)->prepare(Call{op, {attrs, n_attrs}, {in, n_in}, {out, n_out}});
@@ -169,11 +167,10 @@ struct Functions {
     });
   }
   static int32_t execute(const ls_plan* plan, const void* const* in, void* const* out,
-                         void* scratch, void* stream, ls_status* s) {
+      void* scratch, void* stream, ls_status* s) {
     return guarded(s, [&] {
       reinterpret_cast<const DevicePlan*>(plan)->start(reinterpret_cast<const int32_t* const*>(in),
-                                                       reinterpret_cast<int32_t* const*>(out),
-                                                       scratch, stream);
+          reinterpret_cast<int32_t* const*>(out), scratch, stream);
     });
   }
   static void release(ls_plan* plan) { delete reinterpret_cast<DevicePlan*>(plan); }
@@ -184,8 +181,7 @@ struct Functions {
     return static_cast<uint32_t>(reinterpret_cast<const Backend*>(b)->threads());
   }
   static int32_t infer(ls_backend* b, const char* op, const ls_attr* attrs, uint32_t n_attrs,
-                       const ls_tensor* in, uint32_t n_in, ls_tensor* out, uint32_t* n_out,
-                       ls_status* s) {
+      const ls_tensor* in, uint32_t n_in, ls_tensor* out, uint32_t* n_out, ls_status* s) {
     return guarded(s, [&] {
       const std::vector<TensorType> types =
           self(b)->infer(Call{op, {attrs, n_attrs}, {in, n_in}, {}});
@@ -207,8 +203,7 @@ struct Functions {
 /// Call&)` and `int threads() const`. A device's class prepares a `std::unique_ptr<DevicePlan>` and
 /// has `alloc`, `free`, `upload`, `download`, `stream` and `wait` like the ABI's, without `self`
 /// and `status`.
-template <class Backend>
-const ls_api* table() {
+template <class Backend> const ls_api* table() {
   using F = detail::Functions<Backend>;
   static const ls_api api = [] {
     ls_api t{};

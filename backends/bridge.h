@@ -21,8 +21,7 @@ struct LegalCall {
 };
 
 /// Views of one execution: those of the call, with its data.
-template <class V, class T>
-std::vector<V> bound(std::vector<V> views, T* const* data) {
+template <class V, class T> std::vector<V> bound(std::vector<V> views, T* const* data) {
   for (std::size_t k = 0; k < views.size(); ++k) views[k].data = data[k];
   return views;
 }
@@ -60,8 +59,7 @@ inline Inferred checked_types(const Call& call, const OpInfo*& op, std::vector<A
 }
 
 /// A view without data in the layout a call was prepared with.
-template <class V>
-V view_of(const ls_tensor& t) {
+template <class V> V view_of(const ls_tensor& t) {
   V v(type_of(t), nullptr);
   // The stride of an extent of 1 has no meaning, so the row-major one is kept.
   for (int d = 0; d < v.rank(); ++d)

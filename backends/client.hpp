@@ -64,7 +64,7 @@ class Library {
     if (!table) throw LoadError("lockstep_backend_v1() returned no table");
     if (table->abi != LOCKSTEP_ABI)
       throw LoadError("it speaks ABI version " + std::to_string(table->abi) +
-                      ", this program speaks version " + std::to_string(LOCKSTEP_ABI));
+          ", this program speaks version " + std::to_string(LOCKSTEP_ABI));
     std::memcpy(&api_, table, std::min<std::size_t>(table->size, sizeof api_));
     if (!api_.manifest || !api_.open || !api_.close || !api_.prepare || !api_.execute ||
         !api_.release || !api_.path)
@@ -116,8 +116,7 @@ inline const Opened& held(const Shared& opened) {
 }
 
 /// Calls f with a fresh ls_status and returns its result as a Status.
-template <class F>
-Status say(const char* function, F f) {
+template <class F> Status say(const char* function, F f) {
   ls_status s{};
   s.size = sizeof s;
   const int32_t code = f(&s);
@@ -133,8 +132,7 @@ inline Status absent(const char* function) {
   return {function, LS_UNSUPPORTED, "", "the backend has no such function"};
 }
 
-template <class Container>
-uint32_t count(const Container& c) {
+template <class Container> uint32_t count(const Container& c) {
   return static_cast<uint32_t>(c.size());
 }
 
@@ -170,9 +168,8 @@ class Memory {
   Status write(const void* from, uint64_t bytes) {
     const detail::Opened& o = within(bytes);
     if (o.library.has_device())
-      return detail::say("upload", [&](ls_status* s) {
-        return o.library.api().upload(o.self, data_, from, bytes, s);
-      });
+      return detail::say("upload",
+          [&](ls_status* s) { return o.library.api().upload(o.self, data_, from, bytes, s); });
     std::copy_n(static_cast<const char*>(from), bytes, static_cast<char*>(data_));
     return {"upload", LS_OK, {}, {}};
   }
@@ -180,9 +177,8 @@ class Memory {
   Status read(void* to, uint64_t bytes) const {
     const detail::Opened& o = within(bytes);
     if (o.library.has_device())
-      return detail::say("download", [&](ls_status* s) {
-        return o.library.api().download(o.self, to, data_, bytes, s);
-      });
+      return detail::say("download",
+          [&](ls_status* s) { return o.library.api().download(o.self, to, data_, bytes, s); });
     std::copy_n(static_cast<const char*>(data_), bytes, static_cast<char*>(to));
     return {"download", LS_OK, {}, {}};
   }
@@ -192,7 +188,7 @@ class Memory {
     const detail::Opened& o = detail::held(opened_);
     if (bytes > bytes_)
       throw std::logic_error("a copy of " + std::to_string(bytes) + " bytes, the memory has " +
-                             std::to_string(bytes_));
+          std::to_string(bytes_));
     return o;
   }
   void swap(Memory& other) noexcept {
@@ -246,8 +242,8 @@ class DeviceTensor {
  private:
   void expect(std::size_t n) const {
     if (n != volume())
-      throw std::logic_error(std::to_string(n) + " elements for a tensor of " +
-                             std::to_string(volume()));
+      throw std::logic_error(
+          std::to_string(n) + " elements for a tensor of " + std::to_string(volume()));
   }
 
   std::vector<int64_t> shape_, strides_;
@@ -269,8 +265,8 @@ class Stream {
   Status wait() const {
     const detail::Opened& o = detail::held(opened_);
     if (!o.library.has_device()) return {"wait", LS_OK, {}, {}};
-    return detail::say("wait",
-                       [&](ls_status* s) { return o.library.api().wait(o.self, stream_, s); });
+    return detail::say(
+        "wait", [&](ls_status* s) { return o.library.api().wait(o.self, stream_, s); });
   }
   /// The handle for execute(); NULL on the host.
   void* handle() const { return stream_; }
@@ -307,7 +303,7 @@ class Plan {
   /// Starts it. Data and scratch are addresses in any memory that the backend can reach. On a
   /// device the work is done after Stream::wait().
   Status execute(std::span<const void* const> in, std::span<void* const> out, void* scratch,
-                 void* stream = nullptr) const {
+      void* stream = nullptr) const {
     const ls_api& api = detail::held(opened_).library.api();
     return detail::say("execute", [&](ls_status* s) {
       return api.execute(plan_, in.data(), out.data(), scratch, stream, s);
@@ -375,8 +371,8 @@ class Backend {
     return status;
   }
   /// Memory for a row-major tensor of extents > 0.
-  Result<DeviceTensor> tensor(std::vector<int64_t> shape, int32_t precision = 32,
-                              uint64_t align = kAlignment) const {
+  Result<DeviceTensor> tensor(
+      std::vector<int64_t> shape, int32_t precision = 32, uint64_t align = kAlignment) const {
     uint64_t bytes = sizeof(int32_t);
     for (const int64_t extent : shape)
       if (extent < 1 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes))
@@ -404,8 +400,7 @@ class Backend {
                                  out = rows_of(call.out, o.library.has_device());
     return planned("prepare", [&](ls_plan** plan, uint64_t* scratch, ls_status* s) {
       return o.library.api().prepare(o.self, call.op.c_str(), attrs.data(), detail::count(attrs),
-                                     in.data(), detail::count(in), out.data(), detail::count(out),
-                                     plan, scratch, s);
+          in.data(), detail::count(in), out.data(), detail::count(out), plan, scratch, s);
     });
   }
   /// Prepares a whole graph; LS_UNSUPPORTED if the backend does not compile graphs.
@@ -415,14 +410,12 @@ class Backend {
     std::vector<ls_node> nodes;
     for (const Node& n : graph.nodes)
       nodes.push_back({n.op.c_str(), n.attrs.rows().data(), n.in.data(), n.out.data(),
-                       detail::count(n.attrs.rows()), detail::count(n.in), detail::count(n.out),
-                       0});
+          detail::count(n.attrs.rows()), detail::count(n.in), detail::count(n.out), 0});
     const std::vector<ls_tensor> entries = rows_of(graph.entries, o.library.has_device());
     return planned("compile", [&](ls_plan** plan, uint64_t* scratch, ls_status* s) {
       return o.library.api().compile(o.self, nodes.data(), detail::count(nodes), entries.data(),
-                                     detail::count(entries), graph.feeds.data(),
-                                     detail::count(graph.feeds), graph.heads.data(),
-                                     detail::count(graph.heads), plan, scratch, s);
+          detail::count(entries), graph.feeds.data(), detail::count(graph.feeds),
+          graph.heads.data(), detail::count(graph.heads), plan, scratch, s);
     });
   }
   /// The types of a call's outputs, at most `room` of them; LS_UNSUPPORTED if the backend does not
@@ -438,7 +431,7 @@ class Backend {
     uint32_t n = room;
     Status status = detail::say("infer", [&](ls_status* s) {
       return o.library.api().infer(o.self, call.op.c_str(), attrs.data(), detail::count(attrs),
-                                   in.data(), detail::count(in), out.data(), &n, s);
+          in.data(), detail::count(in), out.data(), &n, s);
     });
     if (!status.ok()) return status;
     if (n > room)
@@ -458,8 +451,7 @@ class Backend {
   friend class Plan;
   explicit Backend(detail::Shared opened) : opened_(std::move(opened)) {}
 
-  template <class F>
-  Result<Plan> planned(const char* function, F f) const {
+  template <class F> Result<Plan> planned(const char* function, F f) const {
     ls_plan* plan = nullptr;
     uint64_t scratch = 0;
     Status status = detail::say(function, [&](ls_status* s) { return f(&plan, &scratch, s); });
@@ -472,8 +464,8 @@ class Backend {
   detail::Shared opened_;
 };
 
-inline Status Plan::run(std::initializer_list<const void*> in,
-                        std::initializer_list<void*> out) const {
+inline Status Plan::run(
+    std::initializer_list<const void*> in, std::initializer_list<void*> out) const {
   detail::held(opened_);
   const Backend backend(opened_);
   Result<Stream> stream = backend.stream();
@@ -485,7 +477,7 @@ inline Status Plan::run(std::initializer_list<const void*> in,
     scratch = std::move(*memory);
   }
   Status status = execute({in.begin(), in.size()}, {out.begin(), out.size()},
-                          scratch ? scratch->data() : nullptr, stream->handle());
+      scratch ? scratch->data() : nullptr, stream->handle());
   return status.ok() ? stream->wait() : status;
 }
 

@@ -27,8 +27,7 @@ class Error : public std::runtime_error {
   /// From the function's name, its code, the label of the violated rule and the backend's sentence.
   Error(const char* function, int32_t error_code, std::string error_label, const std::string& text)
       : std::runtime_error(std::string(function) + "() failed" +
-                           (error_label.empty() ? "" : ": " + error_label) +
-                           (text.empty() ? "" : ": " + text)),
+            (error_label.empty() ? "" : ": " + error_label) + (text.empty() ? "" : ": " + text)),
         code(error_code),
         label(std::move(error_label)) {}
   int32_t code;       ///< LS_LOGIC ... or kBroken
@@ -51,8 +50,7 @@ struct [[nodiscard]] Status {
 };
 
 /// A status, and a value if it is ok.
-template <class T>
-class [[nodiscard]] Result {
+template <class T> class [[nodiscard]] Result {
  public:
   /// A failure without a value.
   Result(Status status) : status_(std::move(status)) {}
@@ -119,13 +117,13 @@ class Attributes {
     std::vector<int64_t> ints;
   };
   Attributes& add(std::string_view key, int32_t kind, std::span<const int64_t> ints,
-                  std::string_view word = {}) {
+      std::string_view word = {}) {
     Item& i =
         items_.emplace_back(Item{std::string(key), std::string(word), {ints.begin(), ints.end()}});
     i.ints.reserve(1);  // so that an empty list has an address, too
     rows_.push_back({i.key.c_str(), kind, static_cast<uint32_t>(i.ints.size()),
-                     kind == LS_TEXT || kind == LS_NONE ? nullptr : i.ints.data(),
-                     kind == LS_TEXT ? i.word.c_str() : nullptr});
+        kind == LS_TEXT || kind == LS_NONE ? nullptr : i.ints.data(),
+        kind == LS_TEXT ? i.word.c_str() : nullptr});
     return *this;
   }
 

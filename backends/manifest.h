@@ -44,14 +44,14 @@ inline std::vector<std::string> all_in_quotes(std::vector<std::string> items) {
 
 /// The JSON text of a manifest. Names consist of letters, digits, '_', '.' and '-'.
 inline std::string manifest_of(const std::string& name, const std::vector<Kernel>& kernels,
-                               const Claims& claims, const std::vector<std::string>& options = {},
-                               const std::string& device = "CPU") {
+    const Claims& claims, const std::vector<std::string>& options = {},
+    const std::string& device = "CPU") {
   using detail::list, detail::in_quotes;
   std::vector<std::string> rows, operators;
   for (const Kernel& k : kernels)
     rows.push_back("{\"op\": " + in_quotes(k.op) + ", \"name\": " + in_quotes(k.name) +
-                   ", \"isa\": " + in_quotes(k.isa) +
-                   ", \"runnable\": " + (k.runnable ? "true" : "false") + "}");
+        ", \"isa\": " + in_quotes(k.isa) + ", \"runnable\": " + (k.runnable ? "true" : "false") +
+        "}");
   for (const std::string& op : claims.operators) operators.push_back(in_quotes(op) + ": {}");
   std::string claimed = list(operators);
   claimed.front() = '{';
@@ -60,25 +60,26 @@ inline std::string manifest_of(const std::string& name, const std::vector<Kernel
   const std::string threads =
       counted ? ", \"threads\": [1, " + std::to_string(claims.threads) + "]" : "";
   return "{\"schema\": 1, \"name\": " + in_quotes(name) +
-         ", \"version\": " + in_quotes(LOCKSTEP_VERSION) + ", \"device\": " + in_quotes(device) +
-         ", \"options\": " + list(detail::all_in_quotes(options)) + ", \"kernels\": " + list(rows) +
-         ", \"claims\": {\"operators\": " + claimed +
-         ", \"layouts\": " + list(detail::all_in_quotes(claims.layouts)) +
-         ", \"determinism\": " + in_quotes(claims.determinism) +
-         ", \"errors\": " + in_quotes(claims.errors) + threads + "}}";
+      ", \"version\": " + in_quotes(LOCKSTEP_VERSION) + ", \"device\": " + in_quotes(device) +
+      ", \"options\": " + list(detail::all_in_quotes(options)) + ", \"kernels\": " + list(rows) +
+      ", \"claims\": {\"operators\": " + claimed +
+      ", \"layouts\": " + list(detail::all_in_quotes(claims.layouts)) +
+      ", \"determinism\": " + in_quotes(claims.determinism) +
+      ", \"errors\": " + in_quotes(claims.errors) + threads + "}}";
 }
 
 /// Reads an option, a decimal number in lo..hi. @throws LogicError `option.<key>` for other text.
-inline int number_option(const Options& options, const std::string& key, int lo, int hi,
-                         int fallback) {
+inline int number_option(
+    const Options& options, const std::string& key, int lo, int hi, int fallback) {
   const auto it = options.find(key);
   if (it == options.end()) return fallback;
   const std::string& text = it->second;
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < lo || value > hi)
-    throw LogicError("option." + key, "option " + key + " is '" + text + "', not a number of " +
-                                          std::to_string(lo) + ".." + std::to_string(hi));
+    throw LogicError("option." + key,
+        "option " + key + " is '" + text + "', not a number of " + std::to_string(lo) + ".." +
+            std::to_string(hi));
   return value;
 }
 

@@ -13,15 +13,11 @@ namespace {
 using ndarray::NDArray;
 
 /// Prevents the optimizer from removing the computation of a value.
-template <class T>
-void keep(const T& value) {
-  asm volatile("" : : "g"(&value) : "memory");
-}
+template <class T> void keep(const T& value) { asm volatile("" : : "g"(&value) : "memory"); }
 
 /// A call of a few nanoseconds, timed in batches, because the benchmark's own call costs as much.
-template <class Call>
-Measurement call_row(const std::string& workload, const std::string& call, const Call& once,
-                     const BenchmarkOptions& wishes) {
+template <class Call> Measurement call_row(const std::string& workload, const std::string& call,
+    const Call& once, const BenchmarkOptions& wishes) {
   constexpr int kCalls = 1000;
   const auto many = [&] {
     for (int i = 0; i < kCalls; ++i) once();
@@ -45,8 +41,8 @@ void touch_fresh_pages(std::size_t bytes) {
   ::munmap(pages, bytes);
 }
 
-Measurement pool_row(const std::string& workload, std::size_t bytes,
-                     const BenchmarkOptions& wishes) {
+Measurement pool_row(
+    const std::string& workload, std::size_t bytes, const BenchmarkOptions& wishes) {
   ndarray::BlockPool pool(2 * bytes);
   const auto recycled = [&] {
     std::byte* block = pool.allocate(bytes);

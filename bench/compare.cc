@@ -15,14 +15,14 @@ struct Change {
 
 const Measurement* find(const Results& results, const std::string& key) {
   const auto at = std::find_if(results.rows.begin(), results.rows.end(),
-                               [&](const Measurement& r) { return r.key() == key; });
+      [&](const Measurement& r) { return r.key() == key; });
   return at == results.rows.end() ? nullptr : &*at;
 }
 
 Change incomparable(const std::string& why) { return {Change::incomparable, why}; }
 
-Change change_of(const Measurement& before, const Measurement* now, bool same_processor,
-                 int percent) {
+Change change_of(
+    const Measurement& before, const Measurement* now, bool same_processor, int percent) {
   if (!before.trouble.empty()) return incomparable("was not timed before");
   if (!now) return {Change::gone, "is gone"};
   if (!now->trouble.empty()) return {Change::gone, "is not timed now: " + now->trouble};
@@ -35,8 +35,8 @@ Change change_of(const Measurement& before, const Measurement* now, bool same_pr
   const double old_median = before.time.median_ns / old_unit;
   const double factor = now->time.median_ns / new_unit / old_median;
   const bool slower = factor > 1 + percent / 100.0 && now->time.min_ns / new_unit > old_median;
-  return {slower ? Change::slower : Change::kept,
-          fmt::format("takes {:.2f} times as long", factor)};
+  return {
+      slower ? Change::slower : Change::kept, fmt::format("takes {:.2f} times as long", factor)};
 }
 
 }  // namespace
@@ -54,8 +54,8 @@ Comparison compare(const Results& before, const Results& now, int percent) {
   const i64 compared = count[Change::kept] + count[Change::slower];
   c.passed = compared > 0 && count[Change::slower] == 0 && count[Change::gone] == 0;
   c.text += fmt::format("{}: {} compared, {} slower by more than {} %, {} gone, {} not compared\n",
-                        c.passed ? "PASS" : "FAIL", compared, count[Change::slower], percent,
-                        count[Change::gone], count[Change::incomparable]);
+      c.passed ? "PASS" : "FAIL", compared, count[Change::slower], percent, count[Change::gone],
+      count[Change::incomparable]);
   return c;
 }
 

@@ -22,7 +22,7 @@ void put(Json& j, const Timing& t) {
 
 Timing timing_of(const Json& j) {
   return {j.at("ns").get<double>(), j.at("ns_min").get<double>(), j.at("ns_max").get<double>(),
-          j.at("repetitions").get<int>()};
+      j.at("repetitions").get<int>()};
 }
 
 Json json_of(const PeerTime& p, const Measurement& r) {
@@ -39,8 +39,8 @@ Json json_of(const PeerTime& p, const Measurement& r) {
 }
 
 Json json_of(const Measurement& r) {
-  Json j{{"op", r.op},     {"workload", r.workload}, {"case", r.call}, {"backend", r.backend},
-         {"path", r.path}, {"threads", r.threads},   {"unit", r.unit}, {"units", r.units}};
+  Json j{{"op", r.op}, {"workload", r.workload}, {"case", r.call}, {"backend", r.backend},
+      {"path", r.path}, {"threads", r.threads}, {"unit", r.unit}, {"units", r.units}};
   if (!r.trouble.empty()) {
     j["trouble"] = r.trouble;
     j["failed"] = r.failed;
@@ -50,9 +50,8 @@ Json json_of(const Measurement& r) {
   put(j, r.time);
   if (r.peak_bytes > 0) j["peak_bytes"] = r.peak_bytes;
   if (!r.limit.empty())
-    j["limit"] = {{"name", r.limit},
-                  {"ns", tenth(r.limit_ns)},
-                  {"percent", tenth(100 * r.limit_ns / r.time.median_ns)}};
+    j["limit"] = {{"name", r.limit}, {"ns", tenth(r.limit_ns)},
+        {"percent", tenth(100 * r.limit_ns / r.time.median_ns)}};
   j["peers"] = Json::array();
   for (const PeerTime& p : r.peers) j["peers"].push_back(json_of(p, r));
   return j;
@@ -176,11 +175,9 @@ constexpr const char* kSchemaText = R"({
 
 std::string json_of(const Results& results) {
   Json j{{"schema", kSchema}, {"date", results.date}};
-  j["machine"] = {{"processor", results.processor},
-                  {"processors", results.processors},
-                  {"load", tenth(results.load)},
-                  {"compiler", results.compiler},
-                  {"peer_library", results.peer_library}};
+  j["machine"] = {{"processor", results.processor}, {"processors", results.processors},
+      {"load", tenth(results.load)}, {"compiler", results.compiler},
+      {"peer_library", results.peer_library}};
   j["rows"] = Json::array();
   for (const Measurement& r : results.rows) j["rows"].push_back(json_of(r));
   return j.dump(1) + "\n";
@@ -193,13 +190,8 @@ Results results_of(const std::string& json) {
     const Json j = Json::parse(json);
     if (j.at("schema") != kSchema) throw std::logic_error("its schema is not 1");
     const Json& m = j.at("machine");
-    Results r{j.at("date"),
-              m.at("processor"),
-              m.at("compiler"),
-              m.at("peer_library"),
-              m.at("processors"),
-              m.at("load").get<double>(),
-              {}};
+    Results r{j.at("date"), m.at("processor"), m.at("compiler"), m.at("peer_library"),
+        m.at("processors"), m.at("load").get<double>(), {}};
     for (const Json& row : j.at("rows")) r.rows.push_back(row_of(row));
     return r;
   } catch (const Json::exception& e) {

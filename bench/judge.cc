@@ -17,7 +17,7 @@ namespace {
 
 // One run of the judge, which must pass: a run that fails early would look fast.
 judge::Counts counts_of(const std::string& backend, const judge::Selection& selection,
-                        const judge::Options& set, int jobs) {
+    const judge::Options& set, int jobs) {
   judge::Conduct conduct;
   conduct.jobs = jobs;
   conduct.limits.set = set;
@@ -35,8 +35,8 @@ judge::Selection selection_of(int tier) {
 
 // A row of the judge that `measured` fills; if that fails, the row says why.
 Measurement judge_row(const std::string& backend, const std::string& workload,
-                      const std::string& call, const std::string& unit,
-                      const std::function<void(Measurement&)>& measured) {
+    const std::string& call, const std::string& unit,
+    const std::function<void(Measurement&)>& measured) {
   Measurement row;
   row.op = "judge";
   row.workload = workload;
@@ -52,8 +52,8 @@ Measurement judge_row(const std::string& backend, const std::string& workload,
   return row;
 }
 
-Measurement property_row(const std::string& backend, const std::string& property,
-                         const BenchmarkOptions& wishes) {
+Measurement property_row(
+    const std::string& backend, const std::string& property, const BenchmarkOptions& wishes) {
   judge::Selection selection = selection_of(wishes.judge_tier.value_or(0));
   std::string call = fmt::format("lockstep check {} --tier {} --jobs 1", backend, selection.tier);
   if (property != "all") {

@@ -16,12 +16,11 @@ void require(const client::Status& s) {
   const std::string why = judge::printable(s.text);
   if (s.code == LS_UNSUPPORTED) throw NotOffered(why);
   if (!s.ok())
-    throw std::runtime_error(std::string(s.function) + "() failed" +
-                             (why.empty() ? "" : ": " + why));
+    throw std::runtime_error(
+        std::string(s.function) + "() failed" + (why.empty() ? "" : ": " + why));
 }
 
-template <class T>
-T required(client::Result<T> result) {
+template <class T> T required(client::Result<T> result) {
   require(result.status());
   return std::move(result).value();
 }
@@ -35,8 +34,8 @@ client::DeviceTensor tensor(const client::Backend& backend, const Type& t) {
       backend.tensor({t.shape.begin(), t.shape.end()}, t.precision, alignment(backend)));
 }
 
-std::vector<client::DeviceTensor> written(const client::Backend& backend,
-                                          const std::vector<judge::Tensor>& values) {
+std::vector<client::DeviceTensor> written(
+    const client::Backend& backend, const std::vector<judge::Tensor>& values) {
   std::vector<client::DeviceTensor> all;
   for (const judge::Tensor& v : values) {
     all.push_back(tensor(backend, v.type));
@@ -52,8 +51,7 @@ std::vector<client::DeviceTensor> fresh(const client::Backend& backend, const In
 }
 
 client::Plan prepare(const client::Backend& backend, const Workload& w,
-                     const std::vector<client::DeviceTensor>& in,
-                     const std::vector<client::DeviceTensor>& out) {
+    const std::vector<client::DeviceTensor>& in, const std::vector<client::DeviceTensor>& out) {
   client::Call call{
       std::string(w.call.op->name), client::attributes_of(*w.call.op, w.call.attributes()), {}, {}};
   for (const client::DeviceTensor& t : in)
@@ -77,8 +75,8 @@ Library open_library(const std::string& what, const judge::Options& options) {
   auto [library, manifest] = load();
   client::Result<client::Backend> backend = client::Backend::open(library, options);
   if (backend.status().code == LS_LOGIC)
-    throw judge::UsageError("'" + what +
-                            "' refuses its options: " + judge::printable(backend.status().text));
+    throw judge::UsageError(
+        "'" + what + "' refuses its options: " + judge::printable(backend.status().text));
   return {std::move(manifest), required(std::move(backend))};
 }
 
@@ -87,8 +85,8 @@ bool Library::knows_option(const std::string& name) const {
   return std::find(known.begin(), known.end(), name) != known.end();
 }
 
-Prepared::Prepared(const client::Backend& backend, const Workload& workload,
-                   const std::vector<judge::Tensor>& in)
+Prepared::Prepared(
+    const client::Backend& backend, const Workload& workload, const std::vector<judge::Tensor>& in)
     : in_(written(backend, in)),
       out_(fresh(backend, workload.outputs())),
       stream_(required(backend.stream())),

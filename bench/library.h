@@ -32,7 +32,7 @@ class Prepared {
  public:
   /// @throws NotOffered; std::runtime_error with any other error of the backend.
   Prepared(const client::Backend& backend, const Workload& workload,
-           const std::vector<judge::Tensor>& in);
+      const std::vector<judge::Tensor>& in);
 
   /// Runs the call once, to its end. @throws std::runtime_error if the backend fails.
   void execute() const;

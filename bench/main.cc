@@ -130,8 +130,8 @@ void add_options(CLI::App& app, Options& o) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.add_option("--filter,filter", o.wishes.filters,
-                 "only these: OPERATOR, OPERATOR/WORKLOAD, array, pool, judge, params, build; * "
-                 "and ? match")
+         "only these: OPERATOR, OPERATOR/WORKLOAD, array, pool, judge, params, build; * "
+         "and ? match")
       ->delimiter(',');
   app.add_option("--min-time", o.wishes.effort.repetition_s, "seconds of a repetition, at least")
       ->check(CLI::Range(0.00001, 60.0))
@@ -140,7 +140,7 @@ void add_options(CLI::App& app, Options& o) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--judge-tier", o.wishes.judge_tier,
-                 "of the judge's rows; 0 for properties and 1 for whole runs unless given")
+         "of the judge's rows; 0 for properties and 1 for whole runs unless given")
       ->check(CLI::Range(0, 3));
   app.add_option("--times", o.times, "a file of rows measured elsewhere: SECONDS NAME COMMAND");
   app.add_option("--json", o.json, "write the results as JSON");

@@ -21,8 +21,8 @@ class Collector : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& r : runs)
       if (r.run_type == Run::RT_Iteration && !r.error_occurred)
-        ns_[std::stoul(r.run_name.function_name)].push_back(1e9 * r.real_accumulated_time /
-                                                            static_cast<double>(r.iterations));
+        ns_[std::stoul(r.run_name.function_name)].push_back(
+            1e9 * r.real_accumulated_time / static_cast<double>(r.iterations));
   }
   Timing timing(std::size_t contender) const {
     std::vector<double> ns = ns_[contender];
@@ -66,14 +66,14 @@ std::vector<Timing> measure(const std::vector<Contender>& contenders, const Effo
     const int repetitions =
         std::min(effort.repetitions, std::max(kRepetitionsMin, static_cast<int>(affordable)));
     benchmark::RegisterBenchmark(std::to_string(k).c_str(),
-                                 [&](benchmark::State& state) {
-                                   try {
-                                     for (auto _ : state) call();
-                                   } catch (...) {
-                                     thrown = std::current_exception();
-                                     state.SkipWithError("thrown");
-                                   }
-                                 })
+        [&](benchmark::State& state) {
+          try {
+            for (auto _ : state) call();
+          } catch (...) {
+            thrown = std::current_exception();
+            state.SkipWithError("thrown");
+          }
+        })
         ->Repetitions(repetitions)
         ->MinTime(effort.repetition_s)
         ->UseRealTime();

@@ -47,7 +47,7 @@ std::vector<params::NamedTensor> tensors_to_store() {
   for (std::size_t i = 0; i < kTensors; ++i) {
     const Buffer bytes(kTensorBytes, static_cast<std::byte>(i));
     tensors.push_back({"layer" + std::to_string(i) + "_weight",
-                       {{0, 8}, {kTensorBytes}, params::Bytes::copy(bytes)}});
+        {{0, 8}, {kTensorBytes}, params::Bytes::copy(bytes)}});
   }
   return tensors;
 }
@@ -87,7 +87,7 @@ class Limit {
 };
 
 void time_beside(Measurement& row, const Contender& ours, const Contender& limit, std::string name,
-                 const Effort& effort) {
+    const Effort& effort) {
   const std::vector<Timing> times = measure({ours, limit}, effort);
   row.time = times[0];
   row.peers.push_back({name, "", "", 0, 0, times[1]});

@@ -29,8 +29,8 @@ struct Subject {
 };
 
 // How an output differs from the right one; nothing if it does not.
-std::optional<std::string> difference(const Subject& s, std::size_t k, const std::vector<i32>& got,
-                                      const std::string& backend) {
+std::optional<std::string> difference(
+    const Subject& s, std::size_t k, const std::vector<i32>& got, const std::string& backend) {
   const std::vector<i32>& right = s.expected[k].data;
   const auto first = std::mismatch(right.begin(), right.end(), got.begin());
   if (first.first == right.end()) return std::nullopt;
@@ -71,8 +71,7 @@ struct BestProbe {
 };
 
 void time_together(Measurement& row, const Subject& s, const Prepared& prepared,
-                   const std::vector<Peer>& peers, const std::shared_ptr<Team>& team,
-                   const Effort& effort) {
+    const std::vector<Peer>& peers, const std::shared_ptr<Team>& team, const Effort& effort) {
   static const BestProbe limit;
   const bool bounded = s.workload.unit == Unit::macs && limit.probe;
   std::vector<Contender> contenders{[&] { prepared.execute(); }};
@@ -120,8 +119,8 @@ Measurement run_one(const Subject& s, const Opened& opened, const Effort& effort
     verify(row, s, prepared);
     if (row.failed) return row;
     const auto team = std::make_shared<Team>(opened.threads);
-    time_together(row, s, prepared, peers_of(s, team, !backend.library().has_device()), team,
-                  effort);
+    time_together(
+        row, s, prepared, peers_of(s, team, !backend.library().has_device()), team, effort);
   } catch (const NotOffered& e) {
     row.trouble = std::string("not offered: ") + e.what();
   } catch (const std::runtime_error& e) {
@@ -153,8 +152,8 @@ std::vector<Opened> open_all(const BenchmarkOptions& wishes) {
 
 bool BenchmarkOptions::want(const std::string& op, const std::string& workload) const {
   return filters.empty() || std::any_of(filters.begin(), filters.end(), [&](const auto& f) {
-           return judge::glob(f, op) || judge::glob(f, op + "/" + workload);
-         });
+    return judge::glob(f, op) || judge::glob(f, op + "/" + workload);
+  });
 }
 
 void run_operators(const BenchmarkOptions& wishes, const Take& take) {

@@ -43,8 +43,7 @@ std::string alone_text(const Measurement& r) {
 std::string continuation(const PeerTime& p, const Measurement& r) {
   if (!p.trouble.empty()) return fmt::format("{:<44}   {}\n", "", p.trouble);
   return fmt::format(kColumns, "", "", "", "", "", "", "", peer_text(p),
-                     time_text(p.time.median_ns),
-                     fmt::format("{:.2f}", p.time.median_ns / r.time.median_ns), "");
+      time_text(p.time.median_ns), fmt::format("{:.2f}", p.time.median_ns / r.time.median_ns), "");
 }
 
 }  // namespace
@@ -70,19 +69,18 @@ bool Results::fails() const {
 
 std::string table_head() {
   return fmt::format(kColumns, "workload", "backend", "path", "thr", "ours", "spread", "rate",
-                     "peer", "peer", "ratio", "limit");
+      "peer", "peer", "ratio", "limit");
 }
 
 std::string table_row(const Measurement& r) {
   if (!r.trouble.empty())
-    return fmt::format("{:<44} {:<10} {:<20} {:>3} {}\n", r.id(), r.backend, r.path, r.threads,
-                       r.trouble);
+    return fmt::format(
+        "{:<44} {:<10} {:<20} {:>3} {}\n", r.id(), r.backend, r.path, r.threads, r.trouble);
   const bool beside = !r.peers.empty() && r.peers[0].trouble.empty();
   const PeerTime first = beside ? r.peers[0] : PeerTime{};
-  std::string s = fmt::format(
-      kColumns, r.id(), r.backend, r.path, r.threads, time_text(r.time.median_ns),
-      spread_text(r.time), rate_text(r), beside ? peer_text(first) : alone_text(r),
-      beside ? time_text(first.time.median_ns) : "",
+  std::string s = fmt::format(kColumns, r.id(), r.backend, r.path, r.threads,
+      time_text(r.time.median_ns), spread_text(r.time), rate_text(r),
+      beside ? peer_text(first) : alone_text(r), beside ? time_text(first.time.median_ns) : "",
       beside ? fmt::format("{:.2f}", first.time.median_ns / r.time.median_ns) : "",
       r.limit.empty() ? "" : fmt::format("{:.1f}%", 100 * r.limit_ns / r.time.median_ns));
   for (std::size_t k = beside ? 1 : 0; k < r.peers.size(); ++k) s += continuation(r.peers[k], r);
@@ -91,7 +89,7 @@ std::string table_row(const Measurement& r) {
 
 std::string table_title(const Results& r) {
   return fmt::format("{}, {}, {} processors, load {:.1f}, compiler {}, {}\n", r.date, r.processor,
-                     r.processors, r.load, r.compiler, r.peer_library);
+      r.processors, r.load, r.compiler, r.peer_library);
 }
 
 }  // namespace lockstep::bench

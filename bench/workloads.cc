@@ -54,7 +54,7 @@ bool usable(const Case& c) {
 // Doubles one extent and as few others as a legal call requires.
 bool grow(Case& c, std::size_t k, int d) {
   for (Together how : {Together::alone, Together::same_axis, Together::same_axis_from_the_back,
-                       Together::equal_values})
+           Together::equal_values})
     if (Case big = doubled(c, k, d, how); usable(big)) {
       c = std::move(big);
       return true;
@@ -115,7 +115,7 @@ Workload drawn_workload(const OpInfo& op) {
     if (grown(c)) return {"drawn", std::move(c), Unit::bytes};
   }
   throw std::logic_error("no draw of " + std::string(op.name) + " grows to " +
-                         std::to_string(wanted_volume(op)) + " elements");
+      std::to_string(wanted_volume(op)) + " elements");
 }
 
 std::vector<Workload> workloads(const OpInfo& op) {

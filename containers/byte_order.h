@@ -18,8 +18,7 @@ constexpr std::uint64_t load_little_endian(const std::byte* from, std::size_t wi
 }
 
 /// The number of type T that starts here.
-template <std::integral T>
-constexpr T load_little_endian(const std::byte* from) {
+template <std::integral T> constexpr T load_little_endian(const std::byte* from) {
   return static_cast<T>(load_little_endian(from, sizeof(T)));
 }
 
@@ -29,8 +28,7 @@ constexpr void store_little_endian(std::byte* to, std::uint64_t value, std::size
 }
 
 /// Writes a number of type T.
-template <std::integral T>
-constexpr void store_little_endian(std::byte* to, T value) {
+template <std::integral T> constexpr void store_little_endian(std::byte* to, T value) {
   store_little_endian(to, static_cast<std::uint64_t>(value), sizeof(T));
 }
 

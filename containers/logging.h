@@ -38,11 +38,10 @@ constexpr std::string_view file_name(std::string_view path) {
 /// numbers to us; a bool or a character is not.
 template <class T>
 concept Number = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> &&
-                 !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> &&
-                 !std::same_as<T, char16_t> && !std::same_as<T, char32_t>;
+    !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> && !std::same_as<T, char16_t> &&
+    !std::same_as<T, char32_t>;
 
-template <class T>
-void print(std::ostream& out, const T& value) {
+template <class T> void print(std::ostream& out, const T& value) {
   if constexpr (Number<T>) {
     out << +value;
   } else if constexpr (std::is_enum_v<T>) {
@@ -60,16 +59,14 @@ class Message {
     text_.imbue(std::locale::classic());
     text_ << assertion << " failed";
   }
-  template <class T>
-  Message& operator<<(const T& value) {
+  template <class T> Message& operator<<(const T& value) {
     text_ << (std::exchange(separated_, true) ? "" : ": ");
     print(text_, value);
     return *this;
   }
   /// To whoever supplied the input a line of this project's sources says nothing; who looks for a
   /// fault of this project or of the machine begins there.
-  template <class Exception>
-  std::string text() const {
+  template <class Exception> std::string text() const {
     if constexpr (std::derived_from<Exception, std::logic_error>) {
       return text_.str();
     } else {
@@ -84,15 +81,13 @@ class Message {
 };
 
 /// `Throw<E>() & message` binds weaker than `<<`, so it runs after all text has been streamed.
-template <class Exception>
-struct Throw {
+template <class Exception> struct Throw {
   [[noreturn]] void operator&(const Message& message) const {
     throw Exception(message.text<Exception>());
   }
 };
 
-template <class A, class B>
-constexpr bool equal(const A& a, const B& b) {
+template <class A, class B> constexpr bool equal(const A& a, const B& b) {
   if constexpr (Number<A> && Number<B>) {
     return std::cmp_equal(a, b);
   } else {
@@ -100,8 +95,7 @@ constexpr bool equal(const A& a, const B& b) {
   }
 }
 
-template <class A, class B>
-constexpr bool less(const A& a, const B& b) {
+template <class A, class B> constexpr bool less(const A& a, const B& b) {
   if constexpr (Number<A> && Number<B>) {
     return std::cmp_less(a, b);
   } else {
@@ -109,8 +103,7 @@ constexpr bool less(const A& a, const B& b) {
   }
 }
 
-template <class A, class B>
-constexpr bool less_equal(const A& a, const B& b) {
+template <class A, class B> constexpr bool less_equal(const A& a, const B& b) {
   if constexpr (Number<A> && Number<B>) {
     return std::cmp_less_equal(a, b);
   } else {
@@ -155,7 +148,7 @@ class Failure {
 #define LOCKSTEP_ASSERT_(Exception, assertion, condition)       \
   (condition) ? static_cast<void>(0)                            \
               : ::lockstep::utils::detail::Throw<Exception>() & \
-                    ::lockstep::utils::detail::Message(__FILE__, __LINE__, assertion)
+          ::lockstep::utils::detail::Message(__FILE__, __LINE__, assertion)
 
 // A loop for the same reason; its body does not return.
 #define LOCKSTEP_COMPARE_(Exception, relation, call, a, b)                                        \

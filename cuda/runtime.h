@@ -20,14 +20,14 @@ inline std::string version_text(int version) {
 inline std::string failure_text(cudaError_t error, const char* call) {
   if (error != cudaErrorInsufficientDriver)
     return std::string(call) + ": " + cudaGetErrorName(error) + " (" + cudaGetErrorString(error) +
-           ")";
+        ")";
   // The runtime has one error for a driver that is missing and for one that is too old.
   int driver = 0;
   const bool is_missing = cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0;
   const std::string found = is_missing
-                                ? std::string("no NVIDIA driver here (") + call + " finds none)"
-                                : "the NVIDIA driver is too old (" + std::string(call) +
-                                      " fails): it is for CUDA " + version_text(driver);
+      ? std::string("no NVIDIA driver here (") + call + " finds none)"
+      : "the NVIDIA driver is too old (" + std::string(call) + " fails): it is for CUDA " +
+          version_text(driver);
   return found + "; install one for CUDA " + version_text(CUDART_VERSION) + " or newer";
 }
 
@@ -81,14 +81,14 @@ inline void wait(cudaStream_t stream) {
 
 /// Copies in the order of a stream. From pageable host memory, CUDA has taken its own copy when
 /// this returns.
-inline void send(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                 cudaStream_t stream) {
+inline void send(
+    void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
 }
 
 /// Copies, and returns when the last byte has arrived. A plain cudaMemcpy may return before that.
-inline void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                 cudaStream_t stream) {
+inline void copy(
+    void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   send(to, from, bytes, kind, stream);
   wait(stream);
 }

@@ -36,7 +36,7 @@ int main(void) {
       printf("\"status\":\"unsupported\",\"message\":\"only relu, abs and negative\"}\n");
     } else {
       printf("\"status\":\"ok\",\"out\":[{\"shape\":[%.*s],\"prec\":%d,\"data\":",
-             (int)strcspn(shape, "]"), shape, atoi(precision));
+          (int)strcspn(shape, "]"), shape, atoi(precision));
       char separator = '[';
       for (char* end; separator == '[' || separator == ','; data = end + 1) {
         const long long x = strtoll(data, &end, 10);

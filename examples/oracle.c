@@ -22,7 +22,7 @@ static int differences(int32_t (*clip)(int32_t, int32_t, int32_t), int32_t lo, i
   snprintf(max, sizeof(max), "%d", (int)hi);
   if (lockstep_evaluate(&call, &values, &y) != LOCKSTEP_OK) {
     printf("clip to %d..%d is illegal: %s (%s)\n", (int)lo, (int)hi, lockstep_label(),
-           lockstep_message());
+        lockstep_message());
     return -1;
   }
   for (i = 0; i < 7; ++i) n += clip(x[i], lo, hi) != lockstep_values(y, 0)[i];

@@ -11,10 +11,10 @@ using judge::Answer, judge::Case, judge::Run;
 // The answer so far, which is final unless it is ok.
 Answer answer(const client::Status& s) {
   Answer a;
-  a.kind = s.code == LS_OK            ? AnswerKind::ok
-           : s.code == LS_LOGIC       ? AnswerKind::logic_error
-           : s.code == LS_UNSUPPORTED ? AnswerKind::unsupported
-                                      : AnswerKind::runtime_error;
+  a.kind = s.code == LS_OK       ? AnswerKind::ok
+      : s.code == LS_LOGIC       ? AnswerKind::logic_error
+      : s.code == LS_UNSUPPORTED ? AnswerKind::unsupported
+                                 : AnswerKind::runtime_error;
   a.label = s.label;
   a.message = s.text;
   return a;
@@ -115,8 +115,8 @@ int DirectSubject::configure(const judge::Options& more) {
   return static_cast<int>(opened_.size()) - 1;
 }
 
-Answer DirectSubject::execute(const Case& c, const std::vector<judge::Tensor>& in,
-                              const Inferred& out, const Run& run) {
+Answer DirectSubject::execute(
+    const Case& c, const std::vector<judge::Tensor>& in, const Inferred& out, const Run& run) {
   std::vector<Block> blocks;
   const auto lay = [&](const Type& t, const judge::Placement& at, const std::vector<i32>& values) {
     blocks.emplace_back(t, based(at, run.base), values, ~run.poison);

@@ -17,7 +17,7 @@ class DirectSubject : public judge::Subject {
   bool shares_memory() const override { return true; }
   bool can_infer() const override { return library_.has_infer(); }
   judge::Answer execute(const judge::Case& c, const std::vector<judge::Tensor>& in,
-                        const Inferred& out, const judge::Run& run) override;
+      const Inferred& out, const judge::Run& run) override;
   judge::Answer refuse(const judge::Case& c) override;
   judge::Answer infer(const judge::Case& c) override;
   int configure(const judge::Options& more) override;

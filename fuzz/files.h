@@ -13,9 +13,8 @@
 #include "fuzz/target.h"
 
 // Sanitizers of both compilers define it, but only one compiler declares it.
-extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
-                                                                           std::size_t),
-                                                         void (*on_free)(const volatile void*));
+extern "C" int __sanitizer_install_malloc_and_free_hooks(
+    void (*on_malloc)(const volatile void*, std::size_t), void (*on_free)(const volatile void*));
 
 namespace lockstep::fuzz {
 
@@ -28,12 +27,11 @@ struct Outcome {
   std::uint64_t offset = 0;
   bool operator==(const Outcome& o) const {
     return label == o.label && offset == o.offset && params.tensors == o.params.tensors &&
-           params.trailing_bytes == o.params.trailing_bytes;
+        params.trailing_bytes == o.params.trailing_bytes;
   }
 };
 
-template <class Read>
-Outcome outcome_of(Read read) {
+template <class Read> Outcome outcome_of(Read read) {
   try {
     return {read(), {}, 0};
   } catch (const params::Error& e) {
@@ -42,8 +40,7 @@ Outcome outcome_of(Read read) {
 }
 
 /// The result of f for the path of a file with these bytes.
-template <class Read>
-Outcome outcome_from_disk(File file, Read read) {
+template <class Read> Outcome outcome_from_disk(File file, Read read) {
   static const int fd = memfd_create("file", 0);
   const auto size = static_cast<ssize_t>(file.size());
   if (ftruncate(fd, size) != 0 || pwrite(fd, file.data(), file.size(), 0) != size)

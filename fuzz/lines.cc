@@ -22,8 +22,8 @@ class Bounded : public ReferenceSubject {
  public:
   // With this manifest `eval` refuses illegal calls itself, with its own sentences.
   Bounded() { manifest_.errors = Errors::none; }
-  Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
-                 const Run& how) override {
+  Answer execute(
+      const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& how) override {
     if (fuzz::work(c.types(), out) > fuzz::kMaxWork) {
       Answer a;
       a.kind = AnswerKind::unsupported;
@@ -48,8 +48,7 @@ void judge_answer(const std::string& text, const std::string& line, i64 number) 
   const Answer a = read_answer(text, read_request(line, number).id);
   switch (a.kind) {
     case AnswerKind::ok:
-    case AnswerKind::unsupported:
-      return;
+    case AnswerKind::unsupported: return;
     case AnswerKind::logic_error:
       if (!fuzz::is_label_of_calls(a.label) && !a.label.starts_with("line."))
         violated("an answer has the unknown label " + a.label);
@@ -68,7 +67,7 @@ void judge_line(const std::string& line, i64 number, const std::string& text) {
   const Answer first = read_answer(text, read_request(line, number).id);
   const Answer second = read_answer(eval_line(subject, again, 1), "1");
   hold(second.kind == first.kind && second.out == first.out && second.types == first.types,
-       "a call written again has another answer");
+      "a call written again has another answer");
   hold(subject.computed == again, "a call written again is another call");
 }
 

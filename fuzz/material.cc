@@ -101,9 +101,8 @@ json model_of(const Case& c, const json& attrs) {
   };
   for (const Type& t : c.in) {
     const std::size_t i = nodes.size();
-    nodes.push_back({{"op", "null"},
-                     {"name", i == 0 ? "data" : "w" + std::to_string(i)},
-                     {"inputs", json::array()}});
+    nodes.push_back({{"op", "null"}, {"name", i == 0 ? "data" : "w" + std::to_string(i)},
+        {"inputs", json::array()}});
     inputs.push_back({i, 0, 0});
     arguments.push_back(i);
     texts.push_back("{}");
@@ -115,21 +114,14 @@ json model_of(const Case& c, const json& attrs) {
     heads.push_back({nodes.size(), k, 0});
     add(y[k]);
   }
-  nodes.push_back({{"op", "cvm_op"},
-                   {"name", "call"},
-                   {"inputs", inputs},
-                   {"attrs", {{"func_name", c.op->name}}}});
+  nodes.push_back({{"op", "cvm_op"}, {"name", "call"}, {"inputs", inputs},
+      {"attrs", {{"func_name", c.op->name}}}});
   texts.push_back(attrs.dump());
   rows.push_back(ids.size());
-  return {{"nodes", nodes},
-          {"heads", heads},
-          {"arg_nodes", arguments},
-          {"node_row_ptr", rows},
-          {"attrs",
-           {{"storage_id", {"list_int", ids}},
-            {"shape", {"list_shape", shapes}},
-            {"op_attrs", {"list_str", texts}},
-            {"precision", {"list_int", precisions}}}}};
+  return {{"nodes", nodes}, {"heads", heads}, {"arg_nodes", arguments}, {"node_row_ptr", rows},
+      {"attrs",
+          {{"storage_id", {"list_int", ids}}, {"shape", {"list_shape", shapes}},
+              {"op_attrs", {"list_str", texts}}, {"precision", {"list_int", precisions}}}}};
 }
 
 // Draws from a seed, except for a given first choice.
@@ -165,7 +157,7 @@ void write_operator_seeds(const fs::path& seeds, std::size_t number) {
     judge::Recorded draw(source);
     draw_operator_case(draw);
     write_file(seeds / "operators" / (name + "-" + std::to_string(n)),
-               {reinterpret_cast<const char*>(draw.bytes.data()), draw.bytes.size()});
+        {reinterpret_cast<const char*>(draw.bytes.data()), draw.bytes.size()});
   }
 }
 
@@ -181,18 +173,18 @@ void write_params_seeds(const fs::path& seeds) {
   }
   const auto write = [&](const char* name, const std::vector<params::NamedTensor>& tensors) {
     const std::vector<std::byte> bytes = params::write(tensors);
-    write_file(seeds / "params" / name,
-               {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    write_file(
+        seeds / "params" / name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     const std::vector<std::byte> archive = params::npz::write(tensors);
-    write_file(seeds / "npz" / name,
-               {reinterpret_cast<const char*>(archive.data()), archive.size()});
+    write_file(
+        seeds / "npz" / name, {reinterpret_cast<const char*>(archive.data()), archive.size()});
   };
   write("every-type", all);
   write("empty", {});
   const std::vector<i32> two = {1, -1};
-  write("scalar-and-empty", {{"w", params::from_int32({2}, two)},
-                             {"", params::from_int32({}, std::vector<i32>{7})},
-                             {"no elements", params::from_int32({3, 0}, {})}});
+  write("scalar-and-empty",
+      {{"w", params::from_int32({2}, two)}, {"", params::from_int32({}, std::vector<i32>{7})},
+          {"no elements", params::from_int32({3, 0}, {})}});
 }
 
 void write_all(const fs::path& model, const fs::path& to) {
@@ -203,13 +195,13 @@ void write_all(const fs::path& model, const fs::path& to) {
   take_words(json::parse(symbol), symbols);
   write_dictionary(to / "lines.dict", lines);
   write_dictionary(to / "symbol.dict", symbols);
-  write_dictionary(to / "params.dict", {little_endian(params::kFileMagic),
-                                        little_endian(params::kRecordMagic), little_endian(1)});
+  write_dictionary(to / "params.dict",
+      {little_endian(params::kFileMagic), little_endian(params::kRecordMagic), little_endian(1)});
   using namespace params::npz;
-  Words archive = {std::string(kNpyMagic), "'descr': '>i4', ", "'fortran_order': True, ",
-                   "(2, 1), "};
+  Words archive = {
+      std::string(kNpyMagic), "'descr': '>i4', ", "'fortran_order': True, ", "(2, 1), "};
   for (const std::uint64_t signature :
-       {kLocalSignature, kEntrySignature, kEndSignature, kEnd64Signature, kLocatorSignature})
+      {kLocalSignature, kEntrySignature, kEndSignature, kEnd64Signature, kLocatorSignature})
     archive.insert(little_endian(signature).substr(0, 4));
   write_dictionary(to / "npz.dict", archive);
   write_file(seeds / "symbol" / "model", symbol);

@@ -44,7 +44,7 @@ Rig assemble() {
   // Threads are judged together with instruction sets.
   std::erase_if(rig.plan.ways, [](const TrialPlan::Way& w) { return w.property == &kThreads; });
   const auto isa_way = std::find_if(rig.plan.ways.begin(), rig.plan.ways.end(),
-                                    [](const TrialPlan::Way& w) { return w.property == &kIsa; });
+      [](const TrialPlan::Way& w) { return w.property == &kIsa; });
   isa_way->forced.clear();
   std::vector<std::string> isas;
   for (const KernelInfo& k : manifest.kernels)
@@ -64,7 +64,7 @@ void judge_item(Rig& rig, const Item& item) {
     if (!p->holds_something_of(trial)) continue;
     if (const std::optional<Finding> f = p->inspect(trial, p->seen_in(trial)))
       violated(std::string(p->name) + " does not hold\n  case    " + item.id + "\n  shows   " +
-               f->text + "\n  repeat  " + rig.repeat + " '" + item.id + "'");
+          f->text + "\n  repeat  " + rig.repeat + " '" + item.id + "'");
   }
 }
 

@@ -39,13 +39,13 @@ void judge(File file) {
     return;
   }
   hold(std::ranges::find(kRejects, strict.label, &Reject::id) != std::end(kRejects),
-       "a rejection has a label that the table lacks");
+      "a rejection has a label that the table lacks");
   hold(strict.offset <= file.size(), "a rejection points behind the file");
   if (strict.label != "trailing") {
     hold(lenient == strict, "a lenient reader forgives more than trailing bytes");
   } else {
     hold(lenient.label.empty() && lenient.params.trailing_bytes == file.size() - strict.offset,
-         "a lenient reader does not count the trailing bytes");
+        "a lenient reader does not count the trailing bytes");
     hold_canonical(lenient.params, file.first(strict.offset));
   }
 }

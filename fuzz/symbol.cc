@@ -34,16 +34,16 @@ Loaded read(std::string_view text) {
 bool same(const Graph& a, const Graph& b) {
   const auto same_node = [](const Node& x, const Node& y) {
     return x.name == y.name && x.op == y.op && x.attrs == y.attrs && x.inputs == y.inputs &&
-           x.first_entry == y.first_entry && x.entry_count == y.entry_count;
+        x.first_entry == y.first_entry && x.entry_count == y.entry_count;
   };
   const auto same_entry = [](const Entry& x, const Entry& y) {
     return x.type == y.type && x.node == y.node && x.storage_id == y.storage_id &&
-           x.last_use == y.last_use;
+        x.last_use == y.last_use;
   };
   return std::ranges::equal(a.nodes(), b.nodes(), same_node) &&
-         std::ranges::equal(a.entries(), b.entries(), same_entry) && a.heads() == b.heads() &&
-         a.data() == b.data() && a.postprocess() == b.postprocess() && a.version() == b.version() &&
-         a.storage_bytes() == b.storage_bytes();
+      std::ranges::equal(a.entries(), b.entries(), same_entry) && a.heads() == b.heads() &&
+      a.data() == b.data() && a.postprocess() == b.postprocess() && a.version() == b.version() &&
+      a.storage_bytes() == b.storage_bytes();
 }
 
 // The values of a variable: dense, and inside its precision.
@@ -74,7 +74,7 @@ void hold_promises(const Graph& graph) {
   const int nodes = static_cast<int>(graph.nodes().size());
   for (const Entry& e : graph.entries()) {
     hold(legal(e.type.shape) && 1 <= e.type.precision && e.type.precision <= kMaxPrecision,
-         "an entry has an illegal type");
+        "an entry has an illegal type");
     hold(0 <= e.node && e.node < nodes && e.last_use <= graph.forever(), "an entry is lost");
   }
   for (int i = 0; i < nodes; ++i)
@@ -92,8 +92,8 @@ void run(const Graph& graph) {
   const Model model(graph, std::move(parameters));
   ReferenceEngine engine;
   Runner runner(model, engine);
-  const std::vector<std::byte> input(static_cast<std::size_t>(input_length(graph)),
-                                     std::byte{0x5a});
+  const std::vector<std::byte> input(
+      static_cast<std::size_t>(input_length(graph)), std::byte{0x5a});
   const auto first = runner.run(input);
   hold(std::ssize(first) == output_length(graph), "the output is not as long as announced");
   hold(runner.run(input) == first, "a second run differs");
@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (!outcome.graph && outcome.label == "model.json") return 0;
   const Loaded again = read(nlohmann::json::parse(text).dump());
   hold(again.graph.has_value() == outcome.graph.has_value() && again.message == outcome.message,
-       "the document written in another way has another outcome");
+      "the document written in another way has another outcome");
   if (!outcome.graph) return 0;
   hold(same(*outcome.graph, *again.graph), "the document written in another way is another graph");
   hold_promises(*outcome.graph);

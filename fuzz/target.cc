@@ -19,8 +19,7 @@ std::set<std::string, std::less<>> labels_of_calls() {
 }
 
 // A sum of volumes, each of which saturates.
-template <class Some>
-i64 elements(const Some& types, int count) {
+template <class Some> i64 elements(const Some& types, int count) {
   i64 n = 0;
   for (int k = 0; k < count; ++k) n += volume(types[k].shape);
   return n;

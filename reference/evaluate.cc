@@ -42,8 +42,8 @@ std::vector<Tensor> outputs(const OpInfo& op, Attributes attrs, const std::vecto
   for (Tensor& t : out) results.emplace_back(t.type, t.data.data());
   op.evaluate(attrs, {views.data(), n}, {results.data(), y.count});
   if (out_of_type(out) >= 0)
-    throw BrokenSpecification(std::string(op.name) +
-                              ": a result is unwritten or outside its inferred precision");
+    throw BrokenSpecification(
+        std::string(op.name) + ": a result is unwritten or outside its inferred precision");
   return out;
 }
 

@@ -32,7 +32,7 @@ std::vector<Attr> attributes_of(const OpInfo& op, GivenAttributes given) {
 class Bench : public Machine {
  public:
   Bench(const OpInfo& op, Attributes attrs, const std::vector<Tensor>& in,
-        const std::vector<Tensor>& other, Draw& draw, const Respondent& respondent)
+      const std::vector<Tensor>& other, Draw& draw, const Respondent& respondent)
       : op_(op),
         attrs_(attrs),
         draw_(draw),
@@ -98,8 +98,7 @@ class Bench : public Machine {
     terms_.push_back(std::move(t));
     return {static_cast<int>(terms_.size()) - 1};
   }
-  template <class F>
-  Term tensor(const Type& t, F value) {
+  template <class F> Term tensor(const Type& t, F value) {
     Tensor made{t, {}};
     for (i64 k = 0; k < volume(t.shape); ++k) made.data.push_back(static_cast<i32>(value(k)));
     return keep(std::move(made));
@@ -109,8 +108,8 @@ class Bench : public Machine {
     for (Tensor& t : tensors) terms.push_back(keep(std::move(t)));
     return terms;
   }
-  [[noreturn]] static void refused(const OpInfo& op, const std::string& label,
-                                   const std::string& message) {
+  [[noreturn]] static void refused(
+      const OpInfo& op, const std::string& label, const std::string& message) {
     const std::string own = std::string(op.name) + ".";
     if (label == own + "shape" || label == own + "precision") throw Silence();
     throw BrokenLaw(label + ": " + message);
@@ -135,7 +134,7 @@ class Bench : public Machine {
       for (i32 v : t.data)
         if (magnitude(v) > max_of(t.type.precision))
           throw BrokenLaw("a result is " + std::to_string(v) + ", outside its precision " +
-                          std::to_string(t.type.precision));
+              std::to_string(t.type.precision));
     return kept(std::move(*y));
   }
 
@@ -153,12 +152,12 @@ class Bench : public Machine {
 std::string difference(const Tensor& a, const Tensor& b) {
   if (!(a.type.shape == b.type.shape))
     return "the left side has the shape " + shape_text(a.type.shape) + ", the right side " +
-           shape_text(b.type.shape);
+        shape_text(b.type.shape);
   const auto at = std::mismatch(a.data.begin(), a.data.end(), b.data.begin());
   if (at.first == a.data.end()) return {};
   return "element " + std::to_string(at.first - a.data.begin()) + " is " +
-         std::to_string(*at.first) + " on the left side, " + std::to_string(*at.second) +
-         " on the right side";
+      std::to_string(*at.first) + " on the left side, " + std::to_string(*at.second) +
+      " on the right side";
 }
 
 bool varies(const Tensor& t) {
@@ -168,7 +167,7 @@ bool varies(const Tensor& t) {
 }  // namespace
 
 LawResult try_law(const OpInfo& op, int i, Attributes attrs, const std::vector<Tensor>& in,
-                  const std::vector<Tensor>& other, Draw& draw, const Respondent& respondent) {
+    const std::vector<Tensor>& other, Draw& draw, const Respondent& respondent) {
   LawResult r;
   try {
     Bench bench(op, attrs, in, other, draw, respondent);

@@ -34,6 +34,6 @@ using Respondent =
 /// @param respondent answers the calls of the law's own operator; without one the reference does,
 /// as it answers those of others.
 LawResult try_law(const OpInfo& op, int i, Attributes attrs, const std::vector<Tensor>& in,
-                  const std::vector<Tensor>& other, Draw& draw, const Respondent& respondent = {});
+    const std::vector<Tensor>& other, Draw& draw, const Respondent& respondent = {});
 
 }  // namespace lockstep::reference

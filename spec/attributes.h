@@ -125,16 +125,12 @@ constexpr ParsedAttr parse_word(const AttrInfo& f, string_view s) {
 constexpr ParsedAttr parse_attribute(const AttrInfo& f, string_view text) {
   const string_view s = detail::trim(text);
   switch (f.kind) {
-    case AttrKind::integer:
-      return detail::parse_integer(f, s);
-    case AttrKind::boolean:
-      return detail::parse_boolean(f, s);
-    case AttrKind::tuple:
-      return detail::parse_tuple(f, s);
+    case AttrKind::integer: return detail::parse_integer(f, s);
+    case AttrKind::boolean: return detail::parse_boolean(f, s);
+    case AttrKind::tuple: return detail::parse_tuple(f, s);
     case AttrKind::optional_integer:
       return s == "None" ? ParsedAttr{{f.kind, true, {}}, {}} : detail::parse_integer(f, s);
-    case AttrKind::word:
-      return detail::parse_word(f, s);
+    case AttrKind::word: return detail::parse_word(f, s);
   }
   return {{}, "syntax"};
 }
@@ -149,17 +145,13 @@ constexpr string_view word_of(const AttrInfo& f, i64 choice) {
 /// The canonical text of a value, which parse_attribute reads back as the same value.
 inline std::string attribute_text(const AttrInfo& f, const Attr& v) {
   switch (f.kind) {
-    case AttrKind::boolean:
-      return v.ints[0] ? "true" : "false";
-    case AttrKind::word:
-      return std::string(word_of(f, v.ints[0]));
+    case AttrKind::boolean: return v.ints[0] ? "true" : "false";
+    case AttrKind::word: return std::string(word_of(f, v.ints[0]));
     case AttrKind::optional_integer:
       if (v.none) return "None";
       [[fallthrough]];
-    case AttrKind::integer:
-      return std::to_string(v.ints[0]);
-    case AttrKind::tuple:
-      break;
+    case AttrKind::integer: return std::to_string(v.ints[0]);
+    case AttrKind::tuple: break;
   }
   std::string s = "(";
   for (i64 e : v.ints) s += (s.size() > 1 ? "," : "") + std::to_string(e);
@@ -178,9 +170,7 @@ struct ReadAttributes {
 inline ReadAttributes read_attributes(
     const OpInfo& op, const std::vector<std::pair<std::string, std::string>>& given) {
   const auto refuse = [&](string_view word, string_view key, string_view why) {
-    return ReadAttributes{
-        {},
-        "attr." + std::string(word),
+    return ReadAttributes{{}, "attr." + std::string(word),
         std::string(op.name) + ": attribute '" + std::string(key) + "' " + std::string(why)};
   };
   const auto find = [&](const AttrInfo& f) {
@@ -214,7 +204,7 @@ inline ReadAttributes read_attributes(
     const ParsedAttr p = parse_attribute(f, *texts[0]);
     if (!p.broken.empty())
       return refuse(p.broken, f.name,
-                    "has an illegal value '" + *texts[0] + "' (" + std::string(p.broken) + ")");
+          "has an illegal value '" + *texts[0] + "' (" + std::string(p.broken) + ")");
     r.values.push_back(p.value);
   }
   return r;

@@ -9,24 +9,25 @@ struct Broadcast {
   using Attrs = NoAttrs;
   static constexpr string_view profile = "ELEM";
   enum { A, B };
-  static constexpr Port inputs[] = {{"A", {1, kMaxRank}, "any shape"},
-                                    {"B", {1, kMaxRank}, "aligned with A from the right"}};
+  static constexpr Port inputs[] = {
+      {"A", {1, kMaxRank}, "any shape"}, {"B", {1, kMaxRank}, "aligned with A from the right"}};
   static constexpr Port outputs[] = {
       {"Y", {1, kMaxRank}, "the larger extent of each aligned pair"}};
   static constexpr std::tuple<> attrs{};
   static constexpr Erratum errata[] = {
       {.text =
-           "Every index aligns from the right. In the older formula only the first index of the "
-           "shorter input does; its other indices are those of the leading axes.",
-       .reason = "The older text says that the lower dimensions meet, the deployed runtime aligns "
-                 "from the right, and so do all array languages.",
-       .example = "a row added to each row",
-       .op = "broadcast_add"},
+              "Every index aligns from the right. In the older formula only the first index of the "
+              "shorter input does; its other indices are those of the leading axes.",
+          .reason =
+              "The older text says that the lower dimensions meet, the deployed runtime aligns "
+              "from the right, and so do all array languages.",
+          .example = "a row added to each row",
+          .op = "broadcast_add"},
       {.text = "An extent of 1 meets any extent, in either input. The older text wants the lower "
                "dimensions equal.",
-       .reason = "Its own example adds a column of 2 to a matrix of 2 x 3.",
-       .example = "a column added to each column",
-       .op = "broadcast_add"}};
+          .reason = "Its own example adds a column of 2 to a matrix of 2 x 3.",
+          .example = "a column added to each column",
+          .op = "broadcast_add"}};
 
   /// The extent of axis d of a result of that rank; 1 where the shape is shorter.
   static constexpr i64 aligned(const Type& x, int d, int rank) {

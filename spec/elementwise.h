@@ -13,8 +13,7 @@ struct Elementwise {
   static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "as X"}};
 
-  template <class Attrs>
-  static constexpr Case<Attrs> shaped(Draw& draw, i64 top = kMaxPrecision) {
+  template <class Attrs> static constexpr Case<Attrs> shaped(Draw& draw, i64 top = kMaxPrecision) {
     Case<Attrs> c;
     const Shape x = draw.shape(1, kMaxRank);
     c.add(x, draw.precision(top));
@@ -39,13 +38,12 @@ struct Pairwise {
   static constexpr bool in_place = true;
   static constexpr Exceeds exceeds = kPrecision;
   enum { A, B };
-  static constexpr Port inputs[] = {{"A", {1, kMaxRank}, "any shape"},
-                                    {"B", {1, kMaxRank}, "as A"}};
+  static constexpr Port inputs[] = {
+      {"A", {1, kMaxRank}, "any shape"}, {"B", {1, kMaxRank}, "as A"}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "as A"}};
   static constexpr std::tuple<> attrs{};
-  static constexpr Rule<Attrs> rules[] = {
-      {"extents", "A and B have the same shape",
-       [](const Attrs&, Types in) { return in[A].shape == in[B].shape; }}};
+  static constexpr Rule<Attrs> rules[] = {{"extents", "A and B have the same shape",
+      [](const Attrs&, Types in) { return in[A].shape == in[B].shape; }}};
 
   static constexpr Inferred infer(const Attrs&, Types in) {
     const i64 p = max(in[A].precision, in[B].precision) + 1;

@@ -9,7 +9,7 @@ std::string text(Types in) {
   std::string t;
   for (const Type& x : in)
     t += (t.empty() ? "" : ", ") + shape_text(x.shape) + " of precision " +
-         std::to_string(x.precision);
+        std::to_string(x.precision);
   return t;
 }
 
@@ -20,7 +20,7 @@ std::string explain_input(const Refusal& why, Types in) {
   if (why.word == "precision")
     return which + " has precision " + std::to_string(x.precision) + ", outside 1..32";
   return which + " has shape " + shape_text(x.shape) +
-         (why.word == "volume" ? ", more than 2^30 elements" : ", an extent outside 1..2^24");
+      (why.word == "volume" ? ", more than 2^30 elements" : ", an extent outside 1..2^24");
 }
 
 }  // namespace
@@ -40,20 +40,20 @@ std::string explain(const OpInfo& op, const Refusal& why, Attributes attrs, Type
   const std::string name(op.name);
   if (why.scope == "attr")
     return name + ": attribute '" + std::string(op.attrs[why.which].name) +
-           "' has an illegal value (" + std::string(why.word) + ")";
+        "' has an illegal value (" + std::string(why.word) + ")";
   if (why.is("op", "inputs"))
     return name + ": " + std::to_string(in.size()) + " inputs given, " +
-           (op.inputs_needed(attrs) < 0 ? "1 to 1024" : std::to_string(op.inputs_needed(attrs))) +
-           " needed";
+        (op.inputs_needed(attrs) < 0 ? "1 to 1024" : std::to_string(op.inputs_needed(attrs))) +
+        " needed";
   if (why.is("input", "value"))
     return name + ": input " + std::to_string(why.which) +
-           " has a value outside its declared precision";
+        " has a value outside its declared precision";
   if (why.scope == "input") return name + ": " + explain_input(why, in);
   if (why.word == "shape" || why.word == "precision")
     return name + ": output " + std::to_string(why.which) + " would have an illegal " +
-           std::string(why.word) + " for inputs " + text(in);
+        std::string(why.word) + " for inputs " + text(in);
   return name + ": required is that " + std::string(op.rules[why.which].text) + "; inputs " +
-         text(in);
+      text(in);
 }
 
 }  // namespace lockstep

@@ -39,21 +39,21 @@ inline constexpr Erratum kSharedErrata[] = {
     {.text = "What a caller, a model file or a parameter file can cause is a logic error. The "
              "deployed runtime reports some of it as its own: an unknown operator or attribute, an "
              "attribute that is missing or unreadable, malformed JSON, a bad tensor header.",
-     .reason = "Who is at fault must be the same on every machine.",
-     .label = "attr.unknown",
-     .op = "conv2d"},
+        .reason = "Who is at fault must be the same on every machine.",
+        .label = "attr.unknown",
+        .op = "conv2d"},
     {.text = "Every attribute has bounds; the deployed runtime lacks some of them.",
-     .reason = "Within the bounds no index and no shape can overflow 64 bits.",
-     .label = "attr.range",
-     .op = "max_pool2d"},
+        .reason = "Within the bounds no index and no shape can overflow 64 bits.",
+        .label = "attr.range",
+        .op = "max_pool2d"},
     {.text = "A dtype is int32, or same where it says so; the deployed runtime takes any.",
-     .reason = "A word without effect must not look as if it had one.",
-     .example = "attr.range: dtype = 'no_such_word'",
-     .op = "sum"},
+        .reason = "A word without effect must not look as if it had one.",
+        .example = "attr.range: dtype = 'no_such_word'",
+        .op = "sum"},
     {.text = "A plus sign before an integer is accepted; the deployed runtime refuses it.",
-     .reason = "It has no other meaning.",
-     .example = "units spelled '+01'",
-     .op = "dense"}};
+        .reason = "It has no other meaning.",
+        .example = "units spelled '+01'",
+        .op = "dense"}};
 
 /// A label of one operator and its requirement.
 struct OwnLabel {

@@ -102,24 +102,14 @@ constexpr void from_attr(const Attr& a, std::optional<i64>& v) {
   v = a.none ? std::nullopt : std::optional<i64>(a.ints[0]);
 }
 
-template <class A, class T>
-constexpr AttrInfo describe(const Field<A, T>& f) {
+template <class A, class T> constexpr AttrInfo describe(const Field<A, T>& f) {
   const Attr fallback = to_attr(A{}.*f.member);
   const bool listed = fallback.kind == AttrKind::tuple;
-  return {f.name,
-          f.alias,
-          f.text,
-          f.words,
-          fallback.kind,
-          f.range,
-          listed ? f.entries : Range{1, 1},
-          f.is_required,
-          f.is_ignored,
-          fallback};
+  return {f.name, f.alias, f.text, f.words, fallback.kind, f.range,
+      listed ? f.entries : Range{1, 1}, f.is_required, f.is_ignored, fallback};
 }
 
-template <class T, std::size_t N>
-constexpr Span<T> span(const std::array<T, N>& a) {
+template <class T, std::size_t N> constexpr Span<T> span(const std::array<T, N>& a) {
   return {a.data(), static_cast<int>(N)};
 }
 
@@ -137,8 +127,7 @@ constexpr std::array<Attr, std::tuple_size_v<decltype(Op::attrs)>> to_attributes
 }
 
 /// The attributes of an operator from their values in table order.
-template <Operator Op>
-constexpr typename Op::Attrs from_attributes(Attributes values) {
+template <Operator Op> constexpr typename Op::Attrs from_attributes(Attributes values) {
   typename Op::Attrs a;
   std::apply(
       [&](const auto&... f) {
@@ -166,8 +155,7 @@ constexpr void evaluate(const typename Op::Attrs& a, const In& in, const Span<Re
 namespace detail {
 
 /// Folds one operator header into plain functions and static tables.
-template <Operator Op>
-struct Folded {
+template <Operator Op> struct Folded {
   using Attrs = typename Op::Attrs;
   static constexpr int kAttrCount = std::tuple_size_v<decltype(Op::attrs)>;
 
@@ -214,8 +202,8 @@ struct Folded {
       return Op::inputs_needed(from_attributes<Op>(a));
     else
       return Op::inputs[std::size(Op::inputs) - 1].arity == Arity::variadic
-                 ? -1
-                 : static_cast<int>(std::size(Op::inputs));
+          ? -1
+          : static_cast<int>(std::size(Op::inputs));
   }
   static constexpr int first_broken(Attributes a, Types in) {
     const Attrs t = from_attributes<Op>(a);
@@ -300,7 +288,6 @@ struct Folded {
 }  // namespace detail
 
 /// The description of an operator. Declared here, instantiated once in the operator's own unit.
-template <Operator Op>
-const OpInfo& info();
+template <Operator Op> const OpInfo& info();
 
 }  // namespace lockstep

@@ -144,9 +144,8 @@ class AnyLawCall {
   Term mirror(Term x) const {
     const int n = type(x).rank();
     return op("strided_slice", {x},
-              {{"begin", Tuple::filled(n, -1)},
-               {"end", Tuple::filled(n, -kIntMax)},
-               {"stride", Tuple::filled(n, -1)}});
+        {{"begin", Tuple::filled(n, -1)}, {"end", Tuple::filled(n, -kIntMax)},
+            {"stride", Tuple::filled(n, -1)}});
   }
   /// Every input reversed.
   Terms mirrored() const {
@@ -185,8 +184,7 @@ class AnyLawCall {
 };
 
 /// A call with its attributes.
-template <class Attrs>
-class LawCall : public AnyLawCall {
+template <class Attrs> class LawCall : public AnyLawCall {
  public:
   using Call = Term (*)(Machine&, const Attrs&, const Terms&, int output);
   LawCall(Machine& m, const Attrs& a, Call c) : AnyLawCall(m), attrs(a), call_(c) {}
@@ -198,8 +196,7 @@ class LawCall : public AnyLawCall {
   }
   Term self(const Attrs& a) const { return self(a, all()); }
   /// The attributes of the call with one of them changed.
-  template <class V>
-  Attrs with(V Attrs::*member, std::type_identity_t<V> v) const {
+  template <class V> Attrs with(V Attrs::*member, std::type_identity_t<V> v) const {
     Attrs a = attrs;
     a.*member = v;
     return a;
@@ -279,8 +276,7 @@ class LawText {
 };
 
 /// A law of an operator, with a label that is unique there.
-template <class Attrs>
-struct Law {
+template <class Attrs> struct Law {
   string_view label, text;  ///< the text of a common law is its pattern
   PortSet ports = 0;
   Claim (*claim)(const LawCall<Attrs>&) = nullptr;
@@ -298,15 +294,13 @@ struct Law {
 namespace law {
 
 /// The inputs of a call, those of some ports replaced by f(input).
-template <int... Ports, class F>
-Terms replaced(const AnyLawCall& t, F f) {
+template <int... Ports, class F> Terms replaced(const AnyLawCall& t, F f) {
   Terms in;
   for (int k = 0; k < t.inputs(); ++k) in.add((... || (k == Ports)) ? f(t[k]) : t[k]);
   return in;
 }
 /// Every input replaced by f(input).
-template <class F>
-Terms mapped(const AnyLawCall& t, F f) {
+template <class F> Terms mapped(const AnyLawCall& t, F f) {
   Terms in;
   for (int k = 0; k < t.inputs(); ++k) in.add(f(t[k]));
   return in;
@@ -317,13 +311,13 @@ inline constexpr CommonLaw idempotent{
       return t.self(replaced<0>(t, [&](Term) { return t.y(); })) == t.y();
     }};
 
-inline constexpr CommonLaw involution{"involution", "op(op(*)) = *", 0,
-                                      [](const AnyLawCall& t) { return t.self({t.y()}) == t[0]; }};
+inline constexpr CommonLaw involution{
+    "involution", "op(op(*)) = *", 0, [](const AnyLawCall& t) { return t.self({t.y()}) == t[0]; }};
 
-inline constexpr CommonLaw commutative{"commutative", "op($0, $1) = op($1, $0)", 0,
-                                       [](const AnyLawCall& t) {
-                                         return t.self({t[1], t[0]}) == t.y();
-                                       }};
+inline constexpr CommonLaw commutative{
+    "commutative", "op($0, $1) = op($1, $0)", 0, [](const AnyLawCall& t) {
+      return t.self({t[1], t[0]}) == t.y();
+    }};
 
 inline constexpr CommonLaw associative{
     "associative", "op(op($0, $1), $0') = op($0, op($1, $0'))", 0, [](const AnyLawCall& t) {
@@ -335,12 +329,11 @@ inline constexpr CommonLaw associative{
 inline Terms negated(const AnyLawCall& t) {
   return replaced<0>(t, [&](Term x) { return t.negative(x); });
 }
-inline constexpr CommonLaw odd{"odd", "op(<-$>) = -op(*)", kPorts<0>, [](const AnyLawCall& t) {
-                                 return t.self(negated(t)) == t.negative(t.y());
-                               }};
+inline constexpr CommonLaw odd{"odd", "op(<-$>) = -op(*)", kPorts<0>,
+    [](const AnyLawCall& t) { return t.self(negated(t)) == t.negative(t.y()); }};
 
 inline constexpr CommonLaw even{"even", "op(<-$>) = op(*)", kPorts<0>,
-                                [](const AnyLawCall& t) { return t.self(negated(t)) == t.y(); }};
+    [](const AnyLawCall& t) { return t.self(negated(t)) == t.y(); }};
 
 /// A function of ordered values preserves their order exactly if it distributes over the maximum.
 inline constexpr CommonLaw monotone{
@@ -349,48 +342,43 @@ inline constexpr CommonLaw monotone{
       return both == t.larger(t.y(), t.self(replaced<0>(t, [&](Term) { return t.other(0); })));
     }};
 
-inline constexpr CommonLaw pointwise{
-    "pointwise", "op(<$[I]>) = op(*)[I] for elements I in any order", kEveryPort,
-    [](const AnyLawCall& t) {
+inline constexpr CommonLaw pointwise{"pointwise",
+    "op(<$[I]>) = op(*)[I] for elements I in any order", kEveryPort, [](const AnyLawCall& t) {
       const Term i = t.indices(t.volume(t[0]));
       return t.self(mapped(t, [&](Term x) { return t.elements(x, i); })) == t.elements(t.y(), i);
     }};
 
-inline constexpr CommonLaw mirrored{
-    "mirrored", "op of all inputs backwards = op(*) backwards, on every axis", 0,
+inline constexpr CommonLaw mirrored{"mirrored",
+    "op of all inputs backwards = op(*) backwards, on every axis", 0,
     [](const AnyLawCall& t) { return t.self(t.mirrored()) == t.mirror(t.y()); }};
 
-inline constexpr CommonLaw selects{
-    "selects", "op(*) = $0[op(<numbers of the elements of $>)]: elements move, unchanged",
-    kPorts<0>, [](const AnyLawCall& t) {
+inline constexpr CommonLaw selects{"selects",
+    "op(*) = $0[op(<numbers of the elements of $>)]: elements move, unchanged", kPorts<0>,
+    [](const AnyLawCall& t) {
       const Terms numbered = replaced<0>(t, [&](Term x) { return t.numbers(t.shape(x)); });
       return t.elements(t[0], t.self(numbered)) == t.y();
     }};
 
 /// Linear in several inputs together; the others stay.
-template <int... Ports>
-inline constexpr CommonLaw additive{"additive", "op(<$ + $'>) = op(*) + op(<$'>)", kPorts<Ports...>,
-                                    [](const AnyLawCall& t) {
-                                      Terms rest;
-                                      const Terms some = mapped(t, [&](Term x) {
-                                        const auto [one, other] = t.split(x);
-                                        rest.add(other);
-                                        return one;
-                                      });
-                                      const auto with = [&](const Terms& parts) {
-                                        Terms in;
-                                        for (int k = 0; k < t.inputs(); ++k)
-                                          in.add((... || (k == Ports)) ? parts.item[k] : t[k]);
-                                        return t.self(in);
-                                      };
-                                      return t.y() == t.sum(with(some), with(rest));
-                                    }};
+template <int... Ports> inline constexpr CommonLaw additive{
+    "additive", "op(<$ + $'>) = op(*) + op(<$'>)", kPorts<Ports...>, [](const AnyLawCall& t) {
+      Terms rest;
+      const Terms some = mapped(t, [&](Term x) {
+        const auto [one, other] = t.split(x);
+        rest.add(other);
+        return one;
+      });
+      const auto with = [&](const Terms& parts) {
+        Terms in;
+        for (int k = 0; k < t.inputs(); ++k) in.add((... || (k == Ports)) ? parts.item[k] : t[k]);
+        return t.self(in);
+      };
+      return t.y() == t.sum(with(some), with(rest));
+    }};
 
 /// In the inputs that have the batch axis.
-template <int... Ports>
-inline constexpr CommonLaw batchwise{
-    "batchwise", "op(<$[I]>) = op(*)[I] for batches I in any order", kPorts<Ports...>,
-    [](const AnyLawCall& t) {
+template <int... Ports> inline constexpr CommonLaw batchwise{"batchwise",
+    "op(<$[I]>) = op(*)[I] for batches I in any order", kPorts<Ports...>, [](const AnyLawCall& t) {
       const Term i = t.indices(t.shape(t[0])[0]);
       const Terms in = replaced<Ports...>(t, [&](Term x) { return t.rows(x, i); });
       Claim claim;

@@ -36,8 +36,7 @@ struct Type {
 };
 
 /// A view of a contiguous sequence.
-template <class T>
-struct Span {
+template <class T> struct Span {
   const T* first = nullptr;
   int count = 0;
   constexpr const T& operator[](int i) const { return first[i]; }
@@ -55,8 +54,7 @@ struct BrokenSpecification : std::runtime_error {
 
 /// A tensor as an operator sees it: a type, strides in elements, and the address of element 0.
 /// Checked views refuse every index outside the shape; unchecked ones are for kernels.
-template <class T, bool kChecked>
-struct Strided : Type {
+template <class T, bool kChecked> struct Strided : Type {
   T* data = nullptr;
   i64 stride[kMaxRank]{};
   bool compact = true;
@@ -81,8 +79,7 @@ struct Strided : Type {
     return data[k];
   }
   /// Element whose coordinate on each axis d is f(d).
-  template <class F>
-  constexpr T& at(F f) const {
+  template <class F> constexpr T& at(F f) const {
     i64 k = 0;
     bool in = true;
     for (int d = 0; d < rank(); ++d) {
@@ -94,14 +91,12 @@ struct Strided : Type {
     return data[k];
   }
   /// Element at coordinates written out.
-  template <std::integral... I>
-  constexpr T& operator()(I... i) const {
+  template <std::integral... I> constexpr T& operator()(I... i) const {
     if constexpr (kChecked) inside(contains(i...));
     return data[offset(i...)];
   }
   /// Element at coordinates written out, 0 outside the tensor.
-  template <std::integral... I>
-  constexpr i64 padded(I... i) const {
+  template <std::integral... I> constexpr i64 padded(I... i) const {
     if constexpr (kChecked) inside(static_cast<int>(sizeof...(I)) == rank());
     return contains(i...) ? i64{data[offset(i...)]} : 0;
   }
@@ -111,8 +106,7 @@ struct Strided : Type {
     if constexpr (kChecked) inside(0 <= k && k < stride[0] * dim(0));
     return data[k];
   }
-  template <std::integral... I>
-  constexpr bool contains(I... i) const {
+  template <std::integral... I> constexpr bool contains(I... i) const {
     int d = 0;
     bool in = static_cast<int>(sizeof...(I)) == rank();
     ((in &= below(i, dim(d++))), ...);
@@ -124,8 +118,7 @@ struct Strided : Type {
   static constexpr bool below(i64 i, i64 n) {
     return static_cast<std::uint64_t>(i) < static_cast<std::uint64_t>(n);
   }
-  template <std::integral... I>
-  constexpr i64 offset(I... i) const {
+  template <std::integral... I> constexpr i64 offset(I... i) const {
     i64 k = 0;
     int d = 0;
     ((k += static_cast<i64>(i) * stride[d++]), ...);
@@ -154,8 +147,7 @@ struct Box {
 };
 
 /// Sum of f(position) over a box.
-template <class F>
-constexpr i64 sum_over(const Box& box, F f) {
+template <class F> constexpr i64 sum_over(const Box& box, F f) {
   i64 acc = 0;
   Index i = box.first;
   do acc += f(i);
@@ -163,8 +155,7 @@ constexpr i64 sum_over(const Box& box, F f) {
   return acc;
 }
 /// Largest f(position) over a box.
-template <class F>
-constexpr i64 max_over(const Box& box, F f) {
+template <class F> constexpr i64 max_over(const Box& box, F f) {
   i64 m = -kIntMax;
   Index i = box.first;
   do m = max(m, f(i));
@@ -172,15 +163,13 @@ constexpr i64 max_over(const Box& box, F f) {
   return m;
 }
 /// Sum of f(i) over 0 <= i < n.
-template <class F>
-constexpr i64 sum(i64 n, F f) {
+template <class F> constexpr i64 sum(i64 n, F f) {
   i64 acc = 0;
   for (i64 i = 0; i < n; ++i) acc += f(i);
   return acc;
 }
 /// Sum of f(i, j, k) over 0 <= i < n, 0 <= j < m, 0 <= k < l.
-template <class F>
-constexpr i64 sum(i64 n, i64 m, i64 l, F f) {
+template <class F> constexpr i64 sum(i64 n, i64 m, i64 l, F f) {
   // Nested loops would cost more than the products of a 1x1 window.
   if (m == 1 && l == 1) return sum(n, [&](i64 i) { return f(i, i64{0}, i64{0}); });
   i64 acc = 0;
@@ -194,8 +183,7 @@ struct Interval {
   i64 min, max;
 };
 /// Largest f(i, j) over a window.
-template <class F>
-constexpr i64 max_over(Interval rows, Interval columns, F f) {
+template <class F> constexpr i64 max_over(Interval rows, Interval columns, F f) {
   i64 m = -kIntMax;
   for (i64 i = rows.min; i < rows.max; ++i)
     for (i64 j = columns.min; j < columns.max; ++j) m = max(m, f(i, j));
@@ -234,8 +222,7 @@ struct Range {
 inline constexpr Range kAnyInt64{INT64_MIN, INT64_MAX};
 
 /// One row of an operator's attribute table.
-template <class Attrs, class T>
-struct Field {
+template <class Attrs, class T> struct Field {
   string_view name;
   T Attrs::*member;
   Range range;
@@ -274,8 +261,7 @@ struct Field {
   constexpr Field length(i64 n) const { return length(n, n); }
 
  private:
-  template <class F>
-  constexpr Field with(F change) const {
+  template <class F> constexpr Field with(F change) const {
     Field f = *this;
     change(f);
     return f;
@@ -284,15 +270,13 @@ struct Field {
 
 /// A condition of legal calls. Its label is the error id in every backend and binding; a violation
 /// is a logic error of the caller.
-template <class Attrs>
-struct Rule {
+template <class Attrs> struct Rule {
   string_view label, text;
   bool (*holds)(const Attrs&, Types);
 };
 
 /// The gas of one element of output 0, for operators where it is not 1.
-template <class Attrs>
-struct Gas {
+template <class Attrs> struct Gas {
   string_view text;
   i64 (*base)(const Attrs&, Types);  ///< of a legal call
 };
@@ -340,16 +324,15 @@ struct Draw {
   constexpr int precision(i64 top = kMaxPrecision) {
     constexpr i64 kEdges[] = {1, 2, 7, 9, 16, 24, 25, 31, 32};
     const i64 kind = (*this)(0, 3);
-    const i64 p = kind == 0   ? 8
-                  : kind == 1 ? kEdges[(*this)(0, std::size(kEdges) - 1)]
-                              : (*this)(1, top);
+    const i64 p = kind == 0 ? 8
+        : kind == 1         ? kEdges[(*this)(0, std::size(kEdges) - 1)]
+                            : (*this)(1, top);
     return static_cast<int>(min(p, top));
   }
 };
 
 /// A drawn call: attributes and input types, data left to the judge.
-template <class Attrs>
-struct Case {
+template <class Attrs> struct Case {
   Attrs attrs;
   Type in[kMaxDrawn]{};
   int count = 0;
@@ -364,8 +347,7 @@ struct Literal {
 };
 
 /// A call and its exact result as data. The documentation shows it and the compiler proves it.
-template <class Attrs>
-struct Example {
+template <class Attrs> struct Example {
   string_view text;
   Attrs attrs;
   Literal in[3];

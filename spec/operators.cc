@@ -5,8 +5,7 @@
 namespace lockstep {
 namespace {
 
-template <class... Op>
-std::vector<const OpInfo*> rows(OperatorList<Op...>) {
+template <class... Op> std::vector<const OpInfo*> rows(OperatorList<Op...>) {
   return {&info<Op>()...};
 }
 

@@ -41,8 +41,7 @@
 
 namespace lockstep {
 
-template <class...>
-struct OperatorList {};
+template <class...> struct OperatorList {};
 
 using Operators = OperatorList<  //
     Sum,                         //

@@ -127,9 +127,17 @@ struct NamedDType {
 };
 
 inline constexpr NamedDType kDTypes[] = {
-    {{0, 8}, "int8"},     {{0, 16}, "int16"},   {{0, 32}, "int32"},   {{0, 64}, "int64"},
-    {{1, 8}, "uint8"},    {{1, 16}, "uint16"},  {{1, 32}, "uint32"},  {{1, 64}, "uint64"},
-    {{2, 16}, "float16"}, {{2, 32}, "float32"}, {{2, 64}, "float64"},
+    {{0, 8}, "int8"},
+    {{0, 16}, "int16"},
+    {{0, 32}, "int32"},
+    {{0, 64}, "int64"},
+    {{1, 8}, "uint8"},
+    {{1, 16}, "uint16"},
+    {{1, 32}, "uint32"},
+    {{1, 64}, "uint64"},
+    {{2, 16}, "float16"},
+    {{2, 32}, "float32"},
+    {{2, 64}, "float64"},
 };
 
 /// The name of a legal element type; empty for any other.

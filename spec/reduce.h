@@ -34,9 +34,9 @@ struct Reduce {
   }
   static constexpr Rule<Attrs> rules[] = {
       {"axis", "every axis lies in -N..N-1",
-       [](const Attrs& a, Types in) { return axes_in(a.axis, in[X].rank()); }},
+          [](const Attrs& a, Types in) { return axes_in(a.axis, in[X].rank()); }},
       {"axis_twice", "no axis is listed twice",
-       [](const Attrs& a, Types in) { return axes_differ(a.axis, in[X].rank()); }}};
+          [](const Attrs& a, Types in) { return axes_differ(a.axis, in[X].rank()); }}};
   /// The shape of the output.
   static constexpr Shape kept(const Attrs& a, const Type& x) {
     const unsigned r = reduced_axes(a, x);
@@ -77,15 +77,14 @@ struct Reduce {
         if (listed == 0 || a.axis.size == 0) return Claim();
         return t.self(a, {t[X]}) == t.y();
       }};
-  static constexpr Law<Attrs> stepwise{"stepwise", "op(X) = op along one axis after the other",
-                                       [](auto& t) {
-                                         const unsigned r = reduced_axes(t.attrs, t.type(t[X]));
-                                         Term x = t[X];
-                                         for (int d = 0; d < t.type(t[X]).rank(); ++d)
-                                           if (r >> d & 1)
-                                             x = t.self({.axis = {d}, .keepdims = true}, {x});
-                                         return t.y() == t.reshaped(x, t.shape(t.y()));
-                                       }};
+  static constexpr Law<Attrs> stepwise{
+      "stepwise", "op(X) = op along one axis after the other", [](auto& t) {
+        const unsigned r = reduced_axes(t.attrs, t.type(t[X]));
+        Term x = t[X];
+        for (int d = 0; d < t.type(t[X]).rank(); ++d)
+          if (r >> d & 1) x = t.self({.axis = {d}, .keepdims = true}, {x});
+        return t.y() == t.reshaped(x, t.shape(t.y()));
+      }};
   static constexpr Case<Attrs> reduced(Draw& draw, i64 top) {
     Case<Attrs> c;
     const Shape x = draw.shape(1, kMaxRank);

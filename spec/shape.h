@@ -13,8 +13,7 @@ inline constexpr i64 kMaxExtent = i64{1} << 24;  ///< of a tensor along an axis
 inline constexpr i64 kMaxVolume = i64{1} << 30;  ///< elements of a tensor
 
 /// A list that counts entries beyond its capacity without storing them.
-template <int N>
-struct List {
+template <int N> struct List {
   int size = 0;
   i64 item[N]{};
 

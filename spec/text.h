@@ -18,8 +18,7 @@ inline std::string shape_text(std::span<const i64> shape, bool has_more = false)
 }
 
 /// The same for a list, which may count more extents than it stores.
-template <int N>
-std::string shape_text(const List<N>& shape) {
+template <int N> std::string shape_text(const List<N>& shape) {
   return shape_text(std::span(shape.begin(), shape.end()), !shape.fits());
 }
 

@@ -24,7 +24,7 @@ struct Block {
 class TunedConv2d : public Plan {
  public:
   TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
-              const Conv2dAttrs& attrs, const Patch& patch);
+      const Conv2dAttrs& attrs, const Patch& patch);
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
@@ -41,10 +41,10 @@ class TunedConv2d : public Plan {
   void pack_weights(Pair* to, const i32* weights) const;
   void pack_panel(Pair* to, const i32* weights, i64 first, i64 height) const;
   void pack_block(Pair* to, const i32* x, const Block& b) const;
-  void compute(const Pair* patch, const Pair* weights, const i32* bias, i32* y,
-               const Block& b) const;
+  void compute(
+      const Pair* patch, const Pair* weights, const i32* bias, i32* y, const Block& b) const;
   void compute_slots(const Pair* patch, const Pair* weights, const i32* bias, i32* y,
-                     const Block& b, i64 first_slot, i64 first, i64 count) const;
+      const Block& b, i64 first_slot, i64 first, i64 count) const;
   void store(const i32* tile, i64 height, const i32* bias, i32* y, i64 lanes) const;
 
   std::string name_;
@@ -61,7 +61,7 @@ class TunedConv2d : public Plan {
 };
 
 TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
-                         const Conv2dAttrs& attrs, const Patch& patch)
+    const Conv2dAttrs& attrs, const Patch& patch)
     : name_(kernel.name),
       pool_(a.pool),
       dot_(dot),
@@ -113,31 +113,31 @@ void TunedConv2d::pack_block(Pair* to, const i32* x, const Block& b) const {
     for (i64 i = begin; i < end; ++i) {
       const i64 group = i / (planes * lines), channel = (b.group + group) * group_inputs_;
       patch_.pack_line(to + group * patch_.group_pairs(), x_,
-                       x + b.image * x_.stride[0] + channel * x_.stride[1], i / lines % planes,
-                       i % lines, b.row, b.column);
+          x + b.image * x_.stride[0] + channel * x_.stride[1], i / lines % planes, i % lines, b.row,
+          b.column);
     }
   });
 }
 
 // Each item of parallel work computes some output channels of one group at two slots.
-void TunedConv2d::compute(const Pair* patch, const Pair* weights, const i32* bias, i32* y,
-                          const Block& b) const {
+void TunedConv2d::compute(
+    const Pair* patch, const Pair* weights, const i32* bias, i32* y, const Block& b) const {
   const i64 pairs = ceil_div(b.slots(), kSlots);
   const i64 chunks = ceil_div(group_outputs_, outputs_per_item_);
   const i64 outputs = min(group_outputs_, outputs_per_item_);
-  pool_->run(b.groups * chunks * pairs, ns(depth() * outputs * kSlots * kLanes),
-             [&](i64 begin, i64 end) {
-               for (i64 i = begin; i < end; ++i) {
-                 const i64 group = i / (chunks * pairs), row = i / pairs % chunks * outputs;
-                 const i64 first = (b.group + group) * group_outputs_ + row;
-                 compute_slots(patch + group * patch_.group_pairs(), weights, bias, y, b,
-                               i % pairs * kSlots, first, min(outputs, group_outputs_ - row));
-               }
-             });
+  pool_->run(
+      b.groups * chunks * pairs, ns(depth() * outputs * kSlots * kLanes), [&](i64 begin, i64 end) {
+        for (i64 i = begin; i < end; ++i) {
+          const i64 group = i / (chunks * pairs), row = i / pairs % chunks * outputs;
+          const i64 first = (b.group + group) * group_outputs_ + row;
+          compute_slots(patch + group * patch_.group_pairs(), weights, bias, y, b,
+              i % pairs * kSlots, first, min(outputs, group_outputs_ - row));
+        }
+      });
 }
 
 void TunedConv2d::compute_slots(const Pair* patch, const Pair* weights, const i32* bias, i32* y,
-                                const Block& b, i64 first_slot, i64 first, i64 count) const {
+    const Block& b, i64 first_slot, i64 first, i64 count) const {
   const Pair* slot[kSlots];
   i32* to[kSlots];
   i64 lanes[kSlots];
@@ -147,7 +147,7 @@ void TunedConv2d::compute_slots(const Pair* patch, const Pair* weights, const i3
     const i64 row = s / b.slots_per_row(), column = s % b.slots_per_row() * kLanes;
     slot[k] = patch + patch_.cell(row, column);
     to[k] = y + b.image * y_.stride[0] + (b.row + row) * y_.stride[2] +
-            (b.column + column) * y_.stride[3];
+        (b.column + column) * y_.stride[3];
     lanes[k] = min(kLanes, b.columns - column);
   }
   for (i64 o = first; o < first + count; o += dot_.rows) {
@@ -201,7 +201,7 @@ std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, cons
   const Out& y = a.call.out[0];
   const auto axis = [&](int d) {
     return axis_of(x.dim(2 + d), y.dim(2 + d), attrs.kernel_size[d], attrs.strides[d],
-                   attrs.padding[d], attrs.dilation[d]);
+        attrs.padding[d], attrs.dilation[d]);
   };
   Patch patch(axis(0), axis(1), x.dim(1) / attrs.groups);
   if (!patch.shrink_to(kImageBytes) && !patch.shrink_to(kImageBytesMax)) return nullptr;

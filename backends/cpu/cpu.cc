@@ -21,9 +21,10 @@ const Isa& chosen_isa(const Options& options) {
   std::string runnable;
   for (const Isa& i : isas())
     if (i.runnable) runnable += (runnable.empty() ? "" : ", ") + std::string(i.name);
-  throw LogicError("option.isa", (isa ? "this machine cannot run the instruction set '"
-                                      : "this build has no kernels for the instruction set '") +
-                                     it->second + "'; it runs " + runnable);
+  throw LogicError("option.isa",
+      (isa ? "this machine cannot run the instruction set '"
+           : "this build has no kernels for the instruction set '") +
+          it->second + "'; it runs " + runnable);
 }
 
 int hardware_threads() {

@@ -53,7 +53,7 @@ void pack(ThreadPool& pool, Pair* to, const i32* from, const Factor& f, i64 firs
     for (i64 p = begin; p < end; ++p) {
       const i64 filled = min(f.width, count - p * f.width);
       pack_panel(to + p * f.width * f.terms(), from + (first + p * f.width) * f.stride, f, filled,
-                 f.is_padded ? f.width : filled);
+          f.is_padded ? f.width : filled);
     }
   });
 }
@@ -83,8 +83,8 @@ struct Target {
 
 class TunedDense : public Plan {
  public:
-  TunedDense(const Arguments& a, const Kernel& kernel, const DotKernels& dot, Factor rows,
-             Factor lanes);
+  TunedDense(
+      const Arguments& a, const Kernel& kernel, const DotKernels& dot, Factor rows, Factor lanes);
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
@@ -94,10 +94,10 @@ class TunedDense : public Plan {
  private:
   static i64 room(const Factor& f) { return f.constant.empty() ? f.block * f.terms() : 0; }
   const Pair* packed(const Factor& f, Pair* scratch, const i32* from, i64 first, i64 count) const;
-  void multiply(const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count,
-                const Target& to) const;
-  void multiply_rows(const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count,
-                     const Target& to) const;
+  void multiply(
+      const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count, const Target& to) const;
+  void multiply_rows(
+      const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count, const Target& to) const;
 
   std::string name_;
   std::shared_ptr<ThreadPool> pool_;
@@ -108,8 +108,8 @@ class TunedDense : public Plan {
   std::vector<int32_t> offsets_;
 };
 
-TunedDense::TunedDense(const Arguments& a, const Kernel& kernel, const DotKernels& dot, Factor rows,
-                       Factor lanes)
+TunedDense::TunedDense(
+    const Arguments& a, const Kernel& kernel, const DotKernels& dot, Factor rows, Factor lanes)
     : name_(kernel.name),
       pool_(a.pool),
       dot_(dot),
@@ -119,8 +119,8 @@ TunedDense::TunedDense(const Arguments& a, const Kernel& kernel, const DotKernel
   const Out& y = a.call.out[0];
   const bool swapped = rows_.port == Dense::W;  // units are rows of tiles
   const i64 bias = has_bias_ ? a.call.in[Dense::B].stride[0] : 0;
-  target_ = {nullptr, y.stride[swapped ? 1 : 0], y.stride[swapped ? 0 : 1],
-             nullptr, swapped ? bias : 0,        swapped ? 0 : bias};
+  target_ = {nullptr, y.stride[swapped ? 1 : 0], y.stride[swapped ? 0 : 1], nullptr,
+      swapped ? bias : 0, swapped ? 0 : bias};
   for (i64 t = 0; t < lanes_.terms(); ++t) offsets_.push_back(static_cast<int32_t>(t * kLanes));
   for (Factor* f : {&rows_, &lanes_}) {
     const i32* values = a.constants[static_cast<std::size_t>(f->port)];
@@ -131,8 +131,8 @@ TunedDense::TunedDense(const Arguments& a, const Kernel& kernel, const DotKernel
   }
 }
 
-const Pair* TunedDense::packed(const Factor& f, Pair* scratch, const i32* from, i64 first,
-                               i64 count) const {
+const Pair* TunedDense::packed(
+    const Factor& f, Pair* scratch, const i32* from, i64 first, i64 count) const {
   if (!f.constant.empty()) return f.constant.data() + first * f.terms();
   pack(*pool_, scratch, from, f, first, count);
   return scratch;
@@ -157,8 +157,8 @@ void TunedDense::run(const int32_t* const* in, int32_t* const* out, void* scratc
 }
 
 // Each item of parallel work multiplies a few tiles of rows by two panels of lanes.
-void TunedDense::multiply(const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count,
-                          const Target& to) const {
+void TunedDense::multiply(
+    const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count, const Target& to) const {
   constexpr i64 kWidth = i64{kSlots} * kLanes;
   const i64 chunks = ceil_div(row_count, kRowsPerItem), widths = ceil_div(lane_count, kWidth);
   const i64 terms = lanes_.terms(), macs = min(row_count, kRowsPerItem) * kWidth * 2 * terms;
@@ -167,13 +167,13 @@ void TunedDense::multiply(const Pair* rows, i64 row_count, const Pair* lanes, i6
         for (i64 i = begin; i < end; ++i) {
           const i64 row = i / widths * kRowsPerItem, lane = i % widths * kWidth;
           multiply_rows(rows + row * terms, min(kRowsPerItem, row_count - row),
-                        lanes + lane * terms, min(kWidth, lane_count - lane), to.from(row, lane));
+              lanes + lane * terms, min(kWidth, lane_count - lane), to.from(row, lane));
         }
       });
 }
 
-void TunedDense::multiply_rows(const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count,
-                               const Target& to) const {
+void TunedDense::multiply_rows(
+    const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count, const Target& to) const {
   const i64 terms = lanes_.terms();
   const Pair* second = lane_count > kLanes ? lanes + kLanes * terms : lanes;
   for (i64 r = 0; r < row_count; r += dot_.rows) {
@@ -191,8 +191,7 @@ std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const
   const i64 panel_bytes = (x.dim(1) + 1) / 2 * kLanes * static_cast<i64>(sizeof(Pair));
   if (panel_bytes > kPanelBytesMax) return nullptr;
   const int height = dot.rows;
-  return std::make_unique<TunedDense>(
-      a, kernel, dot,
+  return std::make_unique<TunedDense>(a, kernel, dot,
       swapped ? factor_of(w, Dense::W, height, false) : factor_of(x, Dense::X, height, false),
       swapped ? factor_of(x, Dense::X, kLanes, true) : factor_of(w, Dense::W, kLanes, true));
 }

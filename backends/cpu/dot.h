@@ -22,7 +22,7 @@ inline constexpr int kRowsMax = 6;  ///< of any tile
 /// Exact for values of 8 bits: each pair of products stays below 2^15, and the rules of conv2d and
 /// dense bound their sum below 2^31 in any order.
 using Tile = void (*)(const Pair* row, const int32_t* offset, int64_t terms, const Pair* slot0,
-                      const Pair* slot1, int32_t* tile);
+    const Pair* slot1, int32_t* tile);
 
 /// The tiles of an instruction set.
 struct DotKernels {

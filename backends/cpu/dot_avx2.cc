@@ -21,9 +21,8 @@ inline void add_products(__m256i& sum, __m256i w, __m256i x) {
   __asm__ volatile("" : "+x"(sum));
 }
 
-template <int R>
-void tile_of(const Pair* row, const int32_t* offset, int64_t terms, const Pair* slot0,
-             const Pair* slot1, int32_t* tile) {
+template <int R> void tile_of(const Pair* row, const int32_t* offset, int64_t terms,
+    const Pair* slot0, const Pair* slot1, int32_t* tile) {
   __m256i sum0[R], sum1[R];
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) sum0[r] = sum1[r] = _mm256_setzero_si256();

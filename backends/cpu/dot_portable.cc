@@ -31,16 +31,15 @@ inline void add_halves(Words& sum, Shorts halves) {
 
 /// Computes two terms at a time: two products of 8-bit values add up to at most 2 * 127 * 127 <
 /// 2^15, so that 16-bit multiply and add are exact where no widening product exists.
-template <int R>
-void tile_of(const Pair* row, const int32_t* offset, int64_t terms, const Pair* slot0,
-             const Pair* slot1, int32_t* tile) {
+template <int R> void tile_of(const Pair* row, const int32_t* offset, int64_t terms,
+    const Pair* slot0, const Pair* slot1, int32_t* tile) {
   static constexpr Pair kNothing[kLanes] = {};
   Words sum[R][kVectors] = {};
   for (int64_t t = 0; t < terms; t += 2, row += int64_t{2} * R) {
     const bool is_pair = t + 1 < terms;
     const Pair* x[kSlots] = {slot0 + offset[t], slot1 + offset[t]};
-    const Pair* next[kSlots] = {is_pair ? slot0 + offset[t + 1] : kNothing,
-                                is_pair ? slot1 + offset[t + 1] : kNothing};
+    const Pair* next[kSlots] = {
+        is_pair ? slot0 + offset[t + 1] : kNothing, is_pair ? slot1 + offset[t + 1] : kNothing};
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       const Shorts w = broadcast(row[r]), next_w = broadcast(is_pair ? row[R + r] : 0);

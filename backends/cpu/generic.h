@@ -6,8 +6,7 @@
 namespace lockstep::cpu {
 
 /// Runs `at` for each output element, or `eval` once.
-template <Operator Op>
-class Generic : public Plan {
+template <Operator Op> class Generic : public Plan {
  public:
   explicit Generic(const Arguments& a)
       : call_(a.call), attrs_(from_attributes<Op>(call_.attributes())), pool_(a.pool) {
@@ -24,7 +23,7 @@ class Generic : public Plan {
       Op::eval(attrs_, inputs, Span<Out>{y.data(), static_cast<int>(y.size())});
     else
       pool_->run(volume(y[0].shape), element_ns_,
-                 [&](i64 begin, i64 end) { elements(inputs, y[0], begin, end); });
+          [&](i64 begin, i64 end) { elements(inputs, y[0], begin, end); });
   }
   const char* path() const override { return "generic"; }
 

@@ -25,17 +25,16 @@ inline i32 add(i32 a, i32 b) {
 }
 
 /// A kernel of `Op` for each instruction set that has tiles.
-template <class Op>
-std::vector<Kernel> dot_kernels(std::unique_ptr<Plan> (*plan)(const Arguments&, const Kernel&,
-                                                              const DotKernels&)) {
+template <class Op> std::vector<Kernel> dot_kernels(
+    std::unique_ptr<Plan> (*plan)(const Arguments&, const Kernel&, const DotKernels&)) {
   std::vector<Kernel> all;
   for (const DotKernels* dot : {&dot_portable(),
 #ifdef __x86_64__
-                                &dot_avx2()
+           &dot_avx2()
 #endif
        })
     all.push_back({Op::name, dot->isa, std::string(Op::name) + "_" + dot->isa,
-                   [=](const Arguments& a, const Kernel& k) { return plan(a, k, *dot); }});
+        [=](const Arguments& a, const Kernel& k) { return plan(a, k, *dot); }});
   return all;
 }
 

@@ -40,14 +40,8 @@ void pack_pairs(Pair* to, i64 count, const Line& a, const Line& b) {
 
 Axis axis_of(i64 extent, i64 outputs, i64 taps, i64 stride, i64 padding, i64 dilation) {
   const i64 spacing = taps == 1 ? stride : std::gcd(stride, dilation);
-  return {extent,
-          outputs,
-          taps,
-          stride,
-          padding,
-          spacing,
-          stride / spacing,
-          taps == 1 ? 1 : dilation / spacing};
+  return {extent, outputs, taps, stride, padding, spacing, stride / spacing,
+      taps == 1 ? 1 : dilation / spacing};
 }
 
 Patch::Patch(const Axis& y, const Axis& x, i64 channels)
@@ -99,8 +93,8 @@ i64 Patch::offset(const Term& t) const {
   return plane * plane_ + t.row * y_.dilation * pitch_ + cell % x_.step * phase_ + cell / x_.step;
 }
 
-void Patch::pack_line(Pair* group, const View& x, const i32* image, i64 plane, i64 line, i64 row,
-                      i64 column) const {
+void Patch::pack_line(
+    Pair* group, const View& x, const i32* image, i64 plane, i64 line, i64 row, i64 column) const {
   Pair* to = group + plane * plane_ + line * pitch_;
   const i64 source = y_.source(row, line);
   if (source < 0 || source >= y_.extent) {

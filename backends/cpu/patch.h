@@ -58,8 +58,8 @@ class Patch {
 
   /// Packs one line of one plane. `image` is channel 0 of the group, `row` and `column` the first
   /// output of the block.
-  void pack_line(Pair* group, const View& x, const i32* image, i64 plane, i64 line, i64 row,
-                 i64 column) const;
+  void pack_line(
+      Pair* group, const View& x, const i32* image, i64 plane, i64 line, i64 row, i64 column) const;
 
  private:
   void lay_out();

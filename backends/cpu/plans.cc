@@ -10,8 +10,7 @@ namespace {
 
 using PlanOf = std::unique_ptr<Plan> (*)(const Arguments&);
 
-template <class... Op>
-std::map<std::string_view, PlanOf> generic_plans(OperatorList<Op...>) {
+template <class... Op> std::map<std::string_view, PlanOf> generic_plans(OperatorList<Op...>) {
   return {{Op::name, &generic_plan<Op>}...};
 }
 
@@ -29,8 +28,8 @@ std::span<const Kernel> tuned_kernels() {
   return all;
 }
 
-std::vector<const Kernel*> candidates(std::span<const Kernel> kernels, std::string_view op,
-                                      const Isa& most) {
+std::vector<const Kernel*> candidates(
+    std::span<const Kernel> kernels, std::string_view op, const Isa& most) {
   std::vector<const Kernel*> best;
   for (const Isa& isa : isas()) {
     std::vector<const Kernel*> found;

@@ -12,8 +12,7 @@
 namespace lockstep::cpu {
 
 /// The plan that runs an operator's specification. Instantiated in the operator's own unit.
-template <Operator Op>
-std::unique_ptr<Plan> generic_plan(const Arguments& a);
+template <Operator Op> std::unique_ptr<Plan> generic_plan(const Arguments& a);
 
 /// The tuned kernels of this build.
 std::span<const Kernel> tuned_kernels();
@@ -21,8 +20,8 @@ std::span<const Kernel> tuned_kernels();
 /// The kernels of an operator for the best instruction set that is no better than `most` and has
 /// one, in their order. Where none of them serves a call, no plainer one does: a forced instruction
 /// set is the one that runs, or none.
-std::vector<const Kernel*> candidates(std::span<const Kernel> kernels, std::string_view op,
-                                      const Isa& most);
+std::vector<const Kernel*> candidates(
+    std::span<const Kernel> kernels, std::string_view op, const Isa& most);
 
 /// The plan of the first candidate that serves the call, else the generic one.
 std::unique_ptr<Plan> plan_of(const Arguments& a);

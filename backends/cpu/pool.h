@@ -29,8 +29,7 @@ class ThreadPool {
 
   /// Calls f(begin, end) for ranges that partition 0 <= i < count. An item costs about `item_ns`;
   /// small loops run on the calling thread alone. The first exception of f reaches the caller.
-  template <class F>
-  void run(int64_t count, double item_ns, const F& f) {
+  template <class F> void run(int64_t count, double item_ns, const F& f) {
     const int64_t chunk = chunk_size(count, item_ns);
     if (chunk >= count) {
       if (count > 0) f(int64_t{0}, count);

@@ -22,8 +22,8 @@ bool has_device() {
 class Cuda {
  public:
   static const char* manifest() {
-    static const std::string text = backend::manifest_of("cuda", all_kernels(has_device()),
-                                                         backend::Claims{}, option_names(), "CUDA");
+    static const std::string text = backend::manifest_of(
+        "cuda", all_kernels(has_device()), backend::Claims{}, option_names(), "CUDA");
     return text.c_str();
   }
   explicit Cuda(const Options& options) {

@@ -10,7 +10,7 @@ Device::Device(int index) : index_(index), owner_(getpid()) {
   const int count = require_device();
   if (index >= count)
     throw std::runtime_error("no device " + std::to_string(index) + " here: there are " +
-                             std::to_string(count) + ", counted from 0");
+        std::to_string(count) + ", counted from 0");
   use([&] {
     copies_ = make_stream();
     for (cudaStream_t& s : streams_) s = make_stream();
@@ -47,7 +47,7 @@ void Device::leave(const std::string& failure) {
 void* Device::alloc(uint64_t bytes, uint64_t align) {
   if (align > kAlignment)
     throw std::runtime_error("memory aligned to " + std::to_string(align) + " bytes; there is " +
-                             std::to_string(kAlignment));
+        std::to_string(kAlignment));
   void* memory = nullptr;
   use([&] { memory = allocate(bytes); });
   return memory;

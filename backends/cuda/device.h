@@ -33,8 +33,7 @@ class Device {
   /// Copies to the device in the order of the stream. The caller may change its memory at once.
   void send(void* device, const void* host, uint64_t bytes, cudaStream_t stream);
   /// Runs f on this device. @throws what f throws, and notes whether the device is lost.
-  template <class F>
-  void use(const F& f) {
+  template <class F> void use(const F& f) {
     enter();
     try {
       f();

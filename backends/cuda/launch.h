@@ -22,12 +22,10 @@ inline constexpr int kBlockMax = 256;  ///< threads; leaves each of them enough 
 
 /// Starts the generic kernel of an operator. Declared here, instantiated in the operator's own
 /// unit.
-template <Operator Op>
-void launch(const Launch& l);
+template <Operator Op> void launch(const Launch& l);
 
 /// The parameters of the operator's kernel.
-template <Operator Op>
-Parameters<Op> parameters_of(const Launch& l) {
+template <Operator Op> Parameters<Op> parameters_of(const Launch& l) {
   static_assert(sizeof(Parameters<Op>) <= 4096, "the parameters of a kernel end there");
   static_assert(std::is_trivially_copyable_v<Parameters<Op>>, "they are copied as bytes");
   Parameters<Op> p{from_attributes<Op>(l.attrs), {}, {}};
@@ -42,8 +40,7 @@ Parameters<Op> parameters_of(const Launch& l) {
 }
 
 /// How many blocks an operator needs.
-template <Operator Op>
-unsigned blocks_of(const Launch& l) {
+template <Operator Op> unsigned blocks_of(const Launch& l) {
   return static_cast<unsigned>(ceil_div(threads_of<Op>(l.out), l.block));
 }
 

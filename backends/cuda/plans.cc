@@ -12,8 +12,7 @@ constexpr const char* kGeneric = "generic";
 
 using LaunchOf = void (*)(const Launch&);
 
-template <class... Op>
-std::map<std::string_view, LaunchOf> launches(OperatorList<Op...>) {
+template <class... Op> std::map<std::string_view, LaunchOf> launches(OperatorList<Op...>) {
   return {{Op::name, &launch<Op>}...};
 }
 
@@ -22,19 +21,15 @@ class Generic : public DevicePlan {
  public:
   Generic(const Arguments& a, LaunchOf launch) : a_(a), launch_(launch) {}
 
-  void start(const int32_t* const* in, int32_t* const* out, void* scratch,
-             void* stream) const override {
+  void start(
+      const int32_t* const* in, int32_t* const* out, void* scratch, void* stream) const override {
     const std::vector<View> x = backend::bound(a_.call.in, in);
     const std::vector<Out> y = backend::bound(a_.call.out, out);
     auto* const on = static_cast<cudaStream_t>(stream);
     if (const uint64_t bytes = scratch_bytes()) a_.device->send(scratch, x.data(), bytes, on);
     a_.device->use([&] {
-      launch_({a_.call.attributes(),
-               {x.data(), static_cast<int>(x.size())},
-               {y.data(), static_cast<int>(y.size())},
-               static_cast<const View*>(scratch),
-               a_.block,
-               on});
+      launch_({a_.call.attributes(), {x.data(), static_cast<int>(x.size())},
+          {y.data(), static_cast<int>(y.size())}, static_cast<const View*>(scratch), a_.block, on});
     });
   }
   const char* path() const override { return kGeneric; }

@@ -28,7 +28,7 @@ std::string mutants_text() {
   };
   for (const Mutant& m : mutants())
     rows.push_back("{" + member("name", m.name) + ", " + member("op", m.op) + ", " +
-                   member("kind", m.kind) + ", " + member("provenance", m.provenance) + "}");
+        member("kind", m.kind) + ", " + member("provenance", m.provenance) + "}");
   return backend::detail::list(rows);
 }
 
@@ -53,7 +53,7 @@ class Faulty {
   static const char* manifest() {
     static const std::string text = [] {
       std::string s = backend::manifest_of("faulty", {{"*", "specification", "portable", true}},
-                                           {.threads = kThreadsMax}, option_names());
+          {.threads = kThreadsMax}, option_names());
       s.pop_back();
       return s + ", \"mutants\": " + mutants_text() + "}";
     }();

@@ -18,8 +18,7 @@ namespace {
 using backend::LogicError;
 
 // The offset of the last element from element 0.
-template <class V>
-i64 last_offset(const V& v) {
+template <class V> i64 last_offset(const V& v) {
   i64 k = 0;
   for (int d = 0; d < v.rank(); ++d) k += (v.dim(d) - 1) * v.stride[d];
   return k;
@@ -52,8 +51,8 @@ struct Accumulates : Behaviour {
     for (i64 k = 0; k < volume(y.shape); ++k) before.push_back(y.element(k));
     Behaviour::execute(call, in, out);
     for (i64 k = 0; k < volume(y.shape); ++k)
-      y.element(k) = static_cast<i32>(to_unsigned(y.element(k)) +
-                                      to_unsigned(before[static_cast<std::size_t>(k)]));
+      y.element(k) = static_cast<i32>(
+          to_unsigned(y.element(k)) + to_unsigned(before[static_cast<std::size_t>(k)]));
   }
 };
 
@@ -290,8 +289,7 @@ struct UnlistedPath : Behaviour {
 };
 
 // A backend that changes its answer to an illegal call.
-template <class Answer>
-struct Refuses : Behaviour {
+template <class Answer> struct Refuses : Behaviour {
   LegalCall prepare(const Call& call) override {
     try {
       return Behaviour::prepare(call);
@@ -332,8 +330,7 @@ struct RulesUnchecked {
 };
 
 // A backend that refuses some legal calls.
-template <class Judge>
-struct TurnsDown : Behaviour {
+template <class Judge> struct TurnsDown : Behaviour {
   LegalCall prepare(const Call& call) override {
     LegalCall legal = Behaviour::prepare(call);
     Judge{}(legal);
@@ -397,82 +394,81 @@ struct DropsLeadingOnes : Behaviour {
   }
 };
 
-constexpr Mutant contract(string_view name, string_view provenance,
-                          std::unique_ptr<Behaviour> (*make)()) {
+constexpr Mutant contract(
+    string_view name, string_view provenance, std::unique_ptr<Behaviour> (*make)()) {
   return {name, "*", "CONTRACT", provenance, nullptr, make};
 }
 
 constexpr Mutant kDutyMutants[] = {
     contract("contract.last_element_unwritten",
-             "a grid rounded down leaves the last element as it was", made<LastElementUnwritten>),
+        "a grid rounded down leaves the last element as it was", made<LastElementUnwritten>),
     contract("contract.accumulates_into_output", "beta = 1: adds to an output assumed to be zero",
-             made<Accumulates>),
+        made<Accumulates>),
     contract("contract.first_output_only",
-             "a call has one output, the interface was built for that", made<FirstOutputOnly>),
+        "a call has one output, the interface was built for that", made<FirstOutputOnly>),
     contract("contract.whole_vectors_past_end",
-             "stores the last vector whole, past the end of the output", made<WholeVectors>),
+        "stores the last vector whole, past the end of the output", made<WholeVectors>),
     contract("contract.fills_row_padding",
-             "stores the last vector of each row whole, into the padding", made<FillsRowPadding>),
+        "stores the last vector of each row whole, into the padding", made<FillsRowPadding>),
     contract("contract.compact_outputs", "ignores the strides of outputs", made<CompactOutputs>),
     contract("contract.compact_inputs", "ignores the strides of inputs", made<CompactInputs>),
     contract("contract.looks_at_inputs_alone",
-             "a fast path that never asks for the strides of outputs", made<LooksAtInputsAlone>),
+        "a fast path that never asks for the strides of outputs", made<LooksAtInputsAlone>),
     contract("contract.looks_at_outputs_alone",
-             "a fast path that never asks for the strides of inputs", made<LooksAtOutputsAlone>),
+        "a fast path that never asks for the strides of inputs", made<LooksAtOutputsAlone>),
     contract("contract.forgets_rest_of_peeling",
-             "peels to a 64-byte boundary, then counts whole vectors", made<ForgetsRestOfPeeling>),
+        "peels to a 64-byte boundary, then counts whole vectors", made<ForgetsRestOfPeeling>),
     contract("contract.works_in_place", "takes the storage of input 0, which others may still read",
-             made<WorksInPlace>),
+        made<WorksInPlace>),
     contract("contract.tenth_answer", "a race that is lost one time in ten", made<EveryTenthWrong>),
     contract("contract.second_answer", "a scratch buffer not cleared between runs of a plan",
-             made<AlternatesAnswers>),
+        made<AlternatesAnswers>),
     contract("contract.remembers_by_size", "a cache of answers keyed by the output's size alone",
-             made<RemembersBySize>),
+        made<RemembersBySize>),
     contract("contract.compact_constants", "packs weights as if their rows followed each other",
-             made<CompactConstants>),
+        made<CompactConstants>),
     contract("contract.constants_are_bytes", "packs every constant as int8, a wide bias too",
-             made<ConstantsAreBytes>),
+        made<ConstantsAreBytes>),
     contract("contract.keeps_first_constants", "packed weights cached by operator and size alone",
-             made<KeepsFirstConstants>),
+        made<KeepsFirstConstants>),
     contract("contract.threads_leave_rest",
-             "count / threads elements each, and nobody takes the remainder",
-             made<RestOfThreadsUnwritten>),
-    contract("contract.forgets_threads", "an option that is read and never used",
-             made<ForgetsThreads>),
+        "count / threads elements each, and nobody takes the remainder",
+        made<RestOfThreadsUnwritten>),
+    contract(
+        "contract.forgets_threads", "an option that is read and never used", made<ForgetsThreads>),
     {"contract.binds_before_its_turn", "*", "RACE",
-     "pointers noted in the plan before the lock is held", nullptr, made<BindsBeforeItsTurn>},
+        "pointers noted in the plan before the lock is held", nullptr, made<BindsBeforeItsTurn>},
     contract("contract.unlisted_path", "dispatches to a kernel that the manifest does not name",
-             made<UnlistedPath>),
+        made<UnlistedPath>),
     contract("contract.labels_first_rule", "one message for all rules of an operator",
-             made<Refuses<LabelsFirstRule>>),
+        made<Refuses<LabelsFirstRule>>),
     contract("contract.no_label", "an error without its identity", made<Refuses<NoLabel>>),
     contract("contract.own_fault",
-             "the deployed runtime: CHECK for VERIFY, a user's mistake as its own",
-             made<Refuses<OwnFault>>),
+        "the deployed runtime: CHECK for VERIFY, a user's mistake as its own",
+        made<Refuses<OwnFault>>),
     contract("contract.precision_unchecked",
-             "accepts calls whose result may need more than 32 bits",
-             made<Refuses<PrecisionUnchecked>>),
+        "accepts calls whose result may need more than 32 bits", made<Refuses<PrecisionUnchecked>>),
     contract("contract.rules_unchecked",
-             "the deployed runtime trusts attributes: weight shapes unchecked",
-             made<Refuses<RulesUnchecked>>),
-    contract("contract.refuses_rank_6", "five axes, as many libraries have",
-             made<TurnsDown<RankSix>>),
+        "the deployed runtime trusts attributes: weight shapes unchecked",
+        made<Refuses<RulesUnchecked>>),
+    contract(
+        "contract.refuses_rank_6", "five axes, as many libraries have", made<TurnsDown<RankSix>>),
     contract("contract.refuses_last_value", "a range without its upper end",
-             made<TurnsDown<ExtremeAttribute>>),
+        made<TurnsDown<ExtremeAttribute>>),
     contract("contract.unsupported_wide", "UNSUPPORTED for wide inputs inside the claim",
-             made<TurnsDown<WidePrecision>>),
+        made<TurnsDown<WidePrecision>>),
     contract("contract.exhausts_pool", "a fixed pool: larger outputs are a runtime error",
-             made<TurnsDown<LargeOutput>>),
+        made<TurnsDown<LargeOutput>>),
 
     {"contract.crashes_on_tail", "*", "CRASH", "an aligned load past the last row, into no page",
-     nullptr, made<CrashesOnTail>},
+        nullptr, made<CrashesOnTail>},
     {"contract.aborts_on_rank", "*", "CRASH", "an assertion for an error: abort on a sixth axis",
-     nullptr, made<AbortsOnRank>},
+        nullptr, made<AbortsOnRank>},
     {"contract.hangs_on_whole_vectors", "*", "HANG", "waits for a remainder that never comes",
-     nullptr, made<HangsOnWholeVectors>},
+        nullptr, made<HangsOnWholeVectors>},
 
-    contract("contract.infers_squeezed", "leading extents of 1 are dropped",
-             made<DropsLeadingOnes>),
+    contract(
+        "contract.infers_squeezed", "leading extents of 1 are dropped", made<DropsLeadingOnes>),
 };
 
 }  // namespace

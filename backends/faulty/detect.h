@@ -39,8 +39,8 @@ struct Filter {
       out[0](b) = static_cast<i32>(counts_all ? x.dim(1) : total);
       for (i64 q = 0; q < x.dim(1); ++q)
         for (i64 k = 0; k < x.dim(2); ++k)
-          out[1](b, q, k) = static_cast<i32>(q < passed ? x(b, rows[static_cast<std::size_t>(q)], k)
-                                                        : fill(x, b, q, k));
+          out[1](b, q, k) = static_cast<i32>(
+              q < passed ? x(b, rows[static_cast<std::size_t>(q)], k) : fill(x, b, q, k));
     }
   }
 };
@@ -104,9 +104,8 @@ struct Suppression {
     for (const Row& p : rows) {
       if (static_cast<i64>(keep.size()) >= most) break;
       const bool skipped = p[kId] < 0 && !reads_negative_ids;
-      const bool dropped = std::any_of(rivals_of.begin(), rivals_of.end(), [&](const Row& q) {
-        return rivals(a, p, q) && overlaps(p, q, a.iou_threshold);
-      });
+      const bool dropped = std::any_of(rivals_of.begin(), rivals_of.end(),
+          [&](const Row& q) { return rivals(a, p, q) && overlaps(p, q, a.iou_threshold); });
       if (!skipped && !dropped) keep.push_back(p);
       if (skipped ? skipped_suppress : !dropped || dropped_suppress) rivals_of.push_back(p);
     }
@@ -120,11 +119,10 @@ struct Suppression {
       const Rows rows = kept(a, sorted(a, in, b), valid);
       for (i64 r = 0; r < n; ++r)
         for (int k = 0; k < 6; ++k)
-          out[0](b, r, k) =
-              static_cast<i32>(r < static_cast<i64>(rows.size())
-                                   ? rows[static_cast<std::size_t>(r)][static_cast<std::size_t>(k)]
-                               : keeps_tail ? x(b, r, k)
-                                            : -1);
+          out[0](b, r, k) = static_cast<i32>(r < static_cast<i64>(rows.size())
+                  ? rows[static_cast<std::size_t>(r)][static_cast<std::size_t>(k)]
+                  : keeps_tail ? x(b, r, k)
+                               : -1);
     }
   }
 };

@@ -11,8 +11,7 @@ namespace lockstep::faulty {
 namespace {
 
 // take with indices changed by `settle(index, extent)`; an address outside X is clamped to X.
-template <class Settle>
-i64 taken(const TakeAttrs& a, In in, const Index& y, Settle settle) {
+template <class Settle> i64 taken(const TakeAttrs& a, In in, const Index& y, Settle settle) {
   const CheckedView &x = in[0], &indices = in[1];
   const i64 n = volume(x.shape);
   if (!a.axis) return x.element(clamp(settle(indices(y), n), 0, n - 1));
@@ -63,124 +62,120 @@ constexpr Mutant chosen_if(string_view name, string_view kind, string_view prove
 
 constexpr Mutant kIndexMutants[] = {
     wrong<Take>("take.wraps_negative", "BOUNDS", "Python: index -1 is the last element",
-                [](auto& a, In in, auto& y, auto&) {
-                  return taken(a, in, y,
-                               [](i64 i, i64 n) { return clamp(i < 0 ? i + n : i, 0, n - 1); });
-                }),
+        [](auto& a, In in, auto& y, auto&) {
+          return taken(a, in, y, [](i64 i, i64 n) { return clamp(i < 0 ? i + n : i, 0, n - 1); });
+        }),
     wrong<Take>("take.modulo", "BOUNDS", "mode=wrap, another default of the same operator",
-                [](auto& a, In in, auto& y, auto&) {
-                  return taken(a, in, y, [](i64 i, i64 n) { return (i % n + n) % n; });
-                }),
+        [](auto& a, In in, auto& y, auto&) {
+          return taken(a, in, y, [](i64 i, i64 n) { return (i % n + n) % n; });
+        }),
     wrong<Take>("take.clamps_above_only", "SIGN",
-                "indices assumed unsigned: a negative one reads the slice before",
-                [](auto& a, In in, auto& y, auto&) {
-                  return taken(a, in, y, [](i64 i, i64 n) { return min(i, n - 1); });
-                }),
+        "indices assumed unsigned: a negative one reads the slice before",
+        [](auto& a, In in, auto& y, auto&) {
+          return taken(a, in, y, [](i64 i, i64 n) { return min(i, n - 1); });
+        }),
     wrong<Take>("take.clamps_to_extent", "BOUNDS", "clamped to n instead of n - 1",
-                [](auto& a, In in, auto& y, auto&) {
-                  return taken(a, in, y, [](i64 i, i64 n) { return clamp(i, 0, n); });
-                }),
+        [](auto& a, In in, auto& y, auto&) {
+          return taken(a, in, y, [](i64 i, i64 n) { return clamp(i, 0, n); });
+        }),
     wrong<Take>("take.none_is_axis_0", "AXIS", "None reads as 0: the index picks a row",
-                [](auto& a, In in, auto& y, auto&) {
-                  if (a.axis) return Take::at(a, in, y);
-                  const CheckedView& x = in[0];
-                  const i64 rows = x.dim(0), row = clamp(in[1](y), 0, rows - 1);
-                  return i64{x.element(row * (volume(x.shape) / rows))};
-                }),
+        [](auto& a, In in, auto& y, auto&) {
+          if (a.axis) return Take::at(a, in, y);
+          const CheckedView& x = in[0];
+          const i64 rows = x.dim(0), row = clamp(in[1](y), 0, rows - 1);
+          return i64{x.element(row * (volume(x.shape) / rows))};
+        }),
     wrong<Take>("take.int8_index", "ACC_WIDTH", "indices narrowed with the rest of the tensors",
-                [](auto& a, In in, auto& y, auto&) {
-                  return taken(a, in, y, [](i64 i, i64 n) { return clamp(to_int8(i), 0, n - 1); });
-                }),
+        [](auto& a, In in, auto& y, auto&) {
+          return taken(a, in, y, [](i64 i, i64 n) { return clamp(to_int8(i), 0, n - 1); });
+        }),
 
     wrong<StridedSlice>("strided_slice.negative_begin", "BOUNDS",
-                        "begin clamps at 0 before adding n",
-                        [](auto& a, In in, auto& y, auto&) {
-                          return sliced(a, in, y, [&](auto& c, int d, i64) {
-                            if (d < a.begin.size && a.begin[d] < 0) c.begin = 0;
-                          });
-                        }),
+        "begin clamps at 0 before adding n",
+        [](auto& a, In in, auto& y, auto&) {
+          return sliced(a, in, y, [&](auto& c, int d, i64) {
+            if (d < a.begin.size && a.begin[d] < 0) c.begin = 0;
+          });
+        }),
     wrong<StridedSlice>("strided_slice.backward_begin", "BOUNDS",
-                        "begin clamps to n, one past the end, whatever the sign of the stride",
-                        [](auto& a, In in, auto& y, auto&) {
-                          return sliced(a, in, y, [&](auto& c, int d, i64 n) {
-                            if (c.step < 0 && d < a.begin.size && a.begin[d] >= n) c.begin = n;
-                          });
-                        }),
+        "begin clamps to n, one past the end, whatever the sign of the stride",
+        [](auto& a, In in, auto& y, auto&) {
+          return sliced(a, in, y, [&](auto& c, int d, i64 n) {
+            if (c.step < 0 && d < a.begin.size && a.begin[d] >= n) c.begin = n;
+          });
+        }),
     wrong<StridedSlice>("strided_slice.forward_only", "SIGN", "the magnitude of a stride is used",
-                        [](auto& a, In in, auto& y, auto&) {
-                          return sliced(a, in, y,
-                                        [](auto& c, int, i64) { c.step = magnitude(c.step); });
-                        }),
+        [](auto& a, In in, auto& y, auto&) {
+          return sliced(a, in, y, [](auto& c, int, i64) { c.step = magnitude(c.step); });
+        }),
     wrong<StridedSlice>("strided_slice.repeats_stride", "BROADCAST",
-                        "a short stride list goes on with its last entry",
-                        [](auto& a, In in, auto& y, auto&) {
-                          return sliced(a, in, y, [&](auto& c, int d, i64) {
-                            const int n = a.stride.size;
-                            if (n > 0 && d >= n) c.step = a.stride[n - 1];
-                          });
-                        }),
+        "a short stride list goes on with its last entry",
+        [](auto& a, In in, auto& y, auto&) {
+          return sliced(a, in, y, [&](auto& c, int d, i64) {
+            const int n = a.stride.size;
+            if (n > 0 && d >= n) c.step = a.stride[n - 1];
+          });
+        }),
     wrong<StridedSlice>("strided_slice.ignores_stride", "BOUNDS", "a run of neighbours is copied",
-                        [](auto& a, In in, auto& y, auto&) {
-                          return sliced(a, in, y,
-                                        [](auto& c, int, i64) { c.step = c.step < 0 ? -1 : 1; });
-                        }),
+        [](auto& a, In in, auto& y, auto&) {
+          return sliced(a, in, y, [](auto& c, int, i64) { c.step = c.step < 0 ? -1 : 1; });
+        }),
 
     wrong<SliceLike>("slice_like.last_elements", "BOUNDS",
-                     "keeps the end of each axis: an index counted from the back",
-                     [](auto&, In in, auto y, auto& t) {
-                       for (int d = 0; d < y.size; ++d) y[d] += in[0].dim(d) - t.dim(d);
-                       return i64{in[0](y)};
-                     }),
+        "keeps the end of each axis: an index counted from the back",
+        [](auto&, In in, auto y, auto& t) {
+          for (int d = 0; d < y.size; ++d) y[d] += in[0].dim(d) - t.dim(d);
+          return i64{in[0](y)};
+        }),
     wrong<SliceLike>("slice_like.centre", "BOUNDS",
-                     "a crop, as of images, is taken from the middle",
-                     [](auto&, In in, auto y, auto& t) {
-                       for (int d = 0; d < y.size; ++d) y[d] += (in[0].dim(d) - t.dim(d)) / 2;
-                       return i64{in[0](y)};
-                     }),
-    wrong<SliceLike>(
-        "slice_like.first_bytes", "LAYOUT",
+        "a crop, as of images, is taken from the middle",
+        [](auto&, In in, auto y, auto& t) {
+          for (int d = 0; d < y.size; ++d) y[d] += (in[0].dim(d) - t.dim(d)) / 2;
+          return i64{in[0](y)};
+        }),
+    wrong<SliceLike>("slice_like.first_bytes", "LAYOUT",
         "the buffer is cut: the strides of X are replaced by those of the result",
         [](auto&, In in, auto& y, auto& t) { return i64{in[0].element(ravel(y, t.shape))}; }),
     looked_up("cvm_lut.wraps_negative", "BOUNDS", "Python: index -1 is the last entry",
-              [](i64 i, i64 n) { return clamp(i < 0 ? i + n : i, 0, n - 1); }),
+        [](i64 i, i64 n) { return clamp(i < 0 ? i + n : i, 0, n - 1); }),
     looked_up("cvm_lut.unsigned_index", "SIGN",
-              "indices assumed unsigned: a negative one is clamped to the last entry",
-              [](i64 i, i64 n) { return min(to_unsigned(i), n - 1); }),
+        "indices assumed unsigned: a negative one is clamped to the last entry",
+        [](i64 i, i64 n) { return min(to_unsigned(i), n - 1); }),
     looked_up("cvm_lut.modulo", "BOUNDS", "take's mode=wrap, on the table",
-              [](i64 i, i64 n) { return (i % n + n) % n; }),
+        [](i64 i, i64 n) { return (i % n + n) % n; }),
     looked_up("cvm_lut.clamps_to_size", "BOUNDS",
-              "clamped to n instead of n - 1: one entry too far",
-              [](i64 i, i64 n) { return clamp(i, 0, n); }),
+        "clamped to n instead of n - 1: one entry too far",
+        [](i64 i, i64 n) { return clamp(i, 0, n); }),
     looked_up("cvm_lut.unclamped", "BOUNDS", "a gather with a mask: entries outside are 0",
-              [](i64 i, i64) { return i; }),
+        [](i64 i, i64) { return i; }),
     looked_up("cvm_lut.byte_index", "ACC_WIDTH", "a table of 256 entries, indexed by a byte",
-              [](i64 i, i64 n) { return clamp(i & 255, 0, n - 1); }),
+        [](i64 i, i64 n) { return clamp(i & 255, 0, n - 1); }),
 
     chosen_if("where.equals_1", "BOUNDS", "a condition is 0 or 1: compared with 1",
-              [](i64 c) { return c == 1; }),
+        [](i64 c) { return c == 1; }),
     chosen_if("where.positive", "SIGN", "a condition is a score: taken if above 0",
-              [](i64 c) { return c > 0; }),
+        [](i64 c) { return c > 0; }),
     chosen_if("where.lowest_bit", "ACC_WIDTH", "a mask of bits: the lowest decides",
-              [](i64 c) { return (c & 1) != 0; }),
+        [](i64 c) { return (c & 1) != 0; }),
     chosen_if("where.lowest_byte", "ACC_WIDTH", "a condition narrowed to a bool's byte",
-              [](i64 c) { return (c & 255) != 0; }),
+        [](i64 c) { return (c & 255) != 0; }),
     chosen_if("where.swapped", "ORDER", "blendvps takes its second operand where the mask is set",
-              [](i64 c) { return c == 0; }),
+        [](i64 c) { return c == 0; }),
     wrong<Where>("where.last_axis", "BROADCAST",
-                 "a short condition broadcasts from the right, along the last axis",
-                 [](auto&, In in, auto& y, auto&) {
-                   const CheckedView& c = in[Where::Condition];
-                   const i64 last = min(y[y.size - 1], c.dim(0) - 1);
-                   const i64 condition = c.rank() < y.size ? c(last) : c(y);
-                   return i64{in[condition != 0 ? Where::X : Where::Y](y)};
-                 }),
+        "a short condition broadcasts from the right, along the last axis",
+        [](auto&, In in, auto& y, auto&) {
+          const CheckedView& c = in[Where::Condition];
+          const i64 last = min(y[y.size - 1], c.dim(0) - 1);
+          const i64 condition = c.rank() < y.size ? c(last) : c(y);
+          return i64{in[condition != 0 ? Where::X : Where::Y](y)};
+        }),
     wrong<Where>("where.quarter_rows", "BOUNDS",
-                 "the deployed runtime: rows are copied by their count of words as bytes",
-                 [](auto& a, In in, auto& y, auto& t) {
-                   if (in[Where::Condition].rank() == y.size) return Where::at(a, in, y);
-                   const i64 row = volume(t.shape) / t.dim(0);
-                   return ravel(y, t.shape) % row < (row + 3) / 4 ? Where::at(a, in, y) : 0;
-                 }),
+        "the deployed runtime: rows are copied by their count of words as bytes",
+        [](auto& a, In in, auto& y, auto& t) {
+          if (in[Where::Condition].rank() == y.size) return Where::at(a, in, y);
+          const i64 row = volume(t.shape) / t.dim(0);
+          return ravel(y, t.shape) % row < (row + 3) / 4 ? Where::at(a, in, y) : 0;
+        }),
 };
 
 }  // namespace

@@ -3,8 +3,7 @@
 namespace lockstep::faulty {
 namespace {
 
-template <class Checked, class V>
-std::vector<Checked> checked(const std::vector<V>& views) {
+template <class Checked, class V> std::vector<Checked> checked(const std::vector<V>& views) {
   std::vector<Checked> all;
   for (const V& v : views) {
     Checked c(v, v.data);
@@ -16,11 +15,11 @@ std::vector<Checked> checked(const std::vector<V>& views) {
 }
 
 void run(void (*evaluate)(Attributes, In, Results), const LegalCall& call, const i32* const* in,
-         i32* const* out) {
+    i32* const* out) {
   const auto x = checked<CheckedView>(backend::bound(call.in, in));
   const auto y = checked<CheckedOut>(backend::bound(call.out, out));
   evaluate(call.attributes(), {x.data(), static_cast<int>(x.size())},
-           {y.data(), static_cast<int>(y.size())});
+      {y.data(), static_cast<int>(y.size())});
 }
 
 class WrongValues : public Behaviour {
@@ -48,8 +47,8 @@ const std::vector<Mutant>& mutants() {
   static const std::vector<Mutant> all = [] {
     std::vector<Mutant> m;
     for (Span<Mutant> family :
-         {unary_mutants(), pair_mutants(), reduce_mutants(), nn_mutants(), xform_mutants(),
-          index_mutants(), detect_mutants(), infer_mutants(), contract_mutants()})
+        {unary_mutants(), pair_mutants(), reduce_mutants(), nn_mutants(), xform_mutants(),
+            index_mutants(), detect_mutants(), infer_mutants(), contract_mutants()})
       m.insert(m.end(), family.begin(), family.end());
     return m;
   }();

@@ -63,10 +63,7 @@ const std::vector<Mutant>& mutants();
 const Mutant* find_mutant(string_view name);
 
 /// For the last member of a row.
-template <class B>
-std::unique_ptr<Behaviour> made() {
-  return std::make_unique<B>();
-}
+template <class B> std::unique_ptr<Behaviour> made() { return std::make_unique<B>(); }
 
 /// A mistake in the value of one output element: a function of (attributes, inputs, y, output
 /// type).
@@ -86,9 +83,8 @@ constexpr Mutant wrong(string_view name, string_view kind, string_view provenanc
 template <class Op, class Change>
 constexpr Mutant then_wrong(string_view name, string_view kind, string_view provenance, Change) {
   static_assert(std::is_empty_v<Change>, "a lambda without captures, because it is made anew");
-  return wrong<Op>(name, kind, provenance, [](auto& a, In in, auto& y, auto& t) {
-    return i64{Change{}(value_at<Op>(a, in, y, t), a)};
-  });
+  return wrong<Op>(name, kind, provenance,
+      [](auto& a, In in, auto& y, auto& t) { return i64{Change{}(value_at<Op>(a, in, y, t), a)}; });
 }
 
 /// Misread attributes: a function changes them. The mutant computes the call with the changed ones

@@ -15,16 +15,15 @@ struct Tap {
 };
 
 // Calls f for every product of output y.
-template <class F>
-void each_tap(const Conv2dAttrs& a, In in, const Index& y, F f) {
+template <class F> void each_tap(const Conv2dAttrs& a, In in, const Index& y, F f) {
   const CheckedView& w = in[Conv2d::W];
   const i64 first = y[1] / (a.channels / a.groups) * w.dim(1);
   for (i64 i = 0; i < w.dim(1); ++i)
     for (i64 r = 0; r < w.dim(2); ++r)
       for (i64 s = 0; s < w.dim(3); ++s)
         f(Tap{y[0], y[1], first + i, i, r, s,
-              y[2] * a.strides[0] - a.padding[0] + r * a.dilation[0],
-              y[3] * a.strides[1] - a.padding[1] + s * a.dilation[1]});
+            y[2] * a.strides[0] - a.padding[0] + r * a.dilation[0],
+            y[3] * a.strides[1] - a.padding[1] + s * a.dilation[1]});
 }
 
 // A convolution that reads its image or kernel by the given functions.
@@ -41,8 +40,7 @@ i64 kernel(const CheckedView& w, const Tap& t) { return w(t.o, t.i, t.r, t.s); }
 i64 bias(bool used, In in, i64 o) { return used ? in[2](o) : 0; }
 
 // The dot product of dense, in which term k counts taken(k) times.
-template <class Taken>
-i64 dot(In in, const Index& y, Taken taken) {
+template <class Taken> i64 dot(In in, const Index& y, Taken taken) {
   return sum(in[0].dim(1), [&](i64 k) { return taken(k) * in[0](y[0], k) * in[1](y[1], k); });
 }
 

@@ -18,7 +18,7 @@ template <class Op, class F>
 constexpr Mutant of_element(string_view name, string_view kind, string_view provenance, F) {
   static_assert(std::is_empty_v<F>, "a lambda without captures, because it is made anew");
   return wrong<Op>(name, kind, provenance,
-                   [](auto& a, In in, auto& y, auto&) { return i64{F{}(i64{in[0](y)}, a)}; });
+      [](auto& a, In in, auto& y, auto&) { return i64{F{}(i64{in[0](y)}, a)}; });
 }
 
 template <class Op, i64 kWidth>

@@ -19,11 +19,9 @@ struct NamedIsa {
   dnnl::cpu_isa isa;
 };
 
-constexpr NamedIsa kIsas[] = {{"sse41", dnnl::cpu_isa::sse41},
-                              {"avx", dnnl::cpu_isa::avx},
-                              {"avx2", dnnl::cpu_isa::avx2},
-                              {"avx512_core", dnnl::cpu_isa::avx512_core},
-                              {"avx512_core_vnni", dnnl::cpu_isa::avx512_core_vnni}};
+constexpr NamedIsa kIsas[] = {{"sse41", dnnl::cpu_isa::sse41}, {"avx", dnnl::cpu_isa::avx},
+    {"avx2", dnnl::cpu_isa::avx2}, {"avx512_core", dnnl::cpu_isa::avx512_core},
+    {"avx512_core_vnni", dnnl::cpu_isa::avx512_core_vnni}};
 
 // Limits the instruction sets of oneDNN, which chooses once per process, at its first use.
 void use_at_most(std::string_view name) {
@@ -37,8 +35,8 @@ void use_at_most(std::string_view name) {
     if (used == wanted) return;
     if ((used & wanted) == wanted)
       throw std::runtime_error("oneDNN is in use in this process and no longer to be capped");
-    throw LogicError("option.max_isa",
-                     "oneDNN cannot use " + std::string(name) + " on this machine");
+    throw LogicError(
+        "option.max_isa", "oneDNN cannot use " + std::string(name) + " on this machine");
   }
   throw LogicError("option.max_isa", "no isa '" + std::string(name) + "'; oneDNN has" + known);
 }
@@ -53,13 +51,13 @@ std::string manifest_text() {
   for (const Adaptation& row : rows_of_operators()) {
     const std::string op = '"' + std::string(row.op) + '"';
     kernels += (kernels.empty() ? "" : ", ") + (R"({"op": )" + op) + R"(, "name": ")" +
-               row.primitive + R"(", "isa": "oneDNN", "runnable": true})";
+        row.primitive + R"(", "isa": "oneDNN", "runnable": true})";
     claims += (claims.empty() ? "" : ", ") + op + ": " + std::string(row.claim);
   }
   return R"({"schema": 1, "name": "oneDNN", "version": ")" + version() +
-         R"(", "device": "CPU", "options": ["max_isa", "threads"], "kernels": [)" + kernels +
-         R"(], "claims": {"operators": {)" + claims +
-         R"(}, "layouts": ["compact"], "determinism": "D2", "errors": "none"}})";
+      R"(", "device": "CPU", "options": ["max_isa", "threads"], "kernels": [)" + kernels +
+      R"(], "claims": {"operators": {)" + claims +
+      R"(}, "layouts": ["compact"], "determinism": "D2", "errors": "none"}})";
 }
 
 class OneDnn {

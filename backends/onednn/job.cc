@@ -11,8 +11,7 @@ namespace {
 constexpr std::size_t kAlign = 64;  // of scratch memory, which the ABI promises
 
 // Calls f(place, source) for each place of a tensor that repeats the places of a smaller one.
-template <class F>
-void each_place(const memory::dims& from, const memory::dims& to, F f) {
+template <class F> void each_place(const memory::dims& from, const memory::dims& to, F f) {
   const std::size_t rank = to.size();
   memory::dims at(rank, 0), step(rank, 0);
   for (std::size_t d = rank, n = 1; d-- > 0; n *= static_cast<std::size_t>(from[d]))
@@ -32,20 +31,16 @@ void each_place(const memory::dims& from, const memory::dims& to, F f) {
 
 template <class T>
 void carry_in(const int32_t* from, const memory::dims& extents, const memory::dims& to, void* at) {
-  each_place(extents, to, [&](int64_t i, int64_t place) {
-    static_cast<T*>(at)[i] = static_cast<T>(from[place]);
-  });
+  each_place(extents, to,
+      [&](int64_t i, int64_t place) { static_cast<T*>(at)[i] = static_cast<T>(from[place]); });
 }
 
 void carry_in(const int32_t* from, const Carried& t, void* at) {
   const memory::dims to = t.plain.dims();
   switch (t.plain.data_type()) {
-    case memory::data_type::s8:
-      return carry_in<int8_t>(from, t.from, to, at);
-    case memory::data_type::s32:
-      return carry_in<int32_t>(from, t.from, to, at);
-    default:
-      throw std::logic_error("no input has this type");
+    case memory::data_type::s8: return carry_in<int8_t>(from, t.from, to, at);
+    case memory::data_type::s32: return carry_in<int32_t>(from, t.from, to, at);
+    default: throw std::logic_error("no input has this type");
   }
 }
 
@@ -55,7 +50,7 @@ void carry_out(const void* from, const memory::desc& plain, int32_t* to) {
     std::copy_n(static_cast<const int32_t*>(from), count, to);
   else  // integers that float32 represents exactly
     std::transform(static_cast<const float*>(from), static_cast<const float*>(from) + count, to,
-                   [](float v) { return static_cast<int32_t>(v); });
+        [](float v) { return static_cast<int32_t>(v); });
 }
 
 }  // namespace
@@ -86,7 +81,7 @@ memory::desc any(const memory::dims& dims, memory::data_type type) {
 }
 
 Job::Job(const Device& device, const char* name, const dnnl::primitive& primitive,
-         const memory::desc& scratchpad, std::vector<Carried> in, Carried out)
+    const memory::desc& scratchpad, std::vector<Carried> in, Carried out)
     : device_(device), name_(name), primitive_(primitive), scratchpad_(reserve(scratchpad)) {
   for (Carried& t : in) in_.push_back(way_of(std::move(t), true));
   out_ = way_of(std::move(out), false);
@@ -109,7 +104,7 @@ Job::Way Job::way_of(Carried tensor, bool inwards) {
   way.plain = reserve(plain);
   if (!way.tensor.moved()) return way;
   const dnnl::reorder::primitive_desc pd(device_.engine, inwards ? plain : own, device_.engine,
-                                         inwards ? own : plain, device_.attributes);
+      inwards ? own : plain, device_.attributes);
   way.own = reserve(own);
   way.scratchpad = reserve(pd.scratchpad_desc());
   way.move = dnnl::reorder(pd);
@@ -119,9 +114,9 @@ Job::Way Job::way_of(Carried tensor, bool inwards) {
 void Job::move(const dnnl::stream& stream, const Way& way, void* scratch, bool inwards) const {
   if (!way.tensor.moved()) return;
   const memory plain = place(way.plain, scratch), own = place(way.own, scratch);
-  way.move.execute(stream, {{DNNL_ARG_FROM, inwards ? plain : own},
-                            {DNNL_ARG_TO, inwards ? own : plain},
-                            {DNNL_ARG_SCRATCHPAD, place(way.scratchpad, scratch)}});
+  way.move.execute(stream,
+      {{DNNL_ARG_FROM, inwards ? plain : own}, {DNNL_ARG_TO, inwards ? own : plain},
+          {DNNL_ARG_SCRATCHPAD, place(way.scratchpad, scratch)}});
 }
 
 void Job::run(const int32_t* const* in, int32_t* const* out, void* scratch) const {

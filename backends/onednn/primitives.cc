@@ -25,15 +25,13 @@ Carried carried(int argument, const memory::dims& dims, const memory::desc& own)
 }
 
 // The tensors X, W, Y and, if present, B of a convolution or an inner product.
-template <class Primitive, class PrimitiveDesc>
-std::unique_ptr<Plan> weighted(const Device& device, const Adaptation& row, const Call& call,
-                               const PrimitiveDesc& pd, const memory::dims& w) {
+template <class Primitive, class PrimitiveDesc> std::unique_ptr<Plan> weighted(const Device& device,
+    const Adaptation& row, const Call& call, const PrimitiveDesc& pd, const memory::dims& w) {
   std::vector<Carried> in = {carried(DNNL_ARG_SRC, dims_of(call.in[0]), pd.src_desc()),
-                             carried(DNNL_ARG_WEIGHTS, w, pd.weights_desc())};
+      carried(DNNL_ARG_WEIGHTS, w, pd.weights_desc())};
   if (call.in.size() > 2) in.push_back(carried(DNNL_ARG_BIAS, dims_of(call.in[2]), pd.bias_desc()));
   return std::make_unique<Job>(device, row.primitive, Primitive(pd), pd.scratchpad_desc(),
-                               std::move(in),
-                               carried(DNNL_ARG_DST, dims_of(call.out[0]), pd.dst_desc()));
+      std::move(in), carried(DNNL_ARG_DST, dims_of(call.out[0]), pd.dst_desc()));
 }
 
 memory::desc bias_of(const Call& call) {
@@ -49,8 +47,8 @@ std::unique_ptr<Plan> conv2d(const Device& device, const Call& call, const Adapt
   const memory::dims padding = tuple(call, "padding");
   const dnnl::convolution_forward::primitive_desc pd(
       {kInference, algorithm::convolution_direct, any(dims_of(call.in[0]), Type::s8),
-       any(w, Type::s8), bias_of(call), any(dims_of(call.out[0]), Type::s32),
-       tuple(call, "strides"), tuple(call, "dilation", 1), padding, padding},
+          any(w, Type::s8), bias_of(call), any(dims_of(call.out[0]), Type::s32),
+          tuple(call, "strides"), tuple(call, "dilation", 1), padding, padding},
       device.attributes, device.engine);
   return weighted<dnnl::convolution_forward>(device, row, call, pd, w);
 }
@@ -59,19 +57,19 @@ std::unique_ptr<Plan> dense(const Device& device, const Call& call, const Adapta
   const memory::dims w = dims_of(call.in[1]);
   const dnnl::inner_product_forward::primitive_desc pd(
       {kInference, any(dims_of(call.in[0]), Type::s8), any(w, Type::s8), bias_of(call),
-       any(dims_of(call.out[0]), Type::s32)},
+          any(dims_of(call.out[0]), Type::s32)},
       device.attributes, device.engine);
   return weighted<dnnl::inner_product_forward>(device, row, call, pd, w);
 }
 
-std::unique_ptr<Plan> eltwise(const Device& device, const Call& call, const Adaptation& row,
-                              algorithm what, float alpha) {
+std::unique_ptr<Plan> eltwise(
+    const Device& device, const Call& call, const Adaptation& row, algorithm what, float alpha) {
   const memory::desc x = rows(dims_of(call.in[0]), Type::s32);
-  const dnnl::eltwise_forward::primitive_desc pd({kInference, what, x, alpha, 0}, device.attributes,
-                                                 device.engine);
-  return std::make_unique<Job>(
-      device, row.primitive, dnnl::eltwise_forward(pd), pd.scratchpad_desc(),
-      std::vector{carried(DNNL_ARG_SRC, x.dims(), x)}, carried(DNNL_ARG_DST, x.dims(), x));
+  const dnnl::eltwise_forward::primitive_desc pd(
+      {kInference, what, x, alpha, 0}, device.attributes, device.engine);
+  return std::make_unique<Job>(device, row.primitive, dnnl::eltwise_forward(pd),
+      pd.scratchpad_desc(), std::vector{carried(DNNL_ARG_SRC, x.dims(), x)},
+      carried(DNNL_ARG_DST, x.dims(), x));
 }
 
 std::unique_ptr<Plan> relu(const Device& device, const Call& call, const Adaptation& row) {
@@ -88,9 +86,9 @@ std::unique_ptr<Plan> total(const Device& device, const Call& call, const Adapta
   const memory::desc x = rows(dims_of(call.in[0]), Type::s32);
   const dnnl::sum::primitive_desc pd(x, {1, kSign}, {x, x}, device.engine, device.attributes);
   return std::make_unique<Job>(device, row.primitive, dnnl::sum(pd), pd.scratchpad_desc(),
-                               std::vector{carried(DNNL_ARG_MULTIPLE_SRC, x.dims(), x),
-                                           carried(DNNL_ARG_MULTIPLE_SRC + 1, x.dims(), x)},
-                               carried(DNNL_ARG_DST, x.dims(), x));
+      std::vector{carried(DNNL_ARG_MULTIPLE_SRC, x.dims(), x),
+          carried(DNNL_ARG_MULTIPLE_SRC + 1, x.dims(), x)},
+      carried(DNNL_ARG_DST, x.dims(), x));
 }
 
 // Both operands have 8 bits, and float32 holds every result.
@@ -105,10 +103,9 @@ std::unique_ptr<Plan> binary(const Device& device, const Call& call, const Adapt
   // oneDNN broadcasts its second operand only; the adapter copies the first one in full.
   const memory::dims a = aligned(call.in[0]), b = aligned(call.in[1]);
   const memory::desc first = rows(y, Type::s8), second = rows(b, Type::s8);
-  const dnnl::binary::primitive_desc pd({kWhat, first, second, rows(y, Type::f32)},
-                                        device.attributes, device.engine);
-  return std::make_unique<Job>(
-      device, row.primitive, dnnl::binary(pd), pd.scratchpad_desc(),
+  const dnnl::binary::primitive_desc pd(
+      {kWhat, first, second, rows(y, Type::f32)}, device.attributes, device.engine);
+  return std::make_unique<Job>(device, row.primitive, dnnl::binary(pd), pd.scratchpad_desc(),
       std::vector{Carried{DNNL_ARG_SRC_0, a, first, first}, carried(DNNL_ARG_SRC_1, b, second)},
       carried(DNNL_ARG_DST, y, pd.dst_desc()));
 }
@@ -134,17 +131,17 @@ std::unique_ptr<Plan> reduction(const Device& device, const Call& call, const Ad
   Carried out = carried(DNNL_ARG_DST, y, to);
   if (y == from.dims()) {
     // oneDNN has no reduction over no axes, so this case only converts the type.
-    const dnnl::reorder::primitive_desc pd(device.engine, from, device.engine, to,
-                                           device.attributes);
+    const dnnl::reorder::primitive_desc pd(
+        device.engine, from, device.engine, to, device.attributes);
     in[0].argument = DNNL_ARG_FROM;
     out.argument = DNNL_ARG_TO;
     return std::make_unique<Job>(device, row.primitive, dnnl::reorder(pd), pd.scratchpad_desc(),
-                                 std::move(in), std::move(out));
+        std::move(in), std::move(out));
   }
-  const dnnl::reduction::primitive_desc pd({kWhat, from, to, 0, 0}, device.attributes,
-                                           device.engine);
+  const dnnl::reduction::primitive_desc pd(
+      {kWhat, from, to, 0, 0}, device.attributes, device.engine);
   return std::make_unique<Job>(device, row.primitive, dnnl::reduction(pd), pd.scratchpad_desc(),
-                               std::move(in), std::move(out));
+      std::move(in), std::move(out));
 }
 
 std::unique_ptr<Plan> max_pool2d(const Device& device, const Call& call, const Adaptation& row) {
@@ -158,12 +155,11 @@ std::unique_ptr<Plan> max_pool2d(const Device& device, const Call& call, const A
     after[d] = std::max(after[d], (y[2 + d] - 1) * strides[d] + pool[d] - x[2 + d] - padding[d]);
   const dnnl::pooling_forward::primitive_desc pd(
       {kInference, algorithm::pooling_max, rows(x, Type::s32), rows(y, Type::s32), strides, pool,
-       padding, after},
+          padding, after},
       device.attributes, device.engine);
   return std::make_unique<Job>(device, row.primitive, dnnl::pooling_forward(pd),
-                               pd.scratchpad_desc(),
-                               std::vector{carried(DNNL_ARG_SRC, x, pd.src_desc())},
-                               carried(DNNL_ARG_DST, y, pd.dst_desc()));
+      pd.scratchpad_desc(), std::vector{carried(DNNL_ARG_SRC, x, pd.src_desc())},
+      carried(DNNL_ARG_DST, y, pd.dst_desc()));
 }
 
 constexpr std::string_view kEverything = "{}", kBytes = R"({"precision": [1, 8]})";

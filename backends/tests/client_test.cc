@@ -210,10 +210,10 @@ TEST_F(Client, TellsWhoBreaksTheContract) {
   table = api();
   table.alloc = [](ls_backend*, uint64_t, uint64_t, ls_status*) -> void* { return nullptr; };
   table.prepare = [](ls_backend*, const char*, const ls_attr*, uint32_t, const ls_tensor*, uint32_t,
-                     const ls_tensor*, uint32_t, ls_plan**, uint64_t*,
-                     ls_status*) { return int32_t{LS_OK}; };
+                      const ls_tensor*, uint32_t, ls_plan**, uint64_t*,
+                      ls_status*) { return int32_t{LS_OK}; };
   table.infer = [](ls_backend*, const char*, const ls_attr*, uint32_t, const ls_tensor*, uint32_t,
-                   ls_tensor* out, uint32_t* n, ls_status*) {
+                    ls_tensor* out, uint32_t* n, ls_status*) {
     out[0].dl.ndim = kRankMax + 1;
     *n = *n == 1 ? 1 : 9;
     return int32_t{LS_OK};
@@ -221,12 +221,12 @@ TEST_F(Client, TellsWhoBreaksTheContract) {
   table.stream = [](ls_backend*, void**, ls_status*) { return 7; };
   const Backend backend = Backend::open(Library(&table)).value();
   EXPECT_EQ(backend.allocate(4).status().text, "alloc() returned nothing");
-  EXPECT_EQ(backend.prepare({"add", {}, {}, {}}).status().text,
-            "prepare() succeeded without a plan");
+  EXPECT_EQ(
+      backend.prepare({"add", {}, {}, {}}).status().text, "prepare() succeeded without a plan");
   EXPECT_EQ(backend.infer({"add", {}, {}, {}}).status().text,
-            "infer() counts more outputs than there is room for");
+      "infer() counts more outputs than there is room for");
   EXPECT_EQ(backend.infer({"add", {}, {}, {}}, 1).status().text,
-            "infer() gives an output an impossible rank");
+      "infer() gives an output an impossible rank");
   s = backend.stream().status();
   EXPECT_EQ(s.code, kBroken);
   EXPECT_EQ(s.text, "answered the unknown status 7");

@@ -7,8 +7,7 @@ namespace lockstep::bench {
 namespace {
 
 /// Runs kChains independent sums, as many as registers hold beside the operands and a product.
-template <class Step>
-void run_chains(long long rounds) {
+template <class Step> void run_chains(long long rounds) {
   typename Step::Vector x = Step::operand(3), w = Step::operand(5), sum[Step::kChains];
 #pragma GCC unroll 32
   for (int c = 0; c < Step::kChains; ++c) sum[c] = Step::operand(0);

@@ -68,7 +68,7 @@ std::vector<const Probe*> runnable_probes() {
   std::vector<const Probe*> probes;
 #ifdef LOCKSTEP_PROBES_X86
   for (const Probe* p :
-       {&kProbeAvx2Int8, &kProbeAvx2Int32, &kProbeAvx512Int8, &kProbeAvx512Int32, &kProbeVnni})
+      {&kProbeAvx2Int8, &kProbeAvx2Int32, &kProbeAvx512Int8, &kProbeAvx512Int32, &kProbeVnni})
     if (runs_here(*p)) probes.push_back(p);
 #endif
   return probes;

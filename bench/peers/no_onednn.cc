@@ -4,8 +4,8 @@
 
 namespace lockstep::bench {
 
-std::vector<Peer> onednn_peers(const Workload&, const std::vector<judge::Tensor>&,
-                               const judge::Tensor&, int) {
+std::vector<Peer> onednn_peers(
+    const Workload&, const std::vector<judge::Tensor>&, const judge::Tensor&, int) {
   return {};
 }
 

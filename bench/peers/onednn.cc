@@ -48,14 +48,14 @@ class Job {
 
   const std::string& implementation() const { return implementation_; }
   void compute() {
-    primitive_.execute(device_.stream,
-                       {{DNNL_ARG_SRC, x_}, {DNNL_ARG_WEIGHTS, w_}, {DNNL_ARG_DST, y_}});
+    primitive_.execute(
+        device_.stream, {{DNNL_ARG_SRC, x_}, {DNNL_ARG_WEIGHTS, w_}, {DNNL_ARG_DST, y_}});
     device_.stream.wait();
   }
   void compute_from_rows() {
     to_own_.execute(device_.stream, x_rows_, x_);
-    primitive_.execute(device_.stream,
-                       {{DNNL_ARG_SRC, x_}, {DNNL_ARG_WEIGHTS, w_}, {DNNL_ARG_DST, y_}});
+    primitive_.execute(
+        device_.stream, {{DNNL_ARG_SRC, x_}, {DNNL_ARG_WEIGHTS, w_}, {DNNL_ARG_DST, y_}});
     to_rows_.execute(device_.stream, y_, y_rows_);
     device_.stream.wait();
   }
@@ -70,9 +70,9 @@ class Job {
 
  protected:
   Job() = default;
-  template <class PrimitiveDesc>
-  void place(const PrimitiveDesc& pd, const std::vector<judge::Tensor>& in,
-             const memory::dims& w_dims, const memory::dims& y_dims) {
+  template <class PrimitiveDesc> void place(const PrimitiveDesc& pd,
+      const std::vector<judge::Tensor>& in, const memory::dims& w_dims,
+      const memory::dims& y_dims) {
     implementation_ = pd.impl_info_str();
     const dnnl::engine& e = device_.engine;
     x_rows_ = memory(rows(dims_of(in[0].type.shape)), e);
@@ -116,9 +116,9 @@ class Convolution : public Job {
     const memory::dims y_dims = dims_of(w.outputs()[0].shape), padding = tuple("padding", 0);
     const dnnl::convolution_forward::primitive_desc pd(
         {dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-         preferred(dims_of(in[0].type.shape), memory::data_type::s8),
-         preferred(w_dims, memory::data_type::s8), preferred(y_dims, memory::data_type::s32),
-         tuple("strides", 0), tuple("dilation", 1), padding, padding},
+            preferred(dims_of(in[0].type.shape), memory::data_type::s8),
+            preferred(w_dims, memory::data_type::s8), preferred(y_dims, memory::data_type::s32),
+            tuple("strides", 0), tuple("dilation", 1), padding, padding},
         device_.engine);
     place(pd, in, w_dims, y_dims);
     primitive_ = dnnl::convolution_forward(pd);
@@ -138,8 +138,8 @@ class InnerProduct : public Job {
     const memory::dims w_dims = dims_of(in[1].type.shape), y_dims = dims_of(w.outputs()[0].shape);
     const dnnl::inner_product_forward::primitive_desc pd(
         {dnnl::prop_kind::forward_inference,
-         preferred(dims_of(in[0].type.shape), memory::data_type::s8),
-         preferred(w_dims, memory::data_type::s8), preferred(y_dims, memory::data_type::s32)},
+            preferred(dims_of(in[0].type.shape), memory::data_type::s8),
+            preferred(w_dims, memory::data_type::s8), preferred(y_dims, memory::data_type::s32)},
         device_.engine);
     place(pd, in, w_dims, y_dims);
     primitive_ = dnnl::inner_product_forward(pd);
@@ -149,7 +149,7 @@ class InnerProduct : public Job {
 std::shared_ptr<Job> job_of(const Workload& w, const std::vector<judge::Tensor>& in) {
   // oneDNN serves 8-bit operands without a bias.
   const bool served = w.unit == Unit::macs && in.size() == 2 && in[0].type.precision <= 8 &&
-                      in[1].type.precision <= 8;
+      in[1].type.precision <= 8;
   if (served && w.call.op->name == "conv2d") return std::make_shared<Convolution>(w, in);
   if (served && w.call.op->name == "dense") return std::make_shared<InnerProduct>(w, in);
   return nullptr;
@@ -158,7 +158,7 @@ std::shared_ptr<Job> job_of(const Workload& w, const std::vector<judge::Tensor>&
 }  // namespace
 
 std::vector<Peer> onednn_peers(const Workload& workload, const std::vector<judge::Tensor>& in,
-                               const judge::Tensor& expected, int threads) {
+    const judge::Tensor& expected, int threads) {
   Peer rows{"oneDNN int32 rows", "", "", 0, static_cast<i64>(expected.data.size()), {}};
   use_threads(threads);
   try {
@@ -183,7 +183,7 @@ std::vector<Peer> onednn_peers(const Workload& workload, const std::vector<judge
 std::string onednn_version() {
   const dnnl_version_t& v = *dnnl_version();
   return "oneDNN " + std::to_string(v.major) + "." + std::to_string(v.minor) + "." +
-         std::to_string(v.patch);
+      std::to_string(v.patch);
 }
 
 }  // namespace lockstep::bench

@@ -27,7 +27,7 @@ Peer copy_peer(const Workload& workload, const std::shared_ptr<Team>& team);
 /// oneDNN for conv2d and dense, in its own layout and with row-major int32; none for other
 /// workloads, or if the build found no oneDNN.
 std::vector<Peer> onednn_peers(const Workload& workload, const std::vector<judge::Tensor>& in,
-                               const judge::Tensor& expected, int threads);
+    const judge::Tensor& expected, int threads);
 
 /// The result of onednn_version() in a build without oneDNN.
 inline constexpr const char* kNoOneDnn = "no oneDNN in this build";

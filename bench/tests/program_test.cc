@@ -163,13 +163,11 @@ TEST(Program, ListsWorkloadsAndPrintsItsSchema) {
 TEST(Program, RefusesWhatItDoesNotUnderstand) {
   const Scratch scratch;
   const std::vector<std::string> usages[] = {{"no_such_operator"},
-                                             {"--backend", "no_such_backend", "relu"},
-                                             {"--set", "threads", "relu"},
-                                             {"--set", "isa=z80", "relu"},
-                                             {"--no-such-option"},
-                                             {"--compare", scratch.path("absent"), "relu"},
-                                             {"--compare", scratch.write("x", "[]"), "relu"},
-                                             {"--json", "/no/such/directory/r.json", "relu"}};
+      {"--backend", "no_such_backend", "relu"}, {"--set", "threads", "relu"},
+      {"--set", "isa=z80", "relu"}, {"--no-such-option"},
+      {"--compare", scratch.path("absent"), "relu"},
+      {"--compare", scratch.write("x", "[]"), "relu"},
+      {"--json", "/no/such/directory/r.json", "relu"}};
   for (const auto& words : usages) {
     const Ended e = bench(words);
     EXPECT_EQ(e.exit, 2) << words[0] << ": " << e.err;

@@ -28,7 +28,7 @@ Measurement full_row(double ns = 1000, double limit_ns = 500) {
   r.limit = "vpmaddwd ymm";
   r.limit_ns = limit_ns;
   r.peers = {{"oneDNN own layout", "jit", "", 2, 16, timing(2000)},
-             {"oneDNN int32 rows", "ref:any", "no peer", 0, 16, {}}};
+      {"oneDNN int32 rows", "ref:any", "no peer", 0, 16, {}}};
   return r;
 }
 
@@ -49,8 +49,8 @@ Results run_of(std::vector<Measurement> rows) {
 // As much of JSON Schema as the schema uses; "" where the value fits.
 std::string misfit(const json& schema, const json& value, const json& root) {
   if (schema.contains("$ref"))
-    return misfit(root.at(json::json_pointer(schema["$ref"].get<std::string>().substr(1))), value,
-                  root);
+    return misfit(
+        root.at(json::json_pointer(schema["$ref"].get<std::string>().substr(1))), value, root);
   if (schema.contains("const") && schema["const"] != value) return "not the constant";
   if (schema.contains("enum") && !schema["enum"].contains(value) &&
       std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
@@ -186,7 +186,7 @@ TEST(Compare, WithoutALimitOnlyOnOneKindOfProcessor) {
 TEST(Table, SaysWhatAPeerIsAndWhatWentWrong) {
   const std::string row = table_row(full_row());
   for (const char* text : {"conv2d/small", "conv2d_avx2", "4.00 GMAC/s", "INEXACT 2 of 16", "(jit)",
-                           "2.00", "50.0%", "no peer"})
+           "2.00", "50.0%", "no peer"})
     EXPECT_NE(row.find(text), std::string::npos) << text << " in\n" << row;
   const std::string wrong = table_row(troubled_row());
   EXPECT_NE(wrong.find("WRONG"), std::string::npos);

@@ -28,10 +28,9 @@ struct Triple {
     return c;
   }
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) { return 3 * in[X](y); }
-  static constexpr Law<Attrs> laws[] = {
-      law::pointwise, law::monotone, {"as_product", "op(X) = 3 * X", [](auto& t) {
-                                        return t.y() == t.product(t[X], t.constant(3));
-                                      }}};
+  static constexpr Law<Attrs> laws[] = {law::pointwise, law::monotone,
+      {"as_product", "op(X) = 3 * X",
+          [](auto& t) { return t.y() == t.product(t[X], t.constant(3)); }}};
   static constexpr Example<Attrs> examples[] = {
       {"signs", {}, {{{3}, 8, {-127, 0, 42}}}, {{{3}, 10, {-381, 0, 126}}}},
   };

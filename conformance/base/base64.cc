@@ -27,7 +27,7 @@ std::string encode(const std::vector<Byte>& bytes) {
 
 bool is_letter(char c) {
   return ('A' <= c && c <= 'Z') || ('a' <= c && c <= 'z') || ('0' <= c && c <= '9') || c == '+' ||
-         c == '/';
+      c == '/';
 }
 
 // OpenSSL skips blanks and line ends at both edges; this function refuses them.
@@ -41,8 +41,8 @@ bool decode(std::string_view text, std::vector<Byte>& bytes) {
   Byte block[3 * kBlocks];
   for (std::size_t i = 0; i < text.size(); i += 4 * kBlocks) {
     const std::string_view part = text.substr(i, 4 * kBlocks);
-    const int n = EVP_DecodeBlock(block, reinterpret_cast<const Byte*>(part.data()),
-                                  static_cast<int>(part.size()));
+    const int n = EVP_DecodeBlock(
+        block, reinterpret_cast<const Byte*>(part.data()), static_cast<int>(part.size()));
     if (n < 0) return false;
     bytes.insert(bytes.end(), block, block + n);
   }

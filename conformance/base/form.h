@@ -38,46 +38,34 @@ struct Rule {
   throw UsageError((at.empty() ? "the document" : at) + " " + why);
 }
 
-template <class T>
-struct IsList : std::false_type {};
-template <class T>
-struct IsList<std::vector<T>> : std::true_type {};
-template <class T>
-struct IsMap : std::false_type {};
-template <class T>
-struct IsMap<std::map<std::string, T>> : std::true_type {};
+template <class T> struct IsList : std::false_type {};
+template <class T> struct IsList<std::vector<T>> : std::true_type {};
+template <class T> struct IsMap : std::false_type {};
+template <class T> struct IsMap<std::map<std::string, T>> : std::true_type {};
 
 // ---- writing ---------------------------------------------------------------------------------
 
 class FormWriter;
-template <class T>
-json written(const T& value);
+template <class T> json written(const T& value);
 
 /// Writes an object, its members in the order in which they are named.
 class FormWriter {
  public:
-  template <class T>
-  void operator()(const char* key, const T& value, const Rule& = {}) {
+  template <class T> void operator()(const char* key, const T& value, const Rule& = {}) {
     out_[key] = written(value);
   }
   /// A member that is left out if it is empty.
-  template <class T>
-  void optional(const char* key, const T& value, const Rule& rule = {}) {
+  template <class T> void optional(const char* key, const T& value, const Rule& rule = {}) {
     if (!value.empty()) (*this)(key, value, rule);
   }
   /// A member that says what kind of document this is.
-  template <class T>
-  void constant(const char* key, const T& value) {
-    out_[key] = value;
-  }
+  template <class T> void constant(const char* key, const T& value) { out_[key] = value; }
   /// A member that follows from the others.
-  template <class T>
-  void derived(const char* key, const T& value, const Rule& = {}) {
+  template <class T> void derived(const char* key, const T& value, const Rule& = {}) {
     out_[key] = value;
   }
   /// Members that stand together in an object of their own.
-  template <class F>
-  void object(const char* key, F members) {
+  template <class F> void object(const char* key, F members) {
     FormWriter inner;
     members(inner);
     out_[key] = inner.out_;
@@ -88,8 +76,7 @@ class FormWriter {
   json out_ = json::object();
 };
 
-template <class T>
-json written(const T& value) {
+template <class T> json written(const T& value) {
   if constexpr (IsList<T>::value) {
     json all = json::array();
     for (const auto& element : value) all.push_back(written(element));
@@ -109,8 +96,7 @@ json written(const T& value) {
 
 // ---- reading ---------------------------------------------------------------------------------
 
-template <class T>
-void read(const json& j, const std::string& at, T& value, const Rule& rule = {});
+template <class T> void read(const json& j, const std::string& at, T& value, const Rule& rule = {});
 
 /// Reads an object, and refuses what is missing, wrong or unknown.
 class FormReader {
@@ -118,28 +104,21 @@ class FormReader {
   FormReader(const json& j, std::string at) : in_(j), at_(std::move(at)) {
     if (!in_.is_object()) wrong(at_, "is no object");
   }
-  template <class T>
-  void operator()(const char* key, T& value, const Rule& rule = {}) {
+  template <class T> void operator()(const char* key, T& value, const Rule& rule = {}) {
     read(member(key), at_ + "/" + key, value, rule);
   }
-  template <class T>
-  void optional(const char* key, T& value, const Rule& rule = {}) {
+  template <class T> void optional(const char* key, T& value, const Rule& rule = {}) {
     known_.insert(key);
     if (in_.contains(key)) (*this)(key, value, rule);
   }
-  template <class T>
-  void constant(const char* key, const T& value) {
+  template <class T> void constant(const char* key, const T& value) {
     if (member(key) != json(value))
-      wrong(at_ + "/" + key,
-            "is " + in_[key].dump() + ", this program reads " + json(value).dump());
+      wrong(
+          at_ + "/" + key, "is " + in_[key].dump() + ", this program reads " + json(value).dump());
   }
   /// Requires the member but ignores its value: parsed() derives it again and compares.
-  template <class T>
-  void derived(const char* key, const T&, const Rule& = {}) {
-    member(key);
-  }
-  template <class F>
-  void object(const char* key, F members) {
+  template <class T> void derived(const char* key, const T&, const Rule& = {}) { member(key); }
+  template <class F> void object(const char* key, F members) {
     FormReader inner(member(key), at_ + "/" + key);
     members(inner);
     inner.finish();
@@ -176,8 +155,7 @@ void read_integer(const json& j, const std::string& at, T& value, const Rule& ru
   }
 }
 
-template <class T>
-void read(const json& j, const std::string& at, T& value, const Rule& rule) {
+template <class T> void read(const json& j, const std::string& at, T& value, const Rule& rule) {
   if constexpr (IsList<T>::value) {
     if (!j.is_array()) wrong(at, "is no list");
     for (std::size_t k = 0; k < j.size(); ++k)
@@ -206,8 +184,7 @@ void read(const json& j, const std::string& at, T& value, const Rule& rule) {
 
 /// Reads a document from its text. `settle` computes the derived members, and the text must agree.
 /// @throws UsageError naming the place and what is wrong there.
-template <class T>
-T parsed(
+template <class T> T parsed(
     const std::string& text, void (*settle)(T&) = [](T&) {}) {
   const json j = json::parse(text, nullptr, false);
   if (j.is_discarded()) throw UsageError("it is no JSON");
@@ -221,51 +198,42 @@ T parsed(
 
 // ---- the schema ------------------------------------------------------------------------------
 
-template <class T>
-json schema_of(const Rule& rule = {});
+template <class T> json schema_of(const Rule& rule = {});
 
 /// Collects the JSON Schema of an object.
 class Schema {
  public:
-  template <class T>
-  void operator()(const char* key, const T&, const Rule& rule = {}) {
+  template <class T> void operator()(const char* key, const T&, const Rule& rule = {}) {
     optional(key, T(), rule);
     required_.push_back(key);
   }
-  template <class T>
-  void optional(const char* key, const T&, const Rule& rule = {}) {
+  template <class T> void optional(const char* key, const T&, const Rule& rule = {}) {
     properties_[key] = schema_of<T>(rule);
     if (*rule.text) properties_[key]["description"] = rule.text;
   }
-  template <class T>
-  void constant(const char* key, const T& value) {
+  template <class T> void constant(const char* key, const T& value) {
     properties_[key] = {{"const", value}};
     required_.push_back(key);
   }
-  template <class T>
-  void derived(const char* key, const T& value, const Rule& rule = {}) {
+  template <class T> void derived(const char* key, const T& value, const Rule& rule = {}) {
     (*this)(key, value, rule);
   }
-  template <class F>
-  void object(const char* key, F members) {
+  template <class F> void object(const char* key, F members) {
     Schema inner;
     members(inner);
     properties_[key] = inner.take();
     required_.push_back(key);
   }
   json take() const {
-    return {{"type", "object"},
-            {"required", required_},
-            {"additionalProperties", false},
-            {"properties", properties_}};
+    return {{"type", "object"}, {"required", required_}, {"additionalProperties", false},
+        {"properties", properties_}};
   }
 
  private:
   json properties_ = json::object(), required_ = json::array();
 };
 
-template <class T>
-json schema_of(const Rule& rule) {
+template <class T> json schema_of(const Rule& rule) {
   if constexpr (IsList<T>::value) {
     return {{"type", "array"}, {"items", schema_of<typename T::value_type>(rule)}};
   } else if constexpr (IsMap<T>::value) {
@@ -292,8 +260,7 @@ json schema_of(const Rule& rule) {
 }
 
 /// The JSON Schema of a document.
-template <class T>
-std::string schema(const char* title) {
+template <class T> std::string schema(const char* title) {
   json j = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
   j.update(schema_of<T>());
   return j.dump(1) + "\n";

@@ -26,17 +26,12 @@ char JsonCursor::peek() {
 JsonCursor::Type JsonCursor::type() {
   const char c = peek();
   switch (c) {
-    case '{':
-      return Type::object;
-    case '[':
-      return Type::array;
-    case '"':
-      return Type::string;
+    case '{': return Type::object;
+    case '[': return Type::array;
+    case '"': return Type::string;
     case 't':
-    case 'f':
-      return Type::boolean;
-    case 'n':
-      return Type::null;
+    case 'f': return Type::boolean;
+    case 'n': return Type::null;
     default:
       if (c == '-' || digit(c)) return Type::number;
       fail("a value is missing");
@@ -124,16 +119,10 @@ void JsonCursor::literal(std::string_view word) {
 
 void JsonCursor::scalar() {
   switch (type()) {
-    case Type::string:
-      string_text();
-      return;
-    case Type::number:
-      number();
-      return;
-    case Type::null:
-      return literal("null");
-    default:
-      return literal(text_[at_] == 't' ? "true" : "false");
+    case Type::string: string_text(); return;
+    case Type::number: number(); return;
+    case Type::null: return literal("null");
+    default: return literal(text_[at_] == 't' ? "true" : "false");
   }
 }
 

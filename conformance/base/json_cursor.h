@@ -35,16 +35,14 @@ class JsonCursor {
   /// The text of a number.
   std::string_view number();
   /// An object: `member(key)` goes past each value.
-  template <class F>
-  void object(F member) {
+  template <class F> void object(F member) {
     for (bool more = open('{', '}'); more; more = again('}')) {
       const std::string k = key();
       member(k);
     }
   }
   /// An array: `element()` goes past each value.
-  template <class F>
-  void array(F element) {
+  template <class F> void array(F element) {
     for (bool more = open('[', ']'); more; more = again(']')) element();
   }
   /// Requires that only blanks follow.

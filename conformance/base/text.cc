@@ -29,7 +29,7 @@ CodePoint first_of(string_view text) {
 bool unfit(std::uint32_t c) {
   const bool control = (c < 32 && c != '\n' && c != '\t') || (c >= 127 && c < 160);
   const bool turning = c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-                       (c >= 0x2066 && c <= 0x2069);
+      (c >= 0x2066 && c <= 0x2069);
   return control || turning || (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef);
 }
 
@@ -62,26 +62,13 @@ std::string markup(string_view text) {
   std::string out;
   for (char c : fit(text)) {
     switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      case '\n':
-        out += "&#10;";
-        break;
-      default:
-        out += c;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      case '\n': out += "&#10;"; break;
+      default: out += c;
     }
   }
   return out;
@@ -96,7 +83,7 @@ std::string code_span(string_view text) {
   }
   const std::string fence(longest_run(inner, '`') + 1, '`');
   const bool apart = inner.empty() || inner.front() == '`' || inner.back() == '`' ||
-                     (inner.front() == ' ' && inner.back() == ' ');
+      (inner.front() == ' ' && inner.back() == ' ');
   const char* space = apart ? " " : "";
   return fence + space + inner + space + fence;
 }

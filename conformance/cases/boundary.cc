@@ -24,19 +24,11 @@ const Attr& attribute(const Case& c, const Parameter& k) {
 
 void add_knobs(const Attr& v, int which, std::vector<Parameter>& all) {
   switch (v.kind) {
-    case AttrKind::word:
-      return;
-    case AttrKind::boolean:
-      all.push_back({Parameter::flag, which});
-      return;
-    case AttrKind::tuple:
-      all.push_back({Parameter::entries, which});
-      break;
-    case AttrKind::optional_integer:
-      all.push_back({Parameter::none, which});
-      break;
-    case AttrKind::integer:
-      break;
+    case AttrKind::word: return;
+    case AttrKind::boolean: all.push_back({Parameter::flag, which}); return;
+    case AttrKind::tuple: all.push_back({Parameter::entries, which}); break;
+    case AttrKind::optional_integer: all.push_back({Parameter::none, which}); break;
+    case AttrKind::integer: break;
   }
   for (int i = 0; i < min(v.ints.size, kMaxTuple); ++i) all.push_back({Parameter::entry, which, i});
 }
@@ -70,7 +62,7 @@ class Collection {
   // Whether each label that calls with types can have has a boundary.
   bool complete() const {
     return std::all_of(labels_.begin() + 2, labels_.end(),
-                       [&](const std::string& l) { return seen_.contains(l); });
+        [&](const std::string& l) { return seen_.contains(l); });
   }
   std::vector<Boundary> in_order() && {
     std::vector<Boundary> all;
@@ -120,21 +112,14 @@ std::vector<Parameter> parameters(const Case& c) {
 
 i64 value_of(const Case& c, const Parameter& k) {
   switch (k.what) {
-    case Parameter::count:
-      return std::ssize(c.in);
-    case Parameter::rank:
-      return input(c, k).rank();
-    case Parameter::extent:
-      return input(c, k).dim(k.at);
-    case Parameter::precision:
-      return input(c, k).precision;
-    case Parameter::entries:
-      return attribute(c, k).ints.size;
+    case Parameter::count: return std::ssize(c.in);
+    case Parameter::rank: return input(c, k).rank();
+    case Parameter::extent: return input(c, k).dim(k.at);
+    case Parameter::precision: return input(c, k).precision;
+    case Parameter::entries: return attribute(c, k).ints.size;
     case Parameter::entry:
-    case Parameter::flag:
-      return attribute(c, k).ints[k.at];
-    case Parameter::none:
-      break;
+    case Parameter::flag: return attribute(c, k).ints[k.at];
+    case Parameter::none: break;
   }
   return attribute(c, k).none;
 }
@@ -150,12 +135,8 @@ void set(Case& c, const Parameter& k, i64 v) {
       s.size = static_cast<int>(v);
       return;
     }
-    case Parameter::extent:
-      input(c, k).shape[k.at] = v;
-      return;
-    case Parameter::precision:
-      input(c, k).precision = static_cast<int>(v);
-      return;
+    case Parameter::extent: input(c, k).shape[k.at] = v; return;
+    case Parameter::precision: input(c, k).precision = static_cast<int>(v); return;
     case Parameter::entries: {
       Tuple& t = attribute(c, k).ints;
       const Range legal = c.op->attrs[k.which].range;
@@ -164,9 +145,7 @@ void set(Case& c, const Parameter& k, i64 v) {
       return;
     }
     case Parameter::entry:
-    case Parameter::flag:
-      attribute(c, k).ints[k.at] = v;
-      return;
+    case Parameter::flag: attribute(c, k).ints[k.at] = v; return;
     case Parameter::none:
       attribute(c, k) = {AttrKind::optional_integer, v == 1, v == 1 ? Tuple{} : Tuple{0}};
   }
@@ -178,22 +157,17 @@ Range turns(const Case& c, const Parameter& k) {
       const Port& last = c.op->inputs[c.op->inputs.size() - 1];
       return {0, last.arity == Arity::variadic ? kMaxInputs + 1 : c.op->inputs.size() + 1};
     }
-    case Parameter::rank:
-      return {0, kMaxRank + 1};
-    case Parameter::extent:
-      return {0, kMaxExtent + 1};
-    case Parameter::precision:
-      return {0, kMaxPrecision + 1};
-    case Parameter::entries:
-      return {0, kMaxTuple + 1};
+    case Parameter::rank: return {0, kMaxRank + 1};
+    case Parameter::extent: return {0, kMaxExtent + 1};
+    case Parameter::precision: return {0, kMaxPrecision + 1};
+    case Parameter::entries: return {0, kMaxTuple + 1};
     case Parameter::entry: {
       const Range legal = c.op->attrs[k.which].range;
       return {legal.min > INT64_MIN ? legal.min - 1 : legal.min,
-              legal.max < INT64_MAX ? legal.max + 1 : legal.max};
+          legal.max < INT64_MAX ? legal.max + 1 : legal.max};
     }
     case Parameter::flag:
-    case Parameter::none:
-      break;
+    case Parameter::none: break;
   }
   return {0, 1};
 }

@@ -9,11 +9,10 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr string_view kFillNames[] = {"zero",        "one",     "minus_one", "max",   "min",
-                                      "alternating", "one_hot", "sparse",    "dense", "boundary",
-                                      "critical",    "hinted",  "range",     "edges", "literal"};
-constexpr string_view kLayoutNames[] = {"compact",   "padded",       "offset",       "permuted",
-                                        "scattered", "scattered_in", "scattered_out"};
+constexpr string_view kFillNames[] = {"zero", "one", "minus_one", "max", "min", "alternating",
+    "one_hot", "sparse", "dense", "boundary", "critical", "hinted", "range", "edges", "literal"};
+constexpr string_view kLayoutNames[] = {
+    "compact", "padded", "offset", "permuted", "scattered", "scattered_in", "scattered_out"};
 static_assert(std::size(kFillNames) == kFills + 1 && std::size(kLayoutNames) == kLayouts);
 
 std::vector<string_view> split(string_view s, char by) {
@@ -26,8 +25,7 @@ std::vector<string_view> split(string_view s, char by) {
   }
 }
 
-template <class T>
-T number(string_view s, const std::string& where) {
+template <class T> T number(string_view s, const std::string& where) {
   T v{};
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
   if (error != std::errc() || end != s.data() + s.size())
@@ -46,7 +44,7 @@ Attr attribute(const OpInfo& op, const AttrInfo& f, string_view text) {
     for (i64 c = 0; c <= f.range.max; ++c)
       if (word_of(f, c) == text) return {AttrKind::word, false, {c}};
     throw UsageError("case id: " + std::string(f.name) + "=" + std::string(text) + " of " +
-                     std::string(op.name) + " is no word it knows");
+        std::string(op.name) + " is no word it knows");
   }
   // An id may spell an illegal call, so any value is read here and checked later.
   AttrInfo any = f;
@@ -56,7 +54,7 @@ Attr attribute(const OpInfo& op, const AttrInfo& f, string_view text) {
       any, f.kind == AttrKind::tuple ? "(" + std::string(text) + ")" : std::string(text));
   if (!p.broken.empty())
     throw UsageError("case id: " + std::string(f.name) + "=" + std::string(text) + " of " +
-                     std::string(op.name) + " has an illegal value");
+        std::string(op.name) + " has an illegal value");
   return p.value;
 }
 
@@ -86,8 +84,7 @@ std::vector<std::vector<i64>> values(string_view text) {
   return data;
 }
 
-template <std::size_t N>
-int named(const string_view (&names)[N], string_view s, const char* what) {
+template <std::size_t N> int named(const string_view (&names)[N], string_view s, const char* what) {
   const auto* at = std::find(std::begin(names), std::end(names), s);
   if (at == std::end(names))
     throw UsageError("case id: no " + std::string(what) + " '" + std::string(s) + "'");
@@ -119,18 +116,18 @@ void check_data(const Case& c) {
   if (c.fill != Fill::literal) return;
   if (c.data.size() != c.in.size())
     throw UsageError("case id: data= has " + std::to_string(c.data.size()) + " parts for " +
-                     std::to_string(c.in.size()) + " inputs");
+        std::to_string(c.in.size()) + " inputs");
   for (std::size_t k = 0; k < c.in.size(); ++k) {
     if (!legal(c.in[k].shape)) continue;
     if (std::ssize(c.data[k]) != volume(c.in[k].shape))
       throw UsageError("case id: data= of input " + std::to_string(k) + " has " +
-                       std::to_string(c.data[k].size()) + " values for " +
-                       std::to_string(volume(c.in[k].shape)) + " elements");
+          std::to_string(c.data[k].size()) + " values for " +
+          std::to_string(volume(c.in[k].shape)) + " elements");
     if (c.in[k].precision < 1 || c.in[k].precision > kMaxPrecision) continue;
     for (i64 v : c.data[k])
       if (const i64 most = max_of(c.in[k].precision); v < -most || v > most)
         throw UsageError("case id: data= of input " + std::to_string(k) + ": " + std::to_string(v) +
-                         " is outside precision " + std::to_string(c.in[k].precision));
+            " is outside precision " + std::to_string(c.in[k].precision));
   }
 }
 
@@ -211,13 +208,13 @@ Case parse_case(const std::string& id) {
     if (f < c.op->attrs.size())
       c.attrs[static_cast<std::size_t>(f)] = attribute(*c.op, c.op->attrs[f], value);
     else if (!read_key(c, key, value))
-      throw UsageError("case id: " + std::string(c.op->name) + " has no attribute '" +
-                       std::string(key) + "'");
+      throw UsageError(
+          "case id: " + std::string(c.op->name) + " has no attribute '" + std::string(key) + "'");
   }
   for (const AttrInfo& f : c.op->attrs)
     if (f.required && std::find(seen.begin(), seen.end(), f.name) == seen.end())
-      throw UsageError("case id: " + std::string(c.op->name) + " needs " + std::string(f.name) +
-                       "=");
+      throw UsageError(
+          "case id: " + std::string(c.op->name) + " needs " + std::string(f.name) + "=");
   if (std::find(seen.begin(), seen.end(), "in") == seen.end())
     throw UsageError("case id: in= is missing");
   check_data(c);

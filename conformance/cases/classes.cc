@@ -20,14 +20,13 @@ constexpr Bits bit(i64 k) { return Bits{1} << k; }
 constexpr Bits first_bits(i64 n) { return bit(n) - 1; }
 
 constexpr i64 kWidths[] = {4, 8, 16, 32, 64};
-constexpr Interval kPrecisions[] = {{1, 1},  {2, 2},   {3, 7},   {8, 8},
-                                    {9, 16}, {17, 24}, {25, 31}, {32, 32}};
+constexpr Interval kPrecisions[] = {
+    {1, 1}, {2, 2}, {3, 7}, {8, 8}, {9, 16}, {17, 24}, {25, 31}, {32, 32}};
 
 // The classes of numbers and of tuples of numbers. Each word or boolean is a class of its own.
 enum OfNumber { kNone, kFixed, kNegative, kZero, kOne, kAboveOne, kLowest, kHighest, kEmpty };
-constexpr const char* kNumberNames[] = {"None",  "fixed",     "negative",       "zero",
-                                        "one",   "above one", "lowest",         "highest",
-                                        "empty", "one entry", "several entries"};
+constexpr const char* kNumberNames[] = {"None", "fixed", "negative", "zero", "one", "above one",
+    "lowest", "highest", "empty", "one entry", "several entries"};
 
 // The classes of extents: 1, within one of a vector width, at least kDeep.
 constexpr char kOnes[] = "an extent of 1";
@@ -47,9 +46,8 @@ enum OfValues {
   kInside,
   kBeyond
 };
-constexpr const char* kValueNames[] = {"a zero",     "all negative",  "all positive",
-                                       "both signs", "the largest",   "the smallest",
-                                       "inside",     "beyond the end"};
+constexpr const char* kValueNames[] = {"a zero", "all negative", "all positive", "both signs",
+    "the largest", "the smallest", "inside", "beyond the end"};
 
 // The classes of an attribute's number. A limit such as 0 or 1 counts only as its own class.
 Bits classes_of(i64 v, Range r) {
@@ -229,8 +227,7 @@ void add_values(std::vector<Bits>& all, const Case& c, const std::vector<Tensor>
   }
 }
 
-template <class F>
-void each_class(const std::vector<Bits>& classes, F f) {
+template <class F> void each_class(const std::vector<Bits>& classes, F f) {
   for (std::size_t axis = 0; axis < classes.size(); ++axis)
     for (Bits left = classes[axis]; left != 0; left &= left - 1)
       f(static_cast<int>(axis), std::countr_zero(left));
@@ -377,8 +374,8 @@ bool is_constant(const std::vector<Tensor>& out) {
   });
 }
 
-std::optional<Case> attempt(const OpInfo& op, const std::vector<CallClass>& wanted, i64 most, int n,
-                            Draw& draw) {
+std::optional<Case> attempt(
+    const OpInfo& op, const std::vector<CallClass>& wanted, i64 most, int n, Draw& draw) {
   Case c = n % 3 == 0 ? varied_case(op, draw) : draw_case(op, draw);
   if (n % 3 != 1)
     for (const CallClass& f : wanted) aim(c, f, draw);
@@ -386,8 +383,8 @@ std::optional<Case> attempt(const OpInfo& op, const std::vector<CallClass>& want
   return c;
 }
 
-std::optional<Case> aimed_case(const OpInfo& op, const CallClass& f, i64 most, int tries,
-                               Draw& draw) {
+std::optional<Case> aimed_case(
+    const OpInfo& op, const CallClass& f, i64 most, int tries, Draw& draw) {
   const std::vector<CallClass> wanted = {f};
   std::size_t place = 0;
   Bits one = 0;

@@ -51,12 +51,12 @@ bool is_constant(const std::vector<Tensor>& out);
 
 /// Attempt number `n` at a legal call that shows these classes and has at most `most` elements;
 /// nothing if the call is illegal or too large. A returned call may miss some of the classes.
-std::optional<Case> attempt(const OpInfo& op, const std::vector<CallClass>& wanted, i64 most, int n,
-                            Draw& draw);
+std::optional<Case> attempt(
+    const OpInfo& op, const std::vector<CallClass>& wanted, i64 most, int n, Draw& draw);
 
 /// A legal call that shows a class of call_classes and has at most `most` elements; nothing if
 /// `tries` attempts find none.
-std::optional<Case> aimed_case(const OpInfo& op, const CallClass& f, i64 most, int tries,
-                               Draw& draw);
+std::optional<Case> aimed_case(
+    const OpInfo& op, const CallClass& f, i64 most, int tries, Draw& draw);
 
 }  // namespace lockstep::judge

@@ -18,7 +18,7 @@ constexpr u64 kSearchSeed = 0;
 
 bool in_triples(const CallClass& f) {
   return f.axis.starts_with("attribute ") || f.axis.starts_with("shape of ") ||
-         f.axis.starts_with("values of ");
+      f.axis.starts_with("values of ");
 }
 
 std::vector<CallClass> classes_in_order(const OpInfo& op) {
@@ -31,9 +31,9 @@ std::vector<CallClass> classes_in_order(const OpInfo& op) {
 // Chooses fill and layout of a drawn call. Half of the calls get the most discriminating fills.
 void fill(Case& c, int n, Draw& draw) {
   constexpr auto kLast = static_cast<i64>(Fill::hinted);
-  c.fill = draw.coin()  ? static_cast<Fill>(draw(0, kLast))
-           : n % 2 == 0 ? Fill::dense
-                        : Fill::hinted;
+  c.fill = draw.coin() ? static_cast<Fill>(draw(0, kLast))
+      : n % 2 == 0     ? Fill::dense
+                       : Fill::hinted;
   c.seed = static_cast<u64>(n);
   c.layout = static_cast<Layout>(draw(0, kLayouts - 1));
 }
@@ -96,8 +96,8 @@ void Combinations::add_to(std::vector<bool>& set, const std::vector<int>& classe
   each(classes, [&](std::size_t tuple) { set[tuple] = true; });
 }
 
-std::vector<CallClass> Combinations::draw_uncovered(const std::vector<bool>& set, int tries,
-                                                    Draw& draw) const {
+std::vector<CallClass> Combinations::draw_uncovered(
+    const std::vector<bool>& set, int tries, Draw& draw) const {
   std::vector<int> classes;
   const bool deep = deep_ > 0 && draw.coin();
   const i64 last = (deep ? deep_ : std::ssize(members_)) - 1;
@@ -123,9 +123,8 @@ const Reached& reached(const OpInfo& op) {
 }
 
 std::vector<std::size_t> discriminating_order(const Combinations& combinations,
-                                              const std::vector<std::vector<int>>& classes,
-                                              const std::function<bool(std::size_t)>& counts,
-                                              std::vector<bool>& set) {
+    const std::vector<std::vector<int>>& classes, const std::function<bool(std::size_t)>& counts,
+    std::vector<bool>& set) {
   // The number of new combinations of a call only falls, so an earlier count is an upper bound.
   using Bound = std::pair<i64, std::size_t>;
   const auto worse = [](const Bound& a, const Bound& b) {

@@ -28,8 +28,7 @@ class Combinations {
     return classes_.of(c, in);
   }
   /// Calls f with the number of each combination of these classes.
-  template <class F>
-  void each(const std::vector<int>& classes, F f) const;
+  template <class F> void each(const std::vector<int>& classes, F f) const;
   /// How many combinations of these classes a set does not hold yet.
   i64 count_new(const std::vector<int>& classes, const std::vector<bool>& set) const;
   void add_to(std::vector<bool>& set, const std::vector<int>& classes) const;
@@ -45,7 +44,7 @@ class Combinations {
   std::size_t triple(int a, int b, int c) const {
     const auto n = static_cast<std::size_t>(deep_);
     return pairs() + (static_cast<std::size_t>(a) * n + static_cast<std::size_t>(b)) * n +
-           static_cast<std::size_t>(c);
+        static_cast<std::size_t>(c);
   }
   int axis(int k) const { return axes_[static_cast<std::size_t>(k)]; }
 
@@ -56,8 +55,7 @@ class Combinations {
   std::size_t size_ = 0;
 };
 
-template <class F>
-void Combinations::each(const std::vector<int>& classes, F f) const {
+template <class F> void Combinations::each(const std::vector<int>& classes, F f) const {
   for (auto a = classes.begin(); a != classes.end(); ++a)
     for (auto b = a + 1; b != classes.end(); ++b) {
       if (axis(*a) == axis(*b)) continue;
@@ -73,7 +71,7 @@ struct Reached {
   /// Each shows a combination that none before it shows, and has outputs that are not constant.
   std::vector<Case> calls;
   std::vector<std::vector<int>> classes;  ///< of each call
-  std::vector<bool> combinations;               ///< that the calls show
+  std::vector<bool> combinations;         ///< that the calls show
   std::vector<bool> constant;             ///< that calls with constant outputs show
 };
 
@@ -86,8 +84,7 @@ const Reached& reached(const OpInfo& op);
 /// @param counts whether a call may be chosen; asked when its turn comes.
 /// @param set receives the combinations of the chosen calls, too.
 std::vector<std::size_t> discriminating_order(const Combinations& combinations,
-                                              const std::vector<std::vector<int>>& classes,
-                                              const std::function<bool(std::size_t)>& counts,
-                                              std::vector<bool>& set);
+    const std::vector<std::vector<int>>& classes, const std::function<bool(std::size_t)>& counts,
+    std::vector<bool>& set);
 
 }  // namespace lockstep::judge

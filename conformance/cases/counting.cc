@@ -80,8 +80,8 @@ std::vector<Case> settings(const OpInfo& op) {
 }  // namespace
 
 bool is_enumerable(const OpInfo& op) {
-  const bool once = std::all_of(op.inputs.begin(), op.inputs.end(),
-                                [](const Port& p) { return p.arity == Arity::one; });
+  const bool once = std::all_of(
+      op.inputs.begin(), op.inputs.end(), [](const Port& p) { return p.arity == Arity::one; });
   const bool plain = std::all_of(op.attrs.begin(), op.attrs.end(), [](const AttrInfo& f) {
     return f.kind != AttrKind::tuple && f.kind != AttrKind::optional_integer;
   });

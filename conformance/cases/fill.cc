@@ -65,52 +65,36 @@ i64 hinted(const Spot& s, Hint hint) {
       const i64 n = index_bound(s);
       return within(w, -2, n + 1);
     }
-    case Hint::count:
-      return within(w, -1, s.c.in[0].dim(1) + 1);
-    case Hint::boxes:
-      return boxes(s);
-    case Hint::score:
-      return within(w, -4, 4);
-    case Hint::flag:
-      return within(w, 0, 1);
-    case Hint::any:
-      break;
+    case Hint::count: return within(w, -1, s.c.in[0].dim(1) + 1);
+    case Hint::boxes: return boxes(s);
+    case Hint::score: return within(w, -4, 4);
+    case Hint::flag: return within(w, 0, 1);
+    case Hint::any: break;
   }
   return dense(s);
 }
 
 i64 value(const Spot& s, Hint hint) {
   switch (s.c.fill) {
-    case Fill::zero:
-      return 0;
-    case Fill::one:
-      return 1;
-    case Fill::minus_one:
-      return -1;
-    case Fill::max:
-      return s.a;
-    case Fill::min:
-      return -s.a;
-    case Fill::alternating:
-      return (s.i + s.k) % 2 == 0 ? s.a : -s.a;
+    case Fill::zero: return 0;
+    case Fill::one: return 1;
+    case Fill::minus_one: return -1;
+    case Fill::max: return s.a;
+    case Fill::min: return -s.a;
+    case Fill::alternating: return (s.i + s.k) % 2 == 0 ? s.a : -s.a;
     case Fill::one_hot:
       return static_cast<u64>(s.i) ==
-                     lockstep::word(s.c.seed, 99, static_cast<u64>(s.k)) % static_cast<u64>(s.n)
-                 ? s.a
-                 : 0;
-    case Fill::sparse:
-      return s.word() % 8 == 0 ? dense(s) : 0;
-    case Fill::boundary:
-      return boundary(s);
-    case Fill::critical:
-      return critical(s);
-    case Fill::hinted:
-      return hinted(s, hint);
+              lockstep::word(s.c.seed, 99, static_cast<u64>(s.k)) % static_cast<u64>(s.n)
+          ? s.a
+          : 0;
+    case Fill::sparse: return s.word() % 8 == 0 ? dense(s) : 0;
+    case Fill::boundary: return boundary(s);
+    case Fill::critical: return critical(s);
+    case Fill::hinted: return hinted(s, hint);
     case Fill::dense:
     case Fill::range:
     case Fill::edges:
-    case Fill::literal:
-      break;
+    case Fill::literal: break;
   }
   return dense(s);
 }
@@ -164,8 +148,8 @@ std::span<const i64> edge_values(int precision, std::size_t inputs) {
   static const std::vector<i64> one = edges_of_32_bits(true), several = edges_of_32_bits(false);
   const std::vector<i64>& all = inputs == 1 ? one : several;
   const i64 a = max_of(precision);
-  return {std::lower_bound(all.begin(), all.end(), -a),
-          std::upper_bound(all.begin(), all.end(), a)};
+  return {
+      std::lower_bound(all.begin(), all.end(), -a), std::upper_bound(all.begin(), all.end(), a)};
 }
 
 std::vector<i32> fill_values(const Case& c, int k) {

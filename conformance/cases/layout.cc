@@ -37,8 +37,7 @@ Placement place(const Type& t, Layout layout, u64 seed, int which) {
   std::iota(order, order + n, 0);
   if (layout == Layout::permuted || layout == Layout::scattered)
     for (int d = n - 1; d > 0; --d)
-      std::swap(
-          order[d],
+      std::swap(order[d],
           order[within(word(seed, 2000 + static_cast<u64>(which), static_cast<u64>(d)), 0, d)]);
   Placement p;
   const i64 spread = layout == Layout::scattered ? 2 : 1;
@@ -62,8 +61,8 @@ Placement place_input(const Type& t, Layout layout, u64 seed, int k) {
 
 Placement place_output(const Type& t, Layout layout, u64 seed, int k) {
   if (layout == Layout::scattered_in) layout = Layout::compact;
-  return place(t, layout == Layout::scattered_out ? Layout::scattered : layout, seed,
-               kMaxInputs + k);
+  return place(
+      t, layout == Layout::scattered_out ? Layout::scattered : layout, seed, kMaxInputs + k);
 }
 
 }  // namespace lockstep::judge

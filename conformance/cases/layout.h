@@ -17,8 +17,7 @@ Placement place_input(const Type& t, Layout layout, u64 seed, int k);
 Placement place_output(const Type& t, Layout layout, u64 seed, int k);
 
 /// Calls f(address) for every element in row-major order.
-template <class F>
-void for_each_address(const Type& t, const Placement& p, F f) {
+template <class F> void for_each_address(const Type& t, const Placement& p, F f) {
   Index i = Index::filled(t.rank(), 0);
   i64 at = p.offset;
   for (i64 n = volume(t.shape); n > 0; --n) {

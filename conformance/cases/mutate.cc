@@ -10,18 +10,12 @@ namespace {
 
 i64 neighbour(i64 v, Range legal, Draw& draw) {
   switch (draw(0, 5)) {
-    case 0:
-      return v == INT64_MAX ? v : v + 1;
-    case 1:
-      return v == INT64_MIN ? v : v - 1;
-    case 2:
-      return v == INT64_MIN ? v : -v;
-    case 3:
-      return legal.min;
-    case 4:
-      return legal.max;
-    default:
-      return draw(-8, 8);
+    case 0: return v == INT64_MAX ? v : v + 1;
+    case 1: return v == INT64_MIN ? v : v - 1;
+    case 2: return v == INT64_MIN ? v : -v;
+    case 3: return legal.min;
+    case 4: return legal.max;
+    default: return draw(-8, 8);
   }
 }
 
@@ -58,17 +52,10 @@ void change_extent(Case& c, Draw& draw) {
   if (t.rank() == 0) return;
   i64& e = t.shape[static_cast<int>(draw(0, min(t.rank(), kMaxRank) - 1))];
   switch (draw(0, 4)) {
-    case 0:
-      e = 0;
-      break;
-    case 1:
-      e = kMaxExtent + 1;
-      break;
-    case 2:
-      e = max(e - 1, 0);
-      break;
-    default:
-      ++e;
+    case 0: e = 0; break;
+    case 1: e = kMaxExtent + 1; break;
+    case 2: e = max(e - 1, 0); break;
+    default: ++e;
   }
 }
 
@@ -83,7 +70,7 @@ void change_everywhere(Case& c, Draw& draw) {
       if (x.shape[d] == old) x.shape[d] = now;
   for (std::size_t k = 0; k < c.attrs.size(); ++k)
     for (int i = 0; c.op->attrs[static_cast<int>(k)].kind != AttrKind::boolean &&
-                    i < min(c.attrs[k].ints.size, kMaxTuple);
+         i < min(c.attrs[k].ints.size, kMaxTuple);
          ++i)
       if (c.attrs[k].ints[i] == old) c.attrs[k].ints[i] = now;
 }
@@ -130,20 +117,13 @@ void change_precision(Case& c, Draw& draw) {
 void mutate(Case& c, Draw& draw) {
   if (c.in.empty()) return;
   switch (draw(0, 9)) {
-    case 0:
-      return change_count(c, draw);
-    case 1:
-      return change_rank(c, draw);
-    case 2:
-      return change_precision(c, draw);
-    case 3:
-      return change_extent(c, draw);
-    case 4:
-      return change_everywhere(c, draw);
-    case 5:
-      return inflate(c, draw);
-    default:
-      return change_attribute(c, draw);
+    case 0: return change_count(c, draw);
+    case 1: return change_rank(c, draw);
+    case 2: return change_precision(c, draw);
+    case 3: return change_extent(c, draw);
+    case 4: return change_everywhere(c, draw);
+    case 5: return inflate(c, draw);
+    default: return change_attribute(c, draw);
   }
 }
 

@@ -48,7 +48,7 @@ Case spoilt(Case c, const Fault& a, const Fault& b) {
 bool shows(const Case& c, const Fault& f) {
   const std::vector<Parameter> all = parameters(c);
   return std::find(all.begin(), all.end(), f.parameter) != all.end() &&
-         value_of(c, f.parameter) == f.value;
+      value_of(c, f.parameter) == f.value;
 }
 
 class Search {
@@ -67,7 +67,7 @@ class Search {
         Case both = spoilt(origin, a, b);
         if (shows(both, a) && shows(both, b) && step_of(both) == a.step)
           found = {std::move(both), spoilt(origin, a, a), spoilt(origin, b, b), steps_[a.step],
-                   steps_[b.step]};
+              steps_[b.step]};
       }
   }
   // Whether each step has a call with the next one.
@@ -97,8 +97,8 @@ class Search {
   std::size_t step_of(const Case& c) const {
     const Refusal r = refusal(c);
     std::size_t at = 0;
-    while (at < steps_.size() && !(steps_[at].label == r.label() &&
-                                   (steps_[at].input < 0 || steps_[at].input == r.which)))
+    while (at < steps_.size() &&
+        !(steps_[at].label == r.label() && (steps_[at].input < 0 || steps_[at].input == r.which)))
       ++at;
     return at;
   }

@@ -49,7 +49,7 @@ Shard of_slurm(const Variable& variable) {
     throw UsageError(
         fmt::format("--shard auto: task {} of {} in an array of {} to {} by steps of {} "
                     "has no place; use an even array, as --array=1-{}",
-                    id, of, first, last, step, of));
+            id, of, first, last, step, of));
   return checked((id - first) / step, of, "--shard auto (Slurm)");
 }
 
@@ -61,22 +61,21 @@ Shard read_shard(const std::string& text, const Variable& variable) {
     if (slash == std::string::npos)
       throw UsageError("--shard is '" + text + "', not I/N, as 1/4, and not auto");
     const i64 i = number("--shard", string_view(text).substr(0, slash));
-    return checked(i - 1, number("--shard", string_view(text).substr(slash + 1)),
-                   "--shard " + text);
+    return checked(
+        i - 1, number("--shard", string_view(text).substr(slash + 1)), "--shard " + text);
   }
   constexpr const char *kSlurm = "SLURM_ARRAY_TASK_ID", *kJob = "JOB_COMPLETION_INDEX",
                        *kTest = "GTEST_SHARD_INDEX";
   const int found = !!variable(kSlurm) + !!variable(kJob) + !!variable(kTest);
   if (found != 1)
     throw UsageError(fmt::format("--shard auto: {} of {}, {} and {} are set",
-                                 found == 0 ? "none" : "several", kSlurm, kJob, kTest));
+        found == 0 ? "none" : "several", kSlurm, kJob, kTest));
   if (variable(kSlurm)) return of_slurm(variable);
   if (variable(kJob))
     return checked(number_of(variable, kJob, kJob), number_of(variable, "LOCKSTEP_SHARDS", kJob),
-                   "--shard auto (JOB_COMPLETION_INDEX)");
+        "--shard auto (JOB_COMPLETION_INDEX)");
   return checked(number_of(variable, kTest, kTest),
-                 number_of(variable, "GTEST_TOTAL_SHARDS", kTest),
-                 "--shard auto (GTEST_SHARD_INDEX)");
+      number_of(variable, "GTEST_TOTAL_SHARDS", kTest), "--shard auto (GTEST_SHARD_INDEX)");
 }
 
 }  // namespace lockstep::judge

@@ -50,7 +50,7 @@ int attest(AttestOptions& o) {
   add_file_hashes(a.report, o.selection);
   for (const auto& [name, text] : bundle_of(a)) write_file(o.directory + "/" + name, text);
   fmt::print("{}SELF-DECLARED  nobody has run the cases of {} again; written to {}\n",
-             summary(a.report, colour_wanted(), screen()), printable(a.report.name), o.directory);
+      summary(a.report, colour_wanted(), screen()), printable(a.report.name), o.directory);
   return static_cast<int>(a.report.exit);
 }
 
@@ -83,8 +83,8 @@ u64 unforeseeable() {
 }
 
 // Runs a sample again and returns the disagreements.
-std::vector<std::string> run_again(VerifyOptions& o, const Attestation& a, const Selection& s,
-                                   const std::vector<Item>& items) {
+std::vector<std::string> run_again(
+    VerifyOptions& o, const Attestation& a, const Selection& s, const std::vector<Item>& items) {
   std::vector<std::string> found;
   const std::string hash = file_hash(o.backend);
   if (!hash.empty() && !a.report.file_hash.empty() && hash != a.report.file_hash)
@@ -101,8 +101,8 @@ std::vector<std::string> run_again(VerifyOptions& o, const Attestation& a, const
   judge(o.backend, s, some, o.conduct);
   for (Declared& d : again) d.number = declared[static_cast<std::size_t>(d.number)].number;
   for (std::string& text : refutations(declared, again, items)) found.push_back(std::move(text));
-  fmt::print("run again: {} of {} cases (--rerun-seed {})\n", declared.size(), a.results.size(),
-             seed);
+  fmt::print(
+      "run again: {} of {} cases (--rerun-seed {})\n", declared.size(), a.results.size(), seed);
   if (declared.empty()) found.emplace_back("no case could be run again");
   return found;
 }
@@ -130,10 +130,10 @@ int verify(VerifyOptions& o) {
   fmt::print("{}\n", verdict_line(a.report));
   const Exit e = found.empty() ? a.report.exit : Exit::fail;
   fmt::print("{}; {}\n",
-             !found.empty() ? "REFUTED"
-             : o.rerun > 0  ? "WITNESSED  a sample was run again, all of it as declared"
-                            : "SELF-DECLARED  nothing was run again (--rerun K BACKEND)",
-             exit_text(e));
+      !found.empty()    ? "REFUTED"
+          : o.rerun > 0 ? "WITNESSED  a sample was run again, all of it as declared"
+                        : "SELF-DECLARED  nothing was run again (--rerun K BACKEND)",
+      exit_text(e));
   return static_cast<int>(e);
 }
 
@@ -141,8 +141,7 @@ int verify(VerifyOptions& o) {
 
 void add_attest(CLI::App& group, Session& session) {
   auto o = std::make_shared<AttestOptions>();
-  CLI::App* verb = group.add_subcommand(
-      "attest",
+  CLI::App* verb = group.add_subcommand("attest",
       "Judge a backend and write evidence of it:\n"
       "lockstep report attest ./relu.so evidence --nonce WORDS-OF-THE-VERIFIER");
   add_run(*verb, *o);
@@ -153,10 +152,9 @@ void add_attest(CLI::App& group, Session& session) {
 
 void add_verify(CLI::App& group, Session& session) {
   auto o = std::make_shared<VerifyOptions>();
-  CLI::App* verb =
-      group.add_subcommand("verify",
-                           "Check evidence, and witness a part of it:\n"
-                           "lockstep report verify evidence --nonce WORDS --rerun 200 ./relu.so");
+  CLI::App* verb = group.add_subcommand("verify",
+      "Check evidence, and witness a part of it:\n"
+      "lockstep report verify evidence --nonce WORDS --rerun 200 ./relu.so");
   verb->add_option("directory", o->directory, "the evidence")->required();
   verb->add_option("backend", o->backend, "what runs cases again");
   verb->add_option("--rerun", o->rerun, "run so many cases again")->check(positive());

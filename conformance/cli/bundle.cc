@@ -134,8 +134,8 @@ class Bundle {
     for (std::size_t k = 0; answered() && k < t.expected.size(); ++k)
       add("got", k, t.expected[k].type.shape, answer_->out[k]);
     if (elements_ > kMaxBundled)
-      throw UsageError(fmt::format("a bundle holds {} elements at most, this case has {}",
-                                   kMaxBundled, elements_));
+      throw UsageError(fmt::format(
+          "a bundle holds {} elements at most, this case has {}", kMaxBundled, elements_));
   }
 
   void write(const std::string& command) const {
@@ -155,8 +155,8 @@ class Bundle {
   // Whether the answer has tensors to compare; any other is described in words.
   bool answered() const {
     return answer_->ok() && answer_->out.size() == trial_.expected.size() &&
-           std::equal(answer_->out.begin(), answer_->out.end(), trial_.expected.begin(),
-                      [](const auto& o, const Tensor& e) { return o.size() == e.data.size(); });
+        std::equal(answer_->out.begin(), answer_->out.end(), trial_.expected.begin(),
+            [](const auto& o, const Tensor& e) { return o.size() == e.data.size(); });
   }
   void add(const char* role, std::size_t k, const Shape& shape, std::span<const i32> data) {
     tensors_.push_back({fmt::format("{} {}", role, k), shape, data});
@@ -194,8 +194,8 @@ class Bundle {
         c_string(trial_.item->id), c_string(answer_text()), answered() ? 1 : 0, inputs_.size(),
         trial_.expected.size());
     for (const TensorFile& t : tensors_) {
-      h += fmt::format("\nstatic const int64_t {}_shape[] = {{{}}};\n", t.stem(),
-                       fmt::join(t.shape, ", "));
+      h += fmt::format(
+          "\nstatic const int64_t {}_shape[] = {{{}}};\n", t.stem(), fmt::join(t.shape, ", "));
       h += fmt::format("static const int32_t {}[] = {{", t.stem());
       for (std::size_t i = 0; i < t.data.size(); ++i)
         h += fmt::format("{}{}", i == 0 ? "" : i % 12 ? ", " : ",\n    ", t.data[i]);
@@ -210,17 +210,17 @@ class Bundle {
     for (const TensorFile& t : tensors_)
       if (t.name.starts_with(role + " "))
         rows += fmt::format("    {{\"{}\", {}, {}_shape, {}, {}}},\n", t.name, t.shape.size,
-                            t.stem(), t.data.size(), t.stem());
+            t.stem(), t.data.size(), t.stem());
     return fmt::format("\nstatic const struct tensor {}[] = {{\n{}}};\n", name, rows);
   }
   std::string read_me(const std::string& command) const {
     std::string text = fmt::format("One call, and what was answered.\n\n  {}\n\n", command) +
-                       "call.jsonl     the call, for `lockstep eval`\n";
+        "call.jsonl     the call, for `lockstep eval`\n";
     if (!trial_.item->runs())
       return text + "\nThe call is illegal: it must be refused with " + trial_.item->label + ".\n";
     for (const TensorFile& t : tensors_)
       text += fmt::format("{:<14} {} of shape {}: NumPy, and hexadecimal words in {}.memh\n",
-                          t.stem() + ".npy", t.name, fmt::join(t.shape, "x"), t.stem());
+          t.stem() + ".npy", t.name, fmt::join(t.shape, "x"), t.stem());
     text += "case.h         all of them as C arrays\n";
     text += "show.c         prints where expected and got differ; how to build it is in it\n\n";
     return text + "Judged: " + printable(answer_text()) + ".\n";

@@ -59,10 +59,8 @@ struct Form {
 };
 
 std::vector<Form> forms(const CheckOptions& o) {
-  return {{o.json, json_report},
-          {o.junit, junit_report},
-          {o.markdown, markdown_report},
-          {o.html, [](const Report& r) { return html_report(r, {}); }}};
+  return {{o.json, json_report}, {o.junit, junit_report}, {o.markdown, markdown_report},
+      {o.html, [](const Report& r) { return html_report(r, {}); }}};
 }
 
 int check(CheckOptions& o) {
@@ -115,7 +113,7 @@ struct ReproOptions {
 void print_trial(const Trial& t, const Case& c) {
   if (t.refusal) {
     fmt::print("expected  logic_error {}\nanswered  {} {} {}\n", t.item->label,
-               name_of(t.refusal->kind), t.refusal->label, t.refusal->message);
+        name_of(t.refusal->kind), t.refusal->label, t.refusal->message);
     return;
   }
   const std::vector<Tensor> in = inputs_of(c);
@@ -125,8 +123,8 @@ void print_trial(const Trial& t, const Case& c) {
   for (const auto& [when, answer] : t.answers()) {
     const std::string note = when.empty() ? "" : " (" + when + ")";
     if (!answer->ok())
-      fmt::print("answered  {} {} {}{}\n", name_of(answer->kind), answer->label, answer->message,
-                 note);
+      fmt::print(
+          "answered  {} {} {}{}\n", name_of(answer->kind), answer->label, answer->message, note);
     for (std::size_t k = 0; k < answer->out.size(); ++k)
       fmt::print("got       output {}: {}{}\n", k, values(answer->out[k]), note);
   }
@@ -146,13 +144,13 @@ int repro(const ReproOptions& o) {
   const ItemResult result = judge_trial(t, s.properties);
   for (const std::string& p : result.judged) {
     const auto f = std::find_if(result.findings.begin(), result.findings.end(),
-                                [&](const auto& found) { return found.first == p; });
+        [&](const auto& found) { return found.first == p; });
     fmt::print("{}  {}{}\n", f == result.findings.end() ? "holds   " : "violates", p,
-               f == result.findings.end() ? "" : ": " + f->second.text);
+        f == result.findings.end() ? "" : ": " + f->second.text);
   }
-  const Exit e = result.judged.empty()     ? Exit::incomplete
-                 : result.findings.empty() ? Exit::pass
-                                           : Exit::fail;
+  const Exit e = result.judged.empty() ? Exit::incomplete
+      : result.findings.empty()        ? Exit::pass
+                                       : Exit::fail;
   if (!o.bundle.empty()) {
     write_bundle(o.bundle, t, repeat_command(o.backend, o.conduct.limits.set, items[0].id));
     fmt::print("bundle    {}\n", o.bundle);
@@ -168,7 +166,7 @@ void add_check(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("check", "Judge a backend and print the verdict");
   verb->add_option("backend", o->backend, "name, library, exec:COMMAND or results:FILE");
   verb->add_option("--results", o->results,
-                   "judge the answers of a file to the calls of emit; the same as results:FILE");
+      "judge the answers of a file to the calls of emit; the same as results:FILE");
   add_selection(*verb, o->selection);
   add_conduct(*verb, o->conduct);
   verb->add_option("--json", o->json, "write the report as JSON; - is standard output");
@@ -176,11 +174,10 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--markdown", o->markdown, "write the report for the page of a CI run");
   verb->add_option("--html", o->html, "write the report as one page for a browser");
   verb->add_option("--resume", o->conduct.journal,
-                   "note each result in this file, and continue from what it holds");
-  verb->add_option("--shard", o->shard,
-                   "judge only part I of N (1/4), or what a job's environment says (auto)");
+      "note each result in this file, and continue from what it holds");
   verb->add_option(
-      "--expectations", o->conduct.expectations,
+      "--shard", o->shard, "judge only part I of N (1/4), or what a job's environment says (auto)");
+  verb->add_option("--expectations", o->conduct.expectations,
       "a TOML file of known failures; others fail the run, and so do those that are gone");
   verb->add_option("--today", o->conduct.today, "the day on which expectations expire or not")
       ->check(CLI::Validator(is_day, "YYYY-MM-DD"));
@@ -198,7 +195,7 @@ void add_repro(CLI::App& app, Session& session) {
   verb->add_option("--vectors", o->vectors, "directory of golden vectors");
   verb->add_option("--property", o->properties, "only these properties")->delimiter(',');
   verb->add_option("--bundle", o->bundle,
-                   "write inputs, expected and got into a directory: .npy, .memh, C and a program");
+      "write inputs, expected and got into a directory: .npy, .memh, C and a program");
   add_conduct(*verb, o->conduct);
   verb->footer(
       "Example: lockstep repro ./mine.so 'relu/in=1@2/data=1' --bundle relu && cd relu &&\n"

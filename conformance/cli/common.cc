@@ -81,8 +81,8 @@ void add_limits(CLI::App& verb, Limits& l) {
   verb.add_option("--start-timeout", l.start_s, "seconds until a backend is ready")
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
-  verb.add_option("--memory", l.memory_gib,
-                  "GiB that a backend may allocate in host memory; 0: no limit")
+  verb.add_option(
+          "--memory", l.memory_gib, "GiB that a backend may allocate in host memory; 0: no limit")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   verb.add_option_function<std::vector<std::string>>(
@@ -131,16 +131,15 @@ std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, b
   const bool terminal = isatty(STDERR_FILENO);
   const auto pause = terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
   // The time starts with the first case, since cases are made before it.
-  return [=, begin = Clock::time_point(), last = Clock::time_point()](i64 done, i64 all,
-                                                                      i64 failed) mutable {
+  return [=, begin = Clock::time_point(), last = Clock::time_point()](
+             i64 done, i64 all, i64 failed) mutable {
     const auto now = Clock::now();
     if (begin == Clock::time_point()) begin = last = now;
     if (now - last < pause && !(terminal && done == all)) return;
     last = now;
     const double seconds = std::chrono::duration<double>(now - begin).count();
     fmt::print(stderr, "{}{}{}", terminal ? "\r\033[K" : "",
-               progress_text(what, done, all, failed, seconds),
-               terminal && done != all ? "" : "\n");
+        progress_text(what, done, all, failed, seconds), terminal && done != all ? "" : "\n");
     std::fflush(stderr);
   };
 }

@@ -29,7 +29,7 @@ void print_case(const std::string& pattern, const CLI::App& verb) {
 void print_bash(const CLI::App& app) {
   fmt::print("_lockstep() {{\n  local verb=${{COMP_WORDS[1]}} now=${{COMP_WORDS[COMP_CWORD]}}\n");
   fmt::print("  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W '{}' -- \"$now\"))\n",
-             words(app));
+      words(app));
   fmt::print("    return\n  fi\n");
   // A subcommand is identified by both of its words, once the second is complete.
   fmt::print(

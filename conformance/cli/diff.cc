@@ -40,7 +40,7 @@ int digest(RunOptions& o) {
   const i64 dead = c.crashed + c.timed_out + c.quarantined;
   if (dead > 0) fmt::print(stderr, "lockstep: {} cases crashed, hung or were left out\n", dead);
   const Exit e = digested(r) == 0 || c.missing > 0 ? Exit::incomplete
-                 : dead > 0                        ? Exit::fail
+      : dead > 0                                   ? Exit::fail
                                                    : Exit::pass;
   return static_cast<int>(e);
 }
@@ -50,8 +50,8 @@ int digest(RunOptions& o) {
 void add_diff(CLI::App& app, Session& session) {
   auto files = std::make_shared<std::pair<std::string, std::string>>();
   CLI::App* verb = app.add_subcommand("diff",
-                                      "Compare two runs: lockstep diff before.json after.json\n"
-                                      "Exit 0: the same results, 1: other results.");
+      "Compare two runs: lockstep diff before.json after.json\n"
+      "Exit 0: the same results, 1: other results.");
   verb->add_option("before", files->first, "a report of check --json")->required();
   verb->add_option("after", files->second, "a report of check --json")->required();
   verb->callback([files, &session] { session.exit = diff(files->first, files->second); });
@@ -59,8 +59,7 @@ void add_diff(CLI::App& app, Session& session) {
 
 void add_digest(CLI::App& app, Session& session) {
   auto o = std::make_shared<RunOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "digest",
+  CLI::App* verb = app.add_subcommand("digest",
       "Print one line about everything that a backend computes, for two devices to\n"
       "compare: number of calls, case set, hash of all outputs");
   add_run(*verb, *o);

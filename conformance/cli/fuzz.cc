@@ -55,7 +55,7 @@ class Saver {
       if (file.empty()) continue;
       ++fresh_;
       fmt::print("{} violates {}\n  case    {}\n  shows   {}\n  repeat  {}\n  saved   {}\n\n", f.op,
-                 f.property, finding.id, finding.text, finding.repeat, o_.directory + "/" + file);
+          f.property, finding.id, finding.text, finding.repeat, o_.directory + "/" + file);
       std::fflush(stdout);
     }
   }
@@ -109,8 +109,8 @@ int fuzz(FuzzOptions& o) {
     if (size == 0) break;
     const double started = spent();
     o.selection.budget = size;  // a batch is judged without floor or paths_covered
-    const Report r = judge(o.backend, o.selection,
-                           batch_of(ops, o.selection.seed, state.next(), size), o.conduct);
+    const Report r = judge(
+        o.backend, o.selection, batch_of(ops, o.selection.seed, state.next(), size), o.conduct);
     if (r.canaries_flagged < r.canaries_planted)
       throw std::runtime_error("the judge missed a canary: its comparison does not work");
     saver.take(r);
@@ -119,12 +119,12 @@ int fuzz(FuzzOptions& o) {
     size = clamp(static_cast<i64>(rate * kBatchSeconds), kFirstBatch, kLargestBatch);
     if (!o.quiet)
       fmt::print(stderr, "fuzz {}: {} calls, {} findings, {:.0f} s left\n", printable(o.backend),
-                 state.next() - first, state.files().size(), std::max(limit - spent(), 0.0));
+          state.next() - first, state.files().size(), std::max(limit - spent(), 0.0));
   }
   const i64 executed = state.executed() - before;
-  const Exit exit = executed == 0           ? Exit::incomplete
-                    : state.files().empty() ? Exit::pass
-                                            : Exit::fail;
+  const Exit exit = executed == 0 ? Exit::incomplete
+      : state.files().empty()     ? Exit::pass
+                                  : Exit::fail;
   fmt::print(
       "fuzz {}: numbers {} to {} of {} operators, seed {}: {} executed\n{} findings in {}, {} "
       "of them new\n{}\n",
@@ -143,8 +143,8 @@ void add_fuzz(CLI::App& app, Session& session) {
   verb->add_option("--time", o->time, "how long: 90s, 10m, 2h")->capture_default_str();
   verb->add_option("--count", o->count, "at most so many calls")->check(positive());
   verb->add_option("--state", o->directory,
-                   "directory of the search: it goes on where the last one ended, and has the "
-                   "findings")
+          "directory of the search: it goes on where the last one ended, and has the "
+          "findings")
       ->capture_default_str();
   verb->add_option("--seed", o->selection.seed, "of the calls")->capture_default_str();
   verb->add_option("--op", o->selection.operators, "only these operators; * and ? match")

@@ -20,19 +20,14 @@ constexpr i64 kTriesOfAKind = 8;
 constexpr const char* kStateFile = "state.json";
 
 ordered_json to_json(const FuzzTarget& t) {
-  return {{"backend", t.backend},
-          {"set", t.set},
-          {"operators", t.operators},
-          {"properties", t.properties},
-          {"seed", t.seed}};
+  return {{"backend", t.backend}, {"set", t.set}, {"operators", t.operators},
+      {"properties", t.properties}, {"seed", t.seed}};
 }
 
 ordered_json to_json(const FuzzFinding& f) {
-  return {{"schema", kSchema},      {"operator", f.op},
-          {"property", f.property}, {"case", f.id},
-          {"text", f.text},         {"found", f.found},
-          {"backend", f.backend},   {"manifest_sha256", f.manifest_hash},
-          {"repeat", f.repeat}};
+  return {{"schema", kSchema}, {"operator", f.op}, {"property", f.property}, {"case", f.id},
+      {"text", f.text}, {"found", f.found}, {"backend", f.backend},
+      {"manifest_sha256", f.manifest_hash}, {"repeat", f.repeat}};
 }
 
 // Replaces a file atomically: even a power cut leaves the old file or the new one.
@@ -71,8 +66,7 @@ void FuzzState::read() {
     for (const auto& [key, value] : mine.items())
       if (other.at(key) != value)
         throw UsageError("'" + directory_ + "' is a search with " + key + " " +
-                         other.at(key).dump() + ", not " + value.dump() +
-                         "; name another directory");
+            other.at(key).dump() + ", not " + value.dump() + "; name another directory");
     next_ = j.at("next");
     executed_ = j.at("executed");
     files_ = j.at("findings");
@@ -83,12 +77,9 @@ void FuzzState::read() {
 }
 
 void FuzzState::write() const {
-  replace(fs::path(directory_) / kStateFile, {{"schema", kSchema},
-                                              {"target", to_json(target_)},
-                                              {"next", next_},
-                                              {"executed", executed_},
-                                              {"findings", files_},
-                                              {"tried", tried_}});
+  replace(fs::path(directory_) / kStateFile,
+      {{"schema", kSchema}, {"target", to_json(target_)}, {"next", next_}, {"executed", executed_},
+          {"findings", files_}, {"tried", tried_}});
 }
 
 bool FuzzState::wanted(const std::string& op, const std::string& property) const {
@@ -117,8 +108,8 @@ void FuzzState::advance(i64 calls, i64 executed) {
 FuzzFinding read_finding(const std::string& file) {
   const ordered_json j = read_own(file);
   try {
-    return {j.at("operator"), j.at("property"),        j.at("case"),  j.at("text"), j.at("found"),
-            j.at("backend"),  j.at("manifest_sha256"), j.at("repeat")};
+    return {j.at("operator"), j.at("property"), j.at("case"), j.at("text"), j.at("found"),
+        j.at("backend"), j.at("manifest_sha256"), j.at("repeat")};
   } catch (const ordered_json::exception&) {
     throw UsageError("'" + file + "' is no finding of lockstep fuzz");
   }

@@ -28,7 +28,7 @@ std::vector<Item> spread(const std::vector<Item>& items, std::size_t first, std:
 class Measure {
  public:
   Measure(const std::string& backend, const std::vector<MutantFate>& mutants, const Selection& s,
-          const Conduct& c, bool quiet)
+      const Conduct& c, bool quiet)
       : backend_(backend), mutants_(mutants), selection_(s), conduct_(c), quiet_(quiet) {
     selection_.kills.clear();
     selection_.budget = 0;
@@ -65,8 +65,8 @@ class Measure {
   };
 
   // Judges a mutant by some cases. @param killers receives the cases that kill it
-  Report judge_by(std::size_t m, const std::vector<Item>& items,
-                  std::vector<const Item*>& killers) {
+  Report judge_by(
+      std::size_t m, const std::vector<Item>& items, std::vector<const Item*>& killers) {
     Selection s = selection_;
     s.budget = std::ssize(items);
     Conduct c = conduct_;
@@ -155,7 +155,7 @@ class Measure {
 }  // namespace
 
 KillMatrix measure_kills(const std::string& backend, const std::vector<MutantFate>& mutants,
-                         const Selection& selection, const Conduct& conduct, bool quiet) {
+    const Selection& selection, const Conduct& conduct, bool quiet) {
   return Measure(backend, mutants, selection, conduct, quiet).take();
 }
 

@@ -81,7 +81,7 @@ Data read_data(const std::string& dir) {
     d.expected_correct = expected.at("correct").get<i64>();
     if (d.labels.size() != d.count || d.count == 0)
       throw UsageError("'" + where + "': " + std::to_string(d.labels.size()) + " labels for " +
-                       std::to_string(d.count) + " images");
+          std::to_string(d.count) + " images");
     if (sha256(d.inputs) != set.at("sha256").get<std::string>())
       throw UsageError("'" + where + "': the images are not those it names (SHA-256 differs)");
     return d;
@@ -99,8 +99,8 @@ graph::Model read_model(const std::string& dir) {
     try {
       parameters[name] = {Type{shape, kMaxPrecision}, params::to_int32(tensor)};
     } catch (const utils::ValueVerifyFatal& e) {
-      throw graph::Error("model.params",
-                         "the parameter \"" + params::printable(name) + "\": " + e.what());
+      throw graph::Error(
+          "model.params", "the parameter \"" + params::printable(name) + "\": " + e.what());
     }
   }
   return graph::Model(graph::Graph(read_file(dir + "/symbol.json")), std::move(parameters));
@@ -126,14 +126,14 @@ struct Score {
 };
 
 Score score(const graph::Model& model, const Data& data, Subject& subject,
-            const std::function<void(i64, i64, i64)>& progress) {
+    const std::function<void(i64, i64, i64)>& progress) {
   SubjectEngine engine(subject);
   graph::ReferenceEngine specification;
   graph::Runner runner(model, engine), oracle(model, specification);
   const auto size = static_cast<std::size_t>(graph::input_length(model.graph()));
   if (data.inputs.size() != size * data.count)
     throw UsageError(fmt::format("{} bytes of images, {} inputs of {} bytes expected",
-                                 data.inputs.size(), data.count, size));
+        data.inputs.size(), data.count, size));
   Score s;
   std::string all;
   for (std::size_t n = 0; n < data.count; ++n) {
@@ -159,15 +159,11 @@ Score score(const graph::Model& model, const Data& data, Subject& subject,
   return s;
 }
 
-void write_json(const ModelOptions& o, const Data& data, const Subject& subject, const Score& s,
-                Exit e) {
-  json j{{"model", o.directory},
-         {"backend", subject.manifest().name},
-         {"images", s.images},
-         {"correct", s.correct},
-         {"differing", s.differing},
-         {"digest", s.digest},
-         {"expected_digest", data.expected_digest}};
+void write_json(
+    const ModelOptions& o, const Data& data, const Subject& subject, const Score& s, Exit e) {
+  json j{{"model", o.directory}, {"backend", subject.manifest().name}, {"images", s.images},
+      {"correct", s.correct}, {"differing", s.differing}, {"digest", s.digest},
+      {"expected_digest", data.expected_digest}};
   if (!s.stopped.empty()) j["stopped"] = s.stopped;
   j["exit"] = static_cast<int>(e);
   write_file(o.json_file, j.dump(1) + "\n");
@@ -181,17 +177,17 @@ int run(const ModelOptions& o) {
   const bool frozen = s.digest == data.expected_digest && s.correct == data.expected_correct;
   const Exit e = s.stopped.empty() && s.differing == 0 && frozen ? Exit::pass : Exit::fail;
   if (!o.json_file.empty()) write_json(o, data, *subject, s, e);
-  fmt::print("{}  {} on {}\n", e == Exit::pass ? "PASS" : "FAIL", o.directory,
-             subject->manifest().name);
+  fmt::print(
+      "{}  {} on {}\n", e == Exit::pass ? "PASS" : "FAIL", o.directory, subject->manifest().name);
   if (!s.stopped.empty()) fmt::print("  stopped at {}\n", s.stopped);
   if (const i64 n = s.images; n > 0) {
     fmt::print("  accuracy {} of {} images ({}.{:02}%), {} recorded\n", s.correct, n,
-               100 * s.correct / n, 10000 * s.correct / n % 100, data.expected_correct);
+        100 * s.correct / n, 10000 * s.correct / n % 100, data.expected_correct);
     fmt::print("  outputs equal to the specification's in {} of {} images\n", n - s.differing, n);
   }
   if (s.differing) fmt::print("  {}\n", s.first_difference);
   fmt::print("  digest {} ({})\n", s.digest,
-             s.digest == data.expected_digest ? "as recorded" : "NOT as recorded");
+      s.digest == data.expected_digest ? "as recorded" : "NOT as recorded");
   fmt::print("  {}\n", exit_text(e));
   return static_cast<int>(e);
 }
@@ -205,7 +201,7 @@ void show(const std::string& directory) {
       types += fmt::format("{}{}@{}", k ? " " : "", fmt::join(t.shape, "x"), t.precision);
     }
     fmt::print("{:<20} {:<18} {:<18} {}\n", n.name, n.is_variable() ? "variable" : n.op->name,
-               types, fmt::join(n.inputs, " "));
+        types, fmt::join(n.inputs, " "));
   }
   fmt::print("{} bytes of storage, {} gas\n", g.storage_bytes(), g.gas());
 }

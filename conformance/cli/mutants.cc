@@ -102,14 +102,13 @@ std::string judge_control(const MutantOptions& o) {
   const Report r = judge(o.backend, s, c);
   if (r.exit != Exit::pass)
     throw std::runtime_error("'" + o.backend +
-                             "' fails without a mutant, so a kill proves nothing:\n" +
-                             summary(r, false));
+        "' fails without a mutant, so a kill proves nothing:\n" + summary(r, false));
   return r.set_hash;
 }
 
 void print_fate(const MutantFate& f) {
   fmt::print("{:<6} {:<34} {:<20} {:<18} {:>3}.{}%  {}\n", f.dead ? "dead" : "ALIVE", f.name, f.op,
-             f.property, f.density() / 10, f.density() % 10, f.kind);
+      f.property, f.density() / 10, f.density() % 10, f.kind);
 }
 
 // Writes the kill matrix.
@@ -123,7 +122,7 @@ int order(const MutantOptions& o, const std::vector<MutantFate>& mutants) {
   for (std::size_t m = 0; m < mutants.size(); ++m)
     if (!dead.contains(static_cast<i64>(m))) fmt::print("no case kills {}\n", mutants[m].name);
   fmt::print("{} cases kill {} of {} mutants\nexit {} ({})\n", k.cases.size(), dead.size(),
-             mutants.size(), static_cast<int>(e), word_of(e));
+      mutants.size(), static_cast<int>(e), word_of(e));
   return static_cast<int>(e);
 }
 
@@ -147,12 +146,12 @@ int run(MutantOptions& o) {
     if (!o.quiet) print_fate(p.mutants.back());
     std::fflush(stdout);
   }
-  const Exit e = mutants.empty()                   ? Exit::incomplete
-                 : p.dead() == std::ssize(mutants) ? Exit::pass
-                                                   : Exit::fail;
+  const Exit e = mutants.empty()        ? Exit::incomplete
+      : p.dead() == std::ssize(mutants) ? Exit::pass
+                                        : Exit::fail;
   if (!o.json_file.empty()) write_file(o.json_file, power_json(p));
   fmt::print("{}{} of {} mutants are dead at tier {}\n{}\n", density_text(p), p.dead(),
-             mutants.size(), o.selection.tier, exit_text(e));
+      mutants.size(), o.selection.tier, exit_text(e));
   return static_cast<int>(e);
 }
 
@@ -169,12 +168,12 @@ void add_mutants(CLI::App& app, Session& session) {
   add_conduct(*verb, o->conduct);
   verb->add_option("--json", o->json_file, "write every mutant's fate as JSON");
   verb->add_option("--order", o->order,
-                   "measure which cases kill which mutants, and write this file, of which "
-                   "share/lockstep/kill_matrix.json is one: with its cases a set begins");
+      "measure which cases kill which mutants, and write this file, of which "
+      "share/lockstep/kill_matrix.json is one: with its cases a set begins");
   verb->add_flag("--schema", o->schema, "print the JSON Schema of the fates");
   verb->add_flag("--quiet", o->quiet, "only the totals");
-  verb->add_flag("--until-dead", o->until_dead,
-                 "judge each only until the first case that kills it");
+  verb->add_flag(
+      "--until-dead", o->until_dead, "judge each only until the first case that kills it");
   verb->footer("Example: lockstep mutants 'conv2d.*' --op conv2d --budget 40");
   add_source_mutants(*verb, o->source);
   verb->callback([o, &session] { session.exit = run(*o); });

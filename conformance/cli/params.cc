@@ -63,19 +63,15 @@ Exit list(const FileOptions& o) {
   if (o.as_json) {
     json rows = json::array();
     for (const auto& [name, tensor] : tensors)
-      rows.push_back({{"name", name},
-                      {"dtype", params::dtype_name(tensor.dtype)},
-                      {"shape", tensor.shape},
-                      {"bytes", tensor.bytes.size()}});
-    print_json({{"tensors", rows},
-                {"data_bytes", data},
-                {"file_bytes", size},
-                {"trailing_bytes", trailing}});
+      rows.push_back({{"name", name}, {"dtype", params::dtype_name(tensor.dtype)},
+          {"shape", tensor.shape}, {"bytes", tensor.bytes.size()}});
+    print_json({{"tensors", rows}, {"data_bytes", data}, {"file_bytes", size},
+        {"trailing_bytes", trailing}});
     return Exit::pass;
   }
   for (const auto& [name, tensor] : tensors)
     fmt::print("{:<32} {:<8} {:<20} {:>12}\n", params::printable(name),
-               params::dtype_name(tensor.dtype), shape_text(tensor.shape), tensor.bytes.size());
+        params::dtype_name(tensor.dtype), shape_text(tensor.shape), tensor.bytes.size());
   fmt::print("{} tensors, {} bytes of data in {} bytes\n", tensors.size(), data, size);
   if (trailing) fmt::print("{} trailing bytes ignored\n", trailing);
   return Exit::pass;
@@ -89,14 +85,12 @@ struct FileVerdict {
 };
 
 FileVerdict rejected(const params::Error& e) {
-  const json error = {{"label", e.label()},
-                      {"offset", e.offset()},
-                      {"tensor", e.tensor() ? json(*e.tensor()) : json()},
-                      {"message", e.what()}};
+  const json error = {{"label", e.label()}, {"offset", e.offset()},
+      {"tensor", e.tensor() ? json(*e.tensor()) : json()}, {"message", e.what()}};
   const std::string tensor = e.tensor() ? " in tensor " + shown_name(*e.tensor()) : "";
   return {Exit::fail,
-          fmt::format("rejected, {} at byte {}{}\n  {}", e.label(), e.offset(), tensor, e.what()),
-          {{"valid", false}, {"error", error}}};
+      fmt::format("rejected, {} at byte {}{}\n  {}", e.label(), e.offset(), tensor, e.what()),
+      {{"valid", false}, {"error", error}}};
 }
 
 FileVerdict not_read(Exit exit, const std::exception& e) {
@@ -109,12 +103,9 @@ FileVerdict verdict_of(const std::string& file, bool lenient) {
     const std::uint64_t data = params::data_size(tensors);
     std::string text = fmt::format("valid, {} tensors, {} bytes of data", tensors.size(), data);
     if (trailing) text += fmt::format(", {} trailing bytes ignored", trailing);
-    return {Exit::pass,
-            text,
-            {{"valid", true},
-             {"tensors", tensors.size()},
-             {"data_bytes", data},
-             {"trailing_bytes", trailing}}};
+    return {Exit::pass, text,
+        {{"valid", true}, {"tensors", tensors.size()}, {"data_bytes", data},
+            {"trailing_bytes", trailing}}};
   } catch (const params::Error& e) {
     return rejected(e);
   } catch (const utils::ValueVerifyFatal& e) {
@@ -157,11 +148,8 @@ Exit convert(const ConvertOptions& o) {
   const auto& [tensors, trailing] = contents;
   const std::uint64_t data = params::data_size(tensors);
   if (o.as_json) {
-    print_json({{"from", o.from},
-                {"to", o.to},
-                {"tensors", tensors.size()},
-                {"data_bytes", data},
-                {"trailing_bytes", trailing}});
+    print_json({{"from", o.from}, {"to", o.to}, {"tensors", tensors.size()}, {"data_bytes", data},
+        {"trailing_bytes", trailing}});
     return Exit::pass;
   }
   fmt::print("{} tensors, {} bytes of data written to {}\n", tensors.size(), data, o.to);
@@ -185,9 +173,9 @@ void list_labels(bool as_json) {
 
 void add_params_convert(CLI::App& group, Session& session) {
   auto o = std::make_shared<ConvertOptions>();
-  CLI::App* verb = add_params_verb(
-      group, "convert", "Write the tensors of a file to another, canonically: to and from .npz",
-      o->as_json, o->lenient);
+  CLI::App* verb = add_params_verb(group, "convert",
+      "Write the tensors of a file to another, canonically: to and from .npz", o->as_json,
+      o->lenient);
   verb->add_option("from", o->from, "a file")->required();
   verb->add_option("to", o->to, "the file to write")->required();
   verb->callback([o, &session] { session.exit = static_cast<int>(convert(*o)); });
@@ -234,18 +222,17 @@ std::string type_text(const params::Tensor& tensor) {
   return std::string(params::dtype_name(tensor.dtype)) + " " + shape_text(tensor.shape);
 }
 
-CLI::App* add_params_verb(CLI::App& group, const char* name, const char* text, bool& as_json,
-                          bool& lenient) {
+CLI::App* add_params_verb(
+    CLI::App& group, const char* name, const char* text, bool& as_json, bool& lenient) {
   CLI::App* verb = group.add_subcommand(name, text);
   verb->add_flag("--json", as_json, kJsonHelp);
   verb->add_flag("--lenient", lenient,
-                 "ignore bytes after the last tensor of a parameter file, and count them");
+      "ignore bytes after the last tensor of a parameter file, and count them");
   return verb;
 }
 
 void add_params(CLI::App& app, Session& session) {
-  CLI::App* group = app.add_subcommand(
-      "params",
+  CLI::App* group = app.add_subcommand("params",
       "Look into parameter files, judge, compare and convert them.\n"
       "A FILE whose name ends in .npz is NumPy's archive, any other the parameter file.\n"
       "Exit codes: 0 valid or equal, 1 a file is faulty or they differ, 2 usage,\n"
@@ -253,14 +240,14 @@ void add_params(CLI::App& app, Session& session) {
   group->require_subcommand(1);
 
   auto listed = std::make_shared<FileOptions>();
-  CLI::App* listing = add_params_verb(*group, "list", "List the tensors of a file", listed->as_json,
-                                      listed->lenient);
+  CLI::App* listing = add_params_verb(
+      *group, "list", "List the tensors of a file", listed->as_json, listed->lenient);
   listing->add_option("file", listed->files, "a file")->required()->expected(1);
   listing->callback([listed, &session] { session.exit = static_cast<int>(list(*listed)); });
 
   auto judged = std::make_shared<FileOptions>();
   CLI::App* verifying = add_params_verb(*group, "verify", "Judge files by every rule of the format",
-                                        judged->as_json, judged->lenient);
+      judged->as_json, judged->lenient);
   verifying->add_option("files", judged->files, "one or more files")->required();
   verifying->callback([judged, &session] { session.exit = static_cast<int>(verify(*judged)); });
 

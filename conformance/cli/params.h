@@ -28,8 +28,8 @@ void print_json(const json& document);
 std::string type_text(const params::Tensor& tensor);
 
 /// A verb of the group with its options --json and --lenient.
-CLI::App* add_params_verb(CLI::App& group, const char* name, const char* text, bool& as_json,
-                          bool& lenient);
+CLI::App* add_params_verb(
+    CLI::App& group, const char* name, const char* text, bool& as_json, bool& lenient);
 
 void add_params_dump(CLI::App& group, Session& session);
 void add_params_diff(CLI::App& group, Session& session);

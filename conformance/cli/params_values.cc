@@ -36,11 +36,8 @@ json tensor_json(const params::NamedTensor& entry, std::uint64_t shown) {
   json values = json::array();
   for (std::uint64_t i = 0; i < shown; ++i)
     values.push_back(element_json(params::element(tensor, i)));
-  return {{"name", name},
-          {"dtype", params::dtype_name(tensor.dtype)},
-          {"shape", tensor.shape},
-          {"elements", params::element_count(tensor)},
-          {"values", values}};
+  return {{"name", name}, {"dtype", params::dtype_name(tensor.dtype)}, {"shape", tensor.shape},
+      {"elements", params::element_count(tensor)}, {"values", values}};
 }
 
 // Prints one line for each row along the last axis.
@@ -52,7 +49,7 @@ void print_tensor(const params::NamedTensor& entry, std::uint64_t shown) {
   for (std::uint64_t i = 0; i < shown; ++i) {
     const bool ends = (i + 1) % row == 0 || i + 1 == shown;
     fmt::print("{}{}{}", i % row == 0 ? "  " : " ",
-               params::element_text(params::element(tensor, i)), ends ? "\n" : "");
+        params::element_text(params::element(tensor, i)), ends ? "\n" : "");
   }
   const std::uint64_t count = params::element_count(tensor);
   if (shown < count) fmt::print("  ... {} of {} elements\n", shown, count);
@@ -62,12 +59,12 @@ Exit dump(const DumpOptions& o) {
   const params::Params contents = read_params(o.file, o.lenient);
   for (const std::string& name : o.tensors)
     if (!contents.find(name))
-      throw UsageError("no tensor " + shown_name(name) + " in '" + o.file +
-                       "' (lockstep params list)");
+      throw UsageError(
+          "no tensor " + shown_name(name) + " in '" + o.file + "' (lockstep params list)");
   json tensors = json::array();
   for (const params::NamedTensor& entry : contents.tensors) {
-    const bool wanted = o.tensors.empty() || std::find(o.tensors.begin(), o.tensors.end(),
-                                                       entry.name) != o.tensors.end();
+    const bool wanted = o.tensors.empty() ||
+        std::find(o.tensors.begin(), o.tensors.end(), entry.name) != o.tensors.end();
     if (!wanted) continue;
     if (o.as_json)
       tensors.push_back(tensor_json(entry, o.shown(entry.tensor)));
@@ -87,21 +84,18 @@ std::string difference_text(const params::Difference& d) {
   using params::Aspect;
   switch (d.aspect) {
     case Aspect::only_in_first:
-    case Aspect::only_in_second:
-      return type_text(d.first ? *d.first : *d.second);
+    case Aspect::only_in_second: return type_text(d.first ? *d.first : *d.second);
     case Aspect::dtype:
-      return fmt::format("{} and {}", params::dtype_name(d.first->dtype),
-                         params::dtype_name(d.second->dtype));
+      return fmt::format(
+          "{} and {}", params::dtype_name(d.first->dtype), params::dtype_name(d.second->dtype));
     case Aspect::shape:
       return fmt::format("{} and {}", shape_text(d.first->shape), shape_text(d.second->shape));
     case Aspect::values:
       return fmt::format("{} of {} elements, the first at {}: {} and {}", d.differing,
-                         params::element_count(*d.first),
-                         params::index_text(d.first->shape, d.index),
-                         params::element_text(params::element(*d.first, d.index)),
-                         params::element_text(params::element(*d.second, d.index)));
-    case Aspect::order:
-      return "is the first tensor in another place";
+          params::element_count(*d.first), params::index_text(d.first->shape, d.index),
+          params::element_text(params::element(*d.first, d.index)),
+          params::element_text(params::element(*d.second, d.index)));
+    case Aspect::order: return "is the first tensor in another place";
   }
   return {};
 }
@@ -112,16 +106,12 @@ json side_json(const params::Tensor* tensor) {
 }
 
 json difference_json(const params::Difference& d) {
-  json j = {{"aspect", params::name_of(d.aspect)},
-            {"name", d.name},
-            {"first", side_json(d.first)},
-            {"second", side_json(d.second)}};
+  json j = {{"aspect", params::name_of(d.aspect)}, {"name", d.name}, {"first", side_json(d.first)},
+      {"second", side_json(d.second)}};
   if (d.aspect == params::Aspect::values)
-    j["values"] = {{"differing", d.differing},
-                   {"elements", params::element_count(*d.first)},
-                   {"index", d.index},
-                   {"first", element_json(params::element(*d.first, d.index))},
-                   {"second", element_json(params::element(*d.second, d.index))}};
+    j["values"] = {{"differing", d.differing}, {"elements", params::element_count(*d.first)},
+        {"index", d.index}, {"first", element_json(params::element(*d.first, d.index))},
+        {"second", element_json(params::element(*d.second, d.index))}};
   return j;
 }
 
@@ -137,8 +127,8 @@ Exit diff(const DiffOptions& o) {
     return exit;
   }
   for (const params::Difference& d : found)
-    fmt::print("{:<15} {}  {}\n", params::name_of(d.aspect), shown_name(d.name),
-               difference_text(d));
+    fmt::print(
+        "{:<15} {}  {}\n", params::name_of(d.aspect), shown_name(d.name), difference_text(d));
   fmt::print("{} differences\n{}\n", found.size(), exit_text(exit));
   return exit;
 }
@@ -161,9 +151,9 @@ void add_params_dump(CLI::App& group, Session& session) {
 
 void add_params_diff(CLI::App& group, Session& session) {
   auto o = std::make_shared<DiffOptions>();
-  CLI::App* verb = add_params_verb(
-      group, "diff", "Name what differs between two files: names, types, shapes, bits, order",
-      o->as_json, o->lenient);
+  CLI::App* verb = add_params_verb(group, "diff",
+      "Name what differs between two files: names, types, shapes, bits, order", o->as_json,
+      o->lenient);
   verb->add_option("first", o->first, "a file")->required();
   verb->add_option("second", o->second, "a file")->required();
   verb->callback([o, &session] { session.exit = static_cast<int>(diff(*o)); });

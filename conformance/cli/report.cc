@@ -24,7 +24,7 @@ std::string page(const FormOptions& o) {
 }
 
 CLI::App* add_form(CLI::App& group, const char* name, const char* text,
-                   const std::shared_ptr<FormOptions>& o, std::string (*form)(const FormOptions&)) {
+    const std::shared_ptr<FormOptions>& o, std::string (*form)(const FormOptions&)) {
   CLI::App* verb = group.add_subcommand(name, text);
   verb->add_option("report", o->report, "a report of check --json")->required();
   verb->add_option("--output", o->output, "the file to write; - is standard output")
@@ -58,17 +58,17 @@ Exit agree(const ManyOptions& o) {
   Exit e = digested(first) > 0 ? Exit::pass : Exit::incomplete;
   for (const Named& n : all)
     fmt::print("{}  {} {}, {}  {}\n", digest_line(n.report), printable(n.report.name),
-               printable(n.report.version), printable(n.report.device), n.file);
+        printable(n.report.version), printable(n.report.device), n.file);
   for (const Named& n : all) {
     const std::vector<std::string> ops = differing_outputs(first, n.report);
     const bool same_cases = n.report.set_hash == first.set_hash && n.report.part.of == 1 &&
-                            digested(n.report) == digested(first);
+        digested(n.report) == digested(first);
     if (!same_cases) {
       fmt::print("'{}' and '{}' are not about the same calls\n", o.files[0], n.file);
       e = Exit::incomplete;
     } else if (!ops.empty()) {
       fmt::print("'{}' and '{}' differ in {}\n", o.files[0], n.file,
-                 printable(fmt::format("{}", fmt::join(ops, ", "))));
+          printable(fmt::format("{}", fmt::join(ops, ", "))));
       if (e == Exit::pass) e = Exit::fail;
     }
   }
@@ -80,8 +80,8 @@ Exit agree(const ManyOptions& o) {
 void add_merge(CLI::App& group, Session& session) {
   auto o = std::make_shared<ManyOptions>();
   CLI::App* verb = group.add_subcommand("merge",
-                                        "The parts of one run as one report:\n"
-                                        "lockstep report merge part-*.json --output report.json");
+      "The parts of one run as one report:\n"
+      "lockstep report merge part-*.json --output report.json");
   verb->add_option("reports", o->files, "a report of each part")->required();
   verb->add_option("--output", o->output, "the report to write; - is standard output")->required();
   verb->callback([o, &session] { session.exit = static_cast<int>(merge(*o)); });
@@ -104,19 +104,19 @@ void add_report(CLI::App& app, Session& session) {
   const auto options = [] { return std::make_shared<FormOptions>(); };
   const auto o = options();
   CLI::App* html = add_form(*group, "html",
-                            "One page that needs nothing else:\n"
-                            "lockstep report html report.json --output report.html",
-                            o, page);
+      "One page that needs nothing else:\n"
+      "lockstep report html report.json --output report.html",
+      o, page);
   html->add_option("--cover", o->cover, "show the coverage of cover --json");
   html->add_option("--mutants", o->mutants, "show the fates of mutants --json");
   add_form(*group, "markdown", "For the page of a CI run", options(),
-           [](const FormOptions& f) { return markdown_report(report_of(f.report)); });
+      [](const FormOptions& f) { return markdown_report(report_of(f.report)); });
   add_form(*group, "junit", "JUnit XML, for CI systems", options(),
-           [](const FormOptions& f) { return junit_report(report_of(f.report)); });
+      [](const FormOptions& f) { return junit_report(report_of(f.report)); });
   add_form(*group, "text", "What check prints for a person", options(),
-           [](const FormOptions& f) { return summary(report_of(f.report), false); });
+      [](const FormOptions& f) { return summary(report_of(f.report), false); });
   add_form(*group, "digest", "The line of lockstep digest", options(),
-           [](const FormOptions& f) { return digest_line(report_of(f.report)) + "\n"; });
+      [](const FormOptions& f) { return digest_line(report_of(f.report)) + "\n"; });
   add_merge(*group, session);
   add_agree(*group, session);
   add_attest(*group, session);

@@ -13,8 +13,7 @@ void add_attest(CLI::App& group, Session& session);
 void add_verify(CLI::App& group, Session& session);
 
 /// Reads a document from a file; errors name the file.
-template <class F>
-auto read_document(const std::string& file, const char* kind, F read) {
+template <class F> auto read_document(const std::string& file, const char* kind, F read) {
   const std::string text = read_file(file);
   try {
     return read(text);

@@ -16,26 +16,21 @@ using Words = std::vector<std::string>;
 
 // Warnings are no errors, except those of lockstep_refuse_narrowing: a mutant with an unused
 // variable still counts as a program.
-const Words kConfigured = {"-G",
-                           "Ninja",
-                           "-DCMAKE_BUILD_TYPE=Release",
-                           "-DLOCKSTEP_WARNINGS=",
-                           "-DLOCKSTEP_CUDA=OFF",
-                           "-DLOCKSTEP_BENCH=OFF",
-                           "-DLOCKSTEP_DOCS=OFF",
-                           "-DLOCKSTEP_TESTS=ON"};
+const Words kConfigured = {"-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+    "-DLOCKSTEP_WARNINGS=", "-DLOCKSTEP_CUDA=OFF", "-DLOCKSTEP_BENCH=OFF", "-DLOCKSTEP_DOCS=OFF",
+    "-DLOCKSTEP_TESTS=ON"};
 
 MutantTest check(const std::string& judge, const std::string& backend, int tier) {
   return {fmt::format("check at tier {}", tier),
-          {judge, "check", backend, "--tier", std::to_string(tier), "--no-shrink", "--quiet",
-           "--timeout", "10", "--start-timeout", "60"}};
+      {judge, "check", backend, "--tier", std::to_string(tier), "--no-shrink", "--quiet",
+          "--timeout", "10", "--start-timeout", "60"}};
 }
 
 // A test program, run in the tree's copy until the first failure.
 MutantTest program(const std::string& build, const std::string& name) {
   return {name,
-          {"cmake", "-E", "chdir", build + "/../tree", build + "/tests/" + name, "--gtest_brief=1",
-           "--gtest_fail_fast"}};
+      {"cmake", "-E", "chdir", build + "/../tree", build + "/tests/" + name, "--gtest_brief=1",
+          "--gtest_fail_fast"}};
 }
 
 // All test programs that were built.
@@ -66,23 +61,19 @@ MutantRoom cpu_room() {
 MutantRoom spec_room() {
   const auto judged = [](const std::string& build) {
     const std::string judge = build + "/bin/lockstep", tree = build + "/../tree";
-    return std::vector<MutantTest>{
-        {"vectors check", {judge, "vectors", "check"}},
+    return std::vector<MutantTest>{{"vectors check", {judge, "vectors", "check"}},
         {"fresh calls",
-         {"python3", "-B", tree + "/reference/crosscheck", "fresh", "independent", judge}},
-        program(build, "vectors_test"),
-        check(judge, "cpu", 0),
-        check(judge, "cpu", 1),
+            {"python3", "-B", tree + "/reference/crosscheck", "fresh", "independent", judge}},
+        program(build, "vectors_test"), check(judge, "cpu", 0), check(judge, "cpu", 1),
         {"cover", {judge, "cover"}}};
   };
   // Nearly every source includes these headers; unity builds compile them less often.
   Words configured = kConfigured;
   configured.push_back("-DCMAKE_UNITY_BUILD=ON");
-  return {"spec",
-          configured,
-          {{{"tests_of_spec", "ndarray_params"}, programs},
-           {{"lockstep", "lockstep_backend_cpu", "lockstep_backend_reference", "vectors_test"},
-            judged}}};
+  return {"spec", configured,
+      {{{"tests_of_spec", "ndarray_params"}, programs},
+          {{"lockstep", "lockstep_backend_cpu", "lockstep_backend_reference", "vectors_test"},
+              judged}}};
 }
 
 // The judge is judged first by its program's output and verdicts, then by its own tests, which take
@@ -90,20 +81,17 @@ MutantRoom spec_room() {
 MutantRoom conformance_room() {
   const auto said = [](const std::string& build) {
     const std::string judge = build + "/bin/lockstep", room = build + "/../tree/conformance";
-    return std::vector<MutantTest>{
-        {"vectors check", {judge, "vectors", "check"}},
+    return std::vector<MutantTest>{{"vectors check", {judge, "vectors", "check"}},
         {"junit", {"python3", "-B", room + "/tests/junit_form.py", judge}},
         {"schema of spec",
-         {"python3", "-B", room + "/tests/spec_schema.py", judge,
-          room + "/specification/spec.schema.json"}},
-        program(build, "transcript_test"),
-        check(judge, "cpu", 0),
+            {"python3", "-B", room + "/tests/spec_schema.py", judge,
+                room + "/specification/spec.schema.json"}},
+        program(build, "transcript_test"), check(judge, "cpu", 0),
         {"mutants", {judge, "mutants", "relu.*", "--tier", "0", "--quiet"}}};
   };
-  return {"conformance",
-          kConfigured,
-          {{{"lockstep", "lockstep_backend_cpu", "transcript_test"}, said},
-           {{"tests_of_conformance"}, programs}}};
+  return {"conformance", kConfigured,
+      {{{"lockstep", "lockstep_backend_cpu", "transcript_test"}, said},
+          {{"tests_of_conformance"}, programs}}};
 }
 
 std::vector<MutantRoom> rooms() { return {cpu_room(), spec_room(), conformance_room()}; }
@@ -117,8 +105,8 @@ void add_source_mutants(CLI::App& verb, SourceMutants& s) {
   const std::vector<CLI::Option*> others = verb.get_options(
       [&](const CLI::Option* o) { return !shared.contains(o->get_single_name()); });
   CLI::Option* source = verb.add_option("--source", s.room,
-                                        "mutate these sources instead: one random mistake at a "
-                                        "time, built and tested")
+                                "mutate these sources instead: one random mistake at a "
+                                "time, built and tested")
                             ->check(CLI::IsMember(names));
   // excludes() would list every option in --help.
   verb.parse_complete_callback([source, others] {

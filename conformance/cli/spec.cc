@@ -41,15 +41,15 @@ void overview(const SpecOptions& o) {
   const json spec = describe_specification(o.evidence());
   if (o.as_json) return print(spec);
   fmt::print("Specification {}, {} operators, {} errata\n\n", spec["version"].get<string_view>(),
-             spec["operators"].size(), spec["errata"].size());
+      spec["operators"].size(), spec["errata"].size());
   fmt::print("{:<22}{:<8}{:>9}{:>6}{:>9}{:>7}{:>11}\n", "operator", "profile", "examples", "laws",
-             "vectors", "again", "libraries");
+      "vectors", "again", "libraries");
   bool unknown = false;
   for (const json& op : spec["operators"]) {
     const json& w = op["crosschecks"];
     fmt::print("{:<22}{:<8}{:>9}{:>6}{:>9}{:>7}{:>11}\n", op["name"].get<string_view>(),
-               op["profile"].get<string_view>(), count_text(w["examples"]), count_text(w["laws"]),
-               count_text(w["vectors"]), count_text(w["independent"]), count_text(w["libraries"]));
+        op["profile"].get<string_view>(), count_text(w["examples"]), count_text(w["laws"]),
+        count_text(w["vectors"]), count_text(w["independent"]), count_text(w["libraries"]));
     for (const json& count : w) unknown = unknown || count.is_null();
   }
   fmt::print(
@@ -66,13 +66,13 @@ void list_errata(const SpecOptions& o) {
     std::string about = e["scope"] == "operators" ? "" : e["scope"].get<std::string>();
     for (const json& op : e["operators"])
       about += (about.empty() ? "" : ", ") + op.get<std::string>();
-    const std::string shown =
-        e.contains("vector") ? e["vector"].is_null() ? "Its vector is not installed."
-                                                     : "Shown by " + e["vector"].get<std::string>()
-                             : "Shown by the test " + e["shown_by"]["test"].get<std::string>();
+    const std::string shown = e.contains("vector")
+        ? e["vector"].is_null() ? "Its vector is not installed."
+                                : "Shown by " + e["vector"].get<std::string>()
+        : "Shown by the test " + e["shown_by"]["test"].get<std::string>();
     fmt::print("{}{}{}\n", filled_text(about, 0, width),
-               filled_text(e["text"].get<string_view>(), 4, width),
-               filled_text(e["reason"].get<std::string>() + " " + shown, 4, width));
+        filled_text(e["text"].get<string_view>(), 4, width),
+        filled_text(e["reason"].get<std::string>() + " " + shown, 4, width));
   }
   fmt::print("{} errata\n", errata.size());
 }

@@ -21,15 +21,15 @@ std::string chosen(const std::string& directory) {
 Exit update(const std::string& directory) {
   int tests = 0, added = 0, changed = 0;
   for (const VectorUpdate& u : update_vectors(directory)) {
-    fmt::print("{:<28}{:>5} tests, {} added, {} changed\n", u.file, u.tests, u.added,
-               u.changed.size());
+    fmt::print(
+        "{:<28}{:>5} tests, {} added, {} changed\n", u.file, u.tests, u.added, u.changed.size());
     for (const std::string& id : u.changed) fmt::print("  {} has another result\n", id);
     tests += u.tests;
     added += u.added;
     changed += static_cast<int>(u.changed.size());
   }
-  fmt::print("{} tests, {} added, {} changed; set {}\n", tests, added, changed,
-             vectors_hash(directory));
+  fmt::print(
+      "{} tests, {} added, {} changed; set {}\n", tests, added, changed, vectors_hash(directory));
   if (changed > 0)
     fmt::print("A changed result is a new major version and an erratum that names the tests.\n");
   return Exit::pass;
@@ -41,7 +41,7 @@ Exit check(const std::string& directory) {
   for (const std::string& d : differences) fmt::print("{}\n", d);
   const Exit exit = differences.empty() ? Exit::pass : Exit::fail;
   fmt::print("{}  {} tests, {} differences; set {}; {}\n", differences.empty() ? "PASS" : "FAIL",
-             tests, differences.size(), vectors_hash(directory), exit_text(exit));
+      tests, differences.size(), vectors_hash(directory), exit_text(exit));
   return exit;
 }
 
@@ -68,7 +68,7 @@ Exit add(const Addition& a) {
 }
 
 void add_verb(CLI::App& group, Session& session, const char* name, const char* text,
-              Exit (*run)(const std::string&)) {
+    Exit (*run)(const std::string&)) {
   auto directory = std::make_shared<std::string>();
   CLI::App* verb = group.add_subcommand(name, text);
   verb->add_option("DIR", *directory, "directory of the vectors; those of the program if omitted");
@@ -89,8 +89,8 @@ void add_vectors(CLI::App& app, Session& session) {
       ->required()
       ->check(CLI::ExistingDirectory);
   verb->add_option("CASE", a->what, "case ids, or files of findings that fuzz saved")->required();
-  verb->add_option("--comment", a->comment,
-                   "where the calls come from; for a finding, that fuzz found it");
+  verb->add_option(
+      "--comment", a->comment, "where the calls come from; for a finding, that fuzz found it");
   verb->footer("Example: lockstep vectors add my-vectors search/conv2d-*.json");
   verb->callback([a, &session] { session.exit = static_cast<int>(add(*a)); });
 }

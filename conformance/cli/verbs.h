@@ -68,7 +68,7 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet);
 /// Puts cases to mutants of a backend.
 /// @return the kill matrix, with as few cases of each operator as kill all that its cases kill.
 KillMatrix measure_kills(const std::string& backend, const std::vector<MutantFate>& mutants,
-                         const Selection& selection, const Conduct& conduct, bool quiet);
+    const Selection& selection, const Conduct& conduct, bool quiet);
 
 /// Writes a whole file.
 /// @throws std::runtime_error naming the file.

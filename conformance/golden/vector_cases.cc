@@ -87,15 +87,15 @@ std::vector<std::string> features(const Case& c) {
   std::vector<std::string> all, tails;
   for (int i = 0; i < c.op->attrs.size(); ++i)
     all.push_back(std::string(c.op->attrs[i].name) + "=" +
-                  class_of(c.op->attrs[i], c.attrs[static_cast<std::size_t>(i)]));
+        class_of(c.op->attrs[i], c.attrs[static_cast<std::size_t>(i)]));
   for (std::size_t k = 0; k < c.in.size(); ++k) {
     const std::string in = std::to_string(k);
     all.push_back("rank" + in + "=" + std::to_string(c.in[k].rank()));
     all.push_back("precision" + in + "=" + precision_class(c.in[k].precision));
     for (int d = 0; d < c.in[k].rank(); ++d)
       if (const i64 e = c.in[k].dim(d); is_tail(e) || e == 1 || e >= kDeep)
-        tails.push_back("extent" + in + "," + std::to_string(c.in[k].rank() - d) + "=" +
-                        std::to_string(e));
+        tails.push_back(
+            "extent" + in + "," + std::to_string(c.in[k].rank() - d) + "=" + std::to_string(e));
   }
   const std::size_t singles = all.size();
   for (std::size_t i = 0; i < singles; ++i)
@@ -251,7 +251,7 @@ struct DrawnCalls {
   Case take(const Plan& plan, u64 seed) {
     constexpr std::size_t kTried = 24;
     std::stable_sort(entries.begin(), entries.end(),
-                     [&](const Entry& a, const Entry& b) { return worth(a) > worth(b); });
+        [&](const Entry& a, const Entry& b) { return worth(a) > worth(b); });
     std::size_t at = 0;
     for (std::size_t i = 0; i < std::min(kTried, entries.size()); ++i) {
       entries[i].c.seed = seed;
@@ -297,10 +297,10 @@ void add_illegal(const OpInfo& op, std::vector<VectorCandidate>& all) {
   }
   for (const std::string& label : typed_labels(op)) {
     auto& found = by_label[label];
-    std::stable_sort(found.begin(), found.end(),
-                     [](const VectorCandidate& a, const VectorCandidate& b) {
-                       return call_text(a.call).size() < call_text(b.call).size();
-                     });
+    std::stable_sort(
+        found.begin(), found.end(), [](const VectorCandidate& a, const VectorCandidate& b) {
+          return call_text(a.call).size() < call_text(b.call).size();
+        });
     for (std::size_t i = 0; i < found.size() && i < kKept; ++i) {
       found[i].comment = "refused " + std::to_string(i) + ": " + label;
       all.push_back(std::move(found[i]));

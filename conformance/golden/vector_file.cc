@@ -21,13 +21,13 @@ struct Flag {
 };
 constexpr Flag kFlags[] = {
     {"ACC_WIDTH", "ARITHMETIC",
-     "Sums or intermediate values leave 8, 11, 16 or 24 bits, where int8, float16, int16 and "
-     "float32 stop being exact."},
+        "Sums or intermediate values leave 8, 11, 16 or 24 bits, where int8, float16, int16 and "
+        "float32 stop being exact."},
     {"ALIAS", "NAMES", "An attribute is given under its other name."},
     {"ATTRIBUTE_TEXT", "PARSING", "Attributes in another legal spelling than the canonical one."},
     {"BOUNDARY", "VALIDATION",
-     "One number is a step away from a call with another outcome: the last legal call before a "
-     "rule is violated, or the first illegal one."},
+        "One number is a step away from a call with another outcome: the last legal call before a "
+        "rule is violated, or the first illegal one."},
     {"BOUNDS", "ADDRESSING", "Positions, indices or counts at or beyond the edge of a tensor."},
     {"BROADCAST", "ADDRESSING", "The inputs have different shapes that are aligned."},
     {"DEFAULTS", "ATTRIBUTES", "Attributes are omitted and take their defaults."},
@@ -50,8 +50,7 @@ struct Unreadable {
 
 // The keys of an object: all of `needed` and none but those and `allowed`.
 void check_keys(const sorted_json& object, const std::string& where,
-                std::initializer_list<const char*> needed,
-                std::initializer_list<const char*> allowed = {}) {
+    std::initializer_list<const char*> needed, std::initializer_list<const char*> allowed = {}) {
   if (!object.is_object()) fail(where + " must be an object");
   for (const char* key : needed)
     if (!object.contains(key)) fail(where + " lacks '" + key + "'");
@@ -130,7 +129,7 @@ VectorInput input_of(const sorted_json& v, const std::string& where) {
   if ((in.data || in.recipe) && !legal(s)) fail(where + " has values for an illegal shape");
   if (in.data && std::ssize(*in.data) != volume(s))
     fail(where + ".data has " + std::to_string(in.data->size()) + " values, its shape " +
-         std::to_string(volume(s)));
+        std::to_string(volume(s)));
   return in;
 }
 
@@ -149,7 +148,7 @@ Tensor output_of(const sorted_json& v, const std::string& where) {
   check_written(t.data.size(), where);
   if (std::ssize(t.data) != volume(t.type.shape))
     fail(where + ".data has " + std::to_string(t.data.size()) + " values, its shape " +
-         std::to_string(volume(t.type.shape)));
+        std::to_string(volume(t.type.shape)));
   if (values_hash(t.data) != hash_of(v["sha256"], where + ".sha256"))
     fail(where + ".sha256 is not the hash of its data");
   return t;
@@ -186,7 +185,7 @@ VectorResult result_of(const sorted_json& v) {
 
 VectorTest test_of(const sorted_json& v) {
   check_keys(v, "the test", {"tcId", "comment", "flags", "attrs", "in_prec", "in", "result"},
-             {"out", "label"});
+      {"out", "label"});
   VectorTest t;
   t.id = text_of(v["tcId"], "tcId");
   t.comment = text_of(v["comment"], "comment");
@@ -194,7 +193,7 @@ VectorTest test_of(const sorted_json& v) {
   for (const sorted_json& f : v["flags"]) {
     t.flags.push_back(text_of(f, "flags"));
     if (std::none_of(std::begin(kFlags), std::end(kFlags),
-                     [&](const Flag& known) { return known.name == t.flags.back(); }))
+            [&](const Flag& known) { return known.name == t.flags.back(); }))
       fail("no flag '" + t.flags.back() + "'");
   }
   t.call = call_of(v);
@@ -204,8 +203,8 @@ VectorTest test_of(const sorted_json& v) {
 
 const OpInfo* header_of(const sorted_json& v) {
   check_keys(v, "the file",
-             {"schema", "specification", "version", "operator", "aliases", "numberOfTests", "notes",
-              "tests"});
+      {"schema", "specification", "version", "operator", "aliases", "numberOfTests", "notes",
+          "tests"});
   if (v["schema"] != kSchemaName || v["specification"] != kSpecification)
     fail("no vectors of this specification");
   const std::string version = text_of(v["version"], "version");
@@ -223,15 +222,13 @@ const OpInfo* header_of(const sorted_json& v) {
 
 std::string json_string(string_view s) { return sorted_json(s).dump(-1, ' ', true); }
 
-template <class Items, class F>
-std::string listed(const Items& items, F text) {
+template <class Items, class F> std::string listed(const Items& items, F text) {
   std::string s = "[";
   for (const auto& e : items) s += (s.size() > 1 ? "," : "") + text(e);
   return s + "]";
 }
 
-template <class Numbers>
-std::string numbers_text(const Numbers& numbers) {
+template <class Numbers> std::string numbers_text(const Numbers& numbers) {
   return listed(numbers, [](auto v) { return std::to_string(v); });
 }
 
@@ -240,20 +237,20 @@ std::string input_text(const VectorInput& in) {
   if (in.data) s += ",\"data\":" + numbers_text(*in.data);
   if (in.recipe)
     s += ",\"recipe\":{\"fill\":" + json_string(name_of(in.recipe->fill)) +
-         ",\"seed\":" + std::to_string(in.recipe->seed) + "},\"sha256\":" + json_string(in.sha256);
+        ",\"seed\":" + std::to_string(in.recipe->seed) + "},\"sha256\":" + json_string(in.sha256);
   return s + "}";
 }
 
 std::string output_text(const Tensor& t) {
   return "{\"shape\":" + numbers_text(t.type.shape) +
-         ",\"prec\":" + std::to_string(t.type.precision) + ",\"data\":" + numbers_text(t.data) +
-         ",\"sha256\":" + json_string(values_hash(t.data)) + "}";
+      ",\"prec\":" + std::to_string(t.type.precision) + ",\"data\":" + numbers_text(t.data) +
+      ",\"sha256\":" + json_string(values_hash(t.data)) + "}";
 }
 
 std::string test_text(const VectorTest& t) {
   return "{\"tcId\":" + json_string(t.id) + ",\"comment\":" + json_string(t.comment) +
-         ",\"flags\":" + listed(t.flags, json_string) + "," + call_text(t.call) + "," +
-         result_text(t.result) + "}";
+      ",\"flags\":" + listed(t.flags, json_string) + "," + call_text(t.call) + "," +
+      result_text(t.result) + "}";
 }
 
 }  // namespace
@@ -266,10 +263,8 @@ bool recipe_allowed(Fill f) {
     case Fill::alternating:
     case Fill::sparse:
     case Fill::dense:
-    case Fill::boundary:
-      return true;
-    default:
-      return false;
+    case Fill::boundary: return true;
+    default: return false;
   }
 }
 
@@ -278,7 +273,7 @@ std::string call_text(const VectorCall& c) {
   for (const auto& [key, text] : c.attrs)
     attrs += (attrs.empty() ? "" : ",") + json_string(key) + ":" + json_string(text);
   return "\"attrs\":{" + attrs + "},\"in_prec\":" + numbers_text(c.in_prec) +
-         ",\"in\":" + listed(c.in, input_text);
+      ",\"in\":" + listed(c.in, input_text);
 }
 
 std::string result_text(const VectorResult& r) {
@@ -293,15 +288,14 @@ std::string file_text(const VectorFile& file) {
   for (const Flag& f : kFlags)
     if (used.count(f.name))
       notes += (notes.empty() ? "" : ",\n") + json_string(f.name) +
-               ":{\"bugType\":" + json_string(f.bug) + ",\"description\":" + json_string(f.text) +
-               "}";
+          ":{\"bugType\":" + json_string(f.bug) + ",\"description\":" + json_string(f.text) + "}";
   std::string s = "{\"schema\":" + json_string(kSchemaName) +
-                  ",\n\"specification\":" + json_string(kSpecification) +
-                  ",\n\"version\":" + json_string(kVectorsVersion) +
-                  ",\n\"operator\":" + json_string(file.op->name) + ",\n\"aliases\":" +
-                  (file.op->alias.empty() ? "[]" : "[" + json_string(file.op->alias) + "]") +
-                  ",\n\"numberOfTests\":" + std::to_string(file.tests.size()) + ",\n\"notes\":{\n" +
-                  notes + "},\n\"tests\":[";
+      ",\n\"specification\":" + json_string(kSpecification) +
+      ",\n\"version\":" + json_string(kVectorsVersion) +
+      ",\n\"operator\":" + json_string(file.op->name) + ",\n\"aliases\":" +
+      (file.op->alias.empty() ? "[]" : "[" + json_string(file.op->alias) + "]") +
+      ",\n\"numberOfTests\":" + std::to_string(file.tests.size()) + ",\n\"notes\":{\n" + notes +
+      "},\n\"tests\":[";
   for (std::size_t i = 0; i < file.tests.size(); ++i)
     s += (i ? ",\n" : "\n") + test_text(file.tests[i]);
   return s + "]}\n";

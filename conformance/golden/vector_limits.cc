@@ -11,8 +11,8 @@ namespace {
 
 constexpr i64 kMaxLimitElements = 400;  // of a legal call, inputs and outputs together
 
-VectorCandidate illegal_candidate(const Case& c, std::vector<std::string> flags,
-                                  const std::string& comment) {
+VectorCandidate illegal_candidate(
+    const Case& c, std::vector<std::string> flags, const std::string& comment) {
   return {comment, std::move(flags), types_call(c), refusal(c).label(), true};
 }
 
@@ -20,20 +20,14 @@ VectorCandidate illegal_candidate(const Case& c, std::vector<std::string> flags,
 std::string text(const OpInfo& op, const Parameter& k) {
   const std::string of_input = " of input " + std::to_string(k.which);
   switch (k.what) {
-    case Parameter::count:
-      return "the number of inputs";
-    case Parameter::rank:
-      return "the rank" + of_input;
-    case Parameter::extent:
-      return "an extent" + of_input;
-    case Parameter::precision:
-      return "the precision" + of_input;
-    case Parameter::entries:
-      return "the length of " + std::string(op.attrs[k.which].name);
+    case Parameter::count: return "the number of inputs";
+    case Parameter::rank: return "the rank" + of_input;
+    case Parameter::extent: return "an extent" + of_input;
+    case Parameter::precision: return "the precision" + of_input;
+    case Parameter::entries: return "the length of " + std::string(op.attrs[k.which].name);
     case Parameter::entry:
     case Parameter::flag:
-    case Parameter::none:
-      break;
+    case Parameter::none: break;
   }
   return std::string(op.attrs[k.which].name);
 }
@@ -50,8 +44,8 @@ void add_boundary(const OpInfo& op, const Boundary& b, std::vector<VectorCandida
 }
 
 // Adds a value outside its precision, which is judged after every rule about types.
-void add_value(const OpInfo& op, const std::vector<Boundary>& boundaries,
-               std::vector<VectorCandidate>& all) {
+void add_value(
+    const OpInfo& op, const std::vector<Boundary>& boundaries, std::vector<VectorCandidate>& all) {
   constexpr i64 kOutside = i64{1} << 31;
   for (auto b = boundaries.rbegin(); b != boundaries.rend(); ++b) {
     VectorCall call = types_call(b->illegal);
@@ -73,8 +67,8 @@ std::vector<VectorCandidate> limit_candidates(const OpInfo& op, u64 seed) {
   const std::vector<Boundary> found = boundaries(op, seed);
   for (const Boundary& b : found) add_boundary(op, b, all);
   for (const DoubleViolation& t : order_of(op, seed).calls)
-    all.push_back(illegal_candidate(t.call, {"ORDER", "REJECT"},
-                                    t.first.text() + " before " + t.second.text()));
+    all.push_back(illegal_candidate(
+        t.call, {"ORDER", "REJECT"}, t.first.text() + " before " + t.second.text()));
   add_value(op, found, all);
   return all;
 }

@@ -21,7 +21,7 @@ struct Maker {
   std::vector<VectorCandidate> all{};
 
   void add(const std::string& comment, std::vector<std::string> flags, VectorCall call,
-           const std::string& label = {}) {
+      const std::string& label = {}) {
     all.push_back({comment, std::move(flags), std::move(call), label, false});
   }
   VectorCall with(string_view key, const std::string& text) const {
@@ -52,10 +52,8 @@ Texts spellings(const AttrInfo& f, const std::string& text) {
     case AttrKind::boolean:
       if (text == "true") return {"True", "TRUE", "1", " tRuE "};
       return {"False", "FALSE", "0", "\tfAlSe"};
-    case AttrKind::word:
-      return {" " + text + "\t"};
-    case AttrKind::tuple:
-      break;
+    case AttrKind::word: return {" " + text + "\t"};
+    case AttrKind::tuple: break;
   }
   const std::string inner = text.substr(1, text.size() - 2);
   if (inner.empty()) return {"[]", " ( ) ", "[\t]"};
@@ -70,16 +68,12 @@ Texts spellings(const AttrInfo& f, const std::string& text) {
 // Texts that spell no value of the attribute's kind.
 Texts not_values(const AttrInfo& f, const std::string& text) {
   switch (f.kind) {
-    case AttrKind::integer:
-      return {"", "(" + text + ")", text + "L", text + " " + text, "1.0"};
-    case AttrKind::optional_integer:
-      return {"none", "", "(0)", "0L"};
-    case AttrKind::boolean:
-      return {"", "yes", "2"};
+    case AttrKind::integer: return {"", "(" + text + ")", text + "L", text + " " + text, "1.0"};
+    case AttrKind::optional_integer: return {"none", "", "(0)", "0L"};
+    case AttrKind::boolean: return {"", "yes", "2"};
     case AttrKind::tuple:
       return {"", "(1,2", "(1,2]", "1,2", "(1,,2)", "(1 2)", "(,)", "(1 L)", "(1LL)"};
-    case AttrKind::word:
-      break;
+    case AttrKind::word: break;
   }
   return {};
 }
@@ -143,15 +137,15 @@ void refuse(Maker& m, const AttrInfo& f) {
 
 void unknown_keys(Maker& m) {
   m.add("attr.unknown: no such attribute", {"REJECT"}, m.with("no_such_attribute", "1"),
-        "attr.unknown");
+      "attr.unknown");
   m.add("attr.unknown: '____' is too short to be ignored", {"REJECT"}, m.with("____", "1"),
-        "attr.unknown");
+      "attr.unknown");
   if (m.op.attrs.size() > 0) {
     m.add("a key between double underscores is ignored", {"ATTRIBUTE_TEXT"},
-          m.with("__anything__", "(("));
+        m.with("__anything__", "(("));
   } else {
     m.add("attr.unknown: an operator without attributes ignores no key", {"REJECT"},
-          m.with("__anything__", "(("), "attr.unknown");
+        m.with("__anything__", "(("), "attr.unknown");
   }
 }
 
@@ -164,7 +158,7 @@ void values(Maker& m) {
       const std::string comment =
           "input.value: " + std::to_string(v) + " in input " + std::to_string(k);
       if (std::none_of(m.all.begin(), m.all.end(),
-                       [&](const VectorCandidate& o) { return o.comment == comment; }))
+              [&](const VectorCandidate& o) { return o.comment == comment; }))
         m.add(comment, {"REJECT"}, c, "input.value");
     }
   }

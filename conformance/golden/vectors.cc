@@ -131,7 +131,7 @@ int number_of(const OpInfo& op, const std::string& id) {
   if (!id.starts_with(prefix)) return 0;
   const std::string digits = id.substr(prefix.size());
   const bool plain = digits.size() >= 4 && digits.size() <= 8 &&
-                     digits.find_first_not_of("0123456789") == std::string::npos;
+      digits.find_first_not_of("0123456789") == std::string::npos;
   return plain ? std::stoi(digits) : 0;
 }
 
@@ -169,7 +169,7 @@ void add_candidates(VectorFile& file, VectorUpdate& done) {
     VectorResult result = derive(*file.op, v.call);
     if (result.label != v.label)
       wrong += "\n  " + std::string(file.op->name) + ": '" + v.comment + "' should give '" +
-               v.label + "', the reference gives '" + result.label + "'";
+          v.label + "', the reference gives '" + result.label + "'";
     file.tests.push_back(
         {next_id(file), v.comment, std::move(v.flags), std::move(v.call), std::move(result)});
     ++done.added;
@@ -194,15 +194,15 @@ std::string difference_of(const VectorResult& now, const VectorResult& frozen) {
     return "the specification says " + word(now) + ", the file " + word(frozen);
   if (now.out.size() != frozen.out.size())
     return "the specification gives " + std::to_string(now.out.size()) + " outputs, the file " +
-           std::to_string(frozen.out.size());
+        std::to_string(frozen.out.size());
   for (std::size_t k = 0; k < now.out.size(); ++k) {
     const std::string out = "out[" + std::to_string(k) + "]";
     if (now.out[k].type != frozen.out[k].type) return out + " has another shape or precision";
     for (std::size_t i = 0; i < now.out[k].data.size(); ++i)
       if (now.out[k].data[i] != frozen.out[k].data[i])
         return out + ".data[" + std::to_string(i) + "]: the specification says " +
-               std::to_string(now.out[k].data[i]) + ", the file " +
-               std::to_string(frozen.out[k].data[i]);
+            std::to_string(now.out[k].data[i]) + ", the file " +
+            std::to_string(frozen.out[k].data[i]);
   }
   return {};
 }
@@ -302,8 +302,8 @@ std::string add_vector(const std::string& directory, const Case& c, const std::s
     for (std::size_t k = 0; k < in.size(); ++k) {
       if (std::ssize(in[k].data) > kMaxWritten)
         throw UsageError("a vector writes out " + std::to_string(kMaxWritten) +
-                         " values at most, input " + std::to_string(k) + " of " + case_id(c) +
-                         " has " + std::to_string(in[k].data.size()));
+            " values at most, input " + std::to_string(k) + " of " + case_id(c) + " has " +
+            std::to_string(in[k].data.size()));
       t.call.in[k].data.emplace(in[k].data.begin(), in[k].data.end());
     }
   }

@@ -60,8 +60,7 @@ class LineReader {
     if (!v) wrong(where + " must be an integer, without fraction and exponent");
     return v.value_or(0);
   }
-  template <class F>
-  void integers(const std::string& where, F take) {
+  template <class F> void integers(const std::string& where, F take) {
     if (!expect(JsonType::array, where, "a list of integers")) return;
     i64 i = 0;
     json.array([&] {
@@ -98,9 +97,8 @@ class LineReader {
     });
     return seen;
   }
-  template <std::size_t N>
-  void require(const std::string& where, const string_view (&keys)[N], unsigned seen,
-               unsigned needed) {
+  template <std::size_t N> void require(
+      const std::string& where, const string_view (&keys)[N], unsigned seen, unsigned needed) {
     for (unsigned i = 0; i < N; ++i)
       if (needed >> i & ~seen >> i & 1)
         wrong((where.empty() ? "" : where + ".") + quote(keys[i]) + " is missing");
@@ -127,19 +125,15 @@ TensorText read_tensor(LineReader& r, const std::string& where, unsigned needed,
   TensorText t;
   const unsigned seen = r.object(where, kTensorKeys, [&](unsigned key, const std::string& path) {
     switch (key) {
-      case kShapeKey:
-        return r.integers(path, [&](i64 e) { t.shape.push_back(e); });
-      case kPrec:
-        t.precision = r.integer(path);
-        return;
+      case kShapeKey: return r.integers(path, [&](i64 e) { t.shape.push_back(e); });
+      case kPrec: t.precision = r.integer(path); return;
       case kData:
         t.data.emplace();
         return r.integers(path, [&](i64 v) {
           t.outside = t.outside || !inside_int32(v);
           t.data->push_back(inside_int32(v) ? static_cast<i32>(v) : kOutsideInt32);
         });
-      default:
-        return read_base64(r, path, t);
+      default: return read_base64(r, path, t);
     }
   });
   r.require(where, kTensorKeys, seen, needed);
@@ -150,9 +144,8 @@ TensorText read_tensor(LineReader& r, const std::string& where, unsigned needed,
   return t;
 }
 
-template <class F>
-void read_tensors(LineReader& r, const std::string& where, F take, unsigned needed,
-                  unsigned allowed) {
+template <class F> void read_tensors(
+    LineReader& r, const std::string& where, F take, unsigned needed, unsigned allowed) {
   if (!r.expect(JsonType::array, where, "a list of tensors")) return;
   i64 k = 0;
   r.json.array([&] {
@@ -170,24 +163,23 @@ void read_attributes_of(LineReader& r, const std::string& where, Request& q) {
 }
 
 // Step line.count: the counts that do not agree; empty if all do.
-std::string miscounted(const Request& q, const std::vector<i64>& precisions,
-                       const std::vector<int>& bytes_left) {
+std::string miscounted(
+    const Request& q, const std::vector<i64>& precisions, const std::vector<int>& bytes_left) {
   if (precisions.size() != q.types.size())
     return "'in_prec' has " + std::to_string(precisions.size()) + " entries for " +
-           std::to_string(q.types.size()) + " inputs";
+        std::to_string(q.types.size()) + " inputs";
   for (std::size_t k = 0; k < q.types.size(); ++k) {
     const Shape& s = q.types[k].shape;
     if (!legal(s) || !q.data[k]) continue;
     const i64 given = std::ssize(*q.data[k]);
     if (given == volume(s) && bytes_left[k] == 0) continue;
     return "in[" + std::to_string(k) + "] has " + std::to_string(given) + " values" +
-           (bytes_left[k] ? " and a part of one" : "") + ", its shape " + std::to_string(volume(s));
+        (bytes_left[k] ? " and a part of one" : "") + ", its shape " + std::to_string(volume(s));
   }
   return {};
 }
 
-template <class Numbers>
-void put_numbers(std::string& line, const Numbers& numbers) {
+template <class Numbers> void put_numbers(std::string& line, const Numbers& numbers) {
   line += '[';
   char text[24];
   for (const auto v : numbers) {
@@ -217,33 +209,25 @@ std::string any_attribute_text(const AttrInfo& f, const Attr& v) {
 void put_shape(std::string& line, const Shape& s) {
   std::vector<i64> extents(s.begin(), s.end());
   extents.resize(static_cast<std::size_t>(s.size),
-                 1);  // a list stores no more than it has room for
+      1);  // a list stores no more than it has room for
   put_numbers(line, extents);
 }
 
 string_view status_of(AnswerKind k) {
   switch (k) {
-    case AnswerKind::ok:
-      return "ok";
-    case AnswerKind::logic_error:
-      return "logic_error";
-    case AnswerKind::unsupported:
-      return "unsupported";
-    default:
-      return "runtime_error";
+    case AnswerKind::ok: return "ok";
+    case AnswerKind::logic_error: return "logic_error";
+    case AnswerKind::unsupported: return "unsupported";
+    default: return "runtime_error";
   }
 }
 
 std::string label_of(const Answer& a) {
   switch (a.kind) {
-    case AnswerKind::crashed:
-      return "backend.crashed";
-    case AnswerKind::timed_out:
-      return "backend.timeout";
-    case AnswerKind::protocol:
-      return "backend.protocol";
-    default:
-      return a.label;
+    case AnswerKind::crashed: return "backend.crashed";
+    case AnswerKind::timed_out: return "backend.timeout";
+    case AnswerKind::protocol: return "backend.protocol";
+    default: return a.label;
   }
 }
 
@@ -277,7 +261,7 @@ void take_output(AnswerText& t, TensorText out) {
   if (t.misfit.empty() && !out.data) t.misfit = where + " has neither 'data' nor 'b64'";
   if (t.misfit.empty() && !fills(out))
     t.misfit = where + " has " + std::to_string(out.data->size()) +
-               " values, and its shape another number";
+        " values, and its shape another number";
   t.answer.types.push_back({std::move(out.shape), saturated(out.precision)});
   t.answer.out.push_back(std::move(out.data).value_or(std::vector<i32>()));
 }
@@ -309,19 +293,13 @@ Request read_request(std::string_view line, i64 number) {
     }
     const unsigned seen = r.object("", kKeys, [&](unsigned key, const std::string& path) {
       switch (key) {
-        case kId:
-          q.id = r.scalar(path);
-          return;
-        case kOp:
-          q.op = r.string(path);
-          return;
-        case kAttrs:
-          return read_attributes_of(r, path, q);
-        case kInPrec:
-          return r.integers(path, [&](i64 p) { precisions.push_back(p); });
+        case kId: q.id = r.scalar(path); return;
+        case kOp: q.op = r.string(path); return;
+        case kAttrs: return read_attributes_of(r, path, q);
+        case kInPrec: return r.integers(path, [&](i64 p) { precisions.push_back(p); });
         default:
-          return read_tensors(r, path, take, bit(kShapeKey),
-                              bit(kShapeKey) | bit(kData) | bit(kB64));
+          return read_tensors(
+              r, path, take, bit(kShapeKey), bit(kShapeKey) | bit(kData) | bit(kB64));
       }
     });
     r.json.end();
@@ -407,31 +385,24 @@ Answer read_answer(std::string_view line, std::string_view id) {
   try {
     seen = r.object("", kKeys, [&](unsigned key, const std::string& path) {
       switch (key) {
-        case kId:
-          t.id = r.scalar(path);
-          return;
-        case kStatus:
-          t.status = r.string(path);
-          return;
+        case kId: t.id = r.scalar(path); return;
+        case kStatus: t.status = r.string(path); return;
         case kOut:
           return read_tensors(
               r, path, [&](TensorText out) { take_output(t, std::move(out)); }, kTensor,
               kTensor | bit(kData) | bit(kB64));
-        case kLabel:
-          t.answer.label = r.string(path);
-          return;
-        default:
-          t.answer.message = r.string(path);
+        case kLabel: t.answer.label = r.string(path); return;
+        default: t.answer.message = r.string(path);
       }
     });
     r.json.end();
   } catch (const NotJson& e) {
     return no_answer(e.what());
   }
-  constexpr AnswerKind kKinds[] = {AnswerKind::ok, AnswerKind::logic_error,
-                                   AnswerKind::runtime_error, AnswerKind::unsupported};
-  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                  [&](AnswerKind k) { return status_of(k) == t.status; });
+  constexpr AnswerKind kKinds[] = {
+      AnswerKind::ok, AnswerKind::logic_error, AnswerKind::runtime_error, AnswerKind::unsupported};
+  const auto* kind = std::find_if(
+      std::begin(kKinds), std::end(kKinds), [&](AnswerKind k) { return status_of(k) == t.status; });
   r.require("", kKeys, seen, bit(kId) | bit(kStatus));
   if (kind == std::end(kKinds)) {
     r.wrong("status " + quote(t.status) + " is none");
@@ -461,7 +432,7 @@ Answer read_reply(std::string_view line, std::string_view id) {
 Answer of_outputs(Answer a, int n) {
   if (!a.ok() || static_cast<int>(a.out.size()) == n) return a;
   return no_answer("an answer with " + std::to_string(a.out.size()) + " outputs instead of " +
-                   std::to_string(n));
+      std::to_string(n));
 }
 
 std::string quote(std::string_view text) {

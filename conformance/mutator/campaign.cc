@@ -177,14 +177,10 @@ class Workshop {
 
 string_view name_of(SourceFate::State s) {
   switch (s) {
-    case SourceFate::dead:
-      return "dead";
-    case SourceFate::survived:
-      return "SURVIVED";
-    case SourceFate::equivalent:
-      return "equivalent";
-    case SourceFate::not_compiled:
-      return "not compiled";
+    case SourceFate::dead: return "dead";
+    case SourceFate::survived: return "SURVIVED";
+    case SourceFate::equivalent: return "equivalent";
+    case SourceFate::not_compiled: return "not compiled";
   }
   return {};
 }

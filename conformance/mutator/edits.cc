@@ -13,27 +13,47 @@ struct Swap {
 
 // Binary operators have spaces on both sides; those of templates and pointers do not.
 constexpr Swap kOperators[] = {
-    {"<", "<=", "comparison"},  {"<=", "<", "comparison"},  {">", ">=", "comparison"},
-    {">=", ">", "comparison"},  {"==", "!=", "comparison"}, {"!=", "==", "comparison"},
-    {"+", "-", "arithmetic"},   {"-", "+", "arithmetic"},   {"*", "+", "arithmetic"},
-    {"/", "*", "arithmetic"},   {"%", "/", "arithmetic"},   {"<<", ">>", "arithmetic"},
-    {">>", "<<", "arithmetic"}, {"+=", "-=", "arithmetic"}, {"-=", "+=", "arithmetic"},
-    {"*=", "+=", "arithmetic"}, {"&&", "||", "logic"},      {"||", "&&", "logic"},
-    {"&", "|", "logic"},        {"|", "&", "logic"},        {"^", "|", "logic"},
+    {"<", "<=", "comparison"},
+    {"<=", "<", "comparison"},
+    {">", ">=", "comparison"},
+    {">=", ">", "comparison"},
+    {"==", "!=", "comparison"},
+    {"!=", "==", "comparison"},
+    {"+", "-", "arithmetic"},
+    {"-", "+", "arithmetic"},
+    {"*", "+", "arithmetic"},
+    {"/", "*", "arithmetic"},
+    {"%", "/", "arithmetic"},
+    {"<<", ">>", "arithmetic"},
+    {">>", "<<", "arithmetic"},
+    {"+=", "-=", "arithmetic"},
+    {"-=", "+=", "arithmetic"},
+    {"*=", "+=", "arithmetic"},
+    {"&&", "||", "logic"},
+    {"||", "&&", "logic"},
+    {"&", "|", "logic"},
+    {"|", "&", "logic"},
+    {"^", "|", "logic"},
 };
 
 constexpr Swap kNames[] = {
-    {"min", "max", "bound"},        {"max", "min", "bound"},
-    {"true", "false", "logic"},     {"false", "true", "logic"},
-    {"i64", "i32", "type"},         {"i32", "std::int16_t", "type"},
-    {"int64_t", "int32_t", "type"}, {"int32_t", "int16_t", "type"},
-    {"int16_t", "int8_t", "type"},  {"int8_t", "uint8_t", "type"},
-    {"uint8_t", "int8_t", "type"},  {"u64", "std::uint32_t", "type"},
+    {"min", "max", "bound"},
+    {"max", "min", "bound"},
+    {"true", "false", "logic"},
+    {"false", "true", "logic"},
+    {"i64", "i32", "type"},
+    {"i32", "std::int16_t", "type"},
+    {"int64_t", "int32_t", "type"},
+    {"int32_t", "int16_t", "type"},
+    {"int16_t", "int8_t", "type"},
+    {"int8_t", "uint8_t", "type"},
+    {"uint8_t", "int8_t", "type"},
+    {"u64", "std::uint32_t", "type"},
 };
 
 // Functions whose arguments are sizes of reserved memory, or times.
-constexpr string_view kRoomOrTime[] = {"reserve", "sleep_for", "microseconds", "milliseconds",
-                                       "seconds"};
+constexpr string_view kRoomOrTime[] = {
+    "reserve", "sleep_for", "microseconds", "milliseconds", "seconds"};
 
 /// Whether a constant is named after a size of memory or a time.
 bool names_size_or_time(string_view name) {

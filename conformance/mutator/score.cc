@@ -37,8 +37,8 @@ SourceScore score_of(const std::vector<SourceFate>& fates) {
 
 std::string fate_text(const SourceFate& f) {
   return fmt::format("{:<12} {}:{} {}\n    - {}\n    + {}\n", name_of(f.state), f.edit.file,
-                     f.edit.line, f.edit.kind, f.before, f.after) +
-         (f.detail.empty() ? "" : "    " + f.detail + "\n");
+             f.edit.line, f.edit.kind, f.before, f.after) +
+      (f.detail.empty() ? "" : "    " + f.detail + "\n");
 }
 
 std::string score_text(const std::string& room, u64 seed, const std::vector<SourceFate>& fates) {
@@ -46,34 +46,26 @@ std::string score_text(const std::string& room, u64 seed, const std::vector<Sour
   std::string text = s.survived > 0 ? "\nNo test noticed:\n" : "";
   for (const SourceFate& f : fates)
     if (f.state == SourceFate::survived) text += fate_text(f);
-  return text + fmt::format(
-                    "{}: {} of {} mutants are dead, {} % of at least {} %; {} survived\n"
-                    "{} equivalent, {} did not compile; seed {}\n{}\n",
-                    room, s.dead, s.judged(), percent(s), kRequiredPercent, s.survived,
-                    s.equivalent, s.not_compiled, seed, exit_text(s.exit()));
+  return text +
+      fmt::format(
+          "{}: {} of {} mutants are dead, {} % of at least {} %; {} survived\n"
+          "{} equivalent, {} did not compile; seed {}\n{}\n",
+          room, s.dead, s.judged(), percent(s), kRequiredPercent, s.survived, s.equivalent,
+          s.not_compiled, seed, exit_text(s.exit()));
 }
 
 std::string fates_json(const std::string& room, u64 seed, const std::vector<SourceFate>& fates) {
   json rows = json::array();
   for (const SourceFate& f : fates)
-    rows.push_back({{"file", f.edit.file},
-                    {"line", f.edit.line},
-                    {"kind", f.edit.kind},
-                    {"before", f.before},
-                    {"after", f.after},
-                    {"state", name_of(f.state)},
-                    {"detail", f.detail}});
+    rows.push_back(
+        {{"file", f.edit.file}, {"line", f.edit.line}, {"kind", f.edit.kind}, {"before", f.before},
+            {"after", f.after}, {"state", name_of(f.state)}, {"detail", f.detail}});
   const SourceScore score = score_of(fates);
-  return json{{"source", room},
-              {"seed", seed},
-              {"percent_dead", percent(score)},
-              {"dead", score.dead},
-              {"survived", score.survived},
-              {"equivalent", score.equivalent},
-              {"not_compiled", score.not_compiled},
-              {"mutants", rows}}
+  return json{{"source", room}, {"seed", seed}, {"percent_dead", percent(score)},
+             {"dead", score.dead}, {"survived", score.survived}, {"equivalent", score.equivalent},
+             {"not_compiled", score.not_compiled}, {"mutants", rows}}
              .dump(1) +
-         "\n";
+      "\n";
 }
 
 }  // namespace lockstep::judge

@@ -70,7 +70,7 @@ class Scanner {
   Token::Category take_number() {
     const auto part = [&](std::size_t k) {
       return word_character(text_[k]) || text_[k] == '.' ||
-             (text_[k] == '\'' && k + 1 < text_.size() && word_character(text_[k + 1]));
+          (text_[k] == '\'' && k + 1 < text_.size() && word_character(text_[k + 1]));
     };
     while (at_ < text_.size() && part(at_)) ++at_;
     return Token::number;
@@ -89,9 +89,9 @@ class Scanner {
   }
 
   Token::Category take_punctuation() {
-    static constexpr string_view kLong[] = {
-        "<<=", ">>=", "<=>", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++",
-        "--",  "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "->", "::"};
+    static constexpr string_view kLong[] = {"<<=", ">>=", "<=>", "<<", ">>",
+        "<=", ">=", "==", "!=", "&&", "||", "++", "--",
+        "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "->", "::"};
     for (const string_view p : kLong) {
       if (!sees(p)) continue;
       at_ += p.size();

@@ -19,8 +19,8 @@ constexpr char kStatementFile[] = "statement.json", kReportFile[] = "report.json
 // The form of in-toto, https://github.com/in-toto/attestation.
 constexpr char kStatementType[] = "https://in-toto.io/Statement/v1",
                kPredicateType[] = "urn:lockstep:conformance:1";
-const std::vector<std::string> kOutcomes = {"passed", "failed", "crashed", "timed_out",
-                                            "quarantined"};
+const std::vector<std::string> kOutcomes = {
+    "passed", "failed", "crashed", "timed_out", "quarantined"};
 
 struct Artifact {
   std::string name, hash;
@@ -78,8 +78,7 @@ std::vector<Declared> read_results(const std::string& text) {
   return all;
 }
 
-template <class F>
-auto within(const char* file, F read) {
+template <class F> auto within(const char* file, F read) {
   try {
     return read();
   } catch (const UsageError& e) {
@@ -97,31 +96,28 @@ const std::string& file_of(const std::map<std::string, std::string>& files, cons
 
 std::map<std::string, std::string> bundle_of(const Attestation& a) {
   const std::string report = json_report(a.report), results = results_text(a.results);
-  const Statement s{
-      {{a.subject, a.subject_hash}}, a.report.verdict, a.report.set_hash, digest_of(a.report),
-      a.report.chosen.nonce,         sha256(report),   sha256(results)};
-  return {{kStatementFile, form::text_of(form::written(s))},
-          {kReportFile, report},
-          {kResultsFile, results}};
+  const Statement s{{{a.subject, a.subject_hash}}, a.report.verdict, a.report.set_hash,
+      digest_of(a.report), a.report.chosen.nonce, sha256(report), sha256(results)};
+  return {{kStatementFile, form::text_of(form::written(s))}, {kReportFile, report},
+      {kResultsFile, results}};
 }
 
 Attestation read_bundle(const std::map<std::string, std::string>& files) {
   const std::string &report = file_of(files, kReportFile), &results = file_of(files, kResultsFile);
-  const auto s = within(kStatementFile,
-                        [&] { return form::parsed<Statement>(file_of(files, kStatementFile)); });
+  const auto s = within(
+      kStatementFile, [&] { return form::parsed<Statement>(file_of(files, kStatementFile)); });
   if (s.subject.size() != 1) throw UsageError("statement.json: /subject is not one file");
   if (sha256(report) != s.report_hash)
     throw UsageError("report.json is not the one that statement.json names");
   if (sha256(results) != s.results_hash)
     throw UsageError("results.txt is not the one that statement.json names");
   Attestation a{s.subject[0].name, s.subject[0].hash,
-                within(kReportFile, [&] { return read_report(report); }),
-                within(kResultsFile, [&] { return read_results(results); })};
+      within(kReportFile, [&] { return read_report(report); }),
+      within(kResultsFile, [&] { return read_results(results); })};
   const Report& r = a.report;
-  for (const auto& [what, stated, reported] : {std::tuple{"verdict", s.verdict, r.verdict},
-                                               {"case set", s.set_hash, r.set_hash},
-                                               {"digest", s.digest, digest_of(r)},
-                                               {"nonce", s.nonce, r.chosen.nonce}})
+  for (const auto& [what, stated, reported] :
+      {std::tuple{"verdict", s.verdict, r.verdict}, {"case set", s.set_hash, r.set_hash},
+          {"digest", s.digest, digest_of(r)}, {"nonce", s.nonce, r.chosen.nonce}})
     if (stated != reported)
       throw UsageError(fmt::format("statement.json and report.json differ in the {}", what));
   if (!r.file_hash.empty() && r.file_hash != a.subject_hash)
@@ -153,11 +149,8 @@ std::vector<std::string> contradictions(const Attestation& a, const std::vector<
   }
   std::vector<std::string> found;
   const Counts& c = r.counts;
-  for (const auto& [word, n] : {std::pair{"passed", c.passed},
-                                {"failed", c.failed},
-                                {"crashed", c.crashed},
-                                {"timed_out", c.timed_out},
-                                {"quarantined", c.quarantined}})
+  for (const auto& [word, n] : {std::pair{"passed", c.passed}, {"failed", c.failed},
+           {"crashed", c.crashed}, {"timed_out", c.timed_out}, {"quarantined", c.quarantined}})
     if (outcomes[word] != n)
       found.push_back(
           fmt::format("the report counts {} {}, the results {}", n, word, outcomes[word]));
@@ -175,16 +168,15 @@ std::vector<Declared> sample(const Attestation& a, i64 count, u64 seed) {
     if (d.outcome == "passed" || d.outcome == "failed") all.push_back(d);
   const auto place = [&](const Declared& d) { return word(seed, 11, static_cast<u64>(d.number)); };
   std::sort(all.begin(), all.end(),
-            [&](const Declared& x, const Declared& y) { return place(x) < place(y); });
+      [&](const Declared& x, const Declared& y) { return place(x) < place(y); });
   all.resize(static_cast<std::size_t>(std::min<i64>(count, std::ssize(all))));
   std::sort(all.begin(), all.end(),
-            [](const Declared& x, const Declared& y) { return x.number < y.number; });
+      [](const Declared& x, const Declared& y) { return x.number < y.number; });
   return all;
 }
 
 std::vector<std::string> refutations(const std::vector<Declared>& declared,
-                                     const std::vector<Declared>& again,
-                                     const std::vector<Item>& items) {
+    const std::vector<Declared>& again, const std::vector<Item>& items) {
   std::vector<std::string> found;
   for (std::size_t k = 0; k < declared.size(); ++k) {
     const Declared& d = declared[k];

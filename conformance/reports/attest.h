@@ -43,7 +43,6 @@ std::vector<Declared> sample(const Attestation& e, i64 count, u64 seed);
 
 /// The cases in which the backend did not repeat what was declared, one sentence each.
 std::vector<std::string> refutations(const std::vector<Declared>& declared,
-                                     const std::vector<Declared>& again,
-                                     const std::vector<Item>& items);
+    const std::vector<Declared>& again, const std::vector<Item>& items);
 
 }  // namespace lockstep::judge

@@ -52,7 +52,7 @@ constexpr Relation kRelations[] = {
 std::string relation(const std::vector<Element>& elements) {
   for (const Relation& r : kRelations)
     if (std::all_of(elements.begin(), elements.end(),
-                    [&](const Element& e) { return r.holds(e.expected, e.got); }))
+            [&](const Element& e) { return r.holds(e.expected, e.got); }))
       return r.words;
   return "";
 }
@@ -89,8 +89,8 @@ std::vector<Cluster> clusters(const Report& r) {
     at->failures.push_back(&f);
     at->count = capped_sum(at->count, f.count);
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Cluster& a, const Cluster& b) { return a.count > b.count; });
+  std::stable_sort(
+      all.begin(), all.end(), [](const Cluster& a, const Cluster& b) { return a.count > b.count; });
   return all;
 }
 

@@ -21,33 +21,30 @@ class Comparison {
  private:
   void say(bool result, std::string text) { changes_.push_back({result, std::move(text)}); }
 
-  template <class T>
-  void compare(bool result, const char* what, const T& before, const T& after) {
+  template <class T> void compare(bool result, const char* what, const T& before, const T& after) {
     if (before != after) say(result, fmt::format("{}: {} -> {}", what, before, after));
   }
 
   void results() {
     compare(true, "verdict", before_.verdict, after_.verdict);
     if (before_.set_hash != after_.set_hash) {
-      say(true, fmt::format("other cases: {} in set {} -> {} in set {}", grouped(before_.set_cases),
-                            before_.set_hash.substr(0, 16), grouped(after_.set_cases),
-                            after_.set_hash.substr(0, 16)));
+      say(true,
+          fmt::format("other cases: {} in set {} -> {} in set {}", grouped(before_.set_cases),
+              before_.set_hash.substr(0, 16), grouped(after_.set_cases),
+              after_.set_hash.substr(0, 16)));
     }
     compare(true, "part", part(before_), part(after_));
     for (const std::string& op : differing_outputs(before_, after_))
       say(true, "outputs of " + op + ": " + outputs(before_, op) + " -> " + outputs(after_, op));
     cells();
     compare(true, "quarantined", fmt::format("{}", fmt::join(before_.quarantine, "; ")),
-            fmt::format("{}", fmt::join(after_.quarantine, "; ")));
+        fmt::format("{}", fmt::join(after_.quarantine, "; ")));
     const Counts &b = before_.counts, &a = after_.counts;
-    for (const auto& [word, n, m] : {std::tuple{"selected", b.selected, a.selected},
-                                     {"executed", b.executed, a.executed},
-                                     {"passed", b.passed, a.passed},
-                                     {"failed", b.failed, a.failed},
-                                     {"crashed", b.crashed, a.crashed},
-                                     {"timed out", b.timed_out, a.timed_out},
-                                     {"not claimed", b.not_claimed, a.not_claimed},
-                                     {"missing", b.missing, a.missing}})
+    for (const auto& [word, n, m] :
+        {std::tuple{"selected", b.selected, a.selected}, {"executed", b.executed, a.executed},
+            {"passed", b.passed, a.passed}, {"failed", b.failed, a.failed},
+            {"crashed", b.crashed, a.crashed}, {"timed out", b.timed_out, a.timed_out},
+            {"not claimed", b.not_claimed, a.not_claimed}, {"missing", b.missing, a.missing}})
       compare(true, word, grouped(n), grouped(m));
   }
 
@@ -60,8 +57,9 @@ class Comparison {
       const Cell b = cell(before_, op, property), a = cell(after_, op, property);
       const std::string what = op + " " + property;
       if (b.failed == 0 && a.failed > 0)
-        say(true, fmt::format("{} fails now: {} of {} cases", what, grouped(a.failed),
-                              grouped(a.judged)));
+        say(true,
+            fmt::format(
+                "{} fails now: {} of {} cases", what, grouped(a.failed), grouped(a.judged)));
       else if (b.failed > 0 && a.failed == 0 && a.judged > 0)
         say(true, fmt::format("{} fails no more: {} cases did", what, grouped(b.failed)));
       else if (b.failed != a.failed)
@@ -74,8 +72,8 @@ class Comparison {
   }
 
   void subject() {
-    compare(false, "backend", before_.name + " " + before_.version,
-            after_.name + " " + after_.version);
+    compare(
+        false, "backend", before_.name + " " + before_.version, after_.name + " " + after_.version);
     compare(false, "device", before_.device, after_.device);
     compare(false, "library", before_.file_hash, after_.file_hash);
     compare(false, "manifest", before_.manifest_hash, after_.manifest_hash);
@@ -107,7 +105,7 @@ class Comparison {
     std::string s;
     for (const Environment& e : r.environments)
       s += (s.empty() ? "" : "; ") + e.judge + ", " + e.system + ", " + e.machine + ", " +
-           e.processor;
+          e.processor;
     return s;
   }
 

@@ -95,8 +95,8 @@ std::string failure_text(const Report& r, const Failure& f, bool open) {
   s += "<p>" + markup(f.text) + "</p>\n" + elements_table(f.elements);
   if (!f.known.empty()) s += "<p>Known: " + markup(f.known) + "</p>\n";
   if (!f.shrunk.empty())
-    s += fmt::format("<p>The smallest case found: {}</p>\n<p>{}</p>\n", code(f.shrunk),
-                     markup(f.shrunk_text));
+    s += fmt::format(
+        "<p>The smallest case found: {}</p>\n<p>{}</p>\n", code(f.shrunk), markup(f.shrunk_text));
   return s + (f.repeat.empty() ? "" : copyable(f.repeat)) + "</details>\n";
 }
 
@@ -109,7 +109,7 @@ std::string failures(const Report& r) {
       r.failures.size(), all.size());
   for (const Cluster& c : all) {
     s += fmt::format("<h3>{} <span class=\"dim\">{} failed judgements</span></h3>\n",
-                     markup(c.symptom), grouped(c.count));
+        markup(c.symptom), grouped(c.count));
     for (const Failure* f : c.failures) s += failure_text(r, *f, f == all[0].failures[0]);
   }
   return s;
@@ -129,8 +129,8 @@ std::string brief(i64 n) {
 std::vector<std::string> columns(const Report& r) {
   std::vector<std::string> names;
   const auto judged = [&](const std::string& name) {
-    return std::any_of(r.cells.begin(), r.cells.end(),
-                       [&](const auto& row) { return row.second.contains(name); });
+    return std::any_of(
+        r.cells.begin(), r.cells.end(), [&](const auto& row) { return row.second.contains(name); });
   };
   for (const Property* p : kProperties)
     if (judged(std::string(p->name))) names.emplace_back(p->name);
@@ -141,19 +141,19 @@ std::vector<std::string> columns(const Report& r) {
 }
 
 // A cell is greener the more cases were judged, and redder the more of them failed.
-std::string grid_cell(const Report& r, const std::string& op, const std::string& property,
-                      const Cell& c) {
+std::string grid_cell(
+    const Report& r, const std::string& op, const std::string& property, const Cell& c) {
   const std::string title = markup(
       fmt::format("{} {}: {} of {} failed", op, property, grouped(c.failed), grouped(c.judged)));
   const Failure* f = first_of(r, op, property);
   if (!f) {
     const auto width = static_cast<int>(std::bit_width(static_cast<u64>(c.judged)));
     return fmt::format("<td class=\"g{}\" title=\"{}\">{}</td>", std::clamp(width / 3, 1, 4), title,
-                       brief(c.judged));
+        brief(c.judged));
   }
   const i64 share = 1 + c.failed / (c.judged / 3 + 1);
   return fmt::format("<td class=\"r{}\" title=\"{}\"><a href=\"#{}\">&#10007; {}</a></td>",
-                     std::clamp<i64>(share, 1, 3), title, anchor(r, *f), brief(c.failed));
+      std::clamp<i64>(share, 1, 3), title, anchor(r, *f), brief(c.failed));
 }
 
 std::string grid(const Report& r) {
@@ -180,9 +180,8 @@ std::string grid(const Report& r) {
 
 std::string about_set(const std::string& set, const Report& r) {
   return set == r.set_hash
-             ? "<p>Measured on exactly this case set.</p>\n"
-             : "<p class=\"bad\">Measured on another case set: " + code(set.substr(0, 16)) +
-                   ".</p>\n";
+      ? "<p>Measured on exactly this case set.</p>\n"
+      : "<p class=\"bad\">Measured on another case set: " + code(set.substr(0, 16)) + ".</p>\n";
 }
 
 // The text in place of a measurement that no verb has made.
@@ -214,11 +213,11 @@ std::string coverage(const Report& r, const std::optional<CoverSummary>& cover) 
   std::string s = "<h2>Coverage</h2>\n";
   if (!cover) return s + unmeasured("cover");
   s += about_set(cover->set_hash, r) +
-       "<p class=\"dim\">Single classes of attributes, types, shapes, values and labels, and those "
-       "combinations of two and three of them that some legal call shows.</p>\n"
-       "<div class=\"scroll\"><table><thead><tr><th>operator</th>"
-       "<th class=\"num\">classes</th><th></th><th class=\"num\">pairs</th><th></th>"
-       "<th class=\"num\">triples</th><th></th><th>empty</th></tr></thead><tbody>\n";
+      "<p class=\"dim\">Single classes of attributes, types, shapes, values and labels, and those "
+      "combinations of two and three of them that some legal call shows.</p>\n"
+      "<div class=\"scroll\"><table><thead><tr><th>operator</th>"
+      "<th class=\"num\">classes</th><th></th><th class=\"num\">pairs</th><th></th>"
+      "<th class=\"num\">triples</th><th></th><th>empty</th></tr></thead><tbody>\n";
   for (const auto& [op, row] : cover->operators) {
     s += "<tr><td>" + markup(op) + "</td>" + share(row.covered, row.required);
     for (i64 classes : {2, 3}) {
@@ -264,8 +263,8 @@ std::string kernels(const Report& r) {
       if (const auto at = paths.find(k.name); (k.op == op || k.op == "*") && at != paths.end())
         n = capped_sum(n, at->second);
     s += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"num\">{}</td></tr>\n",
-                     markup(k.op == "*" ? "all" : k.op), markup(k.name), markup(k.isa),
-                     k.runnable ? grouped(n) : "not on this machine");
+        markup(k.op == "*" ? "all" : k.op), markup(k.name), markup(k.isa),
+        k.runnable ? grouped(n) : "not on this machine");
   }
   return s + "</tbody></table></div>\n";
 }
@@ -286,17 +285,18 @@ std::string about(const Report& r) {
   row("library", code(r.file_hash));
   row("manifest", code(r.manifest_hash));
   for (const Environment& e : r.environments)
-    row("run by", markup(e.judge + " on " + e.system + ", " + e.machine +
-                         (e.processor.empty() ? "" : ", " + e.processor)));
+    row("run by",
+        markup(e.judge + " on " + e.system + ", " + e.machine +
+            (e.processor.empty() ? "" : ", " + e.processor)));
   return s + "</dl>\n";
 }
 
 }  // namespace
 
 std::string html_report(const Report& r, const Measured& measured) {
-  return html_page(r.verdict + " " + r.name, header(r) + tiles(r) + remarks_text(r) + failures(r) +
-                                                 grid(r) + coverage(r, measured.cover) +
-                                                 power(r, measured.power) + kernels(r) + about(r));
+  return html_page(r.verdict + " " + r.name,
+      header(r) + tiles(r) + remarks_text(r) + failures(r) + grid(r) + coverage(r, measured.cover) +
+          power(r, measured.power) + kernels(r) + about(r));
 }
 
 }  // namespace lockstep::judge

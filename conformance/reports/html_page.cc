@@ -88,8 +88,8 @@ std::string hash_source(string_view text) {
   if (EVP_Digest(text.data(), text.size(), hash, &n, EVP_sha256(), nullptr) != 1)
     throw std::runtime_error("SHA-256 failed");
   const int size = EVP_EncodeBlock(base64, hash, static_cast<int>(n));
-  return fmt::format("'sha256-{}'", string_view(reinterpret_cast<const char*>(base64),
-                                                static_cast<std::size_t>(size)));
+  return fmt::format("'sha256-{}'",
+      string_view(reinterpret_cast<const char*>(base64), static_cast<std::size_t>(size)));
 }
 
 }  // namespace

@@ -13,14 +13,14 @@ const Failure* failure_of(const Report& r, const std::string& op, const std::str
   return nullptr;
 }
 
-std::string failure_element(const std::string& type, const std::string& message,
-                            const std::string& text) {
+std::string failure_element(
+    const std::string& type, const std::string& message, const std::string& text) {
   return fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>", markup(type),
-                     markup(message), markup(text));
+      markup(message), markup(text));
 }
 
-std::string testcase(const std::string& classname, const std::string& name,
-                     const std::string& inside) {
+std::string testcase(
+    const std::string& classname, const std::string& name, const std::string& inside) {
   const std::string begin =
       fmt::format("  <testcase classname=\"{}\" name=\"{}\"", markup(classname), markup(name));
   return begin + (inside.empty() ? "/>\n" : fmt::format(">\n   {}\n  </testcase>\n", inside));
@@ -49,9 +49,8 @@ Suite suite_of(const Report& r, const std::string& op, const std::map<std::strin
     std::string inside;
     if (f) {
       const std::string& id = f->shrunk.empty() ? f->id : f->shrunk;
-      inside =
-          failure_element(property, f->text,
-                          id + "\n" + f->repeat + (f->known.empty() ? "" : "\nknown: " + f->known));
+      inside = failure_element(property, f->text,
+          id + "\n" + f->repeat + (f->known.empty() ? "" : "\nknown: " + f->known));
     }
     s.add("lockstep." + op, property, inside);
   }

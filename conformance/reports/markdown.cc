@@ -13,15 +13,10 @@ constexpr std::size_t kClusters = 10;  // shown in full
 
 std::string counts_table(const Counts& c) {
   std::string head = "|", line = "|", row = "|";
-  for (const auto& [word, n] : {std::pair{"selected", c.selected},
-                                {"executed", c.executed},
-                                {"passed", c.passed},
-                                {"failed", c.failed},
-                                {"crashed", c.crashed},
-                                {"timed out", c.timed_out},
-                                {"not claimed", c.not_claimed},
-                                {"missing", c.missing},
-                                {"quarantined", c.quarantined}}) {
+  for (const auto& [word, n] :
+      {std::pair{"selected", c.selected}, {"executed", c.executed}, {"passed", c.passed},
+          {"failed", c.failed}, {"crashed", c.crashed}, {"timed out", c.timed_out},
+          {"not claimed", c.not_claimed}, {"missing", c.missing}, {"quarantined", c.quarantined}}) {
     head += fmt::format(" {} |", word);
     line += " ---: |";
     row += fmt::format(" {} |", grouped(n));
@@ -32,12 +27,11 @@ std::string counts_table(const Counts& c) {
 std::string cluster_text(const Cluster& c) {
   std::string s =
       fmt::format("### {}\n\n| operator | property | cases | shows |\n|---|---|---:|---|\n",
-                  code_span(c.symptom));
+          code_span(c.symptom));
   for (const Failure* f : c.failures)
-    s +=
-        fmt::format("| {} | {} | {} | {}{} |\n", code_span(f->op), code_span(f->property),
-                    grouped(f->count), code_span(f->shrunk_text.empty() ? f->text : f->shrunk_text),
-                    f->known.empty() ? "" : ", known: " + code_span(f->known));
+    s += fmt::format("| {} | {} | {} | {}{} |\n", code_span(f->op), code_span(f->property),
+        grouped(f->count), code_span(f->shrunk_text.empty() ? f->text : f->shrunk_text),
+        f->known.empty() ? "" : ", known: " + code_span(f->known));
   const Failure& first = *c.failures[0];
   return first.repeat.empty() ? s : s + "\n" + code_block(first.repeat);
 }
@@ -52,8 +46,8 @@ std::string operators_table(const Report& r) {
       failed = capped_sum(failed, cell.failed);
       if (cell.failed > 0) violated += (violated.empty() ? "" : ", ") + code_span(property);
     }
-    s += fmt::format("| {} | {} | {} | {} |\n", code_span(op), grouped(judged), grouped(failed),
-                     violated);
+    s += fmt::format(
+        "| {} | {} | {} | {} |\n", code_span(op), grouped(judged), grouped(failed), violated);
   }
   return s;
 }
@@ -61,8 +55,8 @@ std::string operators_table(const Report& r) {
 }  // namespace
 
 std::string markdown_report(const Report& r) {
-  std::string s = fmt::format("## {}: {}\n\n{}\n", r.verdict, code_span(r.name + " " + r.version),
-                              counts_table(r.counts));
+  std::string s = fmt::format(
+      "## {}: {}\n\n{}\n", r.verdict, code_span(r.name + " " + r.version), counts_table(r.counts));
   s += code_block(verdict_line(r)) + "\n";
   for (const auto& [kind, text] : remarks(r)) s += "- " + kind + ": " + code_span(text) + "\n";
   const std::vector<Cluster> all = clusters(r);

@@ -15,7 +15,7 @@ std::string expectations_hash(const Report& r) {
   std::string lines;
   for (const Expectation& e : r.expectations)
     lines += fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", e.op, e.property, e.id, e.kind,
-                         e.reason, e.link, e.expires, e.tier);
+        e.reason, e.link, e.expires, e.tier);
   return lines.empty() ? "none" : sha256(lines);
 }
 
@@ -26,23 +26,16 @@ std::vector<std::pair<const char*, std::string>> identity(const Report& r) {
   const auto list = [](const std::vector<std::string>& words) {
     return fmt::format("{}", fmt::join(words, ","));
   };
-  return {{"case set", r.set_hash},
-          {"order of cases", r.order_hash},
-          {"number of cases", std::to_string(r.set_cases)},
-          {"tier", std::to_string(r.tier)},
-          {"seed", std::to_string(r.seed)},
-          {"choice of operators", list(r.chosen.operators)},
-          {"choice of profiles", list(r.chosen.profiles)},
-          {"choice of properties", list(r.chosen.properties)},
-          {"budget", std::to_string(r.chosen.budget)},
-          {"nonce", r.chosen.nonce},
-          {"set of golden vectors", r.chosen.vectors_hash},
-          {"backend", r.name + " " + r.version},
-          {"library", r.file_hash},
-          {"manifest", r.manifest_hash},
-          {"options", options},
-          {"file of expectations", expectations_hash(r)},
-          {"number of parts", std::to_string(r.part.of)}};
+  return {{"case set", r.set_hash}, {"order of cases", r.order_hash},
+      {"number of cases", std::to_string(r.set_cases)}, {"tier", std::to_string(r.tier)},
+      {"seed", std::to_string(r.seed)}, {"choice of operators", list(r.chosen.operators)},
+      {"choice of profiles", list(r.chosen.profiles)},
+      {"choice of properties", list(r.chosen.properties)},
+      {"budget", std::to_string(r.chosen.budget)}, {"nonce", r.chosen.nonce},
+      {"set of golden vectors", r.chosen.vectors_hash}, {"backend", r.name + " " + r.version},
+      {"library", r.file_hash}, {"manifest", r.manifest_hash}, {"options", options},
+      {"file of expectations", expectations_hash(r)},
+      {"number of parts", std::to_string(r.part.of)}};
 }
 
 void check_same_run(const std::vector<Named>& parts) {
@@ -52,8 +45,8 @@ void check_same_run(const std::vector<Named>& parts) {
     for (std::size_t k = 0; k < first.size(); ++k)
       if (now[k].second != first[k].second)
         throw UsageError(fmt::format("'{}' and '{}' are of different runs: the {} is '{}' and '{}'",
-                                     parts[0].file, p.file, now[k].first,
-                                     printable(first[k].second), printable(now[k].second)));
+            parts[0].file, p.file, now[k].first, printable(first[k].second),
+            printable(now[k].second)));
   }
 }
 
@@ -62,7 +55,7 @@ void check_complete(const std::vector<Named>& parts) {
   for (const Named& p : parts)
     if (const auto [at, fresh] = by_number.emplace(p.report.part.number, &p); !fresh)
       throw UsageError(fmt::format("'{}' and '{}' are both part {} of {}", at->second->file, p.file,
-                                   p.report.part.number, p.report.part.of));
+          p.report.part.number, p.report.part.of));
   std::string missing;
   const i64 of = parts[0].report.part.of;
   constexpr int kNamed = 20;
@@ -74,7 +67,7 @@ void check_complete(const std::vector<Named>& parts) {
     }
   if (named > 0)
     throw UsageError(fmt::format("of {} parts {} are here, missing: {}{}", of, by_number.size(),
-                                 missing, named == kNamed ? ", ..." : ""));
+        missing, named == kNamed ? ", ..." : ""));
 }
 
 void add(i64& to, i64 more) { to = capped_sum(to, more); }
@@ -140,8 +133,7 @@ void add_report(Report& to, const Report& more) {
   add_expectations(to.expectations, more.expectations);
 }
 
-template <class T>
-void unite(std::vector<T>& to, const std::vector<T>& more) {
+template <class T> void unite(std::vector<T>& to, const std::vector<T>& more) {
   to.insert(to.end(), more.begin(), more.end());
   std::sort(to.begin(), to.end());
   to.erase(std::unique(to.begin(), to.end()), to.end());
@@ -151,11 +143,11 @@ void unite(std::vector<T>& to, const std::vector<T>& more) {
 void sort_failures(std::vector<Failure>& failures) {
   const auto rank = [](const Failure& f) {
     const auto at = std::find_if(std::begin(kProperties), std::end(kProperties),
-                                 [&](const Property* p) { return p->name == f.property; });
+        [&](const Property* p) { return p->name == f.property; });
     return std::pair(f.number, at - std::begin(kProperties));
   };
   std::stable_sort(failures.begin(), failures.end(),
-                   [&](const Failure& a, const Failure& b) { return rank(a) < rank(b); });
+      [&](const Failure& a, const Failure& b) { return rank(a) < rank(b); });
 }
 
 }  // namespace

@@ -46,17 +46,16 @@ std::string density_text(const Power& p) {
   for (const MutantFate& f : p.mutants)
     if (f.dead) dead.push_back(&f);
   if (dead.empty()) return "";
-  std::stable_sort(dead.begin(), dead.end(), [](const MutantFate* a, const MutantFate* b) {
-    return a->density() < b->density();
-  });
+  std::stable_sort(dead.begin(), dead.end(),
+      [](const MutantFate* a, const MutantFate* b) { return a->density() < b->density(); });
   const auto percent = [](const MutantFate& f) {
     return fmt::format("{}.{}%", f.density() / 10, f.density() % 10);
   };
   std::string s = fmt::format("kill density: {} of the cases at least, {} in the median\n",
-                              percent(*dead[0]), percent(*dead[dead.size() / 2]));
+      percent(*dead[0]), percent(*dead[dead.size() / 2]));
   for (std::size_t k = 0; k < std::min(kRarest, dead.size()); ++k)
-    s += fmt::format("  rarest  {:<34} {} of {} cases\n", dead[k]->name, dead[k]->kills,
-                     dead[k]->executed);
+    s += fmt::format(
+        "  rarest  {:<34} {} of {} cases\n", dead[k]->name, dead[k]->kills, dead[k]->executed);
   return s;
 }
 

@@ -12,9 +12,8 @@ namespace lockstep::judge {
 namespace {
 
 std::string block(const Failure& f, const Report& r) {
-  std::string s =
-      fmt::format("{} violates {}{}\n", f.op == "*" ? printable(r.backend) : f.op, f.property,
-                  f.count > 1 ? fmt::format(" in {} cases", grouped(f.count)) : "");
+  std::string s = fmt::format("{} violates {}{}\n", f.op == "*" ? printable(r.backend) : f.op,
+      f.property, f.count > 1 ? fmt::format(" in {} cases", grouped(f.count)) : "");
   if (!f.id.empty()) s += "  case    " + f.id + "\n";
   s += "  shows   " + f.text + "\n";
   if (!f.known.empty()) s += "  known   " + printable(f.known) + "\n";
@@ -33,8 +32,8 @@ std::vector<const Failure*> failures_in_order(const Report& r) {
   }
   first.insert(first.end(), rest.begin(), rest.end());
   // Known failures come last.
-  std::stable_partition(first.begin(), first.end(),
-                        [](const Failure* f) { return f->unexpected(); });
+  std::stable_partition(
+      first.begin(), first.end(), [](const Failure* f) { return f->unexpected(); });
   return first;
 }
 
@@ -56,13 +55,13 @@ std::string coloured(const std::string& line, const Report& r, bool colour) {
 // Says whether every operator had enough cases; empty if that was not judged.
 std::string floor_text(const Report& r) {
   if (!r.floor_judged) return "";
-  return fmt::format("floor {} per operator {}, ", tier_floor(r.tier),
-                     r.below_floor.empty() ? "met" : "NOT met");
+  return fmt::format(
+      "floor {} per operator {}, ", tier_floor(r.tier), r.below_floor.empty() ? "met" : "NOT met");
 }
 
 // Adds at most `most` texts, then how many more there are.
 void add_remarks(std::vector<Remark>& all, const char* kind, const std::vector<std::string>& texts,
-                 i64 count, std::size_t most) {
+    i64 count, std::size_t most) {
   const std::size_t shown = std::min(most, texts.size());
   for (std::size_t k = 0; k < shown; ++k) all.push_back({kind, texts[k]});
   const i64 more = count - static_cast<i64>(shown);
@@ -84,13 +83,13 @@ std::vector<Remark> remarks(const Report& r, std::size_t most) {
   add_remarks(all, "missing", r.missing, c.missing, most);
   if (!r.below_floor.empty())
     all.push_back({fmt::format("below the floor of {} executed legal cases", tier_floor(r.tier)),
-                   fmt::format("{}", fmt::join(r.below_floor, ", "))});
+        fmt::format("{}", fmt::join(r.below_floor, ", "))});
   return all;
 }
 
 std::string scope(const Report& r) {
-  std::string s = fmt::format("({} of {} operators)",
-                              std::min(r.operators_selected, r.operators_claimed), r.operators_all);
+  std::string s = fmt::format(
+      "({} of {} operators)", std::min(r.operators_selected, r.operators_claimed), r.operators_all);
   s = (r.partial ? "SUBSET " : "whole claim ") + s;
   if (r.part.of > 1) s = fmt::format("SHARD {}/{} of {}", r.part.number, r.part.of, s);
   if (!r.determinism.empty()) s += ", determinism " + r.determinism;
@@ -102,7 +101,7 @@ std::string prefix_score_text(const Report& r) {
   if (r.chosen.budget == 0) return "";
   if (r.score.listed == 0) return "mutation score of these cases unknown";
   return fmt::format("at least {} of {} listed mutants die of these cases", grouped(r.score.killed),
-                     grouped(r.score.listed));
+      grouped(r.score.listed));
 }
 
 std::string grouped(i64 n) {
@@ -137,10 +136,10 @@ std::string verdict_line(const Report& r) {
       grouped(c.selected), grouped(c.executed), grouped(c.not_claimed), tenths / 10, tenths % 10,
       grouped(c.missing), grouped(c.quarantined));
   s += fmt::format("\n  {} executed: {} passed, {} failed, {} crashed, {} timed out; {} calls",
-                   grouped(c.executed), grouped(c.passed), grouped(c.failed), grouped(c.crashed),
-                   grouped(c.timed_out), grouped(c.calls));
+      grouped(c.executed), grouped(c.passed), grouped(c.failed), grouped(c.crashed),
+      grouped(c.timed_out), grouped(c.calls));
   s += fmt::format("\n  tier {}, seed {}, canaries {}/{}, {}set {}", r.tier, r.seed,
-                   r.canaries_flagged, r.canaries_planted, floor_text(r), r.set_hash.substr(0, 16));
+      r.canaries_flagged, r.canaries_planted, floor_text(r), r.set_hash.substr(0, 16));
   if (const std::string power = prefix_score_text(r); !power.empty()) s += "\n  " + power;
   return s + "\n  " + exit_text(r.exit);
 }
@@ -164,7 +163,7 @@ std::string summary(const Report& r, bool colour, Screen screen) {
   }
   if (all.size() > shown)
     s += fmt::format("{} more kinds of failure are in the report (--json FILE, --html FILE).\n\n",
-                     all.size() - shown);
+        all.size() - shown);
   return s + end;
 }
 

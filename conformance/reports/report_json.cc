@@ -125,7 +125,7 @@ static void subject_fields(auto& f, Like<Report> auto& r) {
   f("version", r.version);
   f("device", r.device);
   f("determinism", r.determinism,
-    {.words = {"", "D0", "D1", "D2", "D3"}, .text = "that its manifest states"});
+      {.words = {"", "D0", "D1", "D2", "D3"}, .text = "that its manifest states"});
   f("manifest_sha256", r.manifest_hash, kHash);
   f("file_sha256", r.file_hash, kHash);
   f("options", r.options);
@@ -134,8 +134,7 @@ static void subject_fields(auto& f, Like<Report> auto& r) {
 
 static void fields(auto& f, Like<Report> auto& r) {
   f.constant("schema", 1);
-  f.derived(
-      "verdict", r.verdict,
+  f.derived("verdict", r.verdict,
       {.words = {"PASS", "FAIL", "NONDETERMINISTIC", "CRASH", "INCOMPLETE", "STALE", "BROKEN"}});
   f.derived("exit", static_cast<int>(r.exit), {.max = 6});
   f.derived("word", std::string(word_of(r.exit)));
@@ -177,7 +176,7 @@ static void fields(auto& f, Like<Report> auto& r) {
   f.derived("digest", digest_of(r), kHash);
   f("paths", r.paths, {.min = 1, .text = "operator, then kernel: how often it ran"});
   f("mutants", r.score,
-    about("how many of the listed ones a budget's cases are known to kill; of none: unknown"));
+      about("how many of the listed ones a budget's cases are known to kill; of none: unknown"));
   f("quarantine", r.quarantine);
   f("missing", r.missing, about("the first cases that were not answered, or did not run"));
   f("failures", r.failures);

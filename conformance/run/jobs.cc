@@ -53,19 +53,13 @@ Finding finding_of(const json& j) {
 json to_json(std::size_t n, const ItemResult& r) {
   json findings = json::array();
   for (const auto& [property, found] : r.findings) findings.push_back({property, to_json(found)});
-  return {{"n", n},
-          {"outcome", static_cast<int>(r.outcome)},
-          {"calls", r.calls},
-          {"judged", r.judged},
-          {"paths", r.paths},
-          {"findings", findings},
-          {"outputs", r.outputs},
-          {"canary", static_cast<int>(r.canary)}};
+  return {{"n", n}, {"outcome", static_cast<int>(r.outcome)}, {"calls", r.calls},
+      {"judged", r.judged}, {"paths", r.paths}, {"findings", findings}, {"outputs", r.outputs},
+      {"canary", static_cast<int>(r.canary)}};
 }
 
 // Reads one of the values 0 .. last of an enumeration.
-template <class E>
-E one_of(const json& j, E last) {
+template <class E> E one_of(const json& j, E last) {
   const int n = j.get<int>();
   if (n < 0 || n > static_cast<int>(last)) throw std::out_of_range("no such value");
   return static_cast<E>(n);
@@ -210,8 +204,8 @@ Child start_child(const std::vector<Child>& others, const std::function<void(int
 // Collects the lines of all children and hands the results over in the order of the items.
 class Collector {
  public:
-  Collector(Work& work, Journal* journal,
-            const std::function<bool(std::size_t, const ItemResult&)>& take)
+  Collector(
+      Work& work, Journal* journal, const std::function<bool(std::size_t, const ItemResult&)>& take)
       : work_(work), journal_(journal), take_(take), waiting_(work.known) {}
 
   /// Hands over the results that the journal knows. @return whether any are missing
@@ -286,7 +280,7 @@ class Collector {
   }
   void note(std::size_t n, const ItemResult& r) {
     quarantine_.note(std::string(work_.operator_of(n).name), r.outcome,
-                     r.findings.empty() ? "" : r.findings[0].second.text);
+        r.findings.empty() ? "" : r.findings[0].second.text);
     if (r.outcome != Outcome::crashed && r.outcome != Outcome::timed_out) return;
     for (const OpInfo* op : operators())
       if (!quarantine_.reason(std::string(op->name)).empty()) work_.aside.add(*op);
@@ -319,9 +313,8 @@ Results results_of(const Journal* journal) {
 }  // namespace
 
 void judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
-                        const TrialPlan& plan, const Selection& selection, const Conduct& conduct,
-                        int jobs, Journal* journal,
-                        const std::function<bool(std::size_t, const ItemResult&)>& take) {
+    const TrialPlan& plan, const Selection& selection, const Conduct& conduct, int jobs,
+    Journal* journal, const std::function<bool(std::size_t, const ItemResult&)>& take) {
   Work work{backend, items, plan, selection, conduct, results_of(journal)};
   Collector collector(work, journal, take);
   if (!collector.begin()) return;

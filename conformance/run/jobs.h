@@ -16,8 +16,7 @@ namespace lockstep::judge {
 /// the number of jobs. An interrupted run hands over fewer results.
 /// @throws std::runtime_error if a process of the judge's own ends early.
 void judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
-                        const TrialPlan& plan, const Selection& selection, const Conduct& conduct,
-                        int jobs, Journal* journal,
-                        const std::function<bool(std::size_t, const ItemResult&)>& take);
+    const TrialPlan& plan, const Selection& selection, const Conduct& conduct, int jobs,
+    Journal* journal, const std::function<bool(std::size_t, const ItemResult&)>& take);
 
 }  // namespace lockstep::judge

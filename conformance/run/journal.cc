@@ -73,8 +73,8 @@ void Journal::go_on(const std::string& text, const json& run, std::size_t cases)
         refuse("its first line does not describe a run");
       for (const auto& [key, value] : run.items())
         if (const json was = j["run"].value(key, json()); was != value)
-          refuse(fmt::format("it belongs to another run: its {} is {}, not {}", key, was.dump(),
-                             value.dump()));
+          refuse(fmt::format(
+              "it belongs to another run: its {} is {}, not {}", key, was.dump(), value.dump()));
       continue;
     }
     if (!j.is_object() || !j.contains("n") || !j["n"].is_number_unsigned() || j["n"] >= cases ||

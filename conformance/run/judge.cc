@@ -59,7 +59,7 @@ bool is_put(Subject& subject, const Item& item) {
 }
 
 void add_failure(Report& r, const std::string& property, const Item& item, i64 number,
-                 const Finding& found, const Expectation* known) {
+    const Finding& found, const Expectation* known) {
   const std::string op(item.call.op->name), why = known ? known->why() : "";
   for (Failure& f : r.failures)
     if (f.op == op && f.property == property && f.known == why) {
@@ -68,18 +68,8 @@ void add_failure(Report& r, const std::string& property, const Item& item, i64 n
     }
   // Only matches_vectors needs a vector's name; every other property can repeat the call.
   const bool named = item.what != Item::vector || property == kMatchesVectors.name;
-  r.failures.push_back({op,
-                        property,
-                        named ? item.id : case_id(item.call),
-                        found.text,
-                        1,
-                        {},
-                        {},
-                        {},
-                        found.hint,
-                        found.elements,
-                        number,
-                        why});
+  r.failures.push_back({op, property, named ? item.id : case_id(item.call), found.text, 1, {}, {},
+      {}, found.hint, found.elements, number, why});
 }
 
 void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
@@ -132,8 +122,8 @@ std::set<std::string> lacking(const Manifest& m) {
 
 // The backend must refuse an instruction set that this machine lacks, and name it: a run with
 // another set would prove nothing about either. Any case of the run serves to ask.
-void judge_refusals(Report& r, Subject& subject, const Selection& s,
-                    const std::vector<const Item*>& put) {
+void judge_refusals(
+    Report& r, Subject& subject, const Selection& s, const std::vector<const Item*>& put) {
   const Manifest& m = subject.manifest();
   const auto any = std::find_if(put.begin(), put.end(), [](const Item* i) { return i->runs(); });
   // Only the first shard asks.
@@ -142,15 +132,14 @@ void judge_refusals(Report& r, Subject& subject, const Selection& s,
   const Case& c = (*any)->call;
   for (const std::string& isa : lacking(m)) {
     const Answer a = subject.execute(c, inputs_of(c), c.op->infer(c.attributes(), c.types()),
-                                     {.config = subject.configure({{"isa", isa}})});
+        {.config = subject.configure({{"isa", isa}})});
     ++r.counts.calls;
     const bool named = a.message.find(isa) != std::string::npos;
     const bool refused = a.kind == AnswerKind::logic_error && named;
-    judge_run(
-        r, "*", std::string(kIsa.name),
+    judge_run(r, "*", std::string(kIsa.name),
         refused ? ""
                 : "isa=" + isa + ", which this machine lacks, was not refused by name: answered " +
-                      std::string(name_of(a.kind)) + (a.message.empty() ? "" : ": " + a.message));
+                std::string(name_of(a.kind)) + (a.message.empty() ? "" : ": " + a.message));
   }
 }
 
@@ -165,19 +154,13 @@ std::vector<std::string> ids_of(const std::vector<Item>& items) {
 // Everything on which a result depends: two runs with the same identity may share a journal. The
 // manifest contributes which kernels can run on this machine.
 nlohmann::ordered_json identity(const Report& r, const Selection& s, const Conduct& c) {
-  return {{"judge", LOCKSTEP_VERSION},
-          {"backend", r.backend},
-          {"file_sha256", file_hash(r.backend)},
-          {"manifest_sha256", r.manifest_hash},
-          {"options", c.limits.set},
-          {"timeout", c.limits.timeout_s},
-          {"start_timeout", c.limits.start_s},
-          {"memory_gib", c.limits.memory_gib},
-          {"set_hash", r.set_hash},
-          {"order_hash", r.order_hash},
-          {"vectors_sha256", takes_vectors(s) ? vectors_hash(s.vectors) : ""},
-          {"part", {r.part.number, r.part.of}},
-          {"properties", s.properties}};
+  return {{"judge", LOCKSTEP_VERSION}, {"backend", r.backend},
+      {"file_sha256", file_hash(r.backend)}, {"manifest_sha256", r.manifest_hash},
+      {"options", c.limits.set}, {"timeout", c.limits.timeout_s},
+      {"start_timeout", c.limits.start_s}, {"memory_gib", c.limits.memory_gib},
+      {"set_hash", r.set_hash}, {"order_hash", r.order_hash},
+      {"vectors_sha256", takes_vectors(s) ? vectors_hash(s.vectors) : ""},
+      {"part", {r.part.number, r.part.of}}, {"properties", s.properties}};
 }
 
 int jobs_of(const Conduct& c) {
@@ -223,8 +206,8 @@ Score prefix_score(Subject& subject, const Selection& s, const std::vector<Item>
 }
 
 // A backend that dies while it is loaded has no manifest, so all its cases are quarantined.
-Report report_load_crash(Report r, const std::string& backend, const std::string& why,
-                         const Conduct& conduct) {
+Report report_load_crash(
+    Report r, const std::string& backend, const std::string& why, const Conduct& conduct) {
   Manifest unknown = default_manifest(backend);
   unknown.claims.clear();
   describe_subject(r, backend, unknown);
@@ -239,8 +222,8 @@ Report report_load_crash(Report r, const std::string& backend, const std::string
 }
 
 // The cases that are put to the backend. Counts the others.
-std::vector<const Item*> claimed_items(Report& r, Subject& subject, const Selection& selection,
-                                       const std::vector<Item>& items) {
+std::vector<const Item*> claimed_items(
+    Report& r, Subject& subject, const Selection& selection, const std::vector<Item>& items) {
   const std::set<std::string> absent = subject.unanswered(ids_of(items));
   std::vector<const Item*> put;
   std::set<string_view> ops;
@@ -263,7 +246,7 @@ std::vector<const Item*> claimed_items(Report& r, Subject& subject, const Select
 }
 
 Report judge_ready(RunInputs ready, const std::string& backend, const Selection& selection,
-                   const std::vector<Item>& items, const Conduct& conduct) {
+    const std::vector<Item>& items, const Conduct& conduct) {
   Report r;
   r.expectations = std::move(ready.expectations);
   r.options = conduct.limits.set;
@@ -290,7 +273,7 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
     return failed == 0 || !conduct.until_failure;
   };
   judge_in_processes(backend, put, plan, selection, conduct, jobs_of(conduct),
-                     journal ? &*journal : nullptr, take);
+      journal ? &*journal : nullptr, take);
   r.counts.missing += std::ssize(put) - done;
   name_missing(r, put, seen);
   if (std::cmp_equal(done, put.size())) {
@@ -312,7 +295,7 @@ Report judge(const std::string& backend, const Selection& selection, const Condu
 }
 
 Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,
-             const Conduct& conduct) {
+    const Conduct& conduct) {
   return judge_ready(prepare_run(backend, conduct), backend, selection, items, conduct);
 }
 

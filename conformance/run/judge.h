@@ -30,6 +30,6 @@ Report judge(const std::string& backend, const Selection& selection, const Condu
 
 /// Judges a backend by the cases that select_cases() made of the selection.
 Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,
-             const Conduct& conduct);
+    const Conduct& conduct);
 
 }  // namespace lockstep::judge

@@ -76,7 +76,7 @@ void smaller_extents(const Case& c, Candidates& out) {
           if (t.shape[d] == old) t.shape[d] = now;
       for (std::size_t k = 0; k < s.attrs.size(); ++k)
         for (int i = 0; s.op->attrs[static_cast<int>(k)].kind != AttrKind::boolean &&
-                        i < min(s.attrs[k].ints.size, kMaxTuple);
+             i < min(s.attrs[k].ints.size, kMaxTuple);
              ++i)
           if (s.attrs[k].ints[i] == old) s.attrs[k].ints[i] = now;
       out.push_back(s);
@@ -109,7 +109,7 @@ Case cut(const Case& c, i64 extent, i64 first, i64 count) {
   }
   for (std::size_t k = 0; k < s.attrs.size(); ++k)
     for (int i = 0; s.op->attrs[static_cast<int>(k)].kind != AttrKind::boolean &&
-                    i < min(s.attrs[k].ints.size, kMaxTuple);
+         i < min(s.attrs[k].ints.size, kMaxTuple);
          ++i)
       if (s.attrs[k].ints[i] == extent) s.attrs[k].ints[i] -= count;
   return s;
@@ -246,7 +246,7 @@ Candidates near_the_simplest(const Case& c) {
     all.push_back(std::move(s));
   } while (draw.next());
   std::stable_sort(all.begin(), all.end(),
-                   [](const Case& a, const Case& b) { return elements_of(a) < elements_of(b); });
+      [](const Case& a, const Case& b) { return elements_of(a) < elements_of(b); });
   all.resize(std::min(all.size(), kMost));
   return all;
 }
@@ -353,7 +353,7 @@ class Descent {
 }  // namespace
 
 Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from,
-            std::string& text) {
+    std::string& text) {
   Predicate violates(subject, plan, property, from);
   Descent down(violates, text);
   Case small = down.from(from);

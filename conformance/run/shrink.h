@@ -12,6 +12,6 @@ void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan);
 /// The smallest case found that still violates the property, or the case itself.
 /// @param text receives the finding of the smallest case.
 Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from,
-            std::string& text);
+    std::string& text);
 
 }  // namespace lockstep::judge

@@ -7,8 +7,8 @@
 
 namespace lockstep::judge {
 
-/// Moves the items to the front that together show every combination (combinations.h) of all items, each
-/// time the one that adds most; the others keep their order.
+/// Moves the items to the front that together show every combination (combinations.h) of all items,
+/// each time the one that adds most; the others keep their order.
 /// @param complete whether to add calls first that show the combinations which a search reached
 /// and the items do not show.
 void put_discriminating_first(std::vector<Item>& items, const OpInfo& op, bool complete);

@@ -52,7 +52,7 @@ std::string kills_json(const KillMatrix& k) {
     return s.empty() ? "[]" : s + "\n ]";
   };
   return "{\n \"format\": 1,\n \"judge\": " + all["judge"].dump() +
-         ",\n \"mutants\": " + lines("mutants") + ",\n \"cases\": " + lines("cases") + "\n}\n";
+      ",\n \"mutants\": " + lines("mutants") + ",\n \"cases\": " + lines("cases") + "\n}\n";
 }
 
 KillMatrix read_kills(const std::string& text) { return form::parsed<KillMatrix>(text, settle); }
@@ -71,8 +71,8 @@ void put_killers_first(std::vector<Item>& items, const KillMatrix& k) {
   std::set<string_view> here;
   for (const Item& item : items) here.insert(item.id);
   std::vector<KillMatrix::Killer> killers = k.cases;
-  std::erase_if(killers,
-                [&](const KillMatrix::Killer& killer) { return !here.contains(killer.id); });
+  std::erase_if(
+      killers, [&](const KillMatrix::Killer& killer) { return !here.contains(killer.id); });
   order_killers(killers, k.mutants.size());
   std::map<std::string, std::size_t> places;
   for (const KillMatrix::Killer& killer : killers) places.emplace(killer.id, places.size());
@@ -82,15 +82,15 @@ void put_killers_first(std::vector<Item>& items, const KillMatrix& k) {
   };
   const auto rest = std::stable_partition(
       items.begin(), items.end(), [&](const Item& item) { return rank(item) < places.size(); });
-  std::stable_sort(items.begin(), rest,
-                   [&](const Item& a, const Item& b) { return rank(a) < rank(b); });
+  std::stable_sort(
+      items.begin(), rest, [&](const Item& a, const Item& b) { return rank(a) < rank(b); });
 }
 
 void order_killers(std::vector<KillMatrix::Killer>& killers, std::size_t mutants) {
   std::vector<bool> dead(mutants);
   const auto news = [&](const KillMatrix::Killer& k) {
     return std::count_if(k.mutants.begin(), k.mutants.end(),
-                         [&](i64 m) { return !dead[static_cast<std::size_t>(m)]; });
+        [&](i64 m) { return !dead[static_cast<std::size_t>(m)]; });
   };
   for (auto next = killers.begin(); next != killers.end(); ++next) {
     const auto best = std::max_element(
@@ -104,8 +104,8 @@ void order_killers(std::vector<KillMatrix::Killer>& killers, std::size_t mutants
   }
 }
 
-Score score_of(const std::vector<const Item*>& items, std::set<string_view> operators,
-               const KillMatrix& k) {
+Score score_of(
+    const std::vector<const Item*>& items, std::set<string_view> operators, const KillMatrix& k) {
   std::map<std::string, const KillMatrix::Killer*> killers;
   for (const KillMatrix::Killer& killer : k.cases) killers.emplace(killer.id, &killer);
   std::set<i64> dead;

@@ -51,7 +51,7 @@ struct Score {
 };
 
 /// The score of items among the mutants of some operators and those outside every operator.
-Score score_of(const std::vector<const Item*>& items, std::set<string_view> operators,
-               const KillMatrix& k);
+Score score_of(
+    const std::vector<const Item*>& items, std::set<string_view> operators, const KillMatrix& k);
 
 }  // namespace lockstep::judge

@@ -20,15 +20,14 @@ namespace lockstep::judge {
 namespace {
 
 // Fills, the most discriminating first; dense data comes again between the others.
-constexpr Fill kOrder[] = {Fill::dense,    Fill::hinted, Fill::boundary,  Fill::critical,
-                           Fill::dense,    Fill::max,    Fill::hinted,    Fill::alternating,
-                           Fill::dense,    Fill::sparse, Fill::min,       Fill::boundary,
-                           Fill::critical, Fill::hinted, Fill::one_hot,   Fill::dense,
-                           Fill::one,      Fill::zero,   Fill::minus_one, Fill::dense};
+constexpr Fill kOrder[] = {Fill::dense, Fill::hinted, Fill::boundary, Fill::critical, Fill::dense,
+    Fill::max, Fill::hinted, Fill::alternating, Fill::dense, Fill::sparse, Fill::min,
+    Fill::boundary, Fill::critical, Fill::hinted, Fill::one_hot, Fill::dense, Fill::one, Fill::zero,
+    Fill::minus_one, Fill::dense};
 
 bool hinted(const OpInfo& op) {
-  return std::any_of(op.inputs.begin(), op.inputs.end(),
-                     [](const Port& p) { return p.hint != Hint::any; });
+  return std::any_of(
+      op.inputs.begin(), op.inputs.end(), [](const Port& p) { return p.hint != Hint::any; });
 }
 
 // Chooses values and memory of the n-th legal call.
@@ -51,8 +50,8 @@ Item legal_item(const OpInfo& op, u64 seed, int n) {
 }
 
 // Adds calls that nobody could know before the verifier chose the nonce.
-void add_unforeseen(std::vector<Item>& list, const OpInfo& op, const std::string& nonce,
-                    TierSize size) {
+void add_unforeseen(
+    std::vector<Item>& list, const OpInfo& op, const std::string& nonce, TierSize size) {
   if (nonce.empty()) return;
   const u64 seed = std::stoull(sha256("nonce " + nonce).substr(0, 16), nullptr, 16);
   for (int n = 0; n < size.legal / 10; ++n) {
@@ -95,12 +94,12 @@ Item illegal_item(Case c) {
 // Whether a selected property applies to this kind of cases.
 bool wants(const Selection& s, About kind) {
   return std::any_of(std::begin(kProperties), std::end(kProperties),
-                     [&](const Property* p) { return p->is_about(kind) && s.wants(p->name); });
+      [&](const Property* p) { return p->is_about(kind) && s.wants(p->name); });
 }
 
 // Adds both sides of each boundary, and calls that violate two rules.
-void add_limits(const OpInfo& op, const Selection& s, bool legal, bool illegal,
-                std::vector<Item>& items) {
+void add_limits(
+    const OpInfo& op, const Selection& s, bool legal, bool illegal, std::vector<Item>& items) {
   for (Boundary& b : boundaries(op, s.seed)) {
     const Item::What side = what_of(b.legal, kMaxRun);
     const int n = static_cast<int>(items.size());
@@ -149,7 +148,7 @@ std::vector<Item> interleave(std::vector<std::vector<Item>> lists) {
 Item vector_item(Vector v) {
   const bool ok = v.expectation == Vector::outputs;
   return {ok ? Item::vector : Item::illegal, std::move(v.call), std::move(v.label), std::move(v.id),
-          std::move(v.out)};
+      std::move(v.out)};
 }
 
 std::vector<Item> explicit_items(const Selection& s) {
@@ -157,9 +156,8 @@ std::vector<Item> explicit_items(const Selection& s) {
   for (const std::string& id : s.cases) {
     if (names_vector(id) && !s.vectors.empty()) {
       std::vector<Vector> all = load_vectors(s.vectors);
-      const auto at = std::find_if(all.begin(), all.end(), [&](const Vector& v) {
-        return v.id == id && v.expectation != Vector::text_error;
-      });
+      const auto at = std::find_if(all.begin(), all.end(),
+          [&](const Vector& v) { return v.id == id && v.expectation != Vector::text_error; });
       if (at == all.end())
         throw UsageError("no case and no vector '" + id + "' (vectors of " + s.vectors + ")");
       items.push_back(vector_item(std::move(*at)));
@@ -180,10 +178,10 @@ std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInf
   for (const OpInfo* op : ops)
     if (std::none_of(all.begin(), all.end(), [&](const Vector& v) { return v.call.op == op; }))
       throw UsageError("no golden vectors of '" + std::string(op->name) + "' in " + s.vectors +
-                       " (lockstep vectors update writes them, --vectors '' runs without them)");
+          " (lockstep vectors update writes them, --vectors '' runs without them)");
   for (Vector& v : all) {
     const bool wanted = (outputs && v.expectation == Vector::outputs) ||
-                        (errors && v.expectation == Vector::typed_error);
+        (errors && v.expectation == Vector::typed_error);
     if (wanted && std::find(ops.begin(), ops.end(), v.call.op) != ops.end())
       items.push_back(vector_item(std::move(v)));
   }
@@ -225,7 +223,7 @@ std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
 
 bool Selection::wants(string_view property) const {
   return properties.empty() ||
-         std::find(properties.begin(), properties.end(), property) != properties.end();
+      std::find(properties.begin(), properties.end(), property) != properties.end();
 }
 
 TierSize tier_size(int tier) {
@@ -245,15 +243,16 @@ std::vector<const OpInfo*> selected_operators(const Selection& s) {
   const auto check = [](const std::vector<std::string>& words, auto chooses, const char* what) {
     for (const std::string& w : words)
       if (std::none_of(operators().begin(), operators().end(),
-                       [&](const OpInfo* op) { return chooses(w, op); }))
-        throw UsageError("no operator " + std::string(what) + " '" + w +
-                         "' (lockstep list shows them)");
+              [&](const OpInfo* op) { return chooses(w, op); }))
+        throw UsageError(
+            "no operator " + std::string(what) + " '" + w + "' (lockstep list shows them)");
   };
   check(s.operators, named, "matches");
   check(s.profiles, in, "is of the profile");
   const auto chosen = [](const std::vector<std::string>& words, auto chooses, const OpInfo* op) {
-    return words.empty() || std::any_of(words.begin(), words.end(),
-                                        [&](const std::string& w) { return chooses(w, op); });
+    return words.empty() || std::any_of(words.begin(), words.end(), [&](const std::string& w) {
+      return chooses(w, op);
+    });
   };
   std::vector<const OpInfo*> ops;
   for (const OpInfo* op : operators())
@@ -265,7 +264,7 @@ std::vector<const OpInfo*> selected_operators(const Selection& s) {
 void check_properties(const Selection& s) {
   for (const std::string& name : s.properties)
     if (std::none_of(std::begin(kProperties), std::end(kProperties),
-                     [&](const Property* p) { return p->name == name; }))
+            [&](const Property* p) { return p->name == name; }))
       throw UsageError("no property '" + name + "' (lockstep list --properties shows them)");
 }
 

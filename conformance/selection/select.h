@@ -26,7 +26,7 @@ struct Selection {
   /// Whether it leaves out a part of its tier.
   bool partial() const {
     return !operators.empty() || !profiles.empty() || !properties.empty() || !cases.empty() ||
-           budget > 0;
+        budget > 0;
   }
 };
 

@@ -29,10 +29,8 @@ json describe(const AttrInfo& f) {
 
 json describe(const Port& p) {
   constexpr string_view kArity[] = {"one", "optional", "variadic"};
-  return {{"name", p.name},
-          {"rank", {p.rank.min, p.rank.max}},
-          {"arity", kArity[static_cast<int>(p.arity)]},
-          {"text", p.text}};
+  return {{"name", p.name}, {"rank", {p.rank.min, p.rank.max}},
+      {"arity", kArity[static_cast<int>(p.arity)]}, {"text", p.text}};
 }
 
 // Describes an example: its call as a line of `eval`, its gas as a model of one call, and the
@@ -44,14 +42,11 @@ json describe_example(const OpInfo& op, int i) {
   for (const Literal& l : e.out)
     if (l.shape.size > 0)
       out.push_back({{"shape", std::vector<i64>(l.shape.begin(), l.shape.end())},
-                     {"prec", l.precision},
-                     {"data", std::vector<i64>(l.data.begin(), l.data.end())}});
+          {"prec", l.precision}, {"data", std::vector<i64>(l.data.begin(), l.data.end())}});
   const std::string id = case_id(c);
-  return {{"text", e.text},
-          {"case", id},
-          {"call", json::parse(write_request(c, inputs_of(c), json(id).dump()))},
-          {"gas", gas_of(op, c.attributes(), c.types()).total()},
-          {"out", out}};
+  return {{"text", e.text}, {"case", id},
+      {"call", json::parse(write_request(c, inputs_of(c), json(id).dump()))},
+      {"gas", gas_of(op, c.attributes(), c.types()).total()}, {"out", out}};
 }
 
 }  // namespace

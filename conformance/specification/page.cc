@@ -25,8 +25,8 @@ std::string values_of(const AttrInfo& f) {
   std::string type(name_of(f.kind));
   if (f.kind == AttrKind::tuple)
     type += f.entries.min == f.entries.max
-                ? fmt::format(" of {}, each", f.entries.min)
-                : fmt::format(" of {} to {}, each", f.entries.min, f.entries.max);
+        ? fmt::format(" of {}, each", f.entries.min)
+        : fmt::format(" of {} to {}, each", f.entries.min, f.entries.max);
   const bool is_whole = f.kind == AttrKind::boolean && f.range.min != f.range.max;
   return is_whole ? type : fmt::format("{} {}..{}", type, bound(f.range.min), bound(f.range.max));
 }
@@ -69,14 +69,13 @@ class Page {
   void about() {
     heading("NAME");
     paragraph(fmt::format("{}{} - {}", op_.name,
-                          op_.alias.empty() ? "" : fmt::format(", {}", op_.alias),
-                          first_sentence(op_.summary)));
+        op_.alias.empty() ? "" : fmt::format(", {}", op_.alias), first_sentence(op_.summary)));
     heading("SYNOPSIS");
     paragraph(synopsis());
     heading("DESCRIPTION");
     paragraph(op_.summary);
     paragraph(fmt::format("Profile {}; defined {}.", op_.profile,
-                          op_.pointwise ? "element by element" : "as a whole"));
+        op_.pointwise ? "element by element" : "as a whole"));
     heading("FORMULA");
     std::string_view rest = op_.formula;
     for (constexpr std::string_view kBreak = "\\quad"; !rest.empty();) {
@@ -95,7 +94,7 @@ class Page {
     }
     for (const AttrInfo& f : op_.attrs)
       in += fmt::format("{} {}={}", &f == op_.attrs.begin() ? ";" : ",", f.name,
-                        f.required ? std::string(name_of(f.kind)) : attribute_text(f, f.fallback));
+          f.required ? std::string(name_of(f.kind)) : attribute_text(f, f.fallback));
     for (const Port& p : op_.outputs) out += fmt::format("{}{}", out.empty() ? "" : ", ", p.name);
     return fmt::format("{}({}) -> {}", op_.name, in, out);
   }
@@ -104,13 +103,14 @@ class Page {
     heading(title);
     for (const Port& p : list) {
       const std::string rank = p.rank.min == p.rank.max
-                                   ? fmt::format("rank {}", p.rank.min)
-                                   : fmt::format("rank {} to {}", p.rank.min, p.rank.max);
+          ? fmt::format("rank {}", p.rank.min)
+          : fmt::format("rank {} to {}", p.rank.min, p.rank.max);
       entry(p.name,
-            rank + (p.arity == Arity::one        ? ""
-                    : p.arity == Arity::optional ? ", optional"
-                                                 : fmt::format(", 1 to {} of them", kMaxInputs)),
-            p.text);
+          rank +
+              (p.arity == Arity::one               ? ""
+                      : p.arity == Arity::optional ? ", optional"
+                                                   : fmt::format(", 1 to {} of them", kMaxInputs)),
+          p.text);
     }
   }
 
@@ -120,22 +120,21 @@ class Page {
     for (const AttrInfo& f : op_.attrs) {
       const std::string known = f.alias.empty() ? "" : fmt::format(", also {}", f.alias);
       entry(f.name,
-            f.required ? "required" + known
-                       : fmt::format("default {}{}", attribute_text(f, f.fallback), known),
-            fmt::format("{}; {}", values_of(f), f.text));
+          f.required ? "required" + known
+                     : fmt::format("default {}{}", attribute_text(f, f.fallback), known),
+          fmt::format("{}; {}", values_of(f), f.text));
     }
   }
 
   void precision() {
     heading("PRECISION");
-    paragraph(
-        op_.exceeds & kPrecision
+    paragraph(op_.exceeds & kPrecision
             ? fmt::format("Inferred from attributes and inputs; above {} the call is refused "
                           "({}.precision). Examples show it.",
-                          kMaxPrecision, op_.name)
+                  kMaxPrecision, op_.name)
             : fmt::format("Inferred from attributes and inputs; never above {}. Examples show "
                           "it.",
-                          kMaxPrecision));
+                  kMaxPrecision));
   }
 
   void rules() {
@@ -155,12 +154,12 @@ class Page {
   void costs() {
     heading("GAS");
     paragraph(fmt::format("For each element of {}: {}. For each element of every tensor: {}.",
-                          op_.outputs[0].name, op_.gas_text, kGasPerElement));
+        op_.outputs[0].name, op_.gas_text, kGasPerElement));
     heading("IN PLACE");
     paragraph(op_.in_place
-                  ? "In a model the output may take the storage of input 0 or 1 at its last "
-                    "use."
-                  : "No: the output has a storage of its own.");
+            ? "In a model the output may take the storage of input 0 or 1 at its last "
+              "use."
+            : "No: the output has a storage of its own.");
   }
 
   void errata() {
@@ -168,9 +167,9 @@ class Page {
     if (op_.errata.size() == 0) paragraph("None.");
     for (const Erratum& e : op_.errata) {
       const auto vector = evidence_.vector_of(e, &op_);
-      const std::string shown = vector           ? fmt::format("Shown by {}.", *vector)
-                                : e.test.empty() ? "Its vector is not installed."
-                                                 : fmt::format("Shown by the test {}.", e.test);
+      const std::string shown = vector ? fmt::format("Shown by {}.", *vector)
+          : e.test.empty()             ? "Its vector is not installed."
+                                       : fmt::format("Shown by the test {}.", e.test);
       paragraph(e.text);
       paragraph(fmt::format("{} {}", e.reason, shown), kIndent + 4);
     }
@@ -187,8 +186,8 @@ class Page {
       for (const Literal& l : e.out)
         if (l.shape.size > 0)
           paragraph(fmt::format("= {}@{}  {}", fmt::join(l.shape, "x"), l.precision,
-                                fmt::join(l.data, " ")),
-                    kIndent + 4);
+                        fmt::join(l.data, " ")),
+              kIndent + 4);
       paragraph(fmt::format("gas {}", gas_of(op_, c.attributes(), c.types()).total()), kIndent + 4);
     }
   }

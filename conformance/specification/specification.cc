@@ -25,18 +25,17 @@ std::string scoped(string_view label, const OpInfo& op) {
 }
 
 json describe_limits() {
-  return {{"rank", {1, kMaxRank}},   {"extent", {1, kMaxExtent}},
-          {"volume", kMaxVolume},    {"precision", {1, kMaxPrecision}},
-          {"inputs", kMaxInputs},    {"outputs", kMaxOutputs},
-          {"tuple", kMaxTuple},      {"gas_of_one_element", kMaxGasBase},
-          {"gas_term", kMaxGasTerm}, {"storage_bytes", graph::kMaxStorageBytes}};
+  return {{"rank", {1, kMaxRank}}, {"extent", {1, kMaxExtent}}, {"volume", kMaxVolume},
+      {"precision", {1, kMaxPrecision}}, {"inputs", kMaxInputs}, {"outputs", kMaxOutputs},
+      {"tuple", kMaxTuple}, {"gas_of_one_element", kMaxGasBase}, {"gas_term", kMaxGasTerm},
+      {"storage_bytes", graph::kMaxStorageBytes}};
 }
 
 json describe_profiles() {
   json all = json::array();
   for (const OpInfo* op : operators()) {
-    const auto at = std::find_if(all.begin(), all.end(),
-                                 [&](const json& p) { return p["name"] == op->profile; });
+    const auto at = std::find_if(
+        all.begin(), all.end(), [&](const json& p) { return p["name"] == op->profile; });
     if (at == all.end())
       all.push_back({{"name", op->profile}, {"operators", {op->name}}});
     else
@@ -57,9 +56,9 @@ Evidence::Evidence(const std::string& vectors, const std::string& crosschecks)
   }
   if (crosschecks.empty()) return;
   crosschecks_ = json::parse(read_file(crosschecks), nullptr, false);
-  const bool well_formed =
-      crosschecks_.is_object() && std::all_of(crosschecks_.begin(), crosschecks_.end(),
-                                              [](const json& list) { return list.is_array(); });
+  const bool well_formed = crosschecks_.is_object() &&
+      std::all_of(crosschecks_.begin(), crosschecks_.end(),
+          [](const json& list) { return list.is_array(); });
   if (!well_formed) throw UsageError("'" + crosschecks + "' is no JSON object of lists");
 }
 
@@ -121,11 +120,9 @@ json describe_errata(const Evidence& evidence) {
 }
 
 json describe_specification(const Evidence& evidence) {
-  json j = {{"specification", "lockstep"},
-            {"version", kSpecificationVersion},
-            {"vectors_version", kVectorsVersion},
-            {"limits", describe_limits()},
-            {"profiles", describe_profiles()}};
+  json j = {{"specification", "lockstep"}, {"version", kSpecificationVersion},
+      {"vectors_version", kVectorsVersion}, {"limits", describe_limits()},
+      {"profiles", describe_profiles()}};
   j["labels"] = json::array();
   for (const SharedLabel& l : kSharedLabels)
     j["labels"].push_back({{"label", l.label}, {"text", l.text}, {"typed", l.typed}});

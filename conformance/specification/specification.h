@@ -44,7 +44,7 @@ nlohmann::ordered_json describe_specification(const Evidence& evidence);
 
 /// The differences between two specifications, one sentence each. Named elements, such as operators
 /// and labels, are matched by name; an order is compared only where it has a meaning.
-std::vector<std::string> specification_differences(const nlohmann::ordered_json& before,
-                                                   const nlohmann::ordered_json& after);
+std::vector<std::string> specification_differences(
+    const nlohmann::ordered_json& before, const nlohmann::ordered_json& after);
 
 }  // namespace lockstep::judge

@@ -56,8 +56,8 @@ class SpecificationDiff {
 
   void compare_lists(const std::string& where, const json& before, const json& after) {
     const auto find = [](const json& list, const std::string& name) {
-      return std::find_if(list.begin(), list.end(),
-                          [&](const json& e) { return name_of(e) == name; });
+      return std::find_if(
+          list.begin(), list.end(), [&](const json& e) { return name_of(e) == name; });
     };
     std::vector<std::string> kept_before, kept_after;
     for (const json& e : before) {

@@ -23,7 +23,7 @@ Answer refused_by(Subject& subject, const Case& c, const Answer& ours) {
   Answer a = subject.refuse(c);
   if (a.ok())
     return error(AnswerKind::runtime_error, "backend.accepted",
-                 "the backend accepts a call that is " + ours.label + ": " + ours.message);
+        "the backend accepts a call that is " + ours.label + ": " + ours.message);
   // A backend may claim only the class of an error; the label is then ours.
   if (a.kind == AnswerKind::logic_error && a.label.empty()) a.label = ours.label;
   return a;

@@ -87,8 +87,8 @@ void kill_own_group(int) { kill(0, SIGKILL); }
 // The child leads a process group of its own, starts the shell in it and waits. It kills the group
 // when the judge ends, of which the kernel informs it, and ends in the same way as the shell. Only
 // calls that are safe after fork().
-[[noreturn]] void lead_group(const char* command, char* const* env, pid_t judge, const rlimit& data,
-                             const int (&fd)[3]) {
+[[noreturn]] void lead_group(
+    const char* command, char* const* env, pid_t judge, const rlimit& data, const int (&fd)[3]) {
   setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
@@ -164,8 +164,8 @@ class Conversation {
   }
 
   // Writes a line and reads one. If a line comes, the answer's kind is ok and `reply` is the line.
-  Answer exchange(const std::string& line, double seconds, std::size_t longest,
-                  std::string_view& reply);
+  Answer exchange(
+      const std::string& line, double seconds, std::size_t longest, std::string_view& reply);
   // Whether the last exchange left nothing unread or unwritten.
   bool in_step() const { return in_step_; }
 
@@ -239,10 +239,10 @@ void Conversation::hear_last_words() {
   }
 }
 
-Answer Conversation::exchange(const std::string& line, double seconds, std::size_t longest,
-                              std::string_view& reply) {
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                           std::chrono::duration<double>(seconds));
+Answer Conversation::exchange(
+    const std::string& line, double seconds, std::size_t longest, std::string_view& reply) {
+  const auto deadline = Clock::now() +
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   said_.clear();
   written_ = 0;
   std::size_t newline = std::string::npos, searched = 0;
@@ -251,13 +251,14 @@ Answer Conversation::exchange(const std::string& line, double seconds, std::size
     if (!wait(writing, deadline)) return failed(AnswerKind::timed_out, "no answer in time");
     if (writing) write_some(line);
     if (!read_some())
-      return failed(AnswerKind::crashed,
-                    said_.empty() ? "before answering" : "in the middle of an answer");
+      return failed(
+          AnswerKind::crashed, said_.empty() ? "before answering" : "in the middle of an answer");
     newline = said_.find('\n', searched);
     searched = said_.size();
     if (std::min(newline, searched) > longest)
-      return failed(AnswerKind::protocol, "an answer of more than " + std::to_string(longest) +
-                                              " bytes, beginning " + quote(said_));
+      return failed(AnswerKind::protocol,
+          "an answer of more than " + std::to_string(longest) + " bytes, beginning " +
+              quote(said_));
   }
   reply = std::string_view(said_).substr(0, newline);
   in_step_ = written_ == line.size() && newline + 1 == said_.size();
@@ -273,8 +274,8 @@ class ExecSubject final : public Subject {
   const Manifest& manifest() const override { return manifest_; }
   bool shares_memory() const override { return false; }
   bool can_infer() const override { return false; }
-  Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
-                 const Run&) override {
+  Answer execute(
+      const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run&) override {
     std::size_t values = 0;
     for (int k = 0; k < out.count; ++k) values += static_cast<std::size_t>(volume(out[k].shape));
     Answer a = of_outputs(ask(c, in, values), out.count);
@@ -295,7 +296,7 @@ class ExecSubject final : public Subject {
   void refuse_options(const Options& o) const {
     if (!o.empty())
       throw UsageError("exec:" + command_ + " takes no option '" + o.begin()->first +
-                       "'; write it into the command");
+          "'; write it into the command");
   }
   Answer ask(const Case& c, const std::vector<Tensor>& in, std::size_t values);
   // Drops a process whose answer fits no question; the next question starts a fresh one.
@@ -326,8 +327,7 @@ Answer ExecSubject::ask(const Case& c, const std::vector<Tensor>& in, std::size_
   const std::string id = std::to_string(++questions_);
   std::string_view reply;
   Answer a = running_->exchange(write_request(c, in, id) + "\n",
-                                fresh ? limits_.start_s : limits_.timeout_s,
-                                kLongestAnswer + kLongestValue * values, reply);
+      fresh ? limits_.start_s : limits_.timeout_s, kLongestAnswer + kLongestValue * values, reply);
   if (!a.ok()) return failed(std::move(a));
   a = read_reply(reply, id);
   if (a.kind == AnswerKind::protocol) return failed(lost(a.message));

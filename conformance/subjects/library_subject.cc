@@ -24,8 +24,8 @@ constexpr std::size_t kArena = std::size_t{4} << 30;  // reserved address space
 class Memory {
  public:
   Memory() {
-    void* m = mmap(nullptr, kArena, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* m = mmap(
+        nullptr, kArena, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (m == MAP_FAILED) throw std::runtime_error("no address space for the worker's memory");
     base_ = static_cast<char*>(m);
     channel_ = new (base_) Channel;
@@ -66,13 +66,13 @@ std::string describe_memory(const Placed& p, const char* address) {
   if (address < first) return std::to_string(first - address) + " bytes before its memory";
   if (address >= last) return std::to_string(address - last) + " bytes after its memory";
   return "a padding cell, element " + std::to_string((address - first) / 4 - p.at.offset) +
-         " from its first";
+      " from its first";
 }
 
 // Whether this machine can run any of the backend's kernels, as its manifest states.
 bool runs_here(const Manifest& m) {
-  return std::any_of(m.kernels.begin(), m.kernels.end(),
-                     [](const KernelInfo& k) { return k.runnable; });
+  return std::any_of(
+      m.kernels.begin(), m.kernels.end(), [](const KernelInfo& k) { return k.runnable; });
 }
 
 class LibrarySubject : public Subject {
@@ -112,13 +112,13 @@ class LibrarySubject : public Subject {
     return static_cast<int>(configs_.size()) - 1;
   }
 
-  Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
-                 const Run& run) override {
+  Answer execute(
+      const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& run) override {
     return execute_for({&in}, c, out, run)[0];
   }
 
   std::vector<Answer> execute_at_once(const Case& c, const std::vector<std::vector<Tensor>>& in,
-                                      const Inferred& out, const Run& run) override {
+      const Inferred& out, const Run& run) override {
     if (in.size() * (c.in.size() + static_cast<std::size_t>(out.count)) > kMaxSlots) return {};
     std::vector<const std::vector<Tensor>*> callers;
     for (const auto& values : in) callers.push_back(&values);
@@ -152,7 +152,7 @@ class LibrarySubject : public Subject {
   };
 
   std::vector<Answer> execute_for(const std::vector<const std::vector<Tensor>*>& callers,
-                                  const Case& c, const Inferred& out, const Run& run) {
+      const Case& c, const Inferred& out, const Run& run) {
     Question& q = question(Question::execute, c, run.config);
     q.constants = run.constants;
     q.poison = run.poison;
@@ -172,7 +172,7 @@ class LibrarySubject : public Subject {
   }
 
   Tensors lay_call(Slot* slot, const Case& c, const std::vector<Tensor>& in, const Inferred& out,
-                   const Run& run) {
+      const Run& run) {
     Tensors t;
     for (int k = 0; k < static_cast<int>(in.size()); ++k) {
       const Type& type = in[static_cast<std::size_t>(k)].type;
@@ -215,7 +215,7 @@ class LibrarySubject : public Subject {
     const std::string how = in_time ? reap_process(pid_) : end_process(pid_);
     pid_ = 0;
     throw LoadCrash("the backend '" + path_ + "' " +
-                    (in_time ? how + " while it was being loaded" : "did not finish loading"));
+        (in_time ? how + " while it was being loaded" : "did not finish loading"));
   }
   void stop() {
     if (!pid_) return;
@@ -267,9 +267,9 @@ class LibrarySubject : public Subject {
     const std::size_t pages = Memory::round_up(bytes + 256);
     s.begin = memory_.pages(pages);
     s.end = s.begin + pages;
-    char* first = base == Base::end     ? s.end - bytes
-                  : base == Base::begin ? s.begin
-                                        : s.begin + sizeof(i32);
+    char* first = base == Base::end ? s.end - bytes
+        : base == Base::begin       ? s.begin
+                                    : s.begin + sizeof(i32);
     s.data = first + p.at.offset * static_cast<i64>(sizeof(i32));
     p.slot = s;
     return p;
@@ -319,7 +319,7 @@ class LibrarySubject : public Subject {
       const Slot& s = tensors[k].slot;
       if (fault < s.begin - kPage || fault >= s.end + kPage) continue;
       a.message += " touching memory of " + std::string(what) + " " + std::to_string(k) + ", " +
-                   describe_memory(tensors[k], fault);
+          describe_memory(tensors[k], fault);
       if (std::string(what) == "output") a.out_damage = a.message;
     }
   }
@@ -353,8 +353,7 @@ class LibrarySubject : public Subject {
   // Checks every field: the backend may have overwritten the reply.
   static void read_reply(Answer& a, const Reply& r) {
     constexpr AnswerKind kKinds[] = {AnswerKind::ok, AnswerKind::logic_error,
-                                     AnswerKind::runtime_error, AnswerKind::unsupported,
-                                     AnswerKind::protocol};
+        AnswerKind::runtime_error, AnswerKind::unsupported, AnswerKind::protocol};
     const auto text = [](const auto& s) { return printable({s, strnlen(s, sizeof s)}); };
     a.kind = r.code >= 0 && r.code < static_cast<int>(std::size(kKinds)) ? kKinds[r.code]
                                                                          : AnswerKind::protocol;

@@ -41,10 +41,10 @@ void read_range(const json& j, const char* key, Range& r) {
 }
 
 // Refuses a misspelt attribute or value, which would silently claim another set of calls.
-void check_values(const OpInfo& op, const std::string& name,
-                  const std::vector<std::string>& legal) {
-  const auto f = std::find_if(op.attrs.begin(), op.attrs.end(),
-                              [&](const AttrInfo& a) { return a.name == name; });
+void check_values(
+    const OpInfo& op, const std::string& name, const std::vector<std::string>& legal) {
+  const auto f = std::find_if(
+      op.attrs.begin(), op.attrs.end(), [&](const AttrInfo& a) { return a.name == name; });
   if (f == op.attrs.end()) refuse(name, "is no attribute of " + std::string(op.name));
   for (const std::string& text : legal)
     if (!parse_attribute(*f, text).broken.empty())
@@ -91,7 +91,7 @@ KernelInfo kernel_of(const json& j) {
   const std::string op = text_of(j, "op");
   if (op != "*" && !find_operator(op)) refuse(op, "has a kernel but is no operator");
   return {op == "*" ? op : std::string(find_operator(op)->name), text_of(j, "name"),
-          text_of(j, "isa"), j["runnable"]};
+      text_of(j, "isa"), j["runnable"]};
 }
 
 void read_claims(const json& claims, Manifest& m) {

@@ -33,7 +33,7 @@ std::string library_file(const std::string& what) {
   if (!fs::exists(file))
     throw UsageError(path ? "no file '" + what + "'"
                           : "no backend '" + what + "' (built in: " + known_backends() +
-                                "; or the path of a library, exec:COMMAND or results:FILE)");
+                "; or the path of a library, exec:COMMAND or results:FILE)");
   if (!fs::is_regular_file(file)) throw UsageError("'" + what + "' is no file");
   return fs::absolute(file).string();
 }

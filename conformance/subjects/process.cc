@@ -126,8 +126,8 @@ std::string reap_process(pid_t pid) {
   return end_process(pid);
 }
 
-std::optional<std::string> run_logged(const std::vector<std::string>& command, double seconds,
-                                      const std::string& log) {
+std::optional<std::string> run_logged(
+    const std::vector<std::string>& command, double seconds, const std::string& log) {
   using Clock = std::chrono::steady_clock;
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));

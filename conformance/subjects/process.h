@@ -40,7 +40,7 @@ std::string reap_process(pid_t pid);
 /// command started and left behind.
 /// @return nothing if it ended with status 0, else a description of its end.
 /// @throws std::runtime_error if no process can be started.
-std::optional<std::string> run_logged(const std::vector<std::string>& command, double seconds,
-                                      const std::string& log);
+std::optional<std::string> run_logged(
+    const std::vector<std::string>& command, double seconds, const std::string& log);
 
 }  // namespace lockstep::judge

@@ -51,8 +51,8 @@ class RecordedSubject final : public Subject {
     for (const auto& [id, line] : lines_)
       if (!asked.contains(id))
         throw UsageError(where(line.number) + "the answer to " + quote(id) +
-                         ", which is no case of this selection; emit and check need the same "
-                         "options");
+            ", which is no case of this selection; emit and check need the same "
+            "options");
     for (const std::string& id : asked)
       if (!lines_.contains(id)) lacking.insert(id);
     return lacking;
@@ -62,8 +62,8 @@ class RecordedSubject final : public Subject {
     if (at == lines_.end()) throw UsageError("'" + file_ + "' has no answer to " + quote(id));
     now_ = &at->second;
   }
-  Answer execute(const Case&, const std::vector<Tensor>&, const Inferred& out,
-                 const Run&) override {
+  Answer execute(
+      const Case&, const std::vector<Tensor>&, const Inferred& out, const Run&) override {
     return of_outputs(answer(), out.count);
   }
   Answer refuse(const Case&) override { return answer(); }
@@ -71,7 +71,7 @@ class RecordedSubject final : public Subject {
   int configure(const Options& more) override {
     if (!more.empty())
       throw UsageError("results:" + file_ + " takes no option '" + more.begin()->first +
-                       "': its answers are recorded");
+          "': its answers are recorded");
     return 0;
   }
 
@@ -92,7 +92,7 @@ class RecordedSubject final : public Subject {
         const auto [at, fresh] = lines_.try_emplace(id, std::move(line));
         if (!fresh)
           throw NotJson("a second answer to " + quote(id) + ", after that of line " +
-                        std::to_string(at->second.number));
+              std::to_string(at->second.number));
       } catch (const NotJson& e) {
         throw UsageError(where(number) + e.what());
       }

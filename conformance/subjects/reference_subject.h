@@ -10,8 +10,8 @@ class ReferenceSubject : public Subject {
   const Manifest& manifest() const override { return manifest_; }
   bool shares_memory() const override { return false; }
   bool can_infer() const override { return false; }
-  Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred&,
-                 const Run&) override {
+  Answer execute(
+      const Case& c, const std::vector<Tensor>& in, const Inferred&, const Run&) override {
     Answer a;
     for (Tensor& t : reference::outputs(*c.op, c.attributes(), in))
       a.out.push_back(std::move(t.data));

@@ -55,7 +55,7 @@ bool ScratchMemory::is_intact() const {
     return std::all_of(from, to, [](char c) { return c == kBeside; });
   };
   return !map_ ||
-         (untouched(map_ + kPage, data_) && untouched(data_ + bytes_, map_ + mapped_ - kPage));
+      (untouched(map_ + kPage, data_) && untouched(data_ + bytes_, map_ + mapped_ - kPage));
 }
 
 }  // namespace lockstep::judge

@@ -47,12 +47,12 @@ class Subject {
   virtual bool shares_memory() const = 0;
   virtual bool can_infer() const = 0;
   /// Runs a legal call whose outputs have the types `out`.
-  virtual Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
-                         const Run& run) = 0;
+  virtual Answer execute(
+      const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& run) = 0;
   /// Runs one plan of a legal call for several callers at the same time, caller k with the inputs
   /// in[k]. @return an answer for each; none where callers cannot share a plan
-  virtual std::vector<Answer> execute_at_once(const Case&, const std::vector<std::vector<Tensor>>&,
-                                              const Inferred&, const Run&) {
+  virtual std::vector<Answer> execute_at_once(
+      const Case&, const std::vector<std::vector<Tensor>>&, const Inferred&, const Run&) {
     return {};
   }
   /// Puts an illegal call to the backend; the right answer is a logic error with a label.

@@ -60,11 +60,11 @@ void broken(Reply& r, const char* why) {
 
 // Notes the backend's answer. @return whether it is ok
 bool note(Reply& r, const client::Status& s) {
-  r.code = s.code == LS_OK            ? kOk
-           : s.code == LS_LOGIC       ? kLogic
-           : s.code == LS_RUNTIME     ? kRuntime
-           : s.code == LS_UNSUPPORTED ? kUnsupported
-                                      : kBroken;
+  r.code = s.code == LS_OK       ? kOk
+      : s.code == LS_LOGIC       ? kLogic
+      : s.code == LS_RUNTIME     ? kRuntime
+      : s.code == LS_UNSUPPORTED ? kUnsupported
+                                 : kBroken;
   copy_text(r.label, sizeof r.label, s.label);
   copy_text(r.text, sizeof r.text, s.text);
   return s.ok();
@@ -147,8 +147,7 @@ class Caller {
   void execute(std::span<char* const> in, std::span<char* const> out) {
     if (!status_.ok()) return;
     status_ = plan_.execute({reinterpret_cast<const void* const*>(in.data()), in.size()},
-                            {reinterpret_cast<void* const*>(out.data()), out.size()}, scratch_,
-                            stream_->handle());
+        {reinterpret_cast<void* const*>(out.data()), out.size()}, scratch_, stream_->handle());
   }
   void wait() {
     if (status_.ok()) status_ = stream_->wait();
@@ -169,8 +168,7 @@ class Caller {
   }
 
  private:
-  template <class T>
-  bool take(client::Result<T> from, std::optional<T>& to) {
+  template <class T> bool take(client::Result<T> from, std::optional<T>& to) {
     status_ = from.status();
     if (from.ok()) to.emplace(std::move(*from));
     return from.ok();
@@ -187,8 +185,7 @@ class Caller {
 };
 
 // Calls f(k) for 0 <= k < n on n threads, and starts no call before all threads run.
-template <class F>
-void at_once(int n, const F& f) {
+template <class F> void at_once(int n, const F& f) {
   std::atomic<int> here{0};
   const auto arrive = [&](int k) {
     // Spins: a sleeping thread would wake only after the others have finished.
@@ -212,7 +209,7 @@ void at_once(int n, const F& f) {
 
 // Executes a plan on staged tensors.
 void run(const client::Backend& backend, const client::Plan& plan, Staging& staging,
-         const Question& q, Reply& r) {
+    const Question& q, Reply& r) {
   constexpr int kRounds = 3;  // a race shows only in some rounds
   std::deque<Caller> callers;
   for (int k = 0; k < q.callers; ++k) callers.emplace_back(backend, plan, q.poison);
@@ -324,7 +321,7 @@ void silence() {
 }  // namespace
 
 void work(const std::string& path, const std::vector<Options>& configs, std::uint64_t memory,
-          Channel& channel, int socket) {
+    Channel& channel, int socket) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);
   const rlimit no_core{0, 0};

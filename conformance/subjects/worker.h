@@ -14,6 +14,6 @@ namespace lockstep::judge {
 /// @param configs options of each configuration, opened at its first use.
 /// @param memory bytes that it may allocate; 0, or a backend with a device: no limit.
 [[noreturn]] void work(const std::string& library, const std::vector<Options>& configs,
-                       std::uint64_t memory, Channel& channel, int socket);
+    std::uint64_t memory, Channel& channel, int socket);
 
 }  // namespace lockstep::judge

@@ -52,7 +52,7 @@ TEST(Bundle, IsReadAsItWasWritten) {
   const json statement = json::parse(files.at("statement.json"));
   EXPECT_EQ(statement["_type"], "https://in-toto.io/Statement/v1");
   EXPECT_EQ(statement["subject"],
-            (json{{{"name", "toy.so"}, {"digest", {{"sha256", std::string(64, 'a')}}}}}));
+      (json{{{"name", "toy.so"}, {"digest", {{"sha256", std::string(64, 'a')}}}}}));
   EXPECT_EQ(statement["predicate"]["assurance"], "self-declared");
   EXPECT_EQ(statement["predicate"]["nonce"], "a verifier's words");
 }
@@ -71,8 +71,7 @@ TEST(Bundle, NamesTheFileThatWasChanged) {
     EXPECT_EQ(refusal_of(files), std::string("there is no ") + name);
   }
   const std::pair<const char*, const char*> edits[] = {
-      {"/predicate/verdict", "differ in the verdict"},
-      {"/predicate/nonce", "differ in the nonce"},
+      {"/predicate/verdict", "differ in the verdict"}, {"/predicate/nonce", "differ in the nonce"},
       {"/predicate/assurance", "statement.json: /predicate/assurance is \"x\""},
       {"/predicate/set_sha256", "statement.json: /predicate/set_sha256 is no SHA-256"},
       {"/subject/0/digest/sha256", "statement.json: /subject/0/digest/sha256 is no SHA-256"},
@@ -103,9 +102,9 @@ std::string refusal_of_results(const std::string& text) {
 TEST(Bundle, NamesTheLineThatIsNoResult) {
   EXPECT_EQ(refusal_of_results("0 passed\n1 failed " + std::string(64, 'c') + "\n"), "");
   for (const char* line : {"x passed", "0", "0 won", "0 passed abc", "00 passed", "0  passed",
-                           "0 passed ", "-1 passed", "99999999999999999999 passed"})
+           "0 passed ", "-1 passed", "99999999999999999999 passed"})
     EXPECT_EQ(refusal_of_results("0 passed\n1 passed\n" + std::string(line) + "\n"),
-              "results.txt: line 3 is no result of a case")
+        "results.txt: line 3 is no result of a case")
         << line;
   EXPECT_EQ(refusal_of_results("1 passed\n1 passed\n"), "results.txt: line 2 is out of order");
 }
@@ -117,7 +116,7 @@ TEST(Contradictions, AreFoundWithoutRunningAnything) {
       {[](Attestation& a) { a.report.set_hash = std::string(64, 'c'); }, "another case set"},
       {[](Attestation& a) { a.report.order_hash = std::string(64, 'c'); }, "in another order"},
       {[](Attestation& a) { a.results.back().number = std::ssize(a.results); },
-       "there is a result of case "},
+          "there is a result of case "},
       {[](Attestation& a) { a.results[0].outcome = "failed"; }, "the report counts"},
       {[](Attestation& a) { a.results[0].outputs = std::string(64, 'd'); }, "the outputs of "},
       {[](Attestation& a) { a.report.outputs.erase("sum"); }, "of other operators"}};
@@ -163,9 +162,9 @@ TEST(Refutations, NameTheCase) {
   again[0].outcome = "failed", again[1].outputs = std::string(64, 'e'), again.pop_back();
   const auto id = [&](int k) { return items[static_cast<std::size_t>(declared[k].number)].id; };
   EXPECT_EQ(refutations(declared, again, items),
-            (std::vector<std::string>{id(0) + ": declared passed, this time failed",
-                                      id(1) + ": other outputs than declared",
-                                      id(2) + ": declared passed, was not run again"}));
+      (std::vector<std::string>{id(0) + ": declared passed, this time failed",
+          id(1) + ": other outputs than declared",
+          id(2) + ": declared passed, was not run again"}));
 }
 
 TEST(Nonce, AddsCasesThatNobodyCouldKnow) {
@@ -180,8 +179,8 @@ TEST(Nonce, AddsCasesThatNobodyCouldKnow) {
   EXPECT_TRUE(std::includes(ours.begin(), ours.end(), usual.begin(), usual.end()));
   EXPECT_EQ(ours.size(), usual.size() + 12) << "a tenth of both operators' calls";
   std::vector<std::string> common;
-  std::set_intersection(ours.begin(), ours.end(), theirs.begin(), theirs.end(),
-                        std::back_inserter(common));
+  std::set_intersection(
+      ours.begin(), ours.end(), theirs.begin(), theirs.end(), std::back_inserter(common));
   EXPECT_EQ(common.size(), usual.size());
   Selection single = chosen();
   single.cases = {"relu/in=1@8/data=1"};

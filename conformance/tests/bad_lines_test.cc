@@ -41,8 +41,7 @@ ordered_json with(ordered_json line, const std::string& place, const ordered_jso
 }
 
 // Calls f(input number, port) for each input of a line.
-template <class F>
-void each_input(const OpInfo& op, const ordered_json& line, F f) {
+template <class F> void each_input(const OpInfo& op, const ordered_json& line, F f) {
   for (int k = 0; k < static_cast<int>(line["in"].size()); ++k)
     f(static_cast<std::size_t>(k), op.inputs[std::min(k, op.inputs.size() - 1)]);
 }
@@ -60,8 +59,8 @@ std::vector<std::pair<std::string, std::string>> wrong_texts(const AttrInfo& f) 
   if (f.kind == AttrKind::word) return {{"no_word", "attr.range"}};
   std::vector<std::pair<std::string, std::string>> all = {{"1.5", "attr.syntax"}};
   if (f.kind == AttrKind::boolean) return all;
-  std::vector<std::string> beyond = {"9223372036854775808", "-9223372036854775809",
-                                     "100000000000000000000000000000000000000000"};
+  std::vector<std::string> beyond = {
+      "9223372036854775808", "-9223372036854775809", "100000000000000000000000000000000000000000"};
   const bool is_bounded = f.kind == AttrKind::integer || f.kind == AttrKind::tuple;
   if (is_bounded && f.range.min > INT64_MIN) beyond.push_back(std::to_string(f.range.min - 1));
   if (is_bounded && f.range.max < INT64_MAX) beyond.push_back(std::to_string(f.range.max + 1));

@@ -15,11 +15,10 @@ constexpr int kPatterns = 3;       // of extreme values
 class Bound : public testing::TestWithParam<const OpInfo*> {};
 
 INSTANTIATE_TEST_SUITE_P(Operators, Bound, testing::ValuesIn(operators()),
-                         [](const auto& p) { return std::string(p.param->name); });
+    [](const auto& p) { return std::string(p.param->name); });
 
 // Calls f(digits) for every list of n digits below `base`.
-template <class F>
-void for_each_list(std::size_t n, std::size_t base, F f) {
+template <class F> void for_each_list(std::size_t n, std::size_t base, F f) {
   std::vector<std::size_t> digits(n, 0);
   for (std::size_t k = 0; k < n;) {
     f(digits);

@@ -40,8 +40,7 @@ TEST(Boundaries, AreOneStepOfOneKnobWide) {
       set(back, b.parameter, value_of(b.legal, b.parameter));
       // Lists grow by entries of the parameter's own choice.
       const bool list = b.parameter.what == Parameter::rank ||
-                        b.parameter.what == Parameter::entries ||
-                        b.parameter.what == Parameter::count;
+          b.parameter.what == Parameter::entries || b.parameter.what == Parameter::count;
       if (!list) {
         EXPECT_EQ(case_id(back), case_id(b.legal));
       }
@@ -49,16 +48,14 @@ TEST(Boundaries, AreOneStepOfOneKnobWide) {
 }
 
 TEST(Knobs, AreTheNumbersOfACall) {
-  const std::vector<Parameter> of_sum = {{Parameter::count},        {Parameter::entries, 0},
-                                         {Parameter::entry, 0, 0},  {Parameter::entry, 0, 1},
-                                         {Parameter::flag, 1},      {Parameter::flag, 2},
-                                         {Parameter::rank, 0},      {Parameter::extent, 0, 0},
-                                         {Parameter::extent, 0, 1}, {Parameter::precision, 0}};
+  const std::vector<Parameter> of_sum = {{Parameter::count}, {Parameter::entries, 0},
+      {Parameter::entry, 0, 0}, {Parameter::entry, 0, 1}, {Parameter::flag, 1},
+      {Parameter::flag, 2}, {Parameter::rank, 0}, {Parameter::extent, 0, 0},
+      {Parameter::extent, 0, 1}, {Parameter::precision, 0}};
   EXPECT_EQ(parameters(parse_case("sum/axis=0,1/in=2x3@8")), of_sum);
-  const std::vector<Parameter> of_take = {{Parameter::count},        {Parameter::none, 0},
-                                          {Parameter::entry, 0, 0},  {Parameter::rank, 0},
-                                          {Parameter::extent, 0, 0}, {Parameter::precision, 0},
-                                          {Parameter::rank, 1},      {Parameter::precision, 1}};
+  const std::vector<Parameter> of_take = {{Parameter::count}, {Parameter::none, 0},
+      {Parameter::entry, 0, 0}, {Parameter::rank, 0}, {Parameter::extent, 0, 0},
+      {Parameter::precision, 0}, {Parameter::rank, 1}, {Parameter::precision, 1}};
   EXPECT_EQ(parameters(parse_case("take/axis=0/in=4@8+@8")), of_take);
   // Of many inputs the first three.
   std::vector<Parameter> of_four = {{Parameter::count}, {Parameter::entry, 0}};
@@ -118,7 +115,7 @@ TEST(Knobs, LengthenListsByOnesOrTheirLastEntry) {
   EXPECT_EQ(turned("relu/in=5@8", {Parameter::rank}, 3), "relu/in=5x1x1@8/fill=dense:0");
   EXPECT_EQ(turned("relu/in=5x6@8", {Parameter::rank}, 1), "relu/in=5@8/fill=dense:0");
   EXPECT_EQ(turned("concatenate/axis=0/in=1@8+2@7", {Parameter::count}, 3),
-            "concatenate/axis=0/in=1@8+2@7+2@7/fill=dense:0");
+      "concatenate/axis=0/in=1@8+2@7+2@7/fill=dense:0");
   // None has no number, and what was None becomes 0.
   const Case none = parse_case("take/axis=None/in=1@8+1@8");
   Case there = none, gone = parse_case("take/axis=3/in=1@8+1@8");
@@ -146,10 +143,10 @@ TEST(Knobs, AreTurnedByOneStepForTheLabelsBesideACall) {
   using Labels = std::vector<std::string>;
   EXPECT_EQ(labels_beside(parse_case("relu/in=2@31")), (Labels{"", "input.rank", "op.inputs"}));
   EXPECT_EQ(labels_beside(parse_case("concatenate/axis=0/in=1@8")),
-            (Labels{"", "concatenate.axis", "input.extent", "input.rank", "op.inputs"}));
+      (Labels{"", "concatenate.axis", "input.extent", "input.rank", "op.inputs"}));
   // A neighbour of a number beyond 32 bits is beyond them, too.
   EXPECT_EQ(labels_beside(parse_case("concatenate/axis=4294967296/in=1@8")),
-            (Labels{"concatenate.axis", "input.extent", "input.rank", "op.inputs"}));
+      (Labels{"concatenate.axis", "input.extent", "input.rank", "op.inputs"}));
 }
 
 TEST(Elements, OfACallAreThoseOfItsInputsAndOfWhatItMayHaveAsOutputs) {
@@ -161,10 +158,10 @@ TEST(Elements, OfACallAreThoseOfItsInputsAndOfWhatItMayHaveAsOutputs) {
 
 // The boundary that a label has in a kind of parameter, from a legal value to an illegal one.
 bool has(const std::vector<Boundary>& all, const std::string& label, Parameter::What what,
-         i64 legal, i64 illegal) {
+    i64 legal, i64 illegal) {
   return std::any_of(all.begin(), all.end(), [&](const Boundary& b) {
     return b.label == label && b.parameter.what == what &&
-           value_of(b.legal, b.parameter) == legal && value_of(b.illegal, b.parameter) == illegal;
+        value_of(b.legal, b.parameter) == legal && value_of(b.illegal, b.parameter) == illegal;
   });
 }
 
@@ -177,9 +174,8 @@ TEST(Boundaries, StandAtTheLimitsOfEveryInput) {
     EXPECT_TRUE(has(all, "input.rank", Parameter::rank, port.rank.min, port.rank.min - 1))
         << op->name;
     // Some outputs have more axes than their inputs: the longest of these are never legal.
-    const bool longest = std::any_of(all.begin(), all.end(), [&](const Boundary& b) {
-      return b.legal.in[0].rank() == port.rank.max;
-    });
+    const bool longest = std::any_of(all.begin(), all.end(),
+        [&](const Boundary& b) { return b.legal.in[0].rank() == port.rank.max; });
     EXPECT_EQ(has(all, "input.rank", Parameter::rank, port.rank.max, port.rank.max + 1), longest)
         << op->name;
   }

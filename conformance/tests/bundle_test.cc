@@ -20,7 +20,7 @@ Words bundling(const Words& words, const std::string& directory) {
 Ended shown(const std::string& directory, const std::string& more = "") {
   const std::string compile = "cc -std=c11 -Wall -Wextra -Werror -pedantic ";
   return run({"/bin/sh", "-c",
-              "cd '" + directory + "' && " + compile + more + " show.c -o show && ./show"});
+      "cd '" + directory + "' && " + compile + more + " show.c -o show && ./show"});
 }
 
 TEST(Bundle, ShowsTheDifferenceWithoutThisProgram) {
@@ -29,12 +29,13 @@ TEST(Bundle, ShowsTheDifferenceWithoutThisProgram) {
   expect_end(bundling(kWrong, directory), 1, {"bundle    " + directory});
   const Ended c = shown(directory);
   expect_end(c, 1);
-  EXPECT_EQ(c.out, "case: " + kTie +
-                       "\ninput 0: 4 elements\nanswer: the first answer\n"
-                       "expected 0 [1,0]: expected -17 (0xffffffef), got -18 (0xffffffee)\n"
-                       "expected 0: 1 of 4 elements differ\n");
+  EXPECT_EQ(c.out,
+      "case: " + kTie +
+          "\ninput 0: 4 elements\nanswer: the first answer\n"
+          "expected 0 [1,0]: expected -17 (0xffffffef), got -18 (0xffffffee)\n"
+          "expected 0: 1 of 4 elements differ\n");
   expect_contains(text_of_file(directory + "/README.txt"),
-                  "lockstep repro faulty --set mutant=cvm_right_shift.ties_away '" + kTie + "'");
+      "lockstep repro faulty --set mutant=cvm_right_shift.ties_away '" + kTie + "'");
 }
 
 TEST(Bundle, JudgesAFunctionOfOnesOwn) {
@@ -59,7 +60,7 @@ TEST(Bundle, HasTheCallAndItsValuesInOtherForms) {
   const std::string directory = scratch.path("tie");
   lockstep_says(bundling(kWrong, directory));
   EXPECT_EQ(text_of_file(directory + "/got_0.memh"),
-            "// got 0, shape 2x2, row by row\n00000000\n00000000\nffffffee\n00000000\n");
+      "// got 0, shape 2x2, row by row\n00000000\n00000000\nffffffee\n00000000\n");
   const std::string npy = text_of_file(directory + "/expected_0.npy");
   expect_contains(npy, "'descr': '<i4', 'fortran_order': False, 'shape': (2, 2)");
   EXPECT_EQ(npy.substr(npy.size() - 8), std::string("\xef\xff\xff\xff\0\0\0\0", 8));
@@ -73,17 +74,17 @@ TEST(Bundle, HoldsTheAnswerThatIsWrong) {
   // Right the first time, and wrong every second time.
   lockstep_says(
       bundling({hostile("misbehaving"), "relu/in=2@8/data=4,5", "--set", "fault=otherwise"},
-               scratch.path("b")));
+          scratch.path("b")));
   expect_end(shown(scratch.path("b")), 1,
-             {"answer: the answer the second time\n",
-              "expected 0 [0]: expected 4 (0x00000004), got 5 (0x00000005)"});
+      {"answer: the answer the second time\n",
+          "expected 0 [0]: expected 4 (0x00000004), got 5 (0x00000005)"});
 }
 
 TEST(Bundle, OfACrashSaysSo) {
   const Scratch scratch;
   expect_end(bundling({hostile("misbehaving"), "relu/in=2x2x2@8/fill=one", "--set", "fault=abort"},
-                      scratch.path("b")),
-             1);
+                 scratch.path("b")),
+      1);
   const Ended c = shown(scratch.path("b"));
   EXPECT_EQ(c.exit, 2) << c.out << c.err;
   for (const char* part : {"answered crashed: ", "SIGABRT"}) expect_contains(c.out, part);
@@ -102,9 +103,9 @@ TEST(Bundle, IsWrittenWholeOrNotAtAll) {
   const Scratch scratch;
   scratch.write("file", "mine");
   expect_end(bundling({"reference", "relu/in=1@8/data=1"}, scratch.path("")), 2,
-             {"is there already, and not empty"});
+      {"is there already, and not empty"});
   expect_end(bundling({"reference", "relu/in=1048576@8/fill=one"}, scratch.path("huge")), 2,
-             {"a bundle holds 1048576 elements at most, this case has 3145728"});
+      {"a bundle holds 1048576 elements at most, this case has 3145728"});
   const Words nowhere = bundling({"reference", "relu/in=1@8/data=1"}, "/proc/nowhere/b");
   EXPECT_NE(lockstep_says(nowhere).exit, 0);
   for (const auto& entry : fs::directory_iterator(scratch.path("")))

@@ -14,8 +14,8 @@ constexpr i64 kLow = INT64_MIN / 2, kHigh = INT64_MAX / 2;
 
 // Computed from the definition by another program.
 TEST(Words, AreThoseOfTheirDefinition) {
-  EXPECT_EQ(word(0xfedcba9876543210u, 0x123456789abcdef0u, 0x0fedcba987654321u),
-            9452209631654267859u);
+  EXPECT_EQ(
+      word(0xfedcba9876543210u, 0x123456789abcdef0u, 0x0fedcba987654321u), 9452209631654267859u);
   constexpr u64 kWord = 0xfedcba9876543210u;
   EXPECT_EQ(within(0x8123456789abcdefu, kLow, kHigh), -4529700489210901009);
   EXPECT_EQ(within(kWord, -9, -3), -7);

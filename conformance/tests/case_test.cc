@@ -47,19 +47,19 @@ TEST(CaseId, SaysWhatWasLeftOut) {
 }
 
 TEST(CaseId, SpellsCallsOutThatNobodyMayMake) {
-  for (const char* id :
-       {"relu/in=/fill=zero:0", "relu/in=@8/fill=zero:0", "relu/in=-1@-1/fill=zero:0",
-        "relu/in=4294967297@8/fill=zero:0", "relu/in=1x1x1x1x1x1x1@8/fill=zero:0",
-        "relu/in=1@8/fill=dense:18446744073709551615", "relu/in=0@8/data=",
-        "relu/in=16777217@8/data=1", "relu/in=1@0/data=5", "relu/in=1@33/data=4294967296",
-        "relu/in=1@1/data=0", "relu/in=2@32/data=-2147483647,2147483647",
-        "elemwise_add/in=2@8+2@8/data=127,-127+0,1/memory=padded",
-        "concatenate/axis=-9223372036854775808/in=1@8/fill=zero:0",
-        "conv2d/channels=1/kernel_size=1,1/strides=/in=1x1x1x1@8+1x1x1x1@8/fill=zero:0"})
+  for (const char* id : {"relu/in=/fill=zero:0", "relu/in=@8/fill=zero:0",
+           "relu/in=-1@-1/fill=zero:0", "relu/in=4294967297@8/fill=zero:0",
+           "relu/in=1x1x1x1x1x1x1@8/fill=zero:0", "relu/in=1@8/fill=dense:18446744073709551615",
+           "relu/in=0@8/data=", "relu/in=16777217@8/data=1", "relu/in=1@0/data=5",
+           "relu/in=1@33/data=4294967296", "relu/in=1@1/data=0",
+           "relu/in=2@32/data=-2147483647,2147483647",
+           "elemwise_add/in=2@8+2@8/data=127,-127+0,1/memory=padded",
+           "concatenate/axis=-9223372036854775808/in=1@8/fill=zero:0",
+           "conv2d/channels=1/kernel_size=1,1/strides=/in=1x1x1x1@8+1x1x1x1@8/fill=zero:0"})
     EXPECT_EQ(case_id(parse_case(id)), id);
   // What has no place in a shape is not kept, and without a seed there is none.
   EXPECT_EQ(case_id(parse_case("relu/in=1x1x1x1x1x1x3@8/fill=max")),
-            "relu/in=1x1x1x1x1x1x1@8/fill=max:0");
+      "relu/in=1x1x1x1x1x1x1@8/fill=max:0");
 }
 
 TEST(CaseId, SaysWhatIsWrongWithGarbage) {
@@ -88,7 +88,7 @@ TEST(CaseId, SaysWhatIsWrongWithGarbage) {
       {"relu/in=1@8/axis=1", "relu has no attribute 'axis'"},
       {"cvm_clip/in=1@8", "cvm_clip needs precision="},
       {"upsampling/scale=2/method=NONE/in=1x1x1x1@8",
-       "method=NONE of upsampling is no word it knows"},
+          "method=NONE of upsampling is no word it knows"},
       {"sum/axis=x/in=1@8", "axis=x of sum has an illegal value"},
       {"relu/in=1@8/data=1+1", "data= has 2 parts for 1 inputs"},
       {"relu/in=2@8/data=1", "data= of input 0 has 1 values for 2 elements"},
@@ -99,8 +99,8 @@ TEST(CaseId, SaysWhatIsWrongWithGarbage) {
       {"relu/in=1@32/data=2147483648", "data= of input 0: 2147483648 is outside precision 32"},
   };
   for (const auto& [id, says] : all)
-    EXPECT_EQ(words_of<UsageError>([&, id = id] { parse_case(id); }),
-              "case id: " + std::string(says));
+    EXPECT_EQ(
+        words_of<UsageError>([&, id = id] { parse_case(id); }), "case id: " + std::string(says));
 }
 
 TEST(CaseId, ReadsEveryWordOfEveryAttribute) {
@@ -200,8 +200,7 @@ TEST(Placements, AreTheSameInEveryVersion) {
   constexpr u64 kSeed = (u64{1} << 63) + 7;
   constexpr i64 kFar = i64{1} << 34, kLimit = i64{1} << 22;
   const std::vector<i64> compact = {5, 1, 0, 15}, scattered = {18, 2, 4, 90};
-  const PlacementRow rows[] = {
-      {{3, 5}, Layout::compact, kSeed, 0, compact, compact},
+  const PlacementRow rows[] = {{{3, 5}, Layout::compact, kSeed, 0, compact, compact},
       {{3, 5}, Layout::padded, kSeed, 0, {9, 1, 0, 45}, {}},
       {{3, 5}, Layout::offset, kSeed, 0, {9, 1, 2, 45}, {}},
       {{3, 5}, Layout::permuted, kSeed, 0, compact, {}},
@@ -212,18 +211,10 @@ TEST(Placements, AreTheSameInEveryVersion) {
       {{3, 5}, Layout::scattered_out, kSeed, 1, {}, scattered},
       {{2, 3, 4, 5, 6, 7}, Layout::scattered, 9, 2, {330, 2, 7920, 66, 1320, 6, 8592, 47520}, {}},
       {{2, 3, 4, 5, 6, 7}, Layout::permuted, 9, 3, {2520, 1, 3, 12, 60, 360, 0, 5040}, {}},
-      {{2, 3, 4, 5, 6, 7},
-       Layout::offset,
-       u64{1} << 40,
-       1,
-       {9800, 1960, 392, 56, 8, 1, 448, 19600},
-       {}},
-      {{2, 3, 4, 5, 6, 7},
-       Layout::scattered_out,
-       11,
-       0,
-       {},
-       {28000, 70, 2, 14, 350, 2800, 58800, 140000}},
+      {{2, 3, 4, 5, 6, 7}, Layout::offset, u64{1} << 40, 1, {9800, 1960, 392, 56, 8, 1, 448, 19600},
+          {}},
+      {{2, 3, 4, 5, 6, 7}, Layout::scattered_out, 11, 0, {},
+          {28000, 70, 2, 14, 350, 2800, 58800, 140000}},
       // The last that is padded, and the first that is too large.
       {{kLimit - 1}, Layout::padded, 3, 0, {1, 0, kLimit}, {}},
       {{kLimit}, Layout::padded, 3, 0, {1, 0, kLimit}, {}},
@@ -307,8 +298,8 @@ TEST(SelectCases, ANameWithoutASlashIsAVectorWhereThereAreSome) {
     Selection s;
     s.cases = {id};
     s.vectors = vectors;
-    EXPECT_EQ(takes_vectors(s),
-              s.vectors == kFrozen && std::string(id).find('/') == std::string::npos);
+    EXPECT_EQ(
+        takes_vectors(s), s.vectors == kFrozen && std::string(id).find('/') == std::string::npos);
     return select_cases(s);
   };
   EXPECT_EQ(select("relu-0001", kFrozen)[0].what, Item::vector);
@@ -317,7 +308,7 @@ TEST(SelectCases, ANameWithoutASlashIsAVectorWhereThereAreSome) {
   expect_throws<UsageError>([&] { select("relu-0001", ""); }, "case id: no operator 'relu-0001'");
   // Its attributes are text that no call can hold.
   expect_throws<UsageError>([&] { select("relu-0065", kFrozen); },
-                            "no case and no vector 'relu-0065' (vectors of conformance/vectors)");
+      "no case and no vector 'relu-0065' (vectors of conformance/vectors)");
 }
 
 TEST(Endless, NumbersBeyond32BitsAreOtherCallsAndIllegalOnesAreRefused) {

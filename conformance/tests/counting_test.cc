@@ -35,14 +35,12 @@ TEST(Counting, SeedsOf64BitsTurnEveryDigit) {
   const auto from = [](const char* seed) {
     return values_of("concatenate/axis=0/in=2@32+2@32+2@32+2@32/fill=range:" + std::string(seed));
   };
-  EXPECT_EQ(from("4611686018427387904"), (Values{{-1073741823, -1073741822},
-                                                 {-1073741823, -1073741823},
-                                                 {1 - kMost, 1 - kMost},
-                                                 {1 - kMost, 1 - kMost}}));
-  EXPECT_EQ(from("4611686018427387903"), (Values{{-1073741824, -1073741823},
-                                                 {-1073741823, -1073741823},
-                                                 {-kMost, 1 - kMost},
-                                                 {-kMost, 1 - kMost}}));
+  EXPECT_EQ(from("4611686018427387904"),
+      (Values{{-1073741823, -1073741822}, {-1073741823, -1073741823}, {1 - kMost, 1 - kMost},
+          {1 - kMost, 1 - kMost}}));
+  EXPECT_EQ(from("4611686018427387903"),
+      (Values{{-1073741824, -1073741823}, {-1073741823, -1073741823}, {-kMost, 1 - kMost},
+          {-kMost, 1 - kMost}}));
 }
 
 TEST(Counting, InputsHoldEveryCombination) {
@@ -104,12 +102,9 @@ TEST(Counting, EverySettingIsLegalAndThereOnce) {
 }
 
 TEST(Counting, IsOfElementwiseOperatorsAlone) {
-  const std::set<std::string> expected = {"broadcast_add",     "broadcast_sub", "broadcast_mul",
-                                          "broadcast_div",     "broadcast_max", "abs",
-                                          "broadcast_greater", "cvm_precision", "elemwise_add",
-                                          "elemwise_sub",      "clip",          "cvm_clip",
-                                          "negative",          "relu",          "cvm_left_shift",
-                                          "cvm_right_shift"};
+  const std::set<std::string> expected = {"broadcast_add", "broadcast_sub", "broadcast_mul",
+      "broadcast_div", "broadcast_max", "abs", "broadcast_greater", "cvm_precision", "elemwise_add",
+      "elemwise_sub", "clip", "cvm_clip", "negative", "relu", "cvm_left_shift", "cvm_right_shift"};
   std::set<std::string> found;
   for (const OpInfo* op : operators())
     if (is_enumerable(*op)) found.emplace(op->name);
@@ -119,9 +114,8 @@ TEST(Counting, IsOfElementwiseOperatorsAlone) {
 // Of a wide range the numbers beside those powers of two where types and products end.
 TEST(Counting, BoundsOfClipStandBesidePowersOfTwo) {
   std::set<i64> expected, found;
-  for (i64 v : {0,       1,        2,        15,       16,       127,        128,
-                255,     256,      32767,    32768,    65535,    65536,      8388607,
-                8388608, 16777215, 16777216, 33554431, 33554432, 1073741823, 1073741824})
+  for (i64 v : {0, 1, 2, 15, 16, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 8388607, 8388608,
+           16777215, 16777216, 33554431, 33554432, 1073741823, 1073741824})
     expected.insert({v, -v});
   for (const Case& c : edge_cases(*find_operator("clip")))
     for (const Attr& a : c.attrs) found.insert(a.ints[0]);
@@ -133,10 +127,10 @@ TEST(Counting, RangesAreOfSettingsThatTheSeedDraws) {
   const u64 seed = (u64{1} << 40) + 5;
   for (const Case& c : range_cases(*find_operator("cvm_clip"), seed, 3))
     if (c.seed == 0) begins.push_back(case_id(c));
-  EXPECT_EQ(begins, (std::vector<std::string>{
-                        "cvm_clip/precision=10/in=524288@32/fill=range:0",
-                        "cvm_clip/precision=5/is_sign=false/in=524288@32/fill=range:0",
-                        "cvm_clip/precision=22/in=524288@32/fill=range:0"}));
+  EXPECT_EQ(begins,
+      (std::vector<std::string>{"cvm_clip/precision=10/in=524288@32/fill=range:0",
+          "cvm_clip/precision=5/is_sign=false/in=524288@32/fill=range:0",
+          "cvm_clip/precision=22/in=524288@32/fill=range:0"}));
 }
 
 TEST(Counting, RangesCoverEveryValueOnce) {
@@ -165,8 +159,8 @@ TEST(Counting, AllValuesArePutOnce) {
   for (const char* fill : {"edges:0", "range:0"}) {
     item.call = parse_case("relu/in=15@4/fill=" + std::string(fill));
     const Trial t = perform(reference, item, plan_for(reference, {}));
-    EXPECT_EQ(t.base.out,
-              (std::vector<std::vector<i32>>{{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7}}));
+    EXPECT_EQ(
+        t.base.out, (std::vector<std::vector<i32>>{{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7}}));
     EXPECT_EQ(t.calls == 1, item.call.fill == Fill::range) << fill;
   }
 }

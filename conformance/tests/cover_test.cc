@@ -30,8 +30,8 @@ Selection of(const char* op, int tier, const std::string& vectors) {
 }
 
 const CoverCell& cell(const CoverRow& row, const std::string& text) {
-  const auto at = std::find_if(row.cells.begin(), row.cells.end(),
-                               [&](const CoverCell& c) { return c.text() == text; });
+  const auto at = std::find_if(
+      row.cells.begin(), row.cells.end(), [&](const CoverCell& c) { return c.text() == text; });
   if (at == row.cells.end()) throw std::runtime_error("no cell " + text);
   return *at;
 }
@@ -59,29 +59,29 @@ TEST(Features, OfACallAreNamed) {
   const std::pair<const char*, const char*> rows[] = {
       {"relu/in=2x6x10x14x18@1", "rank of X: 5 & precision of X: 1 & memory: compact"},
       {"relu/in=3x7x15x31x63@2/memory=offset",
-       "rank of X: 5 & precision of X: 2 & shape of X: beside 4 & shape of X: beside 8 & "
-       "shape of X: beside 16 & shape of X: beside 32 & shape of X: beside 64 & memory: offset"},
+          "rank of X: 5 & precision of X: 2 & shape of X: beside 4 & shape of X: beside 8 & "
+          "shape of X: beside 16 & shape of X: beside 32 & shape of X: beside 64 & memory: offset"},
       {"relu/in=5x9x17x33x65@3/memory=scattered_out",
-       "rank of X: 5 & precision of X: 3..7 & shape of X: beside 4 & shape of X: beside 8 & "
-       "shape of X: beside 16 & shape of X: beside 32 & shape of X: beside 64 & "
-       "memory: scattered_out"},
+          "rank of X: 5 & precision of X: 3..7 & shape of X: beside 4 & shape of X: beside 8 & "
+          "shape of X: beside 16 & shape of X: beside 32 & shape of X: beside 64 & "
+          "memory: scattered_out"},
       {"relu/in=1x1040@7",
-       "rank of X: 2 & precision of X: 3..7 & shape of X: an extent of 1 & memory: compact"},
+          "rank of X: 2 & precision of X: 3..7 & shape of X: an extent of 1 & memory: compact"},
       {"relu/in=1041@8", "rank of X: 1 & precision of X: 8 & shape of X: deep & memory: compact"},
       {"concatenate/axis=0/in=2@9+2@16",
-       "attribute axis: zero & number of inputs: 2 & rank of X: 1 & precision of X: 9..16 & "
-       "memory: compact"},
+          "attribute axis: zero & number of inputs: 2 & rank of X: 1 & precision of X: 9..16 & "
+          "memory: compact"},
       {"concatenate/axis=1/in=2@17+2@24+2@25+2@31+2@32",
-       "attribute axis: one & number of inputs: many & rank of X: 1 & precision of X: 17..24 & "
-       "precision of X: 25..31 & precision of X: 32 & memory: compact"},
+          "attribute axis: one & number of inputs: many & rank of X: 1 & precision of X: 17..24 & "
+          "precision of X: 25..31 & precision of X: 32 & memory: compact"},
       {"take/in=2@8+2x2@8",
-       "attribute axis: None & rank of X: 1 & precision of X: 8 & rank of indices: 2 & "
-       "precision of indices: 8 & memory: compact"},
+          "attribute axis: None & rank of X: 1 & precision of X: 8 & rank of indices: 2 & "
+          "precision of indices: 8 & memory: compact"},
       {"strided_slice/begin=-2147483647,0/end=2147483647,1/stride=-1/in=2x2@8",
-       "attribute begin: negative & attribute begin: zero & attribute begin: lowest & "
-       "attribute begin: several entries & attribute end: one & attribute end: above one & "
-       "attribute end: highest & attribute end: several entries & attribute stride: negative & "
-       "attribute stride: one entry & rank of X: 2 & precision of X: 8 & memory: compact"}};
+          "attribute begin: negative & attribute begin: zero & attribute begin: lowest & "
+          "attribute begin: several entries & attribute end: one & attribute end: above one & "
+          "attribute end: highest & attribute end: several entries & attribute stride: negative & "
+          "attribute stride: one entry & rank of X: 2 & precision of X: 8 & memory: compact"}};
   for (const auto& [id, classes] : rows)
     EXPECT_EQ(text_of(call_classes(parse_case(id))), classes) << id;
 }
@@ -94,25 +94,22 @@ TEST(Features, OfValuesAreNamed) {
   const std::string of = "values of X: ", also = " & values of X: ";
   EXPECT_EQ(shown("relu/in=1@1/data=0"), of + "a zero");
   EXPECT_EQ(shown("relu/in=2@2/data=1,-1"),
-            of + "both signs" + also + "the largest" + also + "the smallest");
+      of + "both signs" + also + "the largest" + also + "the smallest");
   EXPECT_EQ(shown("relu/in=2@8/data=-3,-5"), of + "all negative");
   EXPECT_EQ(shown("relu/in=2@8/data=127,1"), of + "all positive" + also + "the largest");
   EXPECT_EQ(shown("relu/in=3@8/data=-127,0,-1"), of + "a zero" + also + "the smallest");
   EXPECT_EQ(shown("relu/in=1@20/data=65536"), of + "all positive");
   // Of an index, those within every axis of the table, and those beyond all its elements.
   const std::pair<const char*, const char*> rows[] = {{"0", "a zero"},
-                                                      {"1", "all positive & inside"},
-                                                      {"2", "all positive & inside"},
-                                                      {"3", "all positive"},
-                                                      {"15", "all positive"},
-                                                      {"16", "all positive & beyond the end"},
-                                                      {"65537", "all positive & beyond the end"}};
+      {"1", "all positive & inside"}, {"2", "all positive & inside"}, {"3", "all positive"},
+      {"15", "all positive"}, {"16", "all positive & beyond the end"},
+      {"65537", "all positive & beyond the end"}};
   for (const auto& [index, classes] : rows) {
     std::string expected = "values of X: a zero & values of indices: " + std::string(classes);
     if (const auto at = expected.find(" & ", 24); at != std::string::npos)
       expected.insert(at + 3, "values of indices: ");
     EXPECT_EQ(shown("take/in=3x5@8+1@20/data=0,0,0,0,0,0,0,0,0,0,0,0,0,0,0+" + std::string(index)),
-              expected);
+        expected);
   }
 }
 
@@ -145,10 +142,9 @@ TEST(Features, AreAimedAtInSoManyTriesAndElements) {
 TEST(Features, AreAimedAtWithSuccess) {
   const OpInfo& conv2d = *find_operator("conv2d");
   Seeded draw(1);
-  for (const CallClass& f :
-       {CallClass{"attribute padding", "zero"}, CallClass{"precision of W", "2"},
-        CallClass{"shape of X", "beside 32"}, CallClass{"number of inputs", "2"},
-        CallClass{"memory", "scattered"}}) {
+  for (const CallClass& f : {CallClass{"attribute padding", "zero"},
+           CallClass{"precision of W", "2"}, CallClass{"shape of X", "beside 32"},
+           CallClass{"number of inputs", "2"}, CallClass{"memory", "scattered"}}) {
     const std::optional<Case> c = aimed_case(conv2d, f, kMaxRun, 1000, draw);
     ASSERT_TRUE(c) << f.axis;
     EXPECT_EQ(refusal(*c).label(), "");
@@ -200,8 +196,7 @@ TEST(Cover, OfOneCaseLooksForAllOthers) {
   constexpr auto constant = CoverCell::constant, empty = CoverCell::empty;
   // One call with constant outputs is enough for its cells, where a search finds no other.
   const std::tuple<const char*, CoverCell::State, CoverCell::State> rows[] = {
-      {"relu/in=2@1/data=0,0", constant, empty},
-      {"relu/in=2@8/data=-1,-2", empty, constant},
+      {"relu/in=2@1/data=0,0", constant, empty}, {"relu/in=2@8/data=-1,-2", empty, constant},
       {"relu/in=2x2@8/data=1,2,3,4", empty, empty}};
   for (const auto& [id, one_bit, all_negative] : rows) {
     Selection s = of("relu", 0, "");
@@ -222,15 +217,13 @@ Cover made_up() {
   Cover c{1, 2, "0123456789abcdefg", {}};
   const OpInfo &relu = *find_operator("relu"), &take = *find_operator("take");
   c.rows.push_back({&relu, {{a, CoverCell::covered, "x"}}, {{2, 5, 5, 1, {}}}});
-  c.rows.push_back({&take,
-                    {{a, CoverCell::impossible, ""}, {ab, CoverCell::covered, "x"}},
-                    {{2, 4, 1, 0, {ab, ab, ab}}, {3, 5, 1, 0, {ab, ab, ab, ab}}}});
+  c.rows.push_back({&take, {{a, CoverCell::impossible, ""}, {ab, CoverCell::covered, "x"}},
+      {{2, 4, 1, 0, {ab, ab, ab}}, {3, 5, 1, 0, {ab, ab, ab, ab}}}});
   return c;
 }
 
 TEST(CoverText, TellsRowsByTheirCellsAndTuples) {
-  EXPECT_EQ(
-      cover_text(made_up()),
+  EXPECT_EQ(cover_text(made_up()),
       "operator               required  covered constant    empty impossible        pairs"
       "        triples\n"
       "relu                          1        1        0        0          0          5/5\n"
@@ -257,8 +250,8 @@ TEST(CoverRow, IsCompleteWhereNoCellAndNoTupleIsEmpty) {
   EXPECT_EQ(Cover().seed, 1U);
   EXPECT_EQ(CombinationCoverage().classes, 2);
   EXPECT_EQ(CombinationCoverage().required + CombinationCoverage().covered +
-                CombinationCoverage().constant,
-            0);
+          CombinationCoverage().constant,
+      0);
 }
 
 // The numbers of a call that are the largest of their precision, and one beyond it.
@@ -367,8 +360,8 @@ TEST(DiscriminatingOrder, TakesWhatAddsMostAndLeavesOutWhatAddsNothing) {
       {0, memory}, {0, 1, memory}, {0, 1, 2, memory}, {3, memory}, {4, memory}};
   std::vector<bool> set(combinations.size());
   const auto counts = [](std::size_t k) { return k != 3; };
-  EXPECT_EQ(discriminating_order(combinations, calls, counts, set),
-            (std::vector<std::size_t>{2, 4}));
+  EXPECT_EQ(
+      discriminating_order(combinations, calls, counts, set), (std::vector<std::size_t>{2, 4}));
   EXPECT_EQ(combinations.count_new(calls[0], set), 0);
   EXPECT_EQ(combinations.count_new(calls[3], set), 1);
 }
@@ -379,7 +372,7 @@ TEST(DiscriminatingOrder, LeavesOutWhatAddsNothingThoughItComesLast) {
   std::vector<bool> set(combinations.size());
   EXPECT_EQ(discriminating_order(
                 combinations, {{0, memory}, {0, 1, memory}}, [](std::size_t) { return true; }, set),
-            std::vector<std::size_t>{1});
+      std::vector<std::size_t>{1});
 }
 
 TEST(DiscriminatingOrder, LooksAtCallsOfAsManyElementsAsAreRun) {

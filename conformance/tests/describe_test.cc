@@ -86,7 +86,7 @@ TEST(Describe, TheProgramPrintsTheSame) {
   EXPECT_EQ(lockstep_says({"list", "--json"}).out, all.dump(1) + "\n");
   EXPECT_EQ(lockstep_says({"list", "--labels", "--json"}).out, describe_labels().dump(1) + "\n");
   EXPECT_EQ(lockstep_says({"show", "relu", "--json"}).out,
-            describe(*find_operator("relu")).dump(1) + "\n");
+      describe(*find_operator("relu")).dump(1) + "\n");
 }
 
 }  // namespace

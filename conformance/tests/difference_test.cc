@@ -33,8 +33,8 @@ TEST(Difference, IsOfOutputsThatDiffer) {
   EXPECT_EQ(difference(want, answer_of({{1, 2, 3}}))->text, "output 0 has 3 elements, 4 expected");
   const auto f = difference(want, answer_of({{1, 0, 3, 4}}));
   EXPECT_EQ(f->text,
-            "output 0 at [0,1]: expected 2 (0x00000002), got 0 (0x00000000); 2 of 4 elements "
-            "differ: exactly the last index of axis 1");
+      "output 0 at [0,1]: expected 2 (0x00000002), got 0 (0x00000000); 2 of 4 elements "
+      "differ: exactly the last index of axis 1");
   ASSERT_EQ(f->elements.size(), 2U);
   EXPECT_EQ(f->elements[1].expected, -4);
   EXPECT_EQ(f->elements[1].got, 4);
@@ -57,9 +57,8 @@ TEST(Difference, HasAPatternWhereTheElementsHaveOne) {
       {{2, 3}, [](i64 k) { return k % 3 == 2; }, ": exactly the last index of axis 1"},
       {{2, 3}, [](i64 k) { return k % 3 == 0; }, ": exactly index 0 of axis 1"},
       {{2, 3}, [](i64 k) { return k < 3; }, ": exactly index 0 of axis 0"},
-      {{2, 7},
-       [](i64 k) { return k % 7 >= 4; },
-       ": exactly the tail of axis 1 after multiples of 4"},
+      {{2, 7}, [](i64 k) { return k % 7 >= 4; },
+          ": exactly the tail of axis 1 after multiples of 4"},
       {{30}, [](i64 k) { return k >= 24; }, ": exactly the tail of axis 0 after multiples of 8"},
       {{30}, [](i64 k) { return k >= 16; }, ": exactly the tail of axis 0 after multiples of 16"},
       {{60}, [](i64 k) { return k >= 32; }, ": exactly the tail of axis 0 after multiples of 32"},

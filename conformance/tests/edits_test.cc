@@ -57,30 +57,24 @@ TEST(Edits, LeaveTypesOfBoundedNumbersAlone) {
   EXPECT_EQ(mutants("u64 n = 0; --n;"), (Strings{"u64 n = 1; --n;", "u64 n = 0; ++n;"}));
   EXPECT_EQ(mutants("i64 n = f(); ++n;"), (Strings{"i32 n = f(); ++n;", "i64 n = f(); --n;"}));
   EXPECT_EQ(mutants("i64 n; ++n;"), (Strings{"i32 n; ++n;", "i64 n; --n;"}));
-  EXPECT_EQ(
-      mutants("i64 sum = 0; sum += k;"),
+  EXPECT_EQ(mutants("i64 sum = 0; sum += k;"),
       (Strings{"i32 sum = 0; sum += k;", "i64 sum = 1; sum += k;", "i64 sum = 0; sum -= k;"}));
 }
 
 TEST(Edits, LeaveEstimatesAlone) {
-  for (const char* text :
-       {"x.reserve(2 * f(n) + 1)", "sleep_for(kReach / 2)", "std::chrono::milliseconds(5)",
-        "microseconds(5), seconds(5)", "char text[64 * 2];", "double a = 2 * n, b = 3;",
-        "double ns(i64 n) const { return 2 * n; }", "f(double a = 2, int n = 3)", "double a{2};",
-        "double a = T{2} * 3;", "constexpr i64 kImageBytesMax = i64{1} << 20;", "kPatienceMs = 5;",
-        "kMaxSeconds = 5;"})
+  for (const char* text : {"x.reserve(2 * f(n) + 1)", "sleep_for(kReach / 2)",
+           "std::chrono::milliseconds(5)", "microseconds(5), seconds(5)", "char text[64 * 2];",
+           "double a = 2 * n, b = 3;", "double ns(i64 n) const { return 2 * n; }",
+           "f(double a = 2, int n = 3)", "double a{2};", "double a = T{2} * 3;",
+           "constexpr i64 kImageBytesMax = i64{1} << 20;", "kPatienceMs = 5;", "kMaxSeconds = 5;"})
     EXPECT_EQ(mutants(text), Strings{}) << text;
 }
 
 TEST(Edits, ChangeWhatFollowsAnEstimateOrIsNamedAlike) {
-  const std::pair<const char*, const char*> rows[] = {
-      {"reserve = 0", "reserve = 1"},
-      {"char c = 0;", "char c = 1;"},
-      {"static_cast<double>(0)", "static_cast<double>(1)"},
-      {"f(kMaxBytes, 0)", "f(kMaxBytes, 1)"},
-      {"bytesMs = 0", "bytesMs = 1"},
-      {"x.reserve(5); y[0]", "x.reserve(5); y[1]"},
-      {"char text[5] = {0}", "char text[5] = {1}"},
+  const std::pair<const char*, const char*> rows[] = {{"reserve = 0", "reserve = 1"},
+      {"char c = 0;", "char c = 1;"}, {"static_cast<double>(0)", "static_cast<double>(1)"},
+      {"f(kMaxBytes, 0)", "f(kMaxBytes, 1)"}, {"bytesMs = 0", "bytesMs = 1"},
+      {"x.reserve(5); y[0]", "x.reserve(5); y[1]"}, {"char text[5] = {0}", "char text[5] = {1}"},
       {"double a = 5; y[0]", "double a = 5; y[1]"},
       {"double f() { return 5; } y[0]", "double f() { return 5; } y[1]"},
       {"double a = b({5}), c = {5}; y[0]", "double a = b({5}), c = {5}; y[1]"},
@@ -111,11 +105,12 @@ TEST(Edits, OfASampleAreTheseAndNoOthers) {
       {6, {"f(a, (b)) || !c !(f(a, (b)) || !c)", "|| &&", "break ", "1 2", "1 0", "continue "}},
       {7, {"- +", "* +", "*= +=", "i64 i32", "max min", "int32_t int16_t", "true false"}},
       {8,
-       {"-- ++", "10 11", "10 9", "00 1", "2'0ul 21ul", "2'0ul 19ul",
-        "18446744073709551614 18446744073709551615", "18446744073709551614 18446744073709551613"}},
+          {"-- ++", "10 11", "10 9", "00 1", "2'0ul 21ul", "2'0ul 19ul",
+              "18446744073709551614 18446744073709551615",
+              "18446744073709551614 18446744073709551613"}},
       {9,
-       {">= >", "!= ==", "% /", "<< >>", ">> <<", "+= -=", "-= +=", "| &", "& |", "^ |", "/ *",
-        "< <="}}};
+          {">= >", "!= ==", "% /", "<< >>", ">> <<", "+= -=", "-= +=", "| &", "& |", "^ |", "/ *",
+              "< <="}}};
   const std::string sample = kSample;
   std::map<int, Strings> found;
   for (const Edit& e : edits_of("a.cc", sample))
@@ -134,21 +129,15 @@ TEST(Edits, SayWhereTheyAre) {
 
 TEST(Edits, OfABrokenTextEnd) {
   for (const char* text :
-       {"\"", "'", "R\"(", "R\"", "/*", "#", "#\\", "#\\\n", "static_assert", "if (", "1'"})
+      {"\"", "'", "R\"(", "R\"", "/*", "#", "#\\", "#\\\n", "static_assert", "if (", "1'"})
     EXPECT_LE(tokens(text).size(), 3u) << text;
 }
 
 TEST(Edits, AtTheEndsOfATextAndOfALine) {
-  const std::pair<const char*, Strings> rows[] = {{" < b", {" <= b"}},
-                                                  {"< b", {}},
-                                                  {"R < b", {"R <= b"}},
-                                                  {"1'0", {"11", "9"}},
-                                                  {"/* 1 */ a < b", {"/* 1 */ a <= b"}},
-                                                  {"/**/ a < b", {"/**/ a <= b"}},
-                                                  {"/*/ 1 < 2 */", {}},
-                                                  {"static_assert(1 < 2", {}},
-                                                  {"if (a < b", {"if (!(a < )b", "if (a <= b"}},
-                                                  {"if (a;", {"if (!(a);"}}};
+  const std::pair<const char*, Strings> rows[] = {{" < b", {" <= b"}}, {"< b", {}},
+      {"R < b", {"R <= b"}}, {"1'0", {"11", "9"}}, {"/* 1 */ a < b", {"/* 1 */ a <= b"}},
+      {"/**/ a < b", {"/**/ a <= b"}}, {"/*/ 1 < 2 */", {}}, {"static_assert(1 < 2", {}},
+      {"if (a < b", {"if (!(a < )b", "if (a <= b"}}, {"if (a;", {"if (!(a);"}}};
   for (const auto& [text, expected] : rows) EXPECT_EQ(mutants(text), expected) << text;
   const std::string two = "a < b;\nc < d;";
   const std::vector<Edit> edits = edits_of("a.cc", two);
@@ -163,8 +152,8 @@ TEST(Edits, OfAPartAreThoseOfItsCopy) {
   const auto told = [](string_view text) {
     Strings all;
     for (const Token& t : tokens(text))
-      all.push_back(std::to_string(t.kind) + " " +
-                    std::string(text.substr(t.begin, t.end - t.begin)));
+      all.push_back(
+          std::to_string(t.kind) + " " + std::string(text.substr(t.begin, t.end - t.begin)));
     for (const Edit& e : edits_of("a.cc", text)) all.push_back(edited(text, e));
     return all;
   };
@@ -183,7 +172,7 @@ TEST(Tokens, OfTextKeepWhatStandsBeforeIt) {
   };
   const int name = Token::name, literal = Token::literal, number = Token::number;
   EXPECT_EQ(kinds(R"_(a L"b" u8"c" abc"d" R"(e)")_"),
-            (std::vector<int>{name, literal, literal, name, literal, literal}));
+      (std::vector<int>{name, literal, literal, name, literal, literal}));
   EXPECT_EQ(kinds("1' "), (std::vector<int>{number, literal}));
 }
 

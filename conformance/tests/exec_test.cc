@@ -80,8 +80,8 @@ TEST(Exec, NamesWhatIsNoBackend) {
   expect_contains(echo.message, "'op' is no key of a line");
   const Answer flood = ask("yes");
   EXPECT_EQ(flood.kind, AnswerKind::protocol);
-  EXPECT_EQ(flood.message,
-            "the line is not an answer (not JSON at byte 1: a value is missing): 'y'");
+  EXPECT_EQ(
+      flood.message, "the line is not an answer (not JSON at byte 1: a value is missing): 'y'");
   const Answer silent = ask("sleep 999", 0.2);
   EXPECT_EQ(silent.kind, AnswerKind::timed_out);
   expect_contains(silent.message, "no answer in time");
@@ -94,10 +94,10 @@ TEST(Exec, NamesWhatIsNoBackend) {
 TEST(Exec, SaysHowAProcessEnded) {
   EXPECT_EQ(ask("read x; kill -SEGV $$").message, "was killed by SIGSEGV before answering");
   EXPECT_EQ(ask("read x; printf '{\"id\":1'; exit 3").message,
-            "exited with status 3 in the middle of an answer");
+      "exited with status 3 in the middle of an answer");
   EXPECT_EQ(ask("exit 4").message, "exited with status 4 before answering");
   EXPECT_EQ(ask("read x; printf 'first\\nlast \\001 words\\n' >&2; exit 5").message,
-            "exited with status 5 before answering; its last words: 'first', 'last \\x01 words'");
+      "exited with status 5 before answering; its last words: 'first', 'last \\x01 words'");
 }
 
 TEST(Exec, QuotesTheLastTwoLinesOfTheLastWords) {
@@ -130,7 +130,7 @@ TEST(Exec, WaitsToBeEndedWhereTheShellSaysThatOthersEndedTheCommand) {
   for (const char* status : {"129", "130", "137", "143"}) {
     const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(ask("exit " + std::string(status)).message,
-              "exited with status " + std::string(status) + " before answering");
+        "exited with status " + std::string(status) + " before answering");
     EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(450)) << status;
   }
 }
@@ -138,8 +138,8 @@ TEST(Exec, WaitsToBeEndedWhereTheShellSaysThatOthersEndedTheCommand) {
 TEST(Exec, PassesTheEnvironmentOn) {
   setenv("LOCKSTEP_TEST_A", "first", 1);
   setenv("LOCKSTEP_TEST_B", "second", 1);
-  expect_contains(ask("echo $LOCKSTEP_TEST_A $LOCKSTEP_TEST_B >&2; exit 3").message,
-                  "'first second'");
+  expect_contains(
+      ask("echo $LOCKSTEP_TEST_A $LOCKSTEP_TEST_B >&2; exit 3").message, "'first second'");
 }
 
 std::vector<std::string> open_descriptors() {
@@ -217,8 +217,8 @@ TEST(Exec, LimitsTheLengthOfAnAnswer) {
   expect_contains(a.message, "an answer of more than 67108928 bytes, beginning 'xxxx");
   const std::string answer = R"({\"id\":1,\"status\":\"unsupported\"})";
   const std::string length = std::to_string(67108928 - 31);
-  const Answer longest = ask("read x; head -c " + length + " /dev/zero | tr '\\0' ' '; echo \"" +
-                             answer + "\"; read x");
+  const Answer longest = ask(
+      "read x; head -c " + length + " /dev/zero | tr '\\0' ' '; echo \"" + answer + "\"; read x");
   EXPECT_EQ(longest.kind, AnswerKind::unsupported) << longest.message;
   // An answer to an illegal call has no values.
   const Answer illegal = open_exec("tr '\\0' x < /dev/zero", limits())->refuse(relu_of(0));
@@ -239,8 +239,8 @@ TEST(Exec, GivesUpAfterAHundredTrials) {
   const std::string count = testing::TempDir() + "lockstep_trials_" + std::to_string(getpid());
   std::ofstream(count) << "0\n";
   const auto s = open_exec("read n <" + count + "; echo $((n + 1)) >" + count +
-                               "; [ $n -ne 49 ] || exec sleep 999; exit 3",
-                           limits(3));
+          "; [ $n -ne 49 ] || exec sleep 999; exit 3",
+      limits(3));
   for (int k = 0; k < 53; ++k) {
     const Answer a = ask(*s, relu_of(1));
     EXPECT_EQ(a.kind, k == 49 ? AnswerKind::timed_out : AnswerKind::crashed) << k;
@@ -288,7 +288,7 @@ bool exists(pid_t pid) { return kill(pid, 0) == 0; }
 struct Family {
   std::string file = testing::TempDir() + "lockstep_family_" + std::to_string(getpid());
   std::string command = "sleep 999 & echo $! > " + file + ".part; mv " + file + ".part " + file +
-                        "; trap '' TERM HUP INT; eval_reference; wait";
+      "; trap '' TERM HUP INT; eval_reference; wait";
   ~Family() { std::filesystem::remove(file); }
   pid_t grandchild() const {
     pid_t pid = 0;

@@ -108,7 +108,7 @@ class SmallScope : public testing::TestWithParam<const OpInfo*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Operators, SmallScope, testing::ValuesIn(operators()),
-                         [](const auto& p) { return std::string(p.param->name); });
+    [](const auto& p) { return std::string(p.param->name); });
 
 TEST_P(SmallScope, HasNoWrongCall) {
   const OpInfo& op = *GetParam();

@@ -12,8 +12,7 @@ inline void expect_contains(const std::string& text, const std::string& part) {
 }
 
 /// Expects an error of the type whose text has the part.
-template <class Error, class Call>
-void expect_throws(const Call& call, const std::string& part) {
+template <class Error, class Call> void expect_throws(const Call& call, const std::string& part) {
   try {
     call();
     ADD_FAILURE() << "no error that says '" << part << "'";
@@ -23,8 +22,7 @@ void expect_throws(const Call& call, const std::string& part) {
 }
 
 /// What an error of the type says; empty where there is none.
-template <class Error, class Call>
-std::string words_of(const Call& call) {
+template <class Error, class Call> std::string words_of(const Call& call) {
   try {
     call();
   } catch (const Error& e) {

@@ -9,8 +9,8 @@
 namespace lockstep::judge {
 namespace {
 
-Expectation expecting(const std::string& property, const std::string& id = "",
-                      const std::string& kind = "fail") {
+Expectation expecting(
+    const std::string& property, const std::string& id = "", const std::string& kind = "fail") {
   Expectation e;
   e.place = "known.toml:1";
   e.op = "relu";
@@ -35,12 +35,9 @@ ItemResult failed_at(const std::vector<std::string>& properties) {
 TEST(Expectation, OfACaseKnowsAVectorByItsNameAndByItsCall) {
   const std::string call = "relu/in=1@8/data=1";
   const std::tuple<Item::What, const char*, std::string, bool> rows[] = {
-      {Item::vector, "relu-0007", "relu-0007", true},
-      {Item::vector, "relu-0007", call, true},
-      {Item::vector, "relu-0007", "relu-0008", false},
-      {Item::legal, "other", call, false},
-      {Item::legal, "other", "oth*", true},
-      {Item::legal, "other", "", true}};
+      {Item::vector, "relu-0007", "relu-0007", true}, {Item::vector, "relu-0007", call, true},
+      {Item::vector, "relu-0007", "relu-0008", false}, {Item::legal, "other", call, false},
+      {Item::legal, "other", "oth*", true}, {Item::legal, "other", "", true}};
   for (const auto& [what, id, expected, known] : rows) {
     std::vector<Expectation> all = {expecting("layout", expected)};
     const auto knowing = match_expectations(all, item_of(what, id), 3, failed_at({"layout"}));
@@ -52,7 +49,7 @@ TEST(Expectation, OfACaseKnowsAVectorByItsNameAndByItsCall) {
 
 TEST(Expectation, KnowsTheFindingsThatItNames) {
   std::vector<Expectation> all = {expecting("alignment"), expecting("lay*"), expecting("layout"),
-                                  expecting("layout", "", "crash"), expecting("infers", "o*")};
+      expecting("layout", "", "crash"), expecting("infers", "o*")};
   const auto knowing =
       match_expectations(all, item_of(Item::legal, "one"), 3, failed_at({"layout", "alignment"}));
   EXPECT_EQ(knowing, (std::vector<const Expectation*>{&all[1], &all[0]})) << "the first that does";
@@ -66,8 +63,7 @@ TEST(Expectation, KnowsTheFindingsThatItNames) {
 
 TEST(Expectation, OfAFailureOfTheRunNamesNoCase) {
   std::vector<Expectation> all = {expecting("isa", "relu*"), expecting("layout"),
-                                  expecting("isa", "", "crash"), expecting("is?"),
-                                  expecting("isa")};
+      expecting("isa", "", "crash"), expecting("is?"), expecting("isa")};
   EXPECT_EQ(match_expectations(all, "relu", "isa"), &all[3]);
   EXPECT_EQ(match_expectations(all, "sum", "isa"), nullptr);
   std::string counts;
@@ -116,10 +112,10 @@ TEST(Expectation, ThatMatchesNothingIsStaleWhereAllWasJudged) {
       {"its operator", [](Report& r) { r.chosen.operators = {"relu"}; }, nothing},
       {"another property", [](Report& r) { r.chosen.properties = {"infers"}; }, ""},
       {"its property",
-       [](Report& r) {
-         r.chosen.properties.assign({"infers", "layout"});
-       },
-       nothing}};
+          [](Report& r) {
+            r.chosen.properties.assign({"infers", "layout"});
+          },
+          nothing}};
   for (const auto& [name, change, says] : rows) {
     Report r = unmatched();
     change(r);

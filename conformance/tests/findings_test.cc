@@ -18,7 +18,7 @@ class Findings : public testing::Test {
   static json of_one_dnn(const std::string& op) {
     return judged(words_in("check onednn --tier 0 --property matches_reference --set threads=1 "
                            "--set max_isa=avx2 --jobs 2 --timeout 20 --start-timeout 60 --op",
-                           {op}))
+                      {op}))
         .report;
   }
   // The one failure of an operator that oneDNN gets wrong, shrunk to `most` elements of inputs.
@@ -59,7 +59,7 @@ TEST_F(Findings, AreNotMadeUpWhereItIsRight) {
 
 TEST_F(Findings, NameAnInstructionSetThatCannotBeHad) {
   expect_end(words_in("check onednn --tier 0 --op relu --set max_isa=avx1024 --start-timeout 60"),
-             2, {"no isa 'avx1024'; oneDNN has sse41 avx avx2 avx512_core"});
+      2, {"no isa 'avx1024'; oneDNN has sse41 avx avx2 avx512_core"});
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ const std::string kTies = "faulty --set mutant=cvm_right_shift.ties_away",
                   kShift = "--op cvm_right_shift --count 600 --property matches_reference";
 
 Ended searched(const std::string& directory, const Words& backend, const std::string& more) {
-  return lockstep_says(joined(joined({"fuzz"}, backend),
-                              words_in(more, {"--state", directory, "--quiet", "--jobs", "2"})));
+  return lockstep_says(joined(
+      joined({"fuzz"}, backend), words_in(more, {"--state", directory, "--quiet", "--jobs", "2"})));
 }
 
 json state_of(const std::string& directory) {
@@ -29,7 +29,7 @@ TEST(Fuzz, ShrinksAndSavesWhatItFinds) {
   const Scratch scratch;
   const std::string directory = scratch.path("search");
   expect_end(searched(directory, words_in(kTies), kShift), 1,
-             {"cvm_right_shift violates matches_reference"});
+      {"cvm_right_shift violates matches_reference"});
   const json state = state_of(directory);
   ASSERT_FALSE(state["findings"].empty());
   const std::string file = directory + "/" + state["findings"][0].get<std::string>();
@@ -40,8 +40,8 @@ TEST(Fuzz, ShrinksAndSavesWhatItFinds) {
   EXPECT_EQ(small.fill, Fill::literal) << finding["case"];
   EXPECT_NE(finding["case"], finding["found"]);
   const Ended again = run({"/bin/sh", "-c",
-                           "PATH=" + fs::path(program()).parent_path().string() + ":$PATH; " +
-                               finding["repeat"].get<std::string>()});
+      "PATH=" + fs::path(program()).parent_path().string() + ":$PATH; " +
+          finding["repeat"].get<std::string>()});
   expect_end(again, 1, {"violates  matches_reference"});
 }
 
@@ -62,18 +62,18 @@ TEST(Fuzz, GoesOnWhereItEndedAndDoesNotRepeatItself) {
     // A log has a question before the backend has it: a run's end cuts none off. Each process has
     // a log of its own: a shell writes a line in pieces.
     const std::string log = "while IFS= read -r q; do printf '%s\\n' \"$q\" >> '" +
-                            scratch.path(name + ".log") + "'/$$; printf '%s\\n' \"$q\"; done";
+        scratch.path(name + ".log") + "'/$$; printf '%s\\n' \"$q\"; done";
     const std::string backend =
         "exec:" + log + " | " + program() + " eval --backend reference --cases -";
     return searched(scratch.path(name), {backend},
-                    "--op relu,take --property matches_reference,rejects --count " + count);
+        "--op relu,take --property matches_reference,rejects --count " + count);
   };
   expect_end(searched_in("parts", "150"), 0);
   expect_end(searched_in("parts", "250"), 0, {"numbers 150 to 399 of 2 operators"});
   expect_end(searched_in("whole", "400"), 0);
   EXPECT_EQ(state_of(scratch.path("parts"))["next"], 400);
-  EXPECT_EQ(state_of(scratch.path("parts"))["executed"],
-            state_of(scratch.path("whole"))["executed"]);
+  EXPECT_EQ(
+      state_of(scratch.path("parts"))["executed"], state_of(scratch.path("whole"))["executed"]);
   std::vector<std::string> calls = calls_in(scratch.path("parts.log"));
   EXPECT_EQ(calls, calls_in(scratch.path("whole.log"))) << "how it is cut changes no call";
   // The smallest calls are few, and may come again by chance.
@@ -87,8 +87,8 @@ TEST(Fuzz, SavesAFindingOnce) {
   // What was found stays found.
   for (int times = 0; times < 2; ++times)
     expect_end(searched(directory, words_in("faulty --set mutant=relu.int8"),
-                        "--op relu --count 200 --property matches_reference"),
-               1);
+                   "--op relu --count 200 --property matches_reference"),
+        1);
   const json state = state_of(directory);
   EXPECT_EQ(state["tried"]["relu matches_reference"], 2);
   std::size_t files = 0;
@@ -105,8 +105,8 @@ TEST(Fuzz, EndsWhenItsTimeIsUp) {
 
 TEST(Fuzz, ThatExecutesNothingIsIncomplete) {
   const Scratch scratch;
-  expect_end(searched(scratch.path("s"), {hostile("device")}, "--op sum --count 50"), 3,
-             {"0 executed"});
+  expect_end(
+      searched(scratch.path("s"), {hostile("device")}, "--op sum --count 50"), 3, {"0 executed"});
 }
 
 TEST(Fuzz, RefusesWhatItDoesNotUnderstand) {
@@ -137,10 +137,10 @@ TEST(Fuzz, FindingsAreFrozenWithWhereTheyComeFrom) {
   ASSERT_EQ(added.exit, 0) << added.out << added.err;
   const std::string id = added.out.substr(0, added.out.find(' '));
   expect_contains(text_of_file(set + "/cvm_right_shift.json"),
-                  "matches_reference fails in faulty 0.1.0, found by fuzz");
+      "matches_reference fails in faulty 0.1.0, found by fuzz");
   EXPECT_EQ(lockstep_says({"repro", "reference", id, "--vectors", set}).exit, 0);
-  expect_end(joined({"repro"}, words_in(kTies, {id, "--vectors", set})), 1,
-             {"violates  matches_vectors"});
+  expect_end(
+      joined({"repro"}, words_in(kTies, {id, "--vectors", set})), 1, {"violates  matches_vectors"});
   expect_contains(lockstep_says({"vectors", "add", set, file}).out, "there already");
 }
 

@@ -51,19 +51,14 @@ TEST(Journal, RefusesLinesThatAreNone) {
   const char *runless = "its first line does not describe a run",
              *second = "line 2 is no result of this run",
              *third = "line 3 is no result of this run";
-  const std::pair<std::string, const char*> rows[] = {
-      {"a text", "it is no journal"},
-      {"{\"lockstep_journal\":1,\n", runless},
-      {"{\"lockstep_journal\":1,\"x\":2}\n", runless},
+  const std::pair<std::string, const char*> rows[] = {{"a text", "it is no journal"},
+      {"{\"lockstep_journal\":1,\n", runless}, {"{\"lockstep_journal\":1,\"x\":2}\n", runless},
       {"{\"lockstep_journal\":1,\"run\":7}\n", runless},
       {"{\"lockstep_journal\":1,\"run\":{\"seed\":8}}\n",
-       "it is another run's: its seed is 8, not 7"},
-      {kFirst + "\n7\n", second},
-      {kFirst + "\n{\"n\":1}\n{\"x\":1}\n", third},
-      {kFirst + "\n{\"n\":-1}\n", second},
-      {kFirst + "\n{\"n\":\"1\"}\n", second},
-      {kFirst + "\n{\"n\":9}\n", second},
-      {kFirst + "\n\n", second},
+          "it is another run's: its seed is 8, not 7"},
+      {kFirst + "\n7\n", second}, {kFirst + "\n{\"n\":1}\n{\"x\":1}\n", third},
+      {kFirst + "\n{\"n\":-1}\n", second}, {kFirst + "\n{\"n\":\"1\"}\n", second},
+      {kFirst + "\n{\"n\":9}\n", second}, {kFirst + "\n\n", second},
       {kFirst + "\n{\"n\":1}\n{\"n\":1}\n", third}};
   for (const auto& [text, says] : rows) {
     const std::string file = scratch.write("journal", text);

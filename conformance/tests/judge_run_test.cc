@@ -75,9 +75,9 @@ std::string asking(const TrialPlan& plan) {
 }
 
 TEST(PlanFor, AsksWhatTheSelectedPropertiesLookAt) {
-  const std::pair<const char*, const char*> rows[] = {
-      {"writes_all", "deterministic "}, {"writes_in_bounds", "layout "}, {"paths_covered", "isa "},
-      {"matches_reference", ""},        {"inputs_untouched", ""},        {"rejects", ""}};
+  const std::pair<const char*, const char*> rows[] = {{"writes_all", "deterministic "},
+      {"writes_in_bounds", "layout "}, {"paths_covered", "isa "}, {"matches_reference", ""},
+      {"inputs_untouched", ""}, {"rejects", ""}};
   Optional subject({"isa", "threads"});
   for (const auto& [property, asked] : rows)
     EXPECT_EQ(asking(plan_for(subject, {property})), asked) << property;
@@ -187,7 +187,7 @@ TEST(Run, SaysWhatBrokeAProcess) {
   expect_throws<std::runtime_error>(
       [&] {
         judge_in_processes("no such backend", put, {}, of_relu(), patient(), 2, nullptr,
-                           [](std::size_t, const ItemResult&) { return true; });
+            [](std::size_t, const ItemResult&) { return true; });
       },
       "no such backend");
 }

@@ -78,13 +78,11 @@ struct Conclusion {
 };
 
 TEST(Conclude, FollowsThePrecedenceOfExitCodes) {
-  const Conclusion rows[] = {
-      {"nothing", {}, "PASS", Exit::pass},
+  const Conclusion rows[] = {{"nothing", {}, "PASS", Exit::pass},
       {"a failed case", {failed}, "FAIL", Exit::fail},
       {"a failure of the run", {uncovered}, "FAIL", Exit::fail},
       {"another answer", {differing}, "NONDETERMINISTIC", Exit::fail},
-      {"a crash", {crashed}, "CRASH", Exit::fail},
-      {"a hang", {timed_out}, "CRASH", Exit::fail},
+      {"a crash", {crashed}, "CRASH", Exit::fail}, {"a hang", {timed_out}, "CRASH", Exit::fail},
       {"a quarantine", {quarantined}, "CRASH", Exit::fail},
       {"nothing but a quarantine", {empty, quarantined}, "CRASH", Exit::fail},
       {"crashes that nothing judged", {unjudged, crashed}, "CRASH", Exit::fail},
@@ -134,13 +132,13 @@ TEST(VerdictLine, SaysWhatAPassIsAbout) {
   r.floor_judged = true;
   conclude(r);
   EXPECT_EQ(verdict_line(r),
-            "PASS  toy 1.2  whole claim (3 of 16 operators)\n"
-            "  1,234,567 selected: 1,000,000 executed, 234,567 not claimed (12.5% of the legal "
-            "calls), 0 missing, 0 quarantined\n"
-            "  1,000,000 executed: 1,000,000 passed, 0 failed, 0 crashed, 0 timed out; 5,000,000 "
-            "calls\n"
-            "  tier 0, seed 7, canaries 16/16, floor 3 per operator met, set 0123456789abcdef\n"
-            "  exit 0 (pass)");
+      "PASS  toy 1.2  whole claim (3 of 16 operators)\n"
+      "  1,234,567 selected: 1,000,000 executed, 234,567 not claimed (12.5% of the legal "
+      "calls), 0 missing, 0 quarantined\n"
+      "  1,000,000 executed: 1,000,000 passed, 0 failed, 0 crashed, 0 timed out; 5,000,000 "
+      "calls\n"
+      "  tier 0, seed 7, canaries 16/16, floor 3 per operator met, set 0123456789abcdef\n"
+      "  exit 0 (pass)");
 }
 
 TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
@@ -159,12 +157,12 @@ TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
   r.canaries_flagged = 3;
   conclude(r);
   EXPECT_EQ(verdict_line(r),
-            "BROKEN  toy 1.2  SUBSET (2 of 16 operators), determinism D1\n"
-            "  999 selected: 10 executed, 20 not claimed (0.0% of the legal calls), 5 missing, "
-            "6 quarantined\n"
-            "  10 executed: 1 passed, 2 failed, 3 crashed, 4 timed out; 7 calls\n"
-            "  tier 0, seed 7, canaries 3/16, floor 3 per operator NOT met, set 0123456789abcdef\n"
-            "  exit 4 (judge broke)");
+      "BROKEN  toy 1.2  SUBSET (2 of 16 operators), determinism D1\n"
+      "  999 selected: 10 executed, 20 not claimed (0.0% of the legal calls), 5 missing, "
+      "6 quarantined\n"
+      "  10 executed: 1 passed, 2 failed, 3 crashed, 4 timed out; 7 calls\n"
+      "  tier 0, seed 7, canaries 3/16, floor 3 per operator NOT met, set 0123456789abcdef\n"
+      "  exit 4 (judge broke)");
 }
 
 TEST(VerdictLine, SaysNothingOfAFloorThatWasNotJudged) {
@@ -219,7 +217,7 @@ TEST(Summary, FitsOnAScreen) {
   for (const Screen screen : {Screen{24, 80}, {30, 100}, {40, 80}}) {
     const std::string text = summary(r, false, screen);
     EXPECT_LT(rows(text, static_cast<std::size_t>(screen.columns)),
-              static_cast<std::size_t>(screen.rows));
+        static_cast<std::size_t>(screen.rows));
     EXPECT_NE(text.find("relu violates"), std::string::npos);
     EXPECT_NE(text.find("more kinds of failure"), std::string::npos);
     EXPECT_NE(text.find("quarantined: 6 more"), std::string::npos);
@@ -319,8 +317,8 @@ TEST(SelectCases, TakesExplicitCasesAsTheyAre) {
 class Mortal : public ReferenceSubject {
  public:
   explicit Mortal(AnswerKind end) : end_(end) {}
-  Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
-                 const Run& run) override {
+  Answer execute(
+      const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& run) override {
     if (c.in[0].dim(0) == 3) return dead();
     return ReferenceSubject::execute(c, in, out, run);
   }
@@ -454,9 +452,8 @@ TEST(Judge, GathersFailuresByOperatorAndProperty) {
   c.limits.timeout_s = c.limits.start_s = 20;
   const Report r = judge("null", s, c);
   EXPECT_EQ(r.exit, Exit::fail);
-  const auto found = std::find_if(r.failures.begin(), r.failures.end(), [](const Failure& f) {
-    return f.property == "matches_reference";
-  });
+  const auto found = std::find_if(r.failures.begin(), r.failures.end(),
+      [](const Failure& f) { return f.property == "matches_reference"; });
   ASSERT_NE(found, r.failures.end());
   EXPECT_EQ(found->op, "relu");
   EXPECT_EQ(found->count, tier_size(0).legal);

@@ -21,11 +21,9 @@ Item item_of(const std::string& id) { return {Item::legal, parse_case(id), {}, i
 // Two mutants of relu, one of sum, one of no operator; of four cases one kills nothing more.
 KillMatrix small_kills() {
   return {LOCKSTEP_VERSION,
-          {{"relu.a", "relu"}, {"relu.b", "relu"}, {"sum.a", "sum"}, {"contract.a", "*"}},
-          {{"relu/in=1@8/data=1", {0}},
-           {"relu/in=1@8/data=2", {0, 1}},
-           {"sum/in=2@8/data=1,2", {2, 3}},
-           {"relu/in=1@8/data=3", {1, 3}}}};
+      {{"relu.a", "relu"}, {"relu.b", "relu"}, {"sum.a", "sum"}, {"contract.a", "*"}},
+      {{"relu/in=1@8/data=1", {0}}, {"relu/in=1@8/data=2", {0, 1}}, {"sum/in=2@8/data=1,2", {2, 3}},
+          {"relu/in=1@8/data=3", {1, 3}}}};
 }
 
 std::vector<std::string> ids_of_items(const std::vector<Item>& items) {
@@ -37,13 +35,12 @@ std::vector<std::string> ids_of_items(const std::vector<Item>& items) {
 TEST(KillMatrix, ComeFirstWhereEachKillsMostOfWhatIsAlive) {
   std::vector<Item> items;
   for (const char* id : {"relu/in=1@8/data=9", "relu/in=1@8/data=1", "relu/in=1@8/data=3",
-                         "sum/in=2@8/data=1,2", "relu/in=1@8/data=2"})
+           "sum/in=2@8/data=1,2", "relu/in=1@8/data=2"})
     items.push_back(item_of(id));
   put_killers_first(items, small_kills());
-  EXPECT_EQ(
-      ids_of_items(items),
+  EXPECT_EQ(ids_of_items(items),
       (std::vector<std::string>{"relu/in=1@8/data=2", "sum/in=2@8/data=1,2", "relu/in=1@8/data=9",
-                                "relu/in=1@8/data=1", "relu/in=1@8/data=3"}));
+          "relu/in=1@8/data=1", "relu/in=1@8/data=3"}));
   // Without the operator that killed it, another case has to kill the mutant of none.
   std::erase_if(items, [](const Item& i) { return i.call.op->name == "sum"; });
   put_killers_first(items, small_kills());
@@ -115,9 +112,8 @@ TEST(ShippedKills, AreOfCasesOfToday) {
   std::vector<std::string> gone;
   i64 here = 0;
   for (const KillMatrix::Killer& killer : k->cases) {
-    const bool mine = std::any_of(ops.begin(), ops.end(), [&](string_view op) {
-      return killer.id.starts_with(std::string(op) + "/");
-    });
+    const bool mine = std::any_of(ops.begin(), ops.end(),
+        [&](string_view op) { return killer.id.starts_with(std::string(op) + "/"); });
     here += mine;
     if (mine && !cases.contains(killer.id)) gone.push_back(killer.id);
   }

@@ -22,13 +22,12 @@ constexpr int kFloor = 60;  // calls of which a law says something that is not c
 class Laws : public testing::TestWithParam<const OpInfo*> {};
 
 INSTANTIATE_TEST_SUITE_P(Operators, Laws, testing::ValuesIn(operators()),
-                         [](const auto& p) { return std::string(p.param->name); });
+    [](const auto& p) { return std::string(p.param->name); });
 
 // Draw `n` of an operator. Where ports say what values mean, most draws heed them.
 Case drawn(const OpInfo& op, int n) {
-  constexpr Fill kOrder[] = {Fill::hinted, Fill::dense,      Fill::hinted, Fill::boundary,
-                             Fill::hinted, Fill::critical,   Fill::hinted, Fill::sparse,
-                             Fill::hinted, Fill::alternating};
+  constexpr Fill kOrder[] = {Fill::hinted, Fill::dense, Fill::hinted, Fill::boundary, Fill::hinted,
+      Fill::critical, Fill::hinted, Fill::sparse, Fill::hinted, Fill::alternating};
   Seeded draw(word(1, 2, static_cast<u64>(n)));
   Case c = draw_case(op, draw);
   c.fill = kOrder[static_cast<std::size_t>(n) % std::size(kOrder)];
@@ -117,17 +116,17 @@ TEST(LawTexts, NameThePortsOfTheirOperator) {
     return std::string();
   };
   EXPECT_EQ(text("dense", "additive"), "op(X + X', W, B + B') = op(X, W, B) + op(X', W, B')");
-  EXPECT_EQ(text("conv2d", "additive_weights"),
-            "op(X, W + W', B + B') = op(X, W, B) + op(X, W', B')");
+  EXPECT_EQ(
+      text("conv2d", "additive_weights"), "op(X, W + W', B + B') = op(X, W, B) + op(X, W', B')");
   EXPECT_EQ(text("broadcast_mul", "odd"), "op(-A, B) = -op(A, B)");
   EXPECT_EQ(text("broadcast_add", "associative"), "op(op(A, B), A') = op(A, op(B, A'))");
   EXPECT_EQ(text("slice_like", "idempotent"), "op(op(X, like), like) = op(X, like)");
   EXPECT_EQ(text("slice_like", "selects"),
-            "op(X, like) = X[op(numbers of the elements of X, like)]: elements move, unchanged");
+      "op(X, like) = X[op(numbers of the elements of X, like)]: elements move, unchanged");
   EXPECT_EQ(text("broadcast_max", "monotone"), "op(max(A, A'), B) = max(op(A, B), op(A', B))");
   EXPECT_EQ(text("negative", "involution"), "op(op(X)) = X");
   EXPECT_EQ(text("elemwise_sub", "pointwise"),
-            "op(A[I], B[I]) = op(A, B)[I] for elements I in any order");
+      "op(A[I], B[I]) = op(A, B)[I] for elements I in any order");
 }
 
 // What becomes of a claim about relu at (-1, 2).
@@ -197,8 +196,8 @@ TEST(LawResults, BeyondTheLimitsALawIsSilent) {
   };
   EXPECT_EQ(claimed(sum, 31).kind, LawResult::holds);
   EXPECT_EQ(claimed(sum, 32).kind, LawResult::silent);
-  EXPECT_EQ(claimed([](int, Attributes, Machine&) { return lockstep::Claim(); }).kind,
-            LawResult::silent);
+  EXPECT_EQ(
+      claimed([](int, Attributes, Machine&) { return lockstep::Claim(); }).kind, LawResult::silent);
 }
 
 TEST(LawResults, AWrongCallIsTheLawsFault) {
@@ -207,14 +206,14 @@ TEST(LawResults, AWrongCallIsTheLawsFault) {
     return r.kind == LawResult::broken ? r.message : "not broken";
   };
   EXPECT_EQ(broken([](int, Attributes, Machine& m) { return m.call("nope", {}, {}, 0) == Term(); }),
-            "no operator nope");
+      "no operator nope");
   EXPECT_EQ(broken([](int, Attributes, Machine& m) {
-              return m.call("sum", {m.input(0)}, {{"axes", {0}}}, 0) == Term();
-            }),
-            "sum has no attribute axes");
+    return m.call("sum", {m.input(0)}, {{"axes", {0}}}, 0) == Term();
+  }),
+      "sum has no attribute axes");
   EXPECT_TRUE(broken([](int, Attributes, Machine& m) {
-                return m.call("sum", {m.input(0)}, {{"axis", {7}}}, 0) == Term();
-              }).starts_with("sum.axis: "));
+    return m.call("sum", {m.input(0)}, {{"axis", {7}}}, 0) == Term();
+  }).starts_with("sum.axis: "));
 }
 
 }  // namespace

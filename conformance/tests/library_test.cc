@@ -67,9 +67,9 @@ TEST(LibraryDoor, PutsTheTensorsOfACallAsTheyLie) {
   };
   EXPECT_EQ(told("relu/in=2x3x4@8/fill=one"), "relu 1 1 2x3x4/12,4,1@8 -> 2x3x4/12,4,1@8");
   EXPECT_EQ(told("get_valid_counts/in=1x2x6@8/fill=one"),
-            "get_valid_counts 1 2 1x2x6/12,6,1@8 -> 1/1@5 1x2x6/12,6,1@8");
+      "get_valid_counts 1 2 1x2x6/12,6,1@8 -> 1/1@5 1x2x6/12,6,1@8");
   EXPECT_EQ(told("broadcast_add/in=2@8+3x1@9/fill=one", true),
-            "broadcast_add 2 1 2/1@8 3x1/1,1@9#1 -> 3x2/2,1@10");
+      "broadcast_add 2 1 2/1@8 3x1/1,1@9#1 -> 3x2/2,1@10");
   EXPECT_EQ(told("relu/in=2x3@8/fill=one:3/memory=scattered"), "relu 1 1 2x3/14,2@8 -> 2x3/8,2@8");
 }
 
@@ -79,13 +79,13 @@ TEST(LibraryDoor, PutsTheTypesOfAnIllegalCallWithStridesThatDoNotOverflow) {
       {"relu/in=3x0x2@8/fill=one", "relu 1 1 3x0x2/2,2,1@8 -> 1/1@32"},
       {"relu/in=2x3x4@33/fill=one", "relu 1 1 2x3x4/12,4,1@33 -> 1/1@32"},
       {"relu/in=1x2x3x4x5x6x7@8/fill=one",
-       "relu 1 1 1x2x3x4x5x6x1/720,360,120,30,6,1,1@8 -> 1/1@32"},
+          "relu 1 1 1x2x3x4x5x6x1/720,360,120,30,6,1,1@8 -> 1/1@32"},
       {"relu/in=1x2x3x4x5x6x7x8@8/fill=one",
-       "relu 1 1 1x2x3x4x5x6x1/720,360,120,30,6,1,1@8 -> 1/1@32"},
+          "relu 1 1 1x2x3x4x5x6x1/720,360,120,30,6,1,1@8 -> 1/1@32"},
       {"relu/in=2x2x99999999999@8/fill=one",
-       "relu 1 1 2x2x99999999999/67108864,33554432,1@8 -> 1/1@32"},
+          "relu 1 1 2x2x99999999999/67108864,33554432,1@8 -> 1/1@32"},
       {"relu/in=5x3x32x33554432@8/fill=one",
-       "relu 1 1 5x3x32x33554432/3221225472,1073741824,33554432,1@8 -> 1/1@32"},
+          "relu 1 1 5x3x32x33554432/3221225472,1073741824,33554432,1@8 -> 1/1@32"},
       {"relu/in=5x-3x7@8/fill=one", "relu 1 1 5x-3x7/7,7,1@8 -> 1/1@32"},
       {"get_valid_counts/in=2@8/fill=one", "get_valid_counts 1 2 2/1@8 -> 1/1@32 1/1@32"},
   };
@@ -162,7 +162,7 @@ TEST(LibraryDoor, KnowsAStatusByAllItsBits) {
   for (const char* function : {"upload", "download", "stream", "wait", "execute"})
     EXPECT_EQ(answer(function), "protocol answered the unknown status 65536") << function;
   EXPECT_EQ(telling({{"code", "infer:65536"}})->infer(parse_case("relu/in=1@8/fill=one")).message,
-            "answered the unknown status 65536");
+      "answered the unknown status 65536");
 }
 
 TEST(LibraryDoor, TakesTextsWithoutAnEnd) {
@@ -173,15 +173,14 @@ TEST(LibraryDoor, TakesTextsWithoutAnEnd) {
   const Answer done = execute({{"words", "long"}}, case_id(c));
   EXPECT_EQ(done.path, std::string(127, 'p'));
   EXPECT_EQ(done.threads, 3000000000);
-  EXPECT_EQ(
-      words_of<UsageError>([] {
-        telling({{"words", "open"}});
-      }),
+  EXPECT_EQ(words_of<UsageError>([] {
+    telling({{"words", "open"}});
+  }),
       "'" + hostile("telling") + "' refuses its options: open() failed: " + std::string(240, 't'));
   const std::string nowhere = "/" + std::string(600, 'x');
   const std::string text = "'" + nowhere + "' is no backend: no library: " + nowhere;
   EXPECT_EQ(words_of<UsageError>([&] { open_library(nowhere, {}); }),
-            text.substr(0, text.find("is no")) + text.substr(text.find("is no"), 511));
+      text.substr(0, text.find("is no")) + text.substr(text.find("is no"), 511));
 }
 
 TEST(LibraryDoor, TakesTypesOfNoAxesAndOfLongOnes) {
@@ -206,9 +205,9 @@ TEST(LibraryDoor, GivesScratchMemoryFullOfANumber) {
   run.poison = -100000;
   for (const int bytes : {4, 64, 68, 4096, 4100})
     EXPECT_EQ(execute({{"tells", "scratch"}, {"scratch", std::to_string(bytes)}},
-                      "relu/in=1@8/fill=one", run)
+                  "relu/in=1@8/fill=one", run)
                   .message,
-              "-100000 -100000 0")
+        "-100000 -100000 0")
         << bytes;
 }
 
@@ -228,8 +227,8 @@ TEST(LibraryDoor, SaysWhatWasWrittenBesideATensor) {
       {"0:-257", Base::end, " touching memory of input 0, 257 bytes before its memory"},
       {"0:-4352", Base::end, " touching memory of input 0, 4352 bytes before its memory"},
       {"0:3840", Base::end,
-       " touching memory of input 0, 0 bytes after its memory touching memory of output 0, 4352 "
-       "bytes before its memory"},
+          " touching memory of input 0, 0 bytes after its memory touching memory of output 0, 4352 "
+          "bytes before its memory"},
       {"0:3840", Base::begin, "ok input 0 was written, 0 bytes after its memory"},
       {"0:4095", Base::begin, "ok input 0 was written, 255 bytes after its memory"},
       {"0:-1", Base::begin, " touching memory of input 0, 1 bytes before its memory"},
@@ -256,8 +255,7 @@ TEST(LibraryDoor, SaysWhichCellOfPaddedMemoryWasWritten) {
   const std::pair<const char*, const char*> rows[] = {
       {"0:0", "ok input 0 was written, an element of it"},
       {"0:4", "ok input 0 was written, a padding cell, element 1 from its first"},
-      {"0:8", "ok input 0 was written, an element of it"},
-      {"1:0", "ok "},
+      {"0:8", "ok input 0 was written, an element of it"}, {"1:0", "ok "},
       {"1:4", "ok memory of output 0 was written, a padding cell, element 1 from its first"},
       {"1:8", "ok "}};
   for (const auto& [byte, text] : rows)

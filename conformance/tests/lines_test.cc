@@ -29,20 +29,20 @@ std::string outcome(const std::string& line) {
 // A relu of one input with this shape, and whatever follows it.
 std::string relu(const std::string& shape, const std::string& more, const std::string& prec = "8") {
   return R"({"id":1,"op":"relu","attrs":{},"in_prec":[)" + prec + R"(],"in":[{"shape":)" + shape +
-         more + "}]}";
+      more + "}]}";
 }
 
 std::string call(const std::string& op, const std::string& attrs) {
   return R"({"id":1,"op":")" + op + R"(","attrs":)" + attrs +
-         R"(,"in_prec":[8],"in":[{"shape":[2,2],"data":[1,2,3,4]}]})";
+      R"(,"in_prec":[8],"in":[{"shape":[2,2],"data":[1,2,3,4]}]})";
 }
 
 TEST(Eval, AnswersInTheDocumentedForm) {
   EXPECT_EQ(eval_reference(relu("[2,1]", R"(,"data":[-1,7])")),
-            R"({"id":1,"status":"ok","out":[{"shape":[2,1],"prec":8,"data":[0,7]}]})");
+      R"({"id":1,"status":"ok","out":[{"shape":[2,1],"prec":8,"data":[0,7]}]})");
   EXPECT_EQ(eval_reference(relu("[0]", "")),
-            R"({"id":1,"status":"logic_error","label":"input.extent",)"
-            R"("message":"refused by the subject"})");
+      R"({"id":1,"status":"logic_error","label":"input.extent",)"
+      R"("message":"refused by the subject"})");
 }
 
 TEST(Eval, JudgesLinesInOrder) {
@@ -62,7 +62,7 @@ TEST(Eval, JudgesLinesInOrder) {
       {R"({"id":1,"op":"relu","in_prec":[8],"in":[{"shape":[1]}]})", "line.key"},
       {R"({"id":1,"op":"relu","attrs":{},"in_prec":[8],"in":[{"data":[1]}]})", "line.key"},
       {R"({"id":1,"op":"relu","attrs":{},"in_prec":[8],"in":[{"shape":[1]}],"more":0})",
-       "line.key"},
+          "line.key"},
       {R"({"id":1,"id":1,"op":"relu","attrs":{},"in_prec":[8],"in":[{"shape":[1]}]})", "line.key"},
       {R"({"id":[1],"op":"relu","attrs":{},"in_prec":[8],"in":[{"shape":[1]}]})", "line.key"},
       {relu("[1]", R"(,"prec":8)"), "line.key"},
@@ -109,7 +109,7 @@ TEST(Eval, JudgesLinesInOrder) {
 TEST(Eval, JudgesValuesOfAnySizeLast) {
   const std::string huge(400, '9');
   for (const std::string v :
-       {"128", "-128", "2147483648", "-2147483649", "99999999999999999999", huge.c_str()})
+      {"128", "-128", "2147483648", "-2147483649", "99999999999999999999", huge.c_str()})
     EXPECT_EQ(outcome(relu("[1]", R"(,"data":[)" + v + "]")), "input.value") << v;
   for (const std::string v : {"127", "-127", "-0"})
     EXPECT_EQ(outcome(relu("[1]", R"(,"data":[)" + v + "]")), "ok") << v;
@@ -121,17 +121,17 @@ TEST(Eval, JudgesValuesOfAnySizeLast) {
 
 TEST(Eval, ReadsBase64AndAbsentData) {
   EXPECT_EQ(eval_reference(relu("[2]", R"(,"b64":"BQAAAP////8=")")),
-            R"({"id":1,"status":"ok","out":[{"shape":[2],"prec":8,"data":[5,0]}]})");
+      R"({"id":1,"status":"ok","out":[{"shape":[2],"prec":8,"data":[5,0]}]})");
   EXPECT_EQ(eval_reference(relu("[2]", "")),
-            R"({"id":1,"status":"ok","out":[{"shape":[2],"prec":8,"data":[0,0]}]})");
+      R"({"id":1,"status":"ok","out":[{"shape":[2],"prec":8,"data":[0,0]}]})");
 }
 
 TEST(Eval, KeepsIdentifiersAsTheyAreWritten) {
   for (const std::string id : {"0", "-0", "1.50", "1e400", "\"\"", "\"\\u00e9\\/\"", "\"\xc3\xa9\"",
-                               "null", "true", "123456789012345678901234567890"})
+           "null", "true", "123456789012345678901234567890"})
     for (const char* op : {"relu", "nonsense"}) {
       const std::string line = R"({"op":")" + std::string(op) + R"(","id": )" + id +
-                               R"( ,"attrs":{},"in_prec":[8],"in":[{"shape":[1]}]})";
+          R"( ,"attrs":{},"in_prec":[8],"in":[{"shape":[1]}]})";
       EXPECT_TRUE(eval_reference(line).starts_with("{\"id\":" + id + ",\"status\"")) << id;
     }
   // What is not JSON has no identifier, whatever stands where one would.
@@ -145,8 +145,8 @@ TEST(Eval, SaysWhatIsWrongAndWhere) {
     return json::parse(eval_line(reference, line, 12))["message"].get<std::string>();
   };
   EXPECT_EQ(message("{\"id\" 1}"), "line 12: not JSON at byte 7: ':' is missing");
-  EXPECT_EQ(message(relu("[2]", R"(,"data":[1,"2"])")),
-            "line 12: in[0].data[1] must be an integer");
+  EXPECT_EQ(
+      message(relu("[2]", R"(,"data":[1,"2"])")), "line 12: in[0].data[1] must be an integer");
   EXPECT_EQ(message(relu("[2,3]", R"(,"data":[1])")), "line 12: in[0] has 1 values, its shape 6");
   EXPECT_EQ(message(relu("[1]", R"(,"prec":8)")), "line 12: in[0].'prec' is no key of a line");
   EXPECT_EQ(message(call("no\\u0001pe", "{}")), "no operator 'no\\x01pe'");
@@ -159,8 +159,8 @@ TEST(Eval, NeitherStacksNorAllocatesWhatALineDeclares) {
   EXPECT_EQ(outcome(R"({"id":1,"x":)" + deep + std::string(1 << 20, ']') + "}"), "line.key");
   std::string objects;
   for (int i = 0; i < 1 << 18; ++i) objects += "{\"a\":";
-  EXPECT_EQ(outcome(R"({"id":1,"x":)" + objects + "1" + std::string(1 << 18, '}') + "}"),
-            "line.key");
+  EXPECT_EQ(
+      outcome(R"({"id":1,"x":)" + objects + "1" + std::string(1 << 18, '}') + "}"), "line.key");
   EXPECT_EQ(outcome(relu("[" + std::string(2 << 20, '1') + "]", "")), "input.extent");
 }
 
@@ -228,31 +228,31 @@ TEST(Eval, PassesOnWhatABackendSays) {
   const Answer own = answer(AnswerKind::logic_error, "its.own", "m");
   EXPECT_EQ(eval(Errors::none, own, illegal)["label"], "input.extent");
   EXPECT_EQ(eval(Errors::label, own, illegal)["label"], "its.own");
-  EXPECT_EQ(eval(Errors::cls, answer(AnswerKind::logic_error, "", ""), illegal)["label"],
-            "input.extent");
+  EXPECT_EQ(
+      eval(Errors::cls, answer(AnswerKind::logic_error, "", ""), illegal)["label"], "input.extent");
   EXPECT_EQ(eval(Errors::label, Answer{}, illegal)["label"], "backend.accepted");
   EXPECT_EQ(eval(Errors::label, answer(AnswerKind::runtime_error, "", "m"), illegal)["label"], "");
   EXPECT_EQ(eval(Errors::label, own, relu("[1]", R"(,"data":[128])"))["label"], "input.value");
   EXPECT_EQ(eval(Errors::none, answer(AnswerKind::unsupported, "", "no"), legal)["status"],
-            "unsupported");
-  EXPECT_EQ(eval(Errors::none, answer(AnswerKind::crashed, "", "c"), legal)["label"],
-            "backend.crashed");
+      "unsupported");
+  EXPECT_EQ(
+      eval(Errors::none, answer(AnswerKind::crashed, "", "c"), legal)["label"], "backend.crashed");
   EXPECT_EQ(eval(Errors::none, answer(AnswerKind::timed_out, "", "t"), legal)["label"],
-            "backend.timeout");
-  EXPECT_EQ(eval(Errors::none, answer(AnswerKind::timed_out, "", "t"), legal)["status"],
-            "runtime_error");
+      "backend.timeout");
+  EXPECT_EQ(
+      eval(Errors::none, answer(AnswerKind::timed_out, "", "t"), legal)["status"], "runtime_error");
   EXPECT_EQ(eval(Errors::none, answer(AnswerKind::protocol, "", "p"), legal)["label"],
-            "backend.protocol");
+      "backend.protocol");
   EXPECT_EQ(eval(Errors::none, Answer{}, legal)["label"], "backend.protocol");
   const json gone = eval(Errors::none, answer(AnswerKind::ok, "", "throw"), legal);
   EXPECT_EQ(gone["label"], "eval.failed");
   EXPECT_EQ(gone["message"], "the subject is gone");
   // A message that is no text is no reason to answer something that is no line.
   EXPECT_EQ(eval(Errors::none, answer(AnswerKind::unsupported, "", "\xff\""), legal)["message"],
-            "\xef\xbf\xbd\"");
+      "\xef\xbf\xbd\"");
   EXPECT_EQ(write_answer(answer(AnswerKind::unsupported, "", "\xff" + std::string(1000, 'm')), "1"),
-            R"({"id":1,"status":"unsupported","label":"","message":"\ufffd)" +
-                std::string(999, 'm') + "\"}");
+      R"({"id":1,"status":"unsupported","label":"","message":"\ufffd)" + std::string(999, 'm') +
+          "\"}");
 }
 
 TEST(Requests, KeepIllegalCallsIllegal) {
@@ -326,23 +326,23 @@ TEST(Answers, AreReadStrictly) {
   EXPECT_EQ(why(R"({"id":7,"status":"logic_error"})"), "'label' is missing");
   EXPECT_EQ(why(R"({"id":7,"status":"unsupported","out":[]})"), "'out' beside status unsupported");
   EXPECT_EQ(why(R"({"id":7,"status":"ok","out":[],"label":"x"})"),
-            "'label' or 'message' beside status ok");
+      "'label' or 'message' beside status ok");
   EXPECT_EQ(ok(R"({"shape":[1],"data":[1]})"), "out[0].'prec' is missing");
   EXPECT_EQ(ok(R"({"shape":[1],"prec":8})"), "out[0] has neither 'data' nor 'b64'");
   EXPECT_EQ(ok(R"({"shape":[2],"prec":8,"data":[1]})"),
-            "out[0] has 1 values, and its shape another number");
+      "out[0] has 1 values, and its shape another number");
   EXPECT_EQ(ok(R"({"shape":[-1,-1],"prec":8,"data":[1]})"),
-            "out[0] has 1 values, and its shape another number");
+      "out[0] has 1 values, and its shape another number");
   EXPECT_EQ(ok(R"({"shape":[4294967296,4294967296],"prec":8,"data":[]})"),
-            "out[0] has 0 values, and its shape another number");
+      "out[0] has 0 values, and its shape another number");
   EXPECT_EQ(ok(R"({"shape":[4294967297],"prec":8,"data":[1]})"),
-            "out[0] has 1 values, and its shape another number");
+      "out[0] has 1 values, and its shape another number");
   EXPECT_EQ(ok(R"({"shape":[0],"prec":8,"data":[]})"),
-            "out[0] has 0 values, and its shape another number");
+      "out[0] has 0 values, and its shape another number");
   EXPECT_EQ(why(R"({"id":)" + std::string(41, '8') + R"(,"status":"unsupported"})"),
-            "id is " + std::string(40, '8') + " instead of 7");
-  EXPECT_EQ(ok(R"({"shape":[1],"prec":8,"data":[2147483648]})"),
-            "out[0] has a value outside int32");
+      "id is " + std::string(40, '8') + " instead of 7");
+  EXPECT_EQ(
+      ok(R"({"shape":[1],"prec":8,"data":[2147483648]})"), "out[0] has a value outside int32");
 }
 
 TEST(Answers, DeliverTypesAsTheyAreStated) {
@@ -373,7 +373,7 @@ TEST(Base64, IsStrictAndItsOwnInverse) {
   for (const char* blank : {" AQAAA==", "\tAQAAA==", "AQAAA==\n", "AQAAAAA\n"})
     EXPECT_FALSE(from_base64(blank)) << blank;
   for (const char* bad : {"A", "AQAAAA=", "AQAAAA", " AQAAAA==", "AQAAAA==\n",
-                          "AQ==AA==", "AQAA_A==", "AQAAAB==", "====", "A===", "AQA=AA=="})
+           "AQ==AA==", "AQAA_A==", "AQAAAB==", "====", "A===", "AQA=AA=="})
     EXPECT_FALSE(from_base64(bad)) << bad;
 }
 

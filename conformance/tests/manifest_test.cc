@@ -76,12 +76,11 @@ TEST(Claims, WithoutRestrictionsAreOfTheSmallestCallsToo) {
 }
 
 TEST(Claims, EndWhereTheirRangesDo) {
-  expect_claims(claiming({{"sum", {{"rank", {2, 3}}}},
-                          {"relu", {{"precision", {4, 8}}}},
-                          {"max", {{"extent", {2, 5}}}}}),
-                {"sum/in=2x2@8", "sum/in=2x2x2@8", "relu/in=2@4", "relu/in=2@8", "max/in=2x5@8"},
-                {"sum/in=2@8", "sum/in=2x2x2x2@8", "relu/in=2@3", "relu/in=2@9", "max/in=2x1@8",
-                 "max/in=6x5@8"});
+  expect_claims(claiming({{"sum", {{"rank", {2, 3}}}}, {"relu", {{"precision", {4, 8}}}},
+                    {"max", {{"extent", {2, 5}}}}}),
+      {"sum/in=2x2@8", "sum/in=2x2x2@8", "relu/in=2@4", "relu/in=2@8", "max/in=2x5@8"},
+      {"sum/in=2@8", "sum/in=2x2x2x2@8", "relu/in=2@3", "relu/in=2@9", "max/in=2x1@8",
+          "max/in=6x5@8"});
 }
 
 TEST(Claims, HoldOfEveryInput) {
@@ -89,7 +88,7 @@ TEST(Claims, HoldOfEveryInput) {
       claiming({{"broadcast_add", {{"precision", {4, 8}}, {"rank", {2, 2}}, {"extent", {1, 3}}}}}),
       {"broadcast_add/in=1x3@8+2x3@4"},
       {"broadcast_add/in=1x3@8+2x3@9", "broadcast_add/in=1x3@8+3@8",
-       "broadcast_add/in=1x3@8+4x3@8"});
+          "broadcast_add/in=1x3@8+4x3@8"});
 }
 
 TEST(Claims, EndWhereTheirAttributesDo) {
@@ -99,14 +98,14 @@ TEST(Claims, EndWhereTheirAttributesDo) {
       claiming({{"conv2d", {{"attrs", {{"strides", {"(1,1)", "[2, 2]"}}, {"groups", {"1"}}}}}}}),
       {plain, "conv2d/channels=2/kernel_size=1,1/use_bias=0/strides=2,2/in=1x2x3x3@8+2x2x1x1@8"},
       {"conv2d/channels=2/kernel_size=1,1/use_bias=0/strides=1,2/in=1x2x3x3@8+2x2x1x1@8",
-       "conv2d/channels=2/kernel_size=1,1/use_bias=0/groups=2/in=1x2x3x3@8+2x1x1x1@8"});
+          "conv2d/channels=2/kernel_size=1,1/use_bias=0/groups=2/in=1x2x3x3@8+2x1x1x1@8"});
   expect_claims(claiming({{"conv2d", {{"attrs", {{"channels", {"3"}}}}}}}), {}, {plain});
   expect_claims(claiming({{"conv2d", {{"attrs", {{"groups", json::array()}}}}}}), {}, {plain});
 }
 
 TEST(Claims, OfOneOperatorReplaceThoseOfAll) {
   expect_claims(claiming({{"*", {{"precision", {8, 8}}}}, {"relu", {{"rank", {1, 1}}}}}),
-                {"relu/in=2@4", "sum/in=2x2@8"}, {"relu/in=2x2@8", "sum/in=2x2@4"});
+      {"relu/in=2@4", "sum/in=2x2@8"}, {"relu/in=2x2@8", "sum/in=2x2@4"});
   const Manifest one = claiming({{"relu", json::object()}});
   EXPECT_TRUE(one.claims_operator("relu"));
   EXPECT_FALSE(one.claims_operator("sum"));
@@ -115,14 +114,14 @@ TEST(Claims, OfOneOperatorReplaceThoseOfAll) {
 
 TEST(Claims, OfAllOperatorsRestrictAnAttributeWhereThereIsOne) {
   expect_claims(claiming({{"*", {{"attrs", {{"keepdims", {"1"}}}}}}}),
-                {"relu/in=2@8", "sum/keepdims=1/in=2x2@8"}, {"sum/keepdims=0/in=2x2@8"});
+      {"relu/in=2@8", "sum/keepdims=1/in=2x2@8"}, {"sum/keepdims=0/in=2x2@8"});
 }
 
 TEST(Claims, KnowAnOperatorByItsOtherName) {
   const Manifest m = parse_manifest(
       text_with({{"claims", {{"operators", {{"*", nullptr}, {"cvm_cilp", json::object()}}}}},
-                 {"kernels",
-                  {{{"op", "cvm_cilp"}, {"name", "fast"}, {"isa", "avx2"}, {"runnable", true}}}}}));
+          {"kernels",
+              {{{"op", "cvm_cilp"}, {"name", "fast"}, {"isa", "avx2"}, {"runnable", true}}}}}));
   EXPECT_TRUE(m.claims_operator("cvm_clip"));
   EXPECT_NE(m.kernel("cvm_clip", "fast"), nullptr);
 }
@@ -156,14 +155,12 @@ std::string refusal_of(const std::string& text) {
 TEST(Manifest, NamesTheKeyThatIsWrong) {
   const std::string list = "' must be a list of strings", range = "' must be [least, most]";
   // Changes to a right manifest, and the key that is then to blame.
-  const std::pair<json, std::string> rows[] = {
-      {{{"name", nullptr}}, "'name' must be a string"},
+  const std::pair<json, std::string> rows[] = {{{{"name", nullptr}}, "'name' must be a string"},
       {{{"name", 1}}, "'name' must be a string"},
       {{{"version", nullptr}}, "'version' must be a string"},
       {{{"version", 1.5}}, "'version' must be a string"},
       {{{"device", json::array()}}, "'device' must be a string"},
-      {{{"options", "isa"}}, "'options" + list},
-      {{{"options", {"isa", 1}}}, "'options" + list},
+      {{{"options", "isa"}}, "'options" + list}, {{{"options", {"isa", 1}}}, "'options" + list},
       {{{"kernels", nullptr}}, "'kernels' must be a list"},
       {{{"kernels", "all"}}, "'kernels' must be a list"},
       {{{"kernels", {"all"}}}, "'kernels' must be a list of objects"},
@@ -177,7 +174,7 @@ TEST(Manifest, NamesTheKeyThatIsWrong) {
       {{{"claims", "all"}}, "'claims' must be an object"},
       {{{"claims", {{"operators", {"relu"}}}}}, "'operators' must be an object"},
       {{{"claims", {{"operators", {{"nope", json::object()}}}}}},
-       "'nope' is claimed but is no operator"},
+          "'nope' is claimed but is no operator"},
       {{{"claims", {{"layouts", "strided"}}}}, "'layouts" + list},
       {{{"claims", {{"layouts", {"stride"}}}}}, "'layouts' must be of compact and strided"},
       {{{"claims", {{"determinism", 2}}}}, "'determinism' must be a string"},
@@ -199,7 +196,7 @@ TEST(Manifest, NamesTheKeyThatIsWrong) {
       {claim_with({{"attrs", {{"groups", {"1", "0"}}}}}), "'groups' of conv2d cannot be '0'"},
       {claim_with({{"attrs", {{"strides", {"1;1"}}}}}), "'strides' of conv2d cannot be '1;1'"},
       {{{"claims", {{"operators", {{"*", {{"attrs", {{"nope", {"1"}}}}}}}}}}},
-       "'nope' is no attribute of any operator"}};
+          "'nope' is no attribute of any operator"}};
   for (const auto& [change, says] : rows)
     EXPECT_EQ(refusal_of(text_with(change)), "has a wrong manifest: " + says) << change;
 }

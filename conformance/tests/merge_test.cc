@@ -112,12 +112,12 @@ TEST(Merge, JudgesTheExpectationsOfTheWholeRun) {
   // The cases that the first entry matches are even ones.
   EXPECT_EQ(all[1].report.expectations[0].matched, 0);
   EXPECT_EQ(all[0].report.stale,
-            std::vector<std::string>(1, "known.toml:7 (* isa case 1?): case 10 passes"));
+      std::vector<std::string>(1, "known.toml:7 (* isa case 1?): case 10 passes"));
   EXPECT_EQ(all[1].report.stale,
-            std::vector<std::string>(1, "known.toml:7 (* isa case 1?): case 11 passes"));
+      std::vector<std::string>(1, "known.toml:7 (* isa case 1?): case 11 passes"));
   EXPECT_EQ(merged(all).stale,
-            (std::vector<std::string>{"known.toml:7 (max isa) matches nothing",
-                                      "known.toml:7 (* isa case 1?): case 10 passes"}));
+      (std::vector<std::string>{"known.toml:7 (max isa) matches nothing",
+          "known.toml:7 (* isa case 1?): case 10 passes"}));
   for (Named& n : all) {
     n.report.kernels.push_back({"relu", "rare", "amx", true});
     n.report.expectations[1].op = "relu", n.report.expectations[1].property = "paths_covered";
@@ -152,7 +152,7 @@ TEST(Merge, KeepsTheFirstOfWhatSeveralPartsSay) {
     Report& r = all[k].report;
     const std::string words = k == 0 ? "first" : "second";
     r.failures = {{"sum", "isa", "case 5", words, 1, {}, {}, {}, {}, {}, 5, {}},
-                  {"relu", "isa", "case 5", words, 1, {}, {}, {}, {}, {}, 5, {}}};
+        {"relu", "isa", "case 5", words, 1, {}, {}, {}, {}, {}, 5, {}}};
     r.expectations[2].passed = words, r.expectations[2].passed_number = 5;
   }
   const Report r = merged(all);
@@ -182,8 +182,8 @@ TEST(Merge, RefusesGapsAndOverlaps) {
   std::vector<Named> huge = parts(2);
   for (Named& n : huge) n.report.part.of = i64{1} << 50;
   EXPECT_EQ(merge_refusal(huge),
-            "of 1125899906842624 parts 2 are here, missing: 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, "
-            "14, 15, 16, 17, 18, 19, 20, 21, 22, ...");
+      "of 1125899906842624 parts 2 are here, missing: 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, "
+      "14, 15, 16, 17, 18, 19, 20, 21, 22, ...");
   std::vector<Named> less = parts(2);
   --less[0].report.counts.selected;
   EXPECT_EQ(merge_refusal(less), "the parts hold 59 cases, the set has 60");
@@ -195,8 +195,7 @@ TEST(Merge, RefusesPartsOfOtherRuns) {
       {"case set", [](Report& r) { r.set_hash = std::string(64, 'c'); }},
       {"order of cases", [](Report& r) { r.order_hash = std::string(64, 'c'); }},
       {"number of cases", [](Report& r) { ++r.set_cases; }},
-      {"tier", [](Report& r) { r.tier = 2; }},
-      {"seed", [](Report& r) { r.seed = 2; }},
+      {"tier", [](Report& r) { r.tier = 2; }}, {"seed", [](Report& r) { r.seed = 2; }},
       {"choice of operators", [](Report& r) { r.chosen.operators = {"relu"}; }},
       {"choice of profiles", [](Report& r) { r.chosen.profiles = {"NN"}; }},
       {"choice of properties", [](Report& r) { r.chosen.properties = {"isa"}; }},
@@ -212,8 +211,7 @@ TEST(Merge, RefusesPartsOfOtherRuns) {
   for (const auto& [what, change] : rows) {
     std::vector<Named> all = parts(2);
     change(all[1].report);
-    expect_contains(
-        merge_refusal(all),
+    expect_contains(merge_refusal(all),
         std::string("'part1' and 'part2' are of different runs: the ") + what + " is '");
   }
 }
@@ -241,20 +239,21 @@ TEST(Diff, NamesEveryResultThatChanged) {
   const std::pair<void (*)(Report&), Texts> rows[] = {
       {[](Report& r) { r.verdict = "PASS"; }, {"verdict: FAIL -> PASS"}},
       {[](Report& r) { r.set_hash = std::string(64, 'c'), r.set_cases = 1234; },
-       {"other cases: 60 in set aaaaaaaaaaaaaaaa -> 1,234 in set cccccccccccccccc"}},
+          {"other cases: 60 in set aaaaaaaaaaaaaaaa -> 1,234 in set cccccccccccccccc"}},
       {[](Report& r) { r.part.of = 2; }, {"part: 1 of 1 -> 1 of 2"}},
       {[](Report& r) { r.cells["relu"]["isa"].failed = 0; },
-       {"relu isa fails no more: 2 cases did"}},
+          {"relu isa fails no more: 2 cases did"}},
       {[](Report& r) { r.cells["relu"]["isa"].failed = 9; }, {"relu isa fails in 2 -> 9 cases"}},
       {[](Report& r) {
          r.cells["max"]["isa"] = Cell{5, 3};
        },
-       {"max isa fails now: 3 of 5 cases", "max isa judged in 0 -> 5 cases"}},
+          {"max isa fails now: 3 of 5 cases", "max isa judged in 0 -> 5 cases"}},
       {[](Report& r) { r.cells.erase("*"); }, {"* paths_covered judged in 2 -> 0 cases"}},
       {[](Report& r) { r.quarantine = {"sum hung"}; }, {"quarantined:  -> sum hung"}},
       {[](Report& r) { r.counts.missing = 4; }, {"missing: 0 -> 4"}},
       {[](Report& r) { r.outputs.erase("sum"); },
-       {"outputs of sum: 20 calls, " + before.outputs.at("sum").sum.substr(0, 16) + " -> none"}}};
+          {"outputs of sum: 20 calls, " + before.outputs.at("sum").sum.substr(0, 16) +
+              " -> none"}}};
   for (const auto& [change, texts] : rows) {
     Report after = before;
     change(after);
@@ -273,14 +272,14 @@ TEST(Diff, CountsFromNoneToOne) {
   Report after = before, gone = before;
   after.cells["relu"]["isa"] = {1, 1}, after.set_hash = "fedcba9876543210g";
   EXPECT_EQ(results(before, after),
-            (Texts{"other cases: 60 in set 0123456789abcdef -> 60 in set fedcba9876543210",
-                   "relu isa fails now: 1 of 1 cases", "relu isa judged in 2 -> 1 cases"}));
+      (Texts{"other cases: 60 in set 0123456789abcdef -> 60 in set fedcba9876543210",
+          "relu isa fails now: 1 of 1 cases", "relu isa judged in 2 -> 1 cases"}));
   after.set_hash = before.set_hash;
   before.cells["relu"]["isa"].judged = 1;
   EXPECT_EQ(results(after, before), Texts(1, "relu isa fails no more: 1 cases did"));
   gone.cells.clear();
   EXPECT_EQ(results(after, gone),
-            (Texts{"relu isa fails in 1 -> 0 cases", "relu isa judged in 1 -> 0 cases"}));
+      (Texts{"relu isa fails in 1 -> 0 cases", "relu isa judged in 1 -> 0 cases"}));
 }
 
 TEST(DigestLine, ChangesWithEveryOutput) {

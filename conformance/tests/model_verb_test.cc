@@ -11,8 +11,7 @@ const std::string kDigits = "conformance/models/digits";
 // A copy of the model, with one of its files in another text.
 std::string faulty_model(const Scratch& scratch, const std::string& file, const std::string& text) {
   std::string directory = scratch.path("model");
-  std::filesystem::copy(
-      kDigits, directory,
+  std::filesystem::copy(kDigits, directory,
       std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
   scratch.write("model/" + file, text);
   return directory;

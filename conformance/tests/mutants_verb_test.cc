@@ -26,8 +26,8 @@ TEST(MutantsVerb, JudgesByAllCasesOrUntilDeath) {
 }
 
 TEST(MutantsVerb, APathThatNobodyListedShowsInTheFirstCases) {
-  expect_end(mutants_of_relu({"contract.unlisted_path", "--budget", "20"}).end, 0,
-             {"paths_covered"});
+  expect_end(
+      mutants_of_relu({"contract.unlisted_path", "--budget", "20"}).end, 0, {"paths_covered"});
 }
 
 TEST(MutantsVerb, MeasuresWhatAPrefixIsSaidToKill) {

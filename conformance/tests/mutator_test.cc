@@ -39,21 +39,20 @@ class SourceCampaign : public testing::Test {
     scratch_.write("tree/room/tests/main_test.cc", "int not_mutated = 1;\n");
     scratch_.write("tree/room/notes.md", "1 < 2\n");  // no source
     scratch_.write("tree/CMakeLists.txt",
-                   "cmake_minimum_required(VERSION 3.20)\nproject(toy CXX)\n"
-                   "add_executable(toy room/main.cc)\n"
-                   "add_custom_target(twin COMMAND echo >> ${CMAKE_SOURCE_DIR}/../twin)\n");
+        "cmake_minimum_required(VERSION 3.20)\nproject(toy CXX)\n"
+        "add_executable(toy room/main.cc)\n"
+        "add_custom_target(twin COMMAND echo >> ${CMAKE_SOURCE_DIR}/../twin)\n");
     campaign_.tree = scratch_.path("tree");
     campaign_.work = scratch_.path("work");
     campaign_.mutants = 100;
-    room_ = {"room",
-             {"-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"},
-             {{{"toy"},
-               [](auto& build) -> Tests {
-                 return {{"few", {build + "/toy", "1"}}};
-               }},
-              {{"toy", "twin"}, [](auto& build) -> Tests {
-                 return {{"many", {"sh", "-c", "! " + build + "/toy 1 2 3 4"}}};
-               }}}};
+    room_ = {"room", {"-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"},
+        {{{"toy"},
+             [](auto& build) -> Tests {
+               return {{"few", {build + "/toy", "1"}}};
+             }},
+            {{"toy", "twin"}, [](auto& build) -> Tests {
+               return {{"many", {"sh", "-c", "! " + build + "/toy 1 2 3 4"}}};
+             }}}};
   }
 
   // What became of the mutants, by the lines they made.
@@ -86,15 +85,15 @@ TEST_F(SourceCampaign, TellsDeadSurvivingAndEquivalent) {
 // Two programs with a header between them, of which each is built and tested in its own stage.
 TEST_F(SourceCampaign, LetsTheCompilerDecideEquivalence) {
   scratch_.write("tree/CMakeLists.txt",
-                 "cmake_minimum_required(VERSION 3.20)\nproject(toy CXX)\n"
-                 "add_executable(toy room/main.cc)\nadd_executable(late room/late.cc)\n");
+      "cmake_minimum_required(VERSION 3.20)\nproject(toy CXX)\n"
+      "add_executable(toy room/main.cc)\nadd_executable(late room/late.cc)\n");
   scratch_.write("tree/room/main.cc",
-                 "#include \"shared.h\"\nint main(int n, char**) {\n"
-                 "  return n < 4 && n < 9 ? 0 : 1;\n}\n");
-  scratch_.write("tree/room/late.cc",
-                 "#include \"shared.h\"\nint main() { return seven() - 7; }\n");
-  scratch_.write("tree/room/shared.h",
-                 "inline int seven() { return 7; }\ninline int spare() { return 8; }\n");
+      "#include \"shared.h\"\nint main(int n, char**) {\n"
+      "  return n < 4 && n < 9 ? 0 : 1;\n}\n");
+  scratch_.write(
+      "tree/room/late.cc", "#include \"shared.h\"\nint main() { return seven() - 7; }\n");
+  scratch_.write(
+      "tree/room/shared.h", "inline int seven() { return 7; }\ninline int spare() { return 8; }\n");
   const std::string calls = scratch_.path("calls");
   room_.stages[0].tests = [&](auto& build) -> Tests {
     return {{"few", {"sh", "-c", "echo >>" + calls + "; " + build + "/toy 1"}}};
@@ -104,9 +103,10 @@ TEST_F(SourceCampaign, LetsTheCompilerDecideEquivalence) {
   Strings equal;
   for (const auto& [line, fate] : fates)
     if (fate.state == SourceFate::equivalent) equal.push_back(line);
-  EXPECT_EQ(equal, (Strings{"inline int spare() { return 7; }", "inline int spare() { return 9; }",
-                            "return n < 4 && n < 10 ? 0 : 1;", "return n < 4 && n < 8 ? 0 : 1;",
-                            "return n < 4 && n <= 9 ? 0 : 1;"}));
+  EXPECT_EQ(equal,
+      (Strings{"inline int spare() { return 7; }", "inline int spare() { return 9; }",
+          "return n < 4 && n < 10 ? 0 : 1;", "return n < 4 && n < 8 ? 0 : 1;",
+          "return n < 4 && n <= 9 ? 0 : 1;"}));
   EXPECT_EQ(fates.at("return n <= 4 && n < 9 ? 0 : 1;").state, SourceFate::survived);
   EXPECT_EQ(fates.at("inline int seven() { return 8; }").detail, "late exited with status 1");
   // The sources as they are, seven changes of the first program, and again the one that fails.
@@ -175,9 +175,9 @@ TEST(Commands, EndWithEverythingThatTheyStarted) {
   for (const char* last : {"wait", "exit 3"}) {
     const std::string number = scratch.path("number");
     EXPECT_TRUE(run_logged({"sh", "-c",
-                            "setsid sh -c 'sleep 999 & echo $! >" + number +
-                                "; wait' & while ! [ -s " + number + " ]; do :; done; " + last},
-                           3, scratch.path("log")));
+                               "setsid sh -c 'sleep 999 & echo $! >" + number +
+                                   "; wait' & while ! [ -s " + number + " ]; do :; done; " + last},
+        3, scratch.path("log")));
     const pid_t pid = std::stoi(text_of_file(number));
     EXPECT_EQ(kill(pid, 0), -1) << last;
     std::filesystem::remove(number);
@@ -284,11 +284,9 @@ std::vector<SourceFate> fates_of(int dead, int survived) {
   std::vector<SourceFate> all;
   for (int k = 0; k < dead + survived; ++k) {
     const bool died = k < dead;
-    all.push_back({{"a.cc", 0, 1, "0", "constant", 7},
-                   died ? SourceFate::dead : SourceFate::survived,
-                   "return 1;",
-                   "return 0;",
-                   died ? "few exited with status 1" : ""});
+    all.push_back(
+        {{"a.cc", 0, 1, "0", "constant", 7}, died ? SourceFate::dead : SourceFate::survived,
+            "return 1;", "return 0;", died ? "few exited with status 1" : ""});
   }
   all.push_back({{"a.cc", 0, 1, "0", "constant", 8}, SourceFate::equivalent, "b", "c", "same"});
   all.push_back({{"a.cc", 0, 1, "0", "type", 9}, SourceFate::not_compiled, "d", "e", {}});
@@ -301,13 +299,13 @@ TEST(SourceScores, CountWhatDiedOfWhatWasJudged) {
   EXPECT_EQ(score_of(fates).tenths(), 950);
   EXPECT_EQ(score_of(fates).exit(), Exit::pass);
   EXPECT_EQ(score_text("room", 5, fates),
-            "\nNo test noticed:\n"
-            "SURVIVED     a.cc:7 constant\n    - return 1;\n    + return 0;\n"
-            "room: 19 of 20 mutants are dead, 95.0 % of at least 95 %; 1 survived\n"
-            "1 equivalent, 2 did not compile; seed 5\nexit 0 (pass)\n");
+      "\nNo test noticed:\n"
+      "SURVIVED     a.cc:7 constant\n    - return 1;\n    + return 0;\n"
+      "room: 19 of 20 mutants are dead, 95.0 % of at least 95 %; 1 survived\n"
+      "1 equivalent, 2 did not compile; seed 5\nexit 0 (pass)\n");
   EXPECT_EQ(score_text("room", 5, fates_of(3, 0)),
-            "room: 3 of 3 mutants are dead, 100.0 % of at least 95 %; 0 survived\n"
-            "1 equivalent, 2 did not compile; seed 5\nexit 0 (pass)\n");
+      "room: 3 of 3 mutants are dead, 100.0 % of at least 95 %; 0 survived\n"
+      "1 equivalent, 2 did not compile; seed 5\nexit 0 (pass)\n");
   EXPECT_EQ(score_of(fates_of(18, 1)).tenths(), 947);
   EXPECT_EQ(score_of(fates_of(18, 1)).exit(), Exit::fail);
   EXPECT_EQ(score_of(fates_of(0, 0)).exit(), Exit::incomplete);
@@ -318,10 +316,10 @@ TEST(SourceScores, CountWhatDiedOfWhatWasJudged) {
 TEST(SourceScores, AreToldMutantByMutant) {
   const std::vector<SourceFate> fates = fates_of(1, 1);
   EXPECT_EQ(fate_text(fates[0]),
-            "dead         a.cc:7 constant\n    - return 1;\n    + return 0;\n"
-            "    few exited with status 1\n");
-  EXPECT_EQ(fate_text(fates[1]),
-            "SURVIVED     a.cc:7 constant\n    - return 1;\n    + return 0;\n");
+      "dead         a.cc:7 constant\n    - return 1;\n    + return 0;\n"
+      "    few exited with status 1\n");
+  EXPECT_EQ(
+      fate_text(fates[1]), "SURVIVED     a.cc:7 constant\n    - return 1;\n    + return 0;\n");
   const auto j = nlohmann::json::parse(fates_json("room", 5, fates));
   EXPECT_EQ(j["source"], "room");
   EXPECT_EQ(j["seed"], 5);
@@ -330,8 +328,8 @@ TEST(SourceScores, AreToldMutantByMutant) {
   EXPECT_EQ(counts, (std::vector<int>{1, 1, 1, 2}));
   ASSERT_EQ(j["mutants"].size(), 5U);
   EXPECT_EQ(j["mutants"][0].dump(),
-            R"_({"after":"return 0;","before":"return 1;","detail":"few exited with status 1",)_"
-            R"_("file":"a.cc","kind":"constant","line":7,"state":"dead"})_");
+      R"_({"after":"return 0;","before":"return 1;","detail":"few exited with status 1",)_"
+      R"_("file":"a.cc","kind":"constant","line":7,"state":"dead"})_");
 }
 
 }  // namespace

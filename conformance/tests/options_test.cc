@@ -16,10 +16,8 @@ Words check_of(const std::string& backend, const Words& more = {}) {
 }
 
 TEST(Usage, OfWhatDoesNotExist) {
-  const std::pair<std::string, std::string> rows[] = {
-      {"", "subcommand is required"},
-      {"chekc", "subcommand is required"},
-      {"check", "check needs a BACKEND"},
+  const std::pair<std::string, std::string> rows[] = {{"", "subcommand is required"},
+      {"chekc", "subcommand is required"}, {"check", "check needs a BACKEND"},
       {"check reference --op nope", "no operator matches 'nope'"},
       {"check reference --property nope", "no property 'nope'"},
       {"check reference --profile nn", "no operator is of the profile 'nn'"},
@@ -27,10 +25,8 @@ TEST(Usage, OfWhatDoesNotExist) {
       // At once: the cases would be refused, too, and take seconds where they are not.
       {"check nope --vectors /nowhere", "no backend 'nope'"},
       {"digest nope --vectors /nowhere", "no backend 'nope'"},
-      {"check /nowhere/nope.so", "no file '/nowhere/nope.so'"},
-      {"check /tmp", "'/tmp' is no file"},
-      {"check exec:", "exec: needs a command"},
-      {"show nope", "no operator 'nope'"},
+      {"check /nowhere/nope.so", "no file '/nowhere/nope.so'"}, {"check /tmp", "'/tmp' is no file"},
+      {"check exec:", "exec: needs a command"}, {"show nope", "no operator 'nope'"},
       {"repro reference nope/in=1@8", "no operator 'nope'"},
       {"repro reference relu/axis=1/in=1@8", "relu has no attribute 'axis'"},
       {"repro reference relu/in=1@8/data=300", "300 is outside precision 8"},
@@ -39,20 +35,16 @@ TEST(Usage, OfWhatDoesNotExist) {
       {"check reference --vectors /nowhere", "/nowhere"}};
   for (const auto& [line, says] : rows) expect_end(words_in(line), 2, {says});
   const Scratch part;
-  std::filesystem::copy(build_directory() / "share" / "lockstep" / "vectors" / "relu.json",
-                        part.path("relu.json"));
+  std::filesystem::copy(
+      build_directory() / "share" / "lockstep" / "vectors" / "relu.json", part.path("relu.json"));
   expect_end(words_in("check reference --op sum --tier 0 --vectors", {part.path("")}), 2,
-             {"no golden vectors of 'sum' in "});
+      {"no golden vectors of 'sum' in "});
 }
 
 TEST(Usage, OfOptionsWithWrongValues) {
-  const std::pair<std::string, std::string> rows[] = {
-      {"--tier 4", "--tier"},
-      {"--tier x", "--tier"},
-      {"--timeout 0", "--timeout"},
-      {"--timeout 1e300", "--timeout"},
-      {"--jobs -1", "--jobs"},
-      {"--set fault", "KEY=VALUE"},
+  const std::pair<std::string, std::string> rows[] = {{"--tier 4", "--tier"},
+      {"--tier x", "--tier"}, {"--timeout 0", "--timeout"}, {"--timeout 1e300", "--timeout"},
+      {"--jobs -1", "--jobs"}, {"--set fault", "KEY=VALUE"},
       {"--cases /nowhere/c", "cannot read '/nowhere/c'"},
       {"--json /nowhere/r", "cannot write '/nowhere/r'"},
       {"--junit /nowhere/r", "cannot write '/nowhere/r'"}};
@@ -65,16 +57,15 @@ TEST(Usage, OfFilesThatAreNoLibrary) {
   const std::string text = scratch.write("text.so", "hello\n"), none = scratch.write("none.so", "");
   for (const std::string& file : {text, none})
     expect_end({"check", file, "--tier", "0"}, 2, {"'" + file + "' is no backend: no library:"});
-  expect_end({"check", "reference", "--cases", scratch.write("cases", "# none\n")}, 2,
-             {"no case in"});
+  expect_end(
+      {"check", "reference", "--cases", scratch.write("cases", "# none\n")}, 2, {"no case in"});
 }
 
 TEST(Vacuous, SelectionsAreIncomplete) {
   const Words rows[] = {check_of("reference", {"--property", "matches_vectors"}),
-                        check_of("reference", {"--property", "isa"}),
-                        check_of("null", {"--property", "infers"}),
-                        check_of(hostile("device"), {"--op", "sum", "--property", "rejects"}),
-                        {"check", hostile("device"), "--case", "sum/in=1@8/fill=zero:0"}};
+      check_of("reference", {"--property", "isa"}), check_of("null", {"--property", "infers"}),
+      check_of(hostile("device"), {"--op", "sum", "--property", "rejects"}),
+      {"check", hostile("device"), "--case", "sum/in=1@8/fill=zero:0"}};
   for (const Words& words : rows) expect_end(words, 3, {"exit 3 (incomplete)"});
 }
 
@@ -82,8 +73,7 @@ TEST(Vacuous, SelectionsAreIncomplete) {
 TEST(Commands, ThatAreNoBackendFail) {
   const std::tuple<std::string, std::string, const char*> rows[] = {
       {"true", "CRASH", "exited with status 0 before answering"},
-      {"cat", "FAIL", "an answer that is none"},
-      {"yes", "FAIL", "an answer that is none"},
+      {"cat", "FAIL", "an answer that is none"}, {"yes", "FAIL", "an answer that is none"},
       {"sleep 999", "CRASH", "no answer in time"},
       {"nonexistent-command", "CRASH", "nonexistent-command: not found"}};
   for (const auto& [command, verdict, says] : rows)
@@ -119,10 +109,8 @@ bool matches(const std::string& text, const std::string& pattern) {
 
 // What a JSON value violates of a schema of the few words that ours uses; empty: nothing.
 std::string violation(const json& schema, const json& value, const std::string& at) {
-  static const Words kWords = {
-      "$schema",  "title",      "description",          "type",  "const",   "enum",
-      "required", "properties", "additionalProperties", "items", "minimum", "maximum",
-      "pattern"};
+  static const Words kWords = {"$schema", "title", "description", "type", "const", "enum",
+      "required", "properties", "additionalProperties", "items", "minimum", "maximum", "pattern"};
   if (schema.is_boolean()) return schema.get<bool>() ? "" : at + " is not allowed";
   for (const auto& [word, rule] : schema.items())
     if (std::find(kWords.begin(), kWords.end(), word) == kWords.end()) return "unknown " + word;
@@ -157,24 +145,24 @@ std::string violation(const json& schema, const json& value, const std::string& 
 
 TEST(Reports, FitTheirSchemaAndAreXml) {
   const json schema = json::parse(lockstep_says({"check", "--schema"}).out);
-  const std::string backends[] = {"reference", "null", hostile("misbehaving") + " garbled",
-                                  "exec:cat <&>\"'"};
+  const std::string backends[] = {
+      "reference", "null", hostile("misbehaving") + " garbled", "exec:cat <&>\"'"};
   for (const std::string& backend : backends) {
     const Scratch scratch;
     Words words = check_of(backend.substr(0, backend.find(" garbled")),
-                           {"--json", "-", "--junit", scratch.path("junit.xml"), "--no-shrink"});
+        {"--json", "-", "--junit", scratch.path("junit.xml"), "--no-shrink"});
     if (backend.ends_with("garbled")) words = joined(words, {"--set", "fault=garbled"});
     const Ended e = lockstep_says(words);
     const json report = json::parse(e.out);
     EXPECT_EQ(violation(schema, report, ""), "") << report.dump(1);
     EXPECT_EQ(report["exit"], e.exit);
     const Ended xml = run({"python3", "-c",
-                           "import sys, xml.etree.ElementTree as t\n"
-                           "r = t.parse(sys.argv[1]).getroot()\n"
-                           "n = len(r.findall('.//testcase')), len(r.findall('.//failure'))\n"
-                           "assert (str(n[0]), str(n[1])) == (r.get('tests'), r.get('failures'))\n"
-                           "print(n[1] > 0)",
-                           scratch.path("junit.xml")});
+        "import sys, xml.etree.ElementTree as t\n"
+        "r = t.parse(sys.argv[1]).getroot()\n"
+        "n = len(r.findall('.//testcase')), len(r.findall('.//failure'))\n"
+        "assert (str(n[0]), str(n[1])) == (r.get('tests'), r.get('failures'))\n"
+        "print(n[1] > 0)",
+        scratch.path("junit.xml")});
     EXPECT_EQ(xml.out, e.exit == 0 ? "False\n" : "True\n") << xml.err;
   }
   json wrong = json::parse(lockstep_says(check_of("reference", {"--json", "-"})).out);
@@ -198,11 +186,10 @@ TEST(Reports, DoNotDependOnHowTheWorkIsShared) {
   };
   // A backend that dies too often is put aside, at the same case whoever finds it. With vectors its
   // operators come in turns, and processes are always at cases of one that is put aside.
-  const Words in_turns = joined({"check", hostile("misbehaving")},
-                                words_in("--tier 0 --op relu,sum --set fault=segfault"));
-  for (const Words& words :
-       {check_of("reference"), check_of("null"), misbehaving("infer"), misbehaving("padding"),
-        misbehaving("segfault"), misbehaving("after_end"), in_turns}) {
+  const Words in_turns = joined(
+      {"check", hostile("misbehaving")}, words_in("--tier 0 --op relu,sum --set fault=segfault"));
+  for (const Words& words : {check_of("reference"), check_of("null"), misbehaving("infer"),
+           misbehaving("padding"), misbehaving("segfault"), misbehaving("after_end"), in_turns}) {
     std::string first;
     for (const char* jobs : {"1", "1", "2", "3"}) {
       const Words shared = words_in("--json - --no-shrink --jobs", {jobs});
@@ -222,7 +209,7 @@ TEST(Reports, SayHowToRepeatWhatTheyShow) {
       const std::string repeat = f["repeat"];
       ASSERT_TRUE(repeat.starts_with("lockstep repro null ")) << repeat;
       expect_end(run({"sh", "-c", program() + repeat.substr(repeat.find(' '))}), 1,
-                 {"violates  " + f["property"].get<std::string>()});
+          {"violates  " + f["property"].get<std::string>()});
     }
   }
 }
@@ -264,7 +251,7 @@ TEST(Reports, NameVectorsSoThatTheyCanBeRepeated) {
   expect_contains(failures[0]["case"], "relu-");
   const std::string repeat = failures[0]["repeat"];
   expect_end(run({"sh", "-c", program() + repeat.substr(repeat.find(' '))}), 1,
-             {"violates  matches_vectors"});
+      {"violates  matches_vectors"});
 }
 
 // The verbs as completion knows them; those of a group stand behind its name and a dash.
@@ -294,15 +281,14 @@ TEST(Verbs, RefuseAFaultyFileThatIsNoModelAsWrongUsage) {
   scratch.write("relu.json", "{");
   const std::string vectors = std::filesystem::path(faulty).parent_path();
   // Where FILE is the faulty file, and DIR its directory.
-  for (const char* line :
-       {"report html FILE", "report markdown FILE", "report junit FILE", "report text FILE",
-        "report digest FILE", "report merge FILE --output -", "report agree FILE FILE",
-        "report verify DIR", "diff FILE FILE", "spec diff FILE FILE",
-        "check null --expectations FILE --quiet", "check null --cases FILE --quiet",
-        "check null --resume FILE --op relu --tier 0 --quiet",
-        "check null --vectors DIR --op relu --tier 0 --quiet", "emit --cases FILE",
-        "digest reference --cases FILE --quiet", "repro null relu-0001 --vectors DIR",
-        "vectors check DIR", "vectors add DIR FILE"}) {
+  for (const char* line : {"report html FILE", "report markdown FILE", "report junit FILE",
+           "report text FILE", "report digest FILE", "report merge FILE --output -",
+           "report agree FILE FILE", "report verify DIR", "diff FILE FILE", "spec diff FILE FILE",
+           "check null --expectations FILE --quiet", "check null --cases FILE --quiet",
+           "check null --resume FILE --op relu --tier 0 --quiet",
+           "check null --vectors DIR --op relu --tier 0 --quiet", "emit --cases FILE",
+           "digest reference --cases FILE --quiet", "repro null relu-0001 --vectors DIR",
+           "vectors check DIR", "vectors add DIR FILE"}) {
     Words words = words_in(line);
     std::replace(words.begin(), words.end(), std::string("FILE"), faulty);
     std::replace(words.begin(), words.end(), std::string("DIR"), vectors);
@@ -312,15 +298,12 @@ TEST(Verbs, RefuseAFaultyFileThatIsNoModelAsWrongUsage) {
 
 TEST(Completion, IsBash) {
   const std::tuple<const char*, const char*, std::string> rows[] = {
-      {"lockstep check --ti", "2", "--tier --timeout\n"},
-      {"lockstep rep", "1", "repro report\n"},
-      {"lockstep par", "1", "params\n"},
-      {"lockstep params di", "2", "diff\n"},
-      {"lockstep params dump --li", "3", "--limit\n"},
-      {"lockstep check --js", "2", "--json\n"}};
+      {"lockstep check --ti", "2", "--tier --timeout\n"}, {"lockstep rep", "1", "repro report\n"},
+      {"lockstep par", "1", "params\n"}, {"lockstep params di", "2", "diff\n"},
+      {"lockstep params dump --li", "3", "--limit\n"}, {"lockstep check --js", "2", "--json\n"}};
   for (const auto& [words, at, replies] : rows) {
     const std::string use = std::string("; COMP_WORDS=(") + words + "); COMP_CWORD=" + at +
-                            "; _lockstep; echo ${COMPREPLY[@]}";
+        "; _lockstep; echo ${COMPREPLY[@]}";
     const Ended e = run({"bash", "-uec", "source <(" + program() + " completion)" + use});
     EXPECT_EQ(e.out, replies) << e.err;
   }

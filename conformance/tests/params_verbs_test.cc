@@ -28,9 +28,9 @@ TEST(ParamsVerbs, VerifyJudgesEachFileAndFailsForOne) {
   const Scratch scratch;
   const std::string faulty = damaged(scratch, 79, 9);
   expect_params({"verify", faulty, kExample}, 1,
-                {"damaged.params: rejected, dtype_code at byte 79 in tensor \"w\"",
-                 "worked_example.params: valid, 2 tensors, 17 bytes of data",
-                 "1 of 2 files valid\nexit 1 (fail)"});
+      {"damaged.params: rejected, dtype_code at byte 79 in tensor \"w\"",
+          "worked_example.params: valid, 2 tensors, 17 bytes of data",
+          "1 of 2 files valid\nexit 1 (fail)"});
   expect_params({"verify", kExample}, 0);
   const Ended missing = expect_params({"verify", kExample, scratch.path("missing"), faulty}, 2);
   expect_contains(missing.out, "missing: not read: cannot open");
@@ -40,13 +40,12 @@ TEST(ParamsVerbs, VerifyJudgesEachFileAndFailsForOne) {
 TEST(ParamsVerbs, AFaultyFileFailsWithItsLabelAndAMissingOneIsWrongUsage) {
   const Scratch scratch;
   const std::string to = scratch.path("to.params");
-  const std::tuple<std::size_t, char, std::string> faults[] = {{79, 9, "dtype_code"},
-                                                               {0, 0, "magic"}};
+  const std::tuple<std::size_t, char, std::string> faults[] = {
+      {79, 9, "dtype_code"}, {0, 0, "magic"}};
   for (const auto& [offset, byte, label] : faults) {
     const std::string faulty = damaged(scratch, offset, byte);
-    const Words rows[] = {{"list", faulty},           {"list", "--json", faulty},
-                          {"dump", faulty},           {"diff", faulty, kExample},
-                          {"diff", kExample, faulty}, {"convert", faulty, to}};
+    const Words rows[] = {{"list", faulty}, {"list", "--json", faulty}, {"dump", faulty},
+        {"diff", faulty, kExample}, {"diff", kExample, faulty}, {"convert", faulty, to}};
     for (const Words& words : rows) {
       const Ended e = expect_params(words, 1);
       expect_contains(e.err, "[" + label + "] (exit 1, fail)\n");
@@ -64,8 +63,8 @@ TEST(ParamsVerbs, WhatCannotBeReadToItsEndIsNamed) {
   const std::string broken = "/proc/self/mem";
   const Ended verified = expect_params({"verify", broken, kExample}, 4);
   for (const std::string& part :
-       {broken + ": not read: reading " + broken + " failed: ", std::string("Input/output error"),
-        std::string("worked_example.params: valid"), std::string("1 of 2 files valid")})
+      {broken + ": not read: reading " + broken + " failed: ", std::string("Input/output error"),
+          std::string("worked_example.params: valid"), std::string("1 of 2 files valid")})
     expect_contains(verified.out, part);
   expect_params({"list", broken}, 4, {"reading " + broken + " failed: "});
 }
@@ -86,7 +85,7 @@ TEST(ParamsVerbs, DumpShowsChosenValues) {
       {{}, "\"w\"  int32 (2, 2)\n  1 2\n  -3 4\n\"b0\"  int8 ()\n  7\n"},
       {{"--tensor", "b0"}, "\"b0\"  int8 ()\n  7\n"},
       {{"--tensor", "w", "--limit", "3"},
-       "\"w\"  int32 (2, 2)\n  1 2\n  -3\n  ... 3 of 4 elements\n"}};
+          "\"w\"  int32 (2, 2)\n  1 2\n  -3\n  ... 3 of 4 elements\n"}};
   const Words dump = {"dump", kExample};
   for (const auto& [more, text] : rows) EXPECT_EQ(expect_params(joined(dump, more), 0).out, text);
   expect_params(joined(dump, {"--tensor", "missing"}), 2, {"no tensor \"missing\""});
@@ -100,7 +99,7 @@ TEST(ParamsVerbs, DumpStopsAtSixteenUnlessAskedForAll) {
   // "b0" as a vector of 20: its dimension, its extent, its size and its data.
   many.replace(147, 1, 1, 1);
   many = many.substr(0, 155) + std::string("\x14\0\0\0\0\0\0\0\x14\0\0\0\0\0\0\0", 16) +
-         std::string(20, '\5');
+      std::string(20, '\5');
   const std::string file = scratch.write("many.params", many);
   const auto shown = [&](const Words& more) {
     const Words words = joined({"dump", file, "--tensor", "b0", "--json"}, more);
@@ -140,8 +139,8 @@ TEST(ParamsVerbs, ANameThatAnArchiveCannotHoldIsRefused) {
 
 TEST(ParamsVerbs, LabelsAreListedWithTheirMeaning) {
   expect_params({"labels"}, 0,
-                {"\nndim                       a tensor must have 0 to 32 dimensions\n",
-                 "\nnpy_dtype                  a parameter file has no elements of this type\n"});
+      {"\nndim                       a tensor must have 0 to 32 dimensions\n",
+          "\nnpy_dtype                  a parameter file has no elements of this type\n"});
 }
 
 TEST(ParamsVerbs, CompletionKnowsTheirOptions) {

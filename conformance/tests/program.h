@@ -71,8 +71,8 @@ inline std::vector<std::string> lines_of(const std::string& text) {
 
 namespace detail {
 
-[[noreturn]] inline void become(const std::vector<std::string>& command, const Variables& env,
-                                const std::string (&files)[3]) {
+[[noreturn]] inline void become(
+    const std::vector<std::string>& command, const Variables& env, const std::string (&files)[3]) {
   setpgid(0, 0);
   for (int fd = 0; fd < 3; ++fd) {
     const int file =
@@ -92,11 +92,11 @@ namespace detail {
 /// Runs a command and waits for its end. What has not ended after `limit` seconds hangs: the limit
 /// is far above what a busy machine takes.
 inline Ended run(const std::vector<std::string>& command, const std::string& input = "",
-                 const Variables& env = {}, double limit = 600) {
+    const Variables& env = {}, double limit = 600) {
   using Clock = std::chrono::steady_clock;
   const Scratch scratch;
-  const std::string files[] = {scratch.write("in", input), scratch.path("out"),
-                               scratch.path("err")};
+  const std::string files[] = {
+      scratch.write("in", input), scratch.path("out"), scratch.path("err")};
   const auto end = Clock::now() + std::chrono::duration<double>(limit);
   const pid_t pid = fork();
   if (pid == 0) detail::become(command, env, files);
@@ -113,8 +113,8 @@ inline Ended run(const std::vector<std::string>& command, const std::string& inp
 }
 
 /// Runs `lockstep` with these words.
-inline Ended lockstep_says(std::vector<std::string> words, const Variables& env = {},
-                           const std::string& input = "") {
+inline Ended lockstep_says(
+    std::vector<std::string> words, const Variables& env = {}, const std::string& input = "") {
   words.insert(words.begin(), program());
   return run(words, input, env);
 }

@@ -15,8 +15,8 @@ const std::string kAll = std::to_string(operators().size());
 
 // A check of three small operators and its report.
 Judged check(const std::string& backend, const Words& more = {}, const Variables& env = {}) {
-  return judged(joined({"check", backend}, words_in("--tier 0 --op relu,sum,take --jobs 2", more)),
-                env);
+  return judged(
+      joined({"check", backend}, words_in("--tier 0 --op relu,sum,take --jobs 2", more)), env);
 }
 
 // A fault of hostile/misbehaving.cc or hostile/device.c and what the judge makes of it.
@@ -43,10 +43,10 @@ void expect_row(const Judged& c, const Row& row) {
   ASSERT_TRUE(c.report.is_object()) << c.end.out << c.end.err;
   EXPECT_EQ(c.report["verdict"], row.verdict);
   EXPECT_EQ(c.report["exit"], row.exit);
-  EXPECT_EQ(c.count("selected"), c.count("executed") + c.count("not_claimed") + c.count("missing") +
-                                     c.count("quarantined"));
+  EXPECT_EQ(c.count("selected"),
+      c.count("executed") + c.count("not_claimed") + c.count("missing") + c.count("quarantined"));
   EXPECT_EQ(c.count("executed"),
-            c.count("passed") + c.count("failed") + c.count("crashed") + c.count("timed_out"));
+      c.count("passed") + c.count("failed") + c.count("crashed") + c.count("timed_out"));
   EXPECT_EQ(c.count("passed") > 0, row.others) << c.report["counts"];
   if (!*row.property) return;
   EXPECT_TRUE(says(c.report, row.property, row.says)) << c.report["failures"].dump(1);
@@ -61,8 +61,8 @@ TEST_P(Misbehaviour, IsNamedWhileOtherCasesAreJudged) {
   // Only where no answer comes is it certain that one late is none: others may be slow.
   const char* patience = fault == "spin" || fault == "hang" ? "0.5" : "20";
   expect_row(check(hostile("misbehaving"),
-                   {"--set", "fault=" + fault, "--timeout", patience, "--memory", "0.125"}),
-             row);
+                 {"--set", "fault=" + fault, "--timeout", patience, "--memory", "0.125"}),
+      row);
 }
 
 // Where memory is watched, a process ends that asks for too much.
@@ -72,10 +72,8 @@ constexpr const char* kNoMemoryText =
 
 std::string name_of_row(const testing::TestParamInfo<Row>& info) { return info.param.fault; }
 
-INSTANTIATE_TEST_SUITE_P(
-    Faults, Misbehaviour,
-    testing::Values(
-        Row{"none", 0, "PASS", "", ""},
+INSTANTIATE_TEST_SUITE_P(Faults, Misbehaviour,
+    testing::Values(Row{"none", 0, "PASS", "", ""},
         Row{"segfault", 1, "CRASH", "matches_reference", "killed by SIGSEGV"},
         Row{"overflow", 1, "CRASH", "matches_reference", "killed by SIGSEGV"},
         Row{"abort", 1, "CRASH", "matches_reference", "killed by SIGABRT"},
@@ -118,26 +116,24 @@ TEST_P(Device, IsReachedThroughItsOwnFunctionsOnly) {
   expect_row(check(hostile("device"), {"--set", std::string("fault=") + row.fault}), row);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Faults, Device,
+INSTANTIATE_TEST_SUITE_P(Faults, Device,
     testing::Values(Row{"none", 0, "PASS", "", ""},
-                    Row{"alloc", 1, "FAIL", "matches_reference", "no room on the device", false},
-                    Row{"mute_alloc", 1, "FAIL", "matches_reference", "alloc() returned nothing",
-                        false},
-                    Row{"lost", 1, "FAIL", "matches_reference", "lost to this process"},
-                    Row{"upload", 1, "FAIL", "matches_reference", "the bus is on strike", false},
-                    Row{"download", 1, "FAIL", "matches_reference", "the bus is on strike", false},
-                    Row{"stream", 1, "FAIL", "matches_reference", "no stream is free", false},
-                    Row{"wait", 1, "FAIL", "matches_reference", "fell off the bus", false},
-                    Row{"value", 1, "FAIL", "matches_reference", "output 0 at [0", false},
-                    Row{"overrun", 1, "FAIL", "writes_in_bounds", "memory of output 0", false},
-                    Row{"input", 1, "FAIL", "inputs_untouched", "an element of it", false}),
+        Row{"alloc", 1, "FAIL", "matches_reference", "no room on the device", false},
+        Row{"mute_alloc", 1, "FAIL", "matches_reference", "alloc() returned nothing", false},
+        Row{"lost", 1, "FAIL", "matches_reference", "lost to this process"},
+        Row{"upload", 1, "FAIL", "matches_reference", "the bus is on strike", false},
+        Row{"download", 1, "FAIL", "matches_reference", "the bus is on strike", false},
+        Row{"stream", 1, "FAIL", "matches_reference", "no stream is free", false},
+        Row{"wait", 1, "FAIL", "matches_reference", "fell off the bus", false},
+        Row{"value", 1, "FAIL", "matches_reference", "output 0 at [0", false},
+        Row{"overrun", 1, "FAIL", "writes_in_bounds", "memory of output 0", false},
+        Row{"input", 1, "FAIL", "inputs_untouched", "an element of it", false}),
     name_of_row);
 
 TEST(Device, ThatIsLostToAProcessCostsNoOtherCase) {
   const auto failures = [](const char* backend, const std::string& fault) {
     const Words relu = words_in("--tier 0 --op relu --property matches_reference --jobs 1",
-                                {"--no-shrink", "--set", "fault=" + fault});
+        {"--no-shrink", "--set", "fault=" + fault});
     return judged(joined({"check", hostile(backend)}, relu)).count("failed");
   };
   EXPECT_EQ(failures("device", "lost"), failures("misbehaving", "unsupported")) << "both on cubes";
@@ -162,19 +158,18 @@ TEST_P(Loading, FailsWithTheReason) {
   expect_end(e, row.exit, {row.says, hostile(row.name)});
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Faults, Loading,
+INSTANTIATE_TEST_SUITE_P(Faults, Loading,
     testing::Values(LoadRow{"exits", 1, "exited with status 0 while it was being loaded"},
-                    LoadRow{"aborts", 1, "killed by SIGABRT while it was being loaded"},
-                    LoadRow{"hangs", 1, "did not finish loading"},
-                    LoadRow{"no_symbol", 2, "exports no symbol lockstep_backend_v1"},
-                    LoadRow{"other_abi", 2, "ABI version 2, this program speaks version 1"},
-                    LoadRow{"null_table", 2, "returned no table"},
-                    LoadRow{"short_table", 2, "a required function of its table is missing"},
-                    LoadRow{"no_execute", 2, "a required function of its table is missing"},
-                    LoadRow{"no_manifest", 2, "it has no manifest"},
-                    LoadRow{"no_device", 2, "cannot run here: open() failed: no toaster"},
-                    LoadRow{"no_open", 1, "open() failed: no toaster"}),
+        LoadRow{"aborts", 1, "killed by SIGABRT while it was being loaded"},
+        LoadRow{"hangs", 1, "did not finish loading"},
+        LoadRow{"no_symbol", 2, "exports no symbol lockstep_backend_v1"},
+        LoadRow{"other_abi", 2, "ABI version 2, this program speaks version 1"},
+        LoadRow{"null_table", 2, "returned no table"},
+        LoadRow{"short_table", 2, "a required function of its table is missing"},
+        LoadRow{"no_execute", 2, "a required function of its table is missing"},
+        LoadRow{"no_manifest", 2, "it has no manifest"},
+        LoadRow{"no_device", 2, "cannot run here: open() failed: no toaster"},
+        LoadRow{"no_open", 1, "open() failed: no toaster"}),
     [](const testing::TestParamInfo<LoadRow>& info) { return std::string(info.param.name); });
 
 TEST(Loading, ThatKillsIsReportedAsACrash) {
@@ -225,7 +220,7 @@ Judged with_manifest(const std::string& text, const Words& more = {}) {
 // The same of every operator.
 Ended whole_with_manifest(const std::string& text) {
   return lockstep_says(joined({"check", hostile("misbehaving")}, words_in("--tier 0 --vectors ''")),
-                       {{"HOSTILE_MANIFEST", text}});
+      {{"HOSTILE_MANIFEST", text}});
 }
 
 TEST(Manifests, ThatAreNoneAreUsageErrors) {
@@ -235,9 +230,9 @@ TEST(Manifests, ThatAreNoneAreUsageErrors) {
       {manifest({{"name", nullptr}}), "'name' must be a string"},
       {manifest({{"kernels", nullptr}}), "'kernels' must be a list"},
       {manifest({{"claims", {{"operators", {{"nope", json::object()}}}}}}),
-       "'nope' is claimed but is no operator"},
+          "'nope' is claimed but is no operator"},
       {manifest({{"claims", {{"determinism", "always"}}}}),
-       "'determinism' must be D0, D1, D2 or D3, not 'always'"},
+          "'determinism' must be D0, D1, D2 or D3, not 'always'"},
       {manifest({{"claims", {{"errors", "loud"}}}}), "'errors' must be label, class or none"}};
   for (const auto& [text, says] : rows)
     expect_end(whole_with_manifest(text), 2, {says, hostile("misbehaving")});
@@ -255,10 +250,10 @@ TEST(Manifests, ThatClaimOneOperatorAreJudgedByIt) {
   const std::string relu_only =
       manifest({{"claims", {{"operators", {{"*", nullptr}, {"relu", json::object()}}}}}});
   expect_end(whole_with_manifest(relu_only), 0,
-             {"PASS  n 1  whole claim (1 of " + kAll + " operators), determinism D0"});
+      {"PASS  n 1  whole claim (1 of " + kAll + " operators), determinism D0"});
   const Judged c = with_manifest(relu_only);
   expect_end(c.end, 0,
-             {"SUBSET (1 of " + kAll + " operators)", " not claimed (6", "% of the legal calls)"});
+      {"SUBSET (1 of " + kAll + " operators)", " not claimed (6", "% of the legal calls)"});
   EXPECT_EQ(c.count("executed") + c.count("not_claimed"), c.count("selected"));
   EXPECT_GT(c.count("not_claimed"), c.count("executed"));
   EXPECT_EQ(c.report["scope"]["operators_claimed"], 1);
@@ -270,7 +265,7 @@ TEST(Manifests, HoldABackendToItsKernels) {
   const json kernel = {{"op", "relu"}, {"name", "fast"}, {"isa", "portable"}, {"runnable", true}};
   const json usual = json::parse(manifest(json::object()))["kernels"][0];
   expect_end(with_manifest(manifest({{"kernels", json::array({usual, kernel})}})).end, 1,
-             {"kernel 'fast' (isa portable) never ran"});
+      {"kernel 'fast' (isa portable) never ran"});
   json elsewhere = kernel;
   elsewhere["runnable"] = false;
   expect_end(with_manifest(manifest({{"kernels", json::array({usual, elsewhere})}})).end, 0);
@@ -282,7 +277,7 @@ TEST(Manifests, WithoutKernelsNameNoneThatRan) {
       {"no_path", "kernel '' ran and is not in the manifest"}};
   for (const auto& [fault, says] : rows) {
     const Judged c = with_manifest(manifest({{"kernels", json::array()}}),
-                                   {"--set", std::string("fault=") + fault, "--no-shrink"});
+        {"--set", std::string("fault=") + fault, "--no-shrink"});
     expect_end(c.end, 1, {says});
     EXPECT_EQ(c.report["verdict"], "FAIL");
     const json cell = c.report.value(json::json_pointer("/cells/relu/paths_covered"), json());
@@ -292,7 +287,7 @@ TEST(Manifests, WithoutKernelsNameNoneThatRan) {
 
 TEST(Manifests, OfACommandAreAbsentAndNameNoKernels) {
   const Judged c = check("exec:lockstep eval --backend reference --cases -",
-                         {"--start-timeout", "20", "--timeout", "20"});
+      {"--start-timeout", "20", "--timeout", "20"});
   expect_end(c.end, 0);
   EXPECT_TRUE(c.report["paths"].empty());
 }
@@ -304,11 +299,11 @@ TEST(Manifests, HoldABackendToItsInstructionSets) {
         {{"op", "relu"}, {"name", "specification"}, {"isa", "portable"}, {"runnable", true}},
         {{"op", op}, {"name", "fast"}, {"isa", "avx2"}, {"runnable", true}}};
     return with_manifest(manifest({{"kernels", kernels}, {"options", {"fault", "isa"}}}),
-                         {"--op", "relu", "--property", "isa"})
+        {"--op", "relu", "--property", "isa"})
         .end;
   };
   expect_end(forced("relu"), 1,
-             {"isa=avx2 was asked for, and kernel 'specification' of isa portable ran"});
+      {"isa=avx2 was asked for, and kernel 'specification' of isa portable ran"});
   EXPECT_EQ(forced("clip").exit, 0) << "relu has no kernel of avx2";
 }
 

@@ -58,13 +58,11 @@ TEST_P(Perturbed, IsNoticedByItsPropertyAlone) {
   EXPECT_EQ(plain.end.exit, 0) << plain.end.out << plain.end.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Mutants, Perturbed,
+INSTANTIATE_TEST_SUITE_P(Mutants, Perturbed,
     testing::Values(Perturbation{"contract.threads_leave_rest", "relu", "threads", "with threads="},
-                    Perturbation{"contract.forgets_threads", "relu", "threads",
-                                 "and the work is shared among 1"},
-                    Perturbation{"contract.binds_before_its_turn", "relu", "concurrent",
-                                 " at once: "}),
+        Perturbation{
+            "contract.forgets_threads", "relu", "threads", "and the work is shared among 1"},
+        Perturbation{"contract.binds_before_its_turn", "relu", "concurrent", " at once: "}),
     [](const testing::TestParamInfo<Perturbation>& info) {
       return std::string(info.param.mutant).substr(std::string("contract.").size());
     });
@@ -76,9 +74,8 @@ TEST(Properties, OfThreadsHoldForABackendThatDoesNotSayHowManyItHas) {
 }
 
 TEST(Properties, OfABatchAreJudgedByTheLawOfTheOperator) {
-  const Examined wrong =
-      examine(hostile("misbehaving"),
-              {"--set", "fault=batch", "--op", "max_pool2d,relu", "--property", "batch"});
+  const Examined wrong = examine(hostile("misbehaving"),
+      {"--set", "fault=batch", "--op", "max_pool2d,relu", "--property", "batch"});
   EXPECT_EQ(wrong.end.exit, 1) << wrong.end.out << wrong.end.err;
   expect_contains(wrong.end.out, "the law batchwise (");
   EXPECT_FALSE(wrong.judged("relu", "batch")) << "it has no batch axis";
@@ -93,13 +90,12 @@ TEST(Properties, OfLawsAreJudgedOnTheBackendsOwnOutputs) {
       examine("faulty", {"--set", "mutant=relu.int8", "--op", "relu", "--property", "laws"});
   EXPECT_EQ(wrong.end.exit, 1) << wrong.end.out << wrong.end.err;
   expect_contains(wrong.end.out, "is broken: ");
-  const Examined unsupported =
-      examine(hostile("misbehaving"),
-              {"--set", "fault=unsupported", "--op", "transpose", "--property", "laws"});
+  const Examined unsupported = examine(hostile("misbehaving"),
+      {"--set", "fault=unsupported", "--op", "transpose", "--property", "laws"});
   EXPECT_EQ(unsupported.end.exit, 1) << unsupported.end.out;
   expect_contains(unsupported.end.out, "made a call that answered unsupported: no cubes");
   const Examined exec = examine("exec:lockstep eval --backend reference --cases -",
-                                {"--op", "relu", "--property", "laws", "--timeout", "20"});
+      {"--op", "relu", "--property", "laws", "--timeout", "20"});
   EXPECT_EQ(exec.end.exit, 0) << exec.end.out << exec.end.err;
   EXPECT_TRUE(exec.judged("relu", "laws"));
 }
@@ -108,20 +104,17 @@ TEST(Properties, OfARunIncludeThatAMissingInstructionSetIsRefusedByName) {
   const json kernels = json::parse(
       R"([{"op": "*", "name": "specification", "isa": "portable", "runnable": true},
           {"op": "relu", "name": "wide", "isa": "avx9000", "runnable": false}])");
-  const json manifest = {{"name", "n"},
-                         {"version", "1"},
-                         {"device", "CPU"},
-                         {"options", {"fault", "isa"}},
-                         {"kernels", kernels},
-                         {"claims", {{"operators", {{"*", json::object()}}}, {"errors", "label"}}}};
+  const json manifest = {{"name", "n"}, {"version", "1"}, {"device", "CPU"},
+      {"options", {"fault", "isa"}}, {"kernels", kernels},
+      {"claims", {{"operators", {{"*", json::object()}}}, {"errors", "label"}}}};
   const auto judged = [&](const char* fault) {
     return examine(hostile("misbehaving"), {"--set", std::string("fault=") + fault, "--op", "relu"},
-                   {{"HOSTILE_MANIFEST", manifest.dump()}});
+        {{"HOSTILE_MANIFEST", manifest.dump()}});
   };
   const Examined careless = judged("none"), picky = judged("picky"), curt = judged("curt");
   EXPECT_EQ(careless.end.exit, 1) << careless.end.out;
   expect_contains(careless.end.out,
-                  "isa=avx9000, which this machine lacks, was not refused by name: answered ok");
+      "isa=avx9000, which this machine lacks, was not refused by name: answered ok");
   EXPECT_EQ(picky.end.exit, 0) << picky.end.out << picky.end.err;
   EXPECT_TRUE(picky.judged("*", "isa"));
   EXPECT_EQ(curt.end.exit, 1) << curt.end.out;
@@ -129,9 +122,9 @@ TEST(Properties, OfARunIncludeThatAMissingInstructionSetIsRefusedByName) {
   json runnable = manifest;
   runnable["kernels"].erase(1);
   const Examined plain = examine(hostile("misbehaving"), {"--set", "fault=picky", "--op", "relu"},
-                                 {{"HOSTILE_MANIFEST", runnable.dump()}});
-  EXPECT_EQ(picky.report["counts"]["calls"].get<int>(),
-            plain.report["counts"]["calls"].get<int>() + 1);
+      {{"HOSTILE_MANIFEST", runnable.dump()}});
+  EXPECT_EQ(
+      picky.report["counts"]["calls"].get<int>(), plain.report["counts"]["calls"].get<int>() + 1);
 }
 
 // The kernels that a report says ran.
@@ -169,7 +162,7 @@ TEST(BrokenPaths, FailExactlyWhereTheyAreForced) {
     ASSERT_EQ(found.report["failures"].size(), 1U) << broken;
     EXPECT_EQ(found.report["failures"][0]["operator"], op);
     expect_contains(found.report["failures"][0]["text"].get<std::string>(),
-                    "with isa=" + broken.substr(broken.find('_') + 1));
+        "with isa=" + broken.substr(broken.find('_') + 1));
     for (const std::string& isa : isas) {
       const Examined forced = judged({"broken=" + broken, "isa=" + isa}, "matches_reference");
       EXPECT_EQ(forced.end.exit, broken == op + "_" + isa ? 1 : 0) << broken << " with " << isa;

@@ -29,14 +29,9 @@ TEST(ReportMembers, AreZeroUntilSomebodyFillsThem) {
   Report r;
   r.failures.resize(1), r.expectations.resize(1);
   r.cells["a"]["b"], r.outputs["a"];
-  const std::map<std::string, form::json> others = {{"/schema", 1},
-                                                    {"/tier", 1},
-                                                    {"/seed", 1},
-                                                    {"/part/number", 1},
-                                                    {"/part/of", 1},
-                                                    {"/floor/per_operator", tier_floor(1)},
-                                                    {"/failures/0/number", -1},
-                                                    {"/expectations/0/passed_number", -1}};
+  const std::map<std::string, form::json> others = {{"/schema", 1}, {"/tier", 1}, {"/seed", 1},
+      {"/part/number", 1}, {"/part/of", 1}, {"/floor/per_operator", tier_floor(1)},
+      {"/failures/0/number", -1}, {"/expectations/0/passed_number", -1}};
   const form::json flat = form::json::parse(json_report(r)).flatten();
   for (const auto& [at, value] : flat.items()) {
     const form::json zero = value.is_number() ? form::json(0) : form::json(false);
@@ -81,8 +76,7 @@ TEST(ReadReport, TakesTheLastLegalNumbersAndNoneBeyond) {
       {"/part/number", 0, "is 0, out of its range"},
       {"/paths/relu/fast", 0, "is 0, out of its range"},
       {"/scope/operators_all", i64{1} << 40, "is 1099511627776, out of its range"},
-      {"/set_hash", "abc", "is no SHA-256"},
-      {"/set_hash", std::string(64, 'g'), "is no SHA-256"}};
+      {"/set_hash", "abc", "is no SHA-256"}, {"/set_hash", std::string(64, 'g'), "is no SHA-256"}};
   for (const auto& [at, value, says] : edits) {
     form::json edited = whole;
     edited[form::json::json_pointer(at)] = value;
@@ -96,7 +90,7 @@ TEST(ReadReport, RefusesFailuresOfWhatWasNotJudged) {
     r.cells["relu"]["layout"].failed = 0;
     r.failures[0].op = op, r.failures[0].property = property;
     EXPECT_EQ(form_of(form::json::parse(json_report(r))),
-              std::string("/failures are of ") + op + " " + property + ", which was not judged");
+        std::string("/failures are of ") + op + " " + property + ", which was not judged");
   }
 }
 
@@ -108,8 +102,7 @@ TEST(JsonReport, IsAsciiWhateverBytesAreInIt) {
 
 TEST(Clusters, RoundEveryValueOfAFailure) {
   const std::tuple<std::vector<std::pair<i64, i64>>, const char*> rows[] = {
-      {{{65620, 65600}}, "rounded as float16"},
-      {{{67108875, 67108872}}, "rounded as float32"},
+      {{{65620, 65600}}, "rounded as float16"}, {{{67108875, 67108872}}, "rounded as float32"},
       // One bit is dropped of the first value, which alone is off by one.
       {{{2051, 2052}, {70001, 70016}}, "rounded as float16"},
       {{{INT32_MAX, INT32_MIN}}, "relu computes other values"}};
@@ -131,8 +124,9 @@ TEST(CheckCommand, NamesABudgetWhereThereIsOne) {
 TEST(HtmlReport, MarksTheTilesThatAreBad) {
   Report r;
   const auto shows = [&](bool bad, int n, const char* word) {
-    expect_contains(html_report(r, {}), std::string("<div") + (bad ? " class=\"bad\"" : "") +
-                                            "><b>" + std::to_string(n) + "</b>" + word + "</div>");
+    expect_contains(html_report(r, {}),
+        std::string("<div") + (bad ? " class=\"bad\"" : "") + "><b>" + std::to_string(n) + "</b>" +
+            word + "</div>");
   };
   const char* const wanted[] = {"selected", "executed"};
   const char* const unwanted[] = {"failed", "crashed", "timed out", "missing", "quarantined"};
@@ -144,30 +138,27 @@ TEST(HtmlReport, MarksTheTilesThatAreBad) {
 }
 
 TEST(HtmlReport, ColoursCellsByWhatWasJudgedAndWhatFailed) {
-  const std::tuple<i64, i64, const char*> rows[] = {
-      {1, 0, "g1"},   {7, 0, "g1"},    {31, 0, "g1"},   {32, 0, "g2"},           {255, 0, "g2"},
-      {256, 0, "g3"}, {2047, 0, "g3"}, {2048, 0, "g4"}, {i64{1} << 40, 0, "g4"}, {90, 1, "r1"},
-      {90, 30, "r1"}, {90, 31, "r2"},  {90, 61, "r2"},  {90, 62, "r3"},          {90, 90, "r3"},
-      {1, 9, "r3"}};
+  const std::tuple<i64, i64, const char*> rows[] = {{1, 0, "g1"}, {7, 0, "g1"}, {31, 0, "g1"},
+      {32, 0, "g2"}, {255, 0, "g2"}, {256, 0, "g3"}, {2047, 0, "g3"}, {2048, 0, "g4"},
+      {i64{1} << 40, 0, "g4"}, {90, 1, "r1"}, {90, 30, "r1"}, {90, 31, "r2"}, {90, 61, "r2"},
+      {90, 62, "r3"}, {90, 90, "r3"}, {1, 9, "r3"}};
   for (const auto& [judged, failed, colour] : rows)
     expect_contains(html_report(with_failure(judged, failed), {}),
-                    std::string("<td class=\"") + colour + "\" title=\"relu layout: ");
+        std::string("<td class=\"") + colour + "\" title=\"relu layout: ");
 }
 
 TEST(HtmlReport, CountsTheRunsOfEachKernel) {
   Report r;
-  r.kernels = {{"relu", "fast", "avx2", true},
-               {"*", "plain", "portable", true},
-               {"relu", "gone", "avx2", true},
-               {"relu", "far", "amx", false}};
+  r.kernels = {{"relu", "fast", "avx2", true}, {"*", "plain", "portable", true},
+      {"relu", "gone", "avx2", true}, {"relu", "far", "amx", false}};
   r.paths = {{"relu", {{"fast", 5}}}, {"sum", {{"fast", 7}, {"plain", 3}}}};
   r.part = {1, 2};
   const std::string html = html_report(r, {});
   for (const char* row : {"<td>relu</td><td>fast</td><td>avx2</td><td class=\"num\">5</td>",
-                          "<td>all</td><td>plain</td><td>portable</td><td class=\"num\">3</td>",
-                          "<td>relu</td><td>gone</td><td>avx2</td><td class=\"num\">0</td>",
-                          "<td>far</td><td>amx</td><td class=\"num\">not on this machine</td>",
-                          "<dt>part</dt><dd>1 of 2</dd>"})
+           "<td>all</td><td>plain</td><td>portable</td><td class=\"num\">3</td>",
+           "<td>relu</td><td>gone</td><td>avx2</td><td class=\"num\">0</td>",
+           "<td>far</td><td>amx</td><td class=\"num\">not on this machine</td>",
+           "<dt>part</dt><dd>1 of 2</dd>"})
     expect_contains(html, row);
 }
 
@@ -208,10 +199,9 @@ TEST(HtmlReport, ShowsCoverageOfNothingAndOfAll) {
   c.operators["none"] = {0, 0, {}, {"a: b"}};
   c.operators["one"] = {1, 1, {}, std::vector<std::string>(8, "c")};
   const std::string html = html_report({}, {c, {}});
-  for (const char* part :
-       {"0 of 0</td><td><progress max=\"1\" value=\"0\">",
-        "1 of 1</td><td><progress max=\"1\" value=\"1\">", "<td class=\"bad\">a: b</td></tr>",
-        "<td class=\"bad\">c; c; c; c; c; c; c; c</td></tr>"})
+  for (const char* part : {"0 of 0</td><td><progress max=\"1\" value=\"0\">",
+           "1 of 1</td><td><progress max=\"1\" value=\"1\">", "<td class=\"bad\">a: b</td></tr>",
+           "<td class=\"bad\">c; c; c; c; c; c; c; c</td></tr>"})
     expect_contains(html, part);
 }
 
@@ -231,17 +221,17 @@ TEST(DensityText, NamesTheRarestOfTheDead) {
   Power p;
   p.mutants.resize(1);
   EXPECT_EQ(form::json::parse(power_json(p))["mutants"][0].dump(),
-            R"({"name":"","operator":"","kind":"","provenance":"","dead":false,)"
-            R"("property":"","kills":0,"executed":0})");
+      R"({"name":"","operator":"","kind":"","provenance":"","dead":false,)"
+      R"("property":"","kills":0,"executed":0})");
   EXPECT_EQ(p.mutants[0].density(), 0);
-  p.mutants = {{"a", "", "", "", true, "", 4, 4},  {"b", "", "", "", true, "", 2, 4},
-               {"c", "", "", "", true, "", 1, 5},  {"d", "", "", "", true, "", 1, 4},
-               {"e", "", "", "", false, "", 0, 4}, {"f", "", "", "", true, "", 1, 1}};
+  p.mutants = {{"a", "", "", "", true, "", 4, 4}, {"b", "", "", "", true, "", 2, 4},
+      {"c", "", "", "", true, "", 1, 5}, {"d", "", "", "", true, "", 1, 4},
+      {"e", "", "", "", false, "", 0, 4}, {"f", "", "", "", true, "", 1, 1}};
   EXPECT_EQ(density_text(p),
-            "kill density: 20.0% of the cases at least, 50.0% in the median\n"
-            "  rarest  c                                  1 of 5 cases\n"
-            "  rarest  d                                  1 of 4 cases\n"
-            "  rarest  b                                  2 of 4 cases\n");
+      "kill density: 20.0% of the cases at least, 50.0% in the median\n"
+      "  rarest  c                                  1 of 5 cases\n"
+      "  rarest  d                                  1 of 4 cases\n"
+      "  rarest  b                                  2 of 4 cases\n");
   EXPECT_EQ(p.mutants[5].density(), 1000);
   form::json large = form::json::parse(power_json(p));
   large["mutants"][0]["kills"] = i64{1} << 40, large["mutants"][0]["executed"] = i64{1} << 40;
@@ -293,7 +283,7 @@ TEST(Summary, ShowsAsManyFailuresAsAScreenHasRoomFor) {
         text += whole[shown];
       if (shown < 6)
         text += std::to_string(6 - shown) +
-                " more kinds of failure are in the report (--json FILE, --html FILE).\n\n";
+            " more kinds of failure are in the report (--json FILE, --html FILE).\n\n";
       EXPECT_EQ(summary(r, false, {rows, columns}), text + whole.back()) << rows << " " << columns;
     }
 }
@@ -324,10 +314,10 @@ TEST(Remarks, SayWhyARunIsIncomplete) {
   const std::string none = "incomplete no case was selected\n",
                     foreign = "incomplete the backend claims none of the selected cases\n",
                     unjudged = "incomplete no selected property applies to any case that ran\n";
-  const std::tuple<Counts, i64, std::string> rows[] = {
-      {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, none},     {{1, 0, 0, 0, 1, 0, 0, 0, 0, 0}, 0, foreign},
-      {{2, 1, 1, 0, 1, 0, 0, 0, 0, 0}, 0, unjudged}, {{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}, 1, ""},
-      {{1, 1, 0, 0, 0, 0, 0, 1, 0, 0}, 0, ""},       {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0}, 0, ""}};
+  const std::tuple<Counts, i64, std::string> rows[] = {{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, none},
+      {{1, 0, 0, 0, 1, 0, 0, 0, 0, 0}, 0, foreign}, {{2, 1, 1, 0, 1, 0, 0, 0, 0, 0}, 0, unjudged},
+      {{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}, 1, ""}, {{1, 1, 0, 0, 0, 0, 0, 1, 0, 0}, 0, ""},
+      {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0}, 0, ""}};
   for (const auto& [counts, judged, words] : rows) {
     Report r;
     r.counts = counts, r.cells["relu"]["layout"].judged = judged;
@@ -363,9 +353,8 @@ TEST(VerdictLine, SaysOneAndAll) {
   r.part = {1, 2}, r.known.failed = 1, r.chosen.budget = 1, r.score = {0, 1};
   r.legal_selected = r.legal_not_claimed = 1000;
   const std::string line = verdict_line(r);
-  for (const char* part :
-       {"SHARD 1/2 of whole claim (0 of 0 operators), KNOWN FAILURES (1)\n", "(100.0% of the legal",
-        "\n  at least 0 of 1 listed mutants die of these cases\n"})
+  for (const char* part : {"SHARD 1/2 of whole claim (0 of 0 operators), KNOWN FAILURES (1)\n",
+           "(100.0% of the legal", "\n  at least 0 of 1 listed mutants die of these cases\n"})
     expect_contains(line, part);
 }
 

@@ -31,9 +31,9 @@ TEST(DigestVerb, IsTheLineOfTheReportToo) {
   expect_end(right, 0);
   EXPECT_EQ(lockstep_says({"report", "digest", report(scratch, "reference")}).out, right.out);
   EXPECT_EQ(line("exec:lockstep eval --backend reference --cases -",
-                 " --jobs 1 --timeout 20 --start-timeout 20")
+                " --jobs 1 --timeout 20 --start-timeout 20")
                 .out,
-            right.out);
+      right.out);
   EXPECT_NE(line("null").out, right.out);
   const Ended dead = line("exec:true");
   expect_end(dead, 1);
@@ -70,11 +70,11 @@ TEST(AttestVerb, WritesWhatVerifyWitnesses) {
   const std::string directory = scratch.path("evidence");
   expect_end(attest("reference", directory), 0, {"SELF-DECLARED"});
   expect_end(verify(directory, "--nonce n"), 0, {"SELF-DECLARED  nothing was run again"});
-  expect_end(verify(directory, "reference --rerun 40 --quiet"), 0,
-             {"run again: 40 of ", "WITNESSED"});
+  expect_end(
+      verify(directory, "reference --rerun 40 --quiet"), 0, {"run again: 40 of ", "WITNESSED"});
   expect_end(verify(directory, "--nonce m"), 1, {"refuted: the nonce is another one"});
   expect_end(verify(directory, "null --rerun 9 --quiet"), 1,
-             {"'null' differs from the file that was judged"});
+      {"'null' differs from the file that was judged"});
   EXPECT_EQ(attest("reference", directory).exit, 2) << "evidence is not overwritten";
   expect_end(verify(directory, "--rerun 9"), 2);  // by which backend?
   expect_contains(attest("exec:true", scratch.path("command")).err, "--subject FILE");
@@ -105,7 +105,7 @@ TEST(VerifyVerb, CatchesABundleThatWasEditedAndHashedAgain) {
   std::ofstream(forged + "/statement.json") << statement.dump();
   expect_end(verify(forged), 0, {"SELF-DECLARED"});
   expect_end(verify(forged, "null --rerun 9 --quiet"), 1,
-             {"declared passed, this time failed", "REFUTED"});
+      {"declared passed, this time failed", "REFUTED"});
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ Report full() {
   r.failures[0].shrunk = "relu/in=1@8/data=0", r.failures[0].shrunk_text = "smaller";
   r.failures[0].repeat = repeat_command(r, r.failures[0]);
   r.expectations = {{"known.toml:1", "relu", "layout", "relu/*", "fail", "it is slow", "a link",
-                     "2029-12-31", 1, true, 1, 2, "relu/in=1@8/data=2", 5}};
+      "2029-12-31", 1, true, 1, 2, "relu/in=1@8/data=2", 5}};
   r.known = {1, 1, 0, 1};
   r.failures[0].known = r.expectations[0].why();
   r.counts.missing = 1, ++r.counts.selected;
@@ -77,7 +77,7 @@ TEST(ReadReport, IsTheInverseOfWriting) {
 
 // Every way to a member, objects and lists included.
 void ways(const form::json& j, const form::json::json_pointer& at,
-          std::vector<form::json::json_pointer>& all) {
+    std::vector<form::json::json_pointer>& all) {
   if (!at.empty()) all.push_back(at);
   if (!j.is_structured()) return;
   for (const auto& [key, inner] : j.items())
@@ -121,13 +121,9 @@ TEST(ReadReport, KnowsWhatMakesAPartOfATier) {
 
 TEST(ReadReport, BelievesNothingThatFollowsFromTheRest) {
   const form::json whole = form::json::parse(json_report(full()));
-  const std::pair<const char*, form::json> edits[] = {{"/verdict", "PASS"},
-                                                      {"/exit", 0},
-                                                      {"/word", "pass"},
-                                                      {"/scope/subset", false},
-                                                      {"/digest", std::string(64, '0')},
-                                                      {"/stale/0", "nothing"},
-                                                      {"/floor/per_operator", 1}};
+  const std::pair<const char*, form::json> edits[] = {{"/verdict", "PASS"}, {"/exit", 0},
+      {"/word", "pass"}, {"/scope/subset", false}, {"/digest", std::string(64, '0')},
+      {"/stale/0", "nothing"}, {"/floor/per_operator", 1}};
   for (const auto& [at, value] : edits) {
     form::json edited = whole;
     edited[form::json::json_pointer(at)] = value;
@@ -180,41 +176,29 @@ TEST(Outputs, TellAnswersApart) {
   a.out = {{1, 2}}, b.out = {{1, 3}}, c.out = {{1}, {2}};
   d.kind = AnswerKind::logic_error;
   std::set<std::string> all = {output_hash("x", a), output_hash("y", a), output_hash("x", b),
-                               output_hash("x", c), output_hash("x", d)};
+      output_hash("x", c), output_hash("x", d)};
   d.label = "relu.rank";
   all.insert(output_hash("x", d));
   EXPECT_EQ(all.size(), 6U);
   d.message = "in other words";
   EXPECT_TRUE(all.contains(output_hash("x", d))) << "words are no output";
-  EXPECT_EQ(output_hash("x", a),
-            sha256("x\nok \n" + sha256(std::string("\1\0\0\0\2\0\0\0", 8)) + "\n"));
+  EXPECT_EQ(
+      output_hash("x", a), sha256("x\nok \n" + sha256(std::string("\1\0\0\0\2\0\0\0", 8)) + "\n"));
 }
 
 TEST(Clusters, NameHowValuesAreWrong) {
-  const std::tuple<i64, i64, const char*> rows[] = {{5, 6, "off by one"},
-                                                    {5, 4, "off by one"},
-                                                    {70, 0, "0 instead of a value"},
-                                                    {70, -70, "the sign is wrong"},
-                                                    {300, 44, "kept in 8 bits"},
-                                                    {-300, -44, "kept in 8 bits"},
-                                                    {300, 127, "clamped to 8 bits"},
-                                                    {-300, -128, "clamped to 8 bits"},
-                                                    {384, -128, "kept in 8 bits"},
-                                                    {-385, 127, "kept in 8 bits"},
-                                                    {70000, 4464, "kept in 16 bits"},
-                                                    {98304, -32768, "kept in 16 bits"},
-                                                    {70000, 32767, "clamped to 16 bits"},
-                                                    {-70000, -32768, "clamped to 16 bits"},
-                                                    {70001, 70144, "rounded as bfloat16"},
-                                                    {4112, 4096, "rounded as bfloat16"},
-                                                    {4113, 4128, "rounded as bfloat16"},
-                                                    {4144, 4160, "rounded as bfloat16"},
-                                                    {-4144, -4160, "rounded as bfloat16"},
-                                                    {70001, 70016, "rounded as float16"},
-                                                    {-16777219, -16777220, "off by one"},
-                                                    {33554435, 33554436, "off by one"},
-                                                    {67108870, 67108872, "rounded as float32"},
-                                                    {70001, 12, "relu computes other values"}};
+  const std::tuple<i64, i64, const char*> rows[] = {{5, 6, "off by one"}, {5, 4, "off by one"},
+      {70, 0, "0 instead of a value"}, {70, -70, "the sign is wrong"}, {300, 44, "kept in 8 bits"},
+      {-300, -44, "kept in 8 bits"}, {300, 127, "clamped to 8 bits"},
+      {-300, -128, "clamped to 8 bits"}, {384, -128, "kept in 8 bits"},
+      {-385, 127, "kept in 8 bits"}, {70000, 4464, "kept in 16 bits"},
+      {98304, -32768, "kept in 16 bits"}, {70000, 32767, "clamped to 16 bits"},
+      {-70000, -32768, "clamped to 16 bits"}, {70001, 70144, "rounded as bfloat16"},
+      {4112, 4096, "rounded as bfloat16"}, {4113, 4128, "rounded as bfloat16"},
+      {4144, 4160, "rounded as bfloat16"}, {-4144, -4160, "rounded as bfloat16"},
+      {70001, 70016, "rounded as float16"}, {-16777219, -16777220, "off by one"},
+      {33554435, 33554436, "off by one"}, {67108870, 67108872, "rounded as float32"},
+      {70001, 12, "relu computes other values"}};
   for (const auto& [want, got, words] : rows) {
     Report r;
     r.failures = {failure("relu", "layout", want, got)};
@@ -226,8 +210,8 @@ TEST(Clusters, NameHowValuesAreWrong) {
 TEST(Clusters, JoinWhatMayHaveOneCause) {
   Report r;
   r.failures = {failure("relu", "layout", 70001, 12), failure("sum", "layout", 5, 6),
-                failure("relu", "isa", 70001, 12),    failure("max", "layout", 5, 6),
-                failure("sum", "isa", 70001, 12),     failure("sum", "rejects", 1, 1)};
+      failure("relu", "isa", 70001, 12), failure("max", "layout", 5, 6),
+      failure("sum", "isa", 70001, 12), failure("sum", "rejects", 1, 1)};
   r.failures[4].hint = "every element", r.failures[1].hint = "every element";
   r.failures[3].count = 7;
   r.failures[5].elements.clear(), r.failures[5].text = "got 12 of 340";
@@ -235,8 +219,8 @@ TEST(Clusters, JoinWhatMayHaveOneCause) {
   std::vector<std::string> words;
   for (const Cluster& c : all) words.push_back(c.symptom);
   EXPECT_EQ(words,
-            (std::vector<std::string>{"off by one", "relu computes other values",
-                                      "off by one; every element", "every element", "got # of #"}));
+      (std::vector<std::string>{"off by one", "relu computes other values",
+          "off by one; every element", "every element", "got # of #"}));
   EXPECT_EQ(all[0].count, 7);
   EXPECT_EQ(all[1].failures, (std::vector<const Failure*>{&r.failures[0], &r.failures[2]}));
 }
@@ -245,19 +229,14 @@ TEST(Text, OfStrangersIsInert) {
   const std::string bad = "\xef\xbf\xbd";
   const std::pair<std::string, std::string> rows[] = {
       {"<a href=\"x\" b='y'>&amp;", "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;amp;"},
-      {"a\nb\tc", "a&#10;b\tc"},
-      {std::string("\0\x1b[31m\x7f", 7), bad + bad + "[31m" + bad},
+      {"a\nb\tc", "a&#10;b\tc"}, {std::string("\0\x1b[31m\x7f", 7), bad + bad + "[31m" + bad},
       {"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x99\x82", "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x99\x82"},
-      {"\xc3", bad},
-      {"\xc0\xaf", bad + bad},
-      {"\xe0\x80\xaf", bad + bad + bad},
-      {"\xed\xa0\x80", bad + bad + bad},
-      {"\xf4\x90\x80\x80", bad + bad + bad + bad},
+      {"\xc3", bad}, {"\xc0\xaf", bad + bad}, {"\xe0\x80\xaf", bad + bad + bad},
+      {"\xed\xa0\x80", bad + bad + bad}, {"\xf4\x90\x80\x80", bad + bad + bad + bad},
       {"\xe2\x80\xae"
        "abc",
-       bad + "abc"},
-      {"\xef\xbf\xbe", bad},
-      {"\xc2\x85", bad}};
+          bad + "abc"},
+      {"\xef\xbf\xbe", bad}, {"\xc2\x85", bad}};
   for (const auto& [text, inert] : rows) EXPECT_EQ(markup(text), inert) << text;
 }
 
@@ -271,12 +250,12 @@ std::string utf8(std::uint32_t c) {
 }
 
 TEST(Text, LosesWhatIsUnfitAndNoOtherCodePoint) {
-  const std::pair<std::uint32_t, std::uint32_t> unfit[] = {
-      {0, 8},           {11, 31},         {127, 159},       {0x61c, 0x61c},   {0x200e, 0x200f},
-      {0x2028, 0x202e}, {0x2066, 0x2069}, {0xd800, 0xdfff}, {0xfdd0, 0xfdef}, {0x110000, 0x1fffff}};
+  const std::pair<std::uint32_t, std::uint32_t> unfit[] = {{0, 8}, {11, 31}, {127, 159},
+      {0x61c, 0x61c}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}, {0xd800, 0xdfff},
+      {0xfdd0, 0xfdef}, {0x110000, 0x1fffff}};
   const auto is_unfit = [&](std::uint32_t c) {
     return std::any_of(std::begin(unfit), std::end(unfit),
-                       [c](const auto& r) { return r.first <= c && c <= r.second; });
+        [c](const auto& r) { return r.first <= c && c <= r.second; });
   };
   for (std::uint32_t c = 0; c < 0x120000; c += c < 0x10000 || (c & 0xfff) > 0xff0 ? 1 : 7) {
     const std::string shown = code_block("a" + utf8(c) + "b");
@@ -294,7 +273,7 @@ TEST(Text, OfBytesThatAreNoUtf8IsReplacedByteByByte) {
     return s;
   };
   for (const char* bytes : {"\x80", "\xbf", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf",
-                            "\xf5\x80\x80\x80", "\xff", "\xdf", "\xef\xbf", "\xf3\xbf\xbf"})
+           "\xf5\x80\x80\x80", "\xff", "\xdf", "\xef\xbf", "\xf3\xbf\xbf"})
     EXPECT_EQ(markup(bytes), times(std::string(bytes).size()));
   for (const char* begun : {"\xc3", "\xe2\x82", "\xf0\x9f\x99"})
     for (const char* next : {"A", "\xc3\xa4"})
@@ -302,10 +281,9 @@ TEST(Text, OfBytesThatAreNoUtf8IsReplacedByteByByte) {
 }
 
 TEST(Text, OfStrangersStaysInsideOfCode) {
-  const std::pair<std::string, std::string> spans[] = {
-      {"plain", "`plain`"}, {"a`b", "``a`b``"}, {"``", "``` `` ```"},
-      {"a|b", "`a\\|b`"},   {"a\nb", "`a b`"},  {"", "`  `"},
-      {" a ", "`  a  `"},   {" a", "` a`"},     {"a ", "`a `"}};
+  const std::pair<std::string, std::string> spans[] = {{"plain", "`plain`"}, {"a`b", "``a`b``"},
+      {"``", "``` `` ```"}, {"a|b", "`a\\|b`"}, {"a\nb", "`a b`"}, {"", "`  `"}, {" a ", "`  a  `"},
+      {" a", "` a`"}, {"a ", "`a `"}};
   for (const auto& [text, span] : spans) EXPECT_EQ(code_span(text), span);
   EXPECT_EQ(code_block("a\n"), "```text\na\n```\n");
   EXPECT_EQ(code_block("a\n````\nb"), "`````text\na\n````\nb\n`````\n");
@@ -360,20 +338,16 @@ TEST(Forms, HoldTheWordsOfStrangersAsWords) {
 TEST(Forms, SayWhatElseAPersonShouldKnow) {
   const Report r = full();
   for (const std::string& text :
-       {summary(r, false), html_report(r, {}), markdown_report(r), junit_report(r)})
+      {summary(r, false), html_report(r, {}), markdown_report(r), junit_report(r)})
     for (const char* part : {"quarantined: ", "stale: ", "missing: ", "below the floor of ",
-                             "it is slow (a link)", "determinism D2"})
+             "it is slow (a link)", "determinism D2"})
       expect_contains(text, part);
 }
 
 TEST(Forms, WriteLargeCountsBriefly) {
-  const std::pair<i64, const char*> rows[] = {{999, ">999<"},
-                                              {1000, ">1k<"},
-                                              {999'999, ">999k<"},
-                                              {1'000'000, ">1M<"},
-                                              {1'999'999'999, ">1G<"},
-                                              {999'999'999'999, ">999G<"},
-                                              {1'000'000'000'000, ">>999G<"}};
+  const std::pair<i64, const char*> rows[] = {{999, ">999<"}, {1000, ">1k<"}, {999'999, ">999k<"},
+      {1'000'000, ">1M<"}, {1'999'999'999, ">1G<"}, {999'999'999'999, ">999G<"},
+      {1'000'000'000'000, ">>999G<"}};
   for (const auto& [n, text] : rows) {
     Report r = full();
     r.failures.clear();
@@ -413,15 +387,14 @@ TEST(Forms, SayWhatWasNotMeasured) {
 
 TEST(Progress, SaysHowLongTheRestWillTake) {
   EXPECT_EQ(progress_text("check toy", 30, 120, 2, 0.5),
-            "check toy: 30 of 120 cases, 2 failed, 60/s, 2 s left");
+      "check toy: 30 of 120 cases, 2 failed, 60/s, 2 s left");
   EXPECT_EQ(progress_text("x", 0, 9, 0, 1), "x: 0 of 9 cases, 0 failed, 0/s, 0 s left");
   EXPECT_EQ(progress_text("x", 1, 9, 0, 0), "x: 1 of 9 cases, 0 failed, 0/s, 0 s left");
   EXPECT_EQ(progress_text("x", 1, 9, 1, 2), "x: 1 of 9 cases, 1 failed, 0/s, 16 s left");
 }
 
 TEST(Commands, RepeatARun) {
-  EXPECT_EQ(
-      check_command(full()),
+  EXPECT_EQ(check_command(full()),
       "lockstep check ./toy.so --set threads=2 --tier 2 --seed 18446744073709551615 --op "
       "relu --profile ELEM --property layout,isa --case relu/in=1@8/data=1 --budget 9 --nonce "
       "'a b'");

@@ -40,7 +40,7 @@ const Words& answers() {
 // The report of a run, without what says by which door the answers came.
 json report_of(const std::string& backend) {
   json report = judged(of_selection({"check", backend, "--no-shrink", "--property",
-                                     "matches_reference,matches_vectors,rejects,infers"}))
+                           "matches_reference,matches_vectors,rejects,infers"}))
                     .report;
   report.erase("backend");
   for (json& f : report["failures"]) f.erase("repeat");
@@ -67,7 +67,7 @@ TEST(Results, MayComeInAnyOrderWithBlankLinesAndOtherSpellings) {
     for (std::size_t at = 0; (at = line.find('/', at)) != std::string::npos; at += 2)
       line.insert(at, "\\");
   EXPECT_EQ(report_of("results:" + scratch.write("a", text_of(answers()))),
-            report_of("results:" + scratch.write("b", text_of(other))));
+      report_of("results:" + scratch.write("b", text_of(other))));
 }
 
 TEST(Results, ThatLackAnswersAreIncompleteAndSayWhich) {
@@ -104,7 +104,7 @@ TEST(Results, AreShownByRepro) {
   expect_contains(e.out, "got       output 0: ");
   expect_contains(e.out, "matches_reference");
   expect_end({"repro", file, "relu/in=7@8/fill=zero:7"}, 2,
-             {"has no answer to 'relu/in=7@8/fill=zero:7'"});
+      {"has no answer to 'relu/in=7@8/fill=zero:7'"});
 }
 
 TEST(Results, ThatAreNoneAreRefusedByLine) {
@@ -117,15 +117,14 @@ TEST(Results, ThatAreNoneAreRefusedByLine) {
       {"{\"id\":7,\"status\":\"ok\"}\n", "line 2: no identifier that emit wrote"},
       {good, "line 2: a second answer to '" + json::parse(good)["id"].get<std::string>() + "'"},
       {"{\"id\":\"take/in=1@8\"}\n",
-       "line 2: the answer to 'take/in=1@8', which is no case of this selection"}};
+          "line 2: the answer to 'take/in=1@8', which is no case of this selection"}};
   for (const auto& [more, why] : rows)
     expect_end(of_selection({"check", "--results", scratch.write("answers.jsonl", good + more)}), 2,
-               {why});
+        {why});
 }
 
 TEST(Results, ThatCannotBeReadAreRefused) {
-  const std::pair<std::string, std::string> rows[] = {
-      {"results:", "results: needs a file"},
+  const std::pair<std::string, std::string> rows[] = {{"results:", "results: needs a file"},
       {"--results /nowhere/a", "cannot read '/nowhere/a'"},
       {"--results /tmp", "cannot read '/tmp'"},
       {"cpu --results /tmp/a", "a BACKEND or --results, not both"},

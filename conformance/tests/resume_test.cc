@@ -12,7 +12,7 @@ using nlohmann::json;
 
 // A check of a few cases that leaves a report.
 Judged of_two(const std::string& backend, const Words& more, const Variables& env = {},
-              const std::string& jobs = "2") {
+    const std::string& jobs = "2") {
   const Words few = words_in("--tier 0 --op relu,sum --vectors '' --jobs " + jobs, more);
   return judged(joined({"check", backend}, few), env);
 }
@@ -81,7 +81,7 @@ TEST(Resume, RefusesWhatIsNotItsJournal) {
   refused({"--budget", "9", "--timeout", "7"}, "its timeout is 2.0, not 7.0");
   // The same cases, judged by less.
   refused({"--budget", "9", "--property", "layout,matches_vectors,rejects"},
-          "its properties is [], not [\"layout\",");
+      "its properties is [], not [\"layout\",");
   const std::string good = text_of_file(journal);
   // As of a machine that cannot run the same kernels.
   const std::size_t manifest = good.find("\"manifest_sha256\":\"");
@@ -112,10 +112,9 @@ TEST(Resume, KnowsEveryOutcomeAndNoOther) {
   ASSERT_EQ(of_two("reference", words).end.exit, 0);
   const Words lines = lines_of(text_of_file(journal));
   ASSERT_EQ(lines.size(), 2U);
-  const std::tuple<const char*, int, int> rows[] = {
-      {"outcome", 0, 0}, {"outcome", 1, 1},  {"outcome", 2, 1}, {"outcome", 3, 1},
-      {"outcome", 4, 2}, {"outcome", -1, 2}, {"canary", 0, 0},  {"canary", 2, 4},
-      {"canary", 3, 2},  {"canary", -1, 2}};
+  const std::tuple<const char*, int, int> rows[] = {{"outcome", 0, 0}, {"outcome", 1, 1},
+      {"outcome", 2, 1}, {"outcome", 3, 1}, {"outcome", 4, 2}, {"outcome", -1, 2}, {"canary", 0, 0},
+      {"canary", 2, 4}, {"canary", 3, 2}, {"canary", -1, 2}};
   for (const auto& [key, value, exit] : rows) {
     json line = json::parse(lines[1]);
     line[key] = value;
@@ -130,7 +129,7 @@ TEST(Resume, WritesAJournalInAscii) {
   const Scratch scratch;
   const std::string journal = scratch.path("journal");
   of_two(hostile("misbehaving"),
-         {"--set", "fault=garbled", "--budget", "20", "--no-shrink", "--resume", journal});
+      {"--set", "fault=garbled", "--budget", "20", "--no-shrink", "--resume", journal});
   const std::string text = text_of_file(journal);
   expect_contains(text, "<&>");
   for (char c : text) ASSERT_TRUE(c == '\n' || (32 <= c && c < 127)) << text;
@@ -157,7 +156,7 @@ TEST(Resume, RefusesResultsOfOtherVectors) {
   std::filesystem::copy("conformance/vectors", scratch.path("vectors"));
   const Words check =
       words_in("check reference --tier 0 --op relu --property matches_vectors --quiet",
-               {"--vectors", scratch.path("vectors"), "--resume", scratch.path("journal")});
+          {"--vectors", scratch.path("vectors"), "--resume", scratch.path("journal")});
   for (const char* run : {"first", "the same vectors"}) {
     SCOPED_TRACE(run);
     expect_end(check, 0);
@@ -169,18 +168,17 @@ TEST(Resume, RefusesResultsOfOtherVectors) {
 TEST(Interrupt, IsNoCrashOfABackendThatItReachesFirst) {
   const Scratch scratch;
   const std::string journal = scratch.path("journal"), held = scratch.path("held-1");
-  const std::string command =
-      program() +
+  const std::string command = program() +
       " check 'exec:python3 conformance/tests/held_backend.py' --op relu --tier 0 --jobs 1"
       " --property matches_reference --vectors '' --timeout 60 --quiet --resume " +
       journal;
   const Variables first = {
       {"HELD", scratch.path("")}, {"HELD_TASKS", "1"}, {"SLURM_ARRAY_TASK_ID", "1"}};
   const Ended e = run({"bash", "-c",
-                       command + " & judge=$!; while [ ! -s " + held +
-                           " ]; do sleep 0.05; done; kill -TERM $(cat " + held +
-                           "); sleep 0.05; kill -TERM $judge; wait $judge"},
-                      "", first);
+                          command + " & judge=$!; while [ ! -s " + held +
+                              " ]; do sleep 0.05; done; kill -TERM $(cat " + held +
+                              "); sleep 0.05; kill -TERM $judge; wait $judge"},
+      "", first);
   expect_end(e, 3, {"5 executed: 5 passed"});
   EXPECT_EQ(lines_of(text_of_file(journal)).size(), 6U);
   expect_end(run({"bash", "-c", command}, "", first), 0);
@@ -191,15 +189,14 @@ Judged interrupted_by(const std::string& signal) {
   const Scratch scratch;
   const std::string journal = scratch.path("journal"), file = scratch.path("report.json");
   const std::string command = program() +
-                              " check reference --tier 2 --op conv2d --vectors '' --quiet --jobs 2"
-                              " --resume " +
-                              journal + " --json " + file + " & judge=$!;";
+      " check reference --tier 2 --op conv2d --vectors '' --quiet --jobs 2"
+      " --resume " +
+      journal + " --json " + file + " & judge=$!;";
   const std::string until_twenty = " while [ ! -s " + journal + " ] || [ $(wc -l < " + journal +
-                                   ") -lt 20 ]; do sleep 0.05; done;";
+      ") -lt 20 ]; do sleep 0.05; done;";
   Judged c{
       run({"bash", "-c", command + until_twenty + " kill -" + signal + " $judge; wait $judge"}),
-      text_of_file(file),
-      {}};
+      text_of_file(file), {}};
   c.report = json::parse(c.text, nullptr, false);
   return c;
 }
@@ -243,23 +240,20 @@ TEST(Shard, PartsAreTheWholeAndSaySo) {
   EXPECT_EQ(calls, whole.count("calls"));
   const json merged = json::parse(expect_end(merge, 0).out);
   for (const char* key : {"digest", "cells"}) EXPECT_EQ(merged[key], whole.report[key]);
-  const Judged job = of_two("reference", {"--shard", "auto"},
-                            {{"JOB_COMPLETION_INDEX", "1"}, {"LOCKSTEP_SHARDS", "3"}});
+  const Judged job = of_two(
+      "reference", {"--shard", "auto"}, {{"JOB_COMPLETION_INDEX", "1"}, {"LOCKSTEP_SHARDS", "3"}});
   EXPECT_EQ(job.report["part"], (json{{"number", 2}, {"of", 3}}));
   EXPECT_EQ(of_two("reference", {"--shard", "auto"}).end.exit, 2);
   // A part without a case is no pass.
   expect_end(of_two("reference", {"--budget", "2", "--shard", "3/3"}).end, 3,
-             {"incomplete: no case was selected"});
+      {"incomplete: no case was selected"});
 }
 
 // A file of one expectation, the members of which may be replaced.
 std::string expecting(const std::map<std::string, std::string>& members) {
-  std::map<std::string, std::string> all = {{"operator", "'relu'"},
-                                            {"property", "'deterministic'"},
-                                            {"kind", "'fail'"},
-                                            {"reason", "'it keeps state'"},
-                                            {"link", "'https://example.org/7'"},
-                                            {"expires", "2030-01-31"}};
+  std::map<std::string, std::string> all = {{"operator", "'relu'"}, {"property", "'deterministic'"},
+      {"kind", "'fail'"}, {"reason", "'it keeps state'"}, {"link", "'https://example.org/7'"},
+      {"expires", "2030-01-31"}};
   for (const auto& [key, value] : members) all[key] = value;
   std::string text = "[[expect]]\n";
   for (const auto& [key, value] : all)
@@ -272,7 +266,7 @@ Judged of_relu(const std::string& fault, const std::string& text, const Words& m
   const Scratch scratch;
   const Words known =
       words_in("--tier 0 --op relu --vectors '' --jobs 1 --no-shrink --today 2029-12-31",
-               {"--set", "fault=" + fault, "--expectations", scratch.write("known.toml", text)});
+          {"--set", "fault=" + fault, "--expectations", scratch.write("known.toml", text)});
   return judged(joined(joined({"check", hostile("misbehaving")}, known), more));
 }
 
@@ -280,8 +274,8 @@ TEST(Expectations, OfAllThatFailsAreKnownFailures) {
   const Words layout = {"--property", "layout"};
   const Judged c = of_relu("throw", expecting({{"property", "'lay*'"}}), layout);
   expect_end(c.end, 6,
-             {", KNOWN FAILURES (60)", "known   it keeps state (https://example.org/7)",
-              "exit 6 (known failures)"});
+      {", KNOWN FAILURES (60)", "known   it keeps state (https://example.org/7)",
+          "exit 6 (known failures)"});
   EXPECT_EQ(c.report["known"]["failed"], c.count("failed"));
   EXPECT_EQ(c.report["failures"][0]["known"], "it keeps state (https://example.org/7)");
 }
@@ -297,7 +291,7 @@ TEST(Expectations, ExcuseNothingElse) {
   const Judged crash = of_relu("segfault", expecting({{"property", "'*'"}}), layout);
   EXPECT_EQ(crash.end.exit, 1) << "a crash is no wrong answer";
   const Judged known = of_relu("hang", expecting({{"property", "'*'"}, {"kind", "'timeout'"}}),
-                               {"--property", "layout", "--timeout", "0.3"});
+      {"--property", "layout", "--timeout", "0.3"});
   expect_end(known.end, 6);
   EXPECT_GT(known.report["known"]["quarantined"], 0) << known.end.out;
 }
@@ -316,8 +310,8 @@ TEST(Expectations, ThatNoLongerHoldAreStale) {
   const std::string first = of_relu("throw", "", layout).report["failures"][0]["case"];
   stale("none", {{"case", "'" + first + "'"}}, first + " passes");
   stale("none", {{"expires", "2029-12-30"}}, "expired on 2029-12-30");
-  EXPECT_EQ(of_relu("none", expecting({{"property", "'layout'"}, {"tier", "1"}}), layout).end.exit,
-            0)
+  EXPECT_EQ(
+      of_relu("none", expecting({{"property", "'layout'"}, {"tier", "1"}}), layout).end.exit, 0)
       << "it need not show at tier 0";
   EXPECT_EQ(of_relu("none", expecting({{"operator", "'sum'"}}), layout).end.exit, 0)
       << "what was not selected is not judged";
@@ -331,8 +325,7 @@ TEST(Expectations, ThatNoLongerHoldAreStale) {
 
 TEST(Expectations, OfPartsAreJudgedByTheWholeRun) {
   const Scratch scratch;
-  const std::string known =
-      expecting({{"property", "'layout'"}}) +
+  const std::string known = expecting({{"property", "'layout'"}}) +
       expecting({{"property", "'layout'"}, {"case", "'relu/in=9x9x9x9x9@8*'"}});
   Words merge = {"report", "merge", "--output", "-"};
   for (const char* part : {"1/2", "2/2"}) {
@@ -346,8 +339,7 @@ TEST(Expectations, OfPartsAreJudgedByTheWholeRun) {
 }
 
 TEST(Expectations, AreReadWithAPlaceForWhatIsWrong) {
-  const std::pair<std::string, const char*> rows[] = {
-      {"[[expect]\n", "known.toml:1: "},
+  const std::pair<std::string, const char*> rows[] = {{"[[expect]\n", "known.toml:1: "},
       {"[[expected]]\n", "known.toml:1: 'expected' is unknown"},
       {"expect = 7\n", "known.toml:1: 'expect' is unknown"},
       {expecting({{"reason", ""}}), "known.toml:1: an entry needs 'reason'"},
@@ -365,17 +357,17 @@ TEST(Expectations, AreReadWithAPlaceForWhatIsWrong) {
       {expecting({{"tier", "'x'"}}), "'tier' must be 0, 1, 2 or 3"},
       {"expect = [1]\n", "known.toml:1: an entry is a table [[expect]]"},
       {expecting({{"owner", "'me'"}}),
-       "'owner' is no key of an entry (operator, property, case, kind, reason, link, expires, "
-       "tier)"}};
+          "'owner' is no key of an entry (operator, property, case, kind, reason, link, expires, "
+          "tier)"}};
   for (const auto& [text, says] : rows) expect_end(of_relu("none", text).end, 2, {says});
-  const Ended none = expect_end(words_in("check reference --expectations /nowhere/known.toml"), 2,
-                                {"/nowhere/known.toml"});
+  const Ended none = expect_end(
+      words_in("check reference --expectations /nowhere/known.toml"), 2, {"/nowhere/known.toml"});
   EXPECT_EQ(none.err.find("known.toml:0"), std::string::npos) << "it has no line";
   for (const char* tier : {"0", "3"})
     EXPECT_EQ(of_relu("none", expecting({{"property", "'infers'"}, {"tier", tier}, {"link", ""}}),
-                      {"--property", "layout"})
+                  {"--property", "layout"})
                   .end.exit,
-              0)
+        0)
         << tier;
 }
 

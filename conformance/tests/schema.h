@@ -11,10 +11,9 @@ namespace lockstep::judge {
 
 /// Takes each key of an object inside a document away, and adds an unknown one: the reader accepts
 /// what is left where the schema does. What lacks a key of `paired` is refused, too.
-template <class Reads>
-void expect_agreement(const nlohmann::json& schema, const nlohmann::json& document,
-                      const nlohmann::json::json_pointer& object, Reads reads,
-                      const std::set<std::string>& paired) {
+template <class Reads> void expect_agreement(const nlohmann::json& schema,
+    const nlohmann::json& document, const nlohmann::json::json_pointer& object, Reads reads,
+    const std::set<std::string>& paired) {
   ASSERT_TRUE(reads(document)) << document;
   EXPECT_EQ(schema["additionalProperties"], false);
   const nlohmann::json& required = schema["required"];

@@ -29,8 +29,8 @@ const json kAnswer =
 template <class Reads>
 void compare(const json& schema, const json& line, const char* object, Reads reads) {
   const std::set<std::string> data = {"data"}, none;
-  expect_agreement(schema, line, json::json_pointer(object), reads,
-                   schema.contains("oneOf") ? data : none);
+  expect_agreement(
+      schema, line, json::json_pointer(object), reads, schema.contains("oneOf") ? data : none);
 }
 
 TEST(Schema, SaysOfCallsWhatTheReaderSays) {

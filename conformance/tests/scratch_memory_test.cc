@@ -57,7 +57,7 @@ TEST(ScratchMemory, IsWatchedOnBothSides) {
 
 TEST(ScratchMemory, OfMoreThanThereIsIsRefused) {
   for (const std::uint64_t bytes :
-       {std::uint64_t{1} << 47, std::uint64_t{1} << 63, ~std::uint64_t{0}})
+      {std::uint64_t{1} << 47, std::uint64_t{1} << 63, ~std::uint64_t{0}})
     EXPECT_THROW(ScratchMemory(bytes, 0), std::runtime_error) << bytes;
 }
 

@@ -51,7 +51,7 @@ TEST(Shard, IsWrittenOut) {
   EXPECT_EQ(text(read("1/1")), "1/1");
   EXPECT_EQ(text(read("3/4")), "3/4");
   for (const char* wrong : {"", "3", "0/4", "5/4", "1/0", "-1/4", "1/4x", "1/", "/4", "a/b",
-                            "1/99999999999999999999", "Auto"})
+           "1/99999999999999999999", "Auto"})
     expect_contains(refusal_of(wrong), "--shard");
 }
 
@@ -66,10 +66,8 @@ Variables slurm(const std::string& id, const std::vector<std::string>& values) {
 }
 
 TEST(Shard, IsToldByTheEnvironmentOfAJob) {
-  const std::pair<Variables, const char*> rows[] = {
-      {slurm("0", {"4"}), "1/4"},
-      {slurm("4", {"4", "1", "4"}), "4/4"},
-      {slurm("5", {"4", "1", "7", "2"}), "3/4"},
+  const std::pair<Variables, const char*> rows[] = {{slurm("0", {"4"}), "1/4"},
+      {slurm("4", {"4", "1", "4"}), "4/4"}, {slurm("5", {"4", "1", "7", "2"}), "3/4"},
       {slurm("4", {"3", "1", "7", "3"}), "2/3"},
       // Without its last number an array may end beyond 32 bits.
       {slurm("0", {"1000000", "", "", "1000000"}), "1/1000000"},
@@ -87,31 +85,19 @@ TEST(Shard, IsRefusedWhereTheEnvironmentIsOfTwoMinds) {
       {{{"GTEST_SHARD_INDEX", "x"}, {"GTEST_TOTAL_SHARDS", "2"}}, "'x', not a number"},
       {slurm("5", {"3", "1", "7"}), "has no place; use an even array"},
       {slurm("4", {"4", "1", "7", "2"}),
-       "task 4 of 4 in an array of 1 to 7 by steps of 2 has no place"},
+          "task 4 of 4 in an array of 1 to 7 by steps of 2 has no place"},
       {slurm("1", {"2", "3"}), "task 1 of 2 in an array of 3 to 4 by steps of 1 has no place"},
       {slurm("3", {"1", "3", "", "0"}), "3 to 3 by steps of 0 has no place"}};
   for (const auto& [env, says] : rows) expect_contains(refusal_of("auto", env), says);
 }
 
 TEST(Glob, MatchesTheWholeText) {
-  const std::tuple<const char*, const char*, bool> rows[] = {{"", "", true},
-                                                             {"*", "", true},
-                                                             {"*", "relu", true},
-                                                             {"relu", "relu", true},
-                                                             {"r?lu", "relu", true},
-                                                             {"*pool*", "max_pool2d", true},
-                                                             {"**u", "relu", true},
-                                                             {"*a*a*", "banana", true},
-                                                             {"max*2d", "max_pool2d", true},
-                                                             {"", "relu", false},
-                                                             {"?", "", false},
-                                                             {"rel", "relu", false},
-                                                             {"elu", "relu", false},
-                                                             {"relu?", "relu", false},
-                                                             {"*a*a*a*a*", "banana", false},
-                                                             {"[r]elu", "relu", false},
-                                                             {"RELU", "relu", false},
-                                                             {"max*3d", "max_pool2d", false}};
+  const std::tuple<const char*, const char*, bool> rows[] = {{"", "", true}, {"*", "", true},
+      {"*", "relu", true}, {"relu", "relu", true}, {"r?lu", "relu", true},
+      {"*pool*", "max_pool2d", true}, {"**u", "relu", true}, {"*a*a*", "banana", true},
+      {"max*2d", "max_pool2d", true}, {"", "relu", false}, {"?", "", false}, {"rel", "relu", false},
+      {"elu", "relu", false}, {"relu?", "relu", false}, {"*a*a*a*a*", "banana", false},
+      {"[r]elu", "relu", false}, {"RELU", "relu", false}, {"max*3d", "max_pool2d", false}};
   for (const auto& [pattern, text, matches] : rows)
     EXPECT_EQ(glob(pattern, text), matches) << pattern << " " << text;
 }

@@ -21,8 +21,8 @@ class Noting : public ReferenceSubject {
 
   explicit Noting(bool (*of)(i32) = nullptr) : afraid_of(of) {}
   Manifest& manifest_to_change() { return manifest_; }
-  Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
-                 const Run& run) override {
+  Answer execute(
+      const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& run) override {
     asked.push_back(case_id(c));
     Answer a = ReferenceSubject::execute(c, in, out, run);
     for (i32& y : a.out[0]) y += afraid_of && afraid_of(y);
@@ -54,19 +54,18 @@ TEST(Shrink, FindsTheSmallestCall) {
   const struct {
     bool (*afraid_of)(i32);
     const char *from, *to;
-  } rows[] = {
-      {nullptr, "relu/in=2@8/data=1,7", "relu/in=2@8/data=1,7"},
+  } rows[] = {{nullptr, "relu/in=2@8/data=1,7", "relu/in=2@8/data=1,7"},
       {seven, "relu/in=2x3x2@8/data=1,-9,4,7,100,0,-7,2,3,7,5,6/memory=scattered",
-       "relu/in=1@8/data=7"},
+          "relu/in=1@8/data=7"},
       {seven, "relu/in=4096@16/fill=range:30000", "relu/in=1@16/data=7"},
       {positive_odd, "relu/in=1@8/data=127", "relu/in=1@8/data=1"},
       {large_odd, "relu/in=1@26/data=33554431", "relu/in=1@26/data=16777217"},
       // Groups hold channels, kernel and padding together: no one of them becomes less alone.
       {large_odd,
-       "conv2d/channels=2/kernel_size=2,2/padding=1,1/groups=2/in=1x8x1x1@8+2x4x2x2@8+2@27/"
-       "data=0,0,0,0,0,0,0,0+0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0+"
-       "0,33554431",
-       "conv2d/channels=1/kernel_size=1,1/in=1x1x1x1@8+1x1x1x1@8+1@27/data=0+0+16777217"}};
+          "conv2d/channels=2/kernel_size=2,2/padding=1,1/groups=2/in=1x8x1x1@8+2x4x2x2@8+2@27/"
+          "data=0,0,0,0,0,0,0,0+0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0+"
+          "0,33554431",
+          "conv2d/channels=1/kernel_size=1,1/in=1x1x1x1@8+1x1x1x1@8+1@27/data=0+0+16777217"}};
   for (const auto& row : rows) {
     Noting subject(row.afraid_of);
     std::string why;
@@ -95,40 +94,40 @@ TEST(Simpler, CallsAreTriedInTurn) {
   const std::string from = "relu/in=2x3@0/fill=dense:5/memory=scattered";
   EXPECT_EQ(shrunk(subject, from), from) << "none of them fails";
   EXPECT_EQ(lines(subject.asked),
-            "relu/in=3@0/fill=dense:5/memory=scattered\n"
-            "relu/in=2@0/fill=dense:5/memory=scattered\n"
-            "relu/in=1x3@0/fill=dense:5/memory=scattered\n"
-            "relu/in=2x1@0/fill=dense:5/memory=scattered\n"
-            "relu/in=2x2@0/fill=dense:5/memory=scattered\n"
-            "relu/in=2x2@0/fill=dense:5/memory=scattered\n"
-            "relu/in=1x3@0/fill=dense:5/memory=scattered\n"
-            "relu/in=2x1@0/fill=dense:5/memory=scattered\n"
-            "relu/in=2x2@0/fill=dense:5/memory=scattered\n"
-            "relu/in=2x2@0/fill=dense:5/memory=scattered\n"
-            "relu/in=2x3@0/fill=dense:5\n"
-            "relu/in=2x3@0/fill=dense:5/memory=padded\n"
-            "relu/in=2x3@0/fill=dense:5/memory=offset\n"
-            "relu/in=2x3@0/fill=dense:5/memory=permuted\n"
-            "relu/in=2x3@0/fill=zero:5/memory=scattered\n"
-            "relu/in=2x3@0/fill=one:5/memory=scattered\n"
-            "relu/in=2x3@0/fill=max:5/memory=scattered\n");
+      "relu/in=3@0/fill=dense:5/memory=scattered\n"
+      "relu/in=2@0/fill=dense:5/memory=scattered\n"
+      "relu/in=1x3@0/fill=dense:5/memory=scattered\n"
+      "relu/in=2x1@0/fill=dense:5/memory=scattered\n"
+      "relu/in=2x2@0/fill=dense:5/memory=scattered\n"
+      "relu/in=2x2@0/fill=dense:5/memory=scattered\n"
+      "relu/in=1x3@0/fill=dense:5/memory=scattered\n"
+      "relu/in=2x1@0/fill=dense:5/memory=scattered\n"
+      "relu/in=2x2@0/fill=dense:5/memory=scattered\n"
+      "relu/in=2x2@0/fill=dense:5/memory=scattered\n"
+      "relu/in=2x3@0/fill=dense:5\n"
+      "relu/in=2x3@0/fill=dense:5/memory=padded\n"
+      "relu/in=2x3@0/fill=dense:5/memory=offset\n"
+      "relu/in=2x3@0/fill=dense:5/memory=permuted\n"
+      "relu/in=2x3@0/fill=zero:5/memory=scattered\n"
+      "relu/in=2x3@0/fill=one:5/memory=scattered\n"
+      "relu/in=2x3@0/fill=max:5/memory=scattered\n");
 }
 
 TEST(Simpler, CallsAreTriedFromTheFirstThatFails) {
   Noting subject(seven);
   EXPECT_EQ(shrunk(subject, "relu/in=2x3@8/data=7,0,-100,0,7,100"), "relu/in=1@8/data=7");
   EXPECT_EQ(lines(subject.asked),
-            "relu/in=1x3@8/data=0,7,100\n"
-            "relu/in=3@8/data=0,7,100\n"
-            "relu/in=2@8/data=7,100\n"
-            "relu/in=1@8/data=100\n"
-            "relu/in=1@8/data=7\n"
-            "relu/in=1@8/data=0\n"
-            "relu/in=1@8/data=0\n"
-            "relu/in=1@8/data=1\n"
-            "relu/in=1@8/data=4\n"
-            "relu/in=1@8/data=5\n"
-            "relu/in=1@8/data=6\n");
+      "relu/in=1x3@8/data=0,7,100\n"
+      "relu/in=3@8/data=0,7,100\n"
+      "relu/in=2@8/data=7,100\n"
+      "relu/in=1@8/data=100\n"
+      "relu/in=1@8/data=7\n"
+      "relu/in=1@8/data=0\n"
+      "relu/in=1@8/data=0\n"
+      "relu/in=1@8/data=1\n"
+      "relu/in=1@8/data=4\n"
+      "relu/in=1@8/data=5\n"
+      "relu/in=1@8/data=6\n");
 }
 
 // How many calls are tried from one that fails alone, and the beginning of a hash of their lines.
@@ -141,8 +140,7 @@ struct Tried {
 // Of illegal calls all those that are illegal for the same reason are tried: an attribute out of
 // range, which is judged first, leaves everything else to be seen.
 TEST(Simpler, CallsAreTriedInEveryWay) {
-  const Tried rows[] = {
-      {"relu/in=5@0/fill=edges:7/memory=padded", 19, "b7af38741ab71946"},
+  const Tried rows[] = {{"relu/in=5@0/fill=edges:7/memory=padded", 19, "b7af38741ab71946"},
       {"relu/in=9@0/fill=dense:7/memory=offset", 17, "83588022e0ac2d6f"},
       {"broadcast_add/in=5@0+5@0/fill=range:9", 23, "ed5bb9dd24fd55f4"},
       {"broadcast_add/in=5@0+4@0/fill=range:9", 19, "3ba20074da7aed44"},
@@ -151,22 +149,22 @@ TEST(Simpler, CallsAreTriedInEveryWay) {
       {"relu/in=4@0/data=8589934592,-5,0,1", 43, "cfd1ba1728fc2df0"},
       {"conv2d/channels=9/kernel_size=5,2/padding=9,8589934592/groups=0/use_bias=false"
        "/out_dtype=same/in=5x9@8+7x3@8+3@0/fill=max:7/memory=permuted",
-       111, "3716422e38b00ad9"},
+          111, "3716422e38b00ad9"},
       {"strided_slice/begin=3,-2/end=8589934592,1/stride=2/in=5x3x1x1x1x5@5/fill=minus"
        "_one:1/memory=offset",
-       76, "b2d52e0d01a6c9df"},
+          76, "b2d52e0d01a6c9df"},
       {"sum/axis=7,100/exclude=true/in=7x2@0/fill=one:0", 32, "95e34ed7acff02d3"},
       {"clip/a_min=8589934592/a_max=7/in=70@1/fill=one:0", 57, "a30ff94ae8d3a2c0"},
       {"concatenate/axis=0/in=5x2@3+5x2@4/data=1,-2,3,0,0,0,0,0,0,0+0,0,0,-3,0,0,0,0,0"
        ",-7",
-       50, "2469b4487113aaf4"},
+          50, "2469b4487113aaf4"},
       {"relu/in=2x1x3@32/data=5,-5,0,2147483647,1,-1", 111, "f0780788d5d19f82"},
       {"dense/units=5/in=1x2@8+5x2@8+5@8/data=1,0+0,0,0,0,9,0,0,0,0,0+0,0,0,0,-3", 42,
-       "be350aaa2f53b194"},
+          "be350aaa2f53b194"},
       {"reshape/shape=5,4/in=4x5@4/data=0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1", 75,
-       "7f4ba5f8de15a2ae"},
+          "7f4ba5f8de15a2ae"},
       {"reshape/shape=4,5/in=5x4@4/data=0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1", 75,
-       "16052bcb18fee03f"},
+          "16052bcb18fee03f"},
       {"broadcast_add/in=2@8+1@8/data=5,-5+0", 73, "c071dd34befd55aa"},
       {"relu/in=2@8/data=-1,100", 13, "2ff2cdac9f362e22"},
       {"relu/in=3@8/data=-1,100,0", 50, "ea41916436129042"},
@@ -177,7 +175,7 @@ TEST(Simpler, CallsAreTriedInEveryWay) {
       {"relu/in=1@32/fill=dense:1/memory=scattered_in", 8, "699e94c6c366e671"},
       {"max_pool2d/pool_size=2,2/strides=2,1/padding=1/in=1x2x3x4@8/fill=zero:3/memory"
        "=padded",
-       79, "620dd81a096db406"}};
+          79, "620dd81a096db406"}};
   for (const Tried& row : rows) {
     Noting subject;
     EXPECT_EQ(shrunk(subject, row.from), row.from);
@@ -200,9 +198,9 @@ TEST(Simpler, CallsAreThoseThatTheBackendClaims) {
   narrow.manifest_to_change().claims = {{"*", {2, 2}, {1, 32}, {1, 2}, {}}};
   shrunk(narrow, "relu/in=1x2@8/fill=zero:0");
   EXPECT_EQ(lines(narrow.asked),
-            "relu/in=1x1@8/fill=zero:0\n"
-            "relu/in=1x1@8/fill=zero:0\n"
-            "relu/in=1x2@8/data=0,0\n");
+      "relu/in=1x1@8/fill=zero:0\n"
+      "relu/in=1x1@8/fill=zero:0\n"
+      "relu/in=1x2@8/data=0,0\n");
   none.manifest_to_change().claims = {{"sum", {1, 6}, {1, 32}, {1, 2}, {}}};
   shrunk(none, "relu/in=2@8/data=1,2");
   shrunk(none, "relu/in=2@0/data=1,2");
@@ -235,7 +233,7 @@ TEST(ShrinkFailures, LeavesVectorsKnownOnesAndTheThirteenthAsTheyAre) {
 
 TEST(ShrinkFailures, AsksNothingOfABackendThatNeverAnswered) {
   for (const auto& [passed, failed, asked] :
-       {std::tuple{i64{0}, i64{0}, false}, {i64{0}, i64{1}, true}, {i64{1}, i64{0}, true}}) {
+      {std::tuple{i64{0}, i64{0}, false}, {i64{0}, i64{1}, true}, {i64{1}, i64{0}, true}}) {
     Noting subject;
     Report r;
     r.counts.passed = passed;

@@ -49,8 +49,8 @@ TEST(Errata, AreEachShownByAVectorThatExists) {
   for (const ordered_json& e : describe_errata(evidence())) {
     EXPECT_FALSE(e["reason"].get<std::string>().empty()) << e;
     ASSERT_EQ(e["shown_by"].contains("example") + e["shown_by"].contains("label") +
-                  e["shown_by"].contains("test"),
-              1)
+            e["shown_by"].contains("test"),
+        1)
         << e;
     if (e["shown_by"].contains("test")) continue;
     ASSERT_TRUE(e["vector"].is_string()) << e;
@@ -62,8 +62,8 @@ TEST(Errata, AreEachShownByAVectorThatExists) {
     }
     const std::string label = e["shown_by"]["label"], id = e["vector"];
     const bool shared = label.find('.') != std::string::npos;
-    EXPECT_EQ(vector->second.result.label,
-              shared ? label : id.substr(0, id.find('-')) + "." + label);
+    EXPECT_EQ(
+        vector->second.result.label, shared ? label : id.substr(0, id.find('-')) + "." + label);
   }
 }
 
@@ -153,11 +153,11 @@ TEST(Witnesses, ThatAreNotInstalledAreUnknownAndDoNotCount) {
 TEST(Witnesses, OfAFileThatIsNoneAreRefused) {
   const Scratch scratch;
   for (const std::string& file : {scratch.path("missing"), scratch.write("list", "[]"),
-                                  scratch.write("cut", "{"), scratch.write("sum", R"({"sum": 1})")})
+           scratch.write("cut", "{"), scratch.write("sum", R"({"sum": 1})")})
     EXPECT_THROW(Evidence(kNowhere, file), UsageError) << file;
   const std::string nothing = scratch.write("nothing", "");
   EXPECT_EQ(words_of<UsageError>([&] { Evidence(kNowhere, nothing); }),
-            "'" + nothing + "' is no JSON object of lists");
+      "'" + nothing + "' is no JSON object of lists");
   scratch.write("relu.json", "{}");
   EXPECT_THROW(Evidence(scratch.path(""), kNowhere), UsageError);
 }
@@ -176,24 +176,24 @@ TEST(Differences, AreNamed) {
   using Edit = std::pair<std::string, std::function<void(ordered_json&)>>;
   const std::vector<Edit> edits = {
       {"operators/relu: removed",
-       [](ordered_json& j) {
-         std::erase_if(j["operators"].get_ref<ordered_json::array_t&>(),
-                       [](const ordered_json& op) { return op["name"] == "relu"; });
-       }},
+          [](ordered_json& j) {
+            std::erase_if(j["operators"].get_ref<ordered_json::array_t&>(),
+                [](const ordered_json& op) { return op["name"] == "relu"; });
+          }},
       {"operators/gelu: added",
-       [](ordered_json& j) {
-         j["operators"].push_back({{"name", "gelu"}});
-       }},
+          [](ordered_json& j) {
+            j["operators"].push_back({{"name", "gelu"}});
+          }},
       {"operators/conv2d/rules/conv2d.window/text: \"the dilated kernel fits the padded image\" is "
        "now \"it fits\"",
-       [&](ordered_json& j) { conv2d(j)["rules"][3]["text"] = "it fits"; }},
+          [&](ordered_json& j) { conv2d(j)["rules"][3]["text"] = "it fits"; }},
       {"operators/conv2d/attributes/padding/range: [0,4096] is now [0,8192]",
-       [&](ordered_json& j) { conv2d(j)["attributes"][3]["range"][1] = 8192; }},
+          [&](ordered_json& j) { conv2d(j)["attributes"][3]["range"][1] = 8192; }},
       {"operators/conv2d/rules: in another order",
-       [&](ordered_json& j) { std::swap(conv2d(j)["rules"][0], conv2d(j)["rules"][1]); }},
+          [&](ordered_json& j) { std::swap(conv2d(j)["rules"][0], conv2d(j)["rules"][1]); }},
       {"operators/conv2d/gas: removed", [&](ordered_json& j) { conv2d(j).erase("gas"); }},
       {"labels/op.unknown/typed: false is now true",
-       [](ordered_json& j) { j["labels"][0]["typed"] = true; }},
+          [](ordered_json& j) { j["labels"][0]["typed"] = true; }},
       {"version: \"0.1\" is now \"9.9\"", [](ordered_json& j) { j["version"] = "9.9"; }},
       {"novelty: added", [](ordered_json& j) { j["novelty"] = 1; }},
   };
@@ -206,18 +206,17 @@ TEST(Differences, AreNamed) {
 }
 
 TEST(Differences, OfEvidenceAreNone) {
-  EXPECT_EQ(specification_differences(describe_specification(evidence()),
-                                      describe_specification({kNowhere, kNowhere})),
-            Differences{});
+  EXPECT_EQ(specification_differences(
+                describe_specification(evidence()), describe_specification({kNowhere, kNowhere})),
+      Differences{});
 }
 
 // ---- pages ----
 
 TEST(Page, HasEverySectionInOrderAndFitsItsWidth) {
-  const std::vector<std::string> sections = {"NAME",   "SYNOPSIS", "DESCRIPTION", "FORMULA",
-                                             "INPUTS", "OUTPUTS",  "ATTRIBUTES",  "PRECISION",
-                                             "RULES",  "LAWS",     "GAS",         "IN PLACE",
-                                             "ERRATA", "EXAMPLES", "SEE ALSO"};
+  const std::vector<std::string> sections = {"NAME", "SYNOPSIS", "DESCRIPTION", "FORMULA", "INPUTS",
+      "OUTPUTS", "ATTRIBUTES", "PRECISION", "RULES", "LAWS", "GAS", "IN PLACE", "ERRATA",
+      "EXAMPLES", "SEE ALSO"};
   for (const OpInfo* op : operators()) {
     std::set<std::string> cases;
     for (int i = 0; i < op->example_count; ++i) cases.insert(case_id(example_case(*op, i)));
@@ -284,12 +283,12 @@ TEST(Page, IsBoldOnlyWhereItShouldBe) {
 // ---- the program ----
 
 TEST(SpecVerb, PrintsTheSameAsShowAndTheLibrary) {
-  const Evidence installed((build_directory() / "share/lockstep/vectors").string(),
-                           crosscheck_file());
-  EXPECT_EQ(lockstep_says({"spec", "--json"}).out,
-            describe_specification(installed).dump(1) + "\n");
-  EXPECT_EQ(lockstep_says({"spec", "errata", "--json"}).out,
-            describe_errata(installed).dump(1) + "\n");
+  const Evidence installed(
+      (build_directory() / "share/lockstep/vectors").string(), crosscheck_file());
+  EXPECT_EQ(
+      lockstep_says({"spec", "--json"}).out, describe_specification(installed).dump(1) + "\n");
+  EXPECT_EQ(
+      lockstep_says({"spec", "errata", "--json"}).out, describe_errata(installed).dump(1) + "\n");
   for (const char* op : {"conv2d", "slice"}) {
     const std::string page = lockstep_says({"spec", "show", op}).out;
     EXPECT_EQ(page, operator_page(*find_operator(op), installed, {}));
@@ -316,9 +315,9 @@ TEST(SpecVerb, DiffEndsWithOneWhereThereIsADifference) {
   const std::string after = scratch.write("new.json", spec.dump());
   expect_end({"spec", "diff", before, before}, 0);
   EXPECT_EQ(expect_end({"spec", "diff", before, after}, 1).out,
-            "operators/sum/profile: \"REDUCE\" is now \"OTHER\"\n1 differences\nexit 1 (fail)\n");
+      "operators/sum/profile: \"REDUCE\" is now \"OTHER\"\n1 differences\nexit 1 (fail)\n");
   for (const std::string& wrong : {scratch.path("missing"), scratch.write("text", "no JSON"),
-                                   scratch.write("other.json", "{}")})
+           scratch.write("other.json", "{}")})
     expect_end({"spec", "diff", before, wrong}, 2);
 }
 

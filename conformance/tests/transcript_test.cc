@@ -29,9 +29,7 @@ std::string without_place(std::string text, const std::string& scratch) {
       // Work that takes long there says how far it has come.
       {std::regex("[^\n]+ of \\d+ cases, \\d+ failed, \\d+/s, \\d+ s left\n"), ""}};
   const std::pair<std::string, const char*> places[] = {{scratch, "SCRATCH/"},
-                                                        {build_directory(), "BUILD"},
-                                                        {fs::current_path(), "TREE"},
-                                                        {LOCKSTEP_VERSION, "VERSION"}};
+      {build_directory(), "BUILD"}, {fs::current_path(), "TREE"}, {LOCKSTEP_VERSION, "VERSION"}};
   for (const auto& [what, with] : places)
     for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos;)
       text.replace(at, what.size(), with);
@@ -45,10 +43,9 @@ std::string without_place(std::string text, const std::string& scratch) {
 std::string said(const std::string& command, const Scratch& scratch) {
   const char* path = std::getenv("PATH");
   const Ended e = run({"sh", "-c", "cd " + scratch.path("") + " && exec 2>&1\n" + command}, "",
-                      {{"PATH", (build_directory() / "bin").string() + ":" + (path ? path : "")},
-                       {"BUILD", build_directory()},
-                       {"TREE", fs::current_path()}},
-                      kLimit);
+      {{"PATH", (build_directory() / "bin").string() + ":" + (path ? path : "")},
+          {"BUILD", build_directory()}, {"TREE", fs::current_path()}},
+      kLimit);
   std::string text = e.out;
   if (!text.empty() && text.back() != '\n') text += "\n(no newline)\n";
   if (e.exit != 0) text += "(exit " + std::to_string(e.exit) + ")\n";
@@ -57,7 +54,7 @@ std::string said(const std::string& command, const Scratch& scratch) {
 
 std::string hash_line(const std::string& text) {
   return kHashed + " " + run({"sha256sum"}, text).out.substr(0, 64) + " of " +
-         std::to_string(lines_of(text).size()) + " lines\n";
+      std::to_string(lines_of(text).size()) + " lines\n";
 }
 
 // The transcript as it is today. What stands before the first command is a comment.

@@ -25,24 +25,24 @@ class Watching : public ReferenceSubject {
   Manifest& manifest_to_change() { return manifest_; }
   bool shares_memory() const override { return shared; }
   bool can_infer() const override { return infers; }
-  Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
-                 const Run& run) override {
+  Answer execute(
+      const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& run) override {
     constexpr const char* kBases[] = {"", " begin", " unaligned"};
     if (run.layout != Layout::compact) asked += std::string(name_of(run.layout)) + " ";
     asked += std::to_string(run.config) + kBases[static_cast<int>(run.base)] +
-             (run.constants ? " constants, " : ", ");
+        (run.constants ? " constants, " : ", ");
     return run.config == dies_at ? dead() : ReferenceSubject::execute(c, in, out, run);
   }
   std::vector<Answer> execute_at_once(const Case& c, const std::vector<std::vector<Tensor>>& in,
-                                      const Inferred& out, const Run& run) override {
+      const Inferred& out, const Run& run) override {
     std::vector<Answer> all;
     for (std::size_t k = 0; k < std::min(in.size(), callers); ++k)
       all.push_back(static_cast<int>(k) == dies_of_callers
-                        ? dead()
-                        : ReferenceSubject::execute(c, in[k], out, run));
+              ? dead()
+              : ReferenceSubject::execute(c, in[k], out, run));
     asked += std::to_string(in.size()) + " at once, ";
     others_differ = in[0][0].data == in[2][0].data && in[1][0].data == in[3][0].data &&
-                    in[0][0].data != in[1][0].data;
+        in[0][0].data != in[1][0].data;
     return all;
   }
   Answer infer(const Case&) override {
@@ -74,7 +74,7 @@ TrialPlan plan_of(const std::vector<const Property*>& asking) {
 // Everything but laws, which ask for calls of their own.
 TrialPlan all_ways() {
   TrialPlan p = plan_of({&kDeterministic, &kAlignment, &kLayout, &kConstants, &kIsa, &kThreads,
-                         &kConcurrent, &kInfers});
+      &kConcurrent, &kInfers});
   p.ways[4].forced = {{"isa", "a", 1}, {"isa", "b", 2}};
   p.ways[5].forced = {{"threads", "1", 3}, {"threads", "2", 4}, {"threads", "7", 5}};
   return p;
@@ -121,15 +121,15 @@ TEST(TrialOfACase, ChoosesBySeed) {
 TEST(TrialOfACase, TriesAllOfOneThatIsSpelledOut) {
   Watching subject;
   const std::string relu = "relu/in=2@8/data=1,-1", take = "take/axis=0/in=2@8+1@8/data=3,4+1";
-  EXPECT_EQ(asked(subject, relu, all_ways()),
-            kFirst3 + "padded 0, " + kForced + "4 at once, infer, ");
+  EXPECT_EQ(
+      asked(subject, relu, all_ways()), kFirst3 + "padded 0, " + kForced + "4 at once, infer, ");
   EXPECT_EQ(asked(subject, take, all_ways()),
-            kFirst3 + "padded 0, padded 0 constants, " + kForced + "4 at once, infer, ");
+      kFirst3 + "padded 0, padded 0 constants, " + kForced + "4 at once, infer, ");
   EXPECT_EQ(asked(subject, relu + "/memory=scattered", all_ways()),
-            kFirst3 + "scattered 0, " + kForced + "4 at once, infer, ");
+      kFirst3 + "scattered 0, " + kForced + "4 at once, infer, ");
   subject.manifest_to_change().strided = false;
-  EXPECT_EQ(asked(subject, take, all_ways()),
-            kFirst3 + "0 constants, " + kForced + "4 at once, infer, ");
+  EXPECT_EQ(
+      asked(subject, take, all_ways()), kFirst3 + "0 constants, " + kForced + "4 at once, infer, ");
   subject.shared = false;
   EXPECT_EQ(asked(subject, take, all_ways()), "0, 0 begin, " + kForced + "infer, ");
   subject.infers = false;
@@ -178,10 +178,10 @@ TEST(TrialOfACase, TellsItsAnswersApart) {
   std::string all;
   for (const auto& [when, answer] : t.answers()) all += when + "\n";
   EXPECT_EQ(all,
-            "\nthe second time\nwith unaligned tensors\nin another layout\nwith constants\n"
-            "with isa=a\nwith isa=b\nwith threads=1\nwith threads=2\nwith threads=7\n"
-            "to caller 1 of 4 at once\nto caller 2 of 4 at once\nto caller 3 of 4 at once\n"
-            "to caller 4 of 4 at once\n");
+      "\nthe second time\nwith unaligned tensors\nin another layout\nwith constants\n"
+      "with isa=a\nwith isa=b\nwith threads=1\nwith threads=2\nwith threads=7\n"
+      "to caller 1 of 4 at once\nto caller 2 of 4 at once\nto caller 3 of 4 at once\n"
+      "to caller 4 of 4 at once\n");
 }
 
 TEST(TrialOfACase, PutsLawsToSomeSmallOnes) {
@@ -190,13 +190,12 @@ TEST(TrialOfACase, PutsLawsToSomeSmallOnes) {
     bool batch;
     std::vector<int> calls;  // of the seeds from 0
   };
-  const Row rows[] = {{"sum/axis=0/in=2x3@8", false, {1, 1, 1, 1, 1, 3, 1, 1, 1, 3, 3, 1,
-                                                      2, 1, 1, 1, 1, 1, 1, 3, 3, 2, 1, 1}},
-                      {"max_pool2d/pool_size=2,2/in=3x1x3x3@8",
-                       true,
-                       {1, 1, 3, 1, 1, 3, 1, 1, 1, 3, 1, 1, 3, 1, 1, 1, 1, 1, 3, 3, 1, 1, 1, 1}},
-                      {"relu/in=8192@8", false, {1, 1, 1, 1, 1, 3, 1, 1, 1, 4, 4, 1}},
-                      {"relu/in=8193@8", false, std::vector<int>(12, 1)}};
+  const Row rows[] = {{"sum/axis=0/in=2x3@8", false,
+                          {1, 1, 1, 1, 1, 3, 1, 1, 1, 3, 3, 1, 2, 1, 1, 1, 1, 1, 1, 3, 3, 2, 1, 1}},
+      {"max_pool2d/pool_size=2,2/in=3x1x3x3@8", true,
+          {1, 1, 3, 1, 1, 3, 1, 1, 1, 3, 1, 1, 3, 1, 1, 1, 1, 1, 3, 3, 1, 1, 1, 1}},
+      {"relu/in=8192@8", false, {1, 1, 1, 1, 1, 3, 1, 1, 1, 4, 4, 1}},
+      {"relu/in=8193@8", false, std::vector<int>(12, 1)}};
   for (const Row& row : rows)
     for (std::size_t seed = 0; seed < row.calls.size(); ++seed) {
       const TrialPlan plan = plan_of({row.batch ? &kBatch : &kLaws});
@@ -210,8 +209,8 @@ TEST(TrialOfACase, PutsLawsToSomeSmallOnes) {
 // Answers the calls that laws make with an element too few.
 class Short : public ReferenceSubject {
  public:
-  Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
-                 const Run& run) override {
+  Answer execute(
+      const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& run) override {
     Answer a = ReferenceSubject::execute(c, in, out, run);
     if (begun_) a.out[0].pop_back();
     begun_ = true;

@@ -93,8 +93,7 @@ TEST(FrozenSet, TakesSumsPastTheEndOfEveryNarrowAccumulator) {
       EXPECT_GT(*odd.rbegin(), i64{1} << t) << op->name << " +2^" << t;
       EXPECT_LT(*odd.begin(), -(i64{1} << t)) << op->name << " -2^" << t;
       // In its own neighbourhood, too, and not only far beyond.
-      EXPECT_TRUE(std::any_of(
-          odd.begin(), odd.end(),
+      EXPECT_TRUE(std::any_of(odd.begin(), odd.end(),
           [&](i64 e) { return std::abs(e) > i64{1} << t && std::abs(e) < i64{4} << t; }))
           << op->name << " near 2^" << t;
     }

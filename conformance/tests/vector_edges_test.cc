@@ -48,8 +48,8 @@ VectorFile small_file() {
   const OpInfo& op = *find_operator("elemwise_add");
   const Recipe dense{Fill::dense, 1}, most{Fill::max, 2};
   return {&op,
-          {derived(op, "elemwise_add-0001", data_call({{1, 2, 3, 4}, {5, 6, 7, 8}})),
-           derived(op, "elemwise_add-0002", recipe_call(op, {dense, most}))}};
+      {derived(op, "elemwise_add-0001", data_call({{1, 2, 3, 4}, {5, 6, 7, 8}})),
+          derived(op, "elemwise_add-0002", recipe_call(op, {dense, most}))}};
 }
 
 TEST(VectorEdges, TheReaderNamesTheTestAndThePlaceOfWhatIsWrong) {
@@ -60,31 +60,34 @@ TEST(VectorEdges, TheReaderNamesTheTestAndThePlaceOfWhatIsWrong) {
   const std::string one = "elemwise_add-0001: ", two = "elemwise_add-0002: ";
   const std::pair<std::string, std::vector<Edit>> all[] = {
       {"test 1: ",
-       {{"/tests/0", "[]", "the test must be an object"},
-        {"/tests/0/tcId", nullptr, "the test lacks 'tcId'"},
-        {"/tests/0/tcId", "5", "tcId must be a string"}}},
+          {{"/tests/0", "[]", "the test must be an object"},
+              {"/tests/0/tcId", nullptr, "the test lacks 'tcId'"},
+              {"/tests/0/tcId", "5", "tcId must be a string"}}},
       {"test 2: ", {{"/tests/1", "[]", "the test must be an object"}}},
       {one,
-       {{"/tests/0/label", "\"a.b\"", "a result 'ok' has 'out', a result 'error' has 'label'"},
-        {"/tests/0/out", nullptr, "a result 'ok' has 'out', a result 'error' has 'label'"},
-        {"/tests/0/out", "[]", "out must be a list of outputs"},
-        {"/tests/0/out", "{}", "out must be a list of outputs"},
-        {"/tests/0/in/1/data", "[1,2,3]", "in[1].data has 3 values, its shape 4"},
-        {"/tests/0/in/0/shape", "[4294967300]", "in[0] has values for an illegal shape"},
-        {"/tests/0/in/0/recipe", "{\"fill\":\"zero\",\"seed\":1}",
-         "in[0] has both data and a recipe"},
-        {"/tests/0/in/0/sha256", "\"\"", "in[0]: a recipe has a sha256, and nothing else has"},
-        {"/tests/0/out/0/shape", "[4294967300]", "out[0] has an illegal type"},
-        {"/tests/0/out/0/prec", "0", "out[0] has an illegal type"},
-        {"/tests/0/out/0/prec", "4294967305", "out[0] has an illegal type"},
-        {"/tests/0/out/0/data/0", "4294967302", "out[0].data: 4294967302 is outside its precision"},
-        {"/tests/0/out/0/data/3", "-256", "out[0].data: -256 is outside its precision"}}},
+          {{"/tests/0/label", "\"a.b\"", "a result 'ok' has 'out', a result 'error' has 'label'"},
+              {"/tests/0/out", nullptr, "a result 'ok' has 'out', a result 'error' has 'label'"},
+              {"/tests/0/out", "[]", "out must be a list of outputs"},
+              {"/tests/0/out", "{}", "out must be a list of outputs"},
+              {"/tests/0/in/1/data", "[1,2,3]", "in[1].data has 3 values, its shape 4"},
+              {"/tests/0/in/0/shape", "[4294967300]", "in[0] has values for an illegal shape"},
+              {"/tests/0/in/0/recipe", "{\"fill\":\"zero\",\"seed\":1}",
+                  "in[0] has both data and a recipe"},
+              {"/tests/0/in/0/sha256", "\"\"",
+                  "in[0]: a recipe has a sha256, and nothing else has"},
+              {"/tests/0/out/0/shape", "[4294967300]", "out[0] has an illegal type"},
+              {"/tests/0/out/0/prec", "0", "out[0] has an illegal type"},
+              {"/tests/0/out/0/prec", "4294967305", "out[0] has an illegal type"},
+              {"/tests/0/out/0/data/0", "4294967302",
+                  "out[0].data: 4294967302 is outside its precision"},
+              {"/tests/0/out/0/data/3", "-256", "out[0].data: -256 is outside its precision"}}},
       {two,
-       {{"/tests/1/in/0/recipe/fill", "\"literal\"", "in[0].recipe.fill: no recipe 'literal'"},
-        {"/tests/1/in/1/recipe/seed", "-1", "in[1].recipe.seed is negative"},
-        {"/tests/1/in/1/recipe/seed", "9223372036854775808",
-         "in[1].recipe.seed must be an integer of 64 bits"},
-        {"/tests/1/in/1/sha256", nullptr, "in[1]: a recipe has a sha256, and nothing else has"}}},
+          {{"/tests/1/in/0/recipe/fill", "\"literal\"", "in[0].recipe.fill: no recipe 'literal'"},
+              {"/tests/1/in/1/recipe/seed", "-1", "in[1].recipe.seed is negative"},
+              {"/tests/1/in/1/recipe/seed", "9223372036854775808",
+                  "in[1].recipe.seed must be an integer of 64 bits"},
+              {"/tests/1/in/1/sha256", nullptr,
+                  "in[1]: a recipe has a sha256, and nothing else has"}}},
   };
   const nlohmann::json sound = nlohmann::json::parse(file_text(small_file()));
   EXPECT_EQ(said_of_text(sound.dump()), "");
@@ -116,7 +119,7 @@ TEST(VectorEdges, AsManyNumbersAreWrittenOutAsTheFormatSaysAndNoMore) {
   };
   EXPECT_EQ(said(data_call({std::vector<i64>(1024, 1)})), "");
   EXPECT_EQ(said(data_call({std::vector<i64>(1025, 1)})),
-            "f.json: relu-0001: in[0].data has more than 1024 values");
+      "f.json: relu-0001: in[0].data has more than 1024 values");
   VectorCall outputs_only = data_call({std::vector<i64>(1025, 1)});
   outputs_only.in[0].data.reset();
   EXPECT_EQ(said(outputs_only), "f.json: relu-0001: out[0].data has more than 1024 values");
@@ -150,14 +153,10 @@ VectorFile frozen_file(const std::string& op) {
 TEST(VectorEdges, AnIdentifierIsItsOperatorAndFourToEightDigits) {
   const OpInfo& op = *find_operator("relu");
   const VectorSet set;
-  for (const auto& [id, sound] : std::map<std::string, bool>{{"relu-0001", true},
-                                                             {"relu-12345678", true},
-                                                             {"relu-0000", false},
-                                                             {"relu-001", false},
-                                                             {"relu-123456789", false},
-                                                             {"relu-12a4", false},
-                                                             {"abs-0001", false},
-                                                             {"relu0001", false}}) {
+  for (const auto& [id, sound] :
+      std::map<std::string, bool>{{"relu-0001", true}, {"relu-12345678", true},
+          {"relu-0000", false}, {"relu-001", false}, {"relu-123456789", false},
+          {"relu-12a4", false}, {"abs-0001", false}, {"relu0001", false}}) {
     set.put({&op, {derived(op, id, data_call({{1}}))}});
     EXPECT_EQ(set.says("relu.json: " + id + ": no identifier of this operator"), !sound) << id;
   }
@@ -180,8 +179,7 @@ TEST(VectorEdges, AnAddedCallTakesTheNextNumberAndASecondTimeNone) {
   EXPECT_EQ(file.tests.at(1).flags, std::vector<std::string>());
   EXPECT_EQ(file.tests.at(3).flags, std::vector<std::string>{"REJECT"});
   EXPECT_EQ(file.tests.at(3).result.label, "input.extent");
-  EXPECT_EQ(
-      words_of<UsageError>([&] { add("relu/in=1025@8/fill=max:1"); }),
+  EXPECT_EQ(words_of<UsageError>([&] { add("relu/in=1025@8/fill=max:1"); }),
       "a vector writes out 1024 values at most, input 0 of relu/in=1025@8/fill=max:1 has 1025");
 }
 
@@ -206,9 +204,9 @@ TEST(VectorEdges, OnlyInputsOfOneRecipeAreLoadedAsARecipe) {
     bool short_one;
   };
   for (const Row& row : {Row{relu, recipe_call(relu, {dense}), true},
-                         Row{add, recipe_call(add, {dense, dense}), true},
-                         Row{add, recipe_call(add, {dense, later}), false},
-                         Row{add, recipe_call(add, {dense, most}), false}, Row{add, half, false}}) {
+           Row{add, recipe_call(add, {dense, dense}), true},
+           Row{add, recipe_call(add, {dense, later}), false},
+           Row{add, recipe_call(add, {dense, most}), false}, Row{add, half, false}}) {
     const VectorSet set;
     set.put({&row.op, {derived(row.op, "any-0001", row.call)}});
     const std::vector<Vector> all = load_vectors(set.directory());
@@ -234,8 +232,8 @@ TEST(VectorEdges, LoadRefusesOutputsOfCallsThatHaveNone) {
   for (const std::size_t k : {0u, 1u}) {
     VectorFile f = small_file();
     f.tests[0].call.in[k] = {{0}, {}, {}, {}};
-    EXPECT_EQ(refused(f),
-              "elemwise_add.json: elemwise_add-0001: a result 'ok' for an illegal shape");
+    EXPECT_EQ(
+        refused(f), "elemwise_add.json: elemwise_add-0001: a result 'ok' for an illegal shape");
   }
   const OpInfo& op = *find_operator("clip");
   VectorFile f{&op, {{"clip-0001", "by hand", {}, data_call({{1}}), {}}}};
@@ -269,12 +267,12 @@ TEST(VectorEdges, CheckNamesWhatIsWrongWithAnyOutput) {
   };
   const i32 right = sound.tests[0].result.out[1].data.at(0), wrong = right == 0 ? 1 : 0;
   says("out[1].data[0]: the specification says " + std::to_string(right) + ", the file " +
-           std::to_string(wrong),
-       [&](std::vector<Tensor>& out) { out[1].data[0] = wrong; });
+          std::to_string(wrong),
+      [&](std::vector<Tensor>& out) { out[1].data[0] = wrong; });
   const int count = static_cast<int>(sound.tests[0].result.out.size());
   says("the specification gives " + std::to_string(count) + " outputs, the file " +
-           std::to_string(count - 1),
-       [](std::vector<Tensor>& out) { out.pop_back(); });
+          std::to_string(count - 1),
+      [](std::vector<Tensor>& out) { out.pop_back(); });
   says("out[1] has another shape or precision", [](std::vector<Tensor>& out) {
     out[1].type.precision += out[1].type.precision < kMaxPrecision ? 1 : -1;
   });
@@ -301,7 +299,7 @@ TEST(VectorEdges, CheckNamesFilesOfOtherOperatorsAndThoseNobodyCanRead) {
   EXPECT_TRUE(set.says("sum.json: has the vectors of elemwise_add"));
   std::filesystem::create_directory(set.scratch.path("abs.json"));
   EXPECT_EQ(words_of<UsageError>([&] { set.said(); }),
-            "cannot read '" + set.scratch.path("") + "abs.json'");
+      "cannot read '" + set.scratch.path("") + "abs.json'");
 }
 
 TEST(VectorEdges, HashesOfRecipesAreCheckedAndMadeAnewOfEveryInput) {
@@ -331,7 +329,7 @@ bool stands_for_its_kind(const std::string& comment) {
     if (comment.starts_with(kind)) return true;
   const bool found = comment.find(" before ") != std::string::npos;
   return comment.find(" begins where ") != std::string::npos ||
-         (found && comment.find(": ") == std::string::npos);
+      (found && comment.find(": ") == std::string::npos);
 }
 
 TEST(VectorEdges, UpdateAddsACallAgainUnlessAnyOtherOfItsKindWillDo) {

@@ -33,8 +33,7 @@ struct VectorSet {
     return read_vectors(text_of_file(path(op)), "f.json");
   }
   /// Applies `change` to one file, which is written canonically again.
-  template <class F>
-  void edit(const std::string& op, F change) const {
+  template <class F> void edit(const std::string& op, F change) const {
     VectorFile f = get(op);
     change(f);
     put(f);

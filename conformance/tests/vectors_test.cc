@@ -110,12 +110,12 @@ TEST_F(Vectors, CheckNamesEachDifference) {
   const std::vector<std::string> found = check_vectors(directory());
   ASSERT_EQ(found.size(), 5u) << testing::PrintToString(found);
   EXPECT_EQ(found[0], "max.json: is not written as `lockstep vectors update` writes it");
-  EXPECT_EQ(found[1].rfind("relu.json: " + number + ": out[0].data[0]: the specification says", 0),
-            0u)
+  EXPECT_EQ(
+      found[1].rfind("relu.json: " + number + ": out[0].data[0]: the specification says", 0), 0u)
       << found[1];
   EXPECT_EQ(found[2], "sum.json: no test gives attr.twice");
   EXPECT_EQ(found[3],
-            "take.json: " + label + ": the specification says input.rank, the file input.extent");
+      "take.json: " + label + ": the specification says input.rank, the file input.extent");
   EXPECT_EQ(found[4], "dense.json is missing");
 }
 
@@ -127,8 +127,8 @@ TEST_F(Vectors, LoadRefusesADirectoryWithoutVectors) {
 
 TEST_F(Vectors, LoadNamesTheFileThatBelongsToAnotherOperator) {
   fs::copy_file(kFrozenVectors + "/relu.json", path("sum"));
-  expect_throws<UsageError>([&] { load_vectors(directory()); },
-                            "sum.json: has the vectors of relu");
+  expect_throws<UsageError>(
+      [&] { load_vectors(directory()); }, "sum.json: has the vectors of relu");
 }
 
 // One text in the place of another in the file of recipes, and what is said of it.
@@ -141,7 +141,7 @@ VectorFile recipes_file() {
   VectorFile f{find_operator("concatenate"), {}};
   int number = 0;
   for (Fill fill : {Fill::zero, Fill::max, Fill::min, Fill::alternating, Fill::sparse, Fill::dense,
-                    Fill::boundary})
+           Fill::boundary})
     for (int precision : {1, 2, 8, 17, 32}) {
       VectorTest t;
       t.id = "concatenate-" + std::to_string(1000 + ++number);
@@ -205,10 +205,10 @@ TEST_F(Vectors, TheReaderNamesWhatIsWrong) {
   for (const Damage& d : {
            Damage{"{", "[", "f.json: not JSON"},
            Damage{"\"specification\":\"lockstep\"", "\"specification\":\"other\"",
-                  "f.json: no vectors of this specification"},
+               "f.json: no vectors of this specification"},
            Damage{"\"version\":\"0.", "\"version\":\"7.", "another format"},
            Damage{"\"operator\":\"concatenate\"", "\"operator\":\"concat\"",
-                  "f.json: no operator 'concat'"},
+               "f.json: no operator 'concat'"},
            Damage{"\"numberOfTests\":35", "\"numberOfTests\":36", "not the number of tests"},
            Damage{"concatenate-1002", "concatenate-1001", "concatenate-1001: this tcId"},
            Damage{"\"flags\":[]", "\"flags\":[\"ODD\"]", "concatenate-1001: no flag 'ODD'"},
@@ -242,8 +242,8 @@ TEST_F(Vectors, TheReaderNamesWhatIsWrong) {
 // Of these keys an object has one or two, whichever it is.
 void compare(const json& schema, const json& sample, const char* object) {
   expect_agreement(schema, sample, json::json_pointer(object),
-                   [](const json& file) { return said_of_text(file.dump()).empty(); },
-                   {"out", "recipe", "sha256"});
+      [](const json& file) { return said_of_text(file.dump()).empty(); },
+      {"out", "recipe", "sha256"});
 }
 
 TEST_F(Vectors, TheSchemaSaysWhatTheReaderSays) {

@@ -38,8 +38,8 @@ inline void expect_end(const Ended& e, int exit, const Words& parts = {}) {
 }
 
 /// Runs `lockstep` with these words and expects how it ends.
-inline Ended expect_end(const Words& words, int exit, const Words& parts = {},
-                        const Variables& env = {}) {
+inline Ended expect_end(
+    const Words& words, int exit, const Words& parts = {}, const Variables& env = {}) {
   SCOPED_TRACE(words.empty() ? "" : words[0] + " ... " + words.back());
   Ended e = lockstep_says(words, env);
   expect_end(e, exit, parts);

@@ -11,8 +11,7 @@ struct Wrong {
 };
 
 // Whether the wrong elements are exactly those for which `inside` holds.
-template <class F>
-bool exactly(const Tensor& want, const std::vector<i32>& got, F inside) {
+template <class F> bool exactly(const Tensor& want, const std::vector<i32>& got, F inside) {
   Index y = Index::filled(want.type.rank(), 0);
   for (std::size_t k = 0; k < got.size(); ++k) {
     if ((got[k] != want.data[k]) != inside(y)) return false;
@@ -76,8 +75,8 @@ std::optional<Finding> difference(const std::vector<Tensor>& expected, const Ans
   for (std::size_t k = 0; k < expected.size(); ++k) {
     if (got.out[k].size() != expected[k].data.size())
       return Finding{fmt::format("output {} has {} elements, {} expected", k, got.out[k].size(),
-                                 expected[k].data.size()),
-                     {}};
+                         expected[k].data.size()),
+          {}};
     if (got.out[k] == expected[k].data) continue;
     Wrong w{k, -1, 0};
     for (std::size_t i = 0; i < got.out[k].size(); ++i)

@@ -68,7 +68,7 @@ bool Probe::ask_at_once(std::size_t callers) {
   const bool there = !answers[0].gone();
   for (std::size_t k = 0; k < answers.size(); ++k) {
     Observation& o = note("to caller " + std::to_string(k + 1) + " of " +
-                          std::to_string(answers.size()) + " at once");
+        std::to_string(answers.size()) + " at once");
     o.answer = std::move(answers[k]);
     o.other_values = k % 2 != 0;
   }
@@ -127,8 +127,8 @@ std::vector<Tensor> Probe::expected_of(const std::vector<Tensor>& in) const {
 }
 
 // The backend's outputs for a call that a law makes; nothing if the backend does not claim it.
-std::optional<std::vector<Tensor>> Probe::respond(Attributes attrs, const std::vector<Tensor>& in,
-                                                  std::optional<Answer>& failure) {
+std::optional<std::vector<Tensor>> Probe::respond(
+    Attributes attrs, const std::vector<Tensor>& in, std::optional<Answer>& failure) {
   Case call{case_.op, {attrs.begin(), attrs.end()}, {}, Fill::literal, case_.seed, {}, {}};
   for (const Tensor& t : in) call.in.push_back(t.type);
   if (!t_.manifest->claims_call(call)) return std::nullopt;
@@ -141,7 +141,7 @@ std::optional<std::vector<Tensor>> Probe::respond(Attributes attrs, const std::v
     if (std::ssize(a.out[k]) != volume(type.shape)) {
       a.kind = AnswerKind::protocol;
       a.message = "output " + std::to_string(k) + " has " + std::to_string(a.out[k].size()) +
-                  " elements instead of " + std::to_string(volume(type.shape));
+          " elements instead of " + std::to_string(volume(type.shape));
     }
     out.push_back({type, std::move(a.out[k])});
   }

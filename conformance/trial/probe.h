@@ -54,8 +54,8 @@ class Probe {
   Observation& note(std::string when);
   const std::vector<Tensor>& others();
   std::vector<Tensor> expected_of(const std::vector<Tensor>& in) const;
-  std::optional<std::vector<Tensor>> respond(Attributes attrs, const std::vector<Tensor>& in,
-                                             std::optional<Answer>& failure);
+  std::optional<std::vector<Tensor>> respond(
+      Attributes attrs, const std::vector<Tensor>& in, std::optional<Answer>& failure);
 
   Subject& subject_;
   Trial& t_;

@@ -22,10 +22,9 @@
 namespace lockstep::judge {
 
 /// Every property, in the order of reports.
-inline constexpr const Property* kProperties[] = {
-    &kMatchesVectors,  &kMatchesReference, &kDeterministic, &kWritesAll, &kWritesInBounds,
-    &kInputsUntouched, &kAlignment,        &kLayout,        &kConstants, &kIsa,
-    &kThreads,         &kConcurrent,       &kBatch,         &kLaws,      &kRejects,
-    &kInfers,          &kPathsCovered};
+inline constexpr const Property* kProperties[] = {&kMatchesVectors, &kMatchesReference,
+    &kDeterministic, &kWritesAll, &kWritesInBounds, &kInputsUntouched, &kAlignment, &kLayout,
+    &kConstants, &kIsa, &kThreads, &kConcurrent, &kBatch, &kLaws, &kRejects, &kInfers,
+    &kPathsCovered};
 
 }  // namespace lockstep::judge

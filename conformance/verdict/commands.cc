@@ -24,7 +24,7 @@ std::string shell_word(const std::string& word) {
   }
   const bool plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
     return std::isalnum(c) ||
-           string_view("_-./=:,+@").find(static_cast<char>(c)) != string_view::npos;
+        string_view("_-./=:,+@").find(static_cast<char>(c)) != string_view::npos;
   });
   if (plain && !word.empty()) return word;
   std::string quoted = "'";
@@ -33,7 +33,7 @@ std::string shell_word(const std::string& word) {
 }
 
 std::string repeat_command(const std::string& backend, const Options& options,
-                           const std::string& id, const std::string& property) {
+    const std::string& id, const std::string& property) {
   std::string s = "lockstep repro " + backend_words(backend, options);
   if (!property.empty()) s += " --property " + property;
   return s + " '" + id + "'";
@@ -44,11 +44,10 @@ std::string repeat_command(const Report& r, const Failure& f) {
 }
 
 std::string check_command(const Report& r) {
-  std::string s = fmt::format("lockstep check {} --tier {} --seed {}",
-                              backend_words(r.backend, r.options), r.tier, r.seed);
+  std::string s = fmt::format(
+      "lockstep check {} --tier {} --seed {}", backend_words(r.backend, r.options), r.tier, r.seed);
   for (const auto& [option, words] : {std::pair{"--op", &r.chosen.operators},
-                                      {"--profile", &r.chosen.profiles},
-                                      {"--property", &r.chosen.properties}})
+           {"--profile", &r.chosen.profiles}, {"--property", &r.chosen.properties}})
     if (!words->empty())
       s += fmt::format(" {} {}", option, shell_word(fmt::format("{}", fmt::join(*words, ","))));
   for (const std::string& id : r.chosen.cases) s += " --case " + shell_word(id);

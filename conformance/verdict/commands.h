@@ -10,7 +10,7 @@ std::string shell_word(const std::string& word);
 
 /// The command that repeats a case for one property, or for all if none is named.
 std::string repeat_command(const std::string& backend, const Options& options,
-                           const std::string& id, const std::string& property = "");
+    const std::string& id, const std::string& property = "");
 
 /// The command that repeats a failure.
 std::string repeat_command(const Report& r, const Failure& f);

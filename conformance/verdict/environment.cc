@@ -27,15 +27,15 @@ Environment this_environment() {
   utsname u{};
   uname(&u);
   return {"lockstep " LOCKSTEP_VERSION, std::string(u.sysname) + " " + u.release, u.machine,
-          processor_name()};
+      processor_name()};
 }
 
 std::string file_hash(const std::string& backend) {
   constexpr string_view kRecorded = "results:";
   if (backend.starts_with("exec:")) return "";
   const bool recorded = backend.starts_with(kRecorded);
-  std::ifstream in(recorded ? backend.substr(kRecorded.size()) : library_file(backend),
-                   std::ios::binary);
+  std::ifstream in(
+      recorded ? backend.substr(kRecorded.size()) : library_file(backend), std::ios::binary);
   std::ostringstream bytes;
   bytes << in.rdbuf();
   return sha256(bytes.str());

@@ -59,12 +59,12 @@ class ExpectationsReader {
     return fmt::format("{:04}-{:02}-{:02}", d.year, d.month, d.day);
   }
   Expectation entry_of(const toml::table& t) const {
-    constexpr std::array<string_view, 8> kKeys = {"operator", "property", "case",    "kind",
-                                                  "reason",   "link",     "expires", "tier"};
+    constexpr std::array<string_view, 8> kKeys = {
+        "operator", "property", "case", "kind", "reason", "link", "expires", "tier"};
     for (const auto& [key, value] : t)
       if (std::find(kKeys.begin(), kKeys.end(), key.str()) == kKeys.end())
         refuse(value,
-               fmt::format("'{}' is no key of an entry ({})", key.str(), fmt::join(kKeys, ", ")));
+            fmt::format("'{}' is no key of an entry ({})", key.str(), fmt::join(kKeys, ", ")));
     Expectation e;
     e.place = place(t.source());
     e.op = text(t, "operator", true);
@@ -87,11 +87,12 @@ class ExpectationsReader {
   // Refuses a misspelt name, which would silently match nothing in every run.
   void check_patterns(const toml::table& t, const Expectation& e) const {
     const auto& ops = operators();
-    if (e.op != "*" && std::none_of(ops.begin(), ops.end(),
-                                    [&](const OpInfo* op) { return glob(e.op, op->name); }))
+    if (e.op != "*" && std::none_of(ops.begin(), ops.end(), [&](const OpInfo* op) {
+          return glob(e.op, op->name);
+        }))
       refuse(*t.get("operator"), fmt::format("no operator matches '{}'", e.op));
     if (std::none_of(std::begin(kProperties), std::end(kProperties),
-                     [&](const Property* p) { return glob(e.property, p->name); }))
+            [&](const Property* p) { return glob(e.property, p->name); }))
       refuse(*t.get("property"), fmt::format("no property matches '{}'", e.property));
   }
 
@@ -112,11 +113,11 @@ const Expectation* known(Expectation& e, string_view kind) {
 // Whether the selection includes an expectation's operator and property.
 bool selects(const Selection& s, const Expectation& e) {
   const std::vector<const OpInfo*> ops = selected_operators(s);
-  return std::any_of(ops.begin(), ops.end(),
-                     [&](const OpInfo* op) { return glob(e.op, op->name); }) &&
-         (s.properties.empty() ||
+  return std::any_of(
+             ops.begin(), ops.end(), [&](const OpInfo* op) { return glob(e.op, op->name); }) &&
+      (s.properties.empty() ||
           std::any_of(s.properties.begin(), s.properties.end(),
-                      [&](const std::string& p) { return glob(e.property, p); }));
+              [&](const std::string& p) { return glob(e.property, p); }));
 }
 
 }  // namespace
@@ -129,13 +130,13 @@ std::vector<Expectation> read_expectations(const std::string& file, const std::s
     return all;
   } catch (const toml::parse_error& e) {
     const bool read = e.source().begin.line > 0;
-    throw UsageError((read ? reader.place(e.source()) : file) + ": " +
-                     std::string(e.description()));
+    throw UsageError(
+        (read ? reader.place(e.source()) : file) + ": " + std::string(e.description()));
   }
 }
 
-std::vector<const Expectation*> match_expectations(std::vector<Expectation>& all, const Item& item,
-                                                   i64 number, const ItemResult& result) {
+std::vector<const Expectation*> match_expectations(
+    std::vector<Expectation>& all, const Item& item, i64 number, const ItemResult& result) {
   std::vector<const Expectation*> knowing(result.findings.size(), nullptr);
   for (Expectation& e : all) {
     if (!glob(e.op, item.call.op->name) || (!e.id.empty() && !names(e, item))) continue;
@@ -157,8 +158,8 @@ std::vector<const Expectation*> match_expectations(std::vector<Expectation>& all
   return knowing;
 }
 
-const Expectation* match_expectations(std::vector<Expectation>& all, const std::string& op,
-                                      const std::string& property) {
+const Expectation* match_expectations(
+    std::vector<Expectation>& all, const std::string& op, const std::string& property) {
   const Expectation* knowing = nullptr;
   for (Expectation& e : all) {
     if (!e.id.empty() || !glob(e.op, op) || !glob(e.property, property)) continue;
@@ -178,7 +179,7 @@ bool expects_crashes_of(const std::vector<Expectation>& all, string_view op) {
 std::vector<std::string> stale(const Report& r) {
   const Selection s = selection_of(r);
   const bool whole = s.cases.empty() && s.budget == 0 && s.part.of == 1 && r.counts.missing == 0 &&
-                     r.counts.executed > 0;
+      r.counts.executed > 0;
   std::vector<std::string> texts;
   for (const Expectation& e : r.expectations) {
     const std::string what =

@@ -35,11 +35,11 @@ std::vector<Expectation> read_expectations(const std::string& file, const std::s
 
 /// Compares expectations with a case's result and counts. @return for each finding the expectation
 /// that covers it, or nullptr; empty if the case was quarantined
-std::vector<const Expectation*> match_expectations(std::vector<Expectation>& all, const Item& item,
-                                                   i64 number, const ItemResult& result);
+std::vector<const Expectation*> match_expectations(
+    std::vector<Expectation>& all, const Item& item, i64 number, const ItemResult& result);
 /// The same for a failure of the whole run.
-const Expectation* match_expectations(std::vector<Expectation>& all, const std::string& op,
-                                      const std::string& property);
+const Expectation* match_expectations(
+    std::vector<Expectation>& all, const std::string& op, const std::string& property);
 
 /// Whether an operator is known to crash or hang, so that its quarantine is known, too.
 bool expects_crashes_of(const std::vector<Expectation>& all, string_view op);

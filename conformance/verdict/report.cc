@@ -11,14 +11,13 @@ namespace {
 
 bool any_failed(const Report& r) {
   return r.counts.failed > r.known.failed ||
-         std::any_of(r.failures.begin(), r.failures.end(),
-                     [](const Failure& f) { return f.unexpected(); });
+      std::any_of(
+          r.failures.begin(), r.failures.end(), [](const Failure& f) { return f.unexpected(); });
 }
 
 bool nondeterministic(const Report& r) {
-  return std::any_of(r.failures.begin(), r.failures.end(), [](const Failure& f) {
-    return f.unexpected() && f.property == kDeterministic.name;
-  });
+  return std::any_of(r.failures.begin(), r.failures.end(),
+      [](const Failure& f) { return f.unexpected() && f.property == kDeterministic.name; });
 }
 
 }  // namespace
@@ -36,9 +35,8 @@ bool any_judged(const Report& r) {
 }
 
 i64 known_failures(const Report& r) {
-  const auto of_run = std::count_if(r.failures.begin(), r.failures.end(), [](const Failure& f) {
-    return !f.unexpected() && f.id.empty();
-  });
+  const auto of_run = std::count_if(r.failures.begin(), r.failures.end(),
+      [](const Failure& f) { return !f.unexpected() && f.id.empty(); });
   return r.known.failed + known_deaths(r) + of_run;
 }
 

@@ -122,8 +122,8 @@ void judge_whole(Report& r);
 
 /// Judges the whole run by a property.
 /// @param violation what is wrong, which may be expected; empty: nothing.
-void judge_run(Report& r, const std::string& op, const std::string& property,
-               const std::string& violation);
+void judge_run(
+    Report& r, const std::string& op, const std::string& property, const std::string& violation);
 
 /// The number of expected failures, of cases and of the whole run.
 i64 known_failures(const Report& r);

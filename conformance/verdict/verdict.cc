@@ -8,17 +8,17 @@ namespace {
 
 // A crash or hang is a finding even if no selected property judges it.
 std::pair<std::string, Finding> death(const Trial& t, std::vector<std::string>& judged) {
-  const Property& p = t.refusal                      ? kRejects
-                      : t.item->what == Item::typed  ? kInfers
-                      : t.item->what == Item::vector ? kMatchesVectors
-                                                     : kMatchesReference;
+  const Property& p = t.refusal      ? kRejects
+      : t.item->what == Item::typed  ? kInfers
+      : t.item->what == Item::vector ? kMatchesVectors
+                                     : kMatchesReference;
   judged.emplace_back(p.name);
   const Answer* dead = t.refusal ? &*t.refusal : nullptr;
   for (const auto& [when, answer] : t.answers())
     if (answer->gone()) dead = answer;
   if (t.inferred && t.inferred->gone()) dead = &*t.inferred;
   return {std::string(p.name),
-          {"answered " + std::string(name_of(dead->kind)) + ": " + dead->message, dead->kind}};
+      {"answered " + std::string(name_of(dead->kind)) + ": " + dead->message, dead->kind}};
 }
 
 }  // namespace
@@ -47,10 +47,10 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
       r.findings.emplace_back(std::string(p->name), std::move(*f));
   }
   if ((crashed || hung) && r.findings.empty()) r.findings.push_back(death(t, r.judged));
-  r.outcome = hung                 ? Outcome::timed_out
-              : crashed            ? Outcome::crashed
-              : r.findings.empty() ? Outcome::passed
-                                   : Outcome::failed;
+  r.outcome = hung         ? Outcome::timed_out
+      : crashed            ? Outcome::crashed
+      : r.findings.empty() ? Outcome::passed
+                           : Outcome::failed;
   return r;
 }
 

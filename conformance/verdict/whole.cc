@@ -13,14 +13,13 @@ bool is_prefix(const Report& r) { return !r.chosen.cases.empty() || r.chosen.bud
 bool matches(const KernelInfo& k, const std::string& op) { return k.op == op || k.op == "*"; }
 
 bool ran(const Report& r, const KernelInfo& k) {
-  return std::any_of(r.paths.begin(), r.paths.end(), [&](const auto& row) {
-    return matches(k, row.first) && row.second.contains(k.name);
-  });
+  return std::any_of(r.paths.begin(), r.paths.end(),
+      [&](const auto& row) { return matches(k, row.first) && row.second.contains(k.name); });
 }
 
 bool listed(const Report& r, const std::string& op, const std::string& kernel) {
   return std::any_of(r.kernels.begin(), r.kernels.end(),
-                     [&](const KernelInfo& k) { return matches(k, op) && k.name == kernel; });
+      [&](const KernelInfo& k) { return matches(k, op) && k.name == kernel; });
 }
 
 // Requires that the manifest lists every kernel that ran, and that every kernel which it calls
@@ -31,9 +30,9 @@ void judge_paths(Report& r) {
   for (const KernelInfo& k : r.kernels)
     if (!is_prefix(r) && k.runnable &&
         std::any_of(r.executed_legal.begin(), r.executed_legal.end(),
-                    [&](const auto& row) { return matches(k, row.first); }))
+            [&](const auto& row) { return matches(k, row.first); }))
       judge_run(r, k.op, property,
-                ran(r, k) ? "" : "kernel '" + k.name + "' (isa " + k.isa + ") never ran");
+          ran(r, k) ? "" : "kernel '" + k.name + "' (isa " + k.isa + ") never ran");
   for (const auto& [op, paths] : r.paths)
     for (const auto& [path, n] : paths)
       if (!listed(r, op, path))
@@ -51,8 +50,8 @@ void judge_floor(Report& r) {
 
 }  // namespace
 
-void judge_run(Report& r, const std::string& op, const std::string& property,
-               const std::string& violation) {
+void judge_run(
+    Report& r, const std::string& op, const std::string& property, const std::string& violation) {
   Cell& cell = r.cells[op][property];
   ++cell.judged;
   if (violation.empty()) return;

@@ -43,8 +43,7 @@ struct Container {
   /// A container with one reference and without elements; the caller sets the memory and its owner.
   /// @throws std::bad_alloc
   static Container* make(TypeCode type_code, void (*deleter)(Container*), DLDataType dtype,
-                         DLDevice device, std::span<const std::int64_t> shape,
-                         std::span<const std::int64_t> strides);
+      DLDevice device, std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
   /// Frees the container and not the memory of its elements.
   static void destroy(Container* self) noexcept;
   /// Memory for a container and the numbers of a rank, and back.
@@ -75,15 +74,13 @@ struct Container {
   /// former holders did to it happened before this call.
   bool is_exclusive() {
     return references.load(std::memory_order_acquire) == 1 &&
-           (type_code != TypeCode::kView ||
-            root()->references.load(std::memory_order_acquire) == 1);
+        (type_code != TypeCode::kView || root()->references.load(std::memory_order_acquire) == 1);
   }
 };
 
 // Inline, because a call with six arguments would take a tenth of the time of a view.
 inline Container* Container::make(TypeCode type_code, void (*deleter)(Container*), DLDataType dtype,
-                                  DLDevice device, std::span<const std::int64_t> shape,
-                                  std::span<const std::int64_t> strides) {
+    DLDevice device, std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
   const std::size_t rank = shape.size();
   void* block = acquire_block(rank);
   // Field by field: the compiler zeroes a whole struct with an instruction slower than the rest.
@@ -94,12 +91,12 @@ inline Container* Container::make(TypeCode type_code, void (*deleter)(Container*
     numbers[rank + axis] = strides[axis];
   }
   self->tensor = {.data = nullptr,
-                  .device = device,
-                  .ndim = static_cast<int>(rank),
-                  .dtype = dtype,
-                  .shape = numbers,
-                  .strides = numbers + rank,
-                  .byte_offset = 0};
+      .device = device,
+      .ndim = static_cast<int>(rank),
+      .dtype = dtype,
+      .shape = numbers,
+      .strides = numbers + rank,
+      .byte_offset = 0};
   self->references.store(1, std::memory_order_relaxed);
   self->type_code = type_code;
   self->rank = static_cast<std::uint32_t>(rank);

@@ -68,8 +68,7 @@ Loops plan(const DLTensor& from, const DLTensor& to) {
 Axis take_innermost(Loops& loops) { return loops.count == 0 ? Axis() : loops.axes[--loops.count]; }
 
 /// Calls `visit(from, to)` at every position of the loops.
-template <class Visit>
-void for_each(const Loops& loops, const Visit& visit) {
+template <class Visit> void for_each(const Loops& loops, const Visit& visit) {
   std::array<i64, params::kMaxDimensions> index{};
   const std::byte* from = loops.from;
   std::byte* to = loops.to;
@@ -100,27 +99,24 @@ void copy_plane(const std::byte* from, std::byte* to, const Axis& rows, const Ax
       const i64 column_end = std::min(column + kSide, columns.extent);
       for (i64 r = row; r < row_end; ++r) {
         for (i64 c = column; c < column_end; ++c) {
-          std::memcpy(to + r * rows.to + c * columns.to, from + r * rows.from + c * columns.from,
-                      kWidth);
+          std::memcpy(
+              to + r * rows.to + c * columns.to, from + r * rows.from + c * columns.from, kWidth);
         }
       }
     }
   }
 }
 
-template <std::size_t kWidth>
-void copy_elements(Loops loops) {
+template <std::size_t kWidth> void copy_elements(Loops loops) {
   const Axis columns = take_innermost(loops);
   // The axis along which the source is nearest to its own order makes the squares' other side.
   const auto end = loops.axes.begin() + static_cast<std::ptrdiff_t>(loops.count);
-  const auto nearest = std::min_element(loops.axes.begin(), end, [](const Axis& a, const Axis& b) {
-    return std::abs(a.from) < std::abs(b.from);
-  });
+  const auto nearest = std::min_element(loops.axes.begin(), end,
+      [](const Axis& a, const Axis& b) { return std::abs(a.from) < std::abs(b.from); });
   if (nearest != end) std::rotate(nearest, nearest + 1, end);
   const Axis rows = take_innermost(loops);
-  for_each(loops, [&](const std::byte* from, std::byte* to) {
-    copy_plane<kWidth>(from, to, rows, columns);
-  });
+  for_each(loops,
+      [&](const std::byte* from, std::byte* to) { copy_plane<kWidth>(from, to, rows, columns); });
 }
 
 /// Whether the innermost loop runs over adjacent bytes on either side.
@@ -133,20 +129,15 @@ bool has_runs(const Loops& loops, i64 width) {
 /// Copies between host memory that does not overlap.
 void copy_on_host(const Loops& loops, i64 width) {
   switch (width) {
-    case 1:
-      return copy_elements<1>(loops);
-    case 2:
-      return copy_elements<2>(loops);
-    case 4:
-      return copy_elements<4>(loops);
-    default:
-      return copy_elements<8>(loops);
+    case 1: return copy_elements<1>(loops);
+    case 2: return copy_elements<2>(loops);
+    case 4: return copy_elements<4>(loops);
+    default: return copy_elements<8>(loops);
   }
 }
 
 /// Copies run by run, each with `move(to, from, bytes)`.
-template <class Move>
-void copy_runs(Loops loops, i64 width, const Move& move) {
+template <class Move> void copy_runs(Loops loops, i64 width, const Move& move) {
   Axis run{1, width, width};
   if (has_runs(loops, width) && loops.count > 0) run = take_innermost(loops);
   const auto bytes = static_cast<std::size_t>(run.extent * width);
@@ -170,7 +161,7 @@ NDArray fetch(const DLTensor& from, i64 width) {
   const i64 bytes[] = {within.end - within.first};
   NDArray block = NDArray::empty(bytes, {kDLUInt, 8, 1});
   copy_bytes(block.mutable_data(), kHost, first_element(from) + within.first, from.device,
-             static_cast<std::size_t>(bytes[0]));
+      static_cast<std::size_t>(bytes[0]));
   DLTensor here = from;
   here.device = kHost;
   here.data = block.mutable_data();

@@ -46,9 +46,8 @@ params::Tensor to_params(const NDArray& array) {
   }
   const std::span<const i64> shape = array.shape();
   const auto owner = std::make_shared<NDArray>(std::move(stored));
-  return {{array.dtype().code, array.dtype().bits},
-          {shape.begin(), shape.end()},
-          params::Bytes(std::shared_ptr<const std::byte>(owner, owner->data()), bytes)};
+  return {{array.dtype().code, array.dtype().bits}, {shape.begin(), shape.end()},
+      params::Bytes(std::shared_ptr<const std::byte>(owner, owner->data()), bytes)};
 }
 
 NDArray from_params(const params::Tensor& tensor) {

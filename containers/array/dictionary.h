@@ -38,8 +38,8 @@ void save_file(const std::string& path, std::span<const NamedArray> arrays);
 
 /// The arrays of a file, in file order, in host memory of their own.
 /// @throws params::Error when the file is faulty.
-std::vector<NamedArray> load(std::span<const std::byte> file,
-                             const params::ReadOptions& options = {});
+std::vector<NamedArray> load(
+    std::span<const std::byte> file, const params::ReadOptions& options = {});
 std::vector<NamedArray> load_file(const std::string& path, const params::ReadOptions& options = {});
 
 /// The bytes of one array alone, as a file's record of it, and the reverse.

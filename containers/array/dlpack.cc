@@ -31,8 +31,7 @@ bool may_write(const DLTensor& tensor, bool is_forbidden) {
   return !is_forbidden && elements_are_distinct(shape_of(tensor), strides_of(tensor));
 }
 
-template <class Managed>
-void call_deleter(void* owner) {
+template <class Managed> void call_deleter(void* owner) {
   auto* managed = static_cast<Managed*>(owner);
   if (managed->deleter != nullptr) managed->deleter(managed);
 }
@@ -52,14 +51,12 @@ NDArray adopt_managed(Managed& managed, bool is_forbidden, std::optional<Access>
 }
 
 /// A struct for a consumer and the reference that keeps its memory alive.
-template <class Managed>
-struct Export {
+template <class Managed> struct Export {
   Managed managed{};
   NDArray array;
 };
 
-template <class Managed>
-Managed* make_export(const NDArray& array) {
+template <class Managed> Managed* make_export(const NDArray& array) {
   auto result = std::make_unique<Export<Managed>>();
   result->array = array;
   DLTensor& tensor = result->managed.dl_tensor;

@@ -18,8 +18,7 @@ int type_number(DLDevice device) {
 }
 
 /// Calls `f` with a device of legal kind as memory/device.h knows it.
-template <class F>
-decltype(auto) with_device(DLDevice device, const F& f) {
+template <class F> decltype(auto) with_device(DLDevice device, const F& f) {
   return is_host(device) ? f(CpuDevice()) : f(GpuDevice(device.device_id));
 }
 
@@ -117,11 +116,11 @@ void release(void* memory, std::size_t bytes, DLDevice device) noexcept {
   with_device(device, [&](auto d) { release(memory, bytes, d); });
 }
 
-void copy_bytes(void* to, DLDevice to_device, const void* from, DLDevice from_device,
-                std::size_t bytes) {
+void copy_bytes(
+    void* to, DLDevice to_device, const void* from, DLDevice from_device, std::size_t bytes) {
   with_device(to_device, [&](auto to_kind) {
-    with_device(from_device,
-                [&](auto from_kind) { copy_bytes(to, to_kind, from, from_kind, bytes); });
+    with_device(
+        from_device, [&](auto from_kind) { copy_bytes(to, to_kind, from, from_kind, bytes); });
   });
 }
 

@@ -88,7 +88,7 @@ void verify(const DLTensor& tensor, std::string_view name);
 /// Memory of a device that is only known while running; see memory/device.h.
 void* acquire(std::size_t bytes, DLDevice device);
 void release(void* memory, std::size_t bytes, DLDevice device) noexcept;
-void copy_bytes(void* to, DLDevice to_device, const void* from, DLDevice from_device,
-                std::size_t bytes);
+void copy_bytes(
+    void* to, DLDevice to_device, const void* from, DLDevice from_device, std::size_t bytes);
 
 }  // namespace lockstep::ndarray

@@ -15,12 +15,12 @@ namespace {
 
 [[noreturn]] void refuse_axes(std::size_t extents, std::size_t strides) {
   refuse("a view has " + std::to_string(extents) + " extents and " + std::to_string(strides) +
-         " strides; legal are as many of both, up to " + std::to_string(params::kMaxDimensions));
+      " strides; legal are as many of both, up to " + std::to_string(params::kMaxDimensions));
 }
 
 [[noreturn]] void refuse_place(i64 first, i64 end, std::size_t bytes) {
   refuse("a view reaches from byte " + std::to_string(first) + " to " + std::to_string(end) +
-         " of memory that has " + std::to_string(bytes));
+      " of memory that has " + std::to_string(bytes));
 }
 
 void delete_owned(Container* self) {
@@ -42,8 +42,8 @@ void delete_view(Container* self) {
 
 NDArray NDArray::empty(std::span<const i64> shape, DLDataType dtype, DLDevice device) {
   verify(shape, dtype, device, "an array");
-  NDArray array(Container::make(Container::TypeCode::kOwned, delete_owned, dtype, device, shape,
-                                compact_strides(shape)));
+  NDArray array(Container::make(
+      Container::TypeCode::kOwned, delete_owned, dtype, device, shape, compact_strides(shape)));
   Container& self = *array.container_;
   const std::size_t bytes = byte_count(self.tensor);
   if (bytes == 0) return array;
@@ -53,14 +53,14 @@ NDArray NDArray::empty(std::span<const i64> shape, DLDataType dtype, DLDevice de
   return array;
 }
 
-NDArray NDArray::adopt(const DLTensor& tensor, void* owner, void (*release)(void* owner),
-                       bool read_only) {
+NDArray NDArray::adopt(
+    const DLTensor& tensor, void* owner, void (*release)(void* owner), bool read_only) {
   verify(tensor, "an adopted array");
   const std::span<const i64> shape = shape_of(tensor);
   const Extents strides = strides_of(tensor);
   const Reach around = reach(shape, strides, element_bytes(tensor.dtype));
-  NDArray array(Container::make(Container::TypeCode::kAdopted, delete_adopted, tensor.dtype,
-                                tensor.device, shape, strides));
+  NDArray array(Container::make(
+      Container::TypeCode::kAdopted, delete_adopted, tensor.dtype, tensor.device, shape, strides));
   Container& self = *array.container_;
   self.tensor.data = tensor.data;
   self.tensor.byte_offset = tensor.data == nullptr ? 0 : tensor.byte_offset;
@@ -85,8 +85,8 @@ const DLTensor& NDArray::mutable_tensor() {
   return container_->tensor;
 }
 
-NDArray NDArray::view(std::span<const i64> shape, std::span<const i64> strides,
-                      i64 byte_offset) const {
+NDArray NDArray::view(
+    std::span<const i64> shape, std::span<const i64> strides, i64 byte_offset) const {
   if (container_ == nullptr) refuse_null();
   if (shape.size() != strides.size() || shape.size() > params::kMaxDimensions) {
     refuse_axes(shape.size(), strides.size());

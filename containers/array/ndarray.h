@@ -51,8 +51,8 @@ class NDArray {
   /// `release(owner)` is called when the last reference has gone; null leaves the memory with its
   /// lender, who must outlive it. Read-only memory is never written: a writer gets a copy.
   /// @throws utils::ValueVerifyFatal for what verify() refuses; then nothing is released.
-  static NDArray adopt(const DLTensor& tensor, void* owner, void (*release)(void* owner),
-                       bool read_only);
+  static NDArray adopt(
+      const DLTensor& tensor, void* owner, void (*release)(void* owner), bool read_only);
   /// The same; the array keeps the owner, and deletes it last.
   template <class Owner>
   static NDArray adopt(const DLTensor& tensor, std::unique_ptr<Owner> owner, bool read_only) {

@@ -31,8 +31,7 @@ int failed(int status, std::string_view text) noexcept {
 }
 
 /// Runs the body of a function that C programs call; whatever it throws becomes a status.
-template <class Body>
-int guarded(const Body& body) noexcept {
+template <class Body> int guarded(const Body& body) noexcept {
   try {
     body();
     return CVM_OK;
@@ -48,14 +47,12 @@ int guarded(const Body& body) noexcept {
 }
 
 /// The place of a result, emptied first, so that a failing call leaves it empty.
-template <class T>
-T& result(T* out, std::string_view name) {
+template <class T> T& result(T* out, std::string_view name) {
   VERIFY(out != nullptr) << name << " is null";
   return *out = T{};
 }
 
-template <class To>
-To narrow(int number, std::string_view name) {
+template <class To> To narrow(int number, std::string_view name) {
   VERIFY(std::in_range<To>(number)) << name << " is " << number;
   return static_cast<To>(number);
 }
@@ -77,8 +74,8 @@ std::vector<params::NamedTensor> tensors_of(const void** params, std::size_t siz
   for (std::size_t i = 0; i < size; i += 2) {
     VERIFY(params[i] != nullptr) << "name " << i / 2 << " is null";
     std::string name = static_cast<const char*>(params[i]);
-    auto array = std::make_unique<NDArray>(borrow(static_cast<const DLTensor*>(params[i + 1]),
-                                                  "tensor \"" + params::printable(name) + "\""));
+    auto array = std::make_unique<NDArray>(borrow(
+        static_cast<const DLTensor*>(params[i + 1]), "tensor \"" + params::printable(name) + "\""));
     // The program may have changed shape, strides and offset, so the tensor is described anew.
     const NDArray described = NDArray::adopt(
         array->tensor(), array.get(), [](void* owner) { delete static_cast<NDArray*>(owner); },
@@ -107,16 +104,16 @@ using namespace lockstep::ndarray;
 namespace params = lockstep::params;
 
 int CVMArrayAlloc(const int64_t* shape, int ndim, int dtype_code, int dtype_bits, int dtype_lanes,
-                  int device_type, int device_id, CVMArrayHandle* out) {
+    int device_type, int device_id, CVMArrayHandle* out) {
   return guarded([&] {
     CVMArrayHandle& handle = result(out, "out");
     VERIFY(ndim >= 0) << "ndim is " << ndim;
     VERIFY(shape != nullptr || ndim == 0) << "shape is null";
     const DLDataType dtype{narrow<std::uint8_t>(dtype_code, "dtype_code"),
-                           narrow<std::uint8_t>(dtype_bits, "dtype_bits"),
-                           narrow<std::uint16_t>(dtype_lanes, "dtype_lanes")};
-    NDArray array = NDArray::empty({shape, static_cast<std::size_t>(ndim)}, dtype,
-                                   device_of(device_type, device_id));
+        narrow<std::uint8_t>(dtype_bits, "dtype_bits"),
+        narrow<std::uint16_t>(dtype_lanes, "dtype_lanes")};
+    NDArray array = NDArray::empty(
+        {shape, static_cast<std::size_t>(ndim)}, dtype, device_of(device_type, device_id));
     handle = hand_out({&array, 1}).front();
   });
 }
@@ -161,8 +158,8 @@ int CVMSaveParamsDict(const void** params, int params_size, CVMByteArray* out) {
   });
 }
 
-int CVMSaveParamsDictSized(const void** params, size_t params_size, void* buffer, size_t capacity,
-                           size_t* size) {
+int CVMSaveParamsDictSized(
+    const void** params, size_t params_size, void* buffer, size_t capacity, size_t* size) {
   return guarded([&] {
     std::size_t& needed = result(size, "size");
     VERIFY(buffer != nullptr || capacity == 0) << "buffer is null";
@@ -173,8 +170,8 @@ int CVMSaveParamsDictSized(const void** params, size_t params_size, void* buffer
   });
 }
 
-int CVMLoadParamsDict(const char* data, int datalen, int* retNum, void*** retNames,
-                      void*** retValues) {
+int CVMLoadParamsDict(
+    const char* data, int datalen, int* retNum, void*** retNames, void*** retValues) {
   return guarded([&] {
     int& count = result(retNum, "retNum");
     void**& names = result(retNames, "retNames");
@@ -202,7 +199,7 @@ int CVMLoadParamsDict(const char* data, int datalen, int* retNum, void*** retNam
 }
 
 int CVMLoadParamsDictSized(const char* data, size_t datalen, CVMByteArray* names,
-                           CVMArrayHandle* values, size_t capacity, size_t* count) {
+    CVMArrayHandle* values, size_t capacity, size_t* count) {
   return guarded([&] {
     std::size_t& needed = result(count, "count");
     VERIFY((names != nullptr && values != nullptr) || capacity == 0) << "names or values is null";
@@ -214,7 +211,7 @@ int CVMLoadParamsDictSized(const char* data, size_t datalen, CVMByteArray* names
     std::ranges::copy(hand_out(file.tensors), values);
     // Each name follows its length; the reader has checked that both are there.
     constexpr int kHeader = params::field("magic").width() + params::field("reserved").width() +
-                            params::field("name_count").width();
+        params::field("name_count").width();
     const char* at = data + kHeader;
     for (std::size_t i = 0; i < needed; ++i) {
       at += params::field("name_length").width();

@@ -61,7 +61,7 @@ typedef struct {
  * is 1. device_type is 1 (the host, device_id 0) or 2 (CUDA).
  */
 CVM_DLL int CVMArrayAlloc(const int64_t* shape, int ndim, int dtype_code, int dtype_bits,
-                          int dtype_lanes, int device_type, int device_id, CVMArrayHandle* out);
+    int dtype_lanes, int device_type, int device_id, CVMArrayHandle* out);
 
 /** Frees an array; NULL is none. */
 CVM_DLL int CVMArrayFree(CVMArrayHandle handle);
@@ -86,16 +86,16 @@ CVM_DLL int CVMSaveParamsDict(const void** params, int params_size, CVMByteArray
  * The same into the caller's memory: `buffer` has `capacity` bytes. `size` receives the size of the
  * file. With NULL and 0 that is all; where more than 0 bytes are too few, it comes with CVM_LOGIC.
  */
-CVM_DLL int CVMSaveParamsDictSized(const void** params, size_t params_size, void* buffer,
-                                   size_t capacity, size_t* size);
+CVM_DLL int CVMSaveParamsDictSized(
+    const void** params, size_t params_size, void* buffer, size_t capacity, size_t* size);
 
 /**
  * Reads a parameter file: `retNum` names and as many arrays, in the order of the file. The names
  * and the two lists are memory of the library, valid until this thread calls the function again.
  * The arrays are handles, and the caller's to free.
  */
-CVM_DLL int CVMLoadParamsDict(const char* data, int datalen, int* retNum, void*** retNames,
-                              void*** retValues);
+CVM_DLL int CVMLoadParamsDict(
+    const char* data, int datalen, int* retNum, void*** retNames, void*** retValues);
 
 /**
  * The same into the caller's lists of `capacity` entries each. The names point into `data`; nothing
@@ -103,7 +103,7 @@ CVM_DLL int CVMLoadParamsDict(const char* data, int datalen, int* retNum, void**
  * the file having been examined; where more than 0 entries are too few, it comes with CVM_LOGIC.
  */
 CVM_DLL int CVMLoadParamsDictSized(const char* data, size_t datalen, CVMByteArray* names,
-                                   CVMArrayHandle* values, size_t capacity, size_t* count);
+    CVMArrayHandle* values, size_t capacity, size_t* count);
 
 /**
  * What was wrong with the last call of this thread that failed, in a sentence; empty if none has.

@@ -39,7 +39,7 @@ void verify_fields(const DLTensor& tensor, std::string_view name) {
   constexpr std::string_view kPlace = "the place of an element";
   VERIFY(std::in_range<i64>(tensor.byte_offset)) << name << " has a byte_offset beyond int64";
   const i64 start = add(static_cast<std::byte*>(tensor.data) - container->memory,
-                        static_cast<i64>(tensor.byte_offset), kPlace);
+      static_cast<i64>(tensor.byte_offset), kPlace);
   const i64 first = add(start, around.first, kPlace);
   const i64 end = add(start, around.end, kPlace);
   VERIFY(first >= 0 && std::cmp_less_equal(end, container->bytes))

@@ -33,15 +33,15 @@ constexpr ImagePadding automatic_padding(int rank) {
 /// The padding that has room for both: it only grows.
 constexpr ImagePadding extended(const ImagePadding& a, const ImagePadding& b) {
   return {.top = max(a.top, b.top),
-          .right = max(a.right, b.right),
-          .bottom = max(a.bottom, b.bottom),
-          .left = max(a.left, b.left)};
+      .right = max(a.right, b.right),
+      .bottom = max(a.bottom, b.bottom),
+      .left = max(a.left, b.left)};
 }
 
 /// The descriptor of a tensor whose last two axes, or whose only one, are padded.
 /// @throws utils::ValueVerifyFatal for a negative side and for a side that the rank lacks.
-constexpr ShapeDescriptor image_descriptor(params::DType dtype, Order order, const Extents& shape,
-                                           const ImagePadding& padding) {
+constexpr ShapeDescriptor image_descriptor(
+    params::DType dtype, Order order, const Extents& shape, const ImagePadding& padding) {
   if (padding.top < 0 || padding.right < 0 || padding.bottom < 0 || padding.left < 0)
     refuse("a side of an image is padded by less than 0");
   Extents paddings = Extents::filled(shape.size, 0);
@@ -52,7 +52,7 @@ constexpr ShapeDescriptor image_descriptor(params::DType dtype, Order order, con
       offsets[axis] = before;
     } else if (before != 0 || after != 0) {
       refuse("a side of an image is padded that a tensor of rank " + std::to_string(shape.size) +
-             " lacks");
+          " lacks");
     }
   };
   require_rank(static_cast<std::size_t>(shape.size));

@@ -24,11 +24,16 @@ struct ArrayFlag {
 };
 
 inline constexpr ArrayFlag kArrayFlags[] = {
-    {"ARRAY_EMPTY", 1u << 3},           {"ARRAY_HALF", 1u << 12, {2, 16}},
-    {"ARRAY_FLOAT", 1u << 13, {2, 32}}, {"ARRAY_DOUBLE", 1u << 14, {2, 64}},
-    {"ARRAY_CHAR", 1u << 15, {0, 8}},   {"ARRAY_SHORT", 1u << 16, {0, 16}},
-    {"ARRAY_INT", 1u << 17, {0, 32}},   {"ARRAY_LONG", 1u << 18, {0, 64}},
-    {"ARRAY_UNSIGNED", 1u << 23},       {"ARRAY_HAS_PADDED_BUFFER", 1u << 25},
+    {"ARRAY_EMPTY", 1u << 3},
+    {"ARRAY_HALF", 1u << 12, {2, 16}},
+    {"ARRAY_FLOAT", 1u << 13, {2, 32}},
+    {"ARRAY_DOUBLE", 1u << 14, {2, 64}},
+    {"ARRAY_CHAR", 1u << 15, {0, 8}},
+    {"ARRAY_SHORT", 1u << 16, {0, 16}},
+    {"ARRAY_INT", 1u << 17, {0, 32}},
+    {"ARRAY_LONG", 1u << 18, {0, 64}},
+    {"ARRAY_UNSIGNED", 1u << 23},
+    {"ARRAY_HAS_PADDED_BUFFER", 1u << 25},
 };
 
 /// The bit of this name; a name that the table lacks does not compile.
@@ -196,9 +201,9 @@ constexpr RecoveredPadding ShapeDescriptor::recover_padding() const {
 constexpr RecoveredPadding ShapeDescriptor::recover_along(const Extents& axes) const {
   const auto none = [](std::string_view failure) { return RecoveredPadding{failure, {}, {}}; };
   if (axes.size == 0)
-    return allocated == 1 && offset == 0 ? RecoveredPadding{"", Extents::filled(shape.size, 0),
-                                                            Extents::filled(shape.size, 0)}
-                                         : none("no axis has more than one element");
+    return allocated == 1 && offset == 0
+        ? RecoveredPadding{"", Extents::filled(shape.size, 0), Extents::filled(shape.size, 0)}
+        : none("no axis has more than one element");
   if (strides[static_cast<int>(axes[0])] != 1) return none("the innermost stride is not 1");
   RecoveredPadding found{"", Extents::filled(shape.size, 0), Extents::filled(shape.size, 0)};
   i64 rest = offset;
@@ -220,8 +225,8 @@ constexpr RecoveredPadding ShapeDescriptor::recover_along(const Extents& axes) c
 }
 
 /// The descriptor of a compact tensor.
-constexpr ShapeDescriptor compact_descriptor(params::DType dtype, Order order,
-                                             const Extents& shape) {
+constexpr ShapeDescriptor compact_descriptor(
+    params::DType dtype, Order order, const Extents& shape) {
   ShapeDescriptor d{.dtype = dtype, .order = order, .shape = shape};
   d.strides = compact_strides(shape, order);
   d.ews = 1;
@@ -236,8 +241,7 @@ constexpr ShapeDescriptor compact_descriptor(params::DType dtype, Order order,
 ///         is larger than its padding.
 // NOLINTNEXTLINE(readability-identifier-naming): the name is that of the design.
 constexpr ShapeDescriptor paddedBufferDescriptor(params::DType dtype, Order order,
-                                                 const Extents& shape, const Extents& paddings,
-                                                 const Extents& offsets = {}) {
+    const Extents& shape, const Extents& paddings, const Extents& offsets = {}) {
   require_rank(static_cast<std::size_t>(shape.size));
   if (paddings.size > shape.size || offsets.size > shape.size)
     refuse("paddings or offsets for more than the " + std::to_string(shape.size) + " axes");
@@ -250,8 +254,8 @@ constexpr ShapeDescriptor paddedBufferDescriptor(params::DType dtype, Order orde
     const i64 before = entry(offsets, axis);
     if (shape[axis] < 0 || padding < 0 || before < 0 || before > padding)
       refuse("axis " + std::to_string(axis) + ": extent " + std::to_string(shape[axis]) +
-             ", padding " + std::to_string(padding) + ", offset " + std::to_string(before) +
-             "; none may be negative, nor the offset beyond the padding");
+          ", padding " + std::to_string(padding) + ", offset " + std::to_string(before) +
+          "; none may be negative, nor the offset beyond the padding");
     full[axis] = add(shape[axis], padding, "a padded extent");
   }
   ShapeDescriptor d = compact_descriptor(dtype, order, full);

@@ -66,8 +66,8 @@ constexpr Extents compact_strides(std::span<const i64> shape, Order order = Orde
 }
 
 /// Whether the elements lie one after the other in this order. Those of an empty shape do.
-constexpr bool is_compact(std::span<const i64> shape, std::span<const i64> strides,
-                          Order order = Order::kC) {
+constexpr bool is_compact(
+    std::span<const i64> shape, std::span<const i64> strides, Order order = Order::kC) {
   if (element_count(shape) == 0) return true;
   const int rank = static_cast<int>(shape.size());
   i64 compact = 1;

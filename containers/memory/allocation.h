@@ -11,8 +11,7 @@
 namespace lockstep::ndarray {
 
 /// Memory of a device, given back when this ends. Its contents are not initialized.
-template <class Device>
-class Allocation {
+template <class Device> class Allocation {
  public:
   /// What ends a loan; called once, with the address that was lent. It must not throw.
   using Deleter = std::function<void(void*)>;

@@ -9,8 +9,7 @@ namespace lockstep::ndarray {
 namespace {
 
 /// Runs f; where CUDA fails, that is the machine's fault. @throws utils::LogMessageFatal
-template <class F>
-void on_machine(const F& f) {
+template <class F> void on_machine(const F& f) {
   try {
     f();
   } catch (const std::runtime_error& e) {

@@ -22,8 +22,8 @@ float widened(std::uint16_t half) {
     return sign ? -value : value;
   }
   const std::uint32_t bits = (magnitude & kExponent) == kExponent
-                                 ? 0x7F800000 | (magnitude & kFraction) << kShift
-                                 : (magnitude << kShift) + ((127U - 15U) << 23);
+      ? 0x7F800000 | (magnitude & kFraction) << kShift
+      : (magnitude << kShift) + ((127U - 15U) << 23);
   return std::bit_cast<float>(sign | bits);
 }
 
@@ -46,8 +46,8 @@ void compare_values(Difference d, std::vector<Difference>& found) {
   found.push_back(std::move(d));
 }
 
-void compare_tensors(const std::string& name, const Tensor& a, const Tensor& b,
-                     std::vector<Difference>& found) {
+void compare_tensors(
+    const std::string& name, const Tensor& a, const Tensor& b, std::vector<Difference>& found) {
   if (a == b) return;
   if (a.dtype != b.dtype) found.push_back({Aspect::dtype, name, &a, &b});
   if (a.shape != b.shape) found.push_back({Aspect::shape, name, &a, &b});
@@ -91,13 +91,13 @@ std::string index_text(std::span<const std::int64_t> shape, std::uint64_t index)
 }
 
 std::string_view name_of(Aspect aspect) {
-  constexpr std::string_view kNames[] = {"only_in_first", "only_in_second", "dtype",
-                                         "shape",         "values",         "order"};
+  constexpr std::string_view kNames[] = {
+      "only_in_first", "only_in_second", "dtype", "shape", "values", "order"};
   return kNames[static_cast<std::size_t>(aspect)];
 }
 
-std::vector<Difference> differences(std::span<const NamedTensor> first,
-                                    std::span<const NamedTensor> second) {
+std::vector<Difference> differences(
+    std::span<const NamedTensor> first, std::span<const NamedTensor> second) {
   const Index in_first = index_of(first), in_second = index_of(second);
   std::vector<Difference> found;
   bool same_names = first.size() == second.size();

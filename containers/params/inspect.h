@@ -48,7 +48,7 @@ struct Difference {
 /// Every difference: in the order of the first dictionary, then what only the second has. A tensor
 /// of another type or shape is not compared further; where all names agree, the first that stands
 /// elsewhere is a difference in order. The answer points into both dictionaries.
-std::vector<Difference> differences(std::span<const NamedTensor> first,
-                                    std::span<const NamedTensor> second);
+std::vector<Difference> differences(
+    std::span<const NamedTensor> first, std::span<const NamedTensor> second);
 
 }  // namespace lockstep::params

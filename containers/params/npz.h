@@ -82,7 +82,7 @@ std::vector<std::byte> write(std::span<const NamedTensor> tensors);
 /// fault.
 /// @throws Error as verify() does, utils::ValueVerifyFatal when the file cannot be created,
 ///         utils::LogMessageFatal when writing it fails; what was written by then is no archive.
-void write_file(const std::string& path, std::span<const NamedTensor> tensors,
-                const Progress& progress = {});
+void write_file(
+    const std::string& path, std::span<const NamedTensor> tensors, const Progress& progress = {});
 
 }  // namespace lockstep::params::npz

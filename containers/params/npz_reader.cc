@@ -93,8 +93,8 @@ std::string header_text(MemberStream& stream) {
   }
   const int major = std::to_integer<int>(start[6]), minor = std::to_integer<int>(start[7]);
   if (major < 1 || major > 3 || minor != 0) {
-    stream.fail(reject("npy_version"),
-                "found " + std::to_string(major) + "." + std::to_string(minor));
+    stream.fail(
+        reject("npy_version"), "found " + std::to_string(major) + "." + std::to_string(minor));
   }
   const std::size_t width = major == 1 ? 2 : 4;
   std::byte length[4] = {};
@@ -124,7 +124,7 @@ void swap_bytes(std::byte* data, std::size_t size, std::size_t width) {
 
 /// Copies an array whose first index varies fastest into one whose last index does.
 void to_row_major(const std::byte* from, std::byte* to, std::span<const std::int64_t> shape,
-                  std::size_t count, std::size_t width) {
+    std::size_t count, std::size_t width) {
   std::vector<std::size_t> index(shape.size()), stride(shape.size());
   std::size_t step = width;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -147,8 +147,9 @@ Tensor read_tensor(MemberStream stream) {
   const std::optional<std::int64_t> due = byte_size(header.shape, header.dtype);
   if (!due) stream.fail(params::reject("shape_overflow"), "");
   if (std::cmp_not_equal(*due, stream.remaining())) {
-    stream.fail(reject("npy_size"), "found " + std::to_string(stream.remaining()) + " where " +
-                                        std::to_string(*due) + " are due");
+    stream.fail(reject("npy_size"),
+        "found " + std::to_string(stream.remaining()) + " where " + std::to_string(*due) +
+            " are due");
   }
   const auto size = static_cast<std::size_t>(*due);
   const auto width = static_cast<std::size_t>(header.dtype.bytes());

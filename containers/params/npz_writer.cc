@@ -14,30 +14,19 @@ constexpr std::uint16_t kUnix = 3 << 8;   // the meaning of the attributes
 constexpr std::uint32_t kReadable = 0100644U << 16;
 constexpr std::uint16_t kFirstDay = 0x21;  // 1 January 1980: an archive has no time of its own
 
-template <class Sink>
-void put16(Sink& sink, std::uint64_t value) {
-  put_number(sink, value, 2);
-}
-template <class Sink>
-void put32(Sink& sink, std::uint64_t value) {
-  put_number(sink, value, 4);
-}
-template <class Sink>
-void put64(Sink& sink, std::uint64_t value) {
-  put_number(sink, value, 8);
-}
+template <class Sink> void put16(Sink& sink, std::uint64_t value) { put_number(sink, value, 2); }
+template <class Sink> void put32(Sink& sink, std::uint64_t value) { put_number(sink, value, 4); }
+template <class Sink> void put64(Sink& sink, std::uint64_t value) { put_number(sink, value, 8); }
 
 /// A number in a narrow field, or the sign that it is elsewhere.
-template <class Sink>
-void put_narrow(Sink& sink, std::uint64_t value) {
+template <class Sink> void put_narrow(Sink& sink, std::uint64_t value) {
   put32(sink, std::min<std::uint64_t>(value, kElsewhere32));
 }
 
 bool wide(std::uint64_t value) { return value >= kElsewhere32; }
 
 /// What the two headers of a member have in common, without the names that follow.
-template <class Sink>
-void put_common(Sink& sink, const Member& member, std::uint64_t extra) {
+template <class Sink> void put_common(Sink& sink, const Member& member, std::uint64_t extra) {
   put16(sink, extra != 0 ? kVersion64 : kVersion);
   put16(sink, member.flags);
   put16(sink, member.method);
@@ -50,8 +39,7 @@ void put_common(Sink& sink, const Member& member, std::uint64_t extra) {
   put16(sink, extra);
 }
 
-template <class Sink>
-void put_local(Sink& sink, const Member& member) {
+template <class Sink> void put_local(Sink& sink, const Member& member) {
   const std::uint64_t extra = wide(member.size) ? 20 : 0;
   put32(sink, kLocalSignature);
   put_common(sink, member, extra);
@@ -63,8 +51,7 @@ void put_local(Sink& sink, const Member& member) {
   put64(sink, member.compressed);
 }
 
-template <class Sink>
-void put_entry(Sink& sink, const Member& member) {
+template <class Sink> void put_entry(Sink& sink, const Member& member) {
   const std::uint64_t numbers = (wide(member.size) ? 2 : 0) + (wide(member.header) ? 1 : 0);
   const std::uint64_t extra = numbers == 0 ? 0 : 4 + 8 * numbers;
   put32(sink, kEntrySignature);
@@ -190,8 +177,8 @@ std::vector<std::byte> write(std::span<const NamedTensor> tensors) {
   return std::move(sink).bytes();
 }
 
-void write_file(const std::string& path, std::span<const NamedTensor> tensors,
-                const Progress& progress) {
+void write_file(
+    const std::string& path, std::span<const NamedTensor> tensors, const Progress& progress) {
   npz::verify(tensors);
   fill_file(path, [&](FileSink& sink) { put_archive(sink, tensors, progress); });
 }

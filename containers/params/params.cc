@@ -11,8 +11,7 @@ namespace lockstep::params {
 namespace {
 
 std::string error_text(const Reject& reject, std::uint64_t offset,
-                       const std::optional<std::string>& tensor, std::string_view detail,
-                       std::string_view source) {
+    const std::optional<std::string>& tensor, std::string_view detail, std::string_view source) {
   std::string text;
   if (!source.empty()) text.append(printable(source, source.size())).append(": ");
   text.append("offset ").append(std::to_string(offset));
@@ -32,7 +31,7 @@ bool is_control(std::string_view character) {
     return least <= character && character <= most;
   };
   return between("\xE2\x80\x8E", "\xE2\x80\x8F") || between("\xE2\x80\xA8", "\xE2\x80\xAE") ||
-         between("\xE2\x81\xA6", "\xE2\x81\xA9");
+      between("\xE2\x81\xA6", "\xE2\x81\xA9");
 }
 
 void append_escaped(std::string& out, std::string_view bytes) {
@@ -43,8 +42,7 @@ void append_escaped(std::string& out, std::string_view bytes) {
   }
 }
 
-template <class T>
-std::vector<std::int32_t> narrow(std::span<const std::byte> bytes) {
+template <class T> std::vector<std::int32_t> narrow(std::span<const std::byte> bytes) {
   std::vector<std::int32_t> values(bytes.size() / sizeof(T));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const T value = load_little_endian<T>(bytes.data() + i * sizeof(T));
@@ -58,7 +56,7 @@ std::vector<std::int32_t> narrow(std::span<const std::byte> bytes) {
 }  // namespace
 
 Error::Error(const Reject& reject, std::uint64_t offset, std::optional<std::string> tensor,
-             std::string_view detail, std::string_view source)
+    std::string_view detail, std::string_view source)
     : ValueVerifyFatal(error_text(reject, offset, tensor, detail, source)),
       reject_(&reject),
       offset_(offset),
@@ -80,7 +78,7 @@ Bytes Bytes::own(std::vector<std::byte> bytes) {
 bool operator==(const Tensor& a, const Tensor& b) {
   const std::size_t size = a.bytes.size();
   return a.dtype == b.dtype && a.shape == b.shape && size == b.bytes.size() &&
-         (size == 0 || std::memcmp(a.bytes.data(), b.bytes.data(), size) == 0);
+      (size == 0 || std::memcmp(a.bytes.data(), b.bytes.data(), size) == 0);
 }
 
 const Tensor* Params::find(std::string_view name) const {

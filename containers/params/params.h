@@ -28,7 +28,7 @@ class Error : public utils::ValueVerifyFatal {
  public:
   /// `detail` says what was found; `source` names the file, if there is one.
   Error(const Reject& reject, std::uint64_t offset, std::optional<std::string> tensor,
-        std::string_view detail, std::string_view source);
+      std::string_view detail, std::string_view source);
 
   /// The id of the reason, such as "data_beyond": one of kRejects, or of npz::kRejects.
   std::string_view label() const { return reject_->id; }
@@ -140,8 +140,8 @@ Tensor read_record(Bytes record, const ReadOptions& options = {});
 /// Writes a file, replacing one that exists. Nothing is touched when the tensors are at fault.
 /// @throws utils::ValueVerifyFatal when the file cannot be created, utils::LogMessageFatal when
 ///         writing it fails; what was written by then stays, and no reader accepts it.
-void write_file(const std::string& path, std::span<const NamedTensor> tensors,
-                const Progress& progress = {});
+void write_file(
+    const std::string& path, std::span<const NamedTensor> tensors, const Progress& progress = {});
 
 /// How many bytes the file that holds these tensors has; the tensors must be legal.
 std::uint64_t file_size(std::span<const NamedTensor> tensors);

@@ -73,8 +73,7 @@ class FileSource {
 };
 
 /// One pass over a file, field by field in file order, so that the first fault is the error.
-template <class Source>
-class ParamsReader {
+template <class Source> class ParamsReader {
  public:
   ParamsReader(Source source, std::string_view name) : source_(std::move(source)), name_(name) {}
 
@@ -140,7 +139,7 @@ class ParamsReader {
 
   Tensor record() {
     magic(field("record_magic"), kRecordMagic, reject("record_magic"),
-          reject("record_magic_byte_swapped"));
+        reject("record_magic_byte_swapped"));
     require(field("record_reserved"), std::uint64_t{0}, reject("record_reserved"));
     require(field("device_type"), std::int32_t{kDeviceType}, reject("device"));
     require(field("device_id"), std::int32_t{kDeviceId}, reject("device"));
@@ -190,8 +189,8 @@ class ParamsReader {
     return shape;
   }
 
-  void magic(const Field& where, std::uint64_t expected, const Reject& wrong,
-             const Reject& swapped) {
+  void magic(
+      const Field& where, std::uint64_t expected, const Reject& wrong, const Reject& swapped) {
     const std::uint64_t value = number(where);
     if (value == expected) return;
     std::array<std::byte, 8> reversed{};
@@ -205,8 +204,9 @@ class ParamsReader {
     at_ = source_.offset();
     const auto width = static_cast<std::size_t>(where.width());
     if (width > source_.remaining()) {
-      fail(reject("too_short"), std::string(where.name) + " takes " + std::to_string(width) +
-                                    " bytes, " + std::to_string(source_.remaining()) + " remain");
+      fail(reject("too_short"),
+          std::string(where.name) + " takes " + std::to_string(width) + " bytes, " +
+              std::to_string(source_.remaining()) + " remain");
     }
     std::array<std::byte, 8> bytes{};
     source_.read(bytes.data(), width);
@@ -214,20 +214,16 @@ class ParamsReader {
   }
 
   /// Reads a number that must be this one.
-  template <class T>
-  void require(const Field& where, T due, const Reject& wrong) {
+  template <class T> void require(const Field& where, T due, const Reject& wrong) {
     const T value = static_cast<T>(number(where));
     if (value != due) fail(wrong, found(value));
   }
 
-  template <class T>
-  static std::string found(T value) {
-    return "found " + std::to_string(value);
-  }
+  template <class T> static std::string found(T value) { return "found " + std::to_string(value); }
 
   std::string declared(std::uint64_t count, std::string_view what) const {
     return std::to_string(count) + " " + std::string(what) + " declared, " +
-           std::to_string(source_.remaining()) + " bytes remain";
+        std::to_string(source_.remaining()) + " bytes remain";
   }
 
   [[noreturn]] void fail(const Reject& reject, const std::string& detail) const {

@@ -24,7 +24,7 @@ namespace lockstep::params {
 inline std::shared_ptr<std::byte> tensor_memory(std::size_t size) {
   if (size == 0) return {};
   return {ndarray::pool().allocate(size),
-          [size](std::byte* memory) { ndarray::pool().release(memory, size); }};
+      [size](std::byte* memory) { ndarray::pool().release(memory, size); }};
 }
 
 struct CloseFile {
@@ -87,8 +87,7 @@ class CountingSink {
 };
 
 /// Hands bytes on and counts them.
-template <class Sink>
-class CountedSink {
+template <class Sink> class CountedSink {
  public:
   explicit CountedSink(Sink& sink) : sink_(sink) {}
 
@@ -104,8 +103,7 @@ class CountedSink {
 };
 
 /// Appends the lowest `width` bytes of a number, at most 8.
-template <class Sink>
-void put_number(Sink& sink, std::uint64_t value, std::size_t width) {
+template <class Sink> void put_number(Sink& sink, std::uint64_t value, std::size_t width) {
   std::byte bytes[8] = {};
   store_little_endian(bytes, value, width);
   sink.append(bytes, width);
@@ -114,8 +112,7 @@ void put_number(Sink& sink, std::uint64_t value, std::size_t width) {
 /// Makes a file, has `put(sink)` fill it and closes it.
 /// @throws utils::ValueVerifyFatal when the file cannot be created, utils::LogMessageFatal when
 ///         writing it fails.
-template <class Put>
-void fill_file(const std::string& path, Put put) {
+template <class Put> void fill_file(const std::string& path, Put put) {
   OpenFile file(std::fopen(path.c_str(), "wb"));
   if (!file) throw utils::ValueVerifyFatal("cannot create " + path + ": " + std::strerror(errno));
   FileSink sink(file.get(), path);

@@ -7,13 +7,11 @@
 namespace lockstep::params {
 namespace {
 
-template <class Sink, class T>
-void put(Sink& sink, const Field& where, T value) {
+template <class Sink, class T> void put(Sink& sink, const Field& where, T value) {
   put_number(sink, static_cast<std::uint64_t>(value), static_cast<std::size_t>(where.width()));
 }
 
-template <class Sink>
-void put_names(Sink& sink, std::span<const NamedTensor> tensors) {
+template <class Sink> void put_names(Sink& sink, std::span<const NamedTensor> tensors) {
   put(sink, field("magic"), kFileMagic);
   put(sink, field("reserved"), 0);
   put(sink, field("name_count"), tensors.size());
@@ -24,8 +22,7 @@ void put_names(Sink& sink, std::span<const NamedTensor> tensors) {
   put(sink, field("value_count"), tensors.size());
 }
 
-template <class Sink>
-void put_record(Sink& sink, const Tensor& tensor) {
+template <class Sink> void put_record(Sink& sink, const Tensor& tensor) {
   put(sink, field("record_magic"), kRecordMagic);
   put(sink, field("record_reserved"), 0);
   put(sink, field("device_type"), kDeviceType);
@@ -62,10 +59,7 @@ consteval std::uint64_t distance(std::string_view from, std::string_view to) {
   throw "no such field";
 }
 
-template <class T>
-std::string found(T value) {
-  return "found " + std::to_string(value);
-}
+template <class T> std::string found(T value) { return "found " + std::to_string(value); }
 
 /// Refuses the names that a reader would reject.
 void verify_names(std::span<const NamedTensor> tensors) {
@@ -83,8 +77,8 @@ void verify_names(std::span<const NamedTensor> tensors) {
 }
 
 /// Refuses a tensor whose record, at `offset`, a reader would reject.
-void verify_record(const Tensor& tensor, const std::optional<std::string>& name,
-                   std::uint64_t offset) {
+void verify_record(
+    const Tensor& tensor, const std::optional<std::string>& name, std::uint64_t offset) {
   const auto fail = [&](const Reject& reject, std::uint64_t at, const std::string& detail) {
     throw Error(reject, offset + at, name, detail, "");
   };
@@ -109,7 +103,7 @@ void verify_record(const Tensor& tensor, const std::optional<std::string>& name,
   if (!expected) fail(reject("shape_overflow"), extents, "");
   if (std::cmp_not_equal(size, *expected)) {
     fail(reject("size"), extents + 8 * shape.size(),
-         found(size) + " where " + std::to_string(*expected) + " is due");
+        found(size) + " where " + std::to_string(*expected) + " is due");
   }
 }
 
@@ -162,8 +156,8 @@ std::vector<std::byte> write_record(const Tensor& tensor) {
   return std::move(sink).bytes();
 }
 
-void write_file(const std::string& path, std::span<const NamedTensor> tensors,
-                const Progress& progress) {
+void write_file(
+    const std::string& path, std::span<const NamedTensor> tensors, const Progress& progress) {
   verify(tensors);
   fill_file(path, [&](FileSink& sink) { put_file(sink, tensors, progress); });
 }

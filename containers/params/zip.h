@@ -60,7 +60,7 @@ class Archive {
     return bytes;
   }
   [[noreturn]] void fail(const Reject& reject, std::uint64_t offset, const Member* member,
-                         const std::string& detail) const;
+      const std::string& detail) const;
 
  private:
   std::uint64_t size_;

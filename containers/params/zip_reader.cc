@@ -22,10 +22,7 @@ class Numbers {
   std::size_t remaining() const { return bytes_.size(); }
 
  private:
-  template <class T>
-  T next() {
-    return load_little_endian<T>(take(sizeof(T)).data());
-  }
+  template <class T> T next() { return load_little_endian<T>(take(sizeof(T)).data()); }
 
   std::span<const std::byte> bytes_;
 };
@@ -67,8 +64,7 @@ End find_end(const Archive& archive) {
 }
 
 /// Whether a narrow field equals the wide one, or holds the mark for "see the wide one".
-template <class T>
-bool agrees(T narrow, std::uint64_t wide) {
+template <class T> bool agrees(T narrow, std::uint64_t wide) {
   return narrow == wide || narrow == static_cast<T>(-1);
 }
 
@@ -183,8 +179,8 @@ void locate(const Archive& archive, Member& member, std::uint64_t directory, std
     archive.fail(reject, member.header, &member, detail);
   };
   if (member.header > directory || directory - member.header < kLocalSize) {
-    archive.fail(reject("zip_local"), entry, &member,
-                 "it stands at " + std::to_string(member.header));
+    archive.fail(
+        reject("zip_local"), entry, &member, "it stands at " + std::to_string(member.header));
   }
   const std::vector<std::byte> fixed = archive.bytes(member.header, kLocalSize);
   Numbers numbers(fixed);
@@ -202,23 +198,25 @@ void locate(const Archive& archive, Member& member, std::uint64_t directory, std
   // A writer that could not seek back put these numbers behind the data.
   if ((flags & kSizesFollow) == 0 &&
       (checksum != member.checksum || !agrees(compressed, member.compressed) ||
-       !agrees(size, member.size))) {
+          !agrees(size, member.size))) {
     fail(reject("zip_local"), "sizes or checksums differ");
   }
   member.data = member.header + kLocalSize + name + extra;
   if (directory - member.data < member.compressed) {
-    fail(reject("zip_beyond"), std::to_string(member.compressed) + " bytes declared, " +
-                                   std::to_string(directory - member.data) + " remain");
+    fail(reject("zip_beyond"),
+        std::to_string(member.compressed) + " bytes declared, " +
+            std::to_string(directory - member.data) + " remain");
   }
   if (member.method == kStored && member.size != member.compressed) {
-    fail(reject("zip_size"), std::to_string(member.compressed) + " bytes stored, " +
-                                 std::to_string(member.size) + " declared");
+    fail(reject("zip_size"),
+        std::to_string(member.compressed) + " bytes stored, " + std::to_string(member.size) +
+            " declared");
   }
   // No deflated byte stands for more than 1032: a length of 258 takes two bits at least.
   constexpr std::uint64_t kDeflatedMost = 1032;
   if (member.method == kDeflated && member.size / kDeflatedMost > member.compressed) {
     fail(reject("zip_bomb"),
-         std::to_string(member.size) + " bytes declared in " + std::to_string(member.compressed));
+        std::to_string(member.size) + " bytes declared in " + std::to_string(member.compressed));
   }
 }
 
@@ -238,7 +236,7 @@ constexpr std::size_t kInputSize = std::size_t{64} << 10;
 }  // namespace
 
 void Archive::fail(const Reject& reject, std::uint64_t offset, const Member* member,
-                   const std::string& detail) const {
+    const std::string& detail) const {
   throw Error(reject, offset, member ? std::optional(member->name) : std::nullopt, detail, source_);
 }
 
@@ -246,7 +244,7 @@ std::vector<Member> members_of(const Archive& archive) {
   const Directory directory = find_directory(archive);
   if (directory.count > directory.size / kEntrySize) {
     archive.fail(reject("zip_count"), directory.offset, nullptr,
-                 std::to_string(directory.count) + " declared");
+        std::to_string(directory.count) + " declared");
   }
   const std::vector<std::byte> bytes = archive.bytes(directory.offset, directory.size);
   Numbers entries(bytes);
@@ -258,7 +256,7 @@ std::vector<Member> members_of(const Archive& archive) {
   }
   if (entries.remaining() != 0) {
     archive.fail(reject("zip_count"), directory.offset + (bytes.size() - entries.remaining()),
-                 nullptr, std::to_string(entries.remaining()) + " bytes follow the last member");
+        nullptr, std::to_string(entries.remaining()) + " bytes follow the last member");
   }
   refuse_overlaps(archive, members);
   return members;

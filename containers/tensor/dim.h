@@ -15,8 +15,7 @@ namespace lockstep::ndarray {
 inline constexpr int kMaxDimRank = 9;
 
 /// `Rank` numbers, one per axis. The default is zeros.
-template <int Rank>
-struct Dim {
+template <int Rank> struct Dim {
   static_assert(0 <= Rank && Rank <= kMaxDimRank, "a Dim has 0 to 9 numbers");
 
   constexpr Dim() = default;
@@ -36,8 +35,7 @@ struct Dim {
   constexpr bool operator==(const Dim&) const = default;
 
  private:
-  template <std::integral Number>
-  static constexpr i64 number(Number value) {
+  template <std::integral Number> static constexpr i64 number(Number value) {
     if (!std::in_range<i64>(value)) refuse_overflow(std::to_string(value));
     return static_cast<i64>(value);
   }
@@ -57,62 +55,54 @@ constexpr Dim<static_cast<int>(sizeof...(Numbers))> make_dim(Numbers... numbers)
 }
 
 /// The number of this axis, which is known while compiling.
-template <int Axis, int Rank>
-constexpr i64& get(Dim<Rank>& dim) {
+template <int Axis, int Rank> constexpr i64& get(Dim<Rank>& dim) {
   static_assert(0 <= Axis && Axis < Rank, "there is no such axis");
   return dim[Axis];
 }
-template <int Axis, int Rank>
-constexpr const i64& get(const Dim<Rank>& dim) {
+template <int Axis, int Rank> constexpr const i64& get(const Dim<Rank>& dim) {
   static_assert(0 <= Axis && Axis < Rank, "there is no such axis");
   return dim[Axis];
 }
 
 /// The number of elements of this size. @throws what element_count throws.
-template <int Rank>
-constexpr i64 product(const Dim<Rank>& size) {
+template <int Rank> constexpr i64 product(const Dim<Rank>& size) {
   return element_count(size.span());
 }
 
 /// How far an index is from the first element.
 /// @throws utils::ValueVerifyFatal when that does not fit int64.
-template <int Rank>
-constexpr i64 linearize(const Dim<Rank>& index, const Dim<Rank>& stride) {
+template <int Rank> constexpr i64 linearize(const Dim<Rank>& index, const Dim<Rank>& stride) {
   i64 distance = 0;
   for (int axis = 0; axis < Rank; ++axis)
     distance = add(distance, multiply(index[axis], stride[axis], "the place of an element"),
-                   "the place of an element");
+        "the place of an element");
   return distance;
 }
 
 /// Whether an index names an element of this size.
-template <int Rank>
-constexpr bool contained(const Dim<Rank>& index, const Dim<Rank>& size) {
+template <int Rank> constexpr bool contained(const Dim<Rank>& index, const Dim<Rank>& size) {
   for (int axis = 0; axis < Rank; ++axis)
     if (index[axis] < 0 || index[axis] >= size[axis]) return false;
   return true;
 }
 
 /// The numbers of a span, as many as the type has.
-template <int Rank>
-constexpr Dim<Rank> to_dim(std::span<const i64> numbers) {
+template <int Rank> constexpr Dim<Rank> to_dim(std::span<const i64> numbers) {
   if (numbers.size() != static_cast<std::size_t>(Rank))
     refuse("rank " + std::to_string(numbers.size()) + " where " + std::to_string(Rank) +
-           " is asked for");
+        " is asked for");
   Dim<Rank> dim;
   for (int axis = 0; axis < Rank; ++axis) dim[axis] = numbers[static_cast<std::size_t>(axis)];
   return dim;
 }
 
 /// The strides with which the elements of this size lie one after the other, the last axis fastest.
-template <int Rank>
-constexpr Dim<Rank> contiguous_strides(const Dim<Rank>& size) {
+template <int Rank> constexpr Dim<Rank> contiguous_strides(const Dim<Rank>& size) {
   return to_dim<Rank>(compact_strides(size.span()));
 }
 
 /// Whether elements of this size lie one after the other with these strides.
-template <int Rank>
-constexpr bool contiguous(const Dim<Rank>& size, const Dim<Rank>& stride) {
+template <int Rank> constexpr bool contiguous(const Dim<Rank>& size, const Dim<Rank>& stride) {
   return is_compact(size.span(), stride.span());
 }
 

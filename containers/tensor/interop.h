@@ -15,8 +15,7 @@ namespace lockstep::ndarray {
 constexpr DLDevice to_dldevice(CpuDevice) { return kHost; }
 constexpr DLDevice to_dldevice(GpuDevice device) { return {kDLCUDA, device.device_id}; }
 
-template <Element T>
-constexpr DLDataType to_dltype() {
+template <Element T> constexpr DLDataType to_dltype() {
   return {dtype_of<T>().code, dtype_of<T>().bits, 1};
 }
 
@@ -26,12 +25,12 @@ DLTensor as_dltensor(const Tensor<T, Rank, Device>& tensor) {
   // DLPack has no const; nobody writes to the numbers.
   const auto numbers = [](const Dim<Rank>& dim) { return const_cast<i64*>(dim.span().data()); };
   return {.data = tensor.raw_ptr(),
-          .device = to_dldevice(tensor.device()),
-          .ndim = Rank,
-          .dtype = to_dltype<T>(),
-          .shape = numbers(tensor.size()),
-          .strides = numbers(tensor.stride()),
-          .byte_offset = 0};
+      .device = to_dldevice(tensor.device()),
+      .ndim = Rank,
+      .dtype = to_dltype<T>(),
+      .shape = numbers(tensor.size()),
+      .strides = numbers(tensor.stride()),
+      .byte_offset = 0};
 }
 
 /// A tensor of its own with these elements, on any device, the last axis fastest.
@@ -80,15 +79,14 @@ NDArray to_ndarray(const Tensor<T, Rank, Device>& tensor) {
 /// @throws utils::ValueVerifyFatal for null, for another rank, type or kind of device, for an array
 ///         that is read-only, and for a layout that no tensor can have: a negative stride, elements
 ///         that share memory or are not aligned. copy_to_tensor() takes all of these but null.
-template <Element T, int Rank, class Device>
-Tensor<T, Rank, Device> to_tensor(NDArray& array) {
+template <Element T, int Rank, class Device> Tensor<T, Rank, Device> to_tensor(NDArray& array) {
   detail::require(array, Rank, to_dltype<T>());
   const Device device = detail::device_of(array, Device());
   detail::require_tensor_layout(array, alignof(T));
   void* const first = array.mutable_data();
   const i64 length = minimal_length(array.shape(), array.strides());
-  auto memory = std::make_shared<const Allocation<Device>>(
-      first, static_cast<std::size_t>(length) * sizeof(T), device,
+  auto memory = std::make_shared<const Allocation<Device>>(first,
+      static_cast<std::size_t>(length) * sizeof(T), device,
       [keep = array](void*) mutable { keep.reset(); });
   return {std::move(memory), to_dim<Rank>(array.shape()), to_dim<Rank>(array.strides()), 0};
 }

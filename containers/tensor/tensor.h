@@ -17,8 +17,7 @@
 namespace lockstep::ndarray {
 
 /// The type of element that T is, in a parameter file and in DLPack.
-template <class T>
-constexpr params::DType dtype_of() {
+template <class T> constexpr params::DType dtype_of() {
   constexpr int kCode = std::is_floating_point_v<T> ? 2 : std::is_unsigned_v<T> ? 1 : 0;
   return {static_cast<std::uint8_t>(kCode), static_cast<std::uint8_t>(8 * sizeof(T))};
 }
@@ -26,10 +25,9 @@ constexpr params::DType dtype_of() {
 /// A number type that tensors can hold; bool is not one.
 template <class T>
 concept Element = std::is_arithmetic_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T> &&
-                  !std::is_same_v<T, bool> && !params::dtype_name(dtype_of<T>()).empty();
+    !std::is_same_v<T, bool> && !params::dtype_name(dtype_of<T>()).empty();
 
-template <class T, int Rank, class Device>
-class Tensor {
+template <class T, int Rank, class Device> class Tensor {
   static_assert(Element<T>, "elements are integers or floating-point numbers, and are written");
 
  public:
@@ -47,15 +45,14 @@ class Tensor {
   /// Shares the memory of a tensor with as many elements, of any rank.
   /// @throws utils::ValueVerifyFatal for another number of elements, and for a source whose
   ///         elements do not lie one after the other.
-  template <int SourceRank>
-  Tensor(const Size& size, const Tensor<T, SourceRank, Device>& source)
+  template <int SourceRank> Tensor(const Size& size, const Tensor<T, SourceRank, Device>& source)
       : size_(size),
         stride_(contiguous_strides(size)),
         offset_(source.offset()),
         allocation_(source.allocation()) {
     if (numel() != source.numel())
       refuse(shape_text(size.span()) + " has not as many elements as " +
-             shape_text(source.size().span()));
+          shape_text(source.size().span()));
     source.require_contiguous();
   }
 
@@ -68,7 +65,7 @@ class Tensor {
     const i64 end = add(offset, minimal_length(size.span(), stride.span()), "the end of a view");
     if (offset < 0 || end > capacity())
       refuse("a view of elements " + std::to_string(offset) + " to " + std::to_string(end) +
-             " of memory that has " + std::to_string(capacity()));
+          " of memory that has " + std::to_string(capacity()));
     if (reinterpret_cast<std::uintptr_t>(base()) % alignof(T) != 0)
       refuse("memory that is not aligned to " + std::to_string(alignof(T)) + " bytes");
   }
@@ -102,7 +99,7 @@ class Tensor {
     const i64 place = add(offset_, linearize(idx, stride_), "the place of an element");
     if (place < 0 || place >= capacity())
       refuse("element " + shape_text(idx.span()) + " is outside the memory, which has " +
-             std::to_string(capacity()) + " elements");
+          std::to_string(capacity()) + " elements");
     return base() + place;
   }
 
@@ -110,7 +107,7 @@ class Tensor {
   T* at(const Size& idx) const {
     if (!contained(idx, size_))
       refuse("there is no element " + shape_text(idx.span()) + " in a tensor of size " +
-             shape_text(size_.span()));
+          shape_text(size_.span()));
     return index(idx);
   }
 
@@ -148,7 +145,7 @@ class Tensor {
   void require_contiguous() const {
     if (!contiguous(size_, stride_))
       refuse("the elements of a tensor of size " + shape_text(size_.span()) + " and strides " +
-             shape_text(stride_.span()) + " do not lie one after the other");
+          shape_text(stride_.span()) + " do not lie one after the other");
     require_memory();
   }
 
@@ -157,7 +154,7 @@ class Tensor {
   void require_memory() const {
     if (minimal_length(size_.span(), stride_.span()) > capacity() - offset_)
       refuse("a tensor of size " + shape_text(size_.span()) + " has memory for " +
-             std::to_string(capacity() - offset_) + " elements; mutable_data() allocates");
+          std::to_string(capacity() - offset_) + " elements; mutable_data() allocates");
   }
 
   void swap(Tensor& other) noexcept {
@@ -173,8 +170,8 @@ class Tensor {
   }
 
   static Memory allocate(const Size& size, Device device) {
-    return std::make_shared<const Allocation<Device>>(static_cast<std::size_t>(byte_count(size)),
-                                                      device);
+    return std::make_shared<const Allocation<Device>>(
+        static_cast<std::size_t>(byte_count(size)), device);
   }
 
   T* base() const { return allocation_ ? static_cast<T*>(allocation_->ptr()) : nullptr; }

@@ -18,12 +18,11 @@ using Host = Allocation<CpuDevice>;
 // All hosts are equal, GPUs only with equal numbers. Both can be a template's parameter.
 static_assert(CpuDevice() == CpuDevice());
 static_assert(GpuDevice() == GpuDevice(0) && GpuDevice(1) != GpuDevice(2));
-template <auto kDevice>
-constexpr auto kSame = kDevice;
+template <auto kDevice> constexpr auto kSame = kDevice;
 static_assert(kSame<GpuDevice(3)>.device_id == 3 && kSame<CpuDevice{}> == CpuDevice());
 
-static_assert(std::is_nothrow_move_constructible_v<Host> &&
-              std::is_nothrow_move_assignable_v<Host>);
+static_assert(
+    std::is_nothrow_move_constructible_v<Host> && std::is_nothrow_move_assignable_v<Host>);
 static_assert(!std::is_copy_constructible_v<Host> && !std::is_copy_assignable_v<Host>);
 
 bool is_nothing(const Host& memory) {
@@ -40,7 +39,7 @@ TEST(Allocation, IsAlignedAndWritable) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.ptr()) % 64, 0u);
     EXPECT_EQ(memory.size(), size);
     EXPECT_EQ(static_cast<char*>(memory.end()) - static_cast<char*>(memory.ptr()),
-              static_cast<std::ptrdiff_t>(size));
+        static_cast<std::ptrdiff_t>(size));
     std::memset(memory.ptr(), 7, size);
   }
 }
@@ -50,8 +49,8 @@ TEST(Allocation, SaysWhenThereIsTooLittle) {
     const Host memory(std::numeric_limits<std::size_t>::max() / 2, CpuDevice());
     FAIL() << "half of the address space was allocated";
   } catch (const utils::LogMessageFatal& e) {
-    EXPECT_NE(std::string(e.what()).find("no memory for 9223372036854775807 bytes"),
-              std::string::npos)
+    EXPECT_NE(
+        std::string(e.what()).find("no memory for 9223372036854775807 bytes"), std::string::npos)
         << e.what();
   }
 }

@@ -51,8 +51,8 @@ RC_GTEST_PROP(CopyProperty, EqualsCopyingElementByElement, ()) {
 
 // Squares of 32 elements, and what is left over at their edges.
 RC_GTEST_PROP(CopyProperty, LargePlanesAreCopiedInSquares, ()) {
-  const std::vector<i64> shape{*rc::gen::inRange<i64>(1, 3), *rc::gen::inRange<i64>(30, 70),
-                               *rc::gen::inRange<i64>(30, 70)};
+  const std::vector<i64> shape{
+      *rc::gen::inRange<i64>(1, 3), *rc::gen::inRange<i64>(30, 70), *rc::gen::inRange<i64>(30, 70)};
   const DLDataType type = draw_type();
   Drawn from = around_layout(shape, draw_distinct_strides(shape), type, 1);
   Drawn to = around_layout(shape, draw_distinct_strides(shape), type, 100);

@@ -10,8 +10,7 @@ namespace lockstep {
 std::size_t allocated_bytes();
 
 /// The bytes that a call allocates.
-template <class Call>
-std::size_t allocated_by(Call call) {
+template <class Call> std::size_t allocated_by(Call call) {
   const std::size_t before = allocated_bytes();
   call();
   return allocated_bytes() - before;

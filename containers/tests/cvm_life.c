@@ -43,8 +43,8 @@ static void check_lists(const CVMByteArray* file, const int32_t* values, size_t 
   EXPECT(CVMArrayFree((CVMArrayHandle)arrays[1]) == CVM_OK);
 }
 
-static void check_sized_lists(const void** params, const CVMByteArray* file,
-                              const int32_t* transposed, size_t nbytes) {
+static void check_sized_lists(
+    const void** params, const CVMByteArray* file, const int32_t* transposed, size_t nbytes) {
   size_t size = 0, count = 0;
   char* buffer;
   CVMByteArray names[2];

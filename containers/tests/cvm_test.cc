@@ -30,7 +30,7 @@ class Array {
  public:
   explicit Array(std::vector<int64_t> shape) {
     EXPECT_EQ(CVMArrayAlloc(shape.data(), static_cast<int>(shape.size()), 0, 32, 1, 1, 0, &handle),
-              CVM_OK)
+        CVM_OK)
         << last_error();
   }
   ~Array() { EXPECT_EQ(CVMArrayFree(handle), CVM_OK) << last_error(); }
@@ -51,8 +51,8 @@ void expect_refused(const Spec& spec, const char* word, int status = CVM_LOGIC) 
   auto* out = reinterpret_cast<CVMArrayHandle>(&nothing);
   const int ndim = spec.ndim == -2 ? static_cast<int>(spec.shape.size()) : spec.ndim;
   expect_failure(CVMArrayAlloc(spec.shape.data(), ndim, spec.code, spec.bits, spec.lanes,
-                               spec.device_type, spec.device_id, &out),
-                 status, word);
+                     spec.device_type, spec.device_id, &out),
+      status, word);
   EXPECT_EQ(out, nullptr) << "a failed call left something behind";
 }
 
@@ -131,7 +131,7 @@ void expect_no_handle(DLTensor* handle) {
   expect_failure(CVMSaveParamsDict(params, 4, &file), CVM_LOGIC, "tensor \"bad\" is no handle");
   std::size_t size = 0;
   expect_failure(CVMSaveParamsDictSized(params, 4, nullptr, 0, &size), CVM_LOGIC,
-                 "tensor \"bad\" is no handle");
+      "tensor \"bad\" is no handle");
   EXPECT_EQ(values[0], 7);
 }
 
@@ -167,7 +167,7 @@ TEST(CvmHandles, WhatWasFreedIsRefused) {
     const std::vector<int32_t> values(static_cast<std::size_t>(elements), -1);
     for (DLTensor* array : freed)
       expect_failure(CVMArrayCopyFromBytes(array, values.data(), 4 * values.size()), CVM_LOGIC,
-                     "is no handle of an array, or no longer");
+          "is no handle of an array, or no longer");
     // The array that stands beside it may get the address that was freed last, not this one.
     expect_no_handle(freed.front());
     // What the refused calls were given has not reached what later arrays are made of.
@@ -200,7 +200,7 @@ TEST(CvmCopy, SizesAndPointersAreExamined) {
   const Array array({2, 3});
   std::array<int32_t, 7> values{};
   for (const std::size_t bytes :
-       {std::size_t{0}, std::size_t{23}, std::size_t{25}, ~std::size_t{0}}) {
+      {std::size_t{0}, std::size_t{23}, std::size_t{25}, ~std::size_t{0}}) {
     expect_failure(CVMArrayCopyFromBytes(array.handle, values.data(), bytes), CVM_LOGIC, "24");
     expect_failure(CVMArrayCopyToBytes(array.handle, values.data(), bytes), CVM_LOGIC, "24");
   }
@@ -283,9 +283,9 @@ TEST(CvmSave, FaultyListsAreRefused) {
     if (size < 0) return;
     std::array<char, 500> buffer{};
     std::size_t bytes = 1;
-    expect_failure(CVMSaveParamsDictSized(list, static_cast<std::size_t>(size), buffer.data(),
-                                          buffer.size(), &bytes),
-                   CVM_LOGIC, word);
+    expect_failure(CVMSaveParamsDictSized(
+                       list, static_cast<std::size_t>(size), buffer.data(), buffer.size(), &bytes),
+        CVM_LOGIC, word);
     EXPECT_EQ(bytes, 0u);
     EXPECT_EQ(buffer, (std::array<char, 500>{})) << "a refused file was begun";
   };
@@ -339,14 +339,14 @@ TEST(CvmLoad, FaultyFilesGiveNothing) {
   const auto size = static_cast<int>(file.size);
   expect_failure(CVMLoadParamsDict(file.data, size, nullptr, &list, &list), CVM_LOGIC, "retNum");
   expect_failure(CVMLoadParamsDict(file.data, size, &count, nullptr, &list), CVM_LOGIC, "retNames");
-  expect_failure(CVMLoadParamsDict(file.data, size, &count, &list, nullptr), CVM_LOGIC,
-                 "retValues");
+  expect_failure(
+      CVMLoadParamsDict(file.data, size, &count, &list, nullptr), CVM_LOGIC, "retValues");
   std::size_t found = 0;
   CVMByteArray name{};
-  expect_failure(CVMLoadParamsDictSized(file.data, file.size, &name, nullptr, 1, &found), CVM_LOGIC,
-                 "values");
+  expect_failure(
+      CVMLoadParamsDictSized(file.data, file.size, &name, nullptr, 1, &found), CVM_LOGIC, "values");
   expect_failure(CVMLoadParamsDictSized(file.data, file.size, nullptr, nullptr, 0, nullptr),
-                 CVM_LOGIC, "count");
+      CVM_LOGIC, "count");
 }
 
 TEST(CvmLastError, BelongsToItsThread) {

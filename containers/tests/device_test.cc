@@ -60,8 +60,8 @@ void copy_bytes(void* to, CpuDevice, const void* from, GpuDevice device, std::si
   std::memcpy(to, behind(from, device, bytes), bytes);
 }
 
-void copy_bytes(void* to, GpuDevice to_device, const void* from, GpuDevice from_device,
-                std::size_t bytes) {
+void copy_bytes(
+    void* to, GpuDevice to_device, const void* from, GpuDevice from_device, std::size_t bytes) {
   std::memcpy(behind(to, to_device, bytes), behind(from, from_device, bytes), bytes);
 }
 

@@ -32,8 +32,8 @@ TEST(Dictionary, OtherLayoutsAreCompactedOnSaving) {
   const NDArray padded = numbers({3, 3}, {0, 0, 0, 1, 2, 0, -3, 4, 0});
   const NDArray reversed = numbers({4}, {4, -3, 2, 1});
   for (const NDArray& same : {numbers({2, 2}, {1, -3, 2, 4}).view(Extents{2, 2}, Extents{1, 2}),
-                              padded.view(Extents{2, 2}, Extents{3, 1}, 12),
-                              reversed.view(Extents{2, 2}, Extents{-2, -1}, 12)}) {
+           padded.view(Extents{2, 2}, Extents{3, 1}, 12),
+           reversed.view(Extents{2, 2}, Extents{-2, -1}, 12)}) {
     EXPECT_FALSE(same.is_compact());
     const NamedArray entries[] = {{"w", same}, {"b0", int8_scalar(7)}};
     EXPECT_EQ(save(entries), params::worked_example());

@@ -54,7 +54,7 @@ TEST(Dim, RefusesWhatDoesNotFitInt64) {
   constexpr i64 kMax = std::numeric_limits<i64>::max();
   const std::string count = "the number of elements does not fit int64";
   EXPECT_EQ(refusal([] { return make_dim(std::numeric_limits<std::uint64_t>::max()); }),
-            "18446744073709551615 does not fit int64");
+      "18446744073709551615 does not fit int64");
   EXPECT_EQ(product(make_dim(kMax, 1)), kMax);
   EXPECT_EQ(refusal([] { return product(make_dim(i64{1} << 32, i64{1} << 31)); }), count);
   EXPECT_EQ(refusal([] { return product(make_dim(i64{1} << 32, 0, i64{1} << 31)); }), count);

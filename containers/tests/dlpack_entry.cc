@@ -11,8 +11,7 @@ namespace {
 
 thread_local std::string last_error;
 
-template <class F>
-auto guarded(const F& call) -> decltype(call()) {
+template <class F> auto guarded(const F& call) -> decltype(call()) {
   try {
     return call();
   } catch (const std::exception& e) {
@@ -65,7 +64,7 @@ ENTRY void drop_export(void* managed, int is_versioned) {
 ENTRY NDArray* share_array(const NDArray* array) { return keep(*array); }
 
 ENTRY NDArray* view_array(const NDArray* array, int rank, const std::int64_t* shape,
-                          const std::int64_t* strides, std::int64_t byte_offset) {
+    const std::int64_t* strides, std::int64_t byte_offset) {
   const auto size = static_cast<std::size_t>(rank);
   return guarded([&] { return keep(array->view({shape, size}, {strides, size}, byte_offset)); });
 }

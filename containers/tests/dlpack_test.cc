@@ -18,8 +18,7 @@ namespace lockstep::ndarray::dlpack {
 namespace {
 
 /// Someone else's tensor on the heap: six int32 elements, 0 to 5, and a count of its deletions.
-template <class Managed>
-struct Producer {
+template <class Managed> struct Producer {
   Managed managed{};
   std::array<std::int32_t, 6> data{0, 1, 2, 3, 4, 5};
   std::vector<i64> shape{2, 3};
@@ -27,8 +26,7 @@ struct Producer {
   int* deletions = nullptr;
 };
 
-template <class Managed>
-Producer<Managed>* make(int& deletions) {
+template <class Managed> Producer<Managed>* make(int& deletions) {
   auto* producer = new Producer<Managed>();
   producer->deletions = &deletions;
   producer->managed.manager_ctx = producer;
@@ -38,12 +36,12 @@ Producer<Managed>* make(int& deletions) {
     delete owner;
   };
   producer->managed.dl_tensor = {.data = producer->data.data(),
-                                 .device = kHost,
-                                 .ndim = 2,
-                                 .dtype = kInt32,
-                                 .shape = producer->shape.data(),
-                                 .strides = producer->strides.data(),
-                                 .byte_offset = 0};
+      .device = kHost,
+      .ndim = 2,
+      .dtype = kInt32,
+      .shape = producer->shape.data(),
+      .strides = producer->strides.data(),
+      .byte_offset = 0};
   if constexpr (std::is_same_v<Managed, ManagedTensorVersioned>)
     producer->managed.version = kVersion;
   return producer;
@@ -54,13 +52,11 @@ NDArray take(ManagedTensorVersioned& managed, Access access) {
   return import_versioned(&managed, access);
 }
 
-template <class Managed>
-class DlpackImport : public testing::Test {
+template <class Managed> class DlpackImport : public testing::Test {
  protected:
   /// A producer changed by `change` is refused with this text and still belongs to its owner.
-  template <class Change>
-  void expect_refused(const std::string& text, const Change& change,
-                      Access access = Access::kRead) {
+  template <class Change> void expect_refused(
+      const std::string& text, const Change& change, Access access = Access::kRead) {
     int deletions = 0;
     auto* producer = make<Managed>(deletions);
     change(*producer);
@@ -173,8 +169,8 @@ TYPED_TEST(DlpackImport, RefusesToWriteToElementsThatShareMemory) {
     };
   };
   for (const std::vector<i64>& strides : {std::vector<i64>{0, 1}, {3, 0}, {1, 1}, {2, 1}}) {
-    this->expect_refused("cannot be written to: its elements share memory", with_strides(strides),
-                         Access::kWrite);
+    this->expect_refused(
+        "cannot be written to: its elements share memory", with_strides(strides), Access::kWrite);
     int deletions = 0;
     auto* producer = make<TypeParam>(deletions);
     with_strides(strides)(*producer);
@@ -216,16 +212,15 @@ TYPED_TEST(DlpackImport, RefusesMemoryThatIsNone) {
   this->expect_refused("device type 7 0", [](P& p) {
     p.managed.dl_tensor.device = {kDLVulkan, 0};
   });
-  this->expect_refused("bytes into its memory", [](P& p) {
-    p.managed.dl_tensor.byte_offset = std::numeric_limits<std::uint64_t>::max();
-  });
+  this->expect_refused("bytes into its memory",
+      [](P& p) { p.managed.dl_tensor.byte_offset = std::numeric_limits<std::uint64_t>::max(); });
   const std::string address = "the address of an imported element does not fit int64";
   this->expect_refused(
       address, [](P& p) { p.managed.dl_tensor.byte_offset = std::numeric_limits<i64>::max(); });
   // The first element has an address, and the last none.
   this->expect_refused(address, [](P& p) {
     p.managed.dl_tensor.byte_offset = static_cast<std::uint64_t>(std::numeric_limits<i64>::max()) -
-                                      reinterpret_cast<std::uintptr_t>(p.data.data()) - 8;
+        reinterpret_cast<std::uintptr_t>(p.data.data()) - 8;
   });
 }
 
@@ -245,8 +240,8 @@ TEST(DlpackVersions, OnlyTheMajorOneCounts) {
     auto* producer = make<ManagedTensorVersioned>(deletions);
     producer->managed.version = version;
     expect_refused("the imported tensor is of DLPack " + std::to_string(version.major) + "." +
-                       std::to_string(version.minor),
-                   [&] { return import_versioned(&producer->managed); });
+            std::to_string(version.minor),
+        [&] { return import_versioned(&producer->managed); });
     producer->managed.deleter(&producer->managed);
   }
   EXPECT_EQ(deletions, 3);

@@ -15,14 +15,14 @@ namespace lockstep::params {
 inline const bool kSeeded = ::setenv("RC_PARAMS", "seed=20 max_success=300", 0) == 0;
 
 inline rc::Gen<std::string> gen_name() {
-  const auto character = rc::gen::element<std::string>("a", "b", "_", "7", "\n", "\xC3\xA9",
-                                                       "\xE6\xB7\xB1", "\xF0\x9F\x90\x8D");
+  const auto character = rc::gen::element<std::string>(
+      "a", "b", "_", "7", "\n", "\xC3\xA9", "\xE6\xB7\xB1", "\xF0\x9F\x90\x8D");
   return rc::gen::map(rc::gen::container<std::vector<std::string>>(character),
-                      [](const std::vector<std::string>& characters) {
-                        std::string name;
-                        for (const std::string& each : characters) name += each;
-                        return name;
-                      });
+      [](const std::vector<std::string>& characters) {
+        std::string name;
+        for (const std::string& each : characters) name += each;
+        return name;
+      });
 }
 
 inline rc::Gen<Tensor> gen_tensor() {

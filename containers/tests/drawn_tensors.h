@@ -78,20 +78,19 @@ inline std::vector<i64> draw_strides(const std::vector<i64>& shape) {
 }
 
 /// Memory for a layout, with some bytes more at either end: no alignment.
-inline Drawn around_layout(std::vector<i64> shape, std::vector<i64> strides, DLDataType type,
-                           int first_byte) {
+inline Drawn around_layout(
+    std::vector<i64> shape, std::vector<i64> strides, DLDataType type, int first_byte) {
   const Reach around = reach(shape, strides, element_bytes(type));
   const auto before = *rc::gen::inRange<i64>(0, 20);
   const auto after = *rc::gen::inRange<i64>(0, 20);
   const i64 size = before + around.end - around.first + after;
   return {std::move(shape), std::move(strides), type,
-          numbered_bytes(static_cast<std::size_t>(size), first_byte),
-          static_cast<std::uint64_t>(before - around.first)};
+      numbered_bytes(static_cast<std::size_t>(size), first_byte),
+      static_cast<std::uint64_t>(before - around.first)};
 }
 
 /// Calls `visit` with the coordinates of every element, the last axis fastest.
-template <class Visit>
-void for_each_index(const std::vector<i64>& shape, const Visit& visit) {
+template <class Visit> void for_each_index(const std::vector<i64>& shape, const Visit& visit) {
   for (const i64 extent : shape)
     if (extent == 0) return;
   std::vector<i64> index(shape.size(), 0);

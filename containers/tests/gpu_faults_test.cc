@@ -56,28 +56,28 @@ TEST_F(GpuFaults, CopyingNamesTheCallThatFails) {
   const Remote memory(8, GpuDevice());
   char host[8]{};
   for (const char* call :
-       {"cudaStreamCreateWithFlags", "cudaMemcpyAsync", "cudaStreamSynchronize"}) {
+      {"cudaStreamCreateWithFlags", "cudaMemcpyAsync", "cudaStreamSynchronize"}) {
     fail(call);
-    EXPECT_EQ(failure([&] { copy_bytes(memory.ptr(), GpuDevice(), host, CpuDevice(), 8); }),
-              text(call));
-    EXPECT_EQ(failure([&] { copy_bytes(host, CpuDevice(), memory.ptr(), GpuDevice(), 8); }),
-              text(call));
+    EXPECT_EQ(
+        failure([&] { copy_bytes(memory.ptr(), GpuDevice(), host, CpuDevice(), 8); }), text(call));
+    EXPECT_EQ(
+        failure([&] { copy_bytes(host, CpuDevice(), memory.ptr(), GpuDevice(), 8); }), text(call));
   }
   control().failing.clear();
-  EXPECT_EQ(failure([&] { copy_bytes(host, CpuDevice(), memory.ptr(), GpuDevice(), 8); }),
-            "succeeded");
+  EXPECT_EQ(
+      failure([&] { copy_bytes(host, CpuDevice(), memory.ptr(), GpuDevice(), 8); }), "succeeded");
 }
 
 TEST_F(GpuFaults, CopyingNothingAsksNothing) {
   control().devices = 0;
-  EXPECT_EQ(failure([] { copy_bytes(nullptr, GpuDevice(), nullptr, CpuDevice(), 0); }),
-            "succeeded");
+  EXPECT_EQ(
+      failure([] { copy_bytes(nullptr, GpuDevice(), nullptr, CpuDevice(), 0); }), "succeeded");
 }
 
 TEST_F(GpuFaults, SaysThatThereIsNoDevice) {
   control().devices = 0;
   EXPECT_EQ(failure([] { Remote(1, GpuDevice()); }),
-            "no GPU memory: no NVIDIA device here (cudaGetDeviceCount finds none)");
+      "no GPU memory: no NVIDIA device here (cudaGetDeviceCount finds none)");
 }
 
 TEST_F(GpuFaults, SaysWhatToDoAboutTheDriver) {
@@ -85,12 +85,12 @@ TEST_F(GpuFaults, SaysWhatToDoAboutTheDriver) {
   control().error = cudaErrorInsufficientDriver;
   control().driver = 0;
   EXPECT_EQ(failure([] { Remote(1, GpuDevice()); }),
-            "no GPU memory: no NVIDIA driver here (cudaGetDeviceCount finds none); install one for "
-            "CUDA 12.4 or newer");
+      "no GPU memory: no NVIDIA driver here (cudaGetDeviceCount finds none); install one for "
+      "CUDA 12.4 or newer");
   control().driver = 11080;
   EXPECT_EQ(failure([] { Remote(1, GpuDevice()); }),
-            "no GPU memory: the NVIDIA driver is too old (cudaGetDeviceCount fails): it is for "
-            "CUDA 11.8; install one for CUDA 12.4 or newer");
+      "no GPU memory: the NVIDIA driver is too old (cudaGetDeviceCount fails): it is for "
+      "CUDA 11.8; install one for CUDA 12.4 or newer");
 }
 
 }  // namespace

@@ -115,8 +115,8 @@ TEST_F(Gpu, EmptyTensorsCopy) {
 TEST_F(Gpu, RefusesDevicesThatAreNotHere) {
   for (int id : {-1, devices_})
     expect_refused("there is no GPU " + std::to_string(id) + " here: there are " +
-                       std::to_string(devices_) + ", counted from 0",
-                   [&] { return Allocation<GpuDevice>(1, GpuDevice(id)); });
+            std::to_string(devices_) + ", counted from 0",
+        [&] { return Allocation<GpuDevice>(1, GpuDevice(id)); });
 }
 
 }  // namespace

@@ -12,16 +12,13 @@
 namespace lockstep::ndarray {
 namespace {
 
-template <int Rank>
-using Ints = CpuTensor<std::int32_t, Rank>;
+template <int Rank> using Ints = CpuTensor<std::int32_t, Rank>;
 
 /// A tensor that shares the memory of an array, and the elements of one that copies it.
-template <int Rank>
-Ints<Rank> shared(NDArray& array) {
+template <int Rank> Ints<Rank> shared(NDArray& array) {
   return to_tensor<std::int32_t, Rank, CpuDevice>(array);
 }
-template <int Rank>
-std::vector<std::int32_t> copied(const NDArray& array) {
+template <int Rank> std::vector<std::int32_t> copied(const NDArray& array) {
   return elements(copy_to_tensor<std::int32_t, Rank>(array, kCpu));
 }
 
@@ -114,9 +111,9 @@ TEST(Interop, RefusesAnotherRankTypeOrDevice) {
   NDArray array = to_ndarray(counting(make_dim(2, 3)));
   expect_refused("the array's rank and the tensor's", [&] { return shared<1>(array); });
   expect_refused("the array has elements of int32, the tensor of float32",
-                 [&] { return to_tensor<float, 2, CpuDevice>(array); });
+      [&] { return to_tensor<float, 2, CpuDevice>(array); });
   expect_refused("the array is on the host and the tensor on a GPU",
-                 [&] { return to_tensor<std::int32_t, 2, GpuDevice>(array); });
+      [&] { return to_tensor<std::int32_t, 2, GpuDevice>(array); });
   NDArray null;
   expect_refused("null", [&] { return shared<2>(null); });
   expect_refused("null", [&] { return copy_to_tensor<std::int32_t, 2>(null, kCpu); });

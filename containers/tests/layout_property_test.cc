@@ -148,7 +148,7 @@ RC_GTEST_PROP(LayoutProperty, StridesAreJudgedAsByStepping, ()) {
     const int axis = from_innermost(k, rank, order);
     if (shape[axis] == 1) continue;
     fit = fit &&
-          (inner < 0 ? strides[axis] > 0 : steps_over(strides[inner], shape[inner], strides[axis]));
+        (inner < 0 ? strides[axis] > 0 : steps_over(strides[inner], shape[inner], strides[axis]));
     inner = axis;
   }
   const ShapeDescriptor d{.order = order, .shape = shape, .strides = strides};

@@ -25,7 +25,7 @@ constexpr unsigned judge(Order order, const Extents& shape, const Extents& strid
 constexpr bool judged(const Extents& strides, i64 ews, unsigned status) {
   const Extents shape{2, 3, 4, 5};
   return judge(Order::kC, shape, strides, ews) == status &&
-         judge(Order::kF, reversed(shape), reversed(strides), ews) == status;
+      judge(Order::kF, reversed(shape), reversed(strides), ews) == status;
 }
 
 static_assert(judged({60, 20, 5, 1}, 1, Descriptor::kOk));
@@ -40,10 +40,10 @@ static_assert(judged({800, 200, 40, 5}, 0, Descriptor::kOk));
 static_assert(judge(Order::kF, {2, 3, 4, 5}, {60, 20, 5, 1}, 1) & Descriptor::kBadStrides);
 
 static_assert(judge(Order::kC, {2, 3}, {3}, 1) == Descriptor::kBadRank);
-static_assert(judge(Order::kC, Extents::filled(33, 1), Extents::filled(33, 1), 1) ==
-              Descriptor::kBadRank);
-static_assert(judge(Order::kC, Extents::filled(32, 1), Extents::filled(32, 1), 1) ==
-              Descriptor::kOk);
+static_assert(
+    judge(Order::kC, Extents::filled(33, 1), Extents::filled(33, 1), 1) == Descriptor::kBadRank);
+static_assert(
+    judge(Order::kC, Extents::filled(32, 1), Extents::filled(32, 1), 1) == Descriptor::kOk);
 static_assert(judge(Order::kC, {2, 0}, {-7, 0}, 9) == Descriptor::kEmpty);
 static_assert(judge(Order::kC, {2, -1}, {1, 1}, 1) == Descriptor::kBadExtent);
 static_assert(judge(Order::kC, {}, {}, 1) == Descriptor::kOk);
@@ -56,21 +56,21 @@ static_assert(judge(Order::kC, {1, 1}, {0, 0}, 1) == Descriptor::kOk);
 static_assert(judge(Order::kC, {3}, {0}, 0) == Descriptor::kBadStrides);
 static_assert(judge(Order::kC, {2, 3}, {3, -1}, 0) == Descriptor::kBadStrides);
 static_assert(judge(Order::kC, {2, 4}, {i64{1} << 62, i64{1} << 61}, i64{1} << 61) ==
-              Descriptor::kBadStrides);
+    Descriptor::kBadStrides);
 
-constexpr Descriptor padded(const Extents& paddings, const Extents& offsets = {},
-                            Order order = Order::kC) {
+constexpr Descriptor padded(
+    const Extents& paddings, const Extents& offsets = {}, Order order = Order::kC) {
   return paddedBufferDescriptor(kFloat32, order, {2, 3, 4, 5}, paddings, offsets);
 }
 
-constexpr bool is_laid_out(const Descriptor& d, const Extents& full, const Extents& strides,
-                           i64 allocated) {
+constexpr bool is_laid_out(
+    const Descriptor& d, const Extents& full, const Extents& strides, i64 allocated) {
   const Descriptor whole = compact_descriptor(d.dtype, d.order, full);
   return d.strides == strides && whole.strides == strides && d.allocated == allocated &&
-         whole.allocated == allocated && d.allocLength() == allocated &&
-         (d.flags & ARRAY_HAS_PADDED_BUFFER) != 0 && (whole.flags & ARRAY_HAS_PADDED_BUFFER) == 0 &&
-         d.validate() == Descriptor::kOk && d.layout_class() == LayoutClass::kPadded &&
-         whole.layout_class() == LayoutClass::kCompact;
+      whole.allocated == allocated && d.allocLength() == allocated &&
+      (d.flags & ARRAY_HAS_PADDED_BUFFER) != 0 && (whole.flags & ARRAY_HAS_PADDED_BUFFER) == 0 &&
+      d.validate() == Descriptor::kOk && d.layout_class() == LayoutClass::kPadded &&
+      whole.layout_class() == LayoutClass::kCompact;
 }
 
 static_assert(is_laid_out(padded({2, 3, 4, 5}), {4, 6, 8, 10}, {480, 80, 10, 1}, 1920));
@@ -79,8 +79,8 @@ static_assert(is_laid_out(padded({0, 0, 4, 5}), {2, 3, 8, 10}, {240, 80, 10, 1},
 static_assert(is_laid_out(padded({1}), {3, 3, 4, 5}, {60, 20, 5, 1}, 180));
 static_assert(padded({2, 3, 4, 5}).ews == 0);
 static_assert(padded({1}).ews == 1, "without room inside, every step is 1");
-static_assert(is_laid_out(padded({2, 3, 4, 5}, {}, Order::kF), {4, 6, 8, 10}, {1, 4, 24, 192},
-                          1920));
+static_assert(
+    is_laid_out(padded({2, 3, 4, 5}, {}, Order::kF), {4, 6, 8, 10}, {1, 4, 24, 192}, 1920));
 
 constexpr Extents kImage{2, 2, 5, 5};
 
@@ -91,40 +91,40 @@ constexpr Descriptor image(const ImagePadding& padding) {
 // A row of the table: the full extents, strides, lengths and the offset of a padded image, all of
 // which is recovered from the layout.
 constexpr bool is_row(const Descriptor& d, const Extents& full, const Extents& strides,
-                      i64 allocated, i64 bytes, i64 minimal, i64 offset) {
+    i64 allocated, i64 bytes, i64 minimal, i64 offset) {
   const RecoveredPadding padding = d.recover_padding();
   if (!padding.recovered()) return false;
   for (int axis = 0; axis < full.size; ++axis)
     if (d.shape[axis] + padding.paddings[axis] != full[axis]) return false;
   return d.strides == strides && d.allocated == allocated && d.allocLength() == allocated &&
-         reversed_view(d).total == bytes && minimal_length(d.shape, d.strides) == minimal &&
-         d.offset == offset;
+      reversed_view(d).total == bytes && minimal_length(d.shape, d.strides) == minimal &&
+      d.offset == offset;
 }
 
 static_assert(is_row(compact_descriptor(kFloat32, Order::kC, kImage), {2, 2, 5, 5}, {50, 25, 5, 1},
-                     100, 400, 100, 0));
+    100, 400, 100, 0));
 static_assert(is_row(image({}), {2, 2, 5, 5}, {50, 25, 5, 1}, 100, 400, 100, 0));
-static_assert(is_row(image({.right = 1, .bottom = 1}), {2, 2, 6, 6}, {72, 36, 6, 1}, 144, 576, 137,
-                     0));
+static_assert(
+    is_row(image({.right = 1, .bottom = 1}), {2, 2, 6, 6}, {72, 36, 6, 1}, 144, 576, 137, 0));
 static_assert(is_row(image({1, 1, 1, 1}), {2, 2, 7, 7}, {98, 49, 7, 1}, 196, 784, 180, 8));
-static_assert(is_row(image(automatic_padding(4)), {2, 2, 13, 45}, {1170, 585, 45, 1}, 2340, 9360,
-                     1940, 184));
+static_assert(
+    is_row(image(automatic_padding(4)), {2, 2, 13, 45}, {1170, 585, 45, 1}, 2340, 9360, 1940, 184));
 static_assert(is_row(paddedBufferDescriptor(kFloat32, Order::kC, kImage, {1}, {1}), {3, 2, 5, 5},
-                     {50, 25, 5, 1}, 150, 600, 100, 50));
+    {50, 25, 5, 1}, 150, 600, 100, 50));
 
 static_assert(automatic_padding(0) == ImagePadding{});
 static_assert(automatic_padding(1) == ImagePadding{.right = 36, .left = 4});
 static_assert(automatic_padding(2) == ImagePadding{.top = 4, .right = 36, .bottom = 4, .left = 4});
 static_assert(automatic_padding(4) == automatic_padding(2));
 static_assert(extended({.top = 5, .right = 1}, automatic_padding(2)) ==
-              ImagePadding{.top = 5, .right = 36, .bottom = 4, .left = 4});
+    ImagePadding{.top = 5, .right = 36, .bottom = 4, .left = 4});
 static_assert(extended(automatic_padding(2), {}) == automatic_padding(2));
 
 // Images as image libraries see them.
 static_assert(reversed_view(compact_descriptor(kFloat32, Order::kC, kImage)) ==
-              ReversedView{{5, 5, 2, 2}, {4, 20, 100, 200}, 0, 400});
+    ReversedView{{5, 5, 2, 2}, {4, 20, 100, 200}, 0, 400});
 static_assert(reversed_view(image({.right = 1, .bottom = 1})) ==
-              ReversedView{{5, 5, 2, 2}, {4, 24, 144, 288}, 0, 576});
+    ReversedView{{5, 5, 2, 2}, {4, 24, 144, 288}, 0, 576});
 static_assert(reversed_view(image({1, 1, 1, 1})).offset == 32);
 
 // The numbers of the published format: {.., flags, ews, order} of a compact float32 tensor.
@@ -133,8 +133,8 @@ static_assert(compact_descriptor(kFloat32, Order::kC, kImage).ews == 1);
 static_assert(static_cast<int>(Order::kC) == 99);
 static_assert(flags_of({1, 32}, {}) == (131072 | 8388608), "uint32 is an INT that is UNSIGNED");
 
-constexpr Descriptor strided(const Extents& shape, const Extents& strides, i64 offset,
-                             i64 allocated) {
+constexpr Descriptor strided(
+    const Extents& shape, const Extents& strides, i64 offset, i64 allocated) {
   return {.shape = shape, .strides = strides, .offset = offset, .allocated = allocated};
 }
 
@@ -156,8 +156,8 @@ static_assert(!is_disjoint(Extents{2, 2}, Extents{3, -1}));
 // "Not recoverable" is an answer, and says why.
 constexpr std::string_view why(const Descriptor& d) { return d.recover_padding().failure; }
 static_assert(why(strided({4, 5}, {10, 1}, 0, 35)) == "a stride does not divide the one around it");
-static_assert(why(strided({4, 5}, {4, 1}, 0, 40)) ==
-              "a stride is too small for the extent inside it");
+static_assert(
+    why(strided({4, 5}, {4, 1}, 0, 40)) == "a stride is too small for the extent inside it");
 static_assert(why(strided({4, 5}, {10, 2}, 0, 40)) == "the innermost stride is not 1");
 static_assert(why(strided({4, 5}, {10, 1}, 6, 40)) == "the offset lies outside the padding");
 static_assert(why(strided({4, 5}, {10, 1}, -1, 40)) == "the offset lies outside the padding");
@@ -171,11 +171,11 @@ constexpr bool is_recovered(const Descriptor& d, const Extents& paddings, const 
   return found.recovered() && found.paddings == paddings && found.offsets == offsets;
 }
 static_assert(paddedBufferDescriptor(kFloat32, Order::kC, {1, 5}, {2, 3}) ==
-              Descriptor{.shape = {1, 5},
-                         .strides = {8, 1},
-                         .ews = 1,
-                         .allocated = 24,
-                         .flags = flags_of(kFloat32, Extents{1, 5}) | ARRAY_HAS_PADDED_BUFFER});
+    Descriptor{.shape = {1, 5},
+        .strides = {8, 1},
+        .ews = 1,
+        .allocated = 24,
+        .flags = flags_of(kFloat32, Extents{1, 5}) | ARRAY_HAS_PADDED_BUFFER});
 static_assert(is_recovered(strided({1, 5}, {8, 1}, 0, 24), {2, 3}, {0, 0}));
 static_assert(is_recovered(strided({1, 5}, {8, 1}, 11, 24), {2, 3}, {1, 3}));
 static_assert(is_recovered(strided({5, 1}, {4, 1}, 5, 28), {2, 3}, {1, 1}));
@@ -219,7 +219,7 @@ TEST(Layout, RefusesLengthsThatAreNone) {
   EXPECT_EQ(refusal([] { return compact_strides(std::vector<i64>{-2}); }), "a negative extent: -2");
   const Extents huge{kHuge, 0, kHuge};
   EXPECT_EQ(refusal([&] { return compact_descriptor(kFloat32, Order::kC, huge); }),
-            "the number of elements does not fit int64");
+      "the number of elements does not fit int64");
   const auto reversed = [](i64 stride, i64 offset, i64 allocated) {
     return refusal([&] { return reversed_view(strided({2}, {stride}, offset, allocated)); });
   };
@@ -230,11 +230,11 @@ TEST(Layout, RefusesLengthsThatAreNone) {
 
 TEST(Layout, RefusesSidesThatTheRankLacks) {
   EXPECT_EQ(refusal([] { return image_descriptor(kFloat32, Order::kC, {5}, {.top = 1}); }),
-            "a side of an image is padded that a tensor of rank 1 lacks");
+      "a side of an image is padded that a tensor of rank 1 lacks");
   EXPECT_EQ(refusal([] { return image_descriptor(kFloat32, Order::kC, {}, {.left = 1}); }),
-            "a side of an image is padded that a tensor of rank 0 lacks");
-  EXPECT_EQ(refusal([] { return image({.right = -1}); }),
-            "a side of an image is padded by less than 0");
+      "a side of an image is padded that a tensor of rank 0 lacks");
+  EXPECT_EQ(
+      refusal([] { return image({.right = -1}); }), "a side of an image is padded by less than 0");
 }
 
 }  // namespace

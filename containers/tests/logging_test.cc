@@ -12,8 +12,7 @@ namespace {
 
 /// What a failing assertion says. A runtime error ends with its line, which is cut off; a logic
 /// error names no file of ours.
-template <class Exception, class Call>
-std::string message_of(Call call) {
+template <class Exception, class Call> std::string message_of(Call call) {
   try {
     call();
   } catch (const Exception& exception) {
@@ -42,7 +41,7 @@ TEST(Logging, TextIsStreamed) {
   EXPECT_EQ(message_of<ValueVerifyFatal>(fails), "VERIFY(size > 3) failed: size is 3, not 4");
   EXPECT_EQ(message_of<LogMessageFatal>([] { CHECK(1 > 2); }), "CHECK(1 > 2) failed");
   EXPECT_EQ(message_of<LogMessageFatal>([] { CHECK(false) << std::uint8_t{65} << 'A' << true; }),
-            "CHECK(false) failed: 65A1");
+      "CHECK(false) failed: 65A1");
 }
 
 TEST(Logging, TextIsEvaluatedOnlyOnFailure) {
@@ -56,8 +55,7 @@ TEST(Logging, TextIsEvaluatedOnlyOnFailure) {
   EXPECT_EQ(evaluated, 2);
 }
 
-template <class Check, class Verify>
-bool holds(Check check, Verify verify) {
+template <class Check, class Verify> bool holds(Check check, Verify verify) {
   try {
     check();
     verify();
@@ -83,10 +81,10 @@ TEST(Logging, ComparisonsHoldAndFail) {
 TEST(Logging, ComparisonsPrintBothOperands) {
   const std::string name = "sum";
   EXPECT_EQ(message_of<ValueVerifyFatal>([&] { VERIFY_EQ(name, "max") << "operator"; }),
-            "VERIFY_EQ(name, \"max\") (sum vs. max) failed: operator");
+      "VERIFY_EQ(name, \"max\") (sum vs. max) failed: operator");
   const std::int8_t small = -5;
   EXPECT_EQ(message_of<LogMessageFatal>([&] { CHECK_GE(small, 0u); }),
-            "CHECK_GE(small, 0u) (-5 vs. 0) failed");
+      "CHECK_GE(small, 0u) (-5 vs. 0) failed");
 }
 
 TEST(Logging, IntegersCompareByValue) {

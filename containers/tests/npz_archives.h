@@ -88,8 +88,8 @@ inline std::string array_of(const std::string& dictionary, const std::string& da
 }
 
 /// The dictionary of an array, as NumPy writes it.
-inline std::string dictionary_of(const std::string& descr, const std::string& shape,
-                                 const std::string& fortran = "False") {
+inline std::string dictionary_of(
+    const std::string& descr, const std::string& shape, const std::string& fortran = "False") {
   return "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }";
 }
 
@@ -118,14 +118,14 @@ inline File with_extra(std::initializer_list<std::uint64_t> numbers) {
   if (numbers.size() > 2) archive = patched(archive, directory + 42, 4, -1);
   archive = patched(archive, place + 12, 4, static_cast<std::int64_t>(51 + extra.size()));
   archive.insert(archive.begin() + static_cast<std::ptrdiff_t>(place), extra.bytes().begin(),
-                 extra.bytes().end());
+      extra.bytes().end());
   // The member's own header repeats the numbers that its fields can hold.
   return patched(patched(archive, 18, 4, -1), 22, 4, -1);
 }
 
 /// The archive with 64-bit ends, whose numbers are these.
-inline File with_end64(const File& archive, std::uint64_t count, std::uint64_t size,
-                       std::uint64_t offset) {
+inline File with_end64(
+    const File& archive, std::uint64_t count, std::uint64_t size, std::uint64_t offset) {
   const std::size_t place = archive.size() - kEndSize;
   Builder end;
   end.number(kEnd64Signature, 4).number(kEnd64Size - 12, 8).number(45, 2).number(45, 2);

@@ -77,7 +77,7 @@ std::vector<FaultyFile> zip_cases() {
       {"zip_local", kDirectory, "w.npy", patch(kDirectory + 42, 4, kDirectory)},
       {"zip_beyond", 0, "w.npy", patch_both(18, 20, 4, 0x7FFFFFFF)},
       {"zip_overlap", kSecond, "b0.npy",
-       patched(patched(patch_both(18, 20, 4, 145), 22, 4, 145), kDirectory + 24, 4, 145)},
+          patched(patched(patch_both(18, 20, 4, 145), 22, 4, 145), kDirectory + 24, 4, 145)},
       {"zip_size", 0, "w.npy", patch_both(22, 24, 4, 143)},
   };
 }
@@ -114,7 +114,7 @@ std::vector<FaultyFile> array_cases() {
       {"npz_member", 0, "w", archive_of({{"w", good}})},
       {"npz_member", 0, "w.npy/", archive_of({{"w.npy/", ""}})},
       {"duplicate_name", kLocalSize + 5 + good.size(), "w.npy",
-       archive_of({{"w.npy", good}, {"w.npy", good}})},
+          archive_of({{"w.npy", good}, {"w.npy", good}})},
       {"name_nul", 0, {}, archive_of({{std::string("\0.npy", 5), good}})},
       {"name_utf8", 0, {}, archive_of({{"\xFF.npy", good, false, kUtf8}})},
       member("npy_pickle", "\x80\x04K\x01."),
@@ -139,30 +139,24 @@ std::vector<FaultyFile> array_cases() {
   for (int i = 0; i < 33; ++i) many += "1,";
   cases.push_back(array("ndim", dictionary_of("|u1", many + ")")));
   for (const char* descr : {"|b1", "<c8", "<f16", "|f1", "<U4", "|S1", "<M8", "|i4", "=i4", "i4",
-                            "", "<i3", "<i44", "<x4", "<"})
+           "", "<i3", "<i44", "<x4", "<"})
     cases.push_back(array("npy_dtype", dictionary_of(descr, "(1,)")));
   for (const char* text :
-       {"",
-        "{",
-        "{}",
-        "[]",
-        "{'descr': '|u1'}",
-        "{'descr': '|u1', 'shape': (1,)}",
-        "{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': (1,)}",
-        "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), 'more': 1}",
-        "{'descr': '|u1', 'fortran_order': False, 'shape': (1,)} 1",
-        "{'descr': '|u1' 'fortran_order': False, 'shape': (1,)}",
-        "{'descr': '|u1', 'fortran_order': 0, 'shape': (1,)}",
-        "{'descr': '|u\\x31', 'fortran_order': False, 'shape': (1,)}",
-        "{'descr': '|u1, }",
-        "{'descr': 1, 'fortran_order': False, 'shape': (1,)}",
-        "{'descr': '|u1', 'fortran_order': False, 'shape': (1)}",
-        "{'descr': '|u1', 'fortran_order': False, 'shape': (-1,)}",
-        "{'descr': '|u1', 'fortran_order': False, 'shape': (01,)}",
-        "{'descr': '|u1', 'fortran_order': False, 'shape': (1L,)}",
-        "{'descr': '|u1', 'fortran_order': False, 'shape': (1 1)}",
-        "{'descr': '|u1', 'fortran_order': False, 'shape': (,)}",
-        "{'descr': '|u1', 'fortran_order': False, 'shape': [1]}"})
+      {"", "{", "{}", "[]", "{'descr': '|u1'}", "{'descr': '|u1', 'shape': (1,)}",
+          "{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': (1,)}",
+          "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), 'more': 1}",
+          "{'descr': '|u1', 'fortran_order': False, 'shape': (1,)} 1",
+          "{'descr': '|u1' 'fortran_order': False, 'shape': (1,)}",
+          "{'descr': '|u1', 'fortran_order': 0, 'shape': (1,)}",
+          "{'descr': '|u\\x31', 'fortran_order': False, 'shape': (1,)}", "{'descr': '|u1, }",
+          "{'descr': 1, 'fortran_order': False, 'shape': (1,)}",
+          "{'descr': '|u1', 'fortran_order': False, 'shape': (1)}",
+          "{'descr': '|u1', 'fortran_order': False, 'shape': (-1,)}",
+          "{'descr': '|u1', 'fortran_order': False, 'shape': (01,)}",
+          "{'descr': '|u1', 'fortran_order': False, 'shape': (1L,)}",
+          "{'descr': '|u1', 'fortran_order': False, 'shape': (1 1)}",
+          "{'descr': '|u1', 'fortran_order': False, 'shape': (,)}",
+          "{'descr': '|u1', 'fortran_order': False, 'shape': [1]}"})
     cases.push_back(array("npy_header", text));
   return cases;
 }

@@ -41,8 +41,8 @@ TEST(Npz, ManyMembersNeed64BitEnds) {
   for (int i = 0; i < 0x10000; ++i)
     tensors.push_back({std::to_string(i), {{0, 8}, {}, bytes_of({i & 127})}});
   for (const std::size_t count : {0xFFFEu, 0xFFFFu, 0x10000u}) {
-    const std::vector<NamedTensor> some(tensors.begin(),
-                                        tensors.begin() + static_cast<std::ptrdiff_t>(count));
+    const std::vector<NamedTensor> some(
+        tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(count));
     EXPECT_EQ(npz::read(npz::write(some)).tensors, some) << count;
   }
 }
@@ -52,7 +52,7 @@ TEST(Npz, DeflatedMembersAnd64BitEndsAreRead) {
   EXPECT_EQ(tensor_of(array, true), tensor_of(array));
   const std::string zeros(100'000, '\0');
   EXPECT_EQ(tensor_of(array_of(dictionary_of("|u1", "(100000,)"), zeros), true).bytes.size(),
-            zeros.size());
+      zeros.size());
   const File archive = archive_of_array(array);
   const std::uint64_t offset = kLocalSize + 5 + array.size();
   const File wide = with_end64(archive, 1, kEntrySize + 5, offset);
@@ -108,15 +108,14 @@ RC_GTEST_PROP(Npz, FortranOrderIsTransposed, ()) {
 
 TEST(Npz, HeadersMayBeWrittenInOtherWays) {
   const Tensor expected = {{1, 8}, {1}, bytes_of({7})};
-  for (const char* dictionary :
-       {"{'shape':(1,),'descr':'|u1','fortran_order':False}",
-        "{\"descr\": \"<u1\", \"fortran_order\": False, \"shape\": (1, )}   \n",
-        "{ 'fortran_order' : False , 'shape' : ( 1 , ) , 'descr' : '>u1' , }"})
+  for (const char* dictionary : {"{'shape':(1,),'descr':'|u1','fortran_order':False}",
+           "{\"descr\": \"<u1\", \"fortran_order\": False, \"shape\": (1, )}   \n",
+           "{ 'fortran_order' : False , 'shape' : ( 1 , ) , 'descr' : '>u1' , }"})
     EXPECT_EQ(tensor_of(array_of(dictionary, "\x07")), expected) << dictionary;
   for (const char version : {'\x02', '\x03'}) {
     const std::string text = dictionary_of("|u1", "(1,)");
     const std::string array = std::string(kNpyMagic) + version + '\0' +
-                              static_cast<char>(text.size()) + std::string(3, '\0') + text + '\7';
+        static_cast<char>(text.size()) + std::string(3, '\0') + text + '\7';
     EXPECT_EQ(tensor_of(array), expected);
   }
 }

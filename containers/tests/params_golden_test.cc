@@ -31,21 +31,17 @@ std::vector<NamedTensor> every_dtype() {
 std::vector<NamedTensor> shapes() {
   std::vector<std::int64_t> most(32, 1);
   most.front() = most.back() = 2;
-  return {{"scalar", counted({0, 32}, {})},
-          {"one", counted({1, 8}, {1})},
-          {"empty", counted({0, 64}, {0})},
-          {"empty inside", counted({2, 32}, {3, 0, 2})},
-          {"long and empty", counted({0, 8}, {std::int64_t{1} << 40, 0})},
-          {"rank 4", counted({0, 16}, {2, 1, 3, 2})},
-          {"rank 32", counted({1, 16}, most)}};
+  return {{"scalar", counted({0, 32}, {})}, {"one", counted({1, 8}, {1})},
+      {"empty", counted({0, 64}, {0})}, {"empty inside", counted({2, 32}, {3, 0, 2})},
+      {"long and empty", counted({0, 8}, {std::int64_t{1} << 40, 0})},
+      {"rank 4", counted({0, 16}, {2, 1, 3, 2})}, {"rank 32", counted({1, 16}, most)}};
 }
 
 std::vector<NamedTensor> names() {
   std::vector<NamedTensor> tensors;
-  for (const std::string& name :
-       {std::string(), std::string(" a b "), std::string("line\nfeed"), std::string("\xC3\xA9"),
-        std::string("\xE6\xB7\xB1\xE5\xBA\xA6/weight:0"), std::string("\xF0\x9F\x90\x8D"),
-        std::string(".."), std::string(200, 'x')})
+  for (const std::string& name : {std::string(), std::string(" a b "), std::string("line\nfeed"),
+           std::string("\xC3\xA9"), std::string("\xE6\xB7\xB1\xE5\xBA\xA6/weight:0"),
+           std::string("\xF0\x9F\x90\x8D"), std::string(".."), std::string(200, 'x')})
     tensors.push_back({name, counted({0, 8}, {2})});
   return tensors;
 }

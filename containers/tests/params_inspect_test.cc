@@ -45,8 +45,8 @@ TEST(Element, EveryFloat16IsItsExactValue) {
       EXPECT_EQ(std::isinf(value), fraction == 0) << bits;
     } else {
       const float size = exponent == 0
-                             ? std::ldexp(static_cast<float>(fraction), -24)
-                             : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+          ? std::ldexp(static_cast<float>(fraction), -24)
+          : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
       EXPECT_EQ(std::fabs(value), size) << bits;
     }
   }
@@ -61,8 +61,7 @@ TEST(Element, IsFoundByItsPlace) {
 }
 
 /// The differences between the worked example and what `change` makes of it, as words.
-template <class Change>
-std::vector<std::string> found_after(Change change) {
+template <class Change> std::vector<std::string> found_after(Change change) {
   const std::vector<NamedTensor> first = worked_tensors();
   std::vector<NamedTensor> second = first;
   change(second);
@@ -79,15 +78,15 @@ TEST(Differences, AreNamed) {
   EXPECT_EQ(found_after([](Tensors&) {}), Words{});
   EXPECT_EQ(found_after([](Tensors& t) { t.pop_back(); }), Words{"only_in_first b0"});
   EXPECT_EQ(found_after([](Tensors& t) {
-              t.push_back({"x", t[0].tensor});
-            }),
-            Words{"only_in_second x"});
+    t.push_back({"x", t[0].tensor});
+  }),
+      Words{"only_in_second x"});
   EXPECT_EQ(found_after([](Tensors& t) { t[0].name = "v"; }),
-            (Words{"only_in_first w", "only_in_second v"}));
+      (Words{"only_in_first w", "only_in_second v"}));
   EXPECT_EQ(found_after([](Tensors& t) { t[0].tensor.dtype.code = 1; }), Words{"dtype w"});
   EXPECT_EQ(found_after([](Tensors& t) { t[0].tensor.shape = {4}; }), Words{"shape w"});
-  EXPECT_EQ(found_after([](Tensors& t) { t[0].tensor = t[1].tensor; }),
-            (Words{"dtype w", "shape w"}));
+  EXPECT_EQ(
+      found_after([](Tensors& t) { t[0].tensor = t[1].tensor; }), (Words{"dtype w", "shape w"}));
   EXPECT_EQ(found_after([](Tensors& t) { t[1].tensor.bytes = bytes_of({8}); }), Words{"values b0"});
   EXPECT_EQ(found_after([](Tensors& t) { std::swap(t[0], t[1]); }), Words{"order w"});
 }

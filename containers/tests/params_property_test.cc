@@ -10,8 +10,7 @@ namespace lockstep::params {
 namespace {
 
 /// What a reader makes of a file: the file again, or a labelled error inside it.
-template <class Read>
-std::string outcome(const File& file, Read read_it) {
+template <class Read> std::string outcome(const File& file, Read read_it) {
   try {
     RC_ASSERT(write(read_it().tensors) == file);
     return "legal";
@@ -43,9 +42,9 @@ RC_GTEST_PROP(ParamsProperty, DamagedFilesLoadOrAreLabelledFromMemoryAndDisk, ()
   const auto times = *rc::gen::inRange(1, 4);
   for (int i = 0; i < times; ++i) {
     const auto offset = *rc::gen::inRange<std::size_t>(0, file.size());
-    const auto value = *rc::gen::weightedOneOf<unsigned char>(
-        {{1, rc::gen::arbitrary<unsigned char>()},
-         {2, rc::gen::element<unsigned char>(0, 1, 2, 3, 8, 16, 32, 64, 0x7F, 0x80, 0xFF)}});
+    const auto value =
+        *rc::gen::weightedOneOf<unsigned char>({{1, rc::gen::arbitrary<unsigned char>()},
+            {2, rc::gen::element<unsigned char>(0, 1, 2, 3, 8, 16, 32, 64, 0x7F, 0x80, 0xFF)}});
     file[offset] = static_cast<std::byte>(value);
   }
   const std::string found = outcome(file, [&] { return read(file); });

@@ -20,7 +20,7 @@ File patch(std::size_t offset, std::size_t width, std::int64_t value) {
 
 /// The example with another type and shape for "w".
 File shaped(std::uint8_t code, std::uint8_t bits, std::int64_t rows, std::int64_t columns,
-            std::int64_t size) {
+    std::int64_t size) {
   File file = patched(patch(79, 1, code), 80, 1, bits);
   return patched(patched(patched(file, 83, 8, rows), 91, 8, columns), 99, 8, size);
 }
@@ -195,15 +195,15 @@ TEST(Reject, AMessageNamesFileTensorOffsetAndReason) {
     FAIL();
   } catch (const std::logic_error& error) {
     EXPECT_EQ(error.what(),
-              file.path() +
-                  ": offset 99, tensor \"w\": the size must be the product of the extents times "
-                  "the bytes of an element; found 15 where 16 is due [size]");
+        file.path() +
+            ": offset 99, tensor \"w\": the size must be the product of the extents times "
+            "the bytes of an element; found 15 where 16 is due [size]");
   }
 }
 
 TEST(Reject, TheWriterRefusesWhatTheReaderWouldReject) {
   const auto refuse = [](std::string_view label, std::uint64_t offset,
-                         std::optional<std::string> tensor, const auto& change) {
+                          std::optional<std::string> tensor, const auto& change) {
     std::vector<NamedTensor> tensors = worked_tensors();
     change(tensors);
     expect_error({label, offset, std::move(tensor), {}}, [&] { write(tensors); });

@@ -146,14 +146,14 @@ TEST(Params, CharactersAreTheCodePointsButSurrogates) {
   const std::string_view edges = "\x7F\x80\xBF\xC0";
   for (int lead = 0; lead < 65536; ++lead) {
     for (std::size_t k = 0; k < edges.size() * edges.size(); ++k) {
-      const std::string text{static_cast<char>(lead >> 8), static_cast<char>(lead), edges[k / 4],
-                             edges[k % 4]};
+      const std::string text{
+          static_cast<char>(lead >> 8), static_cast<char>(lead), edges[k / 4], edges[k % 4]};
       std::size_t length = 1;
       while (length < 5 && !std::binary_search(all.begin(), all.end(), text.substr(0, length)))
         ++length;
       for (std::size_t size = 0; size <= text.size(); ++size)
-        ASSERT_EQ(utf8_character(std::string_view(text).substr(0, size)),
-                  length <= size ? length : 0)
+        ASSERT_EQ(
+            utf8_character(std::string_view(text).substr(0, size)), length <= size ? length : 0)
             << printable(text.substr(0, size));
     }
   }
@@ -181,10 +181,10 @@ TEST(ToInt32, WidensEveryIntegerType) {
   EXPECT_EQ(values({0, 16}, {0x00, 0x80, 0x34, 0x12}), (List{-32768, 0x1234}));
   EXPECT_EQ(values({1, 16}, {0x00, 0x80}), (List{32768}));
   EXPECT_EQ(values({0, 32}, {0, 0, 0, 0x80, 0x78, 0x56, 0x34, 0x12}),
-            (List{std::numeric_limits<std::int32_t>::min(), 0x12345678}));
+      (List{std::numeric_limits<std::int32_t>::min(), 0x12345678}));
   EXPECT_EQ(values({1, 32}, {0xFF, 0xFF, 0xFF, 0x7F}), (List{0x7FFFFFFF}));
   EXPECT_EQ(values({0, 64}, {0, 0, 0, 0x80, 0xFF, 0xFF, 0xFF, 0xFF}),
-            (List{std::numeric_limits<std::int32_t>::min()}));
+      (List{std::numeric_limits<std::int32_t>::min()}));
   EXPECT_EQ(values({1, 64}, {9, 0, 0, 0, 0, 0, 0, 0}), (List{9}));
 }
 
@@ -211,10 +211,10 @@ TEST(Describe, NamesArePrintedWithoutControlCharacters) {
   // U+202E would show what follows from right to left; the characters around it are harmless.
   EXPECT_EQ(printable("\xE2\x80\xAE"), "\\xe2\\x80\\xae");
   for (const char* ends :
-       {"\xE2\x80\x8E", "\xE2\x80\x8F", "\xE2\x80\xA8", "\xE2\x81\xA6", "\xE2\x81\xA9"})
+      {"\xE2\x80\x8E", "\xE2\x80\x8F", "\xE2\x80\xA8", "\xE2\x81\xA6", "\xE2\x81\xA9"})
     EXPECT_EQ(printable(ends).size(), 12u) << printable(ends);
   for (const char* shown : {"\xE2\x80\x8D", "\xE2\x80\x90", "\xE2\x80\xA7", "\xE2\x80\xAF",
-                            "\xE2\x81\xA5", "\xE2\x81\xAA"})
+           "\xE2\x81\xA5", "\xE2\x81\xAA"})
     EXPECT_EQ(printable(shown), shown);
   EXPECT_EQ(printable("abcd", 4), "abcd");
   EXPECT_EQ(printable("abcde", 4), "abcd...");

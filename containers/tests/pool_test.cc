@@ -58,10 +58,11 @@ TEST(Pool, ABlockServesAgainForASizeOfItsClass) {
   pool.release(first, 1000);
   EXPECT_EQ(pool.statistics().kept_bytes, BlockPool::block_bytes(1000));
   EXPECT_EQ(pool.allocate(1020), first);
-  EXPECT_EQ(pool.statistics(), (PoolStatistics{.used_bytes = BlockPool::block_bytes(1000),
-                                               .kept_bytes = 0,
-                                               .allocated = 2,
-                                               .reused = 1}));
+  EXPECT_EQ(pool.statistics(),
+      (PoolStatistics{.used_bytes = BlockPool::block_bytes(1000),
+          .kept_bytes = 0,
+          .allocated = 2,
+          .reused = 1}));
   std::byte* other = pool.allocate(1000);
   EXPECT_NE(other, first) << "a block in use was handed out again";
   pool.release(first, 1020);
@@ -98,15 +99,15 @@ TEST(Pool, ALimitOfZeroTurnsRecyclingOff) {
   BlockPool pool(0);
   for (int i = 0; i < 3; ++i) pool.release(pool.allocate(4096), 4096);
   EXPECT_EQ(pool.statistics(),
-            (PoolStatistics{.used_bytes = 0, .kept_bytes = 0, .allocated = 3, .reused = 0}));
+      (PoolStatistics{.used_bytes = 0, .kept_bytes = 0, .allocated = 3, .reused = 0}));
 }
 
 TEST(Pool, TrimGivesEverythingBack) {
   BlockPool pool(kPlenty);
   for (const std::size_t bytes : {100, 2000, 30000}) pool.release(pool.allocate(bytes), bytes);
   const std::size_t kept = pool.statistics().kept_bytes;
-  EXPECT_EQ(kept, BlockPool::block_bytes(100) + BlockPool::block_bytes(2000) +
-                      BlockPool::block_bytes(30000));
+  EXPECT_EQ(kept,
+      BlockPool::block_bytes(100) + BlockPool::block_bytes(2000) + BlockPool::block_bytes(30000));
   EXPECT_EQ(pool.trim(), kept);
   EXPECT_EQ(pool.statistics().kept_bytes, 0u);
   EXPECT_EQ(pool.trim(), 0u);

@@ -17,7 +17,7 @@ namespace {
 /// A view of another tensor's memory.
 template <int Rank, int SourceRank>
 CpuTensor<int, Rank> view(const CpuTensor<int, SourceRank>& source, const Dim<Rank>& size,
-                          const Dim<Rank>& stride, i64 offset = 0) {
+    const Dim<Rank>& stride, i64 offset = 0) {
   return {source.allocation(), size, stride, offset};
 }
 
@@ -29,7 +29,7 @@ TEST(Tensor, HasNoMemoryByDefault) {
   EXPECT_EQ(t.numel(), 0);
   EXPECT_EQ(t.device(), kCpu);
   EXPECT_EQ(refusal([&] { return t.index(make_dim(0, 0)); }),
-            "element (0, 0) is outside the memory, which has 0 elements");
+      "element (0, 0) is outside the memory, which has 0 elements");
 }
 
 TEST(Tensor, IsRowMajorAndCompact) {
@@ -48,7 +48,7 @@ TEST(Tensor, HasOneElementAtRankZero) {
   EXPECT_EQ(t.numel(), 1);
   EXPECT_EQ(t.index({}), t.raw_ptr());
   EXPECT_EQ(refusal([] { return CpuTensor<double, 0>().index({}); }),
-            "element () is outside the memory, which has 0 elements");
+      "element () is outside the memory, which has 0 elements");
 }
 
 TEST(Tensor, MayBeEmpty) {
@@ -64,9 +64,9 @@ TEST(Tensor, RefusesSizesThatCannotBe) {
   using Bytes = CpuTensor<std::int64_t, 2>;
   EXPECT_EQ(refusal([] { return Bytes(make_dim(-1, 2), kCpu); }), "a negative extent: -1");
   EXPECT_EQ(refusal([] { return Bytes(make_dim(i64{1} << 60, 1), kCpu); }),
-            "the size of a tensor in bytes does not fit int64");
+      "the size of a tensor in bytes does not fit int64");
   EXPECT_EQ(refusal([] { return Bytes(make_dim(i64{1} << 60, i64{1} << 60), kCpu); }),
-            "the number of elements does not fit int64");
+      "the number of elements does not fit int64");
 }
 
 TEST(Tensor, SharesWithAnotherRank) {
@@ -84,32 +84,32 @@ TEST(Tensor, SharesWithAnotherRank) {
 TEST(Tensor, SharesOnlyAsManyElementsThatLieTogether) {
   const auto t = counting(make_dim(2, 3));
   EXPECT_EQ(refusal([&] { return CpuTensor<int, 1>(make_dim(5), t); }),
-            "(5,) has not as many elements as (2, 3)");
+      "(5,) has not as many elements as (2, 3)");
   const auto transposed = view(t, make_dim(3, 2), make_dim(1, 3));
   EXPECT_EQ(refusal([&] { return CpuTensor<int, 1>(make_dim(6), transposed); }),
-            "the elements of a tensor of size (3, 2) and strides (1, 3) do not lie one after the "
-            "other");
+      "the elements of a tensor of size (3, 2) and strides (1, 3) do not lie one after the "
+      "other");
   auto resized = ShareData(t);
   resized.resize(make_dim(2, 4));
   EXPECT_EQ(refusal([&] { return CpuTensor<int, 1>(make_dim(8), resized); }),
-            "a tensor of size (2, 4) has memory for 6 elements; mutable_data() allocates");
+      "a tensor of size (2, 4) has memory for 6 elements; mutable_data() allocates");
   EXPECT_EQ(refusal([&] { return ShareData(resized); }),
-            "a tensor of size (2, 4) has memory for 6 elements; mutable_data() allocates");
+      "a tensor of size (2, 4) has memory for 6 elements; mutable_data() allocates");
 }
 
 TEST(Tensor, ViewsStayInsideTheMemory) {
   const auto t = counting(make_dim(2, 3));
   EXPECT_EQ(*view(t, make_dim(2), make_dim(3), 2).index(make_dim(1)), 5);
   EXPECT_EQ(refusal([&] { return view(t, make_dim(2), make_dim(3), 3); }),
-            "a view of elements 3 to 7 of memory that has 6");
+      "a view of elements 3 to 7 of memory that has 6");
   EXPECT_EQ(refusal([&] { return view(t, make_dim(1), make_dim(1), -1); }),
-            "a view of elements -1 to 0 of memory that has 6");
-  EXPECT_EQ(refusal([&] { return view(t, make_dim(2), make_dim(-1), 1); }),
-            "a negative stride: -1");
+      "a view of elements -1 to 0 of memory that has 6");
+  EXPECT_EQ(
+      refusal([&] { return view(t, make_dim(2), make_dim(-1), 1); }), "a negative stride: -1");
   std::byte memory[16]{};
   const auto odd = std::make_shared<const Allocation<CpuDevice>>(memory + 1, 8, kCpu, nullptr);
   EXPECT_EQ(refusal([&] { return CpuTensor<int, 1>(odd, make_dim(1), make_dim(1), 0); }),
-            "memory that is not aligned to 4 bytes");
+      "memory that is not aligned to 4 bytes");
 }
 
 TEST(Tensor, ChecksIndicesAgainstTheMemoryAndTheSize) {
@@ -117,14 +117,14 @@ TEST(Tensor, ChecksIndicesAgainstTheMemoryAndTheSize) {
   // Inside the memory and outside the size.
   EXPECT_EQ(*t.index(make_dim(0, 4)), 4);
   EXPECT_EQ(refusal([&] { return t.at(make_dim(0, 4)); }),
-            "there is no element (0, 4) in a tensor of size (2, 3)");
+      "there is no element (0, 4) in a tensor of size (2, 3)");
   EXPECT_EQ(*t.at(make_dim(1, 2)), 5);
   EXPECT_EQ(refusal([&] { return t.index(make_dim(2, 0)); }),
-            "element (2, 0) is outside the memory, which has 6 elements");
+      "element (2, 0) is outside the memory, which has 6 elements");
   EXPECT_EQ(refusal([&] { return t.index(make_dim(0, -1)); }),
-            "element (0, -1) is outside the memory, which has 6 elements");
+      "element (0, -1) is outside the memory, which has 6 elements");
   EXPECT_EQ(refusal([&] { return t.index(make_dim(std::numeric_limits<i64>::max(), 0)); }),
-            "the place of an element does not fit int64");
+      "the place of an element does not fit int64");
 }
 
 TEST(Tensor, ResizingWaitsForMutableData) {
@@ -137,9 +137,9 @@ TEST(Tensor, ResizingWaitsForMutableData) {
   EXPECT_EQ(t.raw_ptr(), before);
   EXPECT_EQ(*t.at(make_dim(1, 1)), 5);
   EXPECT_EQ(refusal([&] { return t.at(make_dim(1, 2)); }),
-            "element (1, 2) is outside the memory, which has 6 elements");
+      "element (1, 2) is outside the memory, which has 6 elements");
   EXPECT_EQ(refusal([&] { return Copy(t); }),
-            "a tensor of size (3, 4) has memory for 6 elements; mutable_data() allocates");
+      "a tensor of size (3, 4) has memory for 6 elements; mutable_data() allocates");
 
   int* const after = t.mutable_data();
   EXPECT_NE(after, before);
@@ -184,11 +184,11 @@ TEST(Tensor, ReshapingKeepsTheElements) {
   EXPECT_EQ(t.stride(), make_dim(2, 1));
   EXPECT_EQ(elements(t), (std::vector{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(refusal([&] { return t.reshape(make_dim(2, 2)), 0; }),
-            "(2, 2) has not as many elements as (3, 2)");
+      "(2, 2) has not as many elements as (3, 2)");
   auto transposed = view(t, make_dim(2, 3), make_dim(1, 2));
   EXPECT_EQ(refusal([&] { return transposed.reshape(make_dim(3, 2)), 0; }),
-            "the elements of a tensor of size (2, 3) and strides (1, 2) do not lie one after the "
-            "other");
+      "the elements of a tensor of size (2, 3) and strides (1, 2) do not lie one after the "
+      "other");
 }
 
 TEST(Tensor, MovingLeavesNothing) {

@@ -14,8 +14,7 @@ constexpr int kThreads = 4;
 constexpr int kRounds = 2000;
 
 /// Runs `work(number)` in several threads at once.
-template <class Work>
-void in_threads(const Work& work) {
+template <class Work> void in_threads(const Work& work) {
   std::vector<std::thread> threads;
   for (int number = 0; number < kThreads; ++number) threads.emplace_back(work, number);
   for (std::thread& thread : threads) thread.join();

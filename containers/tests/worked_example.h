@@ -25,27 +25,27 @@ inline constexpr std::int64_t kHuge = std::int64_t{1} << 60;
 
 /// Names "w" and "b0"; w is int32 [2,2] {1,2,-3,4}, b0 the int8 scalar 7.
 inline constexpr std::array<unsigned char, 164> kWorkedExample = {
-    0xb7, 0x9c, 0x04, 0x05, 0x4f, 0x8d, 0xe5, 0xf7,            //   0 magic
-    0,    0,    0,    0,    0,    0,    0,    0,               //   8 reserved
-    2,    0,    0,    0,    0,    0,    0,    0,               //  16 names
-    1,    0,    0,    0,    0,    0,    0,    0,    'w',       //  24
-    2,    0,    0,    0,    0,    0,    0,    0,    'b', '0',  //  33
-    2,    0,    0,    0,    0,    0,    0,    0,               //  43 values
-    0x3f, 0xa1, 0xb4, 0x96, 0xf0, 0x40, 0x5e, 0xdd,            //  51 magic of the first tensor
-    0,    0,    0,    0,    0,    0,    0,    0,               //  59 reserved
-    1,    0,    0,    0,    0,    0,    0,    0,               //  67 device type, device id
-    2,    0,    0,    0,                                       //  75 dimensions
-    0,    0x20, 1,    0,                                       //  79 code, bits, lanes
-    2,    0,    0,    0,    0,    0,    0,    0,    2,   0,   0, 0, 0, 0, 0, 0,  //  83 extents
-    16,   0,    0,    0,    0,    0,    0,    0,                                 //  99 size
-    1,    0,    0,    0,    2,    0,    0,    0,                                 // 107 data
-    0xfd, 0xff, 0xff, 0xff, 4,    0,    0,    0,                                 // 115
+    0xb7, 0x9c, 0x04, 0x05, 0x4f, 0x8d, 0xe5, 0xf7,  //   0 magic
+    0, 0, 0, 0, 0, 0, 0, 0,                          //   8 reserved
+    2, 0, 0, 0, 0, 0, 0, 0,                          //  16 names
+    1, 0, 0, 0, 0, 0, 0, 0, 'w',                     //  24
+    2, 0, 0, 0, 0, 0, 0, 0, 'b', '0',                //  33
+    2, 0, 0, 0, 0, 0, 0, 0,                          //  43 values
+    0x3f, 0xa1, 0xb4, 0x96, 0xf0, 0x40, 0x5e, 0xdd,  //  51 magic of the first tensor
+    0, 0, 0, 0, 0, 0, 0, 0,                          //  59 reserved
+    1, 0, 0, 0, 0, 0, 0, 0,                          //  67 device type, device id
+    2, 0, 0, 0,                                      //  75 dimensions
+    0, 0x20, 1, 0,                                   //  79 code, bits, lanes
+    2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,  //  83 extents
+    16, 0, 0, 0, 0, 0, 0, 0,                         //  99 size
+    1, 0, 0, 0, 2, 0, 0, 0,                          // 107 data
+    0xfd, 0xff, 0xff, 0xff, 4, 0, 0, 0,              // 115
     0x3f, 0xa1, 0xb4, 0x96, 0xf0, 0x40, 0x5e, 0xdd,  // 123 magic of the second tensor
-    0,    0,    0,    0,    0,    0,    0,    0,     // 131 reserved
-    1,    0,    0,    0,    0,    0,    0,    0,     // 139 device type, device id
-    0,    0,    0,    0,                             // 147 dimensions
-    0,    0x08, 1,    0,                             // 151 code, bits, lanes
-    1,    0,    0,    0,    0,    0,    0,    0,     // 155 size
+    0, 0, 0, 0, 0, 0, 0, 0,                          // 131 reserved
+    1, 0, 0, 0, 0, 0, 0, 0,                          // 139 device type, device id
+    0, 0, 0, 0,                                      // 147 dimensions
+    0, 0x08, 1, 0,                                   // 151 code, bits, lanes
+    1, 0, 0, 0, 0, 0, 0, 0,                          // 155 size
     7,                                               // 163 data
 };
 
@@ -101,8 +101,7 @@ struct FaultyFile {
   File file;
 };
 
-template <class Call>
-void expect_error(const FaultyFile& expected, Call call) {
+template <class Call> void expect_error(const FaultyFile& expected, Call call) {
   SCOPED_TRACE(std::string(expected.label) + " at " + std::to_string(expected.offset));
   try {
     call();

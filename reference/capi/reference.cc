@@ -80,8 +80,7 @@ lockstep_outputs::Output output_of(const Type& t, std::vector<std::int32_t> valu
 }
 
 // Runs f; an exception becomes a status with a label and a sentence.
-template <class F>
-int answered(F f) {
+template <class F> int answered(F f) {
   try {
     last_label.clear();
     last_message.clear();
@@ -117,8 +116,8 @@ int lockstep_infer(const lockstep_call* given, lockstep_outputs** outputs) {
   });
 }
 
-int lockstep_evaluate(const lockstep_call* given, const std::int32_t* const* values,
-                      lockstep_outputs** outputs) {
+int lockstep_evaluate(
+    const lockstep_call* given, const std::int32_t* const* values, lockstep_outputs** outputs) {
   *outputs = nullptr;
   return answered([&] {
     // Reads and allocates nothing for a call whose types are illegal.
@@ -127,8 +126,8 @@ int lockstep_evaluate(const lockstep_call* given, const std::int32_t* const* val
     for (std::size_t k = 0; k < call.in.size(); ++k) {
       const auto n = static_cast<std::size_t>(volume(call.in[k].shape));
       const std::int32_t* from = values ? values[k] : nullptr;
-      in.push_back({call.in[k], from ? std::vector<std::int32_t>(from, from + n)
-                                     : std::vector<std::int32_t>(n)});
+      in.push_back({call.in[k],
+          from ? std::vector<std::int32_t>(from, from + n) : std::vector<std::int32_t>(n)});
     }
     lockstep::reference::Outcome y = lockstep::reference::evaluate(*call.op, call.attributes(), in);
     if (y.status == lockstep::reference::Status::logic_error) throw Broken{y.label, y.message};

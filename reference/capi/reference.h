@@ -76,8 +76,8 @@ LOCKSTEP_API int lockstep_infer(const lockstep_call* call, lockstep_outputs** ou
  * The one outcome of a call on values: `values[k]` are those of input k, as many as its shape says;
  * NULL stands for zeros. `outputs` is to be given back to lockstep_release().
  */
-LOCKSTEP_API int lockstep_evaluate(const lockstep_call* call, const int32_t* const* values,
-                                   lockstep_outputs** outputs);
+LOCKSTEP_API int lockstep_evaluate(
+    const lockstep_call* call, const int32_t* const* values, lockstep_outputs** outputs);
 
 /** How many outputs there are. */
 LOCKSTEP_API size_t lockstep_count(const lockstep_outputs* outputs);

@@ -54,8 +54,9 @@ reference::Tensor decode_input(const Graph& graph, std::span<const std::byte> in
   const Type& type = graph.entry(graph.data()).type;
   const i64 size = input_element_size(graph), length = input_length(graph);
   if (std::ssize(input) != length)
-    throw Error("model.input", "the input has " + std::to_string(input.size()) + " bytes where \"" +
-                                   "data\" needs " + std::to_string(length));
+    throw Error("model.input",
+        "the input has " + std::to_string(input.size()) + " bytes where \"" + "data\" needs " +
+            std::to_string(length));
   reference::Tensor data{type, {}};
   data.data.reserve(static_cast<std::size_t>(length / size));
   for (i64 k = 0; k < length; k += size)
@@ -64,8 +65,8 @@ reference::Tensor decode_input(const Graph& graph, std::span<const std::byte> in
   return data;
 }
 
-std::vector<std::byte> encode_output(const Graph& graph,
-                                     const std::vector<reference::Tensor>& heads) {
+std::vector<std::byte> encode_output(
+    const Graph& graph, const std::vector<reference::Tensor>& heads) {
   const i64 size = output_element_size(graph);
   std::vector<std::byte> out;
   out.reserve(static_cast<std::size_t>(output_length(graph)));

@@ -30,7 +30,7 @@ reference::Tensor decode_input(const Graph& graph, std::span<const std::byte> in
 /// The output of a model from the tensors of its heads: the elements of one head in order; the
 /// index of the first maximum of each row for "argmax"; the rows of several heads, and of
 /// "detection", interleaved.
-std::vector<std::byte> encode_output(const Graph& graph,
-                                     const std::vector<reference::Tensor>& heads);
+std::vector<std::byte> encode_output(
+    const Graph& graph, const std::vector<reference::Tensor>& heads);
 
 }  // namespace lockstep::graph

@@ -6,17 +6,16 @@
 namespace lockstep::graph {
 
 inline constexpr Erratum kModelErrata[] = {
-    {.text =
-         "Tensors share storage only where the earlier one is dead, or the call is in place; the "
-         "deployed runtime does not look.",
-     .reason = "A tensor that is overwritten before it is read has no defined elements.",
-     .test = "Storage.IsNotFreeWhileALaterCallReadsIt"},
+    {.text = "Tensors share storage only where the earlier one is dead, or the call is in place; "
+             "the deployed runtime does not look.",
+        .reason = "A tensor that is overwritten before it is read has no defined elements.",
+        .test = "Storage.IsNotFreeWhileALaterCallReadsIt"},
     {.text = "argmax compares as int32 and gives one number for each row; the deployed runtime "
              "compares as int8 and misses rows.",
-     .reason = "Logits are wider than 8 bits, and an output has as many rows as its head.",
-     .test = "Run.ArgmaxGivesTheFirstMaximumOfEachRow"},
+        .reason = "Logits are wider than 8 bits, and an output has as many rows as its head.",
+        .test = "Run.ArgmaxGivesTheFirstMaximumOfEachRow"},
     {.text = "argmax needs exactly one head; the deployed runtime lets several pass.",
-     .reason = "With several heads it is not said whose maximum is meant.",
-     .test = "Graph.HeadsAreJudged"}};
+        .reason = "With several heads it is not said whose maximum is meant.",
+        .test = "Graph.HeadsAreJudged"}};
 
 }  // namespace lockstep::graph

@@ -17,8 +17,8 @@ i64 check_gas(const Graph& graph) {
       meter.call(*n.op, n.attributes(), {in.data(), static_cast<int>(in.size())});
     }
     if (!meter.exceeded().empty())
-      throw Error("model.gas",
-                  describe(graph, static_cast<int>(i)) + ": " + std::string(meter.exceeded()));
+      throw Error(
+          "model.gas", describe(graph, static_cast<int>(i)) + ": " + std::string(meter.exceeded()));
   }
   return meter.total();
 }

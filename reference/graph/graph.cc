@@ -95,8 +95,8 @@ class GraphBuilder {
     const auto states = [&](const char* key, const auto& text, std::size_t count) {
       if (text && *text != std::to_string(count))
         fail("model.node", i,
-             std::string(key) + " is " + quoted(*text) + " where there are " +
-                 std::to_string(count));
+            std::string(key) + " is " + quoted(*text) + " where there are " +
+                std::to_string(count));
     };
     states("num_inputs", w.num_inputs, w.inputs.size());
     states("num_outputs", w.num_outputs, static_cast<std::size_t>(node(i).entry_count));
@@ -115,9 +115,9 @@ class GraphBuilder {
   int resolve(const Reference& r, int limit, const char* what) {
     const auto refuse = [&](int count, const std::string& of) {
       const std::string who = limit < size() ? describe(graph_, limit) + ": " : std::string();
-      throw Error("model.reference", who + what + " [" + std::to_string(r.node) + "," +
-                                         std::to_string(r.output) + "] names none of the " +
-                                         std::to_string(count) + " " + of);
+      throw Error("model.reference",
+          who + what + " [" + std::to_string(r.node) + "," + std::to_string(r.output) +
+              "] names none of the " + std::to_string(count) + " " + of);
     };
     if (r.node < 0 || r.node >= limit) refuse(limit, "nodes it may");
     const int from = static_cast<int>(r.node), outputs = node(from).entry_count;
@@ -139,10 +139,11 @@ class GraphBuilder {
 
   void check_counts() const {
     const auto counted = [](const char* key, std::size_t count, std::size_t needed,
-                            const char* what) {
+                             const char* what) {
       if (count != needed)
-        throw Error("model.count", "attrs." + std::string(key) + " has " + std::to_string(count) +
-                                       " entries for " + std::to_string(needed) + " " + what);
+        throw Error("model.count",
+            "attrs." + std::string(key) + " has " + std::to_string(count) + " entries for " +
+                std::to_string(needed) + " " + what);
     };
     const std::size_t outputs = graph_.entries_.size();
     counted("storage_id", symbol_.storage_id.size(), outputs, "node outputs");
@@ -175,7 +176,7 @@ class GraphBuilder {
       const i64 p = (*symbol_.precision)[e];
       if (p != -1 && (p < 1 || p > kMaxPrecision))
         fail("model.precision", graph_.entries_[e].node,
-             "the declared precision " + std::to_string(p) + " is neither -1 nor in 1..32");
+            "the declared precision " + std::to_string(p) + " is neither -1 nor in 1..32");
     }
   }
 
@@ -199,8 +200,7 @@ class GraphBuilder {
     Type& t = entry(e).type;
     t.shape = declared(e);
     if (!legal(t.shape))
-      fail(
-          "model.shape", entry(e).node,
+      fail("model.shape", entry(e).node,
           shape_text(t.shape) + " is no shape of rank 1..6, extents 1..2^24 and volume up to 2^30");
     // A variable that states no precision has the widest.
     const i64 p = symbol_.precision ? (*symbol_.precision)[static_cast<std::size_t>(e)] : -1;
@@ -225,8 +225,8 @@ class GraphBuilder {
       entry(e).type = y[k];
       if (y[k].shape != declared(e))
         fail("model.shape", i,
-             "output " + std::to_string(k) + " is declared " + shape_text(declared(e)) +
-                 " and inferred " + shape_text(y[k].shape));
+            "output " + std::to_string(k) + " is declared " + shape_text(declared(e)) +
+                " and inferred " + shape_text(y[k].shape));
     }
   }
 
@@ -244,9 +244,9 @@ class GraphBuilder {
     for (int e : graph_.heads_) {
       const Type& head = entry(e).type;
       if (row_count(head) != row_count(first))
-        throw Error("model.heads", "the heads " + shape_text(first.shape) + " and " +
-                                       shape_text(head.shape) +
-                                       " have different counts of rows and cannot be interleaved");
+        throw Error("model.heads",
+            "the heads " + shape_text(first.shape) + " and " + shape_text(head.shape) +
+                " have different counts of rows and cannot be interleaved");
       bytes += output_element_size(graph_) * volume(head.shape);
       if (bytes > kMaxStorageBytes)
         throw Error("model.heads", "the heads have more than 2^32 bytes");
@@ -276,7 +276,7 @@ i64 row_count(const Type& head) { return volume(head.shape) / head.dim(head.rank
 
 std::string describe(const Graph& graph, int node) {
   return "node " + std::to_string(node) + " " +
-         quoted(graph.nodes()[static_cast<std::size_t>(node)].name);
+      quoted(graph.nodes()[static_cast<std::size_t>(node)].name);
 }
 
 }  // namespace lockstep::graph

@@ -34,8 +34,8 @@ class Builder : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
   bool key(string_t& v) override {
     if (open_.back()->contains(v))
-      throw Error("model.json",
-                  place_.text() + " has the key \"" + params::printable(v) + "\" twice");
+      throw Error(
+          "model.json", place_.text() + " has the key \"" + params::printable(v) + "\" twice");
     key_ = std::move(v);
     return true;
   }
@@ -57,8 +57,8 @@ class Builder : public nlohmann::json_sax<Json> {
   }
   bool open(Json empty) {
     if (open_.size() == kMaxDepth)
-      throw Error("model.json", place_.text() + " nests more than " + std::to_string(kMaxDepth) +
-                                    " objects and arrays");
+      throw Error("model.json",
+          place_.text() + " nests more than " + std::to_string(kMaxDepth) + " objects and arrays");
     // The pointer stays valid until the value is closed: its parent grows only after that.
     open_.push_back(put(std::move(empty)));
     return true;
@@ -102,8 +102,8 @@ const Json& as_object(const Json& value, const Place& place, std::initializer_li
     const bool known =
         std::any_of(keys.begin(), keys.end(), [&k = key](const Key& key) { return key.name == k; });
     if (!known)
-      throw Error("model.key",
-                  place.text() + " has an unknown key \"" + params::printable(key) + "\"");
+      throw Error(
+          "model.key", place.text() + " has an unknown key \"" + params::printable(key) + "\"");
   }
   for (const Key& key : keys)
     if (key.required && !value.contains(key.name))

@@ -19,9 +19,10 @@ reference::Tensor typed(const std::string& name, reference::Tensor tensor, const
   const i64 most = max_of(type.precision);
   for (std::size_t k = 0; k < tensor.data.size(); ++k)
     if (magnitude(tensor.data[k]) > most)
-      throw Error("input.value", "element " + std::to_string(k) + " of the parameter " +
-                                     quoted(name) + " is " + std::to_string(tensor.data[k]) +
-                                     ", outside its precision " + std::to_string(type.precision));
+      throw Error("input.value",
+          "element " + std::to_string(k) + " of the parameter " + quoted(name) + " is " +
+              std::to_string(tensor.data[k]) + ", outside its precision " +
+              std::to_string(type.precision));
   tensor.type = type;
   return tensor;
 }
@@ -40,8 +41,9 @@ Model::Model(Graph graph, Parameters parameters) : graph_(std::move(graph)) {
         typed(node.name, std::move(given.mapped()), graph_.entry(e).type);
   }
   if (!parameters.empty())
-    throw Error("model.params", "the parameter " + quoted(parameters.begin()->first) +
-                                    " belongs to no variable of the graph but, at most, its input");
+    throw Error("model.params",
+        "the parameter " + quoted(parameters.begin()->first) +
+            " belongs to no variable of the graph but, at most, its input");
 }
 
 }  // namespace lockstep::graph

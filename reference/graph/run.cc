@@ -43,8 +43,8 @@ class Loan {
 
 }  // namespace
 
-std::vector<reference::Tensor> ReferenceEngine::run(const OpInfo& op, Attributes attrs,
-                                                    const std::vector<reference::Tensor>& in) {
+std::vector<reference::Tensor> ReferenceEngine::run(
+    const OpInfo& op, Attributes attrs, const std::vector<reference::Tensor>& in) {
   return reference::outputs(op, attrs, in);
 }
 

@@ -15,14 +15,14 @@ struct Engine {
   virtual ~Engine() = default;
   /// The outputs of a legal call, of the types that the operator infers. Throws what it will where
   /// it cannot.
-  virtual std::vector<reference::Tensor> run(const OpInfo& op, Attributes attrs,
-                                             const std::vector<reference::Tensor>& in) = 0;
+  virtual std::vector<reference::Tensor> run(
+      const OpInfo& op, Attributes attrs, const std::vector<reference::Tensor>& in) = 0;
 };
 
 /// The specification's own text.
 struct ReferenceEngine : Engine {
-  std::vector<reference::Tensor> run(const OpInfo& op, Attributes attrs,
-                                     const std::vector<reference::Tensor>& in) override;
+  std::vector<reference::Tensor> run(
+      const OpInfo& op, Attributes attrs, const std::vector<reference::Tensor>& in) override;
 };
 
 /// A model on an engine; both outlive it. One run at a time.

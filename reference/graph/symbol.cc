@@ -35,17 +35,16 @@ std::optional<std::string> optional_text(const Json& object, const char* key, co
 }
 
 SymbolNode read_node(const Json& value, const Place& place) {
-  as_object(value, place,
-            {{"op", true}, {"name", true}, {"inputs", true}, {"attrs"}, {"precision"}});
+  as_object(
+      value, place, {{"op", true}, {"name", true}, {"inputs", true}, {"attrs"}, {"precision"}});
   SymbolNode node;
   node.op = as_text(value["op"], place.at("op"));
   node.name = as_text(value["name"], place.at("name"));
   node.inputs = read_references(value["inputs"], place.at("inputs"));
   if (!value.contains("attrs")) return node;
   const Place at = place.at("attrs");
-  const Json& attrs =
-      as_object(value["attrs"], at,
-                {{"func_name"}, {"num_inputs"}, {"num_outputs"}, {"flatten_data"}, {"op_attrs"}});
+  const Json& attrs = as_object(value["attrs"], at,
+      {{"func_name"}, {"num_inputs"}, {"num_outputs"}, {"flatten_data"}, {"op_attrs"}});
   node.func_name = optional_text(attrs, "func_name", at);
   node.num_inputs = optional_text(attrs, "num_inputs", at);
   node.num_outputs = optional_text(attrs, "num_outputs", at);
@@ -64,12 +63,8 @@ bool no_devices(const Json& attrs, const Place& place) {
 
 void read_attrs(const Json& value, const Place& place, Symbol& symbol) {
   const Json& attrs = as_object(value, place,
-                                {{"storage_id", true},
-                                 {"shape", true},
-                                 {"op_attrs", true},
-                                 {"dltype"},
-                                 {"precision"},
-                                 {"device_index"}});
+      {{"storage_id", true}, {"shape", true}, {"op_attrs", true}, {"dltype"}, {"precision"},
+          {"device_index"}});
   const auto list = [&](const char* key, std::string_view form) -> const Json& {
     return as_list(attrs[key], place.at(key), form);
   };
@@ -94,13 +89,8 @@ Symbol read_symbol(std::string_view json) {
   const Json document = parse_object(json, {nullptr, "the document"});
   const Place root;
   as_object(document, {nullptr, "the document"},
-            {{"nodes", true},
-             {"heads", true},
-             {"attrs", true},
-             {"arg_nodes"},
-             {"node_row_ptr"},
-             {"version"},
-             {"postprocess"}});
+      {{"nodes", true}, {"heads", true}, {"attrs", true}, {"arg_nodes"}, {"node_row_ptr"},
+          {"version"}, {"postprocess"}});
   Symbol symbol;
   const Place nodes = root.at("nodes");
   for (const Json& v : as_array(document["nodes"], nodes))

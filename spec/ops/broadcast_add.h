@@ -21,32 +21,20 @@ struct BroadcastAdd : Broadcast {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return read(in[A], y) + read(in[B], y);
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::commutative,
-      law::associative,
-      law::mirrored,
-      law::additive<A, B>,
-      spread,
+  static constexpr Law<Attrs> laws[] = {law::commutative, law::associative, law::mirrored,
+      law::additive<A, B>, spread,
       {"elementwise", "op(A, A') = elemwise_add(A, A')", [](auto& t) {
          return t.self({t[A], t.other(A)}) == t.op("elemwise_add", {t[A], t.other(A)});
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"a row added to each row",
-       {},
-       {{{2, 2}, 8, {1, 2, 3, 4}}, {{2}, 8, {10, -20}}},
-       {{{2, 2}, 9, {11, -18, 13, -16}}}},
-      {"a column and a row",
-       {},
-       {{{2, 1}, 8, {100, -100}}, {{1, 3}, 4, {1, 2, 3}}},
-       {{{2, 3}, 9, {101, 102, 103, -99, -98, -97}}}},
-      {"the widest legal sum",
-       {},
-       {{{1}, 31, {1073741823}}, {{1, 1}, 31, {1073741823}}},
-       {{{1, 1}, 32, {2147483646}}}},
-      {"a column added to each column",
-       {},
-       {{{2, 3}, 8, {1, 1, 1, 1, 1, 1}}, {{2, 1}, 8, {0, 1}}},
-       {{{2, 3}, 9, {1, 1, 1, 2, 2, 2}}}},
+      {"a row added to each row", {}, {{{2, 2}, 8, {1, 2, 3, 4}}, {{2}, 8, {10, -20}}},
+          {{{2, 2}, 9, {11, -18, 13, -16}}}},
+      {"a column and a row", {}, {{{2, 1}, 8, {100, -100}}, {{1, 3}, 4, {1, 2, 3}}},
+          {{{2, 3}, 9, {101, 102, 103, -99, -98, -97}}}},
+      {"the widest legal sum", {}, {{{1}, 31, {1073741823}}, {{1, 1}, 31, {1073741823}}},
+          {{{1, 1}, 32, {2147483646}}}},
+      {"a column added to each column", {}, {{{2, 3}, 8, {1, 1, 1, 1, 1, 1}}, {{2, 1}, 8, {0, 1}}},
+          {{{2, 3}, 9, {1, 1, 1, 2, 2, 2}}}},
   };
 };
 

@@ -22,23 +22,16 @@ struct BroadcastMax : Broadcast {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return max(read(in[A], y), read(in[B], y));
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::commutative,
-      law::associative,
-      law::mirrored,
-      law::monotone,
-      spread,
+  static constexpr Law<Attrs> laws[] = {law::commutative, law::associative, law::mirrored,
+      law::monotone, spread,
       {"as_relu", "op(A, B) = B + relu(A - B)",
-       [](auto& t) { return t.y() == t.sum(t[B], t.op("relu", {t.difference(t[A], t[B])})); }}};
+          [](auto& t) { return t.y() == t.sum(t[B], t.op("relu", {t.difference(t[A], t[B])})); }}};
   static constexpr Example<Attrs> examples[] = {
-      {"not below a row",
-       {},
-       {{{2, 2}, 8, {1, 2, 3, 4}}, {{2}, 8, {2, -20}}},
-       {{{2, 2}, 8, {2, 2, 3, 4}}}},
-      {"neighbours that no float32 tells apart",
-       {},
-       {{{2, 1}, 32, {2147483646, -2147483647}}, {{1, 2}, 32, {2147483647, -2147483646}}},
-       {{{2, 2}, 32, {2147483647, 2147483646, 2147483647, -2147483646}}}},
+      {"not below a row", {}, {{{2, 2}, 8, {1, 2, 3, 4}}, {{2}, 8, {2, -20}}},
+          {{{2, 2}, 8, {2, 2, 3, 4}}}},
+      {"neighbours that no float32 tells apart", {},
+          {{{2, 1}, 32, {2147483646, -2147483647}}, {{1, 2}, 32, {2147483647, -2147483646}}},
+          {{{2, 2}, 32, {2147483647, 2147483646, 2147483647, -2147483646}}}},
   };
 };
 

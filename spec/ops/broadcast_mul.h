@@ -20,33 +20,24 @@ struct BroadcastMul : Broadcast {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return read(in[A], y) * read(in[B], y);
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::commutative,
-      law::associative,
-      law::mirrored,
-      law::odd,
-      law::additive<A>,
-      spread,
+  static constexpr Law<Attrs> laws[] = {law::commutative, law::associative, law::mirrored, law::odd,
+      law::additive<A>, spread,
       {"neutral", "op(A, 1) = A",
-       [](auto& t) {
-         return t.self({t[A], t.constant(1)}) == t[A];
-       }},
+          [](auto& t) {
+            return t.self({t[A], t.constant(1)}) == t[A];
+          }},
       {"outer", "a column times a row is their dense product, at 8 bits", [](auto& t) {
          if (t.type(t[A]).precision > 8 || t.type(t[B]).precision > 8) return Claim();
          const i64 m = t.volume(t[A]), n = t.volume(t[B]);
          const Term column = t.reshaped(t[A], {m, 1}), row = t.reshaped(t[B], {1, n});
-         return t.self({column, row}) == t.op("dense", {column, t.reshaped(t[B], {n, 1})},
-                                              {{"units", {n}}, {"use_bias", {0}}});
+         return t.self({column, row}) ==
+             t.op("dense", {column, t.reshaped(t[B], {n, 1})}, {{"units", {n}}, {"use_bias", {0}}});
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"each row scaled",
-       {},
-       {{{2, 2}, 8, {1, 2, 3, 4}}, {{2}, 8, {10, -20}}},
-       {{{2, 2}, 16, {10, -40, 30, -80}}}},
-      {"a product past 2^24",
-       {},
-       {{{1}, 16, {32767}}, {{1, 2}, 16, {32767, -32767}}},
-       {{{1, 2}, 32, {1073676289, -1073676289}}}},
+      {"each row scaled", {}, {{{2, 2}, 8, {1, 2, 3, 4}}, {{2}, 8, {10, -20}}},
+          {{{2, 2}, 16, {10, -40, 30, -80}}}},
+      {"a product past 2^24", {}, {{{1}, 16, {32767}}, {{1, 2}, 16, {32767, -32767}}},
+          {{{1, 2}, 32, {1073676289, -1073676289}}}},
   };
 };
 

@@ -21,28 +21,19 @@ struct BroadcastSub : Broadcast {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return read(in[A], y) - read(in[B], y);
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::mirrored,
-      law::additive<A, B>,
-      spread,
+  static constexpr Law<Attrs> laws[] = {law::mirrored, law::additive<A, B>, spread,
       {"as_sum", "op(A, B) = A + (-B)",
-       [](auto& t) { return t.y() == t.sum(t[A], t.negative(t[B])); }},
+          [](auto& t) { return t.y() == t.sum(t[A], t.negative(t[B])); }},
       {"elementwise", "op(A, A') = elemwise_sub(A, A')", [](auto& t) {
          return t.self({t[A], t.other(A)}) == t.op("elemwise_sub", {t[A], t.other(A)});
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"a column taken from each column",
-       {},
-       {{{2, 2}, 8, {1, 2, 3, 4}}, {{2, 1}, 8, {10, -20}}},
-       {{{2, 2}, 9, {-9, -8, 23, 24}}}},
-      {"a scalar less a row",
-       {},
-       {{{1}, 4, {7}}, {{1, 3}, 8, {1, -2, 3}}},
-       {{{1, 3}, 9, {6, 9, 4}}}},
-      {"the widest legal difference",
-       {},
-       {{{1}, 31, {-1073741823}}, {{1}, 31, {1073741823}}},
-       {{{1}, 32, {-2147483646}}}},
+      {"a column taken from each column", {}, {{{2, 2}, 8, {1, 2, 3, 4}}, {{2, 1}, 8, {10, -20}}},
+          {{{2, 2}, 9, {-9, -8, 23, 24}}}},
+      {"a scalar less a row", {}, {{{1}, 4, {7}}, {{1, 3}, 8, {1, -2, 3}}},
+          {{{1, 3}, 9, {6, 9, 4}}}},
+      {"the widest legal difference", {}, {{{1}, 31, {-1073741823}}, {{1}, 31, {1073741823}}},
+          {{{1}, 32, {-2147483646}}}},
   };
 };
 

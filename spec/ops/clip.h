@@ -39,27 +39,19 @@ struct Clip : Elementwise {
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     return clamp(in[X](y), a.a_min, a.a_max);
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::idempotent,
-      law::pointwise,
-      law::monotone,
+  static constexpr Law<Attrs> laws[] = {law::idempotent, law::pointwise, law::monotone,
       {"as_max", "op(X) = -max(-max(X, a_min), -a_max)", [](auto& t) {
          const Term above = t.larger(t[X], t.constant(t.attrs.a_min));
          return t.y() == t.negative(t.larger(t.negative(above), t.constant(-t.attrs.a_max)));
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"to two bounds; 127 + 1 has 8 bits",
-       {.a_min = -3, .a_max = 127},
-       {{{5}, 32, {-2147483647, -3, 5, 127, 128}}},
-       {{{5}, 9, {-3, -3, 5, 127, 127}}}},
-      {"both bounds below zero",
-       {.a_min = -5, .a_max = -2},
-       {{{2, 2}, 4, {7, -2, -4, -7}}},
-       {{{2, 2}, 4, {-2, -2, -4, -5}}}},
-      {"the widest legal bounds",
-       {.a_min = -2147483646, .a_max = 2147483646},
-       {{{3}, 32, {-2147483647, 2147483645, 2147483647}}},
-       {{{3}, 32, {-2147483646, 2147483645, 2147483646}}}},
+      {"to two bounds; 127 + 1 has 8 bits", {.a_min = -3, .a_max = 127},
+          {{{5}, 32, {-2147483647, -3, 5, 127, 128}}}, {{{5}, 9, {-3, -3, 5, 127, 127}}}},
+      {"both bounds below zero", {.a_min = -5, .a_max = -2}, {{{2, 2}, 4, {7, -2, -4, -7}}},
+          {{{2, 2}, 4, {-2, -2, -4, -5}}}},
+      {"the widest legal bounds", {.a_min = -2147483646, .a_max = 2147483646},
+          {{{3}, 32, {-2147483647, 2147483645, 2147483647}}},
+          {{{3}, 32, {-2147483646, 2147483645, 2147483646}}}},
   };
 };
 

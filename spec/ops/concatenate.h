@@ -25,15 +25,14 @@ struct Concatenate {
   static constexpr std::tuple attrs{
       Field{"axis", &Attrs::axis, kAnyInt64, "the axis along which inputs follow one another"}};
 
-  static constexpr Rule<Attrs> rules[] = {
-      {"ranks", "all ranks are equal",
-       [](const Attrs&, Types in) {
-         for (const Type& x : in)
-           if (x.rank() != in[0].rank()) return false;
-         return true;
-       }},
+  static constexpr Rule<Attrs> rules[] = {{"ranks", "all ranks are equal",
+                                              [](const Attrs&, Types in) {
+                                                for (const Type& x : in)
+                                                  if (x.rank() != in[0].rank()) return false;
+                                                return true;
+                                              }},
       {"axis", "axis lies in -N..N-1",
-       [](const Attrs& a, Types in) { return axis_in(a.axis, in[0].rank()); }},
+          [](const Attrs& a, Types in) { return axis_in(a.axis, in[0].rank()); }},
       {"extents", "all extents off the axis are equal", [](const Attrs& a, Types in) {
          const int along = wrap(a.axis, in[0].rank());
          for (const Type& x : in)
@@ -73,16 +72,16 @@ struct Concatenate {
   }
   static constexpr Law<Attrs> laws[] = {
       {"parts", "strided_slice(op(X_0, X_1, ...)) gives each X_k back",
-       [](auto& t) {
-         const int along = wrap(t.attrs.axis, t.type(t[0]).rank());
-         Claim claim;
-         i64 before = 0;
-         for (Term x : t.all()) {
-           claim.also(t.slice(t.y(), along, before, t.shape(x)[along]), x);
-           before += t.shape(x)[along];
-         }
-         return claim;
-       }},
+          [](auto& t) {
+            const int along = wrap(t.attrs.axis, t.type(t[0]).rank());
+            Claim claim;
+            i64 before = 0;
+            for (Term x : t.all()) {
+              claim.also(t.slice(t.y(), along, before, t.shape(x)[along]), x);
+              before += t.shape(x)[along];
+            }
+            return claim;
+          }},
       {"nested", "op(op(X_0, ..., X_k), X_k+1, ...) = op(X_0, X_1, ...)", [](auto& t) {
          Terms first, in;
          const i64 split = t.draw(1, t.inputs());
@@ -90,14 +89,11 @@ struct Concatenate {
          return t.self(in.after(t.self(first))) == t.y();
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"columns",
-       {},
-       {{{2, 1}, 8, {1, 2}}, {{2, 2}, 9, {3, 4, 5, 6}}},
-       {{{2, 3}, 9, {1, 3, 4, 2, 5, 6}}}},
-      {"rows of three tensors, counted from the back",
-       {.axis = -2},
-       {{{1, 2}, 8, {1, 2}}, {{2, 2}, 4, {3, 4, 5, 6}}, {{1, 2}, 8, {7, 8}}},
-       {{{4, 2}, 8, {1, 2, 3, 4, 5, 6, 7, 8}}}},
+      {"columns", {}, {{{2, 1}, 8, {1, 2}}, {{2, 2}, 9, {3, 4, 5, 6}}},
+          {{{2, 3}, 9, {1, 3, 4, 2, 5, 6}}}},
+      {"rows of three tensors, counted from the back", {.axis = -2},
+          {{{1, 2}, 8, {1, 2}}, {{2, 2}, 4, {3, 4, 5, 6}}, {{1, 2}, 8, {7, 8}}},
+          {{{4, 2}, 8, {1, 2, 3, 4, 5, 6, 7, 8}}}},
       {"a single input", {.axis = 0}, {{{2}, 8, {1, 2}}}, {{{2}, 8, {1, 2}}}},
   };
 };

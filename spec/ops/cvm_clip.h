@@ -35,25 +35,17 @@ struct CvmClip : Elementwise {
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     return saturate(in[X](y), a.precision);
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::idempotent,
-      law::pointwise,
-      law::monotone,
-      law::odd,
+  static constexpr Law<Attrs> laws[] = {law::idempotent, law::pointwise, law::monotone, law::odd,
       {"as_clip", "op(X) = clip(X) to the range of 2..31 bits", [](auto& t) {
          if (t.attrs.precision < 2 || t.attrs.precision > 31) return Claim();
          const i64 most = max_of(t.attrs.precision);
          return t.y() == t.op("clip", {t[X]}, {{"a_min", {-most}}, {"a_max", {most}}});
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"to 8 bits",
-       {.precision = 8},
-       {{{5}, 32, {-2147483647, -128, -127, 127, 128}}},
-       {{{5}, 8, {-127, -127, -127, 127, 127}}}},
+      {"to 8 bits", {.precision = 8}, {{{5}, 32, {-2147483647, -128, -127, 127, 128}}},
+          {{{5}, 8, {-127, -127, -127, 127, 127}}}},
       {"to 1 bit, which holds only 0; the sign flag has no effect",
-       {.precision = 1, .is_sign = false},
-       {{{3}, 8, {-1, 0, 1}}},
-       {{{3}, 1, {0, 0, 0}}}},
+          {.precision = 1, .is_sign = false}, {{{3}, 8, {-1, 0, 1}}}, {{{3}, 1, {0, 0, 0}}}},
   };
 };
 

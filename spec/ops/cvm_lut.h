@@ -25,9 +25,8 @@ struct CvmLut {
   static constexpr std::tuple attrs{
       Field{"in_dim", &Attrs::in_dim, {1, kMaxVolume}, "the number of entries"}.required()};
 
-  static constexpr Rule<Attrs> rules[] = {
-      {"table", "in_dim is the number of elements of the table",
-       [](const Attrs& a, Types in) { return a.in_dim == volume(in[T].shape); }}};
+  static constexpr Rule<Attrs> rules[] = {{"table", "in_dim is the number of elements of the table",
+      [](const Attrs& a, Types in) { return a.in_dim == volume(in[T].shape); }}};
   static constexpr Inferred infer(const Attrs&, Types in) {
     return Type{in[D].shape, in[T].precision};
   }
@@ -43,26 +42,20 @@ struct CvmLut {
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     return in[T].element(clamp(in[D](y), 0, a.in_dim - 1));
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::additive<T>,
+  static constexpr Law<Attrs> laws[] = {law::additive<T>,
       {"as_take", "op(data, table) = take(table, data)",
-       [](auto& t) { return t.y() == t.elements(t[T], t[D]); }},
+          [](auto& t) { return t.y() == t.elements(t[T], t[D]); }},
       {"identity", "op(numbers of the entries, table) = table", [](auto& t) {
          return t.self({t.numbers(t.shape(t[T])), t[T]}) == t[T];
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"numbers outside are clamped",
-       {.in_dim = 3},
-       {{{2, 2}, 8, {0, 2, -5, 9}}, {{3}, 16, {100, 200, -300}}},
-       {{{2, 2}, 16, {100, -300, 100, -300}}}},
-      {"a table of two axes, row by row",
-       {.in_dim = 4},
-       {{{4}, 4, {3, 2, 1, 0}}, {{2, 2}, 8, {5, 6, 7, 8}}},
-       {{{4}, 8, {8, 7, 6, 5}}}},
-      {"a table of one entry",
-       {.in_dim = 1},
-       {{{2}, 32, {2147483647, -2147483647}}, {{1}, 1, {0}}},
-       {{{2}, 1, {0, 0}}}},
+      {"numbers outside are clamped", {.in_dim = 3},
+          {{{2, 2}, 8, {0, 2, -5, 9}}, {{3}, 16, {100, 200, -300}}},
+          {{{2, 2}, 16, {100, -300, 100, -300}}}},
+      {"a table of two axes, row by row", {.in_dim = 4},
+          {{{4}, 4, {3, 2, 1, 0}}, {{2, 2}, 8, {5, 6, 7, 8}}}, {{{4}, 8, {8, 7, 6, 5}}}},
+      {"a table of one entry", {.in_dim = 1}, {{{2}, 32, {2147483647, -2147483647}}, {{1}, 1, {0}}},
+          {{{2}, 1, {0, 0}}}},
   };
 };
 

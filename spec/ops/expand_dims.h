@@ -27,9 +27,8 @@ struct ExpandDims {
       Field{"axis", &Attrs::axis, kAnyInt64, "where they are inserted"}.required(),
       Field{"num_newaxis", &Attrs::num_newaxis, {1, 4096}, "how many"}};
 
-  static constexpr Rule<Attrs> rules[] = {
-      {"axis", "axis lies in -N-1..N",
-       [](const Attrs& a, Types in) { return axis_in(a.axis, in[X].rank() + 1); }}};
+  static constexpr Rule<Attrs> rules[] = {{"axis", "axis lies in -N-1..N",
+      [](const Attrs& a, Types in) { return axis_in(a.axis, in[X].rank() + 1); }}};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const Type& x = in[X];
     const int before = wrap(a.axis, x.rank() + 1);
@@ -52,11 +51,9 @@ struct ExpandDims {
     const int before = wrap(a.axis, x.rank() + 1), added = y.size - x.rank();
     return x.at([&](int d) { return y[d < before ? d : d + added]; });
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::selects,
-      law::mirrored,
+  static constexpr Law<Attrs> laws[] = {law::selects, law::mirrored,
       {"as_reshape", "op(X) = reshape(X)",
-       [](auto& t) { return t.y() == t.reshaped(t[X], t.shape(t.y())); }},
+          [](auto& t) { return t.y() == t.reshaped(t[X], t.shape(t.y())); }},
       {"undone", "squeeze(op(X)) of the new axes = X", [](auto& t) {
          Tuple axes;
          for (i64 k = 0; k < t.attrs.num_newaxis; ++k)
@@ -65,10 +62,8 @@ struct ExpandDims {
        }}};
   static constexpr Example<Attrs> examples[] = {
       {"in front", {.axis = 0}, {{{2}, 8, {1, 2}}}, {{{1, 2}, 8, {1, 2}}}},
-      {"two behind the last",
-       {.axis = -1, .num_newaxis = 2},
-       {{{2, 2}, 8, {1, 2, 3, 4}}},
-       {{{2, 2, 1, 1}, 8, {1, 2, 3, 4}}}},
+      {"two behind the last", {.axis = -1, .num_newaxis = 2}, {{{2, 2}, 8, {1, 2, 3, 4}}},
+          {{{2, 2, 1, 1}, 8, {1, 2, 3, 4}}}},
       {"between", {.axis = 1}, {{{2, 2}, 8, {1, 2, 3, 4}}}, {{{2, 1, 2}, 8, {1, 2, 3, 4}}}},
   };
 };

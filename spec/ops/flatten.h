@@ -33,19 +33,13 @@ struct Flatten {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y, const Type& t) {
     return in[X].element(ravel(y, t.shape));
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::selects,
-      law::mirrored,
-      law::batchwise<X>,
-      law::idempotent,
-      {"as_reshape", "op(X) = reshape(X, (0, -1))", [](auto& t) {
-         return t.y() == t.op("reshape", {t[X]}, {{"shape", {0, -1}}});
-       }}};
+  static constexpr Law<Attrs> laws[] = {law::selects, law::mirrored, law::batchwise<X>,
+      law::idempotent, {"as_reshape", "op(X) = reshape(X, (0, -1))", [](auto& t) {
+                          return t.y() == t.op("reshape", {t[X]}, {{"shape", {0, -1}}});
+                        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"the last two axes join",
-       {},
-       {{{2, 2, 2}, 8, {1, 2, 3, 4, 5, 6, 7, 8}}},
-       {{{2, 4}, 8, {1, 2, 3, 4, 5, 6, 7, 8}}}},
+      {"the last two axes join", {}, {{{2, 2, 2}, 8, {1, 2, 3, 4, 5, 6, 7, 8}}},
+          {{{2, 4}, 8, {1, 2, 3, 4, 5, 6, 7, 8}}}},
       {"a vector becomes a column", {}, {{{3}, 5, {1, -2, 3}}}, {{{3, 1}, 5, {1, -2, 3}}}},
   };
 };

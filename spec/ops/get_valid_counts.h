@@ -21,20 +21,17 @@ struct GetValidCounts {
   static constexpr string_view formula = R"(count[b] = |\{q : X[b,q,1] > score\_threshold\}|)";
   static constexpr Erratum errata[] = {
       {.text = "The rows have at least 2 bits; the deployed runtime infers the precision of X.",
-       .reason = "The fill of -1 needs 2 bits, also where X has 1 bit.",
-       .example = "one bit in, two bits out: the fill needs them"}};
+          .reason = "The fill of -1 needs 2 bits, also where X has 1 bit.",
+          .example = "one bit in, two bits out: the fill needs them"}};
   enum { X };
   enum { Count, Rows };
   static constexpr Port inputs[] = {{"X", {3, 3}, "(B, n, K), scores in column 1", Hint::score}};
   static constexpr Port outputs[] = {{"count", {1, 1}, "(B)"}, {"Y", {3, 3}, "as X"}};
-  static constexpr std::tuple attrs{Field{"score_threshold",
-                                          &Attrs::score_threshold,
-                                          {-kIntMax, kIntMax},
-                                          "a row passes with a larger score"}};
+  static constexpr std::tuple attrs{Field{"score_threshold", &Attrs::score_threshold,
+      {-kIntMax, kIntMax}, "a row passes with a larger score"}};
 
-  static constexpr Rule<Attrs> rules[] = {{"columns", "2 <= K <= 31", [](const Attrs&, Types in) {
-                                             return 2 <= in[X].dim(2) && in[X].dim(2) <= 31;
-                                           }}};
+  static constexpr Rule<Attrs> rules[] = {{"columns", "2 <= K <= 31",
+      [](const Attrs&, Types in) { return 2 <= in[X].dim(2) && in[X].dim(2) <= 31; }}};
   static constexpr Inferred infer(const Attrs&, Types in) {
     const Type& x = in[X];
     const Type count{{x.dim(0)}, bit_length(x.dim(1) * x.dim(2) + 1) + 1};
@@ -65,28 +62,22 @@ struct GetValidCounts {
         for (i64 k = 0; k < columns; ++k) out[Rows](b, q, k) = -1;
     }
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::batchwise<X>,
+  static constexpr Law<Attrs> laws[] = {law::batchwise<X>,
       {"idempotent", "the rows of op(the rows of op(X)) are those of op(X)",
-       [](auto& t) { return t.self({t.y(Rows)}, Rows) == t.y(Rows); }},
+          [](auto& t) { return t.self({t.y(Rows)}, Rows) == t.y(Rows); }},
       {"counted", "count = sum over the rows of score > score_threshold", [](auto& t) {
          const Term scores = t.slice(t[X], 2, 1, 1);
          const Term passes = t.greater(scores, t.constant(t.attrs.score_threshold));
          return t.y(Count) == t.op("sum", {passes}, {{"axis", {1, 2}}});
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"the second of two rows passes",
-       {},
-       {{{1, 2, 2}, 8, {5, 0, 6, 3}}},
-       {{{1}, 4, {1}}, {{1, 2, 2}, 8, {6, 3, -1, -1}}}},
-      {"two batches, a negative threshold",
-       {.score_threshold = -3},
-       {{{2, 2, 2}, 8, {1, -3, 2, -2, 3, 9, 4, 0}}},
-       {{{2}, 4, {1, 2}}, {{2, 2, 2}, 8, {2, -2, -1, -1, 3, 9, 4, 0}}}},
-      {"one bit in, two bits out: the fill needs them",
-       {},
-       {{{1, 1, 2}, 1, {0, 0}}},
-       {{{1}, 3, {0}}, {{1, 1, 2}, 2, {-1, -1}}}},
+      {"the second of two rows passes", {}, {{{1, 2, 2}, 8, {5, 0, 6, 3}}},
+          {{{1}, 4, {1}}, {{1, 2, 2}, 8, {6, 3, -1, -1}}}},
+      {"two batches, a negative threshold", {.score_threshold = -3},
+          {{{2, 2, 2}, 8, {1, -3, 2, -2, 3, 9, 4, 0}}},
+          {{{2}, 4, {1, 2}}, {{2, 2, 2}, 8, {2, -2, -1, -1, 3, 9, 4, 0}}}},
+      {"one bit in, two bits out: the fill needs them", {}, {{{1, 1, 2}, 1, {0, 0}}},
+          {{{1}, 3, {0}}, {{1, 1, 2}, 2, {-1, -1}}}},
   };
 };
 

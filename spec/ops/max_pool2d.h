@@ -43,11 +43,11 @@ struct MaxPool2d {
   }
   static constexpr Rule<Attrs> rules[] = {
       {"pool", "the padding is less than the pool, which fits the padded image",
-       [](const Attrs& a, Types in) {
-         for (int d = 0; d < 2; ++d)
-           if (pad(a, d) >= a.pool_size[d] || room(a, in, d) < 0) return false;
-         return true;
-       }},
+          [](const Attrs& a, Types in) {
+            for (int d = 0; d < 2; ++d)
+              if (pad(a, d) >= a.pool_size[d] || room(a, in, d) < 0) return false;
+            return true;
+          }},
       {"last_window", "the last window starts inside the image", [](const Attrs& a, Types in) {
          for (int d = 0; d < 2; ++d) {
            const i64 start = (extent(a, in, d) - 1) * a.strides[d] - pad(a, d);
@@ -91,50 +91,41 @@ struct MaxPool2d {
     };
     return max_over(window(0), window(1), [&](i64 r, i64 s) { return i64{x(y[0], y[1], r, s)}; });
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::batchwise<X>,
-      law::monotone,
+  static constexpr Law<Attrs> laws[] = {law::batchwise<X>, law::monotone,
       {"separable", "op(X) = op along columns of op along rows",
-       [](auto& t) {
-         Attrs rows = t.attrs, columns = t.attrs;
-         rows.pool_size[1] = rows.strides[1] = columns.pool_size[0] = columns.strides[0] = 1;
-         rows.padding = {pad(t.attrs, 0), 0};
-         columns.padding = {0, pad(t.attrs, 1)};
-         return t.self(columns, {t.self(rows)}) == t.y();
-       }},
+          [](auto& t) {
+            Attrs rows = t.attrs, columns = t.attrs;
+            rows.pool_size[1] = rows.strides[1] = columns.pool_size[0] = columns.strides[0] = 1;
+            rows.padding = {pad(t.attrs, 0), 0};
+            columns.padding = {0, pad(t.attrs, 1)};
+            return t.self(columns, {t.self(rows)}) == t.y();
+          }},
       {"strided", "without ceil_mode: op(X) = every stride-th position of op(X) without strides",
-       [](auto& t) {
-         if (t.attrs.ceil_mode) return Claim();
-         const Tuple steps{1, 1, t.attrs.strides[0], t.attrs.strides[1]};
-         return t.y() == t.every(t.self(t.with(&Attrs::strides, {1, 1})), steps);
-       }},
+          [](auto& t) {
+            if (t.attrs.ceil_mode) return Claim();
+            const Tuple steps{1, 1, t.attrs.strides[0], t.attrs.strides[1]};
+            return t.y() == t.every(t.self(t.with(&Attrs::strides, {1, 1})), steps);
+          }},
       {"turned", "without strides: op(X backwards) = op(X) backwards",
-       [](auto& t) {
-         const Attrs a = t.with(&Attrs::strides, {1, 1});
-         return t.self(a, t.mirrored()) == t.mirror(t.self(a));
-       }},
+          [](auto& t) {
+            const Attrs a = t.with(&Attrs::strides, {1, 1});
+            return t.self(a, t.mirrored()) == t.mirror(t.self(a));
+          }},
       {"as_max", "a pool as large as the image: max along both of its axes", [](auto& t) {
          const Shape x = t.shape(t[X]);
          return t.self({.pool_size = {x[2], x[3]}}) ==
-                t.op("max", {t[X]}, {{"axis", {2, 3}}, {"keepdims", {1}}});
+             t.op("max", {t[X]}, {{"axis", {2, 3}}, {"keepdims", {1}}});
        }}};
   static constexpr Example<Attrs> examples[] = {
       {"a partial last window, all of it negative",
-       {.pool_size = {1, 2}, .strides = {1, 2}, .padding = {0}, .ceil_mode = true},
-       {{{1, 1, 1, 3}, 8, {-5, -2, -9}}},
-       {{{1, 1, 1, 2}, 8, {-2, -9}}}},
-      {"the same without ceil_mode",
-       {.pool_size = {1, 2}, .strides = {1, 2}},
-       {{{1, 1, 1, 3}, 8, {-5, -2, -9}}},
-       {{{1, 1, 1, 1}, 8, {-2}}}},
-      {"padding never wins",
-       {.pool_size = {2, 2}, .strides = {2, 2}, .padding = {1, 1}},
-       {{{1, 1, 2, 2}, 8, {-1, -2, -3, -4}}},
-       {{{1, 1, 2, 2}, 8, {-1, -2, -3, -4}}}},
-      {"overlapping windows",
-       {.pool_size = {2, 2}},
-       {{{1, 1, 3, 3}, 8, {1, 2, 3, 4, 5, 6, 9, 8, 7}}},
-       {{{1, 1, 2, 2}, 8, {5, 6, 9, 8}}}},
+          {.pool_size = {1, 2}, .strides = {1, 2}, .padding = {0}, .ceil_mode = true},
+          {{{1, 1, 1, 3}, 8, {-5, -2, -9}}}, {{{1, 1, 1, 2}, 8, {-2, -9}}}},
+      {"the same without ceil_mode", {.pool_size = {1, 2}, .strides = {1, 2}},
+          {{{1, 1, 1, 3}, 8, {-5, -2, -9}}}, {{{1, 1, 1, 1}, 8, {-2}}}},
+      {"padding never wins", {.pool_size = {2, 2}, .strides = {2, 2}, .padding = {1, 1}},
+          {{{1, 1, 2, 2}, 8, {-1, -2, -3, -4}}}, {{{1, 1, 2, 2}, 8, {-1, -2, -3, -4}}}},
+      {"overlapping windows", {.pool_size = {2, 2}},
+          {{{1, 1, 3, 3}, 8, {1, 2, 3, 4, 5, 6, 9, 8, 7}}}, {{{1, 1, 2, 2}, 8, {5, 6, 9, 8}}}},
   };
 };
 

@@ -12,23 +12,18 @@ struct Negative : Unary {
   static constexpr string_view formula = "Y[y] = -X[y]";
   static constexpr Erratum errata[] = {
       {.text =
-           "The output may take the storage of the input; the deployed list misspells the name.",
-       .reason = "It is an element by element operator like the others of that list.",
-       .test = "Storage.NegativeIsInPlace"}};
+              "The output may take the storage of the input; the deployed list misspells the name.",
+          .reason = "It is an element by element operator like the others of that list.",
+          .test = "Storage.NegativeIsInPlace"}};
 
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) { return -i64{in[X](y)}; }
-  static constexpr Law<Attrs> laws[] = {law::involution,
-                                        law::pointwise,
-                                        law::additive<X>,
-                                        {"as_difference", "op(X) = 0 - X", [](auto& t) {
-                                           return t.y() == t.difference(t.constant(0), t[X]);
-                                         }}};
+  static constexpr Law<Attrs> laws[] = {law::involution, law::pointwise, law::additive<X>,
+      {"as_difference", "op(X) = 0 - X",
+          [](auto& t) { return t.y() == t.difference(t.constant(0), t[X]); }}};
   static constexpr Example<Attrs> examples[] = {
       {"signs", {}, {{{2, 2}, 8, {-127, -1, 0, 127}}}, {{{2, 2}, 8, {127, 1, 0, -127}}}},
-      {"the widest precision",
-       {},
-       {{{2}, 32, {-2147483647, 2147483647}}},
-       {{{2}, 32, {2147483647, -2147483647}}}},
+      {"the widest precision", {}, {{{2}, 32, {-2147483647, 2147483647}}},
+          {{{2}, 32, {2147483647, -2147483647}}}},
   };
 };
 

@@ -25,11 +25,12 @@ struct NonMaxSuppression {
       \quad O = \text{overlap}, \; A = (x_2 - x_1)(y_2 - y_1))";
   static constexpr Erratum errata[] = {
       {.text = "The output has at least 2 bits; the deployed runtime infers the precision of X.",
-       .reason = "The fill of -1 needs 2 bits, also where X has 1 bit.",
-       .example = "one bit in, two bits out: the fill needs them"},
+          .reason = "The fill of -1 needs 2 bits, also where X has 1 bit.",
+          .example = "one bit in, two bits out: the fill needs them"},
       {.text = "X has at most 31 bits; the deployed runtime checks nothing.",
-       .reason = "Its 32-bit differences of wider coordinates overflow, which is undefined in C.",
-       .label = "bits"}};
+          .reason =
+              "Its 32-bit differences of wider coordinates overflow, which is undefined in C.",
+          .label = "bits"}};
   enum { X, Valid };
   static constexpr int kId = 0, kScore = 1, kX1 = 2, kY1 = 3, kX2 = 4, kY2 = 5, kColumns = 6;
   static constexpr Port inputs[] = {
@@ -38,10 +39,8 @@ struct NonMaxSuppression {
   static constexpr Port outputs[] = {{"Y", {3, 3}, "as X"}};
   static constexpr std::tuple attrs{
       Field{"iou_threshold", &Attrs::iou_threshold, {1, kIntMax}, "percent that is too much"},
-      Field{"max_output_size",
-            &Attrs::max_output_size,
-            {-kIntMax, kIntMax},
-            "rows kept at most; negative: no limit"},
+      Field{"max_output_size", &Attrs::max_output_size, {-kIntMax, kIntMax},
+          "rows kept at most; negative: no limit"},
       Field{"force_suppress", &Attrs::force_suppress, "boxes of other ids suppress too"},
       Field{"top_k", &Attrs::top_k, {-kIntMax, kIntMax}, "rows read; negative: all"},
       Field{"coord_start", &Attrs::coord_start, {kX1, kX1}, "fixed"},
@@ -52,11 +51,11 @@ struct NonMaxSuppression {
 
   static constexpr Rule<Attrs> rules[] = {
       {"columns", "X has 6 columns",
-       [](const Attrs&, Types in) { return in[X].dim(2) == kColumns; }},
+          [](const Attrs&, Types in) { return in[X].dim(2) == kColumns; }},
       {"batch", "valid_count has the shape (B)",
-       [](const Attrs&, Types in) { return in[Valid].dim(0) == in[X].dim(0); }},
+          [](const Attrs&, Types in) { return in[Valid].dim(0) == in[X].dim(0); }},
       {"bits", "X has at most 31 bits",
-       [](const Attrs&, Types in) { return in[X].precision <= 31; }}};
+          [](const Attrs&, Types in) { return in[X].precision <= 31; }}};
   static constexpr Inferred infer(const Attrs&, Types in) {
     return Type{in[X].shape, in[X].precision > 2 ? in[X].precision : 2};
   }
@@ -129,68 +128,62 @@ struct NonMaxSuppression {
         for (int k = 0; k < kColumns; ++k) y(b, r, k) = -1;
     }
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::batchwise<X, Valid>,
+  static constexpr Law<Attrs> laws[] = {law::batchwise<X, Valid>,
       {"idempotent", "op(op(X)) = op(X), the second without top_k",
-       [](auto& t) {
-         // This needs top_k = -1: otherwise a row of -1 may be read before a kept one.
-         return t.self(t.with(&Attrs::top_k, -1), {t.y(), t[Valid]}) == t.y();
-       }},
+          [](auto& t) {
+            // This needs top_k = -1: otherwise a row of -1 may be read before a kept one.
+            return t.self(t.with(&Attrs::top_k, -1), {t.y(), t[Valid]}) == t.y();
+          }},
       {"limited", "op(X) with max_output_size m = the first m rows of op(X) without, then -1",
-       [](auto& t) {
-         const Shape x = t.shape(t[X]);
-         const i64 m = t.draw(1, x[1]);
-         if (m == x[1]) return Claim();
-         const Term first = t.slice(t.self(t.with(&Attrs::max_output_size, -1)), 1, 0, m);
-         const Term rest = t.filled({x[0], x[1] - m, kColumns}, -1);
-         return t.self(t.with(&Attrs::max_output_size, m)) == t.beside(first, rest, 1);
-       }},
+          [](auto& t) {
+            const Shape x = t.shape(t[X]);
+            const i64 m = t.draw(1, x[1]);
+            if (m == x[1]) return Claim();
+            const Term first = t.slice(t.self(t.with(&Attrs::max_output_size, -1)), 1, 0, m);
+            const Term rest = t.filled({x[0], x[1] - m, kColumns}, -1);
+            return t.self(t.with(&Attrs::max_output_size, m)) == t.beside(first, rest, 1);
+          }},
       {"forced",
-       "op(X) under force_suppress = op(X) without if all ids above 0 were 0, but for ids",
-       [](auto& t) {
-         const Term ids = t.negative(t.op("relu", {t.negative(t.slice(t[X], 2, 0, 1))}));
-         const Term same = t.beside(ids, t.slice(t[X], 2, 1, kColumns - 1), 2);
-         const Term forced = t.self(t.with(&Attrs::force_suppress, true));
-         const Term free = t.self(t.with(&Attrs::force_suppress, false), {same, t[Valid]});
-         return t.slice(forced, 2, 1, kColumns - 1) == t.slice(free, 2, 1, kColumns - 1);
-       }},
+          "op(X) under force_suppress = op(X) without if all ids above 0 were 0, but for ids",
+          [](auto& t) {
+            const Term ids = t.negative(t.op("relu", {t.negative(t.slice(t[X], 2, 0, 1))}));
+            const Term same = t.beside(ids, t.slice(t[X], 2, 1, kColumns - 1), 2);
+            const Term forced = t.self(t.with(&Attrs::force_suppress, true));
+            const Term free = t.self(t.with(&Attrs::force_suppress, false), {same, t[Valid]});
+            return t.slice(forced, 2, 1, kColumns - 1) == t.slice(free, 2, 1, kColumns - 1);
+          }},
       {"reached", "boxes that are one square: op at iou_threshold 100 = op at 1",
-       [](auto& t) {
-         const Shape x = t.shape(t[X]);
-         const Term upper = t.filled({x[0], x[1], 2}, 0), lower = t.filled({x[0], x[1], 2}, 5);
-         const Term boxes = t.beside(t.slice(t[X], 2, 0, 2), t.beside(upper, lower, 2), 2);
-         return t.self(t.with(&Attrs::iou_threshold, 100), {boxes, t[Valid]}) ==
+          [](auto& t) {
+            const Shape x = t.shape(t[X]);
+            const Term upper = t.filled({x[0], x[1], 2}, 0), lower = t.filled({x[0], x[1], 2}, 5);
+            const Term boxes = t.beside(t.slice(t[X], 2, 0, 2), t.beside(upper, lower, 2), 2);
+            return t.self(t.with(&Attrs::iou_threshold, 100), {boxes, t[Valid]}) ==
                 t.self(t.with(&Attrs::iou_threshold, 1), {boxes, t[Valid]});
-       }},
+          }},
       {"translated", "boxes moved by one vector: the same ids and scores", [](auto& t) {
          if (t.type(t[X]).precision > 30) return Claim();
          const i64 most = max_of(t.type(t[X]).precision);
          const Term still = t.filled({2}, 0), moved = t.filled({kColumns - 2}, t.draw(-most, most));
          const Term vector = t.beside(still, moved, 0);
          return t.slice(t.self({t.sum(t[X], vector), t[Valid]}), 2, 0, 2) ==
-                t.slice(t.y(), 2, 0, 2);
+             t.slice(t.y(), 2, 0, 2);
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"the better score first; another id does not suppress",
-       {},
-       {{{1, 3, 6}, 8, {0, 7, 0, 0, 9, 9, 0, 9, 0, 0, 9, 9, 1, 8, 0, 0, 9, 9}}, {{1}, 8, {3}}},
-       {{{1, 3, 6}, 8, {0, 9, 0, 0, 9, 9, 1, 8, 0, 0, 9, 9, -1, -1, -1, -1, -1, -1}}}},
-      {"a dropped row suppresses nothing: the third overlaps only the second",
-       {},
-       {{{1, 3, 6}, 8, {0, 9, 0, 0, 9, 1, 0, 8, 3, 0, 12, 1, 0, 7, 6, 0, 15, 1}}, {{1}, 8, {9}}},
-       {{{1, 3, 6}, 8, {0, 9, 0, 0, 9, 1, 0, 7, 6, 0, 15, 1, -1, -1, -1, -1, -1, -1}}}},
-      {"nor does a skipped one; rows beyond valid_count do not exist",
-       {.force_suppress = true},
-       {{{1, 3, 6}, 8, {-1, 9, 0, 0, 9, 9, 3, 8, 0, 0, 9, 9, 3, 99, 0, 0, 9, 9}}, {{1}, 8, {2}}},
-       {{{1, 3, 6}, 8, {3, 8, 0, 0, 9, 9, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}}}},
-      {"one bit in, two bits out: the fill needs them",
-       {},
-       {{{1, 1, 6}, 1, {0, 0, 0, 0, 0, 0}}, {{1}, 1, {0}}},
-       {{{1, 1, 6}, 2, {-1, -1, -1, -1, -1, -1}}}},
-      {"equal scores in their order; no more than one is kept",
-       {.max_output_size = 1},
-       {{{1, 2, 6}, 8, {5, 7, 0, 0, 1, 1, 4, 7, 2, 2, 3, 3}}, {{1}, 8, {2}}},
-       {{{1, 2, 6}, 8, {5, 7, 0, 0, 1, 1, -1, -1, -1, -1, -1, -1}}}},
+      {"the better score first; another id does not suppress", {},
+          {{{1, 3, 6}, 8, {0, 7, 0, 0, 9, 9, 0, 9, 0, 0, 9, 9, 1, 8, 0, 0, 9, 9}}, {{1}, 8, {3}}},
+          {{{1, 3, 6}, 8, {0, 9, 0, 0, 9, 9, 1, 8, 0, 0, 9, 9, -1, -1, -1, -1, -1, -1}}}},
+      {"a dropped row suppresses nothing: the third overlaps only the second", {},
+          {{{1, 3, 6}, 8, {0, 9, 0, 0, 9, 1, 0, 8, 3, 0, 12, 1, 0, 7, 6, 0, 15, 1}}, {{1}, 8, {9}}},
+          {{{1, 3, 6}, 8, {0, 9, 0, 0, 9, 1, 0, 7, 6, 0, 15, 1, -1, -1, -1, -1, -1, -1}}}},
+      {"nor does a skipped one; rows beyond valid_count do not exist", {.force_suppress = true},
+          {{{1, 3, 6}, 8, {-1, 9, 0, 0, 9, 9, 3, 8, 0, 0, 9, 9, 3, 99, 0, 0, 9, 9}}, {{1}, 8, {2}}},
+          {{{1, 3, 6}, 8, {3, 8, 0, 0, 9, 9, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}}}},
+      {"one bit in, two bits out: the fill needs them", {},
+          {{{1, 1, 6}, 1, {0, 0, 0, 0, 0, 0}}, {{1}, 1, {0}}},
+          {{{1, 1, 6}, 2, {-1, -1, -1, -1, -1, -1}}}},
+      {"equal scores in their order; no more than one is kept", {.max_output_size = 1},
+          {{{1, 2, 6}, 8, {5, 7, 0, 0, 1, 1, 4, 7, 2, 2, 3, 3}}, {{1}, 8, {2}}},
+          {{{1, 2, 6}, 8, {5, 7, 0, 0, 1, 1, -1, -1, -1, -1, -1, -1}}}},
   };
 };
 

@@ -25,9 +25,8 @@ struct Repeat {
       Field{"repeats", &Attrs::repeats, {1, kMaxExtent}, "copies of each slice"}.required(),
       Field{"axis", &Attrs::axis, kAnyInt64, "the axis along which slices are copied"}};
 
-  static constexpr Rule<Attrs> rules[] = {
-      {"axis", "axis lies in -N..N-1",
-       [](const Attrs& a, Types in) { return axis_in(a.axis, in[X].rank()); }}};
+  static constexpr Rule<Attrs> rules[] = {{"axis", "axis lies in -N..N-1",
+      [](const Attrs& a, Types in) { return axis_in(a.axis, in[X].rank()); }}};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Type y = in[X];
     y.shape[wrap(a.axis, y.rank())] *= a.repeats;
@@ -45,28 +44,22 @@ struct Repeat {
     const int along = wrap(a.axis, y.size);
     return in[X].at([&](int d) { return d == along ? y[d] / a.repeats : y[d]; });
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::selects,
-      law::mirrored,
+  static constexpr Law<Attrs> laws[] = {law::selects, law::mirrored,
       {"undone", "every repeats-th slice of op(X) is X",
-       [](auto& t) {
-         Tuple steps = Tuple::filled(t.type(t[X]).rank(), 1);
-         steps[wrap(t.attrs.axis, steps.size)] = t.attrs.repeats;
-         return t.every(t.y(), steps) == t[X];
-       }},
+          [](auto& t) {
+            Tuple steps = Tuple::filled(t.type(t[X]).rank(), 1);
+            steps[wrap(t.attrs.axis, steps.size)] = t.attrs.repeats;
+            return t.every(t.y(), steps) == t[X];
+          }},
       {"composed", "op(op(X)) = op(X) with repeats^2", [](auto& t) {
          return t.self({t.y()}) ==
-                t.self(t.with(&Attrs::repeats, t.attrs.repeats * t.attrs.repeats));
+             t.self(t.with(&Attrs::repeats, t.attrs.repeats * t.attrs.repeats));
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"rows",
-       {.repeats = 2},
-       {{{2, 2}, 8, {1, 2, 3, 4}}},
-       {{{4, 2}, 8, {1, 2, 1, 2, 3, 4, 3, 4}}}},
-      {"columns, counted from the back",
-       {.repeats = 3, .axis = -1},
-       {{{2, 1}, 8, {1, -2}}},
-       {{{2, 3}, 8, {1, 1, 1, -2, -2, -2}}}},
+      {"rows", {.repeats = 2}, {{{2, 2}, 8, {1, 2, 3, 4}}},
+          {{{4, 2}, 8, {1, 2, 1, 2, 3, 4, 3, 4}}}},
+      {"columns, counted from the back", {.repeats = 3, .axis = -1}, {{{2, 1}, 8, {1, -2}}},
+          {{{2, 3}, 8, {1, 1, 1, -2, -2, -2}}}},
       {"once changes nothing", {.repeats = 1}, {{{2}, 8, {1, 2}}}, {{{2}, 8, {1, 2}}}},
   };
 };

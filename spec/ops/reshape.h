@@ -26,11 +26,11 @@ struct Reshape {
   static constexpr bool in_place = true;
   static constexpr Erratum errata[] = {
       {.text =
-           "-1 works after -2, -3 and -4, and every other target has one outcome too; on some the "
-           "deployed runtime crashes, indexes wrongly or accepts negative extents, and it skips "
-           "entries below -4.",
-       .reason = "A target is text of the caller: it has a meaning or a label, nothing else.",
-       .example = "infer after the rest"}};
+              "-1 works after -2, -3 and -4, and every other target has one outcome too; on "
+              "some the deployed runtime crashes, indexes wrongly or accepts negative extents, and "
+              "it skips entries below -4.",
+          .reason = "A target is text of the caller: it has a meaning or a label, nothing else.",
+          .example = "infer after the rest"}};
   enum { X };
   static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "the target, its codes replaced"}};
@@ -90,9 +90,7 @@ struct Reshape {
           k += 2;
           break;
         }
-        default:
-          w.y.push(t[k]);
-          ++c;
+        default: w.y.push(t[k]); ++c;
       }
     }
     return fill(w, hole, volume(x));
@@ -111,15 +109,15 @@ struct Reshape {
   }
   static constexpr Rule<Attrs> rules[] = {
       {"infer_twice", "-1 is given once",
-       [](const Attrs& a, Types in) { return walks(a, in, "infer_twice"); }},
+          [](const Attrs& a, Types in) { return walks(a, in, "infer_twice"); }},
       {"split", "-4 a b: a b is the extent; a and b are positive, or one of them is -1",
-       [](const Attrs& a, Types in) { return walks(a, in, "split"); }},
+          [](const Attrs& a, Types in) { return walks(a, in, "split"); }},
       {"source", "0, -3 and -4 find the extents of X they need",
-       [](const Attrs& a, Types in) { return walks(a, in, "source"); }},
+          [](const Attrs& a, Types in) { return walks(a, in, "source"); }},
       {"infer", "the inferred extent is a whole number",
-       [](const Attrs& a, Types in) { return walks(a, in, "infer"); }},
+          [](const Attrs& a, Types in) { return walks(a, in, "infer"); }},
       {"size", "Y has as many elements as X",
-       [](const Attrs& a, Types in) { return walks(a, in, "size"); }}};
+          [](const Attrs& a, Types in) { return walks(a, in, "size"); }}};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Shape y;
     for (i64 e : walk(a.shape, in[X].shape).y) y.push(e);
@@ -168,28 +166,18 @@ struct Reshape {
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y, const Type& t) {
     return in[X].element(ravel(y, t.shape));
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::selects,
-      law::mirrored,
+  static constexpr Law<Attrs> laws[] = {law::selects, law::mirrored,
       {"undone", "reshape of op(X) to the shape of X = X",
-       [](auto& t) { return t.self({t.tuple(t.shape(t[X]))}, {t.y()}) == t[X]; }}};
+          [](auto& t) { return t.self({t.tuple(t.shape(t[X]))}, {t.y()}) == t[X]; }}};
   static constexpr Example<Attrs> examples[] = {
-      {"copy, and infer the rest",
-       {.shape = {0, -1}},
-       {{{2, 1, 2}, 8, {1, 2, 3, 4}}},
-       {{{2, 2}, 8, {1, 2, 3, 4}}}},
-      {"split the first axis, merge the others",
-       {.shape = {-4, -1, 2, -3}},
-       {{{4, 1, 2}, 8, {1, 2, 3, 4, 5, 6, 7, 8}}},
-       {{{2, 2, 2}, 8, {1, 2, 3, 4, 5, 6, 7, 8}}}},
-      {"literals past the end of X, and a rest that is empty",
-       {.shape = {2, 1, 1, -2}},
-       {{{2}, 8, {1, 2}}},
-       {{{2, 1, 1}, 8, {1, 2}}}},
-      {"infer after the rest",
-       {.shape = {-2, -1}},
-       {{{1, 2}, 8, {5, 6}}},
-       {{{1, 2, 1}, 8, {5, 6}}}},
+      {"copy, and infer the rest", {.shape = {0, -1}}, {{{2, 1, 2}, 8, {1, 2, 3, 4}}},
+          {{{2, 2}, 8, {1, 2, 3, 4}}}},
+      {"split the first axis, merge the others", {.shape = {-4, -1, 2, -3}},
+          {{{4, 1, 2}, 8, {1, 2, 3, 4, 5, 6, 7, 8}}}, {{{2, 2, 2}, 8, {1, 2, 3, 4, 5, 6, 7, 8}}}},
+      {"literals past the end of X, and a rest that is empty", {.shape = {2, 1, 1, -2}},
+          {{{2}, 8, {1, 2}}}, {{{2, 1, 1}, 8, {1, 2}}}},
+      {"infer after the rest", {.shape = {-2, -1}}, {{{1, 2}, 8, {5, 6}}},
+          {{{1, 2, 1}, 8, {5, 6}}}},
   };
 };
 

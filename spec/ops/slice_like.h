@@ -18,8 +18,8 @@ struct SliceLike {
       "along all axes. The values of `like` do not matter.";
   static constexpr string_view formula = "Y[y] = X[y]";
   enum { X, Like };
-  static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"},
-                                    {"like", {1, kMaxRank}, "its extents are kept of X"}};
+  static constexpr Port inputs[] = {
+      {"X", {1, kMaxRank}, "any shape"}, {"like", {1, kMaxRank}, "its extents are kept of X"}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "X, shorter on the axes that are cut"}};
   static constexpr std::tuple attrs{
       Field{"axis", &Attrs::axis, kAnyInt64, "axes to cut, counted on X; none: all"}.also("axes")};
@@ -28,16 +28,18 @@ struct SliceLike {
   static constexpr bool is_cut(const Attrs& a, int d, int rank) {
     return a.axis.size == 0 || axis_set(a.axis, rank) >> d & 1;
   }
-  static constexpr Rule<Attrs> rules[] = {
-      {"ranks", "without axis both ranks are equal",
-       [](const Attrs& a, Types in) { return a.axis.size > 0 || in[X].rank() == in[Like].rank(); }},
+  static constexpr Rule<Attrs> rules[] = {{"ranks", "without axis both ranks are equal",
+                                              [](const Attrs& a, Types in) {
+                                                return a.axis.size > 0 ||
+                                                    in[X].rank() == in[Like].rank();
+                                              }},
       {"axis", "every axis lies in -N..N-1 and both tensors have it",
-       [](const Attrs& a, Types in) {
-         const int n = in[X].rank();
-         for (i64 d : a.axis)
-           if (!axis_in(d, n) || wrap(d, n) >= in[Like].rank()) return false;
-         return true;
-       }},
+          [](const Attrs& a, Types in) {
+            const int n = in[X].rank();
+            for (i64 d : a.axis)
+              if (!axis_in(d, n) || wrap(d, n) >= in[Like].rank()) return false;
+            return true;
+          }},
       {"extents", "no extent of like that is used exceeds that of X", [](const Attrs& a, Types in) {
          const int n = in[X].rank();
          for (int d = 0; d < n; ++d)
@@ -73,27 +75,20 @@ struct SliceLike {
     return c;
   }
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) { return in[X](y); }
-  static constexpr Law<Attrs> laws[] = {
-      law::selects,
-      law::idempotent,
+  static constexpr Law<Attrs> laws[] = {law::selects, law::idempotent,
       {"as_slice", "op(X, like) = strided_slice(X) up to the extents of the output",
-       [](auto& t) { return t.y() == t.corner(t[X], t.shape(t.y())); }},
+          [](auto& t) { return t.y() == t.corner(t[X], t.shape(t.y())); }},
       {"like_unread", "op(X, like) = op(X, like')", [](auto& t) {
          return t.self({t[X], t.other(Like)}) == t.y();
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"both axes",
-       {},
-       {{{2, 3}, 8, {1, 2, 3, 4, 5, 6}}, {{1, 2}, 1, {0, 0}}},
-       {{{1, 2}, 8, {1, 2}}}},
+      {"both axes", {}, {{{2, 3}, 8, {1, 2, 3, 4, 5, 6}}, {{1, 2}, 1, {0, 0}}},
+          {{{1, 2}, 8, {1, 2}}}},
       {"columns only; listed twice is once, and the other extent of like does not matter",
-       {.axis = {1, -1}},
-       {{{2, 3}, 8, {1, 2, 3, 4, 5, 6}}, {{3, 2}, 2, {0, 0, 0, 0, 0, 1}}},
-       {{{2, 2}, 8, {1, 2, 4, 5}}}},
-      {"rows, by a tensor of another rank",
-       {.axis = {0}},
-       {{{2, 2}, 32, {2147483647, -1, 2, 3}}, {{1}, 8, {9}}},
-       {{{1, 2}, 32, {2147483647, -1}}}},
+          {.axis = {1, -1}}, {{{2, 3}, 8, {1, 2, 3, 4, 5, 6}}, {{3, 2}, 2, {0, 0, 0, 0, 0, 1}}},
+          {{{2, 2}, 8, {1, 2, 4, 5}}}},
+      {"rows, by a tensor of another rank", {.axis = {0}},
+          {{{2, 2}, 32, {2147483647, -1, 2, 3}}, {{1}, 8, {9}}}, {{{1, 2}, 32, {2147483647, -1}}}},
   };
 };
 

@@ -31,7 +31,7 @@ struct Squeeze {
   }
   static constexpr Rule<Attrs> rules[] = {
       {"axis", "every axis lies in -N..N-1",
-       [](const Attrs& a, Types in) { return axes_in(a.axis, in[X].rank()); }},
+          [](const Attrs& a, Types in) { return axes_in(a.axis, in[X].rank()); }},
       {"extent", "every listed axis has extent 1", [](const Attrs& a, Types in) {
          for (i64 d : a.axis)
            if (in[X].dim(wrap(d, in[X].rank())) != 1) return false;
@@ -62,11 +62,9 @@ struct Squeeze {
     int kept = 0;
     return x.at([&](int d) { return is_dropped(a, x, d) ? 0 : y[kept++]; });
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::selects,
-      law::mirrored,
+  static constexpr Law<Attrs> laws[] = {law::selects, law::mirrored,
       {"as_reshape", "op(X) = reshape(X)",
-       [](auto& t) { return t.y() == t.reshaped(t[X], t.shape(t.y())); }},
+          [](auto& t) { return t.y() == t.reshaped(t[X], t.shape(t.y())); }},
       {"undoes", "op(expand_dims(X)) of the new axis = X", [](auto& t) {
          const i64 n = t.type(t[X]).rank(), axis = t.draw(0, n);
          if (n == kMaxRank) return Claim();
@@ -74,10 +72,8 @@ struct Squeeze {
        }}};
   static constexpr Example<Attrs> examples[] = {
       {"every axis of extent 1", {}, {{{1, 2, 1}, 8, {3, 4}}}, {{{2}, 8, {3, 4}}}},
-      {"the last only; listed twice is once",
-       {.axis = {2, -1}},
-       {{{1, 2, 1}, 8, {3, 4}}},
-       {{{1, 2}, 8, {3, 4}}}},
+      {"the last only; listed twice is once", {.axis = {2, -1}}, {{{1, 2, 1}, 8, {3, 4}}},
+          {{{1, 2}, 8, {3, 4}}}},
       {"nothing remains but one element", {}, {{{1, 1}, 8, {7}}}, {{{1}, 8, {7}}}},
   };
 };

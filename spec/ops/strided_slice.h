@@ -20,11 +20,10 @@ struct StridedSlice {
   static constexpr string_view formula =
       R"(Y[\ldots, d_i, \ldots] = X[\ldots, b_i + s_i d_i, \ldots])";
   static constexpr Erratum errata[] = {
-      {.text =
-           "begin, end and stride are no longer than the rank; the deployed runtime reads out of "
-           "bounds.",
-       .reason = "Reading beyond a shape has no outcome that all machines share.",
-       .label = "length"}};
+      {.text = "begin, end and stride are no longer than the rank; the deployed runtime reads out "
+               "of bounds.",
+          .reason = "Reading beyond a shape has no outcome that all machines share.",
+          .label = "length"}};
   enum { X };
   static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "what is kept on each axis"}};
@@ -49,15 +48,15 @@ struct StridedSlice {
   }
   static constexpr Rule<Attrs> rules[] = {
       {"length", "begin, end and stride are no longer than the rank",
-       [](const Attrs& a, Types in) {
-         return max(a.begin.size, max(a.end.size, a.stride.size)) <= in[X].rank();
-       }},
+          [](const Attrs& a, Types in) {
+            return max(a.begin.size, max(a.end.size, a.stride.size)) <= in[X].rank();
+          }},
       {"stride", "no stride is 0",
-       [](const Attrs& a, Types) {
-         for (i64 s : a.stride)
-           if (s == 0) return false;
-         return true;
-       }},
+          [](const Attrs& a, Types) {
+            for (i64 s : a.stride)
+              if (s == 0) return false;
+            return true;
+          }},
       {"empty", "every axis keeps an element", [](const Attrs& a, Types in) {
          for (int d = 0; d < in[X].rank(); ++d)
            if (cut(a, d, in[X].dim(d)).extent() < 1) return false;
@@ -105,17 +104,16 @@ struct StridedSlice {
       return c.begin + c.step * y[d];
     });
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::selects,
+  static constexpr Law<Attrs> laws[] = {law::selects,
       {"as_take", "op(X) = take along each axis of begin, begin + stride, ...",
-       [](auto& t) {
-         Term x = t[X];
-         for (int d = 0; d < t.type(t[X]).rank(); ++d) {
-           const Cut c = cut(t.attrs, d, t.shape(t[X])[d]);
-           x = t.op("take", {x, t.series(c.extent(), c.begin, c.step)}, {{"axis", {d}}});
-         }
-         return t.y() == x;
-       }},
+          [](auto& t) {
+            Term x = t[X];
+            for (int d = 0; d < t.type(t[X]).rank(); ++d) {
+              const Cut c = cut(t.attrs, d, t.shape(t[X])[d]);
+              x = t.op("take", {x, t.series(c.extent(), c.begin, c.step)}, {{"axis", {d}}});
+            }
+            return t.y() == x;
+          }},
       {"undone", "op backwards along every axis, twice, gives X", [](auto& t) {
          const int n = t.type(t[X]).rank();
          const Attrs back{Tuple::filled(n, -1), Tuple::filled(n, -kIntMax), Tuple::filled(n, -1)};
@@ -123,18 +121,14 @@ struct StridedSlice {
        }}};
   static constexpr Example<Attrs> examples[] = {
       {"backwards: only an end of -n - 1 or less keeps the first element",
-       {.begin = {2}, .end = {-4}, .stride = {-1}},
-       {{{3}, 8, {1, 2, 3}}},
-       {{{3}, 8, {3, 2, 1}}}},
+          {.begin = {2}, .end = {-4}, .stride = {-1}}, {{{3}, 8, {1, 2, 3}}},
+          {{{3}, 8, {3, 2, 1}}}},
       {"the defaults keep the first row", {}, {{{2, 2}, 8, {1, 2, 3, 4}}}, {{{1, 2}, 8, {1, 2}}}},
       {"every second column; ends outside are clamped",
-       {.begin = {0, -9}, .end = {2, 9}, .stride = {1, 2}},
-       {{{2, 3}, 8, {1, 2, 3, 4, 5, 6}}},
-       {{{2, 2}, 8, {1, 3, 4, 6}}}},
+          {.begin = {0, -9}, .end = {2, 9}, .stride = {1, 2}}, {{{2, 3}, 8, {1, 2, 3, 4, 5, 6}}},
+          {{{2, 2}, 8, {1, 3, 4, 6}}}},
       {"a negative stride without a begin keeps exactly the first element",
-       {.begin = {}, .end = {-4}, .stride = {-2}},
-       {{{3}, 8, {7, 8, 9}}},
-       {{{1}, 8, {7}}}},
+          {.begin = {}, .end = {-4}, .stride = {-2}}, {{{3}, 8, {7, 8, 9}}}, {{{1}, 8, {7}}}},
   };
 };
 

@@ -17,18 +17,13 @@ struct Sum : Reduce {
     const Shape y = kept(a, in[X]);
     return Type{y, in[X].precision + bit_length(volume(in[X].shape) / volume(y))};
   }
-  static constexpr Gas<Attrs> gas{"|X| / |Y|", [](const Attrs& a, Types in) {
-                                    return volume(in[X].shape) / volume(kept(a, in[X]));
-                                  }};
+  static constexpr Gas<Attrs> gas{"|X| / |Y|",
+      [](const Attrs& a, Types in) { return volume(in[X].shape) / volume(kept(a, in[X])); }};
   static constexpr Case<Attrs> domain(Draw& draw) { return reduced(draw, 22); }
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     return sum_over(window(a, in[X], y), [&](const Index& x) { return i64{in[X](x)}; });
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::additive<X>,
-      law::mirrored,
-      complement,
-      stepwise,
+  static constexpr Law<Attrs> laws[] = {law::additive<X>, law::mirrored, complement, stepwise,
       {"as_dense", "op along the last axis = dense with ones, at 8 bits", [](auto& t) {
          if (t.type(t[X]).precision > 8) return Claim();
          const Term y = t.self({.axis = {-1}}, {t[X]});
@@ -38,22 +33,16 @@ struct Sum : Reduce {
        }}};
   static constexpr Example<Attrs> examples[] = {
       {"rows", {.axis = {1}}, {{{2, 2}, 8, {1, 2, 3, 4}}}, {{{2}, 10, {3, 7}}}},
-      {"everything, axes kept",
-       {.keepdims = true},
-       {{{2, 2}, 8, {1, 2, 3, -4}}},
-       {{{1, 1}, 11, {2}}}},
-      {"every axis excluded: the identity, one bit wider",
-       {.axis = {0, -1}, .exclude = true},
-       {{{1, 2}, 8, {5, -6}}},
-       {{{1, 2}, 9, {5, -6}}}},
-      {"the middle one of three axes",
-       {.axis = {1}},
-       {{{3, 3, 2}, 8, {1, 2, 2, 3, 1, 3, 1, 4, 4, 3, 5, 2, 7, 1, 7, 2, 7, 3}}},
-       {{{3, 2}, 10, {4, 8, 10, 9, 21, 6}}}},
-      {"the last two of three axes",
-       {.axis = {1, 2}},
-       {{{3, 3, 2}, 8, {1, 2, 2, 3, 1, 3, 1, 4, 4, 3, 5, 2, 7, 1, 7, 2, 7, 3}}},
-       {{{3}, 11, {12, 19, 27}}}},
+      {"everything, axes kept", {.keepdims = true}, {{{2, 2}, 8, {1, 2, 3, -4}}},
+          {{{1, 1}, 11, {2}}}},
+      {"every axis excluded: the identity, one bit wider", {.axis = {0, -1}, .exclude = true},
+          {{{1, 2}, 8, {5, -6}}}, {{{1, 2}, 9, {5, -6}}}},
+      {"the middle one of three axes", {.axis = {1}},
+          {{{3, 3, 2}, 8, {1, 2, 2, 3, 1, 3, 1, 4, 4, 3, 5, 2, 7, 1, 7, 2, 7, 3}}},
+          {{{3, 2}, 10, {4, 8, 10, 9, 21, 6}}}},
+      {"the last two of three axes", {.axis = {1, 2}},
+          {{{3, 3, 2}, 8, {1, 2, 2, 3, 1, 3, 1, 4, 4, 3, 5, 2, 7, 1, 7, 2, 7, 3}}},
+          {{{3}, 11, {12, 19, 27}}}},
   };
 };
 

@@ -20,8 +20,7 @@ struct Take {
       Y[\ldots, i, \ldots] = X[\ldots, \mathrm{clamp}(I[i], 0, n_{axis} - 1), \ldots])";
   static constexpr Exceeds exceeds = kShape;
   enum { X, I };
-  static constexpr Port inputs[] = {
-      {"X", {1, kMaxRank}, "any shape"},
+  static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"},
       {"indices", {1, kMaxRank}, "any shape; values are clamped", Hint::index}};
   static constexpr Port outputs[] = {
       {"Y", {1, kMaxRank}, "as indices, or X with the axis replaced by those of indices"}};
@@ -63,39 +62,32 @@ struct Take {
       return d < along ? y[d] : d == along ? taken : y[d - along - 1 + after];
     });
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::additive<X>,
+  static constexpr Law<Attrs> laws[] = {law::additive<X>,
       {"identity", "op(X, all indices in order) = X",
-       [](auto& t) {
-         const Shape x = t.shape(t[X]);
-         const auto& axis = t.attrs.axis;
-         return t.self({t[X], axis ? t.series(x[wrap(*axis, x.size)]) : t.numbers(x)}) == t[X];
-       }},
+          [](auto& t) {
+            const Shape x = t.shape(t[X]);
+            const auto& axis = t.attrs.axis;
+            return t.self({t[X], axis ? t.series(x[wrap(*axis, x.size)]) : t.numbers(x)}) == t[X];
+          }},
       {"composed", "op(op(X, J), I) = op(X, J[I]) for lists of indices",
-       [](auto& t) {
-         const Shape x = t.shape(t[X]);
-         const auto& axis = t.attrs.axis;
-         const Term j = t.indices(axis ? x[wrap(*axis, x.size)] : t.volume(t[X]));
-         const Term i = t.indices(t.volume(j));
-         return t.self({t.self({t[X], j}), i}) == t.self({t[X], t.elements(j, i)});
-       }},
+          [](auto& t) {
+            const Shape x = t.shape(t[X]);
+            const auto& axis = t.attrs.axis;
+            const Term j = t.indices(axis ? x[wrap(*axis, x.size)] : t.volume(t[X]));
+            const Term i = t.indices(t.volume(j));
+            return t.self({t.self({t[X], j}), i}) == t.self({t[X], t.elements(j, i)});
+          }},
       {"as_lut", "op(X, indices) = cvm_lut(indices, X) where axis is None", [](auto& t) {
          if (t.attrs.axis) return Claim();
          return t.y() == t.op("cvm_lut", {t[I], t[X]}, {{"in_dim", {t.volume(t[X])}}});
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"elements; indices outside are clamped",
-       {},
-       {{{2, 2}, 8, {1, 2, 3, 4}}, {{1, 4}, 8, {-5, 1, 3, 9}}},
-       {{{1, 4}, 8, {1, 2, 4, 4}}}},
-      {"rows",
-       {.axis = 0},
-       {{{2, 2}, 8, {1, 2, 3, 4}}, {{3}, 8, {1, -7, 7}}},
-       {{{3, 2}, 8, {3, 4, 1, 2, 3, 4}}}},
-      {"columns, by a matrix of indices",
-       {.axis = -1},
-       {{{2, 2}, 8, {1, 2, 3, 4}}, {{2, 1}, 8, {1, 0}}},
-       {{{2, 2, 1}, 8, {2, 1, 4, 3}}}},
+      {"elements; indices outside are clamped", {},
+          {{{2, 2}, 8, {1, 2, 3, 4}}, {{1, 4}, 8, {-5, 1, 3, 9}}}, {{{1, 4}, 8, {1, 2, 4, 4}}}},
+      {"rows", {.axis = 0}, {{{2, 2}, 8, {1, 2, 3, 4}}, {{3}, 8, {1, -7, 7}}},
+          {{{3, 2}, 8, {3, 4, 1, 2, 3, 4}}}},
+      {"columns, by a matrix of indices", {.axis = -1},
+          {{{2, 2}, 8, {1, 2, 3, 4}}, {{2, 1}, 8, {1, 0}}}, {{{2, 2, 1}, 8, {2, 1, 4, 3}}}},
   };
 };
 

@@ -55,33 +55,25 @@ struct Tile {
     const auto& x = in[X];
     return x.at([&](int d) { return y[d + y.size - x.rank()] % x.dim(d); });
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::selects,
-      law::mirrored,
+  static constexpr Law<Attrs> laws[] = {law::selects, law::mirrored,
       {"corner", "op(X) begins with X",
-       [](auto& t) {
-         const Shape x = t.shape(t[X]);
-         Shape first = Shape::filled(t.type(t.y()).rank() - x.size, 1);
-         for (i64 n : x) first.push(n);
-         return t.corner(t.y(), first) == t.reshaped(t[X], first);
-       }},
+          [](auto& t) {
+            const Shape x = t.shape(t[X]);
+            Shape first = Shape::filled(t.type(t.y()).rank() - x.size, 1);
+            for (i64 n : x) first.push(n);
+            return t.corner(t.y(), first) == t.reshaped(t[X], first);
+          }},
       {"twice", "op(X) with reps (2) = concatenate(X, X) along the last axis", [](auto& t) {
          return t.self({.reps = {2}}, {t[X]}) ==
-                t.op("concatenate", {t[X], t[X]}, {{"axis", {-1}}});
+             t.op("concatenate", {t[X], t[X]}, {{"axis", {-1}}});
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"along the last axis",
-       {.reps = {2}},
-       {{{2, 2}, 8, {1, 2, 3, 4}}},
-       {{{2, 4}, 8, {1, 2, 1, 2, 3, 4, 3, 4}}}},
-      {"more reps than axes: a new axis in front",
-       {.reps = {2, 1, 1}},
-       {{{1, 3}, 8, {1, -2, 3}}},
-       {{{2, 1, 3}, 8, {1, -2, 3, 1, -2, 3}}}},
-      {"both axes",
-       {.reps = {2, 2}},
-       {{{1, 2}, 8, {5, 6}}},
-       {{{2, 4}, 8, {5, 6, 5, 6, 5, 6, 5, 6}}}},
+      {"along the last axis", {.reps = {2}}, {{{2, 2}, 8, {1, 2, 3, 4}}},
+          {{{2, 4}, 8, {1, 2, 1, 2, 3, 4, 3, 4}}}},
+      {"more reps than axes: a new axis in front", {.reps = {2, 1, 1}}, {{{1, 3}, 8, {1, -2, 3}}},
+          {{{2, 1, 3}, 8, {1, -2, 3, 1, -2, 3}}}},
+      {"both axes", {.reps = {2, 2}}, {{{1, 2}, 8, {5, 6}}},
+          {{{2, 4}, 8, {5, 6, 5, 6, 5, 6, 5, 6}}}},
   };
 };
 

@@ -30,11 +30,11 @@ struct Transpose {
   }
   static constexpr Rule<Attrs> rules[] = {
       {"axes", "axes is empty or has N entries",
-       [](const Attrs& a, Types in) { return a.axes.size == 0 || a.axes.size == in[X].rank(); }},
+          [](const Attrs& a, Types in) { return a.axes.size == 0 || a.axes.size == in[X].rank(); }},
       {"axis", "every axis lies in -N..N-1",
-       [](const Attrs& a, Types in) { return axes_in(a.axes, in[X].rank()); }},
+          [](const Attrs& a, Types in) { return axes_in(a.axes, in[X].rank()); }},
       {"axis_twice", "no axis is listed twice",
-       [](const Attrs& a, Types in) { return axes_differ(a.axes, in[X].rank()); }}};
+          [](const Attrs& a, Types in) { return axes_differ(a.axes, in[X].rank()); }}};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Type y = in[X];
     for (int j = 0; j < y.rank(); ++j) y.shape[j] = in[X].dim(source(a, j, y.rank()));
@@ -57,30 +57,24 @@ struct Transpose {
     for (int j = 0; j < y.size; ++j) x[source(a, j, y.size)] = y[j];
     return in[X](x);
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::selects,
-      law::mirrored,
+  static constexpr Law<Attrs> laws[] = {law::selects, law::mirrored,
       {"inverse", "op(op(X)) with the inverse axes = X",
-       [](auto& t) {
-         const int n = t.type(t[X]).rank();
-         Attrs back{Tuple::filled(n, 0)};
-         for (int j = 0; j < n; ++j) back.axes[source(t.attrs, j, n)] = j;
-         return t.self(back, {t.y()}) == t[X];
-       }},
+          [](auto& t) {
+            const int n = t.type(t[X]).rank();
+            Attrs back{Tuple::filled(n, 0)};
+            for (int j = 0; j < n; ++j) back.axes[source(t.attrs, j, n)] = j;
+            return t.self(back, {t.y()}) == t[X];
+          }},
       {"as_reshape", "a row becomes a column: op(X as (1, |X|)) = X as (|X|, 1)", [](auto& t) {
          const i64 n = t.volume(t[X]);
          return t.self({}, {t.reshaped(t[X], {1, n})}) == t.reshaped(t[X], {n, 1});
        }}};
   static constexpr Example<Attrs> examples[] = {
       {"a matrix", {}, {{{2, 3}, 8, {1, 2, 3, 4, 5, 6}}}, {{{3, 2}, 8, {1, 4, 2, 5, 3, 6}}}},
-      {"a rotation of three axes, which is not its own inverse",
-       {.axes = {1, 2, 0}},
-       {{{1, 2, 3}, 8, {1, 2, 3, 4, 5, 6}}},
-       {{{2, 3, 1}, 8, {1, 2, 3, 4, 5, 6}}}},
-      {"the last axis first, counted from the back",
-       {.axes = {-1, 0, 1}},
-       {{{1, 2, 3}, 8, {1, 2, 3, 4, 5, 6}}},
-       {{{3, 1, 2}, 8, {1, 4, 2, 5, 3, 6}}}},
+      {"a rotation of three axes, which is not its own inverse", {.axes = {1, 2, 0}},
+          {{{1, 2, 3}, 8, {1, 2, 3, 4, 5, 6}}}, {{{2, 3, 1}, 8, {1, 2, 3, 4, 5, 6}}}},
+      {"the last axis first, counted from the back", {.axes = {-1, 0, 1}},
+          {{{1, 2, 3}, 8, {1, 2, 3, 4, 5, 6}}}, {{{3, 1, 2}, 8, {1, 4, 2, 5, 3, 6}}}},
   };
 };
 

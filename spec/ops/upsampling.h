@@ -43,38 +43,28 @@ struct Upsampling {
   static constexpr i64 at(const Attrs& a, const auto& in, const Index& y) {
     return in[X](y[0], y[1], y[2] / a.scale, y[3] / a.scale);
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::selects,
-      law::mirrored,
-      law::batchwise<X>,
+  static constexpr Law<Attrs> laws[] = {law::selects, law::mirrored, law::batchwise<X>,
       {"as_repeat", "op(X) = repeat along both axes of the image",
-       [](auto& t) {
-         const auto repeated = [&](Term x, int axis) {
-           return t.op("repeat", {x}, {{"repeats", {t.attrs.scale}}, {"axis", {axis}}});
-         };
-         return t.y() == repeated(repeated(t[X], 2), 3);
-       }},
+          [](auto& t) {
+            const auto repeated = [&](Term x, int axis) {
+              return t.op("repeat", {x}, {{"repeats", {t.attrs.scale}}, {"axis", {axis}}});
+            };
+            return t.y() == repeated(repeated(t[X], 2), 3);
+          }},
       {"undone", "max_pool2d(op(X)) of squares of scale = X", [](auto& t) {
          const Tuple square{t.attrs.scale, t.attrs.scale};
          return t.op("max_pool2d", {t.y()}, {{"pool_size", square}, {"strides", square}}) == t[X];
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"twice as large",
-       {.scale = 2},
-       {{{1, 1, 2, 2}, 8, {1, 2, 3, -4}}},
-       {{{1, 1, 4, 4}, 8, {1, 1, 2, 2, 1, 1, 2, 2, 3, 3, -4, -4, 3, 3, -4, -4}}}},
-      {"channels stay apart",
-       {.scale = 3},
-       {{{1, 2, 1, 1}, 32, {2147483647, -2147483647}}},
-       {{{1, 2, 3, 3},
-         32,
-         {2147483647, 2147483647, 2147483647, 2147483647, 2147483647, 2147483647, 2147483647,
-          2147483647, 2147483647, -2147483647, -2147483647, -2147483647, -2147483647, -2147483647,
-          -2147483647, -2147483647, -2147483647, -2147483647}}}},
-      {"a scale of 1 changes nothing",
-       {.scale = 1},
-       {{{1, 1, 1, 3}, 4, {7, 0, -7}}},
-       {{{1, 1, 1, 3}, 4, {7, 0, -7}}}},
+      {"twice as large", {.scale = 2}, {{{1, 1, 2, 2}, 8, {1, 2, 3, -4}}},
+          {{{1, 1, 4, 4}, 8, {1, 1, 2, 2, 1, 1, 2, 2, 3, 3, -4, -4, 3, 3, -4, -4}}}},
+      {"channels stay apart", {.scale = 3}, {{{1, 2, 1, 1}, 32, {2147483647, -2147483647}}},
+          {{{1, 2, 3, 3}, 32,
+              {2147483647, 2147483647, 2147483647, 2147483647, 2147483647, 2147483647, 2147483647,
+                  2147483647, 2147483647, -2147483647, -2147483647, -2147483647, -2147483647,
+                  -2147483647, -2147483647, -2147483647, -2147483647, -2147483647}}}},
+      {"a scale of 1 changes nothing", {.scale = 1}, {{{1, 1, 1, 3}, 4, {7, 0, -7}}},
+          {{{1, 1, 1, 3}, 4, {7, 0, -7}}}},
   };
 };
 

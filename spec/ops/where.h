@@ -18,30 +18,29 @@ struct Where {
       \quad c[i_0] \text{ where the condition has rank 1})";
   static constexpr Erratum errata[] = {
       {.text =
-           "The precision is the larger one of x and y; the deployed runtime infers that of the "
-           "condition.",
-       .reason = "The result holds elements of x and y and none of the condition.",
-       .example = "whole rows; x and y decide the precision"},
+              "The precision is the larger one of x and y; the deployed runtime infers that of the "
+              "condition.",
+          .reason = "The result holds elements of x and y and none of the condition.",
+          .example = "whole rows; x and y decide the precision"},
       {.text = "A condition of rank 1 selects whole rows; the deployed runtime writes a quarter of "
                "each.",
-       .reason = "It copies as many bytes as a row has elements, and an element has four.",
-       .example = "whole rows; x and y decide the precision"}};
+          .reason = "It copies as many bytes as a row has elements, and an element has four.",
+          .example = "whole rows; x and y decide the precision"}};
   enum { Condition, X, Y };
   static constexpr Port inputs[] = {
       {"condition", {1, kMaxRank}, "as x, or (extent of the first axis of x)", Hint::flag},
-      {"x", {1, kMaxRank}, "any shape"},
-      {"y", {1, kMaxRank}, "as x"}};
+      {"x", {1, kMaxRank}, "any shape"}, {"y", {1, kMaxRank}, "as x"}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "as x"}};
   static constexpr std::tuple<> attrs{};
 
   static constexpr Rule<Attrs> rules[] = {
       {"extents", "x and y have the same shape",
-       [](const Attrs&, Types in) { return in[X].shape == in[Y].shape; }},
+          [](const Attrs&, Types in) { return in[X].shape == in[Y].shape; }},
       {"condition", "the condition has the shape of x, or one element for each of its rows",
-       [](const Attrs&, Types in) {
-         const Shape& c = in[Condition].shape;
-         return c == in[X].shape || c == Shape{in[X].dim(0)};
-       }}};
+          [](const Attrs&, Types in) {
+            const Shape& c = in[Condition].shape;
+            return c == in[X].shape || c == Shape{in[X].dim(0)};
+          }}};
   static constexpr Inferred infer(const Attrs&, Types in) {
     const i64 p = max(in[X].precision, in[Y].precision);
     return Type{in[X].shape, static_cast<int>(p)};
@@ -61,17 +60,15 @@ struct Where {
     const i64 condition = whole_rows ? in[Condition](y[0]) : in[Condition](y);
     return condition != 0 ? in[X](y) : in[Y](y);
   }
-  static constexpr Law<Attrs> laws[] = {
-      law::mirrored,
-      law::additive<X, Y>,
+  static constexpr Law<Attrs> laws[] = {law::mirrored, law::additive<X, Y>,
       {"same", "op(condition, x, x) = x",
-       [](auto& t) {
-         return t.self({t[Condition], t[X], t[X]}) == t[X];
-       }},
+          [](auto& t) {
+            return t.self({t[Condition], t[X], t[X]}) == t[X];
+          }},
       {"complete", "op(condition, x, y) + op(condition, y, x) = x + y",
-       [](auto& t) {
-         return t.sum(t.y(), t.self({t[Condition], t[Y], t[X]})) == t.sum(t[X], t[Y]);
-       }},
+          [](auto& t) {
+            return t.sum(t.y(), t.self({t[Condition], t[Y], t[X]})) == t.sum(t[X], t[Y]);
+          }},
       {"arithmetic", "op(condition, x, y) = y + (|condition| > 0) * (x - y)", [](auto& t) {
          Shape rows = Shape::filled(t.type(t[X]).rank(), 1);
          rows[0] = t.shape(t[X])[0];
@@ -80,14 +77,12 @@ struct Where {
          return t.y() == t.sum(t[Y], t.product(c, t.difference(t[X], t[Y])));
        }}};
   static constexpr Example<Attrs> examples[] = {
-      {"element by element; everything but 0 takes x",
-       {},
-       {{{2, 2}, 8, {0, 1, -1, 127}}, {{2, 2}, 8, {1, 2, 3, 4}}, {{2, 2}, 4, {-5, -6, -7, -7}}},
-       {{{2, 2}, 8, {-5, 2, 3, 4}}}},
-      {"whole rows; x and y decide the precision",
-       {},
-       {{{2}, 2, {0, 1}}, {{2, 2}, 4, {1, 2, 3, 4}}, {{2, 2}, 9, {5, 200, 7, 8}}},
-       {{{2, 2}, 9, {5, 200, 3, 4}}}},
+      {"element by element; everything but 0 takes x", {},
+          {{{2, 2}, 8, {0, 1, -1, 127}}, {{2, 2}, 8, {1, 2, 3, 4}}, {{2, 2}, 4, {-5, -6, -7, -7}}},
+          {{{2, 2}, 8, {-5, 2, 3, 4}}}},
+      {"whole rows; x and y decide the precision", {},
+          {{{2}, 2, {0, 1}}, {{2, 2}, 4, {1, 2, 3, 4}}, {{2, 2}, 9, {5, 200, 7, 8}}},
+          {{{2, 2}, 9, {5, 200, 3, 4}}}},
   };
 };
 

@@ -21,7 +21,7 @@ constexpr i64 kMostSteps = 200'000;   // of a drawn call: output elements times 
 class Domain : public testing::TestWithParam<const OpInfo*> {};
 
 INSTANTIATE_TEST_SUITE_P(Operators, Domain, testing::ValuesIn(operators()),
-                         [](const auto& p) { return std::string(p.param->name); });
+    [](const auto& p) { return std::string(p.param->name); });
 
 // Draw `seed` of an operator.
 Drawn drawn(const OpInfo& op, int seed) {
@@ -175,8 +175,7 @@ TEST(PublishedDomains, DrawTheSameCallsAsEver) {
 }
 
 /// Holds that one of a hundred drawn calls, or so few, has a property.
-template <class Op, class Holds>
-void expect_often(Holds holds, int often = kDraws / 100) {
+template <class Op, class Holds> void expect_often(Holds holds, int often = kDraws / 100) {
   int n = 0;
   for (int seed = 0; seed < kDraws; ++seed) {
     Seeded draw(static_cast<std::uint64_t>(seed) << 32);

@@ -12,8 +12,7 @@ namespace lockstep {
 namespace {
 
 /// The gas of a legal call as a model of its own, or which limit it exceeds.
-template <class Op>
-std::string gas(const typename Op::Attrs& a, const std::vector<Type>& in) {
+template <class Op> std::string gas(const typename Op::Attrs& a, const std::vector<Type>& in) {
   const auto values = to_attributes<Op>(a);
   const Attributes attrs{values.data(), static_cast<int>(values.size())};
   const Types types{in.data(), static_cast<int>(in.size())};
@@ -40,7 +39,7 @@ TEST(Gas, OfConv2d) {
       gas<Conv2d>({.channels = 6, .kernel_size = {2, 2}, .groups = 2, .use_bias = false}, {x, w}),
       "1116");
   EXPECT_EQ(gas<Conv2d>({.channels = 6, .kernel_size = {2, 2}, .groups = 2}, {x, w, {{6}, 8}}),
-            "1170");  // 5 * 6 more, and 24 at 25
+      "1170");  // 5 * 6 more, and 24 at 25
 }
 
 TEST(Gas, OfMaxPool2d) {
@@ -78,9 +77,9 @@ TEST(Gas, OfAllCallsIsLimited) {
   // Y (1024,1024) at 3 K = 2^20 - 1; 2^20 elements at 2^20 are 2^40.
   const i64 m = 1024, k = (i64{1} << 20) / 3;
   EXPECT_EQ(gas<Dense>({.units = m}, {{{m, k}, 4}, {{m, k}, 4}, {{m}, 4}}),
-            std::to_string((i64{1} << 40) + 5 * (2 * m * k + m + m * m)));
+      std::to_string((i64{1} << 40) + 5 * (2 * m * k + m + m * m)));
   EXPECT_EQ(gas<Dense>({.units = m}, {{{m, k + 1}, 4}, {{m, k + 1}, 4}, {{m}, 4}}),
-            "the gas of all calls is above 2^40");
+      "the gas of all calls is above 2^40");
 }
 
 TEST(Gas, OfAllTensorsIsLimited) {
@@ -104,8 +103,8 @@ TEST(Gas, IsItsOwnWhereTheSpecificationSaysSo) {
   std::set<string_view> own;
   for (const OpInfo* op : operators())
     if (op->gas_text != "1") own.insert(op->name);
-  EXPECT_EQ(own,
-            (std::set<string_view>{"conv2d", "dense", "max_pool2d", "non_max_suppression", "sum"}));
+  EXPECT_EQ(
+      own, (std::set<string_view>{"conv2d", "dense", "max_pool2d", "non_max_suppression", "sum"}));
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ TEST(Conv2d, CountsTheBias) {
 TEST(Conv2d, OfTwoViolationsTheEarlierRuleNamesTheError) {
   // Each call violates its own rule and all later ones.
   const Type x{{1, 4, 2, 3}, 9}, w{{4, 2, 3, 3}, 8}, b{{4}, 8};
-  EXPECT_EQ(label<Conv2d>(kConv, {{{1, 5, 2, 3}, 9}, {{4, 1, 3, 3}, 8}, {{5}, 8}}),
-            "conv2d.groups");
+  EXPECT_EQ(
+      label<Conv2d>(kConv, {{{1, 5, 2, 3}, 9}, {{4, 1, 3, 3}, 8}, {{5}, 8}}), "conv2d.groups");
   EXPECT_EQ(label<Conv2d>(kConv, {x, {{4, 4, 3, 3}, 8}, {{5}, 8}}), "conv2d.weight");
   EXPECT_EQ(label<Conv2d>(kConv, {x, w, {{5}, 8}}), "conv2d.bias");
   EXPECT_EQ(label<Conv2d>(kConv, {x, w, b}), "conv2d.window");
@@ -84,10 +84,10 @@ TEST(Conv2d, BothFactorsHaveAtMost8Bits) {
 
 TEST(Conv2d, TheDilatedKernelFitsThePaddedImage) {
   Conv2d::Attrs a{.channels = 1,
-                  .kernel_size = {3, 1},
-                  .padding = {1, 0},
-                  .dilation = {2, 4096},
-                  .use_bias = false};
+      .kernel_size = {3, 1},
+      .padding = {1, 0},
+      .dilation = {2, 4096},
+      .use_bias = false};
   EXPECT_EQ(label<Conv2d>(a, {{{1, 1, 3, 1}, 8}, {{1, 1, 3, 1}, 8}}), "");
   EXPECT_EQ(label<Conv2d>(a, {{{1, 1, 2, 1}, 8}, {{1, 1, 3, 1}, 8}}), "conv2d.window");
   a = {.channels = 1, .kernel_size = {1, kMaxExtent}, .dilation = {1, 4096}, .use_bias = false};
@@ -161,16 +161,16 @@ TEST(Concatenate, TakesUpTo1024Inputs) {
   EXPECT_EQ(label<Concatenate>({.axis = 0}, std::vector<Type>(1024, {{1}, 8})), "");
   EXPECT_EQ(label<Concatenate>({.axis = 0}, std::vector<Type>(1025, {{1}, 8})), "op.inputs");
   EXPECT_EQ(label<Concatenate>({.axis = 0}, std::vector<Type>(1024, {{16384}, 8})), "");
-  EXPECT_EQ(label<Concatenate>({.axis = 0}, std::vector<Type>(1024, {{16385}, 8})),
-            "concatenate.shape");
+  EXPECT_EQ(
+      label<Concatenate>({.axis = 0}, std::vector<Type>(1024, {{16385}, 8})), "concatenate.shape");
 }
 
 TEST(Take, TheResultHasAtMostSixAxes) {
   const Type x{{2, 2, 2}, 8};
   EXPECT_EQ(label<Take>({.axis = 1}, {x, {{1, 1, 1, 1}, 8}}), "");
   EXPECT_EQ(label<Take>({.axis = 1}, {x, {{1, 1, 1, 1, 1}, 8}}), "take.shape");
-  EXPECT_EQ(label<Take>({.axis = -3}, {{{1, 1, 1, 1, 1, 1}, 8}, {{1, 1, 1, 1, 1, 1}, 8}}),
-            "take.shape");
+  EXPECT_EQ(
+      label<Take>({.axis = -3}, {{{1, 1, 1, 1, 1, 1}, 8}, {{1, 1, 1, 1, 1, 1}, 8}}), "take.shape");
   EXPECT_EQ(label<Take>({}, {x, {{1, 1, 1, 1, 1, 1}, 8}}), "");
   EXPECT_EQ(label<Take>({.axis = 3}, {x, {{1}, 8}}), "take.axis");
   EXPECT_EQ(label<Take>({.axis = INT64_MIN}, {x, {{1}, 8}}), "take.axis");
@@ -293,10 +293,10 @@ TEST(GetValidCounts, ColumnsAndCountPrecision) {
 
 TEST(NonMaxSuppression, ColumnsThenBatchThenBits) {
   EXPECT_EQ(label<NonMaxSuppression>({}, {{{2, 4, 6}, 31}, {{2}, 32}}), "");
-  EXPECT_EQ(label<NonMaxSuppression>({}, {{{2, 4, 5}, 32}, {{3}, 32}}),
-            "non_max_suppression.columns");
-  EXPECT_EQ(label<NonMaxSuppression>({}, {{{2, 4, 6}, 32}, {{3}, 32}}),
-            "non_max_suppression.batch");
+  EXPECT_EQ(
+      label<NonMaxSuppression>({}, {{{2, 4, 5}, 32}, {{3}, 32}}), "non_max_suppression.columns");
+  EXPECT_EQ(
+      label<NonMaxSuppression>({}, {{{2, 4, 6}, 32}, {{3}, 32}}), "non_max_suppression.batch");
   EXPECT_EQ(label<NonMaxSuppression>({}, {{{2, 4, 6}, 32}, {{2}, 32}}), "non_max_suppression.bits");
 }
 
@@ -305,8 +305,8 @@ i64 kept(const NonMaxSuppression::Attrs& a, std::vector<i32> rows) {
   const i64 n = static_cast<i64>(rows.size()) / 6;
   std::vector<i32> got(rows.size());
   const i32 count = static_cast<i32>(n);
-  const CheckedView in[] = {CheckedView({{1, n, 6}, 31}, rows.data()),
-                            CheckedView({{1}, 31}, &count)};
+  const CheckedView in[] = {
+      CheckedView({{1, n, 6}, 31}, rows.data()), CheckedView({{1}, 31}, &count)};
   const CheckedOut out[] = {CheckedOut({{1, n, 6}, 31}, got.data())};
   NonMaxSuppression::eval(a, Span<CheckedView>{in, 2}, Span<CheckedOut>{out, 1});
   i64 k = 0;
@@ -369,8 +369,7 @@ TEST(NonMaxSuppression, TopKReadsBeforeItKeeps) {
 
 TEST(Operators, AliasesFindTheirOperator) {
   for (const auto& [alias, name] : {std::pair<string_view, string_view>{"slice", "strided_slice"},
-                                    {"get_valid_count", "get_valid_counts"},
-                                    {"cvm_cilp", "cvm_clip"}}) {
+           {"get_valid_count", "get_valid_counts"}, {"cvm_cilp", "cvm_clip"}}) {
     ASSERT_NE(find_operator(alias), nullptr) << alias;
     EXPECT_EQ(find_operator(alias)->name, name);
   }

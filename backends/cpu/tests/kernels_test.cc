@@ -52,13 +52,13 @@ class Kernels : public testing::TestWithParam<Mode> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Modes, Kernels, testing::ValuesIn(modes()),
-                         [](const auto& p) { return name_of(p.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Modes, Kernels, testing::ValuesIn(modes()), [](const auto& p) { return name_of(p.param); });
 
 bool is_tuned(const OpInfo& op) {
   const auto kernels = tuned_kernels();
-  return std::any_of(kernels.begin(), kernels.end(),
-                     [&](const Kernel& k) { return k.op == op.name; });
+  return std::any_of(
+      kernels.begin(), kernels.end(), [&](const Kernel& k) { return k.op == op.name; });
 }
 
 template <class Op>
@@ -107,12 +107,12 @@ TestCall drawn_dense(Draw& draw) {
 TEST_P(Kernels, MatchTheReferenceOnEveryDomain) {
   for (const OpInfo* op : operators()) {
     SCOPED_TRACE(op->name);
-    judge_drawn(400, is_tuned(*op) ? GetParam().path(std::string(op->name)) : "generic",
-                [op](Draw& draw) {
-                  Drawn drawn;
-                  op->domain(draw, drawn);
-                  return filled(*op, drawn, draw);
-                });
+    judge_drawn(
+        400, is_tuned(*op) ? GetParam().path(std::string(op->name)) : "generic", [op](Draw& draw) {
+          Drawn drawn;
+          op->domain(draw, drawn);
+          return filled(*op, drawn, draw);
+        });
   }
 }
 
@@ -126,11 +126,11 @@ TEST_P(Kernels, CutWhatIsLarge) {
   Seeded draw(1);
   const auto conv2d = [&](i64 channels, i64 groups, const Shape& x, i64 k, i64 stride) {
     const Conv2dAttrs a{.channels = channels,
-                        .kernel_size = {k, k},
-                        .strides = {stride, stride},
-                        .padding = {k / 2, k / 2},
-                        .groups = groups,
-                        .use_bias = false};
+        .kernel_size = {k, k},
+        .strides = {stride, stride},
+        .padding = {k / 2, k / 2},
+        .groups = groups,
+        .use_bias = false};
     return call_of<Conv2d>(a, {{x, 8}, {{channels, x[1] / groups, k, k}, 8}}, draw);
   };
   EXPECT_EQ(judge(backend, conv2d(1, 1, {2, 40, 170, 169}, 1, 1), draw), conv2d_path) << "rows";
@@ -140,8 +140,8 @@ TEST_P(Kernels, CutWhatIsLarge) {
   EXPECT_EQ(judge(backend, conv2d(2, 1, {1, 40'000, 1, 19}, 1, 1), draw), conv2d_path)
       << "columns of more than a block's bytes";
   const auto dense = [&](i64 rows, i64 depth, i64 units) {
-    return call_of<Dense>({.units = units, .use_bias = false},
-                          {{{rows, depth}, 8}, {{units, depth}, 8}}, draw);
+    return call_of<Dense>(
+        {.units = units, .use_bias = false}, {{{rows, depth}, 8}, {{units, depth}, 8}}, draw);
   };
   EXPECT_EQ(judge(backend, dense(50, 50'001, 1), draw), dense_path) << "rows";
   EXPECT_EQ(judge(backend, dense(1, 50'001, 50), draw), dense_path) << "lanes";
@@ -169,8 +169,8 @@ TEST_P(Kernels, LeaveWhatTheyDoNotServeToTheSpecification) {
   const i64 wide = (i64{1} << 22) + 9, deep = 600'000;
   const Conv2dAttrs a{.channels = 1, .kernel_size = {1, wide}, .use_bias = false};
   const TestCall row = call_of<Conv2d>(a, {{{1, 1, 1, wide}, 2}, {{1, 1, 1, wide}, 2}}, draw),
-                 column = call_of<Dense>({.units = 1, .use_bias = false},
-                                         {{{1, deep}, 2}, {{1, deep}, 2}}, draw);
+                 column = call_of<Dense>(
+                     {.units = 1, .use_bias = false}, {{{1, deep}, 2}, {{1, deep}, 2}}, draw);
   EXPECT_EQ(judge(backend, row, draw), "generic");
   EXPECT_EQ(judge(backend, column, draw), "generic");
 }

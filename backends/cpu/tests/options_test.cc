@@ -14,13 +14,11 @@ TEST(Options, RefusesTheUnknownAndTheMeaningless) {
   const struct {
     const char *key, *value, *label, *named;
   } rows[] = {{"colour", "red", "option.unknown", "colour"},
-              {"isa", "sparc", "option.isa", "sparc"},
-              {"isa", "", "option.isa", "portable"},
-              {"threads", "0", "option.threads", "0"},
-              {"threads", "257", "option.threads", "257"},
-              {"threads", "2x", "option.threads", "2x"},
-              {"threads", "99999999999", "option.threads", "99999999999"},
-              {"tuned", "2", "option.tuned", "2"}};
+      {"isa", "sparc", "option.isa", "sparc"}, {"isa", "", "option.isa", "portable"},
+      {"threads", "0", "option.threads", "0"}, {"threads", "257", "option.threads", "257"},
+      {"threads", "2x", "option.threads", "2x"},
+      {"threads", "99999999999", "option.threads", "99999999999"},
+      {"tuned", "2", "option.tuned", "2"}};
   for (const auto& row : rows) {
     const client::Status status = open_backend({{row.key, row.value}}).status();
     EXPECT_EQ(status.code, LS_LOGIC) << row.key;
@@ -72,10 +70,8 @@ TEST(Isas, AgreeWithTheSystem) {
 // Kernels as a file could offer them: one for every machine, one for a single instruction set.
 TEST(Candidates, AreThoseOfTheBestInstructionSetThatHasSome) {
   const std::vector<Kernel> kernels = {{"relu", "portable", "plain", {}},
-                                       {"clip", std::string_view(isas().back().name), "own", {}},
-                                       {"sum", "portable", "short", {}},
-                                       {"sum", "portable", "long", {}},
-                                       {"sum", std::string_view(isas().back().name), "wide", {}}};
+      {"clip", std::string_view(isas().back().name), "own", {}}, {"sum", "portable", "short", {}},
+      {"sum", "portable", "long", {}}, {"sum", std::string_view(isas().back().name), "wide", {}}};
   const auto names = [&](std::string_view op, const Isa& most) {
     std::string all;
     for (const Kernel* k : candidates(kernels, op, most)) all += k->name + " ";
@@ -95,13 +91,12 @@ TEST(Candidates, AreThoseOfTheBestInstructionSetThatHasSome) {
 TEST(Manifest, ListsEveryKernelAndWhetherItRuns) {
   const std::string text = client::Library(lockstep_backend_v1()).manifest();
   EXPECT_NE(text.find(R"({"op": "*", "name": "generic", "isa": "portable", "runnable": true})"),
-            std::string::npos);
+      std::string::npos);
   std::set<std::string> names;
   for (const Kernel& k : tuned_kernels()) {
     const std::string op(k.op), isa(k.isa);
     const std::string row = R"({"op": ")" + op + R"(", "name": ")" + k.name + R"(", "isa": ")" +
-                            isa + R"(", "runnable": )" +
-                            (find_isa(isa)->runnable ? "true}" : "false}");
+        isa + R"(", "runnable": )" + (find_isa(isa)->runnable ? "true}" : "false}");
     EXPECT_NE(text.find(row), std::string::npos) << row << " in " << text;
     EXPECT_TRUE(names.insert(k.name).second) << k.name << " names two kernels";
   }

@@ -36,8 +36,7 @@ int threads_of_process() {
 }
 
 // Runs f in a child process that must end well within seconds.
-template <class F>
-bool holds_in_child(F f) {
+template <class F> bool holds_in_child(F f) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
@@ -83,23 +82,16 @@ TEST(ThreadPool, CutsLoopsByWhatTheyCost) {
     double item_ns;
     int64_t first;
     std::size_t pieces;
-  } rows[] = {{2, 0, kHeavy, 0, 0},
-              {2, 1, kHeavy, 1, 1},
-              {2, 2, kHeavy, 1, 2},
-              {1, 1000, kHeavy, 1000, 1},
-              // 40 us are worth sharing, and 5 us are worth a claim.
-              {2, 395, 100, 395, 1},
-              {2, 400, 100, 51, 8},
-              {2, 405, 100, 51, 8},
-              {8, 100'000, 1, 5001, 20},
-              {64, 100'000'000, 0.001, 500'001, 200},
-              // Eight for each thread, rounded up.
-              {3, 1008, kHeavy, 42, 24},
-              {3, 1009, kHeavy, 43, 24},
-              // Beyond what 32 bits count.
-              {1, int64_t{1} << 33, 1, int64_t{1} << 33, 1},
-              {2, int64_t{3} << 30, 1, int64_t{3} << 26, 16},
-              {2, int64_t{1} << 36, 1, int64_t{1} << 32, 16}};
+  } rows[] = {{2, 0, kHeavy, 0, 0}, {2, 1, kHeavy, 1, 1}, {2, 2, kHeavy, 1, 2},
+      {1, 1000, kHeavy, 1000, 1},
+      // 40 us are worth sharing, and 5 us are worth a claim.
+      {2, 395, 100, 395, 1}, {2, 400, 100, 51, 8}, {2, 405, 100, 51, 8}, {8, 100'000, 1, 5001, 20},
+      {64, 100'000'000, 0.001, 500'001, 200},
+      // Eight for each thread, rounded up.
+      {3, 1008, kHeavy, 42, 24}, {3, 1009, kHeavy, 43, 24},
+      // Beyond what 32 bits count.
+      {1, int64_t{1} << 33, 1, int64_t{1} << 33, 1}, {2, int64_t{3} << 30, 1, int64_t{3} << 26, 16},
+      {2, int64_t{1} << 36, 1, int64_t{1} << 32, 16}};
   for (const auto& r : rows) {
     const std::vector<int64_t> sizes = pieces(r.threads, r.n, r.item_ns);
     const auto where = ::testing::Message() << r.threads << " threads, " << r.n << " items";
@@ -155,10 +147,10 @@ TEST(ThreadPool, HandsAnExceptionToTheCaller) {
   ThreadPool pool(3);
   for (int i = 0; i < 20; ++i)
     EXPECT_THROW(pool.run(100, kHeavy,
-                          [](int64_t begin, int64_t) {
-                            if (begin >= 50) throw std::runtime_error("item");
-                          }),
-                 std::runtime_error);
+                     [](int64_t begin, int64_t) {
+                       if (begin >= 50) throw std::runtime_error("item");
+                     }),
+        std::runtime_error);
   EXPECT_TRUE(runs_each_once(pool, 100, kHeavy));
 }
 

@@ -50,18 +50,15 @@ struct Placed {
     return k;
   }
   /// Calls f(element, value) for each element in row-major order.
-  template <class F>
-  void for_each(F f) {
+  template <class F> void for_each(F f) {
     Index i = Index::filled(tensor.type.rank(), 0);
     std::size_t k = 0;
     do f(memory[static_cast<std::size_t>(address(i))], tensor.data[k++]);
     while (next(i, tensor.type.shape));
   }
   client::TensorView view(bool is_constant) {
-    return {shape,
-            {stride.data(), shape.size()},
-            tensor.type.precision,
-            is_constant ? data() : nullptr};
+    return {shape, {stride.data(), shape.size()}, tensor.type.precision,
+        is_constant ? data() : nullptr};
   }
   i32* data() { return memory.data() + first; }
 };
@@ -81,10 +78,10 @@ inline TestCall filled(const OpInfo& op, const Drawn& drawn, Draw& draw) {
     reference::Tensor t{type, std::vector<i32>(static_cast<std::size_t>(volume(type.shape)))};
     for (i32& v : t.data) {
       const i64 k = &v - t.data.data();
-      v = static_cast<i32>(kind == 0   ? most
-                           : kind == 1 ? -most
-                           : kind == 2 ? (k % 2 == 0 ? most : -most)
-                                       : draw(-most, most));
+      v = static_cast<i32>(kind == 0 ? most
+              : kind == 1            ? -most
+              : kind == 2            ? (k % 2 == 0 ? most : -most)
+                                     : draw(-most, most));
     }
     c.in.push_back(std::move(t));
   }
@@ -136,15 +133,15 @@ inline void execute(const client::Plan& plan, std::vector<Placed>& in, std::vect
       element = kPoison;
     });
     EXPECT_EQ(wrong, 0) << "elements differ from the reference";
-    EXPECT_EQ(std::count(p.memory.begin(), p.memory.end(), kPoison),
-              static_cast<i64>(p.memory.size()))
+    EXPECT_EQ(
+        std::count(p.memory.begin(), p.memory.end(), kPoison), static_cast<i64>(p.memory.size()))
         << "written outside the output";
   }
 }
 
 /// Runs a call and holds it to the reference. @return the path, or "" where prepare refused.
-inline std::string judge(const client::Backend& backend, const TestCall& call, Draw& draw,
-                         int executions = 1) {
+inline std::string judge(
+    const client::Backend& backend, const TestCall& call, Draw& draw, int executions = 1) {
   const Attributes attributes = call.drawn.attributes();
   std::vector<Placed> in, out;
   for (const reference::Tensor& t : call.in) {

@@ -33,8 +33,8 @@ client::Plan prepare(const client::Backend& backend) {
 }
 
 // Runs it with memory of its own. The first failure, or the values.
-client::Status run(const client::Backend& backend, const client::Plan& relu, const Values& x,
-                   Values& y) {
+client::Status run(
+    const client::Backend& backend, const client::Plan& relu, const Values& x, Values& y) {
   auto in = backend.tensor({kElements}), out = backend.tensor({kElements});
   for (const auto* tensor : {&in, &out})
     if (!tensor->ok()) return tensor->status();
@@ -82,12 +82,12 @@ TEST_F(Backend, SaysWhatIsMissing) {
   control().error = cudaErrorInsufficientDriver;
   control().driver = 0;
   expect_says(open().status(), LS_RUNTIME,
-              "no NVIDIA driver here (cudaGetDeviceCount finds none); install one for CUDA 12.4 or "
-              "newer");
+      "no NVIDIA driver here (cudaGetDeviceCount finds none); install one for CUDA 12.4 or "
+      "newer");
   control().driver = 11080;
   expect_says(open().status(), LS_RUNTIME,
-              "the NVIDIA driver is too old (cudaGetDeviceCount fails): it is for CUDA 11.8; "
-              "install one for CUDA 12.4 or newer");
+      "the NVIDIA driver is too old (cudaGetDeviceCount fails): it is for CUDA 11.8; "
+      "install one for CUDA 12.4 or newer");
 }
 
 TEST_F(Backend, NamesTheCallThatFails) {
@@ -105,7 +105,7 @@ TEST_F(Backend, NamesTheCallThatFails) {
   const client::Plan relu = prepare(o);
   Values y{};
   for (const char* call :
-       {"cudaMalloc", "cudaMemcpyAsync", "cudaLaunchKernel", "cudaStreamSynchronize"}) {
+      {"cudaMalloc", "cudaMemcpyAsync", "cudaLaunchKernel", "cudaStreamSynchronize"}) {
     const std::string text = expected(call);
     const client::Status said = run(o, relu, kIn, y);
     expect_says(said, LS_RUNTIME, text);
@@ -178,8 +178,7 @@ TEST_F(Backend, RefusesIllegalCallsByTheirRule) {
 }
 
 // Runs f in a fork. Whether it returned true there.
-template <class F>
-bool holds_in_fork(F f) {
+template <class F> bool holds_in_fork(F f) {
   const pid_t child = fork();
   if (child == 0) _exit(f() ? 0 : 1);
   int status = 0;

@@ -39,19 +39,14 @@ bool is_poisoned(const Tensors& t) {
   return true;
 }
 
-template <Operator Op>
-void judge_threads() {
+template <Operator Op> void judge_threads() {
   const OpInfo& op = info<Op>();
   for (int i = 0; i < op.example_count; ++i) {
     SCOPED_TRACE(std::string(op.name) + ", example " + std::to_string(i));
     const AnyExample e = op.example(i);
     Tensors t(e);
-    const Launch l{e.call.attributes(),
-                   {t.in.data(), static_cast<int>(t.in.size())},
-                   {t.out.data(), static_cast<int>(t.out.size())},
-                   t.in.data(),
-                   kBlockMax,
-                   nullptr};
+    const Launch l{e.call.attributes(), {t.in.data(), static_cast<int>(t.in.size())},
+        {t.out.data(), static_cast<int>(t.out.size())}, t.in.data(), kBlockMax, nullptr};
     const Parameters<Op> p = parameters_of<Op>(l);
     const i64 n = threads_of<Op>(l.out);
     EXPECT_EQ(n, op.pointwise ? volume(e.out[0].shape) : 1);
@@ -63,10 +58,7 @@ void judge_threads() {
   }
 }
 
-template <class... Op>
-void judge_all(OperatorList<Op...>) {
-  (judge_threads<Op>(), ...);
-}
+template <class... Op> void judge_all(OperatorList<Op...>) { (judge_threads<Op>(), ...); }
 
 TEST(Threads, ComputeEveryExampleAndNothingBeside) { judge_all(Operators{}); }
 

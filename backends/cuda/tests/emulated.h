@@ -6,11 +6,10 @@
 
 namespace lockstep::cuda {
 
-template <Operator Op>
-void launch_emulated(const Launch& l) {
+template <Operator Op> void launch_emulated(const Launch& l) {
   check(fake::launch(blocks_of<Op>(l), l.block, l.stream,
-                     [p = parameters_of<Op>(l)](i64 k) { run_thread<Op>(p, k); }),
-        "cudaLaunchKernel");
+            [p = parameters_of<Op>(l)](i64 k) { run_thread<Op>(p, k); }),
+      "cudaLaunchKernel");
 }
 
 }  // namespace lockstep::cuda

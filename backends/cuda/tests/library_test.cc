@@ -48,7 +48,7 @@ TEST(Library, IsJudgedWithADeviceAndSaysThatThereIsNone) {
 TEST(Library, IsWrongWhereItsOutputsAreMoved) {
   const std::string moved = (build_directory() / "tests" / "cuda_overrun.so").string();
   const Ended e = lockstep_says({"check", moved, "--tier", "0", "--op", "relu", "--budget", "3",
-                                 "--timeout", "20", "--start-timeout", "60"});
+      "--timeout", "20", "--start-timeout", "60"});
   EXPECT_EQ(e.exit, has_driver() ? 1 : 2) << e.out << e.err;
   EXPECT_EQ(contains(e.err, "cannot run here: "), !has_driver()) << e.err;
 }

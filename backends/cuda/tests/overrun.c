@@ -11,10 +11,10 @@ enum { MAX_OUTPUTS = 2, FAR = 1 << 30 };
 
 static ls_api table;
 static int32_t (*execute_right)(const ls_plan* plan, const void* const* in, void* const* out,
-                                void* scratch, void* stream, ls_status* status);
+    void* scratch, void* stream, ls_status* status);
 
 static int32_t execute(const ls_plan* plan, const void* const* in, void* const* out, void* scratch,
-                       void* stream, ls_status* status) {
+    void* stream, ls_status* status) {
   void* far[MAX_OUTPUTS] = {(char*)out[0] + FAR, NULL}; /* relu has one output */
   return execute_right(plan, in, far, scratch, stream, status);
 }

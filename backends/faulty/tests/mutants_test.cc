@@ -138,11 +138,11 @@ void ask_until_it_ends(const Mutant& m) {
 
 TEST(MutantsDeathTest, CrashMutantsEndTheirProcess) {
   EXPECT_EXIT(ask_until_it_ends(*find_mutant("contract.crashes_on_tail")),
-              testing::KilledBySignal(SIGSEGV), "");
+      testing::KilledBySignal(SIGSEGV), "");
   EXPECT_EXIT(ask_until_it_ends(*find_mutant("contract.aborts_on_rank")),
-              testing::KilledBySignal(SIGABRT), "");
-  EXPECT_EXIT(ask_until_it_ends(*find_mutant("broadcast_div.traps")),
-              testing::KilledBySignal(SIGFPE), "");
+      testing::KilledBySignal(SIGABRT), "");
+  EXPECT_EXIT(
+      ask_until_it_ends(*find_mutant("broadcast_div.traps")), testing::KilledBySignal(SIGFPE), "");
 }
 
 TEST(MutantsDeathTest, TheHangMutantHangs) {
@@ -155,8 +155,7 @@ TEST(MutantsDeathTest, TheHangMutantHangs) {
 }
 
 // The detection operators written once more, without a mistake.
-template <class Op, class Model>
-Mutant unmistaken() {
+template <class Op, class Model> Mutant unmistaken() {
   return {"right", Op::name, "", "", [](Attributes values, In in, Results out) {
             Model{}.run(from_attributes<Op>(values), in, out);
           }};
@@ -164,8 +163,8 @@ Mutant unmistaken() {
 
 TEST(Mutants, DetectionWithoutAMistakeIsRight) {
   EXPECT_EQ(differences(unmistaken<GetValidCounts, Filter>(), info<GetValidCounts>()), 0);
-  EXPECT_EQ(differences(unmistaken<NonMaxSuppression, Suppression>(), info<NonMaxSuppression>()),
-            0);
+  EXPECT_EQ(
+      differences(unmistaken<NonMaxSuppression, Suppression>(), info<NonMaxSuppression>()), 0);
 }
 
 }  // namespace

@@ -17,8 +17,7 @@ std::string text(const std::vector<TensorType>& types) {
 }
 
 // What `answer` says of itself, or how it fails.
-template <class F>
-std::string said(F answer) {
+template <class F> std::string said(F answer) {
   try {
     return answer();
   } catch (const backend::LogicError& e) {
@@ -60,8 +59,8 @@ i64 Memory::offset(i64 element) const {
 Request draw_request(const OpInfo& op, u64 seed) {
   using enum judge::Fill;
   constexpr judge::Fill kFills[] = {dense, boundary, max, dense, critical, min, alternating};
-  const bool has_hints = std::any_of(op.inputs.begin(), op.inputs.end(),
-                                     [](const Port& p) { return p.hint != Hint::any; });
+  const bool has_hints = std::any_of(
+      op.inputs.begin(), op.inputs.end(), [](const Port& p) { return p.hint != Hint::any; });
   Seeded draw(seed);
   Request r{judge::draw_case(op, draw), seed % 3 == 0, seed % 4 == 0};
   r.call.fill = kFills[seed % std::size(kFills)];

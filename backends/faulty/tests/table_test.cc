@@ -34,9 +34,9 @@ TEST(Table, EveryOperatorHasThree) {
 }
 
 TEST(Table, KindsAreKnownAndProvenanceIsPlainText) {
-  const std::set<string_view> kinds = {
-      "SATURATION", "ACC_WIDTH", "TAIL",    "SIGN",  "ROUNDING", "ORDER", "BOUNDS", "BROADCAST",
-      "LAYOUT",     "AXIS",      "PADDING", "INFER", "CONTRACT", "CRASH", "HANG",   "RACE"};
+  const std::set<string_view> kinds = {"SATURATION", "ACC_WIDTH", "TAIL", "SIGN", "ROUNDING",
+      "ORDER", "BOUNDS", "BROADCAST", "LAYOUT", "AXIS", "PADDING", "INFER", "CONTRACT", "CRASH",
+      "HANG", "RACE"};
   for (const Mutant& m : mutants()) {
     EXPECT_TRUE(kinds.count(m.kind)) << m.name << ": " << m.kind;
     EXPECT_FALSE(m.provenance.empty()) << m.name;
@@ -53,10 +53,9 @@ TEST(Table, ManifestListsEveryMutant) {
   ASSERT_EQ(manifest["mutants"].size(), mutants().size());
   for (std::size_t i = 0; i < mutants().size(); ++i) {
     const Mutant& m = mutants()[i];
-    EXPECT_EQ(manifest["mutants"][i], (nlohmann::json{{"name", std::string(m.name)},
-                                                      {"op", std::string(m.op)},
-                                                      {"kind", std::string(m.kind)},
-                                                      {"provenance", std::string(m.provenance)}}));
+    EXPECT_EQ(manifest["mutants"][i],
+        (nlohmann::json{{"name", std::string(m.name)}, {"op", std::string(m.op)},
+            {"kind", std::string(m.kind)}, {"provenance", std::string(m.provenance)}}));
   }
 }
 

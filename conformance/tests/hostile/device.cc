@@ -30,8 +30,8 @@ struct Relu : DevicePlan {
         in_stride(x.dl.strides, x.dl.strides + x.dl.ndim),
         out_stride(y.dl.strides, y.dl.strides + x.dl.ndim),
         elements(volume(x)) {}
-  void start(const int32_t* const* in, int32_t* const* out, void* scratch,
-             void* stream) const override {
+  void start(
+      const int32_t* const* in, int32_t* const* out, void* scratch, void* stream) const override {
     *static_cast<Work*>(stream) = {this, in[0], out[0], static_cast<int32_t*>(scratch)};
   }
   const char* path() const override { return "scrambled"; }

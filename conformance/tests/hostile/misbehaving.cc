@@ -152,7 +152,7 @@ constexpr Fault kFaults[] = {
     {.name = "unsupported", .prepare = lack_cubes},
     {.name = "refuse_legal", .prepare = refuse_cubes},
     {.name = "wrong_label",
-     .refuse = [](const LogicError&) { throw LogicError("relu.colour", "it is too green"); }},
+        .refuse = [](const LogicError&) { throw LogicError("relu.colour", "it is too green"); }},
     {.name = "accept", .refuse = [](const LogicError&) {}},
     {.name = "infer", .infer = [](std::vector<TensorType>& y) { ++y[0].precision; }},
     {.name = "infer_rank", .infer = [](std::vector<TensorType>& y) { y[0].shape.push_back(1); }},
@@ -244,17 +244,17 @@ class Misbehaving {
 bool answers_unknown_status = false;
 
 int32_t prepare(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t n_attrs,
-                const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out,
-                ls_plan** plan, uint64_t* scratch, ls_status* status) {
+    const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out, ls_plan** plan,
+    uint64_t* scratch, ls_status* status) {
   const auto& backend = *reinterpret_cast<const Misbehaving*>(self);
   answers_unknown_status = backend.has("status");
   if (backend.has("no_plan")) return LS_OK;
-  return table<Misbehaving>()->prepare(self, op, attrs, n_attrs, in, n_in, out, n_out, plan,
-                                       scratch, status);
+  return table<Misbehaving>()->prepare(
+      self, op, attrs, n_attrs, in, n_in, out, n_out, plan, scratch, status);
 }
 
 int32_t execute(const ls_plan* plan, const void* const* in, void* const* out, void* scratch,
-                void* stream, ls_status* status) {
+    void* stream, ls_status* status) {
   const int32_t code = table<Misbehaving>()->execute(plan, in, out, scratch, stream, status);
   return answers_unknown_status ? kUnknownStatus : code;
 }

@@ -86,7 +86,7 @@ std::string limits() {
   getrlimit(RLIMIT_DATA, &data);
   getrlimit(RLIMIT_CORE, &core);
   return std::to_string(data.rlim_cur) + " " + std::to_string(core.rlim_cur) + " " +
-         std::to_string(core.rlim_max);
+      std::to_string(core.rlim_max);
 }
 
 int32_t open_telling(const ls_text* options, uint32_t n, ls_backend** self, ls_status* status) {
@@ -97,8 +97,8 @@ int32_t open_telling(const ls_text* options, uint32_t n, ls_backend** self, ls_s
 }
 
 int32_t prepare(ls_backend* self, const char* op, const ls_attr*, uint32_t, const ls_tensor* in,
-                uint32_t n_in, const ls_tensor* out, uint32_t n_out, ls_plan** plan,
-                uint64_t* scratch_bytes, ls_status* status) {
+    uint32_t n_in, const ls_tensor* out, uint32_t n_out, ls_plan** plan, uint64_t* scratch_bytes,
+    ls_status* status) {
   if (const int32_t answer = code(self, "prepare", status); answer != LS_OK) return answer;
   if (self->tells("limits")) return refuse(*self, status, limits());
   if (self->tells("call")) {
@@ -114,15 +114,15 @@ int32_t prepare(ls_backend* self, const char* op, const ls_attr*, uint32_t, cons
 }
 
 int32_t execute(const ls_plan* plan, const void* const* in, void* const* out, void* scratch, void*,
-                ls_status* status) {
+    ls_status* status) {
   const ls_backend& self = *plan->self;
   if (self.tells("scratch")) {
     int32_t first = 0, last = 0;
     std::memcpy(&first, scratch, sizeof first);
     std::memcpy(&last, static_cast<char*>(scratch) + self.scratch() - sizeof last, sizeof last);
     return refuse(self, status,
-                  std::to_string(first) + " " + std::to_string(last) + " " +
-                      std::to_string(reinterpret_cast<uintptr_t>(scratch) % 64));
+        std::to_string(first) + " " + std::to_string(last) + " " +
+            std::to_string(reinterpret_cast<uintptr_t>(scratch) % 64));
   }
   if (const std::string poke = self.value("poke"); !poke.empty()) {
     const auto port = std::stoul(poke);
@@ -139,7 +139,7 @@ const char* path(const ls_plan* plan) {
 
 // An output of no axes, and one as long as no tensor is.
 int32_t infer(ls_backend* self, const char*, const ls_attr*, uint32_t, const ls_tensor*,
-              uint32_t n_in, ls_tensor* out, uint32_t* n_out, ls_status* status) {
+    uint32_t n_in, ls_tensor* out, uint32_t* n_out, ls_status* status) {
   out[0].precision = static_cast<int32_t>(n_in);
   out[1].dl.ndim = 1;
   out[1].dl.shape[0] = int64_t{1} << 40;

@@ -12,8 +12,8 @@ inline bool ask_batch(Probe& p) {
 }
 
 inline constexpr Property kBatch{.name = "batch",
-                                 .text = "a result does not depend on the batch around it",
-                                 .ask = ask_batch,
-                                 .inspect = broken_law};
+    .text = "a result does not depend on the batch around it",
+    .ask = ask_batch,
+    .inspect = broken_law};
 
 }  // namespace lockstep::judge

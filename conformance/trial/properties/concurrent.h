@@ -7,8 +7,7 @@ std::optional<Finding> inspect_concurrent(const Trial& t, Observations seen);
 
 /// Every second caller has other values, since callers with equal values could share memory
 /// unnoticed.
-inline constexpr Property kConcurrent{
-    .name = "concurrent",
+inline constexpr Property kConcurrent{.name = "concurrent",
     .text = "several callers of one plan at once each get their own result",
     .ask =
         [](Probe& p) {

@@ -8,13 +8,12 @@ inline bool ask_constants(Probe& p) {
   if (!p.weighted()) return true;
   const bool strided = p.manifest().strided && p.call().seed % 2 == 0;
   return p.ask({.layout = strided ? p.other_layout() : Layout::compact,
-                .poison = kPoison,
-                .constants = true},
-               "with constants");
+                   .poison = kPoison,
+                   .constants = true},
+      "with constants");
 }
 
-inline constexpr Property kConstants{
-    .name = "constants",
+inline constexpr Property kConstants{.name = "constants",
     .text = "inputs given to prepare() as constants give the same result",
     .ask = ask_constants,
     .inspect = [](const Trial& t, Observations seen) {

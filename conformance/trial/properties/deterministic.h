@@ -5,8 +5,7 @@ namespace lockstep::judge {
 
 std::optional<Finding> inspect_deterministic(const Trial& t, Observations seen);
 
-inline constexpr Property kDeterministic{
-    .name = "deterministic",
+inline constexpr Property kDeterministic{.name = "deterministic",
     .text = "the same call gives the same answer twice",
     .ask =
         [](Probe& p) {

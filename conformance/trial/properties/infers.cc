@@ -17,8 +17,8 @@ std::optional<Finding> refused(const Trial& t, const Answer& a) {
       (t.manifest->errors == Errors::cls || a.label == t.item->label))
     return std::nullopt;
   return Finding{"infer() of an illegal call: expected " + t.item->label + ", answered " +
-                     std::string(name_of(a.kind)) + " " + a.label,
-                 a.kind};
+          std::string(name_of(a.kind)) + " " + a.label,
+      a.kind};
 }
 
 }  // namespace
@@ -29,8 +29,8 @@ std::optional<Finding> inspect_infers(const Trial& t, Observations) {
   if (!a.ok())
     return Finding{"infer() answered " + std::string(name_of(a.kind)) + ": " + a.message, a.kind};
   if (static_cast<int>(a.types.size()) != t.types.count)
-    return Finding{fmt::format("{} outputs inferred, {} expected", a.types.size(), t.types.count),
-                   {}};
+    return Finding{
+        fmt::format("{} outputs inferred, {} expected", a.types.size(), t.types.count), {}};
   for (int k = 0; k < t.types.count; ++k) {
     const TensorType want{{t.types[k].shape.begin(), t.types[k].shape.end()}, t.types[k].precision};
     const TensorType& got = a.types[static_cast<std::size_t>(k)];

@@ -6,8 +6,7 @@ namespace lockstep::judge {
 std::optional<Finding> inspect_infers(const Trial& t, Observations seen);
 
 /// If an adapter's answers carry types, the types of the plain answer are judged.
-inline constexpr Property kInfers{
-    .name = "infers",
+inline constexpr Property kInfers{.name = "infers",
     .text = "shapes and precisions of the outputs are inferred as specified",
     .about = kLegal | kIllegal | kVectors | kTyped,
     .ask = [](Probe& p) { return p.infer(); },

@@ -10,7 +10,7 @@ namespace {
 
 bool has_kernel(const Manifest& m, const std::string& op, const std::string& isa) {
   return std::any_of(m.kernels.begin(), m.kernels.end(),
-                     [&](const KernelInfo& k) { return k.runnable && k.op == op && k.isa == isa; });
+      [&](const KernelInfo& k) { return k.runnable && k.op == op && k.isa == isa; });
 }
 
 }  // namespace
@@ -47,8 +47,8 @@ std::optional<Finding> inspect_isas(const Trial& t, Observations seen) {
             !has_kernel(*t.manifest, op, forced.value))
           return std::nullopt;
         return Finding{"isa=" + forced.value + " was asked for, and kernel '" + a.path +
-                           "' of isa " + ran->isa + " ran",
-                       a.kind};
+                "' of isa " + ran->isa + " ran",
+            a.kind};
       });
 }
 

@@ -12,8 +12,8 @@ std::optional<Finding> broken_law(const Trial&, Observations seen) {
     const std::string law = fmt::format("the law {} ({})", tried.law->label, tried.law->text);
     if (o.answer)
       return Finding{fmt::format("{} made a call that answered {}: {}", law,
-                                 name_of(o.answer->kind), o.answer->message),
-                     o.answer->kind};
+                         name_of(o.answer->kind), o.answer->message),
+          o.answer->kind};
     if (tried.result.kind == reference::LawResult::broken)
       return Finding{law + " is broken: " + tried.result.message, {}};
   }

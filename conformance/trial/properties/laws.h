@@ -16,8 +16,8 @@ inline bool ask_laws(Probe& p) {
 }
 
 inline constexpr Property kLaws{.name = "laws",
-                                .text = "the outputs keep the equations that the operator states",
-                                .ask = ask_laws,
-                                .inspect = broken_law};
+    .text = "the outputs keep the equations that the operator states",
+    .ask = ask_laws,
+    .inspect = broken_law};
 
 }  // namespace lockstep::judge

@@ -3,15 +3,14 @@
 
 namespace lockstep::judge {
 
-inline constexpr Property kLayout{
-    .name = "layout",
+inline constexpr Property kLayout{.name = "layout",
     .text = "padded, offset, permuted and scattered tensors give the same result",
     .ask =
         [](Probe& p) {
           return !p.watched() || !p.manifest().strided ||
-                 p.ask({.layout = p.other_layout(), .poison = kPoison}, "in another layout");
+              p.ask({.layout = p.other_layout(), .poison = kPoison}, "in another layout");
         },
     .inspect = [](const Trial& t,
-                  Observations seen) { return difference(t.expected, *seen[0].answer); }};
+                   Observations seen) { return difference(t.expected, *seen[0].answer); }};
 
 }  // namespace lockstep::judge

@@ -3,8 +3,7 @@
 
 namespace lockstep::judge {
 
-inline constexpr Property kMatchesReference{
-    .name = "matches_reference",
+inline constexpr Property kMatchesReference{.name = "matches_reference",
     .text = "every output equals the executable specification's",
     .about = kLegal,
     .applies = [](const Trial& t) { return t.item->what == Item::legal; },

@@ -3,8 +3,7 @@
 
 namespace lockstep::judge {
 
-inline constexpr Property kMatchesVectors{
-    .name = "matches_vectors",
+inline constexpr Property kMatchesVectors{.name = "matches_vectors",
     .text = "the frozen golden vectors give their frozen results",
     .about = kVectors,
     .applies = [](const Trial& t) { return t.item->what == Item::vector; },

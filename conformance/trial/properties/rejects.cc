@@ -7,8 +7,8 @@ std::optional<Finding> inspect_rejects(const Trial& t, Observations) {
   if (a.ok()) return Finding{want + "the call was accepted", a.kind};
   if (a.kind != AnswerKind::logic_error)
     return Finding{want + "answered " + std::string(name_of(a.kind)) +
-                       (a.message.empty() ? "" : ": " + a.message),
-                   a.kind};
+            (a.message.empty() ? "" : ": " + a.message),
+        a.kind};
   if (t.manifest->errors == Errors::label && a.label != t.item->label)
     return Finding{want + "got the label '" + a.label + "'", a.kind};
   return std::nullopt;

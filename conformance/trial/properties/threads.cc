@@ -35,8 +35,8 @@ std::optional<Finding> inspect_threads(const Trial& t, Observations seen) {
   return inspect_forced(t, seen, [](const Forced& f, const Answer& a) -> std::optional<Finding> {
     if (a.threads == 0 || std::to_string(a.threads) == f.value) return std::nullopt;
     return Finding{"threads=" + f.value + " was asked for, and the work is shared among " +
-                       std::to_string(a.threads),
-                   a.kind};
+            std::to_string(a.threads),
+        a.kind};
   });
 }
 

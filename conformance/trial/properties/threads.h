@@ -8,9 +8,9 @@ bool ask_threads(Probe& p);
 std::optional<Finding> inspect_threads(const Trial& t, Observations seen);
 
 inline constexpr Property kThreads{.name = "threads",
-                                   .text = "every number of threads gives the same result",
-                                   .forced = threads_to_force,
-                                   .ask = ask_threads,
-                                   .inspect = inspect_threads};
+    .text = "every number of threads gives the same result",
+    .forced = threads_to_force,
+    .ask = ask_threads,
+    .inspect = inspect_threads};
 
 }  // namespace lockstep::judge

@@ -15,8 +15,8 @@ std::optional<Finding> inspect_writes_all(const Trial& t, Observations seen) {
       }
   if (unwritten == 0) return std::nullopt;
   return Finding{fmt::format("{} elements were never written, the first is element {} of output {}",
-                             unwritten, first, output),
-                 {}};
+                     unwritten, first, output),
+      {}};
 }
 
 }  // namespace lockstep::judge

@@ -5,8 +5,7 @@
 namespace lockstep::judge {
 
 /// Layouts other than compact have padding inside the tensor, too.
-inline constexpr Property kWritesInBounds{
-    .name = "writes_in_bounds",
+inline constexpr Property kWritesInBounds{.name = "writes_in_bounds",
     .text = "nothing beside the outputs is written, padding cells included",
     .observes = &kLayout,
     .applies = memory_was_watched,

@@ -84,7 +84,7 @@ TEST(Capi, GivesTheOutputsOfEveryExample) {
         const Type want = inferred[static_cast<int>(k)];
         const lockstep_type t = lockstep_type_of(y, k), u = lockstep_type_of(types, k);
         EXPECT_EQ(std::vector(t.shape, t.shape + t.rank),
-                  std::vector(want.shape.begin(), want.shape.end()));
+            std::vector(want.shape.begin(), want.shape.end()));
         EXPECT_EQ(std::vector(t.shape, t.shape + t.rank), std::vector(u.shape, u.shape + u.rank));
         EXPECT_EQ(t.precision, want.precision);
         EXPECT_EQ(u.precision, want.precision);
@@ -157,7 +157,7 @@ TEST(Capi, TakesZerosForValuesThatAreLeftOut) {
   lockstep_outputs* y = nullptr;
   ASSERT_EQ(lockstep_evaluate(c.get(), nullptr, &y), LOCKSTEP_OK);
   EXPECT_EQ(std::vector(lockstep_values(y, 0), lockstep_values(y, 0) + 4),
-            std::vector<std::int32_t>(4, 0));
+      std::vector<std::int32_t>(4, 0));
   lockstep_release(y);
 }
 

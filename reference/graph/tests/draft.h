@@ -27,25 +27,23 @@ struct Draft {
   /// Each returns the number of the node.
   int variable(const std::string& name, const Json& shape, int precision) {
     document["arg_nodes"].push_back(document["nodes"].size());
-    return add({{"op", "null"}, {"name", name}, {"inputs", Json::array()}}, "{}", {shape},
-               precision);
+    return add(
+        {{"op", "null"}, {"name", name}, {"inputs", Json::array()}}, "{}", {shape}, precision);
   }
   int call(const std::string& function, const std::vector<Json>& inputs,
-           const std::vector<Json>& shapes, const Json& attrs = Json::object()) {
-    const Json stated = {{"func_name", function},
-                         {"num_inputs", std::to_string(inputs.size())},
-                         {"num_outputs", std::to_string(shapes.size())},
-                         {"flatten_data", "0"}};
+      const std::vector<Json>& shapes, const Json& attrs = Json::object()) {
+    const Json stated = {{"func_name", function}, {"num_inputs", std::to_string(inputs.size())},
+        {"num_outputs", std::to_string(shapes.size())}, {"flatten_data", "0"}};
     const std::string name = function + " " + std::to_string(document["nodes"].size());
     return add({{"op", "cvm_op"}, {"name", name}, {"inputs", inputs}, {"attrs", stated}},
-               attrs.dump(), shapes, -1);
+        attrs.dump(), shapes, -1);
   }
   void head(int node, int output = 0) { document["heads"].push_back({node, output, 0}); }
   std::string text() const { return document.dump(); }
 
  private:
-  int add(const Json& node, const std::string& attrs, const std::vector<Json>& shapes,
-          int precision) {
+  int add(
+      const Json& node, const std::string& attrs, const std::vector<Json>& shapes, int precision) {
     for (const Json& shape : shapes) {
       list("storage_id").push_back(list("storage_id").size());
       list("shape").push_back(shape);

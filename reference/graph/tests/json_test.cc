@@ -30,8 +30,8 @@ TEST(Json, IsReadAsItIsWritten) {
 
 TEST(Json, OtherTextIsRefused) {
   for (const string text :
-       {"", " ", "nul", "{", "{]", "{\"a\"}", "{\"a\":1,}", "{} {}", "{\"a\":01}", "{\"a\":1e999}",
-        "{\"a\":\"\x01\"}", "{\"a\":\"\xff\"}", "{'a':1}", "{\"a\":1}//", "\xff\xfe{}"})
+      {"", " ", "nul", "{", "{]", "{\"a\"}", "{\"a\":1,}", "{} {}", "{\"a\":01}", "{\"a\":1e999}",
+          "{\"a\":\"\x01\"}", "{\"a\":\"\xff\"}", "{'a':1}", "{\"a\":1}//", "\xff\xfe{}"})
     EXPECT_NE(refused(text).find("it is not JSON at byte"), string::npos) << text;
   EXPECT_NE(refused(string("{}\0", 3)).find("byte 3"), string::npos);
   EXPECT_NE(refused(string("{}\0{", 4)).find("byte 3"), string::npos);
@@ -57,7 +57,7 @@ TEST(Json, IntegersAreThoseOfInt64) {
   EXPECT_EQ(as_integer(Json::parse("9223372036854775807"), it), INT64_MAX);
   EXPECT_EQ(as_integer(Json::parse("-9223372036854775808"), it), INT64_MIN);
   for (const string text : {"9223372036854775808", "-9223372036854775809", "1.0", "1e2", "true",
-                            "\"1\"", "null", "[1]", "18446744073709551616"})
+           "\"1\"", "null", "[1]", "18446744073709551616"})
     EXPECT_THROW(as_integer(Json::parse(text), it), Error) << text;
 }
 

@@ -26,15 +26,15 @@ TEST(Params, AreThereOnceForEachVariableAndForNothingElse) {
   for (const char* name : {"data", "bias", "", "dense 2"}) {
     Parameters p = small_parameters();
     p[name] = {{{2, 4}, 8}, std::vector<i32>(8)};
-    EXPECT_NE(refusal(p).find("\"" + std::string(name) + "\" belongs to no variable"),
-              std::string::npos);
+    EXPECT_NE(
+        refusal(p).find("\"" + std::string(name) + "\" belongs to no variable"), std::string::npos);
     EXPECT_NE(refusal(p).find("[model.params]"), std::string::npos);
   }
 }
 
 TEST(Params, HaveTheDeclaredShape) {
   for (const Shape& shape :
-       {Shape{4, 3}, Shape{12}, Shape{3, 4, 1}, Shape{}, Shape{3, 4, 1, 1, 1, 1, 1, 1}}) {
+      {Shape{4, 3}, Shape{12}, Shape{3, 4, 1}, Shape{}, Shape{3, 4, 1, 1, 1, 1, 1, 1}}) {
     Parameters p = small_parameters();
     p["weight"].type.shape = shape;
     EXPECT_EQ(refusal(p), "the parameter \"weight\" has not the declared shape [model.params]");
@@ -52,8 +52,9 @@ TEST(Params, LieInTheirPrecision) {
   }
   for (i32 v : {128, -128, INT32_MAX, INT32_MIN}) {
     p["weight"].data[5] = v;
-    EXPECT_EQ(refusal(p), "element 5 of the parameter \"weight\" is " + std::to_string(v) +
-                              ", outside its precision 8 [input.value]");
+    EXPECT_EQ(refusal(p),
+        "element 5 of the parameter \"weight\" is " + std::to_string(v) +
+            ", outside its precision 8 [input.value]");
   }
 }
 

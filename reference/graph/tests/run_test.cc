@@ -24,8 +24,8 @@ std::vector<std::byte> words(const std::vector<i64>& values) {
   return b;
 }
 
-std::vector<std::byte> run(const Draft& draft, const std::vector<std::byte>& input,
-                           const Parameters& parameters = {}) {
+std::vector<std::byte> run(
+    const Draft& draft, const std::vector<std::byte>& input, const Parameters& parameters = {}) {
   const Model model(Graph(draft.text()), parameters);
   ReferenceEngine engine;
   EXPECT_EQ(input_length(model.graph()), std::ssize(input));
@@ -45,7 +45,7 @@ Draft identity(const Json& shape, int precision, const std::string& postprocess 
 
 TEST(Run, CallsTheOperatorsInOrder) {
   EXPECT_EQ(run(small_draft(), bytes({1, 2, 3, 4, -1, -2, -3, -4}), small_parameters()),
-            words({1, 10, 6, 0, 0, 0}));
+      words({1, 10, 6, 0, 0, 0}));
 }
 
 TEST(Run, MayBeRepeatedWithOneRunner) {
@@ -67,7 +67,7 @@ TEST(Run, ReadsATensorAsOftenAsItIsNamed) {
   d.call("concatenate", {{3, 0}, {1, 0}}, {{12}}, {{"axis", "0"}});
   d.head(4);
   EXPECT_EQ(run(d, bytes({1, 2}), {{"w", {{{2}, 8}, {5, -7}}}}),
-            words({10, -14, 1, 2, 10, -14, 5, -7, 1, 2, 5, -7}));
+      words({10, -14, 1, 2, 10, -14, 5, -7, 1, 2, 5, -7}));
 }
 
 TEST(Run, InputOfUpTo8BitsIsBytesClamped) {
@@ -78,8 +78,8 @@ TEST(Run, InputOfUpTo8BitsIsBytesClamped) {
 
 TEST(Run, WiderInputIsWordsClamped) {
   EXPECT_EQ(run(identity({4}, 9), words({256, -256, 255, -2})), words({255, -255, 255, -2}));
-  EXPECT_EQ(run(identity({2}, 32), words({INT32_MIN, 0x01020304})),
-            words({-INT32_MAX, 0x01020304}));
+  EXPECT_EQ(
+      run(identity({2}, 32), words({INT32_MIN, 0x01020304})), words({-INT32_MAX, 0x01020304}));
 }
 
 TEST(Run, InputOfAnotherLengthIsRefused) {
@@ -170,8 +170,8 @@ TEST(Run, AParameterMayBeAHead) {
 // Wrong in one way, then right.
 struct FaultyEngine : ReferenceEngine {
   explicit FaultyEngine(std::function<void(std::vector<Tensor>&)> f) : fault(std::move(f)) {}
-  std::vector<Tensor> run(const OpInfo& op, Attributes attrs,
-                          const std::vector<Tensor>& in) override {
+  std::vector<Tensor> run(
+      const OpInfo& op, Attributes attrs, const std::vector<Tensor>& in) override {
     std::vector<Tensor> out = ReferenceEngine::run(op, attrs, in);
     if (std::exchange(is_faulty, false)) fault(out);
     return out;
@@ -182,15 +182,12 @@ struct FaultyEngine : ReferenceEngine {
 
 TEST(Run, AnEngineThatAnswersWronglyIsCaughtAtTheCallAndHarmsNoLaterRun) {
   const std::vector<std::function<void(std::vector<Tensor>&)>> faults = {
-      [](auto& out) { out.clear(); },
-      [](auto& out) { out.push_back(out[0]); },
+      [](auto& out) { out.clear(); }, [](auto& out) { out.push_back(out[0]); },
       [](auto& out) {
         out[0].type.shape = {3, 2};
       },
-      [](auto& out) { out[0].type.precision = 18; },
-      [](auto& out) { out[0].data.pop_back(); },
-      [](auto& out) { out[0].data[5] = 1 << 18; },
-      [](auto& out) { out[0].data[5] = INT32_MIN; },
+      [](auto& out) { out[0].type.precision = 18; }, [](auto& out) { out[0].data.pop_back(); },
+      [](auto& out) { out[0].data[5] = 1 << 18; }, [](auto& out) { out[0].data[5] = INT32_MIN; },
       [](auto&) { throw utils::LogMessageFatal("node 2"); }};
   const Model model(Graph(small_draft().text()), small_parameters());
   for (const auto& fault : faults) {

@@ -12,9 +12,9 @@ Draft chain(const std::vector<std::string>& functions) {
   for (const std::string& f : functions) {
     const int from = static_cast<int>(d.document["nodes"].size()) - 1;
     d.call(f, {{from, 0}}, {{2, 3}},
-           f == "sum"        ? Json{{"axis", "(0,1)"}, {"exclude", "1"}}
-           : f == "cvm_clip" ? Json{{"precision", "8"}}
-                             : Json::object());
+        f == "sum"            ? Json{{"axis", "(0,1)"}, {"exclude", "1"}}
+            : f == "cvm_clip" ? Json{{"precision", "8"}}
+                              : Json::object());
   }
   d.head(static_cast<int>(functions.size()));
   return d;

@@ -46,8 +46,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream);
+cudaError_t cudaMemcpyAsync(
+    void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
 
 // NOLINTEND(readability-identifier-naming)
 
@@ -68,7 +68,7 @@ struct Control {
 Control& control();
 
 /// As cudaLaunchKernel: later calls f(k) once for each of blocks * threads numbers, backwards.
-cudaError_t launch(int64_t blocks, int64_t threads, cudaStream_t stream,
-                   std::function<void(int64_t)> f);
+cudaError_t launch(
+    int64_t blocks, int64_t threads, cudaStream_t stream, std::function<void(int64_t)> f);
 
 }  // namespace lockstep::cuda::fake

@@ -79,8 +79,8 @@ void finish(cudaStream_t stream) {
 
 }  // namespace
 
-cudaError_t launch(int64_t blocks, int64_t threads, cudaStream_t stream,
-                   std::function<void(int64_t)> f) {
+cudaError_t launch(
+    int64_t blocks, int64_t threads, cudaStream_t stream, std::function<void(int64_t)> f) {
   const std::lock_guard lock(mutex);
   if (const cudaError_t e = fault("cudaLaunchKernel")) return e;
   if (blocks < 1 || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
@@ -99,13 +99,11 @@ using namespace lockstep::cuda::fake;
 // NOLINTBEGIN(readability-identifier-naming): the names are CUDA's.
 
 const char* cudaGetErrorName(cudaError_t error) {
-  static const std::map<cudaError_t, const char*> names = {
-      {cudaSuccess, "cudaSuccess"},
+  static const std::map<cudaError_t, const char*> names = {{cudaSuccess, "cudaSuccess"},
       {cudaErrorInvalidValue, "cudaErrorInvalidValue"},
       {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation"},
       {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver"},
-      {cudaErrorNoDevice, "cudaErrorNoDevice"},
-      {cudaErrorInvalidDevice, "cudaErrorInvalidDevice"},
+      {cudaErrorNoDevice, "cudaErrorNoDevice"}, {cudaErrorInvalidDevice, "cudaErrorInvalidDevice"},
       {cudaErrorIllegalAddress, "cudaErrorIllegalAddress"}};
   const auto at = names.find(error);
   return at == names.end() ? "cudaErrorUnknown" : at->second;
@@ -200,8 +198,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream) {
+cudaError_t cudaMemcpyAsync(
+    void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   const std::lock_guard lock(mutex);
   if (const cudaError_t e = fault("cudaMemcpyAsync")) return e;
   if (kind == cudaMemcpyHostToDevice) {
