@@ -87,7 +87,10 @@ MutantRoom conformance_room() {
             {"python3", "-B", room + "/tests/spec_schema.py", judge,
                 room + "/specification/spec.schema.json"}},
         program(build, "transcript_test"), check(judge, "cpu", 0),
-        {"mutants", {judge, "mutants", "relu.*", "--tier", "0", "--quiet"}}};
+        {"mutants", {judge, "mutants", "relu.*", "--tier", "0", "--quiet"}},
+        {"lines",
+            {"python3", "-B", build + "/../tree/reference/crosscheck", "lines", judge, "--count",
+                "2000"}}};
   };
   return {"conformance", kConfigured,
       {{{"lockstep", "lockstep_backend_cpu", "transcript_test"}, said},
