@@ -111,7 +111,10 @@ typedef struct {
 
   /** JSON text: name, version, device, kernels, claims; fixed before the run and hashed. */
   const char* (*manifest)(void);
-  /** Opens a device with options ("threads", "isa", ...). An unknown option is LS_LOGIC. */
+  /**
+   * Opens a device with options ("threads", "isa", ...). An unknown option is LS_LOGIC. With "isa"
+   * an operator runs its kernels of that instruction set; one that has none there may run others.
+   */
   int32_t (*open)(const ls_text* options, uint32_t n, ls_backend** self, ls_status* status);
   /** Closes a device; its plans have been released. */
   void (*close)(ls_backend* self);
