@@ -6,7 +6,7 @@
 namespace lockstep::fuzz {
 namespace {
 
-using judge::Answer, judge::Case, judge::Run;
+using judge::Answer, judge::AnswerKind, judge::Case, judge::Run;
 
 // The answer so far, which is final unless it is ok.
 Answer answer(const client::Status& s) {

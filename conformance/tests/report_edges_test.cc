@@ -42,8 +42,8 @@ TEST(ReportMembers, AreZeroUntilSomebodyFillsThem) {
   EXPECT_EQ(Cluster().count, 0);
   EXPECT_EQ(Screen().rows, 0);
   EXPECT_EQ(Screen().columns, 0);
-  EXPECT_EQ(CoverSummary::Row().required, 0);
-  EXPECT_EQ(CoverSummary::Row().covered, 0);
+  EXPECT_EQ(CoverSummary::Cells().required, 0);
+  EXPECT_EQ(CoverSummary::Cells().covered, 0);
 }
 
 std::string form_of(const form::json& j) {
@@ -168,7 +168,7 @@ const char* const kCells = R"({"set": "", "operators": {"relu": {"required": 109
               "empty": [{"e": "f"}]}]}}})";
 
 TEST(ReadCover, TakesWhatAPageShowsAndNamesWhatIsWrong) {
-  const CoverSummary::Row row = read_cover(kCells).operators.at("relu");
+  const CoverSummary::Cells row = read_cover(kCells).operators.at("relu");
   EXPECT_EQ(row.required, i64{1} << 40);
   EXPECT_EQ(row.combinations.at(i64{1} << 40), std::pair((i64{1} << 40) - 1, i64{1} << 40));
   EXPECT_EQ(row.empty, (std::vector<std::string>{"a: b, c: d", "e: f"}));
