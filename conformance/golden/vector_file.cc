@@ -289,12 +289,13 @@ std::string file_text(const VectorFile& file) {
     if (used.count(f.name))
       notes += (notes.empty() ? "" : ",\n") + json_string(f.name) +
           ":{\"bugType\":" + json_string(f.bug) + ",\"description\":" + json_string(f.text) + "}";
+  // One line is the header, a note or a test, so that a diff shows what changed.
   std::string s = "{\"schema\":" + json_string(kSchemaName) +
-      ",\n\"specification\":" + json_string(kSpecification) +
-      ",\n\"version\":" + json_string(kVectorsVersion) +
-      ",\n\"operator\":" + json_string(file.op->name) + ",\n\"aliases\":" +
-      (file.op->alias.empty() ? "[]" : "[" + json_string(file.op->alias) + "]") +
-      ",\n\"numberOfTests\":" + std::to_string(file.tests.size()) + ",\n\"notes\":{\n" + notes +
+      ",\"specification\":" + json_string(kSpecification) +
+      ",\"version\":" + json_string(kVectorsVersion) +
+      ",\"operator\":" + json_string(file.op->name) +
+      ",\"aliases\":" + (file.op->alias.empty() ? "[]" : "[" + json_string(file.op->alias) + "]") +
+      ",\"numberOfTests\":" + std::to_string(file.tests.size()) + ",\n\"notes\":{\n" + notes +
       "},\n\"tests\":[";
   for (std::size_t i = 0; i < file.tests.size(); ++i)
     s += (i ? ",\n" : "\n") + test_text(file.tests[i]);

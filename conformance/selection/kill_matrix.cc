@@ -39,13 +39,14 @@ void settle(KillMatrix& k) {
 
 }  // namespace
 
-// One killer, or the mutants of one operator, per line, so that a diff shows what changed.
+// One line is what belongs to one operator, so that a diff shows whose mutants and killers changed.
 std::string kills_json(const KillMatrix& k) {
   form::json all = form::written(k);
   const auto lines = [&](const char* key) {
     std::string s, op;
     for (const form::json& row : all[key]) {
-      const std::string of = row.value("operator", row.value("case", ""));
+      std::string of = row.value("operator", row.value("case", ""));
+      of.erase(std::min(of.find('/'), of.size()));
       s += (s.empty() ? "[\n  " : of == op ? ", " : ",\n  ") + row.dump();
       op = of;
     }
