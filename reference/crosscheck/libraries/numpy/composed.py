@@ -13,14 +13,8 @@ def reduced(a, x, fold):
     return np.atleast_1d(fold(x, axis=tuple(axes), keepdims=a.keepdims))
 
 
-@library("sum")
-def total(a, x):
-    return reduced(a, x, np.sum)
-
-
-@library("max")
-def maximum(a, x):
-    return reduced(a, x, np.max)
+library("sum")(lambda a, x: reduced(a, x, np.sum))
+library("max")(lambda a, x: reduced(a, x, np.max))
 
 
 @library("broadcast_div")
@@ -41,14 +35,8 @@ def saturated(a, x):
     return np.clip(x, -limit, limit)
 
 
-@library("cvm_clip")
-def cvm_clip(a, x):
-    return saturated(a, x)
-
-
-@library("cvm_left_shift")
-def cvm_left_shift(a, x):
-    return saturated(a, np.left_shift(x, a.shift_bit))
+library("cvm_clip")(saturated)
+library("cvm_left_shift")(lambda a, x: saturated(a, np.left_shift(x, a.shift_bit)))
 
 
 @library("cvm_right_shift")

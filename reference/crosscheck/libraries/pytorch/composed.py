@@ -15,14 +15,8 @@ def reduced(a, x, fold):
     return torch.atleast_1d(fold(x, dim=tuple(axes), keepdim=a.keepdims) if axes else x)
 
 
-@library("sum")
-def total(a, x):
-    return reduced(a, x, torch.sum)
-
-
-@library("max")
-def maximum(a, x):
-    return reduced(a, x, torch.amax)
+library("sum")(lambda a, x: reduced(a, x, torch.sum))
+library("max")(lambda a, x: reduced(a, x, torch.amax))
 
 
 @library("broadcast_div")
@@ -44,14 +38,8 @@ def saturated(a, x):
     return torch.clamp(x, -limit, limit)
 
 
-@library("cvm_clip")
-def cvm_clip(a, x):
-    return saturated(a, x)
-
-
-@library("cvm_left_shift")
-def cvm_left_shift(a, x):
-    return saturated(a, torch.bitwise_left_shift(x, a.shift_bit))
+library("cvm_clip")(saturated)
+library("cvm_left_shift")(lambda a, x: saturated(a, torch.bitwise_left_shift(x, a.shift_bit)))
 
 
 @library("cvm_right_shift")
