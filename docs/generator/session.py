@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
 """Runs the commands of a page as a reader would, and writes what they print into the page.
-
-usage: session.py PAGE SOURCES BUILD
 
 Fences in a page:
 
@@ -22,7 +19,6 @@ import pathlib
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 
 import numbers_of_runs
@@ -192,25 +188,3 @@ def environment(home: str) -> dict:
     kept = os.environ.keys() & {"PATH", "TMPDIR", "LD_LIBRARY_PATH"}
     inherited = {key: os.environ[key] for key in kept}
     return {**inherited, "HOME": home, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}
-
-
-def main() -> int:
-    if len(sys.argv) != 4:
-        print(__doc__, file=sys.stderr)
-        return 2
-    page, sources, build = (pathlib.Path(word).resolve() for word in sys.argv[1:])
-    transcript = Page(page, sources)
-    try:
-        transcript.run(sources, build)
-    except BrokenPromise as broken:
-        print(broken, file=sys.stderr)
-        return 1
-    commands = transcript.commands()
-    for command in commands:
-        print(screen(command))
-    print(f"{len(commands)} commands kept what the page promises")
-    return 0 if commands else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
