@@ -6,14 +6,11 @@ import re
 import formula
 import header
 import rst
+from refusal import Refused
 
 DOT = " \N{MIDDLE DOT} "
 DEFINED = {"at": "element by element", "eval": "as a whole"}
 BOUNDS = {-(2**63): "-2^63", 2**63 - 1: "2^63 - 1"}
-
-
-class WrongExample(Exception):
-    """The reference does not give what a header states."""
 
 
 def gist(text: str) -> str:
@@ -219,7 +216,7 @@ def examples(op: dict, answers: dict) -> str:
 def example(op: dict, e: dict, answer: dict) -> str:
     """A worked example: the call, the reference's answer, and a command that repeats it."""
     if answer.get("out") != e["out"]:
-        raise WrongExample(f"{e['case']}: the header states {e['out']}, the answer is {answer}")
+        raise Refused(f"{e['case']}: the header states {e['out']}, the answer is {answer}")
     call = e["call"]
     defaults = {a["name"]: a.get("default") for a in op["attributes"]}
     lines = [f"{key} = {text}" for key, text in call["attrs"].items() if text != defaults[key]]

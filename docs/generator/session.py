@@ -22,15 +22,12 @@ import subprocess
 import tempfile
 
 import numbers_of_runs
+from refusal import Refused
 
 FENCE = re.compile(r"^```(file|include|run)\b([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {".c": "c", ".cc": "cpp", ".py": "python", ".jsonl": "json"}
 TIMEOUT_S = 300
 MARK = "-- end of command"
-
-
-class BrokenPromise(Exception):
-    """A command did not do what the page says."""
 
 
 @dataclasses.dataclass
@@ -51,7 +48,7 @@ def parse_commands(body: str) -> list:
         if sign == "$":
             commands.append(Command([rest]))
         elif not commands or sign not in (">", "=", "~"):
-            raise BrokenPromise(f"a line of a run fence begins with $ > = or ~, not: {line}")
+            raise Refused(f"a line of a run fence begins with $ > = or ~, not: {line}")
         elif sign == ">":
             commands[-1].lines.append(rest)
         elif sign == "=":
@@ -119,7 +116,7 @@ class Page:
             command.output = output.rstrip("\n")
             self._hold(command, int(status), done.stderr)
         if len(outputs) // 2 != len(self.commands()):
-            raise BrokenPromise(f"{self.path.name}: the shell ended early\n{done.stderr}")
+            raise Refused(f"{self.path.name}: the shell ended early\n{done.stderr}")
 
     def hold_numbers(self):
         """Checks that the runs of each section show the numbers of its prose."""
@@ -127,7 +124,7 @@ class Page:
         for section in numbers_of_runs.sections(self.parts, screens):
             faults += section.faults()
         if faults:
-            raise BrokenPromise(f"{self.path.name}: no run beside it shows: {', '.join(faults)}")
+            raise Refused(f"{self.path.name}: no run beside it shows: {', '.join(faults)}")
 
     def _hold(self, command: Command, status: int, errors: str):
         said = command.output + errors
@@ -136,7 +133,7 @@ class Page:
             wrong.append(f"promised status {command.status}, ended with {status}")
         if wrong:
             what = "\n".join([f"{self.path.name}: $ " + "\n> ".join(command.lines), *wrong])
-            raise BrokenPromise(f"{what}\nit printed:\n{said}")
+            raise Refused(f"{what}\nit printed:\n{said}")
 
     def rendered(self) -> str:
         """The page with files as code blocks and commands as consoles with their output."""
