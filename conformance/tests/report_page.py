@@ -100,9 +100,6 @@ def look(browser, page, told):
 
 
 def main():
-    if len(sys.argv) != 3:
-        print(__doc__, file=sys.stderr)
-        return 2
     with tempfile.TemporaryDirectory() as name:
         page, told = make_page(sys.argv[2], pathlib.Path(name))
         if not page:

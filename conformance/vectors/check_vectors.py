@@ -9,6 +9,7 @@ says what the files mean; the generator of recipes below stands there too.
 
 import hashlib
 import json
+import math
 import pathlib
 import re
 import struct
@@ -76,16 +77,9 @@ def unique_keys(pairs):
     return dict(pairs)
 
 
-def volume(shape):
-    product = 1
-    for extent in shape:
-        product *= extent
-    return product
-
-
 def is_legal(shape):
     inside = all(1 <= extent <= 1 << 24 for extent in shape)
-    return 1 <= len(shape) <= 6 and inside and volume(shape) <= 1 << 30
+    return 1 <= len(shape) <= 6 and inside and math.prod(shape) <= 1 << 30
 
 
 def values_hash(values):
@@ -106,13 +100,13 @@ def check_input(tensor, k, precision, is_ok):
     values = tensor.get("data", [])
     require(are_integers(values), f"{where}.data is no list of integers")
     if "data" in tensor:
-        require(is_legal(shape) and len(values) == volume(shape), f"{where}.data: wrong length")
+        require(is_legal(shape) and len(values) == math.prod(shape), f"{where}.data: wrong length")
         require(len(values) <= WRITTEN_MAX, f"{where}.data is longer than {WRITTEN_MAX}")
     if "recipe" in tensor:
         recipe = tensor["recipe"]
         require(set(recipe) == {"fill", "seed"}, f"{where}.recipe has other keys")
         values = [
-            element(recipe["fill"], recipe["seed"], k, i, precision) for i in range(volume(shape))
+            element(recipe["fill"], recipe["seed"], k, i, precision) for i in range(math.prod(shape))
         ]
         require(values_hash(values) == tensor["sha256"], f"{where}: the recipe gives other values")
     a = (1 << (max(precision, 1) - 1)) - 1
@@ -127,7 +121,7 @@ def check_output(tensor, k):
     require(is_integer(tensor["prec"]) and 1 <= tensor["prec"] <= 32, f"{where}: illegal precision")
     data = tensor["data"]
     require(are_integers(data), f"{where}.data is no list of integers")
-    require(len(data) == volume(tensor["shape"]), f"{where}.data: wrong length")
+    require(len(data) == math.prod(tensor["shape"]), f"{where}.data: wrong length")
     require(len(data) <= WRITTEN_MAX, f"{where}.data is longer than {WRITTEN_MAX}")
     a = (1 << (tensor["prec"] - 1)) - 1
     require(all(-a <= v <= a for v in data), f"{where}: outside its precision")

@@ -179,9 +179,6 @@ def check(browser: devtools.Browser, directory: pathlib.Path, names: list) -> in
 
 
 def main() -> int:
-    if len(sys.argv) != 4:
-        print(__doc__, file=sys.stderr)
-        return 2
     directory = pathlib.Path(sys.argv[2]).resolve()
     with devtools.Browser(sys.argv[1]) as browser:
         return check(browser, directory, operators(sys.argv[3]))
