@@ -48,8 +48,8 @@ def main():
     for backend, exit_code in RUNS.items():
         with tempfile.NamedTemporaryFile(suffix=".xml") as file:
             ended = subprocess.run(
-                [sys.argv[1], "check", backend, "--tier", "0", "--op", "relu,sum", "--junit", file.name,
-                 "--no-shrink", "--quiet", "--start-timeout", "20"],
+                [sys.argv[1], "check", backend, "--tier", "0", "--op", "relu,sum",
+                 "--junit", file.name, "--no-shrink", "--quiet", "--start-timeout", "20"],
                 check=False, stdout=subprocess.DEVNULL)  # fmt: skip
             root = xml.etree.ElementTree.parse(file.name).getroot()
         found = list(mistakes(root, {"testsuites"}))

@@ -100,7 +100,8 @@ def check_input(tensor, k, precision, is_ok):
     values = tensor.get("data", [])
     require(are_integers(values), f"{where}.data is no list of integers")
     if "data" in tensor:
-        require(is_legal(shape) and len(values) == math.prod(shape), f"{where}.data: wrong length")
+        count = math.prod(shape)
+        require(is_legal(shape) and len(values) == count, f"{where}.data: wrong length")
         require(len(values) <= WRITTEN_MAX, f"{where}.data is longer than {WRITTEN_MAX}")
     if "recipe" in tensor:
         recipe = tensor["recipe"]
