@@ -6,8 +6,7 @@ usage: verify.py [FOLDER]
 
 Reads the symbol JSON and the parameter file strictly, checks the storage plan, and lets the
 implementations of reference/crosscheck, which know nothing of the C++ reference, infer every shape
-and precision and recompute the logits. It shares no code with the scripts that wrote the files.
-Exit status: 0 when everything agrees, 1 on any difference.
+and precision and recompute the logits. Exit status: 0 when everything agrees, 1 on any difference.
 """
 
 import hashlib
@@ -24,6 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "reference"))
 
 from crosscheck.independent import Call, Refused, Tensor, judged  # noqa: E402
+from crosscheck.independent.basics import largest  # noqa: E402
 from crosscheck.libraries.numpy import LIBRARY  # noqa: E402
 
 LIST_MAGIC = 0xF7E58D4F05049CB7
@@ -154,10 +154,6 @@ def read_symbol(text):
 # ---- graph ----
 
 
-def limit(precision):
-    return 2 ** (precision - 1) - 1
-
-
 def check_types(nodes):
     """Declared shapes and precisions equal the inferred ones; keeps the values of attributes."""
     for node in nodes:
@@ -214,8 +210,8 @@ def check_parameters(nodes, parameters):
     for name, (shape, values) in parameters.items():
         node = variables[name]
         require(shape == node.shape, f"{name}: stored {shape}, declared {node.shape}")
-        largest = max(map(abs, values))
-        require(largest <= limit(node.precision), f"{name}: {largest} in {node.precision} bits")
+        found = max(map(abs, values))
+        require(found <= largest(node.precision), f"{name}: {found} in {node.precision} bits")
 
 
 def run(nodes, parameters, images):
@@ -229,7 +225,7 @@ def run(nodes, parameters, images):
         else:
             value = LIBRARY[node.op](node.attributes, *(values[i] for i in node.inputs))
         require(value.shape[1:] == node.shape[1:], f"{node.name}: shape {value.shape}")
-        require(np.abs(value).max() <= limit(node.precision), f"{node.name}: value too large")
+        require(np.abs(value).max() <= largest(node.precision), f"{node.name}: value too large")
         values.append(value)
     return values[-1]
 
