@@ -158,26 +158,23 @@ def rules(op: dict) -> str:
     return "\n".join([head, words, *body])
 
 
+def section(title: str, words: str, items: list) -> str:
+    """A section that lists items; nothing if there are none."""
+    lines = "".join(f"* {item}\n" for item in items)
+    return "\n".join([rst.title(title, "-"), words + "\n", lines]) if items else ""
+
+
 def laws(op: dict) -> str:
     """The equations that the tests try, `op` standing for the operator with its attributes."""
-    if not op["laws"]:
-        return ""
-    words = (
-        "Equations that hold of every call, with any attributes and data; *op* is this operator:\n"
-    )
-    items = "".join(f"* {rst.code(law['text'])}\n" for law in op["laws"])
-    return "\n".join([rst.title("Laws", "-"), words, items])
+    words = "Equations that hold of every call, with any attributes and data; *op* is this operator:"
+    return section("Laws", words, [rst.code(law["text"]) for law in op["laws"]])
 
 
 def errata(op: dict) -> str:
-    if not op["errata"]:
-        return ""
-    words = (
-        "Where the older documents or the deployed runtime differ, what holds, and why; "
-        ":doc:`all errata </errata>` name what shows them.\n"
-    )
-    items = "".join(f"* {rst.prose(e['text'])} {rst.prose(e['reason'])}\n" for e in op["errata"])
-    return "\n".join([rst.title("Errata", "-"), words, items])
+    words = "Where the older documents or the deployed runtime differ, what holds, and why; " \
+        ":doc:`all errata </errata>` name what shows them."  # fmt: skip
+    shown = [f"{rst.prose(e['text'])} {rst.prose(e['reason'])}" for e in op["errata"]]
+    return section("Errata", words, shown)
 
 
 def cost(op: dict) -> str:
@@ -245,10 +242,9 @@ def crosschecks(op: dict) -> str:
         "independent": ("independent implementation", "written again from the mathematics alone"),
         "libraries": ("libraries", "which compute it too"),
     }  # fmt: skip
-    words = "None of these shares the program above, and each is held against it.\n"
+    words = "None of these shares the program above, and each is held against it."
     counts = op["crosschecks"]
-    items = "".join(f"* {counted(counts[key], *text)}\n" for key, text in what.items())
-    return "\n".join([rst.title("Cross-checks", "-"), words, items])
+    return section("Cross-checks", words, [counted(counts[k], *text) for k, text in what.items()])
 
 
 def counted(number, noun: str, about: str) -> str:

@@ -49,12 +49,6 @@ def cvm_right_shift(a, x):
     return saturated(a, torch.div(2 * x + unit, 2 * unit, rounding_mode="floor"))
 
 
-@library("flatten")
-def flatten(_, x):
-    """There has to be a second axis to begin with."""
-    return torch.flatten(torch.unsqueeze(x, -1), start_dim=1)
-
-
 @library("expand_dims")
 def expand_dims(a, x):
     """The same place again and again, counted from either end."""
@@ -109,17 +103,6 @@ def take(a, x, indices):
 def where(_, condition, x, y):
     rows = condition.reshape(condition.shape + (1,) * (x.ndim - condition.ndim))
     return torch.where(rows.bool(), x, y)
-
-
-@library("upsampling")
-def upsampling(a, x):
-    """Its own upsampling finds sources by a floating-point scale; repeating needs none."""
-    return x.repeat_interleave(a.scale, dim=2).repeat_interleave(a.scale, dim=3)
-
-
-@library("conv2d")
-def conv2d(a, x, w, bias=None):
-    return functional.conv2d(x, w, bias, a.strides, a.padding, a.dilation, a.groups)
 
 
 @library("max_pool2d")
