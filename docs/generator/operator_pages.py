@@ -166,8 +166,9 @@ def section(title: str, words: str, items: list) -> str:
 
 def laws(op: dict) -> str:
     """The equations that the tests try, `op` standing for the operator with its attributes."""
-    words = "Equations that hold of every call, with any attributes and data; *op* is this operator:"
-    return section("Laws", words, [rst.code(law["text"]) for law in op["laws"]])
+    words = "Equations that hold of every call, with any attributes and data; "
+    stated = [rst.code(law["text"]) for law in op["laws"]]
+    return section("Laws", words + "*op* is this operator:", stated)
 
 
 def errata(op: dict) -> str:

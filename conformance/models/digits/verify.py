@@ -171,16 +171,10 @@ def check_types(nodes):
 
 def check_storage(nodes):
     """Two live tensors share a storage id only by the in-place rule."""
-    never = len(nodes)
-    last_use = {node.name: i for i, node in enumerate(nodes)}
+    last_use = {j: i for i, node in enumerate(nodes) for j in node.inputs}
     for i, node in enumerate(nodes):
-        last_use.update({nodes[j].name: i for j in node.inputs})
-    for i, node in enumerate(nodes):
-        if node.is_variable or i == len(nodes) - 1:
-            last_use[node.name] = never
-    for i, node in enumerate(nodes):
-        for earlier in nodes[:i]:
-            last = last_use[earlier.name]
+        for j, earlier in enumerate(nodes[:i]):
+            last = len(nodes) if earlier.is_variable else last_use.get(j, j)
             if earlier.storage != node.storage or last < i:
                 continue
             in_place = last == i and node.op in IN_PLACE and earlier is nodes[node.inputs[0]]
