@@ -33,5 +33,22 @@ function(lockstep_peer_test name)
     SKIP_REGULAR_EXPRESSION "SKIPPED: no ")
 endfunction()
 
+# lockstep_browser_test(<name> SCRIPT <file>.py [ARGUMENTS <word>...])
+# A script that is given a browser before its other arguments. It is skipped if none is installed.
+function(lockstep_browser_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT" "ARGUMENTS")
+  find_program(LOCKSTEP_TOOL_browser
+    NAMES chromium-headless-shell chromium chromium-browser google-chrome HINTS /usr/bin)
+  mark_as_advanced(LOCKSTEP_TOOL_browser)
+  if(LOCKSTEP_TOOL_browser)
+    add_test(NAME ${name} COMMAND "${LOCKSTEP_SYSTEM_PYTHON}" -B "${arg_SCRIPT}"
+      "${LOCKSTEP_TOOL_browser}" ${arg_ARGUMENTS})
+  else()
+    add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -E echo "SKIPPED: no chromium")
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${LOCKSTEP_TEST_SECONDS}
+    ENVIRONMENT "PYTHONPATH=${LOCKSTEP_ROOT}/docs/tests" SKIP_REGULAR_EXPRESSION "SKIPPED: no ")
+endfunction()
+
 lockstep_peer_test(peers.installed PEERS numpy tvm SCRIPT "${LOCKSTEP_PEERS}/installed.py"
   ARGUMENTS "${LOCKSTEP_PEERS}/requirements.txt")

@@ -26,9 +26,10 @@ _lockstep_quality_test(rules NEEDS python3 COMMAND % "${quality}/rules.py" "${PR
 _lockstep_quality_test(self NEEDS python3 COMMAND % "${quality}/test_quality.py")
 _lockstep_quality_test(self_tidy NEEDS python3 COMMAND % "${quality}/test_tidy.py")
 _lockstep_quality_test(shell NEEDS shellcheck
-  COMMAND python3 "${quality}/shell.py" % "${PROJECT_SOURCE_DIR}")
+  COMMAND python3 "${quality}/sources.py" shell "${PROJECT_SOURCE_DIR}" %)
 _lockstep_quality_test(format NEEDS clang-format-14 clang-format
-  COMMAND python3 "${quality}/format.py" % "${PROJECT_SOURCE_DIR}")
+  COMMAND python3 "${quality}/sources.py" cxx "${PROJECT_SOURCE_DIR}" %
+    --dry-run -Werror --ferror-limit=3 --style=file)
 # clang-tidy uses every processor, so CTest starts nothing beside it.
 _lockstep_quality_test(tidy NEEDS clang-tidy-14 clang-tidy
   COMMAND python3 "${quality}/tidy.py" % "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}"

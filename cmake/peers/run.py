@@ -13,8 +13,6 @@ import sys
 
 
 def main() -> None:
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
     modules, script = sys.argv[1].split(","), sys.argv[2]
     for module in modules:
         if importlib.util.find_spec(module) is None:

@@ -1,4 +1,6 @@
-"""Finds the hand-written files of the project by walking the tree.
+"""Finds the hand-written files of the project by walking the tree, and runs a tool over them.
+
+usage: sources.py cxx|shell ROOT TOOL [OPTION...]
 
 The list cannot come from git, which a tarball lacks. A build directory is recognized by the
 CMakeCache.txt in it.
@@ -6,6 +8,8 @@ CMakeCache.txt in it.
 
 import pathlib
 import re
+import subprocess
+import sys
 
 CXX_SUFFIXES = {".h", ".hpp", ".cc", ".c", ".cu", ".cuh"}
 TEXT_SUFFIXES = CXX_SUFFIXES | {".py", ".cmake", ".in", ".sh"}
@@ -56,3 +60,13 @@ def is_script(path: pathlib.Path) -> bool:
         return False
     with path.open("rb") as file:
         return file.read(2) == b"#!"
+
+
+def main(kind: str, root: str, *command: str) -> int:
+    files = {"cxx": cxx_files, "shell": shell_files}[kind](pathlib.Path(root).resolve())
+    print(f"{len(files)} files")
+    return subprocess.run([*command, *files], check=False).returncode if files else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -10,13 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import jsonschema
-except ImportError:
-    print("SKIPPED: no jsonschema")
-    sys.exit(0)
-
-from spec_schema import changes
+from spec_schema import changes, jsonschema
 
 # Elements may be any number, and so what stands beside a difference of values.
 ANY_NUMBER = ("'values'): first is 0.5", "'values'): second is 0.5")
@@ -48,23 +42,19 @@ def documents(program, golden, scratch):
 
 
 def main():
-    if len(sys.argv) != 4:
-        print(__doc__, file=sys.stderr)
-        return 2
     schema = json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="ascii"))
     jsonschema.Draft202012Validator.check_schema(schema)
     kinds = {reference["$ref"].rsplit("/", 1)[1] for reference in schema["oneOf"]}
     tried, seen = 0, set()
     with tempfile.TemporaryDirectory() as scratch:
-        for kind, document in documents(
-            sys.argv[1], pathlib.Path(sys.argv[3]), pathlib.Path(scratch)
-        ):
+        places = pathlib.Path(sys.argv[3]), pathlib.Path(scratch)
+        for kind, document in documents(sys.argv[1], *places):
             seen.add(kind)
             jsonschema.validate(document, schema)
             of_kind = {"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]}
             validator = jsonschema.Draft202012Validator(of_kind)
-            for what, wrong in changes(document):
-                if validator.is_valid(wrong) and not what.endswith(ANY_NUMBER):
+            for what in changes(document):
+                if validator.is_valid(document) and not what.endswith(ANY_NUMBER):
                     print(f"the schema accepts, of {kind}, {what}")
                     return 1
                 tried += 1

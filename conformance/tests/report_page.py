@@ -67,16 +67,12 @@ def make_page(program, directory):
 def look(browser, page, told):
     """What is wrong with the page."""
     failures = told["failures"]
-    for width, height in (site_test.NARROW, site_test.WIDE):
-        browser.resize(width, height)
+    for size in (site_test.NARROW, site_test.WIDE):
+        browser.resize(*size)
         browser.open(page.as_uri())
-        if (excess := browser.evaluate(site_test.TOO_WIDE)) > 0:
-            yield f"{excess} pixels too wide for {width}"
         yield from site_test.troubles(browser.events)
-    for scheme, right in (("dark", range(64)), ("light", range(192, 256))):
-        browser.prefer(scheme)
-        if (brightness := browser.evaluate(site_test.BRIGHTNESS)) not in right:
-            yield f"{scheme}: brightness {brightness}"
+    yield from site_test.too_wide(browser)
+    yield from site_test.wrong_schemes(browser)
     if browser.evaluate("document.title") != f"FAIL {HOSTILE}":
         yield "a stranger's words were run"
     if (foreign := browser.evaluate(FOREIGN)) != len(browser.evaluate(site_test.LINKS)):
@@ -100,9 +96,6 @@ def look(browser, page, told):
 
 
 def main():
-    if len(sys.argv) != 3:
-        print(__doc__, file=sys.stderr)
-        return 2
     with tempfile.TemporaryDirectory() as name:
         page, told = make_page(sys.argv[2], pathlib.Path(name))
         if not page:

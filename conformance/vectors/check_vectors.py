@@ -9,6 +9,7 @@ says what the files mean; the generator of recipes below stands there too.
 
 import hashlib
 import json
+import math
 import pathlib
 import re
 import struct
@@ -76,16 +77,9 @@ def unique_keys(pairs):
     return dict(pairs)
 
 
-def volume(shape):
-    product = 1
-    for extent in shape:
-        product *= extent
-    return product
-
-
 def is_legal(shape):
     inside = all(1 <= extent <= 1 << 24 for extent in shape)
-    return 1 <= len(shape) <= 6 and inside and volume(shape) <= 1 << 30
+    return 1 <= len(shape) <= 6 and inside and math.prod(shape) <= 1 << 30
 
 
 def values_hash(values):
@@ -105,15 +99,15 @@ def check_input(tensor, k, precision, is_ok):
     require(not is_ok or 1 <= precision <= 32, f"{where} has an illegal precision")
     values = tensor.get("data", [])
     require(are_integers(values), f"{where}.data is no list of integers")
+    count = math.prod(shape)
     if "data" in tensor:
-        require(is_legal(shape) and len(values) == volume(shape), f"{where}.data: wrong length")
+        require(is_legal(shape) and len(values) == count, f"{where}.data: wrong length")
         require(len(values) <= WRITTEN_MAX, f"{where}.data is longer than {WRITTEN_MAX}")
     if "recipe" in tensor:
         recipe = tensor["recipe"]
         require(set(recipe) == {"fill", "seed"}, f"{where}.recipe has other keys")
-        values = [
-            element(recipe["fill"], recipe["seed"], k, i, precision) for i in range(volume(shape))
-        ]
+        fill, seed = recipe["fill"], recipe["seed"]
+        values = [element(fill, seed, k, i, precision) for i in range(count)]
         require(values_hash(values) == tensor["sha256"], f"{where}: the recipe gives other values")
     a = (1 << (max(precision, 1) - 1)) - 1
     require(not is_ok or all(-a <= v <= a for v in values), f"{where}: outside its precision")
@@ -125,9 +119,9 @@ def check_output(tensor, k):
     require(set(tensor) == {"shape", "prec", "data", "sha256"}, f"{where} has other keys")
     require(are_integers(tensor["shape"]) and is_legal(tensor["shape"]), f"{where}: illegal shape")
     require(is_integer(tensor["prec"]) and 1 <= tensor["prec"] <= 32, f"{where}: illegal precision")
-    data = tensor["data"]
+    data, count = tensor["data"], math.prod(tensor["shape"])
     require(are_integers(data), f"{where}.data is no list of integers")
-    require(len(data) == volume(tensor["shape"]), f"{where}.data: wrong length")
+    require(len(data) == count, f"{where}.data: wrong length")
     require(len(data) <= WRITTEN_MAX, f"{where}.data is longer than {WRITTEN_MAX}")
     a = (1 << (tensor["prec"] - 1)) - 1
     require(all(-a <= v <= a for v in data), f"{where}: outside its precision")
@@ -188,8 +182,7 @@ def main() -> int:
     if len(sys.argv) > 2 or sys.argv[1:] in (["-h"], ["--help"]):
         print(__doc__, file=sys.stderr)
         return 2
-    directory = pathlib.Path(sys.argv[1] if len(sys.argv) == 2 else __file__).resolve()
-    directory = directory if directory.is_dir() else directory.parent
+    directory = pathlib.Path(*sys.argv[1:] or [pathlib.Path(__file__).parent])
     paths = sorted(path for path in directory.glob("*.json") if path.name != "schema.json")
     tests, mistakes = 0, []
     for path in paths:

@@ -28,25 +28,23 @@ READ, WRITE, AS_OFFERED = 0, 1, -1
 _NAMES = {True: b"dltensor_versioned", False: b"dltensor"}
 _USED_NAMES = {True: b"used_dltensor_versioned", False: b"used_dltensor"}
 
-_capsule_new = ctypes.pythonapi.PyCapsule_New
-_capsule_new.restype = ctypes.py_object
-_capsule_new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-_capsule_is = ctypes.pythonapi.PyCapsule_IsValid
-_capsule_is.argtypes = [ctypes.py_object, ctypes.c_char_p]
-_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-_capsule_pointer.restype = ctypes.c_void_p
-_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-_capsule_rename = ctypes.pythonapi.PyCapsule_SetName
-_capsule_rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+def _python(name, result, *arguments):
+    """A function of Python's own for capsules."""
+    return ctypes.PYFUNCTYPE(result, *arguments)((f"PyCapsule_{name}", ctypes.pythonapi))
+
+
+_POINTER, _TEXT, _OBJECT = ctypes.c_void_p, ctypes.c_char_p, ctypes.py_object
+_capsule_new = _python("New", _OBJECT, _POINTER, _TEXT, _POINTER)
+_capsule_is = _python("IsValid", ctypes.c_int, _OBJECT, _TEXT)
+_capsule_pointer = _python("GetPointer", _POINTER, _OBJECT, _TEXT)
+_capsule_rename = _python("SetName", ctypes.c_int, _OBJECT, _TEXT)
 
 # In a destructor the capsule has no references left: it must be handled by its address alone.
-_CAPSULE_DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-_address_is = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
-    ("PyCapsule_IsValid", ctypes.pythonapi)
-)
-_address_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
+_CAPSULE_DESTRUCTOR = ctypes.PYFUNCTYPE(None, _POINTER)
+_address_is = _python("IsValid", ctypes.c_int, _POINTER, _TEXT)
+_address_pointer = _python("GetPointer", _POINTER, _POINTER, _TEXT)
 
 library = None
 

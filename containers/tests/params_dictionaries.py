@@ -76,12 +76,8 @@ class Program:
         return done.stderr.rsplit("[", 1)[1].split("]")[0]
 
 
-def run(usage, *parts):
+def run(*parts):
     """Calls each part with the program that the command line names and a folder to write to."""
-    if len(sys.argv) != 2:
-        print(usage, file=sys.stderr)
-        return 2
     with tempfile.TemporaryDirectory() as directory:
         for part in parts:
             part(Program(sys.argv[1]), pathlib.Path(directory))
-    return 0

@@ -7,7 +7,6 @@ usage: params_numpy.py PROGRAM
 
 import io
 import struct
-import sys
 import zipfile
 
 import numpy
@@ -146,4 +145,4 @@ def names(program, scratch):
 
 
 if __name__ == "__main__":
-    sys.exit(run(__doc__, both_directions, orders, other_writers, refusals, names))
+    run(both_directions, orders, other_writers, refusals, names)

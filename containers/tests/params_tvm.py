@@ -4,8 +4,6 @@
 usage: params_tvm.py PROGRAM
 """
 
-import sys
-
 import ml_dtypes
 import numpy
 import tvm
@@ -85,4 +83,4 @@ def empty_tensors(program, scratch):
 
 
 if __name__ == "__main__":
-    sys.exit(run(__doc__, both_directions, types, empty_tensors))
+    run(both_directions, types, empty_tensors)

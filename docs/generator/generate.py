@@ -16,6 +16,7 @@ import glossary
 import header
 import operator_pages
 import program
+import refusal
 import rst
 import session
 import vocabulary
@@ -109,15 +110,6 @@ def write_reference(sources, build, output, mathjax, doxygen):
 
 PARTS = {("reference", 5): write_reference, ("guides", 3): write_guides}
 
-REFUSALS = (
-    glossary.BadGlossary,
-    header.HeaderError,
-    operator_pages.WrongExample,
-    program.NoWitness,
-    session.BrokenPromise,
-    vocabulary.UndefinedWord,
-)
-
 
 def main() -> int:
     words = [pathlib.Path(word).resolve() for word in sys.argv[2:]]
@@ -127,7 +119,7 @@ def main() -> int:
         return 2
     try:
         part(*words)
-    except REFUSALS as error:
+    except refusal.Refused as error:
         print(f"generate.py: {error}", file=sys.stderr)
         return 1
     return 0

@@ -2,12 +2,10 @@
 
 import re
 
+from refusal import Refused
+
 GLOSSARY = re.compile(r"^```\{glossary\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SENTENCES_MOST = 3
-
-
-class BadGlossary(Exception):
-    """The glossary breaks one of these rules."""
 
 
 def entries(text: str) -> list:
@@ -21,14 +19,14 @@ def check(text: str):
     """Refuses a glossary without terms, or with one out of place, named twice or not explained."""
     terms = [term for term, _ in entries(text)]
     if not terms:
-        raise BadGlossary("glossary.md: there are no terms")
+        raise Refused("glossary.md: there are no terms")
     for before, term in zip(terms, terms[1:]):
         if before.casefold() == term.casefold():
-            raise BadGlossary(f"glossary.md: {term} is named twice")
+            raise Refused(f"glossary.md: {term} is named twice")
         if before.casefold() > term.casefold():
-            raise BadGlossary(f"glossary.md: {term} stands behind {before}")
+            raise Refused(f"glossary.md: {term} stands behind {before}")
     for term, meaning in entries(text):
         sentences = len(re.findall(r"\.(?=\s|$)", meaning))
         if not 1 <= sentences <= SENTENCES_MOST:
-            raise BadGlossary(f"glossary.md: {term} is explained in {sentences} sentences, "
+            raise Refused(f"glossary.md: {term} is explained in {sentences} sentences, "
                               f"not in 1 to {SENTENCES_MOST}")  # fmt: skip

@@ -9,16 +9,14 @@ import pathlib
 import re
 import textwrap
 
+from refusal import Refused
+
 # Comments and literals, whose brackets do not count.
 SKIPPED = re.compile(
     r"//[^\n]*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'", re.DOTALL
 )
 INCLUDE = re.compile(r'^#include "(spec/[^"]+)"', re.MULTILINE)
 IDENTIFIER = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
-
-
-class HeaderError(Exception):
-    """A header does not have the form that the generator reads."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +39,7 @@ def closing(code: str, start: int, path: pathlib.Path) -> int:
         depth += (code[i] in "{(") - (code[i] in "})")
         if depth == 0:
             return i
-    raise HeaderError(f"{path}: a bracket is never closed")
+    raise Refused(f"{path}: a bracket is never closed")
 
 
 def names_of(code: str) -> frozenset:
@@ -64,7 +62,7 @@ def members(text: str, struct: str, path: pathlib.Path):
     code = blank(text)
     opening = re.search(rf"^struct {struct}(?: : (\w+))? \{{", code, re.MULTILINE)
     if not opening:
-        raise HeaderError(f"{path}: there is no struct {struct}")
+        raise Refused(f"{path}: there is no struct {struct}")
     begin, end = opening.end(), closing(code, opening.end() - 1, path)
     found = [Member(names_of(code[first:last]), textwrap.dedent(text[first:last].strip("\n")))
              for first, last in declarations(code, begin, end, path)]  # fmt: skip
@@ -95,7 +93,7 @@ def find_base(root: pathlib.Path, path: pathlib.Path, base: str) -> pathlib.Path
     for header in (path, *includes):
         if re.search(rf"^struct {base}\b", header.read_text(encoding="ascii"), re.MULTILINE):
             return header
-    raise HeaderError(f"{path}: neither it nor a header it includes defines struct {base}")
+    raise Refused(f"{path}: neither it nor a header it includes defines struct {base}")
 
 
 class Header:
@@ -140,4 +138,4 @@ class Header:
         for m in self.members:
             if name in m.names:
                 return m
-        raise HeaderError(f"{self.path}: there is no {name}")
+        raise Refused(f"{self.path}: there is no {name}")

@@ -6,14 +6,11 @@ import re
 import formula
 import header
 import rst
+from refusal import Refused
 
 DOT = " \N{MIDDLE DOT} "
 DEFINED = {"at": "element by element", "eval": "as a whole"}
 BOUNDS = {-(2**63): "-2^63", 2**63 - 1: "2^63 - 1"}
-
-
-class WrongExample(Exception):
-    """The reference does not give what a header states."""
 
 
 def gist(text: str) -> str:
@@ -161,26 +158,24 @@ def rules(op: dict) -> str:
     return "\n".join([head, words, *body])
 
 
+def section(title: str, words: str, items: list) -> str:
+    """A section that lists items; nothing if there are none."""
+    lines = "".join(f"* {item}\n" for item in items)
+    return "\n".join([rst.title(title, "-"), words + "\n", lines]) if items else ""
+
+
 def laws(op: dict) -> str:
     """The equations that the tests try, `op` standing for the operator with its attributes."""
-    if not op["laws"]:
-        return ""
-    words = (
-        "Equations that hold of every call, with any attributes and data; *op* is this operator:\n"
-    )
-    items = "".join(f"* {rst.code(law['text'])}\n" for law in op["laws"])
-    return "\n".join([rst.title("Laws", "-"), words, items])
+    words = "Equations that hold of every call, with any attributes and data; "
+    stated = [rst.code(law["text"]) for law in op["laws"]]
+    return section("Laws", words + "*op* is this operator:", stated)
 
 
 def errata(op: dict) -> str:
-    if not op["errata"]:
-        return ""
-    words = (
-        "Where the older documents or the deployed runtime differ, what holds, and why; "
-        ":doc:`all errata </errata>` name what shows them.\n"
-    )
-    items = "".join(f"* {rst.prose(e['text'])} {rst.prose(e['reason'])}\n" for e in op["errata"])
-    return "\n".join([rst.title("Errata", "-"), words, items])
+    words = "Where the older documents or the deployed runtime differ, what holds, and why; " \
+        ":doc:`all errata </errata>` name what shows them."  # fmt: skip
+    shown = [f"{rst.prose(e['text'])} {rst.prose(e['reason'])}" for e in op["errata"]]
+    return section("Errata", words, shown)
 
 
 def cost(op: dict) -> str:
@@ -219,7 +214,7 @@ def examples(op: dict, answers: dict) -> str:
 def example(op: dict, e: dict, answer: dict) -> str:
     """A worked example: the call, the reference's answer, and a command that repeats it."""
     if answer.get("out") != e["out"]:
-        raise WrongExample(f"{e['case']}: the header states {e['out']}, the answer is {answer}")
+        raise Refused(f"{e['case']}: the header states {e['out']}, the answer is {answer}")
     call = e["call"]
     defaults = {a["name"]: a.get("default") for a in op["attributes"]}
     lines = [f"{key} = {text}" for key, text in call["attrs"].items() if text != defaults[key]]
@@ -248,10 +243,9 @@ def crosschecks(op: dict) -> str:
         "independent": ("independent implementation", "written again from the mathematics alone"),
         "libraries": ("libraries", "which compute it too"),
     }  # fmt: skip
-    words = "None of these shares the program above, and each is held against it.\n"
+    words = "None of these shares the program above, and each is held against it."
     counts = op["crosschecks"]
-    items = "".join(f"* {counted(counts[key], *text)}\n" for key, text in what.items())
-    return "\n".join([rst.title("Cross-checks", "-"), words, items])
+    return section("Cross-checks", words, [counted(counts[k], *text) for k, text in what.items()])
 
 
 def counted(number, noun: str, about: str) -> str:

@@ -6,10 +6,7 @@ import re
 import subprocess
 
 import rst
-
-
-class NoWitness(Exception):
-    """An erratum without a vector or test."""
+from refusal import Refused
 
 
 class Program:
@@ -89,7 +86,7 @@ def shown_by(erratum: dict) -> str:
     if "test" in erratum["shown_by"]:
         return "the test " + rst.code(erratum["shown_by"]["test"])
     if erratum["vector"] is None:
-        raise NoWitness(f"no vector shows: {erratum['text']}")
+        raise Refused(f"no vector shows: {erratum['text']}")
     return rst.code(erratum["vector"])
 
 

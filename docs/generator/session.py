@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
 """Runs the commands of a page as a reader would, and writes what they print into the page.
-
-usage: session.py PAGE SOURCES BUILD
 
 Fences in a page:
 
@@ -22,19 +19,15 @@ import pathlib
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 
 import numbers_of_runs
+from refusal import Refused
 
 FENCE = re.compile(r"^```(file|include|run)\b([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {".c": "c", ".cc": "cpp", ".py": "python", ".jsonl": "json"}
 TIMEOUT_S = 300
 MARK = "-- end of command"
-
-
-class BrokenPromise(Exception):
-    """A command did not do what the page says."""
 
 
 @dataclasses.dataclass
@@ -55,7 +48,7 @@ def parse_commands(body: str) -> list:
         if sign == "$":
             commands.append(Command([rest]))
         elif not commands or sign not in (">", "=", "~"):
-            raise BrokenPromise(f"a line of a run fence begins with $ > = or ~, not: {line}")
+            raise Refused(f"a line of a run fence begins with $ > = or ~, not: {line}")
         elif sign == ">":
             commands[-1].lines.append(rest)
         elif sign == "=":
@@ -123,7 +116,7 @@ class Page:
             command.output = output.rstrip("\n")
             self._hold(command, int(status), done.stderr)
         if len(outputs) // 2 != len(self.commands()):
-            raise BrokenPromise(f"{self.path.name}: the shell ended early\n{done.stderr}")
+            raise Refused(f"{self.path.name}: the shell ended early\n{done.stderr}")
 
     def hold_numbers(self):
         """Checks that the runs of each section show the numbers of its prose."""
@@ -131,7 +124,7 @@ class Page:
         for section in numbers_of_runs.sections(self.parts, screens):
             faults += section.faults()
         if faults:
-            raise BrokenPromise(f"{self.path.name}: no run beside it shows: {', '.join(faults)}")
+            raise Refused(f"{self.path.name}: no run beside it shows: {', '.join(faults)}")
 
     def _hold(self, command: Command, status: int, errors: str):
         said = command.output + errors
@@ -140,7 +133,7 @@ class Page:
             wrong.append(f"promised status {command.status}, ended with {status}")
         if wrong:
             what = "\n".join([f"{self.path.name}: $ " + "\n> ".join(command.lines), *wrong])
-            raise BrokenPromise(f"{what}\nit printed:\n{said}")
+            raise Refused(f"{what}\nit printed:\n{said}")
 
     def rendered(self) -> str:
         """The page with files as code blocks and commands as consoles with their output."""
@@ -192,25 +185,3 @@ def environment(home: str) -> dict:
     kept = os.environ.keys() & {"PATH", "TMPDIR", "LD_LIBRARY_PATH"}
     inherited = {key: os.environ[key] for key in kept}
     return {**inherited, "HOME": home, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}
-
-
-def main() -> int:
-    if len(sys.argv) != 4:
-        print(__doc__, file=sys.stderr)
-        return 2
-    page, sources, build = (pathlib.Path(word).resolve() for word in sys.argv[1:])
-    transcript = Page(page, sources)
-    try:
-        transcript.run(sources, build)
-    except BrokenPromise as broken:
-        print(broken, file=sys.stderr)
-        return 1
-    commands = transcript.commands()
-    for command in commands:
-        print(screen(command))
-    print(f"{len(commands)} commands kept what the page promises")
-    return 0 if commands else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,6 +7,7 @@ import re
 
 import header
 import rst
+from refusal import Refused
 
 # The headers that make up the vocabulary, in the order of the page.
 HEADERS = ("arithmetic.h", "shape.h", "op.h", "erratum.h", "laws.h")
@@ -31,10 +32,6 @@ DIRECTIVE = re.compile(r"^\s*#[^\n]*", re.MULTILINE)
 FUNCTION = re.compile(r"[\w:<>, &*]*?(?:operator(?:\(\)|\W+)|\b\w+)\(")
 ONE_RETURN = re.compile(r" \{ return [^;]*; \}")
 NEEDS_SENTENCE = re.compile(r"(?:struct|class|enum|concept|namespace)\b|[^={]*\)(?: const)?$")
-
-
-class UndefinedWord(Exception):
-    """An operator uses a word that no header of the vocabulary explains."""
 
 
 @dataclasses.dataclass
@@ -70,7 +67,7 @@ def words(text: str, code: str, begin: int, end: int, path: pathlib.Path, is_out
         if word:
             word.members = members_of(text, code, first, last, path)
             if not word.sentence and NEEDS_SENTENCE.match(word.declared) and is_outer:
-                raise UndefinedWord(f"{path}: no sentence says what {word.name} is")
+                raise Refused(f"{path}: no sentence says what {word.name} is")
             found.append(word)
     return found
 
@@ -139,7 +136,7 @@ def check(operator: pathlib.Path, root: pathlib.Path, known: set):
     used = set(re.findall(r"(?<![\w'])[A-Za-z_]\w*", code)) - KEYWORDS
     undefined = sorted(used - declared_in(code) - known)
     if undefined:
-        raise UndefinedWord(f"{operator}: the vocabulary lacks {', '.join(undefined)}")
+        raise Refused(f"{operator}: the vocabulary lacks {', '.join(undefined)}")
 
 
 def own_code(path: pathlib.Path, root: pathlib.Path, seen: set) -> str:

@@ -58,6 +58,22 @@ def troubles(events: list):
                 yield f"asks for {url}"
 
 
+def wrong_schemes(browser: devtools.Browser):
+    """Whether the open page is dark for a system that asks for it, and else light."""
+    for scheme, right in (("dark", range(64)), ("light", range(192, 256))):
+        browser.prefer(scheme)
+        if (brightness := browser.evaluate(BRIGHTNESS)) not in right:
+            yield f"{scheme}: brightness {brightness}"
+
+
+def too_wide(browser: devtools.Browser):
+    """Whether the open page fits telephones and larger screens; the last size remains."""
+    for width, height in (NARROW, WIDE):
+        browser.resize(width, height)
+        if (excess := browser.evaluate(TOO_WIDE)) > 0:
+            yield f"{excess} pixels too wide for {width}"
+
+
 class Site:
     """The pages of a site, and what was found on them."""
 
@@ -66,8 +82,8 @@ class Site:
         self.pages = sorted(directory.rglob("*.html"))
         self.ids, self.links, self.formulas = {}, {}, {}
 
-    def complain(self, page: pathlib.Path, what: str):
-        self.problems.append(f"{page.relative_to(self.directory)}: {what}")
+    def complain(self, page: pathlib.Path, *complaints: str):
+        self.problems += [f"{page.relative_to(self.directory)}: {what}" for what in complaints]
 
     def visit(self, page: pathlib.Path):
         """Opens one page, narrow and wide, and looks at it."""
@@ -77,12 +93,7 @@ class Site:
         formulas, typeset = browser.evaluate(FORMULAS), browser.evaluate(TYPESET)
         if typeset != formulas:
             self.complain(page, f"{typeset} of {formulas} formulas are set")
-        for width, height in (NARROW, WIDE):
-            browser.resize(width, height)
-            if (excess := browser.evaluate(TOO_WIDE)) > 0:
-                self.complain(page, f"{excess} pixels too wide for {width}")
-        for trouble in troubles(browser.events):
-            self.complain(page, trouble)
+        self.complain(page, *too_wide(browser), *troubles(browser.events))
         # A telephone may have to scroll a formula that cannot be broken; nobody else has to.
         if (cut := browser.evaluate(CUT_OFF)) > 0:
             self.complain(page, f"{cut} formulas do not fit on {width} pixels")
@@ -131,16 +142,13 @@ class Site:
         suffix = f"[...{RESULTS}].some(link => link.endsWith({expected!r}))"
         if not browser.wait_until(suffix):
             self.complain(start, f"a search for '{words}' does not find {expected}")
-        for trouble in troubles(browser.events):
-            self.complain(start, f"a search for '{words}': {trouble}")
+        self.complain(start, *(f"a search for '{words}': {t}" for t in troubles(browser.events)))
 
     def schemes(self):
-        """Whether the page is dark for a system that asks for it, and else light."""
-        self.browser.open((self.directory / "index.html").as_uri())
-        for scheme, right in (("dark", range(64)), ("light", range(192, 256))):
-            self.browser.prefer(scheme)
-            if (brightness := self.browser.evaluate(BRIGHTNESS)) not in right:
-                self.complain(self.directory / "index.html", f"{scheme}: brightness {brightness}")
+        """Looks at the start page in both color schemes."""
+        start = self.directory / "index.html"
+        self.browser.open(start.as_uri())
+        self.complain(start, *wrong_schemes(self.browser))
 
     def jump(self, page: str, anchor: str):
         """Whether an address with an error label leads to the label."""
@@ -179,9 +187,6 @@ def check(browser: devtools.Browser, directory: pathlib.Path, names: list) -> in
 
 
 def main() -> int:
-    if len(sys.argv) != 4:
-        print(__doc__, file=sys.stderr)
-        return 2
     directory = pathlib.Path(sys.argv[2]).resolve()
     with devtools.Browser(sys.argv[1]) as browser:
         return check(browser, directory, operators(sys.argv[3]))

@@ -16,6 +16,7 @@ import glossary  # noqa: E402
 import header  # noqa: E402
 import operator_pages  # noqa: E402
 import program  # noqa: E402
+import refusal  # noqa: E402
 import rst  # noqa: E402
 import session  # noqa: E402
 import vocabulary  # noqa: E402
@@ -85,7 +86,7 @@ class Headers(Tree):
             (("+ in[0].unused;\n  }", "+ in[0].unused;\n"), "never closed"),
             (("spec/base.h", "spec/ops/two_words.h"), "defines struct Base"),
         ):
-            with self.subTest(why), self.assertRaisesRegex(header.HeaderError, why):
+            with self.subTest(why), self.assertRaisesRegex(refusal.Refused, why):
                 self.header(HEADER.replace(*damage)).definition("at")
 
     def test_reads_every_operator(self):
@@ -179,8 +180,8 @@ class Vocabulary(Tree):
             ("sum += in", "sum += kOther + in", "kOther"), (": Base", ": Root", "Root"),
             ("Tuple axes", "Tensor axes", "Tensor"), ("a.axes.size", "a.axes.hidden", "hidden"),
         ):  # fmt: skip
-            with self.subTest(lacking), self.assertRaisesRegex(
-                    vocabulary.UndefinedWord, f"one.h: the vocabulary lacks {lacking}$"):
+            why = f"one.h: the vocabulary lacks {lacking}$"
+            with self.subTest(lacking), self.assertRaisesRegex(refusal.Refused, why):
                 self.page(OPERATOR.replace(old, new, 1))
 
     def test_refuses_a_word_without_a_sentence(self):
@@ -189,7 +190,7 @@ class Vocabulary(Tree):
             longer = "{ if (a) b = 0; return b; }" if old[0] == "{" else ""
             self.write("shape.h", WORDS.replace(old, longer))
             with self.subTest(name), self.assertRaisesRegex(
-                    vocabulary.UndefinedWord, f"no sentence says what {name} is"):
+                    refusal.Refused, f"no sentence says what {name} is"):
                 self.page(OPERATOR)
 
 
@@ -205,7 +206,7 @@ class Glossary(unittest.TestCase):
             (("case\n  no sentence",), "case is explained in 0 sentences"),
             (("case\n  A. B. C. D.",), "case is explained in 4 sentences"), ((), "no terms"),
         ):  # fmt: skip
-            with self.subTest(why), self.assertRaisesRegex(glossary.BadGlossary, why):
+            with self.subTest(why), self.assertRaisesRegex(refusal.Refused, why):
                 glossary.check(self.page(*entries))
 
     def test_explains_the_words_of_the_field(self):
@@ -264,7 +265,7 @@ class Prose(unittest.TestCase):
         stated = [{"shape": [1], "prec": 8, "data": [1]}]
         answered = [{"shape": [1], "prec": 8, "data": [2]}]
         example = {"case": "relu/in=1@8/data=1", "out": stated}
-        with self.assertRaisesRegex(operator_pages.WrongExample, "relu/in=1@8/data=1"):
+        with self.assertRaisesRegex(refusal.Refused, "relu/in=1@8/data=1"):
             operator_pages.example({}, example, {"out": answered})
 
 
@@ -281,7 +282,7 @@ class Evidence(unittest.TestCase):
         vector = {"text": "t", "shown_by": {"example": "e"}, "vector": "max-0001"}
         self.assertIn("max-0001", program.shown_by(vector))
         self.assertIn("A.B", program.shown_by({"text": "t", "shown_by": {"test": "A.B"}}))
-        with self.assertRaisesRegex(program.NoWitness, "no vector shows: t"):
+        with self.assertRaisesRegex(refusal.Refused, "no vector shows: t"):
             program.shown_by({**vector, "vector": None})
 
 
@@ -338,7 +339,7 @@ class Sessions(unittest.TestCase):
             ("$ exit 0\n$ true", "the shell ended early"),
             ("echo no dollar", "begins with"),
         ):
-            with self.subTest(body), self.assertRaisesRegex(session.BrokenPromise, why):
+            with self.subTest(body), self.assertRaisesRegex(refusal.Refused, why):
                 self.run_page(f"```run\n{body}\n```\n")
 
     def test_holds_the_numbers_of_the_prose_to_the_runs_beside_it(self):
@@ -355,10 +356,10 @@ class Sessions(unittest.TestCase):
             ):  # fmt: skip
                 for text in (f"{prose}\n{shown}", f"# One\n{shown}{prose}\n# Two\n{shown}"):
                     with self.subTest(text), self.assertRaisesRegex(
-                            session.BrokenPromise, f"no run beside it shows: {fault}$"):
+                            refusal.Refused, f"no run beside it shows: {fault}$"):
                         self.run_page(text)
         self.run_page(f"Of {{math}}`2^{{1000}} - 65536`, [it](x1999.md).\n{run}")
-        with self.assertRaisesRegex(session.BrokenPromise, "shows: 25$"):
+        with self.assertRaisesRegex(refusal.Refused, "shows: 25$"):
             self.run_page("No run prints {printed}`25`.\n```text\n25\n```\n")
 
     def test_the_lines_of_examples_are_counted_right(self):

@@ -68,8 +68,15 @@ def arguments():
     parser = argparse.ArgumentParser(prog="crosscheck", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     verbs = parser.add_subparsers(dest="verb", required=True)
-    for name in ("lists", "golden", "fresh", "lines", "table"):
+    for name, run in (
+        ("lists", lambda a: checks.check_lists(a.program)),
+        ("golden", lambda a: checks.check_golden(a.implementation)),
+        ("fresh", lambda a: checks.check_fresh(a.program, a.implementation, a.seed, a.count)),
+        ("lines", lambda a: checks.check_malformed(a.program, a.seed, a.count)),
+        ("table", lambda a: check_table(a.update)),
+    ):
         verb = verbs.add_parser(name)
+        verb.set_defaults(run=run)
         if name in ("golden", "fresh"):
             verb.add_argument("implementation", choices=(INDEPENDENT, *LIBRARIES))
         if name in ("lists", "fresh", "lines"):
@@ -82,19 +89,6 @@ def arguments():
     return parser.parse_args()
 
 
-def checked(a) -> tuple:
-    """What was compared, and the differences."""
-    if a.verb == "lists":
-        return Counter({"operators": len(OPERATORS)}), checks.check_lists(a.program)
-    if a.verb == "golden":
-        return checks.check_golden(a.implementation)
-    if a.verb == "fresh":
-        return checks.check_fresh(a.program, a.implementation, a.seed, a.count)
-    if a.verb == "lines":
-        return checks.check_malformed(a.program, a.seed, a.count)
-    return check_table(a.update)
-
-
 def main() -> int:
     a = arguments()
     asked = LIBRARIES if a.verb == "table" else (getattr(a, "implementation", INDEPENDENT),)
@@ -102,7 +96,7 @@ def main() -> int:
         if not importlib.util.find_spec(module):
             print(f"SKIPPED: no {name}")
             return 1
-    compared, problems = checked(a)
+    compared, problems = a.run(a)
     print(*problems, sep="\n", end="\n" if problems else "")
     print(f"{compared.total()} compared ({len(compared)} kinds), {len(problems)} complaints")
     return 1 if problems or not compared.total() else 0

@@ -21,7 +21,7 @@ def comparison(implementation: str):
     return compare, lambda name, answer: name in names and answer["status"] == "ok"
 
 
-def check_lists(program) -> list:
+def check_lists(program) -> tuple:
     """The operators of the program and of the independent implementation, and their labels."""
     listed = program.operators()
     problems = [f"{name}: not implemented again" for name in listed.keys() - OPERATORS]
@@ -29,7 +29,7 @@ def check_lists(program) -> list:
     for name in sorted(listed.keys() & OPERATORS):
         if listed[name] != OPERATORS[name].labels:
             problems.append(f"{name}: labels {listed[name]}, here {OPERATORS[name].labels}")
-    return sorted(problems)
+    return Counter({"operators": len(OPERATORS)}), sorted(problems)
 
 
 def check_golden(implementation: str) -> tuple:

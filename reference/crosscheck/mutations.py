@@ -31,9 +31,9 @@ class Draft:
         else:
             self.inputs[k] = [shape, precision, None]
 
-    def attribute(self, d: Draw, *kinds):
-        """The place and the declaration of an attribute of the kinds, added if it is not given."""
-        known = [a for a in self.op.attributes if isinstance(a, kinds or object)]
+    def attribute(self, d: Draw, kind=object):
+        """The place and the declaration of an attribute of the kind, added if it is not given."""
+        known = [a for a in self.op.attributes if isinstance(a, kind)]
         if not known:
             return None, None
         a = d.pick(known)
@@ -87,25 +87,31 @@ def missing_attribute(d, draft):
         del draft.attributes[d.between(0, len(draft.attributes) - 1)]
 
 
-@mutation
-def junk(d, draft):
-    place, a = draft.attribute(d)
-    if a:
-        draft.set(place, d.pick(JUNK))
+def beyond(d, a):
+    """An integer that is hardly legal for an attribute."""
+    return d.pick((a.low - 1, a.high + 1, d.pick((a.low, a.high, *FAR))))
 
 
-@mutation
-def far_integer(d, draft):
-    place, a = draft.attribute(d, Integer)
-    if a:
-        draft.set(place, d.pick((a.low - 1, a.high + 1, d.pick((a.low, a.high, *FAR)))))
+def counted(d, _):
+    """A tuple of any length."""
+    count = d.pick((0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 17))
+    return tuple(d.pick((1, 1, d.between(-4, 4))) for _ in range(count))
 
 
-@mutation
-def near_integer(d, draft):
-    place, a = draft.attribute(d, Integer)
-    if a:
-        draft.set(place, d.between(-7, 12))
+def replacement(kind, value):
+    """A mutation that gives an attribute of the kind another value."""
+
+    def mutate_attribute(d, draft):
+        place, a = draft.attribute(d, kind)
+        if a:
+            draft.set(place, value(d, a))
+
+    return mutation(mutate_attribute)
+
+
+replacement(object, lambda d, _: d.pick(JUNK))
+replacement(Integer, beyond)
+replacement(Integer, lambda d, _: d.between(-7, 12))
 
 
 @mutation
@@ -115,31 +121,13 @@ def entry(d, draft):
     values = draft.attributes[place][1] if a else ()
     if isinstance(values, tuple) and values:
         k = d.between(0, len(values) - 1)
-        far = d.pick((a.low - 1, a.high + 1, d.pick((a.low, a.high, *FAR))))
-        new = d.pick((far, d.between(-7, 12), d.between(-7, 12), values[k - 1]))
+        new = d.pick((beyond(d, a), d.between(-7, 12), d.between(-7, 12), values[k - 1]))
         draft.set(place, values[:k] + (new,) + values[k + 1 :])
 
 
-@mutation
-def length(d, draft):
-    place, a = draft.attribute(d, Integers)
-    if a:
-        count = d.pick((0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 17))
-        draft.set(place, tuple(d.pick((1, 1, d.between(-4, 4))) for _ in range(count)))
-
-
-@mutation
-def truth(d, draft):
-    place, a = draft.attribute(d)
-    if a:
-        draft.set(place, d.pick((True, False)))
-
-
-@mutation
-def word(d, draft):
-    place, a = draft.attribute(d, Word)
-    if a:
-        draft.set(place, d.pick((*(a.words or (a.default,)), "nchw", "", "NHWC", "int8")))
+replacement(Integers, counted)
+replacement(object, lambda d, _: d.pick((True, False)))
+replacement(Word, lambda d, a: d.pick((*(a.words or (a.default,)), "nchw", "", "NHWC", "int8")))
 
 
 @mutation
@@ -191,8 +179,8 @@ def giant(d, draft):
 
 @mutation
 def giants(d, draft):
-    for _ in range(2):
-        giant(d, draft)
+    giant(d, draft)
+    giant(d, draft)
 
 
 @mutation

@@ -26,9 +26,10 @@ def thinned(d: Draw, attributes: dict) -> dict:
     return {name: value for name, value in attributes.items() if not d.one_in(4)}
 
 
-@sample("relu", "abs", "negative", "cvm_precision", "flatten")
-def unary(d):
-    return {}, [d.tensor(d.shape(), d.precision())]
+sample("relu", "abs", "negative", "cvm_precision", "flatten")(
+    lambda d: ({}, [d.tensor(d.shape(), d.precision())]))
+sample("upsampling")(
+    lambda d: ({"scale": d.between(1, 4)}, [d.tensor(d.shape(4, 4), d.precision())]))
 
 
 @sample("sum", "max")
@@ -119,11 +120,6 @@ def max_pool2d(d):
                   "ceil_mode": d.truth()}  # fmt: skip
     shape = (d.between(1, 2), d.between(1, 3), *extents)
     return attributes, [d.tensor(shape, d.precision())]
-
-
-@sample("upsampling")
-def upsampling(d):
-    return {"scale": d.between(1, 4)}, [d.tensor(d.shape(4, 4), d.precision())]
 
 
 @sample("clip")

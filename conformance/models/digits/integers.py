@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The integer network: quantization, the graph, and its exact evaluation in NumPy.
 
-The operators are written from their mathematics alone and share no code with the C++ reference,
-so that equal logits are evidence about both.
+The operators are those of the cross-checks, which share no code with the C++ reference, so that
+equal logits are evidence about both.
 """
 
+import pathlib
+import sys
 from dataclasses import dataclass, field
 
 import numpy as np
 
 import floating
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reference"))
+
+from crosscheck.independent import OPERATORS, Call, Tensor, judged  # noqa: E402
+from crosscheck.independent.attributes import read_attributes  # noqa: E402
+from crosscheck.independent.basics import largest  # noqa: E402
+from crosscheck.libraries.numpy import LIBRARY  # noqa: E402
 
 DATA_PRECISION = 6  # a(6) = 31 covers the pixel values 0..16; a(5) = 15 would not.
 WEIGHT_PRECISION = 8
@@ -32,82 +41,15 @@ class Node:
     value: np.ndarray | None = None
 
 
-def limit(precision):
-    """a(p), the largest magnitude of precision p."""
-    return 2 ** (precision - 1) - 1
+def computed(op, attrs, *values):
+    """The output of an operator for a batch of images."""
+    attributes = read_attributes(OPERATORS[op].attributes, list(attrs.items()))
+    return LIBRARY[op](attributes, *values)
 
 
-def pair(attrs, key, default):
-    """Reads a two-entry attribute such as "(1, 1)"."""
-    text = attrs.get(key, default)
-    return tuple(int(entry) for entry in text.strip("()").split(","))
-
-
-def conv2d(attrs, x, w, b):
-    """Strides, dilation and groups are all 1 in this network."""
-    ph, pw = pair(attrs, "padding", "(0, 0)")
-    x = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)))
-    _, _, kh, kw = w.shape
-    oh, ow = x.shape[2] - kh + 1, x.shape[3] - kw + 1
-    y = np.zeros((x.shape[0], w.shape[0], oh, ow), np.int64) + b[None, :, None, None]
-    for r in range(kh):
-        for s in range(kw):
-            y += np.einsum("nihw,oi->nohw", x[:, :, r : r + oh, s : s + ow], w[:, :, r, s])
-    return y
-
-
-def dense(attrs, x, w, b):
-    return np.einsum("mk,nk->mn", x, w) + b[None, :]
-
-
-def relu(attrs, x):
-    return np.maximum(x, 0)
-
-
-def max_pool2d(attrs, x):
-    (kh, kw), (sh, sw) = pair(attrs, "pool_size", ""), pair(attrs, "strides", "(1, 1)")
-    ph, pw = pair(attrs, "padding", "(0, 0)")
-    # Below every legal value, so that a position outside the image is never the maximum.
-    outside = np.iinfo(np.int64).min
-    x = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)), constant_values=outside)
-    oh, ow = (x.shape[2] - kh) // sh + 1, (x.shape[3] - kw) // sw + 1
-    taps = [
-        x[:, :, r : r + sh * (oh - 1) + 1 : sh, s : s + sw * (ow - 1) + 1 : sw]
-        for r in range(kh)
-        for s in range(kw)
-    ]
-    return np.maximum.reduce(taps)
-
-
-def cvm_right_shift(attrs, x):
-    """Rounds to nearest, ties toward plus infinity, then clamps."""
-    bits, bound = int(attrs["shift_bit"]), limit(int(attrs["precision"]))
-    return np.clip((x // 2 ** (bits - 1) + 1) // 2, -bound, bound)
-
-
-def cvm_clip(attrs, x):
-    bound = limit(int(attrs["precision"]))
-    return np.clip(x, -bound, bound)
-
-
-def flatten(attrs, x):
-    return x.reshape(x.shape[0], -1)
-
-
-OPERATORS = {
-    function.__name__: function
-    for function in (conv2d, dense, relu, max_pool2d, cvm_right_shift, cvm_clip, flatten)
-}
-
-
-def inferred_precision(op, attrs, inputs):
-    """The precision of an operator's output from those of its inputs."""
-    first = inputs[0].precision
-    if op in ("conv2d", "dense"):
-        terms = int(np.prod(inputs[1].shape[1:]))
-        product = first + inputs[1].precision + terms.bit_length()
-        return max(product, inputs[2].precision) + 1
-    return int(attrs["precision"]) if op.startswith("cvm_") else first
+def checked(node, value):
+    assert np.abs(value).max() <= largest(node.precision), f"{node.name} exceeds its precision"
+    return value
 
 
 class Network:
@@ -120,28 +62,22 @@ class Network:
         self.head = self._append(data, images)
 
     def _append(self, node, value):
-        assert np.abs(value).max() <= limit(node.precision), f"{node.name} exceeds its precision"
         self.nodes.append(node)
-        self.values.append(value)
+        self.values.append(checked(node, value))
         return len(self.nodes) - 1
 
     def _parameter(self, name, value, precision):
-        node = Node(name, "null", value.shape, precision, value=value)
-        return self._append(node, value)
+        return self._append(Node(name, "null", value.shape, precision, value=value), value)
 
     def apply(self, name, op, attrs=None, parameters=()):
         """Appends one operator on the latest node and on new parameters, and evaluates it."""
         attrs = attrs or {}
         inputs = [self.head] + [self._parameter(*parameter) for parameter in parameters]
-        value = OPERATORS[op](attrs, *(self.values[i] for i in inputs))
-        precision = inferred_precision(op, attrs, [self.nodes[i] for i in inputs])
-        assert precision <= 32
-        node = Node(name, op, (1, *value.shape[1:]), precision, inputs, attrs)
+        types = [Tensor(self.nodes[i].shape, self.nodes[i].precision) for i in inputs]
+        _, _, (result,) = judged(Call(op, list(attrs.items()), types))
+        node = Node(name, op, result.shape, result.precision, inputs, attrs)
+        value = computed(op, attrs, *(self.values[i] for i in inputs))
         self.head = self._append(node, value)
-
-    def latest(self):
-        """The values of the latest operator."""
-        return self.values[self.head]
 
 
 def quantized(op, layer, weight_scale, scale_in):
@@ -160,7 +96,7 @@ def needed_precision(value):
 
 def finest_scale(layer):
     """The weight scale that uses the whole range of the weight precision."""
-    return limit(WEIGHT_PRECISION) / np.abs(layer.parameters[0]).max()
+    return largest(WEIGHT_PRECISION) / np.abs(layer.parameters[0]).max()
 
 
 def fit(network, op, attrs, layer, scale_in, rectified):
@@ -169,14 +105,14 @@ def fit(network, op, attrs, layer, scale_in, rectified):
     A shift alone fits the range only within a factor of two, so the weights give up the rest.
     """
     finest = finest_scale(layer)
-    trial = OPERATORS[op](attrs, network.latest(), *quantized(op, layer, finest, scale_in))
+    trial = computed(op, attrs, network.values[-1], *quantized(op, layer, finest, scale_in))
     trial = np.sort(np.maximum(trial, 0) if rectified else np.abs(trial), axis=None)
     tolerated = trial.size * CLAMPED_NUMERATOR // CLAMPED_DENOMINATOR
     magnitude = int(trial[-1 - tolerated])
     bits = 1
-    while magnitude >> (bits + 1) >= limit(8):
+    while magnitude >> (bits + 1) >= largest(8):
         bits += 1
-    return min(finest, finest * limit(8) * 2.0**bits / magnitude), bits
+    return min(finest, finest * largest(8) * 2.0**bits / magnitude), bits
 
 
 def affine(network, name, op, attrs, layer, weight_scale, scale_in):
@@ -237,7 +173,6 @@ def evaluate(nodes, images):
         elif node.op == "null":
             value = node.value
         else:
-            value = OPERATORS[node.op](node.attrs, *(values[i] for i in node.inputs))
-        assert np.abs(value).max() <= limit(node.precision), f"{node.name} exceeds its precision"
-        values.append(value)
+            value = computed(node.op, node.attrs, *(values[i] for i in node.inputs))
+        values.append(checked(node, value))
     return values[-1]

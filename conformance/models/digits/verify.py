@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the stored model files against each other, using the Python standard library alone.
+"""Checks the stored model files against each other.
 
-Reads the symbol JSON and the parameter file strictly, infers every shape and precision anew, checks
-the storage plan, and recomputes the logits with plain Python integers. It shares no code with the
-scripts that wrote the files. Exit status: 0 when everything agrees, 1 on any difference.
+usage: verify.py [FOLDER]
+
+Reads the symbol JSON and the parameter file strictly, checks the storage plan, and lets the
+implementations of reference/crosscheck, which know nothing of the C++ reference, infer every shape
+and precision and recompute the logits. Exit status: 0 when everything agrees, 1 on any difference.
 """
 
-import argparse
 import hashlib
 import json
 import math
@@ -15,7 +16,15 @@ import pathlib
 import re
 import struct
 import sys
-from operator import mul
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "reference"))
+
+from crosscheck.independent import Call, Refused, Tensor, judged  # noqa: E402
+from crosscheck.independent.basics import largest  # noqa: E402
+from crosscheck.libraries.numpy import LIBRARY  # noqa: E402
 
 LIST_MAGIC = 0xF7E58D4F05049CB7
 RECORD_MAGIC = 0xDD5E40F096B4A13F
@@ -109,18 +118,8 @@ class Node:
         require(entry["op"] == "cvm_op", f"{self.name}: op {entry['op']}")
         attrs = entry["attrs"]
         self.op = re.sub(r"_[0-9]+$", "", attrs["func_name"])
-        require(self.op in OPERATORS, f"{self.name}: operator {self.op} is not one of this model")
         require(attrs["num_inputs"] == str(len(self.inputs)), f"{self.name}: num_inputs")
         require(attrs["num_outputs"] == "1", f"{self.name}: num_outputs")
-
-    def integer(self, key):
-        require(key in self.attrs, f"{self.name}: attribute {key} is missing")
-        return int(self.attrs[key])
-
-    def pair(self, key, default):
-        text = self.attrs.get(key, default)
-        require(re.fullmatch(r"[(\[] *\d+, *\d+ *[)\]]", text), f"{self.name}: {key} = {text}")
-        return [int(entry) for entry in re.findall(r"\d+", text)]
 
 
 def read_symbol(text):
@@ -152,167 +151,30 @@ def read_symbol(text):
     return nodes
 
 
-# ---- operators: each infers (shape, precision) and computes from flat lists ----
-
-
-def limit(precision):
-    return 2 ** (precision - 1) - 1
-
-
-def clamp(value, bound):
-    return max(-bound, min(bound, value))
-
-
-def product_precision(node, x, w, b):
-    """The rule that conv2d and dense share."""
-    require(x.precision <= 8 and w.precision <= 8, f"{node.name}: an input is wider than 8 bits")
-    terms = math.prod(w.shape[1:])
-    return max(x.precision + w.precision + terms.bit_length(), b.precision) + 1
-
-
-def conv2d_type(node, x, w, b):
-    known = {"channels", "kernel_size", "padding", "use_bias"}
-    require(set(node.attrs) <= known, f"{node.name}: attributes {sorted(node.attrs)}")
-    require(node.attrs.get("use_bias", "True") == "True", f"{node.name}: use_bias")
-    channels, (kh, kw) = node.integer("channels"), node.pair("kernel_size", "")
-    ph, pw = node.pair("padding", "(0, 0)")
-    n, c, height, width = x.shape
-    require(w.shape == (channels, c, kh, kw), f"{node.name}: weight {w.shape}")
-    require(b.shape == (channels,), f"{node.name}: bias {b.shape}")
-    oh, ow = height + 2 * ph - kh + 1, width + 2 * pw - kw + 1
-    return (n, channels, oh, ow), product_precision(node, x, w, b)
-
-
-def conv2d(node, types, x, w, b):
-    (_, c, height, width), (channels, _, kh, kw) = types[0].shape, types[1].shape
-    ph, pw = node.pair("padding", "(0, 0)")
-    oh, ow = node.shape[2:]
-    size = c * kh * kw
-    rows = [w[o * size : (o + 1) * size] for o in range(channels)]
-
-    def pixel(i, v, u):
-        inside = 0 <= v < height and 0 <= u < width
-        return x[(i * height + v) * width + u] if inside else 0
-
-    patches = [
-        [pixel(i, v + r - ph, u + s - pw) for i in range(c) for r in range(kh) for s in range(kw)]
-        for v in range(oh)
-        for u in range(ow)
-    ]
-    return [b[o] + sum(map(mul, row, patch)) for o, row in enumerate(rows) for patch in patches]
-
-
-def dense_type(node, x, w, b):
-    require(set(node.attrs) <= {"units", "use_bias"}, f"{node.name}: {sorted(node.attrs)}")
-    require(node.attrs.get("use_bias", "True") == "True", f"{node.name}: use_bias")
-    units = node.integer("units")
-    require(w.shape == (units, x.shape[1]), f"{node.name}: weight {w.shape}")
-    require(b.shape == (units,), f"{node.name}: bias {b.shape}")
-    return (x.shape[0], units), product_precision(node, x, w, b)
-
-
-def dense(node, types, x, w, b):
-    size = types[1].shape[1]
-    return [b[o] + sum(map(mul, w[o * size : (o + 1) * size], x)) for o in range(len(b))]
-
-
-def max_pool2d_type(node, x):
-    known = {"pool_size", "strides", "padding"}
-    require(set(node.attrs) <= known, f"{node.name}: attributes {sorted(node.attrs)}")
-    pool, stride = node.pair("pool_size", ""), node.pair("strides", "(1, 1)")
-    padding, extents = node.pair("padding", "(0, 0)"), x.shape[2:]
-    for p, k, extent in zip(padding, pool, extents):
-        require(p < k <= extent + 2 * p, f"{node.name}: a window of {k} with padding {p}")
-    out = [(e + 2 * p - k) // s + 1 for e, p, k, s in zip(extents, padding, pool, stride)]
-    return (*x.shape[:2], *out), x.precision
-
-
-def max_pool2d(node, types, x):
-    (kh, kw), (sh, sw) = node.pair("pool_size", ""), node.pair("strides", "(1, 1)")
-    ph, pw = node.pair("padding", "(0, 0)")
-    _, channels, height, width = types[0].shape
-    out = []
-    for c in range(channels):
-        for y in range(node.shape[2]):
-            rows = range(max(0, y * sh - ph), min(height, y * sh - ph + kh))
-            for z in range(node.shape[3]):
-                columns = range(max(0, z * sw - pw), min(width, z * sw - pw + kw))
-                out.append(max(x[(c * height + r) * width + s] for r in rows for s in columns))
-    return out
-
-
-def plain_type(node, x):
-    require(not node.attrs, f"{node.name}: takes no attributes")
-    return x.shape, x.precision
-
-
-def relu(node, types, x):
-    return [max(value, 0) for value in x]
-
-
-def flatten_type(node, x):
-    require(not node.attrs, f"{node.name}: takes no attributes")
-    return (x.shape[0], math.prod(x.shape[1:])), x.precision
-
-
-def flatten(node, types, x):
-    return x
-
-
-def requantize_type(node, x):
-    known = {"precision", "shift_bit"} if node.op == "cvm_right_shift" else {"precision"}
-    require(set(node.attrs) == known, f"{node.name}: attributes {sorted(node.attrs)}")
-    require(all(1 <= node.integer(key) <= 32 for key in known), f"{node.name}: {node.attrs}")
-    return x.shape, node.integer("precision")
-
-
-def cvm_clip(node, types, x):
-    return [clamp(value, limit(node.precision)) for value in x]
-
-
-def cvm_right_shift(node, types, x):
-    bits, bound = node.integer("shift_bit"), limit(node.precision)
-    return [clamp((value // 2 ** (bits - 1) + 1) // 2, bound) for value in x]
-
-
-OPERATORS = {
-    "conv2d": (3, conv2d_type, conv2d),
-    "dense": (3, dense_type, dense),
-    "max_pool2d": (1, max_pool2d_type, max_pool2d),
-    "relu": (1, plain_type, relu),
-    "flatten": (1, flatten_type, flatten),
-    "cvm_clip": (1, requantize_type, cvm_clip),
-    "cvm_right_shift": (1, requantize_type, cvm_right_shift),
-}
-
-
 # ---- graph ----
 
 
 def check_types(nodes):
-    """Declared shapes and precisions equal the inferred ones."""
+    """Declared shapes and precisions equal the inferred ones; keeps the values of attributes."""
     for node in nodes:
         if node.is_variable:
             continue
-        ports, infer, _ = OPERATORS[node.op]
-        require(len(node.inputs) == ports, f"{node.name}: {len(node.inputs)} inputs")
-        inferred = infer(node, *(nodes[i] for i in node.inputs))
-        declared = (node.shape, node.precision)
+        inputs = [Tensor(nodes[i].shape, nodes[i].precision) for i in node.inputs]
+        try:
+            call = Call(node.op, list(node.attrs.items()), inputs)
+            _, node.attributes, (result,) = judged(call)
+        except Refused as label:
+            raise Difference(f"{node.name}: {label}") from None
+        inferred, declared = (result.shape, result.precision), (node.shape, node.precision)
         require(inferred == declared, f"{node.name}: declares {declared}, infers {inferred}")
 
 
 def check_storage(nodes):
     """Two live tensors share a storage id only by the in-place rule."""
-    never = len(nodes)
-    last_use = {node.name: i for i, node in enumerate(nodes)}
+    last_use = {j: i for i, node in enumerate(nodes) for j in node.inputs}
     for i, node in enumerate(nodes):
-        last_use.update({nodes[j].name: i for j in node.inputs})
-    for i, node in enumerate(nodes):
-        if node.is_variable or i == len(nodes) - 1:
-            last_use[node.name] = never
-    for i, node in enumerate(nodes):
-        for earlier in nodes[:i]:
-            last = last_use[earlier.name]
+        for j, earlier in enumerate(nodes[:i]):
+            last = len(nodes) if earlier.is_variable else last_use.get(j, j)
             if earlier.storage != node.storage or last < i:
                 continue
             in_place = last == i and node.op in IN_PLACE and earlier is nodes[node.inputs[0]]
@@ -327,7 +189,7 @@ def gas(nodes):
         if node.op in ("conv2d", "dense"):
             weight = nodes[node.inputs[1]]
             return 3 * math.prod(weight.shape[1:]) + (1 if len(node.inputs) == 3 else 0)
-        return math.prod(node.pair("pool_size", "")) if node.op == "max_pool2d" else 1
+        return math.prod(node.attributes.pool_size) if node.op == "max_pool2d" else 1
 
     calls = [node for node in nodes if not node.is_variable]
     work = sum(of_an_element(node) * math.prod(node.shape) for node in calls)
@@ -342,45 +204,39 @@ def check_parameters(nodes, parameters):
     for name, (shape, values) in parameters.items():
         node = variables[name]
         require(shape == node.shape, f"{name}: stored {shape}, declared {node.shape}")
-        largest = max(map(abs, values))
-        require(largest <= limit(node.precision), f"{name}: {largest} in {node.precision} bits")
+        found = max(map(abs, values))
+        require(found <= largest(node.precision), f"{name}: {found} in {node.precision} bits")
 
 
-def run(nodes, parameters, image):
-    """Returns the logits of one image, every value checked against its precision."""
+def run(nodes, parameters, images):
+    """Returns the logits of all images, every value checked against its precision."""
     values = []
     for node in nodes:
         if node.name == "data":
-            value = image
+            value = images
         elif node.is_variable:
-            value = parameters[node.name][1]
+            value = np.array(parameters[node.name][1], np.int64).reshape(node.shape)
         else:
-            types = [nodes[i] for i in node.inputs]
-            value = OPERATORS[node.op][2](node, types, *(values[i] for i in node.inputs))
-        require(len(value) == math.prod(node.shape), f"{node.name}: {len(value)} values")
-        bound = limit(node.precision)
-        require(-bound <= min(value) and max(value) <= bound, f"{node.name}: value too large")
+            value = LIBRARY[node.op](node.attributes, *(values[i] for i in node.inputs))
+        require(value.shape[1:] == node.shape[1:], f"{node.name}: shape {value.shape}")
+        require(np.abs(value).max() <= largest(node.precision), f"{node.name}: value too large")
         values.append(value)
     return values[-1]
 
 
 def check_outputs(logits, labels, expected):
-    """Compares digests and accuracy, as far as the images that were run reach."""
-    encoded = [struct.pack(f"<{len(row)}i", *row) for row in logits]
-    if len(logits) >= FIRST:
-        digest = hashlib.sha256(b"".join(encoded[:FIRST])).hexdigest()
-        require(digest == expected["sha256_first_20"], f"logits of the first {FIRST}: {digest}")
-        print(f"the logits of the first {FIRST} images have the recorded digest {digest}")
-    if len(logits) == len(labels):
-        digest = hashlib.sha256(b"".join(encoded)).hexdigest()
-        require(digest == expected["sha256"], f"logits of all images: {digest}")
-        correct = sum(row.index(max(row)) == label for row, label in zip(logits, labels))
-        require(correct == expected["correct"], f"{correct} images are correct")
-        print(f"the logits of all {len(labels)} images have the recorded digest {digest}")
-        print(f"{correct} of {len(labels)} images are correct")
+    """Compares digests and accuracy."""
+    rows = logits.astype("<i4")
+    for key, part in (("sha256_first_20", rows[:FIRST]), ("sha256", rows)):
+        digest = hashlib.sha256(part.tobytes()).hexdigest()
+        require(digest == expected[key], f"logits of {len(part)} images: {digest}")
+        print(f"the logits of the first {len(part)} images have the recorded digest {digest}")
+    correct = int((logits.argmax(axis=1) == labels).sum())
+    require(correct == expected["correct"], f"{correct} images are correct")
+    print(f"{correct} of {len(labels)} images are correct")
 
 
-def verify(folder, count):
+def verify(folder):
     expected = json.loads((folder / "expected.json").read_text())
     names = ("dataset.json", "images.bin", "params", "symbol.json")
     require(set(expected["files"]) == set(names), "expected.json: files")
@@ -411,31 +267,17 @@ def verify(folder, count):
     require(len(labels) == dataset["count"] == expected["images"], "the image counts differ")
     require(all(0 <= label <= 9 for label in labels), "dataset.json: a label is no digit")
 
-    count = len(labels) if count is None else count
-    images = [data[i * volume : (i + 1) * volume] for i in range(len(labels))]
-    pixels = [struct.unpack(f"{volume}b", image) for image in images[:count]]
-    require(all(0 <= value <= 16 for row in pixels for value in row), "images.bin: a pixel value")
-    logits = [run(nodes, parameters, row) for row in pixels]
+    images = np.frombuffer(data, np.int8).astype(np.int64).reshape(-1, *dataset["shape"][1:])
+    require(0 <= images.min() and images.max() <= 16, "images.bin: a pixel value")
+    logits = run(nodes, parameters, images)
     check_outputs(logits, labels, expected)
 
 
-def at_least_first(text):
-    """Requires at least the images of the recorded digest; fewer would compare nothing."""
-    count = int(text)
-    if count < FIRST:
-        raise argparse.ArgumentTypeError(f"at least {FIRST} images are needed")
-    return count
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    here = pathlib.Path(__file__).resolve().parent
-    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=here)
-    parser.add_argument("--images", type=at_least_first, help="how many to run; default: all")
-    arguments = parser.parse_args()
     try:
-        verify(arguments.folder, arguments.images)
-    except (Difference, OSError, ValueError, LookupError, TypeError, struct.error) as error:
+        verify(pathlib.Path(*sys.argv[1:] or [HERE]))
+    except (Difference, OSError, ValueError, LookupError, AttributeError, TypeError,
+            struct.error) as error:  # fmt: skip
         print(f"difference: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
     return 0

@@ -1,5 +1,8 @@
 """Operators of two tensors whose shapes are made equal by repeating extents of 1."""
 
+import functools
+from operator import add, mul, sub
+
 from .basics import Result, coordinates, require
 from .registry import ANY, operator
 
@@ -9,7 +12,7 @@ def aligned(shape: tuple, rank: int) -> tuple:
     return (1,) * (rank - len(shape)) + shape
 
 
-def broadcast(x, y, precision, value):
+def broadcast(precision, value, _, x, y):
     """The output whose element is value(v, w) of the elements that meet there."""
     rank = max(x.rank, y.rank)
     pairs = list(zip(aligned(x.shape, rank), aligned(y.shape, rank)))
@@ -21,7 +24,7 @@ def broadcast(x, y, precision, value):
         return t[tuple(0 if extent == 1 else i for i, extent in zip(own, t.shape))]
 
     return [
-        Result(shape, precision,
+        Result(shape, precision(x.precision, y.precision),
                lambda: [value(element(x, c), element(y, c)) for c in coordinates(shape)])
     ]  # fmt: skip
 
@@ -34,31 +37,14 @@ def quotient(v: int, w: int) -> int:
     return magnitude if (v < 0) == (w < 0) else -magnitude
 
 
-@operator("broadcast_add", ports=(ANY, ANY), rules="extents", exceeds="shape precision")
-def broadcast_add(_, x, y):
-    return broadcast(x, y, max(x.precision, y.precision) + 1, lambda v, w: v + w)
-
-
-@operator("broadcast_sub", ports=(ANY, ANY), rules="extents", exceeds="shape precision")
-def broadcast_sub(_, x, y):
-    return broadcast(x, y, max(x.precision, y.precision) + 1, lambda v, w: v - w)
-
-
-@operator("broadcast_mul", ports=(ANY, ANY), rules="extents", exceeds="shape precision")
-def broadcast_mul(_, x, y):
-    return broadcast(x, y, x.precision + y.precision, lambda v, w: v * w)
-
-
-@operator("broadcast_div", ports=(ANY, ANY), rules="extents", exceeds="shape")
-def broadcast_div(_, x, y):
-    return broadcast(x, y, x.precision, quotient)
-
-
-@operator("broadcast_max", ports=(ANY, ANY), rules="extents", exceeds="shape")
-def broadcast_max(_, x, y):
-    return broadcast(x, y, max(x.precision, y.precision), max)
-
-
-@operator("broadcast_greater", ports=(ANY, ANY), rules="extents", exceeds="shape")
-def broadcast_greater(_, x, y):
-    return broadcast(x, y, max(x.precision, 2), lambda v, w: int(v > w))
+# Of each operator the limits that an output can exceed, its precision and its element.
+for name, exceeds, precision, value in (
+    ("add", "shape precision", lambda p, q: max(p, q) + 1, add),
+    ("sub", "shape precision", lambda p, q: max(p, q) + 1, sub),
+    ("mul", "shape precision", add, mul),
+    ("div", "shape", lambda p, q: p, quotient),
+    ("max", "shape", max, max),
+    ("greater", "shape", lambda p, q: max(p, 2), lambda v, w: int(v > w)),
+):
+    operator(f"broadcast_{name}", ports=(ANY, ANY), rules="extents", exceeds=exceeds)(
+        functools.partial(broadcast, precision, value))

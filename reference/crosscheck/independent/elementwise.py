@@ -1,5 +1,8 @@
 """Operators that compute each element from those at the same index."""
 
+import functools
+from operator import add, sub
+
 from .attributes import Boolean, Integer
 from .basics import Result, bits, clamp, largest, pointwise, require
 from .registry import ANY, operator
@@ -11,24 +14,10 @@ SHIFT = Integer("shift_bit", **WIDTH)
 IS_SIGN = Boolean("is_sign", "true")
 
 
-@operator("relu")
-def relu(_, x):
-    return pointwise(x, x.precision, lambda v: max(v, 0))
-
-
-@operator("abs")
-def absolute(_, x):
-    return pointwise(x, x.precision, abs)
-
-
-@operator("negative")
-def negative(_, x):
-    return pointwise(x, x.precision, lambda v: -v)
-
-
-@operator("cvm_precision")
-def cvm_precision(_, x):
-    return pointwise(x, 6, lambda v: max(bits(abs(v)), 1))
+operator("relu")(lambda _, x: pointwise(x, x.precision, lambda v: max(v, 0)))
+operator("abs")(lambda _, x: pointwise(x, x.precision, abs))
+operator("negative")(lambda _, x: pointwise(x, x.precision, lambda v: -v))
+operator("cvm_precision")(lambda _, x: pointwise(x, 6, lambda v: max(bits(abs(v)), 1)))
 
 
 @operator("clip", attributes=(Integer("a_min", **INT32), Integer("a_max", **INT32)),
@@ -45,9 +34,8 @@ def saturated(a, x, value):
     return pointwise(x, a.precision, lambda v: clamp(value(v), -limit, limit))
 
 
-@operator("cvm_clip", attributes=(PRECISION, IS_SIGN), also=("cvm_cilp",))
-def cvm_clip(a, x):
-    return saturated(a, x, lambda v: v)
+operator("cvm_clip", attributes=(PRECISION, IS_SIGN), also=("cvm_cilp",))(
+    lambda a, x: saturated(a, x, lambda v: v))
 
 
 @operator("cvm_left_shift", attributes=(PRECISION, SHIFT, IS_SIGN), rules="width")
@@ -63,17 +51,12 @@ def cvm_right_shift(a, x):
     return saturated(a, x, lambda v: (2 * v + unit) // (2 * unit))
 
 
-def pairwise(x, y, value):
+def pairwise(value, _, x, y):
     require(x.shape == y.shape, "extents")
     precision = max(x.precision, y.precision) + 1
     return [Result(x.shape, precision, lambda: list(map(value, x.values, y.values)))]
 
 
-@operator("elemwise_add", ports=(ANY, ANY), rules="extents", exceeds="precision")
-def elemwise_add(_, x, y):
-    return pairwise(x, y, lambda v, w: v + w)
-
-
-@operator("elemwise_sub", ports=(ANY, ANY), rules="extents", exceeds="precision")
-def elemwise_sub(_, x, y):
-    return pairwise(x, y, lambda v, w: v - w)
+for name, value in (("add", add), ("sub", sub)):
+    operator(f"elemwise_{name}", ports=(ANY, ANY), rules="extents", exceeds="precision")(
+        functools.partial(pairwise, value))

@@ -15,9 +15,8 @@ def renamed(x, shape):
     return [Result(tuple(shape), x.precision, lambda: list(x.values))]
 
 
-@operator("flatten", exceeds="shape")
-def flatten(_, x):
-    return renamed(x, (x.shape[0], math.prod(x.shape[1:])))
+operator("flatten", exceeds="shape")(
+    lambda _, x: renamed(x, (x.shape[0], math.prod(x.shape[1:]))))
 
 
 @operator("expand_dims", attributes=(Integer("axis"), Integer("num_newaxis", "1", **COUNT)),

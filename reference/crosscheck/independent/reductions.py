@@ -45,11 +45,7 @@ def reduction(a, x, precision, fold):
     return [Result(shape, precision(x.volume // math.prod(shape)), values)]
 
 
-@operator("sum", attributes=ATTRIBUTES, rules=RULES, exceeds="precision")
-def total(a, x):
-    return reduction(a, x, lambda n: x.precision + bits(n), sum)
-
-
-@operator("max", attributes=ATTRIBUTES, rules=RULES)
-def maximum(a, x):
-    return reduction(a, x, lambda n: x.precision, max)
+operator("sum", attributes=ATTRIBUTES, rules=RULES, exceeds="precision")(
+    lambda a, x: reduction(a, x, lambda n: x.precision + bits(n), sum))
+operator("max", attributes=ATTRIBUTES, rules=RULES)(
+    lambda a, x: reduction(a, x, lambda n: x.precision, max))

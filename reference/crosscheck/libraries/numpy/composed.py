@@ -13,14 +13,8 @@ def reduced(a, x, fold):
     return np.atleast_1d(fold(x, axis=tuple(axes), keepdims=a.keepdims))
 
 
-@library("sum")
-def total(a, x):
-    return reduced(a, x, np.sum)
-
-
-@library("max")
-def maximum(a, x):
-    return reduced(a, x, np.max)
+library("sum")(lambda a, x: reduced(a, x, np.sum))
+library("max")(lambda a, x: reduced(a, x, np.max))
 
 
 @library("broadcast_div")
@@ -41,14 +35,8 @@ def saturated(a, x):
     return np.clip(x, -limit, limit)
 
 
-@library("cvm_clip")
-def cvm_clip(a, x):
-    return saturated(a, x)
-
-
-@library("cvm_left_shift")
-def cvm_left_shift(a, x):
-    return saturated(a, np.left_shift(x, a.shift_bit))
+library("cvm_clip")(saturated)
+library("cvm_left_shift")(lambda a, x: saturated(a, np.left_shift(x, a.shift_bit)))
 
 
 @library("cvm_right_shift")
@@ -98,11 +86,6 @@ def where(_, condition, x, y):
     return np.where(rows, x, y)
 
 
-@library("upsampling")
-def upsampling(a, x):
-    return np.kron(x, np.ones((a.scale, a.scale), dtype=np.int64))
-
-
 def windows(x, kernel, strides, padding, value, dilation=(1, 1), more=(0, 0)):
     """The windows of an image with a border: (N, C, OH, OW, KH, KW)."""
     border = [(0, 0), (0, 0), *((p, p + m) for p, m in zip(padding, more))]
@@ -119,12 +102,6 @@ def conv2d(a, x, w, *bias):
     parts = zip(np.split(seen, a.groups, axis=1), np.split(w, a.groups))
     y = np.concatenate([np.einsum("nihwrs,oirs->nohw", s, v) for s, v in parts], axis=1)
     return np.add(y, bias[0][:, None, None]) if bias else y
-
-
-@library("dense")
-def dense(_, x, w, *bias):
-    y = np.matmul(x, w.T)
-    return np.add(y, bias[0]) if bias else y
 
 
 @library("max_pool2d")

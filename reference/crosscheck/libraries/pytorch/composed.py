@@ -15,14 +15,8 @@ def reduced(a, x, fold):
     return torch.atleast_1d(fold(x, dim=tuple(axes), keepdim=a.keepdims) if axes else x)
 
 
-@library("sum")
-def total(a, x):
-    return reduced(a, x, torch.sum)
-
-
-@library("max")
-def maximum(a, x):
-    return reduced(a, x, torch.amax)
+library("sum")(lambda a, x: reduced(a, x, torch.sum))
+library("max")(lambda a, x: reduced(a, x, torch.amax))
 
 
 @library("broadcast_div")
@@ -44,14 +38,8 @@ def saturated(a, x):
     return torch.clamp(x, -limit, limit)
 
 
-@library("cvm_clip")
-def cvm_clip(a, x):
-    return saturated(a, x)
-
-
-@library("cvm_left_shift")
-def cvm_left_shift(a, x):
-    return saturated(a, torch.bitwise_left_shift(x, a.shift_bit))
+library("cvm_clip")(saturated)
+library("cvm_left_shift")(lambda a, x: saturated(a, torch.bitwise_left_shift(x, a.shift_bit)))
 
 
 @library("cvm_right_shift")
@@ -59,12 +47,6 @@ def cvm_right_shift(a, x):
     """The nearest quotient is that of twice the value and a unit more, rounded down."""
     unit = 2**a.shift_bit
     return saturated(a, torch.div(2 * x + unit, 2 * unit, rounding_mode="floor"))
-
-
-@library("flatten")
-def flatten(_, x):
-    """There has to be a second axis to begin with."""
-    return torch.flatten(torch.unsqueeze(x, -1), start_dim=1)
 
 
 @library("expand_dims")
@@ -121,17 +103,6 @@ def take(a, x, indices):
 def where(_, condition, x, y):
     rows = condition.reshape(condition.shape + (1,) * (x.ndim - condition.ndim))
     return torch.where(rows.bool(), x, y)
-
-
-@library("upsampling")
-def upsampling(a, x):
-    """Its own upsampling finds sources by a floating-point scale; repeating needs none."""
-    return x.repeat_interleave(a.scale, dim=2).repeat_interleave(a.scale, dim=3)
-
-
-@library("conv2d")
-def conv2d(a, x, w, bias=None):
-    return functional.conv2d(x, w, bias, a.strides, a.padding, a.dilation, a.groups)
 
 
 @library("max_pool2d")

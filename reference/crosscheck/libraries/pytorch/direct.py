@@ -22,3 +22,9 @@ library("concatenate")(lambda a, *inputs: torch.cat(inputs, dim=a.axis))
 library("transpose")(lambda a, x: torch.permute(x, a.axes or tuple(range(x.ndim))[::-1]))
 library("cvm_lut")(lambda a, data, table: torch.take(table, data.clamp(0, table.numel() - 1)))
 library("dense")(lambda a, x, w, bias=None: functional.linear(x, w, bias))
+library("conv2d")(lambda a, x, w, bias=None: functional.conv2d(
+    x, w, bias, a.strides, a.padding, a.dilation, a.groups))
+# There has to be a second axis to begin with.
+library("flatten")(lambda a, x: torch.flatten(torch.unsqueeze(x, -1), start_dim=1))
+# Its own upsampling finds sources by a floating-point scale; repeating needs none.
+library("upsampling")(lambda a, x: x.repeat_interleave(a.scale, 2).repeat_interleave(a.scale, 3))
