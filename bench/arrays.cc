@@ -1,7 +1,6 @@
 #include <sys/mman.h>
 
 #include <cstring>
-#include <memory>
 
 #include "bench/run.h"
 #include "containers/array/ndarray.h"

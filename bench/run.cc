@@ -7,7 +7,7 @@
 
 #include "bench/library.h"
 #include "bench/peers/peer.h"
-#include "conformance/base/glob.h"
+#include "conformance/base/text.h"
 #include "conformance/selection/select.h"
 
 namespace lockstep::bench {

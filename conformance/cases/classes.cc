@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 #include <stdexcept>
-#include <utility>
 
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/item.h"

@@ -1,5 +1,3 @@
-#include "conformance/cli/bundle.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,6 +13,8 @@ namespace lockstep::judge {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr i64 kMaxBundled = i64{1} << 20;  // elements of all tensors in a bundle
 
 constexpr const char* kShowProgram =
     R"(/* Shows in which elements an answer differs from what is expected.

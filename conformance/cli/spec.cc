@@ -8,7 +8,7 @@
 #include "conformance/base/read_file.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/specification/describe.h"
-#include "conformance/specification/page.h"
+#include "conformance/specification/specification.h"
 
 namespace lockstep::judge {
 namespace {

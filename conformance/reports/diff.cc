@@ -1,9 +1,9 @@
-#include "conformance/reports/diff.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
+
+#include "conformance/reports/report.h"
 
 namespace lockstep::judge {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "conformance/base/text.h"
 #include "conformance/trial/properties.h"
-#include "conformance/verdict/commands.h"
+#include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
 namespace {

@@ -1,5 +1,3 @@
-#include "conformance/subjects/exec_subject.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,13 +9,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include "conformance/jsonl/lines.h"
 #include "conformance/subjects/process.h"
+#include "conformance/subjects/subject.h"
 
 namespace lockstep::judge {
 namespace {

@@ -2,9 +2,7 @@
 #include <filesystem>
 
 #include "conformance/base/places.h"
-#include "conformance/subjects/exec_subject.h"
 #include "conformance/subjects/library_subject.h"
-#include "conformance/subjects/recorded_subject.h"
 #include "conformance/subjects/subject.h"
 
 namespace lockstep::judge {

@@ -1,5 +1,3 @@
-#include "conformance/subjects/recorded_subject.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +5,7 @@
 
 #include "conformance/base/json_cursor.h"
 #include "conformance/jsonl/lines.h"
+#include "conformance/subjects/subject.h"
 
 namespace lockstep::judge {
 namespace {
