@@ -48,6 +48,9 @@ std::string digest_of(const Report& r);
 /// How many calls the digest covers.
 i64 digested(const Report& r);
 
+/// The first failure of an operator by a property, or nullptr.
+const Failure* failure_of(const Report& r, const std::string& op, const std::string& property);
+
 /// Failures with one symptom, which seem to have one cause, across operators and properties.
 struct Cluster {
   std::string symptom;

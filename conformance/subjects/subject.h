@@ -44,8 +44,8 @@ class Subject {
   virtual ~Subject() = default;
   virtual const Manifest& manifest() const = 0;
   /// Whether the judge checks memory beside tensors and can use layouts other than compact.
-  virtual bool shares_memory() const = 0;
-  virtual bool can_infer() const = 0;
+  virtual bool shares_memory() const { return false; }
+  virtual bool can_infer() const { return false; }
   /// Runs a legal call whose outputs have the types `out`.
   virtual Answer execute(
       const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& run) = 0;
@@ -57,7 +57,8 @@ class Subject {
   }
   /// Puts an illegal call to the backend; the right answer is a logic error with a label.
   virtual Answer refuse(const Case& c) = 0;
-  virtual Answer infer(const Case& c) = 0;
+  /// The types of a call's outputs, where can_infer().
+  virtual Answer infer(const Case&) { return {.kind = AnswerKind::unsupported}; }
   /// Adds a configuration, such as {"isa", "avx2"}; its number is for Run::config.
   virtual int configure(const Options& more) = 0;
 
