@@ -1,7 +1,6 @@
 /// @file
 /// Converts the ABI's call into the specification's, for backends that use the latter's code.
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include <sys/mman.h>
 
 #include <cstring>
-#include <memory>
 
 #include "bench/run.h"
 #include "containers/array/ndarray.h"
@@ -22,11 +21,7 @@ template <class Call> Measurement call_row(const std::string& workload, const st
   const auto many = [&] {
     for (int i = 0; i < kCalls; ++i) once();
   };
-  Measurement row;
-  row.op = "array";
-  row.workload = workload;
-  row.call = call;
-  row.unit = "call";
+  Measurement row{.op = "array", .workload = workload, .call = call, .unit = "call"};
   row.time = measure({many}, wishes.effort)[0];
   for (double* ns : {&row.time.median_ns, &row.time.min_ns, &row.time.max_ns}) *ns /= kCalls;
   return row;
@@ -51,18 +46,13 @@ Measurement pool_row(
     pool.release(block, bytes);
   };
   const auto timings = measure({recycled, [&] { touch_fresh_pages(bytes); }}, wishes.effort);
-  Measurement row;
-  row.op = "pool";
-  row.workload = workload;
-  row.call = "allocate, fill, release";
-  row.unit = "byte";
-  row.units = static_cast<i64>(bytes);
-  row.time = timings[0];
-  PeerTime fresh;
-  fresh.name = "fresh pages";
-  fresh.time = timings[1];
-  row.peers.push_back(fresh);
-  return row;
+  return {.op = "pool",
+      .workload = workload,
+      .call = "allocate, fill, release",
+      .unit = "byte",
+      .units = static_cast<i64>(bytes),
+      .time = timings[0],
+      .peers = {{.name = "fresh pages", .time = timings[1]}}};
 }
 
 }  // namespace

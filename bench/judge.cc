@@ -37,12 +37,8 @@ judge::Selection selection_of(int tier) {
 Measurement judge_row(const std::string& backend, const std::string& workload,
     const std::string& call, const std::string& unit,
     const std::function<void(Measurement&)>& measured) {
-  Measurement row;
-  row.op = "judge";
-  row.workload = workload;
-  row.call = call;
-  row.backend = backend;
-  row.unit = unit;
+  Measurement row{
+      .op = "judge", .workload = workload, .call = call, .backend = backend, .unit = unit};
   try {
     measured(row);
   } catch (const std::runtime_error& e) {

@@ -80,11 +80,6 @@ Library open_library(const std::string& what, const judge::Options& options) {
   return {std::move(manifest), required(std::move(backend))};
 }
 
-bool Library::knows_option(const std::string& name) const {
-  const auto& known = manifest.options;
-  return std::find(known.begin(), known.end(), name) != known.end();
-}
-
 Prepared::Prepared(
     const client::Backend& backend, const Workload& workload, const std::vector<judge::Tensor>& in)
     : in_(written(backend, in)),

@@ -15,7 +15,6 @@ namespace lockstep::bench {
 struct Library {
   judge::Manifest manifest;
   client::Backend backend;
-  bool knows_option(const std::string& name) const;
 };
 
 /// @throws judge::UsageError if there is no such backend or it refuses the options;

@@ -90,20 +90,19 @@ void time_beside(Measurement& row, const Contender& ours, const Contender& limit
     const Effort& effort) {
   const std::vector<Timing> times = measure({ours, limit}, effort);
   row.time = times[0];
-  row.peers.push_back({name, "", "", 0, 0, times[1]});
+  row.peers.push_back({.name = name, .time = times[1]});
   row.limit = std::move(name);
   row.limit_ns = times[1].median_ns;
 }
 
 Measurement row_of(const std::string& work, const StoredFile& file) {
-  Measurement row;
-  row.op = "params";
-  row.workload = work;
-  row.call = work + " of " + std::to_string(kTensors) + " tensors, the file in " + file.directory();
-  row.unit = "byte";
-  row.units = static_cast<i64>(kBytes);
-  row.compared = static_cast<i64>(kBytes);
-  return row;
+  return {.op = "params",
+      .workload = work,
+      .call =
+          work + " of " + std::to_string(kTensors) + " tensors, the file in " + file.directory(),
+      .unit = "byte",
+      .units = static_cast<i64>(kBytes),
+      .compared = static_cast<i64>(kBytes)};
 }
 
 }  // namespace

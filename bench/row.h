@@ -12,27 +12,29 @@ namespace lockstep::bench {
 
 /// The time of a peer beside a row.
 struct PeerTime {
-  std::string name, implementation, trouble;
-  i64 different = 0, compared = 0;
-  Timing time;  ///< none if there is trouble
+  std::string name;                 ///< of the library and its data layout
+  std::string implementation = {};  ///< the kernel it chose; empty if it has no choice
+  std::string trouble = {};         ///< why it cannot be timed; else empty
+  i64 different = 0, compared = 0;  ///< elements, against the reference's result
+  Timing time = {};                 ///< none if there is trouble
 };
 
 /// One thing that was timed.
 struct Measurement {
-  std::string op, workload;  ///< for other work: judge, params, build
-  std::string call;          ///< the case, or the command
-  std::string backend, path;
+  std::string op = {}, workload = {};  ///< for other work: judge, params, build
+  std::string call = {};               ///< the case, or the command
+  std::string backend = {}, path = {};
   int threads = 1;
-  std::string unit;    ///< byte, mac, call, case or build
-  i64 units = 1;       ///< of one call
-  i64 compared = 0;    ///< elements found equal to the reference's before the call was timed
-  i64 peak_bytes = 0;  ///< of all processes together, at most; 0: not measured
-  Timing time;         ///< none if there is trouble
-  std::vector<PeerTime> peers;
-  std::string limit;    ///< what bounds the call; empty if nothing does
-  double limit_ns = 0;  ///< the time in which the limit does the same work
-  std::string trouble;  ///< why the call was not timed; else empty
-  bool failed = false;  ///< whether that is a failure
+  std::string unit = {};  ///< byte, mac, call, case or build
+  i64 units = 1;          ///< of one call
+  i64 compared = 0;       ///< elements found equal to the reference's before the call was timed
+  i64 peak_bytes = 0;     ///< of all processes together, at most; 0: not measured
+  Timing time = {};       ///< none if there is trouble
+  std::vector<PeerTime> peers = {};
+  std::string limit = {};    ///< what bounds the call; empty if nothing does
+  double limit_ns = 0;       ///< the time in which the limit does the same work
+  std::string trouble = {};  ///< why the call was not timed; else empty
+  bool failed = false;       ///< whether that is a failure
 
   std::string id() const { return op + "/" + workload; }
   /// The name that identifies a row.

@@ -7,7 +7,7 @@
 
 #include "bench/library.h"
 #include "bench/peers/peer.h"
-#include "conformance/base/glob.h"
+#include "conformance/base/text.h"
 #include "conformance/selection/select.h"
 
 namespace lockstep::bench {
@@ -83,7 +83,7 @@ void time_together(Measurement& row, const Subject& s, const Prepared& prepared,
   row.time = times[0];
   std::size_t next = 1;
   for (const Peer& p : peers) {
-    row.peers.push_back({p.name, p.implementation, p.trouble, p.different, p.compared, {}});
+    row.peers.push_back(p);
     if (p.trouble.empty()) row.peers.back().time = times[next++];
   }
   if (bounded) {
@@ -104,14 +104,13 @@ struct Opened {
 };
 
 Measurement run_one(const Subject& s, const Opened& opened, const Effort& effort) {
-  Measurement row;
-  row.op = s.workload.call.op->name;
-  row.workload = s.workload.name;
-  row.call = case_id(s.workload.call);
-  row.backend = opened.name;
-  row.threads = opened.threads;
-  row.unit = kUnits[static_cast<int>(s.workload.unit)];
-  row.units = s.workload.units();
+  Measurement row{.op = std::string(s.workload.call.op->name),
+      .workload = s.workload.name,
+      .call = case_id(s.workload.call),
+      .backend = opened.name,
+      .threads = opened.threads,
+      .unit = kUnits[static_cast<int>(s.workload.unit)],
+      .units = s.workload.units()};
   try {
     const client::Backend& backend = opened.library.backend;
     Prepared prepared(backend, s.workload, s.in);
@@ -135,7 +134,7 @@ std::vector<Opened> open_all(const BenchmarkOptions& wishes) {
   for (const std::string& name : wishes.backends) {
     // Only an open backend says which options it has.
     Library plain = open_library(name, wishes.set);
-    if (!plain.knows_option("threads")) {
+    if (!plain.manifest.has_option("threads")) {
       all.push_back({name, 1, std::move(plain)});
       continue;
     }

@@ -10,14 +10,11 @@ using judge::Answer, judge::AnswerKind, judge::Case, judge::Run;
 
 // The answer so far, which is final unless it is ok.
 Answer answer(const client::Status& s) {
-  Answer a;
-  a.kind = s.code == LS_OK       ? AnswerKind::ok
-      : s.code == LS_LOGIC       ? AnswerKind::logic_error
-      : s.code == LS_UNSUPPORTED ? AnswerKind::unsupported
-                                 : AnswerKind::runtime_error;
-  a.label = s.label;
-  a.message = s.text;
-  return a;
+  const auto kind = s.code == LS_OK ? judge::AnswerKind::ok
+      : s.code == LS_LOGIC          ? judge::AnswerKind::logic_error
+      : s.code == LS_UNSUPPORTED    ? judge::AnswerKind::unsupported
+                                    : judge::AnswerKind::runtime_error;
+  return {.kind = kind, .label = s.label, .message = s.text};
 }
 
 // A tensor as the ABI describes it, optionally with memory.

@@ -24,11 +24,7 @@ class Bounded : public ReferenceSubject {
   Bounded() { manifest_.errors = Errors::none; }
   Answer execute(
       const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& how) override {
-    if (fuzz::work(c.types(), out) > fuzz::kMaxWork) {
-      Answer a;
-      a.kind = AnswerKind::unsupported;
-      return a;
-    }
+    if (fuzz::work(c.types(), out) > fuzz::kMaxWork) return {.kind = AnswerKind::unsupported};
     computed = write_request(c, in, "1");
     return ReferenceSubject::execute(c, in, out, how);
   }

@@ -1,4 +1,4 @@
-#include "backends/cpu/isa.h"
+#include "backends/cpu/kernels.h"
 
 namespace lockstep::cpu {
 

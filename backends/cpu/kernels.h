@@ -1,19 +1,35 @@
 /// @file
-/// The tuned kernels. A call that none of them serves runs its specification in parallel.
+/// The instruction sets of this backend, and the kernels tuned for them. A call that none of them
+/// serves runs its specification in parallel.
 #pragma once
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "backends/bridge.h"
-#include "backends/cpu/isa.h"
 #include "backends/cpu/pool.h"
 
 namespace lockstep::cpu {
 
 using backend::Plan;
+
+/// An instruction set with kernels in this build.
+struct Isa {
+  std::string_view name;
+  bool runnable;  ///< on this machine, under this operating system
+};
+
+/// The instruction sets of this build, the most basic first; that one runs everywhere.
+std::span<const Isa> isas();
+
+/// The entry of this name, or nullptr.
+const Isa* find_isa(std::string_view name);
+
+/// The last runnable entry.
+const Isa& best_isa();
 
 /// A legal call, the data of its constant inputs, and what may be used for it.
 struct Arguments {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "backends/manifest.h"
-#include "backends/onednn/primitives.h"
+#include "backends/onednn/job.h"
 
 namespace lockstep::onednn {
 namespace {

@@ -2,6 +2,8 @@
 /// One call as a primitive of oneDNN, and the copies of its tensors.
 #pragma once
 #include <dnnl.hpp>
+#include <memory>
+#include <string_view>
 #include <vector>
 
 #include "backends/backend.hpp"
@@ -75,5 +77,16 @@ class Job final : public backend::Plan {
   std::vector<Way> in_;
   Way out_;
 };
+
+/// An operator, the primitive that computes it, and its claim.
+struct Adaptation {
+  std::string_view op;
+  const char* primitive;   ///< the kernel's name in the manifest
+  std::string_view claim;  ///< JSON of the manifest
+  std::unique_ptr<backend::Plan> (*prepare)(const Device&, const backend::Call&, const Adaptation&);
+};
+
+/// All claimed operators.
+std::span<const Adaptation> rows_of_operators();
 
 }  // namespace lockstep::onednn

@@ -1,6 +1,6 @@
-#include "backends/onednn/primitives.h"
-
 #include <algorithm>
+
+#include "backends/onednn/job.h"
 
 namespace lockstep::onednn {
 namespace {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstring>
 
 #include "bench/peers/peer.h"
@@ -10,7 +9,7 @@ Peer copy_peer(const Workload& workload, const std::shared_ptr<Team>& team) {
   const auto bytes = static_cast<std::size_t>(workload.bytes()) / 2;
   const auto from = std::make_shared<std::vector<char>>(bytes, '\x11');
   const auto to = std::make_shared<std::vector<char>>(bytes, '\x22');
-  Peer p{"memcpy", "", "", 0, 0, {}};
+  Peer p{{.name = "memcpy"}};
   p.call = [from, to, team] {
     team->run([&](int k) {
       const std::size_t share = from->size() / static_cast<std::size_t>(team->size());

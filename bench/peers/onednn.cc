@@ -159,7 +159,7 @@ std::shared_ptr<Job> job_of(const Workload& w, const std::vector<judge::Tensor>&
 
 std::vector<Peer> onednn_peers(const Workload& workload, const std::vector<judge::Tensor>& in,
     const judge::Tensor& expected, int threads) {
-  Peer rows{"oneDNN int32 rows", "", "", 0, static_cast<i64>(expected.data.size()), {}};
+  Peer rows{{.name = "oneDNN int32 rows", .compared = std::ssize(expected.data)}};
   use_threads(threads);
   try {
     const std::shared_ptr<Job> job = job_of(workload, in);

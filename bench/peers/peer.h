@@ -1,23 +1,19 @@
 /// @file
 /// Another implementation of a workload, timed beside ours in the same binary.
 #pragma once
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "bench/limits/limits.h"
+#include "bench/row.h"
 #include "bench/workloads.h"
 
 namespace lockstep::bench {
 
 /// A prepared peer.
-struct Peer {
-  std::string name;                 ///< of the library and its data layout
-  std::string implementation;       ///< the kernel it chose; empty if it has no choice
-  std::string trouble;              ///< why it cannot be timed; else empty
-  i64 different = 0, compared = 0;  ///< elements, against the reference's result
-  std::function<void()> call;
+struct Peer : PeerTime {
+  Contender call = {};
 };
 
 /// memcpy of as many bytes as the call reads and writes: it reads one half and writes the other.

@@ -13,7 +13,7 @@ using Byte = unsigned char;
 // OpenSSL takes lengths as int and ends its output with a zero byte: encode block by block.
 constexpr std::size_t kBlocks = 1024;
 
-std::string encode(const std::vector<Byte>& bytes) {
+std::string encode(std::span<const Byte> bytes) {
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
   Byte letters[4 * kBlocks + 1];
@@ -56,13 +56,18 @@ bool decode(std::string_view text, std::vector<Byte>& bytes) {
 
 }  // namespace
 
-std::string to_base64(const std::vector<i32>& values) {
-  std::vector<Byte> bytes;
+std::string little_endian(std::span<const i32> values) {
+  std::string bytes;
   bytes.reserve(4 * values.size());
   for (i32 v : values)
     for (int shift = 0; shift < 32; shift += 8)
-      bytes.push_back(static_cast<Byte>(static_cast<std::uint32_t>(v) >> shift));
-  return encode(bytes);
+      bytes += static_cast<char>(static_cast<std::uint32_t>(v) >> shift);
+  return bytes;
+}
+
+std::string to_base64(const std::vector<i32>& values) {
+  const std::string bytes = little_endian(values);
+  return encode({reinterpret_cast<const Byte*>(bytes.data()), bytes.size()});
 }
 
 std::optional<FromBase64> from_base64(std::string_view text) {

@@ -1,7 +1,8 @@
 /// @file
-/// Base64 (RFC 4648, section 4) of little-endian 32-bit integers.
+/// 32-bit integers as little-endian bytes, and those as Base64 (RFC 4648, section 4).
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "spec/arithmetic.h"
 
 namespace lockstep::judge {
+
+/// The bytes of integers, the same on every machine.
+std::string little_endian(std::span<const i32> values);
 
 /// The integers as base64.
 std::string to_base64(const std::vector<i32>& values);

@@ -1,5 +1,6 @@
 #include "conformance/base/places.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace lockstep::judge {
@@ -26,6 +27,15 @@ std::string backend_directory() {
   for (const char* lib : {"lib", LOCKSTEP_LIBDIR})
     if (fs::is_directory(root() / lib / "lockstep")) return (root() / lib / "lockstep").string();
   return (root() / "lib" / "lockstep").string();
+}
+
+std::vector<std::string> installed_backends() {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(backend_directory(), none))
+    if (entry.path().extension() == ".so") names.push_back(entry.path().stem());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::string vector_directory() {

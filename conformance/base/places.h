@@ -2,6 +2,7 @@
 /// Where the program finds the files that it is installed with, relative to itself.
 #pragma once
 #include <string>
+#include <vector>
 
 namespace lockstep::judge {
 
@@ -9,6 +10,8 @@ namespace lockstep::judge {
 std::string program_directory();
 /// The directory of the installed backends.
 std::string backend_directory();
+/// The names of the installed backends, sorted.
+std::vector<std::string> installed_backends();
 /// The directory of the golden vectors; empty if there is none.
 std::string vector_directory();
 /// The file of the kill matrix; empty if there is none.

@@ -1,5 +1,7 @@
 #include "conformance/base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "spec/utf8.h"
@@ -92,6 +94,21 @@ std::string code_block(string_view lines) {
   const std::string inner = fit(lines);
   const std::string fence(std::max<std::size_t>(3, longest_run(inner, '`') + 1), '`');
   return fence + "text\n" + inner + (inner.ends_with("\n") ? "" : "\n") + fence + "\n";
+}
+
+bool glob(string_view pattern, string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern[0] == '*')
+    return glob(pattern.substr(1), text) || (!text.empty() && glob(pattern, text.substr(1)));
+  return !text.empty() && (pattern[0] == '?' || pattern[0] == text[0]) &&
+      glob(pattern.substr(1), text.substr(1));
+}
+
+std::string progress_text(const std::string& what, i64 done, i64 all, i64 failed, double seconds) {
+  const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
+  const double left = rate > 0 ? static_cast<double>(all - done) / rate : 0;
+  return fmt::format("{}: {} of {} cases, {} failed, {:.0f}/s, {:.0f} s left", what, done, all,
+      failed, rate, left);
 }
 
 }  // namespace lockstep::judge

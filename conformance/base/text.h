@@ -1,5 +1,6 @@
 /// @file
-/// Escapes foreign text for reports: backends and report files may contain any bytes.
+/// Text: patterns of names, progress in words, and foreign text escaped for reports, since backends
+/// and report files may contain any bytes.
 #pragma once
 #include <string>
 
@@ -16,5 +17,11 @@ std::string code_span(string_view text);
 
 /// A code block of Markdown that holds exactly these lines.
 std::string code_block(string_view lines);
+
+/// Whether a text matches a pattern of '*' and '?', all of it.
+bool glob(string_view pattern, string_view text);
+
+/// One line: how many cases are done, and how long the rest will take at the pace so far.
+std::string progress_text(const std::string& what, i64 done, i64 all, i64 failed, double seconds);
 
 }  // namespace lockstep::judge

@@ -4,10 +4,10 @@
 #include <bit>
 #include <cstdint>
 #include <stdexcept>
-#include <utility>
 
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/item.h"
+#include "conformance/cases/mutate.h"
 #include "spec/attributes.h"
 
 namespace lockstep::judge {
@@ -241,21 +241,11 @@ std::vector<CallClass> features_of(const OpInfo& op, const std::vector<Bits>& cl
   return all;
 }
 
-// Replaces a number wherever it stands, so that shapes and attributes keep agreeing.
-void replace(Case& c, i64 old, i64 now) {
-  for (Type& t : c.in)
-    for (int d = 0; d < t.rank(); ++d)
-      if (t.dim(d) == old) t.shape[d] = now;
-  for (std::size_t i = 0; i < c.attrs.size(); ++i)
-    for (int e = 0; c.attrs[i].kind != AttrKind::boolean && e < c.attrs[i].ints.size; ++e)
-      if (c.attrs[i].ints[e] == old) c.attrs[i].ints[e] = now;
-}
-
 // Sets every extent other than `kept` to 1.
 void shrink_others(Case& c, i64 kept) {
   for (std::size_t k = 0; k < c.in.size(); ++k)
     for (int d = 0; d < c.in[k].rank(); ++d)
-      if (const i64 e = c.in[k].dim(d); e != kept && e != 1) replace(c, e, 1);
+      if (const i64 e = c.in[k].dim(d); e != kept && e != 1) replace_number(c, e, 1);
 }
 
 // Sets the extent of one axis, and sometimes all other extents to 1, which keeps the call small.
@@ -265,7 +255,7 @@ void change_extent(Case& c, std::size_t k, i64 now, Draw& draw) {
   if (draw(0, 2) == 0)
     e = now;
   else
-    replace(c, i64{e}, now);
+    replace_number(c, i64{e}, now);
   if (draw(0, 2) == 0) shrink_others(c, now);
 }
 

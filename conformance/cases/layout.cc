@@ -1,6 +1,5 @@
 #include "conformance/cases/layout.h"
 
-#include <algorithm>
 #include <numeric>
 
 namespace lockstep::judge {

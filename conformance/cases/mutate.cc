@@ -59,20 +59,12 @@ void change_extent(Case& c, Draw& draw) {
   }
 }
 
-// Replaces one number wherever it stands, so that shapes and attributes keep agreeing.
 void change_everywhere(Case& c, Draw& draw) {
   const Type& t = some_input(c, draw);
   if (t.rank() == 0) return;
   const i64 old = t.shape[static_cast<int>(draw(0, min(t.rank(), kMaxRank) - 1))];
   const i64 now = draw.coin() ? old + 1 : i64{1} << draw(10, 24);
-  for (Type& x : c.in)
-    for (int d = 0; d < min(x.rank(), kMaxRank); ++d)
-      if (x.shape[d] == old) x.shape[d] = now;
-  for (std::size_t k = 0; k < c.attrs.size(); ++k)
-    for (int i = 0; c.op->attrs[static_cast<int>(k)].kind != AttrKind::boolean &&
-         i < min(c.attrs[k].ints.size, kMaxTuple);
-         ++i)
-      if (c.attrs[k].ints[i] == old) c.attrs[k].ints[i] = now;
+  replace_number(c, old, now);
 }
 
 // Spreads 2^30 elements, or twice as many, over the axes of one input.
@@ -113,6 +105,15 @@ void change_precision(Case& c, Draw& draw) {
 }
 
 }  // namespace
+
+void replace_number(Case& c, i64 old, i64 now) {
+  for (Type& t : c.in)
+    for (int d = 0; d < min(t.rank(), kMaxRank); ++d)
+      if (t.shape[d] == old) t.shape[d] = now;
+  for (Attr& v : c.attrs)
+    for (int i = 0; v.kind != AttrKind::boolean && i < min(v.ints.size, kMaxTuple); ++i)
+      if (v.ints[i] == old) v.ints[i] = now;
+}
 
 void mutate(Case& c, Draw& draw) {
   if (c.in.empty()) return;

@@ -11,6 +11,9 @@ namespace lockstep::judge {
 /// Changes one attribute, extent, rank or precision of a call, or the input count, at random.
 void mutate(Case& c, Draw& draw);
 
+/// Replaces a number wherever it stands, so that shapes and attributes keep agreeing.
+void replace_number(Case& c, i64 old, i64 now);
+
 /// The labels an operator can give to a call with well-formed attributes, in order of judgement.
 std::vector<std::string> typed_labels(const OpInfo& op);
 

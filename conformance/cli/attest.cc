@@ -12,10 +12,10 @@
 #include "conformance/base/places.h"
 #include "conformance/base/read_file.h"
 #include "conformance/base/sha256.h"
-#include "conformance/cli/reports.h"
+#include "conformance/cli/verbs.h"
 #include "conformance/golden/vectors.h"
 #include "conformance/selection/select.h"
-#include "conformance/verdict/environment.h"
+#include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
 namespace {

@@ -1,11 +1,10 @@
-#include "conformance/cli/bundle.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <filesystem>
 #include <span>
 
+#include "conformance/base/base64.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/jsonl/lines.h"
 #include "conformance/trial/properties.h"
@@ -15,6 +14,8 @@ namespace lockstep::judge {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr i64 kMaxBundled = i64{1} << 20;  // elements of all tensors in a bundle
 
 constexpr const char* kShowProgram =
     R"(/* Shows in which elements an answer differs from what is expected.
@@ -167,11 +168,7 @@ class Bundle {
   }
   static std::string npy(const TensorFile& t) {
     const std::vector<i64> shape(t.shape.begin(), t.shape.end());
-    std::string file = params::npz::npy_header({.code = 0, .bits = 32}, shape);
-    for (const i32 v : t.data)
-      for (int byte = 0; byte < 4; ++byte)
-        file += static_cast<char>(static_cast<std::uint32_t>(v) >> 8 * byte & 0xff);
-    return file;
+    return params::npz::npy_header({.code = 0, .bits = 32}, shape) + little_endian(t.data);
   }
   // Words in the format of Verilog's $readmemh.
   static std::string words(const TensorFile& t) {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -9,15 +8,12 @@
 #include <memory>
 
 #include "conformance/base/places.h"
-#include "conformance/cli/bundle.h"
-#include "conformance/cli/interruptible.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/reports/html.h"
 #include "conformance/run/jobs.h"
 #include "conformance/selection/select.h"
 #include "conformance/trial/properties.h"
-#include "conformance/verdict/commands.h"
-#include "conformance/verdict/environment.h"
+#include "conformance/verdict/report.h"
 #include "conformance/verdict/verdict.h"
 #include "spec/attributes.h"
 

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "conformance/base/places.h"
-#include "conformance/base/progress.h"
 #include "conformance/base/read_file.h"
+#include "conformance/base/text.h"
 #include "conformance/cli/verbs.h"
 
 namespace lockstep::judge {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -21,15 +20,9 @@ struct ListOptions {
 };
 
 void list_backends(bool as_json) {
-  json all = json::array();
-  std::vector<std::string> names;
-  std::error_code none;
-  for (const auto& e : std::filesystem::directory_iterator(backend_directory(), none))
-    if (e.path().extension() == ".so") names.push_back(e.path().stem());
-  std::sort(names.begin(), names.end());
-  for (const std::string& n : names) all.push_back(n);
+  const std::vector<std::string> names = installed_backends();
   if (as_json)
-    fmt::print("{}\n", all.dump(1));
+    fmt::print("{}\n", json(names).dump(1));
   else
     for (const std::string& n : names) fmt::print("{}\n", n);
 }
@@ -71,11 +64,7 @@ int doctor() {
     broken += !good;
   };
   say(!operators().empty(), fmt::format("specification: {} operators", operators().size()));
-  std::error_code none;
-  std::vector<std::string> names;
-  for (const auto& e : std::filesystem::directory_iterator(backend_directory(), none))
-    if (e.path().extension() == ".so") names.push_back(e.path().stem());
-  std::sort(names.begin(), names.end());
+  const std::vector<std::string> names = installed_backends();
   say(!names.empty(), "backends in " + backend_directory());
   for (const std::string& n : names) {
     try {

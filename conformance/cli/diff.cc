@@ -1,12 +1,10 @@
 // Compares runs: two reports, or one line per device.
-#include "conformance/reports/diff.h"
-
 #include <fmt/format.h>
 
 #include <memory>
 
-#include "conformance/cli/reports.h"
 #include "conformance/cli/verbs.h"
+#include "conformance/reports/report.h"
 #include "conformance/selection/select.h"
 #include "conformance/trial/properties.h"
 

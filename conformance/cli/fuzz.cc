@@ -5,11 +5,10 @@
 #include <memory>
 
 #include "conformance/cli/fuzz_state.h"
-#include "conformance/cli/interruptible.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/run/shrink.h"
+#include "conformance/run/judge.h"
 #include "conformance/trial/properties.h"
-#include "conformance/verdict/commands.h"
+#include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
 namespace {

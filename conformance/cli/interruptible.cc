@@ -1,4 +1,4 @@
-#include "conformance/cli/interruptible.h"
+#include "conformance/cli/verbs.h"
 
 namespace lockstep::judge {
 namespace {

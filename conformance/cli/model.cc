@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "conformance/base/base64.h"
 #include "conformance/base/read_file.h"
 #include "conformance/base/sha256.h"
 #include "conformance/cli/verbs.h"
@@ -108,10 +109,7 @@ graph::Model read_model(const std::string& dir) {
 
 std::string bytes_of(const Logits& logits) {
   std::string s;
-  for (const reference::Tensor& t : logits)
-    for (i32 v : t.data)
-      for (int byte = 0; byte < 4; ++byte)
-        s += static_cast<char>(static_cast<std::uint32_t>(v) >> (8 * byte) & 255);
+  for (const reference::Tensor& t : logits) s += little_endian(t.data);
   return s;
 }
 

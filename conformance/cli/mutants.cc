@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "conformance/base/glob.h"
+#include "conformance/base/text.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/reports/power.h"
 #include "conformance/selection/select.h"

@@ -1,7 +1,6 @@
 /// @file
 /// Shared by the verbs of `lockstep params`: reading, writing and showing files of both formats.
 #pragma once
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "conformance/cli/verbs.h"

@@ -1,12 +1,12 @@
 // Works on existing reports: other formats, merging, comparing devices, evidence.
+#include "conformance/reports/report.h"
+
 #include <fmt/format.h>
 
 #include <memory>
 
-#include "conformance/cli/reports.h"
-#include "conformance/reports/diff.h"
+#include "conformance/cli/verbs.h"
 #include "conformance/reports/html.h"
-#include "conformance/reports/merge.h"
 
 namespace lockstep::judge {
 namespace {

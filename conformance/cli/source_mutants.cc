@@ -6,7 +6,7 @@
 
 #include "conformance/base/places.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/mutator/score.h"
+#include "conformance/mutator/campaign.h"
 
 namespace lockstep::judge {
 namespace {

@@ -1,6 +1,4 @@
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <memory>
 
@@ -8,7 +6,7 @@
 #include "conformance/base/read_file.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/specification/describe.h"
-#include "conformance/specification/page.h"
+#include "conformance/specification/specification.h"
 
 namespace lockstep::judge {
 namespace {
@@ -25,9 +23,7 @@ using Options = std::shared_ptr<SpecOptions>;
 
 // The width of the terminal, within limits; the least width if standard output is no terminal.
 PageStyle page_style() {
-  winsize size{};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-  return {std::clamp(known ? int{size.ws_col} : 0, kMinPageWidth, kMaxPageWidth), colour_wanted()};
+  return {std::clamp(screen().columns, kMinPageWidth, kMaxPageWidth), colour_wanted()};
 }
 
 void print(const json& j) { fmt::print("{}\n", j.dump(1)); }

@@ -1,8 +1,13 @@
 /// @file
 /// The verbs of the program. Each adds its subcommand; the callback leaves the exit code in `exit`.
 #pragma once
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <string>
+
+#include "conformance/base/read_file.h"
 #include "conformance/reports/power.h"
 #include "conformance/reports/report.h"
 #include "conformance/run/judge.h"
@@ -32,6 +37,9 @@ void add_model(CLI::App& app, Session& session);
 void add_params(CLI::App& app, Session& session);
 void add_vectors(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
+// Verbs of `lockstep report` about evidence.
+void add_attest(CLI::App& group, Session& session);
+void add_verify(CLI::App& group, Session& session);
 
 /// Options of the verbs that judge a backend.
 struct RunOptions {
@@ -86,5 +94,45 @@ bool colour_wanted();
 
 /// The size of the terminal on standard output.
 Screen screen();
+
+/// Writes a trial as files that a debugger or a simulator reads without this program: the inputs,
+/// the expected outputs and those of the first wrong answer (the first answer, if none is wrong) as
+/// .npy files, as hexadecimal words, and as C arrays with a program that shows the difference, and
+/// the call as a line of `eval`. Of an illegal call it writes only that line. After a failure no
+/// part of the directory remains.
+/// @param command the command that repeats the case
+/// @throws UsageError if the directory exists and is not empty, or the case is too large;
+///   std::runtime_error if it cannot be written.
+void write_bundle(const std::string& directory, const Trial& t, const std::string& command);
+
+/// While it exists, the first interrupt (SIGINT, or SIGTERM from a scheduler) only ends the work;
+/// the second one ends the program as usual.
+class Interruptible {
+ public:
+  Interruptible();
+  Interruptible(const Interruptible&) = delete;
+  ~Interruptible();
+  /// Whether there was an interrupt.
+  static bool interrupted();
+
+ private:
+  static constexpr int kSignals[2] = {SIGINT, SIGTERM};
+  struct sigaction before_[2];
+};
+
+/// Reads a document from a file; errors name the file.
+template <class F> auto read_document(const std::string& file, const char* kind, F read) {
+  const std::string text = read_file(file);
+  try {
+    return read(text);
+  } catch (const UsageError& e) {
+    throw UsageError(fmt::format("'{}' is no {}: {}", file, kind, printable(e.what())));
+  }
+}
+
+/// Reads a report from a file.
+inline Report report_of(const std::string& file) {
+  return read_document(file, "report of lockstep check", read_report);
+}
 
 }  // namespace lockstep::judge

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/mutate.h"
-#include "conformance/coverage/text_labels.h"
 #include "conformance/golden/vector_cases.h"
 
 namespace lockstep::judge {

@@ -67,4 +67,19 @@ std::string cover_text(const Cover& c);
 std::string cover_json(const Cover& c);
 std::string cover_schema();
 
+/// A vector beside the boundary of a label.
+struct TextWitness {
+  const OpInfo* op = nullptr;
+  std::string label;
+  bool legal = false;  ///< the side of the boundary
+  std::string id;
+};
+
+/// Whether a label of text is about a number and so has a last legal value.
+bool has_legal_side(const std::string& label);
+
+/// The vectors of a directory at a boundary: those that one change makes legal, and those with last
+/// legal values.
+std::vector<TextWitness> text_witnesses(const std::string& directory);
+
 }  // namespace lockstep::judge

@@ -1,8 +1,7 @@
-#include "conformance/coverage/text_labels.h"
-
 #include <algorithm>
 #include <set>
 
+#include "conformance/coverage/cover.h"
 #include "conformance/golden/vector_cases.h"
 #include "conformance/golden/vectors.h"
 #include "spec/attributes.h"

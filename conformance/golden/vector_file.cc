@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "conformance/base/base64.h"
 #include "conformance/base/sha256.h"
 
 namespace lockstep::judge {
@@ -83,8 +84,7 @@ std::vector<i64> integers_of(const sorted_json& v, const std::string& where) {
 
 std::string hash_of(const sorted_json& v, const std::string& where) {
   std::string h = text_of(v, where);
-  if (h.size() != 64 || h.find_first_not_of("0123456789abcdef") != std::string::npos)
-    fail(where + " must be 64 lower-case hexadecimal digits");
+  if (!is_hash(h)) fail(where + " must be 64 lower-case hexadecimal digits");
   return h;
 }
 
@@ -324,13 +324,6 @@ VectorFile read_vectors(const std::string& text, const std::string& name) {
   }
 }
 
-std::string values_hash(const std::vector<i32>& values) {
-  std::string bytes;
-  bytes.reserve(4 * values.size());
-  for (i32 v : values)
-    for (int shift = 0; shift < 32; shift += 8)
-      bytes += static_cast<char>(static_cast<std::uint32_t>(v) >> shift & 255);
-  return sha256(bytes);
-}
+std::string values_hash(const std::vector<i32>& values) { return sha256(little_endian(values)); }
 
 }  // namespace lockstep::judge

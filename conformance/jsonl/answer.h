@@ -29,14 +29,14 @@ enum class AnswerKind {
 /// A backend's answer to one question.
 struct Answer {
   AnswerKind kind = AnswerKind::ok;
-  std::string label, message;
-  std::string path;                   ///< the kernel that ran
-  i64 threads = 0;                    ///< that shared the work; 0: the backend does not say
-  bool unsteady = false;              ///< an immediate repetition wrote other outputs
-  std::vector<std::vector<i32>> out;  ///< values of each output, row-major
-  std::vector<TensorType> types;      ///< of infer, and of adapters whose answers carry types
-  std::string out_damage;             ///< how memory beside the outputs was written; else empty
-  std::string in_damage;              ///< how an input was changed; else empty
+  std::string label = {}, message = {};
+  std::string path = {};                   ///< the kernel that ran
+  i64 threads = 0;                         ///< that shared the work; 0: the backend does not say
+  bool unsteady = false;                   ///< an immediate repetition wrote other outputs
+  std::vector<std::vector<i32>> out = {};  ///< values of each output, row-major
+  std::vector<TensorType> types = {};      ///< of infer, and of adapters whose answers carry types
+  std::string out_damage = {};  ///< how memory beside the outputs was written; else empty
+  std::string in_damage = {};   ///< how an input was changed; else empty
   bool ok() const { return kind == AnswerKind::ok; }
   bool gone() const { return kind == AnswerKind::crashed || kind == AnswerKind::timed_out; }
 };

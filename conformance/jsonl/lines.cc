@@ -231,12 +231,7 @@ std::string label_of(const Answer& a) {
   }
 }
 
-Answer no_answer(const std::string& why) {
-  Answer a;
-  a.kind = AnswerKind::protocol;
-  a.message = why;
-  return a;
-}
+Answer no_answer(const std::string& why) { return {.kind = AnswerKind::protocol, .message = why}; }
 
 // Whether the data of a tensor fills its shape.
 bool fills(const TensorText& t) {

@@ -1,8 +1,8 @@
-#include "conformance/mutator/score.h"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+
+#include "conformance/mutator/campaign.h"
 
 namespace lockstep::judge {
 namespace {

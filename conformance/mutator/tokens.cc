@@ -79,10 +79,9 @@ class Scanner {
   Token::Category take_name() {
     const std::size_t begin = at_;
     while (at_ < text_.size() && word_character(text_[at_])) ++at_;
-    if (at_ == text_.size() || text_[at_] != '"' || text_[at_ - 1] != 'R') {
+    if (at_ == text_.size() || text_[at_] != '"' || text_[at_ - 1] != 'R')
       return at_ < text_.size() && text_[at_] == '"' && at_ - begin <= 2 ? take_literal('"')
                                                                          : Token::name;
-    }
     const std::size_t open = std::min(text_.find('(', at_), text_.size() - 1);
     past(")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"");
     return Token::literal;

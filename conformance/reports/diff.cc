@@ -1,9 +1,9 @@
-#include "conformance/reports/diff.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
+
+#include "conformance/reports/report.h"
 
 namespace lockstep::judge {
 namespace {
@@ -27,12 +27,11 @@ class Comparison {
 
   void results() {
     compare(true, "verdict", before_.verdict, after_.verdict);
-    if (before_.set_hash != after_.set_hash) {
+    if (before_.set_hash != after_.set_hash)
       say(true,
           fmt::format("other cases: {} in set {} -> {} in set {}", grouped(before_.set_cases),
               before_.set_hash.substr(0, 16), grouped(after_.set_cases),
               after_.set_hash.substr(0, 16)));
-    }
     compare(true, "part", part(before_), part(after_));
     for (const std::string& op : differing_outputs(before_, after_))
       say(true, "outputs of " + op + ": " + outputs(before_, op) + " -> " + outputs(after_, op));

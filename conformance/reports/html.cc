@@ -8,7 +8,7 @@
 
 #include "conformance/base/text.h"
 #include "conformance/trial/properties.h"
-#include "conformance/verdict/commands.h"
+#include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
 namespace {
@@ -62,12 +62,6 @@ std::string remarks_text(const Report& r) {
 // The target of a grid cell's link.
 std::string anchor(const Report& r, const Failure& f) {
   return fmt::format("failure-{}", &f - r.failures.data());
-}
-
-const Failure* first_of(const Report& r, const std::string& op, const std::string& property) {
-  for (const Failure& f : r.failures)
-    if (f.op == op && f.property == property) return &f;
-  return nullptr;
 }
 
 std::string elements_table(const std::vector<Element>& elements) {
@@ -145,7 +139,7 @@ std::string grid_cell(
     const Report& r, const std::string& op, const std::string& property, const Cell& c) {
   const std::string title = markup(
       fmt::format("{} {}: {} of {} failed", op, property, grouped(c.failed), grouped(c.judged)));
-  const Failure* f = first_of(r, op, property);
+  const Failure* f = failure_of(r, op, property);
   if (!f) {
     const auto width = static_cast<int>(std::bit_width(static_cast<u64>(c.judged)));
     return fmt::format("<td class=\"g{}\" title=\"{}\">{}</td>", std::clamp(width / 3, 1, 4), title,

@@ -7,12 +7,6 @@
 namespace lockstep::judge {
 namespace {
 
-const Failure* failure_of(const Report& r, const std::string& op, const std::string& property) {
-  for (const Failure& f : r.failures)
-    if (f.op == op && f.property == property) return &f;
-  return nullptr;
-}
-
 std::string failure_element(
     const std::string& type, const std::string& message, const std::string& text) {
   return fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>", markup(type),

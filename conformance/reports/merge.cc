@@ -1,10 +1,9 @@
-#include "conformance/reports/merge.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "conformance/base/form.h"
+#include "conformance/reports/report.h"
 #include "conformance/trial/properties.h"
 
 namespace lockstep::judge {

@@ -104,6 +104,12 @@ std::string prefix_score_text(const Report& r) {
       grouped(r.score.listed));
 }
 
+const Failure* failure_of(const Report& r, const std::string& op, const std::string& property) {
+  for (const Failure& f : r.failures)
+    if (f.op == op && f.property == property) return &f;
+  return nullptr;
+}
+
 std::string grouped(i64 n) {
   std::string s = std::to_string(n);
   for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(s.size()) - 3; at > 0; at -= 3)

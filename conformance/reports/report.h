@@ -1,5 +1,6 @@
 /// @file
-/// The formats of a report: for a person, for programs, for the pages of a CI system.
+/// The formats of a report: for a person, for programs, for the pages of a CI system. Reports of a
+/// run's shards are merged, those of two runs compared.
 #pragma once
 #include <string>
 #include <vector>
@@ -47,6 +48,9 @@ std::string digest_of(const Report& r);
 /// How many calls the digest covers.
 i64 digested(const Report& r);
 
+/// The first failure of an operator by a property, or nullptr.
+const Failure* failure_of(const Report& r, const std::string& op, const std::string& property);
+
 /// Failures with one symptom, which seem to have one cause, across operators and properties.
 struct Cluster {
   std::string symptom;
@@ -67,5 +71,30 @@ i64 capped_sum(i64 a, i64 b);
 
 /// A number with its thousands separated.
 std::string grouped(i64 n);
+
+/// A report and the file that it was read from.
+struct Named {
+  std::string file;
+  Report report;
+};
+
+/// The report of the whole run.
+/// @throws UsageError if a part is missing, is given twice, or belongs to another run.
+Report merged(const std::vector<Named>& parts);
+
+/// A difference between two runs.
+struct Change {
+  bool result;  ///< of results; else of backend or machine, which may differ
+  std::string text;
+};
+
+/// All differences between two reports, results first.
+std::vector<Change> changes(const Report& before, const Report& after);
+
+/// The operators for which two runs computed different outputs or different calls.
+std::vector<std::string> differing_outputs(const Report& a, const Report& b);
+
+/// Number of calls, case set and digest of all outputs, in one line for comparing devices.
+std::string digest_line(const Report& r);
 
 }  // namespace lockstep::judge

@@ -26,9 +26,7 @@ constexpr i64 kCanaries = 16;
 
 ItemResult crashed_at_start(const Item& item, const std::string& text) {
   ItemResult r;
-  Answer dead;
-  dead.kind = AnswerKind::crashed;
-  if (item.runs()) r.outputs = output_hash(item.id, dead);
+  if (item.runs()) r.outputs = output_hash(item.id, {.kind = AnswerKind::crashed});
   r.outcome = Outcome::crashed;
   r.judged = {std::string(kMatchesReference.name)};
   r.findings = {{std::string(kMatchesReference.name), {text, AnswerKind::crashed}}};

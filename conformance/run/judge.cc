@@ -12,11 +12,9 @@
 #include "conformance/base/sha256.h"
 #include "conformance/golden/vectors.h"
 #include "conformance/run/jobs.h"
-#include "conformance/run/shrink.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
-#include "conformance/verdict/commands.h"
-#include "conformance/verdict/environment.h"
+#include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
 namespace {

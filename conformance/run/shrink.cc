@@ -1,5 +1,3 @@
-#include "conformance/run/shrink.h"
-
 #include <rapidcheck.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/exhaustive.h"
 #include "conformance/run/jobs.h"
+#include "conformance/run/judge.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
 

@@ -1,9 +1,8 @@
-#include "conformance/selection/discriminating.h"
-
 #include <utility>
 
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/combinations.h"
+#include "conformance/selection/select.h"
 
 namespace lockstep::judge {
 namespace {

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <climits>
-#include <memory>
 
-#include "conformance/base/glob.h"
 #include "conformance/base/sha256.h"
+#include "conformance/base/text.h"
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/classes.h"
 #include "conformance/cases/counting.h"
 #include "conformance/cases/mutate.h"
 #include "conformance/cases/order.h"
 #include "conformance/golden/vectors.h"
-#include "conformance/selection/discriminating.h"
 #include "conformance/selection/kill_matrix.h"
 #include "conformance/trial/properties.h"
 

@@ -65,4 +65,10 @@ std::string set_hash(const std::vector<Item>& items);
 /// the shards of a run.
 std::string order_hash(const std::vector<Item>& items);
 
+/// Moves the items to the front that together show every combination (combinations.h) of all items,
+/// each time the one that adds most; the others keep their order.
+/// @param complete whether to add calls first that show the combinations which a search reached
+/// and the items do not show.
+void put_discriminating_first(std::vector<Item>& items, const OpInfo& op, bool complete);
+
 }  // namespace lockstep::judge

@@ -1,10 +1,9 @@
-#include "conformance/specification/page.h"
-
 #include <fmt/format.h>
 
 #include <sstream>
 
 #include "conformance/specification/describe.h"
+#include "conformance/specification/specification.h"
 #include "spec/attributes.h"
 #include "spec/explain.h"
 #include "spec/gas.h"

@@ -1,5 +1,5 @@
 /// @file
-/// The whole specification as data, with its crosschecks.
+/// The whole specification, with its crosschecks: as data and as pages of manual.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -46,5 +46,20 @@ nlohmann::ordered_json describe_specification(const Evidence& evidence);
 /// and labels, are matched by name; an order is compared only where it has a meaning.
 std::vector<std::string> specification_differences(
     const nlohmann::ordered_json& before, const nlohmann::ordered_json& after);
+
+/// The limits of a page's width in columns, whatever the terminal's width.
+inline constexpr int kMinPageWidth = 80, kMaxPageWidth = 100;
+
+/// How a page is set.
+struct PageStyle {
+  int width = kMinPageWidth;  ///< columns of the text
+  bool bold = false;          ///< headings and names, by terminal codes
+};
+
+/// Everything about an operator.
+std::string operator_page(const OpInfo& op, const Evidence& evidence, const PageStyle& style);
+
+/// Text broken between words into lines of at most `width` columns, each indented.
+std::string filled_text(string_view text, int indent, int width);
 
 }  // namespace lockstep::judge

@@ -2,8 +2,10 @@
 /// The memory that the judge and a worker process share: one question and one answer at a time. The
 /// worker is a fork, so pointers to this memory and to static data are valid in both.
 #pragma once
-#include <cstdint>
+#include <string>
+#include <vector>
 
+#include "conformance/subjects/manifest.h"
 #include "spec/info.h"
 
 namespace lockstep::judge {
@@ -59,5 +61,12 @@ struct Channel {
   Question question;
   Reply reply;
 };
+
+/// Loads the library, describes it in the channel, and answers the question in the channel for each
+/// byte that arrives on `socket`, until it is closed. Never returns.
+/// @param configs options of each configuration, opened at its first use.
+/// @param memory bytes that it may allocate; 0, or a backend with a device: no limit.
+[[noreturn]] void work(const std::string& library, const std::vector<Options>& configs,
+    std::uint64_t memory, Channel& channel, int socket);
 
 }  // namespace lockstep::judge

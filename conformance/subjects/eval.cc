@@ -11,11 +11,7 @@ namespace lockstep::judge {
 namespace {
 
 Answer error(AnswerKind kind, const std::string& label, const std::string& message) {
-  Answer a;
-  a.kind = kind;
-  a.label = label;
-  a.message = message;
-  return a;
+  return {.kind = kind, .label = label, .message = message};
 }
 
 // Puts an illegal call to a backend that claims to refuse illegal calls.

@@ -1,5 +1,3 @@
-#include "conformance/subjects/exec_subject.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,13 +9,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <string_view>
 #include <system_error>
 
+#include "conformance/base/places.h"
 #include "conformance/jsonl/lines.h"
 #include "conformance/subjects/process.h"
+#include "conformance/subjects/subject.h"
 
 namespace lockstep::judge {
 namespace {
@@ -75,9 +73,7 @@ std::vector<std::string> environment_with_own_directory() {
     else
       env.emplace_back(entry);
   }
-  std::error_code none;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
-  if (!none) path += ":" + self.parent_path().string();
+  if (const std::string own = program_directory(); !own.empty()) path += ":" + own;
   env.push_back(path);
   return env;
 }
@@ -186,9 +182,7 @@ class Conversation {
 
 // Ends the process, and quotes the end of its standard error, which usually names the reason.
 Answer Conversation::failed(AnswerKind kind, const std::string& why) {
-  Answer a;
-  a.kind = kind;
-  a.message = why;
+  Answer a{.kind = kind, .message = why};
   if (kind == AnswerKind::crashed)
     a.message = reap_process(pid_) + " " + why;
   else
@@ -272,8 +266,6 @@ class ExecSubject final : public Subject {
     refuse_options(limits.set);
   }
   const Manifest& manifest() const override { return manifest_; }
-  bool shares_memory() const override { return false; }
-  bool can_infer() const override { return false; }
   Answer execute(
       const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run&) override {
     std::size_t values = 0;
@@ -282,11 +274,6 @@ class ExecSubject final : public Subject {
     return a.kind == AnswerKind::protocol ? lost(a.message) : a;
   }
   Answer refuse(const Case& c) override { return ask(c, {}, 0); }
-  Answer infer(const Case&) override {
-    Answer a;
-    a.kind = AnswerKind::unsupported;
-    return a;
-  }
   int configure(const Options& more) override {
     refuse_options(more);
     return 0;
@@ -301,11 +288,8 @@ class ExecSubject final : public Subject {
   Answer ask(const Case& c, const std::vector<Tensor>& in, std::size_t values);
   // Drops a process whose answer fits no question; the next question starts a fresh one.
   Answer lost(const std::string& why) {
-    Answer a;
-    a.kind = AnswerKind::protocol;
-    a.message = why;
     running_.reset();
-    return a;
+    return {.kind = AnswerKind::protocol, .message = why};
   }
   // Notes a failure of the process and decides whether to start another.
   Answer failed(Answer a);

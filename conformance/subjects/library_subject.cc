@@ -11,7 +11,6 @@
 #include "conformance/cases/layout.h"
 #include "conformance/subjects/channel.h"
 #include "conformance/subjects/process.h"
-#include "conformance/subjects/worker.h"
 
 namespace lockstep::judge {
 namespace {

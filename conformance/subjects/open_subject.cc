@@ -1,10 +1,7 @@
-#include <algorithm>
 #include <filesystem>
 
 #include "conformance/base/places.h"
-#include "conformance/subjects/exec_subject.h"
 #include "conformance/subjects/library_subject.h"
-#include "conformance/subjects/recorded_subject.h"
 #include "conformance/subjects/subject.h"
 
 namespace lockstep::judge {
@@ -16,12 +13,7 @@ constexpr string_view kExec = "exec:", kResults = "results:";
 
 std::string known_backends() {
   std::string names;
-  std::error_code none;
-  std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator(backend_directory(), none))
-    if (entry.path().extension() == ".so") found.push_back(entry.path().stem());
-  std::sort(found.begin(), found.end());
-  for (const std::string& n : found) names += (names.empty() ? "" : ", ") + n;
+  for (const std::string& n : installed_backends()) names += (names.empty() ? "" : ", ") + n;
   return names.empty() ? "none are installed" : names;
 }
 

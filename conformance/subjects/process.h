@@ -26,7 +26,7 @@ bool readable_within(int fd, double seconds);
 /// process takes longer than most calls.
 void await_soon(int fd);
 
-/// KillMatrix a process and its group, if it has one of its own, and reaps it.
+/// Kills a process and its group, if it has one of its own, and reaps it.
 /// @return how it ended, in words: "exited with status 3", "was killed by SIGSEGV".
 /// @throws std::logic_error for 1 and less, which would mean every process there is.
 std::string end_process(pid_t pid);

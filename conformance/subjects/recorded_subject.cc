@@ -1,5 +1,3 @@
-#include "conformance/subjects/recorded_subject.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +5,7 @@
 
 #include "conformance/base/json_cursor.h"
 #include "conformance/jsonl/lines.h"
+#include "conformance/subjects/subject.h"
 
 namespace lockstep::judge {
 namespace {
@@ -42,8 +41,6 @@ class RecordedSubject final : public Subject {
     read_index();
   }
   const Manifest& manifest() const override { return manifest_; }
-  bool shares_memory() const override { return false; }
-  bool can_infer() const override { return false; }
   bool live() const override { return false; }
 
   std::set<std::string> unanswered(const std::vector<std::string>& ids) override {
@@ -67,7 +64,6 @@ class RecordedSubject final : public Subject {
     return of_outputs(answer(), out.count);
   }
   Answer refuse(const Case&) override { return answer(); }
-  Answer infer(const Case&) override { throw std::logic_error("recorded answers cannot infer"); }
   int configure(const Options& more) override {
     if (!more.empty())
       throw UsageError("results:" + file_ + " takes no option '" + more.begin()->first +

@@ -8,8 +8,6 @@ namespace lockstep::judge {
 class ReferenceSubject : public Subject {
  public:
   const Manifest& manifest() const override { return manifest_; }
-  bool shares_memory() const override { return false; }
-  bool can_infer() const override { return false; }
   Answer execute(
       const Case& c, const std::vector<Tensor>& in, const Inferred&, const Run&) override {
     Answer a;
@@ -18,14 +16,10 @@ class ReferenceSubject : public Subject {
     return a;
   }
   Answer refuse(const Case& c) override {
-    const Refusal r = refusal(c);
-    Answer a;
-    a.kind = AnswerKind::logic_error;
-    a.label = r.label();
-    a.message = "refused by the subject";
-    return a;
+    return {.kind = AnswerKind::logic_error,
+        .label = refusal(c).label(),
+        .message = "refused by the subject"};
   }
-  Answer infer(const Case&) override { return {}; }
   int configure(const Options&) override { return 0; }
 
  protected:

@@ -1,5 +1,5 @@
 /// @file
-/// The system under test, whatever adapter connects it.
+/// The system under test, and the adapters that connect it.
 #pragma once
 #include <memory>
 #include <set>
@@ -44,8 +44,8 @@ class Subject {
   virtual ~Subject() = default;
   virtual const Manifest& manifest() const = 0;
   /// Whether the judge checks memory beside tensors and can use layouts other than compact.
-  virtual bool shares_memory() const = 0;
-  virtual bool can_infer() const = 0;
+  virtual bool shares_memory() const { return false; }
+  virtual bool can_infer() const { return false; }
   /// Runs a legal call whose outputs have the types `out`.
   virtual Answer execute(
       const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& run) = 0;
@@ -57,7 +57,8 @@ class Subject {
   }
   /// Puts an illegal call to the backend; the right answer is a logic error with a label.
   virtual Answer refuse(const Case& c) = 0;
-  virtual Answer infer(const Case& c) = 0;
+  /// The types of a call's outputs, where can_infer().
+  virtual Answer infer(const Case&) { return {.kind = AnswerKind::unsupported}; }
   /// Adds a configuration, such as {"isa", "avx2"}; its number is for Run::config.
   virtual int configure(const Options& more) = 0;
 
@@ -74,5 +75,18 @@ class Subject {
 /// `results:FILE`.
 /// @throws UsageError if there is no such backend or it is no backend.
 std::unique_ptr<Subject> open_subject(const std::string& what, const Limits& limits);
+
+/// A backend that speaks the JSON Lines protocol, run by `/bin/sh -c COMMAND` with the directory of
+/// this program at the end of its PATH. It is started at the first question, and again after it
+/// ended, hung or broke the protocol. It ends, with all its children, when the subject or this
+/// process does.
+/// @throws UsageError if options are given: they belong in the command.
+std::unique_ptr<Subject> open_exec(const std::string& command, const Limits& limits);
+
+/// A backend of which only answers exist, recorded in the JSON Lines protocol. Properties that need
+/// a second question are not judged, and failing cases are not shrunk.
+/// @throws UsageError if the file cannot be read, if a line is no answer or a second answer to a
+/// call, or if options are given.
+std::unique_ptr<Subject> open_recorded(const std::string& file, const Limits& limits);
 
 }  // namespace lockstep::judge

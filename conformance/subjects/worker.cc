@@ -1,5 +1,3 @@
-#include "conformance/subjects/worker.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -10,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -21,6 +18,7 @@
 #include <thread>
 
 #include "backends/call.h"
+#include "conformance/subjects/channel.h"
 #include "conformance/subjects/process.h"
 #include "conformance/subjects/scratch_memory.h"
 

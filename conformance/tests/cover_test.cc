@@ -11,9 +11,8 @@
 
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/combinations.h"
-#include "conformance/coverage/text_labels.h"
 #include "conformance/golden/vectors.h"
-#include "conformance/selection/discriminating.h"
+#include "conformance/selection/select.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <thread>
 
-#include "conformance/subjects/exec_subject.h"
 #include "conformance/subjects/reference_subject.h"
+#include "conformance/subjects/subject.h"
 #include "conformance/tests/expect.h"
 
 namespace lockstep::judge {

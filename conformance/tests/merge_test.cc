@@ -1,11 +1,9 @@
 // Several reports of one run, or of two: put together, compared, refused.
-#include "conformance/reports/merge.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "conformance/base/sha256.h"
-#include "conformance/reports/diff.h"
+#include "conformance/reports/report.h"
 #include "conformance/tests/expect.h"
 #include "conformance/verdict/expectations.h"
 #include "conformance/verdict/verdict.h"

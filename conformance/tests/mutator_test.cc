@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "conformance/cases/case.h"
-#include "conformance/mutator/score.h"
+#include "conformance/mutator/campaign.h"
 #include "conformance/mutator/snapshot.h"
 #include "conformance/subjects/process.h"
 #include "conformance/tests/expect.h"

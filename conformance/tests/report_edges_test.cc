@@ -10,8 +10,7 @@
 #include "conformance/reports/power.h"
 #include "conformance/reports/report.h"
 #include "conformance/tests/expect.h"
-#include "conformance/verdict/commands.h"
-#include "conformance/verdict/environment.h"
+#include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
 namespace {

@@ -4,13 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/base/form.h"
-#include "conformance/base/progress.h"
 #include "conformance/base/sha256.h"
 #include "conformance/base/text.h"
 #include "conformance/reports/html.h"
 #include "conformance/reports/report.h"
 #include "conformance/tests/expect.h"
-#include "conformance/verdict/commands.h"
+#include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
 namespace {

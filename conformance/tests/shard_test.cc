@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "conformance/base/glob.h"
+#include "conformance/base/text.h"
 #include "conformance/cases/case.h"
 #include "conformance/tests/expect.h"
 

@@ -1,11 +1,10 @@
 // A fault is found again in the smallest call that shows it; which calls are tried for being
 // simpler, and which of a report's failures they are tried for.
-#include "conformance/run/shrink.h"
-
 #include <gtest/gtest.h>
 
 #include "conformance/base/sha256.h"
 #include "conformance/reports/report.h"
+#include "conformance/run/judge.h"
 #include "conformance/selection/select.h"
 #include "conformance/subjects/reference_subject.h"
 

@@ -9,7 +9,6 @@
 
 #include "conformance/base/places.h"
 #include "conformance/specification/describe.h"
-#include "conformance/specification/page.h"
 #include "conformance/tests/verbs.h"
 #include "reference/graph/errata.h"
 #include "spec/explain.h"

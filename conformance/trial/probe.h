@@ -1,7 +1,6 @@
 /// @file
 /// The probe through which a property puts one case to a subject.
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
 

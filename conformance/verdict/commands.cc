@@ -1,9 +1,9 @@
-#include "conformance/verdict/commands.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+
+#include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
 namespace {

@@ -1,5 +1,3 @@
-#include "conformance/verdict/environment.h"
-
 #include <sys/utsname.h>
 
 #include <fstream>
@@ -8,6 +6,7 @@
 #include "conformance/base/sha256.h"
 #include "conformance/golden/vectors.h"
 #include "conformance/subjects/library_subject.h"
+#include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
 namespace {

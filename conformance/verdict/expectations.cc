@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "conformance/base/glob.h"
+#include "conformance/base/text.h"
 #include "conformance/selection/select.h"
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/report.h"

@@ -1,25 +1,14 @@
 #include "conformance/verdict/outputs.h"
 
-#include <bit>
 #include <stdexcept>
 
+#include "conformance/base/base64.h"
 #include "conformance/base/sha256.h"
 
 namespace lockstep::judge {
 namespace {
 
 int nibble(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
-
-// Hashes little-endian values on every machine.
-std::string hash_of(const std::vector<i32>& values) {
-  if constexpr (std::endian::native == std::endian::little)
-    return sha256({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(i32)});
-  std::string bytes;
-  for (i32 v : values)
-    for (int shift : {0, 8, 16, 24})
-      bytes += static_cast<char>(static_cast<std::uint32_t>(v) >> shift & 0xff);
-  return sha256(bytes);
-}
 
 }  // namespace
 
@@ -40,7 +29,7 @@ void Outputs::add(const Outputs& more) {
 
 std::string output_hash(const std::string& id, const Answer& a) {
   std::string text = id + "\n" + std::string(name_of(a.kind)) + " " + a.label + "\n";
-  for (const std::vector<i32>& values : a.out) text += hash_of(values) + "\n";
+  for (const std::vector<i32>& values : a.out) text += sha256(little_endian(values)) + "\n";
   return sha256(text);
 }
 

@@ -1,7 +1,6 @@
 /// @file
 /// The findings of a run as data, from which every format of report derives.
 #pragma once
-#include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
@@ -137,5 +136,27 @@ bool any_judged(const Report& r);
 
 /// Settles stale expectations, verdict and exit code from everything else.
 void conclude(Report& r);
+
+Environment this_environment();
+
+/// SHA-256 of a backend's file; empty for a command.
+/// @throws UsageError if there is no such file.
+std::string file_hash(const std::string& backend);
+
+/// Adds to a report the hashes of the files that it is about: the backend's, and the vectors'.
+void add_file_hashes(Report& r, const Selection& s);
+
+/// A word quoted for a shell, in one line.
+std::string shell_word(const std::string& word);
+
+/// The command that repeats a case for one property, or for all if none is named.
+std::string repeat_command(const std::string& backend, const Options& options,
+    const std::string& id, const std::string& property = "");
+
+/// The command that repeats a failure.
+std::string repeat_command(const Report& r, const Failure& f);
+
+/// The command that repeats the run.
+std::string check_command(const Report& r);
 
 }  // namespace lockstep::judge

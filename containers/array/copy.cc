@@ -98,10 +98,9 @@ void copy_plane(const std::byte* from, std::byte* to, const Axis& rows, const Ax
       const i64 row_end = std::min(row + kSide, rows.extent);
       const i64 column_end = std::min(column + kSide, columns.extent);
       for (i64 r = row; r < row_end; ++r) {
-        for (i64 c = column; c < column_end; ++c) {
+        for (i64 c = column; c < column_end; ++c)
           std::memcpy(
               to + r * rows.to + c * columns.to, from + r * rows.from + c * columns.from, kWidth);
-        }
       }
     }
   }

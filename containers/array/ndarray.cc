@@ -88,9 +88,8 @@ const DLTensor& NDArray::mutable_tensor() {
 NDArray NDArray::view(
     std::span<const i64> shape, std::span<const i64> strides, i64 byte_offset) const {
   if (container_ == nullptr) refuse_null();
-  if (shape.size() != strides.size() || shape.size() > params::kMaxDimensions) {
+  if (shape.size() != strides.size() || shape.size() > params::kMaxDimensions)
     refuse_axes(shape.size(), strides.size());
-  }
   constexpr std::string_view kPlace = "the place of a view";
   const Reach around = reach(shape, strides, element_bytes(dtype()));
   Container* root = container_->root();

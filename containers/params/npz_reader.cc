@@ -88,22 +88,19 @@ std::string header_text(MemberStream& stream) {
   stream.read(std::span(start).first(first));
   constexpr std::byte kPickle{0x80};  // its first byte says "protocol"
   if (first != 0 && start[0] == kPickle) stream.fail(reject("npy_pickle"), "");
-  if (first < kNpyStart || std::memcmp(start, kNpyMagic.data(), kNpyMagic.size()) != 0) {
+  if (first < kNpyStart || std::memcmp(start, kNpyMagic.data(), kNpyMagic.size()) != 0)
     stream.fail(reject("npy_magic"), "");
-  }
   const int major = std::to_integer<int>(start[6]), minor = std::to_integer<int>(start[7]);
-  if (major < 1 || major > 3 || minor != 0) {
+  if (major < 1 || major > 3 || minor != 0)
     stream.fail(
         reject("npy_version"), "found " + std::to_string(major) + "." + std::to_string(minor));
-  }
   const std::size_t width = major == 1 ? 2 : 4;
   std::byte length[4] = {};
   if (stream.remaining() < width) stream.fail(reject("npy_header_size"), "");
   stream.read(std::span(length).first(width));
   const std::uint64_t size = load_little_endian(length, width);
-  if (size > stream.remaining() || size > kNpyHeaderMost) {
+  if (size > stream.remaining() || size > kNpyHeaderMost)
     stream.fail(reject("npy_header_size"), "found " + std::to_string(size));
-  }
   std::string text(static_cast<std::size_t>(size), '\0');
   stream.read(std::as_writable_bytes(std::span(text)));
   return text;
@@ -146,11 +143,10 @@ Tensor read_tensor(MemberStream stream) {
   const NpyHeader header = header_of(stream);
   const std::optional<std::int64_t> due = byte_size(header.shape, header.dtype);
   if (!due) stream.fail(params::reject("shape_overflow"), "");
-  if (std::cmp_not_equal(*due, stream.remaining())) {
+  if (std::cmp_not_equal(*due, stream.remaining()))
     stream.fail(reject("npy_size"),
         "found " + std::to_string(stream.remaining()) + " where " + std::to_string(*due) +
             " are due");
-  }
   const auto size = static_cast<std::size_t>(*due);
   const auto width = static_cast<std::size_t>(header.dtype.bytes());
   std::shared_ptr<std::byte> data = tensor_memory(size);
@@ -173,9 +169,8 @@ Params read_archive(const Archive& archive, const Progress& progress) {
   Params params;
   for (const Member& member : members) {
     std::string name = tensor_name(archive, member);
-    if (!seen.insert(name).second) {
+    if (!seen.insert(name).second)
       archive.fail(params::reject("duplicate_name"), member.header, &member, "");
-    }
     params.tensors.push_back({std::move(name), read_tensor({archive, member})});
     done += member.compressed;
     if (progress) progress(done, all);

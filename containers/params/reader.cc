@@ -87,9 +87,8 @@ template <class Source> class ParamsReader {
       Tensor tensor = record();
       tensor_ = nullptr;
       params.tensors.push_back({std::move(name), std::move(tensor)});
-      if (options.progress) {
+      if (options.progress)
         options.progress(source_.offset(), source_.offset() + source_.remaining());
-      }
     }
     params.trailing_bytes = trailing(options);
     return params;
@@ -128,9 +127,8 @@ template <class Source> class ParamsReader {
       at_ = source_.offset();
       std::string& name = names_.emplace_back(static_cast<std::size_t>(length), '\0');
       source_.read(name.data(), name.size());
-      if (const Reject* fault = name_fault(name)) {
+      if (const Reject* fault = name_fault(name))
         fail(*fault, "name " + std::to_string(i) + " is \"" + printable(name) + "\"");
-      }
       tensor_ = &name;
       if (!seen.insert(name).second) fail(reject("duplicate_name"), "");
       tensor_ = nullptr;
@@ -156,12 +154,10 @@ template <class Source> class ParamsReader {
       fail(reject("shape_overflow"), "");
     }
     const auto size = static_cast<std::int64_t>(number(field("size")));
-    if (size != *expected) {
+    if (size != *expected)
       fail(reject("size"), found(size) + " where " + std::to_string(*expected) + " is due");
-    }
-    if (std::cmp_greater(size, source_.remaining())) {
+    if (std::cmp_greater(size, source_.remaining()))
       fail(reject("data_beyond"), declared(static_cast<std::uint64_t>(size), "bytes"));
-    }
     CHECK(std::in_range<std::size_t>(size)) << size << " bytes exceed the address space";
     tensor.bytes = source_.take(static_cast<std::size_t>(size));
     return tensor;
@@ -203,11 +199,10 @@ template <class Source> class ParamsReader {
   std::uint64_t number(const Field& where) {
     at_ = source_.offset();
     const auto width = static_cast<std::size_t>(where.width());
-    if (width > source_.remaining()) {
+    if (width > source_.remaining())
       fail(reject("too_short"),
           std::string(where.name) + " takes " + std::to_string(width) + " bytes, " +
               std::to_string(source_.remaining()) + " remain");
-    }
     std::array<std::byte, 8> bytes{};
     source_.read(bytes.data(), width);
     return load_little_endian(bytes.data(), width);
@@ -285,9 +280,8 @@ Params read_file(const std::string& path, const ReadOptions& options) {
   CHECK_EQ(::fstat(::fileno(file.get()), &status), 0) << path << ": " << std::strerror(errno);
   if (S_ISDIR(status.st_mode)) throw utils::ValueVerifyFatal(path + " is a directory");
   // The kernel's own files are regular and claim to be empty.
-  if (!S_ISREG(status.st_mode) || status.st_size == 0) {
+  if (!S_ISREG(status.st_mode) || status.st_size == 0)
     return ParamsReader(MemorySource(collect(file.get(), path)), path).params(options);
-  }
   const auto size = static_cast<std::uint64_t>(status.st_size);
   return ParamsReader(FileSource(file.get(), size, path), path).params(options);
 }

@@ -68,9 +68,8 @@ void verify_names(std::span<const NamedTensor> tensors) {
   for (const NamedTensor& entry : tensors) {
     offset += static_cast<std::uint64_t>(field("name_length").width());
     const std::string& name = entry.name;
-    if (const Reject* fault = name_fault(name)) {
+    if (const Reject* fault = name_fault(name))
       throw Error(*fault, offset, std::nullopt, "found \"" + printable(name) + "\"", "");
-    }
     if (!seen.insert(name).second) throw Error(reject("duplicate_name"), offset, name, "", "");
     offset += name.size();
   }
@@ -87,24 +86,20 @@ void verify_record(
   const std::size_t size = tensor.bytes.size();
   const std::uint64_t extents = distance("record_magic", "extent");
 
-  if (shape.size() > kMaxDimensions) {
+  if (shape.size() > kMaxDimensions)
     fail(reject("ndim"), distance("record_magic", "ndim"), found(shape.size()));
-  }
-  if (!dtype_code_known(dtype.code)) {
+  if (!dtype_code_known(dtype.code))
     fail(reject("dtype_code"), distance("record_magic", "dtype_code"), found(dtype.code));
-  }
-  if (const Reject* fault = dtype_bits_fault(dtype)) {
+  if (const Reject* fault = dtype_bits_fault(dtype))
     fail(*fault, distance("record_magic", "dtype_bits"), found(dtype.bits));
-  }
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] < 0) fail(reject("negative_extent"), extents + 8 * i, found(shape[i]));
   }
   const std::optional<std::int64_t> expected = byte_size(shape, dtype);
   if (!expected) fail(reject("shape_overflow"), extents, "");
-  if (std::cmp_not_equal(size, *expected)) {
+  if (std::cmp_not_equal(size, *expected))
     fail(reject("size"), extents + 8 * shape.size(),
         found(size) + " where " + std::to_string(*expected) + " is due");
-  }
 }
 
 }  // namespace

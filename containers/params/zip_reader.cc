@@ -93,27 +93,23 @@ Directory read_end64(const Archive& archive, const End& end) {
       !agrees(end.size, directory.size) || !agrees(end.offset, directory.offset)) {
     fail(place);
   }
-  if (directory.offset > place || directory.size != place - directory.offset) {
+  if (directory.offset > place || directory.size != place - directory.offset)
     archive.fail(reject("zip_directory"), place, nullptr, "");
-  }
   return directory;
 }
 
 Directory find_directory(const Archive& archive) {
   const End end = find_end(archive);
-  if (end.disk != 0 || end.directory_disk != 0 || end.count_here != end.count) {
+  if (end.disk != 0 || end.directory_disk != 0 || end.count_here != end.count)
     archive.fail(reject("zip_disks"), end.place, nullptr, "");
-  }
   if (end.place >= kLocatorSize) {
     const std::vector<std::byte> before = archive.bytes(end.place - kLocatorSize, 4);
     if (Numbers(before).u32() == kLocatorSignature) return read_end64(archive, end);
   }
-  if (end.count == kElsewhere16 || end.size == kElsewhere32 || end.offset == kElsewhere32) {
+  if (end.count == kElsewhere16 || end.size == kElsewhere32 || end.offset == kElsewhere32)
     archive.fail(reject("zip_end64"), end.place, nullptr, "");
-  }
-  if (std::uint64_t{end.offset} + end.size != end.place) {
+  if (std::uint64_t{end.offset} + end.size != end.place)
     archive.fail(reject("zip_directory"), end.place, nullptr, "");
-  }
   return {end.count, end.size, end.offset};
 }
 
@@ -165,9 +161,8 @@ Member next_entry(const Archive& archive, Numbers& directory, std::uint64_t offs
   if (!is_ascii(member.name) && (member.flags & kUtf8) == 0) fail(reject("zip_name"), &member, "");
   if (disk != 0) fail(reject("zip_disks"), &member, "");
   if ((member.flags & kEncrypted) != 0) fail(reject("zip_encrypted"), &member, "");
-  if (member.method != kStored && member.method != kDeflated) {
+  if (member.method != kStored && member.method != kDeflated)
     fail(reject("zip_method"), &member, "found " + std::to_string(member.method));
-  }
   if (!take_extra64(extra_fields, member)) fail(reject("zip_extra"), &member, "");
   return member;
 }
@@ -178,10 +173,9 @@ void locate(const Archive& archive, Member& member, std::uint64_t directory, std
   const auto fail = [&](const Reject& reject, const std::string& detail) {
     archive.fail(reject, member.header, &member, detail);
   };
-  if (member.header > directory || directory - member.header < kLocalSize) {
+  if (member.header > directory || directory - member.header < kLocalSize)
     archive.fail(
         reject("zip_local"), entry, &member, "it stands at " + std::to_string(member.header));
-  }
   const std::vector<std::byte> fixed = archive.bytes(member.header, kLocalSize);
   Numbers numbers(fixed);
   if (numbers.u32() != kLocalSignature) fail(reject("zip_local"), "its signature is wrong");
@@ -192,9 +186,8 @@ void locate(const Archive& archive, Member& member, std::uint64_t directory, std
   const std::size_t name = numbers.u16(), extra = numbers.u16();
   if (directory - member.header - kLocalSize < name + extra) fail(reject("zip_local"), "");
   if (flags != member.flags || method != member.method) fail(reject("zip_local"), "flags differ");
-  if (text(archive.bytes(member.header + kLocalSize, name)) != member.name) {
+  if (text(archive.bytes(member.header + kLocalSize, name)) != member.name)
     fail(reject("zip_local"), "the names differ");
-  }
   // A writer that could not seek back put these numbers behind the data.
   if ((flags & kSizesFollow) == 0 &&
       (checksum != member.checksum || !agrees(compressed, member.compressed) ||
@@ -202,22 +195,19 @@ void locate(const Archive& archive, Member& member, std::uint64_t directory, std
     fail(reject("zip_local"), "sizes or checksums differ");
   }
   member.data = member.header + kLocalSize + name + extra;
-  if (directory - member.data < member.compressed) {
+  if (directory - member.data < member.compressed)
     fail(reject("zip_beyond"),
         std::to_string(member.compressed) + " bytes declared, " +
             std::to_string(directory - member.data) + " remain");
-  }
-  if (member.method == kStored && member.size != member.compressed) {
+  if (member.method == kStored && member.size != member.compressed)
     fail(reject("zip_size"),
         std::to_string(member.compressed) + " bytes stored, " + std::to_string(member.size) +
             " declared");
-  }
   // No deflated byte stands for more than 1032: a length of 258 takes two bits at least.
   constexpr std::uint64_t kDeflatedMost = 1032;
-  if (member.method == kDeflated && member.size / kDeflatedMost > member.compressed) {
+  if (member.method == kDeflated && member.size / kDeflatedMost > member.compressed)
     fail(reject("zip_bomb"),
         std::to_string(member.size) + " bytes declared in " + std::to_string(member.compressed));
-  }
 }
 
 void refuse_overlaps(const Archive& archive, const std::vector<Member>& members) {
@@ -242,10 +232,9 @@ void Archive::fail(const Reject& reject, std::uint64_t offset, const Member* mem
 
 std::vector<Member> members_of(const Archive& archive) {
   const Directory directory = find_directory(archive);
-  if (directory.count > directory.size / kEntrySize) {
+  if (directory.count > directory.size / kEntrySize)
     archive.fail(reject("zip_count"), directory.offset, nullptr,
         std::to_string(directory.count) + " declared");
-  }
   const std::vector<std::byte> bytes = archive.bytes(directory.offset, directory.size);
   Numbers entries(bytes);
   std::vector<Member> members;
@@ -254,10 +243,9 @@ std::vector<Member> members_of(const Archive& archive) {
     members.push_back(next_entry(archive, entries, offset));
     locate(archive, members.back(), directory.offset, offset);
   }
-  if (entries.remaining() != 0) {
+  if (entries.remaining() != 0)
     archive.fail(reject("zip_count"), directory.offset + (bytes.size() - entries.remaining()),
         nullptr, std::to_string(entries.remaining()) + " bytes follow the last member");
-  }
   refuse_overlaps(archive, members);
   return members;
 }
@@ -314,12 +302,10 @@ void MemberStream::read(std::span<std::byte> to) {
 void MemberStream::finish() {
   if (inflate_) {
     std::byte beyond{};
-    if (inflate_some({&beyond, 1}) != 0) {
+    if (inflate_some({&beyond, 1}) != 0)
       fail(reject("zip_data"), "it holds more than the member declares");
-    }
-    if (position_ != member_.compressed || inflate_->avail_in != 0) {
+    if (position_ != member_.compressed || inflate_->avail_in != 0)
       fail(reject("zip_data"), "something follows its end");
-    }
   }
   if (checksum_ != member_.checksum) fail(reject("zip_checksum"), "");
 }

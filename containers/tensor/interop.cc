@@ -1,6 +1,5 @@
 #include "containers/tensor/interop.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "containers/logging.h"

@@ -2,7 +2,6 @@
 /// The one error of a model: a label and a sentence.
 #pragma once
 #include <string>
-#include <string_view>
 
 #include "containers/logging.h"
 
