@@ -53,13 +53,6 @@ TEST(AgreeVerb, ComparesDevices) {
     expect_end(joined({"report", "agree"}, files), exit, says);
 }
 
-TEST(MergeVerb, GivesTheWholeReportAndItsVerdict) {
-  const Scratch scratch;
-  const std::string wrong = report(scratch, "null"), merged = scratch.path("merged.json");
-  expect_end({"report", "merge", wrong, "--output", merged}, 1, {"FAIL  null"});
-  expect_end({"report", "merge", wrong, wrong, "--output", merged}, 2, {"are both part 1 of 1"});
-}
-
 Ended attest(const std::string& backend, const std::string& directory) {
   return lockstep_says(
       joined({"report", "attest", backend, directory}, words_in(kSmall + " --nonce n")));

@@ -21,8 +21,8 @@ TEST(Params, AreThereOnceForEachVariableAndForNothingElse) {
   for (const char* name : {"data", "bias", "", "dense 2"}) {
     Parameters p = small_parameters();
     p[name] = {{{2, 4}, 8}, std::vector<i32>(8)};
-    EXPECT_NE(
-        refusal_of(p).find("\"" + std::string(name) + "\" belongs to no variable"), std::string::npos);
+    EXPECT_NE(refusal_of(p).find("\"" + std::string(name) + "\" belongs to no variable"),
+        std::string::npos);
     EXPECT_NE(refusal_of(p).find("[model.params]"), std::string::npos);
   }
 }
