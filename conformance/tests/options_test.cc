@@ -72,7 +72,7 @@ TEST(Vacuous, SelectionsAreIncomplete) {
 // Commands, the verdict on each, and its reason.
 TEST(Commands, ThatAreNoBackendFail) {
   const std::tuple<std::string, std::string, const char*> rows[] = {
-      {"cat", "FAIL", "an answer that is none"}, {"sleep 999", "CRASH", "no answer in time"},
+      {"cat", "FAIL", "the line is not an answer"}, {"sleep 999", "CRASH", "no answer in time"},
       {"nonexistent-command", "CRASH", "nonexistent-command: not found"}};
   for (const auto& [command, verdict, says] : rows)
     expect_end(

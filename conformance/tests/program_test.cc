@@ -282,10 +282,12 @@ TEST(Manifests, HoldABackendToItsInstructionSets) {
   // The kernel that runs, of isa portable, beside one of avx2 for `op`.
   const auto forced = [](const char* op) {
     const json kernels = {
-        {{"op", "*"}, {"name", "specification"}, {"isa", "portable"}, {"runnable", true}},
+        {{"op", "relu"}, {"name", "specification"}, {"isa", "portable"}, {"runnable", true}},
         {{"op", op}, {"name", "fast"}, {"isa", "avx2"}, {"runnable", true}}};
+    const json relu = {{"operators", {{"*", nullptr}, {"relu", json::object()}}}};
     return with_manifest(
-        manifest({{"kernels", kernels}, {"options", {"fault", "isa"}}}), {"--property", "isa"})
+        manifest({{"kernels", kernels}, {"options", {"fault", "isa"}}, {"claims", relu}}),
+        {"--property", "isa"})
         .end;
   };
   expect_end(forced("relu"), 1,
