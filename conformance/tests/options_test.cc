@@ -21,7 +21,8 @@ TEST(Usage, OfWhatDoesNotExist) {
       {"check reference --op nope", "no operator matches 'nope'"},
       {"check reference --property nope", "no property 'nope'"},
       {"check reference --profile nn", "no operator is of the profile 'nn'"},
-      {"check reference --profile NN --op relu", "no operator is chosen by both"},
+      {"check reference --profile NN --op relu",
+          "no operator has a chosen name and a chosen profile"},
       // At once: the cases would be refused, too, and take seconds where they are not.
       {"check nope --vectors /nowhere", "no backend 'nope'"},
       {"digest nope --vectors /nowhere", "no backend 'nope'"},

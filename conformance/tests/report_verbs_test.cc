@@ -65,7 +65,7 @@ TEST(AttestVerb, WritesWhatVerifyWitnesses) {
   expect_end(verify(directory, "--nonce n"), 0, {"SELF-DECLARED  nothing was run again"});
   expect_end(
       verify(directory, "reference --rerun 40 --quiet"), 0, {"run again: 40 of ", "WITNESSED"});
-  expect_end(verify(directory, "--nonce m"), 1, {"refuted: the nonce is another one"});
+  expect_end(verify(directory, "--nonce m"), 1, {"refuted: the nonce differs"});
   expect_end(verify(directory, "null --rerun 9 --quiet"), 1,
       {"'null' differs from the file that was judged"});
   EXPECT_EQ(attest("reference", directory).exit, 2) << "evidence is not overwritten";
