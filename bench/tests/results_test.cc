@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/row.h"
+#include "conformance/tests/schema.h"
 
 namespace lockstep::bench {
 namespace {
@@ -46,40 +47,11 @@ Results run_of(std::vector<Measurement> rows) {
   return {"2026-11-21 12:00 UTC", "AMD EPYC", "12.2.0", "oneDNN 2.6.3", 2, 0.5, std::move(rows)};
 }
 
-// As much of JSON Schema as the schema uses; "" where the value fits.
-std::string misfit(const json& schema, const json& value, const json& root) {
-  if (schema.contains("$ref"))
-    return misfit(
-        root.at(json::json_pointer(schema["$ref"].get<std::string>().substr(1))), value, root);
-  if (schema.contains("const") && schema["const"] != value) return "not the constant";
-  if (schema.contains("enum") && !schema["enum"].contains(value) &&
-      std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
-    return "not in the list: " + value.dump();
-  const std::string type = schema.value("type", "");
-  if (type == "string" && !value.is_string()) return "no string: " + value.dump();
-  if (type == "integer" && !value.is_number_integer()) return "no integer: " + value.dump();
-  if (type == "number" && !value.is_number()) return "no number: " + value.dump();
-  if (type == "boolean" && !value.is_boolean()) return "no boolean: " + value.dump();
-  if (type == "array" && !value.is_array()) return "no array: " + value.dump();
-  std::string why;
-  if (type == "array")
-    for (const json& item : value)
-      if (why.empty()) why = misfit(schema["items"], item, root);
-  if (type != "object") return why;
-  for (const json& key : schema["required"])
-    if (!value.contains(key.get<std::string>())) return "without " + key.dump();
-  for (const auto& [key, member] : value.items()) {
-    if (!schema["properties"].contains(key)) return "with " + key;
-    if (why.empty()) why = misfit(schema["properties"][key], member, root);
-  }
-  return why;
-}
-
 TEST(Results, FitTheirSchemaAndComeBackAsTheyWere) {
   const Results results = run_of({full_row(), troubled_row()});
   const std::string text = json_of(results);
   const json schema = json::parse(results_schema());
-  EXPECT_EQ(misfit(schema, json::parse(text), schema), "");
+  EXPECT_EQ(judge::violation(schema, json::parse(text)), "");
   EXPECT_EQ(json_of(results_of(text)), text);
 }
 
@@ -96,7 +68,7 @@ TEST(Results, WithoutAMemberAreRefused) {
     }
     json more = whole;
     more[at]["unknown"] = 1;
-    EXPECT_NE(misfit(schema, more, schema), "") << object;
+    EXPECT_NE(judge::violation(schema, more), "") << object;
   }
   EXPECT_THROW(results_of("[]"), std::logic_error);
   EXPECT_THROW(results_of("{"), std::logic_error);

@@ -114,12 +114,13 @@ TEST(Contradictions, AreFoundWithoutRunningAnything) {
   EXPECT_TRUE(contradictions(passed(), items).empty());
   const std::pair<void (*)(Attestation&), const char*> rows[] = {
       {[](Attestation& a) { a.report.set_hash = std::string(64, 'c'); }, "another case set"},
-      {[](Attestation& a) { a.report.order_hash = std::string(64, 'c'); }, "in another order"},
+      {[](Attestation& a) { a.report.order_hash = std::string(64, 'c'); },
+          "orders the cases differently"},
       {[](Attestation& a) { a.results.back().number = std::ssize(a.results); },
           "there is a result of case "},
       {[](Attestation& a) { a.results[0].outcome = "failed"; }, "the report counts"},
       {[](Attestation& a) { a.results[0].outputs = std::string(64, 'd'); }, "the outputs of "},
-      {[](Attestation& a) { a.report.outputs.erase("sum"); }, "of other operators"}};
+      {[](Attestation& a) { a.report.outputs.erase("sum"); }, "name different operators"}};
   for (const auto& [edit, says] : rows) {
     Attestation a = passed();
     edit(a);

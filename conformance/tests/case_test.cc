@@ -166,19 +166,6 @@ TEST(Placements, HoldEveryElementOnce) {
   }
 }
 
-TEST(Placements, OfEachSideAreScatteredWhereTheLayoutSaysSo) {
-  const Type t{{3, 5}, 8};
-  const auto compact = [](const Placement& p) { return p.allocated == 15; };
-  for (int l = 0; l < kLayouts; ++l) {
-    const auto layout = static_cast<Layout>(l);
-    const bool in = layout != Layout::compact && layout != Layout::scattered_out;
-    const bool out = layout != Layout::compact && layout != Layout::scattered_in;
-    if (layout == Layout::permuted) continue;  // as large as a compact one
-    EXPECT_EQ(compact(place_input(t, layout, 7, 0)), !in) << name_of(layout);
-    EXPECT_EQ(compact(place_output(t, layout, 7, 0)), !out) << name_of(layout);
-  }
-}
-
 // Strides, offset and size.
 std::vector<i64> numbers_of(const Type& t, const Placement& p) {
   std::vector<i64> all(p.stride, p.stride + t.rank());
@@ -207,7 +194,9 @@ TEST(Placements, AreTheSameInEveryVersion) {
       {{3, 5}, Layout::scattered, kSeed, 0, scattered, {}},
       {{3, 5}, Layout::scattered_in, kSeed, 0, scattered, compact},
       {{3, 5}, Layout::scattered_out, kSeed, 0, compact, {}},
+      {{3, 5}, Layout::padded, kSeed, 1, {}, {9, 1, 0, 45}},
       {{3, 5}, Layout::offset, kSeed, 1, {}, {9, 1, 2, 45}},
+      {{3, 5}, Layout::scattered, kSeed, 1, {}, scattered},
       {{3, 5}, Layout::scattered_out, kSeed, 1, {}, scattered},
       {{2, 3, 4, 5, 6, 7}, Layout::scattered, 9, 2, {330, 2, 7920, 66, 1320, 6, 8592, 47520}, {}},
       {{2, 3, 4, 5, 6, 7}, Layout::permuted, 9, 3, {2520, 1, 3, 12, 60, 360, 0, 5040}, {}},

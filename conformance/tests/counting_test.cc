@@ -79,19 +79,15 @@ TEST(Counting, EdgesAreWherePowersClampsAndTiesAre) {
 }
 
 TEST(Counting, EverySettingIsLegalAndThereOnce) {
-  int countable_operators = 0;
   for (const OpInfo* op : operators()) {
     const std::vector<Case> all = edge_cases(*op);
     EXPECT_EQ(is_enumerable(*op), !all.empty()) << op->name;
-    countable_operators += is_enumerable(*op);
     std::set<std::string> ids;
     for (const Case& c : all) {
       EXPECT_FALSE(refusal(c).refused()) << case_id(c);
       EXPECT_TRUE(ids.insert(case_id(c)).second) << case_id(c);
     }
   }
-  EXPECT_GT(countable_operators, 10);
-  EXPECT_FALSE(is_enumerable(*find_operator("sum")));
   EXPECT_EQ(edge_cases(*find_operator("relu")).size(), 1u);
   EXPECT_EQ(edge_cases(*find_operator("cvm_clip")).size(), 32u);
   EXPECT_EQ(edge_cases(*find_operator("cvm_right_shift")).size(), 32u * 32u);

@@ -58,17 +58,6 @@ TEST(Describe, TheFirstSentenceEndsWithASentence) {
   EXPECT_EQ(first_sentence("Only one, of 1.5."), "Only one, of 1.5.");
 }
 
-TEST(Describe, LawsAreNamedAndWrittenOut) {
-  for (const OpInfo* op : operators()) {
-    const ordered_json laws = describe(*op)["laws"];
-    ASSERT_EQ(laws.size(), static_cast<std::size_t>(op->laws.size())) << op->name;
-    for (std::size_t i = 0; i < laws.size(); ++i) {
-      EXPECT_EQ(laws[i]["label"], op->laws[static_cast<int>(i)].label);
-      EXPECT_EQ(laws[i]["text"], op->laws[static_cast<int>(i)].text);
-    }
-  }
-}
-
 TEST(Describe, TheListShowsTheFirstSentenceOfEveryOperator) {
   const std::vector<std::string> lines = lines_of(lockstep_says({"list"}).out);
   ASSERT_EQ(lines.size(), operators().size());

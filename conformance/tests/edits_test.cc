@@ -17,37 +17,6 @@ Strings mutants(const std::string& text) {
   return all;
 }
 
-TEST(Edits, ChangeOperatorsBetweenSpaces) {
-  EXPECT_EQ(mutants("a < b"), Strings{"a <= b"});
-  EXPECT_EQ(mutants("a == b"), Strings{"a != b"});
-  EXPECT_EQ(mutants("a + b"), Strings{"a - b"});
-  EXPECT_EQ(mutants("a && b"), Strings{"a || b"});
-  EXPECT_EQ(mutants("++k;"), Strings{"--k;"});
-  EXPECT_EQ(mutants("f<T>(&x, -y, T* z, U&& u)"), Strings{});
-}
-
-TEST(Edits, ChangeConstantsByOne) {
-  EXPECT_EQ(mutants("x[0]"), Strings{"x[1]"});
-  EXPECT_EQ(mutants("1'000u"), (Strings{"1001u", "999u"}));
-  EXPECT_EQ(mutants("0xfful"), (Strings{"256ul", "254ul"}));
-  EXPECT_EQ(mutants("1.5 99999999999999999999"), Strings{});
-}
-
-TEST(Edits, ChangeBoundsTypesConditionsAndJumps) {
-  EXPECT_EQ(mutants("min(a, b)"), Strings{"max(a, b)"});
-  EXPECT_EQ(mutants("x.min"), Strings{});
-  EXPECT_EQ(mutants("i64 a;"), Strings{"i32 a;"});
-  EXPECT_EQ(mutants("if (f(a)) continue;"), (Strings{"if (!(f(a))) continue;", "if (f(a)) ;"}));
-  EXPECT_EQ(mutants("if (auto x = f(); x) g();"), Strings{});
-}
-
-TEST(Edits, LeaveTextCommentsDirectivesAndStaticAssertionsAlone) {
-  EXPECT_EQ(mutants("#if 1 < 2\\\n 3 < 4\n"), Strings{});
-  EXPECT_EQ(mutants("// 1 < 2\n/* 3\n< 4 */"), Strings{});
-  EXPECT_EQ(mutants(R"("1 \" < 2" '<' u8"3" R"x(4 " < 5)x")"), Strings{});
-  EXPECT_EQ(mutants("static_assert(f(1) < 2);"), Strings{});
-}
-
 TEST(Edits, LeaveTypesOfBoundedNumbersAlone) {
   EXPECT_EQ(mutants("for (i64 i = f(); g(i);) i = h(i);"), Strings{});
   EXPECT_EQ(mutants("for (i64 v : list) f(v);"), Strings{"for (i32 v : list) f(v);"});
@@ -133,11 +102,14 @@ TEST(Edits, OfABrokenTextEnd) {
     EXPECT_LE(tokens(text).size(), 3u) << text;
 }
 
-TEST(Edits, AtTheEndsOfATextAndOfALine) {
+TEST(Edits, AtTheEndsOfATextOfALineAndOfAToken) {
   const std::pair<const char*, Strings> rows[] = {{" < b", {" <= b"}}, {"< b", {}},
       {"R < b", {"R <= b"}}, {"1'0", {"11", "9"}}, {"/* 1 */ a < b", {"/* 1 */ a <= b"}},
       {"/**/ a < b", {"/**/ a <= b"}}, {"/*/ 1 < 2 */", {}}, {"static_assert(1 < 2", {}},
-      {"if (a < b", {"if (!(a < )b", "if (a <= b"}}, {"if (a;", {"if (!(a);"}}};
+      {"if (a < b", {"if (!(a < )b", "if (a <= b"}}, {"if (a;", {"if (!(a);"}}, {"++k;", {"--k;"}},
+      {"f<T>(&x, -y, T* z, U&& u)", {}}, {"x[0]", {"x[1]"}}, {"0xfful", {"256ul", "254ul"}},
+      {"99999999999999999999", {}}, {"x.min", {}}, {"/* 3\n< 4 */", {}}, {"// 1 < 2\n", {}},
+      {"u8\"3 < 4\" '<'", {}}, {"#if 1 < 2\\\n 3 < 4\n", {}}};
   for (const auto& [text, expected] : rows) EXPECT_EQ(mutants(text), expected) << text;
   const std::string two = "a < b;\nc < d;";
   const std::vector<Edit> edits = edits_of("a.cc", two);

@@ -55,7 +55,7 @@ TEST(Journal, RefusesLinesThatAreNone) {
       {"{\"lockstep_journal\":1,\n", runless}, {"{\"lockstep_journal\":1,\"x\":2}\n", runless},
       {"{\"lockstep_journal\":1,\"run\":7}\n", runless},
       {"{\"lockstep_journal\":1,\"run\":{\"seed\":8}}\n",
-          "it is another run's: its seed is 8, not 7"},
+          "it belongs to another run: its seed is 8, not 7"},
       {kFirst + "\n7\n", second}, {kFirst + "\n{\"n\":1}\n{\"x\":1}\n", third},
       {kFirst + "\n{\"n\":-1}\n", second}, {kFirst + "\n{\"n\":\"1\"}\n", second},
       {kFirst + "\n{\"n\":9}\n", second}, {kFirst + "\n\n", second},

@@ -109,26 +109,6 @@ TEST_P(Laws, NameNoPortThatTheOperatorLacks) {
           << l.label << ": " << l.text;
 }
 
-TEST(LawTexts, NameThePortsOfTheirOperator) {
-  const auto text = [](string_view op, string_view label) {
-    for (const LawInfo& l : find_operator(op)->laws)
-      if (l.label == label) return std::string(l.text);
-    return std::string();
-  };
-  EXPECT_EQ(text("dense", "additive"), "op(X + X', W, B + B') = op(X, W, B) + op(X', W, B')");
-  EXPECT_EQ(
-      text("conv2d", "additive_weights"), "op(X, W + W', B + B') = op(X, W, B) + op(X, W', B')");
-  EXPECT_EQ(text("broadcast_mul", "odd"), "op(-A, B) = -op(A, B)");
-  EXPECT_EQ(text("broadcast_add", "associative"), "op(op(A, B), A') = op(A, op(B, A'))");
-  EXPECT_EQ(text("slice_like", "idempotent"), "op(op(X, like), like) = op(X, like)");
-  EXPECT_EQ(text("slice_like", "selects"),
-      "op(X, like) = X[op(numbers of the elements of X, like)]: elements move, unchanged");
-  EXPECT_EQ(text("broadcast_max", "monotone"), "op(max(A, A'), B) = max(op(A, B), op(A', B))");
-  EXPECT_EQ(text("negative", "involution"), "op(op(X)) = X");
-  EXPECT_EQ(text("elemwise_sub", "pointwise"),
-      "op(A[I], B[I]) = op(A, B)[I] for elements I in any order");
-}
-
 // What becomes of a claim about relu at (-1, 2).
 LawResult claimed(lockstep::Claim (*claim)(int, Attributes, Machine&), int precision = 8) {
   OpInfo op = *find_operator("relu");

@@ -3,34 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "conformance/tests/expect.h"
-#include "conformance/tests/program.h"
+#include "conformance/tests/verbs.h"
 
 namespace lockstep::judge {
 namespace {
 
 using nlohmann::json;
 
-using Words = std::vector<std::string>;
-
-struct Examined {
-  Ended end;
-  json report;
+struct Examined : Judged {
   bool judged(const std::string& op, const std::string& property) const {
     return report["cells"].value(json::json_pointer("/" + op + "/" + property), json()).is_object();
   }
 };
 
 Examined examine(const std::string& backend, const Words& more, const Variables& env = {}) {
-  const Scratch scratch;
-  const std::string file = scratch.path("report.json");
-  Words words = {"check", backend, "--tier", "0", "--vectors", "", "--json", file};
-  words.insert(words.end(), more.begin(), more.end());
-  Examined c{lockstep_says(words, env), {}};
-  c.report = json::parse(text_of_file(file), nullptr, false);
-  return c;
+  const Words brief = words_in("--tier 0 --vectors ''", more);
+  return {judged(joined({"check", backend}, brief), env)};
 }
 
 constexpr const char* kPlain = "matches_reference,deterministic,writes_all,layout,alignment";

@@ -270,8 +270,11 @@ TEST(Summary, ShowsAsManyFailuresAsAScreenHasRoomFor) {
     r.failures.push_back(r.failures[0]);
     r.failures.back().text = std::string(static_cast<std::size_t>(40 * k), "abcdef"[k]);
   }
-  const std::vector<std::string> whole = blocks_of(summary(r, false));
+  r.quarantine.assign(9, "relu hung");
+  EXPECT_EQ(summary(r, false).find("more"), std::string::npos) << "a pipe has room for all";
+  const std::vector<std::string> whole = blocks_of(summary(r, false, {4000, 80}));
   ASSERT_EQ(whole.size(), 7U);
+  expect_contains(whole.back(), "quarantined: 6 more\n");
   for (const int columns : {0, 1, 40, 80})
     for (const int rows : {1, 2, 20, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 80, 4000}) {
       // Below the failures: how many more there are, a blank line and the prompt.
@@ -299,8 +302,6 @@ TEST(Summary, TellsAFailureLineByLine) {
       << summary(r, false);
   r.failures[0].count = 2;
   EXPECT_TRUE(summary(r, false).starts_with("relu violates layout in 2 cases\n"));
-  r.quarantine.assign(5, "hung");
-  expect_contains(summary(r, false, {1, 80}), "quarantined: 2 more\n");
 }
 
 std::string said(const Report& r, std::size_t most = SIZE_MAX) {
@@ -327,34 +328,19 @@ TEST(Remarks, SayWhyARunIsIncomplete) {
   EXPECT_EQ(said(r, 2), "quarantined c\nquarantined d\nmissing a\nmissing b\nmissing 1 more\n");
 }
 
-TEST(Conclude, CountsTheOneCase) {
-  Report one = with_failure(1, 0);
-  one.counts.selected = one.counts.executed = one.counts.passed = 1;
-  const auto verdict = [](Report r) {
-    conclude(r);
-    return r.verdict + " " + std::string(word_of(r.exit));
-  };
-  EXPECT_EQ(verdict(one), "PASS pass");
-  Report unjudged = one, beside = one;
-  unjudged.cells["relu"]["layout"].judged = 0;
-  EXPECT_EQ(verdict(unjudged), "INCOMPLETE incomplete");
-  beside.counts.quarantined = 1;
-  EXPECT_EQ(verdict(beside), "CRASH fail");
-  beside.known.quarantined = 1;
-  EXPECT_EQ(verdict(beside), "PASS known failures");
-  Report hung = one;
-  hung.counts.timed_out = hung.known.timed_out = 1;
-  EXPECT_EQ(verdict(hung), "PASS known failures");
-}
-
 TEST(VerdictLine, SaysOneAndAll) {
   Report r = with_failure(1, 0);
-  r.part = {1, 2}, r.known.failed = 1, r.chosen.budget = 1, r.score = {0, 1};
+  r.part = {1, 2}, r.known.failed = 1, r.chosen.budget = 1;
   r.legal_selected = r.legal_not_claimed = 1000;
-  const std::string line = verdict_line(r);
   for (const char* part : {"SHARD 1/2 of whole claim (0 of 0 operators), KNOWN FAILURES (1)\n",
-           "(100.0% of the legal", "\n  at least 0 of 1 listed mutants die of these cases\n"})
-    expect_contains(line, part);
+           "(100.0% of the legal", "\n  mutation score of these cases unknown\n"})
+    expect_contains(verdict_line(r), part);
+  for (const auto& [score, words] :
+      {std::pair{Score{0, 1}, "0 of 1"}, {{1230, 1240}, "1,230 of 1,240"}}) {
+    r.score = score;
+    expect_contains(verdict_line(r),
+        "\n  at least " + std::string(words) + " listed mutants die of these cases\n");
+  }
 }
 
 TEST(JudgeWhole, AsksOnlyWhatWasSelectedAndStated) {

@@ -37,12 +37,6 @@ std::map<std::string, VectorTest> vectors_by_id() {
   return all;
 }
 
-bool is_example(const OpInfo& op, string_view text) {
-  for (int i = 0; i < op.example_count; ++i)
-    if (op.example(i).text == text) return true;
-  return false;
-}
-
 TEST(Errata, AreEachShownByAVectorThatExists) {
   const auto vectors = vectors_by_id();
   for (const ordered_json& e : describe_errata(evidence())) {
@@ -64,26 +58,6 @@ TEST(Errata, AreEachShownByAVectorThatExists) {
     EXPECT_EQ(
         vector->second.result.label, shared ? label : id.substr(0, id.find('-')) + "." + label);
   }
-}
-
-bool is_own_label(const OpInfo& op, string_view word) {
-  const std::string label = std::string(op.name) + "." + std::string(word);
-  for (const OwnLabel& l : own_labels(op))
-    if (l.label == label) return true;
-  // Errata about attributes are shown by what every operator's are refused with.
-  for (const SharedLabel& l : kSharedLabels)
-    if (l.label == word) return word.starts_with("attr.");
-  return false;
-}
-
-TEST(Errata, OfAnOperatorNameItsOwnExamplesAndLabels) {
-  for (const OpInfo* op : operators())
-    for (const Erratum& e : op->errata) {
-      const OpInfo* shown_in = e.op.empty() ? op : find_operator(e.op);
-      ASSERT_NE(shown_in, nullptr) << e.text;
-      EXPECT_TRUE(e.example.empty() || is_example(*shown_in, e.example)) << e.text;
-      EXPECT_TRUE(e.label.empty() || is_own_label(*shown_in, e.label)) << e.text;
-    }
 }
 
 TEST(Errata, ShownByATestAreShownByOneThatExists) {

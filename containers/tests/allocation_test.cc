@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "containers/exceptions.h"
+#include "containers/tests/refusal.h"
 
 namespace lockstep::ndarray {
 namespace {
@@ -45,14 +45,9 @@ TEST(Allocation, IsAlignedAndWritable) {
 }
 
 TEST(Allocation, SaysWhenThereIsTooLittle) {
-  try {
-    const Host memory(std::numeric_limits<std::size_t>::max() / 2, CpuDevice());
-    FAIL() << "half of the address space was allocated";
-  } catch (const utils::LogMessageFatal& e) {
-    EXPECT_NE(
-        std::string(e.what()).find("no memory for 9223372036854775807 bytes"), std::string::npos)
-        << e.what();
-  }
+  const std::string said =
+      failure([] { Host(std::numeric_limits<std::size_t>::max() / 2, CpuDevice()); });
+  EXPECT_NE(said.find("no memory for 9223372036854775807 bytes"), std::string::npos) << said;
 }
 
 TEST(Allocation, MovesAndLeavesNothing) {

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "containers/exceptions.h"
 #include "containers/instrumented.h"
+#include "containers/tests/refusal.h"
 
 namespace lockstep::ndarray {
 namespace {
@@ -116,12 +116,8 @@ TEST(Pool, TrimGivesEverythingBack) {
 TEST(Pool, WantOfMemoryNamesTheSize) {
   BlockPool pool(kPlenty);
   for (const std::size_t bytes : {BlockPool::kBlockBytesMax + 1, ~std::size_t{0}}) {
-    try {
-      pool.allocate(bytes);
-      ADD_FAILURE() << bytes << " bytes were handed out";
-    } catch (const utils::LogMessageFatal& error) {
-      EXPECT_NE(std::string(error.what()).find(std::to_string(bytes)), std::string::npos);
-    }
+    const std::string said = failure([&] { pool.allocate(bytes); });
+    EXPECT_NE(said.find(std::to_string(bytes)), std::string::npos) << said;
   }
   EXPECT_EQ(pool.statistics(), PoolStatistics());
 }

@@ -114,4 +114,14 @@ template <class Call> void expect_error(const FaultyFile& expected, Call call) {
   }
 }
 
+/// The label of the error that a call ends with; empty where it ends without.
+template <class Call> std::string_view label_of(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.label();
+  }
+  return {};
+}
+
 }  // namespace lockstep::params

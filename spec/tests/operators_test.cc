@@ -367,13 +367,5 @@ TEST(NonMaxSuppression, TopKReadsBeforeItKeeps) {
   EXPECT_EQ(kept({.max_output_size = -kIntMax, .top_k = -kIntMax}, rows), 2);
 }
 
-TEST(Operators, AliasesFindTheirOperator) {
-  for (const auto& [alias, name] : {std::pair<string_view, string_view>{"slice", "strided_slice"},
-           {"get_valid_count", "get_valid_counts"}, {"cvm_cilp", "cvm_clip"}}) {
-    ASSERT_NE(find_operator(alias), nullptr) << alias;
-    EXPECT_EQ(find_operator(alias)->name, name);
-  }
-}
-
 }  // namespace
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "containers/tests/refusal.h"
 #include "reference/graph/error.h"
 #include "reference/graph/graph.h"
 #include "reference/graph/model.h"
@@ -12,6 +13,7 @@
 namespace lockstep::graph {
 
 using Json = nlohmann::json;
+using ndarray::refusal;
 
 struct Draft {
   Json document = Json::parse(R"({
@@ -86,14 +88,19 @@ inline Parameters small_parameters() {
   return {{"weight", {{{3, 4}, 32}, {1, 0, 0, 0, 1, 1, 1, 1, 0, -1, 0, 2}}}};
 }
 
-/// The label of the error that the text is refused with; "" when it is accepted.
-inline std::string label_of(const std::string& text) {
+/// The label of the error that a call ends with; "" where it ends without.
+template <class Call> std::string label_from(const Call& call) {
   try {
-    const Graph graph(text);
-    return "";
+    call();
   } catch (const Error& e) {
     return e.label();
   }
+  return "";
+}
+
+/// The label that the text is refused with; "" when it is accepted.
+inline std::string label_of(const std::string& text) {
+  return label_from([&] { Graph{text}; });
 }
 
 }  // namespace lockstep::graph

@@ -12,15 +12,6 @@ TEST(Gas, OfAGraphIsThatOfItsVariablesAndItsCalls) {
   EXPECT_EQ(Graph(small_draft().text()).gas(), 5 * (8 + 12 + 6 + 6) + 6 * 12 + 6);
 }
 
-TEST(Gas, OfABroadcastIsTheDocumentsExample) {
-  Draft d;
-  d.variable("data", {2}, 8);
-  d.variable("w", {2}, 8);
-  d.call("broadcast_add", {{0, 0}, {1, 0}}, {{2}});
-  d.head(2);
-  EXPECT_EQ(Graph(d.text()).gas(), 32);
-}
-
 TEST(Gas, CountsEveryTensorEvenOneNobodyReads) {
   Draft d;
   d.variable("data", {1, 2, 6}, 8);

@@ -10,13 +10,9 @@ namespace {
 using std::string;
 
 string refused(const string& text) {
-  try {
-    parse_object(text, {nullptr, "it"});
-    return "";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.label(), "model.json");
-    return e.what();
-  }
+  const string said = refusal([&] { return parse_object(text, {nullptr, "it"}); });
+  EXPECT_TRUE(said == "accepted" || said.ends_with(" [model.json]")) << said;
+  return said;
 }
 
 string nested(std::size_t depth) {
@@ -43,11 +39,11 @@ TEST(Json, OtherTextIsRefused) {
 TEST(Json, AKeyTwiceIsRefusedWhereItStands) {
   EXPECT_NE(refused(R"({"a":1,"a":1})").find("has the key \"a\" twice"), string::npos);
   EXPECT_NE(refused(R"({"b":[{"a\n":1,"a\u000a":{}}]})").find("twice"), string::npos);
-  EXPECT_EQ(refused(R"({"a":{"a":1},"b":{"a":1}})"), "");
+  EXPECT_EQ(refused(R"({"a":{"a":1},"b":{"a":1}})"), "accepted");
 }
 
 TEST(Json, NestsUpToALimitAndNoFurther) {
-  EXPECT_EQ(refused(nested(kMaxDepth)), "");
+  EXPECT_EQ(refused(nested(kMaxDepth)), "accepted");
   EXPECT_NE(refused(nested(kMaxDepth + 1)).find("nests more than 16"), string::npos);
   EXPECT_NE(refused(nested(1000000)).find("nests more than 16"), string::npos);
 }
@@ -68,12 +64,10 @@ TEST(Json, APlaceIsSpeltFromTheRoot) {
 
 TEST(Json, TheSmallestUnknownKeyIsNamedBeforeAMissingOne) {
   const Json v = {{"z", 1}, {"b", 1}, {"y", 1}};
-  try {
-    as_object(v, {nullptr, "it"}, {{"a", true}, {"b"}});
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(string(e.what()), "it has an unknown key \"y\" [model.key]");
-  }
+  EXPECT_EQ(refusal([&] {
+    return as_object(v, {nullptr, "it"}, {{"a", true}, {"b"}}), 0;
+  }),
+      "it has an unknown key \"y\" [model.key]");
 }
 
 }  // namespace

@@ -86,12 +86,8 @@ TEST(Run, InputOfAnotherLengthIsRefused) {
   const Model model(Graph(identity({4}, 8).text()), {});
   ReferenceEngine engine;
   for (int n : {0, 3, 5, 16}) {
-    try {
-      Runner(model, engine).run(std::vector<std::byte>(static_cast<std::size_t>(n)));
-      FAIL() << n;
-    } catch (const Error& e) {
-      EXPECT_EQ(e.label(), "model.input");
-    }
+    const std::vector<std::byte> input(static_cast<std::size_t>(n));
+    EXPECT_EQ(label_from([&] { Runner(model, engine).run(input); }), "model.input") << n;
   }
 }
 
@@ -99,14 +95,7 @@ TEST(Run, ATensorOfAnotherTypeOrDomainIsRefused) {
   const Model model(Graph(identity({2}, 8).text()), {});
   ReferenceEngine engine;
   Runner runner(model, engine);
-  const auto label = [&](const Tensor& t) {
-    try {
-      runner.run(t);
-      return std::string();
-    } catch (const Error& e) {
-      return e.label();
-    }
-  };
+  const auto label = [&](const Tensor& t) { return label_from([&] { runner.run(t); }); };
   EXPECT_EQ(label({{{2}, 8}, {1, -127}}), "");
   EXPECT_EQ(label({{{2}, 7}, {1, 2}}), "model.input");
   EXPECT_EQ(label({{{1, 2}, 8}, {1, 2}}), "model.input");
@@ -194,12 +183,8 @@ TEST(Run, AnEngineThatAnswersWronglyIsCaughtAtTheCallAndHarmsNoLaterRun) {
     FaultyEngine engine(fault);
     Runner runner(model, engine);
     const auto input = bytes({1, 2, 3, 4, -1, -2, -3, -4});
-    try {
-      runner.run(input);
-      ADD_FAILURE() << "no error";
-    } catch (const utils::LogMessageFatal& e) {
-      EXPECT_NE(std::string(e.what()).find("node 2"), std::string::npos) << e.what();
-    }
+    const std::string said = ndarray::failure([&] { runner.run(input); });
+    EXPECT_NE(said.find("node 2"), std::string::npos) << said;
     EXPECT_EQ(runner.run(input), words({1, 10, 6, 0, 0, 0}));
   }
 }
