@@ -135,7 +135,7 @@ class CampaignTest(unittest.TestCase):
         status, _, err = self.ended(self.begin([*CHECK, "--seed", "2"]))
         self.assertEqual(status, 3, err)
         self.assertIn("parts 1 2 3 4 of 4 do not go on", err)
-        self.assertIn("it is another run's: its set_hash is", err)
+        self.assertIn("it belongs to another run: its set_hash is", err)
         self.assertFalse((self.results / "report.json").exists())
 
     def test_a_task_keeps_no_report_of_an_interrupted_run(self):
