@@ -10,7 +10,7 @@ namespace {
 using std::string;
 
 string refused(const string& text) {
-  const string said = refusal([&] { return parse_object(text, {nullptr, "it"}); });
+  string said = refusal([&] { return parse_object(text, {nullptr, "it"}); });
   EXPECT_TRUE(said == "accepted" || said.ends_with(" [model.json]")) << said;
   return said;
 }
