@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -65,7 +66,18 @@ class Cases {
   std::vector<Item> items_;
 };
 
-MutantFate judge_mutant(const MutantOptions& o, const MutantFate& m, Cases& cases) {
+// Adds the case that a report names first, if it is one of these.
+void add_killer(const Report& r, const std::vector<Item>& items, std::vector<Item>& killers) {
+  if (r.failures.empty()) return;
+  const auto named = [&](const Item& i) { return i.id == r.failures[0].id; };
+  const auto at = std::find_if(items.begin(), items.end(), named);
+  if (at != items.end() && std::none_of(killers.begin(), killers.end(), named))
+    killers.push_back(*at);
+}
+
+// @param killers receives a case that kills the mutant.
+MutantFate judge_mutant(
+    const MutantOptions& o, const MutantFate& m, Cases& cases, std::vector<Item>& killers) {
   Selection s = o.selection;
   if (m.op != "*") s.operators = {m.op};
   Conduct c = o.conduct;
@@ -79,6 +91,7 @@ MutantFate judge_mutant(const MutantOptions& o, const MutantFate& m, Cases& case
     if (budget > 0 && std::cmp_less(budget, items.size()))
       items.resize(static_cast<std::size_t>(budget));
     r = judge(o.backend, s, items, c);
+    add_killer(r, items, killers);
     if (r.exit != Exit::pass) break;
   }
   if (r.exit == Exit::judge_broke) throw std::runtime_error("the judge broke on mutant " + m.name);
@@ -92,18 +105,16 @@ MutantFate judge_mutant(const MutantOptions& o, const MutantFate& m, Cases& case
 }
 
 // Checks that the backend without a mistake passes; otherwise no kill would mean anything.
-// @return the hash of the case set
-std::string judge_control(const MutantOptions& o) {
-  Selection s = o.selection;
+void judge_control(const MutantOptions& o, const std::vector<Item>& items) {
   Conduct c = o.conduct;
   c.limits.set["mutant"] = "none";
   c.shrink = false;
   c.progress = progress_to_stderr("control " + o.backend, o.quiet);
-  const Report r = judge(o.backend, s, c);
-  if (r.exit != Exit::pass)
+  const Report r = judge(o.backend, o.selection, items, c);
+  // So few cases as kill need not reach what a whole run is held to.
+  if (o.until_dead ? r.counts.passed < std::ssize(items) : r.exit != Exit::pass)
     throw std::runtime_error("'" + o.backend +
         "' fails without a mutant, so a kill proves nothing:\n" + summary(r, false));
-  return r.set_hash;
 }
 
 void print_fate(const MutantFate& f) {
@@ -113,7 +124,7 @@ void print_fate(const MutantFate& f) {
 
 // Writes the kill matrix.
 int order(const MutantOptions& o, const std::vector<MutantFate>& mutants) {
-  judge_control(o);
+  judge_control(o, select_cases(o.selection));
   const KillMatrix k = measure_kills(o.backend, mutants, o.selection, o.conduct, o.quiet);
   write_file(o.order, kills_json(k));
   std::set<i64> dead;
@@ -139,13 +150,17 @@ int run(MutantOptions& o) {
   std::vector<MutantFate> mutants = mutants_of(o.backend, o.conduct.limits);
   std::erase_if(mutants, [&](const MutantFate& m) { return !glob(o.only, m.name); });
   if (!o.order.empty()) return order(o, mutants);
-  Power p{o.selection.tier, o.selection.seed, judge_control(o), {}};
+  const std::vector<Item> all = select_cases(o.selection);
+  Power p{o.selection.tier, o.selection.seed, set_hash(all), {}};
+  if (!o.until_dead) judge_control(o, all);
   Cases cases(o.selection);
+  std::vector<Item> killers;
   for (const MutantFate& mutant : mutants) {
-    p.mutants.push_back(judge_mutant(o, mutant, cases));
+    p.mutants.push_back(judge_mutant(o, mutant, cases, killers));
     if (!o.quiet) print_fate(p.mutants.back());
     std::fflush(stdout);
   }
+  if (!killers.empty() && o.until_dead) judge_control(o, killers);
   const Exit e = mutants.empty()        ? Exit::incomplete
       : p.dead() == std::ssize(mutants) ? Exit::pass
                                         : Exit::fail;

@@ -21,7 +21,7 @@ struct MutantFate {
 struct Power {
   int tier = 1;
   u64 seed = 1;
-  std::string set_hash;  ///< of the cases that judged the control
+  std::string set_hash;  ///< of the selected cases
   std::vector<MutantFate> mutants;
   i64 dead() const;
 };

@@ -25,6 +25,20 @@ TEST(MutantsVerb, JudgesByAllCasesOrUntilDeath) {
   EXPECT_GT(all["kills"], 1);
 }
 
+// A vector that is wrong fails every backend: what dies of it is no mutant's mistake.
+TEST(MutantsVerb, AKillMeansNothingWhereTheControlFails) {
+  const Scratch scratch;
+  json vectors = json::parse(text_of_file("conformance/vectors/relu.json"));
+  vectors["tests"] = {vectors["tests"][0]};
+  vectors["numberOfTests"] = 1;
+  vectors["tests"][0]["in"][0]["data"][1] = 5;
+  scratch.write("relu.json", vectors.dump());
+  const Words wrong = {scratch.path(""), "--property", "matches_vectors"};
+  for (const Words& way : {Words{}, Words{"--until-dead"}})
+    expect_end(words_in("mutants relu.* --op relu --tier 0 --vectors", joined(wrong, way)), 4,
+        {"'faulty' fails without a mutant, so a kill proves nothing:"});
+}
+
 TEST(MutantsVerb, APathThatNobodyListedShowsInTheFirstCases) {
   expect_end(
       mutants_of_relu({"contract.unlisted_path", "--budget", "20"}).end, 0, {"paths_covered"});
