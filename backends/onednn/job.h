@@ -37,7 +37,7 @@ struct Carried {
 /// The extents of a tensor of the ABI.
 memory::dims dims_of(const ls_tensor& t);
 
-/// Adaptation-major memory.
+/// Row-major memory.
 memory::desc rows(const memory::dims& dims, memory::data_type type);
 
 /// Memory whose layout the primitive chooses.

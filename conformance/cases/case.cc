@@ -33,7 +33,7 @@ template <class T> T number(string_view s, const std::string& where) {
   return v;
 }
 
-// Combinations without brackets, so that an id needs no quoting in a shell.
+// Tuples without brackets, so that an id needs no quoting in a shell.
 std::string bare(const AttrInfo& f, const Attr& v) {
   std::string s = attribute_text(f, v);
   return v.kind == AttrKind::tuple ? s.substr(1, s.size() - 2) : s;

@@ -66,16 +66,19 @@ class Cases {
   std::vector<Item> items_;
 };
 
-// Adds the case that a report names first, if it is one of these.
-void add_killer(const Report& r, const std::vector<Item>& items, std::vector<Item>& killers) {
+// Adds the case that a report names first; all of them where the whole run is what failed.
+void add_killers(const Report& r, const std::vector<Item>& items, std::vector<Item>& killers) {
   if (r.failures.empty()) return;
   const auto named = [&](const Item& i) { return i.id == r.failures[0].id; };
-  const auto at = std::find_if(items.begin(), items.end(), named);
-  if (at != items.end() && std::none_of(killers.begin(), killers.end(), named))
-    killers.push_back(*at);
+  const bool is_case = std::any_of(items.begin(), items.end(), named);
+  for (const Item& i : items) {
+    const auto same = [&](const Item& k) { return k.id == i.id; };
+    if ((!is_case || named(i)) && std::none_of(killers.begin(), killers.end(), same))
+      killers.push_back(i);
+  }
 }
 
-// @param killers receives a case that kills the mutant.
+// @param killers receives the cases that kill the mutant.
 MutantFate judge_mutant(
     const MutantOptions& o, const MutantFate& m, Cases& cases, std::vector<Item>& killers) {
   Selection s = o.selection;
@@ -91,7 +94,7 @@ MutantFate judge_mutant(
     if (budget > 0 && std::cmp_less(budget, items.size()))
       items.resize(static_cast<std::size_t>(budget));
     r = judge(o.backend, s, items, c);
-    add_killer(r, items, killers);
+    if (o.until_dead) add_killers(r, items, killers);
     if (r.exit != Exit::pass) break;
   }
   if (r.exit == Exit::judge_broke) throw std::runtime_error("the judge broke on mutant " + m.name);
@@ -111,8 +114,9 @@ void judge_control(const MutantOptions& o, const std::vector<Item>& items) {
   c.shrink = false;
   c.progress = progress_to_stderr("control " + o.backend, o.quiet);
   const Report r = judge(o.backend, o.selection, items, c);
-  // So few cases as kill need not reach what a whole run is held to.
-  if (o.until_dead ? r.counts.passed < std::ssize(items) : r.exit != Exit::pass)
+  // The few cases that kill need not reach the floor that a whole run is held to.
+  const bool is_right = r.failures.empty() && r.counts.passed == std::ssize(items);
+  if (o.until_dead ? !is_right : r.exit != Exit::pass)
     throw std::runtime_error("'" + o.backend +
         "' fails without a mutant, so a kill proves nothing:\n" + summary(r, false));
 }

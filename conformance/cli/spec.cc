@@ -32,7 +32,7 @@ std::string count_text(const json& count) {
   return count.is_null() ? "?" : std::to_string(count.get<i64>());
 }
 
-// Prints a row for each operator with the counts of its witnesses.
+// Prints a row for each operator with the counts of its cross-checks.
 void overview(const SpecOptions& o) {
   const json spec = describe_specification(o.evidence());
   if (o.as_json) return print(spec);

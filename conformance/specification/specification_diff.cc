@@ -7,7 +7,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// Witnesses are not a part of the specification.
+// Cross-checks are not a part of the specification.
 bool is_evidence(const std::string& key) { return key == "crosschecks" || key == "vector"; }
 
 // The name of a list's element; empty if it has none.

@@ -1,6 +1,6 @@
 /// @file
 /// Attributes of every operator that no call can have, through `eval`: one labelled logic error
-/// each. `witness.lines` puts lines whose keys, types and counts are wrong, `judge.check_exec`
+/// each. `crosscheck.lines` puts lines whose keys, types and counts are wrong, `judge.check_exec`
 /// calls whose shapes, precisions and values are.
 #include <gtest/gtest.h>
 

@@ -388,7 +388,7 @@ bool is_json(std::string_view text) {
   }
 }
 
-// A second opinion on what JSON is: the library's parser, on seeded damage to good text.
+// Another judge of what JSON is: the library's parser, on seeded damage to good text.
 TEST(JsonCursor, AgreesWithTheLibraryAboutWhatIsJson) {
   const std::string seeds[] = {
       R"({"id":-0.5e+3,"op":"re\u00e9\n","attrs":{},"in":[{"shape":[1,20],"x":[[],{}]}, null]})",

@@ -62,7 +62,7 @@ void add_case(Report& r, i64 n) {
   }
 }
 
-// Shard `number` of a run whose cases are dealt out in turn; one part is the whole run.
+// Part `number` of a run whose cases are dealt out in turn; one part is the whole run.
 Report part(i64 number, i64 of) {
   Report r;
   r.backend = r.name = "toy", r.version = "1", r.set_hash = r.manifest_hash = std::string(64, 'a');

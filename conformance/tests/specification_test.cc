@@ -91,7 +91,7 @@ TEST(Errata, AreListedOnceWithEveryOperatorTheyAreAbout) {
 
 // ---- cross-checks ----
 
-TEST(Witnesses, AreCountedWhereTheyAre) {
+TEST(CrossChecks, AreCountedWhereTheyAre) {
   const Scratch scratch;
   const std::string file = scratch.write("crosschecks.json", R"({
     "sum": ["independent", "numpy", "pytorch"],
@@ -110,7 +110,7 @@ TEST(Witnesses, AreCountedWhereTheyAre) {
   EXPECT_EQ(max["kinds"], 3 + (max["laws"] > 0));
 }
 
-TEST(Witnesses, ThatAreNotInstalledAreUnknownAndDoNotCount) {
+TEST(CrossChecks, ThatAreNotInstalledAreUnknownAndDoNotCount) {
   const Evidence none(kNowhere, kNowhere);
   const OpInfo& relu = *find_operator("relu");
   const ordered_json w = none.crosschecks_of(relu);
@@ -123,7 +123,7 @@ TEST(Witnesses, ThatAreNotInstalledAreUnknownAndDoNotCount) {
   EXPECT_EQ(Evidence(empty.path(""), kNowhere).crosschecks_of(relu)["vectors"], 0);
 }
 
-TEST(Witnesses, OfAFileThatIsNoneAreRefused) {
+TEST(CrossChecks, OfAFileThatIsNoneAreRefused) {
   const Scratch scratch;
   for (const std::string& file : {scratch.path("missing"), scratch.write("list", "[]"),
            scratch.write("cut", "{"), scratch.write("sum", R"({"sum": 1})")})
