@@ -17,6 +17,7 @@ struct PeerTime {
   std::string trouble = {};         ///< why it cannot be timed; else empty
   i64 different = 0, compared = 0;  ///< elements, against the reference's result
   Timing time = {};                 ///< none if there is trouble
+  double ratio = 0;                 ///< of its time to ours; in JSON only
 };
 
 /// One thing that was timed.

@@ -190,6 +190,13 @@ template <class F> constexpr i64 max_over(Interval rows, Interval columns, F f) 
   return m;
 }
 
+/// The values an integer may take; both ends included.
+struct Range {
+  i64 min, max;
+  constexpr bool contains(i64 v) const { return min <= v && v <= max; }
+};
+inline constexpr Range kAnyInt64{INT64_MIN, INT64_MAX};
+
 /// The meaning of a port's values, for which the judge draws suitable data.
 enum class Hint { any, index, count, boxes, score, flag };
 
@@ -199,7 +206,7 @@ enum class Arity { one, optional, variadic };
 /// An input or output of an operator.
 struct Port {
   string_view name;
-  Interval rank;  ///< both ends included
+  Range rank;
   string_view text;
   Hint hint = Hint::any;
   Arity arity = Arity::one;
@@ -213,13 +220,6 @@ struct Word {
 
 /// The attributes of an operator that has none.
 struct NoAttrs {};
-
-/// The values an integer, or each entry of a tuple, may take; both ends included.
-struct Range {
-  i64 min, max;
-  constexpr bool contains(i64 v) const { return min <= v && v <= max; }
-};
-inline constexpr Range kAnyInt64{INT64_MIN, INT64_MAX};
 
 /// One row of an operator's attribute table.
 template <class Attrs, class T> struct Field {

@@ -75,16 +75,10 @@ std::vector<const Probe*> runnable_probes() {
 }
 
 const Probe* best_int8_probe() {
-  const Probe* best = nullptr;
-  double best_rate = 0;
-  for (const Probe* p : runnable_probes()) {
-    const long long rounds = rounds_of_a_millisecond(*p);
-    const double rate = static_cast<double>(p->macs_per_round * rounds) / ns_of(*p, rounds);
-    if (!p->int8 || rate <= best_rate) continue;
-    best = p;
-    best_rate = rate;
-  }
-  return best;
+  const std::vector<const Probe*> probes = runnable_probes();
+  const auto last =
+      std::find_if(probes.rbegin(), probes.rend(), [](const Probe* p) { return p->int8; });
+  return last == probes.rend() ? nullptr : *last;
 }
 
 long long rounds_of_a_millisecond(const Probe& probe) {

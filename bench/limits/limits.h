@@ -33,10 +33,12 @@ class Team {
   std::vector<std::thread> others_;
 };
 
-/// The probes of instruction sets that this processor and its operating system support.
+/// The probes of instruction sets that this processor and its operating system support, the most
+/// capable last.
 std::vector<const Probe*> runnable_probes();
 
-/// The fastest of these probes for 8-bit operands; nullptr if there is none.
+/// The most capable of these for 8-bit operands, whatever a busy machine would measure; nullptr if
+/// there is none.
 const Probe* best_int8_probe();
 
 /// Rounds of a probe that take about a millisecond.

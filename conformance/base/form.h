@@ -3,12 +3,17 @@
 /// member; writing it as JSON, reading it back and its JSON Schema follow from that.
 #pragma once
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <concepts>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "conformance/base/sha256.h"
@@ -32,43 +37,81 @@ struct Rule {
   std::vector<std::string> words = {};  ///< the only ones, if any
   bool hash = false;                    ///< a SHA-256 in lower-case hexadecimal, or empty
   const char* text = "";                ///< what a reader of the schema should know
+  const char* pattern = "";             ///< a regular expression that texts match; not read
+  int decimals = 0;                     ///< with which a number is written that is no integer
+};
+
+/// A number or a word for what is none, such as "nan". Written only.
+struct NumberOrWord {
+  json value;
 };
 
 [[noreturn]] inline void wrong(const std::string& at, const std::string& why) {
   throw UsageError((at.empty() ? "the document" : at) + " " + why);
 }
 
-template <class T> struct IsList : std::false_type {};
-template <class T> struct IsList<std::vector<T>> : std::true_type {};
+template <class T>
+concept Text = std::convertible_to<const T&, std::string_view>;
 template <class T> struct IsMap : std::false_type {};
 template <class T> struct IsMap<std::map<std::string, T>> : std::true_type {};
+/// Members in an order of their own.
+template <class T> using Pairs = std::vector<std::pair<std::string, T>>;
+template <class T> struct IsMap<Pairs<T>> : std::true_type {};
+template <class T>
+concept List = std::ranges::range<const T> && !Text<T> && !IsMap<T>::value;
+template <class T> struct IsArray : std::false_type {};
+template <class T, std::size_t N> struct IsArray<std::array<T, N>> : std::true_type {};
+template <class T> struct IsOptional : std::false_type {};
+template <class T> struct IsOptional<std::optional<T>> : std::true_type {};
+template <class T> struct IsVariant : std::false_type {};
+template <class... T> struct IsVariant<std::variant<T...>> : std::true_type {};
 
 // ---- writing ---------------------------------------------------------------------------------
 
 class FormWriter;
 template <class T> json written(const T& value);
 
+inline double rounded(double value, int decimals) {
+  const double scale = std::pow(10, decimals);
+  return std::round(value * scale) / scale;
+}
+
 /// Writes an object, its members in the order in which they are named.
 class FormWriter {
  public:
-  template <class T> void operator()(const char* key, const T& value, const Rule& = {}) {
-    out_[key] = written(value);
+  template <class T> void operator()(const char* key, const T& value, const Rule& rule = {}) {
+    if constexpr (std::floating_point<T>)
+      out_[key] = rounded(value, rule.decimals);
+    else
+      out_[key] = written(value);
   }
-  /// A member that is left out if it is empty.
+  /// A member that is there only if what was named before says so.
+  template <class T> void when(bool there, const char* key, const T& value, const Rule& rule = {}) {
+    if (there) (*this)(key, value, rule);
+  }
+  /// A member that is left out if it is empty, or 0.
   template <class T> void optional(const char* key, const T& value, const Rule& rule = {}) {
-    if (!value.empty()) (*this)(key, value, rule);
+    if constexpr (std::integral<T>) {
+      if (value != 0) (*this)(key, value, rule);
+    } else {
+      if (!value.empty()) (*this)(key, value, rule);
+    }
   }
   /// A member that says what kind of document this is.
   template <class T> void constant(const char* key, const T& value) { out_[key] = value; }
   /// A member that follows from the others.
-  template <class T> void derived(const char* key, const T& value, const Rule& = {}) {
-    out_[key] = value;
+  template <class T> void derived(const char* key, const T& value, const Rule& rule = {}) {
+    (*this)(key, value, rule);
   }
   /// Members that stand together in an object of their own.
   template <class F> void object(const char* key, F members) {
     FormWriter inner;
     members(inner);
     out_[key] = inner.out_;
+  }
+  /// The same, left out unless it is there.
+  template <class F> void optional_object(const char* key, bool there, F members) {
+    if (there) object(key, members);
   }
   json take() { return std::move(out_); }
 
@@ -77,7 +120,15 @@ class FormWriter {
 };
 
 template <class T> json written(const T& value) {
-  if constexpr (IsList<T>::value) {
+  if constexpr (std::same_as<T, json> || std::is_arithmetic_v<T> || Text<T>) {
+    return value;
+  } else if constexpr (std::same_as<T, NumberOrWord>) {
+    return value.value;
+  } else if constexpr (IsOptional<T>::value) {
+    return value ? written(*value) : json();
+  } else if constexpr (IsVariant<T>::value) {
+    return std::visit([](const auto& one) { return written(one); }, value);
+  } else if constexpr (List<T>) {
     json all = json::array();
     for (const auto& element : value) all.push_back(written(element));
     return all;
@@ -85,8 +136,6 @@ template <class T> json written(const T& value) {
     json all = json::object();
     for (const auto& [key, element] : value) all[key] = written(element);
     return all;
-  } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
-    return value;
   } else {
     FormWriter w;
     fields(w, value);
@@ -111,6 +160,9 @@ class FormReader {
     known_.insert(key);
     if (in_.contains(key)) (*this)(key, value, rule);
   }
+  template <class T> void when(bool there, const char* key, T& value, const Rule& rule = {}) {
+    if (there) (*this)(key, value, rule);
+  }
   template <class T> void constant(const char* key, const T& value) {
     if (member(key) != json(value))
       wrong(
@@ -122,6 +174,9 @@ class FormReader {
     FormReader inner(member(key), at_ + "/" + key);
     members(inner);
     inner.finish();
+  }
+  template <class F> void optional_object(const char* key, bool, F members) {
+    if (in_.contains(key)) object(key, members);
   }
   void finish() const {
     for (const auto& [key, value] : in_.items())
@@ -156,7 +211,7 @@ void read_integer(const json& j, const std::string& at, T& value, const Rule& ru
 }
 
 template <class T> void read(const json& j, const std::string& at, T& value, const Rule& rule) {
-  if constexpr (IsList<T>::value) {
+  if constexpr (List<T>) {
     if (!j.is_array()) wrong(at, "is no list");
     for (std::size_t k = 0; k < j.size(); ++k)
       read(j[k], at + "/" + std::to_string(k), value.emplace_back(), rule);
@@ -168,6 +223,9 @@ template <class T> void read(const json& j, const std::string& at, T& value, con
     value = j.get<bool>();
   } else if constexpr (std::integral<T>) {
     read_integer(j, at, value, rule);
+  } else if constexpr (std::floating_point<T>) {
+    if (!j.is_number()) wrong(at, "is no number");
+    value = j.get<T>();
   } else if constexpr (std::same_as<T, std::string>) {
     if (!j.is_string()) wrong(at, "is no text");
     value = j.get<std::string>();
@@ -182,14 +240,28 @@ template <class T> void read(const json& j, const std::string& at, T& value, con
   }
 }
 
-/// Reads a document from its text. `settle` computes the derived members, and the text must agree.
+/// The JSON of a text.
+/// @throws UsageError
+inline json json_of(const std::string& text) {
+  json j = json::parse(text, nullptr, false);
+  if (j.is_discarded()) throw UsageError("it is no JSON");
+  return j;
+}
+
+/// Reads a document.
+/// @throws UsageError naming the place and what is wrong there.
+template <class T> T loaded(const json& j) {
+  T value;
+  read(j, "", value);
+  return value;
+}
+
+/// Reads a document whose derived members `settle` computes; the text must agree with them.
 /// @throws UsageError naming the place and what is wrong there.
 template <class T> T parsed(
     const std::string& text, void (*settle)(T&) = [](T&) {}) {
-  const json j = json::parse(text, nullptr, false);
-  if (j.is_discarded()) throw UsageError("it is no JSON");
-  T value;
-  read(j, "", value);
+  const json j = json_of(text);
+  T value = loaded<T>(j);
   settle(value);
   for (const auto& difference : json::diff(j, written(value)))
     wrong(difference["path"], "is not what follows from the rest");
@@ -203,13 +275,16 @@ template <class T> json schema_of(const Rule& rule = {});
 /// Collects the JSON Schema of an object.
 class Schema {
  public:
-  template <class T> void operator()(const char* key, const T&, const Rule& rule = {}) {
-    optional(key, T(), rule);
+  template <class T> void operator()(const char* key, const T& value, const Rule& rule = {}) {
+    optional(key, value, rule);
     required_.push_back(key);
   }
   template <class T> void optional(const char* key, const T&, const Rule& rule = {}) {
     properties_[key] = schema_of<T>(rule);
     if (*rule.text) properties_[key]["description"] = rule.text;
+  }
+  template <class T> void when(bool, const char* key, const T& value, const Rule& rule = {}) {
+    optional(key, value, rule);
   }
   template <class T> void constant(const char* key, const T& value) {
     properties_[key] = {{"const", value}};
@@ -219,10 +294,13 @@ class Schema {
     (*this)(key, value, rule);
   }
   template <class F> void object(const char* key, F members) {
+    optional_object(key, true, members);
+    required_.push_back(key);
+  }
+  template <class F> void optional_object(const char* key, bool, F members) {
     Schema inner;
     members(inner);
     properties_[key] = inner.take();
-    required_.push_back(key);
   }
   json take() const {
     return {{"type", "object"}, {"required", required_}, {"additionalProperties", false},
@@ -233,24 +311,45 @@ class Schema {
   json properties_ = json::object(), required_ = json::array();
 };
 
+inline json schema_of_text(const Rule& rule) {
+  if (!rule.words.empty()) return {{"enum", rule.words}};
+  json j = {{"type", "string"}};
+  if (*rule.pattern) j["pattern"] = rule.pattern;
+  if (rule.hash) j["pattern"] = "^([0-9a-f]{64})?$";
+  return j;
+}
+
+template <class... T> json schema_of_one(const std::variant<T...>*, const Rule& rule) {
+  return {{"oneOf", json::array({schema_of<T>(rule)...})}};
+}
+
 template <class T> json schema_of(const Rule& rule) {
-  if constexpr (IsList<T>::value) {
-    return {{"type", "array"}, {"items", schema_of<typename T::value_type>(rule)}};
+  if constexpr (std::same_as<T, json>) {
+    return {{"type", "object"}};
+  } else if constexpr (std::same_as<T, NumberOrWord>) {
+    return {{"type", {"number", "string"}}};
+  } else if constexpr (IsOptional<T>::value) {
+    return {{"anyOf", {{{"type", "null"}}, schema_of<typename T::value_type>(rule)}}};
+  } else if constexpr (IsVariant<T>::value) {
+    return schema_of_one(static_cast<T*>(nullptr), rule);
+  } else if constexpr (List<T>) {
+    using Element = std::remove_cvref_t<std::ranges::range_reference_t<const T>>;
+    json j = {{"type", "array"}, {"items", schema_of<Element>(rule)}};
+    if constexpr (IsArray<T>::value) j["minItems"] = j["maxItems"] = std::tuple_size_v<T>;
+    return j;
   } else if constexpr (IsMap<T>::value) {
-    return {{"type", "object"}, {"additionalProperties", schema_of<typename T::mapped_type>(rule)}};
+    using Element = std::remove_cvref_t<decltype(std::declval<const T&>().begin()->second)>;
+    return {{"type", "object"}, {"additionalProperties", schema_of<Element>(rule)}};
   } else if constexpr (std::same_as<T, bool>) {
     return {{"type", "boolean"}};
+  } else if constexpr (std::same_as<T, u64>) {
+    return {{"type", "integer"}, {"minimum", 0}};
   } else if constexpr (std::integral<T>) {
-    if constexpr (std::same_as<T, u64>) return {{"type", "integer"}, {"minimum", 0}};
     return {{"type", "integer"}, {"minimum", rule.min}, {"maximum", rule.max}};
-  } else if constexpr (std::same_as<T, std::string>) {
-    json j = {{"type", "string"}};
-    if (rule.hash) j["pattern"] = "^([0-9a-f]{64})?$";
-    if (!rule.words.empty()) {
-      j.erase("type");
-      j["enum"] = rule.words;
-    }
-    return j;
+  } else if constexpr (std::floating_point<T>) {
+    return {{"type", "number"}};
+  } else if constexpr (Text<T>) {
+    return schema_of_text(rule);
   } else {
     Schema s;
     T example;

@@ -76,13 +76,13 @@ class Collection {
   // What distinguishes boundaries: label, parameter without its axis or entry, direction.
   using Identity = std::tuple<std::string, int, int, bool>;
 
-  void add(const Case& origin, const Parameter& k, Interval values) {
+  void add(const Case& origin, const Parameter& k, Edge edge) {
     Boundary b{origin, origin, {}, k};
-    set(b.legal, k, values.min);
-    set(b.illegal, k, values.max);
+    set(b.legal, k, edge.legal);
+    set(b.illegal, k, edge.illegal);
     b.label = refusal(b.illegal).label();
     seen_.insert(b.label);
-    const Identity kind{b.label, k.what, k.which, values.min < values.max};
+    const Identity kind{b.label, k.what, k.which, edge.legal < edge.illegal};
     const auto at = found_.find(kind);
     if (at == found_.end())
       found_.emplace(kind, std::move(b));
@@ -173,7 +173,7 @@ Range turns(const Case& c, const Parameter& k) {
 }
 
 // Doubles the step until the call is illegal, then bisects.
-std::optional<Interval> boundary_of(const Case& origin, const Parameter& k, i64 end) {
+std::optional<Edge> boundary_of(const Case& origin, const Parameter& k, i64 end) {
   const auto legal_at = [&](i64 v) {
     Case c = origin;
     set(c, k, v);
@@ -192,7 +192,7 @@ std::optional<Interval> boundary_of(const Case& origin, const Parameter& k, i64 
     const i64 middle = towards(good, bad, apart(good, bad) / 2);
     (legal_at(middle) ? good : bad) = middle;
   }
-  return Interval{good, bad};
+  return Edge{good, bad};
 }
 
 std::vector<Boundary> boundaries(const OpInfo& op, u64 seed) {

@@ -35,9 +35,13 @@ void set(Case& c, const Parameter& k, i64 v);
 /// The values to try for a parameter: one step beyond its legal range, both ends included.
 Range turns(const Case& c, const Parameter& k);
 
-/// The last legal value of a parameter of a legal call on the way to `end`, and the illegal value
-/// beside it; nothing where every value on the way is legal.
-std::optional<Interval> boundary_of(const Case& c, const Parameter& k, i64 end);
+/// The last legal value of a parameter on the way to another, and the illegal value beside it.
+struct Edge {
+  i64 legal, illegal;
+};
+
+/// The edge of a legal call's parameter on the way to `end`; nothing where every value is legal.
+std::optional<Edge> boundary_of(const Case& c, const Parameter& k, i64 end);
 
 /// Two calls that differ by one step of one parameter.
 struct Boundary {

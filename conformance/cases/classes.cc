@@ -20,7 +20,7 @@ constexpr Bits bit(i64 k) { return Bits{1} << k; }
 constexpr Bits first_bits(i64 n) { return bit(n) - 1; }
 
 constexpr i64 kWidths[] = {4, 8, 16, 32, 64};
-constexpr Interval kPrecisions[] = {
+constexpr Range kPrecisions[] = {
     {1, 1}, {2, 2}, {3, 7}, {8, 8}, {9, 16}, {17, 24}, {25, 31}, {32, 32}};
 
 // The classes of numbers and of tuples of numbers. Each word or boolean is a class of its own.
@@ -168,7 +168,7 @@ struct Axes {
     if (of_port == 0) return std::to_string(k);
     if (of_port == 2)
       return k == kOnesBit ? kOnes : k == kDeepBit ? "deep" : beside(kWidths[k - kWidthBits]);
-    const Interval& p = kPrecisions[k];
+    const Range& p = kPrecisions[k];
     return std::to_string(p.min) + (p.min == p.max ? "" : ".." + std::to_string(p.max));
   }
 };

@@ -118,9 +118,9 @@ class Search {
     for (const Parameter& k : parameters(origin)) {
       const Range range = turns(origin, k);
       for (i64 end : {range.min, range.max}) {
-        const auto values = boundary_of(origin, k, end);
-        if (!values) continue;
-        add(k, values->max);
+        const auto edge = boundary_of(origin, k, end);
+        if (!edge) continue;
+        add(k, edge->illegal);
         add(k, end);
         add(k, end == range.max ? end - 1 : end + 1);
       }

@@ -18,7 +18,7 @@ struct FileOptions {
   bool lenient = false, as_json = false;
 };
 
-constexpr const char* kJsonHelp = "as JSON (share/lockstep/params.schema.json)";
+constexpr const char* kJsonHelp = "as JSON (its schema: lockstep params schema)";
 
 bool is_archive(const std::string& path) { return path.ends_with(".npz"); }
 
@@ -61,12 +61,10 @@ Exit list(const FileOptions& o) {
   const std::uint64_t size = is_archive(o.files[0]) ? std::filesystem::file_size(o.files[0])
                                                     : params::file_size(tensors) + trailing;
   if (o.as_json) {
-    json rows = json::array();
+    documents::Listing all{{}, data, size, trailing};
     for (const auto& [name, tensor] : tensors)
-      rows.push_back({{"name", name}, {"dtype", params::dtype_name(tensor.dtype)},
-          {"shape", tensor.shape}, {"bytes", tensor.bytes.size()}});
-    print_json({{"tensors", rows}, {"data_bytes", data}, {"file_bytes", size},
-        {"trailing_bytes", trailing}});
+      all.tensors.push_back({name, documents::Head(tensor), tensor.bytes.size()});
+    print_json(all);
     return Exit::pass;
   }
   for (const auto& [name, tensor] : tensors)
@@ -77,63 +75,50 @@ Exit list(const FileOptions& o) {
   return Exit::pass;
 }
 
-/// The verdict of one file to verify.
-struct FileVerdict {
-  Exit exit = Exit::pass;
-  std::string text;
-  json report;
-};
-
-FileVerdict rejected(const params::Error& e) {
-  const json error = {{"label", e.label()}, {"offset", e.offset()},
-      {"tensor", e.tensor() ? json(*e.tensor()) : json()}, {"message", e.what()}};
-  const std::string tensor = e.tensor() ? " in tensor " + shown_name(*e.tensor()) : "";
-  return {Exit::fail,
-      fmt::format("rejected, {} at byte {}{}\n  {}", e.label(), e.offset(), tensor, e.what()),
-      {{"valid", false}, {"error", error}}};
+std::string text_of(const documents::FileVerdict& v) {
+  if (v.error) {
+    const params::Error& e = *v.error;
+    const std::string tensor = e.tensor() ? " in tensor " + shown_name(*e.tensor()) : "";
+    return fmt::format("rejected, {} at byte {}{}\n  {}", e.label(), e.offset(), tensor, e.what());
+  }
+  if (!v.amount) return "not read: " + v.not_read;
+  const auto& [tensors, data, trailing] = *v.amount;
+  std::string text = fmt::format("valid, {} tensors, {} bytes of data", tensors, data);
+  if (trailing) text += fmt::format(", {} trailing bytes ignored", trailing);
+  return text;
 }
 
-FileVerdict not_read(Exit exit, const std::exception& e) {
-  return {exit, fmt::format("not read: {}", e.what()), {{"valid", false}, {"not_read", e.what()}}};
-}
-
-FileVerdict verdict_of(const std::string& file, bool lenient) {
+Exit judge_file(documents::FileVerdict& v, bool lenient) {
   try {
-    const auto [tensors, trailing] = read_params(file, lenient);
-    const std::uint64_t data = params::data_size(tensors);
-    std::string text = fmt::format("valid, {} tensors, {} bytes of data", tensors.size(), data);
-    if (trailing) text += fmt::format(", {} trailing bytes ignored", trailing);
-    return {Exit::pass, text,
-        {{"valid", true}, {"tensors", tensors.size()}, {"data_bytes", data},
-            {"trailing_bytes", trailing}}};
+    v.amount = documents::Amount(read_params(v.file, lenient));
+    return Exit::pass;
   } catch (const params::Error& e) {
-    return rejected(e);
+    v.error = e;
+    return Exit::fail;
   } catch (const utils::ValueVerifyFatal& e) {
-    return not_read(Exit::usage, e);
+    v.not_read = e.what();
+    return Exit::usage;
   } catch (const std::runtime_error& e) {
-    return not_read(Exit::judge_broke, e);
+    v.not_read = e.what();
+    return Exit::judge_broke;
   }
 }
 
 // Verifies every file, even after another one failed.
 Exit verify(const FileOptions& o) {
-  json files = json::array();
-  std::size_t valid = 0;
+  documents::Verification all;
   Exit exit = Exit::pass;
   for (const std::string& file : o.files) {
-    const FileVerdict v = verdict_of(file, o.lenient);
-    json report = {{"file", file}};
-    report.update(v.report);
-    files.push_back(report);
-    if (!o.as_json) fmt::print("{}: {}\n", params::printable(file, file.size()), v.text);
-    valid += v.exit == Exit::pass;
-    exit = std::max(exit, v.exit);
+    documents::FileVerdict v{.file = file};
+    exit = std::max(exit, judge_file(v, o.lenient));
+    if (!o.as_json) fmt::print("{}: {}\n", params::printable(file, file.size()), text_of(v));
+    all.valid += v.amount.has_value();
+    all.files.push_back(v);
   }
-  if (o.as_json) {
-    print_json({{"files", files}, {"valid", valid}});
-  } else {
-    fmt::print("{} of {} files valid\n{}\n", valid, o.files.size(), exit_text(exit));
-  }
+  if (o.as_json)
+    print_json(all);
+  else
+    fmt::print("{} of {} files valid\n{}\n", all.valid, o.files.size(), exit_text(exit));
   return exit;
 }
 
@@ -148,8 +133,7 @@ Exit convert(const ConvertOptions& o) {
   const auto& [tensors, trailing] = contents;
   const std::uint64_t data = params::data_size(tensors);
   if (o.as_json) {
-    print_json({{"from", o.from}, {"to", o.to}, {"tensors", tensors.size()}, {"data_bytes", data},
-        {"trailing_bytes", trailing}});
+    print_json(documents::Conversion{o.from, o.to, documents::Amount(contents)});
     return Exit::pass;
   }
   fmt::print("{} tensors, {} bytes of data written to {}\n", tensors.size(), data, o.to);
@@ -159,16 +143,16 @@ Exit convert(const ConvertOptions& o) {
 
 // Lists every label with its meaning: those of parameter files, then those of archives only.
 void list_labels(bool as_json) {
-  json all = json::array();
+  documents::Labels all;
   const auto add = [&](std::span<const params::Reject> table, const char* of) {
     for (const params::Reject& r : table) {
-      all.push_back({{"label", r.id}, {"of", of}, {"text", r.text}});
+      all.labels.push_back({r.id, of, r.text});
       if (!as_json) fmt::print("{:<26} {}\n", r.id, r.text);
     }
   };
   add(params::kRejects, "file");
   add(params::npz::kRejects, "archive");
-  if (as_json) print_json({{"labels", all}});
+  if (as_json) print_json(all);
 }
 
 void add_params_convert(CLI::App& group, Session& session) {
@@ -186,6 +170,11 @@ void add_params_labels(CLI::App& group) {
   CLI::App* verb = group.add_subcommand("labels", "List every reason to reject a file");
   verb->add_flag("--json", *as_json, kJsonHelp);
   verb->callback([as_json] { list_labels(*as_json); });
+}
+
+void add_params_schema(CLI::App& group) {
+  group.add_subcommand("schema", "Print the JSON Schema of what the verbs print with --json")
+      ->callback([] { fmt::print("{}", documents::schema()); });
 }
 
 }  // namespace
@@ -214,8 +203,9 @@ void write_params(const std::string& path, const params::Params& contents) {
 
 std::string shown_name(std::string_view name) { return "\"" + params::printable(name) + "\""; }
 
-void print_json(const json& document) {
-  fmt::print("{}\n", document.dump(1, ' ', false, json::error_handler_t::replace));
+void print_json(const documents::Document& document) {
+  using form::json;
+  fmt::print("{}\n", form::written(document).dump(1, ' ', false, json::error_handler_t::replace));
 }
 
 std::string type_text(const params::Tensor& tensor) {
@@ -256,6 +246,7 @@ void add_params(CLI::App& app, Session& session) {
 
   add_params_convert(*group, session);
   add_params_labels(*group);
+  add_params_schema(*group);
 }
 
 }  // namespace lockstep::judge

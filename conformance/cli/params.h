@@ -1,14 +1,10 @@
 /// @file
 /// Shared by the verbs of `lockstep params`: reading, writing and showing files of both formats.
 #pragma once
-#include <nlohmann/json.hpp>
-
+#include "conformance/cli/params_documents.h"
 #include "conformance/cli/verbs.h"
-#include "containers/params/params.h"
 
 namespace lockstep::judge {
-
-using json = nlohmann::ordered_json;
 
 /// Reads an archive if the name ends in .npz, else a parameter file, to which `lenient` applies.
 /// @throws params::Error when the file is faulty.
@@ -21,7 +17,7 @@ void write_params(const std::string& path, const params::Params& contents);
 std::string shown_name(std::string_view name);
 
 /// Prints a document; bytes of a path that are not UTF-8 are replaced.
-void print_json(const json& document);
+void print_json(const documents::Document& document);
 
 /// A tensor's type and shape, as "int32 (2, 2)".
 std::string type_text(const params::Tensor& tensor);

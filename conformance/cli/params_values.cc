@@ -22,22 +22,21 @@ struct DumpOptions {
 };
 
 // Writes infinities and NaN as text, because JSON has no numbers for them.
-json element_json(const params::ElementValue& value) {
+form::NumberOrWord value_of(const params::Tensor& tensor, std::uint64_t index) {
+  const params::ElementValue value = params::element(tensor, index);
   return std::visit(
-      [&](auto number) {
+      [&](auto number) -> form::NumberOrWord {
         const bool finite = std::isfinite(static_cast<double>(number));
-        return finite ? json(number) : json(params::element_text(value));
+        return {finite ? form::json(number) : form::json(params::element_text(value))};
       },
       value);
 }
 
-json tensor_json(const params::NamedTensor& entry, std::uint64_t shown) {
+documents::DumpedTensor dumped(const params::NamedTensor& entry, std::uint64_t shown) {
   const auto& [name, tensor] = entry;
-  json values = json::array();
-  for (std::uint64_t i = 0; i < shown; ++i)
-    values.push_back(element_json(params::element(tensor, i)));
-  return {{"name", name}, {"dtype", params::dtype_name(tensor.dtype)}, {"shape", tensor.shape},
-      {"elements", params::element_count(tensor)}, {"values", values}};
+  documents::DumpedTensor d{name, documents::Head(tensor), params::element_count(tensor), {}};
+  for (std::uint64_t i = 0; i < shown; ++i) d.values.push_back(value_of(tensor, i));
+  return d;
 }
 
 // Prints one line for each row along the last axis.
@@ -61,17 +60,17 @@ Exit dump(const DumpOptions& o) {
     if (!contents.find(name))
       throw UsageError(
           "no tensor " + shown_name(name) + " in '" + o.file + "' (lockstep params list)");
-  json tensors = json::array();
+  documents::Dump all;
   for (const params::NamedTensor& entry : contents.tensors) {
     const bool wanted = o.tensors.empty() ||
         std::find(o.tensors.begin(), o.tensors.end(), entry.name) != o.tensors.end();
     if (!wanted) continue;
     if (o.as_json)
-      tensors.push_back(tensor_json(entry, o.shown(entry.tensor)));
+      all.tensors.push_back(dumped(entry, o.shown(entry.tensor)));
     else
       print_tensor(entry, o.shown(entry.tensor));
   }
-  if (o.as_json) print_json({{"tensors", tensors}});
+  if (o.as_json) print_json(all);
   return Exit::pass;
 }
 
@@ -100,19 +99,16 @@ std::string difference_text(const params::Difference& d) {
   return {};
 }
 
-json side_json(const params::Tensor* tensor) {
-  if (!tensor) return {};
-  return {{"dtype", params::dtype_name(tensor->dtype)}, {"shape", tensor->shape}};
-}
-
-json difference_json(const params::Difference& d) {
-  json j = {{"aspect", params::name_of(d.aspect)}, {"name", d.name}, {"first", side_json(d.first)},
-      {"second", side_json(d.second)}};
+documents::DifferingTensor described(const params::Difference& d) {
+  const auto head = [](const params::Tensor* t) {
+    return t ? std::optional(documents::Head(*t)) : std::nullopt;
+  };
+  documents::DifferingTensor all{
+      std::string(params::name_of(d.aspect)), d.name, head(d.first), head(d.second), {}};
   if (d.aspect == params::Aspect::values)
-    j["values"] = {{"differing", d.differing}, {"elements", params::element_count(*d.first)},
-        {"index", d.index}, {"first", element_json(params::element(*d.first, d.index))},
-        {"second", element_json(params::element(*d.second, d.index))}};
-  return j;
+    all.values = {d.differing, params::element_count(*d.first), d.index,
+        value_of(*d.first, d.index), value_of(*d.second, d.index)};
+  return all;
 }
 
 Exit diff(const DiffOptions& o) {
@@ -121,9 +117,9 @@ Exit diff(const DiffOptions& o) {
   const auto found = params::differences(first.tensors, second.tensors);
   const Exit exit = found.empty() ? Exit::pass : Exit::fail;
   if (o.as_json) {
-    json all = json::array();
-    for (const params::Difference& d : found) all.push_back(difference_json(d));
-    print_json({{"first", o.first}, {"second", o.second}, {"differences", all}});
+    documents::Differences all{o.first, o.second, {}};
+    for (const params::Difference& d : found) all.differences.push_back(described(d));
+    print_json(all);
     return exit;
   }
   for (const params::Difference& d : found)

@@ -83,9 +83,9 @@ MutantRoom conformance_room() {
     const std::string judge = build + "/bin/lockstep", room = build + "/../tree/conformance";
     return std::vector<MutantTest>{{"vectors check", {judge, "vectors", "check"}},
         {"junit", {"python3", "-B", room + "/tests/junit_form.py", judge}},
-        {"schema of spec",
-            {"python3", "-B", room + "/tests/spec_schema.py", judge,
-                room + "/specification/spec.schema.json"}},
+        {"schemas",
+            {"python3", "-B", room + "/tests/schemas.py", judge,
+                room + "/../containers/tests/golden"}},
         program(build, "transcript_test"), check(judge, "cpu", 0),
         {"mutants", {judge, "mutants", "relu.*", "--tier", "0", "--quiet"}},
         {"lines",

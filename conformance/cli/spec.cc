@@ -15,7 +15,7 @@ using json = nlohmann::ordered_json;
 
 struct SpecOptions {
   std::string vectors = vector_directory(), op, before, after;
-  bool as_json = false;
+  bool as_json = false, schema = false;
 
   Evidence evidence() const { return {vectors, crosscheck_file()}; }
 };
@@ -34,6 +34,7 @@ std::string count_text(const json& count) {
 
 // Prints a row for each operator with the counts of its cross-checks.
 void overview(const SpecOptions& o) {
+  if (o.schema) return fmt::print("{}", specification_schema());
   const json spec = describe_specification(o.evidence());
   if (o.as_json) return print(spec);
   fmt::print("Specification {}, {} operators, {} errata\n\n", spec["version"].get<string_view>(),
@@ -117,7 +118,8 @@ void add_spec(CLI::App& app, Session& session) {
       app.add_subcommand("spec", "The specification: every operator with its cross-checks");
   group->require_subcommand(0, 1);
   add_vectors_option(*group, o);
-  group->add_flag("--json", o->as_json, "all of it as JSON (share/lockstep/spec.schema.json)");
+  group->add_flag("--json", o->as_json, "all of it as JSON");
+  group->add_flag("--schema", o->schema, "print the JSON Schema of that");
   group->callback([o, group] {
     if (group->get_subcommands().empty()) overview(*o);
   });

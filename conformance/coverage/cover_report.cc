@@ -2,78 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "conformance/base/form.h"
 #include "conformance/coverage/cover.h"
 
 namespace lockstep::judge {
 namespace {
-
-using json = nlohmann::ordered_json;
-
-constexpr char kCoverSchema[] = R"({
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "title": "lockstep cover",
-  "type": "object",
-  "required": ["format", "tier", "seed", "set", "complete", "required", "covered", "operators"],
-  "additionalProperties": false,
-  "properties": {
-    "format": {"const": 1},
-    "tier": {"type": "integer", "minimum": 0, "maximum": 3},
-    "seed": {"type": "integer", "minimum": 0},
-    "set": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
-    "complete": {"type": "boolean"},
-    "required": {"type": "integer", "minimum": 0},
-    "covered": {"type": "integer", "minimum": 0},
-    "operators": {
-      "type": "object",
-      "additionalProperties": {
-        "type": "object",
-        "required": ["required", "covered", "cells", "combinations"],
-        "additionalProperties": false,
-        "properties": {
-          "required": {"type": "integer", "minimum": 0},
-          "covered": {"type": "integer", "minimum": 0},
-          "cells": {
-            "type": "array",
-            "items": {
-              "type": "object",
-              "required": ["classes", "state"],
-              "additionalProperties": false,
-              "properties": {
-                "classes": {
-                  "type": "object",
-                  "additionalProperties": {"type": "string"}
-                },
-                "state": {"enum": ["covered", "constant", "empty", "impossible"]},
-                "case": {"type": "string"}
-              }
-            }
-          },
-          "combinations": {
-            "type": "array",
-            "items": {
-              "type": "object",
-              "required": ["classes", "required", "covered", "constant", "empty"],
-              "additionalProperties": false,
-              "properties": {
-                "classes": {"type": "integer", "minimum": 2},
-                "required": {"type": "integer", "minimum": 0},
-                "covered": {"type": "integer", "minimum": 0},
-                "constant": {"type": "integer", "minimum": 0},
-                "empty": {
-                  "type": "array",
-                  "items": {"type": "object", "additionalProperties": {"type": "string"}}
-                }
-              }
-            }
-          }
-        }
-      }
-    }
-  }
-}
-)";
 
 constexpr char kRow[] = "{:<22}{:>9}{:>9}{:>9}{:>9}{:>11}{:>13}{:>15}";
 
@@ -136,20 +70,12 @@ i64 covered_combinations(const CoverRow& r) {
   return n;
 }
 
-json classes_json(const std::vector<CallClass>& classes) {
-  json j = json::object();
-  for (const CallClass& f : classes) j[f.axis] = f.value;
-  return j;
-}
+using ByAxis = form::Pairs<std::string>;
+using ByOperator = form::Pairs<CoverRow>;
 
-json combinations_json(const CoverRow& r) {
-  json all = json::array();
-  for (const CombinationCoverage& t : r.combinations) {
-    json empty = json::array();
-    for (const std::vector<CallClass>& e : t.empty) empty.push_back(classes_json(e));
-    all.push_back({{"classes", t.classes}, {"required", t.required}, {"covered", t.covered},
-        {"constant", t.constant}, {"empty", empty}});
-  }
+ByAxis by_axis(const std::vector<CallClass>& classes) {
+  ByAxis all;
+  for (const CallClass& c : classes) all.emplace_back(c.axis, c.value);
   return all;
 }
 
@@ -178,25 +104,44 @@ std::string cover_text(const Cover& c) {
           c.seed, c.set_hash.substr(0, 16));
 }
 
-std::string cover_json(const Cover& c) {
-  json operators = json::object();
-  for (const CoverRow& r : c.rows) {
-    json cells = json::array();
-    for (const CoverCell& cell : r.cells) {
-      json j = {{"classes", classes_json(cell.classes)}, {"state", name_of(cell.state)}};
-      if (!cell.id.empty()) j["case"] = cell.id;
-      cells.push_back(j);
-    }
-    operators[std::string(r.op->name)] = {{"required", r.required()}, {"covered", covered(r)},
-        {"cells", cells}, {"combinations", combinations_json(r)}};
-  }
-  return json{{"format", 1}, {"tier", c.tier}, {"seed", c.seed}, {"set", c.set_hash},
-             {"complete", c.complete()}, {"required", total(c, required)},
-             {"covered", total(c, covered)}, {"operators", operators}}
-             .dump(1) +
-      "\n";
+template <class F> void fields(F& form, const CoverCell& c) {
+  form("classes", by_axis(c.classes));
+  form("state", name_of(c.state), {.words = {"covered", "constant", "empty", "impossible"}});
+  form.optional("case", c.id);
 }
 
-std::string cover_schema() { return kCoverSchema; }
+template <class F> void fields(F& form, const CombinationCoverage& t) {
+  std::vector<ByAxis> empty;
+  for (const std::vector<CallClass>& e : t.empty) empty.push_back(by_axis(e));
+  form("classes", t.classes, {.min = 2});
+  form("required", t.required);
+  form("covered", t.covered);
+  form("constant", t.constant);
+  form("empty", empty);
+}
+
+template <class F> void fields(F& form, const CoverRow& r) {
+  form("required", r.required());
+  form("covered", covered(r));
+  form("cells", r.cells);
+  form("combinations", r.combinations);
+}
+
+template <class F> void fields(F& form, const Cover& c) {
+  ByOperator operators;
+  for (const CoverRow& r : c.rows) operators.emplace_back(r.op->name, r);
+  form.constant("format", 1);
+  form("tier", c.tier, {.max = 3});
+  form("seed", c.seed);
+  form("set", c.set_hash, {.hash = true});
+  form("complete", c.complete());
+  form("required", total(c, required));
+  form("covered", total(c, covered));
+  form("operators", operators);
+}
+
+std::string cover_json(const Cover& c) { return form::written(c).dump(1) + "\n"; }
+
+std::string cover_schema() { return form::schema<Cover>("lockstep cover"); }
 
 }  // namespace lockstep::judge

@@ -13,9 +13,6 @@ std::string first_sentence(string_view text);
 /// An operator as JSON. Later versions may add keys, but never remove one.
 nlohmann::ordered_json describe(const OpInfo& op);
 
-/// An erratum and the vector or test that shows it.
-nlohmann::ordered_json describe(const Erratum& e);
-
 /// Every label of a refused call, as JSON: first those that all operators share, then each
 /// operator's own, both in the order of judgement.
 nlohmann::ordered_json describe_labels();

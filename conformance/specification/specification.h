@@ -11,6 +11,16 @@
 
 namespace lockstep::judge {
 
+/// How an operator is checked independently of its text; nothing where the data is not installed.
+struct Crosschecks {
+  i64 examples = 0, laws = 0;
+  std::optional<i64> vectors = {};
+  std::optional<i64> independent = {};  ///< implementations from the mathematics alone
+  std::optional<i64> libraries = {};    ///< that compute the operator too
+  /// How many kinds of checks there are.
+  int kinds() const;
+};
+
 /// The installed cross-checks. A file that is not installed is reported as null and counts for
 /// nothing.
 class Evidence {
@@ -23,8 +33,7 @@ class Evidence {
   /// The golden vector that shows an erratum of `op`; nothing if there is none.
   std::optional<std::string> vector_of(const Erratum& e, const OpInfo* op) const;
 
-  /// The independent crosschecks of an operator, each with its count, and how many kinds there are.
-  nlohmann::ordered_json crosschecks_of(const OpInfo& op) const;
+  Crosschecks crosschecks_of(const OpInfo& op) const;
 
   bool has_vectors() const { return has_vectors_; }
 
@@ -38,9 +47,10 @@ class Evidence {
 /// about all operators, then operator by operator, then those about models.
 nlohmann::ordered_json describe_errata(const Evidence& evidence);
 
-/// Versions, limits, profiles, labels, errata, operators and their crosschecks, in the format of
-/// conformance/specification/spec.schema.json.
+/// Versions, limits, profiles, labels, errata, operators and their crosschecks.
+/// specification_schema() describes it.
 nlohmann::ordered_json describe_specification(const Evidence& evidence);
+std::string specification_schema();
 
 /// The differences between two specifications, one sentence each. Named elements, such as operators
 /// and labels, are matched by name; an order is compared only where it has a meaning.

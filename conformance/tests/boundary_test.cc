@@ -128,7 +128,7 @@ TEST(Knobs, LengthenListsByOnesOrTheirLastEntry) {
 TEST(Knobs, FindWhereTheirCallEndsHoweverFarThatIs) {
   const auto found = [](const char* id, const Parameter& k, i64 end) {
     const auto at = boundary_of(parse_case(id), k, end);
-    return at ? std::pair(at->min, at->max) : std::pair(end, end);
+    return at ? std::pair(at->legal, at->illegal) : std::pair(end, end);
   };
   using Ends = std::pair<i64, i64>;
   EXPECT_EQ(found("relu/in=1@8", {Parameter::precision}, 0), Ends(1, 0));

@@ -98,29 +98,29 @@ TEST(CrossChecks, AreCountedWhereTheyAre) {
     "max": ["independent"]
   })");
   const Evidence known(kVectors, file);
-  const ordered_json sum = known.crosschecks_of(*find_operator("sum"));
-  const ordered_json max = known.crosschecks_of(*find_operator("max"));
-  EXPECT_EQ(sum["examples"], find_operator("sum")->example_count);
-  EXPECT_GE(sum["vectors"], 60);
-  EXPECT_EQ(sum["independent"], 1);
-  EXPECT_EQ(sum["libraries"], 2);
-  EXPECT_EQ(max["independent"], 1);
-  EXPECT_EQ(max["libraries"], 0);
-  EXPECT_EQ(sum["kinds"], 4 + (sum["laws"] > 0));
-  EXPECT_EQ(max["kinds"], 3 + (max["laws"] > 0));
+  const Crosschecks sum = known.crosschecks_of(*find_operator("sum"));
+  const Crosschecks max = known.crosschecks_of(*find_operator("max"));
+  EXPECT_EQ(sum.examples, find_operator("sum")->example_count);
+  EXPECT_GE(sum.vectors, 60);
+  EXPECT_EQ(sum.independent, 1);
+  EXPECT_EQ(sum.libraries, 2);
+  EXPECT_EQ(max.independent, 1);
+  EXPECT_EQ(max.libraries, 0);
+  EXPECT_EQ(sum.kinds(), 4 + (sum.laws > 0));
+  EXPECT_EQ(max.kinds(), 3 + (max.laws > 0));
 }
 
 TEST(CrossChecks, ThatAreNotInstalledAreUnknownAndDoNotCount) {
   const Evidence none(kNowhere, kNowhere);
   const OpInfo& relu = *find_operator("relu");
-  const ordered_json w = none.crosschecks_of(relu);
-  for (const char* key : {"vectors", "independent", "libraries"})
-    EXPECT_TRUE(w[key].is_null()) << key;
-  EXPECT_EQ(w["kinds"], 1 + (w["laws"] > 0));
+  const Crosschecks w = none.crosschecks_of(relu);
+  for (const std::optional<i64>& count : {w.vectors, w.independent, w.libraries})
+    EXPECT_EQ(count, std::nullopt);
+  EXPECT_EQ(w.kinds(), 1 + (w.laws > 0));
   for (const ordered_json& e : describe_errata(none))
     EXPECT_TRUE(!e.contains("vector") || e["vector"].is_null()) << e;
   const Scratch empty;
-  EXPECT_EQ(Evidence(empty.path(""), kNowhere).crosschecks_of(relu)["vectors"], 0);
+  EXPECT_EQ(Evidence(empty.path(""), kNowhere).crosschecks_of(relu).vectors, 0);
 }
 
 TEST(CrossChecks, OfAFileThatIsNoneAreRefused) {
