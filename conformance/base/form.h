@@ -93,6 +93,8 @@ class FormWriter {
   template <class T> void optional(const char* key, const T& value, const Rule& rule = {}) {
     if constexpr (std::integral<T>) {
       if (value != 0) (*this)(key, value, rule);
+    } else if constexpr (IsOptional<T>::value) {
+      if (value) (*this)(key, *value, rule);
     } else {
       if (!value.empty()) (*this)(key, value, rule);
     }
@@ -113,6 +115,8 @@ class FormWriter {
   template <class F> void optional_object(const char* key, bool there, F members) {
     if (there) object(key, members);
   }
+  /// What must hold of the members named so far; only a reader asks.
+  template <class F> void require(F, const std::string&) {}
   json take() { return std::move(out_); }
 
  private:
@@ -158,7 +162,11 @@ class FormReader {
   }
   template <class T> void optional(const char* key, T& value, const Rule& rule = {}) {
     known_.insert(key);
-    if (in_.contains(key)) (*this)(key, value, rule);
+    if (!in_.contains(key)) return;
+    if constexpr (IsOptional<T>::value)
+      (*this)(key, value.emplace(), rule);
+    else
+      (*this)(key, value, rule);
   }
   template <class T> void when(bool there, const char* key, T& value, const Rule& rule = {}) {
     if (there) (*this)(key, value, rule);
@@ -177,6 +185,9 @@ class FormReader {
   }
   template <class F> void optional_object(const char* key, bool, F members) {
     if (in_.contains(key)) object(key, members);
+  }
+  template <class F> void require(F holds, const std::string& otherwise) {
+    if (!holds()) wrong(at_, otherwise);
   }
   void finish() const {
     for (const auto& [key, value] : in_.items())
@@ -211,7 +222,9 @@ void read_integer(const json& j, const std::string& at, T& value, const Rule& ru
 }
 
 template <class T> void read(const json& j, const std::string& at, T& value, const Rule& rule) {
-  if constexpr (List<T>) {
+  if constexpr (std::same_as<T, json>) {
+    value = j;
+  } else if constexpr (List<T>) {
     if (!j.is_array()) wrong(at, "is no list");
     for (std::size_t k = 0; k < j.size(); ++k)
       read(j[k], at + "/" + std::to_string(k), value.emplace_back(), rule);
@@ -275,17 +288,22 @@ template <class T> json schema_of(const Rule& rule = {});
 /// Collects the JSON Schema of an object.
 class Schema {
  public:
-  template <class T> void operator()(const char* key, const T& value, const Rule& rule = {}) {
-    optional(key, value, rule);
-    required_.push_back(key);
-  }
-  template <class T> void optional(const char* key, const T&, const Rule& rule = {}) {
+  template <class T> void operator()(const char* key, const T&, const Rule& rule = {}) {
     properties_[key] = schema_of<T>(rule);
     if (*rule.text) properties_[key]["description"] = rule.text;
+    required_.push_back(key);
+  }
+  template <class T> void optional(const char* key, const T& value, const Rule& rule = {}) {
+    if constexpr (IsOptional<T>::value)
+      when(true, key, typename T::value_type(), rule);
+    else
+      when(true, key, value, rule);
   }
   template <class T> void when(bool, const char* key, const T& value, const Rule& rule = {}) {
-    optional(key, value, rule);
+    (*this)(key, value, rule);
+    required_.erase(required_.size() - 1);
   }
+  template <class F> void require(F, const std::string&) {}
   template <class T> void constant(const char* key, const T& value) {
     properties_[key] = {{"const", value}};
     required_.push_back(key);

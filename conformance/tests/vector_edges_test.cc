@@ -60,34 +60,33 @@ TEST(VectorEdges, TheReaderNamesTheTestAndThePlaceOfWhatIsWrong) {
   const std::string one = "elemwise_add-0001: ", two = "elemwise_add-0002: ";
   const std::pair<std::string, std::vector<Edit>> all[] = {
       {"test 1: ",
-          {{"/tests/0", "[]", "the test must be an object"},
-              {"/tests/0/tcId", nullptr, "the test lacks 'tcId'"},
-              {"/tests/0/tcId", "5", "tcId must be a string"}}},
-      {"test 2: ", {{"/tests/1", "[]", "the test must be an object"}}},
+          {{"/tests/0", "[]", "the document is no object"},
+              {"/tests/0/tcId", nullptr, "/tcId is missing"},
+              {"/tests/0/tcId", "5", "/tcId is no text"}}},
+      {"test 2: ", {{"/tests/1", "[]", "the document is no object"}}},
       {one,
-          {{"/tests/0/label", "\"a.b\"", "a result 'ok' has 'out', a result 'error' has 'label'"},
-              {"/tests/0/out", nullptr, "a result 'ok' has 'out', a result 'error' has 'label'"},
-              {"/tests/0/out", "[]", "out must be a list of outputs"},
-              {"/tests/0/out", "{}", "out must be a list of outputs"},
-              {"/tests/0/in/1/data", "[1,2,3]", "in[1].data has 3 values, its shape 4"},
-              {"/tests/0/in/0/shape", "[4294967300]", "in[0] has values for an illegal shape"},
-              {"/tests/0/in/0/recipe", "{\"fill\":\"zero\",\"seed\":1}",
-                  "in[0] has both data and a recipe"},
-              {"/tests/0/in/0/sha256", "\"\"",
-                  "in[0]: a recipe has a sha256, and nothing else has"},
-              {"/tests/0/out/0/shape", "[4294967300]", "out[0] has an illegal type"},
-              {"/tests/0/out/0/prec", "0", "out[0] has an illegal type"},
-              {"/tests/0/out/0/prec", "4294967305", "out[0] has an illegal type"},
+          {{"/tests/0/label", "\"a.b\"", "/label is unknown"},
+              {"/tests/0/out", nullptr, "/out is missing"},
+              {"/tests/0/out", "[]", "the document has no output"},
+              {"/tests/0/out", "{}", "/out is no list"},
+              {"/tests/0/in/1/data", "[1,2,3]",
+                  "/in/1 has another number of values than its shape"},
+              {"/tests/0/in/0/shape", "[4294967300]", "/in/0 has values for an illegal shape"},
+              {"/tests/0/in/0/recipe", "{\"fill\":\"zero\",\"seed\":1}", "/in/0/sha256 is missing"},
+              {"/tests/0/in/0/sha256", "\"\"", "/in/0/sha256 is unknown"},
+              {"/tests/0/out/0/shape", "[4294967300]", "/out/0 has an illegal shape"},
+              {"/tests/0/out/0/prec", "0", "/out/0/prec is 0, out of its range"},
+              {"/tests/0/out/0/prec", "4294967305", "/out/0/prec is 4294967305, out of its range"},
               {"/tests/0/out/0/data/0", "4294967302",
-                  "out[0].data: 4294967302 is outside its precision"},
-              {"/tests/0/out/0/data/3", "-256", "out[0].data: -256 is outside its precision"}}},
+                  "/out/0/data/0 is 4294967302, out of its range"},
+              {"/tests/0/out/0/data/3", "-256", "/out/0 has a value outside its precision"}}},
       {two,
-          {{"/tests/1/in/0/recipe/fill", "\"literal\"", "in[0].recipe.fill: no recipe 'literal'"},
-              {"/tests/1/in/1/recipe/seed", "-1", "in[1].recipe.seed is negative"},
+          {{"/tests/1/in/0/recipe/fill", "\"literal\"",
+               "/in/0/recipe/fill is 'literal', none of the words it may be"},
+              {"/tests/1/in/1/recipe/seed", "-1", "/in/1/recipe/seed is -1, out of its range"},
               {"/tests/1/in/1/recipe/seed", "9223372036854775808",
-                  "in[1].recipe.seed must be an integer of 64 bits"},
-              {"/tests/1/in/1/sha256", nullptr,
-                  "in[1]: a recipe has a sha256, and nothing else has"}}},
+                  "/in/1/recipe/seed is no integer of 64 bits"},
+              {"/tests/1/in/1/sha256", nullptr, "/in/1/sha256 is missing"}}},
   };
   const nlohmann::json sound = nlohmann::json::parse(file_text(small_file()));
   EXPECT_EQ(said_of_text(sound.dump()), "");
@@ -119,10 +118,10 @@ TEST(VectorEdges, AsManyNumbersAreWrittenOutAsTheFormatSaysAndNoMore) {
   };
   EXPECT_EQ(said(data_call({std::vector<i64>(1024, 1)})), "");
   EXPECT_EQ(said(data_call({std::vector<i64>(1025, 1)})),
-      "f.json: relu-0001: in[0].data has more than 1024 values");
+      "f.json: relu-0001: /in/0 has more than 1024 values");
   VectorCall outputs_only = data_call({std::vector<i64>(1025, 1)});
   outputs_only.in[0].data.reset();
-  EXPECT_EQ(said(outputs_only), "f.json: relu-0001: out[0].data has more than 1024 values");
+  EXPECT_EQ(said(outputs_only), "f.json: relu-0001: /out/0 has more than 1024 values");
 }
 
 TEST(VectorEdges, AFileIsAsciiWhateverItsCommentsAre) {

@@ -203,29 +203,30 @@ TEST_F(Vectors, PythonNamesWhatIsWrong) {
 
 TEST_F(Vectors, TheReaderNamesWhatIsWrong) {
   for (const Damage& d : {
-           Damage{"{", "[", "f.json: not JSON"},
+           Damage{"{", "[", "f.json: it is no JSON"},
            Damage{"\"specification\":\"lockstep\"", "\"specification\":\"other\"",
-               "f.json: no vectors of this specification"},
+               "f.json: /specification is \"other\""},
            Damage{"\"version\":\"0.", "\"version\":\"7.", "another format"},
            Damage{"\"operator\":\"concatenate\"", "\"operator\":\"concat\"",
                "f.json: no operator 'concat'"},
            Damage{"\"numberOfTests\":35", "\"numberOfTests\":36", "not the number of tests"},
            Damage{"concatenate-1002", "concatenate-1001", "concatenate-1001: this tcId"},
-           Damage{"\"flags\":[]", "\"flags\":[\"ODD\"]", "concatenate-1001: no flag 'ODD'"},
-           Damage{"\"attrs\":{}", "\"attrs\":{\"axis\":1}", "attrs.axis must be a string"},
-           Damage{"\"in_prec\":[1,", "\"in_prec\":[", "in_prec and in differ"},
-           Damage{"\"in_prec\":[1,", "\"in_prec\":[1.5,", "in_prec must be an integer"},
+           Damage{"\"flags\":[]", "\"flags\":[\"ODD\"]",
+               "concatenate-1001: /flags/0 is 'ODD', none of the words"},
+           Damage{"\"attrs\":{}", "\"attrs\":{\"axis\":1}", "/attrs/axis is no text"},
+           Damage{"\"in_prec\":[1,", "\"in_prec\":[", "in_prec and in of unequal length"},
+           Damage{"\"in_prec\":[1,", "\"in_prec\":[1.5,", "/in_prec/0 is no integer"},
            Damage{"\"in_prec\":[1,", "\"in_prec\":[9223372036854775808,", "64 bits"},
            Damage{"\"shape\":[2,100]", "\"shape\":[2,0]", "values for an illegal shape"},
-           Damage{"\"fill\":\"zero\"", "\"fill\":\"critical\"", "no recipe 'critical'"},
-           Damage{"\"fill\":\"zero\",", "", "in[0].recipe lacks 'fill'"},
-           Damage{"\"sha256\":\"", "\"sha256\":\"0", "64 lower-case"},
-           Damage{"\"prec\":1", "\"prec\":33", "out[0] has an illegal type"},
-           Damage{"\"data\":[0,", "\"data\":[1,", "1 is outside its precision"},
-           Damage{"\"data\":[0,", "\"data\":[", "599 values, its shape 600"},
-           Damage{"\"result\":\"ok\"", "\"result\":\"error\"", "a result 'ok' has 'out'"},
-           Damage{"\"result\":\"ok\"", "\"result\":\"maybe\"", "'ok' or 'error'"},
-           Damage{"\"result\":\"ok\",", "\"note\":1,\"result\":\"ok\",", "unknown key 'note'"},
+           Damage{"\"fill\":\"zero\"", "\"fill\":\"critical\"", "'critical', none of the words"},
+           Damage{"\"fill\":\"zero\",", "", "/in/0/recipe/fill is missing"},
+           Damage{"\"sha256\":\"", "\"sha256\":\"0", "is no SHA-256"},
+           Damage{"\"prec\":1", "\"prec\":33", "/out/0/prec is 33, out of its range"},
+           Damage{"\"data\":[0,", "\"data\":[1,", "outside its precision"},
+           Damage{"\"data\":[0,", "\"data\":[", "another number of values"},
+           Damage{"\"result\":\"ok\"", "\"result\":\"error\"", "/label is missing"},
+           Damage{"\"result\":\"ok\"", "\"result\":\"maybe\"", "/result is 'maybe'"},
+           Damage{"\"result\":\"ok\",", "\"note\":1,\"result\":\"ok\",", "/note is unknown"},
            Damage{"\"tests\":[", "\"tests\":[[],", "not the number of tests"},
        }) {
     const std::string message = said_of_text(damaged(d));
@@ -236,7 +237,7 @@ TEST_F(Vectors, TheReaderNamesWhatIsWrong) {
   std::string text = file_text(recipes_file());
   const std::size_t at = text.rfind("\"sha256\":\"") + 10;
   text[at] = text[at] == '0' ? '1' : '0';
-  expect_contains(said_of_text(text), "concatenate-1035: out[0].sha256 is not the hash");
+  expect_contains(said_of_text(text), "concatenate-1035: /out/0 has a sha256 that is not the hash");
 }
 
 // Of these keys an object has one or two, whichever it is.
