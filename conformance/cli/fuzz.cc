@@ -102,14 +102,14 @@ int fuzz(FuzzOptions& o) {
   const Interruptible until_reported;  // the search ends after the current batch
   const auto begin = Clock::now();
   const auto spent = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  const i64 first = state.next(), before = state.executed();
+  const i64 first = state.progress().next, before = state.progress().executed;
   for (i64 size = kFirstBatch; !Interruptible::interrupted() && spent() < limit;) {
-    if (o.count > 0) size = min(size, o.count - (state.next() - first));
+    if (o.count > 0) size = min(size, o.count - (state.progress().next - first));
     if (size == 0) break;
     const double started = spent();
     o.selection.budget = size;  // a batch is judged without floor or paths_covered
-    const Report r = judge(
-        o.backend, o.selection, batch_of(ops, o.selection.seed, state.next(), size), o.conduct);
+    const Report r = judge(o.backend, o.selection,
+        batch_of(ops, o.selection.seed, state.progress().next, size), o.conduct);
     if (r.canaries_flagged < r.canaries_planted)
       throw std::runtime_error("the judge missed a canary: its comparison does not work");
     saver.take(r);
@@ -118,17 +118,18 @@ int fuzz(FuzzOptions& o) {
     size = clamp(static_cast<i64>(rate * kBatchSeconds), kFirstBatch, kLargestBatch);
     if (!o.quiet)
       fmt::print(stderr, "fuzz {}: {} calls, {} findings, {:.0f} s left\n", printable(o.backend),
-          state.next() - first, state.files().size(), std::max(limit - spent(), 0.0));
+          state.progress().next - first, state.progress().findings.size(),
+          std::max(limit - spent(), 0.0));
   }
-  const i64 executed = state.executed() - before;
-  const Exit exit = executed == 0 ? Exit::incomplete
-      : state.files().empty()     ? Exit::pass
-                                  : Exit::fail;
+  const i64 executed = state.progress().executed - before;
+  const Exit exit = executed == 0         ? Exit::incomplete
+      : state.progress().findings.empty() ? Exit::pass
+                                          : Exit::fail;
   fmt::print(
       "fuzz {}: numbers {} to {} of {} operators, seed {}: {} executed\n{} findings in {}, {} "
       "of them new\n{}\n",
-      printable(o.backend), first, state.next() - 1, ops.size(), o.selection.seed, executed,
-      state.files().size(), o.directory, saver.fresh(), exit_text(exit));
+      printable(o.backend), first, state.progress().next - 1, ops.size(), o.selection.seed,
+      executed, state.progress().findings.size(), o.directory, saver.fresh(), exit_text(exit));
   return static_cast<int>(exit);
 }
 

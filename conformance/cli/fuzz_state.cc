@@ -2,52 +2,70 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "conformance/base/form.h"
 #include "conformance/base/read_file.h"
-#include "conformance/base/sha256.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/selection/select.h"
 
 namespace lockstep::judge {
-namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
+using form::json, form::Like;
 
-constexpr int kSchema = 1;
+template <class F> void fields(F& form, Like<FuzzTarget> auto& t) {
+  form("backend", t.backend);
+  form("set", t.set);
+  form("operators", t.operators);
+  form("properties", t.properties);
+  form("seed", t.seed);
+}
+
+template <class F> void fields(F& form, Like<FuzzProgress> auto& p) {
+  form.constant("schema", 1);
+  form("target", p.target);
+  form("next", p.next);
+  form("executed", p.executed);
+  form("findings", p.findings);
+  form("tried", p.tried);
+}
+
+template <class F> void fields(F& form, Like<FuzzFinding> auto& f) {
+  form.constant("schema", 1);
+  form("operator", f.op);
+  form("property", f.property);
+  form("case", f.id);
+  form("text", f.text);
+  form("found", f.found);
+  form("backend", f.backend);
+  form("manifest_sha256", f.manifest_hash);
+  form("repeat", f.repeat);
+}
+
+namespace {
+
 constexpr i64 kTriesOfAKind = 8;
 constexpr const char* kStateFile = "state.json";
 
-ordered_json to_json(const FuzzTarget& t) {
-  return {{"backend", t.backend}, {"set", t.set}, {"operators", t.operators},
-      {"properties", t.properties}, {"seed", t.seed}};
-}
-
-ordered_json to_json(const FuzzFinding& f) {
-  return {{"schema", kSchema}, {"operator", f.op}, {"property", f.property}, {"case", f.id},
-      {"text", f.text}, {"found", f.found}, {"backend", f.backend},
-      {"manifest_sha256", f.manifest_hash}, {"repeat", f.repeat}};
-}
-
 // Replaces a file atomically: even a power cut leaves the old file or the new one.
-void replace(const fs::path& file, const ordered_json& j) {
+template <class T> void replace(const fs::path& file, const T& document) {
   const fs::path part = file.string() + ".part";
-  write_file(part.string(), j.dump(1, ' ', true, ordered_json::error_handler_t::replace) + "\n");
+  write_file(part.string(), form::text_of(form::written(document)));
   fs::rename(part, file);
 }
 
-ordered_json read_own(const std::string& file) {
-  ordered_json j = ordered_json::parse(read_file(file), nullptr, false);
-  if (!j.is_object() || j.value("schema", 0) != kSchema)
-    throw UsageError("'" + file + "' was not written by lockstep fuzz");
-  return j;
+template <class T> T read_own(const std::string& file) {
+  try {
+    return form::parsed<T>(read_file(file));
+  } catch (const UsageError& e) {
+    throw UsageError("'" + file + "' was not written by lockstep fuzz: " + e.what());
+  }
 }
 
 }  // namespace
 
 FuzzState::FuzzState(std::string directory, FuzzTarget target)
-    : directory_(std::move(directory)), target_(std::move(target)) {
+    : directory_(std::move(directory)), progress_{std::move(target)} {
   if (fs::exists(fs::path(directory_) / kStateFile)) {
     read();
     return;
@@ -59,60 +77,41 @@ FuzzState::FuzzState(std::string directory, FuzzTarget target)
 }
 
 void FuzzState::read() {
-  const std::string file = (fs::path(directory_) / kStateFile).string();
-  const ordered_json j = read_own(file);
-  try {
-    const ordered_json mine = to_json(target_), &other = j.at("target");
-    for (const auto& [key, value] : mine.items())
-      if (other.at(key) != value)
-        throw UsageError("'" + directory_ + "' is a search with " + key + " " +
-            other.at(key).dump() + ", not " + value.dump() + "; name another directory");
-    next_ = j.at("next");
-    executed_ = j.at("executed");
-    files_ = j.at("findings");
-    tried_ = j.at("tried");
-  } catch (const ordered_json::exception&) {
-    throw UsageError("'" + file + "' was not written by lockstep fuzz");
-  }
+  const auto found = read_own<FuzzProgress>((fs::path(directory_) / kStateFile).string());
+  const json mine = form::written(progress_.target), other = form::written(found.target);
+  for (const auto& [key, value] : mine.items())
+    if (other[key] != value)
+      throw UsageError("'" + directory_ + "' is a search with " + key + " " + other[key].dump() +
+          ", not " + value.dump() + "; name another directory");
+  progress_ = found;
 }
 
-void FuzzState::write() const {
-  replace(fs::path(directory_) / kStateFile,
-      {{"schema", kSchema}, {"target", to_json(target_)}, {"next", next_}, {"executed", executed_},
-          {"findings", files_}, {"tried", tried_}});
-}
+void FuzzState::write() const { replace(fs::path(directory_) / kStateFile, progress_); }
 
 bool FuzzState::wanted(const std::string& op, const std::string& property) const {
-  const auto at = tried_.find(op + " " + property);
-  return at == tried_.end() || at->second < kTriesOfAKind;
+  const auto at = progress_.tried.find(op + " " + property);
+  return at == progress_.tried.end() || at->second < kTriesOfAKind;
 }
 
 std::string FuzzState::save(const FuzzFinding& f) {
-  ++tried_[f.op + " " + f.property];
+  ++progress_.tried[f.op + " " + f.property];
   const std::string name = f.op + "-" + f.property + "-" + sha256(f.id).substr(0, 12) + ".json";
-  const bool fresh = std::find(files_.begin(), files_.end(), name) == files_.end();
+  const bool fresh = std::find(progress_.findings.begin(), progress_.findings.end(), name) ==
+      progress_.findings.end();
   if (fresh) {
-    replace(fs::path(directory_) / name, to_json(f));
-    files_.push_back(name);
+    replace(fs::path(directory_) / name, f);
+    progress_.findings.push_back(name);
   }
   write();
   return fresh ? name : "";
 }
 
 void FuzzState::advance(i64 calls, i64 executed) {
-  next_ += calls;
-  executed_ += executed;
+  progress_.next += calls;
+  progress_.executed += executed;
   write();
 }
 
-FuzzFinding read_finding(const std::string& file) {
-  const ordered_json j = read_own(file);
-  try {
-    return {j.at("operator"), j.at("property"), j.at("case"), j.at("text"), j.at("found"),
-        j.at("backend"), j.at("manifest_sha256"), j.at("repeat")};
-  } catch (const ordered_json::exception&) {
-    throw UsageError("'" + file + "' is no finding of lockstep fuzz");
-  }
-}
+FuzzFinding read_finding(const std::string& file) { return read_own<FuzzFinding>(file); }
 
 }  // namespace lockstep::judge

@@ -26,16 +26,23 @@ struct FuzzFinding {
   std::string manifest_hash, repeat;
 };
 
-/// The progress of a search. Each change is written to disk before the next one.
+/// What a search has done so far.
+struct FuzzProgress {
+  FuzzTarget target;
+  i64 next = 0;                            ///< the number of the next call
+  i64 executed = 0;                        ///< of the calls before it
+  std::vector<std::string> findings = {};  ///< their files, in order
+  std::map<std::string, i64> tried = {};   ///< how often, by operator and property
+};
+
+/// The directory of a search. Each change is written to disk before the next one.
 class FuzzState {
  public:
   /// Continues the search of a directory, or begins one there.
   /// @throws UsageError if the directory belongs to another search or holds other files.
   FuzzState(std::string directory, FuzzTarget target);
 
-  i64 next() const { return next_; }                                ///< the number of the next call
-  i64 executed() const { return executed_; }                        ///< of the calls before it
-  const std::vector<std::string>& files() const { return files_; }  ///< of findings, in order
+  const FuzzProgress& progress() const { return progress_; }
 
   /// Whether a failure of this kind is still worth shrinking: only the first few of a kind are.
   bool wanted(const std::string& op, const std::string& property) const;
@@ -49,10 +56,7 @@ class FuzzState {
   void write() const;
 
   std::string directory_;
-  FuzzTarget target_;
-  i64 next_ = 0, executed_ = 0;
-  std::vector<std::string> files_;
-  std::map<std::string, i64> tried_;  // by operator and property
+  FuzzProgress progress_;
 };
 
 /// A saved finding.
