@@ -122,7 +122,7 @@ void judge_control(const MutantOptions& o, const std::vector<Item>& items) {
         "' fails without a mutant, so a kill proves nothing:\n" + summary(r, false));
 }
 
-// Makes all cases, which no later process inherits, and judges the backend by them unless that comes
+// Makes all cases, which no later process inherits. Judges the backend by them unless that comes
 // last. @return the hash of their set
 std::string judged_without_mutant(const MutantOptions& o) {
   const std::vector<Item> all = select_cases(o.selection);
