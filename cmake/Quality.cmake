@@ -39,5 +39,6 @@ _lockstep_quality_test(tidy NEEDS clang-tidy-14 clang-tidy
 get_property(programs GLOBAL PROPERTY LOCKSTEP_TEST_PROGRAMS)
 if(LOCKSTEP_TESTS)
   add_test(NAME tests.names
-    COMMAND "${LOCKSTEP_SYSTEM_PYTHON}" -B "${quality}/test_names.py" ${programs})
+    COMMAND "${LOCKSTEP_SYSTEM_PYTHON}" -B "${quality}/test_names.py" ${programs}
+    WORKING_DIRECTORY "${LOCKSTEP_ROOT}")
 endif()

@@ -70,8 +70,9 @@ else
 fi
 if [[ $with_cuda == 1 ]]; then
   echo 'CUDA: a kernel'
+  # Not joined with others, the unit of the new operator is all that is compiled.
   cmake -G Ninja -S "$tree" -B "$tree/build/cuda" "$@" -DLOCKSTEP_CUDA=ON \
-    -DCMAKE_CUDA_ARCHITECTURES=75 >"$work/configure.log"
+    -DCMAKE_UNITY_BUILD=OFF -DCMAKE_CUDA_ARCHITECTURES=75 >"$work/configure.log"
   made "$tree/build/cuda" \
     backends/cuda/CMakeFiles/lockstep_cuda_kernels.dir/units/generic_triple.cu.o
 else

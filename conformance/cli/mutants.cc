@@ -83,6 +83,7 @@ MutantFate judge_mutant(
     const MutantOptions& o, const MutantFate& m, Cases& cases, std::vector<Item>& killers) {
   Selection s = o.selection;
   if (m.op != "*") s.operators = {m.op};
+  s.kills.clear();  // what these cases kill is measured here
   Conduct c = o.conduct;
   c.limits.set["mutant"] = m.name;
   c.shrink = false;
@@ -90,9 +91,9 @@ MutantFate judge_mutant(
   Report r;
   for (i64 budget : stages(o, m)) {
     s.budget = budget;
-    std::vector<Item> items = cases.of(m.op);
-    if (budget > 0 && std::cmp_less(budget, items.size()))
-      items.resize(static_cast<std::size_t>(budget));
+    const std::vector<Item>& all = cases.of(m.op);
+    const i64 n = budget > 0 ? std::min(budget, std::ssize(all)) : std::ssize(all);
+    const std::vector<Item> items(all.begin(), all.begin() + n);
     r = judge(o.backend, s, items, c);
     if (o.until_dead) add_killers(r, items, killers);
     if (r.exit != Exit::pass) break;
@@ -119,6 +120,14 @@ void judge_control(const MutantOptions& o, const std::vector<Item>& items) {
   if (o.until_dead ? !is_right : r.exit != Exit::pass)
     throw std::runtime_error("'" + o.backend +
         "' fails without a mutant, so a kill proves nothing:\n" + summary(r, false));
+}
+
+// Makes all cases, which no later process inherits. Judges the backend by them unless that comes
+// last. @return the hash of their set
+std::string judged_without_mutant(const MutantOptions& o) {
+  const std::vector<Item> all = select_cases(o.selection);
+  if (!o.until_dead) judge_control(o, all);
+  return set_hash(all);
 }
 
 void print_fate(const MutantFate& f) {
@@ -154,9 +163,7 @@ int run(MutantOptions& o) {
   std::vector<MutantFate> mutants = mutants_of(o.backend, o.conduct.limits);
   std::erase_if(mutants, [&](const MutantFate& m) { return !glob(o.only, m.name); });
   if (!o.order.empty()) return order(o, mutants);
-  const std::vector<Item> all = select_cases(o.selection);
-  Power p{o.selection.tier, o.selection.seed, set_hash(all), {}};
-  if (!o.until_dead) judge_control(o, all);
+  Power p{o.selection.tier, o.selection.seed, judged_without_mutant(o), {}};
   Cases cases(o.selection);
   std::vector<Item> killers;
   for (const MutantFate& mutant : mutants) {

@@ -80,20 +80,29 @@ std::string transcribed(const std::string& transcript) {
   return today;
 }
 
-TEST(Transcripts, AreWhatTheProgramSays) {
-  std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator("conformance/tests/transcripts"))
-    files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  ASSERT_FALSE(files.empty());
-  for (const std::string& file : files) {
-    const std::string text = text_of_file(file), today = transcribed(text);
-    if (std::getenv("LOCKSTEP_TRANSCRIBE")) std::ofstream(file) << today;
-    const std::vector<std::string> now = lines_of(today), before = lines_of(text);
-    const auto [n, b] = std::mismatch(now.begin(), now.end(), before.begin(), before.end());
-    EXPECT_EQ(n == now.end() ? "the end" : *n, b == before.end() ? "the end" : *b)
-        << file << ":" << b - before.begin() + 1 << " (LOCKSTEP_TRANSCRIBE=1 writes it)";
-  }
+const fs::path kTranscripts = "conformance/tests/transcripts";
+
+std::vector<std::string> transcripts() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kTranscripts))
+    names.push_back(entry.path().stem());
+  std::sort(names.begin(), names.end());
+  if (names.empty()) throw std::runtime_error("no transcripts");
+  return names;
+}
+
+class Transcript : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(
+    Files, Transcript, testing::ValuesIn(transcripts()), [](const auto& i) { return i.param; });
+
+TEST_P(Transcript, IsWhatTheProgramSays) {
+  const std::string file = kTranscripts / (GetParam() + ".txt");
+  const std::string text = text_of_file(file), today = transcribed(text);
+  if (std::getenv("LOCKSTEP_TRANSCRIBE")) std::ofstream(file) << today;
+  const std::vector<std::string> now = lines_of(today), before = lines_of(text);
+  const auto [n, b] = std::mismatch(now.begin(), now.end(), before.begin(), before.end());
+  EXPECT_EQ(n == now.end() ? "the end" : *n, b == before.end() ? "the end" : *b)
+      << file << ":" << b - before.begin() + 1 << " (LOCKSTEP_TRANSCRIBE=1 writes it)";
 }
 
 }  // namespace
