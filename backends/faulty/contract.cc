@@ -34,68 +34,20 @@ i64 innermost(const LegalCall& call) {
   return y.dim(y.rank() - 1);
 }
 
-struct LastElementUnwritten : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    const Out y = output(call, out);
-    i32& last = y.element(volume(y.shape) - 1);
-    const i32 before = last;
-    Behaviour::execute(call, in, out);
-    last = before;
-  }
-};
+std::vector<i32> elements(const Out& y) {
+  std::vector<i32> all;
+  for (i64 k = 0; k < volume(y.shape); ++k) all.push_back(y.element(k));
+  return all;
+}
 
-struct Accumulates : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    const Out y = output(call, out);
-    std::vector<i32> before;
-    for (i64 k = 0; k < volume(y.shape); ++k) before.push_back(y.element(k));
-    Behaviour::execute(call, in, out);
-    for (i64 k = 0; k < volume(y.shape); ++k)
-      y.element(k) = static_cast<i32>(
-          to_unsigned(y.element(k)) + to_unsigned(before[static_cast<std::size_t>(k)]));
-  }
-};
+template <class V> bool are_compact(const std::vector<V>& views) {
+  return std::all_of(views.begin(), views.end(), [](const V& v) { return v.compact; });
+}
 
-struct FirstOutputOnly : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    std::vector<std::vector<i32>> lost;
-    std::vector<i32*> results(out, out + call.out.size());
-    for (std::size_t k = 1; k < call.out.size(); ++k) {
-      lost.emplace_back(static_cast<std::size_t>(last_offset(call.out[k]) + 1));
-      results[k] = lost.back().data();
-    }
-    Behaviour::execute(call, in, results.data());
-  }
-};
-
-struct WholeVectors : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    Behaviour::execute(call, in, out);
-    for (std::size_t k = 0; k < call.out.size(); ++k) {
-      const i64 n = volume(call.out[k].shape), end = last_offset(call.out[k]) + 1;
-      for (i64 i = 0; (n + i) % 8 != 0; ++i) out[k][end + i] = 0;
-    }
-  }
-};
-
-struct FillsRowPadding : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    const Out y = output(call, out);
-    const int d = y.rank() - 1;
-    // Row by row, as a kernel writes: the next row overwrites a part of this row's excess.
-    for (i64 row = 0; y.stride[d] == 1 && row + 1 < volume(y.shape) / y.dim(d); ++row)
-      (&y.element(row * y.dim(d)))[y.dim(d)] = 0;
-    Behaviour::execute(call, in, out);
-  }
-};
-
-struct CompactOutputs : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    LegalCall compact = call;
-    for (Out& y : compact.out) y = Out(y, nullptr);
-    Behaviour::execute(compact, in, out);
-  }
-};
+LegalCall with_compact_outputs(LegalCall call) {
+  for (Out& y : call.out) y = Out(y, nullptr);
+  return call;
+}
 
 // Inputs as a kernel reads them that ignores the gaps between rows. Gaps may hold any number, but
 // sums are proven to fit only for numbers inside the precision.
@@ -116,62 +68,26 @@ struct TakenAsCompact {
   }
 };
 
-struct CompactInputs : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    TakenAsCompact compact(call, in);
-    for (std::size_t k = 0; k < call.in.size(); ++k) compact.take(k);
-    Behaviour::execute(compact.call, compact.in.data(), out);
-  }
-};
+using Inputs = const i32* const*;
+using Outputs = i32* const*;
 
-// A fast path for tensors without gaps that checks only the inputs.
-struct LooksAtInputsAlone : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    const bool fast =
-        std::all_of(call.in.begin(), call.in.end(), [](const auto& x) { return x.compact; });
-    LegalCall taken = call;
-    for (std::size_t k = 0; fast && k < taken.out.size(); ++k)
-      taken.out[k] = Out(taken.out[k], nullptr);
-    Behaviour::execute(taken, in, out);
-  }
-};
-
-// A fast path that checks only the outputs.
-struct LooksAtOutputsAlone : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    const bool fast =
-        std::all_of(call.out.begin(), call.out.end(), [](const auto& y) { return y.compact; });
-    TakenAsCompact taken(call, in);
-    for (std::size_t k = 0; fast && k < call.in.size(); ++k) taken.take(k);
-    Behaviour::execute(taken.call, taken.in.data(), out);
-  }
-};
-
-// Peels elements until the output is aligned and forgets the rest after the last whole vector.
-struct ForgetsRestOfPeeling : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    const Out y = output(call, out);
-    const i64 n = volume(y.shape);
-    const bool peels = y.compact && reinterpret_cast<std::uintptr_t>(out[0]) % 64 != 0;
-    i32& last = y.element(n - 1);
-    const i32 before = last;
+// A wrong execution: a function of (self, call, in, out), for which self.run() is the right one.
+template <Captureless F> struct Executes : Behaviour {
+  void run(const LegalCall& call, Inputs in, Outputs out) const {
     Behaviour::execute(call, in, out);
-    if (peels && n % 16 == 0) last = before;
+  }
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
+    F{}(*this, call, in, out);
   }
 };
 
-struct WorksInPlace : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    Behaviour::execute(call, in, out);
-    const View x = backend::bound(call.in, in)[0];
-    const Out y = output(call, out);
-    if (volume(x.shape) != volume(y.shape)) return;
-    for (i64 k = 0; k < volume(x.shape); ++k) const_cast<i32&>(x.element(k)) = y.element(k);
-  }
-};
+template <Captureless F>
+constexpr Mutant executes(string_view name, string_view kind, string_view provenance, F) {
+  return {name, "*", kind, provenance, nullptr, made<Executes<F>>};
+}
 
 struct EveryTenthWrong : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
     Behaviour::execute(call, in, out);
     if (++calls_ % 10 == 0) output(call, out).element(0) ^= 1;
   }
@@ -179,7 +95,7 @@ struct EveryTenthWrong : Behaviour {
 };
 
 struct AlternatesAnswers : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
     Behaviour::execute(call, in, out);
     const Out y = output(call, out);
     if (++calls_ % 2 == 0 && volume(y.shape) > 1) std::swap(y.element(0), y.element(1));
@@ -188,11 +104,10 @@ struct AlternatesAnswers : Behaviour {
 };
 
 struct RemembersBySize : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
     Behaviour::execute(call, in, out);
     const Out y = output(call, out);
-    std::vector<i32> answer;
-    for (i64 k = 0; k < volume(y.shape); ++k) answer.push_back(y.element(k));
+    const std::vector<i32> answer = elements(y);
     const std::lock_guard hold(busy_);
     const auto& first = answers_.try_emplace(answer.size(), answer).first->second;
     for (std::size_t k = 0; k < first.size(); ++k) y.element(static_cast<i64>(k)) = first[k];
@@ -201,26 +116,13 @@ struct RemembersBySize : Behaviour {
   mutable std::map<std::size_t, std::vector<i32>> answers_;
 };
 
-// Gives each thread an equal part of the output and forgets the remainder.
-struct RestOfThreadsUnwritten : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    const Out y = output(call, out);
-    const i64 n = volume(y.shape);
-    std::vector<i32> before;
-    for (i64 k = n - n % threads; k < n; ++k) before.push_back(y.element(k));
-    Behaviour::execute(call, in, out);
-    for (i64 k = n - n % threads; k < n; ++k)
-      y.element(k) = before[static_cast<std::size_t>(k - (n - n % threads))];
-  }
-};
-
 struct ForgetsThreads : Behaviour {
   int reported_threads() const override { return 1; }
 };
 
 // Stores the tensors of a call in the plan before it locks the mutex.
 struct BindsBeforeItsTurn : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
     in_ = in;
     out_ = out;
     const std::lock_guard hold(busy_);
@@ -246,7 +148,7 @@ struct KnowsConstants : Behaviour {
 };
 
 struct CompactConstants : KnowsConstants {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
     TakenAsCompact compact(call, in);
     for (std::size_t k = 0; k < call.in.size(); ++k)
       if (call.in[k].data) compact.take(k);
@@ -255,7 +157,7 @@ struct CompactConstants : KnowsConstants {
 };
 
 struct ConstantsAreBytes : KnowsConstants {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
     std::vector<std::vector<i32>> packed(call.in.size());
     std::vector<const i32*> from(in, in + call.in.size());
     for (std::size_t k = 0; k < from.size(); ++k) {
@@ -269,7 +171,7 @@ struct ConstantsAreBytes : KnowsConstants {
 };
 
 struct KeepsFirstConstants : KnowsConstants {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
     const std::lock_guard hold(busy_);
     std::vector<const i32*> from(in, in + call.in.size());
     for (std::size_t k = 0; k < from.size(); ++k) {
@@ -288,87 +190,6 @@ struct UnlistedPath : Behaviour {
   const char* path() const override { return "avx512"; }
 };
 
-// A backend that changes its answer to an illegal call.
-template <class Answer> struct Refuses : Behaviour {
-  LegalCall prepare(const Call& call) override {
-    try {
-      return Behaviour::prepare(call);
-    } catch (const LogicError& e) {
-      Answer{}(call, e);
-      return {};  // accepted
-    }
-  }
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    if (call.op) Behaviour::execute(call, in, out);
-  }
-};
-
-bool ends_with(const LogicError& e, string_view word) { return e.label.ends_with(word); }
-
-struct LabelsFirstRule {
-  void operator()(const Call& call, const LogicError& e) const {
-    const OpInfo* op = find_operator(call.op);
-    if (!op || op->rules.size() == 0 || !e.label.starts_with(std::string(op->name) + ".")) throw e;
-    throw LogicError(std::string(op->name) + "." + std::string(op->rules[0].label), e.what());
-  }
-};
-struct NoLabel {
-  void operator()(const Call&, const LogicError& e) const { throw LogicError("", e.what()); }
-};
-struct OwnFault {
-  void operator()(const Call&, const LogicError& e) const { throw std::runtime_error(e.what()); }
-};
-struct PrecisionUnchecked {
-  void operator()(const Call&, const LogicError& e) const {
-    if (!ends_with(e, ".precision")) throw e;
-  }
-};
-struct RulesUnchecked {
-  void operator()(const Call& call, const LogicError& e) const {
-    if (!e.label.starts_with(std::string(call.op) + ".")) throw e;
-  }
-};
-
-// A backend that refuses some legal calls.
-template <class Judge> struct TurnsDown : Behaviour {
-  LegalCall prepare(const Call& call) override {
-    LegalCall legal = Behaviour::prepare(call);
-    Judge{}(legal);
-    return legal;
-  }
-};
-struct RankSix {
-  void operator()(const LegalCall& call) const {
-    for (const View& x : call.in)
-      if (x.rank() == kMaxRank) throw LogicError("input.rank", "an input has more than 5 axes");
-  }
-};
-struct ExtremeAttribute {
-  void operator()(const LegalCall& call) const {
-    for (int i = 0; i < call.op->attrs.size(); ++i)
-      for (i64 v : call.attrs[static_cast<std::size_t>(i)].ints)
-        if (call.op->attrs[i].kind != AttrKind::boolean && v == call.op->attrs[i].range.max)
-          throw LogicError("attr.range", "an attribute reaches its limit");
-  }
-};
-struct WidePrecision {
-  void operator()(const LegalCall& call) const {
-    for (const View& x : call.in)
-      if (x.precision > 16) throw backend::Unsupported("only 8 and 16 bits are built in");
-  }
-};
-struct LargeOutput {
-  void operator()(const LegalCall& call) const {
-    if (volume(call.out[0].shape) > 256) throw std::runtime_error("the pool is exhausted");
-  }
-};
-
-struct CrashesOnTail : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    if (innermost(call) % 16 == 15) std::raise(SIGSEGV);
-    Behaviour::execute(call, in, out);
-  }
-};
 struct AbortsOnRank : Behaviour {
   LegalCall prepare(const Call& call) override {
     for (const ls_tensor& t : call.in)
@@ -376,14 +197,6 @@ struct AbortsOnRank : Behaviour {
     return Behaviour::prepare(call);
   }
 };
-struct HangsOnWholeVectors : Behaviour {
-  void execute(const LegalCall& call, const i32* const* in, i32* const* out) const override {
-    // The watchdog must end this call.
-    if (innermost(call) % 32 == 0) std::this_thread::sleep_for(std::chrono::hours(24));
-    Behaviour::execute(call, in, out);
-  }
-};
-
 // A backend whose infer() drops leading extents of 1.
 struct DropsLeadingOnes : Behaviour {
   std::vector<TensorType> infer(const Call& call) override {
@@ -394,32 +207,137 @@ struct DropsLeadingOnes : Behaviour {
   }
 };
 
+// A wrong answer to an illegal call: a function of (call, right error), which throws another error
+// or accepts the call.
+template <Captureless F> struct Refuses : Behaviour {
+  LegalCall prepare(const Call& call) override {
+    try {
+      return Behaviour::prepare(call);
+    } catch (const LogicError& e) {
+      F{}(call, e);
+      return {};  // accepted
+    }
+  }
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
+    if (call.op) Behaviour::execute(call, in, out);
+  }
+};
+
+template <Captureless F> constexpr Mutant refuses(string_view name, string_view provenance, F) {
+  return {name, "*", "CONTRACT", provenance, nullptr, made<Refuses<F>>};
+}
+
+// A backend that refuses some legal calls: those for which a function throws.
+template <Captureless F> struct TurnsDown : Behaviour {
+  LegalCall prepare(const Call& call) override {
+    LegalCall legal = Behaviour::prepare(call);
+    F{}(legal);
+    return legal;
+  }
+};
+
+template <Captureless F> constexpr Mutant turns_down(string_view name, string_view provenance, F) {
+  return {name, "*", "CONTRACT", provenance, nullptr, made<TurnsDown<F>>};
+}
+
 constexpr Mutant contract(
     string_view name, string_view provenance, std::unique_ptr<Behaviour> (*make)()) {
   return {name, "*", "CONTRACT", provenance, nullptr, make};
 }
 
-constexpr Mutant kDutyMutants[] = {
-    contract("contract.last_element_unwritten",
-        "a grid rounded down leaves the last element as it was", made<LastElementUnwritten>),
-    contract("contract.accumulates_into_output", "beta = 1: adds to an output assumed to be zero",
-        made<Accumulates>),
-    contract("contract.first_output_only",
-        "a call has one output, the interface was built for that", made<FirstOutputOnly>),
-    contract("contract.whole_vectors_past_end",
-        "stores the last vector whole, past the end of the output", made<WholeVectors>),
-    contract("contract.fills_row_padding",
-        "stores the last vector of each row whole, into the padding", made<FillsRowPadding>),
-    contract("contract.compact_outputs", "ignores the strides of outputs", made<CompactOutputs>),
-    contract("contract.compact_inputs", "ignores the strides of inputs", made<CompactInputs>),
-    contract("contract.looks_at_inputs_alone",
-        "a fast path that never asks for the strides of outputs", made<LooksAtInputsAlone>),
-    contract("contract.looks_at_outputs_alone",
-        "a fast path that never asks for the strides of inputs", made<LooksAtOutputsAlone>),
-    contract("contract.forgets_rest_of_peeling",
-        "peels to a 64-byte boundary, then counts whole vectors", made<ForgetsRestOfPeeling>),
-    contract("contract.works_in_place", "takes the storage of input 0, which others may still read",
-        made<WorksInPlace>),
+constexpr Mutant kContractMutants[] = {
+    executes("contract.last_element_unwritten", "CONTRACT",
+        "a grid rounded down leaves the last element as it was",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          const Out y = output(call, out);
+          i32& last = y.element(volume(y.shape) - 1);
+          const i32 before = last;
+          self.run(call, in, out);
+          last = before;
+        }),
+    executes("contract.accumulates_into_output", "CONTRACT",
+        "beta = 1: adds to an output assumed to be zero",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          const Out y = output(call, out);
+          const std::vector<i32> before = elements(y);
+          self.run(call, in, out);
+          for (std::size_t k = 0; k < before.size(); ++k) {
+            i32& e = y.element(static_cast<i64>(k));
+            e = static_cast<i32>(to_unsigned(e) + to_unsigned(before[k]));
+          }
+        }),
+    executes("contract.first_output_only", "CONTRACT",
+        "a call has one output, the interface was built for that",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          std::vector<std::vector<i32>> lost;
+          std::vector<i32*> results(out, out + call.out.size());
+          for (std::size_t k = 1; k < call.out.size(); ++k) {
+            lost.emplace_back(static_cast<std::size_t>(last_offset(call.out[k]) + 1));
+            results[k] = lost.back().data();
+          }
+          self.run(call, in, results.data());
+        }),
+    executes("contract.whole_vectors_past_end", "CONTRACT",
+        "stores the last vector whole, past the end of the output",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          self.run(call, in, out);
+          for (std::size_t k = 0; k < call.out.size(); ++k) {
+            const i64 n = volume(call.out[k].shape), end = last_offset(call.out[k]) + 1;
+            for (i64 i = 0; (n + i) % 8 != 0; ++i) out[k][end + i] = 0;
+          }
+        }),
+    executes("contract.fills_row_padding", "CONTRACT",
+        "stores the last vector of each row whole, into the padding",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          const Out y = output(call, out);
+          const int d = y.rank() - 1;
+          // Row by row, as a kernel writes: the next row overwrites a part of this row's excess.
+          for (i64 row = 0; y.stride[d] == 1 && row + 1 < volume(y.shape) / y.dim(d); ++row)
+            (&y.element(row * y.dim(d)))[y.dim(d)] = 0;
+          self.run(call, in, out);
+        }),
+    executes("contract.compact_outputs", "CONTRACT", "ignores the strides of outputs",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          self.run(with_compact_outputs(call), in, out);
+        }),
+    executes("contract.compact_inputs", "CONTRACT", "ignores the strides of inputs",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          TakenAsCompact compact(call, in);
+          for (std::size_t k = 0; k < call.in.size(); ++k) compact.take(k);
+          self.run(compact.call, compact.in.data(), out);
+        }),
+    executes("contract.looks_at_inputs_alone", "CONTRACT",
+        "a fast path that never asks for the strides of outputs",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          self.run(are_compact(call.in) ? with_compact_outputs(call) : call, in, out);
+        }),
+    executes("contract.looks_at_outputs_alone", "CONTRACT",
+        "a fast path that never asks for the strides of inputs",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          TakenAsCompact taken(call, in);
+          for (std::size_t k = 0; are_compact(call.out) && k < call.in.size(); ++k) taken.take(k);
+          self.run(taken.call, taken.in.data(), out);
+        }),
+    executes("contract.forgets_rest_of_peeling", "CONTRACT",
+        "peels to a 64-byte boundary, then counts whole vectors",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          const Out y = output(call, out);
+          const i64 n = volume(y.shape);
+          const bool peels = y.compact && reinterpret_cast<std::uintptr_t>(out[0]) % 64 != 0;
+          i32& last = y.element(n - 1);
+          const i32 before = last;
+          self.run(call, in, out);
+          if (peels && n % 16 == 0) last = before;
+        }),
+    executes("contract.works_in_place", "CONTRACT",
+        "takes the storage of input 0, which others may still read",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          self.run(call, in, out);
+          const View x = backend::bound(call.in, in)[0];
+          const Out y = output(call, out);
+          if (volume(x.shape) != volume(y.shape)) return;
+          for (i64 k = 0; k < volume(x.shape); ++k) const_cast<i32&>(x.element(k)) = y.element(k);
+        }),
     contract("contract.tenth_answer", "a race that is lost one time in ten", made<EveryTenthWrong>),
     contract("contract.second_answer", "a scratch buffer not cleared between runs of a plan",
         made<AlternatesAnswers>),
@@ -431,41 +349,79 @@ constexpr Mutant kDutyMutants[] = {
         made<ConstantsAreBytes>),
     contract("contract.keeps_first_constants", "packed weights cached by operator and size alone",
         made<KeepsFirstConstants>),
-    contract("contract.threads_leave_rest",
+    executes("contract.threads_leave_rest", "CONTRACT",
         "count / threads elements each, and nobody takes the remainder",
-        made<RestOfThreadsUnwritten>),
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          const Out y = output(call, out);
+          const std::vector<i32> before = elements(y);
+          const auto n = static_cast<i64>(before.size());
+          self.run(call, in, out);
+          for (i64 k = n - n % self.threads; k < n; ++k)
+            y.element(k) = before[static_cast<std::size_t>(k)];
+        }),
     contract(
         "contract.forgets_threads", "an option that is read and never used", made<ForgetsThreads>),
     {"contract.binds_before_its_turn", "*", "RACE",
         "pointers noted in the plan before the lock is held", nullptr, made<BindsBeforeItsTurn>},
     contract("contract.unlisted_path", "dispatches to a kernel that the manifest does not name",
         made<UnlistedPath>),
-    contract("contract.labels_first_rule", "one message for all rules of an operator",
-        made<Refuses<LabelsFirstRule>>),
-    contract("contract.no_label", "an error without its identity", made<Refuses<NoLabel>>),
-    contract("contract.own_fault",
+    refuses("contract.labels_first_rule", "one message for all rules of an operator",
+        [](auto& call, auto& e) {
+          const OpInfo* op = find_operator(call.op);
+          const std::string own = op ? std::string(op->name) + "." : "";
+          if (!op || op->rules.size() == 0 || !e.label.starts_with(own)) throw e;
+          throw LogicError(own + std::string(op->rules[0].label), e.what());
+        }),
+    refuses("contract.no_label", "an error without its identity",
+        [](auto&, auto& e) { throw LogicError("", e.what()); }),
+    refuses("contract.own_fault",
         "the deployed runtime: CHECK for VERIFY, a user's mistake as its own",
-        made<Refuses<OwnFault>>),
-    contract("contract.precision_unchecked",
-        "accepts calls whose result may need more than 32 bits", made<Refuses<PrecisionUnchecked>>),
-    contract("contract.rules_unchecked",
+        [](auto&, auto& e) { throw std::runtime_error(e.what()); }),
+    refuses("contract.precision_unchecked", "accepts calls whose result may need more than 32 bits",
+        [](auto&, auto& e) {
+          if (!e.label.ends_with(".precision")) throw e;
+        }),
+    refuses("contract.rules_unchecked",
         "the deployed runtime trusts attributes: weight shapes unchecked",
-        made<Refuses<RulesUnchecked>>),
-    contract(
-        "contract.refuses_rank_6", "five axes, as many libraries have", made<TurnsDown<RankSix>>),
-    contract("contract.refuses_last_value", "a range without its upper end",
-        made<TurnsDown<ExtremeAttribute>>),
-    contract("contract.unsupported_wide", "UNSUPPORTED for wide inputs inside the claim",
-        made<TurnsDown<WidePrecision>>),
-    contract("contract.exhausts_pool", "a fixed pool: larger outputs are a runtime error",
-        made<TurnsDown<LargeOutput>>),
+        [](auto& call, auto& e) {
+          if (!e.label.starts_with(std::string(call.op) + ".")) throw e;
+        }),
+    turns_down("contract.refuses_rank_6", "five axes, as many libraries have",
+        [](auto& call) {
+          for (const View& x : call.in)
+            if (x.rank() == kMaxRank)
+              throw LogicError("input.rank", "an input has more than 5 axes");
+        }),
+    turns_down("contract.refuses_last_value", "a range without its upper end",
+        [](auto& call) {
+          for (int i = 0; i < call.op->attrs.size(); ++i)
+            for (i64 v : call.attrs[static_cast<std::size_t>(i)].ints)
+              if (call.op->attrs[i].kind != AttrKind::boolean && v == call.op->attrs[i].range.max)
+                throw LogicError("attr.range", "an attribute reaches its limit");
+        }),
+    turns_down("contract.unsupported_wide", "UNSUPPORTED for wide inputs inside the claim",
+        [](auto& call) {
+          for (const View& x : call.in)
+            if (x.precision > 16) throw backend::Unsupported("only 8 and 16 bits are built in");
+        }),
+    turns_down("contract.exhausts_pool", "a fixed pool: larger outputs are a runtime error",
+        [](auto& call) {
+          if (volume(call.out[0].shape) > 256) throw std::runtime_error("the pool is exhausted");
+        }),
 
-    {"contract.crashes_on_tail", "*", "CRASH", "an aligned load past the last row, into no page",
-        nullptr, made<CrashesOnTail>},
+    executes("contract.crashes_on_tail", "CRASH", "an aligned load past the last row, into no page",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          if (innermost(call) % 16 == 15) std::raise(SIGSEGV);
+          self.run(call, in, out);
+        }),
     {"contract.aborts_on_rank", "*", "CRASH", "an assertion for an error: abort on a sixth axis",
         nullptr, made<AbortsOnRank>},
-    {"contract.hangs_on_whole_vectors", "*", "HANG", "waits for a remainder that never comes",
-        nullptr, made<HangsOnWholeVectors>},
+    executes("contract.hangs_on_whole_vectors", "HANG", "waits for a remainder that never comes",
+        [](auto& self, auto& call, Inputs in, Outputs out) {
+          // The watchdog must end this call.
+          if (innermost(call) % 32 == 0) std::this_thread::sleep_for(std::chrono::hours(24));
+          self.run(call, in, out);
+        }),
 
     contract(
         "contract.infers_squeezed", "leading extents of 1 are dropped", made<DropsLeadingOnes>),
@@ -474,7 +430,7 @@ constexpr Mutant kDutyMutants[] = {
 }  // namespace
 
 Span<Mutant> contract_mutants() {
-  return {kDutyMutants, static_cast<int>(std::size(kDutyMutants))};
+  return {kContractMutants, static_cast<int>(std::size(kContractMutants))};
 }
 
 }  // namespace lockstep::faulty

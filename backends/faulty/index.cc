@@ -11,38 +11,41 @@ namespace lockstep::faulty {
 namespace {
 
 // take with indices changed by `settle(index, extent)`; an address outside X is clamped to X.
-template <class Settle> i64 taken(const TakeAttrs& a, In in, const Index& y, Settle settle) {
-  const CheckedView &x = in[0], &indices = in[1];
-  const i64 n = volume(x.shape);
-  if (!a.axis) return x.element(clamp(settle(indices(y), n), 0, n - 1));
-  const int along = wrap(*a.axis, x.rank());
-  Index i = indices.shape;
-  for (int d = 0; d < i.size; ++d) i[d] = y[along + d];
-  i64 k = 0;
-  for (int d = 0; d < x.rank(); ++d) {
-    const i64 at = d < along ? y[d] : d == along ? settle(indices(i), x.dim(d)) : y[d + i.size - 1];
-    k = k * x.dim(d) + at;
-  }
-  return x.element(clamp(k, 0, n - 1));
+template <Captureless Settle>
+constexpr Mutant taken(string_view name, string_view kind, string_view provenance, Settle) {
+  return wrong<Take>(name, kind, provenance, [](auto& a, In in, auto& y, auto&) {
+    const CheckedView &x = in[0], &indices = in[1];
+    const i64 n = volume(x.shape);
+    if (!a.axis) return i64{x.element(clamp(Settle{}(i64{indices(y)}, n), 0, n - 1))};
+    const int along = wrap(*a.axis, x.rank());
+    Index i = indices.shape;
+    for (int d = 0; d < i.size; ++d) i[d] = y[along + d];
+    const i64 chosen = Settle{}(i64{indices(i)}, x.dim(along));
+    i64 k = 0;
+    for (int d = 0; d < x.rank(); ++d)
+      k = k * x.dim(d) + (d < along ? y[d] : d == along ? chosen : y[d + i.size - 1]);
+    return i64{x.element(clamp(k, 0, n - 1))};
+  });
 }
 
-// strided_slice with `settle` choosing the first index and the step of each axis.
-template <class Settle>
-i64 sliced(const StridedSliceAttrs& a, In in, const Index& y, Settle settle) {
-  Index i = y;
-  for (int d = 0; d < y.size; ++d) {
-    const i64 n = in[0].dim(d);
-    StridedSlice::Cut c = StridedSlice::cut(a, d, n);
-    settle(c, d, n);
-    i[d] = clamp(c.begin + c.step * y[d], 0, n - 1);
-  }
-  return in[0](i);
+// strided_slice with `settle(attributes, cut, axis, extent)` changing where an axis is cut.
+template <Captureless Settle>
+constexpr Mutant sliced(string_view name, string_view kind, string_view provenance, Settle) {
+  return wrong<StridedSlice>(name, kind, provenance, [](auto& a, In in, auto& y, auto&) {
+    Index i = y;
+    for (int d = 0; d < y.size; ++d) {
+      const i64 n = in[0].dim(d);
+      StridedSlice::Cut c = StridedSlice::cut(a, d, n);
+      Settle{}(a, c, d, n);
+      i[d] = clamp(c.begin + c.step * y[d], 0, n - 1);
+    }
+    return i64{in[0](i)};
+  });
 }
 
 // cvm_lut with indices changed by `settle(index, entries)`; the memory past the table is zero.
-template <class Settle>
+template <Captureless Settle>
 constexpr Mutant looked_up(string_view name, string_view kind, string_view provenance, Settle) {
-  static_assert(std::is_empty_v<Settle>, "a lambda without captures, because it is made anew");
   return wrong<CvmLut>(name, kind, provenance, [](auto&, In in, auto& y, auto&) {
     const i64 n = volume(in[1].shape), i = Settle{}(i64{in[0](y)}, n);
     return 0 <= i && i < n ? i64{in[1].element(i)} : 0;
@@ -50,9 +53,8 @@ constexpr Mutant looked_up(string_view name, string_view kind, string_view prove
 }
 
 // where with `holds` deciding whether the condition is true.
-template <class Holds>
+template <Captureless Holds>
 constexpr Mutant chosen_if(string_view name, string_view kind, string_view provenance, Holds) {
-  static_assert(std::is_empty_v<Holds>, "a lambda without captures, because it is made anew");
   return wrong<Where>(name, kind, provenance, [](auto&, In in, auto& y, auto&) {
     const CheckedView& c = in[Where::Condition];
     const i64 condition = c.rank() < y.size ? c(y[0]) : c(y);
@@ -61,23 +63,15 @@ constexpr Mutant chosen_if(string_view name, string_view kind, string_view prove
 }
 
 constexpr Mutant kIndexMutants[] = {
-    wrong<Take>("take.wraps_negative", "BOUNDS", "Python: index -1 is the last element",
-        [](auto& a, In in, auto& y, auto&) {
-          return taken(a, in, y, [](i64 i, i64 n) { return clamp(i < 0 ? i + n : i, 0, n - 1); });
-        }),
-    wrong<Take>("take.modulo", "BOUNDS", "mode=wrap, another default of the same operator",
-        [](auto& a, In in, auto& y, auto&) {
-          return taken(a, in, y, [](i64 i, i64 n) { return (i % n + n) % n; });
-        }),
-    wrong<Take>("take.clamps_above_only", "SIGN",
+    taken("take.wraps_negative", "BOUNDS", "Python: index -1 is the last element",
+        [](i64 i, i64 n) { return clamp(i < 0 ? i + n : i, 0, n - 1); }),
+    taken("take.modulo", "BOUNDS", "mode=wrap, another default of the same operator",
+        [](i64 i, i64 n) { return (i % n + n) % n; }),
+    taken("take.clamps_above_only", "SIGN",
         "indices assumed unsigned: a negative one reads the slice before",
-        [](auto& a, In in, auto& y, auto&) {
-          return taken(a, in, y, [](i64 i, i64 n) { return min(i, n - 1); });
-        }),
-    wrong<Take>("take.clamps_to_extent", "BOUNDS", "clamped to n instead of n - 1",
-        [](auto& a, In in, auto& y, auto&) {
-          return taken(a, in, y, [](i64 i, i64 n) { return clamp(i, 0, n); });
-        }),
+        [](i64 i, i64 n) { return min(i, n - 1); }),
+    taken("take.clamps_to_extent", "BOUNDS", "clamped to n instead of n - 1",
+        [](i64 i, i64 n) { return clamp(i, 0, n); }),
     wrong<Take>("take.none_is_axis_0", "AXIS", "None reads as 0: the index picks a row",
         [](auto& a, In in, auto& y, auto&) {
           if (a.axis) return Take::at(a, in, y);
@@ -85,41 +79,28 @@ constexpr Mutant kIndexMutants[] = {
           const i64 rows = x.dim(0), row = clamp(in[1](y), 0, rows - 1);
           return i64{x.element(row * (volume(x.shape) / rows))};
         }),
-    wrong<Take>("take.int8_index", "ACC_WIDTH", "indices narrowed with the rest of the tensors",
-        [](auto& a, In in, auto& y, auto&) {
-          return taken(a, in, y, [](i64 i, i64 n) { return clamp(to_int8(i), 0, n - 1); });
-        }),
+    taken("take.int8_index", "ACC_WIDTH", "indices narrowed with the rest of the tensors",
+        [](i64 i, i64 n) { return clamp(to_int8(i), 0, n - 1); }),
 
-    wrong<StridedSlice>("strided_slice.negative_begin", "BOUNDS",
-        "begin clamps at 0 before adding n",
-        [](auto& a, In in, auto& y, auto&) {
-          return sliced(a, in, y, [&](auto& c, int d, i64) {
-            if (d < a.begin.size && a.begin[d] < 0) c.begin = 0;
-          });
+    sliced("strided_slice.negative_begin", "BOUNDS", "begin clamps at 0 before adding n",
+        [](auto& a, auto& c, int d, i64) {
+          if (d < a.begin.size && a.begin[d] < 0) c.begin = 0;
         }),
-    wrong<StridedSlice>("strided_slice.backward_begin", "BOUNDS",
+    sliced("strided_slice.backward_begin", "BOUNDS",
         "begin clamps to n, one past the end, whatever the sign of the stride",
-        [](auto& a, In in, auto& y, auto&) {
-          return sliced(a, in, y, [&](auto& c, int d, i64 n) {
-            if (c.step < 0 && d < a.begin.size && a.begin[d] >= n) c.begin = n;
-          });
+        [](auto& a, auto& c, int d, i64 n) {
+          if (c.step < 0 && d < a.begin.size && a.begin[d] >= n) c.begin = n;
         }),
-    wrong<StridedSlice>("strided_slice.forward_only", "SIGN", "the magnitude of a stride is used",
-        [](auto& a, In in, auto& y, auto&) {
-          return sliced(a, in, y, [](auto& c, int, i64) { c.step = magnitude(c.step); });
-        }),
-    wrong<StridedSlice>("strided_slice.repeats_stride", "BROADCAST",
+    sliced("strided_slice.forward_only", "SIGN", "the magnitude of a stride is used",
+        [](auto&, auto& c, int, i64) { c.step = magnitude(c.step); }),
+    sliced("strided_slice.repeats_stride", "BROADCAST",
         "a short stride list goes on with its last entry",
-        [](auto& a, In in, auto& y, auto&) {
-          return sliced(a, in, y, [&](auto& c, int d, i64) {
-            const int n = a.stride.size;
-            if (n > 0 && d >= n) c.step = a.stride[n - 1];
-          });
+        [](auto& a, auto& c, int d, i64) {
+          const int n = a.stride.size;
+          if (n > 0 && d >= n) c.step = a.stride[n - 1];
         }),
-    wrong<StridedSlice>("strided_slice.ignores_stride", "BOUNDS", "a run of neighbours is copied",
-        [](auto& a, In in, auto& y, auto&) {
-          return sliced(a, in, y, [](auto& c, int, i64) { c.step = c.step < 0 ? -1 : 1; });
-        }),
+    sliced("strided_slice.ignores_stride", "BOUNDS", "a run of neighbours is copied",
+        [](auto&, auto& c, int, i64) { c.step = c.step < 0 ? -1 : 1; }),
 
     wrong<SliceLike>("slice_like.last_elements", "BOUNDS",
         "keeps the end of each axis: an index counted from the back",

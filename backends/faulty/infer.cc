@@ -47,9 +47,8 @@ template <class Op, class Change> struct Infers : Behaviour {
 
 // A mistake in inferred types: a function of (attributes, types of the inputs, types of the
 // outputs), which changes the last.
-template <class Op, class Change>
+template <class Op, Captureless Change>
 constexpr Mutant infers(string_view name, string_view provenance, Change) {
-  static_assert(std::is_empty_v<Change>, "a lambda without captures, because it is made anew");
   return {name, Op::name, "INFER", provenance, nullptr, made<Infers<Op, Change>>};
 }
 

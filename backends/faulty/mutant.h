@@ -62,14 +62,17 @@ const std::vector<Mutant>& mutants();
 /// The mutant of this name, or nullptr.
 const Mutant* find_mutant(string_view name);
 
+/// A lambda without captures: it is made anew where it is called.
+template <class F>
+concept Captureless = std::is_empty_v<F>;
+
 /// For the last member of a row.
 template <class B> std::unique_ptr<Behaviour> made() { return std::make_unique<B>(); }
 
 /// A mistake in the value of one output element: a function of (attributes, inputs, y, output
 /// type).
-template <class Op, class At>
+template <class Op, Captureless At>
 constexpr Mutant wrong(string_view name, string_view kind, string_view provenance, At) {
-  static_assert(std::is_empty_v<At>, "a lambda without captures, because it is made anew");
   return {name, Op::name, kind, provenance, [](Attributes values, In in, Results out) {
             const auto a = from_attributes<Op>(values);
             const Type& t = out[0];
@@ -80,18 +83,16 @@ constexpr Mutant wrong(string_view name, string_view kind, string_view provenanc
 }
 
 /// A right value that a function of (value, attributes) then makes wrong.
-template <class Op, class Change>
+template <class Op, Captureless Change>
 constexpr Mutant then_wrong(string_view name, string_view kind, string_view provenance, Change) {
-  static_assert(std::is_empty_v<Change>, "a lambda without captures, because it is made anew");
   return wrong<Op>(name, kind, provenance,
       [](auto& a, In in, auto& y, auto& t) { return i64{Change{}(value_at<Op>(a, in, y, t), a)}; });
 }
 
 /// Misread attributes: a function changes them. The mutant computes the call with the changed ones
 /// and fills the output with its elements in order, repeating them if they are too few.
-template <class Op, class Change>
+template <class Op, Captureless Change>
 constexpr Mutant misread(string_view name, string_view kind, string_view provenance, Change) {
-  static_assert(std::is_empty_v<Change>, "a lambda without captures, because it is made anew");
   return {name, Op::name, kind, provenance, [](Attributes values, In in, Results out) {
             auto a = from_attributes<Op>(values);
             Change{}(a, in);

@@ -38,9 +38,8 @@ template <class Op> i64 combined(i64 a, i64 b) {
 }
 
 // A wrong function of the right pair of numbers.
-template <class Op, class F>
+template <class Op, Captureless F>
 constexpr Mutant of_pair(string_view name, string_view kind, string_view provenance, F) {
-  static_assert(std::is_empty_v<F>, "a lambda without captures, because it is made anew");
   return wrong<Op>(name, kind, provenance, [](auto&, In in, auto& y, auto&) {
     return i64{F{}(Broadcast::read(in[0], y), Broadcast::read(in[1], y))};
   });

@@ -47,11 +47,11 @@ inline constexpr int kLayouts = 7;
 /// One explicit call.
 struct Case {
   const OpInfo* op = nullptr;
-  std::vector<Attr> attrs;
-  std::vector<Type> in;
+  std::vector<Attr> attrs = {};
+  std::vector<Type> in = {};
   Fill fill = Fill::dense;
-  u64 seed = 0;                        ///< of the fill and the layout
-  std::vector<std::vector<i64>> data;  ///< of Fill::literal
+  u64 seed = 0;                             ///< of the fill and the layout
+  std::vector<std::vector<i64>> data = {};  ///< of Fill::literal
   Layout layout = Layout::compact;
 
   Attributes attributes() const { return {attrs.data(), static_cast<int>(attrs.size())}; }

@@ -1,6 +1,5 @@
 #include "conformance/cases/mutate.h"
 
-#include <algorithm>
 #include <map>
 
 #include "spec/explain.h"

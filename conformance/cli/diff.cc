@@ -1,8 +1,6 @@
 // Compares runs: two reports, or one line per device.
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "conformance/cli/verbs.h"
 #include "conformance/reports/report.h"
 #include "conformance/selection/select.h"

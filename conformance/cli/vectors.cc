@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "conformance/base/places.h"
 #include "conformance/cli/fuzz_state.h"
 #include "conformance/cli/verbs.h"

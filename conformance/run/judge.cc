@@ -1,7 +1,5 @@
 #include "conformance/run/judge.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>

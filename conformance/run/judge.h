@@ -10,18 +10,19 @@ namespace lockstep::judge {
 
 /// How a run is carried out. None of it changes whether a backend passes.
 struct Conduct {
-  Limits limits;
+  Limits limits = {};
   int jobs = 0;  ///< processes; 0: as many as processors
   bool shrink = true;
-  std::string journal;       ///< file to continue and to write; empty: none
-  std::string expectations;  ///< file of known failures; empty: none
-  std::string today;         ///< as 2026-01-31, for expectations that expire
+  std::string journal = {};       ///< file to continue and to write; empty: none
+  std::string expectations = {};  ///< file of known failures; empty: none
+  std::string today = {};         ///< as 2026-01-31, for expectations that expire
   /// Polled during the run; once it returns true the run ends, and cases not judged are missing.
-  std::function<bool()> interrupted;
+  std::function<bool()> interrupted = {};
   /// Ends the run at the first case that fails; the cases after it are missing from the report.
   bool until_failure = false;
-  std::function<void(i64 done, i64 all, i64 failed)> progress;
-  std::function<void(i64 number, const ItemResult&)> record;  ///< called for each case in order
+  std::function<void(i64 done, i64 all, i64 failed)> progress = {};
+  std::function<void(i64 number, const ItemResult&)> record =
+      {};  ///< called for each case in order
 };
 
 /// Judges a backend. If it dies while it is loaded, the report says so and quarantines every case.

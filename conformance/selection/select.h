@@ -13,15 +13,15 @@ namespace lockstep::judge {
 struct Selection {
   int tier = 1;
   u64 seed = 1;
-  std::vector<std::string> operators;   ///< globs; none: all
-  std::vector<std::string> profiles;    ///< names; none: all
-  std::vector<std::string> properties;  ///< names; none: all
-  std::vector<std::string> cases;       ///< explicit ids; none: the tier's
-  i64 budget = 0;                       ///< the most cases; 0: no limit
-  std::string nonce;                    ///< a verifier's words, which determine further cases
-  std::string vectors;                  ///< directory of golden vectors; empty: none
-  std::string kills;                    ///< file of the kill matrix; empty: none
-  Shard part;                           ///< the shard to judge
+  std::vector<std::string> operators = {};   ///< globs; none: all
+  std::vector<std::string> profiles = {};    ///< names; none: all
+  std::vector<std::string> properties = {};  ///< names; none: all
+  std::vector<std::string> cases = {};       ///< explicit ids; none: the tier's
+  i64 budget = 0;                            ///< the most cases; 0: no limit
+  std::string nonce = {};                    ///< a verifier's words, which determine further cases
+  std::string vectors = {};                  ///< directory of golden vectors; empty: none
+  std::string kills = {};                    ///< file of the kill matrix; empty: none
+  Shard part = {};                           ///< the shard to judge
   bool wants(string_view property) const;
   /// Whether it leaves out a part of its tier.
   bool partial() const {

@@ -34,7 +34,7 @@ struct Limits {
   double start_s = 5;    ///< for the first one of a process
   /// GiB that a process may allocate; 0: no limit, as for sanitizers, which reserve huge ranges.
   double memory_gib = ndarray::kInstrumented ? 0 : 8;
-  Options set;  ///< options of open()
+  Options set = {};  ///< options of open()
 };
 
 /// A system under test that answers questions one at a time. If its process dies or hangs, that is

@@ -17,12 +17,10 @@ using nlohmann::json;
 using Files = std::map<std::string, std::string>;
 
 Selection chosen() {
-  Selection s;
-  s.tier = 0;
-  s.operators = {"relu", "sum"};
-  s.properties = {"matches_reference"};
-  s.nonce = "a verifier's words";
-  return s;
+  return {.tier = 0,
+      .operators = {"relu", "sum"},
+      .properties = {"matches_reference"},
+      .nonce = "a verifier's words"};
 }
 
 // Evidence of a run that passed, made up without one.
@@ -79,9 +77,7 @@ TEST(Bundle, NamesTheFileThatWasChanged) {
       {"/subject", "statement.json: /subject is no list"}};
   for (const auto& [at, says] : edits) {
     Files files = whole;
-    json statement = json::parse(files["statement.json"]);
-    statement[json::json_pointer(at)] = "x";
-    files["statement.json"] = statement.dump();
+    files["statement.json"] = with<json>(json::parse(files["statement.json"]), at, "x").dump();
     expect_contains(refusal_of(files), says);
   }
   Attestation other = passed();

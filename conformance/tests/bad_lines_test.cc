@@ -9,6 +9,7 @@
 
 #include "conformance/subjects/eval.h"
 #include "conformance/subjects/reference_subject.h"
+#include "conformance/tests/expect.h"
 #include "containers/tests/counted_memory.h"
 #include "spec/operators.h"
 
@@ -32,12 +33,6 @@ void expect_refused(const std::string& line, const std::string& label) {
   EXPECT_EQ(answer.value("label", ""), label) << line << "\n" << text;
   EXPECT_FALSE(answer.value("message", "").empty()) << line;
   EXPECT_EQ(answer.size(), 4u) << text;
-}
-
-// A line with another value in a place.
-ordered_json with(ordered_json line, const std::string& place, const ordered_json& value) {
-  line[ordered_json::json_pointer(place)] = value;
-  return line;
 }
 
 // Calls f(input number, port) for each input of a line.

@@ -23,9 +23,12 @@ Ended shown(const std::string& directory, const std::string& more = "") {
       "cd '" + directory + "' && " + compile + more + " show.c -o show && ./show"});
 }
 
-TEST(Bundle, ShowsTheDifferenceWithoutThisProgram) {
-  const Scratch scratch;
-  const std::string directory = scratch.path("tie");
+class Bundle : public ScratchTest {
+ protected:
+  const std::string directory = scratch.path("bundle");
+};
+
+TEST_F(Bundle, ShowsTheDifferenceWithoutThisProgram) {
   expect_end(bundling(kWrong, directory), 1, {"bundle    " + directory});
   const Ended c = shown(directory);
   expect_end(c, 1);
@@ -38,9 +41,7 @@ TEST(Bundle, ShowsTheDifferenceWithoutThisProgram) {
       "lockstep repro faulty --set mutant=cvm_right_shift.ties_away '" + kTie + "'");
 }
 
-TEST(Bundle, JudgesAFunctionOfOnesOwn) {
-  const Scratch scratch;
-  const std::string directory = scratch.path("tie");
+TEST_F(Bundle, JudgesAFunctionOfOnesOwn) {
   lockstep_says(bundling(kWrong, directory));
   const auto judged = [&](const std::string& half) {
     std::ofstream(directory + "/mine.c")
@@ -55,47 +56,40 @@ TEST(Bundle, JudgesAFunctionOfOnesOwn) {
   expect_end(judged("+ 15"), 1, {"expected -17 (0xffffffef), got -18 (0xffffffee)"});
 }
 
-TEST(Bundle, HasTheCallAsALine) {
-  const Scratch scratch;
-  const std::string directory = scratch.path("tie");
+TEST_F(Bundle, HasTheCallAsALine) {
   lockstep_says(bundling(kWrong, directory));
   // The reference answers it with what is expected.
   const Ended answer = lockstep_says({"eval"}, {}, text_of_file(directory + "/call.jsonl"));
   expect_contains(answer.out, "\"data\":[0,0,-17,0]");
 }
 
-TEST(Bundle, HoldsTheAnswerThatIsWrong) {
-  const Scratch scratch;
+TEST_F(Bundle, HoldsTheAnswerThatIsWrong) {
   // Right the first time, and wrong every second time.
-  lockstep_says(
-      bundling({hostile("misbehaving"), "relu/in=2@8/data=4,5", "--set", "fault=otherwise"},
-          scratch.path("b")));
-  expect_end(shown(scratch.path("b")), 1,
+  lockstep_says(bundling(
+      {hostile("misbehaving"), "relu/in=2@8/data=4,5", "--set", "fault=otherwise"}, directory));
+  expect_end(shown(directory), 1,
       {"answer: the answer the second time\n",
           "expected 0 [0]: expected 4 (0x00000004), got 5 (0x00000005)"});
 }
 
-TEST(Bundle, OfACrashSaysSo) {
-  const Scratch scratch;
+TEST_F(Bundle, OfACrashSaysSo) {
   expect_end(bundling({hostile("misbehaving"), "relu/in=2x2x2@8/fill=one", "--set", "fault=abort"},
-                 scratch.path("b")),
+                 directory),
       1);
-  const Ended c = shown(scratch.path("b"));
+  const Ended c = shown(directory);
   EXPECT_EQ(c.exit, 2) << c.out << c.err;
   for (const char* part : {"answered crashed: ", "SIGABRT"}) expect_contains(c.out, part);
-  EXPECT_FALSE(fs::exists(scratch.path("b") + "/got_0.npy"));
+  EXPECT_FALSE(fs::exists(directory + "/got_0.npy"));
 }
 
-TEST(Bundle, OfAnIllegalCallIsTheCall) {
-  const Scratch scratch;
-  expect_end(bundling({"reference", "relu/in=0@8"}, scratch.path("b")), 0);
-  expect_contains(text_of_file(scratch.path("b") + "/README.txt"), "refused with input.extent");
-  expect_contains(text_of_file(scratch.path("b") + "/call.jsonl"), "\"shape\":[0]");
-  EXPECT_FALSE(fs::exists(scratch.path("b") + "/show.c"));
+TEST_F(Bundle, OfAnIllegalCallIsTheCall) {
+  expect_end(bundling({"reference", "relu/in=0@8"}, directory), 0);
+  expect_contains(text_of_file(directory + "/README.txt"), "refused with input.extent");
+  expect_contains(text_of_file(directory + "/call.jsonl"), "\"shape\":[0]");
+  EXPECT_FALSE(fs::exists(directory + "/show.c"));
 }
 
-TEST(Bundle, IsWrittenWholeOrNotAtAll) {
-  const Scratch scratch;
+TEST_F(Bundle, IsWrittenWholeOrNotAtAll) {
   scratch.write("file", "mine");
   expect_end(bundling({"reference", "relu/in=1@8/data=1"}, scratch.path("")), 2,
       {"is there already, and not empty"});

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <climits>
 
-#include "conformance/cases/fill.h"
 #include "conformance/cases/layout.h"
-#include "conformance/cases/mutate.h"
 #include "conformance/selection/select.h"
 #include "conformance/tests/expect.h"
 #include "spec/attributes.h"
@@ -19,12 +17,7 @@ namespace {
 
 constexpr char kFrozen[] = "conformance/vectors";
 
-std::vector<Item> drawn(u64 seed) {
-  Selection s;
-  s.tier = 0;
-  s.seed = seed;
-  return select_cases(s);
-}
+std::vector<Item> drawn(u64 seed) { return select_cases({.tier = 0, .seed = seed}); }
 
 TEST(CaseId, RoundTripsForEveryDrawnCase) {
   int legal = 0;
@@ -246,23 +239,18 @@ TEST(SelectCases, OfATierAreSoMany) {
 
 TEST(SelectCases, EveryFilterMakesThemPartial) {
   EXPECT_FALSE(Selection{}.partial());
-  std::vector<Selection> some(5);
-  some[0].operators = {"relu"};
-  some[1].profiles = {"NN"};
-  some[2].properties = {"laws"};
-  some[3].cases = {"relu/in=1@8"};
-  some[4].budget = 1;
-  for (const Selection& s : some) EXPECT_TRUE(s.partial()) << &s - some.data();
+  EXPECT_TRUE((Selection{.operators = {"relu"}}.partial()));
+  EXPECT_TRUE((Selection{.profiles = {"NN"}}.partial()));
+  EXPECT_TRUE((Selection{.properties = {"laws"}}.partial()));
+  EXPECT_TRUE((Selection{.cases = {"relu/in=1@8"}}.partial()));
+  EXPECT_TRUE((Selection{.budget = 1}.partial()));
 }
 
 // How many of the golden vectors that a property asks for give outputs, and how many errors.
 TEST(SelectCases, VectorsAreForThePropertiesThatTheyTell) {
   const auto taken = [](const char* property) {
-    Selection s;
-    s.tier = 0;
-    s.operators = {"relu"};
-    s.properties = {property};
-    s.vectors = kFrozen;
+    const Selection s{
+        .tier = 0, .operators = {"relu"}, .properties = {property}, .vectors = kFrozen};
     std::pair<int, int> n;
     for (const Item& i : select_cases(s)) {
       if (i.id.find('/') != std::string::npos) continue;
@@ -284,9 +272,7 @@ TEST(SelectCases, VectorsAreForThePropertiesThatTheyTell) {
 
 TEST(SelectCases, ANameWithoutASlashIsAVectorWhereThereAreSome) {
   const auto select = [](const char* id, const char* vectors) {
-    Selection s;
-    s.cases = {id};
-    s.vectors = vectors;
+    const Selection s{.cases = {id}, .vectors = vectors};
     EXPECT_EQ(
         takes_vectors(s), s.vectors == kFrozen && std::string(id).find('/') == std::string::npos);
     return select_cases(s);

@@ -21,11 +21,7 @@ namespace {
 const std::string kFrozenSet = "conformance/vectors";
 
 Selection of(const char* op, int tier, const std::string& vectors) {
-  Selection s;
-  s.operators = {op};
-  s.tier = tier;
-  s.vectors = vectors;
-  return s;
+  return {.tier = tier, .operators = {op}, .vectors = vectors};
 }
 
 const CoverCell& cell(const CoverRow& row, const std::string& text) {

@@ -8,11 +8,7 @@
 namespace lockstep::judge {
 namespace {
 
-Answer answer_of(std::vector<std::vector<i32>> out) {
-  Answer a;
-  a.out = std::move(out);
-  return a;
-}
+Answer answer_of(std::vector<std::vector<i32>> out) { return {.out = std::move(out)}; }
 
 // A tensor that counts from 1, and what is said where some of its elements are 0.
 std::string said(const Shape& shape, const std::function<bool(i64)>& wrong) {
@@ -41,8 +37,7 @@ TEST(Difference, IsOfOutputsThatDiffer) {
 }
 
 TEST(Difference, IsOfAnswersThatAreNone) {
-  Answer a;
-  a.kind = AnswerKind::logic_error;
+  Answer a{.kind = AnswerKind::logic_error};
   EXPECT_EQ(difference({}, a)->text, "answered logic_error");
   a.label = "relu.shape";
   EXPECT_EQ(difference({}, a)->text, "answered logic_error relu.shape");

@@ -4,35 +4,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/subjects/subject.h"
 #include "conformance/tests/expect.h"
+#include "conformance/tests/program.h"
 
 namespace lockstep::judge {
 namespace {
 
 // Long enough for a loaded machine where an answer comes, short where none does.
 Limits limits(double start_s = 20, double timeout_s = 20) {
-  Limits l;
-  l.start_s = start_s;
-  l.timeout_s = timeout_s;
-  return l;
+  return {.timeout_s = timeout_s, .start_s = start_s};
 }
 
-Case relu_of(i64 n) {
-  Case c;
-  c.op = find_operator("relu");
-  c.in = {{{n}, 8}};
-  c.fill = Fill::dense;
-  return c;
-}
+Case relu_of(i64 n) { return {.op = find_operator("relu"), .in = {{{n}, 8}}}; }
 
 Answer ask(Subject& s, const Case& c) {
   return s.execute(c, inputs_of(c), c.op->infer(c.attributes(), c.types()), {});
@@ -40,6 +32,13 @@ Answer ask(Subject& s, const Case& c) {
 
 Answer ask(const std::string& command, double start_s = 20) {
   return ask(*open_exec(command, limits(start_s)), relu_of(2));
+}
+
+std::string said(const Answer& a) { return std::string(name_of(a.kind)) + " " + a.message; }
+
+void expect_answer(const Answer& a, AnswerKind kind, const std::string& part) {
+  EXPECT_EQ(a.kind, kind);
+  expect_contains(a.message, part);
 }
 
 void expect_right(Subject& s, const Case& c) {
@@ -72,22 +71,14 @@ TEST(Exec, PutsIllegalCalls) {
 }
 
 TEST(Exec, NamesWhatIsNoBackend) {
-  const Answer ended = ask("true");
-  EXPECT_EQ(ended.kind, AnswerKind::crashed);
-  EXPECT_EQ(ended.message, "exited with status 0 before answering");
-  const Answer echo = ask("cat");
-  EXPECT_EQ(echo.kind, AnswerKind::protocol);
-  expect_contains(echo.message, "'op' is no key of a line");
-  const Answer flood = ask("yes");
-  EXPECT_EQ(flood.kind, AnswerKind::protocol);
-  EXPECT_EQ(
-      flood.message, "the line is not an answer (not JSON at byte 1: a value is missing): 'y'");
-  const Answer silent = ask("sleep 999", 0.2);
-  EXPECT_EQ(silent.kind, AnswerKind::timed_out);
-  expect_contains(silent.message, "no answer in time");
+  EXPECT_EQ(said(ask("true")), "crashed exited with status 0 before answering");
+  expect_answer(ask("cat"), AnswerKind::protocol, "'op' is no key of a line");
+  EXPECT_EQ(said(ask("yes")),
+      "protocol the line is not an answer (not JSON at byte 1: a value is missing): 'y'");
+  expect_answer(ask("sleep 999", 0.2), AnswerKind::timed_out, "no answer in time");
   const Answer missing = ask("no_such_program_anywhere");
-  EXPECT_EQ(missing.kind, AnswerKind::crashed);
-  expect_contains(missing.message, "exited with status 127 before answering; its last words: ");
+  expect_answer(
+      missing, AnswerKind::crashed, "exited with status 127 before answering; its last words: ");
   expect_contains(missing.message, "not found");
 }
 
@@ -142,11 +133,10 @@ TEST(Exec, PassesTheEnvironmentOn) {
       ask("echo $LOCKSTEP_TEST_A $LOCKSTEP_TEST_B >&2; exit 3").message, "'first second'");
 }
 
-std::vector<std::string> open_descriptors() {
-  std::vector<std::string> all;
+std::set<std::string> open_descriptors() {
+  std::set<std::string> all;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
-    all.push_back(entry.path().filename());
-  std::sort(all.begin(), all.end());
+    all.insert(entry.path().filename());
   return all;
 }
 
@@ -161,9 +151,8 @@ TEST(Exec, GoesOnWithAFreshProcessAfterACrash) {
   for (int round = 0; round < 3; ++round) {
     expect_right(*s, relu_of(3));
     expect_right(*s, relu_of(4));
-    const Answer a = ask(*s, relu_of(5));
-    EXPECT_EQ(a.kind, AnswerKind::crashed);
-    expect_contains(a.message, "before answering; its last words: 'the third law is broken'");
+    expect_answer(ask(*s, relu_of(5)), AnswerKind::crashed,
+        "before answering; its last words: 'the third law is broken'");
   }
 }
 
@@ -181,9 +170,7 @@ TEST(Exec, GoesOnWithAFreshProcessAfterNonsense) {
       "read x; y=$(printf '%s\\n' \"$x\" | eval_reference); echo \"$y\"; read x; echo \"$y\"",
       limits());
   expect_right(*s, relu_of(3));
-  const Answer a = ask(*s, relu_of(4));
-  EXPECT_EQ(a.kind, AnswerKind::protocol);
-  expect_contains(a.message, "id is 1 instead of 2");
+  expect_answer(ask(*s, relu_of(4)), AnswerKind::protocol, "id is 1 instead of 2");
   expect_right(*s, relu_of(5));
 }
 
@@ -191,15 +178,13 @@ TEST(Exec, RefusesAnswersBesideTheOneAskedFor) {
   const std::string answer =
       R"({\"id\":1,\"status\":\"ok\",\"out\":[{\"shape\":[2],\"prec\":8,\"data\":[0,0]}]})";
   EXPECT_TRUE(ask("read x; echo \"" + answer + "\"; read x").ok());
-  const Answer two = ask("read x; printf \"" + answer + "\\n" + answer + "\\n\"; read x");
-  EXPECT_EQ(two.kind, AnswerKind::protocol);
-  expect_contains(two.message, "more than one answer");
+  expect_answer(ask("read x; printf \"" + answer + "\\n" + answer + "\\n\"; read x"),
+      AnswerKind::protocol, "more than one answer");
   // More than a pipe holds is still unread when the answer comes.
   const auto early = open_exec("echo \"" + answer + "\"; sleep 999", limits());
   EXPECT_EQ(ask(*early, relu_of(1 << 20)).kind, AnswerKind::protocol);
-  const Answer none = ask("read x; echo '{\"id\":1,\"status\":\"ok\",\"out\":[]}'; read x");
-  EXPECT_EQ(none.kind, AnswerKind::protocol);
-  EXPECT_EQ(none.message, "an answer with 0 outputs instead of 1");
+  EXPECT_EQ(said(ask("read x; echo '{\"id\":1,\"status\":\"ok\",\"out\":[]}'; read x")),
+      "protocol an answer with 0 outputs instead of 1");
 }
 
 TEST(Exec, NeverBlocksHoweverMuchBothSidesSay) {
@@ -212,9 +197,8 @@ TEST(Exec, NeverBlocksHoweverMuchBothSidesSay) {
 }
 
 TEST(Exec, LimitsTheLengthOfAnAnswer) {
-  const Answer a = ask("tr '\\0' x < /dev/zero");
-  EXPECT_EQ(a.kind, AnswerKind::protocol);
-  expect_contains(a.message, "an answer of more than 67108928 bytes, beginning 'xxxx");
+  expect_answer(ask("tr '\\0' x < /dev/zero"), AnswerKind::protocol,
+      "an answer of more than 67108928 bytes, beginning 'xxxx");
   const std::string answer = R"({\"id\":1,\"status\":\"unsupported\"})";
   const std::string length = std::to_string(67108928 - 31);
   const Answer longest = ask(
@@ -340,14 +324,10 @@ TEST(Exec, EndsEverythingWhenTheJudgeIsKilled) {
 }
 
 TEST(Exec, WorksWithoutStandardStreams) {
-  const pid_t judge = fork();
-  if (judge == 0) {
+  const int status = status_of([] {
     for (int i = 0; i < 3; ++i) close(i);
-    const auto s = open_exec("eval_reference", limits());
-    _exit(ask(*s, relu_of(2)).ok() ? 0 : 1);
-  }
-  int status = -1;
-  waitpid(judge, &status, 0);
+    if (!ask(*open_exec("eval_reference", limits()), relu_of(2)).ok()) _exit(1);
+  });
   EXPECT_EQ(status, 0);
 }
 

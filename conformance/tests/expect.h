@@ -4,11 +4,25 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <type_traits>
 
 namespace lockstep::judge {
 
 inline void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in:\n" << text;
+}
+
+inline int count_of(const std::string& text, const std::string& part) {
+  int n = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
+  return n;
+}
+
+/// A document with another value in a place.
+template <class Json>
+Json with(Json document, const std::string& place, const std::type_identity_t<Json>& value) {
+  document[typename Json::json_pointer(place)] = value;
+  return document;
 }
 
 /// Expects an error of the type whose text has the part.

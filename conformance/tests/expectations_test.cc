@@ -11,13 +11,7 @@ namespace {
 
 Expectation expecting(
     const std::string& property, const std::string& id = "", const std::string& kind = "fail") {
-  Expectation e;
-  e.place = "known.toml:1";
-  e.op = "relu";
-  e.property = property;
-  e.id = id;
-  e.kind = kind;
-  return e;
+  return {.place = "known.toml:1", .op = "relu", .property = property, .id = id, .kind = kind};
 }
 
 Item item_of(Item::What what, const std::string& id) {

@@ -25,9 +25,12 @@ json state_of(const std::string& directory) {
   return json::parse(text_of_file(directory + "/state.json"));
 }
 
-TEST(Fuzz, ShrinksAndSavesWhatItFinds) {
-  const Scratch scratch;
+class Fuzz : public ScratchTest {
+ protected:
   const std::string directory = scratch.path("search");
+};
+
+TEST_F(Fuzz, ShrinksAndSavesWhatItFinds) {
   expect_end(searched(directory, words_in(kTies), kShift), 1,
       {"cvm_right_shift violates matches_reference"});
   const json state = state_of(directory);
@@ -55,8 +58,7 @@ std::vector<std::string> calls_in(const std::string& logs) {
   return calls;
 }
 
-TEST(Fuzz, GoesOnWhereItEndedAndDoesNotRepeatItself) {
-  const Scratch scratch;
+TEST_F(Fuzz, GoesOnWhereItEndedAndDoesNotRepeatItself) {
   const auto searched_in = [&](const std::string& name, const std::string& count) {
     fs::create_directory(scratch.path(name + ".log"));
     // A log has a question before the backend has it: a run's end cuts none off. Each process has
@@ -81,9 +83,7 @@ TEST(Fuzz, GoesOnWhereItEndedAndDoesNotRepeatItself) {
   EXPECT_GT(calls.size(), 380u) << "hardly a call is put twice";
 }
 
-TEST(Fuzz, SavesAFindingOnce) {
-  const Scratch scratch;
-  const std::string directory = scratch.path("search");
+TEST_F(Fuzz, SavesAFindingOnce) {
   // What was found stays found.
   for (int times = 0; times < 2; ++times)
     expect_end(searched(directory, words_in("faulty --set mutant=relu.int8"),
@@ -97,15 +97,11 @@ TEST(Fuzz, SavesAFindingOnce) {
   EXPECT_EQ(files, state["findings"].size());
 }
 
-TEST(Fuzz, ThatExecutesNothingIsIncomplete) {
-  const Scratch scratch;
-  expect_end(
-      searched(scratch.path("s"), {hostile("device")}, "--op sum --count 50"), 3, {"0 executed"});
+TEST_F(Fuzz, ThatExecutesNothingIsIncomplete) {
+  expect_end(searched(directory, {hostile("device")}, "--op sum --count 50"), 3, {"0 executed"});
 }
 
-TEST(Fuzz, RefusesWhatItDoesNotUnderstand) {
-  const Scratch scratch;
-  const std::string directory = scratch.path("s");
+TEST_F(Fuzz, RefusesWhatItDoesNotUnderstand) {
   const auto expect_usage = [&](const std::string& more, const std::string& why) {
     expect_end(searched(directory, {"reference"}, "--op relu " + more), 2, {why});
   };
@@ -119,9 +115,8 @@ TEST(Fuzz, RefusesWhatItDoesNotUnderstand) {
   expect_usage("--count 10 --state /proc/nowhere", "--state");
 }
 
-TEST(Fuzz, FindingsAreFrozenWithWhereTheyComeFrom) {
-  const Scratch scratch;
-  const std::string directory = scratch.path("search"), set = scratch.path("set");
+TEST_F(Fuzz, FindingsAreFrozenWithWhereTheyComeFrom) {
+  const std::string set = scratch.path("set");
   searched(directory, words_in(kTies), kShift);
   const std::string file = directory + "/" + state_of(directory)["findings"][0].get<std::string>();
   fs::create_directory(set);
@@ -137,8 +132,7 @@ TEST(Fuzz, FindingsAreFrozenWithWhereTheyComeFrom) {
   expect_contains(lockstep_says({"vectors", "add", set, file}).out, "there already");
 }
 
-TEST(Fuzz, OnlyCallsThatCanBeWrittenAreFrozen) {
-  const Scratch scratch;
+TEST_F(Fuzz, OnlyCallsThatCanBeWrittenAreFrozen) {
   const auto add = [&](const std::string& more) {
     return joined({"vectors", "add", scratch.path("")}, words_in(more));
   };

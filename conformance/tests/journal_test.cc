@@ -5,15 +5,12 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "conformance/cases/case.h"
-#include "conformance/tests/expect.h"
-#include "conformance/tests/program.h"
+#include "conformance/tests/verbs.h"
 
 namespace lockstep::judge {
 namespace {
@@ -25,8 +22,9 @@ std::string journal_refusal(const std::string& file, std::size_t cases = 9) {
   return words_of<UsageError>([&] { Journal(file, kRun, cases); });
 }
 
-TEST(Journal, KnowsTheLinesThatWereAdded) {
-  const Scratch scratch;
+using Journals = ScratchTest;
+
+TEST_F(Journals, KnowsTheLinesThatWereAdded) {
   const std::string file = scratch.path("journal");
   const mode_t masked = umask(0);
   Journal(file, kRun, 9).add(R"({"n":8})");
@@ -46,8 +44,7 @@ TEST(Journal, KnowsTheLinesThatWereAdded) {
   EXPECT_EQ(journal_refusal(file), "journal '" + file + "': another run is using it");
 }
 
-TEST(Journal, RefusesLinesThatAreNone) {
-  const Scratch scratch;
+TEST_F(Journals, RefusesLinesThatAreNone) {
   const char *runless = "its first line does not describe a run",
              *second = "line 2 is no result of this run",
              *third = "line 3 is no result of this run";
@@ -68,8 +65,7 @@ TEST(Journal, RefusesLinesThatAreNone) {
   expect_contains(journal_refusal(scratch.path("none/journal")), "No such file or directory");
 }
 
-TEST(Journal, MayHaveTheNumberOfStandardInput) {
-  const Scratch scratch;
+TEST_F(Journals, MayHaveTheNumberOfStandardInput) {
   const int input = dup(0);
   close(0);
   EXPECT_EQ(journal_refusal(scratch.path("journal")), "");
@@ -79,23 +75,18 @@ TEST(Journal, MayHaveTheNumberOfStandardInput) {
 
 // How a process ends whose files may have so many bytes: 0 where add() says that it cannot write.
 int status_where_files_end(const std::string& file, rlim_t bytes) {
-  const pid_t pid = fork();
-  if (pid == 0) {
+  return status_of([&] {
     Journal journal(file, kRun, 9);
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{bytes, bytes};
     setrlimit(RLIMIT_FSIZE, &limit);
     const std::string says =
         words_of<std::system_error>([&] { journal.add(R"({"n":1,"x":"0123456789"})"); });
-    _exit(says.find("cannot write '" + file + "'") == std::string::npos ? 1 : 0);
-  }
-  int status = -1;
-  waitpid(pid, &status, 0);
-  return status;
+    if (says.find("cannot write '" + file + "'") == std::string::npos) _exit(1);
+  });
 }
 
-TEST(Journal, SaysThatItCannotBeWritten) {
-  const Scratch scratch;
+TEST_F(Journals, SaysThatItCannotBeWritten) {
   // Of the second line nothing, and a part.
   for (const std::size_t room : {std::size_t{0}, std::size_t{5}}) {
     const std::string file = scratch.path("journal" + std::to_string(room));

@@ -1,7 +1,6 @@
 // How a run is carried out: what it asks for, what it tells of each case, and where it ends.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <thread>
 
 #include "conformance/run/jobs.h"
@@ -93,19 +92,10 @@ TEST(PlanFor, AsksWhatTheSelectedPropertiesLookAt) {
   EXPECT_EQ(asking(plan_for(subject, {})), "");
 }
 
-Conduct patient() {
-  Conduct c;
-  c.jobs = 1;
-  c.limits.timeout_s = c.limits.start_s = 20;
-  return c;
-}
+Conduct patient() { return {.limits = {.timeout_s = 20, .start_s = 20}, .jobs = 1}; }
 
 Selection of_relu() {
-  Selection s;
-  s.tier = 0;
-  s.operators = {"relu"};
-  s.properties = {"matches_reference"};
-  return s;
+  return {.tier = 0, .operators = {"relu"}, .properties = {"matches_reference"}};
 }
 
 std::vector<std::string> ids_from(const std::vector<Item>& items, std::size_t from) {
@@ -170,9 +160,7 @@ TEST(Run, RecordsEveryCaseOfItsPartWhereLoadingKills) {
 }
 
 TEST(Run, NamesAVectorOnlyWhereItIsAboutVectors) {
-  Selection s;
-  s.vectors = "conformance/vectors";
-  s.cases = {"sum-0003"};
+  const Selection s{.cases = {"sum-0003"}, .vectors = "conformance/vectors"};
   Conduct c = patient();
   c.shrink = false;
   for (const Failure& f : judge("null", s, c).failures)

@@ -2,8 +2,6 @@
 #include "conformance/run/judge.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -12,6 +10,8 @@
 #include "conformance/run/jobs.h"
 #include "conformance/selection/select.h"
 #include "conformance/subjects/reference_subject.h"
+#include "conformance/tests/expect.h"
+#include "conformance/tests/program.h"
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/verdict.h"
 
@@ -76,16 +76,11 @@ void known_one(Report& r) {
   r.known.failed = 1;
 }
 
-struct Conclusion {
-  const char* name;
-  std::vector<void (*)(Report&)> spoiled;
-  const char* verdict;
-  Exit exit;
-};
+using Spoiled = std::vector<void (*)(Report&)>;
 
 TEST(Conclude, FollowsThePrecedenceOfExitCodes) {
-  const Conclusion rows[] = {{"nothing", {}, "PASS", Exit::pass},
-      {"a failed case", {failed}, "FAIL", Exit::fail},
+  const std::tuple<const char*, Spoiled, const char*, Exit> rows[] = {
+      {"nothing", {}, "PASS", Exit::pass}, {"a failed case", {failed}, "FAIL", Exit::fail},
       {"a failure of the run", {uncovered}, "FAIL", Exit::fail},
       {"another answer", {differing}, "NONDETERMINISTIC", Exit::fail},
       {"a crash", {crashed}, "CRASH", Exit::fail}, {"a hang", {timed_out}, "CRASH", Exit::fail},
@@ -118,18 +113,17 @@ TEST(Conclude, FollowsThePrecedenceOfExitCodes) {
       {"1 before 5", {failed, stale_entry}, "FAIL", Exit::fail},
       {"1 before 6", {known_one, uncovered}, "FAIL", Exit::fail},
       {"5 before 6", {known_one, stale_entry}, "STALE", Exit::stale}};
-  for (const Conclusion& row : rows) {
+  for (const auto& [name, spoiled, verdict, exit] : rows) {
     Report r = passing();
-    for (auto* spoil : row.spoiled) spoil(r);
+    for (auto* spoil : spoiled) spoil(r);
     conclude(r);
-    EXPECT_EQ(r.verdict, row.verdict) << row.name;
-    EXPECT_EQ(r.exit, row.exit) << row.name;
+    EXPECT_EQ(r.verdict, verdict) << name;
+    EXPECT_EQ(r.exit, exit) << name;
   }
 }
 
 TEST(Conclude, LetsAWrongQuestionPrecedeAnEmptyOne) {
-  Selection none;
-  none.properties = {"matches_vectors"};
+  Selection none{.properties = {"matches_vectors"}};
   const Report r = judge("reference", none, {});
   EXPECT_EQ(r.exit, Exit::incomplete);
   EXPECT_EQ(r.counts.selected + r.counts.executed, 0);
@@ -181,20 +175,13 @@ TEST(Summary, ShowsTheFirstFailuresAndCountsTheRest) {
   for (int k = 0; k < 13; ++k) failed(r);
   conclude(r);
   const std::string plain = summary(r, false), coloured = summary(r, true);
-  std::size_t shown = 0;
-  for (std::size_t at = 0; (at = plain.find("relu violates", at)) != std::string::npos; ++at)
-    ++shown;
-  EXPECT_EQ(shown, 10U);
+  EXPECT_EQ(count_of(plain, "relu violates"), 10);
   EXPECT_NE(plain.find("\n3 more kinds of failure are in the report"), std::string::npos);
   EXPECT_EQ(plain.find('\033'), std::string::npos);
   EXPECT_NE(coloured.find("\033[1;31mFAIL\033[0m  toy"), std::string::npos);
 }
 
-Selection smoke() {
-  Selection s;
-  s.tier = 0;
-  return s;
-}
+Selection smoke() { return {.tier = 0}; }
 
 std::vector<std::string> ids(const Selection& s) {
   std::vector<std::string> all;
@@ -218,8 +205,7 @@ TEST(SelectCases, TakesABudgetFromTheFront) {
 }
 
 TEST(SelectCases, IsFixedByItsSeed) {
-  Selection s = smoke();
-  s.operators = {"relu", "sum"};
+  Selection s{.tier = 0, .operators = {"relu", "sum"}};
   const std::string first = set_hash(select_cases(s));
   EXPECT_EQ(first.size(), 64U);
   EXPECT_EQ(set_hash(select_cases(s)), first);
@@ -247,8 +233,7 @@ TEST(SelectCases, LetsOperatorsTakeTurns) {
 }
 
 TEST(SelectCases, KnowsWhatAPropertyNeeds) {
-  Selection s = smoke();
-  s.properties = {"rejects"};
+  Selection s{.tier = 0, .properties = {"rejects"}};
   const std::vector<Item> illegal = select_cases(s);
   EXPECT_GT(illegal.size(), operators().size());
   for (const Item& i : illegal) ASSERT_EQ(i.what, Item::illegal) << i.id;
@@ -263,8 +248,7 @@ TEST(SelectCases, KnowsWhatAPropertyNeeds) {
 }
 
 TEST(SelectCases, TakesExplicitCasesAsTheyAre) {
-  Selection s;
-  s.cases = {"relu/in=1@8/fill=one:0", "relu/in=0@8/fill=one:0"};
+  Selection s{.cases = {"relu/in=1@8/fill=one:0", "relu/in=0@8/fill=one:0"}};
   const std::vector<Item> items = select_cases(s);
   ASSERT_EQ(items.size(), 2U);
   EXPECT_EQ(items[0].what, Item::legal);
@@ -286,37 +270,32 @@ class Mortal : public ReferenceSubject {
   Answer refuse(const Case&) override { return dead(); }
 
  private:
-  Answer dead() const {
-    Answer a;
-    a.kind = end_;
-    a.message = "gone";
-    return a;
-  }
+  Answer dead() const { return {.kind = end_, .message = "gone"}; }
   AnswerKind end_;
 };
 
-ItemResult result_of(Subject& subject, const char* id, const Selection& wanted) {
-  Selection s;
-  s.cases = {id};
-  const std::vector<Item> items = select_cases(s);
-  return judge_trial(perform(subject, items[0], plan_for(subject, {})), wanted.properties);
+using Properties = std::vector<std::string>;
+
+ItemResult result_of(Subject& subject, const char* id, const Properties& wanted = {}) {
+  const std::vector<Item> items = select_cases({.cases = {id}});
+  return judge_trial(perform(subject, items[0], plan_for(subject, {})), wanted);
 }
 
 TEST(JudgeTrial, TellsHowACaseEnded) {
   Mortal crash(AnswerKind::crashed), hang(AnswerKind::timed_out), error(AnswerKind::runtime_error);
   const char *fatal = "relu/in=3@8/data=1,2,3", *harmless = "relu/in=2@8/data=1,2";
-  EXPECT_EQ(result_of(crash, harmless, {}).outcome, Outcome::passed);
-  EXPECT_EQ(result_of(crash, fatal, {}).outcome, Outcome::crashed);
-  EXPECT_EQ(result_of(hang, fatal, {}).outcome, Outcome::timed_out);
-  EXPECT_EQ(result_of(error, fatal, {}).outcome, Outcome::failed);
-  EXPECT_EQ(result_of(crash, "relu/in=0@8/fill=one:0", {}).outcome, Outcome::crashed);
-  EXPECT_EQ(result_of(hang, "relu/in=0@8/fill=one:0", {}).outcome, Outcome::timed_out);
+  const char* illegal = "relu/in=0@8/fill=one:0";
+  EXPECT_EQ(result_of(crash, harmless).outcome, Outcome::passed);
+  EXPECT_EQ(result_of(crash, fatal).outcome, Outcome::crashed);
+  EXPECT_EQ(result_of(hang, fatal).outcome, Outcome::timed_out);
+  EXPECT_EQ(result_of(error, fatal).outcome, Outcome::failed);
+  EXPECT_EQ(result_of(crash, illegal).outcome, Outcome::crashed);
+  EXPECT_EQ(result_of(hang, illegal).outcome, Outcome::timed_out);
 }
 
 TEST(JudgeTrial, TellsADeathThatNoSelectedPropertyJudges) {
   Mortal crash(AnswerKind::crashed);
-  Selection only;
-  only.properties = {"infers"};
+  const Properties only = {"infers"};
   const ItemResult dead = result_of(crash, "relu/in=3@8/data=1,2,3", only);
   ASSERT_EQ(dead.findings.size(), 1U);
   EXPECT_EQ(dead.findings[0].first, "matches_reference");
@@ -348,17 +327,6 @@ TEST(Quarantine, FollowsDeaths) {
   EXPECT_EQ(mortal.reason("sum"), "the backend hangs too often");
 }
 
-int status_of(const std::function<void()>& child) {
-  const pid_t pid = fork();
-  if (pid == 0) {
-    child();
-    _exit(0);
-  }
-  int status = -1;
-  waitpid(pid, &status, 0);
-  return status;
-}
-
 TEST(QuarantineFlags, IsKnownToJudgesAndToNoBackend) {
   QuarantineFlags aside;
   const OpInfo &relu = *find_operator("relu"), &sum = *find_operator("sum");
@@ -367,19 +335,15 @@ TEST(QuarantineFlags, IsKnownToJudgesAndToNoBackend) {
   EXPECT_FALSE(aside.holds(sum));
   const int judge = status_of([&] {
     aside.keep_from_children();
-    const int backend = status_of([&] { aside.add(sum); });
-    _exit(backend == 0 ? 1 : 0);
+    if (status_of([&] { aside.add(sum); }) == 0) _exit(1);
   });
   EXPECT_EQ(judge, 0) << "a backend must not get at it";
   EXPECT_FALSE(aside.holds(sum));
 }
 
 TEST(Judge, CountsEveryCaseOnce) {
-  Selection s = smoke();
-  s.operators = {"relu", "take"};
-  Conduct c;
-  c.jobs = 2;
-  c.limits.timeout_s = c.limits.start_s = 20;
+  const Selection s{.tier = 0, .operators = {"relu", "take"}};
+  Conduct c{.limits = {.timeout_s = 20, .start_s = 20}, .jobs = 2};
   i64 last = 0, all = 0;
   c.progress = [&](i64 done, i64 of, i64 failures) {
     EXPECT_EQ(done, last + 1);
@@ -405,13 +369,9 @@ TEST(Judge, CountsEveryCaseOnce) {
 }
 
 TEST(Judge, GathersFailuresByOperatorAndProperty) {
-  Selection s = smoke();
-  s.operators = {"relu"};
-  s.properties = {"matches_reference", "deterministic"};
-  Conduct c;
-  c.shrink = false;
-  c.limits.timeout_s = c.limits.start_s = 20;
-  const Report r = judge("null", s, c);
+  const Selection s{
+      .tier = 0, .operators = {"relu"}, .properties = {"matches_reference", "deterministic"}};
+  const Report r = judge("null", s, {.limits = {.timeout_s = 20, .start_s = 20}, .shrink = false});
   EXPECT_EQ(r.exit, Exit::fail);
   const auto found = std::find_if(r.failures.begin(), r.failures.end(),
       [](const Failure& f) { return f.property == "matches_reference"; });

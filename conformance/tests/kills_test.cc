@@ -103,9 +103,7 @@ TEST(ShippedKills, AreOfTheMutantsOfToday) {
 TEST(ShippedKills, AreOfCasesOfToday) {
   const std::optional<KillMatrix> k = kills_of(kShipped);
   ASSERT_TRUE(k);
-  Selection s;
-  s.operators = {"relu", "dense", "cvm_*"};
-  s.vectors = "conformance/vectors";
+  const Selection s{.operators = {"relu", "dense", "cvm_*"}, .vectors = "conformance/vectors"};
   std::set<std::string> cases;
   std::set<string_view> ops;
   for (const Item& item : select_cases(s)) cases.insert(item.id), ops.insert(item.call.op->name);
@@ -123,10 +121,7 @@ TEST(ShippedKills, AreOfCasesOfToday) {
 }
 
 TEST(ShippedKills, ScoreAPrefixAsItIsReported) {
-  Selection s;
-  s.operators = {"relu"};
-  s.budget = 12;
-  s.kills = kShipped;
+  Selection s{.operators = {"relu"}, .budget = 12, .kills = kShipped};
   const Report r = judge("reference", s, {});
   const std::optional<KillMatrix> k = kills_of(kShipped);
   ASSERT_TRUE(k);

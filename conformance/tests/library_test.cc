@@ -23,12 +23,7 @@ class Variable {
   const char* name_;
 };
 
-Limits patient(Options set) {
-  Limits l;
-  l.timeout_s = l.start_s = 30;
-  l.set = std::move(set);
-  return l;
-}
+Limits patient(Options set) { return {.timeout_s = 30, .start_s = 30, .set = std::move(set)}; }
 
 std::unique_ptr<Subject> telling(Options set) {
   return open_library(hostile("telling"), patient(std::move(set)));
@@ -51,19 +46,11 @@ std::string text_of(const Answer& a) {
 
 // ---- what it is put ----
 
-struct Told {
-  const char* id;
-  const char* text;
-};
-
 TEST(LibraryDoor, PutsTheTensorsOfACallAsTheyLie) {
   const auto s = telling({{"tells", "call"}});
   const auto told = [&](const std::string& id, bool constants = false) {
-    judge::Run run;
-    run.constants = constants;
     const Case c = parse_case(id);
-    run.layout = c.layout;
-    return execute(*s, c, run).message;
+    return execute(*s, c, {.layout = c.layout, .constants = constants}).message;
   };
   EXPECT_EQ(told("relu/in=2x3x4@8/fill=one"), "relu 1 1 2x3x4/12,4,1@8 -> 2x3x4/12,4,1@8");
   EXPECT_EQ(told("get_valid_counts/in=1x2x6@8/fill=one"),
@@ -75,7 +62,7 @@ TEST(LibraryDoor, PutsTheTensorsOfACallAsTheyLie) {
 
 TEST(LibraryDoor, PutsTheTypesOfAnIllegalCallWithStridesThatDoNotOverflow) {
   const auto s = telling({{"tells", "call"}});
-  const Told rows[] = {
+  const std::pair<const char*, const char*> rows[] = {
       {"relu/in=3x0x2@8/fill=one", "relu 1 1 3x0x2/2,2,1@8 -> 1/1@32"},
       {"relu/in=2x3x4@33/fill=one", "relu 1 1 2x3x4/12,4,1@33 -> 1/1@32"},
       {"relu/in=1x2x3x4x5x6x7@8/fill=one",
@@ -89,7 +76,7 @@ TEST(LibraryDoor, PutsTheTypesOfAnIllegalCallWithStridesThatDoNotOverflow) {
       {"relu/in=5x-3x7@8/fill=one", "relu 1 1 5x-3x7/7,7,1@8 -> 1/1@32"},
       {"get_valid_counts/in=2@8/fill=one", "get_valid_counts 1 2 2/1@8 -> 1/1@32 1/1@32"},
   };
-  for (const Told& row : rows) EXPECT_EQ(s->refuse(parse_case(row.id)).message, row.text) << row.id;
+  for (const auto& [id, text] : rows) EXPECT_EQ(s->refuse(parse_case(id)).message, text) << id;
 }
 
 TEST(LibraryDoor, PutsAsManyInputsAsThereIsRoomFor) {
@@ -201,25 +188,17 @@ TEST(LibraryDoor, StartsANewProcessForADeviceThatFailedAHundredTimes) {
 // ---- what it does ----
 
 TEST(LibraryDoor, GivesScratchMemoryFullOfANumber) {
-  judge::Run run;
-  run.poison = -100000;
   for (const int bytes : {4, 64, 68, 4096, 4100})
     EXPECT_EQ(execute({{"tells", "scratch"}, {"scratch", std::to_string(bytes)}},
-                  "relu/in=1@8/fill=one", run)
+                  "relu/in=1@8/fill=one", {.poison = -100000})
                   .message,
         "-100000 -100000 0")
         << bytes;
 }
 
-struct Poked {
-  const char* byte;
-  Base base;
-  const char* text;
-};
-
 // 960 elements and 256 bytes beside them are a page.
 TEST(LibraryDoor, SaysWhatWasWrittenBesideATensor) {
-  const Poked rows[] = {
+  const std::tuple<const char*, Base, std::string> rows[] = {
       {"0:0", Base::end, "ok input 0 was written, an element of it"},
       {"0:3839", Base::end, "ok input 0 was written, an element of it"},
       {"0:-1", Base::end, "ok input 0 was written, 1 bytes before its memory"},
@@ -239,19 +218,16 @@ TEST(LibraryDoor, SaysWhatWasWrittenBesideATensor) {
       {"1:3840", Base::begin, "ok memory of output 0 was written, 0 bytes after its memory"},
       {"1:3840", Base::end, " touching memory of output 0, 0 bytes after its memory"},
   };
-  for (const Poked& row : rows) {
-    judge::Run run;
-    run.base = row.base;
+  for (const auto& [byte, base, text] : rows) {
     const std::string how =
-        row.text[0] == ' ' ? "crashed the backend's process was killed by SIGSEGV" : "";
-    EXPECT_EQ(text_of(execute({{"poke", row.byte}}, "relu/in=960@8/fill=one", run)), how + row.text)
-        << row.byte << " " << static_cast<int>(row.base);
+        text[0] == ' ' ? "crashed the backend's process was killed by SIGSEGV" : "";
+    EXPECT_EQ(
+        text_of(execute({{"poke", byte}}, "relu/in=960@8/fill=one", {.base = base})), how + text)
+        << byte << " " << static_cast<int>(base);
   }
 }
 
 TEST(LibraryDoor, SaysWhichCellOfPaddedMemoryWasWritten) {
-  judge::Run run;
-  run.layout = Layout::scattered;
   const std::pair<const char*, const char*> rows[] = {
       {"0:0", "ok input 0 was written, an element of it"},
       {"0:4", "ok input 0 was written, a padding cell, element 1 from its first"},
@@ -259,7 +235,10 @@ TEST(LibraryDoor, SaysWhichCellOfPaddedMemoryWasWritten) {
       {"1:4", "ok memory of output 0 was written, a padding cell, element 1 from its first"},
       {"1:8", "ok "}};
   for (const auto& [byte, text] : rows)
-    EXPECT_EQ(text_of(execute({{"poke", byte}}, "relu/in=2x3@8/fill=one:3", run)), text) << byte;
+    EXPECT_EQ(text_of(execute(
+                  {{"poke", byte}}, "relu/in=2x3@8/fill=one:3", {.layout = Layout::scattered})),
+        text)
+        << byte;
 }
 
 }  // namespace

@@ -46,10 +46,7 @@ TEST(Eval, AnswersInTheDocumentedForm) {
 }
 
 TEST(Eval, JudgesLinesInOrder) {
-  struct Row {
-    std::string line, outcome;
-  };
-  const Row rows[] = {
+  const std::pair<std::string, const char*> rows[] = {
       {"", "line.json"},
       {" \r", "line.json"},
       {"relu", "line.json"},
@@ -103,7 +100,7 @@ TEST(Eval, JudgesLinesInOrder) {
       {relu("[1]", "", "-99999999999999999999"), "input.precision"},
       {relu("[1]", "", "4294967304"), "input.precision"},
   };
-  for (const Row& r : rows) EXPECT_EQ(outcome(r.line), r.outcome) << r.line;
+  for (const auto& [line, expected] : rows) EXPECT_EQ(outcome(line), expected) << line;
 }
 
 TEST(Eval, JudgesValuesOfAnySizeLast) {
@@ -212,11 +209,7 @@ struct FixedSubject : ReferenceSubject {
 };
 
 Answer answer(AnswerKind kind, const std::string& label, const std::string& message) {
-  Answer a;
-  a.kind = kind;
-  a.label = label;
-  a.message = message;
-  return a;
+  return {.kind = kind, .label = label, .message = message};
 }
 
 TEST(Eval, PassesOnWhatABackendSays) {
@@ -225,31 +218,29 @@ TEST(Eval, PassesOnWhatABackendSays) {
     return json::parse(eval_line(s, line, 1));
   };
   const std::string legal = relu("[1]", ""), illegal = relu("[0]", "");
-  const Answer own = answer(AnswerKind::logic_error, "its.own", "m");
-  EXPECT_EQ(eval(Errors::none, own, illegal)["label"], "input.extent");
-  EXPECT_EQ(eval(Errors::label, own, illegal)["label"], "its.own");
-  EXPECT_EQ(
-      eval(Errors::cls, answer(AnswerKind::logic_error, "", ""), illegal)["label"], "input.extent");
-  EXPECT_EQ(eval(Errors::label, Answer{}, illegal)["label"], "backend.accepted");
-  EXPECT_EQ(eval(Errors::label, answer(AnswerKind::runtime_error, "", "m"), illegal)["label"], "");
-  EXPECT_EQ(eval(Errors::label, own, relu("[1]", R"(,"data":[128])"))["label"], "input.value");
-  EXPECT_EQ(eval(Errors::none, answer(AnswerKind::unsupported, "", "no"), legal)["status"],
-      "unsupported");
-  EXPECT_EQ(
-      eval(Errors::none, answer(AnswerKind::crashed, "", "c"), legal)["label"], "backend.crashed");
-  EXPECT_EQ(eval(Errors::none, answer(AnswerKind::timed_out, "", "t"), legal)["label"],
-      "backend.timeout");
-  EXPECT_EQ(
-      eval(Errors::none, answer(AnswerKind::timed_out, "", "t"), legal)["status"], "runtime_error");
-  EXPECT_EQ(eval(Errors::none, answer(AnswerKind::protocol, "", "p"), legal)["label"],
-      "backend.protocol");
-  EXPECT_EQ(eval(Errors::none, Answer{}, legal)["label"], "backend.protocol");
+  const Answer own = answer(AnswerKind::logic_error, "its.own", "m"),
+               late = answer(AnswerKind::timed_out, "", "t");
+  const std::tuple<Errors, Answer, std::string, const char*, const char*> rows[] = {
+      {Errors::none, own, illegal, "label", "input.extent"},
+      {Errors::label, own, illegal, "label", "its.own"},
+      {Errors::cls, answer(AnswerKind::logic_error, "", ""), illegal, "label", "input.extent"},
+      {Errors::label, {}, illegal, "label", "backend.accepted"},
+      {Errors::label, answer(AnswerKind::runtime_error, "", "m"), illegal, "label", ""},
+      {Errors::label, own, relu("[1]", R"(,"data":[128])"), "label", "input.value"},
+      {Errors::none, answer(AnswerKind::unsupported, "", "no"), legal, "status", "unsupported"},
+      {Errors::none, answer(AnswerKind::crashed, "", "c"), legal, "label", "backend.crashed"},
+      {Errors::none, late, legal, "label", "backend.timeout"},
+      {Errors::none, late, legal, "status", "runtime_error"},
+      {Errors::none, answer(AnswerKind::protocol, "", "p"), legal, "label", "backend.protocol"},
+      {Errors::none, {}, legal, "label", "backend.protocol"},
+      // A message that is no text is no reason to answer something that is no line.
+      {Errors::none, answer(AnswerKind::unsupported, "", "\xff\""), legal, "message",
+          "\xef\xbf\xbd\""}};
+  for (const auto& [errors, says, line, key, expected] : rows)
+    EXPECT_EQ(eval(errors, says, line)[key], expected) << says.message << " to " << line;
   const json gone = eval(Errors::none, answer(AnswerKind::ok, "", "throw"), legal);
   EXPECT_EQ(gone["label"], "eval.failed");
   EXPECT_EQ(gone["message"], "the subject is gone");
-  // A message that is no text is no reason to answer something that is no line.
-  EXPECT_EQ(eval(Errors::none, answer(AnswerKind::unsupported, "", "\xff\""), legal)["message"],
-      "\xef\xbf\xbd\"");
   EXPECT_EQ(write_answer(answer(AnswerKind::unsupported, "", "\xff" + std::string(1000, 'm')), "1"),
       R"({"id":1,"status":"unsupported","label":"","message":"\ufffd)" + std::string(999, 'm') +
           "\"}");
@@ -329,16 +320,13 @@ TEST(Answers, AreReadStrictly) {
       "'label' or 'message' beside status ok");
   EXPECT_EQ(ok(R"({"shape":[1],"data":[1]})"), "out[0].'prec' is missing");
   EXPECT_EQ(ok(R"({"shape":[1],"prec":8})"), "out[0] has neither 'data' nor 'b64'");
-  EXPECT_EQ(ok(R"({"shape":[2],"prec":8,"data":[1]})"),
-      "out[0] has 1 values, and its shape another number");
-  EXPECT_EQ(ok(R"({"shape":[-1,-1],"prec":8,"data":[1]})"),
-      "out[0] has 1 values, and its shape another number");
-  EXPECT_EQ(ok(R"({"shape":[4294967296,4294967296],"prec":8,"data":[]})"),
-      "out[0] has 0 values, and its shape another number");
-  EXPECT_EQ(ok(R"({"shape":[4294967297],"prec":8,"data":[1]})"),
-      "out[0] has 1 values, and its shape another number");
-  EXPECT_EQ(ok(R"({"shape":[0],"prec":8,"data":[]})"),
-      "out[0] has 0 values, and its shape another number");
+  const std::string another = " values, and its shape another number";
+  EXPECT_EQ(ok(R"({"shape":[2],"prec":8,"data":[1]})"), "out[0] has 1" + another);
+  EXPECT_EQ(ok(R"({"shape":[-1,-1],"prec":8,"data":[1]})"), "out[0] has 1" + another);
+  EXPECT_EQ(
+      ok(R"({"shape":[4294967296,4294967296],"prec":8,"data":[]})"), "out[0] has 0" + another);
+  EXPECT_EQ(ok(R"({"shape":[4294967297],"prec":8,"data":[1]})"), "out[0] has 1" + another);
+  EXPECT_EQ(ok(R"({"shape":[0],"prec":8,"data":[]})"), "out[0] has 0" + another);
   EXPECT_EQ(why(R"({"id":)" + std::string(41, '8') + R"(,"status":"unsupported"})"),
       "id is " + std::string(40, '8') + " instead of 7");
   EXPECT_EQ(

@@ -24,8 +24,9 @@ std::string damaged(const Scratch& scratch, std::size_t offset, char byte) {
   return scratch.write("damaged.params", bytes);
 }
 
-TEST(ParamsVerbs, VerifyJudgesEachFileAndFailsForOne) {
-  const Scratch scratch;
+using ParamsVerbs = ScratchTest;
+
+TEST_F(ParamsVerbs, VerifyJudgesEachFileAndFailsForOne) {
   const std::string faulty = damaged(scratch, 79, 9);
   expect_params({"verify", faulty, kExample}, 1,
       {"damaged.params: rejected, dtype_code at byte 79 in tensor \"w\"",
@@ -37,8 +38,7 @@ TEST(ParamsVerbs, VerifyJudgesEachFileAndFailsForOne) {
   expect_contains(missing.out, "dtype_code");  // the files after it are judged all the same
 }
 
-TEST(ParamsVerbs, AFaultyFileFailsWithItsLabelAndAMissingOneIsWrongUsage) {
-  const Scratch scratch;
+TEST_F(ParamsVerbs, AFaultyFileFailsWithItsLabelAndAMissingOneIsWrongUsage) {
   const std::string to = scratch.path("to.params");
   const std::tuple<std::size_t, char, std::string> faults[] = {
       {79, 9, "dtype_code"}, {0, 0, "magic"}};
@@ -59,7 +59,7 @@ TEST(ParamsVerbs, AFaultyFileFailsWithItsLabelAndAMissingOneIsWrongUsage) {
 }
 
 // A file that is there and cannot be read is nobody's mistake, and no reason to be silent.
-TEST(ParamsVerbs, WhatCannotBeReadToItsEndIsNamed) {
+TEST_F(ParamsVerbs, WhatCannotBeReadToItsEndIsNamed) {
   const std::string broken = "/proc/self/mem";
   const Ended verified = expect_params({"verify", broken, kExample}, 4);
   for (const std::string& part :
@@ -69,8 +69,7 @@ TEST(ParamsVerbs, WhatCannotBeReadToItsEndIsNamed) {
   expect_params({"list", broken}, 4, {"reading " + broken + " failed: "});
 }
 
-TEST(ParamsVerbs, LeniencyIgnoresAndCountsTrailingBytes) {
-  const Scratch scratch;
+TEST_F(ParamsVerbs, LeniencyIgnoresAndCountsTrailingBytes) {
   const std::string longer = scratch.write("longer.params", text_of_file(kExample) + "abc");
   expect_params({"verify", longer}, 1);
   for (const char* verb : {"verify", "list"})
@@ -80,7 +79,7 @@ TEST(ParamsVerbs, LeniencyIgnoresAndCountsTrailingBytes) {
   EXPECT_EQ(text_of_file(clean), text_of_file(kExample));
 }
 
-TEST(ParamsVerbs, DumpShowsChosenValues) {
+TEST_F(ParamsVerbs, DumpShowsChosenValues) {
   const std::pair<Words, const char*> rows[] = {
       {{}, "\"w\"  int32 (2, 2)\n  1 2\n  -3 4\n\"b0\"  int8 ()\n  7\n"},
       {{"--tensor", "b0"}, "\"b0\"  int8 ()\n  7\n"},
@@ -93,8 +92,7 @@ TEST(ParamsVerbs, DumpShowsChosenValues) {
   expect_params(joined(dump, {"--limit", "-1"}), 2);
 }
 
-TEST(ParamsVerbs, DumpStopsAtSixteenUnlessAskedForAll) {
-  const Scratch scratch;
+TEST_F(ParamsVerbs, DumpStopsAtSixteenUnlessAskedForAll) {
   std::string many = text_of_file(kExample);
   // "b0" as a vector of 20: its dimension, its extent, its size and its data.
   many.replace(147, 1, 1, 1);
@@ -111,8 +109,7 @@ TEST(ParamsVerbs, DumpStopsAtSixteenUnlessAskedForAll) {
   EXPECT_EQ(shown({"--limit", "0"}), 0u);
 }
 
-TEST(ParamsVerbs, ConvertToAnArchiveAndBackIsTheIdentity) {
-  const Scratch scratch;
+TEST_F(ParamsVerbs, ConvertToAnArchiveAndBackIsTheIdentity) {
   const std::string archive = scratch.path("a.npz"), back = scratch.path("b.params"),
                     again = scratch.path("c.npz");
   for (const char* name : {"worked_example", "every_dtype", "shapes", "no_tensors"}) {
@@ -128,8 +125,7 @@ TEST(ParamsVerbs, ConvertToAnArchiveAndBackIsTheIdentity) {
   expect_params({"verify", archive}, 0);
 }
 
-TEST(ParamsVerbs, ANameThatAnArchiveCannotHoldIsRefused) {
-  const Scratch scratch;
+TEST_F(ParamsVerbs, ANameThatAnArchiveCannotHoldIsRefused) {
   std::string bytes = text_of_file(kExample);
   bytes[32] = '\\';
   const std::string file = scratch.write("backslash.params", bytes), to = scratch.path("to.npz");
@@ -137,13 +133,13 @@ TEST(ParamsVerbs, ANameThatAnArchiveCannotHoldIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(to));
 }
 
-TEST(ParamsVerbs, LabelsAreListedWithTheirMeaning) {
+TEST_F(ParamsVerbs, LabelsAreListedWithTheirMeaning) {
   expect_params({"labels"}, 0,
       {"\nndim                       a tensor must have 0 to 32 dimensions\n",
           "\nnpy_dtype                  a parameter file has no elements of this type\n"});
 }
 
-TEST(ParamsVerbs, CompletionKnowsTheirOptions) {
+TEST_F(ParamsVerbs, CompletionKnowsTheirOptions) {
   const Ended completion = lockstep_says({"completion"});
   for (const char* verb : {"list", "verify", "dump", "diff", "convert", "labels"})
     expect_contains(completion.out, std::string("params-") + verb + ")");

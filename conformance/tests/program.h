@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <sstream>
 #include <string>
@@ -69,6 +70,12 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+inline std::string text_of_lines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
 namespace detail {
 
 [[noreturn]] inline void become(
@@ -110,6 +117,18 @@ inline Ended run(const std::vector<std::string>& command, const std::string& inp
   e.out = text_of_file(files[1]);
   e.err = text_of_file(files[2]);
   return e;
+}
+
+/// How a child of this process ends that does no more than this: 0 where it ends by itself.
+inline int status_of(const std::function<void()>& child) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    child();
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(pid, &status, 0);
+  return status;
 }
 
 /// Runs `lockstep` with these words.

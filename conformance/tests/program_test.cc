@@ -70,8 +70,6 @@ constexpr const char* kNoMemory = ndarray::kInstrumented ? "CRASH" : "FAIL";
 constexpr const char* kNoMemoryText =
     ndarray::kInstrumented ? "the backend's process" : "runtime_error: std::bad_alloc";
 
-std::string name_of_row(const testing::TestParamInfo<Row>& info) { return info.param.fault; }
-
 INSTANTIATE_TEST_SUITE_P(Faults, Misbehaviour,
     testing::Values(Row{"none", 0, "PASS", "", ""},
         Row{"segfault", 1, "CRASH", "matches_reference", "killed by SIGSEGV"},
@@ -107,28 +105,25 @@ INSTANTIATE_TEST_SUITE_P(Faults, Misbehaviour,
         Row{"status", 1, "FAIL", "matches_reference", "answered the unknown status 77"},
         Row{"no_plan", 1, "FAIL", "matches_reference", "prepare() succeeded without a plan",
             false}),
-    name_of_row);
+    [](const auto& info) { return std::string(info.param.fault); });
 
-class Device : public testing::TestWithParam<Row> {};
-
-TEST_P(Device, IsReachedThroughItsOwnFunctionsOnly) {
-  const Row row = GetParam();
-  expect_row(check(hostile("device"), {"--set", std::string("fault=") + row.fault}), row);
+TEST(Device, IsReachedThroughItsOwnFunctionsOnly) {
+  const Row rows[] = {{"none", 0, "PASS", "", ""},
+      {"alloc", 1, "FAIL", "matches_reference", "no room on the device", false},
+      {"mute_alloc", 1, "FAIL", "matches_reference", "alloc() returned nothing", false},
+      {"lost", 1, "FAIL", "matches_reference", "lost to this process"},
+      {"upload", 1, "FAIL", "matches_reference", "the bus is on strike", false},
+      {"download", 1, "FAIL", "matches_reference", "the bus is on strike", false},
+      {"stream", 1, "FAIL", "matches_reference", "no stream is free", false},
+      {"wait", 1, "FAIL", "matches_reference", "fell off the bus", false},
+      {"value", 1, "FAIL", "matches_reference", "output 0 at [0", false},
+      {"overrun", 1, "FAIL", "writes_in_bounds", "memory of output 0", false},
+      {"input", 1, "FAIL", "inputs_untouched", "an element of it", false}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.fault);
+    expect_row(check(hostile("device"), {"--set", std::string("fault=") + row.fault}), row);
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(Faults, Device,
-    testing::Values(Row{"none", 0, "PASS", "", ""},
-        Row{"alloc", 1, "FAIL", "matches_reference", "no room on the device", false},
-        Row{"mute_alloc", 1, "FAIL", "matches_reference", "alloc() returned nothing", false},
-        Row{"lost", 1, "FAIL", "matches_reference", "lost to this process"},
-        Row{"upload", 1, "FAIL", "matches_reference", "the bus is on strike", false},
-        Row{"download", 1, "FAIL", "matches_reference", "the bus is on strike", false},
-        Row{"stream", 1, "FAIL", "matches_reference", "no stream is free", false},
-        Row{"wait", 1, "FAIL", "matches_reference", "fell off the bus", false},
-        Row{"value", 1, "FAIL", "matches_reference", "output 0 at [0", false},
-        Row{"overrun", 1, "FAIL", "writes_in_bounds", "memory of output 0", false},
-        Row{"input", 1, "FAIL", "inputs_untouched", "an element of it", false}),
-    name_of_row);
 
 TEST(Device, ThatIsLostToAProcessCostsNoOtherCase) {
   const auto failures = [](const char* backend, const std::string& fault) {
@@ -139,34 +134,20 @@ TEST(Device, ThatIsLostToAProcessCostsNoOtherCase) {
   EXPECT_EQ(failures("device", "lost"), failures("misbehaving", "unsupported")) << "both on cubes";
 }
 
-// A library that cannot be loaded, or is no backend.
-struct LoadRow {
-  const char* name;
-  int exit;
-  const char* says;
-};
-
-void PrintTo(const LoadRow& row, std::ostream* os) { *os << row.name; }
-
-class Loading : public testing::TestWithParam<LoadRow> {};
-
-TEST_P(Loading, FailsWithTheReason) {
-  const LoadRow row = GetParam();
-  const std::string name = row.name;
-  const Ended e = lockstep_says(
-      {"check", hostile(name), "--tier", "0", "--start-timeout", name == "hangs" ? "0.5" : "20"});
-  expect_end(e, row.exit, {row.says, hostile(row.name)});
+TEST(Loading, ThatFailsIsReportedWithTheReason) {
+  const std::tuple<std::string, int, const char*> rows[] = {
+      {"exits", 1, "exited with status 0 while it was being loaded"},
+      {"aborts", 1, "killed by SIGABRT while it was being loaded"},
+      {"hangs", 1, "did not finish loading"},
+      {"no_symbol", 2, "exports no symbol lockstep_backend_v1"},
+      {"no_manifest", 2, "it has no manifest"},
+      {"no_device", 2, "cannot run here: open() failed: no toaster"},
+      {"no_open", 1, "open() failed: no toaster"}};
+  for (const auto& [name, exit, says] : rows)
+    expect_end(
+        {"check", hostile(name), "--tier", "0", "--start-timeout", name == "hangs" ? "0.5" : "20"},
+        exit, {says, hostile(name)});
 }
-
-INSTANTIATE_TEST_SUITE_P(Faults, Loading,
-    testing::Values(LoadRow{"exits", 1, "exited with status 0 while it was being loaded"},
-        LoadRow{"aborts", 1, "killed by SIGABRT while it was being loaded"},
-        LoadRow{"hangs", 1, "did not finish loading"},
-        LoadRow{"no_symbol", 2, "exports no symbol lockstep_backend_v1"},
-        LoadRow{"no_manifest", 2, "it has no manifest"},
-        LoadRow{"no_device", 2, "cannot run here: open() failed: no toaster"},
-        LoadRow{"no_open", 1, "open() failed: no toaster"}),
-    [](const testing::TestParamInfo<LoadRow>& info) { return std::string(info.param.name); });
 
 TEST(Loading, ThatKillsIsReportedAsACrash) {
   const Scratch scratch;

@@ -1,15 +1,14 @@
 // What reports say at the edges of their numbers: none, one, the last that fits.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "conformance/base/form.h"
 #include "conformance/reports/html.h"
 #include "conformance/reports/power.h"
 #include "conformance/reports/report.h"
 #include "conformance/tests/expect.h"
+#include "conformance/tests/program.h"
 #include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
@@ -76,11 +75,8 @@ TEST(ReadReport, TakesTheLastLegalNumbersAndNoneBeyond) {
       {"/paths/relu/fast", 0, "is 0, out of its range"},
       {"/scope/operators_all", i64{1} << 40, "is 1099511627776, out of its range"},
       {"/set_hash", "abc", "is no SHA-256"}, {"/set_hash", std::string(64, 'g'), "is no SHA-256"}};
-  for (const auto& [at, value, says] : edits) {
-    form::json edited = whole;
-    edited[form::json::json_pointer(at)] = value;
-    EXPECT_EQ(form_of(edited), at + std::string(" ") + says);
-  }
+  for (const auto& [at, value, says] : edits)
+    EXPECT_EQ(form_of(with(whole, at, value)), at + std::string(" ") + says);
 }
 
 TEST(ReadReport, RefusesFailuresOfWhatWasNotJudged) {
@@ -186,11 +182,8 @@ TEST(ReadCover, TakesWhatAPageShowsAndNamesWhatIsWrong) {
       {relu + "/cells/0", 7, relu + "/cells/0/state is missing"},
       {relu + "/combinations/0/empty", 7, relu + "/combinations/0/empty is no list"},
       {relu + "/combinations/0/empty/0", 7, relu + "/combinations/0/empty/0 is no object"}};
-  for (const auto& [at, value, says] : edits) {
-    form::json edited = form::json::parse(kCells);
-    edited[form::json::json_pointer(at)] = value;
-    EXPECT_EQ(refusal(edited.dump()), says);
-  }
+  for (const auto& [at, value, says] : edits)
+    EXPECT_EQ(refusal(with(form::json::parse(kCells), at, value).dump()), says);
 }
 
 TEST(HtmlReport, ShowsCoverageOfNothingAndOfAll) {
@@ -238,12 +231,10 @@ TEST(DensityText, NamesTheRarestOfTheDead) {
 }
 
 TEST(ThisEnvironment, NamesTheProcessorAsTheKernelDoes) {
-  std::ostringstream kernel;
-  kernel << std::ifstream("/proc/cpuinfo").rdbuf();
-  const std::string name = this_environment().processor;
-  const bool named = kernel.str().find("model name") != std::string::npos;
+  const std::string kernel = text_of_file("/proc/cpuinfo"), name = this_environment().processor;
+  const bool named = kernel.find("model name") != std::string::npos;
   EXPECT_NE(name.empty(), named);
-  if (named) expect_contains(kernel.str(), "model name\t: " + name + "\n");
+  if (named) expect_contains(kernel, "model name\t: " + name + "\n");
 }
 
 // The failures of a summary, each with the blank line below it, and its end.
@@ -258,8 +249,7 @@ std::vector<std::string> blocks_of(const std::string& text) {
 
 i64 rows_on(const std::string& text, i64 columns) {
   i64 n = 0;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string& line : lines_of(text))
     n += columns > 0 ? std::max<i64>(1, (std::ssize(line) + columns - 1) / columns) : 1;
   return n;
 }

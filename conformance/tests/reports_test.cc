@@ -89,15 +89,14 @@ TEST(ReadReport, RefusesEveryMemberThatIsMissingWrongOrUnknown) {
   ways(whole, form::json::json_pointer(), all);
   ASSERT_GT(all.size(), 80U);
   for (const form::json::json_pointer& at : all) {
-    form::json wrong = whole;
-    wrong[at] = 0.5;
-    EXPECT_NE(refusal_of(wrong), "") << at << " is 0.5";
-    if (whole[at].is_object() && at.to_string().find("/cells") != 0) {
-      wrong = whole;
-      wrong[at]["unknown"] = "member";
+    const std::string place = at.to_string();
+    EXPECT_NE(refusal_of(with(whole, place, 0.5)), "") << place << " is 0.5";
+    if (whole[at].is_object() && place.find("/cells") != 0) {
       // Operators, options and kernels have the names that they have.
       const bool named = whole[at].size() == 1;
-      EXPECT_EQ(refusal_of(wrong).empty(), named && at.to_string() == "/backend/options") << at;
+      EXPECT_EQ(refusal_of(with(whole, place + "/unknown", "member")).empty(),
+          named && place == "/backend/options")
+          << place;
     }
   }
   for (const auto& [key, value] : whole.items()) {
@@ -123,11 +122,9 @@ TEST(ReadReport, BelievesNothingThatFollowsFromTheRest) {
   const std::pair<const char*, form::json> edits[] = {{"/verdict", "PASS"}, {"/exit", 0},
       {"/word", "pass"}, {"/scope/subset", false}, {"/digest", std::string(64, '0')},
       {"/stale/0", "nothing"}, {"/floor/per_operator", 1}};
-  for (const auto& [at, value] : edits) {
-    form::json edited = whole;
-    edited[form::json::json_pointer(at)] = value;
-    EXPECT_EQ(refusal_of(edited), at + std::string(" is not what follows from the rest"));
-  }
+  for (const auto& [at, value] : edits)
+    EXPECT_EQ(
+        refusal_of(with(whole, at, value)), at + std::string(" is not what follows from the rest"));
 }
 
 TEST(ReadReport, RefusesNumbersThatDoNotFitTogether) {
@@ -150,11 +147,8 @@ TEST(ReadReport, RefusesNumbersThatDoNotFitTogether) {
       {"/set_hash", "A", "/set_hash is no SHA-256"},
       {"/order_hash", "A", "/order_hash is no SHA-256"},
       {"/floor/judged", false, "/floor/below names operators where no floor was judged"}};
-  for (const auto& [at, value, says] : edits) {
-    form::json edited = whole;
-    edited[form::json::json_pointer(at)] = value;
-    EXPECT_NE(refusal_of(edited).find(says), std::string::npos) << at << ": " << refusal_of(edited);
-  }
+  for (const auto& [at, value, says] : edits)
+    expect_contains(refusal_of(with(whole, at, value)), says);
 }
 
 TEST(Outputs, AddUpInAnyOrder) {
@@ -265,10 +259,9 @@ TEST(Text, LosesWhatIsUnfitAndNoOtherCodePoint) {
 }
 
 TEST(Text, OfBytesThatAreNoUtf8IsReplacedByteByByte) {
-  const std::string bad = "\xef\xbf\xbd";
-  const auto times = [&](std::size_t n) {
+  const auto times = [](std::size_t n) {
     std::string s;
-    for (; n > 0; --n) s += bad;
+    for (; n > 0; --n) s += "\xef\xbf\xbd";
     return s;
   };
   for (const char* bytes : {"\x80", "\xbf", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf",
@@ -306,17 +299,12 @@ Report hostile() {
 }
 
 TEST(Forms, HoldTheWordsOfStrangersAsWords) {
-  const auto count = [](const std::string& text, const std::string& part) {
-    std::size_t n = 0;
-    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
-    return n;
-  };
   Power p{1, 1, std::string(64, 'b'), {{"<script>", "<script>", "<script>", "<script>"}}};
   CoverSummary c{std::string(64, 'a'), {{"<script>", {2, 1, {{2, {5, 6}}}, {"<script>"}}}}};
   const std::string html = html_report(hostile(), {c, p}), junit = junit_report(hostile());
-  EXPECT_EQ(count(html, "<script"), 1U) << "its own";
-  EXPECT_GT(count(html, "&lt;script&gt;"), 20U);
-  EXPECT_EQ(count(junit, "<script"), 0U);
+  EXPECT_EQ(count_of(html, "<script"), 1) << "its own";
+  EXPECT_GT(count_of(html, "&lt;script&gt;"), 20);
+  EXPECT_EQ(count_of(junit, "<script"), 0);
   EXPECT_EQ(html.find('\x1b'), std::string::npos);
   EXPECT_EQ(junit.find('\x1b'), std::string::npos);
   EXPECT_EQ(junit.find("]]>"), std::string::npos);
@@ -370,18 +358,17 @@ TEST(Forms, TellTenKindsOfFailureAndCountTheRest) {
 }
 
 TEST(Forms, SayWhatWasNotMeasured) {
-  const std::string html = html_report(full(), {});
-  EXPECT_NE(html.find("lockstep cover --json FILE"), std::string::npos);
-  EXPECT_NE(html.find("lockstep mutants --json FILE"), std::string::npos);
+  for (const char* part : {"lockstep cover --json FILE", "lockstep mutants --json FILE"})
+    expect_contains(html_report(full(), {}), part);
   CoverSummary c{std::string(64, 'b'), {}};
-  EXPECT_NE(html_report(full(), {c, {}}).find("Measured on another case set"), std::string::npos);
+  expect_contains(html_report(full(), {c, {}}), "Measured on another case set");
   c.set_hash = full().set_hash;
   c.operators["relu"] = {
       9, 8, {{2, {70, 71}}, {3, {400, 401}}}, std::vector<std::string>(11, "a: b, c: d")};
   const std::string covered = html_report(full(), {c, {}});
-  for (const char* part : {"8 of 9", "70 of 71", "400 of 401", "a: b, c: d; 3 more<"})
-    EXPECT_NE(covered.find(part), std::string::npos) << part;
-  EXPECT_NE(html_report(full(), {c, {}}).find("Measured on exactly this"), std::string::npos);
+  for (const char* part :
+      {"8 of 9", "70 of 71", "400 of 401", "a: b, c: d; 3 more<", "Measured on exactly this"})
+    expect_contains(covered, part);
 }
 
 TEST(Progress, SaysHowLongTheRestWillTake) {

@@ -17,12 +17,6 @@ Ended asked(const Words& words, const Words& more = {}) {
   return lockstep_says(of_selection(words, more));
 }
 
-std::string text_of(const Words& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
-}
-
 // The laboratory: a command that answers calls, wrongly where an output begins with 0.
 const std::string kCommand =
     program() + " eval --backend reference --cases - | sed -u 's/\"data\":\\[0/\"data\":[1/'";
@@ -47,10 +41,11 @@ json report_of(const std::string& backend) {
   return report;
 }
 
-TEST(Results, AreJudgedAsALiveRunIs) {
-  const Scratch scratch;
+using Results = ScratchTest;
+
+TEST_F(Results, AreJudgedAsALiveRunIs) {
   ASSERT_GT(answers().size(), 100u);
-  const std::string file = scratch.write("answers.jsonl", text_of(answers()));
+  const std::string file = scratch.write("answers.jsonl", text_of_lines(answers()));
   const json live = report_of("exec:" + kCommand), recorded = report_of("results:" + file);
   EXPECT_EQ(live, recorded);
   EXPECT_EQ(live["verdict"], "FAIL") << "the laboratory is wrong, and both must see it";
@@ -58,24 +53,22 @@ TEST(Results, AreJudgedAsALiveRunIs) {
   EXPECT_GT(live["counts"]["passed"], 0);
 }
 
-TEST(Results, MayComeInAnyOrderWithBlankLinesAndOtherSpellings) {
-  const Scratch scratch;
+TEST_F(Results, MayComeInAnyOrderWithBlankLinesAndOtherSpellings) {
   Words other = answers();
   std::reverse(other.begin(), other.end());
   other.insert(other.begin() + 3, " \r");
   for (std::string& line : other)
     for (std::size_t at = 0; (at = line.find('/', at)) != std::string::npos; at += 2)
       line.insert(at, "\\");
-  EXPECT_EQ(report_of("results:" + scratch.write("a", text_of(answers()))),
-      report_of("results:" + scratch.write("b", text_of(other))));
+  EXPECT_EQ(report_of("results:" + scratch.write("a", text_of_lines(answers()))),
+      report_of("results:" + scratch.write("b", text_of_lines(other))));
 }
 
-TEST(Results, ThatLackAnswersAreIncompleteAndSayWhich) {
-  const Scratch scratch;
+TEST_F(Results, ThatLackAnswersAreIncompleteAndSayWhich) {
   Words some = answers();
   const std::string first = json::parse(some[0])["id"];
   some.erase(some.begin(), some.begin() + 25);
-  const std::string file = scratch.write("answers.jsonl", text_of(some));
+  const std::string file = scratch.write("answers.jsonl", text_of_lines(some));
   const Judged c = judged(of_selection({"check", "--results", file}));
   expect_end(c.end, 3, {"INCOMPLETE", "missing: " + first + "\n", "missing: 5 more\n"});
   EXPECT_EQ(c.count("missing"), 25);
@@ -84,8 +77,7 @@ TEST(Results, ThatLackAnswersAreIncompleteAndSayWhich) {
   expect_end(of_selection({"check", "--results", scratch.write("empty", "")}), 3, {" 0 executed"});
 }
 
-TEST(Results, AreNotAskedTwice) {
-  const Scratch scratch;
+TEST_F(Results, AreNotAskedTwice) {
   const Words property = {"--property", "deterministic"};
   const std::string calls = asked({"emit"}, property).out;
   const std::string file = scratch.write("answers.jsonl", lockstep_says({"eval"}, {}, calls).out);
@@ -93,9 +85,8 @@ TEST(Results, AreNotAskedTwice) {
   expect_end(of_selection({"check", "--results", file}, property), 3);
 }
 
-TEST(Results, AreShownByRepro) {
-  const Scratch scratch;
-  const std::string file = "results:" + scratch.write("answers.jsonl", text_of(answers()));
+TEST_F(Results, AreShownByRepro) {
+  const std::string file = "results:" + scratch.write("answers.jsonl", text_of_lines(answers()));
   std::string id;  // of a legal call that spells itself out: a vector's is judged as a vector
   for (const std::string& line : answers())
     if (const json a = json::parse(line); id.find('/') == std::string::npos && a["status"] == "ok")
@@ -107,8 +98,7 @@ TEST(Results, AreShownByRepro) {
       {"has no answer to 'relu/in=7@8/fill=zero:7'"});
 }
 
-TEST(Results, ThatAreNoneAreRefusedByLine) {
-  const Scratch scratch;
+TEST_F(Results, ThatAreNoneAreRefusedByLine) {
   const std::string good = answers()[0] + "\n";
   const std::pair<std::string, std::string> rows[] = {
       {"{\"id\":\"x", "answers.jsonl' line 2: not JSON at byte"},
@@ -123,7 +113,7 @@ TEST(Results, ThatAreNoneAreRefusedByLine) {
         {why});
 }
 
-TEST(Results, ThatCannotBeReadAreRefused) {
+TEST_F(Results, ThatCannotBeReadAreRefused) {
   const std::pair<std::string, std::string> rows[] = {{"results:", "results: needs a file"},
       {"--results /nowhere/a", "cannot read '/nowhere/a'"},
       {"--results /tmp", "cannot read '/tmp'"},
@@ -134,14 +124,13 @@ TEST(Results, ThatCannotBeReadAreRefused) {
 }
 
 // What is wrong with an answer is wrong with one case, as it is with a live one.
-TEST(Results, WithOneThatMakesNoSenseFailInThatCase) {
-  const Scratch scratch;
+TEST_F(Results, WithOneThatMakesNoSenseFailInThatCase) {
   Words lines =
       lines_of(lockstep_says({"eval"}, {}, asked({"emit"}).out).out);  // all of them right
   json odd = json::parse(lines[0]);
   odd["status"] = "fine";
   lines[0] = odd.dump();
-  const std::string file = scratch.write("answers.jsonl", text_of(lines));
+  const std::string file = scratch.write("answers.jsonl", text_of_lines(lines));
   // The other answers were not asked for.
   expect_end({"check", "--results", file, "--case", odd["id"]}, 2);
   const Judged all = judged(of_selection({"check", "--results", file}));

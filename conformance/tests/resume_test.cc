@@ -1,8 +1,6 @@
 // Runs that are interrupted, shared by machines, or know what fails: put to the real program.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "conformance/tests/verbs.h"
 
 namespace lockstep::judge {
@@ -17,17 +15,21 @@ Judged of_two(const std::string& backend, const Words& more, const Variables& en
   return judged(joined({"check", backend}, few), env);
 }
 
+class Resume : public ScratchTest {
+ protected:
+  const std::string journal = scratch.path("journal");
+};
+
 std::string first_lines(const Words& lines, std::size_t n) {
   std::string text;
   for (std::size_t k = 0; k < n; ++k) text += lines[k] + "\n";
   return text;
 }
 
-TEST(Resume, GoesOnToTheSameReport) {
+TEST_F(Resume, GoesOnToTheSameReport) {
   // A backend that crashes too often is put aside: that has to come out the same, too.
   for (const char* fault : {"none", "segfault", "after_end", "accept"}) {
-    const Scratch scratch;
-    const std::string journal = scratch.path("journal");
+    std::filesystem::remove(journal);
     const Words set = {"--set", std::string("fault=") + fault, "--no-shrink"};
     const auto with_journal = [&] {
       return of_two(hostile("misbehaving"), joined(set, {"--resume", journal}), {}, "3");
@@ -54,9 +56,7 @@ TEST(Resume, GoesOnToTheSameReport) {
   }
 }
 
-TEST(Resume, TrustsTheJournalAndNotTheBackend) {
-  const Scratch scratch;
-  const std::string journal = scratch.path("journal");
+TEST_F(Resume, TrustsTheJournalAndNotTheBackend) {
   const Words words = {"--resume", journal};
   ASSERT_EQ(of_two("reference", words).end.exit, 0);
   Words lines = lines_of(text_of_file(journal));
@@ -68,9 +68,7 @@ TEST(Resume, TrustsTheJournalAndNotTheBackend) {
   EXPECT_EQ(of_two("reference", words).end.exit, 1) << "it is not asked again";
 }
 
-TEST(Resume, RefusesWhatIsNotItsJournal) {
-  const Scratch scratch;
-  const std::string journal = scratch.path("journal");
+TEST_F(Resume, RefusesWhatIsNotItsJournal) {
   const auto refused = [&](const Words& more, const std::string& says) {
     const std::string before = text_of_file(journal);
     expect_end(of_two("reference", joined({"--resume", journal}, more)).end, 2, {says});
@@ -101,9 +99,7 @@ TEST(Resume, RefusesWhatIsNotItsJournal) {
 }
 
 // What a journal of one case says of it, one member of the line replaced.
-TEST(Resume, KnowsEveryOutcomeAndNoOther) {
-  const Scratch scratch;
-  const std::string journal = scratch.path("journal");
+TEST_F(Resume, KnowsEveryOutcomeAndNoOther) {
   const Words words = {"--resume", journal, "--budget", "1"};
   ASSERT_EQ(of_two("reference", words).end.exit, 0);
   const Words lines = lines_of(text_of_file(journal));
@@ -121,9 +117,7 @@ TEST(Resume, KnowsEveryOutcomeAndNoOther) {
   }
 }
 
-TEST(Resume, WritesAJournalInAscii) {
-  const Scratch scratch;
-  const std::string journal = scratch.path("journal");
+TEST_F(Resume, WritesAJournalInAscii) {
   of_two(hostile("misbehaving"),
       {"--set", "fault=garbled", "--budget", "20", "--no-shrink", "--resume", journal});
   const std::string text = text_of_file(journal);
@@ -147,12 +141,11 @@ TEST(Quarantine, KeepsAnOperatorFromBeingAskedOn) {
   }
 }
 
-TEST(Resume, RefusesResultsOfOtherVectors) {
-  const Scratch scratch;
+TEST_F(Resume, RefusesResultsOfOtherVectors) {
   std::filesystem::copy("conformance/vectors", scratch.path("vectors"));
   const Words check =
       words_in("check reference --tier 0 --op relu --property matches_vectors --quiet",
-          {"--vectors", scratch.path("vectors"), "--resume", scratch.path("journal")});
+          {"--vectors", scratch.path("vectors"), "--resume", journal});
   for (const char* run : {"first", "the same vectors"}) {
     SCOPED_TRACE(run);
     expect_end(check, 0);
@@ -258,7 +251,8 @@ std::string expecting(const std::map<std::string, std::string>& members) {
 }
 
 // Judges relu alone: options given twice would add up.
-Judged of_relu(const std::string& fault, const std::string& text, const Words& more = {}) {
+Judged of_relu(const std::string& fault, const std::string& text,
+    const Words& more = {"--property", "layout"}) {
   const Scratch scratch;
   const Words known =
       words_in("--tier 0 --op relu --vectors '' --jobs 1 --no-shrink --today 2029-12-31",
@@ -267,8 +261,7 @@ Judged of_relu(const std::string& fault, const std::string& text, const Words& m
 }
 
 TEST(Expectations, OfAllThatFailsAreKnownFailures) {
-  const Words layout = {"--property", "layout"};
-  const Judged c = of_relu("throw", expecting({{"property", "'lay*'"}}), layout);
+  const Judged c = of_relu("throw", expecting({{"property", "'lay*'"}}));
   expect_end(c.end, 6,
       {", KNOWN FAILURES (60)", "known   it keeps state (https://example.org/7)",
           "exit 6 (known failures)"});
@@ -283,8 +276,7 @@ TEST(Expectations, ExcuseNothingElse) {
   EXPECT_EQ(other.report["known"]["failed"], 0) << "each case fails otherwise, too";
   EXPECT_LT(other.end.out.find("violates layout"), other.end.out.find("violates alignment"))
       << "news come first";
-  const Words layout = {"--property", "layout"};
-  const Judged crash = of_relu("segfault", expecting({{"property", "'*'"}}), layout);
+  const Judged crash = of_relu("segfault", expecting({{"property", "'*'"}}));
   EXPECT_EQ(crash.end.exit, 1) << "a crash is no wrong answer";
   const Judged known = of_relu("hang", expecting({{"property", "'*'"}, {"kind", "'timeout'"}}),
       {"--property", "layout", "--timeout", "0.3"});
@@ -293,21 +285,19 @@ TEST(Expectations, ExcuseNothingElse) {
 }
 
 TEST(Expectations, ThatNoLongerHoldAreStale) {
-  const Words layout = {"--property", "layout"};
-  const auto stale = [&](const std::string& fault, std::map<std::string, std::string> members,
-                         const std::string& says, const Words& more = {"--property", "layout"}) {
+  const auto stale = [&](std::map<std::string, std::string> members, const std::string& says) {
     members.try_emplace("property", "'layout'");
-    const Judged c = of_relu(fault, expecting(members), more);
+    const Judged c = of_relu("none", expecting(members));
     expect_end(c.end, 5, {says, "known.toml:1 (relu"});
     EXPECT_EQ(c.report["verdict"], "STALE");
   };
-  stale("none", {}, "passes");
-  stale("none", {{"case", "'relu/in=9x9x9x9x9@8*'"}}, "matches nothing");
-  const std::string first = of_relu("throw", "", layout).report["failures"][0]["case"];
-  stale("none", {{"case", "'" + first + "'"}}, first + " passes");
-  stale("none", {{"expires", "2029-12-30"}}, "expired on 2029-12-30");
+  stale({}, "passes");
+  stale({{"case", "'relu/in=9x9x9x9x9@8*'"}}, "matches nothing");
+  const std::string first = of_relu("throw", "").report["failures"][0]["case"];
+  stale({{"case", "'" + first + "'"}}, first + " passes");
+  stale({{"expires", "2029-12-30"}}, "expired on 2029-12-30");
   const Judged expired =
-      of_relu("throw", expecting({{"property", "'layout'"}, {"expires", "2029-12-30"}}), layout);
+      of_relu("throw", expecting({{"property", "'layout'"}, {"expires", "2029-12-30"}}));
   EXPECT_EQ(expired.end.exit, 1) << "what expired excuses nothing, and 1 comes before 5";
 }
 
@@ -352,11 +342,9 @@ TEST(Expectations, AreReadWithAPlaceForWhatIsWrong) {
       words_in("check reference --expectations /nowhere/known.toml"), 2, {"/nowhere/known.toml"});
   EXPECT_EQ(none.err.find("known.toml:0"), std::string::npos) << "it has no line";
   for (const char* tier : {"0", "3"})
-    EXPECT_EQ(of_relu("none", expecting({{"property", "'infers'"}, {"tier", tier}, {"link", ""}}),
-                  {"--property", "layout"})
-                  .end.exit,
-        0)
-        << tier;
+    expect_end(
+        of_relu("none", expecting({{"property", "'infers'"}, {"tier", tier}, {"link", ""}})).end,
+        0);
 }
 
 }  // namespace

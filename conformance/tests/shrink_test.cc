@@ -7,6 +7,7 @@
 #include "conformance/run/judge.h"
 #include "conformance/selection/select.h"
 #include "conformance/subjects/reference_subject.h"
+#include "conformance/tests/program.h"
 
 namespace lockstep::judge {
 namespace {
@@ -50,10 +51,8 @@ std::string shrunk(Noting& subject, const std::string& id, std::string* why = nu
 }
 
 TEST(Shrink, FindsTheSmallestCall) {
-  const struct {
-    bool (*afraid_of)(i32);
-    const char *from, *to;
-  } rows[] = {{nullptr, "relu/in=2@8/data=1,7", "relu/in=2@8/data=1,7"},
+  const std::tuple<bool (*)(i32), const char*, std::string> rows[] = {
+      {nullptr, "relu/in=2@8/data=1,7", "relu/in=2@8/data=1,7"},
       {seven, "relu/in=2x3x2@8/data=1,-9,4,7,100,0,-7,2,3,7,5,6/memory=scattered",
           "relu/in=1@8/data=7"},
       {seven, "relu/in=4096@16/fill=range:30000", "relu/in=1@16/data=7"},
@@ -65,12 +64,12 @@ TEST(Shrink, FindsTheSmallestCall) {
           "data=0,0,0,0,0,0,0,0+0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0+"
           "0,33554431",
           "conv2d/channels=1/kernel_size=1,1/in=1x1x1x1@8+1x1x1x1@8+1@27/data=0+0+16777217"}};
-  for (const auto& row : rows) {
-    Noting subject(row.afraid_of);
+  for (const auto& [afraid_of, from, to] : rows) {
+    Noting subject(afraid_of);
     std::string why;
-    EXPECT_EQ(shrunk(subject, row.from, &why), row.to);
-    const std::string to = row.to, last = to.substr(to.find_last_of("=+") + 1);
-    EXPECT_EQ(why.find("expected " + last) != std::string::npos, row.afraid_of != nullptr) << why;
+    EXPECT_EQ(shrunk(subject, from, &why), to);
+    const std::string last = to.substr(to.find_last_of("=+") + 1);
+    EXPECT_EQ(why.find("expected " + last) != std::string::npos, afraid_of != nullptr) << why;
   }
 }
 
@@ -82,17 +81,11 @@ TEST(Shrink, WritesNoValuesOfAPrecisionThatHasNone) {
   EXPECT_NE(why.find("the call was accepted"), std::string::npos) << why;
 }
 
-std::string lines(const std::vector<std::string>& all) {
-  std::string text;
-  for (const std::string& one : all) text += one + "\n";
-  return text;
-}
-
 TEST(Simpler, CallsAreTriedInTurn) {
   Noting subject;
   const std::string from = "relu/in=2x3@0/fill=dense:5/memory=scattered";
   EXPECT_EQ(shrunk(subject, from), from) << "none of them fails";
-  EXPECT_EQ(lines(subject.asked),
+  EXPECT_EQ(text_of_lines(subject.asked),
       "relu/in=3@0/fill=dense:5/memory=scattered\n"
       "relu/in=2@0/fill=dense:5/memory=scattered\n"
       "relu/in=1x3@0/fill=dense:5/memory=scattered\n"
@@ -115,7 +108,7 @@ TEST(Simpler, CallsAreTriedInTurn) {
 TEST(Simpler, CallsAreTriedFromTheFirstThatFails) {
   Noting subject(seven);
   EXPECT_EQ(shrunk(subject, "relu/in=2x3@8/data=7,0,-100,0,7,100"), "relu/in=1@8/data=7");
-  EXPECT_EQ(lines(subject.asked),
+  EXPECT_EQ(text_of_lines(subject.asked),
       "relu/in=1x3@8/data=0,7,100\n"
       "relu/in=3@8/data=0,7,100\n"
       "relu/in=2@8/data=7,100\n"
@@ -129,17 +122,12 @@ TEST(Simpler, CallsAreTriedFromTheFirstThatFails) {
       "relu/in=1@8/data=6\n");
 }
 
-// How many calls are tried from one that fails alone, and the beginning of a hash of their lines.
-struct Tried {
-  const char* from;
-  std::size_t calls;
-  const char* hash;
-};
-
 // Of illegal calls all those that are illegal for the same reason are tried: an attribute out of
 // range, which is judged first, leaves everything else to be seen.
 TEST(Simpler, CallsAreTriedInEveryWay) {
-  const Tried rows[] = {{"relu/in=5@0/fill=edges:7/memory=padded", 19, "b7af38741ab71946"},
+  // How many calls are tried from one that fails alone, and the beginning of a hash of their lines.
+  const std::tuple<const char*, std::size_t, const char*> rows[] = {
+      {"relu/in=5@0/fill=edges:7/memory=padded", 19, "b7af38741ab71946"},
       {"relu/in=9@0/fill=dense:7/memory=offset", 17, "83588022e0ac2d6f"},
       {"broadcast_add/in=5@0+5@0/fill=range:9", 23, "ed5bb9dd24fd55f4"},
       {"broadcast_add/in=5@0+4@0/fill=range:9", 19, "3ba20074da7aed44"},
@@ -175,12 +163,12 @@ TEST(Simpler, CallsAreTriedInEveryWay) {
       {"max_pool2d/pool_size=2,2/strides=2,1/padding=1/in=1x2x3x4@8/fill=zero:3/memory"
        "=padded",
           79, "620dd81a096db406"}};
-  for (const Tried& row : rows) {
+  for (const auto& [from, calls, hash] : rows) {
     Noting subject;
-    EXPECT_EQ(shrunk(subject, row.from), row.from);
-    EXPECT_EQ(subject.asked.size(), row.calls) << row.from;
-    EXPECT_EQ(sha256(lines(subject.asked)).substr(0, 16), row.hash) << row.from << "\n"
-                                                                    << lines(subject.asked);
+    EXPECT_EQ(shrunk(subject, from), from);
+    EXPECT_EQ(subject.asked.size(), calls) << from;
+    const std::string tried = text_of_lines(subject.asked);
+    EXPECT_EQ(sha256(tried).substr(0, 16), hash) << from << "\n" << tried;
   }
 }
 
@@ -196,22 +184,18 @@ TEST(Simpler, CallsAreThoseThatTheBackendClaims) {
   Noting narrow, none;
   narrow.manifest_to_change().claims = {{"*", {2, 2}, {1, 32}, {1, 2}, {}}};
   shrunk(narrow, "relu/in=1x2@8/fill=zero:0");
-  EXPECT_EQ(lines(narrow.asked),
+  EXPECT_EQ(text_of_lines(narrow.asked),
       "relu/in=1x1@8/fill=zero:0\n"
       "relu/in=1x1@8/fill=zero:0\n"
       "relu/in=1x2@8/data=0,0\n");
   none.manifest_to_change().claims = {{"sum", {1, 6}, {1, 32}, {1, 2}, {}}};
   shrunk(none, "relu/in=2@8/data=1,2");
   shrunk(none, "relu/in=2@0/data=1,2");
-  EXPECT_EQ(lines(none.asked), "");
+  EXPECT_EQ(text_of_lines(none.asked), "");
 }
 
 Failure failure_of(const std::string& id) {
-  Failure f;
-  f.op = "relu";
-  f.property = "matches_reference";
-  f.id = id;
-  return f;
+  return {"relu", "matches_reference", id, {}, 0, {}, {}, {}};
 }
 
 TEST(ShrinkFailures, LeavesVectorsKnownOnesAndTheThirteenthAsTheyAre) {

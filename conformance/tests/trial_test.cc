@@ -5,6 +5,7 @@
 
 #include "conformance/run/jobs.h"
 #include "conformance/subjects/reference_subject.h"
+#include "conformance/tests/expect.h"
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/verdict.h"
 
@@ -52,12 +53,7 @@ class Watching : public ReferenceSubject {
   bool others_differ = false;
 
  private:
-  static Answer dead() {
-    Answer a;
-    a.kind = AnswerKind::crashed;
-    a.message = "gone";
-    return a;
-  }
+  static Answer dead() { return {.kind = AnswerKind::crashed, .message = "gone"}; }
 };
 
 Item item_of_case(const std::string& id) {
@@ -85,13 +81,9 @@ std::string asked(Watching& subject, const std::string& id, const TrialPlan& pla
   const Item item = item_of_case(id);
   const Trial t = perform(subject, item, plan);
   // Each that calls at once counts.
-  const auto times = [&](const std::string& what) {
-    int n = 0;
-    for (std::size_t at = 0; (at = subject.asked.find(what, at)) != std::string::npos; ++at) ++n;
-    return n;
-  };
-  const int at_once = times("at once, ") * (static_cast<int>(subject.callers) - 1);
-  EXPECT_EQ(t.calls, times(", ") + at_once) << subject.asked;
+  const int at_once =
+      count_of(subject.asked, "at once, ") * (static_cast<int>(subject.callers) - 1);
+  EXPECT_EQ(t.calls, count_of(subject.asked, ", ") + at_once) << subject.asked;
   return subject.asked;
 }
 
@@ -185,23 +177,20 @@ TEST(TrialOfACase, TellsItsAnswersApart) {
 }
 
 TEST(TrialOfACase, PutsLawsToSomeSmallOnes) {
-  struct Row {
-    const char* call;
-    bool batch;
-    std::vector<int> calls;  // of the seeds from 0
-  };
-  const Row rows[] = {{"sum/axis=0/in=2x3@8", false,
-                          {1, 1, 1, 1, 1, 3, 1, 1, 1, 3, 3, 1, 2, 1, 1, 1, 1, 1, 1, 3, 3, 2, 1, 1}},
+  // Whether batches are asked for, and how many calls there are of each seed from 0.
+  const std::tuple<std::string, bool, std::vector<int>> rows[] = {
+      {"sum/axis=0/in=2x3@8", false,
+          {1, 1, 1, 1, 1, 3, 1, 1, 1, 3, 3, 1, 2, 1, 1, 1, 1, 1, 1, 3, 3, 2, 1, 1}},
       {"max_pool2d/pool_size=2,2/in=3x1x3x3@8", true,
           {1, 1, 3, 1, 1, 3, 1, 1, 1, 3, 1, 1, 3, 1, 1, 1, 1, 1, 3, 3, 1, 1, 1, 1}},
       {"relu/in=8192@8", false, {1, 1, 1, 1, 1, 3, 1, 1, 1, 4, 4, 1}},
       {"relu/in=8193@8", false, std::vector<int>(12, 1)}};
-  for (const Row& row : rows)
-    for (std::size_t seed = 0; seed < row.calls.size(); ++seed) {
-      const TrialPlan plan = plan_of({row.batch ? &kBatch : &kLaws});
+  for (const auto& [call, batch, calls] : rows)
+    for (std::size_t seed = 0; seed < calls.size(); ++seed) {
+      const TrialPlan plan = plan_of({batch ? &kBatch : &kLaws});
       ReferenceSubject subject;
-      const Item item = item_of_case(std::string(row.call) + "/fill=dense:" + std::to_string(seed));
-      EXPECT_EQ(perform(subject, item, plan).calls, row.calls[seed]) << item.id;
+      const Item item = item_of_case(call + "/fill=dense:" + std::to_string(seed));
+      EXPECT_EQ(perform(subject, item, plan).calls, calls[seed]) << item.id;
       EXPECT_EQ(perform(subject, item, {}).calls, 1) << item.id;
     }
 }

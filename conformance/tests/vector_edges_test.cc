@@ -52,7 +52,9 @@ VectorFile small_file() {
           derived(op, "elemwise_add-0002", recipe_call(op, {dense, most}))}};
 }
 
-TEST(VectorEdges, TheReaderNamesTheTestAndThePlaceOfWhatIsWrong) {
+class VectorEdges : public testing::Test, protected VectorSet {};
+
+TEST_F(VectorEdges, TheReaderNamesTheTestAndThePlaceOfWhatIsWrong) {
   // Without a value the place is taken away.
   struct Edit {
     const char *place, *value, *says;
@@ -102,7 +104,7 @@ TEST(VectorEdges, TheReaderNamesTheTestAndThePlaceOfWhatIsWrong) {
     }
 }
 
-TEST(VectorEdges, SeedsAreAllNumbersOf63Bits) {
+TEST_F(VectorEdges, SeedsAreAllNumbersOf63Bits) {
   for (const u64 seed : {u64{0}, u64{INT64_MAX}}) {
     VectorFile f = small_file();
     for (VectorInput& in : f.tests[1].call.in) in.recipe->seed = seed;
@@ -111,7 +113,7 @@ TEST(VectorEdges, SeedsAreAllNumbersOf63Bits) {
   }
 }
 
-TEST(VectorEdges, AsManyNumbersAreWrittenOutAsTheFormatSaysAndNoMore) {
+TEST_F(VectorEdges, AsManyNumbersAreWrittenOutAsTheFormatSaysAndNoMore) {
   const OpInfo& op = *find_operator("relu");
   const auto said = [&](const VectorCall& call) {
     return said_of_text(file_text({&op, {derived(op, "relu-0001", call)}}));
@@ -124,7 +126,7 @@ TEST(VectorEdges, AsManyNumbersAreWrittenOutAsTheFormatSaysAndNoMore) {
   EXPECT_EQ(said(outputs_only), "f.json: relu-0001: /out/0 has more than 1024 values");
 }
 
-TEST(VectorEdges, AFileIsAsciiWhateverItsCommentsAre) {
+TEST_F(VectorEdges, AFileIsAsciiWhateverItsCommentsAre) {
   VectorFile f = small_file();
   f.tests[0].comment = "gr\xc3\xbcn";
   const std::string text = file_text(f);
@@ -132,13 +134,13 @@ TEST(VectorEdges, AFileIsAsciiWhateverItsCommentsAre) {
   EXPECT_EQ(read_vectors(text, "f.json").tests[0].comment, f.tests[0].comment);
 }
 
-TEST(VectorEdges, WithoutDataEveryElementIsZero) {
+TEST_F(VectorEdges, WithoutDataEveryElementIsZero) {
   VectorCall call = data_call({{1, 1, 1}});
   call.in[0].data.reset();
   EXPECT_EQ(derive(*find_operator("relu"), call).out.at(0).data, (std::vector<i32>{0, 0, 0}));
 }
 
-TEST(VectorEdges, AnExtentBeyond32BitsIsNoSmallOne) {
+TEST_F(VectorEdges, AnExtentBeyond32BitsIsNoSmallOne) {
   VectorCall call = data_call({{1}});
   call.in[0] = {{(i64{1} << 32) + 1}, {}, {}, {}};
   EXPECT_EQ(derive(*find_operator("relu"), call).label, "input.extent");
@@ -149,31 +151,29 @@ VectorFile frozen_file(const std::string& op) {
   return read_vectors(text_of_file(kFrozenVectors + "/" + op + ".json"), "f.json");
 }
 
-TEST(VectorEdges, AnIdentifierIsItsOperatorAndFourToEightDigits) {
+TEST_F(VectorEdges, AnIdentifierIsItsOperatorAndFourToEightDigits) {
   const OpInfo& op = *find_operator("relu");
-  const VectorSet set;
   for (const auto& [id, sound] :
       std::map<std::string, bool>{{"relu-0001", true}, {"relu-12345678", true},
           {"relu-0000", false}, {"relu-001", false}, {"relu-123456789", false},
           {"relu-12a4", false}, {"abs-0001", false}, {"relu0001", false}}) {
-    set.put({&op, {derived(op, id, data_call({{1}}))}});
-    EXPECT_EQ(set.says("relu.json: " + id + ": no identifier of this operator"), !sound) << id;
+    put({&op, {derived(op, id, data_call({{1}}))}});
+    EXPECT_EQ(says("relu.json: " + id + ": no identifier of this operator"), !sound) << id;
   }
 }
 
-TEST(VectorEdges, AnAddedCallTakesTheNextNumberAndASecondTimeNone) {
+TEST_F(VectorEdges, AnAddedCallTakesTheNextNumberAndASecondTimeNone) {
   const OpInfo& op = *find_operator("relu");
-  const VectorSet set;
-  set.put({&op, {derived(op, "relu-9999", data_call({{1}}))}});
+  put({&op, {derived(op, "relu-9999", data_call({{1}}))}});
   const auto add = [&](const std::string& id) {
-    return add_vector(set.directory(), parse_case(id), "by hand");
+    return add_vector(directory(), parse_case(id), "by hand");
   };
   EXPECT_EQ(add("relu/in=1024@8/fill=max:1"), "relu-10000");
   EXPECT_EQ(add("relu/in=1024@8/fill=max:1"), "");
   EXPECT_EQ(add("relu/in=1@8/data=1"), "");
   EXPECT_EQ(add("relu/in=1@8/data=2"), "relu-10001");
   EXPECT_EQ(add("relu/in=0@8/fill=max:1"), "relu-10002");
-  const VectorFile file = set.get(std::string(op.name));
+  const VectorFile file = get(std::string(op.name));
   EXPECT_EQ(file.tests.at(1).call.in.at(0).data, std::vector<i64>(1024, 127));
   EXPECT_EQ(file.tests.at(1).flags, std::vector<std::string>());
   EXPECT_EQ(file.tests.at(3).flags, std::vector<std::string>{"REJECT"});
@@ -182,16 +182,15 @@ TEST(VectorEdges, AnAddedCallTakesTheNextNumberAndASecondTimeNone) {
       "a vector writes out 1024 values at most, input 0 of relu/in=1025@8/fill=max:1 has 1025");
 }
 
-TEST(VectorEdges, EveryInputOfAnAddedCallIsWrittenOut) {
+TEST_F(VectorEdges, EveryInputOfAnAddedCallIsWrittenOut) {
   const OpInfo& op = *find_operator("elemwise_add");
-  const VectorSet set;
-  add_vector(set.directory(), parse_case("elemwise_add/in=4@8+4@8/fill=max:1"), "by hand");
-  const VectorFile file = set.get(std::string(op.name));
+  add_vector(directory(), parse_case("elemwise_add/in=4@8+4@8/fill=max:1"), "by hand");
+  const VectorFile file = get(std::string(op.name));
   for (const VectorInput& in : file.tests.at(0).call.in)
     EXPECT_EQ(in.data, std::vector<i64>(4, 127));
 }
 
-TEST(VectorEdges, OnlyInputsOfOneRecipeAreLoadedAsARecipe) {
+TEST_F(VectorEdges, OnlyInputsOfOneRecipeAreLoadedAsARecipe) {
   const OpInfo &add = *find_operator("elemwise_add"), &relu = *find_operator("relu");
   const Recipe dense{Fill::dense, u64{5} << 40}, later{Fill::dense, 6}, most{Fill::max, dense.seed};
   VectorCall half = recipe_call(add, {dense, dense});
@@ -221,7 +220,7 @@ TEST(VectorEdges, OnlyInputsOfOneRecipeAreLoadedAsARecipe) {
   }
 }
 
-TEST(VectorEdges, LoadRefusesOutputsOfCallsThatHaveNone) {
+TEST_F(VectorEdges, LoadRefusesOutputsOfCallsThatHaveNone) {
   const auto refused = [](const VectorFile& f) {
     const VectorSet set;
     set.put(f);
@@ -240,18 +239,17 @@ TEST(VectorEdges, LoadRefusesOutputsOfCallsThatHaveNone) {
   EXPECT_EQ(refused(f), "clip.json: clip-0001: its attributes are attr.missing");
 }
 
-TEST(VectorEdges, AFileMayClaimOutputsOfACallWithoutInputsAndIsWrong) {
-  const VectorSet set;
+TEST_F(VectorEdges, AFileMayClaimOutputsOfACallWithoutInputsAndIsWrong) {
   VectorFile f = small_file();
   f.tests[0].call.in.clear();
   f.tests[0].call.in_prec.clear();
-  set.put(f);
-  EXPECT_EQ(load_vectors(set.directory()).at(0).call.in.size(), 0u);
-  EXPECT_TRUE(set.says(
-      "elemwise_add.json: elemwise_add-0001: the specification says op.inputs, the file ok"));
+  put(f);
+  EXPECT_EQ(load_vectors(directory()).at(0).call.in.size(), 0u);
+  EXPECT_TRUE(
+      says("elemwise_add.json: elemwise_add-0001: the specification says op.inputs, the file ok"));
 }
 
-TEST(VectorEdges, CheckNamesWhatIsWrongWithAnyOutput) {
+TEST_F(VectorEdges, CheckNamesWhatIsWrongWithAnyOutput) {
   VectorFile sound = frozen_file("get_valid_counts");
   std::erase_if(sound.tests, [](const VectorTest& t) {
     return t.result.out.size() < 2 || t.result.out[1].type.precision == 1;
@@ -277,31 +275,29 @@ TEST(VectorEdges, CheckNamesWhatIsWrongWithAnyOutput) {
   });
 }
 
-TEST(VectorEdges, CheckNamesCallsThatAreThereTwiceAndFilesOfTooFewTests) {
+TEST_F(VectorEdges, CheckNamesCallsThatAreThereTwiceAndFilesOfTooFewTests) {
   VectorFile f = frozen_file("relu");
   f.tests.erase(f.tests.begin() + 60, f.tests.end());
-  const VectorSet set;
-  set.put(f);
-  EXPECT_FALSE(set.says("relu.json: fewer than 60 tests"));
+  put(f);
+  EXPECT_FALSE(says("relu.json: fewer than 60 tests"));
   f.tests.pop_back();
   f.tests.pop_back();
   f.tests.push_back(f.tests[0]);
   f.tests.back().id = "relu-77777";
-  set.put(f);
-  EXPECT_TRUE(set.says("relu.json: fewer than 60 tests"));
-  EXPECT_TRUE(set.says("relu.json: relu-77777: repeats an earlier call"));
+  put(f);
+  EXPECT_TRUE(says("relu.json: fewer than 60 tests"));
+  EXPECT_TRUE(says("relu.json: relu-77777: repeats an earlier call"));
 }
 
-TEST(VectorEdges, CheckNamesFilesOfOtherOperatorsAndThoseNobodyCanRead) {
-  const VectorSet set;
-  set.scratch.write("sum.json", file_text(small_file()));
-  EXPECT_TRUE(set.says("sum.json: has the vectors of elemwise_add"));
-  std::filesystem::create_directory(set.scratch.path("abs.json"));
-  EXPECT_EQ(words_of<UsageError>([&] { set.said(); }),
-      "cannot read '" + set.scratch.path("") + "abs.json'");
+TEST_F(VectorEdges, CheckNamesFilesOfOtherOperatorsAndThoseNobodyCanRead) {
+  scratch.write("sum.json", file_text(small_file()));
+  EXPECT_TRUE(says("sum.json: has the vectors of elemwise_add"));
+  std::filesystem::create_directory(scratch.path("abs.json"));
+  EXPECT_EQ(
+      words_of<UsageError>([&] { said(); }), "cannot read '" + scratch.path("") + "abs.json'");
 }
 
-TEST(VectorEdges, HashesOfRecipesAreCheckedAndMadeAnewOfEveryInput) {
+TEST_F(VectorEdges, HashesOfRecipesAreCheckedAndMadeAnewOfEveryInput) {
   const OpInfo& op = *find_operator("elemwise_add");
   VectorFile sound = small_file();
   sound.tests.push_back(
@@ -309,14 +305,13 @@ TEST(VectorEdges, HashesOfRecipesAreCheckedAndMadeAnewOfEveryInput) {
   VectorFile wrong = sound;
   wrong.tests[1].call.in[0].sha256 = values_hash({1});
   wrong.tests[2].call.in[1].sha256 = values_hash({1});
-  const VectorSet set;
-  set.put(wrong);
+  put(wrong);
   const std::string another = ": a recipe's values have another sha256";
-  EXPECT_FALSE(set.says("elemwise_add.json: elemwise_add-0001" + another));
-  EXPECT_TRUE(set.says("elemwise_add.json: elemwise_add-0002" + another));
-  EXPECT_TRUE(set.says("elemwise_add.json: elemwise_add-0003" + another));
-  update_vectors(set.directory());
-  const VectorFile updated = set.get(std::string(op.name));
+  EXPECT_FALSE(says("elemwise_add.json: elemwise_add-0001" + another));
+  EXPECT_TRUE(says("elemwise_add.json: elemwise_add-0002" + another));
+  EXPECT_TRUE(says("elemwise_add.json: elemwise_add-0003" + another));
+  update_vectors(directory());
+  const VectorFile updated = get(std::string(op.name));
   for (const std::size_t i : {1u, 2u})
     for (const std::size_t k : {0u, 1u})
       EXPECT_EQ(updated.tests.at(i).call.in[k].sha256, sound.tests[i].call.in[k].sha256);
@@ -331,7 +326,7 @@ bool stands_for_its_kind(const std::string& comment) {
       (found && comment.find(": ") == std::string::npos);
 }
 
-TEST(VectorEdges, UpdateAddsACallAgainUnlessAnyOtherOfItsKindWillDo) {
+TEST_F(VectorEdges, UpdateAddsACallAgainUnlessAnyOtherOfItsKindWillDo) {
   const OpInfo& op = *find_operator("dense");
   VectorFile f{&op, {}};
   std::set<std::string> calls;
@@ -342,12 +337,11 @@ TEST(VectorEdges, UpdateAddsACallAgainUnlessAnyOtherOfItsKindWillDo) {
     f.tests.push_back(derived(op, "dense-" + std::to_string(1000 + f.tests.size()), v.call));
     f.tests.back().comment = v.comment;
   }
-  const VectorSet set;
-  set.put(f);
-  update_vectors(set.directory());
+  put(f);
+  update_vectors(directory());
   std::map<std::string, int> before, after;
   for (const VectorTest& t : f.tests) ++before[t.comment];
-  for (const VectorTest& t : set.get(std::string(op.name)).tests) ++after[t.comment];
+  for (const VectorTest& t : get(std::string(op.name)).tests) ++after[t.comment];
   int kinds = 0;
   for (const auto& [comment, times] : before) {
     kinds += stands_for_its_kind(comment);

@@ -15,6 +15,12 @@ namespace lockstep::judge {
 
 using Words = std::vector<std::string>;
 
+/// A test with a directory of its own.
+class ScratchTest : public testing::Test {
+ protected:
+  const Scratch scratch;
+};
+
 /// The words of one list after those of another.
 inline Words joined(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());

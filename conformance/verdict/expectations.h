@@ -13,16 +13,16 @@ struct Report;
 
 /// A known failure and its state after a run.
 struct Expectation {
-  std::string place;         ///< the file and line of the entry
-  std::string op, property;  ///< patterns: they match whole texts, with '*' and '?'
-  std::string id;            ///< pattern of case ids; empty: any case of the operator
-  std::string kind;          ///< fail, crash or timeout
-  std::string reason, link;
-  std::string expires;          ///< the last day on which it holds, as 2027-01-31
+  std::string place = {};              ///< the file and line of the entry
+  std::string op = {}, property = {};  ///< patterns: they match whole texts, with '*' and '?'
+  std::string id = {};                 ///< pattern of case ids; empty: any case of the operator
+  std::string kind = {};               ///< fail, crash or timeout
+  std::string reason = {}, link = {};
+  std::string expires = {};     ///< the last day on which it holds, as 2027-01-31
   int tier = 0;                 ///< the lowest tier in which it must show
   bool expired = false;         ///< an expired entry excuses nothing
   i64 matched = 0, judged = 0;  ///< violations and judgements that the patterns match
-  std::string passed;           ///< the first case named here that holds
+  std::string passed = {};      ///< the first case named here that holds
   i64 passed_number = -1;       ///< its number in the set; -1: there is none
   /// The reason, and the link if there is one.
   std::string why() const { return link.empty() ? reason : reason + " (" + link + ")"; }

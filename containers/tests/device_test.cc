@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 
 #include <map>
-#include <memory>
 
 #include "containers/array/dictionary.h"
 #include "containers/exceptions.h"

@@ -1,7 +1,6 @@
 /// Every reason to refuse an archive, fired by one made for it.
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <set>
 
 #include "containers/tests/counted_memory.h"

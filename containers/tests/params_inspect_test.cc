@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "containers/params/inspect.h"
 #include "containers/tests/worked_example.h"

@@ -1,6 +1,5 @@
 #include "reference/graph/graph.h"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 

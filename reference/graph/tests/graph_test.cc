@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <set>
-
 #include "reference/graph/tests/draft.h"
 
 namespace lockstep::graph {
