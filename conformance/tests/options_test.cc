@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "conformance/tests/schema.h"
 #include "conformance/tests/verbs.h"
 
 namespace lockstep::judge {
@@ -98,40 +97,8 @@ TEST(Commands, ThatAreRightNineTimesInTenFail) {
   expect_end(check_of(spoiled("s/a/a/"), {"--timeout", "20"}), 0);
 }
 
-TEST(Reports, FitTheirSchemaAndAreXml) {
-  const json schema = json::parse(lockstep_says({"check", "--schema"}).out);
-  const std::string backends[] = {
-      "reference", "null", hostile("misbehaving") + " garbled", "exec:cat <&>\"'"};
-  for (const std::string& backend : backends) {
-    const Scratch scratch;
-    Words words = check_of(backend.substr(0, backend.find(" garbled")),
-        {"--json", "-", "--junit", scratch.path("junit.xml"), "--no-shrink"});
-    if (backend.ends_with("garbled")) words = joined(words, {"--set", "fault=garbled"});
-    const Ended e = lockstep_says(words);
-    const json report = json::parse(e.out);
-    EXPECT_EQ(violation(schema, report), "") << report.dump(1);
-    EXPECT_EQ(report["exit"], e.exit);
-    const Ended xml = run({"python3", "-c",
-        "import sys, xml.etree.ElementTree as t\n"
-        "r = t.parse(sys.argv[1]).getroot()\n"
-        "n = len(r.findall('.//testcase')), len(r.findall('.//failure'))\n"
-        "assert (str(n[0]), str(n[1])) == (r.get('tests'), r.get('failures'))\n"
-        "print(n[1] > 0)",
-        scratch.path("junit.xml")});
-    EXPECT_EQ(xml.out, e.exit == 0 ? "False\n" : "True\n") << xml.err;
-  }
-  json wrong = json::parse(lockstep_says(check_of("reference", {"--json", "-"})).out);
-  wrong["counts"]["calls"] = -1;
-  EXPECT_EQ(violation(schema, wrong), "/counts/calls is too small");
-  wrong["counts"].erase("calls");
-  EXPECT_EQ(violation(schema, wrong), "/counts lacks \"calls\"");
-}
-
-TEST(Coverage, FitsItsSchema) {
-  const json schema = json::parse(lockstep_says({"cover", "--schema"}).out);
-  const json cells = json::parse(expect_end(words_in("cover --op relu --json -"), 0).out);
-  EXPECT_EQ(violation(schema, cells), "");
-  EXPECT_EQ(cells["complete"], true);
+TEST(Coverage, OfAnOperatorIsComplete) {
+  EXPECT_EQ(json::parse(expect_end(words_in("cover --op relu --json -"), 0).out)["complete"], true);
   expect_end(words_in("cover --op nope"), 2);
 }
 
