@@ -46,7 +46,7 @@ macro(lockstep_configure_toolchain)
 
   # Messages name files relative to the tree, wherever it was built, so that a compiler cache also
   # serves a copy of the tree.
-  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fmacro-prefix-map=${LOCKSTEP_ROOT}/=>)
+  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fmacro-prefix-map=${LOCKSTEP_ROOT}=>)
 
   if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
