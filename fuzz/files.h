@@ -12,8 +12,9 @@
 #include "containers/params/params.h"
 #include "fuzz/target.h"
 
-// Sanitizers of both compilers define it, but only one compiler declares it.
-extern "C" int __sanitizer_install_malloc_and_free_hooks(
+// Sanitizers of both compilers define it, but only one compiler declares it. A replay without a
+// sanitizer counts nothing.
+extern "C" [[gnu::weak]] int __sanitizer_install_malloc_and_free_hooks(
     void (*on_malloc)(const volatile void*, std::size_t), void (*on_free)(const volatile void*));
 
 namespace lockstep::fuzz {
@@ -52,6 +53,7 @@ inline std::size_t allocated;
 
 /// Counts in `allocated` what is allocated from now on.
 inline void count_allocations() {
+  if (!__sanitizer_install_malloc_and_free_hooks) return;
   static const int counts = __sanitizer_install_malloc_and_free_hooks(
       [](const volatile void*, std::size_t bytes) { allocated += bytes; },
       [](const volatile void*) {});
