@@ -9,9 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "backends/bridge.h"
 #include "backends/manifest.h"
-#include "reference/evaluate.h"
+#include "backends/reference/plan.h"
 
 namespace lockstep::backend {
 namespace {
@@ -170,31 +169,21 @@ const Fault* find_fault(string_view name) {
   throw LogicError("option.value", "no fault '" + std::string(name) + "'");
 }
 
-class SpecificationPlan : public Plan {
+class FaultyPlan : public SpecificationPlan {
  public:
-  SpecificationPlan(const Call& call, const Fault& fault)
-      : call_(legal_call(call)), fault_(fault) {}
+  FaultyPlan(const Call& call, const Fault& fault) : SpecificationPlan(call), fault_(fault) {}
 
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override {
-    std::vector<reference::Tensor> x;
-    for (const View& v : bound(call_.in, in)) {
-      reference::Tensor t{v, {}};
-      for (i64 e = 0, n = lockstep::volume(v.shape); e < n; ++e) t.data.push_back(v.element(e));
-      x.push_back(std::move(t));
-    }
-    const auto y = reference::outputs(*call_.op, call_.attributes(), x);
-    const std::vector<Out> results = bound(call_.out, out);
-    for (std::size_t k = 0; k < y.size(); ++k)
-      for (std::size_t e = 0; e < y[k].data.size(); ++e)
-        results[k].element(static_cast<i64>(e)) = y[k].data[e];
+    SpecificationPlan::run(in, out, scratch);
     const Execution e{call_, in, out, static_cast<char*>(scratch)};
     if (fault_.run && fault_.where(e)) fault_.run(e);
   }
   uint64_t scratch_bytes() const override { return kScratchBytes; }
-  const char* path() const override { return fault_.path ? fault_.path : "specification"; }
+  const char* path() const override {
+    return fault_.path ? fault_.path : SpecificationPlan::path();
+  }
 
  private:
-  LegalCall call_;
   const Fault& fault_;
 };
 
@@ -223,7 +212,7 @@ class Misbehaving {
   std::unique_ptr<Plan> prepare(const Call& call) const {
     if (fault_->prepare) fault_->prepare(call);
     try {
-      return std::make_unique<SpecificationPlan>(call, *fault_);
+      return std::make_unique<FaultyPlan>(call, *fault_);
     } catch (const LogicError& e) {
       if (!fault_->refuse) throw;
       fault_->refuse(e);
