@@ -18,8 +18,6 @@ constexpr i64 magnitude(i64 v) { return v < 0 ? -v : v; }
 
 /// n / d rounded toward plus infinity; d > 0, n of either sign.
 constexpr i64 ceil_div(i64 n, i64 d) { return n / d + (n % d > 0 ? 1 : 0); }
-/// n / d rounded toward minus infinity; d > 0, n of either sign.
-constexpr i64 floor_div(i64 n, i64 d) { return n / d - (n % d < 0 ? 1 : 0); }
 
 /// floor(v / 2^s), 0 <= s <= 63; an arithmetic shift by C++20.
 constexpr i64 floor_shift(i64 v, i64 s) { return v >> s; }

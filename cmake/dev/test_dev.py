@@ -9,7 +9,6 @@ logs its call and leaves the files that the next step needs.
 
 import pathlib
 import re
-import shlex
 import shutil
 import subprocess
 import sys

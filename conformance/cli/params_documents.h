@@ -8,7 +8,6 @@ namespace lockstep::judge::documents {
 
 using form::Rule;
 
-inline const Rule kShape{.text = "At most 32 extents."};
 inline const Rule kDtype{.words = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
                              "uint64", "float16", "float32", "float64"}};
 inline const Rule kLabel{.pattern = "^[a-z][a-z0-9_]*$"};
@@ -23,7 +22,7 @@ struct Head {
 };
 template <class F> void fields(F& form, const Head& h) {
   form("dtype", h.dtype, kDtype);
-  form("shape", h.shape, kShape);
+  form("shape", h.shape);
 }
 
 struct ListedTensor {

@@ -21,10 +21,7 @@ constexpr char kLineSchema[] = R"json({
           "description": "attributes by name or alias; their values are text",
           "additionalProperties": {"type": "string"}
         },
-        "in_prec": {
-          "description": "the precision of each input",
-          "$ref": "#/$defs/integers"
-        },
+        "in_prec": {"description": "the precision of each input", "$ref": "#/$defs/integers"},
         "in": {"type": "array", "items": {"$ref": "#/$defs/input"}}
       }
     },
@@ -62,14 +59,9 @@ constexpr char kLineSchema[] = R"json({
         }
       ]
     },
-    "id": {
-      "type": ["string", "number", "boolean", "null"],
-      "description": "comes back in the answer as it was written"
-    },
-    "label": {
-      "type": "string",
-      "description": "the word of the violated rule, as conv2d.window"
-    },
+    "id": {"type": ["string", "number", "boolean", "null"],
+           "description": "comes back in the answer as it was written"},
+    "label": {"type": "string", "description": "the word of the violated rule, as conv2d.window"},
     "input": {
       "type": "object",
       "required": ["shape"],
@@ -95,11 +87,8 @@ constexpr char kLineSchema[] = R"json({
       "oneOf": [{"required": ["data"]}, {"required": ["b64"]}]
     },
     "integers": {"type": "array", "items": {"type": "integer"}},
-    "b64": {
-      "type": "string",
-      "contentEncoding": "base64",
-      "description": "little-endian int32, row-major"
-    }
+    "b64": {"type": "string", "contentEncoding": "base64",
+            "description": "little-endian int32, row-major"}
   }
 })json";
 

@@ -35,8 +35,6 @@ class Evidence {
 
   Crosschecks crosschecks_of(const OpInfo& op) const;
 
-  bool has_vectors() const { return has_vectors_; }
-
  private:
   bool has_vectors_ = false;
   std::map<std::string, VectorFile> vectors_;  // by operator
