@@ -7,6 +7,8 @@ usage: generate.py reference SOURCES BUILD OUTPUT MATHJAX DOXYGEN-XML
 """
 
 import collections
+import concurrent.futures
+import os
 import pathlib
 import shutil
 import sys
@@ -43,13 +45,20 @@ def write(path: pathlib.Path, text: str):
 
 
 def write_guides(sources: pathlib.Path, build: pathlib.Path, output: pathlib.Path):
-    """Writes the hand-written pages and runs their commands."""
+    """Writes the hand-written pages and runs their commands, those of several pages at once."""
     glossary.check((DOCS / "glossary.md").read_text(encoding="ascii"))
-    for path in sorted(DOCS.glob("*.md")):
+
+    def write_guide(path: pathlib.Path):
         page = session.Page(path, sources)
         page.run(sources, build)
         write(output / path.name, page.rendered())
-    session.Page(sources / "README.md", sources).hold_numbers()
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(write_guide, sorted(DOCS.glob("*.md"))))
+    readme = sources / "README.md"
+    session.Page(readme, sources).hold_numbers()
+    introduction = readme.read_text(encoding="ascii").split("\n## ")[0].split("\n", 1)[1]
+    write(output / "generated" / "introduction.md", introduction)
 
 
 def write_operators(lockstep: program.Program, sources: pathlib.Path, output: pathlib.Path):
