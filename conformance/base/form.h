@@ -38,10 +38,11 @@ struct Rule {
   bool hash = false;                    ///< a SHA-256 in lower-case hexadecimal, or empty
   const char* text = "";                ///< what a reader of the schema should know
   const char* pattern = "";             ///< a regular expression that texts match; not read
+  bool filled = false;                  ///< lists have elements, and texts characters; not read
   int decimals = 0;                     ///< with which a number is written that is no integer
 };
 
-/// A number or a word for what is none, such as "nan". Written only.
+/// A number, or nan, inf or -inf as a word, for which JSON has no numbers. Written only.
 struct NumberOrWord {
   json value;
 };
@@ -332,6 +333,7 @@ class Schema {
 inline json schema_of_text(const Rule& rule) {
   if (!rule.words.empty()) return {{"enum", rule.words}};
   json j = {{"type", "string"}};
+  if (rule.filled) j["minLength"] = 1;
   if (*rule.pattern) j["pattern"] = rule.pattern;
   if (rule.hash) j["pattern"] = "^([0-9a-f]{64})?$";
   return j;
@@ -345,7 +347,8 @@ template <class T> json schema_of(const Rule& rule) {
   if constexpr (std::same_as<T, json>) {
     return {{"type", "object"}};
   } else if constexpr (std::same_as<T, NumberOrWord>) {
-    return {{"type", {"number", "string"}}};
+    const json word = {{"type", "string"}, {"pattern", "^-?(nan|inf)$"}};
+    return {{"oneOf", {{{"type", "number"}}, word}}};
   } else if constexpr (IsOptional<T>::value) {
     return {{"anyOf", {{{"type", "null"}}, schema_of<typename T::value_type>(rule)}}};
   } else if constexpr (IsVariant<T>::value) {
@@ -353,6 +356,7 @@ template <class T> json schema_of(const Rule& rule) {
   } else if constexpr (List<T>) {
     using Element = std::remove_cvref_t<std::ranges::range_reference_t<const T>>;
     json j = {{"type", "array"}, {"items", schema_of<Element>(rule)}};
+    if (rule.filled) j["minItems"] = 1;
     if constexpr (IsArray<T>::value) j["minItems"] = j["maxItems"] = std::tuple_size_v<T>;
     return j;
   } else if constexpr (IsMap<T>::value) {

@@ -11,7 +11,7 @@ using form::Rule;
 inline const Rule kDtype{.words = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
                              "uint64", "float16", "float32", "float64"}};
 inline const Rule kLabel{.pattern = "^[a-z][a-z0-9_]*$"};
-inline const Rule kSome{.pattern = "."};
+inline const Rule kSome{.filled = true};
 
 /// A tensor without its elements.
 struct Head {
@@ -80,7 +80,7 @@ template <class F> void fields(F& form, const FileVerdict& v) {
     error("message", v.error ? v.error->what() : "", kSome);
   };
   form.optional_object("error", v.error.has_value(), describe);
-  form.optional("not_read", v.not_read, {.text = "Why.", .pattern = "."});
+  form.optional("not_read", v.not_read, {.text = "Why.", .filled = true});
 }
 
 struct Verification {
@@ -88,7 +88,7 @@ struct Verification {
   u64 valid = 0;
 };
 template <class F> void fields(F& form, const Verification& v) {
-  form("files", v.files);
+  form("files", v.files, kSome);
   form("valid", v.valid, {.text = "How many of the files are."});
 }
 
@@ -170,7 +170,7 @@ template <class F> void fields(F& form, const ListedLabel& l) {
 struct Labels {
   std::vector<ListedLabel> labels;
 };
-template <class F> void fields(F& form, const Labels& l) { form("labels", l.labels); }
+template <class F> void fields(F& form, const Labels& l) { form("labels", l.labels, kSome); }
 
 using Document = std::variant<Listing, Verification, Dump, Differences, Conversion, Labels>;
 inline std::string schema() { return form::schema<Document>("A document of lockstep params"); }

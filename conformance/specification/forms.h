@@ -15,7 +15,7 @@ using judge::form::Rule;
 inline const Rule kName{.pattern = "^[a-z][a-z0-9_]*$"};
 inline const Rule kLabel{.pattern = "^[a-z][a-z0-9_]*\\.[a-z][a-z0-9_]*$"};
 inline const Rule kAnyLabel{.pattern = "^([a-z][a-z0-9_]*\\.)?[a-z][a-z0-9_]*$"};
-inline const Rule kProse{.pattern = "."};
+inline const Rule kProse{.filled = true};
 inline const Rule kAnyInteger{.min = INT64_MIN, .max = INT64_MAX};
 
 /// Both ends, included.
@@ -37,10 +37,10 @@ struct DescribedExample {
 
 template <class F> void fields(F& form, const DescribedExample& e) {
   form("text", e.text, forms::kProse);
-  form("case", e.id, {.text = "A case of `lockstep repro`.", .pattern = "."});
+  form("case", e.id, {.text = "A case of `lockstep repro`.", .filled = true});
   form("call", e.call, {.text = "A line of `lockstep eval`."});
   form("gas", e.gas, {.min = 1, .text = "As a model of its own."});
-  form("out", e.out);
+  form("out", e.out, {.filled = true});
 }
 
 }  // namespace judge
@@ -107,21 +107,21 @@ template <class F> void fields(F& form, const OpInfo& op) {
   form("name", op.name, forms::kName);
   form("profile", op.profile, {.pattern = "^[A-Z]+$"});
   form("summary", op.summary, forms::kProse);
-  form("formula", op.formula, {.text = "LaTeX.", .pattern = "."});
+  form("formula", op.formula, {.text = "LaTeX.", .filled = true});
   form.optional("alias", op.alias, forms::kName);
   form("defined_by", op.pointwise ? "at" : "eval", {.words = {"at", "eval"}});
   form("in_place", op.in_place);
-  form("inputs", op.inputs);
-  form("outputs", op.outputs);
+  form("inputs", op.inputs, {.filled = true});
+  form("outputs", op.outputs, {.filled = true});
   form("attributes", op.attrs);
-  form("gas", op.gas_text, {.text = "Of one element of output 0, in words.", .pattern = "."});
+  form("gas", op.gas_text, {.text = "Of one element of output 0, in words.", .filled = true});
   form("rules", own_labels(op));
   form("labels", judge::typed_labels(op),
       {.text = "All that typed arguments can be refused with, in the order of judgement.",
           .pattern = forms::kLabel.pattern});
   form("errata", op.errata);
   form("laws", op.laws);
-  form("examples", judge::DescribedExample::all(op));
+  form("examples", judge::DescribedExample::all(op), {.filled = true});
 }
 
 }  // namespace lockstep

@@ -43,7 +43,7 @@ struct Profile {
 
 template <class F> void fields(F& form, const Profile& p) {
   form("name", p.name, {.pattern = "^[A-Z]+$"});
-  form("operators", p.operators, forms::kName);
+  form("operators", p.operators, {.pattern = forms::kName.pattern, .filled = true});
 }
 
 std::vector<Profile> profiles() {
@@ -109,11 +109,11 @@ template <class F> void fields(F& form, const Specification& s) {
   form("version", kSpecificationVersion, {.pattern = "^[0-9]+\\.[0-9]+$"});
   form("vectors_version", kVectorsVersion, {.pattern = "^[0-9]+\\.[0-9]+\\.[0-9]+$"});
   form.object("limits", [](auto& limits) { describe_limits(limits); });
-  form("profiles", profiles());
+  form("profiles", profiles(), {.filled = true});
   form("labels", Span<SharedLabel>{kSharedLabels, std::size(kSharedLabels)},
-      {.text = "Those that all operators share, in the order of judgement."});
+      {.text = "Those that all operators share, in the order of judgement.", .filled = true});
   form("errata", s.errata);
-  form("operators", s.operators);
+  form("operators", s.operators, {.filled = true});
 }
 
 }  // namespace
