@@ -24,8 +24,8 @@ class Program:
         return found
 
     def answers(self, lines: list) -> list:
-        """One answer for each line."""
-        words = ("eval", "--backend", "reference", "--cases", "-")
+        """One answer for each line, however slow the machine is."""
+        words = ("eval", "--backend", "reference", "--cases", "-", "--timeout", "600")
         found = self.says(*words, stdin="".join(line + "\n" for line in lines)).splitlines()
         if len(found) != len(lines):
             raise RuntimeError(f"{len(found)} answers to {len(lines)} lines")
