@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ranges>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -58,6 +57,10 @@ template <class T> struct IsMap<std::map<std::string, T>> : std::true_type {};
 /// Members in an order of their own.
 template <class T> using Pairs = std::vector<std::pair<std::string, T>>;
 template <class T> struct IsMap<Pairs<T>> : std::true_type {};
+template <class T> T& added(std::map<std::string, T>& m, const std::string& key) { return m[key]; }
+template <class T> T& added(Pairs<T>& m, const std::string& key) {
+  return m.emplace_back(key, T()).second;
+}
 template <class T>
 concept List = std::ranges::range<const T> && !Text<T> && !IsMap<T>::value;
 template <class T> struct IsArray : std::false_type {};
@@ -127,6 +130,8 @@ class FormWriter {
 template <class T> json written(const T& value) {
   if constexpr (std::same_as<T, json> || std::is_arithmetic_v<T> || Text<T>) {
     return value;
+  } else if constexpr (std::is_enum_v<T>) {
+    return static_cast<int>(value);
   } else if constexpr (std::same_as<T, NumberOrWord>) {
     return value.value;
   } else if constexpr (IsOptional<T>::value) {
@@ -162,7 +167,7 @@ class FormReader {
     read(member(key), at_ + "/" + key, value, rule);
   }
   template <class T> void optional(const char* key, T& value, const Rule& rule = {}) {
-    known_.insert(key);
+    known_.push_back(key);
     if (!in_.contains(key)) return;
     if constexpr (IsOptional<T>::value)
       (*this)(key, value.emplace(), rule);
@@ -192,19 +197,20 @@ class FormReader {
   }
   void finish() const {
     for (const auto& [key, value] : in_.items())
-      if (!known_.contains(key)) wrong(at_ + "/" + key, "is unknown");
+      if (std::find(known_.begin(), known_.end(), key) == known_.end())
+        wrong(at_ + "/" + key, "is unknown");
   }
 
  private:
   const json& member(const char* key) {
-    known_.insert(key);
+    known_.push_back(key);
     if (!in_.contains(key)) wrong(at_ + "/" + key, "is missing");
     return in_[key];
   }
 
   const json& in_;
   std::string at_;
-  std::set<std::string> known_;
+  std::vector<std::string_view> known_;
 };
 
 template <std::integral T>
@@ -231,12 +237,17 @@ template <class T> void read(const json& j, const std::string& at, T& value, con
       read(j[k], at + "/" + std::to_string(k), value.emplace_back(), rule);
   } else if constexpr (IsMap<T>::value) {
     if (!j.is_object()) wrong(at, "is no object");
-    for (const auto& [key, element] : j.items()) read(element, at + "/" + key, value[key], rule);
+    for (const auto& [key, element] : j.items())
+      read(element, at + "/" + key, added(value, key), rule);
   } else if constexpr (std::same_as<T, bool>) {
     if (!j.is_boolean()) wrong(at, "is neither true nor false");
     value = j.get<bool>();
   } else if constexpr (std::integral<T>) {
     read_integer(j, at, value, rule);
+  } else if constexpr (std::is_enum_v<T>) {
+    int number = 0;
+    read_integer(j, at, number, rule);
+    value = static_cast<T>(number);
   } else if constexpr (std::floating_point<T>) {
     if (!j.is_number()) wrong(at, "is no number");
     value = j.get<T>();

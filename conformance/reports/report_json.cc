@@ -1,6 +1,7 @@
 // The report as JSON, described once: its schema and its reader follow.
 #include "conformance/base/form.h"
 #include "conformance/reports/report.h"
+#include "conformance/verdict/finding_form.h"
 
 namespace lockstep::judge {
 
@@ -43,14 +44,6 @@ static void fields(auto& f, Like<Cell> auto& c) {
 static void fields(auto& f, Like<Outputs> auto& o) {
   f("calls", o.calls);
   f("sum", o.sum, kHash);
-}
-
-static void fields(auto& f, Like<Element> auto& e) {
-  const form::Rule value{.min = INT32_MIN, .max = INT32_MAX};
-  f("output", e.output);
-  f("index", e.index);
-  f("expected", e.expected, value);
-  f("got", e.got, value);
 }
 
 static void fields(auto& f, Like<Failure> auto& x) {

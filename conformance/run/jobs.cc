@@ -1,5 +1,6 @@
 #include "conformance/run/jobs.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -8,13 +9,12 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "conformance/base/sha256.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/subjects/process.h"
 #include "conformance/trial/properties/matches_reference.h"
+#include "conformance/verdict/finding_form.h"
 #include "conformance/verdict/outputs.h"
 
 namespace lockstep::judge {
@@ -33,48 +33,22 @@ ItemResult crashed_at_start(const Item& item, const std::string& text) {
   return r;
 }
 
-json to_json(const Finding& f) {
-  json elements = json::array();
-  for (const Element& e : f.elements)
-    elements.push_back({{"output", e.output}, {"index", e.index}, {"values", {e.expected, e.got}}});
-  return {{"text", f.text}, {"hint", f.hint}, {"elements", elements}};
-}
+// What a judging process sends and a journal holds of one case.
+struct Judged {
+  std::size_t n = 0;
+  ItemResult result;
+};
 
-Finding finding_of(const json& j) {
-  Finding f{j.at("text"), {}, j.at("hint")};
-  for (const json& e : j.at("elements"))
-    f.elements.push_back(
-        {e.at("output"), e.at("index"), e.at("values").at(0), e.at("values").at(1)});
-  return f;
-}
-
-json to_json(std::size_t n, const ItemResult& r) {
-  json findings = json::array();
-  for (const auto& [property, found] : r.findings) findings.push_back({property, to_json(found)});
-  return {{"n", n}, {"outcome", static_cast<int>(r.outcome)}, {"calls", r.calls},
-      {"judged", r.judged}, {"paths", r.paths}, {"findings", findings}, {"outputs", r.outputs},
-      {"canary", static_cast<int>(r.canary)}};
-}
-
-// Reads one of the values 0 .. last of an enumeration.
-template <class E> E one_of(const json& j, E last) {
-  const int n = j.get<int>();
-  if (n < 0 || n > static_cast<int>(last)) throw std::out_of_range("no such value");
-  return static_cast<E>(n);
-}
-
-// @throws std::exception for any other text: somebody may have edited the journal.
-ItemResult from_json(const json& j) {
-  ItemResult r;
-  r.outcome = one_of(j.at("outcome"), Outcome::timed_out);
-  r.calls = j.at("calls");
-  r.judged = j.at("judged");
-  r.paths = j.at("paths");
-  for (const json& f : j.at("findings")) r.findings.emplace_back(f.at(0), finding_of(f.at(1)));
-  r.outputs = j.at("outputs");
-  if (!r.outputs.empty() && !is_hash(r.outputs)) throw std::invalid_argument("no hash");
-  r.canary = one_of(j.at("canary"), ItemResult::missed);
-  return r;
+void fields(auto& f, form::Like<Judged> auto& j) {
+  auto& r = j.result;
+  f("n", j.n);
+  f("outcome", r.outcome, {.max = static_cast<i64>(Outcome::timed_out)});
+  f("calls", r.calls);
+  f("judged", r.judged);
+  f("paths", r.paths);
+  f("findings", r.findings);
+  f("outputs", r.outputs, {.hash = true});
+  f("canary", r.canary, {.max = ItemResult::missed});
 }
 
 void send(int fd, const json& j) {
@@ -125,7 +99,7 @@ class JudgingProcess {
     work_.aside.keep_from_children();
     for (std::size_t n = number; n < work_.items.size(); n += of)
       if (!work_.known.contains(n) && !work_.aside.holds(work_.operator_of(n)))
-        send(fd, to_json(n, judged(n)));
+        send(fd, form::written(Judged{n, judged(n)}));
     send(fd, {{"done", true}});
   }
 
@@ -176,7 +150,7 @@ void ignore_interrupts_once() {
 
 Child start_child(const std::vector<Child>& others, const std::function<void(int)>& body) {
   int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error("no pipe for a judging process");
+  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for a judging process");
   Child c;
   c.pid = fork();
   if (c.pid < 0) throw std::runtime_error("no judging process");
@@ -204,7 +178,11 @@ class Collector {
  public:
   Collector(
       Work& work, Journal* journal, const std::function<bool(std::size_t, const ItemResult&)>& take)
-      : work_(work), journal_(journal), take_(take), waiting_(work.known) {}
+      : work_(work),
+        journal_(journal),
+        take_(take),
+        waiting_(work.known),
+        heard_(work.items.size()) {}
 
   /// Hands over the results that the journal knows. @return whether any are missing
   bool begin() {
@@ -248,9 +226,12 @@ class Collector {
       return;
     }
     if (journal_) journal_->add(line);
+    auto [n, result] = form::loaded<Judged>(j);
+    if (n >= heard_.size() || heard_[n])
+      throw std::runtime_error("a judging process sent a result that nobody awaits");
+    heard_[n] = true;
     // A case that was quarantined while a process judged it has been handed over already.
-    const auto n = j["n"].get<std::size_t>();
-    if (n >= next_) waiting_.emplace(n, from_json(j));
+    if (n >= next_) waiting_.emplace(n, std::move(result));
     hand_over();
   }
   void hand_over() {
@@ -288,6 +269,7 @@ class Collector {
   Journal* journal_;
   const std::function<bool(std::size_t, const ItemResult&)>& take_;
   Results waiting_;
+  std::vector<bool> heard_;  // whether a process sent the case's result
   Quarantine quarantine_;
   std::set<i64> stretches_;  // with a canary
   std::size_t next_ = 0;
@@ -300,9 +282,9 @@ Results results_of(const Journal* journal) {
   if (!journal) return known;
   for (const auto& [n, line] : journal->known()) {
     try {
-      known.emplace(n, from_json(json::parse(line)));
-    } catch (const std::exception&) {
-      throw UsageError("the journal's line of case " + std::to_string(n) + " is no result");
+      known.emplace(n, form::loaded<Judged>(json::parse(line)).result);
+    } catch (const UsageError& e) {
+      throw UsageError("the journal's line of case " + std::to_string(n) + ": " + e.what());
     }
   }
   return known;

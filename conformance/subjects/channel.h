@@ -63,7 +63,7 @@ struct Channel {
 };
 
 /// Loads the library, describes it in the channel, and answers the question in the channel for each
-/// byte that arrives on `socket`, until it is closed. Never returns.
+/// number that arrives on `socket`, which it sends back, until it is closed. Never returns.
 /// @param configs options of each configuration, opened at its first use.
 /// @param memory bytes that it may allocate; 0, or a backend with a device: no limit.
 [[noreturn]] void work(const std::string& library, const std::vector<Options>& configs,

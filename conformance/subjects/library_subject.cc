@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <random>
 
 #include "conformance/cases/layout.h"
 #include "conformance/subjects/channel.h"
@@ -207,9 +208,9 @@ class LibrarySubject : public Subject {
     }
     close(ends[1]);
     socket_ = ends[0];
-    char byte;
+    u64 number = 0;
     const bool in_time = readable_within(socket_, limits_.start_s);
-    if (in_time && read(socket_, &byte, 1) == 1) return;
+    if (in_time && read(socket_, &number, sizeof number) == sizeof number) return;
     close(socket_);
     const std::string how = in_time ? reap_process(pid_) : end_process(pid_);
     pid_ = 0;
@@ -327,11 +328,17 @@ class LibrarySubject : public Subject {
     Answer a;
     Reply& r = memory_.channel().reply;
     r = {};
-    char byte = 'q';
-    const bool sent = ::write(socket_, &byte, 1) == 1;
+    const u64 number = word(secret_, ++asked_, 0);
+    const bool sent = ::write(socket_, &number, sizeof number) == sizeof number;
     await_soon(socket_);
     const bool in_time = sent && readable_within(socket_, limits_.timeout_s);
-    if (in_time && read(socket_, &byte, 1) == 1) {
+    u64 numbers[2] = {};  // room for more than the answer
+    const ssize_t got = in_time ? recv(socket_, numbers, sizeof numbers, 0) : 0;
+    if (got > 0 && (got != sizeof number || numbers[0] != number)) {
+      stop();
+      return {.kind = AnswerKind::protocol, .message = "it wrote to the judge's socket"};
+    }
+    if (got > 0) {
       read_reply(a, r);
       // After a device error every later call of the process may fail, so a fresh process starts.
       if (a.kind == AnswerKind::runtime_error && memory_.channel().has_device &&
@@ -376,6 +383,9 @@ class LibrarySubject : public Subject {
   int device_failures_ = 0;
   pid_t pid_ = 0;
   int socket_ = -1;
+  // The number of each question comes back with its answer. A backend cannot foresee it.
+  const u64 secret_ = u64{std::random_device()()} << 32 | std::random_device()();
+  u64 asked_ = 0;
 };
 
 }  // namespace

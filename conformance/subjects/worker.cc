@@ -316,6 +316,12 @@ void silence() {
   close(null);
 }
 
+// Closes every file but the standard streams and one: a judge's results go through some of them.
+void close_all_but(int kept) {
+  for (int fd = 3; fd < kept; ++fd) close(fd);
+  close_range(static_cast<unsigned>(max(3, kept + 1)), ~0u, 0);
+}
+
 }  // namespace
 
 void work(const std::string& path, const std::vector<Options>& configs, std::uint64_t memory,
@@ -325,6 +331,7 @@ void work(const std::string& path, const std::vector<Options>& configs, std::uin
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   silence();
+  close_all_but(socket);
   watch_crashes(channel);
   std::unique_ptr<Backends> backends;
   try {
@@ -352,12 +359,12 @@ void work(const std::string& path, const std::vector<Options>& configs, std::uin
     refuse(channel, std::string("is no backend: ") + e.what());
   }
   Guards guards;
-  char byte = 'r';
+  u64 number = 0;
   const auto asked = [&] {
     await_soon(socket);
-    return read(socket, &byte, 1) == 1;
+    return read(socket, &number, sizeof number) == sizeof number;
   };
-  while (write(socket, &byte, 1) == 1 && asked()) {
+  while (write(socket, &number, sizeof number) == sizeof number && asked()) {
     channel.reply = {};
     guards.set(channel.question);
     try {

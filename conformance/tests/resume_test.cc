@@ -61,7 +61,7 @@ TEST_F(Resume, TrustsTheJournalAndNotTheBackend) {
   ASSERT_EQ(of_two("reference", words).end.exit, 0);
   Words lines = lines_of(text_of_file(journal));
   json passed = json::parse(lines.back());
-  passed["findings"] = json::parse(R"([["layout", {"text": "", "hint": "", "elements": []}]])");
+  passed["findings"] = json::parse(R"({"layout": {"text": "", "hint": "", "elements": []}})");
   passed["outcome"] = 1;
   lines.back() = passed.dump();
   scratch.write("journal", first_lines(lines, lines.size()));
@@ -87,13 +87,13 @@ TEST_F(Resume, RefusesWhatIsNotItsJournal) {
   scratch.write("journal", std::string(good).replace(manifest + 19, 4, "0000"));
   refused({"--budget", "9"}, "its manifest_sha256 is \"0000");
   scratch.write("journal", good.substr(0, good.find('\n') + 1) + "{\"n\":1}\n");
-  refused({"--budget", "9"}, "line of case 1 is no result");
+  refused({"--budget", "9"}, "line of case 1: /outcome is missing");
   // The hash of a case that ran, a digit shorter.
   const std::string key = "\"outputs\":\"";
   std::size_t hash = good.find(key) + key.size();
   while (good[hash] == '"') hash = good.find(key, hash) + key.size();
   scratch.write("journal", std::string(good).erase(hash, 1));
-  refused({"--budget", "9"}, "is no result");
+  refused({"--budget", "9"}, "/outputs is no SHA-256");
   scratch.write("journal", "a text");
   refused({"--budget", "9"}, "it is no journal");
 }
@@ -111,7 +111,7 @@ TEST_F(Resume, KnowsEveryOutcomeAndNoOther) {
     json line = json::parse(lines[1]);
     line[key] = value;
     if (key == std::string("outcome") && value > 0)
-      line["findings"] = json::parse(R"([["layout", {"text": "", "hint": "", "elements": []}]])");
+      line["findings"] = json::parse(R"({"layout": {"text": "", "hint": "", "elements": []}})");
     scratch.write("journal", lines[0] + "\n" + line.dump() + "\n");
     EXPECT_EQ(of_two("reference", words).end.exit, exit) << key << " " << value;
   }

@@ -82,6 +82,17 @@ void fill_memory(std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += 4096) static_cast<volatile char*>(kept)[at] = 1;
 }
 
+// Sends the judge good news of every case by any file that is open.
+void forge(const Execution& e) {
+  e.out[0][0] ^= 1;
+  for (int fd = 3; fd < 64; ++fd)
+    for (int n = 0; n < 10000 && fcntl(fd, F_GETFD) >= 0; ++n)
+      dprintf(fd,
+          R"({"n":%d,"outcome":0,"calls":1,"judged":["matches_reference"],)"
+          R"("paths":[],"findings":{},"outputs":"","canary":0}%c)",
+          n, '\n');
+}
+
 void close_every_file() {
   for (int fd = 0; fd < 1024; ++fd) close(fd);
 }
@@ -147,6 +158,7 @@ constexpr Fault kFaults[] = {
     {"throw_number", always, [](const E&) { throw 42; }},
     {"garbled", always, [](const E&) { throw std::runtime_error("\x1b[31m \xff <&> \x01"); }},
     {"print", always, [](const E&) { print_much(); }},
+    {"forge", relu, forge},
     {"close", cubes, [](const E&) { close_every_file(); }},
     {.name = "unsupported", .prepare = lack_cubes},
     {.name = "refuse_legal", .prepare = refuse_cubes},
