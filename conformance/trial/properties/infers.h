@@ -1,9 +1,42 @@
 #pragma once
+#include <fmt/format.h>
+
 #include "conformance/trial/property.h"
+#include "spec/text.h"
 
 namespace lockstep::judge {
 
-std::optional<Finding> inspect_infers(const Trial& t, Observations seen);
+inline std::string type_text(const TensorType& t) {
+  return fmt::format("{} of precision {}", shape_text(t.shape), t.precision);
+}
+
+inline std::optional<Finding> inspect_refused_types(const Trial& t, const Answer& a) {
+  if (t.manifest->errors == Errors::none) return std::nullopt;
+  if (a.kind == AnswerKind::logic_error &&
+      (t.manifest->errors == Errors::cls || a.label == t.item->label))
+    return std::nullopt;
+  return Finding{"infer() of an illegal call: expected " + t.item->label + ", answered " +
+          std::string(name_of(a.kind)) + " " + a.label,
+      a.kind};
+}
+
+inline std::optional<Finding> inspect_infers(const Trial& t, Observations) {
+  const Answer& a = t.inferred ? *t.inferred : t.base;
+  if (t.refusal) return inspect_refused_types(t, a);
+  if (!a.ok())
+    return Finding{"infer() answered " + std::string(name_of(a.kind)) + ": " + a.message, a.kind};
+  if (static_cast<int>(a.types.size()) != t.types.count)
+    return Finding{
+        fmt::format("{} outputs inferred, {} expected", a.types.size(), t.types.count), {}};
+  for (int k = 0; k < t.types.count; ++k) {
+    const TensorType want{{t.types[k].shape.begin(), t.types[k].shape.end()}, t.types[k].precision};
+    const TensorType& got = a.types[static_cast<std::size_t>(k)];
+    if (!(got == want))
+      return Finding{
+          fmt::format("output {}: expected {}, got {}", k, type_text(want), type_text(got)), {}};
+  }
+  return std::nullopt;
+}
 
 /// If an adapter's answers carry types, the types of the plain answer are judged.
 inline constexpr Property kInfers{.name = "infers",

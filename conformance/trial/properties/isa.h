@@ -1,11 +1,53 @@
 #pragma once
-#include "conformance/trial/property.h"
+#include <algorithm>
+#include <set>
+
+#include "conformance/trial/properties/forced.h"
 
 namespace lockstep::judge {
 
-std::vector<Forced> isas_to_force(const Manifest& m);
-bool ask_isas(Probe& p);
-std::optional<Finding> inspect_isas(const Trial& t, Observations seen);
+/// Whether an operator has a kernel of an instruction set that can run here.
+inline bool has_kernel(const Manifest& m, const std::string& op, const std::string& isa) {
+  return std::any_of(m.kernels.begin(), m.kernels.end(),
+      [&](const KernelInfo& k) { return k.runnable && k.op == op && k.isa == isa; });
+}
+
+/// The instruction sets of the kernels that can run here, if there are several.
+inline std::vector<Forced> isas_to_force(const Manifest& m) {
+  std::set<std::string> isas;
+  for (const KernelInfo& k : m.kernels)
+    if (k.runnable) isas.insert(k.isa);
+  std::vector<Forced> all;
+  if (!m.has_option("isa") || isas.size() < 2) return all;
+  for (const std::string& isa : isas) all.push_back({"isa", isa});
+  return all;
+}
+
+/// Each instruction set may treat constants in its own way, so every second case has constants.
+inline bool ask_isas(Probe& p) {
+  const bool constants = p.weighted() && p.call().seed % 2 == 1;
+  for (const Forced& isa : p.forced())
+    if (!p.ask({.poison = kPoison, .config = isa.config, .constants = constants}, isa))
+      return false;
+  return true;
+}
+
+/// A kernel of another instruction set may run only where the operator has none of the forced one.
+inline std::optional<Finding> inspect_isas(const Trial& t, Observations seen) {
+  const std::string op(t.item->call.op->name);
+  return inspect_forced(
+      t, seen, [&](const Forced& forced, const Answer& a) -> std::optional<Finding> {
+        const KernelInfo* ran = t.manifest->kernel(op, a.path);
+        if (!ran)
+          return Finding{"the kernel that ran, '" + a.path + "', is not in the manifest", a.kind};
+        if (ran->isa == forced.value || ran->op == "*" ||
+            !has_kernel(*t.manifest, op, forced.value))
+          return std::nullopt;
+        return Finding{"isa=" + forced.value + " was asked for, and kernel '" + a.path +
+                "' of isa " + ran->isa + " ran",
+            a.kind};
+      });
+}
 
 inline constexpr Property kIsa{.name = "isa",
     .text = "every instruction set the backend contains gives the same result",

@@ -1,14 +1,28 @@
 /// @file
 /// Judges the laws of operators on a backend's own outputs.
 #pragma once
+#include <fmt/format.h>
+
 #include "conformance/trial/property.h"
 
 namespace lockstep::judge {
 
 /// Whether a law says that the batch around a result does not matter.
-bool is_batch_law(const LawInfo& law);
+inline bool is_batch_law(const LawInfo& law) { return law.label == law::batchwise<0>.label; }
 
 /// How the first violated law is violated; nothing if all observed laws hold.
-std::optional<Finding> broken_law(const Trial& t, Observations seen);
+inline std::optional<Finding> broken_law(const Trial&, Observations seen) {
+  for (const Observation& o : seen) {
+    const LawTrial& tried = *o.law;
+    const std::string law = fmt::format("the law {} ({})", tried.law->label, tried.law->text);
+    if (o.answer)
+      return Finding{fmt::format("{} made a call that answered {}: {}", law,
+                         name_of(o.answer->kind), o.answer->message),
+          o.answer->kind};
+    if (tried.result.kind == reference::LawResult::broken)
+      return Finding{law + " is broken: " + tried.result.message, {}};
+  }
+  return std::nullopt;
+}
 
 }  // namespace lockstep::judge
