@@ -117,7 +117,8 @@ TEST(Mutants, RacesAreLostBySeveralCallersOnly) {
     for (const OpInfo* op : operators())
       EXPECT_FALSE(differs(m, *op)) << m.name << " is wrong for one caller of " << op->name;
     const auto subject = m.behaviour();
-    for (int round = 0; round < 200; ++round) {
+    // A race may be won often, and on a busy machine a round takes long.
+    for (int round = 0; round < 20 || (together == 0 && round < 200); ++round) {
       together += losers(*subject);
       ASSERT_EQ(losers(right), 0);
     }
