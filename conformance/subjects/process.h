@@ -22,8 +22,8 @@ void limit_data(std::uint64_t bytes);
 /// Waits for a byte to read. @return whether a byte or the end of file came within the limit
 bool readable_within(int fd, double seconds);
 
-/// Waits briefly for a byte without sleeping, and yields the processor meanwhile. Waking a sleeping
-/// process takes longer than most calls.
+/// Waits briefly for a byte without sleeping, since waking takes longer than most calls. Yields the
+/// processor meanwhile; where others keep it for long, the next waits return at once.
 void await_soon(int fd);
 
 /// Kills a process and its group, if it has one of its own, and reaps it.
