@@ -3,9 +3,10 @@
  * Lockstep backend ABI, version 1: the only header a backend needs (with DLPack's).
  *
  * A backend is a shared library that exports lockstep_backend_v1(). C99, no allocation crosses the
- * boundary, no exception may. ls_api and ls_status begin with their own size and grow only at their
- * end; ls_attr, ls_text, ls_node and ls_tensor, of which arrays are passed, are frozen for this
- * ABI.
+ * boundary, no exception may. It writes to outputs and scratch memory only. It may start threads,
+ * and processes only if it has device memory. ls_api and ls_status begin with their own size and
+ * grow only at their end; ls_attr, ls_text, ls_node and ls_tensor, of which arrays are passed, are
+ * frozen for this ABI.
  *
  * License: Apache-2.0 OR MIT.
  */
@@ -116,7 +117,7 @@ typedef struct {
    * an operator runs its kernels of that instruction set; one that has none there may run others.
    */
   int32_t (*open)(const ls_text* options, uint32_t n, ls_backend** self, ls_status* status);
-  /** Closes a device; its plans have been released. */
+  /** Closes a device; its plans have been released. A judge calls it, too. */
   void (*close)(ls_backend* self);
 
   /**
@@ -139,8 +140,9 @@ typedef struct {
   int32_t (*wait)(ls_backend* self, void* stream, ls_status* status);
 
   /**
-   * Prepares a call. All logic errors belong here. The arrays live until it returns; constants'
-   * data live until release().
+   * Prepares a call. All logic errors belong here. Of an illegal call the outputs' types are a
+   * guess: the rules come first, a comparison with `out` last. The arrays live until it returns;
+   * constants' data live until release().
    */
   int32_t (*prepare)(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t n_attrs,
       const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out, ls_plan** plan,

@@ -95,6 +95,8 @@ struct Plan : DevicePlan {
 
 namespace detail {
 
+inline constexpr std::size_t kMostExtents = 6;  // for which infer() has room
+
 inline int32_t fill(ls_status* s, int32_t code, std::string_view label, std::string_view text) {
   const auto copy = [](char* to, std::size_t room, std::string_view from) {
     const std::size_t n = std::min(room - 1, from.size());
@@ -186,6 +188,8 @@ template <class Backend> struct Functions {
       const std::vector<TensorType> types =
           self(b)->infer(Call{op, {attrs, n_attrs}, {in, n_in}, {}});
       if (types.size() > *n_out) throw std::runtime_error("no room for the outputs' types");
+      for (const TensorType& t : types)
+        if (t.shape.size() > kMostExtents) throw std::runtime_error("no room for an output's rank");
       for (std::size_t k = 0; k < types.size(); ++k) {
         out[k].dl.ndim = static_cast<int32_t>(types[k].shape.size());
         out[k].precision = types[k].precision;

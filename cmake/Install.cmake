@@ -1,5 +1,6 @@
 # cmake --install makes a relocatable tree: no file in it names the place of installation.
-#   bin/lockstep  lib/lockstep/<backend>.so  share/lockstep/{vectors,models,slurm}   for judging
+#   bin/lockstep  lib/lockstep/{backend-host,<backend>.so}
+#   share/lockstep/{vectors,models,slurm}   for judging
 #   include/lockstep/{spec,reference,backends}  lib/*.a  lib/cmake  lib/pkgconfig   for builders
 #   include/lockstep/{cvm,reference}.h  lib/liblockstep_{cvm,reference}.so   for C
 # Headers keep their include paths (#include "backends/backend.h"): include/lockstep is the root.
@@ -50,6 +51,7 @@ endforeach()
 set_target_properties(lockstep PROPERTIES
   BUILD_RPATH "$ORIGIN/../lib" INSTALL_RPATH "$ORIGIN/../lib")
 install(TARGETS lockstep EXPORT lockstep_targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS backend-host RUNTIME DESTINATION lib/lockstep)
 install(DIRECTORY conformance/vectors DESTINATION share/lockstep
   PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY ci/slurm DESTINATION share/lockstep USE_SOURCE_PERMISSIONS)

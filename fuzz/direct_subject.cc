@@ -116,7 +116,7 @@ Answer DirectSubject::execute(
     const Case& c, const std::vector<judge::Tensor>& in, const Inferred& out, const Run& run) {
   std::vector<Block> blocks;
   const auto lay = [&](const Type& t, const judge::Placement& at, const std::vector<i32>& values) {
-    blocks.emplace_back(t, based(at, run.base), values, ~run.poison);
+    blocks.emplace_back(t, based(at, run.base), values, run.filler);
   };
   for (std::size_t k = 0; k < in.size(); ++k)
     lay(in[k].type, judge::place_input(in[k].type, run.layout, c.seed, static_cast<int>(k)),

@@ -23,14 +23,15 @@ make_kit() {
   rm -rf "$kit" "$part"
   mkdir -p "$part"/{bin,lib/lockstep,share,tests}
   cp "$build/bin/lockstep" "$part/bin/"
-  cp "$build"/lib/lockstep/{cuda,cpu,reference}.so "$part/lib/lockstep/"
+  cp "$build"/lib/lockstep/{{cuda,cpu,reference}.so,backend-host} "$part/lib/lockstep/"
   cp "$build/tests/cuda_overrun.so" "$part/tests/"
   cp -rL "$build/share/lockstep" "$part/share/"
   find "$part/share" \( -name '*.py' -o -name __pycache__ \) -prune -exec rm -r {} +
   while read -r library; do
     cp -L "$library" "$part/lib/"
   done < <(carried_libraries "$part/bin/lockstep")
-  find "$part" \( -name '*.so*' -o -name lockstep \) -type f -exec strip --strip-unneeded {} +
+  find "$part" \( -name '*.so*' -o -name lockstep -o -name backend-host \) -type f \
+    -exec strip --strip-unneeded {} +
   {
     printf 'commit %s\n' "$(git rev-parse HEAD 2>/dev/null || echo unknown)"
     "$part/bin/lockstep" --version

@@ -76,6 +76,7 @@ class Adder {
   }
   std::vector<backend::TensorType> infer(const backend::Call& call) {
     if (call.op != "add") throw backend::Unsupported("only add");
+    if (fail_ == "rank") return {{std::vector<int64_t>(7, 1), 8}};
     return {{{4}, call.in[0].precision + 1}};
   }
 
@@ -221,6 +222,13 @@ TEST_F(Client, TellsWhoBreaksTheContract) {
   s = backend.stream().status();
   EXPECT_EQ(s.code, kBroken);
   EXPECT_EQ(s.text, "answered the unknown status 7");
+}
+
+TEST_F(Client, HasNoRoomForARankOfSeven) {
+  const Backend backend = adder({{"fail", "rank"}});
+  const Status s = backend.infer({"add", {}, {}, {}}).status();
+  EXPECT_EQ(s.code, LS_RUNTIME);
+  EXPECT_EQ(s.text, "no room for an output's rank");
 }
 
 TEST_F(Client, ComputesWithWeightsThatStay) {

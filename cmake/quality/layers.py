@@ -16,6 +16,7 @@ FLOORS = (
     ("backends/backend.hpp", "backends/client.hpp"),
     ("reference",),
     ("backends",),
+    ("conformance/host",),
     ("conformance/base",),
     ("conformance/cases",),
     ("conformance/jsonl", "conformance/golden"),

@@ -56,7 +56,7 @@ int attest(AttestOptions& o) {
 struct VerifyOptions {
   std::string directory, backend, vectors = vector_directory();
   std::optional<std::string> nonce;
-  i64 rerun = 0;
+  i64 rerun = 0;  // 0: as many as kMissed asks for, if there is a backend
   std::optional<u64> seed;
   Conduct conduct;
   bool quiet = false;
@@ -81,15 +81,40 @@ u64 unforeseeable() {
   return seed;
 }
 
-// Runs a sample again and returns the disagreements.
-std::vector<std::string> run_again(
-    VerifyOptions& o, const Attestation& a, const Selection& s, const std::vector<Item>& items) {
-  std::vector<std::string> found;
+// In how many of 10^6 attempts a sample misses all of a forgery, where that is one result in 50.
+// A sample without repetitions misses it less often.
+constexpr i64 kAttempts = 1'000'000, kMissed = 20'000;
+i64 missed_by(i64 cases) {
+  constexpr i64 kForged = 50;
+  i64 missed = kAttempts * kAttempts;
+  for (i64 k = 0; k < cases && missed > 0; ++k) missed -= missed / kForged;
+  return (missed + kAttempts - 1) / kAttempts;
+}
+// The fewest cases that miss it seldom enough.
+i64 enough_cases() {
+  i64 cases = 1;
+  while (missed_by(cases) > kMissed) ++cases;
+  return cases;
+}
+
+// The word that a sample earns.
+std::string word_of(std::size_t cases, std::size_t all) {
+  const i64 missed = cases == all ? 0 : missed_by(static_cast<i64>(cases));
+  return fmt::format(
+      "{}  {} of {} cases were run again, all as declared; a forgery of 2 % of them "
+      "would have passed with probability {}.{:02} %",
+      missed > kMissed ? "SAMPLED" : "WITNESSED", cases, all, missed / 10'000, missed / 100 % 100);
+}
+
+// Runs a sample again. Notes the disagreements. @return the word that it earns
+std::string run_again(VerifyOptions& o, const Attestation& a, const Selection& s,
+    const std::vector<Item>& items, std::vector<std::string>& found) {
   const std::string hash = file_hash(o.backend);
   if (!hash.empty() && !a.report.file_hash.empty() && hash != a.report.file_hash)
     found.push_back("'" + o.backend + "' differs from the file that was judged");
   const u64 seed = o.seed ? *o.seed : unforeseeable();
-  const std::vector<Declared> declared = sample(a, o.rerun, seed);
+  const std::vector<Declared> declared = sample(a, o.rerun > 0 ? o.rerun : enough_cases(), seed);
+  const std::size_t all = sample(a, std::ssize(a.results), seed).size();
   std::vector<Item> some;
   for (const Declared& d : declared) some.push_back(items[static_cast<std::size_t>(d.number)]);
   std::vector<Declared> again;
@@ -100,10 +125,9 @@ std::vector<std::string> run_again(
   judge(o.backend, s, some, o.conduct);
   for (Declared& d : again) d.number = declared[static_cast<std::size_t>(d.number)].number;
   for (std::string& text : refutations(declared, again, items)) found.push_back(std::move(text));
-  fmt::print(
-      "run again: {} of {} cases (--rerun-seed {})\n", declared.size(), a.results.size(), seed);
+  fmt::print("run again: {} of {} cases (--rerun-seed {})\n", declared.size(), all, seed);
   if (declared.empty()) found.emplace_back("no case could be run again");
-  return found;
+  return word_of(declared.size(), all);
 }
 
 int verify(VerifyOptions& o) {
@@ -112,7 +136,7 @@ int verify(VerifyOptions& o) {
   // Refuses a wrong command line before the cases are made, which takes seconds.
   if (o.rerun > 0 && o.backend.empty())
     throw UsageError("--rerun needs the BACKEND that runs the cases again");
-  if (o.rerun > 0) open_subject(o.backend, o.conduct.limits);
+  if (!o.backend.empty()) open_subject(o.backend, o.conduct.limits);
   Selection s = selection_of(a.report);
   s.kills = kill_matrix_file();
   if (!a.report.chosen.vectors_hash.empty()) s.vectors = o.vectors;
@@ -122,17 +146,14 @@ int verify(VerifyOptions& o) {
     found.emplace_back("the nonce differs: the run may be older than yours");
   if (!s.vectors.empty() && vectors_hash(s.vectors) != a.report.chosen.vectors_hash)
     found.emplace_back("the golden vectors are others than those here");
-  if (found.empty() && o.rerun > 0) found = run_again(o, a, s, items);
+  std::string word = "SELF-DECLARED  nothing was run again (name the BACKEND)";
+  if (found.empty() && !o.backend.empty()) word = run_again(o, a, s, items, found);
   for (std::size_t k = 0; k < std::min(kShown, found.size()); ++k)
     fmt::print("refuted: {}\n", printable(found[k]));
   if (found.size() > kShown) fmt::print("refuted: {} more\n", found.size() - kShown);
   fmt::print("{}\n", verdict_line(a.report));
   const Exit e = found.empty() ? a.report.exit : Exit::fail;
-  fmt::print("{}; {}\n",
-      !found.empty()    ? "REFUTED"
-          : o.rerun > 0 ? "WITNESSED  a sample was run again, all of it as declared"
-                        : "SELF-DECLARED  nothing was run again (--rerun K BACKEND)",
-      exit_text(e));
+  fmt::print("{}; {}\n", found.empty() ? word : "REFUTED", exit_text(e));
   return static_cast<int>(e);
 }
 
@@ -153,11 +174,14 @@ void add_verify(CLI::App& group, Session& session) {
   auto o = std::make_shared<VerifyOptions>();
   CLI::App* verb = group.add_subcommand("verify",
       "Check evidence, and witness a part of it:\n"
-      "lockstep report verify evidence --nonce WORDS --rerun 200 ./relu.so");
+      "lockstep report verify evidence --nonce WORDS ./relu.so");
   verb->add_option("directory", o->directory, "the evidence")->required();
   verb->add_option("backend", o->backend, "what runs cases again");
-  verb->add_option("--rerun", o->rerun, "run so many cases again")->check(positive());
-  verb->add_option("--rerun-seed", o->seed, "which ones; unforeseeable if omitted");
+  verb->add_option("--rerun", o->rerun,
+          "run so many cases again, by default enough to miss a forgery of 2 % in 2 % of attempts")
+      ->check(positive());
+  verb->add_option("--rerun-seed", o->seed, "which ones; unforeseeable if omitted")
+      ->check(without_sign());
   verb->add_option("--nonce", o->nonce, "the words that were asked for");
   verb->add_option("--vectors", o->vectors, "directory of golden vectors");
   add_conduct(*verb, o->conduct);

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -25,6 +27,7 @@ struct CheckOptions {
   Selection selection;
   Conduct conduct;
   std::string shard;
+  double deadline_s = 0;  // 0: none
   bool quiet = false, schema = false;
 };
 
@@ -74,21 +77,28 @@ int check(CheckOptions& o) {
   int printed = 0;
   for (const auto& [file, text] : forms(o)) {
     printed += file == "-";
-    if (!file.empty() && file != "-" && !std::ofstream(file, std::ios::app))
+    if (file.empty() || file == "-") continue;
+    const bool existed = std::filesystem::exists(file);
+    if (!std::ofstream(file, std::ios::app))
       throw UsageError("cannot write '" + file + "': " + std::strerror(errno));
+    if (!existed) std::filesystem::remove(file);
   }
   if (printed > 1) throw UsageError("only one report can go to standard output");
   o.conduct.progress = progress_to_stderr("check " + printable(o.backend), o.quiet);
   if (!o.shard.empty()) o.selection.part = read_shard(o.shard, std::getenv);
   if (o.conduct.today.empty()) o.conduct.today = day_of_today();
   const Interruptible until_reported;
-  o.conduct.interrupted = Interruptible::interrupted;
+  using Clock = std::chrono::steady_clock;
+  o.conduct.interrupted = [&, begin = Clock::now()] {
+    const std::chrono::duration<double> spent = Clock::now() - begin;
+    return Interruptible::interrupted() || (o.deadline_s > 0 && spent.count() > o.deadline_s);
+  };
   Report r = judge(o.backend, o.selection, o.conduct);
   add_file_hashes(r, o.selection);
-  for (const auto& [file, text] : forms(o))
-    if (!file.empty()) write_output(file, text(r));
   if (printed == 0)
     fmt::print("{}", o.quiet ? verdict_line(r) + "\n" : summary(r, colour_wanted(), screen()));
+  for (const auto& [file, text] : forms(o))
+    if (!file.empty()) write_output(file, text(r));
   return static_cast<int>(r.exit);
 }
 
@@ -173,6 +183,10 @@ void add_check(CLI::App& app, Session& session) {
       "note each result in this file, and continue from what it holds");
   verb->add_option(
       "--shard", o->shard, "judge only part I of N (1/4), or what a job's environment says (auto)");
+  verb->add_option("--deadline", o->deadline_s,
+          "seconds after which the run ends; cases not judged by then are missing")
+      ->check(CLI::Range(0.001, 1e9))
+      ->check(number());
   verb->add_option("--expectations", o->conduct.expectations,
       "a TOML file of known failures; others fail the run, and so do those that are gone");
   verb->add_option("--today", o->conduct.today, "the day on which expectations expire or not")

@@ -2,8 +2,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -28,6 +32,19 @@ void read_cases(std::istream& in, std::vector<std::string>& cases) {
 CLI::Range positive() { return {i64{1}, INT64_MAX, "POSITIVE"}; }
 CLI::Range not_negative() { return {i64{0}, INT64_MAX, "NONNEGATIVE"}; }
 
+CLI::Validator number() {
+  return {[](const std::string& text) {
+            return text.find_first_of("nN") == text.npos ? "" : "'" + text + "' is no number";
+          },
+      ""};
+}
+CLI::Validator without_sign() {
+  return {[](const std::string& text) {
+            return text.starts_with('-') ? "'" + text + "' is less than 0" : "";
+          },
+      ""};
+}
+
 void add_run(CLI::App& verb, RunOptions& o) {
   verb.add_option("backend", o.backend, "name, library or exec:COMMAND")->required();
   add_selection(verb, o.selection);
@@ -39,7 +56,9 @@ void add_selection(CLI::App& verb, Selection& s) {
   verb.add_option("--tier", s.tier, "0 smoke, 1 CI, 2 conformance, 3 exhaustive")
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
-  verb.add_option("--seed", s.seed, "of the case set")->capture_default_str();
+  verb.add_option("--seed", s.seed, "of the case set")
+      ->check(without_sign())
+      ->capture_default_str();
   verb.add_option("--op", s.operators, "only these operators; * and ? match")->delimiter(',');
   verb.add_option("--profile", s.profiles, "only operators of these profiles (lockstep list)")
       ->delimiter(',');
@@ -48,7 +67,7 @@ void add_selection(CLI::App& verb, Selection& s) {
   verb.add_option_function<std::string>(
       "--cases", [&s](const std::string& file) { s.cases.push_back(kFromFile + file); },
       "only the cases of a file, one id a line; - is standard input");
-  verb.add_option("--budget", s.budget, "at most so many cases")->check(not_negative());
+  verb.add_option("--budget", s.budget, "at most so many cases")->check(positive());
   verb.add_option("--nonce", s.nonce, "words of a verifier, from which further cases follow");
   s.kills = kill_matrix_file();
   s.vectors = vector_directory();
@@ -77,13 +96,16 @@ void finish_selection(Selection& s) {
 void add_limits(CLI::App& verb, Limits& l) {
   verb.add_option("--timeout", l.timeout_s, "seconds for one answer")
       ->check(CLI::Range(0.001, 1e6))
+      ->check(number())
       ->capture_default_str();
   verb.add_option("--start-timeout", l.start_s, "seconds until a backend is ready")
       ->check(CLI::Range(0.001, 1e6))
+      ->check(number())
       ->capture_default_str();
   verb.add_option(
           "--memory", l.memory_gib, "GiB that a backend may allocate in host memory; 0: no limit")
       ->check(CLI::Range(0.0, 1e6))
+      ->check(number())
       ->capture_default_str();
   verb.add_option_function<std::vector<std::string>>(
           "--set",
@@ -105,16 +127,35 @@ void add_conduct(CLI::App& verb, Conduct& c) {
 }
 
 void write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error("cannot write '" + path + "'");
+  const bool existed = std::filesystem::exists(path);
+  const auto expect = [&](bool done) {
+    if (done) return;
+    const std::string why = std::strerror(errno);
+    if (!existed) std::remove(path.c_str());
+    throw std::runtime_error("cannot write '" + path + "': " + why);
+  };
+  FILE* const file = std::fopen(path.c_str(), "wb");
+  expect(file != nullptr);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int why = errno;
+  const bool closed = std::fclose(file) == 0;
+  if (!written) errno = why;
+  expect(written && closed);
+}
+
+void flush_output() {
+  std::cout.flush();
+  const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout;
+  // A reader that has seen enough is no failure.
+  if (!arrived && errno != EPIPE)
+    throw std::runtime_error(
+        std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
 void write_output(const std::string& path, const std::string& text) {
   if (path != "-") return write_file(path, text);
   fmt::print("{}", text);
-  if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
+  flush_output();
 }
 
 Screen screen() {

@@ -41,7 +41,9 @@ void add_cover(CLI::App& app, Session& session) {
   verb->add_option("--tier", o->selection.tier, "0 smoke, 1 CI, 2 conformance, 3 exhaustive")
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
-  verb->add_option("--seed", o->selection.seed, "of the case set")->capture_default_str();
+  verb->add_option("--seed", o->selection.seed, "of the case set")
+      ->check(without_sign())
+      ->capture_default_str();
   verb->add_option("--op", o->selection.operators, "only these operators; * and ? match")
       ->delimiter(',');
   o->selection.kills = kill_matrix_file();

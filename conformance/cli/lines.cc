@@ -57,6 +57,7 @@ void add_eval(CLI::App& app, Session& session) {
       ->capture_default_str();
   verb->add_option("--timeout", o->limits.timeout_s, "seconds for one answer")
       ->check(CLI::Range(0.001, 1e6))
+      ->check(number())
       ->capture_default_str();
   verb->add_flag("--schema", o->schema, "print the JSON Schema of both kinds of line");
   verb->callback([o, &session] { session.exit = eval(*o); });

@@ -1,5 +1,10 @@
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "conformance/cli/verbs.h"
 #include "conformance/subjects/library_subject.h"
@@ -9,6 +14,33 @@
 namespace {
 
 using namespace lockstep::judge;
+
+// How many letters must be added, left out or changed to make one word of another.
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t corner = std::exchange(row[0], i);
+    for (std::size_t k = 1; k <= b.size(); ++k) {
+      const std::size_t change = corner + (a[i - 1] != b[k - 1]);
+      corner = row[k];
+      row[k] = std::min({row[k] + 1, row[k - 1] + 1, change});
+    }
+  }
+  return row.back();
+}
+
+// What is wrong with the arguments: if it is the first word, which verb may be meant.
+std::string unknown_verb(const CLI::App& app, const std::string& word, const std::string& what) {
+  std::string nearest;
+  std::size_t least = 3;  // more than two mistakes are no misprint
+  for (const CLI::App* verb : app.get_subcommands({}))
+    if (const std::size_t n = distance(word, verb->get_name()); n < least)
+      least = n, nearest = verb->get_name();
+  if (word.starts_with('-') || word == nearest) return what;
+  return "no verb '" + word + "'" +
+      (nearest.empty() ? " (lockstep --help lists them)" : "; did you mean '" + nearest + "'?");
+}
 
 int run(int argc, char** argv) {
   CLI::App app{
@@ -29,8 +61,10 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : static_cast<int>(Exit::usage);
+    if (e.get_exit_code() == 0) return app.exit(e);
+    throw UsageError(argc > 1 ? unknown_verb(app, argv[1], e.what()) : e.what());
   }
+  flush_output();
   return session.exit;
 }
 
@@ -49,6 +83,8 @@ int reject(const std::exception& e) {
 int main(int argc, char** argv) {
   // A worker that dies must not end this program.
   signal(SIGPIPE, SIG_IGN);
+  // No process of the same user, such as a backend's, may look into this one or its files.
+  prctl(PR_SET_DUMPABLE, 0);
   try {
     return run(argc, argv);
   } catch (const LoadCrash& e) {

@@ -57,6 +57,9 @@ void finish_selection(Selection& s);
 /// Requires a positive number.
 CLI::Range positive();
 CLI::Range not_negative();
+/// What no range refuses: a text that reads as no number, and one that wraps to a large one.
+CLI::Validator number();
+CLI::Validator without_sign();
 /// Adds the limits and options of a backend.
 void add_limits(CLI::App& verb, Limits& l);
 /// Adds the limits and the number of judging processes.
@@ -78,9 +81,12 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet);
 KillMatrix measure_kills(const std::string& backend, const std::vector<MutantFate>& mutants,
     const Selection& selection, const Conduct& conduct, bool quiet);
 
-/// Writes a whole file.
-/// @throws std::runtime_error naming the file.
+/// Writes a whole file. After a failure there is none if there was none.
+/// @throws std::runtime_error naming the file and the reason.
 void write_file(const std::string& path, const std::string& text);
+
+/// @throws std::runtime_error if something that was printed did not arrive.
+void flush_output();
 
 /// Writes a whole file, or to standard output for "-".
 /// @throws std::runtime_error naming the file.

@@ -11,7 +11,7 @@ namespace lockstep::judge {
 /// Shape and precision, as a backend states them.
 struct TensorType {
   std::vector<i64> shape;
-  int precision = 0;
+  int precision = 0;  ///< 0: an adapter states none
   bool operator==(const TensorType&) const = default;
 };
 

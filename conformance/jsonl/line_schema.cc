@@ -76,11 +76,12 @@ constexpr char kLineSchema[] = R"json({
     },
     "output": {
       "type": "object",
-      "required": ["shape", "prec"],
+      "required": ["shape"],
       "additionalProperties": false,
       "properties": {
         "shape": {"$ref": "#/$defs/integers"},
-        "prec": {"type": "integer"},
+        "prec": {"type": "integer",
+                 "description": "it is judged where it is given; 0 is the same as none"},
         "data": {"$ref": "#/$defs/integers"},
         "b64": {"$ref": "#/$defs/b64"}
       },

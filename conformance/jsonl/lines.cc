@@ -373,7 +373,6 @@ std::string write_answer(const Answer& a, std::string_view id) {
 Answer read_answer(std::string_view line, std::string_view id) {
   enum Key : unsigned { kId, kStatus, kOut, kLabel, kMessage };
   static constexpr string_view kKeys[] = {"id", "status", "out", "label", "message"};
-  constexpr unsigned kTensor = bit(kShapeKey) | bit(kPrec);
   AnswerText t;
   LineReader r(line);
   unsigned seen = 0;
@@ -384,8 +383,8 @@ Answer read_answer(std::string_view line, std::string_view id) {
         case kStatus: t.status = r.string(path); return;
         case kOut:
           return read_tensors(
-              r, path, [&](TensorText out) { take_output(t, std::move(out)); }, kTensor,
-              kTensor | bit(kData) | bit(kB64));
+              r, path, [&](TensorText out) { take_output(t, std::move(out)); }, bit(kShapeKey),
+              bit(kShapeKey) | bit(kPrec) | bit(kData) | bit(kB64));
         case kLabel: t.answer.label = r.string(path); return;
         default: t.answer.message = r.string(path);
       }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "conformance/base/form.h"
@@ -26,10 +27,41 @@ struct Artifact {
   std::string name, hash;
 };
 
+// What was judged.
+struct Scope {
+  i64 tier = 0;
+  u64 seed = 0;
+  i64 executed = 0;
+  std::vector<std::string> operators, properties;
+  bool operator==(const Scope&) const = default;
+};
+
 struct Statement {
   std::vector<Artifact> subject;
-  std::string verdict, set_hash, digest, nonce, report_hash, results_hash;
+  std::string verdict;
+  Scope scope;
+  std::string set_hash, digest, nonce, report_hash, results_hash;
 };
+
+void fields(auto& f, Like<Scope> auto& s) {
+  f("tier", s.tier);
+  f("seed", s.seed);
+  f("executed", s.executed);
+  f("operators", s.operators);
+  f("properties", s.properties);
+}
+
+Scope scope_of(const Report& r) {
+  Scope s{r.tier, r.seed, r.counts.executed, {}, {}};
+  std::set<std::string> properties;
+  for (const auto& [op, row] : r.cells) {
+    if (op != "*") s.operators.push_back(op);
+    for (const auto& [property, cell] : row)
+      if (cell.judged > 0) properties.insert(property);
+  }
+  s.properties.assign(properties.begin(), properties.end());
+  return s;
+}
 
 void fields(auto& f, Like<Artifact> auto& a) {
   f("name", a.name);
@@ -44,6 +76,7 @@ void fields(auto& f, Like<Statement> auto& s) {
   f.object("predicate", [&](auto& g) {
     g.constant("assurance", "self-declared");
     g("verdict", s.verdict);
+    g("scope", s.scope);
     g("set_sha256", s.set_hash, hash);
     g("outputs_sha256", s.digest, hash);
     g("nonce", s.nonce);
@@ -96,8 +129,9 @@ const std::string& file_of(const std::map<std::string, std::string>& files, cons
 
 std::map<std::string, std::string> bundle_of(const Attestation& a) {
   const std::string report = json_report(a.report), results = results_text(a.results);
-  const Statement s{{{a.subject, a.subject_hash}}, a.report.verdict, a.report.set_hash,
-      digest_of(a.report), a.report.chosen.nonce, sha256(report), sha256(results)};
+  const Statement s{{{a.subject, a.subject_hash}}, a.report.verdict, scope_of(a.report),
+      a.report.set_hash, digest_of(a.report), a.report.chosen.nonce, sha256(report),
+      sha256(results)};
   return {{kStatementFile, form::text_of(form::written(s))}, {kReportFile, report},
       {kResultsFile, results}};
 }
@@ -120,6 +154,8 @@ Attestation read_bundle(const std::map<std::string, std::string>& files) {
           {"digest", s.digest, digest_of(r)}, {"nonce", s.nonce, r.chosen.nonce}})
     if (stated != reported)
       throw UsageError(fmt::format("statement.json and report.json differ in the {}", what));
+  if (!(s.scope == scope_of(r)))
+    throw UsageError("statement.json and report.json differ in what was judged");
   if (!r.file_hash.empty() && r.file_hash != a.subject_hash)
     throw UsageError("statement.json is about another file than report.json");
   return a;

@@ -7,6 +7,7 @@
 
 #include "conformance/base/form.h"
 #include "conformance/base/sha256.h"
+#include "conformance/trial/properties.h"
 
 namespace lockstep::judge {
 namespace {
@@ -57,6 +58,22 @@ std::string floor_text(const Report& r) {
   if (!r.floor_judged) return "";
   return fmt::format(
       "floor {} per operator {}, ", tier_floor(r.tier), r.below_floor.empty() ? "met" : "NOT met");
+}
+
+// How many properties were judged, and which, or which were not; empty if all or none were.
+std::string judged_text(const Report& r) {
+  std::vector<string_view> judged, others;
+  for (const Property* p : kProperties) {
+    const bool was = std::any_of(r.cells.begin(), r.cells.end(), [&](const auto& row) {
+      const auto cell = row.second.find(std::string(p->name));
+      return cell != row.second.end() && cell->second.judged > 0;
+    });
+    (was ? judged : others).push_back(p->name);
+  }
+  if (judged.empty() || others.empty()) return "";
+  const bool few = judged.size() < others.size();
+  return fmt::format("\n  {} of {} properties judged{}{}", judged.size(), std::size(kProperties),
+      few ? ": " : ", not ", fmt::join(few ? judged : others, ", "));
 }
 
 // Adds at most `most` texts, then how many more there are.
@@ -146,6 +163,7 @@ std::string verdict_line(const Report& r) {
       grouped(c.timed_out), grouped(c.calls));
   s += fmt::format("\n  tier {}, seed {}, canaries {}/{}, {}set {}", r.tier, r.seed,
       r.canaries_flagged, r.canaries_planted, floor_text(r), r.set_hash.substr(0, 16));
+  s += judged_text(r);
   if (const std::string power = prefix_score_text(r); !power.empty()) s += "\n  " + power;
   return s + "\n  " + exit_text(r.exit);
 }

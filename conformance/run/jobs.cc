@@ -11,10 +11,10 @@
 #include <map>
 #include <set>
 
+#include "conformance/run/inbox.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/subjects/process.h"
 #include "conformance/trial/properties/matches_reference.h"
-#include "conformance/verdict/finding_form.h"
 #include "conformance/verdict/outputs.h"
 
 namespace lockstep::judge {
@@ -31,24 +31,6 @@ ItemResult crashed_at_start(const Item& item, const std::string& text) {
   r.judged = {std::string(kMatchesReference.name)};
   r.findings = {{std::string(kMatchesReference.name), {text, AnswerKind::crashed}}};
   return r;
-}
-
-// What a judging process sends and a journal holds of one case.
-struct Judged {
-  std::size_t n = 0;
-  ItemResult result;
-};
-
-void fields(auto& f, form::Like<Judged> auto& j) {
-  auto& r = j.result;
-  f("n", j.n);
-  f("outcome", r.outcome, {.max = static_cast<i64>(Outcome::timed_out)});
-  f("calls", r.calls);
-  f("judged", r.judged);
-  f("paths", r.paths);
-  f("findings", r.findings);
-  f("outputs", r.outputs, {.hash = true});
-  f("canary", r.canary, {.max = ItemResult::missed});
 }
 
 void send(int fd, const json& j) {
@@ -97,28 +79,60 @@ class JudgingProcess {
 
   void run(std::size_t number, std::size_t of, int fd) {
     work_.aside.keep_from_children();
-    for (std::size_t n = number; n < work_.items.size(); n += of)
-      if (!work_.known.contains(n) && !work_.aside.holds(work_.operator_of(n)))
-        send(fd, form::written(Judged{n, judged(n)}));
+    for (std::size_t n = number; n < work_.items.size();) {
+      std::vector<std::size_t> group;
+      const i64 most = subject_ && subject_->takes_many() ? kElementsOfGroup : 1;
+      for (i64 elements = 0; n < work_.items.size() && elements < most; n += of)
+        if (!work_.known.contains(n) && !work_.aside.holds(work_.operator_of(n))) {
+          group.push_back(n);
+          elements += kElementsOfCase + elements_of(*work_.items[n]);
+        }
+      judge_group(group, fd);
+    }
     send(fd, {{"done", true}});
   }
 
  private:
-  ItemResult judged(std::size_t n) {
+  // Cases are put together: waiting for an answer takes longer than most calls.
+  static constexpr i64 kElementsOfGroup = i64{1} << 17, kElementsOfCase = i64{1} << 12;
+  static i64 elements_of(const Item& item) {
+    i64 n = 0;
+    for (const Type& t : item.call.in) n += item.runs() ? volume(t.shape) : 0;
+    return n;
+  }
+  void judge_group(const std::vector<std::size_t>& group, int fd) {
+    std::vector<Trial> trials;
     try {
+      trials = put(group);
+    } catch (const LoadCrash&) {
       // The library may crash on loading here although it did not at the start of the run.
-      if (!subject_) {
-        subject_ = open_subject(work_.backend, work_.conduct.limits);
-        configure(*subject_, work_.plan);
-      }
-      const Trial t = perform(*subject_, *work_.items[n], work_.plan);
-      ItemResult r = judge_trial(t, work_.selection.properties);
-      const bool right = t.item->runs() && t.base.ok() && r.outcome == Outcome::passed;
-      if (right && first_in_its_stretch(n)) r.canary = canary(t, n);
-      return r;
+    }
+    for (std::size_t k = 0; k < group.size(); ++k)
+      send(fd,
+          form::written(CaseResult{
+              group[k], trials.empty() ? judged_alone(group[k]) : judged(trials[k], group[k])}));
+  }
+  std::vector<Trial> put(const std::vector<std::size_t>& group) {
+    if (!subject_) {
+      subject_ = open_subject(work_.backend, work_.conduct.limits);
+      configure(*subject_, work_.plan);
+    }
+    std::vector<const Item*> items;
+    for (std::size_t n : group) items.push_back(work_.items[n]);
+    return perform(*subject_, items, work_.plan);
+  }
+  ItemResult judged_alone(std::size_t n) {
+    try {
+      return judged(put({n})[0], n);
     } catch (const LoadCrash& e) {
       return crashed_at_start(*work_.items[n], e.what());
     }
+  }
+  ItemResult judged(const Trial& t, std::size_t n) {
+    ItemResult r = judge_trial(t, work_.selection.properties);
+    const bool right = t.item->runs() && t.base.ok() && r.outcome == Outcome::passed;
+    if (right && first_in_its_stretch(n)) r.canary = canary(t, n);
+    return r;
   }
   // The first passing item of a stretch holds the canary that counts. This process may be ahead of
   // the quarantine, so it plants one per operator in case an earlier operator gets quarantined.
@@ -182,7 +196,7 @@ class Collector {
         journal_(journal),
         take_(take),
         waiting_(work.known),
-        heard_(work.items.size()) {}
+        inbox_(work.items.size()) {}
 
   /// Hands over the results that the journal knows. @return whether any are missing
   bool begin() {
@@ -219,17 +233,15 @@ class Collector {
     c.pending.erase(0, from);
   }
   void message(Child& c, const std::string& line) {
-    const json j = json::parse(line);
+    const json j = json::parse(line, nullptr, false);
+    if (!j.is_object()) throw std::runtime_error("a judging process sent no result");
     if (j.contains("broke")) throw std::runtime_error(j["broke"].get<std::string>());
     if (j.contains("done")) {
       c.done = true;
       return;
     }
+    auto [n, result] = inbox_.take(j);
     if (journal_) journal_->add(line);
-    auto [n, result] = form::loaded<Judged>(j);
-    if (n >= heard_.size() || heard_[n])
-      throw std::runtime_error("a judging process sent a result that nobody awaits");
-    heard_[n] = true;
     // A case that was quarantined while a process judged it has been handed over already.
     if (n >= next_) waiting_.emplace(n, std::move(result));
     hand_over();
@@ -269,7 +281,7 @@ class Collector {
   Journal* journal_;
   const std::function<bool(std::size_t, const ItemResult&)>& take_;
   Results waiting_;
-  std::vector<bool> heard_;  // whether a process sent the case's result
+  Inbox inbox_;
   Quarantine quarantine_;
   std::set<i64> stretches_;  // with a canary
   std::size_t next_ = 0;
@@ -282,7 +294,7 @@ Results results_of(const Journal* journal) {
   if (!journal) return known;
   for (const auto& [n, line] : journal->known()) {
     try {
-      known.emplace(n, form::loaded<Judged>(json::parse(line)).result);
+      known.emplace(n, form::loaded<CaseResult>(json::parse(line)).result);
     } catch (const UsageError& e) {
       throw UsageError("the journal's line of case " + std::to_string(n) + ": " + e.what());
     }

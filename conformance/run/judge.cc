@@ -139,6 +139,22 @@ void judge_refusals(
   }
 }
 
+// Closes the backend after it ran a case of each operator in every configuration. A backend that
+// died before is not asked.
+void judge_close(Report& r, Subject& subject, const Selection& s, const TrialPlan& plan,
+    const std::vector<const Item*>& put) {
+  const bool asks = s.wants(kCloses.name) && s.cases.empty() && r.part.number == 1;
+  if (!asks || r.counts.crashed + r.counts.timed_out + r.counts.quarantined > 0) return;
+  std::set<const OpInfo*> ops;
+  std::vector<const Item*> items;
+  for (const Item* item : put)
+    if (item->runs() && ops.insert(item->call.op).second) items.push_back(item);
+  if (items.empty() || !subject.can_close()) return;
+  perform(subject, items, plan);
+  const Answer a = subject.close();
+  judge_run(r, "*", std::string(kCloses.name), a.ok() ? "" : "close(): " + a.message);
+}
+
 // The ids of the cases that are run; for the others only types are asked.
 std::vector<std::string> ids_of(const std::vector<Item>& items) {
   std::vector<std::string> ids;
@@ -274,8 +290,9 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   name_missing(r, put, seen);
   if (std::cmp_equal(done, put.size())) {
     judge_refusals(r, subject, selection, put);
+    judge_close(r, subject, selection, plan, put);
     judge_whole(r);
-    if (conduct.shrink && subject.live()) shrink_failures(r, subject, plan);
+    if (conduct.shrink && subject.live()) shrink_failures(r, subject, plan, conduct.interrupted);
   }
   for (Failure& f : r.failures)
     if (!f.id.empty()) f.repeat = repeat_command(r, f);

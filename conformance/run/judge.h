@@ -35,11 +35,13 @@ Report judge(const std::string& backend, const Selection& selection, const std::
 
 /// Gives each failure of a report the smallest failing case found. The limits count trials, calls,
 /// elements and multiply-adds; no clock influences the result.
-void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan);
+/// @param interrupted ends it early once it returns true
+void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan,
+    const std::function<bool()>& interrupted = {});
 
 /// The smallest case found that still violates the property, or the case itself.
 /// @param text receives the finding of the smallest case.
 Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from,
-    std::string& text);
+    std::string& text, const std::function<bool()>& interrupted = {});
 
 }  // namespace lockstep::judge

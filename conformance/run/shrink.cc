@@ -275,11 +275,19 @@ i64 work_of(const Case& c) {
 // How a case violates the property; nothing if it holds or the case is another kind of call.
 class Predicate {
  public:
-  Predicate(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from)
-      : subject_(subject), plan_(plan), property_(property), label_(refusal(from).label()) {}
+  Predicate(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from,
+      const std::function<bool()>& interrupted)
+      : subject_(subject),
+        plan_(plan),
+        interrupted_(interrupted),
+        property_(property),
+        label_(refusal(from).label()) {}
 
-  /// Whether the limits of one failure are used up.
-  bool exhausted() const { return steps_ >= kMaxSteps || calls_ >= kMaxCalls || work_ >= kMaxWork; }
+  /// Whether the limits of one failure are used up, or the run is to end.
+  bool exhausted() const {
+    return steps_ >= kMaxSteps || calls_ >= kMaxCalls || work_ >= kMaxWork ||
+        (interrupted_ && interrupted_());
+  }
 
   std::optional<std::string> operator()(const Case& c) {
     ++steps_;
@@ -311,6 +319,7 @@ class Predicate {
 
   Subject& subject_;
   const TrialPlan& plan_;
+  const std::function<bool()>& interrupted_;
   std::string property_, label_;
   i64 steps_ = 0, calls_ = 0, work_ = 0;
 };
@@ -352,8 +361,8 @@ class Descent {
 }  // namespace
 
 Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from,
-    std::string& text) {
-  Predicate violates(subject, plan, property, from);
+    std::string& text, const std::function<bool()>& interrupted) {
+  Predicate violates(subject, plan, property, from, interrupted);
   Descent down(violates, text);
   Case small = down.from(from);
   if (elements_of(small) <= kFewElements) return small;
@@ -362,14 +371,16 @@ Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property
   return small;
 }
 
-void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan) {
+void shrink_failures(
+    Report& r, Subject& subject, const TrialPlan& plan, const std::function<bool()>& interrupted) {
   // A backend that never answers fails every case alike.
   if (r.counts.passed + r.counts.failed == 0) return;
   std::size_t shrunk = 0;
   for (Failure& f : r.failures) {
     // The id of a vector is a name, not a call that can be made smaller.
     if (f.id.find('/') == std::string::npos || !f.known.empty() || shrunk++ >= kMaxShrunk) continue;
-    const Case small = shrink(subject, plan, f.property, parse_case(f.id), f.shrunk_text);
+    const Case small =
+        shrink(subject, plan, f.property, parse_case(f.id), f.shrunk_text, interrupted);
     if (case_id(small) != f.id) f.shrunk = case_id(small);
   }
 }

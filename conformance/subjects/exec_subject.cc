@@ -1,9 +1,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,10 +51,8 @@ struct Pipe {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
       throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
-    // Keep 0 to 2 free for the child, even if the judge has no standard streams.
-    read = Fd(fcntl(ends[0], F_DUPFD_CLOEXEC, 3));
-    write = Fd(fcntl(ends[1], F_DUPFD_CLOEXEC, 3));
-    for (int end : ends) close(end);
+    read = Fd(ends[0]);
+    write = Fd(ends[1]);
   }
   Fd read, write;
 };
@@ -78,45 +73,6 @@ std::vector<std::string> environment_with_own_directory() {
   return env;
 }
 
-void kill_own_group(int) { kill(0, SIGKILL); }
-
-// The child leads a process group of its own, starts the shell in it and waits. It kills the group
-// when the judge ends, of which the kernel informs it, and ends in the same way as the shell. Only
-// calls that are safe after fork().
-[[noreturn]] void lead_group(
-    const char* command, char* const* env, pid_t judge, const rlimit& data, const int (&fd)[3]) {
-  setpgid(0, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  signal(SIGTERM, kill_own_group);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != judge) _exit(127);
-  const pid_t shell = fork();
-  if (shell < 0) _exit(126);
-  if (shell == 0) {
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGPIPE, SIG_DFL);
-    for (int i = 0; i < 3; ++i)
-      if (dup2(fd[i], i) < 0) _exit(126);
-    if (data.rlim_cur != RLIM_INFINITY) setrlimit(RLIMIT_DATA, &data);
-    execle("/bin/sh", "sh", "-c", command, nullptr, env);
-    _exit(127);
-  }
-  // Close inherited pipes: an open copy would hide from one side that the other has ended.
-  if (close_range(0, ~0u, 0) != 0)
-    for (int i = 0; i < 4096; ++i) close(i);
-  int status = 0;
-  while (waitpid(shell, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFSIGNALED(status)) {
-    prctl(PR_SET_DUMPABLE, 0);  // the core that matters is the shell's
-    signal(WTERMSIG(status), SIG_DFL);
-    kill(getpid(), WTERMSIG(status));
-  }
-  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 126);
-}
-
 // The end of a text for a message: two lines, since the last is often the shell's "Aborted".
 std::string last_lines(std::string_view text) {
   std::string words;
@@ -135,19 +91,10 @@ std::string last_lines(std::string_view text) {
 class Conversation {
  public:
   /// @param memory bytes that each of its processes may allocate; 0: no limit.
-  Conversation(const std::string& command, rlim_t memory) {
+  Conversation(const std::string& command, std::uint64_t memory) {
     Pipe in, out, err;
-    std::vector<std::string> env = environment_with_own_directory();
-    std::vector<char*> envp;
-    for (std::string& e : env) envp.push_back(e.data());
-    envp.push_back(nullptr);
-    const int ends[3] = {in.read.get(), out.write.get(), err.write.get()};
-    const pid_t judge = getpid();
-    pid_ = fork();
-    if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
-    const rlim_t data = memory == 0 ? RLIM_INFINITY : memory;
-    if (pid_ == 0) lead_group(command.c_str(), envp.data(), judge, {data, data}, ends);
-    setpgid(pid_, pid_);  // so that the group exists before anybody kills it
+    pid_ = start_host({"command", std::to_string(memory), command},
+        {in.read.get(), out.write.get(), err.write.get()}, environment_with_own_directory());
     to_ = std::move(in.write);
     from_ = std::move(out.read);
     err_ = std::move(err.read);
@@ -156,7 +103,7 @@ class Conversation {
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
   ~Conversation() {
-    if (pid_ > 0) end_process(pid_);
+    if (pid_ > 0) end_host(pid_);
   }
 
   // Writes a line and reads one. If a line comes, the answer's kind is ok and `reply` is the line.
@@ -184,9 +131,9 @@ class Conversation {
 Answer Conversation::failed(AnswerKind kind, const std::string& why) {
   Answer a{.kind = kind, .message = why};
   if (kind == AnswerKind::crashed)
-    a.message = reap_process(pid_) + " " + why;
+    a.message = reap_host(pid_) + " " + why;
   else
-    end_process(pid_);
+    end_host(pid_);
   pid_ = -1;
   hear_last_words();
   a.message += last_lines(last_words_);

@@ -3,12 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +18,8 @@
 #include <fstream>
 #include <stdexcept>
 #include <thread>
+
+#include "conformance/base/places.h"
 
 namespace lockstep::judge {
 namespace {
@@ -39,12 +40,8 @@ bool ended_by_others(int status) {
 // The time in which such a signal reaches the judge as well; otherwise the backend died by itself.
 constexpr std::chrono::milliseconds kReach{500};
 
-// Most calls take less than this, judgement included.
-constexpr std::chrono::microseconds kMoment{300};
-
-// Another program took the processor if this passed meanwhile; the next waits sleep at once.
-constexpr std::chrono::microseconds kSlice{1500};
-constexpr int kSleeps = 5000;
+// In this time a host ends what its backend started.
+constexpr int kEndingMs = 5000;
 
 // More than any correct output, and a limit for a program that would fill the disk.
 constexpr rlim_t kLogBytes = rlim_t{1} << 30;
@@ -74,19 +71,6 @@ void end_descendants() {
 
 }  // namespace
 
-void limit_data(std::uint64_t bytes) {
-  if (bytes == 0) return;
-  // The sixth number in this file is the size of data and stack, in pages.
-  unsigned long long now = 0;
-  if (FILE* sizes = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(sizes, "%*u %*u %*u %*u %*u %llu", &now) != 1) now = 0;
-    std::fclose(sizes);
-  }
-  const rlim_t most = now * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + bytes;
-  const rlimit limit{most, most};
-  setrlimit(RLIMIT_DATA, &limit);
-}
-
 bool readable_within(int fd, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
@@ -96,25 +80,6 @@ bool readable_within(int fd, double seconds) {
     const int n = poll(&p, 1, left > 0 ? static_cast<int>(left) : 0);
     if (n > 0) return true;
     if (n == 0 || errno != EINTR) return false;
-  }
-}
-
-void await_soon(int fd) {
-  using Clock = std::chrono::steady_clock;
-  // On a busy machine other programs take what is yielded, and who sleeps is woken sooner.
-  static int busy = 0;
-  if (busy > 0) {
-    --busy;
-    return;
-  }
-  const auto begin = Clock::now();
-  char byte;
-  while (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN) {
-    if (const auto waited = Clock::now() - begin; waited > kMoment) {
-      busy = waited > kSlice ? kSleeps : 0;
-      return;
-    }
-    sched_yield();
   }
 }
 
@@ -128,17 +93,66 @@ std::string end_process(pid_t pid) {
   return ending(status);
 }
 
-std::string reap_process(pid_t pid) {
-  for (int tries = 0; tries < 200; ++tries) {
+pid_t start_host(const std::vector<std::string>& words, const std::vector<int>& files,
+    const std::vector<std::string>& environment) {
+  const std::string program = backend_directory() + "/backend-host";
+  const std::string self = std::to_string(getpid());
+  const auto pointers = [](const std::vector<std::string>& texts, std::vector<char*> all) {
+    for (const std::string& t : texts) all.push_back(const_cast<char*>(t.c_str()));
+    all.push_back(nullptr);
+    return all;
+  };
+  const std::vector<char*> argv =
+      pointers(words, {const_cast<char*>(program.c_str()), const_cast<char*>(self.c_str())});
+  const std::vector<char*> env = pointers(environment, {});
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  // Copies first, because a file may have the number that another one is to get.
+  std::vector<int> copies;
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    const int to = static_cast<int>(k);
+    if (files[k] < 0) {
+      posix_spawn_file_actions_addopen(&actions, to, "/dev/null", O_RDWR, 0);
+    } else {
+      copies.push_back(fcntl(files[k], F_DUPFD_CLOEXEC, static_cast<int>(files.size())));
+      posix_spawn_file_actions_adddup2(&actions, copies.back(), to);
+    }
+  }
+  posix_spawn_file_actions_addclosefrom_np(&actions, static_cast<int>(files.size()));
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  pid_t pid = 0;
+  const int error =
+      posix_spawn(&pid, program.c_str(), &actions, &attributes, argv.data(), env.data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  for (int copy : copies) close(copy);
+  if (error != 0) throw std::runtime_error("cannot start '" + program + "': " + strerror(error));
+  return pid;
+}
+
+std::string end_host(pid_t pid) {
+  kill(pid, SIGTERM);
+  kill(pid, SIGCONT);  // its backend may have stopped it
+  for (int ms = 0; ms < kEndingMs; ++ms) {
+    int status = 0;
+    if (waitpid(pid, &status, WNOHANG) == pid) return ending(status);
+    usleep(1000);
+  }
+  return end_process(pid);
+}
+
+std::string reap_host(pid_t pid) {
+  for (int ms = 0; ms < 200; ++ms) {
     int status = 0;
     if (waitpid(pid, &status, WNOHANG) == pid) {
-      kill(-pid, SIGKILL);
       if (ended_by_others(status)) std::this_thread::sleep_for(kReach);
       return ending(status);
     }
     usleep(1000);
   }
-  return end_process(pid);
+  return end_host(pid);
 }
 
 std::optional<std::string> run_logged(

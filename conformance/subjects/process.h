@@ -15,25 +15,27 @@ inline std::uint64_t bytes_of_gib(double gib) {
   return static_cast<std::uint64_t>(gib * (std::uint64_t{1} << 30));
 }
 
-/// Limits the memory of this process to its present size plus `bytes`; 0: no limit. Beyond it
-/// allocations fail, so that a faulty backend cannot exhaust the machine.
-void limit_data(std::uint64_t bytes);
-
 /// Waits for a byte to read. @return whether a byte or the end of file came within the limit
 bool readable_within(int fd, double seconds);
 
-/// Waits briefly for a byte without sleeping, since waking takes longer than most calls. Yields the
-/// processor meanwhile; where others keep it for long, the next waits return at once.
-void await_soon(int fd);
+/// Starts the program `backend-host` in a process group of its own. It ends with this process.
+/// @param words its arguments after the first, which is this process
+/// @param files become its files 0, 1, ...; -1: none, and what is written there is discarded
+/// @throws std::runtime_error if it cannot be started.
+pid_t start_host(const std::vector<std::string>& words, const std::vector<int>& files,
+    const std::vector<std::string>& environment);
+
+/// Ends it, and all processes that its backend started. @return how it ended, in words
+std::string end_host(pid_t pid);
+
+/// The same for one that has closed its end: gives it a moment to end by itself. If a signal of
+/// another program ended it, waits a moment in case the signal is meant for this process too.
+std::string reap_host(pid_t pid);
 
 /// Kills a process and its group, if it has one of its own, and reaps it.
 /// @return how it ended, in words: "exited with status 3", "was killed by SIGSEGV".
 /// @throws std::logic_error for 1 and less, which would mean every process there is.
 std::string end_process(pid_t pid);
-
-/// The same for a process that has closed its end: gives it a moment to end by itself. If a signal
-/// of another program ended it, waits a moment in case the signal is meant for this process too.
-std::string reap_process(pid_t pid);
 
 /// Runs a command in a process group of its own for at most `seconds`, and overwrites the file
 /// `log` with its output. All children of this process end with the command, also those that the

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conformance/jsonl/answer.h"
@@ -23,6 +24,7 @@ enum class Base {
 struct Run {
   Layout layout = Layout::compact;
   i32 poison = 0;  ///< what outputs hold before the call
+  i32 filler = 0;  ///< what padding cells, the bytes beside tensors and scratch memory hold
   Base base = Base::end;
   int config = 0;          ///< number of a configuration of the subject
   bool constants = false;  ///< prepare() gets inputs after the first, as weights
@@ -37,8 +39,22 @@ struct Limits {
   Options set = {};  ///< options of open()
 };
 
-/// A system under test that answers questions one at a time. If its process dies or hangs, that is
-/// the answer to one question, and a fresh process gets the next.
+/// A question to a system under test. What it points to lives until it is answered.
+struct Question {
+  enum What { execute, refuse, infer, close } what = execute;
+  const Case* call = nullptr;                            ///< any call for close
+  std::vector<const std::vector<Tensor>*> callers = {};  ///< the inputs of each; of execute only
+  Inferred out = {};                                     ///< the outputs' types; of execute only
+  Run run = {};
+  std::size_t trial = 0;     ///< its number among those asked together
+  std::string_view id = {};  ///< of the case, for recorded answers
+};
+/// One of each caller. None where callers cannot share a plan, or where an earlier question of the
+/// same trial ended the process.
+using Answers = std::vector<Answer>;
+
+/// A system under test. If its process dies or hangs, that is the answer to one question, and a
+/// fresh process gets the next.
 class Subject {
  public:
   virtual ~Subject() = default;
@@ -59,6 +75,14 @@ class Subject {
   virtual Answer refuse(const Case& c) = 0;
   /// The types of a call's outputs, where can_infer().
   virtual Answer infer(const Case&) { return {.kind = AnswerKind::unsupported}; }
+  /// Whether many questions are answered sooner together than one by one.
+  virtual bool takes_many() const { return false; }
+  /// Puts questions and returns the answers to each.
+  virtual std::vector<Answers> ask(const std::vector<Question>& questions);
+  virtual bool can_close() const { return false; }
+  /// Closes the backend in all its configurations, where can_close(); the next question opens it
+  /// again.
+  virtual Answer close() { return {.kind = AnswerKind::unsupported}; }
   /// Adds a configuration, such as {"isa", "avx2"}; its number is for Run::config.
   virtual int configure(const Options& more) = 0;
 

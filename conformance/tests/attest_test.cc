@@ -70,6 +70,7 @@ TEST(Bundle, NamesTheFileThatWasChanged) {
   }
   const std::pair<const char*, const char*> edits[] = {
       {"/predicate/verdict", "differ in the verdict"}, {"/predicate/nonce", "differ in the nonce"},
+      {"/predicate/scope/properties", "no list"},
       {"/predicate/assurance", "statement.json: /predicate/assurance is \"x\""},
       {"/predicate/set_sha256", "statement.json: /predicate/set_sha256 is no SHA-256"},
       {"/subject/0/digest/sha256", "statement.json: /subject/0/digest/sha256 is no SHA-256"},
@@ -80,6 +81,11 @@ TEST(Bundle, NamesTheFileThatWasChanged) {
     files["statement.json"] = with<json>(json::parse(files["statement.json"]), at, "x").dump();
     expect_contains(refusal_of(files), says);
   }
+  Files less = whole;
+  less["statement.json"] =
+      with<json>(json::parse(less["statement.json"]), "/predicate/scope/operators", {"relu"})
+          .dump();
+  EXPECT_EQ(refusal_of(less), "statement.json and report.json differ in what was judged");
   Attestation other = passed();
   other.subject_hash = std::string(64, 'b');
   EXPECT_EQ(refusal_of(bundle_of(other)), "statement.json is about another file than report.json");

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "conformance/run/inbox.h"
 #include "conformance/run/jobs.h"
 #include "conformance/run/judge.h"
 #include "conformance/selection/select.h"
@@ -14,6 +15,21 @@
 
 namespace lockstep::judge {
 namespace {
+
+TEST(Inbox, TakesOneResultOfEachCase) {
+  Inbox inbox(3);
+  nlohmann::ordered_json line = form::written(CaseResult{2, {}});
+  EXPECT_EQ(inbox.take(line).n, 2U);
+  const auto refused = [&] { return words_of<std::runtime_error>([&] { inbox.take(line); }); };
+  EXPECT_EQ(refused(), "a judging process sent a result that nobody awaits") << "a second one";
+  line["n"] = 3U;
+  EXPECT_EQ(refused(), "a judging process sent a result that nobody awaits");
+  line["n"] = -1;
+  EXPECT_TRUE(refused().starts_with("a judging process sent no result: ")) << refused();
+  line["n"] = 1U;
+  line["outcome"] = 77;
+  EXPECT_TRUE(refused().starts_with("a judging process sent no result: ")) << refused();
+}
 
 // A subject with options of its own, which are numbered as they are added.
 class Optional : public ReferenceSubject {

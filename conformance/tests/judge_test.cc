@@ -143,6 +143,7 @@ TEST(VerdictLine, SaysWhatAPassIsAbout) {
       "  1,000,000 executed: 1,000,000 passed, 0 failed, 0 crashed, 0 timed out; 5,000,000 "
       "calls\n"
       "  tier 0, seed 7, canaries 16/16, floor 3 per operator met, set 0123456789abcdef\n"
+      "  1 of 18 properties judged: matches_reference\n"
       "  exit 0 (pass)");
 }
 
@@ -167,6 +168,7 @@ TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
       "6 quarantined\n"
       "  10 executed: 1 passed, 2 failed, 3 crashed, 4 timed out; 7 calls\n"
       "  tier 0, seed 7, canaries 3/16, floor 3 per operator NOT met, set 0123456789abcdef\n"
+      "  1 of 18 properties judged: matches_reference\n"
       "  exit 4 (judge broke)");
 }
 

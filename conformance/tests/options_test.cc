@@ -16,7 +16,7 @@ Words check_of(const std::string& backend, const Words& more = {}) {
 
 TEST(Usage, OfWhatDoesNotExist) {
   const std::pair<std::string, std::string> rows[] = {{"", "subcommand is required"},
-      {"chekc", "subcommand is required"}, {"check", "check needs a BACKEND"},
+      {"chekc", "no verb 'chekc'; did you mean 'check'?"}, {"check", "check needs a BACKEND"},
       {"check reference --op nope", "no operator matches 'nope'"},
       {"check reference --property nope", "no property 'nope'"},
       {"check reference --profile nn", "no operator is of the profile 'nn'"},

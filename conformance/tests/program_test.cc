@@ -83,6 +83,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, Misbehaviour,
         Row{"hang", 1, "CRASH", "matches_reference", "no answer within the time limit"},
         Row{"after_end", 1, "CRASH", "writes_in_bounds", "0 bytes after its memory", false},
         Row{"before_begin", 1, "CRASH", "writes_in_bounds", "4 bytes before its memory", false},
+        Row{"far", 1, "CRASH", "writes_in_bounds", "bytes after its memory"},
         Row{"padding", 1, "FAIL", "writes_in_bounds", "a padding cell"},
         Row{"scribble", 1, "CRASH", "", ""},
         Row{"scratch_end", 1, "FAIL", "matches_reference", "beside its scratch memory"},
@@ -90,12 +91,16 @@ INSTANTIATE_TEST_SUITE_P(Faults, Misbehaviour,
         Row{"scratch_far", 1, "CRASH", "matches_reference", "killed by SIGSEGV"},
         Row{"scratch_unset", 1, "NONDETERMINISTIC", "deterministic", "the second time"},
         Row{"input", 1, "FAIL", "inputs_untouched", "input 0 was written, an element of it"},
+        Row{"input_again", 1, "FAIL", "inputs_untouched", "input 0 was written, an element of it"},
         Row{"state", 1, "NONDETERMINISTIC", "deterministic", "differently the second time"},
         Row{"otherwise", 1, "NONDETERMINISTIC", "deterministic", "differently the second time"},
         Row{"throw", 1, "FAIL", "matches_reference", "runtime_error: out of patience"},
         Row{"throw_number", 1, "FAIL", "matches_reference", "no std::exception"},
         Row{"garbled", 1, "FAIL", "matches_reference", "<&>"}, Row{"print", 0, "PASS", "", ""},
         Row{"forge", 1, "FAIL", "matches_reference", "it wrote to the judge's socket"},
+        Row{"fork", 1, "CRASH", "matches_reference", "because it started a process"},
+        Row{"reach", 0, "PASS", "", ""}, Row{"look", 0, "PASS", "", ""},
+        Row{"last", 1, "FAIL", "closes", "close(): the backend's process was killed by SIGABRT"},
         Row{"unsupported", 1, "FAIL", "matches_reference", "unsupported: no cubes"},
         Row{"refuse_legal", 1, "FAIL", "matches_reference", "logic_error relu.cube"},
         Row{"wrong_label", 1, "FAIL", "rejects", "got the label 'relu.colour'"},
@@ -148,6 +153,38 @@ TEST(Loading, ThatFailsIsReportedWithTheReason) {
     expect_end(
         {"check", hostile(name), "--tier", "0", "--start-timeout", name == "hangs" ? "0.5" : "20"},
         exit, {says, hostile(name)});
+}
+
+TEST(Deadline, EndsARunOfHangs) {
+  const Judged c = check(
+      hostile("misbehaving"), {"--set", "fault=hang", "--timeout", "1000", "--deadline", "1"});
+  expect_end(c.end, 3, {"INCOMPLETE"});
+  EXPECT_GT(c.count("missing"), 0);
+  EXPECT_EQ(c.count("timed_out"), 0);
+}
+
+// The numbers of the processes in a file that still exist, and how many there were.
+std::pair<int, int> alive_of(const std::string& file) {
+  std::pair<int, int> n;
+  std::ifstream in(file);
+  for (pid_t pid; in >> pid; ++n.second) n.first += kill(pid, 0) == 0;
+  return n;
+}
+
+TEST(Loading, LeavesNoProcessBehind) {
+  const Scratch scratch;
+  const std::string library = scratch.path("library"), command = scratch.path("command");
+  expect_end(check(hostile("misbehaving"), {}, {{"HOSTILE_LEAVES", library}}).end, 0);
+  expect_end(check("exec:setsid sleep 999 & echo $! >>" + command +
+                     "; lockstep eval --backend reference --cases -",
+                 {"--start-timeout", "20", "--timeout", "20"})
+                 .end,
+      0);
+  for (const std::string& file : {library, command}) {
+    const auto [alive, all] = alive_of(file);
+    EXPECT_GT(all, 0) << file;
+    EXPECT_EQ(alive, 0) << file;
+  }
 }
 
 TEST(Loading, ThatKillsIsReportedAsACrash) {

@@ -63,8 +63,11 @@ TEST(AttestVerb, WritesWhatVerifyWitnesses) {
   const std::string directory = scratch.path("evidence");
   expect_end(attest("reference", directory), 0, {"SELF-DECLARED"});
   expect_end(verify(directory, "--nonce n"), 0, {"SELF-DECLARED  nothing was run again"});
-  expect_end(
-      verify(directory, "reference --rerun 40 --quiet"), 0, {"run again: 40 of ", "WITNESSED"});
+  expect_end(verify(directory, "reference --quiet"), 0,
+      {"run again: 194 of ", "WITNESSED  194 of ", " passed with probability 1.98 %"});
+  expect_end(verify(directory, "reference --rerun 193 --quiet"), 0, {"SAMPLED  193 of "});
+  expect_end(verify(directory, "reference --rerun 100000 --quiet"), 0,
+      {"WITNESSED", " passed with probability 0.00 %"});
   expect_end(verify(directory, "--nonce m"), 1, {"refuted: the nonce differs"});
   expect_end(verify(directory, "null --rerun 9 --quiet"), 1,
       {"'null' differs from the file that was judged"});

@@ -1,5 +1,5 @@
 // Memory that a kernel may use: what it holds, where it lies, and what beside it is watched.
-#include "conformance/subjects/scratch_memory.h"
+#include "conformance/host/scratch_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "conformance/subjects/channel.h"
+#include "conformance/host/channel.h"
 
 namespace lockstep::judge {
 namespace {

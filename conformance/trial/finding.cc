@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "spec/text.h"
+
 namespace lockstep::judge {
 namespace {
 
@@ -61,15 +63,40 @@ Finding found(const Wrong& w, const Tensor& want, const std::vector<i32>& got) {
   return f;
 }
 
+// An adapter may state the types of its outputs.
+std::optional<Finding> other_types(const std::vector<Tensor>& expected, const Answer& got) {
+  if (got.types.empty()) return std::nullopt;
+  if (got.types.size() != expected.size())
+    return Finding{fmt::format("{} types, {} expected", got.types.size(), expected.size()), {}};
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    const Type& t = expected[k].type;
+    const TensorType want{
+        {t.shape.begin(), t.shape.end()}, got.types[k].precision == 0 ? 0 : t.precision};
+    if (!(got.types[k] == want))
+      return Finding{fmt::format("output {}: expected {}, got {}", k, type_text(want),
+                         type_text(got.types[k])),
+          {}};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
+std::string type_text(const TensorType& t) {
+  const std::string shape = shape_text(t.shape);
+  return t.precision == 0 ? shape : fmt::format("{} of precision {}", shape, t.precision);
+}
+
+std::string answer_text(const Answer& a) {
+  std::string text(name_of(a.kind));
+  if (!a.label.empty()) text += " " + a.label;
+  if (!a.message.empty()) text += ": " + a.message;
+  return text;
+}
+
 std::optional<Finding> difference(const std::vector<Tensor>& expected, const Answer& got) {
-  if (!got.ok()) {
-    std::string text = fmt::format("answered {}", name_of(got.kind));
-    if (!got.label.empty()) text += " " + got.label;
-    if (!got.message.empty()) text += ": " + got.message;
-    return Finding{text, got.kind};
-  }
+  if (!got.ok()) return Finding{"answered " + answer_text(got), got.kind};
+  if (std::optional<Finding> f = other_types(expected, got)) return f;
   if (got.out.size() != expected.size())
     return Finding{fmt::format("{} outputs, {} expected", got.out.size(), expected.size()), {}};
   for (std::size_t k = 0; k < expected.size(); ++k) {

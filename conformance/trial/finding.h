@@ -25,7 +25,14 @@ struct Finding {
   std::vector<Element> elements = {};  ///< the first wrong elements
 };
 
-/// How an answer differs from the expected outputs; nothing if it does not.
+/// A type in words: its shape and precision.
+std::string type_text(const TensorType& t);
+
+/// What was answered, in words: the kind, the label and the message.
+std::string answer_text(const Answer& a);
+
+/// How an answer differs from the expected outputs, by their types if it states some, then by their
+/// values; nothing if it does not.
 std::optional<Finding> difference(const std::vector<Tensor>& expected, const Answer& got);
 
 }  // namespace lockstep::judge

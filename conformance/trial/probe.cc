@@ -1,5 +1,11 @@
 #include "conformance/trial/probe.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "conformance/trial/poison.h"
+#include "conformance/trial/property.h"
+
 namespace lockstep::judge {
 namespace {
 
@@ -9,29 +15,80 @@ constexpr u64 kShare = 4;                  // one case in 4 gets the checks that
 constexpr u64 kSalt = 11;                  // of the choice of these cases
 constexpr i64 kMostOfLaws = i64{1} << 14;  // elements of a call to which laws are put
 
+About kind_of(Item::What what) {
+  constexpr About kKinds[] = {kLegal, kIllegal, kVectors, kTyped};
+  return kKinds[what];
+}
+
 i64 elements(const std::vector<Tensor>& tensors) {
   i64 n = 0;
   for (const Tensor& t : tensors) n += volume(t.type.shape);
   return n;
 }
 
+// Notes an answer whose outputs have other sizes than it says.
+void check_sizes(Answer& a, const Inferred& types) {
+  for (int k = 0; a.ok() && k < std::ssize(a.out); ++k) {
+    const std::size_t n = a.out[static_cast<std::size_t>(k)].size();
+    if (std::cmp_equal(n, volume(types[k].shape))) continue;
+    a.kind = AnswerKind::protocol;
+    a.message = "output " + std::to_string(k) + " has " + std::to_string(n) +
+        " elements instead of " + std::to_string(volume(types[k].shape));
+  }
+}
+
 }  // namespace
 
-Probe::Probe(Subject& subject, Trial& trial) : subject_(subject), t_(trial), case_(t_.item->call) {}
-
-bool Probe::begin() {
-  const Item& item = *t_.item;
-  if (item.what == Item::illegal) {
-    ++t_.calls;
-    t_.refusal = subject_.refuse(case_);
-    return !t_.refusal->gone();
-  }
+Probe::Probe(const Subject& subject, const Item& item, Trial& trial)
+    : t_(trial), case_(item.call), infers_(subject.can_infer()) {
+  t_.item = &item;
+  t_.manifest = &subject.manifest();
+  t_.watched = subject.shares_memory();
+  if (item.what == Item::illegal) return;
   t_.types = case_.op->infer(case_.attributes(), case_.types());
-  if (item.what == Item::typed) return true;
+  if (item.what == Item::typed) return;
   in_ = inputs_of(case_);
   t_.expected = item.what == Item::vector ? item.expected : expected_of(in_);
-  t_.base = execute({.poison = kPoison});
-  return !t_.base.gone();
+}
+
+void Probe::ask_all(const TrialPlan& plan) {
+  const Item& item = *t_.item;
+  if (item.what == Item::illegal)
+    pending_.push_back(
+        {question(Question::refuse), [&](Answers a) { t_.refusal = std::move(a[0]); }});
+  else if (item.runs())
+    run({&in_}, {.poison = kPoison}, [&](Answers a) { t_.base = std::move(a[0]); });
+  if (item.runs() && case_.fill == Fill::range) return;
+  for (const TrialPlan::Way& way : plan.ways)
+    if (way.property->is_about(kind_of(item.what))) {
+      way_ = &way;
+      way.property->ask(*this);
+    }
+}
+
+std::vector<Question> Probe::questions(std::size_t trial) const {
+  std::vector<Question> all;
+  for (const Pending& p : pending_) {
+    all.push_back(p.question);
+    all.back().trial = trial;
+    all.back().id = t_.item->id;
+  }
+  return all;
+}
+
+void Probe::take(std::vector<Answers> answers) {
+  const std::vector<Pending> asked = std::exchange(pending_, {});
+  bool gone = false;
+  for (std::size_t k = 0; k < asked.size(); ++k) {
+    t_.calls += static_cast<int>(answers[k].size());
+    for (const Answer& a : answers[k]) gone = gone || a.gone();
+    if (!answers[k].empty()) asked[k].take(std::move(answers[k]));
+  }
+  if (gone) pending_.clear();  // one end of the process decides the verdict of a case
+}
+
+void Probe::finish() {
+  std::erase_if(t_.seen, [](const Observation& o) { return !o.answer && !o.law; });
 }
 
 Layout Probe::other_layout() const {
@@ -45,70 +102,117 @@ std::size_t Probe::choice(u64 which, std::size_t n) const {
 
 bool Probe::chosen(u64 which) const { return spelled_out() || choice(which, kShare) == 0; }
 
-bool Probe::ask(const Run& run, std::string when) {
-  Answer a = execute(run);
-  const bool there = !a.gone();
-  note(std::move(when)).answer = std::move(a);
-  return there;
+void Probe::ask(const Run& run, std::string when) {
+  const std::size_t at = note(std::move(when));
+  this->run({&in_}, run, [this, at](Answers a) { t_.seen[at].answer = std::move(a[0]); });
 }
 
-bool Probe::ask(const Run& run, const Forced& forced) {
-  const bool there = ask(run, "with " + forced.option + "=" + forced.value);
+void Probe::ask(const Run& run, const Forced& forced) {
+  ask(run, "with " + forced.option + "=" + forced.value);
   t_.seen.back().forced = forced;
-  return there;
 }
 
-bool Probe::ask_at_once(std::size_t callers) {
-  std::vector<std::vector<Tensor>> in;
-  for (std::size_t k = 0; k < callers; ++k) in.push_back(k % 2 == 0 ? in_ : others());
-  std::vector<Answer> answers = subject_.execute_at_once(case_, in, t_.types, {.poison = kPoison});
-  t_.calls += static_cast<int>(answers.size());
-  if (answers.empty()) return true;
-  t_.expected_other = expected_of(others());
-  const bool there = !answers[0].gone();
-  for (std::size_t k = 0; k < answers.size(); ++k) {
-    Observation& o = note("to caller " + std::to_string(k + 1) + " of " +
-        std::to_string(answers.size()) + " at once");
-    o.answer = std::move(answers[k]);
-    o.other_values = k % 2 != 0;
+void Probe::ask_at_once(std::size_t callers) {
+  std::vector<const std::vector<Tensor>*> in;
+  const std::size_t first = t_.seen.size();
+  for (std::size_t k = 0; k < callers; ++k) {
+    in.push_back(k % 2 == 0 ? &in_ : &others());
+    const std::size_t at =
+        note("to caller " + std::to_string(k + 1) + " of " + std::to_string(callers) + " at once");
+    t_.seen[at].other_values = k % 2 != 0;
   }
-  return there;
+  t_.expected_other = expected_of(others());
+  run(in, {.poison = kPoison}, [this, first](Answers a) {
+    for (std::size_t k = 0; k < a.size(); ++k) t_.seen[first + k].answer = std::move(a[k]);
+  });
 }
 
-bool Probe::infer() {
-  if (!subject_.can_infer()) return true;
-  ++t_.calls;
-  t_.inferred = subject_.infer(case_);
-  return !t_.inferred->gone();
+void Probe::infer() {
+  if (infers_)
+    pending_.push_back(
+        {question(Question::infer), [&](Answers a) { t_.inferred = std::move(a[0]); }});
 }
 
 bool Probe::too_large_for_laws() const {
   return elements(in_) + elements(t_.expected) > kMostOfLaws;
 }
 
-bool Probe::ask_law(int i) {
-  const LawInfo& law = case_.op->laws[i];
-  Seeded draw(word(case_.seed, kSalt + 1, static_cast<u64>(i)));
-  std::optional<Answer> failure;
-  const auto respond_to = [&](Attributes attrs, const std::vector<Tensor>& in) {
-    return respond(attrs, in, failure);
+void Probe::ask_law(int i) {
+  pursue({i, note("in the law " + std::string(case_.op->laws[i].label))});
+}
+
+// Tests a law with the answers so far. Where it makes one more call, that is asked for first.
+void Probe::pursue(LawAsked law) {
+  Seeded draw(word(case_.seed, kSalt + 1, static_cast<u64>(law.number)));
+  std::size_t made = 0;
+  bool waits = false;
+  const auto respond = [&](Attributes attrs,
+                           const std::vector<Tensor>& in) -> std::optional<std::vector<Tensor>> {
+    if (made < law.answers.size()) return law.answers[made++];
+    if (!waits) {
+      const std::size_t before = pending_.size();
+      ask_for(law, attrs, in);
+      waits = pending_.size() > before;
+    }
+    return std::nullopt;
   };
-  LawResult result = try_law(*case_.op, i, case_.attributes(), in_, others(), draw, respond_to);
-  const bool gone = failure && failure->gone();
-  if (!failure && result.kind == LawResult::silent) return true;
-  Observation& o = note("in the law " + std::string(law.label));
-  o.answer = std::move(failure);
-  o.law = {&law, std::move(result)};
-  return !gone;
+  LawResult result =
+      try_law(*case_.op, law.number, case_.attributes(), in_, others(), draw, respond);
+  if (!waits && result.kind != LawResult::silent)
+    t_.seen[law.observation].law = {&case_.op->laws[law.number], std::move(result)};
 }
 
-Answer Probe::execute(const Run& run) {
-  ++t_.calls;
-  return subject_.execute(case_, in_, t_.types, run);
+// Asks for a call of a law, unless the backend does not claim it.
+void Probe::ask_for(const LawAsked& law, Attributes attrs, const std::vector<Tensor>& in) {
+  Case call{case_.op, {attrs.begin(), attrs.end()}, {}, Fill::literal, case_.seed, {}, {}};
+  for (const Tensor& t : in) call.in.push_back(t.type);
+  if (!t_.manifest->claims_call(call)) return;
+  const Inferred types = case_.op->infer(attrs, call.types());
+  const LawCall& made = law_calls_.emplace_back(LawCall{std::move(call), in, types});
+  pending_.push_back({{.call = &made.call,
+                          .callers = {&made.in},
+                          .out = types,
+                          .run = filled({.poison = kPoison})},
+      [this, law, &made](Answers a) { take_for(law, made, std::move(a[0])); }});
 }
 
-Observation& Probe::note(std::string when) {
-  return t_.seen.emplace_back(Observation{way_->property, std::move(when), {}, {}, false, {}});
+void Probe::take_for(LawAsked law, const LawCall& call, Answer a) {
+  check_sizes(a, call.types);
+  if (!a.ok()) {
+    Observation& o = t_.seen[law.observation];
+    o.law = {&case_.op->laws[law.number], {}};
+    o.answer = std::move(a);
+    return;
+  }
+  std::vector<Tensor>& out = law.answers.emplace_back();
+  for (std::size_t k = 0; k < a.out.size(); ++k)
+    out.push_back({call.types[static_cast<int>(k)], std::move(a.out[k])});
+  pursue(std::move(law));
+}
+
+void Probe::run(const std::vector<const std::vector<Tensor>*>& callers, const Run& run,
+    std::function<void(Answers)> take) {
+  Question q{.call = &case_, .callers = callers, .out = t_.types, .run = filled(run)};
+  q.run.poison = drawn_poison(run.poison);
+  const auto tell = [this, callers, run, take = std::move(take)](Answers all) {
+    for (std::size_t k = 0; k < all.size(); ++k)
+      name_poison(all[k], callers[k] == &in_ ? t_.expected : t_.expected_other, run.poison);
+    take(std::move(all));
+  };
+  pending_.push_back({std::move(q), tell});
+}
+
+// What lies beside tensors follows from the case, so that wrong results are the same in each run.
+Run Probe::filled(Run run) const {
+  run.filler =
+      static_cast<i32>(word(case_.seed, kSalt + 2, static_cast<std::uint32_t>(run.poison)));
+  return run;
+}
+
+// Makes room for an observation. @return its place
+std::size_t Probe::note(std::string when) {
+  t_.seen.push_back({way_->property, std::move(when), {}, {}, false, {}});
+  return t_.seen.size() - 1;
 }
 
 // Inputs of the same types with other values.
@@ -124,30 +228,6 @@ const std::vector<Tensor>& Probe::others() {
 
 std::vector<Tensor> Probe::expected_of(const std::vector<Tensor>& in) const {
   return reference::outputs(*case_.op, case_.attributes(), in);
-}
-
-// The backend's outputs for a call that a law makes; nothing if the backend does not claim it.
-std::optional<std::vector<Tensor>> Probe::respond(
-    Attributes attrs, const std::vector<Tensor>& in, std::optional<Answer>& failure) {
-  Case call{case_.op, {attrs.begin(), attrs.end()}, {}, Fill::literal, case_.seed, {}, {}};
-  for (const Tensor& t : in) call.in.push_back(t.type);
-  if (!t_.manifest->claims_call(call)) return std::nullopt;
-  const Inferred types = case_.op->infer(attrs, call.types());
-  ++t_.calls;
-  Answer a = subject_.execute(call, in, types, {.poison = kPoison});
-  std::vector<Tensor> out;
-  for (std::size_t k = 0; a.ok() && k < a.out.size(); ++k) {
-    const Type& type = types[static_cast<int>(k)];
-    if (std::ssize(a.out[k]) != volume(type.shape)) {
-      a.kind = AnswerKind::protocol;
-      a.message = "output " + std::to_string(k) + " has " + std::to_string(a.out[k].size()) +
-          " elements instead of " + std::to_string(volume(type.shape));
-    }
-    out.push_back({type, std::move(a.out[k])});
-  }
-  if (a.ok()) return out;
-  failure = std::move(a);
-  return std::nullopt;
 }
 
 }  // namespace lockstep::judge

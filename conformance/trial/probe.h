@@ -1,6 +1,8 @@
 /// @file
-/// The probe through which a property puts one case to a subject.
+/// The probe through which properties put one case to a subject.
 #pragma once
+#include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,20 +10,24 @@
 
 namespace lockstep::judge {
 
-/// Puts one case again and notes the observation for the property that asks.
+/// Collects the questions that properties have about one case, and notes what is observed for the
+/// property that asked. Answers come when all have asked, so no question depends on another one's.
 class Probe {
  public:
-  Probe(Subject& subject, Trial& trial);
+  /// Computes what is expected of the case.
+  Probe(const Subject& subject, const Item& item, Trial& trial);
   Probe(const Probe&) = delete;
 
-  /// Puts the call as it is, unless it is too large to run.
-  /// @return whether the backend is still alive, as the members below do
-  bool begin();
-  /// Lets a property ask.
-  bool put(const TrialPlan::Way& way);
+  /// Puts the call as it is, then in the ways of a plan.
+  void ask_all(const TrialPlan& plan);
+  /// The questions without an answer.
+  std::vector<Question> questions(std::size_t trial) const;
+  /// Takes the answers to these questions, which may lead to other questions.
+  void take(std::vector<Answers> answers);
+  /// Removes the observations of questions that were not put.
+  void finish();
 
   const Case& call() const { return case_; }
-  const Trial& trial() const { return t_; }
   const Manifest& manifest() const { return *t_.manifest; }
   bool watched() const { return t_.watched; }
   /// Whether inputs can be given as constants.
@@ -38,29 +44,52 @@ class Probe {
   std::size_t choice(u64 which, std::size_t n) const;
   bool chosen(u64 which) const;
 
-  bool ask(const Run& run, std::string when);
-  bool ask(const Run& run, const Forced& forced);
+  void ask(const Run& run, std::string when);
+  void ask(const Run& run, const Forced& forced);
   /// Puts the call to several callers of one plan at once, every second one with other values.
-  bool ask_at_once(std::size_t callers);
-  bool infer();
+  void ask_at_once(std::size_t callers);
+  void infer();
   /// Puts law number i of the operator. A law that made no call or does not apply is not noted.
-  bool ask_law(int i);
+  void ask_law(int i);
   /// Whether the case has so many elements that laws would take too long.
   bool too_large_for_laws() const;
 
  private:
-  Answer execute(const Run& run);
-  Observation& note(std::string when);
+  struct Pending {
+    Question question;
+    std::function<void(Answers)> take;
+  };
+  // A law, and the answers to its calls so far.
+  struct LawAsked {
+    int number = 0;
+    std::size_t observation = 0;
+    std::vector<std::vector<Tensor>> answers = {};
+  };
+  // A call that a law makes.
+  struct LawCall {
+    Case call;
+    std::vector<Tensor> in;
+    Inferred types;
+  };
+
+  Run filled(Run run) const;
+  Question question(Question::What what) const { return {.what = what, .call = &case_}; }
+  void run(const std::vector<const std::vector<Tensor>*>& callers, const Run& run,
+      std::function<void(Answers)> take);
+  std::size_t note(std::string when);
   const std::vector<Tensor>& others();
   std::vector<Tensor> expected_of(const std::vector<Tensor>& in) const;
-  std::optional<std::vector<Tensor>> respond(
-      Attributes attrs, const std::vector<Tensor>& in, std::optional<Answer>& failure);
+  void pursue(LawAsked law);
+  void ask_for(const LawAsked& law, Attributes attrs, const std::vector<Tensor>& in);
+  void take_for(LawAsked law, const LawCall& call, Answer a);
 
-  Subject& subject_;
   Trial& t_;
   const Case& case_;
+  const bool infers_;
   const TrialPlan::Way* way_ = nullptr;
   std::vector<Tensor> in_, other_;
+  std::vector<Pending> pending_;
+  std::deque<LawCall> law_calls_;
 };
 
 }  // namespace lockstep::judge

@@ -3,6 +3,7 @@
 #pragma once
 #include "conformance/trial/properties/alignment.h"
 #include "conformance/trial/properties/batch.h"
+#include "conformance/trial/properties/closes.h"
 #include "conformance/trial/properties/concurrent.h"
 #include "conformance/trial/properties/constants.h"
 #include "conformance/trial/properties/deterministic.h"
@@ -25,6 +26,6 @@ namespace lockstep::judge {
 inline constexpr const Property* kProperties[] = {&kMatchesVectors, &kMatchesReference,
     &kDeterministic, &kWritesAll, &kWritesInBounds, &kInputsUntouched, &kAlignment, &kLayout,
     &kConstants, &kIsa, &kThreads, &kConcurrent, &kBatch, &kLaws, &kRejects, &kInfers,
-    &kPathsCovered};
+    &kPathsCovered, &kCloses};
 
 }  // namespace lockstep::judge

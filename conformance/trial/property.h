@@ -17,9 +17,8 @@ struct Property {
   int about = kLegal | kVectors;
   /// The options of a backend that the property forces.
   std::vector<Forced> (*forced)(const Manifest&) = nullptr;
-  /// Puts the case again, in the property's own way. @return whether the backend is still alive: a
-  /// case that ends its process is not put again, since one crash decides its verdict.
-  bool (*ask)(Probe&) = nullptr;
+  /// Puts the case again, in the property's own way.
+  void (*ask)(Probe&) = nullptr;
   /// Another property, whose observations this one inspects instead of its own.
   const Property* observes = nullptr;
   /// Whether the property applies to a trial. Without it: if the property observed anything.

@@ -1,30 +1,12 @@
 #include "conformance/trial/trial.h"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 
 #include "conformance/trial/properties.h"
 
 namespace lockstep::judge {
-namespace {
-
-About kind_of(Item::What what) {
-  constexpr About kKinds[] = {kLegal, kIllegal, kVectors, kTyped};
-  return kKinds[what];
-}
-
-// Puts the case again in the way of each property of the plan, until the backend's process ends.
-void ask_again(Probe& probe, const Trial& t, const TrialPlan& plan) {
-  for (const TrialPlan::Way& way : plan.ways)
-    if (way.property->is_about(kind_of(t.item->what)) && !probe.put(way)) return;
-}
-
-}  // namespace
-
-bool Probe::put(const TrialPlan::Way& way) {
-  way_ = &way;
-  return way.property->ask(*this);
-}
-
 Observations Trial::of(const Property& p) const {
   const auto first =
       std::find_if(seen.begin(), seen.end(), [&](const Observation& o) { return o.by == &p; });
@@ -62,16 +44,32 @@ void configure(Subject& subject, const TrialPlan& plan) {
     for (const Forced& f : way.forced) subject.configure({{f.option, f.value}});
 }
 
+std::vector<Trial> perform(
+    Subject& subject, const std::vector<const Item*>& items, const TrialPlan& plan) {
+  std::vector<Trial> trials(items.size());
+  std::deque<Probe> probes;
+  for (std::size_t k = 0; k < items.size(); ++k)
+    probes.emplace_back(subject, *items[k], trials[k]).ask_all(plan);
+  for (;;) {
+    std::vector<Question> all;
+    std::vector<std::size_t> counts;
+    for (std::size_t k = 0; k < probes.size(); ++k) {
+      const std::vector<Question> some = probes[k].questions(k);
+      all.insert(all.end(), some.begin(), some.end());
+      counts.push_back(some.size());
+    }
+    if (all.empty()) break;
+    std::vector<Answers> answers = subject.ask(all);
+    auto from = std::make_move_iterator(answers.begin());
+    for (std::size_t k = 0; k < probes.size(); from += std::ptrdiff_t(counts[k++]))
+      probes[k].take({from, from + std::ptrdiff_t(counts[k])});
+  }
+  for (Probe& p : probes) p.finish();
+  return trials;
+}
+
 Trial perform(Subject& subject, const Item& item, const TrialPlan& plan) {
-  Trial t;
-  t.item = &item;
-  t.manifest = &subject.manifest();
-  t.watched = subject.shares_memory();
-  subject.about(item.id);
-  Probe probe(subject, t);
-  const bool once = item.runs() && item.call.fill == Fill::range;
-  if (probe.begin() && !once) ask_again(probe, t, plan);
-  return t;
+  return std::move(perform(subject, std::vector{&item}, plan)[0]);
 }
 
 }  // namespace lockstep::judge

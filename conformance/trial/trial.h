@@ -8,6 +8,7 @@
 
 #include "conformance/cases/item.h"
 #include "conformance/subjects/subject.h"
+#include "conformance/trial/poison.h"
 #include "reference/laws.h"
 
 namespace lockstep::judge {
@@ -71,11 +72,10 @@ TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties)
 /// Adds the configurations of a plan to another subject of the same backend.
 void configure(Subject& subject, const TrialPlan& plan);
 
-inline constexpr i32 kPoison = INT32_MIN;  ///< no legal value
-inline constexpr i32 kOtherPoison = 0x5eed5eed;
-
-/// Puts a case to a subject. A case that enumerates all values is put only once, whatever the plan:
-/// other cases of the operator judge everything but values.
+/// Puts cases to a subject, all at once where it can. A case that enumerates all values is put only
+/// once, whatever the plan: other cases of the operator judge everything but values.
+std::vector<Trial> perform(
+    Subject& subject, const std::vector<const Item*>& items, const TrialPlan& plan);
 Trial perform(Subject& subject, const Item& item, const TrialPlan& plan);
 
 }  // namespace lockstep::judge

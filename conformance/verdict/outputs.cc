@@ -1,12 +1,28 @@
 #include "conformance/verdict/outputs.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "conformance/base/base64.h"
 #include "conformance/base/sha256.h"
+#include "spec/text.h"
 
 namespace lockstep::judge {
 namespace {
+
+// Only adapters state types, and only wrong ones make another result.
+bool states_other_types(const Answer& a, const Inferred& types) {
+  bool other = !a.types.empty() && std::cmp_not_equal(a.types.size(), types.count);
+  for (int k = 0; !other && k < std::ssize(a.types); ++k) {
+    const auto& [shape, precision] = a.types[static_cast<std::size_t>(k)];
+    other = (precision != 0 && precision != types[k].precision) ||
+        !std::equal(shape.begin(), shape.end(), types[k].shape.begin(), types[k].shape.end());
+  }
+  return other;
+}
 
 int nibble(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
@@ -27,9 +43,12 @@ void Outputs::add(const Outputs& more) {
   }
 }
 
-std::string output_hash(const std::string& id, const Answer& a) {
+std::string output_hash(const std::string& id, const Answer& a, const Inferred& types) {
   std::string text = id + "\n" + std::string(name_of(a.kind)) + " " + a.label + "\n";
   for (const std::vector<i32>& values : a.out) text += sha256(little_endian(values)) + "\n";
+  if (states_other_types(a, types))
+    for (const auto& [shape, precision] : a.types)
+      text += fmt::format("{} {}\n", shape_text(shape), precision);
   return sha256(text);
 }
 

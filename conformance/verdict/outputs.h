@@ -20,7 +20,7 @@ struct Outputs {
 };
 
 /// SHA-256 over a case's id and the backend's answer: the values of each output, or the kind and
-/// label of an error.
-std::string output_hash(const std::string& id, const Answer& a);
+/// label of an error, and the types that it states where they are not `types`.
+std::string output_hash(const std::string& id, const Answer& a, const Inferred& types = {});
 
 }  // namespace lockstep::judge

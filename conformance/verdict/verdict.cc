@@ -26,7 +26,7 @@ std::pair<std::string, Finding> death(const Trial& t, std::vector<std::string>& 
 ItemResult judge_trial(const Trial& t, const std::vector<std::string>& properties) {
   ItemResult r;
   r.calls = t.calls;
-  if (t.item->runs()) r.outputs = output_hash(t.item->id, t.base);
+  if (t.item->runs()) r.outputs = output_hash(t.item->id, t.base, t.types);
   bool crashed = false, hung = false;
   for (const auto& [when, answer] : t.answers()) {
     // With a manifest, an unnamed kernel counts as one that the manifest does not list.

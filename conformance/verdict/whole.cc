@@ -22,15 +22,24 @@ bool listed(const Report& r, const std::string& op, const std::string& kernel) {
       [&](const KernelInfo& k) { return matches(k, op) && k.name == kernel; });
 }
 
+// Whether a run called for a kernel. One of all operators serves those without kernels of their
+// own.
+bool called_for(const Report& r, const KernelInfo& k) {
+  return std::any_of(r.executed_legal.begin(), r.executed_legal.end(), [&](const auto& row) {
+    return k.op == row.first ||
+        (k.op == "*" &&
+            std::none_of(r.kernels.begin(), r.kernels.end(),
+                [&](const KernelInfo& other) { return other.runnable && other.op == row.first; }));
+  });
+}
+
 // Requires that the manifest lists every kernel that ran, and that every kernel which it calls
 // runnable did run, unless the run is a prefix.
 void judge_paths(Report& r) {
   const std::string property(kPathsCovered.name);
   if (!selection_of(r).wants(property) || r.manifest_hash.empty()) return;
   for (const KernelInfo& k : r.kernels)
-    if (!is_prefix(r) && k.runnable &&
-        std::any_of(r.executed_legal.begin(), r.executed_legal.end(),
-            [&](const auto& row) { return matches(k, row.first); }))
+    if (!is_prefix(r) && k.runnable && called_for(r, k))
       judge_run(r, k.op, property,
           ran(r, k) ? "" : "kernel '" + k.name + "' (isa " + k.isa + ") never ran");
   for (const auto& [op, paths] : r.paths)

@@ -25,7 +25,7 @@ has() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(cat "$1")"; }
 # What a build with nvcc leaves, the library of the emulated device in the place of the real one.
 mkdir -p "$work/built"/{bin,lib/lockstep,tests,CMakeFiles/version}
 cp "$build/bin/lockstep" "$work/built/bin/"
-cp "$build"/lib/lockstep/{cpu,reference}.so "$work/built/lib/lockstep/"
+cp "$build"/lib/lockstep/{{cpu,reference}.so,backend-host} "$work/built/lib/lockstep/"
 cp "$build/tests/cuda_emulated.so" "$work/built/lib/lockstep/cuda.so"
 cp "$build/tests/cuda_overrun.so" "$work/built/tests/"
 ln -s "$build/share" "$work/built/share"

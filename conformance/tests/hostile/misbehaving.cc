@@ -1,13 +1,18 @@
 /// @file
 /// The reference with one fault. `--set fault=NAME` chooses a row of the table below; the
 /// environment variable HOSTILE_MANIFEST replaces the manifest, whatever it says; where
-/// HOSTILE_ONCE names a file, only the process that makes the file survives loading this.
+/// HOSTILE_ONCE names a file, only the process that makes the file survives loading this; where
+/// HOSTILE_LEAVES names one, each leaves a process behind, in a session of its own, and adds its
+/// number to the file.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "backends/manifest.h"
 #include "backends/reference/plan.h"
@@ -24,6 +29,15 @@ __attribute__((constructor)) void load_once() {
   const int made = open(file, O_CREAT | O_EXCL | O_WRONLY, S_IRUSR);
   if (made < 0) std::exit(0);
   close(made);
+}
+
+__attribute__((constructor)) void leave_process() {
+  const char* file = std::getenv("HOSTILE_LEAVES");
+  if (!file || fork() != 0) return;
+  setsid();
+  if (fork() != 0) _exit(0);
+  std::ofstream(file, std::ios::app) << getpid() << "\n";
+  for (;;) pause();
 }
 
 /// One execution, after the right answer was written.
@@ -97,6 +111,34 @@ void close_every_file() {
   for (int fd = 0; fd < 1024; ++fd) close(fd);
 }
 
+// Spoils the result where a process that judges lets this one into its memory or its files.
+void reach(const Execution& e) {
+  for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+    std::string name;
+    std::getline(std::ifstream(process.path() / "comm"), name);
+    if (name != "lockstep") continue;
+    const auto reaches = [&](const char* file, bool memory) {
+      const int fd = open((process.path() / file).c_str(), O_RDWR);
+      char byte;
+      // Memory of a process that has ended opens, and nothing can be read there.
+      const bool reached = fd >= 0 && (!memory || pread(fd, &byte, 1, 0x1000) != 0);
+      close(fd);
+      return reached;
+    };
+    if (reaches("mem", true) || reaches("fd/1", false) || reaches("fd/4", false)) e.out[0][0] ^= 1;
+  }
+}
+
+// Spoils the result where its process looks like one that is judged.
+void look_around(const Execution& e) {
+  for (const char* file : {"/proc/self/comm", "/proc/self/environ"}) {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    const std::string all = text.str();
+    if (all.starts_with("lockstep") || all.find("LOCKSTEP_") != all.npos) e.out[0][0] ^= 1;
+  }
+}
+
 bool always(const Execution&) { return true; }
 bool cubes(const Execution& e) { return e.rank() == 3; }
 bool relu(const Execution& e) { return e.of("relu"); }
@@ -145,6 +187,7 @@ constexpr Fault kFaults[] = {
     {"after_end", compact_out, [](const E& e) { e.out[0][volume(e.call.out[0].shape)] = 7; }},
     {"before_begin", always, [](const E& e) { e.out[0][-1] = 7; }},
     {"batch", batches, [](const E& e) { e.out[0][0] ^= 1; }},
+    {"far", relu, [](const E& e) { e.out[0][9'000'000 / 4] = 7; }},
     {"padding", always, write_padding},
     {"scribble", relu, scribble},
     {"scratch_end", always, [](const E& e) { e.scratch[kScratchBytes] = 7; }},
@@ -152,6 +195,11 @@ constexpr Fault kFaults[] = {
     {"scratch_far", cubes, [](const E& e) { e.scratch[kScratchBytes + 28] = 7; }},
     {"scratch_unset", always, [](const E& e) { e.out[0][0] += e.scratch[9]; }},
     {"input", always, [](const E& e) { const_cast<int32_t*>(e.in[0])[0] ^= 1; }},
+    {"input_again", always,
+        [](const E& e) {
+          auto* in = const_cast<volatile int32_t*>(e.in[0]);
+          in[0] = in[0];
+        }},
     {"state", always, answer_as_before},
     {"otherwise", always, answer_otherwise},
     {"throw", always, [](const E&) { throw std::runtime_error("out of patience"); }},
@@ -160,6 +208,10 @@ constexpr Fault kFaults[] = {
     {"print", always, [](const E&) { print_much(); }},
     {"forge", relu, forge},
     {"close", cubes, [](const E&) { close_every_file(); }},
+    {"fork", relu, [](const E&) { (void)fork(); }},
+    {"reach", always, reach},
+    {"look", always, look_around},
+    {"last"},
     {.name = "unsupported", .prepare = lack_cubes},
     {.name = "refuse_legal", .prepare = refuse_cubes},
     {.name = "wrong_label",
@@ -220,6 +272,9 @@ class Misbehaving {
     if (has("picky"))
       throw LogicError("option.isa", "this machine cannot run '" + isa->second + "'");
     if (has("curt")) throw LogicError("option.isa", "no");
+  }
+  ~Misbehaving() {
+    if (has("last")) std::abort();
   }
   std::unique_ptr<Plan> prepare(const Call& call) const {
     if (fault_->prepare) fault_->prepare(call);

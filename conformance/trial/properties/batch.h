@@ -3,12 +3,11 @@
 
 namespace lockstep::judge {
 
-inline bool ask_batch(Probe& p) {
+inline void ask_batch(Probe& p) {
   const Span<LawInfo> laws = p.call().op->laws;
-  if (p.too_large_for_laws() || !p.chosen(4)) return true;
+  if (p.too_large_for_laws() || !p.chosen(4)) return;
   for (int i = 0; i < laws.size(); ++i)
-    if (is_batch_law(laws[i]) && !p.ask_law(i)) return false;
-  return true;
+    if (is_batch_law(laws[i])) p.ask_law(i);
 }
 
 inline constexpr Property kBatch{.name = "batch",

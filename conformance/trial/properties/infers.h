@@ -2,13 +2,8 @@
 #include <fmt/format.h>
 
 #include "conformance/trial/property.h"
-#include "spec/text.h"
 
 namespace lockstep::judge {
-
-inline std::string type_text(const TensorType& t) {
-  return fmt::format("{} of precision {}", shape_text(t.shape), t.precision);
-}
 
 inline std::optional<Finding> inspect_refused_types(const Trial& t, const Answer& a) {
   if (t.manifest->errors == Errors::none) return std::nullopt;
@@ -42,10 +37,12 @@ inline std::optional<Finding> inspect_infers(const Trial& t, Observations) {
 inline constexpr Property kInfers{.name = "infers",
     .text = "shapes and precisions of the outputs are inferred as specified",
     .about = kLegal | kIllegal | kVectors | kTyped,
-    .ask = [](Probe& p) { return p.infer(); },
+    .ask = [](Probe& p) { p.infer(); },
     .applies =
         [](const Trial& t) {
-          return t.inferred || (!t.refusal && t.base.ok() && !t.base.types.empty());
+          const std::vector<TensorType>& stated = t.base.types;
+          return t.inferred ||
+              (!t.refusal && t.base.ok() && !stated.empty() && stated[0].precision != 0);
         },
     .inspect = inspect_infers};
 

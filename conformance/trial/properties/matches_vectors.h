@@ -1,12 +1,30 @@
 #pragma once
+#include <fmt/format.h>
+
 #include "conformance/trial/property.h"
 
 namespace lockstep::judge {
+
+/// The backend was given outputs of the types that follow from the call, so a vector that records
+/// others freezes another result.
+inline std::optional<Finding> inspect_vector(const Trial& t, Observations) {
+  for (std::size_t k = 0; k < t.expected.size(); ++k) {
+    const Type &frozen = t.expected[k].type, &inferred = t.types[static_cast<int>(k)];
+    if (frozen == inferred) continue;
+    const auto text = [](const Type& of) {
+      return type_text({{of.shape.begin(), of.shape.end()}, of.precision});
+    };
+    return Finding{fmt::format("output {}: the vector expects {}, its call gives {}", k,
+                       text(frozen), text(inferred)),
+        {}};
+  }
+  return difference(t.expected, t.base);
+}
 
 inline constexpr Property kMatchesVectors{.name = "matches_vectors",
     .text = "the frozen golden vectors give their frozen results",
     .about = kVectors,
     .applies = [](const Trial& t) { return t.item->what == Item::vector; },
-    .inspect = [](const Trial& t, Observations) { return difference(t.expected, t.base); }};
+    .inspect = inspect_vector};
 
 }  // namespace lockstep::judge

@@ -1,4 +1,4 @@
-#include "conformance/subjects/scratch_memory.h"
+#include "conformance/host/scratch_memory.h"
 
 #include <sys/mman.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "conformance/subjects/channel.h"
+#include "conformance/host/channel.h"
 
 namespace lockstep::judge {
 namespace {

@@ -1,7 +1,7 @@
-#include <fcntl.h>
+#include "conformance/host/worker.h"
+
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
-#include <memory>
+#include <exception>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -18,34 +18,13 @@
 #include <thread>
 
 #include "backends/call.h"
-#include "conformance/subjects/channel.h"
-#include "conformance/subjects/process.h"
-#include "conformance/subjects/scratch_memory.h"
+#include "conformance/host/arena.h"
+#include "conformance/host/confine.h"
+#include "conformance/host/scratch_memory.h"
+#include "spec/operators.h"
 
 namespace lockstep::judge {
 namespace {
-
-Channel* crash_report = nullptr;
-
-// Notes the faulting address, then lets the signal kill the process.
-void note_crash(int number, siginfo_t* what, void*) {
-  crash_report->reply.fault = static_cast<const char*>(what->si_addr);
-  signal(number, SIG_DFL);
-  raise(number);  // a signal sent by a process would not recur
-}
-
-void watch_crashes(Channel& channel) {
-  crash_report = &channel;
-  static char stack[64 * 1024];
-  stack_t alternate{};
-  alternate.ss_sp = stack;
-  alternate.ss_size = sizeof stack;
-  sigaltstack(&alternate, nullptr);
-  struct sigaction action {};
-  action.sa_sigaction = note_crash;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (int s : {SIGSEGV, SIGBUS}) sigaction(s, &action, nullptr);
-}
 
 void copy_text(char* to, std::size_t room, const std::string& from) {
   std::snprintf(to, room, "%s", from.c_str());
@@ -71,7 +50,7 @@ bool note(Reply& r, const client::Status& s) {
 // The library's backend in each configuration, opened at its first use.
 class Backends {
  public:
-  Backends(const std::string& path, const std::vector<Options>& configs)
+  Backends(const std::string& path, const std::vector<client::Options>& configs)
       : library_(client::Library::load(path)), configs_(configs), opened_(configs.size()) {}
   const client::Library& library() const { return library_; }
 
@@ -84,10 +63,13 @@ class Backends {
     copy_text(r.text, sizeof r.text, std::string("open() failed: ") + r.text);
     return nullptr;
   }
+  void close() {
+    for (auto& backend : opened_) backend.reset();
+  }
 
  private:
   client::Library library_;
-  std::vector<Options> configs_;
+  std::vector<client::Options> configs_;
   std::vector<std::optional<client::Backend>> opened_;
 };
 
@@ -95,37 +77,36 @@ class Backends {
 // copied, so that the judge also sees what a kernel writes beside a tensor.
 class Staging {
  public:
-  Staging(const client::Backend& backend, Question& q) : backend_(backend), q_(q) {
-    for (int k = 0; k < q.callers * q.tensors(); ++k) data_.push_back(q.slot[k].data);
+  Staging(const client::Backend& backend, const Arena& arena, std::span<const Slot> slots)
+      : backend_(backend), arena_(arena), slots_(slots) {
+    for (std::size_t k = 0; k < slots.size(); ++k) data_.push_back(arena.seen(k) + slots[k].first);
   }
   Staging(const Staging&) = delete;
   client::Status upload() {
     for (std::size_t k = 0; backend_.library().has_device() && k < data_.size(); ++k) {
-      const Slot& slot = q_.slot[k];
-      client::Result<client::Memory> memory = backend_.allocate(bytes(slot));
+      client::Result<client::Memory> memory = backend_.allocate(slots_[k].bytes);
       if (!memory.ok()) return memory.status();
       device_.push_back(std::move(*memory));
-      client::Status written = device_[k].write(slot.begin, bytes(slot));
+      client::Status written = device_[k].write(arena_.own(k), slots_[k].bytes);
       if (!written.ok()) return written;
-      data_[k] = static_cast<char*>(device_[k].data()) + (slot.data - slot.begin);
+      data_[k] = static_cast<char*>(device_[k].data()) + slots_[k].first;
     }
     return {};
   }
   client::Status download() {
     for (std::size_t k = 0; k < device_.size(); ++k) {
-      client::Status read = device_[k].read(q_.slot[k].begin, bytes(q_.slot[k]));
+      client::Status read = device_[k].read(arena_.own(k), slots_[k].bytes);
       if (!read.ok()) return read;
     }
     return {};
   }
-  /// The tensors of one caller.
-  char* const* data(int caller = 0) const { return data_.data() + q_.first(caller); }
+  /// The addresses of tensors from number `first` on.
+  char* const* data(std::size_t first = 0) const { return data_.data() + first; }
 
  private:
-  static uint64_t bytes(const Slot& s) { return static_cast<uint64_t>(s.end - s.begin); }
-
   const client::Backend& backend_;
-  Question& q_;
+  const Arena& arena_;
+  std::span<const Slot> slots_;
   std::vector<char*> data_;
   std::vector<client::Memory> device_;
 };
@@ -133,10 +114,10 @@ class Staging {
 // One caller of a plan, with a stream, scratch memory and a status of its own.
 class Caller {
  public:
-  Caller(const client::Backend& backend, const client::Plan& plan, i32 poison) : plan_(plan) {
+  Caller(const client::Backend& backend, const client::Plan& plan, i32 filler) : plan_(plan) {
     if (!take(backend.stream(), stream_) || plan.scratch_bytes() == 0) return;
     if (!backend.library().has_device())
-      host_scratch_ = ScratchMemory(plan.scratch_bytes(), poison);
+      host_scratch_ = ScratchMemory(plan.scratch_bytes(), filler);
     else if (take(backend.allocate(plan.scratch_bytes()), device_scratch_))
       scratch_ = device_scratch_->data();
     if (host_scratch_.data()) scratch_ = host_scratch_.data();
@@ -151,9 +132,9 @@ class Caller {
     if (status_.ok()) status_ = stream_->wait();
   }
   /// Notes the outputs in host memory, and whether they changed since the last round.
-  void note(const Slot* out, int n) {
+  void note(const Arena& arena, std::span<const Slot> slots, std::size_t first, std::size_t end) {
     std::string now;
-    for (int k = 0; k < n; ++k) now.append(out[k].begin, out[k].end);
+    for (std::size_t k = first; k < end; ++k) now.append(arena.own(k), slots[k].bytes);
     unsteady_ = unsteady_ || (!noted_.empty() && noted_ != now);
     noted_ = std::move(now);
   }
@@ -205,43 +186,55 @@ template <class F> void at_once(int n, const F& f) {
   join();
 }
 
+// A letter with its tensors, and where its answer goes.
+struct Asked {
+  const Letter& letter;
+  std::span<const Slot> slots;
+  Arena& arena;
+  Reply& reply;
+  std::size_t inputs() const { return static_cast<std::size_t>(letter.in_count); }
+  std::size_t outputs() const { return static_cast<std::size_t>(letter.out_count); }
+  std::size_t tensors() const { return inputs() + outputs(); }
+  bool is_input(std::size_t slot) const { return slot % tensors() < inputs(); }
+};
+
 // Executes a plan on staged tensors.
-void run(const client::Backend& backend, const client::Plan& plan, Staging& staging,
-    const Question& q, Reply& r) {
+void run(
+    const client::Backend& backend, const client::Plan& plan, Staging& staging, const Asked& q) {
   constexpr int kRounds = 3;  // a race shows only in some rounds
   std::deque<Caller> callers;
-  for (int k = 0; k < q.callers; ++k) callers.emplace_back(backend, plan, q.poison);
-  const auto n_in = static_cast<std::size_t>(q.in_count),
-             n_out = static_cast<std::size_t>(q.out_count);
-  const auto execute = [&](int k) -> Caller& {
-    char* const* tensors = staging.data(k);
-    Caller& c = callers[static_cast<std::size_t>(k)];
-    c.execute({tensors, n_in}, {tensors + n_in, n_out});
-    return c;
+  for (int k = 0; k < q.letter.callers; ++k) callers.emplace_back(backend, plan, q.letter.filler);
+  const auto execute = [&](std::size_t k) -> Caller& {
+    char* const* tensors = staging.data(k * q.tensors());
+    callers[k].execute({tensors, q.inputs()}, {tensors + q.inputs(), q.outputs()});
+    return callers[k];
   };
-  if (q.callers == 1)
+  if (q.letter.callers == 1)
     execute(0);
   else
-    at_once(q.callers, [&](int k) {
+    at_once(q.letter.callers, [&](int caller) {
+      const auto k = static_cast<std::size_t>(caller);
+      const std::size_t end = (k + 1) * q.tensors();
       // A device queues the rounds on a stream, so only the last one's outputs are seen.
       for (int round = 0; round < kRounds; ++round)
-        execute(k).note(q.slot + q.first(k) + q.in_count, q.out_count);
+        execute(k).note(q.arena, q.slots, end - q.outputs(), end);
     });
   for (Caller& c : callers) c.wait();
-  for (const Caller& c : callers) r.unsteady = r.unsteady || c.unsteady();
+  for (const Caller& c : callers) q.reply.unsteady = q.reply.unsteady || c.unsteady();
   for (Caller& c : callers)
-    if (!c.answer(r)) return;
-  note(r, staging.download());
+    if (!c.answer(q.reply)) return;
+  note(q.reply, staging.download());
 }
 
 // The question as a call of the client.
-client::Call call_of(const Question& q) {
-  client::Call call{
-      std::string(q.op->name), client::attributes_of(*q.op, {q.attrs, q.attr_count}), {}, {}};
-  for (int k = 0; k < q.tensors(); ++k) {
-    const Slot& s = q.slot[k];
+client::Call call_of(const Asked& q) {
+  const OpInfo& op = *operators()[static_cast<std::size_t>(q.letter.op)];
+  client::Call call{std::string(op.name),
+      client::attributes_of(op, {q.letter.attrs, q.letter.attr_count}), {}, {}};
+  for (std::size_t k = 0; k < q.tensors(); ++k) {
+    const Slot& s = q.slots[k];
     const auto rank = static_cast<std::size_t>(s.rank);
-    (k < q.in_count ? call.in : call.out)
+    (q.is_input(k) ? call.in : call.out)
         .push_back({{s.shape, rank}, {s.stride, rank}, s.precision, nullptr});
   }
   return call;
@@ -260,82 +253,40 @@ void answer_infer(const client::Backend& backend, const client::Call& call, Repl
   }
 }
 
-// Prepares the call and, if the question says so, runs it.
-void answer_call(const client::Backend& backend, Question& q, client::Call call, Reply& r) {
-  Staging staging(backend, q);
-  if (q.what == Question::execute) {
-    if (!note(r, staging.upload())) return;
-    for (std::size_t k = 1; q.constants && k < call.in.size(); ++k)
-      call.in[k].constant = staging.data()[k];
-  }
+// Prepares the call and, if the letter says so, runs it.
+void answer_call(const client::Backend& backend, const Asked& q, client::Call call) {
+  const bool runs = q.letter.what == Letter::execute;
+  Staging staging(backend, q.arena, q.slots);
+  if (runs && !note(q.reply, staging.upload())) return;
+  for (std::size_t k = 1; runs && q.letter.constants && k < call.in.size(); ++k)
+    call.in[k].constant = staging.data()[k];
   auto plan = backend.prepare(call);
-  if (!note(r, plan.status()) || q.what != Question::execute) return;
-  copy_text(r.path, sizeof r.path, plan->path());
-  r.threads = backend.threads();
-  run(backend, *plan, staging, q, r);
+  if (!note(q.reply, plan.status()) || !runs) return;
+  copy_text(q.reply.path, sizeof q.reply.path, plan->path());
+  q.reply.threads = backend.threads();
+  run(backend, *plan, staging, q);
 }
 
-void answer(Backends& backends, Question& q, Reply& r) {
-  const client::Backend* backend = backends.open(q.config, r);
+void answer(Backends& backends, const Asked& q) {
+  if (q.letter.what == Letter::close) return backends.close();
+  const client::Backend* backend = backends.open(q.letter.config, q.reply);
   if (!backend) return;
-  if (q.what == Question::infer)
-    answer_infer(*backend, call_of(q), r);
+  if (q.letter.what == Letter::infer)
+    answer_infer(*backend, call_of(q), q.reply);
   else
-    answer_call(*backend, q, call_of(q), r);
+    answer_call(*backend, q, call_of(q));
 }
-
-// Makes the pages around the tensors of a question inaccessible.
-class Guards {
- public:
-  void set(const Question& q) {
-    std::vector<char*> pages;
-    for (int k = 0; k < q.callers * q.tensors(); ++k) {
-      if (!q.slot[k].begin) continue;
-      pages.push_back(q.slot[k].begin - kPage);
-      pages.push_back(q.slot[k].end);
-    }
-    if (pages == pages_) return;
-    for (char* p : pages_) mprotect(p, kPage, PROT_READ | PROT_WRITE);
-    for (char* p : pages) mprotect(p, kPage, PROT_NONE);
-    pages_ = pages;
-  }
-
- private:
-  std::vector<char*> pages_;
-};
 
 void refuse(Channel& channel, const std::string& why) {
   copy_text(channel.refusal, sizeof channel.refusal, why);
   channel.state = Channel::refused;
 }
 
-// Discards the backend's output, which would mix with the judge's.
-void silence() {
-  const int null = open("/dev/null", O_RDWR);
-  for (int fd : {0, 1, 2}) dup2(null, fd);
-  close(null);
-}
-
-// Closes every file but the standard streams and one: a judge's results go through some of them.
-void close_all_but(int kept) {
-  for (int fd = 3; fd < kept; ++fd) close(fd);
-  close_range(static_cast<unsigned>(max(3, kept + 1)), ~0u, 0);
-}
-
-}  // namespace
-
-void work(const std::string& path, const std::vector<Options>& configs, std::uint64_t memory,
-    Channel& channel, int socket) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  setpgid(0, 0);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  silence();
-  close_all_but(socket);
-  watch_crashes(channel);
-  std::unique_ptr<Backends> backends;
+// Loads the library, describes it, and opens it within the longer limit for starting.
+std::optional<Backends> start(const Work& work, Channel& channel) {
+  std::optional<Backends> backends;
   try {
-    backends = std::make_unique<Backends>(path, configs);
+    backends.emplace(work.library, work.configs);
     const client::Library& library = backends->library();
     const std::string manifest = library.manifest();
     if (manifest.size() > sizeof channel.manifest) throw std::runtime_error("it has no manifest");
@@ -343,10 +294,13 @@ void work(const std::string& path, const std::vector<Options>& configs, std::uin
     channel.manifest_size = manifest.size();
     channel.infers = library.has_infer();
     channel.has_device = library.has_device();
-    // Device drivers reserve far more memory than they use, so no limit applies to them.
-    if (!channel.has_device) limit_data(memory);
+    // A device's driver reserves far more memory than it uses, and may start processes.
+    if (!channel.has_device) {
+      limit_data(work.memory);
+      forbid_processes();
+    }
     channel.state = Channel::ready;
-    // Opens now, within the longer start limit. Every question tries again if this failed.
+    // Every question tries again if this fails.
     Reply opened;
     backends->open(0, opened);
     if (opened.code == kLogic) {
@@ -358,21 +312,53 @@ void work(const std::string& path, const std::vector<Options>& configs, std::uin
   } catch (const std::exception& e) {
     refuse(channel, std::string("is no backend: ") + e.what());
   }
-  Guards guards;
-  u64 number = 0;
-  const auto asked = [&] {
-    await_soon(socket);
-    return read(socket, &number, sizeof number) == sizeof number;
-  };
-  while (write(socket, &number, sizeof number) == sizeof number && asked()) {
-    channel.reply = {};
-    guards.set(channel.question);
+  return backends;
+}
+
+// Answers the letters in the order in which they stand.
+void answer_letters(Backends& backends, Arena& arena, Channel& channel) {
+  char* const mail = reinterpret_cast<char*>(&channel);
+  channel.answered = 0;
+  for (u64 at = channel.letters; at != 0;) {
+    auto& letter = *reinterpret_cast<Letter*>(mail + at);
+    Reply& r = letter.reply;
+    ++channel.begun;
+    arena.watch(r);
     try {
-      answer(*backends, channel.question, channel.reply);
+      const auto* slots = reinterpret_cast<const Slot*>(mail + letter.slots);
+      const Asked q{letter,
+          {slots,
+              static_cast<std::size_t>(letter.callers) *
+                  static_cast<std::size_t>(letter.tensors())},
+          arena, r};
+      const bool runs = letter.what == Letter::execute;
+      if (runs) arena.lay(q.slots, mail, [&](std::size_t k) { return !q.is_input(k); });
+      answer(backends, q);
+      if (runs) arena.take(q.slots, mail);
     } catch (const std::exception& e) {
-      broken(channel.reply, e.what());
+      broken(r, e.what());
     }
+    ++channel.answered;
+    // A device that failed once may fail all later calls of this process.
+    at = channel.has_device && r.code == kRuntime ? 0 : letter.next;
   }
+}
+
+}  // namespace
+
+void serve(const Work& work) {
+  void* mail =
+      mmap(nullptr, kMail, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, kMailFile, 0);
+  if (mail == MAP_FAILED) _exit(1);
+  close(kMailFile);
+  auto& channel = *static_cast<Channel*>(mail);
+  Arena arena;
+  watch_faults(arena);
+  std::optional<Backends> backends = start(work, channel);
+  u64 number = 0;
+  while (write(kSocketFile, &number, sizeof number) == sizeof number &&
+      read(kSocketFile, &number, sizeof number) == sizeof number)
+    answer_letters(*backends, arena, channel);
   _exit(0);
 }
 

@@ -1,0 +1,88 @@
+/// @file
+/// The memory that a judge shares with the program `backend-host`, which holds a backend:
+/// questions, their tensors, and the answers. Addresses differ in the two processes, so positions
+/// in this memory are offsets from its beginning.
+#pragma once
+#include <atomic>
+
+#include "spec/info.h"
+#include "spec/random.h"
+
+namespace lockstep::judge {
+
+inline constexpr int kMaxSlots = kMaxInputs + 8;  ///< tensors of a question, all callers together
+inline constexpr u64 kPage = 4096;
+inline constexpr u64 kMail = u64{8} << 30;     ///< bytes of shared memory, most of them never used
+inline constexpr u64 kArena = u64{128} << 30;  ///< addresses for the tensors of one question
+/// The files with which backend-host starts.
+enum HostFile { kSocketFile = 3, kMailFile = 4 };
+
+constexpr u64 round_up(u64 n, u64 to) { return (n + to - 1) / to * to; }
+
+/// The addresses from the middle of one tensor's memory to the next, most of them inaccessible.
+constexpr u64 span_of(u64 most_bytes) {
+  u64 span = u64{64} << 20;
+  while (span < 2 * (most_bytes + kPage)) span *= 2;
+  return span;
+}
+
+/// One tensor of a question, and the whole pages in which it lies.
+struct Slot {
+  int rank = 0, precision = 0;
+  i64 shape[kMaxRank + 1]{}, stride[kMaxRank + 1]{};
+  u64 bytes = 0;  ///< of its memory, which inaccessible memory surrounds; 0: only a type is given
+  u64 first = 0;  ///< element (0, ..., 0), in bytes from the beginning of its memory
+  u64 image = 0;  ///< where its memory's content stands: before the call, then after it
+};
+
+/// The code of an answer. A process that dies writes none.
+enum Code { kOk, kLogic, kRuntime, kUnsupported, kBroken };
+
+struct Reply {
+  int code = kOk;
+  char label[64]{}, text[256]{}, path[128]{};
+  i64 threads = 0;        ///< that the backend says it uses
+  bool unsteady = false;  ///< a caller got other outputs for the same call
+  int type_count = 0;
+  struct {
+    int rank, precision;
+    i64 shape[kMaxRank];
+  } type[kMaxOutputs]{};
+  int written_slot = -1;  ///< an input that was written
+  i64 written_at = 0;     ///< in bytes from the beginning of its memory
+  int fault_slot = -1;    ///< the tensor nearest to the address whose access crashed
+  i64 fault_at = 0;       ///< in bytes from the beginning of its memory
+  bool started_process = false;
+};
+
+struct Letter {
+  enum What { execute, refuse, infer, close } what = execute;
+  int op = 0;              ///< its place among operators()
+  bool constants = false;  ///< prepare() receives the inputs after the first
+  int callers = 1;         ///< threads that run the plan at the same time
+  i32 filler = 0;          ///< what scratch memory holds before the call
+  int config = 0, attr_count = 0, in_count = 0, out_count = 0;
+  Attr attrs[kMaxAttributes];
+  u64 slots = 0;  ///< where they stand, of each caller in turn: inputs, outputs
+  u64 next = 0;   ///< where the next letter stands; 0: this is the last
+  Reply reply;
+
+  int tensors() const { return in_count + out_count; }  ///< of one caller
+};
+
+/// Stands at the beginning of the shared memory: the host's description of its library, then what
+/// it is asked.
+struct Channel {
+  enum State { starting, ready, refused, unopened } state = starting;
+  char refusal[512]{};  ///< why there is no backend, where state is refused or unopened
+  char failure[512]{};  ///< why it could not be opened otherwise, though it may be next time
+  bool infers = false, has_device = false;
+  std::size_t manifest_size = 0;
+  char manifest[1 << 20]{};
+  u64 letters = 0;             ///< where the first letter stands
+  std::atomic<u64> begun = 0;  ///< letters of this exchange that the host has begun to answer
+  u64 answered = 0;            ///< letters that it has answered at its end
+};
+static_assert(std::atomic<u64>::is_always_lock_free);
+
+}  // namespace lockstep::judge

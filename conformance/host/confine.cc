@@ -1,0 +1,111 @@
+#include "conformance/host/confine.h"
+
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <iterator>
+
+namespace lockstep::judge {
+namespace {
+
+Arena* watched = nullptr;
+
+void note_fault(int number, siginfo_t* what, void*) {
+  if (number == SIGSYS) {
+    if (Reply* r = watched->reply()) r->started_process = true;
+  } else if (watched->let_through(static_cast<const char*>(what->si_addr))) {
+    return;
+  }
+  signal(number, SIG_DFL);
+  raise(number);  // a signal sent by a process would not recur
+}
+
+}  // namespace
+
+void limit_data(u64 bytes) {
+  if (bytes == 0) return;
+  // The sixth number in this file is the size of data and stack, in pages.
+  unsigned long long now = 0;
+  if (FILE* sizes = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(sizes, "%*u %*u %*u %*u %*u %llu", &now) != 1) now = 0;
+    std::fclose(sizes);
+  }
+  const rlim_t most = now * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + bytes;
+  const rlimit limit{most, most};
+  setrlimit(RLIMIT_DATA, &limit);
+}
+
+void renounce_rights(bool all) {
+  if (all) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  const auto keeps = [&](int right) {
+    return all ? right <= CAP_FSETID : right != CAP_SYS_PTRACE && right != CAP_SYS_ADMIN;
+  };
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2]{};
+  if (syscall(SYS_capget, &header, data) != 0) return;
+  for (int right = 0; right <= CAP_LAST_CAP; ++right) {
+    if (keeps(right)) continue;
+    prctl(PR_CAPBSET_DROP, right, 0, 0, 0);
+    __user_cap_data_struct& word = data[right / 32];
+    const __u32 others = ~(1u << right % 32);
+    word.effective &= others, word.permitted &= others, word.inheritable &= others;
+  }
+  syscall(SYS_capset, &header, data);
+}
+
+void forbid_processes() {
+  constexpr __u32 kNumber = offsetof(seccomp_data, nr), kFlags = offsetof(seccomp_data, args);
+  const auto load = [](__u32 from) { return sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, from); };
+  // Goes on with the next rule where it applies, else passes over some.
+  const auto where = [](__u16 test, __u32 value, __u8 else_over) {
+    return sock_filter BPF_JUMP(BPF_JMP | test | BPF_K, value, 0, else_over);
+  };
+  const auto answer = [](__u32 what) { return sock_filter BPF_STMT(BPF_RET | BPF_K, what); };
+  sock_filter rules[] = {
+      load(kNumber),
+      // Its flags are out of a rule's reach. The C library starts threads by clone without it.
+      where(BPF_JEQ, SYS_clone3, 1),
+      answer(SECCOMP_RET_ERRNO | ENOSYS),
+      where(BPF_JEQ, SYS_clone, 4),
+      load(kFlags),
+      where(BPF_JSET, CLONE_THREAD, 1),
+      answer(SECCOMP_RET_ALLOW),
+      answer(SECCOMP_RET_TRAP),
+#ifdef SYS_fork
+      where(BPF_JEQ, SYS_fork, 1),
+      answer(SECCOMP_RET_TRAP),
+      where(BPF_JEQ, SYS_vfork, 1),
+      answer(SECCOMP_RET_TRAP),
+#endif
+      answer(SECCOMP_RET_ALLOW),
+  };
+  sock_fprog program{static_cast<unsigned short>(std::size(rules)), rules};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+}
+
+void watch_faults(Arena& arena) {
+  watched = &arena;
+  static char stack[64 * 1024];
+  stack_t alternate{};
+  alternate.ss_sp = stack;
+  alternate.ss_size = sizeof stack;
+  sigaltstack(&alternate, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = note_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (int s : {SIGSEGV, SIGBUS, SIGSYS}) sigaction(s, &action, nullptr);
+}
+
+}  // namespace lockstep::judge

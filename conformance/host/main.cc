@@ -1,0 +1,129 @@
+// The program backend-host: runs a backend, a library or a command, for the process that started
+// it, and ends whatever the backend started. A backend shares no memory but the channel with a
+// judge, and none of its files.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "conformance/host/confine.h"
+#include "conformance/host/worker.h"
+
+namespace lockstep::judge {
+namespace {
+
+constexpr int kFailed = 126;
+
+void usage() {
+  std::fputs(
+      "usage: backend-host PARENT library BYTES FILE [NAME=VALUE...] [-- NAME=VALUE...]...\n"
+      "       backend-host PARENT command BYTES COMMAND\n"
+      "Programs start it; PARENT is the starting process. BYTES limits the memory; 0: no limit.\n",
+      stderr);
+}
+
+[[noreturn]] void run_library(u64 memory, char** words) {
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  renounce_rights(true);
+  Work work{*words, {{}}, memory};
+  while (*++words) {
+    if (std::strcmp(*words, "--") == 0) {
+      work.configs.emplace_back();
+    } else {
+      const std::string option = *words;
+      const std::size_t name = option.find('=');
+      work.configs.back()[option.substr(0, name)] = option.substr(name + 1);
+    }
+  }
+  serve(work);
+}
+
+[[noreturn]] void run_command(u64 memory, const char* command) {
+  renounce_rights(false);
+  signal(SIGPIPE, SIG_DFL);
+  if (const rlimit data{memory, memory}; memory > 0) setrlimit(RLIMIT_DATA, &data);
+  execl("/bin/sh", "sh", "-c", command, nullptr);
+  _exit(kFailed);
+}
+
+// Kills every child, and theirs, which this process inherits as their parents end.
+void end_descendants() {
+  for (;;) {
+    char text[4096];
+    const int file = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    const ssize_t n = read(file, text, sizeof text - 1);
+    close(file);
+    if (n <= 0) return;
+    text[n] = '\0';
+    for (char *at = text, *end = text;; at = end) {
+      const long pid = std::strtol(at, &end, 10);
+      if (end == at) break;
+      kill(static_cast<pid_t>(pid), SIGKILL);
+    }
+    waitpid(-1, nullptr, 0);
+  }
+}
+
+// Waits for the backend's process, and ends in the same way.
+[[noreturn]] void keep(pid_t backend, const sigset_t& signals) {
+  for (;;) {
+    const int number = sigwaitinfo(&signals, nullptr);
+    if (number == SIGTERM) {
+      end_descendants();
+      raise(SIGKILL);
+    }
+    int status = 0;
+    for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (ended != backend) continue;
+      end_descendants();
+      if (WIFSIGNALED(status)) {
+        prctl(PR_SET_DUMPABLE, 0);  // the core that matters is the backend's
+        signal(WTERMSIG(status), SIG_DFL);
+        sigprocmask(SIG_UNBLOCK, &signals, nullptr);
+        raise(WTERMSIG(status));
+      }
+      _exit(WIFEXITED(status) ? WEXITSTATUS(status) : kFailed);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::judge
+
+int main(int argc, char** argv) {
+  using namespace lockstep::judge;
+  const bool library = argc > 4 && std::strcmp(argv[2], "library") == 0;
+  if (!library && (argc != 5 || std::strcmp(argv[2], "command") != 0)) {
+    usage();
+    return kFailed;
+  }
+  sigset_t signals, none;
+  sigemptyset(&none);
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGCHLD);
+  sigprocmask(SIG_SETMASK, &signals, nullptr);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != std::atoi(argv[1])) return kFailed;  // it ended before it was watched
+  const pid_t keeper = getpid(), backend = fork();
+  if (backend < 0) return kFailed;
+  if (backend > 0) {
+    close_range(0, ~0U, 0);  // an open copy of a pipe would hide that the backend has ended
+    keep(backend, signals);
+  }
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != keeper) return kFailed;
+  setpgid(0, 0);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const lockstep::u64 memory = std::strtoull(argv[3], nullptr, 10);
+  if (library) run_library(memory, argv + 4);
+  run_command(memory, argv[4]);
+}

@@ -1,0 +1,266 @@
+#include "conformance/subjects/mail.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "spec/operators.h"
+
+namespace lockstep::judge {
+namespace {
+
+constexpr u64 kLetters = round_up(sizeof(Channel), kPage);  // where letters begin
+constexpr u64 kBeside = 256;  // bytes beside a tensor, in which small overruns show
+constexpr u64 kEvery = 64;    // bytes, to which all is aligned
+
+// A position that a host noted, which may be any number.
+i64 bounded(i64 at) { return std::clamp(at, -static_cast<i64>(kArena), static_cast<i64>(kArena)); }
+
+int place_of(const OpInfo& op) {
+  const auto all = operators();
+  return static_cast<int>(std::find(all.begin(), all.end(), &op) - all.begin());
+}
+
+Slot type_slot(const Type& t) {
+  Slot s;
+  s.rank = std::min(t.rank(), kMaxRank + 1);
+  s.precision = t.precision;
+  i64 n = 1;
+  for (int d = s.rank - 1; d >= 0; --d) {
+    s.shape[d] = d < kMaxRank ? t.dim(d) : 1;
+    s.stride[d] = n;
+    // Saturates, because illegal extents must not overflow the judge's arithmetic.
+    n = s.shape[d] > 0 && n <= kMaxVolume ? n * std::min(s.shape[d], kMaxExtent * 2) : n;
+  }
+  return s;
+}
+
+}  // namespace
+
+Mail::Mail() {
+  file_ = memfd_create("mail", MFD_CLOEXEC);
+  void* m = file_ < 0 || ftruncate(file_, kMail) != 0
+      ? MAP_FAILED
+      : mmap(nullptr, kMail, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  if (m == MAP_FAILED) {
+    close(file_);
+    throw std::runtime_error("no memory to share with a backend");
+  }
+  shared_ = static_cast<char*>(m);
+  new (shared_) Channel;
+  clear();
+}
+
+Mail::~Mail() {
+  munmap(shared_, kMail);
+  close(file_);
+}
+
+void Mail::clear() {
+  posted_.clear();
+  used_ = 0;
+}
+
+u64 Mail::allocate(u64 bytes) {
+  const u64 at = used_;
+  used_ = round_up(used_ + bytes, kEvery);
+  if (kLetters + used_ > kMail) throw std::runtime_error("the tensors of a case exceed 8 GiB");
+  if (sent_.size() < used_) sent_.resize(used_);
+  return at;
+}
+
+void Mail::add(const Question& q) {
+  const Case& c = *q.call;
+  const bool runs = q.what == Question::execute;
+  Posted p{.at = allocate(sizeof(Letter)),
+      .inputs = std::min(c.in.size(), static_cast<std::size_t>(kMaxSlots - kMaxOutputs)),
+      .outputs = runs                  ? static_cast<std::size_t>(q.out.count)
+          : q.what == Question::refuse ? static_cast<std::size_t>(c.op->outputs.size())
+                                       : 0,
+      .callers = runs ? q.callers.size() : 1};
+  const u64 slots = allocate(sizeof(Slot) * p.callers * (p.inputs + p.outputs));
+  if (!runs) types_only(p, c, slots);
+  for (std::size_t k = 0; runs && k < p.callers; ++k) lay_call(p, q, k);
+  for (std::size_t k = 0; k < p.tensors.size(); ++k)
+    sent<Slot>(slots + k * sizeof(Slot)) = p.tensors[k].slot;
+
+  Letter& letter = *new (&sent<Letter>(p.at)) Letter;
+  letter.what = static_cast<Letter::What>(q.what);
+  letter.op = place_of(*c.op);
+  letter.constants = q.run.constants;
+  letter.callers = static_cast<int>(p.callers);
+  letter.filler = q.run.filler;
+  letter.config = q.run.config;
+  letter.attr_count = static_cast<int>(c.attrs.size());
+  letter.in_count = static_cast<int>(p.inputs);
+  letter.out_count = static_cast<int>(p.outputs);
+  std::copy(c.attrs.begin(), c.attrs.end(), letter.attrs);
+  letter.slots = kLetters + slots;
+  if (!posted_.empty()) sent<Letter>(posted_.back().at).next = kLetters + p.at;
+  posted_.push_back(std::move(p));
+}
+
+void Mail::send() {
+  std::memcpy(shared_ + kLetters, sent_.data(), used_);
+  channel().letters = kLetters;
+  channel().begun = 0;
+  channel().answered = 0;
+}
+
+void Mail::lay_call(Posted& p, const Question& q, std::size_t caller) {
+  const std::vector<Tensor>& in = *q.callers[caller];
+  const u64 seed = q.call->seed;
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    const Type& t = in[k].type;
+    p.tensors.push_back(
+        lay(t, place_input(t, q.run.layout, seed, static_cast<int>(k)), q.run.base));
+    write(p.tensors.back(), &in[k].data, q.run.filler, 0);
+  }
+  for (int k = 0; k < q.out.count; ++k) {
+    p.tensors.push_back(lay(q.out[k], place_output(q.out[k], q.run.layout, seed, k), q.run.base));
+    write(p.tensors.back(), nullptr, q.run.filler, q.run.poison);
+  }
+}
+
+// An illegal call's outputs have no types. A host gives those of the call that it had in mind, of
+// which the first input is the best guess.
+void Mail::types_only(Posted& p, const Case& c, u64 slots) {
+  for (std::size_t k = 0; k < p.inputs; ++k)
+    sent<Slot>(slots + k * sizeof(Slot)) = type_slot(c.in[k]);
+  Type guess{{1}, 32};
+  if (!c.in.empty() && legal(c.in[0].shape)) guess.shape = c.in[0].shape;
+  for (std::size_t k = p.inputs; k < p.inputs + p.outputs; ++k)
+    sent<Slot>(slots + k * sizeof(Slot)) = type_slot(guess);
+}
+
+Mail::Placed Mail::lay(const Type& t, const Placement& at, Base base) {
+  Placed p{{}, t, at};
+  Slot& s = p.slot;
+  s.rank = t.rank();
+  s.precision = t.precision;
+  std::copy(t.shape.begin(), t.shape.end(), s.shape);
+  std::copy(at.stride, at.stride + kMaxRank, s.stride);
+  const u64 bytes = static_cast<u64>(at.allocated) * sizeof(i32);
+  s.bytes = round_up(bytes + kBeside, kPage);
+  const u64 first = base == Base::end ? s.bytes - bytes : base == Base::begin ? 0 : sizeof(i32);
+  s.first = first + static_cast<u64>(at.offset) * sizeof(i32);
+  s.image = kLetters + allocate(s.bytes);
+  return p;
+}
+
+void Mail::write(const Placed& p, const std::vector<i32>* values, i32 beside, i32 inside) {
+  i32* const image = &sent<i32>(p.slot.image - kLetters);
+  std::fill_n(image, p.slot.bytes / sizeof(i32), beside);
+  i32* const e = image + p.begin() / sizeof(i32);
+  std::size_t k = 0;
+  for_each_address(p.type, p.at, [&](i64 at) { e[at] = values ? (*values)[k++] : inside; });
+}
+
+const Reply& Mail::reply(std::size_t n) const {
+  return reinterpret_cast<const Letter*>(shared_ + kLetters + posted_[n].at)->reply;
+}
+
+// Checks every field: the backend may have overwritten the reply.
+Answers Mail::take(std::size_t n) {
+  constexpr AnswerKind kKinds[] = {AnswerKind::ok, AnswerKind::logic_error,
+      AnswerKind::runtime_error, AnswerKind::unsupported, AnswerKind::protocol};
+  const auto text = [](const auto& s) { return printable({s, strnlen(s, sizeof s)}); };
+  const Reply r = reply(n);
+  const Posted& p = posted_[n];
+  Answer a;
+  a.kind = r.code >= 0 && r.code < static_cast<int>(std::size(kKinds)) ? kKinds[r.code]
+                                                                       : AnswerKind::protocol;
+  a.label = text(r.label);
+  a.message = text(r.text);
+  a.path = text(r.path);
+  a.threads = r.threads;
+  a.unsteady = r.unsteady;
+  for (int k = 0; k < min(r.type_count, kMaxOutputs); ++k) {
+    if (r.type[k].rank < 0 || r.type[k].rank > kMaxRank) continue;
+    a.types.push_back({{r.type[k].shape, r.type[k].shape + r.type[k].rank}, r.type[k].precision});
+  }
+  Answers all(p.callers, a);
+  for (std::size_t caller = 0; a.ok() && !p.tensors.empty() && caller < p.callers; ++caller) {
+    const auto* tensors = p.tensors.data() + caller * (p.inputs + p.outputs);
+    for (std::size_t k = 0; k < p.outputs; ++k)
+      all[caller].out.push_back(collect(tensors[p.inputs + k]));
+    note_damage(p, caller, r, all[caller]);
+  }
+  return all;
+}
+
+// Takes an output's elements, and puts back in their places what was sent.
+std::vector<i32> Mail::collect(const Placed& p) {
+  std::vector<i32> values;
+  values.reserve(static_cast<std::size_t>(volume(p.type.shape)));
+  const u64 begin = p.slot.image + p.begin();
+  auto* e = reinterpret_cast<i32*>(shared_ + begin);
+  const auto* old = &sent<i32>(begin - kLetters);
+  for_each_address(p.type, p.at, [&](i64 at) {
+    values.push_back(e[at]);
+    e[at] = old[at];
+  });
+  return values;
+}
+
+// The first byte of a tensor's memory whose content changed.
+bool Mail::changed(const Placed& p, i64& at) const {
+  const char *before = sent_.data() + p.slot.image - kLetters, *after = shared_ + p.slot.image;
+  if (std::memcmp(before, after, p.slot.bytes) == 0) return false;
+  at = std::mismatch(before, before + p.slot.bytes, after).first - before;
+  return true;
+}
+
+void Mail::note_damage(const Posted& p, std::size_t caller, const Reply& r, Answer& a) const {
+  const std::size_t first = caller * (p.inputs + p.outputs);
+  for (std::size_t k = 0; k < p.inputs + p.outputs; ++k) {
+    const Placed& t = p.tensors[first + k];
+    const bool input = k < p.inputs;
+    std::string& damage = input ? a.in_damage : a.out_damage;
+    i64 at = bounded(r.written_at);
+    const bool noted = std::cmp_equal(r.written_slot, first + k);
+    if (!damage.empty() || (!noted && !changed(t, at))) continue;
+    damage = input ? "input " + std::to_string(k) + " was written, " + describe_input(t, at)
+                   : "memory of output " + std::to_string(k - p.inputs) + " was written, " +
+            describe_memory(t, at);
+  }
+}
+
+std::string Mail::describe_memory(const Placed& p, i64 at) {
+  const i64 first = static_cast<i64>(p.begin());
+  const i64 last = first + p.at.allocated * static_cast<i64>(sizeof(i32));
+  if (at < first) return std::to_string(first - at) + " bytes before its memory";
+  if (at >= last) return std::to_string(at - last) + " bytes after its memory";
+  return "a padding cell, element " +
+      std::to_string((at - first) / static_cast<i64>(sizeof(i32)) - p.at.offset) +
+      " from its first";
+}
+
+std::string Mail::describe_input(const Placed& p, i64 at) {
+  const i64 first = static_cast<i64>(p.begin());
+  const i64 k = (at - first) / static_cast<i64>(sizeof(i32));
+  bool element = false;
+  if (at >= first) for_each_address(p.type, p.at, [&](i64 a) { element = element || a == k; });
+  return element ? "an element of it" : describe_memory(p, at);
+}
+
+void Mail::explain(std::size_t n, Answer& a) const {
+  const Reply r = reply(n);
+  const Posted& p = posted_[n];
+  if (r.started_process) a.message += ", because it started a process";
+  if (r.fault_slot < 0 || std::cmp_greater_equal(r.fault_slot, p.tensors.size())) return;
+  const auto slot = static_cast<std::size_t>(r.fault_slot);
+  const std::size_t k = slot % (p.inputs + p.outputs);
+  const bool input = k < p.inputs;
+  a.message += std::string(" touching memory of ") + (input ? "input " : "output ") +
+      std::to_string(input ? k : k - p.inputs) + ", " +
+      describe_memory(p.tensors[slot], bounded(r.fault_at));
+  if (!input) a.out_damage = a.message;
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,76 @@
+/// @file
+/// The judge's side of the memory that it shares with backend-host.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "conformance/cases/layout.h"
+#include "conformance/host/channel.h"
+#include "conformance/subjects/subject.h"
+
+namespace lockstep::judge {
+
+/// Lays questions into letters and reads the answers. What was sent is kept in memory of the
+/// judge's own: by the time an answer is read, a backend may have overwritten the shared one.
+class Mail {
+ public:
+  /// @throws std::runtime_error if there is no such memory.
+  Mail();
+  Mail(const Mail&) = delete;
+  ~Mail();
+  int file() const { return file_; }
+  Channel& channel() { return *reinterpret_cast<Channel*>(shared_); }
+
+  /// Drops all letters.
+  void clear();
+  /// Whether another letter should go with those that are there.
+  bool has_room() const { return used_ < kRoom; }
+  void add(const Question& q);
+  std::size_t letters() const { return posted_.size(); }
+  /// Makes the letters visible to the host.
+  void send();
+
+  /// The answer to letter `n`, one for each caller.
+  Answers take(std::size_t n);
+  /// Adds to the answer of a process that died, or to all answers of a letter, what the host noted.
+  void explain(std::size_t n, Answer& a) const;
+
+ private:
+  // More would leave the caches before it is used.
+  static constexpr u64 kRoom = u64{1} << 19;
+
+  // A tensor in its memory, as it was sent.
+  struct Placed {
+    Slot slot;
+    Type type;
+    Placement at;
+    u64 begin() const { return slot.first - static_cast<u64>(at.offset) * sizeof(i32); }
+  };
+  struct Posted {
+    u64 at = 0;  // where the letter stands
+    std::size_t inputs = 0, outputs = 0, callers = 1;
+    std::vector<Placed> tensors = {};  // of each caller in turn: inputs, outputs; none: only types
+  };
+
+  template <class T> T& sent(u64 at) { return *reinterpret_cast<T*>(sent_.data() + at); }
+  const Reply& reply(std::size_t n) const;
+  u64 allocate(u64 bytes);
+  void lay_call(Posted& p, const Question& q, std::size_t caller);
+  Placed lay(const Type& t, const Placement& at, Base base);
+  void write(const Placed& p, const std::vector<i32>* values, i32 beside, i32 inside);
+  void types_only(Posted& p, const Case& c, u64 slots);
+  bool changed(const Placed& p, i64& at) const;
+  std::vector<i32> collect(const Placed& p);
+  void note_damage(const Posted& p, std::size_t caller, const Reply& r, Answer& a) const;
+  static std::string describe_memory(const Placed& p, i64 at);
+  static std::string describe_input(const Placed& p, i64 at);
+
+  int file_ = -1;
+  char* shared_ = nullptr;
+  std::vector<char> sent_;  // what stands in the shared memory from 0 to used_
+  u64 used_ = 0;
+  std::vector<Posted> posted_;
+};
+
+}  // namespace lockstep::judge

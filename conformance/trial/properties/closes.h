@@ -1,0 +1,10 @@
+#pragma once
+#include "conformance/trial/property.h"
+
+namespace lockstep::judge {
+
+/// Judged once for the whole run, after calls in every configuration.
+inline constexpr Property kCloses{
+    .name = "closes", .text = "close() ends without a crash, and in time", .about = kLegal};
+
+}  // namespace lockstep::judge

@@ -1,0 +1,22 @@
+/// @file
+/// Compares an answer with that to the plain call, which matches_reference judges: wrong values
+/// that are the same in all ways violate nothing else.
+#pragma once
+#include "conformance/trial/property.h"
+
+namespace lockstep::judge {
+
+/// How an answer to the same call differs from the plain one; nothing if it does not.
+inline std::optional<Finding> other_result(const Trial& t, const Answer& a) {
+  const Answer& plain = t.base;
+  if (!plain.ok() || !difference(t.expected, plain)) return difference(t.expected, a);
+  if (a.out == plain.out && a.types == plain.types) return std::nullopt;
+  std::vector<Tensor> first;
+  for (std::size_t k = 0; k < plain.out.size(); ++k)
+    first.push_back({t.types[static_cast<int>(k)], plain.out[k]});
+  std::optional<Finding> f = difference(first, a);
+  if (f) f->text = "unlike the plain call, which is wrong as well: " + f->text;
+  return f;
+}
+
+}  // namespace lockstep::judge
