@@ -49,6 +49,11 @@ enum OfValues {
 constexpr const char* kValueNames[] = {"a zero", "all negative", "all positive", "both signs",
     "the largest", "the smallest", "inside", "beyond the end"};
 
+// The classes of what an implementation may compute on the way to an element.
+enum OfIntermediates { kDifference, kHalfAdded };
+constexpr const char* kIntermediateNames[] = {
+    "a difference beyond 2^31", "a value and half a unit beyond 2^31"};
+
 // The classes of an attribute's number. A limit such as 0 or 1 counts only as its own class.
 Bits classes_of(i64 v, Range r) {
   if (r.min == r.max) return bit(kFixed);
@@ -138,8 +143,36 @@ Bits classes_of_values(Hint hint, const Tensor& t, const Shape& table) {
   return all;
 }
 
-// The axes of an operator by number: attributes, how many inputs, three of each port, memory, and
-// the values of each port.
+// The attribute by which the first input is shifted; -1 if there is none.
+int shift_of(const OpInfo& op) {
+  for (int i = 0; i < op.attrs.size(); ++i)
+    if (op.attrs[i].name == "shift_bit") return i;
+  return -1;
+}
+// The intermediates that can pass 2^31, which they can where the widest call is legal.
+Bits room_of_intermediates(const OpInfo& op) {
+  const int shift = shift_of(op);
+  if (shift < 0 && (op.profile != "ELEM" || op.inputs.size() != 2)) return 0;
+  Case widest = example_case(op, 0);
+  for (Type& t : widest.in) t.precision = kMaxPrecision;
+  if (shift >= 0) widest.attrs[static_cast<std::size_t>(shift)].ints = {kMaxPrecision};
+  return refusal(widest).refused() ? 0 : bit(shift >= 0 ? kHalfAdded : kDifference);
+}
+
+// Elements of two inputs meet in turn, as they do where the shapes are equal.
+Bits classes_of_intermediates(const Case& c, const std::vector<Tensor>& in) {
+  const int shift = shift_of(*c.op);
+  const i64 half = shift < 0 ? 0 : i64{1} << (c.attrs[static_cast<std::size_t>(shift)].ints[0] - 1);
+  const std::vector<i32>&x = in[0].data, &y = in.back().data;
+  for (std::size_t i = 0; i < std::max(x.size(), y.size()); ++i) {
+    const i64 v = x[i % x.size()] + (shift >= 0 ? half : -i64{y[i % y.size()]});
+    if (std::abs(v) >= i64{1} << 31) return bit(shift >= 0 ? kHalfAdded : kDifference);
+  }
+  return 0;
+}
+
+// The axes of an operator by number: attributes, how many inputs, three of each port, memory, the
+// values of each port, and intermediates.
 struct Axes {
   const OpInfo& op;
   int inputs() const { return op.attrs.size(); }
@@ -148,12 +181,14 @@ struct Axes {
   int shape(int port) const { return rank(port) + 2; }
   int memory() const { return rank(op.inputs.size()); }
   int values(int port) const { return memory() + 1 + port; }
-  int size() const { return values(op.inputs.size()); }
+  int intermediates() const { return values(op.inputs.size()); }
+  int size() const { return intermediates() + 1; }
 
   std::string name(int axis) const {
     if (axis < inputs()) return "attribute " + std::string(op.attrs[axis].name);
     if (axis == inputs()) return "number of inputs";
     if (axis == memory()) return "memory";
+    if (axis == intermediates()) return "intermediates";
     if (axis > memory()) return "values of " + name_of_port(op, axis - values(0));
     constexpr const char* kOfPort[] = {"rank of ", "precision of ", "shape of "};
     return kOfPort[(axis - rank(0)) % 3] + name_of_port(op, (axis - rank(0)) / 3);
@@ -163,6 +198,7 @@ struct Axes {
     if (axis < inputs()) return attribute_text(op.attrs[axis], {op.attrs[axis].kind, false, {k}});
     if (axis == inputs()) return k < kMany ? std::to_string(k) : "many";
     if (axis == memory()) return std::string(name_of(static_cast<Layout>(k)));
+    if (axis == intermediates()) return kIntermediateNames[k];
     if (axis > memory()) return kValueNames[k];
     const int of_port = (axis - rank(0)) % 3;
     if (of_port == 0) return std::to_string(k);
@@ -193,6 +229,7 @@ std::vector<Bits> room_of(const OpInfo& op) {
     at(axes.values(k)) = first_bits(points ? std::ssize(kValueNames) : i64{kInside});
   }
   at(axes.memory()) = first_bits(kLayouts);
+  at(axes.intermediates()) = room_of_intermediates(op);
   return all;
 }
 
@@ -225,6 +262,9 @@ void add_values(std::vector<Bits>& all, const Case& c, const std::vector<Tensor>
     all[static_cast<std::size_t>(Axes{op}.values(port))] |=
         classes_of_values(op.inputs[port].hint, in[k], table.shape);
   }
+  const int last = Axes{op}.intermediates();
+  if (room_of_intermediates(op) != 0)
+    all[static_cast<std::size_t>(last)] = classes_of_intermediates(c, in);
 }
 
 template <class F> void each_class(const std::vector<Bits>& classes, F f) {
