@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "conformance/run/inbox.h"
 #include "conformance/subjects/library_subject.h"
@@ -244,7 +245,9 @@ class Collector {
   void read_from(Child& c) {
     char buffer[1 << 16];
     const ssize_t n = read(c.fd, buffer, sizeof buffer);
-    if (n <= 0) throw std::runtime_error("a judging process ended early");
+    if (n <= 0)
+      throw std::runtime_error(
+          "a judging process " + end_process(std::exchange(c.pid, 0)) + " before it was done");
     c.pending.append(buffer, static_cast<std::size_t>(n));
     std::size_t from = 0;
     for (std::size_t end; (end = c.pending.find('\n', from)) != std::string::npos; from = end + 1)
@@ -335,7 +338,7 @@ void judge_in_processes(const std::string& backend, const std::vector<const Item
   const auto end_all = [&] {
     for (Child& c : children) {
       close(c.fd);
-      end_process(c.pid);
+      if (c.pid > 0) end_process(c.pid);
     }
   };
   try {

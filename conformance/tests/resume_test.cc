@@ -213,7 +213,7 @@ TEST(Shard, OfAJudgeThatEndsEarlyIsNoVerdict) {
       "exec:read x; kill -9 $(sed -n 's/^PPid://p' /proc/$PPID/status); sleep 5";
   expect_end(
       joined({"check", killer}, words_in("--op relu --tier 0 --vectors '' --jobs 1 --budget 5")), 4,
-      {"a judging process ended early (exit 4, judge broke)"});
+      {"a judging process was killed by SIGKILL before it was done (exit 4, judge broke)"});
 }
 
 TEST(Shard, PartsAreTheWholeAndSaySo) {
