@@ -22,7 +22,7 @@ inline constexpr Property kReuse{.name = "reuse",
     .text = "a plan gives the same result in each of 128 runs",
     .ask =
         [](Probe& p) {
-          constexpr std::size_t kShare = 32;  // one small case in 32
+          constexpr std::size_t kShare = 12;  // one small case in 12
           if (p.watched() && p.small() && (p.spelled_out() || p.choice(5, kShare) == 0))
             p.ask({.poison = kPoison, .runs = kReuses}, "in the last of 128 runs of one plan");
         },
