@@ -169,6 +169,7 @@ bool varies(const Tensor& t) {
 LawResult try_law(const OpInfo& op, int i, Attributes attrs, const std::vector<Tensor>& in,
     const std::vector<Tensor>& other, Draw& draw, const Respondent& respondent) {
   LawResult r;
+  if (std::ssize(in) > kMaxDrawn) return r;  // more than Terms hold
   try {
     Bench bench(op, attrs, in, other, draw, respondent);
     const Claim claim = op.claim(i, attrs, bench);

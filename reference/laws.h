@@ -13,9 +13,9 @@ namespace lockstep::reference {
 /// The outcome of a law for one call.
 struct LawResult {
   enum State {
-    silent,  ///< it says nothing of this call, or it holds without a call of the law's own
-             ///< operator, or one side lies beyond what operators can hold, or a call of it was not
-             ///< answered
+    silent,  ///< it says nothing of this call, which may have more inputs than any drawn one, or
+             ///< it holds without a call of the law's own operator, or one side lies beyond what
+             ///< operators can hold, or a call of it was not answered
     holds,
     broken
   } kind = silent;

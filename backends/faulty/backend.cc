@@ -1,6 +1,8 @@
 /// @file
 /// A backend that is wrong on purpose: the option `mutant` chooses one believable mistake.
 /// The manifest lists the mutants under "mutants".
+#include <atomic>
+
 #include "backends/faulty/mutant.h"
 #include "backends/manifest.h"
 
@@ -12,13 +14,14 @@ class MutantPlan : public backend::Plan {
   MutantPlan(std::shared_ptr<Behaviour> behaviour, const Call& call)
       : behaviour_(std::move(behaviour)), call_(behaviour_->prepare(call)) {}
   void run(const i32* const* in, i32* const* out, void*) const override {
-    behaviour_->execute(call_, in, out);
+    behaviour_->execute_run(call_, in, out, ++runs_);
   }
   const char* path() const override { return behaviour_->path(); }
 
  private:
   std::shared_ptr<Behaviour> behaviour_;
   LegalCall call_;
+  mutable std::atomic<i64> runs_{0};
 };
 
 std::string mutants_text() {

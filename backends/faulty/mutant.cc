@@ -46,9 +46,9 @@ std::unique_ptr<Behaviour> Mutant::behaviour() const {
 const std::vector<Mutant>& mutants() {
   static const std::vector<Mutant> all = [] {
     std::vector<Mutant> m;
-    for (Span<Mutant> family :
-        {unary_mutants(), pair_mutants(), reduce_mutants(), nn_mutants(), xform_mutants(),
-            index_mutants(), detect_mutants(), infer_mutants(), contract_mutants()})
+    for (Span<Mutant> family : {unary_mutants(), pair_mutants(), reduce_mutants(), nn_mutants(),
+             xform_mutants(), index_mutants(), detect_mutants(), infer_mutants(),
+             contract_mutants(), scale_mutants()})
       m.insert(m.end(), family.begin(), family.end());
     return m;
   }();

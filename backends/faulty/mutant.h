@@ -25,6 +25,11 @@ class Behaviour {
   /// The types of a call's outputs. @throws LogicError
   virtual std::vector<TensorType> infer(const Call& call) { return backend::inferred_types(call); }
   virtual void execute(const LegalCall& call, const i32* const* in, i32* const* out) const;
+  /// Run number `run` of a plan, from 1.
+  virtual void execute_run(
+      const LegalCall& call, const i32* const* in, i32* const* out, i64 /*run*/) const {
+    execute(call, in, out);
+  }
   virtual const char* path() const { return "specification"; }
   /// The number of threads that it reports, although one thread does all work.
   virtual int reported_threads() const { return threads; }
@@ -33,7 +38,8 @@ class Behaviour {
 
 /// A row of the table of mutants. `op` is "*" for a contract mutant. `kind` is a bug type of golden
 /// vectors, INFER or CONTRACT; CRASH and HANG mark mutants that end or block their process, RACE
-/// those that are wrong only for several callers at once.
+/// those that are wrong only for several callers at once, SCALE those that are wrong only for large
+/// calls or late runs of a plan.
 struct Mutant {
   string_view name, op, kind, provenance;
   /// The wrong meaning of `op`, for a mistake in its values.
@@ -55,6 +61,7 @@ Span<Mutant> index_mutants();
 Span<Mutant> detect_mutants();
 Span<Mutant> infer_mutants();
 Span<Mutant> contract_mutants();
+Span<Mutant> scale_mutants();
 
 /// All mutants, in that order.
 const std::vector<Mutant>& mutants();

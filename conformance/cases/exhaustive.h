@@ -47,7 +47,7 @@ class Exhaustive : public Draw {
 };
 
 /// The calls of an operator with at most `deviations` choices off their first values.
-struct Scope {
+struct SmallCalls {
   int deviations = 0;
   i64 calls = 0;
   bool whole = false;  ///< more deviations would not add a call
@@ -66,8 +66,8 @@ inline i64 count_calls(const OpInfo& op, int deviations, i64 most) {
 }
 
 /// The largest scope of an operator with at most `most` calls.
-inline Scope largest_scope(const OpInfo& op, i64 most) {
-  Scope scope{0, 1, false};
+inline SmallCalls largest_scope(const OpInfo& op, i64 most) {
+  SmallCalls scope{0, 1, false};
   for (;;) {
     const i64 calls = count_calls(op, scope.deviations + 1, most);
     if (calls > most) return scope;

@@ -11,6 +11,11 @@ i64 elements_of(const Case& c) {
   return n;
 }
 
+bool is_large(const Case& c) {
+  constexpr i64 kNotLarge = i64{1} << 17;
+  return elements_of(c) > kNotLarge;
+}
+
 Item::What what_of(const Case& c, i64 most) {
   if (refusal(c).refused()) return Item::illegal;
   return elements_of(c) > most ? Item::typed : Item::legal;

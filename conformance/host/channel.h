@@ -43,6 +43,7 @@ struct Reply {
   char label[64]{}, text[256]{}, path[128]{};
   i64 threads = 0;        ///< that the backend says it uses
   bool unsteady = false;  ///< a caller got other outputs for the same call
+  int changed_run = 0;    ///< the first run with other outputs than run 1; 0: none
   int type_count = 0;
   struct {
     int rank, precision;
@@ -60,6 +61,7 @@ struct Letter {
   int op = 0;              ///< its place among operators()
   bool constants = false;  ///< prepare() receives the inputs after the first
   int callers = 1;         ///< threads that run the plan at the same time
+  int runs = 1;            ///< of a plan with one caller, one after another
   i32 filler = 0;          ///< what scratch memory holds before the call
   int config = 0, attr_count = 0, in_count = 0, out_count = 0;
   Attr attrs[kMaxAttributes];
@@ -81,6 +83,7 @@ struct Channel {
   char manifest[1 << 20]{};
   u64 letters = 0;             ///< where the first letter stands
   std::atomic<u64> begun = 0;  ///< letters of this exchange that the host has begun to answer
+  std::atomic<u64> runs = 0;   ///< of plans, that it has begun in this exchange
   u64 answered = 0;            ///< letters that it has answered at its end
 };
 static_assert(std::atomic<u64>::is_always_lock_free);

@@ -139,6 +139,7 @@ class Caller {
     noted_ = std::move(now);
   }
   bool unsteady() const { return unsteady_; }
+  bool ok() const { return status_.ok(); }
   /// Writes the status into the reply. @return whether it is ok
   bool answer(Reply& r) {
     judge::note(r, status_);
@@ -191,12 +192,40 @@ struct Asked {
   const Letter& letter;
   std::span<const Slot> slots;
   Arena& arena;
+  const char* mail;
+  std::atomic<u64>& runs;  // that have begun
   Reply& reply;
   std::size_t inputs() const { return static_cast<std::size_t>(letter.in_count); }
   std::size_t outputs() const { return static_cast<std::size_t>(letter.out_count); }
   std::size_t tensors() const { return inputs() + outputs(); }
   bool is_input(std::size_t slot) const { return slot % tensors() < inputs(); }
+  /// The bytes of the first caller's outputs.
+  std::string output_bytes() const {
+    std::string all;
+    for (std::size_t k = inputs(); k < tensors(); ++k) all.append(arena.own(k), slots[k].bytes);
+    return all;
+  }
+  void put_outputs_back() const {
+    for (std::size_t k = inputs(); k < tensors(); ++k)
+      std::memcpy(arena.own(k), mail + slots[k].image, slots[k].bytes);
+  }
 };
+
+// Runs a plan many times, until a run's outputs in host memory differ from those of the first. On a
+// device only the last one's outputs are seen.
+template <class F>
+void run_again(const F& execute, const client::Backend& backend, const Asked& q) {
+  const std::string first = q.output_bytes();
+  const bool seen = !backend.library().has_device();
+  for (int run = 2; run <= q.letter.runs; ++run) {
+    ++q.runs;
+    if (seen) q.put_outputs_back();
+    if (!execute().ok()) return;
+    if (!seen || q.output_bytes() == first) continue;
+    q.reply.changed_run = run;
+    return;
+  }
+}
 
 // Executes a plan on staged tensors.
 void run(
@@ -209,9 +238,10 @@ void run(
     callers[k].execute({tensors, q.inputs()}, {tensors + q.inputs(), q.outputs()});
     return callers[k];
   };
-  if (q.letter.callers == 1)
+  if (q.letter.callers == 1) {
     execute(0);
-  else
+    if (q.letter.runs > 1) run_again([&]() -> Caller& { return execute(0); }, backend, q);
+  } else {
     at_once(q.letter.callers, [&](int caller) {
       const auto k = static_cast<std::size_t>(caller);
       const std::size_t end = (k + 1) * q.tensors();
@@ -219,6 +249,7 @@ void run(
       for (int round = 0; round < kRounds; ++round)
         execute(k).note(q.arena, q.slots, end - q.outputs(), end);
     });
+  }
   for (Caller& c : callers) c.wait();
   for (const Caller& c : callers) q.reply.unsteady = q.reply.unsteady || c.unsteady();
   for (Caller& c : callers)
@@ -330,7 +361,7 @@ void answer_letters(Backends& backends, Arena& arena, Channel& channel) {
           {slots,
               static_cast<std::size_t>(letter.callers) *
                   static_cast<std::size_t>(letter.tensors())},
-          arena, r};
+          arena, mail, channel.runs, r};
       const bool runs = letter.what == Letter::execute;
       if (runs) arena.lay(q.slots, mail, [&](std::size_t k) { return !q.is_input(k); });
       answer(backends, q);

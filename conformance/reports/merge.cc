@@ -120,6 +120,8 @@ void add_report(Report& to, const Report& more) {
     }
   for (const auto& [op, outputs] : more.outputs) to.outputs[op].add(outputs);
   for (const auto& [op, n] : more.executed_legal) add(to.executed_legal[op], n);
+  for (const auto& [op, n] : more.largest_tensor)
+    to.largest_tensor[op] = std::max(to.largest_tensor[op], n);
   for (const auto& [op, paths] : more.paths)
     for (const auto& [path, n] : paths) add(to.paths[op][path], n);
   for (const Failure& f : more.failures) add_failure(to.failures, f);

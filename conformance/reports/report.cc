@@ -60,6 +60,13 @@ std::string floor_text(const Report& r) {
       "floor {} per operator {}, ", tier_floor(r.tier), r.below_floor.empty() ? "met" : "NOT met");
 }
 
+// The size up to which calls were executed; empty if none were.
+std::string size_text(const Report& r) {
+  i64 most = 0;
+  for (const auto& [op, n] : r.largest_tensor) most = std::max(most, n);
+  return most == 0 ? "" : fmt::format("judged up to {} elements, ", grouped(most));
+}
+
 // How many properties were judged, and which, or which were not; empty if all or none were.
 std::string judged_text(const Report& r) {
   std::vector<string_view> judged, others;
@@ -162,8 +169,8 @@ std::string verdict_line(const Report& r) {
   s += fmt::format("\n  {} executed: {} passed, {} failed, {} crashed, {} timed out; {} calls",
       grouped(c.executed), grouped(c.passed), grouped(c.failed), grouped(c.crashed),
       grouped(c.timed_out), grouped(c.calls));
-  s += fmt::format("\n  tier {}, seed {}, canaries {}/{}, {}set {}", r.tier, r.seed,
-      canaries.noticed, canaries.planted, floor_text(r), r.set_hash.substr(0, 16));
+  s += fmt::format("\n  tier {}, seed {}, canaries {}/{}, {}{}set {}", r.tier, r.seed,
+      canaries.noticed, canaries.planted, floor_text(r), size_text(r), r.set_hash.substr(0, 16));
   s += judged_text(r);
   if (const std::string power = prefix_score_text(r); !power.empty()) s += "\n  " + power;
   return s + "\n  " + exit_text(r.exit);

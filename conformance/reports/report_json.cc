@@ -166,6 +166,8 @@ static void fields(auto& f, Like<Report> auto& r) {
     g("below", r.below_floor);
     g("executed_legal", r.executed_legal);
   });
+  f("largest_tensor", r.largest_tensor,
+      {.min = 1, .text = "operator: elements of the largest tensor of an executed legal call"});
   f("cells", r.cells, about("operator, then property"));
   f("outputs", r.outputs, about("operator: what was computed, whether right or not"));
   f.derived("digest", digest_of(r), kHash);

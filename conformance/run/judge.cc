@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "conformance/base/sha256.h"
+#include "conformance/cases/large.h"
 #include "conformance/golden/vectors.h"
 #include "conformance/run/jobs.h"
 #include "conformance/subjects/library_subject.h"
@@ -91,6 +92,8 @@ void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
   c.timed_out += result.outcome == Outcome::timed_out;
   if (item.runs()) {
     ++r.executed_legal[op];
+    i64& largest = r.largest_tensor[op];
+    largest = std::max(largest, largest_tensor(item.call));
     r.outputs[op].add(result.outputs);
   }
   for (const std::string& p : result.judged) ++r.cells[op][p].judged;

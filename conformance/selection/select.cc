@@ -8,6 +8,7 @@
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/classes.h"
 #include "conformance/cases/counting.h"
+#include "conformance/cases/large.h"
 #include "conformance/cases/mutate.h"
 #include "conformance/cases/order.h"
 #include "conformance/golden/vectors.h"
@@ -60,7 +61,8 @@ void add_unforeseen(
   }
 }
 
-Item counting_item(Case c) {
+// An item of a call whose values and memory are chosen.
+Item whole_item(Case c) {
   Item item;
   item.id = case_id(c);
   item.call = std::move(c);
@@ -73,8 +75,8 @@ void add_counting(std::vector<Item>& list, const OpInfo& op, u64 seed, TierSize 
   std::vector<Case> edges = edge_cases(op);
   const std::size_t n = std::min(edges.size(), static_cast<std::size_t>(size.edges));
   for (std::size_t k = 0; k < n; ++k)
-    list.push_back(counting_item(std::move(edges[k * edges.size() / n])));
-  for (Case& c : range_cases(op, seed, size.ranges)) list.push_back(counting_item(std::move(c)));
+    list.push_back(whole_item(std::move(edges[k * edges.size() / n])));
+  for (Case& c : range_cases(op, seed, size.ranges)) list.push_back(whole_item(std::move(c)));
 }
 
 // A case id contains slashes; the id of a vector does not.
@@ -126,6 +128,11 @@ void add_aimed(const OpInfo& op, u64 seed, std::vector<Item>& items) {
       items.push_back(filled_item(std::move(*c), round + n));
     }
   }
+}
+
+void add_tails(const OpInfo& op, u64 seed, std::vector<Item>& items) {
+  int n = 0;
+  for (Case& c : tail_cases(op, seed)) items.push_back(filled_item(std::move(c), n++));
 }
 
 // Takes one item of each list in turn.
@@ -212,8 +219,11 @@ std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
   if (s.tier > 0) {
     if (legal) add_aimed(op, s.seed, items);
     add_limits(op, s, legal, illegal, items);
+    if (legal) add_tails(op, s.seed, items);
   }
   put_discriminating_first(items, op, legal && s.tier > 0);
+  if (legal)
+    for (Case& c : large_cases(op, s.seed, size.large)) items.push_back(whole_item(std::move(c)));
   return items;
 }
 
@@ -225,8 +235,8 @@ bool Selection::wants(string_view property) const {
 }
 
 TierSize tier_size(int tier) {
-  constexpr TierSize kSizes[] = {
-      {60, 2, 0, 0}, {1900, 20, 24, 0}, {12000, 60, INT_MAX, 0}, {40000, 200, INT_MAX, 4}};
+  constexpr TierSize kSizes[] = {{60, 2, 0, 0, 0}, {1900, 20, 24, 0, 1}, {12000, 60, INT_MAX, 0, 4},
+      {40000, 200, INT_MAX, 4, 16}};
   return kSizes[tier];
 }
 
@@ -288,6 +298,8 @@ std::vector<Item> select_cases(const Selection& s) {
     lists.push_back(std::move(vectors));
     items = interleave(std::move(lists));
     if (kills) put_killers_first(items, *kills);
+    std::stable_partition(items.begin(), items.end(),
+        [](const Item& i) { return i.what != Item::legal || !is_large(i.call); });
   }
   if (s.budget > 0 && std::ssize(items) > s.budget)
     items.resize(static_cast<std::size_t>(s.budget));

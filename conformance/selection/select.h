@@ -30,10 +30,11 @@ struct Selection {
   }
 };
 
-/// Cases per operator of a tier: legal ones, illegal ones per label, and settings of a
-/// is_enumerable operator (counting.h) that get edge values and all values.
+/// Cases per operator of a tier: legal ones, illegal ones per label, settings of a
+/// is_enumerable operator (counting.h) that get edge values and all values, and rounds of large
+/// calls (large.h).
 struct TierSize {
-  int legal, illegal, edges, ranges;
+  int legal, illegal, edges, ranges, large;
 };
 TierSize tier_size(int tier);
 
@@ -49,6 +50,7 @@ bool takes_vectors(const Selection& s);
 
 /// Every selected case in discriminating order: first those that kill the most mutants
 /// (kill_matrix.h); then operators take turns, each with its most discriminating cases first.
+/// Large calls come last, since what a cheap one shows need not wait for them.
 /// @throws UsageError for an unknown operator, property or case.
 std::vector<Item> select_cases(const Selection& s);
 

@@ -256,9 +256,12 @@ Answer ExecSubject::ask(const Case& c, const std::vector<Tensor>& in, std::size_
   const bool fresh = !running_;
   if (fresh) running_ = std::make_unique<Conversation>(command_, bytes_of_gib(limits_.memory_gib));
   const std::string id = std::to_string(++questions_);
+  auto elements = static_cast<i64>(values);
+  for (const Tensor& t : in) elements += std::ssize(t.data);
   std::string_view reply;
   Answer a = running_->exchange(write_request(c, in, id) + "\n",
-      fresh ? limits_.start_s : limits_.timeout_s, kLongestAnswer + kLongestValue * values, reply);
+      (fresh ? limits_.start_s : limits_.timeout_s) * static_cast<double>(patience_for(elements)),
+      kLongestAnswer + kLongestValue * values, reply);
   if (!a.ok()) return failed(std::move(a));
   a = read_reply(reply, id);
   if (a.kind == AnswerKind::protocol) return failed(lost(a.message));

@@ -89,14 +89,14 @@ class Host {
   }
 
  private:
-  // Waits as long as letter after letter is begun in time.
+  // Waits as long as letter after letter, and run after run of a plan, is begun in time.
   bool answers_in_time() {
     constexpr int kParts = 4;
     u64 before = 1;
-    for (int quiet = 0; quiet < kParts; ++quiet) {
+    for (i64 quiet = 0; quiet < kParts * mail_.patience(); ++quiet) {
       if (readable_within(socket_, limits_.timeout_s / kParts)) return true;
-      const u64 begun = mail_.channel().begun;
-      if (begun > before && begun <= mail_.letters()) before = begun, quiet = -1;
+      const u64 steps = mail_.channel().begun + mail_.channel().runs;
+      if (steps > before && steps <= mail_.steps()) before = steps, quiet = -1;
     }
     return false;
   }

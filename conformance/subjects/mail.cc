@@ -63,7 +63,7 @@ Mail::~Mail() {
 
 void Mail::clear() {
   posted_.clear();
-  used_ = 0;
+  used_ = steps_ = 0;
 }
 
 u64 Mail::allocate(u64 bytes) {
@@ -94,6 +94,7 @@ void Mail::add(const Question& q) {
   letter.op = place_of(*c.op);
   letter.constants = q.run.constants;
   letter.callers = static_cast<int>(p.callers);
+  letter.runs = q.run.runs;
   letter.filler = q.run.filler;
   letter.config = q.run.config;
   letter.attr_count = static_cast<int>(c.attrs.size());
@@ -102,13 +103,21 @@ void Mail::add(const Question& q) {
   std::copy(c.attrs.begin(), c.attrs.end(), letter.attrs);
   letter.slots = kLetters + slots;
   if (!posted_.empty()) sent<Letter>(posted_.back().at).next = kLetters + p.at;
+  for (const Placed& t : p.tensors) p.elements += volume(t.type.shape);
+  steps_ += static_cast<u64>(q.run.runs);
   posted_.push_back(std::move(p));
+}
+
+i64 Mail::patience() const {
+  const u64 begun = reinterpret_cast<const Channel*>(shared_)->begun;
+  return patience_for(posted_[std::clamp<u64>(begun, 1, posted_.size()) - 1].elements);
 }
 
 void Mail::send() {
   std::memcpy(shared_ + kLetters, sent_.data(), used_);
   channel().letters = kLetters;
   channel().begun = 0;
+  channel().runs = 0;
   channel().answered = 0;
 }
 
@@ -180,6 +189,7 @@ Answers Mail::take(std::size_t n) {
   a.path = text(r.path);
   a.threads = r.threads;
   a.unsteady = r.unsteady;
+  a.changed_run = r.changed_run;
   for (int k = 0; k < min(r.type_count, kMaxOutputs); ++k) {
     if (r.type[k].rank < 0 || r.type[k].rank > kMaxRank) continue;
     a.types.push_back({{r.type[k].shape, r.type[k].shape + r.type[k].rank}, r.type[k].precision});

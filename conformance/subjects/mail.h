@@ -28,6 +28,11 @@ class Mail {
   bool has_room() const { return used_ < kRoom; }
   void add(const Question& q);
   std::size_t letters() const { return posted_.size(); }
+  /// The steps by which the host shows that it is at work: letters, and runs of plans after the
+  /// first.
+  u64 steps() const { return steps_; }
+  /// patience_for() the letter that the host has begun last.
+  i64 patience() const;
   /// Makes the letters visible to the host.
   void send();
 
@@ -50,6 +55,7 @@ class Mail {
   struct Posted {
     u64 at = 0;  // where the letter stands
     std::size_t inputs = 0, outputs = 0, callers = 1;
+    i64 elements = 0;                  // of all tensors
     std::vector<Placed> tensors = {};  // of each caller in turn: inputs, outputs; none: only types
   };
 
@@ -69,7 +75,7 @@ class Mail {
   int file_ = -1;
   char* shared_ = nullptr;
   std::vector<char> sent_;  // what stands in the shared memory from 0 to used_
-  u64 used_ = 0;
+  u64 used_ = 0, steps_ = 0;
   std::vector<Posted> posted_;
 };
 

@@ -28,16 +28,23 @@ struct Run {
   Base base = Base::end;
   int config = 0;          ///< number of a configuration of the subject
   bool constants = false;  ///< prepare() gets inputs after the first, as weights
+  int runs = 1;            ///< of the plan, of which the last one answers
 };
 
 /// Limits and options of a subject.
 struct Limits {
-  double timeout_s = 2;  ///< for one answer
+  double timeout_s = 2;  ///< for one answer; patience_for() large calls
   double start_s = 5;    ///< for the first one of a process
   /// GiB that a process may allocate; 0: no limit, as for sanitizers, which reserve huge ranges.
   double memory_gib = ndarray::kInstrumented ? 0 : 8;
   Options set = {};  ///< options of open()
 };
+
+/// How many times the limit for an answer applies to a call of so many elements.
+constexpr i64 patience_for(i64 elements) {
+  constexpr i64 kElementsInTime = i64{1} << 18;
+  return 1 + elements / kElementsInTime;
+}
 
 /// A question to a system under test. What it points to lives until it is answered.
 struct Question {

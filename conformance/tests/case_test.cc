@@ -225,12 +225,12 @@ TEST(Placements, BeginWhereverTheirOffsetIs) {
 TEST(SelectCases, OfATierAreSoMany) {
   const auto numbers = [](int tier) {
     const TierSize s = tier_size(tier);
-    return std::vector<int>{s.legal, s.illegal, s.edges, s.ranges, tier_floor(tier)};
+    return std::vector<int>{s.legal, s.illegal, s.edges, s.ranges, s.large, tier_floor(tier)};
   };
-  EXPECT_EQ(numbers(0), (std::vector<int>{60, 2, 0, 0, 3}));
-  EXPECT_EQ(numbers(1), (std::vector<int>{1900, 20, 24, 0, 95}));
-  EXPECT_EQ(numbers(2), (std::vector<int>{12000, 60, INT_MAX, 0, 600}));
-  EXPECT_EQ(numbers(3), (std::vector<int>{40000, 200, INT_MAX, 4, 2000}));
+  EXPECT_EQ(numbers(0), (std::vector<int>{60, 2, 0, 0, 0, 3}));
+  EXPECT_EQ(numbers(1), (std::vector<int>{1900, 20, 24, 0, 1, 95}));
+  EXPECT_EQ(numbers(2), (std::vector<int>{12000, 60, INT_MAX, 0, 4, 600}));
+  EXPECT_EQ(numbers(3), (std::vector<int>{40000, 200, INT_MAX, 4, 16, 2000}));
   const auto what = [](const char* id) { return what_of(parse_case(id)); };
   EXPECT_EQ(what("relu/in=8388608@8"), Item::legal);  // 2^24 elements, the output counted in
   EXPECT_EQ(what("relu/in=8388609@8"), Item::typed);

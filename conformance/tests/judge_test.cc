@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "conformance/cases/large.h"
 #include "conformance/reports/report.h"
 #include "conformance/run/jobs.h"
 #include "conformance/selection/select.h"
@@ -135,6 +136,7 @@ TEST(Conclude, LetsAWrongQuestionPrecedeAnEmptyOne) {
 TEST(VerdictLine, SaysWhatAPassIsAbout) {
   Report r = passing();
   r.floor_judged = true;
+  r.largest_tensor = {{"abs", 9}, {"relu", (1 << 20) + 1}, {"sum", 7}};
   conclude(r);
   EXPECT_EQ(verdict_line(r),
       "PASS  toy 1.2  whole claim (3 of 16 operators)\n"
@@ -142,8 +144,9 @@ TEST(VerdictLine, SaysWhatAPassIsAbout) {
       "calls), 0 missing, 0 quarantined\n"
       "  1,000,000 executed: 1,000,000 passed, 0 failed, 0 crashed, 0 timed out; 5,000,000 "
       "calls\n"
-      "  tier 0, seed 7, canaries 16/16, floor 3 per operator met, set 0123456789abcdef\n"
-      "  1 of 18 properties judged: matches_reference\n"
+      "  tier 0, seed 7, canaries 16/16, floor 3 per operator met, judged up to 1,048,577 "
+      "elements, set 0123456789abcdef\n"
+      "  1 of 19 properties judged: matches_reference\n"
       "  exit 0 (pass)");
 }
 
@@ -168,7 +171,7 @@ TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
       "6 quarantined\n"
       "  10 executed: 1 passed, 2 failed, 3 crashed, 4 timed out; 7 calls\n"
       "  tier 0, seed 7, canaries 3/16, floor 3 per operator NOT met, set 0123456789abcdef\n"
-      "  1 of 18 properties judged: matches_reference\n"
+      "  1 of 19 properties judged: matches_reference\n"
       "  exit 4 (judge broke)");
 }
 
@@ -364,6 +367,10 @@ TEST(Judge, CountsEveryCaseOnce) {
   EXPECT_EQ(all, r.counts.selected);
   EXPECT_GT(r.counts.calls, 2 * r.counts.executed);
   EXPECT_EQ(r.executed_legal.at("relu"), tier_size(0).legal);
+  i64 largest = 0;
+  for (const Item& i : select_cases(s))
+    if (i.call.op->name == "relu" && i.runs()) largest = std::max(largest, largest_tensor(i.call));
+  EXPECT_EQ(r.largest_tensor.at("relu"), largest);
   EXPECT_EQ(r.cells.at("relu").at("matches_reference").judged, tier_size(0).legal);
   EXPECT_EQ(r.operators_selected, 2);
   for (const auto& [property, cell] : r.cells.at("relu"))

@@ -127,6 +127,19 @@ TEST(LawResults, AFalseEquationIsBrokenAndSaysWhere) {
   EXPECT_EQ(r.message, "element 0 is 0 on the left side, -1 on the right side");
 }
 
+// Equations name as many inputs as a drawn call has; a legal call may have a thousand more.
+TEST(LawResults, AreSilentAboutMoreInputsThanEquationsCanName) {
+  const OpInfo& op = *find_operator("concatenate");
+  const auto tried = [&](int inputs) {
+    const std::vector<Tensor> in(static_cast<std::size_t>(inputs), Tensor{{{2}, 8}, {-1, 2}});
+    const std::vector<Attr> attrs = {{AttrKind::integer, false, {0}}};
+    Seeded draw(1);
+    return try_law(op, 0, {attrs.data(), 1}, in, in, draw).kind;
+  };
+  EXPECT_EQ(tried(kMaxDrawn), LawResult::holds);
+  for (int more : {1, 1000}) EXPECT_EQ(tried(kMaxDrawn + more), LawResult::silent);
+}
+
 TEST(LawResults, ShapesMustAgree) {
   const LawResult r = claimed([](int, Attributes, Machine& m) {
     const AnyLawCall t(m);

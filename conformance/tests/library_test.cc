@@ -196,6 +196,31 @@ TEST(LibraryDoor, GivesScratchMemoryFullOfANumber) {
         << bytes;
 }
 
+TEST(LibraryDoor, RunsAPlanManyTimesAndPutsItsOutputsBackBeforeEach) {
+  // How often it is run, in which run it errs, and what comes back: which run, and its output.
+  const std::tuple<int, const char*, int, i32> rows[] = {{1, "1", 0, 102}, {128, "999", 0, 101},
+      {128, "2", 2, 102}, {128, "128", 128, 102}, {128, "1", 2, 101}, {128, "129", 0, 101}};
+  for (const auto& [runs, errs, changed, value] : rows) {
+    const Answer a =
+        execute({{"counts", errs}}, "relu/in=1@8/fill=one", {.poison = 100, .runs = runs});
+    ASSERT_TRUE(a.ok()) << a.message;
+    EXPECT_EQ(a.changed_run, changed) << runs << " " << errs;
+    EXPECT_EQ(a.out[0][0], value) << runs << " " << errs;
+  }
+  // Memory of a device is not seen between runs.
+  const Variable device("TELLING_DEVICE", "1");
+  const Answer a = execute({{"counts", "3"}}, "relu/in=1@8/fill=one", {.poison = 100, .runs = 128});
+  EXPECT_EQ(a.changed_run, 0);
+  EXPECT_EQ(a.out[0][0], 229);
+}
+
+TEST(LibraryDoor, HasPatienceWithLargeCalls) {
+  EXPECT_EQ(patience_for(1), 1);
+  EXPECT_EQ(patience_for((1 << 18) - 1), 1);
+  EXPECT_EQ(patience_for(1 << 18), 2);
+  EXPECT_EQ(patience_for(1 << 21), 9);
+}
+
 // 960 elements and 256 bytes beside them are a page.
 TEST(LibraryDoor, SaysWhatWasWrittenBesideATensor) {
   const std::tuple<const char*, Base, std::string> rows[] = {

@@ -39,6 +39,20 @@ TEST(Properties, NoticeAloneWhatEveryPlainAnswerHides) {
   }
 }
 
+TEST(Properties, OfReuseNoticeAPlanThatWearsOut) {
+  const std::pair<const char*, const char*> rows[] = {{"clip.thirteenth_run", "run 13 of one plan"},
+      {"negative.hundredth_run", "run 100 of one plan"}};
+  for (const auto& [mutant, says] : rows) {
+    SCOPED_TRACE(mutant);
+    const std::string op = std::string(mutant).substr(0, std::string(mutant).find('.'));
+    const Words set = {"--op", op, "--set", std::string("mutant=") + mutant};
+    expect_end(examine("faulty", joined(set, {"--property", "reuse"})).end, 1,
+        {says + std::string(" wrote something else than its first")});
+    const std::string others = std::string(kPlain) + ",threads,concurrent,laws";
+    expect_end(examine("faulty", joined(set, {"--property", others})).end, 0);
+  }
+}
+
 TEST(Properties, OfThreadsHoldForABackendThatDoesNotSayHowManyItHas) {
   const Examined silent = examine(hostile("device"), {"--op", "relu", "--property", "threads"});
   expect_end(silent.end, 0);

@@ -45,6 +45,7 @@ Report full() {
   r.cells["relu"]["layout"] = {8, 2};
   r.outputs["relu"].add(sha256("one"));
   r.executed_legal["relu"] = 6;
+  r.largest_tensor["relu"] = 600;
   r.floor_judged = true;
   r.below_floor = {"sum"};
   r.paths["relu"]["fast"] = 5;

@@ -145,6 +145,72 @@ TEST(TrialOfACase, LeavesOutWhatIsNotPlanned) {
   EXPECT_EQ(t.calls, 1);
 }
 
+// Of a large call those ways that change what a kernel does, and two numbers of threads.
+TEST(TrialOfACase, PutsALargeOneInFewWays) {
+  Watching subject;
+  subject.manifest_to_change().kernels = {{"take", "own", "b", true}, {"*", "any", "a", true}};
+  const auto ways = [&](const std::string& rows) {
+    const std::string take = "take/axis=0/in=" + rows + "@8+1@8/fill=dense:7";
+    return asked(subject, take, all_ways());
+  };
+  // 2^17 elements, and one more.
+  EXPECT_EQ(ways("131070"),
+      kFirst3 +
+          "offset 0, 0 constants, 1 constants, 2 constants, 4, "
+          "4 at once, infer, ");
+  EXPECT_EQ(ways("131071"), "0, 0 begin, offset 0, 0 constants, 2 constants, 3, 4, infer, ");
+}
+
+// A plan of a small call runs many times, of about one call in twelve.
+TEST(TrialOfACase, ReusesPlansOfSomeSmallOnes) {
+  const auto calls = [](const std::string& id) {
+    Watching subject;
+    const Trial t = perform(subject, item_of_case(id), plan_of({&kReuse}));
+    for (const Observation& o : t.of(kReuse))
+      EXPECT_EQ(o.when, "in the last of " + std::to_string(kReuses) + " runs of one plan");
+    return t.calls;
+  };
+  int reused = 0;
+  for (int seed = 0; seed < 60; ++seed)
+    reused += calls("relu/in=512@8/fill=dense:" + std::to_string(seed)) - 1;
+  EXPECT_EQ(reused, 5);
+  EXPECT_EQ(calls("relu/in=2@8/data=1,-1"), 2) << "it is spelled out";
+  for (int seed = 0; seed < 60; ++seed)
+    EXPECT_EQ(calls("relu/in=513@8/fill=dense:" + std::to_string(seed)), 1) << "it is not small";
+}
+
+// A subject whose plans answer otherwise in their last run.
+class Changing : public Watching {
+ public:
+  int changed = 0;
+  i32 first = 1, last = 1;
+  Answer execute(
+      const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& run) override {
+    Answer a = Watching::execute(c, in, out, run);
+    a.out[0][0] = run.runs == kReuses ? last : first;
+    if (run.runs == kReuses) a.changed_run = changed;
+    return a;
+  }
+};
+
+TEST(Reuse, TellsTheRunThatChanged) {
+  const auto told = [](int changed, i32 first, i32 last) -> std::string {
+    Changing subject;
+    subject.changed = changed, subject.first = first, subject.last = last;
+    const Item item = item_of_case("relu/in=1@8/data=1");
+    const ItemResult r = judge_trial(perform(subject, item, plan_of({&kReuse})), {"reuse"});
+    return r.findings.empty() ? "" : r.findings[0].second.text;
+  };
+  const std::string changed = "run 13 of one plan wrote something else than its first: ";
+  EXPECT_EQ(told(0, 1, 1), "");
+  EXPECT_EQ(told(13, 1, 5),
+      changed +
+          "output 0 at [0]: expected 1 (0x00000001), got 5 (0x00000005); 1 of 1 elements "
+          "differ");
+  EXPECT_EQ(told(13, 1, 1), changed + "it is right, and the first run was not");
+  EXPECT_EQ(told(0, 5, 5), "") << "matches_reference judges that";
+}
+
 TEST(TrialOfACase, EndsWhereTheSubjectDoes) {
   const std::string relu = "relu/in=2@8/data=1,-1", first = kFirst3 + "padded 0, ";
   const std::pair<int, std::string> rows[] = {

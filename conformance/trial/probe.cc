@@ -11,9 +11,10 @@ namespace {
 
 using reference::LawResult;
 
-constexpr u64 kShare = 4;                  // one case in 4 gets the checks that take several calls
-constexpr u64 kSalt = 11;                  // of the choice of these cases
-constexpr i64 kMostOfLaws = i64{1} << 14;  // elements of a call to which laws are put
+constexpr u64 kShare = 4;                   // one case in 4 gets the checks that take several calls
+constexpr u64 kSalt = 11;                   // of the choice of these cases
+constexpr i64 kMostOfLaws = i64{1} << 14;   // elements of a call to which laws are put
+constexpr i64 kMostOfReuse = i64{1} << 10;  // elements of a call whose plan runs many times
 
 About kind_of(Item::What what) {
   constexpr About kKinds[] = {kLegal, kIllegal, kVectors, kTyped};
@@ -40,7 +41,10 @@ void check_sizes(Answer& a, const Inferred& types) {
 }  // namespace
 
 Probe::Probe(const Subject& subject, const Item& item, Trial& trial)
-    : t_(trial), case_(item.call), infers_(subject.can_infer()) {
+    : t_(trial),
+      case_(item.call),
+      infers_(subject.can_infer()),
+      large_(item.runs() && is_large(item.call)) {
   t_.item = &item;
   t_.manifest = &subject.manifest();
   t_.watched = subject.shares_memory();
@@ -132,6 +136,8 @@ void Probe::infer() {
     pending_.push_back(
         {question(Question::infer), [&](Answers a) { t_.inferred = std::move(a[0]); }});
 }
+
+bool Probe::small() const { return elements(in_) + elements(t_.expected) <= kMostOfReuse; }
 
 bool Probe::too_large_for_laws() const {
   return elements(in_) + elements(t_.expected) > kMostOfLaws;

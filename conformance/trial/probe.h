@@ -53,6 +53,11 @@ class Probe {
   void ask_law(int i);
   /// Whether the case has so many elements that laws would take too long.
   bool too_large_for_laws() const;
+  /// Whether it is so small that a plan may run many times.
+  bool small() const;
+  /// Whether it is so large that only the ways which change what a kernel does are worth their
+  /// time.
+  bool large() const { return large_; }
 
  private:
   struct Pending {
@@ -85,7 +90,7 @@ class Probe {
 
   Trial& t_;
   const Case& case_;
-  const bool infers_;
+  const bool infers_, large_;
   const TrialPlan::Way* way_ = nullptr;
   std::vector<Tensor> in_, other_;
   std::vector<Pending> pending_;

@@ -16,6 +16,7 @@
 #include "conformance/trial/properties/matches_vectors.h"
 #include "conformance/trial/properties/paths_covered.h"
 #include "conformance/trial/properties/rejects.h"
+#include "conformance/trial/properties/reuse.h"
 #include "conformance/trial/properties/threads.h"
 #include "conformance/trial/properties/writes_all.h"
 #include "conformance/trial/properties/writes_in_bounds.h"
@@ -25,7 +26,7 @@ namespace lockstep::judge {
 /// Every property, in the order of reports.
 inline constexpr const Property* kProperties[] = {&kMatchesVectors, &kMatchesReference,
     &kDeterministic, &kWritesAll, &kWritesInBounds, &kInputsUntouched, &kAlignment, &kLayout,
-    &kConstants, &kIsa, &kThreads, &kConcurrent, &kBatch, &kLaws, &kRejects, &kInfers,
+    &kConstants, &kIsa, &kThreads, &kReuse, &kConcurrent, &kBatch, &kLaws, &kRejects, &kInfers,
     &kPathsCovered, &kCloses};
 static_assert(std::all_of(std::begin(kProperties), std::end(kProperties),
                   [](const Property* p) { return p->of_run() || p->plant; }),

@@ -101,9 +101,10 @@ struct Report {
   std::map<std::string, std::map<std::string, Cell>> cells;  ///< operator, property
   std::map<std::string, Outputs> outputs;                    ///< operator
   std::map<std::string, i64> executed_legal;                 ///< operator
-  bool floor_judged = false;                                 ///< whether the floor was judged
-  std::vector<std::string> below_floor;                      ///< operators
-  std::map<std::string, std::map<std::string, i64>> paths;   ///< operator, kernel, executions
+  std::map<std::string, i64> largest_tensor;  ///< operator, elements of an executed legal call
+  bool floor_judged = false;                  ///< whether the floor was judged
+  std::vector<std::string> below_floor;       ///< operators
+  std::map<std::string, std::map<std::string, i64>> paths;  ///< operator, kernel, executions
   std::vector<Failure> failures;
   std::vector<std::string> quarantine;       ///< operators, with the reason
   Score score;                               ///< of a budget's cases, if there is one

@@ -60,7 +60,7 @@ bool differs(const Mutant& m, const OpInfo& op, std::size_t nth = 1) {
 
 TEST(Mutants, EachDiffersObservably) {
   for (const Mutant& m : mutants()) {
-    if (!m.answers() || m.kind == "RACE") continue;
+    if (!m.answers() || m.kind == "RACE" || m.kind == "SCALE") continue;
     const auto wrong = [&](const OpInfo* op) {
       return (m.op == "*" || m.op == op->name) && differs(m, *op);
     };
@@ -126,6 +126,44 @@ TEST(Mutants, RacesAreLostBySeveralCallersOnly) {
     EXPECT_GT(together, 0) << m.name << " is right for several";
   }
   EXPECT_GT(races, 0);
+}
+
+// Whether it answers a call wrongly in some run of the plan.
+bool errs(const Mutant& m, const char* id, i64 run = 1) {
+  const auto subject = m.behaviour();
+  subject->threads = kThreads;
+  Behaviour right;
+  right.threads = kThreads;
+  const Request r{judge::parse_case(id)};
+  return observe(*subject, r, run) != observe(right, r, run);
+}
+
+TEST(Mutants, OfScaleAreWrongOnlyForLargeCallsOrInLateRuns) {
+  struct Row {
+    const char *mutant, *right, *wrong;
+    i64 run = 1;  // of the wrong call
+  };
+  const Row rows[] = {{"abs.streams_whole_vectors", "abs/in=1048576@8", "abs/in=1048577@8"},
+      {"elemwise_add.chunks_start_late", "elemwise_add/in=1048576@8+1048576@8",
+          "elemwise_add/in=1048577@8+1048577@8"},
+      {"sum.whole_blocks", "sum/in=65536@8", "sum/in=65537@8"},
+      {"dense.whole_blocks", "dense/units=1/use_bias=false/in=1x4096@8+1x4096@8",
+          "dense/units=1/use_bias=false/in=1x4097@8+1x4097@8"},
+      {"conv2d.depth_of_16_bits",
+          "conv2d/channels=1/kernel_size=1,1/use_bias=false/in=1x65535x1x1@7+1x65535x1x1@7",
+          "conv2d/channels=1/kernel_size=1,1/use_bias=false/in=1x65537x1x1@7+1x65537x1x1@7"},
+      {"clip.thirteenth_run", "clip/a_min=0/a_max=9/in=3@8", "clip/a_min=0/a_max=9/in=3@8", 13},
+      {"negative.hundredth_run", "negative/in=3@8", "negative/in=3@8", 100}};
+  std::size_t scales = 0;
+  for (const Mutant& m : mutants()) scales += m.kind == "SCALE";
+  EXPECT_EQ(scales, std::size(rows));
+  for (const Row& row : rows) {
+    const Mutant* m = find_mutant(row.mutant);
+    ASSERT_TRUE(m) << row.mutant;
+    EXPECT_FALSE(differs(*m, *find_operator(m->op))) << row.mutant << " is wrong for a drawn call";
+    EXPECT_FALSE(errs(*m, row.right, max(1, row.run - 1))) << row.mutant;
+    EXPECT_TRUE(errs(*m, row.wrong, row.run)) << row.mutant;
+  }
 }
 
 // A first call on which the mutant does not answer.

@@ -87,7 +87,7 @@ Request disturbed(Request r, u64 seed) {
   return r;
 }
 
-Observed observe(Behaviour& subject, const Request& r) {
+Observed observe(Behaviour& subject, const Request& r, i64 run) {
   const judge::Case& c = r.call;
   const client::Attributes attrs = client::attributes_of(*c.op, c.attributes());
   std::vector<Memory> in, out;
@@ -111,7 +111,7 @@ Observed observe(Behaviour& subject, const Request& r) {
     std::vector<i32*> to;
     for (Memory& m : in) from.push_back(m.data());
     for (Memory& m : out) to.push_back(m.data());
-    subject.execute(ready, from.data(), to.data());
+    subject.execute_run(ready, from.data(), to.data(), run);
     seen.path = subject.path();
     return std::string();
   });

@@ -48,6 +48,7 @@ struct Observed {
   std::vector<std::vector<i32>> inputs, outputs;  ///< all of their memory, guards included
   bool operator==(const Observed&) const = default;
 };
-Observed observe(Behaviour& subject, const Request& r);
+/// @param run the number of the plan's run that is observed.
+Observed observe(Behaviour& subject, const Request& r, i64 run = 1);
 
 }  // namespace lockstep::faulty

@@ -36,7 +36,7 @@ TEST(Table, EveryOperatorHasThree) {
 TEST(Table, KindsAreKnownAndProvenanceIsPlainText) {
   const std::set<string_view> kinds = {"SATURATION", "ACC_WIDTH", "TAIL", "SIGN", "ROUNDING",
       "ORDER", "BOUNDS", "BROADCAST", "LAYOUT", "AXIS", "PADDING", "INFER", "CONTRACT", "CRASH",
-      "HANG", "RACE"};
+      "HANG", "RACE", "SCALE"};
   for (const Mutant& m : mutants()) {
     EXPECT_TRUE(kinds.count(m.kind)) << m.name << ": " << m.kind;
     EXPECT_FALSE(m.provenance.empty()) << m.name;

@@ -29,7 +29,7 @@ inline constexpr Property kConcurrent{.name = "concurrent",
     .ask =
         [](Probe& p) {
           constexpr std::size_t kCallers = 4;
-          if (p.watched() && p.chosen(1)) p.ask_at_once(kCallers);
+          if (p.watched() && !p.large() && p.chosen(1)) p.ask_at_once(kCallers);
         },
     .inspect = inspect_concurrent,
     .plant = flip_observed};

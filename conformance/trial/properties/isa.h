@@ -23,11 +23,13 @@ inline std::vector<Forced> isas_to_force(const Manifest& m) {
   return all;
 }
 
-/// Each instruction set may treat constants in its own way, so every second case has constants.
+/// Each instruction set may treat constants in its own way, so every second case has constants. A
+/// large case is put only to kernels of its operator's own.
 inline void ask_isas(Probe& p) {
   const bool constants = p.weighted() && p.call().seed % 2 == 1;
   for (const Forced& isa : p.forced())
-    p.ask({.poison = kPoison, .config = isa.config, .constants = constants}, isa);
+    if (!p.large() || has_kernel(p.manifest(), std::string(p.call().op->name), isa.value))
+      p.ask({.poison = kPoison, .config = isa.config, .constants = constants}, isa);
 }
 
 /// A kernel of another instruction set may run only where the operator has none of the forced one.

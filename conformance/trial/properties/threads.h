@@ -20,10 +20,12 @@ inline std::vector<Forced> threads_to_force(const Manifest& m) {
   return all;
 }
 
+/// One number of threads, chosen by the case. A large case, whose work kernels do share, gets two.
 inline void ask_threads(Probe& p) {
   const std::vector<Forced>& counts = p.forced();
   for (std::size_t k = 0; k < counts.size(); ++k) {
-    if (!p.spelled_out() && k != p.choice(0, counts.size())) continue;
+    const std::size_t one = p.choice(0, counts.size()), other = (one + 2) % counts.size();
+    if (!p.spelled_out() && k != one && !(p.large() && k == other)) continue;
     p.ask({.poison = kPoison, .config = counts[k].config}, counts[k]);
   }
 }

@@ -1,0 +1,196 @@
+#include "conformance/cases/large.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "conformance/cases/boundary.h"
+#include "conformance/cases/item.h"
+#include "conformance/cases/mutate.h"
+
+namespace lockstep::judge {
+namespace {
+
+constexpr i64 kMostElements = i64{7} << 19;  // of a large call
+constexpr i64 kMostGas = i64{1} << 26;       // a multiply-add costs 3
+constexpr i64 kMostPairs = i64{1} << 31;     // of elements along one axis
+
+Inferred types_of(const Case& c) { return c.op->infer(c.attributes(), c.types()); }
+
+i64 largest_input(const Case& c) {
+  i64 n = 0;
+  for (const Type& t : c.in) n = max(n, volume(t.shape));
+  return n;
+}
+i64 largest_output(const Case& c) {
+  const Inferred y = types_of(c);
+  i64 n = 0;
+  for (int k = 0; k < y.count; ++k) n = max(n, volume(y[k].shape));
+  return n;
+}
+
+// Only of an operator that is defined element by element gas measures work.
+i64 gas_of_element(const Case& c) {
+  return c.op->pointwise ? c.op->gas(c.attributes(), c.types()) : 1;
+}
+// What one output element takes: products, which cost 3, or the elements of an input.
+i64 gas_of_sum(const Case& c) {
+  return max(gas_of_element(c), largest_input(c) / largest_output(c));
+}
+
+// An operator that is defined as a whole may compare all elements along an axis with each other.
+bool is_affordable(const Case& c) {
+  i64 longest = 1;
+  for (const Type& t : c.in)
+    for (i64 e : t.shape) longest = max(longest, e);
+  return elements_of(c) <= kMostElements &&
+      (c.op->pointwise ? gas_of_element(c) * largest_output(c) <= kMostGas
+                       : longest * largest_input(c) <= kMostPairs);
+}
+
+// Something of which a call is to have more than `beyond`, by enlarging at least so many axes.
+struct Aim {
+  i64 (*amount)(const Case&);
+  i64 beyond;
+  int axes;
+};
+constexpr Aim kAims[] = {{largest_output, kLargeTensor, 1}, {largest_input, kLargeTensor, 2},
+    {gas_of_sum, 3 * kDeepSum, 1}, {gas_of_sum, 3 * kDeepestSum, 1}};
+
+// Lowers precisions until that of the outputs is legal. @return whether the call is legal now
+bool becomes_legal(Case& c) {
+  for (;;) {
+    const Refusal r = refusal(c);
+    if (!r.refused()) return true;
+    if (!r.is(c.op->name, "precision")) return false;
+    for (Type& t : c.in)
+      if (--t.precision == 0) return false;
+  }
+}
+
+// The call with another value of a parameter, alone or wherever its old value stands.
+std::optional<Case> changed(const Case& c, const Parameter& k, i64 now) {
+  Case alone = c, all = c;
+  set(alone, k, now);
+  if (becomes_legal(alone)) return alone;
+  replace_number(all, value_of(c, k), now);
+  if (becomes_legal(all)) return all;
+  return std::nullopt;
+}
+
+bool is_size(const Case& c, const Parameter& k) {
+  return (k.what == Parameter::extent || k.what == Parameter::entry) && value_of(c, k) > 0;
+}
+
+// Any size of a call; nothing if it has none.
+std::optional<Parameter> some_size(const Case& c, Draw& draw) {
+  std::vector<Parameter> all = parameters(c);
+  std::erase_if(all, [&](const Parameter& k) { return !is_size(c, k); });
+  if (all.empty()) return std::nullopt;
+  return all[static_cast<std::size_t>(draw(0, std::ssize(all) - 1))];
+}
+
+// A drawn call, enlarged along some axes in the hope that its amount grows as its sizes do.
+std::optional<Case> enlarged(const OpInfo& op, const Aim& aim, int axes, Draw& draw) {
+  constexpr i64 kSpread = 31, kNarrowVector = 8;  // of which some elements are left over
+  Case c = draw_case(op, draw);
+  for (int left = axes; left > 0; --left) {
+    const i64 amount = aim.amount(c), times = aim.beyond / amount;
+    const int bits = left == 1 ? 0 : bit_length(times) / left;
+    const i64 wanted = left == 1 ? aim.beyond : amount << bits;
+    const std::optional<Parameter> k = some_size(c, draw);
+    if (!k || value_of(c, *k) > kMaxExtent) return std::nullopt;
+    // An odd size is no multiple of any block.
+    const i64 now = (value_of(c, *k) * wanted / amount + 1 + draw(0, kSpread)) | 1;
+    std::optional<Case> larger = changed(c, *k, now);
+    if (!larger) return std::nullopt;
+    c = std::move(*larger);
+  }
+  const i64 amount = aim.amount(c);
+  const bool met = aim.beyond < amount && amount <= 2 * aim.beyond && amount % kNarrowVector != 0 &&
+      is_affordable(c);
+  return met ? std::optional(std::move(c)) : std::nullopt;
+}
+
+// Chooses values that tell much, and memory, of the n-th large call.
+void fill_large(Case& c, int n) {
+  constexpr Fill kFills[] = {Fill::dense, Fill::boundary, Fill::critical, Fill::dense};
+  const Span<Port> ports = c.op->inputs;
+  const bool hinted =
+      std::any_of(ports.begin(), ports.end(), [](const Port& p) { return p.hint != Hint::any; });
+  c.fill = hinted ? Fill::hinted : kFills[n % std::ssize(kFills)];
+  c.seed = static_cast<u64>(n);
+  c.layout = static_cast<Layout>(1 + n % (kLayouts - 1));
+}
+
+// A window may lie beside its image, and a sum be of zeros.
+bool tells_nothing(const Case& c) {
+  const std::vector<Tensor> out = reference::outputs(*c.op, c.attributes(), inputs_of(c));
+  return std::all_of(out.begin(), out.end(), [](const Tensor& t) {
+    return std::all_of(t.data.begin(), t.data.end(), [](i32 v) { return v == 0; });
+  });
+}
+
+// The innermost extent of input 0 or of output 0.
+i64 innermost_extent(const Case& c, bool of_output) {
+  const Type t = of_output ? types_of(c)[0] : c.in[0];
+  return t.dim(t.rank() - 1);
+}
+
+// A small call whose innermost extent has whole widest vectors and `rest` elements left over.
+std::optional<Case> tailed(const OpInfo& op, bool of_output, i64 rest, Draw& draw) {
+  constexpr int kTries = 3000;
+  constexpr i64 kMostVectors = 3;
+  for (int n = 0; n < kTries; ++n) {
+    const Case c = draw_case(op, draw);
+    const std::optional<Parameter> k = some_size(c, draw);
+    if (!k) continue;
+    const i64 extent = kWidestVector * draw(1, kMostVectors) + rest;
+    std::optional<Case> t = changed(c, *k, extent);
+    if (t && innermost_extent(*t, of_output) == extent && elements_of(*t) <= kMaxRun) return t;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Case> large_cases(const OpInfo& op, u64 seed, int rounds) {
+  constexpr int kTries = 2000;
+  std::vector<Case> all;
+  for (int round = 0; round < rounds; ++round)
+    for (const Aim& aim : kAims) {
+      Seeded draw(word(seed, 9, static_cast<u64>(&aim - kAims) + 16 * static_cast<u64>(round)));
+      // Calls that a long axis would make too costly get one more.
+      for (int n = 0; n < kTries; ++n) {
+        std::optional<Case> c = enlarged(op, aim, aim.axes + 2 * n / kTries, draw);
+        if (!c) continue;
+        fill_large(*c, static_cast<int>(all.size()));
+        if (tells_nothing(*c)) continue;
+        all.push_back(std::move(*c));
+        break;
+      }
+    }
+  return all;
+}
+
+std::vector<Case> tail_cases(const OpInfo& op, u64 seed) {
+  std::vector<Case> all;
+  for (const bool of_output : {false, true}) {
+    Seeded draw(word(seed, 10, of_output));
+    const auto leaves = [&](const Case& c, i64 rest) {
+      const i64 extent = innermost_extent(c, of_output);
+      return extent >= kWidestVector && extent % kWidestVector == rest;
+    };
+    for (i64 rest = 0; rest < kWidestVector; ++rest) {
+      if (std::any_of(all.begin(), all.end(), [&](const Case& c) { return leaves(c, rest); }))
+        continue;
+      std::optional<Case> c = tailed(op, of_output, rest, draw);
+      if (!c) break;  // the operator fixes this extent
+      all.push_back(std::move(*c));
+    }
+  }
+  return all;
+}
+
+i64 largest_tensor(const Case& c) { return max(largest_input(c), largest_output(c)); }
+
+}  // namespace lockstep::judge

@@ -1,0 +1,31 @@
+/// @file
+/// Calls of sizes that domains do not draw: tensors and sums that outgrow blocks, caches and
+/// counters of kernels, and every number of elements that widest vectors leave over.
+#pragma once
+#include <vector>
+
+#include "conformance/cases/case.h"
+
+namespace lockstep::judge {
+
+/// Elements that the largest tensor of a large call exceeds.
+inline constexpr i64 kLargeTensor = i64{1} << 20;
+/// Terms that deep and deepest sums of a large call exceed.
+inline constexpr i64 kDeepSum = i64{1} << 12, kDeepestSum = i64{1} << 16;
+
+/// Legal calls, made by enlarging drawn ones: one long axis of an output, several axes of an input,
+/// and where the operator permits deep and deepest sums, each `rounds` times. Enlarged extents are odd,
+/// and not all outputs are zero.
+std::vector<Case> large_cases(const OpInfo& op, u64 seed, int rounds);
+
+/// The elements of the widest vectors.
+inline constexpr i64 kWidestVector = 64;
+
+/// Small legal calls with at least one whole widest vector along the last axis of input 0, and of
+/// output 0, and every number of elements left over.
+std::vector<Case> tail_cases(const OpInfo& op, u64 seed);
+
+/// The elements of the largest tensor of a legal call.
+i64 largest_tensor(const Case& c);
+
+}  // namespace lockstep::judge

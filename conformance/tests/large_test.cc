@@ -1,0 +1,110 @@
+// Calls beyond the sizes that domains draw.
+#include "conformance/cases/large.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <set>
+
+#include "conformance/selection/select.h"
+
+namespace lockstep::judge {
+namespace {
+
+class Large : public testing::TestWithParam<const OpInfo*> {};
+
+TEST_P(Large, CallsOutgrowCachesWhateverTheSeed) {
+  for (u64 seed : {1, 2, 7, 123456789}) {
+    const std::vector<Case> all = large_cases(*GetParam(), seed, 1);
+    i64 largest = 0;
+    for (const Case& c : all) {
+      const std::string id = case_id(c);
+      ASSERT_FALSE(refusal(c).refused()) << id;
+      EXPECT_EQ(case_id(parse_case(id)), id);
+      EXPECT_LE(elements_of(c), i64{1} << 22) << id;
+      largest = max(largest, largest_tensor(c));
+    }
+    EXPECT_GT(largest, kLargeTensor) << seed;
+    const std::vector<Case> again = large_cases(*GetParam(), seed, 2);
+    ASSERT_GT(again.size(), all.size());
+    for (std::size_t k = 0; k < all.size(); ++k) EXPECT_EQ(case_id(again[k]), case_id(all[k]));
+  }
+}
+
+// Every number of elements that is left over after whole vectors, along the last axis of input 0
+// and of output 0. An operator may fix one of them, or both.
+TEST_P(Large, TailsLeaveEveryNumberOfElementsOver) {
+  std::set<i64> of_input, of_output;
+  for (const Case& c : tail_cases(*GetParam(), 1)) {
+    ASSERT_FALSE(refusal(c).refused()) << case_id(c);
+    EXPECT_LE(elements_of(c), kMaxRun);
+    const Inferred y = c.op->infer(c.attributes(), c.types());
+    const auto note = [](const Type& t, std::set<i64>& rests) {
+      const i64 e = t.dim(t.rank() - 1);
+      if (e >= kWidestVector) rests.insert(e % kWidestVector);
+    };
+    note(c.in[0], of_input);
+    note(y[0], of_output);
+  }
+  const bool has_rows_of_six = GetParam()->name == "non_max_suppression";
+  const bool has_short_rows = has_rows_of_six || GetParam()->name == "get_valid_counts";
+  EXPECT_EQ(of_input.size(), has_short_rows ? 0U : 64U);
+  EXPECT_EQ(of_output.size(), has_rows_of_six ? 0U : 64U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Operators, Large,
+    testing::ValuesIn(operators().begin(), operators().end()),
+    [](const auto& p) { return std::string(p.param->name); });
+
+// The terms of one sum, counted without gas.
+i64 terms(const Case& c) {
+  const Shape& x = c.in[0].shape;
+  const std::map<string_view, std::function<i64()>> counts = {
+      {"sum", [&] { return volume(x) / volume(c.op->infer(c.attributes(), c.types())[0].shape); }},
+      {"max", [&] { return volume(x) / volume(c.op->infer(c.attributes(), c.types())[0].shape); }},
+      {"dense", [&] { return x[1]; }},
+      {"conv2d", [&] { return volume(c.in[1].shape) / c.in[1].dim(0); }},
+      {"max_pool2d", [&] { return c.attrs[0].ints[0] * c.attrs[0].ints[1]; }}};
+  const auto at = counts.find(c.op->name);
+  return at == counts.end() ? 0 : at->second();
+}
+
+TEST(LargeCalls, HaveSumsOutgrowBlocksAndSixteenBits) {
+  for (const char* op : {"sum", "max", "dense", "conv2d", "max_pool2d"})
+    for (u64 seed : {1, 2, 7}) {
+      i64 least = INT64_MAX, most = 0;
+      for (const Case& c : large_cases(*find_operator(op), seed, 1)) {
+        const i64 n = terms(c);
+        if (n > kDeepSum) least = min(least, n);
+        most = max(most, n);
+      }
+      EXPECT_LE(least, 8 * kDeepSum) << op << " " << seed;
+      EXPECT_GT(most, kDeepestSum) << op << " " << seed;
+    }
+}
+
+TEST(LargeCalls, BeginWhereTheyComeLast) {
+  EXPECT_FALSE(is_large(parse_case("relu/in=65536@8")));
+  EXPECT_TRUE(is_large(parse_case("relu/in=65537@8")));
+}
+
+TEST(LargeCalls, ComeLastInTheirSetAndNotInTheSmallest) {
+  const auto first_large = [](int tier) {
+    const std::vector<Item> all = select_cases({.tier = tier, .operators = {"relu", "dense"}});
+    std::size_t first = all.size();
+    std::set<string_view> ops;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const bool large = all[k].what == Item::legal && is_large(all[k].call);
+      if (large) first = std::min(first, k), ops.insert(all[k].call.op->name);
+      EXPECT_EQ(large, k >= first) << all[k].id;
+    }
+    EXPECT_EQ(ops.size(), tier == 0 ? 0U : 2U);
+    return all.size() - first;
+  };
+  EXPECT_EQ(first_large(0), 0U);
+  EXPECT_GE(first_large(1), 4U);
+}
+
+}  // namespace
+}  // namespace lockstep::judge
