@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "conformance/host/memory_file.h"
+
 namespace lockstep::judge {
 namespace {
 
@@ -21,9 +23,7 @@ char* reserve(int file, int access) {
 }  // namespace
 
 Arena::Arena() {
-  const int file = memfd_create("tensors", MFD_CLOEXEC);
-  if (file < 0 || ftruncate(file, kArena) != 0)
-    throw std::runtime_error("no memory to share within the process");
+  const int file = memory_file("tensors", kArena);
   seen_ = reserve(file, PROT_NONE);
   reserve(-1, PROT_NONE);  // keeps the two apart: a stray write beyond one must not reach the other
   own_ = reserve(file, PROT_READ | PROT_WRITE);

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "conformance/host/memory_file.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -43,10 +44,8 @@ Slot type_slot(const Type& t) {
 }  // namespace
 
 Mail::Mail() {
-  file_ = memfd_create("mail", MFD_CLOEXEC);
-  void* m = file_ < 0 || ftruncate(file_, kMail) != 0
-      ? MAP_FAILED
-      : mmap(nullptr, kMail, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  file_ = memory_file("mail", kMail);
+  void* m = mmap(nullptr, kMail, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (m == MAP_FAILED) {
     close(file_);
     throw std::runtime_error("no memory to share with a backend");

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -51,7 +52,9 @@ constexpr rlim_t kLogBytes = rlim_t{1} << 30;
   setpgid(0, 0);
   const int in = open("/dev/null", O_RDONLY);
   const int out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  const rlimit limit{kLogBytes, kLogBytes};
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = std::min(kLogBytes, limit.rlim_max);
   if (in >= 0 && out >= 0 && setrlimit(RLIMIT_FSIZE, &limit) == 0 && dup2(in, 0) == 0 &&
       dup2(out, 1) == 1 && dup2(out, 2) == 2)
     execvp(argv[0], argv);

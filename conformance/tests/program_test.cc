@@ -171,6 +171,17 @@ std::pair<int, int> alive_of(const std::string& file) {
   return n;
 }
 
+// The memory that processes share counts as files, although no disk holds it.
+TEST(FileSizes, ThatAreLimitedKeepNobodyFromJudging) {
+  const auto limited = [](const std::string& limit) {
+    const std::string check = " check reference --op relu --tier 0 --quiet | tail -n 1; ";
+    return run({"bash", "-o", "pipefail", "-c", limit + "; " + program() + check});
+  };
+  expect_end(limited("ulimit -S -f 1"), 0, {"exit 0 (pass)"});
+  expect_end(
+      limited("ulimit -f 1"), 4, {"no memory to share with a backend (ulimit -f forbids it)"});
+}
+
 TEST(Loading, LeavesNoProcessBehind) {
   const Scratch scratch;
   const std::string library = scratch.path("library"), command = scratch.path("command");

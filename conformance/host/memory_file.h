@@ -1,0 +1,13 @@
+/// @file
+/// Files in memory, which processes share or map twice.
+#pragma once
+#include <cstdint>
+
+namespace lockstep::judge {
+
+/// Makes a file of `bytes` in memory, most of which may never be used. The limit of file sizes
+/// (ulimit -f) is about disks and is lifted as far as it can be.
+/// @throws std::runtime_error naming the reason.
+int memory_file(const char* name, std::uint64_t bytes);
+
+}  // namespace lockstep::judge
