@@ -13,8 +13,12 @@ class MutantPlan : public backend::Plan {
  public:
   MutantPlan(std::shared_ptr<Behaviour> behaviour, const Call& call)
       : behaviour_(std::move(behaviour)), call_(behaviour_->prepare(call)) {}
-  void run(const i32* const* in, i32* const* out, void*) const override {
+  uint64_t scratch_bytes() const override {
+    return static_cast<uint64_t>(behaviour_->scratch_bytes());
+  }
+  void run(const i32* const* in, i32* const* out, void* scratch) const override {
     behaviour_->execute_run(call_, in, out, ++runs_);
+    behaviour_->use(scratch);
   }
   const char* path() const override { return behaviour_->path(); }
 
@@ -37,7 +41,7 @@ std::string mutants_text() {
 
 constexpr int kThreadsMax = 64;
 
-std::vector<std::string> option_names() { return {"mutant", "threads"}; }
+std::vector<std::string> option_names() { return {"mutant", "threads", "isa"}; }
 
 // "none" is the control without a mistake. If it fails, a mutant's failure proves nothing.
 std::unique_ptr<Behaviour> chosen(const backend::Options& options) {
@@ -55,7 +59,8 @@ class Faulty {
  public:
   static const char* manifest() {
     static const std::string text = [] {
-      std::string s = backend::manifest_of("faulty", {{"*", "specification", "portable", true}},
+      std::string s = backend::manifest_of("faulty",
+          {{"*", "specification", "portable", true}, {"*", "wide", "wide", true}},
           {.threads = kThreadsMax}, option_names());
       s.pop_back();
       return s + ", \"mutants\": " + mutants_text() + "}";
@@ -64,7 +69,12 @@ class Faulty {
   }
   explicit Faulty(const backend::Options& options) : behaviour_(chosen(options)) {
     behaviour_->threads = backend::number_option(options, "threads", 1, kThreadsMax, 1);
+    const auto isa = options.find("isa");
+    behaviour_->wide = isa != options.end() && isa->second == "wide";
+    if (isa != options.end() && !behaviour_->wide && isa->second != "portable")
+      throw backend::LogicError("option.isa", "no kernel of isa '" + isa->second + "'");
   }
+  ~Faulty() { behaviour_->close(); }
   std::unique_ptr<backend::Plan> prepare(const Call& call) {
     return std::make_unique<MutantPlan>(behaviour_, call);
   }

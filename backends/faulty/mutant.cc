@@ -48,7 +48,7 @@ const std::vector<Mutant>& mutants() {
     std::vector<Mutant> m;
     for (Span<Mutant> family : {unary_mutants(), pair_mutants(), reduce_mutants(), nn_mutants(),
              xform_mutants(), index_mutants(), detect_mutants(), infer_mutants(),
-             contract_mutants(), scale_mutants()})
+             contract_mutants(), scale_mutants(), way_mutants()})
       m.insert(m.end(), family.begin(), family.end());
     return m;
   }();

@@ -30,16 +30,22 @@ class Behaviour {
       const LegalCall& call, const i32* const* in, i32* const* out, i64 /*run*/) const {
     execute(call, in, out);
   }
-  virtual const char* path() const { return "specification"; }
+  virtual const char* path() const { return wide ? "wide" : "specification"; }
+  /// Scratch memory of each run, and what it does with it beside the execution.
+  virtual i64 scratch_bytes() const { return 0; }
+  virtual void use(void* /*scratch*/) const {}
+  /// Is called when the backend is closed.
+  virtual void close() {}
   /// The number of threads that it reports, although one thread does all work.
   virtual int reported_threads() const { return threads; }
   int threads = 1;
+  bool wide = false;  ///< whether the kernel of the other instruction set is to run
 };
 
 /// A row of the table of mutants. `op` is "*" for a contract mutant. `kind` is a bug type of golden
 /// vectors, INFER or CONTRACT; CRASH and HANG mark mutants that end or block their process, RACE
 /// those that are wrong only for several callers at once, SCALE those that are wrong only for large
-/// calls or late runs of a plan.
+/// calls or late runs of a plan, WAY those that are wrong only in one way of being called.
 struct Mutant {
   string_view name, op, kind, provenance;
   /// The wrong meaning of `op`, for a mistake in its values.
@@ -62,6 +68,7 @@ Span<Mutant> detect_mutants();
 Span<Mutant> infer_mutants();
 Span<Mutant> contract_mutants();
 Span<Mutant> scale_mutants();
+Span<Mutant> way_mutants();
 
 /// All mutants, in that order.
 const std::vector<Mutant>& mutants();

@@ -36,7 +36,7 @@ TEST(Table, EveryOperatorHasThree) {
 TEST(Table, KindsAreKnownAndProvenanceIsPlainText) {
   const std::set<string_view> kinds = {"SATURATION", "ACC_WIDTH", "TAIL", "SIGN", "ROUNDING",
       "ORDER", "BOUNDS", "BROADCAST", "LAYOUT", "AXIS", "PADDING", "INFER", "CONTRACT", "CRASH",
-      "HANG", "RACE", "SCALE"};
+      "HANG", "RACE", "SCALE", "WAY"};
   for (const Mutant& m : mutants()) {
     EXPECT_TRUE(kinds.count(m.kind)) << m.name << ": " << m.kind;
     EXPECT_FALSE(m.provenance.empty()) << m.name;
@@ -68,8 +68,8 @@ TEST(Table, OpenNeedsAMutantThatExists) {
   EXPECT_EQ(opened({}).label, "option.missing");
   EXPECT_EQ(opened({{"mutant", "sum.float31"}}).label, "option.value");
   EXPECT_EQ(opened({{"block", "1"}}).label, "option.unknown");
-  for (const Mutant& m : mutants())
-    EXPECT_EQ(opened({{"mutant", std::string(m.name)}}).code, LS_OK) << m.name;
+  for (const Mutant& m : mutants())  // but for those that may end this process as they close
+    if (m.answers()) EXPECT_EQ(opened({{"mutant", std::string(m.name)}}).code, LS_OK) << m.name;
 }
 
 }  // namespace

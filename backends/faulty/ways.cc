@@ -1,0 +1,144 @@
+/// @file
+/// Contract mutants that are wrong in one way of being called only, so that a single property sees
+/// them: at certain addresses, with strides, with constants, by a fourth caller, after other calls.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "backends/faulty/mutant.h"
+
+namespace lockstep::faulty {
+namespace {
+
+using Inputs = const i32* const*;
+using Outputs = i32* const*;
+
+bool any_constant(const Call& call) {
+  return std::any_of(
+      call.in.begin(), call.in.end(), [](const ls_tensor& t) { return t.flags & LS_CONSTANT; });
+}
+
+// A right execution, of which a function of (self, call, in, out) may spoil the first element.
+template <Captureless F> struct Spoiled : Behaviour {
+  LegalCall prepare(const Call& call) override {
+    has_constants = any_constant(call);
+    return Behaviour::prepare(call);
+  }
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
+    const bool wrong = F{}(*this, call, in, out);
+    Behaviour::execute(call, in, out);
+    if (wrong) backend::bound(call.out, out)[0].element(0) ^= 1;
+  }
+  // Calls of a plan follow its preparation before another call is prepared.
+  std::atomic<bool> has_constants{false};
+};
+
+template <Captureless F> constexpr Mutant spoiled(string_view name, string_view provenance, F) {
+  return {name, "*", "WAY", provenance, nullptr, made<Spoiled<F>>};
+}
+
+std::uintptr_t place_in_page(const i32* p) { return reinterpret_cast<std::uintptr_t>(p) % 4096; }
+
+// The elements of an input, in order.
+std::vector<i32> values_of(const LegalCall& call, Inputs in, std::size_t k) {
+  const View x(call.in[k], in[k]);
+  std::vector<i32> all;
+  for (i64 i = 0; i < volume(x.shape); ++i) all.push_back(x.element(i));
+  return all;
+}
+
+// A prefix cache: rows that stood in the batch before them are taken for its continuation.
+struct ContinuesBatches : Behaviour {
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
+    Behaviour::execute(call, in, out);
+    const std::lock_guard hold(busy_);
+    const std::vector<i32> now = values_of(call, in, 0);
+    Shape item = call.in[0].shape;
+    item[0] = 1;
+    const bool varied =
+        std::adjacent_find(now.begin(), now.end(), std::not_equal_to<>()) != now.end();
+    const auto at = std::search(batch_.begin(), batch_.end(), now.begin(), now.end());
+    const bool inside = at != batch_.end() && now.size() < batch_.size();
+    if (varied && call.op->name == op_ && item == item_ && inside)
+      backend::bound(call.out, out)[0].element(0) ^= 1;
+    op_ = call.op->name, item_ = item, batch_ = now;
+  }
+  mutable std::mutex busy_;
+  mutable string_view op_;
+  mutable Shape item_;
+  mutable std::vector<i32> batch_;
+};
+
+// Has buffers for three threads, and more share the last one.
+struct ThreeCallers : Behaviour {
+  LegalCall prepare(const Call& call) override {
+    callers_.clear();
+    return Behaviour::prepare(call);
+  }
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
+    Behaviour::execute(call, in, out);
+    const std::lock_guard hold(busy_);
+    callers_.insert(std::this_thread::get_id());
+    if (callers_.size() > 3) backend::bound(call.out, out)[0].element(0) ^= 1;
+  }
+  mutable std::mutex busy_;
+  mutable std::set<std::thread::id> callers_;
+};
+
+struct ForgetsIsa : Behaviour {
+  const char* path() const override { return "specification"; }
+};
+
+struct ClosesTwice : Behaviour {
+  void close() override { std::abort(); }
+};
+
+struct WritesBesideScratch : Behaviour {
+  i64 scratch_bytes() const override { return 24; }
+  void use(void* scratch) const override { static_cast<char*>(scratch)[24] = 0; }
+};
+
+constexpr Mutant kWayMutants[] = {
+    spoiled("contract.splits_pairs",
+        "an even number of elements is loaded in pairs, of which one spans two lines",
+        [](auto&, auto& call, Inputs, Outputs out) {
+          return place_in_page(out[0]) == sizeof(i32) && volume(call.out[0].shape) % 2 == 0;
+        }),
+    spoiled("contract.streams_pages", "tensors that begin pages are stored past the cache",
+        [](auto&, auto& call, Inputs in, Outputs out) {
+          const auto begins_page = [](const i32* p) { return place_in_page(p) == 0; };
+          return volume(call.out[0].shape) % 1024 != 0 && begins_page(out[0]) &&
+              std::all_of(in, in + call.in.size(), begins_page);
+        }),
+    spoiled("contract.ignores_inner_stride", "strides are read where weights are packed only",
+        [](auto& self, auto& call, Inputs, Outputs) {
+          return !self.has_constants && !call.in[0].compact;
+        }),
+    spoiled("contract.wide_constants", "weights packed for one instruction set, read by another",
+        [](auto& self, auto&, Inputs, Outputs) { return self.wide && self.has_constants; }),
+    spoiled("contract.tidies_strided_inputs", "writes back what it read, where rows have gaps",
+        [](auto&, auto& call, Inputs in, Outputs) {
+          if (!call.in[0].compact) const_cast<volatile i32&>(*in[0]) = *in[0];
+          return false;
+        }),
+    {"contract.continues_batches", "*", "WAY", "a prefix cache: rows seen before go on", nullptr,
+        made<ContinuesBatches>},
+    {"contract.three_callers", "*", "WAY", "buffers for three threads", nullptr,
+        made<ThreeCallers>},
+    {"contract.forgets_isa", "*", "WAY",
+        "an instruction set that is chosen and never dispatched to", nullptr, made<ForgetsIsa>},
+    {"contract.writes_beside_scratch", "*", "WAY", "a vector store at the end of scratch memory",
+        nullptr, made<WritesBesideScratch>},
+    {"contract.closes_twice", "*", "CRASH", "frees its pool again when it is closed", nullptr,
+        made<ClosesTwice>},
+};
+
+}  // namespace
+
+Span<Mutant> way_mutants() { return {kWayMutants, static_cast<int>(std::size(kWayMutants))}; }
+
+}  // namespace lockstep::faulty
