@@ -275,7 +275,8 @@ std::string about(const Report& r) {
   row("power", markup(prefix_score_text(r)));
   row("golden vectors", code(r.chosen.vectors_hash));
   row("outputs", fmt::format("{} calls, digest {}", grouped(digested(r)), code(digest_of(r))));
-  row("canaries", fmt::format("{} of {} noticed", r.canaries_flagged, r.canaries_planted));
+  const Canaries canaries = all_canaries(r);
+  row("canaries", fmt::format("{} of {} noticed", canaries.noticed, canaries.planted));
   row("library", code(r.file_hash));
   row("manifest", code(r.manifest_hash));
   for (const Environment& e : r.environments)

@@ -129,8 +129,10 @@ void add_report(Report& to, const Report& more) {
   add(to.known.crashed, more.known.crashed);
   add(to.known.timed_out, more.known.timed_out);
   add(to.known.quarantined, more.known.quarantined);
-  add(to.canaries_planted, more.canaries_planted);
-  add(to.canaries_flagged, more.canaries_flagged);
+  for (const auto& [property, c] : more.canaries) {
+    add(to.canaries[property].planted, c.planted);
+    add(to.canaries[property].noticed, c.noticed);
+  }
   add_expectations(to.expectations, more.expectations);
 }
 

@@ -157,6 +157,7 @@ std::string digest_of(const Report& r) {
 
 std::string verdict_line(const Report& r) {
   const Counts& c = r.counts;
+  const Canaries canaries = all_canaries(r);
   const i64 tenths = r.legal_selected ? 1000 * r.legal_not_claimed / r.legal_selected : 0;
   std::string s =
       fmt::format("{}  {} {}  {}", r.verdict, printable(r.name), printable(r.version), scope(r));
@@ -169,8 +170,7 @@ std::string verdict_line(const Report& r) {
       grouped(c.executed), grouped(c.passed), grouped(c.failed), grouped(c.crashed),
       grouped(c.timed_out), grouped(c.calls));
   s += fmt::format("\n  tier {}, seed {}, canaries {}/{}, {}{}set {}", r.tier, r.seed,
-      r.canaries_flagged, r.canaries_planted, floor_text(r), size_text(r),
-      r.set_hash.substr(0, 16));
+      canaries.noticed, canaries.planted, floor_text(r), size_text(r), r.set_hash.substr(0, 16));
   s += judged_text(r);
   if (const std::string power = prefix_score_text(r); !power.empty()) s += "\n  " + power;
   return s + "\n  " + exit_text(r.exit);

@@ -75,6 +75,11 @@ static void fields(auto& f, Like<Environment> auto& e) {
   f("processor", e.processor);
 }
 
+static void fields(auto& f, Like<Canaries> auto& c) {
+  f("planted", c.planted, {.min = 1});
+  f("noticed", c.noticed);
+}
+
 static void fields(auto& f, Like<Score> auto& s) {
   f("killed", s.killed);
   f("listed", s.listed);
@@ -154,10 +159,7 @@ static void fields(auto& f, Like<Report> auto& r) {
     g("selected", r.legal_selected);
     g("not_claimed", r.legal_not_claimed);
   });
-  f.object("canaries", [&](auto& g) {
-    g("planted", r.canaries_planted);
-    g("flagged", r.canaries_flagged);
-  });
+  f("canaries", r.canaries, about("property: faults planted in what it observed"));
   f.object("floor", [&](auto& g) {
     g.derived("per_operator", tier_floor(r.tier));
     g("judged", r.floor_judged);
@@ -194,6 +196,9 @@ void settle(Report& r) {
   if (k.failed > c.failed || k.crashed > c.crashed || k.timed_out > c.timed_out ||
       k.quarantined > c.quarantined)
     form::wrong("/known", "counts more known failures than failures");
+  for (const auto& [property, c] : r.canaries)
+    if (c.noticed > c.planted)
+      form::wrong("/canaries/" + property, "notices more than was planted");
   if (r.score.killed > r.score.listed) form::wrong("/mutants", "are more than there are");
   if (!r.floor_judged && !r.below_floor.empty())
     form::wrong("/floor/below", "names operators where no floor was judged");

@@ -26,7 +26,7 @@ void fields(auto& f, form::Like<CaseResult> auto& j) {
   f("paths", r.paths);
   f("findings", r.findings);
   f("outputs", r.outputs, {.hash = true});
-  f("canary", r.canary, {.max = ItemResult::missed});
+  f("canaries", r.canaries);
 }
 
 /// Takes one result of each case.

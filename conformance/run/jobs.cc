@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "conformance/run/inbox.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/subjects/process.h"
-#include "conformance/trial/properties/matches_reference.h"
+#include "conformance/trial/properties.h"
 #include "conformance/verdict/outputs.h"
 
 namespace lockstep::judge {
@@ -45,14 +47,14 @@ void send(int fd, const json& j) {
 using Results = std::map<std::size_t, ItemResult>;
 
 // The stretch of each item. All stretches hold equally many calls that run, so that each stretch
-// can have one canary.
+// can have one canary of each property.
 std::vector<i64> stretches_of(const std::vector<const Item*>& items) {
   const i64 all =
       std::count_if(items.begin(), items.end(), [](const Item* i) { return i->runs(); });
   std::vector<i64> stretches;
   i64 before = 0;
   for (const Item* item : items) {
-    stretches.push_back(before * kCanaries / std::max<i64>(1, all));
+    stretches.push_back(min(before * kCanaries / std::max<i64>(1, all), kCanaries - 1));
     before += item->runs();
   }
   return stretches;
@@ -81,7 +83,7 @@ class JudgingProcess {
     work_.aside.keep_from_children();
     for (std::size_t n = number; n < work_.items.size();) {
       std::vector<std::size_t> group;
-      const i64 most = subject_ && subject_->takes_many() ? kElementsOfGroup : 1;
+      const i64 most = subject_ && subject_->takes_many() ? together_ : 1;
       for (i64 elements = 0; n < work_.items.size() && elements < most; n += of)
         if (!work_.known.contains(n) && !work_.aside.holds(work_.operator_of(n))) {
           group.push_back(n);
@@ -93,8 +95,10 @@ class JudgingProcess {
   }
 
  private:
-  // Cases are put together: waiting for an answer takes longer than most calls.
+  // Cases are put together: waiting for an answer takes longer than most calls. More and more are,
+  // as long as none ends the backend's process: the others of its group would delay quarantine.
   static constexpr i64 kElementsOfGroup = i64{1} << 17, kElementsOfCase = i64{1} << 12;
+  i64 together_ = 1;
   static i64 elements_of(const Item& item) {
     i64 n = 0;
     for (const Type& t : item.call.in) n += item.runs() ? volume(t.shape) : 0;
@@ -107,10 +111,14 @@ class JudgingProcess {
     } catch (const LoadCrash&) {
       // The library may crash on loading here although it did not at the start of the run.
     }
-    for (std::size_t k = 0; k < group.size(); ++k)
-      send(fd,
-          form::written(CaseResult{
-              group[k], trials.empty() ? judged_alone(group[k]) : judged(trials[k], group[k])}));
+    together_ = std::min(2 * together_ + kElementsOfCase, kElementsOfGroup);
+    for (std::size_t k = 0; k < group.size(); ++k) {
+      const CaseResult c{
+          group[k], trials.empty() ? judged_alone(group[k]) : judged(trials[k], group[k])};
+      if (c.result.outcome == Outcome::crashed || c.result.outcome == Outcome::timed_out)
+        together_ = 1;
+      send(fd, form::written(c));
+    }
   }
   std::vector<Trial> put(const std::vector<std::size_t>& group) {
     if (!subject_) {
@@ -130,19 +138,31 @@ class JudgingProcess {
   }
   ItemResult judged(const Trial& t, std::size_t n) {
     ItemResult r = judge_trial(t, work_.selection.properties);
-    const bool right = t.item->runs() && t.base.ok() && r.outcome == Outcome::passed;
-    if (right && first_in_its_stretch(n)) r.canary = canary(t, n);
+    if (r.outcome == Outcome::passed) {
+      r.canaries = canaries(t, without_canary(r, n), n);
+      for (const auto& [property, noticed] : r.canaries) planted_.insert(place(n, property));
+    }
     return r;
   }
-  // The first passing item of a stretch holds the canary that counts. This process may be ahead of
-  // the quarantine, so it plants one per operator in case an earlier operator gets quarantined.
-  bool first_in_its_stretch(std::size_t n) {
-    return planted_.emplace(work_.stretches[n], &work_.operator_of(n)).second;
+  // The first passing item of a stretch at which a property is judged holds the property's canary
+  // that counts. This process may be ahead of the quarantine, so it plants one per operator in case
+  // an earlier operator gets quarantined.
+  std::vector<const Property*> without_canary(const ItemResult& r, std::size_t n) const {
+    std::vector<const Property*> all;
+    for (const Property* p : kProperties)
+      if (std::find(r.judged.begin(), r.judged.end(), p->name) != r.judged.end() &&
+          !planted_.contains(place(n, std::string(p->name))))
+        all.push_back(p);
+    return all;
+  }
+  using Place = std::tuple<i64, const OpInfo*, std::string>;
+  Place place(std::size_t n, const std::string& property) const {
+    return {work_.stretches[n], &work_.operator_of(n), property};
   }
 
   const Work& work_;
   std::unique_ptr<Subject> subject_;
-  std::set<std::pair<i64, const OpInfo*>> planted_;
+  std::set<Place> planted_;
 };
 
 // A judging process and the text read from it so far.
@@ -225,7 +245,9 @@ class Collector {
   void read_from(Child& c) {
     char buffer[1 << 16];
     const ssize_t n = read(c.fd, buffer, sizeof buffer);
-    if (n <= 0) throw std::runtime_error("a judging process ended early");
+    if (n <= 0)
+      throw std::runtime_error(
+          "a judging process " + end_process(std::exchange(c.pid, 0)) + " before it was done");
     c.pending.append(buffer, static_cast<std::size_t>(n));
     std::size_t from = 0;
     for (std::size_t end; (end = c.pending.find('\n', from)) != std::string::npos; from = end + 1)
@@ -261,9 +283,10 @@ class Collector {
       note(n, result);
     }
     // A missed canary is reported even if it is not the one that counts.
-    const bool counts =
-        result.canary != ItemResult::none && stretches_.insert(work_.stretches[n]).second;
-    if (result.canary == ItemResult::flagged && !counts) result.canary = ItemResult::none;
+    std::erase_if(result.canaries, [&](const auto& canary) {
+      const auto& [property, noticed] = canary;
+      return !stretches_.emplace(work_.stretches[n], property).second && noticed;
+    });
     enough_ = !take_(n, result);
   }
   std::string why_aside(std::size_t n) const {
@@ -283,7 +306,7 @@ class Collector {
   Results waiting_;
   Inbox inbox_;
   Quarantine quarantine_;
-  std::set<i64> stretches_;  // with a canary
+  std::set<std::pair<i64, std::string>> stretches_;  // with a canary of the property
   std::size_t next_ = 0;
   bool enough_ = false;
 };
@@ -315,7 +338,7 @@ void judge_in_processes(const std::string& backend, const std::vector<const Item
   const auto end_all = [&] {
     for (Child& c : children) {
       close(c.fd);
-      end_process(c.pid);
+      if (c.pid > 0) end_process(c.pid);
     }
   };
   try {

@@ -73,8 +73,10 @@ void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
   Counts& c = r.counts;
   const std::string op(item.call.op->name);
   c.calls += result.calls;
-  r.canaries_planted += result.canary != ItemResult::none;
-  r.canaries_flagged += result.canary == ItemResult::flagged;
+  for (const auto& [property, noticed] : result.canaries) {
+    ++r.canaries[property].planted;
+    r.canaries[property].noticed += noticed;
+  }
   if (result.outcome == Outcome::quarantined) {
     ++c.quarantined;
     r.known.quarantined += expects_crashes_of(r.expectations, op);

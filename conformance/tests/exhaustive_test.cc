@@ -69,7 +69,7 @@ TEST(Exhaustive, AScopeIsTheLargestThatHasNoMoreCallsThanAllowed) {
     for (int k = 0; k < 5; ++k) draw.coin();
   };
   const auto scope_is = [](const OpInfo& op, i64 most, int deviations, i64 calls, bool whole) {
-    const Scope s = largest_scope(op, most);
+    const SmallCalls s = largest_scope(op, most);
     EXPECT_EQ(s.deviations, deviations) << most;
     EXPECT_EQ(s.calls, calls) << most;
     EXPECT_EQ(s.whole, whole) << most;
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Operators, SmallScope, testing::ValuesIn(operators()),
 TEST_P(SmallScope, HasNoWrongCall) {
   const OpInfo& op = *GetParam();
   constexpr Fill kFills[] = {Fill::hinted, Fill::alternating, Fill::max, Fill::boundary};
-  const Scope scope = largest_scope(op, kMostCalls);
+  const SmallCalls scope = largest_scope(op, kMostCalls);
   Exhaustive draw(scope.deviations);
   i64 calls = 0;
   do {

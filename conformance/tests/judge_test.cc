@@ -35,12 +35,12 @@ Report passing() {
   r.counts.calls = 5000000;
   r.legal_selected = 800000;
   r.legal_not_claimed = 100000;
-  r.canaries_planted = r.canaries_flagged = 16;
+  r.canaries["matches_reference"] = {16, 16};
   r.cells["relu"]["matches_reference"].judged = 1000000;
   return r;
 }
 
-void blind(Report& r) { r.canaries_flagged = 15; }
+void blind(Report& r) { r.canaries["layout"] = {4, 3}; }
 void missing(Report& r) { r.counts.missing = 1; }
 void below_floor(Report& r) {
   r.floor_judged = true;
@@ -163,7 +163,7 @@ TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
   r.legal_selected = 0;
   r.floor_judged = true;
   r.below_floor = {"relu"};
-  r.canaries_flagged = 3;
+  r.canaries = {{"matches_reference", {12, 2}}, {"laws", {4, 1}}};
   conclude(r);
   EXPECT_EQ(verdict_line(r),
       "BROKEN  toy 1.2  SUBSET (2 of 16 operators), determinism D1\n"
@@ -373,8 +373,10 @@ TEST(Judge, CountsEveryCaseOnce) {
   EXPECT_EQ(r.largest_tensor.at("relu"), largest);
   EXPECT_EQ(r.cells.at("relu").at("matches_reference").judged, tier_size(0).legal);
   EXPECT_EQ(r.operators_selected, 2);
-  EXPECT_EQ(r.canaries_planted, 16);
-  EXPECT_EQ(r.canaries_flagged, 16);
+  for (const auto& [property, cell] : r.cells.at("relu"))
+    EXPECT_GT(r.canaries.at(property).planted, 0) << property;
+  EXPECT_EQ(r.canaries.at("matches_reference").planted, 16);
+  EXPECT_EQ(all_canaries(r).noticed, all_canaries(r).planted);
 }
 
 TEST(Judge, GathersFailuresByOperatorAndProperty) {

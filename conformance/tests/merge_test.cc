@@ -35,7 +35,7 @@ void add_case(Report& r, i64 n) {
   r.counts.calls += n;
   r.outputs[op].add(sha256(std::to_string(n)));
   ++r.paths[op][n % 2 ? "fast" : "plain"];
-  ++r.canaries_planted, ++r.canaries_flagged;
+  ++r.canaries["layout"].planted, ++r.canaries["layout"].noticed;
   if (n % 5 == 4)
     ++r.counts.failed, result.outcome = Outcome::failed;
   else

@@ -61,7 +61,7 @@ Report full() {
   r.counts.missing = 1, ++r.counts.selected;
   r.missing = {"relu/in=1@8/data=3"};
   r.quarantine = {"sum hung 3 times"};
-  r.canaries_planted = r.canaries_flagged = 16;
+  r.canaries["layout"] = {16, 16};
   conclude(r);
   return r;
 }

@@ -105,8 +105,7 @@ TEST_F(Resume, KnowsEveryOutcomeAndNoOther) {
   const Words lines = lines_of(text_of_file(journal));
   ASSERT_EQ(lines.size(), 2U);
   const std::tuple<const char*, int, int> rows[] = {{"outcome", 0, 0}, {"outcome", 1, 1},
-      {"outcome", 2, 1}, {"outcome", 3, 1}, {"outcome", 4, 2}, {"outcome", -1, 2}, {"canary", 0, 0},
-      {"canary", 2, 4}, {"canary", 3, 2}, {"canary", -1, 2}};
+      {"outcome", 2, 1}, {"outcome", 3, 1}, {"outcome", 4, 2}, {"outcome", -1, 2}};
   for (const auto& [key, value, exit] : rows) {
     json line = json::parse(lines[1]);
     line[key] = value;
@@ -114,6 +113,12 @@ TEST_F(Resume, KnowsEveryOutcomeAndNoOther) {
       line["findings"] = json::parse(R"({"layout": {"text": "", "hint": "", "elements": []}})");
     scratch.write("journal", lines[0] + "\n" + line.dump() + "\n");
     EXPECT_EQ(of_two("reference", words).end.exit, exit) << key << " " << value;
+  }
+  for (const bool noticed : {true, false}) {
+    json line = json::parse(lines[1]);
+    line["canaries"] = {{"layout", noticed}};
+    scratch.write("journal", lines[0] + "\n" + line.dump() + "\n");
+    EXPECT_EQ(of_two("reference", words).end.exit, noticed ? 0 : 4);
   }
 }
 
@@ -208,7 +213,7 @@ TEST(Shard, OfAJudgeThatEndsEarlyIsNoVerdict) {
       "exec:read x; kill -9 $(sed -n 's/^PPid://p' /proc/$PPID/status); sleep 5";
   expect_end(
       joined({"check", killer}, words_in("--op relu --tier 0 --vectors '' --jobs 1 --budget 5")), 4,
-      {"a judging process ended early (exit 4, judge broke)"});
+      {"a judging process was killed by SIGKILL before it was done (exit 4, judge broke)"});
 }
 
 TEST(Shard, PartsAreTheWholeAndSaySo) {

@@ -25,9 +25,13 @@ struct Property {
   bool (*applies)(const Trial&) = nullptr;
   /// How the trial violates the property; nothing if it does not. Without it: judges whole runs.
   std::optional<Finding> (*inspect)(const Trial&, Observations) = nullptr;
+  /// A canary: plants a fault in what the property observed of a trial in which it holds. Each
+  /// property with an inspect() has one. @param draw chooses the place
+  /// @return whether there was one
+  bool (*plant)(Trial&, std::span<Observation>, u64 draw) = nullptr;
 
   bool is_about(About kind) const { return (about & kind) != 0; }
-  bool of_run() const { return !inspect; }
+  constexpr bool of_run() const { return !inspect; }
   Observations seen_in(const Trial& t) const { return t.of(observes ? *observes : *this); }
   bool holds_something_of(const Trial& t) const {
     return !of_run() && (applies ? applies(t) : !seen_in(t).empty());

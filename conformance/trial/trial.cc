@@ -3,16 +3,23 @@
 #include <algorithm>
 #include <deque>
 #include <iterator>
+#include <utility>
 
 #include "conformance/trial/properties.h"
 
 namespace lockstep::judge {
+
 Observations Trial::of(const Property& p) const {
   const auto first =
       std::find_if(seen.begin(), seen.end(), [&](const Observation& o) { return o.by == &p; });
   const auto end =
       std::find_if(first, seen.end(), [&](const Observation& o) { return o.by != &p; });
   return {first, end};
+}
+
+std::span<Observation> Trial::of(const Property& p) {
+  const Observations same = std::as_const(*this).of(p);
+  return {seen.data() + (same.data() - seen.data()), same.size()};
 }
 
 std::vector<std::pair<std::string, const Answer*>> Trial::answers() const {

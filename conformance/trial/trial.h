@@ -52,6 +52,7 @@ struct Trial {
 
   /// The observations of a property.
   Observations of(const Property& p) const;
+  std::span<Observation> of(const Property& p);
   /// The answers of calls that ran, each with the words for how it was asked.
   std::vector<std::pair<std::string, const Answer*>> answers() const;
 };

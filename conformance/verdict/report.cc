@@ -27,6 +27,12 @@ i64 known_deaths(const Report& r) {
   return r.known.crashed + r.known.timed_out + r.known.quarantined;
 }
 
+Canaries all_canaries(const Report& r) {
+  Canaries all;
+  for (const auto& [property, c] : r.canaries) all.planted += c.planted, all.noticed += c.noticed;
+  return all;
+}
+
 bool any_judged(const Report& r) {
   for (const auto& [op, row] : r.cells)
     for (const auto& [property, cell] : row)
@@ -67,7 +73,8 @@ std::string exit_text(Exit e) {
 void conclude(Report& r) {
   r.stale = stale(r);
   const Counts& c = r.counts;
-  const bool blind = r.canaries_flagged < r.canaries_planted;
+  const Canaries canaries = all_canaries(r);
+  const bool blind = canaries.noticed < canaries.planted;
   // A run that judged no property proves no more than a run without cases.
   const bool vacuous = c.executed + c.quarantined == 0 || (!any_judged(r) && deaths(r) == 0);
   if (blind) {

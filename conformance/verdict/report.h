@@ -44,6 +44,11 @@ struct Cell {
   i64 judged = 0, failed = 0;
 };
 
+/// Faults that the judge planted in what a property observed.
+struct Canaries {
+  i64 planted = 0, noticed = 0;
+};
+
 /// The first failure of a property for an operator.
 struct Failure {
   std::string op, property, id, text;
@@ -101,10 +106,10 @@ struct Report {
   std::vector<std::string> below_floor;       ///< operators
   std::map<std::string, std::map<std::string, i64>> paths;  ///< operator, kernel, executions
   std::vector<Failure> failures;
-  std::vector<std::string> quarantine;  ///< operators, with the reason
-  Score score;                          ///< of a budget's cases, if there is one
-  std::vector<std::string> missing;     ///< cases without an answer, or that did not run
-  i64 canaries_planted = 0, canaries_flagged = 0;
+  std::vector<std::string> quarantine;       ///< operators, with the reason
+  Score score;                               ///< of a budget's cases, if there is one
+  std::vector<std::string> missing;          ///< cases without an answer, or that did not run
+  std::map<std::string, Canaries> canaries;  ///< property
   std::string verdict;  ///< PASS FAIL NONDETERMINISTIC CRASH INCOMPLETE STALE BROKEN
   Exit exit = Exit::pass;
 };
@@ -131,6 +136,9 @@ i64 known_failures(const Report& r);
 /// The number of cases that crashed, hung or were quarantined, and those of them that are expected.
 i64 deaths(const Report& r);
 i64 known_deaths(const Report& r);
+
+/// The canaries of all properties together.
+Canaries all_canaries(const Report& r);
 
 /// Whether any property was judged of any case.
 bool any_judged(const Report& r);

@@ -54,18 +54,18 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
   return r;
 }
 
-ItemResult::Canary canary(const Trial& t, u64 n) {
-  const Property& p = t.item->what == Item::vector ? kMatchesVectors : kMatchesReference;
-  const std::vector<std::string> only = {std::string(p.name)};
-  // A flipped bit could correct a wrong answer, which no selected property may have judged.
-  if (judge_trial(t, only).outcome == Outcome::failed) return ItemResult::none;
-  Trial tampered = t;
-  std::vector<i32>& out = tampered.base.out[0];
-  const u64 w = word(n, 3, 5);
-  i32& e = out[w % out.size()];
-  e = static_cast<i32>(static_cast<std::uint32_t>(e) ^ (1u << (w >> 32) % 32));
-  return judge_trial(tampered, only).outcome == Outcome::failed ? ItemResult::flagged
-                                                                : ItemResult::missed;
+std::map<std::string, bool> canaries(
+    const Trial& t, const std::vector<const Property*>& properties, u64 n) {
+  std::map<std::string, bool> noticed;
+  // A fault could correct a wrong answer, which no selected property may have judged.
+  if (t.item->runs() && (!t.base.ok() || difference(t.expected, t.base))) return noticed;
+  for (const Property* p : properties) {
+    const std::string name(p->name);
+    Trial tampered = t;
+    if (p->plant(tampered, tampered.of(p->observes ? *p->observes : *p), n))
+      noticed[name] = judge_trial(tampered, {name}).outcome == Outcome::failed;
+  }
+  return noticed;
 }
 
 }  // namespace lockstep::judge

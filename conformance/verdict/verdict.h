@@ -1,6 +1,7 @@
 /// @file
 /// The result of one case: its outcome and the properties' findings on its trial.
 #pragma once
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,8 +18,8 @@ enum class Outcome { passed, failed, crashed, timed_out, quarantined };
 struct ItemResult {
   Outcome outcome = Outcome::passed;
   int calls = 0;
-  enum Canary { none, flagged, missed } canary = none;  ///< planted in its outputs
-  std::string quarantine;  ///< why the case was not put to the backend; else empty
+  std::map<std::string, bool> canaries;  ///< by property: whether the planted fault was noticed
+  std::string quarantine;                ///< why the case was not put to the backend; else empty
   std::vector<std::string> judged, paths;
   std::vector<std::pair<std::string, Finding>> findings;  ///< by property
   std::string outputs;  ///< hash of the answer to a call that runs
@@ -27,8 +28,11 @@ struct ItemResult {
 /// Judges one trial by some properties; an empty list means all.
 ItemResult judge_trial(const Trial& t, const std::vector<std::string>& properties);
 
-/// Flips one bit of a returned output and judges the trial again, to see whether the judge notices.
-/// @param n the number of the case, which determines the bit
-ItemResult::Canary canary(const Trial& t, u64 n);
+/// Plants a fault in what each of these properties observed in a trial in which they hold, one at a
+/// time, and judges the trial again.
+/// @param n the number of the case, which determines the faults
+/// @return by property, whether the judge noticed; without those that had no place for a fault
+std::map<std::string, bool> canaries(
+    const Trial& t, const std::vector<const Property*>& properties, u64 n);
 
 }  // namespace lockstep::judge

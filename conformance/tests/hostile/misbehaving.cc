@@ -103,7 +103,7 @@ void forge(const Execution& e) {
     for (int n = 0; n < 10000 && fcntl(fd, F_GETFD) >= 0; ++n)
       dprintf(fd,
           R"({"n":%d,"outcome":0,"calls":1,"judged":["matches_reference"],)"
-          R"("paths":[],"findings":{},"outputs":"","canary":0}%c)",
+          R"("paths":[],"findings":{},"outputs":"","canaries":{}}%c)",
           n, '\n');
 }
 

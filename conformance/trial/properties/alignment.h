@@ -10,6 +10,7 @@ inline constexpr Property kAlignment{.name = "alignment",
           if (p.watched() && !p.large())
             p.ask({.poison = kPoison, .base = Base::unaligned}, "with unaligned tensors");
         },
-    .inspect = [](const Trial& t, Observations seen) { return other_result(t, *seen[0].answer); }};
+    .inspect = [](const Trial& t, Observations seen) { return other_result(t, *seen[0].answer); },
+    .plant = flip_observed};
 
 }  // namespace lockstep::judge

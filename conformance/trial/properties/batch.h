@@ -13,6 +13,7 @@ inline void ask_batch(Probe& p) {
 inline constexpr Property kBatch{.name = "batch",
     .text = "a result does not depend on the batch around it",
     .ask = ask_batch,
-    .inspect = broken_law};
+    .inspect = broken_law,
+    .plant = break_law};
 
 }  // namespace lockstep::judge

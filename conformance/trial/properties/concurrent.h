@@ -31,6 +31,7 @@ inline constexpr Property kConcurrent{.name = "concurrent",
           constexpr std::size_t kCallers = 4;
           if (p.watched() && !p.large() && p.chosen(1)) p.ask_at_once(kCallers);
         },
-    .inspect = inspect_concurrent};
+    .inspect = inspect_concurrent,
+    .plant = flip_observed};
 
 }  // namespace lockstep::judge

@@ -16,6 +16,7 @@ inline void ask_constants(Probe& p) {
 inline constexpr Property kConstants{.name = "constants",
     .text = "inputs given to prepare() as constants give the same result",
     .ask = ask_constants,
-    .inspect = [](const Trial& t, Observations seen) { return other_result(t, *seen[0].answer); }};
+    .inspect = [](const Trial& t, Observations seen) { return other_result(t, *seen[0].answer); },
+    .plant = flip_observed};
 
 }  // namespace lockstep::judge

@@ -13,6 +13,15 @@ inline std::optional<Finding> first_damage(const Trial& t, std::string Answer::*
   return std::nullopt;
 }
 
+/// Notes such damage of one of the answers.
+template <std::string Answer::*damage>
+bool plant_damage(Trial& t, std::span<Observation>, u64 draw) {
+  const std::size_t k = draw % (1 + t.seen.size());
+  Answer& a = k > 0 && t.seen[k - 1].answer ? *t.seen[k - 1].answer : t.base;
+  a.*damage = "a fault that the judge planted";
+  return true;
+}
+
 inline bool memory_was_watched(const Trial& t) { return t.watched && t.item->runs(); }
 
 }  // namespace lockstep::judge

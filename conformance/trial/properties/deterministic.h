@@ -1,5 +1,5 @@
 #pragma once
-#include "conformance/trial/property.h"
+#include "conformance/trial/canary.h"
 
 namespace lockstep::judge {
 
@@ -24,6 +24,7 @@ inline constexpr Property kDeterministic{.name = "deterministic",
     .text = "the same call gives the same answer twice",
     .ask =
         [](Probe& p) { p.ask({.poison = kOtherPoison, .base = Base::begin}, "the second time"); },
-    .inspect = inspect_deterministic};
+    .inspect = inspect_deterministic,
+    .plant = flip_observed};
 
 }  // namespace lockstep::judge

@@ -6,7 +6,6 @@
 namespace lockstep::judge {
 
 inline std::optional<Finding> inspect_refused_types(const Trial& t, const Answer& a) {
-  if (t.manifest->errors == Errors::none) return std::nullopt;
   if (a.kind == AnswerKind::logic_error &&
       (t.manifest->errors == Errors::cls || a.label == t.item->label))
     return std::nullopt;
@@ -33,6 +32,16 @@ inline std::optional<Finding> inspect_infers(const Trial& t, Observations) {
   return std::nullopt;
 }
 
+/// Infers another precision, or one for an illegal call.
+inline bool infer_other_type(Trial& t, std::span<Observation>, u64 draw) {
+  Answer& a = t.inferred ? *t.inferred : t.base;
+  if (t.refusal)
+    a = {};
+  else
+    ++a.types[draw % a.types.size()].precision;
+  return true;
+}
+
 /// If an adapter's answers carry types, the types of the plain answer are judged.
 inline constexpr Property kInfers{.name = "infers",
     .text = "shapes and precisions of the outputs are inferred as specified",
@@ -41,9 +50,10 @@ inline constexpr Property kInfers{.name = "infers",
     .applies =
         [](const Trial& t) {
           const std::vector<TensorType>& stated = t.base.types;
-          return t.inferred ||
-              (!t.refusal && t.base.ok() && !stated.empty() && stated[0].precision != 0);
+          if (t.refusal) return t.inferred && t.manifest->errors != Errors::none;
+          return t.inferred || (t.base.ok() && !stated.empty() && stated[0].precision != 0);
         },
-    .inspect = inspect_infers};
+    .inspect = inspect_infers,
+    .plant = infer_other_type};
 
 }  // namespace lockstep::judge

@@ -53,6 +53,7 @@ inline constexpr Property kIsa{.name = "isa",
     .text = "every instruction set the backend contains gives the same result",
     .forced = isas_to_force,
     .ask = ask_isas,
-    .inspect = inspect_isas};
+    .inspect = inspect_isas,
+    .plant = flip_observed};
 
 }  // namespace lockstep::judge

@@ -25,4 +25,10 @@ inline std::optional<Finding> broken_law(const Trial&, Observations seen) {
   return std::nullopt;
 }
 
+/// Breaks one of the observed laws.
+inline bool break_law(Trial&, std::span<Observation> seen, u64 draw) {
+  seen[draw % seen.size()].law->result.kind = reference::LawResult::broken;
+  return true;
+}
+
 }  // namespace lockstep::judge

@@ -17,6 +17,7 @@ inline void ask_laws(Probe& p) {
 inline constexpr Property kLaws{.name = "laws",
     .text = "the outputs keep the equations that the operator states",
     .ask = ask_laws,
-    .inspect = broken_law};
+    .inspect = broken_law,
+    .plant = break_law};
 
 }  // namespace lockstep::judge

@@ -10,6 +10,7 @@ inline constexpr Property kLayout{.name = "layout",
           if (p.watched() && p.manifest().strided)
             p.ask({.layout = p.other_layout(), .poison = kPoison}, "in another layout");
         },
-    .inspect = [](const Trial& t, Observations seen) { return other_result(t, *seen[0].answer); }};
+    .inspect = [](const Trial& t, Observations seen) { return other_result(t, *seen[0].answer); },
+    .plant = flip_observed};
 
 }  // namespace lockstep::judge

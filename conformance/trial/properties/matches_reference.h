@@ -1,5 +1,5 @@
 #pragma once
-#include "conformance/trial/property.h"
+#include "conformance/trial/canary.h"
 
 namespace lockstep::judge {
 
@@ -7,6 +7,7 @@ inline constexpr Property kMatchesReference{.name = "matches_reference",
     .text = "every output equals the executable specification's",
     .about = kLegal,
     .applies = [](const Trial& t) { return t.item->what == Item::legal; },
-    .inspect = [](const Trial& t, Observations) { return difference(t.expected, t.base); }};
+    .inspect = [](const Trial& t, Observations) { return difference(t.expected, t.base); },
+    .plant = flip_plain};
 
 }  // namespace lockstep::judge

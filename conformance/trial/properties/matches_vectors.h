@@ -1,7 +1,7 @@
 #pragma once
 #include <fmt/format.h>
 
-#include "conformance/trial/property.h"
+#include "conformance/trial/canary.h"
 
 namespace lockstep::judge {
 
@@ -25,6 +25,7 @@ inline constexpr Property kMatchesVectors{.name = "matches_vectors",
     .text = "the frozen golden vectors give their frozen results",
     .about = kVectors,
     .applies = [](const Trial& t) { return t.item->what == Item::vector; },
-    .inspect = inspect_vector};
+    .inspect = inspect_vector,
+    .plant = flip_plain};
 
 }  // namespace lockstep::judge

@@ -16,10 +16,17 @@ inline std::optional<Finding> inspect_rejects(const Trial& t, Observations) {
   return std::nullopt;
 }
 
+/// Accepts the illegal call.
+inline bool accept_call(Trial& t, std::span<Observation>, u64) {
+  *t.refusal = {};
+  return true;
+}
+
 inline constexpr Property kRejects{.name = "rejects",
     .text = "an illegal call is refused with the label of the first violated rule",
     .about = kIllegal,
     .applies = [](const Trial& t) { return t.refusal && t.manifest->errors != Errors::none; },
-    .inspect = inspect_rejects};
+    .inspect = inspect_rejects,
+    .plant = accept_call};
 
 }  // namespace lockstep::judge

@@ -26,6 +26,7 @@ inline constexpr Property kReuse{.name = "reuse",
           if (p.watched() && p.small() && (p.spelled_out() || p.choice(5, kShare) == 0))
             p.ask({.poison = kPoison, .runs = kReuses}, "in the last of 128 runs of one plan");
         },
-    .inspect = inspect_reuse};
+    .inspect = inspect_reuse,
+    .plant = flip_observed};
 
 }  // namespace lockstep::judge

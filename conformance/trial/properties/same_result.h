@@ -2,7 +2,7 @@
 /// Compares an answer with that to the plain call, which matches_reference judges: wrong values
 /// that are the same in all ways violate nothing else.
 #pragma once
-#include "conformance/trial/property.h"
+#include "conformance/trial/canary.h"
 
 namespace lockstep::judge {
 

@@ -44,6 +44,7 @@ inline constexpr Property kThreads{.name = "threads",
     .text = "every number of threads gives the same result",
     .forced = threads_to_force,
     .ask = ask_threads,
-    .inspect = inspect_threads};
+    .inspect = inspect_threads,
+    .plant = flip_observed};
 
 }  // namespace lockstep::judge

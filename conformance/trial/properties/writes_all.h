@@ -20,6 +20,15 @@ inline std::optional<Finding> inspect_writes_all(const Trial& t, Observations se
       {}};
 }
 
+/// Leaves one element as it was before both calls.
+inline bool leave_unwritten(Trial& t, std::span<Observation> seen, u64 draw) {
+  const std::size_t output = draw % t.base.out.size();
+  const std::size_t k = word(draw, 3, 5) % t.base.out[output].size();
+  t.base.out[output][k] = kPoison;
+  seen[0].answer->out[output][k] = kOtherPoison;
+  return true;
+}
+
 /// The two calls of `deterministic` begin with different poison in the outputs. An element that
 /// still holds both was not written.
 inline constexpr Property kWritesAll{.name = "writes_all",
@@ -30,6 +39,7 @@ inline constexpr Property kWritesAll{.name = "writes_all",
           const Observations seen = t.of(kDeterministic);
           return t.watched && !seen.empty() && t.base.ok() && seen[0].answer->ok();
         },
-    .inspect = inspect_writes_all};
+    .inspect = inspect_writes_all,
+    .plant = leave_unwritten};
 
 }  // namespace lockstep::judge

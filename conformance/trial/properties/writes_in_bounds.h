@@ -9,6 +9,7 @@ inline constexpr Property kWritesInBounds{.name = "writes_in_bounds",
     .text = "nothing beside the outputs is written, padding cells included",
     .observes = &kLayout,
     .applies = memory_was_watched,
-    .inspect = [](const Trial& t, Observations) { return first_damage(t, &Answer::out_damage); }};
+    .inspect = [](const Trial& t, Observations) { return first_damage(t, &Answer::out_damage); },
+    .plant = plant_damage<&Answer::out_damage>};
 
 }  // namespace lockstep::judge
