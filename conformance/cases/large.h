@@ -14,8 +14,8 @@ inline constexpr i64 kLargeTensor = i64{1} << 20;
 inline constexpr i64 kDeepSum = i64{1} << 12, kDeepestSum = i64{1} << 16;
 
 /// Legal calls, made by enlarging drawn ones: one long axis of an output, several axes of an input,
-/// and where the operator permits deep and deepest sums, each `rounds` times. Enlarged extents are odd,
-/// and not all outputs are zero.
+/// and where the operator permits deep and deepest sums, each `rounds` times. Enlarged extents are
+/// odd, and not all outputs are zero.
 std::vector<Case> large_cases(const OpInfo& op, u64 seed, int rounds);
 
 /// The elements of the widest vectors.

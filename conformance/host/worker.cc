@@ -14,13 +14,12 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <system_error>
-#include <thread>
 
 #include "backends/call.h"
 #include "conformance/host/arena.h"
 #include "conformance/host/confine.h"
 #include "conformance/host/scratch_memory.h"
+#include "conformance/host/team.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -164,29 +163,6 @@ class Caller {
   bool unsteady_ = false;
 };
 
-// Calls f(k) for 0 <= k < n on n threads, and starts no call before all threads run.
-template <class F> void at_once(int n, const F& f) {
-  std::atomic<int> here{0};
-  const auto arrive = [&](int k) {
-    // Spins: a sleeping thread would wake only after the others have finished.
-    for (++here; here < n;) std::this_thread::yield();
-    f(k);
-  };
-  std::vector<std::thread> others;
-  const auto join = [&] {
-    for (std::thread& t : others) t.join();
-  };
-  try {
-    for (int k = 1; k < n; ++k) others.emplace_back(arrive, k);
-  } catch (const std::system_error&) {
-    here = n;
-    join();
-    throw std::runtime_error("no threads for several callers at once");
-  }
-  arrive(0);
-  join();
-}
-
 // A letter with its tensors, and where its answer goes.
 struct Asked {
   const Letter& letter;
@@ -194,6 +170,7 @@ struct Asked {
   Arena& arena;
   const char* mail;
   std::atomic<u64>& runs;  // that have begun
+  Team& team;
   Reply& reply;
   std::size_t inputs() const { return static_cast<std::size_t>(letter.in_count); }
   std::size_t outputs() const { return static_cast<std::size_t>(letter.out_count); }
@@ -242,7 +219,7 @@ void run(
     execute(0);
     if (q.letter.runs > 1) run_again([&]() -> Caller& { return execute(0); }, backend, q);
   } else {
-    at_once(q.letter.callers, [&](int caller) {
+    q.team.at_once(q.letter.callers, [&](int caller) {
       const auto k = static_cast<std::size_t>(caller);
       const std::size_t end = (k + 1) * q.tensors();
       // A device queues the rounds on a stream, so only the last one's outputs are seen.
@@ -347,7 +324,7 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
 }
 
 // Answers the letters in the order in which they stand.
-void answer_letters(Backends& backends, Arena& arena, Channel& channel) {
+void answer_letters(Backends& backends, Arena& arena, Team& team, Channel& channel) {
   char* const mail = reinterpret_cast<char*>(&channel);
   channel.answered = 0;
   for (u64 at = channel.letters; at != 0;) {
@@ -361,7 +338,7 @@ void answer_letters(Backends& backends, Arena& arena, Channel& channel) {
           {slots,
               static_cast<std::size_t>(letter.callers) *
                   static_cast<std::size_t>(letter.tensors())},
-          arena, mail, channel.runs, r};
+          arena, mail, channel.runs, team, r};
       const bool runs = letter.what == Letter::execute;
       if (runs) arena.lay(q.slots, mail, [&](std::size_t k) { return !q.is_input(k); });
       answer(backends, q);
@@ -384,12 +361,13 @@ void serve(const Work& work) {
   close(kMailFile);
   auto& channel = *static_cast<Channel*>(mail);
   Arena arena;
+  Team team;
   watch_faults(arena);
   std::optional<Backends> backends = start(work, channel);
   u64 number = 0;
   while (write(kSocketFile, &number, sizeof number) == sizeof number &&
       read(kSocketFile, &number, sizeof number) == sizeof number)
-    answer_letters(*backends, arena, channel);
+    answer_letters(*backends, arena, team, channel);
   _exit(0);
 }
 

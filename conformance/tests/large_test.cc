@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -15,7 +16,7 @@ namespace {
 class Large : public testing::TestWithParam<const OpInfo*> {};
 
 TEST_P(Large, CallsOutgrowCachesWhateverTheSeed) {
-  for (u64 seed : {1, 2, 7, 123456789}) {
+  for (u64 seed : {1, 123456789}) {
     const std::vector<Case> all = large_cases(*GetParam(), seed, 1);
     i64 largest = 0;
     for (const Case& c : all) {
@@ -24,12 +25,17 @@ TEST_P(Large, CallsOutgrowCachesWhateverTheSeed) {
       EXPECT_EQ(case_id(parse_case(id)), id);
       EXPECT_LE(elements_of(c), i64{1} << 22) << id;
       largest = max(largest, largest_tensor(c));
+      const auto out = reference::outputs(*c.op, c.attributes(), inputs_of(c));
+      EXPECT_TRUE(std::any_of(out.begin(), out.end(), [](const Tensor& t) {
+        return std::any_of(t.data.begin(), t.data.end(), [](i32 v) { return v != 0; });
+      })) << id;
     }
     EXPECT_GT(largest, kLargeTensor) << seed;
-    const std::vector<Case> again = large_cases(*GetParam(), seed, 2);
-    ASSERT_GT(again.size(), all.size());
-    for (std::size_t k = 0; k < all.size(); ++k) EXPECT_EQ(case_id(again[k]), case_id(all[k]));
   }
+  const std::vector<Case> one = large_cases(*GetParam(), 1, 1),
+                          two = large_cases(*GetParam(), 1, 2);
+  ASSERT_GT(two.size(), one.size());
+  for (std::size_t k = 0; k < one.size(); ++k) EXPECT_EQ(case_id(two[k]), case_id(one[k]));
 }
 
 // Every number of elements that is left over after whole vectors, along the last axis of input 0

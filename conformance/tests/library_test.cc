@@ -4,6 +4,7 @@
 
 #include "conformance/host/channel.h"
 #include "conformance/subjects/library_subject.h"
+#include "conformance/subjects/mail.h"
 #include "conformance/tests/expect.h"
 #include "conformance/tests/program.h"
 
@@ -219,6 +220,22 @@ TEST(LibraryDoor, HasPatienceWithLargeCalls) {
   EXPECT_EQ(patience_for((1 << 18) - 1), 1);
   EXPECT_EQ(patience_for(1 << 18), 2);
   EXPECT_EQ(patience_for(1 << 21), 9);
+  Mail mail;
+  const auto add = [&](const std::string& id, int runs) {
+    const Case c = parse_case(id);
+    const std::vector<Tensor> in = inputs_of(c);
+    mail.add({.call = &c, .callers = {&in}, .out = outputs_of(c), .run = {.runs = runs}});
+  };
+  add("relu/in=1048577@8/fill=one", 1);
+  add("relu/in=5@8/fill=one", 128);
+  EXPECT_EQ(mail.steps(), 129U) << "by each of which a host shows that it is at work";
+  EXPECT_EQ(mail.patience(), 9) << "none is begun";
+  for (const auto& [begun, patience] : {std::pair{1U, 9}, {2U, 1}, {7U, 1}}) {
+    mail.channel().begun = begun;
+    EXPECT_EQ(mail.patience(), patience) << begun;
+  }
+  mail.clear();
+  EXPECT_EQ(mail.steps(), 0U);
 }
 
 // 960 elements and 256 bytes beside them are a page.
