@@ -54,7 +54,7 @@ std::string is_day(const std::string& text) {
 
 // Something that a run leaves, and its file; - is standard output.
 struct Form {
-  const std::string& file;
+  std::string file;
   std::function<std::string(const Report&)> text;
 };
 
@@ -102,15 +102,17 @@ std::string verdict_text(const Report& r, bool quiet) {
 }
 
 // Writes all that can be written. What cannot takes no other report with it, nor the verdict.
-void write_all(const std::vector<Form>& all, const Report& r) {
+// @param words for standard output, unless one of the files is
+void write_all(std::vector<Form> all, const Report& r, const std::string& words) {
+  if (!words.empty()) all.insert(all.begin(), {"-", [&](const Report&) { return words; }});
   std::string failed;
   for (const Form& form : all) {
     if (form.file.empty()) continue;
     try {
       write_output(form.file, form.text(r));
     } catch (const std::runtime_error& e) {
-      if (form.file == "-") fmt::print(stderr, "{}\n", verdict_line(r));
       failed += (failed.empty() ? "" : "; ") + std::string(e.what());
+      if (form.file == "-") fmt::print(stderr, "{}\n", verdict_line(r));
     }
   }
   if (!failed.empty()) throw std::runtime_error(failed);
@@ -142,8 +144,7 @@ int check(CheckOptions& o) {
   };
   Report r = judge(o.backend, o.selection, o.conduct);
   add_file_hashes(r, o.selection);
-  if (!printed) fmt::print("{}", verdict_text(r, o.quiet));
-  write_all(all, r);
+  write_all(all, r, printed ? "" : verdict_text(r, o.quiet));
   return static_cast<int>(r.exit);
 }
 

@@ -137,7 +137,7 @@ void flush_output() {
 
 void write_output(const std::string& path, const std::string& text) {
   if (path != "-") return write_file(path, text);
-  fmt::print("{}", text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
   flush_output();
 }
 

@@ -7,19 +7,6 @@
 #include "conformance/verdict/pattern.h"
 
 namespace lockstep::judge {
-namespace {
-
-std::string symptom(const Failure& f) {
-  if (!f.elements.empty()) return f.pattern.empty() ? f.op + " computes other values" : f.pattern;
-  std::string text = without_numbers(f.text);
-  // Refusals that are missing or wrong seem to have one cause, whatever the rule.
-  if (const std::size_t at = text.find(" " + f.rule + ","); !f.rule.empty() && at != text.npos)
-    text.erase(at, f.rule.size() + 1);
-  return text;
-}
-
-}  // namespace
-
 std::string cause_text(const Failure& f) {
   if (f.causes > 1) return fmt::format("{} more causes, of which this is the first", f.causes);
   std::string s = f.elements.empty() ? "" : f.pattern;
@@ -27,6 +14,32 @@ std::string cause_text(const Failure& f) {
     s += fmt::format("{}{} {}", s.empty() ? "" : "; ", c.axis, fmt::join(c.values, ", "));
   return s;
 }
+
+namespace {
+
+// What was answered, without the words for how it was asked.
+std::string answer_of(std::string text) {
+  for (const AnswerKind kind : {AnswerKind::crashed, AnswerKind::timed_out}) {
+    const std::string words = "answered " + std::string(name_of(kind)) + ": ";
+    if (const std::size_t at = text.rfind(words); at != text.npos) text.erase(0, at + words.size());
+  }
+  return text;
+}
+
+std::string symptom(const Failure& f) {
+  if (f.causes > 1) return f.op + " fails in other ways";
+  if (!f.elements.empty()) {
+    if (!f.cells.empty()) return f.op + ": " + cause_text(f);
+    return f.pattern.empty() ? f.op + " computes other values" : f.pattern;
+  }
+  std::string text = without_numbers(answer_of(f.text));
+  // Refusals that are missing or wrong seem to have one cause, whatever the rule.
+  if (const std::size_t at = text.find(" " + f.rule + ","); !f.rule.empty() && at != text.npos)
+    text.erase(at, f.rule.size() + 1);
+  return text;
+}
+
+}  // namespace
 
 std::vector<Cluster> clusters(const Report& r) {
   std::vector<Cluster> all;

@@ -186,6 +186,7 @@ Report merged(const std::vector<Named>& parts) {
     throw UsageError(
         fmt::format("the parts hold {} cases, the set has {}", r.counts.selected, r.set_cases));
   judge_whole(r);
+  disown_exceeded(r);
   conclude(r);
   return r;
 }

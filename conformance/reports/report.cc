@@ -112,7 +112,8 @@ std::string scope(const Report& r) {
   s = (r.partial ? "SUBSET " : "whole claim ") + s;
   if (r.part.of > 1) s = fmt::format("SHARD {}/{} of {}", r.part.number, r.part.of, s);
   if (!r.determinism.empty()) s += ", determinism " + r.determinism;
-  if (const i64 n = known_failures(r); n > 0) s += fmt::format(", KNOWN FAILURES ({})", n);
+  if (const i64 n = known_failures(r); n > 0)
+    s += fmt::format(", KNOWN FAILURES ({}){}", n, r.exceeded.empty() ? "" : " AND OTHERS");
   return s;
 }
 

@@ -282,6 +282,7 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
     judge_refusals(r, subject, selection, put);
     judge_close(r, subject, selection, plan, put);
     judge_whole(r);
+    disown_exceeded(r);
     if (conduct.shrink && subject.live()) shrink_failures(r, subject, plan, conduct.interrupted);
   }
   for (Failure& f : r.failures) {
