@@ -15,6 +15,14 @@ std::string cause_text(const Failure& f) {
   return s;
 }
 
+std::string way_of(const Failure& f) {
+  const std::string cause = cause_text(f);
+  std::string s = f.answer == "ok"
+      ? f.elements.empty() ? without_numbers(f.text) : "other values"
+      : "answered " + f.answer + (f.label.empty() ? "" : " " + f.label);
+  return cause.empty() ? s : s + "; " + cause;
+}
+
 namespace {
 
 // What was answered, without the words for how it was asked.

@@ -81,10 +81,10 @@ std::string elements_table(const std::vector<Element>& elements) {
 
 std::string failure_text(const Report& r, const Failure& f, bool open) {
   std::string s = fmt::format(
-      "<details id=\"{}\"{}><summary>{} violates <b>{}</b> <span class=\"dim\">in {} cases</span>"
+      "<details id=\"{}\"{}><summary>{} violates <b>{}</b> <span class=\"dim\">in {} case{}</span>"
       "</summary>\n",
       anchor(r, f), open ? " open" : "", markup(f.op == "*" ? r.name : f.op), markup(f.property),
-      grouped(f.count));
+      grouped(f.count), f.count == 1 ? "" : "s");
   if (const std::string cause = cause_text(f); !cause.empty())
     s += "<p>" + markup(cause) + "</p>\n";
   if (!f.id.empty()) s += "<p>" + code(shown_id(f.id)) + "</p>\n";
@@ -100,8 +100,8 @@ std::string failures(const Report& r) {
   const std::vector<Cluster> all = clusters(r);
   if (all.empty()) return "";
   std::string s = fmt::format(
-      "<h2>Failures</h2>\n<p class=\"dim\">{} kinds in {} groups, each of which may have one "
-      "cause.</p>\n",
+      "<h2>Failures</h2>\n<p class=\"dim\">Failures: {}. Groups, each of which may have one cause: "
+      "{}.</p>\n",
       r.failures.size(), all.size());
   for (const Cluster& c : all) {
     s += fmt::format("<h3>{} <span class=\"dim\">{} failed judgements</span></h3>\n",

@@ -40,9 +40,9 @@ struct Suite {
 std::string block(const Failure& f, std::size_t causes) {
   std::string s;
   if (causes > 1) {
-    s = fmt::format("in {} cases", grouped(f.count));
-    if (const std::string cause = cause_text(f); !cause.empty()) s += ": " + cause;
-    s += "\n" + f.text + "\n";
+    const std::string cause = cause_text(f);
+    s = fmt::format("{} case{}{}{}\n{}\n", grouped(f.count), f.count == 1 ? "" : "s",
+        cause.empty() ? "" : ": ", cause, f.text);
   }
   s += shown_id(f.shrunk.empty() ? f.id : f.shrunk) + "\n" + f.repeat;
   return s + (f.known.empty() ? "" : "\nknown: " + f.known);

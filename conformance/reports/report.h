@@ -55,6 +55,10 @@ std::vector<const Failure*> failures_of(
 /// What the cases of a failure have in common, in words; empty if nothing is known.
 std::string cause_text(const Failure& f);
 
+/// How a failure shows, in words that do not depend on the case: the kind of answer, or how values
+/// are wrong, and what the cases have in common.
+std::string way_of(const Failure& f);
+
 /// Failures with one symptom, which seem to have one cause, across operators and properties.
 struct Cluster {
   std::string symptom;

@@ -43,8 +43,8 @@ TEST(Relations, NameHowValuesAreWrong) {
 TEST(WithoutNumbers, KeepsWordsOnly) {
   const std::pair<const char*, const char*> rows[] = {{"got -12 of 340", "got # of #"},
       {"at 0x7fff12ab and 0X1", "at # and #X1"}, {"(1,2,3) and 4x5x6", "(#) and #"},
-      {"int8 in SIGUSR1, 8_bit", "int8 in SIGUSR1, #_bit"}, {"-", "-"}, {"", ""},
-      {"output 0 at [0,0,-1]: 5", "output # at [#]: #"}};
+      {"(7,) of 8, (", "(#) of #, ("}, {"int8 in SIGUSR1, 8_bit", "int8 in SIGUSR1, #_bit"},
+      {"-", "-"}, {"", ""}, {"output 0 at [0,0,-1]: 5", "output # at [#]: #"}};
   for (const auto& [text, words] : rows) EXPECT_EQ(without_numbers(text), words);
 }
 
@@ -58,6 +58,8 @@ class FailingRun {
       Outcome outcome = Outcome::failed, const Expectation* known = nullptr) {
     Item item;
     item.call = parse_case(id);
+    item.label = refusal(item.call).label();
+    if (!item.label.empty()) item.what = Item::illegal;
     item.id = id;
     items_.push_back(item);
     ItemResult r;
@@ -163,6 +165,25 @@ TEST(Causes, AreToldApartByLabelRuleTextAndExpectation) {
           kProperty + " fail logic_error 2 x1 []", "laws fail ok 3 x1 []",
           "laws fail ok 4 x2 []"}));
   EXPECT_EQ(run.failures()[2].known, "slow");
+}
+
+TEST(Causes, OfRefusalsAreTheRulesIfSomeAreJudgedRight) {
+  for (const bool some : {true, false}) {
+    FailingRun run;
+    for (const char* id : {"sum/axis=1,1/in=1x1@7/data=0", "sum/in=1@0/fill=zero:5"})
+      run.put(id, {{"rejects", {"accepted " + std::string(id)}}});
+    if (some) run.put("sum/in=@4/data=0", {});
+    EXPECT_EQ(run.said(),
+        some ? (Said{"rejects fail ok 0 x1 []", "rejects fail ok 1 x1 []"})
+             : Said{"rejects fail ok 0 x2 []"});
+  }
+}
+
+TEST(Causes, OfALawIsTheLaw) {
+  FailingRun run;
+  run.put("sum/in=8@8/fill=dense:1", {{"laws", {"the law one (a) is broken: a result is 5"}}});
+  run.put("sum/in=8@8/fill=dense:2", {{"laws", {"the law one (a) is broken: element 3"}}});
+  EXPECT_EQ(run.said(), Said{"laws fail ok 0 x2 []"});
 }
 
 TEST(Causes, BeyondAFewAreCountedTogether) {

@@ -195,6 +195,24 @@ TEST(Clusters, JoinRefusalsThatAreMissingWhateverTheRule) {
   EXPECT_EQ(clusters(r)[0].symptom, "expected a logic error, the call was accepted");
 }
 
+TEST(Changes, NameCausesThatWereNotSeenBefore) {
+  Report before;
+  before.cells["relu"]["layout"] = {9, 2};
+  before.failures = {failure("relu", "layout", 70001, 12)};
+  Report after = before;
+  EXPECT_TRUE(changes(before, after).empty());
+  after.failures.push_back(failure("relu", "layout", 5, 6));
+  after.failures.back().pattern = "off by one";
+  after.failures.push_back(after.failures.back());
+  after.failures.push_back(failure("relu", "layout", 5, 6));
+  after.failures.back().answer = "crashed";
+  std::vector<std::string> said;
+  for (const Change& c : changes(before, after)) said.push_back(c.text);
+  EXPECT_EQ(said,
+      (std::vector<std::string>{"relu layout fails in another way: other values; off by one",
+          "relu layout fails in another way: answered crashed"}));
+}
+
 TEST(Clusters, JoinWhatMayHaveOneCause) {
   Report r;
   r.failures = {failure("relu", "layout", 70001, 12), failure("sum", "layout", 5, 6),

@@ -234,6 +234,12 @@ std::ptrdiff_t rank_of(const std::string& property) {
   }) - std::begin(kProperties);
 }
 
+// What was found of a case, in words that other cases of the cause have, too.
+std::string what_was_found(const std::string& text) {
+  // A law is broken for one reason, whatever element shows it.
+  return without_numbers(text.substr(0, text.find(" is broken: ")));
+}
+
 // Puts the smallest causes into one failure if there are many.
 void fold(std::vector<Failure>& all) {
   if (all.size() <= kShown + 1) return;
@@ -267,16 +273,33 @@ void Causes::add(const Item& item, i64 number, const ItemResult& result,
     const std::vector<const Expectation*>& knowing) {
   const std::string op(item.call.op->name);
   if (result.outcome == Outcome::passed && item.runs()) passed_[op].push_back(&item);
+  if (result.outcome == Outcome::passed && item.what == Item::illegal) refuses_.insert(op);
   for (std::size_t k = 0; k < knowing.size(); ++k) {
     const auto& [property, found] = result.findings[k];
     Bucket& b =
         buckets_[{op, property, knowing[k] ? knowing[k]->why() : "", result.outcome, found.kind,
-            found.label, item.label, found.elements.empty() ? without_numbers(found.text) : ""}];
+            found.label, item.label, found.elements.empty() ? what_was_found(found.text) : ""}];
     if (b.cases.size() < kCompared)
       b.cases.push_back({number, &item, found});
     else
       ++b.others;
   }
+}
+
+Causes::Buckets Causes::without_rules() const {
+  Buckets all;
+  for (const auto& [with_rule, bucket] : buckets_) {
+    Key key = with_rule;
+    auto& [op, property, known, outcome, kind, label, rule, text] = key;
+    if (!rule.empty() && !refuses_.contains(op)) rule = text = "";
+    Bucket& to = all[key];
+    to.cases.insert(to.cases.end(), bucket.cases.begin(), bucket.cases.end());
+    to.others += bucket.others;
+  }
+  for (auto& [key, bucket] : all)
+    std::stable_sort(bucket.cases.begin(), bucket.cases.end(),
+        [](const Violation& a, const Violation& b) { return a.number < b.number; });
+  return all;
 }
 
 std::vector<Failure> Causes::failures() const {
@@ -285,7 +308,8 @@ std::vector<Failure> Causes::failures() const {
       std::vector<Failure>>
       kinds;
   std::map<std::string, Splitter> splitters;
-  for (const auto& [key, bucket] : buckets_) {
+  const Buckets buckets = without_rules();
+  for (const auto& [key, bucket] : buckets) {
     const auto& [op, property, known, outcome, kind, label, rule, text] = key;
     const auto passed = passed_.find(op);
     const Splitter& splitter =

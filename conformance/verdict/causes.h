@@ -3,6 +3,7 @@
 /// property show as several failures.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -42,7 +43,13 @@ class Causes {
   // what was found if it was no wrong value.
   using Key = std::tuple<std::string, std::string, std::string, Outcome, AnswerKind, std::string,
       std::string, std::string>;
-  std::map<Key, Bucket> buckets_;
+  using Buckets = std::map<Key, Bucket>;
+
+  // The buckets, in which an operator that refuses no illegal call has one for all rules.
+  Buckets without_rules() const;
+
+  Buckets buckets_;
+  std::set<std::string> refuses_;                           // operators
   std::map<std::string, std::vector<const Item*>> passed_;  // by operator
 };
 

@@ -86,6 +86,8 @@ std::string without_numbers(const std::string& text) {
       s.pop_back();
     else
       s += '#';
+    // A shape of one axis is written (3,).
+    if (text.compare(at, 2, ",)") == 0) ++at;
   }
   return s;
 }
