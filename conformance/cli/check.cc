@@ -268,7 +268,8 @@ void add_repro(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("repro", "Repeat one case and show inputs and outputs");
   verb->add_option("backend", o->backend, "name, library or exec:COMMAND")->required();
   verb->add_option("case", o->id,
-          "a case id, as a report prints it, or a vector's; @FILE: that of a file, @FILE#HASH: of several\n"
+          "a case id, as a report prints it, or a vector's; @FILE: that of a file, "
+          "@FILE#HASH: of several\n"
           "the one whose SHA-256 begins so")
       ->required();
   verb->add_option("--vectors", o->vectors, "directory of golden vectors");
