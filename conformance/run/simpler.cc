@@ -107,6 +107,18 @@ Case cut_rows(const Case& c, i64 first, i64 count) {
   return s;
 }
 
+// The literal case without one batch, the first axis of every input.
+Case cut_batch(const Case& c, i64 batch) {
+  Case s = c;
+  for (std::size_t k = 0; k < c.in.size(); ++k) {
+    const i64 rest = volume(c.in[k].shape) / c.in[k].dim(0);
+    const auto first = s.data[k].begin() + batch * rest;
+    s.data[k].erase(first, first + rest);
+    --s.in[k].shape.item[0];
+  }
+  return s;
+}
+
 // The literal case without some positions of every axis of this extent, also in attributes.
 Case cut(const Case& c, i64 extent, i64 first, i64 count) {
   Case s = c;
@@ -141,8 +153,10 @@ template <class F> void each_part(i64 extent, F f) {
 
 void fewer_positions(const Case& c, Candidates& out) {
   if (c.fill != Fill::literal || refusal(c).refused()) return;
-  if (has_rows(*c.op))
+  if (has_rows(*c.op)) {
     each_part(c.in[0].dim(1), [&](i64 first, i64 n) { out.push_back(cut_rows(c, first, n)); });
+    for (i64 b = 0; c.in[0].dim(0) > 1 && b < c.in[0].dim(0); ++b) out.push_back(cut_batch(c, b));
+  }
   std::set<i64> extents;
   for (const Type& t : c.in) extents.insert(t.shape.begin(), t.shape.end());
   for (i64 e : extents) {
