@@ -307,15 +307,15 @@ TEST(Shrink, EndsWithAReadableId) {
 }
 
 // Where rows are as many as columns, cutting every axis of that extent makes no legal call.
-TEST(Shrink, CutsRowsAlone) {
+TEST(Shrink, CutsRowsAndBatchesAlone) {
   Noting subject([](i32 y) { return y == 77; });
+  subject.mixed = true;
   std::string text, rows;
-  for (int row = 0; row < 6; ++row)
-    rows += (row ? ",0," : "0,") + std::to_string(row == 4 ? 77 : row) + ",0,0,5,5";
-  const Case small = shrink(subject, kOnce,
-      failure_of("non_max_suppression/iou_threshold=50/in=1x6x6@13+1@13/data=" + rows + "+5"),
-      text);
-  EXPECT_EQ(volume(small.in[0].shape), 6) << case_id(small);
+  for (int row = 0; row < 12; ++row)
+    rows += (row ? ",0," : "0,") + std::to_string(row == 10 ? 77 : row) + ",0,0,5,5";
+  const std::string id = "non_max_suppression/iou_threshold=50/in=2x6x6@13+2@13/data=";
+  const Case small = shrink(subject, kOnce, failure_of(id + rows + "+0,5"), text);
+  EXPECT_EQ(case_id(small), "non_max_suppression/in=1x1x6@13+1@13/data=0,77,0,0,0,0+1");
 }
 
 // Two boxes of many overlap: values that are written out, but a few rows of them.
