@@ -385,7 +385,7 @@ template <class T> json schema_of(const Rule& rule) {
     return schema_of_text(rule);
   } else {
     Schema s;
-    T example;
+    T example{};
     fields(s, example);
     return s.take();
   }

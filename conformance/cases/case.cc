@@ -10,10 +10,11 @@ namespace lockstep::judge {
 namespace {
 
 constexpr string_view kFillNames[] = {"zero", "one", "minus_one", "max", "min", "alternating",
-    "one_hot", "sparse", "dense", "boundary", "critical", "hinted", "range", "edges", "literal"};
+    "one_hot", "sparse", "dense", "boundary", "critical", "hinted", "range", "edges", "literal",
+    "constant"};
 constexpr string_view kLayoutNames[] = {
     "compact", "padded", "offset", "permuted", "scattered", "scattered_in", "scattered_out"};
-static_assert(std::size(kFillNames) == kFills + 1 && std::size(kLayoutNames) == kLayouts);
+static_assert(std::size(kFillNames) == kFills + 2 && std::size(kLayoutNames) == kLayouts);
 
 std::vector<string_view> split(string_view s, char by) {
   std::vector<string_view> parts;
@@ -84,6 +85,22 @@ std::vector<std::vector<i64>> values(string_view text) {
   return data;
 }
 
+std::vector<std::vector<i64>> constants(string_view text) {
+  std::vector<std::vector<i64>> data;
+  for (string_view v : split(text, '+')) data.push_back({number<i64>(v, "fill=constant")});
+  return data;
+}
+
+// The values of a constant fill: a single one if all inputs have the same.
+std::string constants_text(const Case& c) {
+  const bool same = std::all_of(
+      c.data.begin(), c.data.end(), [&](const auto& value) { return value == c.data[0]; });
+  std::string s;
+  for (std::size_t k = 0; k < (same ? 1 : c.data.size()); ++k)
+    s += (k ? "+" : "") + std::to_string(c.data.empty() ? 0 : c.data[k][0]);
+  return s;
+}
+
 template <std::size_t N> int named(const string_view (&names)[N], string_view s, const char* what) {
   const auto* at = std::find(std::begin(names), std::end(names), s);
   if (at == std::end(names))
@@ -105,14 +122,23 @@ bool read_key(Case& c, string_view key, string_view value) {
     if (parts.size() > 2) throw UsageError("case id: fill=" + std::string(value));
     c.fill = static_cast<Fill>(named(kFillNames, parts[0], "fill"));
     if (c.fill == Fill::literal) throw UsageError("case id: literal data is written data=...");
-    if (parts.size() == 2) c.seed = number<u64>(parts[1], "fill=");
+    if (c.fill == Fill::constant)
+      c.data = constants(parts.size() == 2 ? parts[1] : "0");
+    else if (parts.size() == 2)
+      c.seed = number<u64>(parts[1], "fill=");
   } else {
     return false;
   }
   return true;
 }
 
-void check_data(const Case& c) {
+void check_data(Case& c) {
+  if (c.fill == Fill::constant) {
+    if (c.data.size() == 1) c.data.assign(c.in.size(), c.data[0]);
+    if (c.data.size() != c.in.size())
+      throw UsageError("case id: fill=constant has " + std::to_string(c.data.size()) +
+          " values for " + std::to_string(c.in.size()) + " inputs");
+  }
   if (c.fill != Fill::literal) return;
   if (c.data.size() != c.in.size())
     throw UsageError("case id: data= has " + std::to_string(c.data.size()) + " parts for " +
@@ -181,7 +207,8 @@ std::string case_id(const Case& c) {
         s += (i ? "," : "") + std::to_string(c.data[k][i]);
     }
   } else {
-    s += "/fill=" + std::string(name_of(c.fill)) + ":" + std::to_string(c.seed);
+    s += "/fill=" + std::string(name_of(c.fill)) + ":" +
+        (c.fill == Fill::constant ? constants_text(c) : std::to_string(c.seed));
   }
   if (c.layout != Layout::compact) s += "/memory=" + std::string(name_of(c.layout));
   return s;
@@ -239,6 +266,7 @@ Case with_literal_data(const Case& c) {
   l.data.clear();
   for (const Tensor& t : inputs_of(c)) l.data.emplace_back(t.data.begin(), t.data.end());
   l.fill = Fill::literal;
+  l.seed = 0;  // an id with values has no seed
   return l;
 }
 

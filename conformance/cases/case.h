@@ -26,10 +26,12 @@ enum class Fill {
   boundary,
   critical,
   hinted,
-  range,   ///< all values in turn, from number `seed` on
-  edges,   ///< the edge values in turn, from number `seed` on
-  literal  ///< written out in the case
+  range,    ///< all values in turn, from number `seed` on
+  edges,    ///< the edge values in turn, from number `seed` on
+  literal,  ///< written out in the case
+  constant  ///< one value for all elements of an input
 };
+/// Those before it need no more than a seed.
 inline constexpr int kFills = static_cast<int>(Fill::literal);
 
 /// How tensors lie in memory. All are legal for a backend that claims `strided`.
@@ -51,7 +53,7 @@ struct Case {
   std::vector<Type> in = {};
   Fill fill = Fill::dense;
   u64 seed = 0;                             ///< of the fill and the layout
-  std::vector<std::vector<i64>> data = {};  ///< of Fill::literal
+  std::vector<std::vector<i64>> data = {};  ///< of Fill::literal; one value each of Fill::constant
   Layout layout = Layout::compact;
 
   Attributes attributes() const { return {attrs.data(), static_cast<int>(attrs.size())}; }
@@ -72,6 +74,8 @@ inline Refusal refusal(const Case& c) { return check(*c.op, c.attributes(), c.ty
 
 /// The line that spells a case out, as
 /// `conv2d/channels=1/kernel_size=2,2/in=1x1x3x3@8+1x1x2x2@8+1@8/fill=dense:7/memory=padded`.
+/// A constant has one value for all inputs or one for each: `fill=constant:127`,
+/// `fill=constant:127+-127+0`. It is clamped to the precision of each input.
 std::string case_id(const Case& c);
 
 /// The case of a line.

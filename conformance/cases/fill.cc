@@ -91,6 +91,7 @@ i64 value(const Spot& s, Hint hint) {
     case Fill::boundary: return boundary(s);
     case Fill::critical: return critical(s);
     case Fill::hinted: return hinted(s, hint);
+    case Fill::constant: return s.c.data[static_cast<std::size_t>(s.k)][0];
     case Fill::dense:
     case Fill::range:
     case Fill::edges:

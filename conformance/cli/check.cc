@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "conformance/base/places.h"
+#include "conformance/base/sha256.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/reports/html.h"
 #include "conformance/run/jobs.h"
@@ -23,7 +24,7 @@ namespace lockstep::judge {
 namespace {
 
 struct CheckOptions {
-  std::string backend, results, json, junit, markdown, html;
+  std::string backend, results, json, junit, markdown, html, failures, expected;
   Selection selection;
   Conduct conduct;
   std::string shard;
@@ -51,15 +52,70 @@ std::string is_day(const std::string& text) {
   return read && text_of(day) == text ? "" : "'" + text + "' is not a date such as 2027-01-31";
 }
 
-// A format of the report and its file; - is standard output.
+// Something that a run leaves, and its file; - is standard output.
 struct Form {
-  const std::string& file;
-  std::string (*text)(const Report&);
+  std::string file;
+  std::function<std::string(const Report&)> text;
 };
 
-std::vector<Form> forms(const CheckOptions& o) {
+// An expectation made today holds for a season.
+std::string day_after_a_season(const std::string& today) {
+  constexpr int kDays = 90;
+  std::tm day{};
+  strptime(today.c_str(), "%Y-%m-%d", &day);
+  day.tm_mday += kDays;
+  timegm(&day);
+  return text_of(day);
+}
+
+// @param failing the ids of the cases that fail, a line each
+std::vector<Form> forms(const CheckOptions& o, const std::string& failing) {
   return {{o.json, json_report}, {o.junit, junit_report}, {o.markdown, markdown_report},
-      {o.html, [](const Report& r) { return html_report(r, {}); }}};
+      {o.html, [](const Report& r) { return html_report(r, {}); }},
+      {o.failures, [&](const Report&) { return failing; }},
+      {o.expected, [&](const Report& r) {
+         return expectations_of(r, day_after_a_season(o.conduct.today));
+       }}};
+}
+
+// Fails before minutes of work, not after them. @return whether standard output is one of the files
+bool check_writable(const std::vector<Form>& all) {
+  int printed = 0;
+  for (const Form& form : all) {
+    printed += form.file == "-";
+    if (form.file.empty() || form.file == "-") continue;
+    const bool existed = std::filesystem::exists(form.file);
+    if (!std::ofstream(form.file, std::ios::app))
+      throw UsageError("cannot write '" + form.file + "': " + std::strerror(errno));
+    if (!existed) std::filesystem::remove(form.file);
+  }
+  if (printed > 1) throw UsageError("only one report can go to standard output");
+  return printed > 0;
+}
+
+// The verdict, and without other output what explains it.
+std::string verdict_text(const Report& r, bool quiet) {
+  if (!quiet) return summary(r, colour_wanted(), screen());
+  std::string s;
+  if (!r.quarantine.empty()) s = "quarantined: " + printable(r.quarantine[0]) + "\n";
+  return s + verdict_line(r) + "\n";
+}
+
+// Writes all that can be written. What cannot takes no other report with it, nor the verdict.
+// @param words for standard output, unless one of the files is
+void write_all(std::vector<Form> all, const Report& r, const std::string& words) {
+  if (!words.empty()) all.insert(all.begin(), {"-", [&](const Report&) { return words; }});
+  std::string failed;
+  for (const Form& form : all) {
+    if (form.file.empty()) continue;
+    try {
+      write_output(form.file, form.text(r));
+    } catch (const std::runtime_error& e) {
+      failed += (failed.empty() ? "" : "; ") + std::string(e.what());
+      if (form.file == "-") fmt::print(stderr, "{}\n", verdict_line(r));
+    }
+  }
+  if (!failed.empty()) throw std::runtime_error(failed);
 }
 
 int check(CheckOptions& o) {
@@ -73,17 +129,10 @@ int check(CheckOptions& o) {
   }
   if (o.backend.empty()) throw UsageError("check needs a BACKEND (lockstep list --backends)");
   finish_selection(o.selection);
-  // Fail before minutes of work, not after them.
-  int printed = 0;
-  for (const auto& [file, text] : forms(o)) {
-    printed += file == "-";
-    if (file.empty() || file == "-") continue;
-    const bool existed = std::filesystem::exists(file);
-    if (!std::ofstream(file, std::ios::app))
-      throw UsageError("cannot write '" + file + "': " + std::strerror(errno));
-    if (!existed) std::filesystem::remove(file);
-  }
-  if (printed > 1) throw UsageError("only one report can go to standard output");
+  std::string failing;
+  const std::vector<Form> all = forms(o, failing);
+  const bool printed = check_writable(all);
+  o.conduct.failing = [&](const Item& item) { failing += item.id + "\n"; };
   o.conduct.progress = progress_to_stderr("check " + printable(o.backend), o.quiet);
   if (!o.shard.empty()) o.selection.part = read_shard(o.shard, std::getenv);
   if (o.conduct.today.empty()) o.conduct.today = day_of_today();
@@ -95,10 +144,7 @@ int check(CheckOptions& o) {
   };
   Report r = judge(o.backend, o.selection, o.conduct);
   add_file_hashes(r, o.selection);
-  if (printed == 0)
-    fmt::print("{}", o.quiet ? verdict_line(r) + "\n" : summary(r, colour_wanted(), screen()));
-  for (const auto& [file, text] : forms(o))
-    if (!file.empty()) write_output(file, text(r));
+  write_all(all, r, printed ? "" : verdict_text(r, o.quiet));
   return static_cast<int>(r.exit);
 }
 
@@ -136,16 +182,32 @@ void print_trial(const Trial& t, const Case& c) {
   }
 }
 
+// The id that a file holds, or of several that whose hash follows a '#'.
+std::string id_in_file(const std::string& place) {
+  const std::size_t at = std::min(place.rfind('#'), place.size());
+  const std::string file = place.substr(0, at), hash = place.substr(std::min(at + 1, place.size()));
+  Selection s;
+  s.cases = {"@" + file};
+  finish_selection(s);
+  std::vector<std::string> ids;
+  for (const std::string& id : s.cases)
+    if (sha256(id).starts_with(hash)) ids.push_back(id);
+  if (ids.size() != 1)
+    throw UsageError(fmt::format("'{}' holds {} cases{}; repro takes one: @{}#HASH", file,
+        ids.size(), hash.empty() ? "" : " with the hash " + hash, file));
+  return ids[0];
+}
+
 int repro(const ReproOptions& o) {
   Selection s;
   s.properties = o.properties;
-  s.cases = {o.id};
+  s.cases = {o.id.starts_with('@') ? id_in_file(o.id.substr(1)) : o.id};
   s.vectors = o.vectors;
   const std::vector<Item> items = select_cases(s);
   const std::unique_ptr<Subject> subject = open_subject(o.backend, o.conduct.limits);
   const TrialPlan plan = plan_for(*subject, s.properties);
   const Trial t = perform(*subject, items[0], plan);
-  fmt::print("case      {}\n", items[0].id);
+  fmt::print("case      {}\n", shown_id(items[0].id));
   print_trial(t, items[0].call);
   const ItemResult result = judge_trial(t, s.properties);
   for (const std::string& p : result.judged) {
@@ -179,6 +241,8 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--junit", o->junit, "write the report as JUnit XML");
   verb->add_option("--markdown", o->markdown, "write the report for the page of a CI run");
   verb->add_option("--html", o->html, "write the report as one page for a browser");
+  verb->add_option(
+      "--failures", o->failures, "write the ids of all cases that fail, for --cases and repro");
   verb->add_option("--resume", o->conduct.journal,
       "note each result in this file, and continue from what it holds");
   verb->add_option(
@@ -189,6 +253,8 @@ void add_check(CLI::App& app, Session& session) {
       ->check(number());
   verb->add_option("--expectations", o->conduct.expectations,
       "a TOML file of known failures; others fail the run, and so do those that are gone");
+  verb->add_option(
+      "--write-expectations", o->expected, "write a TOML file that expects what fails in this run");
   verb->add_option("--today", o->conduct.today, "the day on which expectations expire or not")
       ->check(CLI::Validator(is_day, "YYYY-MM-DD"));
   verb->add_flag("--schema", o->schema, "print the JSON Schema of the report");
@@ -201,7 +267,11 @@ void add_repro(CLI::App& app, Session& session) {
   auto o = std::make_shared<ReproOptions>();
   CLI::App* verb = app.add_subcommand("repro", "Repeat one case and show inputs and outputs");
   verb->add_option("backend", o->backend, "name, library or exec:COMMAND")->required();
-  verb->add_option("case", o->id, "a case id, as a report prints it, or a vector's")->required();
+  verb->add_option("case", o->id,
+          "a case id, as a report prints it, or a vector's; @FILE: that of a file, "
+          "@FILE#HASH: of several\n"
+          "the one whose SHA-256 begins so")
+      ->required();
   verb->add_option("--vectors", o->vectors, "directory of golden vectors");
   verb->add_option("--property", o->properties, "only these properties")->delimiter(',');
   verb->add_option("--bundle", o->bundle,

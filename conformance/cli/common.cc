@@ -126,23 +126,6 @@ void add_conduct(CLI::App& verb, Conduct& c) {
   add_limits(verb, c.limits);
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  const bool existed = std::filesystem::exists(path);
-  const auto expect = [&](bool done) {
-    if (done) return;
-    const std::string why = std::strerror(errno);
-    if (!existed) std::remove(path.c_str());
-    throw std::runtime_error("cannot write '" + path + "': " + why);
-  };
-  FILE* const file = std::fopen(path.c_str(), "wb");
-  expect(file != nullptr);
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int why = errno;
-  const bool closed = std::fclose(file) == 0;
-  if (!written) errno = why;
-  expect(written && closed);
-}
-
 void flush_output() {
   std::cout.flush();
   const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout;
@@ -154,7 +137,7 @@ void flush_output() {
 
 void write_output(const std::string& path, const std::string& text) {
   if (path != "-") return write_file(path, text);
-  fmt::print("{}", text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
   flush_output();
 }
 

@@ -48,7 +48,7 @@ class Saver {
       FuzzFinding finding{
           f.op, f.property, f.id, f.text, f.id, r.name + " " + r.version, r.manifest_hash, {}};
       // A backend that never answers fails every case alike, so shrinking is pointless.
-      if (r.counts.passed + r.counts.failed > 0) make_small(finding);
+      if (r.counts.passed + r.counts.failed > 0) make_small(f, finding);
       finding.repeat = repeat_command(o_.backend, o_.conduct.limits.set, finding.id, f.property);
       const std::string file = state_.save(finding);
       if (file.empty()) continue;
@@ -61,12 +61,12 @@ class Saver {
   i64 fresh() const { return fresh_; }
 
  private:
-  void make_small(FuzzFinding& f) {
+  void make_small(const Failure& failure, FuzzFinding& f) {
     if (!subject_) {
       subject_ = open_subject(o_.backend, o_.conduct.limits);
       plan_ = plan_for(*subject_, o_.selection.properties);
     }
-    f.id = case_id(shrink(*subject_, plan_, f.property, parse_case(f.id), f.text));
+    f.id = case_id(shrink(*subject_, plan_, failure, f.text));
   }
 
   const FuzzOptions& o_;

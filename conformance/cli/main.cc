@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const LoadCrash& e) {
-    return complain(Exit::fail, std::string("CRASH  ") + e.what() + "\n  exit 1 (fail)");
+    return reject(e);
   } catch (const lockstep::graph::Error& e) {
     return reject(e);
   } catch (const lockstep::params::Error& e) {

@@ -174,7 +174,6 @@ int run(const ModelOptions& o) {
   const Score s = score(model, data, *subject, progress_to_stderr("model " + o.directory, o.quiet));
   const bool frozen = s.digest == data.expected_digest && s.correct == data.expected_correct;
   const Exit e = s.stopped.empty() && s.differing == 0 && frozen ? Exit::pass : Exit::fail;
-  if (!o.json_file.empty()) write_json(o, data, *subject, s, e);
   fmt::print(
       "{}  {} on {}\n", e == Exit::pass ? "PASS" : "FAIL", o.directory, subject->manifest().name);
   if (!s.stopped.empty()) fmt::print("  stopped at {}\n", s.stopped);
@@ -187,6 +186,7 @@ int run(const ModelOptions& o) {
   fmt::print("  digest {} ({})\n", s.digest,
       s.digest == data.expected_digest ? "as recorded" : "NOT as recorded");
   fmt::print("  {}\n", exit_text(e));
+  if (!o.json_file.empty()) write_json(o, data, *subject, s, e);
   return static_cast<int>(e);
 }
 

@@ -138,7 +138,6 @@ void print_fate(const MutantFate& f) {
 int order(const MutantOptions& o, const std::vector<MutantFate>& mutants) {
   judge_control(o, select_cases(o.selection));
   const KillMatrix k = measure_kills(o.backend, mutants, o.selection, o.conduct, o.quiet);
-  write_file(o.order, kills_json(k));
   std::set<i64> dead;
   for (const KillMatrix::Killer& c : k.cases) dead.insert(c.mutants.begin(), c.mutants.end());
   const Exit e = std::cmp_equal(dead.size(), mutants.size()) ? Exit::pass : Exit::fail;
@@ -146,6 +145,7 @@ int order(const MutantOptions& o, const std::vector<MutantFate>& mutants) {
     if (!dead.contains(static_cast<i64>(m))) fmt::print("no case kills {}\n", mutants[m].name);
   fmt::print("{} cases kill {} of {} mutants\nexit {} ({})\n", k.cases.size(), dead.size(),
       mutants.size(), static_cast<int>(e), word_of(e));
+  write_file(o.order, kills_json(k));
   return static_cast<int>(e);
 }
 
@@ -174,9 +174,9 @@ int run(MutantOptions& o) {
   const Exit e = mutants.empty()        ? Exit::incomplete
       : p.dead() == std::ssize(mutants) ? Exit::pass
                                         : Exit::fail;
-  if (!o.json_file.empty()) write_file(o.json_file, power_json(p));
   fmt::print("{}{} of {} mutants are dead at tier {}\n{}\n", density_text(p), p.dead(),
       mutants.size(), o.selection.tier, exit_text(e));
+  if (!o.json_file.empty()) write_file(o.json_file, power_json(p));
   return static_cast<int>(e);
 }
 

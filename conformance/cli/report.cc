@@ -46,8 +46,8 @@ std::vector<Named> read_all(const std::vector<std::string>& files) {
 
 Exit merge(const ManyOptions& o) {
   const Report r = merged(read_all(o.files));
-  write_output(o.output, json_report(r));
   if (o.output != "-") fmt::print("{}", summary(r, colour_wanted(), screen()));
+  write_output(o.output, json_report(r));
   return r.exit;
 }
 

@@ -142,8 +142,8 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {
   std::vector<SourceFate> fates;
   for (const MutantRoom& room : rooms())
     if (room.path == s.room) fates = run_campaign(room, c);
-  if (!s.json_file.empty()) write_file(s.json_file, fates_json(s.room, seed, fates));
   fmt::print("{}", score_text(s.room, seed, fates));
+  if (!s.json_file.empty()) write_file(s.json_file, fates_json(s.room, seed, fates));
   return static_cast<int>(score_of(fates).exit());
 }
 

@@ -34,8 +34,7 @@ Exit update(const std::string& directory) {
 }
 
 Exit check(const std::string& directory) {
-  const std::size_t tests = load_vectors(directory).size();
-  const std::vector<std::string> differences = check_vectors(directory);
+  const auto [tests, differences] = check_vectors(directory);
   for (const std::string& d : differences) fmt::print("{}\n", d);
   const Exit exit = differences.empty() ? Exit::pass : Exit::fail;
   fmt::print("{}  {} tests, {} differences; set {}; {}\n", differences.empty() ? "PASS" : "FAIL",

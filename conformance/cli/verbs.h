@@ -8,6 +8,7 @@
 #include <string>
 
 #include "conformance/base/read_file.h"
+#include "conformance/base/write_file.h"
 #include "conformance/reports/power.h"
 #include "conformance/reports/report.h"
 #include "conformance/run/judge.h"
@@ -80,10 +81,6 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet);
 /// @return the kill matrix, with as few cases of each operator as kill all that its cases kill.
 KillMatrix measure_kills(const std::string& backend, const std::vector<MutantFate>& mutants,
     const Selection& selection, const Conduct& conduct, bool quiet);
-
-/// Writes a whole file. After a failure there is none if there was none.
-/// @throws std::runtime_error naming the file and the reason.
-void write_file(const std::string& path, const std::string& text);
 
 /// @throws std::runtime_error if something that was printed did not arrive.
 void flush_output();

@@ -234,22 +234,40 @@ std::string file_text(const VectorFile& file) {
   return s + "]}\n";
 }
 
-VectorFile read_vectors(const std::string& text, const std::string& name) {
-  std::string where = name;
+namespace {
+
+// Reads test number `n` of a document.
+VectorTest read_test(const json& test, std::size_t n, std::set<std::string>& ids) {
+  const bool named = test.is_object() && test.contains("tcId") && test["tcId"].is_string();
+  try {
+    auto t = form::loaded<VectorTest>(test);
+    if (!ids.insert(t.id).second) throw UsageError("this tcId is given twice");
+    return t;
+  } catch (const UsageError& e) {
+    throw UsageError(
+        (named ? test["tcId"].get<std::string>() : "test " + std::to_string(n)) + ": " + e.what());
+  }
+}
+
+}  // namespace
+
+VectorFile read_vectors(
+    const std::string& text, const std::string& name, std::vector<std::string>* wrong) {
   try {
     const auto document = form::loaded<Document>(form::json_of(text));
     VectorFile file{operator_of(document), {}};
     std::set<std::string> ids;
-    for (const json& test : document.tests) {
-      where = name + ": test " + std::to_string(file.tests.size() + 1);
-      if (test.is_object() && test.contains("tcId") && test["tcId"].is_string())
-        where = name + ": " + test["tcId"].get<std::string>();
-      file.tests.push_back(form::loaded<VectorTest>(test));
-      if (!ids.insert(file.tests.back().id).second) throw UsageError("this tcId is given twice");
+    for (std::size_t n = 0; n < document.tests.size(); ++n) {
+      try {
+        file.tests.push_back(read_test(document.tests[n], n + 1, ids));
+      } catch (const UsageError& e) {
+        if (!wrong) throw;
+        wrong->push_back(name + ": " + e.what());
+      }
     }
     return file;
   } catch (const UsageError& e) {
-    throw UsageError(where + ": " + e.what());
+    throw UsageError(name + ": " + e.what());
   }
 }
 

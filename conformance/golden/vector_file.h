@@ -70,8 +70,10 @@ std::string file_text(const VectorFile& file);
 
 /// Reads a file's text.
 /// @param name of the file, for messages.
+/// @param wrong receives what is wrong with single tests, which are left out then
 /// @throws UsageError naming file and test that are wrong.
-VectorFile read_vectors(const std::string& text, const std::string& name);
+VectorFile read_vectors(
+    const std::string& text, const std::string& name, std::vector<std::string>* wrong = nullptr);
 
 /// SHA-256, in hex, over the values as little-endian int32.
 std::string values_hash(const std::vector<i32>& values);

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "conformance/base/read_file.h"
 #include "conformance/base/sha256.h"
+#include "conformance/base/write_file.h"
 #include "conformance/cases/fill.h"
 #include "conformance/cases/mutate.h"
 #include "conformance/golden/vector_cases.h"
@@ -180,11 +180,13 @@ void add_candidates(VectorFile& file, VectorUpdate& done) {
 
 void replace_file(const fs::path& path, const std::string& text) {
   const fs::path fresh = path.string() + ".new";
-  std::ofstream out(fresh, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error("cannot write '" + fresh.string() + "'");
-  fs::rename(fresh, path);
+  try {
+    write_file(fresh.string(), text);
+    fs::rename(fresh, path);
+  } catch (const fs::filesystem_error& e) {
+    fs::remove(fresh);
+    throw std::runtime_error("cannot write '" + path.string() + "': " + e.code().message());
+  }
 }
 
 // How a result differs from the frozen one.
@@ -315,22 +317,40 @@ std::string add_vector(const std::string& directory, const Case& c, const std::s
   return file.tests.back().id;
 }
 
-std::vector<std::string> check_vectors(const std::string& directory) {
-  std::vector<std::string> all;
-  std::set<string_view> seen;
-  for (const fs::path& path : vector_files(directory)) {
-    const std::string text = read_file(path), name = path.filename().string();
-    const VectorFile file = read_vectors(text, path.string());
-    seen.insert(file.op->name);
+namespace {
+
+// Notes every difference of a file. @param seen receives the operator that it is named after
+void check_file(const fs::path& path, VectorCheck& found, std::set<std::string>& seen) {
+  const std::string name = path.filename().string();
+  seen.insert(path.stem().string());
+  try {
+    const std::string text = read_file(path);
+    const std::size_t before = found.differences.size();
+    const VectorFile file = read_vectors(text, name, &found.differences);
+    const bool read = found.differences.size() == before;
+    found.tests += std::ssize(file.tests);
     if (path.stem() != std::string(file.op->name))
-      all.push_back(name + ": has the vectors of " + std::string(file.op->name));
-    if (file_text(file) != text)
-      all.push_back(name + ": is not written as `lockstep vectors update` writes it");
-    for (std::string& d : differences_of(file, name)) all.push_back(std::move(d));
+      found.differences.push_back(name + ": has the vectors of " + std::string(file.op->name));
+    if (read && file_text(file) != text)
+      found.differences.push_back(name + ": is not written as `lockstep vectors update` writes it");
+    for (std::string& d : differences_of(file, name)) found.differences.push_back(std::move(d));
+  } catch (const UsageError& e) {
+    found.differences.emplace_back(e.what());
   }
+}
+
+}  // namespace
+
+VectorCheck check_vectors(const std::string& directory) {
+  const std::vector<fs::path> files = vector_files(directory);
+  if (files.empty()) throw UsageError("no vectors in '" + directory + "'");
+  VectorCheck found;
+  std::set<std::string> seen;
+  for (const fs::path& path : files) check_file(path, found, seen);
   for (const OpInfo* op : operators())
-    if (!seen.count(op->name)) all.push_back(std::string(op->name) + ".json is missing");
-  return all;
+    if (!seen.contains(std::string(op->name)))
+      found.differences.push_back(std::string(op->name) + ".json is missing");
+  return found;
 }
 
 std::string vectors_hash(const std::string& directory) {

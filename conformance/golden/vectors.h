@@ -53,10 +53,16 @@ std::vector<VectorUpdate> update_vectors(const std::string& directory);
 /// @throws UsageError if the call cannot be frozen or a file cannot be updated.
 std::string add_vector(const std::string& directory, const Case& c, const std::string& comment);
 
+/// What a check of a frozen set found.
+struct VectorCheck {
+  i64 tests = 0;  ///< that were compared
+  std::vector<std::string> differences;
+};
+
 /// Every difference between the frozen set and the present specification, including what the set
-/// lacks: one sentence each, naming file and test.
-/// @throws UsageError if a file cannot be read.
-std::vector<std::string> check_vectors(const std::string& directory);
+/// lacks and what cannot be read: one sentence each, naming file and test.
+/// @throws UsageError if there are no vectors.
+VectorCheck check_vectors(const std::string& directory);
 
 /// SHA-256 of the set: of the lines `sha256sum *.json` prints in the C locale.
 std::string vectors_hash(const std::string& directory);

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "conformance/base/read_file.h"
+#include "conformance/base/write_file.h"
 #include "conformance/cases/case.h"
 #include "conformance/mutator/snapshot.h"
 #include "conformance/subjects/process.h"
@@ -22,12 +22,7 @@ namespace fs = std::filesystem;
 // measurement on the unchanged sources.
 constexpr double kPatience = 5, kPatienceSeconds = 30, kBuildSeconds = 3600;
 
-void write(const fs::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error("cannot write '" + file.string() + "'");
-}
+void write(const fs::path& file, const std::string& text) { write_file(file.string(), text); }
 
 bool is_source(const fs::path& p) { return p.extension() == ".cc" || p.extension() == ".h"; }
 

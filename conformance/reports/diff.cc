@@ -63,10 +63,20 @@ class Comparison {
       else if (b.failed != a.failed)
         say(true,
             fmt::format("{} fails in {} -> {} cases", what, grouped(b.failed), grouped(a.failed)));
+      if (b.failed > 0) causes(op, property);
       if (b.judged != a.judged)
         say(true,
             fmt::format("{} judged in {} -> {} cases", what, grouped(b.judged), grouped(a.judged)));
     }
+  }
+
+  // Causes that were not seen before, where something failed before.
+  void causes(const std::string& op, const std::string& property) {
+    std::set<std::string> known;
+    for (const Failure* f : failures_of(before_, op, property)) known.insert(way_of(*f));
+    for (const Failure* f : failures_of(after_, op, property))
+      if (known.insert(way_of(*f)).second)
+        say(true, fmt::format("{} {} fails in another way: {}", op, property, way_of(*f)));
   }
 
   void subject() {

@@ -81,16 +81,18 @@ std::string elements_table(const std::vector<Element>& elements) {
 
 std::string failure_text(const Report& r, const Failure& f, bool open) {
   std::string s = fmt::format(
-      "<details id=\"{}\"{}><summary>{} violates <b>{}</b> <span class=\"dim\">in {} cases</span>"
+      "<details id=\"{}\"{}><summary>{} violates <b>{}</b> <span class=\"dim\">in {} case{}</span>"
       "</summary>\n",
       anchor(r, f), open ? " open" : "", markup(f.op == "*" ? r.name : f.op), markup(f.property),
-      grouped(f.count));
-  if (!f.id.empty()) s += "<p>" + code(f.id) + "</p>\n";
+      grouped(f.count), f.count == 1 ? "" : "s");
+  if (const std::string cause = cause_text(f); !cause.empty())
+    s += "<p>" + markup(cause) + "</p>\n";
+  if (!f.id.empty()) s += "<p>" + code(shown_id(f.id)) + "</p>\n";
   s += "<p>" + markup(f.text) + "</p>\n" + elements_table(f.elements);
   if (!f.known.empty()) s += "<p>Known: " + markup(f.known) + "</p>\n";
   if (!f.shrunk.empty())
-    s += fmt::format(
-        "<p>The smallest case found: {}</p>\n<p>{}</p>\n", code(f.shrunk), markup(f.shrunk_text));
+    s += fmt::format("<p>The smallest case found: {}</p>\n<p>{}</p>\n", code(shown_id(f.shrunk)),
+        markup(f.shrunk_text));
   return s + (f.repeat.empty() ? "" : copyable(f.repeat)) + "</details>\n";
 }
 
@@ -98,8 +100,8 @@ std::string failures(const Report& r) {
   const std::vector<Cluster> all = clusters(r);
   if (all.empty()) return "";
   std::string s = fmt::format(
-      "<h2>Failures</h2>\n<p class=\"dim\">{} kinds in {} groups, each of which may have one "
-      "cause.</p>\n",
+      "<h2>Failures</h2>\n<p class=\"dim\">Failures: {}. Groups, each of which may have one cause: "
+      "{}.</p>\n",
       r.failures.size(), all.size());
   for (const Cluster& c : all) {
     s += fmt::format("<h3>{} <span class=\"dim\">{} failed judgements</span></h3>\n",
@@ -139,15 +141,15 @@ std::string grid_cell(
     const Report& r, const std::string& op, const std::string& property, const Cell& c) {
   const std::string title = markup(
       fmt::format("{} {}: {} of {} failed", op, property, grouped(c.failed), grouped(c.judged)));
-  const Failure* f = failure_of(r, op, property);
-  if (!f) {
+  const std::vector<const Failure*> failed = failures_of(r, op, property);
+  if (failed.empty()) {
     const auto width = static_cast<int>(std::bit_width(static_cast<u64>(c.judged)));
     return fmt::format("<td class=\"g{}\" title=\"{}\">{}</td>", std::clamp(width / 3, 1, 4), title,
         brief(c.judged));
   }
   const i64 share = 1 + c.failed / (c.judged / 3 + 1);
   return fmt::format("<td class=\"r{}\" title=\"{}\"><a href=\"#{}\">&#10007; {}</a></td>",
-      std::clamp<i64>(share, 1, 3), title, anchor(r, *f), brief(c.failed));
+      std::clamp<i64>(share, 1, 3), title, anchor(r, *failed[0]), brief(c.failed));
 }
 
 std::string grid(const Report& r) {

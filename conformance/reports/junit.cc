@@ -36,17 +36,26 @@ struct Suite {
   }
 };
 
+// One cause. Where there are several, each says how it differs from the others.
+std::string block(const Failure& f, std::size_t causes) {
+  std::string s;
+  if (causes > 1) {
+    const std::string cause = cause_text(f);
+    s = fmt::format("{} case{}{}{}\n{}\n", grouped(f.count), f.count == 1 ? "" : "s",
+        cause.empty() ? "" : ": ", cause, f.text);
+  }
+  s += shown_id(f.shrunk.empty() ? f.id : f.shrunk) + "\n" + f.repeat;
+  return s + (f.known.empty() ? "" : "\nknown: " + f.known);
+}
+
 Suite suite_of(const Report& r, const std::string& op, const std::map<std::string, Cell>& row) {
   Suite s{op, {}};
   for (const auto& [property, cell] : row) {
-    const Failure* f = failure_of(r, op, property);
-    std::string inside;
-    if (f) {
-      const std::string& id = f->shrunk.empty() ? f->id : f->shrunk;
-      inside = failure_element(property, f->text,
-          id + "\n" + f->repeat + (f->known.empty() ? "" : "\nknown: " + f->known));
-    }
-    s.add("lockstep." + op, property, inside);
+    const std::vector<const Failure*> failed = failures_of(r, op, property);
+    std::string text;
+    for (const Failure* f : failed) text += (text.empty() ? "" : "\n\n") + block(*f, failed.size());
+    s.add("lockstep." + op, property,
+        failed.empty() ? "" : failure_element(property, failed[0]->text, text));
   }
   return s;
 }

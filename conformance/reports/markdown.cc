@@ -25,13 +25,16 @@ std::string counts_table(const Counts& c) {
 }
 
 std::string cluster_text(const Cluster& c) {
-  std::string s =
-      fmt::format("### {}\n\n| operator | property | cases | shows |\n|---|---|---:|---|\n",
-          code_span(c.symptom));
-  for (const Failure* f : c.failures)
-    s += fmt::format("| {} | {} | {} | {}{} |\n", code_span(f->op), code_span(f->property),
-        grouped(f->count), code_span(f->shrunk_text.empty() ? f->text : f->shrunk_text),
+  std::string s = fmt::format(
+      "### {}\n\n| operator | property | cases | cause | shows |\n|---|---|---:|---|---|\n",
+      code_span(c.symptom));
+  for (const Failure* f : c.failures) {
+    const std::string cause = cause_text(*f);
+    s += fmt::format("| {} | {} | {} | {} | {}{} |\n", code_span(f->op), code_span(f->property),
+        grouped(f->count), cause.empty() ? "" : code_span(cause),
+        code_span(f->shrunk_text.empty() ? f->text : f->shrunk_text),
         f->known.empty() ? "" : ", known: " + code_span(f->known));
+  }
   const Failure& first = *c.failures[0];
   return first.repeat.empty() ? s : s + "\n" + code_block(first.repeat);
 }

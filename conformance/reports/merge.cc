@@ -4,7 +4,8 @@
 
 #include "conformance/base/form.h"
 #include "conformance/reports/report.h"
-#include "conformance/trial/properties.h"
+#include "conformance/verdict/causes.h"
+#include "conformance/verdict/pattern.h"
 
 namespace lockstep::judge {
 namespace {
@@ -13,8 +14,8 @@ namespace {
 std::string expectations_hash(const Report& r) {
   std::string lines;
   for (const Expectation& e : r.expectations)
-    lines += fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", e.op, e.property, e.id, e.kind,
-        e.reason, e.link, e.expires, e.tier);
+    lines += fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", e.op, e.property, e.id,
+        e.kind, e.reason, e.link, e.expires, e.tier, e.count, e.ids, e.seed);
   return lines.empty() ? "none" : sha256(lines);
 }
 
@@ -84,16 +85,43 @@ void add_counts(Counts& to, const Counts& more) {
   add(to.calls, more.calls);
 }
 
-// Keeps, of two first failures, the one of the earlier case.
+template <class T> void unite(std::vector<T>& to, const std::vector<T>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+  std::sort(to.begin(), to.end());
+  to.erase(std::unique(to.begin(), to.end()), to.end());
+}
+
+bool same_cause(const Failure& a, const Failure& b) {
+  const auto key = [](const Failure& f) {
+    std::string cells;
+    for (const SharedClass& c : f.cells) cells += c.axis + ",";
+    return std::tuple(f.op, f.property, f.known, f.outcome, f.answer, f.label, f.rule, f.pattern,
+        cells, f.causes > 1, f.elements.empty() ? without_numbers(f.text) : "");
+  };
+  return key(a) == key(b);
+}
+
+// Keeps, of two failures with one cause, the one of the earlier case.
 void add_failure(std::vector<Failure>& all, const Failure& more) {
   for (Failure& f : all) {
-    if (f.op != more.op || f.property != more.property || f.known != more.known) continue;
-    const i64 count = capped_sum(f.count, more.count);
+    if (!same_cause(f, more)) continue;
+    const i64 count = capped_sum(f.count, more.count), causes = std::max(f.causes, more.causes);
+    std::vector<SharedClass> cells = f.cells;
+    for (std::size_t k = 0; k < cells.size(); ++k) unite(cells[k].values, more.cells[k].values);
     if (more.number < f.number) f = more;
     f.count = count;
+    f.causes = causes;
+    f.cells = std::move(cells);
     return;
   }
   all.push_back(more);
+}
+
+void add_cells(std::map<std::string, Cell>& to, const std::map<std::string, Cell>& more) {
+  for (const auto& [name, cell] : more) {
+    add(to[name].judged, cell.judged);
+    add(to[name].failed, cell.failed);
+  }
 }
 
 // Adds up two results of one list. An entry that had expired in any part counts as expired.
@@ -104,6 +132,9 @@ void add_expectations(std::vector<Expectation>& to, const std::vector<Expectatio
     e.expired = e.expired || m.expired;
     add(e.matched, m.matched);
     add(e.judged, m.judged);
+    e.seen.add(m.seen);
+    add_cells(e.operators, m.operators);
+    add_cells(e.properties, m.properties);
     const bool first = e.passed.empty() || m.passed_number < e.passed_number;
     if (!m.passed.empty() && first) e.passed = m.passed, e.passed_number = m.passed_number;
   }
@@ -113,11 +144,10 @@ void add_report(Report& to, const Report& more) {
   add_counts(to.counts, more.counts);
   add(to.legal_selected, more.legal_selected);
   add(to.legal_not_claimed, more.legal_not_claimed);
-  for (const auto& [op, row] : more.cells)
-    for (const auto& [property, cell] : row) {
-      add(to.cells[op][property].judged, cell.judged);
-      add(to.cells[op][property].failed, cell.failed);
-    }
+  for (const auto& [op, row] : more.cells) add_cells(to.cells[op], row);
+  for (const auto& [op, row] : more.failing)
+    for (const auto& [property, kinds] : row)
+      for (const auto& [kind, cases] : kinds) to.failing[op][property][kind].add(cases);
   for (const auto& [op, outputs] : more.outputs) to.outputs[op].add(outputs);
   for (const auto& [op, n] : more.executed_legal) add(to.executed_legal[op], n);
   for (const auto& [op, n] : more.largest_tensor)
@@ -134,23 +164,6 @@ void add_report(Report& to, const Report& more) {
     add(to.canaries[property].noticed, c.noticed);
   }
   add_expectations(to.expectations, more.expectations);
-}
-
-template <class T> void unite(std::vector<T>& to, const std::vector<T>& more) {
-  to.insert(to.end(), more.begin(), more.end());
-  std::sort(to.begin(), to.end());
-  to.erase(std::unique(to.begin(), to.end()), to.end());
-}
-
-// Sorts failures as one run finds them: by the case's number, then in the order of properties.
-void sort_failures(std::vector<Failure>& failures) {
-  const auto rank = [](const Failure& f) {
-    const auto at = std::find_if(std::begin(kProperties), std::end(kProperties),
-        [&](const Property* p) { return p->name == f.property; });
-    return std::pair(f.number, at - std::begin(kProperties));
-  };
-  std::stable_sort(failures.begin(), failures.end(),
-      [&](const Failure& a, const Failure& b) { return rank(a) < rank(b); });
 }
 
 }  // namespace
@@ -177,6 +190,7 @@ Report merged(const std::vector<Named>& parts) {
     throw UsageError(
         fmt::format("the parts hold {} cases, the set has {}", r.counts.selected, r.set_cases));
   judge_whole(r);
+  disown_exceeded(r);
   conclude(r);
   return r;
 }

@@ -15,10 +15,11 @@ namespace {
 std::string block(const Failure& f, const Report& r) {
   std::string s = fmt::format("{} violates {}{}\n", f.op == "*" ? printable(r.backend) : f.op,
       f.property, f.count > 1 ? fmt::format(" in {} cases", grouped(f.count)) : "");
-  if (!f.id.empty()) s += "  case    " + f.id + "\n";
+  if (const std::string cause = cause_text(f); !cause.empty()) s += "  cause   " + cause + "\n";
+  if (!f.id.empty()) s += "  case    " + shown_id(f.id) + "\n";
   s += "  shows   " + f.text + "\n";
   if (!f.known.empty()) s += "  known   " + printable(f.known) + "\n";
-  if (!f.shrunk.empty()) s += "  shrunk  " + f.shrunk + "\n";
+  if (!f.shrunk.empty()) s += "  shrunk  " + shown_id(f.shrunk) + "\n";
   if (!f.shrunk.empty() && !f.shrunk_text.empty()) s += "  shows   " + f.shrunk_text + "\n";
   if (!f.repeat.empty()) s += "  repeat  " + f.repeat + "\n";
   return s;
@@ -98,6 +99,7 @@ std::vector<Remark> remarks(const Report& r, std::size_t most) {
   const Counts& c = r.counts;
   std::vector<Remark> all;
   add_remarks(all, "quarantined", r.quarantine, std::ssize(r.quarantine), most);
+  for (const std::string& e : r.exceeded) all.push_back({"unexpected", e});
   for (const std::string& e : r.stale) all.push_back({"stale", e});
   if (c.selected == 0) all.push_back({"incomplete", "no case was selected"});
   if (c.selected > 0 && c.selected == c.not_claimed)
@@ -117,7 +119,8 @@ std::string scope(const Report& r) {
   s = (r.partial ? "SUBSET " : "whole claim ") + s;
   if (r.part.of > 1) s = fmt::format("SHARD {}/{} of {}", r.part.number, r.part.of, s);
   if (!r.determinism.empty()) s += ", determinism " + r.determinism;
-  if (const i64 n = known_failures(r); n > 0) s += fmt::format(", KNOWN FAILURES ({})", n);
+  if (const i64 n = known_failures(r); n > 0)
+    s += fmt::format(", KNOWN FAILURES ({}){}", n, r.exceeded.empty() ? "" : " AND OTHERS");
   return s;
 }
 
@@ -128,10 +131,12 @@ std::string prefix_score_text(const Report& r) {
       grouped(r.score.listed));
 }
 
-const Failure* failure_of(const Report& r, const std::string& op, const std::string& property) {
+std::vector<const Failure*> failures_of(
+    const Report& r, const std::string& op, const std::string& property) {
+  std::vector<const Failure*> all;
   for (const Failure& f : r.failures)
-    if (f.op == op && f.property == property) return &f;
-  return nullptr;
+    if (f.op == op && f.property == property) all.push_back(&f);
+  return all;
 }
 
 std::string grouped(i64 n) {

@@ -48,8 +48,16 @@ std::string digest_of(const Report& r);
 /// How many calls the digest covers.
 i64 digested(const Report& r);
 
-/// The first failure of an operator by a property, or nullptr.
-const Failure* failure_of(const Report& r, const std::string& op, const std::string& property);
+/// The failures of an operator by a property, in the report's order.
+std::vector<const Failure*> failures_of(
+    const Report& r, const std::string& op, const std::string& property);
+
+/// What the cases of a failure have in common, in words; empty if nothing is known.
+std::string cause_text(const Failure& f);
+
+/// How a failure shows, in words that do not depend on the case: the kind of answer, or how values
+/// are wrong, and what the cases have in common.
+std::string way_of(const Failure& f);
 
 /// Failures with one symptom, which seem to have one cause, across operators and properties.
 struct Cluster {

@@ -46,6 +46,11 @@ static void fields(auto& f, Like<Outputs> auto& o) {
   f("sum", o.sum, kHash);
 }
 
+static void fields(auto& f, Like<SharedClass> auto& c) {
+  f("axis", c.axis);
+  f("values", c.values);
+}
+
 static void fields(auto& f, Like<Failure> auto& x) {
   f("operator", x.op);
   f("property", x.property);
@@ -55,6 +60,16 @@ static void fields(auto& f, Like<Failure> auto& x) {
   f("hint", x.hint);
   f("elements", x.elements);
   f("count", x.count, {.min = 1});
+  f("causes", x.causes,
+      {.min = 1, .text = "that are counted here; of several only the first is shown"});
+  f("outcome", x.outcome, {.words = {"fail", "crash", "timeout"}});
+  f("answer", x.answer,
+      {.words = {"ok", "logic_error", "runtime_error", "unsupported", "crashed", "timed_out",
+           "protocol"}});
+  f("label", x.label, about("of that answer"));
+  f("rule", x.rule, about("the label that an illegal call must give"));
+  f("pattern", x.pattern, about("of all wrong values; empty: none"));
+  f("cells", x.cells, about("classes of calls of which nearly all cases fail"));
   f("shrunk", x.shrunk);
   f("shrunk_text", x.shrunk_text);
   f("repeat", x.repeat);
@@ -105,6 +120,13 @@ static void fields(auto& f, Like<Expectation> auto& e) {
   f("link", e.link);
   f("expires", e.expires);
   f("tier", e.tier, {.max = 3});
+  f("count", e.count,
+      about("of the failures that it excuses in a run of its tier and seed; 0: any"));
+  f("ids", e.ids, about_hash("of their cases' ids: the sum of each one's SHA-256"));
+  f("seed", e.seed);
+  f("seen", e.seen, about("the failures that it excused"));
+  f("operators", e.operators, about("the judgements that its patterns match"));
+  f("properties", e.properties, about("the same"));
   f("expired", e.expired, about("before the day of the run"));
   f("matched", e.matched, about("violations that it matches"));
   f("judged", e.judged, about("judgements that its patterns match"));
@@ -133,7 +155,8 @@ static void subject_fields(auto& f, Like<Report> auto& r) {
 static void fields(auto& f, Like<Report> auto& r) {
   f.constant("schema", 1);
   f.derived("verdict", r.verdict,
-      {.words = {"PASS", "FAIL", "NONDETERMINISTIC", "CRASH", "INCOMPLETE", "STALE", "BROKEN"}});
+      {.words = {"PASS", "FAIL", "NONDETERMINISTIC", "CRASH", "TIMEOUT", "INCOMPLETE", "STALE",
+           "BROKEN"}});
   f.derived("exit", static_cast<int>(r.exit), {.max = 6});
   f.derived("word", std::string(word_of(r.exit)));
   f.object("backend", [&](auto& g) { subject_fields(g, r); });
@@ -155,6 +178,7 @@ static void fields(auto& f, Like<Report> auto& r) {
   f("known", r.known, about("of these, the cases whose failures are all expected"));
   f("expectations", r.expectations, about("and what the run made of each"));
   f.derived("stale", r.stale, about("expectations, with the reason"));
+  f.derived("exceeded", r.exceeded, about("expectations beside which something else fails"));
   f.object("legal", [&](auto& g) {
     g("selected", r.legal_selected);
     g("not_claimed", r.legal_not_claimed);
@@ -169,6 +193,8 @@ static void fields(auto& f, Like<Report> auto& r) {
   f("largest_tensor", r.largest_tensor,
       {.min = 1, .text = "operator: elements of the largest tensor of an executed legal call"});
   f("cells", r.cells, about("operator, then property"));
+  f("failing", r.failing,
+      about("operator, property, then kind: the failing cases by the SHA-256 of their ids"));
   f("outputs", r.outputs, about("operator: what was computed, whether right or not"));
   f.derived("digest", digest_of(r), kHash);
   f("paths", r.paths, {.min = 1, .text = "operator, then kernel: how often it ran"});
@@ -185,6 +211,16 @@ std::string json_report(const Report& r) { return form::text_of(form::written(r)
 std::string report_schema() { return form::schema<Report>("Report of lockstep check"); }
 
 namespace {
+
+i64 failing_of(const Report& r, const std::string& op, const std::string& property) {
+  i64 n = 0;
+  const auto row = r.failing.find(op);
+  if (row == r.failing.end()) return n;
+  const auto kinds = row->second.find(property);
+  if (kinds == row->second.end()) return n;
+  for (const auto& [kind, cases] : kinds->second) n = capped_sum(n, cases.calls);
+  return n;
+}
 
 // Derives the members that follow from others, so that an edited report is noticed.
 void settle(Report& r) {
@@ -212,7 +248,8 @@ void settle(Report& r) {
   }
   for (const auto& [op, row] : r.cells)
     for (const auto& [property, cell] : row)
-      if (cell.failed != told[op][property] || cell.failed > cell.judged)
+      if (cell.failed != told[op][property] || cell.failed > cell.judged ||
+          cell.failed != failing_of(r, op, property))
         form::wrong("/cells/" + op + "/" + property, "disagrees with the failures");
   for (const Failure& f : r.failures)
     if (!r.cells.contains(f.op) || !r.cells.at(f.op).contains(f.property))

@@ -13,6 +13,7 @@
 #include "conformance/run/jobs.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
+#include "conformance/verdict/causes.h"
 #include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
@@ -55,21 +56,7 @@ bool is_put(Subject& subject, const Item& item) {
   return claimed(subject.manifest(), item) && (item.what != Item::typed || subject.can_infer());
 }
 
-void add_failure(Report& r, const std::string& property, const Item& item, i64 number,
-    const Finding& found, const Expectation* known) {
-  const std::string op(item.call.op->name), why = known ? known->why() : "";
-  for (Failure& f : r.failures)
-    if (f.op == op && f.property == property && f.known == why) {
-      ++f.count;
-      return;
-    }
-  // Only matches_vectors needs a vector's name; every other property can repeat the call.
-  const bool named = item.what != Item::vector || property == kMatchesVectors.name;
-  r.failures.push_back({op, property, named ? item.id : case_id(item.call), found.text, 1, {}, {},
-      {}, found.hint, found.elements, number, why});
-}
-
-void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
+void count(Report& r, Causes& causes, const Item& item, i64 number, const ItemResult& result) {
   Counts& c = r.counts;
   const std::string op(item.call.op->name);
   c.calls += result.calls;
@@ -105,11 +92,11 @@ void count(Report& r, const Item& item, i64 number, const ItemResult& result) {
     r.known.crashed += result.outcome == Outcome::crashed;
     r.known.timed_out += result.outcome == Outcome::timed_out;
   }
-  for (std::size_t k = 0; k < knowing.size(); ++k) {
-    const auto& [property, found] = result.findings[k];
+  for (const auto& [property, found] : result.findings) {
     ++r.cells[op][property].failed;
-    add_failure(r, property, item, number, found, knowing[k]);
+    r.failing[op][property][expected_kind(result)].add(sha256(item.id));
   }
+  causes.add(item, number, result, knowing);
 }
 
 // The instruction sets whose kernels cannot run on this machine.
@@ -278,12 +265,14 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   if (!conduct.journal.empty())
     journal.emplace(conduct.journal, identity(r, selection, conduct), put.size());
   i64 done = 0, failed = 0;
+  Causes causes;
   std::vector<bool> seen(put.size());
   const auto take = [&](std::size_t n, const ItemResult& result) {
     seen[n] = true;
     const i64 number = put[n] - items.data();
-    count(r, *put[n], number, result);
+    count(r, causes, *put[n], number, result);
     if (conduct.record) conduct.record(number, result);
+    if (conduct.failing && !result.findings.empty()) conduct.failing(*put[n]);
     failed += result.outcome != Outcome::passed;
     ++done;
     if (conduct.progress) conduct.progress(done, std::ssize(put), failed);
@@ -292,15 +281,19 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   judge_in_processes(backend, put, plan, selection, conduct, jobs_of(conduct),
       journal ? &*journal : nullptr, take);
   r.counts.missing += std::ssize(put) - done;
+  r.failures = causes.failures();
   name_missing(r, put, seen);
   if (std::cmp_equal(done, put.size())) {
     judge_refusals(r, subject, selection, put);
     judge_close(r, subject, selection, plan, put);
     judge_whole(r);
+    disown_exceeded(r);
     if (conduct.shrink && subject.live()) shrink_failures(r, subject, plan, conduct.interrupted);
   }
-  for (Failure& f : r.failures)
+  for (Failure& f : r.failures) {
+    if (f.id.size() > kMaxShown && !f.vector.empty()) f.id = f.vector;
     if (!f.id.empty()) f.repeat = repeat_command(r, f);
+  }
   conclude(r);
   return r;
 }

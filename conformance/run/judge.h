@@ -22,7 +22,8 @@ struct Conduct {
   bool until_failure = false;
   std::function<void(i64 done, i64 all, i64 failed)> progress = {};
   std::function<void(i64 number, const ItemResult&)> record =
-      {};  ///< called for each case in order
+      {};                                         ///< called for each case in order
+  std::function<void(const Item&)> failing = {};  ///< called for each case that fails, in order
 };
 
 /// Judges a backend. If it dies while it is loaded, the report says so and quarantines every case.
@@ -33,15 +34,19 @@ Report judge(const std::string& backend, const Selection& selection, const Condu
 Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,
     const Conduct& conduct);
 
-/// Gives each failure of a report the smallest failing case found. The limits count trials, calls,
-/// elements and multiply-adds; no clock influences the result.
+/// Gives failures of a report the smallest failing case found, wrong values first, until the work
+/// for one report is done. It counts trials, calls, elements and multiply-adds; no clock influences
+/// the result.
 /// @param interrupted ends it early once it returns true
 void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan,
     const std::function<bool()>& interrupted = {});
 
-/// The smallest case found that still violates the property, or the case itself.
+/// The smallest case found that fails as the failure's case does, or that case itself: it violates
+/// the same property with the same outcome, kind of answer and label, with values that are wrong in
+/// the same way, and shows the classes of attributes that the failure's cases share. Its id is
+/// short (kMaxShown) unless that of the failure's case is long.
 /// @param text receives the finding of the smallest case.
-Case shrink(Subject& subject, const TrialPlan& plan, const std::string& property, const Case& from,
-    std::string& text, const std::function<bool()>& interrupted = {});
+Case shrink(Subject& subject, const TrialPlan& plan, const Failure& failure, std::string& text,
+    const std::function<bool()>& interrupted = {});
 
 }  // namespace lockstep::judge

@@ -317,5 +317,30 @@ TEST(Fills, StayInsideTheirPrecision) {
   }
 }
 
+TEST(CaseId, HasOneValueForAllInputsOrOneForEach) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"broadcast_add/in=2@8+2@8/fill=constant:127", "broadcast_add/in=2@8+2@8/fill=constant:127"},
+      {"broadcast_add/fill=constant:5/in=2@8+2@8", "broadcast_add/in=2@8+2@8/fill=constant:5"},
+      {"broadcast_add/in=2@8+2@8/fill=constant:5+5", "broadcast_add/in=2@8+2@8/fill=constant:5"},
+      {"broadcast_add/in=2@8+2@8/fill=constant:-5+0",
+          "broadcast_add/in=2@8+2@8/fill=constant:-5+0"},
+      {"relu/in=2@8/fill=constant", "relu/in=2@8/fill=constant:0"}};
+  for (const auto& [from, to] : rows) EXPECT_EQ(case_id(parse_case(from)), to);
+  const std::vector<Tensor> in =
+      inputs_of(parse_case("broadcast_add/in=2x2@8+1@3/fill=constant:-127"));
+  EXPECT_EQ(in[0].data, std::vector<i32>(4, -127));
+  EXPECT_EQ(in[1].data, std::vector<i32>(1, -3)) << "clamped to the precision";
+  expect_throws<UsageError>([] { parse_case("relu/in=2@8/fill=constant:1+2"); },
+      "fill=constant has 2 values for 1 inputs");
+  expect_throws<UsageError>(
+      [] { parse_case("relu/in=2@8/fill=constant:x"); }, "'x' is no integer in fill=constant");
+  expect_throws<UsageError>([] { parse_case("relu/in=2@8/fill=constant:1:2"); }, "fill=constant");
+}
+
+TEST(CaseId, OfWrittenValuesHasNoSeed) {
+  const Case c = parse_case("relu/in=2x3@8/fill=dense:77/memory=scattered");
+  EXPECT_EQ(with_literal_data(c).seed, parse_case(case_id(with_literal_data(c))).seed);
+}
+
 }  // namespace
 }  // namespace lockstep::judge

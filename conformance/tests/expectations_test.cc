@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conformance/base/sha256.h"
 #include "conformance/reports/report.h"
 #include "conformance/verdict/verdict.h"
 
@@ -58,8 +59,8 @@ TEST(Expectation, KnowsTheFindingsThatItNames) {
 TEST(Expectation, OfAFailureOfTheRunNamesNoCase) {
   std::vector<Expectation> all = {expecting("isa", "relu*"), expecting("layout"),
       expecting("isa", "", "crash"), expecting("is?"), expecting("isa")};
-  EXPECT_EQ(match_expectations(all, "relu", "isa"), &all[3]);
-  EXPECT_EQ(match_expectations(all, "sum", "isa"), nullptr);
+  EXPECT_EQ(match_expectations(all, "relu", "isa", "x"), &all[3]);
+  EXPECT_EQ(match_expectations(all, "sum", "isa", "x"), nullptr);
   std::string counts;
   for (const Expectation& e : all)
     counts += std::to_string(e.matched) + "/" + std::to_string(e.judged) + " ";
@@ -115,6 +116,99 @@ TEST(Expectation, ThatMatchesNothingIsStaleWhereAllWasJudged) {
     change(r);
     const std::vector<std::string> texts = stale(r);
     EXPECT_EQ(texts.empty() ? "" : texts[0], says) << name;
+  }
+}
+
+TEST(Expectation, NeverKnowsACaseThatAnswersDifferentlyFromCallToCall) {
+  std::vector<Expectation> all = {expecting("*")};
+  for (const bool flaky : {true, false}) {
+    const auto knowing = match_expectations(all, item_of(Item::legal, "one"), 3,
+        failed_at(flaky ? std::vector<std::string>{"layout", "deterministic"}
+                        : std::vector<std::string>{"layout"}));
+    for (const Expectation* e : knowing) EXPECT_EQ(e == nullptr, flaky);
+  }
+  EXPECT_EQ(all[0].matched, 1);
+  EXPECT_EQ(expected_kind(failed_at({"deterministic"})), "flaky");
+  EXPECT_EQ(expected_kind(failed_at({"layout"})), "fail");
+}
+
+// A whole run of seed 1 at tier 1 in which cases of relu violate `layout`, for rows to change.
+Report counted(const std::vector<std::string>& ids) {
+  Report r;
+  r.counts.executed = 9;
+  Expectation e = expecting("layout");
+  e.tier = 1, e.count = 2;
+  Outputs expected;
+  for (const char* id : {"a", "b"}) expected.add(sha256(id));
+  e.ids = expected.sum;
+  r.expectations = {e};
+  for (const std::string& id : ids)
+    match_expectations(r.expectations, item_of(Item::legal, id), 3, failed_at({"layout"}));
+  return r;
+}
+
+TEST(Expectation, ThatCountsCasesTellsWhereOthersFail) {
+  const std::string place = "known.toml:1 (relu layout) ", more = "counts 2 failures, there are 3",
+                    others = "counts 2 failures, and others fail",
+                    fewer = "counts 2 failures, there are 1";
+  const std::tuple<std::vector<std::string>, void (*)(Report&), std::string, std::string> rows[] = {
+      {{"b", "a"}, [](Report&) {}, "", ""}, {{"a", "b", "c"}, [](Report&) {}, more, ""},
+      {{"a", "c"}, [](Report&) {}, others, ""}, {{"a"}, [](Report&) {}, "", fewer},
+      {{"a", "c"}, [](Report& r) { r.tier = 2; }, "", ""},
+      {{"a", "c"}, [](Report& r) { r.seed = 2; }, "", ""},
+      {{"a", "c"}, [](Report& r) { r.seed = r.expectations[0].seed = 2; }, others, ""},
+      {{"a", "c"}, [](Report& r) { r.chosen.nonce = "x"; }, "", ""},
+      {{"a", "c"}, [](Report& r) { r.chosen.cases = {"a"}; }, "", ""},
+      {{"a", "c"}, [](Report& r) { r.counts.missing = 1; }, "", ""},
+      {{"a", "c"}, [](Report& r) { r.part.of = 2; }, "", ""},
+      {{"a", "c"}, [](Report& r) { r.chosen.operators = {"relu"}; }, others, ""},
+      {{"a", "c"}, [](Report& r) { r.chosen.operators = {"sum"}; }, "", ""},
+      {{"a", "c"},
+          [](Report& r) {
+            r.expectations[0].op = "re*";
+            r.chosen.operators = {"relu"};
+          },
+          "", ""}};
+  for (const auto& [ids, change, says, is_stale] : rows) {
+    Report r = counted(ids);
+    change(r);
+    const std::string what = testing::PrintToString(ids) + says;
+    EXPECT_EQ(exceeded(r), says.empty() ? std::vector<std::string>() : std::vector{place + says})
+        << what;
+    EXPECT_EQ(
+        stale(r), is_stale.empty() ? std::vector<std::string>() : std::vector{place + is_stale})
+        << what;
+  }
+}
+
+TEST(Expectation, ThatIsExceededFailsTheRun) {
+  Report r = counted({"a", "c"});
+  r.counts.passed = 7, r.counts.failed = r.known.failed = 2;
+  r.cells["relu"]["layout"] = {9, 2};
+  conclude(r);
+  EXPECT_EQ(r.verdict, "FAIL");
+  r.expectations[0].ids = r.expectations[0].seen.sum;
+  conclude(r);
+  EXPECT_EQ(r.verdict, "PASS");
+  EXPECT_EQ(r.exit, Exit::known_failures);
+}
+
+TEST(Expectation, IsStaleForThePartsOfWhichItExcusesNothing) {
+  for (const char* kind : {"fail", "crash"}) {
+    Report r;
+    r.counts.executed = 2;
+    r.expectations = {expecting("*", "", kind)};
+    r.expectations[0].op = "*";
+    ItemResult failing = failed_at({"layout"}), passing = failed_at({});
+    if (kind[0] == 'c') failing.outcome = Outcome::crashed;
+    Item sum = item_of(Item::legal, "two");
+    sum.call.op = find_operator("sum");
+    match_expectations(r.expectations, item_of(Item::legal, "one"), 3, failing);
+    match_expectations(r.expectations, sum, 4, passing);
+    const std::string parts = kind[0] == 'c' ? "sum" : "sum, alignment, infers";
+    EXPECT_EQ(stale(r), std::vector{"known.toml:1 (* *) excuses nothing of " + parts});
+    r.part.of = 2;
+    EXPECT_EQ(stale(r), std::vector<std::string>());
   }
 }
 

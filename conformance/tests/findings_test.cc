@@ -21,12 +21,12 @@ class Findings : public testing::Test {
                       {op}))
         .report;
   }
-  // The one failure of an operator that oneDNN gets wrong, shrunk to `most` elements of inputs.
+  // The first failure of an operator that oneDNN gets wrong, shrunk to `most` elements of inputs.
   static std::string found_in(const std::string& op, i64 most) {
     const json report = of_one_dnn(op);
     EXPECT_TRUE(report.is_object()) << op;
     EXPECT_EQ(report["verdict"], "FAIL") << op;
-    EXPECT_EQ(report["failures"].size(), 1u) << op;
+    EXPECT_LE(report["failures"].size(), 3u) << op;
     if (report["failures"].empty()) return "nothing was found";
     const json failure = report["failures"][0];
     i64 elements = 0;

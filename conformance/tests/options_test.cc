@@ -72,7 +72,7 @@ TEST(Vacuous, SelectionsAreIncomplete) {
 // Commands, the verdict on each, and its reason.
 TEST(Commands, ThatAreNoBackendFail) {
   const std::tuple<std::string, std::string, const char*> rows[] = {
-      {"cat", "FAIL", "the line is not an answer"}, {"sleep 999", "CRASH", "no answer in time"},
+      {"cat", "FAIL", "the line is not an answer"}, {"sleep 999", "TIMEOUT", "no answer in time"},
       {"nonexistent-command", "CRASH", "nonexistent-command: not found"}};
   for (const auto& [command, verdict, says] : rows)
     expect_end(
@@ -210,12 +210,14 @@ TEST(Verbs, RefuseAFaultyFileThatIsNoModelAsWrongUsage) {
            "check null --resume FILE --op relu --tier 0 --quiet",
            "check null --vectors DIR --op relu --tier 0 --quiet", "emit --cases FILE",
            "digest reference --cases FILE --quiet", "repro null relu-0001 --vectors DIR",
-           "vectors check DIR", "vectors add DIR FILE"}) {
+           "vectors add DIR FILE"}) {
     Words words = words_in(line);
     std::replace(words.begin(), words.end(), std::string("FILE"), faulty);
     std::replace(words.begin(), words.end(), std::string("DIR"), vectors);
     expect_end(words, 2, {" (exit 2, usage)\n"});
   }
+  expect_end({"vectors", "check", vectors}, 1,
+      {"faulty.json: it is no JSON\nrelu.json: it is no JSON\n", "FAIL  0 tests, "});
 }
 
 TEST(Completion, IsBash) {

@@ -43,6 +43,7 @@ Report full() {
   r.counts = {10, 8, 4, 2, 1, 0, 1, 1, 1, 40};
   r.legal_selected = 7, r.legal_not_claimed = 1;
   r.cells["relu"]["layout"] = {8, 2};
+  r.failing["relu"]["layout"]["fail"] = {2, std::string(64, 'c')};
   r.outputs["relu"].add(sha256("one"));
   r.executed_legal["relu"] = 6;
   r.largest_tensor["relu"] = 600;
@@ -54,8 +55,10 @@ Report full() {
   r.failures[0].count = 2, r.failures[0].hint = "every element";
   r.failures[0].shrunk = "relu/in=1@8/data=0", r.failures[0].shrunk_text = "smaller";
   r.failures[0].repeat = repeat_command(r, r.failures[0]);
+  r.failures[0].cells = {{"memory", {"padded"}}}, r.failures[0].pattern = "off by one";
   r.expectations = {{"known.toml:1", "relu", "layout", "relu/*", "fail", "it is slow", "a link",
-      "2029-12-31", 1, true, 1, 2, "relu/in=1@8/data=2", 5}};
+      "2029-12-31", 1, 3, std::string(64, 'd'), 7, true, 1, 2, {}, {{"relu", {2, 1}}},
+      {{"layout", {2, 1}}}, "relu/in=1@8/data=2", 5}};
   r.known = {1, 1, 0, 1};
   r.failures[0].known = r.expectations[0].why();
   r.counts.missing = 1, ++r.counts.selected;
@@ -180,25 +183,35 @@ TEST(Outputs, TellAnswersApart) {
       output_hash("x", a), sha256("x\nok \n" + sha256(std::string("\1\0\0\0\2\0\0\0", 8)) + "\n"));
 }
 
-TEST(Clusters, NameHowValuesAreWrong) {
-  const std::tuple<i64, i64, const char*> rows[] = {{5, 6, "off by one"}, {5, 4, "off by one"},
-      {70, 0, "0 instead of a value"}, {70, -70, "the sign is wrong"}, {300, 44, "kept in 8 bits"},
-      {-300, -44, "kept in 8 bits"}, {300, 127, "clamped to 8 bits"},
-      {-300, -128, "clamped to 8 bits"}, {384, -128, "kept in 8 bits"},
-      {-385, 127, "kept in 8 bits"}, {70000, 4464, "kept in 16 bits"},
-      {98304, -32768, "kept in 16 bits"}, {70000, 32767, "clamped to 16 bits"},
-      {-70000, -32768, "clamped to 16 bits"}, {70001, 70144, "rounded as bfloat16"},
-      {4112, 4096, "rounded as bfloat16"}, {4113, 4128, "rounded as bfloat16"},
-      {4144, 4160, "rounded as bfloat16"}, {-4144, -4160, "rounded as bfloat16"},
-      {70001, 70016, "rounded as float16"}, {-16777219, -16777220, "off by one"},
-      {33554435, 33554436, "off by one"}, {67108870, 67108872, "rounded as float32"},
-      {70001, 12, "relu computes other values"}};
-  for (const auto& [want, got, words] : rows) {
-    Report r;
-    r.failures = {failure("relu", "layout", want, got)};
-    ASSERT_EQ(clusters(r).size(), 1U);
-    EXPECT_EQ(clusters(r)[0].symptom, words) << want << " " << got;
+TEST(Clusters, JoinRefusalsThatAreMissingWhateverTheRule) {
+  Report r;
+  for (const char* rule : {"relu.a", "relu.b"}) {
+    r.failures.push_back(failure("relu", "rejects", 1, 1));
+    r.failures.back().elements.clear();
+    r.failures.back().rule = rule;
+    r.failures.back().text =
+        "expected a logic error " + std::string(rule) + ", the call was accepted";
   }
+  ASSERT_EQ(clusters(r).size(), 1U);
+  EXPECT_EQ(clusters(r)[0].symptom, "expected a logic error, the call was accepted");
+}
+
+TEST(Changes, NameCausesThatWereNotSeenBefore) {
+  Report before;
+  before.cells["relu"]["layout"] = {9, 2};
+  before.failures = {failure("relu", "layout", 70001, 12)};
+  Report after = before;
+  EXPECT_TRUE(changes(before, after).empty());
+  after.failures.push_back(failure("relu", "layout", 5, 6));
+  after.failures.back().pattern = "off by one";
+  after.failures.push_back(after.failures.back());
+  after.failures.push_back(failure("relu", "layout", 5, 6));
+  after.failures.back().answer = "crashed";
+  std::vector<std::string> said;
+  for (const Change& c : changes(before, after)) said.push_back(c.text);
+  EXPECT_EQ(said,
+      (std::vector<std::string>{"relu layout fails in another way: other values; off by one",
+          "relu layout fails in another way: answered crashed"}));
 }
 
 TEST(Clusters, JoinWhatMayHaveOneCause) {
@@ -206,16 +219,22 @@ TEST(Clusters, JoinWhatMayHaveOneCause) {
   r.failures = {failure("relu", "layout", 70001, 12), failure("sum", "layout", 5, 6),
       failure("relu", "isa", 70001, 12), failure("max", "layout", 5, 6),
       failure("sum", "isa", 70001, 12), failure("sum", "rejects", 1, 1)};
-  r.failures[4].hint = "every element", r.failures[1].hint = "every element";
+  r.failures[4].pattern = "every element", r.failures[1].pattern = "off by one; every element";
+  r.failures[3].pattern = "off by one", r.failures[3].hint = "exactly index 0 of axis 0";
   r.failures[3].count = 7;
-  r.failures[5].elements.clear(), r.failures[5].text = "got 12 of 340";
+  r.failures[5].elements.clear(), r.failures[5].text = "got 12 of 340 at 0x7fff12ab";
   const std::vector<Cluster> all = clusters(r);
   std::vector<std::string> words;
   for (const Cluster& c : all) words.push_back(c.symptom);
   EXPECT_EQ(words,
       (std::vector<std::string>{"off by one", "relu computes other values",
-          "off by one; every element", "every element", "got # of #"}));
+          "off by one; every element", "every element", "got # of # at #"}));
   EXPECT_EQ(all[0].count, 7);
+  EXPECT_EQ(cause_text(r.failures[5]), "");
+  r.failures[3].cells = {{"attribute axis", {"one", "negative"}}, {"memory", {"padded"}}};
+  EXPECT_EQ(cause_text(r.failures[3]), "off by one; attribute axis one, negative; memory padded");
+  r.failures[3].causes = 4;
+  EXPECT_EQ(cause_text(r.failures[3]), "4 more causes, of which this is the first");
   EXPECT_EQ(all[1].failures, (std::vector<const Failure*>{&r.failures[0], &r.failures[2]}));
 }
 

@@ -56,12 +56,15 @@ TEST_F(Resume, GoesOnToTheSameReport) {
   }
 }
 
+constexpr char kFound[] =
+    R"({"layout": {"text": "", "kind": 0, "label": "", "hint": "", "elements": []}})";
+
 TEST_F(Resume, TrustsTheJournalAndNotTheBackend) {
   const Words words = {"--resume", journal};
   ASSERT_EQ(of_two("reference", words).end.exit, 0);
   Words lines = lines_of(text_of_file(journal));
   json passed = json::parse(lines.back());
-  passed["findings"] = json::parse(R"({"layout": {"text": "", "hint": "", "elements": []}})");
+  passed["findings"] = json::parse(kFound);
   passed["outcome"] = 1;
   lines.back() = passed.dump();
   scratch.write("journal", first_lines(lines, lines.size()));
@@ -109,8 +112,7 @@ TEST_F(Resume, KnowsEveryOutcomeAndNoOther) {
   for (const auto& [key, value, exit] : rows) {
     json line = json::parse(lines[1]);
     line[key] = value;
-    if (key == std::string("outcome") && value > 0)
-      line["findings"] = json::parse(R"({"layout": {"text": "", "hint": "", "elements": []}})");
+    if (key == std::string("outcome") && value > 0) line["findings"] = json::parse(kFound);
     scratch.write("journal", lines[0] + "\n" + line.dump() + "\n");
     EXPECT_EQ(of_two("reference", words).end.exit, exit) << key << " " << value;
   }
@@ -341,7 +343,7 @@ TEST(Expectations, AreReadWithAPlaceForWhatIsWrong) {
       {"expect = [1]\n", "known.toml:1: an entry is a table [[expect]]"},
       {expecting({{"owner", "'me'"}}),
           "'owner' is no key of an entry (operator, property, case, kind, reason, link, expires, "
-          "tier)"}};
+          "tier, seed, count, ids)"}};
   for (const auto& [text, says] : rows) expect_end(of_relu("none", text).end, 2, {says});
   const Ended none = expect_end(
       words_in("check reference --expectations /nowhere/known.toml"), 2, {"/nowhere/known.toml"});

@@ -40,7 +40,7 @@ struct VectorSet {
   }
   /// What check says of the files that are there.
   std::vector<std::string> said() const {
-    std::vector<std::string> all = check_vectors(directory());
+    std::vector<std::string> all = check_vectors(directory()).differences;
     std::erase_if(all, [](const std::string& s) { return s.ends_with(" is missing"); });
     return all;
   }

@@ -23,6 +23,7 @@ struct Finding {
   AnswerKind kind = AnswerKind::ok;
   std::string hint = {};               ///< the pattern of the wrong elements, if there is one
   std::vector<Element> elements = {};  ///< the first wrong elements
+  std::string label = {};              ///< of the error that was answered
 };
 
 /// A type in words: its shape and precision.

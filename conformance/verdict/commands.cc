@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "conformance/base/sha256.h"
 #include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
@@ -15,6 +16,11 @@ std::string backend_words(const std::string& backend, const Options& options) {
 }
 
 }  // namespace
+
+std::string shown_id(const std::string& id) {
+  constexpr std::size_t kKept = 200, kOfHash = 16;
+  return id.size() <= kMaxShown ? id : id.substr(0, kKept) + "...#" + sha256(id).substr(0, kOfHash);
+}
 
 std::string shell_word(const std::string& word) {
   if (printable(word) != word) {
@@ -36,6 +42,8 @@ std::string repeat_command(const std::string& backend, const Options& options,
     const std::string& id, const std::string& property) {
   std::string s = "lockstep repro " + backend_words(backend, options);
   if (!property.empty()) s += " --property " + property;
+  if (const std::string shown = shown_id(id); shown != id)
+    return s + " '@failures.txt" + shown.substr(shown.rfind('#')) + "'";
   return s + " '" + id + "'";
 }
 

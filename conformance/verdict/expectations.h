@@ -2,14 +2,21 @@
 /// Expectations: known failures of a backend, listed in a file of its repository, and their state
 /// after a run.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
+#include "conformance/verdict/outputs.h"
 #include "conformance/verdict/verdict.h"
 
 namespace lockstep::judge {
 
 struct Report;
+
+/// A cell of the table operator x property.
+struct Cell {
+  i64 judged = 0, failed = 0;
+};
 
 /// A known failure and its state after a run.
 struct Expectation {
@@ -20,10 +27,15 @@ struct Expectation {
   std::string reason = {}, link = {};
   std::string expires = {};     ///< the last day on which it holds, as 2027-01-31
   int tier = 0;                 ///< the lowest tier in which it must show
+  i64 count = 0;                ///< of the violations that it excuses; 0: any number
+  std::string ids = {};         ///< hash of their cases' ids (Outputs::sum), with the count
+  u64 seed = 1;                 ///< of the set whose cases were counted, in exactly its tier
   bool expired = false;         ///< an expired entry excuses nothing
   i64 matched = 0, judged = 0;  ///< violations and judgements that the patterns match
-  std::string passed = {};      ///< the first case named here that holds
-  i64 passed_number = -1;       ///< its number in the set; -1: there is none
+  Outputs seen = {};            ///< the violations that it excused, by their cases' ids
+  std::map<std::string, Cell> operators = {}, properties = {};  ///< the same by name
+  std::string passed = {};  ///< the first case named here that holds
+  i64 passed_number = -1;   ///< its number in the set; -1: there is none
   /// The reason, and the link if there is one.
   std::string why() const { return link.empty() ? reason : reason + " (" + link + ")"; }
 };
@@ -37,15 +49,34 @@ std::vector<Expectation> read_expectations(const std::string& file, const std::s
 /// that covers it, or nullptr; empty if the case was quarantined
 std::vector<const Expectation*> match_expectations(
     std::vector<Expectation>& all, const Item& item, i64 number, const ItemResult& result);
-/// The same for a failure of the whole run.
-const Expectation* match_expectations(
-    std::vector<Expectation>& all, const std::string& op, const std::string& property);
+/// The same for a failure of the whole run, which has no case but its words.
+const Expectation* match_expectations(std::vector<Expectation>& all, const std::string& op,
+    const std::string& property, const std::string& violation);
+
+/// The kind by which an expectation calls an outcome: fail, crash or timeout.
+string_view kind_of(Outcome outcome);
+
+/// The kind of a failing case that an expectation has to state; `flaky`, which none can, if the
+/// case answers differently from call to call.
+std::string expected_kind(const ItemResult& result);
+
+/// A file of expectations that knows all that failed in a run and can be expected.
+/// @param expires the last day on which it holds
+std::string expectations_of(const Report& r, const std::string& expires);
 
 /// Whether an operator is known to crash or hang, so that its quarantine is known, too.
 bool expects_crashes_of(const std::vector<Expectation>& all, string_view op);
 
-/// The expectations that no longer hold: expired, matching nothing, or naming a case that passes.
-/// A run that judged only a part of the cases makes no expectation stale by matching nothing.
+/// The expectations that no longer hold: expired, matching nothing, matching nothing of an operator
+/// or a property that their patterns match, naming a case that passes, or counting more failing
+/// cases than there are. A run that judged only a part of the cases makes no expectation stale by
+/// matching nothing.
 std::vector<std::string> stale(const Report& r);
+
+/// The expectations beside which something else fails: other cases than those that they count.
+std::vector<std::string> exceeded(const Report& r);
+
+/// Makes the failures unexpected that such an expectation knows, since some of them are news.
+void disown_exceeded(Report& r);
 
 }  // namespace lockstep::judge

@@ -10,7 +10,7 @@ namespace lockstep::judge {
 namespace {
 
 bool any_failed(const Report& r) {
-  return r.counts.failed > r.known.failed ||
+  return r.counts.failed > r.known.failed || !r.exceeded.empty() ||
       std::any_of(
           r.failures.begin(), r.failures.end(), [](const Failure& f) { return f.unexpected(); });
 }
@@ -18,6 +18,11 @@ bool any_failed(const Report& r) {
 bool nondeterministic(const Report& r) {
   return std::any_of(r.failures.begin(), r.failures.end(),
       [](const Failure& f) { return f.unexpected() && f.property == kDeterministic.name; });
+}
+
+// Whether every unexpected end of the backend is a timeout.
+bool only_hung(const Report& r) {
+  return r.counts.timed_out > r.known.timed_out && r.counts.crashed == r.known.crashed;
 }
 
 }  // namespace
@@ -72,6 +77,7 @@ std::string exit_text(Exit e) {
 
 void conclude(Report& r) {
   r.stale = stale(r);
+  r.exceeded = exceeded(r);
   const Counts& c = r.counts;
   const Canaries canaries = all_canaries(r);
   const bool blind = canaries.noticed < canaries.planted;
@@ -84,7 +90,7 @@ void conclude(Report& r) {
     r.verdict = "INCOMPLETE";
     r.exit = Exit::incomplete;
   } else if (deaths(r) > known_deaths(r)) {
-    r.verdict = "CRASH";
+    r.verdict = only_hung(r) ? "TIMEOUT" : "CRASH";
     r.exit = Exit::fail;
   } else if (nondeterministic(r)) {
     r.verdict = "NONDETERMINISTIC";

@@ -39,9 +39,11 @@ struct Known {
   i64 failed = 0, crashed = 0, timed_out = 0, quarantined = 0;
 };
 
-/// A cell of the table operator x property.
-struct Cell {
-  i64 judged = 0, failed = 0;
+/// A class that the cases of a failure share: of each case one of these values of an axis, as
+/// `attribute dilation` and `2..3` (cases/classes.h).
+struct SharedClass {
+  std::string axis;
+  std::vector<std::string> values;
 };
 
 /// Faults that the judge planted in what a property observed.
@@ -49,16 +51,24 @@ struct Canaries {
   i64 planted = 0, noticed = 0;
 };
 
-/// The first failure of a property for an operator.
+/// The cases of an operator that violate a property, it seems for one cause.
 struct Failure {
-  std::string op, property, id, text;
-  i64 count = 0;                       ///< cases of this operator that violate the property
-  std::string shrunk, shrunk_text;     ///< the smallest case found, and its finding
-  std::string repeat;                  ///< the command that repeats it
-  std::string hint = {};               ///< the pattern of the wrong elements, if there is one
-  std::vector<Element> elements = {};  ///< the first wrong elements
-  i64 number = -1;                     ///< of the case in its set; -1: of the whole run
-  std::string known = {};              ///< why it is expected; empty: it is unexpected
+  std::string op, property, id, text;   ///< id and text: of the first of them
+  i64 count = 0;                        ///< how many
+  std::string shrunk, shrunk_text;      ///< the smallest case found, and its finding
+  std::string repeat;                   ///< the command that repeats it
+  std::string hint = {};                ///< the pattern of the wrong elements, if there is one
+  std::vector<Element> elements = {};   ///< the first wrong elements
+  i64 number = -1;                      ///< of the case in its set; -1: of the whole run
+  std::string known = {};               ///< why it is expected; empty: it is unexpected
+  std::string outcome = "fail";         ///< of the cases: fail, crash or timeout
+  std::string answer = "ok";            ///< the kind of the answer that violates the property
+  std::string label = {};               ///< of that answer
+  std::string rule = {};                ///< the label that an illegal call must give
+  std::string pattern = {};             ///< of the wrong values, as "off by one"; empty: none
+  std::vector<SharedClass> cells = {};  ///< what tells these cases from those that pass
+  i64 causes = 1;                       ///< more than one: causes that are not shown one by one
+  std::string vector = {};              ///< name of the first case if it is a vector; not reported
   bool unexpected() const { return known.empty(); }
 };
 
@@ -96,11 +106,14 @@ struct Report {
   Counts counts;
   Known known;
   std::vector<Expectation> expectations;
-  std::vector<std::string> stale;  ///< of these, with the reason
+  std::vector<std::string> stale;     ///< of these, with the reason
+  std::vector<std::string> exceeded;  ///< of these, with the reason
   i64 legal_selected = 0, legal_not_claimed = 0;
   std::map<std::string, std::map<std::string, Cell>> cells;  ///< operator, property
   std::map<std::string, Outputs> outputs;                    ///< operator
-  std::map<std::string, i64> executed_legal;                 ///< operator
+  /// Operator, property, kind (expected_kind): the failing cases by their ids.
+  std::map<std::string, std::map<std::string, std::map<std::string, Outputs>>> failing;
+  std::map<std::string, i64> executed_legal;  ///< operator
   std::map<std::string, i64> largest_tensor;  ///< operator, elements of an executed legal call
   bool floor_judged = false;                  ///< whether the floor was judged
   std::vector<std::string> below_floor;       ///< operators
@@ -110,7 +123,7 @@ struct Report {
   Score score;                               ///< of a budget's cases, if there is one
   std::vector<std::string> missing;          ///< cases without an answer, or that did not run
   std::map<std::string, Canaries> canaries;  ///< property
-  std::string verdict;  ///< PASS FAIL NONDETERMINISTIC CRASH INCOMPLETE STALE BROKEN
+  std::string verdict;  ///< PASS FAIL NONDETERMINISTIC CRASH TIMEOUT INCOMPLETE STALE BROKEN
   Exit exit = Exit::pass;
 };
 
@@ -154,6 +167,13 @@ std::string file_hash(const std::string& backend);
 
 /// Adds to a report the hashes of the files that it is about: the backend's, and the vectors'.
 void add_file_hashes(Report& r, const Selection& s);
+
+/// The longest id that is printed, and that shrinking makes.
+inline constexpr std::size_t kMaxShown = 300;
+
+/// An id as it is printed: one that is too long ends in '#' and the beginning of its SHA-256, by
+/// which `repro @FILE#...` finds it in a file of `check --failures FILE`.
+std::string shown_id(const std::string& id);
 
 /// A word quoted for a shell, in one line.
 std::string shell_word(const std::string& word);

@@ -1,6 +1,7 @@
 // Judges what only a whole run shows.
 #include <algorithm>
 
+#include "conformance/base/sha256.h"
 #include "conformance/trial/properties/paths_covered.h"
 #include "conformance/verdict/report.h"
 
@@ -65,7 +66,8 @@ void judge_run(
   ++cell.judged;
   if (violation.empty()) return;
   ++cell.failed;
-  const Expectation* known = match_expectations(r.expectations, op, property);
+  r.failing[op][property][std::string(kind_of(Outcome::failed))].add(sha256(violation));
+  const Expectation* known = match_expectations(r.expectations, op, property, violation);
   Failure& f = r.failures.emplace_back();
   f.op = op;
   f.property = property;

@@ -11,14 +11,15 @@ inline std::optional<Finding> inspect_refused_types(const Trial& t, const Answer
     return std::nullopt;
   return Finding{"infer() of an illegal call: expected " + t.item->label + ", answered " +
           std::string(name_of(a.kind)) + " " + a.label,
-      a.kind};
+      a.kind, {}, {}, a.label};
 }
 
 inline std::optional<Finding> inspect_infers(const Trial& t, Observations) {
   const Answer& a = t.inferred ? *t.inferred : t.base;
   if (t.refusal) return inspect_refused_types(t, a);
   if (!a.ok())
-    return Finding{"infer() answered " + std::string(name_of(a.kind)) + ": " + a.message, a.kind};
+    return Finding{"infer() answered " + std::string(name_of(a.kind)) + ": " + a.message, a.kind,
+        {}, {}, a.label};
   if (static_cast<int>(a.types.size()) != t.types.count)
     return Finding{
         fmt::format("{} outputs inferred, {} expected", a.types.size(), t.types.count), {}};

@@ -10,9 +10,9 @@ inline std::optional<Finding> inspect_rejects(const Trial& t, Observations) {
   if (a.kind != AnswerKind::logic_error)
     return Finding{want + "answered " + std::string(name_of(a.kind)) +
             (a.message.empty() ? "" : ": " + a.message),
-        a.kind};
+        a.kind, {}, {}, a.label};
   if (t.manifest->errors == Errors::label && a.label != t.item->label)
-    return Finding{want + "got the label '" + a.label + "'", a.kind};
+    return Finding{want + "got the label '" + a.label + "'", a.kind, {}, {}, a.label};
   return std::nullopt;
 }
 

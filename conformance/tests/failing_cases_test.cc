@@ -1,0 +1,145 @@
+// The cases that fail: listed, repeated, expected; and what is said when nothing can be written.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "conformance/base/sha256.h"
+#include "conformance/tests/verbs.h"
+
+namespace lockstep::judge {
+namespace {
+
+using json = nlohmann::json;
+
+Words conv2d(const std::string& mutant, const Words& more = {}) {
+  return words_in("check faulty --op conv2d,relu --tier 0 --no-shrink --set mutant=" + mutant,
+      joined({"--vectors", ""}, more));
+}
+
+class Failing : public ScratchTest {};
+
+TEST_F(Failing, AreListedAndJudgedAgainByOneCommand) {
+  const std::string file = scratch.path("failing.txt");
+  const Judged first = judged(conv2d("conv2d.ignores_groups", {"--failures", file}));
+  const std::vector<std::string> ids = lines_of(text_of_file(file));
+  ASSERT_GT(ids.size(), 3U);
+  EXPECT_EQ(std::ssize(ids), first.count("failed"));
+  EXPECT_EQ(ids[0], first.report["failures"][0]["case"]) << "in the order of the run";
+  const Judged again =
+      judged(words_in("check faulty --set mutant=conv2d.ignores_groups --cases", {file}));
+  EXPECT_EQ(again.count("selected"), std::ssize(ids));
+  EXPECT_EQ(again.count("failed"), std::ssize(ids));
+  expect_end(conv2d("conv2d.ignores_groups", {"--jobs", "3", "--failures", file + "3"}), 1);
+  EXPECT_EQ(text_of_file(file + "3"), text_of_file(file));
+  expect_end(words_in("check reference --op relu --tier 0 --failures", {file}), 0);
+  EXPECT_EQ(text_of_file(file), "");
+}
+
+TEST_F(Failing, OfAFileAreRepeatedByTheirHash) {
+  std::string sevens = "7";
+  for (int k = 1; k < 400; ++k) sevens += ",7";
+  const std::string longer = "relu/in=400@8/data=" + sevens, brief = "relu/in=2@8/data=1,2";
+  const std::string one = scratch.write("one", longer + "\n"),
+                    two = scratch.write("two", brief + "\n" + longer + "\n");
+  const Words repro = words_in("repro null --property matches_reference");
+  const Ended e = expect_end(joined(repro, {"@" + one}), 1, {"case      relu/in=400@8/data=7,7"});
+  EXPECT_EQ(e.out.find(longer), std::string::npos) << "nobody can read it";
+  const std::string hash = sha256(longer).substr(0, 16);
+  expect_contains(e.out, "...#" + hash + "\n");
+  expect_end(joined(repro, {"@" + two + "#" + hash}), 1, {"relu/in=400@8"});
+  expect_end(
+      joined(repro, {"@" + two}), 2, {"' holds 2 cases; repro takes one: @" + two + "#HASH"});
+  expect_end(joined(repro, {"@" + two + "#ffff"}), 2, {"holds 0 cases with the hash ffff"});
+  expect_end(joined(repro, {"@" + scratch.path("none")}), 2, {"cannot read"});
+  // A run says the same of a case, and its report holds the whole.
+  const Judged j = judged(words_in("check null --no-shrink --cases", {two}));
+  EXPECT_EQ(j.end.out.find(longer), std::string::npos);
+  expect_contains(j.text, longer);
+  for (const auto& f : j.report["failures"])
+    EXPECT_LE(f["repeat"].get<std::string>().size(), 400U) << f["repeat"];
+  expect_end(words_in("check null --no-shrink --case", {longer}), 1, {"'@failures.txt#" + hash});
+}
+
+TEST_F(Failing, ThatAreExpectedMakeNoOtherBugUnseen) {
+  const std::string file = scratch.path("known.toml");
+  expect_end(conv2d("conv2d.ignores_groups", {"--write-expectations", file}), 1);
+  expect_end(conv2d("conv2d.ignores_groups", {"--expectations", file}), 6, {"KNOWN FAILURES"});
+  const Judged other = judged(conv2d("conv2d.swaps_padding", {"--expectations", file}));
+  expect_end(other.end, 1,
+      {"unexpected: " + file + ":", " (conv2d matches_reference) counts ", "AND OTHERS"});
+  EXPECT_EQ(other.report["exceeded"].size(), 2U);
+  for (const auto& f : other.report["failures"])
+    EXPECT_EQ(f["known"] == "", f["property"] != "concurrent") << f;
+  // In a run of another seed the cases are others: the entries excuse what they match.
+  const Judged seed =
+      judged(conv2d("conv2d.ignores_groups", {"--expectations", file, "--seed", "2"}));
+  EXPECT_EQ(seed.report["exceeded"].size(), 0U);
+  // An entry holds for a season.
+  expect_end(conv2d("conv2d.ignores_groups",
+                 {"--write-expectations", file, "--today", "2027-12-31", "--quiet"}),
+      1);
+  expect_contains(text_of_file(file), "expires = 2028-03-30\n");
+}
+
+TEST_F(Failing, ThatComeAndGoAreNotExpected) {
+  const std::string file = scratch.path("known.toml");
+  const Words words = words_in("check null --op relu --tier 0 --no-shrink", {"--vectors", ""});
+  expect_end(joined(words, {"--write-expectations", file}), 1);
+  EXPECT_EQ(text_of_file(file).find("\"deterministic\""), std::string::npos);
+  const std::string entry = scratch.write("flaky.toml",
+      "[[expect]]\noperator = \"relu\"\nproperty = \"deterministic\"\nkind = \"fail\"\n"
+      "reason = \"x\"\nexpires = 2030-01-01\n");
+  expect_end(joined(words, {"--expectations", entry}), 2, {"come and go cannot be expected"});
+}
+
+TEST_F(Failing, ExpectationsThatCountSayOfWhat) {
+  const std::string begin =
+      "[[expect]]\noperator = \"relu\"\nproperty = \"layout\"\nkind = \"fail\"\nreason = \"x\"\n"
+      "expires = 2030-01-01\n";
+  const std::string ids = "ids = \"" + std::string(64, 'a') + "\"\n";
+  const std::pair<std::string, const char*> rows[] = {{"count = 0\n" + ids, "'count' must be 1"},
+      {"count = 1\n", "needs 'ids'"},
+      {"count = 1\nids = \"abc\"\n", "must be 64 hexadecimal digits"}, {ids, "needs 'count'"},
+      {"seed = 3\n", "needs 'count'"}, {"count = 1\nseed = -3\n" + ids, "'seed' must be"},
+      {"count = 1\nseed = \"3x\"\n" + ids, "'seed' must be"}};
+  for (const auto& [lines, says] : rows)
+    expect_end(words_in("check reference --op relu --tier 0 --expectations",
+                   {scratch.write("known.toml", begin + lines)}),
+        2, {"known.toml:", says});
+}
+
+TEST_F(Failing, RunsSayTheVerdictWhereNothingCanBeWritten) {
+  const Words check = words_in("check reference --op relu --tier 0 --vectors ''");
+  const std::string page = scratch.path("page.html"), none = scratch.path("none/report.json");
+  const Ended e = expect_end(joined(check, {"--json", "/dev/full", "--html", page, "--quiet"}), 4,
+      {"lockstep: cannot write '/dev/full': No space left on device"});
+  EXPECT_TRUE(e.out.starts_with("PASS  ")) << e.out;
+  expect_contains(text_of_file(page), "PASS");
+  expect_end(joined(check, {"--json", none}), 2, {"cannot write '" + none + "': No such file"});
+  const std::string full = program() + " check reference --op relu --tier 0 --vectors ''";
+  for (const char* more : {" --quiet", "", " --json -"}) {
+    const Ended lost = run({"sh", "-c", full + more + " >/dev/full"});
+    expect_end(lost, 4, {"PASS  ", "cannot write to standard output: No space left on device"});
+  }
+  for (const char* verb : {"cover --op relu --json", "report markdown report.json --output"}) {
+    const std::string file = scratch.path("report.json");
+    expect_end(joined(check, {"--json", file, "--quiet"}), 0);
+    const Ended lost = run({"sh", "-c",
+        "cd " + scratch.path("") + " && " + std::filesystem::absolute(program()).string() + " " +
+            verb + " /dev/full"});
+    expect_end(lost, 4, {"cannot write '/dev/full': No space left on device"});
+  }
+}
+
+TEST(Verdicts, SayWhyAProgramDoesNotStart) {
+  expect_end(words_in("check exec:/nonexistent/program --op relu --tier 0 --quiet --vectors ''"), 1,
+      {"/nonexistent/program: not found", "\nCRASH  "});
+  const Ended hung = expect_end(
+      words_in("check --op relu --tier 0 --quiet --timeout 0.2 --vectors '' --set fault=hang",
+          {hostile("misbehaving")}),
+      1);
+  expect_contains("\n" + hung.out, "\nTIMEOUT  misbehaving");
+}
+
+}  // namespace
+}  // namespace lockstep::judge
