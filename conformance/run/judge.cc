@@ -51,7 +51,8 @@ bool claimed(const Manifest& m, const Item& item) {
 }
 
 bool is_put(Subject& subject, const Item& item) {
-  return claimed(subject.manifest(), item) && (item.what != Item::typed || subject.can_infer());
+  return claimed(subject.manifest(), item) && (item.what != Item::typed || subject.can_infer()) &&
+      (!item.texts || subject.takes_text());
 }
 
 void add_failure(Report& r, const std::string& property, const Item& item, i64 number,
