@@ -16,7 +16,8 @@ constexpr char kLineSchema[] = R"json({
       "additionalProperties": false,
       "properties": {
         "id": {"$ref": "#/$defs/id"},
-        "op": {"type": "string", "description": "an operator's name or alias; 'manifest' asks for one"},
+        "op": {"type": "string",
+               "description": "an operator's name or alias; 'manifest' asks for one"},
         "attrs": {
           "type": "object",
           "description": "attributes by name or alias; their values are text",

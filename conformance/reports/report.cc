@@ -71,7 +71,8 @@ std::string judged_text(const Report& r) {
     (was ? judged : others).push_back(p->name);
   }
   if (judged.empty() || others.empty()) return "";
-  const bool few = judged.size() < others.size();
+  // Who chose some wants to know which; who did not, what a backend cannot be asked.
+  const bool few = !r.chosen.properties.empty() && judged.size() < others.size();
   return fmt::format("\n  {} of {} properties judged{}{}", judged.size(), std::size(kProperties),
       few ? ": " : ", not ", fmt::join(few ? judged : others, ", "));
 }

@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 
+#include "conformance/reports/report.h"
 #include "conformance/run/judge.h"
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/subjects/subject.h"
@@ -306,6 +307,18 @@ TEST(Manifest, OfACommandIsRefusedWhereItIsWrong) {
 TEST(Exec, SaysWhichKernelRan) {
   const auto s = open_exec(R"(eval_reference | sed -u 's/}$/,"path":"loop"}/')", limits());
   EXPECT_EQ(ask(*s, relu_of(2)).path, "loop");
+}
+
+TEST(Exec, NamesWhatACommandCannotBeAsked) {
+  Conduct conduct;
+  conduct.limits = limits();
+  const Report r =
+      judge("exec:eval_reference", {.tier = 0, .operators = {"relu"}, .budget = 9}, conduct);
+  const std::string verdict = verdict_line(r);
+  const std::size_t others = verdict.find("properties judged, not ");
+  ASSERT_NE(others, verdict.npos) << verdict;
+  for (const char* p : {"layout", "threads", "constants", "writes_in_bounds", "isa"})
+    expect_contains(verdict.substr(others), p);
 }
 
 // What a run says of a golden vector about illegal text.

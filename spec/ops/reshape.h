@@ -25,8 +25,7 @@ struct Reshape {
   static constexpr Exceeds exceeds = kShape;
   static constexpr bool in_place = true;
   static constexpr Erratum errata[] = {
-      {.text =
-              "-1 works after -4, as it does after -2 and -3; the deployed runtime refuses it there.",
+      {.text = "-1 works after -4, as after -2 and -3; the deployed runtime refuses it there.",
           .reason = "A target is text of the caller: it has a meaning or a label, nothing else.",
           .example = "infer after the rest",
           .deployed = {Deployed::refuses, "split_infer"}},
