@@ -77,7 +77,7 @@ template <class F> void fields(F& form, const Erratum& e) {
     deployed("there", kThere[static_cast<std::size_t>(e.deployed.there)],
         {.words = kThere,
             .text = "How the recorded answers of the deployed runtime stand to the results."});
-    deployed("topic", e.deployed.topic, forms::kName);
+    deployed("topic", e.deployed.topic, {.pattern = "^[a-z_]+(/[a-z_]+)?$"});
   });
 }
 

@@ -110,7 +110,7 @@ def result_types(op: dict, text: header.Header, seen: list) -> str:
     head = rst.title("Shape and precision of the result", "-")
     names = [rst.code(port["name"]) for port in op["outputs"]]
     lines = [f"* Precision of {n}: {rst.code(f)}\n" for n, f in zip(names, op["precision"])]
-    words = "The words of a formula are those of the :doc:`vocabulary </vocabulary>`.\n"
+    words = "The :doc:`format of the vectors </vectors>` says what the words of a formula mean.\n"
     return "\n".join([head, *lines, words, program(op, text, "infer", seen)])
 
 

@@ -10,7 +10,7 @@ import rst
 from refusal import Refused
 
 # The headers that make up the vocabulary, in the order of the page.
-HEADERS = ("arithmetic.h", "shape.h", "op.h", "precision.h", "erratum.h", "laws.h")
+HEADERS = ("arithmetic.h", "shape.h", "op.h", "erratum.h", "laws.h")
 KEYWORDS = frozenset(
     "auto bool break case char class concept const constexpr continue default do else enum "
     "explicit false for friend if inline int namespace noexcept operator private protected public "
