@@ -71,8 +71,9 @@ std::string judged_text(const Report& r) {
     (was ? judged : others).push_back(p->name);
   }
   if (judged.empty() || others.empty()) return "";
-  // Who chose some wants to know which; who did not, what a backend cannot be asked.
-  const bool few = !r.chosen.properties.empty() && judged.size() < others.size();
+  // A command and a file cannot be asked for everything; unless some were chosen, say for what not.
+  const bool adapter = r.backend.starts_with("exec:") || r.backend.starts_with("results:");
+  const bool few = judged.size() < others.size() && !(adapter && r.chosen.properties.empty());
   return fmt::format("\n  {} of {} properties judged{}{}", judged.size(), std::size(kProperties),
       few ? ": " : ", not ", fmt::join(few ? judged : others, ", "));
 }
