@@ -14,8 +14,14 @@
 #define LOCKSTEP_BACKEND_H
 
 #include <dlpack/dlpack.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#if !defined(DLPACK_MAJOR_VERSION) && (!defined(DLPACK_VERSION) || DLPACK_VERSION < 50)
+#error "backend.h needs DLPack 0.5; an older dlpack.h with the same include guard came first"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -183,6 +189,28 @@ typedef struct {
 
 /** The one exported symbol. The table lives as long as the library is loaded. */
 LOCKSTEP_EXPORT const ls_api* lockstep_backend_v1(void);
+
+/**
+ * Writes the canonical text of an attribute: "-3", "true", "(1,2)", "NCHW" or "None". It is the
+ * same in reports, vectors and JSON Lines. Like snprintf() it writes at most `room` bytes, the NUL
+ * included, and returns the length of the whole text; with no room, `text` may be NULL.
+ */
+static inline size_t ls_attr_text(const ls_attr* attr, char* text, size_t room) {
+  size_t n;
+  uint32_t i;
+  switch (attr->kind) {
+    case LS_INT: return (size_t)snprintf(text, room, "%" PRId64, attr->ints[0]);
+    case LS_BOOL: return (size_t)snprintf(text, room, "%s", attr->ints[0] ? "true" : "false");
+    case LS_TEXT: return (size_t)snprintf(text, room, "%s", attr->text);
+    case LS_NONE: return (size_t)snprintf(text, room, "None");
+    default: break;
+  }
+  n = (size_t)snprintf(text, room, "(");
+  for (i = 0; i < attr->count; ++i)
+    n += (size_t)snprintf(n < room ? text + n : NULL, n < room ? room - n : 0, "%s%" PRId64,
+        i > 0 ? "," : "", attr->ints[i]);
+  return n + (size_t)snprintf(n < room ? text + n : NULL, n < room ? room - n : 0, ")");
+}
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,9 @@
 ///
 /// License: Apache-2.0 OR MIT.
 #pragma once
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
+#error "backend.hpp needs C++20; a backend in another language includes backend.h alone"
+#endif
 #include <algorithm>
 #include <cstring>
 #include <exception>

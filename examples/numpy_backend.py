@@ -12,6 +12,8 @@ import sys
 import numpy as np
 
 DTYPE = np.dtype(sys.argv[1] if len(sys.argv) > 1 else "int64")
+# Attributes of which no legal value changes a result.
+WORDS = {"layout", "kernel_layout", "method", "dtype", "out_dtype", "out_layout"}
 
 
 def total(a, x):
@@ -38,22 +40,37 @@ OPERATORS = {
 }
 
 
-def serve(operators, array):
-    """Answers each line of standard input; `array` makes an input of values and their shape."""
+def computed(operator, attrs, inputs, path):
+    """An answer without its identifier."""
+    try:
+        y = np.asarray(operator(attrs, *inputs)).astype(np.int64)
+    except Exception as error:  # of the library, whatever its type
+        return {"status": "runtime_error", "message": str(error)}
+    # Without "prec" only the shape and the values are judged.
+    out = {"shape": y.shape, "data": y.ravel().tolist()}
+    return {"status": "ok", "out": [out], "path": path}
+
+
+def serve(operators, array, library, claims=None):
+    """Answers each line of standard input; `array` makes an input of values and their shape. The
+    manifest names the library, and claims each operator whole if `claims` does not restrict it."""
+    name = library.__name__
+    kernel = {"op": "*", "name": name, "isa": "any", "runnable": True}
+    claims = {op: (claims or {}).get(op, {}) for op in operators}
+    manifest = {"name": name, "version": library.__version__, "device": "cpu", "kernels": [kernel],
+                "claims": {"operators": claims}}  # fmt: skip
     for line in sys.stdin:
         call = json.loads(line)
         answer = {"id": call["id"], "status": "unsupported", "message": "not part of this example"}
-        if call["op"] in operators:
-            # A word in capitals is a layout, of which only one is legal.
-            words = {k: v.title() for k, v in call["attrs"].items() if not v.isupper()}
-            attrs = {k: ast.literal_eval(v) for k, v in words.items()}
+        if call["op"] == "manifest":
+            answer = {"id": call["id"], "manifest": manifest}
+        elif call["op"] in operators:
+            texts = {k: v.title() for k, v in call["attrs"].items() if k not in WORDS}
+            attrs = {k: ast.literal_eval(v) for k, v in texts.items()}
             inputs = [array(t["data"], t["shape"]) for t in call["in"]]
-            y = np.asarray(operators[call["op"]](attrs, *inputs)).astype(np.int64)
-            # Without "prec" only the shape and the values are judged.
-            out = {"shape": y.shape, "data": y.ravel().tolist()}
-            answer = {"id": call["id"], "status": "ok", "out": [out]}
+            answer = {"id": call["id"], **computed(operators[call["op"]], attrs, inputs, name)}
         print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":
-    serve(OPERATORS, lambda data, shape: np.array(data).reshape(shape).astype(DTYPE))
+    serve(OPERATORS, lambda data, shape: np.array(data).reshape(shape).astype(DTYPE), np)

@@ -42,4 +42,4 @@ OPERATORS = {
 }
 
 torch.set_num_threads(1)
-serve(OPERATORS, lambda data, shape: torch.tensor(data).reshape(shape).to(DTYPE))
+serve(OPERATORS, lambda data, shape: torch.tensor(data).reshape(shape).to(DTYPE), torch)

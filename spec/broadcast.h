@@ -22,7 +22,8 @@ struct Broadcast {
               "The older text says that the lower dimensions meet, the deployed runtime aligns "
               "from the right, and so do all array languages.",
           .example = "a row added to each row",
-          .op = "broadcast_add"},
+          .op = "broadcast_add",
+          .deployed = {Deployed::same, "align"}},
       {.text = "An extent of 1 meets any extent, in either input. The older text wants the lower "
                "dimensions equal.",
           .reason = "Its own example adds a column of 2 to a matrix of 2 x 3.",

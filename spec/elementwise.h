@@ -27,6 +27,7 @@ struct Unary : Elementwise {
   static constexpr std::tuple<> attrs{};
   static constexpr std::array<Rule<Attrs>, 0> rules{};
 
+  static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs&, Types in) { return in[X]; }
   static constexpr Case<Attrs> domain(Draw& draw) { return shaped<Attrs>(draw); }
 };
@@ -45,6 +46,7 @@ struct Pairwise {
   static constexpr Rule<Attrs> rules[] = {{"extents", "A and B have the same shape",
       [](const Attrs&, Types in) { return in[A].shape == in[B].shape; }}};
 
+  static constexpr Formula precision[] = {"max(p0, p1) + 1"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     const i64 p = max(in[A].precision, in[B].precision) + 1;
     return Type{in[A].shape, static_cast<int>(p)};

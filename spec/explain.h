@@ -36,24 +36,71 @@ inline constexpr SharedLabel kSharedLabels[] = {
 
 /// Errata about every operator.
 inline constexpr Erratum kSharedErrata[] = {
-    {.text = "What a caller, a model file or a parameter file can cause is a logic error. The "
-             "deployed runtime reports some of it as its own: an unknown operator or attribute, an "
-             "attribute that is missing or unreadable, malformed JSON, a bad tensor header.",
+    {.text = "What a caller can cause is a logic error. The deployed runtime reports some of it as "
+             "its own: an unknown operator or attribute, and an attribute that is missing, "
+             "unreadable or given twice.",
         .reason = "Who is at fault must be the same on every machine.",
         .label = "attr.unknown",
-        .op = "conv2d"},
+        .op = "conv2d",
+        .deployed = {Deployed::blames, "blame"}},
     {.text = "Every attribute has bounds; the deployed runtime lacks some of them.",
         .reason = "Within the bounds no index and no shape can overflow 64 bits.",
         .label = "attr.range",
-        .op = "max_pool2d"},
-    {.text = "A dtype is int32, or same where it says so; the deployed runtime takes any.",
+        .op = "max_pool2d",
+        .deployed = {Deployed::accepts, "bounds"}},
+    {.text = "A tensor has at most 6 axes; the deployed runtime makes more.",
+        .reason = "The limits of shapes are those of every tensor, so that any result can be an "
+                  "input.",
+        .label = "shape",
+        .op = "expand_dims",
+        .deployed = {Deployed::accepts, "limits"}},
+    {.text = "A dtype is int32, or same where it says so; the deployed runtime takes other types.",
         .reason = "A word without effect must not look as if it had one.",
         .example = "attr.range: dtype = 'no_such_word'",
-        .op = "sum"},
-    {.text = "A plus sign before an integer is accepted; the deployed runtime refuses it.",
-        .reason = "It has no other meaning.",
-        .example = "units spelled '+01'",
-        .op = "dense"}};
+        .op = "sum",
+        .deployed = {Deployed::accepts, "dtype"}},
+    {.text = "A tuple of one integer may have no brackets, and its integer may then have a plus "
+             "sign or an L as in brackets. The deployed runtime refuses those two, and accepts "
+             "them in brackets.",
+        .reason = "An integer is spelled the same in all places of a tuple.",
+        .example = "axis spelled '1L'",
+        .op = "sum",
+        .deployed = {Deployed::refuses, "bare"}},
+    {.text = "Blanks may stand around words, booleans and None, and behind an L; the deployed "
+             "runtime refuses them there, and accepts them around integers and brackets.",
+        .reason = "Blanks mean nothing, whatever they stand beside.",
+        .example = "layout spelled ' NCHW\t'",
+        .op = "upsampling",
+        .deployed = {Deployed::refuses, "blanks"}},
+    {.text = "A blank is a space or a tab; the deployed runtime takes line breaks, too.",
+        .reason = "A call is one line.",
+        .example = "attr.syntax: scale = '2\n'",
+        .op = "upsampling",
+        .deployed = {Deployed::accepts, "line_breaks"}},
+    {.text = "An L follows an integer of a tuple directly, and no other; the deployed runtime "
+             "accepts one after a blank and after the axis of take.",
+        .reason = "The letter is how Python 2 wrote long integers in tuples.",
+        .example = "attr.syntax: axis = '(1 L)'",
+        .op = "sum",
+        .deployed = {Deployed::accepts, "letter"}},
+    {.text = "A tuple closes with the bracket that it opened with; the deployed runtime accepts "
+             "[1,1).",
+        .reason = "Text that is no tuple of any language is more likely damaged than meant.",
+        .example = "attr.syntax: axis = '(1,2]'",
+        .op = "sum",
+        .deployed = {Deployed::accepts, "brackets"}},
+    {.text = "axes, stride, strides and target_shape are other names of attributes, and slice, "
+             "get_valid_count and cvm_cilp of operators; the deployed runtime knows one name each.",
+        .reason = "The older text uses both.",
+        .example = "axis under its other name axes",
+        .op = "sum",
+        .deployed = {Deployed::refuses, "names"}},
+    {.text = "An operator without attributes refuses every key; the deployed runtime ignores what "
+             "it is given there.",
+        .reason = "A key without effect must not look as if it had one.",
+        .label = "attr.unknown",
+        .op = "relu",
+        .deployed = {Deployed::accepts, "keys"}}};
 
 /// A label of one operator and its requirement.
 struct OwnLabel {

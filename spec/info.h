@@ -63,6 +63,7 @@ struct OpInfo {
   Span<AttrInfo> attrs;
   Span<RuleInfo> rules;
   Span<Erratum> errata;
+  Span<Formula> precision;     ///< of each output
   string_view gas_text = "1";  ///< the result of `gas` in words
   Span<LawInfo> laws;
   Exceeds exceeds = kNothing;
@@ -255,6 +256,7 @@ template <Operator Op> struct Folded {
 
   static constexpr OpInfo make() {
     static_assert(kAttrCount <= kMaxAttributes && (Pointwise<Op> || Whole<Op>));
+    static_assert(std::size(Op::precision) == std::size(Op::outputs));
     OpInfo o;
     o.name = Op::name;
     o.profile = Op::profile;
@@ -262,6 +264,7 @@ template <Operator Op> struct Folded {
     o.formula = Op::formula;
     o.inputs = {Op::inputs, static_cast<int>(std::size(Op::inputs))};
     o.outputs = {Op::outputs, static_cast<int>(std::size(Op::outputs))};
+    o.precision = {Op::precision, static_cast<int>(std::size(Op::precision))};
     o.attrs = span(attrs);
     o.rules = span(rules);
     o.laws = span(laws);

@@ -281,6 +281,10 @@ template <class Attrs> struct Gas {
   i64 (*base)(const Attrs&, Types);  ///< of a legal call
 };
 
+/// The precision of an output in words of `spec/precision.h`, such as `max(p0, p1) + 1`. It says
+/// what `infer` says, to readers of any language; both are compared.
+using Formula = string_view;
+
 /// The types of an operator's outputs.
 struct Inferred {
   Type type[kMaxOutputs];
@@ -359,6 +363,7 @@ template <class Op>
 concept Operator = requires(const typename Op::Attrs& a, Types t, Draw& draw) {
   { Op::name } -> std::convertible_to<string_view>;
   { Op::infer(a, t) } -> std::same_as<Inferred>;
+  { Op::precision[0] } -> std::convertible_to<Formula>;
   { Op::domain(draw) } -> std::same_as<Case<typename Op::Attrs>>;
 };
 /// An operator defined by `at`, the value of one output element.

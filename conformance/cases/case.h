@@ -1,6 +1,7 @@
 /// @file
 /// A case: one explicit call, spelled out in one line that every verb accepts.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 namespace lockstep::judge {
 
 using reference::Tensor;
+
+/// Attributes as texts, by name.
+using AttrTexts = std::map<std::string, std::string>;
 
 /// How the values of all inputs are made.
 enum class Fill {

@@ -1,6 +1,7 @@
 /// @file
 /// Cases selected for a run.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Item {
   std::string label;             ///< the error an illegal call must give
   std::string id;                ///< the case's line, or the vector's id
   std::vector<Tensor> expected;  ///< frozen outputs of a vector
+  /// The attributes of an illegal call that has no values for them: only backends that take text
+  /// get it, and `call` has operator and types.
+  std::optional<AttrTexts> texts = {};
   bool runs() const { return what == legal || what == vector; }
 };
 

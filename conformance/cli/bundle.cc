@@ -118,6 +118,7 @@ struct TensorFile {
 class Bundle {
  public:
   Bundle(fs::path directory, const Trial& t) : directory_(std::move(directory)), trial_(t) {
+    if (t.item->texts) throw UsageError("a bundle holds typed calls, not illegal text");
     if (!t.item->runs()) return;
     inputs_ = inputs_of(t.item->call);
     when_ = "the first answer";

@@ -41,7 +41,10 @@ int emit(Selection& s) {
     if (item.what == Item::typed || !written.insert(item.id).second) continue;
     // An illegal call has no data, because it is refused before data is read.
     const std::vector<Tensor> in = item.runs() ? inputs_of(item.call) : std::vector<Tensor>();
-    fmt::print("{}\n", write_request(item.call, in, "\"" + item.id + "\""));
+    const std::string id = "\"" + item.id + "\"";
+    fmt::print("{}\n",
+        item.texts ? write_text_request(item.call, *item.texts, id)
+                   : write_request(item.call, in, id));
   }
   return static_cast<int>(items.empty() ? Exit::incomplete : Exit::pass);
 }

@@ -34,6 +34,7 @@ class Measure {
   }
 
   void look(const Item& item) {
+    if (item.texts) return;  // its vector is a TextWitness
     if (item.what == Item::illegal) return look_illegal(item);
     look_beside(item);
     if (item.what == Item::typed) return;

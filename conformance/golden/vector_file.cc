@@ -8,6 +8,7 @@
 #include "conformance/base/base64.h"
 #include "conformance/base/form.h"
 #include "conformance/base/sha256.h"
+#include "conformance/golden/attribute_form.h"
 
 namespace lockstep {
 namespace {
@@ -100,7 +101,9 @@ struct Note {
 struct Document {
   std::string version = kVectorsVersion, op = {};
   std::vector<std::string> aliases = {};
+  std::vector<std::string> inputs = {}, outputs = {}, precision = {};
   i64 count = 0;
+  std::vector<json> attributes = {};
   std::map<std::string, Note> notes = {};
   std::vector<json> tests = {};
 };
@@ -116,7 +119,11 @@ template <class F> void fields(F& form, Like<Document> auto& d) {
   form("version", d.version);
   form("operator", d.op);
   form("aliases", d.aliases);
+  form("inputs", d.inputs);
+  form("outputs", d.outputs);
+  form("precision", d.precision);
   form("numberOfTests", d.count);
+  form("attributes", d.attributes);
   form("notes", d.notes);
   form("tests", d.tests);
 }
@@ -216,12 +223,17 @@ std::string file_text(const VectorFile& file) {
   for (const VectorTest& t : file.tests) used.insert(t.flags.begin(), t.flags.end());
   Document d{.op = std::string(file.op->name), .count = std::ssize(file.tests)};
   if (!file.op->alias.empty()) d.aliases.emplace_back(file.op->alias);
+  for (const Port& p : file.op->inputs) d.inputs.emplace_back(p.name);
+  for (const Port& p : file.op->outputs) d.outputs.emplace_back(p.name);
+  for (const Formula f : file.op->precision) d.precision.emplace_back(f);
   json header = form::written(d);
-  header.erase("notes");
-  header.erase("tests");
-  // One line is the header, a note or a test, so that a diff shows what changed.
-  std::string s = text_of(header), notes;
+  for (const char* listed : {"attributes", "notes", "tests"}) header.erase(listed);
+  // One line is the header, an attribute, a note or a test, so that a diff shows what changed.
+  std::string s = text_of(header), attributes, notes;
   s.pop_back();
+  for (const AttrInfo& a : file.op->attrs)
+    attributes += (attributes.empty() ? "" : ",\n") + text_of(a);
+  s += ",\n\"attributes\":[\n" + attributes + "]";
   for (const Flag& f : kFlags) {
     if (!used.count(f.name)) continue;
     const Note note{std::string(f.bug), std::string(f.text)};

@@ -61,18 +61,21 @@ Texts spellings(const AttrInfo& f, const std::string& text) {
   for (char c : inner) spaced += c == ',' ? std::string(" ,\t") : std::string(1, c);
   for (char c : inner) longs += c == ',' ? std::string("L,") : std::string(1, c);
   Texts all = {"[" + inner + "]", " ( " + spaced + " ) ", "(" + longs + "L,)", "[" + inner + ",]"};
-  if (inner.find(',') == std::string::npos) all.push_back(inner + "L");
+  if (inner.find(',') != std::string::npos) return all;
+  all.push_back(inner + "L");
+  if (inner[0] != '-') all.push_back("+" + inner);
   return all;
 }
 
 // Texts that spell no value of the attribute's kind.
 Texts not_values(const AttrInfo& f, const std::string& text) {
   switch (f.kind) {
-    case AttrKind::integer: return {"", "(" + text + ")", text + "L", text + " " + text, "1.0"};
+    case AttrKind::integer:
+      return {"", "(" + text + ")", text + "L", text + " " + text, "1.0", text + "\n"};
     case AttrKind::optional_integer: return {"none", "", "(0)", "0L"};
     case AttrKind::boolean: return {"", "yes", "2"};
     case AttrKind::tuple:
-      return {"", "(1,2", "(1,2]", "1,2", "(1,,2)", "(1 2)", "(,)", "(1 L)", "(1LL)"};
+      return {"", "(1,2", "(1,2]", "1,2", "(1,,2)", "(1 2)", "(,)", "(1 L)", "(1LL)", "(1\n)"};
     case AttrKind::word: break;
   }
   return {};

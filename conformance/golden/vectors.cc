@@ -110,6 +110,8 @@ Vector loaded(const VectorFile& file, VectorTest& t, const fs::path& path) {
   v.call.op = file.op;
   if (is_text_label(v.label)) {
     v.expectation = Vector::text_error;
+    v.texts = std::move(t.call.attrs);
+    for (std::size_t k = 0; k < t.call.in.size(); ++k) v.call.in.push_back(type_of(t.call, k));
     return v;
   }
   if (const std::string refused = read_call(*file.op, t.call, v.call); !refused.empty())

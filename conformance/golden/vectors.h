@@ -16,12 +16,13 @@ struct Vector {
     outputs,      ///< `call` has the outputs `out`
     typed_error,  ///< `call` is refused with `label` (steps 3 to 7)
     text_error    ///< a violation that only readers of text and data see; of `call`, the operator
-                  ///< only
+                  ///< and the types only
   } expectation = outputs;
   std::string id;
   Case call;
   std::vector<Tensor> out;
   std::string label;
+  AttrTexts texts = {};  ///< the attributes of a text_error
 };
 
 /// Every vector of a directory, in the order of its files' names.

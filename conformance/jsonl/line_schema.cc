@@ -7,7 +7,8 @@ constexpr char kLineSchema[] = R"json({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "title": "A line of lockstep eval: a call, or the answer to one",
   "description": "One line, one JSON object. An integer is written without fraction and exponent.",
-  "oneOf": [{"$ref": "#/$defs/request"}, {"$ref": "#/$defs/answer"}],
+  "oneOf": [{"$ref": "#/$defs/request"}, {"$ref": "#/$defs/answer"},
+            {"$ref": "#/$defs/introduction"}],
   "$defs": {
     "request": {
       "type": "object",
@@ -15,7 +16,8 @@ constexpr char kLineSchema[] = R"json({
       "additionalProperties": false,
       "properties": {
         "id": {"$ref": "#/$defs/id"},
-        "op": {"type": "string", "description": "an operator's name or alias"},
+        "op": {"type": "string",
+               "description": "an operator's name or alias; 'manifest' asks for one"},
         "attrs": {
           "type": "object",
           "description": "attributes by name or alias; their values are text",
@@ -35,7 +37,8 @@ constexpr char kLineSchema[] = R"json({
           "properties": {
             "id": {"$ref": "#/$defs/id"},
             "status": {"const": "ok"},
-            "out": {"type": "array", "items": {"$ref": "#/$defs/output"}}
+            "out": {"type": "array", "items": {"$ref": "#/$defs/output"}},
+            "path": {"type": "string", "description": "the kernel of the manifest that ran"}
           }
         },
         {
@@ -58,6 +61,16 @@ constexpr char kLineSchema[] = R"json({
           }
         }
       ]
+    },
+    "introduction": {
+      "type": "object",
+      "description": "the answer to the call of 'manifest'; any other answer is no manifest",
+      "required": ["id", "manifest"],
+      "additionalProperties": false,
+      "properties": {
+        "id": {"$ref": "#/$defs/id"},
+        "manifest": {"type": "object", "description": "as that of a library (backends/README.md)"}
+      }
     },
     "id": {"type": ["string", "number", "boolean", "null"],
            "description": "comes back in the answer as it was written"},

@@ -266,6 +266,36 @@ void refuse(Request& q, const char* word, i64 number, const std::string& why) {
   q.message = "line " + std::to_string(number) + ": " + why;
 }
 
+template <class Attrs> std::string request_line(
+    const Case& c, const Attrs& attrs, const std::vector<Tensor>& in, std::string_view id) {
+  std::string line = "{\"id\":" + std::string(id) + ",\"op\":";
+  put_string(line, std::string(c.op->name));
+  line += ",\"attrs\":{";
+  const char* comma = "";
+  for (const auto& [name, text] : attrs) {
+    line += comma;
+    put_string(line, name);
+    line += ':';
+    put_string(line, text);
+    comma = ",";
+  }
+  line += "},\"in_prec\":";
+  std::vector<int> precisions;
+  for (const Type& t : c.in) precisions.push_back(t.precision);
+  put_numbers(line, precisions);
+  line += ",\"in\":[";
+  for (std::size_t k = 0; k < c.in.size(); ++k) {
+    line += k == 0 ? "{\"shape\":" : ",{\"shape\":";
+    put_shape(line, c.in[k].shape);
+    if (k < in.size()) {
+      line += ",\"data\":";
+      put_numbers(line, in[k].data);
+    }
+    line += '}';
+  }
+  return line + "]}";
+}
+
 }  // namespace
 
 Request read_request(std::string_view line, i64 number) {
@@ -317,35 +347,17 @@ Request read_request(std::string_view line, i64 number) {
 }
 
 std::string write_request(const Case& c, const std::vector<Tensor>& in, std::string_view id) {
-  std::string line = "{\"id\":" + std::string(id) + ",\"op\":";
-  put_string(line, std::string(c.op->name));
-  line += ",\"attrs\":{";
-  const char* comma = "";
+  std::vector<std::pair<std::string, std::string>> attrs;
   for (int i = 0; i < c.op->attrs.size(); ++i) {
     const AttrInfo& f = c.op->attrs[i];
     const Attr& v = c.attrs[static_cast<std::size_t>(i)];
-    if (f.ignored && v == f.fallback) continue;
-    line += comma;
-    put_string(line, std::string(f.name));
-    line += ':';
-    put_string(line, any_attribute_text(f, v));
-    comma = ",";
+    if (!f.ignored || v != f.fallback) attrs.emplace_back(f.name, any_attribute_text(f, v));
   }
-  line += "},\"in_prec\":";
-  std::vector<int> precisions;
-  for (const Type& t : c.in) precisions.push_back(t.precision);
-  put_numbers(line, precisions);
-  line += ",\"in\":[";
-  for (std::size_t k = 0; k < c.in.size(); ++k) {
-    line += k == 0 ? "{\"shape\":" : ",{\"shape\":";
-    put_shape(line, c.in[k].shape);
-    if (k < in.size()) {
-      line += ",\"data\":";
-      put_numbers(line, in[k].data);
-    }
-    line += '}';
-  }
-  return line + "]}";
+  return request_line(c, attrs, in, id);
+}
+
+std::string write_text_request(const Case& c, const AttrTexts& attrs, std::string_view id) {
+  return request_line(c, attrs, {}, id);
 }
 
 std::string write_answer(const Answer& a, std::string_view id) {
@@ -371,8 +383,8 @@ std::string write_answer(const Answer& a, std::string_view id) {
 }
 
 Answer read_answer(std::string_view line, std::string_view id) {
-  enum Key : unsigned { kId, kStatus, kOut, kLabel, kMessage };
-  static constexpr string_view kKeys[] = {"id", "status", "out", "label", "message"};
+  enum Key : unsigned { kId, kStatus, kOut, kPath, kLabel, kMessage };
+  static constexpr string_view kKeys[] = {"id", "status", "out", "path", "label", "message"};
   AnswerText t;
   LineReader r(line);
   unsigned seen = 0;
@@ -385,6 +397,7 @@ Answer read_answer(std::string_view line, std::string_view id) {
           return read_tensors(
               r, path, [&](TensorText out) { take_output(t, std::move(out)); }, bit(kShapeKey),
               bit(kShapeKey) | bit(kPrec) | bit(kData) | bit(kB64));
+        case kPath: t.answer.path = r.string(path); return;
         case kLabel: t.answer.label = r.string(path); return;
         default: t.answer.message = r.string(path);
       }
@@ -405,8 +418,11 @@ Answer read_answer(std::string_view line, std::string_view id) {
   // Which keys belong to which status.
   const bool ok = *kind == AnswerKind::ok;
   r.require("", kKeys, seen, ok ? bit(kOut) : *kind == AnswerKind::logic_error ? bit(kLabel) : 0);
-  if (seen & (ok ? bit(kLabel) | bit(kMessage) : bit(kOut)))
-    r.wrong(std::string(ok ? "'label' or 'message'" : "'out'") + " beside status " + t.status);
+  if (seen & (ok ? bit(kLabel) | bit(kMessage) : bit(kOut) | bit(kPath)))
+    r.wrong((ok                        ? "'label' or 'message'"
+                    : seen & bit(kOut) ? "'out'"
+                                       : "'path'") +
+        (" beside status " + t.status));
   if (t.id != id) r.wrong("id is " + t.id.substr(0, 40) + " instead of " + std::string(id));
   if (!t.misfit.empty()) r.wrong(t.misfit);
   if (!r.why.empty()) return no_answer(r.why);
@@ -418,6 +434,7 @@ Answer read_reply(std::string_view line, std::string_view id) {
   Answer a = read_answer(line, id);
   a.label = printable(a.label);
   a.message = printable(a.message);
+  a.path = printable(a.path);
   if (a.kind == AnswerKind::protocol)
     return no_answer("the line is not an answer (" + a.message + "): " + quote(line));
   return a;

@@ -3,8 +3,9 @@
 /// answers in the adapter `exec:`; `eval` reads calls and writes answers.
 ///
 /// A call: {"id":1,"op":"relu","attrs":{},"in_prec":[8],"in":[{"shape":[2],"data":[-1,1]}]}
-/// An answer: {"id":1,"status":"ok","out":[{"shape":[2],"prec":8,"data":[0,1]}]}
-/// or {"id":1,"status":"logic_error","label":"relu.shape","message":"why"}; "runtime_error" and
+/// An answer: {"id":1,"status":"ok","out":[{"shape":[2],"prec":8,"data":[0,1]}]}, with "path" for
+/// the kernel that ran where the manifest lists kernels, or
+/// {"id":1,"status":"logic_error","label":"relu.shape","message":"why"}; "runtime_error" and
 /// "unsupported" alike. A tensor may have "b64", little-endian int32 in base64, instead of "data".
 #pragma once
 #include <optional>
@@ -38,6 +39,9 @@ Request read_request(std::string_view line, i64 number);
 /// The line, without its end, of a call. Attributes have canonical names and defaults filled in;
 /// those without effect are left out. An input without a tensor is all zeros.
 std::string write_request(const Case& c, const std::vector<Tensor>& in, std::string_view id);
+
+/// The line of an illegal call whose attributes are texts; its inputs are all zeros.
+std::string write_text_request(const Case& c, const AttrTexts& attrs, std::string_view id);
 
 /// The line, without its end, of an answer. Answers that only an adapter can give (crashed,
 /// timed_out, protocol) become runtime errors labelled `backend.*`.

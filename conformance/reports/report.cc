@@ -79,7 +79,9 @@ std::string judged_text(const Report& r) {
     (was ? judged : others).push_back(p->name);
   }
   if (judged.empty() || others.empty()) return "";
-  const bool few = judged.size() < others.size();
+  // A command and a file cannot be asked for everything; unless some were chosen, say for what not.
+  const bool adapter = r.backend.starts_with("exec:") || r.backend.starts_with("results:");
+  const bool few = judged.size() < others.size() && !(adapter && r.chosen.properties.empty());
   return fmt::format("\n  {} of {} properties judged{}{}", judged.size(), std::size(kProperties),
       few ? ": " : ", not ", fmt::join(few ? judged : others, ", "));
 }

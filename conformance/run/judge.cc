@@ -53,7 +53,8 @@ bool claimed(const Manifest& m, const Item& item) {
 }
 
 bool is_put(Subject& subject, const Item& item) {
-  return claimed(subject.manifest(), item) && (item.what != Item::typed || subject.can_infer());
+  return claimed(subject.manifest(), item) && (item.what != Item::typed || subject.can_infer()) &&
+      (!item.texts || subject.takes_text());
 }
 
 void count(Report& r, Causes& causes, const Item& item, i64 number, const ItemResult& result) {

@@ -152,8 +152,15 @@ std::vector<Item> interleave(std::vector<std::vector<Item>> lists) {
 // A frozen error is an illegal call that keeps its frozen label, whatever today's rules say.
 Item vector_item(Vector v) {
   const bool ok = v.expectation == Vector::outputs;
-  return {ok ? Item::vector : Item::illegal, std::move(v.call), std::move(v.label), std::move(v.id),
-      std::move(v.out)};
+  Item item{ok ? Item::vector : Item::illegal, std::move(v.call), std::move(v.label),
+      std::move(v.id), std::move(v.out)};
+  if (v.expectation == Vector::text_error) item.texts = std::move(v.texts);
+  return item;
+}
+
+// Whether a vector can be a case. A value outside its precision is a precondition of backends.
+bool is_case(const Vector& v) {
+  return v.expectation != Vector::text_error || v.label.starts_with("attr.");
 }
 
 std::vector<Item> explicit_items(const Selection& s) {
@@ -161,8 +168,8 @@ std::vector<Item> explicit_items(const Selection& s) {
   for (const std::string& id : s.cases) {
     if (names_vector(id) && !s.vectors.empty()) {
       std::vector<Vector> all = load_vectors(s.vectors);
-      const auto at = std::find_if(all.begin(), all.end(),
-          [&](const Vector& v) { return v.id == id && v.expectation != Vector::text_error; });
+      const auto at = std::find_if(
+          all.begin(), all.end(), [&](const Vector& v) { return v.id == id && is_case(v); });
       if (at == all.end())
         throw UsageError("no case and no vector '" + id + "' (vectors of " + s.vectors + ")");
       items.push_back(vector_item(std::move(*at)));
@@ -186,7 +193,7 @@ std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInf
           " (lockstep vectors update writes them, --vectors '' runs without them)");
   for (Vector& v : all) {
     const bool wanted = (outputs && v.expectation == Vector::outputs) ||
-        (errors && v.expectation == Vector::typed_error);
+        (errors && v.expectation != Vector::outputs && is_case(v));
     if (wanted && std::find(ops.begin(), ops.end(), v.call.op) != ops.end())
       items.push_back(vector_item(std::move(v)));
   }
@@ -298,8 +305,9 @@ std::vector<Item> select_cases(const Selection& s) {
     lists.push_back(std::move(vectors));
     items = interleave(std::move(lists));
     if (kills) put_killers_first(items, *kills);
+    // Large calls take long, and libraries get no attributes as text.
     std::stable_partition(items.begin(), items.end(),
-        [](const Item& i) { return i.what != Item::legal || !is_large(i.call); });
+        [](const Item& i) { return !i.texts && (i.what != Item::legal || !is_large(i.call)); });
   }
   if (s.budget > 0 && std::ssize(items) > s.budget)
     items.resize(static_cast<std::size_t>(s.budget));

@@ -8,11 +8,6 @@ namespace lockstep::judge {
 
 using form::json;
 
-string_view name_of(AttrKind k) {
-  constexpr string_view kNames[] = {"int", "bool", "tuple", "int or None", "word"};
-  return kNames[static_cast<int>(k)];
-}
-
 std::string first_sentence(string_view text) {
   const std::size_t end = text.find(". ");
   return std::string(text.substr(0, end == text.npos ? end : end + 1));

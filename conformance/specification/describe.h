@@ -17,7 +17,4 @@ nlohmann::ordered_json describe(const OpInfo& op);
 /// operator's own, both in the order of judgement.
 nlohmann::ordered_json describe_labels();
 
-/// The name of a kind of attribute values.
-string_view name_of(AttrKind k);
-
 }  // namespace lockstep::judge

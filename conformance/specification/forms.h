@@ -1,25 +1,16 @@
 /// @file
 /// The members of an operator's parts as a document names them (conformance/base/form.h).
 #pragma once
-#include "conformance/base/form.h"
 #include "conformance/cases/mutate.h"
+#include "conformance/golden/attribute_form.h"
 #include "conformance/specification/describe.h"
-#include "spec/attributes.h"
 #include "spec/explain.h"
 
 namespace lockstep {
 namespace forms {
 
-using judge::form::Rule;
-
-inline const Rule kName{.pattern = "^[a-z][a-z0-9_]*$"};
 inline const Rule kLabel{.pattern = "^[a-z][a-z0-9_]*\\.[a-z][a-z0-9_]*$"};
 inline const Rule kAnyLabel{.pattern = "^([a-z][a-z0-9_]*\\.)?[a-z][a-z0-9_]*$"};
-inline const Rule kProse{.filled = true};
-inline const Rule kAnyInteger{.min = INT64_MIN, .max = INT64_MAX};
-
-/// Both ends, included.
-inline std::array<i64, 2> ends(const Range& r) { return {r.min, r.max}; }
 
 }  // namespace forms
 
@@ -53,21 +44,6 @@ template <class F> void fields(F& form, const Port& p) {
   form("text", p.text, forms::kProse);
 }
 
-template <class F> void fields(F& form, const AttrInfo& a) {
-  using enum AttrKind;
-  const bool bounded = a.kind != word && (a.kind != boolean || a.range.min == a.range.max);
-  form("name", a.name, forms::kName);
-  form("type", judge::name_of(a.kind), {.words = {"int", "bool", "tuple", "int or None", "word"}});
-  form("required", a.required);
-  form.when(!a.required, "default", a.required ? "" : attribute_text(a, a.fallback));
-  form.optional("alias", a.alias, forms::kName);
-  form.when(a.kind == word, "words", a.words, {.text = "Separated by |."});
-  form.when(bounded, "range", forms::ends(a.range), forms::kAnyInteger);
-  form.when(a.kind == tuple, "entries", forms::ends(a.entries));
-  form.when(a.ignored, "effect", false, {.text = "Absent where it has one."});
-  form("text", a.text, forms::kProse);
-}
-
 template <class F> void fields(F& form, const OwnLabel& l) {
   form("label", l.label, forms::kLabel);
   form.constant("fault", "logic");
@@ -95,6 +71,14 @@ template <class F> void fields(F& form, const Erratum& e) {
     shown_by.optional("label", e.label, forms::kAnyLabel);
     shown_by.optional("test", e.test, {.pattern = "^[A-Za-z]+\\.[A-Za-z0-9]+$"});
   });
+  static const std::vector<std::string> kThere{
+      "same", "accepts", "refuses", "blames", "differs", "crashes"};
+  form.optional_object("deployed", !e.deployed.empty(), [&](auto& deployed) {
+    deployed("there", kThere[static_cast<std::size_t>(e.deployed.there)],
+        {.words = kThere,
+            .text = "How the recorded answers of the deployed runtime stand to the results."});
+    deployed("topic", e.deployed.topic, {.pattern = "^[a-z_]+(/[a-z_]+)?$"});
+  });
 }
 
 template <class F> void fields(F& form, const Literal& l) {
@@ -114,6 +98,8 @@ template <class F> void fields(F& form, const OpInfo& op) {
   form("inputs", op.inputs, {.filled = true});
   form("outputs", op.outputs, {.filled = true});
   form("attributes", op.attrs);
+  form("precision", op.precision,
+      {.text = "Of each output, as a formula (FORMAT.md of the vectors).", .filled = true});
   form("gas", op.gas_text, {.text = "Of one element of output 0, in words.", .filled = true});
   form("rules", own_labels(op));
   form("labels", judge::typed_labels(op),

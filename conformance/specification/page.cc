@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "conformance/golden/attribute_form.h"
 #include "conformance/specification/describe.h"
 #include "conformance/specification/specification.h"
 #include "spec/attributes.h"
@@ -127,13 +128,11 @@ class Page {
 
   void precision() {
     heading("PRECISION");
+    for (int k = 0; k < op_.outputs.size(); ++k)
+      paragraph(fmt::format("{}: {}", op_.outputs[k].name, op_.precision[k]));
     paragraph(op_.exceeds & kPrecision
-            ? fmt::format("Inferred from attributes and inputs; above {} the call is refused "
-                          "({}.precision). Examples show it.",
-                  kMaxPrecision, op_.name)
-            : fmt::format("Inferred from attributes and inputs; never above {}. Examples show "
-                          "it.",
-                  kMaxPrecision));
+            ? fmt::format("Above {} the call is refused ({}.precision).", kMaxPrecision, op_.name)
+            : fmt::format("Never above {}.", kMaxPrecision));
   }
 
   void rules() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
 
@@ -206,21 +207,35 @@ Answer Conversation::exchange(
   return {};
 }
 
+// The call by which a command is asked for its manifest; to those without one it is of an operator
+// that they do not have.
+constexpr char kAskManifest[] = R"({"id":0,"op":"manifest","attrs":{},"in_prec":[],"in":[]})";
+
 class ExecSubject final : public Subject {
  public:
   ExecSubject(const std::string& command, const Limits& limits)
       : command_(command), limits_(limits), manifest_(default_manifest(command)) {
     refuse_options(limits.set);
   }
+  void ask_manifest();
   const Manifest& manifest() const override { return manifest_; }
   Answer execute(
       const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run&) override {
     std::size_t values = 0;
     for (int k = 0; k < out.count; ++k) values += static_cast<std::size_t>(volume(out[k].shape));
-    Answer a = of_outputs(ask(c, in, values), out.count);
+    std::size_t elements = values;
+    for (const Tensor& t : in) elements += t.data.size();
+    const auto line = [&](std::string_view id) { return write_request(c, in, id); };
+    Answer a = of_outputs(ask(line, {values, elements}), out.count);
     return a.kind == AnswerKind::protocol ? lost(a.message) : a;
   }
-  Answer refuse(const Case& c) override { return ask(c, {}, 0); }
+  Answer refuse(const Case& c) override {
+    return ask([&](std::string_view id) { return write_request(c, {}, id); });
+  }
+  bool takes_text() const override { return true; }
+  Answer refuse_text(const Case& c, const AttrTexts& attrs) override {
+    return ask([&](std::string_view id) { return write_text_request(c, attrs, id); });
+  }
   int configure(const Options& more) override {
     refuse_options(more);
     return 0;
@@ -232,7 +247,20 @@ class ExecSubject final : public Subject {
       throw UsageError("exec:" + command_ + " takes no option '" + o.begin()->first +
           "'; write it into the command");
   }
-  Answer ask(const Case& c, const std::vector<Tensor>& in, std::size_t values);
+  // The values of a call's outputs, and the elements of all its tensors.
+  struct Size {
+    std::size_t values = 0, elements = 0;
+  };
+  // Puts the call of a line.
+  template <class Line> Answer ask(const Line& line, Size size = {}) {
+    const std::string id = std::to_string(++questions_);
+    std::string_view reply;
+    Answer a = exchange(line(id), size, reply);
+    return a.ok() ? answer_of(reply, id) : a;
+  }
+  // Writes a line and reads one, from a fresh process if there is none.
+  Answer exchange(const std::string& line, Size size, std::string_view& reply);
+  Answer answer_of(std::string_view reply, const std::string& id);
   // Drops a process whose answer fits no question; the next question starts a fresh one.
   Answer lost(const std::string& why) {
     running_.reset();
@@ -251,25 +279,45 @@ class ExecSubject final : public Subject {
   Answer last_failure_;
 };
 
-Answer ExecSubject::ask(const Case& c, const std::vector<Tensor>& in, std::size_t values) {
+Answer ExecSubject::exchange(const std::string& line, Size size, std::string_view& reply) {
   if (!has_answered_ && trials_ >= kTrials) return last_failure_;
   const bool fresh = !running_;
   if (fresh) running_ = std::make_unique<Conversation>(command_, bytes_of_gib(limits_.memory_gib));
-  const std::string id = std::to_string(++questions_);
-  auto elements = static_cast<i64>(values);
-  for (const Tensor& t : in) elements += std::ssize(t.data);
-  std::string_view reply;
-  Answer a = running_->exchange(write_request(c, in, id) + "\n",
-      (fresh ? limits_.start_s : limits_.timeout_s) * static_cast<double>(patience_for(elements)),
-      kLongestAnswer + kLongestValue * values, reply);
-  if (!a.ok()) return failed(std::move(a));
-  a = read_reply(reply, id);
+  const auto patience = static_cast<double>(patience_for(static_cast<i64>(size.elements)));
+  Answer a =
+      running_->exchange(line + "\n", (fresh ? limits_.start_s : limits_.timeout_s) * patience,
+          kLongestAnswer + kLongestValue * size.values, reply);
+  return a.ok() ? a : failed(std::move(a));
+}
+
+Answer ExecSubject::answer_of(std::string_view reply, const std::string& id) {
+  Answer a = read_reply(reply, id);
   if (a.kind == AnswerKind::protocol) return failed(lost(a.message));
   if (!running_->in_step())
     return failed(
         lost("more than one answer, or an answer before it read the call: " + quote(reply)));
   has_answered_ = true;
   return a;
+}
+
+void ExecSubject::ask_manifest() {
+  std::string_view reply;
+  if (!exchange(kAskManifest, {}, reply).ok()) return;
+  const auto j = nlohmann::ordered_json::parse(reply, nullptr, false);
+  const bool stated = j.is_object() && j.size() == 2 && j.contains("manifest") && j["id"] == 0;
+  if (!stated || !running_->in_step()) {
+    if (answer_of(reply, "0").kind == AnswerKind::ok) lost("an answer to no call");
+    has_answered_ = false;
+    return;
+  }
+  const std::string where = "exec:" + command_ + " ";
+  try {
+    manifest_ = parse_manifest(j["manifest"].dump());
+  } catch (const UsageError& e) {
+    throw UsageError(where + e.what());
+  }
+  if (!manifest_.options.empty())
+    throw UsageError(where + "has a wrong manifest: 'options' belong in the command");
 }
 
 Answer ExecSubject::failed(Answer a) {
@@ -283,10 +331,12 @@ Answer ExecSubject::failed(Answer a) {
 
 }  // namespace
 
-std::unique_ptr<Subject> open_exec(const std::string& command, const Limits& limits) {
+std::unique_ptr<Subject> open_exec(const std::string& command, const Limits& limits, bool asks) {
   // A command that ends while the judge writes to it must not end the judge.
   signal(SIGPIPE, SIG_IGN);
-  return std::make_unique<ExecSubject>(command, limits);
+  auto subject = std::make_unique<ExecSubject>(command, limits);
+  if (asks) subject->ask_manifest();
+  return subject;
 }
 
 }  // namespace lockstep::judge

@@ -33,7 +33,7 @@ std::string library_file(const std::string& what) {
 std::unique_ptr<Subject> open_subject(const std::string& what, const Limits& limits) {
   if (what.starts_with(kExec)) {
     if (what == kExec) throw UsageError("exec: needs a command, as exec:./my-backend");
-    return open_exec(what.substr(kExec.size()), limits);
+    return open_exec(what.substr(kExec.size()), limits, true);
   }
   if (what.starts_with(kResults)) {
     if (what == kResults) throw UsageError("results: needs a file, as results:answers.jsonl");

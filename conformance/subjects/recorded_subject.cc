@@ -63,6 +63,8 @@ class RecordedSubject final : public Subject {
     return of_outputs(answer(), out.count);
   }
   Answer refuse(const Case&) override { return answer(); }
+  bool takes_text() const override { return true; }
+  Answer refuse_text(const Case&, const AttrTexts&) override { return answer(); }
   int configure(const Options& more) override {
     if (!more.empty())
       throw UsageError("results:" + file_ + " takes no option '" + more.begin()->first +

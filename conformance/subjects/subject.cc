@@ -7,6 +7,7 @@ namespace lockstep::judge {
 namespace {
 
 Answers put(Subject& s, const Question& q) {
+  if (q.texts) return {s.refuse_text(*q.call, *q.texts)};
   if (q.what == Question::refuse) return {s.refuse(*q.call)};
   if (q.what == Question::infer) return {s.infer(*q.call)};
   if (q.callers.size() == 1) return {s.execute(*q.call, *q.callers[0], q.out, q.run)};

@@ -50,6 +50,7 @@ constexpr i64 patience_for(i64 elements) {
 struct Question {
   enum What { execute, refuse, infer, close } what = execute;
   const Case* call = nullptr;                            ///< any call for close
+  const AttrTexts* texts = nullptr;                      ///< of refuse, where attributes are text
   std::vector<const std::vector<Tensor>*> callers = {};  ///< the inputs of each; of execute only
   Inferred out = {};                                     ///< the outputs' types; of execute only
   Run run = {};
@@ -80,6 +81,12 @@ class Subject {
   }
   /// Puts an illegal call to the backend; the right answer is a logic error with a label.
   virtual Answer refuse(const Case& c) = 0;
+  /// Whether attributes reach the backend as text, so that illegal text can be put to it.
+  virtual bool takes_text() const { return false; }
+  /// The same for an illegal call with these attributes, where takes_text().
+  virtual Answer refuse_text(const Case&, const AttrTexts&) {
+    return {.kind = AnswerKind::unsupported};
+  }
   /// The types of a call's outputs, where can_infer().
   virtual Answer infer(const Case&) { return {.kind = AnswerKind::unsupported}; }
   /// Whether many questions are answered sooner together than one by one.
@@ -111,8 +118,11 @@ std::unique_ptr<Subject> open_subject(const std::string& what, const Limits& lim
 /// this program at the end of its PATH. It is started at the first question, and again after it
 /// ended, hung or broke the protocol. It ends, with all its children, when the subject or this
 /// process does.
-/// @throws UsageError if options are given: they belong in the command.
-std::unique_ptr<Subject> open_exec(const std::string& command, const Limits& limits);
+/// @param asks whether to ask first for a manifest; a command without one claims everything.
+/// @throws UsageError if options are given, which belong in the command, or if the manifest is
+/// wrong.
+std::unique_ptr<Subject> open_exec(
+    const std::string& command, const Limits& limits, bool asks = false);
 
 /// A backend of which only answers exist, recorded in the JSON Lines protocol. Properties that need
 /// a second question are not judged, and failing cases are not shrunk.

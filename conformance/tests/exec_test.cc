@@ -11,6 +11,8 @@
 #include <set>
 #include <thread>
 
+#include "conformance/reports/report.h"
+#include "conformance/run/judge.h"
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/subjects/subject.h"
 #include "conformance/tests/expect.h"
@@ -256,6 +258,97 @@ TEST(Exec, LimitsWhatItsProcessesMayAllocate) {
   rlimit own{};
   getrlimit(RLIMIT_DATA, &own);
   if (own.rlim_cur == RLIM_INFINITY) expect_contains(data_limit(), "'unlimited'");
+}
+
+// A command that states a manifest with these members beside its name, then answers like another.
+std::string stating(const std::string& members, const std::string& answers = "eval_reference") {
+  return "read x; echo '{\"id\":0,\"manifest\":{\"name\":\"told\"," + members + "}}'; exec " +
+      answers;
+}
+
+constexpr char kWhole[] = R"("version":"2","device":"d","kernels":[])";
+
+TEST(Manifest, OfACommandIsAskedForFirst) {
+  const std::string claims =
+      std::string(kWhole) + R"(,"claims":{"operators":{"relu":{}},"determinism":"D1"})";
+  const auto s = open_exec(stating(claims), limits(), true);
+  EXPECT_EQ(s->manifest().name, "told");
+  EXPECT_EQ(s->manifest().determinism, "D1");
+  EXPECT_TRUE(s->manifest().stated());
+  EXPECT_TRUE(s->manifest().claims_operator("relu"));
+  EXPECT_FALSE(s->manifest().claims_operator("abs"));
+  // The process that stated it goes on; another one would not answer before it stated it again.
+  expect_right(*s, relu_of(3));
+}
+
+TEST(Manifest, OfACommandThatStatesNoneClaimsEverything) {
+  // It may refuse, end or make no sense; a fresh process gets the next question.
+  for (const std::string command : {"eval_reference",
+           "read x; echo '{\"id\":0,\"status\":\"unsupported\"}'; exec eval_reference",
+           "eval_reference crash-after 0", "yes"}) {
+    const auto s = open_exec(command, limits(), true);
+    EXPECT_EQ(s->manifest().name, command);
+    EXPECT_FALSE(s->manifest().stated());
+    EXPECT_TRUE(s->manifest().claims_operator("abs"));
+    if (command.ends_with("eval_reference")) expect_right(*s, relu_of(3));
+  }
+}
+
+TEST(Manifest, OfACommandIsRefusedWhereItIsWrong) {
+  const auto says = [](const std::string& members) {
+    return words_of<UsageError>([&] { open_exec(stating(members), limits(), true); });
+  };
+  expect_contains(
+      says(R"("version":"2")"), "eval_reference has a wrong manifest: 'device' must be");
+  expect_contains(says(std::string(kWhole) + R"(,"options":["isa"])"),
+      "has a wrong manifest: 'options' belong in the command");
+}
+
+TEST(Exec, SaysWhichKernelRan) {
+  const auto s = open_exec(R"(eval_reference | sed -u 's/}$/,"path":"loop"}/')", limits());
+  EXPECT_EQ(ask(*s, relu_of(2)).path, "loop");
+}
+
+TEST(Exec, NamesWhatACommandCannotBeAsked) {
+  Conduct conduct;
+  conduct.limits = limits();
+  const Report r =
+      judge("exec:eval_reference", {.tier = 0, .operators = {"relu"}, .budget = 9}, conduct);
+  const std::string verdict = verdict_line(r);
+  const std::size_t others = verdict.find("properties judged, not ");
+  ASSERT_NE(others, verdict.npos) << verdict;
+  for (const char* p : {"layout", "threads", "constants", "writes_in_bounds", "isa"})
+    expect_contains(verdict.substr(others), p);
+}
+
+// What a run says of a golden vector about illegal text.
+Report judged(const std::string& backend, const std::string& vector) {
+  const Selection s{.properties = {"rejects"}, .cases = {vector}, .vectors = "conformance/vectors"};
+  Conduct conduct;
+  conduct.limits = limits();
+  return judge(backend, s, conduct);
+}
+
+TEST(IllegalText, IsPutToCommands) {
+  for (const char* vector : {"sum-0092", "sum-0079", "dense-0090"}) {
+    const Report r = judged("exec:eval_reference", vector);
+    EXPECT_EQ(r.counts.passed, 1) << vector;
+    EXPECT_EQ(r.verdict, "PASS") << vector;
+  }
+  // It never sees what is illegal.
+  const std::string deaf = R"(sed -u 's/"attrs":{[^}]*}/"attrs":{}/' | eval_reference)";
+  const Report r = judged("exec:" + deaf, "sum-0092");
+  EXPECT_EQ(r.verdict, "FAIL");
+  ASSERT_EQ(r.failures.size(), 1U);
+  EXPECT_EQ(r.failures[0].id, "sum-0092");
+  expect_contains(r.failures[0].text, "expected a logic error attr.syntax, the call was accepted");
+}
+
+TEST(IllegalText, IsNotPutToLibrariesAndNeverPasses) {
+  const Report r = judged("reference", "sum-0092");
+  EXPECT_EQ(r.counts.not_claimed, 1);
+  EXPECT_EQ(r.counts.executed, 0);
+  EXPECT_EQ(r.verdict, "INCOMPLETE");
 }
 
 TEST(Exec, TakesNoOptions) {

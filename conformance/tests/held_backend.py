@@ -17,6 +17,7 @@ ANSWERS = 5
 def questions():
     """The lines of standard input, until the run is held."""
     mark = HELD / f"held-{TASK}"
+    yield sys.__stdin__.readline()  # asks for a manifest
     for number, line in enumerate(sys.__stdin__):
         with (HELD / f"asked-{TASK}").open("a", encoding="ascii") as asked:
             asked.write(".")

@@ -316,6 +316,8 @@ TEST(Answers, AreReadStrictly) {
   EXPECT_EQ(why(R"({"id":7,"status":"ok"})"), "'out' is missing");
   EXPECT_EQ(why(R"({"id":7,"status":"logic_error"})"), "'label' is missing");
   EXPECT_EQ(why(R"({"id":7,"status":"unsupported","out":[]})"), "'out' beside status unsupported");
+  EXPECT_EQ(
+      why(R"({"id":7,"status":"unsupported","path":"p"})"), "'path' beside status unsupported");
   EXPECT_EQ(why(R"({"id":7,"status":"ok","out":[],"label":"x"})"),
       "'label' or 'message' beside status ok");
   EXPECT_EQ(ok(R"({"shape":[1],"data":[1]})"), "ok");

@@ -212,7 +212,8 @@ TEST(Interrupt, EndsARunWithAReportThatSaysWhatIsMissing) {
 // The backend ends the process that asks it.
 TEST(Shard, OfAJudgeThatEndsEarlyIsNoVerdict) {
   const std::string killer =
-      "exec:read x; kill -9 $(sed -n 's/^PPid://p' /proc/$PPID/status); sleep 5";
+      "exec:read x; echo '{\"id\":0,\"status\":\"unsupported\"}'; read x; "
+      "kill -9 $(sed -n 's/^PPid://p' /proc/$PPID/status); sleep 5";
   expect_end(
       joined({"check", killer}, words_in("--op relu --tier 0 --vectors '' --jobs 1 --budget 5")), 4,
       {"a judging process was killed by SIGKILL before it was done (exit 4, judge broke)"});

@@ -24,7 +24,7 @@ bool is_answer(const json& line) {
 const json kCall = json::parse(
     R"({"id":1,"op":"relu","attrs":{"a":"b"},"in_prec":[8],"in":[{"shape":[1],"data":[1]}]})");
 const json kAnswer =
-    json::parse(R"({"id":1,"status":"ok","out":[{"shape":[1],"prec":8,"data":[1]}]})");
+    json::parse(R"({"id":1,"status":"ok","out":[{"shape":[1],"prec":8,"data":[1]}],"path":"p"})");
 
 template <class Reads>
 void compare(const json& schema, const json& line, const char* object, Reads reads) {

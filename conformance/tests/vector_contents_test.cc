@@ -33,6 +33,18 @@ TEST(FrozenSet, FitsIntoEightMebibytes) {
   EXPECT_LE(bytes, 8u << 20);
 }
 
+TEST(FrozenSet, HasThePrecisionsThatTheFormulasState) {
+  for (const auto& [op, vectors] : frozen())
+    for (const Vector& v : vectors) {
+      Inferred out;
+      for (const Tensor& y : v.out) out.type[&y - v.out.data()] = y.type;
+      for (int k = 0; k < std::ssize(v.out); ++k)
+        EXPECT_EQ(
+            stated_precision(*op, k, v.call.attributes(), v.call.types(), out), out[k].precision)
+            << v.id;
+    }
+}
+
 // Whether an operator adds or multiplies: each of its calls infers more bits than its inputs have.
 bool grows(const OpInfo& op) {
   for (u64 n = 0; n < 200; ++n) {

@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "conformance/cases/mutate.h"
+#include "conformance/golden/attribute_form.h"
 #include "conformance/golden/vector_cases.h"
 #include "conformance/tests/schema.h"
 #include "conformance/tests/vector_set.h"
@@ -266,8 +268,14 @@ void compare(const json& schema, const json& sample, const char* object) {
 TEST_F(Vectors, TheSchemaSaysWhatTheReaderSays) {
   const json schema = json::parse(text_of_file(kFrozenVectors + "/schema.json"));
   const json sample = json::parse(file_text(recipes_file()));
-  compare(schema, sample, "");
   const json& defs = schema["$defs"];
+  compare(schema, sample, "");
+  for (const OpInfo* op : operators())
+    for (const AttrInfo& a : op->attrs) {
+      const form::json row = form::written(a);
+      for (const auto& [key, value] : row.items())
+        EXPECT_TRUE(defs["attribute"]["properties"].contains(key)) << op->name << key;
+    }
   compare(defs["test"], sample, "/tests/0");
   compare(defs["input"], sample, "/tests/0/in/0");
   compare(defs["recipe"], sample, "/tests/0/in/0/recipe");
@@ -277,6 +285,47 @@ TEST_F(Vectors, TheSchemaSaysWhatTheReaderSays) {
     if (recipe_allowed(static_cast<Fill>(f)))
       fills.insert(std::string(name_of(static_cast<Fill>(f))));
   EXPECT_EQ(fills, defs["recipe"]["properties"]["fill"]["enum"].get<std::set<std::string>>());
+}
+
+// The rows of the table below a line that begins so, without the lines between head and rows.
+std::vector<std::vector<std::string>> rows_below(const std::string& text, const std::string& head) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream lines(text.substr(text.find(head)));
+  for (std::string line; std::getline(lines, line) && line[0] == '|';) {
+    std::vector<std::string>& row = rows.emplace_back();
+    for (std::size_t at = 1, end; (end = line.find(" |", at)) != line.npos; at = end + 2)
+      row.push_back(line.substr(at + 1, end - at - 1));
+  }
+  rows.erase(rows.begin(), rows.begin() + 2);
+  return rows;
+}
+
+// What the reader of attributes makes of a text, as the document writes it.
+std::string read_as(AttrKind kind, const std::string& text) {
+  AttrInfo f;
+  f.kind = kind;
+  f.words = "a|b";
+  f.range = kind == AttrKind::boolean ? Range{0, 1} : kAnyInt64;
+  f.entries = {0, kMaxTuple};
+  const ParsedAttr p = parse_attribute(f, text);
+  return p.broken.empty() ? attribute_text(f, p.value) : "attr." + std::string(p.broken);
+}
+
+TEST_F(Vectors, TheDocumentReadsAttributesLikeTheProgram) {
+  const std::string document = text_of_file(kFrozenVectors + "/FORMAT.md");
+  constexpr AttrKind kKinds[] = {AttrKind::integer, AttrKind::optional_integer, AttrKind::boolean,
+      AttrKind::tuple, AttrKind::word};
+  const auto rows = rows_below(document, "| text | int |");
+  EXPECT_GE(rows.size(), 15u);
+  for (const std::vector<std::string>& row : rows) {
+    ASSERT_EQ(row.size(), 1 + std::size(kKinds)) << row[0];
+    const std::string text = row[0].substr(1, row[0].size() - 2);
+    for (std::size_t k = 0; k < std::size(kKinds); ++k)
+      EXPECT_EQ(read_as(kKinds[k], text), row[k + 1]) << row[0] << " as " << name_of(kKinds[k]);
+  }
+  for (const OpInfo* op : operators())
+    for (const AttrInfo& a : op->attrs)
+      expect_contains(document, "`" + std::string(name_of(a.kind)) + "`");
 }
 
 TEST_F(Vectors, TheDocumentHasTheGeneratorThatIsTested) {

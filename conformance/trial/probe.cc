@@ -44,6 +44,7 @@ Probe::Probe(const Subject& subject, const Item& item, Trial& trial)
     : t_(trial),
       case_(item.call),
       infers_(subject.can_infer()),
+      takes_text_(subject.takes_text()),
       large_(item.runs() && is_large(item.call)) {
   t_.item = &item;
   t_.manifest = &subject.manifest();
@@ -57,11 +58,14 @@ Probe::Probe(const Subject& subject, const Item& item, Trial& trial)
 
 void Probe::ask_all(const TrialPlan& plan) {
   const Item& item = *t_.item;
-  if (item.what == Item::illegal)
-    pending_.push_back(
-        {question(Question::refuse), [&](Answers a) { t_.refusal = std::move(a[0]); }});
-  else if (item.runs())
-    run({&in_}, {.poison = kPoison}, [&](Answers a) { t_.base = std::move(a[0]); });
+  if (item.texts && !takes_text_) return;
+  if (item.what == Item::illegal) {
+    Question q = question(Question::refuse);
+    if (item.texts) q.texts = &*item.texts;
+    pending_.push_back({q, [&](Answers a) { t_.refusal = std::move(a[0]); }});
+  }
+  if (item.texts) return;
+  if (item.runs()) run({&in_}, {.poison = kPoison}, [&](Answers a) { t_.base = std::move(a[0]); });
   if (item.runs() && case_.fill == Fill::range) return;
   for (const TrialPlan::Way& way : plan.ways)
     if (way.property->is_about(kind_of(item.what))) {

@@ -90,7 +90,7 @@ class Probe {
 
   Trial& t_;
   const Case& case_;
-  const bool infers_, large_;
+  const bool infers_, takes_text_, large_;
   const TrialPlan::Way* way_ = nullptr;
   std::vector<Tensor> in_, other_;
   std::vector<Pending> pending_;

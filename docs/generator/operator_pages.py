@@ -108,7 +108,10 @@ def ports(op: dict) -> str:
 
 def result_types(op: dict, text: header.Header, seen: list) -> str:
     head = rst.title("Shape and precision of the result", "-")
-    return head + "\n" + program(op, text, "infer", seen)
+    names = [rst.code(port["name"]) for port in op["outputs"]]
+    lines = [f"* Precision of {n}: {rst.code(f)}\n" for n, f in zip(names, op["precision"])]
+    words = "The :doc:`format of the vectors </vectors>` says what the words of a formula mean.\n"
+    return "\n".join([head, *lines, words, program(op, text, "infer", seen)])
 
 
 def attributes(op: dict) -> str:

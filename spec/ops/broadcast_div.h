@@ -15,6 +15,7 @@ struct BroadcastDiv : Broadcast {
       \mathrm{sgn}(q) \lfloor |q| \rfloor, \; q = A[y_A] / B[y_B] & \text{otherwise} \end{cases})";
   static constexpr Exceeds exceeds = kShape;
 
+  static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     return Type{common(in), in[A].precision};
   }

@@ -16,8 +16,10 @@ struct BroadcastGreater : Broadcast {
   static constexpr Erratum errata[] = {Broadcast::errata[0], Broadcast::errata[1],
       {.text = "The precision is at least 2; the deployed runtime infers that of A.",
           .reason = "A result of 1 needs 2 bits, also where A has 1 bit.",
-          .example = "one bit in, two bits out: a 1 needs them"}};
+          .example = "one bit in, two bits out: a 1 needs them",
+          .deployed = {Deployed::differs, "greater"}}};
 
+  static constexpr Formula precision[] = {"max(p0, 2)"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     return Type{common(in), static_cast<int>(max(in[A].precision, 2))};
   }

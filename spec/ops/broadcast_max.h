@@ -14,6 +14,7 @@ struct BroadcastMax : Broadcast {
   static constexpr string_view formula = R"(Y[y] = \max(A[y_A], B[y_B]))";
   static constexpr Exceeds exceeds = kShape;
 
+  static constexpr Formula precision[] = {"max(p0, p1)"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     const i64 p = max(in[A].precision, in[B].precision);
     return Type{common(in), static_cast<int>(p)};

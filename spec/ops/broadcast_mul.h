@@ -13,6 +13,7 @@ struct BroadcastMul : Broadcast {
   static constexpr string_view formula = R"(Y[y] = A[y_A] \cdot B[y_B])";
   static constexpr Exceeds exceeds = kShapeAndPrecision;
 
+  static constexpr Formula precision[] = {"p0 + p1"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     return Type{common(in), in[A].precision + in[B].precision};
   }

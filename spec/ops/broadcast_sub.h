@@ -13,6 +13,7 @@ struct BroadcastSub : Broadcast {
   static constexpr string_view formula = "Y[y] = A[y_A] - B[y_B]";
   static constexpr Exceeds exceeds = kShapeAndPrecision;
 
+  static constexpr Formula precision[] = {"max(p0, p1) + 1"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     const i64 p = max(in[A].precision, in[B].precision) + 1;
     return Type{common(in), static_cast<int>(p)};

@@ -23,6 +23,7 @@ struct Clip : Elementwise {
 
   static constexpr Rule<Attrs> rules[] = {
       {"bounds", "a_min < a_max", [](const Attrs& a, Types) { return a.a_min < a.a_max; }}};
+  static constexpr Formula precision[] = {"bl(max(|a_min|, |a_max|) + 1) + 1"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const i64 widest = max(magnitude(a.a_min), magnitude(a.a_max));
     return Type{in[X].shape, bit_length(widest + 1) + 1};

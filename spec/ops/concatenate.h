@@ -19,6 +19,11 @@ struct Concatenate {
       R"(Y[\ldots, j, \ldots] = X_k[\ldots, j - \textstyle\sum_{i<k} n_i, \ldots],
       \quad \textstyle\sum_{i<k} n_i \le j < \sum_{i \le k} n_i)";
   static constexpr Exceeds exceeds = kShape;
+  static constexpr Erratum errata[] = {
+      {.text = "At most 1024 tensors are joined; the deployed runtime joins any number.",
+          .reason = "The parts of a call have limits, so that a reader knows what to expect.",
+          .label = "op.inputs",
+          .deployed = {Deployed::accepts, "inputs"}}};
   static constexpr Port inputs[] = {
       {"X", {1, kMaxRank}, "equal in shape but for axis", Hint::any, Arity::variadic}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "the extents along axis add up"}};
@@ -40,6 +45,7 @@ struct Concatenate {
              if (d != along && x.dim(d) != in[0].dim(d)) return false;
          return true;
        }}};
+  static constexpr Formula precision[] = {"max(p0, ...)"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Type y = in[0];
     const int along = wrap(a.axis, y.rank());

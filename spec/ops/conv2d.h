@@ -30,7 +30,8 @@ struct Conv2d {
       {.text =
               "Every shape that the attributes imply is checked; the deployed runtime trusts them.",
           .reason = "Reading beyond a tensor has no outcome that all machines share.",
-          .label = "weight"},
+          .label = "weight",
+          .deployed = {Deployed::accepts, "weights"}},
       {.text = "The sums over the rows and columns of a kernel end before KH and KW; those of the "
                "older text run one term too far. (Its sum over IC does not.)",
           .reason = "W has no element at those places.",
@@ -43,7 +44,7 @@ struct Conv2d {
           .reason = "The bounds of every attribute belong to its range.",
           .example = "the largest strides and dilation"},
       {.text = "X and W have at most 8 bits; the older text sets no bound.",
-          .reason = "The kernels of the deployed runtime multiply 8-bit integers.",
+          .reason = "Kernels multiply 8-bit integers.",
           .label = "bits"}};
   enum { X, W, B };
   static constexpr Port inputs[] = {{"X", {4, 4}, "(N, C, H, W)"},
@@ -88,6 +89,7 @@ struct Conv2d {
           [](const Attrs& a, Types in) { return room(a, in, 0) >= 0 && room(a, in, 1) >= 0; }},
       {"bits", "X and W have at most 8 bits",
           [](const Attrs&, Types in) { return in[X].precision <= 8 && in[W].precision <= 8; }}};
+  static constexpr Formula precision[] = {"max(p0 + p1 + bl(|W| / channels), p2) + use_bias"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const i64 terms = volume(in[W].shape) / a.channels;
     const i64 products = in[X].precision + in[W].precision + bit_length(terms);

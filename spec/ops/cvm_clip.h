@@ -23,6 +23,7 @@ struct CvmClip : Elementwise {
       Field{"is_sign", &Attrs::is_sign, "accepted without effect"}};
   static constexpr std::array<Rule<Attrs>, 0> rules{};
 
+  static constexpr Formula precision[] = {"precision"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     return Type{in[X].shape, static_cast<int>(a.precision)};
   }

@@ -21,7 +21,8 @@ struct CvmLeftShift : Elementwise {
       {.text = "A product of more than 32 bits is the caller's fault; the deployed runtime reports "
                "its own.",
           .reason = "Types and attributes decide it, and both come from the caller.",
-          .label = "width"}};
+          .label = "width",
+          .deployed = {Deployed::blames, "width"}}};
   static constexpr std::tuple attrs{
       Field{"precision", &Attrs::precision, {1, kMaxPrecision}, "of the output"}.required(),
       Field{"shift_bit", &Attrs::shift_bit, {1, 32}, "the exponent of the factor"}.required(),
@@ -30,6 +31,7 @@ struct CvmLeftShift : Elementwise {
   static constexpr Rule<Attrs> rules[] = {
       {"width", "the precision of X and shift_bit add up to 32 at most",
           [](const Attrs& a, Types in) { return in[X].precision + a.shift_bit <= kMaxPrecision; }}};
+  static constexpr Formula precision[] = {"precision"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     return Type{in[X].shape, static_cast<int>(a.precision)};
   }

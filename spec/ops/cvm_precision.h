@@ -13,6 +13,7 @@ struct CvmPrecision : Unary {
   static constexpr string_view formula = R"(Y[y] = \begin{cases} 1 & X[y] = 0 \\
       \lfloor \log_2 |X[y]| \rfloor + 1 & \text{otherwise} \end{cases})";
 
+  static constexpr Formula precision[] = {"6"};
   static constexpr Inferred infer(const Attrs&, Types in) { return Type{in[X].shape, 6}; }
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) {
     return max(1, bit_length(magnitude(in[X](y))));

@@ -24,13 +24,15 @@ struct CvmRightShift : Elementwise {
               "2^31 - 1 shifted by 1 is 2^30; in the deployed runtime the addition of the rounding "
               "bit wraps.",
           .reason = "Rounding is exact over the integers; a wrapped sum is undefined in C.",
-          .example = "the rounding bit does not wrap"}};
+          .example = "the rounding bit does not wrap",
+          .deployed = {Deployed::differs, "rounding"}}};
   static constexpr std::tuple attrs{
       Field{"precision", &Attrs::precision, {1, kMaxPrecision}, "of the output"}.required(),
       Field{"shift_bit", &Attrs::shift_bit, {1, 32}, "the exponent of the divisor"}.required(),
       Field{"is_sign", &Attrs::is_sign, "accepted without effect"}};
   static constexpr std::array<Rule<Attrs>, 0> rules{};
 
+  static constexpr Formula precision[] = {"precision"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     return Type{in[X].shape, static_cast<int>(a.precision)};
   }

@@ -22,12 +22,13 @@ struct Dense {
       {.text = "A weight of the wrong shape is the caller's fault; the deployed runtime reports "
                "its own.",
           .reason = "Types and attributes decide it, and both come from the caller.",
-          .label = "weight"},
+          .label = "weight",
+          .deployed = {Deployed::blames, "blame/weight"}},
       {.text = "units is required; the older text lacks this attribute.",
           .reason = "Model files carry it, and a weight that contradicts it is refused.",
           .label = "attr.missing"},
       {.text = "X and W have at most 8 bits; the older text sets no bound.",
-          .reason = "The kernels of the deployed runtime multiply 8-bit integers.",
+          .reason = "Kernels multiply 8-bit integers.",
           .label = "bits"}};
   enum { X, W, B };
   static constexpr Port inputs[] = {{"X", {2, 2}, "(M, K)"}, {"W", {2, 2}, "(units, K)"},
@@ -46,6 +47,7 @@ struct Dense {
           [](const Attrs& a, Types in) { return !a.use_bias || in[B].dim(0) == a.units; }},
       {"bits", "X and W have at most 8 bits",
           [](const Attrs&, Types in) { return in[X].precision <= 8 && in[W].precision <= 8; }}};
+  static constexpr Formula precision[] = {"max(p0 + p1 + bl(|W| / units), p2) + use_bias"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const i64 products = in[X].precision + in[W].precision + bit_length(in[X].dim(1));
     const i64 p = a.use_bias ? max(products, in[B].precision) + 1 : products;

@@ -29,6 +29,7 @@ struct ExpandDims {
 
   static constexpr Rule<Attrs> rules[] = {{"axis", "axis lies in -N-1..N",
       [](const Attrs& a, Types in) { return axis_in(a.axis, in[X].rank() + 1); }}};
+  static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const Type& x = in[X];
     const int before = wrap(a.axis, x.rank() + 1);

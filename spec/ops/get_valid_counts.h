@@ -22,7 +22,8 @@ struct GetValidCounts {
   static constexpr Erratum errata[] = {
       {.text = "The rows have at least 2 bits; the deployed runtime infers the precision of X.",
           .reason = "The fill of -1 needs 2 bits, also where X has 1 bit.",
-          .example = "one bit in, two bits out: the fill needs them"}};
+          .example = "one bit in, two bits out: the fill needs them",
+          .deployed = {Deployed::differs, "rows"}}};
   enum { X };
   enum { Count, Rows };
   static constexpr Port inputs[] = {{"X", {3, 3}, "(B, n, K), scores in column 1", Hint::score}};
@@ -32,6 +33,7 @@ struct GetValidCounts {
 
   static constexpr Rule<Attrs> rules[] = {{"columns", "2 <= K <= 31",
       [](const Attrs&, Types in) { return 2 <= in[X].dim(2) && in[X].dim(2) <= 31; }}};
+  static constexpr Formula precision[] = {"bl(|X| / |count| + 1) + 1", "max(p0, 2)"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     const Type& x = in[X];
     const Type count{{x.dim(0)}, bit_length(x.dim(1) * x.dim(2) + 1) + 1};

@@ -14,8 +14,10 @@ struct Max : Reduce {
       {.text = "The maximum of negative numbers is negative; reducing all axes, the deployed "
                "runtime gives 0.",
           .reason = "A maximum is one of the elements, whichever axes are reduced.",
-          .example = "everything, all of it negative"}};
+          .example = "everything, all of it negative",
+          .deployed = {Deployed::differs, "maximum"}}};
 
+  static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     return Type{kept(a, in[X]), in[X].precision};
   }

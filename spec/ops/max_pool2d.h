@@ -55,6 +55,7 @@ struct MaxPool2d {
          }
          return true;
        }}};
+  static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const Type& x = in[X];
     return Type{{x.dim(0), x.dim(1), extent(a, in, 0), extent(a, in, 1)}, x.precision};

@@ -26,11 +26,13 @@ struct NonMaxSuppression {
   static constexpr Erratum errata[] = {
       {.text = "The output has at least 2 bits; the deployed runtime infers the precision of X.",
           .reason = "The fill of -1 needs 2 bits, also where X has 1 bit.",
-          .example = "one bit in, two bits out: the fill needs them"},
+          .example = "one bit in, two bits out: the fill needs them",
+          .deployed = {Deployed::differs, "suppressed"}},
       {.text = "X has at most 31 bits; the deployed runtime checks nothing.",
           .reason =
               "Its 32-bit differences of wider coordinates overflow, which is undefined in C.",
-          .label = "bits"}};
+          .label = "bits",
+          .deployed = {Deployed::accepts, "coordinates"}}};
   enum { X, Valid };
   static constexpr int kId = 0, kScore = 1, kX1 = 2, kY1 = 3, kX2 = 4, kY2 = 5, kColumns = 6;
   static constexpr Port inputs[] = {
@@ -56,6 +58,7 @@ struct NonMaxSuppression {
           [](const Attrs&, Types in) { return in[Valid].dim(0) == in[X].dim(0); }},
       {"bits", "X has at most 31 bits",
           [](const Attrs&, Types in) { return in[X].precision <= 31; }}};
+  static constexpr Formula precision[] = {"max(p0, 2)"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     return Type{in[X].shape, in[X].precision > 2 ? in[X].precision : 2};
   }

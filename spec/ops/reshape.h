@@ -25,12 +25,21 @@ struct Reshape {
   static constexpr Exceeds exceeds = kShape;
   static constexpr bool in_place = true;
   static constexpr Erratum errata[] = {
-      {.text =
-              "-1 works after -2, -3 and -4, and every other target has one outcome too; on "
-              "some the deployed runtime crashes, indexes wrongly or accepts negative extents, and "
-              "it skips entries below -4.",
+      {.text = "-1 works after -4, as after -2 and -3; the deployed runtime refuses it there.",
           .reason = "A target is text of the caller: it has a meaning or a label, nothing else.",
-          .example = "infer after the rest"}};
+          .example = "infer after the rest",
+          .deployed = {Deployed::refuses, "split_infer"}},
+      {.text =
+              "An extent is at least 1: entries below -4 are refused, and so are negative parts of "
+              "a split. The deployed runtime skips the former and makes extents of the latter.",
+          .reason = "A tensor with a negative extent has no elements, and no meaning.",
+          .label = "split",
+          .deployed = {Deployed::accepts, "negative_extents"}},
+      {.text = "A product of extents beyond 64 bits is as large as any; the deployed runtime wraps "
+               "it, and ends where that gives 0.",
+          .reason = "Dividing by zero has no outcome that all machines share.",
+          .label = "infer",
+          .deployed = {Deployed::crashes, "product"}}};
   enum { X };
   static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "the target, its codes replaced"}};
@@ -118,6 +127,7 @@ struct Reshape {
           [](const Attrs& a, Types in) { return walks(a, in, "infer"); }},
       {"size", "Y has as many elements as X",
           [](const Attrs& a, Types in) { return walks(a, in, "size"); }}};
+  static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Shape y;
     for (i64 e : walk(a.shape, in[X].shape).y) y.push(e);

@@ -46,6 +46,7 @@ struct SliceLike {
            if (is_cut(a, d, n) && in[Like].dim(d) > in[X].dim(d)) return false;
          return true;
        }}};
+  static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Type y = in[X];
     for (int d = 0; d < y.rank(); ++d)

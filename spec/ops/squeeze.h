@@ -37,6 +37,7 @@ struct Squeeze {
            if (in[X].dim(wrap(d, in[X].rank())) != 1) return false;
          return true;
        }}};
+  static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const Type& x = in[X];
     Shape y;

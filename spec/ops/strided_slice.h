@@ -20,10 +20,11 @@ struct StridedSlice {
   static constexpr string_view formula =
       R"(Y[\ldots, d_i, \ldots] = X[\ldots, b_i + s_i d_i, \ldots])";
   static constexpr Erratum errata[] = {
-      {.text = "begin, end and stride are no longer than the rank; the deployed runtime reads out "
-               "of bounds.",
+      {.text = "begin, end and stride are no longer than the rank; the deployed runtime accepts "
+               "longer ones, and reads out of bounds.",
           .reason = "Reading beyond a shape has no outcome that all machines share.",
-          .label = "length"}};
+          .label = "length",
+          .deployed = {Deployed::accepts, "lengths"}}};
   enum { X };
   static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "what is kept on each axis"}};
@@ -62,6 +63,7 @@ struct StridedSlice {
            if (cut(a, d, in[X].dim(d)).extent() < 1) return false;
          return true;
        }}};
+  static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Type y = in[X];
     for (int d = 0; d < y.rank(); ++d) y.shape[d] = cut(a, d, in[X].dim(d)).extent();

@@ -13,6 +13,7 @@ struct Sum : Reduce {
   static constexpr string_view formula = R"(Y[y] = \sum_{x \in X : x|_{kept} = y} X[x])";
   static constexpr Exceeds exceeds = kPrecision;
 
+  static constexpr Formula precision[] = {"p0 + bl(|X| / |Y|)"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const Shape y = kept(a, in[X]);
     return Type{y, in[X].precision + bit_length(volume(in[X].shape) / volume(y))};

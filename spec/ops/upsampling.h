@@ -28,6 +28,7 @@ struct Upsampling {
       Field{"method", &Attrs::method, "which element is copied"}.one_of("NEAREST_NEIGHBOR")};
   static constexpr std::array<Rule<Attrs>, 0> rules{};
 
+  static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const Type& x = in[X];
     return Type{{x.dim(0), x.dim(1), x.dim(2) * a.scale, x.dim(3) * a.scale}, x.precision};

@@ -21,11 +21,13 @@ struct Where {
               "The precision is the larger one of x and y; the deployed runtime infers that of the "
               "condition.",
           .reason = "The result holds elements of x and y and none of the condition.",
-          .example = "whole rows; x and y decide the precision"},
+          .example = "whole rows; x and y decide the precision",
+          .deployed = {Deployed::differs, "condition_precision"}},
       {.text = "A condition of rank 1 selects whole rows; the deployed runtime writes a quarter of "
                "each.",
           .reason = "It copies as many bytes as a row has elements, and an element has four.",
-          .example = "whole rows; x and y decide the precision"}};
+          .example = "whole rows; x and y decide the precision",
+          .deployed = {Deployed::differs, "condition_rows"}}};
   enum { Condition, X, Y };
   static constexpr Port inputs[] = {
       {"condition", {1, kMaxRank}, "as x, or (extent of the first axis of x)", Hint::flag},
@@ -41,6 +43,7 @@ struct Where {
             const Shape& c = in[Condition].shape;
             return c == in[X].shape || c == Shape{in[X].dim(0)};
           }}};
+  static constexpr Formula precision[] = {"max(p1, p2)"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     const i64 p = max(in[X].precision, in[Y].precision);
     return Type{in[X].shape, static_cast<int>(p)};

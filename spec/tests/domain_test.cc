@@ -40,6 +40,17 @@ TEST_P(Domain, BuildsLegalCalls) {
   }
 }
 
+TEST_P(Domain, HasThePrecisionThatTheFormulaStates) {
+  const OpInfo& op = *GetParam();
+  for (int seed = 0; seed < kDraws; ++seed) {
+    const Drawn call = drawn(op, seed);
+    const Inferred y = op.infer(call.attributes(), call.types());
+    for (int k = 0; k < y.count; ++k)
+      ASSERT_EQ(stated_precision(op, k, call.attributes(), call.types(), y), y[k].precision)
+          << op.precision[k] << " at seed " << seed;
+  }
+}
+
 TEST_P(Domain, StaysSmall) {
   const OpInfo& op = *GetParam();
   i64 all = 0;
