@@ -70,6 +70,7 @@ class Faulty {
   explicit Faulty(const backend::Options& options) : behaviour_(chosen(options)) {
     behaviour_->threads = backend::number_option(options, "threads", 1, kThreadsMax, 1);
     const auto isa = options.find("isa");
+    behaviour_->isa_is_chosen = isa != options.end();
     behaviour_->wide = isa != options.end() && isa->second == "wide";
     if (isa != options.end() && !behaviour_->wide && isa->second != "portable")
       throw backend::LogicError("option.isa", "no kernel of isa '" + isa->second + "'");

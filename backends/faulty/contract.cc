@@ -177,17 +177,18 @@ struct KeepsFirstConstants : KnowsConstants {
     for (std::size_t k = 0; k < from.size(); ++k) {
       if (!call.in[k].data) continue;
       std::vector<i32> now = cells(call.in[k]);
-      const auto key = std::pair(std::string(call.op->name) + std::to_string(k), now.size());
-      from[k] = packed_.try_emplace(key, std::move(now)).first->second.data();
+      std::vector<i32>& kept = packed_[std::string(call.op->name) + std::to_string(k)];
+      if (kept.size() < now.size()) kept = std::move(now);
+      from[k] = kept.data();
     }
     Behaviour::execute(call, from.data(), out);
   }
   mutable std::mutex busy_;
-  mutable std::map<std::pair<std::string, std::size_t>, std::vector<i32>> packed_;
+  mutable std::map<std::string, std::vector<i32>> packed_;
 };
 
 struct UnlistedPath : Behaviour {
-  const char* path() const override { return "avx512"; }
+  const char* path() const override { return isa_is_chosen ? Behaviour::path() : "avx512"; }
 };
 
 struct AbortsOnRank : Behaviour {
@@ -347,7 +348,8 @@ constexpr Mutant kContractMutants[] = {
         made<CompactConstants>),
     contract("contract.constants_are_bytes", "packs every constant as int8, a wide bias too",
         made<ConstantsAreBytes>),
-    contract("contract.keeps_first_constants", "packed weights cached by operator and size alone",
+    contract("contract.keeps_first_constants",
+        "packed weights cached by operator alone, if there are enough of them",
         made<KeepsFirstConstants>),
     executes("contract.threads_leave_rest", "CONTRACT",
         "count / threads elements each, and nobody takes the remainder",

@@ -40,6 +40,7 @@ class Behaviour {
   virtual int reported_threads() const { return threads; }
   int threads = 1;
   bool wide = false;  ///< whether the kernel of the other instruction set is to run
+  bool isa_is_chosen = false;
 };
 
 /// A row of the table of mutants. `op` is "*" for a contract mutant. `kind` is a bug type of golden

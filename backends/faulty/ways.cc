@@ -89,10 +89,6 @@ struct ThreeCallers : Behaviour {
   mutable std::set<std::thread::id> callers_;
 };
 
-struct ForgetsIsa : Behaviour {
-  const char* path() const override { return "specification"; }
-};
-
 struct ClosesTwice : Behaviour {
   void close() override { std::abort(); }
 };
@@ -129,8 +125,6 @@ constexpr Mutant kWayMutants[] = {
         made<ContinuesBatches>},
     {"contract.three_callers", "*", "WAY", "buffers for three threads", nullptr,
         made<ThreeCallers>},
-    {"contract.forgets_isa", "*", "WAY",
-        "an instruction set that is chosen and never dispatched to", nullptr, made<ForgetsIsa>},
     {"contract.writes_beside_scratch", "*", "WAY", "a vector store at the end of scratch memory",
         nullptr, made<WritesBesideScratch>},
     {"contract.closes_twice", "*", "CRASH", "frees its pool again when it is closed", nullptr,
