@@ -207,9 +207,9 @@ static inline size_t ls_attr_text(const ls_attr* attr, char* text, size_t room) 
   }
   n = (size_t)snprintf(text, room, "(");
   for (i = 0; i < attr->count; ++i)
-    n += (size_t)snprintf(n < room ? text + n : NULL, n < room ? room - n : 0, "%s%" PRId64,
+    n += (size_t)snprintf(n < room ? text + n : text, n < room ? room - n : 0, "%s%" PRId64,
         i > 0 ? "," : "", attr->ints[i]);
-  return n + (size_t)snprintf(n < room ? text + n : NULL, n < room ? room - n : 0, ")");
+  return n + (size_t)snprintf(n < room ? text + n : text, n < room ? room - n : 0, ")");
 }
 
 #ifdef __cplusplus

@@ -61,8 +61,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);
-    throw UsageError(argc > 1 ? unknown_verb(app, argv[1], e.what()) : e.what());
+    if (e.get_exit_code() != 0)
+      throw UsageError(argc > 1 ? unknown_verb(app, argv[1], e.what()) : e.what());
+    session.exit = app.exit(e);
   }
   flush_output();
   return session.exit;

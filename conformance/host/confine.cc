@@ -73,6 +73,15 @@ void forbid_processes() {
   };
   const auto answer = [](__u32 what) { return sock_filter BPF_STMT(BPF_RET | BPF_K, what); };
   sock_filter rules[] = {
+#ifdef __x86_64__
+      // Other kinds of programs have other numbers, which this one could use as well.
+      load(offsetof(seccomp_data, arch)),
+      where(BPF_JEQ, AUDIT_ARCH_I386, 1),
+      answer(SECCOMP_RET_TRAP),
+      load(kNumber),
+      where(BPF_JGE, __X32_SYSCALL_BIT, 1),
+      answer(SECCOMP_RET_TRAP),
+#endif
       load(kNumber),
       // Its flags are out of a rule's reach. The C library starts threads by clone without it.
       where(BPF_JEQ, SYS_clone3, 1),

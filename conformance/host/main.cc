@@ -1,7 +1,6 @@
 // The program backend-host: runs a backend, a library or a command, for the process that started
 // it, and ends whatever the backend started. A backend shares no memory but the channel with a
 // judge, and none of its files.
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -11,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "conformance/host/confine.h"
 #include "conformance/host/worker.h"
@@ -55,19 +55,11 @@ void usage() {
 
 // Kills every child, and theirs, which this process inherits as their parents end.
 void end_descendants() {
-  for (;;) {
-    char text[4096];
-    const int file = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    const ssize_t n = read(file, text, sizeof text - 1);
-    close(file);
-    if (n <= 0) return;
-    text[n] = '\0';
-    for (char *at = text, *end = text;; at = end) {
-      const long pid = std::strtol(at, &end, 10);
-      if (end == at) break;
-      kill(static_cast<pid_t>(pid), SIGKILL);
-    }
-    waitpid(-1, nullptr, 0);
+  for (bool found = true; found;) {
+    found = false;
+    std::ifstream children("/proc/thread-self/children");
+    for (pid_t pid; children >> pid; found = true) kill(pid, SIGKILL);
+    if (found) waitpid(-1, nullptr, 0);
   }
 }
 

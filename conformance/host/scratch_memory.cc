@@ -16,13 +16,11 @@ namespace {
 constexpr std::size_t kScratchAlignment = 64;
 constexpr char kBeside = 0x5a;
 
-constexpr std::size_t rounded_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
-
 }  // namespace
 
 ScratchMemory::ScratchMemory(std::uint64_t bytes, std::int32_t poison) : bytes_(bytes) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 47;  // bytes of an address space
-  mapped_ = bytes > kMost ? 0 : rounded_up(bytes, kPage) + 2 * kPage;
+  mapped_ = bytes > kMost ? 0 : round_up(bytes, kPage) + 2 * kPage;
   void* map = mapped_ == 0 ? MAP_FAILED
                            : mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED ||
@@ -32,7 +30,7 @@ ScratchMemory::ScratchMemory(std::uint64_t bytes, std::int32_t poison) : bytes_(
   }
   map_ = static_cast<char*>(map);
   char* const end = map_ + mapped_ - kPage;
-  data_ = end - rounded_up(bytes, kScratchAlignment);
+  data_ = end - round_up(bytes, kScratchAlignment);
   std::memset(map_ + kPage, kBeside, static_cast<std::size_t>(data_ - map_) - kPage);
   for (std::size_t k = 0; k < bytes_; ++k) data_[k] = reinterpret_cast<char*>(&poison)[k % 4];
   std::memset(data_ + bytes_, kBeside, static_cast<std::size_t>(end - data_) - bytes_);

@@ -1,8 +1,6 @@
 #include "conformance/host/worker.h"
 
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -366,7 +364,7 @@ void serve(const Work& work) {
   std::optional<Backends> backends = start(work, channel);
   u64 number = 0;
   while (write(kSocketFile, &number, sizeof number) == sizeof number &&
-      read(kSocketFile, &number, sizeof number) == sizeof number)
+      read(kSocketFile, &number, sizeof number) == sizeof number && backends)
     answer_letters(*backends, arena, team, channel);
   _exit(0);
 }

@@ -211,6 +211,11 @@ Answer Conversation::exchange(
 // that they do not have.
 constexpr char kAskManifest[] = R"({"id":0,"op":"manifest","attrs":{},"in_prec":[],"in":[]})";
 
+// The values of a call's outputs, and the elements of all its tensors.
+struct Size {
+  std::size_t values = 0, elements = 0;
+};
+
 class ExecSubject final : public Subject {
  public:
   ExecSubject(const std::string& command, const Limits& limits)
@@ -247,10 +252,6 @@ class ExecSubject final : public Subject {
       throw UsageError("exec:" + command_ + " takes no option '" + o.begin()->first +
           "'; write it into the command");
   }
-  // The values of a call's outputs, and the elements of all its tensors.
-  struct Size {
-    std::size_t values = 0, elements = 0;
-  };
   // Puts the call of a line.
   template <class Line> Answer ask(const Line& line, Size size = {}) {
     const std::string id = std::to_string(++questions_);
@@ -304,7 +305,8 @@ void ExecSubject::ask_manifest() {
   std::string_view reply;
   if (!exchange(kAskManifest, {}, reply).ok()) return;
   const auto j = nlohmann::ordered_json::parse(reply, nullptr, false);
-  const bool stated = j.is_object() && j.size() == 2 && j.contains("manifest") && j["id"] == 0;
+  const bool stated =
+      j.is_object() && j.size() == 2 && j.contains("manifest") && j.contains("id") && j["id"] == 0;
   if (!stated || !running_->in_step()) {
     if (answer_of(reply, "0").kind == AnswerKind::ok) lost("an answer to no call");
     has_answered_ = false;

@@ -67,14 +67,15 @@ class Host {
   }
 
   /// Has the letters answered. @return how it ended meanwhile, after which there is no process
-  std::optional<Answer> exchange() {
+  /// @param answered receives the number of answers otherwise
+  std::optional<Answer> exchange(std::size_t& answered) {
     mail_.send();
     const u64 number = word(secret_, ++asked_, 0);
     const bool sent = write(socket_, &number, sizeof number) == sizeof number;
     const bool in_time = sent && answers_in_time();
     u64 numbers[2] = {};  // room for more than the answer
     const ssize_t got = in_time ? recv(socket_, numbers, sizeof numbers, 0) : 0;
-    const u64 answered = mail_.channel().answered;
+    answered = mail_.channel().answered;
     if (got == sizeof number && numbers[0] == number && answered > 0 && answered <= mail_.letters())
       return std::nullopt;
     if (got > 0) {
@@ -130,11 +131,11 @@ class LibrarySubject : public Subject {
     const Channel& c = host_.mail().channel();
     const std::string library = "'" + path + "' ";
     try {
-      if (c.state == Channel::refused) throw UsageError(c.refusal);
-      if (c.state == Channel::unopened) throw RefusedOptions(c.refusal);
-      manifest_ = parse_manifest(std::string(c.manifest, c.manifest_size));
+      if (c.state == Channel::refused) throw UsageError(text_in(c.refusal));
+      if (c.state == Channel::unopened) throw RefusedOptions(text_in(c.refusal));
+      manifest_ = parse_manifest({c.manifest, std::min(c.manifest_size, sizeof c.manifest)});
       if (c.failure[0] && !runs_here(manifest_))
-        throw CannotRun("cannot run here: " + printable(c.failure), manifest_);
+        throw CannotRun("cannot run here: " + printable(text_in(c.failure)), manifest_);
     } catch (const RefusedOptions& e) {
       throw RefusedOptions(library + e.what());
     } catch (const CannotRun& e) {
@@ -223,12 +224,12 @@ class LibrarySubject : public Subject {
     Mail& mail = host_.mail();
     while (!sent.empty()) {
       host_.start(configs_);
-      if (std::optional<Answer> end = host_.exchange()) {
+      std::size_t n = 0;
+      if (std::optional<Answer> end = host_.exchange(n)) {
         if (sent.size() > 1) return put_one_by_one(a, sent, *end);
         mail.explain(0, *end);
         return a.note_end(sent[0], *end);
       }
-      const std::size_t n = mail.channel().answered;
       for (std::size_t k = 0; k < n; ++k) a.answers[sent[k]] = mail.take(k);
       // After a device error every later call of the process may fail, so a fresh process starts.
       const bool failed = a.answers[sent[n - 1]][0].kind == AnswerKind::runtime_error;

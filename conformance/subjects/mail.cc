@@ -23,7 +23,7 @@ constexpr u64 kEvery = 64;    // bytes, to which all is aligned
 i64 bounded(i64 at) { return std::clamp(at, -static_cast<i64>(kArena), static_cast<i64>(kArena)); }
 
 int place_of(const OpInfo& op) {
-  const auto all = operators();
+  const auto& all = operators();
   return static_cast<int>(std::find(all.begin(), all.end(), &op) - all.begin());
 }
 
@@ -177,15 +177,14 @@ const Reply& Mail::reply(std::size_t n) const {
 Answers Mail::take(std::size_t n) {
   constexpr AnswerKind kKinds[] = {AnswerKind::ok, AnswerKind::logic_error,
       AnswerKind::runtime_error, AnswerKind::unsupported, AnswerKind::protocol};
-  const auto text = [](const auto& s) { return printable({s, strnlen(s, sizeof s)}); };
   const Reply r = reply(n);
   const Posted& p = posted_[n];
   Answer a;
   a.kind = r.code >= 0 && r.code < static_cast<int>(std::size(kKinds)) ? kKinds[r.code]
                                                                        : AnswerKind::protocol;
-  a.label = text(r.label);
-  a.message = text(r.text);
-  a.path = text(r.path);
+  a.label = printable(text_in(r.label));
+  a.message = printable(text_in(r.text));
+  a.path = printable(text_in(r.path));
   a.threads = r.threads;
   a.unsteady = r.unsteady;
   a.changed_run = r.changed_run;

@@ -1,6 +1,7 @@
 /// @file
 /// The judge's side of the memory that it shares with backend-host.
 #pragma once
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "conformance/subjects/subject.h"
 
 namespace lockstep::judge {
+
+/// A text in the shared memory, which may have no end.
+template <std::size_t N> std::string text_in(const char (&s)[N]) { return {s, strnlen(s, N)}; }
 
 /// Lays questions into letters and reads the answers. What was sent is kept in memory of the
 /// judge's own: by the time an answer is read, a backend may have overwritten the shared one.

@@ -285,7 +285,7 @@ TEST(Manifest, OfACommandThatStatesNoneClaimsEverything) {
   // It may refuse, end or make no sense; a fresh process gets the next question.
   for (const std::string command : {"eval_reference",
            "read x; echo '{\"id\":0,\"status\":\"unsupported\"}'; exec eval_reference",
-           "eval_reference crash-after 0", "yes"}) {
+           "read x; echo '{\"manifest\":{},\"x\":0}'", "eval_reference crash-after 0", "yes"}) {
     const auto s = open_exec(command, limits(), true);
     EXPECT_EQ(s->manifest().name, command);
     EXPECT_FALSE(s->manifest().stated());

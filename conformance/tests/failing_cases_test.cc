@@ -121,6 +121,7 @@ TEST_F(Failing, RunsSayTheVerdictWhereNothingCanBeWritten) {
     const Ended lost = run({"sh", "-c", full + more + " >/dev/full"});
     expect_end(lost, 4, {"PASS  ", "cannot write to standard output: No space left on device"});
   }
+  expect_end(run({"sh", "-c", program() + " --help >/dev/full"}), 4, {"cannot write to standard"});
   for (const char* verb : {"cover --op relu --json", "report markdown report.json --output"}) {
     const std::string file = scratch.path("report.json");
     expect_end(joined(check, {"--json", file, "--quiet"}), 0);

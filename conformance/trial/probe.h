@@ -37,9 +37,9 @@ class Probe {
   const std::vector<Forced>& forced() const { return way_->forced; }
 
   // Checks that take several calls are made for some cases, chosen by the case's seed. A case with
-  // its values written out gets all checks: its author wants to see every violation, and shrinking
-  // must not lose any.
-  bool spelled_out() const { return case_.fill == Fill::literal; }
+  // its values written out, or a constant, gets all checks: its author wants to see every
+  // violation, and shrinking must not lose any.
+  bool spelled_out() const { return case_.fill >= Fill::literal; }
   /// Number 0 <= k < n of the case, for choices that it does not spell out.
   std::size_t choice(u64 which, std::size_t n) const;
   bool chosen(u64 which) const;

@@ -139,6 +139,17 @@ void look_around(const Execution& e) {
   }
 }
 
+// Forks as programs of 32 bits do, whose calls have other numbers.
+void fork_in_32_bits(const Execution&) {
+  long child = 2;
+#ifdef __x86_64__
+  asm volatile("int $0x80" : "+a"(child) : : "memory");
+#else
+  child = fork();
+#endif
+  if (child == 0) _exit(0);
+}
+
 bool always(const Execution&) { return true; }
 bool cubes(const Execution& e) { return e.rank() == 3; }
 bool relu(const Execution& e) { return e.of("relu"); }
@@ -209,6 +220,7 @@ constexpr Fault kFaults[] = {
     {"forge", relu, forge},
     {"close", cubes, [](const E&) { close_every_file(); }},
     {"fork", relu, [](const E&) { (void)fork(); }},
+    {"fork_32", relu, fork_in_32_bits},
     {"reach", always, reach},
     {"look", always, look_around},
     {"last"},
