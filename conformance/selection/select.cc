@@ -14,6 +14,7 @@
 #include "conformance/golden/vectors.h"
 #include "conformance/selection/kill_matrix.h"
 #include "conformance/trial/properties.h"
+#include "spec/attributes.h"
 
 namespace lockstep::judge {
 namespace {
