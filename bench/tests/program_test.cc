@@ -78,7 +78,7 @@ TEST(Program, AWrongKernelGetsNoTime) {
 }
 
 TEST(Program, TheJudgeIsTimedPropertyByProperty) {
-  const auto [results, out] = timed({"judge/re*"});
+  const auto [results, out] = timed({"judge/rej*"});
   ASSERT_EQ(results.rows.size(), 1U);
   EXPECT_EQ(results.rows[0].workload, "rejects");
   EXPECT_EQ(results.rows[0].unit, "case");

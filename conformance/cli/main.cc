@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <system_error>
 #include <utility>
 
 #include "conformance/cli/verbs.h"
@@ -94,6 +95,13 @@ int main(int argc, char** argv) {
     return reject(e);
   } catch (const lockstep::params::Error& e) {
     return reject(e);
+  } catch (const std::system_error& e) {
+    // A reader has seen enough: ends like any program that writes into a closed pipe.
+    if (e.code() == std::errc::broken_pipe) {
+      signal(SIGPIPE, SIG_DFL);
+      raise(SIGPIPE);
+    }
+    return complain(Exit::judge_broke, std::string(e.what()) + " (exit 4, judge broke)");
   } catch (const std::logic_error& e) {
     return complain(Exit::usage, std::string(e.what()) + " (exit 2, usage)");
   } catch (const std::exception& e) {

@@ -25,7 +25,15 @@ std::string block(const Failure& f, const Report& r) {
   return s;
 }
 
-// The first failure of each cluster, the largest clusters first; then all others.
+// Whether a failure is of the kind after which the verdict is named.
+bool names_verdict(const Failure& f, const Report& r) {
+  return (r.verdict == "NONDETERMINISTIC" && f.property == kDeterministic.name) ||
+      (r.verdict == "CRASH" && f.outcome == "crash") ||
+      (r.verdict == "TIMEOUT" && f.outcome == "timeout");
+}
+
+// The first failure of each cluster, the largest clusters first; then all others. Those after which
+// the verdict is named come before.
 std::vector<const Failure*> failures_in_order(const Report& r) {
   std::vector<const Failure*> first, rest;
   for (const Cluster& c : clusters(r)) {
@@ -33,6 +41,8 @@ std::vector<const Failure*> failures_in_order(const Report& r) {
     rest.insert(rest.end(), c.failures.begin() + 1, c.failures.end());
   }
   first.insert(first.end(), rest.begin(), rest.end());
+  std::stable_partition(
+      first.begin(), first.end(), [&](const Failure* f) { return names_verdict(*f, r); });
   // Known failures come last.
   std::stable_partition(
       first.begin(), first.end(), [](const Failure* f) { return f->unexpected(); });

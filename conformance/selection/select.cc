@@ -14,6 +14,7 @@
 #include "conformance/golden/vectors.h"
 #include "conformance/selection/kill_matrix.h"
 #include "conformance/trial/properties.h"
+#include "spec/attributes.h"
 
 namespace lockstep::judge {
 namespace {
@@ -181,6 +182,14 @@ std::vector<Item> explicit_items(const Selection& s) {
   return items;
 }
 
+// Most backends are given no text, but a program that reads text otherwise judges nobody by it.
+void hold_text_to(const Vector& v) {
+  const ReadAttributes read = read_attributes(*v.call.op, {v.texts.begin(), v.texts.end()});
+  if (v.expectation == Vector::text_error && read.label != v.label)
+    throw UsageError("golden vector " + v.id + " is refused with " + v.label + ", this program's " +
+        "specification says '" + read.label + "' (lockstep vectors check names all differences)");
+}
+
 std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInfo*>& ops) {
   std::vector<Item> items;
   if (!takes_vectors(s)) return items;
@@ -194,8 +203,9 @@ std::vector<Item> vector_items(const Selection& s, const std::vector<const OpInf
   for (Vector& v : all) {
     const bool wanted = (outputs && v.expectation == Vector::outputs) ||
         (errors && v.expectation != Vector::outputs && is_case(v));
-    if (wanted && std::find(ops.begin(), ops.end(), v.call.op) != ops.end())
-      items.push_back(vector_item(std::move(v)));
+    if (!wanted || std::find(ops.begin(), ops.end(), v.call.op) == ops.end()) continue;
+    hold_text_to(v);
+    items.push_back(vector_item(std::move(v)));
   }
   return items;
 }

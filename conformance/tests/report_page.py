@@ -82,8 +82,9 @@ def look(browser, page, told):
     cells = sum(map(len, told["cells"].values()))
     if (found := browser.evaluate(CELLS)) != cells:
         yield f"{found} of {cells} cells"
-    if (found := browser.evaluate(FAILED)) != len(failures):
-        yield f"{found} cells lead to {len(failures)} failures"
+    failed = {(f["operator"], f["property"]) for f in failures}
+    if (found := browser.evaluate(FAILED)) != len(failed):
+        yield f"{found} cells lead to failures, not {len(failed)}"
     if not browser.evaluate(FOLLOW):
         yield "a cell does not lead to its failure"
     browser.open(page.as_uri())

@@ -161,6 +161,19 @@ TEST_F(Resume, RefusesResultsOfOtherVectors) {
   expect_end(check, 2, {"it belongs to another run: its vectors_sha256 is"});
 }
 
+TEST(Vectors, ThatContradictThisProgramJudgeNobody) {
+  const Scratch scratch;
+  std::filesystem::copy("conformance/vectors", scratch.path("vectors"));
+  const std::string file = scratch.path("vectors/expand_dims.json");
+  std::string text = text_of_file(file);
+  const std::string bound = R"("num_newaxis":"4097")";
+  const std::size_t label = text.find("attr.range", text.find(bound));
+  scratch.write("vectors/expand_dims.json", text.replace(label, 10, "attr.syntax"));
+  expect_end(
+      words_in("check reference --tier 0 --op expand_dims", {"--vectors", scratch.path("vectors")}),
+      2, {" is refused with attr.syntax, this program's specification says 'attr.range'"});
+}
+
 TEST(Interrupt, IsNoCrashOfABackendThatItReachesFirst) {
   const Scratch scratch;
   const std::string journal = scratch.path("journal"), held = scratch.path("held-1");
