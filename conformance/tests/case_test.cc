@@ -281,9 +281,9 @@ TEST(SelectCases, ANameWithoutASlashIsAVectorWhereThereAreSome) {
   EXPECT_EQ(select("relu-0063", kFrozen)[0].label, "input.precision");
   EXPECT_EQ(select("relu/in=1@8/fill=one:0", kFrozen)[0].what, Item::legal);
   expect_throws<UsageError>([&] { select("relu-0001", ""); }, "case id: no operator 'relu-0001'");
-  // Its attributes are text that no call can hold.
-  expect_throws<UsageError>([&] { select("relu-9999", kFrozen); },
-      "no case and no vector 'relu-9999' (vectors of conformance/vectors)");
+  // It has a value that no tensor of its precision can hold.
+  expect_throws<UsageError>([&] { select("relu-0068", kFrozen); },
+      "no case and no vector 'relu-0068' (vectors of conformance/vectors)");
 }
 
 TEST(Endless, NumbersBeyond32BitsAreOtherCallsAndIllegalOnesAreRefused) {

@@ -170,6 +170,14 @@ bool counts(const Report& r, const Expectation& e) {
       r.seed == e.seed && (all || !patterns) && selects(selection_of(r), e);
 }
 
+// How an expectation that counts cases is exceeded; empty if it is not.
+std::string excess(const Report& r, const Expectation& e) {
+  if (!counts(r, e) || e.seen.calls < e.count) return "";
+  if (e.seen.calls > e.count)
+    return fmt::format("counts {} failures, there are {}", e.count, e.seen.calls);
+  return e.seen.sum == e.ids ? "" : fmt::format("counts {} failures, and others fail", e.count);
+}
+
 // The operators or properties of which an expectation excuses nothing although they were judged.
 void add_idle(std::vector<std::string>& to, const std::map<std::string, Cell>& parts) {
   for (const auto& [name, cell] : parts)
@@ -321,14 +329,6 @@ std::vector<std::string> stale(const Report& r) {
           fmt::format("{} counts {} failures, there are {}", what, e.count, e.seen.calls));
   }
   return texts;
-}
-
-// How an expectation that counts cases is exceeded; empty if it is not.
-static std::string excess(const Report& r, const Expectation& e) {
-  if (!counts(r, e) || e.seen.calls < e.count) return "";
-  if (e.seen.calls > e.count)
-    return fmt::format("counts {} failures, there are {}", e.count, e.seen.calls);
-  return e.seen.sum == e.ids ? "" : fmt::format("counts {} failures, and others fail", e.count);
 }
 
 std::vector<std::string> exceeded(const Report& r) {
