@@ -63,6 +63,12 @@ void Arena::take(std::span<const Slot> slots, char* mail) const {
     std::memcpy(mail + slots[k].image, own(k), slots[k].bytes);
 }
 
+bool Arena::holds(std::span<const Slot> slots, const char* mail) const {
+  for (std::size_t k = 0; k < slots.size(); ++k)
+    if (std::memcmp(mail + slots[k].image, own(k), slots[k].bytes) != 0) return false;
+  return true;
+}
+
 bool Arena::let_through(const char* address) {
   if (!reply_ || used_ == 0 || address < seen_ || address >= seen_ + kArena) return false;
   const auto offset = static_cast<u64>(address - seen_);

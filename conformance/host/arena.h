@@ -22,6 +22,8 @@ class Arena {
   }
   /// Copies the tensors back into their images.
   void take(std::span<const Slot> slots, char* mail) const;
+  /// Whether the tensors are as their images are.
+  bool holds(std::span<const Slot> slots, const char* mail) const;
 
   /// Where the backend finds the memory of tensor `k`.
   char* seen(std::size_t k) const;

@@ -43,7 +43,7 @@ struct Reply {
   char label[64]{}, text[256]{}, path[128]{};
   i64 threads = 0;        ///< that the backend says it uses
   bool unsteady = false;  ///< a caller got other outputs for the same call
-  int changed_run = 0;    ///< the first run with other outputs than run 1; 0: none
+  int changed_run = 0;    ///< the first with other outputs than before for its values; 0: none
   int type_count = 0;
   struct {
     int rank, precision;
@@ -60,13 +60,14 @@ struct Letter {
   enum What { execute, refuse, infer, close } what = execute;
   int op = 0;              ///< its place among operators()
   bool constants = false;  ///< prepare() receives the inputs after the first
-  int callers = 1;         ///< threads that run the plan at the same time
-  int runs = 1;            ///< of a plan with one caller, one after another
+  int callers = 1;         ///< threads that run the plan at the same time, if it runs once
+  int runs = 1;            ///< one after another, with the callers' values in turn
   i32 filler = 0;          ///< what scratch memory holds before the call
   int config = 0, attr_count = 0, in_count = 0, out_count = 0;
   Attr attrs[kMaxAttributes];
-  u64 slots = 0;  ///< where they stand, of each caller in turn: inputs, outputs
-  u64 next = 0;   ///< where the next letter stands; 0: this is the last
+  u64 slots = 0;    ///< where they stand, of each caller in turn: inputs, outputs
+  u64 next = 0;     ///< where the next letter stands; 0: this is the last
+  u64 between = 0;  ///< where a call stands that is prepared and released before the runs; 0: none
   Reply reply;
 
   int tensors() const { return in_count + out_count; }  ///< of one caller

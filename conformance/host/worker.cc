@@ -91,11 +91,18 @@ class Staging {
     return {};
   }
   client::Status download() {
-    for (std::size_t k = 0; k < device_.size(); ++k) {
-      client::Status read = device_[k].read(arena_.own(k), slots_[k].bytes);
-      if (!read.ok()) return read;
-    }
-    return {};
+    client::Status status;
+    for (std::size_t k = 0; k < device_.size() && status.ok(); ++k) status = read(k);
+    return status;
+  }
+  /// Replaces the memory of tensor `k`.
+  client::Status write(std::size_t k, const char* from) {
+    std::memcpy(arena_.own(k), from, slots_[k].bytes);
+    return device_.empty() ? client::Status{} : device_[k].write(from, slots_[k].bytes);
+  }
+  /// Makes what the backend wrote to tensor `k` visible in host memory.
+  client::Status read(std::size_t k) const {
+    return device_.empty() ? client::Status{} : device_[k].read(arena_.own(k), slots_[k].bytes);
   }
   /// The addresses of tensors from number `first` on.
   char* const* data(std::size_t first = 0) const { return data_.data() + first; }
@@ -166,7 +173,7 @@ struct Asked {
   const Letter& letter;
   std::span<const Slot> slots;
   Arena& arena;
-  const char* mail;
+  char* mail;
   std::atomic<u64>& runs;  // that have begun
   Team& team;
   Reply& reply;
@@ -174,48 +181,107 @@ struct Asked {
   std::size_t outputs() const { return static_cast<std::size_t>(letter.out_count); }
   std::size_t tensors() const { return inputs() + outputs(); }
   bool is_input(std::size_t slot) const { return slot % tensors() < inputs(); }
-  /// The bytes of the first caller's outputs.
-  std::string output_bytes() const {
-    std::string all;
-    for (std::size_t k = inputs(); k < tensors(); ++k) all.append(arena.own(k), slots[k].bytes);
-    return all;
-  }
-  void put_outputs_back() const {
-    for (std::size_t k = inputs(); k < tensors(); ++k)
-      std::memcpy(arena.own(k), mail + slots[k].image, slots[k].bytes);
+  /// Whether two tensors have the same type and layout.
+  bool same_type(std::size_t a, std::size_t b) const {
+    const Slot &x = slots[a], &y = slots[b];
+    return x.rank == y.rank && x.precision == y.precision &&
+        std::equal(x.shape, x.shape + x.rank, y.shape) &&
+        std::equal(x.stride, x.stride + x.rank, y.stride);
   }
 };
 
-// Runs a plan many times, until a run's outputs in host memory differ from those of the first. On a
-// device only the last one's outputs are seen.
-template <class F>
-void run_again(const F& execute, const client::Backend& backend, const Asked& q) {
-  const std::string first = q.output_bytes();
-  const bool seen = !backend.library().has_device();
-  for (int run = 2; run <= q.letter.runs; ++run) {
-    ++q.runs;
-    if (seen) q.put_outputs_back();
-    if (!execute().ok()) return;
-    if (!seen || q.output_bytes() == first) continue;
-    q.reply.changed_run = run;
-    return;
+// Runs a plan many times on the memory of the first caller, with the values of each in turn, the
+// first caller's last, until a run's outputs differ from those of an earlier one for these values.
+class Turns {
+ public:
+  Turns(Caller& caller, Staging& staging, const Asked& q)
+      : caller_(caller), staging_(staging), q_(q) {}
+
+  client::Status run() {
+    const auto callers = static_cast<std::size_t>(q_.letter.callers);
+    std::vector<std::string> first(callers), last(callers);
+    std::size_t turn = 0;
+    for (int run = 1; run <= q_.letter.runs && q_.reply.changed_run == 0; ++run) {
+      if (run > 1) ++q_.runs;
+      turn = static_cast<std::size_t>(q_.letter.runs - run) % callers;
+      // In the other runs outputs hold what the last one wrote, as in a program that goes on.
+      const bool puts_back = static_cast<std::size_t>(run - 1) / callers % 2 == 1 || callers == 1;
+      if (client::Status s = lay(turn, puts_back && run > 1); !s.ok()) return s;
+      caller_.execute(inputs(turn), {staging_.data(q_.inputs()), q_.outputs()});
+      caller_.wait();
+      if (!caller_.ok()) return {};
+      if (client::Status s = fetch(last[turn]); !s.ok()) return s;
+      if (first[turn].empty()) first[turn] = last[turn];
+      if (first[turn] != last[turn]) q_.reply.changed_run = run;
+    }
+    if (client::Status s = lay(0, false); turn != 0 && !s.ok()) return s;
+    return hand_out(last);
   }
-}
+
+ private:
+  // Equal inputs of every other caller share memory.
+  std::vector<char*> inputs(std::size_t turn) const {
+    std::vector<char*> all(staging_.data(), staging_.data() + q_.inputs());
+    for (std::size_t k = 0; turn % 2 == 1 && k < all.size(); ++k)
+      for (std::size_t same = k; same-- > 0;)
+        if (q_.same_type(same, k)) all[k] = all[same];
+    return all;
+  }
+  // Puts the inputs of a caller, and perhaps what outputs held at first, into the first's memory.
+  client::Status lay(std::size_t turn, bool outputs) {
+    const std::size_t end = outputs ? q_.tensors() : q_.inputs();
+    client::Status status;
+    for (std::size_t k = 0; k < end && status.ok(); ++k)
+      status = staging_.write(k, q_.mail + q_.slots[turn * q_.tensors() + k].image);
+    return status;
+  }
+  client::Status fetch(std::string& outputs) {
+    outputs.clear();
+    client::Status status;
+    for (std::size_t k = q_.inputs(); k < q_.tensors() && status.ok(); ++k) {
+      status = staging_.read(k);
+      outputs.append(q_.arena.own(k), q_.slots[k].bytes);
+    }
+    return status;
+  }
+  // Puts the outputs of each caller where it expects them.
+  client::Status hand_out(const std::vector<std::string>& outputs) {
+    client::Status status;
+    for (std::size_t c = 0; c < outputs.size(); ++c) {
+      const char* from = outputs[c].data();
+      for (std::size_t k = q_.inputs(); k < q_.tensors() && status.ok(); ++k) {
+        if (!outputs[c].empty()) status = staging_.write(c * q_.tensors() + k, from);
+        from += q_.slots[k].bytes;
+      }
+    }
+    return status;
+  }
+
+  Caller& caller_;
+  Staging& staging_;
+  const Asked& q_;
+};
 
 // Executes a plan on staged tensors.
 void run(
     const client::Backend& backend, const client::Plan& plan, Staging& staging, const Asked& q) {
   constexpr int kRounds = 3;  // a race shows only in some rounds
+  const bool in_turns = q.letter.runs > 1;
   std::deque<Caller> callers;
-  for (int k = 0; k < q.letter.callers; ++k) callers.emplace_back(backend, plan, q.letter.filler);
+  for (int k = 0; k < (in_turns ? 1 : q.letter.callers); ++k)
+    callers.emplace_back(backend, plan, q.letter.filler);
   const auto execute = [&](std::size_t k) -> Caller& {
     char* const* tensors = staging.data(k * q.tensors());
     callers[k].execute({tensors, q.inputs()}, {tensors + q.inputs(), q.outputs()});
     return callers[k];
   };
-  if (q.letter.callers == 1) {
+  if (in_turns) {
+    if (client::Status s = Turns(callers[0], staging, q).run(); !s.ok()) {
+      note(q.reply, s);
+      return;
+    }
+  } else if (q.letter.callers == 1) {
     execute(0);
-    if (q.letter.runs > 1) run_again([&]() -> Caller& { return execute(0); }, backend, q);
   } else {
     q.team.at_once(q.letter.callers, [&](int caller) {
       const auto k = static_cast<std::size_t>(caller);
@@ -232,18 +298,41 @@ void run(
   note(q.reply, staging.download());
 }
 
-// The question as a call of the client.
-client::Call call_of(const Asked& q) {
-  const OpInfo& op = *operators()[static_cast<std::size_t>(q.letter.op)];
-  client::Call call{std::string(op.name),
-      client::attributes_of(op, {q.letter.attrs, q.letter.attr_count}), {}, {}};
-  for (std::size_t k = 0; k < q.tensors(); ++k) {
-    const Slot& s = q.slots[k];
+// The types of the first caller's tensors.
+std::vector<Slot> types_of(const Letter& letter, const char* mail) {
+  const auto* slots = reinterpret_cast<const Slot*>(mail + letter.slots);
+  return {slots, slots + letter.tensors()};
+}
+
+// A letter's question as a call of the client, which views these types.
+client::Call call_of(const Letter& letter, const std::vector<Slot>& types) {
+  const OpInfo& op = *operators()[static_cast<std::size_t>(letter.op)];
+  client::Call call{
+      std::string(op.name), client::attributes_of(op, {letter.attrs, letter.attr_count}), {}, {}};
+  for (const Slot& s : types) {
     const auto rank = static_cast<std::size_t>(s.rank);
-    (q.is_input(k) ? call.in : call.out)
+    (&s - types.data() < letter.in_count ? call.in : call.out)
         .push_back({{s.shape, rank}, {s.stride, rank}, s.precision, nullptr});
   }
   return call;
+}
+
+// Overwrites the arrays that prepare() was given, because they live only until it returns.
+void spoil(client::Call& call, std::vector<Slot>& types) {
+  constexpr int64_t kSpoilt = -1;
+  const auto blank = [](const char* text) {
+    if (text) std::memset(const_cast<char*>(text), '?', std::strlen(text));
+  };
+  blank(call.op.c_str());
+  for (const ls_attr& a : call.attrs.rows()) {
+    if (a.ints) std::fill_n(const_cast<int64_t*>(a.ints), a.count, kSpoilt);
+    blank(a.key);
+    blank(a.text);
+  }
+  for (Slot& s : types) {
+    std::fill_n(s.shape, s.rank, kSpoilt);
+    std::fill_n(s.stride, s.rank, kSpoilt);
+  }
 }
 
 void answer_infer(const client::Backend& backend, const client::Call& call, Reply& r) {
@@ -260,27 +349,40 @@ void answer_infer(const client::Backend& backend, const client::Call& call, Repl
 }
 
 // Prepares the call and, if the letter says so, runs it.
-void answer_call(const client::Backend& backend, const Asked& q, client::Call call) {
+void answer_call(const client::Backend& backend, const Asked& q) {
+  std::vector<Slot> types = types_of(q.letter, q.mail);
+  client::Call call = call_of(q.letter, types);
   const bool runs = q.letter.what == Letter::execute;
   Staging staging(backend, q.arena, q.slots);
   if (runs && !note(q.reply, staging.upload())) return;
   for (std::size_t k = 1; runs && q.letter.constants && k < call.in.size(); ++k)
     call.in[k].constant = staging.data()[k];
   auto plan = backend.prepare(call);
+  spoil(call, types);
   if (!note(q.reply, plan.status()) || !runs) return;
   copy_text(q.reply.path, sizeof q.reply.path, plan->path());
   q.reply.threads = backend.threads();
+  if (const u64 at = q.letter.between; at != 0) {
+    const auto& other = *reinterpret_cast<const Letter*>(q.mail + at);
+    const std::vector<Slot> its = types_of(other, q.mail);
+    if (!note(q.reply, backend.prepare(call_of(other, its)).status())) {
+      copy_text(q.reply.text, sizeof q.reply.text,
+          std::string("another call, prepared while its plan lived, failed: ") + q.reply.text);
+      return;
+    }
+  }
   run(backend, *plan, staging, q);
+  // What release() writes comes too late.
+  q.arena.take(q.slots, q.mail);
 }
 
 void answer(Backends& backends, const Asked& q) {
   if (q.letter.what == Letter::close) return backends.close();
   const client::Backend* backend = backends.open(q.letter.config, q.reply);
   if (!backend) return;
-  if (q.letter.what == Letter::infer)
-    answer_infer(*backend, call_of(q), q.reply);
-  else
-    answer_call(*backend, q, call_of(q));
+  if (q.letter.what != Letter::infer) return answer_call(*backend, q);
+  const std::vector<Slot> types = types_of(q.letter, q.mail);
+  answer_infer(*backend, call_of(q.letter, types), q.reply);
 }
 
 void refuse(Channel& channel, const std::string& why) {
@@ -340,7 +442,8 @@ void answer_letters(Backends& backends, Arena& arena, Team& team, Channel& chann
       const bool runs = letter.what == Letter::execute;
       if (runs) arena.lay(q.slots, mail, [&](std::size_t k) { return !q.is_input(k); });
       answer(backends, q);
-      if (runs) arena.take(q.slots, mail);
+      if (runs && r.code == kOk && !arena.holds(q.slots, mail))
+        broken(r, "it wrote to a tensor after execute() had returned");
     } catch (const std::exception& e) {
       broken(r, e.what());
     }

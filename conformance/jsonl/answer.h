@@ -33,7 +33,7 @@ struct Answer {
   std::string path = {};                   ///< the kernel that ran
   i64 threads = 0;                         ///< that shared the work; 0: the backend does not say
   bool unsteady = false;                   ///< an immediate repetition wrote other outputs
-  int changed_run = 0;                     ///< of a plan, the first with other outputs than run 1
+  int changed_run = 0;                     ///< the first with other outputs for the same values
   std::vector<std::vector<i32>> out = {};  ///< values of each output, row-major
   std::vector<TensorType> types = {};      ///< of infer, and of adapters whose answers carry types
   std::string out_damage = {};  ///< how memory beside the outputs was written; else empty

@@ -88,23 +88,45 @@ void Mail::add(const Question& q) {
   for (std::size_t k = 0; k < p.tensors.size(); ++k)
     sent<Slot>(slots + k * sizeof(Slot)) = p.tensors[k].slot;
 
-  Letter& letter = *new (&sent<Letter>(p.at)) Letter;
+  const u64 between = q.between ? post_between(*q.between) : 0;
+  Letter& letter = letter_of(c, p, slots);
   letter.what = static_cast<Letter::What>(q.what);
-  letter.op = place_of(*c.op);
   letter.constants = q.run.constants;
-  letter.callers = static_cast<int>(p.callers);
   letter.runs = q.run.runs;
   letter.filler = q.run.filler;
   letter.config = q.run.config;
-  letter.attr_count = static_cast<int>(c.attrs.size());
-  letter.in_count = static_cast<int>(p.inputs);
-  letter.out_count = static_cast<int>(p.outputs);
-  std::copy(c.attrs.begin(), c.attrs.end(), letter.attrs);
-  letter.slots = kLetters + slots;
+  letter.between = between;
   if (!posted_.empty()) sent<Letter>(posted_.back().at).next = kLetters + p.at;
   for (const Placed& t : p.tensors) p.elements += volume(t.type.shape);
   steps_ += static_cast<u64>(q.run.runs);
   posted_.push_back(std::move(p));
+}
+
+// Writes the call of a letter.
+Letter& Mail::letter_of(const Case& c, const Posted& p, u64 slots) {
+  Letter& letter = *new (&sent<Letter>(p.at)) Letter;
+  letter.op = place_of(*c.op);
+  letter.attr_count = static_cast<int>(c.attrs.size());
+  letter.in_count = static_cast<int>(p.inputs);
+  letter.out_count = static_cast<int>(p.outputs);
+  letter.callers = static_cast<int>(p.callers);
+  std::copy(c.attrs.begin(), c.attrs.end(), letter.attrs);
+  letter.slots = kLetters + slots;
+  return letter;
+}
+
+// Writes a legal call that is only prepared. @return where it stands
+u64 Mail::post_between(const Case& c) {
+  const Inferred out = c.op->infer(c.attributes(), c.types());
+  const Posted p{.at = allocate(sizeof(Letter)),
+      .inputs = c.in.size(),
+      .outputs = static_cast<std::size_t>(out.count)};
+  const u64 slots = allocate(sizeof(Slot) * (p.inputs + p.outputs));
+  for (std::size_t k = 0; k < p.inputs + p.outputs; ++k)
+    sent<Slot>(slots + k * sizeof(Slot)) =
+        type_slot(k < p.inputs ? c.in[k] : out[static_cast<int>(k - p.inputs)]);
+  letter_of(c, p, slots);
+  return kLetters + p.at;
 }
 
 i64 Mail::patience() const {

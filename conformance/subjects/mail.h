@@ -70,6 +70,8 @@ class Mail {
   Placed lay(const Type& t, const Placement& at, Base base);
   void write(const Placed& p, const std::vector<i32>* values, i32 beside, i32 inside);
   void types_only(Posted& p, const Case& c, u64 slots);
+  Letter& letter_of(const Case& c, const Posted& p, u64 slots);
+  u64 post_between(const Case& c);
   bool changed(const Placed& p, i64& at) const;
   std::vector<i32> collect(const Placed& p);
   void note_damage(const Posted& p, std::size_t caller, const Reply& r, Answer& a) const;

@@ -28,7 +28,9 @@ struct Run {
   Base base = Base::end;
   int config = 0;          ///< number of a configuration of the subject
   bool constants = false;  ///< prepare() gets inputs after the first, as weights
-  int runs = 1;            ///< of the plan, of which the last one answers
+  /// Of the plan on the memory of the first caller, with the callers' values in turn, of which the
+  /// last ones answer. Inputs of equal types share memory in the runs of every other caller.
+  int runs = 1;
 };
 
 /// Limits and options of a subject.
@@ -52,7 +54,8 @@ struct Question {
   const Case* call = nullptr;                            ///< any call for close
   const AttrTexts* texts = nullptr;                      ///< of refuse, where attributes are text
   std::vector<const std::vector<Tensor>*> callers = {};  ///< the inputs of each; of execute only
-  Inferred out = {};                                     ///< the outputs' types; of execute only
+  const Case* between = nullptr;  ///< a legal call to prepare and release before the plan runs
+  Inferred out = {};              ///< the outputs' types; of execute only
   Run run = {};
   std::size_t trial = 0;     ///< its number among those asked together
   std::string_view id = {};  ///< of the case, for recorded answers

@@ -73,6 +73,12 @@ TEST(Properties, OfThreadsHoldForABackendThatDoesNotSayHowManyItHas) {
   EXPECT_TRUE(silent.judged("relu", "threads"));
 }
 
+TEST(Properties, OfReuseHoldForInputsThatShareMemory) {
+  const Examined e = examine(hostile("misbehaving"),
+      {"--set", "fault=shared", "--op", "elemwise_add", "--property", "reuse"});
+  expect_end(e.end, 1, {"other values, equal inputs sharing memory: output 0 at [0"});
+}
+
 TEST(Properties, OfABatchAreJudgedByTheLawOfTheOperator) {
   const Examined wrong = examine(hostile("misbehaving"),
       {"--set", "fault=batch", "--op", "max_pool2d,relu", "--property", "batch"});

@@ -1,5 +1,7 @@
 #include "conformance/trial/probe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -127,12 +129,30 @@ void Probe::ask_at_once(std::size_t callers) {
     in.push_back(k % 2 == 0 ? &in_ : &others());
     const std::size_t at =
         note("to caller " + std::to_string(k + 1) + " of " + std::to_string(callers) + " at once");
-    t_.seen[at].other_values = k % 2 != 0;
+    if (k % 2 != 0) t_.seen[at].right = &Trial::expected_other;
   }
   t_.expected_other = expected_of(others());
   run(in, {.poison = kPoison}, [this, first](Answers a) {
     for (std::size_t k = 0; k < a.size(); ++k) t_.seen[first + k].answer = std::move(a[k]);
   });
+}
+
+void Probe::ask_in_turns(int runs) {
+  // Inputs of equal types may share memory, so they get equal values.
+  shared_ = others();
+  for (std::size_t k = 0; k < shared_.size(); ++k)
+    shared_[k] = *std::find_if(
+        shared_.begin(), shared_.end(), [&](const Tensor& t) { return t.type == shared_[k].type; });
+  const std::size_t first = t_.seen.size();
+  const std::string when = fmt::format("in the last of {} runs of one plan", runs);
+  note(when + ", other values in between");
+  t_.seen[note(when + ", with other values, equal inputs sharing memory")].right =
+      &Trial::expected_shared;
+  t_.expected_shared = expected_of(shared_);
+  const auto take = [this, first](Answers a) {
+    for (std::size_t k = 0; k < a.size(); ++k) t_.seen[first + k].answer = std::move(a[k]);
+  };
+  run({&in_, &shared_}, {.poison = kPoison, .runs = runs}, take, another_call());
 }
 
 void Probe::infer() {
@@ -201,12 +221,17 @@ void Probe::take_for(LawAsked law, const LawCall& call, Answer a) {
 }
 
 void Probe::run(const std::vector<const std::vector<Tensor>*>& callers, const Run& run,
-    std::function<void(Answers)> take) {
-  Question q{.call = &case_, .callers = callers, .out = t_.types, .run = filled(run)};
+    std::function<void(Answers)> take, const Case* between) {
+  Question q{
+      .call = &case_, .callers = callers, .between = between, .out = t_.types, .run = filled(run)};
   q.run.poison = drawn_poison(run.poison);
   const auto tell = [this, callers, run, take = std::move(take)](Answers all) {
     for (std::size_t k = 0; k < all.size(); ++k)
-      name_poison(all[k], callers[k] == &in_ ? t_.expected : t_.expected_other, run.poison);
+      name_poison(all[k],
+          callers[k] == &in_           ? t_.expected
+              : callers[k] == &shared_ ? t_.expected_shared
+                                       : t_.expected_other,
+          run.poison);
     take(std::move(all));
   };
   pending_.push_back({std::move(q), tell});
@@ -221,8 +246,20 @@ Run Probe::filled(Run run) const {
 
 // Makes room for an observation. @return its place
 std::size_t Probe::note(std::string when) {
-  t_.seen.push_back({way_->property, std::move(when), {}, {}, false, {}});
+  t_.seen.push_back({way_->property, std::move(when), {}, {}, {}, {}});
   return t_.seen.size() - 1;
+}
+
+// A claimed call of the operator with other types or attributes; nullptr if no draw gives one.
+const Case* Probe::another_call() {
+  constexpr u64 kDraws = 16;
+  for (u64 k = 0; k < kDraws && !between_; ++k) {
+    Seeded draw(word(case_.seed, kSalt + 3, k));
+    Case c = draw_case(*case_.op, draw);
+    const bool other = c.in != case_.in || c.attrs != case_.attrs;
+    if (other && t_.manifest->claims_call(c)) between_ = std::move(c);
+  }
+  return between_ ? &*between_ : nullptr;
 }
 
 // Inputs of the same types with other values.

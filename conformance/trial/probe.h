@@ -3,6 +3,7 @@
 #pragma once
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ class Probe {
   void ask(const Run& run, const Forced& forced);
   /// Puts the call to several callers of one plan at once, every second one with other values.
   void ask_at_once(std::size_t callers);
+  /// Runs one plan many times with the case's values and others in turn, after the plan of another
+  /// call has come and gone.
+  void ask_in_turns(int runs);
   void infer();
   /// Puts law number i of the operator. A law that made no call or does not apply is not noted.
   void ask_law(int i);
@@ -80,9 +84,10 @@ class Probe {
   Run filled(Run run) const;
   Question question(Question::What what) const { return {.what = what, .call = &case_}; }
   void run(const std::vector<const std::vector<Tensor>*>& callers, const Run& run,
-      std::function<void(Answers)> take);
+      std::function<void(Answers)> take, const Case* between = nullptr);
   std::size_t note(std::string when);
   const std::vector<Tensor>& others();
+  const Case* another_call();
   std::vector<Tensor> expected_of(const std::vector<Tensor>& in) const;
   void pursue(LawAsked law);
   void ask_for(const LawAsked& law, Attributes attrs, const std::vector<Tensor>& in);
@@ -92,7 +97,8 @@ class Probe {
   const Case& case_;
   const bool infers_, takes_text_, large_;
   const TrialPlan::Way* way_ = nullptr;
-  std::vector<Tensor> in_, other_;
+  std::vector<Tensor> in_, other_, shared_;
+  std::optional<Case> between_;
   std::vector<Pending> pending_;
   std::deque<LawCall> law_calls_;
 };

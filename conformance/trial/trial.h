@@ -27,13 +27,15 @@ struct LawTrial {
   reference::LawResult result;
 };
 
+struct Trial;
+
 /// What a property observed when it put the case again.
 struct Observation {
-  const Property* by = nullptr;  ///< the property that asked
-  std::string when;              ///< how it asked, in words: "in another layout"
-  std::optional<Answer> answer;  ///< of a law, only an answer that ended it
-  std::optional<Forced> forced;  ///< the option that the subject had to obey
-  bool other_values = false;     ///< the right outputs are Trial::expected_other
+  const Property* by = nullptr;                 ///< the property that asked
+  std::string when;                             ///< how it asked, in words: "in another layout"
+  std::optional<Answer> answer;                 ///< of a law, only an answer that ended it
+  std::optional<Forced> forced;                 ///< the option that the subject had to obey
+  std::vector<Tensor> Trial::*right = nullptr;  ///< the right outputs; none: those of the case
   std::optional<LawTrial> law;
 };
 using Observations = std::span<const Observation>;
@@ -44,11 +46,13 @@ struct Trial {
   const Manifest* manifest = nullptr;
   bool watched = false;  ///< the judge checked memory beside the tensors
   Inferred types;
-  std::vector<Tensor> expected, expected_other;  ///< expected_other: for Observation::other_values
-  Answer base;                                   ///< the answer to the call as it is
-  std::optional<Answer> refusal, inferred;       ///< answers to an illegal call and to infer()
-  std::vector<Observation> seen;                 ///< the observations of a property adjoin
-  int calls = 0;                                 ///< questions put to the backend
+  std::vector<Tensor> expected;  ///< the right outputs
+  std::vector<Tensor> expected_other,
+      expected_shared;                      ///< with other values, for Observation::right
+  Answer base;                              ///< the answer to the call as it is
+  std::optional<Answer> refusal, inferred;  ///< answers to an illegal call and to infer()
+  std::vector<Observation> seen;            ///< the observations of a property adjoin
+  int calls = 0;                            ///< questions put to the backend
 
   /// The observations of a property.
   Observations of(const Property& p) const;

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 #include "backends/manifest.h"
@@ -76,6 +77,28 @@ void scribble(const Execution& e) {
 void answer_as_before(const Execution& e) {
   static int32_t last = 0;
   std::swap(last, e.out[0][0]);
+}
+
+// What the last prepare() was given.
+const int64_t* given_shape = nullptr;
+int64_t given_extent = 0, given_elements = 0;
+
+void note_call(const Call& c) {
+  if (c.in.empty() || c.in[0].dl.ndim < 1) return;
+  given_shape = c.in[0].dl.shape;
+  given_extent = given_shape[0];
+  given_elements = volume(c.in[0]);
+}
+
+// Answers from a cache of addresses, which each prepare() empties.
+const void* cached_address = nullptr;
+int32_t cached_answer = 0;
+
+void answer_by_address(const Execution& e) {
+  if (e.in[0] == cached_address)
+    e.out[0][0] = cached_answer;
+  else
+    cached_address = e.in[0], cached_answer = e.out[0][0];
 }
 
 void answer_otherwise(const Execution& e) {
@@ -153,6 +176,7 @@ void fork_in_32_bits(const Execution&) {
 bool always(const Execution&) { return true; }
 bool cubes(const Execution& e) { return e.rank() == 3; }
 bool relu(const Execution& e) { return e.of("relu"); }
+bool sums(const Execution& e) { return e.of("elemwise_add"); }
 bool batches(const Execution& e) { return e.of("max_pool2d") && e.call.in[0].dim(0) > 1; }
 bool compact_out(const Execution& e) { return e.call.out[0].compact; }
 
@@ -224,6 +248,26 @@ constexpr Fault kFaults[] = {
     {"reach", always, reach},
     {"look", always, look_around},
     {"last"},
+    {"late"},
+    {"shared", sums,
+        [](const E& e) {
+          if (e.in[0] == e.in[1]) e.out[0][0] ^= 1;
+        }},
+    {.name = "address",
+        .run = answer_by_address,
+        .prepare = [](const Call&) { cached_address = nullptr; }},
+    {.name = "one_plan",
+        .run =
+            [](const E& e) {
+              if (volume(e.call.in[0].shape) != given_elements) e.out[0][0] ^= 1;
+            },
+        .prepare = note_call},
+    {.name = "kept_shape",
+        .run =
+            [](const E& e) {
+              if (given_shape[0] != given_extent) e.out[0][0] ^= 1;
+            },
+        .prepare = note_call},
     {.name = "unsupported", .prepare = lack_cubes},
     {.name = "refuse_legal", .prepare = refuse_cubes},
     {.name = "wrong_label",
@@ -253,6 +297,13 @@ class FaultyPlan : public SpecificationPlan {
     SpecificationPlan::run(in, out, scratch);
     const Execution e{call_, in, out, static_cast<char*>(scratch)};
     if (fault_.run && fault_.where(e)) fault_.run(e);
+    if (fault_.name != std::string_view("late")) return;
+    const std::lock_guard lock(mutex_);
+    late_.emplace_back(out[0], out[0][0]);
+    out[0][0] ^= 1;
+  }
+  ~FaultyPlan() override {
+    for (const auto& [to, value] : late_) *to = value;
   }
   uint64_t scratch_bytes() const override { return kScratchBytes; }
   const char* path() const override {
@@ -261,6 +312,8 @@ class FaultyPlan : public SpecificationPlan {
 
  private:
   const Fault& fault_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::pair<int32_t*, int32_t>> late_;  // what only release() writes
 };
 
 struct NothingPlan : Plan {

@@ -11,15 +11,7 @@ inline std::optional<Finding> inspect_concurrent(const Trial& t, Observations se
                                "wrote something else",
                        seen.size()),
         {}};
-  const bool wrong = difference(t.expected, t.base).has_value();
-  for (const Observation& o : seen)
-    if (std::optional<Finding> f = !o.other_values ? other_result(t, *o.answer)
-            : wrong                                ? std::nullopt
-                                                   : difference(t.expected_other, *o.answer)) {
-      f->text = o.when + ": " + f->text;
-      return f;
-    }
-  return std::nullopt;
+  return wrong_among(t, seen);
 }
 
 /// Every second caller has other values, since callers with equal values could share memory

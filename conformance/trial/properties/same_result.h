@@ -19,4 +19,18 @@ inline std::optional<Finding> other_result(const Trial& t, const Answer& a) {
   return f;
 }
 
+/// How one of several callers' answers is wrong; nothing if none is. Wrong values that
+/// matches_reference finds, too, violate nothing else.
+inline std::optional<Finding> wrong_among(const Trial& t, Observations seen) {
+  const bool wrong = difference(t.expected, t.base).has_value();
+  for (const Observation& o : seen)
+    if (std::optional<Finding> f = !o.right ? other_result(t, *o.answer)
+            : wrong                         ? std::nullopt
+                                            : difference(t.*o.right, *o.answer)) {
+      f->text = o.when + ": " + f->text;
+      return f;
+    }
+  return std::nullopt;
+}
+
 }  // namespace lockstep::judge
