@@ -1,6 +1,5 @@
 #include "conformance/trial/probe.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "conformance/trial/poison.h"
