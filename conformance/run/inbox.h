@@ -3,7 +3,6 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "conformance/verdict/finding_form.h"

@@ -2,7 +2,6 @@
 /// The judge's side of the memory that it shares with backend-host.
 #pragma once
 #include <cstring>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -44,6 +44,12 @@ constexpr std::chrono::milliseconds kReach{500};
 // In this time a host ends what its backend started.
 constexpr int kEndingMs = 5000;
 
+bool ends_within(int ms, pid_t pid, int& status) {
+  for (; ms > 0; --ms, usleep(1000))
+    if (waitpid(pid, &status, WNOHANG) == pid) return true;
+  return false;
+}
+
 // More than any correct output, and a limit for a program that would fill the disk.
 constexpr rlim_t kLogBytes = rlim_t{1} << 30;
 
@@ -138,24 +144,15 @@ pid_t start_host(const std::vector<std::string>& words, const std::vector<int>& 
 std::string end_host(pid_t pid) {
   kill(pid, SIGTERM);
   kill(pid, SIGCONT);  // its backend may have stopped it
-  for (int ms = 0; ms < kEndingMs; ++ms) {
-    int status = 0;
-    if (waitpid(pid, &status, WNOHANG) == pid) return ending(status);
-    usleep(1000);
-  }
-  return end_process(pid);
+  int status = 0;
+  return ends_within(kEndingMs, pid, status) ? ending(status) : end_process(pid);
 }
 
 std::string reap_host(pid_t pid) {
-  for (int ms = 0; ms < 200; ++ms) {
-    int status = 0;
-    if (waitpid(pid, &status, WNOHANG) == pid) {
-      if (ended_by_others(status)) std::this_thread::sleep_for(kReach);
-      return ending(status);
-    }
-    usleep(1000);
-  }
-  return end_host(pid);
+  int status = 0;
+  if (!ends_within(200, pid, status)) return end_host(pid);
+  if (ended_by_others(status)) std::this_thread::sleep_for(kReach);
+  return ending(status);
 }
 
 std::optional<std::string> run_logged(

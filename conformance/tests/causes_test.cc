@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "conformance/verdict/pattern.h"
 
 namespace lockstep::judge {

@@ -19,9 +19,8 @@ std::optional<Finding> inspect_forced(const Trial& t, Observations seen, F disob
     return Finding{
         "every forced " + seen[0].forced->option + " is right, and the plain call is not", {}};
   }
-  for (const Observation& o : seen) {
+  for (const Observation& o : seen)
     if (std::optional<Finding> f = disobeyed(*o.forced, *o.answer)) return f;
-  }
   return std::nullopt;
 }
 
