@@ -33,7 +33,7 @@ _lockstep_quality_test(format NEEDS clang-format-14 clang-format
 # clang-tidy uses every processor, so CTest starts nothing beside it.
 _lockstep_quality_test(tidy NEEDS clang-tidy-14 clang-tidy
   COMMAND python3 "${quality}/tidy.py" % "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}"
-  PROPERTIES TIMEOUT 1500 RUN_SERIAL ON)
+  PROPERTIES TIMEOUT 4000 RUN_SERIAL ON)
 
 # GoogleTest prints a parameter without a name as bytes, which may include addresses.
 get_property(programs GLOBAL PROPERTY LOCKSTEP_TEST_PROGRAMS)

@@ -3,7 +3,9 @@
 /// questions, their tensors, and the answers. Addresses differ in the two processes, so positions
 /// in this memory are offsets from its beginning.
 #pragma once
+#include <algorithm>
 #include <atomic>
+#include <string>
 
 #include "spec/info.h"
 #include "spec/random.h"
@@ -86,6 +88,9 @@ struct Channel {
   std::atomic<u64> begun = 0;  ///< letters of this exchange that the host has begun to answer
   std::atomic<u64> runs = 0;   ///< of plans, that it has begun in this exchange
   u64 answered = 0;            ///< letters that it has answered at its end
+
+  /// The manifest that the library states.
+  std::string stated() const { return {manifest, std::min(manifest_size, sizeof manifest)}; }
 };
 static_assert(std::atomic<u64>::is_always_lock_free);
 

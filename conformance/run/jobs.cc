@@ -121,8 +121,9 @@ class JudgingProcess {
   }
   std::vector<Trial> put(const std::vector<std::size_t>& group) {
     if (!subject_) {
-      subject_ = open_subject(work_.backend, work_.conduct.limits);
-      configure(*subject_, work_.plan);
+      std::unique_ptr<Subject> opened = open_subject(work_.backend, work_.conduct.limits);
+      configure(*opened, work_.plan);
+      subject_ = std::move(opened);
     }
     std::vector<const Item*> items;
     for (std::size_t n : group) items.push_back(work_.items[n]);

@@ -34,7 +34,8 @@ class Host {
   ~Host() { stop(); }
   Mail& mail() { return mail_; }
 
-  /// @throws LoadCrash if the process ends while it loads the library.
+  /// @throws LoadCrash if the process ends while it loads the library, or if the library states
+  /// another manifest than before.
   void start(const std::vector<Options>& configs) {
     if (pid_) return;
     std::vector<std::string> words = {
@@ -57,7 +58,13 @@ class Host {
     close(ends[1]);
     u64 number = 0;
     const bool in_time = readable_within(socket_, limits_.start_s);
-    if (in_time && read(socket_, &number, sizeof number) == sizeof number) return;
+    if (in_time && read(socket_, &number, sizeof number) == sizeof number) {
+      if (manifest_.empty()) manifest_ = mail_.channel().stated();
+      if (manifest_ == mail_.channel().stated()) return;
+      end(false);
+      throw LoadCrash(
+          "the backend '" + path_ + "' states another manifest than in an earlier process");
+    }
     const std::string how = end(in_time);
     throw LoadCrash("the backend '" + path_ + "' " +
         (in_time ? how + " while it was being loaded" : "did not finish loading"));
@@ -107,7 +114,7 @@ class Host {
     return by_itself ? reap_host(std::exchange(pid_, 0)) : end_host(std::exchange(pid_, 0));
   }
 
-  std::string path_;
+  std::string path_, manifest_;
   Limits limits_;
   Mail mail_;
   pid_t pid_ = 0;
@@ -133,7 +140,7 @@ class LibrarySubject : public Subject {
     try {
       if (c.state == Channel::refused) throw UsageError(text_in(c.refusal));
       if (c.state == Channel::unopened) throw RefusedOptions(text_in(c.refusal));
-      manifest_ = parse_manifest({c.manifest, std::min(c.manifest_size, sizeof c.manifest)});
+      manifest_ = parse_manifest(c.stated());
       if (c.failure[0] && !runs_here(manifest_))
         throw CannotRun("cannot run here: " + printable(text_in(c.failure)), manifest_);
     } catch (const RefusedOptions& e) {

@@ -244,6 +244,13 @@ TEST(Loading, ThatKillsLaterIsReportedAsACrash) {
   EXPECT_EQ(c.report["digest"], checked("loaded.twice").report["digest"]);
 }
 
+TEST(Loading, StatesTheSameManifestInEachProcess) {
+  const Judged c = check(hostile("misbehaving"), {}, {{"HOSTILE_RENAMES", "1"}});
+  expect_end(c.end, 1, {"states another manifest than in an earlier process"});
+  EXPECT_EQ(c.report["verdict"], "CRASH");
+  EXPECT_EQ(c.count("passed"), 0);
+}
+
 // A manifest with these members instead of the usual ones.
 std::string manifest(const json& more) {
   json m = json::parse(R"({"name": "n", "version": "1", "device": "CPU", "options": ["fault"],

@@ -74,9 +74,9 @@ TEST(Properties, OfThreadsHoldForABackendThatDoesNotSayHowManyItHas) {
 }
 
 TEST(Properties, OfReuseHoldForInputsThatShareMemory) {
-  const Examined e = examine(hostile("misbehaving"),
-      {"--set", "fault=shared", "--op", "elemwise_add", "--property", "reuse"});
-  expect_end(e.end, 1, {"other values, equal inputs sharing memory: output 0 at [0"});
+  const Ended e = lockstep_says({"repro", hostile("misbehaving"), "--set", "fault=shared",
+      "--property", "reuse", "elemwise_add/in=2@8+2@8/data=1,2+3,4"});
+  expect_end(e, 1, {"other values, equal inputs sharing memory: output 0 at [0"});
 }
 
 TEST(Properties, OfABatchAreJudgedByTheLawOfTheOperator) {

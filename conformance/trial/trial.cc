@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
 
 namespace lockstep::judge {
@@ -32,7 +33,7 @@ std::vector<std::pair<std::string, const Answer*>> Trial::answers() const {
 }
 
 TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties) {
-  TrialPlan plan;
+  TrialPlan plan{{}, subject.manifest().text};
   if (!subject.live()) return plan;
   for (const Property* p : kProperties) {
     const bool needed =
@@ -47,6 +48,8 @@ TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties)
 }
 
 void configure(Subject& subject, const TrialPlan& plan) {
+  if (subject.manifest().text != plan.manifest)
+    throw LoadCrash("the backend states another manifest than in an earlier process");
   for (const TrialPlan::Way& way : plan.ways)
     for (const Forced& f : way.forced) subject.configure({{f.option, f.value}});
 }

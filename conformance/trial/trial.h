@@ -68,6 +68,7 @@ struct TrialPlan {
     std::vector<Forced> forced;
   };
   std::vector<Way> ways;
+  std::string manifest = {};  ///< of the subject, which every process of the backend states
 };
 
 /// The plan for some properties; an empty list means all. Adds a configuration to the subject for
@@ -75,6 +76,7 @@ struct TrialPlan {
 TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties);
 
 /// Adds the configurations of a plan to another subject of the same backend.
+/// @throws LoadCrash if it states another manifest, by which it would be judged otherwise.
 void configure(Subject& subject, const TrialPlan& plan);
 
 /// Puts cases to a subject, all at once where it can. A case that enumerates all values is put only

@@ -1,6 +1,7 @@
 /// @file
 /// The reference with one fault. `--set fault=NAME` chooses a row of the table below; the
-/// environment variable HOSTILE_MANIFEST replaces the manifest, whatever it says; where
+/// environment variable HOSTILE_MANIFEST replaces the manifest, whatever it says, and with
+/// HOSTILE_RENAMES each process states another name in it; where
 /// HOSTILE_ONCE names a file, only the process that makes the file survives loading this; where
 /// HOSTILE_LEAVES names one, each leaves a process behind, in a session of its own, and adds its
 /// number to the file.
@@ -326,7 +327,8 @@ class Misbehaving {
   static const char* manifest() {
     if (const char* given = std::getenv("HOSTILE_MANIFEST")) return given;
     static const std::string text = manifest_of(
-        "misbehaving", {{"*", "specification", "portable", true}}, Claims{}, {"fault", "isa"});
+        "misbehaving" + (std::getenv("HOSTILE_RENAMES") ? std::to_string(getpid()) : ""),
+        {{"*", "specification", "portable", true}}, Claims{}, {"fault", "isa"});
     return text.c_str();
   }
   explicit Misbehaving(const Options& options) {
