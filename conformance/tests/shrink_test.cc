@@ -297,7 +297,7 @@ TEST(Shrink, EndsWithARecipeWhereManyValuesAreEqual) {
 // What is long lies on the way to what can be read, but is not where the way ends.
 TEST(Shrink, EndsWithAReadableId) {
   Noting subject([](i32 y) { return y == -1; });  // a row of output that holds no box
-  subject.least = 30 * 6;
+  subject.least = std::size_t{30} * 6;
   subject.mixed = true;
   const std::string id = "non_max_suppression/iou_threshold=50/in=1x30x6@13+1@13/fill=hinted:3";
   std::string text;
