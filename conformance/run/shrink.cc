@@ -31,7 +31,7 @@ struct Cost {
 };
 constexpr i64 kMaxWork = i64{1} << 28;
 constexpr Cost kOfFailure{600, 6000, kMaxWork};
-constexpr Cost kOfReport{12 * 600, 12 * 6000, 12 * kMaxWork};
+constexpr Cost kOfReport{i64{12} * 600, i64{12} * 6000, 12 * kMaxWork};
 
 // The work of a call: the elements of its tensors plus the multiply-adds of its outputs.
 i64 work_of(const Case& c) {
