@@ -1,35 +1,20 @@
 /// @file
-/// The instruction sets of this backend, and the kernels tuned for them. A call that none of them
-/// serves runs its specification in parallel.
+/// The kernels tuned for instruction sets. A call that none of them serves runs its specification
+/// in parallel.
 #pragma once
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "backends/bridge.h"
+#include "backends/cpu/isa.h"
 #include "backends/cpu/pool.h"
 
 namespace lockstep::cpu {
 
 using backend::Plan;
-
-/// An instruction set with kernels in this build.
-struct Isa {
-  std::string_view name;
-  bool runnable;  ///< on this machine, under this operating system
-};
-
-/// The instruction sets of this build, the most basic first; that one runs everywhere.
-std::span<const Isa> isas();
-
-/// The entry of this name, or nullptr.
-const Isa* find_isa(std::string_view name);
-
-/// The last runnable entry.
-const Isa& best_isa();
 
 /// A legal call, the data of its constant inputs, and what may be used for it.
 struct Arguments {
@@ -47,10 +32,26 @@ struct Kernel {
   std::function<std::unique_ptr<Plan>(const Arguments&, const Kernel&)> plan;
 };
 
+/// The instruction sets for which Highway compiles (targets.h).
+#ifdef __x86_64__
+inline constexpr std::string_view kTargetIsas[] = {"portable", "sse4", "avx2", "avx512"};
+#else
+inline constexpr std::string_view kTargetIsas[] = {"portable"};
+#endif
+
+/// Adds a kernel of `Op` for each of them.
+template <class Op> void add_target_kernels(
+    std::vector<Kernel>& all, std::unique_ptr<Plan> (*plan)(const Arguments&, const Kernel&)) {
+  for (const std::string_view isa : kTargetIsas)
+    all.push_back({Op::name, isa, std::string(Op::name) + "_" + std::string(isa), plan});
+}
+
 /// Kernels of each file. One of a single instruction set is a row whose functions carry
 /// `[[gnu::target]]`, or call a source that is named after the set, as dot_avx2.cc is.
 std::vector<Kernel> conv2d_kernels();
 std::vector<Kernel> dense_kernels();
-inline constexpr std::vector<Kernel> (*kKernelFiles[])() = {conv2d_kernels, dense_kernels};
+std::vector<Kernel> movement_kernels();
+inline constexpr std::vector<Kernel> (*kKernelFiles[])() = {
+    conv2d_kernels, dense_kernels, movement_kernels};
 
 }  // namespace lockstep::cpu

@@ -1,0 +1,71 @@
+/// @file
+/// The loop nest that all kernels for tensors of any layout share: axes of several tensors, sorted
+/// by the output's memory and joined where they continue each other, cut into boxes.
+#pragma once
+#include <array>
+
+#include "backends/cpu/pool.h"
+#include "spec/op.h"
+
+namespace lockstep::cpu {
+
+inline constexpr int kLoopAxesMax = 2 * kMaxRank;  ///< repetitions have axes of their own
+inline constexpr int kLoopTensorsMax = 4;          ///< an output and up to three inputs
+
+/// A value for each tensor of a nest; that of the output is the first.
+using PerTensor = std::array<i64, kLoopTensorsMax>;
+
+/// One loop: how often, and by how many elements each tensor moves. A stride of 0 repeats.
+struct LoopAxis {
+  i64 extent;
+  PerTensor stride;
+};
+
+/// A part of a nest: where it begins in each tensor, and its extents.
+struct LoopBox {
+  PerTensor offset{};
+  std::array<i64, kLoopAxesMax> extent{};
+};
+
+/// Loops over an output, which each element of which is visited once, and inputs. The last axis is
+/// the innermost.
+class Loops {
+ public:
+  explicit Loops(int tensors) : tensors_(tensors) {}
+
+  /// Adds an axis, whatever its place.
+  void add(i64 extent, const PerTensor& stride);
+  /// Sorts the axes by the stride of the output and joins those that all tensors continue.
+  void join();
+
+  int rank() const { return rank_; }
+  int tensors() const { return tensors_; }
+  i64 volume() const;
+  const LoopAxis& operator[](int d) const { return axis_[static_cast<std::size_t>(d)]; }
+
+  /// How many of the innermost elements a tensor has one after the other in memory.
+  i64 run(int tensor) const;
+  /// How many of the innermost elements are one element of a tensor.
+  i64 constant_run(int tensor) const;
+
+  /// Chooses boxes of about `elements`. In each tensor a box reaches along the axis of the smallest
+  /// stride, so that it uses whole cache lines.
+  void cut(i64 elements);
+  i64 boxes() const;
+  /// The most elements of a box.
+  i64 box_volume() const;
+  /// Calls f(box) for the boxes begin .. end - 1, of which each is another part of the nest.
+  template <class F> void visit(i64 begin, i64 end, const F& f) const {
+    for (i64 b = begin; b < end; ++b) f(box(b));
+  }
+
+ private:
+  LoopBox box(i64 number) const;
+  int closest_axis(int tensor) const;
+
+  int tensors_, rank_ = 0;
+  std::array<LoopAxis, kLoopAxesMax> axis_{};
+  std::array<i64, kLoopAxesMax> cut_{};
+};
+
+}  // namespace lockstep::cpu
