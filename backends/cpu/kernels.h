@@ -50,8 +50,9 @@ template <class Op> void add_target_kernels(
 /// `[[gnu::target]]`, or call a source that is named after the set, as dot_avx2.cc is.
 std::vector<Kernel> conv2d_kernels();
 std::vector<Kernel> dense_kernels();
+std::vector<Kernel> elementwise_kernels();
 std::vector<Kernel> movement_kernels();
 inline constexpr std::vector<Kernel> (*kKernelFiles[])() = {
-    conv2d_kernels, dense_kernels, movement_kernels};
+    conv2d_kernels, dense_kernels, elementwise_kernels, movement_kernels};
 
 }  // namespace lockstep::cpu

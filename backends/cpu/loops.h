@@ -27,8 +27,8 @@ struct LoopBox {
   std::array<i64, kLoopAxesMax> extent{};
 };
 
-/// Loops over an output, which each element of which is visited once, and inputs. The last axis is
-/// the innermost.
+/// Loops over an output, each element of which is visited once, and inputs. The last axis is the
+/// innermost.
 class Loops {
  public:
   explicit Loops(int tensors) : tensors_(tensors) {}
@@ -43,12 +43,12 @@ class Loops {
   i64 volume() const;
   const LoopAxis& operator[](int d) const { return axis_[static_cast<std::size_t>(d)]; }
 
-  /// How many of the innermost elements a tensor has one after the other in memory.
-  i64 run(int tensor) const;
-  /// How many of the innermost elements are one element of a tensor.
-  i64 constant_run(int tensor) const;
+  /// Whether a tensor's elements of a box lie one after the other, in the order of the axes.
+  bool is_compact(const LoopBox& box, int tensor) const;
+  /// Whether all loops read one element of a tensor.
+  bool is_constant(int tensor) const;
 
-  /// Chooses boxes of about `elements`. In each tensor a box reaches along the axis of the smallest
+  /// Chooses boxes of at most `elements`. In each tensor a box reaches along the axis of the smallest
   /// stride, so that it uses whole cache lines.
   void cut(i64 elements);
   i64 boxes() const;
@@ -57,6 +57,22 @@ class Loops {
   /// Calls f(box) for the boxes begin .. end - 1, of which each is another part of the nest.
   template <class F> void visit(i64 begin, i64 end, const F& f) const {
     for (i64 b = begin; b < end; ++b) f(box(b));
+  }
+  /// Calls f(offsets) for each row of a box, that is for each position on all axes but the last.
+  template <class F> void rows(const LoopBox& box, const F& f) const {
+    std::array<i64, kLoopAxesMax> position{};
+    PerTensor at = box.offset;
+    for (int d = 0; d >= 0;) {
+      f(at);
+      for (d = rank_ - 2; d >= 0; --d) {
+        const auto k = static_cast<std::size_t>(d);
+        const bool goes_on = ++position[k] < box.extent[k];
+        const i64 steps = goes_on ? 1 : 1 - position[k];
+        for (std::size_t t = 0; t < kLoopTensorsMax; ++t) at[t] += steps * axis_[k].stride[t];
+        if (goes_on) break;
+        position[k] = 0;
+      }
+    }
   }
 
  private:
