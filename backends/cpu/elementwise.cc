@@ -1,6 +1,7 @@
 /// @file
 /// The operators that compute each output from one element of each input. A row is computed from
 /// operands that lie one after the other or are one element; other layouts are staged box by box.
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -54,10 +55,16 @@ struct Numbers {
   int shift = 0;
 };
 
-/// Computes n outputs; an operand in the bit set `single` is one element for all of them. With
-/// `stream`, whole rows bypass the caches.
-using Row = void (*)(
-    const Numbers& p, const i32* const* in, i32* y, i64 n, unsigned single, bool stream);
+/// A plane: `count` rows of n outputs. From row to row the output and each input move by a step.
+struct Plane {
+  i64 n, count;
+  PerTensor step;
+  unsigned single;  ///< the inputs of which one element serves a whole row, as a bit set
+  bool stream;      ///< let rows bypass the caches
+};
+
+/// Computes a plane.
+using PlaneOf = void (*)(const Numbers& p, const Plane& plane, const i32* const* in, i32* y);
 
 }  // namespace
 }  // namespace lockstep::cpu
@@ -165,6 +172,8 @@ template <Formula kFormula, unsigned kSingle> struct RowOf {
       return unary<kFormula>(d, p, load<0>(d, i));
     else if constexpr (arity(kFormula) == 2)
       return binary<kFormula>(d, load<0>(d, i), load<1>(d, i));
+    else if constexpr (kSingle == 1)
+      return hn::LoadU(d, (*in[0] == 0 ? in[2] : in[1]) + i);
     else
       return hn::IfThenElse(hn::Eq(load<0>(d, i), hn::Zero(d)), load<2>(d, i), load<1>(d, i));
   }
@@ -189,36 +198,42 @@ template <Formula kFormula, unsigned kSingle> struct RowOf {
 };
 
 template <Formula kFormula, unsigned kSingle>
-void row_of(const Numbers& p, const i32* const* in, i32* y, i64 n, bool stream) {
-  RowOf<kFormula, kSingle>{p, in}.compute(y, n, stream);
+void rows(const Numbers& p, const Plane& plane, const i32* const* in, i32* y) {
+  constexpr auto kInputs = static_cast<std::size_t>(arity(kFormula));
+  const i32* x[kInputs];
+  std::copy_n(in, kInputs, x);
+  for (i64 k = 0; k < plane.count; ++k, y += plane.step[0]) {
+    RowOf<kFormula, kSingle>{p, x}.compute(y, plane.n, plane.stream);
+    for (std::size_t i = 0; i < kInputs; ++i) x[i] += plane.step[i + 1];
+  }
 }
 
 template <Formula kFormula>
-void row(const Numbers& p, const i32* const* in, i32* y, i64 n, unsigned single, bool stream) {
+void plane_of(const Numbers& p, const Plane& plane, const i32* const* in, i32* y) {
   if constexpr (arity(kFormula) > 1) {
-    if (single == 1) return row_of<kFormula, 1>(p, in, y, n, stream);
-    if (single == 2) return row_of<kFormula, 2>(p, in, y, n, stream);
+    if (plane.single == 1) return rows<kFormula, 1>(p, plane, in, y);
+    if (plane.single == 2) return rows<kFormula, 2>(p, plane, in, y);
   }
   // Where every operand is one element, there is one output.
-  row_of<kFormula, 0>(p, in, y, n, stream);
+  rows<kFormula, 0>(p, plane, in, y);
 }
 
-Row row_function(Formula f) {
+PlaneOf plane_function(Formula f) {
   switch (f) {
-    case Formula::absolute: return row<Formula::absolute>;
-    case Formula::negated: return row<Formula::negated>;
-    case Formula::clipped: return row<Formula::clipped>;
-    case Formula::shifted_right: return row<Formula::shifted_right>;
-    case Formula::shifted_left: return row<Formula::shifted_left>;
-    case Formula::counted: return row<Formula::counted>;
-    case Formula::added: return row<Formula::added>;
-    case Formula::subtracted: return row<Formula::subtracted>;
-    case Formula::multiplied: return row<Formula::multiplied>;
-    case Formula::largest: return row<Formula::largest>;
-    case Formula::greater: return row<Formula::greater>;
-    case Formula::divided: return row<Formula::divided>;
-    case Formula::divided_short: return row<Formula::divided_short>;
-    case Formula::chosen: return row<Formula::chosen>;
+    case Formula::absolute: return plane_of<Formula::absolute>;
+    case Formula::negated: return plane_of<Formula::negated>;
+    case Formula::clipped: return plane_of<Formula::clipped>;
+    case Formula::shifted_right: return plane_of<Formula::shifted_right>;
+    case Formula::shifted_left: return plane_of<Formula::shifted_left>;
+    case Formula::counted: return plane_of<Formula::counted>;
+    case Formula::added: return plane_of<Formula::added>;
+    case Formula::subtracted: return plane_of<Formula::subtracted>;
+    case Formula::multiplied: return plane_of<Formula::multiplied>;
+    case Formula::largest: return plane_of<Formula::largest>;
+    case Formula::greater: return plane_of<Formula::greater>;
+    case Formula::divided: return plane_of<Formula::divided>;
+    case Formula::divided_short: return plane_of<Formula::divided_short>;
+    case Formula::chosen: return plane_of<Formula::chosen>;
   }
   return nullptr;
 }
@@ -313,11 +328,11 @@ bool is_direct(const Loops& loops) {
 class Elementwise : public Plan {
  public:
   Elementwise(
-      const Arguments& a, const Kernel& kernel, const Work& work, Row row, const Loops& loops)
+      const Arguments& a, const Kernel& kernel, const Work& work, PlaneOf plane, const Loops& loops)
       : name_(kernel.name),
         pool_(a.pool),
         numbers_(work.numbers),
-        row_(row),
+        plane_(plane),
         move_(move_box(*find_isa(kernel.isa))),
         loops_(loops),
         is_direct_(lockstep::cpu::is_direct(loops)),
@@ -336,7 +351,7 @@ class Elementwise : public Plan {
     pool_->run(boxes_, box_ns_, [&](i64 begin, i64 end) {
       loops_.visit(begin, end, [&](const LoopBox& box) {
         if (is_direct_)
-          compute_rows(box, in, out[0]);
+          compute_planes(box, in, out[0]);
         else
           compute_staged(box, in, out[0]);
       });
@@ -345,13 +360,19 @@ class Elementwise : public Plan {
   const char* path() const override { return name_.c_str(); }
 
  private:
-  void compute_rows(const LoopBox& box, const i32* const* in, i32* y) const {
-    const i64 n = loops_.rank() == 0 ? 1 : box.extent[static_cast<std::size_t>(loops_.rank() - 1)];
-    loops_.rows(box, [&](const PerTensor& at) {
+  void compute_planes(const LoopBox& box, const i32* const* in, i32* y) const {
+    Plane plane{1, 1, {}, single_, is_large_};
+    const auto rank = static_cast<std::size_t>(loops_.rank());
+    if (rank > 0) plane.n = box.extent[rank - 1];
+    if (rank > 1) {
+      plane.count = box.extent[rank - 2];
+      plane.step = loops_[loops_.rank() - 2].stride;
+    }
+    loops_.planes(box, [&](const PerTensor& at) {
       const i32* x[kLoopTensorsMax];
       for (std::size_t k = 1; k < static_cast<std::size_t>(loops_.tensors()); ++k)
         x[k - 1] = in[k - 1] + at[k];
-      row_(numbers_, x, y + at[0], n, single_, is_large_);
+      plane_(numbers_, plane, x, y + at[0]);
     });
   }
 
@@ -369,8 +390,9 @@ class Elementwise : public Plan {
       x[k] = room[k + 1];
     }
     i32* to = y + box.offset[0];
-    if (loops_.is_compact(box, 0)) return row_(numbers_, x, to, n, single_, false);
-    row_(numbers_, x, room[0], n, single_, false);
+    const Plane row{n, 1, {}, single_, false};
+    if (loops_.is_compact(box, 0)) return plane_(numbers_, row, x, to);
+    plane_(numbers_, row, x, room[0]);
     m.from = strides;
     m.to = strides_of(0);
     move_(m, to, room[0], false);
@@ -395,7 +417,7 @@ class Elementwise : public Plan {
   std::string name_;
   std::shared_ptr<ThreadPool> pool_;
   Numbers numbers_;
-  Row row_;
+  PlaneOf plane_;
   MoveBox move_;
   Loops loops_;
   bool is_direct_, is_large_;
@@ -405,12 +427,12 @@ class Elementwise : public Plan {
 };
 
 template <class Op> std::unique_ptr<Plan> elementwise_plan(const Arguments& a, const Kernel& k) {
-  static constexpr Target<Row(Formula)> kTargets[] = {LOCKSTEP_TARGETS(row_function)};
+  static constexpr Target<PlaneOf(Formula)> kTargets[] = {LOCKSTEP_TARGETS(plane_function)};
   std::vector<Type> types(a.call.in.begin(), a.call.in.end());
   const Work work = work_of(Op(), from_attributes<Op>(a.call.attributes()),
       Types{types.data(), static_cast<int>(types.size())});
-  const Row row = best_target(kTargets, *find_isa(k.isa))(work.formula);
-  return std::make_unique<Elementwise>(a, k, work, row, loops_of<Op>(a.call.out[0], a.call.in));
+  const PlaneOf plane = best_target(kTargets, *find_isa(k.isa))(work.formula);
+  return std::make_unique<Elementwise>(a, k, work, plane, loops_of<Op>(a.call.out[0], a.call.in));
 }
 
 template <class... Op> std::vector<Kernel> kernels_of() {

@@ -48,8 +48,8 @@ class Loops {
   /// Whether all loops read one element of a tensor.
   bool is_constant(int tensor) const;
 
-  /// Chooses boxes of at most `elements`. In each tensor a box reaches along the axis of the smallest
-  /// stride, so that it uses whole cache lines.
+  /// Chooses boxes of at most `elements`. In each tensor a box reaches along the axis of the
+  /// smallest stride, so that it uses whole cache lines.
   void cut(i64 elements);
   i64 boxes() const;
   /// The most elements of a box.
@@ -58,13 +58,14 @@ class Loops {
   template <class F> void visit(i64 begin, i64 end, const F& f) const {
     for (i64 b = begin; b < end; ++b) f(box(b));
   }
-  /// Calls f(offsets) for each row of a box, that is for each position on all axes but the last.
-  template <class F> void rows(const LoopBox& box, const F& f) const {
+  /// Calls f(offsets) for each plane of a box, that is for each position on all axes but the last
+  /// two.
+  template <class F> void planes(const LoopBox& box, const F& f) const {
     std::array<i64, kLoopAxesMax> position{};
     PerTensor at = box.offset;
     for (int d = 0; d >= 0;) {
       f(at);
-      for (d = rank_ - 2; d >= 0; --d) {
+      for (d = rank_ - 3; d >= 0; --d) {
         const auto k = static_cast<std::size_t>(d);
         const bool goes_on = ++position[k] < box.extent[k];
         const i64 steps = goes_on ? 1 : 1 - position[k];

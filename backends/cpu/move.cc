@@ -1,5 +1,7 @@
 #include "backends/cpu/move.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -24,73 +26,142 @@ inline i64 lanes() { return static_cast<i64>(hn::Lanes(kAll)); }
 
 // Stores to whole vectors that no cache keeps.
 void stream_row(i32* to, const i32* from, i64 n) {
-  const i64 width = lanes(), bytes = width * static_cast<i64>(sizeof(i32));
-  const auto past = static_cast<i64>(reinterpret_cast<std::uintptr_t>(to)) & (bytes - 1);
-  i64 i = min(n, (bytes - past) % bytes / static_cast<i64>(sizeof(i32)));
+  const i64 width = lanes();
+  const auto past = static_cast<i64>(reinterpret_cast<std::uintptr_t>(to) / sizeof(i32)) % width;
+  i64 i = min(n, (width - past) % width);
   std::copy_n(from, i, to);
   for (; i + width <= n; i += width) hn::Stream(hn::LoadU(kAll, from + i), kAll, to + i);
   std::copy_n(from + i, n - i, to + i);
 }
 
-void copy_row(i32* to, const i32* from, i64 n, bool stream) {
-  constexpr i64 kWorthStreaming = 64;
-  if (stream && n >= kWorthStreaming) return stream_row(to, from, n);
-  if (n >= 16) {
-    std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(i32));
-    return;
+/// Rows of a box: the innermost axis, and how often it is repeated along another one.
+struct Rows {
+  i64 n, to_stride, from_stride;
+  i64 count, to_step, from_step;
+};
+
+// Rows of at least a vector; the last vector of a row may overlap the one before it.
+template <class D> void copy_vectors(D d, i32* to, const i32* from, const Rows& r) {
+  const auto width = static_cast<i64>(hn::Lanes(d)), last = r.n - width;
+  for (i64 k = 0; k < r.count; ++k, to += r.to_step, from += r.from_step) {
+    for (i64 i = 0; i < last; i += width) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    hn::StoreU(hn::LoadU(d, from + last), d, to + last);
   }
-  for (i64 i = 0; i < n; ++i) to[i] = from[i];
 }
 
-// Every `stride`-th of a row: whole vectors are taken apart where Highway can.
-void pick_row(i32* to, const i32* from, i64 n, i64 stride) {
-  const i64 width = lanes();
-  i64 i = 0;
+void copy_rows(i32* to, const i32* from, const Rows& r, bool stream) {
+  constexpr i64 kLong = 256, kWorthStreaming = 64;
+  if (stream && r.n >= kWorthStreaming) {
+    for (i64 k = 0; k < r.count; ++k) stream_row(to + k * r.to_step, from + k * r.from_step, r.n);
+  } else if (r.n >= kLong) {
+    for (i64 k = 0; k < r.count; ++k)
+      std::memcpy(
+          to + k * r.to_step, from + k * r.from_step, static_cast<std::size_t>(r.n) * sizeof(i32));
+  } else if (r.n >= lanes()) {
+    copy_vectors(kAll, to, from, r);
+  } else if (r.n >= 8) {
+    copy_vectors(hn::CappedTag<i32, 8>(), to, from, r);
+  } else if (r.n >= 4) {
+    copy_vectors(hn::CappedTag<i32, 4>(), to, from, r);
+  } else {
+    for (i64 k = 0; k < r.count; ++k)
+      for (i64 i = 0; i < r.n; ++i) to[k * r.to_step + i] = from[k * r.from_step + i];
+  }
+}
+
+// The last of the kStride values that whole vectors from `at` on hold in turn.
+template <int kStride> auto last_of_each(const i32* at) {
   auto a = hn::Zero(kAll), b = a, c = a, d = a;
-  // The last vector would read beyond the last element.
-  if (stride == 2)
-    for (; i + width < n; i += width) {
-      hn::LoadInterleaved2(kAll, from + 2 * i, a, b);
-      hn::StoreU(a, kAll, to + i);
-    }
-  if (stride == 3)
-    for (; i + width < n; i += width) {
-      hn::LoadInterleaved3(kAll, from + 3 * i, a, b, c);
-      hn::StoreU(a, kAll, to + i);
-    }
-  if (stride == 4)
-    for (; i + width < n; i += width) {
-      hn::LoadInterleaved4(kAll, from + 4 * i, a, b, c, d);
-      hn::StoreU(a, kAll, to + i);
-    }
+  if constexpr (kStride == 2) {
+    hn::LoadInterleaved2(kAll, at, a, b);
+    return b;
+  } else if constexpr (kStride == 3) {
+    hn::LoadInterleaved3(kAll, at, a, b, c);
+    return c;
+  } else {
+    hn::LoadInterleaved4(kAll, at, a, b, c, d);
+    return d;
+  }
+}
+
+// Every kStride-th element. A vector begins behind the element before it, so that none is read
+// beyond the last one.
+template <int kStride> void pick_vectors(i32* to, const i32* from, i64 n) {
+  to[0] = from[0];
+  i64 i = 1;
+  const i64 width = lanes(), last = n - width;
+  if (last < 1) {
+    for (; i < n; ++i) to[i] = from[i * kStride];
+    return;
+  }
+  for (; i < last; i += width)
+    hn::StoreU(last_of_each<kStride>(from + (i - 1) * kStride + 1), kAll, to + i);
+  hn::StoreU(last_of_each<kStride>(from + (last - 1) * kStride + 1), kAll, to + last);
+}
+
+void pick_row(i32* to, const i32* from, i64 n, i64 stride) {
+  if (stride == 2) return pick_vectors<2>(to, from, n);
+  if (stride == 3) return pick_vectors<3>(to, from, n);
+  if (stride == 4) return pick_vectors<4>(to, from, n);
+  i64 i = 0;
   if (stride == -1)
-    for (; i + width <= n; i += width)
+    for (const i64 width = lanes(); i + width <= n; i += width)
       hn::StoreU(hn::Reverse(kAll, hn::LoadU(kAll, from - i - width + 1)), kAll, to + i);
   for (; i < n; ++i) to[i] = from[i * stride];
 }
 
-void move_row(i32* to, const i32* from, i64 n, i64 to_stride, i64 from_stride, bool stream) {
-  if (to_stride != 1) {
-    for (i64 i = 0; i < n; ++i) to[i * to_stride] = from[i * from_stride];
-  } else if (from_stride == 1) {
-    copy_row(to, from, n, stream);
-  } else if (from_stride == 0) {
-    std::fill_n(to, n, *from);
-  } else {
-    pick_row(to, from, n, from_stride);
-  }
+void move_row(i32* to, const i32* from, const Rows& r) {
+  if (r.to_stride != 1)
+    for (i64 i = 0; i < r.n; ++i) to[i * r.to_stride] = from[i * r.from_stride];
+  else if (r.from_stride == 0)
+    std::fill_n(to, r.n, *from);
+  else
+    pick_row(to, from, r.n, r.from_stride);
 }
+
+#if HWY_TARGET != HWY_SCALAR
+// Each element twice, as far as whole vectors go. @return the elements done
+template <class D> i64 double_vectors(D d, i32* to, const i32* from, i64 n) {
+  const auto width = static_cast<i64>(hn::Lanes(d));
+  i64 i = 0;
+  for (; i + width <= n; i += width) {
+    const auto v = hn::LoadU(d, from + i);
+    hn::StoreInterleaved2(v, v, d, to + 2 * i);
+  }
+  return i;
+}
+
+// Each element `times` times; each vector of the output takes its elements from one of the input.
+i64 repeat_vectors(i32* to, const i32* from, i64 n, i64 times) {
+  constexpr i64 kTimesMax = 16, kLanesMax = HWY_LANES(i32);
+  const i64 width = lanes();
+  if (times > kTimesMax || n < width) return 0;
+  i32 place[kTimesMax * kLanesMax];
+  for (i64 k = 0; k < times * width; ++k) place[k] = static_cast<i32>(k / times);
+  i64 i = 0;
+  for (; i + width <= n; i += width) {
+    const auto v = hn::LoadU(kAll, from + i);
+    for (i64 k = 0; k < times; ++k)
+      hn::StoreU(hn::TableLookupLanes(v, hn::SetTableIndices(kAll, place + k * width)), kAll,
+          to + i * times + k * width);
+  }
+  return i;
+}
+#endif
 
 // Each element of a row `times` times.
 void spread_row(i32* to, const i32* from, i64 n, i64 times) {
   i64 i = 0;
-  if (times == 2)
-    for (const i64 width = lanes(); i + width <= n; i += width) {
-      const auto v = hn::LoadU(kAll, from + i);
-      hn::StoreInterleaved2(v, v, kAll, to + 2 * i);
-    }
-  for (; i < n; ++i)
-    for (i64 k = 0; k < times; ++k) to[i * times + k] = from[i];
+#if HWY_TARGET != HWY_SCALAR
+  if (times == 2) {
+    i = double_vectors(kAll, to, from, n);
+    i += double_vectors(hn::CappedTag<i32, 8>(), to + 2 * i, from + i, n - i);
+    i += double_vectors(hn::CappedTag<i32, 4>(), to + 2 * i, from + i, n - i);
+  } else {
+    i = repeat_vectors(to, from, n, times);
+  }
+#endif
+  for (; i < n; ++i) std::fill_n(to + i * times, times, from[i]);
 }
 
 #if HWY_TARGET != HWY_SCALAR
@@ -162,41 +233,78 @@ struct Inner {
   void (*move)(const Move& box, const Inner& in, i32* to, const i32* from, bool stream);
 };
 
+Rows rows_of(const Move& m, const Inner& in) {
+  const auto r = static_cast<std::size_t>(in.row);
+  if (in.column < 0) return {m.extent[r], m.to[r], m.from[r], 1, 0, 0};
+  const auto c = static_cast<std::size_t>(in.column);
+  return {m.extent[r], m.to[r], m.from[r], m.extent[c], m.to[c], m.from[c]};
+}
+
 void move_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool stream) {
-  const auto d = static_cast<std::size_t>(in.row);
-  move_row(to, from, m.extent[d], m.to[d], m.from[d], stream);
+  const Rows r = rows_of(m, in);
+  if (r.to_stride == 1 && r.from_stride == 1) return copy_rows(to, from, r, stream);
+  for (i64 k = 0; k < r.count; ++k) move_row(to + k * r.to_step, from + k * r.from_step, r);
 }
+
 void spread_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool) {
-  spread_row(to, from, m.extent[static_cast<std::size_t>(in.column)],
-      m.extent[static_cast<std::size_t>(in.row)]);
+  const Rows r = rows_of(m, in);
+  spread_row(to, from, r.count, r.n);
 }
+
 void turn_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool) {
-  const auto r = static_cast<std::size_t>(in.row), c = static_cast<std::size_t>(in.column);
-  const i64 rows = m.extent[r], columns = m.extent[c];
-  if (2 <= rows && rows <= 4 && m.to[c] == rows)
-    weave(to, from, rows, columns, m.from[r]);
-  else if (2 <= columns && columns <= 4 && m.from[r] == columns)
-    for (i64 k = 0; k < columns; ++k) pick_row(to + k * m.to[c], from + k, rows, columns);
+  const Rows r = rows_of(m, in);
+  if (2 <= r.n && r.n <= 4 && r.to_step == r.n)
+    weave(to, from, r.n, r.count, r.from_stride);
+  else if (2 <= r.count && r.count <= 4 && r.from_stride == r.count)
+    for (i64 k = 0; k < r.count; ++k) pick_row(to + k * r.to_step, from + k, r.n, r.count);
   else
-    turn(to, from, rows, columns, m.to[c], m.from[r]);
+    turn(to, from, r.n, r.count, r.to_step, r.from_stride);
 }
 
 Inner inner_of(const Move& m) {
   const int row = m.rank - 1;
   const auto at = [](int d) { return static_cast<std::size_t>(d); };
-  if (m.to[at(row)] != 1 || m.from[at(row)] == 1) return {row, -1, move_rows};
+  const Inner plain{row, row - 1, move_rows};
+  if (m.to[at(row)] != 1 || m.from[at(row)] == 1) return plain;
   for (int d = row - 1; d >= 0; --d) {
     if (m.from[at(d)] != 1 || m.extent[at(d)] == 1) continue;
     if (m.from[at(row)] != 0) return {row, d, turn_rows};
     if (m.to[at(d)] == m.extent[at(row)]) return {row, d, spread_rows};
   }
-  return {row, -1, move_rows};
+  return plain;
+}
+
+constexpr i64 kStagedElements = i64{1} << 13;
+
+i64 volume_of(const Move& m) {
+  i64 n = 1;
+  for (int d = 0; d < m.rank; ++d) n *= m.extent[static_cast<std::size_t>(d)];
+  return n;
+}
+
+// Whether a box that shall bypass the caches is put together in them first: its rows are too short
+// to be streamed one by one, but all of them are one long row of the target.
+bool is_staged(const Move& m) {
+  i64 n = 1;
+  for (int d = m.rank - 1; d >= 0; --d) {
+    const auto at = static_cast<std::size_t>(d);
+    if (m.extent[at] != 1 && m.to[at] != n) return false;
+    n *= m.extent[at];
+  }
+  const auto inner = static_cast<std::size_t>(m.rank - 1);
+  const bool is_row = m.from[inner] == 1 && (m.rank == 1 || m.extent[inner] >= 1024);
+  return !is_row && n <= kStagedElements;
 }
 
 void move_any_box(const Move& m, i32* to, const i32* from, bool stream) {
   if (m.rank == 0) {
     *to = *from;
     return;
+  }
+  if (stream && is_staged(m)) {
+    alignas(64) i32 room[kStagedElements];
+    move_any_box(m, room, from, false);
+    return stream_row(to, room, volume_of(m));
   }
   const Inner in = inner_of(m);
   int outer[kLoopAxesMax], count = 0;
@@ -226,6 +334,16 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lockstep::cpu {
+
+bool leaves_caches(i64 elements) {
+  static const i64 kCache = [] {
+    constexpr i64 kUsual = i64{32} << 20;
+    const i64 bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    return bytes > 0 ? bytes : kUsual;
+  }();
+  // As many elements are read, and together they fill three quarters.
+  return elements * 2 * static_cast<i64>(sizeof(i32)) > kCache / 4 * 3;
+}
 
 MoveBox move_box(const Isa& most) {
   static constexpr Target<void(const Move&, i32*, const i32*, bool)> kTargets[] = {

@@ -22,7 +22,7 @@ using MoveBox = void (*)(const Move& box, i32* to, const i32* from, bool stream)
 /// The function of the best instruction set that is no better than `most` and has one.
 MoveBox move_box(const Isa& most);
 
-/// Whether an output is so large that it had better bypass the caches.
-inline bool leaves_caches(i64 elements) { return elements >= i64{2} << 20; }
+/// Whether a call that writes so many elements had better let them bypass the caches.
+bool leaves_caches(i64 elements);
 
 }  // namespace lockstep::cpu
