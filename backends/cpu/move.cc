@@ -1,7 +1,5 @@
 #include "backends/cpu/move.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -334,16 +332,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lockstep::cpu {
-
-bool leaves_caches(i64 elements) {
-  static const i64 kCache = [] {
-    constexpr i64 kUsual = i64{32} << 20;
-    const i64 bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return bytes > 0 ? bytes : kUsual;
-  }();
-  // As many elements are read, and together they fill three quarters.
-  return elements * 2 * static_cast<i64>(sizeof(i32)) > kCache / 4 * 3;
-}
 
 MoveBox move_box(const Isa& most) {
   static constexpr Target<void(const Move&, i32*, const i32*, bool)> kTargets[] = {
