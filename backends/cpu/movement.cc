@@ -22,7 +22,7 @@
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kBoxElements = i64{1} << 13;  // in both layouts they fit the first cache twice
+constexpr i64 kBoxElements = i64{1} << 15;  // the second cache holds them in both layouts
 constexpr double kElementNs = 0.3;
 
 constexpr int kScratch = -1;
