@@ -1,1 +1,0 @@
-cd /work/main; . /tmp/f.sh; g++ $F -O3 -o /tmp/mb/mb /tmp/mb/mb.cc backends/cpu/move.cc backends/cpu/loops.cc backends/cpu/isa.cc backends/cpu/pool.cc -lpthread 2>&1 | grep -E error | head; nice -n -10 taskset -c 1 /tmp/mb/mb
