@@ -31,7 +31,8 @@ template <class T, int kRank> struct Ranked : Strided<T, false> {
 /// Each output comes from the elements in its own place, which is what a row of known rank speeds
 /// up.
 template <class Op>
-concept InPlace = std::is_base_of_v<Elementwise, Op> || std::is_base_of_v<Broadcast, Op>;
+concept InPlace = std::is_base_of_v<Elementwise, Op> || std::is_base_of_v<Pairwise, Op> ||
+    std::is_base_of_v<Broadcast, Op>;
 
 /// Runs `at` for each output element, or `eval` once.
 template <Operator Op> class Generic : public Plan {

@@ -52,13 +52,13 @@ void copy_rows(i32* to, const i32* from, const Rows& r, bool stream) {
     for (i64 k = 0; k < r.count; ++k)
       std::memcpy(
           to + k * r.to_step, from + k * r.from_step, static_cast<std::size_t>(r.n) * sizeof(i32));
-  } else if (r.n >= lanes()) {
-    copy_vectors(kAll, to, from, r);
-  } else if (r.n >= 8) {
-    copy_vectors(hn::CappedTag<i32, 8>(), to, from, r);
-  } else if (r.n >= 4) {
-    copy_vectors(hn::CappedTag<i32, 4>(), to, from, r);
   } else {
+    const auto copied = [&](auto d) {
+      const bool fits = r.n >= static_cast<i64>(hn::Lanes(d));
+      if (fits) copy_vectors(d, to, from, r);
+      return fits;
+    };
+    if (copied(kAll) || copied(hn::CappedTag<i32, 8>()) || copied(hn::CappedTag<i32, 4>())) return;
     for (i64 k = 0; k < r.count; ++k)
       for (i64 i = 0; i < r.n; ++i) to[k * r.to_step + i] = from[k * r.from_step + i];
   }
