@@ -226,7 +226,7 @@ std::vector<Case> long_row_cases(const OpInfo& op, u64 seed) {
     Seeded draw(word(seed, 11, static_cast<u64>(attribute)));
     for (std::size_t k = 0; k < kRounds * std::size(kValues); ++k) {
       std::optional<Case> c = in_long_rows(op, attribute, kValues[k / kRounds], draw);
-      if (!c) break;  // the rows do not depend on this attribute
+      if (!c) break;                      // the rows do not depend on this attribute
       fill(*c, Fill::dense, all.size());  // values that repeat may hide wrong places
       all.push_back(std::move(*c));
     }
