@@ -4,11 +4,11 @@
 
 namespace lockstep::bench {
 
-Peer copy_peer(const Workload& workload, const std::shared_ptr<Team>& team) {
+Peer copy_peer(i64 bytes, const std::shared_ptr<Team>& team) {
   // Write the memory once: untouched memory would be one shared page of zeros.
-  const auto bytes = static_cast<std::size_t>(workload.bytes()) / 2;
-  const auto from = std::make_shared<std::vector<char>>(bytes, '\x11');
-  const auto to = std::make_shared<std::vector<char>>(bytes, '\x22');
+  const auto half = static_cast<std::size_t>(bytes) / 2;
+  const auto from = std::make_shared<std::vector<char>>(half, '\x11');
+  const auto to = std::make_shared<std::vector<char>>(half, '\x22');
   Peer p{{.name = "memcpy"}};
   p.call = [from, to, team] {
     team->run([&](int k) {
