@@ -110,7 +110,7 @@ class Job {
 };
 
 std::vector<ModulePeer> prepare(const MatrixCall& call, int threads) {
-  ModulePeer peer{.layout = "NHWC, 8-bit results"};
+  ModulePeer peer{.layout = "own layout, 8-bit results"};
   try {
     require(xnn_initialize(nullptr), "beginning");
     const auto job = std::make_shared<Job>(call, threads);
