@@ -6,8 +6,8 @@ namespace lockstep::bench {
 namespace {
 
 // What a memcpy reads and writes: within a second cache, within a last one, beyond all of them.
-constexpr std::pair<const char*, i64> kCopies[] = {{"memcpy.l2", i64{1} << 19},
-    {"memcpy.llc", i64{1} << 23}, {"memcpy.memory", i64{1} << 28}};
+constexpr std::pair<const char*, i64> kCopies[] = {
+    {"memcpy.l2", i64{1} << 19}, {"memcpy.llc", i64{1} << 23}, {"memcpy.memory", i64{1} << 28}};
 
 Measurement probe_row(const Probe& probe, Team& team, const Effort& effort) {
   const long long rounds = rounds_of_a_millisecond(probe);

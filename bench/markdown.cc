@@ -19,9 +19,9 @@ std::string means_table(const std::vector<Mean>& means) {
   std::string s =
       head({"family", "backend", "isa", "threads", "against", "rows", "geometric mean"});
   for (const Mean& m : means)
-    s += cells({m.family, m.backend, m.isa, std::to_string(m.threads), m.against,
-        std::to_string(m.rows),
-        m.against == "limit" ? percent_text(m.ratio) : fmt::format("{:.2f}", m.ratio)});
+    s += cells(
+        {m.family, m.backend, m.isa, std::to_string(m.threads), m.against, std::to_string(m.rows),
+            m.against == "limit" ? percent_text(m.ratio) : fmt::format("{:.2f}", m.ratio)});
   return s;
 }
 

@@ -21,8 +21,7 @@ void add(std::vector<Sum>& sums, const Measurement& r, const std::string& agains
         s.mean.threads == r.threads && s.mean.against == against;
   };
   auto at = std::find_if(sums.begin(), sums.end(), same);
-  if (at == sums.end())
-    at = sums.insert(at, {{r.family, r.backend, r.isa, r.threads, against}});
+  if (at == sums.end()) at = sums.insert(at, {{r.family, r.backend, r.isa, r.threads, against}});
   ++at->mean.rows;
   at->logarithms += std::log(ns / r.time.median_ns);
 }
@@ -57,9 +56,8 @@ void add_row(std::vector<Sum>& sums, const Measurement& r) {
 std::vector<Mean> means_of(const std::vector<Measurement>& rows) {
   std::vector<Sum> sums;
   for (const Measurement& r : rows) add_row(sums, r);
-  std::stable_sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) {
-    return a.mean.family < b.mean.family;
-  });
+  std::stable_sort(sums.begin(), sums.end(),
+      [](const Sum& a, const Sum& b) { return a.mean.family < b.mean.family; });
   std::vector<Mean> means;
   for (Sum& s : sums) {
     s.mean.ratio = std::exp(s.logarithms / s.mean.rows);

@@ -15,7 +15,7 @@ namespace lockstep::bench {
 /// The options of a run.
 struct BenchmarkOptions {
   std::vector<std::string> backends{"cpu"};
-  judge::Options set;                ///< options of every backend
+  judge::Options set;  ///< options of every backend
   /// Instruction sets, for backends that have the option: `all` stands for those of their kernels
   /// that run here; none: the backend's choice.
   std::vector<std::string> isas;
@@ -38,8 +38,8 @@ using Take = std::function<void(Measurement)>;
 /// @throws judge::UsageError if a backend does not exist or refuses its options.
 void run_operators(const BenchmarkOptions& wishes, const Take& take);
 
-/// Times the machine's limits: every probe of its instruction sets, and memcpy within and beyond its
-/// caches.
+/// Times the machine's limits: every probe of its instruction sets, and memcpy within and beyond
+/// its caches.
 void run_limits(const BenchmarkOptions& wishes, const Take& take);
 
 /// Times references and views of arrays, and recycled memory beside fresh pages.

@@ -101,7 +101,8 @@ std::string table_row(const Measurement& r) {
 std::string table_means(const std::vector<Mean>& means) {
   constexpr const char* kMeans = "{:<14} {:<8} {:<10} {:>3} {:>4}  {:<32} {:>7}\n";
   if (means.empty()) return "";
-  std::string s = fmt::format("\nGeometric means of the ratios, and of the parts of the limits:\n") +
+  std::string s =
+      fmt::format("\nGeometric means of the ratios, and of the parts of the limits:\n") +
       fmt::format(kMeans, "family", "backend", "isa", "thr", "rows", "against", "mean");
   for (const Mean& m : means)
     s += fmt::format(kMeans, m.family, m.backend, m.isa, m.threads, m.rows, m.against,

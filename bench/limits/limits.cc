@@ -5,6 +5,10 @@
 #include <cstring>
 #include <fstream>
 
+#ifdef LOCKSTEP_PROBES_X86
+#include <cpuid.h>
+#endif
+
 namespace lockstep::bench {
 namespace {
 
@@ -15,10 +19,18 @@ double ns_of(const Probe& probe, long long rounds) {
 }
 
 #ifdef LOCKSTEP_PROBES_X86
+// __builtin_cpu_supports() of clang 14 does not know this name.
+bool has_avxvnni() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
+      (a & bit_AVXVNNI);
+}
+
 bool runs_here(const Probe& p) {
   const auto is = [&](const char* isa) { return std::strcmp(p.isa, isa) == 0; };
   if (is("sse4")) return __builtin_cpu_supports("sse4.2");
   if (is("avx2")) return __builtin_cpu_supports("avx2");
+  if (is("avxvnni")) return has_avxvnni();
   if (is("avx512")) return __builtin_cpu_supports("avx512bw");
   return is("avx512vnni") && __builtin_cpu_supports("avx512vnni");
 }
@@ -68,9 +80,8 @@ void Team::serve(int number) {
 std::vector<const Probe*> runnable_probes() {
   std::vector<const Probe*> probes;
 #ifdef LOCKSTEP_PROBES_X86
-  for (const Probe* p :
-      {&kProbeSseInt8, &kProbeSseInt32, &kProbeAvx2Int8, &kProbeAvx2Int32, &kProbeAvx512Int8,
-          &kProbeAvx512Int32, &kProbeVnni})
+  for (const Probe* p : {&kProbeSseInt8, &kProbeSseInt32, &kProbeAvx2Int8, &kProbeAvx2Int32,
+           &kProbeAvxVnni, &kProbeAvx512Int8, &kProbeAvx512Int32, &kProbeVnni})
     if (runs_here(*p)) probes.push_back(p);
 #endif
   return probes;

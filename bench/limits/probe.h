@@ -15,7 +15,7 @@ struct Probe {
   void (*run)(long long rounds);
 };
 
-extern const Probe kProbeSseInt8, kProbeSseInt32, kProbeAvx2Int8, kProbeAvx2Int32,
+extern const Probe kProbeSseInt8, kProbeSseInt32, kProbeAvx2Int8, kProbeAvx2Int32, kProbeAvxVnni,
     kProbeAvx512Int8, kProbeAvx512Int32, kProbeVnni;
 
 }  // namespace lockstep::bench

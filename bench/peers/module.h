@@ -13,8 +13,8 @@ namespace lockstep::bench {
 /// A convolution or a matrix product of 8-bit integers, which int32 tensors hold, without a bias.
 struct MatrixCall {
   using Extents = std::vector<int64_t>;
-  bool convolution = false;            ///< else dense: y = x w^T
-  Extents x = {}, w = {}, y = {};      ///< N C H W and O C/groups KH KW, or N K and O K
+  bool convolution = false;        ///< else dense: y = x w^T
+  Extents x = {}, w = {}, y = {};  ///< N C H W and O C/groups KH KW, or N K and O K
   Extents strides = {}, padding = {}, dilation = {};  ///< of a convolution, by height and width
   int64_t groups = 1;
   const int32_t *x_values = nullptr, *w_values = nullptr, *y_values = nullptr;  ///< y: right ones

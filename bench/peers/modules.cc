@@ -70,8 +70,8 @@ std::string peer_names() {
 
 std::vector<Peer> module_peers(const PeerModule& module, const Workload& workload,
     const std::vector<judge::Tensor>& in, const judge::Tensor& expected, int threads) {
-  const bool served = workload.unit == Unit::macs && in.size() == 2 &&
-      in[0].type.precision <= 8 && in[1].type.precision <= 8;
+  const bool served = workload.unit == Unit::macs && in.size() == 2 && in[0].type.precision <= 8 &&
+      in[1].type.precision <= 8;
   std::vector<Peer> peers;
   if (!served) return peers;
   for (ModulePeer& p : module.prepare(matrix_call(workload, in, expected), threads)) {

@@ -30,8 +30,7 @@ void use_threads(int threads) {
   if (now == threads) return;
   now = threads;
   control.reset();
-  control.emplace(
-      tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+  control.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
 }
 #else
 // oneDNN reads the number from the OpenMP library that it was built with.
@@ -91,8 +90,8 @@ class Job {
       for (auto& d : dilation) --d;
       const auto direct = dnnl::algorithm::convolution_direct;
 #if DNNL_VERSION_MAJOR >= 3
-      const dnnl::convolution_forward::primitive_desc pd(device_.engine, forward, direct, x, w, y,
-          c.strides, dilation, c.padding, c.padding);
+      const dnnl::convolution_forward::primitive_desc pd(
+          device_.engine, forward, direct, x, w, y, c.strides, dilation, c.padding, c.padding);
 #else
       const dnnl::convolution_forward::primitive_desc pd(
           {forward, direct, x, w, y, c.strides, dilation, c.padding, c.padding}, device_.engine);
@@ -197,5 +196,5 @@ std::string name() {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const PeerModule lockstep_peer_module{
-    name, prepare};
+extern "C" __attribute__((visibility("default")))
+const PeerModule lockstep_peer_module{name, prepare};

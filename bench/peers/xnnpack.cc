@@ -80,7 +80,8 @@ class Job {
  private:
   void make_convolution(const MatrixCall& c) {
     const auto u = [](int64_t v) { return static_cast<uint32_t>(v); };
-    const auto channels = static_cast<std::size_t>(c.x[1]), outputs = static_cast<std::size_t>(c.w[0]);
+    const auto channels = static_cast<std::size_t>(c.x[1]),
+               outputs = static_cast<std::size_t>(c.w[0]);
     const auto groups = static_cast<std::size_t>(c.groups);
     const uint32_t vertical = u(c.padding[0]), horizontal = u(c.padding[1]);
     require(xnn_create_convolution2d_nhwc_qs8(vertical, horizontal, vertical, horizontal, u(c.w[2]),
@@ -98,8 +99,8 @@ class Job {
     require(xnn_create_fully_connected_nc_qs8(k, outputs, k, outputs, 0, 1, 1, w_.data(), nullptr,
                 0, scale_, INT8_MIN, INT8_MAX, 0, &operator_),
         "fully connected layer");
-    require(xnn_setup_fully_connected_nc_qs8(operator_, static_cast<std::size_t>(c.x[0]),
-                x_.data(), y_.data(), pool_.get()),
+    require(xnn_setup_fully_connected_nc_qs8(
+                operator_, static_cast<std::size_t>(c.x[0]), x_.data(), y_.data(), pool_.get()),
         "fully connected layer");
   }
 
@@ -126,5 +127,5 @@ std::string name() { return "XNNPACK"; }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const PeerModule lockstep_peer_module{
-    name, prepare};
+extern "C" __attribute__((visibility("default")))
+const PeerModule lockstep_peer_module{name, prepare};

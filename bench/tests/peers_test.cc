@@ -1,10 +1,9 @@
 // A peer does the same work: where its arithmetic is exact, its results are ours.
-#include "bench/peers/peer.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "bench/peers/peer.h"
 #include "conformance/tests/program.h"
 
 namespace lockstep::bench {
@@ -71,8 +70,8 @@ TEST_P(Module, ADifferentAnswerIsCounted) {
 }
 
 TEST_P(Module, LeavesAloneWhatItDoesNotServe) {
-  for (const char* id : {"dense/units=1/use_bias=1/in=1x2@8+1x2@8+1@8/fill=dense:1",
-           "relu/in=2x3@8/fill=dense:1"})
+  for (const char* id :
+      {"dense/units=1/use_bias=1/in=1x2@8+1x2@8+1@8/fill=dense:1", "relu/in=2x3@8/fill=dense:1"})
     EXPECT_TRUE(Asked(id).peers(*GetParam()).empty()) << id;
 }
 

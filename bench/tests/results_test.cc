@@ -47,8 +47,8 @@ Measurement troubled_row() {
 }
 
 Results run_of(std::vector<Measurement> rows) {
-  return {"2026-11-21 12:00 UTC", "AMD EPYC", "12.2.0", "oneDNN 2.6.3", 2, 0.5, std::move(rows),
-      {}};
+  return {
+      "2026-11-21 12:00 UTC", "AMD EPYC", "12.2.0", "oneDNN 2.6.3", 2, 0.5, std::move(rows), {}};
 }
 
 TEST(Results, ComeBackAsTheyWere) {
@@ -58,8 +58,8 @@ TEST(Results, ComeBackAsTheyWere) {
 
 TEST(Results, WithAMemberLessOrMoreAreRefused) {
   const json whole = json::parse(json_of(run_of({full_row()})));
-  for (const char* object : {"", "/machine", "/rows/0", "/rows/0/limit", "/rows/0/peers/0",
-           "/means/0"}) {
+  for (const char* object :
+      {"", "/machine", "/rows/0", "/rows/0/limit", "/rows/0/peers/0", "/means/0"}) {
     const json::json_pointer at(object);
     for (const auto& [key, value] : whole[at].items()) {
       if (key == "limit" || key == "bytes") continue;  // may be absent

@@ -77,9 +77,8 @@ TEST(Workloads, AreReadFromATable) {
   EXPECT_EQ(t.calls[0].name, "net.a");
   EXPECT_FALSE(t.calls[0].tiny);
   EXPECT_TRUE(t.calls[1].tiny);
-  for (const char* wrong :
-      {"word", "family moving", "family a tile\nfamily b tile", "partly take x", "name call",
-          "name relu/in=1@8 call", "name relu/in=1@8 calls more"})
+  for (const char* wrong : {"word", "family moving", "family a tile\nfamily b tile",
+           "partly take x", "name call", "name relu/in=1@8 call", "name relu/in=1@8 calls more"})
     EXPECT_THROW(parse_workloads(wrong), std::logic_error) << wrong;
 }
 

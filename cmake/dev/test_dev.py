@@ -156,7 +156,8 @@ class Dev(unittest.TestCase):
 
     def test_bench(self):
         for words in ("", "conv2d", "'dense/*'", "judge", "--backend cpu,null", "--threads 1,2",
-                      "--json now.json", "--compare OLD.json", "--list"):  # fmt: skip
+                      "limit", "--isa all --threads 1,2", "--markdown now.md", "--json now.json",
+                      "--compare OLD.json", "--list"):  # fmt: skip
             self.expect(f"bench {words}", "cmake --preset release -DLOCKSTEP_BENCH=ON",
                         f"lockstep_bench {words}".strip().replace("'", ""))  # fmt: skip
         self.expect("bench relu --build-times", "-B build/times", "build_times.sh build/times",
