@@ -18,7 +18,7 @@ struct Peer : PeerTime {
 };
 
 /// memcpy of bytes, of which it reads one half and writes the other. Each thread of the team copies
-/// its share.
+/// its share, or one of them all if it is little.
 Peer copy_peer(i64 bytes, const std::shared_ptr<Team>& team);
 
 /// The peer libraries of this build, by name, sorted. Those that cannot be loaded are left out.
