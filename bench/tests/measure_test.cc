@@ -71,7 +71,9 @@ TEST(Probes, TheBestForBytesIsTheLastOfThoseThatRun) {
   if (probes.empty()) GTEST_SKIP() << "no probe for this processor";
   std::vector<const Probe*> int8 = probes;
   std::erase_if(int8, [](const Probe* p) { return !p->int8; });
-  EXPECT_EQ(best_int8_probe(), int8.back());
+  EXPECT_EQ(int8_probe(), int8.back());
+  for (const Probe* p : int8) EXPECT_EQ(int8_probe(p->isa), p) << p->isa;
+  EXPECT_EQ(int8_probe("z80"), nullptr);
   for (const Probe* p : probes) {
     EXPECT_GT(p->macs_per_round, 0) << p->instructions;
     p->run(rounds_of_a_millisecond(*p));
