@@ -111,8 +111,11 @@ void look_up(i32* y, const i32* index, i64 n, const Table& t, bool stream) {
   i64 i = 0;
   for (; stream && i < n && reinterpret_cast<std::uintptr_t>(y + i) % 64 != 0; ++i) one(i);
   i += look_up_words(y + i, index + i, n - i, t, stream);
+  constexpr i64 kAheadIndices = 256;
   const Four zero = {}, last = zero + t.last;
   for (; i + 4 <= n; i += 4) {
+    // Indices that are read once shall not push the table out of the caches.
+    if (stream) __builtin_prefetch(index + i + kAheadIndices, 0, 0);
     Four at;
     std::memcpy(&at, index + i, sizeof at);
     at = at < zero ? zero : at;
