@@ -163,16 +163,16 @@ i64 row_major_step(const View& x) {
 /// indices. X does not move along axes of the indices, which say where it is read.
 struct Taking {
   int x, index;
-  i64 last;  ///< index
-  i64 step;  ///< of X from one index to the next; 0: X is one row that no step describes
+  i64 last;      ///< index
+  i64 step;      ///< of X from one index to the next; 0: no step describes X as one row
+  bool is_flat;  ///< whether X is one row
   Loops loops{3};
 };
 
 Taking taking_of(const TakeAttrs& a, std::span<const View> in, const Out& y) {
   const View &x = in[Take::X], &index = in[Take::I];
-  Taking t{Take::X, Take::I, volume(x.shape) - 1, 0};
+  Taking t{Take::X, Take::I, volume(x.shape) - 1, row_major_step(x), !a.axis};
   if (!a.axis) {
-    t.step = row_major_step(x);
     for (int d = 0; d < y.rank(); ++d) t.loops.add(y.dim(d), {y.stride[d], 0, index.stride[d]});
     return t;
   }
@@ -204,10 +204,13 @@ class Gather : public Plan {
         look_up_(look_up_on(*find_isa(kernel.isa))),
         t_(t),
         x_(a.call.in[static_cast<std::size_t>(t.x)]),
-        is_large_(leaves_caches(volume(a.call.out[0].shape))) {
+        leaves_caches_(leaves_caches(volume(a.call.out[0].shape))),
+        is_far_(volume(x_.shape) > kNear) {
     t_.loops.join();
     t_.loops.cut(kBoxElements);
-    if (t_.step == 0 && volume(x_.shape) <= t_.loops.volume()) copy_first();
+    if (t_.is_flat && t_.step != 1 && volume(x_.shape) <= t_.loops.volume()) copy_first();
+    const bool is_row = t_.loops.rank() == 1 && t_.loops.run(0) > 1 && t_.loops.run(2) > 1;
+    is_staged_ = t_.is_flat && t_.step == 1 && !is_row && t_.loops.box_volume() <= kBoxElements;
   }
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override {
     const i32* x = in[t_.x];
@@ -217,9 +220,13 @@ class Gather : public Plan {
           [&](i64 begin, i64 end) { move_boxes(copy_, begin, end, room, x, move_, false); });
       x = room;
     }
-    pool_->run(t_.loops.boxes(), kElementNs * static_cast<double>(t_.loops.box_volume()),
-        [&](i64 begin, i64 end) {
-          t_.loops.visit(begin, end, [&](const LoopBox& b) { take(b, out[0], x, in[t_.index]); });
+    const Loops& l = t_.loops;
+    pool_->run(
+        l.boxes(), kElementNs * static_cast<double>(l.box_volume()), [&](i64 begin, i64 end) {
+          l.visit(begin, end, [&](const LoopBox& b) {
+            is_staged_ ? look_up_staged(b, out[0], x, in[t_.index])
+                       : take(b, out[0], x, in[t_.index]);
+          });
         });
   }
   uint64_t scratch_bytes() const override {
@@ -228,6 +235,10 @@ class Gather : public Plan {
   const char* path() const override { return name_.c_str(); }
 
  private:
+  static constexpr i64 kNear = i64{1} << 15;  ///< elements of X for which no row is prefetched
+  static constexpr i64 kAhead = 1024;         ///< elements that are prefetched
+  static constexpr i64 kShort = 32, kWorthStreaming = 64;  ///< elements of a row
+
   /// Brings X into row-major order before its elements are taken.
   void copy_first() {
     const Out compact(x_, nullptr);
@@ -237,12 +248,30 @@ class Gather : public Plan {
     t_.step = 1;
   }
 
-  i64 clamped(i32 index) const { return clamp(index, 0, t_.last); }
+  Table table(const i32* x) const { return {x, static_cast<i32>(t_.last), x_.precision <= 16}; }
   const i32* chosen(const i32* x, i32 index) const {
-    if (t_.step > 0) return x + clamped(index) * t_.step;
+    const i64 k = clamp(index, 0, t_.last);
+    if (t_.step > 0) return x + k * t_.step;
     View row_major = x_;
     row_major.data = x;
-    return &row_major.element(clamped(index));
+    return &row_major.element(k);
+  }
+
+  /// Brings the indices of a box into a buffer, replaces them there, and brings them to Y.
+  void look_up_staged(const LoopBox& b, i32* y, const i32* x, const i32* index) const {
+    alignas(64) i32 buffer[kBoxElements];
+    Move in{t_.loops.rank(), b.extent, {}, {}}, out = in;
+    i64 n = 1;
+    for (int d = in.rank - 1; d >= 0; --d) {
+      const auto k = static_cast<std::size_t>(d);
+      in.to[k] = out.from[k] = n;
+      in.from[k] = t_.loops[d].stride[2];
+      out.to[k] = t_.loops[d].stride[0];
+      n *= b.extent[k];
+    }
+    move_(in, buffer, index + b.offset[2], false);
+    look_up_(buffer, buffer, n, table(x), false);
+    move_(out, y + b.offset[0], buffer, leaves_caches_);
   }
 
   /// Fills a box, the innermost axes at once: elements that differ in the index, or rows.
@@ -277,7 +306,7 @@ class Gather : public Plan {
     const i64 n = b.extent[static_cast<std::size_t>(d)];
     const auto [to, from, by, none] = t_.loops[d].stride;
     if (to == 1 && by == 1 && t_.step == 1)
-      return look_up_(y, index, n, {x, static_cast<i32>(t_.last), x_.precision <= 16}, is_large_);
+      return look_up_(y, index, n, table(x), leaves_caches_ && n >= kWorthStreaming);
     for (i64 i = 0; i < n; ++i) y[i * to] = *chosen(x, index[i * by]);
   }
 
@@ -286,34 +315,38 @@ class Gather : public Plan {
     const LoopAxis along = row > 0 ? t_.loops[row - 1] : LoopAxis{1, {}};
     const i64 rows = row > 0 ? b.extent[static_cast<std::size_t>(row - 1)] : 1;
     const i64 n = b.extent[static_cast<std::size_t>(row)];
-    const auto from = [&](i64 r) {
-      return chosen(x, index[r * along.stride[2]]) + r * along.stride[1];
-    };
     const auto [to_stride, from_stride, none, nothing] = t_.loops[row].stride;
-    const bool is_short = n < kShort && to_stride == 1 && from_stride == 1;
-    const Move m{1, {n}, {to_stride}, {from_stride}};
-    for (i64 r = 0; r < rows; ++r) {
-      if (is_short) {
-        copy_short(y + r * along.stride[0], from(r), n);
-        continue;
+    const bool copies = to_stride == 1 && from_stride == 1;
+    const bool streams = leaves_caches_ && n >= kWorthStreaming;
+    const i64 ahead = copies && is_far_ ? ceil_div(kAhead, n) : rows;
+    const i64 last = t_.last, step = t_.step;
+    const auto each_row = [&](const auto& copy) {
+      const auto from = [&](i64 r) {
+        return x + clamp(index[r * along.stride[2]], 0, last) * step + r * along.stride[1];
+      };
+      for (i64 r = 0; r < rows; ++r) {
+        if (r + ahead < rows) prefetch(from(r + ahead), n);
+        copy(y + r * along.stride[0], from(r));
       }
-      if (r + kAhead < rows && from_stride == 1) prefetch(from(r + kAhead), n);
-      move_(m, y + r * along.stride[0], from(r), is_large_);
-    }
+    };
+    if (copies && !streams)
+      return each_row([n](i32* to, const i32* chosen) { copy_row(to, chosen, n); });
+    const Move m{1, {n}, {to_stride}, {from_stride}};
+    each_row([&](i32* to, const i32* chosen) { move_(m, to, chosen, streams); });
   }
-
-  static constexpr i64 kShort = 64, kAhead = 1;
 
   static void prefetch(const i32* from, i64 n) {
     for (i64 i = 0; i < n; i += 16) __builtin_prefetch(from + i);
   }
-  static void copy_short(i32* to, const i32* from, i64 n) {
-    if (n < 4) {
+  static void copy_row(i32* to, const i32* from, i64 n) {
+    if (n >= kShort) {
+      std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(i32));
+    } else if (n >= 4) {
+      for (i64 i = 0; i + 4 < n; i += 4) std::memcpy(to + i, from + i, sizeof(Four));
+      std::memcpy(to + n - 4, from + n - 4, sizeof(Four));
+    } else {
       for (i64 i = 0; i < n; ++i) to[i] = from[i];
-      return;
     }
-    for (i64 i = 0; i + 4 < n; i += 4) std::memcpy(to + i, from + i, sizeof(Four));
-    std::memcpy(to + n - 4, from + n - 4, sizeof(Four));
   }
 
   std::string name_;
@@ -322,8 +355,9 @@ class Gather : public Plan {
   LookUp look_up_;
   Taking t_;
   View x_;
-  bool is_large_;
-  Loops copy_{2};
+  bool leaves_caches_, is_far_;
+  bool is_staged_ = false;  ///< whether indices and results go through a buffer
+  Loops copy_{2};           ///< X in row-major order; no axes: X itself serves
 };
 
 template <class Op> std::unique_ptr<Plan> plan(const Arguments& a, const Kernel& kernel) {

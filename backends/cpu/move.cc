@@ -22,19 +22,22 @@ const hn::CappedTag<i32, 8> kBlocks;  // of a transposition
 
 inline i64 lanes() { return static_cast<i64>(hn::Lanes(kAll)); }
 
-// Stores to whole vectors that no cache keeps.
+// Stores that no cache keeps, to whole lines: a line that other stores share would be written
+// twice.
 void stream_row(i32* to, const i32* from, i64 n) {
-  const i64 width = lanes(), bytes = width * static_cast<i64>(sizeof(i32));
-  const auto past = static_cast<i64>(reinterpret_cast<std::uintptr_t>(to)) & (bytes - 1);
-  i64 i = min(n, (bytes - past) % bytes / static_cast<i64>(sizeof(i32)));
+  constexpr i64 kLine = 16;
+  const auto past = static_cast<i64>(reinterpret_cast<std::uintptr_t>(to) / sizeof(i32) % kLine);
+  i64 i = min(n, (kLine - past) % kLine);
   std::copy_n(from, i, to);
-  for (; i + width <= n; i += width) hn::Stream(hn::LoadU(kAll, from + i), kAll, to + i);
+  for (const i64 width = lanes(); i + kLine <= n; i += kLine)
+    for (i64 k = i; k < i + kLine; k += width) hn::Stream(hn::LoadU(kAll, from + k), kAll, to + k);
   std::copy_n(from + i, n - i, to + i);
 }
 
 void copy_row(i32* to, const i32* from, i64 n, bool stream) {
   constexpr i64 kWorthStreaming = 64;
-  if (stream && n >= kWorthStreaming) return stream_row(to, from, n);
+  // Highway's scalars do not bypass caches.
+  if (HWY_TARGET != HWY_SCALAR && stream && n >= kWorthStreaming) return stream_row(to, from, n);
   if (n >= 16) {
     std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(i32));
     return;
