@@ -1,10 +1,11 @@
 /// @file
-/// non_max_suppression: rows sorted by packed keys; each box is compared with a vector of kept ones
-/// at once, in floating point with a margin, and the specification decides about the few that come
-/// near the threshold.
+/// non_max_suppression: rows sorted by packed keys, those of one id together. Each box is compared
+/// with a vector of kept ones at once, in floating point with a margin, and the specification
+/// decides about the few that come near the threshold.
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <span>
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/rows.h"
@@ -20,22 +21,21 @@ using u64 = std::uint64_t;
 
 constexpr i64 kLanesMax = 16;  // readable after the last box of a table
 
-/// Boxes by column. Those that are kept come first; candidates follow.
+/// Boxes that may suppress each other, by column. Those that are kept come first; candidates
+/// follow.
 struct Boxes {
-  i32* group;          ///< boxes suppress each other within one
   i32* coordinate[4];  ///< x1, y1, x2, y2
   float* share;        ///< its part of the overlap that is too much, rounded down
-  i32* row;            ///< of the input
+  i32* place;          ///< in the order of scores
 
   /// Coordinates as the specification reads them.
   i32 operator()(i64, i64 box, int column) const {
     return coordinate[column - NonMaxSuppression::kX1][box];
   }
   void move(i64 to, i64 from) const {
-    group[to] = group[from];
     for (i32* c : coordinate) c[to] = c[from];
     share[to] = share[from];
-    row[to] = row[from];
+    place[to] = place[from];
   }
 };
 
@@ -63,7 +63,7 @@ bool is_suppressed(const Boxes& boxes, i64 begin, i64 end, i64 p, i64 threshold)
   const hn::ScalableTag<i32> all;
   const hn::RebindToFloat<decltype(all)> floats;
   static_assert(hn::MaxLanes(all) <= kLanesMax);
-  const auto zero = hn::Zero(all), group = hn::Set(all, boxes.group[p]);
+  const auto zero = hn::Zero(all);
   const auto share = hn::Set(floats, boxes.share[p]);
   const auto [x1, y1, x2, y2] = boxes.coordinate;
   const auto left = hn::Set(all, x1[p]), top = hn::Set(all, y1[p]);
@@ -75,12 +75,10 @@ bool is_suppressed(const Boxes& boxes, i64 begin, i64 end, i64 p, i64 threshold)
   for (i64 q = begin; q < end; q += static_cast<i64>(hn::Lanes(all))) {
     const auto overlap =
         hn::Mul(shared(left, right, x1 + q, x2 + q), shared(top, bottom, y1 + q, y2 + q));
-    const auto is_much = hn::Gt(overlap, hn::Add(share, hn::LoadU(floats, boxes.share + q)));
-    const auto is_rival = hn::Eq(group, hn::LoadU(all, boxes.group + q));
-    const auto doubtful = hn::And(is_rival, hn::RebindMask(all, is_much));
-    if (hn::AllFalse(all, doubtful)) continue;
+    const auto doubtful = hn::Gt(overlap, hn::Add(share, hn::LoadU(floats, boxes.share + q)));
+    if (hn::AllFalse(floats, doubtful)) continue;
     u64 lanes = 0;
-    hn::StoreMaskBits(all, doubtful, reinterpret_cast<std::uint8_t*>(&lanes));
+    hn::StoreMaskBits(floats, doubtful, reinterpret_cast<std::uint8_t*>(&lanes));
     for (; lanes != 0; lanes &= lanes - 1) {
       const i64 box = q + std::countr_zero(lanes);
       if (box < end && NonMaxSuppression::overlap_percent(boxes, 0, p, box) >= threshold)
@@ -107,11 +105,9 @@ IsSuppressed is_suppressed_on(const Isa& most) {
   return best_target(kTargets, most);
 }
 
-/// A row's key: its score, the best first, then its number.
-u64 key_of(i32 score, i64 row) {
-  constexpr std::uint32_t kBest = 0x7fffffff;
-  return u64{kBest - static_cast<std::uint32_t>(score)} << 32 | static_cast<u64>(row);
-}
+/// A key for the order of `high`, then of `low`.
+u64 key_of(i64 high, i64 low) { return static_cast<u64>(high) << 32 | static_cast<u64>(low); }
+i32 low_of(u64 key) { return static_cast<i32>(key & 0xffffffff); }
 
 /// Sorts keys, of which the lower halves ascend. @return where they are: in `a` or in `b`.
 u64* sorted(u64* a, u64* b, i64 n) {
@@ -164,8 +160,8 @@ class Suppression : public Plan {
   const char* path() const override { return name_.c_str(); }
 
  private:
-  static constexpr double kRowNs = 20, kPairNs = 0.2;
-  static constexpr i64 kCandidates = 512;  ///< that threads compare with kept boxes at once
+  static constexpr double kRowNs = 20, kPairNs = 0.15;
+  static constexpr std::size_t kCandidates = 256;  ///< that threads compare with kept boxes at once
 
   /// Entries of each array in the scratch memory: whole cache lines, and room to read beyond.
   i64 entries() const { return ceil_div(x_.dim(1), kLanesMax) * kLanesMax + kLanesMax; }
@@ -173,35 +169,61 @@ class Suppression : public Plan {
     constexpr i64 kKeys = 2 * sizeof(u64), kColumns = 7 * sizeof(i32);
     return entries() * (kKeys + kColumns);
   }
-  Boxes boxes_in(char* room) const {
-    const auto column = [&](i64 k) { return reinterpret_cast<i32*>(room) + k * entries(); };
-    return {column(0), {column(1), column(2), column(3), column(4)},
-        reinterpret_cast<float*>(column(5)), column(6)};
+
+  i32 at(const i32* x, i64 row, i64 column) const {
+    return x[row * x_.stride[1] + column * x_.stride[2]];
   }
 
+  /// Fills the first rows of a batch of Y. @return how many.
   i64 suppress(const i32* x, i32* y, i64 valid, char* room) const {
-    auto* const keys = reinterpret_cast<u64*>(room);
-    for (i64 r = 0; r < valid; ++r)
-      keys[r] = key_of(x[r * x_.stride[1] + Op::kScore * x_.stride[2]], r);
-    const u64* const order = sorted(keys, keys + entries(), valid);
-    const Boxes boxes = boxes_in(room + 2 * entries() * static_cast<i64>(sizeof(u64)));
-    const i64 kept = keep(boxes, x, order, valid);
-    for (i64 k = 0; k < kept; ++k)
-      for (i64 c = 0; c < Op::kColumns; ++c)
-        y[k * y_.stride[1] + c * y_.stride[2]] = x[boxes.row[k] * x_.stride[1] + c * x_.stride[2]];
-    return kept;
-  }
-
-  /// Leaves the kept boxes in the order of their scores. @return their number.
-  i64 keep(const Boxes& boxes, const i32* x, const u64* order, i64 valid) const {
     const i64 read = attrs_.top_k < 0 ? valid : min(valid, attrs_.top_k);
     const i64 most = attrs_.max_output_size < 0 ? valid : min(valid, attrs_.max_output_size);
+    auto* const keys = reinterpret_cast<u64*>(room);
+    u64* const spare = keys + entries();
+    const auto column = [&](i64 k) {
+      return reinterpret_cast<i32*>(spare + entries()) + k * entries();
+    };
+    const Boxes boxes{{column(0), column(1), column(2), column(3)},
+        reinterpret_cast<float*>(column(4)), column(5)};
+    i32* const rows = column(6);  // by score; the complement of those that are kept
+
+    for (i64 r = 0; r < valid; ++r) keys[r] = key_of(kIntMax - i64{at(x, r, Op::kScore)}, r);
+    const u64* const by_score = sorted(keys, spare, valid);
+    std::transform(by_score, by_score + read, rows, low_of);
+    i64 candidates = 0;
+    for (i64 p = 0; p < read; ++p)
+      if (const i32 id = at(x, rows[p], Op::kId); id >= 0)
+        keys[candidates++] = key_of(attrs_.force_suppress ? 0 : id, p);
+    const u64 *group = sorted(keys, spare, candidates), *const end = group + candidates;
+    while (group != end) {
+      const u64* const next =
+          std::find_if(group, end, [&](u64 key) { return key >> 32 != *group >> 32; });
+      const i64 kept = keep(boxes, x, rows, {group, next}, most);
+      for (i64 k = 0; k < kept; ++k) rows[boxes.place[k]] = ~rows[boxes.place[k]];
+      group = next;
+    }
+    i64 filled = 0;
+    for (i64 p = 0; p < read && filled < most; ++p) {
+      if (rows[p] >= 0) continue;
+      for (i64 c = 0; c < Op::kColumns; ++c)
+        y[filled * y_.stride[1] + c * y_.stride[2]] = at(x, ~rows[p], c);
+      ++filled;
+    }
+    return filled;
+  }
+
+  /// Leaves those of a group that are kept in `boxes`, by score. Beyond `most` of them none can be
+  /// among the kept ones of all groups. @return their number.
+  i64 keep(const Boxes& boxes, const i32* x, const i32* rows, std::span<const u64> group,
+      i64 most) const {
+    const auto is_dropped = [&](i64 first, i64 last, i64 box) {
+      return is_suppressed_(boxes, first, last, box, attrs_.iou_threshold);
+    };
     i64 kept = 0;
-    for (i64 p = 0; p < read && kept < most; p += kCandidates) {
-      const i64 before = kept, end = load(boxes, x, order + p, min(kCandidates, read - p), kept);
-      const auto is_dropped = [&](i64 first, i64 last, i64 box) {
-        return is_suppressed_(boxes, first, last, box, attrs_.iou_threshold);
-      };
+    while (!group.empty() && kept < most) {
+      const auto candidates = group.first(std::min(group.size(), kCandidates));
+      group = group.subspan(candidates.size());
+      const i64 before = kept, end = load(boxes, x, rows, candidates, kept);
       bool dropped[kCandidates];
       pool_->run(end - before, kPairNs * static_cast<double>(before), [&](i64 i, i64 last) {
         for (; i < last; ++i) dropped[i] = is_dropped(0, before, before + i);
@@ -212,22 +234,20 @@ class Suppression : public Plan {
     return kept;
   }
 
-  /// Appends the rows whose id is not negative to `count` boxes. @return the number of all.
-  i64 load(const Boxes& boxes, const i32* x, const u64* order, i64 rows, i64 count) const {
-    for (i64 i = 0; i < rows; ++i) {
-      const auto row = static_cast<i32>(order[i] & 0xffffffff);
-      const auto at = [&](i64 c) { return x[row * x_.stride[1] + c * x_.stride[2]]; };
-      if (at(Op::kId) < 0) continue;
-      boxes.group[count] = attrs_.force_suppress ? 0 : at(Op::kId);
+  /// Appends candidates to `count` boxes. @return the number of all.
+  i64 load(const Boxes& boxes, const i32* x, const i32* rows, std::span<const u64> candidates,
+      i64 count) const {
+    for (const u64 key : candidates) {
+      boxes.place[count] = low_of(key);
       // Legal coordinates have 31 bits; others must not overflow.
       for (int c = 0; c < 4; ++c)
-        boxes.coordinate[c][count] = static_cast<i32>(saturate(at(Op::kX1 + c), 31));
+        boxes.coordinate[c][count] =
+            static_cast<i32>(saturate(at(x, rows[low_of(key)], Op::kX1 + c), 31));
       const auto side = [&](int from, int to) {
         return static_cast<double>(boxes(0, count, to) - boxes(0, count, from));
       };
       const double area = side(Op::kX1, Op::kX2) * side(Op::kY1, Op::kY2);
-      boxes.share[count] = static_cast<float>(std::max(0.0, area * share_));
-      boxes.row[count++] = row;
+      boxes.share[count++] = static_cast<float>(std::max(0.0, area * share_));
     }
     return count;
   }
