@@ -39,6 +39,17 @@ struct Boxes {
   }
 };
 
+/// Whether the overlap with one of the boxes q + lane before `end` reaches the threshold. It is not
+/// inlined, so that the loop that seldom calls it keeps its registers.
+[[gnu::noinline]] bool is_reached(
+    const Boxes& boxes, i64 q, u64 lanes, i64 end, i64 p, i64 threshold) {
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const i64 box = q + std::countr_zero(lanes);
+    if (box < end && NonMaxSuppression::overlap_percent(boxes, 0, p, box) >= threshold) return true;
+  }
+  return false;
+}
+
 }  // namespace
 }  // namespace lockstep::cpu
 #endif
@@ -54,37 +65,55 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whether one of the boxes begin .. end - 1 suppresses box p.
-//
-// It does only if overlap * (100 + threshold) >= threshold * (area + area of p), but for 2^-40 of
-// it where the specification divides first. So the overlap exceeds the sum of their shares, which
-// lack a part of 2^-20: five roundings of 2^-24 on the way here cannot hide that.
-bool is_suppressed(const Boxes& boxes, i64 begin, i64 end, i64 p, i64 threshold) {
-  const hn::ScalableTag<i32> all;
-  const hn::RebindToFloat<decltype(all)> floats;
-  static_assert(hn::MaxLanes(all) <= kLanesMax);
-  const auto zero = hn::Zero(all);
-  const auto share = hn::Set(floats, boxes.share[p]);
+#if HWY_TARGET == HWY_SCALAR
+constexpr i64 kStep = 16;  // boxes that compilers compare at once
+
+u64 doubtful(const Boxes& boxes, i64 p, i64 q) {
   const auto [x1, y1, x2, y2] = boxes.coordinate;
-  const auto left = hn::Set(all, x1[p]), top = hn::Set(all, y1[p]);
-  const auto right = hn::Set(all, x2[p]), bottom = hn::Set(all, y2[p]);
-  const auto shared = [&](auto low, auto high, const i32* from, const i32* to) HWY_ATTR {
-    const auto first = hn::Max(low, hn::LoadU(all, from)), last = hn::Min(high, hn::LoadU(all, to));
-    return hn::ConvertTo(floats, hn::Max(zero, hn::Sub(last, first)));
-  };
-  for (i64 q = begin; q < end; q += static_cast<i64>(hn::Lanes(all))) {
-    const auto overlap =
-        hn::Mul(shared(left, right, x1 + q, x2 + q), shared(top, bottom, y1 + q, y2 + q));
-    const auto doubtful = hn::Gt(overlap, hn::Add(share, hn::LoadU(floats, boxes.share + q)));
-    if (hn::AllFalse(floats, doubtful)) continue;
-    u64 lanes = 0;
-    hn::StoreMaskBits(floats, doubtful, reinterpret_cast<std::uint8_t*>(&lanes));
-    for (; lanes != 0; lanes &= lanes - 1) {
-      const i64 box = q + std::countr_zero(lanes);
-      if (box < end && NonMaxSuppression::overlap_percent(boxes, 0, p, box) >= threshold)
-        return true;
-    }
+  const i32 left = x1[p], top = y1[p], right = x2[p], bottom = y2[p];
+  const float share = boxes.share[p];
+  i32 much[kStep], any = 0;
+  for (i64 k = 0; k < kStep; ++k) {
+    const i32 width = std::min(right, x2[q + k]) - std::max(left, x1[q + k]);
+    const i32 height = std::min(bottom, y2[q + k]) - std::max(top, y1[q + k]);
+    const float overlap =
+        static_cast<float>(std::max(0, width)) * static_cast<float>(std::max(0, height));
+    much[k] = overlap > share + boxes.share[q + k] ? 1 : 0;
+    any |= much[k];
   }
+  u64 lanes = 0;
+  for (i64 k = 0; any != 0 && k < kStep; ++k) lanes |= static_cast<u64>(much[k]) << k;
+  return lanes;
+}
+#else
+const hn::ScalableTag<i32> kAll;
+const hn::RebindToFloat<hn::ScalableTag<i32>> kFloats;
+constexpr i64 kStep = hn::MaxLanes(kAll);
+
+u64 doubtful(const Boxes& boxes, i64 p, i64 q) {
+  const auto shared = [&](const i32* from, const i32* to) HWY_ATTR {
+    const auto first = hn::Max(hn::Set(kAll, from[p]), hn::LoadU(kAll, from + q));
+    const auto last = hn::Min(hn::Set(kAll, to[p]), hn::LoadU(kAll, to + q));
+    return hn::ConvertTo(kFloats, hn::Max(hn::Zero(kAll), hn::Sub(last, first)));
+  };
+  const auto [x1, y1, x2, y2] = boxes.coordinate;
+  const auto share = hn::Add(hn::Set(kFloats, boxes.share[p]), hn::LoadU(kFloats, boxes.share + q));
+  const auto much = hn::Gt(hn::Mul(shared(x1, x2), shared(y1, y2)), share);
+  u64 lanes = 0;
+  if (!hn::AllFalse(kFloats, much))
+    hn::StoreMaskBits(kFloats, much, reinterpret_cast<std::uint8_t*>(&lanes));
+  return lanes;
+}
+#endif
+
+static_assert(kStep <= kLanesMax);
+
+// Whether one of the boxes begin .. end - 1 suppresses box p.
+bool is_suppressed(const Boxes& boxes, i64 begin, i64 end, i64 p, i64 threshold) {
+  for (i64 q = begin; q < end; q += kStep)
+    if (const u64 lanes = doubtful(boxes, p, q);
+        lanes != 0 && is_reached(boxes, q, lanes, end, p, threshold))
+      return true;
   return false;
 }
 
