@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <tuple>
+#include <utility>
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/move.h"
@@ -209,8 +211,6 @@ class Gather : public Plan {
     t_.loops.join();
     t_.loops.cut(kBoxElements);
     if (t_.is_flat && t_.step != 1 && volume(x_.shape) <= t_.loops.volume()) copy_first();
-    const bool is_row = t_.loops.rank() == 1 && t_.loops.run(0) > 1 && t_.loops.run(2) > 1;
-    is_staged_ = t_.is_flat && t_.step == 1 && !is_row && t_.loops.box_volume() <= kBoxElements;
   }
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override {
     const i32* x = in[t_.x];
@@ -221,11 +221,12 @@ class Gather : public Plan {
       x = room;
     }
     const Loops& l = t_.loops;
+    const bool is_table = t_.is_flat && t_.step == 1;
     pool_->run(
         l.boxes(), kElementNs * static_cast<double>(l.box_volume()), [&](i64 begin, i64 end) {
           l.visit(begin, end, [&](const LoopBox& b) {
-            is_staged_ ? look_up_staged(b, out[0], x, in[t_.index])
-                       : take(b, out[0], x, in[t_.index]);
+            is_table ? look_up_box(b, out[0], x, in[t_.index])
+                     : take_box(b, out[0], x, in[t_.index]);
           });
         });
   }
@@ -257,81 +258,79 @@ class Gather : public Plan {
     return &row_major.element(k);
   }
 
-  /// Brings the indices of a box into a buffer, replaces them there, and brings them to Y.
-  void look_up_staged(const LoopBox& b, i32* y, const i32* x, const i32* index) const {
-    alignas(64) i32 buffer[kBoxElements];
-    Move in{t_.loops.rank(), b.extent, {}, {}}, out = in;
-    i64 n = 1;
-    for (int d = in.rank - 1; d >= 0; --d) {
-      const auto k = static_cast<std::size_t>(d);
-      in.to[k] = out.from[k] = n;
-      in.from[k] = t_.loops[d].stride[2];
-      out.to[k] = t_.loops[d].stride[0];
-      n *= b.extent[k];
-    }
-    move_(in, buffer, index + b.offset[2], false);
-    look_up_(buffer, buffer, n, table(x), false);
-    move_(out, y + b.offset[0], buffer, leaves_caches_);
-  }
-
-  /// Fills a box, the innermost axes at once: elements that differ in the index, or rows.
-  void take(const LoopBox& b, i32* y, const i32* x, const i32* index) const {
+  /// Replaces the indices of a box, in a buffer unless they and Y lie there in one order.
+  void look_up_box(const LoopBox& b, i32* y, const i32* x, const i32* index) const {
     const Loops& l = t_.loops;
-    if (l.rank() == 0) {
-      *y = *chosen(x, *index);
-      return;
+    y += b.offset[0];
+    index += b.offset[2];
+    std::array<i64, kLoopAxesMax> compact{};
+    i64 n = 1;
+    for (int d = l.rank() - 1; d >= 0; --d) {
+      const auto k = static_cast<std::size_t>(d);
+      compact[k] = std::exchange(n, n * b.extent[k]);
     }
-    const bool is_rows = l[l.rank() - 1].stride[2] == 0;
-    const int outer = std::max(0, l.rank() - (is_rows ? 2 : 1));
-    PerTensor at = b.offset;
-    std::array<i64, kLoopAxesMax> position{};
-    for (int d = outer; d >= 0;) {
-      if (is_rows)
-        take_rows(b, y + at[0], x + at[1], index + at[2]);
+    if (l.is_compact(b, 0) && l.is_compact(b, 2))
+      return look_up_(y, index, n, table(x), leaves_caches_);
+    Move in{l.rank(), b.extent, compact, {}}, out{l.rank(), b.extent, {}, compact};
+    for (int d = 0; d < l.rank(); ++d) {
+      in.from[static_cast<std::size_t>(d)] = l[d].stride[2];
+      out.to[static_cast<std::size_t>(d)] = l[d].stride[0];
+    }
+    alignas(64) i32 buffer[kBoxElements];
+    move_(in, buffer, index, false);
+    look_up_(buffer, buffer, n, table(x), false);
+    move_(out, y, buffer, leaves_caches_);
+  }
+
+  /// Two axes of a box: `n` elements in each of `rows` rows.
+  struct Plane {
+    i64 rows = 1, n = 1;
+    PerTensor row{}, element{};  ///< strides
+  };
+
+  /// Fills a box whose elements, or rows, the indices choose along an axis.
+  void take_box(const LoopBox& b, i32* y, const i32* x, const i32* index) const {
+    const Loops& l = t_.loops;
+    const auto extent = [&](int d) { return b.extent[static_cast<std::size_t>(d)]; };
+    Plane p;
+    if (const int d = l.rank() - 1; d >= 0)
+      std::tie(p.n, p.element) = std::pair(extent(d), l[d].stride);
+    if (const int d = l.rank() - 2; d >= 0)
+      std::tie(p.rows, p.row) = std::pair(extent(d), l[d].stride);
+    const bool is_rows = !t_.is_flat && p.element[2] == 0;
+    l.planes(b, [&](const PerTensor& at) {
+      is_rows ? take_rows(p, y + at[0], x + at[1], index + at[2])
+              : take_elements(p, y + at[0], x + at[1], index + at[2]);
+    });
+  }
+
+  void take_elements(const Plane& p, i32* y, const i32* x, const i32* index) const {
+    const bool is_plain = p.element[0] == 1 && p.element[2] == 1 && t_.step == 1;
+    const bool streams = leaves_caches_ && p.n >= kWorthStreaming;
+    for (i64 r = 0; r < p.rows; ++r, y += p.row[0], x += p.row[1], index += p.row[2])
+      if (is_plain)
+        look_up_(y, index, p.n, table(x), streams);
       else
-        take_elements(b, y + at[0], x + at[1], index + at[2]);
-      for (d = outer - 1; d >= 0; --d) {
-        const auto k = static_cast<std::size_t>(d);
-        const bool again = ++position[k] < b.extent[k];
-        const i64 by = again ? 1 : 1 - b.extent[k];
-        for (std::size_t t = 0; t < 3; ++t) at[t] += by * l[d].stride[t];
-        if (again) break;
-        position[k] = 0;
-      }
-    }
+        for (i64 i = 0; i < p.n; ++i) y[i * p.element[0]] = *chosen(x, index[i * p.element[2]]);
   }
 
-  void take_elements(const LoopBox& b, i32* y, const i32* x, const i32* index) const {
-    const int d = t_.loops.rank() - 1;
-    const i64 n = b.extent[static_cast<std::size_t>(d)];
-    const auto [to, from, by, none] = t_.loops[d].stride;
-    if (to == 1 && by == 1 && t_.step == 1)
-      return look_up_(y, index, n, table(x), leaves_caches_ && n >= kWorthStreaming);
-    for (i64 i = 0; i < n; ++i) y[i * to] = *chosen(x, index[i * by]);
-  }
-
-  void take_rows(const LoopBox& b, i32* y, const i32* x, const i32* index) const {
-    const int row = t_.loops.rank() - 1;
-    const LoopAxis along = row > 0 ? t_.loops[row - 1] : LoopAxis{1, {}};
-    const i64 rows = row > 0 ? b.extent[static_cast<std::size_t>(row - 1)] : 1;
-    const i64 n = b.extent[static_cast<std::size_t>(row)];
-    const auto [to_stride, from_stride, none, nothing] = t_.loops[row].stride;
-    const bool copies = to_stride == 1 && from_stride == 1;
-    const bool streams = leaves_caches_ && n >= kWorthStreaming;
-    const i64 ahead = copies && is_far_ ? ceil_div(kAhead, n) : rows;
+  void take_rows(const Plane& p, i32* y, const i32* x, const i32* index) const {
+    const bool copies = p.element[0] == 1 && p.element[1] == 1;
+    const bool streams = leaves_caches_ && p.n >= kWorthStreaming;
+    const i64 n = p.n, ahead = copies && is_far_ ? ceil_div(kAhead, n) : p.rows;
     const i64 last = t_.last, step = t_.step;
     const auto each_row = [&](const auto& copy) {
       const auto from = [&](i64 r) {
-        return x + clamp(index[r * along.stride[2]], 0, last) * step + r * along.stride[1];
+        return x + clamp(index[r * p.row[2]], 0, last) * step + r * p.row[1];
       };
-      for (i64 r = 0; r < rows; ++r) {
-        if (r + ahead < rows) prefetch(from(r + ahead), n);
-        copy(y + r * along.stride[0], from(r));
+      for (i64 r = 0; r < p.rows; ++r) {
+        if (r + ahead < p.rows) prefetch(from(r + ahead), n);
+        copy(y + r * p.row[0], from(r));
       }
     };
     if (copies && !streams)
       return each_row([n](i32* to, const i32* chosen) { copy_row(to, chosen, n); });
-    const Move m{1, {n}, {to_stride}, {from_stride}};
+    const Move m{1, {n}, {p.element[0]}, {p.element[1]}};
     each_row([&](i32* to, const i32* chosen) { move_(m, to, chosen, streams); });
   }
 
@@ -356,8 +355,7 @@ class Gather : public Plan {
   Taking t_;
   View x_;
   bool leaves_caches_, is_far_;
-  bool is_staged_ = false;  ///< whether indices and results go through a buffer
-  Loops copy_{2};           ///< X in row-major order; no axes: X itself serves
+  Loops copy_{2};  ///< X in row-major order; no axes: X itself serves
 };
 
 template <class Op> std::unique_ptr<Plan> plan(const Arguments& a, const Kernel& kernel) {

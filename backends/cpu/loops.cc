@@ -42,22 +42,20 @@ i64 Loops::volume() const {
   return n;
 }
 
-i64 Loops::run(int tensor) const {
+bool Loops::is_compact(const LoopBox& box, int tensor) const {
   i64 n = 1;
   for (int d = rank_ - 1; d >= 0; --d) {
-    if ((*this)[d].stride[static_cast<std::size_t>(tensor)] != n) break;
-    n *= (*this)[d].extent;
+    const i64 extent = box.extent[static_cast<std::size_t>(d)];
+    if (extent > 1 && (*this)[d].stride[static_cast<std::size_t>(tensor)] != n) return false;
+    n *= extent;
   }
-  return n;
+  return true;
 }
 
-i64 Loops::constant_run(int tensor) const {
-  i64 n = 1;
-  for (int d = rank_ - 1; d >= 0; --d) {
-    if ((*this)[d].stride[static_cast<std::size_t>(tensor)] != 0) break;
-    n *= (*this)[d].extent;
-  }
-  return n;
+bool Loops::is_constant(int tensor) const {
+  for (int d = 0; d < rank_; ++d)
+    if ((*this)[d].stride[static_cast<std::size_t>(tensor)] != 0) return false;
+  return true;
 }
 
 int Loops::closest_axis(int tensor) const {
@@ -75,14 +73,15 @@ void Loops::cut(i64 elements) {
   const auto at = [](int d) { return static_cast<std::size_t>(d); };
   for (int t = 0; t < tensors_ && rank_ > 0; ++t) {
     const int d = closest_axis(t);
-    cut_[at(d)] = min(2 * kLine, (*this)[d].extent);
+    const i64 room = elements / (box_volume() / cut_[at(d)]);
+    cut_[at(d)] = min(min(2 * kLine, (*this)[d].extent), room);
   }
   for (int d = rank_ - 1; d >= 0; --d) {
     const i64 extent = (*this)[d].extent, others = box_volume() / cut_[at(d)];
     const i64 most = max(cut_[at(d)], elements / others);
     // Parts of equal size; whole cache lines, as long as there are several.
     const i64 parts = ceil_div(extent, most), part = ceil_div(extent, parts);
-    cut_[at(d)] = parts == 1 ? extent : min(ceil_div(part, kLine) * kLine, max(most, kLine));
+    cut_[at(d)] = parts == 1 ? extent : min(ceil_div(part, kLine) * kLine, most);
     if (parts > 1) break;
   }
 }

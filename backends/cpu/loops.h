@@ -10,7 +10,7 @@
 namespace lockstep::cpu {
 
 inline constexpr int kLoopAxesMax = 2 * kMaxRank;  ///< repetitions have axes of their own
-inline constexpr int kLoopTensorsMax = 4;          ///< an output and up to three inputs
+inline constexpr int kLoopTensorsMax = 6;          ///< an output and inputs
 
 /// A value for each tensor of a nest; that of the output is the first.
 using PerTensor = std::array<i64, kLoopTensorsMax>;
@@ -27,8 +27,8 @@ struct LoopBox {
   std::array<i64, kLoopAxesMax> extent{};
 };
 
-/// Loops over an output, which each element of which is visited once, and inputs. The last axis is
-/// the innermost.
+/// Loops over an output, each element of which is visited once, and inputs. The last axis is the
+/// innermost.
 class Loops {
  public:
   explicit Loops(int tensors) : tensors_(tensors) {}
@@ -43,13 +43,13 @@ class Loops {
   i64 volume() const;
   const LoopAxis& operator[](int d) const { return axis_[static_cast<std::size_t>(d)]; }
 
-  /// How many of the innermost elements a tensor has one after the other in memory.
-  i64 run(int tensor) const;
-  /// How many of the innermost elements are one element of a tensor.
-  i64 constant_run(int tensor) const;
+  /// Whether a tensor's elements of a box lie one after the other, in the order of the axes.
+  bool is_compact(const LoopBox& box, int tensor) const;
+  /// Whether all loops read one element of a tensor.
+  bool is_constant(int tensor) const;
 
-  /// Chooses boxes of about `elements`. In each tensor a box reaches along the axis of the smallest
-  /// stride, so that it uses whole cache lines.
+  /// Chooses boxes of at most `elements`. In each tensor a box reaches along the axis of the
+  /// smallest stride, so that it uses whole cache lines.
   void cut(i64 elements);
   i64 boxes() const;
   /// The most elements of a box.
@@ -57,6 +57,23 @@ class Loops {
   /// Calls f(box) for the boxes begin .. end - 1, of which each is another part of the nest.
   template <class F> void visit(i64 begin, i64 end, const F& f) const {
     for (i64 b = begin; b < end; ++b) f(box(b));
+  }
+  /// Calls f(offsets) for each plane of a box, that is for each position on all axes but the last
+  /// two.
+  template <class F> void planes(const LoopBox& box, const F& f) const {
+    std::array<i64, kLoopAxesMax> position{};
+    PerTensor at = box.offset;
+    for (int d = 0; d >= 0;) {
+      f(at);
+      for (d = rank_ - 3; d >= 0; --d) {
+        const auto k = static_cast<std::size_t>(d);
+        const bool goes_on = ++position[k] < box.extent[k];
+        const i64 steps = goes_on ? 1 : 1 - position[k];
+        for (std::size_t t = 0; t < kLoopTensorsMax; ++t) at[t] += steps * axis_[k].stride[t];
+        if (goes_on) break;
+        position[k] = 0;
+      }
+    }
   }
 
  private:

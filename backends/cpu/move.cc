@@ -16,9 +16,6 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 const hn::ScalableTag<i32> kAll;
-#if HWY_TARGET != HWY_SCALAR
-const hn::CappedTag<i32, 8> kBlocks;  // of a transposition
-#endif
 
 inline i64 lanes() { return static_cast<i64>(hn::Lanes(kAll)); }
 
@@ -34,93 +31,184 @@ void stream_row(i32* to, const i32* from, i64 n) {
   std::copy_n(from + i, n - i, to + i);
 }
 
-void copy_row(i32* to, const i32* from, i64 n, bool stream) {
-  constexpr i64 kWorthStreaming = 64;
-  // Highway's scalars do not bypass caches.
-  if (HWY_TARGET != HWY_SCALAR && stream && n >= kWorthStreaming) return stream_row(to, from, n);
-  if (n >= 16) {
-    std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(i32));
-    return;
+/// Rows of a box: the innermost axis, and how often it is repeated along another one.
+struct Rows {
+  i64 n, to_stride, from_stride;
+  i64 count, to_step, from_step;
+};
+
+// Rows of at least a vector; the last vector of a row may overlap the one before it.
+template <class D> void copy_vectors(D d, i32* to, const i32* from, const Rows& r) {
+  const auto width = static_cast<i64>(hn::Lanes(d)), last = r.n - width;
+  for (i64 k = 0; k < r.count; ++k, to += r.to_step, from += r.from_step) {
+    for (i64 i = 0; i < last; i += width) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    hn::StoreU(hn::LoadU(d, from + last), d, to + last);
   }
-  for (i64 i = 0; i < n; ++i) to[i] = from[i];
 }
 
-// Every `stride`-th of a row: whole vectors are taken apart where Highway can.
-void pick_row(i32* to, const i32* from, i64 n, i64 stride) {
-  const i64 width = lanes();
-  i64 i = 0;
+void copy_rows(i32* to, const i32* from, const Rows& r, bool stream) {
+  constexpr i64 kLong = 256, kWorthStreaming = 64;
+  // Highway's scalars do not bypass caches.
+  if (HWY_TARGET != HWY_SCALAR && stream && r.n >= kWorthStreaming) {
+    for (i64 k = 0; k < r.count; ++k) stream_row(to + k * r.to_step, from + k * r.from_step, r.n);
+  } else if (r.n >= kLong) {
+    for (i64 k = 0; k < r.count; ++k)
+      std::memcpy(
+          to + k * r.to_step, from + k * r.from_step, static_cast<std::size_t>(r.n) * sizeof(i32));
+  } else {
+    const auto copied = [&](auto d) {
+      const bool fits = r.n >= static_cast<i64>(hn::Lanes(d));
+      if (fits) copy_vectors(d, to, from, r);
+      return fits;
+    };
+    if (copied(kAll) || copied(hn::CappedTag<i32, 8>()) || copied(hn::CappedTag<i32, 4>())) return;
+    for (i64 k = 0; k < r.count; ++k)
+      for (i64 i = 0; i < r.n; ++i) to[k * r.to_step + i] = from[k * r.from_step + i];
+  }
+}
+
+// The last of the kStride values that whole vectors from `at` on hold in turn.
+template <int kStride> auto last_of_each(const i32* at) {
   auto a = hn::Zero(kAll), b = a, c = a, d = a;
-  // The last vector would read beyond the last element.
-  if (stride == 2)
-    for (; i + width < n; i += width) {
-      hn::LoadInterleaved2(kAll, from + 2 * i, a, b);
-      hn::StoreU(a, kAll, to + i);
-    }
-  if (stride == 3)
-    for (; i + width < n; i += width) {
-      hn::LoadInterleaved3(kAll, from + 3 * i, a, b, c);
-      hn::StoreU(a, kAll, to + i);
-    }
-  if (stride == 4)
-    for (; i + width < n; i += width) {
-      hn::LoadInterleaved4(kAll, from + 4 * i, a, b, c, d);
-      hn::StoreU(a, kAll, to + i);
-    }
+  if constexpr (kStride == 2) {
+    hn::LoadInterleaved2(kAll, at, a, b);
+    return b;
+  } else if constexpr (kStride == 3) {
+    hn::LoadInterleaved3(kAll, at, a, b, c);
+    return c;
+  } else {
+    hn::LoadInterleaved4(kAll, at, a, b, c, d);
+    return d;
+  }
+}
+
+// Every kStride-th element. A vector begins behind the element before it, so that none is read
+// beyond the last one.
+template <int kStride> void pick_vectors(i32* to, const i32* from, i64 n) {
+  to[0] = from[0];
+  i64 i = 1;
+  const i64 width = lanes(), last = n - width;
+  if (last < 1) {
+    for (; i < n; ++i) to[i] = from[i * kStride];
+    return;
+  }
+  for (; i < last; i += width)
+    hn::StoreU(last_of_each<kStride>(from + (i - 1) * kStride + 1), kAll, to + i);
+  hn::StoreU(last_of_each<kStride>(from + (last - 1) * kStride + 1), kAll, to + last);
+}
+
+void pick_row(i32* to, const i32* from, i64 n, i64 stride) {
+  if (stride == 2) return pick_vectors<2>(to, from, n);
+  if (stride == 3) return pick_vectors<3>(to, from, n);
+  if (stride == 4) return pick_vectors<4>(to, from, n);
+  i64 i = 0;
   if (stride == -1)
-    for (; i + width <= n; i += width)
+    for (const i64 width = lanes(); i + width <= n; i += width)
       hn::StoreU(hn::Reverse(kAll, hn::LoadU(kAll, from - i - width + 1)), kAll, to + i);
   for (; i < n; ++i) to[i] = from[i * stride];
 }
 
-void move_row(i32* to, const i32* from, i64 n, i64 to_stride, i64 from_stride, bool stream) {
-  if (to_stride != 1) {
-    for (i64 i = 0; i < n; ++i) to[i * to_stride] = from[i * from_stride];
-  } else if (from_stride == 1) {
-    copy_row(to, from, n, stream);
-  } else if (from_stride == 0) {
-    std::fill_n(to, n, *from);
-  } else {
-    pick_row(to, from, n, from_stride);
-  }
+void move_row(i32* to, const i32* from, const Rows& r) {
+  if (r.to_stride != 1)
+    for (i64 i = 0; i < r.n; ++i) to[i * r.to_stride] = from[i * r.from_stride];
+  else if (r.from_stride == 0)
+    std::fill_n(to, r.n, *from);
+  else
+    pick_row(to, from, r.n, r.from_stride);
 }
+
+#if HWY_TARGET != HWY_SCALAR
+// Each element twice, as far as whole vectors go. @return the elements done
+template <class D> i64 double_vectors(D d, i32* to, const i32* from, i64 n) {
+  const auto width = static_cast<i64>(hn::Lanes(d));
+  i64 i = 0;
+  for (; i + width <= n; i += width) {
+    const auto v = hn::LoadU(d, from + i);
+    hn::StoreInterleaved2(v, v, d, to + 2 * i);
+  }
+  return i;
+}
+
+// Each element `times` times; each vector of the output takes its elements from one of the input.
+i64 repeat_vectors(i32* to, const i32* from, i64 n, i64 times) {
+  constexpr i64 kTimesMax = 16, kLanesMax = HWY_LANES(i32);
+  const i64 width = lanes();
+  if (times > kTimesMax || n < width) return 0;
+  i32 place[kTimesMax * kLanesMax];
+  for (i64 k = 0; k < times * width; ++k) place[k] = static_cast<i32>(k / times);
+  i64 i = 0;
+  for (; i + width <= n; i += width) {
+    const auto v = hn::LoadU(kAll, from + i);
+    for (i64 k = 0; k < times; ++k)
+      hn::StoreU(hn::TableLookupLanes(v, hn::SetTableIndices(kAll, place + k * width)), kAll,
+          to + i * times + k * width);
+  }
+  return i;
+}
+#endif
 
 // Each element of a row `times` times.
 void spread_row(i32* to, const i32* from, i64 n, i64 times) {
   i64 i = 0;
-  if (times == 2)
-    for (const i64 width = lanes(); i + width <= n; i += width) {
-      const auto v = hn::LoadU(kAll, from + i);
-      hn::StoreInterleaved2(v, v, kAll, to + 2 * i);
-    }
-  for (; i < n; ++i)
-    for (i64 k = 0; k < times; ++k) to[i * times + k] = from[i];
+#if HWY_TARGET != HWY_SCALAR
+  if (times == 2) {
+    i = double_vectors(kAll, to, from, n);
+    i += double_vectors(hn::CappedTag<i32, 8>(), to + 2 * i, from + i, n - i);
+    i += double_vectors(hn::CappedTag<i32, 4>(), to + 2 * i, from + i, n - i);
+  } else {
+    i = repeat_vectors(to, from, n, times);
+  }
+#endif
+  for (; i < n; ++i) std::fill_n(to + i * times, times, from[i]);
 }
 
 #if HWY_TARGET != HWY_SCALAR
+// Four columns of every fourth row.
+template <class D> hn::Vec<D> load_rows(D d, const i32* at, i64 stride) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    return hn::LoadU(d, at);
+  } else {
+    const hn::Half<D> half;
+    const i64 further = static_cast<i64>(hn::Lanes(half)) * stride;
+    return hn::Combine(d, load_rows(half, at + further, stride), load_rows(half, at, stride));
+  }
+}
+
 // Four columns of as many rows as a vector has lanes.
-void turn_block(i32* to, const i32* from, i64 to_stride, i64 from_stride) {
-  const hn::Repartition<i64, decltype(kBlocks)> pairs;
-  const auto load = [&](i64 row) {
-    const i32* at = from + row * from_stride;
-    if constexpr (hn::MaxLanes(kBlocks) == 8) {
-      const hn::Half<std::remove_const_t<decltype(kBlocks)>> half;
-      return hn::Combine(kBlocks, hn::LoadU(half, at + 4 * from_stride), hn::LoadU(half, at));
-    } else {
-      return hn::LoadU(kBlocks, at);
-    }
-  };
+template <class D> void turn_block(D d, i32* to, const i32* from, i64 to_stride, i64 from_stride) {
+  const hn::Repartition<i64, D> pairs;
+  const auto load = [&](i64 row) { return load_rows(d, from + row * from_stride, from_stride); };
   const auto store = [&](auto v, i64 column) {
-    hn::StoreU(hn::BitCast(kBlocks, v), kBlocks, to + column * to_stride);
+    hn::StoreU(hn::BitCast(d, v), d, to + column * to_stride);
   };
-  const auto a = load(0), b = load(1), c = load(2), d = load(3);
-  const auto ab = hn::BitCast(pairs, hn::InterleaveLower(kBlocks, a, b));
-  const auto cd = hn::BitCast(pairs, hn::InterleaveLower(kBlocks, c, d));
-  const auto ab_high = hn::BitCast(pairs, hn::InterleaveUpper(kBlocks, a, b));
-  const auto cd_high = hn::BitCast(pairs, hn::InterleaveUpper(kBlocks, c, d));
-  store(hn::InterleaveLower(pairs, ab, cd), 0);
-  store(hn::InterleaveUpper(pairs, ab, cd), 1);
-  store(hn::InterleaveLower(pairs, ab_high, cd_high), 2);
-  store(hn::InterleaveUpper(pairs, ab_high, cd_high), 3);
+  const auto r0 = load(0), r1 = load(1), r2 = load(2), r3 = load(3);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+  store(hn::InterleaveLower(pairs, low01, low23), 0);
+  store(hn::InterleaveUpper(pairs, low01, low23), 1);
+  store(hn::InterleaveLower(pairs, high01, high23), 2);
+  store(hn::InterleaveUpper(pairs, high01, high23), 3);
+}
+
+// Rows from `first` on, in stripes that fill a cache line of each column, as far as whole vectors
+// go. The last columns may be done twice. @return the first row left
+template <class D> i64 turn_stripes(D d, i32* to, const i32* from, i64 first, i64 rows, i64 columns,
+    i64 to_stride, i64 from_stride) {
+  constexpr i64 kLine = 16;
+  const auto height = static_cast<i64>(hn::Lanes(d));
+  while (first + height <= rows) {
+    const i64 stripe = max(height, min(kLine, (rows - first) / height * height));
+    for (i64 c = 0; c < columns; c += 4) {
+      const i64 column = min(c, columns - 4);
+      for (i64 r = first; r < first + stripe; r += height)
+        turn_block(d, to + column * to_stride + r, from + r * from_stride + column, to_stride,
+            from_stride);
+    }
+    first += stripe;
+  }
+  return first;
 }
 #endif
 
@@ -128,13 +216,13 @@ void turn_block(i32* to, const i32* from, i64 to_stride, i64 from_stride) {
 void turn(i32* to, const i32* from, i64 rows, i64 columns, i64 to_stride, i64 from_stride) {
   i64 r = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const auto height = static_cast<i64>(hn::Lanes(kBlocks));
-  for (; r + height <= rows; r += height) {
-    i64 c = 0;
-    for (; c + 4 <= columns; c += 4)
-      turn_block(to + c * to_stride + r, from + r * from_stride + c, to_stride, from_stride);
-    for (; c < columns; ++c)
-      for (i64 k = r; k < r + height; ++k) to[c * to_stride + k] = from[k * from_stride + c];
+  const auto stripes = [&](auto d) {
+    r = turn_stripes(d, to, from, r, rows, columns, to_stride, from_stride);
+  };
+  if (columns >= 4) {
+    stripes(hn::CappedTag<i32, 16>());
+    stripes(hn::CappedTag<i32, 8>());
+    stripes(hn::CappedTag<i32, 4>());
   }
 #endif
   for (i64 c = 0; c < columns; ++c)
@@ -159,41 +247,76 @@ void weave(i32* to, const i32* from, i64 rows, i64 columns, i64 from_stride) {
     for (i64 r = 0; r < rows; ++r) to[c * rows + r] = from[r * from_stride + c];
 }
 
+// The two to four channels of a row become rows: to[c * to_stride + r] = from[r * channels + c].
+void unweave(i32* to, const i32* from, i64 rows, i64 channels, i64 to_stride) {
+  const i64 width = lanes();
+  auto a = hn::Zero(kAll), b = a, c = a, d = a;
+  const auto store = [&](auto v, i64 channel, i64 r) {
+    hn::StoreU(v, kAll, to + channel * to_stride + r);
+  };
+  i64 r = 0;
+  for (; r + width <= rows; r += width) {
+    const i32* at = from + r * channels;
+    if (channels == 2)
+      hn::LoadInterleaved2(kAll, at, a, b);
+    else if (channels == 3)
+      hn::LoadInterleaved3(kAll, at, a, b, c);
+    else
+      hn::LoadInterleaved4(kAll, at, a, b, c, d);
+    store(a, 0, r);
+    store(b, 1, r);
+    if (channels > 2) store(c, 2, r);
+    if (channels > 3) store(d, 3, r);
+  }
+  for (; r < rows; ++r)
+    for (i64 k = 0; k < channels; ++k) to[k * to_stride + r] = from[r * channels + k];
+}
+
 // The two axes of a box that are done at once; the others are loops around them.
 struct Inner {
   int row, column;  // column < 0: only the row
   void (*move)(const Move& box, const Inner& in, i32* to, const i32* from, bool stream);
 };
 
+Rows rows_of(const Move& m, const Inner& in) {
+  const auto r = static_cast<std::size_t>(in.row);
+  if (in.column < 0) return {m.extent[r], m.to[r], m.from[r], 1, 0, 0};
+  const auto c = static_cast<std::size_t>(in.column);
+  return {m.extent[r], m.to[r], m.from[r], m.extent[c], m.to[c], m.from[c]};
+}
+
 void move_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool stream) {
-  const auto d = static_cast<std::size_t>(in.row);
-  move_row(to, from, m.extent[d], m.to[d], m.from[d], stream);
+  const Rows r = rows_of(m, in);
+  if (r.to_stride == 1 && r.from_stride == 1) return copy_rows(to, from, r, stream);
+  for (i64 k = 0; k < r.count; ++k) move_row(to + k * r.to_step, from + k * r.from_step, r);
 }
+
 void spread_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool) {
-  spread_row(to, from, m.extent[static_cast<std::size_t>(in.column)],
-      m.extent[static_cast<std::size_t>(in.row)]);
+  const Rows r = rows_of(m, in);
+  spread_row(to, from, r.count, r.n);
 }
+
 void turn_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool) {
-  const auto r = static_cast<std::size_t>(in.row), c = static_cast<std::size_t>(in.column);
-  const i64 rows = m.extent[r], columns = m.extent[c];
-  if (2 <= rows && rows <= 4 && m.to[c] == rows)
-    weave(to, from, rows, columns, m.from[r]);
-  else if (2 <= columns && columns <= 4 && m.from[r] == columns)
-    for (i64 k = 0; k < columns; ++k) pick_row(to + k * m.to[c], from + k, rows, columns);
+  const Rows r = rows_of(m, in);
+  if (2 <= r.n && r.n <= 4 && r.to_step == r.n)
+    weave(to, from, r.n, r.count, r.from_stride);
+  else if (2 <= r.count && r.count <= 4 && r.from_stride == r.count)
+    unweave(to, from, r.n, r.count, r.to_step);
   else
-    turn(to, from, rows, columns, m.to[c], m.from[r]);
+    turn(to, from, r.n, r.count, r.to_step, r.from_stride);
 }
 
 Inner inner_of(const Move& m) {
   const int row = m.rank - 1;
   const auto at = [](int d) { return static_cast<std::size_t>(d); };
-  if (m.to[at(row)] != 1 || m.from[at(row)] == 1) return {row, -1, move_rows};
+  const Inner plain{row, row - 1, move_rows};
+  if (m.to[at(row)] != 1 || m.from[at(row)] == 1) return plain;
   for (int d = row - 1; d >= 0; --d) {
     if (m.from[at(d)] != 1 || m.extent[at(d)] == 1) continue;
     if (m.from[at(row)] != 0) return {row, d, turn_rows};
     if (m.to[at(d)] == m.extent[at(row)]) return {row, d, spread_rows};
   }
-  return {row, -1, move_rows};
+  return plain;
 }
 
 void move_any_box(const Move& m, i32* to, const i32* from, bool stream) {

@@ -38,7 +38,8 @@ inline void move_boxes(
   });
 }
 
-/// Whether an output is so large that it had better bypass the caches.
+/// Whether a call that writes so many elements had better let them bypass the caches. What systems
+/// say of the last cache is no help: it may be that of a whole package, in many parts.
 inline bool leaves_caches(i64 elements) { return elements >= i64{2} << 20; }
 
 }  // namespace lockstep::cpu

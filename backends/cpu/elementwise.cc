@@ -1,0 +1,259 @@
+#include "backends/cpu/elementwise.h"
+
+#include "backends/cpu/move.h"
+#include "spec/ops/abs.h"
+#include "spec/ops/broadcast_add.h"
+#include "spec/ops/broadcast_div.h"
+#include "spec/ops/broadcast_greater.h"
+#include "spec/ops/broadcast_max.h"
+#include "spec/ops/broadcast_mul.h"
+#include "spec/ops/broadcast_sub.h"
+#include "spec/ops/clip.h"
+#include "spec/ops/cvm_clip.h"
+#include "spec/ops/cvm_left_shift.h"
+#include "spec/ops/cvm_precision.h"
+#include "spec/ops/cvm_right_shift.h"
+#include "spec/ops/elemwise_add.h"
+#include "spec/ops/elemwise_sub.h"
+#include "spec/ops/negative.h"
+#include "spec/ops/relu.h"
+#include "spec/ops/where.h"
+
+namespace lockstep::cpu {
+namespace {
+
+constexpr i64 kBoxElements = i64{1} << 14;     // of a box that needs no room
+constexpr i64 kStagedElements = i64{1} << 11;  // of a box with copies or results on the stack
+constexpr i64 kShortRow = 32;
+constexpr double kElementNs = 0.4;
+
+Numbers within(i64 low, i64 high, i64 shift = 0) {
+  return {static_cast<i32>(low), static_cast<i32>(high), static_cast<int>(shift)};
+}
+Numbers within_precision(i64 precision, i64 shift = 0) {
+  return within(-max_of(precision), max_of(precision), shift);
+}
+
+Stage stage(const Abs&, const NoAttrs&, Types) { return {Formula::absolute}; }
+Stage stage(const Negative&, const NoAttrs&, Types) { return {Formula::negated}; }
+Stage stage(const Relu&, const NoAttrs&, Types) { return {Formula::clipped, within(0, kIntMax)}; }
+Stage stage(const Clip&, const ClipAttrs& a, Types) {
+  return {Formula::clipped, within(a.a_min, a.a_max)};
+}
+Stage stage(const CvmClip&, const CvmClipAttrs& a, Types) {
+  return {Formula::clipped, within_precision(a.precision)};
+}
+Stage stage(const CvmRightShift&, const CvmRightShiftAttrs& a, Types) {
+  return {Formula::shifted_right, within_precision(a.precision, a.shift_bit)};
+}
+Stage stage(const CvmLeftShift&, const CvmLeftShiftAttrs& a, Types) {
+  return {Formula::shifted_left, within_precision(a.precision, a.shift_bit)};
+}
+Stage stage(const CvmPrecision&, const NoAttrs&, Types) { return {Formula::counted}; }
+Stage stage(const BroadcastAdd&, const NoAttrs&, Types) { return {Formula::added}; }
+Stage stage(const BroadcastSub&, const NoAttrs&, Types) { return {Formula::subtracted}; }
+Stage stage(const BroadcastMul&, const NoAttrs&, Types) { return {Formula::multiplied}; }
+Stage stage(const BroadcastMax&, const NoAttrs&, Types) { return {Formula::largest}; }
+Stage stage(const BroadcastGreater&, const NoAttrs&, Types) { return {Formula::greater}; }
+Stage stage(const BroadcastDiv&, const NoAttrs&, Types in) {
+  constexpr int kFloat = 24;  // bits of a float's significand, as many as a value and its sign
+  const bool is_short = in[0].precision <= kFloat && in[1].precision <= kFloat;
+  return {is_short ? Formula::divided_short : Formula::divided};
+}
+Stage stage(const ElemwiseAdd&, const NoAttrs&, Types) { return {Formula::added}; }
+Stage stage(const ElemwiseSub&, const NoAttrs&, Types) { return {Formula::subtracted}; }
+Stage stage(const Where&, const NoAttrs&, Types) { return {Formula::chosen}; }
+
+/// All operators of this file.
+template <class... Op> struct OperatorsOfStages {
+  static std::optional<Stage> stage_of(const backend::LegalCall& c) {
+    std::vector<Type> types(c.in.begin(), c.in.end());
+    std::optional<Stage> found;
+    ((c.op->name == Op::name ? void(found = stage(Op(), from_attributes<Op>(c.attributes()),
+                                        Types{types.data(), static_cast<int>(types.size())}))
+                             : void()),
+        ...);
+    return found;
+  }
+  static std::vector<Kernel> kernels(
+      std::unique_ptr<Plan> (*plan)(const Arguments&, const Kernel&)) {
+    std::vector<Kernel> all;
+    (add_target_kernels<Op>(all, plan), ...);
+    return all;
+  }
+};
+using All = OperatorsOfStages<Abs, BroadcastAdd, BroadcastDiv, BroadcastGreater, BroadcastMax,
+    BroadcastMul, BroadcastSub, Clip, CvmClip, CvmLeftShift, CvmPrecision, CvmRightShift,
+    ElemwiseAdd, ElemwiseSub, Negative, Relu, Where>;
+
+Loops loops_of(const Out& y, std::span<const ChainInput> in) {
+  Loops loops(static_cast<int>(in.size()) + 1);
+  for (int d = 0; d < y.rank(); ++d) {
+    PerTensor stride{y.stride[d]};
+    for (std::size_t k = 0; k < in.size(); ++k) {
+      const View& x = in[k].view;
+      const int axis = in[k].aligns_left ? d : d - (y.rank() - x.rank());
+      const bool moves = 0 <= axis && axis < x.rank() && x.dim(axis) != 1;
+      stride[k + 1] = moves ? x.stride[axis] : 0;
+    }
+    loops.add(y.dim(d), stride);
+  }
+  loops.join();
+  return loops;
+}
+
+/// Whether the rows of a nest can be computed where they lie.
+bool is_direct(const Loops& loops) {
+  if (loops.rank() == 0) return true;
+  const LoopAxis& inner = loops[loops.rank() - 1];
+  for (int t = 0; t < loops.tensors(); ++t) {
+    const i64 stride = inner.stride[static_cast<std::size_t>(t)];
+    if (stride != 1 && (stride != 0 || t == 0)) return false;
+  }
+  return inner.extent >= kShortRow || loops.rank() == 1;
+}
+
+class Chain : public Plan {
+ public:
+  Chain(std::span<const Stage> stages, const Loops& loops, const std::shared_ptr<ThreadPool>& pool,
+      const Isa& isa, std::string name)
+      : name_(std::move(name)),
+        pool_(pool),
+        move_(move_box(isa)),
+        loops_(loops),
+        is_direct_(cpu::is_direct(loops)),
+        is_large_(leaves_caches(loops.volume())) {
+    for (const Stage& s : stages) steps_.push_back({s, plane_of(s.formula, isa)});
+    loops_.cut(is_direct_ && stages.size() == 1 ? kBoxElements : kStagedElements);
+    boxes_ = loops_.boxes();
+    box_ns_ =
+        kElementNs * static_cast<double>(loops_.box_volume()) * static_cast<double>(stages.size());
+    for (int t = 1; t < loops_.tensors(); ++t)
+      if (is_direct_ && loops_.rank() > 0 ? inner().stride[at(t)] == 0 : loops_.is_constant(t))
+        single_ |= 1U << t;
+  }
+  void run(const int32_t* const* in, int32_t* const* out, void*) const override {
+    pool_->run(boxes_, box_ns_, [&](i64 begin, i64 end) {
+      loops_.visit(begin, end, [&](const LoopBox& box) {
+        if (is_direct_)
+          compute_direct(box, in, out[0]);
+        else
+          compute_staged(box, in, out[0]);
+      });
+    });
+  }
+  const char* path() const override { return name_.c_str(); }
+
+ private:
+  struct Step {
+    Stage stage;
+    PlaneOf compute;
+  };
+  /// Rows in several tensors: where they begin, and how far each moves from row to row.
+  struct Operands {
+    std::array<const i32*, kLoopTensorsMax> first{};  ///< of the inputs, from 1 on
+    PerTensor step{};
+  };
+
+  static std::size_t at(int k) { return static_cast<std::size_t>(k); }
+  const LoopAxis& inner() const { return loops_[loops_.rank() - 1]; }
+
+  /// All stages of `count` rows of n outputs. Results between them lie in `room`.
+  void compute(i64 n, i64 count, const Operands& x, i32* y, i32* room, bool stream) const {
+    for (const Step& s : steps_) {
+      const bool is_last = &s == &steps_.back();
+      Plane plane{n, count, is_last ? x.step[0] : n, {}, 0, stream && is_last};
+      const i32* operand[kOperandsMax]{};
+      for (int k = 0; k < arity(s.stage.formula); ++k) {
+        const int t = s.stage.operand[at(k)];
+        operand[k] = t == 0 ? room : x.first[at(t)];
+        plane.steps[k] = t == 0 ? n : x.step[at(t)];
+        plane.single |= (single_ >> t & 1U) << k;
+      }
+      s.compute(s.stage.numbers, plane, operand, is_last ? y : room);
+    }
+  }
+
+  void compute_direct(const LoopBox& box, const i32* const* in, i32* y) const {
+    alignas(64) i32 room[kStagedElements];
+    const int rank = loops_.rank();
+    const i64 n = rank > 0 ? box.extent[at(rank - 1)] : 1;
+    const i64 count = rank > 1 ? box.extent[at(rank - 2)] : 1;
+    Operands x;
+    if (rank > 1) x.step = loops_[rank - 2].stride;
+    loops_.planes(box, [&](const PerTensor& from) {
+      for (int t = 1; t < loops_.tensors(); ++t) x.first[at(t)] = in[t - 1] + from[at(t)];
+      compute(n, count, x, y + from[0], room, is_large_);
+    });
+  }
+
+  void compute_staged(const LoopBox& box, const i32* const* in, i32* y) const {
+    alignas(64) i32 room[kLoopTensorsMax][kStagedElements];
+    Move m{.rank = loops_.rank(), .extent = box.extent};
+    const i64 n = lay_out(m);
+    Operands x;
+    for (int t = 1; t < loops_.tensors(); ++t) {
+      x.first[at(t)] = in[t - 1] + box.offset[at(t)];
+      if ((single_ >> t & 1U) != 0 || loops_.is_compact(box, t)) continue;
+      m.from = strides_of(t);
+      move_(m, room[t], x.first[at(t)], false);
+      x.first[at(t)] = room[t];
+    }
+    i32* to = y + box.offset[0];
+    if (loops_.is_compact(box, 0)) return compute(n, 1, x, to, room[0], false);
+    compute(n, 1, x, room[0], room[0], false);
+    m.from = m.to;
+    m.to = strides_of(0);
+    move_(m, to, room[0], false);
+  }
+
+  /// Lets a box's target be compact. @return its elements
+  static i64 lay_out(Move& m) {
+    i64 n = 1;
+    for (int d = m.rank - 1; d >= 0; --d) {
+      m.to[at(d)] = n;
+      n *= m.extent[at(d)];
+    }
+    return n;
+  }
+  std::array<i64, kLoopAxesMax> strides_of(int tensor) const {
+    std::array<i64, kLoopAxesMax> all{};
+    for (int d = 0; d < loops_.rank(); ++d) all[at(d)] = loops_[d].stride[at(tensor)];
+    return all;
+  }
+
+  std::string name_;
+  std::shared_ptr<ThreadPool> pool_;
+  std::vector<Step> steps_;
+  MoveBox move_;
+  Loops loops_;
+  bool is_direct_, is_large_;
+  unsigned single_ = 0;  // the tensors of which one element serves a row, as a bit set
+  i64 boxes_ = 0;
+  double box_ns_ = 0;
+};
+
+std::unique_ptr<Plan> elementwise_plan(const Arguments& a, const Kernel& k) {
+  const std::optional<Stage> stage = stage_of(a.call);
+  return chain_plan(
+      {&*stage, 1}, chain_inputs(a.call), a.call.out[0], a.pool, *find_isa(k.isa), k.name);
+}
+
+}  // namespace
+
+std::optional<Stage> stage_of(const backend::LegalCall& call) { return All::stage_of(call); }
+
+std::vector<ChainInput> chain_inputs(const backend::LegalCall& call) {
+  std::vector<ChainInput> all;
+  for (const View& x : call.in) all.push_back({x, call.op->name == Where::name});
+  return all;
+}
+
+std::unique_ptr<Plan> chain_plan(std::span<const Stage> stages, std::span<const ChainInput> in,
+    const Out& y, const std::shared_ptr<ThreadPool>& pool, const Isa& isa, std::string name) {
+  return std::make_unique<Chain>(stages, loops_of(y, in), pool, isa, std::move(name));
+}
+
+std::vector<Kernel> elementwise_kernels() { return All::kernels(elementwise_plan); }
+
+}  // namespace lockstep::cpu
