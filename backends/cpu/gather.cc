@@ -238,7 +238,7 @@ class Gather : public Plan {
  private:
   static constexpr i64 kNear = i64{1} << 15;  ///< elements of X for which no row is prefetched
   static constexpr i64 kAhead = 1024;         ///< elements that are prefetched
-  static constexpr i64 kShort = 32, kWorthStreaming = 64;  ///< elements of a row
+  static constexpr i64 kShort = 32, kWorthStreaming = 256;  ///< elements of a row
 
   /// Brings X into row-major order before its elements are taken.
   void copy_first() {
