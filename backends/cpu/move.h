@@ -22,6 +22,22 @@ using MoveBox = void (*)(const Move& box, i32* to, const i32* from, bool stream)
 /// The function of the best instruction set that is no better than `most` and has one.
 MoveBox move_box(const Isa& most);
 
+/// Copies boxes begin .. end - 1 of a nest of a target and a source.
+inline void move_boxes(
+    const Loops& loops, i64 begin, i64 end, i32* to, const i32* from, MoveBox move, bool stream) {
+  Move m;
+  m.rank = loops.rank();
+  for (int d = 0; d < m.rank; ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    m.to[at] = loops[d].stride[0];
+    m.from[at] = loops[d].stride[1];
+  }
+  loops.visit(begin, end, [&](const LoopBox& b) {
+    m.extent = b.extent;
+    move(m, to + b.offset[0], from + b.offset[1], stream);
+  });
+}
+
 /// Whether a call that writes so many elements had better let them bypass the caches. What systems
 /// say of the last cache is no help: it may be that of a whole package, in many parts.
 inline bool leaves_caches(i64 elements) { return elements >= i64{2} << 20; }
