@@ -47,6 +47,13 @@ TEST(Measure, SlowCallsAreRepeatedLess) {
   EXPECT_EQ(measure({[] { spin(20000); }}, {0.001, 9, 0.001})[0].repetitions, 3);
 }
 
+TEST(Measure, WaitsBeforeEachRepetition) {
+  const auto begin = std::chrono::steady_clock::now();
+  measure({[] {}}, {.repetition_s = 0.00001, .repetitions = 3, .pause_s = 0.02});
+  // A wait is never shorter than it says.
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(60));
+}
+
 TEST(Measure, WhatACallThrowsArrives) {
   int calls = 0;
   const auto fails_later = [&] {
