@@ -51,7 +51,8 @@ template <class Op> void add_target_kernels(
 std::vector<Kernel> conv2d_kernels();
 std::vector<Kernel> dense_kernels();
 std::vector<Kernel> movement_kernels();
+std::vector<Kernel> reduce_kernels();
 inline constexpr std::vector<Kernel> (*kKernelFiles[])() = {
-    conv2d_kernels, dense_kernels, movement_kernels};
+    conv2d_kernels, dense_kernels, movement_kernels, reduce_kernels};
 
 }  // namespace lockstep::cpu
