@@ -156,6 +156,28 @@ void weave(i32* to, const i32* from, i64 rows, i64 columns, i64 from_stride) {
     for (i64 r = 0; r < rows; ++r) to[c * rows + r] = from[r * from_stride + c];
 }
 
+// The channels of one row, two to four, become rows: to[c * to_stride + r] = from[r * columns + c].
+void unweave(i32* to, const i32* from, i64 rows, i64 columns, i64 to_stride) {
+  const i64 width = lanes();
+  auto a = hn::Zero(kAll), b = a, c = a, d = a;
+  i64 r = 0;
+  for (; r + width <= rows; r += width) {
+    const i32* at = from + r * columns;
+    if (columns == 2)
+      hn::LoadInterleaved2(kAll, at, a, b);
+    else if (columns == 3)
+      hn::LoadInterleaved3(kAll, at, a, b, c);
+    else
+      hn::LoadInterleaved4(kAll, at, a, b, c, d);
+    hn::StoreU(a, kAll, to + r);
+    hn::StoreU(b, kAll, to + to_stride + r);
+    if (columns > 2) hn::StoreU(c, kAll, to + 2 * to_stride + r);
+    if (columns > 3) hn::StoreU(d, kAll, to + 3 * to_stride + r);
+  }
+  for (; r < rows; ++r)
+    for (i64 k = 0; k < columns; ++k) to[k * to_stride + r] = from[r * columns + k];
+}
+
 // The two axes of a box that are done at once; the others are loops around them.
 struct Inner {
   int row, column;  // column < 0: only the row
@@ -176,7 +198,7 @@ void turn_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool) {
   if (2 <= rows && rows <= 4 && m.to[c] == rows)
     weave(to, from, rows, columns, m.from[r]);
   else if (2 <= columns && columns <= 4 && m.from[r] == columns)
-    for (i64 k = 0; k < columns; ++k) pick_row(to + k * m.to[c], from + k, rows, columns);
+    unweave(to, from, rows, columns, m.to[c]);
   else
     turn(to, from, rows, columns, m.to[c], m.from[r]);
 }

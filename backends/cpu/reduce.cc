@@ -2,139 +2,18 @@
 /// sum and max along axes. The loops follow the memory of the input, which is larger than the
 /// output; a block of outputs accumulates in the first cache. Input that no vector can read where
 /// it lies is first brought into tiles.
+#include "backends/cpu/reduce.h"
+
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/move.h"
-#include "backends/cpu/targets.h"
 #include "spec/ops/max.h"
 #include "spec/ops/sum.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/reduce.cc"
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-
-HWY_BEFORE_NAMESPACE();
-namespace lockstep::cpu::HWY_NAMESPACE {
-namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
-const hn::ScalableTag<i32> kAll;
-
-// An output of a legal call fits 32 bits, so addition modulo 2^32 gives it exactly, in any order
-// and even where a partial sum wraps.
-struct Adding {
-  static constexpr i32 kIdentity = 0;
-  i32 operator()(i32 a, i32 b) const {
-    return static_cast<i32>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
-  }
-  template <class V> V operator()(V a, V b) const { return hn::Add(a, b); }
-  template <class D, class V> i32 fold(D d, V v) const { return hn::GetLane(hn::SumOfLanes(d, v)); }
-};
-
-struct Largest {
-  static constexpr i32 kIdentity = std::numeric_limits<i32>::min();
-  i32 operator()(i32 a, i32 b) const { return std::max(a, b); }
-  template <class V> V operator()(V a, V b) const { return hn::Max(a, b); }
-  template <class D, class V> i32 fold(D d, V v) const { return hn::GetLane(hn::MaxOfLanes(d, v)); }
-};
-
-template <class D> constexpr bool is_wide(D) { return hn::MaxLanes(D()) > 4; }
-
-// Accumulates kRows rows of n elements into one.
-template <int kRows, class Op, class D>
-void join_rows(Op op, D d, i32* acc, const i32* x, i64 stride, i64 n) {
-  const auto width = static_cast<i64>(hn::Lanes(d));
-  i64 i = 0;
-  for (; i + width <= n; i += width) {
-    auto v = hn::LoadU(d, acc + i);
-    for (int k = 0; k < kRows; ++k) v = op(v, hn::LoadU(d, x + k * stride + i));
-    hn::StoreU(v, d, acc + i);
-  }
-  if constexpr (is_wide(D())) {
-    if (i < n) join_rows<kRows>(op, hn::Half<D>(), acc + i, x + i, stride, n - i);
-  } else {
-    for (; i < n; ++i)
-      for (int k = 0; k < kRows; ++k) acc[i] = op(acc[i], x[k * stride + i]);
-  }
-}
-
-template <class Op>
-void accumulate_kept(i32* acc, i64 acc_step, const i32* x, i64 rows, i64 stride, i64 n) {
-  const Op op;
-  i64 k = 0;
-  const auto join = [&]<int kRows>() {
-    for (; k + kRows <= rows; k += kRows)
-      join_rows<kRows>(op, kAll, acc + k * acc_step, x + k * stride, stride, n);
-  };
-  if (acc_step == 0) {
-    join.template operator()<8>();
-    join.template operator()<4>();
-    join.template operator()<2>();
-  }
-  join.template operator()<1>();
-}
-
-// Combines n elements.
-template <class Op, class D> i32 folded(Op op, D d, const i32* x, i64 n) {
-  const auto width = static_cast<i64>(hn::Lanes(d));
-  if constexpr (is_wide(D())) {
-    if (n < width) return folded(op, hn::Half<D>(), x, n);
-  } else if (n < width) {
-    i32 result = Op::kIdentity;
-    for (i64 i = 0; i < n; ++i) result = op(result, x[i]);
-    return result;
-  }
-  const auto identity = hn::Set(d, Op::kIdentity);
-  auto a = identity, b = identity, c = identity, e = identity;
-  i64 i = 0;
-  for (; i + 4 * width <= n; i += 4 * width) {
-    a = op(a, hn::LoadU(d, x + i));
-    b = op(b, hn::LoadU(d, x + i + width));
-    c = op(c, hn::LoadU(d, x + i + 2 * width));
-    e = op(e, hn::LoadU(d, x + i + 3 * width));
-  }
-  for (; i + width <= n; i += width) a = op(a, hn::LoadU(d, x + i));
-  if (i < n) {
-    // The last vector overlaps what is done.
-    const auto done = hn::Lt(hn::Iota(d, 0), hn::Set(d, static_cast<i32>(width - (n - i))));
-    b = op(b, hn::IfThenElse(done, identity, hn::LoadU(d, x + n - width)));
-  }
-  return op.fold(d, op(op(a, b), op(c, e)));
-}
-
-template <class Op>
-void accumulate_reduced(i32* acc, i64 acc_step, const i32* x, i64 rows, i64 stride, i64 n) {
-  const Op op;
-  for (i64 k = 0; k < rows; ++k)
-    acc[k * acc_step] = op(acc[k * acc_step], folded(op, kAll, x + k * stride, n));
-}
-
-void sum_kept(i32* acc, i64 acc_step, const i32* x, i64 rows, i64 stride, i64 n) {
-  accumulate_kept<Adding>(acc, acc_step, x, rows, stride, n);
-}
-void sum_reduced(i32* acc, i64 acc_step, const i32* x, i64 rows, i64 stride, i64 n) {
-  accumulate_reduced<Adding>(acc, acc_step, x, rows, stride, n);
-}
-void max_kept(i32* acc, i64 acc_step, const i32* x, i64 rows, i64 stride, i64 n) {
-  accumulate_kept<Largest>(acc, acc_step, x, rows, stride, n);
-}
-void max_reduced(i32* acc, i64 acc_step, const i32* x, i64 rows, i64 stride, i64 n) {
-  accumulate_reduced<Largest>(acc, acc_step, x, rows, stride, n);
-}
-
-}  // namespace
-}  // namespace lockstep::cpu::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
 namespace lockstep::cpu {
 namespace {
 
@@ -144,31 +23,12 @@ constexpr i64 kTile = i64{1} << 13;        // elements of a tile
 constexpr i64 kTileOutputs = i64{1} << 9;  // that leave a tile several rows to combine
 constexpr i64 kTileRow = i64{1} << 8;      // elements of a row of a tile
 constexpr i64 kItem = i64{1} << 16;        // elements of an item of parallel work
-constexpr i64 kShort = 16;                 // an axis that fills no vector
+constexpr i64 kShort = 4;                  // an axis that fills no vector
+constexpr i64 kLong = 16;                  // one that does
+constexpr i64 kGroup = 8;                  // rows that are combined at a time
 constexpr i64 kItems = 16;                 // that keep the threads busy
 constexpr i64 kLine = 16;                  // elements of a cache line
 constexpr double kElementNs = 0.1;
-
-/// Accumulates rows of n elements of the input. `kept`: each row element by element, row k from
-/// acc[k * acc_step] on; `reduced`: all elements of row k in acc[k * acc_step].
-using Accumulate = void(i32* acc, i64 acc_step, const i32* x, i64 rows, i64 stride, i64 n);
-
-struct Reducer {
-  i32 identity;
-  Accumulate *kept, *reduced;
-};
-
-template <class Op> Reducer reducer_of(const Isa& most) {
-  static constexpr Target<Accumulate> kSumKept[] = {LOCKSTEP_TARGETS(sum_kept)},
-                                      kSumReduced[] = {LOCKSTEP_TARGETS(sum_reduced)},
-                                      kMaxKept[] = {LOCKSTEP_TARGETS(max_kept)},
-                                      kMaxReduced[] = {LOCKSTEP_TARGETS(max_reduced)};
-  if constexpr (std::is_same_v<Op, Sum>)
-    return {0, best_target(kSumKept, most), best_target(kSumReduced, most)};
-  else
-    return {std::numeric_limits<i32>::min(), best_target(kMaxKept, most),
-        best_target(kMaxReduced, most)};
-}
 
 /// An axis of the input.
 struct Axis {
@@ -209,6 +69,7 @@ class Reduction : public Plan {
   Strides strides(const Box& b, bool kept_only) const;
   Move move_of(const int* axes, const Box& b, const Strides& to, const Strides& from) const;
 
+  int row_axis() const;
   void accumulate(i32* acc, const i32* x, const Box& b) const;
   void accumulate_tiles(i32* acc, const i32* x, const Box& b) const;
   void store(i32* y, const i32* acc, const Box& b) const;
@@ -255,7 +116,7 @@ void Reduction::choose_order() {
   is_tiled_ = inner.x != 1 || (inner.extent < kShort && rank_ > 1);
   int last = rank_ - 1;
   if (is_tiled_)
-    for (int d = last; d >= 0 && axis_[last].extent < kShort; --d)
+    for (int d = last; d >= 0 && axis_[last].extent < kLong; --d)
       if (axis_[d].extent > axis_[last].extent) last = d;
   // What is combined at once comes together: kept axes in rows, or reduced axes.
   int* to = order_;
@@ -382,24 +243,46 @@ Move Reduction::move_of(
   return m;
 }
 
-// The two innermost axes at once, the others one position after the other.
+// The axis beside the innermost one of which rows are combined, or -1: a reduced one if the rows
+// are kept.
+int Reduction::row_axis() const {
+  if (axis_[rank_ - 1].is_kept())
+    for (int d = rank_ - 2; d >= 0; --d)
+      if (!axis_[d].is_kept()) return d;
+  return rank_ - 2;
+}
+
+// Three axes at once: the innermost, one of which several rows are combined at a time, and one
+// more.
 void Reduction::accumulate(i32* acc, const i32* x, const Box& b) const {
   const Strides to = strides(b, true);
-  const int inner = rank_ - 1, row = rank_ - 2;
-  Accumulate* const rows = axis_[inner].is_kept() ? op_.kept : op_.reduced;
+  const int inner = rank_ - 1, row = row_axis();
+  const bool kept = axis_[inner].is_kept();
+  Rows r{b.extent[inner], 1, 0, 0, 1, 0, 0};
+  if (row >= 0) r = {r.n, b.extent[row], axis_[row].x, to.of[row], 1, 0, 0};
+  int outer = inner - 1;
+  while (outer == row && outer >= 0) --outer;
+  if (outer >= 0) {
+    r.count = b.extent[outer];
+    r.x_outer = axis_[outer].x;
+    r.acc_outer = to.of[outer];
+  }
+  // Rows that are far apart come in groups, so that memory is read nearly in its order.
+  const i64 group = row >= 0 && row < inner - 1 ? min(kGroup, r.rows) : r.rows;
   i64 position[kMaxRank] = {};
   for (;;) {
-    if (row < 0)
-      rows(acc, 0, x, 1, 0, b.extent[inner]);
-    else
-      rows(acc, to.of[row], x, b.extent[row], axis_[row].x, b.extent[inner]);
-    int d = row - 1;
+    if (row >= 0) r.rows = min(group, b.extent[row] - position[row]);
+    (kept ? op_.kept : op_.reduced)(r, acc, x);
+    int d = inner - 1;
     for (; d >= 0; --d) {
-      acc += to.of[d];
-      x += axis_[d].x;
-      if (++position[d] < b.extent[d]) break;
-      acc -= to.of[d] * b.extent[d];
-      x -= axis_[d].x * b.extent[d];
+      if (d == outer) continue;
+      const i64 step = d == row ? group : 1;
+      acc += to.of[d] * step;
+      x += axis_[d].x * step;
+      position[d] += step;
+      if (position[d] < b.extent[d]) break;
+      acc -= to.of[d] * position[d];
+      x -= axis_[d].x * position[d];
       position[d] = 0;
     }
     if (d < 0) return;
@@ -419,9 +302,9 @@ void Reduction::accumulate_tiles(i32* acc, const i32* x, const Box& b) const {
     move_(move_of(order_, part, strides(part, false), from), tile, x + offset, false);
     const i64 n = volume(part, false);
     if (axis_[order_[rank_ - 1]].is_kept())
-      op_.kept(acc, 0, tile, n, outputs, outputs);
+      op_.kept({outputs, n, outputs, 0, 1, 0, 0}, acc, tile);
     else
-      op_.reduced(acc, 1, tile, outputs, n, n);
+      op_.reduced({n, outputs, n, 1, 1, 0, 0}, acc, tile);
   }
 }
 
@@ -460,13 +343,14 @@ void Reduction::run(const int32_t* const* in, int32_t* const* out, void* scratch
     for (i64 i = begin; i < end; ++i) {
       const Box b = item(i * parts_);
       i32* first = partial + i * parts_ * pitch_;
-      op_.kept(first, 0, first + pitch_, parts_ - 1, pitch_, volume(b, true));
+      op_.kept({volume(b, true), parts_ - 1, pitch_, 0, 1, 0, 0}, first, first + pitch_);
       store(out[0], first, b);
     }
   });
 }
 
-template <class Op> std::unique_ptr<Plan> reduction_plan(const Arguments& a, const Kernel& kernel) {
+template <class Op, Reducer (*reducer)(const Isa&)>
+std::unique_ptr<Plan> reduction_plan(const Arguments& a, const Kernel& kernel) {
   const auto attrs = from_attributes<Op>(a.call.attributes());
   const View& x = a.call.in[0];
   const Out& y = a.call.out[0];
@@ -478,17 +362,16 @@ template <class Op> std::unique_ptr<Plan> reduction_plan(const Arguments& a, con
     e += !is_reduced || attrs.keepdims ? 1 : 0;
   }
   loops.join();
-  return std::make_unique<Reduction>(a, kernel, reducer_of<Op>(*find_isa(kernel.isa)), loops);
+  return std::make_unique<Reduction>(a, kernel, reducer(*find_isa(kernel.isa)), loops);
 }
 
 }  // namespace
 
 std::vector<Kernel> reduce_kernels() {
   std::vector<Kernel> all;
-  add_target_kernels<Max>(all, reduction_plan<Max>);
-  add_target_kernels<Sum>(all, reduction_plan<Sum>);
+  add_target_kernels<Max>(all, reduction_plan<Max, largest>);
+  add_target_kernels<Sum>(all, reduction_plan<Sum, adding>);
   return all;
 }
 
 }  // namespace lockstep::cpu
-#endif
