@@ -43,10 +43,10 @@ template <int kRows, class Op> void join_rows(Op op, i32* acc, const i32* x, i64
     for (int k = 0; k < kRows; ++k) v = op(v, hn::LoadU(kAll, x + k * stride + i));
     return v;
   };
-  const auto last = joined(hn::LoadU(kAll, acc + n - width), n - width);
-  for (i64 i = 0; i + width <= n; i += width)
-    hn::StoreU(joined(hn::LoadU(kAll, acc + i), i), kAll, acc + i);
-  hn::StoreU(last, kAll, acc + n - width);
+  const auto last = hn::LoadU(kAll, acc + n - width);
+  i64 i = 0;
+  for (; i + width <= n; i += width) hn::StoreU(joined(hn::LoadU(kAll, acc + i), i), kAll, acc + i);
+  if (i < n) hn::StoreU(joined(last, n - width), kAll, acc + n - width);
 }
 
 template <class Op> void join_wide(Op op, i32* acc, const i32* x, i64 rows, i64 stride, i64 n) {
@@ -91,27 +91,26 @@ template <class Op> void accumulate_kept(const Rows& r, i32* acc, const i32* x) 
     }
 }
 
-// Combines each lane of a row of at least a vector into one vector. The last vector overlaps what
-// is done; those lanes do not count.
-template <class Op, class D> hn::Vec<D> lanes_of(Op op, D d, const i32* x, i64 n) {
-  const auto width = static_cast<i64>(hn::Lanes(d));
-  auto a = hn::LoadU(d, x);
-  i64 i = width;
-  if (n >= 8 * width) {
-    auto b = hn::LoadU(d, x + width), c = hn::LoadU(d, x + 2 * width),
-         e = hn::LoadU(d, x + 3 * width);
-    for (i = 4 * width; i + 4 * width <= n; i += 4 * width) {
-      a = op(a, hn::LoadU(d, x + i));
-      b = op(b, hn::LoadU(d, x + i + width));
-      c = op(c, hn::LoadU(d, x + i + 2 * width));
-      e = op(e, hn::LoadU(d, x + i + 3 * width));
+// Combines the vectors of a row of at least one. The last vector overlaps what is done; those lanes
+// do not count.
+template <class Op, class D> HWY_INLINE hn::Vec<D> lanes_of(Op op, D d, const i32* x, i64 n) {
+  const auto width = static_cast<i64>(hn::Lanes(d)), whole = (n - 1) / width * width;
+  const auto at = [&](i64 i) HWY_ATTR { return hn::LoadU(d, x + i); };
+  const auto done = hn::Lt(hn::Iota(d, 0), hn::Set(d, static_cast<i32>(width - (n - whole))));
+  auto a = hn::IfThenElse(done, hn::Set(d, Op::kIdentity), at(n - width));
+  i64 i = 0;
+  if (whole >= 4 * width) {
+    auto b = at(0), c = at(width), e = at(2 * width), f = at(3 * width);
+    for (i = 4 * width; i + 4 * width <= whole; i += 4 * width) {
+      b = op(b, at(i));
+      c = op(c, at(i + width));
+      e = op(e, at(i + 2 * width));
+      f = op(f, at(i + 3 * width));
     }
-    a = op(op(a, b), op(c, e));
+    a = op(op(a, b), op(op(c, e), f));
   }
-  for (; i + width <= n; i += width) a = op(a, hn::LoadU(d, x + i));
-  if (i == n) return a;
-  const auto done = hn::Lt(hn::Iota(d, 0), hn::Set(d, static_cast<i32>(width - (n - i))));
-  return op(a, hn::IfThenElse(done, hn::Set(d, Op::kIdentity), hn::LoadU(d, x + n - width)));
+  for (; i < whole; i += width) a = op(a, at(i));
+  return a;
 }
 
 #if HWY_TARGET != HWY_SCALAR
@@ -155,7 +154,9 @@ template <class Op, class D> void fold_rows(Op op, D d, const Rows& r, i32* acc,
   const hn::CappedTag<i32, 4> four;
   for (; r.n >= 4 && r.acc_row == 1 && k + 4 <= r.rows; k += 4) {
     const auto lanes = [&](i64 j) HWY_ATTR { return lanes_of(op, d, x + (k + j) * r.x_row, r.n); };
-    const auto results = four_results(op, d, lanes(0), lanes(1), lanes(2), lanes(3));
+    for (i64 i = 0; i < 4 * r.n; i += 16) __builtin_prefetch(x + k * r.x_row + i + 512);
+    const auto a = lanes(0), b = lanes(1), c = lanes(2), e = lanes(3);
+    const auto results = four_results(op, d, a, b, c, e);
     hn::StoreU(op(hn::LoadU(four, acc + k), results), four, acc + k);
   }
 #endif
