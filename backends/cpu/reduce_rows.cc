@@ -96,12 +96,12 @@ template <class Op> void accumulate_kept(const Rows& r, i32* acc, const i32* x) 
 template <class Op, class D> HWY_INLINE hn::Vec<D> lanes_of(Op op, D d, const i32* x, i64 n) {
   const auto width = static_cast<i64>(hn::Lanes(d)), whole = (n - 1) / width * width;
   const auto at = [&](i64 i) HWY_ATTR { return hn::LoadU(d, x + i); };
-  const auto done = hn::Lt(hn::Iota(d, 0), hn::Set(d, static_cast<i32>(width - (n - whole))));
-  auto a = hn::IfThenElse(done, hn::Set(d, Op::kIdentity), at(n - width));
+  auto a = hn::Set(d, Op::kIdentity);
   i64 i = 0;
   if (whole >= 4 * width) {
     auto b = at(0), c = at(width), e = at(2 * width), f = at(3 * width);
     for (i = 4 * width; i + 4 * width <= whole; i += 4 * width) {
+      for (i64 k = 0; k < 4 * width; k += 16) __builtin_prefetch(x + i + k + 1024);
       b = op(b, at(i));
       c = op(c, at(i + width));
       e = op(e, at(i + 2 * width));
@@ -109,8 +109,12 @@ template <class Op, class D> HWY_INLINE hn::Vec<D> lanes_of(Op op, D d, const i3
     }
     a = op(op(a, b), op(op(c, e), f));
   }
-  for (; i < whole; i += width) a = op(a, at(i));
-  return a;
+  for (; i < whole; i += width) {
+    __builtin_prefetch(x + i + 512);
+    a = op(a, at(i));
+  }
+  const auto done = hn::Lt(hn::Iota(d, 0), hn::Set(d, static_cast<i32>(width - (n - whole))));
+  return op(a, hn::IfThenElse(done, hn::Set(d, Op::kIdentity), at(n - width)));
 }
 
 #if HWY_TARGET != HWY_SCALAR
@@ -154,7 +158,6 @@ template <class Op, class D> void fold_rows(Op op, D d, const Rows& r, i32* acc,
   const hn::CappedTag<i32, 4> four;
   for (; r.n >= 4 && r.acc_row == 1 && k + 4 <= r.rows; k += 4) {
     const auto lanes = [&](i64 j) HWY_ATTR { return lanes_of(op, d, x + (k + j) * r.x_row, r.n); };
-    for (i64 i = 0; i < 4 * r.n; i += 16) __builtin_prefetch(x + k * r.x_row + i + 512);
     const auto a = lanes(0), b = lanes(1), c = lanes(2), e = lanes(3);
     const auto results = four_results(op, d, a, b, c, e);
     hn::StoreU(op(hn::LoadU(four, acc + k), results), four, acc + k);
