@@ -50,9 +50,10 @@ template <class Op> void add_target_kernels(
 /// `[[gnu::target]]`, or call a source that is named after the set, as dot_avx2.cc is.
 std::vector<Kernel> conv2d_kernels();
 std::vector<Kernel> dense_kernels();
+std::vector<Kernel> max_pool2d_kernels();
 std::vector<Kernel> movement_kernels();
 std::vector<Kernel> reduce_kernels();
 inline constexpr std::vector<Kernel> (*kKernelFiles[])() = {
-    conv2d_kernels, dense_kernels, movement_kernels, reduce_kernels};
+    conv2d_kernels, dense_kernels, max_pool2d_kernels, movement_kernels, reduce_kernels};
 
 }  // namespace lockstep::cpu

@@ -224,21 +224,13 @@ Strides Reduction::strides(const Box& b, bool kept_only) const {
   return s;
 }
 
-// Along the axes that the target has, in the given order; those that continue each other are one.
+// Along the axes that the target has, in the given order.
 Move Reduction::move_of(
     const int* axes, const Box& b, const Strides& to, const Strides& from) const {
   Move m;
   for (int k = 0; k < rank_; ++k) {
     const int d = axes[k];
-    if (b.extent[d] == 1 || to.of[d] == 0) continue;
-    const auto n = static_cast<std::size_t>(m.rank);
-    const bool continues =
-        n > 0 && m.to[n - 1] == to.of[d] * b.extent[d] && m.from[n - 1] == from.of[d] * b.extent[d];
-    const std::size_t at = continues ? n - 1 : n;
-    m.extent[at] = continues ? m.extent[at] * b.extent[d] : b.extent[d];
-    m.to[at] = to.of[d];
-    m.from[at] = from.of[d];
-    m.rank = static_cast<int>(at) + 1;
+    if (to.of[d] != 0) m.add(b.extent[d], to.of[d], from.of[d]);
   }
   return m;
 }

@@ -1,0 +1,34 @@
+/// @file
+/// The inner loops of max_pool2d, for every instruction set.
+#pragma once
+#include "backends/cpu/isa.h"
+#include "spec/arithmetic.h"
+
+namespace lockstep::cpu {
+
+/// `count` times `rows` rows of n maxima, each of `taps` elements `tap` apart, and how far apart
+/// the rows and their sources are.
+struct MaxRows {
+  i64 n, taps, tap;
+  i64 rows, to_row, from_row;
+  i64 count, to_outer, from_outer;
+};
+
+/// The functions of one instruction set.
+struct PoolLoops {
+  /// Reads and writes nothing else.
+  void (*max_rows)(const MaxRows& m, i32* to, const i32* from);
+  /// to[i] = the largest of from[i * step + k * tap], k < taps. May use kPoolSlack elements beyond
+  /// the last of each.
+  void (*slide)(i32* to, const i32* from, i64 n, i64 step, i64 taps, i64 tap);
+  /// at[i] = max(at[i], at[i + step]), i < n, in this order: a window of twice the length. May use
+  /// kPoolSlack elements beyond.
+  void (*widen)(i32* at, i64 n, i64 step);
+};
+
+inline constexpr i64 kPoolSlack = 128;
+
+/// The loops of the best instruction set that is no better than `most` and has them.
+PoolLoops pool_loops(const Isa& most);
+
+}  // namespace lockstep::cpu
