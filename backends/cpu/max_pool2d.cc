@@ -326,8 +326,10 @@ void MaxPooling::pool_columns(i32* to, i32* tile, const Block& b) const {
   const i64 row = pitch(columns) * lanes;
   const Taps& t = column_taps_;
   widen(tile, rows * row, lanes, t);
+  const bool is_one = columns * step_ == row;  // row without padding between them
   if (lanes == 1)
-    loops_.slide(to, tile, (rows - 1) * (row / step_) + columns, step_, t.taps, t.tap);
+    loops_.slide({is_one ? columns * rows : columns, step_, t.taps, t.tap, is_one ? 1 : rows, row},
+        to, tile);
   else
     loops_.max_rows({lanes, t.taps, t.tap * lanes, columns, lanes, columns_.stride * lanes, rows,
                         columns * lanes, row},
@@ -336,7 +338,7 @@ void MaxPooling::pool_columns(i32* to, i32* tile, const Block& b) const {
 
 void MaxPooling::store(i32* y, const i32* from, const Block& b) const {
   const i64 lanes = b.count[kLane], columns = b.count[kColumn];
-  const i64 row = lanes == 1 ? pitch(columns) / step_ : columns * lanes;
+  const i64 row = columns * lanes;
   struct Loop {
     i64 extent, to, from;
   } loops[] = {{b.count[kNear], axis_[kNear].y, b.count[kRow] * row},

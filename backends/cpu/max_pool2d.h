@@ -14,13 +14,19 @@ struct MaxRows {
   i64 count, to_outer, from_outer;
 };
 
+/// Rows of n maxima that follow each other. Maximum i of a row is the largest of `taps` elements
+/// `tap` apart, from i * step on.
+struct Slide {
+  i64 n, step, taps, tap;
+  i64 rows, from_row;
+};
+
 /// The functions of one instruction set.
 struct PoolLoops {
   /// Reads and writes nothing else.
   void (*max_rows)(const MaxRows& m, i32* to, const i32* from);
-  /// to[i] = the largest of from[i * step + k * tap], k < taps. May use kPoolSlack elements beyond
-  /// the last of each.
-  void (*slide)(i32* to, const i32* from, i64 n, i64 step, i64 taps, i64 tap);
+  /// May read and write kPoolSlack elements beyond the last of each.
+  void (*slide)(const Slide& s, i32* to, const i32* from);
   /// at[i] = max(at[i], at[i + step]), i < n, in this order: a window of twice the length. May use
   /// kPoolSlack elements beyond.
   void (*widen)(i32* at, i64 n, i64 step);

@@ -14,44 +14,46 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 const hn::ScalableTag<i32> kAll;
+constexpr i64 kAhead = 1024;  // elements that are asked for before they are read
 
 // kTaps, or as many as the argument says if that is 0. The last vector overlaps the one before.
-template <int kTaps, class D>
-void max_row(D d, i32* to, const i32* from, i64 n, i64 dynamic_taps, i64 tap) {
-  const i64 taps = kTaps > 0 ? kTaps : dynamic_taps;
-  const auto width = static_cast<i64>(hn::Lanes(d));
+template <int kTaps, class D> void max_of_rows(D d, const MaxRows& m, i32* to, const i32* from) {
+  const i64 taps = kTaps > 0 ? kTaps : m.taps, tap = m.tap, n = m.n;
+  const auto width = static_cast<i64>(hn::Lanes(d)), whole = n / width * width;
   if constexpr (hn::MaxLanes(D()) > 4) {
-    if (n < width) return max_row<kTaps>(hn::Half<D>(), to, from, n, dynamic_taps, tap);
-  } else if (n < width) {
-    for (i64 i = 0; i < n; ++i) {
-      to[i] = from[i];
-      for (i64 k = 1; k < taps; ++k) to[i] = std::max(to[i], from[k * tap + i]);
-    }
-    return;
+    if (n < width) return max_of_rows<kTaps>(hn::Half<D>(), m, to, from);
   }
-  const auto store = [&](i64 i) HWY_ATTR {
-    auto v = hn::LoadU(d, from + i);
-    for (i64 k = 1; k < taps; ++k) v = hn::Max(v, hn::LoadU(d, from + k * tap + i));
-    hn::StoreU(v, d, to + i);
-  };
-  i64 i = 0;
-  for (; i + width <= n; i += width) store(i);
-  if (i < n) store(n - width);
-}
-
-template <int kTaps> void max_of_rows(const MaxRows& m, i32* to, const i32* from) {
   for (i64 o = 0; o < m.count; ++o)
-    for (i64 r = 0; r < m.rows; ++r)
-      max_row<kTaps>(kAll, to + o * m.to_outer + r * m.to_row,
-          from + o * m.from_outer + r * m.from_row, m.n, m.taps, m.tap);
+    for (i64 r = 0; r < m.rows; ++r) {
+      const i32* x = from + o * m.from_outer + r * m.from_row;
+      i32* y = to + o * m.to_outer + r * m.to_row;
+      const auto store = [&](i64 i) HWY_ATTR {
+        auto v = hn::LoadU(d, x + i);
+        for (i64 k = 1; k < taps; ++k) v = hn::Max(v, hn::LoadU(d, x + k * tap + i));
+        hn::StoreU(v, d, y + i);
+      };
+      for (i64 i = 0; i < whole; i += width) {
+        for (i64 k = 0; k < taps; ++k) __builtin_prefetch(x + k * tap + i + kAhead);
+        store(i);
+      }
+      if (whole == n) continue;
+      if (n >= width) {
+        store(n - width);
+        continue;
+      }
+      for (i64 i = 0; i < n; ++i) {
+        y[i] = x[i];
+        for (i64 k = 1; k < taps; ++k) y[i] = std::max(y[i], x[k * tap + i]);
+      }
+    }
 }
 
 void max_rows(const MaxRows& m, i32* to, const i32* from) {
   switch (m.taps) {
-    case 1: return max_of_rows<1>(m, to, from);
-    case 2: return max_of_rows<2>(m, to, from);
-    case 3: return max_of_rows<3>(m, to, from);
-    default: return max_of_rows<0>(m, to, from);
+    case 1: return max_of_rows<1>(kAll, m, to, from);
+    case 2: return max_of_rows<2>(kAll, m, to, from);
+    case 3: return max_of_rows<3>(kAll, m, to, from);
+    default: return max_of_rows<0>(kAll, m, to, from);
   }
 }
 
@@ -68,30 +70,34 @@ template <int kStep> auto picked(const i32* from, bool neighbours) {
   return a;
 }
 
-template <int kStep> void slide_by(i32* to, const i32* from, i64 n, i64 taps, i64 tap) {
+template <int kStep> void slide_by(const Slide& s, i32* to, const i32* from) {
   const auto width = static_cast<i64>(hn::Lanes(kAll));
-  for (i64 i = 0; i < n; i += width) {
-    const i32* at = from + i * kStep;
-    i64 k = tap == 1 && taps >= kStep ? kStep : 1;
-    auto v = picked<kStep>(at, k == kStep);
-    for (; tap == 1 && k + kStep <= taps; k += kStep) v = hn::Max(v, picked<kStep>(at + k, true));
-    for (; k < taps; ++k) v = hn::Max(v, picked<kStep>(at + k * tap, false));
-    hn::StoreU(v, kAll, to + i);
-  }
+  for (i64 r = 0; r < s.rows; ++r, to += s.n, from += s.from_row)
+    for (i64 i = 0; i < s.n; i += width) {
+      const i32* at = from + i * kStep;
+      i64 k = s.tap == 1 && s.taps >= kStep ? kStep : 1;
+      auto v = picked<kStep>(at, k == kStep);
+      for (; s.tap == 1 && k + kStep <= s.taps; k += kStep)
+        v = hn::Max(v, picked<kStep>(at + k, true));
+      for (; k < s.taps; ++k) v = hn::Max(v, picked<kStep>(at + k * s.tap, false));
+      hn::StoreU(v, kAll, to + i);
+    }
 }
 
-void slide(i32* to, const i32* from, i64 n, i64 step, i64 taps, i64 tap) {
-  switch (step) {
-    case 1: return slide_by<1>(to, from, n, taps, tap);
-    case 2: return slide_by<2>(to, from, n, taps, tap);
-    case 3: return slide_by<3>(to, from, n, taps, tap);
-    case 4: return slide_by<4>(to, from, n, taps, tap);
+void slide(const Slide& s, i32* to, const i32* from) {
+  switch (s.step) {
+    case 1: return slide_by<1>(s, to, from);
+    case 2: return slide_by<2>(s, to, from);
+    case 3: return slide_by<3>(s, to, from);
+    case 4: return slide_by<4>(s, to, from);
     default: break;
   }
-  for (i64 i = 0; i < n; ++i) {
-    to[i] = from[i * step];
-    for (i64 k = 1; k < taps; ++k) to[i] = std::max(to[i], from[i * step + k * tap]);
-  }
+  for (i64 r = 0; r < s.rows; ++r, from += s.from_row)
+    for (i64 i = 0; i < s.n; ++i) {
+      i32 v = from[i * s.step];
+      for (i64 k = 1; k < s.taps; ++k) v = std::max(v, from[i * s.step + k * s.tap]);
+      *to++ = v;
+    }
 }
 
 void widen(i32* at, i64 n, i64 step) {
@@ -110,7 +116,7 @@ namespace lockstep::cpu {
 PoolLoops pool_loops(const Isa& most) {
   static constexpr Target<void(const MaxRows&, i32*, const i32*)> kRows[] = {
       LOCKSTEP_TARGETS(max_rows)};
-  static constexpr Target<void(i32*, const i32*, i64, i64, i64, i64)> kSlide[] = {
+  static constexpr Target<void(const Slide&, i32*, const i32*)> kSlide[] = {
       LOCKSTEP_TARGETS(slide)};
   static constexpr Target<void(i32*, i64, i64)> kWiden[] = {LOCKSTEP_TARGETS(widen)};
   return {best_target(kRows, most), best_target(kSlide, most), best_target(kWiden, most)};
