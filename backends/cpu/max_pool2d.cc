@@ -22,8 +22,9 @@ constexpr i64 kTile = i64{1} << 12;       // elements of a tile of row maxima
 constexpr i64 kStage = i64{1} << 14;      // elements of a staged part of the image
 constexpr i64 kSlotMost = i64{1} << 21;   // elements of the scratch memory of an item of work
 constexpr i64 kSlotsMost = i64{1} << 24;  // and of all of them
-constexpr i64 kLeastColumns = 16;         // of a tile
-constexpr i64 kLanesLeast = 8;            // channels that are worth being lanes
+constexpr i64 kSmall = 4;
+constexpr i64 kLeastColumns = 16;  // of a tile
+constexpr i64 kLanesLeast = 8;     // channels that are worth being lanes
 constexpr i64 kLanesMost = 128;
 constexpr i64 kSlots = 4;  // per thread
 constexpr double kElementNs = 0.1;
@@ -74,7 +75,7 @@ class MaxPooling : public Plan {
     return static_cast<uint64_t>(slots_ * slot_elements()) * sizeof(i32);
   }
   const char* path() const override { return name_.c_str(); }
-  bool is_small() const { return slot_elements() <= kSlotMost; }
+  bool has_room() const { return slot_elements() <= kSlotMost; }
 
  private:
   void choose_axes(const View& x, const Out& y);
@@ -96,6 +97,8 @@ class MaxPooling : public Plan {
   }
 
   void pool(i32* y, const i32* x, i32* room, const Block& b, bool is_first) const;
+  template <class F> void for_each_group(const i32* x, const Block& b, F f) const;
+  void pool_small(i32* to, i64 to_outer, i64 to_row, const i32* x, const Block& b) const;
   void pool_rows(i32* tile, const i32* x, const Block& b) const;
   void stage(i32* to, const i32* x, const Block& b) const;
   void pool_stage(i32* tile, i32* staged, const Block& b) const;
@@ -112,6 +115,7 @@ class MaxPooling : public Plan {
   Spatial rows_, columns_;
   Taps row_taps_{}, column_taps_{};
   Axis axis_[kAxes];
+  bool is_small_ = false;    // windows whose elements are all compared at once
   bool must_stage_ = false;  // no vector can read the image where it lies
   bool is_staged_ = false;   // or large windows need a copy
   i64 step_ = 1;             // cells between neighbouring outputs of a row
@@ -196,6 +200,9 @@ void MaxPooling::choose_taps() {
 }
 
 void MaxPooling::choose_blocks() {
+  is_small_ = !must_stage_ && axis_[kLane].extent == 1 &&
+      max(rows_.window, columns_.window) <= kSmall &&
+      (columns_.stride == 1 || (columns_.stride == 2 && columns_.window >= 2));
   is_staged_ = must_stage_ || row_taps_.length > 1;
   for (Axis& a : axis_) a.block = 1;
   Axis& lanes = axis_[kLane];
@@ -247,6 +254,13 @@ void MaxPooling::pool(i32* y, const i32* x, i32* room, const Block& b, bool is_f
   }
   for (int d : {kRow, kColumn}) y += b.first[d] * axis_[d].y;
   i32 *tile = room, *pooled = room + tile_elements() + kPoolSlack;
+  if (is_small_) {
+    if (axis_[kColumn].y == 1 && !is_large_)
+      return pool_small(y, axis_[kNear].y, axis_[kRow].y, x, b);
+    const i64 row = b.count[kColumn];
+    pool_small(pooled, b.count[kRow] * row, row, x, b);
+    return store(y, pooled, b);
+  }
   if (is_staged_) {
     i32* staged = pooled + tile_elements() + kPoolSlack;
     stage(staged, x, b);
@@ -263,30 +277,53 @@ void MaxPooling::pool(i32* y, const i32* x, i32* room, const Block& b, bool is_f
   store(y, pooled, b);
 }
 
+// Calls f(r, rows, lines, x) for rows of outputs whose windows have as many lines in the image: for
+// the first of them, how many there are, the lines, and the image at the first of these.
+template <class F> void MaxPooling::for_each_group(const i32* x, const Block& b, F f) const {
+  const auto lines_of = [&](i64 r) { return rows_.inside(b.first[kRow] + r, rows_.window); };
+  for (i64 r = 0, rows = 1; r < b.count[kRow]; r += rows) {
+    const Part lines = lines_of(r);
+    for (rows = 1; r + rows < b.count[kRow]; ++rows)
+      if (lines.size() < rows_.window || lines_of(r + rows).size() < rows_.window) break;
+    f(r, rows, lines.size(), x + (rows_.start(b.first[kRow] + r) + lines.begin) * axis_[kRow].x);
+  }
+}
+
+// Small windows at once. Those that reach out of the image are done column by column.
+void MaxPooling::pool_small(i32* to, i64 to_outer, i64 to_row, const i32* x, const Block& b) const {
+  const i64 first = b.first[kColumn], end = first + b.count[kColumn];
+  const i64 room = columns_.extent + columns_.padding - columns_.window;
+  const i64 left = clamp(ceil_div(columns_.padding, columns_.stride), first, end);
+  const i64 right = room < 0 ? left : clamp(room / columns_.stride + 1, left, end);
+  for_each_group(x, b, [&](i64 r, i64 rows, i64 lines, const i32* from) {
+    const auto pool = [&](i64 column, i64 n, i64 step) {
+      const Part cells = columns_.inside(column, columns_.window);
+      loops_.small_windows(
+          {n, step, cells.size(), lines, axis_[kRow].x, rows, to_row, rows_.stride * axis_[kRow].x,
+              b.count[kNear], to_outer, axis_[kNear].x},
+          to + r * to_row + column - first, from + columns_.start(column) + cells.begin);
+    };
+    if (left < right) pool(left, right - left, columns_.stride);
+    for (i64 c = first; c < left; ++c) pool(c, 1, 1);
+    for (i64 c = right; c < end; ++c) pool(c, 1, 1);
+  });
+}
+
 // The maxima of columns of the image, one row of the tile for each row of outputs.
 void MaxPooling::pool_rows(i32* tile, const i32* x, const Block& b) const {
   const i64 lanes = b.count[kLane], row = pitch(b.count[kColumn]) * lanes;
-  const Axis &lines = axis_[kRow], &columns = axis_[kColumn], &near = axis_[kNear];
+  const Axis &columns = axis_[kColumn], &near = axis_[kNear];
   const Part cells = cells_inside(b);
   tile += cells.begin * lanes;
   x += (columns_.start(b.first[kColumn]) + cells.begin) * columns.x;
-  for (i64 r = 0, rows = 1; r < b.count[kRow]; r += rows) {
-    const auto taps_of = [&](i64 k) { return rows_.inside(b.first[kRow] + k, rows_.window); };
-    const Part taps = taps_of(r);
-    for (rows = 1; taps.size() == rows_.window && r + rows < b.count[kRow]; ++rows)
-      if (taps_of(r + rows).size() < rows_.window) break;
-    const i32* from = x + (rows_.start(b.first[kRow] + r) + taps.begin) * lines.x;
-    MaxRows m{cells.size(), taps.size(), lines.x, rows, row, rows_.stride * lines.x, b.count[kNear],
-        b.count[kRow] * row, near.x};
-    if (lanes == 1 || columns.x == lanes) {
-      m.n *= lanes;
-      loops_.max_rows(m, tile + r * row, from);
-      continue;
-    }
+  for_each_group(x, b, [&](i64 r, i64 rows, i64 lines, const i32* from) {
+    MaxRows m{cells.size() * lanes, lines, axis_[kRow].x, rows, row, rows_.stride * axis_[kRow].x,
+        b.count[kNear], b.count[kRow] * row, near.x};
+    if (lanes == 1 || columns.x == lanes) return loops_.max_rows(m, tile + r * row, from);
     m = {lanes, m.taps, m.tap, cells.size(), lanes, columns.x, rows, m.to_row, m.from_row};
     for (i64 p = 0; p < b.count[kNear]; ++p)
       loops_.max_rows(m, tile + (p * b.count[kRow] + r) * row, from + p * near.x);
-  }
+  });
 }
 
 // Copies the part of the image that a block reads, its padding included.
@@ -354,7 +391,7 @@ void MaxPooling::store(i32* y, const i32* from, const Block& b) const {
 std::unique_ptr<Plan> max_pool2d_plan(const Arguments& a, const Kernel& kernel) {
   auto plan =
       std::make_unique<MaxPooling>(a, kernel, from_attributes<MaxPool2d>(a.call.attributes()));
-  if (!plan->is_small()) return nullptr;
+  if (!plan->has_room()) return nullptr;
   return plan;
 }
 

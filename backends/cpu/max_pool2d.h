@@ -21,10 +21,20 @@ struct Slide {
   i64 rows, from_row;
 };
 
+/// `count` times `rows` rows of n maxima of windows that lie in the image: `lines` lines, `line`
+/// apart, of `width` elements. Windows of a row are `step` apart.
+struct SmallWindows {
+  i64 n, step, width, lines, line;
+  i64 rows, to_row, from_row;
+  i64 count, to_outer, from_outer;
+};
+
 /// The functions of one instruction set.
 struct PoolLoops {
   /// Reads and writes nothing else.
   void (*max_rows)(const MaxRows& m, i32* to, const i32* from);
+  /// For steps of 1, and of 2 with windows as wide. Reads and writes nothing else.
+  void (*small_windows)(const SmallWindows& w, i32* to, const i32* from);
   /// May read and write kPoolSlack elements beyond the last of each.
   void (*slide)(const Slide& s, i32* to, const i32* from);
   /// at[i] = max(at[i], at[i + step]), i < n, in this order: a window of twice the length. May use

@@ -14,7 +14,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 const hn::ScalableTag<i32> kAll;
-constexpr i64 kAhead = 1024;  // elements that are asked for before they are read
+constexpr i64 kAhead = 4096;  // elements that are asked for before they are read
 
 // kTaps, or as many as the argument says if that is 0. The last vector overlaps the one before.
 template <int kTaps, class D> void max_of_rows(D d, const MaxRows& m, i32* to, const i32* from) {
@@ -42,8 +42,9 @@ template <int kTaps, class D> void max_of_rows(D d, const MaxRows& m, i32* to, c
         continue;
       }
       for (i64 i = 0; i < n; ++i) {
-        y[i] = x[i];
-        for (i64 k = 1; k < taps; ++k) y[i] = std::max(y[i], x[k * tap + i]);
+        i32 v = x[i];
+        for (i64 k = 1; k < taps; ++k) v = std::max(v, x[k * tap + i]);
+        y[i] = v;
       }
     }
 }
@@ -55,6 +56,75 @@ void max_rows(const MaxRows& m, i32* to, const i32* from) {
     case 3: return max_of_rows<3>(kAll, m, to, from);
     default: return max_of_rows<0>(kAll, m, to, from);
   }
+}
+
+// Windows of constant size, or of the size in the argument if that is 0. Lines first: the maxima of
+// lines are then taken apart, which costs more than a comparison.
+template <int kStep, int kSize, class D>
+void small_windows_of(D d, const SmallWindows& w, i32* to, const i32* from) {
+  const auto width = static_cast<i64>(hn::Lanes(d));
+  if constexpr (hn::MaxLanes(D()) > 4) {
+    if (w.n < width) return small_windows_of<kStep, kSize>(hn::Half<D>(), w, to, from);
+  }
+  const i64 lines = kSize > 0 ? kSize : w.lines, columns = kSize > 0 ? kSize : w.width;
+  for (i64 o = 0; o < w.count; ++o)
+    for (i64 r = 0; r < w.rows; ++r) {
+      const i32* x = from + o * w.from_outer + r * w.from_row;
+      i32* y = to + o * w.to_outer + r * w.to_row;
+      const auto line_max = [&](i64 i) HWY_ATTR {
+        auto v = hn::LoadU(d, x + i);
+        for (i64 k = 1; k < lines; ++k) v = hn::Max(v, hn::LoadU(d, x + k * w.line + i));
+        return v;
+      };
+      const auto pair_max = [&](i64 i) HWY_ATTR {
+        const auto low = line_max(i), high = line_max(i + width);
+#if HWY_TARGET == HWY_SCALAR
+        return hn::Max(low, high);
+#else
+        return hn::Max(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
+#endif
+      };
+      const auto store = [&](i64 i) HWY_ATTR {
+        if constexpr (kStep == 1) {
+          auto v = line_max(i);
+          for (i64 k = 1; k < columns; ++k) v = hn::Max(v, line_max(i + k));
+          hn::StoreU(v, d, y + i);
+        } else {
+          auto v = pair_max(2 * i);
+          if (columns > 2) v = hn::Max(v, pair_max(2 * i + columns - 2));
+          hn::StoreU(v, d, y + i);
+        }
+      };
+      i64 i = 0;
+      for (; i + width <= w.n; i += width) {
+        for (i64 k = 0; k < min(lines, 2); ++k)
+          for (i64 j = 0; j < kStep; ++j)
+            __builtin_prefetch(x + k * w.line + kStep * i + j * width + kAhead);
+        store(i);
+      }
+      if (i == w.n) continue;
+      if (w.n >= width) {
+        store(w.n - width);
+        continue;
+      }
+      for (; i < w.n; ++i) {
+        i32 v = x[kStep * i];
+        for (i64 k = 0; k < lines; ++k)
+          for (i64 j = 0; j < columns; ++j) v = std::max(v, x[k * w.line + kStep * i + j]);
+        y[i] = v;
+      }
+    }
+}
+
+template <int kStep> void small_windows_by(const SmallWindows& w, i32* to, const i32* from) {
+  if (w.lines == 2 && w.width == 2) return small_windows_of<kStep, 2>(kAll, w, to, from);
+  if (w.lines == 3 && w.width == 3) return small_windows_of<kStep, 3>(kAll, w, to, from);
+  return small_windows_of<kStep, 0>(kAll, w, to, from);
+}
+
+void small_windows(const SmallWindows& w, i32* to, const i32* from) {
+  if (w.step == 1) return small_windows_by<1>(w, to, from);
+  return small_windows_by<2>(w, to, from);
 }
 
 // Every kStep-th element; with kStep neighbours, the largest of so many from each on.
@@ -118,8 +188,11 @@ PoolLoops pool_loops(const Isa& most) {
       LOCKSTEP_TARGETS(max_rows)};
   static constexpr Target<void(const Slide&, i32*, const i32*)> kSlide[] = {
       LOCKSTEP_TARGETS(slide)};
+  static constexpr Target<void(const SmallWindows&, i32*, const i32*)> kSmallWindows[] = {
+      LOCKSTEP_TARGETS(small_windows)};
   static constexpr Target<void(i32*, i64, i64)> kWiden[] = {LOCKSTEP_TARGETS(widen)};
-  return {best_target(kRows, most), best_target(kSlide, most), best_target(kWiden, most)};
+  return {best_target(kRows, most), best_target(kSmallWindows, most), best_target(kSlide, most),
+      best_target(kWiden, most)};
 }
 
 }  // namespace lockstep::cpu
