@@ -19,7 +19,7 @@ namespace lockstep::cpu {
 namespace {
 
 constexpr i64 kTile = i64{1} << 12;       // elements of a tile of row maxima
-constexpr i64 kStage = i64{1} << 14;      // elements of a staged part of the image
+constexpr i64 kStage = i64{1} << 13;      // elements of a staged part of the image
 constexpr i64 kSlotMost = i64{1} << 21;   // elements of the scratch memory of an item of work
 constexpr i64 kSlotsMost = i64{1} << 24;  // and of all of them
 constexpr i64 kSmall = 4;
@@ -60,6 +60,11 @@ struct Axis {
   i64 blocks() const { return ceil_div(extent, block); }
 };
 
+/// How far apart the parts of a block of outputs lie.
+struct Steps {
+  i64 near, row, column;
+};
+
 enum { kFar, kNear, kRow, kColumn, kLane, kAxes };
 
 /// A block of outputs.
@@ -98,7 +103,7 @@ class MaxPooling : public Plan {
 
   void pool(i32* y, const i32* x, i32* room, const Block& b, bool is_first) const;
   template <class F> void for_each_group(const i32* x, const Block& b, F f) const;
-  void pool_small(i32* to, i64 to_outer, i64 to_row, const i32* x, const Block& b) const;
+  void pool_small(i32* y, const Steps& to, const i32* x, const Block& b) const;
   void pool_rows(i32* tile, const i32* x, const Block& b) const;
   void stage(i32* to, const i32* x, const Block& b) const;
   void pool_stage(i32* tile, i32* staged, const Block& b) const;
@@ -200,9 +205,9 @@ void MaxPooling::choose_taps() {
 }
 
 void MaxPooling::choose_blocks() {
-  is_small_ = !must_stage_ && axis_[kLane].extent == 1 &&
-      max(rows_.window, columns_.window) <= kSmall &&
-      (columns_.stride == 1 || (columns_.stride == 2 && columns_.window >= 2));
+  is_small_ = !must_stage_ && max(rows_.window, columns_.window) <= kSmall &&
+      (axis_[kLane].extent > 1 || columns_.stride == 1 ||
+          (columns_.stride == 2 && columns_.window >= 2));
   is_staged_ = must_stage_ || row_taps_.length > 1;
   for (Axis& a : axis_) a.block = 1;
   Axis& lanes = axis_[kLane];
@@ -218,7 +223,8 @@ void MaxPooling::choose_blocks() {
     const i64 most = clamp(1 + (room - one) / each, min(a.extent, least), a.extent);
     a.block = ceil_div(a.extent, ceil_div(a.extent, most));
   };
-  grow(axis_[kColumn], lanes.extent > 1 ? 1 : kLeastColumns);
+  grow(
+      axis_[kColumn], max(lanes.extent > 1 ? 1 : kLeastColumns, columns_.window / columns_.stride));
   // Large windows are worth widening for several rows only.
   grow(axis_[kRow], row_taps_.length > 1 ? ceil_div(rows_.window, rows_.stride) : 1);
   grow(axis_[kNear], 1);
@@ -255,10 +261,10 @@ void MaxPooling::pool(i32* y, const i32* x, i32* room, const Block& b, bool is_f
   for (int d : {kRow, kColumn}) y += b.first[d] * axis_[d].y;
   i32 *tile = room, *pooled = room + tile_elements() + kPoolSlack;
   if (is_small_) {
-    if (axis_[kColumn].y == 1 && !is_large_)
-      return pool_small(y, axis_[kNear].y, axis_[kRow].y, x, b);
-    const i64 row = b.count[kColumn];
-    pool_small(pooled, b.count[kRow] * row, row, x, b);
+    const i64 lanes = b.count[kLane], row = b.count[kColumn] * lanes;
+    if ((lanes == 1 ? axis_[kColumn].y : axis_[kLane].y) == 1 && !is_large_)
+      return pool_small(y, {axis_[kNear].y, axis_[kRow].y, axis_[kColumn].y}, x, b);
+    pool_small(pooled, {b.count[kRow] * row, row, lanes}, x, b);
     return store(y, pooled, b);
   }
   if (is_staged_) {
@@ -289,23 +295,32 @@ template <class F> void MaxPooling::for_each_group(const i32* x, const Block& b,
   }
 }
 
-// Small windows at once. Those that reach out of the image are done column by column.
-void MaxPooling::pool_small(i32* to, i64 to_outer, i64 to_row, const i32* x, const Block& b) const {
-  const i64 first = b.first[kColumn], end = first + b.count[kColumn];
+// Small windows at once, into rows and cells as far apart as `to` says. Those that reach out of the
+// image are done column by column.
+void MaxPooling::pool_small(i32* y, const Steps& to, const i32* x, const Block& b) const {
+  const i64 first = b.first[kColumn], end = first + b.count[kColumn], lanes = b.count[kLane];
   const i64 room = columns_.extent + columns_.padding - columns_.window;
   const i64 left = clamp(ceil_div(columns_.padding, columns_.stride), first, end);
   const i64 right = room < 0 ? left : clamp(room / columns_.stride + 1, left, end);
+  const Axis &row = axis_[kRow], &near = axis_[kNear], &cell = axis_[kColumn];
   for_each_group(x, b, [&](i64 r, i64 rows, i64 lines, const i32* from) {
-    const auto pool = [&](i64 column, i64 n, i64 step) {
+    const auto pool = [&](i64 column, i64 n) {
       const Part cells = columns_.inside(column, columns_.window);
-      loops_.small_windows(
-          {n, step, cells.size(), lines, axis_[kRow].x, rows, to_row, rows_.stride * axis_[kRow].x,
-              b.count[kNear], to_outer, axis_[kNear].x},
-          to + r * to_row + column - first, from + columns_.start(column) + cells.begin);
+      i32* at = y + r * to.row + (column - first) * to.column;
+      const i32* cells_at = from + (columns_.start(column) + cells.begin) * cell.x;
+      const i64 from_row = rows_.stride * row.x;
+      if (lanes == 1)
+        return loops_.small_windows({n, n == 1 ? 1 : columns_.stride, cells.size(), 1, lines, row.x,
+                                        rows, to.row, from_row, b.count[kNear], to.near, near.x},
+            at, cells_at);
+      for (i64 p = 0; p < b.count[kNear]; ++p)
+        loops_.small_windows({lanes, 1, cells.size(), cell.x, lines, row.x, n, to.column,
+                                 columns_.stride * cell.x, rows, to.row, from_row},
+            at + p * to.near, cells_at + p * near.x);
     };
-    if (left < right) pool(left, right - left, columns_.stride);
-    for (i64 c = first; c < left; ++c) pool(c, 1, 1);
-    for (i64 c = right; c < end; ++c) pool(c, 1, 1);
+    if (left < right) pool(left, right - left);
+    for (i64 c = first; c < left; ++c) pool(c, 1);
+    for (i64 c = right; c < end; ++c) pool(c, 1);
   });
 }
 

@@ -22,9 +22,9 @@ struct Slide {
 };
 
 /// `count` times `rows` rows of n maxima of windows that lie in the image: `lines` lines, `line`
-/// apart, of `width` elements. Windows of a row are `step` apart.
+/// apart, of `width` elements, `cell` apart. Windows of a row are `step` apart.
 struct SmallWindows {
-  i64 n, step, width, lines, line;
+  i64 n, step, width, cell, lines, line;
   i64 rows, to_row, from_row;
   i64 count, to_outer, from_outer;
 };
@@ -33,7 +33,7 @@ struct SmallWindows {
 struct PoolLoops {
   /// Reads and writes nothing else.
   void (*max_rows)(const MaxRows& m, i32* to, const i32* from);
-  /// For steps of 1, and of 2 with windows as wide. Reads and writes nothing else.
+  /// For steps of 1, and of 2 with windows of 2 to 4 neighbours. Reads and writes nothing else.
   void (*small_windows)(const SmallWindows& w, i32* to, const i32* from);
   /// May read and write kPoolSlack elements beyond the last of each.
   void (*slide)(const Slide& s, i32* to, const i32* from);

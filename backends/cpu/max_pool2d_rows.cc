@@ -87,7 +87,7 @@ void small_windows_of(D d, const SmallWindows& w, i32* to, const i32* from) {
       const auto store = [&](i64 i) HWY_ATTR {
         if constexpr (kStep == 1) {
           auto v = line_max(i);
-          for (i64 k = 1; k < columns; ++k) v = hn::Max(v, line_max(i + k));
+          for (i64 k = 1; k < columns; ++k) v = hn::Max(v, line_max(i + k * w.cell));
           hn::StoreU(v, d, y + i);
         } else {
           auto v = pair_max(2 * i);
@@ -108,9 +108,15 @@ void small_windows_of(D d, const SmallWindows& w, i32* to, const i32* from) {
         continue;
       }
       for (; i < w.n; ++i) {
+        // Written out for up to four columns, which a compiler had better not vectorize.
         i32 v = x[kStep * i];
-        for (i64 k = 0; k < lines; ++k)
-          for (i64 j = 0; j < columns; ++j) v = std::max(v, x[k * w.line + kStep * i + j]);
+        for (i64 k = 0; k < lines; ++k) {
+          const i32* line = x + k * w.line + kStep * i;
+          v = std::max(v, line[0]);
+          if (columns > 1) v = std::max(v, line[w.cell]);
+          if (columns > 2) v = std::max(v, line[2 * w.cell]);
+          if (columns > 3) v = std::max(v, line[3 * w.cell]);
+        }
         y[i] = v;
       }
     }
