@@ -262,7 +262,7 @@ void MaxPooling::pool(i32* y, const i32* x, i32* room, const Block& b, bool is_f
   i32 *tile = room, *pooled = room + tile_elements() + kPoolSlack;
   if (is_small_) {
     const i64 lanes = b.count[kLane], row = b.count[kColumn] * lanes;
-    if ((lanes == 1 ? axis_[kColumn].y : axis_[kLane].y) == 1 && !is_large_)
+    if ((lanes == 1 ? axis_[kColumn].y : axis_[kLane].y) == 1)
       return pool_small(y, {axis_[kNear].y, axis_[kRow].y, axis_[kColumn].y}, x, b);
     pool_small(pooled, {b.count[kRow] * row, row, lanes}, x, b);
     return store(y, pooled, b);

@@ -16,6 +16,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 const hn::ScalableTag<i32> kAll;
 constexpr i64 kAhead = 4096;  // elements that are asked for before they are read
 
+// Lines of the image follow each other in memory, but are not read so: two or three at a time. The
+// processor foresees nothing better than this order.
+inline void ask_for(const i32* x, i64 n) {
+  constexpr i64 kMost = 1024, kLine = 16;
+  for (i64 i = 0; i < min(n, kMost); i += kLine) __builtin_prefetch(x + i);
+}
+
 // kTaps, or as many as the argument says if that is 0. The last vector overlaps the one before.
 template <int kTaps, class D> void max_of_rows(D d, const MaxRows& m, i32* to, const i32* from) {
   const i64 taps = kTaps > 0 ? kTaps : m.taps, tap = m.tap, n = m.n;
@@ -32,10 +39,8 @@ template <int kTaps, class D> void max_of_rows(D d, const MaxRows& m, i32* to, c
         for (i64 k = 1; k < taps; ++k) v = hn::Max(v, hn::LoadU(d, x + k * tap + i));
         hn::StoreU(v, d, y + i);
       };
-      for (i64 i = 0; i < whole; i += width) {
-        for (i64 k = 0; k < taps; ++k) __builtin_prefetch(x + k * tap + i + kAhead);
-        store(i);
-      }
+      ask_for(x + kAhead, m.from_row);
+      for (i64 i = 0; i < whole; i += width) store(i);
       if (whole == n) continue;
       if (n >= width) {
         store(n - width);
@@ -96,12 +101,8 @@ void small_windows_of(D d, const SmallWindows& w, i32* to, const i32* from) {
         }
       };
       i64 i = 0;
-      for (; i + width <= w.n; i += width) {
-        for (i64 k = 0; k < min(lines, 2); ++k)
-          for (i64 j = 0; j < kStep; ++j)
-            __builtin_prefetch(x + k * w.line + kStep * i + j * width + kAhead);
-        store(i);
-      }
+      ask_for(x + kAhead, w.from_row);
+      for (; i + width <= w.n; i += width) store(i);
       if (i == w.n) continue;
       if (w.n >= width) {
         store(w.n - width);
