@@ -205,9 +205,12 @@ void MaxPooling::choose_taps() {
 }
 
 void MaxPooling::choose_blocks() {
+  // Without a stride, neighbouring windows share most comparisons; a tile saves them, and columns
+  // that reach into the padding cost it nothing.
+  const bool shares = columns_.stride == 1 && columns_.window > 2 && columns_.padding > 0;
+  const bool has_step = columns_.stride == 1 || (columns_.stride == 2 && columns_.window >= 2);
   is_small_ = !must_stage_ && max(rows_.window, columns_.window) <= kSmall &&
-      (axis_[kLane].extent > 1 || columns_.stride == 1 ||
-          (columns_.stride == 2 && columns_.window >= 2));
+      (axis_[kLane].extent > 1 || (has_step && !shares));
   is_staged_ = must_stage_ || row_taps_.length > 1;
   for (Axis& a : axis_) a.block = 1;
   Axis& lanes = axis_[kLane];

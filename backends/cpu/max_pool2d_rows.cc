@@ -101,7 +101,7 @@ void small_windows_of(D d, const SmallWindows& w, i32* to, const i32* from) {
         }
       };
       i64 i = 0;
-      ask_for(x + kAhead, w.from_row);
+      if (w.n >= width) ask_for(x + kAhead, w.from_row);
       for (; i + width <= w.n; i += width) store(i);
       if (i == w.n) continue;
       if (w.n >= width) {
