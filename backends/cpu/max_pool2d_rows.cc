@@ -152,8 +152,10 @@ template <int kStep> void slide_by(const Slide& s, i32* to, const i32* from) {
   for (i64 r = 0; r < s.rows; ++r, to += s.n, from += s.from_row)
     for (i64 i = 0; i < s.n; i += width) {
       const i32* at = from + i * kStep;
-      i64 k = s.tap == 1 && s.taps >= kStep ? kStep : 1;
-      auto v = picked<kStep>(at, k == kStep);
+      const bool neighbours = s.tap == 1 && s.taps >= kStep;
+      auto v = picked<kStep>(at, neighbours);
+      i64 k = 1;
+      if (neighbours) k = kStep;
       for (; s.tap == 1 && k + kStep <= s.taps; k += kStep)
         v = hn::Max(v, picked<kStep>(at + k, true));
       for (; k < s.taps; ++k) v = hn::Max(v, picked<kStep>(at + k * s.tap, false));
