@@ -13,6 +13,18 @@ namespace lockstep::cpu {
 struct Move {
   int rank = 0;
   std::array<i64, kLoopAxesMax> extent{}, to{}, from{};  ///< strides in elements
+
+  /// Adds an axis inside the others, joined with the last one if it continues there.
+  void add(i64 n, i64 to_stride, i64 from_stride) {
+    if (n == 1) return;
+    auto at = static_cast<std::size_t>(rank);
+    if (rank > 0 && to[at - 1] == to_stride * n && from[at - 1] == from_stride * n)
+      n *= extent[--at];
+    extent[at] = n;
+    to[at] = to_stride;
+    from[at] = from_stride;
+    rank = static_cast<int>(at) + 1;
+  }
 };
 
 /// Copies a box, of which `to` and `from` are the first elements. With `stream`, whole rows bypass
