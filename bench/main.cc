@@ -108,6 +108,7 @@ int run(Options& o) {
   run_limits(o.wishes, take);
   run_arrays(o.wishes, take);
   run_operators(o.wishes, take);
+  run_graphs(o.wishes, take);
   run_params(o.wishes, take);
   if (!o.times.empty()) take_times(o.times, o.wishes, take);
   if (results.rows.empty()) throw judge::UsageError("the filter leaves nothing to time");

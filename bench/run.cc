@@ -65,13 +65,6 @@ std::vector<Peer> peers_of(const Subject& s, const std::shared_ptr<Team>& team, 
   return peers;
 }
 
-// A backend, the instruction set and the number of threads with which it was opened.
-struct Opened {
-  std::string name, isa;
-  int threads;
-  Library library;
-};
-
 void time_together(Measurement& row, const Subject& s, const Prepared& prepared,
     const std::vector<Peer>& peers, const std::shared_ptr<Team>& team, const Effort& effort) {
   const Probe* probe = s.workload.unit == Unit::macs ? int8_probe(row.isa) : nullptr;
@@ -141,6 +134,8 @@ std::vector<std::string> isas_of(const judge::Manifest& m, const BenchmarkOption
   return all;
 }
 
+}  // namespace
+
 std::vector<Opened> open_all(const BenchmarkOptions& wishes) {
   std::vector<Opened> all;
   for (const std::string& name : wishes.backends) {
@@ -157,8 +152,6 @@ std::vector<Opened> open_all(const BenchmarkOptions& wishes) {
   }
   return all;
 }
-
-}  // namespace
 
 bool BenchmarkOptions::want(const std::string& op, const std::string& workload) const {
   return filters.empty() || std::any_of(filters.begin(), filters.end(), [&](const auto& f) {

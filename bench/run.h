@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/library.h"
 #include "bench/row.h"
 #include "bench/workloads.h"
 #include "conformance/subjects/manifest.h"
@@ -34,6 +35,16 @@ struct BenchmarkOptions {
 /// Called with each row as soon as it is known.
 using Take = std::function<void(Measurement)>;
 
+/// A backend, the instruction set and the number of threads with which it was opened.
+struct Opened {
+  std::string name, isa;
+  int threads;
+  Library library;
+};
+/// Opens the backends of a run in every wanted way.
+/// @throws judge::UsageError if a backend does not exist or refuses its options.
+std::vector<Opened> open_all(const BenchmarkOptions& wishes);
+
 /// Checks and then times every chosen workload of every operator on every backend.
 /// @throws judge::UsageError if a backend does not exist or refuses its options.
 void run_operators(const BenchmarkOptions& wishes, const Take& take);
@@ -41,6 +52,9 @@ void run_operators(const BenchmarkOptions& wishes, const Take& take);
 /// Times the machine's limits: every probe of its instruction sets, and memcpy within and beyond
 /// its caches.
 void run_limits(const BenchmarkOptions& wishes, const Take& take);
+
+/// Times parts of networks as compiled graphs, beside the same calls one by one.
+void run_graphs(const BenchmarkOptions& wishes, const Take& take);
 
 /// Times references and views of arrays, and recycled memory beside fresh pages.
 void run_arrays(const BenchmarkOptions& wishes, const Take& take);

@@ -71,6 +71,20 @@ void run_every_workload(const std::vector<const OpInfo*>& ops) {
   EXPECT_EQ(row, results.rows.end());
 }
 
+TEST(Program, PartsOfNetworksAreCompiledFoundRightAndTimed) {
+  const Results results = timed({"graph/mobilenetv2.block3"}).results;
+  ASSERT_EQ(results.rows.size(), 1U);
+  const Measurement& row = results.rows[0];
+  EXPECT_EQ(row.compared, 24 * 56 * 56);
+  EXPECT_EQ(row.trouble, "");
+  EXPECT_GT(row.time.median_ns, 0);
+  ASSERT_EQ(row.peers.size(), 1U);
+  EXPECT_EQ(row.peers[0].name, "call by call");
+  const Results none = timed({"--backend", "null", "graph/mobilenetv2.block3"}, 1).results;
+  ASSERT_EQ(none.rows.size(), 1U);
+  EXPECT_EQ(none.rows[0].trouble, "not offered: the backend does not compile graphs");
+}
+
 // Apart, because the reference takes as long for it as for all others.
 TEST(Program, EveryConvolutionIsFoundRightAndTimed) {
   run_every_workload({find_operator("conv2d")});
