@@ -100,16 +100,18 @@ void small_windows_of(D d, const SmallWindows& w, i32* to, const i32* from) {
           hn::StoreU(v, d, y + i);
         }
       };
-      // Written out for up to four columns, which a compiler had better not vectorize.
-      const auto one_max = [&](const i32* at, i64 n) {
-        i32 v = at[0];
+      // A vector of one lane compares without a branch, which no processor could foresee. Written
+      // out for up to four columns, which a compiler had better not vectorize.
+      const auto one_max = [&](const i32* at, i64 n) HWY_ATTR {
+        const hn::CappedTag<i32, 1> one;
+        auto v = hn::LoadU(one, at);
         for (i64 k = 0; k < lines; ++k, at += w.line) {
-          v = std::max(v, at[0]);
-          if (n > 1) v = std::max(v, at[w.cell]);
-          if (n > 2) v = std::max(v, at[2 * w.cell]);
-          if (n > 3) v = std::max(v, at[3 * w.cell]);
+          v = hn::Max(v, hn::LoadU(one, at));
+          if (n > 1) v = hn::Max(v, hn::LoadU(one, at + w.cell));
+          if (n > 2) v = hn::Max(v, hn::LoadU(one, at + 2 * w.cell));
+          if (n > 3) v = hn::Max(v, hn::LoadU(one, at + 3 * w.cell));
         }
-        return v;
+        return hn::GetLane(v);
       };
       i64 i = 0;
       if (w.n >= width) ask_for(x + kAhead, w.from_row);
