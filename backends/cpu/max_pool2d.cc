@@ -307,23 +307,27 @@ void MaxPooling::pool_small(i32* y, const Steps& to, const i32* x, const Block& 
   const i64 right = room < 0 ? left : clamp(room / columns_.stride + 1, left, end);
   const Axis &row = axis_[kRow], &near = axis_[kNear], &cell = axis_[kColumn];
   for_each_group(x, b, [&](i64 r, i64 rows, i64 lines, const i32* from) {
-    const auto pool = [&](i64 column, i64 n) {
+    const auto pool = [&](i64 column, i64 n, i64 edge) {
       const Part cells = columns_.inside(column, columns_.window);
       i32* at = y + r * to.row + (column - first) * to.column;
       const i32* cells_at = from + (columns_.start(column) + cells.begin) * cell.x;
       const i64 from_row = rows_.stride * row.x;
       if (lanes == 1)
-        return loops_.small_windows({n, n == 1 ? 1 : columns_.stride, cells.size(), 1, lines, row.x,
-                                        rows, to.row, from_row, b.count[kNear], to.near, near.x},
+        return loops_.small_windows(
+            {n, n == 1 ? 1 : columns_.stride, cells.size(), 1, lines, row.x, rows, to.row, from_row,
+                b.count[kNear], to.near, near.x, edge, columns_.start(column)},
             at, cells_at);
       for (i64 p = 0; p < b.count[kNear]; ++p)
         loops_.small_windows({lanes, 1, cells.size(), cell.x, lines, row.x, n, to.column,
                                  columns_.stride * cell.x, rows, to.row, from_row},
             at + p * to.near, cells_at + p * near.x);
     };
-    if (left < right) pool(left, right - left);
-    for (i64 c = first; c < left; ++c) pool(c, 1);
-    for (i64 c = right; c < end; ++c) pool(c, 1);
+    // One window that the left border cuts, as is usual, is done with its row.
+    const bool has_edge = lanes == 1 && left == first + 1 && left < right;
+    const i64 edge = has_edge ? columns_.inside(first, columns_.window).size() : 0;
+    if (left < right) pool(left, right - left, edge);
+    for (i64 c = first + (has_edge ? 1 : 0); c < left; ++c) pool(c, 1, 0);
+    for (i64 c = right; c < end; ++c) pool(c, 1, 0);
   });
 }
 

@@ -12,6 +12,9 @@ struct MaxRows {
   i64 n, taps, tap;
   i64 rows, to_row, from_row;
   i64 count, to_outer, from_outer;
+  /// If positive: before each row the maximum of as many elements, from `edge_start` before the
+  /// row.
+  i64 edge = 0, edge_start = 0;
 };
 
 /// Rows of n maxima that follow each other. Maximum i of a row is the largest of `taps` elements
@@ -27,6 +30,8 @@ struct SmallWindows {
   i64 n, step, width, cell, lines, line;
   i64 rows, to_row, from_row;
   i64 count, to_outer, from_outer;
+  /// If positive: before each row the maximum of as many columns, from `edge_start` before the row.
+  i64 edge = 0, edge_start = 0;
 };
 
 /// The functions of one instruction set.

@@ -100,26 +100,29 @@ void small_windows_of(D d, const SmallWindows& w, i32* to, const i32* from) {
           hn::StoreU(v, d, y + i);
         }
       };
+      // A vector of one lane compares without a branch, which no processor could foresee. Written
+      // out for up to four columns, which a compiler had better not vectorize.
+      const auto one_max = [&](const i32* at, i64 n) HWY_ATTR {
+        const hn::CappedTag<i32, 1> one;
+        auto v = hn::LoadU(one, at);
+        for (i64 k = 0; k < lines; ++k, at += w.line) {
+          v = hn::Max(v, hn::LoadU(one, at));
+          if (n > 1) v = hn::Max(v, hn::LoadU(one, at + w.cell));
+          if (n > 2) v = hn::Max(v, hn::LoadU(one, at + 2 * w.cell));
+          if (n > 3) v = hn::Max(v, hn::LoadU(one, at + 3 * w.cell));
+        }
+        return hn::GetLane(v);
+      };
       i64 i = 0;
       if (w.n >= width) ask_for(x + kAhead, w.from_row);
+      if (w.edge > 0) y[-1] = one_max(x - w.edge_start, w.edge);
       for (; i + width <= w.n; i += width) store(i);
       if (i == w.n) continue;
       if (w.n >= width) {
         store(w.n - width);
         continue;
       }
-      for (; i < w.n; ++i) {
-        // Written out for up to four columns, which a compiler had better not vectorize.
-        i32 v = x[kStep * i];
-        for (i64 k = 0; k < lines; ++k) {
-          const i32* line = x + k * w.line + kStep * i;
-          v = std::max(v, line[0]);
-          if (columns > 1) v = std::max(v, line[w.cell]);
-          if (columns > 2) v = std::max(v, line[2 * w.cell]);
-          if (columns > 3) v = std::max(v, line[3 * w.cell]);
-        }
-        y[i] = v;
-      }
+      for (; i < w.n; ++i) y[i] = one_max(x + kStep * i, columns);
     }
 }
 
