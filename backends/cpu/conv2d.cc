@@ -22,7 +22,7 @@ struct Block {
 class TunedConv2d : public Plan {
  public:
   TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
-      const Conv2dAttrs& attrs, const Patch& patch);
+      const Conv2dAttrs& attrs, const View& x, const Out& y, const Patch& patch);
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
@@ -40,7 +40,7 @@ class TunedConv2d : public Plan {
   /// The last slot of the last patch may read beyond it.
   i64 patch_bytes() const { return units_per_block_ * patch_.bytes() + i64{kLanesMax} * 4; }
 
-  void pack_weights(Word* to, const i32* weights) const;
+  void pack_weights(Word* to, const i32* weights, const i32* bias) const;
   void pack_panel(Word* to, const i32* weights, i64 height) const;
   void pack_block(const Run& run, const Block& b) const;
   void compute(const Run& run, const Block& b) const;
@@ -69,13 +69,13 @@ struct TunedConv2d::Run {
 };
 
 TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
-    const Conv2dAttrs& attrs, const Patch& patch)
+    const Conv2dAttrs& attrs, const View& x, const Out& y, const Patch& patch)
     : name_(kernel.name),
       pool_(a.pool),
       dot_(dot),
-      x_(a.call.in[Conv2d::X]),
+      x_(x),
       w_(a.call.in[Conv2d::W]),
-      y_(a.call.out[0]),
+      y_(y),
       groups_(attrs.groups),
       group_inputs_(w_.dim(1)),
       group_outputs_(attrs.channels / attrs.groups),
@@ -83,40 +83,44 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
       units_per_block_(clamp(kPatchBytes / patch.bytes(), 1, groups_ * x_.dim(0))),
       height_(even_part(group_outputs_, dot.rows)),
       steps_(patch.steps()) {
-  if (attrs.use_bias) bias_ = a.call.in[Conv2d::B];
   for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
   const i64 most = max(1, kWeightBytes / (output_words() * kWordBytes * height_)) * height_;
   outputs_per_item_ = min(group_outputs_, most);
-  if (const i32* weights = a.constants[Conv2d::W]) {
-    constant_.resize(static_cast<std::size_t>(weight_words()));
-    pack_weights(constant_.data(), weights);
-  }
+  if (attrs.use_bias) bias_ = a.call.in[Conv2d::B];
+  const i32 *weights = a.constants[Conv2d::W],
+            *bias = attrs.use_bias ? a.constants[Conv2d::B] : nullptr;
+  if (!weights) return;
+  constant_.resize(static_cast<std::size_t>(weight_words()));
+  pack_weights(constant_.data(), weights, bias);
+  if (bias) bias_ = View{};
 }
 
-// Packs panels of a tile's height, group by group; the last panel of a group may be lower.
-void TunedConv2d::pack_weights(Word* to, const i32* weights) const {
+// Packs panels of a tile's height, group by group; the last panel of a group may be lower. Each
+// begins with where its rows begin.
+void TunedConv2d::pack_weights(Word* to, const i32* weights, const i32* bias) const {
   const i64 panels = ceil_div(group_outputs_, height_);
   const double panel_ns = 8 * kPackNs * static_cast<double>(steps() * dot_.terms * height_);
   pool_->run(groups_ * panels, panel_ns, [&](i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
       const i64 row = i % panels * height_, first = i / panels * group_outputs_ + row;
-      pack_panel(to + first * output_words(), weights + first * w_.stride[0],
-          min(height_, group_outputs_ - row));
+      const i64 height = min(height_, group_outputs_ - row);
+      Word* panel = to + first * output_words();
+      for (i64 r = 0; r < height; ++r)
+        panel[r] = bias ? static_cast<Word>(bias[(first + r) * bias_.stride[0]]) : 0;
+      pack_panel(panel, weights + first * w_.stride[0], height);
     }
   });
 }
 
 void TunedConv2d::pack_panel(Word* to, const i32* weights, i64 height) const {
   const i64 apart = w_.stride[patch_.term_axis()];
-  std::fill_n(to, height, 0U);
   Word* at = to + height;
   for (const Step& s : steps_) {
     const i32* w =
         weights + s.channel * w_.stride[1] + s.row * w_.stride[2] + s.column * w_.stride[3];
     dot_.pack_rows(
         reinterpret_cast<uint8_t*>(at), w, {1, height, s.terms, 0, w_.stride[0], apart, 0});
-    for (i64 r = 0; r < height; ++r)
-      to[r] += static_cast<Word>(start_of(dot_, w + r * w_.stride[0], s.terms, apart));
+    for (i64 r = 0; r < height; ++r) to[r] += start_of(dot_, w + r * w_.stride[0], s.terms, apart);
     at += height;
   }
 }
@@ -188,10 +192,13 @@ void TunedConv2d::multiply(
   for (i64 o = channel; o < channel + count; o += height_) {
     const i64 height = min(height_, channel + count - o);
     const Word* panel = run.weights + o * output_words();
-    i32 start[kRowsMax];
-    for (i64 r = 0; r < height; ++r)
-      start[r] =
-          add(static_cast<i32>(panel[r]), run.bias ? run.bias[(o + r) * bias_.stride[0]] : 0);
+    const uint32_t* start = panel;
+    uint32_t biased[kRowsMax];
+    if (run.bias) {
+      for (i64 r = 0; r < height; ++r)
+        biased[r] = panel[r] + static_cast<uint32_t>(run.bias[(o + r) * bias_.stride[0]]);
+      start = biased;
+    }
     run_tile(dot_,
         {panel + height, start, nullptr, offsets_.data(), steps(), at.slot, y + o * y_.stride[1],
             y_.stride[1]},
@@ -204,7 +211,8 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
       static_cast<uint8_t*>(scratch)};
   if (constant_.empty()) {
     auto* weights = static_cast<Word*>(scratch);
-    pack_weights(weights, in[Conv2d::W]);
+    pack_weights(weights, in[Conv2d::W], run.bias);
+    run.bias = nullptr;
     run.weights = weights;
     run.patch += weight_words() * kWordBytes;
   }
@@ -221,17 +229,29 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
       }
 }
 
+/// Makes one row of an image whose rows follow each other. @return whether they do
+template <class V> bool join_rows(V& v) {
+  if (v.stride[2] != v.dim(3) * v.stride[3] && v.dim(2) > 1) return false;
+  v.shape[3] *= v.dim(2);
+  v.shape[2] = 1;
+  return true;
+}
+
 std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
   const auto attrs = from_attributes<Conv2d>(a.call.attributes());
-  const View& x = a.call.in[Conv2d::X];
-  const Out& y = a.call.out[0];
+  View x = a.call.in[Conv2d::X];
+  Out y = a.call.out[0];
+  const bool is_pointwise = attrs.kernel_size == Tuple{1, 1} && attrs.strides == Tuple{1, 1} &&
+      attrs.padding == Tuple{0, 0};
+  if (View row = x; is_pointwise && join_rows(row))
+    if (Out to = y; join_rows(to)) x = row, y = to;
   const auto axis = [&](int d) {
     return axis_of(x.dim(2 + d), y.dim(2 + d), attrs.kernel_size[d], attrs.strides[d],
         attrs.padding[d], attrs.dilation[d]);
   };
   Patch patch(axis(0), axis(1), x.dim(1) / attrs.groups, dot);
   if (!patch.shrink_to(kPatchBytes) && !patch.shrink_to(kPatchBytesMax)) return nullptr;
-  return std::make_unique<TunedConv2d>(a, kernel, dot, attrs, patch);
+  return std::make_unique<TunedConv2d>(a, kernel, dot, attrs, x, y, patch);
 }
 
 }  // namespace

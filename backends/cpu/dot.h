@@ -34,8 +34,8 @@ struct Slot {
 /// every order of addition, and a term that start values take back, gives the same result.
 struct Tile {
   const Word* rows;
-  const int32_t* row_start;
-  const int32_t* lane_start;  ///< [slot][lane]; nullptr stands for zeros
+  const uint32_t* row_start;
+  const uint32_t* lane_start;  ///< [slot][lane]; nullptr stands for zeros
   const int32_t* offset;
   int64_t steps;
   const Slot* slots;

@@ -31,14 +31,14 @@ void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& a
 
 }  // namespace
 
-i32 start_of(const DotKernels& dot, const i32* values, i64 count, i64 stride) {
+uint32_t start_of(const DotKernels& dot, const i32* values, i64 count, i64 stride) {
   if (dot.offset == 0) return 0;
   uint32_t sum = 0;
   if (stride == 1)  // which vectorizes
     for (i64 k = 0; k < count; ++k) sum += static_cast<uint32_t>(values[k]);
   else
     for (i64 k = 0; k < count; ++k) sum += static_cast<uint32_t>(values[k * stride]);
-  return static_cast<i32>(0U - static_cast<uint32_t>(dot.offset) * sum);
+  return 0U - static_cast<uint32_t>(dot.offset) * sum;
 }
 
 void run_tile(const DotKernels& dot, Tile tile, int height, const Placement& at) {

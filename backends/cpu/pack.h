@@ -24,7 +24,7 @@ inline i64 even_part(i64 n, i64 most) { return ceil_div(n, ceil_div(n, most)); }
 
 /// Where rows begin that multiply cells with an offset: the sum of `count` values `stride` apart,
 /// times the offset, is what the offset adds to the products.
-i32 start_of(const DotKernels& dot, const i32* values, i64 count, i64 stride);
+uint32_t start_of(const DotKernels& dot, const i32* values, i64 count, i64 stride);
 
 /// The slots of a tile and its output, whose lanes may be any number of elements apart.
 struct Placement {

@@ -32,8 +32,21 @@ void Patch::lay_out() {
   const i64 cache_line = 64 / dot_.terms;  // in cells
   phase_lines_ = ceil_div(y_.cells(rows_), y_.step);
   pitch_ = ceil_div(x_.cells(columns_), x_.step);
+  shared_ = columns_ == x_.outputs ? shared_padding() : 0;
+  pitch_ -= shared_;
   // An odd number of cache lines, because planes a power of two apart compete for few cache sets.
-  plane_ = (ceil_div(lines() * line_cells(), cache_line) | 1) * cache_line;
+  plane_ = (ceil_div(lines() * line_cells() + shared_, cache_line) | 1) * cache_line;
+}
+
+// Cells of padding at the end of every line that those at the beginning of the next can stand for.
+i64 Patch::shared_padding() const {
+  const i64 last_term = joins_taps_ ? (dot_.terms - 1) * tap_dilation_ : 0;
+  i64 most = pitch_ - columns_;  // outputs have cells of their own
+  for (i64 p = 0; p < x_.step; ++p) {
+    const i64 left = x_.source(0, p), before = ceil_div(-left - last_term, x_.stride);
+    most = min(most, min(before, pitch_ - ceil_div(x_.extent - left, x_.stride)));
+  }
+  return max(most, 0);
 }
 
 bool Patch::shrink_to(i64 most) {
@@ -70,6 +83,11 @@ i64 Patch::offset(const Step& s) const {
       (plane * plane_ + (phase * phase_lines_ + line / y_.step) * pitch_ + cell / x_.step);
 }
 
+void Patch::fill(uint8_t* cells, i64 first, i64 last) const {
+  std::memset(cells + first * dot_.terms, dot_.offset,
+      static_cast<std::size_t>((last - first) * dot_.terms));
+}
+
 // Packs the cells of one phase of a line. `left` is the source position of the first.
 void Patch::pack_run(uint8_t* to, const View& x, const i32* from, i64 left, i64 terms) const {
   const i64 apart = joins_taps_ ? tap_dilation_ : 0, width = dot_.terms;
@@ -79,22 +97,21 @@ void Patch::pack_run(uint8_t* to, const View& x, const i32* from, i64 left, i64 
       joins_taps_ ? apart * x.stride[3] : x.stride[1], 0};
   if (begin < end)
     dot_.pack_cells(to + begin * width, from + (left + begin * x_.stride) * x.stride[3], inside);
-  const auto fill = [&](i64 first, i64 last) {
-    std::memset(to + first * width, dot_.offset, static_cast<std::size_t>((last - first) * width));
+  const auto fill_partly = [&](i64 first, i64 last) {
+    fill(to, first, last);
     for (i64 cell = first; joins_taps_ && cell < last; ++cell)
       for (i64 t = 0; t < terms; ++t)
         if (const i64 at = left + cell * x_.stride + t * apart; 0 <= at && at < x_.extent)
           to[cell * width + t] =
               static_cast<uint8_t>(from[at * x.stride[3]] + static_cast<i64>(dot_.offset));
   };
-  fill(0, begin);
-  fill(end, pitch_);
+  fill_partly(0, begin);
+  fill_partly(end, pitch_);
 }
 
 void Patch::pack_line(uint8_t* patch, const View& x, const i32* image, i64 plane, i64 line, i64 row,
     i64 column) const {
   const i64 phase = line / phase_lines_, cell = line % phase_lines_ * y_.step + phase;
-  if (cell >= y_.cells(rows_)) return;  // no tap reaches it
   const i64 source = y_.source(row, cell), channel = joins_taps_ ? plane : plane * dot_.terms;
   const i64 terms = joins_taps_ ? dot_.terms : min(dot_.terms, channels_ - channel);
   const bool is_inside = 0 <= source && source < y_.extent;
@@ -105,7 +122,8 @@ void Patch::pack_line(uint8_t* patch, const View& x, const i32* image, i64 plane
     if (is_inside)
       pack_run(cells, x, from, x_.source(column, p), terms);
     else
-      std::memset(cells, dot_.offset, static_cast<std::size_t>(pitch_ * dot_.terms));
+      fill(cells, 0, pitch_);
+    if (to + 1 == lines() * x_.step) fill(cells, pitch_, pitch_ + shared_);
   }
 }
 

@@ -65,6 +65,8 @@ class Patch {
 
  private:
   void lay_out();
+  i64 shared_padding() const;
+  void fill(uint8_t* cells, i64 first, i64 last) const;  // with zeros
   void pack_run(uint8_t* to, const View& x, const i32* from, i64 left, i64 terms) const;
 
   const DotKernels& dot_;
@@ -74,7 +76,7 @@ class Patch {
   Axis y_, x_;  // x_ counts groups of taps if they share cells
   i64 planes_;
   i64 rows_, columns_;
-  i64 phase_lines_ = 0, pitch_ = 0, plane_ = 0;
+  i64 phase_lines_ = 0, pitch_ = 0, shared_ = 0, plane_ = 0;
 };
 
 }  // namespace lockstep::cpu
