@@ -19,8 +19,8 @@ struct Factor {
   int port;
   bool is_lanes;
   i64 count, depth, stride, depth_stride, width;
-  i64 block = 0;                    ///< vectors packed at a time, a multiple of the width
-  std::vector<uint8_t> constant{};  ///< all panels, if the values are constants
+  i64 block = 0;      ///< vectors packed at a time, a multiple of the width
+  Packed constant{};  ///< all panels, if the values are constants
 
   /// Bytes of a vector with as many steps. That of a row begins with where the row begins.
   i64 bytes(i64 steps, const DotKernels& dot) const {
@@ -153,7 +153,7 @@ TunedDense::TunedDense(
 void TunedDense::pack_constant(Factor& f, const i32* values) const {
   const i64 vectors = f.filled_up(f.count), depths = ceil_div(steps(), kStepsMax);
   const i64 starts = f.is_lanes ? 0 : (depths - 1) * static_cast<i64>(sizeof(Word));
-  f.constant.resize(static_cast<std::size_t>(vectors * (f.bytes(steps(), dot_) + starts)));
+  f.constant = Packed(vectors * (f.bytes(steps(), dot_) + starts));
   uint8_t* to = f.constant.data();
   for (Depth d{0, 0}; d.first < steps(); d.first += kStepsMax) {
     d.steps = min(kStepsMax, steps() - d.first);

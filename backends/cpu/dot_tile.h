@@ -53,8 +53,6 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
   using typename VectorOf<kLanes>::Words, typename VectorOf<kLanes>::Shorts;
   using VectorOf<kLanes>::load, VectorOf<kLanes>::store;
 
-  static constexpr int kAhead = 1024;  // bytes
-
   template <int R, int S> static void multiply(const Tile& t, Words (&sum)[R][S]) {
     const uint8_t* cells[S];
 #pragma GCC unroll 8
@@ -63,11 +61,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
     for (int64_t k = 0; k < t.steps; ++k, row += R) {
       Words x[S];
 #pragma GCC unroll 8
-      for (int s = 0; s < S; ++s) {
-        const uint8_t* at = cells[s] + t.offset[k];
-        x[s] = Set::cells(at);
-        if (R <= 2) __builtin_prefetch(at + kAhead);  // few rows wait for memory
-      }
+      for (int s = 0; s < S; ++s) x[s] = Set::cells(cells[s] + t.offset[k]);
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) {
         const Words w = row[r] - Words{};
@@ -101,6 +95,42 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
             Set::store_some(to + r * stride, sum[r][s], piece.first, piece.count);
         }
       }
+  }
+
+  /// S vectors of a line. The last vector of a line overlaps the one before if it is not full.
+  template <int S>
+  static void line_part(const Lines& l, const uint8_t* cells, int32_t* to, int64_t column) {
+    const int64_t last = l.columns < kLanes ? 0 : l.columns - kLanes;
+    int64_t at[S];
+    Words sum[S];
+#pragma GCC unroll 4
+    for (int s = 0; s < S; ++s) {
+      at[s] = column + s * kLanes < last ? column + s * kLanes : last;
+      sum[s] = Words{} + l.start;
+    }
+    for (int64_t k = 0; k < l.steps; ++k) {
+      const Words w = l.row[k] - Words{};
+      const uint8_t* x = cells + l.offset[k];
+#pragma GCC unroll 4
+      for (int s = 0; s < S; ++s) Set::add_products(sum[s], Set::cells(x + at[s] * kTerms), w);
+    }
+#pragma GCC unroll 4
+    for (int s = 0; s < S; ++s)
+      if (l.columns < kLanes)
+        Set::store_some(to, sum[s], 0, static_cast<int>(l.columns));
+      else
+        store(to + at[s], sum[s]);
+  }
+
+  static void lines(const Lines& l) {
+    const uint8_t* cells = l.cells;
+    int32_t* to = l.to;
+    for (int64_t k = 0; k < l.lines; ++k, cells += l.pitch, to += l.line_stride) {
+      int64_t c = 0;
+      for (; c + 3 * kLanes < l.columns; c += 4 * kLanes) line_part<4>(l, cells, to, c);
+      for (; c + kLanes < l.columns; c += 2 * kLanes) line_part<2>(l, cells, to, c);
+      if (c < l.columns) line_part<1>(l, cells, to, c);
+    }
   }
 
   static constexpr uint32_t kFlip = Set::kOffset ? 0x80808080 : 0;  // adds 128 to each byte
@@ -186,7 +216,8 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
 
   static constexpr DotKernels kernels(const char* isa, double macs_per_ns) {
     return {isa, kTerms, Set::kOffset, kLanes, Set::kRows, Set::kSlots, macs_per_ns,
-        tiles_of(std::make_index_sequence<Set::kRows * Set::kSlots>()), pack<false>, pack<true>};
+        tiles_of(std::make_index_sequence<Set::kRows * Set::kSlots>()), lines, pack<false>,
+        pack<true>};
   }
 };
 
