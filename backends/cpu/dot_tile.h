@@ -199,13 +199,21 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
     }
   }
 
-  template <bool kIsRow> static void pack(uint8_t* to, const int32_t* from, const Terms& t) {
-    const auto step = t.lane_stride == 1 && t.lanes >= kLanes ? pack_lanes<kIsRow, kLanes, 1>
-        : t.lane_stride == 1 && t.lanes >= 4                  ? pack_lanes<kIsRow, 4, 1>
-        : t.lane_stride == 2 && t.lanes >= kLanes             ? pack_lanes<kIsRow, kLanes, 2>
-                                                              : pack_step<kIsRow>;
+  using Step = void (*)(uint8_t*, const int32_t*, const Terms&);
+  template <Step kStep> static void pack_each(uint8_t* to, const int32_t* from, const Terms& t) {
     for (int64_t s = 0; s < t.steps; ++s, to += t.to_stride, from += t.step_stride)
-      step(to, from, t);
+      kStep(to, from, t);
+  }
+
+  template <bool kIsRow> static void pack(uint8_t* to, const int32_t* from, const Terms& t) {
+    if (t.lane_stride == 1 && t.lanes >= kLanes)
+      pack_each<pack_lanes<kIsRow, kLanes, 1>>(to, from, t);
+    else if (t.lane_stride == 1 && t.lanes >= 4)
+      pack_each<pack_lanes<kIsRow, 4, 1>>(to, from, t);
+    else if (t.lane_stride == 2 && t.lanes >= kLanes)
+      pack_each<pack_lanes<kIsRow, kLanes, 2>>(to, from, t);
+    else
+      pack_each<pack_step<kIsRow>>(to, from, t);
   }
 
   template <std::size_t... i> static constexpr void (*const kTiles[])(const Tile&) = {
