@@ -5,6 +5,24 @@
 #include <numeric>
 
 namespace lockstep::cpu {
+namespace {
+
+uint32_t load_cell(const uint8_t* from, i64 bytes) {
+  uint32_t v = 0;
+  uint16_t half = 0;
+  if (bytes == 4) return std::memcpy(&v, from, 4), v;
+  return std::memcpy(&half, from, 2), half;
+}
+
+void store_cell(uint8_t* to, uint32_t v, i64 bytes) {
+  const auto half = static_cast<uint16_t>(v);
+  if (bytes == 4)
+    std::memcpy(to, &v, 4);
+  else
+    std::memcpy(to, &half, 2);
+}
+
+}  // namespace
 
 Axis axis_of(i64 extent, i64 outputs, i64 taps, i64 stride, i64 padding, i64 dilation) {
   const i64 spacing = taps == 1 ? stride : std::gcd(stride, dilation);
@@ -14,6 +32,7 @@ Axis axis_of(i64 extent, i64 outputs, i64 taps, i64 stride, i64 padding, i64 dil
 
 Patch::Patch(const Axis& y, const Axis& x, i64 channels, const DotKernels& dot)
     : dot_(dot),
+      zeros_(static_cast<uint32_t>(dot.offset) * (dot.terms == 4 ? 0x01010101U : 0x0101U)),
       channels_(channels),
       joins_taps_(channels * ceil_div(x.taps, dot.terms) < ceil_div(channels, dot.terms) * x.taps),
       taps_(x.taps),
@@ -87,19 +106,32 @@ void Patch::fill(uint8_t* to, i64 cells) const {
   std::memset(to, dot_.offset, static_cast<std::size_t>(cells * dot_.terms));
 }
 
-// Packs a cell of each line of which only some terms lie in the image, or none.
+// Packs a cell of each line of which only some terms lie in the image, or none. Neighbours from
+// within the image stand for the others until a shift puts zeros there.
 void Patch::pack_edge(
     uint8_t* to, const View& x, const i32* from, const Cells& c, i64 cell, i64 lines) const {
-  const i64 apart = joins_taps_ ? tap_dilation_ : 0, first = c.left + cell * x_.stride;
-  const i64 begin = joins_taps_ ? clamp(ceil_div(-first, apart), 0, c.terms) : 0;
-  const i64 end = joins_taps_ ? clamp(ceil_div(x_.extent - first, apart), begin, c.terms) : 0;
-  to += cell * dot_.terms;
-  from += first * x.stride[3];
-  for (i64 l = 0; l < lines; ++l, to += pitch_ * dot_.terms, from += y_.stride * x.stride[2]) {
-    uint32_t word = dot_.offset * 0x01010101U;
-    for (i64 t = begin; t < end; ++t)
-      word ^= (static_cast<uint32_t>(from[t * apart * x.stride[3]]) & 0xff) << (8 * t);
-    std::memcpy(to, &word, static_cast<std::size_t>(dot_.terms));
+  constexpr i64 kAtOnce = 64;
+  const i64 width = dot_.terms, apart = tap_dilation_, next_line = y_.stride * x.stride[2];
+  const i64 first = c.left + cell * x_.stride;
+  const i64 begin = joins_taps_ ? clamp(ceil_div(-first, apart), 0, width) : width;
+  const i64 end = clamp(ceil_div(x_.extent - first, apart), begin, width);
+  Terms some{1, 0, width, 0, next_line, apart * x.stride[3], 0};
+  i64 shift = begin > 0 ? begin : end - width;
+  if (const i64 at = first + shift * apart; at < 0 || at + (width - 1) * apart >= x_.extent) {
+    some.terms = end - begin;
+    shift = begin;
+  }
+  from += (first + shift * apart) * x.stride[3];
+  to += cell * width;
+  uint8_t packed[kAtOnce * 4];
+  for (i64 l = 0; l < lines; l += kAtOnce, from += kAtOnce * next_line) {
+    some.lanes = min(kAtOnce, lines - l);
+    if (begin < end) dot_.pack_cells(packed, from, some);
+    for (i64 k = 0; k < some.lanes; ++k, to += pitch_ * width) {
+      uint32_t word = begin < end ? load_cell(packed + k * width, width) ^ zeros_ : 0;
+      word = shift > 0 ? word << (8 * shift) : word >> (-8 * shift);
+      store_cell(to, word ^ zeros_, width);
+    }
   }
 }
 

@@ -78,6 +78,7 @@ class Patch {
       uint8_t* to, const View& x, const i32* from, const Cells& c, i64 cell, i64 lines) const;
 
   const DotKernels& dot_;
+  uint32_t zeros_;  // a cell of zeros
   i64 channels_;
   bool joins_taps_;  // several taps of one channel share a cell, else several channels
   i64 taps_, tap_dilation_;
