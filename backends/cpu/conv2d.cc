@@ -213,10 +213,9 @@ void TunedConv2d::multiply(
         biased[r] = panel[r] + static_cast<uint32_t>(run.bias[(o + r) * bias_.stride[0]]);
       start = biased;
     }
-    run_tile(dot_,
-        {panel + height, start, nullptr, offsets_.data(), steps(), at.slot, y + o * y_.stride[1],
-            y_.stride[1]},
-        static_cast<int>(height), at);
+    const Tile tile{panel + height, start, nullptr, offsets_.data(), steps(), at.slot,
+        y + o * y_.stride[1], y_.stride[1]};
+    run_tile(dot_, tile, static_cast<int>(height), at);
   }
 }
 
