@@ -130,7 +130,10 @@ void TunedConv2d::pack_panel(Word* to, const i32* weights, i64 height) const {
         weights + s.channel * w_.stride[1] + s.row * w_.stride[2] + s.column * w_.stride[3];
     dot_.pack_rows(
         reinterpret_cast<uint8_t*>(at), w, {1, height, s.terms, 0, w_.stride[0], apart, 0});
-    for (i64 r = 0; r < height; ++r) to[r] += start_of(dot_, w + r * w_.stride[0], s.terms, apart);
+    for (i64 r = 0; r < height; ++r)
+      for (i64 t = 0; t < s.terms; ++t)
+        to[r] -= static_cast<uint32_t>(dot_.offset) *
+            static_cast<uint32_t>(w[r * w_.stride[0] + t * apart]);
     at += height;
   }
 }

@@ -4,6 +4,9 @@
 /// memory stays small for matrices of any size.
 #include "spec/ops/dense.h"
 
+#include <algorithm>
+#include <array>
+
 #include "backends/cpu/pack.h"
 
 namespace lockstep::cpu {
@@ -43,6 +46,25 @@ Factor factor_of(const View& v, int port, bool is_lanes, const DotKernels& dot) 
   return f;
 }
 
+/// Where packed rows begin: what the offset of the cells adds to each is the offset times the sum
+/// of its values, and that is its product with cells of ones.
+void begin_rows(uint32_t* start, const Word* rows, i64 count, i64 steps, const DotKernels& dot) {
+  static constexpr int32_t kSame[kStepsMax] = {};
+  static constexpr uint32_t kZeros[kRowsMax] = {};
+  alignas(64) static constexpr auto kOnes = [] {
+    std::array<uint8_t, i64{kLanesMax} * 4> ones{};
+    ones.fill(1);
+    return ones;
+  }();
+  std::fill_n(start, count, 0U);
+  if (dot.offset == 0) return;
+  const Piece first{0, 0, 1};
+  const Slot slot{kOnes.data(), &first, 1};
+  dot.tile[(count - 1) * dot.slots](
+      {rows, kZeros, nullptr, kSame, steps, &slot, reinterpret_cast<int32_t*>(start), 1});
+  for (i64 r = 0; r < count; ++r) start[r] *= 0U - static_cast<uint32_t>(dot.offset);
+}
+
 /// Packs some steps of `count` vectors, which are at most a panel.
 void pack_panel(uint8_t* to, const i32* from, const Factor& f, i64 count, const Depth& d,
     const DotKernels& dot) {
@@ -50,18 +72,15 @@ void pack_panel(uint8_t* to, const i32* from, const Factor& f, i64 count, const 
   const i64 width = f.is_lanes ? f.width : count;
   const i64 step = width * (f.is_lanes ? dot.terms : static_cast<i64>(sizeof(Word)));
   from += first * f.depth_stride;
-  if (!f.is_lanes) {
-    auto* start = reinterpret_cast<uint32_t*>(to);
-    for (i64 r = 0; r < count; ++r)
-      start[r] = start_of(dot, from + r * f.stride, depth, f.depth_stride);
-    to += count * static_cast<i64>(sizeof(Word));
-  }
+  auto* start = reinterpret_cast<uint32_t*>(to);
+  if (!f.is_lanes) to += count * static_cast<i64>(sizeof(Word));
   const auto pack = f.is_lanes ? dot.pack_cells : dot.pack_rows;
   const i64 whole = depth / dot.terms, rest = depth % dot.terms;
   const i64 apart = dot.terms * f.depth_stride;
   pack(to, from, {whole, count, dot.terms, apart, f.stride, f.depth_stride, step});
   if (rest > 0)
     pack(to + whole * step, from + whole * apart, {1, count, rest, 0, f.stride, f.depth_stride, 0});
+  if (!f.is_lanes) begin_rows(start, reinterpret_cast<const Word*>(to), count, d.steps, dot);
 }
 
 /// Packs some steps of the vectors first .. first + count - 1.
@@ -154,6 +173,7 @@ void TunedDense::pack_constant(Factor& f, const i32* values) const {
   const i64 vectors = f.filled_up(f.count), depths = ceil_div(steps(), kStepsMax);
   const i64 starts = f.is_lanes ? 0 : (depths - 1) * static_cast<i64>(sizeof(Word));
   f.constant = Packed(vectors * (f.bytes(steps(), dot_) + starts));
+  f.block = vectors;
   uint8_t* to = f.constant.data();
   for (Depth d{0, 0}; d.first < steps(); d.first += kStepsMax) {
     d.steps = min(kStepsMax, steps() - d.first);
@@ -188,7 +208,8 @@ void TunedDense::run(const int32_t* const* in, int32_t* const* out, void* scratc
       p.lanes = packed(lanes_, lane_room, in[lanes_.port], l, p.lane_count, d);
       for (i64 r = 0; r < rows_.count; r += rows_.block) {
         p.row_count = min(rows_.block, rows_.count - r);
-        p.rows = packed(rows_, row_room, in[rows_.port], r, p.row_count, d);
+        if (l == 0 || rows_.block < rows_.count)
+          p.rows = packed(rows_, row_room, in[rows_.port], r, p.row_count, d);
         multiply(p, to.from(r, l));
       }
     }
