@@ -17,8 +17,6 @@ constexpr i64 kLinesOutputs = 2;              // of a group, at most, that are c
 constexpr i64 kLinesPerItem = 32;             // packed by an item of parallel work
 constexpr i64 kWordBytes = sizeof(Word);
 
-constexpr i64 kOverread = i64{kLanesMax} * 4;  // beyond the last cell
-
 /// A block of outputs: rows and columns of some units, which are groups of images.
 struct Block {
   i64 unit, units, row, rows, column, columns;
@@ -43,7 +41,7 @@ class TunedConv2d : public Plan {
   i64 output_words() const { return 1 + steps(); }
   i64 weight_words() const { return y_.dim(1) * output_words(); }
   /// The last slot of the last patch may read beyond it.
-  i64 patches_bytes() const { return units_per_block_ * patch_.bytes() + kOverread; }
+  i64 patches_bytes() const { return units_per_block_ * patch_.bytes() + kLanesMax * kWordBytes; }
 
   void pack_weights(Word* to, const i32* weights, const i32* bias) const;
   void pack_panel(Word* to, const i32* weights, i64 height) const;
@@ -74,7 +72,7 @@ struct TunedConv2d::Run {
   const i32 *x, *bias;
   i32* y;
   const Word* weights;
-  uint8_t* patch;
+  Word* patch;
 };
 
 TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
@@ -150,7 +148,7 @@ void TunedConv2d::pack_block(const Run& run, const Block& b) const {
   pool_->run(b.units * planes * parts, part_ns, [&](i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
       const i64 unit = i / (planes * parts), line = i % parts * kLinesPerItem;
-      patch_.pack_lines(run.patch + unit * patch_.bytes(), x_, image(run, b.unit + unit),
+      patch_.pack_lines(run.patch + unit * patch_.words(), x_, image(run, b.unit + unit),
           i / parts % planes, line, min(line + kLinesPerItem, lines), b.row, b.column);
     }
   });
@@ -192,7 +190,8 @@ void TunedConv2d::place(
     const i64 lane = (first_slot + k) * dot_.lanes;
     i64 row = lane / pitch, column = lane % pitch;
     Slot& slot = at.slot[k];
-    slot.cells = run.patch + unit * patch_.bytes() + (row * patch_.pitch() + column) * dot_.terms;
+    slot.cells = reinterpret_cast<const uint8_t*>(
+        run.patch + unit * patch_.words() + row * patch_.pitch() + column);
     slot.pieces = piece;
     for (i64 l = 0; l < dot_.lanes && row < b.rows; l += pitch - column, column = 0, ++row)
       if (const i64 n = min(dot_.lanes - l, b.columns - column); n > 0)
@@ -224,13 +223,12 @@ void TunedConv2d::multiply(
 
 void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scratch) const {
   Run run{in[Conv2d::X], bias_.rank() > 0 ? in[Conv2d::B] : nullptr, out[0],
-      reinterpret_cast<const Word*>(constant_.data()), static_cast<uint8_t*>(scratch)};
+      reinterpret_cast<const Word*>(constant_.data()), static_cast<Word*>(scratch)};
   if (constant_.empty()) {
-    auto* weights = static_cast<Word*>(scratch);
-    pack_weights(weights, in[Conv2d::W], run.bias);
+    pack_weights(run.patch, in[Conv2d::W], run.bias);
     run.bias = nullptr;
-    run.weights = weights;
-    run.patch += weight_words() * kWordBytes;
+    run.weights = run.patch;
+    run.patch += weight_words();
   }
   if (by_lines_) return run_by_lines(run);
   const i64 units = y_.dim(0) * groups_, height = y_.dim(2), width = y_.dim(3);
@@ -255,7 +253,7 @@ void TunedConv2d::run_by_lines(const Run& run) const {
   const i64 products = patch_.rows() * patch_.columns() * steps() * group_outputs_;
   pool_->run(y_.dim(0) * groups_ * rows * columns,
       kPackNs * static_cast<double>(cells * dot_.terms + products), [&](i64 begin, i64 end) {
-        alignas(64) uint8_t patch[kLinesBytes + kOverread];
+        alignas(64) Word patch[kLinesBytes / kWordBytes + kLanesMax];
         for (i64 i = begin; i < end; ++i) {
           const i64 unit = i / (rows * columns), row = i / columns % rows * patch_.rows(),
                     column = i % columns * patch_.columns();
@@ -266,9 +264,9 @@ void TunedConv2d::run_by_lines(const Run& run) const {
             const Word* panel = run.weights + o * output_words();
             const uint32_t bias =
                 run.bias ? static_cast<uint32_t>(run.bias[o * bias_.stride[0]]) : 0;
-            dot_.lines({panel + 1, panel[0] + bias, offsets_.data(), steps(), patch,
-                min(patch_.rows(), y_.dim(2) - row), min(patch_.columns(), y_.dim(3) - column),
-                patch_.pitch() * dot_.terms,
+            dot_.lines({panel + 1, panel[0] + bias, offsets_.data(), steps(),
+                reinterpret_cast<const uint8_t*>(patch), min(patch_.rows(), y_.dim(2) - row),
+                min(patch_.columns(), y_.dim(3) - column), patch_.pitch() * kWordBytes,
                 run.y + unit / groups_ * y_.stride[0] + o * y_.stride[1] + row * y_.stride[2] +
                     column,
                 y_.stride[2]});

@@ -14,6 +14,7 @@ namespace {
 
 constexpr i64 kFactorBytes = i64{1} << 20;  // of each factor packed at a time
 constexpr i64 kStepsMax = 4096;             // added up at a time
+constexpr i64 kFewRows = 4;                 // that wait for memory
 constexpr i64 kRowsPerItem = 128;           // of parallel work
 
 /// `count` vectors of `depth` values, packed in panels of `width`, of which only the last may be
@@ -27,7 +28,7 @@ struct Factor {
 
   /// Bytes of a vector with as many steps. That of a row begins with where the row begins.
   i64 bytes(i64 steps, const DotKernels& dot) const {
-    return is_lanes ? steps * dot.terms : (1 + steps) * static_cast<i64>(sizeof(Word));
+    return is_lanes ? steps * dot.cell_bytes : (1 + steps) * static_cast<i64>(sizeof(Word));
   }
   i64 panels(i64 vectors) const { return ceil_div(vectors, width); }
   i64 filled_up(i64 vectors) const { return is_lanes ? panels(vectors) * width : vectors; }
@@ -70,7 +71,7 @@ void pack_panel(uint8_t* to, const i32* from, const Factor& f, i64 count, const 
     const DotKernels& dot) {
   const i64 first = d.first * dot.terms, depth = min(d.steps * dot.terms, f.depth - first);
   const i64 width = f.is_lanes ? f.width : count;
-  const i64 step = width * (f.is_lanes ? dot.terms : static_cast<i64>(sizeof(Word)));
+  const i64 step = width * (f.is_lanes ? dot.cell_bytes : static_cast<i64>(sizeof(Word)));
   from += first * f.depth_stride;
   auto* start = reinterpret_cast<uint32_t*>(to);
   if (!f.is_lanes) to += count * static_cast<i64>(sizeof(Word));
@@ -162,7 +163,7 @@ TunedDense::TunedDense(
   target_ = {nullptr, nullptr, y.stride[swapped ? 1 : 0], y.stride[swapped ? 0 : 1],
       swapped ? bias_stride_ : 0, swapped ? 0 : bias_stride_};
   for (i64 t = 0; t < min(kStepsMax, steps()); ++t)
-    offsets_.push_back(static_cast<int32_t>(t * dot.lanes * dot.terms));
+    offsets_.push_back(static_cast<int32_t>(t * dot.lanes * dot.cell_bytes));
   for (Factor* f : {&rows_, &lanes_})
     if (const i32* values = a.constants[static_cast<std::size_t>(f->port)])
       pack_constant(*f, values);
@@ -269,8 +270,10 @@ void TunedDense::multiply_slots(
   }
 }
 
-std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
+std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& all) {
   const View &x = a.call.in[Dense::X], &w = a.call.in[Dense::W];
+  const bool waits = all.few_rows && min(x.dim(0), w.dim(0)) <= kFewRows;
+  const DotKernels& dot = waits ? *all.few_rows : all;
   // A tile has many lanes but any number of rows: few units waste less as rows.
   const bool swapped = w.dim(0) < dot.lanes && w.dim(0) < x.dim(0);
   return std::make_unique<TunedDense>(a, kernel, dot,

@@ -2,7 +2,7 @@
 /// Tiles for one instruction set. A source compiled for it defines a class of these members and
 /// includes nothing else that defines functions:
 ///
-///     kTerms, kOffset, kLanes, kRows, kSlots   as in DotKernels
+///     kTerms, kCellBytes, kOffset, kLanes, kRows, kSlots   as in DotKernels
 ///     Words cells(const uint8_t*)              loads the cells of a slot
 ///     void add_products(Words& sum, Words cells, Words row)
 ///     void store_some(int32_t* to, Words v, int first, int count)   those lanes alone
@@ -49,7 +49,7 @@ template <int kLanes> struct VectorOf {
 };
 
 template <class Set> struct Tiles : VectorOf<Set::kLanes> {
-  static constexpr int kLanes = Set::kLanes, kTerms = Set::kTerms;
+  static constexpr int kLanes = Set::kLanes, kTerms = Set::kTerms, kCellBytes = Set::kCellBytes;
   using typename VectorOf<kLanes>::Words, typename VectorOf<kLanes>::Shorts;
   using VectorOf<kLanes>::load, VectorOf<kLanes>::store;
 
@@ -112,7 +112,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
       const Words w = l.row[k] - Words{};
       const uint8_t* x = cells + l.offset[k];
 #pragma GCC unroll 4
-      for (int s = 0; s < S; ++s) Set::add_products(sum[s], Set::cells(x + at[s] * kTerms), w);
+      for (int s = 0; s < S; ++s) Set::add_products(sum[s], Set::cells(x + at[s] * kCellBytes), w);
     }
 #pragma GCC unroll 4
     for (int s = 0; s < S; ++s)
@@ -139,7 +139,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
   /// shorts, or into cells of 4 or 2 bytes.
   template <bool kIsRow, bool kIsFull, class Load>
   static auto joined(const int32_t* from, const Terms& t, Load load) {
-    constexpr int kBits = kIsRow ? 32 / kTerms : 8;
+    constexpr int kBits = 8 * (kIsRow ? 4 : kCellBytes) / kTerms;
     constexpr uint32_t kMask = kBits == 8 ? 0xff : 0xffff;
     auto word = load(from) & kMask;
 #pragma GCC unroll 4
@@ -160,7 +160,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
         else
           return V::load(at);
       });
-      if constexpr (kIsRow || kTerms == 4) {
+      if constexpr (kIsRow || kCellBytes == 4) {
         V::store(to + 4 * l, words);
       } else {
         const typename V::Shorts cells = __builtin_convertvector(words, typename V::Shorts);
@@ -184,7 +184,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
 
   /// Packs a step whose terms are neighbours in memory, or any other.
   template <bool kIsRow> static void pack_step(uint8_t* to, const int32_t* from, Terms t) {
-    constexpr int kBytes = kIsRow ? 4 : kTerms;
+    constexpr int kBytes = kIsRow ? 4 : kCellBytes;
     int64_t l = 0;
     if constexpr (kTerms == 4)
       if (t.terms == 4 && t.term_stride == 1)
@@ -222,10 +222,11 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
     return &kTiles<i...>[0];
   }
 
-  static constexpr DotKernels kernels(const char* isa, double macs_per_ns) {
-    return {isa, kTerms, Set::kOffset, kLanes, Set::kRows, Set::kSlots, macs_per_ns,
-        tiles_of(std::make_index_sequence<Set::kRows * Set::kSlots>()), lines, pack<false>,
-        pack<true>};
+  static constexpr DotKernels kernels(
+      const char* isa, double macs_per_ns, const DotKernels* few_rows = nullptr) {
+    return {isa, kTerms, kCellBytes, Set::kOffset, kLanes, Set::kRows, Set::kSlots, few_rows,
+        macs_per_ns, tiles_of(std::make_index_sequence<Set::kRows * Set::kSlots>()), lines,
+        pack<false>, pack<true>};
   }
 };
 
