@@ -15,7 +15,7 @@ namespace {
 constexpr i64 kFactorBytes = i64{1} << 20;  // of each factor packed at a time
 constexpr i64 kStepsMax = 4096;             // added up at a time
 constexpr i64 kFewRows = 4;                 // that wait for memory
-constexpr i64 kRowsPerItem = 128;           // of parallel work
+constexpr i64 kRowsPerItem = 256;           // of parallel work
 
 /// `count` vectors of `depth` values, packed in panels of `width`, of which only the last may be
 /// narrower, and only if it is not filled up.

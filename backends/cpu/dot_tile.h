@@ -182,25 +182,34 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
         low_halves(0), low_halves(2), 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
   }
 
-  /// Packs a step whose terms are neighbours in memory, or any other.
-  template <bool kIsRow> static void pack_step(uint8_t* to, const int32_t* from, Terms t) {
-    constexpr int kBytes = kIsRow ? 4 : kCellBytes;
-    int64_t l = 0;
-    if constexpr (kTerms == 4)
-      if (t.terms == 4 && t.term_stride == 1)
-        for (; l + 4 <= t.lanes; l += 4, from += 4 * t.lane_stride) {
-          const auto words = narrow4(from, t.lane_stride);
-          VectorOf<4>::store(to + 4 * l, kIsRow ? words : words ^ kFlip);
+  /// Packs terms that are neighbours in memory, or any other. Blocks of steps reach as far along
+  /// the memory of a lane as across lanes.
+  template <bool kIsRow> static void pack_any(uint8_t* to, const int32_t* from, Terms t) {
+    constexpr int kBytes = kIsRow ? 4 : kCellBytes, kBlock = 16;
+    for (int64_t rest = t.steps; rest > 0; rest -= kBlock) {
+      const int64_t steps = rest < kBlock ? rest : kBlock;
+      int64_t l = 0;
+      if constexpr (kTerms == 4)
+        if (t.terms == 4 && t.term_stride == 1)
+          for (; l + 4 <= t.lanes; l += 4)
+            for (int64_t s = 0; s < steps; ++s) {
+              const auto words =
+                  narrow4(from + s * t.step_stride + l * t.lane_stride, t.lane_stride);
+              VectorOf<4>::store(to + s * t.to_stride + 4 * l, kIsRow ? words : words ^ kFlip);
+            }
+      for (; l < t.lanes; ++l)
+        for (int64_t s = 0; s < steps; ++s) {
+          const uint32_t word = joined<kIsRow, false>(from + s * t.step_stride + l * t.lane_stride,
+              t, [](const int32_t* at) { return static_cast<uint32_t>(*at); });
+          __builtin_memcpy(to + s * t.to_stride + l * kBytes, &word, kBytes);
         }
-    for (; l < t.lanes; ++l, from += t.lane_stride) {
-      const uint32_t word = joined<kIsRow, false>(
-          from, t, [](const int32_t* at) { return static_cast<uint32_t>(*at); });
-      __builtin_memcpy(to + l * kBytes, &word, kBytes);
+      to += kBlock * t.to_stride;
+      from += kBlock * t.step_stride;
     }
   }
 
   template <void (*kPackStep)(uint8_t*, const int32_t*, Terms)>
-  static void pack_steps(uint8_t* to, const int32_t* from, const Terms& t) {
+  static void pack_steps(uint8_t* to, const int32_t* from, Terms t) {
     for (int64_t s = 0; s < t.steps; ++s, to += t.to_stride, from += t.step_stride)
       kPackStep(to, from, t);
   }
@@ -212,7 +221,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
                    : pack_steps<pack_lanes<kIsRow, kLanes, 1, false>>)
         : t.lane_stride == 1 && t.lanes >= 4      ? pack_steps<pack_lanes<kIsRow, 4, 1, false>>
         : t.lane_stride == 2 && t.lanes >= kLanes ? pack_steps<pack_lanes<kIsRow, kLanes, 2, false>>
-                                                  : pack_steps<pack_step<kIsRow>>;
+                                                  : pack_any<kIsRow>;
     steps(to, from, t);
   }
 
