@@ -138,28 +138,30 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
   /// Joins the terms of some lanes, of which `load` loads a term: into Words of 4 bytes or 2
   /// shorts, or into cells of 4 or 2 bytes.
   template <bool kIsRow, bool kIsFull, class Load>
-  static auto joined(const int32_t* from, const Terms& t, Load load) {
+  static auto joined(const int32_t* from, int64_t terms, int64_t apart, Load load) {
     constexpr int kBits = 8 * (kIsRow ? 4 : kCellBytes) / kTerms;
     constexpr uint32_t kMask = kBits == 8 ? 0xff : 0xffff;
     auto word = load(from) & kMask;
 #pragma GCC unroll 4
     for (int k = 1; k < kTerms; ++k)
-      if (kIsFull || k < t.terms) word |= (load(from + k * t.term_stride) & kMask) << (k * kBits);
+      if (kIsFull || k < terms) word |= (load(from + k * apart) & kMask) << (k * kBits);
     return kIsRow ? word : word ^ kFlip;
   }
 
   /// Packs a step whose lanes are kApart elements apart, N at a time; the last N may overlap.
   template <bool kIsRow, int N, int kApart, bool kIsFull>
-  static void pack_lanes(uint8_t* to, const int32_t* from, Terms t) {
+  static void pack_lanes(uint8_t* to, const int32_t* from, const Terms& t) {
     using V = VectorOf<N>;
-    for (int64_t l = 0; l < t.lanes; l += N) {
-      if (l > t.lanes - N) l = t.lanes - N;
-      const auto words = joined<kIsRow, kIsFull>(from + l * kApart, t, [](const int32_t* at) {
-        if constexpr (kApart == 2)
-          return V::load_even(at);
-        else
-          return V::load(at);
-      });
+    const int64_t lanes = t.lanes, terms = t.terms, apart = t.term_stride;
+    for (int64_t l = 0; l < lanes; l += N) {
+      if (l > lanes - N) l = lanes - N;
+      const auto words =
+          joined<kIsRow, kIsFull>(from + l * kApart, terms, apart, [](const int32_t* at) {
+            if constexpr (kApart == 2)
+              return V::load_even(at);
+            else
+              return V::load(at);
+          });
       if constexpr (kIsRow || kCellBytes == 4) {
         V::store(to + 4 * l, words);
       } else {
@@ -184,32 +186,33 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
 
   /// Packs terms that are neighbours in memory, or any other. Blocks of steps reach as far along
   /// the memory of a lane as across lanes.
-  template <bool kIsRow> static void pack_any(uint8_t* to, const int32_t* from, Terms t) {
+  template <bool kIsRow> static void pack_any(uint8_t* to, const int32_t* from, const Terms& t) {
     constexpr int kBytes = kIsRow ? 4 : kCellBytes, kBlock = 16;
+    const int64_t lanes = t.lanes, terms = t.terms, apart = t.term_stride;
+    const int64_t next_lane = t.lane_stride, next_step = t.step_stride, to_next = t.to_stride;
     for (int64_t rest = t.steps; rest > 0; rest -= kBlock) {
       const int64_t steps = rest < kBlock ? rest : kBlock;
       int64_t l = 0;
       if constexpr (kTerms == 4)
-        if (t.terms == 4 && t.term_stride == 1)
-          for (; l + 4 <= t.lanes; l += 4)
+        if (terms == 4 && apart == 1)
+          for (; l + 4 <= lanes; l += 4)
             for (int64_t s = 0; s < steps; ++s) {
-              const auto words =
-                  narrow4(from + s * t.step_stride + l * t.lane_stride, t.lane_stride);
-              VectorOf<4>::store(to + s * t.to_stride + 4 * l, kIsRow ? words : words ^ kFlip);
+              const auto words = narrow4(from + s * next_step + l * next_lane, next_lane);
+              VectorOf<4>::store(to + s * to_next + 4 * l, kIsRow ? words : words ^ kFlip);
             }
-      for (; l < t.lanes; ++l)
+      for (; l < lanes; ++l)
         for (int64_t s = 0; s < steps; ++s) {
-          const uint32_t word = joined<kIsRow, false>(from + s * t.step_stride + l * t.lane_stride,
-              t, [](const int32_t* at) { return static_cast<uint32_t>(*at); });
-          __builtin_memcpy(to + s * t.to_stride + l * kBytes, &word, kBytes);
+          const uint32_t word = joined<kIsRow, false>(from + s * next_step + l * next_lane, terms,
+              apart, [](const int32_t* at) { return static_cast<uint32_t>(*at); });
+          __builtin_memcpy(to + s * to_next + l * kBytes, &word, kBytes);
         }
-      to += kBlock * t.to_stride;
-      from += kBlock * t.step_stride;
+      to += kBlock * to_next;
+      from += kBlock * next_step;
     }
   }
 
-  template <void (*kPackStep)(uint8_t*, const int32_t*, Terms)>
-  static void pack_steps(uint8_t* to, const int32_t* from, Terms t) {
+  template <void (*kPackStep)(uint8_t*, const int32_t*, const Terms&)>
+  static void pack_steps(uint8_t* to, const int32_t* from, const Terms& t) {
     for (int64_t s = 0; s < t.steps; ++s, to += t.to_stride, from += t.step_stride)
       kPackStep(to, from, t);
   }
