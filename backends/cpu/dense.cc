@@ -270,6 +270,8 @@ void TunedDense::multiply_slots(
   }
 }
 
+}  // namespace
+
 std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& all) {
   const View &x = a.call.in[Dense::X], &w = a.call.in[Dense::W];
   const bool waits = all.few_rows && min(x.dim(0), w.dim(0)) <= kFewRows;
@@ -280,8 +282,6 @@ std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const
       swapped ? factor_of(w, Dense::W, false, dot) : factor_of(x, Dense::X, false, dot),
       swapped ? factor_of(x, Dense::X, true, dot) : factor_of(w, Dense::W, true, dot));
 }
-
-}  // namespace
 
 std::vector<Kernel> dense_kernels() { return dot_kernels<Dense>(dense_plan); }
 

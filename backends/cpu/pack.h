@@ -57,6 +57,9 @@ inline void run_tile(const DotKernels& dot, const Tile& tile, int height, const 
     dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
 }
 
+/// The plan of a matrix product with the inputs and the output of dense.
+std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& all);
+
 /// The tiles of each instruction set, the most basic first.
 std::vector<const DotKernels*> all_dots();
 
