@@ -97,40 +97,46 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
       }
   }
 
-  /// S vectors of a line. The last vector of a line overlaps the one before if it is not full.
-  template <int S>
-  static void line_part(const Lines& l, const uint8_t* cells, int32_t* to, int64_t column) {
-    const int64_t last = l.columns < kLanes ? 0 : l.columns - kLanes;
-    int64_t at[S];
-    Words sum[S];
+  /// S vectors of every line, from a column on. The last vector of a line overlaps the one before
+  /// if it is not full.
+  template <int S> static void columns_of(const Lines& l, int64_t column) {
+    const int64_t columns = l.columns, last = columns < kLanes ? 0 : columns - kLanes;
+    const int64_t pitch = l.pitch, line_stride = l.line_stride, steps = l.steps;
+    const Word* row = l.row;
+    const int32_t* offset = l.offset;
+    const uint8_t* cells[S];
+    int32_t* to[S];
 #pragma GCC unroll 4
     for (int s = 0; s < S; ++s) {
-      at[s] = column + s * kLanes < last ? column + s * kLanes : last;
-      sum[s] = Words{} + l.start;
+      const int64_t at = column + s * kLanes < last ? column + s * kLanes : last;
+      cells[s] = l.cells + at * kCellBytes;
+      to[s] = l.to + at;
     }
-    for (int64_t k = 0; k < l.steps; ++k) {
-      const Words w = l.row[k] - Words{};
-      const uint8_t* x = cells + l.offset[k];
+    for (int64_t line = 0; line < l.lines; ++line) {
+      const int64_t down = line * pitch;
+      Words sum[S];
 #pragma GCC unroll 4
-      for (int s = 0; s < S; ++s) Set::add_products(sum[s], Set::cells(x + at[s] * kCellBytes), w);
+      for (int s = 0; s < S; ++s) sum[s] = Words{} + l.start;
+      for (int64_t k = 0; k < steps; ++k) {
+        const Words w = row[k] - Words{};
+        const int64_t tap = down + offset[k];
+#pragma GCC unroll 4
+        for (int s = 0; s < S; ++s) Set::add_products(sum[s], Set::cells(cells[s] + tap), w);
+      }
+#pragma GCC unroll 4
+      for (int s = 0; s < S; ++s)
+        if (columns < kLanes)
+          Set::store_some(to[s] + line * line_stride, sum[s], 0, static_cast<int>(columns));
+        else
+          store(to[s] + line * line_stride, sum[s]);
     }
-#pragma GCC unroll 4
-    for (int s = 0; s < S; ++s)
-      if (l.columns < kLanes)
-        Set::store_some(to, sum[s], 0, static_cast<int>(l.columns));
-      else
-        store(to + at[s], sum[s]);
   }
 
   static void lines(const Lines& l) {
-    const uint8_t* cells = l.cells;
-    int32_t* to = l.to;
-    for (int64_t k = 0; k < l.lines; ++k, cells += l.pitch, to += l.line_stride) {
-      int64_t c = 0;
-      for (; c + 3 * kLanes < l.columns; c += 4 * kLanes) line_part<4>(l, cells, to, c);
-      for (; c + kLanes < l.columns; c += 2 * kLanes) line_part<2>(l, cells, to, c);
-      if (c < l.columns) line_part<1>(l, cells, to, c);
-    }
+    int64_t c = 0;
+    for (; c + 3 * kLanes < l.columns; c += 4 * kLanes) columns_of<4>(l, c);
+    for (; c + kLanes < l.columns; c += 2 * kLanes) columns_of<2>(l, c);
+    if (c < l.columns) columns_of<1>(l, c);
   }
 
   static constexpr uint32_t kFlip = Set::kOffset ? 0x80808080 : 0;  // adds 128 to each byte
