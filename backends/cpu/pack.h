@@ -1,6 +1,8 @@
 /// @file
-/// What conv2d and dense share: packing for the dot products of dot.h, and their kernels.
+/// What conv2d and dense share: tiles for any layout of the output, and their kernels.
 #pragma once
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,12 +13,7 @@
 namespace lockstep::cpu {
 
 /// The approximate time to pack an element.
-inline constexpr double kPackNs = 0.4;
-
-/// Two terms; values of at most 16 bits.
-inline Pair pair_of(i32 a, i32 b) {
-  return (static_cast<Pair>(a) & 0xffffU) | static_cast<Pair>(b) << 16;
-}
+inline constexpr double kPackNs = 0.2;
 
 /// The sum of two values of a legal call. Unsigned arithmetic avoids undefined behaviour for a
 /// value beyond its declared precision.
@@ -24,15 +21,53 @@ inline i32 add(i32 a, i32 b) {
   return static_cast<i32>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
 
+/// The parts, none larger than `most`, into which n is divided most evenly.
+inline i64 even_part(i64 n, i64 most) { return ceil_div(n, ceil_div(n, most)); }
+
+/// Memory for packed constants: aligned to cache lines, on large pages where it fills some.
+class Packed {
+ public:
+  Packed() = default;
+  explicit Packed(i64 bytes);
+  bool empty() const { return !memory_; }
+  uint8_t* data() const { return memory_.get(); }
+
+ private:
+  std::unique_ptr<uint8_t, decltype(&std::free)> memory_{nullptr, &std::free};
+};
+
+/// The slots of a tile and its output, whose lanes may be any number of elements apart.
+struct Placement {
+  Slot slot[kSlotsMax];
+  Piece piece[i64{kSlotsMax} * kLanesMax];
+  int slots = 0;
+  i64 lane_stride = 1;  ///< between the lanes of a piece, in elements
+  bool adds = false;    ///< to what the output already holds
+};
+
+/// Computes a tile by way of the stack, for any placement.
+void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& at);
+
+/// Computes `height` rows of a tile, whose slots are those of the placement. The tile is not
+/// copied: reading it back would wait for the stores of the tile before.
+inline void run_tile(const DotKernels& dot, const Tile& tile, int height, const Placement& at) {
+  if (at.lane_stride != 1 || at.adds)
+    run_staged(dot, tile, height, at);
+  else
+    dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
+}
+
+/// The plan of a matrix product with the inputs and the output of dense.
+std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& all);
+
+/// The tiles of each instruction set, the most basic first.
+std::vector<const DotKernels*> all_dots();
+
 /// A kernel of `Op` for each instruction set that has tiles.
 template <class Op> std::vector<Kernel> dot_kernels(
     std::unique_ptr<Plan> (*plan)(const Arguments&, const Kernel&, const DotKernels&)) {
   std::vector<Kernel> all;
-  for (const DotKernels* dot : {&dot_portable(),
-#ifdef __x86_64__
-           &dot_avx2()
-#endif
-       })
+  for (const DotKernels* dot : all_dots())
     all.push_back({Op::name, dot->isa, std::string(Op::name) + "_" + dot->isa,
         [=](const Arguments& a, const Kernel& k) { return plan(a, k, *dot); }});
   return all;

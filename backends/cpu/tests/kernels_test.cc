@@ -84,6 +84,10 @@ TEST_P(Kernels, CutWhatIsLarge) {
   EXPECT_EQ(judge(backend, conv2d(1, 1, {1, 2200, 3, 171}, 3, 1), draw), conv2d_path) << "columns";
   EXPECT_EQ(judge(backend, conv2d(30, 30, {1, 30, 120, 119}, 2, 3), draw), conv2d_path) << "groups";
   EXPECT_EQ(judge(backend, conv2d(500, 1, {1, 200, 2, 3}, 3, 1), draw), conv2d_path) << "outputs";
+  EXPECT_EQ(judge(backend, conv2d(4, 4, {2, 4, 150, 140}, 3, 1), draw), conv2d_path) << "lines";
+  EXPECT_EQ(judge(backend, conv2d(6, 3, {1, 3, 1, 9000}, 3, 2), draw), conv2d_path)
+      << "columns of lines";
+  EXPECT_EQ(judge(backend, conv2d(2, 2, {1, 2, 300, 5}, 3, 1), draw), conv2d_path) << "edges";
   EXPECT_EQ(judge(backend, conv2d(2, 1, {1, 40'000, 1, 19}, 1, 1), draw), conv2d_path)
       << "columns of more than a block's bytes";
   const auto dense = [&](i64 rows, i64 depth, i64 units) {
@@ -93,9 +97,11 @@ TEST_P(Kernels, CutWhatIsLarge) {
   EXPECT_EQ(judge(backend, dense(50, 50'001, 1), draw), dense_path) << "rows";
   EXPECT_EQ(judge(backend, dense(1, 50'001, 50), draw), dense_path) << "lanes";
   EXPECT_EQ(judge(backend, dense(100, 65, 100), draw), dense_path) << "items";
-  const TestCall deep =
-      call_of<Dense>({.units = 9, .use_bias = false}, {{{2, 300'001}, 4}, {{9, 300'001}, 4}}, draw);
-  EXPECT_EQ(judge(backend, deep, draw), dense_path) << "lanes of more than a block's bytes";
+  const TestCall both = dense(70, 16'390, 80);
+  for (int k = 0; k < 3; ++k) EXPECT_EQ(judge(backend, both, draw), dense_path) << "both factors";
+  const TestCall deep = call_of<Dense>(
+      {.units = 9, .use_bias = true}, {{{2, 300'001}, 4}, {{9, 300'001}, 4}, {{9}, 20}}, draw);
+  EXPECT_EQ(judge(backend, deep, draw), dense_path) << "depth";
 }
 
 // The deepest sums that are legal at 8 bits, all of one sign: beyond 2^24, near 2^30.
@@ -113,13 +119,22 @@ TEST_P(Kernels, AddWithoutLoss) {
 
 TEST_P(Kernels, LeaveWhatTheyDoNotServeToTheSpecification) {
   Seeded draw(3);
-  const i64 wide = (i64{1} << 22) + 9, deep = 600'000;
+  const i64 wide = (i64{1} << 22) + 9;
   const Conv2dAttrs a{.channels = 1, .kernel_size = {1, wide}, .use_bias = false};
-  const TestCall row = call_of<Conv2d>(a, {{{1, 1, 1, wide}, 2}, {{1, 1, 1, wide}, 2}}, draw),
-                 column = call_of<Dense>(
-                     {.units = 1, .use_bias = false}, {{{1, deep}, 2}, {{1, deep}, 2}}, draw);
+  const TestCall row = call_of<Conv2d>(a, {{{1, 1, 1, wide + 1}, 2}, {{1, 1, 1, wide}, 2}}, draw);
   EXPECT_EQ(judge(backend, row, draw), "generic");
-  EXPECT_EQ(judge(backend, column, draw), "generic");
+}
+
+// A window of the size of the image makes a matrix product of a convolution, in any layout.
+TEST_P(Kernels, MultiplyMatricesWhereTheWindowIsTheImage) {
+  judge_drawn(60, conv2d_path, [](Draw& draw) {
+    const i64 height = draw(1, 3), width = draw(1, 3), inputs = draw(1, 9);
+    const Conv2dAttrs a{.channels = draw(1, 40), .kernel_size = {height, width}};
+    return call_of<Conv2d>(a,
+        {{{draw(1, 4), inputs, height, width}, 8}, {{a.channels, inputs, height, width}, 8},
+            {{a.channels}, 20}},
+        draw);
+  });
 }
 
 TEST_P(Kernels, AreUsedBySeveralThreadsAtOnce) {

@@ -1,0 +1,54 @@
+#include "backends/cpu/pack.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace lockstep::cpu {
+
+void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& at) {
+  i32 stage[i64{kRowsMax} * kSlotsMax * kLanesMax];
+  Piece whole[kSlotsMax];
+  Slot slot[kSlotsMax];
+  for (int s = 0; s < at.slots; ++s) {
+    whole[s] = {i64{s} * dot.lanes, 0, dot.lanes};
+    slot[s] = {at.slot[s].cells, whole + s, 1};
+  }
+  i32* const to = tile.to;
+  const i64 row_stride = tile.row_stride, width = i64{at.slots} * dot.lanes;
+  tile.to = stage;
+  tile.row_stride = width;
+  tile.slots = slot;
+  dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
+  for (int r = 0; r < height; ++r)
+    for (int s = 0; s < at.slots; ++s)
+      for (int p = 0; p < at.slot[s].piece_count; ++p) {
+        const Piece& piece = at.slot[s].pieces[p];
+        const i32* from = stage + r * width + i64{s} * dot.lanes + piece.first;
+        i32* y = to + r * row_stride + piece.to;
+        for (int i = 0; i < piece.count; ++i, y += at.lane_stride)
+          *y = at.adds ? add(*y, from[i]) : from[i];
+      }
+}
+
+Packed::Packed(i64 bytes) {
+  constexpr i64 kCacheLine = 64, kLargePage = i64{2} << 20;
+  const bool is_large = bytes >= 2 * kLargePage;
+  const i64 unit = is_large ? kLargePage : kCacheLine;
+  const auto size = static_cast<std::size_t>(ceil_div(bytes, unit) * unit);
+  memory_.reset(static_cast<uint8_t*>(std::aligned_alloc(static_cast<std::size_t>(unit), size)));
+  if (!memory_) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  if (is_large) madvise(memory_.get(), size, MADV_HUGEPAGE);
+#endif
+}
+
+std::vector<const DotKernels*> all_dots() {
+  return {&dot_portable(),
+#ifdef __x86_64__
+      &dot_sse4(), &dot_avx2(), &dot_avxvnni(), &dot_avx512(), &dot_avx512vnni()
+#endif
+  };
+}
+
+}  // namespace lockstep::cpu
