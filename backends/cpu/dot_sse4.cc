@@ -8,7 +8,7 @@ namespace lockstep::cpu {
 namespace {
 
 struct Sse4 : VectorOf<4> {
-  static constexpr int kTerms = 2, kCellBytes = 4, kOffset = 0, kLanes = 4, kRows = 4, kSlots = 3;
+  static constexpr int kTerms = 2, kCellBytes = 4, kOffset = 0, kLanes = 4, kRows = 6, kSlots = 2;
   static Words cells(const uint8_t* from) { return load(from); }
   static void add_products(Words& sum, Words cells, Words row) {
     sum += reinterpret_cast<Words>(
