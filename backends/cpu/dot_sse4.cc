@@ -20,7 +20,7 @@ struct Sse4 : VectorOf<4> {
 
 /// Cells of half the size cost an instruction more.
 struct Sse4FewRows : Sse4 {
-  static constexpr int kCellBytes = 2;
+  static constexpr int kCellBytes = 2, kRows = 2, kSlots = 4;
   static Words cells(const uint8_t* from) {
     return reinterpret_cast<Words>(
         _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
