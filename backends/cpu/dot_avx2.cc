@@ -28,8 +28,8 @@ struct Avx2FewRows : Avx2 {
   }
 };
 
-constexpr DotKernels kFewRows = Tiles<Avx2FewRows>::kernels("avx2", 60),
-                     kKernels = Tiles<Avx2>::kernels("avx2", 60, &kFewRows);
+constexpr DotKernels kFewRows = Tiles<Avx2FewRows>::kernels("avx2", 80),
+                     kKernels = Tiles<Avx2>::kernels("avx2", 80, &kFewRows);
 
 }  // namespace
 

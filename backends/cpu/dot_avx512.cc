@@ -29,8 +29,8 @@ struct Avx512FewRows : Avx512 {
   }
 };
 
-constexpr DotKernels kFewRows = Tiles<Avx512FewRows>::kernels("avx512", 90),
-                     kKernels = Tiles<Avx512>::kernels("avx512", 90, &kFewRows);
+constexpr DotKernels kFewRows = Tiles<Avx512FewRows>::kernels("avx512", 150),
+                     kKernels = Tiles<Avx512>::kernels("avx512", 150, &kFewRows);
 
 }  // namespace
 

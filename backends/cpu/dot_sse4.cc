@@ -27,8 +27,8 @@ struct Sse4FewRows : Sse4 {
   }
 };
 
-constexpr DotKernels kFewRows = Tiles<Sse4FewRows>::kernels("sse4", 30),
-                     kKernels = Tiles<Sse4>::kernels("sse4", 30, &kFewRows);
+constexpr DotKernels kFewRows = Tiles<Sse4FewRows>::kernels("sse4", 35),
+                     kKernels = Tiles<Sse4>::kernels("sse4", 35, &kFewRows);
 
 }  // namespace
 
