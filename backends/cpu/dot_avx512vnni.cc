@@ -21,7 +21,7 @@ struct Avx512Vnni : VectorOf<16> {
   }
 };
 
-constexpr DotKernels kKernels = Tiles<Avx512Vnni>::kernels("avx512vnni", 200);
+constexpr DotKernels kKernels = Tiles<Avx512Vnni>::kernels("avx512vnni", 300);
 
 }  // namespace
 

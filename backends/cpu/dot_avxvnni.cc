@@ -16,7 +16,7 @@ struct AvxVnni : VectorOf<8> {
   }
 };
 
-constexpr DotKernels kKernels = Tiles<AvxVnni>::kernels("avxvnni", 120);
+constexpr DotKernels kKernels = Tiles<AvxVnni>::kernels("avxvnni", 180);
 
 }  // namespace
 

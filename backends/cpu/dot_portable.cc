@@ -29,7 +29,7 @@ struct Portable : VectorOf<4> {
   }
 };
 
-constexpr DotKernels kKernels = Tiles<Portable>::kernels("portable", 15);
+constexpr DotKernels kKernels = Tiles<Portable>::kernels("portable", 18);
 
 }  // namespace
 
