@@ -1,7 +1,7 @@
 /// @file
-/// dense as a matrix product: both factors are packed into panels of int16 pairs, one for the lanes
-/// of a tile, the other for its rows. Factors that are not constant are packed block by block, so
-/// that scratch memory stays small for matrices of any size.
+/// dense as a matrix product: both factors are packed into panels, one for the lanes of a tile, the
+/// other for its rows. Factors that are not constant are packed block by block, so that scratch
+/// memory stays small for matrices of any size.
 #include "spec/ops/dense.h"
 
 #include "backends/cpu/pack.h"
@@ -9,51 +9,70 @@
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kFactorBytes = i64{4} << 20;    // of each factor packed at a time
-constexpr i64 kPanelBytesMax = i64{8} << 20;  // above it the generic kernel serves
-constexpr i64 kRowsPerItem = 48;              // of parallel work: a few tiles
+constexpr i64 kFactorBytes = i64{1} << 20;  // of each factor packed at a time
+constexpr i64 kStepsMax = 4096;             // added up at a time
+constexpr i64 kRowsPerItem = 128;           // of parallel work
 
-/// `count` vectors of `depth` values, packed in panels: [terms][width] pairs, where only the last
-/// panel may be narrower unless `is_padded`.
+/// `count` vectors of `depth` values, packed in panels of `width`, of which only the last may be
+/// narrower, and only if it is not filled up.
 struct Factor {
   int port;
+  bool is_lanes;
   i64 count, depth, stride, depth_stride, width;
-  bool is_padded;
-  i64 block = 0;                 ///< vectors packed at a time, a multiple of the width
-  std::vector<Pair> constant{};  ///< all panels, if the values are constants
+  i64 block = 0;                    ///< vectors packed at a time, a multiple of the width
+  std::vector<uint8_t> constant{};  ///< all panels, if the values are constants
 
-  i64 terms() const { return (depth + 1) / 2; }
+  /// Bytes of a vector with as many steps. That of a row begins with where the row begins.
+  i64 bytes(i64 steps, const DotKernels& dot) const {
+    return is_lanes ? steps * dot.terms : (1 + steps) * static_cast<i64>(sizeof(Word));
+  }
   i64 panels(i64 vectors) const { return ceil_div(vectors, width); }
+  i64 filled_up(i64 vectors) const { return is_lanes ? panels(vectors) * width : vectors; }
 };
 
-Factor factor_of(const View& v, int port, i64 width, bool is_padded) {
-  Factor f{port, v.dim(0), v.dim(1), v.stride[0], v.stride[1], width, is_padded};
-  const i64 panel_bytes = f.terms() * width * static_cast<i64>(sizeof(Pair));
-  f.block = max(1, kFactorBytes / panel_bytes) * width;
-  f.block = min(f.block, f.panels(f.count) * width);
+/// Steps that are added up at a time.
+struct Depth {
+  i64 first, steps;
+};
+
+Factor factor_of(const View& v, int port, bool is_lanes, const DotKernels& dot) {
+  Factor f{port, is_lanes, v.dim(0), v.dim(1), v.stride[0], v.stride[1], dot.lanes};
+  if (!is_lanes) f.width = even_part(f.count, dot.rows);
+  const i64 panel = f.bytes(min(kStepsMax, ceil_div(f.depth, dot.terms)), dot) * f.width;
+  f.block = min(max(1, kFactorBytes / panel) * f.width, f.filled_up(f.count));
   return f;
 }
 
-/// One panel of `width` vectors, of which the first `filled` exist. The others hold any values; no
-/// output depends on them.
-void pack_panel(Pair* to, const i32* from, const Factor& f, i64 filled, i64 width) {
-  const i64 step = f.depth_stride, whole = f.depth / 2;
-  for (i64 r = 0; r < filled; ++r) {
-    const i32* x = from + r * f.stride;
-    Pair* y = to + r;
-    for (i64 t = 0; t < whole; ++t) y[t * width] = pair_of(x[2 * t * step], x[(2 * t + 1) * step]);
-    if (f.depth % 2 == 1) y[whole * width] = pair_of(x[2 * whole * step], 0);
+/// Packs some steps of `count` vectors, which are at most a panel.
+void pack_panel(uint8_t* to, const i32* from, const Factor& f, i64 count, const Depth& d,
+    const DotKernels& dot) {
+  const i64 first = d.first * dot.terms, depth = min(d.steps * dot.terms, f.depth - first);
+  const i64 width = f.is_lanes ? f.width : count;
+  const i64 step = width * (f.is_lanes ? dot.terms : static_cast<i64>(sizeof(Word)));
+  from += first * f.depth_stride;
+  if (!f.is_lanes) {
+    auto* start = reinterpret_cast<i32*>(to);
+    for (i64 r = 0; r < count; ++r)
+      start[r] = start_of(dot, from + r * f.stride, depth, f.depth_stride);
+    to += count * static_cast<i64>(sizeof(Word));
   }
+  const auto pack = f.is_lanes ? dot.pack_cells : dot.pack_rows;
+  const i64 whole = depth / dot.terms, rest = depth % dot.terms;
+  const i64 apart = dot.terms * f.depth_stride;
+  pack(to, from, {whole, count, dot.terms, apart, f.stride, f.depth_stride, step});
+  if (rest > 0)
+    pack(to + whole * step, from + whole * apart, {1, count, rest, 0, f.stride, f.depth_stride, 0});
 }
 
-/// Packs the vectors first .. first + count - 1.
-void pack(ThreadPool& pool, Pair* to, const i32* from, const Factor& f, i64 first, i64 count) {
-  const double ns = kPackNs * static_cast<double>(f.width * f.depth);
+/// Packs some steps of the vectors first .. first + count - 1.
+void pack(ThreadPool& pool, uint8_t* to, const i32* from, const Factor& f, i64 first, i64 count,
+    const Depth& d, const DotKernels& dot) {
+  const double ns = kPackNs * static_cast<double>(f.width * d.steps * dot.terms);
   pool.run(f.panels(count), ns, [&](i64 begin, i64 end) {
     for (i64 p = begin; p < end; ++p) {
-      const i64 filled = min(f.width, count - p * f.width);
-      pack_panel(to + p * f.width * f.terms(), from + (first + p * f.width) * f.stride, f, filled,
-          f.is_padded ? f.width : filled);
+      const i64 vector = p * f.width;
+      pack_panel(to + vector * f.bytes(d.steps, dot), from + (first + vector) * f.stride, f,
+          min(f.width, count - vector), d, dot);
     }
   });
 }
@@ -61,24 +80,22 @@ void pack(ThreadPool& pool, Pair* to, const i32* from, const Factor& f, i64 firs
 /// The output as tiles see it.
 struct Target {
   i32* y;
-  i64 row_stride, lane_stride;
-  const i32* bias;
-  i64 bias_row_stride, bias_lane_stride;
+  const i32* bias;  ///< nullptr: none
+  i64 row_stride, lane_stride, bias_row_stride, bias_lane_stride;
 
   Target from(i64 row, i64 lane) const {
     Target t = *this;
     t.y += row * row_stride + lane * lane_stride;
-    t.bias += row * bias_row_stride + lane * bias_lane_stride;
+    if (bias) t.bias += row * bias_row_stride + lane * bias_lane_stride;
     return t;
   }
-  void store(const i32* tile, i64 rows, i64 lanes) const {
-    for (i64 r = 0; r < rows; ++r) {
-      const i32* sum = tile + r * kSlots * kLanes;
-      const i32* b = bias + r * bias_row_stride;
-      i32* to = y + r * row_stride;
-      for (i64 i = 0; i < lanes; ++i) to[i * lane_stride] = add(sum[i], b[i * bias_lane_stride]);
-    }
-  }
+};
+
+/// A block of both factors, packed.
+struct Panels {
+  const uint8_t *rows, *lanes;
+  i64 row_count, lane_count, steps;
+  bool adds;  ///< to what the output already holds
 };
 
 class TunedDense : public Plan {
@@ -88,16 +105,19 @@ class TunedDense : public Plan {
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
-    return sizeof(Pair) * static_cast<uint64_t>(room(lanes_) + room(rows_));
+    return static_cast<uint64_t>(room(lanes_) + room(rows_));
   }
 
  private:
-  static i64 room(const Factor& f) { return f.constant.empty() ? f.block * f.terms() : 0; }
-  const Pair* packed(const Factor& f, Pair* scratch, const i32* from, i64 first, i64 count) const;
-  void multiply(
-      const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count, const Target& to) const;
-  void multiply_rows(
-      const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count, const Target& to) const;
+  i64 steps() const { return ceil_div(lanes_.depth, dot_.terms); }
+  i64 room(const Factor& f) const {
+    return f.constant.empty() ? f.block * f.bytes(min(kStepsMax, steps()), dot_) : 0;
+  }
+  void pack_constant(Factor& f, const i32* values) const;
+  const uint8_t* packed(const Factor& f, uint8_t* scratch, const i32* from, i64 first, i64 count,
+      const Depth& d) const;
+  void multiply(const Panels& p, const Target& to) const;
+  void multiply_slots(const Panels& p, i64 row, i64 rows, i64 lane, const Target& to) const;
 
   std::string name_;
   std::shared_ptr<ThreadPool> pool_;
@@ -105,6 +125,7 @@ class TunedDense : public Plan {
   Factor rows_, lanes_;
   Target target_;
   bool has_bias_;
+  i64 bias_stride_ = 0;
   std::vector<int32_t> offsets_;
 };
 
@@ -118,82 +139,119 @@ TunedDense::TunedDense(
       has_bias_(a.call.in.size() == 3) {
   const Out& y = a.call.out[0];
   const bool swapped = rows_.port == Dense::W;  // units are rows of tiles
-  const i64 bias = has_bias_ ? a.call.in[Dense::B].stride[0] : 0;
-  target_ = {nullptr, y.stride[swapped ? 1 : 0], y.stride[swapped ? 0 : 1], nullptr,
-      swapped ? bias : 0, swapped ? 0 : bias};
-  for (i64 t = 0; t < lanes_.terms(); ++t) offsets_.push_back(static_cast<int32_t>(t * kLanes));
-  for (Factor* f : {&rows_, &lanes_}) {
-    const i32* values = a.constants[static_cast<std::size_t>(f->port)];
-    if (!values) continue;
-    const i64 vectors = f->is_padded ? f->panels(f->count) * f->width : f->count;
-    f->constant.resize(static_cast<std::size_t>(vectors * f->terms()));
-    pack(*pool_, f->constant.data(), values, *f, 0, f->count);
+  bias_stride_ = has_bias_ ? a.call.in[Dense::B].stride[0] : 0;
+  target_ = {nullptr, nullptr, y.stride[swapped ? 1 : 0], y.stride[swapped ? 0 : 1],
+      swapped ? bias_stride_ : 0, swapped ? 0 : bias_stride_};
+  for (i64 t = 0; t < min(kStepsMax, steps()); ++t)
+    offsets_.push_back(static_cast<int32_t>(t * dot.lanes * dot.terms));
+  for (Factor* f : {&rows_, &lanes_})
+    if (const i32* values = a.constants[static_cast<std::size_t>(f->port)])
+      pack_constant(*f, values);
+}
+
+// Depth by depth, all panels of each.
+void TunedDense::pack_constant(Factor& f, const i32* values) const {
+  const i64 vectors = f.filled_up(f.count), depths = ceil_div(steps(), kStepsMax);
+  const i64 starts = f.is_lanes ? 0 : (depths - 1) * static_cast<i64>(sizeof(Word));
+  f.constant.resize(static_cast<std::size_t>(vectors * (f.bytes(steps(), dot_) + starts)));
+  uint8_t* to = f.constant.data();
+  for (Depth d{0, 0}; d.first < steps(); d.first += kStepsMax) {
+    d.steps = min(kStepsMax, steps() - d.first);
+    pack(*pool_, to, values, f, 0, f.count, d, dot_);
+    to += vectors * f.bytes(d.steps, dot_);
   }
 }
 
-const Pair* TunedDense::packed(
-    const Factor& f, Pair* scratch, const i32* from, i64 first, i64 count) const {
-  if (!f.constant.empty()) return f.constant.data() + first * f.terms();
-  pack(*pool_, scratch, from, f, first, count);
-  return scratch;
+const uint8_t* TunedDense::packed(const Factor& f, uint8_t* scratch, const i32* from, i64 first,
+    i64 count, const Depth& d) const {
+  if (f.constant.empty()) {
+    pack(*pool_, scratch, from, f, first, count, d, dot_);
+    return scratch;
+  }
+  const i64 before = d.first / kStepsMax * f.bytes(kStepsMax, dot_);
+  return f.constant.data() + before * f.filled_up(f.count) + first * f.bytes(d.steps, dot_);
 }
 
 void TunedDense::run(const int32_t* const* in, int32_t* const* out, void* scratch) const {
-  static constexpr i32 kNoBias = 0;
   Target to = target_;
   to.y = out[0];
-  to.bias = has_bias_ ? in[Dense::B] : &kNoBias;
-  auto* lane_room = static_cast<Pair*>(scratch);
-  Pair* row_room = lane_room + room(lanes_);
-  for (i64 l = 0; l < lanes_.count; l += lanes_.block) {
-    const i64 lane_count = min(lanes_.block, lanes_.count - l);
-    const Pair* lanes = packed(lanes_, lane_room, in[lanes_.port], l, lane_count);
-    for (i64 r = 0; r < rows_.count; r += rows_.block) {
-      const i64 row_count = min(rows_.block, rows_.count - r);
-      const Pair* rows = packed(rows_, row_room, in[rows_.port], r, row_count);
-      multiply(rows, row_count, lanes, lane_count, to.from(r, l));
+  to.bias = has_bias_ ? in[Dense::B] : nullptr;
+  auto* lane_room = static_cast<uint8_t*>(scratch);
+  uint8_t* row_room = lane_room + room(lanes_);
+  Depth d{0, 0};
+  Panels p{};
+  for (d.first = 0; d.first < steps(); d.first += kStepsMax) {
+    d.steps = p.steps = min(kStepsMax, steps() - d.first);
+    p.adds = d.first > 0;
+    for (i64 l = 0; l < lanes_.count; l += lanes_.block) {
+      p.lane_count = min(lanes_.block, lanes_.count - l);
+      p.lanes = packed(lanes_, lane_room, in[lanes_.port], l, p.lane_count, d);
+      for (i64 r = 0; r < rows_.count; r += rows_.block) {
+        p.row_count = min(rows_.block, rows_.count - r);
+        p.rows = packed(rows_, row_room, in[rows_.port], r, p.row_count, d);
+        multiply(p, to.from(r, l));
+      }
     }
   }
 }
 
-// Each item of parallel work multiplies a few tiles of rows by two panels of lanes.
-void TunedDense::multiply(
-    const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count, const Target& to) const {
-  constexpr i64 kWidth = i64{kSlots} * kLanes;
-  const i64 chunks = ceil_div(row_count, kRowsPerItem), widths = ceil_div(lane_count, kWidth);
-  const i64 terms = lanes_.terms(), macs = min(row_count, kRowsPerItem) * kWidth * 2 * terms;
+// Each item of parallel work multiplies some rows by a few panels of lanes.
+void TunedDense::multiply(const Panels& p, const Target& to) const {
+  const i64 slots = lanes_.panels(p.lane_count);
+  const i64 width = even_part(slots, dot_.slots) * dot_.lanes,
+            widths = ceil_div(slots * dot_.lanes, width);
+  const i64 most = ceil_div(kRowsPerItem, rows_.width) * rows_.width;
+  const i64 rows = min(most, p.row_count), chunks = ceil_div(p.row_count, rows);
+  const i64 macs = max(rows, 4) * width * dot_.terms * p.steps;  // one row waits for memory
   pool_->run(
       chunks * widths, static_cast<double>(macs) / dot_.macs_per_ns, [&](i64 begin, i64 end) {
         for (i64 i = begin; i < end; ++i) {
-          const i64 row = i / widths * kRowsPerItem, lane = i % widths * kWidth;
-          multiply_rows(rows + row * terms, min(kRowsPerItem, row_count - row),
-              lanes + lane * terms, min(kWidth, lane_count - lane), to.from(row, lane));
+          const i64 row = i / widths * rows, lane = i % widths * width;
+          Panels some = p;
+          some.lane_count = min(width, p.lane_count - lane);
+          multiply_slots(some, row, min(rows, p.row_count - row), lane, to.from(row, lane));
         }
       });
 }
 
-void TunedDense::multiply_rows(
-    const Pair* rows, i64 row_count, const Pair* lanes, i64 lane_count, const Target& to) const {
-  const i64 terms = lanes_.terms();
-  const Pair* second = lane_count > kLanes ? lanes + kLanes * terms : lanes;
-  for (i64 r = 0; r < row_count; r += dot_.rows) {
-    const i64 height = min(dot_.rows, row_count - r);
-    i32 tile[kRowsMax * kSlots * kLanes];
-    dot_.tile[height - 1](rows + r * terms, offsets_.data(), terms, lanes, second, tile);
-    to.from(r, 0).store(tile, height, lane_count);
+void TunedDense::multiply_slots(
+    const Panels& p, i64 row, i64 rows, i64 lane, const Target& to) const {
+  Placement at;
+  i32 lane_start[kSlotsMax * kLanesMax] = {};
+  at.slots = static_cast<int>(lanes_.panels(p.lane_count));
+  at.lane_stride = to.lane_stride;
+  at.adds = p.adds;
+  for (int s = 0; s < at.slots; ++s) {
+    const i64 first = i64{s} * dot_.lanes;
+    at.piece[s] = {
+        first * to.lane_stride, 0, static_cast<int32_t>(min(dot_.lanes, p.lane_count - first))};
+    at.slot[s] = {p.lanes + (lane + first) * lanes_.bytes(p.steps, dot_), at.piece + s, 1};
+  }
+  const i32* bias = p.adds ? nullptr : to.bias;
+  const bool starts_lanes = bias && rows_.port == Dense::X;
+  for (i64 l = 0; starts_lanes && l < p.lane_count; ++l) lane_start[l] = bias[l * bias_stride_];
+  for (i64 r = 0; r < rows; r += rows_.width) {
+    const i64 height = min(rows_.width, rows - r);
+    const auto* panel =
+        reinterpret_cast<const Word*>(p.rows + (row + r) * rows_.bytes(p.steps, dot_));
+    i32 start[kRowsMax];
+    for (i64 k = 0; k < height; ++k)
+      start[k] =
+          add(static_cast<i32>(panel[k]), bias && !starts_lanes ? bias[(r + k) * bias_stride_] : 0);
+    run_tile(dot_,
+        {panel + height, start, starts_lanes ? lane_start : nullptr, offsets_.data(), p.steps,
+            at.slot, to.y + r * to.row_stride, to.row_stride},
+        static_cast<int>(height), at);
   }
 }
 
 std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
   const View &x = a.call.in[Dense::X], &w = a.call.in[Dense::W];
-  // A tile has eight lanes but any number of rows: few units waste less as rows.
-  const bool swapped = w.dim(0) < kLanes && w.dim(0) < x.dim(0);
-  const i64 panel_bytes = (x.dim(1) + 1) / 2 * kLanes * static_cast<i64>(sizeof(Pair));
-  if (panel_bytes > kPanelBytesMax) return nullptr;
-  const int height = dot.rows;
+  // A tile has many lanes but any number of rows: few units waste less as rows.
+  const bool swapped = w.dim(0) < dot.lanes && w.dim(0) < x.dim(0);
   return std::make_unique<TunedDense>(a, kernel, dot,
-      swapped ? factor_of(w, Dense::W, height, false) : factor_of(x, Dense::X, height, false),
-      swapped ? factor_of(x, Dense::X, kLanes, true) : factor_of(w, Dense::W, kLanes, true));
+      swapped ? factor_of(w, Dense::W, false, dot) : factor_of(x, Dense::X, false, dot),
+      swapped ? factor_of(x, Dense::X, true, dot) : factor_of(w, Dense::W, true, dot));
 }
 
 }  // namespace

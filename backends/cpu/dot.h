@@ -1,6 +1,6 @@
 /// @file
-/// The inner loop of conv2d and dense, once per instruction set: dot products of many rows with
-/// many lanes, two int16 terms at a time.
+/// The inner loop of conv2d and dense, once per instruction set: dot products of rows, which have
+/// values of their own for every step, with lanes, which are neighbours in memory.
 ///
 /// Units compiled for newer instruction sets include this header, so it must define no function:
 /// the linker might keep a copy that this machine cannot run.
@@ -9,32 +9,68 @@
 
 namespace lockstep::cpu {
 
-/// Two neighbouring terms of a dot product: int16 values, in memory one after the other. Which
-/// half of the word comes first does not matter, as both operands are packed alike.
-using Pair = uint32_t;
+/// The terms of a row at one step: int8 values if there are four, int16 values if there are two.
+using Word = uint32_t;
 
-inline constexpr int kLanes = 8;    ///< neighbouring outputs that share one load
-inline constexpr int kSlots = 2;    ///< groups of lanes of one tile, anywhere in memory
-inline constexpr int kRowsMax = 6;  ///< of any tile
+inline constexpr int kLanesMax = 16, kRowsMax = 8, kSlotsMax = 3;  ///< of any tile
 
-/// With R rows: tile[r][slot][lane] = sum over t < terms of the two products of
-/// row[t * R + r] and slot[offset[t] + lane].
-/// Exact for values of 8 bits: each pair of products stays below 2^15, and the rules of conv2d and
-/// dense bound their sum below 2^31 in any order.
-using Tile = void (*)(const Pair* row, const int32_t* offset, int64_t terms, const Pair* slot0,
-    const Pair* slot1, int32_t* tile);
+/// Some lanes of a slot that are neighbours in the output too.
+struct Piece {
+  int64_t to;  ///< from the first output of a row, in elements
+  int32_t first, count;
+};
 
-/// The tiles of an instruction set.
+/// A vector of lanes. The cell of a lane is as many bytes as a step has terms, and the cells of
+/// neighbouring lanes follow each other. Lanes that no piece names may hold any values.
+struct Slot {
+  const uint8_t* cells;  ///< of the first lane
+  const Piece* pieces;
+  int32_t piece_count;
+};
+
+/// A tile: to[r * row_stride + piece.to] = row_start[r] + lane_start[slot][lane] + the sum of the
+/// products of rows[t][r] and the cell that lies offset[t] bytes after the lane's own one.
+/// Sums wrap around. The rules of conv2d and dense bound what they add up to below 2^31, so that
+/// every order of addition, and a term that start values take back, gives the same result.
+struct Tile {
+  const Word* rows;
+  const int32_t* row_start;
+  const int32_t* lane_start;  ///< [slot][lane]; nullptr stands for zeros
+  const int32_t* offset;
+  int64_t steps;
+  const Slot* slots;
+  int32_t* to;
+  int64_t row_stride;
+};
+
+/// Values of int32 tensors to pack for tiles: term t of lane l at step s lies at
+/// s * step_stride + l * lane_stride + t * term_stride.
+struct Terms {
+  int64_t steps, lanes, terms;  ///< terms beyond the given ones become zero
+  int64_t step_stride, lane_stride, term_stride;
+  int64_t to_stride;  ///< of a step in the packed form, in bytes
+};
+
+/// The tiles of an instruction set, and how it wants its operands.
 struct DotKernels {
   const char* isa;
-  int rows;             ///< of its largest tile
-  Tile tile[kRowsMax];  ///< by the number of rows less one
-  double macs_per_ns;   ///< of one thread, roughly; decides what to run in parallel
+  int terms;           ///< of a step: 4 or 2
+  int offset;          ///< added to every value of a cell, so that it is unsigned; or 0
+  int lanes;           ///< of a slot
+  int rows, slots;     ///< of the largest tile
+  double macs_per_ns;  ///< of one thread, roughly; decides what to run in parallel
+  void (*const* tile)(const Tile& t);  ///< [height - 1][number of slots - 1]
+  void (*pack_cells)(uint8_t* to, const int32_t* from, const Terms& t);
+  void (*pack_rows)(uint8_t* to, const int32_t* from, const Terms& t);  ///< of Words
 };
 
 const DotKernels& dot_portable();
 #ifdef __x86_64__
+const DotKernels& dot_sse4();
 const DotKernels& dot_avx2();
+const DotKernels& dot_avxvnni();
+const DotKernels& dot_avx512();
+const DotKernels& dot_avx512vnni();
 #endif
 
 }  // namespace lockstep::cpu

@@ -1,6 +1,21 @@
 #include "backends/cpu/isa.h"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
 namespace lockstep::cpu {
+namespace {
+
+#ifdef __x86_64__
+// Not every compiler of ours knows this feature by name. Its registers are those of AVX2.
+bool has_avxvnni() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1U) != 0;
+}
+#endif
+
+}  // namespace
 
 std::span<const Isa> isas() {
   static const Isa all[] = {
@@ -10,6 +25,7 @@ std::span<const Isa> isas() {
 #define LOCKSTEP_HAS(feature) static_cast<bool>(__builtin_cpu_supports(feature))
       {"sse4", LOCKSTEP_HAS("sse4.2")},
       {"avx2", LOCKSTEP_HAS("avx2")},
+      {"avxvnni", LOCKSTEP_HAS("avx2") && has_avxvnni()},
       {"avx512",
           LOCKSTEP_HAS("avx512f") && LOCKSTEP_HAS("avx512vl") && LOCKSTEP_HAS("avx512dq") &&
               LOCKSTEP_HAS("avx512bw")},

@@ -1,5 +1,5 @@
 /// @file
-/// What conv2d and dense share: packing for the dot products of dot.h, and their kernels.
+/// What conv2d and dense share: tiles for any layout of the output, and their kernels.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,12 +11,7 @@
 namespace lockstep::cpu {
 
 /// The approximate time to pack an element.
-inline constexpr double kPackNs = 0.4;
-
-/// Two terms; values of at most 16 bits.
-inline Pair pair_of(i32 a, i32 b) {
-  return (static_cast<Pair>(a) & 0xffffU) | static_cast<Pair>(b) << 16;
-}
+inline constexpr double kPackNs = 0.2;
 
 /// The sum of two values of a legal call. Unsigned arithmetic avoids undefined behaviour for a
 /// value beyond its declared precision.
@@ -24,15 +19,33 @@ inline i32 add(i32 a, i32 b) {
   return static_cast<i32>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
 
+/// The parts, none larger than `most`, into which n is divided most evenly.
+inline i64 even_part(i64 n, i64 most) { return ceil_div(n, ceil_div(n, most)); }
+
+/// Where rows begin that multiply cells with an offset: the sum of `count` values `stride` apart,
+/// times the offset, is what the offset adds to the products.
+i32 start_of(const DotKernels& dot, const i32* values, i64 count, i64 stride);
+
+/// The slots of a tile and its output, whose lanes may be any number of elements apart.
+struct Placement {
+  Slot slot[kSlotsMax];
+  Piece piece[i64{kSlotsMax} * kLanesMax];
+  int slots = 0;
+  i64 lane_stride = 1;  ///< between the lanes of a piece, in elements
+  bool adds = false;    ///< to what the output already holds
+};
+
+/// Computes `height` rows of a tile; the slots are those of the placement.
+void run_tile(const DotKernels& dot, Tile tile, int height, const Placement& at);
+
+/// The tiles of each instruction set, the most basic first.
+std::vector<const DotKernels*> all_dots();
+
 /// A kernel of `Op` for each instruction set that has tiles.
 template <class Op> std::vector<Kernel> dot_kernels(
     std::unique_ptr<Plan> (*plan)(const Arguments&, const Kernel&, const DotKernels&)) {
   std::vector<Kernel> all;
-  for (const DotKernels* dot : {&dot_portable(),
-#ifdef __x86_64__
-           &dot_avx2()
-#endif
-       })
+  for (const DotKernels* dot : all_dots())
     all.push_back({Op::name, dot->isa, std::string(Op::name) + "_" + dot->isa,
         [=](const Arguments& a, const Kernel& k) { return plan(a, k, *dot); }});
   return all;

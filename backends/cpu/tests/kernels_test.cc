@@ -144,9 +144,9 @@ TEST_P(Kernels, CutWhatIsLarge) {
   EXPECT_EQ(judge(backend, dense(50, 50'001, 1), draw), dense_path) << "rows";
   EXPECT_EQ(judge(backend, dense(1, 50'001, 50), draw), dense_path) << "lanes";
   EXPECT_EQ(judge(backend, dense(100, 65, 100), draw), dense_path) << "items";
-  const TestCall deep =
-      call_of<Dense>({.units = 9, .use_bias = false}, {{{2, 300'001}, 4}, {{9, 300'001}, 4}}, draw);
-  EXPECT_EQ(judge(backend, deep, draw), dense_path) << "lanes of more than a block's bytes";
+  const TestCall deep = call_of<Dense>(
+      {.units = 9, .use_bias = true}, {{{2, 300'001}, 4}, {{9, 300'001}, 4}, {{9}, 20}}, draw);
+  EXPECT_EQ(judge(backend, deep, draw), dense_path) << "depth";
 }
 
 // The deepest sums that are legal at 8 bits, all of one sign: beyond 2^24, near 2^30.
@@ -164,13 +164,10 @@ TEST_P(Kernels, AddWithoutLoss) {
 
 TEST_P(Kernels, LeaveWhatTheyDoNotServeToTheSpecification) {
   Seeded draw(3);
-  const i64 wide = (i64{1} << 22) + 9, deep = 600'000;
+  const i64 wide = (i64{1} << 22) + 9;
   const Conv2dAttrs a{.channels = 1, .kernel_size = {1, wide}, .use_bias = false};
-  const TestCall row = call_of<Conv2d>(a, {{{1, 1, 1, wide}, 2}, {{1, 1, 1, wide}, 2}}, draw),
-                 column = call_of<Dense>(
-                     {.units = 1, .use_bias = false}, {{{1, deep}, 2}, {{1, deep}, 2}}, draw);
+  const TestCall row = call_of<Conv2d>(a, {{{1, 1, 1, wide}, 2}, {{1, 1, 1, wide}, 2}}, draw);
   EXPECT_EQ(judge(backend, row, draw), "generic");
-  EXPECT_EQ(judge(backend, column, draw), "generic");
 }
 
 TEST_P(Kernels, AreUsedBySeveralThreadsAtOnce) {

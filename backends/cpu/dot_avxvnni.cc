@@ -1,0 +1,25 @@
+/// @file
+/// Tiles for AVX-VNNI: vpdpbusd multiplies unsigned cells and signed rows.
+#include <immintrin.h>
+
+#include "backends/cpu/dot_tile.h"
+
+namespace lockstep::cpu {
+namespace {
+
+struct AvxVnni : VectorOf<8> {
+  static constexpr int kTerms = 4, kOffset = 128, kLanes = 8, kRows = 6, kSlots = 2;
+  static Words cells(const uint8_t* from) { return load(from); }
+  static void add_products(Words& sum, Words cells, Words row) {
+    sum = reinterpret_cast<Words>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(sum),
+        reinterpret_cast<__m256i>(cells), reinterpret_cast<__m256i>(row)));
+  }
+};
+
+constexpr DotKernels kKernels = Tiles<AvxVnni>::kernels("avxvnni", 120);
+
+}  // namespace
+
+const DotKernels& dot_avxvnni() { return kKernels; }
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,30 @@
+/// @file
+/// Tiles for SSE4: pmaddwd, whose sum of two products is exact in int32.
+#include <immintrin.h>
+
+#include "backends/cpu/dot_tile.h"
+
+namespace lockstep::cpu {
+namespace {
+
+struct Sse4 : VectorOf<4> {
+  static constexpr int kTerms = 2, kOffset = 0, kLanes = 4, kRows = 4, kSlots = 3;
+  static Words cells(const uint8_t* from) {
+    return reinterpret_cast<Words>(
+        _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+  }
+  static void add_products(Words& sum, Words cells, Words row) {
+    sum += reinterpret_cast<Words>(
+        _mm_madd_epi16(reinterpret_cast<__m128i>(cells), reinterpret_cast<__m128i>(row)));
+    // Without this barrier g++ 12 computes all products first and spills the sums to memory.
+    __asm__ volatile("" : "+x"(sum));
+  }
+};
+
+constexpr DotKernels kKernels = Tiles<Sse4>::kernels("sse4", 30);
+
+}  // namespace
+
+const DotKernels& dot_sse4() { return kKernels; }
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,58 @@
+#include "backends/cpu/pack.h"
+
+namespace lockstep::cpu {
+namespace {
+
+// By way of the stack, where every lane of a tile is stored.
+void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& at) {
+  i32 stage[i64{kRowsMax} * kSlotsMax * kLanesMax];
+  Piece whole[kSlotsMax];
+  Slot slot[kSlotsMax];
+  for (int s = 0; s < at.slots; ++s) {
+    whole[s] = {i64{s} * dot.lanes, 0, dot.lanes};
+    slot[s] = {at.slot[s].cells, whole + s, 1};
+  }
+  i32* const to = tile.to;
+  const i64 row_stride = tile.row_stride, width = i64{at.slots} * dot.lanes;
+  tile.to = stage;
+  tile.row_stride = width;
+  tile.slots = slot;
+  dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
+  for (int r = 0; r < height; ++r)
+    for (int s = 0; s < at.slots; ++s)
+      for (int p = 0; p < at.slot[s].piece_count; ++p) {
+        const Piece& piece = at.slot[s].pieces[p];
+        const i32* from = stage + r * width + i64{s} * dot.lanes + piece.first;
+        i32* y = to + r * row_stride + piece.to;
+        for (int i = 0; i < piece.count; ++i, y += at.lane_stride)
+          *y = at.adds ? add(*y, from[i]) : from[i];
+      }
+}
+
+}  // namespace
+
+i32 start_of(const DotKernels& dot, const i32* values, i64 count, i64 stride) {
+  if (dot.offset == 0) return 0;
+  uint32_t sum = 0;
+  if (stride == 1)  // which vectorizes
+    for (i64 k = 0; k < count; ++k) sum += static_cast<uint32_t>(values[k]);
+  else
+    for (i64 k = 0; k < count; ++k) sum += static_cast<uint32_t>(values[k * stride]);
+  return static_cast<i32>(0U - static_cast<uint32_t>(dot.offset) * sum);
+}
+
+void run_tile(const DotKernels& dot, Tile tile, int height, const Placement& at) {
+  if (at.lane_stride != 1 || at.adds) return run_staged(dot, tile, height, at);
+  tile.slots = at.slot;
+  dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
+}
+
+std::vector<const DotKernels*> all_dots() {
+  return {&dot_portable(),
+#ifdef __x86_64__
+      &dot_sse4(), &dot_avx2(), &dot_avxvnni(), &dot_avx512(), &dot_avx512vnni()
+#endif
+  };
+}
+
+}  // namespace lockstep::cpu
