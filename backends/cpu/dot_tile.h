@@ -6,6 +6,10 @@
 ///     Words cells(const uint8_t*)              loads the cells of a slot
 ///     void add_products(Words& sum, Words cells, Words row)
 ///     void store_some(int32_t* to, Words v, int first, int count)   those lanes alone
+///
+/// Or, in place of cells and add_products, an inner loop of its own:
+///
+///     template <int R, int S> void multiply(const Tile& t, Words (&sum)[R][S])
 #pragma once
 #include <utility>
 
@@ -24,11 +28,19 @@ template <int kLanes> struct VectorOf {
     return v;
   }
   static void store(void* to, Words v) { __builtin_memcpy(to, &v, sizeof v); }
-  /// For instruction sets whose masked stores are slow, or which have none.
+  /// For instruction sets whose masked stores are slow, or which have none. Whole vectors are
+  /// stored elsewhere.
   static void store_some(int32_t* to, Words v, int first, int count) {
+    static_assert(kLanes <= 8);
     int32_t lane[kLanes];
     store(lane, v);
-    for (int i = 0; i < count; ++i) to[i] = lane[first + i];
+    const int32_t* from = lane + first;
+    for (int n = 4; n > 0; n /= 2)
+      if (count & n) {
+        for (int i = 0; i < n; ++i) to[i] = from[i];
+        to += n;
+        from += n;
+      }
   }
 };
 
@@ -63,7 +75,10 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) sum[r][s] = start + static_cast<uint32_t>(t.row_start[r]);
     }
-    multiply<R, S>(t, sum);
+    if constexpr (requires { Set::template multiply<R, S>(t, sum); })
+      Set::template multiply<R, S>(t, sum);
+    else
+      multiply<R, S>(t, sum);
 #pragma GCC unroll 8
     for (int s = 0; s < S; ++s)
       for (int p = 0; p < t.slots[s].piece_count; ++p) {
