@@ -54,6 +54,50 @@ struct Call {
   }
 };
 
+/// A graph's nodes over numbered entries, valid during compile().
+struct Graph {
+  std::span<const ls_node> nodes;
+  std::span<const ls_tensor> entries;
+  std::span<const uint32_t> feeds, heads;
+
+  static std::span<const uint32_t> inputs(const ls_node& n) { return {n.in, n.n_in}; }
+  static std::span<const uint32_t> outputs(const ls_node& n) { return {n.out, n.n_out}; }
+  bool is_constant(uint32_t entry) const { return (entries[entry].flags & LS_CONSTANT) != 0; }
+};
+
+/// Checks that every number names an entry, that each entry is written once, as a constant, a feed
+/// or an output of one node, and that it is written before it is read.
+/// @throws LogicError `graph.entry`, `graph.written` or `graph.order`, naming node and entry.
+inline void check_graph(const Graph& g) {
+  std::vector<bool> written(g.entries.size());
+  const auto known = [&](uint32_t e, const std::string& where) {
+    if (e >= g.entries.size())
+      throw LogicError("graph.entry",
+          where + " is entry " + std::to_string(e) + " of " + std::to_string(g.entries.size()));
+  };
+  const auto write = [&](uint32_t e, const std::string& where) {
+    known(e, where);
+    if (written[e])
+      throw LogicError("graph.written", where + " writes entry " + std::to_string(e) + " again");
+    written[e] = true;
+  };
+  const auto read = [&](uint32_t e, const std::string& where) {
+    known(e, where);
+    if (!written[e])
+      throw LogicError(
+          "graph.order", where + " reads entry " + std::to_string(e) + " before it is written");
+  };
+  for (uint32_t e = 0; e < g.entries.size(); ++e)
+    if (g.is_constant(e)) written[e] = true;
+  for (std::size_t k = 0; k < g.feeds.size(); ++k) write(g.feeds[k], "feed " + std::to_string(k));
+  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+    const std::string node = "node " + std::to_string(n);
+    for (const uint32_t e : Graph::inputs(g.nodes[n])) read(e, "an input of " + node);
+    for (const uint32_t e : Graph::outputs(g.nodes[n])) write(e, "an output of " + node);
+  }
+  for (std::size_t k = 0; k < g.heads.size(); ++k) read(g.heads[k], "head " + std::to_string(k));
+}
+
 /// Number of elements of a tensor.
 inline int64_t volume(const ls_tensor& t) {
   int64_t n = 1;
@@ -171,6 +215,17 @@ template <class Backend> struct Functions {
       *plan = reinterpret_cast<ls_plan*>(p.release());
     });
   }
+  static int32_t compile(ls_backend* b, const ls_node* nodes, uint32_t n_nodes,
+      const ls_tensor* entries, uint32_t n_entries, const uint32_t* feeds, uint32_t n_feeds,
+      const uint32_t* heads, uint32_t n_heads, ls_plan** plan, uint64_t* scratch, ls_status* s) {
+    return guarded(s, [&] {
+      const Graph g{{nodes, n_nodes}, {entries, n_entries}, {feeds, n_feeds}, {heads, n_heads}};
+      check_graph(g);
+      std::unique_ptr<DevicePlan> p = self(b)->compile(g);
+      *scratch = p->scratch_bytes();
+      *plan = reinterpret_cast<ls_plan*>(p.release());
+    });
+  }
   static int32_t execute(const ls_plan* plan, const void* const* in, void* const* out,
       void* scratch, void* stream, ls_status* s) {
     return guarded(s, [&] {
@@ -207,9 +262,9 @@ template <class Backend> struct Functions {
 
 /// The ABI's table for a class with `static const char* manifest()`, a constructor from Options and
 /// `std::unique_ptr<Plan> prepare(const Call&)`. Optional are `std::vector<TensorType> infer(const
-/// Call&)` and `int threads() const`. A device's class prepares a `std::unique_ptr<DevicePlan>` and
-/// has `alloc`, `free`, `upload`, `download`, `stream` and `wait` like the ABI's, without `self`
-/// and `status`.
+/// Call&)`, `std::unique_ptr<Plan> compile(const Graph&)` and `int threads() const`. A device's
+/// class prepares a `std::unique_ptr<DevicePlan>` and has `alloc`, `free`, `upload`, `download`,
+/// `stream` and `wait` like the ABI's, without `self` and `status`.
 template <class Backend> const ls_api* table() {
   using F = detail::Functions<Backend>;
   static const ls_api api = [] {
@@ -232,6 +287,7 @@ template <class Backend> const ls_api* table() {
     t.release = F::release;
     t.path = F::path;
     if constexpr (requires(Backend & b, const Call& c) { b.infer(c); }) t.infer = F::infer;
+    if constexpr (requires(Backend & b, const Graph& g) { b.compile(g); }) t.compile = F::compile;
     if constexpr (requires(const Backend& b) { b.threads(); }) t.threads = F::threads;
     return t;
   }();

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "backends/bridge.h"
+#include "backends/cpu/graph.h"
 #include "backends/manifest.h"
 
 namespace lockstep::cpu {
@@ -56,6 +57,10 @@ std::unique_ptr<Plan> Cpu::prepare(const Call& call) {
   for (const ls_tensor& t : call.in)
     a.constants.push_back((t.flags & LS_CONSTANT) ? static_cast<const i32*>(t.dl.data) : nullptr);
   return plan_of(a);
+}
+
+std::unique_ptr<Plan> Cpu::compile(const backend::Graph& graph) {
+  return graph_plan(graph, pool_, isa_);
 }
 
 std::vector<backend::TensorType> Cpu::infer(const Call& call) {

@@ -18,6 +18,7 @@ class Cpu {
   explicit Cpu(const backend::Options& options);
   std::unique_ptr<Plan> prepare(const backend::Call& call);
   std::vector<backend::TensorType> infer(const backend::Call& call);
+  std::unique_ptr<Plan> compile(const backend::Graph& graph);
   int threads() const { return pool_->threads(); }
 
   /// The manifest of a backend that takes these options.

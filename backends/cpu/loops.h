@@ -10,7 +10,7 @@
 namespace lockstep::cpu {
 
 inline constexpr int kLoopAxesMax = 2 * kMaxRank;  ///< repetitions have axes of their own
-inline constexpr int kLoopTensorsMax = 4;          ///< an output and up to three inputs
+inline constexpr int kLoopTensorsMax = 6;          ///< an output and inputs
 
 /// A value for each tensor of a nest; that of the output is the first.
 using PerTensor = std::array<i64, kLoopTensorsMax>;

@@ -1,7 +1,5 @@
 #include "backends/cpu/move.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -18,9 +16,6 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 const hn::ScalableTag<i32> kAll;
-#if HWY_TARGET != HWY_SCALAR
-const hn::CappedTag<i32, 8> kBlocks;  // of a transposition
-#endif
 
 inline i64 lanes() { return static_cast<i64>(hn::Lanes(kAll)); }
 
@@ -57,13 +52,13 @@ void copy_rows(i32* to, const i32* from, const Rows& r, bool stream) {
     for (i64 k = 0; k < r.count; ++k)
       std::memcpy(
           to + k * r.to_step, from + k * r.from_step, static_cast<std::size_t>(r.n) * sizeof(i32));
-  } else if (r.n >= lanes()) {
-    copy_vectors(kAll, to, from, r);
-  } else if (r.n >= 8) {
-    copy_vectors(hn::CappedTag<i32, 8>(), to, from, r);
-  } else if (r.n >= 4) {
-    copy_vectors(hn::CappedTag<i32, 4>(), to, from, r);
   } else {
+    const auto copied = [&](auto d) {
+      const bool fits = r.n >= static_cast<i64>(hn::Lanes(d));
+      if (fits) copy_vectors(d, to, from, r);
+      return fits;
+    };
+    if (copied(kAll) || copied(hn::CappedTag<i32, 8>()) || copied(hn::CappedTag<i32, 4>())) return;
     for (i64 k = 0; k < r.count; ++k)
       for (i64 i = 0; i < r.n; ++i) to[k * r.to_step + i] = from[k * r.from_step + i];
   }
@@ -165,30 +160,52 @@ void spread_row(i32* to, const i32* from, i64 n, i64 times) {
 }
 
 #if HWY_TARGET != HWY_SCALAR
+// Four columns of every fourth row.
+template <class D> hn::Vec<D> load_rows(D d, const i32* at, i64 stride) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    return hn::LoadU(d, at);
+  } else {
+    const hn::Half<D> half;
+    const i64 further = static_cast<i64>(hn::Lanes(half)) * stride;
+    return hn::Combine(d, load_rows(half, at + further, stride), load_rows(half, at, stride));
+  }
+}
+
 // Four columns of as many rows as a vector has lanes.
-void turn_block(i32* to, const i32* from, i64 to_stride, i64 from_stride) {
-  const hn::Repartition<i64, decltype(kBlocks)> pairs;
-  const auto load = [&](i64 row) {
-    const i32* at = from + row * from_stride;
-    if constexpr (hn::MaxLanes(kBlocks) == 8) {
-      const hn::Half<std::remove_const_t<decltype(kBlocks)>> half;
-      return hn::Combine(kBlocks, hn::LoadU(half, at + 4 * from_stride), hn::LoadU(half, at));
-    } else {
-      return hn::LoadU(kBlocks, at);
-    }
-  };
+template <class D> void turn_block(D d, i32* to, const i32* from, i64 to_stride, i64 from_stride) {
+  const hn::Repartition<i64, D> pairs;
+  const auto load = [&](i64 row) { return load_rows(d, from + row * from_stride, from_stride); };
   const auto store = [&](auto v, i64 column) {
-    hn::StoreU(hn::BitCast(kBlocks, v), kBlocks, to + column * to_stride);
+    hn::StoreU(hn::BitCast(d, v), d, to + column * to_stride);
   };
-  const auto a = load(0), b = load(1), c = load(2), d = load(3);
-  const auto ab = hn::BitCast(pairs, hn::InterleaveLower(kBlocks, a, b));
-  const auto cd = hn::BitCast(pairs, hn::InterleaveLower(kBlocks, c, d));
-  const auto ab_high = hn::BitCast(pairs, hn::InterleaveUpper(kBlocks, a, b));
-  const auto cd_high = hn::BitCast(pairs, hn::InterleaveUpper(kBlocks, c, d));
-  store(hn::InterleaveLower(pairs, ab, cd), 0);
-  store(hn::InterleaveUpper(pairs, ab, cd), 1);
-  store(hn::InterleaveLower(pairs, ab_high, cd_high), 2);
-  store(hn::InterleaveUpper(pairs, ab_high, cd_high), 3);
+  const auto r0 = load(0), r1 = load(1), r2 = load(2), r3 = load(3);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+  store(hn::InterleaveLower(pairs, low01, low23), 0);
+  store(hn::InterleaveUpper(pairs, low01, low23), 1);
+  store(hn::InterleaveLower(pairs, high01, high23), 2);
+  store(hn::InterleaveUpper(pairs, high01, high23), 3);
+}
+
+// Rows from `first` on, in stripes that fill a cache line of each column, as far as whole vectors
+// go. The last columns may be done twice. @return the first row left
+template <class D> i64 turn_stripes(D d, i32* to, const i32* from, i64 first, i64 rows, i64 columns,
+    i64 to_stride, i64 from_stride) {
+  constexpr i64 kLine = 16;
+  const auto height = static_cast<i64>(hn::Lanes(d));
+  while (first + height <= rows) {
+    const i64 stripe = max(height, min(kLine, (rows - first) / height * height));
+    for (i64 c = 0; c < columns; c += 4) {
+      const i64 column = min(c, columns - 4);
+      for (i64 r = first; r < first + stripe; r += height)
+        turn_block(d, to + column * to_stride + r, from + r * from_stride + column, to_stride,
+            from_stride);
+    }
+    first += stripe;
+  }
+  return first;
 }
 #endif
 
@@ -196,13 +213,13 @@ void turn_block(i32* to, const i32* from, i64 to_stride, i64 from_stride) {
 void turn(i32* to, const i32* from, i64 rows, i64 columns, i64 to_stride, i64 from_stride) {
   i64 r = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const auto height = static_cast<i64>(hn::Lanes(kBlocks));
-  for (; r + height <= rows; r += height) {
-    i64 c = 0;
-    for (; c + 4 <= columns; c += 4)
-      turn_block(to + c * to_stride + r, from + r * from_stride + c, to_stride, from_stride);
-    for (; c < columns; ++c)
-      for (i64 k = r; k < r + height; ++k) to[c * to_stride + k] = from[k * from_stride + c];
+  const auto stripes = [&](auto d) {
+    r = turn_stripes(d, to, from, r, rows, columns, to_stride, from_stride);
+  };
+  if (columns >= 4) {
+    stripes(hn::CappedTag<i32, 16>());
+    stripes(hn::CappedTag<i32, 8>());
+    stripes(hn::CappedTag<i32, 4>());
   }
 #endif
   for (i64 c = 0; c < columns; ++c)
@@ -225,6 +242,31 @@ void weave(i32* to, const i32* from, i64 rows, i64 columns, i64 from_stride) {
   }
   for (; c < columns; ++c)
     for (i64 r = 0; r < rows; ++r) to[c * rows + r] = from[r * from_stride + c];
+}
+
+// The two to four channels of a row become rows: to[c * to_stride + r] = from[r * channels + c].
+void unweave(i32* to, const i32* from, i64 rows, i64 channels, i64 to_stride) {
+  const i64 width = lanes();
+  auto a = hn::Zero(kAll), b = a, c = a, d = a;
+  const auto store = [&](auto v, i64 channel, i64 r) {
+    hn::StoreU(v, kAll, to + channel * to_stride + r);
+  };
+  i64 r = 0;
+  for (; r + width <= rows; r += width) {
+    const i32* at = from + r * channels;
+    if (channels == 2)
+      hn::LoadInterleaved2(kAll, at, a, b);
+    else if (channels == 3)
+      hn::LoadInterleaved3(kAll, at, a, b, c);
+    else
+      hn::LoadInterleaved4(kAll, at, a, b, c, d);
+    store(a, 0, r);
+    store(b, 1, r);
+    if (channels > 2) store(c, 2, r);
+    if (channels > 3) store(d, 3, r);
+  }
+  for (; r < rows; ++r)
+    for (i64 k = 0; k < channels; ++k) to[k * to_stride + r] = from[r * channels + k];
 }
 
 // The two axes of a box that are done at once; the others are loops around them.
@@ -256,7 +298,7 @@ void turn_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool) {
   if (2 <= r.n && r.n <= 4 && r.to_step == r.n)
     weave(to, from, r.n, r.count, r.from_stride);
   else if (2 <= r.count && r.count <= 4 && r.from_stride == r.count)
-    for (i64 k = 0; k < r.count; ++k) pick_row(to + k * r.to_step, from + k, r.n, r.count);
+    unweave(to, from, r.n, r.count, r.to_step);
   else
     turn(to, from, r.n, r.count, r.to_step, r.from_stride);
 }
@@ -274,37 +316,10 @@ Inner inner_of(const Move& m) {
   return plain;
 }
 
-constexpr i64 kStagedElements = i64{1} << 13;
-
-i64 volume_of(const Move& m) {
-  i64 n = 1;
-  for (int d = 0; d < m.rank; ++d) n *= m.extent[static_cast<std::size_t>(d)];
-  return n;
-}
-
-// Whether a box that shall bypass the caches is put together in them first: its rows are too short
-// to be streamed one by one, but all of them are one long row of the target.
-bool is_staged(const Move& m) {
-  i64 n = 1;
-  for (int d = m.rank - 1; d >= 0; --d) {
-    const auto at = static_cast<std::size_t>(d);
-    if (m.extent[at] != 1 && m.to[at] != n) return false;
-    n *= m.extent[at];
-  }
-  const auto inner = static_cast<std::size_t>(m.rank - 1);
-  const bool is_row = m.from[inner] == 1 && (m.rank == 1 || m.extent[inner] >= 1024);
-  return !is_row && n <= kStagedElements;
-}
-
 void move_any_box(const Move& m, i32* to, const i32* from, bool stream) {
   if (m.rank == 0) {
     *to = *from;
     return;
-  }
-  if (stream && is_staged(m)) {
-    alignas(64) i32 room[kStagedElements];
-    move_any_box(m, room, from, false);
-    return stream_row(to, room, volume_of(m));
   }
   const Inner in = inner_of(m);
   int outer[kLoopAxesMax], count = 0;
@@ -334,16 +349,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lockstep::cpu {
-
-bool leaves_caches(i64 elements) {
-  static const i64 kCache = [] {
-    constexpr i64 kUsual = i64{32} << 20;
-    const i64 bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return bytes > 0 ? bytes : kUsual;
-  }();
-  // As many elements are read, and together they fill three quarters.
-  return elements * 2 * static_cast<i64>(sizeof(i32)) > kCache / 4 * 3;
-}
 
 MoveBox move_box(const Isa& most) {
   static constexpr Target<void(const Move&, i32*, const i32*, bool)> kTargets[] = {

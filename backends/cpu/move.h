@@ -22,7 +22,8 @@ using MoveBox = void (*)(const Move& box, i32* to, const i32* from, bool stream)
 /// The function of the best instruction set that is no better than `most` and has one.
 MoveBox move_box(const Isa& most);
 
-/// Whether a call that writes so many elements had better let them bypass the caches.
-bool leaves_caches(i64 elements);
+/// Whether a call that writes so many elements had better let them bypass the caches. What systems
+/// say of the last cache is no help: it may be that of a whole package, in many parts.
+inline bool leaves_caches(i64 elements) { return elements >= i64{2} << 20; }
 
 }  // namespace lockstep::cpu

@@ -1,11 +1,11 @@
 /// @file
 /// The operators that move elements and compute nothing. Each is a list of pieces: boxes of the
 /// output with the strides at which an input is read.
-#include <memory>
+#include "backends/cpu/movement.h"
+
 #include <optional>
 #include <vector>
 
-#include "backends/cpu/kernels.h"
 #include "backends/cpu/move.h"
 #include "spec/ops/concatenate.h"
 #include "spec/ops/expand_dims.h"
@@ -22,7 +22,7 @@
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kBoxElements = i64{1} << 13;  // in both layouts they fit the first cache twice
+constexpr i64 kBoxElements = i64{1} << 15;  // the second cache holds them in both layouts
 constexpr double kElementNs = 0.3;
 
 constexpr int kScratch = -1;
@@ -156,11 +156,12 @@ template <class Attrs> Pieces pieces_of(const Attrs&, std::span<const View> in, 
 
 class Movement : public Plan {
  public:
-  Movement(const Arguments& a, const Kernel& kernel, Pieces pieces)
-      : name_(kernel.name),
-        pool_(a.pool),
-        move_(move_box(*find_isa(kernel.isa))),
-        is_large_(leaves_caches(volume(a.call.out[0].shape))),
+  Movement(std::string name, const std::shared_ptr<ThreadPool>& pool, const Isa& isa, i64 elements,
+      Pieces pieces)
+      : name_(std::move(name)),
+        pool_(pool),
+        move_(move_box(isa)),
+        is_large_(leaves_caches(elements)),
         pieces_(std::move(pieces)) {
     for (Piece& p : pieces_) {
       p.loops.join();
@@ -207,8 +208,9 @@ class Movement : public Plan {
 };
 
 template <class Op> std::unique_ptr<Plan> movement_plan(const Arguments& a, const Kernel& kernel) {
-  return std::make_unique<Movement>(
-      a, kernel, pieces_of(from_attributes<Op>(a.call.attributes()), a.call.in, a.call.out[0]));
+  const Out& y = a.call.out[0];
+  return std::make_unique<Movement>(kernel.name, a.pool, *find_isa(kernel.isa), volume(y.shape),
+      pieces_of(from_attributes<Op>(a.call.attributes()), a.call.in, y));
 }
 
 template <class... Op> std::vector<Kernel> kernels_of() {
@@ -218,6 +220,12 @@ template <class... Op> std::vector<Kernel> kernels_of() {
 }
 
 }  // namespace
+
+std::unique_ptr<Plan> copy_plan(
+    const View& x, const Out& y, const std::shared_ptr<ThreadPool>& pool, const Isa& isa) {
+  return std::make_unique<Movement>("copy", pool, isa, volume(y.shape),
+      picked(x, y, [](int) { return std::pair(i64{0}, i64{1}); }));
+}
 
 std::vector<Kernel> movement_kernels() {
   return kernels_of<Concatenate, ExpandDims, Flatten, Repeat, Reshape, SliceLike, Squeeze,

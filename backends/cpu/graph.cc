@@ -1,0 +1,317 @@
+#include "backends/cpu/graph.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "backends/cpu/elementwise.h"
+#include "backends/cpu/movement.h"
+#include "backends/cpu/plans.h"
+
+namespace lockstep::cpu {
+namespace {
+
+using u64 = std::uint64_t;
+using Entry = uint32_t;
+using Numbers = std::vector<Entry>;
+
+/// Where the data of an entry lies during an execution.
+struct Place {
+  enum { constant, feed, head, arena } kind;
+  u64 at = 0;  ///< number of the feed or head, or offset in the arena in bytes
+  const i32* data = nullptr;
+};
+
+/// One plan of a graph and what it reads and writes.
+struct Step {
+  std::unique_ptr<Plan> plan;
+  Numbers in, out;
+};
+
+constexpr u64 rounded(u64 bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Places tensors in one arena so that no two that live at the same time share a byte.
+class Arena {
+ public:
+  /// A tensor that lives in the steps first .. last. @return its offset
+  u64 place(u64 bytes, std::size_t first, std::size_t last) {
+    std::vector<Block> near;
+    for (const Block& b : blocks_)
+      if (b.first <= last && first <= b.last) near.push_back(b);
+    std::sort(near.begin(), near.end(), [](const Block& a, const Block& b) { return a.at < b.at; });
+    u64 at = 0;
+    for (const Block& b : near) {
+      if (at + bytes <= b.at) break;
+      at = std::max(at, b.at + b.bytes);
+    }
+    blocks_.push_back({at, rounded(bytes), first, last});
+    bytes_ = std::max(bytes_, at + rounded(bytes));
+    return at;
+  }
+  u64 bytes() const { return bytes_; }
+
+ private:
+  struct Block {
+    u64 at, bytes;
+    std::size_t first, last;
+  };
+  std::vector<Block> blocks_;
+  u64 bytes_ = 0;
+};
+
+class GraphPlan : public Plan {
+ public:
+  GraphPlan(std::vector<Step> steps, std::vector<Place> places, u64 arena,
+      std::vector<std::vector<i32>> folded)
+      : steps_(std::move(steps)),
+        places_(std::move(places)),
+        arena_(arena),
+        folded_(std::move(folded)) {
+    for (const Step& s : steps_) {
+      node_scratch_ = std::max(node_scratch_, s.plan->scratch_bytes());
+      most_in_ = std::max(most_in_, s.in.size());
+      most_out_ = std::max(most_out_, s.out.size());
+    }
+    pointers_ = rounded((most_in_ + most_out_) * sizeof(void*));
+  }
+  /// Scratch memory holds the arena, the addresses of one step, and the step's own scratch memory.
+  void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override {
+    char* const room = static_cast<char*>(scratch);
+    const auto address = [&](Entry e) -> i32* {
+      const Place& p = places_[e];
+      if (p.kind == Place::arena) return reinterpret_cast<i32*>(room + p.at);
+      if (p.kind == Place::head) return out[p.at];
+      return const_cast<i32*>(p.kind == Place::feed ? in[p.at] : p.data);
+    };
+    auto** const from = reinterpret_cast<const i32**>(room + arena_);
+    auto** const to = reinterpret_cast<i32**>(room + arena_) + most_in_;
+    for (const Step& s : steps_) {
+      std::transform(s.in.begin(), s.in.end(), from, address);
+      std::transform(s.out.begin(), s.out.end(), to, address);
+      s.plan->run(from, to, room + arena_ + pointers_);
+    }
+  }
+  uint64_t scratch_bytes() const override { return arena_ + pointers_ + node_scratch_; }
+  const char* path() const override { return "graph"; }
+
+ private:
+  std::vector<Step> steps_;
+  std::vector<Place> places_;
+  u64 arena_, pointers_ = 0, node_scratch_ = 0;
+  std::size_t most_in_ = 0, most_out_ = 0;
+  std::vector<std::vector<i32>> folded_;
+};
+
+/// What becomes one step: a call, or a chain of elementwise ones.
+struct Group {
+  backend::LegalCall call;      ///< of the first node
+  std::vector<Stage> stages{};  ///< empty for other operators
+  std::vector<ChainInput> inputs{};
+  Numbers in{}, out{};
+};
+
+class Compiler {
+ public:
+  Compiler(const backend::Graph& g, const std::shared_ptr<ThreadPool>& pool, const Isa* isa)
+      : graph_(g),
+        pool_(pool),
+        isa_(isa),
+        tensors_(g.entries.begin(), g.entries.end()),
+        strides_(g.entries.size()),
+        constants_(g.entries.size()),
+        is_head_(g.entries.size()),
+        readers_(g.entries.size()) {
+    for (Entry e = 0; e < tensors_.size(); ++e)
+      if (g.is_constant(e)) constants_[e] = static_cast<const i32*>(tensors_[e].dl.data);
+    for (const Entry e : g.heads) is_head_[e] = true;
+    for (const ls_node& n : g.nodes) count_readers(n);
+    lay_out_results();
+    for (const ls_node& n : g.nodes) add(n);
+    for (Group& group : groups_) steps_.push_back(step_of(group));
+    copy_heads();
+  }
+
+  std::unique_ptr<Plan> plan() {
+    std::vector<Place> places = outside_places();
+    u64 arena = 0;
+    place_results(places, arena);
+    return std::make_unique<GraphPlan>(
+        std::move(steps_), std::move(places), arena, std::move(folded_));
+  }
+
+ private:
+  void count_readers(const ls_node& n) {
+    Numbers in(n.in, n.in + n.n_in);
+    std::sort(in.begin(), in.end());
+    in.erase(std::unique(in.begin(), in.end()), in.end());
+    for (const Entry e : in) ++readers_[e];
+  }
+
+  /// Results that no caller sees are compact, whatever strides the caller gave them.
+  void lay_out_results() {
+    std::vector<bool> is_outside = is_head_;
+    for (const Entry e : graph_.feeds) is_outside[e] = true;
+    for (Entry e = 0; e < tensors_.size(); ++e) {
+      if (is_outside[e] || constants_[e]) continue;
+      DLTensor& t = tensors_[e].dl;
+      i64 n = 1;
+      for (int d = t.ndim - 1; d >= 0; --d) {
+        strides_[e][static_cast<std::size_t>(d)] = n;
+        n *= t.shape[d];
+      }
+      t.strides = strides_[e].data();
+    }
+  }
+
+  backend::LegalCall checked(const ls_node& n) const {
+    std::vector<ls_tensor> in, out;
+    for (const Entry e : backend::Graph::inputs(n)) in.push_back(tensors_[e]);
+    for (const Entry e : backend::Graph::outputs(n)) out.push_back(tensors_[e]);
+    return backend::legal_call({n.op, {n.attrs, n.n_attrs}, in, out});
+  }
+
+  void add(const ls_node& n) {
+    Group g{.call = checked(n)};
+    g.in.assign(n.in, n.in + n.n_in);
+    g.out.assign(n.out, n.out + n.n_out);
+    const bool is_constant =
+        std::all_of(g.in.begin(), g.in.end(), [&](Entry e) { return constants_[e] != nullptr; });
+    if (is_constant) return fold(g);
+    if (const std::optional<Stage> stage = stage_of(g.call); stage && isa_) {
+      if (extend(g, *stage)) return;
+      g.stages = {*stage};
+      g.inputs = chain_inputs(g.call);
+    }
+    groups_.push_back(std::move(g));
+  }
+
+  /// Computes a call of constants now; its results become constants.
+  void fold(Group& g) {
+    for (const Entry e : g.out) constants_[e] = folded_.emplace_back(memory_of(tensors_[e])).data();
+    const Step s = step_of(g);
+    std::vector<const i32*> in;
+    std::vector<i32*> out;
+    for (const Entry e : g.in) in.push_back(constants_[e]);
+    for (const Entry e : g.out) out.push_back(const_cast<i32*>(constants_[e]));
+    std::vector<std::max_align_t> scratch(s.plan->scratch_bytes() / sizeof(std::max_align_t) + 8);
+    void* aligned = scratch.data();
+    std::size_t room = scratch.size() * sizeof(std::max_align_t);
+    s.plan->run(in.data(), out.data(), std::align(64, 1, aligned, room));
+  }
+  static std::vector<i32> memory_of(const ls_tensor& t) {
+    i64 last = 0;
+    for (int d = 0; d < t.dl.ndim; ++d) last += (t.dl.shape[d] - 1) * t.dl.strides[d];
+    return std::vector<i32>(static_cast<std::size_t>(last) + 1);
+  }
+
+  /// Appends an elementwise call to the chain that gives one of its inputs to it alone.
+  bool extend(const Group& g, const Stage& stage) {
+    for (auto chain = groups_.begin(); chain != groups_.end(); ++chain) {
+      if (chain->stages.empty()) continue;
+      const Entry link = chain->out[0];
+      const bool reads = std::find(g.in.begin(), g.in.end(), link) != g.in.end();
+      if (!reads || readers_[link] != 1 || is_head_[link]) continue;
+      if (backend::type_of(tensors_[link]).shape != g.call.out[0].shape) continue;
+      Group longer = *chain;
+      append(longer, g, stage, link);
+      if (longer.in.size() + 1 > kLoopTensorsMax) continue;
+      groups_.erase(chain);
+      groups_.push_back(std::move(longer));
+      return true;
+    }
+    return false;
+  }
+  static void append(Group& chain, const Group& g, Stage stage, Entry link) {
+    const std::vector<ChainInput> inputs = chain_inputs(g.call);
+    for (std::size_t k = 0; k < g.in.size(); ++k) {
+      stage.operand[k] = 0;
+      if (g.in[k] == link) continue;
+      chain.in.push_back(g.in[k]);
+      chain.inputs.push_back(inputs[k]);
+      stage.operand[k] = static_cast<int>(chain.in.size());
+    }
+    chain.stages.push_back(stage);
+    chain.out = g.out;
+  }
+
+  Step step_of(Group& g) {
+    Step s{nullptr, g.in, g.out};
+    if (g.stages.size() > 1) {
+      s.plan = chain_plan(
+          g.stages, g.inputs, backend::view_of<Out>(tensors_[g.out[0]]), pool_, *isa_, "chain");
+      return s;
+    }
+    Arguments a{g.call, {}, pool_, isa_};
+    for (const Entry e : g.in) a.constants.push_back(constants_[e]);
+    s.plan = plan_of(a);
+    return s;
+  }
+
+  std::vector<Place> outside_places() const {
+    std::vector<Place> places(tensors_.size(), {Place::arena});
+    for (Entry e = 0; e < tensors_.size(); ++e)
+      if (constants_[e]) places[e] = {Place::constant, 0, constants_[e]};
+    for (std::size_t k = graph_.heads.size(); k-- > 0;)
+      if (Place& p = places[graph_.heads[k]]; p.kind != Place::constant) p = {Place::head, k};
+    for (std::size_t k = 0; k < graph_.feeds.size(); ++k)
+      places[graph_.feeds[k]] = {Place::feed, k};
+    // The targets of copies.
+    places.insert(places.end(), copied_.begin(), copied_.end());
+    return places;
+  }
+
+  /// A head that is a feed, a constant or another head, too, is copied to.
+  void copy_heads() {
+    std::vector<bool> has_head(tensors_.size());
+    for (const Entry e : graph_.feeds) has_head[e] = true;
+    for (std::size_t k = 0; k < graph_.heads.size(); ++k) {
+      const Entry e = graph_.heads[k];
+      if (has_head[e] || constants_[e]) {
+        const auto target = static_cast<Entry>(tensors_.size() + copied_.size());
+        copied_.push_back({Place::head, k});
+        steps_.push_back(
+            {copy_plan(backend::view_of<View>(tensors_[e]),
+                 backend::view_of<Out>(graph_.entries[e]), pool_, isa_ ? *isa_ : *isas().data()),
+                {e}, {target}});
+      }
+      has_head[e] = true;
+    }
+  }
+
+  /// Gives each result memory from the step that writes it to the last one that reads it.
+  void place_results(std::vector<Place>& places, u64& bytes) const {
+    std::vector<std::size_t> first(places.size()), last(places.size());
+    for (std::size_t k = 0; k < steps_.size(); ++k) {
+      for (const Entry e : steps_[k].out) first[e] = last[e] = k;
+      for (const Entry e : steps_[k].in) last[e] = k;
+    }
+    Arena arena;
+    for (const Step& s : steps_)
+      for (const Entry e : s.out)
+        if (places[e].kind == Place::arena)
+          places[e].at = arena.place(
+              static_cast<u64>(backend::volume(tensors_[e])) * sizeof(i32), first[e], last[e]);
+    bytes = arena.bytes();
+  }
+
+  const backend::Graph& graph_;
+  std::shared_ptr<ThreadPool> pool_;
+  const Isa* isa_;
+  std::vector<ls_tensor> tensors_;
+  std::vector<std::array<i64, kMaxRank>> strides_;  // of results that no caller sees
+  std::vector<const i32*> constants_;               // the data of those entries that are constant
+  std::vector<bool> is_head_;
+  std::vector<int> readers_;  // nodes that read an entry
+  std::vector<std::vector<i32>> folded_;
+  std::vector<Group> groups_;
+  std::vector<Step> steps_;
+  std::vector<Place> copied_;
+};
+
+}  // namespace
+
+std::unique_ptr<Plan> graph_plan(
+    const backend::Graph& graph, const std::shared_ptr<ThreadPool>& pool, const Isa* isa) {
+  return Compiler(graph, pool, isa).plan();
+}
+
+}  // namespace lockstep::cpu
