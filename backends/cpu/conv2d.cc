@@ -12,7 +12,12 @@ namespace {
 constexpr i64 kPatchBytes = i64{1} << 19;     // of the patches packed at a time
 constexpr i64 kPatchBytesMax = i64{8} << 20;  // above it the generic kernel serves
 constexpr i64 kWeightBytes = i64{1} << 18;    // of weights that stay cached for one block
+constexpr i64 kLinesBytes = i64{1} << 14;     // of a patch on the stack
+constexpr i64 kLinesOutputs = 2;              // of a group, at most, that are computed line by line
+constexpr i64 kLinesPerItem = 16;             // packed by an item of parallel work
 constexpr i64 kWordBytes = sizeof(Word);
+
+constexpr i64 kOverread = i64{kLanesMax} * 4;  // beyond the last cell
 
 /// A block of outputs: rows and columns of some units, which are groups of images.
 struct Block {
@@ -22,12 +27,12 @@ struct Block {
 class TunedConv2d : public Plan {
  public:
   TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
-      const Conv2dAttrs& attrs, const Patch& patch);
+      const Conv2dAttrs& attrs, const View& x, const Out& y, const Patch& patch, bool by_lines);
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
     const i64 weights = constant_.empty() ? weight_words() * kWordBytes : 0;
-    return static_cast<uint64_t>(patch_bytes() + weights);
+    return static_cast<uint64_t>(weights + (by_lines_ ? 0 : patches_bytes()));
   }
 
  private:
@@ -38,13 +43,15 @@ class TunedConv2d : public Plan {
   i64 output_words() const { return 1 + steps(); }
   i64 weight_words() const { return y_.dim(1) * output_words(); }
   /// The last slot of the last patch may read beyond it.
-  i64 patch_bytes() const { return units_per_block_ * patch_.bytes() + i64{kLanesMax} * 4; }
+  i64 patches_bytes() const { return units_per_block_ * patch_.bytes() + kOverread; }
 
-  void pack_weights(Word* to, const i32* weights) const;
+  void pack_weights(Word* to, const i32* weights, const i32* bias) const;
   void pack_panel(Word* to, const i32* weights, i64 height) const;
   void pack_block(const Run& run, const Block& b) const;
   void compute(const Run& run, const Block& b) const;
   void place(const Run& run, const Block& b, i64 unit, i64 first_slot, Placement& at) const;
+  const i32* image(const Run& run, i64 unit) const;
+  void run_by_lines(const Run& run) const;
   void multiply(const Run& run, const Placement& at, i64 unit, i64 first, i64 count) const;
   i64 slot_pitch(const Block& b) const;
 
@@ -55,10 +62,12 @@ class TunedConv2d : public Plan {
   Out y_;
   i64 groups_, group_inputs_, group_outputs_;
   Patch patch_;
-  i64 units_per_block_, height_, outputs_per_item_;
+  i64 units_per_block_;
+  bool by_lines_;
+  i64 height_, outputs_per_item_;
   std::vector<Step> steps_;
   std::vector<int32_t> offsets_;
-  std::vector<Word> constant_;  // the packed weights, if they are constants
+  Packed constant_;  // the packed weights, if they are constants
 };
 
 struct TunedConv2d::Run {
@@ -69,68 +78,77 @@ struct TunedConv2d::Run {
 };
 
 TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
-    const Conv2dAttrs& attrs, const Patch& patch)
+    const Conv2dAttrs& attrs, const View& x, const Out& y, const Patch& patch, bool by_lines)
     : name_(kernel.name),
       pool_(a.pool),
       dot_(dot),
-      x_(a.call.in[Conv2d::X]),
+      x_(x),
       w_(a.call.in[Conv2d::W]),
-      y_(a.call.out[0]),
+      y_(y),
       groups_(attrs.groups),
       group_inputs_(w_.dim(1)),
       group_outputs_(attrs.channels / attrs.groups),
       patch_(patch),
       units_per_block_(clamp(kPatchBytes / patch.bytes(), 1, groups_ * x_.dim(0))),
-      height_(even_part(group_outputs_, dot.rows)),
+      by_lines_(by_lines),
+      height_(by_lines ? 1 : even_part(group_outputs_, dot.rows)),
       steps_(patch.steps()) {
-  if (attrs.use_bias) bias_ = a.call.in[Conv2d::B];
   for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
   const i64 most = max(1, kWeightBytes / (output_words() * kWordBytes * height_)) * height_;
   outputs_per_item_ = min(group_outputs_, most);
-  if (const i32* weights = a.constants[Conv2d::W]) {
-    constant_.resize(static_cast<std::size_t>(weight_words()));
-    pack_weights(constant_.data(), weights);
-  }
+  if (attrs.use_bias) bias_ = a.call.in[Conv2d::B];
+  const i32 *weights = a.constants[Conv2d::W],
+            *bias = attrs.use_bias ? a.constants[Conv2d::B] : nullptr;
+  if (!weights) return;
+  constant_ = Packed(weight_words() * kWordBytes);
+  pack_weights(reinterpret_cast<Word*>(constant_.data()), weights, bias);
+  if (bias) bias_ = View{};
 }
 
-// Packs panels of a tile's height, group by group; the last panel of a group may be lower.
-void TunedConv2d::pack_weights(Word* to, const i32* weights) const {
+// Packs panels of a tile's height, group by group; the last panel of a group may be lower. Each
+// begins with where its rows begin.
+void TunedConv2d::pack_weights(Word* to, const i32* weights, const i32* bias) const {
   const i64 panels = ceil_div(group_outputs_, height_);
   const double panel_ns = 8 * kPackNs * static_cast<double>(steps() * dot_.terms * height_);
   pool_->run(groups_ * panels, panel_ns, [&](i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
       const i64 row = i % panels * height_, first = i / panels * group_outputs_ + row;
-      pack_panel(to + first * output_words(), weights + first * w_.stride[0],
-          min(height_, group_outputs_ - row));
+      const i64 height = min(height_, group_outputs_ - row);
+      Word* panel = to + first * output_words();
+      for (i64 r = 0; r < height; ++r)
+        panel[r] = bias ? static_cast<Word>(bias[(first + r) * bias_.stride[0]]) : 0;
+      pack_panel(panel, weights + first * w_.stride[0], height);
     }
   });
 }
 
 void TunedConv2d::pack_panel(Word* to, const i32* weights, i64 height) const {
   const i64 apart = w_.stride[patch_.term_axis()];
-  std::fill_n(to, height, 0U);
   Word* at = to + height;
   for (const Step& s : steps_) {
     const i32* w =
         weights + s.channel * w_.stride[1] + s.row * w_.stride[2] + s.column * w_.stride[3];
     dot_.pack_rows(
         reinterpret_cast<uint8_t*>(at), w, {1, height, s.terms, 0, w_.stride[0], apart, 0});
-    for (i64 r = 0; r < height; ++r)
-      to[r] += static_cast<Word>(start_of(dot_, w + r * w_.stride[0], s.terms, apart));
+    for (i64 r = 0; r < height; ++r) to[r] += start_of(dot_, w + r * w_.stride[0], s.terms, apart);
     at += height;
   }
 }
 
+const i32* TunedConv2d::image(const Run& run, i64 unit) const {
+  return run.x + unit / groups_ * x_.stride[0] + unit % groups_ * group_inputs_ * x_.stride[1];
+}
+
 void TunedConv2d::pack_block(const Run& run, const Block& b) const {
   const i64 lines = patch_.lines(), planes = patch_.planes();
-  const double line_ns = kPackNs * static_cast<double>(patch_.line_cells() * dot_.terms);
-  pool_->run(b.units * planes * lines, line_ns, [&](i64 begin, i64 end) {
+  const i64 parts = ceil_div(lines, kLinesPerItem);
+  const i64 cells = min(lines, kLinesPerItem) * patch_.line_cells();
+  const double part_ns = kPackNs * static_cast<double>(cells * dot_.terms);
+  pool_->run(b.units * planes * parts, part_ns, [&](i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
-      const i64 unit = i / (planes * lines), group = (b.unit + unit) % groups_;
-      const i32* image =
-          run.x + (b.unit + unit) / groups_ * x_.stride[0] + group * group_inputs_ * x_.stride[1];
-      patch_.pack_line(run.patch + unit * patch_.bytes(), x_, image, i / lines % planes, i % lines,
-          b.row, b.column);
+      const i64 unit = i / (planes * parts), line = i % parts * kLinesPerItem;
+      patch_.pack_lines(run.patch + unit * patch_.bytes(), x_, image(run, b.unit + unit),
+          i / parts % planes, line, min(line + kLinesPerItem, lines), b.row, b.column);
     }
   });
 }
@@ -188,10 +206,13 @@ void TunedConv2d::multiply(
   for (i64 o = channel; o < channel + count; o += height_) {
     const i64 height = min(height_, channel + count - o);
     const Word* panel = run.weights + o * output_words();
-    i32 start[kRowsMax];
-    for (i64 r = 0; r < height; ++r)
-      start[r] =
-          add(static_cast<i32>(panel[r]), run.bias ? run.bias[(o + r) * bias_.stride[0]] : 0);
+    const uint32_t* start = panel;
+    uint32_t biased[kRowsMax];
+    if (run.bias) {
+      for (i64 r = 0; r < height; ++r)
+        biased[r] = panel[r] + static_cast<uint32_t>(run.bias[(o + r) * bias_.stride[0]]);
+      start = biased;
+    }
     run_tile(dot_,
         {panel + height, start, nullptr, offsets_.data(), steps(), at.slot, y + o * y_.stride[1],
             y_.stride[1]},
@@ -200,14 +221,16 @@ void TunedConv2d::multiply(
 }
 
 void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scratch) const {
-  Run run{in[Conv2d::X], bias_.rank() > 0 ? in[Conv2d::B] : nullptr, out[0], constant_.data(),
-      static_cast<uint8_t*>(scratch)};
+  Run run{in[Conv2d::X], bias_.rank() > 0 ? in[Conv2d::B] : nullptr, out[0],
+      reinterpret_cast<const Word*>(constant_.data()), static_cast<uint8_t*>(scratch)};
   if (constant_.empty()) {
     auto* weights = static_cast<Word*>(scratch);
-    pack_weights(weights, in[Conv2d::W]);
+    pack_weights(weights, in[Conv2d::W], run.bias);
+    run.bias = nullptr;
     run.weights = weights;
     run.patch += weight_words() * kWordBytes;
   }
+  if (by_lines_) return run_by_lines(run);
   const i64 units = y_.dim(0) * groups_, height = y_.dim(2), width = y_.dim(3);
   Block b{};
   for (b.unit = 0; b.unit < units; b.unit += units_per_block_)
@@ -221,17 +244,64 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
       }
 }
 
+// Depthwise and its like: an item of parallel work packs a block of one unit, in the first cache,
+// and computes its outputs.
+void TunedConv2d::run_by_lines(const Run& run) const {
+  const i64 rows = ceil_div(y_.dim(2), patch_.rows()),
+            columns = ceil_div(y_.dim(3), patch_.columns());
+  const i64 cells = patch_.planes() * patch_.lines() * patch_.line_cells();
+  const i64 products = patch_.rows() * patch_.columns() * steps() * group_outputs_;
+  pool_->run(y_.dim(0) * groups_ * rows * columns,
+      kPackNs * static_cast<double>(cells * dot_.terms + products), [&](i64 begin, i64 end) {
+        alignas(64) uint8_t patch[kLinesBytes + kOverread];
+        for (i64 i = begin; i < end; ++i) {
+          const i64 unit = i / (rows * columns), row = i / columns % rows * patch_.rows(),
+                    column = i % columns * patch_.columns();
+          for (i64 p = 0; p < patch_.planes(); ++p)
+            patch_.pack_lines(patch, x_, image(run, unit), p, 0, patch_.lines(), row, column);
+          for (i64 k = 0; k < group_outputs_; ++k) {
+            const i64 o = unit % groups_ * group_outputs_ + k;
+            const Word* panel = run.weights + o * output_words();
+            const uint32_t bias =
+                run.bias ? static_cast<uint32_t>(run.bias[o * bias_.stride[0]]) : 0;
+            dot_.lines({panel + 1, panel[0] + bias, offsets_.data(), steps(), patch,
+                min(patch_.rows(), y_.dim(2) - row), min(patch_.columns(), y_.dim(3) - column),
+                patch_.pitch() * dot_.terms,
+                run.y + unit / groups_ * y_.stride[0] + o * y_.stride[1] + row * y_.stride[2] +
+                    column,
+                y_.stride[2]});
+          }
+        }
+      });
+}
+
+/// Makes one row of an image whose rows follow each other. @return whether they do
+template <class V> bool join_rows(V& v) {
+  if (v.stride[2] != v.dim(3) * v.stride[3] && v.dim(2) > 1) return false;
+  v.shape[3] *= v.dim(2);
+  v.shape[2] = 1;
+  return true;
+}
+
 std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
   const auto attrs = from_attributes<Conv2d>(a.call.attributes());
-  const View& x = a.call.in[Conv2d::X];
-  const Out& y = a.call.out[0];
+  View x = a.call.in[Conv2d::X];
+  Out y = a.call.out[0];
+  const bool is_pointwise = attrs.kernel_size == Tuple{1, 1} && attrs.strides == Tuple{1, 1} &&
+      attrs.padding == Tuple{0, 0};
+  if (View row = x; is_pointwise && join_rows(row))
+    if (Out to = y; join_rows(to)) x = row, y = to;
   const auto axis = [&](int d) {
     return axis_of(x.dim(2 + d), y.dim(2 + d), attrs.kernel_size[d], attrs.strides[d],
         attrs.padding[d], attrs.dilation[d]);
   };
   Patch patch(axis(0), axis(1), x.dim(1) / attrs.groups, dot);
+  const bool by_lines =
+      attrs.channels / attrs.groups <= kLinesOutputs && (y.stride[3] == 1 || y.dim(3) == 1);
+  if (Patch small = patch; by_lines && small.shrink_to(kLinesBytes))
+    return std::make_unique<TunedConv2d>(a, kernel, dot, attrs, x, y, small, true);
   if (!patch.shrink_to(kPatchBytes) && !patch.shrink_to(kPatchBytesMax)) return nullptr;
-  return std::make_unique<TunedConv2d>(a, kernel, dot, attrs, patch);
+  return std::make_unique<TunedConv2d>(a, kernel, dot, attrs, x, y, patch, false);
 }
 
 }  // namespace

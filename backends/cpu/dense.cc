@@ -19,8 +19,8 @@ struct Factor {
   int port;
   bool is_lanes;
   i64 count, depth, stride, depth_stride, width;
-  i64 block = 0;                    ///< vectors packed at a time, a multiple of the width
-  std::vector<uint8_t> constant{};  ///< all panels, if the values are constants
+  i64 block = 0;      ///< vectors packed at a time, a multiple of the width
+  Packed constant{};  ///< all panels, if the values are constants
 
   /// Bytes of a vector with as many steps. That of a row begins with where the row begins.
   i64 bytes(i64 steps, const DotKernels& dot) const {
@@ -51,7 +51,7 @@ void pack_panel(uint8_t* to, const i32* from, const Factor& f, i64 count, const 
   const i64 step = width * (f.is_lanes ? dot.terms : static_cast<i64>(sizeof(Word)));
   from += first * f.depth_stride;
   if (!f.is_lanes) {
-    auto* start = reinterpret_cast<i32*>(to);
+    auto* start = reinterpret_cast<uint32_t*>(to);
     for (i64 r = 0; r < count; ++r)
       start[r] = start_of(dot, from + r * f.stride, depth, f.depth_stride);
     to += count * static_cast<i64>(sizeof(Word));
@@ -153,7 +153,7 @@ TunedDense::TunedDense(
 void TunedDense::pack_constant(Factor& f, const i32* values) const {
   const i64 vectors = f.filled_up(f.count), depths = ceil_div(steps(), kStepsMax);
   const i64 starts = f.is_lanes ? 0 : (depths - 1) * static_cast<i64>(sizeof(Word));
-  f.constant.resize(static_cast<std::size_t>(vectors * (f.bytes(steps(), dot_) + starts)));
+  f.constant = Packed(vectors * (f.bytes(steps(), dot_) + starts));
   uint8_t* to = f.constant.data();
   for (Depth d{0, 0}; d.first < steps(); d.first += kStepsMax) {
     d.steps = min(kStepsMax, steps() - d.first);
@@ -217,7 +217,7 @@ void TunedDense::multiply(const Panels& p, const Target& to) const {
 void TunedDense::multiply_slots(
     const Panels& p, i64 row, i64 rows, i64 lane, const Target& to) const {
   Placement at;
-  i32 lane_start[kSlotsMax * kLanesMax] = {};
+  uint32_t lane_start[kSlotsMax * kLanesMax] = {};
   at.slots = static_cast<int>(lanes_.panels(p.lane_count));
   at.lane_stride = to.lane_stride;
   at.adds = p.adds;
@@ -229,15 +229,19 @@ void TunedDense::multiply_slots(
   }
   const i32* bias = p.adds ? nullptr : to.bias;
   const bool starts_lanes = bias && rows_.port == Dense::X;
-  for (i64 l = 0; starts_lanes && l < p.lane_count; ++l) lane_start[l] = bias[l * bias_stride_];
+  for (i64 l = 0; starts_lanes && l < p.lane_count; ++l)
+    lane_start[l] = static_cast<uint32_t>(bias[l * bias_stride_]);
   for (i64 r = 0; r < rows; r += rows_.width) {
     const i64 height = min(rows_.width, rows - r);
     const auto* panel =
         reinterpret_cast<const Word*>(p.rows + (row + r) * rows_.bytes(p.steps, dot_));
-    i32 start[kRowsMax];
-    for (i64 k = 0; k < height; ++k)
-      start[k] =
-          add(static_cast<i32>(panel[k]), bias && !starts_lanes ? bias[(r + k) * bias_stride_] : 0);
+    const uint32_t* start = panel;
+    uint32_t biased[kRowsMax];
+    if (bias && !starts_lanes) {
+      for (i64 k = 0; k < height; ++k)
+        biased[k] = panel[k] + static_cast<uint32_t>(bias[(r + k) * bias_stride_]);
+      start = biased;
+    }
     run_tile(dot_,
         {panel + height, start, starts_lanes ? lane_start : nullptr, offsets_.data(), p.steps,
             at.slot, to.y + r * to.row_stride, to.row_stride},

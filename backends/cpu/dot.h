@@ -34,13 +34,27 @@ struct Slot {
 /// every order of addition, and a term that start values take back, gives the same result.
 struct Tile {
   const Word* rows;
-  const int32_t* row_start;
-  const int32_t* lane_start;  ///< [slot][lane]; nullptr stands for zeros
+  const uint32_t* row_start;
+  const uint32_t* lane_start;  ///< [slot][lane]; nullptr stands for zeros
   const int32_t* offset;
   int64_t steps;
   const Slot* slots;
   int32_t* to;
   int64_t row_stride;
+};
+
+/// Lines of a plane of the output, for rows that share their cells with few others:
+/// to[l * line_stride + c] = start + the sum of the products of row[t] and the cell that lies
+/// offset[t] bytes after l * pitch + the cell of c.
+struct Lines {
+  const Word* row;
+  uint32_t start;
+  const int32_t* offset;
+  int64_t steps;
+  const uint8_t* cells;
+  int64_t lines, columns, pitch;
+  int32_t* to;
+  int64_t line_stride;
 };
 
 /// Values of int32 tensors to pack for tiles: term t of lane l at step s lies at
@@ -60,6 +74,7 @@ struct DotKernels {
   int rows, slots;     ///< of the largest tile
   double macs_per_ns;  ///< of one thread, roughly; decides what to run in parallel
   void (*const* tile)(const Tile& t);  ///< [height - 1][number of slots - 1]
+  void (*lines)(const Lines& l);
   void (*pack_cells)(uint8_t* to, const int32_t* from, const Terms& t);
   void (*pack_rows)(uint8_t* to, const int32_t* from, const Terms& t);  ///< of Words
 };

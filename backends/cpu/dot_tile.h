@@ -22,10 +22,18 @@ namespace {
 template <int kLanes> struct VectorOf {
   typedef uint32_t Words __attribute__((vector_size(4 * kLanes)));
   typedef uint16_t Shorts __attribute__((vector_size(2 * kLanes)));
+
   static Words load(const void* from) {
     Words v;
     __builtin_memcpy(&v, from, sizeof v);
     return v;
+  }
+  /// Every second word; reads none beyond the last.
+  static Words load_even(const int32_t* from) {
+    return even(load(from), load(from + kLanes - 1), std::make_index_sequence<kLanes>());
+  }
+  template <std::size_t... i> static Words even(Words low, Words high, std::index_sequence<i...>) {
+    return __builtin_shufflevector(low, high, (2 * i < kLanes ? 2 * i : 2 * i + 1)...);
   }
   static void store(void* to, Words v) { __builtin_memcpy(to, &v, sizeof v); }
   /// For instruction sets whose masked stores are slow, or which have none. Whole vectors are
@@ -73,7 +81,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
     for (int s = 0; s < S; ++s) {
       const Words start = t.lane_start ? load(t.lane_start + int64_t{s} * kLanes) : Words{};
 #pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) sum[r][s] = start + static_cast<uint32_t>(t.row_start[r]);
+      for (int r = 0; r < R; ++r) sum[r][s] = start + t.row_start[r];
     }
     if constexpr (requires { Set::template multiply<R, S>(t, sum); })
       Set::template multiply<R, S>(t, sum);
@@ -96,43 +104,115 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
       }
   }
 
-  static constexpr uint32_t kByte = 0xff;
+  /// S vectors of a line. The last vector of a line overlaps the one before if it is not full.
+  template <int S>
+  static void line_part(const Lines& l, const uint8_t* cells, int32_t* to, int64_t column) {
+    const int64_t last = l.columns < kLanes ? 0 : l.columns - kLanes;
+    int64_t at[S];
+    Words sum[S];
+#pragma GCC unroll 4
+    for (int s = 0; s < S; ++s) {
+      at[s] = column + s * kLanes < last ? column + s * kLanes : last;
+      sum[s] = Words{} + l.start;
+    }
+    for (int64_t k = 0; k < l.steps; ++k) {
+      const Words w = l.row[k] - Words{};
+      const uint8_t* x = cells + l.offset[k];
+#pragma GCC unroll 4
+      for (int s = 0; s < S; ++s) Set::add_products(sum[s], Set::cells(x + at[s] * kTerms), w);
+    }
+#pragma GCC unroll 4
+    for (int s = 0; s < S; ++s)
+      if (l.columns < kLanes)
+        Set::store_some(to, sum[s], 0, static_cast<int>(l.columns));
+      else
+        store(to + at[s], sum[s]);
+  }
+
+  static void lines(const Lines& l) {
+    const uint8_t* cells = l.cells;
+    int32_t* to = l.to;
+    for (int64_t k = 0; k < l.lines; ++k, cells += l.pitch, to += l.line_stride) {
+      int64_t c = 0;
+      for (; c + 3 * kLanes < l.columns; c += 4 * kLanes) line_part<4>(l, cells, to, c);
+      for (; c + kLanes < l.columns; c += 2 * kLanes) line_part<2>(l, cells, to, c);
+      if (c < l.columns) line_part<1>(l, cells, to, c);
+    }
+  }
+
   static constexpr uint32_t kFlip = Set::kOffset ? 0x80808080 : 0;  // adds 128 to each byte
 
-  /// One lane: a Word of 4 bytes or 2 shorts, or a cell of 4 or 2 bytes.
-  template <bool kIsRow, class V> static V joined(const int32_t* from, const Terms& t, V zero) {
+  /// Joins the terms of some lanes, of which `load` loads a term: into Words of 4 bytes or 2
+  /// shorts, or into cells of 4 or 2 bytes.
+  template <bool kIsRow, class Load>
+  static auto joined(const int32_t* from, const Terms& t, Load load) {
     constexpr int kBits = kIsRow ? 32 / kTerms : 8;
-    constexpr uint32_t kMask = kBits == 8 ? kByte : 0xffff;
-    V word = zero;
+    constexpr uint32_t kMask = kBits == 8 ? 0xff : 0xffff;
+    auto word = load(from) & kMask;
 #pragma GCC unroll 4
-    for (int k = 0; k < kTerms; ++k)
-      if (k < t.terms) {
-        V v;
-        __builtin_memcpy(&v, from + k * t.term_stride, sizeof v);
-        word |= (v & kMask) << (k * kBits);
-      }
+    for (int k = 1; k < kTerms; ++k)
+      if (k < t.terms) word |= (load(from + k * t.term_stride) & kMask) << (k * kBits);
     return kIsRow ? word : word ^ kFlip;
   }
 
-  template <bool kIsRow> static void pack(uint8_t* to, const int32_t* from, const Terms& t) {
-    constexpr int kBytes = kIsRow ? 4 : kTerms;
-    for (int64_t s = 0; s < t.steps; ++s, to += t.to_stride, from += t.step_stride) {
-      int64_t l = 0;
-      if (t.lane_stride == 1)
-        for (; l + kLanes <= t.lanes; l += kLanes) {
-          const Words v = joined<kIsRow, Words>(from + l, t, Words{});
-          if constexpr (kBytes == 4) {
-            store(to + 4 * l, v);
-          } else {
-            const Shorts halves = __builtin_convertvector(v, Shorts);
-            __builtin_memcpy(to + 2 * l, &halves, sizeof halves);
-          }
-        }
-      for (; l < t.lanes; ++l) {
-        const auto v = joined<kIsRow, uint32_t>(from + l * t.lane_stride, t, 0);
-        __builtin_memcpy(to + l * kBytes, &v, kBytes);
+  /// Packs a step whose lanes are kApart elements apart, N at a time; the last N may overlap.
+  template <bool kIsRow, int N, int kApart>
+  static void pack_lanes(uint8_t* to, const int32_t* from, const Terms& t) {
+    using V = VectorOf<N>;
+    for (int64_t l = 0; l < t.lanes; l += N) {
+      if (l > t.lanes - N) l = t.lanes - N;
+      const auto words = joined<kIsRow>(from + l * kApart, t, [](const int32_t* at) {
+        if constexpr (kApart == 2)
+          return V::load_even(at);
+        else
+          return V::load(at);
+      });
+      if constexpr (kIsRow || kTerms == 4) {
+        V::store(to + 4 * l, words);
+      } else {
+        const typename V::Shorts cells = __builtin_convertvector(words, typename V::Shorts);
+        __builtin_memcpy(to + 2 * l, &cells, sizeof cells);
       }
     }
+  }
+
+  /// The low bytes of four lanes of four neighbours each.
+  static VectorOf<4>::Words narrow4(const int32_t* from, int64_t apart) {
+    typedef uint16_t Shorts __attribute__((vector_size(16)));
+    typedef uint8_t Bytes __attribute__((vector_size(16)));
+    const auto low_halves = [&](int64_t lane) {
+      const auto a = reinterpret_cast<Shorts>(VectorOf<4>::load(from + lane * apart)),
+                 b = reinterpret_cast<Shorts>(VectorOf<4>::load(from + (lane + 1) * apart));
+      return reinterpret_cast<Bytes>(__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14));
+    };
+    return reinterpret_cast<VectorOf<4>::Words>(__builtin_shufflevector(
+        low_halves(0), low_halves(2), 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
+  }
+
+  /// Packs a step whose terms are neighbours in memory, or any other.
+  template <bool kIsRow> static void pack_step(uint8_t* to, const int32_t* from, const Terms& t) {
+    constexpr int kBytes = kIsRow ? 4 : kTerms;
+    int64_t l = 0;
+    if constexpr (kTerms == 4)
+      if (t.terms == 4 && t.term_stride == 1)
+        for (; l + 4 <= t.lanes; l += 4, from += 4 * t.lane_stride) {
+          const auto words = narrow4(from, t.lane_stride);
+          VectorOf<4>::store(to + 4 * l, kIsRow ? words : words ^ kFlip);
+        }
+    for (; l < t.lanes; ++l, from += t.lane_stride) {
+      const uint32_t word =
+          joined<kIsRow>(from, t, [](const int32_t* at) { return static_cast<uint32_t>(*at); });
+      __builtin_memcpy(to + l * kBytes, &word, kBytes);
+    }
+  }
+
+  template <bool kIsRow> static void pack(uint8_t* to, const int32_t* from, const Terms& t) {
+    const auto step = t.lane_stride == 1 && t.lanes >= kLanes ? pack_lanes<kIsRow, kLanes, 1>
+        : t.lane_stride == 1 && t.lanes >= 4                  ? pack_lanes<kIsRow, 4, 1>
+        : t.lane_stride == 2 && t.lanes >= kLanes             ? pack_lanes<kIsRow, kLanes, 2>
+                                                              : pack_step<kIsRow>;
+    for (int64_t s = 0; s < t.steps; ++s, to += t.to_stride, from += t.step_stride)
+      step(to, from, t);
   }
 
   template <std::size_t... i> static constexpr void (*const kTiles[])(const Tile&) = {
@@ -143,7 +223,8 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
 
   static constexpr DotKernels kernels(const char* isa, double macs_per_ns) {
     return {isa, kTerms, Set::kOffset, kLanes, Set::kRows, Set::kSlots, macs_per_ns,
-        tiles_of(std::make_index_sequence<Set::kRows * Set::kSlots>()), pack<false>, pack<true>};
+        tiles_of(std::make_index_sequence<Set::kRows * Set::kSlots>()), lines, pack<false>,
+        pack<true>};
   }
 };
 

@@ -1,5 +1,9 @@
 #include "backends/cpu/pack.h"
 
+#include <sys/mman.h>
+
+#include <new>
+
 namespace lockstep::cpu {
 namespace {
 
@@ -31,14 +35,26 @@ void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& a
 
 }  // namespace
 
-i32 start_of(const DotKernels& dot, const i32* values, i64 count, i64 stride) {
+Packed::Packed(i64 bytes) {
+  constexpr i64 kCacheLine = 64, kLargePage = i64{2} << 20;
+  const bool is_large = bytes >= 2 * kLargePage;
+  const i64 unit = is_large ? kLargePage : kCacheLine;
+  const auto size = static_cast<std::size_t>(ceil_div(bytes, unit) * unit);
+  memory_.reset(static_cast<uint8_t*>(std::aligned_alloc(static_cast<std::size_t>(unit), size)));
+  if (!memory_) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  if (is_large) madvise(memory_.get(), size, MADV_HUGEPAGE);
+#endif
+}
+
+uint32_t start_of(const DotKernels& dot, const i32* values, i64 count, i64 stride) {
   if (dot.offset == 0) return 0;
   uint32_t sum = 0;
   if (stride == 1)  // which vectorizes
     for (i64 k = 0; k < count; ++k) sum += static_cast<uint32_t>(values[k]);
   else
     for (i64 k = 0; k < count; ++k) sum += static_cast<uint32_t>(values[k * stride]);
-  return static_cast<i32>(0U - static_cast<uint32_t>(dot.offset) * sum);
+  return 0U - static_cast<uint32_t>(dot.offset) * sum;
 }
 
 void run_tile(const DotKernels& dot, Tile tile, int height, const Placement& at) {

@@ -1,6 +1,8 @@
 /// @file
 /// What conv2d and dense share: tiles for any layout of the output, and their kernels.
 #pragma once
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,7 +26,19 @@ inline i64 even_part(i64 n, i64 most) { return ceil_div(n, ceil_div(n, most)); }
 
 /// Where rows begin that multiply cells with an offset: the sum of `count` values `stride` apart,
 /// times the offset, is what the offset adds to the products.
-i32 start_of(const DotKernels& dot, const i32* values, i64 count, i64 stride);
+uint32_t start_of(const DotKernels& dot, const i32* values, i64 count, i64 stride);
+
+/// Memory for packed constants: aligned to cache lines, on large pages where it fills some.
+class Packed {
+ public:
+  Packed() = default;
+  explicit Packed(i64 bytes);
+  bool empty() const { return !memory_; }
+  uint8_t* data() const { return memory_.get(); }
+
+ private:
+  std::unique_ptr<uint8_t, decltype(&std::free)> memory_{nullptr, &std::free};
+};
 
 /// The slots of a tile and its output, whose lanes may be any number of elements apart.
 struct Placement {

@@ -32,8 +32,21 @@ void Patch::lay_out() {
   const i64 cache_line = 64 / dot_.terms;  // in cells
   phase_lines_ = ceil_div(y_.cells(rows_), y_.step);
   pitch_ = ceil_div(x_.cells(columns_), x_.step);
+  shared_ = columns_ == x_.outputs ? shared_padding() : 0;
+  pitch_ -= shared_;
   // An odd number of cache lines, because planes a power of two apart compete for few cache sets.
-  plane_ = (ceil_div(lines() * line_cells(), cache_line) | 1) * cache_line;
+  plane_ = (ceil_div(lines() * line_cells() + shared_, cache_line) | 1) * cache_line;
+}
+
+// Cells of padding at the end of every line that those at the beginning of the next can stand for.
+i64 Patch::shared_padding() const {
+  const i64 last_term = joins_taps_ ? (dot_.terms - 1) * tap_dilation_ : 0;
+  i64 most = pitch_ - columns_;  // outputs have cells of their own
+  for (i64 p = 0; p < x_.step; ++p) {
+    const i64 left = x_.source(0, p), before = ceil_div(-left - last_term, x_.stride);
+    most = min(most, min(before, pitch_ - ceil_div(x_.extent - left, x_.stride)));
+  }
+  return max(most, 0);
 }
 
 bool Patch::shrink_to(i64 most) {
@@ -70,42 +83,52 @@ i64 Patch::offset(const Step& s) const {
       (plane * plane_ + (phase * phase_lines_ + line / y_.step) * pitch_ + cell / x_.step);
 }
 
-// Packs the cells of one phase of a line. `left` is the source position of the first.
-void Patch::pack_run(uint8_t* to, const View& x, const i32* from, i64 left, i64 terms) const {
-  const i64 apart = joins_taps_ ? tap_dilation_ : 0, width = dot_.terms;
-  const i64 begin = clamp(ceil_div(-left, x_.stride), 0, pitch_);
-  const i64 end = clamp(ceil_div(x_.extent - left - (terms - 1) * apart, x_.stride), begin, pitch_);
-  const Terms inside{1, end - begin, terms, 0, x_.stride * x.stride[3],
-      joins_taps_ ? apart * x.stride[3] : x.stride[1], 0};
-  if (begin < end)
-    dot_.pack_cells(to + begin * width, from + (left + begin * x_.stride) * x.stride[3], inside);
-  const auto fill = [&](i64 first, i64 last) {
-    std::memset(to + first * width, dot_.offset, static_cast<std::size_t>((last - first) * width));
+void Patch::fill(uint8_t* cells, i64 first, i64 last) const {
+  std::memset(cells + first * dot_.terms, dot_.offset,
+      static_cast<std::size_t>((last - first) * dot_.terms));
+}
+
+void Patch::pack_run(uint8_t* to, const View& x, const i32* from, const Run& run) const {
+  const i64 width = dot_.terms;
+  if (run.begin < run.end)
+    dot_.pack_cells(to + run.begin * width, from + (run.left + run.begin * x_.stride) * x.stride[3],
+        {1, run.end - run.begin, run.terms, 0, x_.stride * x.stride[3],
+            joins_taps_ ? tap_dilation_ * x.stride[3] : x.stride[1], 0});
+  const auto fill_partly = [&](i64 first, i64 last) {
+    fill(to, first, last);
     for (i64 cell = first; joins_taps_ && cell < last; ++cell)
-      for (i64 t = 0; t < terms; ++t)
-        if (const i64 at = left + cell * x_.stride + t * apart; 0 <= at && at < x_.extent)
+      for (i64 t = 0; t < run.terms; ++t)
+        if (const i64 at = run.left + cell * x_.stride + t * tap_dilation_;
+            0 <= at && at < x_.extent)
           to[cell * width + t] =
               static_cast<uint8_t>(from[at * x.stride[3]] + static_cast<i64>(dot_.offset));
   };
-  fill(0, begin);
-  fill(end, pitch_);
+  fill_partly(0, run.begin);
+  fill_partly(run.end, pitch_);
 }
 
-void Patch::pack_line(uint8_t* patch, const View& x, const i32* image, i64 plane, i64 line, i64 row,
-    i64 column) const {
-  const i64 phase = line / phase_lines_, cell = line % phase_lines_ * y_.step + phase;
-  if (cell >= y_.cells(rows_)) return;  // no tap reaches it
-  const i64 source = y_.source(row, cell), channel = joins_taps_ ? plane : plane * dot_.terms;
+void Patch::pack_lines(uint8_t* patch, const View& x, const i32* image, i64 plane, i64 first,
+    i64 last, i64 row, i64 column) const {
+  const i64 channel = joins_taps_ ? plane : plane * dot_.terms;
   const i64 terms = joins_taps_ ? dot_.terms : min(dot_.terms, channels_ - channel);
-  const bool is_inside = 0 <= source && source < y_.extent;
-  const i32* from = image + channel * x.stride[1] + (is_inside ? source * x.stride[2] : 0);
+  const i64 apart = joins_taps_ ? (terms - 1) * tap_dilation_ : 0, step = pitch_ * dot_.terms;
+  image += channel * x.stride[1];
+  patch += plane * plane_ * dot_.terms;
   for (i64 p = 0; p < x_.step; ++p) {
-    const i64 to = (phase * x_.step + p) * phase_lines_ + line % phase_lines_;
-    uint8_t* cells = patch + (plane * plane_ + to * pitch_) * dot_.terms;
-    if (is_inside)
-      pack_run(cells, x, from, x_.source(column, p), terms);
-    else
-      std::memset(cells, dot_.offset, static_cast<std::size_t>(pitch_ * dot_.terms));
+    Run run{x_.source(column, p), 0, 0, terms};
+    run.begin = clamp(ceil_div(-run.left, x_.stride), 0, pitch_);
+    run.end = clamp(ceil_div(x_.extent - run.left - apart, x_.stride), run.begin, pitch_);
+    i64 phase = first / phase_lines_, in_phase = first % phase_lines_;
+    for (i64 line = first; line < last; ++line, ++in_phase) {
+      if (in_phase == phase_lines_) ++phase, in_phase = 0;
+      const i64 to = (phase * x_.step + p) * phase_lines_ + in_phase;
+      const i64 source = y_.source(row, in_phase * y_.step + phase);
+      if (0 <= source && source < y_.extent)
+        pack_run(patch + to * step, x, image + source * x.stride[2], run);
+      else
+        fill(patch + to * step, 0, pitch_);
+      if (to + 1 == lines() * x_.step) fill(patch + to * step, pitch_, pitch_ + shared_);
+    }
   }
 }
 

@@ -58,14 +58,21 @@ class Patch {
   /// From an output's own cell to that of a step, in bytes.
   i64 offset(const Step& s) const;
 
-  /// Packs one line of one plane. `image` is channel 0 of the group, `row` and `column` the first
-  /// output of the block.
-  void pack_line(uint8_t* patch, const View& x, const i32* image, i64 plane, i64 line, i64 row,
-      i64 column) const;
+  /// Packs the lines first .. last - 1 of a plane. `image` is channel 0 of the group, `row` and
+  /// `column` the first output of the block.
+  void pack_lines(uint8_t* patch, const View& x, const i32* image, i64 plane, i64 first, i64 last,
+      i64 row, i64 column) const;
 
  private:
+  /// Cells of one phase, of which the first reads `left` and begin .. end - 1 lie in the image.
+  struct Run {
+    i64 left, begin, end, terms;
+  };
+
   void lay_out();
-  void pack_run(uint8_t* to, const View& x, const i32* from, i64 left, i64 terms) const;
+  i64 shared_padding() const;
+  void fill(uint8_t* cells, i64 first, i64 last) const;  // with zeros
+  void pack_run(uint8_t* to, const View& x, const i32* from, const Run& run) const;
 
   const DotKernels& dot_;
   i64 channels_;
@@ -74,7 +81,7 @@ class Patch {
   Axis y_, x_;  // x_ counts groups of taps if they share cells
   i64 planes_;
   i64 rows_, columns_;
-  i64 phase_lines_ = 0, pitch_ = 0, plane_ = 0;
+  i64 phase_lines_ = 0, pitch_ = 0, shared_ = 0, plane_ = 0;
 };
 
 }  // namespace lockstep::cpu
