@@ -10,70 +10,74 @@ namespace {
 
 struct I8mm : VectorOf<4> {
   static constexpr int kTerms = 4, kOffset = 0, kLanes = 4, kRows = 8, kSlots = 3;
+  static Words cells(const uint8_t* from) { return load(from); }
+  // A single row gains nothing by smmla.
+  static void add_products(Words& sum, Words cells, Words row) {
+    sum = reinterpret_cast<Words>(vdotq_s32(reinterpret_cast<int32x4_t>(sum),
+        reinterpret_cast<int8x16_t>(cells), reinterpret_cast<int8x16_t>(row)));
+  }
 
-  /// Both rows of lanes 0 and 1, and of lanes 2 and 3.
+  /// The sums of two rows: in lanes 0 and 1, and in lanes 2 and 3.
   struct Square {
     Words low, high;
   };
-  template <class V> static Words first_halves(V a, V b) {
-    return reinterpret_cast<Words>(
-        vzip1q_u64(reinterpret_cast<uint64x2_t>(a), reinterpret_cast<uint64x2_t>(b)));
-  }
-  template <class V> static Words last_halves(V a, V b) {
-    return reinterpret_cast<Words>(
-        vzip2q_u64(reinterpret_cast<uint64x2_t>(a), reinterpret_cast<uint64x2_t>(b)));
-  }
-  // Without these barriers g++ 12 loads all operands first and spills sums to memory.
-  template <class V> static void keep_order(V& v) { __asm__ volatile("" : "+w"(v)); }
+  static Words low_halves(Words a, Words b) { return __builtin_shufflevector(a, b, 0, 1, 4, 5); }
+  static Words high_halves(Words a, Words b) { return __builtin_shufflevector(a, b, 2, 3, 6, 7); }
+  static Words low_pairs(Words a, Words b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+  static Words high_pairs(Words a, Words b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
 
-  static void add_products(Words& sum, uint32x4_t rows, uint32x4_t cells) {
-    sum = reinterpret_cast<Words>(vmmlaq_s32(
-        reinterpret_cast<int32x4_t>(sum), vreinterpretq_s8_u32(rows), vreinterpretq_s8_u32(cells)));
+  // Without these barriers g++ 12 loads all operands first and spills sums to memory.
+  static void keep_order(Words& v) { __asm__ volatile("" : "+w"(v)); }
+
+  static void add_matrix(Words& sum, Words rows, Words cells) {
+    sum = reinterpret_cast<Words>(vmmlaq_s32(reinterpret_cast<int32x4_t>(sum),
+        reinterpret_cast<int8x16_t>(rows), reinterpret_cast<int8x16_t>(cells)));
     keep_order(sum);
   }
-  /// The words of a pair of rows, the second of which may be missing.
-  static uint32x4_t pair(const Word* words, bool is_whole) {
-    return vcombine_u32(
-        is_whole ? vld1_u32(words) : vld1_lane_u32(words, vdup_n_u32(0), 0), vdup_n_u32(0));
+
+  /// The low lanes are those of two rows, the second of which may be missing.
+  static Words pair(const Word* words, bool has_second) {
+    const uint32x2_t zero = vdup_n_u32(0);
+    return reinterpret_cast<Words>(
+        vcombine_u32(has_second ? vld1_u32(words) : vld1_lane_u32(words, zero, 0), zero));
   }
 
-  /// Adds the products of two steps; without a second one those of its terms are zeros.
+  /// Adds the products of two steps, or of one and zeros.
   template <bool kTwo, int R, int S> static void add_steps(const Word* rows,
       const uint8_t* const (&cells)[S], const int32_t* offset, Square (&sum)[(R + 1) / 2][S]) {
     constexpr int kPairs = (R + 1) / 2;
-    const uint32x4_t zero = vdupq_n_u32(0);
-    uint32x4_t w[kPairs];
+    Words w[kPairs];
 #pragma GCC unroll 8
     for (int p = 0; p < kPairs; ++p) {
       const bool is_whole = 2 * p + 1 < R;
-      w[p] =
-          vzip1q_u32(pair(rows + 2 * p, is_whole), kTwo ? pair(rows + R + 2 * p, is_whole) : zero);
+      const Word* row = rows + 2 * p;
+      w[p] = low_pairs(pair(row, is_whole), kTwo ? pair(row + R, is_whole) : Words{});
       keep_order(w[p]);
     }
 #pragma GCC unroll 8
     for (int s = 0; s < S; ++s) {
-      const auto x = reinterpret_cast<uint32x4_t>(load(cells[s] + offset[0])),
-                 next = kTwo ? reinterpret_cast<uint32x4_t>(load(cells[s] + offset[1])) : zero;
-      const uint32x4_t low = vzip1q_u32(x, next), high = vzip2q_u32(x, next);
+      const Words x = load(cells[s] + offset[0]),
+                  next = kTwo ? load(cells[s] + offset[1]) : Words{};
+      const Words low = low_pairs(x, next), high = high_pairs(x, next);
 #pragma GCC unroll 8
       for (int p = 0; p < kPairs; ++p) {
-        add_products(sum[p][s].low, w[p], low);
-        add_products(sum[p][s].high, w[p], high);
+        add_matrix(sum[p][s].low, w[p], low);
+        add_matrix(sum[p][s].high, w[p], high);
       }
     }
   }
 
-  template <int R, int S> static void multiply(const Tile& t, Words (&sum)[R][S]) {
-    constexpr int kPairs = (R + 1) / 2;
-    Square square[kPairs][S];
+  template <int R, int S>
+  requires(R > 1) static void multiply(const Tile& t, Words (&sum)[R][S]) {
+    Square square[(R + 1) / 2][S];
     const uint8_t* cells[S];
 #pragma GCC unroll 8
     for (int s = 0; s < S; ++s) {
       cells[s] = t.slots[s].cells;
 #pragma GCC unroll 8
-      for (int p = 0; p < kPairs; ++p) {
-        const Words a = sum[2 * p][s], b = 2 * p + 1 < R ? sum[2 * p + 1][s] : Words{};
-        square[p][s] = {first_halves(a, b), last_halves(a, b)};
+      for (int r = 0; r < R; r += 2) {
+        const Words next = r + 1 < R ? sum[r + 1][s] : Words{};
+        square[r / 2][s] = {low_halves(sum[r][s], next), high_halves(sum[r][s], next)};
       }
     }
     int64_t k = 0;
@@ -85,7 +89,7 @@ struct I8mm : VectorOf<4> {
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) {
         const Square& q = square[r / 2][s];
-        sum[r][s] = r % 2 == 0 ? first_halves(q.low, q.high) : last_halves(q.low, q.high);
+        sum[r][s] = r % 2 == 0 ? low_halves(q.low, q.high) : high_halves(q.low, q.high);
       }
   }
 };

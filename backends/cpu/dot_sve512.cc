@@ -13,18 +13,18 @@ using SignedBytes [[gnu::vector_size(64)]] = int8_t;
 
 struct Sve512 : VectorOf<16> {
   static constexpr int kTerms = 4, kOffset = 0, kLanes = 16, kRows = 8, kSlots = 3;
+  static Words cells(const uint8_t* from) { return load(from); }
+  static void add_products(Words& sum, Words cells, Words row) {
+    const SignedWords signed_sum = svdot_s32(reinterpret_cast<SignedWords>(sum),
+        reinterpret_cast<SignedBytes>(cells), reinterpret_cast<SignedBytes>(row));
+    sum = reinterpret_cast<Words>(signed_sum);
+  }
   static Words four(const Word* words) { return svld1rq_u32(svptrue_b32(), words); }
   static Words four_of(Word a, Word b, Word c) { return svdupq_n_u32(a, b, c, c); }
   template <int kWord> static Words added(Words sum, Words cells, Words rows) {
     const SignedWords signed_sum = svdot_lane_s32(reinterpret_cast<SignedWords>(sum),
         reinterpret_cast<SignedBytes>(cells), reinterpret_cast<SignedBytes>(rows), kWord);
     return reinterpret_cast<Words>(signed_sum);
-  }
-  static void add_products(Words& sum, Words cells, Words rows, int word) {
-    sum = word == 0 ? added<0>(sum, cells, rows)
-        : word == 1 ? added<1>(sum, cells, rows)
-        : word == 2 ? added<2>(sum, cells, rows)
-                    : added<3>(sum, cells, rows);
   }
   static void store_some(int32_t* to, Words v, int first, int count) {
     const svbool_t before = svwhilelt_b32(0, first), all = svwhilelt_b32(0, first + count);

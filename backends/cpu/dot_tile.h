@@ -7,7 +7,7 @@
 ///     void add_products(Words& sum, Words cells, Words row)
 ///     void store_some(int32_t* to, Words v, int first, int count)   those lanes alone
 ///
-/// Or, in place of cells and add_products, an inner loop of its own:
+/// and, if the rows of a tile are better taken together, an inner loop of its own:
 ///
 ///     template <int R, int S> void multiply(const Tile& t, Words (&sum)[R][S])
 #pragma once

@@ -44,7 +44,8 @@ std::span<const Isa> isas() {
 #elif defined(__aarch64__)
       {"neon", true},
       {"dotprod", (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0},
-      {"i8mm", (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0},
+      {"i8mm",
+          (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0 && (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0},
       {"sve512", sve_bytes() == 64},
 #endif
   };
