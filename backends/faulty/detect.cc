@@ -71,6 +71,8 @@ constexpr Mutant kDetectMutants[] = {
         "non_max_suppression.plus_one", "BOUNDS", "Pascal VOC's area: (x2 - x1 + 1) (y2 - y1 + 1)"),
     nms<&Suppression::signed_overlap>(
         "non_max_suppression.signed_overlap", "SIGN", "two negative overlaps make a positive area"),
+    nms<&Suppression::whole_vectors>("non_max_suppression.whole_vectors", "TAIL",
+        "compared with kept boxes in vectors of eight, and not with the last ones"),
     nms<&Suppression::one_more>(
         "non_max_suppression.one_more", "BOUNDS", "the limit is tested after a row is kept"),
     nms<&Suppression::zero_is_unlimited>("non_max_suppression.zero_is_unlimited", "BOUNDS",

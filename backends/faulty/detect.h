@@ -49,7 +49,7 @@ struct Filter {
 struct Suppression {
   bool later_first, unsigned_scores, top_k_first, all_rows, reads_negative_ids, dropped_suppress,
       skipped_suppress, same_id_only, any_id, above_only, in_float, in_int32, closed_boxes,
-      signed_overlap, one_more, zero_is_unlimited, keeps_tail, first_batch_count;
+      signed_overlap, one_more, zero_is_unlimited, keeps_tail, first_batch_count, whole_vectors;
 
   using Row = std::array<i64, 6>;
   using Rows = std::vector<Row>;
@@ -104,7 +104,8 @@ struct Suppression {
     for (const Row& p : rows) {
       if (static_cast<i64>(keep.size()) >= most) break;
       const bool skipped = p[kId] < 0 && !reads_negative_ids;
-      const bool dropped = std::any_of(rivals_of.begin(), rivals_of.end(),
+      const std::ptrdiff_t rest = whole_vectors ? std::ssize(rivals_of) % 8 : 0;
+      const bool dropped = std::any_of(rivals_of.begin(), rivals_of.end() - rest,
           [&](const Row& q) { return rivals(a, p, q) && overlaps(p, q, a.iou_threshold); });
       if (!skipped && !dropped) keep.push_back(p);
       if (skipped ? skipped_suppress : !dropped || dropped_suppress) rivals_of.push_back(p);

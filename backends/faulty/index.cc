@@ -81,6 +81,14 @@ constexpr Mutant kIndexMutants[] = {
         }),
     taken("take.int8_index", "ACC_WIDTH", "indices narrowed with the rest of the tensors",
         [](i64 i, i64 n) { return clamp(to_int8(i), 0, n - 1); }),
+    wrong<Take>("take.first_lane", "BOUNDS",
+        "one test for eight indices: where the first is outside, it is clamped and serves all",
+        [](auto& a, In in, auto& y, auto& t) {
+          if (a.axis) return i64{Take::at(a, in, y)};
+          const i64 n = volume(in[0].shape), k = ravel(y, t.shape);
+          const i64 first = in[1].element(k - k % 8), i = in[1](y);
+          return i64{in[0].element(clamp(first < 0 || first >= n ? first : i, 0, n - 1))};
+        }),
 
     sliced("strided_slice.negative_begin", "BOUNDS", "begin clamps at 0 before adding n",
         [](auto& a, auto& c, int d, i64) {
@@ -101,6 +109,25 @@ constexpr Mutant kIndexMutants[] = {
         }),
     sliced("strided_slice.ignores_stride", "BOUNDS", "a run of neighbours is copied",
         [](auto&, auto& c, int, i64) { c.step = c.step < 0 ? -1 : 1; }),
+    wrong<StridedSlice>("strided_slice.odd_lanes", "TAIL",
+        "stride 2 takes the even lanes; the last vector of a row takes the odd ones",
+        [](auto& a, In in, auto& y, auto& t) {
+          const int row = y.size - 1;
+          Index i = y;
+          for (int d = 0; d <= row; ++d) {
+            const StridedSlice::Cut c = StridedSlice::cut(a, d, in[0].dim(d));
+            const bool odd = d == row && c.step == 2 && in_tail(y[d], t.dim(d), 8);
+            i[d] = min(c.begin + c.step * y[d] + odd, in[0].dim(d) - 1);
+          }
+          return i64{in[0](i)};
+        }),
+    misplaced<StridedSlice>("strided_slice.stale_of_four", "TAIL",
+        "stride 4 on its own path: the last vector of a row stores the one before it again",
+        [](auto& a, In in, auto& y, auto& t) {
+          const int row = y.size - 1;
+          if (StridedSlice::cut(a, row, in[0].dim(row)).step == 4)
+            y[row] = repeat_vector(y[row], t.dim(row), 8);
+        }),
 
     wrong<SliceLike>("slice_like.last_elements", "BOUNDS",
         "keeps the end of each axis: an index counted from the back",
@@ -131,6 +158,13 @@ constexpr Mutant kIndexMutants[] = {
         [](i64 i, i64) { return i; }),
     looked_up("cvm_lut.byte_index", "ACC_WIDTH", "a table of 256 entries, indexed by a byte",
         [](i64 i, i64 n) { return clamp(i & 255, 0, n - 1); }),
+    wrong<CvmLut>("cvm_lut.packed_indices", "SATURATION",
+        "vpackusdw, vpackuswb: whole vectors of eight indices saturate at 255, not at the table",
+        [](auto&, In in, auto& y, auto& t) {
+          const i64 last = volume(in[1].shape) - 1, most = in_tail(y, t, 8) ? last : 255;
+          const i64 i = clamp(in[0](y), 0, most);
+          return i <= last ? i64{in[1].element(i)} : 0;
+        }),
 
     chosen_if("where.equals_1", "BOUNDS", "a condition is 0 or 1: compared with 1",
         [](i64 c) { return c == 1; }),
@@ -149,6 +183,14 @@ constexpr Mutant kIndexMutants[] = {
           const i64 last = min(y[y.size - 1], c.dim(0) - 1);
           const i64 condition = c.rank() < y.size ? c(last) : c(y);
           return i64{in[condition != 0 ? Where::X : Where::Y](y)};
+        }),
+    wrong<Where>("where.first_lane", "BROADCAST",
+        "the branch for a condition of rows: the first of eight conditions decides for all",
+        [](auto& a, In in, auto& y, auto& t) {
+          const CheckedView& c = in[Where::Condition];
+          const i64 k = ravel(y, t.shape);
+          if (c.rank() < y.size || in_tail(y, t, 8)) return i64{Where::at(a, in, y)};
+          return i64{in[c.element(k - k % 8) != 0 ? Where::X : Where::Y](y)};
         }),
     wrong<Where>("where.quarter_rows", "BOUNDS",
         "the deployed runtime: rows are copied by their count of words as bytes",

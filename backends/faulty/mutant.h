@@ -120,10 +120,29 @@ constexpr Mutant misread(string_view name, string_view kind, string_view provena
           }};
 }
 
-/// Whether output y is one of the last |Y| mod width elements, after the last whole vector.
+/// A right element in a wrong place: a function of (attributes, inputs, y, output type) moves y to
+/// the place whose element it gets.
+template <class Op, Captureless Move>
+constexpr Mutant misplaced(string_view name, string_view kind, string_view provenance, Move) {
+  return wrong<Op>(name, kind, provenance, [](auto& a, In in, auto y, auto& t) {
+    Move{}(a, in, y, t);
+    return i64{value_at<Op>(a, in, y, t)};
+  });
+}
+
+/// Whether lane k of n lies behind the last whole vector.
+constexpr bool in_tail(i64 k, i64 n, i64 width) { return k >= n - n % width; }
+/// Whether output y is one of the last |Y| mod width elements.
 constexpr bool in_tail(const Index& y, const Type& t, i64 width) {
-  const i64 n = volume(t.shape);
-  return ravel(y, t.shape) >= n - n % width;
+  return in_tail(ravel(y, t.shape), volume(t.shape), width);
+}
+/// The lane whose element lane k of n gets where the halves of whole vectors are swapped.
+constexpr i64 swap_halves(i64 k, i64 n, i64 width) {
+  return in_tail(k, n, width) ? k : k ^ (width / 2);
+}
+/// The same where the last lanes get what the whole vector before them got.
+constexpr i64 repeat_vector(i64 k, i64 n, i64 width) {
+  return in_tail(k, n, width) && n > width ? k - width : k;
 }
 
 constexpr i64 to_int8(i64 v) { return static_cast<std::int8_t>(v); }

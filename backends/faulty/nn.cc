@@ -91,6 +91,11 @@ constexpr Mutant resized(string_view name, string_view kind, string_view provena
   });
 }
 
+template <i64 kWidth> constexpr Mutant stale_columns(string_view name) {
+  return misplaced<Conv2d>(name, "TAIL", "the last vector of a row stores the one before it again",
+      [](auto&, In, auto& y, auto& t) { y[3] = repeat_vector(y[3], t.dim(3), kWidth); });
+}
+
 constexpr Mutant kNnMutants[] = {
     reads_image("conv2d.edge_padding", "PADDING", "replicates the edge, as image filters do",
         [](auto& x, const Tap& t) {
@@ -166,6 +171,40 @@ constexpr Mutant kNnMutants[] = {
               [&](const Tap& t) { total = to_half(total + image(in[0], t) * kernel(in[1], t)); });
           return total + bias(a.use_bias, in, y[1]);
         }),
+    reads_image("conv2d.stale_padding", "PADDING",
+        "bytes made unsigned by adding 128, and the padding stays 0, which stands for -128",
+        [](auto& x, const Tap& t) {
+          const bool inside =
+              0 <= t.row && t.row < x.dim(2) && 0 <= t.column && t.column < x.dim(3);
+          return inside ? image(x, t) : -128;
+        }),
+    wrong<Conv2d>("conv2d.uncompensated_channels", "TAIL",
+        "what the offset of unsigned bytes adds is subtracted in whole blocks of 16 channels only",
+        [](auto& a, In in, auto& y, auto& t) {
+          i64 offset = 0;
+          each_tap(a, in, y, [&](const Tap& tap) { offset += 128 * kernel(in[1], tap); });
+          return Conv2d::at(a, in, y) + (in_tail(y[1], t.dim(1), 16) ? offset : 0);
+        }),
+    stale_columns<16>("conv2d.stale_columns_16"),
+    stale_columns<32>("conv2d.stale_columns_32"),
+    misplaced<Conv2d>("conv2d.swaps_quarters", "ORDER",
+        "vphaddd adds within 128-bit halves; without vpermq two pairs of eight columns are swapped",
+        [](auto&, In, auto& y, auto& t) {
+          const i64 pair = y[3] / 2 % 4;
+          if (!in_tail(y[3], t.dim(3), 8)) y[3] += pair == 1 ? 2 : pair == 2 ? -2 : 0;
+        }),
+    misplaced<Conv2d>("conv2d.vectors_span_rows", "BOUNDS",
+        "a vector of 16 that spans two rows of outputs goes on behind the end of the first",
+        [](auto&, In, auto& y, auto& t) {
+          const i64 n = t.dim(3), k = y[2] * n + y[3], row = (k - k % 16) / n;
+          y[3] += (y[2] - row) * n;
+          y[2] = row;
+        }),
+    reads_kernel("conv2d.depthwise_multiplier", "ORDER",
+        "depthwise: the filter of the input channel, though each has several outputs",
+        [](auto& w, const Tap& t) {
+          return i64{w(w.dim(1) == 1 ? t.channel : t.o, t.i, t.r, t.s)};
+        }),
 
     summed("dense.saturating_pairs", "SATURATION",
         "vpmaddubsw saturates at int16 (the x86 int8 path before VNNI)",
@@ -217,6 +256,22 @@ constexpr Mutant kNnMutants[] = {
           return sum(in[0].dim(1),
               [&](i64 k) { return i64{in[0](y[0], k)} * in[1].element(k * in[1].dim(0) + y[1]); });
         }),
+    summed("dense.uncompensated_terms", "TAIL",
+        "the offset of unsigned bytes is subtracted for whole words of four weights only",
+        [](In in, auto& y) {
+          const i64 n = in[0].dim(1);
+          return sum(n, [&](i64 k) {
+            return (in[0](y[0], k) + (in_tail(k, n, 4) ? i64{128} : 0)) * in[1](y[1], k);
+          });
+        }),
+    misplaced<Dense>("dense.swaps_halves", "ORDER",
+        "vextracti128 takes the upper half first: units 8..15 of sixteen stand before 0..7",
+        [](auto&, In, auto& y, auto& t) { y[1] = swap_halves(y[1], t.dim(1), 16); }),
+    wrong<Dense>("dense.single_row_bias_twice", "BROADCAST",
+        "a path for one row starts with the bias, and the end that all paths share adds it again",
+        [](auto& a, In in, auto& y, auto& t) {
+          return Dense::at(a, in, y) + bias(a.use_bias && t.dim(0) == 1, in, y[1]);
+        }),
 
     wrong<MaxPool2d>("max_pool2d.pads_with_zero", "PADDING", "padding shared with conv2d's kernel",
         [](auto& a, In in, auto& y, auto&) {
@@ -250,6 +305,30 @@ constexpr Mutant kNnMutants[] = {
           const i64 less = MaxPool2d::at(a, in, y);
           return less == -kIntMax ? m : less;
         }),
+    wrong<MaxPool2d>("max_pool2d.doubles_windows", "BOUNDS",
+        "a window as two halves that do not overlap: an odd one ends a column too late",
+        [](auto a, In in, auto& y, auto&) {
+          if (a.pool_size[1] > 1) a.pool_size[1] += a.pool_size[1] % 2;
+          return MaxPool2d::at(a, in, y);
+        }),
+    wrong<MaxPool2d>("max_pool2d.odd_lanes", "TAIL",
+        "stride 2 takes the even lanes; the last vector of a row takes the odd ones",
+        [](auto a, In in, auto y, auto& t) {
+          const i64 m = MaxPool2d::at(a, in, y);
+          if (a.strides[1] != 2 || !in_tail(y[3], t.dim(3), 8)) return m;
+          a.strides[1] = 1;
+          y[3] = 2 * y[3] + 1;
+          const i64 odd = MaxPool2d::at(a, in, y);
+          return odd == -kIntMax ? m : odd;
+        }),
+    wrong<MaxPool2d>("max_pool2d.wide_windows", "BOUNDS",
+        "windows wider than a vector of eight are read by whole vectors only",
+        [](auto a, In in, auto& y, auto&) {
+          const i64 m = MaxPool2d::at(a, in, y);
+          if (a.pool_size[1] > 8) a.pool_size[1] -= a.pool_size[1] % 8;
+          const i64 less = MaxPool2d::at(a, in, y);
+          return less == -kIntMax ? m : less;
+        }),
 
     resized("upsampling.half_pixel", "ROUNDING", "rounds to the nearest centre and not downward",
         [](i64 y, i64 scale, i64 n) { return min((y + scale / 2) / scale, n - 1); }),
@@ -260,6 +339,12 @@ constexpr Mutant kNnMutants[] = {
         [](i64 y, i64, i64 n) { return y % n; }),
     resized("upsampling.twice", "BOUNDS", "a kernel for a scale of 2, the one that models have",
         [](i64 y, i64, i64 n) { return min(y / 2, n - 1); }),
+    wrong<Upsampling>("upsampling.one_table", "ORDER",
+        "vpermd by one table for all vectors of eight: right where the scale divides 8",
+        [](auto& a, In in, auto& y, auto&) {
+          const i64 lane = y[3] % 8;
+          return i64{in[0](y[0], y[1], y[2] / a.scale, (y[3] - lane) / a.scale + lane / a.scale)};
+        }),
     wrong<Upsampling>("upsampling.bilinear", "ROUNDING",
         "the mean of two columns halfway between them, another method's result",
         [](auto& a, In in, auto& y, auto&) {

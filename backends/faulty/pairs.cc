@@ -109,6 +109,14 @@ constexpr Mutant kPairMutants[] = {
           return swapped ? -v : v;
         }),
     left_aligned<BroadcastSub>("broadcast_sub.left_aligned"),
+    wrong<BroadcastSub>("broadcast_sub.reads_past_rows", "BROADCAST",
+        "a repeated row shorter than a vector of eight: lanes behind its end find 0",
+        [](auto& a, In in, auto& y, auto& t) {
+          const CheckedView& b = in[1];
+          const i64 n = b.dim(b.rank() - 1), k = y[y.size - 1], lane = ravel(y, t.shape) % 8;
+          const bool is_row = 1 < n && n < 8 && volume(b.shape) == n;
+          return is_row && k < lane ? Broadcast::read(in[0], y) : BroadcastSub::at(a, in, y);
+        }),
     saturates<BroadcastSub>("broadcast_sub.saturates"),
     float32_result<BroadcastSub>("broadcast_sub.float32"),
 
@@ -157,6 +165,15 @@ constexpr Mutant kPairMutants[] = {
           if (b == 0) return i64{0};
           const float q = static_cast<float>(a) / static_cast<float>(b);
           return clamp(static_cast<i64>(q), -kIntMax, kIntMax);
+        }),
+    wrong<BroadcastDiv>("broadcast_div.float32_to_26_bits", "ACC_WIDTH",
+        "divps where operands have at most 26 bits: the rounding of operands was overlooked",
+        [](auto& a, In in, auto& y, auto&) {
+          const i64 b = Broadcast::read(in[1], y);
+          if (b == 0 || max(in[0].precision, in[1].precision) > 26)
+            return i64{BroadcastDiv::at(a, in, y)};
+          return static_cast<i64>(
+              static_cast<float>(Broadcast::read(in[0], y)) / static_cast<float>(b));
         }),
     of_pair<BroadcastDiv>("broadcast_div.unsigned", "SIGN", "udiv for sdiv",
         [](i64 a, i64 b) { return b == 0 ? 0 : to_int32(to_unsigned(a) / to_unsigned(b)); }),

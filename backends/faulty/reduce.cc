@@ -54,6 +54,23 @@ constexpr Mutant kReduceMutants[] = {
           });
           return total;
         }),
+    wrong<Sum>("sum.three_accumulators", "TAIL",
+        "four vectors of 16 accumulate, and the last of them is not added to the others",
+        [](auto& a, In in, auto& y, auto&) {
+          const Box box = Reduce::window(a, in[0], y);
+          i64 total = 0;
+          each(box, [&](auto& x, i64 k) {
+            const bool lost = k / 16 % 4 == 3 && !in_tail(k, volume(box.extent), 64);
+            total += lost ? 0 : i64{in[0](x)};
+          });
+          return total;
+        }),
+    wrong<Sum>("sum.saturating_pairs", "SATURATION",
+        "vpackssdw, then vpmaddwd by ones adds pairs: elements saturate at int16",
+        [](auto& a, In in, auto& y, auto&) {
+          return sum_over(
+              Reduce::window(a, in[0], y), [&](auto& x) { return saturate_int16(in[0](x)); });
+        }),
     misread<Sum>("sum.negative_axis", "AXIS", "a negative axis counted from N-1 instead of N",
         [](auto& a, In in) { negative_axis_short(a, in); }),
     misread<Sum>("sum.ignores_exclude", "AXIS", "exclude was added to the schema later",
@@ -99,6 +116,19 @@ constexpr Mutant kReduceMutants[] = {
             if (k + 1 < volume(box.extent)) m = max(m, in[0](x));
           });
           return m;
+        }),
+    wrong<Max>("max.tail_from_zero", "TAIL",
+        "what is left of a run joins a cleared vector of eight, whose other lanes are 0",
+        [](auto& a, In in, auto& y, auto&) {
+          const i64 m = Max::at(a, in, y);
+          return volume(Reduce::window(a, in[0], y).extent) % 8 == 0 ? m : max(m, 0);
+        }),
+    misplaced<Max>("max.stale_columns", "TAIL",
+        "where the last axis is kept, its last elements get the vector of 16 before them again",
+        [](auto& a, In in, auto& y, auto& t) {
+          const int last = y.size - 1;
+          const bool kept = !(Reduce::reduced_axes(a, in[0]) >> (in[0].rank() - 1) & 1);
+          if (kept) y[last] = repeat_vector(y[last], t.dim(last), 16);
         }),
     misread<Max>("max.axes_one_by_one", "AXIS",
         "reduced axis after axis, later ones not renumbered when one is dropped",

@@ -100,6 +100,12 @@ constexpr Mutant kUnaryMutants[] = {
           const auto x = std::max(to_unsigned(v), to_unsigned(a.a_min));
           return to_int32(std::min(x, to_unsigned(a.a_max)));
         }),
+    misplaced<Clip>("clip.second_vector", "ORDER",
+        "two vectors of eight a pass, and the second is the first again",
+        [](auto&, In, auto& y, auto& t) {
+          const i64 k = ravel(y, t.shape);
+          if (!in_tail(y, t, 16)) y = unravel(k - k / 8 % 2 * 8, t.shape);
+        }),
     of_element<Clip>("clip.one_sided", "SATURATION", "only the upper bound is clamped",
         [](i64 v, auto& a) { return min(v, a.a_max); }),
     of_element<Clip>("clip.symmetric", "SIGN", "one bound for both signs, as cvm_clip has",

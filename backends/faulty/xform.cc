@@ -148,6 +148,13 @@ constexpr Mutant kXformMutants[] = {
         [](auto& a, In in) {
           if (a.axis < 0) a.axis = max(a.axis + in[0].rank() - 1, 0);
         }),
+    wrong<Repeat>("repeat.places_of_16", "BOUNDS",
+        "a table of places for at most 16 copies serves more of them too",
+        [](auto& a, In in, auto y, auto&) {
+          const int along = wrap(a.axis, y.size);
+          y[along] = min(y[along] / min(a.repeats, 16), in[0].dim(along) - 1);
+          return i64{in[0](y)};
+        }),
 
     wrong<Tile>("tile.repeats", "ORDER", "each slice follows its original, as repeat's do",
         [](auto&, In in, auto& y, auto& t) {
@@ -198,6 +205,23 @@ constexpr Mutant kXformMutants[] = {
         [](auto& a, In in, auto& y, auto& t) {
           return in_tail(y, t, 64) ? i64{in[0].element(ravel(y, t.shape))}
                                    : Transpose::at(a, in, y);
+        }),
+    misplaced<Transpose>("transpose.swaps_halves", "ORDER",
+        "vinsertf128 joins rows 4..7 and 0..3 of an 8 x 4 block in the wrong order",
+        [](auto& a, In in, auto& y, auto& t) {
+          const int row = y.size - 1;
+          int column = row;
+          while (Transpose::source(a, column, y.size) != in[0].rank() - 1) --column;
+          if (column != row && !in_tail(y[column], t.dim(column), 4))
+            y[row] = swap_halves(y[row], t.dim(row), 8);
+        }),
+    misplaced<Transpose>("transpose.last_rows", "TAIL",
+        "rows beyond whole blocks of eight repeat the last row of a block",
+        [](auto& a, In in, auto& y, auto& t) {
+          const int row = y.size - 1;
+          const i64 whole = t.dim(row) - t.dim(row) % 8;
+          const bool turned = Transpose::source(a, row, y.size) != in[0].rank() - 1;
+          if (turned && whole > 0) y[row] = min(y[row], whole - 1);
         }),
 };
 

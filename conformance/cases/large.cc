@@ -111,14 +111,13 @@ std::optional<Case> enlarged(const OpInfo& op, const Aim& aim, int axes, Draw& d
   return met ? std::optional(std::move(c)) : std::nullopt;
 }
 
-// Chooses values that tell much, and memory, of the n-th large call.
-void fill_large(Case& c, int n) {
-  constexpr Fill kFills[] = {Fill::dense, Fill::boundary, Fill::critical, Fill::dense};
+// Chooses values, those of hints where there are any, and memory of the n-th call.
+void fill(Case& c, Fill values, std::size_t n) {
   const Span<Port> ports = c.op->inputs;
   const bool hinted =
       std::any_of(ports.begin(), ports.end(), [](const Port& p) { return p.hint != Hint::any; });
-  c.fill = hinted ? Fill::hinted : kFills[n % std::ssize(kFills)];
-  c.seed = static_cast<u64>(n);
+  c.fill = hinted ? Fill::hinted : values;
+  c.seed = n;
   c.layout = static_cast<Layout>(1 + n % (kLayouts - 1));
 }
 
@@ -151,10 +150,36 @@ std::optional<Case> tailed(const OpInfo& op, bool of_output, i64 rest, Draw& dra
   return std::nullopt;
 }
 
+// Whether the extent of the last output axis follows from a number, which is more than 1.
+bool decides_on_rows(const Case& c, const Parameter& k) {
+  const std::optional<Case> less = changed(c, k, value_of(c, k) - 1);
+  return less && innermost_extent(*less, true) != innermost_extent(c, true);
+}
+
+// A small call with a value of an attribute's last number, which decides on its long rows.
+std::optional<Case> in_long_rows(const OpInfo& op, int attribute, i64 value, Draw& draw) {
+  constexpr int kTries = 1000;
+  for (int n = 0; n < kTries; ++n) {
+    const Case drawn = draw_case(op, draw);
+    const Tuple& numbers = drawn.attrs[static_cast<std::size_t>(attribute)].ints;
+    if (numbers.size == 0) continue;
+    const Parameter k{Parameter::entry, attribute, numbers.size - 1};
+    std::optional<Case> c = changed(drawn, k, value);
+    const std::optional<Parameter> size = c ? some_size(*c, draw) : std::nullopt;
+    if (size && innermost_extent(*c, true) < kLongRow)
+      c = changed(*c, *size, draw(kLongRow, kLongRow * (value + 1)));
+    if (c && value_of(*c, k) == value && innermost_extent(*c, true) >= kLongRow &&
+        elements_of(*c) <= kMaxRun && decides_on_rows(*c, k))
+      return c;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Case> large_cases(const OpInfo& op, u64 seed, int rounds) {
   constexpr int kTries = 2000;
+  constexpr Fill kFills[] = {Fill::dense, Fill::boundary, Fill::critical, Fill::dense};
   std::vector<Case> all;
   for (int round = 0; round < rounds; ++round)
     for (const Aim& aim : kAims) {
@@ -163,7 +188,7 @@ std::vector<Case> large_cases(const OpInfo& op, u64 seed, int rounds) {
       for (int n = 0; n < kTries; ++n) {
         std::optional<Case> c = enlarged(op, aim, aim.axes + 2 * n / kTries, draw);
         if (!c) continue;
-        fill_large(*c, static_cast<int>(all.size()));
+        fill(*c, kFills[all.size() % std::size(kFills)], all.size());
         if (tells_nothing(*c)) continue;
         all.push_back(std::move(*c));
         break;
@@ -185,6 +210,24 @@ std::vector<Case> tail_cases(const OpInfo& op, u64 seed) {
         continue;
       std::optional<Case> c = tailed(op, of_output, rest, draw);
       if (!c) break;  // the operator fixes this extent
+      all.push_back(std::move(*c));
+    }
+  }
+  return all;
+}
+
+std::vector<Case> long_row_cases(const OpInfo& op, u64 seed) {
+  constexpr i64 kValues[] = {2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17};
+  constexpr std::size_t kRounds = 3;
+  std::vector<Case> all;
+  for (int attribute = 0; attribute < op.attrs.size(); ++attribute) {
+    const AttrInfo& info = op.attrs[attribute];
+    if (info.kind != AttrKind::integer && info.kind != AttrKind::tuple) continue;
+    Seeded draw(word(seed, 11, static_cast<u64>(attribute)));
+    for (std::size_t k = 0; k < kRounds * std::size(kValues); ++k) {
+      std::optional<Case> c = in_long_rows(op, attribute, kValues[k / kRounds], draw);
+      if (!c) break;                      // the rows do not depend on this attribute
+      fill(*c, Fill::dense, all.size());  // values that repeat may hide wrong places
       all.push_back(std::move(*c));
     }
   }

@@ -1,6 +1,6 @@
 /// @file
 /// Calls of sizes that domains do not draw: tensors and sums that outgrow blocks, caches and
-/// counters of kernels, and every number of elements that widest vectors leave over.
+/// counters of kernels, every number of elements that widest vectors leave over, and long rows.
 #pragma once
 #include <vector>
 
@@ -24,6 +24,14 @@ inline constexpr i64 kWidestVector = 64;
 /// Small legal calls with at least one whole widest vector along the last axis of input 0, and of
 /// output 0, and every number of elements left over.
 std::vector<Case> tail_cases(const OpInfo& op, u64 seed);
+
+/// Extent from which a row is long: a vector of 16 numbers and a rest.
+inline constexpr i64 kLongRow = 17;
+
+/// Small legal calls with long rows of output 0 and small numbers for which kernels have paths of
+/// their own: 2 to 9 and 15 to 17, each as the last number of every attribute on which the length
+/// of these rows depends.
+std::vector<Case> long_row_cases(const OpInfo& op, u64 seed);
 
 /// The elements of the largest tensor of a legal call.
 i64 largest_tensor(const Case& c);

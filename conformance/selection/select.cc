@@ -237,6 +237,8 @@ std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
     if (legal) add_aimed(op, s.seed, items);
     add_limits(op, s, legal, illegal, items);
     if (legal) add_tails(op, s.seed, items);
+    if (legal)
+      for (Case& c : long_row_cases(op, s.seed)) items.push_back(whole_item(std::move(c)));
   }
   put_discriminating_first(items, op, legal && s.tier > 0);
   if (legal)

@@ -15,9 +15,16 @@ using json = nlohmann::ordered_json;
   throw UsageError("has a wrong manifest: '" + printable(where) + "' " + why);
 }
 
+// Reports print these texts; other characters could rewrite a line of theirs.
+std::string printed(const char* key, const std::string& text) {
+  for (const char c : text)
+    if (c < ' ' || c > '~') refuse(key, "must be printable ASCII");
+  return text;
+}
+
 std::string text_of(const json& j, const char* key) {
   if (!j.contains(key) || !j[key].is_string()) refuse(key, "must be a string");
-  return j[key];
+  return printed(key, j[key]);
 }
 
 std::vector<std::string> texts_of(const json& j, const char* key) {
@@ -26,7 +33,7 @@ std::vector<std::string> texts_of(const json& j, const char* key) {
   if (!j[key].is_array()) refuse(key, "must be a list of strings");
   for (const json& e : j[key]) {
     if (!e.is_string()) refuse(key, "must be a list of strings");
-    v.push_back(e);
+    v.push_back(printed(key, e));
   }
   return v;
 }
@@ -34,7 +41,10 @@ std::vector<std::string> texts_of(const json& j, const char* key) {
 void read_range(const json& j, const char* key, Range& r) {
   if (!j.contains(key)) return;
   const json& v = j[key];
-  if (!v.is_array() || v.size() != 2 || !v[0].is_number_integer() || !v[1].is_number_integer())
+  const auto fits = [](const json& n) {
+    return n.is_number_integer() && !(n.is_number_unsigned() && n > INT64_MAX);
+  };
+  if (!v.is_array() || v.size() != 2 || !fits(v[0]) || !fits(v[1]))
     refuse(key, "must be [least, most]");
   r = {v[0], v[1]};
   if (r.min > r.max) refuse(key, "must be [least, most]");

@@ -59,6 +59,35 @@ TEST_P(Large, TailsLeaveEveryNumberOfElementsOver) {
   EXPECT_EQ(of_output.size(), has_rows_of_six ? 0U : 64U);
 }
 
+// The last numbers of an attribute that calls have in long rows.
+std::set<i64> in_long_rows(const char* name, const char* attribute) {
+  const OpInfo& op = *find_operator(name);
+  const auto at = std::find_if(
+      op.attrs.begin(), op.attrs.end(), [&](const AttrInfo& a) { return a.name == attribute; });
+  std::set<i64> seen;
+  for (const Case& c : long_row_cases(op, 1)) {
+    EXPECT_FALSE(refusal(c).refused()) << case_id(c);
+    EXPECT_LE(elements_of(c), kMaxRun);
+    const Type y = c.op->infer(c.attributes(), c.types())[0];
+    const Tuple& v = c.attrs[static_cast<std::size_t>(at - op.attrs.begin())].ints;
+    if (y.dim(y.rank() - 1) >= kLongRow && v.size > 0) seen.insert(v[v.size - 1]);
+  }
+  return seen;
+}
+
+TEST(LongRows, HaveEverySmallNumber) {
+  const char* const rows[][2] = {{"strided_slice", "stride"}, {"conv2d", "strides"},
+      {"conv2d", "kernel_size"}, {"conv2d", "padding"}, {"conv2d", "dilation"},
+      {"max_pool2d", "pool_size"}, {"max_pool2d", "strides"}, {"upsampling", "scale"},
+      {"repeat", "repeats"}, {"tile", "reps"}};
+  for (const auto& [op, attribute] : rows) {
+    const std::set<i64> seen = in_long_rows(op, attribute);
+    for (i64 v : {2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17})
+      EXPECT_TRUE(seen.contains(v)) << op << " " << attribute << " " << v;
+  }
+  EXPECT_TRUE(long_row_cases(*find_operator("abs"), 1).empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(Operators, Large,
     testing::ValuesIn(operators().begin(), operators().end()),
     [](const auto& p) { return std::string(p.param->name); });

@@ -157,6 +157,9 @@ TEST(Manifest, NamesTheKeyThatIsWrong) {
   // Changes to a right manifest, and the key that is then to blame.
   const std::pair<json, std::string> rows[] = {{{{"name", nullptr}}, "'name' must be a string"},
       {{{"name", 1}}, "'name' must be a string"},
+      {{{"name", "a\u202eb"}}, "'name' must be printable ASCII"},
+      {{{"version", "1\n2"}}, "'version' must be printable ASCII"},
+      {{{"options", {"isa\x7f"}}}, "'options' must be printable ASCII"},
       {{{"version", nullptr}}, "'version' must be a string"},
       {{{"version", 1.5}}, "'version' must be a string"},
       {{{"device", json::array()}}, "'device' must be a string"},
@@ -190,6 +193,7 @@ TEST(Manifest, NamesTheKeyThatIsWrong) {
       {claim_with({{"precision", {1.0, 8.0}}}), "'precision" + range},
       {claim_with({{"extent", {1, "9"}}}), "'extent" + range},
       {claim_with({{"extent", {1, 18446744073709551615U}}}), "'extent" + range},
+      {claim_with({{"extent", {-5, 18446744073709551615U}}}), "'extent" + range},
       {claim_with({{"attrs", {"groups"}}}), "'attrs' must be an object"},
       {claim_with({{"attrs", {{"groups", "1"}}}}), "'groups" + list},
       {claim_with({{"attrs", {{"group", {"1"}}}}}), "'group' is no attribute of conv2d"},

@@ -10,6 +10,7 @@
 
 #include "backends/faulty/detect.h"
 #include "backends/faulty/tests/request.h"
+#include "conformance/cases/large.h"
 
 namespace lockstep::faulty {
 namespace {
@@ -21,8 +22,8 @@ struct Witnessed {
   Observed right;
 };
 
-// Calls of one operator, its examples and n drawn ones, of which every sixth is disturbed; and how
-// a right backend answers them.
+// Calls of one operator: its examples, those of long rows, and n drawn ones, of which every sixth
+// is disturbed; and how a right backend answers them.
 std::vector<Witnessed> calls_of(const OpInfo& op, int n) {
   std::vector<Witnessed> all;
   Behaviour right;
@@ -32,6 +33,7 @@ std::vector<Witnessed> calls_of(const OpInfo& op, int n) {
     all.push_back({std::move(r), std::move(seen)});
   };
   for (int i = 0; i < op.example_count; ++i) add({judge::example_case(op, i)});
+  for (judge::Case& c : judge::long_row_cases(op, 1)) add({std::move(c)});
   for (int i = 0; i < n; ++i) {
     const auto seed = static_cast<u64>(i);
     Request r = draw_request(op, seed);
