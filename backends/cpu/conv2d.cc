@@ -14,7 +14,7 @@ constexpr i64 kPatchBytesMax = i64{8} << 20;  // above it the generic kernel ser
 constexpr i64 kWeightBytes = i64{1} << 18;    // of weights that stay cached for one block
 constexpr i64 kLinesBytes = i64{1} << 14;     // of a patch on the stack
 constexpr i64 kLinesOutputs = 2;              // of a group, at most, that are computed line by line
-constexpr i64 kLinesPerItem = 16;             // packed by an item of parallel work
+constexpr i64 kLinesPerItem = 32;             // packed by an item of parallel work
 constexpr i64 kWordBytes = sizeof(Word);
 
 constexpr i64 kOverread = i64{kLanesMax} * 4;  // beyond the last cell
@@ -213,10 +213,9 @@ void TunedConv2d::multiply(
         biased[r] = panel[r] + static_cast<uint32_t>(run.bias[(o + r) * bias_.stride[0]]);
       start = biased;
     }
-    run_tile(dot_,
-        {panel + height, start, nullptr, offsets_.data(), steps(), at.slot, y + o * y_.stride[1],
-            y_.stride[1]},
-        static_cast<int>(height), at);
+    const Tile tile{panel + height, start, nullptr, offsets_.data(), steps(), at.slot,
+        y + o * y_.stride[1], y_.stride[1]};
+    run_tile(dot_, tile, static_cast<int>(height), at);
   }
 }
 

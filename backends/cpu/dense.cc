@@ -242,10 +242,9 @@ void TunedDense::multiply_slots(
         biased[k] = panel[k] + static_cast<uint32_t>(bias[(r + k) * bias_stride_]);
       start = biased;
     }
-    run_tile(dot_,
-        {panel + height, start, starts_lanes ? lane_start : nullptr, offsets_.data(), p.steps,
-            at.slot, to.y + r * to.row_stride, to.row_stride},
-        static_cast<int>(height), at);
+    const Tile tile{panel + height, start, starts_lanes ? lane_start : nullptr, offsets_.data(),
+        p.steps, at.slot, to.y + r * to.row_stride, to.row_stride};
+    run_tile(dot_, tile, static_cast<int>(height), at);
   }
 }
 

@@ -144,24 +144,24 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
 
   /// Joins the terms of some lanes, of which `load` loads a term: into Words of 4 bytes or 2
   /// shorts, or into cells of 4 or 2 bytes.
-  template <bool kIsRow, class Load>
+  template <bool kIsRow, bool kIsFull, class Load>
   static auto joined(const int32_t* from, const Terms& t, Load load) {
     constexpr int kBits = kIsRow ? 32 / kTerms : 8;
     constexpr uint32_t kMask = kBits == 8 ? 0xff : 0xffff;
     auto word = load(from) & kMask;
 #pragma GCC unroll 4
     for (int k = 1; k < kTerms; ++k)
-      if (k < t.terms) word |= (load(from + k * t.term_stride) & kMask) << (k * kBits);
+      if (kIsFull || k < t.terms) word |= (load(from + k * t.term_stride) & kMask) << (k * kBits);
     return kIsRow ? word : word ^ kFlip;
   }
 
   /// Packs a step whose lanes are kApart elements apart, N at a time; the last N may overlap.
-  template <bool kIsRow, int N, int kApart>
-  static void pack_lanes(uint8_t* to, const int32_t* from, const Terms& t) {
+  template <bool kIsRow, int N, int kApart, bool kIsFull>
+  static void pack_lanes(uint8_t* to, const int32_t* from, Terms t) {
     using V = VectorOf<N>;
     for (int64_t l = 0; l < t.lanes; l += N) {
       if (l > t.lanes - N) l = t.lanes - N;
-      const auto words = joined<kIsRow>(from + l * kApart, t, [](const int32_t* at) {
+      const auto words = joined<kIsRow, kIsFull>(from + l * kApart, t, [](const int32_t* at) {
         if constexpr (kApart == 2)
           return V::load_even(at);
         else
@@ -190,7 +190,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
   }
 
   /// Packs a step whose terms are neighbours in memory, or any other.
-  template <bool kIsRow> static void pack_step(uint8_t* to, const int32_t* from, const Terms& t) {
+  template <bool kIsRow> static void pack_step(uint8_t* to, const int32_t* from, Terms t) {
     constexpr int kBytes = kIsRow ? 4 : kTerms;
     int64_t l = 0;
     if constexpr (kTerms == 4)
@@ -200,19 +200,27 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
           VectorOf<4>::store(to + 4 * l, kIsRow ? words : words ^ kFlip);
         }
     for (; l < t.lanes; ++l, from += t.lane_stride) {
-      const uint32_t word =
-          joined<kIsRow>(from, t, [](const int32_t* at) { return static_cast<uint32_t>(*at); });
+      const uint32_t word = joined<kIsRow, false>(
+          from, t, [](const int32_t* at) { return static_cast<uint32_t>(*at); });
       __builtin_memcpy(to + l * kBytes, &word, kBytes);
     }
   }
 
-  template <bool kIsRow> static void pack(uint8_t* to, const int32_t* from, const Terms& t) {
-    const auto step = t.lane_stride == 1 && t.lanes >= kLanes ? pack_lanes<kIsRow, kLanes, 1>
-        : t.lane_stride == 1 && t.lanes >= 4                  ? pack_lanes<kIsRow, 4, 1>
-        : t.lane_stride == 2 && t.lanes >= kLanes             ? pack_lanes<kIsRow, kLanes, 2>
-                                                              : pack_step<kIsRow>;
+  template <void (*kPackStep)(uint8_t*, const int32_t*, Terms)>
+  static void pack_steps(uint8_t* to, const int32_t* from, const Terms& t) {
     for (int64_t s = 0; s < t.steps; ++s, to += t.to_stride, from += t.step_stride)
-      step(to, from, t);
+      kPackStep(to, from, t);
+  }
+
+  template <bool kIsRow> static void pack(uint8_t* to, const int32_t* from, const Terms& t) {
+    const bool is_full = t.terms == kTerms;
+    const auto steps = t.lane_stride == 1 && t.lanes >= kLanes
+        ? (is_full ? pack_steps<pack_lanes<kIsRow, kLanes, 1, true>>
+                   : pack_steps<pack_lanes<kIsRow, kLanes, 1, false>>)
+        : t.lane_stride == 1 && t.lanes >= 4      ? pack_steps<pack_lanes<kIsRow, 4, 1, false>>
+        : t.lane_stride == 2 && t.lanes >= kLanes ? pack_steps<pack_lanes<kIsRow, kLanes, 2, false>>
+                                                  : pack_steps<pack_step<kIsRow>>;
+    steps(to, from, t);
   }
 
   template <std::size_t... i> static constexpr void (*const kTiles[])(const Tile&) = {

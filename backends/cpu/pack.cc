@@ -5,9 +5,7 @@
 #include <new>
 
 namespace lockstep::cpu {
-namespace {
 
-// By way of the stack, where every lane of a tile is stored.
 void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& at) {
   i32 stage[i64{kRowsMax} * kSlotsMax * kLanesMax];
   Piece whole[kSlotsMax];
@@ -33,8 +31,6 @@ void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& a
       }
 }
 
-}  // namespace
-
 Packed::Packed(i64 bytes) {
   constexpr i64 kCacheLine = 64, kLargePage = i64{2} << 20;
   const bool is_large = bytes >= 2 * kLargePage;
@@ -55,12 +51,6 @@ uint32_t start_of(const DotKernels& dot, const i32* values, i64 count, i64 strid
   else
     for (i64 k = 0; k < count; ++k) sum += static_cast<uint32_t>(values[k * stride]);
   return 0U - static_cast<uint32_t>(dot.offset) * sum;
-}
-
-void run_tile(const DotKernels& dot, Tile tile, int height, const Placement& at) {
-  if (at.lane_stride != 1 || at.adds) return run_staged(dot, tile, height, at);
-  tile.slots = at.slot;
-  dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
 }
 
 std::vector<const DotKernels*> all_dots() {

@@ -49,8 +49,17 @@ struct Placement {
   bool adds = false;    ///< to what the output already holds
 };
 
-/// Computes `height` rows of a tile; the slots are those of the placement.
-void run_tile(const DotKernels& dot, Tile tile, int height, const Placement& at);
+/// Computes a tile by way of the stack, for any placement.
+void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& at);
+
+/// Computes `height` rows of a tile, whose slots are those of the placement. The tile is not
+/// copied: reading it back would wait for the stores of the tile before.
+inline void run_tile(const DotKernels& dot, const Tile& tile, int height, const Placement& at) {
+  if (at.lane_stride != 1 || at.adds)
+    run_staged(dot, tile, height, at);
+  else
+    dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
+}
 
 /// The tiles of each instruction set, the most basic first.
 std::vector<const DotKernels*> all_dots();

@@ -5,6 +5,24 @@
 #include <numeric>
 
 namespace lockstep::cpu {
+namespace {
+
+uint32_t load_cell(const uint8_t* from, i64 bytes) {
+  uint32_t v = 0;
+  uint16_t half = 0;
+  if (bytes == 4) return std::memcpy(&v, from, 4), v;
+  return std::memcpy(&half, from, 2), half;
+}
+
+void store_cell(uint8_t* to, uint32_t v, i64 bytes) {
+  const auto half = static_cast<uint16_t>(v);
+  if (bytes == 4)
+    std::memcpy(to, &v, 4);
+  else
+    std::memcpy(to, &half, 2);
+}
+
+}  // namespace
 
 Axis axis_of(i64 extent, i64 outputs, i64 taps, i64 stride, i64 padding, i64 dilation) {
   const i64 spacing = taps == 1 ? stride : std::gcd(stride, dilation);
@@ -14,6 +32,7 @@ Axis axis_of(i64 extent, i64 outputs, i64 taps, i64 stride, i64 padding, i64 dil
 
 Patch::Patch(const Axis& y, const Axis& x, i64 channels, const DotKernels& dot)
     : dot_(dot),
+      zeros_(static_cast<uint32_t>(dot.offset) * (dot.terms == 4 ? 0x01010101U : 0x0101U)),
       channels_(channels),
       joins_taps_(channels * ceil_div(x.taps, dot.terms) < ceil_div(channels, dot.terms) * x.taps),
       taps_(x.taps),
@@ -83,53 +102,76 @@ i64 Patch::offset(const Step& s) const {
       (plane * plane_ + (phase * phase_lines_ + line / y_.step) * pitch_ + cell / x_.step);
 }
 
-void Patch::fill(uint8_t* cells, i64 first, i64 last) const {
-  std::memset(cells + first * dot_.terms, dot_.offset,
-      static_cast<std::size_t>((last - first) * dot_.terms));
+void Patch::fill(uint8_t* to, i64 cells) const {
+  std::memset(to, dot_.offset, static_cast<std::size_t>(cells * dot_.terms));
 }
 
-void Patch::pack_run(uint8_t* to, const View& x, const i32* from, const Run& run) const {
-  const i64 width = dot_.terms;
-  if (run.begin < run.end)
-    dot_.pack_cells(to + run.begin * width, from + (run.left + run.begin * x_.stride) * x.stride[3],
-        {1, run.end - run.begin, run.terms, 0, x_.stride * x.stride[3],
-            joins_taps_ ? tap_dilation_ * x.stride[3] : x.stride[1], 0});
-  const auto fill_partly = [&](i64 first, i64 last) {
-    fill(to, first, last);
-    for (i64 cell = first; joins_taps_ && cell < last; ++cell)
-      for (i64 t = 0; t < run.terms; ++t)
-        if (const i64 at = run.left + cell * x_.stride + t * tap_dilation_;
-            0 <= at && at < x_.extent)
-          to[cell * width + t] =
-              static_cast<uint8_t>(from[at * x.stride[3]] + static_cast<i64>(dot_.offset));
-  };
-  fill_partly(0, run.begin);
-  fill_partly(run.end, pitch_);
+// Packs a cell of each line of which only some terms lie in the image, or none. Neighbours from
+// within the image stand for the others until a shift puts zeros there.
+void Patch::pack_edge(
+    uint8_t* to, const View& x, const i32* from, const Cells& c, i64 cell, i64 lines) const {
+  constexpr i64 kAtOnce = 64;
+  const i64 width = dot_.terms, apart = tap_dilation_, next_line = y_.stride * x.stride[2];
+  const i64 first = c.left + cell * x_.stride;
+  const i64 begin = joins_taps_ ? clamp(ceil_div(-first, apart), 0, width) : width;
+  const i64 end = clamp(ceil_div(x_.extent - first, apart), begin, width);
+  Terms some{1, 0, width, 0, next_line, apart * x.stride[3], 0};
+  i64 shift = begin > 0 ? begin : end - width;
+  if (const i64 at = first + shift * apart; at < 0 || at + (width - 1) * apart >= x_.extent) {
+    some.terms = end - begin;
+    shift = begin;
+  }
+  from += (first + shift * apart) * x.stride[3];
+  to += cell * width;
+  uint8_t packed[kAtOnce * 4];
+  for (i64 l = 0; l < lines; l += kAtOnce, from += kAtOnce * next_line) {
+    some.lanes = min(kAtOnce, lines - l);
+    if (begin < end) dot_.pack_cells(packed, from, some);
+    for (i64 k = 0; k < some.lanes; ++k, to += pitch_ * width) {
+      uint32_t word = begin < end ? load_cell(packed + k * width, width) ^ zeros_ : 0;
+      word = shift > 0 ? word << (8 * shift) : word >> (-8 * shift);
+      store_cell(to, word ^ zeros_, width);
+    }
+  }
+}
+
+// Packs lines of one phase that lie in the image.
+void Patch::pack_inside(
+    uint8_t* to, const View& x, const i32* from, const Cells& c, i64 lines) const {
+  if (c.begin < c.end)
+    dot_.pack_cells(to + c.begin * dot_.terms, from + (c.left + c.begin * x_.stride) * x.stride[3],
+        {lines, c.end - c.begin, c.terms, y_.stride * x.stride[2], x_.stride * x.stride[3],
+            joins_taps_ ? tap_dilation_ * x.stride[3] : x.stride[1], pitch_ * dot_.terms});
+  for (i64 cell = 0; cell < c.begin; ++cell) pack_edge(to, x, from, c, cell, lines);
+  for (i64 cell = c.end; cell < pitch_; ++cell) pack_edge(to, x, from, c, cell, lines);
 }
 
 void Patch::pack_lines(uint8_t* patch, const View& x, const i32* image, i64 plane, i64 first,
     i64 last, i64 row, i64 column) const {
   const i64 channel = joins_taps_ ? plane : plane * dot_.terms;
   const i64 terms = joins_taps_ ? dot_.terms : min(dot_.terms, channels_ - channel);
-  const i64 apart = joins_taps_ ? (terms - 1) * tap_dilation_ : 0, step = pitch_ * dot_.terms;
+  const i64 apart = joins_taps_ ? (terms - 1) * tap_dilation_ : 0, bytes = pitch_ * dot_.terms;
   image += channel * x.stride[1];
   patch += plane * plane_ * dot_.terms;
   for (i64 p = 0; p < x_.step; ++p) {
-    Run run{x_.source(column, p), 0, 0, terms};
-    run.begin = clamp(ceil_div(-run.left, x_.stride), 0, pitch_);
-    run.end = clamp(ceil_div(x_.extent - run.left - apart, x_.stride), run.begin, pitch_);
-    i64 phase = first / phase_lines_, in_phase = first % phase_lines_;
-    for (i64 line = first; line < last; ++line, ++in_phase) {
-      if (in_phase == phase_lines_) ++phase, in_phase = 0;
-      const i64 to = (phase * x_.step + p) * phase_lines_ + in_phase;
-      const i64 source = y_.source(row, in_phase * y_.step + phase);
-      if (0 <= source && source < y_.extent)
-        pack_run(patch + to * step, x, image + source * x.stride[2], run);
-      else
-        fill(patch + to * step, 0, pitch_);
-      if (to + 1 == lines() * x_.step) fill(patch + to * step, pitch_, pitch_ + shared_);
+    Cells c{x_.source(column, p), 0, 0, terms};
+    c.begin = clamp(ceil_div(-c.left, x_.stride), 0, pitch_);
+    c.end = clamp(ceil_div(x_.extent - c.left - apart, x_.stride), c.begin, pitch_);
+    for (i64 line = first; line < last;) {
+      const i64 phase = line / phase_lines_, begin = line % phase_lines_;
+      const i64 end = min(phase_lines_, begin + last - line), top = y_.source(row, phase);
+      const i64 inside = clamp(ceil_div(-top, y_.stride), begin, end);
+      const i64 below = clamp(ceil_div(y_.extent - top, y_.stride), inside, end);
+      uint8_t* to = patch + (phase * x_.step + p) * phase_lines_ * bytes;
+      fill(to + begin * bytes, (inside - begin) * pitch_);
+      if (inside < below)
+        pack_inside(to + inside * bytes, x, image + (top + inside * y_.stride) * x.stride[2], c,
+            below - inside);
+      fill(to + below * bytes, (end - below) * pitch_);
+      line += end - begin;
     }
   }
+  if (last == lines()) fill(patch + lines() * x_.step * bytes, shared_);
 }
 
 }  // namespace lockstep::cpu

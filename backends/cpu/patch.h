@@ -64,17 +64,21 @@ class Patch {
       i64 row, i64 column) const;
 
  private:
-  /// Cells of one phase, of which the first reads `left` and begin .. end - 1 lie in the image.
-  struct Run {
+  /// The cells of a line that one of its phases holds: cell k reads from source position `left` +
+  /// k * stride on, and those of begin .. end - 1 lie in the image with all of their terms.
+  struct Cells {
     i64 left, begin, end, terms;
   };
 
   void lay_out();
   i64 shared_padding() const;
-  void fill(uint8_t* cells, i64 first, i64 last) const;  // with zeros
-  void pack_run(uint8_t* to, const View& x, const i32* from, const Run& run) const;
+  void fill(uint8_t* to, i64 cells) const;  // with zeros
+  void pack_inside(uint8_t* to, const View& x, const i32* from, const Cells& c, i64 lines) const;
+  void pack_edge(
+      uint8_t* to, const View& x, const i32* from, const Cells& c, i64 cell, i64 lines) const;
 
   const DotKernels& dot_;
+  uint32_t zeros_;  // a cell of zeros
   i64 channels_;
   bool joins_taps_;  // several taps of one channel share a cell, else several channels
   i64 taps_, tap_dilation_;
