@@ -50,7 +50,7 @@ struct I8mm : VectorOf<4> {
 #pragma GCC unroll 8
     for (int p = 0; p < kPairs; ++p) {
       const bool is_whole = 2 * p + 1 < R;
-      const Word* row = rows + 2 * p;
+      const Word* row = rows + int64_t{2} * p;
       w[p] = low_pairs(pair(row, is_whole), kTwo ? pair(row + R, is_whole) : Words{});
       keep_order(w[p]);
     }
