@@ -14,6 +14,7 @@ template <class F> void times(F& form, Like<Timing> auto& t, bool there) {
 
 template <class F> void fields(F& form, Like<PeerTime> auto& p) {
   form("name", p.name);
+  form("layout", p.layout, {.text = "of its tensors"});
   form("implementation", p.implementation, {.text = "what the peer chose"});
   form.optional("trouble", p.trouble);
   const bool timed = p.trouble.empty();
@@ -25,14 +26,17 @@ template <class F> void fields(F& form, Like<PeerTime> auto& p) {
 }
 
 template <class F> void fields(F& form, Like<Measurement> auto& r) {
-  form("op", r.op, {.text = "an operator, judge, params or build"});
+  form("op", r.op, {.text = "an operator, limit, judge, array, pool, params or build"});
   form("workload", r.workload);
+  form("family", r.family, {.text = "of the operator; empty for other work"});
   form("case", r.call, {.text = "the call as verbs accept it, or a command"});
   form("backend", r.backend);
+  form("isa", r.isa, {.text = "the instruction set asked for; empty: the backend's choice"});
   form("path", r.path, {.text = "the kernel that ran"});
   form("threads", r.threads);
   form("unit", r.unit, {.words = {"byte", "mac", "call", "case", "build"}});
   form("units", r.units, {.text = "of one call"});
+  form.optional("bytes", r.bytes, {.text = "that one call reads or writes"});
   form.optional("trouble", r.trouble, {.text = "why there are no times"});
   const bool timed = r.trouble.empty();
   form.when(!timed, "failed", r.failed, {.text = "whether the trouble fails the run"});
@@ -47,23 +51,35 @@ template <class F> void fields(F& form, Like<Measurement> auto& r) {
   form.when(timed, "peers", r.peers);
 }
 
+template <class F> void fields(F& form, Like<Mean> auto& m) {
+  form("family", m.family);
+  form("backend", m.backend);
+  form("isa", m.isa);
+  form("threads", m.threads);
+  form("against", m.against, {.text = "a peer, the fastest exact one, or limit"});
+  form("rows", m.rows);
+  form("ratio", m.ratio, {.text = "its time over ours, the geometric mean", .decimals = 3});
+}
+
 template <class F> void fields(F& form, Like<Results> auto& r) {
-  form.constant("schema", 1);
+  form.constant("schema", 2);
   form("date", r.date, {.text = "UTC, when the run began"});
   form.object("machine", [&](auto& machine) {
     machine("processor", r.processor);
     machine("processors", r.processors);
     machine("load", r.load, {.text = "when the run began; above 1, others worked", .decimals = 1});
     machine("compiler", r.compiler);
-    machine("peer_library", r.peer_library);
+    machine("peer_libraries", r.peer_libraries);
   });
   form("rows", r.rows);
+  form("means", r.means);
 }
 
 std::string json_of(const Results& results) {
   Results all = results;
   for (Measurement& r : all.rows)
     for (PeerTime& p : r.peers) p.ratio = p.time.median_ns / r.time.median_ns;
+  all.means = means_of(all.rows);
   return judge::form::written(all).dump(1) + "\n";
 }
 

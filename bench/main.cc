@@ -22,7 +22,7 @@ enum Exit { kPass = 0, kFail = 1, kUsage = 2, kBroken = 4 };
 struct Options {
   BenchmarkOptions wishes;
   std::vector<std::string> settings;
-  std::string json, before, times;
+  std::string json, markdown, before, times;
   int percent = 15;
   bool list = false, schema = false;
 };
@@ -38,7 +38,9 @@ void list_workloads(const BenchmarkOptions& wishes) {
   for (const OpInfo* op : operators())
     for (const Workload& w : workloads(*op))
       if (wishes.want(std::string(op->name), w.name))
-        fmt::print("{:<44} {}\n", w.id(), case_id(w.call));
+        fmt::print("{:<48} {:>12} {:>11} {}\n", w.id(),
+            w.unit == Unit::macs ? work_text("mac", w.units()) : "", work_text("byte", w.bytes()),
+            case_id(w.call));
 }
 
 Results describe_run() {
@@ -47,7 +49,7 @@ Results describe_run() {
   r.processor = processor_name();
   r.processors = static_cast<int>(std::thread::hardware_concurrency());
   r.compiler = __VERSION__;
-  r.peer_library = onednn_version();
+  r.peer_libraries = peer_names();
   if (getloadavg(&r.load, 1) != 1) r.load = 0;
   return r;
 }
@@ -90,8 +92,9 @@ int run(Options& o) {
   }
   // Read now, so that an error shows before minutes of work and not after them.
   const Results before = o.before.empty() ? Results{} : results_of(judge::read_file(o.before));
-  if (!o.json.empty() && !std::ofstream(o.json, std::ios::app))
-    throw judge::UsageError("cannot write '" + o.json + "'");
+  for (const std::string& file : {o.json, o.markdown})
+    if (!file.empty() && !std::ofstream(file, std::ios::app))
+      throw judge::UsageError("cannot write '" + file + "'");
   Results results = describe_run();
   fmt::print("{}\n{}", table_title(results), table_head());
   o.wishes.announce = announce;
@@ -102,12 +105,16 @@ int run(Options& o) {
     results.rows.push_back(std::move(row));
   };
   run_judge(o.wishes, take);
+  run_limits(o.wishes, take);
   run_arrays(o.wishes, take);
   run_operators(o.wishes, take);
+  run_graphs(o.wishes, take);
   run_params(o.wishes, take);
   if (!o.times.empty()) take_times(o.times, o.wishes, take);
   if (results.rows.empty()) throw judge::UsageError("the filter leaves nothing to time");
+  fmt::print("{}", table_means(means_of(results.rows)));
   if (!o.json.empty()) write_file(o.json, json_of(results));
+  if (!o.markdown.empty()) write_file(o.markdown, markdown_of(results));
   bool passed = !results.fails();
   if (!o.before.empty()) {
     const Comparison c = compare(before, results, o.percent);
@@ -124,14 +131,19 @@ void add_options(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--set", o.settings, "an option of the backends, KEY=VALUE (repeatable)")
       ->allow_extra_args(false);
+  app.add_option("--isa", o.wishes.isas,
+         "instruction sets, for backends with that option; all: those of their kernels that run "
+         "here")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--threads", o.wishes.threads, "for backends with that option")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.add_option("--filter,filter", o.wishes.filters,
-         "only these: OPERATOR, OPERATOR/WORKLOAD, array, pool, judge, params, build; * "
-         "and ? match")
+         "only these: OPERATOR, WORKLOAD, OPERATOR/WORKLOAD, limit, array, pool, judge, params, "
+         "build; * and ? match")
       ->delimiter(',');
   app.add_option("--min-time", o.wishes.effort.repetition_s, "seconds of a repetition, at least")
       ->check(CLI::Range(0.00001, 60.0))
@@ -144,11 +156,12 @@ void add_options(CLI::App& app, Options& o) {
       ->check(CLI::Range(0, 3));
   app.add_option("--times", o.times, "a file of rows measured elsewhere: SECONDS NAME COMMAND");
   app.add_option("--json", o.json, "write the results as JSON");
+  app.add_option("--markdown", o.markdown, "write the results as tables in Markdown");
   app.add_option("--compare", o.before, "an older JSON file: fail where a row got slower");
   app.add_option("--threshold", o.percent, "percent that a row may get slower")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_flag("--list", o.list, "print the workloads and their calls");
+  app.add_flag("--list", o.list, "print the workloads: multiply-adds, bytes and calls");
   app.add_flag("--schema", o.schema, "print the JSON Schema of the results");
 }
 

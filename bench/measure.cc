@@ -7,6 +7,7 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace lockstep::bench {
 namespace {
@@ -67,6 +68,7 @@ std::vector<Timing> measure(const std::vector<Contender>& contenders, const Effo
         std::min(effort.repetitions, std::max(kRepetitionsMin, static_cast<int>(affordable)));
     benchmark::RegisterBenchmark(std::to_string(k).c_str(),
         [&](benchmark::State& state) {
+          std::this_thread::sleep_for(std::chrono::duration<double>(effort.pause_s));
           try {
             for (auto _ : state) call();
           } catch (...) {

@@ -18,6 +18,7 @@ struct Effort {
   double repetition_s = 0.02;  ///< at least, per repetition
   int repetitions = 9;         ///< at most
   double contender_s = 1;      ///< about, where a call is slow: fewer repetitions, at least 3
+  double pause_s = 0;          ///< before a repetition: threads of others may spin for a while
 };
 
 using Contender = std::function<void()>;

@@ -56,61 +56,54 @@ void verify(Measurement& row, const Subject& s, Prepared& prepared) {
 }
 
 std::vector<Peer> peers_of(const Subject& s, const std::shared_ptr<Team>& team, bool on_host) {
-  if (!on_host || s.workload.unit == Unit::calls) return {};
-  if (s.workload.unit == Unit::bytes) return {copy_peer(s.workload, team)};
-  return onednn_peers(s.workload, s.in, s.expected[0], team->size());
+  std::vector<Peer> peers;
+  if (!on_host || s.workload.unit == Unit::calls) return peers;
+  if (s.workload.unit == Unit::bytes) return {copy_peer(s.workload.bytes(), team)};
+  for (const PeerModule* m : peer_modules())
+    for (Peer& p : module_peers(*m, s.workload, s.in, s.expected[0], team->size()))
+      peers.push_back(std::move(p));
+  return peers;
 }
-
-// A probe as a contender: all threads run it for about a millisecond.
-struct BestProbe {
-  const Probe* probe = best_int8_probe();
-  long long rounds = probe ? rounds_of_a_millisecond(*probe) : 0;
-  double macs(int threads) const {
-    return static_cast<double>(probe->macs_per_round) * static_cast<double>(rounds) * threads;
-  }
-};
 
 void time_together(Measurement& row, const Subject& s, const Prepared& prepared,
     const std::vector<Peer>& peers, const std::shared_ptr<Team>& team, const Effort& effort) {
-  static const BestProbe limit;
-  const bool bounded = s.workload.unit == Unit::macs && limit.probe;
+  const Probe* probe = s.workload.unit == Unit::macs ? int8_probe(row.isa) : nullptr;
   std::vector<Contender> contenders{[&] { prepared.execute(); }};
   for (const Peer& p : peers)
     if (p.trouble.empty()) contenders.push_back(p.call);
-  if (bounded)
-    contenders.push_back([&] { team->run([](int) { limit.probe->run(limit.rounds); }); });
-  const std::vector<Timing> times = measure(contenders, effort);
+  const long long rounds = probe ? rounds_of_a_millisecond(*probe) : 0;
+  if (probe) contenders.push_back([&] { team->run([&](int) { probe->run(rounds); }); });
+  // XNNPACK's threads spin for some milliseconds after a call.
+  Effort calm = effort;
+  if (probe && team->size() > 1) calm.pause_s = std::min(0.02, effort.repetition_s);
+  const std::vector<Timing> times = measure(contenders, calm);
   row.time = times[0];
   std::size_t next = 1;
   for (const Peer& p : peers) {
     row.peers.push_back(p);
     if (p.trouble.empty()) row.peers.back().time = times[next++];
   }
-  if (bounded) {
-    row.limit = limit.probe->instructions;
-    row.limit_ns =
-        times[next].median_ns * static_cast<double>(row.units) / limit.macs(team->size());
+  if (probe) {
+    row.limit = probe->instructions;
+    row.limit_ns = times[next].median_ns * static_cast<double>(row.units) /
+        macs_of(*probe, rounds, team->size());
   } else if (s.workload.unit == Unit::bytes && !row.peers.empty()) {
     row.limit = row.peers[0].name;
     row.limit_ns = row.peers[0].time.median_ns;
   }
 }
 
-// A backend and the number of threads with which it was opened.
-struct Opened {
-  std::string name;
-  int threads;
-  Library library;
-};
-
 Measurement run_one(const Subject& s, const Opened& opened, const Effort& effort) {
   Measurement row{.op = std::string(s.workload.call.op->name),
       .workload = s.workload.name,
+      .family = s.workload.unit == Unit::calls ? "" : family_of(*s.workload.call.op),
       .call = case_id(s.workload.call),
       .backend = opened.name,
+      .isa = opened.isa,
       .threads = opened.threads,
       .unit = kUnits[static_cast<int>(s.workload.unit)],
-      .units = s.workload.units()};
+      .units = s.workload.units(),
+      .bytes = s.workload.bytes()};
   try {
     const client::Backend& backend = opened.library.backend;
     Prepared prepared(backend, s.workload, s.in);
@@ -129,29 +122,40 @@ Measurement run_one(const Subject& s, const Opened& opened, const Effort& effort
   return row;
 }
 
-std::vector<Opened> open_all(const BenchmarkOptions& wishes) {
-  std::vector<Opened> all;
-  for (const std::string& name : wishes.backends) {
-    // Only an open backend says which options it has.
-    Library plain = open_library(name, wishes.set);
-    if (!plain.manifest.has_option("threads")) {
-      all.push_back({name, 1, std::move(plain)});
-      continue;
-    }
-    for (int threads : wishes.threads) {
-      judge::Options set = wishes.set;
-      set["threads"] = std::to_string(threads);
-      all.push_back({name, threads, open_library(name, set)});
-    }
-  }
+// The instruction sets with which to open a backend; an empty one leaves the choice to it.
+std::vector<std::string> isas_of(const judge::Manifest& m, const BenchmarkOptions& wishes) {
+  const auto set = wishes.set.find("isa");
+  if (!m.has_option("isa")) return {""};
+  if (wishes.isas.empty()) return {set == wishes.set.end() ? "" : set->second};
+  if (wishes.isas != std::vector<std::string>{"all"}) return wishes.isas;
+  std::vector<std::string> all;
+  for (const judge::KernelInfo& k : m.kernels)
+    if (k.runnable && std::find(all.begin(), all.end(), k.isa) == all.end()) all.push_back(k.isa);
   return all;
 }
 
 }  // namespace
 
+std::vector<Opened> open_all(const BenchmarkOptions& wishes) {
+  std::vector<Opened> all;
+  for (const std::string& name : wishes.backends) {
+    // Only an open backend says which options it has.
+    const judge::Manifest manifest = open_library(name, wishes.set).manifest;
+    const bool counted = manifest.has_option("threads");
+    for (const std::string& isa : isas_of(manifest, wishes))
+      for (int threads : counted ? wishes.threads : std::vector<int>{1}) {
+        judge::Options set = wishes.set;
+        if (counted) set["threads"] = std::to_string(threads);
+        if (!isa.empty()) set["isa"] = isa;
+        all.push_back({name, isa, threads, open_library(name, set)});
+      }
+  }
+  return all;
+}
+
 bool BenchmarkOptions::want(const std::string& op, const std::string& workload) const {
   return filters.empty() || std::any_of(filters.begin(), filters.end(), [&](const auto& f) {
-    return judge::glob(f, op) || judge::glob(f, op + "/" + workload);
+    return judge::glob(f, op) || judge::glob(f, workload) || judge::glob(f, op + "/" + workload);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/library.h"
 #include "bench/row.h"
 #include "bench/workloads.h"
 #include "conformance/subjects/manifest.h"
@@ -15,9 +16,13 @@ namespace lockstep::bench {
 /// The options of a run.
 struct BenchmarkOptions {
   std::vector<std::string> backends{"cpu"};
-  judge::Options set;                ///< options of every backend
-  std::vector<int> threads{1};       ///< for backends that have the option
-  std::vector<std::string> filters;  ///< globs over OPERATOR/WORKLOAD or OPERATOR; none: all
+  judge::Options set;  ///< options of every backend
+  /// Instruction sets, for backends that have the option: `all` stands for those of their kernels
+  /// that run here; none: the backend's choice.
+  std::vector<std::string> isas;
+  std::vector<int> threads{1};  ///< for backends that have the option
+  /// Globs over OPERATOR/WORKLOAD, OPERATOR or WORKLOAD; none: all.
+  std::vector<std::string> filters;
   Effort effort;
   std::optional<int> judge_tier;  ///< 0 for properties and 1 for whole runs unless given
   /// Called with the next step of the run, in words.
@@ -30,9 +35,26 @@ struct BenchmarkOptions {
 /// Called with each row as soon as it is known.
 using Take = std::function<void(Measurement)>;
 
+/// A backend, the instruction set and the number of threads with which it was opened.
+struct Opened {
+  std::string name, isa;
+  int threads;
+  Library library;
+};
+/// Opens the backends of a run in every wanted way.
+/// @throws judge::UsageError if a backend does not exist or refuses its options.
+std::vector<Opened> open_all(const BenchmarkOptions& wishes);
+
 /// Checks and then times every chosen workload of every operator on every backend.
 /// @throws judge::UsageError if a backend does not exist or refuses its options.
 void run_operators(const BenchmarkOptions& wishes, const Take& take);
+
+/// Times the machine's limits: every probe of its instruction sets, and memcpy within and beyond
+/// its caches.
+void run_limits(const BenchmarkOptions& wishes, const Take& take);
+
+/// Times parts of networks as compiled graphs, beside the same calls one by one.
+void run_graphs(const BenchmarkOptions& wishes, const Take& take);
 
 /// Times references and views of arrays, and recycled memory beside fresh pages.
 void run_arrays(const BenchmarkOptions& wishes, const Take& take);

@@ -1,6 +1,8 @@
 #include "bench/workloads.h"
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 
 namespace lockstep::bench {
@@ -79,14 +81,69 @@ bool varies(const Case& c) {
   });
 }
 
+constexpr std::string_view kMatrix = "matrix";
+
 Workload named_workload(const Named& n) {
-  Workload w{std::string(n.name), judge::parse_case(std::string(n.call)), n.unit};
+  const bool filled = n.call.find("/fill=") != std::string::npos;
+  Workload w{n.name, judge::parse_case(n.call + (filled ? "" : "/fill=dense:1"))};
+  if (n.tiny)
+    w.unit = Unit::calls;
+  else if (family_of(*w.call.op) == kMatrix)
+    w.unit = Unit::macs;
   if (const Refusal r = judge::refusal(w.call); r.refused())
     throw std::logic_error("the workload " + w.id() + " is refused: " + r.label());
   return w;
 }
 
+// The rest of a line as words.
+template <class T> std::vector<T> rest_of(std::istringstream& line) {
+  return {std::istream_iterator<T>(line), std::istream_iterator<T>()};
+}
+
+// Reads one line into the table; false if it has no meaning.
+bool read_line(std::istringstream& line, WorkloadTable& table) {
+  std::string first, second;
+  line >> first >> second;
+  if (second.empty()) return false;
+  if (first == "family") {
+    const auto ops = rest_of<std::string>(line);
+    for (const std::string& op : ops)
+      if (!table.families.emplace(op, second).second) return false;
+    return !ops.empty();
+  }
+  if (first == "partly") {
+    const auto inputs = rest_of<std::size_t>(line);
+    return line.eof() && table.partly.emplace(second, inputs).second;
+  }
+  const auto words = rest_of<std::string>(line);
+  table.calls.push_back({first, second, !words.empty()});
+  return second.find("/in=") != std::string::npos &&
+      (words.empty() || words == std::vector<std::string>{"calls"});
+}
+
 }  // namespace
+
+WorkloadTable parse_workloads(const std::string& text) {
+  WorkloadTable table;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    if (!read_line(words, table)) throw std::logic_error("workloads.txt: what is '" + line + "'?");
+  }
+  return table;
+}
+
+const WorkloadTable& workload_table() {
+  static const WorkloadTable table = parse_workloads(kWorkloadsText);
+  return table;
+}
+
+std::string family_of(const OpInfo& op) {
+  const auto& families = workload_table().families;
+  const auto at = families.find(op.name);
+  return at == families.end() ? "other" : at->second;
+}
 
 i64 Workload::units() const {
   if (unit == Unit::calls) return 1;
@@ -97,11 +154,17 @@ i64 Workload::units() const {
 }
 
 i64 Workload::bytes() const {
-  i64 elements = 0;
-  for (const Type& t : call.in) elements += volume(t.shape);
+  i64 written = 0, read = 0;
   const Inferred out = outputs();
-  for (int k = 0; k < out.count; ++k) elements += volume(out[k].shape);
-  return elements * static_cast<i64>(sizeof(i32));
+  for (int k = 0; k < out.count; ++k) written += volume(out[k].shape);
+  const auto& partly = workload_table().partly;
+  if (const auto whole = partly.find(call.op->name); whole != partly.end()) {
+    read = written;
+    for (std::size_t k : whole->second) read += volume(call.in[k].shape);
+  } else {
+    for (const Type& t : call.in) read += volume(t.shape);
+  }
+  return (read + written) * static_cast<i64>(sizeof(i32));
 }
 
 Workload drawn_workload(const OpInfo& op) {
@@ -120,7 +183,7 @@ Workload drawn_workload(const OpInfo& op) {
 
 std::vector<Workload> workloads(const OpInfo& op) {
   std::vector<Workload> all;
-  for (const Named& n : kNamed)
+  for (const Named& n : workload_table().calls)
     if (n.call.substr(0, n.call.find('/')) == op.name) all.push_back(named_workload(n));
   if (all.empty()) all.push_back(drawn_workload(op));
   return all;

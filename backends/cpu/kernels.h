@@ -53,8 +53,14 @@ template <class Op> void add_target_kernels(
 std::vector<Kernel> conv2d_kernels();
 std::vector<Kernel> dense_kernels();
 std::vector<Kernel> elementwise_kernels();
+std::vector<Kernel> gather_kernels();
+std::vector<Kernel> max_pool2d_kernels();
 std::vector<Kernel> movement_kernels();
-inline constexpr std::vector<Kernel> (*kKernelFiles[])() = {
-    conv2d_kernels, dense_kernels, elementwise_kernels, movement_kernels};
+std::vector<Kernel> reduce_kernels();
+std::vector<Kernel> suppression_kernels();
+std::vector<Kernel> valid_counts_kernels();
+inline constexpr std::vector<Kernel> (*kKernelFiles[])() = {conv2d_kernels, dense_kernels,
+    elementwise_kernels, gather_kernels, max_pool2d_kernels, movement_kernels, reduce_kernels,
+    suppression_kernels, valid_counts_kernels};
 
 }  // namespace lockstep::cpu

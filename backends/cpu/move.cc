@@ -7,8 +7,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/move.cc"
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace lockstep::cpu::HWY_NAMESPACE {
@@ -19,13 +19,15 @@ const hn::ScalableTag<i32> kAll;
 
 inline i64 lanes() { return static_cast<i64>(hn::Lanes(kAll)); }
 
-// Stores to whole vectors that no cache keeps.
+// Stores that no cache keeps, to whole lines: a line that other stores share would be written
+// twice.
 void stream_row(i32* to, const i32* from, i64 n) {
-  const i64 width = lanes();
-  const auto past = static_cast<i64>(reinterpret_cast<std::uintptr_t>(to) / sizeof(i32)) % width;
-  i64 i = min(n, (width - past) % width);
+  constexpr i64 kLine = 16;
+  const auto past = static_cast<i64>(reinterpret_cast<std::uintptr_t>(to) / sizeof(i32) % kLine);
+  i64 i = min(n, (kLine - past) % kLine);
   std::copy_n(from, i, to);
-  for (; i + width <= n; i += width) hn::Stream(hn::LoadU(kAll, from + i), kAll, to + i);
+  for (const i64 width = lanes(); i + kLine <= n; i += kLine)
+    for (i64 k = i; k < i + kLine; k += width) hn::Stream(hn::LoadU(kAll, from + k), kAll, to + k);
   std::copy_n(from + i, n - i, to + i);
 }
 
@@ -46,7 +48,8 @@ template <class D> void copy_vectors(D d, i32* to, const i32* from, const Rows& 
 
 void copy_rows(i32* to, const i32* from, const Rows& r, bool stream) {
   constexpr i64 kLong = 256, kWorthStreaming = 64;
-  if (stream && r.n >= kWorthStreaming) {
+  // Highway's scalars do not bypass caches.
+  if (HWY_TARGET != HWY_SCALAR && stream && r.n >= kWorthStreaming) {
     for (i64 k = 0; k < r.count; ++k) stream_row(to + k * r.to_step, from + k * r.from_step, r.n);
   } else if (r.n >= kLong) {
     for (i64 k = 0; k < r.count; ++k)

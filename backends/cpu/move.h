@@ -13,6 +13,18 @@ namespace lockstep::cpu {
 struct Move {
   int rank = 0;
   std::array<i64, kLoopAxesMax> extent{}, to{}, from{};  ///< strides in elements
+
+  /// Adds an axis inside the others, joined with the last one if it continues there.
+  void add(i64 n, i64 to_stride, i64 from_stride) {
+    if (n == 1) return;
+    auto at = static_cast<std::size_t>(rank);
+    if (rank > 0 && to[at - 1] == to_stride * n && from[at - 1] == from_stride * n)
+      n *= extent[--at];
+    extent[at] = n;
+    to[at] = to_stride;
+    from[at] = from_stride;
+    rank = static_cast<int>(at) + 1;
+  }
 };
 
 /// Copies a box, of which `to` and `from` are the first elements. With `stream`, whole rows bypass
@@ -21,6 +33,22 @@ using MoveBox = void (*)(const Move& box, i32* to, const i32* from, bool stream)
 
 /// The function of the best instruction set that is no better than `most` and has one.
 MoveBox move_box(const Isa& most);
+
+/// Copies boxes begin .. end - 1 of a nest of a target and a source.
+inline void move_boxes(
+    const Loops& loops, i64 begin, i64 end, i32* to, const i32* from, MoveBox move, bool stream) {
+  Move m;
+  m.rank = loops.rank();
+  for (int d = 0; d < m.rank; ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    m.to[at] = loops[d].stride[0];
+    m.from[at] = loops[d].stride[1];
+  }
+  loops.visit(begin, end, [&](const LoopBox& b) {
+    m.extent = b.extent;
+    move(m, to + b.offset[0], from + b.offset[1], stream);
+  });
+}
 
 /// Whether a call that writes so many elements had better let them bypass the caches. What systems
 /// say of the last cache is no help: it may be that of a whole package, in many parts.

@@ -174,7 +174,7 @@ class Movement : public Plan {
       const i32* from = (p.input == kScratch ? room : in[p.input]) + p.from;
       i32* to = (p.to_scratch ? room : out[0]) + p.to;
       pool_->run(p.loops.boxes(), kElementNs * static_cast<double>(p.loops.box_volume()),
-          [&](i64 begin, i64 end) { move(p, from, to, begin, end); });
+          [&](i64 begin, i64 end) { move_boxes(p.loops, begin, end, to, from, move_, is_large_); });
     }
   }
   uint64_t scratch_bytes() const override {
@@ -186,20 +186,6 @@ class Movement : public Plan {
   const char* path() const override { return name_.c_str(); }
 
  private:
-  void move(const Piece& p, const i32* from, i32* to, i64 begin, i64 end) const {
-    Move m;
-    m.rank = p.loops.rank();
-    for (int d = 0; d < m.rank; ++d) {
-      const auto at = static_cast<std::size_t>(d);
-      m.to[at] = p.loops[d].stride[0];
-      m.from[at] = p.loops[d].stride[1];
-    }
-    p.loops.visit(begin, end, [&](const LoopBox& b) {
-      m.extent = b.extent;
-      move_(m, to + b.offset[0], from + b.offset[1], is_large_);
-    });
-  }
-
   std::string name_;
   std::shared_ptr<ThreadPool> pool_;
   MoveBox move_;

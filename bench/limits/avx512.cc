@@ -28,9 +28,8 @@ struct Int32 : Avx512 {
 
 }  // namespace
 
-const Probe kProbeAvx512Int8{
-    "avx512bw", "vpmaddwd zmm", true, Int8::kChains * 32, run_chains<Int8>};
+const Probe kProbeAvx512Int8{"avx512", "vpmaddwd zmm", true, Int8::kChains * 32, run_chains<Int8>};
 const Probe kProbeAvx512Int32{
-    "avx512bw", "vpmulld zmm", false, Int32::kChains * 16, run_chains<Int32>};
+    "avx512", "vpmulld zmm", false, Int32::kChains * 16, run_chains<Int32>};
 
 }  // namespace lockstep::bench

@@ -5,6 +5,10 @@
 #include <cstring>
 #include <fstream>
 
+#ifdef LOCKSTEP_PROBES_X86
+#include <cpuid.h>
+#endif
+
 namespace lockstep::bench {
 namespace {
 
@@ -15,10 +19,19 @@ double ns_of(const Probe& probe, long long rounds) {
 }
 
 #ifdef LOCKSTEP_PROBES_X86
+// __builtin_cpu_supports() of clang 14 does not know this name.
+bool has_avxvnni() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
+      (a & bit_AVXVNNI);
+}
+
 bool runs_here(const Probe& p) {
   const auto is = [&](const char* isa) { return std::strcmp(p.isa, isa) == 0; };
+  if (is("sse4")) return __builtin_cpu_supports("sse4.2");
   if (is("avx2")) return __builtin_cpu_supports("avx2");
-  if (is("avx512bw")) return __builtin_cpu_supports("avx512bw");
+  if (is("avxvnni")) return has_avxvnni();
+  if (is("avx512")) return __builtin_cpu_supports("avx512bw");
   return is("avx512vnni") && __builtin_cpu_supports("avx512vnni");
 }
 #endif
@@ -67,17 +80,17 @@ void Team::serve(int number) {
 std::vector<const Probe*> runnable_probes() {
   std::vector<const Probe*> probes;
 #ifdef LOCKSTEP_PROBES_X86
-  for (const Probe* p :
-      {&kProbeAvx2Int8, &kProbeAvx2Int32, &kProbeAvx512Int8, &kProbeAvx512Int32, &kProbeVnni})
+  for (const Probe* p : {&kProbeSseInt8, &kProbeSseInt32, &kProbeAvx2Int8, &kProbeAvx2Int32,
+           &kProbeAvxVnni, &kProbeAvx512Int8, &kProbeAvx512Int32, &kProbeVnni})
     if (runs_here(*p)) probes.push_back(p);
 #endif
   return probes;
 }
 
-const Probe* best_int8_probe() {
+const Probe* int8_probe(const std::string& isa) {
   const std::vector<const Probe*> probes = runnable_probes();
-  const auto last =
-      std::find_if(probes.rbegin(), probes.rend(), [](const Probe* p) { return p->int8; });
+  const auto last = std::find_if(probes.rbegin(), probes.rend(),
+      [&](const Probe* p) { return p->int8 && (isa.empty() || isa == p->isa); });
   return last == probes.rend() ? nullptr : *last;
 }
 
@@ -86,6 +99,10 @@ long long rounds_of_a_millisecond(const Probe& probe) {
   long long rounds = 1000;
   while (ns_of(probe, rounds) < kMillisecond / 2) rounds *= 2;
   return rounds;
+}
+
+double macs_of(const Probe& probe, long long rounds, int threads) {
+  return static_cast<double>(probe.macs_per_round) * static_cast<double>(rounds) * threads;
 }
 
 std::string processor_name() {

@@ -37,12 +37,15 @@ class Team {
 /// capable last.
 std::vector<const Probe*> runnable_probes();
 
-/// The most capable of these for 8-bit operands, whatever a busy machine would measure; nullptr if
-/// there is none.
-const Probe* best_int8_probe();
+/// The probe of an instruction set for 8-bit operands; of the most capable one, whatever a busy
+/// machine would measure, if `isa` is empty. nullptr if there is none.
+const Probe* int8_probe(const std::string& isa = "");
 
 /// Rounds of a probe that take about a millisecond.
 long long rounds_of_a_millisecond(const Probe& probe);
+
+/// The multiply-adds of some rounds on some threads.
+double macs_of(const Probe& probe, long long rounds, int threads);
 
 /// The processor's name, as the operating system gives it.
 std::string processor_name();

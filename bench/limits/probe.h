@@ -8,13 +8,14 @@ namespace lockstep::bench {
 
 /// A loop of independent multiply-adds.
 struct Probe {
-  const char* isa;           ///< the processor's name for it
+  const char* isa;           ///< as the option `isa` of the backends names it
   const char* instructions;  ///< the repeated instructions
   bool int8;                 ///< exact for 8-bit operands only; else for any int32
   long long macs_per_round;
   void (*run)(long long rounds);
 };
 
-extern const Probe kProbeAvx2Int8, kProbeAvx2Int32, kProbeAvx512Int8, kProbeAvx512Int32, kProbeVnni;
+extern const Probe kProbeSseInt8, kProbeSseInt32, kProbeAvx2Int8, kProbeAvx2Int32, kProbeAvxVnni,
+    kProbeAvx512Int8, kProbeAvx512Int32, kProbeVnni;
 
 }  // namespace lockstep::bench

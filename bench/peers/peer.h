@@ -1,11 +1,12 @@
 /// @file
-/// Another implementation of a workload, timed beside ours in the same binary.
+/// Another implementation of a workload, timed beside ours in the same process.
 #pragma once
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "bench/limits/limits.h"
+#include "bench/peers/module.h"
 #include "bench/row.h"
 #include "bench/workloads.h"
 
@@ -16,19 +17,17 @@ struct Peer : PeerTime {
   Contender call = {};
 };
 
-/// memcpy of as many bytes as the call reads and writes: it reads one half and writes the other.
-/// Each thread of the team copies its share.
-Peer copy_peer(const Workload& workload, const std::shared_ptr<Team>& team);
+/// memcpy of bytes, of which it reads one half and writes the other. Each thread of the team copies
+/// its share, or one of them all if it is little.
+Peer copy_peer(i64 bytes, const std::shared_ptr<Team>& team);
 
-/// oneDNN for conv2d and dense, in its own layout and with row-major int32; none for other
-/// workloads, or if the build found no oneDNN.
-std::vector<Peer> onednn_peers(const Workload& workload, const std::vector<judge::Tensor>& in,
-    const judge::Tensor& expected, int threads);
+/// The peer libraries of this build, by name, sorted. Those that cannot be loaded are left out.
+const std::vector<const PeerModule*>& peer_modules();
+/// Their names in a line.
+std::string peer_names();
 
-/// The result of onednn_version() in a build without oneDNN.
-inline constexpr const char* kNoOneDnn = "no oneDNN in this build";
-
-/// The version of oneDNN, or kNoOneDnn.
-std::string onednn_version();
+/// What a library does with conv2d and dense, 8-bit and without a bias; none for other workloads.
+std::vector<Peer> module_peers(const PeerModule& module, const Workload& workload,
+    const std::vector<judge::Tensor>& in, const judge::Tensor& expected, int threads);
 
 }  // namespace lockstep::bench

@@ -47,6 +47,13 @@ TEST(Measure, SlowCallsAreRepeatedLess) {
   EXPECT_EQ(measure({[] { spin(20000); }}, {0.001, 9, 0.001})[0].repetitions, 3);
 }
 
+TEST(Measure, WaitsBeforeEachRepetition) {
+  const auto begin = std::chrono::steady_clock::now();
+  measure({[] {}}, {.repetition_s = 0.00001, .repetitions = 3, .pause_s = 0.02});
+  // A wait is never shorter than it says.
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(60));
+}
+
 TEST(Measure, WhatACallThrowsArrives) {
   int calls = 0;
   const auto fails_later = [&] {
@@ -71,7 +78,9 @@ TEST(Probes, TheBestForBytesIsTheLastOfThoseThatRun) {
   if (probes.empty()) GTEST_SKIP() << "no probe for this processor";
   std::vector<const Probe*> int8 = probes;
   std::erase_if(int8, [](const Probe* p) { return !p->int8; });
-  EXPECT_EQ(best_int8_probe(), int8.back());
+  EXPECT_EQ(int8_probe(), int8.back());
+  for (const Probe* p : int8) EXPECT_EQ(int8_probe(p->isa), p) << p->isa;
+  EXPECT_EQ(int8_probe("z80"), nullptr);
   for (const Probe* p : probes) {
     EXPECT_GT(p->macs_per_round, 0) << p->instructions;
     p->run(rounds_of_a_millisecond(*p));

@@ -1,7 +1,10 @@
 // A peer does the same work: where its arithmetic is exact, its results are ours.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "bench/peers/peer.h"
+#include "conformance/tests/program.h"
 
 namespace lockstep::bench {
 namespace {
@@ -11,16 +14,16 @@ struct Asked {
   std::vector<judge::Tensor> in, expected;
   explicit Asked(const std::string& id)
       : workload{"asked", judge::parse_case(id), Unit::macs}, in(judge::inputs_of(workload.call)) {
-    // Where oneDNN has no 8-bit dot product it halves signed weights, and sums in 16 bits: even,
-    // small ones are exact everywhere.
+    // Without an 8-bit dot product oneDNN halves signed weights, and sums in 16 bits: even, small
+    // ones are exact everywhere.
     if (in.size() == 2)
       for (i32& w : in[1].data) w = w / 2 * 2;
     expected = reference::outputs(*workload.call.op, workload.call.attributes(), in);
   }
-  std::vector<Peer> peers() const { return onednn_peers(workload, in, expected[0], 1); }
+  std::vector<Peer> peers(const PeerModule& module) const {
+    return module_peers(module, workload, in, expected[0], 1);
+  }
 };
-
-bool built_without_onednn() { return onednn_version() == kNoOneDnn; }
 
 constexpr const char* kNarrow[] = {
     "conv2d/channels=16/kernel_size=3,3/padding=1,1/use_bias=0/in=2x32x9x7@4+16x32x3x3@4/"
@@ -33,40 +36,67 @@ constexpr const char* kNarrow[] = {
     "conv2d/channels=16/kernel_size=3,3/groups=2/use_bias=0/in=1x16x6x6@4+16x8x3x3@4/fill=dense:5",
     "dense/units=33/use_bias=0/in=7x129@4+33x129@4/fill=dense:6"};
 
-TEST(OneDnn, AgreesOnNarrowValues) {
-  if (built_without_onednn()) GTEST_SKIP() << kNoOneDnn;
-  for (const char* id : kNarrow) {
-    const Asked asked(id);
-    const std::vector<Peer> peers = asked.peers();
-    ASSERT_EQ(peers.size(), 2U) << id;
-    for (const Peer& p : peers) {
-      EXPECT_EQ(p.trouble, "") << id << " " << p.implementation;
-      EXPECT_EQ(p.different, 0) << id << " " << p.name << " " << p.implementation;
-      EXPECT_EQ(p.compared, static_cast<i64>(asked.expected[0].data.size()));
-      EXPECT_NE(p.implementation, "");
-      p.call();
-    }
+// Calls it with every peer library, and skips the test without one.
+template <class Check> void with_each_module(Check check) {
+  if (peer_modules().empty()) GTEST_SKIP() << "no peer library in this build";
+  for (const PeerModule* m : peer_modules()) {
+    SCOPED_TRACE(m->name());
+    check(*m);
   }
 }
 
-TEST(OneDnn, ADifferentAnswerIsCounted) {
-  if (built_without_onednn()) GTEST_SKIP() << kNoOneDnn;
-  Asked asked(kNarrow[0]);
-  asked.expected[0].data[5] += 1;
-  const std::vector<Peer> peers = asked.peers();
-  ASSERT_EQ(peers.size(), 2U);
-  for (const Peer& p : peers) EXPECT_EQ(p.different, 1);
+TEST(Modules, AgreeOnNarrowValues) {
+  with_each_module([](const PeerModule& module) {
+    for (const char* id : kNarrow) {
+      const Asked asked(id);
+      const std::vector<Peer> peers = asked.peers(module);
+      ASSERT_FALSE(peers.empty()) << id;
+      for (const Peer& p : peers) {
+        ASSERT_EQ(p.trouble, "") << id << " " << p.implementation;
+        EXPECT_EQ(p.different, 0) << id << " " << p.title() << " " << p.implementation;
+        EXPECT_EQ(p.compared, static_cast<i64>(asked.expected[0].data.size()));
+        EXPECT_NE(p.layout, "");
+        EXPECT_EQ(p.name, module.name());
+        p.call();
+      }
+    }
+  });
 }
 
-TEST(OneDnn, LeavesAloneWhatItDoesNotServe) {
-  EXPECT_TRUE(Asked("dense/units=1/use_bias=1/in=1x2@8+1x2@8+1@8/fill=dense:1").peers().empty());
-  EXPECT_TRUE(Asked("relu/in=2x3@8/fill=dense:1").peers().empty());
+TEST(Modules, CountADifferentAnswer) {
+  with_each_module([](const PeerModule& module) {
+    Asked asked(kNarrow[0]);
+    asked.expected[0].data[5] += 1 << 20;  // more than what is left of it in 8 bits
+    const std::vector<Peer> peers = asked.peers(module);
+    ASSERT_FALSE(peers.empty());
+    for (const Peer& p : peers) EXPECT_EQ(p.different, 1) << p.title();
+  });
 }
 
-TEST(Copy, MovesHalfTheBytesOfACallTwice) {
+TEST(Modules, LeaveAloneWhatTheyDoNotServe) {
+  with_each_module([](const PeerModule& module) {
+    for (const char* id :
+        {"dense/units=1/use_bias=1/in=1x2@8+1x2@8+1@8/fill=dense:1", "relu/in=2x3@8/fill=dense:1"})
+      EXPECT_TRUE(Asked(id).peers(module).empty()) << id;
+  });
+}
+
+// What was built can be loaded.
+TEST(Modules, AreAsManyAsTheirFiles) {
+  std::size_t files = 0;
+  const auto directory = judge::build_directory() / "lib" / "lockstep" / "peers";
+  if (std::filesystem::exists(directory))
+    for (const auto& entry : std::filesystem::directory_iterator(directory))
+      files += entry.path().extension() == ".so";
+  EXPECT_EQ(peer_modules().size(), files) << peer_names();
+}
+
+TEST(Copy, MovesTheBytesOfACall) {
   const Workload w{"asked", judge::parse_case("relu/in=3x5@8/fill=dense:1"), Unit::bytes};
-  for (int threads : {1, 2, 4}) copy_peer(w, std::make_shared<Team>(threads)).call();
   EXPECT_EQ(w.bytes(), 2 * 15 * 4);
+  for (int threads : {1, 2, 4})
+    for (i64 bytes : {w.bytes(), i64{1} << 20})
+      copy_peer(bytes, std::make_shared<Team>(threads)).call();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // and only then.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -18,17 +19,20 @@ Measurement full_row(double ns = 1000, double limit_ns = 500) {
   Measurement r;
   r.op = "conv2d";
   r.workload = "small";
+  r.family = "matrix";
   r.call = "conv2d/channels=1/...";
   r.backend = "cpu";
+  r.isa = "avx2";
   r.path = "conv2d_avx2";
   r.unit = "mac";
   r.units = 4000;
+  r.bytes = 96;
   r.compared = 16;
   r.time = timing(ns);
   r.limit = "vpmaddwd ymm";
   r.limit_ns = limit_ns;
-  r.peers = {{"oneDNN own layout", "jit", "", 2, 16, timing(2000)},
-      {"oneDNN int32 rows", "ref:any", "no peer", 0, 16, {}}};
+  r.peers = {{"oneDNN", "own layout", "jit", "", 2, 16, timing(2000)},
+      {"oneDNN", "int32 rows", "ref:any", "no peer", 0, 16, {}}};
   return r;
 }
 
@@ -43,7 +47,8 @@ Measurement troubled_row() {
 }
 
 Results run_of(std::vector<Measurement> rows) {
-  return {"2026-11-21 12:00 UTC", "AMD EPYC", "12.2.0", "oneDNN 2.6.3", 2, 0.5, std::move(rows)};
+  return {
+      "2026-11-21 12:00 UTC", "AMD EPYC", "12.2.0", "oneDNN 2.6.3", 2, 0.5, std::move(rows), {}};
 }
 
 TEST(Results, ComeBackAsTheyWere) {
@@ -53,10 +58,11 @@ TEST(Results, ComeBackAsTheyWere) {
 
 TEST(Results, WithAMemberLessOrMoreAreRefused) {
   const json whole = json::parse(json_of(run_of({full_row()})));
-  for (const char* object : {"", "/machine", "/rows/0", "/rows/0/limit", "/rows/0/peers/0"}) {
+  for (const char* object :
+      {"", "/machine", "/rows/0", "/rows/0/limit", "/rows/0/peers/0", "/means/0"}) {
     const json::json_pointer at(object);
     for (const auto& [key, value] : whole[at].items()) {
-      if (key == "limit") continue;  // may be absent
+      if (key == "limit" || key == "bytes") continue;  // may be absent
       json less = whole;
       less[at].erase(key);
       EXPECT_THROW(results_of(less.dump()), std::logic_error) << object << "/" << key;
@@ -68,7 +74,7 @@ TEST(Results, WithAMemberLessOrMoreAreRefused) {
   EXPECT_THROW(results_of("[]"), std::logic_error);
   EXPECT_THROW(results_of("{"), std::logic_error);
   json other = whole;
-  other["schema"] = 2;
+  other["schema"] = 1;
   EXPECT_THROW(results_of(other.dump()), std::logic_error);
 }
 
@@ -148,6 +154,67 @@ TEST(Compare, WithoutALimitOnlyOnOneKindOfProcessor) {
   EXPECT_FALSE(compare(elsewhere, run_of({tiny}), 15).passed) << "nothing compared";
   elsewhere.rows = {full_row()};
   EXPECT_TRUE(compare(elsewhere, run_of({full_row()}), 15).passed);
+}
+
+Measurement row_beside(double ns, double first, double second, i64 different) {
+  Measurement r = full_row(ns, ns / 2);
+  r.peers = {{"A", "rows", "", "", 0, 16, timing(first)},
+      {"B", "rows", "", "", different, 16, timing(second)}};
+  return r;
+}
+
+// The mean of what the rows were compared with under this name.
+Mean mean(const std::vector<Measurement>& rows, const std::string& against) {
+  for (const Mean& m : means_of(rows))
+    if (m.against == against) return m;
+  return {};
+}
+
+TEST(Means, AreGeometricAndByWhatARowIsComparedWith) {
+  const std::vector<Measurement> rows{
+      row_beside(100, 200, 100, 0), row_beside(100, 800, 400, 3), troubled_row()};
+  EXPECT_NEAR(mean(rows, "A rows").ratio, 4, 1e-9);
+  EXPECT_NEAR(mean(rows, "B rows").ratio, 2, 1e-9);
+  // In the second row B is wrong, so A is the fastest.
+  EXPECT_NEAR(mean(rows, "the fastest exact rows").ratio, std::sqrt(8), 1e-9);
+  EXPECT_NEAR(mean(rows, "limit").ratio, 0.5, 1e-9);
+  EXPECT_EQ(mean(rows, "limit").rows, 2);
+  EXPECT_EQ(mean(rows, "limit").family, "matrix");
+  EXPECT_EQ(means_of(rows).size(), 4U);
+}
+
+TEST(Means, AreApartByInstructionSetAndThreads) {
+  Measurement one = row_beside(100, 200, 200, 0), two = one, other = one;
+  two.threads = 2;
+  other.isa = "avx512";
+  EXPECT_EQ(means_of({one, two, other}).size(), 3 * means_of({one}).size());
+  other.family = "";
+  EXPECT_EQ(means_of({one, other}).size(), means_of({one}).size());
+}
+
+TEST(Means, APeerThatIsTheLimitStandsOnce) {
+  Measurement r = full_row();
+  r.peers = {{.name = "memcpy", .time = timing(500)}};
+  r.limit = "memcpy";
+  ASSERT_EQ(means_of({r}).size(), 1U);
+  EXPECT_EQ(means_of({r})[0].against, "memcpy");
+  EXPECT_NE(table_means(means_of({r})).find("0.50"), std::string::npos);
+  r.limit = "another";
+  EXPECT_EQ(means_of({r}).size(), 2U);
+  EXPECT_NE(table_means(means_of({r})).find("50.0%"), std::string::npos);
+}
+
+TEST(Markdown, HasALineForEachRowAndMean) {
+  Measurement memory = full_row();
+  memory.workload = "other";
+  memory.family = "";
+  const std::string text = markdown_of(run_of({full_row(), troubled_row(), memory}));
+  for (const char* line : {"| matrix | cpu | avx2 | 1 | limit | 1 | 50.0% |",
+           "| conv2d/small | avx2 | 1 | 0.00 MMAC | 500.0 ns | 1.00 us | 4.00 GMAC/s | 50.0% | "
+           "conv2d_avx2 | oneDNN own layout 2.00 us: 2.00 (inexact) |",
+           "| conv2d/wrong | avx2 | 1 | WRONG |"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
+  EXPECT_EQ(text.find("conv2d/other"), std::string::npos) << "other work is not in these tables";
 }
 
 TEST(Table, SaysWhatAPeerIsAndWhatWentWrong) {

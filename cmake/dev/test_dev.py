@@ -56,7 +56,7 @@ class Dev(unittest.TestCase):
         for name, text in (("dpkg-query", DPKG), ("apt-get", LOGGED), ("sudo", LOGGED),
                            ("cmake", CMAKE), ("ctest", CTEST), ("program", PROGRAM)):  # fmt: skip
             self.script(self.standins / name, text)
-        for name in ("dev", "CMakePresets.json", "cmake/peers", "fuzz"):
+        for name in ("dev", "CMakePresets.json", "cmake/peers", "bench/peers", "fuzz"):
             to = self.tree / name
             to.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, to)
@@ -70,13 +70,17 @@ class Dev(unittest.TestCase):
         path.chmod(0o755)
 
     def have_peers(self):
-        """Provides what ./dev test would install from the network."""
+        """Provides what ./dev test and ./dev bench would install from the network."""
         python = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else "python3"
         version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True)
-        peers = self.tree / "build" / "peers"
-        peers.mkdir(parents=True, exist_ok=True)
-        listed = (self.tree / "cmake/peers/requirements.txt").read_text(encoding="utf-8")
-        (peers / "made_from.txt").write_text(version.stdout + listed, encoding="utf-8")
+        lists = {"peers": self.tree / "cmake/peers/requirements.txt"}
+        for listed in (self.tree / "bench/peers/packages").iterdir():
+            lists[f"peer_{listed.stem}"] = listed
+        for name, listed in lists.items():
+            peers = self.tree / "build" / name
+            peers.mkdir(parents=True, exist_ok=True)
+            text = version.stdout + listed.read_text(encoding="utf-8")
+            (peers / "made_from.txt").write_text(text, encoding="utf-8")
 
     def dev(self, command: str, status=0, configured=None, **variables):
         """The output of `./dev COMMAND` in a clean folder, and the calls of the stand-ins."""
@@ -152,7 +156,8 @@ class Dev(unittest.TestCase):
 
     def test_bench(self):
         for words in ("", "conv2d", "'dense/*'", "judge", "--backend cpu,null", "--threads 1,2",
-                      "--json now.json", "--compare OLD.json", "--list"):  # fmt: skip
+                      "limit", "--isa all --threads 1,2", "--markdown now.md", "--json now.json",
+                      "--compare OLD.json", "--list"):  # fmt: skip
             self.expect(f"bench {words}", "cmake --preset release -DLOCKSTEP_BENCH=ON",
                         f"lockstep_bench {words}".strip().replace("'", ""))  # fmt: skip
         self.expect("bench relu --build-times", "-B build/times", "build_times.sh build/times",

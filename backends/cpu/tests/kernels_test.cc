@@ -4,71 +4,20 @@
 #include <algorithm>
 #include <thread>
 
-#include "backends/cpu/plans.h"
-#include "backends/cpu/tests/subject.h"
-#include "spec/check.h"
+#include "backends/cpu/tests/modes.h"
 #include "spec/ops/conv2d.h"
 #include "spec/ops/dense.h"
 
 namespace lockstep::cpu {
 namespace {
 
-// One way to open the backend: an instruction set, or no tuned kernel at all.
-struct Mode {
-  std::string isa;  // "" for the generic kernels
-  const char* threads;
-  client::Options options() const {
-    if (isa.empty()) return {{"tuned", "0"}, {"threads", threads}};
-    return {{"isa", isa}, {"threads", threads}};
-  }
-  // The kernel that serves ordinary calls of an operator.
-  std::string path(std::string_view op) const {
-    if (isa.empty()) return "generic";
-    const auto serving = candidates(tuned_kernels(), op, *find_isa(isa));
-    return serving.empty() ? "generic" : serving[0]->name;
-  }
-};
-
-std::string name_of(const Mode& m) { return (m.isa.empty() ? "generic" : m.isa) + "_" + m.threads; }
-
-void PrintTo(const Mode& m, std::ostream* os) { *os << name_of(m); }
-
-std::vector<Mode> modes() {
-  std::vector<Mode> all = {{"", "1"}, {"", "3"}};
-  for (const Isa& isa : isas())
-    if (isa.runnable)
-      for (const char* threads : {"1", "3"}) all.push_back({std::string(isa.name), threads});
-  return all;
-}
-
-class Kernels : public testing::TestWithParam<Mode> {
+class Kernels : public InEachMode {
  protected:
-  const client::Backend backend = open_backend(GetParam().options()).value();
   const std::string conv2d_path = GetParam().path("conv2d"), dense_path = GetParam().path("dense");
-
-  // Judges as many calls, each drawn from a seed of its own.
-  template <class DrawCall>
-  void judge_drawn(int calls, const std::string& path, DrawCall drawn, int executions = 1) const {
-    for (int seed = 0; seed < calls && !HasFailure(); ++seed) {
-      Seeded draw(static_cast<uint64_t>(seed) << 32);
-      SCOPED_TRACE("seed " + std::to_string(seed));
-      EXPECT_EQ(judge(backend, drawn(draw), draw, executions), path);
-    }
-  }
 };
 
 INSTANTIATE_TEST_SUITE_P(
     Modes, Kernels, testing::ValuesIn(modes()), [](const auto& p) { return name_of(p.param); });
-
-template <class Op>
-TestCall call_of(const typename Op::Attrs& attrs, const std::vector<Type>& in, Draw& draw) {
-  Drawn d;
-  for (const Attr& a : to_attributes<Op>(attrs)) d.attrs[d.attr_count++] = a;
-  for (const Type& t : in) d.in[d.in_count++] = t;
-  const OpInfo& op = info<Op>();
-  EXPECT_EQ(check(op, d.attributes(), d.types()).label(), "");
-  return filled(op, d, draw);
-}
 
 // A convolution of any shape: vector tails, strides and dilations with common divisors, groups.
 TestCall drawn_conv2d(Draw& draw) {

@@ -1,0 +1,90 @@
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "bench/peers/peer.h"
+#include "conformance/base/places.h"
+
+namespace lockstep::bench {
+namespace {
+
+// Modules stay loaded: what they made may outlive any owner here.
+const PeerModule* load(const std::filesystem::path& file) {
+  void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return library ? static_cast<const PeerModule*>(::dlsym(library, "lockstep_peer_module"))
+                 : nullptr;
+}
+
+std::vector<const PeerModule*> load_all() {
+  const std::filesystem::path directory =
+      std::filesystem::path(judge::backend_directory()) / "peers";
+  std::vector<std::filesystem::path> files;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, absent))
+    files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<const PeerModule*> modules;
+  for (const auto& file : files)
+    if (const PeerModule* m = load(file)) modules.push_back(m);
+  return modules;
+}
+
+const Attr& attribute(const Workload& w, string_view name) {
+  for (int i = 0; i < w.call.op->attrs.size(); ++i)
+    if (w.call.op->attrs[i].name == name) return w.call.attrs[static_cast<std::size_t>(i)];
+  throw std::out_of_range("no attribute " + std::string(name));
+}
+
+MatrixCall::Extents extents(const auto& list) { return {list.begin(), list.end()}; }
+
+MatrixCall matrix_call(
+    const Workload& w, const std::vector<judge::Tensor>& in, const judge::Tensor& expected) {
+  MatrixCall call{.convolution = w.call.op->name == "conv2d",
+      .x = extents(in[0].type.shape),
+      .w = extents(in[1].type.shape),
+      .y = extents(expected.type.shape),
+      .x_values = in[0].data.data(),
+      .w_values = in[1].data.data(),
+      .y_values = expected.data.data()};
+  if (!call.convolution) return call;
+  call.strides = extents(attribute(w, "strides").ints);
+  call.padding = extents(attribute(w, "padding").ints);
+  call.dilation = extents(attribute(w, "dilation").ints);
+  call.groups = attribute(w, "groups").ints[0];
+  return call;
+}
+
+}  // namespace
+
+const std::vector<const PeerModule*>& peer_modules() {
+  static const std::vector<const PeerModule*> modules = load_all();
+  return modules;
+}
+
+std::string peer_names() {
+  std::string names;
+  for (const PeerModule* m : peer_modules()) names += (names.empty() ? "" : ", ") + m->name();
+  return names.empty() ? "no peer library" : names;
+}
+
+std::vector<Peer> module_peers(const PeerModule& module, const Workload& workload,
+    const std::vector<judge::Tensor>& in, const judge::Tensor& expected, int threads) {
+  const bool served = workload.unit == Unit::macs && in.size() == 2 && in[0].type.precision <= 8 &&
+      in[1].type.precision <= 8;
+  std::vector<Peer> peers;
+  if (!served) return peers;
+  for (ModulePeer& p : module.prepare(matrix_call(workload, in, expected), threads)) {
+    Peer peer{{.name = module.name(),
+        .layout = p.layout,
+        .implementation = p.implementation,
+        .trouble = p.trouble,
+        .different = p.different,
+        .compared = std::ssize(expected.data)}};
+    peer.call = std::move(p.call);
+    peers.push_back(std::move(peer));
+  }
+  return peers;
+}
+
+}  // namespace lockstep::bench
