@@ -17,8 +17,6 @@ constexpr i64 kLinesOutputs = 2;              // of a group, at most, that are c
 constexpr i64 kLinesPerItem = 32;             // packed by an item of parallel work
 constexpr i64 kWordBytes = sizeof(Word);
 
-constexpr i64 kOverread = i64{kLanesMax} * 4;  // beyond the last cell
-
 /// A block of outputs: rows and columns of some units, which are groups of images.
 struct Block {
   i64 unit, units, row, rows, column, columns;
@@ -43,7 +41,7 @@ class TunedConv2d : public Plan {
   i64 output_words() const { return 1 + steps(); }
   i64 weight_words() const { return y_.dim(1) * output_words(); }
   /// The last slot of the last patch may read beyond it.
-  i64 patches_bytes() const { return units_per_block_ * patch_.bytes() + kOverread; }
+  i64 patches_bytes() const { return units_per_block_ * patch_.bytes() + kLanesMax * kWordBytes; }
 
   void pack_weights(Word* to, const i32* weights, const i32* bias) const;
   void pack_panel(Word* to, const i32* weights, i64 height) const;
@@ -52,6 +50,7 @@ class TunedConv2d : public Plan {
   void place(const Run& run, const Block& b, i64 unit, i64 first_slot, Placement& at) const;
   const i32* image(const Run& run, i64 unit) const;
   void run_by_lines(const Run& run) const;
+  void multiply_lines(const Run& run, const Block& b, const Word* patch) const;
   void multiply(const Run& run, const Placement& at, i64 unit, i64 first, i64 count) const;
   i64 slot_pitch(const Block& b) const;
 
@@ -74,7 +73,7 @@ struct TunedConv2d::Run {
   const i32 *x, *bias;
   i32* y;
   const Word* weights;
-  uint8_t* patch;
+  Word* patch;
 };
 
 TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
@@ -130,7 +129,10 @@ void TunedConv2d::pack_panel(Word* to, const i32* weights, i64 height) const {
         weights + s.channel * w_.stride[1] + s.row * w_.stride[2] + s.column * w_.stride[3];
     dot_.pack_rows(
         reinterpret_cast<uint8_t*>(at), w, {1, height, s.terms, 0, w_.stride[0], apart, 0});
-    for (i64 r = 0; r < height; ++r) to[r] += start_of(dot_, w + r * w_.stride[0], s.terms, apart);
+    for (i64 r = 0; r < height; ++r)
+      for (i64 t = 0; t < s.terms; ++t)
+        to[r] -= static_cast<uint32_t>(dot_.offset) *
+            static_cast<uint32_t>(w[r * w_.stride[0] + t * apart]);
     at += height;
   }
 }
@@ -147,7 +149,7 @@ void TunedConv2d::pack_block(const Run& run, const Block& b) const {
   pool_->run(b.units * planes * parts, part_ns, [&](i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
       const i64 unit = i / (planes * parts), line = i % parts * kLinesPerItem;
-      patch_.pack_lines(run.patch + unit * patch_.bytes(), x_, image(run, b.unit + unit),
+      patch_.pack_lines(run.patch + unit * patch_.words(), x_, image(run, b.unit + unit),
           i / parts % planes, line, min(line + kLinesPerItem, lines), b.row, b.column);
     }
   });
@@ -189,7 +191,8 @@ void TunedConv2d::place(
     const i64 lane = (first_slot + k) * dot_.lanes;
     i64 row = lane / pitch, column = lane % pitch;
     Slot& slot = at.slot[k];
-    slot.cells = run.patch + unit * patch_.bytes() + (row * patch_.pitch() + column) * dot_.terms;
+    slot.cells = reinterpret_cast<const uint8_t*>(
+        run.patch + unit * patch_.words() + row * patch_.pitch() + column);
     slot.pieces = piece;
     for (i64 l = 0; l < dot_.lanes && row < b.rows; l += pitch - column, column = 0, ++row)
       if (const i64 n = min(dot_.lanes - l, b.columns - column); n > 0)
@@ -221,13 +224,12 @@ void TunedConv2d::multiply(
 
 void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scratch) const {
   Run run{in[Conv2d::X], bias_.rank() > 0 ? in[Conv2d::B] : nullptr, out[0],
-      reinterpret_cast<const Word*>(constant_.data()), static_cast<uint8_t*>(scratch)};
+      reinterpret_cast<const Word*>(constant_.data()), static_cast<Word*>(scratch)};
   if (constant_.empty()) {
-    auto* weights = static_cast<Word*>(scratch);
-    pack_weights(weights, in[Conv2d::W], run.bias);
+    pack_weights(run.patch, in[Conv2d::W], run.bias);
     run.bias = nullptr;
-    run.weights = weights;
-    run.patch += weight_words() * kWordBytes;
+    run.weights = run.patch;
+    run.patch += weight_words();
   }
   if (by_lines_) return run_by_lines(run);
   const i64 units = y_.dim(0) * groups_, height = y_.dim(2), width = y_.dim(3);
@@ -246,32 +248,38 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
 // Depthwise and its like: an item of parallel work packs a block of one unit, in the first cache,
 // and computes its outputs.
 void TunedConv2d::run_by_lines(const Run& run) const {
-  const i64 rows = ceil_div(y_.dim(2), patch_.rows()),
-            columns = ceil_div(y_.dim(3), patch_.columns());
-  const i64 cells = patch_.planes() * patch_.lines() * patch_.line_cells();
+  const i64 rows = ceil_div(y_.dim(2), patch_.rows());
+  const i64 columns = ceil_div(y_.dim(3), patch_.columns());
   const i64 products = patch_.rows() * patch_.columns() * steps() * group_outputs_;
-  pool_->run(y_.dim(0) * groups_ * rows * columns,
-      kPackNs * static_cast<double>(cells * dot_.terms + products), [&](i64 begin, i64 end) {
-        alignas(64) uint8_t patch[kLinesBytes + kOverread];
-        for (i64 i = begin; i < end; ++i) {
-          const i64 unit = i / (rows * columns), row = i / columns % rows * patch_.rows(),
-                    column = i % columns * patch_.columns();
-          for (i64 p = 0; p < patch_.planes(); ++p)
-            patch_.pack_lines(patch, x_, image(run, unit), p, 0, patch_.lines(), row, column);
-          for (i64 k = 0; k < group_outputs_; ++k) {
-            const i64 o = unit % groups_ * group_outputs_ + k;
-            const Word* panel = run.weights + o * output_words();
-            const uint32_t bias =
-                run.bias ? static_cast<uint32_t>(run.bias[o * bias_.stride[0]]) : 0;
-            dot_.lines({panel + 1, panel[0] + bias, offsets_.data(), steps(), patch,
-                min(patch_.rows(), y_.dim(2) - row), min(patch_.columns(), y_.dim(3) - column),
-                patch_.pitch() * dot_.terms,
-                run.y + unit / groups_ * y_.stride[0] + o * y_.stride[1] + row * y_.stride[2] +
-                    column,
-                y_.stride[2]});
-          }
-        }
-      });
+  const double item_ns = kPackNs * static_cast<double>(patch_.words() * dot_.terms + products);
+  pool_->run(y_.dim(0) * groups_ * rows * columns, item_ns, [&](i64 begin, i64 end) {
+    alignas(64) Word patch[kLinesBytes / kWordBytes + kLanesMax];
+    Block b{0, 1, 0, 0, 0, 0};
+    for (i64 i = begin; i < end; ++i) {
+      b.unit = i / (rows * columns);
+      b.row = i / columns % rows * patch_.rows();
+      b.column = i % columns * patch_.columns();
+      b.rows = min(patch_.rows(), y_.dim(2) - b.row);
+      b.columns = min(patch_.columns(), y_.dim(3) - b.column);
+      for (i64 p = 0; p < patch_.planes(); ++p)
+        patch_.pack_lines(patch, x_, image(run, b.unit), p, 0, patch_.lines(), b.row, b.column);
+      multiply_lines(run, b, patch);
+    }
+  });
+}
+
+void TunedConv2d::multiply_lines(const Run& run, const Block& b, const Word* patch) const {
+  i32* y = run.y + b.unit / groups_ * y_.stride[0] + b.row * y_.stride[2] + b.column;
+  Lines lines{nullptr, 0, offsets_.data(), steps(), reinterpret_cast<const uint8_t*>(patch), b.rows,
+      b.columns, patch_.pitch() * kWordBytes, nullptr, y_.stride[2]};
+  for (i64 k = 0; k < group_outputs_; ++k) {
+    const i64 o = b.unit % groups_ * group_outputs_ + k;
+    const Word* panel = run.weights + o * output_words();
+    lines.row = panel + 1;
+    lines.start = panel[0] + (run.bias ? static_cast<uint32_t>(run.bias[o * bias_.stride[0]]) : 0);
+    lines.to = y + o * y_.stride[1];
+    dot_.lines(lines);
+  }
 }
 
 /// Makes one row of an image whose rows follow each other. @return whether they do
@@ -282,8 +290,31 @@ template <class V> bool join_rows(V& v) {
   return true;
 }
 
+/// Makes one axis of all but the first if they follow each other. @return whether they do
+template <class V> bool join_all(V& v) {
+  i64 step = 0, extent = 1;
+  for (int d = 3; d > 0; --d) {
+    if (v.dim(d) == 1) continue;
+    if (extent == 1) step = v.stride[d];
+    if (v.stride[d] != step * extent) return false;
+    extent *= v.dim(d);
+  }
+  v.shape = {v.dim(0), extent};
+  v.stride[1] = extent == 1 ? 1 : step;
+  return true;
+}
+
+/// The call as a matrix product, where the window is the whole image. @return whether it is one
+bool become_dense(Arguments& a, const Conv2dAttrs& attrs) {
+  View &x = a.call.in[Conv2d::X], &w = a.call.in[Conv2d::W];
+  const bool is_whole = attrs.kernel_size == Tuple{x.dim(2), x.dim(3)} &&
+      attrs.padding == Tuple{0, 0} && attrs.groups == 1;
+  return is_whole && join_all(x) && join_all(w) && join_all(a.call.out[0]);
+}
+
 std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
   const auto attrs = from_attributes<Conv2d>(a.call.attributes());
+  if (Arguments product = a; become_dense(product, attrs)) return dense_plan(product, kernel, dot);
   View x = a.call.in[Conv2d::X];
   Out y = a.call.out[0];
   const bool is_pointwise = attrs.kernel_size == Tuple{1, 1} && attrs.strides == Tuple{1, 1} &&

@@ -4,6 +4,9 @@
 /// memory stays small for matrices of any size.
 #include "spec/ops/dense.h"
 
+#include <algorithm>
+#include <array>
+
 #include "backends/cpu/pack.h"
 
 namespace lockstep::cpu {
@@ -11,7 +14,8 @@ namespace {
 
 constexpr i64 kFactorBytes = i64{1} << 20;  // of each factor packed at a time
 constexpr i64 kStepsMax = 4096;             // added up at a time
-constexpr i64 kRowsPerItem = 128;           // of parallel work
+constexpr i64 kFewRows = 4;                 // that wait for memory
+constexpr i64 kRowsPerItem = 256;           // of parallel work
 
 /// `count` vectors of `depth` values, packed in panels of `width`, of which only the last may be
 /// narrower, and only if it is not filled up.
@@ -24,7 +28,7 @@ struct Factor {
 
   /// Bytes of a vector with as many steps. That of a row begins with where the row begins.
   i64 bytes(i64 steps, const DotKernels& dot) const {
-    return is_lanes ? steps * dot.terms : (1 + steps) * static_cast<i64>(sizeof(Word));
+    return is_lanes ? steps * dot.cell_bytes : (1 + steps) * static_cast<i64>(sizeof(Word));
   }
   i64 panels(i64 vectors) const { return ceil_div(vectors, width); }
   i64 filled_up(i64 vectors) const { return is_lanes ? panels(vectors) * width : vectors; }
@@ -43,25 +47,41 @@ Factor factor_of(const View& v, int port, bool is_lanes, const DotKernels& dot) 
   return f;
 }
 
+/// Where packed rows begin: what the offset of the cells adds to each is the offset times the sum
+/// of its values, and that is its product with cells of ones.
+void begin_rows(uint32_t* start, const Word* rows, i64 count, i64 steps, const DotKernels& dot) {
+  static constexpr int32_t kSame[kStepsMax] = {};
+  static constexpr uint32_t kZeros[kRowsMax] = {};
+  alignas(64) static constexpr auto kOnes = [] {
+    std::array<uint8_t, i64{kLanesMax} * 4> ones{};
+    ones.fill(1);
+    return ones;
+  }();
+  std::fill_n(start, count, 0U);
+  if (dot.offset == 0) return;
+  const Piece first{0, 0, 1};
+  const Slot slot{kOnes.data(), &first, 1};
+  dot.tile[(count - 1) * dot.slots](
+      {rows, kZeros, nullptr, kSame, steps, &slot, reinterpret_cast<int32_t*>(start), 1});
+  for (i64 r = 0; r < count; ++r) start[r] *= 0U - static_cast<uint32_t>(dot.offset);
+}
+
 /// Packs some steps of `count` vectors, which are at most a panel.
 void pack_panel(uint8_t* to, const i32* from, const Factor& f, i64 count, const Depth& d,
     const DotKernels& dot) {
   const i64 first = d.first * dot.terms, depth = min(d.steps * dot.terms, f.depth - first);
   const i64 width = f.is_lanes ? f.width : count;
-  const i64 step = width * (f.is_lanes ? dot.terms : static_cast<i64>(sizeof(Word)));
+  const i64 step = width * (f.is_lanes ? dot.cell_bytes : static_cast<i64>(sizeof(Word)));
   from += first * f.depth_stride;
-  if (!f.is_lanes) {
-    auto* start = reinterpret_cast<uint32_t*>(to);
-    for (i64 r = 0; r < count; ++r)
-      start[r] = start_of(dot, from + r * f.stride, depth, f.depth_stride);
-    to += count * static_cast<i64>(sizeof(Word));
-  }
+  auto* start = reinterpret_cast<uint32_t*>(to);
+  if (!f.is_lanes) to += count * static_cast<i64>(sizeof(Word));
   const auto pack = f.is_lanes ? dot.pack_cells : dot.pack_rows;
   const i64 whole = depth / dot.terms, rest = depth % dot.terms;
   const i64 apart = dot.terms * f.depth_stride;
   pack(to, from, {whole, count, dot.terms, apart, f.stride, f.depth_stride, step});
   if (rest > 0)
     pack(to + whole * step, from + whole * apart, {1, count, rest, 0, f.stride, f.depth_stride, 0});
+  if (!f.is_lanes) begin_rows(start, reinterpret_cast<const Word*>(to), count, d.steps, dot);
 }
 
 /// Packs some steps of the vectors first .. first + count - 1.
@@ -143,7 +163,7 @@ TunedDense::TunedDense(
   target_ = {nullptr, nullptr, y.stride[swapped ? 1 : 0], y.stride[swapped ? 0 : 1],
       swapped ? bias_stride_ : 0, swapped ? 0 : bias_stride_};
   for (i64 t = 0; t < min(kStepsMax, steps()); ++t)
-    offsets_.push_back(static_cast<int32_t>(t * dot.lanes * dot.terms));
+    offsets_.push_back(static_cast<int32_t>(t * dot.lanes * dot.cell_bytes));
   for (Factor* f : {&rows_, &lanes_})
     if (const i32* values = a.constants[static_cast<std::size_t>(f->port)])
       pack_constant(*f, values);
@@ -154,6 +174,7 @@ void TunedDense::pack_constant(Factor& f, const i32* values) const {
   const i64 vectors = f.filled_up(f.count), depths = ceil_div(steps(), kStepsMax);
   const i64 starts = f.is_lanes ? 0 : (depths - 1) * static_cast<i64>(sizeof(Word));
   f.constant = Packed(vectors * (f.bytes(steps(), dot_) + starts));
+  f.block = vectors;
   uint8_t* to = f.constant.data();
   for (Depth d{0, 0}; d.first < steps(); d.first += kStepsMax) {
     d.steps = min(kStepsMax, steps() - d.first);
@@ -188,7 +209,8 @@ void TunedDense::run(const int32_t* const* in, int32_t* const* out, void* scratc
       p.lanes = packed(lanes_, lane_room, in[lanes_.port], l, p.lane_count, d);
       for (i64 r = 0; r < rows_.count; r += rows_.block) {
         p.row_count = min(rows_.block, rows_.count - r);
-        p.rows = packed(rows_, row_room, in[rows_.port], r, p.row_count, d);
+        if (l == 0 || rows_.block < rows_.count)
+          p.rows = packed(rows_, row_room, in[rows_.port], r, p.row_count, d);
         multiply(p, to.from(r, l));
       }
     }
@@ -248,16 +270,18 @@ void TunedDense::multiply_slots(
   }
 }
 
-std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
+}  // namespace
+
+std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& all) {
   const View &x = a.call.in[Dense::X], &w = a.call.in[Dense::W];
+  const bool waits = all.few_rows && min(x.dim(0), w.dim(0)) <= kFewRows;
+  const DotKernels& dot = waits ? *all.few_rows : all;
   // A tile has many lanes but any number of rows: few units waste less as rows.
   const bool swapped = w.dim(0) < dot.lanes && w.dim(0) < x.dim(0);
   return std::make_unique<TunedDense>(a, kernel, dot,
       swapped ? factor_of(w, Dense::W, false, dot) : factor_of(x, Dense::X, false, dot),
       swapped ? factor_of(x, Dense::X, true, dot) : factor_of(w, Dense::W, true, dot));
 }
-
-}  // namespace
 
 std::vector<Kernel> dense_kernels() { return dot_kernels<Dense>(dense_plan); }
 

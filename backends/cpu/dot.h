@@ -20,8 +20,8 @@ struct Piece {
   int32_t first, count;
 };
 
-/// A vector of lanes. The cell of a lane is as many bytes as a step has terms, and the cells of
-/// neighbouring lanes follow each other. Lanes that no piece names may hold any values.
+/// A vector of lanes. The cells of neighbouring lanes follow each other in memory. Lanes that no
+/// piece names may hold any values.
 struct Slot {
   const uint8_t* cells;  ///< of the first lane
   const Piece* pieces;
@@ -68,11 +68,13 @@ struct Terms {
 /// The tiles of an instruction set, and how it wants its operands.
 struct DotKernels {
   const char* isa;
-  int terms;           ///< of a step: 4 or 2
-  int offset;          ///< added to every value of a cell, so that it is unsigned; or 0
-  int lanes;           ///< of a slot
-  int rows, slots;     ///< of the largest tile
-  double macs_per_ns;  ///< of one thread, roughly; decides what to run in parallel
+  int terms;        ///< of a step: 4 or 2
+  int cell_bytes;   ///< of a lane's terms at a step: 4, as in a Word, or 2 for two int8 values
+  int offset;       ///< added to every value of a cell, so that it is unsigned; or 0
+  int lanes;        ///< of a slot
+  int rows, slots;  ///< of the largest tile
+  const DotKernels* few_rows;  ///< tiles of smaller cells, for rows that wait for them; or nullptr
+  double macs_per_ns;          ///< of one thread, roughly; decides what to run in parallel
   void (*const* tile)(const Tile& t);  ///< [height - 1][number of slots - 1]
   void (*lines)(const Lines& l);
   void (*pack_cells)(uint8_t* to, const int32_t* from, const Terms& t);

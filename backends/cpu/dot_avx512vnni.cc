@@ -8,7 +8,8 @@ namespace lockstep::cpu {
 namespace {
 
 struct Avx512Vnni : VectorOf<16> {
-  static constexpr int kTerms = 4, kOffset = 128, kLanes = 16, kRows = 8, kSlots = 3;
+  static constexpr int kTerms = 4, kCellBytes = 4, kOffset = 128, kLanes = 16, kRows = 8,
+                       kSlots = 3;
   static Words cells(const uint8_t* from) { return load(from); }
   static void add_products(Words& sum, Words cells, Words row) {
     sum = reinterpret_cast<Words>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum),

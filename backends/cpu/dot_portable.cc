@@ -6,7 +6,7 @@ namespace lockstep::cpu {
 namespace {
 
 struct Portable : VectorOf<4> {
-  static constexpr int kTerms = 4, kOffset = 0, kLanes = 4, kRows = 2, kSlots = 3;
+  static constexpr int kTerms = 4, kCellBytes = 4, kOffset = 0, kLanes = 4, kRows = 2, kSlots = 3;
   using Shorts [[gnu::vector_size(16)]] = uint16_t;
   using SignedShorts [[gnu::vector_size(16)]] = int16_t;
   using SignedWords [[gnu::vector_size(16)]] = int32_t;

@@ -2,7 +2,7 @@
 /// Tiles for one instruction set. A source compiled for it defines a class of these members and
 /// includes nothing else that defines functions:
 ///
-///     kTerms, kOffset, kLanes, kRows, kSlots   as in DotKernels
+///     kTerms, kCellBytes, kOffset, kLanes, kRows, kSlots   as in DotKernels
 ///     Words cells(const uint8_t*)              loads the cells of a slot
 ///     void add_products(Words& sum, Words cells, Words row)
 ///     void store_some(int32_t* to, Words v, int first, int count)   those lanes alone
@@ -53,7 +53,7 @@ template <int kLanes> struct VectorOf {
 };
 
 template <class Set> struct Tiles : VectorOf<Set::kLanes> {
-  static constexpr int kLanes = Set::kLanes, kTerms = Set::kTerms;
+  static constexpr int kLanes = Set::kLanes, kTerms = Set::kTerms, kCellBytes = Set::kCellBytes;
   using typename VectorOf<kLanes>::Words, typename VectorOf<kLanes>::Shorts;
   using VectorOf<kLanes>::load, VectorOf<kLanes>::store;
 
@@ -104,40 +104,46 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
       }
   }
 
-  /// S vectors of a line. The last vector of a line overlaps the one before if it is not full.
-  template <int S>
-  static void line_part(const Lines& l, const uint8_t* cells, int32_t* to, int64_t column) {
-    const int64_t last = l.columns < kLanes ? 0 : l.columns - kLanes;
-    int64_t at[S];
-    Words sum[S];
+  /// S vectors of every line, from a column on. The last vector of a line overlaps the one before
+  /// if it is not full.
+  template <int S> static void columns_of(const Lines& l, int64_t column) {
+    const int64_t columns = l.columns, last = columns < kLanes ? 0 : columns - kLanes;
+    const int64_t pitch = l.pitch, line_stride = l.line_stride, steps = l.steps;
+    const Word* row = l.row;
+    const int32_t* offset = l.offset;
+    const uint8_t* cells[S];
+    int32_t* to[S];
 #pragma GCC unroll 4
     for (int s = 0; s < S; ++s) {
-      at[s] = column + s * kLanes < last ? column + s * kLanes : last;
-      sum[s] = Words{} + l.start;
+      const int64_t at = column + s * kLanes < last ? column + s * kLanes : last;
+      cells[s] = l.cells + at * kCellBytes;
+      to[s] = l.to + at;
     }
-    for (int64_t k = 0; k < l.steps; ++k) {
-      const Words w = l.row[k] - Words{};
-      const uint8_t* x = cells + l.offset[k];
+    for (int64_t line = 0; line < l.lines; ++line) {
+      const int64_t down = line * pitch;
+      Words sum[S];
 #pragma GCC unroll 4
-      for (int s = 0; s < S; ++s) Set::add_products(sum[s], Set::cells(x + at[s] * kTerms), w);
+      for (int s = 0; s < S; ++s) sum[s] = Words{} + l.start;
+      for (int64_t k = 0; k < steps; ++k) {
+        const Words w = row[k] - Words{};
+        const int64_t tap = down + offset[k];
+#pragma GCC unroll 4
+        for (int s = 0; s < S; ++s) Set::add_products(sum[s], Set::cells(cells[s] + tap), w);
+      }
+#pragma GCC unroll 4
+      for (int s = 0; s < S; ++s)
+        if (columns < kLanes)
+          Set::store_some(to[s] + line * line_stride, sum[s], 0, static_cast<int>(columns));
+        else
+          store(to[s] + line * line_stride, sum[s]);
     }
-#pragma GCC unroll 4
-    for (int s = 0; s < S; ++s)
-      if (l.columns < kLanes)
-        Set::store_some(to, sum[s], 0, static_cast<int>(l.columns));
-      else
-        store(to + at[s], sum[s]);
   }
 
   static void lines(const Lines& l) {
-    const uint8_t* cells = l.cells;
-    int32_t* to = l.to;
-    for (int64_t k = 0; k < l.lines; ++k, cells += l.pitch, to += l.line_stride) {
-      int64_t c = 0;
-      for (; c + 3 * kLanes < l.columns; c += 4 * kLanes) line_part<4>(l, cells, to, c);
-      for (; c + kLanes < l.columns; c += 2 * kLanes) line_part<2>(l, cells, to, c);
-      if (c < l.columns) line_part<1>(l, cells, to, c);
-    }
+    int64_t c = 0;
+    for (; c + 3 * kLanes < l.columns; c += 4 * kLanes) columns_of<4>(l, c);
+    for (; c + kLanes < l.columns; c += 2 * kLanes) columns_of<2>(l, c);
+    if (c < l.columns) columns_of<1>(l, c);
   }
 
   static constexpr uint32_t kFlip = Set::kOffset ? 0x80808080 : 0;  // adds 128 to each byte
@@ -145,29 +151,31 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
   /// Joins the terms of some lanes, of which `load` loads a term: into Words of 4 bytes or 2
   /// shorts, or into cells of 4 or 2 bytes.
   template <bool kIsRow, bool kIsFull, class Load>
-  static auto joined(const int32_t* from, const Terms& t, Load load) {
-    constexpr int kBits = kIsRow ? 32 / kTerms : 8;
+  static auto joined(const int32_t* from, int64_t terms, int64_t apart, Load load) {
+    constexpr int kBits = 8 * (kIsRow ? 4 : kCellBytes) / kTerms;
     constexpr uint32_t kMask = kBits == 8 ? 0xff : 0xffff;
     auto word = load(from) & kMask;
 #pragma GCC unroll 4
     for (int k = 1; k < kTerms; ++k)
-      if (kIsFull || k < t.terms) word |= (load(from + k * t.term_stride) & kMask) << (k * kBits);
+      if (kIsFull || k < terms) word |= (load(from + k * apart) & kMask) << (k * kBits);
     return kIsRow ? word : word ^ kFlip;
   }
 
   /// Packs a step whose lanes are kApart elements apart, N at a time; the last N may overlap.
   template <bool kIsRow, int N, int kApart, bool kIsFull>
-  static void pack_lanes(uint8_t* to, const int32_t* from, Terms t) {
+  static void pack_lanes(uint8_t* to, const int32_t* from, const Terms& t) {
     using V = VectorOf<N>;
-    for (int64_t l = 0; l < t.lanes; l += N) {
-      if (l > t.lanes - N) l = t.lanes - N;
-      const auto words = joined<kIsRow, kIsFull>(from + l * kApart, t, [](const int32_t* at) {
-        if constexpr (kApart == 2)
-          return V::load_even(at);
-        else
-          return V::load(at);
-      });
-      if constexpr (kIsRow || kTerms == 4) {
+    const int64_t lanes = t.lanes, terms = t.terms, apart = t.term_stride;
+    for (int64_t l = 0; l < lanes; l += N) {
+      if (l > lanes - N) l = lanes - N;
+      const auto words =
+          joined<kIsRow, kIsFull>(from + l * kApart, terms, apart, [](const int32_t* at) {
+            if constexpr (kApart == 2)
+              return V::load_even(at);
+            else
+              return V::load(at);
+          });
+      if constexpr (kIsRow || kCellBytes == 4) {
         V::store(to + 4 * l, words);
       } else {
         const typename V::Shorts cells = __builtin_convertvector(words, typename V::Shorts);
@@ -189,24 +197,34 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
         low_halves(0), low_halves(2), 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
   }
 
-  /// Packs a step whose terms are neighbours in memory, or any other.
-  template <bool kIsRow> static void pack_step(uint8_t* to, const int32_t* from, Terms t) {
-    constexpr int kBytes = kIsRow ? 4 : kTerms;
-    int64_t l = 0;
-    if constexpr (kTerms == 4)
-      if (t.terms == 4 && t.term_stride == 1)
-        for (; l + 4 <= t.lanes; l += 4, from += 4 * t.lane_stride) {
-          const auto words = narrow4(from, t.lane_stride);
-          VectorOf<4>::store(to + 4 * l, kIsRow ? words : words ^ kFlip);
+  /// Packs terms that are neighbours in memory, or any other. Blocks of steps reach as far along
+  /// the memory of a lane as across lanes.
+  template <bool kIsRow> static void pack_any(uint8_t* to, const int32_t* from, const Terms& t) {
+    constexpr int kBytes = kIsRow ? 4 : kCellBytes, kBlock = 16;
+    const int64_t lanes = t.lanes, terms = t.terms, apart = t.term_stride;
+    const int64_t next_lane = t.lane_stride, next_step = t.step_stride, to_next = t.to_stride;
+    for (int64_t rest = t.steps; rest > 0; rest -= kBlock) {
+      const int64_t steps = rest < kBlock ? rest : kBlock;
+      int64_t l = 0;
+      if constexpr (kTerms == 4)
+        if (terms == 4 && apart == 1)
+          for (; l + 4 <= lanes; l += 4)
+            for (int64_t s = 0; s < steps; ++s) {
+              const auto words = narrow4(from + s * next_step + l * next_lane, next_lane);
+              VectorOf<4>::store(to + s * to_next + 4 * l, kIsRow ? words : words ^ kFlip);
+            }
+      for (; l < lanes; ++l)
+        for (int64_t s = 0; s < steps; ++s) {
+          const uint32_t word = joined<kIsRow, false>(from + s * next_step + l * next_lane, terms,
+              apart, [](const int32_t* at) { return static_cast<uint32_t>(*at); });
+          __builtin_memcpy(to + s * to_next + l * kBytes, &word, kBytes);
         }
-    for (; l < t.lanes; ++l, from += t.lane_stride) {
-      const uint32_t word = joined<kIsRow, false>(
-          from, t, [](const int32_t* at) { return static_cast<uint32_t>(*at); });
-      __builtin_memcpy(to + l * kBytes, &word, kBytes);
+      to += kBlock * to_next;
+      from += kBlock * next_step;
     }
   }
 
-  template <void (*kPackStep)(uint8_t*, const int32_t*, Terms)>
+  template <void (*kPackStep)(uint8_t*, const int32_t*, const Terms&)>
   static void pack_steps(uint8_t* to, const int32_t* from, const Terms& t) {
     for (int64_t s = 0; s < t.steps; ++s, to += t.to_stride, from += t.step_stride)
       kPackStep(to, from, t);
@@ -219,7 +237,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
                    : pack_steps<pack_lanes<kIsRow, kLanes, 1, false>>)
         : t.lane_stride == 1 && t.lanes >= 4      ? pack_steps<pack_lanes<kIsRow, 4, 1, false>>
         : t.lane_stride == 2 && t.lanes >= kLanes ? pack_steps<pack_lanes<kIsRow, kLanes, 2, false>>
-                                                  : pack_steps<pack_step<kIsRow>>;
+                                                  : pack_any<kIsRow>;
     steps(to, from, t);
   }
 
@@ -229,10 +247,11 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
     return &kTiles<i...>[0];
   }
 
-  static constexpr DotKernels kernels(const char* isa, double macs_per_ns) {
-    return {isa, kTerms, Set::kOffset, kLanes, Set::kRows, Set::kSlots, macs_per_ns,
-        tiles_of(std::make_index_sequence<Set::kRows * Set::kSlots>()), lines, pack<false>,
-        pack<true>};
+  static constexpr DotKernels kernels(
+      const char* isa, double macs_per_ns, const DotKernels* few_rows = nullptr) {
+    return {isa, kTerms, kCellBytes, Set::kOffset, kLanes, Set::kRows, Set::kSlots, few_rows,
+        macs_per_ns, tiles_of(std::make_index_sequence<Set::kRows * Set::kSlots>()), lines,
+        pack<false>, pack<true>};
   }
 };
 

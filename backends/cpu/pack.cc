@@ -43,16 +43,6 @@ Packed::Packed(i64 bytes) {
 #endif
 }
 
-uint32_t start_of(const DotKernels& dot, const i32* values, i64 count, i64 stride) {
-  if (dot.offset == 0) return 0;
-  uint32_t sum = 0;
-  if (stride == 1)  // which vectorizes
-    for (i64 k = 0; k < count; ++k) sum += static_cast<uint32_t>(values[k]);
-  else
-    for (i64 k = 0; k < count; ++k) sum += static_cast<uint32_t>(values[k * stride]);
-  return 0U - static_cast<uint32_t>(dot.offset) * sum;
-}
-
 std::vector<const DotKernels*> all_dots() {
   return {&dot_portable(),
 #ifdef __x86_64__

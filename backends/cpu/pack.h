@@ -24,10 +24,6 @@ inline i32 add(i32 a, i32 b) {
 /// The parts, none larger than `most`, into which n is divided most evenly.
 inline i64 even_part(i64 n, i64 most) { return ceil_div(n, ceil_div(n, most)); }
 
-/// Where rows begin that multiply cells with an offset: the sum of `count` values `stride` apart,
-/// times the offset, is what the offset adds to the products.
-uint32_t start_of(const DotKernels& dot, const i32* values, i64 count, i64 stride);
-
 /// Memory for packed constants: aligned to cache lines, on large pages where it fills some.
 class Packed {
  public:
@@ -60,6 +56,9 @@ inline void run_tile(const DotKernels& dot, const Tile& tile, int height, const 
   else
     dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
 }
+
+/// The plan of a matrix product with the inputs and the output of dense.
+std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& all);
 
 /// The tiles of each instruction set, the most basic first.
 std::vector<const DotKernels*> all_dots();

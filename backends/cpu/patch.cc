@@ -1,29 +1,9 @@
 #include "backends/cpu/patch.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 namespace lockstep::cpu {
-namespace {
-
-uint32_t load_cell(const uint8_t* from, i64 bytes) {
-  uint32_t v = 0;
-  uint16_t half = 0;
-  if (bytes == 4) return std::memcpy(&v, from, 4), v;
-  return std::memcpy(&half, from, 2), half;
-}
-
-void store_cell(uint8_t* to, uint32_t v, i64 bytes) {
-  const auto half = static_cast<uint16_t>(v);
-  if (bytes == 4)
-    std::memcpy(to, &v, 4);
-  else
-    std::memcpy(to, &half, 2);
-}
-
-}  // namespace
-
 Axis axis_of(i64 extent, i64 outputs, i64 taps, i64 stride, i64 padding, i64 dilation) {
   const i64 spacing = taps == 1 ? stride : std::gcd(stride, dilation);
   return {extent, outputs, taps, stride, padding, dilation, spacing, stride / spacing,
@@ -32,7 +12,7 @@ Axis axis_of(i64 extent, i64 outputs, i64 taps, i64 stride, i64 padding, i64 dil
 
 Patch::Patch(const Axis& y, const Axis& x, i64 channels, const DotKernels& dot)
     : dot_(dot),
-      zeros_(static_cast<uint32_t>(dot.offset) * (dot.terms == 4 ? 0x01010101U : 0x0101U)),
+      zeros_(static_cast<uint32_t>(dot.offset) * 0x01010101U),
       channels_(channels),
       joins_taps_(channels * ceil_div(x.taps, dot.terms) < ceil_div(channels, dot.terms) * x.taps),
       taps_(x.taps),
@@ -48,13 +28,13 @@ Patch::Patch(const Axis& y, const Axis& x, i64 channels, const DotKernels& dot)
 }
 
 void Patch::lay_out() {
-  const i64 cache_line = 64 / dot_.terms;  // in cells
+  constexpr i64 kCacheLine = 64 / sizeof(Word);
   phase_lines_ = ceil_div(y_.cells(rows_), y_.step);
   pitch_ = ceil_div(x_.cells(columns_), x_.step);
   shared_ = columns_ == x_.outputs ? shared_padding() : 0;
   pitch_ -= shared_;
   // An odd number of cache lines, because planes a power of two apart compete for few cache sets.
-  plane_ = (ceil_div(lines() * line_cells() + shared_, cache_line) | 1) * cache_line;
+  plane_ = (ceil_div(lines() * line_cells() + shared_, kCacheLine) | 1) * kCacheLine;
 }
 
 // Cells of padding at the end of every line that those at the beginning of the next can stand for.
@@ -98,21 +78,23 @@ i64 Patch::offset(const Step& s) const {
   const i64 line = s.row * y_.reach;
   const i64 cell = (joins_taps_ ? s.column / dot_.terms : s.column) * x_.reach;
   const i64 phase = line % y_.step * x_.step + cell % x_.step;
-  return dot_.terms *
+  return static_cast<i64>(sizeof(Word)) *
       (plane * plane_ + (phase * phase_lines_ + line / y_.step) * pitch_ + cell / x_.step);
 }
 
-void Patch::fill(uint8_t* to, i64 cells) const {
-  std::memset(to, dot_.offset, static_cast<std::size_t>(cells * dot_.terms));
+void Patch::fill(Word* to, i64 cells) const { std::fill_n(to, cells, zeros_); }
+
+void Patch::pack(Word* to, const i32* from, const Terms& t) const {
+  dot_.pack_cells(reinterpret_cast<uint8_t*>(to), from, t);
 }
 
 // Packs a cell of each line of which only some terms lie in the image, or none. Neighbours from
 // within the image stand for the others until a shift puts zeros there.
 void Patch::pack_edge(
-    uint8_t* to, const View& x, const i32* from, const Cells& c, i64 cell, i64 lines) const {
+    Word* to, const View& x, const i32* from, const Cells& c, i64 cell, i64 lines) const {
   constexpr i64 kAtOnce = 64;
   const i64 width = dot_.terms, apart = tap_dilation_, next_line = y_.stride * x.stride[2];
-  const i64 first = c.left + cell * x_.stride;
+  const i64 first = c.left + cell * x_.stride, bits = 32 / width;
   const i64 begin = joins_taps_ ? clamp(ceil_div(-first, apart), 0, width) : width;
   const i64 end = clamp(ceil_div(x_.extent - first, apart), begin, width);
   Terms some{1, 0, width, 0, next_line, apart * x.stride[3], 0};
@@ -122,37 +104,36 @@ void Patch::pack_edge(
     shift = begin;
   }
   from += (first + shift * apart) * x.stride[3];
-  to += cell * width;
-  uint8_t packed[kAtOnce * 4];
+  to += cell;
+  Word packed[kAtOnce];
   for (i64 l = 0; l < lines; l += kAtOnce, from += kAtOnce * next_line) {
     some.lanes = min(kAtOnce, lines - l);
-    if (begin < end) dot_.pack_cells(packed, from, some);
-    for (i64 k = 0; k < some.lanes; ++k, to += pitch_ * width) {
-      uint32_t word = begin < end ? load_cell(packed + k * width, width) ^ zeros_ : 0;
-      word = shift > 0 ? word << (8 * shift) : word >> (-8 * shift);
-      store_cell(to, word ^ zeros_, width);
+    if (begin < end) pack(packed, from, some);
+    for (i64 k = 0; k < some.lanes; ++k, to += pitch_) {
+      const Word word = begin < end ? packed[k] ^ zeros_ : 0;
+      *to = zeros_ ^ (shift > 0 ? word << (bits * shift) : word >> (-bits * shift));
     }
   }
 }
 
 // Packs lines of one phase that lie in the image.
-void Patch::pack_inside(
-    uint8_t* to, const View& x, const i32* from, const Cells& c, i64 lines) const {
+void Patch::pack_inside(Word* to, const View& x, const i32* from, const Cells& c, i64 lines) const {
   if (c.begin < c.end)
-    dot_.pack_cells(to + c.begin * dot_.terms, from + (c.left + c.begin * x_.stride) * x.stride[3],
+    pack(to + c.begin, from + (c.left + c.begin * x_.stride) * x.stride[3],
         {lines, c.end - c.begin, c.terms, y_.stride * x.stride[2], x_.stride * x.stride[3],
-            joins_taps_ ? tap_dilation_ * x.stride[3] : x.stride[1], pitch_ * dot_.terms});
+            joins_taps_ ? tap_dilation_ * x.stride[3] : x.stride[1],
+            pitch_ * static_cast<i64>(sizeof(Word))});
   for (i64 cell = 0; cell < c.begin; ++cell) pack_edge(to, x, from, c, cell, lines);
   for (i64 cell = c.end; cell < pitch_; ++cell) pack_edge(to, x, from, c, cell, lines);
 }
 
-void Patch::pack_lines(uint8_t* patch, const View& x, const i32* image, i64 plane, i64 first,
-    i64 last, i64 row, i64 column) const {
+void Patch::pack_lines(Word* patch, const View& x, const i32* image, i64 plane, i64 first, i64 last,
+    i64 row, i64 column) const {
   const i64 channel = joins_taps_ ? plane : plane * dot_.terms;
   const i64 terms = joins_taps_ ? dot_.terms : min(dot_.terms, channels_ - channel);
-  const i64 apart = joins_taps_ ? (terms - 1) * tap_dilation_ : 0, bytes = pitch_ * dot_.terms;
+  const i64 apart = joins_taps_ ? (terms - 1) * tap_dilation_ : 0;
   image += channel * x.stride[1];
-  patch += plane * plane_ * dot_.terms;
+  patch += plane * plane_;
   for (i64 p = 0; p < x_.step; ++p) {
     Cells c{x_.source(column, p), 0, 0, terms};
     c.begin = clamp(ceil_div(-c.left, x_.stride), 0, pitch_);
@@ -162,16 +143,16 @@ void Patch::pack_lines(uint8_t* patch, const View& x, const i32* image, i64 plan
       const i64 end = min(phase_lines_, begin + last - line), top = y_.source(row, phase);
       const i64 inside = clamp(ceil_div(-top, y_.stride), begin, end);
       const i64 below = clamp(ceil_div(y_.extent - top, y_.stride), inside, end);
-      uint8_t* to = patch + (phase * x_.step + p) * phase_lines_ * bytes;
-      fill(to + begin * bytes, (inside - begin) * pitch_);
+      Word* to = patch + (phase * x_.step + p) * phase_lines_ * pitch_;
+      fill(to + begin * pitch_, (inside - begin) * pitch_);
       if (inside < below)
-        pack_inside(to + inside * bytes, x, image + (top + inside * y_.stride) * x.stride[2], c,
+        pack_inside(to + inside * pitch_, x, image + (top + inside * y_.stride) * x.stride[2], c,
             below - inside);
-      fill(to + below * bytes, (end - below) * pitch_);
+      fill(to + below * pitch_, (end - below) * pitch_);
       line += end - begin;
     }
   }
-  if (last == lines()) fill(patch + lines() * x_.step * bytes, shared_);
+  if (last == lines()) fill(patch + lines() * line_cells(), shared_);
 }
 
 }  // namespace lockstep::cpu

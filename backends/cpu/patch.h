@@ -49,7 +49,8 @@ class Patch {
   i64 line_cells() const { return x_.step * pitch_; }
   /// Cells between those of two outputs below each other.
   i64 pitch() const { return pitch_; }
-  i64 bytes() const { return planes_ * plane_ * dot_.terms; }
+  i64 words() const { return planes_ * plane_; }
+  i64 bytes() const { return words() * static_cast<i64>(sizeof(Word)); }
 
   /// The steps of a dot product, in the order in which weights are packed.
   std::vector<Step> steps() const;
@@ -60,7 +61,7 @@ class Patch {
 
   /// Packs the lines first .. last - 1 of a plane. `image` is channel 0 of the group, `row` and
   /// `column` the first output of the block.
-  void pack_lines(uint8_t* patch, const View& x, const i32* image, i64 plane, i64 first, i64 last,
+  void pack_lines(Word* patch, const View& x, const i32* image, i64 plane, i64 first, i64 last,
       i64 row, i64 column) const;
 
  private:
@@ -72,13 +73,14 @@ class Patch {
 
   void lay_out();
   i64 shared_padding() const;
-  void fill(uint8_t* to, i64 cells) const;  // with zeros
-  void pack_inside(uint8_t* to, const View& x, const i32* from, const Cells& c, i64 lines) const;
+  void fill(Word* to, i64 cells) const;  // with zeros
+  void pack(Word* to, const i32* from, const Terms& t) const;
+  void pack_inside(Word* to, const View& x, const i32* from, const Cells& c, i64 lines) const;
   void pack_edge(
-      uint8_t* to, const View& x, const i32* from, const Cells& c, i64 cell, i64 lines) const;
+      Word* to, const View& x, const i32* from, const Cells& c, i64 cell, i64 lines) const;
 
   const DotKernels& dot_;
-  uint32_t zeros_;  // a cell of zeros
+  Word zeros_;  // a cell of zeros
   i64 channels_;
   bool joins_taps_;  // several taps of one channel share a cell, else several channels
   i64 taps_, tap_dilation_;

@@ -84,6 +84,9 @@ TEST_P(Kernels, CutWhatIsLarge) {
   EXPECT_EQ(judge(backend, conv2d(1, 1, {1, 2200, 3, 171}, 3, 1), draw), conv2d_path) << "columns";
   EXPECT_EQ(judge(backend, conv2d(30, 30, {1, 30, 120, 119}, 2, 3), draw), conv2d_path) << "groups";
   EXPECT_EQ(judge(backend, conv2d(500, 1, {1, 200, 2, 3}, 3, 1), draw), conv2d_path) << "outputs";
+  EXPECT_EQ(judge(backend, conv2d(4, 4, {2, 4, 150, 140}, 3, 1), draw), conv2d_path) << "lines";
+  EXPECT_EQ(judge(backend, conv2d(6, 3, {1, 3, 1, 9000}, 3, 2), draw), conv2d_path)
+      << "columns of lines";
   EXPECT_EQ(judge(backend, conv2d(2, 1, {1, 40'000, 1, 19}, 1, 1), draw), conv2d_path)
       << "columns of more than a block's bytes";
   const auto dense = [&](i64 rows, i64 depth, i64 units) {
@@ -115,8 +118,20 @@ TEST_P(Kernels, LeaveWhatTheyDoNotServeToTheSpecification) {
   Seeded draw(3);
   const i64 wide = (i64{1} << 22) + 9;
   const Conv2dAttrs a{.channels = 1, .kernel_size = {1, wide}, .use_bias = false};
-  const TestCall row = call_of<Conv2d>(a, {{{1, 1, 1, wide}, 2}, {{1, 1, 1, wide}, 2}}, draw);
+  const TestCall row = call_of<Conv2d>(a, {{{1, 1, 1, wide + 1}, 2}, {{1, 1, 1, wide}, 2}}, draw);
   EXPECT_EQ(judge(backend, row, draw), "generic");
+}
+
+// A window of the size of the image makes a matrix product of a convolution, in any layout.
+TEST_P(Kernels, MultiplyMatricesWhereTheWindowIsTheImage) {
+  judge_drawn(60, conv2d_path, [](Draw& draw) {
+    const i64 height = draw(1, 3), width = draw(1, 3), inputs = draw(1, 9);
+    const Conv2dAttrs a{.channels = draw(1, 40), .kernel_size = {height, width}};
+    return call_of<Conv2d>(a,
+        {{{draw(1, 4), inputs, height, width}, 8}, {{a.channels, inputs, height, width}, 8},
+            {{a.channels}, 20}},
+        draw);
+  });
 }
 
 TEST_P(Kernels, AreUsedBySeveralThreadsAtOnce) {
