@@ -8,7 +8,7 @@ namespace lockstep::cpu {
 namespace {
 
 struct DotProd : VectorOf<4> {
-  static constexpr int kTerms = 4, kOffset = 0, kLanes = 4, kRows = 8, kSlots = 3;
+  static constexpr int kTerms = 4, kCellBytes = 4, kOffset = 0, kLanes = 4, kRows = 8, kSlots = 3;
   static Words cells(const uint8_t* from) { return load(from); }
   static void add_products(Words& sum, Words cells, Words row) {
     sum = reinterpret_cast<Words>(vdotq_s32(reinterpret_cast<int32x4_t>(sum),

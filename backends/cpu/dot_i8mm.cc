@@ -9,7 +9,7 @@ namespace lockstep::cpu {
 namespace {
 
 struct I8mm : VectorOf<4> {
-  static constexpr int kTerms = 4, kOffset = 0, kLanes = 4, kRows = 8, kSlots = 3;
+  static constexpr int kTerms = 4, kCellBytes = 4, kOffset = 0, kLanes = 4, kRows = 8, kSlots = 3;
   static Words cells(const uint8_t* from) { return load(from); }
   // A single row gains nothing by smmla.
   static void add_products(Words& sum, Words cells, Words row) {

@@ -8,7 +8,7 @@ namespace lockstep::cpu {
 namespace {
 
 struct Neon : VectorOf<4> {
-  static constexpr int kTerms = 4, kOffset = 0, kLanes = 4, kRows = 8, kSlots = 3;
+  static constexpr int kTerms = 4, kCellBytes = 4, kOffset = 0, kLanes = 4, kRows = 8, kSlots = 3;
   static Words cells(const uint8_t* from) { return load(from); }
   // Two products of 8-bit values add up to at most 2 * 127 * 127 < 2^15.
   static void add_products(Words& sum, Words cells, Words row) {

@@ -12,7 +12,7 @@ using SignedWords [[gnu::vector_size(64)]] = int32_t;
 using SignedBytes [[gnu::vector_size(64)]] = int8_t;
 
 struct Sve512 : VectorOf<16> {
-  static constexpr int kTerms = 4, kOffset = 0, kLanes = 16, kRows = 8, kSlots = 3;
+  static constexpr int kTerms = 4, kCellBytes = 4, kOffset = 0, kLanes = 16, kRows = 8, kSlots = 3;
   static Words cells(const uint8_t* from) { return load(from); }
   static void add_products(Words& sum, Words cells, Words row) {
     const SignedWords signed_sum = svdot_s32(reinterpret_cast<SignedWords>(sum),
