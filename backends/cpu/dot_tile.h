@@ -115,7 +115,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
     int32_t* to[S];
 #pragma GCC unroll 4
     for (int s = 0; s < S; ++s) {
-      const int64_t at = column + s * kLanes < last ? column + s * kLanes : last;
+      const int64_t next = column + int64_t{s} * kLanes, at = next < last ? next : last;
       cells[s] = l.cells + at * kCellBytes;
       to[s] = l.to + at;
     }
@@ -140,9 +140,10 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
   }
 
   static void lines(const Lines& l) {
+    constexpr int64_t kWidth = kLanes;
     int64_t c = 0;
-    for (; c + 3 * kLanes < l.columns; c += 4 * kLanes) columns_of<4>(l, c);
-    for (; c + kLanes < l.columns; c += 2 * kLanes) columns_of<2>(l, c);
+    for (; c + 3 * kWidth < l.columns; c += 4 * kWidth) columns_of<4>(l, c);
+    for (; c + kWidth < l.columns; c += 2 * kWidth) columns_of<2>(l, c);
     if (c < l.columns) columns_of<1>(l, c);
   }
 

@@ -87,6 +87,7 @@ TEST_P(Kernels, CutWhatIsLarge) {
   EXPECT_EQ(judge(backend, conv2d(4, 4, {2, 4, 150, 140}, 3, 1), draw), conv2d_path) << "lines";
   EXPECT_EQ(judge(backend, conv2d(6, 3, {1, 3, 1, 9000}, 3, 2), draw), conv2d_path)
       << "columns of lines";
+  EXPECT_EQ(judge(backend, conv2d(2, 2, {1, 2, 300, 5}, 3, 1), draw), conv2d_path) << "edges";
   EXPECT_EQ(judge(backend, conv2d(2, 1, {1, 40'000, 1, 19}, 1, 1), draw), conv2d_path)
       << "columns of more than a block's bytes";
   const auto dense = [&](i64 rows, i64 depth, i64 units) {
@@ -96,6 +97,8 @@ TEST_P(Kernels, CutWhatIsLarge) {
   EXPECT_EQ(judge(backend, dense(50, 50'001, 1), draw), dense_path) << "rows";
   EXPECT_EQ(judge(backend, dense(1, 50'001, 50), draw), dense_path) << "lanes";
   EXPECT_EQ(judge(backend, dense(100, 65, 100), draw), dense_path) << "items";
+  const TestCall both = dense(70, 16'390, 80);
+  for (int k = 0; k < 3; ++k) EXPECT_EQ(judge(backend, both, draw), dense_path) << "both factors";
   const TestCall deep = call_of<Dense>(
       {.units = 9, .use_bias = true}, {{{2, 300'001}, 4}, {{9, 300'001}, 4}, {{9}, 20}}, draw);
   EXPECT_EQ(judge(backend, deep, draw), dense_path) << "depth";
