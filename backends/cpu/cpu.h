@@ -1,6 +1,5 @@
 /// @file
-/// The CPU backend: every operator in parallel, conv2d and dense tuned once for any machine and
-/// once for AVX2.
+/// The CPU backend: every operator in parallel, many of them tuned for each instruction set.
 #pragma once
 #include <memory>
 #include <string>

@@ -14,7 +14,6 @@ namespace {
 
 constexpr i64 kFactorBytes = i64{1} << 20;  // of each factor packed at a time
 constexpr i64 kStepsMax = 4096;             // added up at a time
-constexpr i64 kFewRows = 4;                 // that wait for memory
 constexpr i64 kRowsPerItem = 256;           // of parallel work
 
 /// `count` vectors of `depth` values, packed in panels of `width`, of which only the last may be
@@ -274,7 +273,7 @@ void TunedDense::multiply_slots(
 
 std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& all) {
   const View &x = a.call.in[Dense::X], &w = a.call.in[Dense::W];
-  const bool waits = all.few_rows && min(x.dim(0), w.dim(0)) <= kFewRows;
+  const bool waits = all.few_rows && min(x.dim(0), w.dim(0)) <= 2 * all.few_rows->rows;
   const DotKernels& dot = waits ? *all.few_rows : all;
   // A tile has many lanes but any number of rows: few units waste less as rows.
   const bool swapped = w.dim(0) < dot.lanes && w.dim(0) < x.dim(0);

@@ -12,7 +12,7 @@ namespace lockstep::cpu {
 /// The terms of a row at one step: int8 values if there are four, int16 values if there are two.
 using Word = uint32_t;
 
-inline constexpr int kLanesMax = 16, kRowsMax = 8, kSlotsMax = 3;  ///< of any tile
+inline constexpr int kLanesMax = 16, kRowsMax = 8, kSlotsMax = 4;  ///< of any tile
 
 /// Some lanes of a slot that are neighbours in the output too.
 struct Piece {

@@ -21,7 +21,7 @@ struct Avx2 : VectorOf<8> {
 
 /// Cells of half the size cost an instruction more.
 struct Avx2FewRows : Avx2 {
-  static constexpr int kCellBytes = 2;
+  static constexpr int kCellBytes = 2, kRows = 2, kSlots = 4;
   static Words cells(const uint8_t* from) {
     return reinterpret_cast<Words>(
         _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));

@@ -22,7 +22,7 @@ struct Avx512 : VectorOf<16> {
 
 /// Cells of half the size cost an instruction more.
 struct Avx512FewRows : Avx512 {
-  static constexpr int kCellBytes = 2;
+  static constexpr int kCellBytes = 2, kRows = 4, kSlots = 4;
   static Words cells(const uint8_t* from) {
     return reinterpret_cast<Words>(
         _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));

@@ -8,7 +8,7 @@ namespace lockstep::cpu {
 namespace {
 
 struct Sse4 : VectorOf<4> {
-  static constexpr int kTerms = 2, kCellBytes = 4, kOffset = 0, kLanes = 4, kRows = 4, kSlots = 3;
+  static constexpr int kTerms = 2, kCellBytes = 4, kOffset = 0, kLanes = 4, kRows = 6, kSlots = 2;
   static Words cells(const uint8_t* from) { return load(from); }
   static void add_products(Words& sum, Words cells, Words row) {
     sum += reinterpret_cast<Words>(
@@ -20,7 +20,7 @@ struct Sse4 : VectorOf<4> {
 
 /// Cells of half the size cost an instruction more.
 struct Sse4FewRows : Sse4 {
-  static constexpr int kCellBytes = 2;
+  static constexpr int kCellBytes = 2, kRows = 2, kSlots = 4;
   static Words cells(const uint8_t* from) {
     return reinterpret_cast<Words>(
         _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));

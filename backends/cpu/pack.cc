@@ -20,15 +20,18 @@ void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& a
   tile.row_stride = width;
   tile.slots = slot;
   dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
-  for (int r = 0; r < height; ++r)
-    for (int s = 0; s < at.slots; ++s)
-      for (int p = 0; p < at.slot[s].piece_count; ++p) {
-        const Piece& piece = at.slot[s].pieces[p];
-        const i32* from = stage + r * width + i64{s} * dot.lanes + piece.first;
-        i32* y = to + r * row_stride + piece.to;
-        for (int i = 0; i < piece.count; ++i, y += at.lane_stride)
-          *y = at.adds ? add(*y, from[i]) : from[i];
-      }
+  // Lane by lane, because channels that are neighbours in memory are rows.
+  for (int s = 0; s < at.slots; ++s)
+    for (int p = 0; p < at.slot[s].piece_count; ++p) {
+      const Piece& piece = at.slot[s].pieces[p];
+      const i32* from = stage + i64{s} * dot.lanes + piece.first;
+      i32* y = to + piece.to;
+      for (int i = 0; i < piece.count; ++i, y += at.lane_stride)
+        for (int r = 0; r < height; ++r) {
+          const i32 sum = from[r * width + i];
+          y[r * row_stride] = at.adds ? add(y[r * row_stride], sum) : sum;
+        }
+    }
 }
 
 Packed::Packed(i64 bytes) {

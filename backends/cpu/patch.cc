@@ -88,8 +88,8 @@ void Patch::pack(Word* to, const i32* from, const Terms& t) const {
   dot_.pack_cells(reinterpret_cast<uint8_t*>(to), from, t);
 }
 
-// Packs a cell of each line of which only some terms lie in the image, or none. Neighbours from
-// within the image stand for the others until a shift puts zeros there.
+// Packs a cell of each line of which some terms lie outside of the image. Neighbours from within
+// stand for them until a shift puts zeros there.
 void Patch::pack_edge(
     Word* to, const View& x, const i32* from, const Cells& c, i64 cell, i64 lines) const {
   constexpr i64 kAtOnce = 64;
@@ -97,6 +97,11 @@ void Patch::pack_edge(
   const i64 first = c.left + cell * x_.stride, bits = 32 / width;
   const i64 begin = joins_taps_ ? clamp(ceil_div(-first, apart), 0, width) : width;
   const i64 end = clamp(ceil_div(x_.extent - first, apart), begin, width);
+  to += cell;
+  if (begin == end) {
+    for (i64 l = 0; l < lines; ++l, to += pitch_) *to = zeros_;
+    return;
+  }
   Terms some{1, 0, width, 0, next_line, apart * x.stride[3], 0};
   i64 shift = begin > 0 ? begin : end - width;
   if (const i64 at = first + shift * apart; at < 0 || at + (width - 1) * apart >= x_.extent) {
@@ -104,13 +109,12 @@ void Patch::pack_edge(
     shift = begin;
   }
   from += (first + shift * apart) * x.stride[3];
-  to += cell;
   Word packed[kAtOnce];
   for (i64 l = 0; l < lines; l += kAtOnce, from += kAtOnce * next_line) {
     some.lanes = min(kAtOnce, lines - l);
-    if (begin < end) pack(packed, from, some);
+    pack(packed, from, some);
     for (i64 k = 0; k < some.lanes; ++k, to += pitch_) {
-      const Word word = begin < end ? packed[k] ^ zeros_ : 0;
+      const Word word = packed[k] ^ zeros_;
       *to = zeros_ ^ (shift > 0 ? word << (bits * shift) : word >> (-bits * shift));
     }
   }

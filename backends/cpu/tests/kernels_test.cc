@@ -87,7 +87,8 @@ TEST_P(Kernels, CutWhatIsLarge) {
   EXPECT_EQ(judge(backend, conv2d(4, 4, {2, 4, 150, 140}, 3, 1), draw), conv2d_path) << "lines";
   EXPECT_EQ(judge(backend, conv2d(6, 3, {1, 3, 1, 9000}, 3, 2), draw), conv2d_path)
       << "columns of lines";
-  EXPECT_EQ(judge(backend, conv2d(2, 2, {1, 2, 300, 5}, 3, 1), draw), conv2d_path) << "edges";
+  for (int k = 0; k < 40; ++k)  // of which some are compact and have data without a period
+    EXPECT_EQ(judge(backend, conv2d(2, 2, {1, 2, 300, 5}, 3, 1), draw), conv2d_path) << "edges";
   EXPECT_EQ(judge(backend, conv2d(2, 1, {1, 40'000, 1, 19}, 1, 1), draw), conv2d_path)
       << "columns of more than a block's bytes";
   const auto dense = [&](i64 rows, i64 depth, i64 units) {
