@@ -77,6 +77,19 @@ macro(lockstep_configure_toolchain)
   endif()
 endmacro()
 
+# lockstep_find_gtest()
+# Provides GTest::gtest_main. Debian has GoogleTest compiled for its own processor only; for another
+# it is compiled from the source that the same package brings.
+macro(lockstep_find_gtest)
+  if(CMAKE_CROSSCOMPILING)
+    set(BUILD_GMOCK OFF)
+    set(INSTALL_GTEST OFF)
+    add_subdirectory(/usr/src/googletest googletest EXCLUDE_FROM_ALL)
+  else()
+    find_package(GTest REQUIRED)
+  endif()
+endmacro()
+
 # lockstep_find_cuda()
 # Sets LOCKSTEP_CUDA_FOUND and enables the language if a toolkit can compile the CUDA backend.
 # Without one, AUTO continues and ON is an error. ON compiles for every supported device; AUTO for

@@ -88,6 +88,11 @@ const DotKernels& dot_avx2();
 const DotKernels& dot_avxvnni();
 const DotKernels& dot_avx512();
 const DotKernels& dot_avx512vnni();
+#elif defined(__aarch64__)
+const DotKernels& dot_neon();
+const DotKernels& dot_dotprod();
+const DotKernels& dot_i8mm();
+const DotKernels& dot_sve512();
 #endif
 
 }  // namespace lockstep::cpu

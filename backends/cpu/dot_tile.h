@@ -6,6 +6,10 @@
 ///     Words cells(const uint8_t*)              loads the cells of a slot
 ///     void add_products(Words& sum, Words cells, Words row)
 ///     void store_some(int32_t* to, Words v, int first, int count)   those lanes alone
+///
+/// and, if the rows of a tile are better taken together, an inner loop of its own:
+///
+///     template <int R, int S> void multiply(const Tile& t, Words (&sum)[R][S])
 #pragma once
 #include <utility>
 
@@ -79,7 +83,10 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) sum[r][s] = start + t.row_start[r];
     }
-    multiply<R, S>(t, sum);
+    if constexpr (requires { Set::template multiply<R, S>(t, sum); })
+      Set::template multiply<R, S>(t, sum);
+    else
+      multiply<R, S>(t, sum);
 #pragma GCC unroll 8
     for (int s = 0; s < S; ++s)
       for (int p = 0; p < t.slots[s].piece_count; ++p) {

@@ -2,6 +2,9 @@
 
 #ifdef __x86_64__
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#include <sys/prctl.h>
 #endif
 
 namespace lockstep::cpu {
@@ -12,6 +15,12 @@ namespace {
 bool has_avxvnni() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1U) != 0;
+}
+#elif defined(__aarch64__)
+// The bytes of a vector of SVE in this process, or 0 without SVE.
+int sve_bytes() {
+  const int answer = prctl(PR_SVE_GET_VL);
+  return answer < 0 ? 0 : answer & PR_SVE_VL_LEN_MASK;
 }
 #endif
 
@@ -32,6 +41,12 @@ std::span<const Isa> isas() {
       {"avx512vnni",
           LOCKSTEP_HAS("avx512bw") && LOCKSTEP_HAS("avx512vl") && LOCKSTEP_HAS("avx512vnni")},
 #undef LOCKSTEP_HAS
+#elif defined(__aarch64__)
+      {"neon", true},
+      {"dotprod", (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0},
+      {"i8mm",
+          (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0 && (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0},
+      {"sve512", sve_bytes() == 64},
 #endif
   };
   return all;

@@ -35,6 +35,8 @@ struct Kernel {
 /// The instruction sets for which Highway compiles (targets.h).
 #ifdef __x86_64__
 inline constexpr std::string_view kTargetIsas[] = {"portable", "sse4", "avx2", "avx512"};
+#elif defined(__aarch64__)
+inline constexpr std::string_view kTargetIsas[] = {"portable", "neon"};
 #else
 inline constexpr std::string_view kTargetIsas[] = {"portable"};
 #endif

@@ -50,6 +50,8 @@ std::vector<const DotKernels*> all_dots() {
   return {&dot_portable(),
 #ifdef __x86_64__
       &dot_sse4(), &dot_avx2(), &dot_avxvnni(), &dot_avx512(), &dot_avx512vnni()
+#elif defined(__aarch64__)
+      &dot_neon(), &dot_dotprod(), &dot_i8mm(), &dot_sve512()
 #endif
   };
 }

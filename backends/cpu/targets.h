@@ -37,6 +37,9 @@ F* best_target(const Target<F> (&targets)[kCount], const Isa& most) {
       {"avx2", HWY_CHOOSE_AVX2(f)}, {                                 \
     "avx512", HWY_CHOOSE_AVX3(f)                                      \
   }
+#elif defined(__aarch64__)
+#define LOCKSTEP_TARGETS(f) \
+  {"portable", HWY_CHOOSE_FALLBACK(f)}, { "neon", HWY_CHOOSE_NEON(f) }
 #else
 #define LOCKSTEP_TARGETS(f) \
   { "portable", HWY_CHOOSE_FALLBACK(f) }
