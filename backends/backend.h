@@ -174,8 +174,8 @@ typedef struct {
       const ls_tensor* in, uint32_t n_in, ls_tensor* out, uint32_t* n_out, ls_status* status);
   /**
    * (optional) Prepares a whole graph: nodes in topological order over numbered entries, of which
-   * `feeds` are the inputs and `heads` the outputs of execute(). Each entry is a constant, a feed or
-   * the output of one node. Strides matter of feeds, heads and constants only. LS_LOGIC labels:
+   * `feeds` are the inputs and `heads` the outputs of execute(). Each entry is a constant, a feed
+   * or the output of one node. Strides matter of feeds, heads and constants only. LS_LOGIC labels:
    * "graph.entry", "graph.written", "graph.order" and those of the calls. path() may say anything.
    */
   int32_t (*compile)(ls_backend* self, const ls_node* nodes, uint32_t n_nodes,
