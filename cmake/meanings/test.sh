@@ -56,7 +56,8 @@ made "$here" lockstep lockstep_backend_cpu
 
 cd "$work"
 "$here/bin/lockstep" check cpu --set tuned=0 --op "$operators" --tier 0 --no-shrink \
-  --json check.json --vectors "$tree/conformance/vectors" >check.out && fail 'the changed operators pass'
+  --json check.json --vectors "$tree/conformance/vectors" >check.out &&
+  fail 'the changed operators pass'
 python3 - check.json "$operators" <<'CHECK'
 import json, sys
 report = json.load(open(sys.argv[1], encoding="utf-8"))
