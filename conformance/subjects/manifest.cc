@@ -42,7 +42,7 @@ void read_range(const json& j, const char* key, Range& r) {
   if (!j.contains(key)) return;
   const json& v = j[key];
   const auto fits = [](const json& n) {
-    return n.is_number_integer() && !(n.is_number_unsigned() && n > INT64_MAX);
+    return n.is_number_integer() && !(n.is_number_unsigned() && n.get<std::uint64_t>() > INT64_MAX);
   };
   if (!v.is_array() || v.size() != 2 || !fits(v[0]) || !fits(v[1]))
     refuse(key, "must be [least, most]");

@@ -169,7 +169,7 @@ TEST(Manifest, NamesTheKeyThatIsWrong) {
       {{{"kernels", {"all"}}}, "'kernels' must be a list of objects"},
       {kernel_with({{"op", nullptr}}), "'op' must be a string"},
       {kernel_with({{"op", "nope"}}), "'nope' has a kernel but is no operator"},
-      {kernel_with({{"op", "re\nlu"}}), "'re?lu' has a kernel but is no operator"},
+      {kernel_with({{"op", "re\nlu"}}), "'op' must be printable ASCII"},
       {kernel_with({{"name", nullptr}}), "'name' must be a string"},
       {kernel_with({{"isa", 2}}), "'isa' must be a string"},
       {kernel_with({{"runnable", nullptr}}), "'runnable' must be a boolean"},
