@@ -14,10 +14,20 @@ constexpr double kAloneNs = 40e3;
 constexpr double kChunkNs = 5e3;
 // Chunks per thread: enough to balance threads that start late.
 constexpr int64_t kChunksPerThread = 8;
-// The loops of a call follow each other closely: a worker polls this often before it sleeps.
-constexpr int kSpins = 200;
+// The loops of a call, and calls, follow each other closely, and to wake a thread takes longer than
+// many loops: one polls for about a millisecond before it sleeps.
+constexpr int kPolls = 4000;
 
 }  // namespace
+
+// More threads than processors would poll in each other's way.
+ThreadPool::ThreadPool(int threads) : threads_(threads) {
+  if (threads <= static_cast<int>(std::thread::hardware_concurrency())) shared_->polls = kPolls;
+}
+
+template <class F> void ThreadPool::poll(const Shared& shared, const F& has_come) {
+  for (int i = 0; i < shared.polls && !has_come(); ++i) std::this_thread::yield();
+}
 
 int64_t ThreadPool::chunk_size(int64_t count, double item_ns) const {
   if (threads_ == 1 || count < 2 || static_cast<double>(count) * item_ns < kAloneNs) return count;
@@ -49,17 +59,23 @@ void ThreadPool::share(Job& job) {
   // A forked process has no worker threads, and its copy of the mutex may be locked forever.
   if (is_forked()) return job.call(job.context, 0, job.count);
   Shared& shared = *shared_;
+  bool is_asleep = false;
   {
     const std::lock_guard lock(shared.mutex);
     if (shared.workers.empty()) start_threads();
     shared.jobs.push_back(&job);
     shared.waiting_jobs.fetch_add(1);
+    is_asleep = shared.sleeping > 0;
   }
-  shared.wake.notify_all();
+  if (is_asleep) shared.wake.notify_all();
   work_on(shared, job);
+  {
+    const std::lock_guard lock(shared.mutex);
+    shared.jobs.erase(std::find(shared.jobs.begin(), shared.jobs.end(), &job));
+    shared.waiting_jobs.fetch_sub(1);
+  }
+  poll(shared, [&] { return job.helpers == 0; });
   std::unique_lock lock(shared.mutex);
-  shared.jobs.erase(std::find(shared.jobs.begin(), shared.jobs.end(), &job));
-  shared.waiting_jobs.fetch_sub(1);
   shared.done.wait(lock, [&] { return job.helpers == 0; });
   if (job.error) std::rethrow_exception(job.error);
 }
@@ -93,10 +109,11 @@ void ThreadPool::serve(Shared& shared) {
       continue;
     }
     lock.unlock();
-    for (int i = 0; i < kSpins && shared.waiting_jobs.load(std::memory_order_relaxed) == 0; ++i)
-      std::this_thread::yield();
+    poll(shared, [&] { return shared.waiting_jobs.load(std::memory_order_relaxed) > 0; });
     lock.lock();
+    ++shared.sleeping;
     shared.wake.wait(lock, [&] { return shared.stopping || open_job(shared); });
+    --shared.sleeping;
   }
 }
 

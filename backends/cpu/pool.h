@@ -20,7 +20,7 @@ namespace lockstep::cpu {
 class ThreadPool {
  public:
   /// Starts no threads yet, so that a process can still fork after it loaded the library.
-  explicit ThreadPool(int threads) : threads_(threads) {}
+  explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -50,8 +50,8 @@ class ThreadPool {
     const void* context = nullptr;
     void (*call)(const void*, int64_t, int64_t) = nullptr;
     std::atomic<int64_t> next{0};
-    int helpers = 0;           // guarded by Shared::mutex
-    std::exception_ptr error;  // guarded by Shared::mutex
+    std::atomic<int> helpers{0};  // changes only under Shared::mutex
+    std::exception_ptr error;     // guarded by Shared::mutex
     bool has_items() const { return next.load(std::memory_order_relaxed) < count; }
   };
 
@@ -63,6 +63,8 @@ class ThreadPool {
     std::vector<Job*> jobs;
     std::vector<std::thread> workers;
     std::atomic<int> waiting_jobs{0};
+    int sleeping = 0;  // workers
+    int polls = 0;     // how often a thread looks before it sleeps
     bool stopping = false;
   };
 
@@ -73,6 +75,7 @@ class ThreadPool {
   static void work_on(Shared& shared, Job& job);
   static void serve(Shared& shared);
   static Job* open_job(const Shared& shared);
+  template <class F> static void poll(const Shared& shared, const F& has_come);
 
   const int threads_;
   std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();

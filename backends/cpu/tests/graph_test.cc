@@ -146,7 +146,8 @@ client::Graph relu_graph(const Placed& x, const Placed& y) {
 
 TEST(Graphs, AreRefusedWithTheFaultyNode) {
   Seeded draw(1);
-  const Placed x(drawn_tensor({{2, 3}, 8}, draw), draw), y = x;
+  const reference::Tensor t = drawn_tensor({{2, 3}, 8}, draw);
+  const Placed x(t, draw), y(t, draw);
   const client::Backend backend = open_backend().value();
   const struct {
     const char *label, *named;
