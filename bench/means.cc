@@ -21,7 +21,8 @@ void add(std::vector<Sum>& sums, const Measurement& r, const std::string& agains
         s.mean.threads == r.threads && s.mean.against == against;
   };
   auto at = std::find_if(sums.begin(), sums.end(), same);
-  if (at == sums.end()) at = sums.insert(at, Sum{.mean = {r.family, r.backend, r.isa, r.threads, against}});
+  if (at == sums.end())
+    at = sums.insert(at, Sum{.mean = {r.family, r.backend, r.isa, r.threads, against}});
   ++at->mean.rows;
   at->logarithms += std::log(ns / r.time.median_ns);
 }
