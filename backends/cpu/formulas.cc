@@ -81,23 +81,23 @@ template <Formula kFormula, class D> Of<D> binary(D d, Of<D> a, Of<D> b) {
   if constexpr (kFormula == Formula::divided_short) return short_quotient(d, a, b);
 }
 
-// An operand: each element of a row, or one element for all of it.
-template <bool kSingle> struct Operand {
-  const i32* data;
-  template <class D> Of<D> load(D d, i64 i) const {
-    if constexpr (kSingle)
-      return hn::Set(d, *data);
-    else
-      return hn::LoadU(d, data + i);
-  }
-};
-
+// A row. What serves all of it is read before, because the output could be where it lies.
 template <Formula kFormula, unsigned kSingle> struct RowOf {
-  const Numbers& p;
-  const i32* const* in;
+  Numbers p;
+  const i32* in[kOperandsMax];
+  i32 one[kOperandsMax];
 
+  RowOf(const Numbers& numbers, const i32* const* operands) : p(numbers), in{}, one{} {
+    for (int k = 0; k < arity(kFormula); ++k) {
+      in[k] = operands[k];
+      one[k] = *operands[k];
+    }
+  }
   template <int k, class D> Of<D> load(D d, i64 i) const {
-    return Operand<(kSingle >> k & 1) != 0>{in[k]}.load(d, i);
+    if constexpr ((kSingle >> k & 1) != 0)
+      return hn::Set(d, one[k]);
+    else
+      return hn::LoadU(d, in[k] + i);
   }
   template <class D> Of<D> outputs(D d, i64 i) const {
     if constexpr (arity(kFormula) == 1)
@@ -105,7 +105,7 @@ template <Formula kFormula, unsigned kSingle> struct RowOf {
     else if constexpr (arity(kFormula) == 2)
       return binary<kFormula>(d, load<0>(d, i), load<1>(d, i));
     else if constexpr (kSingle == 1)
-      return hn::LoadU(d, (*in[0] == 0 ? in[2] : in[1]) + i);
+      return hn::LoadU(d, (one[0] == 0 ? in[2] : in[1]) + i);
     else
       return hn::IfThenElse(hn::Eq(load<0>(d, i), hn::Zero(d)), load<2>(d, i), load<1>(d, i));
   }
@@ -135,7 +135,7 @@ void rows(const Numbers& p, const Plane& plane, const i32* const* in, i32* y) {
   const i32* x[kInputs];
   std::copy_n(in, kInputs, x);
   for (i64 k = 0; k < plane.count; ++k, y += plane.step) {
-    RowOf<kFormula, kSingle>{p, x}.compute(y, plane.n, plane.stream);
+    RowOf<kFormula, kSingle>(p, x).compute(y, plane.n, plane.stream);
     for (std::size_t i = 0; i < kInputs; ++i) x[i] += plane.steps[i];
   }
 }
