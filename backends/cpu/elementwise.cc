@@ -124,7 +124,11 @@ class Chain : public Plan {
         is_direct_(cpu::is_direct(loops)),
         is_large_(leaves_caches(loops.volume())) {
     for (const Stage& s : stages) steps_.push_back({s, plane_of(s.formula, isa)});
-    loops_.cut(is_direct_ && stages.size() == 1 ? kBoxElements : kStagedElements);
+    const i64 elements = is_direct_ && stages.size() == 1 ? kBoxElements : kStagedElements;
+    if (is_direct_)
+      loops_.cut_rows(elements);
+    else
+      loops_.cut(elements);
     boxes_ = loops_.boxes();
     box_ns_ =
         kElementNs * static_cast<double>(loops_.box_volume()) * static_cast<double>(stages.size());

@@ -76,6 +76,17 @@ void Loops::cut(i64 elements) {
     const i64 room = elements / (box_volume() / cut_[at(d)]);
     cut_[at(d)] = min(min(2 * kLine, (*this)[d].extent), room);
   }
+  grow(elements);
+}
+
+void Loops::cut_rows(i64 elements) {
+  cut_.fill(1);
+  grow(elements);
+}
+
+// Lets a box reach further, along the innermost axes first.
+void Loops::grow(i64 elements) {
+  const auto at = [](int d) { return static_cast<std::size_t>(d); };
   for (int d = rank_ - 1; d >= 0; --d) {
     const i64 extent = (*this)[d].extent, others = box_volume() / cut_[at(d)];
     const i64 most = max(cut_[at(d)], elements / others);

@@ -51,6 +51,8 @@ class Loops {
   /// Chooses boxes of at most `elements`. In each tensor a box reaches along the axis of the
   /// smallest stride, so that it uses whole cache lines.
   void cut(i64 elements);
+  /// The same for tensors of which each row is read where it lies: whole rows come first.
+  void cut_rows(i64 elements);
   i64 boxes() const;
   /// The most elements of a box.
   i64 box_volume() const;
@@ -79,6 +81,7 @@ class Loops {
  private:
   LoopBox box(i64 number) const;
   int closest_axis(int tensor) const;
+  void grow(i64 elements);
 
   int tensors_, rank_ = 0;
   std::array<LoopAxis, kLoopAxesMax> axis_{};
