@@ -45,10 +45,9 @@ template <Formula kFormula, class D> Of<D> unary(D d, const Numbers& p, Of<D> x)
 
 // Quotients in doubles: |a / b| < 2^31 is off by less than 2^-22 / |b|, and 1 / |b| away from the
 // next integer unless it is one, so that truncation is exact in every rounding mode.
-template <class D> Of<D> quotient(D d, Of<D> a, Of<D> b) {
+template <class D> Of<D> long_quotient(D d, Of<D> a, Of<D> b) {
   if constexpr (hn::MaxLanes(D()) == 1) {
-    const i64 n = hn::GetLane(a), m = hn::GetLane(b);
-    return hn::Set(d, static_cast<i32>(m == 0 ? 0 : n / m));
+    return hn::Set(d, static_cast<i32>(i64{hn::GetLane(a)} / hn::GetLane(b)));
   } else {
 #if HWY_TARGET != HWY_SCALAR
     const hn::Half<D> half;
@@ -56,9 +55,8 @@ template <class D> Of<D> quotient(D d, Of<D> a, Of<D> b) {
     const auto divided = [&](auto x, auto y) {
       return hn::DemoteTo(half, hn::Div(hn::PromoteTo(real, x), hn::PromoteTo(real, y)));
     };
-    const Of<D> q = hn::Combine(d, divided(hn::UpperHalf(half, a), hn::UpperHalf(half, b)),
+    return hn::Combine(d, divided(hn::UpperHalf(half, a), hn::UpperHalf(half, b)),
         divided(hn::LowerHalf(half, a), hn::LowerHalf(half, b)));
-    return hn::IfThenZeroElse(hn::Eq(b, hn::Zero(d)), q);
 #endif
   }
 }
@@ -66,8 +64,17 @@ template <class D> Of<D> quotient(D d, Of<D> a, Of<D> b) {
 // The same in floats for operands below 2^23: off by at most 2^-24 * 2^23 / |b|.
 template <class D> Of<D> short_quotient(D d, Of<D> a, Of<D> b) {
   const hn::Rebind<float, D> real;
-  const Of<D> q = hn::ConvertTo(d, hn::Div(hn::ConvertTo(real, a), hn::ConvertTo(real, b)));
-  return hn::IfThenZeroElse(hn::Eq(b, hn::Zero(d)), q);
+  return hn::ConvertTo(d, hn::Div(hn::ConvertTo(real, a), hn::ConvertTo(real, b)));
+}
+
+// Nothing is divided by zero, because no integer stands for the result.
+template <bool kShort, class D> Of<D> quotient(D d, Of<D> a, Of<D> b) {
+  const auto is_zero = hn::Eq(b, hn::Zero(d));
+  const Of<D> divisor = hn::IfThenElse(is_zero, hn::Set(d, 1), b);
+  if constexpr (kShort)
+    return hn::IfThenZeroElse(is_zero, short_quotient(d, a, divisor));
+  else
+    return hn::IfThenZeroElse(is_zero, long_quotient(d, a, divisor));
 }
 
 template <Formula kFormula, class D> Of<D> binary(D d, Of<D> a, Of<D> b) {
@@ -77,8 +84,8 @@ template <Formula kFormula, class D> Of<D> binary(D d, Of<D> a, Of<D> b) {
   if constexpr (kFormula == Formula::largest) return hn::Max(a, b);
   if constexpr (kFormula == Formula::greater)
     return hn::IfThenElseZero(hn::Gt(a, b), hn::Set(d, 1));
-  if constexpr (kFormula == Formula::divided) return quotient(d, a, b);
-  if constexpr (kFormula == Formula::divided_short) return short_quotient(d, a, b);
+  if constexpr (kFormula == Formula::divided) return quotient<false>(d, a, b);
+  if constexpr (kFormula == Formula::divided_short) return quotient<true>(d, a, b);
 }
 
 // A row. What serves all of it is read before, because the output could be where it lies.
