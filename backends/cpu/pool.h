@@ -32,13 +32,13 @@ class ThreadPool {
   template <class F> void run(int64_t count, double item_ns, const F& f) {
     const int64_t chunk = chunk_size(count, item_ns);
     if (chunk >= count) {
-      if (count > 0) f(int64_t{0}, count);
+      if (count > 0) run_range(f, 0, count);
       return;
     }
     Job job(count, chunk);
     job.context = &f;
     job.call = [](const void* g, int64_t begin, int64_t end) {
-      (*static_cast<const F*>(g))(begin, end);
+      run_range(*static_cast<const F*>(g), begin, end);
     };
     share(job);
   }
@@ -67,6 +67,15 @@ class ThreadPool {
     int polls = 0;     // how often a thread looks before it sleeps
     bool stopping = false;
   };
+
+  /// Runs f, and orders its stores that bypass the caches before those that follow: x86-64 does
+  /// not, so that a thread could learn of the end of a loop and read what was there before.
+  template <class F> static void run_range(const F& f, int64_t begin, int64_t end) {
+    f(begin, end);
+#ifdef __x86_64__
+    __builtin_ia32_sfence();
+#endif
+  }
 
   int64_t chunk_size(int64_t count, double item_ns) const;
   bool is_forked() const;
