@@ -44,36 +44,36 @@ std::vector<MutantTest> programs(const std::string& build) {
   return all;
 }
 
-// The CPU backend is judged by its own tests and by the running program.
+// The CPU backend is judged by the running program, then by its own tests.
 MutantRoom cpu_room() {
   const std::string product = "lib/lockstep/cpu.so";
   const auto tests = [=](const std::string& build) {
     const std::string judge = program_directory() + "/lockstep";
-    std::vector<MutantTest> all = programs(build);
+    std::vector<MutantTest> all;
     for (int tier : {0, 1}) all.push_back(check(judge, build + "/" + product, tier));
+    for (MutantTest& t : programs(build)) all.push_back(std::move(t));
     return all;
   };
   return {"backends/cpu", kConfigured, {{{"lockstep_backend_cpu", "cpu_test"}, tests}}};
 }
 
-// The specification is judged by its own tests and those of parameter files, by the vectors, by an
-// independent implementation on fresh calls, and by the judge built from it.
+// The specification is judged by the judge built from it, by the vectors, by an independent
+// implementation on fresh calls, then by its own tests and those of parameter files.
 MutantRoom spec_room() {
   const auto judged = [](const std::string& build) {
     const std::string judge = build + "/bin/lockstep", tree = build + "/../tree";
-    return std::vector<MutantTest>{{"vectors check", {judge, "vectors", "check"}},
+    return std::vector<MutantTest>{check(judge, "cpu", 0), check(judge, "cpu", 1),
+        {"vectors check", {judge, "vectors", "check"}},
         {"fresh calls",
             {"python3", "-B", tree + "/reference/crosscheck", "fresh", "independent", judge}},
-        program(build, "vectors_test"), check(judge, "cpu", 0), check(judge, "cpu", 1),
-        {"cover", {judge, "cover"}}};
+        program(build, "vectors_test"), {"cover", {judge, "cover"}}};
   };
   // Nearly every source includes these headers; unity builds compile them less often.
   Words configured = kConfigured;
   configured.push_back("-DCMAKE_UNITY_BUILD=ON");
   return {"spec", configured,
-      {{{"tests_of_spec", "ndarray_params"}, programs},
-          {{"lockstep", "lockstep_backend_cpu", "lockstep_backend_reference", "vectors_test"},
-              judged}}};
+      {{{"lockstep", "lockstep_backend_cpu", "lockstep_backend_reference", "vectors_test"}, judged},
+          {{"tests_of_spec", "ndarray_params"}, programs}}};
 }
 
 // The judge is judged first by its program's output and verdicts, then by its own tests, which take
@@ -81,12 +81,13 @@ MutantRoom spec_room() {
 MutantRoom conformance_room() {
   const auto said = [](const std::string& build) {
     const std::string judge = build + "/bin/lockstep", room = build + "/../tree/conformance";
-    return std::vector<MutantTest>{{"vectors check", {judge, "vectors", "check"}},
+    return std::vector<MutantTest>{check(judge, "cpu", 0),
+        {"vectors check", {judge, "vectors", "check"}},
         {"junit", {"python3", "-B", room + "/tests/junit_form.py", judge}},
         {"schemas",
             {"python3", "-B", room + "/tests/schemas.py", judge,
                 room + "/../containers/tests/golden"}},
-        program(build, "transcript_test"), check(judge, "cpu", 0),
+        program(build, "transcript_test"),
         {"mutants", {judge, "mutants", "relu.*", "--tier", "0", "--quiet"}},
         {"lines",
             {"python3", "-B", build + "/../tree/reference/crosscheck", "lines", judge, "--count",

@@ -64,7 +64,7 @@ class Workshop {
     const fs::path file = tree_ / edit.file;
     const std::string text = read_file(file), mutant = edited(text, edit);
     const fs::file_time_type time = fs::last_write_time(file);
-    SourceFate fate{edit, SourceFate::dead, line_of(text, edit), line_of(mutant, edit), {}};
+    SourceFate fate{edit, SourceFate::dead, line_of(text, edit), line_of(mutant, edit), {}, {}};
     write(file, mutant);
     try {
       put_to_tests(fate);
@@ -152,7 +152,8 @@ class Workshop {
         // A test must fail twice: on a busy machine it may fail once by chance.
         if (!run_logged(t.test.command, t.seconds, log_)) continue;
         if (const auto failure = run_logged(t.test.command, t.seconds, log_)) {
-          fate.detail = t.test.name + " " + *failure;
+          fate.noticed_by = t.test.name;
+          fate.detail = *failure;
           return;
         }
       }

@@ -21,7 +21,8 @@ struct MutantTest {
 /// Build targets and the tests that need only these. A mutant that they kill is built no further.
 struct MutantStage {
   std::vector<std::string> targets;
-  /// The tests in the order in which they run, the cheapest first.
+  /// The tests in the order in which they run: the judge's first, so that a campaign also tells what
+  /// a user's `check` would notice.
   std::function<std::vector<MutantTest>(const std::string& build)> tests;
 };
 
@@ -43,7 +44,8 @@ struct SourceFate {
   Edit edit;
   State state = dead;
   std::string before, after;  ///< the line
-  std::string detail;         ///< the test that noticed, or why it is equivalent
+  std::string noticed_by;     ///< the first test that failed; empty unless dead
+  std::string detail;         ///< how that test failed, or why the mutant is equivalent
 };
 string_view name_of(SourceFate::State s);
 

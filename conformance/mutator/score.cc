@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "conformance/mutator/campaign.h"
@@ -13,6 +14,24 @@ constexpr i64 kRequiredPercent = 95;
 
 std::string percent(const SourceScore& s) {
   return fmt::format("{}.{}", s.tenths() / 10, s.tenths() % 10);
+}
+
+// In the order in which the tests first noticed something.
+std::string noticed_text(const std::vector<SourceFate>& fates) {
+  std::vector<std::pair<std::string, int>> counts;
+  for (const SourceFate& f : fates) {
+    if (f.noticed_by.empty()) continue;
+    const auto known = std::find_if(
+        counts.begin(), counts.end(), [&](const auto& c) { return c.first == f.noticed_by; });
+    if (known == counts.end())
+      counts.emplace_back(f.noticed_by, 1);
+    else
+      ++known->second;
+  }
+  std::string text;
+  for (const auto& [test, n] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "noticed first by " : ", ", test, n);
+  return text.empty() ? "" : text + "\n";
 }
 
 }  // namespace
@@ -38,7 +57,9 @@ SourceScore score_of(const std::vector<SourceFate>& fates) {
 std::string fate_text(const SourceFate& f) {
   return fmt::format("{:<12} {}:{} {}\n    - {}\n    + {}\n", name_of(f.state), f.edit.file,
              f.edit.line, f.edit.kind, f.before, f.after) +
-      (f.detail.empty() ? "" : "    " + f.detail + "\n");
+      (f.detail.empty() ? ""
+                        : fmt::format("    {}{}{}\n", f.noticed_by, f.noticed_by.empty() ? "" : " ",
+                              f.detail));
 }
 
 std::string score_text(const std::string& room, u64 seed, const std::vector<SourceFate>& fates) {
@@ -46,7 +67,7 @@ std::string score_text(const std::string& room, u64 seed, const std::vector<Sour
   std::string text = s.survived > 0 ? "\nNo test noticed:\n" : "";
   for (const SourceFate& f : fates)
     if (f.state == SourceFate::survived) text += fate_text(f);
-  return text +
+  return text + noticed_text(fates) +
       fmt::format(
           "{}: {} of {} mutants are dead, {} % of at least {} %; {} survived\n"
           "{} equivalent, {} did not compile; seed {}\n{}\n",
@@ -57,9 +78,9 @@ std::string score_text(const std::string& room, u64 seed, const std::vector<Sour
 std::string fates_json(const std::string& room, u64 seed, const std::vector<SourceFate>& fates) {
   json rows = json::array();
   for (const SourceFate& f : fates)
-    rows.push_back(
-        {{"file", f.edit.file}, {"line", f.edit.line}, {"kind", f.edit.kind}, {"before", f.before},
-            {"after", f.after}, {"state", name_of(f.state)}, {"detail", f.detail}});
+    rows.push_back({{"file", f.edit.file}, {"line", f.edit.line}, {"kind", f.edit.kind},
+        {"before", f.before}, {"after", f.after}, {"state", name_of(f.state)},
+        {"noticed_by", f.noticed_by}, {"detail", f.detail}});
   const SourceScore score = score_of(fates);
   return json{{"source", room}, {"seed", seed}, {"percent_dead", percent(score)},
              {"dead", score.dead}, {"survived", score.survived}, {"equivalent", score.equivalent},

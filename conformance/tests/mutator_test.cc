@@ -72,7 +72,8 @@ TEST_F(SourceCampaign, TellsDeadSurvivingAndEquivalent) {
   const SourceFate &dead = fates.at("if (!(n < 4)) return 0;"),
                    &alive = fates.at("if (n < 5) return 0;");
   EXPECT_EQ(dead.state, SourceFate::dead);
-  EXPECT_EQ(dead.detail, "few exited with status 3");
+  EXPECT_EQ(dead.noticed_by, "few");
+  EXPECT_EQ(dead.detail, "exited with status 3");
   EXPECT_EQ(alive.state, SourceFate::survived);
   EXPECT_EQ(alive.detail, "");
   const SourceFate& equal = fates.at("const int unused = 8;");
@@ -107,7 +108,7 @@ TEST_F(SourceCampaign, LetsTheCompilerDecideEquivalence) {
           "return n < 4 && n < 10 ? 0 : 1;", "return n < 4 && n < 8 ? 0 : 1;",
           "return n < 4 && n <= 9 ? 0 : 1;"}));
   EXPECT_EQ(fates.at("return n <= 4 && n < 9 ? 0 : 1;").state, SourceFate::survived);
-  EXPECT_EQ(fates.at("inline int seven() { return 8; }").detail, "late exited with status 1");
+  EXPECT_EQ(fates.at("inline int seven() { return 8; }").noticed_by, "late");
   // The sources as they are, seven changes of the first program, and again the one that fails.
   EXPECT_EQ(lines_of(text_of_file(calls)).size(), 9u) << "what is equal is not tested";
 }
@@ -115,7 +116,7 @@ TEST_F(SourceCampaign, LetsTheCompilerDecideEquivalence) {
 TEST_F(SourceCampaign, BuildsNoFurtherWhatIsDeadAndNothingTwice) {
   i64 further = 1;  // the sources as they are
   for (const auto& [line, fate] : run())
-    further += fate.state != SourceFate::not_compiled && !fate.detail.starts_with("few");
+    further += fate.state != SourceFate::not_compiled && fate.noticed_by != "few";
   EXPECT_EQ(std::ssize(text_of_file(scratch_.path("work/twin"))), further);
   const std::string log = scratch_.path("log");
   EXPECT_FALSE(run_logged({"ninja", "-n", "-C", scratch_.path("work/build"), "toy"}, 60, log));
@@ -143,7 +144,7 @@ TEST_F(SourceCampaign, BelievesATestThatFailsTwice) {
   };
   std::size_t expected = 2;  // of the sources as they are, and again where it failed by chance
   for (const auto& [line, fate] : run()) {
-    EXPECT_EQ(fate.detail.find("fickle"), fate.detail.npos);
+    EXPECT_NE(fate.noticed_by, "fickle");
     expected += fate.state == SourceFate::dead || fate.state == SourceFate::survived;
   }
   EXPECT_EQ(lines_of(text_of_file(calls)).size(), expected) << "what passes is not asked again";
@@ -283,12 +284,12 @@ std::vector<SourceFate> fates_of(int dead, int survived) {
   std::vector<SourceFate> all;
   for (int k = 0; k < dead + survived; ++k) {
     const bool died = k < dead;
-    all.push_back(
-        {{"a.cc", 0, 1, "0", "constant", 7}, died ? SourceFate::dead : SourceFate::survived,
-            "return 1;", "return 0;", died ? "few exited with status 1" : ""});
+    all.push_back({{"a.cc", 0, 1, "0", "constant", 7},
+        died ? SourceFate::dead : SourceFate::survived, "return 1;", "return 0;",
+        died ? (k == 1 ? "late" : "few") : "", died ? "exited with status 1" : ""});
   }
-  all.push_back({{"a.cc", 0, 1, "0", "constant", 8}, SourceFate::equivalent, "b", "c", "same"});
-  all.push_back({{"a.cc", 0, 1, "0", "type", 9}, SourceFate::not_compiled, "d", "e", {}});
+  all.push_back({{"a.cc", 0, 1, "0", "constant", 8}, SourceFate::equivalent, "b", "c", {}, "same"});
+  all.push_back({{"a.cc", 0, 1, "0", "type", 9}, SourceFate::not_compiled, "d", "e", {}, {}});
   all.push_back(all.back());
   return all;
 }
@@ -300,9 +301,11 @@ TEST(SourceScores, CountWhatDiedOfWhatWasJudged) {
   EXPECT_EQ(score_text("room", 5, fates),
       "\nNo test noticed:\n"
       "SURVIVED     a.cc:7 constant\n    - return 1;\n    + return 0;\n"
+      "noticed first by few 18, late 1\n"
       "room: 19 of 20 mutants are dead, 95.0 % of at least 95 %; 1 survived\n"
       "1 equivalent, 2 did not compile; seed 5\nexit 0 (pass)\n");
   EXPECT_EQ(score_text("room", 5, fates_of(3, 0)),
+      "noticed first by few 2, late 1\n"
       "room: 3 of 3 mutants are dead, 100.0 % of at least 95 %; 0 survived\n"
       "1 equivalent, 2 did not compile; seed 5\nexit 0 (pass)\n");
   EXPECT_EQ(score_of(fates_of(18, 1)).tenths(), 947);
@@ -327,8 +330,8 @@ TEST(SourceScores, AreToldMutantByMutant) {
   EXPECT_EQ(counts, (std::vector<int>{1, 1, 1, 2}));
   ASSERT_EQ(j["mutants"].size(), 5U);
   EXPECT_EQ(j["mutants"][0].dump(),
-      R"_({"after":"return 0;","before":"return 1;","detail":"few exited with status 1",)_"
-      R"_("file":"a.cc","kind":"constant","line":7,"state":"dead"})_");
+      R"_({"after":"return 0;","before":"return 1;","detail":"exited with status 1",)_"
+      R"_("file":"a.cc","kind":"constant","line":7,"noticed_by":"few","state":"dead"})_");
 }
 
 }  // namespace
