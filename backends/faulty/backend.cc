@@ -35,7 +35,8 @@ std::string mutants_text() {
   };
   for (const Mutant& m : mutants())
     rows.push_back("{" + member("name", m.name) + ", " + member("op", m.op) + ", " +
-        member("kind", m.kind) + ", " + member("provenance", m.provenance) + "}");
+        member("kind", m.kind) + ", " + member("provenance", m.provenance) +
+        ", \"tier\": " + std::to_string(m.tier) + "}");
   return backend::detail::list(rows);
 }
 

@@ -121,13 +121,14 @@ constexpr Mutant kIndexMutants[] = {
           }
           return i64{in[0](i)};
         }),
-    misplaced<StridedSlice>("strided_slice.stale_of_four", "TAIL",
-        "stride 4 on its own path: the last vector of a row stores the one before it again",
-        [](auto& a, In in, auto& y, auto& t) {
-          const int row = y.size - 1;
-          if (StridedSlice::cut(a, row, in[0].dim(row)).step == 4)
-            y[row] = repeat_vector(y[row], t.dim(row), 8);
-        }),
+    from_tier(1,
+        misplaced<StridedSlice>("strided_slice.stale_of_four", "TAIL",
+            "stride 4 on its own path: the last vector of a row stores the one before it again",
+            [](auto& a, In in, auto& y, auto& t) {
+              const int row = y.size - 1;
+              if (StridedSlice::cut(a, row, in[0].dim(row)).step == 4)
+                y[row] = repeat_vector(y[row], t.dim(row), 8);
+            })),
 
     wrong<SliceLike>("slice_like.last_elements", "BOUNDS",
         "keeps the end of each axis: an index counted from the back",

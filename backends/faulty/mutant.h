@@ -53,6 +53,8 @@ struct Mutant {
   void (*evaluate)(Attributes, In, Results) = nullptr;
   /// The wrong behaviour, for a mistake in anything else.
   std::unique_ptr<Behaviour> (*make)() = nullptr;
+  /// The lowest tier whose cases reach the mistake.
+  int tier = 0;
 
   std::unique_ptr<Behaviour> behaviour() const;
   bool answers() const { return kind != "CRASH" && kind != "HANG"; }
@@ -81,7 +83,13 @@ const Mutant* find_mutant(string_view name);
 template <class F>
 concept Captureless = std::is_empty_v<F>;
 
-/// For the last member of a row.
+/// A mutant whose mistake only larger or rarer calls show than tier 0 has.
+constexpr Mutant from_tier(int tier, Mutant m) {
+  m.tier = tier;
+  return m;
+}
+
+/// For a row's member `make`.
 template <class B> std::unique_ptr<Behaviour> made() { return std::make_unique<B>(); }
 
 /// A mistake in the value of one output element: a function of (attributes, inputs, y, output

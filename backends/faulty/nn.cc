@@ -321,14 +321,15 @@ constexpr Mutant kNnMutants[] = {
           const i64 odd = MaxPool2d::at(a, in, y);
           return odd == -kIntMax ? m : odd;
         }),
-    wrong<MaxPool2d>("max_pool2d.wide_windows", "BOUNDS",
-        "windows wider than a vector of eight are read by whole vectors only",
-        [](auto a, In in, auto& y, auto&) {
-          const i64 m = MaxPool2d::at(a, in, y);
-          if (a.pool_size[1] > 8) a.pool_size[1] -= a.pool_size[1] % 8;
-          const i64 less = MaxPool2d::at(a, in, y);
-          return less == -kIntMax ? m : less;
-        }),
+    from_tier(1,
+        wrong<MaxPool2d>("max_pool2d.wide_windows", "BOUNDS",
+            "windows wider than a vector of eight are read by whole vectors only",
+            [](auto a, In in, auto& y, auto&) {
+              const i64 m = MaxPool2d::at(a, in, y);
+              if (a.pool_size[1] > 8) a.pool_size[1] -= a.pool_size[1] % 8;
+              const i64 less = MaxPool2d::at(a, in, y);
+              return less == -kIntMax ? m : less;
+            })),
 
     resized("upsampling.half_pixel", "ROUNDING", "rounds to the nearest centre and not downward",
         [](i64 y, i64 scale, i64 n) { return min((y + scale / 2) / scale, n - 1); }),

@@ -166,15 +166,16 @@ constexpr Mutant kPairMutants[] = {
           const float q = static_cast<float>(a) / static_cast<float>(b);
           return clamp(static_cast<i64>(q), -kIntMax, kIntMax);
         }),
-    wrong<BroadcastDiv>("broadcast_div.float32_to_26_bits", "ACC_WIDTH",
-        "divps where operands have at most 26 bits: the rounding of operands was overlooked",
-        [](auto& a, In in, auto& y, auto&) {
-          const i64 b = Broadcast::read(in[1], y);
-          if (b == 0 || max(in[0].precision, in[1].precision) > 26)
-            return i64{BroadcastDiv::at(a, in, y)};
-          return static_cast<i64>(
-              static_cast<float>(Broadcast::read(in[0], y)) / static_cast<float>(b));
-        }),
+    from_tier(1,
+        wrong<BroadcastDiv>("broadcast_div.float32_to_26_bits", "ACC_WIDTH",
+            "divps where operands have at most 26 bits: the rounding of operands was overlooked",
+            [](auto& a, In in, auto& y, auto&) {
+              const i64 b = Broadcast::read(in[1], y);
+              if (b == 0 || max(in[0].precision, in[1].precision) > 26)
+                return i64{BroadcastDiv::at(a, in, y)};
+              return static_cast<i64>(
+                  static_cast<float>(Broadcast::read(in[0], y)) / static_cast<float>(b));
+            })),
     of_pair<BroadcastDiv>("broadcast_div.unsigned", "SIGN", "udiv for sdiv",
         [](i64 a, i64 b) { return b == 0 ? 0 : to_int32(to_unsigned(a) / to_unsigned(b)); }),
     left_aligned<BroadcastDiv>("broadcast_div.left_aligned"),

@@ -30,46 +30,51 @@ constexpr Mutant spoils(string_view name, string_view provenance, F) {
 }
 
 constexpr Mutant kScaleMutants[] = {
-    wrong<Abs>("abs.streams_whole_vectors", "SCALE",
-        "beyond the cache whole vectors are stored past it, and the rest is forgotten",
-        [](auto& a, In in, auto& y, auto& t) {
-          const bool lost = volume(t.shape) > kCache && in_tail(y, t, 8);
-          return lost ? 0 : value_at<Abs>(a, in, y, t);
-        }),
-    spoils<ElemwiseAdd>("elemwise_add.chunks_start_late",
-        "a large range split among threads, each after the first one element late",
-        [](int threads, i64, const Out& y) {
-          const i64 n = volume(y.shape);
-          for (int k = 1; n > kCache && k < threads; ++k) y.element(k * (n / threads)) = 0;
-        }),
-    wrong<Sum>("sum.whole_blocks", "SCALE", "sums beyond a block end with the last whole block",
-        [](auto& a, In in, auto& y, auto&) {
-          const Box box = Reduce::window(a, in[0], y);
-          i64 left = volume(box.extent);
-          if (left > kLongBlock) left -= left % kLongBlock;
-          return sum_over(box, [&](auto& x) { return left-- > 0 ? i64{in[0](x)} : 0; });
-        }),
-    wrong<Dense>("dense.whole_blocks", "SCALE", "the last block of a deep product is not whole",
-        [](auto& a, In in, auto& y, auto&) {
-          const i64 depth = in[0].dim(1), rest = depth > kBlock ? depth % kBlock : 0;
-          return (a.use_bias ? in[2](y[1]) : 0) +
-              sum(depth - rest, [&](i64 k) { return i64{in[0](y[0], k)} * in[1](y[1], k); });
-        }),
-    wrong<Conv2d>("conv2d.depth_of_16_bits", "SCALE", "65,536 products are counted in 16 bits",
-        [](auto& a, In in, auto& y, auto&) {
-          const auto& w = in[1];
-          i64 left = volume(w.shape) / w.dim(0) & UINT16_MAX;
-          const i64 first = y[1] / (a.channels / a.groups) * w.dim(1);
-          const i64 top = y[2] * a.strides[0] - a.padding[0];
-          const i64 start = y[3] * a.strides[1] - a.padding[1];
-          return (a.use_bias ? in[2](y[1]) : 0) +
-              sum(w.dim(1), w.dim(2), w.dim(3), [&](i64 i, i64 r, i64 s) {
-                if (left-- <= 0) return i64{0};
-                return w(y[1], i, r, s) *
-                    in[0].padded(
-                        y[0], first + i, top + r * a.dilation[0], start + s * a.dilation[1]);
-              });
-        }),
+    from_tier(1,
+        wrong<Abs>("abs.streams_whole_vectors", "SCALE",
+            "beyond the cache whole vectors are stored past it, and the rest is forgotten",
+            [](auto& a, In in, auto& y, auto& t) {
+              const bool lost = volume(t.shape) > kCache && in_tail(y, t, 8);
+              return lost ? 0 : value_at<Abs>(a, in, y, t);
+            })),
+    from_tier(1,
+        spoils<ElemwiseAdd>("elemwise_add.chunks_start_late",
+            "a large range split among threads, each after the first one element late",
+            [](int threads, i64, const Out& y) {
+              const i64 n = volume(y.shape);
+              for (int k = 1; n > kCache && k < threads; ++k) y.element(k * (n / threads)) = 0;
+            })),
+    from_tier(1,
+        wrong<Sum>("sum.whole_blocks", "SCALE", "sums beyond a block end with the last whole block",
+            [](auto& a, In in, auto& y, auto&) {
+              const Box box = Reduce::window(a, in[0], y);
+              i64 left = volume(box.extent);
+              if (left > kLongBlock) left -= left % kLongBlock;
+              return sum_over(box, [&](auto& x) { return left-- > 0 ? i64{in[0](x)} : 0; });
+            })),
+    from_tier(1,
+        wrong<Dense>("dense.whole_blocks", "SCALE", "the last block of a deep product is not whole",
+            [](auto& a, In in, auto& y, auto&) {
+              const i64 depth = in[0].dim(1), rest = depth > kBlock ? depth % kBlock : 0;
+              return (a.use_bias ? in[2](y[1]) : 0) +
+                  sum(depth - rest, [&](i64 k) { return i64{in[0](y[0], k)} * in[1](y[1], k); });
+            })),
+    from_tier(1,
+        wrong<Conv2d>("conv2d.depth_of_16_bits", "SCALE", "65,536 products are counted in 16 bits",
+            [](auto& a, In in, auto& y, auto&) {
+              const auto& w = in[1];
+              i64 left = volume(w.shape) / w.dim(0) & UINT16_MAX;
+              const i64 first = y[1] / (a.channels / a.groups) * w.dim(1);
+              const i64 top = y[2] * a.strides[0] - a.padding[0];
+              const i64 start = y[3] * a.strides[1] - a.padding[1];
+              return (a.use_bias ? in[2](y[1]) : 0) +
+                  sum(w.dim(1), w.dim(2), w.dim(3), [&](i64 i, i64 r, i64 s) {
+                    if (left-- <= 0) return i64{0};
+                    return w(y[1], i, r, s) *
+                        in[0].padded(
+                            y[0], first + i, top + r * a.dilation[0], start + s * a.dilation[1]);
+                  });
+            })),
     spoils<Clip>("clip.thirteenth_run", "a ring of twelve buffers, and the thirteenth is not there",
         [](int, i64 run, const Out& y) {
           if (run >= 13) y.element(0) ^= 1;

@@ -30,7 +30,7 @@ std::vector<MutantFate> mutants_of(const std::string& backend, const Limits& lim
     throw UsageError("'" + backend + "' lists no mutants in its manifest");
   std::vector<MutantFate> all;
   for (const nlohmann::json& row : j["mutants"])
-    all.push_back({row["name"], row["op"], row["kind"], row["provenance"]});
+    all.push_back({row["name"], row["op"], row["kind"], row["provenance"], row.value("tier", 0)});
   return all;
 }
 
@@ -115,7 +115,8 @@ void judge_control(const MutantOptions& o, const std::vector<Item>& items) {
   c.progress = progress_to_stderr("control " + o.backend, o.quiet);
   const Report r = judge(o.backend, o.selection, items, c);
   // The few cases that kill need not reach the floor that a whole run is held to.
-  const bool is_right = r.failures.empty() && r.counts.passed == std::ssize(items);
+  const bool is_right =
+      r.failures.empty() && r.counts.passed + r.counts.not_claimed == std::ssize(items);
   if (o.until_dead ? !is_right : r.exit != Exit::pass)
     throw std::runtime_error("'" + o.backend +
         "' fails without a mutant, so a kill proves nothing:\n" + summary(r, false));
@@ -162,7 +163,9 @@ int run(MutantOptions& o) {
   std::vector<MutantFate> mutants = mutants_of(o.backend, o.conduct.limits);
   std::erase_if(mutants, [&](const MutantFate& m) { return !glob(o.only, m.name); });
   if (!o.order.empty()) return order(o, mutants);
-  Power p{o.selection.tier, o.selection.seed, judged_without_mutant(o), {}};
+  const i64 beyond =
+      std::erase_if(mutants, [&](const MutantFate& m) { return m.tier > o.selection.tier; });
+  Power p{o.selection.tier, o.selection.seed, judged_without_mutant(o), {}, beyond};
   Cases cases(o.selection);
   std::vector<Item> killers;
   for (const MutantFate& mutant : mutants) {
@@ -174,6 +177,7 @@ int run(MutantOptions& o) {
   const Exit e = mutants.empty()        ? Exit::incomplete
       : p.dead() == std::ssize(mutants) ? Exit::pass
                                         : Exit::fail;
+  if (beyond > 0) fmt::print("{} more need a higher tier and were not judged\n", beyond);
   fmt::print("{}{} of {} mutants are dead at tier {}\n{}\n", density_text(p), p.dead(),
       mutants.size(), o.selection.tier, exit_text(e));
   if (!o.json_file.empty()) write_file(o.json_file, power_json(p));

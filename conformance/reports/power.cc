@@ -15,6 +15,7 @@ static void fields(auto& f, Like<MutantFate> auto& m) {
   f("operator", m.op);
   f("kind", m.kind);
   f("provenance", m.provenance);
+  f("tier", m.tier, {.max = 3});
   f("dead", m.dead);
   f("property", m.property);
   f("kills", m.kills);
@@ -27,6 +28,7 @@ static void fields(auto& f, Like<Power> auto& p) {
   f("seed", p.seed);
   f("set_hash", p.set_hash, {.hash = true, .text = "of the cases that judged the control"});
   f.derived("dead", p.dead());
+  f("beyond", p.beyond, {.text = "mutants that only a higher tier reaches; they are not judged"});
   f("mutants", p.mutants);
 }
 

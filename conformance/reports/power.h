@@ -11,6 +11,7 @@ namespace lockstep::judge {
 /// The fate of one mutant.
 struct MutantFate {
   std::string name, op, kind, provenance;
+  int tier = 0;  ///< the lowest whose cases reach the mistake
   bool dead = false;
   std::string property = {};    ///< the first that was violated
   i64 kills = 0, executed = 0;  ///< cases
@@ -23,6 +24,7 @@ struct Power {
   u64 seed = 1;
   std::string set_hash;  ///< of the selected cases
   std::vector<MutantFate> mutants;
+  i64 beyond = 0;  ///< mutants that only a higher tier reaches, which are not judged
   i64 dead() const;
 };
 

@@ -61,6 +61,17 @@ TEST(MutantsVerb, SaysWhichSurvive) {
   EXPECT_FALSE(said.report["mutants"][0]["dead"]);
 }
 
+// Where all cases together kill, the control judges all of them, those without a claim included.
+TEST(MutantsVerb, JudgesWhatTheTierReaches) {
+  const Judged smoke =
+      judged(words_in("mutants --tier 0 --timeout 20 --start-timeout 60", {"abs.*"}));
+  expect_end(smoke.end, 0, {"1 more need a higher tier and were not judged"});
+  EXPECT_EQ(smoke.report["beyond"], 1);
+  expect_end(words_in("mutants --tier 0 --until-dead --timeout 20 --start-timeout 60",
+                 {"contract.unlisted_path"}),
+      0);
+}
+
 TEST(MutantsVerb, NoMutantIsNoSuccess) {
   expect_end(mutants_of_relu({"nope"}).end, 3, {"0 of 0 mutants are dead"});
 }

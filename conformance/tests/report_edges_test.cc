@@ -198,16 +198,16 @@ TEST(MarkdownReport, TellsOneFailureAndTenKinds) {
 }
 
 TEST(DensityText, NamesTheRarestOfTheDead) {
-  EXPECT_EQ(power_json({}), power_json({1, 1, "", {}}));
+  EXPECT_EQ(power_json({}), power_json({1, 1, "", {}, 0}));
   Power p;
   p.mutants.resize(1);
   EXPECT_EQ(form::json::parse(power_json(p))["mutants"][0].dump(),
-      R"({"name":"","operator":"","kind":"","provenance":"","dead":false,)"
+      R"({"name":"","operator":"","kind":"","provenance":"","tier":0,"dead":false,)"
       R"("property":"","kills":0,"executed":0})");
   EXPECT_EQ(p.mutants[0].density(), 0);
-  p.mutants = {{"a", "", "", "", true, "", 4, 4}, {"b", "", "", "", true, "", 2, 4},
-      {"c", "", "", "", true, "", 1, 5}, {"d", "", "", "", true, "", 1, 4},
-      {"e", "", "", "", false, "", 0, 4}, {"f", "", "", "", true, "", 1, 1}};
+  p.mutants = {{"a", "", "", "", 0, true, "", 4, 4}, {"b", "", "", "", 0, true, "", 2, 4},
+      {"c", "", "", "", 0, true, "", 1, 5}, {"d", "", "", "", 0, true, "", 1, 4},
+      {"e", "", "", "", 0, false, "", 0, 4}, {"f", "", "", "", 0, true, "", 1, 1}};
   EXPECT_EQ(density_text(p),
       "kill density: 20.0% of the cases at least, 50.0% in the median\n"
       "  rarest  c                                  1 of 5 cases\n"
