@@ -1,15 +1,15 @@
 #include "conformance/subjects/manifest.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "conformance/base/form.h"
 #include "conformance/subjects/subject.h"
 #include "spec/attributes.h"
 
 namespace lockstep::judge {
 namespace {
 
-using json = nlohmann::ordered_json;
+using form::json;
 
 [[noreturn]] void refuse(const std::string& where, const std::string& why) {
   throw UsageError("has a wrong manifest: '" + printable(where) + "' " + why);
@@ -176,9 +176,13 @@ bool Manifest::has_option(string_view name) const {
 }
 
 Manifest parse_manifest(const std::string& text) {
-  const json j = json::parse(text, nullptr, false);
-  if (j.is_discarded() || !j.is_object())
-    throw UsageError("has a wrong manifest: it is no JSON object");
+  json j;
+  try {
+    j = form::json_of(text);
+  } catch (const UsageError& e) {
+    throw UsageError(std::string("has a wrong manifest: ") + e.what());
+  }
+  if (!j.is_object()) throw UsageError("has a wrong manifest: it is no JSON object");
   Manifest m;
   m.text = text;
   m.name = text_of(j, "name");

@@ -206,8 +206,19 @@ TEST(Manifest, NamesTheKeyThatIsWrong) {
 }
 
 TEST(Manifest, MustBeAnObject) {
-  for (const char* text : {"", "{", "[]", "1", "null", "\"name\"", "{\"name\": \"\xff\"}"})
+  for (const char* text : {"", "{", "{\"name\": \"\xff\"}"})
+    EXPECT_EQ(refusal_of(text), "has a wrong manifest: it is no JSON") << text;
+  for (const char* text : {"[]", "1", "null", "\"name\""})
     EXPECT_EQ(refusal_of(text), "has a wrong manifest: it is no JSON object") << text;
+}
+
+// Two readers could take different ones of two claims.
+TEST(Manifest, SaysNothingTwice) {
+  EXPECT_EQ(refusal_of(R"({"name":"a","version":"1","name":"b"})"),
+      "has a wrong manifest: an object has \"name\" twice");
+  EXPECT_EQ(refusal_of(R"({"claims":{"operators":{"relu":{},"abs":{},"relu":{"rank":[1,1]}}}})"),
+      "has a wrong manifest: an object has \"relu\" twice");
+  EXPECT_EQ(refusal_of(R"([{"name":1},{"name":1}])"), "has a wrong manifest: it is no JSON object");
 }
 
 }  // namespace
