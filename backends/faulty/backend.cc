@@ -3,7 +3,7 @@
 /// The manifest lists the mutants under "mutants".
 #include <atomic>
 
-#include "backends/faulty/mutant.h"
+#include "backends/faulty/graph.h"
 #include "backends/manifest.h"
 
 namespace lockstep::faulty {
@@ -79,6 +79,9 @@ class Faulty {
   ~Faulty() { behaviour_->close(); }
   std::unique_ptr<backend::Plan> prepare(const Call& call) {
     return std::make_unique<MutantPlan>(behaviour_, call);
+  }
+  std::unique_ptr<backend::Plan> compile(const backend::Graph& graph) {
+    return std::make_unique<GraphPlan>(graph, behaviour_->graph);
   }
   std::vector<TensorType> infer(const Call& call) { return behaviour_->infer(call); }
   int threads() const { return behaviour_->reported_threads(); }

@@ -16,6 +16,13 @@ using backend::TensorType;
 using In = Span<CheckedView>;
 using Results = Span<CheckedOut>;
 
+/// Mistakes of a compiler of graphs.
+struct GraphHabits {
+  bool narrows = false;           ///< results between calls are kept in 8 bits
+  bool frees_early = false;       ///< memory of a result is free after its first reader
+  bool keeps_read_heads = false;  ///< a head that a call reads, too, is not written
+};
+
 /// The right behaviour of a backend; a contract mutant overrides one function.
 class Behaviour {
  public:
@@ -39,6 +46,7 @@ class Behaviour {
   /// The number of threads that it reports, although one thread does all work.
   virtual int reported_threads() const { return threads; }
   int threads = 1;
+  GraphHabits graph;  ///< of compiled graphs, whose calls are right
   bool wide = false;  ///< whether the kernel of the other instruction set is to run
   bool isa_is_chosen = false;
 };

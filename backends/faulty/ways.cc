@@ -98,6 +98,16 @@ struct WritesBesideScratch : Behaviour {
   void use(void* scratch) const override { static_cast<char*>(scratch)[24] = 0; }
 };
 
+// Calls are right, and compiled graphs have a mistake.
+template <bool GraphHabits::*mistake>
+constexpr Mutant compiles(string_view name, string_view provenance) {
+  return {name, "*", "WAY", provenance, nullptr, [] {
+            auto b = std::make_unique<Behaviour>();
+            b->graph.*mistake = true;
+            return b;
+          }};
+}
+
 constexpr Mutant kWayMutants[] = {
     spoiled("contract.splits_pairs",
         "an even number of elements is loaded in pairs, of which one spans two lines",
@@ -127,6 +137,12 @@ constexpr Mutant kWayMutants[] = {
         made<ThreeCallers>},
     {"contract.writes_beside_scratch", "*", "WAY", "a vector store at the end of scratch memory",
         nullptr, made<WritesBesideScratch>},
+    compiles<&GraphHabits::narrows>("contract.narrows_between_calls",
+        "activations between layers are bytes, whatever their precision"),
+    compiles<&GraphHabits::frees_early>("contract.frees_after_one_reader",
+        "memory is planned by the first reader of a result, not by the last"),
+    compiles<&GraphHabits::keeps_read_heads>("contract.forgets_inner_heads",
+        "what a fused chain passes on stays in registers, heads included"),
     {"contract.closes_twice", "*", "CRASH", "frees its pool again when it is closed", nullptr,
         made<ClosesTwice>},
 };

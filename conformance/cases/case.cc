@@ -185,20 +185,26 @@ Case draw_case(const OpInfo& op, Draw& draw) {
   return case_of(op, call);
 }
 
-std::string case_id(const Case& c) {
-  std::string s(c.op->name);
-  for (int i = 0; i < c.op->attrs.size(); ++i) {
-    const AttrInfo& f = c.op->attrs[i];
-    const Attr& v = c.attrs[static_cast<std::size_t>(i)];
+std::string operator_text(const OpInfo& op, const std::vector<Attr>& attrs) {
+  std::string s(op.name);
+  for (int i = 0; i < op.attrs.size(); ++i) {
+    const AttrInfo& f = op.attrs[i];
+    const Attr& v = attrs[static_cast<std::size_t>(i)];
     if (f.required || !(v == f.fallback)) s += "/" + std::string(f.name) + "=" + bare(f, v);
   }
-  s += "/in=";
-  for (std::size_t k = 0; k < c.in.size(); ++k) {
-    if (k) s += "+";
-    for (int d = 0; d < c.in[k].rank(); ++d)
-      s += (d ? "x" : "") + std::to_string(d < kMaxRank ? c.in[k].dim(d) : 1);
-    s += "@" + std::to_string(c.in[k].precision);
-  }
+  return s;
+}
+
+std::string operand_text(const Type& t) {
+  std::string s;
+  for (int d = 0; d < t.rank(); ++d)
+    s += (d ? "x" : "") + std::to_string(d < kMaxRank ? t.dim(d) : 1);
+  return s + "@" + std::to_string(t.precision);
+}
+
+std::string case_id(const Case& c) {
+  std::string s = operator_text(*c.op, c.attrs) + "/in=";
+  for (std::size_t k = 0; k < c.in.size(); ++k) s += (k ? "+" : "") + operand_text(c.in[k]);
   if (c.fill == Fill::literal) {
     s += "/data=";
     for (std::size_t k = 0; k < c.data.size(); ++k) {

@@ -76,6 +76,11 @@ Case draw_case(const OpInfo& op, Draw& draw);
 /// The result of check() for a case.
 inline Refusal refusal(const Case& c) { return check(*c.op, c.attributes(), c.types()); }
 
+/// An operator with its attributes, as a case's line begins: `conv2d/channels=1/kernel_size=2,2`.
+std::string operator_text(const OpInfo& op, const std::vector<Attr>& attrs);
+/// The type of an operand as a case's line spells it: `1x3@8`.
+std::string operand_text(const Type& t);
+
 /// The line that spells a case out, as
 /// `conv2d/channels=1/kernel_size=2,2/in=1x1x3x3@8+1x1x2x2@8+1@8/fill=dense:7/memory=padded`.
 /// A constant has one value for all inputs or one for each: `fill=constant:127`,

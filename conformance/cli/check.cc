@@ -162,6 +162,15 @@ struct ReproOptions {
   Conduct conduct;
 };
 
+// The tensors that a graph is given.
+void print_graph(const CallGraph& g) {
+  for (int e = 0; e < g.given; ++e) {
+    const Tensor& t = g.entries[static_cast<std::size_t>(e)];
+    fmt::print("{} e{} {}: {}\n", e < g.feeds ? "feed    " : "constant", e, operand_text(t.type),
+        values(t.data));
+  }
+}
+
 void print_trial(const Trial& t, const Case& c) {
   if (t.refusal) {
     fmt::print("expected  logic_error {}\nanswered  {} {} {}\n", t.item->label,
@@ -172,11 +181,14 @@ void print_trial(const Trial& t, const Case& c) {
   for (std::size_t k = 0; k < in.size(); ++k) fmt::print("input {}   {}\n", k, values(in[k].data));
   for (std::size_t k = 0; k < t.expected.size(); ++k)
     fmt::print("expected  output {}: {}\n", k, values(t.expected[k].data));
-  for (const auto& [when, answer] : t.answers()) {
+  for (const auto& [when, answer, right, is_graph] : t.answers()) {
     const std::string note = when.empty() ? "" : " (" + when + ")";
     if (!answer->ok())
       fmt::print(
           "answered  {} {} {}{}\n", name_of(answer->kind), answer->label, answer->message, note);
+    if (is_graph) print_graph(*t.graph);
+    for (std::size_t k = 0; right != &t.expected && k < right->size(); ++k)
+      fmt::print("expected  output {}: {}{}\n", k, values((*right)[k].data), note);
     for (std::size_t k = 0; k < answer->out.size(); ++k)
       fmt::print("got       output {}: {}{}\n", k, values(answer->out[k]), note);
   }

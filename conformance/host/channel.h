@@ -58,6 +58,20 @@ struct Reply {
   bool started_process = false;
 };
 
+/// A call of a graph. Numbers of entries stand where `entries` says, inputs before outputs.
+struct GraphNode {
+  int op = 0, attr_count = 0, in_count = 0, out_count = 0;
+  Attr attrs[kMaxAttributes];
+  u64 entries = 0;
+};
+
+/// A graph of calls. Its first entries are the letter's inputs, of which those after the feeds are
+/// constants; the letter's outputs are its heads.
+struct GraphLetter {
+  int node_count = 0, entry_count = 0, feed_count = 0;
+  u64 nodes = 0, entries = 0, heads = 0;  ///< where GraphNodes, Slots and numbers stand
+};
+
 struct Letter {
   enum What { execute, refuse, infer, close } what = execute;
   int op = 0;              ///< its place among operators()
@@ -70,6 +84,7 @@ struct Letter {
   u64 slots = 0;    ///< where they stand, of each caller in turn: inputs, outputs
   u64 next = 0;     ///< where the next letter stands; 0: this is the last
   u64 between = 0;  ///< where a call stands that is prepared and released before the runs; 0: none
+  u64 graph = 0;    ///< where a GraphLetter stands, to compile in place of the call; 0: none
   Reply reply;
 
   int tensors() const { return in_count + out_count; }  ///< of one caller
@@ -81,7 +96,7 @@ struct Channel {
   enum State { starting, ready, refused, unopened } state = starting;
   char refusal[512]{};  ///< why there is no backend, where state is refused or unopened
   char failure[512]{};  ///< why it could not be opened otherwise, though it may be next time
-  bool infers = false, has_device = false;
+  bool infers = false, compiles = false, has_device = false;
   std::size_t manifest_size = 0;
   char manifest[1 << 20]{};
   u64 letters = 0;             ///< where the first letter stands

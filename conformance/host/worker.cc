@@ -13,8 +13,8 @@
 #include <span>
 #include <stdexcept>
 
-#include "backends/call.h"
 #include "conformance/host/arena.h"
+#include "conformance/host/calls.h"
 #include "conformance/host/confine.h"
 #include "conformance/host/scratch_memory.h"
 #include "conformance/host/team.h"
@@ -298,43 +298,6 @@ void run(
   note(q.reply, staging.download());
 }
 
-// The types of the first caller's tensors.
-std::vector<Slot> types_of(const Letter& letter, const char* mail) {
-  const auto* slots = reinterpret_cast<const Slot*>(mail + letter.slots);
-  return {slots, slots + letter.tensors()};
-}
-
-// A letter's question as a call of the client, which views these types.
-client::Call call_of(const Letter& letter, const std::vector<Slot>& types) {
-  const OpInfo& op = *operators()[static_cast<std::size_t>(letter.op)];
-  client::Call call{
-      std::string(op.name), client::attributes_of(op, {letter.attrs, letter.attr_count}), {}, {}};
-  for (const Slot& s : types) {
-    const auto rank = static_cast<std::size_t>(s.rank);
-    (&s - types.data() < letter.in_count ? call.in : call.out)
-        .push_back({{s.shape, rank}, {s.stride, rank}, s.precision, nullptr});
-  }
-  return call;
-}
-
-// Overwrites the arrays that prepare() was given, because they live only until it returns.
-void spoil(client::Call& call, std::vector<Slot>& types) {
-  constexpr int64_t kSpoilt = -1;
-  const auto blank = [](const char* text) {
-    if (text) std::memset(const_cast<char*>(text), '?', std::strlen(text));
-  };
-  blank(call.op.c_str());
-  for (const ls_attr& a : call.attrs.rows()) {
-    if (a.ints) std::fill_n(const_cast<int64_t*>(a.ints), a.count, kSpoilt);
-    blank(a.key);
-    blank(a.text);
-  }
-  for (Slot& s : types) {
-    std::fill_n(s.shape, s.rank, kSpoilt);
-    std::fill_n(s.stride, s.rank, kSpoilt);
-  }
-}
-
 void answer_infer(const client::Backend& backend, const client::Call& call, Reply& r) {
   static_assert(client::kRankMax == kMaxRank);
   auto types = backend.infer(call, kMaxOutputs);
@@ -348,19 +311,14 @@ void answer_infer(const client::Backend& backend, const client::Call& call, Repl
   }
 }
 
-// Prepares the call and, if the letter says so, runs it.
+// Prepares the call, or compiles the graph, and runs it if the letter says so.
 void answer_call(const client::Backend& backend, const Asked& q) {
-  std::vector<Slot> types = types_of(q.letter, q.mail);
-  client::Call call = call_of(q.letter, types);
   const bool runs = q.letter.what == Letter::execute;
   Staging staging(backend, q.arena, q.slots);
   if (runs && !note(q.reply, staging.upload())) return;
-  for (std::size_t k = 1; runs && q.letter.constants && k < call.in.size(); ++k)
-    call.in[k].constant = staging.data()[k];
-  auto plan = backend.prepare(call);
-  spoil(call, types);
+  auto plan = (q.letter.graph ? compiled : prepared)(backend, q.letter, q.mail, staging.data());
   if (!note(q.reply, plan.status()) || !runs) return;
-  copy_text(q.reply.path, sizeof q.reply.path, plan->path());
+  if (!q.letter.graph) copy_text(q.reply.path, sizeof q.reply.path, plan->path());
   q.reply.threads = backend.threads();
   if (const u64 at = q.letter.between; at != 0) {
     const auto& other = *reinterpret_cast<const Letter*>(q.mail + at);
@@ -401,6 +359,7 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
     std::memcpy(channel.manifest, manifest.data(), manifest.size());
     channel.manifest_size = manifest.size();
     channel.infers = library.has_infer();
+    channel.compiles = library.has_compile();
     channel.has_device = library.has_device();
     // A device's driver reserves far more memory than it uses, and may start processes.
     if (!channel.has_device) {

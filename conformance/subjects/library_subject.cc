@@ -151,12 +151,14 @@ class LibrarySubject : public Subject {
       throw UsageError(library + e.what());
     }
     infers_ = c.infers;
+    compiles_ = c.compiles;
     has_device_ = c.has_device;
   }
 
   const Manifest& manifest() const override { return manifest_; }
   bool shares_memory() const override { return true; }
   bool can_infer() const override { return infers_; }
+  bool can_compile() const override { return compiles_; }
   bool can_close() const override { return true; }
   bool takes_many() const override { return true; }
   int configure(const Options& more) override {
@@ -215,10 +217,10 @@ class LibrarySubject : public Subject {
     // Whether there is room for its callers, and no question of its trial ended the process.
     bool can_put(std::size_t k) const {
       const Question& q = questions[k];
-      const std::size_t tensors = q.call->in.size() + static_cast<std::size_t>(q.out.count);
-      const bool fits =
-          q.what != Question::execute || q.callers.size() * tensors <= std::size_t{kMaxSlots};
-      return fits && q.trial != dead;
+      std::size_t tensors = 0;
+      for (const auto* in : q.callers)
+        tensors += in->size() + static_cast<std::size_t>(q.out.count);
+      return tensors <= std::size_t{kMaxSlots} && q.trial != dead;
     }
     void note_end(std::size_t k, const Answer& end) {
       answers[k].assign(std::max<std::size_t>(1, questions[k].callers.size()), end);
@@ -270,7 +272,7 @@ class LibrarySubject : public Subject {
   Host host_;
   std::vector<Options> configs_;
   Manifest manifest_;
-  bool infers_ = false, has_device_ = false;
+  bool infers_ = false, compiles_ = false, has_device_ = false;
   int device_failures_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "conformance/cases/call_graph.h"
 #include "conformance/host/memory_file.h"
 #include "spec/operators.h"
 
@@ -76,8 +77,9 @@ u64 Mail::allocate(u64 bytes) {
 void Mail::add(const Question& q) {
   const Case& c = *q.call;
   const bool runs = q.what == Question::execute;
+  const std::size_t inputs = runs ? q.callers[0]->size() : c.in.size();
   Posted p{.at = allocate(sizeof(Letter)),
-      .inputs = std::min(c.in.size(), static_cast<std::size_t>(kMaxSlots - kMaxOutputs)),
+      .inputs = std::min(inputs, static_cast<std::size_t>(kMaxSlots - kMaxOutputs)),
       .outputs = runs                  ? static_cast<std::size_t>(q.out.count)
           : q.what == Question::refuse ? static_cast<std::size_t>(c.op->outputs.size())
                                        : 0,
@@ -89,6 +91,7 @@ void Mail::add(const Question& q) {
     sent<Slot>(slots + k * sizeof(Slot)) = p.tensors[k].slot;
 
   const u64 between = q.between ? post_between(*q.between) : 0;
+  const u64 graph = q.graph ? post_graph(*q.graph, p) : 0;
   Letter& letter = letter_of(c, p, slots);
   letter.what = static_cast<Letter::What>(q.what);
   letter.constants = q.run.constants;
@@ -96,6 +99,7 @@ void Mail::add(const Question& q) {
   letter.filler = q.run.filler;
   letter.config = q.run.config;
   letter.between = between;
+  letter.graph = graph;
   if (!posted_.empty()) sent<Letter>(posted_.back().at).next = kLetters + p.at;
   for (const Placed& t : p.tensors) p.elements += volume(t.type.shape);
   steps_ += static_cast<u64>(q.run.runs);
@@ -127,6 +131,42 @@ u64 Mail::post_between(const Case& c) {
         type_slot(k < p.inputs ? c.in[k] : out[static_cast<int>(k - p.inputs)]);
   letter_of(c, p, slots);
   return kLetters + p.at;
+}
+
+// Writes a graph, whose outer tensors are those of the letter. @return where it stands
+u64 Mail::post_graph(const CallGraph& g, const Posted& p) {
+  GraphLetter letter{static_cast<int>(g.nodes.size()), static_cast<int>(g.entries.size()), g.feeds};
+  const auto post_numbers = [&](std::vector<int> all) {
+    const u64 at = allocate(sizeof(int) * all.size());
+    std::copy(all.begin(), all.end(), &sent<int>(at));
+    return kLetters + at;
+  };
+  letter.heads = post_numbers(g.heads);
+  const u64 entries = allocate(sizeof(Slot) * g.entries.size());
+  for (std::size_t e = 0; e < g.entries.size(); ++e) {
+    const auto head = std::find(g.heads.begin(), g.heads.end(), static_cast<int>(e));
+    const std::size_t outer = e < p.inputs ? e
+        : head != g.heads.end() ? p.inputs + static_cast<std::size_t>(head - g.heads.begin())
+                                : p.tensors.size();
+    sent<Slot>(entries + e * sizeof(Slot)) =
+        outer < p.tensors.size() ? p.tensors[outer].slot : type_slot(g.entries[e].type);
+  }
+  const u64 nodes = allocate(sizeof(GraphNode) * g.nodes.size());
+  for (std::size_t k = 0; k < g.nodes.size(); ++k) {
+    const CallGraph::Node& n = g.nodes[k];
+    std::vector<int> numbers = n.in;
+    numbers.insert(numbers.end(), n.out.begin(), n.out.end());
+    const u64 at = post_numbers(numbers);
+    GraphNode& node = *new (&sent<GraphNode>(nodes + k * sizeof(GraphNode))) GraphNode;
+    node = {place_of(*n.op), static_cast<int>(n.attrs.size()), static_cast<int>(n.in.size()),
+        static_cast<int>(n.out.size()), {}, at};
+    std::copy(n.attrs.begin(), n.attrs.end(), node.attrs);
+  }
+  letter.entries = kLetters + entries;
+  letter.nodes = kLetters + nodes;
+  const u64 at = allocate(sizeof(GraphLetter));
+  sent<GraphLetter>(at) = letter;
+  return kLetters + at;
 }
 
 i64 Mail::patience() const {

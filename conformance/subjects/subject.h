@@ -48,6 +48,8 @@ constexpr i64 patience_for(i64 elements) {
   return 1 + elements / kElementsInTime;
 }
 
+struct CallGraph;
+
 /// A question to a system under test. What it points to lives until it is answered.
 struct Question {
   enum What { execute, refuse, infer, close } what = execute;
@@ -55,7 +57,9 @@ struct Question {
   const AttrTexts* texts = nullptr;                      ///< of refuse, where attributes are text
   std::vector<const std::vector<Tensor>*> callers = {};  ///< the inputs of each; of execute only
   const Case* between = nullptr;  ///< a legal call to prepare and release before the plan runs
-  Inferred out = {};              ///< the outputs' types; of execute only
+  const CallGraph* graph =
+      nullptr;        ///< to compile and run in place of the call, where can_compile()
+  Inferred out = {};  ///< the outputs' types; of execute only
   Run run = {};
   std::size_t trial = 0;     ///< its number among those asked together
   std::string_view id = {};  ///< of the case, for recorded answers
@@ -73,6 +77,7 @@ class Subject {
   /// Whether the judge checks memory beside tensors and can use layouts other than compact.
   virtual bool shares_memory() const { return false; }
   virtual bool can_infer() const { return false; }
+  virtual bool can_compile() const { return false; }
   /// Runs a legal call whose outputs have the types `out`.
   virtual Answer execute(
       const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& run) = 0;

@@ -242,7 +242,7 @@ TEST(TrialOfACase, TellsItsAnswersApart) {
   const Item item = item_of_case("take/axis=0/in=2@8+1@8/data=3,4+1");
   const Trial t = perform(subject, item, all_ways());
   std::string all;
-  for (const auto& [when, answer] : t.answers()) all += when + "\n";
+  for (const Trial::Told& a : t.answers()) all += a.when + "\n";
   EXPECT_EQ(all,
       "\nthe second time\nwith unaligned tensors\nin another layout\nwith constants\n"
       "with isa=a\nwith isa=b\nwith threads=1\nwith threads=2\nwith threads=7\n"

@@ -46,6 +46,7 @@ Probe::Probe(const Subject& subject, const Item& item, Trial& trial)
     : t_(trial),
       case_(item.call),
       infers_(subject.can_infer()),
+      compiles_(subject.can_compile()),
       takes_text_(subject.takes_text()),
       large_(item.runs() && is_large(item.call)) {
   t_.item = &item;
@@ -153,6 +154,30 @@ void Probe::ask_in_turns(int runs) {
     for (std::size_t k = 0; k < a.size(); ++k) t_.seen[first + k].answer = std::move(a[k]);
   };
   run({&in_, &shared_}, {.poison = kPoison, .runs = runs}, take, another_call());
+}
+
+void Probe::ask_compiled() {
+  if (!compiles_) return;
+  t_.graph = graph_around(
+      case_, in_, t_.expected, [this](const Case& c) { return t_.manifest->claims_call(c); });
+  const CallGraph& g = *t_.graph;
+  graph_inputs_.assign(g.entries.begin(), g.entries.begin() + g.given);
+  Inferred types;
+  types.count = 0;
+  for (const int head : g.heads) {
+    t_.expected_heads.push_back(g.entries[static_cast<std::size_t>(head)]);
+    types.type[types.count++] = t_.expected_heads.back().type;
+  }
+  const std::size_t at = note("compiled: " + graph_text(g));
+  t_.seen[at].right = &Trial::expected_heads;
+  Run run = filled({.layout = case_.layout, .poison = kPoison});
+  run.poison = drawn_poison(run.poison);
+  pending_.push_back(
+      {{.call = &case_, .callers = {&graph_inputs_}, .graph = &g, .out = types, .run = run},
+          [this, at](Answers a) {
+            name_poison(a[0], t_.expected_heads, kPoison);
+            t_.seen[at].answer = std::move(a[0]);
+          }});
 }
 
 void Probe::infer() {

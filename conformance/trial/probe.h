@@ -52,6 +52,8 @@ class Probe {
   /// Runs one plan many times with the case's values and others in turn, after the plan of another
   /// call has come and gone.
   void ask_in_turns(int runs);
+  /// Compiles and runs a graph around the case (call_graph.h), where the subject compiles graphs.
+  void ask_compiled();
   void infer();
   /// Puts law number i of the operator. A law that made no call or does not apply is not noted.
   void ask_law(int i);
@@ -95,10 +97,11 @@ class Probe {
 
   Trial& t_;
   const Case& case_;
-  const bool infers_, takes_text_, large_;
+  const bool infers_, compiles_, takes_text_, large_;
   const TrialPlan::Way* way_ = nullptr;
   std::vector<Tensor> in_, other_, shared_;
   std::optional<Case> between_;
+  std::vector<Tensor> graph_inputs_;
   std::vector<Pending> pending_;
   std::deque<LawCall> law_calls_;
 };

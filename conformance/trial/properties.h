@@ -4,6 +4,7 @@
 #include "conformance/trial/properties/alignment.h"
 #include "conformance/trial/properties/batch.h"
 #include "conformance/trial/properties/closes.h"
+#include "conformance/trial/properties/compiled.h"
 #include "conformance/trial/properties/concurrent.h"
 #include "conformance/trial/properties/constants.h"
 #include "conformance/trial/properties/deterministic.h"
@@ -26,8 +27,8 @@ namespace lockstep::judge {
 /// Every property, in the order of reports.
 inline constexpr const Property* kProperties[] = {&kMatchesVectors, &kMatchesReference,
     &kDeterministic, &kWritesAll, &kWritesInBounds, &kInputsUntouched, &kAlignment, &kLayout,
-    &kConstants, &kIsa, &kThreads, &kReuse, &kConcurrent, &kBatch, &kLaws, &kRejects, &kInfers,
-    &kPathsCovered, &kCloses};
+    &kConstants, &kIsa, &kThreads, &kReuse, &kConcurrent, &kCompiled, &kBatch, &kLaws, &kRejects,
+    &kInfers, &kPathsCovered, &kCloses};
 static_assert(std::all_of(std::begin(kProperties), std::end(kProperties),
                   [](const Property* p) { return p->of_run() || p->plant; }),
     "a property has a canary of its own");

@@ -23,12 +23,14 @@ std::span<Observation> Trial::of(const Property& p) {
   return {seen.data() + (same.data() - seen.data()), same.size()};
 }
 
-std::vector<std::pair<std::string, const Answer*>> Trial::answers() const {
-  std::vector<std::pair<std::string, const Answer*>> all;
+std::vector<Trial::Told> Trial::answers() const {
+  std::vector<Told> all;
   if (!item->runs()) return all;
-  all.emplace_back("", &base);
+  all.push_back({"", &base, &expected, false});
   for (const Observation& o : seen)
-    if (o.answer) all.emplace_back(o.when, &*o.answer);
+    if (o.answer)
+      all.push_back({o.when, &*o.answer, o.right ? &(this->*o.right) : &expected,
+          o.right == &Trial::expected_heads});
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/cases/call_graph.h"
 #include "conformance/cases/item.h"
 #include "conformance/subjects/subject.h"
 #include "conformance/trial/poison.h"
@@ -47,9 +48,10 @@ struct Trial {
   bool watched = false;  ///< the judge checked memory beside the tensors
   Inferred types;
   std::vector<Tensor> expected;  ///< the right outputs
-  std::vector<Tensor> expected_other,
-      expected_shared;                      ///< with other values, for Observation::right
-  Answer base;                              ///< the answer to the call as it is
+  std::vector<Tensor> expected_other, expected_shared,
+      expected_heads;              ///< of other values and of a graph, for Observation::right
+  std::optional<CallGraph> graph;  ///< the one whose heads are expected
+  Answer base;                     ///< the answer to the call as it is
   std::optional<Answer> refusal, inferred;  ///< answers to an illegal call and to infer()
   std::vector<Observation> seen;            ///< the observations of a property adjoin
   int calls = 0;                            ///< questions put to the backend
@@ -57,8 +59,14 @@ struct Trial {
   /// The observations of a property.
   Observations of(const Property& p) const;
   std::span<Observation> of(const Property& p);
-  /// The answers of calls that ran, each with the words for how it was asked.
-  std::vector<std::pair<std::string, const Answer*>> answers() const;
+  struct Told {
+    std::string when;  ///< how it was asked, in words
+    const Answer* answer;
+    const std::vector<Tensor>* right;  ///< the right outputs
+    bool is_graph;                     ///< a graph around the call, and not the call
+  };
+  /// The answers of calls and graphs that ran.
+  std::vector<Told> answers() const;
 };
 
 /// The properties that put cases again, in the order of reports, each with its forced options.

@@ -14,8 +14,8 @@ std::pair<std::string, Finding> death(const Trial& t, std::vector<std::string>& 
                                      : kMatchesReference;
   judged.emplace_back(p.name);
   const Answer* dead = t.refusal ? &*t.refusal : nullptr;
-  for (const auto& [when, answer] : t.answers())
-    if (answer->gone()) dead = answer;
+  for (const Trial::Told& a : t.answers())
+    if (a.answer->gone()) dead = a.answer;
   if (t.inferred && t.inferred->gone()) dead = &*t.inferred;
   return {std::string(p.name),
       {"answered " + std::string(name_of(dead->kind)) + ": " + dead->message, dead->kind}};
@@ -28,9 +28,9 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
   r.calls = t.calls;
   if (t.item->runs()) r.outputs = output_hash(t.item->id, t.base, t.types);
   bool crashed = false, hung = false;
-  for (const auto& [when, answer] : t.answers()) {
+  for (const auto& [when, answer, right, is_graph] : t.answers()) {
     // With a manifest, an unnamed kernel counts as one that the manifest does not list.
-    if (!answer->path.empty() || (answer->ok() && t.manifest->stated()))
+    if (!answer->path.empty() || (answer->ok() && t.manifest->stated() && !is_graph))
       r.paths.push_back(answer->path);
     crashed = crashed || answer->kind == AnswerKind::crashed;
     hung = hung || answer->kind == AnswerKind::timed_out;

@@ -7,9 +7,9 @@ namespace lockstep::judge {
 
 /// A finding for the first answer of the trial with such damage.
 inline std::optional<Finding> first_damage(const Trial& t, std::string Answer::*damage) {
-  for (const auto& [when, answer] : t.answers())
-    if (const std::string& text = answer->*damage; !text.empty())
-      return Finding{text + (when.empty() ? "" : " (" + when + ")"), answer->kind};
+  for (const Trial::Told& a : t.answers())
+    if (const std::string& text = a.answer->*damage; !text.empty())
+      return Finding{text + (a.when.empty() ? "" : " (" + a.when + ")"), a.answer->kind};
   return std::nullopt;
 }
 

@@ -1,0 +1,106 @@
+#include "conformance/host/calls.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "backends/call.h"
+#include "spec/operators.h"
+
+namespace lockstep::judge {
+namespace {
+
+// The graph of a letter, which views these types of its entries.
+client::Graph graph_of(const Letter& outer, const GraphLetter& letter,
+    const std::vector<Slot>& types, const char* mail, char* const* tensors) {
+  client::Graph graph;
+  const auto numbers = [&](u64 at, int first, int count) {
+    const int* all = reinterpret_cast<const int*>(mail + at) + first;
+    return std::vector<uint32_t>(all, all + count);
+  };
+  const auto* nodes = reinterpret_cast<const GraphNode*>(mail + letter.nodes);
+  for (const GraphNode& n : std::span(nodes, static_cast<std::size_t>(letter.node_count))) {
+    const OpInfo& op = *operators()[static_cast<std::size_t>(n.op)];
+    graph.nodes.push_back({std::string(op.name), client::attributes_of(op, {n.attrs, n.attr_count}),
+        numbers(n.entries, 0, n.in_count), numbers(n.entries, n.in_count, n.out_count)});
+  }
+  for (std::size_t e = 0; e < types.size(); ++e) {
+    const Slot& s = types[e];
+    const auto rank = static_cast<std::size_t>(s.rank);
+    const bool is_constant =
+        std::cmp_greater_equal(e, letter.feed_count) && std::cmp_less(e, outer.in_count);
+    graph.entries.push_back(
+        {{s.shape, rank}, {s.stride, rank}, s.precision, is_constant ? tensors[e] : nullptr});
+  }
+  for (int e = 0; e < letter.feed_count; ++e) graph.feeds.push_back(static_cast<uint32_t>(e));
+  graph.heads = numbers(letter.heads, 0, outer.out_count);
+  return graph;
+}
+
+// Overwrites the arrays that prepare() or compile() was given, because they live only until it
+// returns.
+void spoil(std::string& op, const client::Attributes& attrs) {
+  constexpr int64_t kSpoilt = -1;
+  const auto blank = [](const char* text) {
+    if (text) std::memset(const_cast<char*>(text), '?', std::strlen(text));
+  };
+  blank(op.c_str());
+  for (const ls_attr& a : attrs.rows()) {
+    if (a.ints) std::fill_n(const_cast<int64_t*>(a.ints), a.count, kSpoilt);
+    blank(a.key);
+    blank(a.text);
+  }
+}
+void spoil(std::vector<Slot>& types) {
+  constexpr int64_t kSpoilt = -1;
+  for (Slot& s : types) {
+    std::fill_n(s.shape, s.rank, kSpoilt);
+    std::fill_n(s.stride, s.rank, kSpoilt);
+  }
+}
+
+}  // namespace
+
+std::vector<Slot> types_of(const Letter& letter, const char* mail) {
+  const auto* slots = reinterpret_cast<const Slot*>(mail + letter.slots);
+  return {slots, slots + letter.tensors()};
+}
+
+client::Call call_of(const Letter& letter, const std::vector<Slot>& types) {
+  const OpInfo& op = *operators()[static_cast<std::size_t>(letter.op)];
+  client::Call call{
+      std::string(op.name), client::attributes_of(op, {letter.attrs, letter.attr_count}), {}, {}};
+  for (const Slot& s : types) {
+    const auto rank = static_cast<std::size_t>(s.rank);
+    (&s - types.data() < letter.in_count ? call.in : call.out)
+        .push_back({{s.shape, rank}, {s.stride, rank}, s.precision, nullptr});
+  }
+  return call;
+}
+
+client::Result<client::Plan> prepared(
+    const client::Backend& backend, const Letter& letter, const char* mail, char* const* tensors) {
+  std::vector<Slot> types = types_of(letter, mail);
+  client::Call call = call_of(letter, types);
+  for (std::size_t k = 1; letter.constants && k < call.in.size(); ++k)
+    call.in[k].constant = tensors[k];
+  auto plan = backend.prepare(call);
+  spoil(call.op, call.attrs);
+  spoil(types);
+  return plan;
+}
+
+client::Result<client::Plan> compiled(
+    const client::Backend& backend, const Letter& letter, const char* mail, char* const* tensors) {
+  const auto& graph_letter = *reinterpret_cast<const GraphLetter*>(mail + letter.graph);
+  const auto* entries = reinterpret_cast<const Slot*>(mail + graph_letter.entries);
+  std::vector<Slot> types(entries, entries + graph_letter.entry_count);
+  client::Graph graph = graph_of(letter, graph_letter, types, mail, tensors);
+  auto plan = backend.compile(graph);
+  for (client::Node& n : graph.nodes) spoil(n.op, n.attrs);
+  spoil(types);
+  return plan;
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,83 @@
+// Graphs drawn around calls: legal, in order, with the right values, and of every operator.
+#include "conformance/cases/call_graph.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "spec/operators.h"
+
+namespace lockstep::judge {
+namespace {
+
+const auto kAll = [](const Case&) { return true; };
+
+std::vector<Tensor> values(const CallGraph& g, const std::vector<int>& entries) {
+  std::vector<Tensor> all;
+  for (const int e : entries) all.push_back(g.entries[static_cast<std::size_t>(e)]);
+  return all;
+}
+
+// Checks that the graph's calls, one by one, give the values that it states.
+void expect_right(const CallGraph& g) {
+  std::set<int> written;
+  for (int e = 0; e < g.given; ++e) written.insert(e);
+  for (const CallGraph::Node& n : g.nodes) {
+    for (const int e : n.in) EXPECT_TRUE(written.contains(e)) << graph_text(g);
+    const std::vector<Tensor> in = values(g, n.in);
+    std::vector<Type> types;
+    for (const Tensor& t : in) types.push_back(t.type);
+    ASSERT_FALSE(
+        check(*n.op, n.attributes(), {types.data(), static_cast<int>(types.size())}).refused())
+        << graph_text(g);
+    const std::vector<Tensor> right = reference::outputs(*n.op, n.attributes(), in),
+                              stated = values(g, n.out);
+    EXPECT_TRUE(std::equal(right.begin(), right.end(), stated.begin(), stated.end(),
+        [](const Tensor& a, const Tensor& b) { return a.type == b.type && a.data == b.data; }))
+        << graph_text(g);
+    for (const int e : n.out) EXPECT_TRUE(written.insert(e).second) << graph_text(g);
+  }
+  EXPECT_EQ(written.size(), g.entries.size());
+  for (const int e : g.heads) EXPECT_GE(e, g.given) << "a head is a result: " << graph_text(g);
+}
+
+CallGraph drawn(const OpInfo& op, u64 seed) {
+  Seeded draw(seed << 32);
+  Case c = draw_case(op, draw);
+  c.seed = seed;
+  const std::vector<Tensor> in = inputs_of(c);
+  return graph_around(c, in, reference::outputs(op, c.attributes(), in), kAll);
+}
+
+TEST(CallGraphs, ComputeTheCallAmongOthers) {
+  std::set<std::string> others;
+  int two_heads = 0, constants = 0, made = 0;
+  for (const OpInfo* op : operators())
+    for (u64 seed = 1; seed <= 40; ++seed) {
+      const CallGraph g = drawn(*op, seed);
+      expect_right(g);
+      bool has = false;
+      for (const CallGraph::Node& n : g.nodes) {
+        has = has || n.op == op;
+        others.insert(std::string(n.op->name));
+      }
+      EXPECT_TRUE(has) << op->name;
+      two_heads += g.heads.size() == 2;
+      constants += g.given > g.feeds;
+      made += g.nodes[0].op != op;
+    }
+  EXPECT_EQ(others.size(), operators().size());
+  for (const int share : {two_heads, constants, made}) EXPECT_GT(share, 300);
+}
+
+TEST(CallGraphs, HaveOnlyClaimedCallsBesideTheirOwn) {
+  const OpInfo& op = *find_operator("relu");
+  Case c{.op = &op, .in = {{{2, 3}, 8}}, .seed = 3};
+  const std::vector<Tensor> in = inputs_of(c);
+  const auto out = reference::outputs(op, c.attributes(), in);
+  const CallGraph g = graph_around(c, in, out, [](const Case&) { return false; });
+  EXPECT_EQ(graph_text(g), "e1 = relu(e0); head e1");
+}
+
+}  // namespace
+}  // namespace lockstep::judge
