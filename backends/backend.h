@@ -173,7 +173,8 @@ typedef struct {
   int32_t (*infer)(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t n_attrs,
       const ls_tensor* in, uint32_t n_in, ls_tensor* out, uint32_t* n_out, ls_status* status);
   /**
-   * (optional) Prepares a whole graph: nodes in topological order over numbered entries, of which
+   * (optional) Prepares a whole graph of any calls that the manifest claims, with the results that
+   * the calls give one by one: nodes in topological order over numbered entries, of which
    * `feeds` are the inputs and `heads` the outputs of execute(). Each entry is a constant, a feed
    * or the output of one node. Strides matter of feeds, heads and constants only. LS_LOGIC labels:
    * "graph.entry", "graph.written", "graph.order" and those of the calls. path() may say anything.

@@ -26,6 +26,55 @@ Tensor drawn_values(const Type& type, Draw& draw) {
   return t;
 }
 
+// Numbers the entries anew: feeds, constants, then the results of the nodes. Others are dropped.
+CallGraph numbered(
+    const CallGraph& old, const std::vector<int>& feeds, const std::vector<int>& constants) {
+  CallGraph g{old.nodes, {}, static_cast<int>(feeds.size()),
+      static_cast<int>(feeds.size() + constants.size()), old.heads};
+  std::vector<int> now(old.entries.size());
+  const auto add = [&](const std::vector<int>& entries) {
+    for (const int e : entries) {
+      now[static_cast<std::size_t>(e)] = static_cast<int>(g.entries.size());
+      g.entries.push_back(old.entries[static_cast<std::size_t>(e)]);
+    }
+  };
+  add(feeds);
+  add(constants);
+  for (const CallGraph::Node& n : old.nodes) add(n.out);
+  const auto renumber = [&](std::vector<int>& all) {
+    for (int& e : all) e = now[static_cast<std::size_t>(e)];
+  };
+  for (CallGraph::Node& n : g.nodes) {
+    renumber(n.in);
+    renumber(n.out);
+  }
+  renumber(g.heads);
+  return g;
+}
+
+// What the heads need, with these results given as feeds.
+CallGraph part_of(const CallGraph& g, const std::vector<int>& heads, const std::vector<int>& fed) {
+  std::vector<bool> needed(g.entries.size());
+  for (const int e : heads) needed[static_cast<std::size_t>(e)] = true;
+  const auto any = [&](const std::vector<int>& entries) {
+    return std::any_of(
+        entries.begin(), entries.end(), [&](int e) { return needed[static_cast<std::size_t>(e)]; });
+  };
+  CallGraph part{{}, g.entries, 0, 0, heads};
+  for (std::size_t k = g.nodes.size(); k-- > 0;) {
+    const CallGraph::Node& n = g.nodes[k];
+    if (n.out == fed || !any(n.out)) continue;
+    for (const int e : n.in) needed[static_cast<std::size_t>(e)] = true;
+    part.nodes.insert(part.nodes.begin(), n);
+  }
+  std::vector<int> feeds, constants;
+  for (int e = 0; e < g.given; ++e)
+    if (needed[static_cast<std::size_t>(e)]) (e < g.feeds ? feeds : constants).push_back(e);
+  for (const int e : fed)
+    if (any({e})) feeds.push_back(e);
+  return numbered(part, feeds, constants);
+}
+
 // Builds a graph from its inputs on. Constants are collected apart, and get their numbers last.
 class Builder {
  public:
@@ -41,7 +90,7 @@ class Builder {
     const i64 calls = draw_(0, kMostCalls);
     for (i64 tries = 2 * calls; tries > 0 && std::ssize(g_.nodes) < calls; --tries) try_call();
     choose_heads();
-    return numbered();
+    return numbered(g_, feeds_, constants_);
   }
 
  private:
@@ -104,10 +153,14 @@ class Builder {
         append({&op, c.attrs, inputs, {}}, reference::outputs(op, c.attributes(), in)));
   }
 
-  // Recent results rather than older entries.
+  // The last result rather than an earlier one or any entry.
   int drawn_entry() {
-    return draw_(0, 2) > 0 ? results_.back()
-                           : static_cast<int>(draw_(0, std::ssize(g_.entries) - 1));
+    const auto any_of = [&](i64 n) { return draw_(0, n - 1); };
+    switch (draw_(0, 3)) {
+      case 0: return static_cast<int>(any_of(std::ssize(g_.entries)));
+      case 1: return results_[static_cast<std::size_t>(any_of(std::ssize(results_)))];
+      default: return results_.back();
+    }
   }
 
   // The last result, and sometimes an earlier one.
@@ -115,33 +168,6 @@ class Builder {
     g_.heads = {results_.back()};
     const int other = results_[static_cast<std::size_t>(draw_(0, std::ssize(results_) - 1))];
     if (draw_.coin() && other != g_.heads[0]) g_.heads.push_back(other);
-  }
-
-  // Feeds first, then constants, then results in their order.
-  CallGraph numbered() {
-    std::vector<int> order = feeds_;
-    order.insert(order.end(), constants_.begin(), constants_.end());
-    const std::size_t count = order.size();
-    for (int e = 0; e < std::ssize(g_.entries); ++e)
-      if (std::find(order.begin(), order.begin() + std::ptrdiff_t(count), e) ==
-          order.begin() + std::ptrdiff_t(count))
-        order.push_back(e);
-    std::vector<int> now(order.size());
-    CallGraph g{std::move(g_.nodes), {}, static_cast<int>(feeds_.size()), static_cast<int>(count),
-        g_.heads};
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      now[static_cast<std::size_t>(order[k])] = static_cast<int>(k);
-      g.entries.push_back(std::move(g_.entries[static_cast<std::size_t>(order[k])]));
-    }
-    const auto renumber = [&](std::vector<int>& all) {
-      for (int& e : all) e = now[static_cast<std::size_t>(e)];
-    };
-    for (CallGraph::Node& n : g.nodes) {
-      renumber(n.in);
-      renumber(n.out);
-    }
-    renumber(g.heads);
-    return g;
   }
 
   const Case& case_;
@@ -156,6 +182,26 @@ class Builder {
 CallGraph graph_around(const Case& c, const std::vector<Tensor>& in, const std::vector<Tensor>& out,
     const std::function<bool(const Case&)>& claimed) {
   return Builder(c, claimed).build(in, out);
+}
+
+std::vector<CallGraph> smaller_graphs(const CallGraph& g) {
+  std::vector<CallGraph> all;
+  if (g.heads.size() > 1)
+    for (const int head : g.heads) all.push_back(part_of(g, {head}, {}));
+  for (const CallGraph::Node& n : g.nodes)
+    for (const int e : n.out)
+      if (g.heads != std::vector{e}) all.push_back(part_of(g, {e}, {}));
+  const auto leaves = [&](int e) {
+    return std::find(g.heads.begin(), g.heads.end(), e) != g.heads.end();
+  };
+  for (const CallGraph::Node& n : g.nodes)
+    if (std::none_of(n.out.begin(), n.out.end(), leaves)) all.push_back(part_of(g, g.heads, n.out));
+  std::erase_if(all, [&](const CallGraph& part) {
+    return part.nodes.size() == g.nodes.size() && part.heads.size() == g.heads.size();
+  });
+  std::stable_sort(all.begin(), all.end(),
+      [](const CallGraph& a, const CallGraph& b) { return a.nodes.size() < b.nodes.size(); });
+  return all;
 }
 
 std::string graph_text(const CallGraph& g) {

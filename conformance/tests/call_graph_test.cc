@@ -70,6 +70,34 @@ TEST(CallGraphs, ComputeTheCallAmongOthers) {
   for (const int share : {two_heads, constants, made}) EXPECT_GT(share, 300);
 }
 
+// The last of the graphs, each the first smaller one of the one before, that call an operator.
+CallGraph shrunk_to(CallGraph g, const OpInfo* op) {
+  for (;;) {
+    const std::vector<CallGraph> parts = smaller_graphs(g);
+    const auto smaller = std::find_if(parts.begin(), parts.end(), [&](const CallGraph& part) {
+      return std::any_of(part.nodes.begin(), part.nodes.end(),
+          [&](const CallGraph::Node& n) { return n.op == op; });
+    });
+    if (smaller == parts.end()) return g;
+    g = CallGraph(*smaller);
+  }
+}
+
+TEST(CallGraphs, ShrinkToEachOfTheirCalls) {
+  for (const OpInfo* op : operators())
+    for (u64 seed = 1; seed <= 10; ++seed) {
+      const CallGraph whole = drawn(*op, seed);
+      for (const CallGraph& part : smaller_graphs(whole)) {
+        expect_right(part);
+        EXPECT_LT(part.nodes.size() + part.heads.size(), whole.nodes.size() + whole.heads.size())
+            << graph_text(whole) << " | " << graph_text(part);
+      }
+      for (const CallGraph::Node& n : whole.nodes)
+        EXPECT_EQ(shrunk_to(whole, n.op).nodes.size(), 1u)
+            << n.op->name << " of " << graph_text(whole);
+    }
+}
+
 TEST(CallGraphs, HaveOnlyClaimedCallsBesideTheirOwn) {
   const OpInfo& op = *find_operator("relu");
   Case c{.op = &op, .in = {{{2, 3}, 8}}, .seed = 3};

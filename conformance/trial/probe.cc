@@ -158,26 +158,49 @@ void Probe::ask_in_turns(int runs) {
 
 void Probe::ask_compiled() {
   if (!compiles_) return;
-  t_.graph = graph_around(
+  const std::size_t at = note({});
+  t_.seen[at].right = &Trial::expected_heads;
+  const CallGraph whole = graph_around(
       case_, in_, t_.expected, [this](const Case& c) { return t_.manifest->claims_call(c); });
-  const CallGraph& g = *t_.graph;
-  graph_inputs_.assign(g.entries.begin(), g.entries.begin() + g.given);
+  ask_graph(whole, [this, at, whole](Answer a) { settle_graph(at, whole, std::move(a)); });
+}
+
+void Probe::ask_graph(const CallGraph& g, std::function<void(Answer)> take) {
+  GraphAsked& q = graphs_.emplace_back(GraphAsked{g, {}});
+  q.in.assign(g.entries.begin(), g.entries.begin() + g.given);
   Inferred types;
   types.count = 0;
-  for (const int head : g.heads) {
-    t_.expected_heads.push_back(g.entries[static_cast<std::size_t>(head)]);
-    types.type[types.count++] = t_.expected_heads.back().type;
-  }
-  const std::size_t at = note("compiled: " + graph_text(g));
-  t_.seen[at].right = &Trial::expected_heads;
+  for (const int head : g.heads)
+    types.type[types.count++] = g.entries[static_cast<std::size_t>(head)].type;
   Run run = filled({.layout = case_.layout, .poison = kPoison});
   run.poison = drawn_poison(run.poison);
   pending_.push_back(
-      {{.call = &case_, .callers = {&graph_inputs_}, .graph = &g, .out = types, .run = run},
-          [this, at](Answers a) {
-            name_poison(a[0], t_.expected_heads, kPoison);
-            t_.seen[at].answer = std::move(a[0]);
+      {{.call = &case_, .callers = {&q.in}, .graph = &q.graph, .out = types, .run = run},
+          [types, take = std::move(take)](Answers a) {
+            check_sizes(a[0], types);
+            take(std::move(a[0]));
           }});
+}
+
+// Notes the answer to a graph. If it is wrong, a smaller graph with a wrong answer takes its place.
+void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
+  std::vector<Tensor> right;
+  for (const int head : g.heads) right.push_back(g.entries[static_cast<std::size_t>(head)]);
+  name_poison(a, right, kPoison);
+  const bool is_wrong = difference(right, a).has_value(), is_first = !t_.seen[at].answer;
+  if (is_first || is_wrong) {
+    t_.seen[at].when = "compiled: " + graph_text(g);
+    t_.seen[at].answer = std::move(a);
+    t_.graph = g;
+    t_.expected_heads = std::move(right);
+    smaller_.clear();
+    if (is_wrong) smaller_ = smaller_graphs(g);
+    std::reverse(smaller_.begin(), smaller_.end());
+  }
+  if (smaller_.empty()) return;
+  const CallGraph next = std::move(smaller_.back());
+  smaller_.pop_back();
+  ask_graph(next, [this, at, next](Answer b) { settle_graph(at, next, std::move(b)); });
 }
 
 void Probe::infer() {

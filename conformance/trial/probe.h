@@ -76,6 +76,11 @@ class Probe {
     std::size_t observation = 0;
     std::vector<std::vector<Tensor>> answers = {};
   };
+  // A graph and its inputs.
+  struct GraphAsked {
+    CallGraph graph;
+    std::vector<Tensor> in;
+  };
   // A call that a law makes.
   struct LawCall {
     Case call;
@@ -91,6 +96,8 @@ class Probe {
   const std::vector<Tensor>& others();
   const Case* another_call();
   std::vector<Tensor> expected_of(const std::vector<Tensor>& in) const;
+  void ask_graph(const CallGraph& g, std::function<void(Answer)> take);
+  void settle_graph(std::size_t at, const CallGraph& g, Answer a);
   void pursue(LawAsked law);
   void ask_for(const LawAsked& law, Attributes attrs, const std::vector<Tensor>& in);
   void take_for(LawAsked law, const LawCall& call, Answer a);
@@ -101,7 +108,8 @@ class Probe {
   const TrialPlan::Way* way_ = nullptr;
   std::vector<Tensor> in_, other_, shared_;
   std::optional<Case> between_;
-  std::vector<Tensor> graph_inputs_;
+  std::deque<GraphAsked> graphs_;
+  std::vector<CallGraph> smaller_;  // graphs to ask for, the next one last
   std::vector<Pending> pending_;
   std::deque<LawCall> law_calls_;
 };
