@@ -163,8 +163,8 @@ int run(MutantOptions& o) {
   std::vector<MutantFate> mutants = mutants_of(o.backend, o.conduct.limits);
   std::erase_if(mutants, [&](const MutantFate& m) { return !glob(o.only, m.name); });
   if (!o.order.empty()) return order(o, mutants);
-  const i64 beyond =
-      std::erase_if(mutants, [&](const MutantFate& m) { return m.tier > o.selection.tier; });
+  const auto beyond = static_cast<i64>(
+      std::erase_if(mutants, [&](const MutantFate& m) { return m.tier > o.selection.tier; }));
   Power p{o.selection.tier, o.selection.seed, judged_without_mutant(o), {}, beyond};
   Cases cases(o.selection);
   std::vector<Item> killers;

@@ -21,8 +21,8 @@ struct MutantTest {
 /// Build targets and the tests that need only these. A mutant that they kill is built no further.
 struct MutantStage {
   std::vector<std::string> targets;
-  /// The tests in the order in which they run: the judge's first, so that a campaign also tells what
-  /// a user's `check` would notice.
+  /// The tests in the order in which they run: the judge's first, so that a campaign also tells
+  /// what a user's `check` would notice.
   std::function<std::vector<MutantTest>(const std::string& build)> tests;
 };
 
