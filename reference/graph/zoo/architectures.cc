@@ -102,7 +102,7 @@ constexpr Architecture kArchitectures[] = {
     {"mobilenetv2", "MobileNet v2", 224, mobilenetv2},
     {"vgg16", "VGG-16", 224, vgg16},
     {"squeezenet", "SqueezeNet 1.1", 224, squeezenet},
-    {"yolov3-tiny", "YOLO v3 tiny, with its boxes decoded and selected", 416, yolov3_tiny},
+    {"yolov3-tiny", "YOLO v3 tiny; its boxes are decoded and selected", 416, yolov3_tiny},
 };
 
 }  // namespace

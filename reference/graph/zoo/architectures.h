@@ -12,6 +12,7 @@ namespace lockstep::graph::zoo {
 inline constexpr u64 kSeed = 1;
 /// The extents of images are multiples of it: the networks halve them five times.
 inline constexpr i64 kStride = 32;
+inline constexpr i64 kMaxSize = 1024;  ///< of an image
 
 struct Architecture {
   std::string_view name, text;

@@ -237,7 +237,7 @@ void Builder::add_entries(const std::vector<Value>& values, i64 precision) {
 Network Builder::finish(const std::vector<Value>& heads, std::string postprocess) && {
   for (const Value& v : heads) net_.symbol.heads.push_back({v.node, v.output});
   net_.symbol.postprocess = std::move(postprocess);
-  net_.symbol.storage_id = plan_storage(Graph(write_symbol(net_.symbol)));
+  net_.symbol.storage_id = plan_storage(Graph(write_symbol(net_.symbol)), Reuse::in_place);
   return std::move(net_);
 }
 

@@ -4,14 +4,26 @@
 
 namespace lockstep::graph::zoo {
 
-Model Network::model() const {
+Parameters tensors_of(const std::vector<params::NamedTensor>& parameters) {
   Parameters tensors;
   for (const auto& [name, tensor] : parameters) {
     Shape shape;
     for (const i64 extent : tensor.shape) shape.push(extent);
     tensors[name] = {Type{shape, kMaxPrecision}, params::to_int32(tensor)};
   }
-  return Model(Graph(write_symbol(symbol)), std::move(tensors));
+  return tensors;
+}
+
+Model Network::model() const { return Model(Graph(write_symbol(symbol)), tensors_of(parameters)); }
+
+i64 multiply_adds(const Graph& graph) {
+  i64 sum = 0;
+  for (const Node& n : graph.nodes()) {
+    if (n.is_variable() || (n.op->name != "conv2d" && n.op->name != "dense")) continue;
+    const Type& weights = graph.entry(n.inputs[1]).type;
+    sum += volume(graph.entry(n.first_entry).type.shape) * (volume(weights.shape) / weights.dim(0));
+  }
+  return sum;
 }
 
 std::vector<std::byte> seeded_input(const Graph& graph, u64 seed) {

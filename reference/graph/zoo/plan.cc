@@ -7,7 +7,8 @@ namespace {
 
 class Planner {
  public:
-  explicit Planner(const Graph& graph) : graph_(graph), ids_(graph.entries().size(), -1) {}
+  Planner(const Graph& graph, Reuse reuse)
+      : graph_(graph), reuse_(reuse), ids_(graph.entries().size(), -1) {}
 
   std::vector<i64> plan() {
     for (const Node& n : graph_.nodes())
@@ -39,7 +40,8 @@ class Planner {
   bool in_place(const Slot& slot, int now) const {
     const Node& n = graph_.nodes()[static_cast<std::size_t>(now)];
     const auto last = n.inputs.begin() + std::min<std::ptrdiff_t>(2, std::ssize(n.inputs));
-    return n.op->in_place && graph_.entry(slot.owner).last_use == now &&
+    return reuse_ == Reuse::in_place && n.op->in_place &&
+        graph_.entry(slot.owner).last_use == now &&
         std::find(n.inputs.begin(), last, slot.owner) != last;
   }
   // The smallest of those that are large enough, else the largest, which then grows.
@@ -58,12 +60,15 @@ class Planner {
   }
 
   const Graph& graph_;
+  Reuse reuse_;
   std::vector<i64> ids_;
   std::vector<Slot> slots_;
 };
 
 }  // namespace
 
-std::vector<i64> plan_storage(const Graph& graph) { return Planner(graph).plan(); }
+std::vector<i64> plan_storage(const Graph& graph, Reuse reuse) {
+  return Planner(graph, reuse).plan();
+}
 
 }  // namespace lockstep::graph::zoo

@@ -34,6 +34,13 @@ TEST(Plan, ACallInPlaceNeedsNone) {
   EXPECT_EQ(distinct(Graph(write_symbol(std::move(net).finish({x}, "").symbol))), 1);
 }
 
+TEST(Plan, OutOfPlaceNoOutputTakesItsInput) {
+  Builder net(1, {1, 3, 8, 8});
+  const Value x = net.relu(net.relu(net.relu(net.data())));
+  const Graph graph(write_symbol(std::move(net).finish({x}, "").symbol));
+  EXPECT_EQ(plan_storage(graph, Reuse::dead), (std::vector<i64>{0, 1, 0, 1}));
+}
+
 TEST(Plan, WhatIsReadLaterKeepsItsStorage) {
   Builder net(1, {1, 3, 8, 8});
   const Value x = net.max_pool(net.data(), 3, 1, 1), y = net.max_pool(x, 3, 1, 1);

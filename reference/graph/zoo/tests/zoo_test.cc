@@ -5,13 +5,14 @@
 #include <ostream>
 #include <set>
 
+#include "reference/graph/bytes.h"
 #include "reference/graph/run.h"
 #include "reference/graph/zoo/architectures.h"
 
 namespace lockstep::graph::zoo {
 
 // For the names of tests; without it they contain addresses.
-void PrintTo(const Architecture& a, std::ostream* out) { *out << a.name; }
+inline void PrintTo(const Architecture& a, std::ostream* out) { *out << a.name; }
 
 namespace {
 
@@ -47,6 +48,47 @@ TEST_P(Zoo, LayersTakeManyValues) {
   const std::vector<std::byte> out = runner.run(seeded_input(model.graph(), kSeed));
   EXPECT_GE(engine.layers, 10);
   EXPECT_GT(std::set<std::byte>(out.begin(), out.end()).size(), 10u);
+}
+
+// The counts that the literature gives, which tell whether a layer is missing or has another shape.
+TEST(Architectures, HaveTheMultiplyAddsOfTheirPapers) {
+  const std::pair<const char*, i64> millions[] = {{"resnet18", 1814}, {"resnet50", 4089},
+      {"mobilenetv1", 569}, {"mobilenetv2", 301}, {"vgg16", 15470}, {"squeezenet", 349},
+      {"yolov3-tiny", 2782}};
+  for (const auto& [name, expected] : millions) {
+    const Architecture& a = *find_architecture(name);
+    const Graph graph(write_symbol(make(a, kSeed, a.size).symbol));
+    EXPECT_EQ((multiply_adds(graph) + 500'000) / 1'000'000, expected) << name;
+  }
+}
+
+TEST(Detector, KeepsSomeOfItsBoxesInsideTheImage) {
+  const i64 size = 4 * kStride;
+  const Model model = make(*find_architecture("yolov3-tiny"), kSeed, size).model();
+  ReferenceEngine engine;
+  const reference::Tensor input = decode_input(model.graph(), seeded_input(model.graph(), kSeed));
+  const reference::Tensor boxes = Runner(model, engine).run(input).at(0);
+  const i64 rows = boxes.type.dim(1);
+  EXPECT_EQ(rows, 3 * (4 * 4 + 8 * 8));
+  i64 kept = 0;
+  std::set<i32> ids;
+  for (i64 r = 0; r < rows; ++r) {
+    const i32* box = &boxes.data[static_cast<std::size_t>(6 * r)];
+    if (box[0] < 0) continue;
+    ++kept;
+    ids.insert(box[0]);
+    EXPECT_LT(box[0], 80);
+    EXPECT_GT(box[1], 96);
+    EXPECT_LE(box[1], 128);
+    for (int corner : {2, 3}) {
+      EXPECT_LE(0, box[corner]);
+      EXPECT_LT(box[corner], box[corner + 2]);
+      EXPECT_LE(box[corner + 2], 4 * size);
+    }
+  }
+  EXPECT_GE(kept, 10);
+  EXPECT_LE(kept, rows / 2);
+  EXPECT_GE(ids.size(), 8U);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Zoo, testing::ValuesIn(architectures()), [](const auto& info) {
