@@ -28,7 +28,7 @@ constexpr const char* kRecord = "conformance/models/networks.json";
 /// Of the largest network that a test runs at full size.
 constexpr i64 kCheapGas = 20'000'000'000;
 
-client::Backend open(const std::string& name) {
+client::Backend backend(const std::string& name) {
   return client::Backend::open(client::Library::load(library_file(name))).value();
 }
 
@@ -40,7 +40,7 @@ std::string reference_output(const graph::Model& model) {
 
 /// The digests of the outputs of the CPU backend, compiled and call by call.
 std::pair<std::string, std::string> cpu_outputs(const graph::Model& model) {
-  const client::Backend cpu = open("cpu");
+  const client::Backend cpu = backend("cpu");
   const graph::Graph& graph = model.graph();
   const reference::Tensor input = graph::decode_input(graph, zoo::seeded_input(graph, zoo::kSeed));
   LoadedModel loaded(cpu, model);
@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(LoadedModel, SaysThatABackendDoesNotCompile) {
-  const client::Backend null = open("null");
+  const client::Backend null = backend("null");
   const graph::Model model =
       zoo::make(*zoo::find_architecture("squeezenet"), zoo::kSeed, zoo::kStride).model();
   LoadedModel loaded(null, model);

@@ -62,8 +62,8 @@ Builder::Builder(u64 seed, const Shape& data) : seed_(seed) {
   variable("data", {data, kBits}, {0, most * most / 3});
 }
 
-Value Builder::product(
-    std::string_view op, const Value& x, const Shape& weights, TextAttributes attrs, bool shifted) {
+Value Builder::product(std::string_view op, const Value& x, const Shape& weights,
+    const TextAttributes& attrs, bool shifted) {
   const i64 units = weights[0], fan_in = volume(weights) / units;
   const Scale scale = scale_of(fan_in, x.expected.variance);
   const auto number = static_cast<u64>(values_.size());

@@ -83,8 +83,8 @@ class Builder {
   Network finish(const std::vector<Value>& heads, std::string postprocess) &&;
 
  private:
-  Value product(std::string_view op, const Value& x, const Shape& weights, TextAttributes attrs,
-      bool shifted);
+  Value product(std::string_view op, const Value& x, const Shape& weights,
+      const TextAttributes& attrs, bool shifted);
   Value parameter(const std::string& name, const Type& type, params::Tensor tensor);
   Value variable(const std::string& name, const Type& type, const Statistics& expected);
   void add_entries(const std::vector<Value>& values, i64 precision);
