@@ -193,7 +193,7 @@ Value Builder::call(std::string_view op, const std::vector<Value>& inputs,
     outputs.push_back({static_cast<int>(values_.size()), k, y[k], expected});
   net_.symbol.nodes.push_back(std::move(node));
   net_.symbol.op_attrs.push_back(attrs);
-  add_entries(outputs, -1);
+  add_entries(outputs);
   return outputs.front();
 }
 
@@ -221,15 +221,15 @@ Value Builder::variable(const std::string& name, const Type& type, const Statist
   node.name = name;
   net_.symbol.nodes.push_back(std::move(node));
   net_.symbol.op_attrs.emplace_back();
-  add_entries({v}, type.precision);
+  add_entries({v});
   return v;
 }
 
-void Builder::add_entries(const std::vector<Value>& values, i64 precision) {
+void Builder::add_entries(const std::vector<Value>& values) {
   for (const Value& v : values) {
     net_.symbol.storage_id.push_back(std::ssize(net_.symbol.storage_id));
     net_.symbol.shape.push_back(extents(v.type.shape));
-    net_.symbol.precision->push_back(precision);
+    net_.symbol.precision->push_back(v.type.precision);
   }
   values_.push_back(values);
 }

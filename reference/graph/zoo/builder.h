@@ -87,7 +87,7 @@ class Builder {
       const TextAttributes& attrs, bool shifted);
   Value parameter(const std::string& name, const Type& type, params::Tensor tensor);
   Value variable(const std::string& name, const Type& type, const Statistics& expected);
-  void add_entries(const std::vector<Value>& values, i64 precision);
+  void add_entries(const std::vector<Value>& values);
 
   u64 seed_;
   Network net_;
