@@ -4,10 +4,10 @@
 usage: networks.py [--threads N] [--rounds N] PROGRAMS MODEL...
 
 PROGRAMS is the directory of lockstep_bench, MODEL one that `lockstep model make` wrote for a
-classifier. Needs numpy, onnx, onnxruntime and openvino. Each model becomes ONNX with 8 bits between
+classifier. Needs the packages of packages/networks.txt. Each model becomes ONNX with 8 bits between
 layers, as QuantizeLinear and DequantizeLinear say it: weights are signed and have the scale
-2^-shift, activations are unsigned and have the scale 1, or where they are cut off that of the cut. In each round every program has its turn;
-medians of the rounds' medians are printed.
+2^-shift, activations are unsigned and have the scale 1, or where they are cut off that of the cut.
+In each round every program has its turn; medians of the rounds' medians are printed.
 """
 
 import argparse
@@ -107,9 +107,10 @@ class Converter:
         if value.dtype != numpy.int8:
             value = numpy.rint(value * unit / x_scale).astype(numpy.int32)
         self.constant(name, value)
-        scale = self.constant(name + "_scale", numpy.array(x_scale * 2.0 ** -shift, numpy.float32))
+        scale = numpy.array(x_scale * 2.0 ** -shift, numpy.float32)
+        self.constant(name + "_scale", scale)
         zero = self.constant(name + "_zero", numpy.zeros((), value.dtype))
-        return self.emit("DequantizeLinear", [name, scale, zero], name + "_dq")
+        return self.emit("DequantizeLinear", [name, name + "_scale", zero], name + "_dq")
 
     def is_followed_by(self, k, ops):
         """Whether one operator of these alone reads node k."""
