@@ -93,7 +93,7 @@ class Converter:
         return output
 
     def quantized(self, name, zero, scale=1.0, unit=1.0):
-        """The tensor after it went through unsigned 8 bits. What is 1 in the model is `unit` here."""
+        """The tensor after it went through unsigned 8 bits. A 1 of the model is `unit` here."""
         facts = [self.constant(f"{name}_scale", numpy.array(scale, numpy.float32)),
                  self.constant(f"{name}_zero", numpy.array(zero, numpy.uint8))]
         self.emit("QuantizeLinear", [name] + facts, name + "_q")
