@@ -222,8 +222,8 @@ TEST(Markdown, HasALineForEachRowAndMean) {
 }
 
 TEST(Table, SaysWhatTheOperatorsOfAGraphTake) {
-  EXPECT_NE(table_row(full_row()).find("  5.22 MB of scratch; conv2d 75%, relu 24%\n"),
-      std::string::npos)
+  EXPECT_NE(
+      table_row(full_row()).find("  5.22 MB of scratch; conv2d 75%, relu 24%\n"), std::string::npos)
       << table_row(full_row());
 }
 
