@@ -2,225 +2,170 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
+#include <chrono>
+#include <filesystem>
+#include <map>
 
-#include "backends/call.h"
 #include "bench/library.h"
 #include "bench/run.h"
+#include "conformance/base/read_file.h"
+#include "conformance/golden/networks.h"
+#include "conformance/subjects/loaded_model.h"
+#include "containers/exceptions.h"
+#include "reference/graph/bytes.h"
+#include "reference/graph/run.h"
 
 namespace lockstep::bench {
 namespace {
 
-/// A part of a network: a chain of layers as they are after quantization, each with products of 8
-/// bits, a bias, a shift to 8 bits again and an activation. In the calls `$0` stands for the part's
-/// input and `$k` for the output of its call k; other inputs are constants.
+namespace zoo = graph::zoo;
+using judge::LoadedModel;
+using Bytes = std::vector<std::byte>;
+
+/// A part of a network: a block between tensors of 8 bits.
 struct Part {
-  const char *name, *input;
-  std::vector<std::string> calls;
+  const char* name;
+  Shape input;
+  zoo::Value (*block)(zoo::Builder& net);
 };
 
 const Part kParts[] = {
-    {"resnet50.conv2_block", "1x256x56x56@8",
-        {"conv2d/channels=64/kernel_size=1,1/in=$0+64x256x1x1@8+64@16",
-            "cvm_right_shift/precision=8/shift_bit=9/in=$1", "relu/in=$2",
-            "conv2d/channels=64/kernel_size=3,3/padding=1,1/in=$3+64x64x3x3@8+64@16",
-            "cvm_right_shift/precision=8/shift_bit=10/in=$4", "relu/in=$5",
-            "conv2d/channels=256/kernel_size=1,1/in=$6+256x64x1x1@8+256@16",
-            "cvm_right_shift/precision=8/shift_bit=8/in=$7", "elemwise_add/in=$8+$0",
-            "cvm_clip/precision=8/in=$9", "relu/in=$10"}},
-    {"resnet50.conv4_block", "1x1024x14x14@8",
-        {"conv2d/channels=256/kernel_size=1,1/in=$0+256x1024x1x1@8+256@16",
-            "cvm_right_shift/precision=8/shift_bit=10/in=$1", "relu/in=$2",
-            "conv2d/channels=256/kernel_size=3,3/padding=1,1/in=$3+256x256x3x3@8+256@16",
-            "cvm_right_shift/precision=8/shift_bit=11/in=$4", "relu/in=$5",
-            "conv2d/channels=1024/kernel_size=1,1/in=$6+1024x256x1x1@8+1024@16",
-            "cvm_right_shift/precision=8/shift_bit=9/in=$7", "elemwise_add/in=$8+$0",
-            "cvm_clip/precision=8/in=$9", "relu/in=$10"}},
-    {"mobilenetv2.block3", "1x24x56x56@8",
-        {"conv2d/channels=144/kernel_size=1,1/in=$0+144x24x1x1@8+144@16",
-            "cvm_right_shift/precision=8/shift_bit=7/in=$1", "clip/a_min=0/a_max=96/in=$2",
-            "conv2d/channels=144/kernel_size=3,3/padding=1,1/groups=144/in=$3+144x1x3x3@8+144@16",
-            "cvm_right_shift/precision=8/shift_bit=6/in=$4", "clip/a_min=0/a_max=96/in=$5",
-            "conv2d/channels=24/kernel_size=1,1/in=$6+24x144x1x1@8+24@16",
-            "cvm_right_shift/precision=8/shift_bit=9/in=$7", "elemwise_add/in=$8+$0",
-            "cvm_clip/precision=8/in=$9"}}};
+    {"resnet50.conv2_block", {1, 256, 56, 56},
+        [](zoo::Builder& net) { return zoo::bottleneck(net, net.data(), 64, 1); }},
+    {"resnet50.conv4_block", {1, 1024, 14, 14},
+        [](zoo::Builder& net) { return zoo::bottleneck(net, net.data(), 256, 1); }},
+    {"mobilenetv2.block3", {1, 24, 56, 56},
+        [](zoo::Builder& net) { return zoo::inverted_residual(net, net.data(), 6, 24, 1); }}};
 
-/// A part with the values of its entries.
-struct LayerGraph {
-  struct Step {
-    judge::Case call;
-    std::vector<uint32_t> in;
-    uint32_t out;
-  };
-  std::vector<Step> steps;
-  std::vector<judge::Tensor> entries;  ///< the input first
-  std::vector<bool> is_constant;       ///< by entry
-  i64 macs = 0;
+/// A model with an input and the digest of the right output.
+struct GraphSubject {
+  std::string op, name;
+  graph::Model model;
+  Bytes input;
+  std::string expected;
 
-  uint32_t add(judge::Tensor t, bool constant) {
-    entries.push_back(std::move(t));
-    is_constant.push_back(constant);
-    return static_cast<uint32_t>(entries.size()) - 1;
+  /// Asks the reference, unless the digest is on record.
+  GraphSubject(std::string of, std::string is, graph::Model m, std::string recorded = {})
+      : op(std::move(of)),
+        name(std::move(is)),
+        model(std::move(m)),
+        input(zoo::seeded_input(model.graph(), zoo::kSeed)),
+        expected(std::move(recorded)) {
+    if (!expected.empty()) return;
+    graph::ReferenceEngine engine;
+    expected = judge::digest(graph::Runner(model, engine).run(input));
   }
 };
 
-std::string type_text(const Type& t) {
-  return fmt::format("{}@{}", fmt::join(t.shape.begin(), t.shape.end(), "x"), t.precision);
+GraphSubject subject_of(const Part& part) {
+  zoo::Builder net(zoo::kSeed, part.input);
+  const zoo::Value y = part.block(net);
+  return {"graph", part.name, std::move(net).finish({y}, "").model()};
 }
 
-/// Adds one call of a part; `results` are the entries that `$0`, `$1` ... stand for.
-void add_call(LayerGraph& g, const std::string& call, std::vector<uint32_t>& results) {
-  constexpr string_view kInputs = "/in=";
-  const std::size_t at = call.find(kInputs) + kInputs.size();
-  std::string id = call.substr(0, at), plus;
-  std::vector<std::optional<uint32_t>> given;
-  std::istringstream inputs(call.substr(at));
-  for (std::string input; std::getline(inputs, input, '+');) {
-    given.emplace_back();
-    if (input[0] == '$') given.back() = results.at(std::stoul(input.substr(1)));
-    id += plus + (given.back() ? type_text(g.entries[*given.back()].type) : input);
-    plus = "+";
+GraphSubject subject_of(const zoo::Architecture& a) {
+  const judge::NetworkDigests record = judge::recorded_networks();
+  const judge::NetworkDigest* digest = record.find(a.name, a.size);
+  return {"network", std::string(a.name), zoo::make(a, zoo::kSeed, a.size).model(),
+      digest ? digest->output : ""};
+}
+
+GraphSubject subject_of(const std::string& directory) {
+  try {
+    graph::Parameters tensors = zoo::tensors_of(params::read_file(directory + "/params").tensors);
+    graph::Graph graph(judge::read_file(directory + "/symbol.json"));
+    return {"network", std::filesystem::path(directory + "/.").parent_path().filename().string(),
+        graph::Model(std::move(graph), std::move(tensors))};
+  } catch (const utils::ValueVerifyFatal& e) {
+    throw judge::UsageError("'" + directory + "' holds no model: " + e.what());
   }
-  LayerGraph::Step s{judge::parse_case(id + "/fill=dense:1"), {}, 0};
-  if (const Refusal r = judge::refusal(s.call); r.refused())
-    throw std::logic_error("the layer " + id + " is refused: " + r.label());
-  std::vector<judge::Tensor> in = judge::inputs_of(s.call);
-  for (std::size_t k = 0; k < in.size(); ++k) {
-    if (given[k]) in[k] = g.entries[*given[k]];
-    s.in.push_back(given[k] ? *given[k] : g.add(in[k], true));
-  }
-  std::vector<judge::Tensor> out = reference::outputs(*s.call.op, s.call.attributes(), in);
-  if (s.call.op->name == "conv2d")
-    g.macs += volume(out[0].type.shape) * volume(in[1].type.shape) / in[1].type.dim(0);
-  s.out = g.add(std::move(out[0]), false);
-  results.push_back(s.out);
-  g.steps.push_back(std::move(s));
 }
 
-LayerGraph graph_of(const Part& part) {
-  LayerGraph g;
-  const judge::Case input =
-      judge::parse_case("relu/in=" + std::string(part.input) + "/fill=dense:2");
-  std::vector<uint32_t> results{g.add(judge::inputs_of(input)[0], false)};
-  for (const std::string& call : part.calls) add_call(g, call, results);
-  return g;
+i64 head_elements(const graph::Graph& g) {
+  i64 n = 0;
+  for (const int e : g.heads()) n += volume(g.entry(e).type.shape);
+  return n;
 }
 
-client::Attributes attributes_of(const judge::Case& c) {
-  return client::attributes_of(*c.op, c.attributes());
-}
-
-/// A part on a backend: compiled, and call by call.
-class PreparedGraph {
- public:
-  PreparedGraph(const client::Backend& backend, const LayerGraph& g)
-      : last_(g.steps.back().out), stream_(backend.stream().value()) {
-    for (std::size_t e = 0; e < g.entries.size(); ++e) {
-      const Type& t = g.entries[e].type;
-      entries_.push_back(backend.tensor({t.shape.begin(), t.shape.end()}, t.precision).value());
-      if (e == 0 || g.is_constant[e]) entries_[e].write(g.entries[e].data).check();
+/// The fastest of some runs of each call, summed by operator.
+std::vector<OperatorTime> operator_times(LoadedModel& loaded) {
+  constexpr int kRuns = 3;
+  std::vector<double> fastest(loaded.calls(), 1e18);
+  for (int run = 0; run < kRuns; ++run)
+    for (std::size_t k = 0; k < loaded.calls(); ++k) {
+      const auto begin = std::chrono::steady_clock::now();
+      loaded.run_call(k);
+      const std::chrono::duration<double, std::nano> ns = std::chrono::steady_clock::now() - begin;
+      fastest[k] = std::min(fastest[k], ns.count());
     }
-    client::Graph graph{{}, {}, {0}, {last_}};
-    for (std::size_t e = 0; e < g.entries.size(); ++e)
-      graph.entries.push_back(g.is_constant[e] ? entries_[e].constant() : entries_[e].view());
-    for (const LayerGraph::Step& s : g.steps) {
-      graph.nodes.push_back({std::string(s.call.op->name), attributes_of(s.call), s.in, {s.out}});
-      Call call{{}, {}, entries_[s.out].data()};
-      client::Call one{std::string(s.call.op->name), attributes_of(s.call), {}, {}};
-      for (const uint32_t e : s.in) {
-        one.in.push_back(graph.entries[e]);
-        call.in.push_back(entries_[e].data());
-      }
-      one.out.push_back(entries_[s.out].view());
-      call.plan = add(backend.prepare(one).value());
-      calls_.push_back(std::move(call));
-    }
-    compiled_ = add(backend.compile(graph).value());
-    uint64_t bytes = 0;
-    for (const client::Plan& p : plans_) bytes = std::max(bytes, p.scratch_bytes());
-    scratch_.emplace(backend.allocate(bytes).value());
-  }
+  std::map<std::string, double> sums;
+  for (std::size_t k = 0; k < loaded.calls(); ++k) sums[loaded.op(k)] += fastest[k];
+  std::vector<OperatorTime> times;
+  for (const auto& [op, ns] : sums) times.push_back({op, ns});
+  std::stable_sort(
+      times.begin(), times.end(), [](const auto& a, const auto& b) { return a.ns > b.ns; });
+  return times;
+}
 
-  void run_compiled() { run(compiled_, {entries_[0].data()}, entries_[last_].data()); }
-  void run_calls() {
-    for (const Call& c : calls_) run(c.plan, c.in, c.out);
-  }
-  /// The elements of the output that differ after one way to run.
-  i64 different(void (PreparedGraph::*way)(), const judge::Tensor& right) {
-    std::vector<i32> got(right.data.size(), INT32_MIN);
-    entries_[last_].write(got).check();
-    (this->*way)();
-    entries_[last_].read(got).check();
-    i64 wrong = 0;
-    for (std::size_t i = 0; i < got.size(); ++i) wrong += got[i] != right.data[i];
-    return wrong;
-  }
+/// Whether one way to run gives the right output. The calls may write over the memory of the input.
+bool right(LoadedModel& loaded, void (LoadedModel::*way)(), const GraphSubject& s) {
+  const graph::Graph& g = s.model.graph();
+  loaded.write(graph::decode_input(g, s.input));
+  (loaded.*way)();
+  return judge::digest(graph::encode_output(g, loaded.heads())) == s.expected;
+}
 
- private:
-  struct Call {
-    std::size_t plan;
-    std::vector<const void*> in;
-    void* out;
-  };
-  std::size_t add(client::Plan plan) {
-    plans_.push_back(std::move(plan));
-    return plans_.size() - 1;
-  }
-  void run(std::size_t plan, const std::vector<const void*>& in, void* out) {
-    plans_[plan].execute(in, {&out, 1}, scratch_->data(), stream_.handle()).check();
-    stream_.wait().check();
-  }
-
-  std::vector<client::DeviceTensor> entries_;
-  uint32_t last_;
-  client::Stream stream_;
-  std::vector<client::Plan> plans_;
-  std::vector<Call> calls_;
-  std::size_t compiled_ = 0;
-  std::optional<client::Memory> scratch_;
-};
-
-Measurement run_graph(
-    const Part& part, const LayerGraph& g, const Opened& opened, const Effort& effort) {
-  Measurement row{.op = "graph",
-      .workload = part.name,
-      .call = fmt::format("{} calls from {}", g.steps.size(), part.input),
+Measurement run_graph(const GraphSubject& s, const Opened& opened, const Effort& effort) {
+  const graph::Graph& g = s.model.graph();
+  const Shape& input = g.entry(g.data()).type.shape;
+  Measurement row{.op = s.op,
+      .workload = s.name,
+      .call = fmt::format("{} nodes from {}", g.nodes().size(), fmt::join(input, "x")),
       .backend = opened.name,
       .isa = opened.isa,
       .path = "compiled",
       .threads = opened.threads,
       .unit = "mac",
-      .units = g.macs};
+      .units = zoo::multiply_adds(g)};
   if (!opened.library.backend.library().has_compile()) {
     row.trouble = "not offered: the backend does not compile graphs";
     return row;
   }
-  PreparedGraph prepared(opened.library.backend, g);
-  const judge::Tensor& right = g.entries[g.steps.back().out];
-  for (const auto way : {&PreparedGraph::run_compiled, &PreparedGraph::run_calls})
-    if (const i64 wrong = prepared.different(way, right)) {
-      row.trouble = fmt::format("WRONG, not timed: {} of {} elements differ{}", wrong,
-          right.data.size(), way == &PreparedGraph::run_calls ? ", call by call" : "");
+  LoadedModel loaded(opened.library.backend, s.model);
+  loaded.compile();
+  for (const auto way : {&LoadedModel::run_compiled, &LoadedModel::run_calls})
+    if (!right(loaded, way, s)) {
+      row.trouble = fmt::format("WRONG, not timed: another output than expected{}",
+          way == &LoadedModel::run_calls ? ", call by call" : "");
       row.failed = true;
       return row;
     }
-  row.compared = static_cast<i64>(right.data.size());
+  row.compared = head_elements(g);
+  row.scratch_bytes = static_cast<i64>(loaded.scratch_bytes());
   const std::vector<Timing> times =
-      measure({[&] { prepared.run_compiled(); }, [&] { prepared.run_calls(); }}, effort);
+      measure({[&] { loaded.run_compiled(); }, [&] { loaded.run_calls(); }}, effort);
   row.time = times[0];
   row.peers.push_back({.name = "call by call", .compared = row.compared, .time = times[1]});
+  row.operators = operator_times(loaded);
   return row;
+}
+
+template <class From> void run_from(
+    const From& from, const std::string& id, const BenchmarkOptions& wishes, const Take& take) {
+  wishes.announce(id);
+  const GraphSubject subject = subject_of(from);
+  for (const Opened& b : open_all(wishes)) take(run_graph(subject, b, wishes.effort));
 }
 
 }  // namespace
 
 void run_graphs(const BenchmarkOptions& wishes, const Take& take) {
-  for (const Part& part : kParts) {
-    if (!wishes.want("graph", part.name)) continue;
-    wishes.announce(std::string("graph/") + part.name);
-    const LayerGraph g = graph_of(part);
-    for (const Opened& b : open_all(wishes)) take(run_graph(part, g, b, wishes.effort));
-  }
+  for (const Part& p : kParts)
+    if (wishes.want("graph", p.name)) run_from(p, std::string("graph/") + p.name, wishes, take);
+  for (const zoo::Architecture& a : zoo::architectures())
+    if (wishes.want("network", std::string(a.name)))
+      run_from(a, "network/" + std::string(a.name), wishes, take);
+  for (const std::string& directory : wishes.models) run_from(directory, directory, wishes, take);
 }
 
 }  // namespace lockstep::bench

@@ -25,8 +25,14 @@ template <class F> void fields(F& form, Like<PeerTime> auto& p) {
       {.text = "its time over ours: above 1, ours is faster", .decimals = 3});
 }
 
+template <class F> void fields(F& form, Like<OperatorTime> auto& o) {
+  form("op", o.op);
+  form("ns", o.ns, {.decimals = 1});
+}
+
 template <class F> void fields(F& form, Like<Measurement> auto& r) {
-  form("op", r.op, {.text = "an operator, limit, judge, array, pool, params or build"});
+  form("op", r.op,
+      {.text = "an operator, limit, graph, network, judge, array, pool, params or build"});
   form("workload", r.workload);
   form("family", r.family, {.text = "of the operator; empty for other work"});
   form("case", r.call, {.text = "the call as verbs accept it, or a command"});
@@ -43,6 +49,8 @@ template <class F> void fields(F& form, Like<Measurement> auto& r) {
   form.when(timed, "compared", r.compared, {.text = "elements found right before timing"});
   times(form, r.time, timed);
   form.optional("peak_bytes", r.peak_bytes, {.text = "memory of all processes, at most"});
+  form.optional("scratch_bytes", r.scratch_bytes, {.text = "of a compiled graph"});
+  form.optional("operators", r.operators, {.text = "of a graph that runs call by call"});
   form.optional_object("limit", timed && !r.limit.empty(), [&](auto& limit) {
     limit("name", r.limit);
     limit("ns", r.limit_ns, {.text = "the time in which it does the same work", .decimals = 1});

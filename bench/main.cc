@@ -142,9 +142,13 @@ void add_options(CLI::App& app, Options& o) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.add_option("--filter,filter", o.wishes.filters,
-         "only these: OPERATOR, WORKLOAD, OPERATOR/WORKLOAD, limit, array, pool, judge, params, "
-         "build; * and ? match")
+         "only these: OPERATOR, WORKLOAD, OPERATOR/WORKLOAD, limit, graph, network, array, pool, "
+         "judge, params, build; * and ? match")
       ->delimiter(',');
+  app.add_option("--model", o.wishes.models,
+         "directories with symbol.json and params; with these, "
+         "only rows that a filter names are timed beside them")
+      ->check(CLI::ExistingDirectory);
   app.add_option("--min-time", o.wishes.effort.repetition_s, "seconds of a repetition, at least")
       ->check(CLI::Range(0.00001, 60.0))
       ->capture_default_str();

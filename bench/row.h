@@ -23,6 +23,12 @@ struct PeerTime {
   std::string title() const { return layout.empty() ? name : name + " " + layout; }
 };
 
+/// What the calls of an operator take in a graph that runs call by call.
+struct OperatorTime {
+  std::string op;
+  double ns = 0;
+};
+
 /// One thing that was timed.
 struct Measurement {
   std::string op = {}, workload = {};  ///< for other work: judge, params, build
@@ -37,12 +43,14 @@ struct Measurement {
   i64 bytes = 0;          ///< that one call of an operator reads or writes, at least
   i64 compared = 0;       ///< elements found equal to the reference's before the call was timed
   i64 peak_bytes = 0;     ///< of all processes together, at most; 0: not measured
+  i64 scratch_bytes = 0;  ///< that a compiled graph needs beside inputs, outputs and constants
   Timing time = {};       ///< none if there is trouble
   std::vector<PeerTime> peers = {};
-  std::string limit = {};    ///< what bounds the call; empty if nothing does
-  double limit_ns = 0;       ///< the time in which the limit does the same work
-  std::string trouble = {};  ///< why the call was not timed; else empty
-  bool failed = false;       ///< whether that is a failure
+  std::vector<OperatorTime> operators = {};  ///< of a graph, the slowest first
+  std::string limit = {};                    ///< what bounds the call; empty if nothing does
+  double limit_ns = 0;                       ///< the time in which the limit does the same work
+  std::string trouble = {};                  ///< why the call was not timed; else empty
+  bool failed = false;                       ///< whether that is a failure
 
   std::string id() const { return op + "/" + workload; }
   /// The name that identifies a row.

@@ -154,7 +154,8 @@ std::vector<Opened> open_all(const BenchmarkOptions& wishes) {
 }
 
 bool BenchmarkOptions::want(const std::string& op, const std::string& workload) const {
-  return filters.empty() || std::any_of(filters.begin(), filters.end(), [&](const auto& f) {
+  if (filters.empty()) return models.empty();
+  return std::any_of(filters.begin(), filters.end(), [&](const auto& f) {
     return judge::glob(f, op) || judge::glob(f, workload) || judge::glob(f, op + "/" + workload);
   });
 }

@@ -23,6 +23,7 @@ struct BenchmarkOptions {
   std::vector<int> threads{1};  ///< for backends that have the option
   /// Globs over OPERATOR/WORKLOAD, OPERATOR or WORKLOAD; none: all.
   std::vector<std::string> filters;
+  std::vector<std::string> models;  ///< directories of models, each a row
   Effort effort;
   std::optional<int> judge_tier;  ///< 0 for properties and 1 for whole runs unless given
   /// Called with the next step of the run, in words.
@@ -53,7 +54,9 @@ void run_operators(const BenchmarkOptions& wishes, const Take& take);
 /// its caches.
 void run_limits(const BenchmarkOptions& wishes, const Take& take);
 
-/// Times parts of networks as compiled graphs, beside the same calls one by one.
+/// Times networks and parts of them as compiled graphs, beside the same calls one by one. Outputs
+/// are compared with the digests on record where there are some, else with the reference's.
+/// @throws judge::UsageError if a directory holds no model.
 void run_graphs(const BenchmarkOptions& wishes, const Take& take);
 
 /// Times references and views of arrays, and recycled memory beside fresh pages.

@@ -32,6 +32,21 @@ std::string continuation(const PeerTime& p, const Measurement& r) {
       time_text(p.time.median_ns), fmt::format("{:.2f}", p.time.median_ns / r.time.median_ns));
 }
 
+// The memory of a compiled graph, and what its operators take where it runs call by call.
+std::string graph_text(const Measurement& r) {
+  if (r.operators.empty()) return "";
+  double all = 0;
+  for (const OperatorTime& o : r.operators) all += o.ns;
+  std::string s = fmt::format("{:<48}   {} of scratch", "", work_text("byte", r.scratch_bytes)),
+              separator = "; ";
+  for (const OperatorTime& o : r.operators) {
+    if (o.ns < all / 100) break;
+    s += fmt::format("{}{} {:.0f}%", separator, o.op, 100 * o.ns / all);
+    separator = ", ";
+  }
+  return s + "\n";
+}
+
 }  // namespace
 
 std::string Measurement::key() const {
@@ -95,7 +110,7 @@ std::string table_row(const Measurement& r) {
       beside ? peer_text(first) : alone_text(r), beside ? time_text(first.time.median_ns) : "",
       beside ? fmt::format("{:.2f}", first.time.median_ns / r.time.median_ns) : "");
   for (std::size_t k = beside ? 1 : 0; k < r.peers.size(); ++k) s += continuation(r.peers[k], r);
-  return s;
+  return s + graph_text(r);
 }
 
 std::string table_means(const std::vector<Mean>& means) {

@@ -85,6 +85,35 @@ TEST(Program, PartsOfNetworksAreCompiledFoundRightAndTimed) {
   EXPECT_EQ(none.rows[0].trouble, "not offered: the backend does not compile graphs");
 }
 
+TEST(Program, AWholeNetworkIsFoundRightAndTimedByOperator) {
+  const auto [results, out] = timed({"network/squeezenet"});
+  ASSERT_EQ(results.rows.size(), 1U);
+  const Measurement& row = results.rows[0];
+  EXPECT_EQ(row.trouble, "");
+  EXPECT_EQ(row.compared, 1000);
+  EXPECT_EQ(row.units / 1'000'000, 349);
+  EXPECT_GT(row.scratch_bytes, 0);
+  std::set<std::string> ops;
+  for (const OperatorTime& o : row.operators) {
+    EXPECT_GT(o.ns, 0) << o.op;
+    ops.insert(o.op);
+  }
+  EXPECT_EQ(ops,
+      (std::set<std::string>{
+          "concatenate", "conv2d", "cvm_right_shift", "max_pool2d", "relu", "sum"}));
+  EXPECT_TRUE(contains(out, " of scratch; ")) << out;
+}
+
+TEST(Program, ModelsOfDirectoriesAreTimedAlone) {
+  const Results results = timed({"--model", "conformance/models/digits"}).results;
+  ASSERT_EQ(results.rows.size(), 1U);
+  EXPECT_EQ(results.rows[0].id(), "network/digits");
+  EXPECT_EQ(results.rows[0].compared, 10);
+  const Ended e = bench({"--model", "conformance/models"});
+  EXPECT_EQ(e.exit, 2);
+  EXPECT_TRUE(contains(e.err, "'conformance/models' holds no model: ")) << e.err;
+}
+
 // Apart, because the reference takes as long for it as for all others.
 TEST(Program, EveryConvolutionIsFoundRightAndTimed) {
   run_every_workload({find_operator("conv2d")});

@@ -29,6 +29,8 @@ Measurement full_row(double ns = 1000, double limit_ns = 500) {
   r.bytes = 96;
   r.compared = 16;
   r.time = timing(ns);
+  r.scratch_bytes = 5'220'000;
+  r.operators = {{"conv2d", 750}, {"relu", 245}, {"flatten", 5}};
   r.limit = "vpmaddwd ymm";
   r.limit_ns = limit_ns;
   r.peers = {{"oneDNN", "own layout", "jit", "", 2, 16, timing(2000)},
@@ -62,7 +64,9 @@ TEST(Results, WithAMemberLessOrMoreAreRefused) {
       {"", "/machine", "/rows/0", "/rows/0/limit", "/rows/0/peers/0", "/means/0"}) {
     const json::json_pointer at(object);
     for (const auto& [key, value] : whole[at].items()) {
-      if (key == "limit" || key == "bytes") continue;  // may be absent
+      // What may be absent.
+      if (key == "limit" || key == "bytes" || key == "operators" || key == "scratch_bytes")
+        continue;
       json less = whole;
       less[at].erase(key);
       EXPECT_THROW(results_of(less.dump()), std::logic_error) << object << "/" << key;
@@ -215,6 +219,12 @@ TEST(Markdown, HasALineForEachRowAndMean) {
            "| conv2d/wrong | avx2 | 1 | WRONG |"})
     EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
   EXPECT_EQ(text.find("conv2d/other"), std::string::npos) << "other work is not in these tables";
+}
+
+TEST(Table, SaysWhatTheOperatorsOfAGraphTake) {
+  EXPECT_NE(
+      table_row(full_row()).find("  5.22 MB of scratch; conv2d 75%, relu 24%\n"), std::string::npos)
+      << table_row(full_row());
 }
 
 TEST(Table, SaysWhatAPeerIsAndWhatWentWrong) {

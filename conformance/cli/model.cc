@@ -228,6 +228,7 @@ void add_model(CLI::App& app, Session& session) {
       ->required()
       ->check(CLI::ExistingDirectory);
   shown->callback([directory] { show(*directory); });
+  add_model_make(*group, session);
 }
 
 }  // namespace lockstep::judge

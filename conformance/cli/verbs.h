@@ -38,6 +38,8 @@ void add_model(CLI::App& app, Session& session);
 void add_params(CLI::App& app, Session& session);
 void add_vectors(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
+// Verbs of `lockstep model`.
+void add_model_make(CLI::App& group, Session& session);
 // Verbs of `lockstep report` about evidence.
 void add_attest(CLI::App& group, Session& session);
 void add_verify(CLI::App& group, Session& session);

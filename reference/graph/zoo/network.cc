@@ -1,0 +1,40 @@
+#include "reference/graph/zoo/network.h"
+
+#include "reference/graph/bytes.h"
+
+namespace lockstep::graph::zoo {
+
+Parameters tensors_of(const std::vector<params::NamedTensor>& parameters) {
+  Parameters tensors;
+  for (const auto& [name, tensor] : parameters) {
+    Shape shape;
+    for (const i64 extent : tensor.shape) shape.push(extent);
+    tensors[name] = {Type{shape, kMaxPrecision}, params::to_int32(tensor)};
+  }
+  return tensors;
+}
+
+Model Network::model() const { return Model(Graph(write_symbol(symbol)), tensors_of(parameters)); }
+
+i64 multiply_adds(const Graph& graph) {
+  i64 sum = 0;
+  for (const Node& n : graph.nodes()) {
+    if (n.is_variable() || (n.op->name != "conv2d" && n.op->name != "dense")) continue;
+    const Type& weights = graph.entry(n.inputs[1]).type;
+    sum += volume(graph.entry(n.first_entry).type.shape) * (volume(weights.shape) / weights.dim(0));
+  }
+  return sum;
+}
+
+std::vector<std::byte> seeded_input(const Graph& graph, u64 seed) {
+  const i64 most = max_of(graph.entry(graph.data()).type.precision);
+  const i64 size = input_element_size(graph);
+  std::vector<std::byte> bytes;
+  for (i64 n = 0; n < input_length(graph) / size; ++n) {
+    const auto value = static_cast<u64>(within(word(seed, 0, static_cast<u64>(n)), -most, most));
+    for (i64 b = 0; b < size; ++b) bytes.push_back(static_cast<std::byte>(value >> (8 * b)));
+  }
+  return bytes;
+}
+
+}  // namespace lockstep::graph::zoo
