@@ -67,11 +67,15 @@ class TunedConv2d : public Plan {
   std::vector<Step> steps_;
   std::vector<int32_t> offsets_;
   Packed constant_;  // the packed weights, if they are constants
+  std::optional<Finish> finish_;
+  View added_;
+  std::size_t added_port_;
 };
 
 struct TunedConv2d::Run {
   const i32 *x, *bias;
   i32* y;
+  const i32* added;
   const Word* weights;
   Word* patch;
 };
@@ -91,7 +95,10 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
       units_per_block_(clamp(kPatchBytes / patch.bytes(), 1, groups_ * x_.dim(0))),
       by_lines_(by_lines),
       height_(by_lines ? 1 : even_part(group_outputs_, dot.rows)),
-      steps_(patch.steps()) {
+      steps_(patch.steps()),
+      finish_(a.fusion.finish),
+      added_(a.fusion.added) {
+  added_port_ = a.call.in.size();
   for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
   const i64 most = max(1, kWeightBytes / (output_words() * kWordBytes * height_)) * height_;
   outputs_per_item_ = min(group_outputs_, most);
@@ -206,6 +213,7 @@ void TunedConv2d::multiply(
     const Run& run, const Placement& at, i64 unit, i64 first, i64 count) const {
   const i64 channel = unit % groups_ * group_outputs_ + first;
   i32* y = run.y + unit / groups_ * y_.stride[0];
+  Surface added{};
   for (i64 o = channel; o < channel + count; o += height_) {
     const i64 height = min(height_, channel + count - o);
     const Word* panel = run.weights + o * output_words();
@@ -216,14 +224,19 @@ void TunedConv2d::multiply(
         biased[r] = panel[r] + static_cast<uint32_t>(run.bias[(o + r) * bias_.stride[0]]);
       start = biased;
     }
+    if (run.added)
+      added = {
+          const_cast<i32*>(run.added) + unit / groups_ * added_.stride[0] + o * added_.stride[1],
+          added_.stride[1]};
     const Tile tile{panel + height, start, nullptr, offsets_.data(), steps(), at.slot,
-        y + o * y_.stride[1], y_.stride[1]};
+        {y + o * y_.stride[1], y_.stride[1]}, finish_ ? &*finish_ : nullptr, added};
     run_tile(dot_, tile, static_cast<int>(height), at);
   }
 }
 
 void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scratch) const {
   Run run{in[Conv2d::X], bias_.rank() > 0 ? in[Conv2d::B] : nullptr, out[0],
+      finish_ && finish_->adds ? in[added_port_] : nullptr,
       reinterpret_cast<const Word*>(constant_.data()), static_cast<Word*>(scratch)};
   if (constant_.empty()) {
     pack_weights(run.patch, in[Conv2d::W], run.bias);
@@ -271,7 +284,7 @@ void TunedConv2d::run_by_lines(const Run& run) const {
 void TunedConv2d::multiply_lines(const Run& run, const Block& b, const Word* patch) const {
   i32* y = run.y + b.unit / groups_ * y_.stride[0] + b.row * y_.stride[2] + b.column;
   Lines lines{nullptr, 0, offsets_.data(), steps(), reinterpret_cast<const uint8_t*>(patch), b.rows,
-      b.columns, patch_.pitch() * kWordBytes, nullptr, y_.stride[2]};
+      b.columns, patch_.pitch() * kWordBytes, nullptr, y_.stride[2], finish_ ? &*finish_ : nullptr};
   for (i64 k = 0; k < group_outputs_; ++k) {
     const i64 o = b.unit % groups_ * group_outputs_ + k;
     const Word* panel = run.weights + o * output_words();
@@ -312,7 +325,15 @@ bool become_dense(Arguments& a, const Conv2dAttrs& attrs) {
   return is_whole && join_all(x) && join_all(w) && join_all(a.call.out[0]);
 }
 
+/// Whether tiles can add the tensor of the fusion: where rows of it lie as rows of the output do.
+bool can_add(const View& added, const Out& y) {
+  const auto is_same = [&](int d) { return y.dim(d) == 1 || added.stride[d] == y.stride[d]; };
+  return is_same(2) && is_same(3) && (y.stride[3] == 1 || y.dim(3) == 1);
+}
+
 std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
+  const bool adds = a.fusion.finish && a.fusion.finish->adds;
+  if (adds && !can_add(a.fusion.added, a.call.out[0])) return nullptr;
   const auto attrs = from_attributes<Conv2d>(a.call.attributes());
   if (Arguments product = a; become_dense(product, attrs)) return dense_plan(product, kernel, dot);
   View x = a.call.in[Conv2d::X];
@@ -326,8 +347,8 @@ std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, cons
         attrs.padding[d], attrs.dilation[d]);
   };
   Patch patch(axis(0), axis(1), x.dim(1) / attrs.groups, dot);
-  const bool by_lines =
-      attrs.channels / attrs.groups <= kLinesOutputs && (y.stride[3] == 1 || y.dim(3) == 1);
+  const bool by_lines = attrs.channels / attrs.groups <= kLinesOutputs &&
+      (y.stride[3] == 1 || y.dim(3) == 1) && !adds;
   if (Patch small = patch; by_lines && small.shrink_to(kLinesBytes))
     return std::make_unique<TunedConv2d>(a, kernel, dot, attrs, x, y, small, true);
   if (!patch.shrink_to(kPatchBytes) && !patch.shrink_to(kPatchBytesMax)) return nullptr;

@@ -61,7 +61,7 @@ void begin_rows(uint32_t* start, const Word* rows, i64 count, i64 steps, const D
   const Piece first{0, 0, 1};
   const Slot slot{kOnes.data(), &first, 1};
   dot.tile[(count - 1) * dot.slots](
-      {rows, kZeros, nullptr, kSame, steps, &slot, reinterpret_cast<int32_t*>(start), 1});
+      {rows, kZeros, nullptr, kSame, steps, &slot, {reinterpret_cast<int32_t*>(start), 1}});
   for (i64 r = 0; r < count; ++r) start[r] *= 0U - static_cast<uint32_t>(dot.offset);
 }
 
@@ -144,6 +144,7 @@ class TunedDense : public Plan {
   Factor rows_, lanes_;
   Target target_;
   bool has_bias_;
+  std::optional<Finish> finish_;
   i64 bias_stride_ = 0;
   std::vector<int32_t> offsets_;
 };
@@ -155,7 +156,8 @@ TunedDense::TunedDense(
       dot_(dot),
       rows_(std::move(rows)),
       lanes_(std::move(lanes)),
-      has_bias_(a.call.in.size() == 3) {
+      has_bias_(a.call.in.size() == 3),
+      finish_(a.fusion.finish) {
   const Out& y = a.call.out[0];
   const bool swapped = rows_.port == Dense::W;  // units are rows of tiles
   bias_stride_ = has_bias_ ? a.call.in[Dense::B].stride[0] : 0;
@@ -264,7 +266,7 @@ void TunedDense::multiply_slots(
       start = biased;
     }
     const Tile tile{panel + height, start, starts_lanes ? lane_start : nullptr, offsets_.data(),
-        p.steps, at.slot, to.y + r * to.row_stride, to.row_stride};
+        p.steps, at.slot, {to.y + r * to.row_stride, to.row_stride}, finish_ ? &*finish_ : nullptr};
     run_tile(dot_, tile, static_cast<int>(height), at);
   }
 }
@@ -273,6 +275,9 @@ void TunedDense::multiply_slots(
 
 std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& all) {
   const View &x = a.call.in[Dense::X], &w = a.call.in[Dense::W];
+  // A sum is finished in the tile that completes it.
+  if (const std::optional<Finish>& f = a.fusion.finish)
+    if (f->adds || ceil_div(x.dim(1), all.terms) > kStepsMax) return nullptr;
   // Rows of two tiles still wait for the cells of the other factor.
   const i64 few = all.few_rows ? i64{2} * all.few_rows->rows : 0;
   const DotKernels& dot = min(x.dim(0), w.dim(0)) <= few ? *all.few_rows : all;

@@ -7,6 +7,8 @@
 #pragma once
 #include <stdint.h>
 
+#include "backends/cpu/fusion.h"
+
 namespace lockstep::cpu {
 
 /// The terms of a row at one step: int8 values if there are four, int16 values if there are two.
@@ -28,7 +30,13 @@ struct Slot {
   int32_t piece_count;
 };
 
-/// A tile: to[r * row_stride + piece.to] = row_start[r] + lane_start[slot][lane] + the sum of the
+/// A tensor as tiles read or write it: row r of outputs begins at data + r * row_stride.
+struct Surface {
+  int32_t* data;
+  int64_t row_stride;
+};
+
+/// A tile: to[r][piece.to] is the output of row_start[r] + lane_start[slot][lane] + the sum of the
 /// products of rows[t][r] and the cell that lies offset[t] bytes after the lane's own one.
 /// Sums wrap around. The rules of conv2d and dense bound what they add up to below 2^31, so that
 /// every order of addition, and a term that start values take back, gives the same result.
@@ -39,13 +47,14 @@ struct Tile {
   const int32_t* offset;
   int64_t steps;
   const Slot* slots;
-  int32_t* to;
-  int64_t row_stride;
+  Surface to;
+  const Finish* finish = nullptr;  ///< nullptr: the sums are the outputs
+  Surface added{};                 ///< the tensor that it adds
 };
 
 /// Lines of a plane of the output, for rows that share their cells with few others:
-/// to[l * line_stride + c] = start + the sum of the products of row[t] and the cell that lies
-/// offset[t] bytes after l * pitch + the cell of c.
+/// to[l * line_stride + c] is the output of start + the sum of the products of row[t] and the cell
+/// that lies offset[t] bytes after l * pitch + the cell of c.
 struct Lines {
   const Word* row;
   uint32_t start;
@@ -55,6 +64,7 @@ struct Lines {
   int64_t lines, columns, pitch;
   int32_t* to;
   int64_t line_stride;
+  const Finish* finish;  ///< nullptr, or one that adds nothing
 };
 
 /// Values of int32 tensors to pack for tiles: term t of lane l at step s lies at

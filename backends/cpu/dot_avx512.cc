@@ -18,6 +18,10 @@ struct Avx512 : VectorOf<16> {
     const auto lanes = static_cast<__mmask16>(((1U << count) - 1) << first);
     _mm512_mask_storeu_epi32(to - first, lanes, reinterpret_cast<__m512i>(v));
   }
+  static Words load_some(const int32_t* from, int first, int count) {
+    const auto lanes = static_cast<__mmask16>(((1U << count) - 1) << first);
+    return reinterpret_cast<Words>(_mm512_maskz_loadu_epi32(lanes, from - first));
+  }
 };
 
 /// Cells of half the size cost an instruction more.

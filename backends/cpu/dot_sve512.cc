@@ -30,6 +30,11 @@ struct Sve512 : VectorOf<16> {
     const svbool_t before = svwhilelt_b32(0, first), all = svwhilelt_b32(0, first + count);
     svst1_u32(svbic_b_z(svptrue_b32(), all, before), reinterpret_cast<uint32_t*>(to - first), v);
   }
+  static Words load_some(const int32_t* from, int first, int count) {
+    const svbool_t before = svwhilelt_b32(0, first), all = svwhilelt_b32(0, first + count);
+    return svld1_u32(
+        svbic_b_z(svptrue_b32(), all, before), reinterpret_cast<const uint32_t*>(from - first));
+  }
   template <int R, int S> static void multiply(const Tile& t, Words (&sum)[R][S]) {
     multiply_by_word<Sve512>(t, sum);
   }

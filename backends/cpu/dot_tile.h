@@ -6,6 +6,7 @@
 ///     Words cells(const uint8_t*)              loads the cells of a slot
 ///     void add_products(Words& sum, Words cells, Words row)
 ///     void store_some(int32_t* to, Words v, int first, int count)   those lanes alone
+///     Words load_some(const int32_t* from, int first, int count)    the same, others are anything
 ///
 /// and, if the rows of a tile are better taken together, an inner loop of its own:
 ///
@@ -21,6 +22,7 @@ namespace {
 /// A vector of 32-bit lanes, of any alignment in memory.
 template <int kLanes> struct VectorOf {
   typedef uint32_t Words __attribute__((vector_size(4 * kLanes)));
+  typedef int32_t SignedWords __attribute__((vector_size(4 * kLanes)));
   typedef uint16_t Shorts __attribute__((vector_size(2 * kLanes)));
 
   static Words load(const void* from) {
@@ -50,11 +52,17 @@ template <int kLanes> struct VectorOf {
         from += n;
       }
   }
+  static Words load_some(const int32_t* from, int first, int count) {
+    int32_t lane[kLanes] = {};
+    for (int i = 0; i < count; ++i) lane[first + i] = from[i];
+    return load(lane);
+  }
 };
 
 template <class Set> struct Tiles : VectorOf<Set::kLanes> {
   static constexpr int kLanes = Set::kLanes, kTerms = Set::kTerms, kCellBytes = Set::kCellBytes;
-  using typename VectorOf<kLanes>::Words, typename VectorOf<kLanes>::Shorts;
+  using typename VectorOf<kLanes>::Words, typename VectorOf<kLanes>::SignedWords;
+  using typename VectorOf<kLanes>::Shorts;
   using VectorOf<kLanes>::load, VectorOf<kLanes>::store;
 
   template <int R, int S> static void multiply(const Tile& t, Words (&sum)[R][S]) {
@@ -87,21 +95,55 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
       Set::template multiply<R, S>(t, sum);
     else
       multiply<R, S>(t, sum);
+    if (const Finish* f = t.finish) {
+#pragma GCC unroll 8
+      for (int s = 0; s < S; ++s)
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r) sum[r][s] = rescaled(sum[r][s], f->sum);
+    }
 #pragma GCC unroll 8
     for (int s = 0; s < S; ++s)
       for (int p = 0; p < t.slots[s].piece_count; ++p) {
         const Piece piece = t.slots[s].pieces[p];
-        const int64_t stride = t.row_stride;
-        int32_t* to = t.to + piece.to;
-        if (piece.count == kLanes) {
+        Words out[R];
 #pragma GCC unroll 8
-          for (int r = 0; r < R; ++r) store(to + r * stride, sum[r][s]);
-        } else {
-#pragma GCC unroll 8
-          for (int r = 0; r < R; ++r)
-            Set::store_some(to + r * stride, sum[r][s], piece.first, piece.count);
-        }
+        for (int r = 0; r < R; ++r) out[r] = sum[r][s];
+        if (t.finish && t.finish->adds) add_surface(t, piece, out);
+        store_rows(t, piece, out);
       }
+  }
+
+  static Words rescaled(Words v, const Rescale& s) {
+    const SignedWords low = s.low - SignedWords{}, high = s.high - SignedWords{};
+    SignedWords x = reinterpret_cast<SignedWords>(v + static_cast<uint32_t>(s.half)) >> s.shift;
+    x = x < low ? low : x;
+    x = x > high ? high : x;
+    return reinterpret_cast<Words>(x);
+  }
+
+  template <int R> static void add_surface(const Tile& t, const Piece& piece, Words (&out)[R]) {
+    const Rescale& total = t.finish->total;
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) {
+      const int32_t* from = t.added.data + piece.to + r * t.added.row_stride;
+      const Words v =
+          piece.count == kLanes ? load(from) : Set::load_some(from, piece.first, piece.count);
+      out[r] = rescaled(out[r] + v, total);
+    }
+  }
+
+  template <int R>
+  static void store_rows(const Tile& t, const Piece& piece, const Words (&out)[R]) {
+    int32_t* to = t.to.data + piece.to;
+    const int64_t stride = t.to.row_stride;
+    if (piece.count == kLanes) {
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) store(to + r * stride, out[r]);
+    } else {
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r)
+        Set::store_some(to + r * stride, out[r], piece.first, piece.count);
+    }
   }
 
   /// S vectors of every line, from a column on. The last vector of a line overlaps the one before
@@ -129,6 +171,10 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
         const int64_t tap = down + offset[k];
 #pragma GCC unroll 4
         for (int s = 0; s < S; ++s) Set::add_products(sum[s], Set::cells(cells[s] + tap), w);
+      }
+      if (const Finish* f = l.finish) {
+#pragma GCC unroll 4
+        for (int s = 0; s < S; ++s) sum[s] = rescaled(sum[s], f->sum);
       }
 #pragma GCC unroll 4
       for (int s = 0; s < S; ++s)

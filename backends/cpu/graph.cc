@@ -4,8 +4,11 @@
 #include <memory>
 
 #include "backends/cpu/elementwise.h"
+#include "backends/cpu/finish.h"
 #include "backends/cpu/movement.h"
 #include "backends/cpu/plans.h"
+#include "spec/ops/conv2d.h"
+#include "spec/ops/dense.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -101,12 +104,20 @@ class GraphPlan : public Plan {
   std::vector<std::vector<i32>> folded_;
 };
 
-/// What becomes one step: a call, or a chain of elementwise ones.
+/// What becomes one step: a call, a chain of elementwise ones, or a product and a chain that
+/// finishes its sums.
 struct Group {
-  backend::LegalCall call;      ///< of the first node
-  std::vector<Stage> stages{};  ///< empty for other operators
-  std::vector<ChainInput> inputs{};
+  backend::LegalCall call;           ///< of the first node
+  std::vector<Stage> stages{};       ///< of the chain
+  std::vector<ChainInput> inputs{};  ///< of the chain; after a product the first are its sums
   Numbers in{}, out{};
+  std::optional<FinishedStages> finish{};  ///< only of a product
+
+  bool is_chain() const { return !stages.empty() || finish; }
+  /// The entries that a chain after a product reads besides its sums.
+  Numbers added() const {
+    return {in.begin() + static_cast<std::ptrdiff_t>(call.in.size()), in.end()};
+  }
 };
 
 class Compiler {
@@ -126,7 +137,7 @@ class Compiler {
     for (const ls_node& n : g.nodes) count_readers(n);
     lay_out_results();
     for (const ls_node& n : g.nodes) add(n);
-    for (Group& group : groups_) steps_.push_back(step_of(group));
+    for (const Group& group : groups_) add_steps(group);
     copy_heads();
   }
 
@@ -180,14 +191,21 @@ class Compiler {
       if (extend(g, *stage)) return;
       g.stages = {*stage};
       g.inputs = chain_inputs(g.call);
+    } else if (isa_ && is_product(*g.call.op)) {
+      g.finish.emplace(g.call.out[0].precision);
+      g.inputs.resize(1);
     }
     groups_.push_back(std::move(g));
+  }
+
+  static bool is_product(const OpInfo& op) {
+    return op.name == Conv2d::name || op.name == Dense::name;
   }
 
   /// Computes a call of constants now; its results become constants.
   void fold(Group& g) {
     for (const Entry e : g.out) constants_[e] = folded_.emplace_back(memory_of(tensors_[e])).data();
-    const Step s = step_of(g);
+    const Step s = call_step(g);
     std::vector<const i32*> in;
     std::vector<i32*> out;
     for (const Entry e : g.in) in.push_back(constants_[e]);
@@ -206,13 +224,13 @@ class Compiler {
   /// Appends an elementwise call to the chain that gives one of its inputs to it alone.
   bool extend(const Group& g, const Stage& stage) {
     for (auto chain = groups_.begin(); chain != groups_.end(); ++chain) {
-      if (chain->stages.empty()) continue;
+      if (!chain->is_chain()) continue;
       const Entry link = chain->out[0];
       const bool reads = std::find(g.in.begin(), g.in.end(), link) != g.in.end();
       if (!reads || readers_[link] != 1 || is_head_[link]) continue;
       if (backend::type_of(tensors_[link]).shape != g.call.out[0].shape) continue;
       Group longer = *chain;
-      append(longer, g, stage, link);
+      if (!append(longer, g, stage, link)) continue;
       if (longer.in.size() + 1 > kLoopTensorsMax) continue;
       groups_.erase(chain);
       groups_.push_back(std::move(longer));
@@ -220,30 +238,63 @@ class Compiler {
     }
     return false;
   }
-  static void append(Group& chain, const Group& g, Stage stage, Entry link) {
+  /// @return false where a product cannot finish its sums so
+  static bool append(Group& chain, const Group& g, Stage stage, Entry link) {
     const std::vector<ChainInput> inputs = chain_inputs(g.call);
     for (std::size_t k = 0; k < g.in.size(); ++k) {
       stage.operand[k] = 0;
       if (g.in[k] == link) continue;
+      if (chain.finish && inputs[k].view.shape != g.call.out[0].shape) return false;
       chain.in.push_back(g.in[k]);
       chain.inputs.push_back(inputs[k]);
-      stage.operand[k] = static_cast<int>(chain.in.size());
+      stage.operand[k] = static_cast<int>(chain.inputs.size());
     }
+    if (chain.finish && !chain.finish->append(stage, g.call.out[0].precision)) return false;
     chain.stages.push_back(stage);
     chain.out = g.out;
+    return true;
   }
 
-  Step step_of(Group& g) {
-    Step s{nullptr, g.in, g.out};
-    if (g.stages.size() > 1) {
-      s.plan = chain_plan(
-          g.stages, g.inputs, backend::view_of<Out>(tensors_[g.out[0]]), pool_, *isa_, "chain");
-      return s;
-    }
+  void add_steps(const Group& g) {
+    if (g.finish && !g.stages.empty())
+      add_product(g);
+    else if (g.stages.size() > 1)
+      steps_.push_back({chain_of(g), g.in, g.out});
+    else
+      steps_.push_back(call_step(g));
+  }
+
+  Arguments arguments(const Group& g) const {
     Arguments a{g.call, {}, pool_, isa_};
-    for (const Entry e : g.in) a.constants.push_back(constants_[e]);
-    s.plan = plan_of(a);
-    return s;
+    for (std::size_t k = 0; k < g.call.in.size(); ++k) a.constants.push_back(constants_[g.in[k]]);
+    return a;
+  }
+  Step call_step(const Group& g) const { return {plan_of(arguments(g)), g.in, g.out}; }
+  std::unique_ptr<Plan> chain_of(const Group& g) const {
+    return chain_plan(
+        g.stages, g.inputs, backend::view_of<Out>(tensors_[g.out[0]]), pool_, *isa_, "chain");
+  }
+
+  /// One step if tiles can finish their sums so, else two: the second works in place.
+  void add_product(const Group& g) {
+    Arguments a = arguments(g);
+    const Numbers added = g.added();
+    Out& sums = a.call.out[0];
+    const int precision = sums.precision;
+    sums = backend::view_of<Out>(tensors_[g.out[0]]);
+    sums.precision = precision;
+    a.fusion.finish = g.finish->finish();
+    if (!added.empty()) a.fusion.added = g.inputs.back().view;
+    if (auto plan = tuned_plan_of(a)) return steps_.push_back({std::move(plan), g.in, g.out});
+    a.fusion = {};
+    Group rest = g;
+    rest.in.resize(g.call.in.size());
+    steps_.push_back({plan_of(a), rest.in, g.out});
+    rest.inputs[0].view = backend::view_of<View>(tensors_[g.out[0]]);
+    for (int& operand : rest.stages[0].operand) operand = std::max(operand, 1);
+    rest.in = g.out;
+    rest.in.insert(rest.in.end(), added.begin(), added.end());
+    steps_.push_back({chain_of(rest), rest.in, g.out});
   }
 
   std::vector<Place> outside_places() const {
@@ -284,10 +335,13 @@ class Compiler {
       for (const Entry e : steps_[k].out) first[e] = last[e] = k;
       for (const Entry e : steps_[k].in) last[e] = k;
     }
+    // A step in place writes again what the step before wrote.
+    for (std::size_t k = steps_.size(); k-- > 0;)
+      for (const Entry e : steps_[k].out) first[e] = k;
     Arena arena;
-    for (const Step& s : steps_)
-      for (const Entry e : s.out)
-        if (places[e].kind == Place::arena)
+    for (std::size_t k = 0; k < steps_.size(); ++k)
+      for (const Entry e : steps_[k].out)
+        if (places[e].kind == Place::arena && first[e] == k)
           places[e].at = arena.place(
               static_cast<u64>(backend::volume(tensors_[e])) * sizeof(i32), first[e], last[e]);
     bytes = arena.bytes();

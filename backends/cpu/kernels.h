@@ -4,11 +4,13 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "backends/bridge.h"
+#include "backends/cpu/fusion.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/pool.h"
 
@@ -16,12 +18,19 @@ namespace lockstep::cpu {
 
 using backend::Plan;
 
+/// What conv2d or dense does besides, in a compiled graph.
+struct Fusion {
+  std::optional<Finish> finish{};
+  View added{};  ///< what that adds, without data: an input after those of the call
+};
+
 /// A legal call, the data of its constant inputs, and what may be used for it.
 struct Arguments {
   backend::LegalCall call;
   std::vector<const i32*> constants;  ///< by input; nullptr if each execution brings the data
   std::shared_ptr<ThreadPool> pool;
   const Isa* isa = nullptr;  ///< the best that tuned kernels may use; nullptr: use none of them
+  Fusion fusion{};
 };
 
 /// A way to compute some calls of one operator on one instruction set.

@@ -14,10 +14,9 @@ void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& a
     whole[s] = {i64{s} * dot.lanes, 0, dot.lanes};
     slot[s] = {at.slot[s].cells, whole + s, 1};
   }
-  i32* const to = tile.to;
-  const i64 row_stride = tile.row_stride, width = i64{at.slots} * dot.lanes;
-  tile.to = stage;
-  tile.row_stride = width;
+  i32* const to = tile.to.data;
+  const i64 row_stride = tile.to.row_stride, width = i64{at.slots} * dot.lanes;
+  tile.to = {stage, width};
   tile.slots = slot;
   dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
   // Lane by lane, because channels that are neighbours in memory are rows.

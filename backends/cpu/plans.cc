@@ -41,10 +41,15 @@ std::vector<const Kernel*> candidates(
   return best;
 }
 
-std::unique_ptr<Plan> plan_of(const Arguments& a) {
+std::unique_ptr<Plan> tuned_plan_of(const Arguments& a) {
   if (a.isa)
     for (const Kernel* kernel : candidates(tuned_kernels(), a.call.op->name, *a.isa))
       if (std::unique_ptr<Plan> plan = kernel->plan(a, *kernel)) return plan;
+  return nullptr;
+}
+
+std::unique_ptr<Plan> plan_of(const Arguments& a) {
+  if (std::unique_ptr<Plan> plan = tuned_plan_of(a)) return plan;
   static const std::map<std::string_view, PlanOf> generic = generic_plans(Operators{});
   return generic.at(a.call.op->name)(a);
 }

@@ -23,7 +23,10 @@ std::span<const Kernel> tuned_kernels();
 std::vector<const Kernel*> candidates(
     std::span<const Kernel> kernels, std::string_view op, const Isa& most);
 
-/// The plan of the first candidate that serves the call, else the generic one.
+/// The plan of the first candidate that serves the call, or nullptr.
+std::unique_ptr<Plan> tuned_plan_of(const Arguments& a);
+
+/// The same, or else the generic plan.
 std::unique_ptr<Plan> plan_of(const Arguments& a);
 
 /// Every kernel of this build, for the manifest.

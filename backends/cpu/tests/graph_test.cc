@@ -1,8 +1,9 @@
 // Compiled graphs against the same calls one by one through the reference: drawn graphs of chains
-// and branches, with shared results, several heads and constants; and what is refused.
+// and branches, with shared results, several heads and constants; drawn networks; and what is
+// refused.
 #include <gtest/gtest.h>
 
-#include "backends/cpu/tests/subject.h"
+#include "backends/cpu/tests/modes.h"
 #include "spec/check.h"
 
 namespace lockstep::cpu {
@@ -50,11 +51,9 @@ std::vector<Choice> choices(Draw& draw) {
       {"max", 1, {{3}, {1}, {0}}}};
 }
 
-// Appends a node whose inputs are drawn from the entries, recent ones rather, if the call is legal.
-void try_node(DrawnGraph& g, Draw& draw) {
-  const std::vector<Choice> all = choices(draw);
-  const Choice& c = all[static_cast<std::size_t>(draw(0, static_cast<i64>(all.size()) - 1))];
-  DrawnGraph::Node n{find_operator(c.op), {}, {}, 0};
+// Appends a node if the call is legal. @return whether it is
+bool try_call(DrawnGraph& g, const Choice& c, const std::vector<uint32_t>& inputs) {
+  DrawnGraph::Node n{find_operator(c.op), {}, inputs, 0};
   for (int i = 0; i < n.op->attrs.size(); ++i) {
     Attr a = n.op->attrs[i].fallback;
     if (static_cast<std::size_t>(i) < c.ints.size()) {
@@ -65,16 +64,27 @@ void try_node(DrawnGraph& g, Draw& draw) {
   }
   std::vector<Type> types;
   std::vector<reference::Tensor> in;
-  const i64 last = static_cast<i64>(g.entries.size()) - 1;
-  for (int k = 0; k < c.inputs; ++k) {
-    n.in.push_back(static_cast<uint32_t>(draw(0, 2) > 0 ? last : draw(0, last)));
-    in.push_back(g.entries[n.in.back()]);
+  for (const uint32_t e : n.in) {
+    in.push_back(g.entries[e]);
     types.push_back(in.back().type);
   }
   const Attributes attrs{n.attrs.data(), static_cast<int>(n.attrs.size())};
-  if (check(*n.op, attrs, {types.data(), static_cast<int>(types.size())}).refused()) return;
+  if (check(*n.op, attrs, {types.data(), static_cast<int>(types.size())}).refused()) return false;
   n.out = add_entry(g, reference::outputs(*n.op, attrs, in)[0]);
   g.nodes.push_back(std::move(n));
+  return true;
+}
+
+uint32_t last_entry(const DrawnGraph& g) { return static_cast<uint32_t>(g.entries.size()) - 1; }
+
+// Appends a node whose inputs are drawn from the entries, recent ones rather, if the call is legal.
+void try_node(DrawnGraph& g, Draw& draw) {
+  const std::vector<Choice> all = choices(draw);
+  const Choice& c = all[static_cast<std::size_t>(draw(0, static_cast<i64>(all.size()) - 1))];
+  std::vector<uint32_t> in;
+  for (int k = 0; k < c.inputs; ++k)
+    in.push_back(static_cast<uint32_t>(draw(0, 2) > 0 ? last_entry(g) : draw(0, last_entry(g))));
+  try_call(g, c, in);
 }
 
 DrawnGraph drawn_graph(Draw& draw) {
@@ -89,6 +99,92 @@ DrawnGraph drawn_graph(Draw& draw) {
   const i64 last = static_cast<i64>(g.entries.size()) - 1;
   g.heads.push_back(static_cast<uint32_t>(last));
   for (i64 k = draw(0, 2); k > 0; --k) g.heads.push_back(static_cast<uint32_t>(draw(0, last)));
+  return g;
+}
+
+uint32_t constant(DrawnGraph& g, const Type& type, Draw& draw) {
+  g.constants.push_back(add_entry(g, drawn_tensor(type, draw)));
+  return g.constants.back();
+}
+
+// An entry that a layer can read, recent ones rather, or the first one.
+uint32_t drawn_activation(const DrawnGraph& g, Draw& draw, const Shape* shape = nullptr) {
+  std::vector<uint32_t> all = g.feeds;
+  for (const DrawnGraph::Node& n : g.nodes) all.push_back(n.out);
+  std::erase_if(all, [&](uint32_t e) {
+    const Type& t = g.entries[e].type;
+    return t.rank() != 4 || t.precision > 8 || (shape && t.shape != *shape);
+  });
+  if (all.empty()) return 0;
+  return all[all.size() - 1 - static_cast<std::size_t>(draw(0, min(3, i64(all.size()) - 1)))];
+}
+
+// Appends a convolution: pointwise, depthwise, grouped or any other.
+bool try_conv2d(DrawnGraph& g, Draw& draw) {
+  const uint32_t x = drawn_activation(g, draw);
+  const i64 inputs = g.entries[x].type.dim(1), kind = draw(0, 5), kernel = kind < 3 ? 1 : 3;
+  const i64 groups = kind == 4 ? inputs : kind == 5 && inputs % 2 == 0 ? 2 : 1;
+  const i64 channels = groups * (groups > 2 ? draw(1, 2) : draw(1, groups == 1 ? 34 : 9));
+  const bool has_bias = draw.coin();
+  std::vector<uint32_t> in = {
+      x, constant(g, {{channels, inputs / groups, kernel, kernel}, 8}, draw)};
+  if (has_bias) in.push_back(constant(g, {{channels}, 14}, draw));
+  const i64 stride = draw(0, 3) == 0 ? 2 : 1, padding = draw(0, kernel / 2);
+  return try_call(g,
+      {"conv2d", 0,
+          {{channels}, {kernel, kernel}, {stride, stride}, {padding, padding}, {1, 1}, {groups},
+              {has_bias}}},
+      in);
+}
+
+// Appends a product, what brings its sums back to 8 bits, an activation and a shortcut, or a part
+// of these; or a pooling; or any other node.
+void try_layer(DrawnGraph& g, Draw& draw) {
+  const auto then = [&](const char* op, const std::vector<Tuple>& ints = {}) {
+    return try_call(g, {op, 1, ints}, {last_entry(g)});
+  };
+  const i64 kind = draw(0, 9);
+  if (kind == 0) return try_node(g, draw);
+  if (kind == 1) {
+    const uint32_t x = drawn_activation(g, draw);
+    try_call(g, {"max_pool2d", 1, {{2, 2}, {2, 2}, {draw(0, 1)}}}, {x});
+    return;
+  }
+  if (kind == 2) {
+    if (!try_call(g, {"flatten", 1, {}}, {drawn_activation(g, draw)})) return;
+    const uint32_t x = last_entry(g);
+    const uint32_t w = constant(g, {{draw(1, 20), g.entries[x].type.dim(1)}, 8}, draw);
+    if (!try_call(g, {"dense", 2, {{g.entries[w].type.dim(0)}, {0}}}, {x, w})) return;
+  } else if (!try_conv2d(g, draw)) {
+    return;
+  }
+  if (draw(0, 5) == 0) then("relu");
+  if (draw(0, 3) == 0) then("cvm_clip", {{draw(6, 16)}, {1}});
+  if (draw(0, 5) > 0) then("cvm_right_shift", {{8}, {draw(5, 12)}, {1}});
+  if (draw.coin()) then("cvm_clip", {{draw(5, 8)}, {1}});
+  if (draw.coin()) then("relu");
+  if (draw(0, 2) == 0) {
+    const uint32_t sum = last_entry(g);
+    const uint32_t x = drawn_activation(g, draw, &g.entries[sum].type.shape);
+    const bool is_first = draw.coin();
+    if (try_call(g, {draw(0, 3) == 0 ? "elemwise_sub" : "elemwise_add", 2, {}},
+            {is_first ? sum : x, is_first ? x : sum})) {
+      if (draw.coin()) then("cvm_right_shift", {{8}, {1}, {1}});
+      if (draw(0, 3) > 0) then("cvm_clip", {{8}, {1}});
+      if (draw.coin()) then("relu");
+    }
+  }
+}
+
+DrawnGraph drawn_network(Draw& draw) {
+  DrawnGraph g;
+  const Shape shape{draw(1, 2), draw(0, 2) == 0 ? 3 : draw(1, 20), draw(1, 12),
+      draw(0, 3) == 0 ? draw(20, 40) : draw(1, 12)};
+  g.feeds.push_back(add_entry(g, drawn_tensor({shape, 8}, draw)));
+  for (i64 k = draw(1, 7); k > 0; --k) try_layer(g, draw);
+  g.heads.push_back(g.nodes.empty() ? 0 : g.nodes.back().out);
+  for (i64 k = draw(0, 3) == 0 ? draw(1, 2) : 0; k > 0; --k)
+    g.heads.push_back(static_cast<uint32_t>(draw(0, last_entry(g))));
   return g;
 }
 
@@ -130,6 +226,19 @@ TEST(Graphs, GiveWhatTheirCallsGive) {
       Seeded draw(seed << 32);
       const DrawnGraph g = drawn_graph(draw);
       judge_graph(backend, g, draw);
+    }
+  }
+}
+
+TEST(Networks, GiveWhatTheirCallsGive) {
+  std::vector<client::Backend> backends;
+  for (const Mode& m : modes()) backends.push_back(open_backend(m.options()).value());
+  for (uint64_t seed = 0; seed < 1000 && !testing::Test::HasFailure(); ++seed) {
+    Seeded draw(seed << 32);
+    const DrawnGraph g = drawn_network(draw);
+    for (std::size_t k = 0; k < backends.size(); ++k) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", " + name_of(modes()[k]));
+      judge_graph(backends[k], g, draw);
     }
   }
 }

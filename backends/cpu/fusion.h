@@ -1,0 +1,23 @@
+/// @file
+/// What conv2d and dense do besides in a compiled graph.
+///
+/// Units compiled for newer instruction sets include this header, so it must define no function.
+#pragma once
+#include <stdint.h>
+
+namespace lockstep::cpu {
+
+/// Rounds off the last `shift` bits of a value, ties toward plus infinity, and clamps the rest.
+struct Rescale {
+  int32_t half = 0;  ///< 2^(shift - 1), or 0 if there is no shift
+  int32_t shift = 0;
+  int32_t low = INT32_MIN, high = INT32_MAX;
+};
+
+/// What becomes of sums: they are rescaled, and after the addition of a tensor again.
+struct Finish {
+  Rescale sum, total;
+  bool adds = false;
+};
+
+}  // namespace lockstep::cpu
