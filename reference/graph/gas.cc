@@ -16,9 +16,11 @@ i64 check_gas(const Graph& graph) {
       for (int e : n.inputs) in.push_back(graph.entry(e).type);
       meter.call(*n.op, n.attributes(), {in.data(), static_cast<int>(in.size())});
     }
-    if (!meter.exceeded().empty())
-      throw Error(
-          "model.gas", describe(graph, static_cast<int>(i)) + ": " + std::string(meter.exceeded()));
+    if (meter.exceeded().empty()) continue;
+    const std::string path = at("nodes", static_cast<i64>(i));
+    throw Error("model.gas",
+        path + ": " + describe(graph, static_cast<int>(i)) + ": " + std::string(meter.exceeded()),
+        path);
   }
   return meter.total();
 }

@@ -87,6 +87,11 @@ i64 check_storage(const Graph& graph);
 /// @throws Error model.gas where a limit is exceeded.
 i64 check_gas(const Graph& graph);
 
+/// The path of an element: "heads[1]".
+std::string at(const std::string& list, i64 index);
+/// The path of an entry of a list under `attrs`, whose form stands before the entries:
+/// "attrs.shape[1][3]".
+std::string entry_path(const std::string& list, i64 index);
 /// How a message names a node.
 std::string describe(const Graph& graph, int node);
 

@@ -9,8 +9,13 @@
 namespace lockstep::graph {
 namespace {
 
+[[noreturn]] void refuse(const char* label, const Place& place, const std::string& why) {
+  const std::string path = place.text();
+  throw Error(label, path + " " + why, path);
+}
+
 [[noreturn]] void wrong_form(const Place& place, const std::string& expected) {
-  throw Error("model.key", place.text() + " is not " + expected);
+  refuse("model.key", place, "is not " + expected);
 }
 
 // Builds a value as a parser reports its parts. The library's own builder keeps the last of two
@@ -34,13 +39,12 @@ class Builder : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
   bool key(string_t& v) override {
     if (open_.back()->contains(v))
-      throw Error(
-          "model.json", place_.text() + " has the key \"" + params::printable(v) + "\" twice");
+      refuse("model.json", place_, "has the key \"" + params::printable(v) + "\" twice");
     key_ = std::move(v);
     return true;
   }
   bool parse_error(std::size_t byte, const std::string&, const Json::exception&) override {
-    throw Error("model.json", place_.text() + " is not JSON at byte " + std::to_string(byte));
+    refuse("model.json", place_, "is not JSON at byte " + std::to_string(byte));
   }
 
  private:
@@ -57,8 +61,8 @@ class Builder : public nlohmann::json_sax<Json> {
   }
   bool open(Json empty) {
     if (open_.size() == kMaxDepth)
-      throw Error("model.json",
-          place_.text() + " nests more than " + std::to_string(kMaxDepth) + " objects and arrays");
+      refuse("model.json", place_,
+          "nests more than " + std::to_string(kMaxDepth) + " objects and arrays");
     // The pointer stays valid until the value is closed: its parent grows only after that.
     open_.push_back(put(std::move(empty)));
     return true;
@@ -86,13 +90,12 @@ std::string Place::text() const {
 Json parse_object(std::string_view text, const Place& place) {
   // The library ends the text at a NUL and skips a byte order mark; this reader refuses both.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
-    throw Error("model.json", place.text() + " is not JSON at byte " + std::to_string(nul + 1));
-  if (text.starts_with("\xEF\xBB\xBF"))
-    throw Error("model.json", place.text() + " is not JSON at byte 1");
+    refuse("model.json", place, "is not JSON at byte " + std::to_string(nul + 1));
+  if (text.starts_with("\xEF\xBB\xBF")) refuse("model.json", place, "is not JSON at byte 1");
   Builder builder(place);
   Json::sax_parse(text.begin(), text.end(), &builder);
   Json value = builder.take();
-  if (!value.is_object()) throw Error("model.json", place.text() + " is not a JSON object");
+  if (!value.is_object()) refuse("model.json", place, "is not a JSON object");
   return value;
 }
 
@@ -101,13 +104,11 @@ const Json& as_object(const Json& value, const Place& place, std::initializer_li
   for (const auto& [key, ignored] : value.items()) {
     const bool known =
         std::any_of(keys.begin(), keys.end(), [&k = key](const Key& key) { return key.name == k; });
-    if (!known)
-      throw Error(
-          "model.key", place.text() + " has an unknown key \"" + params::printable(key) + "\"");
+    if (!known) refuse("model.key", place, "has an unknown key \"" + params::printable(key) + "\"");
   }
   for (const Key& key : keys)
     if (key.required && !value.contains(key.name))
-      throw Error("model.key", place.at(key.name).text() + " is missing");
+      refuse("model.key", place.at(key.name), "is missing");
   return value;
 }
 
@@ -138,13 +139,6 @@ std::vector<i64> as_integers(const Json& array, const Place& place) {
   std::vector<i64> list;
   for (const Json& v : as_array(array, place))
     list.push_back(as_integer(v, place.at(static_cast<i64>(list.size()))));
-  return list;
-}
-
-std::vector<std::string> as_texts(const Json& array, const Place& place) {
-  std::vector<std::string> list;
-  for (const Json& v : as_array(array, place))
-    list.push_back(as_text(v, place.at(static_cast<i64>(list.size()))));
   return list;
 }
 

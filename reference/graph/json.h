@@ -50,6 +50,5 @@ i64 as_integer(const Json& value, const Place& place);
 /// The list of `[form, [...]]`, as attributes of a graph are written.
 const Json& as_list(const Json& value, const Place& place, std::string_view form);
 std::vector<i64> as_integers(const Json& array, const Place& place);
-std::vector<std::string> as_texts(const Json& array, const Place& place);
 
 }  // namespace lockstep::graph

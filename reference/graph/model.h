@@ -2,6 +2,7 @@
 /// A graph with its parameters: everything that a run needs except the input.
 #pragma once
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,14 @@ namespace lockstep::graph {
 
 /// Tensors by name. The graph declares their precisions; those stated here are ignored.
 using Parameters = std::map<std::string, reference::Tensor>;
+
+/// The path of a parameter: "params.weight".
+std::string parameter_path(const std::string& name);
+/// The path of an element of a tensor: "params.weight[0][2]".
+std::string element_path(const std::string& path, const Shape& shape, i64 element);
+/// Refuses values outside a type's precision.
+/// @throws Error input.value with the path of the first.
+void refuse_beyond(std::span<const i32> values, const Type& type, const std::string& path);
 
 /// Immutable once built.
 class Model {

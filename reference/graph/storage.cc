@@ -33,24 +33,25 @@ class Storage {
   // Gives `entry` its storage at the time of node `now`.
   void occupy(int entry, int now) {
     const Entry& e = graph_.entry(entry);
+    const auto refuse = [entry](const std::string& why) {
+      const std::string path = entry_path("storage_id", entry);
+      throw Error("model.storage", path + ": " + why, path);
+    };
     if (e.storage_id < 0)
-      throw Error("model.storage",
-          "an output of " + describe(graph_, e.node) + " has the storage id " +
-              std::to_string(e.storage_id));
+      refuse("an output of " + describe(graph_, e.node) + " has the storage id " +
+          std::to_string(e.storage_id));
     const i64 bytes = 4 * volume(e.type.shape);
     const auto [at, is_new] = slots_.try_emplace(e.storage_id, Slot{entry, 0});
     Slot& slot = at->second;
     if (!is_new && graph_.entry(slot.owner).last_use >= now && !in_place(slot.owner, now))
-      throw Error("model.storage",
-          "storage id " + std::to_string(e.storage_id) + " is given to an output of " +
-              describe(graph_, e.node) + " while an output of " +
-              describe(graph_, graph_.entry(slot.owner).node) + " is still live in it");
+      refuse("storage id " + std::to_string(e.storage_id) + " is given to an output of " +
+          describe(graph_, e.node) + " while an output of " +
+          describe(graph_, graph_.entry(slot.owner).node) + " is still live in it");
     slot.owner = entry;
     bytes_ += std::max<i64>(0, bytes - slot.bytes);
     slot.bytes = std::max(slot.bytes, bytes);
     if (bytes_ > kMaxStorageBytes)
-      throw Error("model.storage",
-          "more than 2^32 bytes of storage are needed at " + describe(graph_, e.node));
+      refuse("more than 2^32 bytes of storage are needed at " + describe(graph_, e.node));
   }
 
   // Whether the call of node `now` may overwrite `entry`, its input 0 or 1.

@@ -10,7 +10,8 @@ namespace {
 Reference read_reference(const Json& value, const Place& place) {
   const std::vector<i64> numbers = as_integers(value, place);
   if (numbers.size() != 2 && numbers.size() != 3)
-    throw Error("model.key", place.text() + " is not [node, output] or [node, output, version]");
+    throw Error("model.key", place.text() + " is not [node, output] or [node, output, version]",
+        place.text());
   return {numbers[0], numbers[1]};
 }
 
@@ -65,21 +66,30 @@ void read_attrs(const Json& value, const Place& place, Symbol& symbol) {
   const Json& attrs = as_object(value, place,
       {{"storage_id", true}, {"shape", true}, {"op_attrs", true}, {"dltype"}, {"precision"},
           {"device_index"}});
-  const auto list = [&](const char* key, std::string_view form) -> const Json& {
-    return as_list(attrs[key], place.at(key), form);
+  // The entries of a list are the second element of what stands under its key.
+  const auto each = [&](const char* key, std::string_view form, auto read) {
+    const Place at = place.at(key), entries = at.at(1);
+    i64 index = 0;
+    for (const Json& v : as_list(attrs[key], at, form)) read(v, entries.at(index++));
   };
-  symbol.storage_id = as_integers(list("storage_id", "list_int"), place.at("storage_id"));
-  const Place shape = place.at("shape");
-  for (const Json& v : list("shape", "list_shape"))
-    symbol.shape.push_back(as_integers(v, shape.at(static_cast<i64>(symbol.shape.size()))));
-  const Place op_attrs = place.at("op_attrs");
-  for (const Json& v : list("op_attrs", "list_str"))
-    symbol.op_attrs.push_back(
-        read_text_attributes(v, op_attrs.at(static_cast<i64>(symbol.op_attrs.size()))));
-  if (attrs.contains("dltype"))
-    symbol.dltype = as_texts(list("dltype", "list_str"), place.at("dltype"));
-  if (attrs.contains("precision"))
-    symbol.precision = as_integers(list("precision", "list_int"), place.at("precision"));
+  const auto integers = [&](const char* key) {
+    std::vector<i64> list;
+    each(key, "list_int",
+        [&](const Json& v, const Place& at) { list.push_back(as_integer(v, at)); });
+    return list;
+  };
+  symbol.storage_id = integers("storage_id");
+  each("shape", "list_shape",
+      [&](const Json& v, const Place& at) { symbol.shape.push_back(as_integers(v, at)); });
+  each("op_attrs", "list_str", [&](const Json& v, const Place& at) {
+    symbol.op_attrs.push_back(read_text_attributes(v, at));
+  });
+  if (attrs.contains("dltype")) {
+    symbol.dltype.emplace();
+    each("dltype", "list_str",
+        [&](const Json& v, const Place& at) { symbol.dltype->push_back(as_text(v, at)); });
+  }
+  if (attrs.contains("precision")) symbol.precision = integers("precision");
   symbol.device_index_is_empty = no_devices(attrs, place.at("device_index"));
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "reference/graph/tests/draft.h"
+#include "spec/text.h"
 
 namespace lockstep::graph {
 namespace {
@@ -17,11 +18,12 @@ TEST(Params, TakeTheDeclaredType) {
 }
 
 TEST(Params, AreThereOnceForEachVariableAndForNothingElse) {
-  EXPECT_EQ(refusal_of({}), "no parameter is given for \"weight\" [model.params]");
+  EXPECT_EQ(refusal_of({}), "params.weight: no parameter is given for \"weight\" [model.params]");
   for (const char* name : {"data", "bias", "", "dense 2"}) {
     Parameters p = small_parameters();
     p[name] = {{{2, 4}, 8}, std::vector<i32>(8)};
-    EXPECT_NE(refusal_of(p).find("\"" + std::string(name) + "\" belongs to no variable"),
+    EXPECT_NE(refusal_of(p).find(
+                  "params." + std::string(name) + ": the parameter belongs to no variable"),
         std::string::npos);
     EXPECT_NE(refusal_of(p).find("[model.params]"), std::string::npos);
   }
@@ -32,11 +34,13 @@ TEST(Params, HaveTheDeclaredShape) {
       {Shape{4, 3}, Shape{12}, Shape{3, 4, 1}, Shape{}, Shape{3, 4, 1, 1, 1, 1, 1, 1}}) {
     Parameters p = small_parameters();
     p["weight"].type.shape = shape;
-    EXPECT_EQ(refusal_of(p), "the parameter \"weight\" has not the declared shape [model.params]");
+    EXPECT_EQ(refusal_of(p),
+        "params.weight: the parameter has the shape " + shape_text(shape) +
+            " and 12 values, declared is (3, 4) [model.params]");
   }
   Parameters p = small_parameters();
   p["weight"].data.pop_back();
-  EXPECT_EQ(refusal_of(p), "the parameter \"weight\" has not the declared shape [model.params]");
+  EXPECT_NE(refusal_of(p).find("(3, 4) and 11 values"), std::string::npos);
 }
 
 TEST(Params, LieInTheirPrecision) {
@@ -48,8 +52,7 @@ TEST(Params, LieInTheirPrecision) {
   for (i32 v : {128, -128, INT32_MAX, INT32_MIN}) {
     p["weight"].data[5] = v;
     EXPECT_EQ(refusal_of(p),
-        "element 5 of the parameter \"weight\" is " + std::to_string(v) +
-            ", outside its precision 8 [input.value]");
+        "params.weight[1][1]: " + std::to_string(v) + " is outside the precision 8 [input.value]");
   }
 }
 
