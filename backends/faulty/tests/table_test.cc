@@ -55,7 +55,8 @@ TEST(Table, ManifestListsEveryMutant) {
     const Mutant& m = mutants()[i];
     EXPECT_EQ(manifest["mutants"][i],
         (nlohmann::json{{"name", std::string(m.name)}, {"op", std::string(m.op)},
-            {"kind", std::string(m.kind)}, {"provenance", std::string(m.provenance)}}));
+            {"kind", std::string(m.kind)}, {"provenance", std::string(m.provenance)},
+            {"tier", m.tier}}));
   }
 }
 
