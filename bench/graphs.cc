@@ -34,6 +34,10 @@ const Part kParts[] = {
         [](zoo::Builder& net) { return zoo::bottleneck(net, net.data(), 64, 1); }},
     {"resnet50.conv4_block", {1, 1024, 14, 14},
         [](zoo::Builder& net) { return zoo::bottleneck(net, net.data(), 256, 1); }},
+    {"resnet50.conv4_two_blocks", {1, 1024, 14, 14},
+        [](zoo::Builder& net) {
+          return zoo::bottleneck(net, zoo::bottleneck(net, net.data(), 256, 1), 256, 1);
+        }},
     {"mobilenetv2.block3", {1, 24, 56, 56},
         [](zoo::Builder& net) { return zoo::inverted_residual(net, net.data(), 6, 24, 1); }}};
 

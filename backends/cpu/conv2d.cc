@@ -2,19 +2,21 @@
 /// conv2d without im2col: a block of the image is packed once, its padding included, and every tap
 /// of the kernel reads it at its own offset. The rows of a tile are weights; its lanes are
 /// neighbouring outputs.
-#include "spec/ops/conv2d.h"
+#include "backends/cpu/conv2d.h"
 
 #include "backends/cpu/patch.h"
+#include "spec/ops/conv2d.h"
 
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kPatchBytes = i64{1} << 19;     // of the patches packed at a time
-constexpr i64 kPatchBytesMax = i64{8} << 20;  // above it the generic kernel serves
-constexpr i64 kWeightBytes = i64{1} << 18;    // of weights that stay cached for one block
-constexpr i64 kLinesBytes = i64{1} << 14;     // of a patch on the stack
-constexpr i64 kLinesOutputs = 2;              // of a group, at most, that are computed line by line
-constexpr i64 kLinesPerItem = 32;             // packed by an item of parallel work
+constexpr i64 kPatchBytes = i64{1} << 19;       // of the patches packed at a time
+constexpr i64 kPatchBytesMax = i64{8} << 20;    // above it the generic kernel serves
+constexpr i64 kInPlaceBytesMax = i64{1} << 30;  // of a unit: offsets have 31 bits
+constexpr i64 kWeightBytes = i64{1} << 18;      // of weights that stay cached for one block
+constexpr i64 kLinesBytes = i64{1} << 14;       // of a patch on the stack
+constexpr i64 kLinesOutputs = 2;   // of a group, at most, that are computed line by line
+constexpr i64 kLinesPerItem = 32;  // packed by an item of parallel work
 constexpr i64 kWordBytes = sizeof(Word);
 
 /// A block of outputs: rows and columns of some units, which are groups of images.
@@ -22,15 +24,23 @@ struct Block {
   i64 unit, units, row, rows, column, columns;
 };
 
+/// How a call is computed.
+struct Design {
+  View x;
+  Out y;
+  Patch patch;
+  bool by_lines, in_place;  ///< in place: the image is the patch
+};
+
 class TunedConv2d : public Plan {
  public:
   TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
-      const Conv2dAttrs& attrs, const View& x, const Out& y, const Patch& patch, bool by_lines);
+      const Conv2dAttrs& attrs, const Design& d);
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
     const i64 weights = constant_.empty() ? weight_words() * kWordBytes : 0;
-    return static_cast<uint64_t>(weights + (by_lines_ ? 0 : patches_bytes()));
+    return static_cast<uint64_t>(weights + (by_lines_ || in_place_ ? 0 : patches_bytes()));
   }
 
  private:
@@ -62,14 +72,14 @@ class TunedConv2d : public Plan {
   i64 groups_, group_inputs_, group_outputs_;
   Patch patch_;
   i64 units_per_block_;
-  bool by_lines_;
+  bool by_lines_, in_place_;
+  Fusion fusion_;
+  std::size_t added_port_;
+  i64 x_terms_, y_terms_, added_terms_;  // channels that share a plane
   i64 height_, outputs_per_item_;
   std::vector<Step> steps_;
   std::vector<int32_t> offsets_;
   Packed constant_;  // the packed weights, if they are constants
-  std::optional<Finish> finish_;
-  View added_;
-  std::size_t added_port_;
 };
 
 struct TunedConv2d::Run {
@@ -81,24 +91,30 @@ struct TunedConv2d::Run {
 };
 
 TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
-    const Conv2dAttrs& attrs, const View& x, const Out& y, const Patch& patch, bool by_lines)
+    const Conv2dAttrs& attrs, const Design& d)
     : name_(kernel.name),
       pool_(a.pool),
       dot_(dot),
-      x_(x),
+      x_(d.x),
       w_(a.call.in[Conv2d::W]),
-      y_(y),
+      y_(d.y),
       groups_(attrs.groups),
       group_inputs_(w_.dim(1)),
       group_outputs_(attrs.channels / attrs.groups),
-      patch_(patch),
-      units_per_block_(clamp(kPatchBytes / patch.bytes(), 1, groups_ * x_.dim(0))),
-      by_lines_(by_lines),
-      height_(by_lines ? 1 : even_part(group_outputs_, dot.rows)),
-      steps_(patch.steps()),
-      finish_(a.fusion.finish),
-      added_(a.fusion.added) {
-  added_port_ = a.call.in.size();
+      patch_(d.patch),
+      units_per_block_(clamp(
+          d.in_place ? groups_ * x_.dim(0) : kPatchBytes / patch_.bytes(), 1, groups_ * x_.dim(0))),
+      by_lines_(d.by_lines),
+      in_place_(d.in_place),
+      fusion_(a.fusion),
+      added_port_(a.call.in.size()),
+      x_terms_(fusion_.reads_cells ? dot.terms : 1),
+      y_terms_(fusion_.writes_cells ? dot.terms : 1),
+      added_terms_(fusion_.adds_cells ? dot.terms : 1),
+      height_(by_lines_ ? 1 : even_part(group_outputs_, dot.rows)),
+      steps_(patch_.steps()) {
+  // A tile holds all rows that share cells.
+  if (y_terms_ * added_terms_ > 1) height_ = ceil_div(height_, dot.terms) * dot.terms;
   for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
   const i64 most = max(1, kWeightBytes / (output_words() * kWordBytes * height_)) * height_;
   outputs_per_item_ = min(group_outputs_, most);
@@ -145,7 +161,8 @@ void TunedConv2d::pack_panel(Word* to, const i32* weights, i64 height) const {
 }
 
 const i32* TunedConv2d::image(const Run& run, i64 unit) const {
-  return run.x + unit / groups_ * x_.stride[0] + unit % groups_ * group_inputs_ * x_.stride[1];
+  const i64 channel = unit % groups_ * group_inputs_;
+  return run.x + unit / groups_ * x_.stride[0] + channel / x_terms_ * x_.stride[1];
 }
 
 void TunedConv2d::pack_block(const Run& run, const Block& b) const {
@@ -213,7 +230,8 @@ void TunedConv2d::multiply(
     const Run& run, const Placement& at, i64 unit, i64 first, i64 count) const {
   const i64 channel = unit % groups_ * group_outputs_ + first;
   i32* y = run.y + unit / groups_ * y_.stride[0];
-  Surface added{};
+  const View& added = fusion_.added;
+  const i32* addend = run.added ? run.added + unit / groups_ * added.stride[0] : nullptr;
   for (i64 o = channel; o < channel + count; o += height_) {
     const i64 height = min(height_, channel + count - o);
     const Word* panel = run.weights + o * output_words();
@@ -224,19 +242,19 @@ void TunedConv2d::multiply(
         biased[r] = panel[r] + static_cast<uint32_t>(run.bias[(o + r) * bias_.stride[0]]);
       start = biased;
     }
-    if (run.added)
-      added = {
-          const_cast<i32*>(run.added) + unit / groups_ * added_.stride[0] + o * added_.stride[1],
-          added_.stride[1]};
-    const Tile tile{panel + height, start, nullptr, offsets_.data(), steps(), at.slot,
-        {y + o * y_.stride[1], y_.stride[1]}, finish_ ? &*finish_ : nullptr, added};
+    Tile tile{panel + height, start, nullptr, offsets_.data(), steps(), at.slot,
+        {y + o / y_terms_ * y_.stride[1], y_.stride[1], fusion_.writes_cells},
+        fusion_.finish ? &*fusion_.finish : nullptr};
+    if (addend)
+      tile.added = {const_cast<i32*>(addend) + o / added_terms_ * added.stride[1], added.stride[1],
+          fusion_.adds_cells};
     run_tile(dot_, tile, static_cast<int>(height), at);
   }
 }
 
 void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scratch) const {
   Run run{in[Conv2d::X], bias_.rank() > 0 ? in[Conv2d::B] : nullptr, out[0],
-      finish_ && finish_->adds ? in[added_port_] : nullptr,
+      fusion_.finish && fusion_.finish->adds ? in[added_port_] : nullptr,
       reinterpret_cast<const Word*>(constant_.data()), static_cast<Word*>(scratch)};
   if (constant_.empty()) {
     pack_weights(run.patch, in[Conv2d::W], run.bias);
@@ -245,6 +263,7 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
     run.patch += weight_words();
   }
   if (by_lines_) return run_by_lines(run);
+  if (in_place_) run.patch = reinterpret_cast<Word*>(const_cast<i32*>(run.x));
   const i64 units = y_.dim(0) * groups_, height = y_.dim(2), width = y_.dim(3);
   Block b{};
   for (b.unit = 0; b.unit < units; b.unit += units_per_block_)
@@ -253,7 +272,7 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
         b.units = min(units_per_block_, units - b.unit);
         b.rows = min(patch_.rows(), height - b.row);
         b.columns = min(patch_.columns(), width - b.column);
-        pack_block(run, b);
+        if (!in_place_) pack_block(run, b);
         compute(run, b);
       }
 }
@@ -284,7 +303,8 @@ void TunedConv2d::run_by_lines(const Run& run) const {
 void TunedConv2d::multiply_lines(const Run& run, const Block& b, const Word* patch) const {
   i32* y = run.y + b.unit / groups_ * y_.stride[0] + b.row * y_.stride[2] + b.column;
   Lines lines{nullptr, 0, offsets_.data(), steps(), reinterpret_cast<const uint8_t*>(patch), b.rows,
-      b.columns, patch_.pitch() * kWordBytes, nullptr, y_.stride[2], finish_ ? &*finish_ : nullptr};
+      b.columns, patch_.pitch() * kWordBytes, nullptr, y_.stride[2],
+      fusion_.finish ? &*fusion_.finish : nullptr};
   for (i64 k = 0; k < group_outputs_; ++k) {
     const i64 o = b.unit % groups_ * group_outputs_ + k;
     const Word* panel = run.weights + o * output_words();
@@ -331,31 +351,62 @@ bool can_add(const View& added, const Out& y) {
   return is_same(2) && is_same(3) && (y.stride[3] == 1 || y.dim(3) == 1);
 }
 
-std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
-  const bool adds = a.fusion.finish && a.fusion.finish->adds;
-  if (adds && !can_add(a.fusion.added, a.call.out[0])) return nullptr;
-  const auto attrs = from_attributes<Conv2d>(a.call.attributes());
-  if (Arguments product = a; become_dense(product, attrs)) return dense_plan(product, kernel, dot);
+/// Whether the images that lie as cells can. Groups must not share a plane.
+bool can_use_cells(
+    const Fusion& f, const Conv2dAttrs& attrs, i64 group_inputs, const DotKernels& dot) {
+  const auto divides = [&](i64 channels) { return attrs.groups == 1 || channels % dot.terms == 0; };
+  const bool writes = f.writes_cells || f.adds_cells;
+  return dot.rows % dot.terms == 0 && (!f.reads_cells || divides(group_inputs)) &&
+      (!writes || divides(attrs.channels / attrs.groups));
+}
+
+std::optional<Design> design_of(
+    const Arguments& a, const Conv2dAttrs& attrs, const DotKernels& dot) {
+  const Fusion& f = a.fusion;
+  const bool adds = f.finish && f.finish->adds;
+  const i64 group_inputs = a.call.in[Conv2d::W].dim(1);
+  if (adds && !can_add(f.added, a.call.out[0])) return std::nullopt;
+  if (f.uses_cells() && !can_use_cells(f, attrs, group_inputs, dot)) return std::nullopt;
   View x = a.call.in[Conv2d::X];
   Out y = a.call.out[0];
   const bool is_pointwise = attrs.kernel_size == Tuple{1, 1} && attrs.strides == Tuple{1, 1} &&
       attrs.padding == Tuple{0, 0};
+  bool is_row = false;
   if (View row = x; is_pointwise && join_rows(row))
-    if (Out to = y; join_rows(to)) x = row, y = to;
+    if (Out to = y; join_rows(to)) x = row, y = to, is_row = true;
   const auto axis = [&](int d) {
     return axis_of(x.dim(2 + d), y.dim(2 + d), attrs.kernel_size[d], attrs.strides[d],
         attrs.padding[d], attrs.dilation[d]);
   };
-  Patch patch(axis(0), axis(1), x.dim(1) / attrs.groups, dot);
+  Patch patch(axis(0), axis(1), group_inputs, dot, f.reads_cells);
+  if (f.reads_cells && is_row) {
+    patch.read_in_place(x.stride[1]);
+    if (patch.bytes() > kInPlaceBytesMax) return std::nullopt;
+    return Design{x, y, patch, false, true};
+  }
   const bool by_lines = attrs.channels / attrs.groups <= kLinesOutputs &&
-      (y.stride[3] == 1 || y.dim(3) == 1) && !adds;
+      (y.stride[3] == 1 || y.dim(3) == 1) && !adds && !f.uses_cells();
   if (Patch small = patch; by_lines && small.shrink_to(kLinesBytes))
-    return std::make_unique<TunedConv2d>(a, kernel, dot, attrs, x, y, small, true);
-  if (!patch.shrink_to(kPatchBytes) && !patch.shrink_to(kPatchBytesMax)) return nullptr;
-  return std::make_unique<TunedConv2d>(a, kernel, dot, attrs, x, y, patch, false);
+    return Design{x, y, small, true, false};
+  if (!patch.shrink_to(kPatchBytes) && !patch.shrink_to(kPatchBytesMax)) return std::nullopt;
+  return Design{x, y, patch, false, false};
+}
+
+std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
+  const auto attrs = from_attributes<Conv2d>(a.call.attributes());
+  if (Arguments product = a; become_dense(product, attrs))
+    return a.fusion.uses_cells() ? nullptr : dense_plan(product, kernel, dot);
+  const std::optional<Design> design = design_of(a, attrs, dot);
+  return design ? std::make_unique<TunedConv2d>(a, kernel, dot, attrs, *design) : nullptr;
 }
 
 }  // namespace
+
+bool conv2d_serves(const Arguments& a) {
+  const auto attrs = from_attributes<Conv2d>(a.call.attributes());
+  if (Arguments product = a; become_dense(product, attrs)) return false;
+  return design_of(a, attrs, best_dot(*a.isa)).has_value();
+}
 
 std::vector<Kernel> conv2d_kernels() { return dot_kernels<Conv2d>(conv2d_plan); }
 

@@ -61,7 +61,7 @@ void begin_rows(uint32_t* start, const Word* rows, i64 count, i64 steps, const D
   const Piece first{0, 0, 1};
   const Slot slot{kOnes.data(), &first, 1};
   dot.tile[(count - 1) * dot.slots](
-      {rows, kZeros, nullptr, kSame, steps, &slot, {reinterpret_cast<int32_t*>(start), 1}});
+      {rows, kZeros, nullptr, kSame, steps, &slot, {reinterpret_cast<int32_t*>(start), 1, false}});
   for (i64 r = 0; r < count; ++r) start[r] *= 0U - static_cast<uint32_t>(dot.offset);
 }
 
@@ -266,7 +266,8 @@ void TunedDense::multiply_slots(
       start = biased;
     }
     const Tile tile{panel + height, start, starts_lanes ? lane_start : nullptr, offsets_.data(),
-        p.steps, at.slot, {to.y + r * to.row_stride, to.row_stride}, finish_ ? &*finish_ : nullptr};
+        p.steps, at.slot, {to.y + r * to.row_stride, to.row_stride, false},
+        finish_ ? &*finish_ : nullptr};
     run_tile(dot_, tile, static_cast<int>(height), at);
   }
 }

@@ -30,10 +30,13 @@ struct Slot {
   int32_t piece_count;
 };
 
-/// A tensor as tiles read or write it: row r of outputs begins at data + r * row_stride.
+/// A tensor as tiles read or write it: row r begins at data + r * row_stride; or each step of rows
+/// that share Words, four int8 or two int16 values with the offset of cells, at data + step *
+/// row_stride.
 struct Surface {
   int32_t* data;
   int64_t row_stride;
+  bool has_cells;
 };
 
 /// A tile: to[r][piece.to] is the output of row_start[r] + lane_start[slot][lane] + the sum of the

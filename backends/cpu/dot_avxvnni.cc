@@ -8,7 +8,7 @@ namespace lockstep::cpu {
 namespace {
 
 struct AvxVnni : VectorOf<8> {
-  static constexpr int kTerms = 4, kCellBytes = 4, kOffset = 128, kLanes = 8, kRows = 6, kSlots = 2;
+  static constexpr int kTerms = 4, kCellBytes = 4, kOffset = 128, kLanes = 8, kRows = 4, kSlots = 3;
   static Words cells(const uint8_t* from) { return load(from); }
   static void add_products(Words& sum, Words cells, Words row) {
     sum = reinterpret_cast<Words>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(sum),

@@ -121,14 +121,42 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
     return reinterpret_cast<Words>(x);
   }
 
+  static constexpr uint32_t kFlip = Set::kOffset ? 0x80808080 : 0;  // adds 128 to each byte
+  static constexpr int kTermBits = 32 / kTerms;
+  static constexpr uint32_t kTermMask = kTermBits == 8 ? 0xff : 0xffff;
+
+  /// Rows that share Words.
+  template <int R> static Words joined_rows(const Words (&out)[R], int first) {
+    Words all = out[first] & kTermMask;
+#pragma GCC unroll 4
+    for (int k = 1; k < kTerms; ++k)
+      if (first + k < R) all |= (out[first + k] & kTermMask) << (k * kTermBits);
+    return all ^ kFlip;
+  }
+  static Words shared_row(Words all, int k) {
+    const auto high = reinterpret_cast<SignedWords>((all ^ kFlip) << (32 - (k + 1) * kTermBits));
+    return reinterpret_cast<Words>(high >> (32 - kTermBits));
+  }
+
+  static Words load_piece(const int32_t* from, const Piece& piece) {
+    return piece.count == kLanes ? load(from) : Set::load_some(from, piece.first, piece.count);
+  }
+
   template <int R> static void add_surface(const Tile& t, const Piece& piece, Words (&out)[R]) {
     const Rescale& total = t.finish->total;
+    const int32_t* from = t.added.data + piece.to;
+    const int64_t stride = t.added.row_stride;
+    if (t.added.has_cells) {
+      Words all{};
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) {
-      const int32_t* from = t.added.data + piece.to + r * t.added.row_stride;
-      const Words v =
-          piece.count == kLanes ? load(from) : Set::load_some(from, piece.first, piece.count);
-      out[r] = rescaled(out[r] + v, total);
+      for (int r = 0; r < R; ++r) {
+        if (r % kTerms == 0) all = load_piece(from + r / kTerms * stride, piece);
+        out[r] = rescaled(out[r] + shared_row(all, r % kTerms), total);
+      }
+    } else {
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r)
+        out[r] = rescaled(out[r] + load_piece(from + r * stride, piece), total);
     }
   }
 
@@ -136,7 +164,16 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
   static void store_rows(const Tile& t, const Piece& piece, const Words (&out)[R]) {
     int32_t* to = t.to.data + piece.to;
     const int64_t stride = t.to.row_stride;
-    if (piece.count == kLanes) {
+    if (t.to.has_cells) {
+#pragma GCC unroll 8
+      for (int r = 0; r < R; r += kTerms) {
+        int32_t* at = to + r / kTerms * stride;
+        if (piece.count == kLanes)
+          store(at, joined_rows(out, r));
+        else
+          Set::store_some(at, joined_rows(out, r), piece.first, piece.count);
+      }
+    } else if (piece.count == kLanes) {
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) store(to + r * stride, out[r]);
     } else {
@@ -192,8 +229,6 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
     for (; c + kWidth < l.columns; c += 2 * kWidth) columns_of<2>(l, c);
     if (c < l.columns) columns_of<1>(l, c);
   }
-
-  static constexpr uint32_t kFlip = Set::kOffset ? 0x80808080 : 0;  // adds 128 to each byte
 
   /// Joins the terms of some lanes, of which `load` loads a term: into Words of 4 bytes or 2
   /// shorts, or into cells of 4 or 2 bytes.

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 
+#include "backends/cpu/conv2d.h"
 #include "backends/cpu/elementwise.h"
 #include "backends/cpu/finish.h"
 #include "backends/cpu/movement.h"
+#include "backends/cpu/pack.h"
 #include "backends/cpu/plans.h"
 #include "spec/ops/conv2d.h"
 #include "spec/ops/dense.h"
@@ -130,13 +133,15 @@ class Compiler {
         strides_(g.entries.size()),
         constants_(g.entries.size()),
         is_head_(g.entries.size()),
-        readers_(g.entries.size()) {
+        readers_(g.entries.size()),
+        has_cells_(g.entries.size()) {
     for (Entry e = 0; e < tensors_.size(); ++e)
       if (g.is_constant(e)) constants_[e] = static_cast<const i32*>(tensors_[e].dl.data);
     for (const Entry e : g.heads) is_head_[e] = true;
     for (const ls_node& n : g.nodes) count_readers(n);
     lay_out_results();
     for (const ls_node& n : g.nodes) add(n);
+    if (isa_) choose_cells();
     for (const Group& group : groups_) add_steps(group);
     copy_heads();
   }
@@ -255,8 +260,33 @@ class Compiler {
     return true;
   }
 
+  /// Results lie as cells where the product that writes them, and all that reads them, can.
+  void choose_cells() {
+    std::vector<bool> can(tensors_.size());
+    for (const Group& g : groups_)
+      if (const Entry e = g.out[0]; !is_head_[e] && tensors_[e].precision <= 8) can[e] = true;
+    for (Entry e = 0; e < tensors_.size(); ++e) {
+      if (!can[e]) continue;
+      has_cells_[e] = true;
+      for (const Group& g : groups_) can[e] = can[e] && can_use_cells(g, e);
+      has_cells_[e] = false;
+    }
+    has_cells_ = std::move(can);
+  }
+  /// Whether a group leaves alone the entry that has cells, or can use it.
+  bool can_use_cells(const Group& g, Entry e) const {
+    const auto is_used = [&](const Numbers& all, std::size_t first) {
+      return std::find(all.begin() + static_cast<std::ptrdiff_t>(first), all.end(), e) != all.end();
+    };
+    if (!is_used(g.in, 0) && !is_used(g.out, 0)) return true;
+    if (!g.finish || g.call.op->name != Conv2d::name) return false;
+    const Numbers parameters(
+        g.in.begin() + 1, g.in.begin() + static_cast<std::ptrdiff_t>(g.call.in.size()));
+    return !is_used(parameters, 0) && conv2d_serves(fused(g));
+  }
+
   void add_steps(const Group& g) {
-    if (g.finish && !g.stages.empty())
+    if (g.finish)
       add_product(g);
     else if (g.stages.size() > 1)
       steps_.push_back({chain_of(g), g.in, g.out});
@@ -275,18 +305,38 @@ class Compiler {
         g.stages, g.inputs, backend::view_of<Out>(tensors_[g.out[0]]), pool_, *isa_, "chain");
   }
 
-  /// One step if tiles can finish their sums so, else two: the second works in place.
-  void add_product(const Group& g) {
+  template <class V> V view_of(Entry e) const {
+    V v = backend::view_of<V>(tensors_[e]);
+    if (has_cells_[e]) lay_out_cells(v, best_dot(*isa_).terms);
+    return v;
+  }
+
+  /// A product that writes what its chain gives.
+  Arguments fused(const Group& g) const {
     Arguments a = arguments(g);
-    const Numbers added = g.added();
     Out& sums = a.call.out[0];
     const int precision = sums.precision;
-    sums = backend::view_of<Out>(tensors_[g.out[0]]);
+    sums = view_of<Out>(g.out[0]);
     sums.precision = precision;
-    a.fusion.finish = g.finish->finish();
-    if (!added.empty()) a.fusion.added = g.inputs.back().view;
+    a.call.in[0] = view_of<View>(g.in[0]);
+    a.fusion.reads_cells = has_cells_[g.in[0]];
+    a.fusion.writes_cells = has_cells_[g.out[0]];
+    if (!g.stages.empty()) a.fusion.finish = g.finish->finish();
+    for (const Entry e : g.added()) {
+      a.fusion.added = view_of<View>(e);
+      a.fusion.adds_cells = has_cells_[e];
+    }
+    return a;
+  }
+
+  /// One step if tiles can finish their sums so, else two: the second works in place.
+  void add_product(const Group& g) {
+    Arguments a = fused(g);
     if (auto plan = tuned_plan_of(a)) return steps_.push_back({std::move(plan), g.in, g.out});
+    if (a.fusion.uses_cells()) throw std::logic_error("conv2d does not serve what it said");
     a.fusion = {};
+    if (g.stages.empty()) return steps_.push_back({plan_of(a), g.in, g.out});
+    const Numbers added = g.added();
     Group rest = g;
     rest.in.resize(g.call.in.size());
     steps_.push_back({plan_of(a), rest.in, g.out});
@@ -342,9 +392,16 @@ class Compiler {
     for (std::size_t k = 0; k < steps_.size(); ++k)
       for (const Entry e : steps_[k].out)
         if (places[e].kind == Place::arena && first[e] == k)
-          places[e].at = arena.place(
-              static_cast<u64>(backend::volume(tensors_[e])) * sizeof(i32), first[e], last[e]);
+          places[e].at = arena.place(bytes_of(e), first[e], last[e]);
     bytes = arena.bytes();
+  }
+
+  u64 bytes_of(Entry e) const {
+    const ls_tensor& t = tensors_[e];
+    const i64 elements = has_cells_[e]
+        ? cell_words(backend::type_of(t).shape, best_dot(*isa_).terms)
+        : backend::volume(t);
+    return static_cast<u64>(elements) * sizeof(i32);
   }
 
   const backend::Graph& graph_;
@@ -354,7 +411,8 @@ class Compiler {
   std::vector<std::array<i64, kMaxRank>> strides_;  // of results that no caller sees
   std::vector<const i32*> constants_;               // the data of those entries that are constant
   std::vector<bool> is_head_;
-  std::vector<int> readers_;  // nodes that read an entry
+  std::vector<int> readers_;     // nodes that read an entry
+  std::vector<bool> has_cells_;  // the entries that lie as cells
   std::vector<std::vector<i32>> folded_;
   std::vector<Group> groups_;
   std::vector<Step> steps_;

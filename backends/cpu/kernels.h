@@ -22,6 +22,10 @@ using backend::Plan;
 struct Fusion {
   std::optional<Finish> finish{};
   View added{};  ///< what that adds, without data: an input after those of the call
+  /// Images that lie as cells (pack.h); their views have strides of cells.
+  bool reads_cells = false, adds_cells = false, writes_cells = false;
+
+  bool uses_cells() const { return reads_cells || adds_cells || writes_cells; }
 };
 
 /// A legal call, the data of its constant inputs, and what may be used for it.

@@ -16,7 +16,7 @@ void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& a
   }
   i32* const to = tile.to.data;
   const i64 row_stride = tile.to.row_stride, width = i64{at.slots} * dot.lanes;
-  tile.to = {stage, width};
+  tile.to = {stage, width, false};
   tile.slots = slot;
   dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
   // Lane by lane, because channels that are neighbours in memory are rows.
@@ -45,6 +45,10 @@ Packed::Packed(i64 bytes) {
 #endif
 }
 
+i64 cell_words(const Shape& shape, i64 terms) {
+  return shape[0] * ceil_div(shape[1], terms) * plane_words(shape) + kLanesMax;
+}
+
 std::vector<const DotKernels*> all_dots() {
   return {&dot_portable(),
 #ifdef __x86_64__
@@ -53,6 +57,16 @@ std::vector<const DotKernels*> all_dots() {
       &dot_neon(), &dot_dotprod(), &dot_i8mm(), &dot_sve512()
 #endif
   };
+}
+
+const DotKernels& best_dot(const Isa& most) {
+  const DotKernels* best = nullptr;
+  for (const Isa& isa : isas()) {
+    for (const DotKernels* dot : all_dots())
+      if (dot->isa == isa.name && isa.runnable) best = dot;
+    if (isa.name == most.name) break;
+  }
+  return *best;
 }
 
 }  // namespace lockstep::cpu

@@ -36,6 +36,25 @@ class Packed {
   std::unique_ptr<uint8_t, decltype(&std::free)> memory_{nullptr, &std::free};
 };
 
+/// Images of at most 8 bits between two products of a compiled graph lie as cells, in the form that
+/// tiles read. Neighbouring channels share them, as many as a step has terms, and make a plane.
+/// Planes are an odd number of cache lines apart, because those a power of two apart compete for
+/// few cache sets.
+inline i64 plane_words(const Shape& shape) {
+  constexpr i64 kCacheLine = 64 / sizeof(Word);
+  return (ceil_div(shape[2] * shape[3], kCacheLine) | 1) * kCacheLine;
+}
+/// The words of such an image, with those that a slot may read beyond it.
+i64 cell_words(const Shape& shape, i64 terms);
+/// Gives a view the strides of such an image, from plane to plane instead of channel to channel.
+template <class V> void lay_out_cells(V& v, i64 terms) {
+  v.compact = false;
+  v.stride[3] = 1;
+  v.stride[2] = v.dim(3);
+  v.stride[1] = plane_words(v.shape);
+  v.stride[0] = ceil_div(v.dim(1), terms) * v.stride[1];
+}
+
 /// The slots of a tile and its output, whose lanes may be any number of elements apart.
 struct Placement {
   Slot slot[kSlotsMax];
@@ -62,6 +81,9 @@ std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const
 
 /// The tiles of each instruction set, the most basic first.
 std::vector<const DotKernels*> all_dots();
+
+/// Those of the best instruction set that is no better than `most` and has some.
+const DotKernels& best_dot(const Isa& most);
 
 /// A kernel of `Op` for each instruction set that has tiles.
 template <class Op> std::vector<Kernel> dot_kernels(

@@ -10,11 +10,13 @@ Axis axis_of(i64 extent, i64 outputs, i64 taps, i64 stride, i64 padding, i64 dil
       taps == 1 ? 1 : dilation / spacing};
 }
 
-Patch::Patch(const Axis& y, const Axis& x, i64 channels, const DotKernels& dot)
+Patch::Patch(const Axis& y, const Axis& x, i64 channels, const DotKernels& dot, bool reads_cells)
     : dot_(dot),
       zeros_(static_cast<uint32_t>(dot.offset) * 0x01010101U),
       channels_(channels),
-      joins_taps_(channels * ceil_div(x.taps, dot.terms) < ceil_div(channels, dot.terms) * x.taps),
+      reads_cells_(reads_cells),
+      joins_taps_(!reads_cells &&
+          channels * ceil_div(x.taps, dot.terms) < ceil_div(channels, dot.terms) * x.taps),
       taps_(x.taps),
       tap_dilation_(x.dilation),
       y_(y),
@@ -85,7 +87,16 @@ i64 Patch::offset(const Step& s) const {
 void Patch::fill(Word* to, i64 cells) const { std::fill_n(to, cells, zeros_); }
 
 void Patch::pack(Word* to, const i32* from, const Terms& t) const {
+  if (reads_cells_) return copy_cells(to, from, t);
   dot_.pack_cells(reinterpret_cast<uint8_t*>(to), from, t);
+}
+
+void Patch::copy_cells(Word* to, const i32* from, const Terms& t) const {
+  for (i64 s = 0; s < t.steps; ++s, to += pitch_, from += t.step_stride)
+    if (t.lane_stride == 1)
+      std::copy_n(from, t.lanes, to);
+    else
+      for (i64 l = 0; l < t.lanes; ++l) to[l] = static_cast<Word>(from[l * t.lane_stride]);
 }
 
 // Packs a cell of each line of which some terms lie outside of the image. Neighbours from within
@@ -136,7 +147,7 @@ void Patch::pack_lines(Word* patch, const View& x, const i32* image, i64 plane, 
   const i64 channel = joins_taps_ ? plane : plane * dot_.terms;
   const i64 terms = joins_taps_ ? dot_.terms : min(dot_.terms, channels_ - channel);
   const i64 apart = joins_taps_ ? (terms - 1) * tap_dilation_ : 0;
-  image += channel * x.stride[1];
+  image += (reads_cells_ ? plane : channel) * x.stride[1];
   patch += plane * plane_;
   for (i64 p = 0; p < x_.step; ++p) {
     Cells c{x_.source(column, p), 0, 0, terms};

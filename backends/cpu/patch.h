@@ -36,8 +36,11 @@ struct Step {
 /// neighbouring outputs follow each other, for any stride.
 class Patch {
  public:
-  /// For `channels` input channels, blocks of `rows` x `columns` outputs.
-  Patch(const Axis& y, const Axis& x, i64 channels, const DotKernels& dot);
+  /// For `channels` input channels of a tensor of integers, or of cells.
+  Patch(const Axis& y, const Axis& x, i64 channels, const DotKernels& dot, bool reads_cells);
+
+  /// Lets the patch be the image itself: one line of cells, in planes of so many words.
+  void read_in_place(i64 plane) { plane_ = plane; }
 
   /// Shrinks the block until the patch takes at most `bytes`. @return whether that is possible
   bool shrink_to(i64 bytes);
@@ -59,8 +62,8 @@ class Patch {
   /// From an output's own cell to that of a step, in bytes.
   i64 offset(const Step& s) const;
 
-  /// Packs the lines first .. last - 1 of a plane. `image` is channel 0 of the group, `row` and
-  /// `column` the first output of the block.
+  /// Packs the lines first .. last - 1 of a plane. `image` is channel or plane 0 of the group,
+  /// `row` and `column` the first output of the block.
   void pack_lines(Word* patch, const View& x, const i32* image, i64 plane, i64 first, i64 last,
       i64 row, i64 column) const;
 
@@ -75,6 +78,7 @@ class Patch {
   i64 shared_padding() const;
   void fill(Word* to, i64 cells) const;  // with zeros
   void pack(Word* to, const i32* from, const Terms& t) const;
+  void copy_cells(Word* to, const i32* from, const Terms& t) const;
   void pack_inside(Word* to, const View& x, const i32* from, const Cells& c, i64 lines) const;
   void pack_edge(
       Word* to, const View& x, const i32* from, const Cells& c, i64 cell, i64 lines) const;
@@ -82,7 +86,8 @@ class Patch {
   const DotKernels& dot_;
   Word zeros_;  // a cell of zeros
   i64 channels_;
-  bool joins_taps_;  // several taps of one channel share a cell, else several channels
+  bool reads_cells_,
+      joins_taps_;  // several taps of one channel share a cell, else several channels
   i64 taps_, tap_dilation_;
   Axis y_, x_;  // x_ counts groups of taps if they share cells
   i64 planes_;

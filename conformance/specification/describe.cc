@@ -2,6 +2,7 @@
 
 #include "conformance/jsonl/lines.h"
 #include "conformance/specification/forms.h"
+#include "reference/graph/error.h"
 #include "spec/gas.h"
 
 namespace lockstep::judge {
@@ -38,6 +39,8 @@ json describe_labels() {
       all.push_back(form::written(SharedLabel{l.label, l.text, true}));
       all.back()["op"] = op->name;
     }
+  for (const graph::ModelLabel& l : graph::kModelLabels)
+    all.push_back(form::written(SharedLabel{l.label, l.text, false}));
   return all;
 }
 

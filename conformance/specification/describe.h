@@ -13,8 +13,8 @@ std::string first_sentence(string_view text);
 /// An operator as JSON. Later versions may add keys, but never remove one.
 nlohmann::ordered_json describe(const OpInfo& op);
 
-/// Every label of a refused call, as JSON: first those that all operators share, then each
-/// operator's own, both in the order of judgement.
+/// Every label of a refusal, as JSON: first those that calls of all operators share, then each
+/// operator's own, both in the order of judgement; then those of models.
 nlohmann::ordered_json describe_labels();
 
 }  // namespace lockstep::judge

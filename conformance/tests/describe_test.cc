@@ -10,6 +10,7 @@
 #include "conformance/subjects/eval.h"
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/tests/program.h"
+#include "reference/graph/error.h"
 
 namespace lockstep::judge {
 namespace {
@@ -26,7 +27,7 @@ std::set<std::string> labels_described() {
   return labels;
 }
 
-// The golden vectors violate every rule: what they are refused with is what there is.
+// The golden vectors violate every rule of calls: what they are refused with is what there is.
 TEST(Describe, EveryLabelThatVectorsExpectAndNoOther) {
   std::set<std::string> expected = {"op.unknown"};  // of no operator, hence in no operator's file
   for (const OpInfo* op : operators()) {
@@ -35,6 +36,7 @@ TEST(Describe, EveryLabelThatVectorsExpectAndNoOther) {
     for (const ordered_json& t : vectors["tests"])
       if (t.contains("label")) expected.insert(t["label"]);
   }
+  for (const graph::ModelLabel& l : graph::kModelLabels) expected.emplace(l.label);
   EXPECT_EQ(labels_described(), expected);
 }
 

@@ -91,11 +91,13 @@ def shown_by(erratum: dict) -> str:
 
 
 def labels(program: Program) -> str:
-    """Every label: those that all operators share with anchors, then links to the others."""
-    shared, own = [], {}
+    """Every label: shared ones and those of models with anchors, and links to the others."""
+    shared, own, models = [], {}, []
     for label in program.lists("--labels"):
         if "op" in label:
             own.setdefault(label["op"], []).append(label)
+        elif label["label"].startswith("model."):
+            models.append(label)
         else:
             shared.append(label)
     parts = [rst.title("Labels that all operators share", "-")]
@@ -107,4 +109,6 @@ def labels(program: Program) -> str:
         for label in own[op]
     ]
     parts.append(rst.table(["Label", "Required is that"], rows, [42, 58]))
+    parts.append(rst.title("Labels of models", "-"))
+    parts += [rst.block("label", label["label"], rst.prose(label["text"])) for label in models]
     return "\n".join(parts)

@@ -107,13 +107,15 @@ uint32_t constant(DrawnGraph& g, const Type& type, Draw& draw) {
   return g.constants.back();
 }
 
-// An entry that a layer can read, recent ones rather, or the first one.
-uint32_t drawn_activation(const DrawnGraph& g, Draw& draw, const Shape* shape = nullptr) {
+// An entry that a layer can read, recent ones rather, of this shape and before this one; or the
+// first one.
+uint32_t drawn_activation(const DrawnGraph& g, Draw& draw, const Shape* shape = nullptr,
+    uint32_t end = UINT32_MAX, i64 most = 8) {
   std::vector<uint32_t> all = g.feeds;
   for (const DrawnGraph::Node& n : g.nodes) all.push_back(n.out);
   std::erase_if(all, [&](uint32_t e) {
     const Type& t = g.entries[e].type;
-    return t.rank() != 4 || t.precision > 8 || (shape && t.shape != *shape);
+    return e >= end || t.rank() != 4 || t.precision > most || (shape && t.shape != *shape);
   });
   if (all.empty()) return 0;
   return all[all.size() - 1 - static_cast<std::size_t>(draw(0, min(3, i64(all.size()) - 1)))];
@@ -124,12 +126,17 @@ bool try_conv2d(DrawnGraph& g, Draw& draw) {
   const uint32_t x = drawn_activation(g, draw);
   const i64 inputs = g.entries[x].type.dim(1), kind = draw(0, 5), kernel = kind < 3 ? 1 : 3;
   const i64 groups = kind == 4 ? inputs : kind == 5 && inputs % 2 == 0 ? 2 : 1;
-  const i64 channels = groups * (groups > 2 ? draw(1, 2) : draw(1, groups == 1 ? 34 : 9));
+  const bool keeps_shape = groups <= 2 && draw(0, 2) > 0;
+  const i64 channels = keeps_shape ? inputs
+      : groups > 2                 ? groups * draw(1, 2)
+      : groups == 2                ? 2 * draw(1, 9)
+                                   : draw(1, 34);
   const bool has_bias = draw.coin();
   std::vector<uint32_t> in = {
       x, constant(g, {{channels, inputs / groups, kernel, kernel}, 8}, draw)};
   if (has_bias) in.push_back(constant(g, {{channels}, 14}, draw));
-  const i64 stride = draw(0, 3) == 0 ? 2 : 1, padding = draw(0, kernel / 2);
+  const i64 stride = !keeps_shape && draw(0, 2) == 0 ? 2 : 1;
+  const i64 padding = keeps_shape ? kernel / 2 : draw(0, kernel / 2);
   return try_call(g,
       {"conv2d", 0,
           {{channels}, {kernel, kernel}, {stride, stride}, {padding, padding}, {1, 1}, {groups},
@@ -143,6 +150,7 @@ void try_layer(DrawnGraph& g, Draw& draw) {
   const auto then = [&](const char* op, const std::vector<Tuple>& ints = {}) {
     return try_call(g, {op, 1, ints}, {last_entry(g)});
   };
+  const uint32_t end = last_entry(g) + 1;
   const i64 kind = draw(0, 9);
   if (kind == 0) return try_node(g, draw);
   if (kind == 1) {
@@ -163,9 +171,9 @@ void try_layer(DrawnGraph& g, Draw& draw) {
   if (draw(0, 5) > 0) then("cvm_right_shift", {{8}, {draw(5, 12)}, {1}});
   if (draw.coin()) then("cvm_clip", {{draw(5, 8)}, {1}});
   if (draw.coin()) then("relu");
-  if (draw(0, 2) == 0) {
+  if (draw.coin()) {
     const uint32_t sum = last_entry(g);
-    const uint32_t x = drawn_activation(g, draw, &g.entries[sum].type.shape);
+    const uint32_t x = drawn_activation(g, draw, &g.entries[sum].type.shape, end, draw(8, 9));
     const bool is_first = draw.coin();
     if (try_call(g, {draw(0, 3) == 0 ? "elemwise_sub" : "elemwise_add", 2, {}},
             {is_first ? sum : x, is_first ? x : sum})) {
