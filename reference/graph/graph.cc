@@ -237,7 +237,7 @@ class GraphBuilder {
 
   // The declared shape, or its first extent that differs, where the ranks are equal.
   std::string shape_path(int e, const Shape& inferred) const {
-    const std::string path = entry_path("shape", e);
+    std::string path = entry_path("shape", e);
     const Shape shape = declared(e);
     if (shape.size != inferred.size) return path;
     return at(
