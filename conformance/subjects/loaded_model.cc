@@ -49,7 +49,8 @@ void LoadedModel::place(const graph::Model& model) {
     slot_.push_back(static_cast<std::size_t>(plan[e]));
     bytes[slot_[e]] =
         std::max(bytes[slot_[e]], sizeof(int32_t) * static_cast<uint64_t>(volume(t.shape)));
-    Extents x{{t.shape.begin(), t.shape.end()}, std::vector<int64_t>(t.shape.begin(), t.shape.end())};
+    Extents x{
+        {t.shape.begin(), t.shape.end()}, std::vector<int64_t>(t.shape.begin(), t.shape.end())};
     int64_t stride = 1;
     for (std::size_t d = x.shape.size(); d-- > 0; stride *= x.shape[d]) x.strides[d] = stride;
     extents_.push_back(std::move(x));
