@@ -29,8 +29,5 @@ inline constexpr const Property* kProperties[] = {&kMatchesVectors, &kMatchesRef
     &kDeterministic, &kWritesAll, &kWritesInBounds, &kInputsUntouched, &kAlignment, &kLayout,
     &kConstants, &kIsa, &kThreads, &kReuse, &kConcurrent, &kCompiled, &kBatch, &kLaws, &kRejects,
     &kInfers, &kPathsCovered, &kCloses};
-static_assert(std::all_of(std::begin(kProperties), std::end(kProperties),
-                  [](const Property* p) { return p->of_run() || p->plant; }),
-    "a property has a canary of its own");
 
 }  // namespace lockstep::judge
