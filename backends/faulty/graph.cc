@@ -1,6 +1,7 @@
 #include "backends/faulty/graph.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lockstep::faulty {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "conformance/base/text.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -11,12 +10,6 @@ namespace {
 constexpr u64 kSalt = 17;
 constexpr i64 kMostElements = 512;  // of an entry
 constexpr i64 kMostCalls = 8;       // beside the case's own
-
-i64 elements(const std::vector<Tensor>& tensors) {
-  i64 n = 0;
-  for (const Tensor& t : tensors) n += volume(t.type.shape);
-  return n;
-}
 
 Tensor drawn_values(const Type& type, Draw& draw) {
   Tensor t{type, {}};
@@ -75,7 +68,7 @@ CallGraph part_of(const CallGraph& g, const std::vector<int>& heads, const std::
   return numbered(part, feeds, constants);
 }
 
-// Builds a graph from its inputs on. Constants are collected apart, and get their numbers last.
+// Builds a graph from its inputs on. In the end feeds and constants get the first numbers.
 class Builder {
  public:
   Builder(const Case& c, const std::function<bool(const Case&)>& claimed)

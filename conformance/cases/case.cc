@@ -185,6 +185,12 @@ Case draw_case(const OpInfo& op, Draw& draw) {
   return case_of(op, call);
 }
 
+i64 elements(const std::vector<Tensor>& tensors) {
+  i64 n = 0;
+  for (const Tensor& t : tensors) n += volume(t.type.shape);
+  return n;
+}
+
 std::string operator_text(const OpInfo& op, const std::vector<Attr>& attrs) {
   std::string s(op.name);
   for (int i = 0; i < op.attrs.size(); ++i) {

@@ -76,6 +76,9 @@ Case draw_case(const OpInfo& op, Draw& draw);
 /// The result of check() for a case.
 inline Refusal refusal(const Case& c) { return check(*c.op, c.attributes(), c.types()); }
 
+/// The elements of all tensors together.
+i64 elements(const std::vector<Tensor>& tensors);
+
 /// An operator with its attributes, as a case's line begins: `conv2d/channels=1/kernel_size=2,2`.
 std::string operator_text(const OpInfo& op, const std::vector<Attr>& attrs);
 /// The type of an operand as a case's line spells it: `1x3@8`.

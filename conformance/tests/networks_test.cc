@@ -25,8 +25,6 @@ namespace {
 namespace zoo = graph::zoo;
 
 constexpr const char* kRecord = "conformance/models/networks.json";
-/// Of the largest network that a test runs at full size.
-constexpr i64 kCheapGas = 20'000'000'000;
 
 client::Backend backend(const std::string& name) {
   return client::Backend::open(client::Library::load(library_file(name))).value();
@@ -97,8 +95,7 @@ TEST_P(Networks, GiveWhatIsRecordedAtFullSize) {
   NetworkDigest got = files_of(GetParam(), GetParam().size, network);
   got.output = want->output;
   EXPECT_EQ(got, *want) << write_networks({{got}});
-  const graph::Graph graph(zoo::write_symbol(network.symbol));
-  if (graph.gas() > kCheapGas) return;  // VGG-16 would take 2 GB
+  if (GetParam().name == "vgg16") return;  // a run takes 2 GB, so only its files are compared
   const graph::Model model = network.model();
   EXPECT_EQ(cpu_outputs(model), std::pair(want->output, want->output));
 }

@@ -23,12 +23,6 @@ About kind_of(Item::What what) {
   return kKinds[what];
 }
 
-i64 elements(const std::vector<Tensor>& tensors) {
-  i64 n = 0;
-  for (const Tensor& t : tensors) n += volume(t.type.shape);
-  return n;
-}
-
 // Notes an answer whose outputs have other sizes than it says.
 void check_sizes(Answer& a, const Inferred& types) {
   for (int k = 0; a.ok() && k < std::ssize(a.out); ++k) {
