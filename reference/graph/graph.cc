@@ -230,7 +230,6 @@ class GraphBuilder {
 
   // Where the refusal of a call is to be looked for.
   std::string path_of(const Refusal& r, int i) const {
-    if (r.scope == "attr") return entry_path("op_attrs", i);
     if (r.scope == "input") return at(node_path(i, ".inputs"), r.which);
     return r.is("op", "inputs") ? node_path(i, ".inputs") : node_path(i);
   }
