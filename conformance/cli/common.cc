@@ -147,12 +147,13 @@ Screen screen() {
 
 bool colour_wanted() { return isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR"); }
 
-std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, bool quiet) {
+std::function<void(i64, i64, i64)> progress_to_stderr(
+    const std::string& what, bool quiet, const char* unit) {
   using Clock = std::chrono::steady_clock;
   if (quiet) return {};
   const bool terminal = isatty(STDERR_FILENO);
   const auto pause = terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
-  // The time starts with the first case, since cases are made before it.
+  // The time starts with the first of them, since cases are made before it.
   return [=, begin = Clock::time_point(), last = Clock::time_point()](
              i64 done, i64 all, i64 failed) mutable {
     const auto now = Clock::now();
@@ -161,7 +162,7 @@ std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, b
     last = now;
     const double seconds = std::chrono::duration<double>(now - begin).count();
     fmt::print(stderr, "{}{}{}", terminal ? "\r\033[K" : "",
-        progress_text(what, done, all, failed, seconds), terminal && done != all ? "" : "\n");
+        progress_text(what, done, all, failed, seconds, unit), terminal && done != all ? "" : "\n");
     std::fflush(stderr);
   };
 }

@@ -92,8 +92,9 @@ void flush_output();
 void write_output(const std::string& path, const std::string& text);
 
 /// Progress on standard error: a line that is rewritten on a terminal, occasional lines elsewhere,
-/// nothing when quiet.
-std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, bool quiet);
+/// nothing when quiet. `unit` is what is counted.
+std::function<void(i64, i64, i64)> progress_to_stderr(
+    const std::string& what, bool quiet, const char* unit = "cases");
 
 bool colour_wanted();
 

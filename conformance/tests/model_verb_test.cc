@@ -37,7 +37,7 @@ TEST(ModelVerb, AFaultyModelFailsWithItsLabel) {
   for (const auto& [text, label] : rows) {
     const std::string model = faulty_model(scratch, "symbol.json", text);
     expect_rejected({"model", "show", model}, label);
-    expect_rejected({"model", "run", model, "--backend", "reference", "--quiet"}, label);
+    expect_rejected({"model", "check", model, "--backend", "reference", "--quiet"}, label);
   }
 }
 
@@ -51,7 +51,7 @@ TEST(ModelVerb, FaultyParametersFailWithTheirLabel) {
   };
   for (const auto& [text, label] : rows) {
     const std::string model = faulty_model(scratch, "params", text);
-    expect_rejected({"model", "run", model, "--backend", "reference", "--quiet"}, label);
+    expect_rejected({"model", "check", model, "--backend", "reference", "--quiet"}, label);
   }
 }
 
