@@ -102,7 +102,7 @@ svg { --paper: #ffffff; --ink: #1f2328; --soft: #59636e; --line: #818b98;
   svg { --paper: #0d1117; --ink: #f0f6fc; --soft: #9198a1; --line: #656c76;
     --call: #151b23; --input: #0c2d6b; --head: #04260f }
 }
-.paper { fill: var(--paper) }
+.paper { fill: var(--paper); stroke: none }
 rect { stroke: var(--line); fill: var(--call) }
 .input { fill: var(--input) }
 .head { fill: var(--head) }
@@ -139,8 +139,7 @@ class LayeredPicture {
     const i64 width = right + kMargin, height = top_.back() - kBetween + kMargin;
     std::string out = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-        "viewBox=\"0 0 {0} {1}\">\n{2}<rect class=\"paper\" width=\"{0}\" height=\"{1}\" "
-        "stroke=\"none\"/>\n",
+        "viewBox=\"0 0 {0} {1}\">\n{2}<rect class=\"paper\" width=\"{0}\" height=\"{1}\"/>\n",
         width, height, kStyle);
     for (std::size_t k = 0; k < layers_.size(); ++k)
       for (const std::size_t s : layers_[k]) out += lines_to(spots_[s], k);
