@@ -116,16 +116,15 @@ void print(const documents::Shown& s) {
 }
 
 void show(const ModelShowOptions& o) {
-  const std::string* files[] = {&o.json_file, &o.dot_file, &o.svg_file};
-  const auto printed =
-      std::count_if(std::begin(files), std::end(files), [](auto* file) { return *file == "-"; });
-  if (printed > 1)
+  const std::vector<std::string> files = {o.json_file, o.dot_file, o.svg_file};
+  if (std::count(files.begin(), files.end(), "-") > 1)
     throw UsageError("only one of --json, --dot and --svg can go to standard output");
   const graph::Graph graph = read_graph(o.directory);
+  if (std::all_of(files.begin(), files.end(), [](const auto& file) { return file.empty(); }))
+    return print(shown(graph));
   if (!o.json_file.empty()) write_output(o.json_file, document_text(shown(graph)));
   if (!o.dot_file.empty()) write_output(o.dot_file, dot_of(graph));
   if (!o.svg_file.empty()) write_output(o.svg_file, svg_of(graph));
-  if (printed == 0) print(shown(graph));
 }
 
 }  // namespace
@@ -137,9 +136,11 @@ void add_model_show(CLI::App& group, Session&) {
   verb->add_option("model", o->directory, "a directory with symbol.json")
       ->required()
       ->check(CLI::ExistingDirectory);
-  verb->add_option("--json", o->json_file, "write the list as JSON; - is standard output");
-  verb->add_option("--dot", o->dot_file, "write the graph for Graphviz; - is standard output");
-  verb->add_option("--svg", o->svg_file, "write a picture of the graph; - is standard output");
+  verb->add_option("--json", o->json_file, "write the list as JSON instead; - is standard output");
+  verb->add_option(
+      "--dot", o->dot_file, "write the graph for Graphviz instead; - is standard output");
+  verb->add_option(
+      "--svg", o->svg_file, "write a picture of the graph instead; - is standard output");
   verb->callback([o] { show(*o); });
 }
 
