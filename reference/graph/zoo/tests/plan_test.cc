@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "reference/graph/plan.h"
 #include "reference/graph/zoo/architectures.h"
 
 namespace lockstep::graph::zoo {
