@@ -164,8 +164,7 @@ Measurement run_graph(const GraphSubject& s, const Opened& opened, const Effort&
     }
   row.compared = whole.elements();
   row.scratch_bytes = static_cast<i64>(whole.program().scratch_bytes());
-  const std::vector<Timing> times =
-      measure({[&] { whole.run(); }, [&] { calls.run(); }}, effort);
+  const std::vector<Timing> times = measure({[&] { whole.run(); }, [&] { calls.run(); }}, effort);
   row.time = times[0];
   row.peers.push_back({.name = "call by call", .compared = row.compared, .time = times[1]});
   row.operators = operator_times(calls.program());

@@ -31,7 +31,9 @@ install(FILES runtime/capi/cvm.h reference/capi/reference.h DESTINATION ${header
   COMPONENT dev)
 install(EXPORT lockstep_targets NAMESPACE lockstep:: FILE lockstepTargets.cmake
   DESTINATION ${package_dir} COMPONENT dev)
-install(DIRECTORY runtime/capi/cvm DESTINATION ${header_root} COMPONENT dev)
+file(CONFIGURE OUTPUT c_api.h CONTENT "/* The interface under the deployed runtime's name for it. */
+#include <lockstep/cvm.h>\n")
+install(FILES "${PROJECT_BINARY_DIR}/c_api.h" DESTINATION ${header_root}/cvm COMPONENT dev)
 install(DIRECTORY spec containers runtime DESTINATION ${header_root} COMPONENT dev
   FILES_MATCHING PATTERN "*.h" PATTERN tests EXCLUDE PATTERN capi EXCLUDE)
 install(FILES reference/evaluate.h DESTINATION ${header_root}/reference COMPONENT dev)
@@ -43,7 +45,8 @@ install(FILES backends/backend.h backends/backend.hpp backends/client.hpp
 configure_file(cmake/lockstepConfig.cmake.in lockstepConfig.cmake @ONLY)
 write_basic_package_version_file(lockstepConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake"
-  "${PROJECT_BINARY_DIR}/lockstepConfig.cmake" cmake/LockstepConformance.cmake DESTINATION ${package_dir} COMPONENT dev)
+  "${PROJECT_BINARY_DIR}/lockstepConfig.cmake" cmake/LockstepConformance.cmake
+  DESTINATION ${package_dir} COMPONENT dev)
 
 # The path from lib/pkgconfig back to the prefix, for a library directory of any depth.
 file(RELATIVE_PATH LOCKSTEP_PREFIX_FROM_PC "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")

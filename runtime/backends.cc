@@ -36,8 +36,8 @@ std::string known_backends() {
 std::string backend_directory() {
   // A library lies in lib or in a directory of its own below, a program beside lib.
   const fs::path own = own_file().parent_path();
-  for (const fs::path& lib : {own, own.parent_path(), own.parent_path() / "lib",
-           own.parent_path() / LOCKSTEP_LIBDIR})
+  for (const fs::path& lib :
+      {own, own.parent_path(), own.parent_path() / "lib", own.parent_path() / LOCKSTEP_LIBDIR})
     if (fs::is_directory(lib / "lockstep")) return (lib / "lockstep").string();
   return (own.parent_path() / "lib" / "lockstep").string();
 }
@@ -56,8 +56,8 @@ std::string backend_file(const std::string& what) {
   const fs::path file = path ? fs::path(what) : fs::path(backend_directory()) / (what + ".so");
   if (!fs::exists(file))
     throw utils::ValueVerifyFatal(path ? "no file '" + what + "'"
-                                       : "no backend '" + what + "' (built in: " +
-                known_backends() + "; or the path of a library)");
+                                       : "no backend '" + what +
+                "' (built in: " + known_backends() + "; or the path of a library)");
   if (!fs::is_regular_file(file)) throw utils::ValueVerifyFatal("'" + what + "' is no file");
   return fs::absolute(file).string();
 }

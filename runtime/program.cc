@@ -162,8 +162,7 @@ void Program::run(const int32_t* data, std::span<int32_t* const> heads) {
 }
 
 void Program::bind(const int32_t* data, std::span<int32_t* const> heads) {
-  if (has_device_)
-    return memory_at(addresses_[data_]).write(data, entries_[data_].bytes).check();
+  if (has_device_) return memory_at(addresses_[data_]).write(data, entries_[data_].bytes).check();
   addresses_[data_] = const_cast<int32_t*>(data);
   if (compiled_) outputs_.assign(heads.begin(), heads.end());
   // Backwards, so that an entry that is several heads is written to the first.

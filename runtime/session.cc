@@ -46,8 +46,8 @@ NDArray input_of(const graph::Graph& graph, const NDArray& data) {
   };
   if (!data) refuse("is no array");
   if (!std::ranges::equal(data.shape(), type.shape))
-    refuse("has the shape " + shape_text(data.shape()) + ", \"data\" has " +
-        shape_text(type.shape));
+    refuse(
+        "has the shape " + shape_text(data.shape()) + ", \"data\" has " + shape_text(type.shape));
   NDArray values;
   try {
     values = graph::as_int32(data);
@@ -100,8 +100,7 @@ std::vector<NDArray> Session::run(const NDArray& data) {
     places.push_back(reinterpret_cast<int32_t*>(heads.back().mutable_data()));
   }
   const std::lock_guard lock(state_->mutex);
-  asked(state_->name,
-      [&] { state_->program.run(graph::values_of(input).data(), places); });
+  asked(state_->name, [&] { state_->program.run(graph::values_of(input).data(), places); });
   return heads;
 }
 

@@ -28,7 +28,8 @@ cmake --build "$work/cmake" >"$work/build.log"
 digits=$work/moved/share/lockstep/models/digits
 cpu=$work/moved/lib/lockstep/cpu.so
 "$work/cmake/infer" "$digits" "$cpu"
-"$work/cmake/inference" "$digits/symbol.json" "$digits/params" "$digits/images.bin"
+"$work/cmake/inference" "$digits/symbol.json" "$digits/params" "$digits/images.bin" |
+  grep 'class 2,'
 ctest --test-dir "$work/cmake" --output-on-failure
 grep -q '"verdict": "PASS"' "$work/cmake/relu.lockstep.json"
 grep -q '<testcase classname="lockstep.relu"' "$work/cmake/wrong.lockstep.xml"

@@ -100,8 +100,8 @@ template <class Text> int text(void* net, char* out, const Text& of) {
   return guarded([&] {
     char& answer = result(out, "the result");
     const std::string found = of(borrow(net)->model().graph());
-    VERIFY(found.size() <= kMostText) << "the text has " << found.size()
-                                      << " bytes, callers have room for " << kMostText;
+    VERIFY(found.size() <= kMostText)
+        << "the text has " << found.size() << " bytes, callers have room for " << kMostText;
     std::memcpy(&answer, found.c_str(), found.size() + 1);
   });
 }
@@ -117,9 +117,10 @@ int CVMAPILoadModel(const char* graph_json, int graph_strlen, const char* param_
   return guarded([&] {
     void*& handle = result(net, "net");
     const runtime::SessionOptions options = options_of(device_type, device_id);
-    const std::string_view
-        json = text_of(graph_json, length_of(graph_strlen, "graph_strlen"), "graph_json"),
-        params = text_of(param_bytes, length_of(param_strlen, "param_strlen"), "param_bytes");
+    const std::string_view json = text_of(
+                               graph_json, length_of(graph_strlen, "graph_strlen"), "graph_json"),
+                           params = text_of(
+                               param_bytes, length_of(param_strlen, "param_strlen"), "param_bytes");
     hand_out(std::make_shared<Session>(model_of(json, params), options), handle);
   });
 }

@@ -174,8 +174,8 @@ TEST(Session, NamesWhatIsWrongWithAnInput) {
   EXPECT_NE(said(of_type({kDLFloat, 32, 1}, sizeof floats, floats)).find("[model.input]"),
       std::string::npos);
   const i64 large[6] = {0, i64{1} << 40};
-  EXPECT_NE(said(of_type({kDLInt, 64, 1}, sizeof large, large)).find("[model.input]"),
-      std::string::npos);
+  EXPECT_NE(
+      said(of_type({kDLInt, 64, 1}, sizeof large, large)).find("[model.input]"), std::string::npos);
   EXPECT_EQ(graph::label_from([&] { session.infer({}); }), "model.input");
 }
 
@@ -189,10 +189,9 @@ TEST(Session, NamesWhatIsWrongWithABackend) {
   EXPECT_NE(said({.backend = kDigits}).find("is no file"), std::string::npos);
   const std::string json = std::string(kDigits) + "/symbol.json";
   EXPECT_NE(said({.backend = json}).find("is no backend: no library"), std::string::npos);
-  EXPECT_NE(said({.backend = "cpu", .options = {{"treads", "2"}}}).find("treads"),
-      std::string::npos);
-  EXPECT_THROW(Session(model, {.backend = "null", .form = Form::whole}),
-      utils::LogMessageFatal);
+  EXPECT_NE(
+      said({.backend = "cpu", .options = {{"treads", "2"}}}).find("treads"), std::string::npos);
+  EXPECT_THROW(Session(model, {.backend = "null", .form = Form::whole}), utils::LogMessageFatal);
 }
 
 class Directory {

@@ -1,9 +1,10 @@
 // Storage plans, and symbols as text.
+#include "reference/graph/plan.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "reference/graph/plan.h"
 #include "reference/graph/zoo/architectures.h"
 
 namespace lockstep::graph::zoo {
