@@ -4,29 +4,11 @@
 
 #include <algorithm>
 
-#include "containers/params/params.h"
-#include "reference/graph/error.h"
 
 namespace lockstep::judge {
 
 graph::Graph read_graph(const std::string& directory) {
   return graph::Graph(read_file(symbol_file(directory)));
-}
-
-graph::Model read_model(const std::string& directory) {
-  const params::Params file = params::read_file(params_file(directory));
-  graph::Parameters parameters;
-  for (const auto& [name, tensor] : file.tensors) {
-    Shape shape;
-    for (i64 e : tensor.shape) shape.push(e);
-    try {
-      parameters[name] = {Type{shape, kMaxPrecision}, params::to_int32(tensor)};
-    } catch (const utils::ValueVerifyFatal& e) {
-      const std::string path = graph::parameter_path(name);
-      throw graph::Error("model.params", path + ": " + e.what(), path);
-    }
-  }
-  return graph::Model(read_graph(directory), std::move(parameters));
 }
 
 std::vector<const graph::Node*> calls_of(const graph::Graph& graph) {

@@ -10,6 +10,7 @@
 #include "conformance/cli/model.h"
 #include "conformance/trial/properties.h"
 #include "reference/graph/bytes.h"
+#include "reference/graph/load.h"
 
 namespace lockstep::judge {
 namespace {
@@ -146,7 +147,7 @@ void print(const documents::Checked& c, const Score& s, const Data& data, i64 ga
 }
 
 int check(const ModelCheckOptions& o) {
-  const graph::Model model = read_model(o.directory);
+  const graph::Model model = graph::load_model(o.directory);
   const Data data = read_data(o.directory, model.graph());
   const documents::Expected& record = data.expected;
   const std::unique_ptr<Subject> subject = open_subject(o.backend, o.limits);

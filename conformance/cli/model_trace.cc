@@ -7,6 +7,7 @@
 
 #include "conformance/base/base64.h"
 #include "conformance/cli/model.h"
+#include "reference/graph/load.h"
 
 namespace lockstep::judge {
 namespace {
@@ -72,7 +73,7 @@ void print(const ModelTraceOptions& o, const documents::Trace& t) {
 }
 
 Exit trace(const ModelTraceOptions& o) {
-  const graph::Model model = read_model(o.directory);
+  const graph::Model model = graph::load_model(o.directory);
   const Tensor input = one_input(model.graph(), o.input);
   const std::unique_ptr<Subject> subject = open_subject(o.backend, o.limits);
   const auto progress = progress_to_stderr("trace " + o.directory, o.quiet, "calls");
