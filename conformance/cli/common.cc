@@ -91,6 +91,20 @@ void finish_selection(Selection& s) {
   s.cases = cases;
 }
 
+void add_settings(CLI::App& verb, Options& set) {
+  verb.add_option_function<std::vector<std::string>>(
+          "--set",
+          [&set](const std::vector<std::string>& settings) {
+            for (const std::string& s : settings) {
+              const std::size_t eq = s.find('=');
+              if (eq == std::string::npos) throw CLI::ValidationError("--set", "needs KEY=VALUE");
+              set[s.substr(0, eq)] = s.substr(eq + 1);
+            }
+          },
+          "an option of the backend, KEY=VALUE (repeatable)")
+      ->allow_extra_args(false);
+}
+
 void add_limits(CLI::App& verb, Limits& l) {
   verb.add_option("--timeout", l.timeout_s, "seconds for one answer")
       ->check(CLI::Range(0.001, 1e6))
@@ -105,17 +119,7 @@ void add_limits(CLI::App& verb, Limits& l) {
       ->check(CLI::Range(0.0, 1e6))
       ->check(number())
       ->capture_default_str();
-  verb.add_option_function<std::vector<std::string>>(
-          "--set",
-          [&l](const std::vector<std::string>& settings) {
-            for (const std::string& s : settings) {
-              const std::size_t eq = s.find('=');
-              if (eq == std::string::npos) throw CLI::ValidationError("--set", "needs KEY=VALUE");
-              l.set[s.substr(0, eq)] = s.substr(eq + 1);
-            }
-          },
-          "an option of the backend, KEY=VALUE (repeatable)")
-      ->allow_extra_args(false);
+  add_settings(verb, l.set);
 }
 
 void add_conduct(CLI::App& verb, Conduct& c) {

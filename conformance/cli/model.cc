@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-
 namespace lockstep::judge {
 
 graph::Graph read_graph(const std::string& directory) {
@@ -41,10 +40,11 @@ std::string document_text(const documents::ModelDocument& document) {
 
 void add_model(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("model",
-      "Look into models, judge, trace and compare them.\n"
+      "Infer with models, look into them, judge backends with them, trace and compare them.\n"
       "A MODEL is a directory with symbol.json and params.\n"
       "Exit codes: 0 fine or equal, 1 a file is faulty, a call failed or results differ, 2 usage.");
   group->require_subcommand(1);
+  add_model_run(*group, session);
   add_model_check(*group, session);
   add_model_show(*group, session);
   add_model_trace(*group, session);

@@ -56,10 +56,13 @@ class ToldEngine : public graph::Engine {
   Tell tell_;
 };
 
+/// It centres the samples of a picture.
+inline constexpr i64 kPngOffset = -128;
+
 /// A file of inputs, and how it is read.
 struct InputFile {
   std::string path;
-  i64 png_offset = -128;
+  i64 png_offset = kPngOffset;
 };
 /// Adds the option --png-offset.
 void add_png_offset(CLI::App& verb, i64& offset);
@@ -85,6 +88,7 @@ std::string dot_of(const graph::Graph& graph);
 std::string svg_of(const graph::Graph& graph);
 
 void add_model_check(CLI::App& group, Session& session);
+void add_model_run(CLI::App& group, Session& session);
 void add_model_show(CLI::App& group, Session& session);
 void add_model_trace(CLI::App& group, Session& session);
 void add_model_diff(CLI::App& group, Session& session);

@@ -7,6 +7,8 @@ namespace lockstep::judge::documents {
 
 using form::Rule;
 
+inline constexpr i64 kLargest = (i64{1} << 31) - 1;  // of an int32
+
 /// What is recorded of a model: its files, and what it makes of its inputs.
 struct Expected {
   std::optional<i64> images, correct, gas;
@@ -162,10 +164,9 @@ struct PartedElement {
   i64 first = 0, second = 0, differing = 0, elements = 0;
 };
 template <class F> void fields(F& form, const PartedElement& e) {
-  constexpr i64 kMost = (i64{1} << 31) - 1;
   form("index", e.index);
-  form("first", e.first, {.min = -kMost - 1, .max = kMost});
-  form("second", e.second, {.min = -kMost - 1, .max = kMost});
+  form("first", e.first, {.min = -kLargest - 1, .max = kLargest});
+  form("second", e.second, {.min = -kLargest - 1, .max = kLargest});
   form("differing", e.differing, {.text = "How many elements of the output differ."});
   form("elements", e.elements, {.text = "How many it has."});
 }
@@ -186,7 +187,56 @@ template <class F> void fields(F& form, const Parting& p) {
   form.optional("element", p.element, {.text = "Where both traces carry values."});
 }
 
-using ModelDocument = std::variant<Expected, Dataset, Checked, Shown, Trace, Parting>;
+/// A head, and what a run gave for it.
+struct RanHead {
+  std::string node;
+  i64 output = 0;
+  std::vector<i64> shape;
+  i64 precision = 0, elements = 0;
+};
+template <class F> void fields(F& form, const RanHead& h) {
+  form("node", h.node);
+  form("output", h.output, {.text = "Its number among those of the node."});
+  form("shape", h.shape, {.min = 1});
+  form("precision", h.precision, {.min = 1, .max = 32});
+  form("elements", h.elements);
+}
+struct RanOutput {
+  std::string sha256;
+  std::vector<i64> values;
+};
+template <class F> void fields(F& form, const RanOutput& o) {
+  form("sha256", o.sha256, {.hash = true, .text = "Of the values as little-endian int32."});
+  form("values", o.values, {.min = -kLargest - 1, .max = kLargest, .text = "The first of them."});
+}
+struct RanInput {
+  std::vector<RanOutput> heads;
+  std::vector<i64> argmax;
+};
+template <class F> void fields(F& form, const RanInput& i) {
+  form("heads", i.heads);
+  form.optional(
+      "argmax", i.argmax, {.text = "Of a model with this postprocess: one for each row."});
+}
+
+/// What `lockstep model run` gave.
+struct Ran {
+  std::string model, backend;
+  bool compiled = false;
+  std::vector<RanHead> heads;
+  std::vector<RanInput> runs;
+  std::string digest;
+};
+template <class F> void fields(F& form, const Ran& r) {
+  form("model", r.model);
+  form("backend", r.backend);
+  form("compiled", r.compiled, {.text = "Whether the backend ran the graph as a whole."});
+  form("heads", r.heads);
+  form("runs", r.runs, {.text = "One for each input."});
+  form("digest", r.digest, {.hash = true, .text = "SHA-256 of all values in order."});
+}
+
+using ModelDocument = std::variant<Expected, Dataset, Checked, Shown, Trace, Parting, Ran>;
 inline std::string model_schema() {
   return form::schema<ModelDocument>("A document of lockstep model");
 }

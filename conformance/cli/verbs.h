@@ -63,6 +63,8 @@ CLI::Range not_negative();
 /// What no range refuses: a text that reads as no number, and one that wraps to a large one.
 CLI::Validator number();
 CLI::Validator without_sign();
+/// Adds the option --set, the options of a backend.
+void add_settings(CLI::App& verb, Options& set);
 /// Adds the limits and options of a backend.
 void add_limits(CLI::App& verb, Limits& l);
 /// Adds the limits and the number of judging processes.

@@ -94,6 +94,7 @@ def models(scratch):
         yield printed("model", "diff", scratch / "none.npz", values[1], "--json", "-")
     yield printed("model", "check", digits, "--quiet", "--backend", "exec:false", "--json", "-")
     yield printed("model", "show", digits, "--json", "-")
+    yield printed("model", "run", digits, "--input", image, "--quiet", "--json", "-")
 
 
 def objects(value, path=()):
