@@ -6,10 +6,6 @@
 
 namespace lockstep::judge {
 
-graph::Graph read_graph(const std::string& directory) {
-  return graph::Graph(read_file(symbol_file(directory)));
-}
-
 std::vector<const graph::Node*> calls_of(const graph::Graph& graph) {
   std::vector<const graph::Node*> calls;
   for (const graph::Node& n : graph.nodes())

@@ -15,10 +15,6 @@ namespace lockstep::judge {
 inline std::string symbol_file(const std::string& directory) { return directory + "/symbol.json"; }
 inline std::string params_file(const std::string& directory) { return directory + "/params"; }
 
-/// The graph of a model's directory.
-/// @throws graph::Error for a faulty file, UsageError for one that cannot be read.
-graph::Graph read_graph(const std::string& directory);
-
 /// The calls of a graph, in the order in which they run: its nodes without the variables.
 std::vector<const graph::Node*> calls_of(const graph::Graph& graph);
 

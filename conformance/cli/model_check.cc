@@ -18,16 +18,19 @@ namespace {
 struct ModelCheckOptions {
   std::string directory, backend = "cpu", json_file;
   Limits limits;
-  bool quiet = false;
+  bool quiet = false, record = false;
 };
 
-// Inputs with their labels, if any, and the record.
+// Inputs with their labels, if any, the files of the model, and the record.
 struct Data {
   std::string inputs;
   i64 count = 0;
   std::vector<i64> labels;
+  std::vector<std::string> files = {"params", "symbol.json"};
   documents::Expected expected;
 };
+
+std::string record_file(const std::string& directory) { return directory + "/expected.json"; }
 
 template <class T> T read_record(const std::string& file, const char* kind) {
   return read_document(
@@ -43,6 +46,8 @@ void read_data_set(const std::string& directory, i64 bytes_each, Data& d) {
   d.inputs = read_file(directory + "/" + set.images);
   d.count = described ? set.count : std::ssize(d.inputs) / bytes_each;
   d.labels = set.labels;
+  d.files.push_back(set.images);
+  if (described) d.files.push_back("dataset.json");
   if (described && sha256(d.inputs) != set.sha256)
     throw UsageError("'" + where + "': the inputs are not those it names (SHA-256 differs)");
   if (!d.labels.empty() && std::ssize(d.labels) != d.count)
@@ -55,7 +60,7 @@ void read_data_set(const std::string& directory, i64 bytes_each, Data& d) {
 
 Data read_data(const std::string& directory, const graph::Graph& graph) {
   Data d;
-  const std::string record = directory + "/expected.json";
+  const std::string record = record_file(directory);
   d.expected = read_record<documents::Expected>(record, "record of a model");
   read_data_set(directory, graph::input_length(graph), d);
   if (d.expected.correct.has_value() == d.labels.empty())
@@ -84,6 +89,12 @@ i64 best(const std::vector<Tensor>& heads) {
   return std::max_element(v.begin(), v.end()) - v.begin();
 }
 
+Tensor input_of(const graph::Graph& graph, const Data& data, i64 n) {
+  const auto size = static_cast<std::size_t>(graph::input_length(graph));
+  return graph::decode_input(graph,
+      std::as_bytes(std::span(data.inputs)).subspan(static_cast<std::size_t>(n) * size, size));
+}
+
 struct Score {
   i64 inputs = 0, correct = 0, differing = 0;  // of the inputs that have outputs
   std::string digest, first_difference, stopped;
@@ -102,12 +113,9 @@ Score score(const graph::Model& model, const Data& data, Subject& subject,
   graph::ReferenceEngine specification;
   ToldEngine engine(subject_engine, tell), oracle_engine(specification, tell);
   graph::Runner runner(model, engine), oracle(model, oracle_engine);
-  const auto size = static_cast<std::size_t>(graph::input_length(graph));
   std::string outputs;
   for (i64 n = 0; n < data.count; ++n) {
-    const auto* at =
-        reinterpret_cast<const std::byte*>(data.inputs.data()) + static_cast<std::size_t>(n) * size;
-    const Tensor input = graph::decode_input(graph, {at, size});
+    const Tensor input = input_of(graph, data, n);
     try {
       const std::vector<Tensor> got = runner.run(input), want = oracle.run(input);
       if (!data.labels.empty()) s.correct += best(got) == data.labels[static_cast<std::size_t>(n)];
@@ -166,6 +174,40 @@ int check(const ModelCheckOptions& o) {
   return c.exit;
 }
 
+// Writes what the specification makes of the inputs.
+int record(const ModelCheckOptions& o) {
+  const std::string file = record_file(o.directory);
+  if (std::filesystem::exists(file))
+    throw UsageError("'" + file + "' is there already, and a record does not change");
+  const graph::Model model = graph::load_model(o.directory);
+  const graph::Graph& graph = model.graph();
+  Data data;
+  read_data_set(o.directory, graph::input_length(graph), data);
+  const auto progress = progress_to_stderr("model " + o.directory, o.quiet, "calls");
+  i64 done = 0, correct = 0;
+  const i64 all = data.count * std::ssize(calls_of(graph));
+  graph::ReferenceEngine specification;
+  ToldEngine engine(specification, [&](const std::vector<Tensor>&) {
+    if (progress) progress(++done, all, 0);
+  });
+  graph::Runner oracle(model, engine);
+  std::string outputs;
+  for (i64 n = 0; n < data.count; ++n) {
+    const std::vector<Tensor> heads = oracle.run(input_of(graph, data, n));
+    if (!data.labels.empty()) correct += best(heads) == data.labels[static_cast<std::size_t>(n)];
+    outputs += bytes_of(heads);
+  }
+  documents::Expected e{data.count, {}, graph.gas(), sha256(outputs), {}, {}};
+  if (!data.labels.empty()) e.correct = correct;
+  std::sort(data.files.begin(), data.files.end());
+  for (const std::string& name : data.files)
+    e.files.emplace_back(name, sha256(read_file(o.directory + "/" + name)));
+  write_file(file, document_text(e));
+  fmt::print(
+      "recorded in {}: {} inputs, gas {}, digest {}\n", file, data.count, graph.gas(), e.sha256);
+  return static_cast<int>(Exit::pass);
+}
+
 }  // namespace
 
 void add_model_check(CLI::App& group, Session& session) {
@@ -177,11 +219,17 @@ void add_model_check(CLI::App& group, Session& session) {
           "holds symbol.json, params, expected.json, and dataset.json or input.bin")
       ->required()
       ->check(CLI::ExistingDirectory);
-  verb->add_option("--backend", o->backend, "name, library or exec:COMMAND")->capture_default_str();
+  CLI::Option* backend = verb->add_option("--backend", o->backend, "name, library or exec:COMMAND")
+                             ->capture_default_str();
   add_limits(*verb, o->limits);
-  verb->add_option("--json", o->json_file, "write the result as JSON; - is standard output");
+  CLI::Option* json =
+      verb->add_option("--json", o->json_file, "write the result as JSON; - is standard output");
   verb->add_flag("--quiet", o->quiet, "no progress");
-  verb->callback([o, &session] { session.exit = check(*o); });
+  verb->add_flag("--record", o->record,
+          "run the specification alone and write expected.json, which must not be there")
+      ->excludes(backend)
+      ->excludes(json);
+  verb->callback([o, &session] { session.exit = o->record ? record(*o) : check(*o); });
 }
 
 }  // namespace lockstep::judge

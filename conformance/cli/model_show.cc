@@ -7,6 +7,7 @@
 
 #include "conformance/cli/model.h"
 #include "reference/graph/bytes.h"
+#include "reference/graph/load.h"
 
 namespace lockstep::judge {
 namespace {
@@ -119,7 +120,7 @@ void show(const ModelShowOptions& o) {
   const std::vector<std::string> files = {o.json_file, o.dot_file, o.svg_file};
   if (std::count(files.begin(), files.end(), "-") > 1)
     throw UsageError("only one of --json, --dot and --svg can go to standard output");
-  const graph::Graph graph = read_graph(o.directory);
+  const graph::Graph graph = graph::load_graph(o.directory);
   if (std::all_of(files.begin(), files.end(), [](const auto& file) { return file.empty(); }))
     return print(shown(graph));
   if (!o.json_file.empty()) write_output(o.json_file, document_text(shown(graph)));

@@ -96,6 +96,27 @@ TEST_F(ModelCheck, NamesEachFileThatIsNotOnRecord) {
   expect_checked(model, 2, {"cannot read '", "input.bin'"});
 }
 
+TEST_F(ModelCheck, RecordsWhatItThenHolds) {
+  const std::string model = scratch.path("model"), file = model + "/expected.json";
+  std::filesystem::copy(kDigits, model, std::filesystem::copy_options::recursive);
+  const Words words = {"model", "check", model, "--record", "--quiet"};
+  expect_end(words, 2, {"expected.json' is there already"});
+  std::filesystem::remove(file);
+  expect_end(words, 0, {"360 inputs, gas 742862, digest 67ef4ab2898ffc46"});
+  auto expected = nlohmann::json::parse(text_of_file(kDigits + "/expected.json"));
+  expected.erase("sha256_first_20");
+  EXPECT_EQ(nlohmann::json::parse(text_of_file(file)), expected);
+  expect_checked(model, 0, {"PASS"});
+  std::filesystem::remove_all(model);
+  std::filesystem::remove(small_model(record()) + "/expected.json");
+  expect_end(words, 0, {"2 inputs, gas 22"});
+  const auto small = nlohmann::json::parse(text_of_file(file));
+  EXPECT_EQ(small["sha256"], hash_of({1, 0, 3, 4}));
+  EXPECT_FALSE(small.contains("correct"));
+  EXPECT_EQ(small["files"].size(), 3U);
+  expect_end(joined(words, {"--backend", "cpu"}), 2, {"--backend"});
+}
+
 TEST_F(ModelCheck, HoldsTheGasToTheRecord) {
   expect_checked(small_model(record(R"(, "gas": 22)")), 0, {"  gas 22 (as recorded)\n"});
   expect_checked(
