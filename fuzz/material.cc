@@ -178,6 +178,10 @@ void write_params_seeds(const fs::path& seeds) {
     const std::vector<std::byte> archive = params::npz::write(tensors);
     write_file(
         seeds / "npz" / name, {reinterpret_cast<const char*>(archive.data()), archive.size()});
+    if (tensors.empty()) return;
+    const std::vector<std::byte> array = params::npz::write_npy(tensors.back().tensor);
+    write_file(seeds / "npz" / (std::string(name) + ".npy"),
+        {reinterpret_cast<const char*>(array.data()), array.size()});
   };
   write("every-type", all);
   write("empty", {});

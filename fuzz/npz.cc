@@ -1,4 +1,4 @@
-// Any bytes as an archive of arrays.
+// Any bytes as an archive of arrays, and as one array.
 //
 // A refusal has a known label and an offset inside the archive. Reading from memory and from a file
 // gives the same result, in memory bounded by the archive's size. An accepted dictionary can be
@@ -38,6 +38,19 @@ void hold_round_trips(const params::Params& found) {
   hold(params::npz::write(written.params.tensors) == archive, "written twice it differs");
 }
 
+// A stored array has all its bytes; one in Fortran order is copied once.
+void hold_array(fuzz::File array) {
+  fuzz::count_allocations();
+  const fuzz::Outcome outcome = fuzz::outcome_of([&] {
+    return params::Params{{{"", params::npz::read_npy(array)}}};
+  });
+  fuzz::hold_allocated((std::size_t{1} << 16) + 2 * array.size(), array.size());
+  if (!outcome.label.empty())
+    return hold(known(outcome.label) && outcome.offset == 0, "an array is refused otherwise");
+  const params::Tensor& tensor = outcome.params.tensors[0].tensor;
+  hold(params::npz::read_npy(params::npz::write_npy(tensor)) == tensor, "an array changes");
+}
+
 void hold_all(fuzz::File archive) {
   fuzz::count_allocations();
   const fuzz::Outcome outcome = fuzz::outcome_of([&] { return params::npz::read(archive); });
@@ -53,6 +66,8 @@ void hold_all(fuzz::File archive) {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  hold_all(std::as_bytes(std::span(data, size)));
+  const fuzz::File bytes = std::as_bytes(std::span(data, size));
+  hold_all(bytes);
+  hold_array(bytes);
   return 0;
 }

@@ -71,5 +71,5 @@ export LD_LIBRARY_PATH
 
 cd "$work"
 moved/bin/lockstep check reference --tier 0
-moved/bin/lockstep model run moved/share/lockstep/models/digits --backend cpu
+moved/bin/lockstep model check moved/share/lockstep/models/digits --backend cpu
 moved/bin/lockstep check "$work/cmake/relu.so" --tier 0 --op relu

@@ -131,7 +131,7 @@ class Dev(unittest.TestCase):
         self.assertIn("there is no preset 'nope'", self.dev("build nope", 2)[0])
 
     def test_check_and_clean(self):
-        self.expect("check", "--target lockstep ", "lockstep check cpu", "lockstep model run")
+        self.expect("check", "--target lockstep ", "lockstep check cpu", "lockstep model check")
         self.dev("clean")
         self.assertFalse((self.tree / "build").exists())
 

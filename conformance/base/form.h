@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ranges>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -269,19 +268,7 @@ template <class T> void read(const json& j, const std::string& at, T& value, con
 /// The JSON of a text, in which no object has two members of one name: which of them counts would
 /// depend on the reader.
 /// @throws UsageError
-inline json json_of(const std::string& text) {
-  std::vector<std::set<std::string>> names;  // by object that is open
-  const json::parser_callback_t refuse_twice = [&](int, json::parse_event_t event, json& key) {
-    if (event == json::parse_event_t::object_start) names.emplace_back();
-    if (event == json::parse_event_t::object_end) names.pop_back();
-    if (event == json::parse_event_t::key && !names.back().insert(key.get<std::string>()).second)
-      throw UsageError("an object has " + key.dump() + " twice");
-    return true;
-  };
-  json j = json::parse(text, refuse_twice, false);
-  if (j.is_discarded()) throw UsageError("it is no JSON");
-  return j;
-}
+json json_of(const std::string& text);
 
 /// Reads a document.
 /// @throws UsageError naming the place and what is wrong there.

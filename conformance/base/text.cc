@@ -104,10 +104,11 @@ bool glob(string_view pattern, string_view text) {
       glob(pattern.substr(1), text.substr(1));
 }
 
-std::string progress_text(const std::string& what, i64 done, i64 all, i64 failed, double seconds) {
+std::string progress_text(
+    const std::string& what, i64 done, i64 all, i64 failed, double seconds, const char* unit) {
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   const double left = rate > 0 ? static_cast<double>(all - done) / rate : 0;
-  return fmt::format("{}: {} of {} cases, {} failed, {:.0f}/s, {:.0f} s left", what, done, all,
+  return fmt::format("{}: {} of {} {}, {} failed, {:.0f}/s, {:.0f} s left", what, done, all, unit,
       failed, rate, left);
 }
 

@@ -22,6 +22,8 @@ std::string code_block(string_view lines);
 bool glob(string_view pattern, string_view text);
 
 /// One line: how many cases are done, and how long the rest will take at the pace so far.
-std::string progress_text(const std::string& what, i64 done, i64 all, i64 failed, double seconds);
+/// @param unit what is counted, in the plural
+std::string progress_text(const std::string& what, i64 done, i64 all, i64 failed, double seconds,
+    const char* unit = "cases");
 
 }  // namespace lockstep::judge

@@ -94,6 +94,20 @@ void finish_selection(Selection& s) {
   s.cases = cases;
 }
 
+void add_settings(CLI::App& verb, Options& set) {
+  verb.add_option_function<std::vector<std::string>>(
+          "--set",
+          [&set](const std::vector<std::string>& settings) {
+            for (const std::string& s : settings) {
+              const std::size_t eq = s.find('=');
+              if (eq == std::string::npos) throw CLI::ValidationError("--set", "needs KEY=VALUE");
+              set[s.substr(0, eq)] = s.substr(eq + 1);
+            }
+          },
+          "an option of the backend, KEY=VALUE (repeatable)")
+      ->allow_extra_args(false);
+}
+
 void add_limits(CLI::App& verb, Limits& l) {
   verb.add_option("--timeout", l.timeout_s, "seconds for one answer")
       ->check(CLI::Range(0.001, 1e6))
@@ -108,17 +122,7 @@ void add_limits(CLI::App& verb, Limits& l) {
       ->check(CLI::Range(0.0, 1e6))
       ->check(number())
       ->capture_default_str();
-  verb.add_option_function<std::vector<std::string>>(
-          "--set",
-          [&l](const std::vector<std::string>& settings) {
-            for (const std::string& s : settings) {
-              const std::size_t eq = s.find('=');
-              if (eq == std::string::npos) throw CLI::ValidationError("--set", "needs KEY=VALUE");
-              l.set[s.substr(0, eq)] = s.substr(eq + 1);
-            }
-          },
-          "an option of the backend, KEY=VALUE (repeatable)")
-      ->allow_extra_args(false);
+  add_settings(verb, l.set);
 }
 
 void add_conduct(CLI::App& verb, Conduct& c) {
@@ -150,12 +154,13 @@ Screen screen() {
 
 bool colour_wanted() { return isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR"); }
 
-std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, bool quiet) {
+std::function<void(i64, i64, i64)> progress_to_stderr(
+    const std::string& what, bool quiet, const char* unit) {
   using Clock = std::chrono::steady_clock;
   if (quiet) return {};
   const bool terminal = isatty(STDERR_FILENO);
   const auto pause = terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
-  // The time starts with the first case, since cases are made before it.
+  // The time starts with the first of them, since cases are made before it.
   return [=, begin = Clock::time_point(), last = Clock::time_point()](
              i64 done, i64 all, i64 failed) mutable {
     const auto now = Clock::now();
@@ -164,7 +169,7 @@ std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, b
     last = now;
     const double seconds = std::chrono::duration<double>(now - begin).count();
     fmt::print(stderr, "{}{}{}", terminal ? "\r\033[K" : "",
-        progress_text(what, done, all, failed, seconds), terminal && done != all ? "" : "\n");
+        progress_text(what, done, all, failed, seconds, unit), terminal && done != all ? "" : "\n");
     std::fflush(stderr);
   };
 }

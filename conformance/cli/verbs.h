@@ -63,6 +63,8 @@ CLI::Range not_negative();
 /// What no range refuses: a text that reads as no number, and one that wraps to a large one.
 CLI::Validator number();
 CLI::Validator without_sign();
+/// Adds the option --set, the options of a backend.
+void add_settings(CLI::App& verb, Options& set);
 /// Adds the limits and options of a backend.
 void add_limits(CLI::App& verb, Limits& l);
 /// Adds the limits and the number of judging processes.
@@ -92,8 +94,9 @@ void flush_output();
 void write_output(const std::string& path, const std::string& text);
 
 /// Progress on standard error: a line that is rewritten on a terminal, occasional lines elsewhere,
-/// nothing when quiet.
-std::function<void(i64, i64, i64)> progress_to_stderr(const std::string& what, bool quiet);
+/// nothing when quiet. `unit` is what is counted.
+std::function<void(i64, i64, i64)> progress_to_stderr(
+    const std::string& what, bool quiet, const char* unit = "cases");
 
 bool colour_wanted();
 

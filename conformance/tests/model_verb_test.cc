@@ -1,12 +1,10 @@
-// What the verb `model` says of models that are faulty.
+// The verb `model check`, and what the verbs of models say of those that are faulty.
 #include <gtest/gtest.h>
 
-#include "conformance/tests/verbs.h"
+#include "conformance/tests/model_files.h"
 
 namespace lockstep::judge {
 namespace {
-
-const std::string kDigits = "conformance/models/digits";
 
 // A copy of the model, with one of its files in another text.
 std::string faulty_model(const Scratch& scratch, const std::string& file, const std::string& text) {
@@ -37,7 +35,7 @@ TEST(ModelVerb, AFaultyModelFailsWithItsLabel) {
   for (const auto& [text, label] : rows) {
     const std::string model = faulty_model(scratch, "symbol.json", text);
     expect_rejected({"model", "show", model}, label);
-    expect_rejected({"model", "run", model, "--backend", "reference", "--quiet"}, label);
+    expect_rejected({"model", "check", model, "--backend", "reference", "--quiet"}, label);
   }
 }
 
@@ -51,8 +49,96 @@ TEST(ModelVerb, FaultyParametersFailWithTheirLabel) {
   };
   for (const auto& [text, label] : rows) {
     const std::string model = faulty_model(scratch, "params", text);
-    expect_rejected({"model", "run", model, "--backend", "reference", "--quiet"}, label);
+    expect_rejected({"model", "check", model, "--backend", "reference", "--quiet"}, label);
   }
+}
+
+class ModelCheck : public ScratchTest {
+ protected:
+  // A model of relu with two inputs, and the record of its outputs.
+  std::string small_model(const std::string& record) {
+    const std::string model = write_model(scratch, relu_of({1, 2}, 8));
+    scratch.write("model/input.bin", "\x01\xff\x03\x04");
+    scratch.write("model/expected.json", record);
+    return model;
+  }
+  static std::string record(const std::string& more = "") {
+    return R"({"sha256": ")" + hash_of({1, 0, 3, 4}) + "\"" + more + "}";
+  }
+  void expect_checked(const std::string& model, int exit, const Words& parts) {
+    expect_end({"model", "check", model, "--backend", "reference", "--quiet"}, exit, parts);
+  }
+};
+
+TEST_F(ModelCheck, TakesAModelWithoutLabels) {
+  const std::string model = small_model(record());
+  const Ended e = expect_end({"model", "check", model, "--backend", "reference", "--quiet"}, 0,
+      {"PASS  ", "  outputs equal to the specification's in 2 of 2 inputs\n", "(as recorded)\n"});
+  EXPECT_EQ(e.out.find("accuracy"), std::string::npos);
+  const Judged j = judged({"model", "check", model, "--backend", "reference", "--quiet"});
+  EXPECT_EQ(j.report["inputs"], 2);
+  EXPECT_FALSE(j.report.contains("correct"));
+  scratch.write("model/input.bin", "\x01\xff\x03\x05");
+  expect_checked(model, 1, {"FAIL  ", "(NOT as recorded)\n"});
+}
+
+TEST_F(ModelCheck, NamesEachFileThatIsNotOnRecord) {
+  const std::string model = scratch.path("model");
+  std::filesystem::copy(kDigits, model, std::filesystem::copy_options::recursive);
+  scratch.write("model/params", text_of_file(kDigits + "/params"));
+  expect_checked(model, 0, {"PASS"});
+  scratch.write("model/dataset.json", text_of_file(kDigits + "/dataset.json") + "\n");
+  scratch.write("model/symbol.json", text_of_file(kDigits + "/symbol.json") + "\n");
+  expect_checked(model, 1,
+      {"FAIL  ", "  dataset.json is not the file on record\n",
+          "  symbol.json is not the file on record\n", "(as recorded)\n"});
+  std::filesystem::remove(model + "/dataset.json");
+  expect_checked(model, 2, {"cannot read '", "input.bin'"});
+}
+
+TEST_F(ModelCheck, RecordsWhatItThenHolds) {
+  const std::string model = scratch.path("model"), file = model + "/expected.json";
+  std::filesystem::copy(kDigits, model, std::filesystem::copy_options::recursive);
+  const Words words = {"model", "check", model, "--record", "--quiet"};
+  expect_end(words, 2, {"expected.json' is there already"});
+  std::filesystem::remove(file);
+  expect_end(words, 0, {"360 inputs, gas 742862, digest 67ef4ab2898ffc46"});
+  auto expected = nlohmann::json::parse(text_of_file(kDigits + "/expected.json"));
+  expected.erase("sha256_first_20");
+  EXPECT_EQ(nlohmann::json::parse(text_of_file(file)), expected);
+  expect_checked(model, 0, {"PASS"});
+  std::filesystem::remove_all(model);
+  std::filesystem::remove(small_model(record()) + "/expected.json");
+  expect_end(words, 0, {"2 inputs, gas 22"});
+  const auto small = nlohmann::json::parse(text_of_file(file));
+  EXPECT_EQ(small["sha256"], hash_of({1, 0, 3, 4}));
+  EXPECT_FALSE(small.contains("correct"));
+  EXPECT_EQ(small["files"].size(), 3U);
+  expect_end(joined(words, {"--backend", "cpu"}), 2, {"--backend"});
+}
+
+TEST_F(ModelCheck, HoldsTheGasToTheRecord) {
+  expect_checked(small_model(record(R"(, "gas": 22)")), 0, {"  gas 22 (as recorded)\n"});
+  expect_checked(
+      small_model(record(R"(, "gas": 23)")), 1, {"FAIL", "  gas 22 (NOT as recorded)\n"});
+}
+
+TEST_F(ModelCheck, RefusesARecordThatIsNone) {
+  const std::pair<std::string, const char*> rows[] = {
+      {"", "expected.json' is no record of a model: it is no JSON"},
+      {"{}", "/sha256 is missing"},
+      {R"({"sha256": "00"})", "/sha256 is no SHA-256"},
+      {record(R"(, "files": {"params": 1})"), "/files/params is no text"},
+      {record(R"(, "correct": 1)"), "where the data set has labels, and only there"},
+      {record(R"(, "files": {"nowhere": ""})"), "cannot read '"},
+      {record(R"(, "unknown": 1)"), "/unknown is unknown"},
+  };
+  for (const auto& [text, why] : rows) expect_checked(small_model(text), 2, {why});
+  const std::string model = small_model(record());
+  scratch.write("model/input.bin", "abc");
+  expect_checked(model, 2, {"has 3 bytes, which are not 1 inputs of 2 bytes"});
+  scratch.write("model/input.bin", "");
+  expect_checked(model, 2, {"has 0 bytes"});
 }
 
 }  // namespace

@@ -397,6 +397,7 @@ TEST(Progress, SaysHowLongTheRestWillTake) {
   EXPECT_EQ(progress_text("x", 0, 9, 0, 1), "x: 0 of 9 cases, 0 failed, 0/s, 0 s left");
   EXPECT_EQ(progress_text("x", 1, 9, 0, 0), "x: 1 of 9 cases, 0 failed, 0/s, 0 s left");
   EXPECT_EQ(progress_text("x", 1, 9, 1, 2), "x: 1 of 9 cases, 1 failed, 0/s, 16 s left");
+  EXPECT_EQ(progress_text("x", 1, 9, 0, 0, "calls"), "x: 1 of 9 calls, 0 failed, 0/s, 0 s left");
 }
 
 TEST(Commands, RepeatARun) {

@@ -79,6 +79,24 @@ def parameters(scratch):
         yield printed("params", *words, "--json")
 
 
+def models(scratch):
+    """Every kind of document about models: what is read, and what is printed."""
+    digits = pathlib.Path(sys.argv[1]).parents[1] / "share" / "lockstep" / "models" / "digits"
+    image = scratch / "image"
+    image.write_bytes(bytes(64))
+    yield json.loads((digits / "expected.json").read_text())
+    yield json.loads((digits / "dataset.json").read_text())
+    for mutant in ("none", "cvm_right_shift.ties_away"):
+        backend = ["--quiet", "--backend", "faulty", "--set", f"mutant={mutant}"]
+        yield printed("model", "check", digits, *backend, "--json", "-")
+        values = ["--values", scratch / f"{mutant}.npz"]
+        yield printed("model", "trace", digits, "--input", image, *backend, *values, "--json", "-")
+        yield printed("model", "diff", scratch / "none.npz", values[1], "--json", "-")
+    yield printed("model", "check", digits, "--quiet", "--backend", "exec:false", "--json", "-")
+    yield printed("model", "show", digits, "--json", "-")
+    yield printed("model", "run", digits, "--input", image, "--quiet", "--json", "-")
+
+
 def objects(value, path=()):
     """Every object below a value, with the way to it; of a list only the first element."""
     if isinstance(value, dict):
@@ -129,8 +147,9 @@ def main():
     hold(printed("check", "--schema"), list(reports()), 1)
     hold(printed("cover", "--schema"), list(coverage()), 2)
     with tempfile.TemporaryDirectory() as scratch:
-        documents = list(parameters(pathlib.Path(scratch)))
-    hold(printed("params", "schema"), documents, len(documents))
+        for group, documents in (("params", parameters), ("model", models)):
+            made = list(documents(pathlib.Path(scratch)))
+            hold(printed(group, "schema"), made, len(made))
 
 
 if __name__ == "__main__":

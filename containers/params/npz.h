@@ -1,5 +1,6 @@
 /// @file
-/// Reads and writes NumPy's .npz: a zip archive in which each tensor is a member NAME.npy.
+/// Reads and writes NumPy's .npz, a zip archive in which each tensor is a member NAME.npy, and
+/// .npy, one array by itself.
 ///
 /// The reader is as strict as that of the parameter file: what an archive declares is compared with
 /// the bytes that are there before anything is allocated for it, the directory and the members' own
@@ -19,7 +20,7 @@ namespace lockstep::params::npz {
 
 /// Every reason to refuse an archive, beside those of the parameter file that apply to names and
 /// shapes. The offset of an Error is a place in the archive; for what a member holds, compressed or
-/// not, it is where the member's data begins.
+/// not, it is where the member's data begins; for an array by itself it is 0.
 inline constexpr Reject kRejects[] = {
     {"zip_end", "this is no zip archive, or its end is missing"},
     {"zip_disks", "an archive in several parts is not supported"},
@@ -40,9 +41,10 @@ inline constexpr Reject kRejects[] = {
     {"zip_checksum", "the checksum of the member is wrong"},
     {"npz_member", "every member must be an array, NAME.npy"},
     {"npy_pickle", "a pickled object is not read: it could run any program"},
-    {"npy_magic", "the member is no array: its magic number is wrong"},
+    {"npy_magic", "this is no array: its magic number is wrong"},
     {"npy_version", "the array's version must be 1.0, 2.0 or 3.0"},
-    {"npy_header_size", "the array's header must end inside the member and within 10,000 bytes"},
+    {"npy_header_size",
+        "the array's header must end before the array does and within 10,000 bytes"},
     {"npy_header", "the array's header must be the dictionary of descr, fortran_order and shape"},
     {"npy_object", "an array of objects is pickled, and not read: it could run any program"},
     {"npy_structure", "an array of structures has no place in a parameter file"},
@@ -84,5 +86,18 @@ std::vector<std::byte> write(std::span<const NamedTensor> tensors);
 ///         utils::LogMessageFatal when writing it fails; what was written by then is no archive.
 void write_file(
     const std::string& path, std::span<const NamedTensor> tensors, const Progress& progress = {});
+
+/// Reads one array, as numpy.save writes it. The tensor owns its data. `source` names the array in
+/// errors.
+/// @throws Error for a faulty array, or one that a parameter file cannot hold.
+Tensor read_npy(std::span<const std::byte> array, std::string_view source = {});
+
+/// The bytes of one array, as numpy.save writes it.
+/// @throws Error as params::verify() does.
+std::vector<std::byte> write_npy(const Tensor& tensor);
+
+/// Writes them to a file, replacing one that exists.
+/// @throws Error as write_npy() does, and as write_file() does for the file.
+void write_npy_file(const std::string& path, const Tensor& tensor);
 
 }  // namespace lockstep::params::npz

@@ -101,21 +101,23 @@ std::vector<FaultyFile> inflate_cases() {
   };
 }
 
-std::vector<FaultyFile> array_cases() {
+std::string good_array() { return array_of(dictionary_of("|u1", "(1,)"), "x"); }
+
+/// A faulty array, of an archive or by itself.
+struct FaultyArray {
+  std::string_view label;
+  std::string content;
+};
+
+std::vector<FaultyArray> faulty_arrays() {
   const auto member = [](std::string_view label, const std::string& content) {
-    return FaultyFile{label, 35, "w.npy", archive_of_array(content)};
+    return FaultyArray{label, content};
   };
   const auto array = [&](std::string_view label, const std::string& dictionary) {
     return member(label, array_of(dictionary, "x"));
   };
-  const std::string good = array_of(dictionary_of("|u1", "(1,)"), "x");
-  std::vector<FaultyFile> cases = {
-      {"npz_member", 0, "w", archive_of({{"w", good}})},
-      {"npz_member", 0, "w.npy/", archive_of({{"w.npy/", ""}})},
-      {"duplicate_name", kLocalSize + 5 + good.size(), "w.npy",
-          archive_of({{"w.npy", good}, {"w.npy", good}})},
-      {"name_nul", 0, {}, archive_of({{std::string("\0.npy", 5), good}})},
-      {"name_utf8", 0, {}, archive_of({{"\xFF.npy", good, false, kUtf8}})},
+  const std::string good = good_array();
+  std::vector<FaultyArray> cases = {
       member("npy_pickle", "\x80\x04K\x01."),
       member("npy_magic", ""),
       member("npy_magic", good.substr(0, 7)),
@@ -160,6 +162,21 @@ std::vector<FaultyFile> array_cases() {
   return cases;
 }
 
+std::vector<FaultyFile> array_cases() {
+  const std::string good = good_array();
+  std::vector<FaultyFile> cases = {
+      {"npz_member", 0, "w", archive_of({{"w", good}})},
+      {"npz_member", 0, "w.npy/", archive_of({{"w.npy/", ""}})},
+      {"duplicate_name", kLocalSize + 5 + good.size(), "w.npy",
+          archive_of({{"w.npy", good}, {"w.npy", good}})},
+      {"name_nul", 0, {}, archive_of({{std::string("\0.npy", 5), good}})},
+      {"name_utf8", 0, {}, archive_of({{"\xFF.npy", good, false, kUtf8}})},
+  };
+  for (const FaultyArray& each : faulty_arrays())
+    cases.push_back({each.label, 35, "w.npy", archive_of_array(each.content)});
+  return cases;
+}
+
 std::vector<FaultyFile> all_cases() {
   std::vector<FaultyFile> cases = zip_cases();
   for (const auto& more : {inflate_cases(), array_cases()})
@@ -173,6 +190,19 @@ TEST(NpzReject, EachFaultHasItsLabelOffsetAndMember) {
     const TemporaryFile file(each.file);
     expect_error(each, [&] { npz::read_file(file.path()); });
   }
+}
+
+TEST(NpzReject, AnArrayByItselfHasTheFaultsOfAMember) {
+  for (const FaultyArray& each : faulty_arrays()) {
+    const File file = Builder().text(each.content).bytes();
+    expect_error({each.label, 0, {}, file}, [&] { read_npy(file); });
+    EXPECT_LT(allocated_by([&] { EXPECT_THROW(read_npy(file), Error); }), kSmall) << each.label;
+  }
+  const Tensor cut = {{0, 32}, {2}, bytes_of({1, 0, 0, 0})};
+  EXPECT_THROW(write_npy(cut), Error);
+  EXPECT_THROW(write_npy_file("/nonexistent/array.npy", cut), Error);
+  EXPECT_THROW(write_npy_file("/nonexistent/array.npy", worked_tensors()[0].tensor),
+      utils::ValueVerifyFatal);
 }
 
 /// The label with which the writer refuses names, and the name it finds fault with.

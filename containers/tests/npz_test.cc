@@ -84,6 +84,23 @@ TEST(Npz, ElementsAndOrderBecomeThoseOfAParameterFile) {
   EXPECT_EQ(tensor_of(array_of(dictionary_of("<i2", "(6,)", "True"), kSix)), vector);
 }
 
+TEST(Npz, ArraysByThemselvesMakeTheRoundTrip) {
+  for (const NamedTensor& each : worked_tensors()) {
+    const File array = write_npy(each.tensor);
+    EXPECT_EQ(read_npy(array), each.tensor);
+    const TemporaryFile file;
+    write_npy_file(file.path(), each.tensor);
+    EXPECT_EQ(content(file.path()), array);
+    const File archive = npz::write({{each}});
+    EXPECT_NE(std::ranges::search(archive, array).size(), 0U) << "no member is these bytes";
+  }
+  const File swapped =
+      Builder()
+          .text(array_of(dictionary_of(">i2", "(2, 1)", "True"), std::string("\0\1\0\2", 4)))
+          .bytes();
+  EXPECT_EQ(read_npy(swapped), (Tensor{{0, 16}, {2, 1}, bytes_of({1, 0, 2, 0})}));
+}
+
 /// Fortran order of every shape: the element at an index is where the first index varies fastest.
 RC_GTEST_PROP(Npz, FortranOrderIsTransposed, ()) {
   const auto rank = *rc::gen::inRange<std::size_t>(0, 5);

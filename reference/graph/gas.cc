@@ -5,17 +5,27 @@
 
 namespace lockstep::graph {
 
+namespace {
+
+void charge(GasMeter& meter, const Graph& graph, const Node& n) {
+  if (n.is_variable()) return meter.variable(graph.entry(n.first_entry).type);
+  std::vector<Type> in;
+  for (int e : n.inputs) in.push_back(graph.entry(e).type);
+  meter.call(*n.op, n.attributes(), {in.data(), static_cast<int>(in.size())});
+}
+
+}  // namespace
+
+i64 gas_of(const Graph& graph, const Node& node) {
+  GasMeter meter;
+  charge(meter, graph, node);
+  return meter.total();
+}
+
 i64 check_gas(const Graph& graph) {
   GasMeter meter;
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-    const Node& n = graph.nodes()[i];
-    if (n.is_variable()) {
-      meter.variable(graph.entry(n.first_entry).type);
-    } else {
-      std::vector<Type> in;
-      for (int e : n.inputs) in.push_back(graph.entry(e).type);
-      meter.call(*n.op, n.attributes(), {in.data(), static_cast<int>(in.size())});
-    }
+    charge(meter, graph, graph.nodes()[i]);
     if (meter.exceeded().empty()) continue;
     const std::string path = at("nodes", static_cast<i64>(i));
     throw Error("model.gas",

@@ -83,6 +83,9 @@ i64 row_count(const Type& head);
 /// @throws Error model.storage
 i64 check_storage(const Graph& graph);
 
+/// The share of a node of the graph in its gas.
+i64 gas_of(const Graph& graph, const Node& node);
+
 /// The gas of all nodes together (spec/gas.h).
 /// @throws Error model.gas where a limit is exceeded.
 i64 check_gas(const Graph& graph);

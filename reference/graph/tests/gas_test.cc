@@ -21,6 +21,13 @@ TEST(Gas, CountsEveryTensorEvenOneNobodyReads) {
   EXPECT_EQ(Graph(d.text()).gas(), 5 * (12 + 3 + 1 + 12) + 1);
 }
 
+TEST(Gas, OfANodeIsItsShare) {
+  const Graph g(small_draft().text());
+  const i64 shares[] = {5 * 8, 5 * 12, 5 * 6 + 6 * 12, 5 * 6 + 6};
+  for (std::size_t i = 0; i < std::size(shares); ++i)
+    EXPECT_EQ(gas_of(g, g.nodes()[i]), shares[i]) << i;
+}
+
 // The recorded gas is what verify.py, which shares no code with this, works out too.
 TEST(Gas, OfTheDigitsIsAsRecorded) {
   const auto document = [](const std::string& name) {

@@ -1,0 +1,92 @@
+/// @file
+/// Shared by the verbs of `lockstep model`: reading models and their inputs, and engines.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "conformance/cli/model_documents.h"
+#include "conformance/cli/verbs.h"
+#include "reference/graph/run.h"
+
+namespace lockstep::judge {
+
+/// The files of a model's directory.
+inline std::string symbol_file(const std::string& directory) { return directory + "/symbol.json"; }
+inline std::string params_file(const std::string& directory) { return directory + "/params"; }
+
+/// The calls of a graph, in the order in which they run: its nodes without the variables.
+std::vector<const graph::Node*> calls_of(const graph::Graph& graph);
+
+/// A call of a model failed, so later calls lack their inputs.
+struct Stopped : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Runs the calls of a graph on the system under test.
+class SubjectEngine : public graph::Engine {
+ public:
+  explicit SubjectEngine(Subject& subject) : subject_(subject) {}
+  /// @throws Stopped where the answer is none, or lies outside the inferred types.
+  std::vector<Tensor> run(
+      const OpInfo& op, Attributes attrs, const std::vector<Tensor>& in) override;
+
+ private:
+  Subject& subject_;
+};
+
+/// Runs each call on another engine and tells of it.
+class ToldEngine : public graph::Engine {
+ public:
+  using Tell = std::function<void(const std::vector<Tensor>& out)>;
+  ToldEngine(graph::Engine& engine, Tell tell) : engine_(engine), tell_(std::move(tell)) {}
+  std::vector<Tensor> run(
+      const OpInfo& op, Attributes attrs, const std::vector<Tensor>& in) override {
+    std::vector<Tensor> out = engine_.run(op, attrs, in);
+    tell_(out);
+    return out;
+  }
+
+ private:
+  graph::Engine& engine_;
+  Tell tell_;
+};
+
+/// It centres the samples of a picture.
+inline constexpr i64 kPngOffset = -128;
+
+/// A file of inputs, and how it is read.
+struct InputFile {
+  std::string path;
+  i64 png_offset = kPngOffset;
+};
+/// Adds the option --png-offset.
+void add_png_offset(CLI::App& verb, i64& offset);
+
+/// The inputs that a file holds, each of the type of "data":
+/// * NAME.npy: one array of integers, of the declared shape or of that without a leading extent
+///   of 1; or several of them along one more axis in front.
+/// * NAME.png: a picture of 8 bits for a declared shape (1, channels, height, width). A value is a
+///   sample plus `png_offset`, clamped to the precision. An alpha channel that is opaque everywhere
+///   is left out where the shape has no place for it.
+/// * Any other name: the bytes of one input or of several, as CVMAPIInference takes them.
+/// @throws graph::Error model.input, input.value; params::Error for a faulty array; UsageError for
+/// a file that cannot be read.
+std::vector<Tensor> read_inputs(const graph::Graph& graph, const InputFile& file);
+
+/// A document as text.
+std::string document_text(const documents::ModelDocument& document);
+
+/// The graph in the language of Graphviz, and as a picture by itself: the input, the calls and the
+/// heads, with operators and types.
+/// @throws UsageError where a picture would have too many lines.
+std::string dot_of(const graph::Graph& graph);
+std::string svg_of(const graph::Graph& graph);
+
+void add_model_check(CLI::App& group, Session& session);
+void add_model_run(CLI::App& group, Session& session);
+void add_model_show(CLI::App& group, Session& session);
+void add_model_trace(CLI::App& group, Session& session);
+void add_model_diff(CLI::App& group, Session& session);
+
+}  // namespace lockstep::judge

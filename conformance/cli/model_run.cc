@@ -1,0 +1,185 @@
+// Infers with a model on a backend in this process, as an application does.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "conformance/base/base64.h"
+#include "conformance/cli/model.h"
+#include "containers/byte_order.h"
+#include "containers/params/npz.h"
+#include "reference/graph/arrays.h"
+#include "reference/graph/bytes.h"
+#include "reference/graph/load.h"
+#include "runtime/session.h"
+
+namespace lockstep::judge {
+namespace {
+
+using Heads = std::vector<ndarray::NDArray>;
+constexpr i64 kShownValues = 10;
+
+struct ModelRunOptions {
+  std::string directory, output_file, json_file;
+  std::vector<std::string> inputs;
+  runtime::SessionOptions session;
+  i64 png_offset = kPngOffset, batch = INT64_MAX, threads = 0;
+  bool quiet = false;
+};
+
+// What a run leaves: the values of its heads, and the bytes that they make together.
+struct Results {
+  std::vector<Heads> runs;
+  std::string bytes;
+};
+
+std::vector<Tensor> read_all(const graph::Graph& graph, const ModelRunOptions& o) {
+  std::vector<Tensor> inputs;
+  for (const std::string& file : o.inputs)
+    for (Tensor& input : read_inputs(graph, {file, o.png_offset}))
+      if (std::ssize(inputs) < o.batch) inputs.push_back(std::move(input));
+  return inputs;
+}
+
+Results infer_all(runtime::Session& session, std::vector<Tensor> inputs, const ModelRunOptions& o) {
+  const auto progress = progress_to_stderr("run " + o.directory, o.quiet, "inputs");
+  Results all;
+  for (Tensor& input : inputs) {
+    const Heads& heads = all.runs.emplace_back(
+        session.run(graph::array_of(input.type.shape, std::move(input.data))));
+    std::vector<std::span<const i32>> values;
+    for (const ndarray::NDArray& head : heads) values.push_back(graph::values_of(head));
+    const std::vector<std::byte> bytes = graph::encode_output(session.model().graph(), values);
+    all.bytes.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (progress) progress(std::ssize(all.runs), std::ssize(inputs), 0);
+  }
+  return all;
+}
+
+std::vector<i64> rows_of_argmax(std::string_view bytes) {
+  std::vector<i64> rows;
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(i32))
+    rows.push_back(
+        params::load_little_endian<i32>(reinterpret_cast<const std::byte*>(bytes.data() + at)));
+  return rows;
+}
+
+documents::Ran ran_of(
+    const runtime::Session& session, const Results& results, const ModelRunOptions& o) {
+  const graph::Graph& graph = session.model().graph();
+  documents::Ran ran{o.directory, o.session.backend, session.is_compiled(), {}, {}, {}};
+  for (const int e : graph.heads()) {
+    const graph::Entry& entry = graph.entry(e);
+    const graph::Node& node = graph.nodes()[static_cast<std::size_t>(entry.node)];
+    ran.heads.push_back(
+        {node.name, e - node.first_entry, {entry.type.shape.begin(), entry.type.shape.end()},
+            entry.type.precision, volume(entry.type.shape)});
+  }
+  std::string all;
+  const std::size_t each = results.bytes.size() / std::max<std::size_t>(results.runs.size(), 1);
+  for (std::size_t n = 0; n < results.runs.size(); ++n) {
+    documents::RanInput& one = ran.runs.emplace_back();
+    for (const ndarray::NDArray& head : results.runs[n]) {
+      const std::span<const i32> values = graph::values_of(head);
+      const std::string bytes = little_endian(values);
+      one.heads.push_back({sha256(bytes),
+          {values.begin(), values.begin() + std::min<i64>(kShownValues, std::ssize(values))}});
+      all += bytes;
+    }
+    if (graph::has_argmax(graph))
+      one.argmax = rows_of_argmax(std::string_view(results.bytes).substr(n * each, each));
+  }
+  ran.digest = sha256(all);
+  return ran;
+}
+
+void print(const documents::Ran& r) {
+  fmt::print("{} on {}, {}\n", r.model, r.backend, r.compiled ? "compiled" : "call by call");
+  for (std::size_t n = 0; n < r.runs.size(); ++n) {
+    fmt::print("input {}\n", n);
+    for (std::size_t h = 0; h < r.heads.size(); ++h) {
+      const documents::RanHead& head = r.heads[h];
+      const documents::RanOutput& got = r.runs[n].heads[h];
+      const bool more = std::ssize(got.values) < head.elements;
+      fmt::print("  {}{}  {}@{}  {}{}\n", printable(head.node),
+          head.output ? ":" + std::to_string(head.output) : "", fmt::join(head.shape, "x"),
+          head.precision, fmt::join(got.values, " "), more ? " ..." : "");
+    }
+    if (!r.runs[n].argmax.empty()) fmt::print("  argmax  {}\n", fmt::join(r.runs[n].argmax, " "));
+  }
+  fmt::print("digest {} of {} inputs\n", r.digest, r.runs.size());
+}
+
+// The values of a head in all runs: with several, an axis of them in front.
+params::Tensor array_of_head(const documents::Ran& ran, const Results& results, std::size_t head) {
+  std::vector<i64> shape = ran.heads[head].shape;
+  if (results.runs.size() > 1) shape.insert(shape.begin(), std::ssize(results.runs));
+  std::vector<i32> values;
+  for (const Heads& heads : results.runs) {
+    const std::span<const i32> more = graph::values_of(heads[head]);
+    values.insert(values.end(), more.begin(), more.end());
+  }
+  return params::from_int32(std::move(shape), values);
+}
+
+void write_outputs(const std::string& file, const documents::Ran& ran, const Results& results) {
+  if (file.ends_with(".npy"))
+    return params::npz::write_npy_file(file, array_of_head(ran, results, 0));
+  if (!file.ends_with(".npz")) return write_file(file, results.bytes);
+  std::vector<params::NamedTensor> arrays;
+  for (std::size_t h = 0; h < ran.heads.size(); ++h)
+    arrays.push_back({"head_" + std::to_string(h), array_of_head(ran, results, h)});
+  params::npz::write_file(file, arrays);
+}
+
+Exit run_model(ModelRunOptions o) {
+  if (o.threads) o.session.options["threads"] = std::to_string(o.threads);
+  graph::Model model = graph::load_model(o.directory);
+  if (o.output_file.ends_with(".npy") && model.graph().heads().size() > 1)
+    throw UsageError(
+        fmt::format("'{}' has room for one head, the model has {}: .npz has room for all",
+            o.output_file, model.graph().heads().size()));
+  std::vector<Tensor> inputs = read_all(model.graph(), o);
+  try {
+    runtime::Session session(std::move(model), o.session);
+    const Results results = infer_all(session, std::move(inputs), o);
+    const documents::Ran ran = ran_of(session, results, o);
+    if (!o.output_file.empty()) write_outputs(o.output_file, ran, results);
+    if (!o.json_file.empty()) write_output(o.json_file, document_text(ran));
+    if (o.json_file != "-") print(ran);
+  } catch (const utils::LogMessageFatal& e) {
+    fmt::print(stderr, "lockstep: {} (exit 1, fail)\n", printable(e.what()));
+    return Exit::fail;
+  }
+  return Exit::pass;
+}
+
+}  // namespace
+
+void add_model_run(CLI::App& group, Session& session) {
+  auto o = std::make_shared<ModelRunOptions>();
+  CLI::App* verb = group.add_subcommand("run",
+      "Infer with a model on a backend in this process, compiled where the backend can.\n"
+      "A backend that was not judged before may crash it.");
+  verb->add_option("model", o->directory, "a directory with symbol.json and params")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  verb->add_option("--input", o->inputs, "a file of inputs: .npy, .png, or bytes (repeatable)")
+      ->required()
+      ->allow_extra_args(false);
+  add_png_offset(*verb, o->png_offset);
+  verb->add_option("--batch", o->batch, "run so many inputs at most, one after the other")
+      ->check(positive());
+  verb->add_option("--backend", o->session.backend, "name or library")->capture_default_str();
+  verb->add_option("--threads", o->threads, "an option of the backend: threads that share a call")
+      ->check(positive());
+  add_settings(*verb, o->session.options);
+  verb->add_option("--output", o->output_file,
+      "write the heads as an array (.npy) or several (.npz), or else as the bytes that\n"
+      "CVMAPIInference gives");
+  verb->add_option("--json", o->json_file, "write the result as JSON; - is standard output");
+  verb->add_flag("--quiet", o->quiet, "no progress");
+  verb->callback([o, &session] { session.exit = static_cast<int>(run_model(*o)); });
+}
+
+}  // namespace lockstep::judge
