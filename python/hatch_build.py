@@ -10,8 +10,8 @@ class Hook(BuildHookInterface):
     def initialize(self, version, build_data):
         tree = os.environ.get("LOCKSTEP_TREE")
         if not tree:
-            raise RuntimeError("LOCKSTEP_TREE names no installed program; use ./dev wheel")
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+            raise RuntimeError("LOCKSTEP_TREE names no installed program; ./dev wheel makes one")
+        platform = os.environ.get("LOCKSTEP_PLATFORM") or sysconfig.get_platform()
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{platform}"
+        build_data["tag"] = "py3-none-" + platform.replace("-", "_").replace(".", "_")
         build_data["force_include"][tree] = "lockstep/tree"
