@@ -56,11 +56,8 @@ def platform_of(wheel: pathlib.Path) -> str:
     return found["overall_tag"]
 
 
-def main() -> int:
-    if len(sys.argv) != 3:
-        print(__doc__, file=sys.stderr)
-        return 2
-    build, output = (pathlib.Path(word).resolve() for word in sys.argv[1:])
+def make(build: pathlib.Path, output: pathlib.Path) -> pathlib.Path:
+    """Makes the wheel of a build in a folder, instead of the one that was there."""
     with tempfile.TemporaryDirectory() as directory:
         work = pathlib.Path(directory)
         install(build, work / "tree")
@@ -68,7 +65,14 @@ def main() -> int:
         output.mkdir(parents=True, exist_ok=True)
         for old in output.glob("*.whl"):
             old.unlink()
-        print(shutil.copy(wheel, output))
+        return pathlib.Path(shutil.copy(wheel, output))
+
+
+def main() -> int:
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    print(make(*(pathlib.Path(word).resolve() for word in sys.argv[1:])))
     return 0
 
 

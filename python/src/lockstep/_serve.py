@@ -47,7 +47,9 @@ def _input(tensor: Mapping[str, Any], given: Type) -> np.ndarray:
     if "b64" in tensor:
         values = np.frombuffer(base64.b64decode(tensor["b64"]), "<i4")
     elif "data" in tensor:
-        values = np.array(tensor["data"], np.int64)
+        values = np.array(tensor["data"])
+        if not all(isinstance(v, int) for v in ([] if values.dtype == np.int64 else tensor["data"])):
+            raise TypeError("a value of an input is no integer")
     else:
         return np.zeros(given.shape, np.int32)
     bound = 2 ** (given.precision - 1) - 1
