@@ -1,5 +1,5 @@
-"""Makes the wheel of a build: installs the program with the shared libraries that it needs in a tree
-of its own, and packs that with the Python package.
+"""Makes the wheel of a build: installs the program with the shared libraries that it needs in a
+tree of its own, and packs that with the Python package.
 
 usage: wheel.py BUILD OUTPUT
 
@@ -25,12 +25,13 @@ def run(*words: object, **more: object) -> str:
     """The standard output of a command, which must succeed."""
     done = subprocess.run(words, check=False, text=True, capture_output=True, **more)
     if done.returncode:
-        raise SystemExit(f"wheel.py: failed: {' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
+        what = " ".join(map(str, words))
+        raise SystemExit(f"wheel.py: failed: {what}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
 def install(build: pathlib.Path, tree: pathlib.Path) -> None:
-    """Installs the program. A wheel holds no links, so each library gets the name that is loaded."""
+    """Installs the program. A wheel holds no links: a library keeps the name that is loaded."""
     for component in COMPONENTS:
         run("cmake", "--install", build, "--prefix", tree, "--strip", "--component", component)
     for link in (tree / "lib").iterdir():
@@ -61,7 +62,8 @@ def make(build: pathlib.Path, output: pathlib.Path) -> pathlib.Path:
     with tempfile.TemporaryDirectory() as directory:
         work = pathlib.Path(directory)
         install(build, work / "tree")
-        wheel = pack(work / "tree", work / "wheel", platform_of(pack(work / "tree", work / "draft")))
+        platform = platform_of(pack(work / "tree", work / "draft"))
+        wheel = pack(work / "tree", work / "wheel", platform)
         output.mkdir(parents=True, exist_ok=True)
         for old in output.glob("*.whl"):
             old.unlink()

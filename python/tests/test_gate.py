@@ -27,7 +27,7 @@ def test_a_right_function_passes(pytester):
     pytester.makepyfile(TESTS.format(least=0, options=""))
     done = pytester.runpytest_subprocess("-rP")
     done.assert_outcomes(passed=1)
-    done.stdout.fnmatch_lines(["PASS  python 0  whole claim (1 of 37 operators)*", "*tier 0, seed 1*"])
+    done.stdout.fnmatch_lines(["PASS  python 0  whole claim (1 of*", "*tier 0, seed 1*"])
     done = pytester.runpytest_subprocess("-rP", "--lockstep-tier=1", "--lockstep-seed=2")
     done.stdout.fnmatch_lines(["*tier 1, seed 2*"])
 
@@ -38,7 +38,8 @@ def test_a_wrong_function_fails_with_the_smallest_case_which_can_be_repeated(pyt
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines([
         "relu violates matches_reference in *", "*shrunk  relu/in=1@*/data=1",
-        "*expected 1 (0x00000001), got 0 (0x00000000); 1 of 1 elements differ", "FAIL  python 0*"])  # fmt: skip
+        "*expected 1 (0x00000001), got 0 (0x00000000); 1 of 1 elements differ",
+        "FAIL  python 0*"])  # fmt: skip
     repeat = re.search(r"^repeat: pytest (.*/data=1'?)$", done.stdout.str(), re.M)[1]
     again = pytester.runpytest_subprocess(*shlex.split(repeat))
     again.assert_outcomes(failed=1)

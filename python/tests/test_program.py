@@ -12,8 +12,8 @@ def test_the_wheel_brings_the_program():
     version = importlib.metadata.version("lockstep-conformance")
     assert version in program.said("--version")
     assert program.run("no_such_verb").returncode == 2
-    assert "input.value" in program.said("eval", stdin='{"id":1,"op":"relu","attrs":{},'
-                                         '"in_prec":[2],"in":[{"shape":[1],"data":[2]}]}\n')  # fmt: skip
+    line = '{"id":1,"op":"relu","attrs":{},"in_prec":[2],"in":[{"shape":[1],"data":[2]}]}\n'
+    assert "input.value" in program.said("eval", stdin=line)
 
 
 def test_it_judges_with_its_own_backends_and_vectors():

@@ -10,7 +10,7 @@ from ._judge import Verdict, judge
 from ._serve import Function, serve
 from ._session import ModelError, Session
 from ._specification import RuleViolation, Type, check, infer
-from ._specification import evaluate as eval  # noqa: A004
+from ._specification import evaluate as eval
 
 __all__ = [
     "Function", "ModelError", "RuleViolation", "Session", "Type", "Verdict", "check", "eval",

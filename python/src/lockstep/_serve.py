@@ -8,14 +8,15 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator, Mapping
+from io import BufferedIOBase
+from typing import Any
 
 import numpy as np
 
-from ._specification import RuleViolation, Type, check, infer
+from ._specification import Int32Array, RuleViolation, Type, check, infer
 
-Function = Callable[[list[np.ndarray], dict[str, Any], list[Type]], Any]
+Function = Callable[[list[Int32Array], dict[str, Any], list[Type]], Any]
 
 _KERNEL = {"op": "*", "name": "python", "isa": "any", "runnable": True}
 _MESSAGE_CHARACTERS = 1000
@@ -42,13 +43,13 @@ def _attribute(text: str) -> Any:
     return None if text == "None" else text
 
 
-def _input(tensor: Mapping[str, Any], given: Type) -> np.ndarray:
+def _input(tensor: Mapping[str, Any], given: Type) -> Int32Array:
     """The values of an input; zeros if the line has none."""
     if "b64" in tensor:
         values = np.frombuffer(base64.b64decode(tensor["b64"]), "<i4")
     elif "data" in tensor:
         values = np.array(tensor["data"])
-        if not all(isinstance(v, int) for v in ([] if values.dtype == np.int64 else tensor["data"])):
+        if values.dtype != np.int64 and not all(isinstance(v, int) for v in tensor["data"]):
             raise TypeError("a value of an input is no integer")
     else:
         return np.zeros(given.shape, np.int32)
@@ -58,7 +59,7 @@ def _input(tensor: Mapping[str, Any], given: Type) -> np.ndarray:
     return values.astype(np.int32).reshape(given.shape)
 
 
-def _outputs(op: str, result: Any, count: int) -> list[np.ndarray]:
+def _outputs(op: str, result: Any, count: int) -> list[Int32Array]:
     """The arrays that a function returned, as int32. The judge compares their shapes."""
     parts = [result]
     if isinstance(result, (list, tuple)) and all(hasattr(part, "shape") for part in result):
@@ -103,7 +104,7 @@ class Server:
             "claims": {"operators": restrictions, "determinism": "D1"},
         }  # fmt: skip
 
-    def run(self, calls: BinaryIO, answers: BinaryIO) -> None:
+    def run(self, calls: BufferedIOBase, answers: BufferedIOBase) -> None:
         """Answers each line until they end."""
         for line in calls:
             answers.write(json.dumps(self._answer(line)).encode() + b"\n")
@@ -127,12 +128,12 @@ class Server:
             return {"id": name, "status": "runtime_error",
                     "message": f"no call: {_place(error)}"[:_MESSAGE_CHARACTERS]}  # fmt: skip
 
-    def _computed(self, call: Mapping[str, Any]) -> list[np.ndarray]:
+    def _computed(self, call: Mapping[str, Any]) -> list[Int32Array]:
         op = call["op"]
         if op not in self._operators:
             raise _Refused("unsupported", f"no function serves {op}")
-        given = [Type(tuple(tensor["shape"]), precision)
-                 for tensor, precision in zip(call["in"], call["in_prec"], strict=True)]  # fmt: skip
+        pairs = zip(call["in"], call["in_prec"], strict=True)
+        given = [Type(tuple(tensor["shape"]), precision) for tensor, precision in pairs]
         try:
             types = infer(op, call["attrs"], given)
         except RuleViolation as error:
@@ -153,7 +154,7 @@ class Server:
 
 
 @contextlib.contextmanager
-def _streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+def _streams() -> Iterator[tuple[BufferedIOBase, BufferedIOBase]]:
     """Standard input and output for the protocol alone: what a function prints goes to standard
     error, and it has nothing to read."""
     sys.stdout.flush()
@@ -172,15 +173,15 @@ def _streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
 def serve(operators: Mapping[str, Function], *, name: str = "python", version: str = "0",
           claims: Mapping[str, Mapping[str, Any]] | None = None) -> None:  # fmt: skip
     """Answers the judge on standard input and output until it has no more calls:
-    `lockstep check "exec:python3 my_backend.py"` judges a script that ends with
+    `lockstep check "exec:python3 mine.py"` judges a script that ends with::
 
         lockstep.serve({"relu": lambda inputs, attrs, out_types: np.maximum(inputs[0], 0)})
 
     A function gets the inputs as arrays of int32, the attributes as values (with defaults), and the
     types of the outputs. It returns an array of integers, or a list of them where the operator has
-    several outputs. It gets legal calls only; what it raises, a wrong shape and a wrong dtype become
-    answers that name them. The backend claims the operators whole unless `claims` restricts one, as
-    {"relu": {"precision": [1, 16]}}."""
+    several outputs. It gets legal calls only; what it raises, and anything else that it returns,
+    becomes an answer that names it. The backend claims the operators whole unless `claims`
+    restricts one, as `{"relu": {"precision": [1, 16]}}`."""
     server = Server(operators, name, version, claims)
     with _streams() as (calls, answers):
         server.run(calls, answers)

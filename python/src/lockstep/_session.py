@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _tree
-from ._specification import Type
+from ._specification import Int32Array, Type, encoded
 
 _OK, _LOGIC = 0, 1
 _INT, _UINT, _HOST = 0, 1, 1
@@ -27,8 +27,8 @@ _LABEL = re.compile(r"\[([a-z0-9_.]+)\]$")
 class ModelError(ValueError):
     """A model, its parameters, its input or an option is wrong.
 
-    `label` names the rule, as "model.shape"; `path` is the place of the fault in the document, as
-    "nodes[12].inputs[1]". Each is empty where there is none."""
+    `label` names the rule, as `model.shape`; `path` is the place of the fault in the document, as
+    `nodes[12].inputs[1]`. Each is empty where there is none."""
 
     def __init__(self, message: str):
         super().__init__(message)
@@ -48,7 +48,7 @@ class _Option(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_char_p)]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _library() -> ctypes.CDLL:
     library = _tree.library("cvm")
     pointer, size, text, integer = (
@@ -110,7 +110,7 @@ class _Array:
 
 
 class Session:
-    """A model that is ready to run, on a backend in this process:
+    """A model that is ready to run, on a backend in this process::
 
         with lockstep.Session("models/digits", backend="cpu", options={"threads": 2}) as session:
             (scores,) = session.run(image)
@@ -126,9 +126,11 @@ class Session:
                  options: Mapping[str, object] | None = None):  # fmt: skip
         self._net = ctypes.c_void_p()
         symbol, params = _files(model)
-        texts = [(name.encode(), str(value).encode()) for name, value in (options or {}).items()]
-        _call("CVMSessionLoad", symbol, len(symbol), params, len(params), os.fspath(backend).encode(),
-              (_Option * len(texts))(*texts), len(texts), ctypes.byref(self._net))  # fmt: skip
+        chosen = [_Option(encoded(name), encoded(str(value)))
+                  for name, value in (options or {}).items()]  # fmt: skip
+        _call("CVMSessionLoad", symbol, len(symbol), params, len(params),
+              encoded(os.fspath(backend)), (_Option * len(chosen))(*chosen), len(chosen),
+              ctypes.byref(self._net))  # fmt: skip
         count = ctypes.c_size_t()
         _call("CVMSessionHeadCount", self._net, ctypes.byref(count))
         #: The type of the input, and those of the heads, the tensors of which the output consists.
@@ -140,7 +142,7 @@ class Session:
         _call("CVMSessionType", self._net, k, ctypes.byref(found))
         return Type(tuple(found.shape[: found.rank]), found.precision)
 
-    def run(self, x: ArrayLike) -> list[np.ndarray]:
+    def run(self, x: ArrayLike) -> list[Int32Array]:
         """The heads, as arrays of int32, for an input of integers of the input's shape, each inside
         its precision."""
         array = np.asarray(x)

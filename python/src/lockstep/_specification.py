@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import _tree
 
 Attributes = Mapping[str, Any]
+Int32Array = NDArray[np.int32]
 Precisions = int | Sequence[int] | None
 
 _OK, _LOGIC = 0, 1
@@ -19,14 +20,14 @@ _INT32 = ctypes.POINTER(ctypes.c_int32)
 
 
 class Type(NamedTuple):
-    """Shape and precision of a tensor. Values of precision p lie in +-(2^(p-1) - 1)."""
+    """Shape and precision of a tensor. Values of precision p lie in `+-(2^(p-1) - 1)`."""
 
     shape: tuple[int, ...]
     precision: int
 
 
 class RuleViolation(ValueError):
-    """A call breaks a rule of the specification, which `label` names, as "conv2d.window"."""
+    """A call breaks a rule of the specification, which `label` names, as `conv2d.window`."""
 
     def __init__(self, label: str, message: str):
         super().__init__(f"{label}: {message}")
@@ -55,7 +56,7 @@ class _Call(ctypes.Structure):
     ]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _library() -> ctypes.CDLL:
     library = _tree.library("reference")
     call, outputs = ctypes.POINTER(_Call), ctypes.c_void_p
@@ -75,7 +76,8 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-def _encoded(text: str) -> bytes:
+def encoded(text: str) -> bytes:
+    """A text for a function in C."""
     if "\0" in text:
         raise ValueError(f"{text!r} holds a NUL character")
     return text.encode()
@@ -93,8 +95,8 @@ def _attribute_text(name: str, value: Any) -> str:
         return str(int(value))
     if isinstance(value, (list, tuple, np.ndarray)):
         return "(" + ",".join(_attribute_text(name, entry) for entry in value) + ")"
-    raise TypeError(f"attribute {name!r} is a {type(value).__name__}; "
-                    "it must be an integer, a bool, a sequence of integers, None or text")  # fmt: skip
+    raise TypeError(f"attribute {name!r} is a {type(value).__name__}, not an integer, a bool, "
+                    "a sequence of integers, None or text")  # fmt: skip
 
 
 def _type_of(k: int, x: ArrayLike | Type, precision: int | None) -> Type:
@@ -121,15 +123,15 @@ def _types_of(inputs: Sequence[ArrayLike | Type], precisions: Precisions) -> lis
 
 
 def _call(op: str, attrs: Attributes | None, types: Sequence[Type]) -> _Call:
-    texts = [(_encoded(name), _encoded(_attribute_text(name, value)))
+    given = [_Attribute(encoded(name), encoded(_attribute_text(name, value)))
              for name, value in (attrs or {}).items()]  # fmt: skip
-    attributes = (_Attribute * len(texts))(*texts)
+    attributes = (_Attribute * len(given))(*given)
     inputs = (_Type * len(types))()
     for to, (shape, precision) in zip(inputs, types, strict=True):
         to.shape = (ctypes.c_int64 * len(shape))(*shape)
         to.rank = len(shape)
         to.precision = max(-1, min(precision, 2**31 - 1))
-    return _Call(_encoded(op), attributes, len(texts), inputs, len(types))
+    return _Call(encoded(op), attributes, len(given), inputs, len(types))
 
 
 def _require(status: int) -> None:
@@ -141,7 +143,7 @@ def _require(status: int) -> None:
     raise RuntimeError(message)
 
 
-def _take(outputs: ctypes.c_void_p, part: Any) -> list:
+def _take(outputs: ctypes.c_void_p, part: Any) -> list[Any]:
     """part(type, values) of each output, which are given back then."""
     library, taken = _library(), []
     try:
@@ -154,7 +156,7 @@ def _take(outputs: ctypes.c_void_p, part: Any) -> list:
         library.lockstep_release(outputs)
 
 
-def _int32(x: ArrayLike | Type) -> np.ndarray:
+def _int32(x: ArrayLike) -> Int32Array:
     """The values of an input; for each outside int32 one that is illegal in every precision."""
     array = np.asarray(x)
     if array.dtype.itemsize > 4 or array.dtype == np.uint32:
@@ -166,10 +168,10 @@ def _int32(x: ArrayLike | Type) -> np.ndarray:
 
 def check(op: str, attrs: Attributes | None, inputs: Sequence[ArrayLike | Type],
           precisions: Precisions = None) -> str:  # fmt: skip
-    """The label of the first rule that a call breaks by its types, as "conv2d.window"; the empty
+    """The label of the first rule that a call breaks by its types, as `conv2d.window`; the empty
     text if it is legal. An input is an array, or its `Type` alone."""
     call = _call(op, attrs, _types_of(inputs, precisions))
-    return _library().lockstep_check(call).decode()
+    return str(_library().lockstep_check(call), "ascii")
 
 
 def infer(op: str, attrs: Attributes | None, inputs: Sequence[ArrayLike | Type],
@@ -183,7 +185,7 @@ def infer(op: str, attrs: Attributes | None, inputs: Sequence[ArrayLike | Type],
 
 
 def evaluate(op: str, attrs: Attributes | None, inputs: Sequence[ArrayLike],
-             precisions: Precisions = None) -> list[np.ndarray]:  # fmt: skip
+             precisions: Precisions = None) -> list[Int32Array]:  # fmt: skip
     """The one outcome of a call, as arrays of int32: `lockstep.eval("sum", {"axis": 1}, [x])`.
 
     `inputs` are arrays of integers. Their precision is that of their dtype (int8: 8, int16: 16,

@@ -27,7 +27,7 @@ def run_program() -> None:
     os.execv(program(), ["lockstep", *sys.argv[1:]])
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def library(name: str) -> ctypes.CDLL:
     """The shared library liblockstep_NAME."""
     directory = tree() / "lib"
