@@ -46,7 +46,9 @@ class _Listener(socketserver.ThreadingUnixStreamServer):
         super().__init__(path, Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """The judge ends a command that does not answer in time; its connection breaks then."""
+        """The judge ends a command that does not answer in time, which breaks its connection."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 def judge(operators: Mapping[str, Function], *, tier: int = 0, seed: int = 1,
