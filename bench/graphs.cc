@@ -10,16 +10,17 @@
 #include "bench/run.h"
 #include "conformance/base/read_file.h"
 #include "conformance/golden/networks.h"
-#include "conformance/subjects/loaded_model.h"
 #include "containers/exceptions.h"
 #include "reference/graph/bytes.h"
+#include "reference/graph/load.h"
 #include "reference/graph/run.h"
+#include "runtime/program.h"
 
 namespace lockstep::bench {
 namespace {
 
 namespace zoo = graph::zoo;
-using judge::LoadedModel;
+using runtime::Form, runtime::Program;
 using Bytes = std::vector<std::byte>;
 
 /// A part of a network: a block between tensors of 8 bits.
@@ -76,47 +77,64 @@ GraphSubject subject_of(const zoo::Architecture& a) {
 
 GraphSubject subject_of(const std::string& directory) {
   try {
-    graph::Parameters tensors = zoo::tensors_of(params::read_file(directory + "/params").tensors);
-    graph::Graph graph(judge::read_file(directory + "/symbol.json"));
     return {"network", std::filesystem::path(directory + "/.").parent_path().filename().string(),
-        graph::Model(std::move(graph), std::move(tensors))};
+        graph::load_model(directory)};
   } catch (const utils::ValueVerifyFatal& e) {
     throw judge::UsageError("'" + directory + "' holds no model: " + e.what());
   }
 }
 
-i64 head_elements(const graph::Graph& g) {
-  i64 n = 0;
-  for (const int e : g.heads()) n += volume(g.entry(e).type.shape);
-  return n;
-}
+/// A program with the memory that it reads and writes.
+class Runnable {
+ public:
+  Runnable(const client::Backend& backend, const GraphSubject& s, Form form)
+      : graph_(s.model.graph()),
+        program_(backend, s.model, form),
+        data_(graph::decode_input(graph_, s.input).data) {
+    for (const int e : graph_.heads()) {
+      heads_.emplace_back(static_cast<std::size_t>(volume(graph_.entry(e).type.shape)));
+      places_.push_back(heads_.back().data());
+    }
+  }
+  void run() { program_.run(data_.data(), places_); }
+  std::string digest() {
+    run();
+    return judge::digest(graph::encode_output(
+        graph_, std::vector<std::span<const i32>>(heads_.begin(), heads_.end())));
+  }
+  i64 elements() const {
+    i64 n = 0;
+    for (const std::vector<i32>& head : heads_) n += std::ssize(head);
+    return n;
+  }
+  Program& program() { return program_; }
+
+ private:
+  const graph::Graph& graph_;
+  Program program_;
+  std::vector<i32> data_;
+  std::vector<std::vector<i32>> heads_;
+  std::vector<i32*> places_;
+};
 
 /// The fastest of some runs of each call, summed by operator.
-std::vector<OperatorTime> operator_times(LoadedModel& loaded) {
+std::vector<OperatorTime> operator_times(Program& calls) {
   constexpr int kRuns = 3;
-  std::vector<double> fastest(loaded.calls(), 1e18);
+  std::vector<double> fastest(calls.calls(), 1e18);
   for (int run = 0; run < kRuns; ++run)
-    for (std::size_t k = 0; k < loaded.calls(); ++k) {
+    for (std::size_t k = 0; k < calls.calls(); ++k) {
       const auto begin = std::chrono::steady_clock::now();
-      loaded.run_call(k);
+      calls.run_call(k);
       const std::chrono::duration<double, std::nano> ns = std::chrono::steady_clock::now() - begin;
       fastest[k] = std::min(fastest[k], ns.count());
     }
   std::map<std::string, double> sums;
-  for (std::size_t k = 0; k < loaded.calls(); ++k) sums[loaded.op(k)] += fastest[k];
+  for (std::size_t k = 0; k < calls.calls(); ++k) sums[calls.op(k)] += fastest[k];
   std::vector<OperatorTime> times;
   for (const auto& [op, ns] : sums) times.push_back({op, ns});
   std::stable_sort(
       times.begin(), times.end(), [](const auto& a, const auto& b) { return a.ns > b.ns; });
   return times;
-}
-
-/// Whether one way to run gives the right output. The calls may write over the memory of the input.
-bool right(LoadedModel& loaded, void (LoadedModel::*way)(), const GraphSubject& s) {
-  const graph::Graph& g = s.model.graph();
-  loaded.write(graph::decode_input(g, s.input));
-  (loaded.*way)();
-  return judge::digest(graph::encode_output(g, loaded.heads())) == s.expected;
 }
 
 Measurement run_graph(const GraphSubject& s, const Opened& opened, const Effort& effort) {
@@ -135,22 +153,21 @@ Measurement run_graph(const GraphSubject& s, const Opened& opened, const Effort&
     row.trouble = "not offered: the backend does not compile graphs";
     return row;
   }
-  LoadedModel loaded(opened.library.backend, s.model);
-  loaded.compile();
-  for (const auto way : {&LoadedModel::run_compiled, &LoadedModel::run_calls})
-    if (!right(loaded, way, s)) {
+  Runnable whole(opened.library.backend, s, Form::whole);
+  Runnable calls(opened.library.backend, s, Form::calls);
+  for (Runnable* way : {&whole, &calls})
+    if (way->digest() != s.expected) {
       row.trouble = fmt::format("WRONG, not timed: another output than expected{}",
-          way == &LoadedModel::run_calls ? ", call by call" : "");
+          way == &calls ? ", call by call" : "");
       row.failed = true;
       return row;
     }
-  row.compared = head_elements(g);
-  row.scratch_bytes = static_cast<i64>(loaded.scratch_bytes());
-  const std::vector<Timing> times =
-      measure({[&] { loaded.run_compiled(); }, [&] { loaded.run_calls(); }}, effort);
+  row.compared = whole.elements();
+  row.scratch_bytes = static_cast<i64>(whole.program().scratch_bytes());
+  const std::vector<Timing> times = measure({[&] { whole.run(); }, [&] { calls.run(); }}, effort);
   row.time = times[0];
   row.peers.push_back({.name = "call by call", .compared = row.compared, .time = times[1]});
-  row.operators = operator_times(loaded);
+  row.operators = operator_times(calls.program());
   return row;
 }
 

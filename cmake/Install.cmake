@@ -1,13 +1,15 @@
 # cmake --install makes a relocatable tree: no file in it names the place of installation.
 #   bin/lockstep  lib/lockstep/{backend-host,<backend>.so}
 #   share/lockstep/{vectors,models,slurm}   for judging
-#   include/lockstep/{spec,reference,backends}  lib/*.a  lib/cmake  lib/pkgconfig   for builders
+#   include/lockstep/{spec,containers,reference,backends,runtime}  lib/*.a  lib/cmake
+#   lib/pkgconfig   for builders
 #   include/lockstep/{cvm,reference}.h  lib/liblockstep_{cvm,reference}.so   for C
 # Headers keep their include paths (#include "backends/backend.h"): include/lockstep is the root.
 include(CMakePackageConfigHelpers)
 
-# The libraries without dependencies, which other projects can link.
-set(exported lockstep_spec lockstep_operators lockstep_reference)
+# The libraries that other projects can link.
+set(exported lockstep_spec lockstep_operators lockstep_reference lockstep_containers lockstep_graph
+  lockstep_runtime)
 set(header_root "${CMAKE_INSTALL_INCLUDEDIR}/lockstep")
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/lockstep")
 foreach(target IN LISTS exported)
@@ -17,31 +19,44 @@ foreach(target IN LISTS exported)
 endforeach()
 install(TARGETS ${exported} EXPORT lockstep_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
-# A C program includes <lockstep/cvm.h> or <lockstep/reference.h>.
+# A C program includes <lockstep/cvm.h> or <lockstep/reference.h>; one that was written for the
+# deployed runtime, <cvm/c_api.h>.
 foreach(target cvm reference_c)
-  target_include_directories(lockstep_${target}
-    INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  target_include_directories(lockstep_${target} INTERFACE
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>" "$<INSTALL_INTERFACE:${header_root}>")
 endforeach()
 install(TARGETS lockstep_cvm lockstep_reference_c EXPORT lockstep_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT dev)
-install(FILES containers/capi/cvm.h reference/capi/reference.h DESTINATION ${header_root}
+install(FILES runtime/capi/cvm.h reference/capi/reference.h DESTINATION ${header_root}
   COMPONENT dev)
 install(EXPORT lockstep_targets NAMESPACE lockstep:: FILE lockstepTargets.cmake
   DESTINATION ${package_dir} COMPONENT dev)
-install(DIRECTORY spec DESTINATION ${header_root} COMPONENT dev FILES_MATCHING PATTERN "*.h"
-  PATTERN tests EXCLUDE)
+file(CONFIGURE OUTPUT c_api.h CONTENT "/* The interface under the deployed runtime's name for it. */
+#include <lockstep/cvm.h>\n")
+install(FILES "${PROJECT_BINARY_DIR}/c_api.h" DESTINATION ${header_root}/cvm COMPONENT dev)
+install(DIRECTORY spec containers runtime DESTINATION ${header_root} COMPONENT dev
+  FILES_MATCHING PATTERN "*.h" PATTERN tests EXCLUDE PATTERN capi EXCLUDE)
 install(FILES reference/evaluate.h DESTINATION ${header_root}/reference COMPONENT dev)
+install(DIRECTORY reference/graph DESTINATION ${header_root}/reference COMPONENT dev
+  FILES_MATCHING PATTERN "*.h" PATTERN tests EXCLUDE PATTERN zoo EXCLUDE)
 install(FILES backends/backend.h backends/backend.hpp backends/client.hpp
   backends/client_values.hpp DESTINATION ${header_root}/backends COMPONENT dev)
 
+configure_file(cmake/lockstepConfig.cmake.in lockstepConfig.cmake @ONLY)
 write_basic_package_version_file(lockstepConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES "${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake" cmake/lockstepConfig.cmake
-  cmake/LockstepConformance.cmake DESTINATION ${package_dir} COMPONENT dev)
+install(FILES "${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake"
+  "${PROJECT_BINARY_DIR}/lockstepConfig.cmake" cmake/LockstepConformance.cmake
+  DESTINATION ${package_dir} COMPONENT dev)
 
 # The path from lib/pkgconfig back to the prefix, for a library directory of any depth.
 file(RELATIVE_PATH LOCKSTEP_PREFIX_FROM_PC "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 string(REGEX REPLACE "/$" "" LOCKSTEP_PREFIX_FROM_PC "${LOCKSTEP_PREFIX_FROM_PC}")
-foreach(package lockstep lockstep_cvm lockstep_reference)
+set(LOCKSTEP_RUNTIME_LIBS "-ldl -lpthread")
+if(LOCKSTEP_CUDA_FOUND)
+  find_package(CUDAToolkit REQUIRED)
+  string(PREPEND LOCKSTEP_RUNTIME_LIBS "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt ")
+endif()
+foreach(package lockstep lockstep_cvm lockstep_reference lockstep_runtime)
   configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${package}.pc"
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/target.h"
+#include "reference/graph/arrays.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/error.h"
 #include "reference/graph/run.h"
@@ -47,13 +48,13 @@ bool same(const Graph& a, const Graph& b) {
 }
 
 // The values of a variable: dense, and inside its precision.
-reference::Tensor values(const Type& type, int entry) {
-  reference::Tensor t{type, {}};
+ndarray::NDArray values(const Type& type, int entry) {
+  std::vector<i32> drawn;
   const i64 most = max_of(type.precision);
   for (i64 k = 0, n = volume(type.shape); k < n; ++k)
-    t.data.push_back(static_cast<i32>(
+    drawn.push_back(static_cast<i32>(
         within(word(1, static_cast<u64>(entry), static_cast<u64>(k)), -most, most)));
-  return t;
+  return array_of(type.shape, std::move(drawn));
 }
 
 // The cost of a run, which is the sum of work() over its calls.

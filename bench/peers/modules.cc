@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "bench/peers/peer.h"
-#include "conformance/base/places.h"
+#include "runtime/backends.h"
 
 namespace lockstep::bench {
 namespace {
@@ -18,7 +18,7 @@ const PeerModule* load(const std::filesystem::path& file) {
 
 std::vector<const PeerModule*> load_all() {
   const std::filesystem::path directory =
-      std::filesystem::path(judge::backend_directory()) / "peers";
+      std::filesystem::path(runtime::backend_directory()) / "peers";
   std::vector<std::filesystem::path> files;
   std::error_code absent;
   for (const auto& entry : std::filesystem::directory_iterator(directory, absent))

@@ -1,4 +1,4 @@
-/* A program in C89 that links the installed library: it makes an array and saves it. */
+/* A program in C that links the installed library: it makes an array and saves it. */
 #include <lockstep/cvm.h>
 #include <stdio.h>
 

@@ -25,6 +25,11 @@ cmake --build "$work/cmake" >"$work/build.log"
 "$work/cmake/client" "$work/cmake/relu.so"
 "$work/cmake/arrays"
 "$work/cmake/oracle"
+digits=$work/moved/share/lockstep/models/digits
+cpu=$work/moved/lib/lockstep/cpu.so
+"$work/cmake/infer" "$digits" "$cpu"
+"$work/cmake/inference" "$digits/symbol.json" "$digits/params" "$digits/images.bin" |
+  grep 'class 2,'
 ctest --test-dir "$work/cmake" --output-on-failure
 grep -q '"verdict": "PASS"' "$work/cmake/relu.lockstep.json"
 grep -q '<testcase classname="lockstep.relu"' "$work/cmake/wrong.lockstep.xml"
@@ -46,11 +51,19 @@ export PKG_CONFIG_PATH
 "$cxx" -std=c++20 "$sources/main.cc" $(pkg-config --cflags --libs lockstep) -o "$work/consumer"
 "$work/consumer"
 # shellcheck disable=SC2046
-"$cc" -std=c89 -pedantic -Werror "$sources/arrays.c" $(pkg-config --cflags --libs lockstep_cvm) \
+"$cxx" -std=c++20 "$sources/infer.cc" $(pkg-config --cflags --libs lockstep_runtime) \
+  -o "$work/infer"
+"$work/infer" "$digits" "$cpu"
+# shellcheck disable=SC2046
+"$cc" -std=c99 -pedantic -Werror "$sources/arrays.c" $(pkg-config --cflags --libs lockstep_cvm) \
   -o "$work/arrays"
+# shellcheck disable=SC2046
+"$cc" -std=c99 -pedantic -Werror "$examples/inference.c" \
+  $(pkg-config --cflags --libs lockstep_cvm) -o "$work/inference"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir lockstep_cvm)
 export LD_LIBRARY_PATH
 "$work/arrays"
+"$work/inference" "$digits/symbol.json" "$digits/params" "$digits/images.bin"
 # shellcheck disable=SC2046
 "$cc" -std=c99 -pedantic -Werror "$examples/oracle.c" \
   $(pkg-config --cflags --libs lockstep_reference) -o "$work/oracle"

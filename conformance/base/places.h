@@ -2,16 +2,11 @@
 /// Where the program finds the files that it is installed with, relative to itself.
 #pragma once
 #include <string>
-#include <vector>
 
 namespace lockstep::judge {
 
 /// The directory of the running program.
 std::string program_directory();
-/// The directory of the installed backends.
-std::string backend_directory();
-/// The names of the installed backends, sorted.
-std::vector<std::string> installed_backends();
 /// The directory of the golden vectors; empty if there is none.
 std::string vector_directory();
 /// The file of the kill matrix; empty if there is none.

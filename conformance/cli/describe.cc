@@ -8,6 +8,7 @@
 #include "conformance/cli/verbs.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
+#include "runtime/backends.h"
 
 namespace lockstep::judge {
 namespace {
@@ -19,7 +20,7 @@ struct ListOptions {
 };
 
 void list_backends(bool as_json) {
-  const std::vector<std::string> names = installed_backends();
+  const std::vector<std::string> names = runtime::installed_backends();
   if (as_json)
     fmt::print("{}\n", json(names).dump(1));
   else
@@ -63,8 +64,8 @@ int doctor() {
     broken += !good;
   };
   say(!operators().empty(), fmt::format("specification: {} operators", operators().size()));
-  const std::vector<std::string> names = installed_backends();
-  say(!names.empty(), "backends in " + backend_directory());
+  const std::vector<std::string> names = runtime::installed_backends();
+  say(!names.empty(), "backends in " + runtime::backend_directory());
   for (const std::string& n : names) {
     try {
       say(true, "backend " + text_of(open_subject(n, {})->manifest()));

@@ -9,9 +9,8 @@
 #include "conformance/base/sha256.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/trial/properties.h"
-#include "containers/params/params.h"
 #include "reference/graph/bytes.h"
-#include "reference/graph/error.h"
+#include "reference/graph/load.h"
 #include "reference/graph/run.h"
 
 namespace lockstep::judge {
@@ -91,22 +90,6 @@ Data read_data(const std::string& dir) {
   }
 }
 
-graph::Model read_model(const std::string& dir) {
-  const params::Params file = params::read_file(dir + "/params");
-  graph::Parameters parameters;
-  for (const auto& [name, tensor] : file.tensors) {
-    Shape shape;
-    for (i64 e : tensor.shape) shape.push(e);
-    try {
-      parameters[name] = {Type{shape, kMaxPrecision}, params::to_int32(tensor)};
-    } catch (const utils::ValueVerifyFatal& e) {
-      throw graph::Error(
-          "model.params", "the parameter \"" + params::printable(name) + "\": " + e.what());
-    }
-  }
-  return graph::Model(graph::Graph(read_file(dir + "/symbol.json")), std::move(parameters));
-}
-
 std::string bytes_of(const Logits& logits) {
   std::string s;
   for (const reference::Tensor& t : logits) s += little_endian(t.data);
@@ -169,7 +152,7 @@ void write_json(
 
 int run(const ModelOptions& o) {
   const Data data = read_data(o.directory);
-  const graph::Model model = read_model(o.directory);
+  const graph::Model model = graph::load_model(o.directory);
   const std::unique_ptr<Subject> subject = open_subject(o.backend, o.limits);
   const Score s = score(model, data, *subject, progress_to_stderr("model " + o.directory, o.quiet));
   const bool frozen = s.digest == data.expected_digest && s.correct == data.expected_correct;

@@ -20,7 +20,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "conformance/base/places.h"
+#include "runtime/backends.h"
 
 namespace lockstep::judge {
 namespace {
@@ -104,7 +104,7 @@ std::string end_process(pid_t pid) {
 
 pid_t start_host(const std::vector<std::string>& words, const std::vector<int>& files,
     const std::vector<std::string>& environment) {
-  const std::string program = backend_directory() + "/backend-host";
+  const std::string program = runtime::backend_directory() + "/backend-host";
   const std::string self = std::to_string(getpid());
   const auto pointers = [](const std::vector<std::string>& texts, std::vector<char*> all) {
     for (const std::string& t : texts) all.push_back(const_cast<char*>(t.c_str()));

@@ -9,10 +9,9 @@
 #include <ostream>
 
 #include "conformance/base/write_file.h"
-#include "conformance/subjects/library_subject.h"
-#include "conformance/subjects/loaded_model.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/run.h"
+#include "runtime/session.h"
 
 namespace lockstep::graph::zoo {
 // For the names of tests; without it they contain addresses.
@@ -26,10 +25,6 @@ namespace zoo = graph::zoo;
 
 constexpr const char* kRecord = "conformance/models/networks.json";
 
-client::Backend backend(const std::string& name) {
-  return client::Backend::open(client::Library::load(library_file(name))).value();
-}
-
 std::string reference_output(const graph::Model& model) {
   graph::ReferenceEngine engine;
   graph::Runner runner(model, engine);
@@ -38,18 +33,11 @@ std::string reference_output(const graph::Model& model) {
 
 /// The digests of the outputs of the CPU backend, compiled and call by call.
 std::pair<std::string, std::string> cpu_outputs(const graph::Model& model) {
-  const client::Backend cpu = backend("cpu");
-  const graph::Graph& graph = model.graph();
-  const reference::Tensor input = graph::decode_input(graph, zoo::seeded_input(graph, zoo::kSeed));
-  LoadedModel loaded(cpu, model);
-  EXPECT_TRUE(loaded.compile());
-  loaded.write(input);
-  loaded.run_compiled();
-  const std::string compiled = digest(graph::encode_output(graph, loaded.heads()));
-  // The calls may have reused the memory of "data".
-  loaded.write(input);
-  loaded.run_calls();
-  return {compiled, digest(graph::encode_output(graph, loaded.heads()))};
+  const std::vector<std::byte> input = zoo::seeded_input(model.graph(), zoo::kSeed);
+  const auto output = [&](runtime::Form form) {
+    return digest(runtime::Session(model, {.form = form}).infer(input));
+  };
+  return {output(runtime::Form::whole), output(runtime::Form::calls)};
 }
 
 NetworkDigests recorded_anew() {
@@ -106,15 +94,6 @@ INSTANTIATE_TEST_SUITE_P(
       std::erase(name, '-');
       return name;
     });
-
-TEST(LoadedModel, SaysThatABackendDoesNotCompile) {
-  const client::Backend null = backend("null");
-  const graph::Model model =
-      zoo::make(*zoo::find_architecture("squeezenet"), zoo::kSeed, zoo::kStride).model();
-  LoadedModel loaded(null, model);
-  EXPECT_FALSE(loaded.compile());
-  EXPECT_EQ(loaded.scratch_bytes(), 0U);
-}
 
 }  // namespace
 }  // namespace lockstep::judge

@@ -66,15 +66,16 @@ reference::Tensor decode_input(const Graph& graph, std::span<const std::byte> in
 }
 
 std::vector<std::byte> encode_output(
-    const Graph& graph, const std::vector<reference::Tensor>& heads) {
+    const Graph& graph, std::span<const std::span<const i32>> heads) {
   const i64 size = output_element_size(graph);
   std::vector<std::byte> out;
   out.reserve(static_cast<std::size_t>(output_length(graph)));
   // One head is the interleaving of one: its elements in order.
-  for (i64 row = 0; row < row_count(heads[0].type); ++row) {
-    for (const reference::Tensor& head : heads) {
-      const i64 columns = head.type.dim(head.type.rank() - 1);
-      const auto first = head.data.begin() + row * columns, last = first + columns;
+  const i64 rows = row_count(graph.entry(graph.heads()[0]).type);
+  for (i64 row = 0; row < rows; ++row) {
+    for (const std::span<const i32> head : heads) {
+      const i64 columns = std::ssize(head) / rows;
+      const auto first = head.begin() + row * columns, last = first + columns;
       if (has_argmax(graph))
         append(out, std::max_element(first, last) - first, size);
       else

@@ -27,10 +27,10 @@ i64 output_length(const Graph& graph);
 /// @throws Error model.input where the length is not input_length.
 reference::Tensor decode_input(const Graph& graph, std::span<const std::byte> input);
 
-/// The output of a model from the tensors of its heads: the elements of one head in order; the
+/// The output of a model from the values of its heads: the elements of one head in order; the
 /// index of the first maximum of each row for "argmax"; the rows of several heads, and of
 /// "detection", interleaved.
 std::vector<std::byte> encode_output(
-    const Graph& graph, const std::vector<reference::Tensor>& heads);
+    const Graph& graph, std::span<const std::span<const i32>> heads);
 
 }  // namespace lockstep::graph

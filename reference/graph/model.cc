@@ -1,8 +1,10 @@
 #include "reference/graph/model.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "containers/params/params.h"
+#include "reference/graph/arrays.h"
 #include "reference/graph/error.h"
 #include "spec/text.h"
 
@@ -16,17 +18,20 @@ std::string quoted(const std::string& name) { return "\"" + params::printable(na
 }
 
 // A parameter of the type that the graph declares for it.
-reference::Tensor typed(const std::string& name, reference::Tensor tensor, const Type& type) {
+ndarray::NDArray typed(const std::string& name, const ndarray::NDArray& given, const Type& type) {
   const std::string path = parameter_path(name);
-  const bool fits =
-      tensor.type.shape == type.shape && std::ssize(tensor.data) == volume(type.shape);
-  if (!fits)
+  if (!std::ranges::equal(given.shape(), type.shape))
     refuse("model.params", path,
-        "the parameter has the shape " + shape_text(tensor.type.shape) + " and " +
-            std::to_string(tensor.data.size()) + " values, declared is " + shape_text(type.shape));
-  refuse_beyond(tensor.data, type, path);
-  tensor.type = type;
-  return tensor;
+        "the parameter has the shape " + shape_text(given.shape()) + ", declared is " +
+            shape_text(type.shape));
+  ndarray::NDArray values;
+  try {
+    values = as_int32(given);
+  } catch (const utils::ValueVerifyFatal& e) {
+    refuse("model.params", path, e.what());
+  }
+  refuse_beyond(values_of(values), type, path);
+  return values;
 }
 
 }  // namespace
@@ -61,7 +66,7 @@ Model::Model(Graph graph, Parameters parameters) : graph_(std::move(graph)) {
       refuse("model.params", parameter_path(node.name),
           "no parameter is given for " + quoted(node.name));
     parameters_[static_cast<std::size_t>(e)] =
-        typed(node.name, std::move(given.mapped()), graph_.entry(e).type);
+        typed(node.name, given.mapped(), graph_.entry(e).type);
   }
   if (!parameters.empty())
     refuse("model.params", parameter_path(parameters.begin()->first),

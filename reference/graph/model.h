@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "reference/evaluate.h"
+#include "containers/array/ndarray.h"
 #include "reference/graph/graph.h"
 
 namespace lockstep::graph {
 
-/// Tensors by name. The graph declares their precisions; those stated here are ignored.
-using Parameters = std::map<std::string, reference::Tensor>;
+/// Arrays of integers by name.
+using Parameters = std::map<std::string, ndarray::NDArray>;
 
 /// The path of a parameter: "params.weight".
 std::string parameter_path(const std::string& name);
@@ -30,14 +30,15 @@ class Model {
   Model(Graph graph, Parameters parameters);
 
   const Graph& graph() const { return graph_; }
-  /// The data of a variable's entry, of the type the graph declares; empty for any other entry.
-  const reference::Tensor& parameter(int entry) const {
+  /// A parameter as values_of() takes it, of the type the graph declares for this entry; null for
+  /// "data" and for what a call computes.
+  const ndarray::NDArray& parameter(int entry) const {
     return parameters_[static_cast<std::size_t>(entry)];
   }
 
  private:
   Graph graph_;
-  std::vector<reference::Tensor> parameters_;  // one per entry
+  std::vector<ndarray::NDArray> parameters_;  // one per entry
 };
 
 }  // namespace lockstep::graph

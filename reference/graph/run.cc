@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "containers/logging.h"
+#include "reference/graph/arrays.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/error.h"
 
@@ -49,13 +50,22 @@ std::vector<reference::Tensor> ReferenceEngine::run(
 }
 
 Runner::Runner(const Model& model, Engine& engine) : model_(model), engine_(engine) {
-  const std::size_t count = model.graph().entries().size();
-  for (std::size_t e = 0; e < count; ++e) values_.push_back(model.parameter(static_cast<int>(e)));
+  const std::vector<Entry>& entries = model.graph().entries();
+  values_.resize(entries.size());
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    const ndarray::NDArray& parameter = model.parameter(static_cast<int>(e));
+    if (!parameter) continue;
+    const std::span<const i32> values = values_of(parameter);
+    values_[e] = {entries[e].type, {values.begin(), values.end()}};
+  }
 }
 
 std::vector<std::byte> Runner::run(std::span<const std::byte> input) {
   const Graph& graph = model_.graph();
-  return encode_output(graph, run(decode_input(graph, input)));
+  const std::vector<reference::Tensor> heads = run(decode_input(graph, input));
+  std::vector<std::span<const i32>> values;
+  for (const reference::Tensor& head : heads) values.emplace_back(head.data);
+  return encode_output(graph, values);
 }
 
 std::vector<reference::Tensor> Runner::run(reference::Tensor data) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "containers/tests/refusal.h"
+#include "reference/graph/arrays.h"
 #include "reference/graph/error.h"
 #include "reference/graph/graph.h"
 #include "reference/graph/model.h"
@@ -85,7 +86,7 @@ inline Draft small_draft() {
 }
 
 inline Parameters small_parameters() {
-  return {{"weight", {{{3, 4}, 32}, {1, 0, 0, 0, 1, 1, 1, 1, 0, -1, 0, 2}}}};
+  return {{"weight", array_of({3, 4}, {1, 0, 0, 0, 1, 1, 1, 1, 0, -1, 0, 2})}};
 }
 
 /// The label of the error that a call ends with; "" where it ends without.

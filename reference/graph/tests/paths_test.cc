@@ -99,12 +99,13 @@ TEST(Paths, EveryLabelIsProvoked) {
 }
 
 TEST(Paths, OfParametersNameTheElement) {
-  Parameters wrong = small_parameters();
-  wrong["weight"].data[11] = 128;
-  const auto build = [&] { Model(Graph(small_draft().text()), wrong); };
-  EXPECT_EQ(reported(build).path, "params.weight[2][3]");
-  wrong["weight"].data.pop_back();
-  EXPECT_EQ(reported(build).path, "params.weight");
+  std::vector<i32> values(12);
+  values[11] = 128;
+  const auto build = [](const ndarray::NDArray& weight) {
+    return [&] { Model(Graph(small_draft().text()), {{"weight", weight}}); };
+  };
+  EXPECT_EQ(reported(build(array_of({3, 4}, values))).path, "params.weight[2][3]");
+  EXPECT_EQ(reported(build(array_of({12}, values))).path, "params.weight");
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST(Run, ReadsATensorAsOftenAsItIsNamed) {
   d.call("concatenate", {{2, 0}, {0, 0}, {2, 0}, {1, 0}, {0, 0}}, {{10}}, {{"axis", "0"}});
   d.call("concatenate", {{3, 0}, {1, 0}}, {{12}}, {{"axis", "0"}});
   d.head(4);
-  EXPECT_EQ(run(d, bytes({1, 2}), {{"w", {{{2}, 8}, {5, -7}}}}),
+  EXPECT_EQ(run(d, bytes({1, 2}), {{"w", array_of({2}, {5, -7})}}),
       words({10, -14, 1, 2, 10, -14, 5, -7, 1, 2, 5, -7}));
 }
 
@@ -153,7 +153,7 @@ TEST(Run, AParameterMayBeAHead) {
   Draft d = identity({2}, 8);
   d.variable("w", {3}, 8);
   d.head(1);
-  EXPECT_EQ(run(d, bytes({1, 2}), {{"w", {{{3}, 8}, {7, 8, 9}}}}), bytes({1, 2, 7, 8, 9}));
+  EXPECT_EQ(run(d, bytes({1, 2}), {{"w", array_of({3}, {7, 8, 9})}}), bytes({1, 2, 7, 8, 9}));
 }
 
 // Wrong in one way, then right.

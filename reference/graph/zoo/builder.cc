@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "reference/graph/plan.h"
 #include "spec/attributes.h"
 #include "spec/explain.h"
 #include "spec/operators.h"

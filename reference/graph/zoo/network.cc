@@ -1,20 +1,17 @@
 #include "reference/graph/zoo/network.h"
 
+#include <utility>
+
+#include "containers/array/dictionary.h"
 #include "reference/graph/bytes.h"
 
 namespace lockstep::graph::zoo {
 
-Parameters tensors_of(const std::vector<params::NamedTensor>& parameters) {
-  Parameters tensors;
-  for (const auto& [name, tensor] : parameters) {
-    Shape shape;
-    for (const i64 extent : tensor.shape) shape.push(extent);
-    tensors[name] = {Type{shape, kMaxPrecision}, params::to_int32(tensor)};
-  }
-  return tensors;
+Model Network::model() const {
+  Parameters arrays;
+  for (const auto& [name, tensor] : parameters) arrays[name] = ndarray::adopt_params(tensor);
+  return Model(Graph(write_symbol(symbol)), std::move(arrays));
 }
-
-Model Network::model() const { return Model(Graph(write_symbol(symbol)), tensors_of(parameters)); }
 
 i64 multiply_adds(const Graph& graph) {
   i64 sum = 0;

@@ -21,23 +21,9 @@ struct Network {
   Model model() const;
 };
 
-/// What a parameter file holds, as a model takes it. @throws utils::ValueVerifyFatal where that is
-/// no integer inside int32.
-Parameters tensors_of(const std::vector<params::NamedTensor>& parameters);
-
 /// The text of a symbol, which read_symbol reads: a node on each line, everything that version
 /// cvm_1.0.0 may state, stated. Lists that the nodes imply need not be there.
 std::string write_symbol(const Symbol& symbol);
-
-/// Whose storage an output may take.
-enum class Reuse {
-  dead,     ///< that of a tensor that no later call, and not its own, reads
-  in_place  ///< also that of the call's own input, where the operator works in place
-};
-
-/// Storage ids for every entry of a graph, which check_storage accepts. A variable has its own; the
-/// output of a call gets what fits best.
-std::vector<i64> plan_storage(const Graph& graph, Reuse reuse);
 
 /// Of all convolutions and dense layers.
 i64 multiply_adds(const Graph& graph);

@@ -1,4 +1,6 @@
 // Storage plans, and symbols as text.
+#include "reference/graph/plan.h"
+
 #include <gtest/gtest.h>
 
 #include <set>

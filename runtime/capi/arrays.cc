@@ -1,11 +1,6 @@
-#include "containers/capi/cvm.h"
-
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <memory>
-#include <new>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,43 +8,13 @@
 
 #include "containers/array/copy.h"
 #include "containers/array/dictionary.h"
-#include "containers/capi/handles.h"
 #include "containers/logging.h"
+#include "runtime/capi/cvm.h"
+#include "runtime/capi/handles.h"
+#include "runtime/capi/status.h"
 
 namespace lockstep::ndarray {
 namespace {
-
-// Of fixed size, so that a lack of memory can be reported too.
-thread_local std::array<char, 1024> last_error{};
-
-int failed(int status, std::string_view text) noexcept {
-  const std::size_t length = std::min(text.size(), last_error.size() - 1);
-  std::copy_n(text.data(), length, last_error.data());
-  last_error[length] = '\0';
-  return status;
-}
-
-/// Runs the body of a function that C programs call; whatever it throws becomes a status.
-template <class Body> int guarded(const Body& body) noexcept {
-  try {
-    body();
-    return CVM_OK;
-  } catch (const std::bad_alloc&) {
-    return failed(CVM_RUNTIME, "there is too little memory");
-  } catch (const std::logic_error& error) {
-    return failed(CVM_LOGIC, error.what());
-  } catch (const std::exception& error) {
-    return failed(CVM_RUNTIME, error.what());
-  } catch (...) {
-    return failed(CVM_RUNTIME, "something was thrown that is no std::exception");
-  }
-}
-
-/// The place of a result, emptied first, so that a failing call leaves it empty.
-template <class T> T& result(T* out, std::string_view name) {
-  VERIFY(out != nullptr) << name << " is null";
-  return *out = T{};
-}
 
 template <class To> To narrow(int number, std::string_view name) {
   VERIFY(std::in_range<To>(number)) << name << " is " << number;
@@ -100,6 +65,7 @@ std::vector<DLTensor*> hand_out(std::span<const params::NamedTensor> tensors) {
 }  // namespace lockstep::ndarray
 
 using namespace lockstep::ndarray;
+using lockstep::capi::guarded, lockstep::capi::result;
 namespace params = lockstep::params;
 
 int CVMArrayAlloc(const int64_t* shape, int ndim, int dtype_code, int dtype_bits, int dtype_lanes,
@@ -219,5 +185,3 @@ int CVMLoadParamsDictSized(const char* data, size_t datalen, CVMByteArray* names
     }
   });
 }
-
-const char* CVMGetLastError(void) { return last_error.data(); }

@@ -1,4 +1,4 @@
-#include "containers/capi/handles.h"
+#include "runtime/capi/handles.h"
 
 #include <mutex>
 #include <unordered_map>

@@ -1,7 +1,7 @@
 /**
  * @file
- * Arrays and parameter files for programs in C, and in every language that calls C: C89, and the
- * only header such a program needs (with DLPack's). Link with liblockstep_cvm.
+ * Arrays, parameter files and models for programs in C, and in every language that calls C: C99,
+ * and the only header such a program needs (with DLPack's). Link with liblockstep_cvm.
  *
  * Names and arguments are those of the deployed CVM runtime. Every function answers with a status
  * and none of them throws, ends the program or returns a part of a result: after anything but
@@ -13,7 +13,7 @@
  * array's memory. An address that is no handle, or one that was freed, is CVM_LOGIC everywhere;
  * nothing behind it is read. An array made later may get the address of one that was freed.
  * Different threads may use the library at the same time, but no handle that one of them writes to
- * or frees.
+ * or frees. The same holds for models, except that threads may run one model at the same time.
  *
  * License: Apache-2.0 OR MIT.
  */
@@ -40,6 +40,16 @@ enum {
   CVM_OK = 0,     /**< done */
   CVM_LOGIC = 1,  /**< the caller's fault, or that of the data the caller supplied */
   CVM_RUNTIME = 2 /**< the machine's fault or the library's own */
+};
+
+/** The same as the deployed runtime spells them. */
+enum { SUCCEED = CVM_OK, ERROR_LOGIC = CVM_LOGIC, ERROR_RUNTIME = CVM_RUNTIME };
+
+/** Where CVMAPILoadModel() places a model. */
+enum {
+  CVM_CPU = 0,   /**< the backend "cpu" */
+  CVM_GPU = 1,   /**< the backend "cuda", with the device's number */
+  CVM_FORMAL = 2 /**< the backend "reference", the specification itself */
 };
 
 /** A tensor that CVMArrayAlloc() or a load made. */
@@ -104,6 +114,83 @@ CVM_DLL int CVMLoadParamsDict(
  */
 CVM_DLL int CVMLoadParamsDictSized(const char* data, size_t datalen, CVMByteArray* names,
     CVMArrayHandle* values, size_t capacity, size_t* count);
+
+/**
+ * Loads a model: the text of its graph (symbol JSON) and the bytes of its parameter file, of which
+ * nothing is needed afterwards. device_type is CVM_CPU, CVM_GPU or CVM_FORMAL; device_id is 0 but
+ * for CVM_GPU. `net` receives the model, which CVMAPIFreeModel() frees.
+ */
+CVM_DLL int CVMAPILoadModel(const char* graph_json, int graph_strlen, const char* param_bytes,
+    int param_strlen, void** net, int device_type, int device_id);
+
+/** Frees a model; NULL is none. */
+CVM_DLL int CVMAPIFreeModel(void* net);
+
+/**
+ * From `input_len` bytes of input, as many as CVMAPIGetInputLength() says, to as many bytes of
+ * output as CVMAPIGetOutputLength() says. Elements have the sizes that the type sizes say, those of
+ * 4 bytes in little-endian order. Values outside the precision of the input are clamped into it.
+ */
+CVM_DLL int CVMAPIInference(void* net, char* input_data, int input_len, char* output_data);
+
+/** The version of the model's graph, such as "cvm_1.1.0": at most 32 characters and a NUL. */
+CVM_DLL int CVMAPIGetVersion(void* net, char* version);
+
+/**
+ * What the deployed runtime answers under this name: the post-processing of the model's output,
+ * "argmax", "detection" or another word, at most 32 characters and a NUL. A longer text is
+ * CVM_LOGIC.
+ */
+CVM_DLL int CVMAPIGetPreprocessMethod(void* net, char* method);
+
+/** The length of the input in bytes. */
+CVM_DLL int CVMAPIGetInputLength(void* net, unsigned long long* size);
+/** The length of the output in bytes. */
+CVM_DLL int CVMAPIGetOutputLength(void* net, unsigned long long* size);
+/** The bytes of an element of the input: 1 or 4. */
+CVM_DLL int CVMAPIGetInputTypeSize(void* net, unsigned long long* size);
+/** The bytes of an element of the output: 1 or 4. */
+CVM_DLL int CVMAPIGetOutputTypeSize(void* net, unsigned long long* size);
+/** The bytes of storage that the graph asks for. */
+CVM_DLL int CVMAPIGetStorageSize(void* net, unsigned long long* gas);
+/** What a run costs. */
+CVM_DLL int CVMAPIGetGasFromModel(void* net, unsigned long long* gas);
+/** What a run of a graph costs, whose text NUL ends; no parameters are needed. */
+CVM_DLL int CVMAPIGetGasFromGraphFile(const char* graph_json, unsigned long long* gas);
+
+/** An option of a backend, such as {"threads", "2"}; NUL ends both texts. */
+typedef struct {
+  const char* name;  /**< one of those that the backend's manifest lists */
+  const char* value; /**< its value as text */
+} CVMOption;
+
+/** Shape and precision of a tensor of a model. */
+typedef struct {
+  int64_t shape[6]; /**< the first `rank` extents; the others are 0 */
+  int rank;         /**< 1 to 6 */
+  int precision;    /**< 1 to 32: values of p bits lie in +-(2^(p-1) - 1) */
+} CVMType;
+
+/**
+ * Loads a model as CVMAPILoadModel() does, for any backend: "reference", "cpu", "cuda" or the path
+ * of a library. Every function that takes a model takes the result.
+ */
+CVM_DLL int CVMSessionLoad(const char* graph_json, size_t graph_size, const char* param_bytes,
+    size_t param_size, const char* backend, const CVMOption* options, size_t option_count,
+    void** net);
+
+/** How many heads a model has: tensors that its output consists of. */
+CVM_DLL int CVMSessionHeadCount(void* net, size_t* count);
+
+/** The type of a head, or of the input, which is number -1. */
+CVM_DLL int CVMSessionType(void* net, int head, CVMType* type);
+
+/**
+ * Runs a model. `input` has the shape of the model's input and elements of any integer type, each
+ * inside the input's precision. `heads` receives as many arrays as the model has heads, `count`:
+ * int32, compact, on the host, the caller's to free.
+ */
+CVM_DLL int CVMSessionRun(void* net, CVMArrayHandle input, CVMArrayHandle* heads, size_t count);
 
 /**
  * What was wrong with the last call of this thread that failed, in a sentence; empty if none has.

@@ -1,10 +1,10 @@
-/* The life of arrays and of a parameter file, from a program in C89 that knows the header alone.
+/* The life of arrays and of a parameter file, from a program in C that knows the header alone.
  * It prints what went wrong and counts it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/capi/cvm.h"
+#include "runtime/capi/cvm.h"
 
 static int faults = 0;
 

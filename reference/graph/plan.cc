@@ -1,8 +1,8 @@
+#include "reference/graph/plan.h"
+
 #include <algorithm>
 
-#include "reference/graph/zoo/network.h"
-
-namespace lockstep::graph::zoo {
+namespace lockstep::graph {
 namespace {
 
 class Planner {
@@ -71,4 +71,4 @@ std::vector<i64> plan_storage(const Graph& graph, Reuse reuse) {
   return Planner(graph, reuse).plan();
 }
 
-}  // namespace lockstep::graph::zoo
+}  // namespace lockstep::graph

@@ -1,5 +1,4 @@
 /// Misuse of the C interface: every call answers with a status and a text.
-#include "containers/capi/cvm.h"
 
 #include <gtest/gtest.h>
 
@@ -13,17 +12,11 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/tests/failure.h"
+
 namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-
-std::string last_error() { return CVMGetLastError(); }
-
-/// Expects that a call fails, and that the text of the failure has a word in it.
-void expect_failure(int status, const char* word, int expected = CVM_LOGIC) {
-  EXPECT_EQ(status, expected) << last_error();
-  EXPECT_NE(last_error().find(word), std::string::npos) << "'" << last_error() << "'";
-}
 
 /// An int32 array, freed with this object.
 class Array {

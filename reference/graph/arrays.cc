@@ -1,0 +1,47 @@
+#include "reference/graph/arrays.h"
+
+#include <memory>
+#include <utility>
+
+#include "containers/array/dictionary.h"
+#include "containers/logging.h"
+
+namespace lockstep::graph {
+namespace {
+
+constexpr DLDataType kInt32{kDLInt, 32, 1};
+
+bool is_as_tensors_are(const ndarray::NDArray& array) {
+  return ndarray::same_type(array.dtype(), kInt32) && ndarray::is_host(array.device()) &&
+      array.is_compact();
+}
+
+}  // namespace
+
+ndarray::NDArray array_of(const Shape& shape, std::vector<i32> values) {
+  CHECK_EQ(std::ssize(values), volume(shape)) << "values for an array";
+  std::vector<i64> extents(shape.begin(), shape.end());
+  auto owner = std::make_unique<std::vector<i32>>(std::move(values));
+  DLTensor layout{};
+  layout.data = owner->data();
+  layout.device = ndarray::kHost;
+  layout.ndim = shape.size;
+  layout.dtype = kInt32;
+  layout.shape = extents.data();
+  return ndarray::NDArray::adopt(layout, std::move(owner), false);
+}
+
+std::span<const i32> values_of(const ndarray::NDArray& array) {
+  CHECK(is_as_tensors_are(array)) << "an array that no tensor of a model is";
+  return {reinterpret_cast<const i32*>(array.data()),
+      ndarray::byte_count(array.tensor()) / sizeof(i32)};
+}
+
+ndarray::NDArray as_int32(const ndarray::NDArray& array) {
+  if (is_as_tensors_are(array)) return array;
+  if (ndarray::same_type(array.dtype(), kInt32)) return array.copy(ndarray::kHost);
+  const params::Tensor stored = ndarray::to_params(array);
+  return ndarray::adopt_params(params::from_int32(stored.shape, params::to_int32(stored)));
+}
+
+}  // namespace lockstep::graph

@@ -1,0 +1,35 @@
+#include "reference/graph/load.h"
+
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "containers/exceptions.h"
+
+namespace lockstep::graph {
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw utils::ValueVerifyFatal("'" + path + "' cannot be opened");
+  std::ostringstream text;
+  // An empty file would set an error on the stream that takes its text.
+  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+  if (!text || file.bad()) throw utils::LogMessageFatal("'" + path + "' cannot be read");
+  return std::move(text).str();
+}
+
+}  // namespace
+
+Parameters by_name(std::vector<ndarray::NamedArray> arrays) {
+  Parameters all;
+  for (ndarray::NamedArray& a : arrays) all[std::move(a.name)] = std::move(a.array);
+  return all;
+}
+
+Model load_model(const std::string& directory) {
+  Graph graph(text_of(directory + "/symbol.json"));
+  return Model(std::move(graph), by_name(ndarray::load_file(directory + "/params")));
+}
+
+}  // namespace lockstep::graph

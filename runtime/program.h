@@ -1,0 +1,87 @@
+/// @file
+/// A model prepared on a backend in this process: its parameters in the backend's memory, and a
+/// plan for the whole or for each call.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/client.hpp"
+#include "reference/graph/model.h"
+
+namespace lockstep::runtime {
+
+/// How a model is prepared.
+enum class Form {
+  best,   ///< as a whole where the backend compiles graphs, else call by call
+  whole,  ///< compiled
+  calls   ///< call by call; tensors share memory where none is read later
+};
+
+/// One run at a time. The backend outlives it; of the model it keeps the parameters.
+class Program {
+ public:
+  /// @throws client::Error where the backend refuses something.
+  Program(const client::Backend& backend, const graph::Model& model, Form form);
+
+  bool is_compiled() const { return compiled_; }
+  /// The memory that this holds: parameters, tensors and scratch.
+  uint64_t memory_bytes() const;
+  /// The scratch memory of the largest call.
+  uint64_t scratch_bytes() const { return scratch_ ? scratch_->bytes() : 0; }
+
+  /// From the values of "data" to those of the heads, all compact and in host memory.
+  void run(const int32_t* data, std::span<int32_t* const> heads);
+
+  // The calls one by one; a compiled program is a single one. run_call() reads and writes what the
+  // latest run() did, so the memory of its heads must still be there.
+  std::size_t calls() const { return calls_.size(); }
+  const std::string& op(std::size_t call) const { return calls_[call].op; }
+  void run_call(std::size_t call) {
+    start(calls_[call]);
+    stream_.wait().check();
+  }
+
+ private:
+  struct Entry {
+    std::vector<int64_t> shape, strides;
+    int32_t precision = 0;
+    uint64_t bytes = 0;
+    const void* constant = nullptr;
+  };
+  struct Call {
+    std::string op;
+    client::Plan plan;
+    std::vector<uint32_t> in, out;  // entries
+  };
+
+  void describe(const graph::Graph& graph);
+  void place_parameters(const graph::Model& model);
+  bool compile(const graph::Graph& graph);
+  void prepare(const graph::Graph& graph);
+  void place_results(const graph::Graph& graph);
+  client::TensorView view(uint32_t entry) const;
+  void* own(uint64_t bytes);
+  client::Memory& memory_at(const void* address);
+  void add(std::string op, client::Plan plan, std::vector<uint32_t> in, std::vector<uint32_t> out);
+  void bind(const int32_t* data, std::span<int32_t* const> heads);
+  void start(const Call& call);
+
+  const client::Backend& backend_;
+  client::Stream stream_;
+  bool has_device_, compiled_ = false;
+  uint32_t data_ = 0;
+  std::vector<uint32_t> heads_;
+  std::vector<Entry> entries_;
+  std::vector<bool> is_computed_;             // by entry
+  std::vector<ndarray::NDArray> parameters_;  // that lie in host memory
+  std::vector<client::Memory> own_;
+  std::optional<client::Memory> scratch_;
+  std::vector<void*> addresses_;  // by entry
+  std::vector<void*> outputs_;    // by head, of a compiled graph
+  std::vector<Call> calls_;
+};
+
+}  // namespace lockstep::runtime

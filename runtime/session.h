@@ -1,0 +1,59 @@
+/// @file
+/// Inference: a model from files, on a backend, in the caller's process.
+///
+///     auto session = runtime::Session::load("models/digits", {.backend = "cpu"});
+///     std::vector<ndarray::NDArray> heads = session.run(image);
+///
+/// Everything that a session throws is one of two: utils::ValueVerifyFatal, the caller's fault
+/// (graph::Error with a label and the path of the fault, params::Error with a label and an offset),
+/// or utils::LogMessageFatal, that of the backend or the machine.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reference/graph/model.h"
+#include "runtime/program.h"
+
+namespace lockstep::runtime {
+
+/// What computes a model, and how.
+struct SessionOptions {
+  std::string backend = "cpu";  ///< an installed one's name, or the path of a library
+  client::Options options{};    ///< of the backend, such as {"threads", "2"}
+  Form form = Form::best;
+};
+
+/// A model that is ready to run. Several threads may use one session: its runs follow one another.
+class Session {
+ public:
+  /// The model of a directory with the files `symbol.json` and `params`.
+  static Session load(const std::string& directory, const SessionOptions& options = {});
+  explicit Session(graph::Model model, const SessionOptions& options = {});
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  const graph::Model& model() const;
+  /// Whether the backend compiled the whole graph.
+  bool is_compiled() const;
+  /// The memory that parameters, tensors and scratch take. What a backend keeps of its own beside
+  /// them, such as packed weights, is not counted.
+  uint64_t memory_bytes() const;
+
+  /// The heads for an input of the shape of "data": of integers, each inside the precision. An
+  /// int32, compact array in host memory is read where it lies. The results are such arrays, too,
+  /// and lie where the backend wrote them, if that is in host memory.
+  std::vector<ndarray::NDArray> run(const ndarray::NDArray& data);
+
+  /// From input bytes to output bytes (reference/graph/bytes.h).
+  std::vector<std::byte> infer(std::span<const std::byte> input);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lockstep::runtime

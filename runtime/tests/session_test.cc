@@ -1,0 +1,225 @@
+// Models in this process: on the specification, on the CPU, and on a device, which the emulated
+// CUDA backend has, whose tensors lie in memory of its own.
+#include "runtime/session.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "reference/graph/bytes.h"
+#include "reference/graph/load.h"
+#include "reference/graph/run.h"
+#include "reference/graph/tests/draft.h"
+#include "reference/graph/zoo/network.h"
+#include "runtime/backends.h"
+
+namespace lockstep::runtime {
+namespace {
+
+using graph::Draft, graph::array_of, graph::values_of;
+using ndarray::NDArray, ndarray::refusal;
+using Values = std::vector<i32>;
+
+constexpr const char* kDigits = "conformance/models/digits";
+
+std::string device_library() { return backend_directory() + "/../../tests/cuda_emulated.so"; }
+
+struct Way {
+  const char* name;
+  std::string backend;
+  Form form;
+};
+void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
+
+class Sessions : public testing::TestWithParam<Way> {
+ protected:
+  static SessionOptions options() {
+    return {.backend = GetParam().backend, .form = GetParam().form};
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Sessions,
+    testing::Values(Way{"reference", "reference", Form::best}, Way{"cpu", "cpu", Form::whole},
+        Way{"cpu_calls", "cpu", Form::calls}, Way{"device", device_library(), Form::best}),
+    [](const auto& info) { return info.param.name; });
+
+std::vector<Values> heads_of(Session& session, const NDArray& data) {
+  std::vector<Values> all;
+  for (const NDArray& head : session.run(data)) {
+    const std::span<const i32> values = values_of(head);
+    all.emplace_back(values.begin(), values.end());
+  }
+  return all;
+}
+
+// The specification's answer.
+std::vector<Values> expected(const graph::Model& model, Values data) {
+  graph::ReferenceEngine engine;
+  const Type& type = model.graph().entry(model.graph().data()).type;
+  std::vector<Values> all;
+  for (const reference::Tensor& t : graph::Runner(model, engine).run({type, std::move(data)}))
+    all.push_back(t.data);
+  return all;
+}
+
+graph::Model model_of(const Draft& draft, const graph::Parameters& parameters = {}) {
+  return graph::Model(graph::Graph(draft.text()), parameters);
+}
+
+TEST_P(Sessions, GiveTheBytesOfTheSpecification) {
+  Session session = Session::load(kDigits, options());
+  EXPECT_EQ(session.is_compiled(), GetParam().form == Form::whole);
+  const graph::Model model = graph::load_model(kDigits);
+  graph::ReferenceEngine engine;
+  graph::Runner runner(model, engine);
+  for (u64 seed = 0; seed < 5; ++seed) {
+    const std::vector<std::byte> input = graph::zoo::seeded_input(model.graph(), seed);
+    EXPECT_EQ(session.infer(input), runner.run(input)) << seed;
+  }
+}
+
+// Several heads, one of them named twice, one the input and one a parameter; a head that later
+// calls read.
+TEST_P(Sessions, GiveEveryHead) {
+  Draft d;
+  const int x = d.variable("data", {2, 3}, 8), w = d.variable("w", {2, 2}, 8);
+  const int y = d.call("relu", {{x, 0}}, {{2, 3}}), z = d.call("negative", {{y, 0}}, {{2, 3}});
+  for (const int head : {y, x, w, y, z}) d.head(head);
+  Session session(model_of(d, {{"w", array_of({2, 2}, {1, 2, 3, 4})}}), options());
+  for (const Values& in : {Values{1, -2, 3, -4, 5, -6}, Values{-1, 2, -3, 4, -5, 6}})
+    EXPECT_EQ(heads_of(session, array_of({2, 3}, in)), expected(session.model(), in));
+}
+
+TEST_P(Sessions, LeaveEarlierResultsAlone) {
+  Draft d;
+  d.head(d.call("relu", {{d.variable("data", {3}, 8), 0}}, {{3}}));
+  Session session(model_of(d), options());
+  const std::vector<NDArray> first = session.run(array_of({3}, {1, 2, 3}));
+  EXPECT_EQ(heads_of(session, array_of({3}, {4, -5, 6})), (std::vector<Values>{{4, 0, 6}}));
+  EXPECT_TRUE(std::ranges::equal(values_of(first[0]), Values{1, 2, 3}));
+}
+
+TEST_P(Sessions, AreUsedBySeveralThreads) {
+  Session one = Session::load(kDigits, options()), other = Session::load(kDigits, options());
+  const graph::Graph& graph = one.model().graph();
+  std::vector<std::vector<std::byte>> wrong(4);
+  const auto work = [&](u64 thread, Session& session) {
+    graph::ReferenceEngine engine;
+    graph::Runner runner(session.model(), engine);
+    const std::vector<std::byte> input = graph::zoo::seeded_input(graph, thread);
+    const std::vector<std::byte> right = runner.run(input);
+    for (int run = 0; run < 10; ++run)
+      if (const auto got = session.infer(input); got != right) wrong[thread] = got;
+  };
+  std::vector<std::thread> threads;
+  for (u64 t = 0; t < 4; ++t) threads.emplace_back(work, t, std::ref(t < 3 ? one : other));
+  for (std::thread& t : threads) t.join();
+  for (const auto& bytes : wrong) EXPECT_TRUE(bytes.empty());
+}
+
+TEST_P(Sessions, RunAgainAfterARefusedInput) {
+  Draft d;
+  d.head(d.call("abs", {{d.variable("data", {2}, 4), 0}}, {{2}}));
+  Session session(model_of(d), options());
+  EXPECT_EQ(graph::label_from([&] { session.run(array_of({2}, {7, 8})); }), "input.value");
+  EXPECT_EQ(heads_of(session, array_of({2}, {7, -7})), (std::vector<Values>{{7, 7}}));
+}
+
+// A chain of calls needs memory for two tensors, not for all.
+TEST(Session, PlansItsMemory) {
+  Draft d;
+  int x = d.variable("data", {1, 64, 64}, 8);
+  for (int k = 0; k < 10; ++k) x = d.call("negative", {{x, 0}}, {{1, 64, 64}});
+  d.head(x);
+  const Session session(model_of(d), {.backend = "reference", .form = Form::calls});
+  EXPECT_LE(session.memory_bytes(), 2U * 4 * 64 * 64);
+  const Session digits = Session::load(kDigits, {.backend = "cpu"});
+  const auto planned = static_cast<uint64_t>(digits.model().graph().storage_bytes());
+  EXPECT_LE(10 * digits.memory_bytes(), 13 * planned);
+}
+
+NDArray of_type(DLDataType type, std::size_t bytes, const void* values) {
+  NDArray array = NDArray::empty(std::vector<i64>{2, 3}, type);
+  std::memcpy(array.mutable_data(), values, bytes);
+  return array;
+}
+
+TEST(Session, TakesIntegersOfEveryTypeAndLayout) {
+  Draft d;
+  d.head(d.variable("data", {2, 3}, 8));
+  Session session(model_of(d), {.backend = "reference"});
+  const std::vector<Values> want = {{1, -2, 3, -4, 5, -6}};
+  const std::int8_t bytes[] = {1, -2, 3, -4, 5, -6};
+  const i64 longs[] = {1, -2, 3, -4, 5, -6};
+  EXPECT_EQ(heads_of(session, of_type({kDLInt, 8, 1}, sizeof bytes, bytes)), want);
+  EXPECT_EQ(heads_of(session, of_type({kDLInt, 64, 1}, sizeof longs, longs)), want);
+  const NDArray columns = array_of({3, 2}, {1, -4, -2, 5, 3, -6});
+  EXPECT_EQ(heads_of(session, columns.view(std::vector<i64>{2, 3}, std::vector<i64>{1, 2})), want);
+}
+
+TEST(Session, NamesWhatIsWrongWithAnInput) {
+  Draft d;
+  d.head(d.variable("data", {2, 3}, 8));
+  Session session(model_of(d), {.backend = "reference"});
+  const auto said = [&](const NDArray& data) { return refusal([&] { session.run(data); }); };
+  EXPECT_EQ(said({}), "the input is no array [model.input]");
+  EXPECT_EQ(said(array_of({3, 2}, Values(6))),
+      "the input has the shape (3, 2), \"data\" has (2, 3) [model.input]");
+  EXPECT_EQ(said(array_of({2, 3}, {0, 0, 0, 0, 128, 0})),
+      "data[1][1]: 128 is outside the precision 8 [input.value]");
+  const float floats[6] = {};
+  EXPECT_NE(said(of_type({kDLFloat, 32, 1}, sizeof floats, floats)).find("[model.input]"),
+      std::string::npos);
+  const i64 large[6] = {0, i64{1} << 40};
+  EXPECT_NE(
+      said(of_type({kDLInt, 64, 1}, sizeof large, large)).find("[model.input]"), std::string::npos);
+  EXPECT_EQ(graph::label_from([&] { session.infer({}); }), "model.input");
+}
+
+TEST(Session, NamesWhatIsWrongWithABackend) {
+  Draft d;
+  d.head(d.variable("data", {1}, 8));
+  const graph::Model model = model_of(d);
+  const auto said = [&](const SessionOptions& o) { return refusal([&] { Session(model, o); }); };
+  EXPECT_NE(said({.backend = "nope"}).find("no backend 'nope' (built in: "), std::string::npos);
+  EXPECT_EQ(said({.backend = "./nope.so"}), "no file './nope.so'");
+  EXPECT_NE(said({.backend = kDigits}).find("is no file"), std::string::npos);
+  const std::string json = std::string(kDigits) + "/symbol.json";
+  EXPECT_NE(said({.backend = json}).find("is no backend: no library"), std::string::npos);
+  EXPECT_NE(
+      said({.backend = "cpu", .options = {{"treads", "2"}}}).find("treads"), std::string::npos);
+  EXPECT_THROW(Session(model, {.backend = "null", .form = Form::whole}), utils::LogMessageFatal);
+}
+
+class Directory {
+ public:
+  Directory() { std::filesystem::create_directory(path); }
+  ~Directory() { std::filesystem::remove_all(path); }
+  void write(const char* name, const std::string& text) const {
+    std::ofstream(path + "/" + name, std::ios::binary) << text;
+  }
+  std::string path = testing::TempDir() + "session_" + std::to_string(getpid());
+};
+
+TEST(Session, NamesWhatIsWrongWithFiles) {
+  const Directory d;
+  const auto said = [&] { return refusal([&] { Session::load(d.path); }); };
+  EXPECT_EQ(said(), "'" + d.path + "/symbol.json' cannot be opened");
+  d.write("symbol.json", "");
+  EXPECT_NE(said().find("[model.json]"), std::string::npos) << said();
+  d.write("symbol.json", graph::small_draft().text());
+  EXPECT_NE(said().find(d.path + "/params"), std::string::npos) << said();
+  d.write("params", "no parameters");
+  EXPECT_THROW(Session::load(d.path), params::Error);
+  ndarray::save_file(d.path + "/params", {});
+  EXPECT_EQ(said(), "params.weight: no parameter is given for \"weight\" [model.params]");
+  const ndarray::NamedArray weight[] = {{"weight", graph::small_parameters().at("weight")}};
+  ndarray::save_file(d.path + "/params", weight);
+  EXPECT_EQ(said(), "accepted");
+}
+
+}  // namespace
+}  // namespace lockstep::runtime
