@@ -36,8 +36,8 @@ def test_an_array_of_any_integers_gives_the_heads(images, files):
         assert session.input.precision <= 8
         x = images[0].reshape(session.input.shape)
         expected = session.infer(x.tobytes())
-        backwards = np.ascontiguousarray(x[..., ::-1])
-        for given in (x, x.astype(np.int64), x.astype(">i2"), backwards[..., ::-1], x.tolist()):
+        columns, backwards = np.asfortranarray(x), np.ascontiguousarray(x[..., ::-1])[..., ::-1]
+        for given in (x, x.astype(np.int64), x.astype(">i2"), columns, backwards, x.tolist()):
             heads = session.run(given)
             assert [(y.shape, y.dtype) for y in heads] == [
                 (shape, np.int32) for shape, _ in session.heads]  # fmt: skip
