@@ -79,7 +79,7 @@ def test_a_judgement_ends_even_if_a_function_does_not():
             time.sleep(3600)
         return np.maximum(inputs[0], 0)
 
-    verdict = lockstep.judge({"relu": relu})
+    verdict = lockstep.judge({"relu": relu}, timeout=1)
     assert not verdict.passed
     assert "no answer in time" in verdict.text
     assert "has not returned from an earlier call" in verdict.text

@@ -60,6 +60,12 @@ def call(op, attrs=None, data=(1, -2), precision=8, **more):
     return {"id": 7, "op": op, "attrs": attrs or {}, "in_prec": [precision], "in": [x], **more}
 
 
+def check(tmp_path, *words):
+    """What the program says of the backend; neither hurries the other."""
+    patience = ("--timeout", "60", "--start-timeout", "60")
+    return run("check", f"exec:{sys.executable} backend.py", *patience, *words, cwd=tmp_path)
+
+
 def answers(tmp_path, script, *lines):
     """What a script answers to lines, given as calls or as text."""
     (tmp_path / "backend.py").write_text(script)
@@ -71,7 +77,7 @@ def answers(tmp_path, script, *lines):
 
 def test_a_backend_is_judged_by_its_claims(tmp_path):
     (tmp_path / "backend.py").write_text(BACKEND)
-    done = run("check", f"exec:{sys.executable} backend.py", "--tier", "1", cwd=tmp_path)
+    done = check(tmp_path, "--tier", "1")
     assert "PASS  mine 3  whole claim (3 of 37 operators), determinism D1" in done.stdout
     assert done.returncode == 0
 
@@ -115,8 +121,7 @@ def test_a_fault_is_named(tmp_path, op, attrs, message):
 
 def test_the_judge_sees_a_wrong_shape(tmp_path):
     (tmp_path / "backend.py").write_text(FAULTS)
-    done = run("check", f"exec:{sys.executable} backend.py", "--op", "flatten", "--tier", "0",
-               "--property", "matches_reference", cwd=tmp_path)  # fmt: skip
+    done = check(tmp_path, "--tier", "0", "--op", "flatten", "--property", "matches_reference")
     assert done.returncode == 1
     assert "shrunk  flatten/in=1@" in done.stdout
     assert "expected (1, 1), got (1,)" in done.stdout

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from . import _relay, _tree
 from ._serve import Function, Server
 
+_START_S = 60  # for an interpreter, on a machine that has other things to do
 _REPEAT = re.compile(r"^  repeat  (.*)\n", re.MULTILINE)
 
 
@@ -53,15 +54,17 @@ class _Listener(socketserver.ThreadingUnixStreamServer):
 
 def judge(operators: Mapping[str, Function], *, tier: int = 0, seed: int = 1,
           properties: Sequence[str] = (), cases: Sequence[str] = (),
-          claims: Mapping[str, Mapping[str, Any]] | None = None,
+          claims: Mapping[str, Mapping[str, Any]] | None = None, timeout: float = 20,
           arguments: Sequence[str] = ()) -> Verdict:  # fmt: skip
     """Judges functions as `lockstep.serve` takes them, in this process: closures, mocks and state
     work, and a crash is one of this process. They run in another thread, one call at a time.
 
     Without `properties` everything is judged that a command can be asked; `cases` are ids of single
-    cases, and `arguments` further words for `lockstep check`."""
+    cases, `timeout` is the seconds that an answer may take, and `arguments` are further words for
+    `lockstep check`."""
     server = Server(operators, "python", "0", claims)
-    words = ["--jobs", "1", "--tier", str(tier), "--seed", str(seed), *arguments]
+    words = ["--jobs", "1", "--tier", str(tier), "--seed", str(seed), "--timeout", str(timeout),
+             "--start-timeout", str(timeout + _START_S), *arguments]  # fmt: skip
     for option, values in (("--property", properties), ("--case", cases)):
         words += [word for value in values for word in (option, value)]
     with tempfile.TemporaryDirectory(prefix="lockstep-") as directory:
