@@ -65,6 +65,9 @@ void add_selection(CLI::App& verb, Selection& s) {
   verb.add_option_function<std::string>(
       "--cases", [&s](const std::string& file) { s.cases.push_back(kFromFile + file); },
       "only the cases of a file, one id a line; - is standard input");
+  verb.add_option("--model", s.model,
+          "only the calls of a model, with its shapes and precisions: a directory with symbol.json")
+      ->check(CLI::ExistingDirectory);
   verb.add_option("--budget", s.budget, "at most so many cases")->check(positive());
   verb.add_option("--nonce", s.nonce, "words of a verifier, from which further cases follow");
   s.kills = kill_matrix_file();

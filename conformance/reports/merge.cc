@@ -30,7 +30,7 @@ std::vector<std::pair<const char*, std::string>> identity(const Report& r) {
       {"number of cases", std::to_string(r.set_cases)}, {"tier", std::to_string(r.tier)},
       {"seed", std::to_string(r.seed)}, {"choice of operators", list(r.chosen.operators)},
       {"choice of profiles", list(r.chosen.profiles)},
-      {"choice of properties", list(r.chosen.properties)},
+      {"choice of properties", list(r.chosen.properties)}, {"model", r.chosen.model},
       {"budget", std::to_string(r.chosen.budget)}, {"nonce", r.chosen.nonce},
       {"set of golden vectors", r.chosen.vectors_hash}, {"backend", r.name + " " + r.version},
       {"library", r.file_hash}, {"manifest", r.manifest_hash}, {"options", options},

@@ -129,6 +129,10 @@ std::string scope(const Report& r) {
   std::string s = fmt::format(
       "({} of {} operators)", std::min(r.operators_selected, r.operators_claimed), r.operators_all);
   s = (r.partial ? "SUBSET " : "whole claim ") + s;
+  if (!r.chosen.model.empty()) {
+    s += ", THE CALLS OF " + printable(r.chosen.model);
+    if (r.typed_cases > 0) s += fmt::format(" BUT {} TOO LARGE TO RUN", grouped(r.typed_cases));
+  }
   if (r.part.of > 1) s = fmt::format("SHARD {}/{} of {}", r.part.number, r.part.of, s);
   if (!r.determinism.empty()) s += ", determinism " + r.determinism;
   if (const i64 n = known_failures(r); n > 0)

@@ -107,6 +107,7 @@ static void fields(auto& f, Like<Chosen> auto& c) {
   f("cases", c.cases);
   f("budget", c.budget);
   f("nonce", c.nonce);
+  f.optional("model", c.model, about("directory of the model whose calls were judged; empty: of none"));
   f("vectors_sha256", c.vectors_hash, kHash);
 }
 
@@ -173,6 +174,8 @@ static void fields(auto& f, Like<Report> auto& r) {
   f("set_hash", r.set_hash, about_hash("of its cases, in whatever order"));
   f("order_hash", r.order_hash, about_hash("of its cases in the order of their numbers"));
   f("set_cases", r.set_cases);
+  f.optional("typed_cases", r.typed_cases,
+      about("of these, calls too large to run, of which only the types are asked"));
   f("part", r.part, about("of the set, where several machines share it"));
   f("counts", r.counts);
   f("known", r.known, about("of these, the cases whose failures are all expected"));

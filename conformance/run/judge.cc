@@ -34,12 +34,14 @@ void describe_subject(Report& r, const std::string& backend, const Manifest& m) 
 void describe_run(Report& r, const Selection& s, const std::vector<Item>& items) {
   r.tier = s.tier;
   r.seed = s.seed;
-  r.chosen = {s.operators, s.profiles, s.properties, s.cases, s.budget, s.nonce, {}};
+  r.chosen = {s.operators, s.profiles, s.properties, s.cases, s.budget, s.nonce, s.model, {}};
   r.partial = s.partial();
   r.environments = {this_environment()};
   r.set_hash = set_hash(items);
   r.order_hash = order_hash(items);
   r.set_cases = std::ssize(items);
+  r.typed_cases = std::count_if(
+      items.begin(), items.end(), [](const Item& i) { return i.what == Item::typed; });
   r.part = s.part;
   for (i64 k = 0; k < r.set_cases; ++k) r.counts.selected += s.part.holds(k);
 }

@@ -9,6 +9,7 @@
 #include "conformance/cases/classes.h"
 #include "conformance/cases/counting.h"
 #include "conformance/cases/large.h"
+#include "conformance/cases/model_calls.h"
 #include "conformance/cases/mutate.h"
 #include "conformance/cases/order.h"
 #include "conformance/golden/vectors.h"
@@ -246,6 +247,27 @@ std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
   return items;
 }
 
+// The calls of a model, each with several values in several layouts. Of one that is too large to
+// run only the types are asked.
+std::vector<Item> model_items(const Selection& s, const std::vector<const OpInfo*>& ops) {
+  if (!s.nonce.empty())
+    throw UsageError("a nonce adds cases to a tier, not to the calls of a model");
+  std::vector<std::vector<Item>> lists;
+  for (const Case& call : model_calls(s.model)) {
+    if (std::find(ops.begin(), ops.end(), call.op) == ops.end()) continue;
+    std::vector<Item>& list = lists.emplace_back();
+    if (what_of(call) == Item::typed) {
+      list.push_back({Item::typed, call, {}, case_id(call), {}});
+      continue;
+    }
+    const int n = cases_of_call(call, tier_size(s.tier).of_model);
+    // Each seed has other values, in the same order of fills.
+    const int first = static_cast<int>(s.seed % (1 << 16) * std::size(kOrder));
+    for (int k = 0; k < n; ++k) list.push_back(filled_item(call, first + k));
+  }
+  return interleave(std::move(lists));
+}
+
 }  // namespace
 
 bool Selection::wants(string_view property) const {
@@ -254,8 +276,8 @@ bool Selection::wants(string_view property) const {
 }
 
 TierSize tier_size(int tier) {
-  constexpr TierSize kSizes[] = {{60, 2, 0, 0, 0}, {1900, 20, 24, 0, 1}, {12000, 60, INT_MAX, 0, 4},
-      {40000, 200, INT_MAX, 4, 16}};
+  constexpr TierSize kSizes[] = {{60, 2, 0, 0, 0, 4}, {1900, 20, 24, 0, 1, 20},
+      {12000, 60, INT_MAX, 0, 4, 100}, {40000, 200, INT_MAX, 4, 16, 400}};
   return kSizes[tier];
 }
 
@@ -296,7 +318,7 @@ void check_properties(const Selection& s) {
 }
 
 bool takes_vectors(const Selection& s) {
-  if (s.vectors.empty()) return false;
+  if (s.vectors.empty() || !s.model.empty()) return false;
   if (!s.cases.empty()) return std::any_of(s.cases.begin(), s.cases.end(), names_vector);
   return s.wants(kMatchesVectors.name) || s.wants(kRejects.name);
 }
@@ -307,7 +329,10 @@ std::vector<Item> select_cases(const Selection& s) {
   std::vector<Item> items;
   if (!s.cases.empty()) {
     if (!s.nonce.empty()) throw UsageError("a nonce adds cases to a tier, not to chosen cases");
+    if (!s.model.empty()) throw UsageError("a run has the calls of a model, or chosen cases");
     items = explicit_items(s);
+  } else if (!s.model.empty()) {
+    items = model_items(s, ops);
   } else {
     // Vectors come first because their files may be refused; making the other cases takes seconds.
     std::vector<Item> vectors = vector_items(s, ops);
@@ -317,10 +342,11 @@ std::vector<Item> select_cases(const Selection& s) {
     lists.push_back(std::move(vectors));
     items = interleave(std::move(lists));
     if (kills) put_killers_first(items, *kills);
-    // Large calls take long, and libraries get no attributes as text.
+  }
+  // Large calls take long, and libraries get no attributes as text.
+  if (s.cases.empty())
     std::stable_partition(items.begin(), items.end(),
         [](const Item& i) { return !i.texts && (i.what != Item::legal || !is_large(i.call)); });
-  }
   if (s.budget > 0 && std::ssize(items) > s.budget)
     items.resize(static_cast<std::size_t>(s.budget));
   return items;

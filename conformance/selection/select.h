@@ -17,6 +17,7 @@ struct Selection {
   std::vector<std::string> profiles = {};    ///< names; none: all
   std::vector<std::string> properties = {};  ///< names; none: all
   std::vector<std::string> cases = {};       ///< explicit ids; none: the tier's
+  std::string model = {};                    ///< directory: only the calls of this model
   i64 budget = 0;                            ///< the most cases; 0: no limit
   std::string nonce = {};                    ///< a verifier's words, which determine further cases
   std::string vectors = {};                  ///< directory of golden vectors; empty: none
@@ -26,7 +27,7 @@ struct Selection {
   /// Whether it leaves out a part of its tier.
   bool partial() const {
     return !operators.empty() || !profiles.empty() || !properties.empty() || !cases.empty() ||
-        budget > 0;
+        !model.empty() || budget > 0;
   }
 };
 
@@ -35,6 +36,7 @@ struct Selection {
 /// calls (large.h).
 struct TierSize {
   int legal, illegal, edges, ranges, large;
+  int of_model;  ///< cases of each call of a model, at most
 };
 TierSize tier_size(int tier);
 

@@ -30,7 +30,7 @@ Attestation passed() {
   Report& r = a.report;
   r.name = "toy", r.tier = 0, r.set_hash = set_hash(items), r.order_hash = order_hash(items),
   r.file_hash = a.subject_hash;
-  r.chosen = {{"relu", "sum"}, {}, {"matches_reference"}, {}, 0, chosen().nonce, {}};
+  r.chosen = {{"relu", "sum"}, {}, {"matches_reference"}, {}, 0, chosen().nonce, {}, {}};
   r.set_cases = r.counts.selected = r.counts.executed = r.counts.passed =
       static_cast<i64>(items.size());
   r.partial = true;

@@ -59,6 +59,7 @@ std::string check_command(const Report& r) {
     if (!words->empty())
       s += fmt::format(" {} {}", option, shell_word(fmt::format("{}", fmt::join(*words, ","))));
   for (const std::string& id : r.chosen.cases) s += " --case " + shell_word(id);
+  if (!r.chosen.model.empty()) s += " --model " + shell_word(r.chosen.model);
   if (r.chosen.budget > 0) s += fmt::format(" --budget {}", r.chosen.budget);
   if (!r.chosen.nonce.empty()) s += " --nonce " + shell_word(r.chosen.nonce);
   return s;

@@ -155,8 +155,8 @@ bool selects(const Selection& s, const Expectation& e) {
 // Whether a run put every case of what it selected, so that its failures can be compared with all
 // that was expected.
 bool is_whole(const Report& r) {
-  return r.chosen.cases.empty() && r.chosen.budget == 0 && r.part.of == 1 &&
-      r.counts.missing == 0 && r.counts.executed > 0;
+  return r.chosen.cases.empty() && r.chosen.model.empty() && r.chosen.budget == 0 &&
+      r.part.of == 1 && r.counts.missing == 0 && r.counts.executed > 0;
 }
 
 bool is_pattern(const std::string& text) { return text.find_first_of("*?") != std::string::npos; }

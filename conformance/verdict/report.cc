@@ -60,6 +60,7 @@ Selection selection_of(const Report& r) {
   s.properties = r.chosen.properties;
   s.cases = r.chosen.cases;
   s.budget = r.chosen.budget;
+  s.model = r.chosen.model;
   s.nonce = r.chosen.nonce;
   s.part = r.part;
   return s;

@@ -77,6 +77,7 @@ struct Chosen {
   std::vector<std::string> operators, profiles, properties, cases;
   i64 budget = 0;
   std::string nonce;         ///< a verifier's words, which determine some cases
+  std::string model;         ///< directory of the model whose calls were judged; empty: of none
   std::string vectors_hash;  ///< of the golden vectors that took part; empty: none
 };
 
@@ -98,7 +99,8 @@ struct Report {
   std::vector<Environment> environments;
   Chosen chosen;
   Shard part;
-  i64 set_cases = 0;  ///< of the whole set, not only of the judged shard
+  i64 set_cases = 0;    ///< of the whole set, not only of the judged shard
+  i64 typed_cases = 0;  ///< of these, calls too large to run, of which only the types are asked
   int tier = 1;
   u64 seed = 1;
   bool partial = false;

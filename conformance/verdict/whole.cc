@@ -9,7 +9,9 @@ namespace lockstep::judge {
 namespace {
 
 // Whether the run is a prefix or has single cases, which may miss kernels or the floor.
-bool is_prefix(const Report& r) { return !r.chosen.cases.empty() || r.chosen.budget > 0; }
+bool is_prefix(const Report& r) {
+  return !r.chosen.cases.empty() || !r.chosen.model.empty() || r.chosen.budget > 0;
+}
 
 bool matches(const KernelInfo& k, const std::string& op) { return k.op == op || k.op == "*"; }
 

@@ -27,8 +27,12 @@ Parameters by_name(std::vector<ndarray::NamedArray> arrays) {
   return all;
 }
 
+Graph load_graph(const std::string& directory) {
+  return Graph(text_of(directory + "/symbol.json"));
+}
+
 Model load_model(const std::string& directory) {
-  Graph graph(text_of(directory + "/symbol.json"));
+  Graph graph = load_graph(directory);
   return Model(std::move(graph), by_name(ndarray::load_file(directory + "/params")));
 }
 

@@ -12,11 +12,15 @@ namespace lockstep::graph {
 /// The arrays of a parameter file, in which no two share a name.
 Parameters by_name(std::vector<ndarray::NamedArray> arrays);
 
+/// The graph of a directory, from its file `symbol.json`.
+/// @throws Error for a graph that breaks a rule, utils::ValueVerifyFatal for a file that cannot be
+/// opened, utils::LogMessageFatal where reading it fails.
+Graph load_graph(const std::string& directory);
+
 /// The model of a directory, from its files `symbol.json` and `params`. Parameters of type int32
 /// stay in the memory that the file was read into.
-/// @throws Error for a graph or parameters that break a rule, params::Error for a faulty parameter
-/// file, utils::ValueVerifyFatal for a file that cannot be opened, utils::LogMessageFatal where
-/// reading it fails.
+/// @throws what load_graph() throws; Error for parameters that break a rule, params::Error for a
+/// faulty parameter file.
 Model load_model(const std::string& directory);
 
 }  // namespace lockstep::graph

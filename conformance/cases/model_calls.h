@@ -1,0 +1,21 @@
+/// @file
+/// The calls of a model as cases: a backend that gives the right bits for them computes the model.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "conformance/cases/case.h"
+
+namespace lockstep::judge {
+
+/// Each call of a model once, by operator, attributes and types, in the order of its nodes. Their
+/// values are still to be chosen.
+/// @param directory holds symbol.json
+/// @throws graph::Error for a graph that breaks a rule.
+std::vector<Case> model_calls(const std::string& directory);
+
+/// How many cases a call of a model gives where calls that cost little give `most`: fewer, the more
+/// it costs, but one.
+int cases_of_call(const Case& c, int most);
+
+}  // namespace lockstep::judge
