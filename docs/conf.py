@@ -6,6 +6,7 @@ extensions = [
     "breathe",
     "label_directive",
     "myst_parser",
+    "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "standalone_theme",
 ]
@@ -17,6 +18,11 @@ nitpick_ignore_regex = [(r"c(pp)?:identifier", r"u?int\d+_t|DLTensor|size_t")]
 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
+
+# Docstrings write code as `code`.
+default_role = "code"
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
 
 breathe_default_project = "lockstep"
 breathe_show_include = False

@@ -39,6 +39,7 @@ case "$1" in
 esac
 """
 PROGRAM = LOGGED + 'if [[ $1 == -set_cover_merge=1 ]]; then cp "$4"/* "$3"; fi\n'
+PYTHON = LOGGED + 'echo "$3/made.whl" && [[ $3 != *"$BROKEN" ]]\n'
 CTEST = LOGGED + """
 while (($#)); do [[ $1 == --output-junit ]] && echo "$JUNIT" >"$2"; shift; done
 exit "${STATUS:-0}"
@@ -56,7 +57,7 @@ class Dev(unittest.TestCase):
         for name, text in (("dpkg-query", DPKG), ("apt-get", LOGGED), ("sudo", LOGGED),
                            ("cmake", CMAKE), ("ctest", CTEST), ("program", PROGRAM)):  # fmt: skip
             self.script(self.standins / name, text)
-        for name in ("dev", "CMakePresets.json", "cmake/peers", "bench/peers", "fuzz"):
+        for name in ("dev", "CMakePresets.json", "cmake/peers", "bench/peers", "fuzz", "python"):
             to = self.tree / name
             to.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, to)
@@ -73,7 +74,8 @@ class Dev(unittest.TestCase):
         """Provides what ./dev test and ./dev bench would install from the network."""
         python = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else "python3"
         version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True)
-        lists = {"peers": self.tree / "cmake/peers/requirements.txt"}
+        lists = {"peers": self.tree / "cmake/peers/requirements.txt",
+                 "python": self.tree / "python/requirements.txt"}  # fmt: skip
         for listed in (self.tree / "bench/peers/packages").iterdir():
             lists[f"peer_{listed.stem}"] = listed
         for name, listed in lists.items():
@@ -81,6 +83,7 @@ class Dev(unittest.TestCase):
             peers.mkdir(parents=True, exist_ok=True)
             text = version.stdout + listed.read_text(encoding="utf-8")
             (peers / "made_from.txt").write_text(text, encoding="utf-8")
+        self.script(self.tree / "build/python/bin/python", PYTHON)
 
     def dev(self, command: str, status=0, configured=None, **variables):
         """The output of `./dev COMMAND` in a clean folder, and the calls of the stand-ins."""
@@ -187,6 +190,12 @@ class Dev(unittest.TestCase):
         self.expect("gpu", "cmake --preset cuda", kit, "gpu.sh run build/gpu-kit build/gpu")
         self.expect("gpu --kit", kit)
         self.assertNotIn("gpu.sh run", self.dev("gpu --kit")[1])
+
+    def test_wheel(self):
+        self.expect("wheel", "cmake --preset release", "--target runtime lockstep_cvm",
+                    "python python/wheel.py build/release build/wheel")  # fmt: skip
+        self.assertIn("the wheel is build/wheel/made.whl\n", self.dev("wheel")[0])
+        self.assertNotIn("the wheel is", self.dev("wheel", 1, BROKEN="build/wheel")[0])
 
     def test_what_is_missing_is_installed(self):
         _, called = self.dev("build", ABSENT="libfmt-dev")

@@ -46,5 +46,6 @@ done
 # Each mistake is hidden behind four bytes, so this takes only a few seconds.
 expect 1 'FOUND ' fuzz canary --time 2m --seed 1
 expect 0 'the site is ' docs
+expect 0 'the wheel is ' wheel
 printf '%s\n' "$passed passed, $failed failed"
 ((passed && !failed))

@@ -9,8 +9,8 @@ Fences in a page:
                                  promised: "= STATUS" (0 unless said) and "~ words it prints"
 
 All commands of a page run in one shell, which begins in a directory that looks like the project
-after ./dev build. The home directory is empty. A broken promise is an error, and so is a number in
-the prose that no run beside it shows (numbers_of_runs.py).
+after ./dev build, as if the wheel were installed. The home directory is empty. A broken promise is
+an error, and so is a number in the prose that no run beside it shows (numbers_of_runs.py).
 """
 
 import dataclasses
@@ -19,6 +19,7 @@ import pathlib
 import re
 import shlex
 import subprocess
+import sys
 import tempfile
 
 import numbers_of_runs
@@ -177,6 +178,11 @@ def stand_in(directory: pathlib.Path, sources: pathlib.Path, build: pathlib.Path
     for path in sources.iterdir():
         if path.name != "build":
             (place / path.name).symlink_to(path)
+    # The packages of a distribution belong to its own interpreter.
+    python = pathlib.Path("/usr/bin/python3")
+    programs = directory / ".local" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "python3").symlink_to(python if python.exists() else sys.executable)
     return place
 
 
@@ -184,4 +190,8 @@ def environment(home: str) -> dict:
     """The environment of the commands of a page."""
     kept = os.environ.keys() & {"PATH", "TMPDIR", "LD_LIBRARY_PATH"}
     inherited = {key: os.environ[key] for key in kept}
-    return {**inherited, "HOME": home, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}
+    inherited["PATH"] = f"{home}/.local/bin:{inherited['PATH']}"
+    wheel = {"LOCKSTEP_TREE": f"{home}/lockstep/build/release",
+             "PYTEST_PLUGINS": "lockstep.pytest_plugin",
+             "PYTHONPATH": f"{home}/lockstep/python/src"}  # fmt: skip
+    return {**inherited, **wheel, "HOME": home, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}

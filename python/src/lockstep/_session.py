@@ -1,0 +1,189 @@
+"""Models: inference on NumPy arrays by liblockstep_cvm."""
+
+import ctypes
+import functools
+import os
+import pathlib
+import re
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _tree
+from ._specification import Int32Array, Type, encoded
+
+_OK, _LOGIC = 0, 1
+_INT, _UINT, _HOST = 0, 1, 1
+_INPUT = -1
+# "nodes[12].inputs[1]: what is wrong [model.reference]"
+_PATH = re.compile(r"(?:nodes|heads|attrs|arg_nodes|node_row_ptr|params|input|version|postprocess)"
+                   r"\b[^\s:]*")  # fmt: skip
+_LABEL = re.compile(r"\[([a-z0-9_.]+)\]$")
+
+
+class ModelError(ValueError):
+    """A model, its parameters, its input or an option is wrong.
+
+    `label` names the rule, as `model.shape`; `path` is the place of the fault in the document, as
+    `nodes[12].inputs[1]`. Each is empty where there is none."""
+
+    def __init__(self, message: str):
+        super().__init__(message)
+        label, path = _LABEL.search(message), _PATH.match(message)
+        self.label, self.path = label[1] if label else "", path[0] if path and label else ""
+
+
+class _Type(ctypes.Structure):
+    _fields_ = [
+        ("shape", ctypes.c_int64 * 6),
+        ("rank", ctypes.c_int),
+        ("precision", ctypes.c_int),
+    ]
+
+
+class _Option(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_char_p)]
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    library = _tree.library("cvm")
+    pointer, size, text, integer = (
+        ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_int)  # fmt: skip
+    to_pointer, to_length = ctypes.POINTER(pointer), ctypes.POINTER(ctypes.c_ulonglong)
+    for name, arguments in (
+        ("CVMArrayAlloc", [ctypes.POINTER(ctypes.c_int64), *[integer] * 6, to_pointer]),
+        ("CVMArrayCopyFromBytes", [pointer, pointer, size]),
+        ("CVMArrayCopyToBytes", [pointer, pointer, size]),
+        ("CVMArrayFree", [pointer]),
+        ("CVMAPIFreeModel", [pointer]),
+        ("CVMAPIGetInputLength", [pointer, to_length]),
+        ("CVMAPIGetOutputLength", [pointer, to_length]),
+        ("CVMAPIInference", [pointer, text, integer, pointer]),
+        ("CVMSessionLoad", [text, size, text, size, text, ctypes.POINTER(_Option), size,
+                            to_pointer]),
+        ("CVMSessionHeadCount", [pointer, ctypes.POINTER(size)]),
+        ("CVMSessionType", [pointer, integer, ctypes.POINTER(_Type)]),
+        ("CVMSessionRun", [pointer, pointer, to_pointer, size]),
+    ):  # fmt: skip
+        function = getattr(library, name)
+        function.restype, function.argtypes = integer, arguments
+    library.CVMGetLastError.restype = text
+    return library
+
+
+def _call(function: str, *arguments: Any) -> None:
+    status = getattr(_library(), function)(*arguments)
+    if status == _OK:
+        return
+    message = _library().CVMGetLastError().decode(errors="replace")
+    raise (ModelError if status == _LOGIC else RuntimeError)(message)
+
+
+def _files(model: str | os.PathLike[str] | tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+    if isinstance(model, tuple):
+        symbol, params = model
+        return bytes(symbol), bytes(params)
+    directory = pathlib.Path(model)
+    return (directory / "symbol.json").read_bytes(), (directory / "params").read_bytes()
+
+
+class _Array:
+    """An array of the library, freed at the end of a `with`."""
+
+    def __init__(self, values: np.ndarray):
+        self.handle = ctypes.c_void_p()
+        shape = (ctypes.c_int64 * values.ndim)(*values.shape)
+        code = _INT if values.dtype.kind == "i" else _UINT
+        _call("CVMArrayAlloc", shape, values.ndim, code, 8 * values.dtype.itemsize, 1, _HOST, 0,
+              ctypes.byref(self.handle))  # fmt: skip
+        _call("CVMArrayCopyFromBytes", self.handle, values.ctypes.data, values.nbytes)
+
+    def __enter__(self) -> ctypes.c_void_p:
+        return self.handle
+
+    def __exit__(self, *_: object) -> None:
+        _call("CVMArrayFree", self.handle)
+
+
+class Session:
+    """A model that is ready to run, on a backend in this process::
+
+        with lockstep.Session("models/digits", backend="cpu", options={"threads": 2}) as session:
+            (scores,) = session.run(image)
+
+    `model` is a directory with the files `symbol.json` and `params`, or the bytes of the two.
+    `backend` is "reference", "cpu", "cuda" or the path of a library, `options` are those of its
+    manifest. Several threads may use one session.
+
+    Raises OSError for files that cannot be read, ModelError for what is wrong with them or with the
+    options, and RuntimeError where the backend or the machine fails."""
+
+    def __init__(self, model: str | os.PathLike[str] | tuple[bytes, bytes], backend: str = "cpu",
+                 options: Mapping[str, object] | None = None):  # fmt: skip
+        self._net = ctypes.c_void_p()
+        symbol, params = _files(model)
+        chosen = [_Option(encoded(name), encoded(str(value)))
+                  for name, value in (options or {}).items()]  # fmt: skip
+        _call("CVMSessionLoad", symbol, len(symbol), params, len(params),
+              encoded(os.fspath(backend)), (_Option * len(chosen))(*chosen), len(chosen),
+              ctypes.byref(self._net))  # fmt: skip
+        count = ctypes.c_size_t()
+        _call("CVMSessionHeadCount", self._net, ctypes.byref(count))
+        #: The type of the input, and those of the heads, the tensors of which the output consists.
+        self.input: Type = self._type(_INPUT)
+        self.heads: list[Type] = [self._type(k) for k in range(count.value)]
+
+    def _type(self, k: int) -> Type:
+        found = _Type()
+        _call("CVMSessionType", self._net, k, ctypes.byref(found))
+        return Type(tuple(found.shape[: found.rank]), found.precision)
+
+    def run(self, x: ArrayLike) -> list[Int32Array]:
+        """The heads, as arrays of int32, for an input of integers of the input's shape, each inside
+        its precision."""
+        array = np.asarray(x)
+        if array.dtype.kind not in "iub":
+            raise TypeError(f"the input holds {array.dtype}, not integers")
+        kind = np.dtype(np.int8) if array.dtype.kind == "b" else array.dtype.newbyteorder("=")
+        handles = (ctypes.c_void_p * len(self.heads))()
+        with _Array(np.require(array, kind, "C")) as given:
+            _call("CVMSessionRun", self._net, given, handles, len(handles))
+        results = [np.empty(shape, np.int32) for shape, _ in self.heads]
+        try:
+            for handle, to in zip(handles, results, strict=True):
+                _call("CVMArrayCopyToBytes", handle, to.ctypes.data, to.nbytes)
+        finally:
+            for handle in handles:
+                _call("CVMArrayFree", handle)
+        return results
+
+    def infer(self, data: bytes) -> bytes:
+        """From input bytes to output bytes: int8 where a precision has at most 8 bits, else
+        little-endian int32; values beyond the input's precision are clamped into it. The output
+        went through the model's post-processing."""
+        length = ctypes.c_ulonglong()
+        _call("CVMAPIGetOutputLength", self._net, ctypes.byref(length))
+        output = ctypes.create_string_buffer(length.value)
+        _call("CVMAPIInference", self._net, bytes(data), len(data), output)
+        return output.raw
+
+    def close(self) -> None:
+        """Frees the model; the session cannot run any more."""
+        net, self._net = self._net, ctypes.c_void_p()
+        if net:
+            _call("CVMAPIFreeModel", net)
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:  # fmt: skip
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_net", None):
+            self.close()

@@ -1,0 +1,97 @@
+"""Models on NumPy arrays: the digits model that the program brings, and faulty ones."""
+
+import concurrent.futures
+import hashlib
+import json
+
+import lockstep
+import numpy as np
+import pytest
+from lockstep import _tree
+
+DIGITS = _tree.tree() / "share/lockstep/models/digits"
+EXPECTED = json.loads((DIGITS / "expected.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def images():
+    values = np.frombuffer((DIGITS / "images.bin").read_bytes(), np.int8)
+    return values.reshape(EXPECTED["images"], -1)
+
+
+@pytest.fixture(scope="module")
+def files():
+    return (DIGITS / "symbol.json").read_bytes(), (DIGITS / "params").read_bytes()
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_bytes_become_the_recorded_ones_on_every_backend(images, backend):
+    with lockstep.Session(DIGITS, backend) as session:
+        outputs = b"".join(session.infer(x.tobytes()) for x in images[:20])
+    assert hashlib.sha256(outputs).hexdigest() == EXPECTED["sha256_first_20"]
+
+
+def test_an_array_of_any_integers_gives_the_heads(images, files):
+    with lockstep.Session(files, options={"threads": 2}) as session:
+        assert session.input.precision <= 8
+        x = images[0].reshape(session.input.shape)
+        expected = session.infer(x.tobytes())
+        columns, backwards = np.asfortranarray(x), np.ascontiguousarray(x[..., ::-1])[..., ::-1]
+        for given in (x, x.astype(np.int64), x.astype(">i2"), columns, backwards, x.tolist()):
+            heads = session.run(given)
+            assert [(y.shape, y.dtype) for y in heads] == [
+                (shape, np.int32) for shape, _ in session.heads]  # fmt: skip
+            assert heads[0].tobytes() == expected
+
+
+def test_threads_may_share_a_session(images):
+    with lockstep.Session(DIGITS) as session, concurrent.futures.ThreadPoolExecutor(4) as pool:
+        one_by_one = [session.infer(x.tobytes()) for x in images[:40]]
+        assert list(pool.map(session.infer, (x.tobytes() for x in images[:40]))) == one_by_one
+
+
+def test_a_faulty_model_is_named_with_its_place(files):
+    symbol, params = json.loads(files[0]), files[1]
+    symbol["nodes"][3]["inputs"][0][0] = 99
+    with pytest.raises(lockstep.ModelError) as raised:
+        lockstep.Session((json.dumps(symbol).encode(), params))
+    assert (raised.value.label, raised.value.path) == ("model.reference", "nodes[3].inputs[0]")
+    assert isinstance(raised.value, ValueError)
+    with pytest.raises(lockstep.ModelError) as raised:
+        lockstep.Session((b"{", params))
+    assert raised.value.label == "model.json"
+    with pytest.raises(lockstep.ModelError):
+        lockstep.Session((files[0], params[:-1]))
+
+
+def test_a_wrong_input_is_named(images):
+    with lockstep.Session(DIGITS) as session:
+        x = images[0].reshape(session.input.shape)
+        with pytest.raises(lockstep.ModelError) as raised:
+            session.run(x.ravel())
+        assert raised.value.label == "model.input"
+        with pytest.raises(lockstep.ModelError) as raised:
+            session.run(x.astype(int) + 2**20)
+        assert raised.value.label == "input.value"
+        with pytest.raises(lockstep.ModelError, match=r"model\.input"):
+            session.infer(b"short")
+        with pytest.raises(TypeError, match="float64"):
+            session.run(x / 2)
+        assert session.run(x)
+
+
+def test_what_cannot_be_opened_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"symbol\.json"):
+        lockstep.Session(tmp_path)
+    with pytest.raises(lockstep.ModelError, match="nope"):
+        lockstep.Session(DIGITS, "nope")
+    with pytest.raises(lockstep.ModelError, match="nope"):
+        lockstep.Session(DIGITS, options={"nope": 1})
+
+
+def test_a_closed_session_does_not_run(images):
+    session = lockstep.Session(DIGITS)
+    session.close()
+    session.close()
+    with pytest.raises(lockstep.ModelError):
+        session.infer(images[0].tobytes())
