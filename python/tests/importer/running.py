@@ -1,0 +1,58 @@
+"""Runs integer models with the implementations of reference/crosscheck, which check every type."""
+
+import pathlib
+import sys
+
+import numpy
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "reference"), str(ROOT / "python")]
+
+# pylint: disable=wrong-import-position  # found through the line above
+from crosscheck.independent import Call, Tensor, judged, outputs  # noqa: E402
+from crosscheck.independent.basics import largest  # noqa: E402
+from crosscheck.libraries.numpy import LIBRARY  # noqa: E402
+
+
+def convolved(attributes, x, w, *bias):
+    """conv2d of LIBRARY in doubles, which hold these sums exactly and multiply much faster."""
+    y = LIBRARY["conv2d"](attributes, x.astype(numpy.float64), w.astype(numpy.float64))
+    y = y.astype(numpy.int64)
+    return y + bias[0][:, None, None] if bias else y
+
+
+def values_of(node, attributes, types, values):
+    """The outputs of a call."""
+    if node.op == "conv2d":
+        found = convolved(attributes, *values)
+    elif node.op == "reshape":
+        found = values[0].reshape(node.outputs[0].shape)
+    elif node.op in LIBRARY:
+        found = LIBRARY[node.op](attributes, *values)
+    else:
+        inputs = [Tensor(t.shape, t.precision, v.ravel().tolist()) for t, v in zip(types, values)]
+        results = outputs(Call(node.op, list(node.attrs.items()), inputs))
+        return tuple(numpy.array(y.data).reshape(y.shape) for y in results)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def run(nodes, data):
+    """The outputs of every node, by node. Types are those that the operators infer."""
+    results = []
+    for node in nodes:
+        if node.op == "null":
+            found = (data if node.value is None else node.value,)
+        else:
+            types = [Tensor(t.shape, t.precision) for t in node.inputs]
+            _, attributes, inferred = judged(Call(node.op, list(node.attrs.items()), types))
+            inferred = [(tuple(t.shape), t.precision) for t in inferred]
+            declared = [(t.shape, t.precision) for t in node.outputs]
+            assert inferred == declared, f"{node.name}: {inferred} is inferred, not {declared}"
+            values = [results[t.node][t.output] for t in node.inputs]
+            found = values_of(node, attributes, types, values)
+        for tensor, value in zip(node.outputs, found):
+            assert value.shape == tensor.shape, f"{node.name}: {value.shape}, not {tensor.shape}"
+            most = numpy.abs(value).max()
+            assert most <= largest(tensor.precision), f"{node.name}: {most}"
+        results.append(found)
+    return results
