@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy
 import onnx
 
-from . import affine, calibration, moving, network, pointwise, products  # noqa: F401  # register
+from . import affine, calibration, moving, network, settle
 from .graph import largest, parameter_file, symbol_json
 from .inference import Inexpressible
 from .lowering import OUTPUT_BITS, OUTPUT_HEADROOM, Lowering
-from .registry import FLOATS, LOWERINGS, evaluate
+from .registry import LOWERINGS, evaluate
 
 __all__ = ["Imported", "Inexpressible", "float_outputs", "import_onnx"]
 
@@ -83,8 +83,7 @@ def import_onnx(model, samples=None, *, shape=None, input_scale=None, input_prec
 
     Raises Inexpressible, which names every node that the operator set cannot express.
     """
-    net = read(model, samples, shape, without_softmax)
-    shapes, troubles = shapes_of(net)
+    net, shapes, troubles = read(model, samples, shape, without_softmax)
     guard(net, troubles)
     affine.fold(net, shapes)
     ranges = calibration.Ranges(percentile)
@@ -100,55 +99,24 @@ def import_onnx(model, samples=None, *, shape=None, input_scale=None, input_prec
 
 
 def read(model, samples=None, shape=None, without_softmax=False):
-    """The network of a model."""
+    """(network, shapes of its tensors, what is wrong with its nodes)."""
     if not isinstance(model, onnx.ModelProto):
         model = onnx.load(model)
     onnx.checker.check_model(model)
     if shape is None:
         shape = network.declared_shape(model) if samples is None else (1, *samples.shape[1:])
     net = network.read(model, tuple(shape))
-    network.skip_identities(net)
     if without_softmax:
         network.drop_softmax(net)
-    return net
+    return net, *settle.settle(net)
 
 
 def float_outputs(model, samples, **options):
     """The outputs of a model in doubles for each sample, as the importer computes them."""
-    net = read(model, samples, **options)
+    net, _, troubles = read(model, samples, **options)
+    guard(net, troubles)
     rows = [evaluate(net, numpy.asarray(sample, dtype=numpy.float64)[None]) for sample in samples]
     return [numpy.concatenate(parts) for parts in zip(*rows)]
-
-
-def shapes_of(net):
-    """({tensor: shape}, {node's number: what is wrong}), by running zeros through the network."""
-    shapes, troubles = {net.input: net.input_shape}, {}
-    values = {net.input: numpy.zeros(net.input_shape)}
-    for node in list(net.nodes):
-        known = all(name in values or name in net.constants for name in node.inputs if name)
-        if node.op == "Shape" and known:
-            begin, end = node.attrs.get("start", 0), node.attrs.get("end")
-            shape = numpy.array(values[node.inputs[0]].shape[begin:end], dtype=numpy.int64)
-            net.constants[node.outputs[0]] = shape
-            net.nodes.remove(node)
-            continue
-        if node.op not in LOWERINGS:
-            troubles[id(node)] = f"{node}: the operator has no counterpart"
-            if node.op in ("Softmax", "LogSoftmax"):
-                troubles[id(node)] += "; as an output it can be left out (without softmax)"
-            continue
-        if not known:
-            continue
-        try:
-            arrays = [net.constants.get(name, values.get(name)) for name in node.inputs]
-            found = FLOATS[node.op](net, node, *arrays)
-            found = found if isinstance(found, tuple) else (found,)
-        except (Inexpressible, ValueError, IndexError) as error:
-            troubles[id(node)] = f"{node}: {error}"
-            continue
-        for name, value in zip(node.outputs, found):
-            values[name], shapes[name] = value, value.shape
-    return shapes, troubles
 
 
 def guard(net, troubles):

@@ -9,11 +9,7 @@ from onnx.reference import ReferenceEvaluator
 
 from .inference import Inexpressible
 
-# Operators that hand on what they are given.
-IDENTITIES = frozenset(("Identity", "Dropout", "Cast"))
-
-
-@dataclass
+@dataclass(eq=False)
 class Node:
     """A node of an ONNX graph."""
 
@@ -22,12 +18,13 @@ class Node:
     inputs: list
     outputs: list
     attrs: dict = field(default_factory=dict)
+    proto: onnx.NodeProto | None = None
 
     def __str__(self):
         return f"{self.op} '{self.name or self.outputs[0]}'"
 
 
-@dataclass
+@dataclass(eq=False)
 class Network:
     """What there is to import. Constants are float64 or integer arrays by tensor."""
 
@@ -38,6 +35,7 @@ class Network:
     constants: dict
     # What DequantizeLinear says of constants: their integers, and the scale of each along an axis.
     quantized: dict = field(default_factory=dict)
+    opsets: tuple = ()
 
     def constant(self, node, position, name=None, otherwise=None):
         """An input that must be a constant, or in older versions of operators an attribute."""
@@ -60,18 +58,22 @@ def as_double(value):
     return value.astype(numpy.float64) if value.dtype.kind == "f" else value
 
 
-def evaluated(proto, opsets, constants):
+def evaluated(network, node):
     """The outputs of a node whose inputs are all constants."""
-    kinds = {numpy.dtype(numpy.float64): numpy.float32}
-    feeds = {name: constants[name].astype(kinds.get(constants[name].dtype, constants[name].dtype))
-             for name in proto.input if name}  # fmt: skip
+    feeds = {name: network.constants[name] for name in node.inputs if name}
+    feeds = {name: value.astype(numpy.float32) if value.dtype == numpy.float64 else value
+             for name, value in feeds.items()}  # fmt: skip
     inputs = [onnx.helper.make_tensor_value_info(
         name, onnx.helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
         for name, value in feeds.items()]  # fmt: skip
-    outputs = [onnx.helper.make_empty_tensor_value_info(name) for name in proto.output]
+    outputs = [onnx.helper.make_empty_tensor_value_info(name) for name in node.outputs]
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    proto.input[:] = node.inputs
     graph = onnx.helper.make_graph([proto], "constants", inputs, outputs)
-    model = onnx.helper.make_model(graph, opset_imports=opsets)
-    return ReferenceEvaluator(model).run(None, feeds)
+    model = onnx.helper.make_model(graph, opset_imports=network.opsets)
+    values = ReferenceEvaluator(model).run(None, feeds)
+    return [as_double(numpy.asarray(value)) for value in values]
 
 
 def dequantized(network, node):
@@ -89,32 +91,22 @@ def dequantized(network, node):
 
 
 def read(model, input_shape):
-    """The network of a ModelProto, its input of the given shape, and the folded constants.
-
-    Nodes keep their order. An operator that is unknown is no error yet.
-    """
+    """The network of a ModelProto, its input of the given shape. No operator is an error yet."""
     graph = model.graph
     constants = {t.name: as_double(numpy_helper.to_array(t)) for t in graph.initializer}
     inputs = [value.name for value in graph.input if value.name not in constants]
     if len(inputs) != 1:
         raise Inexpressible(f"the model has {len(inputs)} inputs, and one is expressible: "
                             + ", ".join(inputs))  # fmt: skip
-    network = Network(inputs[0], input_shape, [value.name for value in graph.output], [], constants)
-    domains = {"", "ai.onnx"}
+    nodes = []
     for proto in graph.node:
         attrs = {a.name: onnx.helper.get_attribute_value(a) for a in proto.attribute}
-        op = proto.op_type if proto.domain in domains else f"{proto.domain}.{proto.op_type}"
-        node = Node(op, proto.name, list(proto.input), list(proto.output), attrs)
-        known = all(name in constants for name in node.inputs if name)
-        if op == "DequantizeLinear" and known:
-            constants[node.outputs[0]] = dequantized(network, node)
-        elif known and not any(a.type == onnx.AttributeProto.GRAPH for a in proto.attribute):
-            values = evaluated(proto, model.opset_import, constants)
-            constants |= {name: as_double(numpy.asarray(value))
-                          for name, value in zip(node.outputs, values)}  # fmt: skip
-        else:
-            network.nodes.append(node)
-    return network
+        plain = proto.domain in ("", "ai.onnx")
+        op = proto.op_type if plain else f"{proto.domain}.{proto.op_type}"
+        nodes.append(Node(op, proto.name, list(proto.input), list(proto.output), attrs, proto))
+    outputs = [value.name for value in graph.output]
+    return Network(inputs[0], input_shape, outputs, nodes, constants,
+                   opsets=tuple(model.opset_import))  # fmt: skip
 
 
 def declared_shape(model):
@@ -130,19 +122,6 @@ def declared_shape(model):
                                 "give a shape or calibration data")  # fmt: skip
         shape.append(max(dim.dim_value, 1))
     return tuple(shape)
-
-
-def skip_identities(network):
-    """Drops the nodes that hand on their input."""
-    names, kept = {}, []
-    for node in network.nodes:
-        node.inputs = [names.get(name, name) for name in node.inputs]
-        if node.op in IDENTITIES:
-            names[node.outputs[0]] = node.inputs[0]
-        else:
-            kept.append(node)
-    network.nodes = kept
-    network.outputs = [names.get(name, name) for name in network.outputs]
 
 
 def drop_softmax(network):

@@ -5,11 +5,21 @@ import math
 import numpy
 
 from . import floats as doubles
+from .affine import as_affine
 from .graph import largest
 from .lowering import Value
 from .registry import channels, floats, lowers, require
 
 TABLE_BITS = 12  # of the numbers of a table's entries, with their sign
+
+
+@floats("BatchNormalization", "Div")
+def unfolded_floats(network, node, x, *more):
+    """What becomes an Affine before anything is lowered."""
+    rank = max(numpy.ndim(x), *map(numpy.ndim, more))
+    found = as_affine(network, node, rank)
+    require(found, "it divides by no constant, or by one that differs within a channel")
+    return affine_floats(network, found, more[0] if found.inputs[0] == node.inputs[1] else x)
 
 
 @floats("Affine")
