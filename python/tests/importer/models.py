@@ -6,7 +6,7 @@ import struct
 import numpy
 from onnx import TensorProto, checker, helper, numpy_helper
 
-from running import ROOT
+from places import ROOT
 
 DIGITS = ROOT / "conformance" / "models" / "digits"
 

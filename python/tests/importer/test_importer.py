@@ -13,8 +13,9 @@ import onnxruntime
 
 import models
 import operators
-from running import ROOT, run
+from places import ROOT
 
+from crosscheck.graphs import run
 from lockstep.importer import Inexpressible, float_outputs, import_onnx
 
 CALIBRATION = 60
@@ -138,7 +139,7 @@ class Files(unittest.TestCase):
         return subprocess.run(
             [sys.executable, "-B", "-m", "lockstep.importer", *map(str, words)], check=False,
             capture_output=True, text=True, cwd=self.room,
-            env={"PYTHONPATH": str(ROOT / "python"), **(environment or {})})  # fmt: skip
+            env={"PYTHONPATH": str(ROOT / "python" / "src"), **(environment or {})})  # fmt: skip
 
     def test_the_files_do_not_depend_on_threads_or_kernels(self):
         contents = set()

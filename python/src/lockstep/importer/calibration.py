@@ -17,7 +17,7 @@ class Ranges:
         self.ranges, self.channel_ranges = {}, {}
 
     def read(self, network, samples):
-        """Runs the samples one by one."""
+        """Runs the samples one by one, each a batch of its own."""
         kept, channels = {}, {}
         count = len(samples)
 
@@ -35,6 +35,6 @@ class Ranges:
             sample = numpy.asarray(sample, dtype=numpy.float64)
             if not numpy.isfinite(sample).all():
                 raise ValueError("a sample holds a number that is not finite")
-            evaluate(network, sample.reshape(network.input_shape), visit)
+            evaluate(network, sample[None], visit)
         self.ranges = {name: float(values[0]) for name, values in kept.items()}
         self.channel_ranges = channels

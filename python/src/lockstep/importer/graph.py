@@ -61,14 +61,17 @@ def text(value):
 
 
 class Graph:
-    """Nodes in an order in which they can run. Shapes and precisions are inferred at once."""
+    """Nodes in an order in which they can run. Shapes and precisions are inferred at once.
+
+    scope: what the names of new nodes begin with.
+    """
 
     def __init__(self):
-        self.nodes = []
-        self._names = set()
+        self.nodes, self.scope = [], ""
+        self._names, self._parameters = set(), {}
 
     def _append(self, node, types):
-        name = re.sub(r"[^\w./-]", "_", node.name, flags=re.ASCII)
+        name = re.sub(r"[^\w./-]", "_", self.scope + node.name, flags=re.ASCII)
         node.name, count = name, 1
         while node.name in self._names:
             count += 1
@@ -86,12 +89,19 @@ class Graph:
         return self._append(Node("data", "null"), [(shape, precision)])[0]
 
     def parameter(self, name, value):
-        """A tensor of integers that belongs to the model, in the least precision that holds it."""
+        """A tensor of integers that belongs to the model, in the least precision that holds it.
+
+        Equal ones are stored once, under the first name.
+        """
         value = numpy.asarray(value, dtype=numpy.int64)
         precision = precision_of(value)
         if precision > 32:
-            raise ValueError(f"a value of {name} has more than 32 bits")
-        return self._append(Node(name, "null", value=value), [(value.shape, precision)])[0]
+            raise inference.Inexpressible(f"a value of {name} has {precision} bits")
+        key = value.shape, value.tobytes()
+        if key not in self._parameters:
+            node = Node(name, "null", value=value)
+            (self._parameters[key],) = self._append(node, [(value.shape, precision)])
+        return self._parameters[key]
 
     def call_all(self, name, op, *inputs, **attrs):
         """Appends a call and returns all its outputs."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from .graph import Graph, Tensor, largest, precision_of
+from .graph import Tensor, largest, precision_of
 from .inference import Inexpressible
 from .registry import channels
 
@@ -53,10 +53,10 @@ class Value:
 class Lowering:
     """The integer graph of a network under construction."""
 
-    def __init__(self, network, shapes, ranges, channel_ranges, per_channel=True):
-        self.network, self.shapes, self.per_channel = network, shapes, per_channel
-        self.ranges, self.channel_ranges = ranges, channel_ranges
-        self.graph, self.values, self._memo = Graph(), {}, {}
+    def __init__(self, graph, network, shapes, ranges, per_channel=True):
+        self.graph, self.network, self.shapes = graph, network, shapes
+        self.ranges, self.channel_ranges = ranges.ranges, ranges.channel_ranges
+        self.per_channel, self.values, self._memo = per_channel, {}, {}
 
     # ---- scales ----
 

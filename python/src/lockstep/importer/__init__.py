@@ -14,9 +14,9 @@ import numpy
 import onnx
 
 from . import affine, calibration, moving, network, settle
-from .graph import largest, parameter_file, symbol_json
+from .graph import Graph, largest, parameter_file, symbol_json
 from .inference import Inexpressible
-from .lowering import OUTPUT_BITS, OUTPUT_HEADROOM, Lowering
+from .lowering import OUTPUT_BITS, OUTPUT_HEADROOM, Lowering, Value
 from .registry import LOWERINGS, evaluate
 
 __all__ = ["Imported", "Inexpressible", "float_outputs", "import_onnx"]
@@ -26,9 +26,14 @@ __all__ = ["Imported", "Inexpressible", "float_outputs", "import_onnx"]
 class Imported:
     """An integer model, and what its integers are worth."""
 
-    graph: object  # its nodes, to which more may be appended
-    input: object  # Value of the input
-    outputs: dict  # Value of each output by the name that it has in the ONNX model
+    lowering: Lowering  # with whose graph and words more can be appended
+    input: Value
+    outputs: dict  # the Value of each output by the name that it has in the ONNX model
+
+    @property
+    def graph(self):
+        """The nodes."""
+        return self.lowering.graph
 
     def integers(self, data):
         """The integers of inputs in floating point."""
@@ -70,7 +75,8 @@ class Imported:
 
 
 def import_onnx(model, samples=None, *, shape=None, input_scale=None, input_precision=8,
-                percentile=100.0, per_channel=True, without_softmax=False):  # fmt: skip
+                percentile=100.0, per_channel=True, without_softmax=False,
+                source=None):  # fmt: skip
     """An ONNX model as integers.
 
     model: a path, or a ModelProto. samples: calibration data, (count, ...), from which come the
@@ -79,23 +85,28 @@ def import_onnx(model, samples=None, *, shape=None, input_scale=None, input_prec
     model or the samples unless given. percentile: how many of the magnitudes of a tensor its
     range holds. per_channel: whether each channel of a weight has a scale, which costs a
     multiplication behind each product; else one scale and a shift. without_softmax: whether a
-    softmax that is an output is left out.
+    softmax that is an output is left out. source: (graph, tensor, what a 1 of it is worth) to
+    append the model to a graph as one of several; else its input is the data of a new graph.
 
     Raises Inexpressible, which names every node that the operator set cannot express.
     """
+    if source:
+        shape = source[1].shape
     net, shapes, troubles = read(model, samples, shape, without_softmax)
     guard(net, troubles)
     affine.fold(net, shapes)
     ranges = calibration.Ranges(percentile)
     ranges.read(net, [] if samples is None else samples)
-    low = Lowering(net, shapes, ranges.ranges, ranges.channel_ranges, per_channel)
-    scale = input_scale or stated_scale(net, low, input_precision)
-    low.values[net.input] = low.uniform(low.graph.data(net.input_shape, input_precision), scale)
-    data = low.values[net.input]
+    low = Lowering(source[0] if source else Graph(), net, shapes, ranges, per_channel)
+    if source:
+        data = low.uniform(*source[1:])
+    else:
+        scale = input_scale or stated_scale(net, low, input_precision)
+        data = low.uniform(low.graph.data(net.input_shape, input_precision), scale)
+    low.values[net.input] = data
     lower(low, troubles)
     guard(net, troubles)
-    outputs = {name: output_value(low, name) for name in net.outputs}
-    return Imported(low.graph, data, outputs)
+    return Imported(low, data, {name: output_value(low, name) for name in net.outputs})
 
 
 def read(model, samples=None, shape=None, without_softmax=False):

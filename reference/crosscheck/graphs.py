@@ -1,17 +1,10 @@
-"""Runs integer models with the implementations of reference/crosscheck, which check every type."""
-
-import pathlib
-import sys
+"""Graphs that a builder in Python holds, run with the implementations here."""
 
 import numpy
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT / "reference"), str(ROOT / "python")]
-
-# pylint: disable=wrong-import-position  # found through the line above
-from crosscheck.independent import Call, Tensor, judged, outputs  # noqa: E402
-from crosscheck.independent.basics import largest  # noqa: E402
-from crosscheck.libraries.numpy import LIBRARY  # noqa: E402
+from .independent import Call, Tensor, judged, outputs
+from .independent.basics import largest
+from .libraries.numpy import LIBRARY
 
 
 def convolved(attributes, x, w, *bias):
@@ -37,7 +30,11 @@ def values_of(node, attributes, types, values):
 
 
 def run(nodes, data):
-    """The outputs of every node, by node. Types are those that the operators infer."""
+    """The outputs of every node, by node; each has the type that the operator infers.
+
+    nodes: name, op, inputs and outputs (node, output, shape, precision), attrs, and the value of
+    a variable, which "data" has not.
+    """
     results = []
     for node in nodes:
         if node.op == "null":
