@@ -23,7 +23,7 @@ def package_file(package, *path):
     found = importlib.util.find_spec(package)
     if found is None:
         raise SystemExit(f"there is no {package}: see requirements.txt")
-    return pathlib.Path(found.origin).parent.joinpath(*path)
+    return pathlib.Path(found.submodule_search_locations[0], *path)
 
 
 class Weights(pickle.Unpickler):
