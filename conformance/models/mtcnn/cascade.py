@@ -22,7 +22,7 @@ UNIT, COORDINATE_BITS = 8, 15
 SCORE_SCALE, OFFSET_BITS = 2.0**-10, 13
 # Of each network: the probability that a face needs, how much boxes may overlap in percent, and how
 # many of them go on.
-LEVEL, FIRST, SECOND, THIRD = (0.6, 50, 64), (0.6, 70, 32), (0.7, 70, 8), (0.7, 50, 8)
+LEVEL, FIRST, SECOND, THIRD = (0.6, 50, 64), (0.6, 80, 32), (0.7, 85, 8), (0.7, 50, 8)
 GRID = 96  # pixels that are taken from a box in each direction, before they are averaged
 
 

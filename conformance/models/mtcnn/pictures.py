@@ -59,7 +59,7 @@ def face_inputs(size):
 
 def pyramid(sizes):
     """Calibration of a network that takes any size: photographs without faces, made smaller."""
-    for name in ("coffee.png", "chelsea.png", "rocket.jpg"):
+    for name in ("coffee.png", "chelsea.png", "motorcycle_left.png"):
         image = planes(photograph(name))
         _, height, width = image.shape
         for size in sizes:
@@ -75,3 +75,15 @@ def draw(picture, boxes, path):
     for color, *corners in boxes:
         canvas.rectangle([round(v) for v in corners], outline=color, width=2)
     image.save(path)
+
+
+def mosaic(number):
+    """Sixteen of faces(), (512, 512, 3): eight faces on the fields of one color of a chess board."""
+    cuttings, fields = faces(), []
+    weights = linear_weights(128, 25)
+    for place in range(16):
+        black = (place + place // 4) % 2
+        cutting = cuttings[100 * black + 8 * number + place // 2]
+        fields.append(resized(cutting, weights, weights))
+    rows = [numpy.concatenate(fields[k:k + 4], axis=1) for k in range(0, 16, 4)]
+    return numpy.repeat(numpy.concatenate(rows)[..., None], 3, axis=2).astype(numpy.uint8)
