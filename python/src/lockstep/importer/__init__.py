@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy
 import onnx
 
-from . import affine, calibration, moving, network, settle
+from . import affine, calibration, network, settle
 from .graph import Graph, largest, parameter_file, symbol_json
 from .inference import Inexpressible
 from .lowering import OUTPUT_BITS, OUTPUT_HEADROOM, Lowering, Value
@@ -101,7 +101,7 @@ def import_onnx(model, samples=None, *, shape=None, input_scale=None, input_prec
     if source:
         data = low.uniform(*source[1:])
     else:
-        scale = input_scale or stated_scale(net, low, input_precision)
+        scale = input_scale or low.scale_of(net.input, input_precision)
         data = low.uniform(low.graph.data(net.input_shape, input_precision), scale)
     low.values[net.input] = data
     lower(low, troubles)
@@ -139,14 +139,6 @@ def guard(net, troubles):
     for name in net.outputs:
         if name in net.constants:
             raise Inexpressible(f"the output '{name}' is a constant")
-
-
-def stated_scale(net, low, precision):
-    """The scale of the input that the model states, or that the samples need."""
-    readers = net.readers(net.input)
-    if len(readers) == 1 and readers[0] and readers[0].op == "QuantizeLinear" and precision == 8:
-        return moving.symmetric_range(net, readers[0]) / largest(8)
-    return low.scale_of(net.input, precision)
 
 
 def lower(low, troubles):

@@ -12,6 +12,7 @@ import numpy
 from .graph import Tensor, largest, precision_of
 from .inference import Inexpressible
 from .registry import channels
+from .stated import destination, symmetric_range
 
 WORD = 32  # bits of a sum before it is shifted
 NARROW = 16  # bits of a factor of a product at most; the multiplier gets the others
@@ -60,11 +61,19 @@ class Lowering:
 
     # ---- scales ----
 
+    def known_range(self, name):
+        """The largest magnitude that is to be represented, or None where nothing tells."""
+        name, quantizer = destination(self.network, name)
+        if quantizer:
+            return symmetric_range(self.network, quantizer)
+        return (self.ranges[name] or 1.0) if name in self.ranges else None
+
     def range_of(self, name):
-        """The largest magnitude that is to be represented."""
-        if name not in self.ranges:
+        """The same, where it is needed."""
+        found = self.known_range(name)
+        if found is None:
             raise Inexpressible(f"nothing tells the range of '{name}': give calibration data")
-        return self.ranges[name] or 1.0
+        return found
 
     def scale_of(self, name, precision=8):
         """What a 1 of the tensor is worth in that precision."""

@@ -9,6 +9,7 @@ from .graph import largest
 from .lowering import Value
 from .products import padded
 from .registry import floats, lowers, pair, require, window_pads
+from .stated import quantizer, symmetric_range
 
 # ---- windows ----
 
@@ -302,23 +303,6 @@ def resized(low, node):
 # ---- quantization that the model states ----
 
 
-def quantizer(network, node):
-    """(scale, zero point, least, largest) of QuantizeLinear or DequantizeLinear."""
-    scale, zero = network.constant(node, 1), network.constant(node, 2)
-    require(scale.size == 1, "its scale differs between channels")
-    kind = numpy.iinfo(numpy.uint8 if zero is None else zero.dtype)
-    zero = 0 if zero is None else int(zero.reshape(-1)[0])
-    return float(scale.reshape(-1)[0]), zero, kind.min, kind.max
-
-
-def symmetric_range(network, node):
-    """The magnitude that 127 stands for, so that a scale stays or is doubled where it can."""
-    scale, zero, least, most = quantizer(network, node)
-    up, down = most - zero, zero - least
-    farthest = up if down == up + 1 else max(up, down)
-    return scale * 127.0 * (1 if farthest <= 127 else 2 if farthest <= 255 else farthest / 127.0)
-
-
 @floats("QuantizeLinear")
 def quantize_floats(network, node, x, *_):
     """Integers, kept as doubles."""
@@ -336,7 +320,7 @@ def dequantize_floats(network, node, x, *_):
 @lowers("QuantizeLinear")
 def quantize(low, node):
     """8 bits in the scale that the model states."""
-    return low.quantized(node.inputs[0], 8, symmetric_range(low.network, node) / 127.0)
+    return low.quantized(node.inputs[0], 8, symmetric_range(low.network, node) / largest(8))
 
 
 @lowers("DequantizeLinear")

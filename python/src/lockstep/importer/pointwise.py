@@ -99,7 +99,7 @@ def clip(low, node):
     name, (lower, upper) = node.outputs[0], limits(low.network, node)
     require(lower < upper, "its limits leave one value or none")
     farthest = max(abs(lower), abs(upper))
-    scale = min(farthest, low.ranges.get(name, farthest)) / largest(8)
+    scale = min(farthest, low.known_range(name) or farthest) / largest(8)
     require(0 < scale < math.inf, f"nothing tells the range of '{name}': give calibration data")
     x = low.quantized(node.inputs[0], 8, scale)
     bounds = [int(numpy.clip(numpy.rint(v / scale), -127, 127)) for v in (lower, upper)]
@@ -145,7 +145,7 @@ def mul(low, node):
 @lowers("Max")
 def maximum(low, node):
     """The larger one in a common scale."""
-    scale = max(low.scale_of(name) if name in low.ranges else low.flat(name).scale[0]
+    scale = max(low.scale_of(name) if low.known_range(name) else low.flat(name).scale[0]
                 for name in node.inputs)  # fmt: skip
     values = [low.quantized(name, 8, scale) for name in node.inputs]
     tensor = values[0].tensor
@@ -210,8 +210,7 @@ def curve(low, node):
     x, scale_in = low.value(source), low.scale_of(source, TABLE_BITS)
     numbers = low.combine(f"{name}_number", [(x, 1.0)], scale_in, TABLE_BITS + 1, float(most))
     curved = CURVES[node.op](node.attrs, numpy.arange(-most, most + 1) * scale_in)
-    scale = float(numpy.abs(curved).max()) / largest(8) if name not in low.ranges \
-        else low.scale_of(name)  # fmt: skip
+    scale = (low.known_range(name) or float(numpy.abs(curved).max())) / largest(8)
     entries = numpy.clip(numpy.rint(curved / scale), -largest(8), largest(8))
     table = low.graph.parameter(f"{name}_table", entries)
     tensor = low.graph.call(name, "cvm_lut", numbers.tensor, table, in_dim=entries.size)

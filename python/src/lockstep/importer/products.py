@@ -5,6 +5,7 @@ import numpy
 from . import floats as doubles
 from .lowering import Value
 from .registry import channels, floats, lowers, pair, require, window_pads
+from .stated import destination
 
 
 def weight_of(network, node):
@@ -65,15 +66,10 @@ def exact_integers(low, node):
 
 def target_scale(low, name):
     """The scale to which the sums of a product will be brought, if a shift can do it."""
-    readers = low.network.readers(name)
-    while len(readers) == 1 and readers[0] and readers[0].op in ("Relu", "MaxPool"):
-        name = readers[0].outputs[0]
-        readers = low.network.readers(name)
+    readers = low.network.readers(destination(low.network, name)[0])
     if None in readers or any(reader.op == "PRelu" for reader in readers):
         return None
-    if len(readers) == 1 and readers[0].op == "QuantizeLinear":
-        name = readers[0].outputs[0]
-    return low.scale_of(name) if name in low.ranges else None
+    return low.scale_of(name) if low.known_range(name) else None
 
 
 def parameters(low, node, scale_in):
