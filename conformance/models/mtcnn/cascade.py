@@ -107,7 +107,7 @@ class Cascade:
     # ---- boxes ----
 
     def chosen(self, rows, threshold):
-        """The best rows of (1, n, 6), in the order of their scores, behind which come rows of -1."""
+        """The best rows of (1, n, 6), in the order of their scores, and rows of -1 behind them."""
         probability, overlap, most = threshold
         least = int(numpy.rint(math.log(probability / (1 - probability)) / SCORE_SCALE))
         count, valid = self.graph.call_all(

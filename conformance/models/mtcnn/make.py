@@ -4,11 +4,11 @@
 
 usage: make.py FOLDER [--record | --program LOCKSTEP]
 
-Writes FOLDER/detector, rnet and onet, each with symbol.json, params, scales.json, input.bin and
-expected.json, and FOLDER/astronaut.png, the picture with the boxes of both detectors. Compares all
-that is integer with expected.json of this folder bit for bit, and what is not nearly; --record
-writes that file. --program: lets the program judge its CPU backend with the models, too. Exit
-status 1: something differs.
+Writes FOLDER/detector, rnet and onet, each with symbol.json, params, input.bin and expected.json,
+and FOLDER/astronaut.png, the picture with the boxes of both detectors. Compares all that is integer
+with expected.json of this folder bit for bit, and what is not nearly; --record writes that file.
+--program: lets the program judge its CPU backend with the models, too. Exit status 1: something
+differs.
 """
 
 import argparse

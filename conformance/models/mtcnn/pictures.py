@@ -78,7 +78,7 @@ def draw(picture, boxes, path):
 
 
 def mosaic(number):
-    """Sixteen of faces(), (512, 512, 3): eight faces on the fields of one color of a chess board."""
+    """Sixteen of faces(), (512, 512, 3); faces lie like the white fields of a chess board."""
     cuttings, fields = faces(), []
     weights = linear_weights(128, 25)
     for place in range(16):

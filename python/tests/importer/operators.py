@@ -67,7 +67,8 @@ def products():
         CONV, ("BatchNormalization", ["s", "b", "m", "v"], {}), ("Relu", [], {}),
         constants=of("w", *NORM))
     yield "constants folded", chain(
-        CONV, ("Mul", ["one"], {}), ("Add", ["one"], {}), ("Sub", ["one"], {}), ("Div", ["one"], {}),
+        CONV, ("Mul", ["one"], {}), ("Add", ["one"], {}), ("Sub", ["one"], {}),
+        ("Div", ["one"], {}),
         constants={"w": FACTS["w"], "one": real(1, 5, 1, 1, least=0.5)})
     flat = ("Flatten", [], {})
     yield "gemm", chain(
@@ -153,8 +154,9 @@ def moves():
     yield "squeeze of old", chain(
         ("GlobalAveragePool", [], {}), ("Squeeze", [], {"axes": [2, 3]}), rank=2, opset=11)
     yield "a shape computed", graph(
-        "y", [("Shape", "x", "s", {}), ("Gather", "si", "n", {}), ("Concat", "nm", "t", {"axis": 0}),
-              ("Reshape", "xt", "y", {})], {"i": ints(0), "m": ints(-1)}, rank=2)
+        "y", [("Shape", "x", "s", {}), ("Gather", "si", "n", {}),
+              ("Concat", "nm", "t", {"axis": 0}), ("Reshape", "xt", "y", {})],
+        {"i": ints(0), "m": ints(-1)}, rank=2)
     yield "transpose", chain(CONV, ("Transpose", [], {"perm": [0, 2, 3, 1]}), constants=of("w"))
     conv = ("Conv", "xw", "c", {"pads": [1, 1, 1, 1]})
     yield "concat", graph("y", [conv, ("Concat", "cx", "y", {"axis": 1})], of("w"))
@@ -193,3 +195,26 @@ def inexpressible():
     yield "one cause among two branches", graph(
         "y", [("Sin", "x", "s", {}), ("Relu", "s", "r", {}), ("LRN", "x", "l", {"size": 3}),
               ("Add", "rl", "y", {})]), ["Sin 's'", "LRN 'l'"]
+
+
+def quantized():
+    """(name, model) of models that state their scales: of x, of weights, and of results."""
+    for kind, zero, scale in ((numpy.int8, 0, 1 / 127), (numpy.uint8, 128, 1 / 127),
+                              (numpy.uint8, 100, 1 / 97), (numpy.int8, -20, 1 / 97)):
+        for axis, scales in ((0, [0.01, 0.02, 0.005, 0.01, 0.03]), (1, 0.01)):
+            facts = {
+                "xs": numpy.float32(scale), "xz": kind(zero),
+                "w": RNG.integers(-127, 128, (5, 4, 3, 3)).astype(numpy.int8),
+                "ws": numpy.float32(scales), "wz": numpy.zeros_like(scales, numpy.int8),
+                "ys": numpy.float32(0.04), "yz": numpy.uint8(0),
+            }  # fmt: skip
+            conv = [
+                ("QuantizeLinear", ["x", "xs", "xz"], ["q"], {}),
+                ("DequantizeLinear", ["q", "xs", "xz"], ["d"], {}),
+                ("DequantizeLinear", ["w", "ws", "wz"], ["v"], {"axis": axis}),
+                ("Conv", ["d", "v"], ["c"], {}),
+                ("Relu", ["c"], ["r"], {}),
+                ("QuantizeLinear", ["r", "ys", "yz"], ["s"], {}),
+                ("DequantizeLinear", ["s", "ys", "yz"], ["y"], {}),
+            ]
+            yield f"{kind.__name__} around {zero}, axis {axis}", graph("y", conv, facts)

@@ -69,6 +69,32 @@ class Operators(unittest.TestCase):
     def test_moves(self):
         self.check_all(operators.moves())
 
+    def test_quantized(self):
+        x = operators.real(6, *operators.IMAGE[1:])
+        for name, model in operators.quantized():
+            with self.subTest(name):
+                wanted = runtime(model, x)
+                self.assertLess(numpy.abs(float_outputs(model, x)[0] - wanted).max(), 0.041)
+                values, scale = integers(import_onnx(model), x)
+                self.assertLess(numpy.abs(values * scale - wanted).max(), 0.03 * wanted.max())
+
+    def test_a_percentile_leaves_out_the_largest(self):
+        x = numpy.zeros((2, *operators.IMAGE[1:]))
+        x.reshape(-1)[:] = numpy.arange(x.size)
+        model = operators.single("Relu")
+        for percentile, most in ((100, x.size - 1), (99, x.size * 99 // 100), (50, x.size // 2)):
+            (scale,) = import_onnx(model, x, percentile=percentile).input.scale
+            self.assertAlmostEqual(scale * 127, most, delta=1)
+
+    def test_outputs_with_different_rows_are_refused_when_written(self):
+        model = models.model(
+            [operators.helper.make_node("Relu", ["x"], ["a"]),
+             operators.helper.make_node("Transpose", ["x"], ["b"], perm=[0, 2, 3, 1])],
+            {}, ["a", "b"], shape=operators.IMAGE, rank=4)  # fmt: skip
+        imported = import_onnx(model, operators.real(2, *operators.IMAGE[1:]))
+        with self.assertRaisesRegex(Inexpressible, "'a' .*'b' "):
+            imported.files()
+
     def test_what_is_inexpressible_is_named(self):
         x = operators.real(2, *operators.IMAGE[1:])
         for name, model, words in operators.inexpressible():
@@ -147,7 +173,8 @@ class Files(unittest.TestCase):
             {"OPENBLAS_NUM_THREADS": "1"}, {"OPENBLAS_NUM_THREADS": "2", "OPENBLAS_CORETYPE":
              "Prescott"}, {"NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3"},
         )):  # fmt: skip
-            done = self.importer("digits.onnx", k, "--calibration", "x.npz", environment=environment)
+            done = self.importer(
+                "digits.onnx", k, "--calibration", "x.npz", environment=environment)
             self.assertEqual(done.returncode, 0, done.stderr)
             files = sorted((self.room / str(k)).iterdir())
             self.assertEqual([f.name for f in files], ["params", "scales.json", "symbol.json"])

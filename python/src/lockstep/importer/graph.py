@@ -12,7 +12,7 @@ from . import inference
 
 LIST_MAGIC = 0xF7E58D4F05049CB7
 RECORD_MAGIC = 0xDD5E40F096B4A13F
-INT32_ON_CPU = struct.pack("<iiBBH", 1, 0, 0, 32, 1)  # device, its number, type, bits, lanes
+CPU, DEVICE_NUMBER, SIGNED, LANES = 1, 0, 0, 1
 
 # Operators whose output may take the storage of an input that nothing reads later.
 IN_PLACE = frozenset((
@@ -206,15 +206,16 @@ def symbol_json(nodes, heads, postprocess=""):
 
 
 def parameter_file(nodes):
-    """The parameters of a graph as a parameter file of int32 tensors."""
+    """The parameters of a graph as a parameter file; what fits 8 bits is stored so."""
     stored = [node for node in nodes if node.value is not None]
     out = [struct.pack("<QQQ", LIST_MAGIC, 0, len(stored))]
     for node in stored:
         out.append(struct.pack("<Q", len(node.name)) + node.name.encode("ascii"))
     out.append(struct.pack("<Q", len(stored)))
     for node in stored:
-        rank, data = node.value.ndim, node.value.astype("<i4").tobytes()
-        device, kind = INT32_ON_CPU[:8], INT32_ON_CPU[8:]
-        out.append(struct.pack("<QQ", RECORD_MAGIC, 0) + device + struct.pack("<i", rank) + kind)
+        rank, bits = node.value.ndim, 8 if node.outputs[0].precision <= 8 else 32
+        data = node.value.astype(f"<i{bits // 8}").tobytes()
+        out.append(struct.pack("<QQiii", RECORD_MAGIC, 0, CPU, DEVICE_NUMBER, rank))
+        out.append(struct.pack("<BBH", SIGNED, bits, LANES))
         out.append(struct.pack(f"<{rank}qq", *node.value.shape, len(data)) + data)
     return b"".join(out)

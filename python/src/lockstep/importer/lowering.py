@@ -129,7 +129,9 @@ class Lowering:
     # ---- arithmetic ----
 
     def narrowed(self, name, value, precision=NARROW):
-        """The value in fewer bits; those that its bound does not need go first."""
+        """The value in no more bits; those that its bound does not need go first."""
+        if value.tensor.precision <= precision:
+            return value
         needed = int(value.bound.max()).bit_length() + 1
         bits = max(needed - precision, 0)
         tensor = self.graph.shifted(name, value.tensor, bits, precision)
@@ -161,9 +163,9 @@ class Lowering:
         graph, rank = self.graph, max(len(v.shape) for v, _ in terms)
         offset = numpy.asarray(offset, dtype=numpy.float64).reshape(-1)
         word = WORD - (len(terms) - 1) - bool(offset.any())
-        alone = len(terms) == 1 and not offset.any()
-        terms = [(v, f) if v.tensor.precision <= NARROW or alone and shifts_down(f * v.scale / scale)
-                 else (self.narrowed(f"{name}_narrow", v), f) for v, f in terms]  # fmt: skip
+        first, factor = terms[0]
+        if len(terms) > 1 or offset.any() or not shifts_down(factor * first.scale / scale):
+            terms = [(self.narrowed(f"{name}_narrow", v), f) for v, f in terms]
         factors = [numpy.asarray(f) * v.scale / scale for v, f in terms]
         rooms = [max(word - v.tensor.precision, 2) for v, _ in terms]
         multipliers, added, shift = self.scaled_integers(factors, offset, rooms)

@@ -73,9 +73,8 @@ def prelu_floats(network, node, x, *_):
 @lowers("PRelu", "LeakyRelu")
 def prelu(low, node):
     """a x + (1 - a) relu(x)."""
-    x, name = low.value(node.inputs[0]), node.outputs[0]
-    if x.tensor.precision > 16:
-        x = low.narrowed(f"{name}_narrow", x)
+    name = node.outputs[0]
+    x = low.narrowed(f"{name}_narrow", low.value(node.inputs[0]))
     a = slope(low.network, node, len(x.shape))
     positive = Value(low.graph.call(f"{name}_relu", "relu", x.tensor), x.scale, x.bound)
     return low.combine(name, [(x, a), (positive, 1.0 - a)], low.scale_of(name))
