@@ -11,9 +11,9 @@ from places import ROOT
 DIGITS = ROOT / "conformance" / "models" / "digits"
 
 
-def digits_parameters():
-    """The integers of the digits model by name."""
-    data, names, tensors = (DIGITS / "params").read_bytes(), [], {}
+def parameters(path):
+    """The tensors of a parameter file by name."""
+    data, names, tensors = path.read_bytes(), [], {}
     (count,) = struct.unpack_from("<Q", data, 16)
     at = 24
     for _ in range(count):
@@ -22,11 +22,11 @@ def digits_parameters():
         at += 8 + length
     at += 8
     for name in names:
-        (rank,) = struct.unpack_from("<i", data, at + 24)
+        (rank,), bits = struct.unpack_from("<i", data, at + 24), data[at + 29]
         shape = struct.unpack_from(f"<{rank}q", data, at + 32)
         (size,) = struct.unpack_from("<q", data, at + 32 + 8 * rank)
         at += 40 + 8 * rank
-        tensors[name] = numpy.frombuffer(data[at:at + size], "<i4").reshape(shape)
+        tensors[name] = numpy.frombuffer(data[at:at + size], f"<i{bits // 8}").reshape(shape)
         at += size
     return tensors
 
@@ -64,7 +64,7 @@ class Digits:
 
     def __init__(self):
         self.nodes, self.constants, self.at = [], {}, "x"
-        self.parameters, self.shifts = digits_parameters(), digits_shifts()
+        self.parameters, self.shifts = parameters(DIGITS / "params"), digits_shifts()
 
     def add(self, op, *more, name=None, **attrs):
         """Appends a node that reads the last one."""

@@ -57,6 +57,8 @@ def products():
     yield "conv", chain(CONV, constants=of("w"))
     yield "conv with a bias and strides", single(
         "Conv", "w", "c", constants=of("w", "c"), strides=[2, 1], dilations=[1, 2])
+    yield "a bias that is large beside the weight", single(
+        "Conv", "w", "c", constants={"w": FACTS["w"] * numpy.float32(1e-8), "c": FACTS["c"]})
     yield "conv in groups", single("Conv", "w", constants={"w": real(6, 2, 2, 2)}, group=2)
     yield "conv by channel", single("Conv", "w", constants={"w": real(4, 1, 3, 3)}, group=4)
     yield "conv padded unevenly", single(
@@ -67,8 +69,8 @@ def products():
         CONV, ("BatchNormalization", ["s", "b", "m", "v"], {}), ("Relu", [], {}),
         constants=of("w", *NORM))
     yield "constants folded", chain(
-        CONV, ("Mul", ["one"], {}), ("Add", ["one"], {}), ("Sub", ["one"], {}),
-        ("Div", ["one"], {}),
+        CONV, ("Mul", ["one"], {}), ("Add", ["one"], {}), ("Div", ["one"], {}),
+        ("Sub", ["one"], {}),
         constants={"w": FACTS["w"], "one": real(1, 5, 1, 1, least=0.5)})
     flat = ("Flatten", [], {})
     yield "gemm", chain(
@@ -201,7 +203,7 @@ def quantized():
     """(name, model) of models that state their scales: of x, of weights, and of results."""
     for kind, zero, scale in ((numpy.int8, 0, 1 / 127), (numpy.uint8, 128, 1 / 127),
                               (numpy.uint8, 100, 1 / 97), (numpy.int8, -20, 1 / 97)):
-        for axis, scales in ((0, [0.01, 0.02, 0.005, 0.01, 0.03]), (1, 0.01)):
+        for axis, scales in ((0, [0.01, 0.02, 0.005, 0.01, 0.03]), (1, [0.01, 0.02, 0.005, 0.01]), (0, 0.01)):
             facts = {
                 "xs": numpy.float32(scale), "xz": kind(zero),
                 "w": RNG.integers(-127, 128, (5, 4, 3, 3)).astype(numpy.int8),
@@ -217,4 +219,5 @@ def quantized():
                 ("QuantizeLinear", ["r", "ys", "yz"], ["s"], {}),
                 ("DequantizeLinear", ["s", "ys", "yz"], ["y"], {}),
             ]
-            yield f"{kind.__name__} around {zero}, axis {axis}", graph("y", conv, facts)
+            name = f"{kind.__name__} around {zero}, {numpy.size(scales)} along axis {axis}"
+            yield name, graph("y", conv, facts)

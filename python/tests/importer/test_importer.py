@@ -16,14 +16,19 @@ import operators
 from places import ROOT
 
 from crosscheck.graphs import run
-from lockstep.importer import Inexpressible, float_outputs, import_onnx
+from lockstep.importer import Inexpressible, float_outputs, floats, import_onnx
 
 CALIBRATION = 60
 
 
 def runtime(model, x):
-    """What ONNX Runtime makes of one sample after the other."""
-    session = onnxruntime.InferenceSession(model.SerializeToString())
+    """What ONNX Runtime makes of one sample after the other, node by node.
+
+    Where it joins nodes it refuses weights that have a scale for each input.
+    """
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
     return numpy.concatenate([session.run(None, {"x": sample[None]})[0] for sample in x])
 
 
@@ -76,7 +81,7 @@ class Operators(unittest.TestCase):
                 wanted = runtime(model, x)
                 self.assertLess(numpy.abs(float_outputs(model, x)[0] - wanted).max(), 0.041)
                 values, scale = integers(import_onnx(model), x)
-                self.assertLess(numpy.abs(values * scale - wanted).max(), 0.03 * wanted.max())
+                self.assertLess(numpy.abs(values * scale - wanted).max(), 0.05 * wanted.max())
 
     def test_a_percentile_leaves_out_the_largest(self):
         x = numpy.zeros((2, *operators.IMAGE[1:]))
@@ -142,12 +147,23 @@ class Digits(unittest.TestCase):
         self.assertEqual(after.argmax(axis=1).tolist(), before.argmax(axis=1).tolist())
         weights = {node.name: node.value for node in imported.graph.nodes}
         for name in ("conv1", "conv2", "dense1"):
-            wanted = models.digits_parameters()[f"{name}_weight"]
+            wanted = models.parameters(models.DIGITS / "params")[f"{name}_weight"]
             self.assertTrue((weights[f"{name}_weight"] == wanted).all(), name)
 
     def test_without_data_a_float_model_is_refused(self):
         with self.assertRaisesRegex(Inexpressible, "give calibration data"):
             import_onnx(models.Digits().built())
+
+
+class Sums(unittest.TestCase):
+    """What does not depend on the order of additions."""
+
+    def test_terms_in_any_order_give_the_same_bits(self):
+        x, w = operators.real(9, 3000).astype(float) / 3, operators.real(3000, 7).astype(float) / 7
+        order = operators.RNG.permutation(3000)
+        self.assertTrue((floats.product(x, w) == floats.product(x[:, order], w[order])).all())
+        self.assertTrue((floats.sums(x, (1,)) == floats.sums(x[:, order], (1,))).all())
+        self.assertLess(numpy.abs(floats.product(x, w) - x @ w).max(), 1e-4)
 
 
 class Files(unittest.TestCase):
@@ -188,6 +204,15 @@ class Files(unittest.TestCase):
                                capture_output=True, text=True, check=False)  # fmt: skip
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertIn("conv2d", shown.stdout)
+
+    def test_the_parameters_are_those_of_the_graph(self):
+        imported = import_onnx(models.Digits().built(), models.digits_images()[0][:CALIBRATION])
+        imported.write(self.room)
+        stored = models.parameters(self.room / "params")
+        wanted = {n.name: n.value for n in imported.graph.nodes if n.value is not None}
+        self.assertEqual(stored.keys(), wanted.keys())
+        for name, value in wanted.items():
+            self.assertEqual(stored[name].tolist(), value.tolist())
 
     def test_bad_files_are_refused(self):
         (self.room / "no.onnx").write_bytes(b"no model")
