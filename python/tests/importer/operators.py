@@ -203,7 +203,8 @@ def quantized():
     """(name, model) of models that state their scales: of x, of weights, and of results."""
     for kind, zero, scale in ((numpy.int8, 0, 1 / 127), (numpy.uint8, 128, 1 / 127),
                               (numpy.uint8, 100, 1 / 97), (numpy.int8, -20, 1 / 97)):
-        for axis, scales in ((0, [0.01, 0.02, 0.005, 0.01, 0.03]), (1, [0.01, 0.02, 0.005, 0.01]), (0, 0.01)):
+        for axis, scales in ((0, [0.01, 0.02, 0.005, 0.01, 0.03]), (0, 0.01),
+                             (1, [0.01, 0.02, 0.005, 0.01])):
             facts = {
                 "xs": numpy.float32(scale), "xz": kind(zero),
                 "w": RNG.integers(-127, 128, (5, 4, 3, 3)).astype(numpy.int8),
