@@ -1,0 +1,66 @@
+"""python -m lockstep.importer: an ONNX model as symbol JSON and parameters."""
+
+import argparse
+import sys
+
+import google.protobuf.message
+import numpy
+import onnx
+
+from . import Inexpressible, import_onnx
+
+
+def samples_of(path):
+    """The one array of a .npy or .npz file."""
+    found = numpy.load(path, allow_pickle=False)
+    if isinstance(found, numpy.ndarray):
+        return found
+    if len(found.files) != 1:
+        raise ValueError(f"{path} holds {len(found.files)} arrays, and calibration data is one")
+    return found[found.files[0]]
+
+
+def arguments():
+    """What the command takes."""
+    parser = argparse.ArgumentParser(prog="python -m lockstep.importer", description=(
+        "Writes symbol.json, params and scales.json, the integer model of an ONNX model."))
+    parser.add_argument("model", help="an .onnx file, in floating point or quantized")
+    parser.add_argument("folder", help="where the files go")
+    parser.add_argument("--calibration", metavar="FILE", help=(
+        ".npy or .npz with inputs, (count, ...); a model that is quantized needs none"))
+    parser.add_argument("--percentile", type=float, default=100.0, metavar="P", help=(
+        "the range of a tensor holds P percent of its magnitudes (100)"))
+    parser.add_argument("--input-precision", type=int, default=8, metavar="BITS")
+    parser.add_argument("--input-scale", type=float, metavar="S", help=(
+        "what a 1 of the input is worth (the range of the samples decides)"))
+    parser.add_argument("--shape", metavar="N,C,H,W", help="of the input (that of a sample)")
+    parser.add_argument("--shift-only", action="store_true", help=(
+        "one scale for all channels of a weight, so that a shift replaces a multiplication"))
+    parser.add_argument("--without-softmax", action="store_true", help=(
+        "leave out a softmax that is an output"))
+    return parser.parse_args()
+
+
+def main():
+    """Exit status 1: the model or the data cannot be imported."""
+    args = arguments()
+    try:
+        imported = import_onnx(
+            args.model, args.calibration and samples_of(args.calibration),
+            shape=args.shape and tuple(map(int, args.shape.split(","))),
+            input_scale=args.input_scale, input_precision=args.input_precision,
+            percentile=args.percentile, per_channel=not args.shift_only,
+            without_softmax=args.without_softmax)  # fmt: skip
+        imported.write(args.folder)
+    except (Inexpressible, ValueError, OSError, onnx.checker.ValidationError,
+            google.protobuf.message.DecodeError) as error:  # fmt: skip
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    for name, value in (("data", imported.input), *imported.outputs.items()):
+        print(f"{name}: {value.shape}, {value.tensor.precision} bits, scale {value.scale[0]:.6g}")
+    print(f"{len(imported.graph.nodes)} nodes in {args.folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Holds imported models to ONNX Runtime: in doubles before, in integers after."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy
+import onnx
+import onnxruntime
+
+import models
+import operators
+from places import ROOT
+
+from crosscheck.graphs import run
+from lockstep.importer import Inexpressible, float_outputs, floats, import_onnx
+
+CALIBRATION = 60
+
+
+def runtime(model, x):
+    """What ONNX Runtime makes of one sample after the other, node by node.
+
+    Where it joins nodes it refuses weights that have a scale for each input.
+    """
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    return numpy.concatenate([session.run(None, {"x": sample[None]})[0] for sample in x])
+
+
+def integers(imported, x):
+    """(what the integer model gives, what a 1 of it is worth), sample by sample."""
+    (out,) = imported.outputs.values()
+    rows = [run(imported.graph.nodes, sample[None].astype(numpy.int64))
+            for sample in imported.integers(x)]  # fmt: skip
+    return numpy.concatenate([row[out.tensor.node][out.tensor.output] for row in rows]), out.scale
+
+
+class Operators(unittest.TestCase):
+    """Every operator by itself, on the data it is calibrated with."""
+
+    def check(self, model, **options):
+        """Doubles agree with the runtime within its precision, integers within a few units."""
+        x = operators.real(6, *operators.IMAGE[1:])
+        wanted = runtime(model, x)
+        (found,) = float_outputs(model, x)
+        self.assertEqual(found.shape, wanted.shape)
+        most = numpy.abs(wanted).max()
+        self.assertLess(numpy.abs(found - wanted).max(), 1e-5 * most)
+        values, scale = integers(import_onnx(model, x, **options), x)
+        self.assertEqual(values.shape, wanted.shape)
+        self.assertLess(numpy.abs(values * scale - wanted).max(), 0.03 * most)
+
+    def check_all(self, cases):
+        """Every case, with a scale for each channel and without."""
+        for name, model in cases:
+            for options in ({}, {"per_channel": False}):
+                with self.subTest(name, **options):
+                    self.check(model, **options)
+
+    def test_products(self):
+        self.check_all(operators.products())
+
+    def test_pointwise(self):
+        self.check_all(operators.pointwise())
+
+    def test_windows(self):
+        self.check_all(operators.windows())
+
+    def test_moves(self):
+        self.check_all(operators.moves())
+
+    def test_quantized(self):
+        x = operators.real(6, *operators.IMAGE[1:])
+        for name, model in operators.quantized():
+            with self.subTest(name):
+                wanted = runtime(model, x)
+                self.assertLess(numpy.abs(float_outputs(model, x)[0] - wanted).max(), 0.041)
+                values, scale = integers(import_onnx(model), x)
+                self.assertLess(numpy.abs(values * scale - wanted).max(), 0.05 * wanted.max())
+
+    def test_a_percentile_leaves_out_the_largest(self):
+        x = numpy.zeros((2, *operators.IMAGE[1:]))
+        x.reshape(-1)[:] = numpy.arange(x.size)
+        model = operators.single("Relu")
+        for percentile, most in ((100, x.size - 1), (99, x.size * 99 // 100), (50, x.size // 2)):
+            (scale,) = import_onnx(model, x, percentile=percentile).input.scale
+            self.assertAlmostEqual(scale * 127, most, delta=1)
+
+    def test_outputs_with_different_rows_are_refused_when_written(self):
+        model = models.model(
+            [operators.helper.make_node("Relu", ["x"], ["a"]),
+             operators.helper.make_node("Transpose", ["x"], ["b"], perm=[0, 2, 3, 1])],
+            {}, ["a", "b"], shape=operators.IMAGE, rank=4)  # fmt: skip
+        imported = import_onnx(model, operators.real(2, *operators.IMAGE[1:]))
+        with self.assertRaisesRegex(Inexpressible, "'a' .*'b' "):
+            imported.files()
+
+    def test_what_is_inexpressible_is_named(self):
+        x = operators.real(2, *operators.IMAGE[1:])
+        for name, model, words in operators.inexpressible():
+            with self.subTest(name), self.assertRaises(Inexpressible) as caught:
+                import_onnx(model, x)
+            for word in words:
+                self.assertIn(word, str(caught.exception))
+
+    def test_a_softmax_can_be_left_out(self):
+        model = operators.chain(
+            ("Flatten", [], {}), ("Gemm", ["w"], {"transB": 1}), ("Softmax", [], {}),
+            constants={"w": operators.real(7, 192)}, rank=2)  # fmt: skip
+        x = operators.real(9, *operators.IMAGE[1:])
+        values, _ = integers(import_onnx(model, x, without_softmax=True), x)
+        self.assertEqual(values.argmax(axis=1).tolist(), runtime(model, x).argmax(axis=1).tolist())
+
+
+class Digits(unittest.TestCase):
+    """The digits network, calibrated on some images and judged on the others."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.images, cls.labels = models.digits_images()
+        cls.rest, cls.right = cls.images[CALIBRATION:], cls.labels[CALIBRATION:]
+
+    def correct(self, logits):
+        """How many images of the rest are right."""
+        return int((logits.argmax(axis=1) == self.right).sum())
+
+    def test_integers_are_as_accurate_as_floats(self):
+        model = models.Digits().built()
+        before = runtime(model, self.rest)
+        self.assertEqual(self.correct(before), 290)
+        for per_channel, same in ((True, 299), (False, 300)):
+            imported = import_onnx(model, self.images[:CALIBRATION], per_channel=per_channel)
+            after, _ = integers(imported, self.rest)
+            agreeing = int((after.argmax(axis=1) == before.argmax(axis=1)).sum())
+            with self.subTest(per_channel=per_channel):
+                self.assertEqual((self.correct(after), agreeing), (290, same))
+
+    def test_a_quantized_model_needs_no_data(self):
+        model = models.QuantizedDigits().built()
+        imported = import_onnx(model)
+        before, (after, _) = runtime(model, self.rest), integers(imported, self.rest)
+        self.assertEqual(after.argmax(axis=1).tolist(), before.argmax(axis=1).tolist())
+        weights = {node.name: node.value for node in imported.graph.nodes}
+        for name in ("conv1", "conv2", "dense1"):
+            wanted = models.parameters(models.DIGITS / "params")[f"{name}_weight"]
+            self.assertTrue((weights[f"{name}_weight"] == wanted).all(), name)
+
+    def test_without_data_a_float_model_is_refused(self):
+        with self.assertRaisesRegex(Inexpressible, "give calibration data"):
+            import_onnx(models.Digits().built())
+
+
+class Sums(unittest.TestCase):
+    """What does not depend on the order of additions."""
+
+    def test_terms_in_any_order_give_the_same_bits(self):
+        x, w = operators.real(9, 3000).astype(float) / 3, operators.real(3000, 7).astype(float) / 7
+        order = operators.RNG.permutation(3000)
+        self.assertTrue((floats.product(x, w) == floats.product(x[:, order], w[order])).all())
+        self.assertTrue((floats.sums(x, (1,)) == floats.sums(x[:, order], (1,))).all())
+        self.assertLess(numpy.abs(floats.product(x, w) - x @ w).max(), 1e-4)
+
+
+class Files(unittest.TestCase):
+    """The command and what it writes."""
+
+    def setUp(self):
+        room = tempfile.TemporaryDirectory()
+        self.addCleanup(room.cleanup)
+        self.room = pathlib.Path(room.name)
+        onnx.save(models.Digits().built(), self.room / "digits.onnx")
+        numpy.savez(self.room / "x.npz", x=models.digits_images()[0][:CALIBRATION])
+
+    def importer(self, *words, environment=None):
+        """Runs the command."""
+        return subprocess.run(
+            [sys.executable, "-B", "-m", "lockstep.importer", *map(str, words)], check=False,
+            capture_output=True, text=True, cwd=self.room,
+            env={"PYTHONPATH": str(ROOT / "python" / "src"), **(environment or {})})  # fmt: skip
+
+    def test_the_files_do_not_depend_on_threads_or_kernels(self):
+        contents = set()
+        for k, environment in enumerate((
+            {"OPENBLAS_NUM_THREADS": "1"}, {"OPENBLAS_NUM_THREADS": "2", "OPENBLAS_CORETYPE":
+             "Prescott"}, {"NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3"},
+        )):  # fmt: skip
+            done = self.importer(
+                "digits.onnx", k, "--calibration", "x.npz", environment=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            files = sorted((self.room / str(k)).iterdir())
+            self.assertEqual([f.name for f in files], ["params", "scales.json", "symbol.json"])
+            contents.add(tuple(f.read_bytes() for f in files))
+        self.assertEqual(len(contents), 1)
+
+    def test_the_program_reads_the_files(self):
+        done = self.importer("digits.onnx", "out", "--calibration", "x.npz", "--shift-only")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shown = subprocess.run([sys.argv[-1], "model", "show", str(self.room / "out")],
+                               capture_output=True, text=True, check=False)  # fmt: skip
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("conv2d", shown.stdout)
+
+    def test_the_parameters_are_those_of_the_graph(self):
+        imported = import_onnx(models.Digits().built(), models.digits_images()[0][:CALIBRATION])
+        imported.write(self.room)
+        stored = models.parameters(self.room / "params")
+        wanted = {n.name: n.value for n in imported.graph.nodes if n.value is not None}
+        self.assertEqual(stored.keys(), wanted.keys())
+        for name, value in wanted.items():
+            self.assertEqual(stored[name].tolist(), value.tolist())
+
+    def test_bad_files_are_refused(self):
+        (self.room / "no.onnx").write_bytes(b"no model")
+        numpy.savez(self.room / "two.npz", x=numpy.zeros(1), y=numpy.zeros(1))
+        numpy.save(self.room / "nan.npy", numpy.full((1, 1, 8, 8), numpy.nan))
+        for words, text in (
+            (["absent.onnx", "out"], "absent.onnx"),
+            (["no.onnx", "out"], "error: "),
+            (["digits.onnx", "out"], "give calibration data"),
+            (["digits.onnx", "out", "--calibration", "two.npz"], "holds 2 arrays"),
+            (["digits.onnx", "out", "--calibration", "nan.npy"], "not finite"),
+            (["digits.onnx", "out", "--calibration", "x.npz", "--percentile", "0"], "percentile"),
+        ):
+            done = self.importer(*words)
+            with self.subTest(words):
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(text, done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+                self.assertFalse((self.room / "out").exists())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[1:-1])
