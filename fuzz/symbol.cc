@@ -2,7 +2,8 @@
 //
 // A refusal has a label of models or of calls. The same document in another spelling (keys sorted,
 // no blanks) has the same outcome. An accepted model keeps the promises of graph.h and runs twice
-// with the same result, with parameters of its own types, within the memory that it announces.
+// with the same result, with parameters of its own types, within the memory that it announces. The
+// CPU backend gives the same, compiled and call by call.
 #include <nlohmann/json.hpp>
 
 #include "fuzz/target.h"
@@ -10,6 +11,7 @@
 #include "reference/graph/bytes.h"
 #include "reference/graph/error.h"
 #include "reference/graph/run.h"
+#include "runtime/program.h"
 #include "spec/random.h"
 
 namespace {
@@ -85,6 +87,21 @@ void hold_promises(const Graph& graph) {
   hold(check_storage(graph) == graph.storage_bytes(), "storage is counted in two ways");
 }
 
+// The heads that the CPU backend gives.
+std::vector<std::vector<i32>> heads_of(
+    const Model& model, const reference::Tensor& data, runtime::Form form) {
+  static const client::Backend cpu =
+      client::Backend::open(client::Library(lockstep_backend_v1()), {{"threads", "1"}}).value();
+  std::vector<std::vector<i32>> heads;
+  std::vector<i32*> places;
+  for (const int e : model.graph().heads()) {
+    const auto elements = static_cast<std::size_t>(volume(model.graph().entry(e).type.shape));
+    places.push_back(heads.emplace_back(elements).data());
+  }
+  runtime::Program(cpu, model, form).run(data.data.data(), places);
+  return heads;
+}
+
 void run(const Graph& graph) {
   Parameters parameters;
   for (const Node& node : graph.nodes())
@@ -95,6 +112,11 @@ void run(const Graph& graph) {
   Runner runner(model, engine);
   const std::vector<std::byte> input(
       static_cast<std::size_t>(input_length(graph)), std::byte{0x5a});
+  const reference::Tensor data = decode_input(graph, input);
+  std::vector<std::vector<i32>> heads;
+  for (reference::Tensor& head : runner.run(data)) heads.push_back(std::move(head.data));
+  for (const runtime::Form form : {runtime::Form::whole, runtime::Form::calls})
+    hold(heads_of(model, data, form) == heads, "the CPU backend differs");
   const auto first = runner.run(input);
   hold(std::ssize(first) == output_length(graph), "the output is not as long as announced");
   hold(runner.run(input) == first, "a second run differs");
