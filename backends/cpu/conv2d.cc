@@ -24,12 +24,20 @@ struct Block {
   i64 unit, units, row, rows, column, columns;
 };
 
-/// How a call is computed.
+enum class Way {
+  blocks,    ///< of the image, packed for all outputs
+  in_place,  ///< the image is the patch
+  lines,     ///< of one group at a time
+  depthwise  ///< lines of channels that share cells
+};
+
+/// How a call is computed. For depthwise a group is what shares cells.
 struct Design {
+  Way way;
   View x;
   Out y;
   Patch patch;
-  bool by_lines, in_place;  ///< in place: the image is the patch
+  i64 groups, group_inputs, group_outputs;
 };
 
 class TunedConv2d : public Plan {
@@ -40,44 +48,51 @@ class TunedConv2d : public Plan {
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
     const i64 weights = constant_.empty() ? weight_words() * kWordBytes : 0;
-    return static_cast<uint64_t>(weights + (by_lines_ || in_place_ ? 0 : patches_bytes()));
+    return static_cast<uint64_t>(weights + (way_ == Way::blocks ? patches_bytes() : 0));
   }
 
  private:
   struct Run;  // what one execution computes with
 
-  i64 steps() const { return static_cast<i64>(steps_.size()); }
+  i64 steps() const {
+    const auto all = static_cast<i64>(steps_.size());
+    return way_ == Way::depthwise ? ceil_div(all, dot_.terms) : all;
+  }
   /// A panel begins with where its rows begin, of which each output has one.
-  i64 output_words() const { return 1 + steps(); }
+  i64 output_words() const {
+    return (1 + steps()) * (way_ == Way::depthwise ? dot_.lanes / dot_.terms : 1);
+  }
   i64 weight_words() const { return y_.dim(1) * output_words(); }
   /// The last slot of the last patch may read beyond it.
   i64 patches_bytes() const { return units_per_block_ * patch_.bytes() + kLanesMax * kWordBytes; }
 
   void pack_weights(Word* to, const i32* weights, const i32* bias) const;
   void pack_panel(Word* to, const i32* weights, i64 height) const;
+  void pack_kernels(Word* to, const i32* weights) const;
   void pack_block(const Run& run, const Block& b) const;
   void compute(const Run& run, const Block& b) const;
   void place(const Run& run, const Block& b, i64 unit, i64 first_slot, Placement& at) const;
   const i32* image(const Run& run, i64 unit) const;
   void run_by_lines(const Run& run) const;
   void multiply_lines(const Run& run, const Block& b, const Word* patch) const;
+  void multiply_depthwise(const Run& run, const Block& b, const Word* patch) const;
   void multiply(const Run& run, const Placement& at, i64 unit, i64 first, i64 count) const;
   i64 slot_pitch(const Block& b) const;
 
   std::string name_;
   std::shared_ptr<ThreadPool> pool_;
   const DotKernels& dot_;
+  Way way_;
   View x_, w_, bias_;
   Out y_;
   i64 groups_, group_inputs_, group_outputs_;
   Patch patch_;
   i64 units_per_block_;
-  bool by_lines_, in_place_;
   Fusion fusion_;
   std::size_t added_port_;
   i64 x_terms_, y_terms_, added_terms_;  // channels that share a plane
   i64 height_, outputs_per_item_;
-  std::vector<Step> steps_;
+  std::vector<Step> steps_;  // of depthwise: taps
   std::vector<int32_t> offsets_;
   Packed constant_;  // the packed weights, if they are constants
 };
@@ -95,27 +110,31 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
     : name_(kernel.name),
       pool_(a.pool),
       dot_(dot),
+      way_(d.way),
       x_(d.x),
       w_(a.call.in[Conv2d::W]),
       y_(d.y),
-      groups_(attrs.groups),
-      group_inputs_(w_.dim(1)),
-      group_outputs_(attrs.channels / attrs.groups),
+      groups_(d.groups),
+      group_inputs_(d.group_inputs),
+      group_outputs_(d.group_outputs),
       patch_(d.patch),
-      units_per_block_(clamp(
-          d.in_place ? groups_ * x_.dim(0) : kPatchBytes / patch_.bytes(), 1, groups_ * x_.dim(0))),
-      by_lines_(d.by_lines),
-      in_place_(d.in_place),
+      units_per_block_(
+          clamp(d.way == Way::in_place ? groups_ * x_.dim(0) : kPatchBytes / patch_.bytes(), 1,
+              groups_ * x_.dim(0))),
       fusion_(a.fusion),
       added_port_(a.call.in.size()),
       x_terms_(fusion_.reads_cells ? dot.terms : 1),
       y_terms_(fusion_.writes_cells ? dot.terms : 1),
       added_terms_(fusion_.adds_cells ? dot.terms : 1),
-      height_(by_lines_ ? 1 : even_part(group_outputs_, dot.rows)),
+      height_(way_ == Way::lines ? 1 : even_part(group_outputs_, dot.rows)),
       steps_(patch_.steps()) {
   // A tile holds all rows that share cells.
   if (y_terms_ * added_terms_ > 1) height_ = ceil_div(height_, dot.terms) * dot.terms;
   for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
+  if (way_ == Way::depthwise) {
+    height_ = dot.terms;
+    offsets_.resize(static_cast<std::size_t>(steps() * dot.terms), offsets_.back());
+  }
   const i64 most = max(1, kWeightBytes / (output_words() * kWordBytes * height_)) * height_;
   outputs_per_item_ = min(group_outputs_, most);
   if (attrs.use_bias) bias_ = a.call.in[Conv2d::B];
@@ -139,7 +158,8 @@ void TunedConv2d::pack_weights(Word* to, const i32* weights, const i32* bias) co
       Word* panel = to + first * output_words();
       for (i64 r = 0; r < height; ++r)
         panel[r] = bias ? static_cast<Word>(bias[(first + r) * bias_.stride[0]]) : 0;
-      pack_panel(panel, weights + first * w_.stride[0], height);
+      const i32* rows = weights + first * w_.stride[0];
+      way_ == Way::depthwise ? pack_kernels(panel, rows) : pack_panel(panel, rows, height);
     }
   });
 }
@@ -158,6 +178,22 @@ void TunedConv2d::pack_panel(Word* to, const i32* weights, i64 height) const {
             static_cast<uint32_t>(w[r * w_.stride[0] + t * apart]);
     at += height;
   }
+}
+
+// The taps of channels that share cells. These repeat, and so do their starts.
+void TunedConv2d::pack_kernels(Word* to, const i32* weights) const {
+  const i64 terms = dot_.terms, lanes = dot_.lanes, bits = 32 / terms;
+  std::fill_n(to + lanes, steps() * lanes, 0U);
+  for (i64 r = 0; r < terms; ++r)
+    for (i64 k = 0; const Step& s : steps_) {
+      const auto w = static_cast<Word>(
+          weights[r * w_.stride[0] + s.row * w_.stride[2] + s.column * w_.stride[3]]);
+      to[(1 + k / terms) * lanes + r] |= (w & ((1U << bits) - 1)) << (k % terms * bits);
+      to[r] -= static_cast<Word>(dot_.offset) * w;
+      ++k;
+    }
+  for (i64 k = 0; k <= steps(); ++k, to += lanes)
+    for (i64 l = terms; l < lanes; ++l) to[l] = to[l - terms];
 }
 
 const i32* TunedConv2d::image(const Run& run, i64 unit) const {
@@ -262,8 +298,8 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
     run.weights = run.patch;
     run.patch += weight_words();
   }
-  if (by_lines_) return run_by_lines(run);
-  if (in_place_) run.patch = reinterpret_cast<Word*>(const_cast<i32*>(run.x));
+  if (way_ == Way::lines || way_ == Way::depthwise) return run_by_lines(run);
+  if (way_ == Way::in_place) run.patch = reinterpret_cast<Word*>(const_cast<i32*>(run.x));
   const i64 units = y_.dim(0) * groups_, height = y_.dim(2), width = y_.dim(3);
   Block b{};
   for (b.unit = 0; b.unit < units; b.unit += units_per_block_)
@@ -272,7 +308,7 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
         b.units = min(units_per_block_, units - b.unit);
         b.rows = min(patch_.rows(), height - b.row);
         b.columns = min(patch_.columns(), width - b.column);
-        if (!in_place_) pack_block(run, b);
+        if (way_ == Way::blocks) pack_block(run, b);
         compute(run, b);
       }
 }
@@ -295,7 +331,7 @@ void TunedConv2d::run_by_lines(const Run& run) const {
       b.columns = min(patch_.columns(), y_.dim(3) - b.column);
       for (i64 p = 0; p < patch_.planes(); ++p)
         patch_.pack_lines(patch, x_, image(run, b.unit), p, 0, patch_.lines(), b.row, b.column);
-      multiply_lines(run, b, patch);
+      way_ == Way::lines ? multiply_lines(run, b, patch) : multiply_depthwise(run, b, patch);
     }
   });
 }
@@ -313,6 +349,25 @@ void TunedConv2d::multiply_lines(const Run& run, const Block& b, const Word* pat
     lines.to = y + o * y_.stride[1];
     dot_.lines(lines);
   }
+}
+
+void TunedConv2d::multiply_depthwise(const Run& run, const Block& b, const Word* patch) const {
+  const i64 first = b.unit % groups_ * group_outputs_;
+  const Word* panel = run.weights + first * output_words();
+  const uint32_t* start = panel;
+  uint32_t biased[kLanesMax];
+  if (run.bias) {
+    for (i64 l = 0; l < dot_.lanes; ++l)
+      biased[l] = panel[l] +
+          static_cast<uint32_t>(run.bias[(first + l % group_outputs_) * bias_.stride[0]]);
+    start = biased;
+  }
+  i32* y = run.y + b.unit / groups_ * y_.stride[0] + first / y_terms_ * y_.stride[1] +
+      b.row * y_.stride[2] + b.column;
+  dot_.depthwise(
+      {panel + dot_.lanes, start, offsets_.data(), steps(), reinterpret_cast<const uint8_t*>(patch),
+          b.rows, b.columns, patch_.pitch() * kWordBytes, {y, y_.stride[1], fusion_.writes_cells},
+          y_.stride[2], fusion_.finish ? &*fusion_.finish : nullptr});
 }
 
 /// Makes one row of an image whose rows follow each other. @return whether they do
@@ -364,32 +419,39 @@ std::optional<Design> design_of(
     const Arguments& a, const Conv2dAttrs& attrs, const DotKernels& dot) {
   const Fusion& f = a.fusion;
   const bool adds = f.finish && f.finish->adds;
-  const i64 group_inputs = a.call.in[Conv2d::W].dim(1);
+  const i64 inputs = a.call.in[Conv2d::W].dim(1), outputs = attrs.channels / attrs.groups;
   if (adds && !can_add(f.added, a.call.out[0])) return std::nullopt;
-  if (f.uses_cells() && !can_use_cells(f, attrs, group_inputs, dot)) return std::nullopt;
   View x = a.call.in[Conv2d::X];
   Out y = a.call.out[0];
+  const auto axis = [&](int d) {
+    return axis_of(x.dim(2 + d), y.dim(2 + d), attrs.kernel_size[d], attrs.strides[d],
+        attrs.padding[d], attrs.dilation[d]);
+  };
+  const bool by_lines = outputs <= kLinesOutputs && (y.stride[3] == 1 || y.dim(3) == 1) && !adds;
+  if (by_lines && inputs == 1 && outputs == 1 && attrs.channels % dot.terms == 0) {
+    Patch shared(axis(0), axis(1), dot.terms, dot, f.reads_cells);
+    if (shared.shrink_to(kLinesBytes))
+      return Design{Way::depthwise, x, y, shared, attrs.channels / dot.terms, dot.terms, dot.terms};
+  }
+  if (f.uses_cells() && !can_use_cells(f, attrs, inputs, dot)) return std::nullopt;
   const bool is_pointwise = attrs.kernel_size == Tuple{1, 1} && attrs.strides == Tuple{1, 1} &&
       attrs.padding == Tuple{0, 0};
   bool is_row = false;
   if (View row = x; is_pointwise && join_rows(row))
     if (Out to = y; join_rows(to)) x = row, y = to, is_row = true;
-  const auto axis = [&](int d) {
-    return axis_of(x.dim(2 + d), y.dim(2 + d), attrs.kernel_size[d], attrs.strides[d],
-        attrs.padding[d], attrs.dilation[d]);
+  Patch patch(axis(0), axis(1), inputs, dot, f.reads_cells);
+  const auto design = [&](Way way, const Patch& p) {
+    return Design{way, x, y, p, attrs.groups, inputs, outputs};
   };
-  Patch patch(axis(0), axis(1), group_inputs, dot, f.reads_cells);
   if (f.reads_cells && is_row) {
     patch.read_in_place(x.stride[1]);
     if (patch.bytes() > kInPlaceBytesMax) return std::nullopt;
-    return Design{x, y, patch, false, true};
+    return design(Way::in_place, patch);
   }
-  const bool by_lines = attrs.channels / attrs.groups <= kLinesOutputs &&
-      (y.stride[3] == 1 || y.dim(3) == 1) && !adds && !f.uses_cells();
-  if (Patch small = patch; by_lines && small.shrink_to(kLinesBytes))
-    return Design{x, y, small, true, false};
+  if (Patch small = patch; by_lines && !f.uses_cells() && small.shrink_to(kLinesBytes))
+    return design(Way::lines, small);
   if (!patch.shrink_to(kPatchBytes) && !patch.shrink_to(kPatchBytesMax)) return std::nullopt;
-  return Design{x, y, patch, false, false};
+  return design(Way::blocks, patch);
 }
 
 std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {

@@ -70,6 +70,23 @@ struct Lines {
   const Finish* finish;  ///< nullptr, or one that adds nothing
 };
 
+/// Lines of a plane of channels that share cells, each of which has a kernel of its own: output c
+/// of line l of channel r is start[r] + the sum of the products of its taps and the cells of
+/// channel r that lie offset[tap] bytes after l * pitch + the cell of c. A step has as many taps as
+/// a cell has terms; rows[step][r] are those of channel r. Channels repeat until they fill the
+/// lanes of a slot.
+struct DepthwiseLines {
+  const Word* rows;
+  const uint32_t* start;
+  const int32_t* offset;
+  int64_t steps;
+  const uint8_t* cells;
+  int64_t lines, columns, pitch;
+  Surface to;
+  int64_t line_stride;
+  const Finish* finish;  ///< nullptr, or one that adds nothing
+};
+
 /// Values of int32 tensors to pack for tiles: term t of lane l at step s lies at
 /// s * step_stride + l * lane_stride + t * term_stride.
 struct Terms {
@@ -90,6 +107,7 @@ struct DotKernels {
   double macs_per_ns;          ///< of one thread, roughly; decides what to run in parallel
   void (*const* tile)(const Tile& t);  ///< [height - 1][number of slots - 1]
   void (*lines)(const Lines& l);
+  void (*depthwise)(const DepthwiseLines& l);
   void (*pack_cells)(uint8_t* to, const int32_t* from, const Terms& t);
   void (*pack_rows)(uint8_t* to, const int32_t* from, const Terms& t);  ///< of Words
 };

@@ -109,7 +109,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r) out[r] = sum[r][s];
         if (t.finish && t.finish->adds) add_surface(t, piece, out);
-        store_rows(t, piece, out);
+        store_rows(t.to, piece, out);
       }
   }
 
@@ -161,10 +161,10 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
   }
 
   template <int R>
-  static void store_rows(const Tile& t, const Piece& piece, const Words (&out)[R]) {
-    int32_t* to = t.to.data + piece.to;
-    const int64_t stride = t.to.row_stride;
-    if (t.to.has_cells) {
+  static void store_rows(const Surface& surface, const Piece& piece, const Words (&out)[R]) {
+    int32_t* to = surface.data + piece.to;
+    const int64_t stride = surface.row_stride;
+    if (surface.has_cells) {
 #pragma GCC unroll 8
       for (int r = 0; r < R; r += kTerms) {
         int32_t* at = to + r / kTerms * stride;
@@ -228,6 +228,75 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
     for (; c + 3 * kWidth < l.columns; c += 4 * kWidth) columns_of<4>(l, c);
     for (; c + kWidth < l.columns; c += 2 * kWidth) columns_of<2>(l, c);
     if (c < l.columns) columns_of<1>(l, c);
+  }
+
+  typedef uint8_t Bytes __attribute__((vector_size(4 * kLanes)));
+  typedef uint16_t HalfWords __attribute__((vector_size(4 * kLanes)));
+  typedef uint64_t Longs __attribute__((vector_size(4 * kLanes)));
+
+  /// The elements of two vectors in turns, in every 16 bytes: those of the low or the high halves.
+  template <class V, bool kHigh, std::size_t... i>
+  static V in_turns(V a, V b, std::index_sequence<i...>) {
+    constexpr std::size_t kAll = sizeof...(i), kPart = 16 * kAll / sizeof(V);
+    return __builtin_shufflevector(
+        a, b, (i / kPart * kPart + i % kPart / 2 + (kHigh ? kPart / 2 : 0) + i % 2 * kAll)...);
+  }
+  template <class V, bool kHigh = false> static Words in_turns(Words a, Words b) {
+    return reinterpret_cast<Words>(in_turns<V, kHigh>(reinterpret_cast<V>(a),
+        reinterpret_cast<V>(b), std::make_index_sequence<sizeof(V) / sizeof(V{}[0])>()));
+  }
+  /// Transposes 4 by 4 elements of as many vectors, in every 16 bytes.
+  template <class V, class Pairs> static void transpose(Words (&v)[4]) {
+    const Words a = in_turns<V>(v[0], v[1]), b = in_turns<V>(v[2], v[3]),
+                c = in_turns<V, true>(v[0], v[1]), d = in_turns<V, true>(v[2], v[3]);
+    v[0] = in_turns<Pairs>(a, b);
+    v[1] = in_turns<Pairs, true>(a, b);
+    v[2] = in_turns<Pairs>(c, d);
+    v[3] = in_turns<Pairs, true>(c, d);
+  }
+
+  /// From the cells of as many taps to words of these taps: the channels of a lane follow each
+  /// other, and in every 16 bytes 4 / kTerms lanes of each vector.
+  static void gather_taps(Words (&v)[4]) { transpose<Bytes, HalfWords>(v); }
+  static void gather_taps(Words (&v)[2]) {
+    const Words low = in_turns<HalfWords>(v[0], v[1]);
+    v[1] = in_turns<HalfWords, true>(v[0], v[1]);
+    v[0] = low;
+  }
+  /// From such vectors of sums to a vector for each channel.
+  static void part_channels(Words (&v)[4]) { transpose<Words, Longs>(v); }
+  static void part_channels(Words (&v)[2]) {
+    const Words low = in_turns<Words>(v[0], v[1]), high = in_turns<Words, true>(v[0], v[1]);
+    v[0] = in_turns<Words>(low, high);
+    v[1] = in_turns<Words, true>(low, high);
+  }
+  static void depthwise(const DepthwiseLines& l) {
+    const int64_t columns = l.columns, last = columns < kLanes ? 0 : columns - kLanes;
+    const Words start = load(l.start);
+    for (int64_t line = 0; line < l.lines; ++line)
+      for (int64_t next = 0; next < columns; next += kLanes) {
+        const int64_t column = next < last ? next : last;
+        const uint8_t* cells = l.cells + line * l.pitch + column * kCellBytes;
+        Words sum[kTerms];
+        for (Words& s : sum) s = start;
+        const int32_t* offset = l.offset;
+        const Word* row = l.rows;
+        for (int64_t k = 0; k < l.steps; ++k, offset += kTerms, row += kLanes) {
+          Words taps[kTerms];
+#pragma GCC unroll 4
+          for (int t = 0; t < kTerms; ++t) taps[t] = Set::cells(cells + offset[t]);
+          gather_taps(taps);
+          const Words w = load(row);
+#pragma GCC unroll 4
+          for (int t = 0; t < kTerms; ++t) Set::add_products(sum[t], taps[t], w);
+        }
+        if (const Finish* f = l.finish)
+          for (Words& s : sum) s = rescaled(s, f->sum);
+        part_channels(sum);
+        const Piece piece{line * l.line_stride + column, 0,
+            columns < kLanes ? static_cast<int32_t>(columns) : kLanes};
+        store_rows(l.to, piece, sum);
+      }
   }
 
   /// Joins the terms of some lanes, of which `load` loads a term: into Words of 4 bytes or 2
@@ -333,7 +402,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
       const char* isa, double macs_per_ns, const DotKernels* few_rows = nullptr) {
     return {isa, kTerms, kCellBytes, Set::kOffset, kLanes, Set::kRows, Set::kSlots, few_rows,
         macs_per_ns, tiles_of(std::make_index_sequence<Set::kRows * Set::kSlots>()), lines,
-        pack<false>, pack<true>};
+        depthwise, pack<false>, pack<true>};
   }
 };
 
