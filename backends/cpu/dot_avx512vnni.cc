@@ -15,6 +15,12 @@ struct Avx512Vnni : VectorOf<16> {
     sum = reinterpret_cast<Words>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum),
         reinterpret_cast<__m512i>(cells), reinterpret_cast<__m512i>(row)));
   }
+  static Words narrowed(Words a, Words b, Words c, Words d) {
+    const auto halves = [](Words low, Words high) {
+      return _mm512_packs_epi32(reinterpret_cast<__m512i>(low), reinterpret_cast<__m512i>(high));
+    };
+    return reinterpret_cast<Words>(_mm512_packs_epi16(halves(a, b), halves(c, d)));
+  }
   static void store_some(int32_t* to, Words v, int first, int count) {
     const auto lanes = static_cast<__mmask16>(((1U << count) - 1) << first);
     _mm512_mask_storeu_epi32(to - first, lanes, reinterpret_cast<__m512i>(v));

@@ -14,6 +14,12 @@ struct AvxVnni : VectorOf<8> {
     sum = reinterpret_cast<Words>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(sum),
         reinterpret_cast<__m256i>(cells), reinterpret_cast<__m256i>(row)));
   }
+  static Words narrowed(Words a, Words b, Words c, Words d) {
+    const auto halves = [](Words low, Words high) {
+      return _mm256_packs_epi32(reinterpret_cast<__m256i>(low), reinterpret_cast<__m256i>(high));
+    };
+    return reinterpret_cast<Words>(_mm256_packs_epi16(halves(a, b), halves(c, d)));
+  }
 };
 
 constexpr DotKernels kKernels = Tiles<AvxVnni>::kernels("avxvnni", 180);

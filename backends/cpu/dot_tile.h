@@ -11,6 +11,10 @@
 /// and, if the rows of a tile are better taken together, an inner loop of its own:
 ///
 ///     template <int R, int S> void multiply(const Tile& t, Words (&sum)[R][S])
+///
+/// and, if an instruction narrows several vectors:
+///
+///     Words narrowed(Words a, Words b, Words c, Words d)   bytes; four of each in every 16
 #pragma once
 #include <utility>
 
@@ -24,6 +28,9 @@ template <int kLanes> struct VectorOf {
   typedef uint32_t Words __attribute__((vector_size(4 * kLanes)));
   typedef int32_t SignedWords __attribute__((vector_size(4 * kLanes)));
   typedef uint16_t Shorts __attribute__((vector_size(2 * kLanes)));
+  typedef uint8_t Bytes __attribute__((vector_size(4 * kLanes)));
+  typedef uint16_t HalfWords __attribute__((vector_size(4 * kLanes)));
+  typedef uint64_t Longs __attribute__((vector_size(4 * kLanes)));
 
   static Words load(const void* from) {
     Words v;
@@ -64,6 +71,8 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
   using typename VectorOf<kLanes>::Words, typename VectorOf<kLanes>::SignedWords;
   using typename VectorOf<kLanes>::Shorts;
   using VectorOf<kLanes>::load, VectorOf<kLanes>::store;
+  using typename VectorOf<kLanes>::Bytes, typename VectorOf<kLanes>::HalfWords,
+      typename VectorOf<kLanes>::Longs;
 
   template <int R, int S> static void multiply(const Tile& t, Words (&sum)[R][S]) {
     const uint8_t* cells[S];
@@ -127,11 +136,22 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
 
   /// Rows that share Words.
   template <int R> static Words joined_rows(const Words (&out)[R], int first) {
+    if constexpr (requires { Set::narrowed(out[0], out[0], out[0], out[0]); }) {
+      const auto row = [&](int k) { return out[first + k < R ? first + k : R - 1]; };
+      const Words rows = Set::narrowed(row(0), row(1), row(2), row(3));
+      return transposed(rows, std::make_index_sequence<sizeof(Words)>()) ^ kFlip;
+    }
     Words all = out[first] & kTermMask;
 #pragma GCC unroll 4
     for (int k = 1; k < kTerms; ++k)
       if (first + k < R) all |= (out[first + k] & kTermMask) << (k * kTermBits);
     return all ^ kFlip;
+  }
+  /// Transposes 4 by 4 bytes in every 16.
+  template <std::size_t... i> static Words transposed(Words v, std::index_sequence<i...>) {
+    const auto bytes = reinterpret_cast<Bytes>(v);
+    return reinterpret_cast<Words>(
+        __builtin_shufflevector(bytes, bytes, (i / 16 * 16 + i % 4 * 4 + i % 16 / 4)...));
   }
   static Words shared_row(Words all, int k) {
     const auto high = reinterpret_cast<SignedWords>((all ^ kFlip) << (32 - (k + 1) * kTermBits));
@@ -140,6 +160,13 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
 
   static Words load_piece(const int32_t* from, const Piece& piece) {
     return piece.count == kLanes ? load(from) : Set::load_some(from, piece.first, piece.count);
+  }
+
+  static void store_piece(int32_t* to, Words v, const Piece& piece) {
+    if (piece.count == kLanes)
+      store(to, v);
+    else
+      Set::store_some(to, v, piece.first, piece.count);
   }
 
   template <int R> static void add_surface(const Tile& t, const Piece& piece, Words (&out)[R]) {
@@ -166,13 +193,8 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
     const int64_t stride = surface.row_stride;
     if (surface.has_cells) {
 #pragma GCC unroll 8
-      for (int r = 0; r < R; r += kTerms) {
-        int32_t* at = to + r / kTerms * stride;
-        if (piece.count == kLanes)
-          store(at, joined_rows(out, r));
-        else
-          Set::store_some(at, joined_rows(out, r), piece.first, piece.count);
-      }
+      for (int r = 0; r < R; r += kTerms)
+        store_piece(to + r / kTerms * stride, joined_rows(out, r), piece);
     } else if (piece.count == kLanes) {
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) store(to + r * stride, out[r]);
@@ -229,10 +251,6 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
     for (; c + kWidth < l.columns; c += 2 * kWidth) columns_of<2>(l, c);
     if (c < l.columns) columns_of<1>(l, c);
   }
-
-  typedef uint8_t Bytes __attribute__((vector_size(4 * kLanes)));
-  typedef uint16_t HalfWords __attribute__((vector_size(4 * kLanes)));
-  typedef uint64_t Longs __attribute__((vector_size(4 * kLanes)));
 
   /// The elements of two vectors in turns, in every 16 bytes: those of the low or the high halves.
   template <class V, bool kHigh, std::size_t... i>
@@ -292,9 +310,15 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
         }
         if (const Finish* f = l.finish)
           for (Words& s : sum) s = rescaled(s, f->sum);
-        part_channels(sum);
         const Piece piece{line * l.line_stride + column, 0,
             columns < kLanes ? static_cast<int32_t>(columns) : kLanes};
+        if constexpr (requires { Set::narrowed(start, start, start, start); })
+          if (l.to.has_cells) {
+            const Words cells = Set::narrowed(sum[0], sum[1], sum[2], sum[3]) ^ kFlip;
+            store_piece(l.to.data + piece.to, cells, piece);
+            continue;
+          }
+        part_channels(sum);
         store_rows(l.to, piece, sum);
       }
   }

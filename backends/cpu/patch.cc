@@ -95,6 +95,8 @@ void Patch::copy_cells(Word* to, const i32* from, const Terms& t) const {
   for (i64 s = 0; s < t.steps; ++s, to += pitch_, from += t.step_stride)
     if (t.lane_stride == 1)
       std::copy_n(from, t.lanes, to);
+    else if (t.lane_stride == 2)  // which compilers turn into shuffles
+      for (i64 l = 0; l < t.lanes; ++l) to[l] = static_cast<Word>(from[l * 2]);
     else
       for (i64 l = 0; l < t.lanes; ++l) to[l] = static_cast<Word>(from[l * t.lane_stride]);
 }
