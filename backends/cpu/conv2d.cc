@@ -245,14 +245,16 @@ void TunedConv2d::compute(const Run& run, const Block& b) const {
 void TunedConv2d::place(
     const Run& run, const Block& b, i64 unit, i64 first_slot, Placement& at) const {
   const i64 pitch = slot_pitch(b);
+  const auto* cells = way_ == Way::in_place
+      ? reinterpret_cast<const Word*>(image(run, b.unit + unit))
+      : run.patch + unit * patch_.words();
   Piece* piece = at.piece;
   at.lane_stride = y_.stride[3];
   for (int k = 0; k < at.slots; ++k) {
     const i64 lane = (first_slot + k) * dot_.lanes;
     i64 row = lane / pitch, column = lane % pitch;
     Slot& slot = at.slot[k];
-    slot.cells = reinterpret_cast<const uint8_t*>(
-        run.patch + unit * patch_.words() + row * patch_.pitch() + column);
+    slot.cells = reinterpret_cast<const uint8_t*>(cells + row * patch_.pitch() + column);
     slot.pieces = piece;
     for (i64 l = 0; l < dot_.lanes && row < b.rows; l += pitch - column, column = 0, ++row)
       if (const i64 n = min(dot_.lanes - l, b.columns - column); n > 0)
@@ -299,7 +301,6 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
     run.patch += weight_words();
   }
   if (way_ == Way::lines || way_ == Way::depthwise) return run_by_lines(run);
-  if (way_ == Way::in_place) run.patch = reinterpret_cast<Word*>(const_cast<i32*>(run.x));
   const i64 units = y_.dim(0) * groups_, height = y_.dim(2), width = y_.dim(3);
   Block b{};
   for (b.unit = 0; b.unit < units; b.unit += units_per_block_)

@@ -87,6 +87,24 @@ struct DepthwiseLines {
   const Finish* finish;  ///< nullptr, or one that adds nothing
 };
 
+/// The largest values of `lines` lines of cells, `line` words apart, and around them the least
+/// value there is, up to a vector beyond each end. May read a vector beyond each line.
+struct PoolLines {
+  const int32_t* from;
+  int64_t lines, line, width;
+  Word* to;
+  int64_t before, after;  ///< cells of padding
+};
+
+/// The largest cells of windows of columns, of which the first begins at `from`. May read beyond
+/// them as far as they would go on to the end of a vector.
+struct PoolColumns {
+  const Word* from;
+  int64_t window, stride;  ///< 1 or 2
+  int32_t* to;
+  int64_t columns;
+};
+
 /// Values of int32 tensors to pack for tiles: term t of lane l at step s lies at
 /// s * step_stride + l * lane_stride + t * term_stride.
 struct Terms {
@@ -108,6 +126,8 @@ struct DotKernels {
   void (*const* tile)(const Tile& t);  ///< [height - 1][number of slots - 1]
   void (*lines)(const Lines& l);
   void (*depthwise)(const DepthwiseLines& l);
+  void (*pool_lines)(const PoolLines& p);
+  void (*pool_columns)(const PoolColumns& p);
   void (*pack_cells)(uint8_t* to, const int32_t* from, const Terms& t);
   void (*pack_rows)(uint8_t* to, const int32_t* from, const Terms& t);  ///< of Words
 };

@@ -70,7 +70,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
   static constexpr int kLanes = Set::kLanes, kTerms = Set::kTerms, kCellBytes = Set::kCellBytes;
   using typename VectorOf<kLanes>::Words, typename VectorOf<kLanes>::SignedWords;
   using typename VectorOf<kLanes>::Shorts;
-  using VectorOf<kLanes>::load, VectorOf<kLanes>::store;
+  using VectorOf<kLanes>::load, VectorOf<kLanes>::load_even, VectorOf<kLanes>::store;
   using typename VectorOf<kLanes>::Bytes, typename VectorOf<kLanes>::HalfWords,
       typename VectorOf<kLanes>::Longs;
 
@@ -323,6 +323,48 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
       }
   }
 
+  static constexpr uint32_t kLeastCell = Set::kOffset ? 0 : kTerms == 4 ? 0x80808080 : 0x80008000;
+
+  /// The larger ones of the terms of cells.
+  static Words larger(Words a, Words b) {
+    typedef int8_t SignedBytes __attribute__((vector_size(4 * kLanes)));
+    typedef int16_t SignedHalves __attribute__((vector_size(4 * kLanes)));
+    const auto larger_of = [&](auto x, auto y) { return reinterpret_cast<Words>(x > y ? x : y); };
+    if constexpr (Set::kOffset)
+      return larger_of(reinterpret_cast<Bytes>(a), reinterpret_cast<Bytes>(b));
+    else if constexpr (kTerms == 4)
+      return larger_of(reinterpret_cast<SignedBytes>(a), reinterpret_cast<SignedBytes>(b));
+    else
+      return larger_of(reinterpret_cast<SignedHalves>(a), reinterpret_cast<SignedHalves>(b));
+  }
+
+  static void pool_lines(const PoolLines& p) {
+    const Words outside = kLeastCell - Words{};
+    Word* to = p.to;
+    for (int64_t c = 0; c < p.before; c += kLanes) store(to + c, outside);
+    to += p.before;
+    for (int64_t c = 0; c < p.width; c += kLanes) {
+      Words most = load(p.from + c);
+      for (int64_t l = 1; l < p.lines; ++l) most = larger(most, load(p.from + l * p.line + c));
+      store(to + c, most);
+    }
+    to += p.width;
+    for (int64_t c = 0; c < p.after; c += kLanes) store(to + c, outside);
+  }
+
+  static void pool_columns(const PoolColumns& p) {
+    for (int64_t c = 0; c < p.columns; c += kLanes) {
+      const auto* from = reinterpret_cast<const int32_t*>(p.from + c * p.stride);
+      const auto column = [&](int64_t k) {
+        return p.stride == 1 ? load(from + k) : load_even(from + k);
+      };
+      Words most = column(0);
+      for (int64_t k = 1; k < p.window; ++k) most = larger(most, column(k));
+      const int64_t rest = p.columns - c;
+      store_piece(p.to + c, most, {0, 0, rest < kLanes ? static_cast<int32_t>(rest) : kLanes});
+    }
+  }
+
   /// Joins the terms of some lanes, of which `load` loads a term: into Words of 4 bytes or 2
   /// shorts, or into cells of 4 or 2 bytes.
   template <bool kIsRow, bool kIsFull, class Load>
@@ -426,7 +468,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
       const char* isa, double macs_per_ns, const DotKernels* few_rows = nullptr) {
     return {isa, kTerms, kCellBytes, Set::kOffset, kLanes, Set::kRows, Set::kSlots, few_rows,
         macs_per_ns, tiles_of(std::make_index_sequence<Set::kRows * Set::kSlots>()), lines,
-        depthwise, pack<false>, pack<true>};
+        depthwise, pool_lines, pool_columns, pack<false>, pack<true>};
   }
 };
 

@@ -128,8 +128,9 @@ bool try_conv2d(DrawnGraph& g, Draw& draw) {
   const i64 groups = kind == 4 ? inputs : kind == 5 && inputs % 2 == 0 ? 2 : 1;
   const bool keeps_shape = groups <= 2 && draw(0, 2) > 0;
   const i64 channels = keeps_shape ? inputs
-      : groups > 2                 ? groups * draw(1, 2)
+      : groups > 2                 ? groups * (draw(0, 3) == 0 ? 2 : 1)
       : groups == 2                ? 2 * draw(1, 9)
+      : draw.coin()                ? 4 * draw(1, 8)
                                    : draw(1, 34);
   const bool has_bias = draw.coin();
   std::vector<uint32_t> in = {
@@ -144,21 +145,38 @@ bool try_conv2d(DrawnGraph& g, Draw& draw) {
       in);
 }
 
+// Appends a pooling of any windows.
+void try_pooling(DrawnGraph& g, Draw& draw) {
+  const auto pair = [&](i64 least, i64 most) {
+    return Tuple{draw(least, most), draw(least, most)};
+  };
+  try_call(g, {"max_pool2d", 1, {pair(1, 4), pair(1, 3), pair(0, 1), {draw(0, 1)}}},
+      {drawn_activation(g, draw)});
+}
+
+// Joins two or three activations, of which any may be the same.
+void try_concatenation(DrawnGraph& g, Draw& draw) {
+  std::vector<uint32_t> in = {last_entry(g)};
+  for (i64 k = draw(1, 2); k > 0; --k) {
+    const Shape& first = g.entries[in[0]].type.shape;
+    in.push_back(drawn_activation(g, draw, draw(0, 2) == 0 ? &first : nullptr));
+  }
+  std::rotate(in.begin(), in.begin() + draw(0, 1), in.end());
+  try_call(g, {"concatenate", 0, {}}, in);
+}
+
 // Appends a product, what brings its sums back to 8 bits, an activation and a shortcut, or a part
-// of these; or a pooling; or any other node.
+// of these; or a pooling, a concatenation or any other node.
 void try_layer(DrawnGraph& g, Draw& draw) {
   const auto then = [&](const char* op, const std::vector<Tuple>& ints = {}) {
     return try_call(g, {op, 1, ints}, {last_entry(g)});
   };
   const uint32_t end = last_entry(g) + 1;
-  const i64 kind = draw(0, 9);
+  const i64 kind = draw(0, 11);
   if (kind == 0) return try_node(g, draw);
-  if (kind == 1) {
-    const uint32_t x = drawn_activation(g, draw);
-    try_call(g, {"max_pool2d", 1, {{2, 2}, {2, 2}, {draw(0, 1)}}}, {x});
-    return;
-  }
-  if (kind == 2) {
+  if (kind == 1) return try_pooling(g, draw);
+  if (kind <= 3) return try_concatenation(g, draw);
+  if (kind == 4) {
     if (!try_call(g, {"flatten", 1, {}}, {drawn_activation(g, draw)})) return;
     const uint32_t x = last_entry(g);
     const uint32_t w = constant(g, {{draw(1, 20), g.entries[x].type.dim(1)}, 8}, draw);
@@ -249,6 +267,29 @@ TEST(Networks, GiveWhatTheirCallsGive) {
       judge_graph(backends[k], g, draw);
     }
   }
+}
+
+// Sums of two activations need 9 bits, which cells do not have.
+TEST(Networks, KeepSumsOfNineBits) {
+  Seeded draw(1);
+  DrawnGraph g;
+  const Type type{{1, 4, 3, 20}, 8};
+  g.feeds.push_back(add_entry(g, {type, std::vector<i32>(240, 127)}));
+  const auto product = [&] {
+    const uint32_t w = constant(g, {{4, 4, 1, 1}, 8}, draw);
+    std::fill_n(g.entries[w].data.begin(), 16, 127);
+    try_call(g, {"conv2d", 0, {{4}, {1, 1}, {1, 1}, {0, 0}, {1, 1}, {1}, {0}}}, {0, w});
+    try_call(g, {"cvm_clip", 1, {{8}, {1}}}, {last_entry(g)});
+  };
+  uint32_t shortcut = 0;
+  for (int k = 0; k < 2; ++k) {
+    product();
+    ASSERT_TRUE(try_call(g, {"elemwise_add", 2, {}}, {last_entry(g), shortcut}));
+    shortcut = last_entry(g);
+  }
+  EXPECT_EQ(g.entries[shortcut].data[0], 3 * 127);
+  g.heads.push_back(shortcut);
+  for (const Mode& m : modes()) judge_graph(open_backend(m.options()).value(), g, draw);
 }
 
 // relu of a feed; entry 0 is the feed, entry 1 the result.
