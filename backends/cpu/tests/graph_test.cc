@@ -107,8 +107,8 @@ uint32_t constant(DrawnGraph& g, const Type& type, Draw& draw) {
   return g.constants.back();
 }
 
-// An entry that a layer can read, recent ones rather, of this shape and before this one; or the
-// first one.
+// An entry that a layer can read, the last one or a recent one, of this shape and before this one;
+// or the first one.
 uint32_t drawn_activation(const DrawnGraph& g, Draw& draw, const Shape* shape = nullptr,
     uint32_t end = UINT32_MAX, i64 most = 8) {
   std::vector<uint32_t> all = g.feeds;
@@ -118,7 +118,8 @@ uint32_t drawn_activation(const DrawnGraph& g, Draw& draw, const Shape* shape = 
     return e >= end || t.rank() != 4 || t.precision > most || (shape && t.shape != *shape);
   });
   if (all.empty()) return 0;
-  return all[all.size() - 1 - static_cast<std::size_t>(draw(0, min(3, i64(all.size()) - 1)))];
+  const i64 back = draw.coin() ? 0 : draw(0, min(3, i64(all.size()) - 1));
+  return all[all.size() - 1 - static_cast<std::size_t>(back)];
 }
 
 // Appends a convolution: pointwise, depthwise, grouped or any other.
@@ -154,19 +155,29 @@ void try_pooling(DrawnGraph& g, Draw& draw) {
       {drawn_activation(g, draw)});
 }
 
-// Joins two or three activations, of which any may be the same.
-void try_concatenation(DrawnGraph& g, Draw& draw) {
-  std::vector<uint32_t> in = {last_entry(g)};
-  for (i64 k = draw(1, 2); k > 0; --k) {
-    const Shape& first = g.entries[in[0]].type.shape;
-    in.push_back(drawn_activation(g, draw, draw(0, 2) == 0 ? &first : nullptr));
+// Appends products of one activation and joins what they give; any of it may be joined twice.
+void try_branches(DrawnGraph& g, Draw& draw) {
+  const uint32_t x = drawn_activation(g, draw);
+  const i64 inputs = g.entries[x].type.dim(1);
+  std::vector<uint32_t> in;
+  for (i64 k = draw(2, 3); k > 0; --k) {
+    const i64 channels = draw(0, 3) == 0 ? draw(1, 9) : 4 * draw(1, 8),
+              kernel = draw.coin() ? 1 : 3;
+    const uint32_t w = constant(g, {{channels, inputs, kernel, kernel}, 8}, draw);
+    const Tuple around{kernel / 2, kernel / 2};
+    if (!try_call(g,
+            {"conv2d", 0, {{channels}, {kernel, kernel}, {1, 1}, around, {1, 1}, {1}, {0}}},
+            {x, w}))
+      return;
+    try_call(g, {"cvm_right_shift", 1, {{8}, {draw(7, 12)}, {1}}}, {last_entry(g)});
+    in.push_back(last_entry(g));
   }
-  std::rotate(in.begin(), in.begin() + draw(0, 1), in.end());
+  if (draw(0, 4) == 0) in.push_back(drawn_activation(g, draw));
   try_call(g, {"concatenate", 0, {}}, in);
 }
 
 // Appends a product, what brings its sums back to 8 bits, an activation and a shortcut, or a part
-// of these; or a pooling, a concatenation or any other node.
+// of these; or a pooling, branches or any other node.
 void try_layer(DrawnGraph& g, Draw& draw) {
   const auto then = [&](const char* op, const std::vector<Tuple>& ints = {}) {
     return try_call(g, {op, 1, ints}, {last_entry(g)});
@@ -175,8 +186,8 @@ void try_layer(DrawnGraph& g, Draw& draw) {
   const i64 kind = draw(0, 11);
   if (kind == 0) return try_node(g, draw);
   if (kind == 1) return try_pooling(g, draw);
-  if (kind <= 3) return try_concatenation(g, draw);
-  if (kind == 4) {
+  if (kind == 2) return try_branches(g, draw);
+  if (kind == 3) {
     if (!try_call(g, {"flatten", 1, {}}, {drawn_activation(g, draw)})) return;
     const uint32_t x = last_entry(g);
     const uint32_t w = constant(g, {{draw(1, 20), g.entries[x].type.dim(1)}, 8}, draw);
