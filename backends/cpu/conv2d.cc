@@ -4,40 +4,17 @@
 /// neighbouring outputs.
 #include "backends/cpu/conv2d.h"
 
-#include "backends/cpu/patch.h"
-#include "spec/ops/conv2d.h"
-
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kPatchBytes = i64{1} << 19;       // of the patches packed at a time
-constexpr i64 kPatchBytesMax = i64{8} << 20;    // above it the generic kernel serves
-constexpr i64 kInPlaceBytesMax = i64{1} << 30;  // of a unit: offsets have 31 bits
-constexpr i64 kWeightBytes = i64{1} << 18;      // of weights that stay cached for one block
-constexpr i64 kLinesBytes = i64{1} << 14;       // of a patch on the stack
-constexpr i64 kLinesOutputs = 2;   // of a group, at most, that are computed line by line
-constexpr i64 kLinesPerItem = 32;  // packed by an item of parallel work
+constexpr i64 kWeightBytes = i64{1} << 18;  // of weights that stay cached for one block
+constexpr i64 kBusyPercent = 97;            // of the lanes of slots, at least
+constexpr i64 kLinesPerItem = 32;           // packed by an item of parallel work
 constexpr i64 kWordBytes = sizeof(Word);
 
 /// A block of outputs: rows and columns of some units, which are groups of images.
 struct Block {
   i64 unit, units, row, rows, column, columns;
-};
-
-enum class Way {
-  blocks,    ///< of the image, packed for all outputs
-  in_place,  ///< the image is the patch
-  lines,     ///< of one group at a time
-  depthwise  ///< lines of channels that share cells
-};
-
-/// How a call is computed. For depthwise a group is what shares cells.
-struct Design {
-  Way way;
-  View x;
-  Out y;
-  Patch patch;
-  i64 groups, group_inputs, group_outputs;
 };
 
 class TunedConv2d : public Plan {
@@ -70,13 +47,16 @@ class TunedConv2d : public Plan {
   void pack_panel(Word* to, const i32* weights, i64 height) const;
   void pack_kernels(Word* to, const i32* weights) const;
   void pack_block(const Run& run, const Block& b) const;
+  bool are_pixels_better() const;
   void compute(const Run& run, const Block& b) const;
+  void compute_pixels(const Run& run, const Block& b) const;
   void place(const Run& run, const Block& b, i64 unit, i64 first_slot, Placement& at) const;
   const i32* image(const Run& run, i64 unit) const;
   void run_by_lines(const Run& run) const;
   void multiply_lines(const Run& run, const Block& b, const Word* patch) const;
   void multiply_depthwise(const Run& run, const Block& b, const Word* patch) const;
   void multiply(const Run& run, const Placement& at, i64 unit, i64 first, i64 count) const;
+  const uint8_t* cells(const Run& run, const Block& b, i64 unit) const;
   i64 slot_pitch(const Block& b) const;
 
   std::string name_;
@@ -91,6 +71,7 @@ class TunedConv2d : public Plan {
   Fusion fusion_;
   std::size_t added_port_;
   i64 x_terms_, y_terms_, added_terms_;  // channels that share a plane
+  bool by_pixels_ = false;               // with tiles whose lanes are outputs
   i64 height_, outputs_per_item_;
   std::vector<Step> steps_;  // of depthwise: taps
   std::vector<int32_t> offsets_;
@@ -128,6 +109,10 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
       added_terms_(fusion_.adds_cells ? dot.terms : 1),
       height_(way_ == Way::lines ? 1 : even_part(group_outputs_, dot.rows)),
       steps_(patch_.steps()) {
+  if (are_pixels_better()) {
+    by_pixels_ = true;
+    height_ = even_part(group_outputs_ / dot.lanes, dot.slots) * dot.lanes;
+  }
   // A tile holds all rows that share cells.
   if (y_terms_ * added_terms_ > 1) height_ = ceil_div(height_, dot.terms) * dot.terms;
   for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
@@ -223,6 +208,16 @@ i64 TunedConv2d::slot_pitch(const Block& b) const {
   return slots < b.rows * aligned / dot_.lanes ? pitch : aligned;
 }
 
+// Where many lanes would lie between rows of outputs or beyond the last.
+bool TunedConv2d::are_pixels_better() const {
+  if (!dot_.pixel_tile || (way_ != Way::blocks && way_ != Way::in_place) ||
+      group_outputs_ % dot_.lanes != 0 || (y_.stride[3] != 1 && y_.dim(3) > 1))
+    return false;
+  const Block b{0, 1, 0, patch_.rows(), 0, patch_.columns()};
+  const i64 slots = ceil_div((b.rows - 1) * slot_pitch(b) + b.columns, dot_.lanes);
+  return 100 * b.rows * b.columns < kBusyPercent * slots * dot_.lanes;
+}
+
 // Each item of parallel work computes some output channels of one unit at a few slots.
 void TunedConv2d::compute(const Run& run, const Block& b) const {
   const i64 slots = ceil_div((b.rows - 1) * slot_pitch(b) + b.columns, dot_.lanes);
@@ -242,19 +237,43 @@ void TunedConv2d::compute(const Run& run, const Block& b) const {
   });
 }
 
+// The same at a few neighbouring outputs of a row.
+void TunedConv2d::compute_pixels(const Run& run, const Block& b) const {
+  const i64 width = even_part(b.columns, dot_.rows), across = ceil_div(b.columns, width);
+  const i64 chunks = ceil_div(group_outputs_, outputs_per_item_), places = b.rows * across;
+  const i64 macs = steps() * dot_.terms * outputs_per_item_ * width;
+  const double item_ns = static_cast<double>(macs) / dot_.macs_per_ns;
+  pool_->run(b.units * chunks * places, item_ns, [&](i64 begin, i64 end) {
+    Placement at;
+    at.slots = 1;
+    for (i64 i = begin; i < end; ++i) {
+      const i64 unit = i / (chunks * places), first = i / places % chunks * outputs_per_item_;
+      const i64 row = i % places / across, column = i % across * width;
+      at.piece[0] = {(b.row + row) * y_.stride[2] + b.column + column, 0,
+          static_cast<int32_t>(min(width, b.columns - column))};
+      at.slot[0] = {
+          cells(run, b, unit) + (row * patch_.pitch() + column) * kWordBytes, at.piece, 1};
+      multiply(run, at, b.unit + unit, first, min(outputs_per_item_, group_outputs_ - first));
+    }
+  });
+}
+
+const uint8_t* TunedConv2d::cells(const Run& run, const Block& b, i64 unit) const {
+  return way_ == Way::in_place
+      ? reinterpret_cast<const uint8_t*>(image(run, b.unit + unit))
+      : reinterpret_cast<const uint8_t*>(run.patch + unit * patch_.words());
+}
+
 void TunedConv2d::place(
     const Run& run, const Block& b, i64 unit, i64 first_slot, Placement& at) const {
   const i64 pitch = slot_pitch(b);
-  const auto* cells = way_ == Way::in_place
-      ? reinterpret_cast<const Word*>(image(run, b.unit + unit))
-      : run.patch + unit * patch_.words();
   Piece* piece = at.piece;
   at.lane_stride = y_.stride[3];
   for (int k = 0; k < at.slots; ++k) {
     const i64 lane = (first_slot + k) * dot_.lanes;
     i64 row = lane / pitch, column = lane % pitch;
     Slot& slot = at.slot[k];
-    slot.cells = reinterpret_cast<const uint8_t*>(cells + row * patch_.pitch() + column);
+    slot.cells = cells(run, b, unit) + (row * patch_.pitch() + column) * kWordBytes;
     slot.pieces = piece;
     for (i64 l = 0; l < dot_.lanes && row < b.rows; l += pitch - column, column = 0, ++row)
       if (const i64 n = min(dot_.lanes - l, b.columns - column); n > 0)
@@ -274,7 +293,7 @@ void TunedConv2d::multiply(
     const i64 height = min(height_, channel + count - o);
     const Word* panel = run.weights + o * output_words();
     const uint32_t* start = panel;
-    uint32_t biased[kRowsMax];
+    uint32_t biased[kSlotsMax * kLanesMax];
     if (run.bias) {
       for (i64 r = 0; r < height; ++r)
         biased[r] = panel[r] + static_cast<uint32_t>(run.bias[(o + r) * bias_.stride[0]]);
@@ -286,7 +305,10 @@ void TunedConv2d::multiply(
     if (addend)
       tile.added = {const_cast<i32*>(addend) + o / added_terms_ * added.stride[1], added.stride[1],
           fusion_.adds_cells};
-    run_tile(dot_, tile, static_cast<int>(height), at);
+    if (by_pixels_)
+      dot_.pixel_tile[(at.piece[0].count - 1) * dot_.slots + height / dot_.lanes - 1](tile);
+    else
+      run_tile(dot_, tile, static_cast<int>(height), at);
   }
 }
 
@@ -310,7 +332,7 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
         b.rows = min(patch_.rows(), height - b.row);
         b.columns = min(patch_.columns(), width - b.column);
         if (way_ == Way::blocks) pack_block(run, b);
-        compute(run, b);
+        by_pixels_ ? compute_pixels(run, b) : compute(run, b);
       }
 }
 
@@ -371,90 +393,6 @@ void TunedConv2d::multiply_depthwise(const Run& run, const Block& b, const Word*
           y_.stride[2], fusion_.finish ? &*fusion_.finish : nullptr});
 }
 
-/// Makes one row of an image whose rows follow each other. @return whether they do
-template <class V> bool join_rows(V& v) {
-  if (v.stride[2] != v.dim(3) * v.stride[3] && v.dim(2) > 1) return false;
-  v.shape[3] *= v.dim(2);
-  v.shape[2] = 1;
-  return true;
-}
-
-/// Makes one axis of all but the first if they follow each other. @return whether they do
-template <class V> bool join_all(V& v) {
-  i64 step = 0, extent = 1;
-  for (int d = 3; d > 0; --d) {
-    if (v.dim(d) == 1) continue;
-    if (extent == 1) step = v.stride[d];
-    if (v.stride[d] != step * extent) return false;
-    extent *= v.dim(d);
-  }
-  v.shape = {v.dim(0), extent};
-  v.stride[1] = extent == 1 ? 1 : step;
-  return true;
-}
-
-/// The call as a matrix product, where the window is the whole image. @return whether it is one
-bool become_dense(Arguments& a, const Conv2dAttrs& attrs) {
-  View &x = a.call.in[Conv2d::X], &w = a.call.in[Conv2d::W];
-  const bool is_whole = attrs.kernel_size == Tuple{x.dim(2), x.dim(3)} &&
-      attrs.padding == Tuple{0, 0} && attrs.groups == 1;
-  return is_whole && join_all(x) && join_all(w) && join_all(a.call.out[0]);
-}
-
-/// Whether tiles can add the tensor of the fusion: where rows of it lie as rows of the output do.
-bool can_add(const View& added, const Out& y) {
-  const auto is_same = [&](int d) { return y.dim(d) == 1 || added.stride[d] == y.stride[d]; };
-  return is_same(2) && is_same(3) && (y.stride[3] == 1 || y.dim(3) == 1);
-}
-
-/// Whether the images that lie as cells can. Groups must not share a plane.
-bool can_use_cells(
-    const Fusion& f, const Conv2dAttrs& attrs, i64 group_inputs, const DotKernels& dot) {
-  const auto divides = [&](i64 channels) { return attrs.groups == 1 || channels % dot.terms == 0; };
-  const bool writes = f.writes_cells || f.adds_cells;
-  return dot.rows % dot.terms == 0 && (!f.reads_cells || divides(group_inputs)) &&
-      (!writes || divides(attrs.channels / attrs.groups));
-}
-
-std::optional<Design> design_of(
-    const Arguments& a, const Conv2dAttrs& attrs, const DotKernels& dot) {
-  const Fusion& f = a.fusion;
-  const bool adds = f.finish && f.finish->adds;
-  const i64 inputs = a.call.in[Conv2d::W].dim(1), outputs = attrs.channels / attrs.groups;
-  if (adds && !can_add(f.added, a.call.out[0])) return std::nullopt;
-  View x = a.call.in[Conv2d::X];
-  Out y = a.call.out[0];
-  const auto axis = [&](int d) {
-    return axis_of(x.dim(2 + d), y.dim(2 + d), attrs.kernel_size[d], attrs.strides[d],
-        attrs.padding[d], attrs.dilation[d]);
-  };
-  const bool by_lines = outputs <= kLinesOutputs && (y.stride[3] == 1 || y.dim(3) == 1) && !adds;
-  if (by_lines && inputs == 1 && outputs == 1 && attrs.channels % dot.terms == 0) {
-    Patch shared(axis(0), axis(1), dot.terms, dot, f.reads_cells);
-    if (shared.shrink_to(kLinesBytes))
-      return Design{Way::depthwise, x, y, shared, attrs.channels / dot.terms, dot.terms, dot.terms};
-  }
-  if (f.uses_cells() && !can_use_cells(f, attrs, inputs, dot)) return std::nullopt;
-  const bool is_pointwise = attrs.kernel_size == Tuple{1, 1} && attrs.strides == Tuple{1, 1} &&
-      attrs.padding == Tuple{0, 0};
-  bool is_row = false;
-  if (View row = x; is_pointwise && join_rows(row))
-    if (Out to = y; join_rows(to)) x = row, y = to, is_row = true;
-  Patch patch(axis(0), axis(1), inputs, dot, f.reads_cells);
-  const auto design = [&](Way way, const Patch& p) {
-    return Design{way, x, y, p, attrs.groups, inputs, outputs};
-  };
-  if (f.reads_cells && is_row) {
-    patch.read_in_place(x.stride[1]);
-    if (patch.bytes() > kInPlaceBytesMax) return std::nullopt;
-    return design(Way::in_place, patch);
-  }
-  if (Patch small = patch; by_lines && !f.uses_cells() && small.shrink_to(kLinesBytes))
-    return design(Way::lines, small);
-  if (!patch.shrink_to(kPatchBytes) && !patch.shrink_to(kPatchBytesMax)) return std::nullopt;
-  return design(Way::blocks, patch);
-}
-
 std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
   const auto attrs = from_attributes<Conv2d>(a.call.attributes());
   if (Arguments product = a; become_dense(product, attrs))
@@ -464,12 +402,6 @@ std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, cons
 }
 
 }  // namespace
-
-bool conv2d_serves(const Arguments& a) {
-  const auto attrs = from_attributes<Conv2d>(a.call.attributes());
-  if (Arguments product = a; become_dense(product, attrs)) return false;
-  return design_of(a, attrs, best_dot(*a.isa)).has_value();
-}
 
 std::vector<Kernel> conv2d_kernels() { return dot_kernels<Conv2d>(conv2d_plan); }
 

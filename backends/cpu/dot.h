@@ -124,6 +124,10 @@ struct DotKernels {
   const DotKernels* few_rows;  ///< tiles of smaller cells, for rows that wait for them; or nullptr
   double macs_per_ns;          ///< of one thread, roughly; decides what to run in parallel
   void (*const* tile)(const Tile& t);  ///< [height - 1][number of slots - 1]
+  /// Tiles the other way round: [number of pixels - 1][number of slots - 1]. The
+  /// lanes of each slot are rows of weights; pixels are neighbours, of which the first is the only
+  /// slot's first lane. Or nullptr.
+  void (*const* pixel_tile)(const Tile& t);
   void (*lines)(const Lines& l);
   void (*depthwise)(const DepthwiseLines& l);
   void (*pool_lines)(const PoolLines& p);
