@@ -32,9 +32,10 @@ class TunedConv2d : public Plan {
   struct Run;  // what one execution computes with
 
   i64 steps() const {
-    const auto all = static_cast<i64>(steps_.size());
-    return way_ == Way::depthwise ? ceil_div(all, dot_.terms) : all;
+    return way_ == Way::depthwise ? w_.dim(2) * line_steps() : static_cast<i64>(steps_.size());
   }
+  /// Of a line of a depthwise kernel.
+  i64 line_steps() const { return ceil_div(w_.dim(3), dot_.terms); }
   /// A panel begins with where its rows begin, of which each output has one.
   i64 output_words() const {
     return (1 + steps()) * (way_ == Way::depthwise ? dot_.lanes / dot_.terms : 1);
@@ -47,6 +48,7 @@ class TunedConv2d : public Plan {
   void pack_panel(Word* to, const i32* weights, i64 height) const;
   void pack_kernels(Word* to, const i32* weights) const;
   void pack_block(const Run& run, const Block& b) const;
+  void lay_out_taps();
   bool are_pixels_better() const;
   void compute(const Run& run, const Block& b) const;
   void compute_pixels(const Run& run, const Block& b) const;
@@ -71,9 +73,10 @@ class TunedConv2d : public Plan {
   Fusion fusion_;
   std::size_t added_port_;
   i64 x_terms_, y_terms_, added_terms_;  // channels that share a plane
+  bool is_dense_ = true;                 // lines of a depthwise kernel are those of the patch
   bool by_pixels_ = false;               // with tiles whose lanes are outputs
   i64 height_, outputs_per_item_;
-  std::vector<Step> steps_;  // of depthwise: taps
+  std::vector<Step> steps_;
   std::vector<int32_t> offsets_;
   Packed constant_;  // the packed weights, if they are constants
 };
@@ -115,11 +118,18 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
   }
   // A tile holds all rows that share cells.
   if (y_terms_ * added_terms_ > 1) height_ = ceil_div(height_, dot.terms) * dot.terms;
-  for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
-  if (way_ == Way::depthwise) {
-    height_ = dot.terms;
-    offsets_.resize(static_cast<std::size_t>(steps() * dot.terms), offsets_.back());
+  if (way_ == Way::depthwise)
+    lay_out_taps();
+  else
+    for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
+  if (are_pixels_better()) {
+    by_pixels_ = true;
+    height_ = even_part(group_outputs_ / dot.lanes, dot.slots) * dot.lanes;
   }
+  // A tile holds all rows that share cells.
+  if (y_terms_ * added_terms_ > 1) height_ = ceil_div(height_, dot.terms) * dot.terms;
+  for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
+  if (way_ == Way::depthwise) height_ = dot.terms;
   const i64 most = max(1, kWeightBytes / (output_words() * kWordBytes * height_)) * height_;
   outputs_per_item_ = min(group_outputs_, most);
   if (attrs.use_bias) bias_ = a.call.in[Conv2d::B];
@@ -165,18 +175,30 @@ void TunedConv2d::pack_panel(Word* to, const i32* weights, i64 height) const {
   }
 }
 
-// The taps of channels that share cells. These repeat, and so do their starts.
+// Steps of a depthwise kernel are taps of one of its lines. The last one repeats.
+void TunedConv2d::lay_out_taps() {
+  height_ = dot_.terms;
+  for (i64 row = 0; row < w_.dim(2); ++row) {
+    const i64 first = patch_.offset({0, row, 0, 1});
+    is_dense_ = is_dense_ && first == row * patch_.pitch() * kWordBytes;
+    for (i64 k = 0; k < line_steps() * dot_.terms; ++k)
+      offsets_.push_back(static_cast<int32_t>(patch_.offset({0, row, min(k, w_.dim(3) - 1), 1})));
+  }
+}
+
+// The kernels of channels that share cells. These repeat, and so do their starts.
 void TunedConv2d::pack_kernels(Word* to, const i32* weights) const {
   const i64 terms = dot_.terms, lanes = dot_.lanes, bits = 32 / terms;
   std::fill_n(to + lanes, steps() * lanes, 0U);
   for (i64 r = 0; r < terms; ++r)
-    for (i64 k = 0; const Step& s : steps_) {
-      const auto w = static_cast<Word>(
-          weights[r * w_.stride[0] + s.row * w_.stride[2] + s.column * w_.stride[3]]);
-      to[(1 + k / terms) * lanes + r] |= (w & ((1U << bits) - 1)) << (k % terms * bits);
-      to[r] -= static_cast<Word>(dot_.offset) * w;
-      ++k;
-    }
+    for (i64 row = 0; row < w_.dim(2); ++row)
+      for (i64 k = 0; k < w_.dim(3); ++k) {
+        const auto w =
+            static_cast<Word>(weights[r * w_.stride[0] + row * w_.stride[2] + k * w_.stride[3]]);
+        to[(1 + row * line_steps() + k / terms) * lanes + r] |= (w & ((1U << bits) - 1))
+            << (k % terms * bits);
+        to[r] -= static_cast<Word>(dot_.offset) * w;
+      }
   for (i64 k = 0; k <= steps(); ++k, to += lanes)
     for (i64 l = terms; l < lanes; ++l) to[l] = to[l - terms];
 }
@@ -387,10 +409,10 @@ void TunedConv2d::multiply_depthwise(const Run& run, const Block& b, const Word*
   }
   i32* y = run.y + b.unit / groups_ * y_.stride[0] + first / y_terms_ * y_.stride[1] +
       b.row * y_.stride[2] + b.column;
-  dot_.depthwise(
-      {panel + dot_.lanes, start, offsets_.data(), steps(), reinterpret_cast<const uint8_t*>(patch),
-          b.rows, b.columns, patch_.pitch() * kWordBytes, {y, y_.stride[1], fusion_.writes_cells},
-          y_.stride[2], fusion_.finish ? &*fusion_.finish : nullptr});
+  dot_.depthwise({panel + dot_.lanes, start, offsets_.data(), w_.dim(2), line_steps(), is_dense_,
+      reinterpret_cast<const uint8_t*>(patch), b.rows, b.columns, patch_.pitch() * kWordBytes,
+      {y, y_.stride[1], fusion_.writes_cells}, y_.stride[2],
+      fusion_.finish ? &*fusion_.finish : nullptr});
 }
 
 std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {

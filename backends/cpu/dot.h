@@ -70,16 +70,17 @@ struct Lines {
   const Finish* finish;  ///< nullptr, or one that adds nothing
 };
 
-/// Lines of a plane of channels that share cells, each of which has a kernel of its own: output c
-/// of line l of channel r is start[r] + the sum of the products of its taps and the cells of
-/// channel r that lie offset[tap] bytes after l * pitch + the cell of c. A step has as many taps as
-/// a cell has terms; rows[step][r] are those of channel r. Channels repeat until they fill the
-/// lanes of a slot.
+/// Lines of a plane of channels that share cells, each of which has a kernel of its own: output c of
+/// line l of channel r is start[r] + the sum of the products of its taps and the cells of channel r
+/// that lie offset[tap] bytes after l * pitch + the cell of c. A line of the kernel has `steps` of
+/// as many taps as a cell has terms; rows[step][r] are those of channel r. Channels repeat until they
+/// fill the lanes of a slot.
 struct DepthwiseLines {
   const Word* rows;
   const uint32_t* start;
   const int32_t* offset;
-  int64_t steps;
+  int64_t kernel_lines, steps;
+  bool is_dense;  ///< whether lines of the kernel are a pitch apart
   const uint8_t* cells;
   int64_t lines, columns, pitch;
   Surface to;

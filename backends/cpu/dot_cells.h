@@ -12,39 +12,62 @@ template <class Set> struct CellLoops : Surfaces<Set> {
   using Base::load, Base::load_even, Base::rescaled, Base::store, Base::store_piece;
   using typename Base::Bytes, typename Base::Words;
 
-  static void depthwise(const DepthwiseLines& l) {
+  /// L lines at once: the taps of a line that several of them read are gathered once.
+  template <int L> static void depthwise_lines(const DepthwiseLines& l, int64_t line) {
     const int64_t columns = l.columns, last = columns < kLanes ? 0 : columns - kLanes;
     const Words start = load(l.start);
-    for (int64_t line = 0; line < l.lines; ++line)
-      for (int64_t next = 0; next < columns; next += kLanes) {
-        const int64_t column = next < last ? next : last;
-        const uint8_t* cells = l.cells + line * l.pitch + column * Set::kCellBytes;
-        Words sum[kTerms];
-        for (Words& s : sum) s = start;
-        const int32_t* offset = l.offset;
-        const Word* row = l.rows;
-        for (int64_t k = 0; k < l.steps; ++k, offset += kTerms, row += kLanes) {
+    for (int64_t next = 0; next < columns; next += kLanes) {
+      const int64_t column = next < last ? next : last;
+      const uint8_t* cells = l.cells + line * l.pitch + column * Set::kCellBytes;
+      const int32_t* offset = l.offset;
+      Words sum[L][kTerms];
+#pragma GCC unroll 4
+      for (auto& s : sum)
+#pragma GCC unroll 4
+        for (Words& v : s) v = start;
+      for (int64_t i = 0; i < l.kernel_lines + L - 1; ++i) {
+        if (L > 1) offset = l.offset;
+        for (int64_t k = 0; k < l.steps; ++k, offset += kTerms) {
           Words taps[kTerms];
 #pragma GCC unroll 4
           for (int t = 0; t < kTerms; ++t) taps[t] = Set::cells(cells + offset[t]);
           Base::gather_taps(taps);
-          const Words w = load(row);
 #pragma GCC unroll 4
-          for (int t = 0; t < kTerms; ++t) Set::add_products(sum[t], taps[t], w);
-        }
-        if (const Finish* f = l.finish)
-          for (Words& s : sum) s = rescaled(s, f->sum);
-        const Piece piece{line * l.line_stride + column, 0,
-            columns < kLanes ? static_cast<int32_t>(columns) : kLanes};
-        if constexpr (requires { Set::narrowed(start, start, start, start); })
-          if (l.to.has_cells) {
-            const Words cells = Set::narrowed(sum[0], sum[1], sum[2], sum[3]) ^ kFlip;
-            store_piece(l.to.data + piece.to, cells, piece);
-            continue;
+          for (int j = 0; j < L; ++j) {
+            if (i < j || i - j >= l.kernel_lines) continue;
+            const Words w = load(l.rows + ((i - j) * l.steps + k) * kLanes);
+#pragma GCC unroll 4
+            for (int t = 0; t < kTerms; ++t) Set::add_products(sum[j][t], taps[t], w);
           }
-        Base::part_channels(sum);
-        Base::store_rows(l.to, piece, sum);
+        }
+        if (L > 1) cells += l.pitch;
       }
+#pragma GCC unroll 4
+      for (int j = 0; j < L; ++j) store_channels(l, (line + j) * l.line_stride + column, sum[j]);
+    }
+  }
+  static void store_channels(const DepthwiseLines& l, int64_t to, Words (&sum)[kTerms]) {
+    if (const Finish* f = l.finish)
+      for (Words& s : sum) s = rescaled(s, f->sum);
+    const Piece piece{to, 0, l.columns < kLanes ? static_cast<int32_t>(l.columns) : kLanes};
+    if constexpr (requires { &Set::narrowed; })
+      if (l.to.has_cells) {
+        const Words cells = Set::narrowed(sum[0], sum[1], sum[2], sum[3]) ^ kFlip;
+        return store_piece(l.to.data + to, cells, piece);
+      }
+    Base::part_channels(sum);
+    Base::store_rows(l.to, piece, sum);
+  }
+
+  static void depthwise(const DepthwiseLines& l) {
+    // As many as have sums in registers.
+    constexpr int kMost = Set::kRows * Set::kSlots >= 4 * kTerms ? 4 : 2;
+    int64_t line = 0;
+    if (l.is_dense) {
+      for (; line + kMost <= l.lines; line += kMost) depthwise_lines<kMost>(l, line);
+      for (; line + 2 <= l.lines; line += 2) depthwise_lines<2>(l, line);
+    }
+    for (; line < l.lines; ++line) depthwise_lines<1>(l, line);
   }
 
   static constexpr uint32_t kLeastCell = Set::kOffset ? 0 : kTerms == 4 ? 0x80808080 : 0x80008000;
