@@ -4,32 +4,17 @@
 /// neighbouring outputs.
 #include "backends/cpu/conv2d.h"
 
-#include "backends/cpu/patch.h"
-#include "spec/ops/conv2d.h"
-
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kPatchBytes = i64{1} << 19;       // of the patches packed at a time
-constexpr i64 kPatchBytesMax = i64{8} << 20;    // above it the generic kernel serves
-constexpr i64 kInPlaceBytesMax = i64{1} << 30;  // of a unit: offsets have 31 bits
-constexpr i64 kWeightBytes = i64{1} << 18;      // of weights that stay cached for one block
-constexpr i64 kLinesBytes = i64{1} << 14;       // of a patch on the stack
-constexpr i64 kLinesOutputs = 2;   // of a group, at most, that are computed line by line
-constexpr i64 kLinesPerItem = 32;  // packed by an item of parallel work
+constexpr i64 kWeightBytes = i64{1} << 18;  // of weights that stay cached for one block
+constexpr i64 kBusyPercent = 97;            // of the lanes of slots, at least
+constexpr i64 kLinesPerItem = 32;           // packed by an item of parallel work
 constexpr i64 kWordBytes = sizeof(Word);
 
 /// A block of outputs: rows and columns of some units, which are groups of images.
 struct Block {
   i64 unit, units, row, rows, column, columns;
-};
-
-/// How a call is computed.
-struct Design {
-  View x;
-  Out y;
-  Patch patch;
-  bool by_lines, in_place;  ///< in place: the image is the patch
 };
 
 class TunedConv2d : public Plan {
@@ -40,42 +25,56 @@ class TunedConv2d : public Plan {
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
     const i64 weights = constant_.empty() ? weight_words() * kWordBytes : 0;
-    return static_cast<uint64_t>(weights + (by_lines_ || in_place_ ? 0 : patches_bytes()));
+    return static_cast<uint64_t>(weights + (way_ == Way::blocks ? patches_bytes() : 0));
   }
 
  private:
   struct Run;  // what one execution computes with
 
-  i64 steps() const { return static_cast<i64>(steps_.size()); }
+  i64 steps() const {
+    return way_ == Way::depthwise ? w_.dim(2) * line_steps() : static_cast<i64>(steps_.size());
+  }
+  /// Of a line of a depthwise kernel.
+  i64 line_steps() const { return ceil_div(w_.dim(3), dot_.terms); }
   /// A panel begins with where its rows begin, of which each output has one.
-  i64 output_words() const { return 1 + steps(); }
+  i64 output_words() const {
+    return (1 + steps()) * (way_ == Way::depthwise ? dot_.lanes / dot_.terms : 1);
+  }
   i64 weight_words() const { return y_.dim(1) * output_words(); }
   /// The last slot of the last patch may read beyond it.
   i64 patches_bytes() const { return units_per_block_ * patch_.bytes() + kLanesMax * kWordBytes; }
 
   void pack_weights(Word* to, const i32* weights, const i32* bias) const;
   void pack_panel(Word* to, const i32* weights, i64 height) const;
+  void pack_kernels(Word* to, const i32* weights) const;
   void pack_block(const Run& run, const Block& b) const;
+  void lay_out_taps();
+  bool are_pixels_better() const;
   void compute(const Run& run, const Block& b) const;
+  void compute_pixels(const Run& run, const Block& b) const;
   void place(const Run& run, const Block& b, i64 unit, i64 first_slot, Placement& at) const;
   const i32* image(const Run& run, i64 unit) const;
   void run_by_lines(const Run& run) const;
   void multiply_lines(const Run& run, const Block& b, const Word* patch) const;
+  void multiply_depthwise(const Run& run, const Block& b, const Word* patch) const;
   void multiply(const Run& run, const Placement& at, i64 unit, i64 first, i64 count) const;
+  const uint8_t* cells(const Run& run, const Block& b, i64 unit) const;
   i64 slot_pitch(const Block& b) const;
 
   std::string name_;
   std::shared_ptr<ThreadPool> pool_;
   const DotKernels& dot_;
+  Way way_;
   View x_, w_, bias_;
   Out y_;
   i64 groups_, group_inputs_, group_outputs_;
   Patch patch_;
   i64 units_per_block_;
-  bool by_lines_, in_place_;
   Fusion fusion_;
   std::size_t added_port_;
   i64 x_terms_, y_terms_, added_terms_;  // channels that share a plane
+  bool is_dense_ = true;                 // lines of a depthwise kernel are those of the patch
+  bool by_pixels_ = false;               // with tiles whose lanes are outputs
   i64 height_, outputs_per_item_;
   std::vector<Step> steps_;
   std::vector<int32_t> offsets_;
@@ -95,27 +94,42 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
     : name_(kernel.name),
       pool_(a.pool),
       dot_(dot),
+      way_(d.way),
       x_(d.x),
       w_(a.call.in[Conv2d::W]),
       y_(d.y),
-      groups_(attrs.groups),
-      group_inputs_(w_.dim(1)),
-      group_outputs_(attrs.channels / attrs.groups),
+      groups_(d.groups),
+      group_inputs_(d.group_inputs),
+      group_outputs_(d.group_outputs),
       patch_(d.patch),
-      units_per_block_(clamp(
-          d.in_place ? groups_ * x_.dim(0) : kPatchBytes / patch_.bytes(), 1, groups_ * x_.dim(0))),
-      by_lines_(d.by_lines),
-      in_place_(d.in_place),
+      units_per_block_(
+          clamp(d.way == Way::in_place ? groups_ * x_.dim(0) : kPatchBytes / patch_.bytes(), 1,
+              groups_ * x_.dim(0))),
       fusion_(a.fusion),
       added_port_(a.call.in.size()),
       x_terms_(fusion_.reads_cells ? dot.terms : 1),
       y_terms_(fusion_.writes_cells ? dot.terms : 1),
       added_terms_(fusion_.adds_cells ? dot.terms : 1),
-      height_(by_lines_ ? 1 : even_part(group_outputs_, dot.rows)),
+      height_(way_ == Way::lines ? 1 : even_part(group_outputs_, dot.rows)),
       steps_(patch_.steps()) {
+  if (are_pixels_better()) {
+    by_pixels_ = true;
+    height_ = even_part(group_outputs_ / dot.lanes, dot.slots) * dot.lanes;
+  }
+  // A tile holds all rows that share cells.
+  if (y_terms_ * added_terms_ > 1) height_ = ceil_div(height_, dot.terms) * dot.terms;
+  if (way_ == Way::depthwise)
+    lay_out_taps();
+  else
+    for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
+  if (are_pixels_better()) {
+    by_pixels_ = true;
+    height_ = even_part(group_outputs_ / dot.lanes, dot.slots) * dot.lanes;
+  }
   // A tile holds all rows that share cells.
   if (y_terms_ * added_terms_ > 1) height_ = ceil_div(height_, dot.terms) * dot.terms;
   for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
+  if (way_ == Way::depthwise) height_ = dot.terms;
   const i64 most = max(1, kWeightBytes / (output_words() * kWordBytes * height_)) * height_;
   outputs_per_item_ = min(group_outputs_, most);
   if (attrs.use_bias) bias_ = a.call.in[Conv2d::B];
@@ -139,7 +153,8 @@ void TunedConv2d::pack_weights(Word* to, const i32* weights, const i32* bias) co
       Word* panel = to + first * output_words();
       for (i64 r = 0; r < height; ++r)
         panel[r] = bias ? static_cast<Word>(bias[(first + r) * bias_.stride[0]]) : 0;
-      pack_panel(panel, weights + first * w_.stride[0], height);
+      const i32* rows = weights + first * w_.stride[0];
+      way_ == Way::depthwise ? pack_kernels(panel, rows) : pack_panel(panel, rows, height);
     }
   });
 }
@@ -158,6 +173,34 @@ void TunedConv2d::pack_panel(Word* to, const i32* weights, i64 height) const {
             static_cast<uint32_t>(w[r * w_.stride[0] + t * apart]);
     at += height;
   }
+}
+
+// Steps of a depthwise kernel are taps of one of its lines. The last one repeats.
+void TunedConv2d::lay_out_taps() {
+  height_ = dot_.terms;
+  for (i64 row = 0; row < w_.dim(2); ++row) {
+    const i64 first = patch_.offset({0, row, 0, 1});
+    is_dense_ = is_dense_ && first == row * patch_.pitch() * kWordBytes;
+    for (i64 k = 0; k < line_steps() * dot_.terms; ++k)
+      offsets_.push_back(static_cast<int32_t>(patch_.offset({0, row, min(k, w_.dim(3) - 1), 1})));
+  }
+}
+
+// The kernels of channels that share cells. These repeat, and so do their starts.
+void TunedConv2d::pack_kernels(Word* to, const i32* weights) const {
+  const i64 terms = dot_.terms, lanes = dot_.lanes, bits = 32 / terms;
+  std::fill_n(to + lanes, steps() * lanes, 0U);
+  for (i64 r = 0; r < terms; ++r)
+    for (i64 row = 0; row < w_.dim(2); ++row)
+      for (i64 k = 0; k < w_.dim(3); ++k) {
+        const auto w =
+            static_cast<Word>(weights[r * w_.stride[0] + row * w_.stride[2] + k * w_.stride[3]]);
+        to[(1 + row * line_steps() + k / terms) * lanes + r] |= (w & ((1U << bits) - 1))
+            << (k % terms * bits);
+        to[r] -= static_cast<Word>(dot_.offset) * w;
+      }
+  for (i64 k = 0; k <= steps(); ++k, to += lanes)
+    for (i64 l = terms; l < lanes; ++l) to[l] = to[l - terms];
 }
 
 const i32* TunedConv2d::image(const Run& run, i64 unit) const {
@@ -187,6 +230,16 @@ i64 TunedConv2d::slot_pitch(const Block& b) const {
   return slots < b.rows * aligned / dot_.lanes ? pitch : aligned;
 }
 
+// Where many lanes would lie between rows of outputs or beyond the last.
+bool TunedConv2d::are_pixels_better() const {
+  if (!dot_.pixel_tile || (way_ != Way::blocks && way_ != Way::in_place) ||
+      group_outputs_ % dot_.lanes != 0 || (y_.stride[3] != 1 && y_.dim(3) > 1))
+    return false;
+  const Block b{0, 1, 0, patch_.rows(), 0, patch_.columns()};
+  const i64 slots = ceil_div((b.rows - 1) * slot_pitch(b) + b.columns, dot_.lanes);
+  return 100 * b.rows * b.columns < kBusyPercent * slots * dot_.lanes;
+}
+
 // Each item of parallel work computes some output channels of one unit at a few slots.
 void TunedConv2d::compute(const Run& run, const Block& b) const {
   const i64 slots = ceil_div((b.rows - 1) * slot_pitch(b) + b.columns, dot_.lanes);
@@ -206,6 +259,33 @@ void TunedConv2d::compute(const Run& run, const Block& b) const {
   });
 }
 
+// The same at a few neighbouring outputs of a row.
+void TunedConv2d::compute_pixels(const Run& run, const Block& b) const {
+  const i64 width = even_part(b.columns, dot_.rows), across = ceil_div(b.columns, width);
+  const i64 chunks = ceil_div(group_outputs_, outputs_per_item_), places = b.rows * across;
+  const i64 macs = steps() * dot_.terms * outputs_per_item_ * width;
+  const double item_ns = static_cast<double>(macs) / dot_.macs_per_ns;
+  pool_->run(b.units * chunks * places, item_ns, [&](i64 begin, i64 end) {
+    Placement at;
+    at.slots = 1;
+    for (i64 i = begin; i < end; ++i) {
+      const i64 unit = i / (chunks * places), first = i / places % chunks * outputs_per_item_;
+      const i64 row = i % places / across, column = i % across * width;
+      at.piece[0] = {(b.row + row) * y_.stride[2] + b.column + column, 0,
+          static_cast<int32_t>(min(width, b.columns - column))};
+      at.slot[0] = {
+          cells(run, b, unit) + (row * patch_.pitch() + column) * kWordBytes, at.piece, 1};
+      multiply(run, at, b.unit + unit, first, min(outputs_per_item_, group_outputs_ - first));
+    }
+  });
+}
+
+const uint8_t* TunedConv2d::cells(const Run& run, const Block& b, i64 unit) const {
+  return way_ == Way::in_place
+      ? reinterpret_cast<const uint8_t*>(image(run, b.unit + unit))
+      : reinterpret_cast<const uint8_t*>(run.patch + unit * patch_.words());
+}
+
 void TunedConv2d::place(
     const Run& run, const Block& b, i64 unit, i64 first_slot, Placement& at) const {
   const i64 pitch = slot_pitch(b);
@@ -215,8 +295,7 @@ void TunedConv2d::place(
     const i64 lane = (first_slot + k) * dot_.lanes;
     i64 row = lane / pitch, column = lane % pitch;
     Slot& slot = at.slot[k];
-    slot.cells = reinterpret_cast<const uint8_t*>(
-        run.patch + unit * patch_.words() + row * patch_.pitch() + column);
+    slot.cells = cells(run, b, unit) + (row * patch_.pitch() + column) * kWordBytes;
     slot.pieces = piece;
     for (i64 l = 0; l < dot_.lanes && row < b.rows; l += pitch - column, column = 0, ++row)
       if (const i64 n = min(dot_.lanes - l, b.columns - column); n > 0)
@@ -236,7 +315,7 @@ void TunedConv2d::multiply(
     const i64 height = min(height_, channel + count - o);
     const Word* panel = run.weights + o * output_words();
     const uint32_t* start = panel;
-    uint32_t biased[kRowsMax];
+    uint32_t biased[kSlotsMax * kLanesMax];
     if (run.bias) {
       for (i64 r = 0; r < height; ++r)
         biased[r] = panel[r] + static_cast<uint32_t>(run.bias[(o + r) * bias_.stride[0]]);
@@ -248,7 +327,10 @@ void TunedConv2d::multiply(
     if (addend)
       tile.added = {const_cast<i32*>(addend) + o / added_terms_ * added.stride[1], added.stride[1],
           fusion_.adds_cells};
-    run_tile(dot_, tile, static_cast<int>(height), at);
+    if (by_pixels_)
+      dot_.pixel_tile[(at.piece[0].count - 1) * dot_.slots + height / dot_.lanes - 1](tile);
+    else
+      run_tile(dot_, tile, static_cast<int>(height), at);
   }
 }
 
@@ -262,8 +344,7 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
     run.weights = run.patch;
     run.patch += weight_words();
   }
-  if (by_lines_) return run_by_lines(run);
-  if (in_place_) run.patch = reinterpret_cast<Word*>(const_cast<i32*>(run.x));
+  if (way_ == Way::lines || way_ == Way::depthwise) return run_by_lines(run);
   const i64 units = y_.dim(0) * groups_, height = y_.dim(2), width = y_.dim(3);
   Block b{};
   for (b.unit = 0; b.unit < units; b.unit += units_per_block_)
@@ -272,8 +353,8 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
         b.units = min(units_per_block_, units - b.unit);
         b.rows = min(patch_.rows(), height - b.row);
         b.columns = min(patch_.columns(), width - b.column);
-        if (!in_place_) pack_block(run, b);
-        compute(run, b);
+        if (way_ == Way::blocks) pack_block(run, b);
+        by_pixels_ ? compute_pixels(run, b) : compute(run, b);
       }
 }
 
@@ -295,7 +376,7 @@ void TunedConv2d::run_by_lines(const Run& run) const {
       b.columns = min(patch_.columns(), y_.dim(3) - b.column);
       for (i64 p = 0; p < patch_.planes(); ++p)
         patch_.pack_lines(patch, x_, image(run, b.unit), p, 0, patch_.lines(), b.row, b.column);
-      multiply_lines(run, b, patch);
+      way_ == Way::lines ? multiply_lines(run, b, patch) : multiply_depthwise(run, b, patch);
     }
   });
 }
@@ -315,81 +396,23 @@ void TunedConv2d::multiply_lines(const Run& run, const Block& b, const Word* pat
   }
 }
 
-/// Makes one row of an image whose rows follow each other. @return whether they do
-template <class V> bool join_rows(V& v) {
-  if (v.stride[2] != v.dim(3) * v.stride[3] && v.dim(2) > 1) return false;
-  v.shape[3] *= v.dim(2);
-  v.shape[2] = 1;
-  return true;
-}
-
-/// Makes one axis of all but the first if they follow each other. @return whether they do
-template <class V> bool join_all(V& v) {
-  i64 step = 0, extent = 1;
-  for (int d = 3; d > 0; --d) {
-    if (v.dim(d) == 1) continue;
-    if (extent == 1) step = v.stride[d];
-    if (v.stride[d] != step * extent) return false;
-    extent *= v.dim(d);
+void TunedConv2d::multiply_depthwise(const Run& run, const Block& b, const Word* patch) const {
+  const i64 first = b.unit % groups_ * group_outputs_;
+  const Word* panel = run.weights + first * output_words();
+  const uint32_t* start = panel;
+  uint32_t biased[kLanesMax];
+  if (run.bias) {
+    for (i64 l = 0; l < dot_.lanes; ++l)
+      biased[l] = panel[l] +
+          static_cast<uint32_t>(run.bias[(first + l % group_outputs_) * bias_.stride[0]]);
+    start = biased;
   }
-  v.shape = {v.dim(0), extent};
-  v.stride[1] = extent == 1 ? 1 : step;
-  return true;
-}
-
-/// The call as a matrix product, where the window is the whole image. @return whether it is one
-bool become_dense(Arguments& a, const Conv2dAttrs& attrs) {
-  View &x = a.call.in[Conv2d::X], &w = a.call.in[Conv2d::W];
-  const bool is_whole = attrs.kernel_size == Tuple{x.dim(2), x.dim(3)} &&
-      attrs.padding == Tuple{0, 0} && attrs.groups == 1;
-  return is_whole && join_all(x) && join_all(w) && join_all(a.call.out[0]);
-}
-
-/// Whether tiles can add the tensor of the fusion: where rows of it lie as rows of the output do.
-bool can_add(const View& added, const Out& y) {
-  const auto is_same = [&](int d) { return y.dim(d) == 1 || added.stride[d] == y.stride[d]; };
-  return is_same(2) && is_same(3) && (y.stride[3] == 1 || y.dim(3) == 1);
-}
-
-/// Whether the images that lie as cells can. Groups must not share a plane.
-bool can_use_cells(
-    const Fusion& f, const Conv2dAttrs& attrs, i64 group_inputs, const DotKernels& dot) {
-  const auto divides = [&](i64 channels) { return attrs.groups == 1 || channels % dot.terms == 0; };
-  const bool writes = f.writes_cells || f.adds_cells;
-  return dot.rows % dot.terms == 0 && (!f.reads_cells || divides(group_inputs)) &&
-      (!writes || divides(attrs.channels / attrs.groups));
-}
-
-std::optional<Design> design_of(
-    const Arguments& a, const Conv2dAttrs& attrs, const DotKernels& dot) {
-  const Fusion& f = a.fusion;
-  const bool adds = f.finish && f.finish->adds;
-  const i64 group_inputs = a.call.in[Conv2d::W].dim(1);
-  if (adds && !can_add(f.added, a.call.out[0])) return std::nullopt;
-  if (f.uses_cells() && !can_use_cells(f, attrs, group_inputs, dot)) return std::nullopt;
-  View x = a.call.in[Conv2d::X];
-  Out y = a.call.out[0];
-  const bool is_pointwise = attrs.kernel_size == Tuple{1, 1} && attrs.strides == Tuple{1, 1} &&
-      attrs.padding == Tuple{0, 0};
-  bool is_row = false;
-  if (View row = x; is_pointwise && join_rows(row))
-    if (Out to = y; join_rows(to)) x = row, y = to, is_row = true;
-  const auto axis = [&](int d) {
-    return axis_of(x.dim(2 + d), y.dim(2 + d), attrs.kernel_size[d], attrs.strides[d],
-        attrs.padding[d], attrs.dilation[d]);
-  };
-  Patch patch(axis(0), axis(1), group_inputs, dot, f.reads_cells);
-  if (f.reads_cells && is_row) {
-    patch.read_in_place(x.stride[1]);
-    if (patch.bytes() > kInPlaceBytesMax) return std::nullopt;
-    return Design{x, y, patch, false, true};
-  }
-  const bool by_lines = attrs.channels / attrs.groups <= kLinesOutputs &&
-      (y.stride[3] == 1 || y.dim(3) == 1) && !adds && !f.uses_cells();
-  if (Patch small = patch; by_lines && small.shrink_to(kLinesBytes))
-    return Design{x, y, small, true, false};
-  if (!patch.shrink_to(kPatchBytes) && !patch.shrink_to(kPatchBytesMax)) return std::nullopt;
-  return Design{x, y, patch, false, false};
+  i32* y = run.y + b.unit / groups_ * y_.stride[0] + first / y_terms_ * y_.stride[1] +
+      b.row * y_.stride[2] + b.column;
+  dot_.depthwise({panel + dot_.lanes, start, offsets_.data(), w_.dim(2), line_steps(), is_dense_,
+      reinterpret_cast<const uint8_t*>(patch), b.rows, b.columns, patch_.pitch() * kWordBytes,
+      {y, y_.stride[1], fusion_.writes_cells}, y_.stride[2],
+      fusion_.finish ? &*fusion_.finish : nullptr});
 }
 
 std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
@@ -401,12 +424,6 @@ std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, cons
 }
 
 }  // namespace
-
-bool conv2d_serves(const Arguments& a) {
-  const auto attrs = from_attributes<Conv2d>(a.call.attributes());
-  if (Arguments product = a; become_dense(product, attrs)) return false;
-  return design_of(a, attrs, best_dot(*a.isa)).has_value();
-}
 
 std::vector<Kernel> conv2d_kernels() { return dot_kernels<Conv2d>(conv2d_plan); }
 

@@ -70,6 +70,42 @@ struct Lines {
   const Finish* finish;  ///< nullptr, or one that adds nothing
 };
 
+/// Lines of a plane of channels that share cells, each of which has a kernel of its own: output c of
+/// line l of channel r is start[r] + the sum of the products of its taps and the cells of channel r
+/// that lie offset[tap] bytes after l * pitch + the cell of c. A line of the kernel has `steps` of
+/// as many taps as a cell has terms; rows[step][r] are those of channel r. Channels repeat until they
+/// fill the lanes of a slot.
+struct DepthwiseLines {
+  const Word* rows;
+  const uint32_t* start;
+  const int32_t* offset;
+  int64_t kernel_lines, steps;
+  bool is_dense;  ///< whether lines of the kernel are a pitch apart
+  const uint8_t* cells;
+  int64_t lines, columns, pitch;
+  Surface to;
+  int64_t line_stride;
+  const Finish* finish;  ///< nullptr, or one that adds nothing
+};
+
+/// The largest values of `lines` lines of cells, `line` words apart, and around them the least
+/// value there is, up to a vector beyond each end. May read a vector beyond each line.
+struct PoolLines {
+  const int32_t* from;
+  int64_t lines, line, width;
+  Word* to;
+  int64_t before, after;  ///< cells of padding
+};
+
+/// The largest cells of windows of columns, of which the first begins at `from`. May read beyond
+/// them as far as they would go on to the end of a vector.
+struct PoolColumns {
+  const Word* from;
+  int64_t window, stride;  ///< 1 or 2
+  int32_t* to;
+  int64_t columns;
+};
+
 /// Values of int32 tensors to pack for tiles: term t of lane l at step s lies at
 /// s * step_stride + l * lane_stride + t * term_stride.
 struct Terms {
@@ -89,7 +125,14 @@ struct DotKernels {
   const DotKernels* few_rows;  ///< tiles of smaller cells, for rows that wait for them; or nullptr
   double macs_per_ns;          ///< of one thread, roughly; decides what to run in parallel
   void (*const* tile)(const Tile& t);  ///< [height - 1][number of slots - 1]
+  /// Tiles the other way round: [number of pixels - 1][number of slots - 1]. The
+  /// lanes of each slot are rows of weights; pixels are neighbours, of which the first is the only
+  /// slot's first lane. Or nullptr.
+  void (*const* pixel_tile)(const Tile& t);
   void (*lines)(const Lines& l);
+  void (*depthwise)(const DepthwiseLines& l);
+  void (*pool_lines)(const PoolLines& p);
+  void (*pool_columns)(const PoolColumns& p);
   void (*pack_cells)(uint8_t* to, const int32_t* from, const Terms& t);
   void (*pack_rows)(uint8_t* to, const int32_t* from, const Terms& t);  ///< of Words
 };

@@ -11,59 +11,24 @@
 /// and, if the rows of a tile are better taken together, an inner loop of its own:
 ///
 ///     template <int R, int S> void multiply(const Tile& t, Words (&sum)[R][S])
+///
+/// and, if an instruction narrows several vectors:
+///
+///     Words narrowed(Words a, Words b, Words c, Words d)   bytes; four of each in every 16
+///     Words load_parts(const int32_t* from, int64_t stride, int count)   count words of every 16
+///     void store_parts(int32_t* to, int64_t stride, Words v, int count)     bytes, the same
 #pragma once
-#include <utility>
-
-#include "backends/cpu/dot.h"
+#include "backends/cpu/dot_cells.h"
+#include "backends/cpu/dot_pack.h"
 
 namespace lockstep::cpu {
 namespace {
 
-/// A vector of 32-bit lanes, of any alignment in memory.
-template <int kLanes> struct VectorOf {
-  typedef uint32_t Words __attribute__((vector_size(4 * kLanes)));
-  typedef int32_t SignedWords __attribute__((vector_size(4 * kLanes)));
-  typedef uint16_t Shorts __attribute__((vector_size(2 * kLanes)));
-
-  static Words load(const void* from) {
-    Words v;
-    __builtin_memcpy(&v, from, sizeof v);
-    return v;
-  }
-  /// Every second word; reads none beyond the last.
-  static Words load_even(const int32_t* from) {
-    return even(load(from), load(from + kLanes - 1), std::make_index_sequence<kLanes>());
-  }
-  template <std::size_t... i> static Words even(Words low, Words high, std::index_sequence<i...>) {
-    return __builtin_shufflevector(low, high, (2 * i < kLanes ? 2 * i : 2 * i + 1)...);
-  }
-  static void store(void* to, Words v) { __builtin_memcpy(to, &v, sizeof v); }
-  /// For instruction sets whose masked stores are slow, or which have none. Whole vectors are
-  /// stored elsewhere.
-  static void store_some(int32_t* to, Words v, int first, int count) {
-    static_assert(kLanes <= 8);
-    int32_t lane[kLanes];
-    store(lane, v);
-    const int32_t* from = lane + first;
-    for (int n = 4; n > 0; n /= 2)
-      if (count & n) {
-        for (int i = 0; i < n; ++i) to[i] = from[i];
-        to += n;
-        from += n;
-      }
-  }
-  static Words load_some(const int32_t* from, int first, int count) {
-    int32_t lane[kLanes] = {};
-    for (int i = 0; i < count; ++i) lane[first + i] = from[i];
-    return load(lane);
-  }
-};
-
-template <class Set> struct Tiles : VectorOf<Set::kLanes> {
-  static constexpr int kLanes = Set::kLanes, kTerms = Set::kTerms, kCellBytes = Set::kCellBytes;
-  using typename VectorOf<kLanes>::Words, typename VectorOf<kLanes>::SignedWords;
-  using typename VectorOf<kLanes>::Shorts;
-  using VectorOf<kLanes>::load, VectorOf<kLanes>::store;
+template <class Set> struct Tiles : Surfaces<Set> {
+  using Base = Surfaces<Set>;
+  using Base::add_pixels, Base::add_surface, Base::kLanes, Base::load, Base::rescaled, Base::store;
+  using Base::store_pixels, Base::store_rows;
+  using typename Base::Pixels, typename Base::Words;
 
   template <int R, int S> static void multiply(const Tile& t, Words (&sum)[R][S]) {
     const uint8_t* cells[S];
@@ -109,78 +74,46 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r) out[r] = sum[r][s];
         if (t.finish && t.finish->adds) add_surface(t, piece, out);
-        store_rows(t, piece, out);
+        store_rows(t.to, piece, out);
       }
   }
 
-  static Words rescaled(Words v, const Rescale& s) {
-    const SignedWords low = s.low - SignedWords{}, high = s.high - SignedWords{};
-    SignedWords x = reinterpret_cast<SignedWords>(v + static_cast<uint32_t>(s.half)) >> s.shift;
-    x = x < low ? low : x;
-    x = x > high ? high : x;
-    return reinterpret_cast<Words>(x);
-  }
-
-  static constexpr uint32_t kFlip = Set::kOffset ? 0x80808080 : 0;  // adds 128 to each byte
-  static constexpr int kTermBits = 32 / kTerms;
-  static constexpr uint32_t kTermMask = kTermBits == 8 ? 0xff : 0xffff;
-
-  /// Rows that share Words.
-  template <int R> static Words joined_rows(const Words (&out)[R], int first) {
-    Words all = out[first] & kTermMask;
-#pragma GCC unroll 4
-    for (int k = 1; k < kTerms; ++k)
-      if (first + k < R) all |= (out[first + k] & kTermMask) << (k * kTermBits);
-    return all ^ kFlip;
-  }
-  static Words shared_row(Words all, int k) {
-    const auto high = reinterpret_cast<SignedWords>((all ^ kFlip) << (32 - (k + 1) * kTermBits));
-    return reinterpret_cast<Words>(high >> (32 - kTermBits));
-  }
-
-  static Words load_piece(const int32_t* from, const Piece& piece) {
-    return piece.count == kLanes ? load(from) : Set::load_some(from, piece.first, piece.count);
-  }
-
-  template <int R> static void add_surface(const Tile& t, const Piece& piece, Words (&out)[R]) {
-    const Rescale& total = t.finish->total;
-    const int32_t* from = t.added.data + piece.to;
-    const int64_t stride = t.added.row_stride;
-    if (t.added.has_cells) {
-      Words all{};
+  template <int R, int S> static void pixel_tile(const Tile& t) {
+    Words sum[R][S];
+#pragma GCC unroll 8
+    for (int s = 0; s < S; ++s)
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) sum[r][s] = load(t.row_start + int64_t{s} * kLanes);
+    const Word* row = t.rows;
+    for (int64_t k = 0; k < t.steps; ++k, row += int64_t{S} * kLanes) {
+      const uint8_t* pixel = t.slots[0].cells + t.offset[k];
+      Words w[S];
+#pragma GCC unroll 8
+      for (int s = 0; s < S; ++s) w[s] = load(row + int64_t{s} * kLanes);
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) {
-        if (r % kTerms == 0) all = load_piece(from + r / kTerms * stride, piece);
-        out[r] = rescaled(out[r] + shared_row(all, r % kTerms), total);
+        Word cell;
+        __builtin_memcpy(&cell, pixel + r * Set::kCellBytes, sizeof cell);
+        const Words x = cell - Words{};
+#pragma GCC unroll 8
+        for (int s = 0; s < S; ++s) Set::add_products(sum[r][s], x, w[s]);
       }
-    } else {
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r)
-        out[r] = rescaled(out[r] + load_piece(from + r * stride, piece), total);
     }
-  }
-
-  template <int R>
-  static void store_rows(const Tile& t, const Piece& piece, const Words (&out)[R]) {
-    int32_t* to = t.to.data + piece.to;
-    const int64_t stride = t.to.row_stride;
-    if (t.to.has_cells) {
 #pragma GCC unroll 8
-      for (int r = 0; r < R; r += kTerms) {
-        int32_t* at = to + r / kTerms * stride;
-        if (piece.count == kLanes)
-          store(at, joined_rows(out, r));
-        else
-          Set::store_some(at, joined_rows(out, r), piece.first, piece.count);
+    for (int s = 0; s < S; ++s)
+#pragma GCC unroll 8
+      for (int r = 0; r < R; r += 4) {
+        const Pixels at{t.slots[0].pieces->to + r, int64_t{s} * kLanes, R - r < 4 ? R - r : 4};
+        Words out[4];
+#pragma GCC unroll 4
+        for (int k = 0; k < 4; ++k) out[k] = sum[k < at.count ? r + k : r][s];
+        if (const Finish* f = t.finish) {
+#pragma GCC unroll 4
+          for (Words& v : out) v = rescaled(v, f->sum);
+          if (f->adds) add_pixels(t.added, at, f->total, out);
+        }
+        store_pixels(t.to, at, out);
       }
-    } else if (piece.count == kLanes) {
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) store(to + r * stride, out[r]);
-    } else {
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r)
-        Set::store_some(to + r * stride, out[r], piece.first, piece.count);
-    }
   }
 
   /// S vectors of every line, from a column on. The last vector of a line overlaps the one before
@@ -195,7 +128,7 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
 #pragma GCC unroll 4
     for (int s = 0; s < S; ++s) {
       const int64_t next = column + int64_t{s} * kLanes, at = next < last ? next : last;
-      cells[s] = l.cells + at * kCellBytes;
+      cells[s] = l.cells + at * Set::kCellBytes;
       to[s] = l.to + at;
     }
     for (int64_t line = 0; line < l.lines; ++line) {
@@ -230,110 +163,29 @@ template <class Set> struct Tiles : VectorOf<Set::kLanes> {
     if (c < l.columns) columns_of<1>(l, c);
   }
 
-  /// Joins the terms of some lanes, of which `load` loads a term: into Words of 4 bytes or 2
-  /// shorts, or into cells of 4 or 2 bytes.
-  template <bool kIsRow, bool kIsFull, class Load>
-  static auto joined(const int32_t* from, int64_t terms, int64_t apart, Load load) {
-    constexpr int kBits = 8 * (kIsRow ? 4 : kCellBytes) / kTerms;
-    constexpr uint32_t kMask = kBits == 8 ? 0xff : 0xffff;
-    auto word = load(from) & kMask;
-#pragma GCC unroll 4
-    for (int k = 1; k < kTerms; ++k)
-      if (kIsFull || k < terms) word |= (load(from + k * apart) & kMask) << (k * kBits);
-    return kIsRow ? word : word ^ kFlip;
-  }
-
-  /// Packs a step whose lanes are kApart elements apart, N at a time; the last N may overlap.
-  template <bool kIsRow, int N, int kApart, bool kIsFull>
-  static void pack_lanes(uint8_t* to, const int32_t* from, const Terms& t) {
-    using V = VectorOf<N>;
-    const int64_t lanes = t.lanes, terms = t.terms, apart = t.term_stride;
-    for (int64_t l = 0; l < lanes; l += N) {
-      if (l > lanes - N) l = lanes - N;
-      const auto words =
-          joined<kIsRow, kIsFull>(from + l * kApart, terms, apart, [](const int32_t* at) {
-            if constexpr (kApart == 2)
-              return V::load_even(at);
-            else
-              return V::load(at);
-          });
-      if constexpr (kIsRow || kCellBytes == 4) {
-        V::store(to + 4 * l, words);
-      } else {
-        const typename V::Shorts cells = __builtin_convertvector(words, typename V::Shorts);
-        __builtin_memcpy(to + 2 * l, &cells, sizeof cells);
-      }
-    }
-  }
-
-  /// The low bytes of four lanes of four neighbours each.
-  static VectorOf<4>::Words narrow4(const int32_t* from, int64_t apart) {
-    typedef uint16_t Shorts __attribute__((vector_size(16)));
-    typedef uint8_t Bytes __attribute__((vector_size(16)));
-    const auto low_halves = [&](int64_t lane) {
-      const auto a = reinterpret_cast<Shorts>(VectorOf<4>::load(from + lane * apart)),
-                 b = reinterpret_cast<Shorts>(VectorOf<4>::load(from + (lane + 1) * apart));
-      return reinterpret_cast<Bytes>(__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14));
-    };
-    return reinterpret_cast<VectorOf<4>::Words>(__builtin_shufflevector(
-        low_halves(0), low_halves(2), 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
-  }
-
-  /// Packs terms that are neighbours in memory, or any other. Blocks of steps reach as far along
-  /// the memory of a lane as across lanes.
-  template <bool kIsRow> static void pack_any(uint8_t* to, const int32_t* from, const Terms& t) {
-    constexpr int kBytes = kIsRow ? 4 : kCellBytes, kBlock = 16;
-    const int64_t lanes = t.lanes, terms = t.terms, apart = t.term_stride;
-    const int64_t next_lane = t.lane_stride, next_step = t.step_stride, to_next = t.to_stride;
-    for (int64_t rest = t.steps; rest > 0; rest -= kBlock) {
-      const int64_t steps = rest < kBlock ? rest : kBlock;
-      int64_t l = 0;
-      if constexpr (kTerms == 4)
-        if (terms == 4 && apart == 1)
-          for (; l + 4 <= lanes; l += 4)
-            for (int64_t s = 0; s < steps; ++s) {
-              const auto words = narrow4(from + s * next_step + l * next_lane, next_lane);
-              VectorOf<4>::store(to + s * to_next + 4 * l, kIsRow ? words : words ^ kFlip);
-            }
-      for (; l < lanes; ++l)
-        for (int64_t s = 0; s < steps; ++s) {
-          const uint32_t word = joined<kIsRow, false>(from + s * next_step + l * next_lane, terms,
-              apart, [](const int32_t* at) { return static_cast<uint32_t>(*at); });
-          __builtin_memcpy(to + s * to_next + l * kBytes, &word, kBytes);
-        }
-      to += kBlock * to_next;
-      from += kBlock * next_step;
-    }
-  }
-
-  template <void (*kPackStep)(uint8_t*, const int32_t*, const Terms&)>
-  static void pack_steps(uint8_t* to, const int32_t* from, const Terms& t) {
-    for (int64_t s = 0; s < t.steps; ++s, to += t.to_stride, from += t.step_stride)
-      kPackStep(to, from, t);
-  }
-
-  template <bool kIsRow> static void pack(uint8_t* to, const int32_t* from, const Terms& t) {
-    const bool is_full = t.terms == kTerms;
-    const auto steps = t.lane_stride == 1 && t.lanes >= kLanes
-        ? (is_full ? pack_steps<pack_lanes<kIsRow, kLanes, 1, true>>
-                   : pack_steps<pack_lanes<kIsRow, kLanes, 1, false>>)
-        : t.lane_stride == 1 && t.lanes >= 4      ? pack_steps<pack_lanes<kIsRow, 4, 1, false>>
-        : t.lane_stride == 2 && t.lanes >= kLanes ? pack_steps<pack_lanes<kIsRow, kLanes, 2, false>>
-                                                  : pack_any<kIsRow>;
-    steps(to, from, t);
-  }
-
-  template <std::size_t... i> static constexpr void (*const kTiles[])(const Tile&) = {
+  using Function = void (*)(const Tile&);
+  template <std::size_t... i> static constexpr Function kTiles[] = {
       tile<static_cast<int>(i) / Set::kSlots + 1, static_cast<int>(i) % Set::kSlots + 1>...};
-  template <std::size_t... i> static constexpr auto tiles_of(std::index_sequence<i...>) {
+  template <std::size_t... i> static constexpr Function kPixelTiles[] = {
+      pixel_tile<static_cast<int>(i) / Set::kSlots + 1, static_cast<int>(i) % Set::kSlots + 1>...};
+  template <std::size_t... i> static constexpr const Function* tiles(std::index_sequence<i...>) {
     return &kTiles<i...>[0];
+  }
+  template <std::size_t... i>
+  static constexpr const Function* pixel_tiles(std::index_sequence<i...>) {
+    if constexpr (requires { &Set::narrowed; }) return &kPixelTiles<i...>[0];
+    return nullptr;
   }
 
   static constexpr DotKernels kernels(
       const char* isa, double macs_per_ns, const DotKernels* few_rows = nullptr) {
-    return {isa, kTerms, kCellBytes, Set::kOffset, kLanes, Set::kRows, Set::kSlots, few_rows,
-        macs_per_ns, tiles_of(std::make_index_sequence<Set::kRows * Set::kSlots>()), lines,
-        pack<false>, pack<true>};
+    using Cells = CellLoops<Set>;
+    using Pack = Packer<Set>;
+    constexpr std::make_index_sequence<Set::kRows * Set::kSlots> kAll;
+    return {isa, Set::kTerms, Set::kCellBytes, Set::kOffset, kLanes, Set::kRows, Set::kSlots,
+        few_rows, macs_per_ns, tiles(kAll), pixel_tiles(kAll), lines, Cells::depthwise,
+        Cells::pool_lines, Cells::pool_columns, Pack::template pack<false>,
+        Pack::template pack<true>};
   }
 };
 

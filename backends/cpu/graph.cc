@@ -7,11 +7,14 @@
 #include "backends/cpu/conv2d.h"
 #include "backends/cpu/elementwise.h"
 #include "backends/cpu/finish.h"
+#include "backends/cpu/max_pool2d.h"
 #include "backends/cpu/movement.h"
 #include "backends/cpu/pack.h"
 #include "backends/cpu/plans.h"
+#include "spec/ops/concatenate.h"
 #include "spec/ops/conv2d.h"
 #include "spec/ops/dense.h"
+#include "spec/ops/max_pool2d.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -123,6 +126,12 @@ struct Group {
   }
 };
 
+/// Where an entry lies in another, if it does.
+struct Part {
+  std::optional<Entry> whole{};
+  u64 at = 0;  ///< in bytes
+};
+
 class Compiler {
  public:
   Compiler(const backend::Graph& g, const std::shared_ptr<ThreadPool>& pool, const Isa* isa)
@@ -134,7 +143,9 @@ class Compiler {
         constants_(g.entries.size()),
         is_head_(g.entries.size()),
         readers_(g.entries.size()),
-        has_cells_(g.entries.size()) {
+        joins_(g.entries.size()),
+        has_cells_(g.entries.size()),
+        part_of_(g.entries.size()) {
     for (Entry e = 0; e < tensors_.size(); ++e)
       if (g.is_constant(e)) constants_[e] = static_cast<const i32*>(tensors_[e].dl.data);
     for (const Entry e : g.heads) is_head_[e] = true;
@@ -160,6 +171,8 @@ class Compiler {
     std::sort(in.begin(), in.end());
     in.erase(std::unique(in.begin(), in.end()), in.end());
     for (const Entry e : in) ++readers_[e];
+    if (n.op == Concatenate::name)
+      for (const Entry e : Numbers(n.in, n.in + n.n_in)) ++joins_[e];
   }
 
   /// Results that no caller sees are compact, whatever strides the caller gave them.
@@ -203,9 +216,8 @@ class Compiler {
     groups_.push_back(std::move(g));
   }
 
-  static bool is_product(const OpInfo& op) {
-    return op.name == Conv2d::name || op.name == Dense::name;
-  }
+  template <class Op> static bool is(const OpInfo& op) { return op.name == Op::name; }
+  static bool is_product(const OpInfo& op) { return is<Conv2d>(op) || is<Dense>(op); }
 
   /// Computes a call of constants now; its results become constants.
   void fold(Group& g) {
@@ -260,7 +272,7 @@ class Compiler {
     return true;
   }
 
-  /// Results lie as cells where the product that writes them, and all that reads them, can.
+  /// Results lie as cells where all that writes and reads them can.
   void choose_cells() {
     std::vector<bool> can(tensors_.size());
     for (const Group& g : groups_)
@@ -271,7 +283,23 @@ class Compiler {
       for (const Group& g : groups_) can[e] = can[e] && can_use_cells(g, e);
       has_cells_[e] = false;
     }
+    // What only hands cells on has them on all sides or on none.
+    for (bool is_settled = false; !is_settled;) {
+      is_settled = true;
+      for (const Group& g : groups_) {
+        Numbers all = g.in;
+        all.push_back(g.out[0]);
+        const auto can_be = [&](Entry e) { return can[e]; };
+        if (g.finish || std::all_of(all.begin(), all.end(), can_be)) continue;
+        for (const Entry e : all) {
+          is_settled = is_settled && !can[e];
+          can[e] = false;
+        }
+      }
+    }
     has_cells_ = std::move(can);
+    for (const Group& g : groups_)
+      if (has_cells_[g.out[0]] && is<Concatenate>(*g.call.op)) join(g);
   }
   /// Whether a group leaves alone the entry that has cells, or can use it.
   bool can_use_cells(const Group& g, Entry e) const {
@@ -279,15 +307,38 @@ class Compiler {
       return std::find(all.begin() + static_cast<std::ptrdiff_t>(first), all.end(), e) != all.end();
     };
     if (!is_used(g.in, 0) && !is_used(g.out, 0)) return true;
-    if (!g.finish || g.call.op->name != Conv2d::name) return false;
+    if (is<MaxPool2d>(*g.call.op)) return cell_pooling(arguments(g)) != nullptr;
+    if (is<Concatenate>(*g.call.op)) return can_join(g);
+    if (!g.finish || !is<Conv2d>(*g.call.op)) return false;
     const Numbers parameters(
         g.in.begin() + 1, g.in.begin() + static_cast<std::ptrdiff_t>(g.call.in.size()));
     return !is_used(parameters, 0) && conv2d_serves(fused(g));
+  }
+  /// Whether inputs that are whole planes may lie in the output from the beginning.
+  bool can_join(const Group& g) const {
+    const Shape& y = g.call.out[0].shape;
+    if (y.size != 4 || wrap(from_attributes<Concatenate>(g.call.attributes()).axis, 4) != 1)
+      return false;
+    for (std::size_t k = 0; k < g.in.size(); ++k)
+      if (joins_[g.in[k]] > 1 || g.call.in[k].dim(1) % best_dot(*isa_).terms != 0) return false;
+    return true;
+  }
+  void join(const Group& g) {
+    u64 words = 0;
+    for (std::size_t k = 0; k < g.in.size(); ++k) {
+      part_of_[g.in[k]] = {g.out[0], words * sizeof(i32)};
+      const Shape& x = g.call.in[k].shape;
+      words += static_cast<u64>(x[1] / best_dot(*isa_).terms * plane_words(x));
+    }
   }
 
   void add_steps(const Group& g) {
     if (g.finish)
       add_product(g);
+    else if (has_cells_[g.out[0]] && is<MaxPool2d>(*g.call.op))
+      steps_.push_back({cell_pooling(fused(g)), g.in, g.out});
+    else if (has_cells_[g.out[0]])
+      return;  // joined where it lies
     else if (g.stages.size() > 1)
       steps_.push_back({chain_of(g), g.in, g.out});
     else
@@ -308,10 +359,11 @@ class Compiler {
   template <class V> V view_of(Entry e) const {
     V v = backend::view_of<V>(tensors_[e]);
     if (has_cells_[e]) lay_out_cells(v, best_dot(*isa_).terms);
+    if (const Part& part = part_of_[e]; part.whole) v.stride[0] = view_of<V>(*part.whole).stride[0];
     return v;
   }
 
-  /// A product that writes what its chain gives.
+  /// A call as its group lays out what it reads and writes; a product writes what its chain gives.
   Arguments fused(const Group& g) const {
     Arguments a = arguments(g);
     Out& sums = a.call.out[0];
@@ -378,22 +430,35 @@ class Compiler {
     }
   }
 
-  /// Gives each result memory from the step that writes it to the last one that reads it.
+  /// Gives each result memory from the step that first writes it, or a part of it, to the last one
+  /// that reads it.
   void place_results(std::vector<Place>& places, u64& bytes) const {
-    std::vector<std::size_t> first(places.size()), last(places.size());
-    for (std::size_t k = 0; k < steps_.size(); ++k) {
-      for (const Entry e : steps_[k].out) first[e] = last[e] = k;
-      for (const Entry e : steps_[k].in) last[e] = k;
-    }
-    // A step in place writes again what the step before wrote.
-    for (std::size_t k = steps_.size(); k-- > 0;)
-      for (const Entry e : steps_[k].out) first[e] = k;
-    Arena arena;
+    constexpr std::size_t kNever = ~std::size_t{0};
+    std::vector<std::size_t> first(places.size(), kNever), last(places.size());
     for (std::size_t k = 0; k < steps_.size(); ++k)
-      for (const Entry e : steps_[k].out)
-        if (places[e].kind == Place::arena && first[e] == k)
-          places[e].at = arena.place(bytes_of(e), first[e], last[e]);
+      for (const Numbers& all : {steps_[k].out, steps_[k].in})
+        for (const Entry e : all) {
+          const Entry w = whole(e).whole.value_or(e);
+          first[w] = std::min(first[w], k);
+          last[w] = k;
+        }
+    Arena arena;
+    for (Entry e = 0; e < tensors_.size(); ++e)
+      if (places[e].kind == Place::arena && first[e] != kNever)
+        places[e].at = arena.place(bytes_of(e), first[e], last[e]);
+    for (Entry e = 0; e < tensors_.size(); ++e)
+      if (const Part p = whole(e); p.whole) places[e].at = places[*p.whole].at + p.at;
     bytes = arena.bytes();
+  }
+
+  /// Where an entry that is a part, maybe of a part, lies.
+  Part whole(Entry e) const {
+    Part p;
+    while (e < part_of_.size() && part_of_[e].whole) {
+      p.at += part_of_[e].at;
+      p.whole = e = *part_of_[e].whole;
+    }
+    return p;
   }
 
   u64 bytes_of(Entry e) const {
@@ -412,7 +477,9 @@ class Compiler {
   std::vector<const i32*> constants_;               // the data of those entries that are constant
   std::vector<bool> is_head_;
   std::vector<int> readers_;     // nodes that read an entry
+  std::vector<int> joins_;       // inputs of concatenations that an entry is
   std::vector<bool> has_cells_;  // the entries that lie as cells
+  std::vector<Part> part_of_;
   std::vector<std::vector<i32>> folded_;
   std::vector<Group> groups_;
   std::vector<Step> steps_;

@@ -1,7 +1,9 @@
 /// @file
-/// The inner loops of max_pool2d, for every instruction set.
+/// The inner loops of max_pool2d, for every instruction set, and its plans in compiled graphs.
 #pragma once
-#include "backends/cpu/isa.h"
+#include <memory>
+
+#include "backends/cpu/kernels.h"
 #include "spec/arithmetic.h"
 
 namespace lockstep::cpu {
@@ -51,5 +53,8 @@ inline constexpr i64 kPoolSlack = 128;
 
 /// The loops of the best instruction set that is no better than `most` and has them.
 PoolLoops pool_loops(const Isa& most);
+
+/// The plan of a call whose input and output lie as cells, or nullptr if no loops serve it.
+std::unique_ptr<Plan> cell_pooling(const Arguments& a);
 
 }  // namespace lockstep::cpu

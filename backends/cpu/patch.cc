@@ -1,9 +1,27 @@
 #include "backends/cpu/patch.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace lockstep::cpu {
+namespace {
+
+/// For rows that are often too short for a call of memcpy.
+void copy_words(Word* to, const i32* from, i64 n) {
+  constexpr i64 kStep = 4, kLong = 64;
+  if (n < kStep || n >= kLong) {
+    std::copy_n(from, n, to);
+    return;
+  }
+  for (i64 k = 0; k < n; k += kStep) {
+    const i64 at = min(k, n - kStep);
+    std::memcpy(to + at, from + at, kStep * sizeof(Word));
+  }
+}
+
+}  // namespace
+
 Axis axis_of(i64 extent, i64 outputs, i64 taps, i64 stride, i64 padding, i64 dilation) {
   const i64 spacing = taps == 1 ? stride : std::gcd(stride, dilation);
   return {extent, outputs, taps, stride, padding, dilation, spacing, stride / spacing,
@@ -94,7 +112,9 @@ void Patch::pack(Word* to, const i32* from, const Terms& t) const {
 void Patch::copy_cells(Word* to, const i32* from, const Terms& t) const {
   for (i64 s = 0; s < t.steps; ++s, to += pitch_, from += t.step_stride)
     if (t.lane_stride == 1)
-      std::copy_n(from, t.lanes, to);
+      copy_words(to, from, t.lanes);
+    else if (t.lane_stride == 2)  // which compilers turn into shuffles
+      for (i64 l = 0; l < t.lanes; ++l) to[l] = static_cast<Word>(from[l * 2]);
     else
       for (i64 l = 0; l < t.lanes; ++l) to[l] = static_cast<Word>(from[l * t.lane_stride]);
 }

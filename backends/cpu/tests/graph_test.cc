@@ -107,8 +107,8 @@ uint32_t constant(DrawnGraph& g, const Type& type, Draw& draw) {
   return g.constants.back();
 }
 
-// An entry that a layer can read, recent ones rather, of this shape and before this one; or the
-// first one.
+// An entry that a layer can read, the last one or a recent one, of this shape and before this one;
+// or the first one.
 uint32_t drawn_activation(const DrawnGraph& g, Draw& draw, const Shape* shape = nullptr,
     uint32_t end = UINT32_MAX, i64 most = 8) {
   std::vector<uint32_t> all = g.feeds;
@@ -118,7 +118,8 @@ uint32_t drawn_activation(const DrawnGraph& g, Draw& draw, const Shape* shape = 
     return e >= end || t.rank() != 4 || t.precision > most || (shape && t.shape != *shape);
   });
   if (all.empty()) return 0;
-  return all[all.size() - 1 - static_cast<std::size_t>(draw(0, min(3, i64(all.size()) - 1)))];
+  const i64 back = draw.coin() ? 0 : draw(0, min(3, i64(all.size()) - 1));
+  return all[all.size() - 1 - static_cast<std::size_t>(back)];
 }
 
 // Appends a convolution: pointwise, depthwise, grouped or any other.
@@ -128,8 +129,9 @@ bool try_conv2d(DrawnGraph& g, Draw& draw) {
   const i64 groups = kind == 4 ? inputs : kind == 5 && inputs % 2 == 0 ? 2 : 1;
   const bool keeps_shape = groups <= 2 && draw(0, 2) > 0;
   const i64 channels = keeps_shape ? inputs
-      : groups > 2                 ? groups * draw(1, 2)
+      : groups > 2                 ? groups * (draw(0, 3) == 0 ? 2 : 1)
       : groups == 2                ? 2 * draw(1, 9)
+      : draw.coin()                ? 4 * draw(1, 8)
                                    : draw(1, 34);
   const bool has_bias = draw.coin();
   std::vector<uint32_t> in = {
@@ -144,21 +146,48 @@ bool try_conv2d(DrawnGraph& g, Draw& draw) {
       in);
 }
 
+// Appends a pooling of any windows.
+void try_pooling(DrawnGraph& g, Draw& draw) {
+  const auto pair = [&](i64 least, i64 most) {
+    return Tuple{draw(least, most), draw(least, most)};
+  };
+  try_call(g, {"max_pool2d", 1, {pair(1, 4), pair(1, 3), pair(0, 1), {draw(0, 1)}}},
+      {drawn_activation(g, draw)});
+}
+
+// Appends products of one activation and joins what they give; any of it may be joined twice.
+void try_branches(DrawnGraph& g, Draw& draw) {
+  const uint32_t x = drawn_activation(g, draw);
+  const i64 inputs = g.entries[x].type.dim(1);
+  std::vector<uint32_t> in;
+  for (i64 k = draw(2, 3); k > 0; --k) {
+    const i64 channels = draw(0, 3) == 0 ? draw(1, 9) : 4 * draw(1, 8),
+              kernel = draw.coin() ? 1 : 3;
+    const uint32_t w = constant(g, {{channels, inputs, kernel, kernel}, 8}, draw);
+    const Tuple around{kernel / 2, kernel / 2};
+    if (!try_call(g,
+            {"conv2d", 0, {{channels}, {kernel, kernel}, {1, 1}, around, {1, 1}, {1}, {0}}},
+            {x, w}))
+      return;
+    try_call(g, {"cvm_right_shift", 1, {{8}, {draw(7, 12)}, {1}}}, {last_entry(g)});
+    in.push_back(last_entry(g));
+  }
+  if (draw(0, 4) == 0) in.push_back(drawn_activation(g, draw));
+  try_call(g, {"concatenate", 0, {}}, in);
+}
+
 // Appends a product, what brings its sums back to 8 bits, an activation and a shortcut, or a part
-// of these; or a pooling; or any other node.
+// of these; or a pooling, branches or any other node.
 void try_layer(DrawnGraph& g, Draw& draw) {
   const auto then = [&](const char* op, const std::vector<Tuple>& ints = {}) {
     return try_call(g, {op, 1, ints}, {last_entry(g)});
   };
   const uint32_t end = last_entry(g) + 1;
-  const i64 kind = draw(0, 9);
+  const i64 kind = draw(0, 11);
   if (kind == 0) return try_node(g, draw);
-  if (kind == 1) {
-    const uint32_t x = drawn_activation(g, draw);
-    try_call(g, {"max_pool2d", 1, {{2, 2}, {2, 2}, {draw(0, 1)}}}, {x});
-    return;
-  }
-  if (kind == 2) {
+  if (kind == 1) return try_pooling(g, draw);
+  if (kind == 2) return try_branches(g, draw);
+  if (kind == 3) {
     if (!try_call(g, {"flatten", 1, {}}, {drawn_activation(g, draw)})) return;
     const uint32_t x = last_entry(g);
     const uint32_t w = constant(g, {{draw(1, 20), g.entries[x].type.dim(1)}, 8}, draw);
@@ -249,6 +278,29 @@ TEST(Networks, GiveWhatTheirCallsGive) {
       judge_graph(backends[k], g, draw);
     }
   }
+}
+
+// Sums of two activations need 9 bits, which cells do not have.
+TEST(Networks, KeepSumsOfNineBits) {
+  Seeded draw(1);
+  DrawnGraph g;
+  const Type type{{1, 4, 3, 20}, 8};
+  g.feeds.push_back(add_entry(g, {type, std::vector<i32>(240, 127)}));
+  const auto product = [&] {
+    const uint32_t w = constant(g, {{4, 4, 1, 1}, 8}, draw);
+    std::fill_n(g.entries[w].data.begin(), 16, 127);
+    try_call(g, {"conv2d", 0, {{4}, {1, 1}, {1, 1}, {0, 0}, {1, 1}, {1}, {0}}}, {0, w});
+    try_call(g, {"cvm_clip", 1, {{8}, {1}}}, {last_entry(g)});
+  };
+  uint32_t shortcut = 0;
+  for (int k = 0; k < 2; ++k) {
+    product();
+    ASSERT_TRUE(try_call(g, {"elemwise_add", 2, {}}, {last_entry(g), shortcut}));
+    shortcut = last_entry(g);
+  }
+  EXPECT_EQ(g.entries[shortcut].data[0], 3 * 127);
+  g.heads.push_back(shortcut);
+  for (const Mode& m : modes()) judge_graph(open_backend(m.options()).value(), g, draw);
 }
 
 // relu of a feed; entry 0 is the feed, entry 1 the result.

@@ -24,7 +24,7 @@ TestCall drawn_conv2d(Draw& draw) {
   Conv2dAttrs a;
   a.groups = draw.coin() ? 1 : draw(2, 5);
   const i64 group = draw.coin() ? draw(1, 3) : draw(1, 9);
-  a.channels = a.groups * draw(1, draw.coin() ? 3 : 14);
+  a.channels = a.groups * (draw(0, 4) == 0 ? 16 * draw(1, 4) : draw(1, draw.coin() ? 3 : 14));
   a.use_bias = draw.coin();
   a.strides = a.padding = a.dilation = {};
   Shape x{draw(1, 2), a.groups * group};

@@ -93,9 +93,9 @@ TEST(ThreadPool, CutsLoopsByWhatTheyCost) {
     std::size_t pieces;
   } rows[] = {{2, 0, kHeavy, 0, 0}, {2, 1, kHeavy, 1, 1}, {2, 2, kHeavy, 1, 2},
       {1, 1000, kHeavy, 1000, 1},
-      // 40 us are worth sharing, and 5 us are worth a claim.
-      {2, 395, 100, 395, 1}, {2, 400, 100, 51, 8}, {2, 405, 100, 51, 8}, {8, 100'000, 1, 5001, 20},
-      {64, 100'000'000, 0.001, 500'001, 200},
+      // 12 us are worth sharing, and 2 us are worth a claim.
+      {2, 119, 100, 119, 1}, {2, 120, 100, 21, 6}, {2, 125, 100, 21, 6}, {8, 100'000, 1, 2001, 50},
+      {64, 100'000'000, 0.001, 200'001, 500},
       // Eight for each thread, rounded up.
       {3, 1008, kHeavy, 42, 24}, {3, 1009, kHeavy, 43, 24},
       // Beyond what 32 bits count.
