@@ -107,7 +107,7 @@ static void fields(auto& f, Like<Chosen> auto& c) {
   f("cases", c.cases);
   f("budget", c.budget);
   f("nonce", c.nonce);
-  f.optional("model", c.model, about("directory of the model whose calls were judged; empty: of none"));
+  f.optional("model", c.model, about("directory of the model whose calls alone were judged"));
   f("vectors_sha256", c.vectors_hash, kHash);
 }
 
