@@ -4,6 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "backends/cpu/arena.h"
 #include "backends/cpu/conv2d.h"
 #include "backends/cpu/elementwise.h"
 #include "backends/cpu/finish.h"
@@ -19,7 +20,6 @@
 namespace lockstep::cpu {
 namespace {
 
-using u64 = std::uint64_t;
 using Entry = uint32_t;
 using Numbers = std::vector<Entry>;
 
@@ -34,37 +34,6 @@ struct Place {
 struct Step {
   std::unique_ptr<Plan> plan;
   Numbers in, out;
-};
-
-constexpr u64 rounded(u64 bytes) { return (bytes + 63) / 64 * 64; }
-
-/// Places tensors in one arena so that no two that live at the same time share a byte.
-class Arena {
- public:
-  /// A tensor that lives in the steps first .. last. @return its offset
-  u64 place(u64 bytes, std::size_t first, std::size_t last) {
-    std::vector<Block> near;
-    for (const Block& b : blocks_)
-      if (b.first <= last && first <= b.last) near.push_back(b);
-    std::sort(near.begin(), near.end(), [](const Block& a, const Block& b) { return a.at < b.at; });
-    u64 at = 0;
-    for (const Block& b : near) {
-      if (at + bytes <= b.at) break;
-      at = std::max(at, b.at + b.bytes);
-    }
-    blocks_.push_back({at, rounded(bytes), first, last});
-    bytes_ = std::max(bytes_, at + rounded(bytes));
-    return at;
-  }
-  u64 bytes() const { return bytes_; }
-
- private:
-  struct Block {
-    u64 at, bytes;
-    std::size_t first, last;
-  };
-  std::vector<Block> blocks_;
-  u64 bytes_ = 0;
 };
 
 class GraphPlan : public Plan {
@@ -126,6 +95,9 @@ struct Group {
   }
 };
 
+/// The stages of a chain, so that the price of compiling a chain is bounded.
+constexpr std::size_t kMostStages = 64;
+
 /// Where an entry lies in another, if it does.
 struct Part {
   std::optional<Entry> whole{};
@@ -142,6 +114,7 @@ class Compiler {
         strides_(g.entries.size()),
         constants_(g.entries.size()),
         is_head_(g.entries.size()),
+        chains_(g.entries.size()),
         readers_(g.entries.size()),
         joins_(g.entries.size()),
         has_cells_(g.entries.size()),
@@ -152,6 +125,7 @@ class Compiler {
     for (const ls_node& n : g.nodes) count_readers(n);
     lay_out_results();
     for (const ls_node& n : g.nodes) add(n);
+    std::erase_if(groups_, [](const Group& group) { return group.out.empty(); });
     if (isa_) choose_cells();
     for (const Group& group : groups_) add_steps(group);
     copy_heads();
@@ -213,7 +187,11 @@ class Compiler {
       g.finish.emplace(g.call.out[0].precision);
       g.inputs.resize(1);
     }
+    push(std::move(g));
+  }
+  void push(Group g) {
     groups_.push_back(std::move(g));
+    if (const Group& last = groups_.back(); last.is_chain()) chains_[last.out[0]] = groups_.size();
   }
 
   template <class Op> static bool is(const OpInfo& op) { return op.name == Op::name; }
@@ -240,17 +218,19 @@ class Compiler {
 
   /// Appends an elementwise call to the chain that gives one of its inputs to it alone.
   bool extend(const Group& g, const Stage& stage) {
-    for (auto chain = groups_.begin(); chain != groups_.end(); ++chain) {
-      if (!chain->is_chain()) continue;
-      const Entry link = chain->out[0];
-      const bool reads = std::find(g.in.begin(), g.in.end(), link) != g.in.end();
-      if (!reads || readers_[link] != 1 || is_head_[link]) continue;
+    Numbers links = g.in;
+    std::sort(
+        links.begin(), links.end(), [&](Entry a, Entry b) { return chains_[a] < chains_[b]; });
+    for (const Entry link : links) {
+      if (chains_[link] == 0 || readers_[link] != 1 || is_head_[link]) continue;
+      Group& chain = groups_[chains_[link] - 1];
+      if (chain.stages.size() >= kMostStages) continue;
       if (backend::type_of(tensors_[link]).shape != g.call.out[0].shape) continue;
-      Group longer = *chain;
+      Group longer = chain;
       if (!append(longer, g, stage, link)) continue;
       if (longer.in.size() + 1 > kLoopTensorsMax) continue;
-      groups_.erase(chain);
-      groups_.push_back(std::move(longer));
+      chain = {.call = longer.call};  // without outputs, it is no longer a group
+      push(std::move(longer));
       return true;
     }
     return false;
@@ -277,25 +257,27 @@ class Compiler {
     std::vector<bool> can(tensors_.size());
     for (const Group& g : groups_)
       if (const Entry e = g.out[0]; !is_head_[e] && tensors_[e].precision <= 8) can[e] = true;
+    std::vector<std::vector<const Group*>> users(tensors_.size());
+    for (const Group& g : groups_)
+      for (const Numbers& all : {g.in, g.out})
+        for (const Entry e : all) users[e].push_back(&g);
     for (Entry e = 0; e < tensors_.size(); ++e) {
       if (!can[e]) continue;
       has_cells_[e] = true;
-      for (const Group& g : groups_) can[e] = can[e] && can_use_cells(g, e);
+      for (const Group* g : users[e]) can[e] = can[e] && can_use_cells(*g, e);
       has_cells_[e] = false;
     }
     // What only hands cells on has them on all sides or on none.
-    for (bool is_settled = false; !is_settled;) {
-      is_settled = true;
-      for (const Group& g : groups_) {
-        Numbers all = g.in;
-        all.push_back(g.out[0]);
-        const auto can_be = [&](Entry e) { return can[e]; };
-        if (g.finish || std::all_of(all.begin(), all.end(), can_be)) continue;
-        for (const Entry e : all) {
-          is_settled = is_settled && !can[e];
-          can[e] = false;
-        }
-      }
+    Numbers without;
+    for (Entry e = 0; e < tensors_.size(); ++e)
+      if (!can[e]) without.push_back(e);
+    while (!without.empty()) {
+      const Entry lacking = without.back();
+      without.pop_back();
+      for (const Group* g : users[lacking])
+        for (const Numbers& all : {g->in, g->out})
+          for (const Entry e : all)
+            if (!g->finish && can[e]) can[e] = false, without.push_back(e);
     }
     has_cells_ = std::move(can);
     for (const Group& g : groups_)
@@ -442,10 +424,13 @@ class Compiler {
           first[w] = std::min(first[w], k);
           last[w] = k;
         }
-    Arena arena;
+    Numbers placed;
     for (Entry e = 0; e < tensors_.size(); ++e)
-      if (places[e].kind == Place::arena && first[e] != kNever)
-        places[e].at = arena.place(bytes_of(e), first[e], last[e]);
+      if (places[e].kind == Place::arena && first[e] != kNever) placed.push_back(e);
+    std::stable_sort(
+        placed.begin(), placed.end(), [&](Entry a, Entry b) { return first[a] < first[b]; });
+    Arena arena;
+    for (const Entry e : placed) places[e].at = arena.place(bytes_of(e), first[e], last[e]);
     for (Entry e = 0; e < tensors_.size(); ++e)
       if (const Part p = whole(e); p.whole) places[e].at = places[*p.whole].at + p.at;
     bytes = arena.bytes();
@@ -476,9 +461,10 @@ class Compiler {
   std::vector<std::array<i64, kMaxRank>> strides_;  // of results that no caller sees
   std::vector<const i32*> constants_;               // the data of those entries that are constant
   std::vector<bool> is_head_;
-  std::vector<int> readers_;     // nodes that read an entry
-  std::vector<int> joins_;       // inputs of concatenations that an entry is
-  std::vector<bool> has_cells_;  // the entries that lie as cells
+  std::vector<std::size_t> chains_;  // the number from 1 of the chain that ends with an entry, or 0
+  std::vector<int> readers_;         // nodes that read an entry
+  std::vector<int> joins_;           // inputs of concatenations that an entry is
+  std::vector<bool> has_cells_;      // the entries that lie as cells
   std::vector<Part> part_of_;
   std::vector<std::vector<i32>> folded_;
   std::vector<Group> groups_;

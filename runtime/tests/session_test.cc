@@ -141,6 +141,21 @@ TEST(Session, PlansItsMemory) {
   EXPECT_LE(10 * digits.memory_bytes(), 13 * planned);
 }
 
+// What a backend compiles costs what it has nodes, not their square, in time and in memory.
+TEST(Session, CompilesAHundredThousandNodes) {
+  Draft d;
+  int x = d.variable("data", {1, 2, 3, 3}, 8);
+  const graph::Json window = {{"pool_size", "(3,3)"}, {"strides", "(1,1)"}, {"padding", "(1,1)"}};
+  for (int k = 0; k < 20'000; ++k) {
+    for (int chain = 0; chain < 4; ++chain) x = d.call("negative", {{x, 0}}, {{1, 2, 3, 3}});
+    x = d.call("max_pool2d", {{x, 0}}, {{1, 2, 3, 3}}, window);
+  }
+  d.head(x);
+  Session session(model_of(d), {.backend = "cpu", .form = Form::whole});
+  EXPECT_EQ(heads_of(session, array_of({1, 2, 3, 3}, Values(18, 5))),
+      (std::vector<Values>{Values(18, 5)}));
+}
+
 NDArray of_type(DLDataType type, std::size_t bytes, const void* values) {
   NDArray array = NDArray::empty(std::vector<i64>{2, 3}, type);
   std::memcpy(array.mutable_data(), values, bytes);
