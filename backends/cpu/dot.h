@@ -70,11 +70,11 @@ struct Lines {
   const Finish* finish;  ///< nullptr, or one that adds nothing
 };
 
-/// Lines of a plane of channels that share cells, each of which has a kernel of its own: output c of
-/// line l of channel r is start[r] + the sum of the products of its taps and the cells of channel r
-/// that lie offset[tap] bytes after l * pitch + the cell of c. A line of the kernel has `steps` of
-/// as many taps as a cell has terms; rows[step][r] are those of channel r. Channels repeat until they
-/// fill the lanes of a slot.
+/// Lines of a plane of channels that share cells, each of which has a kernel of its own: output c
+/// of line l of channel r is start[r] + the sum of the products of its taps and the cells of
+/// channel r that lie offset[tap] bytes after l * pitch + the cell of c. A line of the kernel has
+/// `steps` of as many taps as a cell has terms; rows[step][r] are those of channel r. Channels
+/// repeat until they fill the lanes of a slot.
 struct DepthwiseLines {
   const Word* rows;
   const uint32_t* start;
