@@ -8,7 +8,7 @@
 
 #include "bench/library.h"
 #include "bench/run.h"
-#include "conformance/base/read_file.h"
+#include "conformance/base/usage_error.h"
 #include "conformance/golden/networks.h"
 #include "containers/exceptions.h"
 #include "reference/graph/bytes.h"

@@ -12,10 +12,10 @@
 static char* read_file(const char* path, int* size) {
   FILE* file = fopen(path, "rb");
   char* bytes = NULL;
-  if (file == NULL || fseek(file, 0, SEEK_END) != 0) return NULL;
-  *size = (int)ftell(file);
+  if (file == NULL) return NULL;
+  *size = fseek(file, 0, SEEK_END) == 0 ? (int)ftell(file) : -1;
   rewind(file);
-  bytes = malloc((size_t)*size + 1);
+  if (*size >= 0) bytes = malloc((size_t)*size + 1);
   if (bytes != NULL) bytes[fread(bytes, 1, (size_t)*size, file)] = '\0';
   fclose(file);
   return bytes;

@@ -105,12 +105,11 @@ class Ways:
 def compare(program, directory):
     """Prints a line for each way."""
     with tempfile.TemporaryDirectory() as scratch:
-        own, first = {}, None
+        own = {}
         for engine, way, logits in Ways(program, directory, pathlib.Path(scratch)).all():
             if logits is None:
                 print(f"{directory.name:<14}{engine:<14}{way:<28}not run", flush=True)
                 continue
-            first = logits if first is None else first
             base = own.setdefault(engine, logits)
             differ = numpy.count_nonzero(logits != base)
             note = f"{differ} of {base.size} differ" if way else f"{base.size} logits"

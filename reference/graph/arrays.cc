@@ -1,5 +1,6 @@
 #include "reference/graph/arrays.h"
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -11,9 +12,14 @@ namespace {
 
 constexpr DLDataType kInt32{kDLInt, 32, 1};
 
+// An array that another library lent may begin anywhere.
+bool is_aligned(const std::byte* data) {
+  return reinterpret_cast<std::uintptr_t>(data) % alignof(i32) == 0;
+}
+
 bool is_as_tensors_are(const ndarray::NDArray& array) {
   return ndarray::same_type(array.dtype(), kInt32) && ndarray::is_host(array.device()) &&
-      array.is_compact();
+      array.is_compact() && is_aligned(array.data());
 }
 
 }  // namespace

@@ -156,6 +156,17 @@ TEST(Session, CompilesAHundredThousandNodes) {
       (std::vector<Values>{Values(18, 5)}));
 }
 
+// A chain is compiled in parts when it is long.
+TEST(Session, CompilesALongChain) {
+  Draft d;
+  int x = d.variable("data", {5}, 8);
+  for (int k = 0; k < 201; ++k) x = d.call("negative", {{x, 0}}, {{5}});
+  d.head(x);
+  Session session(model_of(d), {.backend = "cpu", .form = Form::whole});
+  EXPECT_EQ(heads_of(session, array_of({5}, {1, -2, 3, -4, 5})),
+      (std::vector<Values>{{-1, 2, -3, 4, -5}}));
+}
+
 NDArray of_type(DLDataType type, std::size_t bytes, const void* values) {
   NDArray array = NDArray::empty(std::vector<i64>{2, 3}, type);
   std::memcpy(array.mutable_data(), values, bytes);
@@ -173,6 +184,21 @@ TEST(Session, TakesIntegersOfEveryTypeAndLayout) {
   EXPECT_EQ(heads_of(session, of_type({kDLInt, 64, 1}, sizeof longs, longs)), want);
   const NDArray columns = array_of({3, 2}, {1, -4, -2, 5, 3, -6});
   EXPECT_EQ(heads_of(session, columns.view(std::vector<i64>{2, 3}, std::vector<i64>{1, 2})), want);
+}
+
+// As another library may lend it by DLPack.
+TEST(Session, TakesAnArrayThatBeginsAnywhere) {
+  Draft d;
+  d.head(d.variable("data", {3}, 8));
+  Session session(model_of(d), {.backend = "reference"});
+  alignas(i32) std::byte memory[16] = {};
+  const i32 values[] = {1, -2, 3};
+  std::memcpy(memory + 1, values, sizeof values);
+  i64 shape[] = {3};
+  const DLTensor lent{memory + 1, ndarray::kHost, 1, {kDLInt, 32, 1}, shape, nullptr, 0};
+  const NDArray array = NDArray::adopt(lent, nullptr, nullptr, true);
+  EXPECT_NE(graph::as_int32(array).data(), array.data());
+  EXPECT_EQ(heads_of(session, array), (std::vector<Values>{{1, -2, 3}}));
 }
 
 TEST(Session, NamesWhatIsWrongWithAnInput) {
