@@ -21,7 +21,8 @@ DOCUMENTS = ("README.md", "CONTRIBUTING.md", "*/README.md", "docs/*.md")
 
 LOGGED = '#!/bin/bash\necho "${0##*/}" "$@" >>"$CALLED"\n'
 DPKG = """#!/bin/bash
-sed -n 's/^[a-z]* *\\([a-z0-9+-]*\\) *[a-z]*:.*/installed \\1/p' dev | grep -vx "installed $ABSENT"
+sed -n 's/^[a-z]* *\\([a-z0-9+-]*\\) *[a-z]*:.*/installed \\1/p' cmake/dev/needs.txt |
+  grep -vx "installed $ABSENT"
 """
 CMAKE = LOGGED + """
 made() { mkdir -p "${1%/*}"; cp "$STANDINS/program" "$1"; }
@@ -57,7 +58,8 @@ class Dev(unittest.TestCase):
         for name, text in (("dpkg-query", DPKG), ("apt-get", LOGGED), ("sudo", LOGGED),
                            ("cmake", CMAKE), ("ctest", CTEST), ("program", PROGRAM)):  # fmt: skip
             self.script(self.standins / name, text)
-        for name in ("dev", "CMakePresets.json", "cmake/peers", "bench/peers", "fuzz", "python"):
+        for name in ("dev", "CMakePresets.json", "cmake/dev/needs.txt", "cmake/peers",
+                     "bench/peers", "fuzz", "python"):  # fmt: skip
             to = self.tree / name
             to.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, to)
