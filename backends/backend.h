@@ -190,6 +190,13 @@ typedef struct {
    * `threads`.
    */
   uint32_t (*threads)(const ls_backend* self);
+  /**
+   * (optional) The padding that the backend wishes for a tensor between two calls of a graph that
+   * runs call by call: how many elements lie before and after its own along each axis, one number
+   * per extent, 0 on entry. A host may follow the wish; prepare() says which strides it chose.
+   */
+  int32_t (*padding)(ls_backend* self, const ls_tensor* tensor, int64_t* before, int64_t* after,
+      ls_status* status);
 } ls_api;
 
 /** The one exported symbol. The table lives as long as the library is loaded. */
