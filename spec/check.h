@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "spec/precision.h"
+#include "spec/formula.h"
 
 namespace lockstep {
 
@@ -90,6 +90,7 @@ constexpr bool example_holds(const OpInfo& op, int i) {
   for (int k = 0; k < y.count; ++k) {
     if (y[k] != Type{e.out[k].shape, e.out[k].precision} || volume(y[k].shape) > kMaxLiteral)
       return false;
+    if (stated_shape(op, k, call.attributes(), call.types()) != y[k].shape) return false;
     if (stated_precision(op, k, call.attributes(), call.types(), y) != y[k].precision) return false;
     out[k] = CheckedOut(y[k], got[k]);
   }

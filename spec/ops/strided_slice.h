@@ -63,6 +63,12 @@ struct StridedSlice {
            if (cut(a, d, in[X].dim(d)).extent() < 1) return false;
          return true;
        }}};
+  static constexpr Formula shape[] = {
+      "[ceil((e(d) - b(d)) / stride[d]) for d < #X]; "
+      "b(d) = place(d, {begin[d] if d < #begin, 0}); "
+      "e(d) = place(d, {end[d] if d < #end, X[d]}); "
+      "place(d, i) = max(low(d), min(X[d] + low(d), {X[d] + i if i < 0, i})); "
+      "low(d) = {-1 if stride[d] < 0, 0}"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Type y = in[X];
