@@ -17,8 +17,8 @@ def rules(op: dict, sources, lockstep) -> str:
     words = (
         "A call that breaks a rule is refused with the rule's label, the first one in this order; "
         "the :doc:`labels </labels>` that all operators share come before, but for "
-        ":label:`input.value`, which is about data and comes last. Below each rule stand the two golden vectors that "
-        "differ least, one legal and one not; 2x3@8 is a tensor of shape (2, 3) and precision 8.\n"
+        ":label:`input.value`, which is about data and comes last. Below each rule stand the two "
+        "golden vectors that differ least, one legal and one not; 2x3@8 is a tensor of shape (2, 3) and precision 8.\n"
     )
     vectors = Vectors(op, sources, lockstep)
     body = [rst.block("label", r["label"], f"{rst.prose(r['text'])}\n\n{vectors.shown(r['label'])}")
@@ -76,7 +76,7 @@ class Vectors:
             raise Refused(f"{legal['tcId']} and {refused['tcId']}: {answers}")
         outputs = zip(self.op["outputs"], answer["out"])
         results = ", ".join(f"{port['name']} {typed(y['shape'], y['prec'])}" for port, y in outputs)
-        both = [(legal, refused, "Just legal", f"gives {results}"),
+        both = [(legal, refused, "Just legal", f"gives {rst.escaped(results)}"),
                 (refused, legal, "Refused", "")]  # fmt: skip
         return "".join(f"* {head}: {self.told(one, other)}" + (f" {tail}" if tail else "")
                        + f" ({rst.code(one['tcId']).strip()} )\n"

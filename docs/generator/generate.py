@@ -8,6 +8,7 @@ usage: generate.py reference SOURCES BUILD OUTPUT MATHJAX DOXYGEN-XML
 
 import collections
 import concurrent.futures
+import json
 import os
 import pathlib
 import shutil
@@ -113,6 +114,7 @@ def write_reference(sources, build, output, mathjax, doxygen):
     write_program(lockstep, output)
     write_structures(doxygen, output)
     write(output / "generated" / "vocabulary.rst", vocabulary.page(sources))
+    write(output / "generated" / "words.json", json.dumps(vocabulary.linked(sources)))
     shutil.copyfile(DOCS / "conf.py", output / "conf.py")
     shutil.copytree(DOCS / "static", output / "static", dirs_exist_ok=True)
     copy_mathjax(mathjax, output)

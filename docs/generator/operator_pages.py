@@ -148,8 +148,8 @@ def types(op: dict) -> str:
     parts += [rst.block("math", "", tex) for tex in lines]
     if "accumulator" in op:
         (bits,) = setter.statements("b", op["accumulator"])
-        parts += ["An accumulator of :math:`b` bits, in two's complement, holds every partial sum "
-                  "in any order, and fewer bits do not:\n", rst.block("math", "", bits)]  # fmt: skip
+        parts += ["An accumulator of :math:`b` bits, in two's complement, holds every partial sum, "
+                  "in any order:\n", rst.block("math", "", bits)]  # fmt: skip
     said = typeset.legend(setter.used)
     words = f"{said} The :doc:`format of the vectors </vectors>` gives these formulas as text, " \
         "and says what each word means. They are compared with every example and golden " \

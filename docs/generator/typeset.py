@@ -49,8 +49,18 @@ class Typesetter:
             lines = [f"{left} = {self.tex(tree)}"]
         for name, (parameters, body) in self.definitions.items():
             listed = f"({', '.join(parameters)})" if parameters else ""
-            lines.append(f"{word(name)}{listed} = {self.tex(body)}")
+            lines += self._equations(word(name) + listed, body)
         return lines
+
+    def _equations(self, left: str, body) -> list:
+        """A definition as one line, or as one for each of many cases, which no telephone shows in
+        braces."""
+        if body[0] != "cases" or len(body[1]) < 4:
+            return [f"{left} = {self.tex(body)}"]
+        self.used.add("first")
+        ways = [(tree, rf"\text{{if }} {self.tex(test)}") for tree, test in body[1]]
+        ways.append((body[2], r"\text{otherwise}"))
+        return [rf"{left} = {self.tex(tree)} \quad {when}" for tree, when in ways]
 
     def tex(self, tree) -> str:
         kind, *parts = tree
@@ -145,7 +155,8 @@ class Typesetter:
             self.used.add(name)
             return (rf"\{name}" if name in ("max", "min") else word_of_function(name)) \
                 + rf"\left({listed}\right)"  # fmt: skip
-        return f"{word(name)}({listed})"
+        is_high = r"\begin" in listed or r"\frac" in listed
+        return word(name) + (rf"\left({listed}\right)" if is_high else f"({listed})")
 
 
 def word_of_function(name: str) -> str:
@@ -172,5 +183,8 @@ LEGEND = (
 
 def legend(used: set) -> str:
     """A sentence that says what the notations mean, in reStructuredText."""
-    said = [rf"\ :math:`{tex}`\ {meaning}" for key, tex, meaning in LEGEND if key in used]
-    return "Here " + "; ".join(said).lstrip("\\ ") + "." if said else ""
+    said = [f":math:`{tex}` {meaning}" for key, tex, meaning in LEGEND if key in used]
+    if "first" in used:
+        said.append("of several lines with the same left side the first one counts whose "
+                    "condition holds")  # fmt: skip
+    return f"Here {'; '.join(said)}." if said else ""

@@ -18,7 +18,7 @@ struct StridedSlice {
       "Keeps, on each axis, the elements from begin on in steps of stride, short of end. Where a "
       "list has no entry for an axis, begin is 0, end is the extent and stride is 1.";
   static constexpr string_view formula =
-      R"(Y[\ldots, d_i, \ldots] = X[\ldots, b_i + s_i d_i, \ldots])";
+      R"(Y[\ldots, y_d, \ldots] = X[\ldots, b(d) + stride_d \cdot y_d, \ldots])";
   static constexpr Erratum errata[] = {
       {.text = "begin, end and stride are no longer than the rank; the deployed runtime accepts "
                "longer ones, and reads out of bounds.",

@@ -15,33 +15,38 @@ def panel(example: dict, groups: list, text: str) -> Panel:
     made = [extent for _, _, right in groups for extent in right]
     if made != example["out"][0]["shape"]:
         raise Refused(f"{example['case']}: the picture shows the shape {made}")
-    has_words = any(words for _, words, _ in groups)
-    below = 118 if has_words else 84
+    below = 118 if any(words for _, words, _ in groups) else 84
     canvas.text(-14, HIGH / 2, "X", "name", "end")
     canvas.text(-14, below + HIGH / 2, "Y", "name", "end")
     for tint, (left, words, right) in enumerate(groups):
         width = max(len(left) * WIDE, len(right) * WIDE, svg.width_of(words) + 8, 24)
-        for y, extents in ((0, left), (below, right)):
-            start = x + (width - len(extents) * WIDE) / 2
-            for k, extent in enumerate(extents):
-                canvas.box(start + k * WIDE, y, WIDE, HIGH, f"cell t{tint % 8}")
-                canvas.text(start + (k + 0.5) * WIDE, y + HIGH / 2, str(extent))
         middle = x + width / 2
-        if words:
-            canvas.text(middle, below / 2 + HIGH / 2, words, "code")
-            ends = ((HIGH + 4, below / 2 + 4), (below / 2 + HIGH - 4, below - 4))
-        else:
-            ends = ((HIGH + 4, below - 4),)
-        for top, bottom in ends:
-            is_upper = top < below / 2
-            if (left and right) or (is_upper and left and words) or (not is_upper and right and words):
-                canvas.arrow(middle, top, middle, bottom)
-        if not left and not words:
-            canvas.text(middle, HIGH / 2, "new", "note")
-        if not right:
-            canvas.text(middle, below + HIGH / 2, "dropped" if left else "nothing", "note")
+        for y, extents in ((0, left), (below, right)):
+            for k, extent in enumerate(extents):
+                start = middle + (k - len(extents) / 2) * WIDE
+                canvas.box(start, y, WIDE, HIGH, f"cell t{tint % 8}")
+                canvas.text(start + WIDE / 2, y + HIGH / 2, str(extent))
+        connect(canvas, middle, below, (left, words, right))
         x += width + SPACE
     return Panel(canvas, example, text)
+
+
+def connect(canvas: svg.Canvas, x: float, below: float, group: tuple):
+    """The words of a group with arrows from what they read and to what they write."""
+    left, words, right = group
+    top, center = HIGH + 4, (below + HIGH) / 2
+    if words:
+        canvas.text(x, center, words, "code")
+        if left:
+            canvas.arrow(x, top, x, center - 11)
+        if right:
+            canvas.arrow(x, center + 11, x, below - 4)
+    elif left and right:
+        canvas.arrow(x, top, x, below - 4)
+    elif right:
+        canvas.text(x, HIGH / 2, "new", "note")
+    if not right:
+        canvas.text(x, below + HIGH / 2, "dropped" if left else "nothing", "note")
 
 
 def reshape(op, ask):

@@ -3,7 +3,7 @@
 from pictures import grids, svg
 from pictures.panel import Panel
 
-FILL = -1
+LANE = 160  # the width of a row of boxes, in pixels
 
 
 def rows_of(tensor: dict) -> list:
@@ -35,7 +35,7 @@ def boxes(example: dict) -> svg.Canvas:
     valid = call["in"][1]["data"][0]
     order = sorted(range(min(valid, len(rows))), key=lambda q: -rows[q][1])
     right = max(row[4] for row in rows)
-    wide = 180 / max(right, 1)
+    wide = LANE / max(right, 1)
     tallest = max(row[5] - row[3] for row in rows)
     high, y, before = 44 / max(tallest, 1), 0, []
     for tint, q in enumerate(order):
@@ -44,12 +44,12 @@ def boxes(example: dict) -> svg.Canvas:
         style = f"cell t{tint % 8}" if is_kept else "ghost"
         canvas.box(row[2] * wide, y, (row[4] - row[2]) * wide, lane, style)
         canvas.text((row[2] + row[4]) / 2 * wide, y + lane / 2, f"row {q}")
-        canvas.text(192, y + lane / 2 - 9, f"id {row[0]}, score {row[1]}", "", "start")
-        canvas.text(192, y + lane / 2 + 9, fate(row, is_kept, before), "note", "start")
+        canvas.text(LANE + 12, y + lane / 2 - 9, f"id {row[0]}, score {row[1]}", "", "start")
+        canvas.text(LANE + 12, y + lane / 2 + 9, fate(row, is_kept, before), "note", "start")
         if is_kept:
             before.append((q, row))
         y += max(lane, 36) + 10
-    canvas.line(0, y, 180, y, "axis")
+    canvas.line(0, y, LANE, y, "axis")
     for x in range(0, right + 1, 3):
         canvas.line(x * wide, y, x * wide, y + 4, "axis")
         canvas.text(x * wide, y + 14, str(x), "note")
@@ -61,7 +61,7 @@ def fate(row: list, is_kept: bool, before: list) -> str:
     if is_kept:
         return "kept"
     if row[0] < 0:
-        return "skipped: its id is below 0"
+        return "skipped: id below 0"
     for q, other in before:
         both = overlap(row[2:], other[2:])
         union = area(row[2:]) + area(other[2:]) - both

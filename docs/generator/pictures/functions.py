@@ -1,9 +1,9 @@
-"""Functions of one element as plots, from the program's answers for every integer of an interval."""
+"""Functions of one element as plots, from the program's answers for the integers near zero."""
 
 from pictures import svg
 from pictures.panel import Panel
 
-WIDE, HIGH = 280, 190  # of a plot, in pixels
+WIDE, HIGH = 264, 190  # of a plot, in pixels
 MOST = 36  # integers on either side of 0, at most
 
 

@@ -23,7 +23,7 @@ class Grid:
         self.rows, self.columns = (shape[-2] if len(shape) > 1 else 1), shape[-1]
         self.blocks = math.prod(shape[:-2])
         longest = max(map(len, self.texts), default=1)
-        self.cell = max(CELL, svg.LETTER * longest + 10)
+        self.cell = max(CELL, svg.LETTER * longest + 8)
         self.across = max(1, int((WIDEST + BLOCK) // (self.columns * self.cell + BLOCK)))
         self.x = self.y = 0
 

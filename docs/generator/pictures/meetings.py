@@ -22,7 +22,8 @@ def reduced(op, ask):
             single = {"shape": shape, "data": [int(i == k) for i in range(count)]}
             styles.append(grids.tint(ask({**call, "in": [single]})["out"][0]["data"].index(1)))
         x = grids.Grid("X", shape, call["in"][0]["data"], styles)
-        y = grids.Grid("Y", out["shape"], out["data"], list(map(grids.tint, range(len(out["data"])))))
+        tints = list(map(grids.tint, range(len(out["data"]))))
+        y = grids.Grid("Y", out["shape"], out["data"], tints)
         canvas = svg.Canvas()
         grids.flow(canvas, [x, grids.Sign(grids.ARROW), y])
         panels.append(Panel(canvas, example,
@@ -67,8 +68,8 @@ def spread(x: dict, shape: list) -> tuple:
 def broadcast(op, ask):
     """Both inputs repeated to the shape of Y: solid is what is given, dashed what is repeated."""
     sign, compute = SIGNS[op["name"]]
-    fitting = [e for e in op["examples"] if e["call"]["in"][0]["shape"] != e["call"]["in"][1]["shape"]
-               and len(e["out"][0]["data"]) > 1]  # fmt: skip
+    fitting = [e for e in op["examples"] if len(e["out"][0]["data"]) > 1
+               and e["call"]["in"][0]["shape"] != e["call"]["in"][1]["shape"]]  # fmt: skip
     panels = []
     for example in sorted(fitting, key=lambda e: -len(e["out"][0]["data"]))[:2]:
         out, both, items = example["out"][0], [], []
@@ -84,6 +85,6 @@ def broadcast(op, ask):
         canvas = svg.Canvas()
         grids.flow(canvas, [items[0], grids.Sign(sign), items[1], grids.Sign("="),
                             grids.Grid("Y", out["shape"], out["data"])])  # fmt: skip
-        panels.append(Panel(canvas, example, "Dashed elements are repeated, along an axis of extent "
-                            "1 or one that the shape lacks."))
+        panels.append(Panel(canvas, example, "Dashed elements are repeated, along an axis of "
+                            "extent 1 or one that the shape lacks."))  # fmt: skip
     return panels

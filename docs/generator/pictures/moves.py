@@ -8,7 +8,7 @@ from pictures.panel import Panel
 
 
 def sources(ask, call: dict, moved: range) -> list:
-    """The number of the element that each output element copies, counted over the inputs `moved`."""
+    """The number of the element that each output element copies, counted over some inputs."""
     inputs, at = list(call["in"]), 0
     for k in moved:
         shape = call["in"][k]["shape"]
@@ -42,15 +42,16 @@ def by_element(op, ask):
     """The example that moves the most elements, one tint an element."""
     fitting = [e for e in op["examples"] if len(e["out"][0]["data"]) <= 16]
     example = max(fitting, key=lambda e: (len(set(e["out"][0]["data"])), len(e["out"][0]["data"])))
-    return [Panel(drawn(op, example, ask), example,
-                  "Every element of Y has the tint of the element of X that it copies.")]  # fmt: skip
+    text = "Every element of Y has the tint of the element of X that it copies."
+    return [Panel(drawn(op, example, ask), example, text)]
 
 
 def by_input(op, ask):
     """The example with the most inputs, one tint an input."""
     example = max(op["examples"], key=lambda e: len(e["call"]["in"]))
     canvas = drawn(op, example, ask, tint_of=lambda k, _: k)
-    return [Panel(canvas, example, "Each input has a tint; along the axis they follow one another.")]
+    text = "Each input has a tint; along the axis they follow one another."
+    return [Panel(canvas, example, text)]
 
 
 def gathered(op, ask):

@@ -3,7 +3,7 @@
 import html
 
 MARGIN = 4
-LETTER = 8.4  # the width of a digit, at most
+LETTER = 8.4  # the width of a digit or a capital letter, at most
 
 
 def number(value: float) -> str:
@@ -11,7 +11,7 @@ def number(value: float) -> str:
 
 
 def width_of(text: str) -> float:
-    return LETTER * len(text)
+    return sum(4.5 if c in " .,:()" else 7.4 if c.islower() else LETTER for c in text)
 
 
 class Canvas:

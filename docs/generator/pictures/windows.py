@@ -43,7 +43,7 @@ def shown(op, examples: list, ask, value) -> list:
             place = [k // out["shape"][3], k % out["shape"][3]]
             result, words = value(example, windows.places(place), windows)
             if result != out["data"][k]:
-                raise Refused(f"{op['name']}: the window of {k} gives {result}, not {out['data'][k]}")
+                raise Refused(f"{op['name']}: window {k} gives {result}, not {out['data'][k]}")
             said.append((tint, words))
         draw(canvas, windows, example, positions)
         left = canvas.left
