@@ -18,7 +18,8 @@ def rules(op: dict, sources, lockstep) -> str:
         "A call that breaks a rule is refused with the rule's label, the first one in this order; "
         "the :doc:`labels </labels>` that all operators share come before, but for "
         ":label:`input.value`, which is about data and comes last. Below each rule stand the two "
-        "golden vectors that differ least, one legal and one not; 2x3@8 is a tensor of shape (2, 3) and precision 8.\n"
+        "golden vectors that differ least, one legal and one not; ``2x3@8`` is a tensor of shape "
+        "(2, 3) and precision 8.\n"
     )
     vectors = Vectors(op, sources, lockstep)
     body = [rst.block("label", r["label"], f"{rst.prose(r['text'])}\n\n{vectors.shown(r['label'])}")
