@@ -133,9 +133,9 @@ def ports(op: dict) -> str:
             low, high = port["rank"]
             rank = str(low) if low == high else f"{low} to {high}"
             what = "; ".join(filter(None, [port["text"], arity[port["arity"]]]))
-            rows.append([direction[:-1], rst.code(port["name"]), rank, rst.prose(what)])
-    head = ["", "Name", "Rank", "What it is"]
-    return rst.title("Inputs and outputs", "-") + "\n" + rst.table(head, rows, [14, 20, 14, 52])
+            rows.append([rst.code(port["name"]), direction[:-1], rank, rst.prose(what)])
+    head = ["Name", "", "Rank", "What it is"]
+    return rst.title("Inputs and outputs", "-") + "\n" + rst.table(head, rows, [20, 14, 14, 52])
 
 
 def types(op: dict) -> str:
