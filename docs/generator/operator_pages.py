@@ -151,10 +151,11 @@ def types(op: dict) -> str:
         parts += ["An accumulator of :math:`b` bits, in two's complement, holds every partial sum, "
                   "in any order:\n", rst.block("math", "", bits)]  # fmt: skip
     said = typeset.legend(setter.used)
-    words = f"{said} The :doc:`format of the vectors </vectors>` gives these formulas as text, " \
-        "and says what each word means. They are compared with every example and golden " \
-        "vector.\n"  # fmt: skip
-    return "\n".join([*parts, words])
+    words = (
+        "The :doc:`format of the vectors </vectors>` gives these formulas as text, and says what "
+        "each word means. They are compared with every example and golden vector.\n"
+    )
+    return "\n".join([*parts, f"{said} {words}".lstrip()])
 
 
 def attributes(op: dict) -> str:

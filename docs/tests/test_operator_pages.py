@@ -78,6 +78,8 @@ class Typeset(unittest.TestCase):
             text = operator_pages.types(op)
             self.assertEqual(text.count("{"), text.count("}"), text)
             self.assertEqual("accumulator" in op, "accumulator of" in text)
+            # A sentence after a formula begins a paragraph, and is no part of the formula.
+            self.assertRegex(text, r"\n(Here|The) ")
 
 
 class Pictures(unittest.TestCase):
