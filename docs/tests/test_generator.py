@@ -121,6 +121,10 @@ struct List {
   int hidden = 0;
 };
 using Tuple = List<16>;
+/// Two.
+struct Pair {
+  int size = 2;
+};
 /// How many.
 enum class Arity { one, many };
 constexpr i64 least(i64 a, i64 b) { return a < b ? a : b; }
