@@ -104,17 +104,24 @@ class FormulaReader {
     return c == '_' || ('0' <= c && c <= '9') || ('A' <= c && c <= 'Z') || ('a' <= c && c <= 'z');
   }
   constexpr void blanks() {
-    while (rest_.starts_with(' ')) rest_.remove_prefix(1);
+    while (!rest_.empty() && rest_[0] == ' ') rest_.remove_prefix(1);
   }
   /// Removes a sign or a whole word.
   constexpr bool take(string_view word) {
     blanks();
     const std::size_t n = word.size();
-    const bool goes_on = is_word(word[0]) && n < rest_.size() && is_word(rest_[n]);
-    if (!rest_.starts_with(word) || goes_on) return false;
+    // Most words are refused by their first letter; compilers count the steps of a proof.
+    if (rest_.empty() || rest_[0] != word[0] || !is_next(word)) return false;
+    if (is_word(word[0]) && n < rest_.size() && is_word(rest_[n])) return false;
     rest_.remove_prefix(n);
     return true;
   }
+  /// Whether an expression ends here.
+  constexpr bool is_over() {
+    blanks();
+    return rest_.empty() || rest_[0] == ',' || is_closing(rest_[0]);
+  }
+  static constexpr bool is_closing(char c) { return c == ')' || c == ']' || c == '}'; }
   constexpr string_view name() {
     blanks();
     std::size_t n = 0;
@@ -165,9 +172,9 @@ class FormulaReader {
   constexpr void skip() {
     for (int depth = 0; !rest_.empty(); rest_.remove_prefix(1)) {
       const char c = rest_[0];
-      const bool is_closing = c == ')' || c == ']' || c == '}';
-      if (depth == 0 && (is_closing || c == ',' || is_next(" if ") || is_next(" for "))) return;
-      depth += (c == '(' || c == '[' || c == '{') - is_closing;
+      const bool is_word_next = c == ' ' && (is_next(" if ") || is_next(" for "));
+      if (depth == 0 && (is_closing(c) || c == ',' || is_word_next)) return;
+      depth += (c == '(' || c == '[' || c == '{') - is_closing(c);
     }
   }
   constexpr bool is_next(string_view text) const { return rest_.starts_with(text); }
@@ -176,18 +183,25 @@ class FormulaReader {
 
   constexpr Value either() {
     Value v = both();
-    while (take("or")) v = i64{is_true(v) | is_true(both())};
+    while (take("or")) {
+      const bool other = is_true(both());
+      v = i64{is_true(v) || other};
+    }
     return v;
   }
   constexpr Value both() {
     Value v = relation();
-    while (take("and")) v = i64{is_true(v) & is_true(relation())};
+    while (take("and")) {
+      const bool other = is_true(relation());
+      v = i64{is_true(v) && other};
+    }
     return v;
   }
   static constexpr bool is_true(const Value& v) { return number(v) != 0; }
   constexpr Value relation() {
     if (take("not")) return i64{!is_true(relation())};
     const Value a = joined();
+    if (is_over()) return a;
     if (take("in")) return i64{contains(joined(), a)};
     if (take("=")) return i64{are_equal(a, joined())};
     if (take("!=")) return i64{!are_equal(a, joined())};
@@ -218,8 +232,7 @@ class FormulaReader {
   constexpr Value sum() {
     Value v = product();
     for (;;) {
-      blanks();
-      if (is_next("++")) return v;
+      if (is_over() || is_next("++")) return v;
       if (take("+"))
         v = number(v) + number(product());
       else if (take("-"))
@@ -231,6 +244,7 @@ class FormulaReader {
   constexpr Value product() {
     Value v = value();
     for (;;) {
+      if (is_over()) return v;
       if (take("*"))
         v = number(v) * number(value());
       else if (take("/"))
