@@ -36,6 +36,8 @@ class Vectors:
     def __init__(self, op: dict, sources, lockstep):
         self.op, self.lockstep = op, lockstep
         path = sources / "conformance" / "vectors" / f"{op['name']}.json"
+        if not path.exists():
+            raise Refused(f"there is no {path.name}; lockstep vectors update makes it")
         tests = json.loads(path.read_text(encoding="ascii"))["tests"]
         # A recipe is no data of a line, and labels of text and data are not about rules.
         self.tests = [t for t in tests if all("recipe" not in x for x in t["in"])]

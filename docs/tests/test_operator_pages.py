@@ -150,6 +150,10 @@ class Boundaries(unittest.TestCase):
             (folder / "relu.json").write_text(json.dumps({"tests": tests}), encoding="ascii")
             return boundaries.Vectors(OPERATORS["relu"], pathlib.Path(directory), Fake())
 
+    def test_an_operator_without_vectors_has_no_page(self):
+        with self.assertRaisesRegex(refusal.Refused, "lockstep vectors update makes it"):
+            boundaries.Vectors(OPERATORS["clip"], pathlib.Path("nowhere"), LOCKSTEP)
+
     def test_the_nearest_pair_is_chosen_and_has_to_be_answered_so(self):
         def test(number, extent, **result):
             return {"tcId": f"relu-{number}", "attrs": {}, "in_prec": [8],
