@@ -31,7 +31,7 @@ class Windows:
         return 0 <= row < self.image[0] and 0 <= column < self.image[1]
 
 
-def shown(op, examples: list, ask, value) -> list:
+def shown(op, examples: list, value) -> list:
     """A panel an example: the padded image with two windows, and the output with their results."""
     panels = []
     for example in examples:
@@ -65,37 +65,50 @@ def about(windows: Windows) -> str:
     return " ".join(words)
 
 
+class Image:
+    """The image with its padding, and windows in their tints; an item of a flow."""
+
+    def __init__(self, windows: Windows, data: list, wanted: list):
+        self.windows, self.data, self.wanted = windows, data, wanted
+        (high, wide), (self.above, self.beside) = windows.image, windows.padding
+        covered = [place for places in wanted for place in places]
+        self.bottom = max(high + self.above, *(row + 1 for row, _ in covered))
+        self.right = max(wide + self.beside, *(column + 1 for _, column in covered))
+        self.label = f"X {grids.shape_text(windows.image)}"
+        self.size = (max((self.beside + self.right) * CELL, svg.width_of(self.label)),
+                     (self.above + self.bottom) * CELL + grids.LABEL)  # fmt: skip
+
+    def draw(self, canvas: svg.Canvas, x: float, y: float):
+        canvas.text(x, y + 8, self.label, "name", "start")
+        x, y = x + self.beside * CELL, y + grids.LABEL + self.above * CELL
+        for row in range(-self.above, self.bottom):
+            for column in range(-self.beside, self.right):
+                self.draw_cell(canvas, x + column * CELL, y + row * CELL, (row, column))
+
+    def draw_cell(self, canvas: svg.Canvas, x: float, y: float, place: tuple):
+        row, column = place
+        is_inside = self.windows.is_inside(row, column)
+        canvas.box(x, y, CELL, CELL, "cell" if is_inside else "ghost")
+        for tint, places in enumerate(self.wanted):
+            if place in places:
+                inset = 3 + 5 * tint
+                side = CELL - 2 * inset
+                canvas.box(x + inset, y + inset, side, side, f"w{tint}")
+        if is_inside:
+            text = str(self.data[row * self.windows.image[1] + column])
+            canvas.text(x + CELL / 2, y + CELL / 2, text)
+
+
 def draw(canvas: svg.Canvas, windows: Windows, example: dict, positions: list):
-    """The image with its padding and the output; windows and their results in the same tint."""
-    data, out = example["call"]["in"][0]["data"], example["out"][0]
-    (high, wide), (above, beside) = windows.image, windows.padding
+    """The image, the kernel where there is one, and the output; windows and their results in the
+    same tint."""
+    (x, *more), out = example["call"]["in"], example["out"][0]
     wanted = [windows.places([k // out["shape"][3], k % out["shape"][3]]) for k in positions]
-    canvas.text(-beside * CELL, -above * CELL - 14, f"X {grids.shape_text([high, wide])}", "name",
-                "start")  # fmt: skip
-    bottom = max([high + above, *(row + 1 for row, _ in sum(wanted, []))])
-    right = max([wide + beside, *(column + 1 for _, column in sum(wanted, []))])
-    for row in range(-above, bottom):
-        for column in range(-beside, right):
-            inside = windows.is_inside(row, column)
-            canvas.box(column * CELL, row * CELL, CELL, CELL, "cell" if inside else "ghost")
-            for tint, places in enumerate(wanted):
-                if (row, column) in places:
-                    inset = 3 + 5 * tint
-                    canvas.box(column * CELL + inset, row * CELL + inset, CELL - 2 * inset,
-                               CELL - 2 * inset, f"w{tint}")  # fmt: skip
-            text = str(data[row * wide + column]) if inside else ""
-            canvas.text((column + 0.5) * CELL, (row + 0.5) * CELL, text)
-    left = right * CELL + 56
-    canvas.arrow(right * CELL + 16, high * CELL / 2, left - 16, high * CELL / 2)
-    rows, columns = out["shape"][2:]
-    cell = max(CELL, svg.width_of(str(max(out["data"], key=lambda v: len(str(v))))) + 8)
-    top = (high - rows) * CELL / 2
-    canvas.text(left, top - 14, f"Y {grids.shape_text([rows, columns])}", "name", "start")
-    for k, value in enumerate(out["data"]):
-        style = f"cell w{positions.index(k)}" if k in positions else "cell"
-        x, y = left + k % columns * cell, top + k // columns * CELL
-        canvas.box(x, y, cell, CELL, style)
-        canvas.text(x + cell / 2, y + CELL / 2, str(value))
+    items = [Image(windows, x["data"], wanted)]
+    items += [grids.Grid("W", w["shape"][2:], w["data"]) for w in more[:1]]
+    styles = [f"w{positions.index(k)}" if k in positions else "" for k in range(len(out["data"]))]
+    result = grids.Grid("Y", out["shape"][2:], out["data"], styles)
+    grids.flow(canvas, [*items, grids.Sign(grids.ARROW), result])
 
 
 def elements(example: dict, windows: Windows, places: list) -> list:
@@ -138,7 +151,7 @@ def is_plain(example: dict) -> bool:
 
 
 def conv2d(op, ask):
-    return shown(op, list(filter(is_plain, op["examples"]))[:2], ask, convolved)
+    return shown(op, list(filter(is_plain, op["examples"]))[:2], convolved)
 
 
 def max_pool2d(op, ask):
@@ -146,7 +159,7 @@ def max_pool2d(op, ask):
     overlapping = max(plain, key=lambda e: math.prod(Windows(e["call"]).image))
     padded = next(e for e in plain if all(Windows(e["call"]).padding))
     partial = next(e for e in plain if e["call"]["attrs"]["ceil_mode"] == "true")
-    return shown(op, [overlapping, padded, partial], ask, pooled)
+    return shown(op, [overlapping, padded, partial], pooled)
 
 
 def dense(op, ask):
