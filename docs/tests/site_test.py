@@ -33,6 +33,9 @@ IDS = "[...document.querySelectorAll('[id]')].map(e => e.id)"
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 CUT_OFF = """[...document.querySelectorAll('div.math')].filter(
   m => m.scrollWidth > m.clientWidth).length"""
+# Tables and pictures of which the page shows only a part.
+PARTLY = """[...document.querySelectorAll('table, figure.picture svg')].filter(
+  e => e.getBoundingClientRect().width > e.parentElement.clientWidth + 1).length"""
 # The brightness of the page, 0 to 255.
 BRIGHTNESS = """Math.max(
   ...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3))"""
@@ -72,6 +75,8 @@ def too_wide(browser: devtools.Browser):
         browser.resize(width, height)
         if (excess := browser.evaluate(TOO_WIDE)) > 0:
             yield f"{excess} pixels too wide for {width}"
+        if (cut := browser.evaluate(PARTLY)) > 0:
+            yield f"{cut} tables or pictures are cut off at {width}"
 
 
 class Site:
