@@ -39,25 +39,6 @@ class Program:
         return re.findall(r"^  (\S+)", listed, re.MULTILINE) if found else []
 
 
-def command_line(program: Program) -> str:
-    """The reference of the command line: the help of the program and of every verb."""
-    parts = [
-        rst.title("The command line"),
-        "What the program prints when it is asked for help. A case id is accepted wherever a case "
-        "is, and :doc:`verdicts` explains what a verdict and an exit status mean.\n",
-        help_of(program, []),
-    ]
-    for verb in program.verbs():
-        parts += [rst.title(f"lockstep {verb}", "-"), help_of(program, [verb])]
-        for inner in program.verbs(verb):
-            parts += [rst.title(f"lockstep {verb} {inner}", "~"), help_of(program, [verb, inner])]
-    return "\n".join(parts)
-
-
-def help_of(program: Program, verb: list) -> str:
-    return rst.block("code-block", "text", program.says(*verb, "--help").strip())
-
-
 def properties(program: Program) -> str:
     """The properties by which backends are judged."""
     rows = [[rst.code(p["name"]), rst.prose(p["text"])] for p in program.lists("--properties")]
@@ -80,6 +61,30 @@ def errata(program: Program) -> str:
             head, widths, rows = head[1:], [42, 36, 22], [row[1:] for row in rows]
         parts += [rst.title(heading, "-"), rst.table(head, rows, widths)]
     return "\n".join(parts)
+
+
+THERE = {"same": "agrees", "accepts": "accepts more", "refuses": "refuses",
+         "blames": "blames itself", "differs": "gives another result", "crashes": "ends"}  # fmt: skip
+
+
+def errata_placed(program: Program) -> str:
+    """Every erratum between its predecessors: what the older documents and the deployed runtime say
+    or do, and what holds here."""
+    rows = []
+    for e in json.loads(program.says("spec", "errata", "--json")):
+        about = ", ".join(f":doc:`operators/{op}`" for op in e["operators"])
+        older = "older" in e["text"] or "older text" in e["reason"]
+        runtime = THERE[e["deployed"]["there"]] if e.get("deployed") else (
+            "gives another result" if "deployed" in e["text"] else "")
+        if not older and not runtime:
+            raise Refused(f"an erratum departs from nothing: {e['text']}")
+        about = about or {"all": "every operator", "models": "models"}[e["scope"]]
+        rows.append([about, "differ" if older else "", runtime, rst.prose(e["text"])])
+    counts = [sum(bool(row[1]) for row in rows), sum(row[2] not in ("", "agrees") for row in rows)]
+    words = f"Of {len(rows)} errata, {counts[0]} depart from the documents, {counts[1]} from the " \
+        "runtime.\n"  # fmt: skip
+    head = ["About", "Documents", "Deployed runtime", "What holds here"]
+    return words + "\n" + rst.table(head, rows, [20, 12, 16, 52])
 
 
 def shown_by(erratum: dict) -> str:

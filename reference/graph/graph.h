@@ -30,7 +30,7 @@ struct Node {
 
 /// One output of a node: a tensor.
 struct Entry {
-  Type type;           ///< declared or inferred, and both agree
+  Type type;           ///< of a call inferred, of a variable declared
   int node = 0;        ///< whose output it is
   i64 storage_id = 0;  ///< entries of equal ids share memory, one after the other
   /// The last node that reads it; its own node if none does, -1 for a "data" that none reads,

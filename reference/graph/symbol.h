@@ -46,7 +46,7 @@ struct Symbol {
   std::vector<std::vector<i64>> shape;             ///< extents, the outermost axis first
   std::vector<TextAttributes> op_attrs;            ///< of each node's operator
   std::optional<std::vector<std::string>> dltype;  ///< "int32" and nothing else
-  std::optional<std::vector<i64>> precision;       ///< in bits; -1 where none is declared
+  std::optional<std::vector<i64>> precision;       ///< in bits, of variables; -1 is the widest
   bool device_index_is_empty = true;               ///< whether no device is named
 };
 
