@@ -38,6 +38,7 @@ breathe_show_include = False
 breathe_show_define_initializer = True
 breathe_show_enumvalue_initializer = True
 breathe_domain_by_extension = {"h": "cpp"}
+breathe_domain_by_file_pattern = {"*/backend.h": "c", "*/capi/*.h": "c"}
 
 html_theme = "furo"
 html_static_path = ["static"]

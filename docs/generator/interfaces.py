@@ -44,13 +44,13 @@ def shorten(doxygen: pathlib.Path):
 
 def symbols(doxygen: pathlib.Path) -> dict:
     """The public symbols of each header as (line, kind, name, arguments), in order."""
-    found, types = {}, set()
-    for compound in xml.etree.ElementTree.parse(doxygen / "index.xml").findall("compound"):
+    found, compounds = {}, xml.etree.ElementTree.parse(doxygen / "index.xml").findall("compound")
+    types = {c.findtext("name") for c in compounds if c.get("kind") in ("class", "struct")}
+    for compound in compounds:
         path = doxygen / f"{compound.get('refid')}.xml"
         about = xml.etree.ElementTree.parse(path).find("compounddef")
         kind, name = compound.get("kind"), compound.findtext("name")
         if kind in ("class", "struct", "concept"):
-            types.add(name)
             if about.get("prot") in ("public", None) and name.rpartition("::")[0] not in types:
                 place = about.find("location")
                 entry = (int(place.get("line")), kind, name, "")
