@@ -28,6 +28,8 @@ nitpick_ignore_regex = [(r"c(pp)?:identifier", f"{FOREIGN}|{NAMESPACES}|{WORDS}"
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 
+# Two hyphens begin an option; they are no dash.
+smartquotes_action = "qe"
 # Docstrings write code as `code`.
 default_role = "code"
 autodoc_member_order = "bysource"

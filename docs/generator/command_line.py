@@ -50,7 +50,7 @@ def add_line(rows: list, line: str):
     head, description = line[:COLUMN], line[COLUMN:]
     if not head.strip():
         rows[-1][1] = f"{rows[-1][1]} {description.strip()}".strip()
-    elif len(line) <= COLUMN or head.endswith(" ") and not head.rstrip().endswith(" in"):
+    elif len(line) <= COLUMN or head.endswith(" ") and not description.startswith("in ["):
         rows.append([head.strip(), description.strip()])
     else:
         rows.append([line.strip(), ""])
@@ -66,7 +66,14 @@ def option_row(head: str, description: str) -> list:
     values += [f"default {rst.code(match['default'])}"] if match["default"] else []
     needs = f" {match['needs'].strip()}." if match["needs"] else ""
     names = ", ".join(rst.code(name) for name in re.sub(r"\{.*", "", match["names"]).split(","))
-    return [names, ", ".join(values), rst.prose(description + needs)]
+    return [names, ", ".join(values), with_options(description + needs)]
+
+
+def with_options(text: str) -> str:
+    """Prose in which the names of options are code."""
+    pieces = re.split(r"(--[a-z][\w-]*)", text)
+    pieces[::2], pieces[1::2] = map(rst.prose, pieces[::2]), map(rst.code, pieces[1::2])
+    return "".join(pieces)
 
 
 def values_of(limits: str) -> str:

@@ -113,7 +113,7 @@ def networks(found: list) -> str:
         words = re.split(r"(?<=[.]) (?=[A-Z])", table.words)
         parts.append(plain(" ".join(words)) + "\n")
         parts.append(compared(table, "OpenVINO's time", "Time of OpenVINO over ours",
-                              "time of OpenVINO over ours, one thread; dark: the target"))
+                              "time of OpenVINO over ours, one thread; a stroke: the target"))
     return "\n".join(parts)
 
 
@@ -137,7 +137,7 @@ def page(sources: pathlib.Path) -> str:
         raise Refused(f"{RESULTS}: no row reports a miss, which would be news")
     beside = compared(choose(found, "of the limit", "over oneDNN")[-1], "over oneDNN",
                       "Time of oneDNN over ours by layer", "time of oneDNN over ours, from and to "
-                      "int32 rows, one thread; dark: the target")  # fmt: skip
+                      "int32 rows, one thread; a stroke: the target")  # fmt: skip
     return "\n".join([
         rst.title("8-bit products, and what the processor can do", "-"), products(found),
         rst.title("Beside oneDNN", "-"), beside,

@@ -5,7 +5,7 @@ import html
 
 import rst
 
-ROW, BAR, TEXT, LABELS, WIDTH, VALUES = 22, 14, 12, 190, 700, 64
+ROW, BAR, TEXT, LABELS, WIDTH, VALUES = 22, 14, 12, 210, 590, 60
 
 
 def svg(body: list, width: int, height: int, title: str) -> str:
@@ -30,7 +30,7 @@ def bars(title: str, rows: list, most: float, unit: str, line: float) -> str:
     room = WIDTH - LABELS - VALUES
     height = ROW * len(rows) + 2 * ROW
     scale = room / most
-    body = [text(LABELS, TEXT + 2, unit)]
+    body = [text(0, TEXT, unit)]
     at = LABELS + line * scale
     body.append(rect("plot-grid", at, ROW, 1, ROW * len(rows)))
     body.append(text(at, height - ROW + TEXT + 4, f"{line:g}", "middle"))
