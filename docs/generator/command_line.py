@@ -64,7 +64,7 @@ def option_row(head: str, description: str) -> list:
     values = [values_of(match["range"] or match["type"])] if match["type"] else []
     values += ["several"] if match["more"] else []
     values += [f"default {rst.code(match['default'])}"] if match["default"] else []
-    needs = f" {match['needs'].strip()}." if match["needs"] else ""
+    needs = "; " + match["needs"].strip().replace(":", "").lower() if match["needs"] else ""
     names = ", ".join(rst.code(name) for name in re.sub(r"\{.*", "", match["names"]).split(","))
     return [names, ", ".join(values), with_options(description + needs)]
 
