@@ -16,8 +16,8 @@ html_extra_path = ["beside"]
 html_favicon = "static/favicon.svg"
 highlight_language = "text"
 nitpicky = True
-# Others document what the headers use of the C library, of DLPack and of nlohmann's; namespaces have
-# no entry of their own, and the words of the specification stand in the vocabulary.
+# Others document what the headers use of the C library, of DLPack and of nlohmann's; namespaces
+# have no entry of their own, and the words of the specification stand in the vocabulary.
 FOREIGN = r"u?int\d+_t|size_t|k?DL\w+|nlohmann(::json)?|(L|l)[sS]_\w+"
 NAMESPACES = r"(lockstep(::)?)?((backend|client|graph|ndarray|params|reference|runtime|utils)" \
     r"(::npz|::dlpack)?)?|detail(::\w+)?"

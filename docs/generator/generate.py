@@ -99,7 +99,8 @@ def write_structures(doxygen: pathlib.Path, output: pathlib.Path):
         header_file = pathlib.PurePath(location.get("file")).stem
         found[header_file].append((int(location.get("line")), compound.findtext("name")))
     for header_file, lines in found.items():
-        blocks = [rst.block("doxygenstruct", name, "", project="c", members="") for _, name in sorted(lines)]
+        blocks = [rst.block("doxygenstruct", name, "", project="c", members="")
+                  for _, name in sorted(lines)]  # fmt: skip
         write(output / "generated" / f"structures_{header_file}.rst", "\n".join(blocks))
 
 

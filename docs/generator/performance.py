@@ -1,5 +1,5 @@
-"""Shows the recorded results of the benchmarks: draws tables of bench/RESULTS.md, lists every target
-that was missed, and picks what a reader wants to know of the cost."""
+"""Shows the recorded results of the benchmarks: draws tables of bench/RESULTS.md, lists every
+target that was missed, and picks what a reader wants to know of the cost."""
 
 import dataclasses
 import pathlib
@@ -91,7 +91,8 @@ def products(found: list) -> str:
     """How much of the machine's limit conv2d and dense reach, layer by layer."""
     table = choose(found, "of the limit", "over oneDNN")[-1]
     at = table.column("of the limit")
-    rows = [(name, value, None, False, row[at]) for name, value, row in table.values(table.head[at])]
+    rows = [(name, value, None, False, row[at])
+            for name, value, row in table.values(table.head[at])]  # fmt: skip
     return captioned(table, plots.bars(
         "Share of the limit by layer", rows, 100, "% of the multiply-adds that registers alone "
         "could do, one thread", 100))  # fmt: skip

@@ -14,13 +14,19 @@ METHOD = re.compile(r"^\s+def test_", re.MULTILINE)
 COMMAND = re.compile(r"^\$ ", re.MULTILINE)
 # The rooms of the tree that have tests, and what is tested there.
 ROOMS = {
-    "spec": "the words of the specification", "containers": "arrays, tensors, parameter files",
-    "reference": "evaluation, models, independent implementations", "backends": "kernels, adapters, "
-    "the C interface", "runtime": "sessions, models from C", "conformance": "the judge and the "
-    "program", "bench": "the benchmarks", "fuzz": "the fuzz targets", "cuda": "the CUDA runtime",
-    "docs": "this site", "python": "the wheel and the importer", "cmake": "packages, house rules, a "
-    "new operator in a copy of the tree", "ci": "the action and the cluster script",
-}  # fmt: skip
+    "spec": "the words of the specification",
+    "containers": "arrays, tensors, parameter files",
+    "reference": "evaluation, models, independent implementations",
+    "backends": "kernels, adapters, the C interface",
+    "runtime": "sessions, models from C",
+    "conformance": "the judge and the program",
+    "bench": "the benchmarks",
+    "fuzz": "the fuzz targets",
+    "docs": "this site",
+    "python": "the wheel and the importer",
+    "cmake": "packages, house rules, a new operator in a copy of the tree",
+    "ci": "the action and the cluster script",
+}
 
 
 def sources_of(room: pathlib.Path, suffix: str) -> list:
@@ -120,7 +126,8 @@ def page(program, sources: pathlib.Path) -> str:
         f"A column is one of {mutants} mutants, a row one of {cases} cases; a mark says that the "
         "case kills the mutant. No column is empty.\n", picture,
         rst.title("Tests in the tree", "-"),
-        "A case in C++ may run with many parameters. Scripts that are tests as a whole are not counted.\n",
+        "A case in C++ may run with many parameters. Scripts that are tests as a whole are not "
+        "counted.\n",
         rst.table(["Room", "What is tested", "Cases in C++", "Methods in Python"],
                   written(sources), [18, 50, 16, 16]),
     ])  # fmt: skip

@@ -3,8 +3,8 @@
 
 usage: documented_test.py DOXYGEN DOXYFILE...
 
-Doxygen reads the headers as it does for the site, where a symbol without a sentence is an error. For
-each Doxyfile a copy of its headers with one such symbol must be refused, so that a Doxygen which
+Doxygen reads the headers as it does for the site, where a symbol without a sentence is an error.
+For each Doxyfile a copy of a header with one such symbol must be refused, so that a Doxygen which
 checks nothing cannot pass.
 """
 
@@ -16,7 +16,6 @@ import tempfile
 
 INPUT = re.compile(r"^INPUT\s*=(.*)$", re.MULTILINE)
 OUTPUT = re.compile(r"^OUTPUT_DIRECTORY\s*=.*$", re.MULTILINE)
-# In C a declaration, in C++ one of a namespace that has documentation.
 CANARY = "canary_that_nobody_explains"
 
 
@@ -35,9 +34,10 @@ def complaints(doxygen: str, text: str, headers: list, room: pathlib.Path) -> li
 def with_canary(header: pathlib.Path, room: pathlib.Path) -> pathlib.Path:
     """A copy of a header with a function without a sentence, before what ends it."""
     text = header.read_text(encoding="ascii")
-    place = text.rindex("\n}  // namespace") if "\n}  // namespace" in text else text.rindex("\n#endif")
+    ending = "\n}  // namespace" if "\n}  // namespace" in text else "\n#endif"
+    before, _, after = text.rpartition(ending)
     copy = room / header.name
-    copy.write_text(f"{text[:place]}\n\nvoid {CANARY}(int value);\n{text[place:]}", encoding="ascii")
+    copy.write_text(f"{before}\n\nvoid {CANARY}(int value);\n{ending}{after}", encoding="ascii")
     return copy
 
 

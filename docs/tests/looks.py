@@ -4,8 +4,8 @@ import json
 
 import devtools
 
-# The least ratio of contrast between a text and its background, as WCAG defines it. Its level AA asks
-# for 4.5; names of colours in code that Pygments chose come to 3.
+# The least contrast between a text and its background, a ratio as WCAG defines it; it asks for 4.5,
+# and what Pygments chose for code comes to 3.
 CONTRAST = 3.0
 # Scripts that are evaluated in the page. Each gives a list of words, empty if nothing is wrong.
 SCRIPTS = {
@@ -15,7 +15,8 @@ SCRIPTS = {
       return excess > 0 ? [`${excess} pixels`] : [];
     })()""",
     "cut off": """(() => {
-      const cut = [...document.querySelectorAll('article :is(.table-wrapper, table, h1, h2, h3, p)')]
+      const cut = [...document.querySelectorAll(
+        'article :is(.table-wrapper, table, h1, h2, h3, p)')]
         .filter(box => box.scrollWidth > box.clientWidth + 1 && box.clientWidth);
       const lost = [...document.querySelectorAll('article svg[role=img] text')].filter(text => {
         const [own, whole] = [text, text.closest('svg')].map(e => e.getBoundingClientRect());
@@ -56,7 +57,8 @@ SCRIPTS = {
       }
       return [...low].slice(0, 4);
     })()""".replace("LEAST", str(CONTRAST)),
-    "missing pictures": """[...document.querySelectorAll('img, article svg[role=img]')].filter(p => {
+    "missing pictures": """[...document.querySelectorAll(
+        'img, article svg[role=img]')].filter(p => {
       const box = p.getBoundingClientRect();
       return box.width < 4 || box.height < 4 || p.naturalWidth === 0;
     }).map(p => p.getAttribute('src') || p.getAttribute('aria-label'))""",

@@ -166,7 +166,8 @@ class Site:
 
     def specification(self, program: str):
         """Whether the specification beside the pages is that of the program."""
-        said = subprocess.run([program, "spec", "--json"], check=True, stdout=subprocess.PIPE).stdout
+        said = subprocess.run([program, "spec", "--json"], check=True,
+                              stdout=subprocess.PIPE).stdout  # fmt: skip
         if (self.directory / "spec.json").read_bytes() != said:
             self.complain(self.directory / "spec.json", "is not what the program prints")
 

@@ -96,7 +96,8 @@ class Tested(unittest.TestCase):
         matrix = json.loads((ROOT / "conformance/selection/kill_matrix.json").read_text("ascii"))
         self.assertIn(f"{len(matrix['mutants'])} mutants", text)
         self.assertIn(f"- {len(PROGRAM.lists('--properties'))}\n", text)
-        self.assertEqual(sum(len(case["kills"]) for case in matrix["cases"]), text.count("h1v1h-1z"))
+        kills = sum(len(case["kills"]) for case in matrix["cases"])
+        self.assertEqual(kills, text.count("h1v1h-1z"))
 
     def test_refuses_a_count_of_nothing_and_a_tree_without_tests(self):
         with self.assertRaisesRegex(refusal.Refused, "there are 0 mutants"):
@@ -141,7 +142,8 @@ class CommandLine(unittest.TestCase):
                          (found.about, found.usage, found.closing))
         rows = [command_line.option_row(*row) for row in found.sections["Options"]]
         plain = [[cell.replace("\\ ", "").replace("``", "`") for cell in row] for row in rows]
-        self.assertEqual(["`--tier`", "0 to 3, default `1`", "how much, see `--what-else`"], plain[1])
+        self.assertEqual(["`--tier`", "0 to 3, default `1`", "how much, see `--what-else`"],
+                         plain[1])
         self.assertEqual(["`--start-timeout`", "0.001 to 1,000,000, default `5`",
                           "seconds and no more"], plain[2])
         self.assertEqual(["`--mode`", "`a` or `b`", "of two; needs `--tier`"], plain[3])
@@ -164,11 +166,12 @@ class CommandLine(unittest.TestCase):
 
 class Interfaces(unittest.TestCase):
     XML = {
-        "index": '<doxygenindex><compound refid="in" kind="struct"><name>n::Out::In</name></compound>'
+        "index": "<doxygenindex>"
+        '<compound refid="in" kind="struct"><name>n::Out::In</name></compound>'
         '<compound refid="out" kind="struct"><name>n::Out</name></compound>'
         '<compound refid="namespacen" kind="namespace"><name>n</name></compound></doxygenindex>',
-        "in": '<d><compounddef prot="public"><location file="containers/a.h" line="4"/></compounddef>'
-        "</d>",
+        "in": '<d><compounddef prot="public"><location file="containers/a.h" line="4"/>'
+        "</compounddef></d>",
         "out": '<d><compounddef prot="public"><location file="containers/a.h" line="3"/>'
         "</compounddef></d>",
         "namespacen": "<d><compounddef><sectiondef>{}</sectiondef></compounddef></d>",
