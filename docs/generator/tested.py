@@ -54,7 +54,7 @@ def counted(name: str, count: int, about: str) -> list:
 
 def specification(program, sources: pathlib.Path) -> list:
     """What holds the specification."""
-    described = program.specification()
+    described = json.loads(program.says("spec", "--json"))
     operators = described["operators"]
     sums = {key: sum(op["crosschecks"][key] or 0 for op in operators)
             for key in ("examples", "laws", "vectors", "independent", "libraries")}  # fmt: skip

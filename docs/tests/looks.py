@@ -12,7 +12,14 @@ SCRIPTS = {
     "too wide for the screen": """(() => {
       const root = document.documentElement;
       const excess = root.scrollWidth - root.clientWidth;
-      return excess > 0 ? [`${excess} pixels`] : [];
+      const found = excess > 0 ? [`${excess} pixels`] : [];
+      // Furo hides what is beyond the edge of a telephone, where nobody can scroll to it.
+      const scrolls = e => e && e.tagName !== 'ARTICLE' &&
+        (getComputedStyle(e).overflowX !== 'visible' || scrolls(e.parentElement));
+      const spilt = [...document.querySelectorAll('article *')].find(e =>
+        e.getBoundingClientRect().right > root.clientWidth + 1 && !scrolls(e.parentElement));
+      if (spilt) found.push(`${spilt.tagName} '${spilt.textContent.trim().slice(0, 30)}'`);
+      return found;
     })()""",
     "cut off": """(() => {
       const cut = [...document.querySelectorAll(

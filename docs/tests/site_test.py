@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens every page of the site in a headless browser, as a reader without a network would.
 
-usage: site_test.py BROWSER SITE VERSION PROGRAM
+usage: site_test.py BROWSER SITE PROGRAM, where SITE is the folder of a version
 
 Every page is looked at in two widths and in both themes. Nothing may be fetched from elsewhere or
 fail to load, no script may complain, every formula has to be set, every picture has to be there,
@@ -210,9 +210,9 @@ def check(browser: devtools.Browser, directory: pathlib.Path, program: str) -> i
 
 
 def main() -> int:
-    directory = pathlib.Path(sys.argv[2]).resolve() / sys.argv[3]
+    directory = pathlib.Path(sys.argv[2]).resolve()
     with devtools.Browser(sys.argv[1]) as browser:
-        return check(browser, directory, sys.argv[4])
+        return check(browser, directory, sys.argv[3])
 
 
 if __name__ == "__main__":
