@@ -23,7 +23,7 @@ SCRIPTS = {
     })()""",
     "cut off": """(() => {
       const cut = [...document.querySelectorAll(
-        'article :is(.table-wrapper, table, h1, h2, h3, p)')]
+        'article :is(.table-wrapper, table, figure.picture, h1, h2, h3, p)')]
         .filter(box => box.scrollWidth > box.clientWidth + 1 && box.clientWidth);
       const lost = [...document.querySelectorAll('article svg[role=img] text')].filter(text => {
         const [own, whole] = [text, text.closest('svg')].map(e => e.getBoundingClientRect());
