@@ -37,6 +37,7 @@ LINKS = "[...document.links].map(a => a.href)"
 IDS = "[...document.querySelectorAll('[id]')].map(e => e.id)"
 CUT_OFF = """[...document.querySelectorAll('div.math')].filter(
   m => m.scrollWidth > m.clientWidth).length"""
+ICON = "document.querySelector('link[rel~=icon]')?.href || ''"
 # The results of a search: where each leads, and the words that are shown of it.
 RESULTS = """[...document.querySelectorAll('#search-results li')].map(item =>
   [item.querySelector('a').href, item.querySelector('.context')?.textContent || ''])"""
@@ -155,6 +156,9 @@ class Site:
             address = f"{self.directory.as_uri()}/{inside}"
             if not self.browser.wait_until(f"location.href === {address!r}"):
                 self.complain(self.directory / inside, f"{front} does not lead here")
+        icon = urllib.parse.urlsplit(self.browser.evaluate(ICON)).path
+        if not pathlib.Path(urllib.parse.unquote(icon)).is_file():
+            self.complain(self.directory / "index.html", f"there is no icon {icon}")
         pages = {page.relative_to(self.directory).as_posix() for page in self.pages}
         latest = {p.relative_to(site / "latest").as_posix() for p in site.glob("latest/**/*.html")}
         places = xml.etree.ElementTree.parse(site / "sitemap.xml").findall(".//{*}loc")
