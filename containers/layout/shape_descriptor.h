@@ -55,8 +55,8 @@ static_assert(
     }(),
     "every flag is a bit of its own");
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name is that of the format.
 /// The bit of a layout with room around its elements.
+// NOLINTNEXTLINE(readability-identifier-naming): the name is that of the format.
 inline constexpr std::uint32_t ARRAY_HAS_PADDED_BUFFER = array_flag("ARRAY_HAS_PADDED_BUFFER");
 
 /// The flags that follow from type and shape alone.
