@@ -24,9 +24,10 @@ namespace lockstep::backend {
 
 /// An error of the caller: becomes LS_LOGIC with its label.
 struct LogicError : std::logic_error {
+  /// An error with this label and, as its sentence, `text`.
   LogicError(std::string l, const std::string& text)
       : std::logic_error(text), label(std::move(l)) {}
-  std::string label;
+  std::string label;  ///< of the rule that the call breaks, such as "conv2d.window"
 };
 /// A legal call that is not offered: becomes LS_UNSUPPORTED.
 struct Unsupported : std::runtime_error {
@@ -38,9 +39,11 @@ using Options = std::map<std::string, std::string, std::less<>>;
 
 /// A prepared call's arguments, valid during prepare() and infer().
 struct Call {
-  std::string_view op;
-  std::span<const ls_attr> attrs;
-  std::span<const ls_tensor> in, out;
+  std::string_view op;             ///< the operator's canonical name
+  std::span<const ls_attr> attrs;  ///< in table order, defaults filled in
+  /// The types of the inputs; in prepare() also the data of those that are constant.
+  std::span<const ls_tensor> in;
+  std::span<const ls_tensor> out;  ///< as inferred; empty in infer()
 
   /// The attribute of this name. @throws std::out_of_range if the call has none.
   const ls_attr& attr(std::string_view name) const {
@@ -48,7 +51,9 @@ struct Call {
       if (a.key == name) return a;
     throw std::out_of_range("no attribute " + std::string(name));
   }
+  /// The value of an integer or a boolean. @throws std::out_of_range without it.
   int64_t integer(std::string_view name) const { return attr(name).ints[0]; }
+  /// The entries of a tuple. @throws std::out_of_range without it.
   std::span<const int64_t> tuple(std::string_view name) const {
     return {attr(name).ints, attr(name).count};
   }
@@ -56,12 +61,16 @@ struct Call {
 
 /// A graph's nodes over numbered entries, valid during compile().
 struct Graph {
-  std::span<const ls_node> nodes;
-  std::span<const ls_tensor> entries;
-  std::span<const uint32_t> feeds, heads;
+  std::span<const ls_node> nodes;      ///< the calls, in an order in which they can run
+  std::span<const ls_tensor> entries;  ///< every tensor, by its number
+  std::span<const uint32_t> feeds;     ///< the entries that execute() is given
+  std::span<const uint32_t> heads;     ///< the entries that it has to write
 
+  /// The entries that a node reads.
   static std::span<const uint32_t> inputs(const ls_node& n) { return {n.in, n.n_in}; }
+  /// The entries that a node writes.
   static std::span<const uint32_t> outputs(const ls_node& n) { return {n.out, n.n_out}; }
+  /// Whether the data of an entry is known now and never changes.
   bool is_constant(uint32_t entry) const { return (entries[entry].flags & LS_CONSTANT) != 0; }
 };
 
@@ -117,24 +126,29 @@ inline bool compact(const ls_tensor& t) {
 
 /// Shape and precision of an inferred output.
 struct TensorType {
-  std::vector<int64_t> shape;
-  int precision;
+  std::vector<int64_t> shape;  ///< extents, the outermost axis first
+  int precision;               ///< in bits, 1 to 32
 };
 
 /// A plan for a device: data and scratch lie in its memory. start() may be called from several
 /// threads at once, and may return before the stream has done its work.
 struct DevicePlan {
   virtual ~DevicePlan() = default;
+  /// Runs the call, or queues it on `stream`. `in` and `out` have an address of element (0, ..., 0)
+  /// for each tensor; `scratch` has scratch_bytes().
   virtual void start(
       const int32_t* const* in, int32_t* const* out, void* scratch, void* stream) const = 0;
   /// A kernel name of the manifest.
   virtual const char* path() const = 0;
+  /// How many bytes of scratch memory one start() needs.
   virtual uint64_t scratch_bytes() const { return 0; }
 };
 
 /// A plan for data in host memory. run() may be called from several threads at once.
 struct Plan : DevicePlan {
+  /// Runs the call, as start() does, and returns when the outputs are written.
   virtual void run(const int32_t* const* in, int32_t* const* out, void* scratch) const = 0;
+  /// Calls run(); the host has no stream.
   void start(const int32_t* const* in, int32_t* const* out, void* scratch, void*) const final {
     run(in, out, scratch);
   }

@@ -27,20 +27,16 @@ foreach(target cvm reference_c)
 endforeach()
 install(TARGETS lockstep_cvm lockstep_reference_c EXPORT lockstep_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT dev)
-install(FILES runtime/capi/cvm.h reference/capi/reference.h DESTINATION ${header_root}
-  COMPONENT dev)
+install(FILES ${LOCKSTEP_C_HEADERS} DESTINATION ${header_root} COMPONENT dev)
 install(EXPORT lockstep_targets NAMESPACE lockstep:: FILE lockstepTargets.cmake
   DESTINATION ${package_dir} COMPONENT dev)
 file(CONFIGURE OUTPUT c_api.h CONTENT "/* The interface under the deployed runtime's name for it. */
 #include <lockstep/cvm.h>\n")
 install(FILES "${PROJECT_BINARY_DIR}/c_api.h" DESTINATION ${header_root}/cvm COMPONENT dev)
-install(DIRECTORY spec containers runtime DESTINATION ${header_root} COMPONENT dev
-  FILES_MATCHING PATTERN "*.h" PATTERN tests EXCLUDE PATTERN capi EXCLUDE)
-install(FILES reference/evaluate.h DESTINATION ${header_root}/reference COMPONENT dev)
-install(DIRECTORY reference/graph DESTINATION ${header_root}/reference COMPONENT dev
-  FILES_MATCHING PATTERN "*.h" PATTERN tests EXCLUDE PATTERN zoo EXCLUDE)
-install(FILES backends/backend.h backends/backend.hpp backends/client.hpp
-  backends/client_values.hpp DESTINATION ${header_root}/backends COMPONENT dev)
+foreach(header IN LISTS LOCKSTEP_HEADERS)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES "${header}" DESTINATION "${header_root}/${folder}" COMPONENT dev)
+endforeach()
 
 configure_file(cmake/lockstepConfig.cmake.in lockstepConfig.cmake @ONLY)
 write_basic_package_version_file(lockstepConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -15,6 +15,7 @@ namespace lockstep::ndarray {
 /// Throws the error of a caller who asked for something impossible.
 [[noreturn]] inline void refuse(const std::string& text) { throw utils::ValueVerifyFatal(text); }
 
+/// Throws utils::ValueVerifyFatal "<what> does not fit int64".
 [[noreturn]] inline void refuse_overflow(std::string_view what) {
   refuse(std::string(what) + " does not fit int64");
 }

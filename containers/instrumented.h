@@ -20,12 +20,14 @@ namespace lockstep::ndarray {
 #if defined(LOCKSTEP_THREAD_SANITIZER)
 inline constexpr bool kThreadSanitizer = true;
 #else
+/// Whether the thread sanitizer is built in.
 inline constexpr bool kThreadSanitizer = false;
 #endif
 
 #if defined(LOCKSTEP_THREAD_SANITIZER) || defined(LOCKSTEP_MEMORY_SANITIZER)
 inline constexpr bool kInstrumented = true;
 #else
+/// Whether any of these sanitizers is built in.
 inline constexpr bool kInstrumented = false;
 #endif
 

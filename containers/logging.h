@@ -162,20 +162,34 @@ class Failure {
 #define LOCKSTEP_VERIFY_(relation, call, a, b) \
   LOCKSTEP_COMPARE_(::lockstep::utils::ValueVerifyFatal, relation, call, a, b)
 
+/// Throws utils::LogMessageFatal unless the condition holds.
 #define CHECK(condition) \
   LOCKSTEP_ASSERT_(::lockstep::utils::LogMessageFatal, "CHECK(" #condition ")", condition)
+/// Throws utils::LogMessageFatal unless a == b.
 #define CHECK_EQ(a, b) LOCKSTEP_CHECK_(kEq, "CHECK_EQ(" #a ", " #b ")", a, b)
+/// Throws utils::LogMessageFatal unless a != b.
 #define CHECK_NE(a, b) LOCKSTEP_CHECK_(kNe, "CHECK_NE(" #a ", " #b ")", a, b)
+/// Throws utils::LogMessageFatal unless a < b.
 #define CHECK_LT(a, b) LOCKSTEP_CHECK_(kLt, "CHECK_LT(" #a ", " #b ")", a, b)
+/// Throws utils::LogMessageFatal unless a <= b.
 #define CHECK_LE(a, b) LOCKSTEP_CHECK_(kLe, "CHECK_LE(" #a ", " #b ")", a, b)
+/// Throws utils::LogMessageFatal unless a > b.
 #define CHECK_GT(a, b) LOCKSTEP_CHECK_(kGt, "CHECK_GT(" #a ", " #b ")", a, b)
+/// Throws utils::LogMessageFatal unless a >= b.
 #define CHECK_GE(a, b) LOCKSTEP_CHECK_(kGe, "CHECK_GE(" #a ", " #b ")", a, b)
 
+/// Throws utils::ValueVerifyFatal unless the condition holds.
 #define VERIFY(condition) \
   LOCKSTEP_ASSERT_(::lockstep::utils::ValueVerifyFatal, "VERIFY(" #condition ")", condition)
+/// Throws utils::ValueVerifyFatal unless a == b.
 #define VERIFY_EQ(a, b) LOCKSTEP_VERIFY_(kEq, "VERIFY_EQ(" #a ", " #b ")", a, b)
+/// Throws utils::ValueVerifyFatal unless a != b.
 #define VERIFY_NE(a, b) LOCKSTEP_VERIFY_(kNe, "VERIFY_NE(" #a ", " #b ")", a, b)
+/// Throws utils::ValueVerifyFatal unless a < b.
 #define VERIFY_LT(a, b) LOCKSTEP_VERIFY_(kLt, "VERIFY_LT(" #a ", " #b ")", a, b)
+/// Throws utils::ValueVerifyFatal unless a <= b.
 #define VERIFY_LE(a, b) LOCKSTEP_VERIFY_(kLe, "VERIFY_LE(" #a ", " #b ")", a, b)
+/// Throws utils::ValueVerifyFatal unless a > b.
 #define VERIFY_GT(a, b) LOCKSTEP_VERIFY_(kGt, "VERIFY_GT(" #a ", " #b ")", a, b)
+/// Throws utils::ValueVerifyFatal unless a >= b.
 #define VERIFY_GE(a, b) LOCKSTEP_VERIFY_(kGe, "VERIFY_GE(" #a ", " #b ")", a, b)

@@ -26,6 +26,7 @@ class Program {
   /// @throws client::Error where the backend refuses something.
   Program(const client::Backend& backend, const graph::Model& model, Form form);
 
+  /// Whether the backend compiled the whole graph.
   bool is_compiled() const { return compiled_; }
   /// The memory that this holds: parameters, tensors and scratch.
   uint64_t memory_bytes() const;
@@ -37,8 +38,11 @@ class Program {
 
   // The calls one by one; a compiled program is a single one. run_call() reads and writes what the
   // latest run() did, so the memory of its heads must still be there.
+  /// How many calls the program makes.
   std::size_t calls() const { return calls_.size(); }
+  /// The operator of a call, or "graph" for a compiled program.
   const std::string& op(std::size_t call) const { return calls_[call].op; }
+  /// Repeats one call of the latest run(). @throws client::Error when it fails.
   void run_call(std::size_t call) {
     start(calls_[call]);
     stream_.wait().check();

@@ -23,7 +23,7 @@ namespace lockstep::runtime {
 struct SessionOptions {
   std::string backend = "cpu";  ///< an installed one's name, or the path of a library
   client::Options options{};    ///< of the backend, such as {"threads", "2"}
-  Form form = Form::best;
+  Form form = Form::best;       ///< compiled, call by call, or whichever the backend offers
 };
 
 /// A model that is ready to run. Several threads may use one session: its runs follow one another.
@@ -31,11 +31,15 @@ class Session {
  public:
   /// The model of a directory with the files `symbol.json` and `params`.
   static Session load(const std::string& directory, const SessionOptions& options = {});
+  /// Prepares a model on a backend. @throws as all of this class.
   explicit Session(graph::Model model, const SessionOptions& options = {});
+  /// Takes the model; the other session can only be destroyed or assigned to.
   Session(Session&&) noexcept;
+  /// Lets its own model go and takes the other's.
   Session& operator=(Session&&) noexcept;
   ~Session();
 
+  /// The model that it runs.
   const graph::Model& model() const;
   /// Whether the backend compiled the whole graph.
   bool is_compiled() const;

@@ -26,9 +26,9 @@ struct Container {
     kView = 2,     ///< another container's, which this one keeps alive
   };
 
-  DLTensor tensor;
-  std::atomic<std::int32_t> references;
-  TypeCode type_code;
+  DLTensor tensor;                       ///< what C programs see
+  std::atomic<std::int32_t> references;  ///< NDArrays and views that hold this container
+  TypeCode type_code;                    ///< who owns the memory
   /// Called when the last reference is gone.
   void (*deleter)(Container* self);
 
@@ -38,6 +38,7 @@ struct Container {
   std::size_t bytes;   ///< its length
   DLDevice device;     ///< where it is; kept apart from the tensor, which C programs can write to
   void* owner;         ///< of a view the container with the memory, else what `release` is told
+  /// Of foreign memory: told once that nobody uses it any more; may be null.
   void (*release)(void* owner);
 
   /// A container with one reference and without elements; the caller sets the memory and its owner.
@@ -48,8 +49,10 @@ struct Container {
   static void destroy(Container* self) noexcept;
   /// Memory for a container and the numbers of a rank, and back.
   static void* acquire_block(std::size_t rank);
+  /// Gives back what acquire_block() returned for this rank.
   static void release_block(void* block, std::size_t rank) noexcept;
 
+  /// Adds one reference.
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
 
   /// Drops one reference. The release pairs with an acquire before the deletion, so that every

@@ -18,6 +18,7 @@ void copy(const DLTensor& from, const DLTensor& to);
 /// The same from and to bytes on the host, which are compact and row-major.
 /// @throws utils::ValueVerifyFatal also when there are not as many bytes as the elements have.
 void copy_from_bytes(const void* from, std::size_t bytes, const DLTensor& to);
+/// The elements as compact, row-major bytes on the host; throws as copy_from_bytes() does.
 void copy_to_bytes(const DLTensor& from, void* to, std::size_t bytes);
 
 }  // namespace lockstep::ndarray

@@ -16,8 +16,8 @@ namespace lockstep::ndarray {
 
 /// An entry of a dictionary.
 struct NamedArray {
-  std::string name;
-  NDArray array;
+  std::string name;  ///< as a file spells it
+  NDArray array;     ///< not null
 };
 
 /// What a file stores of an array: compact, on the host, little-endian. If the array is so already,
@@ -34,17 +34,20 @@ NDArray adopt_params(params::Tensor tensor);
 /// The bytes of the file that holds these arrays in this order.
 /// @throws params::Error and what copying to the host throws.
 std::vector<std::byte> save(std::span<const NamedArray> arrays);
+/// Writes that file. @throws as save(), utils::ValueVerifyFatal when it cannot be created.
 void save_file(const std::string& path, std::span<const NamedArray> arrays);
 
 /// The arrays of a file, in file order, in host memory of their own.
 /// @throws params::Error when the file is faulty.
 std::vector<NamedArray> load(
     std::span<const std::byte> file, const params::ReadOptions& options = {});
+/// The arrays of the file at a path. @throws as load(), utils::ValueVerifyFatal without the file.
 std::vector<NamedArray> load_file(const std::string& path, const params::ReadOptions& options = {});
 
 /// The bytes of one array alone, as a file's record of it, and the reverse.
 /// @throws params::Error as save() and load() do.
 std::vector<std::byte> save(const NDArray& array);
+/// The array of one record. @throws params::Error when the record is faulty.
 NDArray load_array(std::span<const std::byte> record, const params::ReadOptions& options = {});
 
 }  // namespace lockstep::ndarray

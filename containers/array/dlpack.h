@@ -19,20 +19,23 @@ namespace lockstep::ndarray::dlpack {
 
 // Declared here because headers of DLPack before 1.0 lack them.
 
+/// The version of DLPack that a producer wrote.
 struct Version {
-  std::uint32_t major;
-  std::uint32_t minor;
+  std::uint32_t major;  ///< another one has another layout
+  std::uint32_t minor;  ///< a later one adds to the layout
 };
 
 /// What this project writes. It reads every version with this major number.
 inline constexpr Version kVersion{1, 0};
 
+/// DLPack's struct of that name: a tensor with an owner, as versions from 1.0 on lay it out.
 struct ManagedTensorVersioned {
-  Version version;
-  void* manager_ctx;
+  Version version;    ///< what the producer wrote
+  void* manager_ctx;  ///< the producer's own; nobody else reads it
+  /// Called once, by the owner; null where nothing is to be done.
   void (*deleter)(ManagedTensorVersioned* self);
-  std::uint64_t flags;
-  DLTensor dl_tensor;
+  std::uint64_t flags;  ///< bits such as kReadOnly
+  DLTensor dl_tensor;   ///< address, shape, strides in elements and type
 };
 
 inline constexpr std::uint64_t kReadOnly = 1;  ///< in `flags`: the consumer must not write
@@ -43,9 +46,10 @@ static_assert(offsetof(ManagedTensorVersioned, deleter) == 8 + sizeof(void*));
 static_assert(offsetof(ManagedTensorVersioned, flags) == 8 + 2 * sizeof(void*));
 static_assert(offsetof(ManagedTensorVersioned, dl_tensor) == 16 + 2 * sizeof(void*));
 
+/// What a consumer may do with memory that it shares.
 enum class Access {
-  kRead,
-  kWrite,
+  kRead,   ///< read it
+  kWrite,  ///< read it and write to it
 };
 
 /// An array over the producer's memory.

@@ -14,21 +14,26 @@
 
 namespace lockstep::ndarray {
 
+/// The one device of host memory.
 inline constexpr DLDevice kHost{kDLCPU, 0};
 
 /// Whether a device is one that memory can be on: the host, or a CUDA device of some number.
 bool is_device(DLDevice device);
+/// Whether memory of this device is the host's.
 bool is_host(DLDevice device);
+/// Whether type and number of two devices are equal.
 bool same_device(DLDevice a, DLDevice b);
 /// Such as "cpu" and "cuda 1".
 std::string device_text(DLDevice device);
 
 /// Whether elements of this type can be stored: those of spec/params.h, one lane.
 bool is_element_type(DLDataType type);
+/// Whether two types of elements are equal, lanes included.
 bool same_type(DLDataType a, DLDataType b);
 /// The bytes of an element of such a type.
 inline i64 element_bytes(DLDataType type) { return type.bits / 8; }
 
+/// The extents, the outermost axis first.
 inline std::span<const i64> shape_of(const DLTensor& tensor) {
   return {tensor.shape, static_cast<std::size_t>(tensor.ndim)};
 }
@@ -87,7 +92,10 @@ void verify(const DLTensor& tensor, std::string_view name);
 
 /// Memory of a device that is only known while running; see memory/device.h.
 void* acquire(std::size_t bytes, DLDevice device);
+/// Gives back what acquire() returned for this size and this device.
 void release(void* memory, std::size_t bytes, DLDevice device) noexcept;
+/// Copies bytes that do not overlap, and returns when they have arrived. @throws
+/// utils::LogMessageFatal when a device fails.
 void copy_bytes(
     void* to, DLDevice to_device, const void* from, DLDevice from_device, std::size_t bytes);
 

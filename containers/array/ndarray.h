@@ -27,14 +27,18 @@ class NDArray {
  public:
   /// Null: no array at all.
   NDArray() = default;
+  /// Another reference to the same array.
   NDArray(const NDArray& other) noexcept : container_(other.container_) {
     if (container_ != nullptr) container_->retain();
   }
+  /// Takes the reference; `other` becomes null.
   NDArray(NDArray&& other) noexcept : container_(std::exchange(other.container_, nullptr)) {}
+  /// Drops its own reference for one to the other array.
   NDArray& operator=(const NDArray& other) noexcept {
     NDArray(other).swap(*this);
     return *this;
   }
+  /// Drops its own reference for the other's, which becomes null.
   NDArray& operator=(NDArray&& other) noexcept {
     NDArray(std::move(other)).swap(*this);
     return *this;
@@ -69,8 +73,11 @@ class NDArray {
     return array;
   }
 
+  /// Exchanges the references.
   void swap(NDArray& other) noexcept { std::swap(container_, other.container_); }
+  /// Drops the reference and becomes null.
   void reset() noexcept { NDArray().swap(*this); }
+  /// Whether this is not null.
   explicit operator bool() const { return container_ != nullptr; }
   /// Whether both are references to one container, or both null.
   bool same_as(const NDArray& other) const { return container_ == other.container_; }
@@ -84,14 +91,19 @@ class NDArray {
 
   /// The array as DLPack describes it, strides included; not to be written through.
   const DLTensor& tensor() const { return container_->tensor; }
+  /// The number of axes, 0 to 32.
   int rank() const { return tensor().ndim; }
+  /// The extents, the outermost axis first.
   std::span<const i64> shape() const { return shape_of(tensor()); }
   /// In elements.
   std::span<const i64> strides() const { return {tensor().strides, shape().size()}; }
+  /// The type of an element.
   DLDataType dtype() const { return tensor().dtype; }
+  /// Where the memory is.
   DLDevice device() const { return tensor().device; }
   /// Element (0, ..., 0); byte_offset is in it.
   const std::byte* data() const { return first_element(tensor()); }
+  /// Whether the elements lie one after the other, the last axis fastest.
   bool is_compact() const { return ndarray::is_compact(shape(), strides()); }
   /// Whether nobody may write to this memory, however few share it.
   bool is_read_only() const { return container_->root()->read_only; }
@@ -113,6 +125,7 @@ class NDArray {
   /// descriptor.
   /// @throws utils::ValueVerifyFatal for null, utils::LogMessageFatal without memory.
   NDArray copy(DLDevice device) const;
+  /// The copy on the array's own device.
   NDArray copy() const { return copy(device()); }
 
  private:

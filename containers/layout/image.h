@@ -9,10 +9,11 @@ namespace lockstep::ndarray {
 /// Elements added around the last two axes, height and width. The sides are named because their
 /// order is not the same everywhere.
 struct ImagePadding {
-  i64 top = 0;
-  i64 right = 0;
-  i64 bottom = 0;
-  i64 left = 0;
+  i64 top = 0;     ///< rows before the first
+  i64 right = 0;   ///< elements behind the last of a row
+  i64 bottom = 0;  ///< rows behind the last
+  i64 left = 0;    ///< elements before the first of a row
+  /// Whether all four sides are equal.
   constexpr bool operator==(const ImagePadding&) const = default;
 };
 
@@ -63,13 +64,15 @@ constexpr ShapeDescriptor image_descriptor(
 
 /// A tensor as image libraries describe it: the last axis first, and in bytes.
 struct ReversedView {
-  Extents shape;
-  Extents strides;
-  i64 offset = 0;
-  i64 total = 0;  ///< the length of the buffer
+  Extents shape;    ///< extents in elements, the innermost axis first
+  Extents strides;  ///< steps in bytes, in the same order
+  i64 offset = 0;   ///< of the first element, in bytes from the beginning of the buffer
+  i64 total = 0;    ///< the length of the buffer
+  /// Whether two views describe the same elements.
   constexpr bool operator==(const ReversedView&) const = default;
 };
 
+/// The view of a descriptor.
 /// @throws utils::ValueVerifyFatal when a number of bytes does not fit int64.
 constexpr ReversedView reversed_view(const ShapeDescriptor& d) {
   require_rank(static_cast<std::size_t>(d.shape.size));

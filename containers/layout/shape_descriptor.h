@@ -18,11 +18,12 @@ namespace lockstep::ndarray {
 
 /// A bit of ShapeDescriptor::flags.
 struct ArrayFlag {
-  std::string_view name;
-  std::uint32_t bit;
+  std::string_view name;      ///< as the format spells it
+  std::uint32_t bit;          ///< one bit, no other flag's
   params::DType dtype{0, 0};  ///< the type of element that the bit says, if it says one
 };
 
+/// All flags that this project reads or writes.
 inline constexpr ArrayFlag kArrayFlags[] = {
     {"ARRAY_EMPTY", 1u << 3},
     {"ARRAY_HALF", 1u << 12, {2, 16}},
@@ -54,6 +55,7 @@ static_assert(
     }(),
     "every flag is a bit of its own");
 
+/// The bit of a layout with room around its elements.
 // NOLINTNEXTLINE(readability-identifier-naming): the name is that of the format.
 inline constexpr std::uint32_t ARRAY_HAS_PADDED_BUFFER = array_flag("ARRAY_HAS_PADDED_BUFFER");
 
@@ -81,19 +83,20 @@ struct RecoveredPadding {
   std::string_view failure;  ///< why it is not recoverable; empty when it was recovered
   Extents paddings;          ///< elements added to each axis
   Extents offsets;           ///< how many of them precede the first element
+  /// Whether paddings and offsets say how the layout was padded.
   constexpr bool recovered() const { return failure.empty(); }
 };
 
 /// Where the elements of a tensor lie. Everything is counted in elements.
 struct ShapeDescriptor {
-  params::DType dtype{2, 32};
-  Order order = Order::kC;
-  Extents shape{};
-  Extents strides{};
-  i64 ews = 0;        ///< the step from each element to the next in `order`; 0 when it varies
-  i64 offset = 0;     ///< of the first element in the buffer
-  i64 allocated = 0;  ///< the length of the buffer
-  std::uint32_t flags = 0;
+  params::DType dtype{2, 32};  ///< the type of an element
+  Order order = Order::kC;     ///< which axis moves fastest
+  Extents shape{};             ///< extents, the outermost axis first
+  Extents strides{};           ///< the step from an element to the next, for each axis
+  i64 ews = 0;              ///< the step from each element to the next in `order`; 0 when it varies
+  i64 offset = 0;           ///< of the first element in the buffer
+  i64 allocated = 0;        ///< the length of the buffer
+  std::uint32_t flags = 0;  ///< bits of kArrayFlags
 
   /// What validate() finds wrong, or worth saying: bits.
   enum Finding : unsigned {
@@ -105,6 +108,7 @@ struct ShapeDescriptor {
     kBadExtent = 16,  ///< an extent is negative
   };
 
+  /// Whether every field is equal.
   constexpr bool operator==(const ShapeDescriptor&) const = default;
 
   /// Judges shape, strides and ews for the order that is stated; a view with permuted axes may be
@@ -116,6 +120,7 @@ struct ShapeDescriptor {
   /// to step along it is 1. For legal ranks and extents.
   constexpr i64 elementwise_stride() const { return judge_strides().ews; }
 
+  /// The first kind of layout, in the order of LayoutClass, that this is.
   constexpr LayoutClass layout_class() const;
 
   /// How many elements a buffer must have: all of the padded one, else as far as elements reach.

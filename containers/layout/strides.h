@@ -31,6 +31,7 @@ constexpr void require_rank(std::size_t rank) {
     refuse("rank " + std::to_string(rank) + "; at most " + std::to_string(params::kMaxDimensions));
 }
 
+/// Whether some extent is 0, so that there is no element.
 constexpr bool is_empty(std::span<const i64> shape) {
   for (const i64 extent : shape)
     if (extent == 0) return true;
@@ -95,14 +96,18 @@ constexpr i64 minimal_length(std::span<const i64> shape, std::span<const i64> st
 
 /// The axes that are stepped along, the shortest step first.
 struct SteppedAxes {
+  /// An axis with more than one element, or with none.
   struct Axis {
-    i64 extent, stride;
+    i64 extent;  ///< never 1
+    i64 stride;  ///< the step to the next element, in elements
   };
-  Axis axis[params::kMaxDimensions]{};
-  std::size_t count = 0;
-  bool is_forward = true;  ///< whether every step is
+  Axis axis[params::kMaxDimensions]{};  ///< the first `count` are in use
+  std::size_t count = 0;                ///< how many axes are stepped along
+  bool is_forward = true;               ///< whether every step is
 };
 
+/// The axes of a shape whose extent is not 1, by their strides. @throws utils::ValueVerifyFatal for
+/// too many axes.
 constexpr SteppedAxes stepped_axes(std::span<const i64> shape, std::span<const i64> strides) {
   require_rank(shape.size());
   SteppedAxes axes;

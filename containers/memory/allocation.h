@@ -32,18 +32,24 @@ template <class Device> class Allocation {
   Allocation(const Allocation&) = delete;
   Allocation& operator=(const Allocation&) = delete;
 
+  /// Takes the memory; `other` has none afterwards.
   Allocation(Allocation&& other) noexcept { swap(other); }
+  /// Gives its own memory back and takes the other's.
   Allocation& operator=(Allocation&& other) noexcept {
     Allocation(std::move(other)).swap(*this);
     return *this;
   }
 
+  /// The first byte; null for no memory.
   void* ptr() const { return ptr_; }
   /// One byte past the last.
   void* end() const { return static_cast<std::byte*>(ptr_) + size_; }
+  /// In bytes.
   std::size_t size() const { return size_; }
+  /// Where the memory is.
   Device device() const { return device_; }
 
+  /// Exchanges the memory.
   void swap(Allocation& other) noexcept {
     std::swap(ptr_, other.ptr_);
     std::swap(size_, other.size_);

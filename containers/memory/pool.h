@@ -23,6 +23,7 @@ struct PoolStatistics {
   std::size_t kept_bytes = 0;   ///< in blocks that wait to be used again
   std::uint64_t allocated = 0;  ///< blocks handed out so far
   std::uint64_t reused = 0;     ///< those among them that had been given back before
+  /// Whether all four numbers are equal.
   bool operator==(const PoolStatistics&) const = default;
 };
 
@@ -50,11 +51,13 @@ class BlockPool {
   /// more than the limit would be kept.
   void release(std::byte* block, std::size_t bytes) noexcept;
 
+  /// How many bytes may be kept.
   std::size_t limit() const;
   /// Frees what exceeds the new limit.
   void set_limit(std::size_t bytes);
   /// Frees everything that is kept, and says how many bytes it was.
   std::size_t trim() noexcept;
+  /// The numbers of this moment.
   PoolStatistics statistics() const;
 
   /// How many bytes a block for so many bytes really has; `bytes` from 1 to kBlockBytesMax.

@@ -37,8 +37,8 @@ std::string_view name_of(Aspect aspect);
 
 /// One difference, in the tensor of this name.
 struct Difference {
-  Aspect aspect;
-  std::string name;
+  Aspect aspect;                   ///< in what the two differ
+  std::string name;                ///< of the tensor
   const Tensor* first = nullptr;   ///< the tensor in the first dictionary, if it is there
   const Tensor* second = nullptr;  ///< and in the second
   std::uint64_t differing = 0;     ///< of values: how many elements differ in a bit

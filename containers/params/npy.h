@@ -15,6 +15,7 @@ namespace lockstep::params::npz {
 
 /// "\x93NUMPY", then the version's two bytes; the header's length follows in two or four.
 inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
+/// The bytes of magic number and version.
 inline constexpr std::size_t kNpyStart = 8;
 /// The suffix that a member's name adds to that of its tensor.
 inline constexpr std::string_view kSuffix = ".npy";
@@ -23,17 +24,17 @@ inline constexpr std::uint64_t kNpyHeaderMost = 10000;
 
 /// What a header says of the data that follows it.
 struct NpyHeader {
-  DType dtype{};
-  bool big_endian = false;
-  bool fortran_order = false;
-  std::vector<std::int64_t> shape;
+  DType dtype{};                    ///< the type of an element
+  bool big_endian = false;          ///< whether the highest byte of an element comes first
+  bool fortran_order = false;       ///< whether the first axis moves fastest
+  std::vector<std::int64_t> shape;  ///< extents, the outermost axis first
 };
 
 /// Why a header's text is refused, and what was found. Whoever knows the member makes an Error of
 /// it.
 struct MalformedNpy {
-  const Reject* fault;
-  std::string detail;
+  const Reject* fault;  ///< the label, which the list of all labels has
+  std::string detail;   ///< what was found instead
 };
 
 /// Reads the dictionary. The grammar is that of what NumPy writes: three keys in any order, strings

@@ -37,6 +37,7 @@ template <class Stream> std::string header_text(Stream& stream) {
   return text;
 }
 
+/// The header of the array that the stream holds. @throws Error when it is faulty.
 template <class Stream> NpyHeader header_of(Stream& stream) {
   const std::string text = header_text(stream);
   try {
@@ -46,6 +47,7 @@ template <class Stream> NpyHeader header_of(Stream& stream) {
   }
 }
 
+/// Reverses the bytes of each element; `size` is a multiple of `width`.
 inline void swap_bytes(std::byte* data, std::size_t size, std::size_t width) {
   for (std::size_t i = 0; i < size; i += width) std::reverse(data + i, data + i + width);
 }

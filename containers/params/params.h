@@ -51,12 +51,18 @@ class Bytes {
   Bytes(std::shared_ptr<const std::byte> data, std::size_t size)
       : data_(std::move(data)), size_(size) {}
 
+  /// Bytes that their lender keeps alive.
   static Bytes borrow(std::span<const std::byte> bytes);
+  /// A copy in memory of its own.
   static Bytes copy(std::span<const std::byte> bytes);
+  /// Bytes that were the caller's.
   static Bytes own(std::vector<std::byte> bytes);
 
+  /// The first byte; null where there is none.
   const std::byte* data() const { return data_.get(); }
+  /// How many there are.
   std::size_t size() const { return size_; }
+  /// All of them.
   std::span<const std::byte> span() const { return {data_.get(), size_}; }
 
   /// Some of the bytes, with the same owners.
@@ -71,16 +77,19 @@ class Bytes {
 
 /// A tensor as a file holds it: row-major, compact, and little-endian on every host.
 struct Tensor {
-  DType dtype{0, 32};
-  std::vector<std::int64_t> shape;
-  Bytes bytes;
+  DType dtype{0, 32};               ///< the type of an element
+  std::vector<std::int64_t> shape;  ///< extents, the outermost axis first; empty for a scalar
+  Bytes bytes;                      ///< of all elements
 };
+/// Whether types, shapes and all bytes are equal.
 bool operator==(const Tensor& a, const Tensor& b);
 
+/// An entry of a file.
 struct NamedTensor {
-  std::string name;
-  Tensor tensor;
+  std::string name;  ///< as a file spells it
+  Tensor tensor;     ///< with its type, shape and data
 
+  /// Whether names and tensors are equal.
   bool operator==(const NamedTensor&) const = default;
 };
 
@@ -96,10 +105,11 @@ struct Params {
 /// Told after each tensor how many bytes are done, of how many.
 using Progress = std::function<void(std::uint64_t done, std::uint64_t all)>;
 
+/// How a file is read.
 struct ReadOptions {
   /// Ignore bytes after the last tensor and count them: deployed runtimes left some behind.
   bool lenient = false;
-  Progress progress = {};
+  Progress progress = {};  ///< called in the reading thread; may be empty
 };
 
 /// Reads a file held in memory. The tensors borrow their data from `file`, which must outlive them.
@@ -108,6 +118,7 @@ Params read(std::span<const std::byte> file, const ReadOptions& options = {});
 
 /// Reads a file held in memory; the tensors share `file` and keep it alive.
 Params read(Bytes file, const ReadOptions& options = {});
+/// Reads a file held in memory, which the tensors share.
 Params read(std::vector<std::byte>&& file, const ReadOptions& options = {});
 
 /// Reads a file, each tensor's data straight into a block of the pool, 64-byte-aligned: no more is

@@ -27,20 +27,26 @@ inline std::shared_ptr<std::byte> tensor_memory(std::size_t size) {
       [size](std::byte* memory) { ndarray::pool().release(memory, size); }};
 }
 
+/// Closes a file of the C library.
 struct CloseFile {
+  /// Closes it, whatever that returns.
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
+/// A file that is closed when nobody needs it.
 using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
 
 /// Appends to memory set aside beforehand.
 class MemorySink {
  public:
+  /// Sets `size` bytes aside.
   explicit MemorySink(std::uint64_t size) { bytes_.reserve(static_cast<std::size_t>(size)); }
 
+  /// Adds bytes behind the last.
   void append(const void* from, std::size_t size) {
     const auto* first = static_cast<const std::byte*>(from);
     bytes_.insert(bytes_.end(), first, first + size);
   }
+  /// Hands over what was appended.
   std::vector<std::byte> bytes() && { return std::move(bytes_); }
 
  private:
@@ -50,8 +56,10 @@ class MemorySink {
 /// Fills memory that has room for all that comes.
 class SpanSink {
  public:
+  /// Begins at the first byte of `memory`.
   explicit SpanSink(std::span<std::byte> memory) : next_(memory.data()) {}
 
+  /// Adds bytes behind the last, for which there must be room.
   void append(const void* from, std::size_t size) {
     std::memcpy(next_, from, size);
     next_ += size;
@@ -61,10 +69,13 @@ class SpanSink {
   std::byte* next_;
 };
 
+/// Appends to a file of the C library.
 class FileSink {
  public:
+  /// `name` stands for the file in errors.
   FileSink(std::FILE* stream, std::string_view name) : stream_(stream), name_(name) {}
 
+  /// Writes bytes. @throws utils::LogMessageFatal when that fails.
   void append(const void* from, std::size_t size) {
     CHECK_EQ(std::fwrite(from, 1, size, stream_), size)
         << "writing " << name_ << " failed: " << std::strerror(errno);
@@ -79,7 +90,9 @@ class FileSink {
 /// known.
 class CountingSink {
  public:
+  /// Adds to the count.
   void append(const void*, std::size_t size) { size_ += size; }
+  /// How many bytes were appended.
   std::uint64_t size() const { return size_; }
 
  private:
@@ -89,12 +102,15 @@ class CountingSink {
 /// Hands bytes on and counts them.
 template <class Sink> class CountedSink {
  public:
+  /// Hands on to `sink`, which outlives this.
   explicit CountedSink(Sink& sink) : sink_(sink) {}
 
+  /// Adds to the count and hands on.
   void append(const void* from, std::size_t size) {
     sink_.append(from, size);
     size_ += size;
   }
+  /// How many bytes were appended.
   std::uint64_t size() const { return size_; }
 
  private:

@@ -12,6 +12,7 @@
 
 namespace lockstep::ndarray {
 
+/// The most axes of a typed tensor.
 inline constexpr int kMaxDimRank = 9;
 
 /// `Rank` numbers, one per axis. The default is zeros.
@@ -28,10 +29,13 @@ template <int Rank> struct Dim {
 
   /// @throws utils::ValueVerifyFatal for an axis that there is not.
   constexpr i64& operator[](int axis) { return item_[require_axis(axis)]; }
+  /// The number of an axis, to be read.
   constexpr const i64& operator[](int axis) const { return item_[require_axis(axis)]; }
 
+  /// All numbers, the outermost axis first.
   constexpr std::span<const i64> span() const { return {item_, static_cast<std::size_t>(Rank)}; }
 
+  /// Whether all numbers are equal.
   constexpr bool operator==(const Dim&) const = default;
 
  private:
@@ -49,8 +53,8 @@ template <int Rank> struct Dim {
   i64 item_[std::max(Rank, 1)]{};  // C++ has no array of nothing
 };
 
-template <std::integral... Numbers>
-constexpr Dim<static_cast<int>(sizeof...(Numbers))> make_dim(Numbers... numbers) {
+/// The numbers as a Dim of as many axes.
+template <std::integral... Numbers> constexpr auto make_dim(Numbers... numbers) {
   return Dim<static_cast<int>(sizeof...(Numbers))>(numbers...);
 }
 
@@ -59,6 +63,7 @@ template <int Axis, int Rank> constexpr i64& get(Dim<Rank>& dim) {
   static_assert(0 <= Axis && Axis < Rank, "there is no such axis");
   return dim[Axis];
 }
+/// The number of this axis, to be read.
 template <int Axis, int Rank> constexpr const i64& get(const Dim<Rank>& dim) {
   static_assert(0 <= Axis && Axis < Rank, "there is no such axis");
   return dim[Axis];

@@ -12,9 +12,12 @@
 
 namespace lockstep::ndarray {
 
+/// The host as DLPack writes it.
 constexpr DLDevice to_dldevice(CpuDevice) { return kHost; }
+/// A CUDA device as DLPack writes it.
 constexpr DLDevice to_dldevice(GpuDevice device) { return {kDLCUDA, device.device_id}; }
 
+/// The type of an element as DLPack writes it, with one lane.
 template <Element T> constexpr DLDataType to_dltype() {
   return {dtype_of<T>().code, dtype_of<T>().bits, 1};
 }

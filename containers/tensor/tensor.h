@@ -27,11 +27,13 @@ template <class T>
 concept Element = std::is_arithmetic_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T> &&
     !std::is_same_v<T, bool> && !params::dtype_name(dtype_of<T>()).empty();
 
+/// A tensor of `Rank` axes with elements of type T in memory of a device.
 template <class T, int Rank, class Device> class Tensor {
   static_assert(Element<T>, "elements are integers or floating-point numbers, and are written");
 
  public:
-  using Size = Dim<Rank>;
+  using Size = Dim<Rank>;  ///< a number for each axis
+  /// Memory that several tensors may share.
   using Memory = std::shared_ptr<const Allocation<Device>>;
 
   /// No memory, and zero along every axis.
@@ -73,7 +75,9 @@ template <class T, int Rank, class Device> class Tensor {
   Tensor(const Tensor&) = delete;
   Tensor& operator=(const Tensor&) = delete;
 
+  /// Takes memory and size; `other` has none afterwards.
   Tensor(Tensor&& other) noexcept { swap(other); }
+  /// Lets its own memory go and takes the other's.
   Tensor& operator=(Tensor&& other) noexcept {
     Tensor(std::move(other)).swap(*this);
     return *this;
@@ -82,8 +86,11 @@ template <class T, int Rank, class Device> class Tensor {
   /// The first element; null without memory.
   T* raw_ptr() const { return base() == nullptr ? nullptr : base() + offset_; }
 
+  /// The extents, the outermost axis first.
   const Size& size() const { return size_; }
+  /// The step from an element to the next along each axis, in elements.
   const Size& stride() const { return stride_; }
+  /// The number of elements.
   i64 numel() const { return product(size_); }
   /// The device of the memory; the default one without.
   Device device() const { return allocation_ ? allocation_->device() : Device(); }
@@ -157,6 +164,7 @@ template <class T, int Rank, class Device> class Tensor {
           std::to_string(capacity() - offset_) + " elements; mutable_data() allocates");
   }
 
+  /// Exchanges memory, size and strides.
   void swap(Tensor& other) noexcept {
     std::swap(size_, other.size_);
     std::swap(stride_, other.stride_);

@@ -2,8 +2,9 @@
 """Writes the source of the documentation site: the pages generated from the program and from the
 headers of the specification, and then the pages of docs/ with what they promise run and shown.
 
-usage: generate.py reference SOURCES BUILD OUTPUT MATHJAX DOXYGEN-XML
+usage: generate.py reference SOURCES BUILD OUTPUT MATHJAX DOXYGEN HEADER...
        generate.py guides SOURCES BUILD OUTPUT
+       generate.py front SITE VERSION ADDRESS
 """
 
 import collections
@@ -15,13 +16,18 @@ import shutil
 import sys
 import xml.etree.ElementTree
 
+import command_line
+import front
 import glossary
 import header
+import interfaces
 import operator_pages
+import performance
 import program
 import refusal
 import rst
 import session
+import tested
 import vocabulary
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent
@@ -75,11 +81,14 @@ def write_operators(lockstep: program.Program, sources: pathlib.Path, output: pa
 
 def write_program(lockstep: program.Program, output: pathlib.Path):
     """Writes the pages and parts of pages that come from the program's output."""
-    write(output / "cli.rst", program.command_line(lockstep))
+    write(output / "cli.rst", command_line.page(lockstep))
     write(output / "generated" / "properties.rst", program.properties(lockstep))
     write(output / "generated" / "labels.rst", program.labels(lockstep))
     write(output / "generated" / "errata.rst", program.errata(lockstep))
+    write(output / "generated" / "errata_placed.rst", program.errata_placed(lockstep))
     write(output / "generated" / "line_schema.json", lockstep.says("eval", "--schema"))
+    write(output / "beside" / "spec.json", lockstep.says("spec", "--json"))
+    write(output / "beside" / "spec_schema.json", lockstep.says("spec", "--schema"))
 
 
 def write_structures(doxygen: pathlib.Path, output: pathlib.Path):
@@ -92,7 +101,8 @@ def write_structures(doxygen: pathlib.Path, output: pathlib.Path):
         header_file = pathlib.PurePath(location.get("file")).stem
         found[header_file].append((int(location.get("line")), compound.findtext("name")))
     for header_file, lines in found.items():
-        blocks = [rst.block("doxygenstruct", name, "", members="") for _, name in sorted(lines)]
+        blocks = [rst.block("doxygenstruct", name, "", project="c", members="")
+                  for _, name in sorted(lines)]  # fmt: skip
         write(output / "generated" / f"structures_{header_file}.rst", "\n".join(blocks))
 
 
@@ -106,13 +116,24 @@ def copy_mathjax(mathjax: pathlib.Path, output: pathlib.Path):
             shutil.copyfile(source, target)
 
 
-def write_reference(sources, build, output, mathjax, doxygen):
+def write_interfaces(doxygen: pathlib.Path, headers: list, output: pathlib.Path):
+    """Writes the reference of the C structures and that of the headers in C++."""
+    write_structures(doxygen / "c" / "xml", output)
+    interfaces.shorten(doxygen / "cpp" / "xml")
+    for name, page in interfaces.pages(doxygen / "cpp" / "xml", headers).items():
+        write(output / "interfaces" / f"{name}.rst", page)
+
+
+def write_reference(sources, build, output, mathjax, doxygen, *headers):
     """Writes everything except the hand-written pages, replacing older output."""
     shutil.rmtree(output, ignore_errors=True)
     lockstep = program.Program(build / "bin" / "lockstep")
     write_operators(lockstep, sources, output)
     write_program(lockstep, output)
-    write_structures(doxygen, output)
+    write_interfaces(pathlib.Path(doxygen), list(headers), output)
+    write(output / "generated" / "tested.rst", tested.page(lockstep, sources))
+    write(output / "generated" / "performance.rst", performance.page(sources))
+    write(output / "generated" / "costs.rst", performance.costs(sources))
     write(output / "generated" / "vocabulary.rst", vocabulary.page(sources))
     write(output / "generated" / "words.json", json.dumps(vocabulary.linked(sources)))
     shutil.copyfile(DOCS / "conf.py", output / "conf.py")
@@ -120,17 +141,17 @@ def write_reference(sources, build, output, mathjax, doxygen):
     copy_mathjax(mathjax, output)
 
 
-PARTS = {("reference", 5): write_reference, ("guides", 3): write_guides}
+PARTS = {"reference": (write_reference, 5), "guides": (write_guides, 3), "front": (front.write, 1)}
 
 
 def main() -> int:
-    words = [pathlib.Path(word).resolve() for word in sys.argv[2:]]
-    part = PARTS.get((sys.argv[1] if words else "", len(words)))
-    if not part:
+    part, places = PARTS.get(sys.argv[1] if len(sys.argv) > 1 else "", (None, 0))
+    words = sys.argv[2:]
+    if not part or len(words) < places:
         print(__doc__, file=sys.stderr)
         return 2
     try:
-        part(*words)
+        part(*[pathlib.Path(word).resolve() for word in words[:places]], *words[places:])
     except refusal.Refused as error:
         print(f"generate.py: {error}", file=sys.stderr)
         return 1

@@ -41,25 +41,6 @@ class Program:
         return re.findall(r"^  (\S+)", listed, re.MULTILINE) if found else []
 
 
-def command_line(program: Program) -> str:
-    """The reference of the command line: the help of the program and of every verb."""
-    parts = [
-        rst.title("The command line"),
-        "What the program prints when it is asked for help. A case id is accepted wherever a case "
-        "is, and :doc:`verdicts` explains what a verdict and an exit status mean.\n",
-        help_of(program, []),
-    ]
-    for verb in program.verbs():
-        parts += [rst.title(f"lockstep {verb}", "-"), help_of(program, [verb])]
-        for inner in program.verbs(verb):
-            parts += [rst.title(f"lockstep {verb} {inner}", "~"), help_of(program, [verb, inner])]
-    return "\n".join(parts)
-
-
-def help_of(program: Program, verb: list) -> str:
-    return rst.block("code-block", "text", program.says(*verb, "--help").strip())
-
-
 def properties(program: Program) -> str:
     """The properties by which backends are judged."""
     rows = [[rst.code(p["name"]), rst.prose(p["text"])] for p in program.lists("--properties")]
@@ -82,6 +63,33 @@ def errata(program: Program) -> str:
             head, widths, rows = head[1:], [42, 36, 22], [row[1:] for row in rows]
         parts += [rst.title(heading, "-"), rst.table(head, rows, widths)]
     return "\n".join(parts)
+
+
+# What the deployed runtime does, as its recorded answers show.
+THERE = {"same": "the runtime agrees", "accepts": "the runtime accepts more",
+         "refuses": "the runtime refuses it", "blames": "the runtime blames itself",
+         "differs": "the runtime gives other results", "crashes": "the runtime ends"}  # fmt: skip
+
+
+def errata_placed(program: Program) -> str:
+    """Every erratum between its predecessors: what the older documents and the deployed runtime say
+    or do, and what holds here."""
+    rows = []
+    for e in json.loads(program.says("spec", "errata", "--json")):
+        about = ", ".join(f":doc:`operators/{op}`" for op in e["operators"])
+        older = "older" in e["text"] or "older text" in e["reason"]
+        runtime = THERE[e["deployed"]["there"]] if e.get("deployed") else (
+            "the runtime does otherwise" if "deployed" in e["text"] else "")
+        if not older and not runtime:
+            raise Refused(f"an erratum departs from nothing: {e['text']}")
+        about = about or {"all": "every operator", "models": "models"}[e["scope"]]
+        departs = "; ".join(filter(None, ["the documents differ" if older else "", runtime]))
+        rows.append([about, departs, rst.prose(e["text"])])
+    documents = sum("documents" in row[1] for row in rows)
+    runtime = sum("runtime" in row[1] and "agrees" not in row[1] for row in rows)
+    words = f"Of {len(rows)} errata, {documents} depart from the documents and {runtime} from " \
+        "the runtime.\n"  # fmt: skip
+    return words + "\n" + rst.table(["About", "Between", "What holds here"], rows, [22, 24, 54])
 
 
 def shown_by(erratum: dict) -> str:

@@ -26,7 +26,7 @@ import numbers_of_runs
 from refusal import Refused
 
 FENCE = re.compile(r"^```(file|include|run)\b([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LANGUAGES = {".c": "c", ".cc": "cpp", ".py": "python", ".jsonl": "json"}
+LANGUAGES = {".c": "c", ".cc": "cpp", ".py": "python", ".json": "json", ".jsonl": "json"}
 TIMEOUT_S = 300
 MARK = "-- end of command"
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Opens every page of the site in a headless browser, as a reader without a network would.
 
-usage: site_test.py BROWSER SITE PROGRAM
+usage: site_test.py BROWSER SITE PROGRAM, where SITE is the folder of a version
 
-Nothing may be fetched from elsewhere or fail to load, no script may complain, every formula
-has to be set, every internal link has to lead somewhere, every operator of the program has to have
-a page, nothing may be too wide for a telephone, and the search has to find things.
+Every page is looked at in two widths and in both themes. Nothing may be fetched from elsewhere or
+fail to load, no script may complain, every formula has to be set, every picture has to be there,
+every text has to stand out from its background, every internal link has to lead somewhere, every
+operator of the program has to have a page, nothing may be too wide for a telephone, and the search
+has to find things and to show where they stand.
 """
 
 import json
@@ -13,8 +15,10 @@ import pathlib
 import subprocess
 import sys
 import urllib.parse
+import xml.etree.ElementTree
 
 import devtools
+import looks
 
 WIDE, NARROW = (1280, 900), (390, 844)
 
@@ -28,18 +32,15 @@ TYPESET = """new Promise(done => {
     return set && set.getBoundingClientRect().width > 4 && !wrong;
   }).length));
 })"""
+PICTURES = {"performance.html": 4, "tested.html": 1}  # how many each of these pages has
 LINKS = "[...document.links].map(a => a.href)"
 IDS = "[...document.querySelectorAll('[id]')].map(e => e.id)"
-TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 CUT_OFF = """[...document.querySelectorAll('div.math')].filter(
   m => m.scrollWidth > m.clientWidth).length"""
-# Tables and pictures of which the page shows only a part.
-PARTLY = """[...document.querySelectorAll('table, figure.picture svg')].filter(
-  e => e.getBoundingClientRect().width > e.parentElement.clientWidth + 1).length"""
-# The brightness of the page, 0 to 255.
-BRIGHTNESS = """Math.max(
-  ...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3))"""
-RESULTS = "[...document.querySelectorAll('#search-results li a')].map(a => a.href)"
+ICON = "document.querySelector('link[rel~=icon]')?.href || ''"
+# The results of a search: where each leads, and the words that are shown of it.
+RESULTS = """[...document.querySelectorAll('#search-results li')].map(item =>
+  [item.querySelector('a').href, item.querySelector('.context')?.textContent || ''])"""
 
 
 def troubles(events: list):
@@ -61,24 +62,6 @@ def troubles(events: list):
                 yield f"asks for {url}"
 
 
-def wrong_schemes(browser: devtools.Browser):
-    """Whether the open page is dark for a system that asks for it, and else light."""
-    for scheme, right in (("dark", range(64)), ("light", range(192, 256))):
-        browser.prefer(scheme)
-        if (brightness := browser.evaluate(BRIGHTNESS)) not in right:
-            yield f"{scheme}: brightness {brightness}"
-
-
-def too_wide(browser: devtools.Browser):
-    """Whether the open page fits telephones and larger screens; the last size remains."""
-    for width, height in (NARROW, WIDE):
-        browser.resize(width, height)
-        if (excess := browser.evaluate(TOO_WIDE)) > 0:
-            yield f"{excess} pixels too wide for {width}"
-        if (cut := browser.evaluate(PARTLY)) > 0:
-            yield f"{cut} tables or pictures are cut off at {width}"
-
-
 class Site:
     """The pages of a site, and what was found on them."""
 
@@ -91,17 +74,27 @@ class Site:
         self.problems += [f"{page.relative_to(self.directory)}: {what}" for what in complaints]
 
     def visit(self, page: pathlib.Path):
-        """Opens one page, narrow and wide, and looks at it."""
+        """Opens one page and looks at it, narrow and wide, light and dark."""
         browser = self.browser
         browser.resize(*NARROW)
+        browser.prefer("light")
         browser.open(page.as_uri())
         formulas, typeset = browser.evaluate(FORMULAS), browser.evaluate(TYPESET)
         if typeset != formulas:
             self.complain(page, f"{typeset} of {formulas} formulas are set")
-        self.complain(page, *too_wide(browser), *troubles(browser.events))
+        self.complain(page, *looks.faults(browser, "light", NARROW[0]))
+        browser.prefer("dark")
+        self.complain(page, *looks.faults(browser, "dark", NARROW[0]))
+        browser.resize(*WIDE)
+        self.complain(page, *looks.faults(browser, "dark", WIDE[0]))
+        browser.prefer("light")
+        self.complain(page, *looks.faults(browser, "light", WIDE[0]), *troubles(browser.events))
+        pictures = browser.evaluate(looks.PICTURES)
+        if pictures < PICTURES.get(page.name, 0):
+            self.complain(page, f"{pictures} pictures instead of {PICTURES[page.name]}")
         # A telephone may have to scroll a formula that cannot be broken; nobody else has to.
         if (cut := browser.evaluate(CUT_OFF)) > 0:
-            self.complain(page, f"{cut} formulas do not fit on {width} pixels")
+            self.complain(page, f"{cut} formulas do not fit on {WIDE[0]} pixels")
         self.formulas[page] = formulas
         self.ids[page], self.links[page] = set(browser.evaluate(IDS)), browser.evaluate(LINKS)
 
@@ -132,8 +125,9 @@ class Site:
                     self.complain(page, f"nothing is called {anchor} in {target.name}")
         return count
 
-    def search(self, words: str, expected: str):
-        """Types words into the search box of the start page and looks for a result."""
+    def search(self, words: str, expected: str, shown: str):
+        """Types words into the search box of the start page, and looks for a result that leads to
+        the expected place and shows what is said there."""
         browser, start = self.browser, self.directory / "index.html"
         browser.resize(*WIDE)
         browser.open(start.as_uri())
@@ -144,16 +138,42 @@ class Site:
             browser.call("Input.dispatchKeyEvent", type=kind, key="Enter", text="\r",
                          windowsVirtualKeyCode=13)  # fmt: skip
         browser.wait_for_load()
-        suffix = f"[...{RESULTS}].some(link => link.endsWith({expected!r}))"
-        if not browser.wait_until(suffix):
-            self.complain(start, f"a search for '{words}' does not find {expected}")
+        found = f"{RESULTS}.some(([to, said]) => to.endsWith({expected!r}) && " \
+            f"said.includes({shown!r}))"  # fmt: skip
+        if not browser.wait_until(found):
+            got = browser.evaluate(RESULTS)
+            self.complain(start, f"a search for '{words}' does not find {expected} with "
+                                 f"'{shown}', but {got}")  # fmt: skip
         self.complain(start, *(f"a search for '{words}': {t}" for t in troubles(browser.events)))
 
-    def schemes(self):
-        """Looks at the start page in both color schemes."""
-        start = self.directory / "index.html"
-        self.browser.open(start.as_uri())
-        self.complain(start, *wrong_schemes(self.browser))
+    def front(self):
+        """Whether what stands around the version leads into it."""
+        site, version = self.directory.parent, self.directory.name
+        for front, inside in (("index.html", "index.html"),
+                              ("latest/operators/conv2d.html#conv2d.window",
+                               "operators/conv2d.html#conv2d.window")):  # fmt: skip
+            self.browser.open(f"{site.as_uri()}/{front}")
+            address = f"{self.directory.as_uri()}/{inside}"
+            if not self.browser.wait_until(f"location.href === {address!r}"):
+                self.complain(self.directory / inside, f"{front} does not lead here")
+        icon = urllib.parse.urlsplit(self.browser.evaluate(ICON)).path
+        if not pathlib.Path(urllib.parse.unquote(icon)).is_file():
+            self.complain(self.directory / "index.html", f"there is no icon {icon}")
+        pages = {page.relative_to(self.directory).as_posix() for page in self.pages}
+        latest = {p.relative_to(site / "latest").as_posix() for p in site.glob("latest/**/*.html")}
+        places = xml.etree.ElementTree.parse(site / "sitemap.xml").findall(".//{*}loc")
+        mapped = {place.text.partition(f"/{version}/")[2] for place in places}
+        for name, found in (("latest", latest), ("sitemap.xml", mapped)):
+            if found != pages:
+                differing = ", ".join(sorted(found ^ pages))
+                self.complain(self.directory / "index.html", f"{name} differs: {differing}")
+
+    def specification(self, program: str):
+        """Whether the specification beside the pages is that of the program."""
+        said = subprocess.run([program, "spec", "--json"], check=True,
+                              stdout=subprocess.PIPE).stdout  # fmt: skip
+        if (self.directory / "spec.json").read_bytes() != said:
+            self.complain(self.directory / "spec.json", "is not what the program prints")
 
     def jump(self, page: str, anchor: str):
         """Whether an address with an error label leads to the label."""
@@ -170,7 +190,8 @@ def operators(program: str) -> list:
     return [op["name"] for op in json.loads(listed)]
 
 
-def check(browser: devtools.Browser, directory: pathlib.Path, names: list) -> int:
+def check(browser: devtools.Browser, directory: pathlib.Path, program: str) -> int:
+    names = operators(program)
     if not (directory / "index.html").is_file():
         print(f"there is no site in {directory}; the target site builds it")
         return 1
@@ -179,10 +200,11 @@ def check(browser: devtools.Browser, directory: pathlib.Path, names: list) -> in
         site.visit(page)
     links, formulas = site.follow_links(), sum(site.formulas.values())
     site.hold_operators(names)
-    site.schemes()
-    site.search("conv2d", "operators/conv2d.html")
-    site.search("conv2d.window", "operators/conv2d.html#conv2d.window")
-    site.search("canaries", "verdicts.html")
+    site.front()
+    site.specification(program)
+    site.search("conv2d", "operators/conv2d.html", "conv2d")
+    site.search("conv2d.window", "operators/conv2d.html#conv2d.window", "kernel")
+    site.search("canaries", "verdicts.html", "canaries")
     site.jump("operators/conv2d.html", "conv2d.window")
     site.jump("labels.html", "input.precision")
     print("\n".join(site.problems))
@@ -194,7 +216,7 @@ def check(browser: devtools.Browser, directory: pathlib.Path, names: list) -> in
 def main() -> int:
     directory = pathlib.Path(sys.argv[2]).resolve()
     with devtools.Browser(sys.argv[1]) as browser:
-        return check(browser, directory, operators(sys.argv[3]))
+        return check(browser, directory, sys.argv[3])
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@
 
 namespace lockstep::graph {
 
+/// Whether the output is the index of each row's largest value.
 bool has_argmax(const Graph& graph);
+/// Whether the output is the rows of a detector.
 bool has_detection(const Graph& graph);
 
 /// 1 (int8) where "data" has at most 8 bits, else 4 (little-endian int32).

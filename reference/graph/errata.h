@@ -5,6 +5,7 @@
 
 namespace lockstep::graph {
 
+/// Every erratum of models; tests show them, because no call can.
 inline constexpr Erratum kModelErrata[] = {
     {.text = "Tensors share storage only where the earlier one is dead, or the call is in place; "
              "the deployed runtime does not look.",

@@ -11,7 +11,8 @@ namespace lockstep::graph {
 
 /// A label of models, and what it is about.
 struct ModelLabel {
-  std::string_view label, text;
+  std::string_view label;  ///< such as "model.json"
+  std::string_view text;   ///< what it says, in a few words
 };
 
 /// Every label of models. A call inside the graph that breaks an operator's rule keeps the
@@ -48,6 +49,7 @@ class Error : public utils::ValueVerifyFatal {
         label_(std::move(label)),
         path_(std::move(path)) {}
 
+  /// One of kModelLabels, or a label of the call inside the graph.
   const std::string& label() const { return label_; }
   /// Where in the document, the parameters or the input the fault stands: "nodes[12].inputs[1]",
   /// "attrs.shape[1][3]", "params.weight[0][2]". Empty where it stands nowhere in particular.

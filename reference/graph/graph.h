@@ -15,21 +15,24 @@ inline constexpr i64 kMaxStorageBytes = i64{1} << 32;
 
 /// A variable or a call. Its outputs are consecutive entries.
 struct Node {
-  std::string name;
+  std::string name;            ///< as the document spells it
   const OpInfo* op = nullptr;  ///< null for a variable
   std::vector<Attr> attrs;     ///< every attribute of the operator, in table order
   std::vector<int> inputs;     ///< entries
-  int first_entry = 0, entry_count = 1;
+  int first_entry = 0;         ///< where its outputs begin
+  int entry_count = 1;         ///< how many outputs it has
 
+  /// Whether it holds a tensor and calls nothing.
   bool is_variable() const { return op == nullptr; }
+  /// The attributes as functions of an operator take them.
   Attributes attributes() const { return {attrs.data(), static_cast<int>(attrs.size())}; }
 };
 
 /// One output of a node: a tensor.
 struct Entry {
-  Type type;
-  int node = 0;
-  i64 storage_id = 0;
+  Type type;           ///< of a call inferred, of a variable declared
+  int node = 0;        ///< whose output it is
+  i64 storage_id = 0;  ///< entries of equal ids share memory, one after the other
   /// The last node that reads it; its own node if none does, -1 for a "data" that none reads,
   /// Graph::forever() if it outlives every call.
   int last_use = 0;
@@ -46,8 +49,11 @@ class Graph {
   /// @throws Error for a document that breaks a rule.
   explicit Graph(std::string_view symbol_json);
 
+  /// In the order of the document, which is one in which they can run.
   const std::vector<Node>& nodes() const { return nodes_; }
+  /// The outputs of all nodes, node by node.
   const std::vector<Entry>& entries() const { return entries_; }
+  /// The entry of this number, which must be inside.
   const Entry& entry(int number) const { return entries_[static_cast<std::size_t>(number)]; }
   /// The entries that are the outputs of the whole, in order.
   const std::vector<int>& heads() const { return heads_; }
@@ -55,6 +61,7 @@ class Graph {
   int data() const { return data_; }
   /// "argmax" and "detection" shape the output; every other text is kept as it is.
   const std::string& postprocess() const { return postprocess_; }
+  /// "cvm_1.0.0" or "cvm_1.1.0".
   const std::string& version() const { return version_; }
   /// The sum over storage ids of the largest tensor that uses each.
   i64 storage_bytes() const { return storage_bytes_; }

@@ -11,6 +11,7 @@
 
 namespace lockstep::graph {
 
+/// A JSON value of nlohmann's library.
 using Json = nlohmann::json;
 
 /// Containers inside one another; a model needs five.
@@ -18,19 +19,22 @@ inline constexpr std::size_t kMaxDepth = 16;
 
 /// Where a value stands in a document; spelt out only when something is wrong with it.
 struct Place {
-  const Place* parent = nullptr;
-  std::string_view key = {};
-  i64 index = -1;
+  const Place* parent = nullptr;  ///< of the value that holds this one; null for the document
+  std::string_view key = {};      ///< in the object around it
+  i64 index = -1;                 ///< in the list around it; -1 where that is an object
 
+  /// The place of a member of this object.
   Place at(std::string_view k) const { return {this, k}; }
+  /// The place of an element of this list.
   Place at(i64 i) const { return {this, {}, i}; }
+  /// The path: "nodes[12].inputs[1]".
   std::string text() const;
 };
 
 /// A key an object may have.
 struct Key {
-  std::string_view name;
-  bool required = false;
+  std::string_view name;  ///< as the document spells it
+  bool required = false;  ///< whether an object without it is refused
 };
 
 /// Parses a JSON object that names no key twice and nests at most kMaxDepth deep.
@@ -42,13 +46,16 @@ Json parse_object(std::string_view text, const Place& place);
 /// An object with these keys, the required ones among them. Of unknown keys the bytewise smallest
 /// is named, before a missing one.
 const Json& as_object(const Json& value, const Place& place, std::initializer_list<Key> keys);
+/// A list.
 const Json& as_array(const Json& value, const Place& place);
+/// A text.
 const std::string& as_text(const Json& value, const Place& place);
 /// A JSON integer inside int64: 1.0 is none.
 i64 as_integer(const Json& value, const Place& place);
 
 /// The list of `[form, [...]]`, as attributes of a graph are written.
 const Json& as_list(const Json& value, const Place& place, std::string_view form);
+/// A list of integers inside int64.
 std::vector<i64> as_integers(const Json& array, const Place& place);
 
 }  // namespace lockstep::graph

@@ -29,6 +29,7 @@ class Model {
   /// then names the graph does not know, the bytewise smallest first.
   Model(Graph graph, Parameters parameters);
 
+  /// The graph of the model.
   const Graph& graph() const { return graph_; }
   /// A parameter as values_of() takes it, of the type the graph declares for this entry; null for
   /// "data" and for what a call computes.

@@ -28,6 +28,7 @@ struct ReferenceEngine : Engine {
 /// A model on an engine; both outlive it. One run at a time.
 class Runner {
  public:
+  /// Copies the parameters; the engine is asked call by call.
   Runner(const Model& model, Engine& engine);
 
   /// From input bytes to output bytes (reference/graph/bytes.h).

@@ -1,0 +1,166 @@
+"""Shows the recorded results of the benchmarks: draws tables of bench/RESULTS.md, lists every
+target that was missed, and picks what a reader wants to know of the cost."""
+
+import dataclasses
+import pathlib
+import re
+
+import plots
+import rst
+from refusal import Refused
+
+RESULTS = "bench/RESULTS.md"
+# What the start page says of the cost: the beginning of a row, and words for it. Of several such
+# rows the last one counts.
+COSTS = {
+    "`./dev check`, fresh system": "from a fresh Debian 12 to the verdict: packages, build, tier 1",
+    "`lockstep check cpu --tier 0`": "judge the CPU backend, a smoke test (tier 0)",
+    "`lockstep check cpu`, tier 1 with large calls": "the gate of a build (tier 1), two processes",
+    "its memory, all processes together": "memory of that run",
+    "`./dev test`, clean Debian 12": "every test of the project, from nothing",
+}
+
+
+@dataclasses.dataclass
+class Table:
+    """A table with what stands above it: the run, the section of the run, and the words before."""
+
+    run: str
+    about: str
+    words: str
+    head: list
+    rows: list
+
+    def column(self, words: str) -> int:
+        """The place of the column whose head begins so."""
+        places = [k for k, cell in enumerate(self.head) if cell.startswith(words)]
+        if not places:
+            raise Refused(f"{RESULTS}: no column begins with {words!r}")
+        return places[0]
+
+    def values(self, words: str) -> list:
+        """Each row that has a number in this column: (its first cell, the number, the row)."""
+        at = self.column(words)
+        found = [(row[0], number(row[at]), row) for row in self.rows if len(row) == len(self.head)]
+        return [each for each in found if each[1] is not None and "mean" not in each[0]]
+
+
+def tables(text: str) -> list:
+    """All tables, in order."""
+    found, run, about, words, lines = [], "", "", "", []
+    for line in [*text.splitlines(), ""]:
+        if line.startswith("|"):
+            lines.append([cell.strip() for cell in line.strip().strip("|").split("|")])
+            continue
+        if lines:
+            found.append(Table(run, about, " ".join(words.split()), lines[0], lines[2:]))
+            lines, words = [], ""
+        if line.startswith("## "):
+            run, about, words = line[3:], "", ""
+        elif line.startswith("### "):
+            about, words = line[4:], ""
+        else:
+            words += f" {line}"
+    return found
+
+
+def number(cell: str):
+    """The first number of a cell, or None."""
+    match = re.search(r"-?\d+(?:\.\d+)?", cell.replace(",", ""))
+    return float(match[0]) if match else None
+
+
+def choose(found: list, *columns: str) -> list:
+    """The tables that have columns with such heads."""
+    fitting = [t for t in found
+               if all(any(cell.startswith(c) for cell in t.head) for c in columns)]  # fmt: skip
+    if not fitting:
+        raise Refused(f"{RESULTS}: no table has the columns {', '.join(columns)}")
+    return fitting
+
+
+def plain(cell: str) -> str:
+    return rst.escaped(cell.replace("`", ""))
+
+
+def captioned(table: Table, picture: str) -> str:
+    return f"*{plain(table.run)}*\n\n{picture}"
+
+
+def products(found: list) -> str:
+    """How much of the machine's limit conv2d and dense reach, layer by layer."""
+    table = choose(found, "of the limit", "over oneDNN")[-1]
+    at = table.column("of the limit")
+    rows = [(name, value, None, False, row[at])
+            for name, value, row in table.values(table.head[at])]  # fmt: skip
+    return captioned(table, plots.bars(
+        "Share of the limit by layer", rows, 100, "% of the multiply-adds that registers alone "
+        "could do, one thread", 100))  # fmt: skip
+
+
+def compared(table: Table, words: str, title: str, unit: str) -> str:
+    """Ratios of a table with their targets, those that missed it in another colour."""
+    at, aim = table.column(words), table.column("target")
+    rows = [(name, value, number(row[aim]), "missed" in row[aim], row[at].split(";")[0])
+            for name, value, row in table.values(table.head[at])]  # fmt: skip
+    most = max(max(value, mark or 0) for _, value, mark, *_ in rows) * 1.05
+    return captioned(table, plots.bars(title, rows, most, unit, 1))
+
+
+def networks(found: list) -> str:
+    """Whole networks beside OpenVINO, the latest run first."""
+    parts = []
+    for table in reversed(choose(found, "OpenVINO's time over ours", "target")):
+        words = re.split(r"(?<=[.]) (?=[A-Z])", table.words)
+        parts.append(plain(" ".join(words)) + "\n")
+        parts.append(compared(table, "OpenVINO's time", "Time of OpenVINO over ours",
+                              "time of OpenVINO over ours, one thread; a stroke: the target"))
+    return "\n".join(parts)
+
+
+def misses(found: list) -> list:
+    """Every row that reports a miss: the run, the row, and all that it says."""
+    listed = []
+    for table in found:
+        for name, *cells in table.rows:
+            if any("missed" in cell for cell in cells):
+                said = [f"{head}: {cell}".removeprefix(": ")
+                        for head, cell in zip(table.head[1:], cells) if cell]  # fmt: skip
+                listed.append([table.run.split(":")[0], name, "; ".join(said)])
+    return [[plain(cell) for cell in row] for row in listed]
+
+
+def page(sources: pathlib.Path) -> str:
+    """The plots and the list of misses."""
+    found = tables((sources / RESULTS).read_text(encoding="ascii"))
+    rows = misses(found)
+    if not rows:
+        raise Refused(f"{RESULTS}: no row reports a miss, which would be news")
+    beside = compared(choose(found, "of the limit", "over oneDNN")[-1], "over oneDNN",
+                      "Time of oneDNN over ours by layer", "time of oneDNN over ours, from and to "
+                      "int32 rows, one thread; a stroke: the target")  # fmt: skip
+    return "\n".join([
+        rst.title("8-bit products, and what the processor can do", "-"), products(found),
+        rst.title("Beside oneDNN", "-"), beside,
+        rst.title("Whole networks beside OpenVINO", "-"), networks(found),
+        rst.title("What was missed", "-"),
+        f"The {len(rows)} rows of the tables that report a miss:\n",
+        rst.table(["Run", "What", "What the row says"], rows, [16, 30, 54]),
+    ])  # fmt: skip
+
+
+def costs(sources: pathlib.Path) -> str:
+    """What Lockstep costs: recorded times and memory, and the packages that it needs."""
+    found = tables((sources / RESULTS).read_text(encoding="ascii"))
+    rows = []
+    for begin, words in COSTS.items():
+        fitting = [(t.run.split(":")[0], row) for t in found for row in t.rows
+                   if row[0].startswith(begin)]  # fmt: skip
+        if not fitting:
+            raise Refused(f"{RESULTS}: no row begins with {begin!r}")
+        run, row = fitting[-1]
+        rows.append([words, plain(re.split("[;:]", row[1])[0]), run])
+    needs = (sources / "cmake/dev/needs.txt").read_text(encoding="ascii").split("\n")
+    packages = [line for line in needs if line.startswith("build ")]
+    rows.append(["to build it, beside the C++ library", f"{len(packages)} packages of Debian", ""])
+    return rst.table(["What", "Cost", "Recorded"], rows, [56, 26, 18])
