@@ -13,8 +13,8 @@ using Word = std::uint32_t;
 using Block = std::array<unsigned char, 64>;
 using State = std::array<Word, 8>;
 
-constexpr State kStart = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
-    0x1f83d9ab, 0x5be0cd19};
+constexpr State kStart = {
+    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 constexpr Word kRound[64] = {0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1,
     0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
     0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
@@ -79,8 +79,8 @@ int EVP_EncodeBlock(unsigned char* letters, const unsigned char* bytes, int size
     unsigned group = 0;
     for (int k = 0; k < 3; ++k) group = group << 8 | (k < left ? bytes[i + k] : 0U);
     for (int k = 0; k < 4; ++k)
-      letters[n++] = static_cast<unsigned char>(
-          k <= left ? kLetters[group >> (18 - 6 * k) & 63U] : '=');
+      letters[n++] =
+          static_cast<unsigned char>(k <= left ? kLetters[group >> (18 - 6 * k) & 63U] : '=');
   }
   letters[n] = 0;
   return n;
@@ -96,7 +96,8 @@ int EVP_DecodeBlock(unsigned char* bytes, const unsigned char* letters, int size
       if (value == kLetters.npos) return -1;
       group = group << 6 | static_cast<unsigned>(value);
     }
-    for (int shift = 16; shift >= 0; shift -= 8) bytes[n++] = static_cast<unsigned char>(group >> shift);
+    for (int shift = 16; shift >= 0; shift -= 8)
+      bytes[n++] = static_cast<unsigned char>(group >> shift);
   }
   return n;
 }
