@@ -17,6 +17,7 @@ import xml.etree.ElementTree
 import glossary
 import header
 import operator_pages
+import playground
 import program
 import refusal
 import rst
@@ -115,6 +116,7 @@ def write_reference(sources, build, output, mathjax, doxygen):
     shutil.copyfile(DOCS / "conf.py", output / "conf.py")
     shutil.copytree(DOCS / "static", output / "static")
     copy_mathjax(mathjax, output)
+    playground.write(lockstep, sources, build, output)
 
 
 PARTS = {("reference", 5): write_reference, ("guides", 3): write_guides}

@@ -5,6 +5,7 @@ import re
 
 import formula
 import header
+import playground
 import rst
 from refusal import Refused
 
@@ -232,7 +233,9 @@ def example(op: dict, e: dict, answer: dict) -> str:
     ]
     shown = "\n".join(lines) + "\n\n" + "\n".join("-> " + text for text in results)
     repeat = f"$ lockstep repro reference '{e['case']}'"
-    return rst.block("code-block", "text", shown) + rst.block("code-block", "console", repeat)
+    tried = f"`Try it in the playground <../{playground.link(e['case'])}>`__\n"
+    shown = rst.block("code-block", "text", shown)
+    return "\n".join([shown, rst.block("code-block", "console", repeat), tried])
 
 
 def crosschecks(op: dict) -> str:
