@@ -68,7 +68,7 @@ def write(lockstep, sources: pathlib.Path, build: pathlib.Path, output: pathlib.
     (target / "operators.js").write_text(script, encoding="ascii")
     (target / "vectors.js").write_text(
         vectors(sources / "conformance" / "vectors"), encoding="ascii")  # fmt: skip
-    module = build / "docs" / "playground" / "module" / "lockstep.js"
+    module = build / "docs" / "playground" / "lockstep.js"
     if module.is_file():
         shutil.copyfile(module, target / "module.js")
     else:

@@ -177,8 +177,9 @@
       return ["data", `the page takes up to ${MOST_VALUES} values, and these are ${values.length}`];
     const needed = extents.reduce((n, e) => n * BigInt(e), 1n);
     const whole = extents.every((e) => BigInt(e) > 0n);
+    const shown = extents.join("x");
     if (whole && values.length && BigInt(values.length) !== needed)
-      return ["data", `${extents.join("x")} needs ${needed} values, and these are ${values.length}`];
+      return ["data", `${shown} needs ${needed} values, and these are ${values.length}`];
     return undefined;
   }
 
@@ -247,8 +248,9 @@
     shown.push(paragraph(`Gas as a model of one call: ${price}.`));
     if (answer.status !== "ok") shown.push(paragraph(`Without values: ${answer.message}.`));
     if (id) {
+      const command = { textContent: `lockstep repro reference '${id}'`, tabIndex: 0 };
       shown.push(paragraph("The program repeats the call:"),
-        element("pre", { textContent: `lockstep repro reference '${id}'`, tabIndex: 0, className: "playground-command" }));
+        element("pre", { ...command, className: "playground-command" }));
     }
     return shown;
   }
