@@ -16,7 +16,8 @@
     return made;
   }
 
-  const words = (text) => text.split(/[\sx\u00d7,;()[\]]+/).filter(Boolean);
+  const extentsOf = (text) => text.split(/[\sx\u00d7,()[\]]+/).filter(Boolean);
+  const valuesOf = (text) => text.split(/[\s,;()[\]]+/).filter(Boolean);
   const isInteger = (text) => /^-?\d+$/.test(text);
   // JSON has no leading zeros.
   const integers = (texts) => texts.map((text) => BigInt(text).toString()).join(",");
@@ -29,11 +30,11 @@
     const value = (text) =>
       /^\([-\d,]*\)$/.test(text) ? text.slice(1, -1)
         : isInteger(text) ? text : encodeURIComponent(text);
-    const list = (text) => words(text).map(encodeURIComponent);
+    const list = (texts) => texts.map(encodeURIComponent);
     const attrs = Object.entries(call.attrs).map(([name, text]) => `/${name}=${value(text)}`);
-    const type = (x) => `${list(x.shape).join("x")}@${encodeURIComponent(x.precision)}`;
+    const type = (x) => `${list(extentsOf(x.shape)).join("x")}@${encodeURIComponent(x.precision)}`;
     const types = call.inputs.map(type);
-    const data = call.inputs.map((x) => list(x.data).join(","));
+    const data = call.inputs.map((x) => list(valuesOf(x.data)).join(","));
     return `${call.op}${attrs.join("")}/in=${types.join("+")}/data=${data.join("+")}`;
   }
 
@@ -60,7 +61,7 @@
     const data = list(texts.data).map((values) => values.split(",").map(decodeURIComponent));
     call.inputs = list(texts.in || undefined).map((type, k) => {
       const [shape, precision = ""] = type.split("@").map(decodeURIComponent);
-      return { shape, precision, data: rows(words(shape), data[k] ?? []) };
+      return { shape, precision, data: rows(extentsOf(shape), data[k] ?? []) };
     });
     return call;
   }
@@ -167,7 +168,7 @@
 
   // What the form itself can see to be wrong with an input; the reference judges the rest.
   function mistake({ shape, precision, data }) {
-    const extents = words(shape), values = words(data);
+    const extents = extentsOf(shape), values = valuesOf(data);
     const wrong = extents.find((e) => !isInteger(e));
     if (wrong !== undefined) return ["shape", `'${wrong}' is no extent; a shape is written 2x3`];
     if (!isInteger(precision)) return ["precision", "a precision is an integer, 1 to 32"];
@@ -187,7 +188,7 @@
     const [shape, precision, data] = ["shape", "precision", "data"].map((n) => set.elements[n]);
     data.value = "";
     const wrong = mistake({ shape: shape.value, precision: precision.value.trim(), data: "" });
-    const extents = words(shape.value).map(Number);
+    const extents = extentsOf(shape.value).map(Number);
     const size = extents.reduce((n, e) => n * e, 1);
     const most = 2 ** (Number(precision.value) - 1) - 1;
     if (!wrong && size > MOST_VALUES) return complain(set, "shape",
@@ -212,8 +213,8 @@
 
   function lineOf(call) {
     const inputs = call.inputs.map(({ shape, data }) => {
-      const values = integers(words(data));
-      return `{"shape":[${integers(words(shape))}]${values && `,"data":[${values}]`}}`;
+      const values = integers(valuesOf(data));
+      return `{"shape":[${integers(extentsOf(shape))}]${values && `,"data":[${values}]`}}`;
     });
     const precisions = integers(call.inputs.map((x) => x.precision));
     return `{"id":1,"op":${JSON.stringify(call.op)},"attrs":${JSON.stringify(call.attrs)},` +
@@ -271,7 +272,7 @@
     nameInputs(op);
     clearComplaints();
     const link = linkOf(call);
-    history.replaceState(null, "", `#${link}`);
+    if (location.hash !== `#${link}`) history.replaceState(null, "", `#${link}`);
     $("link").href = `#${link}`;
     $("example").value = op.examples.some((e) => e.link === link) ? link : "";
     let mistakes = 0;

@@ -4,6 +4,7 @@
 usage: playground_test.py BROWSER SITE PROGRAM
 """
 
+import html
 import json
 import pathlib
 import re
@@ -14,10 +15,10 @@ import urllib.parse
 import devtools
 import site_test
 
+PART = "document.getElementById('playground-{}')"
 FIELD = "document.querySelectorAll('.playground-tensor')[{}].elements['{}']"
-RESULT = "document.getElementById('playground-result').innerText"
-STATE = "document.getElementById('playground-state').textContent"
-READY = "!document.getElementById('playground-form').hidden"
+RESULT = PART.format("result") + ".innerText"
+READY = "!" + PART.format("form") + ".hidden"
 RULE = "document.querySelector('#playground-result a')?.href"
 HASH = "location.hash"
 FOLLOW = """new Promise(done => {{
@@ -67,18 +68,19 @@ class Playground:
     def edit(self):
         """Chooses an operator, edits a tensor and an attribute, and reads the results."""
         self.open()
-        self.expect("state", self.browser.evaluate(STATE), "")
-        self.browser.evaluate("document.getElementById('playground-operator').focus()")
+        select = PART.format("operator")
+        self.expect("state", self.browser.evaluate(PART.format("state") + ".textContent"), "")
+        self.browser.evaluate(f"{select}.focus()")
         for _ in range(3):
             self.press("ArrowDown", 40)
-        chosen = self.browser.evaluate("document.getElementById('playground-operator').value")
-        third = self.browser.evaluate("document.querySelectorAll('#playground-operator option')[3].value")
-        self.expect("operator chosen by keys", chosen, third)
+        chosen = self.browser.evaluate(f"{select}.value")
+        self.expect("chosen by keys", chosen, self.browser.evaluate(f"{select}.options[3].value"))
+        self.expect("its link", self.browser.evaluate(HASH).partition("/")[0], "#" + chosen)
         self.follow("clip/a_min=-3/a_max=5/in=5@8/data=-9,-3,0,5,9", RESULT)
         self.contains("clip", "-3, -3,  0,  5,  5")
         self.write(FIELD.format(0, "data"), "7 7\n[-8, 0, 1]")
         self.contains("edited values", "5,  5, -3,  0,  1")
-        self.write("document.getElementById('playground-attribute-a_max')", "2")
+        self.write(PART.format("attribute-a_max"), "2")
         self.contains("edited attribute", "2,  2, -3,  0,  1")
         self.contains("gas", "Gas as a model of one call: ")
         self.write(FIELD.format(0, "data"), "")
@@ -96,10 +98,10 @@ class Playground:
         self.contains("a value outside", "Refused: input.value")
         self.follow("conv2d/channels=1/kernel_size=2,2/use_bias=false/"
                     "in=1x1x3x3@8+1x1x2x2@8/data=1,2,3,4,5,6,7,8,9+1,0,0,1", RESULT)  # fmt: skip
-        self.write("document.getElementById('playground-attribute-dilation')", "(3,3)")
+        self.write(PART.format("attribute-dilation"), "(3,3)")
         self.contains("a kernel too large", "the dilated kernel fits the padded image")
         self.leads("conv2d.window")
-        self.write("document.getElementById('playground-attribute-dilation')", "(3")
+        self.write(PART.format("attribute-dilation"), "(3")
         self.contains("no tuple", "attr.syntax")
 
     def leads(self, label: str):
@@ -119,31 +121,33 @@ class Playground:
             ("shape", "2xa", "'a' is no extent"),
             ("precision", "eight", "a precision is an integer"),
         ):
-            before = self.browser.evaluate(FIELD.format(0, field) + ".value")
-            self.write(FIELD.format(0, field), text)
+            place = FIELD.format(0, field)
+            before = self.browser.evaluate(f"{place}.value")
+            self.write(place, text)
             seen = self.browser.evaluate("document.querySelector('.playground-error').innerText")
             if wanted not in seen:
                 self.problems.append(f"{text}: {seen!r} instead of {wanted!r}")
-            self.expect(text, self.browser.evaluate(FIELD.format(0, field) + ".ariaInvalid"), "true")
+            self.expect(text, self.browser.evaluate(f"{place}.ariaInvalid"), "true")
             self.contains(text, "No result")
-            self.write(FIELD.format(0, field), before)
+            self.write(place, before)
         self.follow("relu/in=1000x1000@8/data=", RESULT)
         self.contains("a large tensor", "the page computes values of up to 16384")
         self.contains("its types", "1000x1000, precision 8")
         self.follow("nonsense/in=1@8", RESULT)
         self.contains("no operator", "there is no operator 'nonsense'")
         self.follow("relu/in=2x2@8/fill=range:1", OUTPUTS)
-        self.expect("a case id of the judge", self.browser.evaluate(FIELD.format(0, "data") + ".value"),
-                    "-126, -125\n-124, -123")  # fmt: skip
+        drawn = self.browser.evaluate(FIELD.format(0, "data") + ".value")
+        self.expect("a case id of the judge", drawn, "-126, -125\n-124, -123")
 
     def round_trip(self):
         """Whether the address holds everything that was typed, right or wrong."""
-        form = "[...document.querySelectorAll('#playground-form [name]')].map(e => e.value)"
+        form = """[...document.querySelectorAll('#playground-form [name]')].map(
+          e => e.value.split(/[\\s,]+/).filter(Boolean).join(' '))"""
         self.follow("sum/axis=0,-1/exclude=true/in=1x2@8/data=5,-6", RESULT)
         for field, text in (
             (FIELD.format(0, "data"), "5, 6/=+@%x, 7"),
             (FIELD.format(0, "precision"), "8 or so"),
-            ("document.getElementById('playground-attribute-axis')", "(0,/+=%"),
+            (PART.format("attribute-axis"), "(0,/+=%"),
         ):
             self.write(field, text)
             link, typed = self.browser.evaluate(HASH), self.browser.evaluate(form)
@@ -160,20 +164,20 @@ class Playground:
         for op in operators:
             page = self.page.parent / "operators" / f"{op['name']}.html"
             found = re.findall(r'href="\.\./playground\.html#([^"]*)"', page.read_text("utf-8"))
-            self.expect(f"links of {op['name']}", found, [e["case"] for e in op["examples"]])
+            links = [html.unescape(link) for link in found]
+            self.expect(f"links of {op['name']}", links, [e["case"] for e in op["examples"]])
             for e in op["examples"]:
                 wanted = [y["data"] for y in e["out"]]
                 self.expect(e["case"], self.follow(e["case"], OUTPUTS), wanted)
-                shown = self.browser.evaluate("document.getElementById('playground-example')"
-                                              ".selectedOptions[0].textContent")  # fmt: skip
-                self.expect("the chosen example", shown, e["text"])
+                example = PART.format("example") + ".selectedOptions[0].textContent"
+                self.expect("the chosen example", self.browser.evaluate(example), e["text"])
                 count += 1
         return count
 
     def digest(self, wanted: str):
         """Computes the digest in the browser."""
-        said = "document.getElementById('playground-digest').textContent"
-        self.browser.evaluate("document.getElementById('playground-compute').click()")
+        said = PART.format("digest") + ".textContent"
+        self.browser.evaluate(PART.format("compute") + ".click()")
         self.browser.wait_until(f"/outputs|no digest/.test({said})")
         self.expect("digest", self.browser.evaluate(said), f"{wanted}\nequal to the program's")
 
