@@ -232,7 +232,7 @@
       paragraph(element("strong", { textContent: "Refused: " }),
         page ? element("a", { href: page }, name) : name),
       paragraph(message),
-      ...(text ? [paragraph(`The rule: ${text}.`)] : []),
+      ...(text && !message.includes(text) ? [paragraph(`The rule: ${text}.`)] : []),
     ];
   }
 
