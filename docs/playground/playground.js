@@ -378,7 +378,7 @@
     $("form").onsubmit = (event) => event.preventDefault();
     $("compute").onclick = computeDigest;
     window.addEventListener("hashchange", () => open(location.hash.slice(1)));
-    $("form").hidden = false;
+    $("form").hidden = $("compute").disabled = false;
     if (location.hash.length > 1) showOperator(operators[0]), open(location.hash.slice(1));
     else openExample(operators[0]);
     $("state").textContent = "";
