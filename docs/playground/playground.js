@@ -275,13 +275,13 @@
     if (location.hash !== `#${link}`) history.replaceState(null, "", `#${link}`);
     $("link").href = `#${link}`;
     $("example").value = op.examples.some((e) => e.link === link) ? link : "";
-    let mistakes = 0;
-    call.inputs.forEach((x, k) => {
+    const mistakes = call.inputs.flatMap((x, k) => {
       const wrong = mistake(x);
-      if (wrong) complain(tensorFields()[k], ...wrong), (mistakes += 1);
+      if (wrong) complain(tensorFields()[k], ...wrong);
+      return wrong ? [paragraph(`No result. Input ${k}: ${wrong[1]}.`)] : [];
     });
-    if (mistakes) {
-      $("result").replaceChildren(paragraph("No result: an input is not written as it has to be."));
+    if (mistakes.length) {
+      $("result").replaceChildren(...mistakes);
       return;
     }
     const result = page.module.answer(lineOf(call));
