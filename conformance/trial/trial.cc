@@ -15,7 +15,7 @@ Observations Trial::of(const Property& p) const {
       std::find_if(seen.begin(), seen.end(), [&](const Observation& o) { return o.by == &p; });
   const auto end =
       std::find_if(first, seen.end(), [&](const Observation& o) { return o.by != &p; });
-  return {first, end};
+  return {seen.data() + (first - seen.begin()), seen.data() + (end - seen.begin())};
 }
 
 std::span<Observation> Trial::of(const Property& p) {

@@ -23,6 +23,7 @@ import header
 import interfaces
 import operator_pages
 import performance
+import playground
 import program
 import refusal
 import rst
@@ -139,6 +140,7 @@ def write_reference(sources, build, output, mathjax, doxygen, *headers):
     shutil.copyfile(DOCS / "conf.py", output / "conf.py")
     shutil.copytree(DOCS / "static", output / "static", dirs_exist_ok=True)
     copy_mathjax(mathjax, output)
+    playground.write(lockstep, sources, build, output)
 
 
 PARTS = {"reference": (write_reference, 5), "guides": (write_guides, 3), "front": (front.write, 1)}

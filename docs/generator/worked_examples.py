@@ -1,5 +1,6 @@
 """Calls and their results as text: the examples of an operator's page."""
 
+import playground
 import rst
 from refusal import Refused
 
@@ -60,4 +61,6 @@ def example(op: dict, e: dict, answer: dict) -> str:
     ]
     shown = "\n".join(lines) + "\n\n" + "\n".join("-> " + text for text in results)
     repeat = f"$ lockstep repro reference '{e['case']}'"
-    return rst.block("code-block", "text", shown) + rst.block("code-block", "console", repeat)
+    tried = f"`Try it in the playground <../{playground.link(e['case'])}>`__\n"
+    return "\n".join([rst.block("code-block", "text", shown),
+                      rst.block("code-block", "console", repeat), tried])  # fmt: skip

@@ -14,6 +14,7 @@ import formula  # noqa: E402
 import glossary  # noqa: E402
 import header  # noqa: E402
 import operator_pages  # noqa: E402
+import playground  # noqa: E402
 import program  # noqa: E402
 import refusal  # noqa: E402
 import rst  # noqa: E402
@@ -58,6 +59,60 @@ class Tree(unittest.TestCase):
 
     def write(self, name: str, text: str):
         (self.root / "spec" / name).write_text(text, encoding="ascii")
+
+
+class Playground(Tree):
+    """What the playground's scripts are given."""
+
+    RULE = {"label": "relu.shape", "text": "it fits"}
+    OPERATOR = {
+        "name": "relu", "profile": "ELEM", "summary": "Cuts.", "attributes": [], "rules": [RULE],
+        "inputs": [{"name": "X", "arity": "one", "text": "any"}], "outputs": [{"name": "Y"}],
+        "examples": [{"text": "one", "case": "relu/in=1@8/data=1", "out": []}],
+    }  # fmt: skip
+    SPECIFICATION = {"operators": [OPERATOR], "labels": [{"label": "op.unknown", "text": "no"}]}
+
+    def says(self, *words: str) -> str:
+        self.assertEqual(words[0], "digest")
+        return "1 calls\n"
+
+    def specification(self) -> dict:
+        return self.SPECIFICATION
+
+    def written(self) -> dict:
+        """The texts of the scripts, by name."""
+        playground.write(self, self.root, self.root / "build", self.root / "site")
+        place = self.root / "site" / "static" / "playground"
+        return {path.name: path.read_text(encoding="utf-8") for path in place.iterdir()}
+
+    def vector(self, text: str):
+        path = self.root / "conformance" / "vectors" / "relu.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="ascii")
+
+    def test_has_operators_labels_digest_and_vectors(self):
+        self.vector('{"a":"\\\\u0041"}\n')
+        scripts = self.written()
+        for known in ('"relu/in=1@8/data=1"', '"operators/relu.html#relu.shape"',
+                      '"labels.html#op.unknown"', '"digest": "1 calls"'):  # fmt: skip
+            self.assertIn(known, scripts["operators.js"])
+        self.assertIn('"relu.json": String.raw`{"a":"\\\\u0041"}\n`', scripts["vectors.js"])
+        self.assertIn("without emscripten", scripts["module.js"])
+
+    def test_takes_the_module_where_there_is_one(self):
+        module = self.root / "build" / "docs" / "playground" / "lockstep.js"
+        module.parent.mkdir(parents=True)
+        module.write_text("made", encoding="ascii")
+        self.vector("{}")
+        self.assertEqual(self.written()["module.js"], "made")
+
+    def test_refuses_vectors_that_a_script_cannot_hold(self):
+        for wrong in ("`", "${"):
+            with self.assertRaisesRegex(refusal.Refused, "relu.json: a script cannot hold"):
+                path = self.root / "conformance" / "vectors" / "relu.json"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(wrong, encoding="ascii")
+                playground.vectors(path.parent)
 
 
 class Headers(Tree):
