@@ -12,6 +12,8 @@ Device::Device(int index) : index_(index), owner_(getpid()) {
     throw std::runtime_error("no device " + std::to_string(index) + " here: there are " +
         std::to_string(count) + ", counted from 0");
   use([&] {
+    check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, index),
+        "cudaDeviceGetAttribute");
     copies_ = make_stream();
     for (cudaStream_t& s : streams_) s = make_stream();
   });
@@ -41,7 +43,7 @@ void Device::leave(const std::string& failure) {
   if (cudaDeviceSynchronize() == cudaSuccess) throw std::runtime_error(failure);
   const std::lock_guard lock(mutex_);
   if (fault_.empty()) fault_ = failure;
-  throw std::runtime_error(failure + "; this process has lost the device");
+  throw std::runtime_error(failure + "; this process has lost the device, another one may use it");
 }
 
 void* Device::alloc(uint64_t bytes, uint64_t align) {

@@ -1,5 +1,5 @@
 /// @file
-/// Makes plans for operators, folded from the list of operators.
+/// Makes plans for operators: by a tuned kernel, or by the specification's text.
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,11 +12,14 @@ namespace lockstep::cuda {
 
 using backend::DevicePlan;
 
-/// A legal call, its device and the block size.
+/// A legal call, its device and how it may be launched.
 struct Arguments {
   backend::LegalCall call;
+  std::vector<const i32*>
+      constants;  ///< by input, on the device; nullptr: each execution brings it
   std::shared_ptr<Device> device;
-  int block;  ///< threads per block
+  int block = 0;         ///< threads per block of the generic kernels
+  bool is_tuned = true;  ///< whether other kernels may be used
 };
 
 /// The plan of a call of any operator.

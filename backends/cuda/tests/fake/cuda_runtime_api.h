@@ -19,8 +19,11 @@ enum cudaError_t {
   cudaErrorInsufficientDriver = 35,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorUnsupportedPtxVersion = 222,
   cudaErrorIllegalAddress = 700,
 };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
 enum cudaMemcpyKind {
   cudaMemcpyHostToDevice = 1,
   cudaMemcpyDeviceToHost = 2,
@@ -39,6 +42,7 @@ cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaMalloc(void** memory, std::size_t bytes);
 cudaError_t cudaFree(void* memory);
@@ -62,12 +66,13 @@ struct Control {
   bool is_sticky = false;                ///< whether everything fails after that
   int driver = CUDART_VERSION;           ///< for which version of CUDA; 0 where it is missing
   int device = -1;                       ///< chosen last
+  int processors = 4;                    ///< of each device
   int64_t blocks = 0, threads = 0;       ///< of the last launch
   int64_t allocations = 0, streams = 0;  ///< that live
 };
 Control& control();
 
-/// As cudaLaunchKernel: later calls f(k) once for each of blocks * threads numbers, backwards.
+/// As cudaLaunchKernel: later calls f(b) once for each block, backwards.
 cudaError_t launch(
     int64_t blocks, int64_t threads, cudaStream_t stream, std::function<void(int64_t)> f);
 

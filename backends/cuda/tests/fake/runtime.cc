@@ -86,8 +86,8 @@ cudaError_t launch(
   if (blocks < 1 || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
   control().blocks = blocks;
   control().threads = threads;
-  stream->work.emplace_back([n = blocks * threads, f = std::move(f)] {
-    for (int64_t k = n; k-- > 0;) f(k);
+  stream->work.emplace_back([blocks, f = std::move(f)] {
+    for (int64_t b = blocks; b-- > 0;) f(b);
   });
   return cudaSuccess;
 }
@@ -104,6 +104,8 @@ const char* cudaGetErrorName(cudaError_t error) {
       {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation"},
       {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver"},
       {cudaErrorNoDevice, "cudaErrorNoDevice"}, {cudaErrorInvalidDevice, "cudaErrorInvalidDevice"},
+      {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice"},
+      {cudaErrorUnsupportedPtxVersion, "cudaErrorUnsupportedPtxVersion"},
       {cudaErrorIllegalAddress, "cudaErrorIllegalAddress"}};
   const auto at = names.find(error);
   return at == names.end() ? "cudaErrorUnknown" : at->second;
@@ -138,6 +140,13 @@ cudaError_t cudaSetDevice(int device) {
   if (const cudaError_t e = fault("cudaSetDevice")) return e;
   if (device < 0 || device >= control().devices) return cudaErrorInvalidDevice;
   control().device = device;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaDeviceGetAttribute")) return e;
+  *value = control().processors;
   return cudaSuccess;
 }
 
