@@ -69,7 +69,7 @@ def named(mangled):
         if not tuned and not generic:
             sys.exit(f"cuda_resources: neither a tuned nor a generic kernel: {text}")
         name = re.sub(r"lockstep::(cuda::)?|\(int\)", "", (tuned or generic)[1])
-        names[key] = (name if tuned else f"generic {name}", int(tuned[2]) if tuned else GENERIC_THREADS)
+        names[key] = (name, int(tuned[2])) if tuned else (f"generic {name}", GENERIC_THREADS)
     return names
 
 

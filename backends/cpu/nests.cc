@@ -201,16 +201,18 @@ template <class Op> Loops reduction_of(const backend::LegalCall& call) {
 
 template <class... Op> Portions portions_of(const backend::LegalCall& call, OperatorList<Op...>) {
   Portions portions;
-  ((call.op->name == Op::name
-           ? void(portions = portions_of(from_attributes<Op>(call.attributes()), call.in, call.out[0]))
-           : void()),
+  ((call.op->name == Op::name ? void(portions = portions_of(from_attributes<Op>(call.attributes()),
+                                         call.in, call.out[0]))
+                              : void()),
       ...);
   return portions;
 }
 
 }  // namespace
 
-Portions portions_of(const backend::LegalCall& call) { return portions_of(call, MovingOperators{}); }
+Portions portions_of(const backend::LegalCall& call) {
+  return portions_of(call, MovingOperators{});
+}
 
 Portions copied(const View& x, const Out& y) {
   return picked(x, y, [](int) { return std::pair(i64{0}, i64{1}); });
