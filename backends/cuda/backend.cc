@@ -1,5 +1,6 @@
 /// @file
 /// The CUDA backend: every operator on a device, tensors in the device's own memory.
+#include "backends/cuda/graph.h"
 #include "backends/cuda/launch.h"
 #include "backends/cuda/plans.h"
 
@@ -45,6 +46,9 @@ class Cuda {
     for (const ls_tensor& t : call.in)
       a.constants.push_back((t.flags & LS_CONSTANT) ? static_cast<const i32*>(t.dl.data) : nullptr);
     return plan_of(a);
+  }
+  std::unique_ptr<DevicePlan> compile(const backend::Graph& graph) {
+    return graph_plan(graph, {{}, {}, device_, block_, is_tuned_});
   }
   std::vector<backend::TensorType> infer(const Call& call) { return backend::inferred_types(call); }
 

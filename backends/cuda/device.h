@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,6 +41,10 @@ class Device {
       cuda::wait(copies_);
     });
   }
+  /// What f(stream) starts, to be started again by replay(). @throws what f throws
+  cudaGraphExec_t record(const std::function<void(cudaStream_t)>& f);
+  void replay(cudaGraphExec_t run, cudaStream_t stream);
+  void drop(cudaGraphExec_t run) noexcept;
   /// How many multiprocessors it has.
   int processors() const { return processors_; }
   /// Runs f on this device. @throws what f throws, and notes whether the device is lost.

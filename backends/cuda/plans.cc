@@ -66,6 +66,10 @@ std::unique_ptr<DevicePlan> plan_of(const Arguments& a) {
   return std::make_unique<Generic>(a, all.at(a.call.op->name));
 }
 
+bool sends_views(const DevicePlan& plan) {
+  return dynamic_cast<const Generic*>(&plan) && plan.scratch_bytes() > 0;
+}
+
 std::vector<backend::Kernel> all_kernels(bool runnable) {
   std::vector<backend::Kernel> all = {{"*", kGeneric, "cuda", runnable}};
   for (const Kernel& k : tuned_kernels())

@@ -25,6 +25,13 @@ struct Arguments {
 /// The plan of a call of any operator.
 std::unique_ptr<DevicePlan> plan_of(const Arguments& a);
 
+/// A plan that copies one tensor to another of its shape.
+std::unique_ptr<DevicePlan> copy_plan(
+    const View& x, const Out& y, const std::shared_ptr<Device>& device);
+
+/// Whether an execution of a plan sends what lies in host memory, which cannot be recorded.
+bool sends_views(const DevicePlan& plan);
+
 /// Every kernel of this build. @param runnable whether this machine can run them
 std::vector<backend::Kernel> all_kernels(bool runnable);
 

@@ -42,8 +42,8 @@ void transpose(const cpu::Loops& l, int axis, i32* y, const i32* x, cudaStream_t
 
 class Movement : public DevicePlan {
  public:
-  Movement(const Arguments& a, const char* name)
-      : name_(name), device_(a.device), portions_(cpu::portions_of(a.call)) {
+  Movement(std::shared_ptr<Device> device, const char* name, cpu::Portions portions)
+      : name_(name), device_(std::move(device)), portions_(std::move(portions)) {
     for (cpu::Portion& p : portions_) p.loops.join();
   }
   void start(
@@ -71,7 +71,7 @@ class Movement : public DevicePlan {
 
 template <class... Op> std::vector<Kernel> kernels_of(OperatorList<Op...>) {
   const auto plan = [](const Arguments& a, const char* name) {
-    return std::make_unique<Movement>(a, name);
+    return std::make_unique<Movement>(a.device, name, cpu::portions_of(a.call));
   };
   return {{Op::name, "movement", plan}...};
 }
@@ -83,6 +83,11 @@ void copy(const cpu::Loops& loops, i32* y, const i32* x, cudaStream_t stream) {
   CopyElements::Parameters p{nest_of<2>(loops), x, y};
   look_for_groups(p.nest, {y, x});
   start<CopyElements>(blocks_for<CopyElements>(p.nest.items), p, stream);
+}
+
+std::unique_ptr<DevicePlan> copy_plan(
+    const View& x, const Out& y, const std::shared_ptr<Device>& device) {
+  return std::make_unique<Movement>(device, "copy", cpu::copied(x, y));
 }
 
 std::vector<Kernel> movement_kernels() { return kernels_of(cpu::MovingOperators{}); }

@@ -61,6 +61,7 @@ class Backend : public testing::Test {
     control().driver = CUDART_VERSION;
     EXPECT_EQ(control().allocations, 0);
     EXPECT_EQ(control().streams, 0);
+    EXPECT_EQ(control().graphs, 0);
   }
 };
 

@@ -113,7 +113,7 @@ template <class K> class EmulatedBlock {
         watch_(watch),
         registers_(K::kThreads),
         shared_(K::kShared + 16, kPoison),
-        copies_(K::kThreads, std::deque<std::vector<Copy>>(1)) {
+        copies_(K::kShared > 0 ? K::kThreads : 0, std::deque<std::vector<Copy>>(1)) {
     std::memset(static_cast<void*>(registers_.data()), kPoison, K::kThreads * sizeof(Registers));
     if (watch_) watch_->begin_block(K::kShared, K::kThreads);
   }

@@ -32,6 +32,21 @@ struct OnDevice {
   i32* data() const { return static_cast<i32*>(memory.data()) + first; }
 };
 
+/// Holds every byte of an output to its values, and poisons it.
+inline void expect_values(Placed& p, OnDevice& on_device) {
+  on_device.memory.read(p.memory.data(), p.memory.size() * sizeof(i32)).check();
+  i64 wrong = 0;
+  p.for_each([&](i32& element, i32 value) {
+    wrong += element != value;
+    element = cpu::kPoison;
+  });
+  EXPECT_EQ(wrong, 0) << "elements differ from the reference";
+  EXPECT_EQ(
+      std::count(p.memory.begin(), p.memory.end(), cpu::kPoison), static_cast<i64>(p.memory.size()))
+      << "written outside the output";
+  on_device.memory.write(p.memory.data(), p.memory.size() * sizeof(i32)).check();
+}
+
 /// Runs a call and holds every byte of the outputs to the reference. @return the path
 inline std::string judge_on_device(
     const client::Backend& backend, const TestCall& call, Draw& draw) {
@@ -59,19 +74,7 @@ inline std::string judge_on_device(
   const client::Stream stream = backend.stream().value();
   plan.execute(inputs, outputs, scratch.data(), stream.handle()).check();
   stream.wait().check();
-  for (std::size_t k = 0; k < out.size(); ++k) {
-    Placed& p = out[k];
-    to[k].memory.read(p.memory.data(), p.memory.size() * sizeof(i32)).check();
-    i64 wrong = 0;
-    p.for_each([&](i32& element, i32 value) {
-      wrong += element != value;
-      element = cpu::kPoison;
-    });
-    EXPECT_EQ(wrong, 0) << "elements differ from the reference";
-    EXPECT_EQ(std::count(p.memory.begin(), p.memory.end(), cpu::kPoison),
-        static_cast<i64>(p.memory.size()))
-        << "written outside the output";
-  }
+  for (std::size_t k = 0; k < out.size(); ++k) expect_values(out[k], to[k]);
   return plan.path();
 }
 
