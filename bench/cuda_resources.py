@@ -4,10 +4,10 @@
 usage: cuda_resources.py BUILD [--all]
 
 Reads the files *.ptxas that a build with nvcc leaves beside its objects. A row is a tuned kernel,
-with --all also the generic ones, on a compute capability: registers of a thread, bytes of shared
-memory, bytes of registers that spill to memory, and occupancy: the part of a multiprocessor's
-threads that can be resident. Ends with status 1 if a tuned kernel spills or cannot be resident, and
-with 2 if there is no report.
+with --all also a generic one: its threads and bytes of shared memory, and for every compute
+capability the registers of a thread and the occupancy, the part of a multiprocessor's threads that
+can be resident; then the bytes of registers that spill to memory, if any do. Ends with status 1 if
+a tuned kernel spills or cannot be resident, and with 2 if there is no report.
 """
 
 import pathlib
@@ -82,19 +82,22 @@ def main() -> int:
               file=sys.stderr)
         return 2
     names = named(sorted({kernel for kernel, _ in rows}))
-    wrong = []
-    print("| kernel | sm | threads | registers | shared | spilled | occupancy |")
-    print("|---|--:|--:|--:|--:|--:|--:|")
-    for key in sorted(rows, key=lambda k: (names[k[0]], k[1])):
-        kernel, capability, registers, shared, spilled = rows[key]
+    capabilities, wrong = sorted({capability for _, capability in rows}), []
+    print("| kernel | threads | shared |" + "".join(f" sm_{c} |" for c in capabilities))
+    print("|---|--:|--:|" + "--:|" * len(capabilities))
+    for kernel in sorted(names, key=names.get):
         name, threads = names[kernel]
         is_tuned = not name.startswith("generic ")
-        part = occupancy(capability, threads, registers, shared)
+        cells, most_shared = [], 0
+        for capability in capabilities:
+            *_, registers, shared, spilled = rows[kernel, capability]
+            part = occupancy(capability, threads, registers, shared)
+            cells.append(f"{registers}, {part:.0%}" + (f", {spilled} spilled" if spilled else ""))
+            most_shared = max(most_shared, shared)
+            if is_tuned and (spilled or not part):
+                wrong.append(f"{name} on sm_{capability}: {spilled} bytes spill, {part:.0%} resident")
         if is_tuned or with_generic:
-            print(f"| {name} | {capability} | {threads} | {registers} | {shared} | {spilled} | "
-                  f"{part:.0%} |")
-        if is_tuned and (spilled or not part):
-            wrong.append(f"{name} on sm_{capability}: {spilled} bytes spill, occupancy {part:.0%}")
+            print(f"| {name} | {threads} | {most_shared} | {' | '.join(cells)} |")
     for line in wrong:
         print(f"cuda_resources: {line}", file=sys.stderr)
     return 1 if wrong else 0

@@ -90,7 +90,7 @@ class Recorder {
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
   }
   ~Recorder() {
-    if (cudaGraph_t graph = nullptr; !is_done_) cudaStreamEndCapture(stream_, &graph);
+    if (!is_done_) cudaStreamEndCapture(stream_, &graph_);
     if (graph_) cudaGraphDestroy(graph_);
     cudaStreamDestroy(stream_);
   }

@@ -16,6 +16,7 @@ struct Kernel {
   std::function<std::unique_ptr<DevicePlan>(const Arguments&, const char* name)> plan;
 };
 
+std::vector<Kernel> detection_kernels();
 std::vector<Kernel> elementwise_kernels();
 std::vector<Kernel> gather_kernels();
 std::vector<Kernel> movement_kernels();
@@ -24,8 +25,8 @@ std::vector<Kernel> product_kernels();
 std::vector<Kernel> reduction_kernels();
 
 /// Each returns the kernels of a family, in the order in which they are tried.
-inline constexpr std::vector<Kernel> (*kFamilies[])() = {elementwise_kernels, gather_kernels,
-    movement_kernels, pooling_kernels, product_kernels, reduction_kernels};
+inline constexpr std::vector<Kernel> (*kFamilies[])() = {detection_kernels, elementwise_kernels,
+    gather_kernels, movement_kernels, pooling_kernels, product_kernels, reduction_kernels};
 
 /// Whether a tensor's elements can be read four at a time: from an address and by strides that are
 /// multiples of sixteen bytes.

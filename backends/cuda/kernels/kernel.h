@@ -12,7 +12,8 @@
 ///   run(parameters, block)
 ///
 /// A block offers `number()`; `each(f)`, which calls f(thread) for all of its threads; `sync()`, a
-/// barrier; and `multiply(f)`, a product of tensor cores, of the fragments that f(registers) names.
+/// barrier; `multiply(f)`, a product of tensor cores, of the fragments that f(registers) names; and
+/// `load()` and `get()`, with which all threads read the same.
 /// A thread has `id`, the registers `r`, and the shared memory, by offsets in bytes.
 #pragma once
 #include <cstdint>

@@ -27,7 +27,7 @@ struct Tile {
   }
   static_assert(kWarpRows % Fragment::kRows == 0 && kWarpColumns % (2 * Fragment::kColumns) == 0);
 };
-using LargeTile = Tile<128, 128, 64, 32, 3, 1>;
+using LargeTile = Tile<128, 128, 64, 32, 3, 2>;
 using SmallTile = Tile<64, 64, 32, 32, 4, 2>;
 using ThinTile = Tile<64, 16, 16, 16, 6, 4>;  ///< for few columns, where weights are what is read
 

@@ -81,6 +81,8 @@ template <class K> struct DeviceBlock {
   __device__ i64 number() const { return blockIdx.x; }
   template <class F> __device__ void each(const F& f) { f(thread); }
   __device__ void sync() const { __syncthreads(); }
+  template <class T> __device__ T load(int offset) const { return thread.template load<T>(offset); }
+  template <class T> __device__ T get(const T* from) const { return thread.get(from); }
   template <class F> __device__ void multiply(const F& f) { multiply(f(thread.r)); }
 
  private:

@@ -111,10 +111,11 @@ template <class K> class EmulatedBlock {
   EmulatedBlock(i64 number, Watch* watch)
       : number_(number),
         watch_(watch),
-        registers_(K::kThreads),
-        shared_(K::kShared + 16, kPoison),
-        copies_(K::kShared > 0 ? K::kThreads : 0, std::deque<std::vector<Copy>>(1)) {
-    std::memset(static_cast<void*>(registers_.data()), kPoison, K::kThreads * sizeof(Registers));
+        registers_(std::size_t{K::kThreads}),
+        shared_(std::size_t{K::kShared} + 16, kPoison),
+        copies_(std::size_t{K::kShared > 0 ? K::kThreads : 0}, std::deque<std::vector<Copy>>(1)) {
+    std::memset(
+        static_cast<void*>(registers_.data()), kPoison, registers_.size() * sizeof(Registers));
     if (watch_) watch_->begin_block(K::kShared, K::kThreads);
   }
 
@@ -129,9 +130,19 @@ template <class K> class EmulatedBlock {
   void sync() {
     if (watch_) watch_->begin_phase();
   }
+  template <class T> T load(int offset) {
+    T v;
+    if (watch_) watch_->read_shared(Watch::kAll, offset, sizeof(T));
+    std::memcpy(&v, &shared_.at(static_cast<std::size_t>(offset)), sizeof v);
+    return v;
+  }
+  template <class T> T get(const T* from) {
+    count(from, &Watch::read);
+    return *from;
+  }
   template <class F> void multiply(const F& f) {
-    for (int warp = 0; warp < K::kThreads; warp += 32)
-      emulate_mma([&](int lane) { return f(registers_[static_cast<std::size_t>(warp + lane)]); });
+    for (Registers* warp = registers_.data(); warp < registers_.data() + K::kThreads; warp += 32)
+      emulate_mma([&](int lane) { return f(warp[lane]); });
   }
 
  private:

@@ -98,5 +98,31 @@ TEST(Families, GatherRowsAndElements) {
       "pooling");
 }
 
+// More rows than a block counts at a time, and words of bits of which the last one is not full.
+TEST(Families, ChooseRowsOfBoxes) {
+  Seeded draw(6);
+  for (const i64 rows : {1, 31, 33, 255, 600}) {
+    const Type boxes{{2, rows, 6}, 9};
+    judge_watched(call_of<GetValidCounts>({.score_threshold = -3}, {boxes}, draw), "detection");
+    TestCall few = call_of<NonMaxSuppression>({.iou_threshold = 30}, {boxes, {{2}, 16}}, draw);
+    for (i32& v : few.in[1].data) v = static_cast<i32>(draw(rows / 2, rows));
+    judge_watched(few, "detection");
+    TestCall limited = call_of<NonMaxSuppression>({.iou_threshold = 60,
+                                                      .max_output_size = rows / 3,
+                                                      .force_suppress = true,
+                                                      .top_k = rows / 2},
+        {boxes, {{2}, 16}}, draw);
+    for (i32& v : limited.in[1].data) v = static_cast<i32>(rows);
+    judge_watched(limited, "detection");
+  }
+}
+
+TEST(Families, LeaveMoreRowsThanTheirBitsHaveRoomForToTheSpecification) {
+  Seeded draw(7);
+  const TestCall call =
+      call_of<NonMaxSuppression>({.top_k = 0}, {{{1, 65'537, 6}, 8}, {{1}, 1}}, draw);
+  EXPECT_EQ(judge_on_device(open_backend(), call, draw), "generic");
+}
+
 }  // namespace
 }  // namespace lockstep::cuda

@@ -39,7 +39,7 @@ void judge_graph(const client::Backend& backend, const cpu::DrawnGraph& g, Draw&
 TEST(Graphs, GiveWhatTheirCallsGive) {
   for (const char* tuned : {"1", "0"}) {
     const client::Backend backend = cpu::open_backend({{"tuned", tuned}}).value();
-    for (uint64_t seed = 0; seed < 150 && !testing::Test::HasFailure(); ++seed) {
+    for (uint64_t seed = 0; seed < 60 && !testing::Test::HasFailure(); ++seed) {
       SCOPED_TRACE("seed " + std::to_string(seed));
       Seeded draw(seed << 32);
       judge_graph(backend, cpu::drawn_graph(draw), draw);
