@@ -95,7 +95,7 @@ def main() -> int:
             cells.append(f"{registers}, {part:.0%}" + (f", {spilled} spilled" if spilled else ""))
             most_shared = max(most_shared, shared)
             if is_tuned and (spilled or not part):
-                wrong.append(f"{name} on sm_{capability}: {spilled} bytes spill, {part:.0%} resident")
+                wrong.append(f"{name} on sm_{capability}: {spilled} bytes spill, {part:.0%} fits")
         if is_tuned or with_generic:
             print(f"| {name} | {threads} | {most_shared} | {' | '.join(cells)} |")
     for line in wrong:

@@ -76,7 +76,7 @@ template <class T, int kGrain> struct MatrixProduct {
   struct Registers {
     i32 sum[kI][kJ][4];
     u32 a[kI][4], b[kJ][2];
-    const Byte* column[kLoads];
+    u32 column[kLoads];  ///< where its cells begin, in less than 2^31 bytes
     const Byte* weights;
   };
 
@@ -124,8 +124,8 @@ template <class T, int kGrain> struct MatrixProduct {
     for (int i = 0; i < kLoads; ++i) {
       // Columns beyond the last one read its cells; nothing stores their sums.
       const u32 column = w.column_tile * T::kColumns + static_cast<u32>(t.id / kUnits + i * kStep);
-      t.r.column[i] = p.cells + p.layout.position(p.window, column < last ? column : last) +
-          i64{w.group} * p.layout.group_bytes();
+      t.r.column[i] = static_cast<u32>(p.layout.position(p.window, column < last ? column : last) +
+          w.group * p.layout.group_bytes());
     }
   }
 
@@ -143,13 +143,14 @@ template <class T, int kGrain> struct MatrixProduct {
       const int unit = t.id % kUnits, byte = unit * kGrain;
       const u32 word = (panel * Panel::kDepth + static_cast<u32>(byte)) / 4;
       // Weights beyond the depth are zero, whatever they meet.
-      const i64 tap = word < p.layout.words() ? p.layout.tap(p.window, word) : 0;
+      const u32 tap = word < p.layout.words() ? static_cast<u32>(p.layout.tap(p.window, word)) : 0;
       LOCKSTEP_UNROLL
       for (int i = 0; i < kLoads; ++i) {
         const int column = t.id / kUnits + i * kStep;
         if (T::kColumns % kStep != 0 && column >= T::kColumns) break;
         const int to = Panel::offset(column, byte / Panel::kChunk) + byte % Panel::kChunk;
-        t.template copy<kGrain>(stage + T::kRows * Panel::kDepth + to, t.r.column[i] + tap);
+        t.template copy<kGrain>(
+            stage + T::kRows * Panel::kDepth + to, p.cells + (t.r.column[i] + tap));
       }
     }
     t.commit();
