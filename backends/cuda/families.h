@@ -28,8 +28,7 @@ std::vector<Kernel> reduction_kernels();
 inline constexpr std::vector<Kernel> (*kFamilies[])() = {detection_kernels, elementwise_kernels,
     gather_kernels, movement_kernels, pooling_kernels, product_kernels, reduction_kernels};
 
-/// Whether a tensor's elements can be read four at a time: from an address and by strides that are
-/// multiples of sixteen bytes.
+/// Whether four elements at an address can be moved at once.
 inline bool is_aligned(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; }
 
 /// Blocks of a kernel that gives each thread one item.
