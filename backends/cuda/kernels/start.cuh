@@ -7,9 +7,16 @@ namespace lockstep::cuda {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 inline constexpr bool kIsAsynchronous = false;
+inline constexpr int kSharedOfProcessor = 64 << 10;
 #else
 inline constexpr bool kIsAsynchronous = true;
+inline constexpr int kSharedOfProcessor = 100 << 10;
 #endif
+
+/// The blocks that a processor shall hold, as far as its shared memory has room.
+template <class K> inline constexpr int kResident = K::kOccupancy* K::kShared <= kSharedOfProcessor
+    ? K::kOccupancy
+    : kSharedOfProcessor / K::kShared;
 
 template <class Registers> struct DeviceThread {
   int id;
@@ -110,7 +117,7 @@ template <class K> struct DeviceBlock {
 };
 
 // The number of threads is a part of the name, from which reports of resources read it.
-template <class K, int kThreads> __global__ void __launch_bounds__(kThreads, K::kOccupancy)
+template <class K, int kThreads> __global__ void __launch_bounds__(kThreads, kResident<K>)
     tuned_kernel(const __grid_constant__ typename K::Parameters p) {
   __shared__ alignas(128) Byte shared[K::kShared == 0 ? 1 : K::kShared];
   typename K::Registers registers;

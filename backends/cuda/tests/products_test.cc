@@ -121,15 +121,18 @@ TestCall dense(Draw& draw, i64 rows, i64 depth, i64 units) {
 TEST(Blocks, NeitherRaceNorWaitForBanksNorStoreTwice) {
   constexpr int kFew = 1, kMany = 64;  // processors: the call has enough tiles, or is split
   Seeded draw(4);
-  judge_watched(conv2d(draw, {1, 20, 13, 12}, 130, 3), "conv2d_products", kFew);
-  judge_watched(conv2d(draw, {1, 5, 13, 12}, 130, 3), "conv2d_products", kFew);
-  judge_watched(conv2d(draw, {2, 40, 7, 7}, 20, 3, 2, 2), "conv2d_products", kFew);
-  judge_watched(conv2d(draw, {1, 3, 9, 20}, 7, 7), "conv2d_products", kFew);
-  judge_watched(conv2d(draw, {1, 150, 7, 7}, 20, 3), "conv2d_products", kMany);
-  judge_watched(conv2d(draw, {1, 12, 9, 9}, 12, 3, 12), "conv2d_groups", kFew);
-  judge_watched(dense(draw, 3, 300, 70), "dense_products", kFew);
-  judge_watched(dense(draw, 1, 2000, 5), "dense_products", kMany);
-  judge_watched(dense(draw, 150, 100, 140), "dense_products", kFew);
+  const auto judge = [](const TestCall& call, const char* path, int processors) {
+    judge_watched(call, path, processors, 3);
+  };
+  judge(conv2d(draw, {1, 20, 13, 12}, 130, 3), "conv2d_products", kFew);
+  judge(conv2d(draw, {1, 5, 13, 12}, 130, 3), "conv2d_products", kFew);
+  judge(conv2d(draw, {2, 40, 7, 7}, 20, 3, 2, 2), "conv2d_products", kFew);
+  judge(conv2d(draw, {1, 3, 9, 20}, 7, 7), "conv2d_products", kFew);
+  judge(conv2d(draw, {1, 150, 7, 7}, 20, 3), "conv2d_products", kMany);
+  judge(conv2d(draw, {1, 12, 9, 9}, 12, 3, 12), "conv2d_groups", kFew);
+  judge(dense(draw, 3, 300, 70), "dense_products", kFew);
+  judge(dense(draw, 1, 2000, 5), "dense_products", kMany);
+  judge(dense(draw, 150, 100, 140), "dense_products", kFew);
 }
 
 // Of any shape, in any layout, beside every edge of a tile.

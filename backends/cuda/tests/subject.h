@@ -47,6 +47,19 @@ inline void expect_values(Placed& p, OnDevice& on_device) {
   on_device.memory.write(p.memory.data(), p.memory.size() * sizeof(i32)).check();
 }
 
+/// Expects that nothing was read of the memory of a tensor but its elements.
+inline void expect_no_read_beside(Placed& p, const OnDevice& on_device, const Watch& watch) {
+  std::vector<bool> is_element(p.memory.size());
+  p.for_each([&](const i32& element, i32) {
+    is_element[static_cast<std::size_t>(&element - p.memory.data())] = true;
+  });
+  i64 beside = 0;
+  for (std::size_t k = 0; k < p.memory.size(); ++k)
+    beside +=
+        !is_element[k] && watch.read.count(static_cast<const i32*>(on_device.memory.data()) + k);
+  EXPECT_EQ(beside, 0) << "words beside an input are read";
+}
+
 /// Runs a call and holds every byte of the outputs to the reference. @return the path
 inline std::string judge_on_device(
     const client::Backend& backend, const TestCall& call, Draw& draw) {
@@ -75,15 +88,18 @@ inline std::string judge_on_device(
   plan.execute(inputs, outputs, scratch.data(), stream.handle()).check();
   stream.wait().check();
   for (std::size_t k = 0; k < out.size(); ++k) expect_values(out[k], to[k]);
+  for (std::size_t k = 0; Watch::current() && k < in.size(); ++k)
+    expect_no_read_beside(in[k], from[k], *Watch::current());
   return plan.path();
 }
 
-/// Runs a call in a few layouts under watch: no race, no wait for a bank, and each output is stored
+/// Runs a call in some layouts under watch: no race, no wait for a bank, and each output is stored
 /// once.
-inline void judge_watched(const TestCall& call, const std::string& path, int processors = 4) {
+inline void judge_watched(
+    const TestCall& call, const std::string& path, int processors = 4, uint64_t layouts = 16) {
   SCOPED_TRACE(call.op->name);
   const client::Backend backend = open_backend(processors);
-  for (uint64_t seed = 0; seed < 4; ++seed) {
+  for (uint64_t seed = 0; seed < layouts; ++seed) {
     Watch watch;
     Watch::current() = &watch;
     Seeded draw(seed);
