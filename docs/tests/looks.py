@@ -25,7 +25,8 @@ SCRIPTS = {
       const cut = [...document.querySelectorAll(
         'article :is(.table-wrapper, table, figure.picture, h1, h2, h3, p)')]
         .filter(box => box.scrollWidth > box.clientWidth + 1 && box.clientWidth);
-      const lost = [...document.querySelectorAll('article svg[role=img]:not(.MathJax_SVG *) text')].filter(text => {
+      const drawn = 'article svg[role=img]:not(.MathJax_SVG *)';
+      const lost = [...document.querySelectorAll(`${drawn} text`)].filter(text => {
         const [own, whole] = [text, text.closest('svg')].map(e => e.getBoundingClientRect());
         return own.left < whole.left - 1 || own.right > whole.right + 1;
       });
@@ -71,7 +72,8 @@ SCRIPTS = {
     }).map(p => p.getAttribute('src') || p.getAttribute('aria-label'))""",
 }  # fmt: skip
 ALL = "({" + ", ".join(f"{json.dumps(name)}: {script}" for name, script in SCRIPTS.items()) + "})"
-PICTURES = "document.querySelectorAll('article img, article svg[role=img]:not(.MathJax_SVG *)').length"
+PICTURES = """document.querySelectorAll(
+  'article img, article svg[role=img]:not(.MathJax_SVG *)').length"""
 # The brightness of the page, 0 to 255, and what it may be.
 BRIGHTNESS = """Math.max(
   ...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3))"""
