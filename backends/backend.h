@@ -177,7 +177,9 @@ typedef struct {
    * the calls give one by one: nodes in topological order over numbered entries, of which
    * `feeds` are the inputs and `heads` the outputs of execute(). Each entry is a constant, a feed
    * or the output of one node. Strides matter of feeds, heads and constants only. LS_LOGIC labels:
-   * "graph.entry", "graph.written", "graph.order" and those of the calls. path() may say anything.
+   * "graph.entry" (a number names no entry), "graph.written" (an entry is written twice),
+   * "graph.order" (an entry is read before it is written, or never is) and those of the calls, with
+   * outputs as in prepare(). path() may say anything.
    */
   int32_t (*compile)(ls_backend* self, const ls_node* nodes, uint32_t n_nodes,
       const ls_tensor* entries, uint32_t n_entries, const uint32_t* feeds, uint32_t n_feeds,
@@ -188,6 +190,13 @@ typedef struct {
    * `threads`.
    */
   uint32_t (*threads)(const ls_backend* self);
+  /**
+   * (optional) The padding that the backend wishes for a tensor between two calls of a graph that
+   * runs call by call: how many elements lie before and after its own along each axis, one number
+   * per extent, 0 on entry. A host may follow the wish; prepare() says which strides it chose.
+   */
+  int32_t (*padding)(ls_backend* self, const ls_tensor* tensor, int64_t* before, int64_t* after,
+      ls_status* status);
 } ls_api;
 
 /** The one exported symbol. The table lives as long as the library is loaded. */

@@ -254,6 +254,11 @@ template <class Backend> struct Functions {
   static uint32_t threads(const ls_backend* b) {
     return static_cast<uint32_t>(reinterpret_cast<const Backend*>(b)->threads());
   }
+  static int32_t padding(
+      ls_backend* b, const ls_tensor* t, int64_t* before, int64_t* after, ls_status* s) {
+    const auto rank = static_cast<std::size_t>(t->dl.ndim);
+    return guarded(s, [&] { self(b)->padding(*t, {before, rank}, {after, rank}); });
+  }
   static int32_t infer(ls_backend* b, const char* op, const ls_attr* attrs, uint32_t n_attrs,
       const ls_tensor* in, uint32_t n_in, ls_tensor* out, uint32_t* n_out, ls_status* s) {
     return guarded(s, [&] {
@@ -276,7 +281,8 @@ template <class Backend> struct Functions {
 
 /// The ABI's table for a class with `static const char* manifest()`, a constructor from Options and
 /// `std::unique_ptr<Plan> prepare(const Call&)`. Optional are `std::vector<TensorType> infer(const
-/// Call&)`, `std::unique_ptr<Plan> compile(const Graph&)` and `int threads() const`. A device's
+/// Call&)`, `std::unique_ptr<Plan> compile(const Graph&)`, `int threads() const` and `void
+/// padding(const ls_tensor&, std::span<int64_t> before, std::span<int64_t> after)`. A device's
 /// class prepares a `std::unique_ptr<DevicePlan>` and has `alloc`, `free`, `upload`, `download`,
 /// `stream` and `wait` like the ABI's, without `self` and `status`.
 template <class Backend> const ls_api* table() {
@@ -303,6 +309,10 @@ template <class Backend> const ls_api* table() {
     if constexpr (requires(Backend & b, const Call& c) { b.infer(c); }) t.infer = F::infer;
     if constexpr (requires(Backend & b, const Graph& g) { b.compile(g); }) t.compile = F::compile;
     if constexpr (requires(const Backend& b) { b.threads(); }) t.threads = F::threads;
+    if constexpr (requires(Backend & b, const ls_tensor& x, std::span<int64_t> p) {
+                    b.padding(x, p, p);
+                  })
+      t.padding = F::padding;
     return t;
   }();
   return &api;

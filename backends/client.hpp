@@ -354,6 +354,20 @@ class Backend {
     return o.library.api().threads ? o.library.api().threads(o.self) : 0;
   }
 
+  /// The padding that the backend wishes for a tensor between calls; 0 everywhere without a wish.
+  Result<Padding> padding(const TensorView& tensor) const {
+    const detail::Opened& o = detail::held(opened_);
+    const std::size_t rank = tensor.shape.size();
+    Padding p{std::vector<int64_t>(rank), std::vector<int64_t>(rank)};
+    if (!o.library.api().padding) return p;
+    const ls_tensor row = rows_of({&tensor, 1}, o.library.has_device())[0];
+    Status status = detail::say("padding", [&](ls_status* s) {
+      return o.library.api().padding(o.self, &row, p.before.data(), p.after.data(), s);
+    });
+    if (!status.ok()) return status;
+    return {std::move(p), std::move(status)};
+  }
+
   /// Memory of the backend's device or, if it has none, of the host. On the host it has exactly the
   /// requested size, so that a sanitizer sees the first byte beyond.
   Result<Memory> allocate(uint64_t bytes, uint64_t align = kAlignment) const {

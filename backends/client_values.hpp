@@ -167,6 +167,11 @@ struct TensorType {
   int32_t precision;           ///< bits of a value
 };
 
+/// Elements before and after a tensor's own, along each axis.
+struct Padding {
+  std::vector<int64_t> before, after;  ///< one number per extent
+};
+
 /// The call of an operator.
 struct Call {
   std::string op;               ///< the canonical name

@@ -15,12 +15,26 @@ inline std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// One sentence about a call that failed. About the driver it says what to do; any other error is
-/// left to the runtime's own name and text for it.
+/// What to do about an error, where the runtime's own text does not say it.
+inline const char* advice(cudaError_t error) {
+  switch (error) {
+    case cudaErrorMemoryAllocation:
+      return "; the device's memory is full: end other programs on it, or choose another device";
+    case cudaErrorNoKernelImageForDevice:
+      return "; this build has no code for the device: build it with CMAKE_CUDA_ARCHITECTURES set "
+             "to its compute capability";
+    case cudaErrorUnsupportedPtxVersion:
+      return "; the driver cannot translate this build for the device: install a newer driver";
+    default: return "";
+  }
+}
+
+/// One sentence about a call that failed: the runtime's own name and text for the error, and what
+/// to do.
 inline std::string failure_text(cudaError_t error, const char* call) {
   if (error != cudaErrorInsufficientDriver)
     return std::string(call) + ": " + cudaGetErrorName(error) + " (" + cudaGetErrorString(error) +
-        ")";
+        ")" + advice(error);
   // The runtime has one error for a driver that is missing and for one that is too old.
   int driver = 0;
   const bool is_missing = cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0;

@@ -5,6 +5,7 @@ html_title = "Lockstep"
 extensions = [
     "breathe",
     "label_directive",
+    "linked_words",
     "myst_parser",
     "search_texts",
     "sphinx.ext.autodoc",

@@ -1,5 +1,5 @@
-// A whole backend: relu for compact tensors. Build it as a shared library and judge it:
-//   g++ -std=c++20 -shared -fPIC -I.. relu_backend.cc -o relu.so && lockstep check ./relu.so
+// A whole backend: relu for compact tensors. Built as the shared library relu.so it is judged by
+//   lockstep check ./relu.so
 #include "backends/backend.hpp"
 
 namespace {

@@ -44,7 +44,8 @@ Program::Program(const client::Backend& backend, const graph::Model& model, Form
 uint64_t Program::memory_bytes() const {
   uint64_t all = scratch_bytes();
   for (const client::Memory& m : own_) all += m.bytes();
-  for (const ndarray::NDArray& p : parameters_) all += ndarray::byte_count(p.tensor());
+  for (const auto* arrays : {&parameters_, &storage_})
+    for (const ndarray::NDArray& a : *arrays) all += ndarray::byte_count(a.tensor());
   return all;
 }
 
@@ -131,19 +132,51 @@ void Program::prepare(const graph::Graph& graph) {
 // A head on the host is written where its reader wants it.
 void Program::place_results(const graph::Graph& graph) {
   const std::vector<i64> plan = graph::plan_storage(graph, graph::Reuse::dead);
-  std::vector<bool> is_placed = is_computed_;
-  for (const uint32_t e : heads_)
+  std::vector<bool> is_inner = is_computed_, is_placed = is_computed_;
+  for (const uint32_t e : heads_) {
+    is_inner[e] = false;
     if (!has_device_) is_placed[e] = false;
+  }
   std::vector<uint64_t> bytes(plan.size());
   for (std::size_t e = 0; e < plan.size(); ++e) {
     uint64_t& most = bytes[static_cast<std::size_t>(plan[e])];
+    if (is_inner[e]) pad(entries_[e]);
     if (is_placed[e]) most = std::max(most, entries_[e].bytes);
   }
-  std::vector<void*> memory(plan.size());
+  std::vector<std::byte*> memory(plan.size());
   for (std::size_t id = 0; id < bytes.size(); ++id)
-    if (bytes[id] > 0) memory[id] = own(bytes[id]);
+    if (bytes[id] > 0) memory[id] = storage(bytes[id]);
   for (std::size_t e = 0; e < plan.size(); ++e)
-    if (is_placed[e]) addresses_[e] = memory[static_cast<std::size_t>(plan[e])];
+    if (is_placed[e])
+      addresses_[e] = memory[static_cast<std::size_t>(plan[e])] + entries_[e].offset;
+}
+
+// Lays an entry out as the backend wishes.
+void Program::pad(Entry& e) {
+  const client::Padding wish = backend_.padding({e.shape, e.strides, e.precision, nullptr}).value();
+  ndarray::Extents shape, paddings, offsets;
+  try {
+    for (std::size_t d = 0; d < e.shape.size(); ++d) {
+      shape.push(e.shape[d]);
+      offsets.push(wish.before[d]);
+      paddings.push(ndarray::add(wish.before[d], wish.after[d], "a padding"));
+    }
+    const ndarray::ShapeDescriptor layout =
+        ndarray::paddedBufferDescriptor({kDLInt, 32}, ndarray::Order::kC, shape, paddings, offsets);
+    e.strides.assign(layout.strides.begin(), layout.strides.end());
+    e.offset = sizeof(int32_t) * static_cast<uint64_t>(layout.offset);
+    e.bytes = sizeof(int32_t) * static_cast<uint64_t>(layout.allocLength());
+  } catch (const utils::ValueVerifyFatal& refused) {
+    client::Status{"padding", client::kBroken, "", refused.what()}.check();
+  }
+}
+
+// Memory for results.
+std::byte* Program::storage(uint64_t bytes) {
+  if (has_device_) return static_cast<std::byte*>(own(bytes));
+  const int64_t elements = static_cast<int64_t>(bytes / sizeof(int32_t));
+  return storage_.emplace_back(ndarray::NDArray::empty({&elements, 1}, {kDLInt, 32, 1}))
+      .mutable_data();
 }
 
 void Program::run(const int32_t* data, std::span<int32_t* const> heads) {

@@ -52,7 +52,7 @@ class Program {
   struct Entry {
     std::vector<int64_t> shape, strides;
     int32_t precision = 0;
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, offset = 0;  // of its memory; of its first element in it
     const void* constant = nullptr;
   };
   struct Call {
@@ -66,6 +66,8 @@ class Program {
   bool compile(const graph::Graph& graph);
   void prepare(const graph::Graph& graph);
   void place_results(const graph::Graph& graph);
+  void pad(Entry& e);
+  std::byte* storage(uint64_t bytes);
   client::TensorView view(uint32_t entry) const;
   void* own(uint64_t bytes);
   client::Memory& memory_at(const void* address);
@@ -81,6 +83,7 @@ class Program {
   std::vector<Entry> entries_;
   std::vector<bool> is_computed_;             // by entry
   std::vector<ndarray::NDArray> parameters_;  // that lie in host memory
+  std::vector<ndarray::NDArray> storage_;     // of results in host memory, which share it
   std::vector<client::Memory> own_;
   std::optional<client::Memory> scratch_;
   std::vector<void*> addresses_;  // by entry

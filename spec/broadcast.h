@@ -53,6 +53,7 @@ struct Broadcast {
       y.push(max(aligned(in[A], d, n), aligned(in[B], d, n)));
     return y;
   }
+  static constexpr Formula shape[] = {"[max(A[d - n], B[d - n]) for d < n]; n = max(#A, #B)"};
   /// The element of x for output y.
   static constexpr i64 read(const auto& x, const Index& y) {
     return x.at([&](int d) { return x.dim(d) == 1 ? 0 : y[d + y.size - x.rank()]; });

@@ -12,6 +12,7 @@ struct Elementwise {
   enum { X };
   static constexpr Port inputs[] = {{"X", {1, kMaxRank}, "any shape"}};
   static constexpr Port outputs[] = {{"Y", {1, kMaxRank}, "as X"}};
+  static constexpr Formula shape[] = {"X"};
 
   template <class Attrs> static constexpr Case<Attrs> shaped(Draw& draw, i64 top = kMaxPrecision) {
     Case<Attrs> c;
@@ -46,6 +47,7 @@ struct Pairwise {
   static constexpr Rule<Attrs> rules[] = {{"extents", "A and B have the same shape",
       [](const Attrs&, Types in) { return in[A].shape == in[B].shape; }}};
 
+  static constexpr Formula shape[] = {"A"};
   static constexpr Formula precision[] = {"max(p0, p1) + 1"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     const i64 p = max(in[A].precision, in[B].precision) + 1;

@@ -63,7 +63,8 @@ struct OpInfo {
   Span<AttrInfo> attrs;
   Span<RuleInfo> rules;
   Span<Erratum> errata;
-  Span<Formula> precision;     ///< of each output
+  Span<Formula> shape, precision;  ///< of each output
+  Formula accumulator;         ///< the bits that hold every partial sum; empty where none is made
   string_view gas_text = "1";  ///< the result of `gas` in words
   Span<LawInfo> laws;
   Exceeds exceeds = kNothing;
@@ -256,6 +257,7 @@ template <Operator Op> struct Folded {
 
   static constexpr OpInfo make() {
     static_assert(kAttrCount <= kMaxAttributes && (Pointwise<Op> || Whole<Op>));
+    static_assert(std::size(Op::shape) == std::size(Op::outputs));
     static_assert(std::size(Op::precision) == std::size(Op::outputs));
     OpInfo o;
     o.name = Op::name;
@@ -264,6 +266,7 @@ template <Operator Op> struct Folded {
     o.formula = Op::formula;
     o.inputs = {Op::inputs, static_cast<int>(std::size(Op::inputs))};
     o.outputs = {Op::outputs, static_cast<int>(std::size(Op::outputs))};
+    o.shape = {Op::shape, static_cast<int>(std::size(Op::shape))};
     o.precision = {Op::precision, static_cast<int>(std::size(Op::precision))};
     o.attrs = span(attrs);
     o.rules = span(rules);
@@ -273,6 +276,7 @@ template <Operator Op> struct Folded {
     if constexpr (requires { Op::alias; }) o.alias = Op::alias;
     if constexpr (requires { Op::errata; })
       o.errata = {Op::errata, static_cast<int>(std::size(Op::errata))};
+    if constexpr (requires { Op::accumulator; }) o.accumulator = Op::accumulator;
     if constexpr (requires { Op::exceeds; }) o.exceeds = Op::exceeds;
     if constexpr (requires { Op::in_place; }) o.in_place = Op::in_place;
     if constexpr (requires { Op::gas; }) o.gas_text = Op::gas.text;

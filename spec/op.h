@@ -281,8 +281,8 @@ template <class Attrs> struct Gas {
   i64 (*base)(const Attrs&, Types);  ///< of a legal call
 };
 
-/// The precision of an output in words of `spec/precision.h`, such as `max(p0, p1) + 1`. It says
-/// what `infer` says, to readers of any language; both are compared.
+/// A shape or a precision in words of `spec/formula.h`, such as `[X[0], |X| / X[0]]` or
+/// `max(p0, p1) + 1`. It says what `infer` says, to readers of any language; both are compared.
 using Formula = string_view;
 
 /// The types of an operator's outputs.
@@ -363,6 +363,7 @@ template <class Op>
 concept Operator = requires(const typename Op::Attrs& a, Types t, Draw& draw) {
   { Op::name } -> std::convertible_to<string_view>;
   { Op::infer(a, t) } -> std::same_as<Inferred>;
+  { Op::shape[0] } -> std::convertible_to<Formula>;
   { Op::precision[0] } -> std::convertible_to<Formula>;
   { Op::domain(draw) } -> std::same_as<Case<typename Op::Attrs>>;
 };

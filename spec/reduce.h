@@ -50,6 +50,11 @@ struct Reduce {
     if (y.size == 0) y.push(1);
     return y;
   }
+  static constexpr Formula shape[] = {
+      "{[1] if #kept = 0, kept}; "
+      "kept = {[{1 if reduced(d), X[d]} for d < #X] if keepdims, "
+      "[X[d] for d < #X if not reduced(d)]}; "
+      "reduced(d) = #axis = 0 or (d in axis or d - #X in axis) != exclude"};
   /// The positions of X that output y combines.
   static constexpr Box window(const Attrs& a, const Type& x, const Index& y) {
     const unsigned r = reduced_axes(a, x);

@@ -328,7 +328,7 @@ void TunedConv2d::multiply(
       tile.added = {const_cast<i32*>(addend) + o / added_terms_ * added.stride[1], added.stride[1],
           fusion_.adds_cells};
     if (by_pixels_)
-      dot_.pixel_tile[(at.piece[0].count - 1) * dot_.slots + height / dot_.lanes - 1](tile);
+      dot_.pixel_tile[int64_t{at.piece[0].count - 1} * dot_.slots + height / dot_.lanes - 1](tile);
     else
       run_tile(dot_, tile, static_cast<int>(height), at);
   }

@@ -86,22 +86,6 @@ using All = OperatorsOfStages<Abs, BroadcastAdd, BroadcastDiv, BroadcastGreater,
     BroadcastMul, BroadcastSub, Clip, CvmClip, CvmLeftShift, CvmPrecision, CvmRightShift,
     ElemwiseAdd, ElemwiseSub, Negative, Relu, Where>;
 
-Loops loops_of(const Out& y, std::span<const ChainInput> in) {
-  Loops loops(static_cast<int>(in.size()) + 1);
-  for (int d = 0; d < y.rank(); ++d) {
-    PerTensor stride{y.stride[d]};
-    for (std::size_t k = 0; k < in.size(); ++k) {
-      const View& x = in[k].view;
-      const int axis = in[k].aligns_left ? d : d - (y.rank() - x.rank());
-      const bool moves = 0 <= axis && axis < x.rank() && x.dim(axis) != 1;
-      stride[k + 1] = moves ? x.stride[axis] : 0;
-    }
-    loops.add(y.dim(d), stride);
-  }
-  loops.join();
-  return loops;
-}
-
 /// Whether the rows of a nest can be computed where they lie.
 bool is_direct(const Loops& loops) {
   if (loops.rank() == 0) return true;
@@ -246,12 +230,6 @@ std::unique_ptr<Plan> elementwise_plan(const Arguments& a, const Kernel& k) {
 }  // namespace
 
 std::optional<Stage> stage_of(const backend::LegalCall& call) { return All::stage_of(call); }
-
-std::vector<ChainInput> chain_inputs(const backend::LegalCall& call) {
-  std::vector<ChainInput> all;
-  for (const View& x : call.in) all.push_back({x, call.op->name == Where::name});
-  return all;
-}
 
 std::unique_ptr<Plan> chain_plan(std::span<const Stage> stages, std::span<const ChainInput> in,
     const Out& y, const std::shared_ptr<ThreadPool>& pool, const Isa& isa, std::string name) {

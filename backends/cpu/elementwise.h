@@ -9,6 +9,7 @@
 
 #include "backends/cpu/formulas.h"
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/nests.h"
 
 namespace lockstep::cpu {
 
@@ -19,17 +20,8 @@ struct Stage {
   std::array<int, kOperandsMax> operand{1, 2, 3};
 };
 
-/// An input of a chain.
-struct ChainInput {
-  View view;                 ///< without data
-  bool aligns_left = false;  ///< its first axis meets the first of the output, else the last
-};
-
 /// The call as a stage; none if its operator is not an elementwise one.
 std::optional<Stage> stage_of(const backend::LegalCall& call);
-
-/// The inputs of such a call.
-std::vector<ChainInput> chain_inputs(const backend::LegalCall& call);
 
 /// The plan of a chain of at most kLoopTensorsMax - 1 inputs, all of whose stages have the shape of
 /// the output.

@@ -9,9 +9,8 @@
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/move.h"
+#include "backends/cpu/nests.h"
 #include "backends/cpu/targets.h"
-#include "spec/ops/cvm_lut.h"
-#include "spec/ops/take.h"
 
 #ifndef LOCKSTEP_GATHER
 #define LOCKSTEP_GATHER
@@ -147,54 +146,6 @@ LookUp look_up_on(const Isa& most) {
   static constexpr Target<void(i32*, const i32*, i64, const Table&, bool)> kTargets[] = {
       LOCKSTEP_TARGETS(look_up)};
   return best_target(kTargets, most);
-}
-
-/// How far apart elements are that follow each other in row-major order; 0 if that varies.
-i64 row_major_step(const View& x) {
-  i64 step = 0, next = 0;
-  for (int d = x.rank() - 1; d >= 0; --d) {
-    if (x.dim(d) == 1) continue;
-    if (step == 0) step = next = x.stride[d];
-    if (x.stride[d] != next) return 0;
-    next *= x.dim(d);
-  }
-  return max(step, 1);
-}
-
-/// A call: what is taken by which input, and the axes of Y with the strides of X and of the
-/// indices. X does not move along axes of the indices, which say where it is read.
-struct Taking {
-  int x, index;
-  i64 last;      ///< index
-  i64 step;      ///< of X from one index to the next; 0: no step describes X as one row
-  bool is_flat;  ///< whether X is one row
-  Loops loops{3};
-};
-
-Taking taking_of(const TakeAttrs& a, std::span<const View> in, const Out& y) {
-  const View &x = in[Take::X], &index = in[Take::I];
-  Taking t{Take::X, Take::I, volume(x.shape) - 1, row_major_step(x), !a.axis};
-  if (!a.axis) {
-    for (int d = 0; d < y.rank(); ++d) t.loops.add(y.dim(d), {y.stride[d], 0, index.stride[d]});
-    return t;
-  }
-  const int along = wrap(*a.axis, x.rank()), after = along + index.rank();
-  t.last = x.dim(along) - 1;
-  t.step = x.stride[along];
-  for (int d = 0; d < y.rank(); ++d) {
-    const bool chooses = along <= d && d < after;
-    const i64 from = chooses ? 0 : x.stride[d < along ? d : d - after + along + 1];
-    t.loops.add(y.dim(d), {y.stride[d], from, chooses ? index.stride[d - along] : 0});
-  }
-  return t;
-}
-
-Taking taking_of(const CvmLutAttrs&, std::span<const View> in, const Out& y) {
-  const View both[] = {in[CvmLut::T], in[CvmLut::D]};
-  Taking t = taking_of(TakeAttrs{}, both, y);
-  t.x = CvmLut::T;
-  t.index = CvmLut::D;
-  return t;
 }
 
 class Gather : public Plan {
@@ -358,17 +309,16 @@ class Gather : public Plan {
   Loops copy_{2};  ///< X in row-major order; no axes: X itself serves
 };
 
-template <class Op> std::unique_ptr<Plan> plan(const Arguments& a, const Kernel& kernel) {
-  return std::make_unique<Gather>(
-      a, kernel, taking_of(from_attributes<Op>(a.call.attributes()), a.call.in, a.call.out[0]));
+std::unique_ptr<Plan> plan(const Arguments& a, const Kernel& kernel) {
+  return std::make_unique<Gather>(a, kernel, taking_of(a.call));
 }
 
 }  // namespace
 
 std::vector<Kernel> gather_kernels() {
   std::vector<Kernel> all;
-  add_target_kernels<Take>(all, plan<Take>);
-  add_target_kernels<CvmLut>(all, plan<CvmLut>);
+  add_target_kernels<Take>(all, plan);
+  add_target_kernels<CvmLut>(all, plan);
   return all;
 }
 

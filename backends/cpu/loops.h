@@ -4,7 +4,6 @@
 #pragma once
 #include <array>
 
-#include "backends/cpu/pool.h"
 #include "spec/op.h"
 
 namespace lockstep::cpu {

@@ -11,8 +11,7 @@
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/move.h"
-#include "spec/ops/max.h"
-#include "spec/ops/sum.h"
+#include "backends/cpu/nests.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -341,28 +340,18 @@ void Reduction::run(const int32_t* const* in, int32_t* const* out, void* scratch
   });
 }
 
-template <class Op, Reducer (*reducer)(const Isa&)>
+template <Reducer (*reducer)(const Isa&)>
 std::unique_ptr<Plan> reduction_plan(const Arguments& a, const Kernel& kernel) {
-  const auto attrs = from_attributes<Op>(a.call.attributes());
-  const View& x = a.call.in[0];
-  const Out& y = a.call.out[0];
-  const unsigned reduced = Op::reduced_axes(attrs, x);
-  Loops loops(2);  // in the order of the input, which is larger
-  for (int d = 0, e = 0; d < x.rank(); ++d) {
-    const bool is_reduced = (reduced >> d & 1) != 0;
-    loops.add(x.dim(d), {x.stride[d], is_reduced ? 0 : y.stride[e]});
-    e += !is_reduced || attrs.keepdims ? 1 : 0;
-  }
-  loops.join();
-  return std::make_unique<Reduction>(a, kernel, reducer(*find_isa(kernel.isa)), loops);
+  return std::make_unique<Reduction>(
+      a, kernel, reducer(*find_isa(kernel.isa)), reduction_of(a.call));
 }
 
 }  // namespace
 
 std::vector<Kernel> reduce_kernels() {
   std::vector<Kernel> all;
-  add_target_kernels<Max>(all, reduction_plan<Max, largest>);
-  add_target_kernels<Sum>(all, reduction_plan<Sum, adding>);
+  add_target_kernels<Max>(all, reduction_plan<largest>);
+  add_target_kernels<Sum>(all, reduction_plan<adding>);
   return all;
 }
 

@@ -1,5 +1,6 @@
 /// @file
 /// The CUDA backend: every operator on a device, tensors in the device's own memory.
+#include "backends/cuda/graph.h"
 #include "backends/cuda/launch.h"
 #include "backends/cuda/plans.h"
 
@@ -29,6 +30,7 @@ class Cuda {
   explicit Cuda(const Options& options) {
     backend::refuse_options(options, option_names());
     block_ = backend::number_option(options, "block", 1, kBlockMax, kBlockMax);
+    is_tuned_ = backend::number_option(options, "tuned", 0, 1, 1) == 1;
     const int index = backend::number_option(options, "device", 0, kDevicesMax - 1, 0);
     device_ = std::make_shared<Device>(index);
   }
@@ -40,15 +42,22 @@ class Cuda {
   void wait(void* stream) { device_->wait(static_cast<cudaStream_t>(stream)); }
 
   std::unique_ptr<DevicePlan> prepare(const Call& call) {
-    return plan_of({backend::legal_call(call), device_, block_});
+    Arguments a{backend::legal_call(call), {}, device_, block_, is_tuned_};
+    for (const ls_tensor& t : call.in)
+      a.constants.push_back((t.flags & LS_CONSTANT) ? static_cast<const i32*>(t.dl.data) : nullptr);
+    return plan_of(a);
+  }
+  std::unique_ptr<DevicePlan> compile(const backend::Graph& graph) {
+    return graph_plan(graph, {{}, {}, device_, block_, is_tuned_});
   }
   std::vector<backend::TensorType> infer(const Call& call) { return backend::inferred_types(call); }
 
  private:
-  static std::vector<std::string> option_names() { return {"block", "device"}; }
+  static std::vector<std::string> option_names() { return {"block", "device", "tuned"}; }
 
   std::shared_ptr<Device> device_;
   int block_ = kBlockMax;
+  bool is_tuned_ = true;
 };
 
 }  // namespace

@@ -12,6 +12,8 @@ Device::Device(int index) : index_(index), owner_(getpid()) {
     throw std::runtime_error("no device " + std::to_string(index) + " here: there are " +
         std::to_string(count) + ", counted from 0");
   use([&] {
+    check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, index),
+        "cudaDeviceGetAttribute");
     copies_ = make_stream();
     for (cudaStream_t& s : streams_) s = make_stream();
   });
@@ -38,10 +40,13 @@ void Device::enter() {
 
 // An error that remains after it was read is one of the context: every later call fails, too.
 void Device::leave(const std::string& failure) {
-  if (cudaDeviceSynchronize() == cudaSuccess) throw std::runtime_error(failure);
+  const cudaError_t remaining = cudaDeviceSynchronize();
+  // A stream that is being recorded cannot be waited for, and has not run anything.
+  if (remaining == cudaSuccess || remaining == cudaErrorStreamCaptureUnsupported)
+    throw std::runtime_error(failure);
   const std::lock_guard lock(mutex_);
   if (fault_.empty()) fault_ = failure;
-  throw std::runtime_error(failure + "; this process has lost the device");
+  throw std::runtime_error(failure + "; this process has lost the device, another one may use it");
 }
 
 void* Device::alloc(uint64_t bytes, uint64_t align) {
@@ -74,6 +79,56 @@ cudaStream_t Device::stream() { return streams_[turn_++ % kStreams]; }
 
 void Device::wait(cudaStream_t stream) {
   use([&] { cuda::wait(stream); });
+}
+
+namespace {
+
+/// A stream that records.
+class Recorder {
+ public:
+  Recorder() {
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
+  }
+  ~Recorder() {
+    if (!is_done_) cudaStreamEndCapture(stream_, &graph_);
+    if (graph_) cudaGraphDestroy(graph_);
+    cudaStreamDestroy(stream_);
+  }
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+  cudaStream_t stream() const { return stream_; }
+  cudaGraphExec_t end() {
+    is_done_ = true;
+    check(cudaStreamEndCapture(stream_, &graph_), "cudaStreamEndCapture");
+    cudaGraphExec_t run = nullptr;
+    check(cudaGraphInstantiate(&run, graph_, 0), "cudaGraphInstantiate");
+    return run;
+  }
+
+ private:
+  cudaStream_t stream_ = make_stream();
+  cudaGraph_t graph_ = nullptr;
+  bool is_done_ = false;
+};
+
+}  // namespace
+
+cudaGraphExec_t Device::record(const std::function<void(cudaStream_t)>& f) {
+  cudaGraphExec_t run = nullptr;
+  use([&] {
+    Recorder recorder;
+    f(recorder.stream());
+    run = recorder.end();
+  });
+  return run;
+}
+
+void Device::replay(cudaGraphExec_t run, cudaStream_t stream) {
+  use([&] { check(cudaGraphLaunch(run, stream), "cudaGraphLaunch"); });
+}
+
+void Device::drop(cudaGraphExec_t run) noexcept {
+  if (getpid() == owner_ && cudaSetDevice(index_) == cudaSuccess) cudaGraphExecDestroy(run);
 }
 
 void Device::send(void* device, const void* host, uint64_t bytes, cudaStream_t stream) {

@@ -96,8 +96,8 @@ check_tier() {
 
 check_blocks() {
   step 60 "$out/blocks.txt" "$lockstep" check cuda --tier 0 --jobs 4 --timeout 20 \
-    --start-timeout 60 --set block=32 --quiet
-  judged 'check cuda, blocks of 32' "$out/blocks.txt" 'tier 0 in other launches'
+    --start-timeout 60 --set block=32 --set tuned=0 --quiet
+  judged 'check cuda, blocks of 32' "$out/blocks.txt" 'tier 0, the generic kernels'
   rm -f "$out/blocks.txt"
 }
 
@@ -120,6 +120,27 @@ same_digests() {
   else
     row 'digests of cuda and cpu' failed 0 "cuda '$ours', cpu '$theirs'"
   fi
+}
+
+# The networks that run at their full size on both backends.
+readonly NETWORKS=(resnet18 mobilenetv2)
+
+# network NAME: makes it and compares every byte of its outputs on cuda and on cpu.
+network() {
+  local file=$out/network.txt folder=$out/network backend equal=''
+  rm -rf "$folder"
+  step 20 "$file" "$lockstep" model make "$1" "$folder"
+  for backend in cpu cuda; do
+    if ((status == 0)); then
+      step 30 "$file" "$lockstep" model run "$folder" --input "$folder/input.bin" \
+        --backend "$backend" --output "$folder/$backend.bin" --quiet
+    fi
+  done
+  if ((status == 0)) && cmp "$folder/cpu.bin" "$folder/cuda.bin" >"$file" 2>&1; then
+    equal="$(wc -c <"$folder/cuda.bin") bytes equal"
+  fi
+  judged "$1 on cuda as on cpu" "$file" "$equal"
+  rm -rf "$folder" "$file"
 }
 
 find_sanitizer() {
@@ -173,13 +194,16 @@ judge_device() {
   check_blocks
   model cuda
   same_digests
+  local name
+  for name in "${NETWORKS[@]}"; do network "$name"; done
   memcheck
 }
 
 no_device() {
   local name
   for name in 'check cuda, tier 1' 'check cuda, blocks of 32' 'digits model on cuda' \
-    'digests of cuda and cpu' 'memcheck finds a planted overrun' 'memcheck, tier 0'; do
+    'digests of cuda and cpu' "${NETWORKS[@]/%/ on cuda as on cpu}" \
+    'memcheck finds a planted overrun' 'memcheck, tier 0'; do
     row "$name" 'not run' 0 "$1"
   done
 }

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "backends/cuda/families.h"
 #include "backends/cuda/launch.h"
 #include "spec/ops.h"
 
@@ -44,15 +45,36 @@ class Generic : public DevicePlan {
   LaunchOf launch_;
 };
 
+const std::vector<Kernel>& tuned_kernels() {
+  static const std::vector<Kernel> all = [] {
+    std::vector<Kernel> joined;
+    for (const auto& family : kFamilies)
+      for (Kernel& k : family()) joined.push_back(std::move(k));
+    return joined;
+  }();
+  return all;
+}
+
 }  // namespace
 
 std::unique_ptr<DevicePlan> plan_of(const Arguments& a) {
+  if (a.is_tuned)
+    for (const Kernel& k : tuned_kernels())
+      if (k.op == a.call.op->name)
+        if (std::unique_ptr<DevicePlan> plan = k.plan(a, k.name)) return plan;
   static const std::map<std::string_view, LaunchOf> all = launches(Operators{});
   return std::make_unique<Generic>(a, all.at(a.call.op->name));
 }
 
+bool sends_views(const DevicePlan& plan) {
+  return dynamic_cast<const Generic*>(&plan) && plan.scratch_bytes() > 0;
+}
+
 std::vector<backend::Kernel> all_kernels(bool runnable) {
-  return {{"*", kGeneric, "cuda", runnable}};
+  std::vector<backend::Kernel> all = {{"*", kGeneric, "cuda", runnable}};
+  for (const Kernel& k : tuned_kernels())
+    all.push_back({std::string(k.op), k.name, "cuda", runnable});
+  return all;
 }
 
 }  // namespace lockstep::cuda

@@ -1,5 +1,5 @@
 /// @file
-/// Makes plans for operators, folded from the list of operators.
+/// Makes plans for operators: by a tuned kernel, or by the specification's text.
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,15 +12,25 @@ namespace lockstep::cuda {
 
 using backend::DevicePlan;
 
-/// A legal call, its device and the block size.
+/// A legal call, its device and how it may be launched.
 struct Arguments {
   backend::LegalCall call;
+  std::vector<const i32*>
+      constants;  ///< by input, on the device; nullptr: each execution brings it
   std::shared_ptr<Device> device;
-  int block;  ///< threads per block
+  int block = 0;         ///< threads per block of the generic kernels
+  bool is_tuned = true;  ///< whether other kernels may be used
 };
 
 /// The plan of a call of any operator.
 std::unique_ptr<DevicePlan> plan_of(const Arguments& a);
+
+/// A plan that copies one tensor to another of its shape.
+std::unique_ptr<DevicePlan> copy_plan(
+    const View& x, const Out& y, const std::shared_ptr<Device>& device);
+
+/// Whether an execution of a plan sends what lies in host memory, which cannot be recorded.
+bool sends_views(const DevicePlan& plan);
 
 /// Every kernel of this build. @param runnable whether this machine can run them
 std::vector<backend::Kernel> all_kernels(bool runnable);

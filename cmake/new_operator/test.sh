@@ -62,7 +62,7 @@ has 'triple' bench.out
 
 if [[ $with_docs == 1 ]]; then
   echo 'docs: a page'
-  cmake -S "$tree" -B "$here" -DLOCKSTEP_DOCS=ON >"$work/configure.log"
+  cmake -S "$tree" -B "$here" -DLOCKSTEP_DOCS=ON -DLOCKSTEP_TOOL_emcmake=OFF >"$work/configure.log"
   made "$here" reference_pages
   has 'Multiplies each element by three' "$here/docs/source/operators/triple.rst"
 else

@@ -18,6 +18,7 @@ struct Triple {
   static constexpr std::tuple<> attrs{};
   static constexpr std::array<Rule<Attrs>, 0> rules{};
 
+  static constexpr Formula shape[] = {"X"};
   static constexpr Formula precision[] = {"p0 + 2"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     return Type{in[X].shape, in[X].precision + 2};

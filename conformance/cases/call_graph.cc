@@ -9,7 +9,10 @@ namespace {
 
 constexpr u64 kSalt = 17;
 constexpr i64 kMostElements = 512;  // of an entry
-constexpr i64 kMostCalls = 8;       // beside the case's own
+constexpr i64 kFewCalls = 8;        // beside the case's own, in most graphs
+constexpr i64 kMostCalls = 40;      // of one graph in kFewOf
+constexpr i64 kFewOf = 8;
+constexpr i64 kMostRead = 8 * kMostElements;  // by a call
 
 Tensor drawn_values(const Type& type, Draw& draw) {
   Tensor t{type, {}};
@@ -68,6 +71,16 @@ CallGraph part_of(const CallGraph& g, const std::vector<int>& heads, const std::
   return numbered(part, feeds, constants);
 }
 
+// The operators that work element by element, which compilers of graphs fuse with what they read.
+const std::vector<const OpInfo*>& pointwise() {
+  static const std::vector<const OpInfo*> some = [] {
+    std::vector<const OpInfo*> all = operators();
+    std::erase_if(all, [](const OpInfo* op) { return !op->in_place; });
+    return all;
+  }();
+  return some;
+}
+
 // Builds a graph from its inputs on. In the end feeds and constants get the first numbers.
 class Builder {
  public:
@@ -80,7 +93,7 @@ class Builder {
     for (std::size_t k = 0; k < in.size(); ++k)
       inputs.push_back(k == 0 && is_made ? negated(in[0]) : given(in[k], k > 0 && has_constants));
     results_.push_back(append({case_.op, case_.attrs, inputs, {}}, out));
-    const i64 calls = draw_(0, kMostCalls);
+    const i64 calls = draw_(0, draw_(1, kFewOf) == 1 ? kMostCalls : kFewCalls);
     for (i64 tries = 2 * calls; tries > 0 && std::ssize(g_.nodes) < calls; --tries) try_call();
     choose_heads();
     return numbered(g_, feeds_, constants_);
@@ -120,7 +133,7 @@ class Builder {
   // Appends a call of any operator that reads an entry, if the call that its domain draws is legal
   // with that entry's type.
   void try_call() {
-    const auto& all = operators();
+    const std::vector<const OpInfo*>& all = draw_.coin() ? pointwise() : operators();
     const OpInfo& op = *all[static_cast<std::size_t>(draw_(0, std::ssize(all) - 1))];
     Case c = draw_case(op, draw_);
     const bool reads_many = draw_.coin();
@@ -136,7 +149,7 @@ class Builder {
     const Inferred types = op.infer(c.attributes(), c.types());
     for (int k = 0; k < types.count; ++k)
       if (volume(types[k].shape) > kMostElements) return;
-    if (elements(in) > kMostCalls * kMostElements) return;
+    if (elements(in) > kMostRead) return;
     for (std::size_t k = 0; k < in.size(); ++k)
       if (inputs[k] < 0) {
         in[k] = drawn_values(c.in[k], draw_);

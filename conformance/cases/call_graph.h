@@ -14,7 +14,7 @@ struct CallGraph {
   struct Node {
     const OpInfo* op = nullptr;
     std::vector<Attr> attrs;
-    std::vector<int> in, out;  ///< numbers of entries
+    std::vector<int> in = {}, out = {};  ///< numbers of entries
     Attributes attributes() const { return {attrs.data(), static_cast<int>(attrs.size())}; }
   };
   std::vector<Node> nodes;

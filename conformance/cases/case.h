@@ -76,6 +76,9 @@ Case draw_case(const OpInfo& op, Draw& draw);
 /// The result of check() for a case.
 inline Refusal refusal(const Case& c) { return check(*c.op, c.attributes(), c.types()); }
 
+/// The type that a host gives for each output of an illegal call, which has none.
+Type guessed_output(const Case& c);
+
 /// The elements of all tensors together.
 i64 elements(const std::vector<Tensor>& tensors);
 

@@ -149,8 +149,9 @@ std::span<const i64> edge_values(int precision, std::size_t inputs) {
   static const std::vector<i64> one = edges_of_32_bits(true), several = edges_of_32_bits(false);
   const std::vector<i64>& all = inputs == 1 ? one : several;
   const i64 a = max_of(precision);
-  return {
-      std::lower_bound(all.begin(), all.end(), -a), std::upper_bound(all.begin(), all.end(), a)};
+  const auto first = std::lower_bound(all.begin(), all.end(), -a) - all.begin();
+  const auto end = std::upper_bound(all.begin(), all.end(), a) - all.begin();
+  return {all.data() + first, all.data() + end};
 }
 
 std::vector<i32> fill_values(const Case& c, int k) {

@@ -101,7 +101,8 @@ struct Note {
 struct Document {
   std::string version = kVectorsVersion, op = {};
   std::vector<std::string> aliases = {};
-  std::vector<std::string> inputs = {}, outputs = {}, precision = {};
+  std::vector<std::string> inputs = {}, outputs = {}, shape = {}, precision = {};
+  std::string accumulator = {};
   i64 count = 0;
   std::vector<json> attributes = {};
   std::map<std::string, Note> notes = {};
@@ -121,7 +122,9 @@ template <class F> void fields(F& form, Like<Document> auto& d) {
   form("aliases", d.aliases);
   form("inputs", d.inputs);
   form("outputs", d.outputs);
+  form.optional("shape", d.shape);  // since 0.5.0
   form("precision", d.precision);
+  form.optional("accumulator", d.accumulator);
   form("numberOfTests", d.count);
   form("attributes", d.attributes);
   form("notes", d.notes);
@@ -225,6 +228,8 @@ std::string file_text(const VectorFile& file) {
   if (!file.op->alias.empty()) d.aliases.emplace_back(file.op->alias);
   for (const Port& p : file.op->inputs) d.inputs.emplace_back(p.name);
   for (const Port& p : file.op->outputs) d.outputs.emplace_back(p.name);
+  d.accumulator = file.op->accumulator;
+  for (const Formula f : file.op->shape) d.shape.emplace_back(f);
   for (const Formula f : file.op->precision) d.precision.emplace_back(f);
   json header = form::written(d);
   for (const char* listed : {"attributes", "notes", "tests"}) header.erase(listed);

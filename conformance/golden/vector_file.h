@@ -12,7 +12,7 @@
 namespace lockstep::judge {
 
 /// The version of the set: format, more tests, fixes.
-inline constexpr char kVectorsVersion[] = "0.4.0";
+inline constexpr char kVectorsVersion[] = "0.5.0";
 
 /// The most numbers a test writes out for one tensor; an input beyond it is a recipe.
 inline constexpr i64 kMaxWritten = 1024;

@@ -115,6 +115,44 @@ class Staging {
   std::vector<client::Memory> device_;
 };
 
+// Scratch memory of a device, between guards and full of poison.
+class DeviceScratch {
+ public:
+  client::Status take(const client::Backend& backend, uint64_t bytes, i32 poison) {
+    content_.assign(static_cast<std::size_t>(bytes / sizeof poison + 1) + 2 * kGuard, poison);
+    client::Result<client::Memory> memory = backend.allocate(content_.size() * sizeof poison);
+    if (!memory.ok()) return memory.status();
+    memory_.emplace(std::move(*memory));
+    bytes_ = static_cast<std::size_t>(bytes);
+    return memory_->write(content_.data(), content_.size() * sizeof poison);
+  }
+  void* data() const {
+    return memory_ ? static_cast<char*>(memory_->data()) + kGuard * sizeof(i32) : nullptr;
+  }
+  // Compares the guards. @return whether they can be read; `is_intact` is whether they are as
+  // before
+  client::Status compare(bool& is_intact) const {
+    if (!memory_) return {};
+    std::vector<i32> now(content_.size());
+    client::Status status = memory_->read(now.data(), now.size() * sizeof(i32));
+    const auto is_same = [&](std::size_t first, std::size_t last) {
+      const auto* const from = reinterpret_cast<const char*>(content_.data());
+      return std::equal(
+          from + first, from + last, reinterpret_cast<const char*>(now.data()) + first);
+    };
+    constexpr std::size_t kBefore = kGuard * sizeof(i32);
+    is_intact = !status.ok() ||
+        (is_same(0, kBefore) && is_same(kBefore + bytes_, content_.size() * sizeof(i32)));
+    return status;
+  }
+
+ private:
+  static constexpr std::size_t kGuard = 64;  // words, so that what follows is as aligned as before
+  std::vector<i32> content_;
+  std::optional<client::Memory> memory_;
+  std::size_t bytes_ = 0;
+};
+
 // One caller of a plan, with a stream, scratch memory and a status of its own.
 class Caller {
  public:
@@ -122,9 +160,9 @@ class Caller {
     if (!take(backend.stream(), stream_) || plan.scratch_bytes() == 0) return;
     if (!backend.library().has_device())
       host_scratch_ = ScratchMemory(plan.scratch_bytes(), filler);
-    else if (take(backend.allocate(plan.scratch_bytes()), device_scratch_))
-      scratch_ = device_scratch_->data();
-    if (host_scratch_.data()) scratch_ = host_scratch_.data();
+    else
+      status_ = device_scratch_.take(backend, plan.scratch_bytes(), filler);
+    scratch_ = host_scratch_.data() ? host_scratch_.data() : device_scratch_.data();
   }
   Caller(const Caller&) = delete;
   void execute(std::span<char* const> in, std::span<char* const> out) {
@@ -146,8 +184,10 @@ class Caller {
   bool ok() const { return status_.ok(); }
   /// Writes the status into the reply. @return whether it is ok
   bool answer(Reply& r) {
+    bool is_intact = host_scratch_.is_intact();
+    if (status_.ok() && is_intact) status_ = device_scratch_.compare(is_intact);
     judge::note(r, status_);
-    if (!host_scratch_.is_intact()) broken(r, "execute() wrote beside its scratch memory");
+    if (!is_intact) broken(r, "execute() wrote beside its scratch memory");
     return r.code == kOk;
   }
 
@@ -161,7 +201,7 @@ class Caller {
   const client::Plan& plan_;
   client::Status status_;
   std::optional<client::Stream> stream_;
-  std::optional<client::Memory> device_scratch_;
+  DeviceScratch device_scratch_;
   ScratchMemory host_scratch_;
   void* scratch_ = nullptr;
   std::string noted_;

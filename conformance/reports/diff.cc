@@ -140,8 +140,6 @@ std::vector<std::string> differing_outputs(const Report& a, const Report& b) {
   return differing;
 }
 
-std::string digest_line(const Report& r) {
-  return fmt::format("{} calls  set {}  outputs {}", digested(r), r.set_hash, digest_of(r));
-}
+std::string digest_line(const Report& r) { return digest_line(r.outputs, r.set_hash); }
 
 }  // namespace lockstep::judge

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "conformance/base/form.h"
-#include "conformance/base/sha256.h"
 #include "conformance/trial/properties.h"
 
 namespace lockstep::judge {
@@ -164,17 +163,9 @@ std::string grouped(i64 n) {
 
 i64 capped_sum(i64 a, i64 b) { return std::min(a + b, form::kMaxCount); }
 
-i64 digested(const Report& r) {
-  i64 n = 0;
-  for (const auto& [op, o] : r.outputs) n = capped_sum(n, o.calls);
-  return n;
-}
+i64 digested(const Report& r) { return digested(r.outputs); }
 
-std::string digest_of(const Report& r) {
-  std::string lines;
-  for (const auto& [op, o] : r.outputs) lines += fmt::format("{} {} {}\n", op, o.calls, o.sum);
-  return sha256(lines);
-}
+std::string digest_of(const Report& r) { return digest_of(r.outputs); }
 
 std::string verdict_line(const Report& r) {
   const Counts& c = r.counts;

@@ -98,8 +98,11 @@ template <class F> void fields(F& form, const OpInfo& op) {
   form("inputs", op.inputs, {.filled = true});
   form("outputs", op.outputs, {.filled = true});
   form("attributes", op.attrs);
-  form("precision", op.precision,
+  form("shape", op.shape,
       {.text = "Of each output, as a formula (FORMAT.md of the vectors).", .filled = true});
+  form("precision", op.precision, {.text = "Likewise.", .filled = true});
+  form.optional("accumulator", op.accumulator,
+      {.text = "The bits that hold every partial sum, as a formula.", .filled = true});
   form("gas", op.gas_text, {.text = "Of one element of output 0, in words.", .filled = true});
   form("rules", own_labels(op));
   form("labels", judge::typed_labels(op),

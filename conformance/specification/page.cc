@@ -41,7 +41,7 @@ class Page {
     ports("INPUTS", op_.inputs);
     ports("OUTPUTS", op_.outputs);
     attributes();
-    precision();
+    types();
     rules();
     laws();
     costs();
@@ -126,14 +126,18 @@ class Page {
     }
   }
 
-  void precision() {
+  void types() {
+    heading("SHAPE");
+    for (int k = 0; k < op_.outputs.size(); ++k) formula(op_.outputs[k].name, op_.shape[k]);
     heading("PRECISION");
-    for (int k = 0; k < op_.outputs.size(); ++k)
-      paragraph(fmt::format("{}: {}", op_.outputs[k].name, op_.precision[k]));
+    for (int k = 0; k < op_.outputs.size(); ++k) formula(op_.outputs[k].name, op_.precision[k]);
+    if (!op_.accumulator.empty()) formula("Bits that hold every partial sum", op_.accumulator);
     paragraph(op_.exceeds & kPrecision
             ? fmt::format("Above {} the call is refused ({}.precision).", kMaxPrecision, op_.name)
             : fmt::format("Never above {}.", kMaxPrecision));
   }
+
+  void formula(string_view about, Formula f) { paragraph(fmt::format("{}: {}", about, f)); }
 
   void rules() {
     heading("RULES");

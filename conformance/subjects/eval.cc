@@ -3,6 +3,7 @@
 #include <istream>
 #include <new>
 #include <ostream>
+#include <stdexcept>
 
 #include "spec/attributes.h"
 #include "spec/explain.h"
@@ -12,6 +13,10 @@ namespace {
 
 Answer error(AnswerKind kind, const std::string& label, const std::string& message) {
   return {.kind = kind, .label = label, .message = message};
+}
+
+Answer no_memory() {
+  return error(AnswerKind::runtime_error, "eval.memory", "not enough memory for this call");
 }
 
 // Puts an illegal call to a backend that claims to refuse illegal calls.
@@ -85,7 +90,9 @@ std::string eval_line(Subject& subject, std::string_view line, i64 number) {
   } catch (const BrokenSpecification& e) {
     a = error(AnswerKind::runtime_error, "spec.broken", e.what());
   } catch (const std::bad_alloc&) {
-    a = error(AnswerKind::runtime_error, "eval.memory", "not enough memory for this call");
+    a = no_memory();
+  } catch (const std::length_error&) {  // more than a vector can hold where addresses have 32 bits
+    a = no_memory();
   } catch (const std::exception& e) {
     a = error(AnswerKind::runtime_error, "eval.failed", e.what());
   }

@@ -77,10 +77,11 @@ u64 Mail::allocate(u64 bytes) {
 void Mail::add(const Question& q) {
   const Case& c = *q.call;
   const bool runs = q.what == Question::execute;
-  const std::size_t inputs = runs ? q.callers[0]->size() : c.in.size();
+  const std::size_t inputs = runs ? q.callers[0]->size() : q.graph ? 0 : c.in.size();
   Posted p{.at = allocate(sizeof(Letter)),
       .inputs = std::min(inputs, static_cast<std::size_t>(kMaxSlots - kMaxOutputs)),
       .outputs = runs                  ? static_cast<std::size_t>(q.out.count)
+          : q.graph                    ? q.graph->heads.size()
           : q.what == Question::refuse ? static_cast<std::size_t>(c.op->outputs.size())
                                        : 0,
       .callers = runs ? q.callers.size() : 1};
@@ -197,15 +198,11 @@ void Mail::lay_call(Posted& p, const Question& q, std::size_t caller) {
   }
 }
 
-// An illegal call's outputs have no types. A host gives those of the call that it had in mind, of
-// which the first input is the best guess.
 void Mail::types_only(Posted& p, const Case& c, u64 slots) {
   for (std::size_t k = 0; k < p.inputs; ++k)
     sent<Slot>(slots + k * sizeof(Slot)) = type_slot(c.in[k]);
-  Type guess{{1}, 32};
-  if (!c.in.empty() && legal(c.in[0].shape)) guess.shape = c.in[0].shape;
   for (std::size_t k = p.inputs; k < p.inputs + p.outputs; ++k)
-    sent<Slot>(slots + k * sizeof(Slot)) = type_slot(guess);
+    sent<Slot>(slots + k * sizeof(Slot)) = type_slot(guessed_output(c));
 }
 
 Mail::Placed Mail::lay(const Type& t, const Placement& at, Base base) {

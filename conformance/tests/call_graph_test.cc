@@ -5,12 +5,10 @@
 
 #include <set>
 
-#include "spec/operators.h"
+#include "conformance/tests/drawn_graph.h"
 
 namespace lockstep::judge {
 namespace {
-
-const auto kAll = [](const Case&) { return true; };
 
 std::vector<Tensor> values(const CallGraph& g, const std::vector<int>& entries) {
   std::vector<Tensor> all;
@@ -41,20 +39,22 @@ void expect_right(const CallGraph& g) {
   for (const int e : g.heads) EXPECT_GE(e, g.given) << "a head is a result: " << graph_text(g);
 }
 
-CallGraph drawn(const OpInfo& op, u64 seed) {
-  Seeded draw(seed << 32);
-  Case c = draw_case(op, draw);
-  c.seed = seed;
-  const std::vector<Tensor> in = inputs_of(c);
-  return graph_around(c, in, reference::outputs(op, c.attributes(), in), kAll);
+// The most calls that work element by element, each on the result of the one before.
+int longest_chain(const CallGraph& g) {
+  std::vector<int> ending(g.entries.size());
+  for (const CallGraph::Node& n : g.nodes)
+    if (n.op->in_place)
+      ending[static_cast<std::size_t>(n.out[0])] = 1 + ending[static_cast<std::size_t>(n.in[0])];
+  return *std::max_element(ending.begin(), ending.end());
 }
 
 TEST(CallGraphs, ComputeTheCallAmongOthers) {
   std::set<std::string> others;
-  int two_heads = 0, constants = 0, made = 0;
+  int two_heads = 0, constants = 0, made = 0, long_chains = 0;
+  std::size_t most = 0;
   for (const OpInfo* op : operators())
     for (u64 seed = 1; seed <= 40; ++seed) {
-      const CallGraph g = drawn(*op, seed);
+      const CallGraph g = drawn_graph(*op, seed);
       expect_right(g);
       bool has = false;
       for (const CallGraph::Node& n : g.nodes) {
@@ -65,9 +65,13 @@ TEST(CallGraphs, ComputeTheCallAmongOthers) {
       two_heads += g.heads.size() == 2;
       constants += g.given > g.feeds;
       made += g.nodes[0].op != op;
+      long_chains += longest_chain(g) >= 4;
+      most = std::max(most, g.nodes.size());
     }
   EXPECT_EQ(others.size(), operators().size());
   for (const int share : {two_heads, constants, made}) EXPECT_GT(share, 300);
+  EXPECT_GT(long_chains, 100);
+  EXPECT_EQ(most, 40u);
 }
 
 // The last of the graphs, each the first smaller one of the one before, that call an operator.
@@ -86,7 +90,7 @@ CallGraph shrunk_to(CallGraph g, const OpInfo* op) {
 TEST(CallGraphs, ShrinkToEachOfTheirCalls) {
   for (const OpInfo* op : operators())
     for (u64 seed = 1; seed <= 10; ++seed) {
-      const CallGraph whole = drawn(*op, seed);
+      const CallGraph whole = drawn_graph(*op, seed);
       for (const CallGraph& part : smaller_graphs(whole)) {
         expect_right(part);
         EXPECT_LT(part.nodes.size() + part.heads.size(), whole.nodes.size() + whole.heads.size())

@@ -12,7 +12,7 @@ class ModelShow : public ScratchTest {
     return expect_end({"model", "show", model, option, "-"}, 0).out;
   }
   std::string network(const std::string& name) const {
-    const std::string room = scratch.path(name);
+    std::string room = scratch.path(name);
     expect_end({"model", "make", name, room, "--size", "32"}, 0);
     return room;
   }

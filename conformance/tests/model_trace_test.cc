@@ -12,7 +12,7 @@ class ModelTrace : public ScratchTest {
   std::string traced(const std::string& file, const Words& more = {}) {
     const std::string image = text_of_file(kDigits + "/images.bin").substr(0, 64);
     const std::string option = file.ends_with(".npz") ? "--values" : "--json";
-    const std::string path = scratch.path(file);
+    std::string path = scratch.path(file);
     expect_end(joined({"model", "trace", kDigits, "--input", scratch.write("image", image),
                           "--quiet", option, path, "--backend"},
                    more.empty() ? Words{"reference"} : more),

@@ -57,7 +57,7 @@ class ModelCheck : public ScratchTest {
  protected:
   // A model of relu with two inputs, and the record of its outputs.
   std::string small_model(const std::string& record) {
-    const std::string model = write_model(scratch, relu_of({1, 2}, 8));
+    std::string model = write_model(scratch, relu_of({1, 2}, 8));
     scratch.write("model/input.bin", "\x01\xff\x03\x04");
     scratch.write("model/expected.json", record);
     return model;

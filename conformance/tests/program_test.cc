@@ -137,6 +137,9 @@ TEST(Device, IsReachedThroughItsOwnFunctionsOnly) {
       {"wait", 1, "FAIL", "matches_reference", "fell off the bus", false},
       {"value", 1, "FAIL", "matches_reference", "output 0 at [0", false},
       {"overrun", 1, "FAIL", "writes_in_bounds", "memory of output 0", false},
+      {"scratch_end", 1, "FAIL", "matches_reference", "beside its scratch memory", false},
+      {"scratch_begin", 1, "FAIL", "matches_reference", "beside its scratch memory", false},
+      {"scratch_unset", 1, "NONDETERMINISTIC", "deterministic", "the second time", false},
       {"input", 1, "FAIL", "inputs_untouched", "an element of it", false}};
   for (const Row& row : rows) {
     SCOPED_TRACE(row.fault);

@@ -54,6 +54,7 @@ TEST(Properties, EachNoticesAMutantThatNoOtherNotices) {
       {"compiled", "contract.narrows_between_calls", "compiled: "},
       {"compiled", "contract.frees_after_one_reader", "compiled: "},
       {"compiled", "contract.forgets_inner_heads", "compiled: "},
+      {"refuses_graphs", "contract.trusts_graphs", "a graph of the call alone"},
       {"reuse", "clip.thirteenth_run", "run 13 of one plan wrote something else", "clip"},
       {"reuse", "negative.hundredth_run", "run 100 of one plan wrote something else", "negative"},
       {"laws", "contract.continues_batches", "is broken", "dense,max,sum"},

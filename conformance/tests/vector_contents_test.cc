@@ -33,15 +33,17 @@ TEST(FrozenSet, FitsIntoEightMebibytes) {
   EXPECT_LE(bytes, 8u << 20);
 }
 
-TEST(FrozenSet, HasThePrecisionsThatTheFormulasState) {
+TEST(FrozenSet, HasTheTypesThatTheFormulasState) {
   for (const auto& [op, vectors] : frozen())
     for (const Vector& v : vectors) {
       Inferred out;
       for (const Tensor& y : v.out) out.type[&y - v.out.data()] = y.type;
-      for (int k = 0; k < std::ssize(v.out); ++k)
+      for (int k = 0; k < std::ssize(v.out); ++k) {
+        EXPECT_EQ(stated_shape(*op, k, v.call.attributes(), v.call.types()), out[k].shape) << v.id;
         EXPECT_EQ(
             stated_precision(*op, k, v.call.attributes(), v.call.types(), out), out[k].precision)
             << v.id;
+      }
     }
 }
 

@@ -209,6 +209,10 @@ TEST_F(Vectors, PythonNamesWhatIsWrong) {
            Damage{"\"data\":[0,", "\"data\":[1,", "outside its precision"},
            Damage{"\"result\":\"ok\"", "\"result\":\"maybe\"", "has other keys"},
            Damage{"\"tests\":[", "\"tests\":[[],", "concatenate.json"},
+           Damage{"total(X[d]) if", "2 * X[d] if", "out[0].shape: [{2 * X[d] if d = axis"},
+           Damage{"total(X[d]) if", "total(X[d] if", "a formula has if instead of )"},
+           Damage{"total(X[d]) if", "total(Z[d]) if", "a formula names Z"},
+           Damage{"max(p0, ...)", "max(p0, 33)", "out[0].prec: max(p0, 33) is 33"},
        }) {
     scratch.write("concatenate.json", damaged(d));
     const Ended r = check_with_python(directory());

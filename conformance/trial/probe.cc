@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "conformance/cases/malformed_graph.h"
 #include "conformance/trial/poison.h"
 #include "conformance/trial/property.h"
 
@@ -154,9 +155,37 @@ void Probe::ask_compiled() {
   if (!compiles_) return;
   const std::size_t at = note({});
   t_.seen[at].right = &Trial::expected_heads;
-  const CallGraph whole = graph_around(
-      case_, in_, t_.expected, [this](const Case& c) { return t_.manifest->claims_call(c); });
+  const CallGraph whole = graph();
   ask_graph(whole, [this, at, whole](Answer a) { settle_graph(at, whole, std::move(a)); });
+}
+
+void Probe::ask_malformed() {
+  if (!compiles_) return;
+  if (t_.item->what == Item::illegal) {
+    ask_malformed(graph_of_call(case_), "a graph of the call alone", t_.item->label);
+    return;
+  }
+  for (std::size_t k = 0; k < kGraphMistakes.size(); ++k) {
+    const GraphMistake& mistake = kGraphMistakes[k];
+    if (!spelled_out() && k != choice(8, kGraphMistakes.size())) continue;
+    if (std::optional<CallGraph> g = malformed(graph(), mistake))
+      ask_malformed(std::move(*g), "a graph in which " + std::string(mistake.what), mistake.label);
+  }
+}
+
+void Probe::ask_malformed(CallGraph g, std::string when, string_view label) {
+  const std::size_t at = note(std::move(when));
+  t_.seen[at].when += ", " + graph_text(g);
+  t_.seen[at].refused_with = label;
+  const GraphAsked& q = graphs_.emplace_back(GraphAsked{std::move(g), {}});
+  pending_.push_back({{.what = Question::refuse, .call = &case_, .graph = &q.graph},
+      [this, at](Answers a) { t_.seen[at].answer = std::move(a[0]); }});
+}
+
+// The graph around the case, the same each time.
+CallGraph Probe::graph() const {
+  return graph_around(
+      case_, in_, t_.expected, [this](const Case& c) { return t_.manifest->claims_call(c); });
 }
 
 void Probe::ask_graph(const CallGraph& g, std::function<void(Answer)> take) {

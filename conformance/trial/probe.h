@@ -54,6 +54,9 @@ class Probe {
   void ask_in_turns(int runs);
   /// Compiles and runs a graph around the case (call_graph.h), where the subject compiles graphs.
   void ask_compiled();
+  /// Has it compile malformed graphs: a legal case's graph with a mistake, or with each if the case
+  /// spells its values out, and of an illegal case the graph of its call.
+  void ask_malformed();
   void infer();
   /// Puts law number i of the operator. A law that made no call or does not apply is not noted.
   void ask_law(int i);
@@ -96,7 +99,9 @@ class Probe {
   const std::vector<Tensor>& others();
   const Case* another_call();
   std::vector<Tensor> expected_of(const std::vector<Tensor>& in) const;
+  CallGraph graph() const;
   void ask_graph(const CallGraph& g, std::function<void(Answer)> take);
+  void ask_malformed(CallGraph g, std::string when, string_view label);
   void settle_graph(std::size_t at, const CallGraph& g, Answer a);
   void pursue(LawAsked law);
   void ask_for(const LawAsked& law, Attributes attrs, const std::vector<Tensor>& in);

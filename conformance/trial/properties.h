@@ -16,6 +16,7 @@
 #include "conformance/trial/properties/matches_reference.h"
 #include "conformance/trial/properties/matches_vectors.h"
 #include "conformance/trial/properties/paths_covered.h"
+#include "conformance/trial/properties/refuses_graphs.h"
 #include "conformance/trial/properties/rejects.h"
 #include "conformance/trial/properties/reuse.h"
 #include "conformance/trial/properties/threads.h"
@@ -28,6 +29,6 @@ namespace lockstep::judge {
 inline constexpr const Property* kProperties[] = {&kMatchesVectors, &kMatchesReference,
     &kDeterministic, &kWritesAll, &kWritesInBounds, &kInputsUntouched, &kAlignment, &kLayout,
     &kConstants, &kIsa, &kThreads, &kReuse, &kConcurrent, &kCompiled, &kBatch, &kLaws, &kRejects,
-    &kInfers, &kPathsCovered, &kCloses};
+    &kRefusesGraphs, &kInfers, &kPathsCovered, &kCloses};
 
 }  // namespace lockstep::judge

@@ -15,7 +15,7 @@ Observations Trial::of(const Property& p) const {
       std::find_if(seen.begin(), seen.end(), [&](const Observation& o) { return o.by == &p; });
   const auto end =
       std::find_if(first, seen.end(), [&](const Observation& o) { return o.by != &p; });
-  return {first, end};
+  return {seen.data() + (first - seen.begin()), seen.data() + (end - seen.begin())};
 }
 
 std::span<Observation> Trial::of(const Property& p) {
@@ -28,10 +28,22 @@ std::vector<Trial::Told> Trial::answers() const {
   if (!item->runs()) return all;
   all.push_back({"", &base, &expected, false});
   for (const Observation& o : seen)
-    if (o.answer)
+    if (o.answer && o.refused_with.empty())
       all.push_back({o.when, &*o.answer, o.right ? &(this->*o.right) : &expected,
           o.right == &Trial::expected_heads});
   return all;
+}
+
+const Answer* Trial::end() const {
+  std::vector<const Answer*> all;
+  if (item->runs()) all.push_back(&base);
+  for (const auto* a : {&refusal, &inferred})
+    if (*a) all.push_back(&**a);
+  for (const Observation& o : seen)
+    if (o.answer) all.push_back(&*o.answer);
+  const auto last =
+      std::find_if(all.rbegin(), all.rend(), [](const Answer* a) { return a->gone(); });
+  return last == all.rend() ? nullptr : *last;
 }
 
 TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties) {

@@ -38,6 +38,7 @@ struct Observation {
   std::optional<Forced> forced;                 ///< the option that the subject had to obey
   std::vector<Tensor> Trial::*right = nullptr;  ///< the right outputs; none: those of the case
   std::optional<LawTrial> law;
+  std::string refused_with = {};  ///< the label of a malformed graph, which must not be compiled
 };
 using Observations = std::span<const Observation>;
 
@@ -67,6 +68,8 @@ struct Trial {
   };
   /// The answers of calls and graphs that ran.
   std::vector<Told> answers() const;
+  /// The answer that ended the process of the backend; nullptr if none did.
+  const Answer* end() const;
 };
 
 /// The properties that put cases again, in the order of reports, each with its forced options.

@@ -15,9 +15,11 @@ import re
 import struct
 import sys
 
+import formulas
+
 HEADER_KEYS = {
-    "schema", "specification", "version", "operator", "aliases", "inputs", "outputs", "precision",
-    "numberOfTests", "attributes", "notes", "tests"
+    "schema", "specification", "version", "operator", "aliases", "inputs", "outputs", "shape",
+    "precision", "numberOfTests", "attributes", "notes", "tests"
 }
 TEST_KEYS = {"tcId", "comment", "flags", "attrs", "in_prec", "in", "result"}
 WRITTEN_MAX = 1024
@@ -129,91 +131,41 @@ def check_output(tensor, k):
     require(values_hash(data) == tensor["sha256"], f"{where}.sha256 is not the hash of its data")
 
 
-class Formula:
-    """A formula of precision, and what its words stand for."""
-
-    TOKEN = re.compile(r" *(\d+|\w+|\.\.\.|[|()+/,])")
-
-    def __init__(self, text, inputs, sizes, attributes):
-        """inputs: their precisions; sizes: elements of ports by name; attributes: integers."""
-        self.tokens = self.TOKEN.findall(text)
-        require("".join(self.tokens) == text.replace(" ", ""), f"no formula: {text}")
-        self.inputs, self.sizes, self.attributes = inputs, sizes, attributes
-
-    def take(self, *tokens):
-        """Removes the next token if it is one of these."""
-        return self.tokens.pop(0) if self.tokens and self.tokens[0] in tokens else None
-
-    def expect(self, token):
-        require(self.take(token), f"a formula lacks {token}")
-
-    def sum(self):
-        total = self.quotient()
-        while self.take("+"):
-            total += self.quotient()
-        return total
-
-    def quotient(self):
-        value = self.value()
-        while self.take("/"):
-            value //= self.value()
-        return value
-
-    def value(self):
-        require(self.tokens, "a formula ends too early")
-        word = self.tokens.pop(0)
-        if word == "(":
-            value = self.sum()
-            self.expect(")")
-        elif word == "|":
-            name = self.tokens.pop(0)
-            value = self.sizes[name] if name in self.sizes else abs(self.attributes[name])
-            self.expect("|")
-        elif word in ("bl", "max"):
-            arguments = self.arguments()
-            value = arguments[0].bit_length() if word == "bl" else max(arguments)
-        elif word.isdigit():
-            value = int(word)
-        elif re.fullmatch(r"p\d+", word):
-            k = int(word[1:])
-            value = self.inputs[k] if k < len(self.inputs) else 0
-        else:
-            value = self.attributes[word]
-        return value
-
-    def arguments(self):
-        self.expect("(")
-        values = [self.sum()]
-        while self.take(","):
-            values += self.inputs if self.take("...") else [self.sum()]
-        self.expect(")")
-        return values
-
-
-def numbers(file, attrs):
-    """The integers and booleans among a legal call's attributes, as integers by name."""
+def meanings(file, attrs):
+    """A legal call's attributes by name, as formulas see them: integers, lists and None."""
     values = {}
     for attribute in file["attributes"]:
         given = [attrs[key] for key in (attribute["name"], attribute.get("alias")) if key in attrs]
         text = (given or [attribute.get("default")])[0].strip(" \t").lower()
-        if attribute["type"] == "int":
-            values[attribute["name"]] = int(text)
+        if attribute["type"] == "tuple":
+            values[attribute["name"]] = [int(n) for n in re.findall(r"[+-]?\d+", text)]
         elif attribute["type"] == "bool":
             values[attribute["name"]] = int(text in ("true", "1"))
+        elif attribute["type"] != "word":
+            values[attribute["name"]] = None if text == "none" else int(text)
     return values
 
 
-def check_precision(test, file):
-    """The precision of each output, by the operator's formula."""
+def check_formulas(test, file):
+    """The shape and precision of each output, and the accumulator, by the operator's formulas."""
     require(len(test["out"]) == len(file["precision"]), "has another number of outputs")
-    sizes = dict.fromkeys(file["inputs"], 0)
-    for ports, tensors in ((file["inputs"], test["in"]), (file["outputs"], test["out"])):
-        sizes |= {name: math.prod(tensor["shape"]) for name, tensor in zip(ports, tensors)}
-    for k, text in enumerate(file["precision"]):
-        formula = Formula(text, test["in_prec"], sizes, numbers(file, test["attrs"]))
-        precision = formula.sum()
-        require(not formula.tokens, f"no formula: {text}")
-        require(precision == test["out"][k]["prec"], f"out[{k}].prec: {text} is {precision}")
+    shapes = [tensor["shape"] for tensor in test["in"]]
+    given = {name: [0] for name in file["inputs"]} | dict(zip(file["inputs"], shapes))
+    results = dict(zip(file["outputs"], (tensor["shape"] for tensor in test["out"])))
+    attributes = meanings(file, test["attrs"])
+    everything = (file["inputs"][-1], shapes)
+    before = formulas.Call(test["in_prec"], given, {}, attributes, everything)
+    after = formulas.Call(test["in_prec"], given, results, attributes, everything)
+    for k, tensor in enumerate(test["out"]):
+        for key, call, stated in (("shape", before, file["shape"][k]),
+                                  ("prec", after, file["precision"][k])):  # fmt: skip
+            value = call.value(stated)
+            require(value == tensor[key], f"out[{k}].{key}: {stated} is {value}")
+    if "accumulator" in file:
+        bits, widest = after.value(file["accumulator"]), test["out"][0]["prec"]
+        require(bits <= widest, f"the accumulator has {bits} bits, the result {widest}")
+        fits = all(abs(v) < 1 << (bits - 1) for v in test["out"][0]["data"])
+        require(fits, f"a result exceeds an accumulator of {bits} bits")
 
 
 def check_test(test, operator, notes):
@@ -242,7 +194,7 @@ def check_file(path):
     """Yields (test, mistake); the mistake None for a test that is right."""
     text = path.read_text(encoding="ascii")
     file = json.loads(text, object_pairs_hook=unique_keys)
-    require(set(file) == HEADER_KEYS, "the header has other keys")
+    require(set(file) - {"accumulator"} == HEADER_KEYS, "the header has other keys")
     require(file["schema"] == "schema.json" and file["specification"] == "lockstep", "not ours")
     require(re.fullmatch(r"\d+\.\d+\.\d+", file["version"]), "version is no MAJOR.MINOR.PATCH")
     require(path.stem == file["operator"], "is named after another operator")
@@ -255,13 +207,13 @@ def check_file(path):
         try:
             check_test(test, file["operator"], file["notes"])
             if test["result"] == "ok":
-                check_precision(test, file)
+                check_formulas(test, file)
             require(test["tcId"] not in identifiers, "is given twice")
             call = json.dumps([test["attrs"], test["in_prec"], test["in"]], sort_keys=True)
             require(call not in calls, "repeats the call of another test")
             identifiers.add(test["tcId"])
             calls.add(call)
-        except Mistake as why:
+        except (Mistake, formulas.NoFormula) as why:
             mistake = str(why)
         except (KeyError, TypeError, AttributeError, struct.error) as why:
             mistake = f"malformed: {why!r}"

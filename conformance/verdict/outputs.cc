@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "conformance/base/base64.h"
+#include "conformance/base/form.h"
 #include "conformance/base/sha256.h"
 #include "spec/text.h"
 
@@ -50,6 +51,24 @@ std::string output_hash(const std::string& id, const Answer& a, const Inferred& 
     for (const auto& [shape, precision] : a.types)
       text += fmt::format("{} {}\n", shape_text(shape), precision);
   return sha256(text);
+}
+
+i64 digested(const std::map<std::string, Outputs>& by_operator) {
+  i64 n = 0;
+  for (const auto& [op, o] : by_operator) n = std::min(n + o.calls, form::kMaxCount);
+  return n;
+}
+
+std::string digest_of(const std::map<std::string, Outputs>& by_operator) {
+  std::string lines;
+  for (const auto& [op, o] : by_operator) lines += fmt::format("{} {} {}\n", op, o.calls, o.sum);
+  return sha256(lines);
+}
+
+std::string digest_line(
+    const std::map<std::string, Outputs>& by_operator, const std::string& set_hash) {
+  return fmt::format(
+      "{} calls  set {}  outputs {}", digested(by_operator), set_hash, digest_of(by_operator));
 }
 
 }  // namespace lockstep::judge

@@ -7,18 +7,15 @@ namespace lockstep::judge {
 namespace {
 
 // A crash or hang is a finding even if no selected property judges it.
-std::pair<std::string, Finding> death(const Trial& t, std::vector<std::string>& judged) {
+std::pair<std::string, Finding> death(
+    const Trial& t, const Answer& end, std::vector<std::string>& judged) {
   const Property& p = t.refusal      ? kRejects
       : t.item->what == Item::typed  ? kInfers
       : t.item->what == Item::vector ? kMatchesVectors
                                      : kMatchesReference;
   judged.emplace_back(p.name);
-  const Answer* dead = t.refusal ? &*t.refusal : nullptr;
-  for (const Trial::Told& a : t.answers())
-    if (a.answer->gone()) dead = a.answer;
-  if (t.inferred && t.inferred->gone()) dead = &*t.inferred;
   return {std::string(p.name),
-      {"answered " + std::string(name_of(dead->kind)) + ": " + dead->message, dead->kind}};
+      {"answered " + std::string(name_of(end.kind)) + ": " + end.message, end.kind}};
 }
 
 }  // namespace
@@ -27,28 +24,20 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
   ItemResult r;
   r.calls = t.calls;
   if (t.item->runs()) r.outputs = output_hash(t.item->id, t.base, t.types);
-  bool crashed = false, hung = false;
   for (const auto& [when, answer, right, is_graph] : t.answers()) {
     // With a manifest, an unnamed kernel counts as one that the manifest does not list.
     if (!answer->path.empty() || (answer->ok() && t.manifest->stated() && !is_graph))
       r.paths.push_back(answer->path);
-    crashed = crashed || answer->kind == AnswerKind::crashed;
-    hung = hung || answer->kind == AnswerKind::timed_out;
   }
-  for (const std::optional<Answer>& a : {t.refusal, t.inferred})
-    if (a) {
-      crashed = crashed || a->kind == AnswerKind::crashed;
-      hung = hung || a->kind == AnswerKind::timed_out;
-    }
   for (const Property* p : kProperties) {
     if (!is_meant(*p, properties) || !p->holds_something_of(t)) continue;
     r.judged.emplace_back(p->name);
     if (std::optional<Finding> f = p->inspect(t, p->seen_in(t)))
       r.findings.emplace_back(std::string(p->name), std::move(*f));
   }
-  if ((crashed || hung) && r.findings.empty()) r.findings.push_back(death(t, r.judged));
-  r.outcome = hung         ? Outcome::timed_out
-      : crashed            ? Outcome::crashed
+  const Answer* end = t.end();
+  if (end && r.findings.empty()) r.findings.push_back(death(t, *end, r.judged));
+  r.outcome = end ? (end->kind == AnswerKind::timed_out ? Outcome::timed_out : Outcome::crashed)
       : r.findings.empty() ? Outcome::passed
                            : Outcome::failed;
   return r;

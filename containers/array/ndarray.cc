@@ -1,5 +1,6 @@
 #include "containers/array/ndarray.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -19,9 +20,29 @@ namespace {
 }
 
 [[noreturn]] void refuse_place(i64 first, i64 end, std::size_t bytes) {
-  refuse("a view reaches from byte " + std::to_string(first) + " to " + std::to_string(end) +
+  refuse("an array reaches from byte " + std::to_string(first) + " to " + std::to_string(end) +
       " of memory that has " + std::to_string(bytes));
 }
+
+/// The memory of a container as an array of bytes.
+class Block {
+ public:
+  explicit Block(const Container& c) : bytes_(static_cast<i64>(c.bytes)) {
+    tensor_ = {.data = c.memory,
+        .device = c.device,
+        .ndim = 1,
+        .dtype = {kDLUInt, 8, 1},
+        .shape = &bytes_,
+        .strides = nullptr,
+        .byte_offset = 0};
+  }
+  Block(const Block&) = delete;
+  const DLTensor& tensor() const { return tensor_; }
+
+ private:
+  i64 bytes_;
+  DLTensor tensor_;
+};
 
 void delete_owned(Container* self) {
   if (self->memory != nullptr) release(self->memory, self->bytes, self->device);
@@ -42,14 +63,35 @@ void delete_view(Container* self) {
 
 NDArray NDArray::empty(std::span<const i64> shape, DLDataType dtype, DLDevice device) {
   verify(shape, dtype, device, "an array");
-  NDArray array(Container::make(
-      Container::TypeCode::kOwned, delete_owned, dtype, device, shape, compact_strides(shape)));
-  Container& self = *array.container_;
-  const std::size_t bytes = byte_count(self.tensor);
+  const Extents strides = compact_strides(shape);
+  const Reach around = reach(shape, strides, element_bytes(dtype));
+  return owned(shape, strides, dtype, device, static_cast<std::size_t>(around.end), 0);
+}
+
+NDArray NDArray::empty(const ShapeDescriptor& layout, DLDevice device) {
+  constexpr std::string_view kBuffer = "the buffer of a layout";
+  const DLDataType dtype{layout.dtype.code, layout.dtype.bits, 1};
+  verify(layout.shape, dtype, device, "an array");
+  const i64 size = element_bytes(dtype), length = layout.allocLength();
+  const Reach around = reach(layout.shape, layout.strides, size);
+  const i64 bytes = multiply(std::max(length, layout.allocated), size, kBuffer);
+  const i64 start = multiply(layout.offset, size, kBuffer);
+  const i64 first = add(start, around.first, kBuffer), end = add(start, around.end, kBuffer);
+  if (first < 0 || end > bytes) refuse_place(first, end, static_cast<std::size_t>(bytes));
+  return owned(layout.shape, layout.strides, dtype, device, static_cast<std::size_t>(bytes),
+      static_cast<std::size_t>(start));
+}
+
+NDArray NDArray::owned(std::span<const i64> shape, std::span<const i64> strides, DLDataType dtype,
+    DLDevice device, std::size_t bytes, std::size_t byte_offset) {
+  NDArray array(
+      Container::make(Container::TypeCode::kOwned, delete_owned, dtype, device, shape, strides));
   if (bytes == 0) return array;
+  Container& self = *array.container_;
   self.memory = static_cast<std::byte*>(acquire(bytes, device));
   self.bytes = bytes;
   self.tensor.data = self.memory;
+  self.tensor.byte_offset = byte_offset;
   return array;
 }
 
@@ -111,8 +153,14 @@ NDArray NDArray::view(
 
 NDArray NDArray::copy(DLDevice device) const {
   if (container_ == nullptr) refuse_null();
-  NDArray result = empty(shape(), dtype(), device);
-  ndarray::copy(tensor(), result.mutable_tensor());
+  const Container& self = *container_;
+  if (self.type_code != Container::TypeCode::kOwned || self.bytes == byte_count(tensor())) {
+    NDArray result = empty(shape(), dtype(), device);
+    ndarray::copy(tensor(), result.mutable_tensor());
+    return result;
+  }
+  NDArray result = owned(shape(), strides(), dtype(), device, self.bytes, self.tensor.byte_offset);
+  ndarray::copy(Block(self).tensor(), Block(*result.container_).tensor());
   return result;
 }
 

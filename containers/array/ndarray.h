@@ -10,6 +10,7 @@
 
 #include "containers/array/container.h"
 #include "containers/array/dltensor.h"
+#include "containers/layout/shape_descriptor.h"
 
 namespace lockstep::ndarray {
 
@@ -50,6 +51,12 @@ class NDArray {
   /// @throws utils::ValueVerifyFatal for what verify() refuses, utils::LogMessageFatal without
   ///         memory.
   static NDArray empty(std::span<const i64> shape, DLDataType dtype, DLDevice device = kHost);
+
+  /// An array whose elements lie in memory of its own as the descriptor says. It keeps its padding:
+  /// copies of it have the same layout, and the same bytes between the elements.
+  /// @throws utils::ValueVerifyFatal for what verify() refuses and where elements lie outside the
+  ///         buffer, utils::LogMessageFatal without memory.
+  static NDArray empty(const ShapeDescriptor& layout, DLDevice device = kHost);
 
   /// An array over foreign memory, described by `tensor`; copies everything but the data.
   /// `release(owner)` is called when the last reference has gone; null leaves the memory with its
@@ -102,7 +109,7 @@ class NDArray {
   bool is_read_only() const { return container_->root()->read_only; }
 
   /// Element (0, ..., 0), to be written to. Where the memory is shared or read-only, or elements
-  /// overlap, the array becomes a compact copy first, and its strides change to that.
+  /// overlap, the array becomes a copy() first, and its strides change to that.
   /// @throws utils::ValueVerifyFatal for null, utils::LogMessageFatal without memory.
   std::byte* mutable_data();
   /// The array as a target to copy to, prepared as mutable_data() prepares it.
@@ -114,7 +121,8 @@ class NDArray {
   /// @throws utils::ValueVerifyFatal for null and for elements outside the memory.
   NDArray view(std::span<const i64> shape, std::span<const i64> strides, i64 byte_offset = 0) const;
 
-  /// A compact, row-major copy in memory of its own.
+  /// A copy in memory of its own: compact and row-major, unless the array was made from a
+  /// descriptor.
   /// @throws utils::ValueVerifyFatal for null, utils::LogMessageFatal without memory.
   NDArray copy(DLDevice device) const;
   /// The copy on the array's own device.
@@ -122,6 +130,8 @@ class NDArray {
 
  private:
   explicit NDArray(Container* container) noexcept : container_(container) {}
+  static NDArray owned(std::span<const i64> shape, std::span<const i64> strides, DLDataType dtype,
+      DLDevice device, std::size_t bytes, std::size_t byte_offset);
 
   Container* container_ = nullptr;
 };

@@ -42,15 +42,15 @@ void append_escaped(std::string& out, std::string_view bytes) {
   }
 }
 
-template <class T> std::vector<std::int32_t> narrow(std::span<const std::byte> bytes) {
-  std::vector<std::int32_t> values(bytes.size() / sizeof(T));
-  for (std::size_t i = 0; i < values.size(); ++i) {
+template <class T> void narrow(std::span<const std::byte> bytes, std::span<std::int32_t> to) {
+  VERIFY(to.size() == bytes.size() / sizeof(T))
+      << "there is room for " << to.size() << " of " << bytes.size() / sizeof(T) << " elements";
+  for (std::size_t i = 0; i < to.size(); ++i) {
     const T value = load_little_endian<T>(bytes.data() + i * sizeof(T));
     VERIFY(std::in_range<std::int32_t>(value))
         << "element " << i << " is " << value << ", which is outside int32";
-    values[i] = static_cast<std::int32_t>(value);
+    to[i] = static_cast<std::int32_t>(value);
   }
-  return values;
 }
 
 }  // namespace
@@ -86,24 +86,30 @@ const Tensor* Params::find(std::string_view name) const {
   return entry == tensors.end() ? nullptr : &entry->tensor;
 }
 
-std::vector<std::int32_t> to_int32(const Tensor& tensor) {
+void to_int32(const Tensor& tensor, std::span<std::int32_t> to) {
   const std::optional<std::int64_t> size = byte_size(tensor.shape, tensor.dtype);
   VERIFY(size && std::cmp_equal(*size, tensor.bytes.size()))
       << "the tensor has " << tensor.bytes.size() << " bytes, which do not fit its type and shape";
   const std::span<const std::byte> bytes = tensor.bytes.span();
   const std::string_view name = dtype_name(tensor.dtype);
-  if (name == "int8") return narrow<std::int8_t>(bytes);
-  if (name == "int16") return narrow<std::int16_t>(bytes);
-  if (name == "int32") return narrow<std::int32_t>(bytes);
-  if (name == "int64") return narrow<std::int64_t>(bytes);
-  if (name == "uint8") return narrow<std::uint8_t>(bytes);
-  if (name == "uint16") return narrow<std::uint16_t>(bytes);
-  if (name == "uint32") return narrow<std::uint32_t>(bytes);
-  if (name == "uint64") return narrow<std::uint64_t>(bytes);
+  if (name == "int8") return narrow<std::int8_t>(bytes, to);
+  if (name == "int16") return narrow<std::int16_t>(bytes, to);
+  if (name == "int32") return narrow<std::int32_t>(bytes, to);
+  if (name == "int64") return narrow<std::int64_t>(bytes, to);
+  if (name == "uint8") return narrow<std::uint8_t>(bytes, to);
+  if (name == "uint16") return narrow<std::uint16_t>(bytes, to);
+  if (name == "uint32") return narrow<std::uint32_t>(bytes, to);
+  if (name == "uint64") return narrow<std::uint64_t>(bytes, to);
   VERIFY(!name.empty()) << "type code " << tensor.dtype.code << " with " << tensor.dtype.bits
                         << " bits is no element type";
   VERIFY(false) << "a tensor of type " << name << " has no integers";
-  return {};
+}
+
+std::vector<std::int32_t> to_int32(const Tensor& tensor) {
+  const auto each = static_cast<std::size_t>(std::max(tensor.dtype.bytes(), 1));
+  std::vector<std::int32_t> values(tensor.bytes.size() / each);
+  to_int32(tensor, values);
+  return values;
 }
 
 Tensor from_int32(std::vector<std::int64_t> shape, std::span<const std::int32_t> values) {

@@ -164,6 +164,8 @@ std::uint64_t data_size(std::span<const NamedTensor> tensors);
 /// @throws utils::ValueVerifyFatal for another type, for an element outside int32, and for data
 ///         whose length is not what type and shape ask for.
 std::vector<std::int32_t> to_int32(const Tensor& tensor);
+/// The same into memory of the caller, also refused where it has room for more or fewer.
+void to_int32(const Tensor& tensor, std::span<std::int32_t> to);
 
 /// A tensor of type int32.
 /// @throws utils::ValueVerifyFatal when `values` is not as long as the shape asks for.

@@ -1,12 +1,15 @@
 /// References, copy-on-write, views and adopted memory.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "containers/array/copy.h"
 #include "containers/array/ndarray.h"
 #include "containers/exceptions.h"
 #include "containers/tests/numbers.h"
+#include "containers/tests/refusal.h"
 
 namespace lockstep::ndarray {
 namespace {
@@ -56,6 +59,66 @@ TEST(NDArray, AnEmptyArrayIsCompactAndKnowsItself) {
   EXPECT_EQ(values_of(NDArray::empty(Extents{3, 0}, kInt32)), Values());
   EXPECT_EQ(NDArray::empty(Extents{3, 0}, kInt32).data(), nullptr);
   EXPECT_EQ(values_of(numbers({}, {7})), Values{7});
+}
+
+// {2, 3} in a buffer of 5 rows of 8, at row 1 and column 4.
+constexpr ShapeDescriptor kPadded =
+    paddedBufferDescriptor({0, 32}, Order::kC, {2, 3}, {3, 5}, {1, 4});
+
+NDArray padded(const Values& values, int between) {
+  NDArray array = NDArray::empty(kPadded);
+  auto* first = reinterpret_cast<int*>(array.mutable_data());
+  std::fill_n(first - kPadded.offset, kPadded.allocated, between);
+  copy(numbers({2, 3}, values).tensor(), array.mutable_tensor());
+  return array;
+}
+
+// All of the buffer of such an array.
+Values buffer_of(const NDArray& array) {
+  const auto* first = reinterpret_cast<const int*>(array.data()) - kPadded.offset;
+  return {first, first + kPadded.allocated};
+}
+
+TEST(Padded, ElementsLieWhereTheDescriptorSays) {
+  const NDArray array = padded({1, 2, 3, 4, 5, 6}, 9);
+  EXPECT_EQ(Extents(strides_of(array.tensor())), (Extents{8, 1}));
+  EXPECT_EQ(values_of(array), (Values{1, 2, 3, 4, 5, 6}));
+  Values buffer(40, 9);
+  for (std::size_t k = 0; k < 6; ++k) buffer[12 + k / 3 * 8 + k % 3] = static_cast<int>(k) + 1;
+  EXPECT_EQ(buffer_of(array), buffer);
+}
+
+TEST(Padded, CopiesKeepLayoutAndPadding) {
+  const NDArray array = padded({1, 2, 3, 4, 5, 6}, 9);
+  const Values buffer = buffer_of(array);
+  const NDArray other = array.copy();
+  EXPECT_EQ(buffer_of(other), buffer);
+  NDArray writer = array;
+  *reinterpret_cast<int*>(writer.mutable_data()) = 7;
+  EXPECT_EQ(buffer_of(array), buffer) << "the writer detached";
+  EXPECT_EQ(values_of(writer), (Values{7, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(writer.strides()[0], 8);
+  const NDArray part = array.view(Extents{2}, Extents{8}).copy();
+  EXPECT_TRUE(part.is_compact()) << "a view is no padded tensor";
+  EXPECT_EQ(values_of(part), (Values{1, 4}));
+}
+
+TEST(Padded, EveryClassOfLayoutAndNoOther) {
+  const NDArray columns = NDArray::empty(compact_descriptor({2, 16}, Order::kF, {2, 3}));
+  EXPECT_EQ(Extents(strides_of(columns.tensor())), (Extents{1, 2}));
+  EXPECT_EQ(
+      NDArray::empty(paddedBufferDescriptor({0, 8}, Order::kC, {0, 3}, {0, 2})).shape()[0], 0);
+  ShapeDescriptor beyond = kPadded;
+  beyond.offset = 30;
+  EXPECT_EQ(refusal([&] { NDArray::empty(beyond); }),
+      "an array reaches from byte 120 to 164 of memory that has 160");
+  ShapeDescriptor before = kPadded;
+  before.offset = -1;
+  EXPECT_EQ(refusal([&] { NDArray::empty(before); }),
+      "an array reaches from byte -4 to 40 of memory that has 160");
+  ShapeDescriptor ragged = kPadded;
+  ragged.strides.size = 1;
+  EXPECT_EQ(refusal([&] { NDArray::empty(ragged); }), "the shape and its strides do not fit");
 }
 
 TEST(CopyOnWrite, TheWriterOfTwoSharersDetaches) {

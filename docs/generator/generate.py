@@ -9,6 +9,7 @@ usage: generate.py reference SOURCES BUILD OUTPUT MATHJAX DOXYGEN HEADER...
 
 import collections
 import concurrent.futures
+import json
 import os
 import pathlib
 import shutil
@@ -22,6 +23,7 @@ import header
 import interfaces
 import operator_pages
 import performance
+import playground
 import program
 import refusal
 import rst
@@ -69,12 +71,13 @@ def write_guides(sources: pathlib.Path, build: pathlib.Path, output: pathlib.Pat
 
 def write_operators(lockstep: program.Program, sources: pathlib.Path, output: pathlib.Path):
     """Writes a page per operator and their index."""
-    operators = lockstep.specification()["operators"]
-    answers = lockstep.answers([e["call"] for op in operators for e in op["examples"]])
+    operators = lockstep.specification["operators"]
     write(output / "operators" / "index.rst", operator_pages.index(operators))
     for op in operators:
-        page = operator_pages.page(op, sources, answers)
+        page = operator_pages.page(op, sources, lockstep)
         write(output / "operators" / f"{op['name']}.rst", page)
+        path = f"spec/ops/{op['name']}.h"
+        write(output / "static" / f"{path}.txt", (sources / path).read_text(encoding="ascii"))
 
 
 def write_program(lockstep: program.Program, output: pathlib.Path):
@@ -133,9 +136,11 @@ def write_reference(sources, build, output, mathjax, doxygen, *headers):
     write(output / "generated" / "performance.rst", performance.page(sources))
     write(output / "generated" / "costs.rst", performance.costs(sources))
     write(output / "generated" / "vocabulary.rst", vocabulary.page(sources))
+    write(output / "generated" / "words.json", json.dumps(vocabulary.linked(sources)))
     shutil.copyfile(DOCS / "conf.py", output / "conf.py")
-    shutil.copytree(DOCS / "static", output / "static")
+    shutil.copytree(DOCS / "static", output / "static", dirs_exist_ok=True)
     copy_mathjax(mathjax, output)
+    playground.write(lockstep, sources, build, output)
 
 
 PARTS = {"reference": (write_reference, 5), "guides": (write_guides, 3), "front": (front.write, 1)}

@@ -102,7 +102,7 @@ class Header:
     # Members that the page shows in tables, and members without a meaning for readers.
     TABLES = frozenset(
         "Attrs name alias profile summary formula exceeds in_place errata laws inputs outputs "
-        "attrs inputs_needed rules gas domain examples".split()
+        "attrs inputs_needed rules shape precision accumulator gas domain examples".split()
     )
 
     def __init__(self, root: pathlib.Path, name: str):

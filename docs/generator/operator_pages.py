@@ -3,10 +3,13 @@
 import pathlib
 import re
 
+import boundaries
 import formula
 import header
+import pictures
 import rst
-from refusal import Refused
+import typeset
+import worked_examples
 
 DOT = " \N{MIDDLE DOT} "
 DEFINED = {"at": "element by element", "eval": "as a whole"}
@@ -52,23 +55,47 @@ def index(operators: list) -> str:
     ])  # fmt: skip
 
 
-def page(op: dict, sources: pathlib.Path, answers: dict) -> str:
+def page(op: dict, sources: pathlib.Path, lockstep) -> str:
     """The page of one operator."""
     text, seen = header.Header(sources, op["name"]), []
-    parts = [rst.title(op["name"]), facts(op), rst.prose(op["summary"]) + "\n"]
-    parts += [meaning(op, text, seen), ports(op), result_types(op, text, seen), attributes(op)]
-    parts += [rules(op), laws(op), cost(op), errata(op), examples(op, answers), crosschecks(op)]
+    answers = lockstep.answers([e["call"] for e in op["examples"]])
+    parts = [rst.title(op["name"]), facts(op, lockstep), rst.prose(op["summary"]) + "\n"]
+    parts += [picture(op, lockstep), worked_examples.first(op, answers), meaning(op), types(op)]
+    parts += [ports(op), attributes(op), boundaries.rules(op, sources, lockstep)]
+    parts += [code(op, text, seen), laws(op), cost(op), errata(op)]
+    parts += [worked_examples.further(op, answers), crosschecks(op)]
     return "\n".join(filter(None, parts))
 
 
-def facts(op: dict) -> str:
-    """One line of facts about the operator."""
+def facts(op: dict, lockstep) -> str:
+    """How a call is written, and lines of facts about the operator."""
     known = f"also {rst.code(op['alias'])}" if "alias" in op else ""
     place = "may work in place" if op["in_place"] else ""
     profile, defined = f"profile **{op['profile']}**", f"defined {DEFINED[op['defined_by']]}"
-    return rst.block("rst-class", "facts", "") + DOT.join(
-        filter(None, [profile, defined, known, place])
-    ) + "\n"  # fmt: skip
+    version = f"specification {lockstep.specification['version']}"
+    path = f"spec/ops/{op['name']}.h"
+    link = f"`{path} <../_static/{path}.txt>`__"
+    return "\n".join([
+        rst.block("code-block", "text", signature(op), **{"class": "signature"}),
+        rst.block("rst-class", "facts", "")
+        + DOT.join(filter(None, [version, profile, defined, known, place, link])) + "\n",
+    ])  # fmt: skip
+
+
+def signature(op: dict) -> str:
+    """Inputs, attributes with their defaults, and outputs as one line."""
+    marks = {"one": "", "optional": "?", "variadic": "..."}
+    inputs = ", ".join(port["name"] + marks[port["arity"]] for port in op["inputs"])
+    attrs = [a["name"] + ("" if a["required"] else f"={a['default']}") for a in op["attributes"]]
+    outputs = ", ".join(port["name"] for port in op["outputs"])
+    given = "; ".join(filter(None, [inputs, ", ".join(attrs)]))
+    return f"{op['name']}({given}) -> {outputs}"
+
+
+def picture(op: dict, lockstep) -> str:
+    """The pictures of the operator, if it has any."""
+    found = pictures.figures(op, lockstep)
+    return rst.block("raw", "html", found) if found else ""
 
 
 def source(op: dict, what: str, body: str) -> str:
@@ -83,14 +110,19 @@ def program(op: dict, text: header.Header, name: str, seen: list) -> str:
     return shown + ("\n" + source(op, f"used by {name}", "\n\n".join(helpers)) if helpers else "")
 
 
-def meaning(op: dict, text: header.Header, seen: list) -> str:
+def meaning(op: dict) -> str:
     lines = [rst.block("math", "", tex) for tex in formula.statements(op["formula"])]
+    return "\n".join([rst.title("Meaning", "-"), *lines])
+
+
+def code(op: dict, text: header.Header, seen: list) -> str:
+    """The functions of the header."""
     words = (
-        "The same as a program, and normative. The words it uses are those of the "
-        ":doc:`vocabulary </vocabulary>`.\n"
+        "The meaning, shape and precision as programs, which are normative. The words they use "
+        "are those of the :doc:`vocabulary </vocabulary>`.\n"
     )
-    return "\n".join([rst.title("Meaning", "-"), *lines, words,
-                      program(op, text, op["defined_by"], seen)])  # fmt: skip
+    return "\n".join([rst.title("Code", "-"), words, program(op, text, op["defined_by"], seen),
+                      program(op, text, "infer", seen)])  # fmt: skip
 
 
 def ports(op: dict) -> str:
@@ -101,17 +133,29 @@ def ports(op: dict) -> str:
             low, high = port["rank"]
             rank = str(low) if low == high else f"{low} to {high}"
             what = "; ".join(filter(None, [port["text"], arity[port["arity"]]]))
-            rows.append([direction[:-1], rst.code(port["name"]), rank, rst.prose(what)])
-    head = ["", "Name", "Rank", "What it is"]
-    return rst.title("Inputs and outputs", "-") + "\n" + rst.table(head, rows, [14, 20, 14, 52])
+            rows.append([rst.code(port["name"]), direction[:-1], rank, rst.prose(what)])
+    head = ["Name", "", "Rank", "What it is"]
+    return rst.title("Inputs and outputs", "-") + "\n" + rst.table(head, rows, [20, 14, 14, 52])
 
 
-def result_types(op: dict, text: header.Header, seen: list) -> str:
-    head = rst.title("Shape and precision of the result", "-")
-    names = [rst.code(port["name"]) for port in op["outputs"]]
-    lines = [f"* Precision of {n}: {rst.code(f)}\n" for n, f in zip(names, op["precision"])]
-    words = "The :doc:`format of the vectors </vectors>` says what the words of a formula mean.\n"
-    return "\n".join([head, *lines, words, program(op, text, "infer", seen)])
+def types(op: dict) -> str:
+    """The formulas of the output's shape and precision, and of an accumulator."""
+    setter, lines = typeset.Typesetter(op), []
+    for k, port in enumerate(op["outputs"]):
+        lines += setter.shape(port["name"], op["shape"][k])
+        lines += setter.statements(f"p_{{{typeset.word(port['name'])}}}", op["precision"][k])
+    parts = [rst.title("Shape and precision of the result", "-")]
+    parts += [rst.block("math", "", tex) for tex in lines]
+    if "accumulator" in op:
+        (bits,) = setter.statements("b", op["accumulator"])
+        parts += ["An accumulator of :math:`b` bits, in two's complement, holds every partial sum, "
+                  "in any order:\n", rst.block("math", "", bits)]  # fmt: skip
+    said = typeset.legend(setter.used)
+    words = (
+        "The :doc:`format of the vectors </vectors>` gives these formulas as text, and says what "
+        "each word means. They are compared with every example and golden vector.\n"
+    )
+    return "\n".join([*parts, f"{said} {words}".lstrip()])
 
 
 def attributes(op: dict) -> str:
@@ -146,21 +190,6 @@ def values(a: dict) -> str:
     return rst.prose(f"{kind}, {bound(low) if low == high else limits}")
 
 
-def rules(op: dict) -> str:
-    """The operator's own labels, each with an anchor that is the label."""
-    head = rst.title("Rules", "-")
-    if not op["rules"]:
-        return head + "\nNone of its own; a call is refused with one of the " \
-            ":doc:`labels </labels>` that all operators share.\n"  # fmt: skip
-    words = (
-        "A call that breaks a rule is refused with the rule's label, the first one in this order; "
-        "the :doc:`labels </labels>` that all operators share come before, but for "
-        ":label:`input.value`, which is about data and comes last.\n"
-    )
-    body = [rst.block("label", r["label"], rst.prose(r["text"])) for r in op["rules"]]
-    return "\n".join([head, words, *body])
-
-
 def section(title: str, words: str, items: list) -> str:
     """A section that lists items; nothing if there are none."""
     lines = "".join(f"* {item}\n" for item in items)
@@ -187,52 +216,6 @@ def cost(op: dict) -> str:
         f"\nFor each element of {rst.code(op['outputs'][0]['name'])}: {rst.prose(op['gas'])}. For "
         "each element of every tensor: 5.\n"
     )
-
-
-def nested(shape: list, data: list) -> str:
-    """A tensor as nested brackets, one line per row."""
-    if len(shape) == 1:
-        return "[" + ", ".join(map(str, data)) + "]"
-    size = len(data) // shape[0]
-    rows = [nested(shape[1:], data[i : i + size]) for i in range(0, len(data), size)]
-    return "[" + ",\n ".join(row.replace("\n", "\n ") for row in rows) + "]"
-
-
-def tensor(name: str, shape: list, precision: int, data: list) -> str:
-    head = f"{name}  {'x'.join(map(str, shape))}, precision {precision}"
-    return head + "\n" + rst.indented(nested(shape, data), "    ").rstrip()
-
-
-def examples(op: dict, answers: dict) -> str:
-    words = (
-        "Worked out by hand in the header, and evaluated when this page was made. Attributes at "
-        "their defaults are left out.\n"
-    )
-    parts = [rst.title("Examples", "-"), words]
-    for e in op["examples"]:
-        parts += [f"**{rst.escaped(e['text'])}**\n", example(op, e, answers[e["case"]])]
-    return "\n".join(parts)
-
-
-def example(op: dict, e: dict, answer: dict) -> str:
-    """A worked example: the call, the reference's answer, and a command that repeats it."""
-    if answer.get("out") != e["out"]:
-        raise Refused(f"{e['case']}: the header states {e['out']}, the answer is {answer}")
-    call = e["call"]
-    defaults = {a["name"]: a.get("default") for a in op["attributes"]}
-    lines = [f"{key} = {text}" for key, text in call["attrs"].items() if text != defaults[key]]
-    count = len(op["inputs"])
-    for k, (x, precision) in enumerate(zip(call["in"], call["in_prec"])):
-        variadic = op["inputs"][min(k, count - 1)]["arity"] == "variadic"
-        name = op["inputs"][min(k, count - 1)]["name"] + (f"[{k}]" if variadic else "")
-        lines.append(tensor(name, x["shape"], precision, x["data"]))
-    results = [
-        tensor(port["name"], y["shape"], y["prec"], y["data"])
-        for port, y in zip(op["outputs"], answer["out"])
-    ]
-    shown = "\n".join(lines) + "\n\n" + "\n".join("-> " + text for text in results)
-    repeat = f"$ lockstep repro reference '{e['case']}'"
-    return rst.block("code-block", "text", shown) + rst.block("code-block", "console", repeat)
 
 
 def crosschecks(op: dict) -> str:

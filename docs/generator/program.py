@@ -1,5 +1,6 @@
 """Runs the program and makes pages of its output."""
 
+import functools
 import json
 import pathlib
 import re
@@ -24,6 +25,7 @@ class Program:
     def lists(self, *words: str) -> list:
         return json.loads(self.says("list", *words, "--json"))
 
+    @functools.cached_property
     def specification(self) -> dict:
         return json.loads(self.says("spec", "--json"))
 

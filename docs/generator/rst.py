@@ -8,19 +8,20 @@ POWER = r"\b(\w+)\^(\w+)"
 
 
 def prose(text: str) -> str:
-    """Plain text of a header: names with an underscore become code, 2^24 a power."""
+    """Plain text of a header: `what` and names with an underscore become code, 2^24 a power."""
     pieces, end = [], 0
-    for match in re.finditer(rf"{POWER}|{NAME}", text):
+    for match in re.finditer(rf"`(?P<code>[^`]+)`|{POWER}|{NAME}", text):
         pieces.append(escaped(text[end : match.start()]))
-        base, exponent = match[1], match[2]
-        pieces.append(rf"{base}\ :sup:`{exponent}`\ " if base else code(match[0]))
+        base, exponent = match[2], match[3]
+        words = code(match["code"] or match[0])
+        pieces.append(rf"{base}\ :sup:`{exponent}`\ " if base else words)
         end = match.end()
     return "".join(pieces + [escaped(text[end:])])
 
 
 def escaped(text: str) -> str:
     """The text with the special characters of reStructuredText escaped."""
-    return re.sub(r"([\\*`|_\[\]<>])", r"\\\1", text)
+    return re.sub(r"([\\*`|_\[\]<>@])", r"\\\1", text)
 
 
 def code(text: str) -> str:

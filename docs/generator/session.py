@@ -106,15 +106,15 @@ class Page:
         self.hold_numbers()
 
     def _run_commands(self, sources: pathlib.Path, build: pathlib.Path):
-        with tempfile.TemporaryDirectory(prefix="lockstep-page-") as directory:
-            place = stand_in(pathlib.Path(directory), sources, build)
+        with tempfile.TemporaryDirectory(prefix="lockstep-page-") as home:
+            place = stand_in(pathlib.Path(home), sources, build)
             done = subprocess.run(
                 ["bash", "--noprofile", "--norc", "-c", self.script()],
-                cwd=place, env=environment(directory), timeout=TIMEOUT_S, check=False,
+                cwd=place, env=environment(home), timeout=TIMEOUT_S, check=False,
                 stdin=subprocess.DEVNULL, capture_output=True, text=True)  # fmt: skip
         outputs = re.split(rf"\n{MARK} (\d+)\n", done.stdout)
         for command, output, status in zip(self.commands(), outputs[::2], outputs[1::2]):
-            command.output = output.rstrip("\n")
+            command.output = output.rstrip("\n").replace(home, "~")
             self._hold(command, int(status), done.stderr)
         if len(outputs) // 2 != len(self.commands()):
             raise Refused(f"{self.path.name}: the shell ended early\n{done.stderr}")

@@ -191,15 +191,43 @@ def names(found: list) -> set:
     return {name for word in found for name in word.name.split(", ")}.union(*inner)
 
 
-def item(word: Word) -> str:
+def is_shown(word: Word) -> bool:
+    """Whether the page has an entry of a word; C++ explains what is taken over from it."""
+    return not word.declared.startswith("using std::")
+
+
+def targets(found: list) -> dict:
+    """The word of whose entry each name is an anchor: the first one, and no member if there is a
+    word outside of all others."""
+    outer, inner = {}, {}
+    for word in filter(is_shown, found):
+        for name in word.name.split(", "):
+            outer.setdefault(name, word)
+        if "enum" not in word.declared:
+            inner = {**targets(word.members), **inner}
+    return {**inner, **outer}
+
+
+def item(word: Word, anchors: dict) -> str:
     """A word as an entry of a list, with its members in a list of their own."""
-    pieces = re.split("`([^`]*)`", word.sentence)
-    pieces[::2], pieces[1::2] = map(rst.prose, pieces[::2]), map(rst.code, pieces[1::2])
-    text = f"* ``{word.declared}``" + (": " if word.sentence else "") + "".join(pieces)
+    own = [name for name in word.name.split(", ") if anchors.get(name) is word]
+    spans = "".join(rf':anchor:`<span id="word-{name}"></span>`\ ' for name in own)
+    text = f"* {spans}``{word.declared}``" + (": " if word.sentence else "")
+    text += rst.prose(word.sentence)
     if word.members and "enum" in word.declared:
         return text + " One of " + ", ".join(f"``{m.name}``" for m in word.members) + "."
-    inner = "\n".join(map(item, word.members))
+    inner = "\n".join(item(m, anchors) for m in word.members)
     return text + (f"\n\n{rst.indented(inner, '  ')}" if inner else "")
+
+
+def linked(root: pathlib.Path) -> dict:
+    """The words that code links to: those outside of all others, members too, and the names that
+    each operator declares itself."""
+    found = [word for name in HEADERS for word in read(root / "spec" / name)]
+    outer = {name for word in filter(is_shown, found) for name in word.name.split(", ")}
+    paths = sorted((root / "spec" / "ops").glob("*.h"))
+    own = {path.stem: sorted(declared_in(own_code(path, root, set()))) for path in paths}
+    return {"words": sorted(outer), "members": sorted(targets(found)), "own": own}
 
 
 def page(root: pathlib.Path) -> str:
@@ -208,10 +236,10 @@ def page(root: pathlib.Path) -> str:
     known = set().union(*map(names, found.values()))
     for operator in sorted((root / "spec" / "ops").glob("*.h")):
         check(operator, root, known)
-    parts = []
+    parts = [rst.block("role", "anchor(raw)", "", format="html")]
+    anchors = targets([word for words in found.values() for word in words])
     for name, defined in found.items():
         about = re.search(r"@file\n((?:/// .*\n)+)", (root / "spec" / name).read_text("ascii"))
         parts += [rst.title(f"spec/{name}", "-"), rst.prose(about[1].replace("/// ", "")) + "\n"]
-        shown_once = [word for word in defined if not word.declared.startswith("using std::")]
-        parts += ["\n".join(map(item, shown_once)), ""]
+        parts += ["\n".join(item(word, anchors) for word in filter(is_shown, defined)), ""]
     return "\n".join(parts)

@@ -17,6 +17,7 @@ FLAGS = [
     "--disable-gpu",
     "--no-first-run",
     "--hide-scrollbars",
+    "--disable-ipc-flooding-protection",  # a test follows links faster than a reader
     "--remote-debugging-pipe",
 ]
 

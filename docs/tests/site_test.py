@@ -121,6 +121,8 @@ class Site:
                 anchor = urllib.parse.unquote(url.fragment)
                 if not target.is_file():
                     self.complain(page, f"there is no {link}")
+                elif target.name == "playground.html":
+                    pass  # its anchors are calls, which playground_test.py makes
                 elif anchor and anchor not in self.ids.get(target, ()):
                     self.complain(page, f"nothing is called {anchor} in {target.name}")
         return count

@@ -5,7 +5,6 @@ import pathlib
 import re
 import sys
 import tempfile
-import textwrap
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -15,11 +14,12 @@ import formula  # noqa: E402
 import glossary  # noqa: E402
 import header  # noqa: E402
 import operator_pages  # noqa: E402
+import playground  # noqa: E402
 import program  # noqa: E402
 import refusal  # noqa: E402
 import rst  # noqa: E402
-import session  # noqa: E402
 import vocabulary  # noqa: E402
+import worked_examples  # noqa: E402
 
 HEADER = """
 #include "spec/base.h"
@@ -59,6 +59,60 @@ class Tree(unittest.TestCase):
 
     def write(self, name: str, text: str):
         (self.root / "spec" / name).write_text(text, encoding="ascii")
+
+
+class Playground(Tree):
+    """What the playground's scripts are given."""
+
+    RULE = {"label": "relu.shape", "text": "it fits"}
+    OPERATOR = {
+        "name": "relu", "profile": "ELEM", "summary": "Cuts.", "attributes": [], "rules": [RULE],
+        "inputs": [{"name": "X", "arity": "one", "text": "any"}], "outputs": [{"name": "Y"}],
+        "examples": [{"text": "one", "case": "relu/in=1@8/data=1", "out": []}],
+    }  # fmt: skip
+    SPECIFICATION = {"operators": [OPERATOR], "labels": [{"label": "op.unknown", "text": "no"}]}
+
+    def says(self, *words: str) -> str:
+        self.assertEqual(words[0], "digest")
+        return "1 calls\n"
+
+    def specification(self) -> dict:
+        return self.SPECIFICATION
+
+    def written(self) -> dict:
+        """The texts of the scripts, by name."""
+        playground.write(self, self.root, self.root / "build", self.root / "site")
+        place = self.root / "site" / "static" / "playground"
+        return {path.name: path.read_text(encoding="utf-8") for path in place.iterdir()}
+
+    def vector(self, text: str):
+        path = self.root / "conformance" / "vectors" / "relu.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="ascii")
+
+    def test_has_operators_labels_digest_and_vectors(self):
+        self.vector('{"a":"\\\\u0041"}\n')
+        scripts = self.written()
+        for known in ('"relu/in=1@8/data=1"', '"operators/relu.html#relu.shape"',
+                      '"labels.html#op.unknown"', '"digest": "1 calls"'):  # fmt: skip
+            self.assertIn(known, scripts["operators.js"])
+        self.assertIn('"relu.json": String.raw`{"a":"\\\\u0041"}\n`', scripts["vectors.js"])
+        self.assertIn("without emscripten", scripts["module.js"])
+
+    def test_takes_the_module_where_there_is_one(self):
+        module = self.root / "build" / "docs" / "playground" / "lockstep.js"
+        module.parent.mkdir(parents=True)
+        module.write_text("made", encoding="ascii")
+        self.vector("{}")
+        self.assertEqual(self.written()["module.js"], "made")
+
+    def test_refuses_vectors_that_a_script_cannot_hold(self):
+        for wrong in ("`", "${"):
+            with self.assertRaisesRegex(refusal.Refused, "relu.json: a script cannot hold"):
+                path = self.root / "conformance" / "vectors" / "relu.json"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(wrong, encoding="ascii")
+                playground.vectors(path.parent)
 
 
 class Headers(Tree):
@@ -122,6 +176,10 @@ struct List {
   int hidden = 0;
 };
 using Tuple = List<16>;
+/// Two.
+struct Pair {
+  int size = 2;
+};
 /// How many.
 enum class Arity { one, many };
 constexpr i64 least(i64 a, i64 b) { return a < b ? a : b; }
@@ -161,7 +219,7 @@ class Vocabulary(Tree):
         return vocabulary.page(self.root)
 
     def test_shows_each_word_with_its_sentence(self):
-        text = self.page(OPERATOR)
+        text = re.sub(r':anchor:`<span id="word-\w+"></span>`\\ ', "", self.page(OPERATOR))
         for line in (
             "* ``i64 kMost = i64{1} << 30``: of anything", "* ``using Tuple = List<16>``",
             "  * ``void push(i64 v, i64 w = 0)``: Appends.", "About words.",
@@ -172,6 +230,16 @@ class Vocabulary(Tree):
             self.assertIn(f"\n{line}\n", text)
         self.assertIn("* ``struct List``: A list; \\ ``push``\\  grows it.", text)
         self.assertNotIn("hidden", text)
+
+    def test_code_links_to_words_and_members_but_to_no_name_of_its_own(self):
+        text = self.page(OPERATOR)
+        linked = vocabulary.linked(self.root)
+        for name in linked["members"]:
+            self.assertEqual(1, text.count(f'<span id="word-{name}"></span>'), name)
+        self.assertIn("least", linked["words"])
+        self.assertIn("fits", linked["members"])
+        self.assertNotIn("fits", linked["words"])
+        self.assertIn("sum", linked["own"]["one"])
 
     def test_refuses_a_word_that_nothing_defines(self):
         for old, new, lacking in (
@@ -243,6 +311,8 @@ class Prose(unittest.TestCase):
         self.assertEqual(rst.prose("a*b and |c|"), r"a\*b and \|c\|")
         self.assertIn("``shift_bit``", rst.prose("by shift_bit."))
         self.assertIn(":sup:`24`", rst.prose("below 2^24"))
+        self.assertEqual(rst.prose("as `like` has"), r"as \ ``like``\  has")
+        self.assertEqual(rst.prose("2x3@8"), r"2x3\@8")  # no address
 
     def test_gist_is_what_comes_before_the_explanation(self):
         for text in ("Adds both.", "Adds both: one to the other.", "Adds both. Nothing else."):
@@ -256,9 +326,9 @@ class Prose(unittest.TestCase):
             self.assertEqual(operator_pages.bound(value), text)
 
     def test_tensors_are_nested_by_rank(self):
-        self.assertEqual(operator_pages.nested([3], [1, 2, 3]), "[1, 2, 3]")
-        self.assertEqual(operator_pages.nested([2, 1], [1, 2]), "[[1],\n [2]]")
-        self.assertEqual(operator_pages.nested([2, 1, 2], [1, 2, 3, 4]),
+        self.assertEqual(worked_examples.nested([3], [1, 2, 3]), "[1, 2, 3]")
+        self.assertEqual(worked_examples.nested([2, 1], [1, 2]), "[[1],\n [2]]")
+        self.assertEqual(worked_examples.nested([2, 1, 2], [1, 2, 3, 4]),
                          "[[[1, 2]],\n [[3, 4]]]")  # fmt: skip
 
     def test_an_example_has_to_be_what_the_reference_answers(self):
@@ -266,7 +336,7 @@ class Prose(unittest.TestCase):
         answered = [{"shape": [1], "prec": 8, "data": [2]}]
         example = {"case": "relu/in=1@8/data=1", "out": stated}
         with self.assertRaisesRegex(refusal.Refused, "relu/in=1@8/data=1"):
-            operator_pages.example({}, example, {"out": answered})
+            worked_examples.example({}, example, {"out": answered})
 
 
 class Evidence(unittest.TestCase):
@@ -284,94 +354,6 @@ class Evidence(unittest.TestCase):
         self.assertIn("A.B", program.shown_by({"text": "t", "shown_by": {"test": "A.B"}}))
         with self.assertRaisesRegex(refusal.Refused, "no vector shows: t"):
             program.shown_by({**vector, "vector": None})
-
-
-class Sessions(unittest.TestCase):
-    def run_page(self, text: str) -> session.Page:
-        with tempfile.TemporaryDirectory() as directory:
-            root = pathlib.Path(directory)
-            for name in ("sources", "build"):
-                (root / name).mkdir()
-            (root / "page.md").write_text(textwrap.dedent(text), encoding="ascii")
-            page = session.Page(root / "page.md", root / "sources")
-            page.run(root / "sources", root / "build")
-            return page
-
-    def test_shows_what_commands_print(self):
-        page = self.run_page("""\
-            Before.
-            ```file a.cc
-            int a;
-            ```
-            ```run
-            $ cat a.cc; cd
-            $ x=1; echo 'two
-            > lines'
-            ~ lines
-            ```
-            ```run
-            $ ls; echo $x; false
-            = 1
-            ```
-            """)
-        text = page.rendered()
-        for part in ("Before.", ":caption: a.cc", "$ cat a.cc; cd\nint a;\n", "> lines'\ntwo\n",
-                     "false\nlockstep\n1"):  # fmt: skip
-            self.assertIn(part, text)
-        self.assertNotIn("~", text)
-        self.assertNotIn("= 1", text)
-
-    def test_keeps_fences_that_commands_print_as_text(self):
-        page = self.run_page("""\
-            ```run
-            $ printf '```text\\n### no heading\\n```\\n'
-            ```
-            After.""")
-        lines = page.rendered().splitlines()
-        self.assertEqual("````console", lines[0])
-        self.assertEqual(["```text", "### no heading", "```", "````", "After."], lines[2:])
-
-    def test_refuses_a_broken_promise(self):
-        for body, why in (
-            ("$ false", "promised status 0, ended with 1"),
-            ("$ true\n= 1", "promised status 1, ended with 0"),
-            ("$ echo no\n~ yes", "promised to print: yes"),
-            ("$ exit 0\n$ true", "the shell ended early"),
-            ("echo no dollar", "begins with"),
-        ):
-            with self.subTest(body), self.assertRaisesRegex(refusal.Refused, why):
-                self.run_page(f"```run\n{body}\n```\n")
-
-    def test_holds_the_numbers_of_the_prose_to_the_runs_beside_it(self):
-        run = "```run\n$ echo seen 32258, got 25\n```\n"
-        captured = "```\n$ echo \\\n    4711\n32258\n25\n```\n"
-        for shown in (run, captured):
-            page = self.run_page(f"It is {{printed}}`25` of 32258.\n{shown}# On\nThen 1234.\n")
-            self.assertIn("It is 25 of 32258.\n", page.rendered())
-            for prose, fault in (
-                ("It is {printed}`26`.", "26"), ("It is {printed}`5`.", "5"),
-                ("It is {printed}`-25`.", "-25"), ("It is {printed}`echo`.", "echo"),
-                ("It is 32768.", "32768"), ("It is 32,768.", "32,768"),
-                ("It is `-32258`.", "-32258"),
-            ):  # fmt: skip
-                for text in (f"{prose}\n{shown}", f"# One\n{shown}{prose}\n# Two\n{shown}"):
-                    with self.subTest(text), self.assertRaisesRegex(
-                            refusal.Refused, f"no run beside it shows: {fault}$"):
-                        self.run_page(text)
-        self.run_page(f"Of {{math}}`2^{{1000}} - 65536`, [it](x1999.md).\n{run}")
-        with self.assertRaisesRegex(refusal.Refused, "shows: 25$"):
-            self.run_page("No run prints {printed}`25`.\n```text\n25\n```\n")
-
-    def test_the_lines_of_examples_are_counted_right(self):
-        found = 0
-        for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
-            text = " ".join(page.read_text(encoding="ascii").split())
-            for name, lines in re.findall(r"`(examples/\w+\.\w+)`[^`]{0,40}?\b(\d+) lines", text):
-                with self.subTest(page=page.name, example=name):
-                    count = len((ROOT / name).read_text(encoding="ascii").splitlines())
-                    self.assertEqual(int(lines), count)
-                found += 1
-        self.assertGreater(found, 2)
 
 
 if __name__ == "__main__":

@@ -46,8 +46,11 @@ std::span<const i32> values_of(const ndarray::NDArray& array) {
 ndarray::NDArray as_int32(const ndarray::NDArray& array) {
   if (is_as_tensors_are(array)) return array;
   if (ndarray::same_type(array.dtype(), kInt32)) return array.copy(ndarray::kHost);
-  const params::Tensor stored = ndarray::to_params(array);
-  return ndarray::adopt_params(params::from_int32(stored.shape, params::to_int32(stored)));
+  ndarray::NDArray values = ndarray::NDArray::empty(array.shape(), kInt32);
+  params::to_int32(ndarray::to_params(array),
+      {reinterpret_cast<i32*>(values.mutable_data()),
+          static_cast<std::size_t>(ndarray::element_count(array.shape()))});
+  return values;
 }
 
 }  // namespace lockstep::graph

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "containers/exceptions.h"
+#include "containers/memory/pool.h"
 
 namespace lockstep::graph {
 namespace {
@@ -33,7 +34,10 @@ Graph load_graph(const std::string& directory) {
 
 Model load_model(const std::string& directory) {
   Graph graph = load_graph(directory);
-  return Model(std::move(graph), by_name(ndarray::load_file(directory + "/params")));
+  Model model(std::move(graph), by_name(ndarray::load_file(directory + "/params")));
+  // What held the bytes of the file would wait for another use that never comes.
+  ndarray::pool().trim();
+  return model;
 }
 
 }  // namespace lockstep::graph

@@ -45,6 +45,7 @@ struct Concatenate {
              if (d != along && x.dim(d) != in[0].dim(d)) return false;
          return true;
        }}};
+  static constexpr Formula shape[] = {"[{total(X[d]) if d = axis mod #X, X[d]} for d < #X]"};
   static constexpr Formula precision[] = {"max(p0, ...)"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Type y = in[0];

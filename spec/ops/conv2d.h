@@ -89,7 +89,13 @@ struct Conv2d {
           [](const Attrs& a, Types in) { return room(a, in, 0) >= 0 && room(a, in, 1) >= 0; }},
       {"bits", "X and W have at most 8 bits",
           [](const Attrs&, Types in) { return in[X].precision <= 8 && in[W].precision <= 8; }}};
+  static constexpr Formula shape[] = {
+      "[X[0], channels, extent(0), extent(1)]; "
+      "extent(d) = (X[d + 2] + 2 * padding[d] - dilation[d] * (kernel_size[d] - 1) - 1) / "
+      "strides[d] + 1"};
   static constexpr Formula precision[] = {"max(p0 + p1 + bl(|W| / channels), p2) + use_bias"};
+  static constexpr Formula accumulator =
+      "bl(|W| / channels * a(p0) * a(p1) + {a(p2) if use_bias, 0}) + 1";
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const i64 terms = volume(in[W].shape) / a.channels;
     const i64 products = in[X].precision + in[W].precision + bit_length(terms);

@@ -27,6 +27,7 @@ struct CvmLut {
 
   static constexpr Rule<Attrs> rules[] = {{"table", "in_dim is the number of elements of the table",
       [](const Attrs& a, Types in) { return a.in_dim == volume(in[T].shape); }}};
+  static constexpr Formula shape[] = {"data"};
   static constexpr Formula precision[] = {"p1"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     return Type{in[D].shape, in[T].precision};

@@ -47,7 +47,10 @@ struct Dense {
           [](const Attrs& a, Types in) { return !a.use_bias || in[B].dim(0) == a.units; }},
       {"bits", "X and W have at most 8 bits",
           [](const Attrs&, Types in) { return in[X].precision <= 8 && in[W].precision <= 8; }}};
+  static constexpr Formula shape[] = {"[X[0], units]"};
   static constexpr Formula precision[] = {"max(p0 + p1 + bl(|W| / units), p2) + use_bias"};
+  static constexpr Formula accumulator =
+      "bl(|W| / units * a(p0) * a(p1) + {a(p2) if use_bias, 0}) + 1";
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const i64 products = in[X].precision + in[W].precision + bit_length(in[X].dim(1));
     const i64 p = a.use_bias ? max(products, in[B].precision) + 1 : products;

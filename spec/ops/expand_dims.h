@@ -29,6 +29,9 @@ struct ExpandDims {
 
   static constexpr Rule<Attrs> rules[] = {{"axis", "axis lies in -N-1..N",
       [](const Attrs& a, Types in) { return axis_in(a.axis, in[X].rank() + 1); }}};
+  static constexpr Formula shape[] = {
+      "[X[d] for d < n] ++ [1 for d < num_newaxis] ++ [X[d] for d < #X if d >= n]; "
+      "n = axis mod (#X + 1)"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const Type& x = in[X];

@@ -20,6 +20,7 @@ struct Flatten {
   static constexpr std::tuple<> attrs{};
   static constexpr std::array<Rule<Attrs>, 0> rules{};
 
+  static constexpr Formula shape[] = {"[X[0], |X| / X[0]]"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     const i64 rows = in[X].dim(0);

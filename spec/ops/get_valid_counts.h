@@ -33,6 +33,7 @@ struct GetValidCounts {
 
   static constexpr Rule<Attrs> rules[] = {{"columns", "2 <= K <= 31",
       [](const Attrs&, Types in) { return 2 <= in[X].dim(2) && in[X].dim(2) <= 31; }}};
+  static constexpr Formula shape[] = {"[X[0]]", "X"};
   static constexpr Formula precision[] = {"bl(|X| / |count| + 1) + 1", "max(p0, 2)"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     const Type& x = in[X];

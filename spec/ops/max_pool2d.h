@@ -55,6 +55,10 @@ struct MaxPool2d {
          }
          return true;
        }}};
+  static constexpr Formula shape[] = {
+      "[X[0], X[1], extent(0), extent(1)]; "
+      "extent(d) = {ceil(room(d) / strides[d]) if ceil_mode, room(d) / strides[d]} + 1; "
+      "room(d) = X[d + 2] + 2 * padding[min(d, #padding - 1)] - pool_size[d]"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const Type& x = in[X];

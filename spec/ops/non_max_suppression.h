@@ -58,6 +58,7 @@ struct NonMaxSuppression {
           [](const Attrs&, Types in) { return in[Valid].dim(0) == in[X].dim(0); }},
       {"bits", "X has at most 31 bits",
           [](const Attrs&, Types in) { return in[X].precision <= 31; }}};
+  static constexpr Formula shape[] = {"X"};
   static constexpr Formula precision[] = {"max(p0, 2)"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     return Type{in[X].shape, in[X].precision > 2 ? in[X].precision : 2};

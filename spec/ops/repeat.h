@@ -27,6 +27,7 @@ struct Repeat {
 
   static constexpr Rule<Attrs> rules[] = {{"axis", "axis lies in -N..N-1",
       [](const Attrs& a, Types in) { return axis_in(a.axis, in[X].rank()); }}};
+  static constexpr Formula shape[] = {"[{repeats * X[d] if d = axis mod #X, X[d]} for d < #X]"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Type y = in[X];

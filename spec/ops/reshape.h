@@ -127,6 +127,17 @@ struct Reshape {
           [](const Attrs& a, Types in) { return walks(a, in, "infer"); }},
       {"size", "Y has as many elements as X",
           [](const Attrs& a, Types in) { return walks(a, in, "size"); }}};
+  static constexpr Formula shape[] = {
+      "S(0, 0, |X| / prod(S(0, 0, 1))); "
+      "S(k, c, h) = {[] if k = #shape, "
+      "[shape[k]] ++ S(k + 1, c + 1, h) if shape[k] > 0, "
+      "[X[c]] ++ S(k + 1, c + 1, h) if shape[k] = 0, "
+      "[h] ++ S(k + 1, c + 1, h) if shape[k] = -1, "
+      "[X[d] for d < #X if d >= c] ++ S(k + 1, #X, h) if shape[k] = -2, "
+      "[X[c] * X[c + 1]] ++ S(k + 1, c + 2, h) if shape[k] = -3, "
+      "[part(X[c], shape[k + 1], shape[k + 2]), part(X[c], shape[k + 2], shape[k + 1])]"
+      " ++ S(k + 3, c + 1, h)}; "
+      "part(n, u, v) = {n / v if u = -1, u}"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Shape y;

@@ -46,6 +46,8 @@ struct SliceLike {
            if (is_cut(a, d, n) && in[Like].dim(d) > in[X].dim(d)) return false;
          return true;
        }}};
+  static constexpr Formula shape[] = {
+      "[{like[d] if #axis = 0 or d in axis or d - #X in axis, X[d]} for d < #X]"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Type y = in[X];

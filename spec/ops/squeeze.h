@@ -37,6 +37,10 @@ struct Squeeze {
            if (in[X].dim(wrap(d, in[X].rank())) != 1) return false;
          return true;
        }}};
+  static constexpr Formula shape[] = {
+      "{[1] if #kept = 0, kept}; "
+      "kept = [X[d] for d < #X if not dropped(d)]; "
+      "dropped(d) = {X[d] = 1 if #axis = 0, d in axis or d - #X in axis}"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const Type& x = in[X];

@@ -18,7 +18,7 @@ struct StridedSlice {
       "Keeps, on each axis, the elements from begin on in steps of stride, short of end. Where a "
       "list has no entry for an axis, begin is 0, end is the extent and stride is 1.";
   static constexpr string_view formula =
-      R"(Y[\ldots, d_i, \ldots] = X[\ldots, b_i + s_i d_i, \ldots])";
+      R"(Y[\ldots, y_d, \ldots] = X[\ldots, b(d) + stride_d \cdot y_d, \ldots])";
   static constexpr Erratum errata[] = {
       {.text = "begin, end and stride are no longer than the rank; the deployed runtime accepts "
                "longer ones, and reads out of bounds.",
@@ -63,6 +63,12 @@ struct StridedSlice {
            if (cut(a, d, in[X].dim(d)).extent() < 1) return false;
          return true;
        }}};
+  static constexpr Formula shape[] = {
+      "[ceil((e(d) - b(d)) / stride[d]) for d < #X]; "
+      "b(d) = place(d, {begin[d] if d < #begin, 0}); "
+      "e(d) = place(d, {end[d] if d < #end, X[d]}); "
+      "place(d, i) = max(low(d), min(X[d] + low(d), {X[d] + i if i < 0, i})); "
+      "low(d) = {-1 if stride[d] < 0, 0}"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Type y = in[X];

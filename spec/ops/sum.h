@@ -14,6 +14,7 @@ struct Sum : Reduce {
   static constexpr Exceeds exceeds = kPrecision;
 
   static constexpr Formula precision[] = {"p0 + bl(|X| / |Y|)"};
+  static constexpr Formula accumulator = "bl(|X| / |Y| * a(p0)) + 1";
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const Shape y = kept(a, in[X]);
     return Type{y, in[X].precision + bit_length(volume(in[X].shape) / volume(y))};

@@ -31,6 +31,9 @@ struct Take {
       {"axis", "axis is None or lies in -N..N-1", [](const Attrs& a, Types in) {
          return !a.axis.has_value() || axis_in(*a.axis, in[X].rank());
        }}};
+  static constexpr Formula shape[] = {
+      "{indices if axis = None, [X[d] for d < n] ++ indices ++ [X[d] for d < #X if d > n]}; "
+      "n = axis mod #X"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     if (!a.axis) return Type{in[I].shape, in[X].precision};

@@ -28,6 +28,7 @@ struct Tile {
           .required()};
   static constexpr std::array<Rule<Attrs>, 0> rules{};
 
+  static constexpr Formula shape[] = {"[X[d - n] * reps[d - n] for d < n]; n = max(#X, #reps)"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const Type& x = in[X];

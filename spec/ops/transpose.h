@@ -35,6 +35,7 @@ struct Transpose {
           [](const Attrs& a, Types in) { return axes_in(a.axes, in[X].rank()); }},
       {"axis_twice", "no axis is listed twice",
           [](const Attrs& a, Types in) { return axes_differ(a.axes, in[X].rank()); }}};
+  static constexpr Formula shape[] = {"[{X[#X - 1 - d] if #axes = 0, X[axes[d]]} for d < #X]"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     Type y = in[X];

@@ -28,6 +28,7 @@ struct Upsampling {
       Field{"method", &Attrs::method, "which element is copied"}.one_of("NEAREST_NEIGHBOR")};
   static constexpr std::array<Rule<Attrs>, 0> rules{};
 
+  static constexpr Formula shape[] = {"[X[0], X[1], scale * X[2], scale * X[3]]"};
   static constexpr Formula precision[] = {"p0"};
   static constexpr Inferred infer(const Attrs& a, Types in) {
     const Type& x = in[X];

@@ -43,6 +43,7 @@ struct Where {
             const Shape& c = in[Condition].shape;
             return c == in[X].shape || c == Shape{in[X].dim(0)};
           }}};
+  static constexpr Formula shape[] = {"x"};
   static constexpr Formula precision[] = {"max(p1, p2)"};
   static constexpr Inferred infer(const Attrs&, Types in) {
     const i64 p = max(in[X].precision, in[Y].precision);

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "spec/check.h"
 #include "spec/operators.h"
@@ -40,15 +41,59 @@ TEST_P(Domain, BuildsLegalCalls) {
   }
 }
 
-TEST_P(Domain, HasThePrecisionThatTheFormulaStates) {
+TEST_P(Domain, HasTheTypesThatTheFormulasState) {
   const OpInfo& op = *GetParam();
   for (int seed = 0; seed < kDraws; ++seed) {
     const Drawn call = drawn(op, seed);
     const Inferred y = op.infer(call.attributes(), call.types());
-    for (int k = 0; k < y.count; ++k)
+    for (int k = 0; k < y.count; ++k) {
+      ASSERT_EQ(stated_shape(op, k, call.attributes(), call.types()), y[k].shape)
+          << op.shape[k] << " at seed " << seed;
       ASSERT_EQ(stated_precision(op, k, call.attributes(), call.types(), y), y[k].precision)
           << op.precision[k] << " at seed " << seed;
+    }
   }
+}
+
+// The largest magnitude of an output where every element of the inputs is the largest.
+i64 reach(const OpInfo& op, const Drawn& call, const Inferred& y) {
+  std::vector<std::vector<i32>> data;
+  std::vector<CheckedView> in;
+  for (const Type& t : call.types()) {
+    data.emplace_back(volume(t.shape), static_cast<i32>(max_of(t.precision)));
+    in.emplace_back(t, data.back().data());
+  }
+  std::vector<i32> results(static_cast<std::size_t>(volume(y[0].shape)));
+  const CheckedOut out(y[0], results.data());
+  op.evaluate(call.attributes(), {in.data(), call.in_count}, {&out, 1});
+  return *std::max_element(results.begin(), results.end());
+}
+
+// No sum goes further than that of the largest elements, and none of its parts does.
+TEST_P(Domain, NeedsTheAccumulatorThatTheFormulaStates) {
+  const OpInfo& op = *GetParam();
+  if (op.accumulator.empty()) return;
+  int exact = 0;
+  for (int seed = 0; seed < 300; ++seed) {
+    const Drawn call = drawn(op, seed);
+    const Inferred y = op.infer(call.attributes(), call.types());
+    const i64 bits = stated_accumulator(op, call.attributes(), call.types(), y);
+    const int needed = bit_length(reach(op, call, y)) + 1;
+    ASSERT_LE(needed, bits) << op.accumulator << " at seed " << seed;
+    ASSERT_LE(bits, y[0].precision) << op.accumulator << " at seed " << seed;
+    exact += needed == bits;
+    // Only where zeros of a padding take part in every sum, fewer bits do.
+    const bool is_padded = op.name == "conv2d" && call.attrs[3].ints != Tuple{0, 0};
+    ASSERT_TRUE(is_padded || needed == bits) << op.accumulator << " at seed " << seed;
+  }
+  EXPECT_GT(exact, 150);
+}
+
+TEST(Formula, StatesAnAccumulatorForEveryOperatorThatAddsUp) {
+  std::vector<string_view> adding;
+  for (const OpInfo* op : operators())
+    if (!op->accumulator.empty()) adding.push_back(op->name);
+  EXPECT_EQ(adding, (std::vector<string_view>{"sum", "conv2d", "dense"}));
 }
 
 TEST_P(Domain, StaysSmall) {

@@ -7,7 +7,6 @@
 
 #include "backends/cpu/plans.h"
 #include "backends/cpu/tests/subject.h"
-#include "spec/check.h"
 
 namespace lockstep::cpu {
 
@@ -56,16 +55,5 @@ class InEachMode : public testing::TestWithParam<Mode> {
     }
   }
 };
-
-/// A legal call, filled with extremes.
-template <class Op>
-TestCall call_of(const typename Op::Attrs& attrs, const std::vector<Type>& in, Draw& draw) {
-  Drawn d;
-  for (const Attr& a : to_attributes<Op>(attrs)) d.attrs[d.attr_count++] = a;
-  for (const Type& t : in) d.in[d.in_count++] = t;
-  const OpInfo& op = info<Op>();
-  EXPECT_EQ(check(op, d.attributes(), d.types()).label(), "");
-  return filled(op, d, draw);
-}
 
 }  // namespace lockstep::cpu

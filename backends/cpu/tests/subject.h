@@ -14,6 +14,7 @@
 
 #include "backends/call.h"
 #include "reference/evaluate.h"
+#include "spec/check.h"
 #include "spec/random.h"
 
 namespace lockstep::cpu {
@@ -86,6 +87,17 @@ inline TestCall filled(const OpInfo& op, const Drawn& drawn, Draw& draw) {
     c.in.push_back(std::move(t));
   }
   return c;
+}
+
+/// A legal call, filled with extremes.
+template <class Op>
+TestCall call_of(const typename Op::Attrs& attrs, const std::vector<Type>& in, Draw& draw) {
+  Drawn d;
+  for (const Attr& a : to_attributes<Op>(attrs)) d.attrs[d.attr_count++] = a;
+  for (const Type& t : in) d.in[d.in_count++] = t;
+  const OpInfo& op = info<Op>();
+  EXPECT_EQ(check(op, d.attributes(), d.types()).label(), "");
+  return filled(op, d, draw);
 }
 
 /// Scratch memory behind which the first byte too many is fatal, full of what means nothing.

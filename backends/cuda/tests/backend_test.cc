@@ -61,6 +61,7 @@ class Backend : public testing::Test {
     control().driver = CUDART_VERSION;
     EXPECT_EQ(control().allocations, 0);
     EXPECT_EQ(control().streams, 0);
+    EXPECT_EQ(control().graphs, 0);
   }
 };
 
@@ -96,7 +97,8 @@ TEST_F(Backend, NamesTheCallThatFails) {
     control().failing = call;
     return call + ": cudaErrorMemoryAllocation (";
   };
-  for (const char* call : {"cudaSetDevice", "cudaStreamCreateWithFlags"}) {
+  for (const char* call :
+      {"cudaSetDevice", "cudaDeviceGetAttribute", "cudaStreamCreateWithFlags"}) {
     const std::string text = expected(call);
     expect_says(open().status(), LS_RUNTIME, text);
   }
@@ -116,10 +118,32 @@ TEST_F(Backend, NamesTheCallThatFails) {
   }
 }
 
+TEST_F(Backend, SaysWhatToDo) {
+  const client::Backend o = open().value();
+  const client::Plan relu = prepare(o);
+  Values y{};
+  const auto expect = [&](const char* call, cudaError_t error, const std::string& text) {
+    control().failing = call;
+    control().error = error;
+    expect_says(run(o, relu, kIn, y), LS_RUNTIME, std::string(call) + ": ");
+    expect_says(run(o, relu, kIn, y), LS_RUNTIME, text);
+    control().failing.clear();
+  };
+  expect("cudaMalloc", cudaErrorMemoryAllocation,
+      "cudaErrorMemoryAllocation (the text of the error); the device's memory is full: end other "
+      "programs on it, or choose another device");
+  expect("cudaLaunchKernel", cudaErrorNoKernelImageForDevice,
+      "this build has no code for the device: build it with CMAKE_CUDA_ARCHITECTURES set to its "
+      "compute capability");
+  expect("cudaLaunchKernel", cudaErrorUnsupportedPtxVersion,
+      "the driver cannot translate this build for the device: install a newer driver");
+}
+
 TEST_F(Backend, RefusesOptionsByName) {
   expect_says(open({{"colour", "red"}}).status(), LS_LOGIC, "option.unknown: no option 'colour'");
   for (const char* block : {"0", "257", "x"})
     expect_says(open({{"block", block}}).status(), LS_LOGIC, "option.block: ");
+  expect_says(open({{"tuned", "2"}}).status(), LS_LOGIC, "option.tuned: ");
   for (const char* device : {"-1", "1024", ""})
     expect_says(open({{"device", device}}).status(), LS_LOGIC, "option.device: ");
 }
@@ -127,7 +151,7 @@ TEST_F(Backend, RefusesOptionsByName) {
 TEST_F(Backend, HonoursItsOptions) {
   control().devices = 2;
   for (const auto& [block, blocks] : {std::pair{"1", 7}, {"3", 3}, {"7", 1}, {"256", 1}}) {
-    const client::Backend o = open({{"block", block}, {"device", "1"}}).value();
+    const client::Backend o = open({{"block", block}, {"device", "1"}, {"tuned", "0"}}).value();
     Values y{};
     EXPECT_EQ(run(o, prepare(o), kIn, y).code, LS_OK);
     EXPECT_EQ(y, kOut);
@@ -207,7 +231,7 @@ TEST_F(Backend, SaysThatTheDeviceIsLost) {
     const std::string call = "cudaStreamSynchronize: cudaErrorIllegalAddress (";
     const client::Status first = run(o, relu, kIn, y), later = run(o, relu, kIn, y);
     expect_says(first, LS_RUNTIME, call);
-    expect_says(first, LS_RUNTIME, "; this process has lost the device");
+    expect_says(first, LS_RUNTIME, "; this process has lost the device, another one may use it");
     expect_says(later, LS_RUNTIME, "the device was lost to this process by: " + call);
     return !HasFailure();
   }));

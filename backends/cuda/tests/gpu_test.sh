@@ -45,6 +45,7 @@ cat >"$kit/bin/lockstep" <<'TEXT'
 #!/bin/sh
 case "$*" in
   'check cuda '*) exec "${0%/*}/whole" "$@" --budget 2000 ;;
+  'model make '*) exec "${0%/*}/whole" "$@" --size 32 ;;
 esac
 exec "${0%/*}/whole" "$@"
 TEXT
@@ -65,12 +66,14 @@ echo '========= Invalid __global__ write of size 4 bytes'
 exit 1
 TEXT
 expect 0 "$gpu" run "$kit" "$work/out"
-has "$work/said" 'gpu: passed: 7 rows'
-has "$work/out/summary.txt" 'gpu: passed: 7 rows'
+has "$work/said" 'gpu: passed: 9 rows'
+has "$work/out/summary.txt" 'gpu: passed: 9 rows'
 has "$work/out/gpu.json" '{"name": "check cuda, tier 1", "state": "passed"'
 has "$work/out/gpu.json" '"text": "PASS, '
 has "$work/out/gpu.json" '{"name": "digests of cuda and cpu", "state": "passed", "seconds": 0'
 has "$work/out/gpu.md" '| memcheck finds a planted overrun | passed |'
+has "$work/out/gpu.md" '| resnet18 on cuda as on cpu | passed |'
+has "$work/out/gpu.md" ' bytes equal |'
 python3 -m json.tool "$work/out/gpu.json" >/dev/null
 python3 -m json.tool "$work/out/check.json" >/dev/null
 
@@ -78,7 +81,7 @@ python3 -m json.tool "$work/out/check.json" >/dev/null
 expect 2 env FAKE_CUDA_DEVICES=0 "$gpu" run "$kit" "$work/out"
 has "$work/said" \
   'gpu: no GPU can be used here: no NVIDIA device here (cudaGetDeviceCount finds none)'
-has "$work/said" 'gpu: not run: 7 rows'
+has "$work/said" 'gpu: not run: 9 rows'
 has "$work/out/gpu.json" '{"name": "digits model on cpu", "state": "passed"'
 has "$work/out/gpu.json" '{"name": "memcheck, tier 0", "state": "not run"'
 [[ ! -f $work/out/check.json ]] || fail 'the report of another run was left in place'
@@ -103,6 +106,7 @@ has "$work/out/gpu.md" '| memcheck, tier 0 | passed |'
 has "$work/out/gpu.md" '| check cuda, tier 1 | failed |'
 has "$work/out/gpu.md" '| digits model on cuda | failed |'
 has "$work/out/gpu.md" '| digests of cuda and cpu | failed |'
+has "$work/out/gpu.md" '| mobilenetv2 on cuda as on cpu | failed |'
 
 rm "$kit/lib/lockstep/cuda.so" "$kit/bin/lockstep"
 expect 2 "$gpu" run "$kit" "$work/out"

@@ -101,12 +101,15 @@ class Scrambler {
     lost = lost || (fault_ == "lost" && plan.shape.size() == 3);
     if (lost) throw std::runtime_error("the device is lost to this process");
     fails("wait", "the device fell off the bus");
-    for (int64_t k = 0; k < plan.elements; ++k) {
+    if (fault_ == "scratch_unset") w.out[0] = w.scratch[0];
+    for (int64_t k = fault_ == "scratch_unset" ? 1 : 0; k < plan.elements; ++k) {
       w.scratch[k] = w.in[plan.offset(plan.in_stride, k)] ^ kKey;
       w.out[plan.offset(plan.out_stride, k)] = std::max(w.scratch[k], 0) ^ kKey;
     }
     if (fault_ == "value") w.out[0] ^= 1;
     if (fault_ == "overrun") w.out[plan.offset(plan.out_stride, plan.elements - 1) + 1] ^= 1;
+    if (fault_ == "scratch_end") w.scratch[plan.elements] ^= 1;
+    if (fault_ == "scratch_begin") w.scratch[-1] ^= 1;
     if (fault_ == "input") const_cast<int32_t*>(w.in)[0] ^= 1;
   }
   static std::unique_ptr<DevicePlan> prepare(const Call& call) {

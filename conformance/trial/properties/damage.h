@@ -17,7 +17,8 @@ inline std::optional<Finding> first_damage(const Trial& t, std::string Answer::*
 template <std::string Answer::*damage>
 bool plant_damage(Trial& t, std::span<Observation>, u64 draw) {
   const std::size_t k = draw % (1 + t.seen.size());
-  Answer& a = k > 0 && t.seen[k - 1].answer ? *t.seen[k - 1].answer : t.base;
+  Observation* const o = k > 0 ? &t.seen[k - 1] : nullptr;
+  Answer& a = o && o->answer && o->refused_with.empty() ? *o->answer : t.base;
   a.*damage = "a fault that the judge planted";
   return true;
 }

@@ -23,7 +23,8 @@ TEST(Gas, CountsEveryTensorEvenOneNobodyReads) {
 
 TEST(Gas, OfANodeIsItsShare) {
   const Graph g(small_draft().text());
-  const i64 shares[] = {5 * 8, 5 * 12, 5 * 6 + 6 * 12, 5 * 6 + 6};
+  constexpr i64 kElement = 5;  // of every tensor
+  const i64 shares[] = {kElement * 8, kElement * 12, kElement * 6 + 72, kElement * 6 + 6};
   for (std::size_t i = 0; i < std::size(shares); ++i)
     EXPECT_EQ(gas_of(g, g.nodes()[i]), shares[i]) << i;
 }

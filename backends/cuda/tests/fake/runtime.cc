@@ -21,6 +21,7 @@ struct Block {
 };
 std::map<const void*, Block> memory;
 cudaError_t lost = cudaSuccess;  // a sticky error that has happened
+int recorded = 0;                // streams
 
 // The error that a call returns before it does anything. The caller holds the mutex.
 cudaError_t fault(const std::string& call) {
@@ -62,6 +63,13 @@ Control& control() {
 // The work of a stream that is not yet done.
 struct CUstream_st {
   std::vector<std::function<void()>> work;
+  bool is_recorded = false;
+};
+struct CUgraph_st {
+  std::vector<std::function<void()>> work;
+};
+struct CUgraphExec_st {
+  std::vector<std::function<void()>> work;
 };
 
 namespace lockstep::cuda::fake {
@@ -84,10 +92,11 @@ cudaError_t launch(
   const std::lock_guard lock(mutex);
   if (const cudaError_t e = fault("cudaLaunchKernel")) return e;
   if (blocks < 1 || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
+  control().launches += stream->is_recorded ? 0 : 1;
   control().blocks = blocks;
   control().threads = threads;
-  stream->work.emplace_back([n = blocks * threads, f = std::move(f)] {
-    for (int64_t k = n; k-- > 0;) f(k);
+  stream->work.emplace_back([blocks, f = std::move(f)] {
+    for (int64_t b = blocks; b-- > 0;) f(b);
   });
   return cudaSuccess;
 }
@@ -104,6 +113,8 @@ const char* cudaGetErrorName(cudaError_t error) {
       {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation"},
       {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver"},
       {cudaErrorNoDevice, "cudaErrorNoDevice"}, {cudaErrorInvalidDevice, "cudaErrorInvalidDevice"},
+      {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice"},
+      {cudaErrorUnsupportedPtxVersion, "cudaErrorUnsupportedPtxVersion"},
       {cudaErrorIllegalAddress, "cudaErrorIllegalAddress"}};
   const auto at = names.find(error);
   return at == names.end() ? "cudaErrorUnknown" : at->second;
@@ -141,9 +152,16 @@ cudaError_t cudaSetDevice(int device) {
   return cudaSuccess;
 }
 
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaDeviceGetAttribute")) return e;
+  *value = control().processors;
+  return cudaSuccess;
+}
+
 cudaError_t cudaDeviceSynchronize() {
   const std::lock_guard lock(mutex);
-  return lost;
+  return lost == cudaSuccess && recorded > 0 ? cudaErrorStreamCaptureUnsupported : lost;
 }
 
 cudaError_t cudaMalloc(void** result, std::size_t bytes) {
@@ -195,6 +213,55 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   const std::lock_guard lock(mutex);
   if (const cudaError_t e = fault("cudaStreamSynchronize")) return e;
   finish(stream);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaStreamBeginCapture")) return e;
+  stream->is_recorded = true;
+  ++recorded;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  const std::lock_guard lock(mutex);
+  stream->is_recorded = false;
+  --recorded;
+  if (const cudaError_t e = fault("cudaStreamEndCapture")) return e;
+  *graph = new CUgraph_st{std::move(stream->work)};
+  stream->work.clear();
+  ++control().graphs;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* run, cudaGraph_t graph, unsigned long long) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaGraphInstantiate")) return e;
+  *run = new CUgraphExec_st{graph->work};
+  ++control().graphs;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  const std::lock_guard lock(mutex);
+  delete graph;
+  --control().graphs;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t run, cudaStream_t stream) {
+  const std::lock_guard lock(mutex);
+  if (const cudaError_t e = fault("cudaGraphLaunch")) return e;
+  ++control().replays;
+  stream->work.insert(stream->work.end(), run->work.begin(), run->work.end());
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t run) {
+  const std::lock_guard lock(mutex);
+  delete run;
+  --control().graphs;
   return cudaSuccess;
 }
 

@@ -1,0 +1,37 @@
+/// @file
+/// The tuned kernels, by family. A call that none of them serves runs its specification.
+#pragma once
+#include <functional>
+#include <string_view>
+
+#include "backends/cuda/plans.h"
+
+namespace lockstep::cuda {
+
+/// A way to compute some calls of one operator.
+struct Kernel {
+  std::string_view op;
+  const char* name;  ///< in the manifest, and the path of its plans
+  /// The plan of a call, or nullptr where the kernel does not serve it.
+  std::function<std::unique_ptr<DevicePlan>(const Arguments&, const char* name)> plan;
+};
+
+std::vector<Kernel> detection_kernels();
+std::vector<Kernel> elementwise_kernels();
+std::vector<Kernel> gather_kernels();
+std::vector<Kernel> movement_kernels();
+std::vector<Kernel> pooling_kernels();
+std::vector<Kernel> product_kernels();
+std::vector<Kernel> reduction_kernels();
+
+/// Each returns the kernels of a family, in the order in which they are tried.
+inline constexpr std::vector<Kernel> (*kFamilies[])() = {detection_kernels, elementwise_kernels,
+    gather_kernels, movement_kernels, pooling_kernels, product_kernels, reduction_kernels};
+
+/// Whether four elements at an address can be moved at once.
+inline bool is_aligned(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; }
+
+/// Blocks of a kernel that gives each thread one item.
+template <class K> i64 blocks_for(i64 items) { return ceil_div(items, K::kThreads); }
+
+}  // namespace lockstep::cuda

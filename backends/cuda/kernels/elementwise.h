@@ -1,0 +1,71 @@
+/// @file
+/// Operators that compute each output from one element of each input, by the specification's own
+/// text: a thread reads four elements of each and hands them on as if they were tensors.
+#pragma once
+#include "backends/cuda/kernels/nest.h"
+#include "spec/ops/abs.h"
+#include "spec/ops/broadcast_add.h"
+#include "spec/ops/broadcast_div.h"
+#include "spec/ops/broadcast_greater.h"
+#include "spec/ops/broadcast_max.h"
+#include "spec/ops/broadcast_mul.h"
+#include "spec/ops/broadcast_sub.h"
+#include "spec/ops/clip.h"
+#include "spec/ops/cvm_clip.h"
+#include "spec/ops/cvm_left_shift.h"
+#include "spec/ops/cvm_precision.h"
+#include "spec/ops/cvm_right_shift.h"
+#include "spec/ops/elemwise_add.h"
+#include "spec/ops/elemwise_sub.h"
+#include "spec/ops/negative.h"
+#include "spec/ops/relu.h"
+#include "spec/ops/where.h"
+
+namespace lockstep::cuda {
+
+/// An input of one element, wherever it is read.
+struct Element {
+  i32 value;
+  template <class... I> constexpr i32 operator()(const I&...) const { return value; }
+  template <class F> constexpr i32 at(const F&) const { return value; }
+  constexpr int rank() const { return 0; }
+  constexpr i64 dim(int) const { return 1; }
+};
+
+template <Operator Op> struct ComputeElements {
+  static constexpr int kInputs = static_cast<int>(std::size(Op::inputs));
+  struct Parameters {
+    typename Op::Attrs attrs;
+    Nest<1 + kInputs> nest;
+    const i32* x[kInputs];
+    i32* y;
+  };
+  using Registers = NoRegisters;
+  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
+
+  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
+    block.each([&](auto& t) {
+      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
+      if (k >= p.nest.items) return;
+      const auto spot = p.nest.spot(k);
+      Four in[kInputs], y;
+      LOCKSTEP_UNROLL
+      for (int i = 0; i < kInputs; ++i) in[i] = p.nest.read(p.x[i], 1 + i, spot, t);
+      LOCKSTEP_UNROLL
+      for (u32 j = 0; j < kGroup; ++j) {
+        Element one[kInputs];
+        LOCKSTEP_UNROLL
+        for (int i = 0; i < kInputs; ++i) one[i].value = in[i].item[j];
+        y.item[j] = static_cast<i32>(value_at<Op>(p.attrs, one, Index{}, Type{}));
+      }
+      p.nest.write(p.y, spot, y, t);
+    });
+  }
+};
+
+template <class... Op> using ElementwiseOf = KernelList<ComputeElements<Op>...>;
+using ElementwiseKernels = ElementwiseOf<Abs, BroadcastAdd, BroadcastDiv, BroadcastGreater,
+    BroadcastMax, BroadcastMul, BroadcastSub, Clip, CvmClip, CvmLeftShift, CvmPrecision,
+    CvmRightShift, ElemwiseAdd, ElemwiseSub, Negative, Relu, Where>;
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,95 @@
+// The plans of operators that only move elements.
+#include "backends/cuda/kernels/movement.h"
+
+#include "backends/cuda/kernels/copies.h"
+
+namespace lockstep::cuda {
+namespace {
+
+constexpr i64 kWorthTiles = 8;  // extents below leave tiles mostly empty
+
+/// The axis along which the source is contiguous, if that is another than the innermost one and
+/// both are long; else -1.
+int source_axis(const cpu::Loops& l) {
+  const int last = l.rank() - 1;
+  if (last < 1 || l[last].extent < kWorthTiles || l[last].stride[1] <= 1) return -1;
+  for (int d = 0; d < last; ++d)
+    if (l[d].stride[1] == 1 && l[d].extent >= kWorthTiles) return d;
+  return -1;
+}
+
+void transpose(const cpu::Loops& l, int axis, i32* y, const i32* x, cudaStream_t stream) {
+  TransposeTiles::Parameters p{};
+  i64 blocks = 1;
+  for (int d = 0; d < l.rank() - 1; ++d) {
+    if (d == axis) continue;
+    add_axis(p.outer, l[d]);
+    blocks *= l[d].extent;
+  }
+  const cpu::LoopAxis* axes[] = {&l[l.rank() - 1], &l[axis]};
+  for (int k = 0; k < 2; ++k) {
+    const i64 tiles = ceil_div(axes[k]->extent, TransposeTiles::kTile);
+    p.extent[k] = static_cast<u32>(axes[k]->extent);
+    p.tiles[k] = Divisor(tiles);
+    p.y_stride[k] = axes[k]->stride[0];
+    p.x_stride[k] = axes[k]->stride[1];
+    blocks *= tiles;
+  }
+  p.y = y;
+  p.x = x;
+  start<TransposeTiles>(blocks, p, stream);
+}
+
+class Movement : public DevicePlan {
+ public:
+  Movement(std::shared_ptr<Device> device, const char* name, cpu::Portions portions)
+      : name_(name), device_(std::move(device)), portions_(std::move(portions)) {
+    for (cpu::Portion& p : portions_) p.loops.join();
+  }
+  void start(
+      const int32_t* const* in, int32_t* const* out, void* scratch, void* stream) const override {
+    auto* const room = static_cast<i32*>(scratch);
+    device_->use([&] {
+      for (const cpu::Portion& p : portions_)
+        copy(p.loops, (p.to_scratch ? room : out[0]) + p.to,
+            (p.input == cpu::kScratch ? room : in[p.input]) + p.from,
+            static_cast<cudaStream_t>(stream));
+    });
+  }
+  uint64_t scratch_bytes() const override {
+    i64 elements = 0;
+    for (const cpu::Portion& p : portions_) elements += p.to_scratch ? p.loops.volume() : 0;
+    return static_cast<uint64_t>(elements) * sizeof(i32);
+  }
+  const char* path() const override { return name_; }
+
+ private:
+  const char* name_;
+  std::shared_ptr<Device> device_;
+  cpu::Portions portions_;
+};
+
+template <class... Op> std::vector<Kernel> kernels_of(OperatorList<Op...>) {
+  const auto plan = [](const Arguments& a, const char* name) {
+    return std::make_unique<Movement>(a.device, name, cpu::portions_of(a.call));
+  };
+  return {{Op::name, "movement", plan}...};
+}
+
+}  // namespace
+
+void copy(const cpu::Loops& loops, i32* y, const i32* x, cudaStream_t stream) {
+  if (const int axis = source_axis(loops); axis >= 0) return transpose(loops, axis, y, x, stream);
+  CopyElements::Parameters p{nest_of<2>(loops), x, y};
+  look_for_groups(p.nest, {y, x});
+  start<CopyElements>(blocks_for<CopyElements>(p.nest.items), p, stream);
+}
+
+std::unique_ptr<DevicePlan> copy_plan(
+    const View& x, const Out& y, const std::shared_ptr<Device>& device) {
+  return std::make_unique<Movement>(device, "copy", cpu::copied(x, y));
+}
+
+std::vector<Kernel> movement_kernels() { return kernels_of(cpu::MovingOperators{}); }
+
+}  // namespace lockstep::cuda

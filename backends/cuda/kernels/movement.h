@@ -1,0 +1,78 @@
+/// @file
+/// Copies between layouts: element by element in the order of the target, or, where source and
+/// target follow different axes, by way of tiles in shared memory.
+#pragma once
+#include "backends/cuda/kernels/nest.h"
+
+namespace lockstep::cuda {
+
+struct CopyElements {
+  struct Parameters {
+    Nest<2> nest;
+    const i32* x;
+    i32* y;
+  };
+  using Registers = NoRegisters;
+  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
+
+  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
+    block.each([&](auto& t) {
+      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
+      if (k >= p.nest.items) return;
+      const auto spot = p.nest.spot(k);
+      p.nest.write(p.y, spot, p.nest.read(p.x, 1, spot, t), t);
+    });
+  }
+};
+
+/// Tiles of 32 x 32 elements: rows follow the source, columns the target. Rows are one word longer,
+/// so that a column lies in all banks.
+struct TransposeTiles {
+  static constexpr int kTile = 32, kPitch = kTile + 1;
+  struct Parameters {
+    Axes<2> outer;  ///< all but the two axes of tiles
+    u32 extent[2];  ///< of the target's innermost axis, and of the source's
+    Divisor tiles[2];
+    i64 y_stride[2], x_stride[2];
+    const i32* x;
+    i32* y;
+  };
+  using Registers = NoRegisters;
+  static constexpr int kThreads = 256, kShared = kTile * kPitch * 4, kOccupancy = 4;
+  static constexpr int kRows = kThreads / kTile;  ///< of a tile, moved at once
+
+  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
+    const Divided inner = divide(static_cast<u32>(block.number()), p.tiles[0]);
+    const Divided outer = divide(inner.quotient, p.tiles[1]);
+    const u32 to_first = inner.rest * kTile, from_first = outer.rest * kTile;
+    i64 offset[2] = {to_first * p.y_stride[0] + from_first * p.y_stride[1],
+        to_first * p.x_stride[0] + from_first * p.x_stride[1]};
+    p.outer.move(outer.quotient, offset);
+    const u32 to_count = p.extent[0] - to_first, from_count = p.extent[1] - from_first;
+    block.each([&](auto& t) {
+      const u32 lane = static_cast<u32>(t.id % kTile);
+      LOCKSTEP_UNROLL
+      for (u32 i = 0; i < kTile; i += kRows) {
+        const u32 row = static_cast<u32>(t.id / kTile) + i;
+        if (row < to_count && lane < from_count)
+          t.store(static_cast<int>(row * kPitch + lane) * 4,
+              t.get(p.x + offset[1] + row * p.x_stride[0] + lane * p.x_stride[1]));
+      }
+    });
+    block.sync();
+    block.each([&](auto& t) {
+      const u32 lane = static_cast<u32>(t.id % kTile);
+      LOCKSTEP_UNROLL
+      for (u32 i = 0; i < kTile; i += kRows) {
+        const u32 column = static_cast<u32>(t.id / kTile) + i;
+        if (lane < to_count && column < from_count)
+          t.put(p.y + offset[0] + lane * p.y_stride[0] + column * p.y_stride[1],
+              t.template load<i32>(static_cast<int>(lane * kPitch + column) * 4));
+      }
+    });
+  }
+};
+
+using MovementKernels = KernelList<CopyElements, TransposeTiles>;
+
+}  // namespace lockstep::cuda

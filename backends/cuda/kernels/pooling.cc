@@ -1,0 +1,56 @@
+// The plan of max_pool2d.
+#include "backends/cuda/kernels/pooling.h"
+
+#include <algorithm>
+
+#include "backends/cuda/families.h"
+#include "spec/ops/max_pool2d.h"
+
+namespace lockstep::cuda {
+namespace {
+
+class Pooling : public DevicePlan {
+ public:
+  Pooling(const Arguments& a, const char* name) : name_(name), device_(a.device) {
+    const auto attrs = from_attributes<MaxPool2d>(a.call.attributes());
+    const View& x = a.call.in[0];
+    const Out& y = a.call.out[0];
+    p_.outputs = static_cast<u32>(volume(y.shape));
+    p_.width = Divisor(y.dim(3));
+    p_.height = Divisor(y.dim(2));
+    p_.channels = Divisor(y.dim(1));
+    p_.lines = static_cast<i32>(x.dim(2));
+    p_.columns = static_cast<i32>(x.dim(3));
+    for (int d = 0; d < 2; ++d) {
+      p_.pool[d] = static_cast<i32>(attrs.pool_size[d]);
+      p_.stride[d] = static_cast<i32>(attrs.strides[d]);
+      p_.padding[d] = static_cast<i32>(MaxPool2d::pad(attrs, d));
+    }
+    std::copy_n(x.stride, 4, p_.xs);
+    std::copy_n(y.stride, 4, p_.ys);
+  }
+  void start(const int32_t* const* in, int32_t* const* out, void*, void* stream) const override {
+    PoolWindows::Parameters p = p_;
+    p.x = in[0];
+    p.y = out[0];
+    device_->use([&] {
+      cuda::start<PoolWindows>(
+          blocks_for<PoolWindows>(p.outputs), p, static_cast<cudaStream_t>(stream));
+    });
+  }
+  const char* path() const override { return name_; }
+
+ private:
+  const char* name_;
+  std::shared_ptr<Device> device_;
+  PoolWindows::Parameters p_{};
+};
+
+}  // namespace
+
+std::vector<Kernel> pooling_kernels() {
+  return {{MaxPool2d::name, "pooling",
+      [](const Arguments& a, const char* name) { return std::make_unique<Pooling>(a, name); }}};
+}
+
+}  // namespace lockstep::cuda

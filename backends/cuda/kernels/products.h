@@ -1,0 +1,295 @@
+/// @file
+/// Matrix products of bytes on tensor cores, exact in 32 bits. Rows are outputs of a layer, columns
+/// positions of images or rows of a matrix. Both factors lie packed (cells.h): weights as panels,
+/// images as cells, of which each tap of a kernel is a constant offset away from the position, so
+/// that a convolution is the product of a matrix that never exists.
+#pragma once
+#include "backends/cuda/kernels/cells.h"
+
+namespace lockstep::cuda {
+
+/// A tile of the output: a block's rows and columns, how many warps share them, and how many panels
+/// of the depth are on their way at a time.
+template <int kRowsOf, int kColumnsOf, int kWarpRowsOf, int kWarpColumnsOf, int kStagesOf,
+    int kOccupancyOf>
+struct Tile {
+  static constexpr int kRows = kRowsOf, kColumns = kColumnsOf, kStages = kStagesOf;
+  static constexpr int kOccupancy = kOccupancyOf;
+  static constexpr int kWarpRows = kWarpRowsOf, kWarpColumns = kWarpColumnsOf;  ///< of each warp
+  static constexpr int kThreads = kRows / kWarpRows * (kColumns / kWarpColumns) * Fragment::kLanes;
+  static constexpr int kStageBytes = (kRows + kColumns) * Panel::kDepth;
+  static constexpr int kShared = kStages * kStageBytes;
+
+  /// Where a warp's part begins.
+  static constexpr Place part(int warp) {
+    constexpr int kAcross = kColumns / kWarpColumns;
+    return {warp / kAcross * kWarpRows, warp % kAcross * kWarpColumns};
+  }
+  static_assert(kWarpRows % Fragment::kRows == 0 && kWarpColumns % (2 * Fragment::kColumns) == 0);
+};
+using LargeTile = Tile<128, 128, 64, 32, 3, 2>;
+using SmallTile = Tile<64, 64, 32, 32, 4, 2>;
+using ThinTile = Tile<64, 16, 16, 16, 6, 4>;  ///< for few columns, where weights are what is read
+
+struct ProductParameters {
+  const Byte *weights, *cells;
+  const i32* bias;  ///< nullptr: none
+  i32* y;
+  u32 row_tiles, column_tiles, groups, splits;  ///< whose product is the number of blocks
+  u32 rows, columns;                            ///< of a group
+  u32 panels;                                   ///< of the depth
+  Cells layout;
+  Window window;
+  i64 bias_stride;
+  i64 y_split;                                      ///< between the parts of the depth
+  i64 y_group, y_row, y_image, y_line, y_position;  ///< strides of Y
+};
+
+/// The part of the product that a block computes.
+struct Work {
+  u32 row_tile, column_tile, group, split, first, last;
+};
+LOCKSTEP_DEVICE constexpr Work work_of(const ProductParameters& p, u32 block) {
+  Work w{};
+  w.row_tile = block % p.row_tiles;
+  block /= p.row_tiles;
+  w.column_tile = block % p.column_tiles;
+  block /= p.column_tiles;
+  w.group = block % p.groups;
+  w.split = block / p.groups;
+  w.first = p.panels * w.split / p.splits;
+  w.last = p.panels * (w.split + 1) / p.splits;
+  return w;
+}
+
+/// @tparam kGrain bytes of neighbouring channels that lie in order: 16, or 4 for few channels
+template <class T, int kGrain> struct MatrixProduct {
+  using Parameters = ProductParameters;
+  static constexpr int kThreads = T::kThreads, kShared = T::kShared, kOccupancy = T::kOccupancy;
+  static constexpr int kUnits = Panel::kDepth / kGrain;  ///< copied for a column of a panel
+  static constexpr int kStep = kThreads / kUnits;        ///< columns that threads copy at once
+  static constexpr int kLoads = (T::kColumns + kStep - 1) / kStep;
+  static constexpr int kWeightLoads = T::kRows * Panel::kChunks / kThreads;
+  static constexpr int kI = T::kWarpRows / Fragment::kRows;
+  static constexpr int kJ = T::kWarpColumns / Fragment::kColumns;
+
+  struct Registers {
+    i32 sum[kI][kJ][4];
+    u32 a[kI][4], b[kJ][2];
+    u32 column[kLoads];  ///< where its cells begin, in less than 2^31 bytes
+    const Byte* weights;
+  };
+
+  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
+    const Work w = work_of(p, static_cast<u32>(block.number()));
+    block.each([&](auto& t) {
+      begin(p, w, t);
+      for (int stage = 0; stage + 1 < T::kStages; ++stage)
+        load(p, w, w.first + static_cast<u32>(stage), t);
+    });
+    for (u32 k = w.first; k < w.last; ++k) {
+      block.each([](auto& t) { t.template wait<T::kStages - 2>(); });
+      block.sync();
+      block.each([&](auto& t) { load(p, w, k + T::kStages - 1, t); });
+      const int stage = static_cast<int>((k - w.first) % T::kStages) * T::kStageBytes;
+      LOCKSTEP_UNROLL
+      for (int step = 0; step < Panel::kDepth / Fragment::kDepth; ++step) {
+        block.each([&](auto& t) { read_fragments(stage, step, t); });
+        LOCKSTEP_UNROLL
+        for (int i = 0; i < kI; ++i) {
+          LOCKSTEP_UNROLL
+          for (int j = 0; j < kJ; ++j)
+            block.multiply([=](Registers& r) { return Product{r.sum[i][j], r.a[i], r.b[j]}; });
+        }
+      }
+    }
+    block.each([&](auto& t) { store(p, w, t); });
+  }
+
+ private:
+  template <class Thread>
+  static LOCKSTEP_DEVICE void begin(const Parameters& p, const Work& w, Thread& t) {
+    LOCKSTEP_UNROLL
+    for (int i = 0; i < kI; ++i) {
+      LOCKSTEP_UNROLL
+      for (int j = 0; j < kJ; ++j) {
+        LOCKSTEP_UNROLL
+        for (i32& v : t.r.sum[i][j]) v = 0;
+      }
+    }
+    const i64 tile = i64{w.group} * p.row_tiles + w.row_tile;
+    t.r.weights = p.weights + tile * p.panels * (T::kRows * Panel::kDepth) + t.id * Panel::kChunk;
+    const u32 last = p.columns - 1;
+    LOCKSTEP_UNROLL
+    for (int i = 0; i < kLoads; ++i) {
+      // Columns beyond the last one read its cells; nothing stores their sums.
+      const u32 column = w.column_tile * T::kColumns + static_cast<u32>(t.id / kUnits + i * kStep);
+      t.r.column[i] = static_cast<u32>(p.layout.position(p.window, column < last ? column : last) +
+          w.group * p.layout.group_bytes());
+    }
+  }
+
+  /// Begins to load a panel of the depth. Beyond the last one the group of copies is empty.
+  template <class Thread>
+  static LOCKSTEP_DEVICE void load(const Parameters& p, const Work& w, u32 panel, Thread& t) {
+    if (panel < w.last) {
+      const int stage = static_cast<int>((panel - w.first) % T::kStages) * T::kStageBytes;
+      const Byte* from = t.r.weights + i64{panel} * (T::kRows * Panel::kDepth);
+      LOCKSTEP_UNROLL
+      for (int i = 0; i < kWeightLoads; ++i) {
+        const int at = i * kThreads * Panel::kChunk;
+        t.template copy<16>(stage + at + t.id * Panel::kChunk, from + at);
+      }
+      const int unit = t.id % kUnits, byte = unit * kGrain;
+      const u32 word = (panel * Panel::kDepth + static_cast<u32>(byte)) / 4;
+      // Weights beyond the depth are zero, whatever they meet.
+      const u32 tap = word < p.layout.words() ? static_cast<u32>(p.layout.tap(p.window, word)) : 0;
+      LOCKSTEP_UNROLL
+      for (int i = 0; i < kLoads; ++i) {
+        const int column = t.id / kUnits + i * kStep;
+        if (T::kColumns % kStep != 0 && column >= T::kColumns) break;
+        const int to = Panel::offset(column, byte / Panel::kChunk) + byte % Panel::kChunk;
+        t.template copy<kGrain>(
+            stage + T::kRows * Panel::kDepth + to, p.cells + (t.r.column[i] + tap));
+      }
+    }
+    t.commit();
+  }
+
+  template <class Thread>
+  static LOCKSTEP_DEVICE void read_fragments(int stage, int step, Thread& t) {
+    const Place part = T::part(t.id / Fragment::kLanes);
+    LOCKSTEP_UNROLL
+    for (int i = 0; i < kI; ++i)
+      t.load_matrices(t.r.a[i], [&](int row) {
+        const int matrix = row / 8;
+        return stage +
+            Panel::offset(
+                part.row + i * Fragment::kRows + matrix % 2 * 8 + row % 8, step * 2 + matrix / 2);
+      });
+    const int columns = stage + T::kRows * Panel::kDepth;
+    LOCKSTEP_UNROLL
+    for (int j = 0; j < kJ; j += 2) {
+      u32 two[4];
+      t.load_matrices(two, [&](int row) {
+        const int matrix = row / 8;
+        return columns +
+            Panel::offset(part.column + (j + matrix / 2) * Fragment::kColumns + row % 8,
+                step * 2 + matrix % 2);
+      });
+      LOCKSTEP_UNROLL
+      for (int k = 0; k < 4; ++k) t.r.b[j + k / 2][k % 2] = two[k];
+    }
+  }
+
+  template <class Thread>
+  static LOCKSTEP_DEVICE void store(const Parameters& p, const Work& w, Thread& t) {
+    const Place part = T::part(t.id / Fragment::kLanes);
+    const int lane = t.id % Fragment::kLanes;
+    i32* const y = p.y + w.split * p.y_split + w.group * p.y_group;
+    LOCKSTEP_UNROLL
+    for (int j = 0; j < kJ; ++j) {
+      LOCKSTEP_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        const u32 column = w.column_tile * T::kColumns +
+            static_cast<u32>(part.column + j * Fragment::kColumns + Fragment::c(lane, half).column);
+        if (column >= p.columns) continue;
+        const Position at = p.window.position(column);
+        i32* const to = y + at.image * p.y_image + at.line * p.y_line + at.column * p.y_position;
+        LOCKSTEP_UNROLL
+        for (int i = 0; i < 2 * kI; ++i) {
+          const u32 row = w.row_tile * T::kRows +
+              static_cast<u32>(
+                  part.row + i / 2 * Fragment::kRows + Fragment::c(lane, i % 2 * 2 + half).row);
+          if (row >= p.rows) continue;
+          i32 v = t.r.sum[i / 2][j][i % 2 * 2 + half];
+          if (p.bias) v = add(v, t.get(p.bias + (i64{w.group} * p.rows + row) * p.bias_stride));
+          t.put(to + row * p.y_row, v);
+        }
+      }
+    }
+  }
+};
+
+/// Adds the parts of the depth that blocks have computed apart, in their order, and the bias.
+struct SumOfSplits {
+  struct Parameters {
+    const i32 *parts, *bias;
+    i32* y;
+    u32 outputs, splits;
+    Divisor positions, rows, width;  ///< of an image, of all groups, of a line
+    i64 bias_stride, y_image, y_row, y_line, y_position;
+  };
+  using Registers = NoRegisters;
+  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
+
+  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
+    block.each([&](auto& t) {
+      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
+      if (k >= p.outputs) return;
+      const Divided row = divide(k, p.positions), image = divide(row.quotient, p.rows);
+      const Divided line = divide(row.rest, p.width);
+      i32 v = p.bias ? t.get(p.bias + image.rest * p.bias_stride) : 0;
+      for (u32 s = 0; s < p.splits; ++s) v = add(v, t.get(p.parts + i64{s} * p.outputs + k));
+      t.put(p.y + image.quotient * p.y_image + image.rest * p.y_row + line.quotient * p.y_line +
+              line.rest * p.y_position,
+          v);
+    });
+  }
+};
+
+/// Convolutions of groups of few channels: a thread for each output, on images as they are.
+struct SmallGroups {
+  struct Parameters {
+    const i32 *x, *w, *bias;
+    i32* y;
+    u32 outputs;
+    Divisor width, height, channels, group;  ///< of Y; outputs of a group
+    i32 inputs, taps_high, taps_wide;
+    i32 lines, columns;  ///< of X
+    i32 stride[2], padding[2], dilation[2];
+    i64 xs[4], ws[4], ys[4], bias_stride;  ///< strides
+  };
+  using Registers = NoRegisters;
+  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
+
+  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
+    block.each([&](auto& t) {
+      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
+      if (k < p.outputs) output(p, k, t);
+    });
+  }
+
+ private:
+  template <class Thread>
+  static LOCKSTEP_DEVICE void output(const Parameters& p, u32 k, Thread& t) {
+    const Divided column = divide(k, p.width), line = divide(column.quotient, p.height);
+    const Divided channel = divide(line.quotient, p.channels);
+    const u32 n = channel.quotient, o = channel.rest;
+    const i32 top = static_cast<i32>(line.rest) * p.stride[0] - p.padding[0];
+    const i32 left = static_cast<i32>(column.rest) * p.stride[1] - p.padding[1];
+    const i32* x = p.x + n * p.xs[0] + i64{p.group.quotient(o)} * p.inputs * p.xs[1];
+    const i32* w = p.w + o * p.ws[0];
+    i32 v = p.bias ? t.get(p.bias + o * p.bias_stride) : 0;
+    for (i32 i = 0; i < p.inputs; ++i)
+      for (i32 r = 0; r < p.taps_high; ++r) {
+        const i32 y = top + r * p.dilation[0];
+        if (y < 0 || y >= p.lines) continue;
+        for (i32 s = 0; s < p.taps_wide; ++s) {
+          const i32 c = left + s * p.dilation[1];
+          if (c < 0 || c >= p.columns) continue;
+          v = add(v,
+              multiply(t.get(x + i * p.xs[1] + y * p.xs[2] + c * p.xs[3]),
+                  t.get(w + i * p.ws[1] + r * p.ws[2] + s * p.ws[3])));
+        }
+      }
+    t.put(p.y + n * p.ys[0] + o * p.ys[1] + line.rest * p.ys[2] + column.rest * p.ys[3], v);
+  }
+};
+
+using ProductsKernels = KernelList<MatrixProduct<LargeTile, 16>, MatrixProduct<LargeTile, 4>,
+    MatrixProduct<SmallTile, 16>, MatrixProduct<SmallTile, 4>, MatrixProduct<ThinTile, 16>,
+    MatrixProduct<ThinTile, 4>, PackImages<16>, PackImages<4>, PackWeights, SumOfSplits,
+    SmallGroups>;
+
+}  // namespace lockstep::cuda

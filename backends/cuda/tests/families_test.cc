@@ -1,0 +1,128 @@
+// Every family of tuned kernels against the reference: in any layout, on both sides of every
+// threshold, and what its blocks do to memory.
+#include <gtest/gtest.h>
+
+#include "backends/cuda/plans.h"
+#include "backends/cuda/tests/subject.h"
+#include "spec/ops.h"
+
+namespace lockstep::cuda {
+namespace {
+
+bool is_tuned(const OpInfo& op) {
+  for (const backend::Kernel& k : all_kernels(true))
+    if (k.op == op.name) return true;
+  return false;
+}
+
+TEST(Families, MatchTheReferenceOnEveryDomain) {
+  const client::Backend o = open_backend();
+  for (const OpInfo* op : operators()) {
+    SCOPED_TRACE(op->name);
+    for (int seed = 0; seed < 120 && !testing::Test::HasFailure(); ++seed) {
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      Seeded draw(static_cast<uint64_t>(seed) << 32);
+      Drawn drawn;
+      op->domain(draw, drawn);
+      const std::string path = judge_on_device(o, cpu::filled(*op, drawn, draw), draw);
+      EXPECT_EQ(path != "generic", is_tuned(*op));
+    }
+  }
+}
+
+TEST(Families, ReadAndWriteEachElementOnceWhereThatIsEnough) {
+  const client::Backend o = open_backend();
+  Seeded draw(1);
+  const TestCall copies[] = {call_of<Transpose>({.axes = {1, 0}}, {{{70, 45}, 8}}, draw),
+      call_of<Transpose>({.axes = {0, 2, 3, 1}}, {{{2, 33, 5, 9}, 8}}, draw),
+      call_of<Reshape>({.shape = {30, 14}}, {{{20, 21}, 8}}, draw),
+      call_of<ElemwiseAdd>({}, {{{7, 9, 11}, 8}, {{7, 9, 11}, 8}}, draw),
+      call_of<Sum>({.axis = {1}}, {{{9, 700}, 8}}, draw)};
+  for (const TestCall& call : copies) {
+    SCOPED_TRACE(call.op->name);
+    Watch watch;
+    Watch::current() = &watch;
+    judge_on_device(o, call, draw);
+    Watch::current() = nullptr;
+    int64_t again = 0;
+    for (const auto& [word, times] : watch.read) again += times != 1;
+    EXPECT_EQ(again, 0) << "words are read more than once";
+  }
+}
+
+TEST(Families, MoveThroughTilesOfAnyEdge) {
+  Seeded draw(2);
+  judge_watched(call_of<Transpose>({.axes = {1, 0}}, {{{65, 33}, 8}}, draw), "movement");
+  judge_watched(call_of<Transpose>({.axes = {0, 2, 3, 1}}, {{{2, 8, 5, 7}, 8}}, draw), "movement");
+  judge_watched(
+      call_of<Transpose>({.axes = {3, 1, 0, 2}}, {{{9, 2, 31, 40}, 8}}, draw), "movement");
+  judge_watched(call_of<Transpose>({.axes = {2, 1, 0}}, {{{7, 3, 7}, 8}}, draw), "movement");
+  judge_watched(call_of<Concatenate>({.axis = 1}, {{{3, 8}, 8}, {{3, 1}, 8}, {{3, 20}, 8}}, draw),
+      "movement");
+  judge_watched(call_of<Upsampling>({.scale = 3}, {{{1, 2, 5, 6}, 8}}, draw), "movement");
+  judge_watched(call_of<Reshape>({.shape = {6, 10}}, {{{4, 15}, 8}}, draw), "movement");
+}
+
+TEST(Families, ComputeInGroupsOfAnyEdge) {
+  Seeded draw(3);
+  for (const i64 n : {1, 3, 4, 1023, 1024, 1025, 4099})
+    judge_watched(call_of<Relu>({}, {{{n}, 32}}, draw), "elementwise");
+  judge_watched(call_of<BroadcastAdd>({}, {{{5, 8, 12}, 8}, {{8, 1}, 8}}, draw), "elementwise");
+  judge_watched(call_of<BroadcastMul>({}, {{{5, 1, 12}, 8}, {{8, 12}, 8}}, draw), "elementwise");
+  judge_watched(call_of<Where>({}, {{{6}, 1}, {{6, 9}, 8}, {{6, 9}, 8}}, draw), "elementwise");
+}
+
+TEST(Families, ReduceAlongAnyAxesInOneLaunchOrTwo) {
+  Seeded draw(4);
+  for (const int processors : {1, 64}) {
+    judge_watched(call_of<Sum>({}, {{{40'000}, 8}}, draw), "reduction", processors);
+    judge_watched(call_of<Sum>({.axis = {0}}, {{{10'000, 5}, 8}}, draw), "reduction", processors);
+    judge_watched(call_of<Max>({.axis = {0}}, {{{300, 70}, 8}}, draw), "reduction", processors);
+    judge_watched(call_of<Max>({.axis = {1}}, {{{3, 9000}, 32}}, draw), "reduction", processors);
+    judge_watched(
+        call_of<Sum>({.axis = {0, 2}}, {{{90, 3, 100}, 8}}, draw), "reduction", processors);
+    judge_watched(call_of<Sum>({.axis = {1}, .keepdims = true}, {{{2, 5000, 3}, 8}}, draw),
+        "reduction", processors);
+  }
+}
+
+TEST(Families, GatherRowsAndElements) {
+  Seeded draw(5);
+  judge_watched(call_of<Take>({.axis = 0}, {{{9, 20}, 8}, {{30}, 5}}, draw), "gather");
+  judge_watched(call_of<Take>({.axis = 0}, {{{9, 7}, 8}, {{30}, 5}}, draw), "gather");
+  judge_watched(call_of<Take>({.axis = 1}, {{{9, 20}, 8}, {{4, 5}, 6}}, draw), "gather");
+  judge_watched(call_of<Take>({}, {{{9, 20}, 8}, {{300}, 9}}, draw), "gather");
+  judge_watched(call_of<CvmLut>({.in_dim = 256}, {{{7, 33}, 9}, {{16, 16}, 8}}, draw), "gather");
+  judge_watched(call_of<MaxPool2d>({.pool_size = {3, 2}, .strides = {2, 1}, .padding = {1, 1}},
+                    {{{2, 3, 9, 20}, 8}}, draw),
+      "pooling");
+}
+
+// More rows than a block counts at a time, and words of bits of which the last one is not full.
+TEST(Families, ChooseRowsOfBoxes) {
+  Seeded draw(6);
+  for (const i64 rows : {1, 31, 33, 255, 600}) {
+    const Type boxes{{2, rows, 6}, 9};
+    judge_watched(call_of<GetValidCounts>({.score_threshold = -3}, {boxes}, draw), "detection");
+    TestCall few = call_of<NonMaxSuppression>({.iou_threshold = 30}, {boxes, {{2}, 16}}, draw);
+    for (i32& v : few.in[1].data) v = static_cast<i32>(draw(rows / 2, rows));
+    judge_watched(few, "detection");
+    TestCall limited = call_of<NonMaxSuppression>({.iou_threshold = 60,
+                                                      .max_output_size = rows / 3,
+                                                      .force_suppress = true,
+                                                      .top_k = rows / 2},
+        {boxes, {{2}, 16}}, draw);
+    for (i32& v : limited.in[1].data) v = static_cast<i32>(rows);
+    judge_watched(limited, "detection");
+  }
+}
+
+TEST(Families, LeaveMoreRowsThanTheirBitsHaveRoomForToTheSpecification) {
+  Seeded draw(7);
+  const TestCall call =
+      call_of<NonMaxSuppression>({.top_k = 0}, {{{1, 65'537, 6}, 8}, {{1}, 1}}, draw);
+  EXPECT_EQ(judge_on_device(open_backend(), call, draw), "generic");
+}
+
+}  // namespace
+}  // namespace lockstep::cuda

@@ -1,0 +1,193 @@
+// The products of tensor cores: where fragments lie, what a block does, and the results.
+#include "backends/cuda/kernels/products.h"
+
+#include <set>
+
+#include "backends/cuda/tests/emulated_block.h"
+#include "backends/cuda/tests/subject.h"
+#include "spec/ops/conv2d.h"
+#include "spec/ops/dense.h"
+
+namespace lockstep::cuda {
+namespace {
+
+TEST(Fragments, HoldEachElementOnce) {
+  std::set<std::pair<int, int>> a, b, c;
+  for (int lane = 0; lane < Fragment::kLanes; ++lane)
+    for (int i = 0; i < 4; ++i) {
+      const Place in_a = Fragment::a(lane, i), in_c = Fragment::c(lane, i);
+      for (int k = 0; k < 4; ++k) EXPECT_TRUE(a.emplace(in_a.row, in_a.column + k).second);
+      EXPECT_TRUE(c.emplace(in_c.row, in_c.column).second);
+      if (i >= 2) continue;
+      const Place in_b = Fragment::b(lane, i);
+      for (int k = 0; k < 4; ++k) EXPECT_TRUE(b.emplace(in_b.row + k, in_b.column).second);
+    }
+  EXPECT_EQ(a.size(), 16U * 32);
+  EXPECT_EQ(b.size(), 32U * 8);
+  EXPECT_EQ(c.size(), 16U * 8);
+}
+
+// Loads a's and b's elements by our mapping, multiplies by that of PTX, reads c by ours.
+TEST(Fragments, MultiplyAsTheTablesOfPtxSay) {
+  Seeded draw(1);
+  int8_t a[16][32], b[32][8];
+  i32 sums[16][8]{};
+  for (auto& row : a)
+    for (int8_t& v : row) v = static_cast<int8_t>(draw(-127, 127));
+  for (auto& row : b)
+    for (int8_t& v : row) v = static_cast<int8_t>(draw(-127, 127));
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 8; ++j)
+      for (int k = 0; k < 32; ++k) sums[i][j] += a[i][k] * b[k][j];
+  i32 c[32][4]{};
+  u32 fragment_a[32][4], fragment_b[32][2];
+  for (int lane = 0; lane < 32; ++lane)
+    for (int i = 0; i < 4; ++i) {
+      const Place at = Fragment::a(lane, i);
+      std::memcpy(&fragment_a[lane][i], &a[at.row][at.column], 4);
+      if (i >= 2) continue;
+      const Place from = Fragment::b(lane, i);
+      const auto v = [&](int k) { return i32{b[from.row + k][from.column]}; };
+      fragment_b[lane][i] = narrowed(v(0), v(1), v(2), v(3));
+    }
+  emulate_mma([&](int lane) { return Product{c[lane], fragment_a[lane], fragment_b[lane]}; });
+  for (int lane = 0; lane < 32; ++lane)
+    for (int i = 0; i < 4; ++i) {
+      const Place at = Fragment::c(lane, i);
+      EXPECT_EQ(c[lane][i], sums[at.row][at.column]) << "lane " << lane << ", register " << i;
+    }
+}
+
+TEST(Panels, HoldEachChunkOnceAndKnowWhereItLies) {
+  std::set<int> offsets;
+  for (int row = 0; row < 128; ++row)
+    for (int chunk = 0; chunk < Panel::kChunks; ++chunk) {
+      const int offset = Panel::offset(row, chunk);
+      EXPECT_TRUE(offsets.insert(offset).second);
+      EXPECT_EQ(Panel::place(offset).row, row);
+      EXPECT_EQ(Panel::place(offset).column, chunk);
+    }
+  EXPECT_EQ(*offsets.rbegin(), 128 * Panel::kDepth - Panel::kChunk);
+}
+
+template <class T> void expect_parts_to_cover() {
+  std::set<std::pair<int, int>> seen;
+  for (int warp = 0; warp < T::kThreads / 32; ++warp) {
+    const Place part = T::part(warp);
+    for (int i = 0; i < T::kWarpRows; ++i)
+      for (int j = 0; j < T::kWarpColumns; ++j)
+        EXPECT_TRUE(seen.emplace(part.row + i, part.column + j).second);
+  }
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(T::kRows * T::kColumns));
+  EXPECT_LE(T::kShared, 48 << 10) << "of shared memory that needs no permission";
+}
+
+TEST(Tiles, AreSharedByTheirWarps) {
+  expect_parts_to_cover<LargeTile>();
+  expect_parts_to_cover<SmallTile>();
+  expect_parts_to_cover<ThinTile>();
+}
+
+TEST(Divisors, DivideExactly) {
+  constexpr i64 kMost = (i64{1} << 31) - 1;
+  Seeded draw(2);
+  const auto expect = [](i64 n, i64 d) {
+    ASSERT_EQ(Divisor(d).quotient(static_cast<u32>(n)), n / d) << n << " / " << d;
+  };
+  for (i64 d = 1; d <= 2000; ++d)
+    for (const i64 n : {i64{0}, d - 1, d, kMost - 1, kMost, kMost / d * d, kMost / d * d - 1})
+      expect(n, d);
+  for (int bits = 1; bits <= 31; ++bits)
+    for (int i = 0; i < 200; ++i) {
+      const i64 d = min(kMost, (i64{1} << bits) + draw(-3, 3));
+      if (d > 0) expect(draw(0, kMost), d), expect(kMost / d * d, d), expect(kMost / d * d - 1, d);
+    }
+}
+
+TestCall conv2d(Draw& draw, const Shape& x, i64 channels, i64 k, i64 groups = 1, i64 stride = 1) {
+  const Conv2dAttrs a{.channels = channels,
+      .kernel_size = {k, k},
+      .strides = {stride, stride},
+      .padding = {k / 2, k / 2},
+      .groups = groups};
+  return call_of<Conv2d>(a, {{x, 8}, {{channels, x[1] / groups, k, k}, 8}, {{channels}, 20}}, draw);
+}
+
+TestCall dense(Draw& draw, i64 rows, i64 depth, i64 units) {
+  return call_of<Dense>(
+      {.units = units}, {{{rows, depth}, 8}, {{units, depth}, 8}, {{units}, 20}}, draw);
+}
+
+TEST(Blocks, NeitherRaceNorWaitForBanksNorStoreTwice) {
+  constexpr int kFew = 1, kMany = 64;  // processors: the call has enough tiles, or is split
+  Seeded draw(4);
+  const auto judge = [](const TestCall& call, const char* path, int processors) {
+    judge_watched(call, path, processors, 3);
+  };
+  judge(conv2d(draw, {1, 20, 13, 12}, 130, 3), "conv2d_products", kFew);
+  judge(conv2d(draw, {1, 5, 13, 12}, 130, 3), "conv2d_products", kFew);
+  judge(conv2d(draw, {2, 40, 7, 7}, 20, 3, 2, 2), "conv2d_products", kFew);
+  judge(conv2d(draw, {1, 3, 9, 20}, 7, 7), "conv2d_products", kFew);
+  judge(conv2d(draw, {1, 150, 7, 7}, 20, 3), "conv2d_products", kMany);
+  judge(conv2d(draw, {1, 12, 9, 9}, 12, 3, 12), "conv2d_groups", kFew);
+  judge(dense(draw, 3, 300, 70), "dense_products", kFew);
+  judge(dense(draw, 1, 2000, 5), "dense_products", kMany);
+  judge(dense(draw, 150, 100, 140), "dense_products", kFew);
+}
+
+// Of any shape, in any layout, beside every edge of a tile.
+TEST(Products, MatchTheReference) {
+  const client::Backend o = open_backend();
+  for (int seed = 0; seed < 150 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Seeded draw(static_cast<uint64_t>(seed));
+    Conv2dAttrs a;
+    a.groups = draw.coin() ? 1 : draw(2, 4);
+    const i64 group = draw.coin() ? draw(1, 8) : draw(9, 40);
+    a.channels = a.groups * (draw(0, 3) == 0 ? 16 * draw(1, 9) : draw(1, 20));
+    a.use_bias = draw.coin();
+    a.strides = a.padding = a.dilation = {};
+    Shape x{draw(1, 2), a.groups * group};
+    for (int d = 0; d < 2; ++d) {
+      const i64 k = draw(1, 4), dilation = draw(1, 3), padding = draw(0, 3);
+      a.kernel_size.push(k);
+      a.dilation.push(dilation);
+      a.padding.push(padding);
+      a.strides.push(draw(1, 3));
+      x.push(max(1, (k - 1) * dilation + 1 - 2 * padding) + draw(0, d == 0 ? 6 : 20));
+    }
+    std::vector<Type> in = {
+        {x, 8}, {{a.channels, group, a.kernel_size[0], a.kernel_size[1]}, draw.precision(8)}};
+    if (a.use_bias) in.push_back({{a.channels}, draw.precision(31)});
+    const bool is_small = a.groups > 1 && group < 16 && a.channels / a.groups < 16;
+    EXPECT_EQ(judge_on_device(o, call_of<Conv2d>(a, in, draw), draw),
+        is_small ? "conv2d_groups" : "conv2d_products");
+    const TestCall product = dense(draw, draw(1, 150), draw(1, 500), draw(1, 150));
+    EXPECT_EQ(judge_on_device(o, product, draw), "dense_products");
+  }
+}
+
+// The deepest sums that are legal at 8 bits, all of one sign: beyond 2^24, near 2^30.
+TEST(Products, AddWithoutLoss) {
+  Seeded draw(5);
+  for (const i32 sign : {1, -1}) {
+    TestCall c = dense(draw, 3, 32'767, 2);
+    for (i32& v : c.in[0].data) v = 127;
+    for (i32& v : c.in[1].data) v = 127 * sign;
+    EXPECT_EQ(judge_on_device(open_backend(), c, draw), "dense_products");
+  }
+}
+
+TEST(Products, LeaveImagesOfPaddingToTheSpecification) {
+  Seeded draw(6);
+  const Conv2dAttrs a{.channels = 1,
+      .kernel_size = {1, 1},
+      .strides = {4096, 4096},
+      .padding = {4096, 4096},
+      .use_bias = false};
+  const TestCall c = call_of<Conv2d>(a, {{{1, 1, 1, 1}, 8}, {{1, 1, 1, 1}, 8}}, draw);
+  EXPECT_EQ(judge_on_device(open_backend(), c, draw), "generic");
+}
+
+}  // namespace
+}  // namespace lockstep::cuda
