@@ -169,7 +169,8 @@ struct TensorType {
 
 /// Elements before and after a tensor's own, along each axis.
 struct Padding {
-  std::vector<int64_t> before, after;  ///< one number per extent
+  std::vector<int64_t> before;  ///< one number per extent
+  std::vector<int64_t> after;   ///< likewise
 };
 
 /// The call of an operator.

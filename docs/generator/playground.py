@@ -56,7 +56,7 @@ def vectors(directory: pathlib.Path) -> str:
 
 def write(lockstep, sources: pathlib.Path, build: pathlib.Path, output: pathlib.Path):
     """Writes the playground's files into the sources of the site."""
-    specification = lockstep.specification()
+    specification = lockstep.specification
     site = {
         "operators": operators(specification),
         "labels": labels(specification),

@@ -25,7 +25,8 @@ SCRIPTS = {
       const cut = [...document.querySelectorAll(
         'article :is(.table-wrapper, table, figure.picture, h1, h2, h3, p)')]
         .filter(box => box.scrollWidth > box.clientWidth + 1 && box.clientWidth);
-      const lost = [...document.querySelectorAll('article svg[role=img] text')].filter(text => {
+      const drawn = 'article svg[role=img]:not(.MathJax_SVG *)';
+      const lost = [...document.querySelectorAll(`${drawn} text`)].filter(text => {
         const [own, whole] = [text, text.closest('svg')].map(e => e.getBoundingClientRect());
         return own.left < whole.left - 1 || own.right > whole.right + 1;
       });
@@ -65,13 +66,14 @@ SCRIPTS = {
       return [...low].slice(0, 4);
     })()""".replace("LEAST", str(CONTRAST)),
     "missing pictures": """[...document.querySelectorAll(
-        'img, article svg[role=img]')].filter(p => {
+        'img, article svg[role=img]:not(.MathJax_SVG *)')].filter(p => {
       const box = p.getBoundingClientRect();
       return box.width < 4 || box.height < 4 || p.naturalWidth === 0;
     }).map(p => p.getAttribute('src') || p.getAttribute('aria-label'))""",
 }  # fmt: skip
 ALL = "({" + ", ".join(f"{json.dumps(name)}: {script}" for name, script in SCRIPTS.items()) + "})"
-PICTURES = "document.querySelectorAll('article img, article svg[role=img]').length"
+PICTURES = """document.querySelectorAll(
+  'article img, article svg[role=img]:not(.MathJax_SVG *)').length"""
 # The brightness of the page, 0 to 255, and what it may be.
 BRIGHTNESS = """Math.max(
   ...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3))"""

@@ -13,6 +13,7 @@ import sys
 import urllib.parse
 
 import devtools
+import looks
 import site_test
 
 PART = "document.getElementById('playground-{}')"
@@ -205,7 +206,11 @@ def main() -> int:
         playground.round_trip()
         browser.resize(*site_test.WIDE)
         count = playground.presets(operators)
-        playground.problems += site_test.too_wide(browser)
+        for width, height in (site_test.NARROW, site_test.WIDE):
+            browser.resize(width, height)
+            for scheme in looks.RANGES:
+                browser.prefer(scheme)
+                playground.problems += looks.faults(browser, scheme, width)
         playground.digest(says[1].strip())
         playground.silent()
     print("\n".join(playground.problems))

@@ -76,6 +76,7 @@ class Playground(Tree):
         self.assertEqual(words[0], "digest")
         return "1 calls\n"
 
+    @property
     def specification(self) -> dict:
         return self.SPECIFICATION
 

@@ -4,6 +4,7 @@ import html
 
 MARGIN = 4
 LETTER = 8.4  # the width of a digit or a capital letter, at most
+WIDER = {"name": 1.15, "sign": 1.4}  # the styles that are bold or large
 
 
 def number(value: float) -> str:
@@ -60,7 +61,7 @@ class Canvas:
 
     def text(self, x, y, words: str, style: str = "", anchor: str = "middle"):
         """A line of text whose middle is at height y."""
-        width = width_of(words)
+        width = width_of(words) * WIDER.get(style.partition(" ")[0], 1)
         left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
         self._grow((left, y - 9), (left + width, y + 9))
         self.items.append(f'<text class="{style}" x="{number(x)}" y="{number(y)}" '
