@@ -96,7 +96,8 @@ check_tier() {
 
 check_blocks() {
   step 60 "$out/blocks.txt" "$lockstep" check cuda --tier 0 --jobs 4 --timeout 20 \
-    --start-timeout 60 --set block=32 --set tuned=0 --quiet
+    --start-timeout 60 --set block=32 --set tuned=0 --quiet \
+    --property matches_reference,writes_in_bounds,layout,compiled
   judged 'check cuda, blocks of 32' "$out/blocks.txt" 'tier 0, the generic kernels'
   rm -f "$out/blocks.txt"
 }

@@ -34,7 +34,9 @@ void fail(const std::string& call) {
 }
 
 std::string text(const std::string& call) {
-  return "no GPU memory: " + call + ": cudaErrorMemoryAllocation (the text of the error)";
+  return "no GPU memory: " + call +
+      ": cudaErrorMemoryAllocation (the text of the error); the device's memory is full: end other "
+      "programs on it, or choose another device";
 }
 
 TEST_F(GpuFaults, MemoryIsReleased) {

@@ -2,6 +2,8 @@
 // threshold, and what its blocks do to memory.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backends/cuda/plans.h"
 #include "backends/cuda/tests/subject.h"
 #include "spec/ops.h"
@@ -89,13 +91,23 @@ TEST(Families, ReduceAlongAnyAxesInOneLaunchOrTwo) {
 TEST(Families, GatherRowsAndElements) {
   Seeded draw(5);
   judge_watched(call_of<Take>({.axis = 0}, {{{9, 20}, 8}, {{30}, 5}}, draw), "gather");
-  judge_watched(call_of<Take>({.axis = 0}, {{{9, 7}, 8}, {{30}, 5}}, draw), "gather");
+  judge_watched(call_of<Take>({.axis = 0}, {{{10, 7}, 8}, {{30}, 5}}, draw), "gather");
   judge_watched(call_of<Take>({.axis = 1}, {{{9, 20}, 8}, {{4, 5}, 6}}, draw), "gather");
   judge_watched(call_of<Take>({}, {{{9, 20}, 8}, {{300}, 9}}, draw), "gather");
   judge_watched(call_of<CvmLut>({.in_dim = 256}, {{{7, 33}, 9}, {{16, 16}, 8}}, draw), "gather");
   judge_watched(call_of<MaxPool2d>({.pool_size = {3, 2}, .strides = {2, 1}, .padding = {1, 1}},
                     {{{2, 3, 9, 20}, 8}}, draw),
       "pooling");
+}
+
+// Upright boxes of few places and scores, so that many overlap and many scores are equal.
+void draw_boxes(std::vector<i32>& x, Draw& draw) {
+  const auto any = [&](i64 least, i64 most) { return static_cast<i32>(draw(least, most)); };
+  for (std::size_t k = 0; k < x.size(); k += 6) {
+    const i32 left = 8 * any(0, 20), top = 8 * any(0, 20);
+    const i32 box[] = {any(-1, 1), any(-9, 99), left, top, left + any(8, 20), top + any(8, 20)};
+    std::copy_n(box, 6, x.begin() + static_cast<std::ptrdiff_t>(k));
+  }
 }
 
 // More rows than a block counts at a time, and words of bits of which the last one is not full.
@@ -105,6 +117,7 @@ TEST(Families, ChooseRowsOfBoxes) {
     const Type boxes{{2, rows, 6}, 9};
     judge_watched(call_of<GetValidCounts>({.score_threshold = -3}, {boxes}, draw), "detection");
     TestCall few = call_of<NonMaxSuppression>({.iou_threshold = 30}, {boxes, {{2}, 16}}, draw);
+    draw_boxes(few.in[0].data, draw);
     for (i32& v : few.in[1].data) v = static_cast<i32>(draw(rows / 2, rows));
     judge_watched(few, "detection");
     TestCall limited = call_of<NonMaxSuppression>({.iou_threshold = 60,
@@ -112,6 +125,7 @@ TEST(Families, ChooseRowsOfBoxes) {
                                                       .force_suppress = true,
                                                       .top_k = rows / 2},
         {boxes, {{2}, 16}}, draw);
+    draw_boxes(limited.in[0].data, draw);
     for (i32& v : limited.in[1].data) v = static_cast<i32>(rows);
     judge_watched(limited, "detection");
   }
