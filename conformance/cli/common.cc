@@ -76,6 +76,10 @@ void add_selection(CLI::App& verb, Selection& s) {
 }
 
 void finish_selection(Selection& s) {
+  if (s.vectors.empty() && vector_directory().empty())
+    fmt::print(stderr,
+        "lockstep: no golden vectors are installed beside the program, so neither they nor illegal "
+        "text of attributes are put to a backend\n");
   std::vector<std::string> cases;
   for (const std::string& c : s.cases) {
     if (c.rfind(kFromFile, 0) != 0) {

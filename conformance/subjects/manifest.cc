@@ -104,8 +104,17 @@ KernelInfo kernel_of(const json& j) {
       text_of(j, "isa"), j["runnable"]};
 }
 
-void read_claims(const json& claims, Manifest& m) {
+// Refuses a misspelt claim, which would silently claim less.
+void check_claims(const json& claims) {
+  constexpr string_view kAll[] = {"determinism", "errors", "layouts", "operators", "threads"};
   if (!claims.is_object()) refuse("claims", "must be an object");
+  for (const auto& [key, value] : claims.items())
+    if (std::find(std::begin(kAll), std::end(kAll), key) == std::end(kAll))
+      refuse(key, "is no claim; there are determinism, errors, layouts, operators and threads");
+}
+
+void read_claims(const json& claims, Manifest& m) {
+  check_claims(claims);
   if (claims.contains("operators")) {
     if (!claims["operators"].is_object()) refuse("operators", "must be an object");
     for (const auto& [op, restrictions] : claims["operators"].items())

@@ -125,6 +125,13 @@ def write_interfaces(doxygen: pathlib.Path, headers: list, output: pathlib.Path)
         write(output / "interfaces" / f"{name}.rst", page)
 
 
+def copy_vectors(sources: pathlib.Path, output: pathlib.Path):
+    """Copies the golden vectors, which the pages of the operators offer as downloads."""
+    (output / "golden").mkdir(parents=True)
+    for vectors in sorted((sources / "conformance" / "vectors").glob("*.json")):
+        shutil.copyfile(vectors, output / "golden" / vectors.name)
+
+
 def write_reference(sources, build, output, mathjax, doxygen, *headers):
     """Writes everything except the hand-written pages, replacing older output."""
     shutil.rmtree(output, ignore_errors=True)
@@ -140,6 +147,7 @@ def write_reference(sources, build, output, mathjax, doxygen, *headers):
     shutil.copyfile(DOCS / "conf.py", output / "conf.py")
     shutil.copytree(DOCS / "static", output / "static", dirs_exist_ok=True)
     copy_mathjax(mathjax, output)
+    copy_vectors(sources, output)
     playground.write(lockstep, sources, build, output)
 
 

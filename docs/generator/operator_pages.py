@@ -170,7 +170,12 @@ def attributes(op: dict) -> str:
             what += "; without effect"
         rows.append([names, values(a), default, rst.prose(what)])
     head = ["Name", "Values", "Default", "What it says"]
-    return rst.title("Attributes", "-") + "\n" + rst.table(head, rows, [24, 30, 16, 30])
+    words = (
+        "How text becomes a value, and which of several mistakes is the label, tells "
+        "`the grammar <../vectors.html#attributes>`__: attribute by attribute, in this order.\n"
+    )
+    table = rst.table(head, rows, [24, 30, 16, 30])
+    return "\n".join([rst.title("Attributes", "-"), table, words])
 
 
 def values(a: dict) -> str:
@@ -220,12 +225,12 @@ def cost(op: dict) -> str:
 
 def crosschecks(op: dict) -> str:
     """The cross-checks of the header; unknown counts are shown as unknown."""
-    vectors = f"conformance/vectors/{op['name']}.json"
+    vectors = f":download:`{op['name']}.json </golden/{op['name']}.json>`"
     what = {
         "examples": ("examples", "worked out by hand"),
         "laws": ("laws", "which hold of every legal call"),
         "vectors": ("golden vectors", "frozen calls and results, in the :doc:`format </vectors>` "
-                    f"that all share, in {rst.code(vectors)}"),
+                    f"that all share: {vectors}"),
         "independent": ("independent implementation", "written again from the mathematics alone"),
         "libraries": ("libraries", "which compute it too"),
     }  # fmt: skip

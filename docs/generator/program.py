@@ -87,8 +87,9 @@ def errata_placed(program: Program) -> str:
         rows.append([about, departs, rst.prose(e["text"])])
     documents = sum("documents" in row[1] for row in rows)
     runtime = sum("runtime" in row[1] and "agrees" not in row[1] for row in rows)
+    both = documents + runtime - len(rows)
     words = f"Of {len(rows)} errata, {documents} depart from the documents and {runtime} from " \
-        "the runtime.\n"  # fmt: skip
+        f"the runtime, {both} of them from both.\n"  # fmt: skip
     return words + "\n" + rst.table(["About", "Between", "What holds here"], rows, [22, 24, 54])
 
 
