@@ -342,6 +342,19 @@ TEST(Forms, HoldTheWordsOfStrangersAsWords) {
   EXPECT_EQ(fence, "");
 }
 
+TEST(Forms, SkipWhatIsKnownToFailInJUnit) {
+  Report r = full();
+  r.exit = Exit::known_failures;
+  const std::string known = junit_report(r);
+  expect_contains(known, R"(tests="2" failures="0")");
+  EXPECT_EQ(count_of(known, "<skipped message="), 2) << known;
+  r.failures.push_back(failure("relu", "layout", 1, 1));
+  r.exit = Exit::fail;
+  const std::string other = junit_report(r);
+  expect_contains(other, R"(tests="2" failures="2")");
+  EXPECT_EQ(count_of(other, "<skipped"), 0) << other;
+}
+
 TEST(Forms, SayWhatElseAPersonShouldKnow) {
   const Report r = full();
   for (const std::string& text :
