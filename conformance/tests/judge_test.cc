@@ -147,7 +147,7 @@ TEST(VerdictLine, SaysWhatAPassIsAbout) {
       "calls\n"
       "  tier 0, seed 7, canaries 16/16, floor 3 per operator met, judged up to 1,048,577 "
       "elements, set 0123456789abcdef\n"
-      "  1 of 20 properties judged: matches_reference\n"
+      "  1 of 21 properties judged: matches_reference\n"
       "  exit 0 (pass)");
 }
 
@@ -172,7 +172,7 @@ TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
       "6 quarantined\n"
       "  10 executed: 1 passed, 2 failed, 3 crashed, 4 timed out; 7 calls\n"
       "  tier 0, seed 7, canaries 3/16, floor 3 per operator NOT met, set 0123456789abcdef\n"
-      "  1 of 20 properties judged: matches_reference\n"
+      "  1 of 21 properties judged: matches_reference\n"
       "  exit 4 (judge broke)");
 }
 

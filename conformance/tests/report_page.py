@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 import devtools
+import looks
 import site_test
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
@@ -71,8 +72,9 @@ def look(browser, page, told):
         browser.resize(*size)
         browser.open(page.as_uri())
         yield from site_test.troubles(browser.events)
-    yield from site_test.too_wide(browser)
-    yield from site_test.wrong_schemes(browser)
+        for scheme in ("dark", "light"):
+            browser.prefer(scheme)
+            yield from looks.faults(browser, scheme, size[0])
     if browser.evaluate("document.title") != f"FAIL {HOSTILE}":
         yield "a stranger's words were run"
     if (foreign := browser.evaluate(FOREIGN)) != len(browser.evaluate(site_test.LINKS)):

@@ -188,7 +188,7 @@ TEST(Differences, OfEvidenceAreNone) {
 
 TEST(Page, HasEverySectionInOrderAndFitsItsWidth) {
   const std::vector<std::string> sections = {"NAME", "SYNOPSIS", "DESCRIPTION", "FORMULA", "INPUTS",
-      "OUTPUTS", "ATTRIBUTES", "PRECISION", "RULES", "LAWS", "GAS", "IN PLACE", "ERRATA",
+      "OUTPUTS", "ATTRIBUTES", "SHAPE", "PRECISION", "RULES", "LAWS", "GAS", "IN PLACE", "ERRATA",
       "EXAMPLES", "SEE ALSO"};
   for (const OpInfo* op : operators()) {
     std::set<std::string> cases;

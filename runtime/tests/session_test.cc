@@ -43,7 +43,8 @@ class Sessions : public testing::TestWithParam<Way> {
 
 INSTANTIATE_TEST_SUITE_P(All, Sessions,
     testing::Values(Way{"reference", "reference", Form::best}, Way{"cpu", "cpu", Form::whole},
-        Way{"cpu_calls", "cpu", Form::calls}, Way{"device", device_library(), Form::best}),
+        Way{"cpu_calls", "cpu", Form::calls}, Way{"device", device_library(), Form::whole},
+        Way{"device_calls", device_library(), Form::calls}),
     [](const auto& info) { return info.param.name; });
 
 std::vector<Values> heads_of(Session& session, const NDArray& data) {
