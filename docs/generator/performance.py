@@ -1,15 +1,18 @@
-"""Shows the recorded results of the benchmarks: draws tables of bench/RESULTS.md, lists every
-target that was missed, and picks what a reader wants to know of the cost."""
+"""Shows the recorded results of the benchmarks: draws a whole run, bench/recorded.json, and tables
+of bench/RESULTS.md, lists every target that was missed, and picks what a reader wants to know of the
+cost."""
 
 import dataclasses
+import json
 import pathlib
 import re
+import statistics
 
 import plots
 import rst
 from refusal import Refused
 
-RESULTS = "bench/RESULTS.md"
+RESULTS, RUN = "bench/RESULTS.md", "bench/recorded.json"
 # What the start page says of the cost: the beginning of a row, and words for it. Of several such
 # rows the last one counts.
 COSTS = {
@@ -87,6 +90,31 @@ def captioned(table: Table, picture: str) -> str:
     return f"*{plain(table.run)}*\n\n{picture}"
 
 
+def operators(sources: pathlib.Path) -> str:
+    """How near each operator of a recorded run comes to its limit: the geometric mean of its rows
+    with one thread."""
+    run = json.loads((sources / RUN).read_text(encoding="ascii"))
+    shares = {}
+    for row in run["rows"]:
+        if row["threads"] == 1:
+            limit = "memcpy" if row["limit"]["name"] == "memcpy" else "multiply-adds"
+            shares.setdefault((limit, row["op"]), []).append(row["limit"]["percent"])
+    if not shares:
+        raise Refused(f"{RUN}: no row has one thread")
+    rows = []
+    for (limit, op), percents in sorted(shares.items()):
+        mean = statistics.geometric_mean(percents)
+        many = f"{len(percents)} row{'s' * (len(percents) > 1)} beside {limit}"
+        rows.append((op, mean, None, False, f"{mean:.0f} %, {many}"))
+    machine = run["machine"]
+    about = f"{run['date']}: {machine['processor']}, {machine['processors']} processors, load " \
+        f"{machine['load']}, compiler {machine['compiler']}"  # fmt: skip
+    most = max(row[1] for row in rows) * 1.4
+    return f"*{plain(about)}*\n\n" + plots.bars(
+        "Share of the limit by operator", rows, most, "% of the limit, one thread, the geometric "
+        "mean of an operator's workloads", 100)  # fmt: skip
+
+
 def products(found: list) -> str:
     """How much of the machine's limit conv2d and dense reach, layer by layer."""
     table = choose(found, "of the limit", "over oneDNN")[-1]
@@ -140,6 +168,7 @@ def page(sources: pathlib.Path) -> str:
                       "Time of oneDNN over ours by layer", "time of oneDNN over ours, from and to "
                       "int32 rows, one thread; a stroke: the target")  # fmt: skip
     return "\n".join([
+        rst.title("Every operator", "-"), operators(sources),
         rst.title("8-bit products, and what the processor can do", "-"), products(found),
         rst.title("Beside oneDNN", "-"), beside,
         rst.title("Whole networks beside OpenVINO", "-"), networks(found),

@@ -84,8 +84,22 @@ class Performance(unittest.TestCase):
         with self.assertRaisesRegex(refusal.Refused, "no table has the columns"):
             performance.products(performance.tables(RESULTS.replace("of the limit", "other")))
 
+    def test_draws_a_run_operator_by_operator(self):
+        with tempfile.TemporaryDirectory() as directory:
+            sources = pathlib.Path(directory)
+            (sources / "bench").mkdir()
+            rows = [{"op": op, "threads": threads, "limit": {"name": name, "percent": percent}}
+                    for op, threads, name, percent in (("relu", 1, "memcpy", 50), ("relu", 1,
+                    "memcpy", 200), ("relu", 2, "memcpy", 7), ("dense", 1, "mac", 90))]  # fmt: skip
+            run = {"date": "2026-01-02", "rows": rows,
+                   "machine": {"processor": "p", "processors": 2, "load": 0, "compiler": "1"}}
+            (sources / performance.RUN).write_text(json.dumps(run), encoding="ascii")
+            drawn = performance.operators(sources)
+        self.assertIn("100 %, 2 rows beside memcpy", drawn)
+        self.assertIn("90 %, 1 row beside multiply-adds", drawn)
+
     def test_the_recorded_results_have_all_that_pages_show(self):
-        self.assertEqual(4, performance.page(ROOT).count("<svg"))
+        self.assertEqual(5, performance.page(ROOT).count("<svg"))
         for words in performance.COSTS.values():
             self.assertIn(words, performance.costs(ROOT))
 
