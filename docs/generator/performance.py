@@ -1,6 +1,6 @@
-"""Shows the recorded results of the benchmarks: draws a whole run, bench/recorded.json, and tables
-of bench/RESULTS.md, lists every target that was missed, and picks what a reader wants to know of the
-cost."""
+"""Shows the recorded results of the benchmarks: draws a run of all operators, bench/recorded.json,
+and tables of bench/RESULTS.md, lists every target that was missed, and picks what a reader wants to
+know of the cost."""
 
 import dataclasses
 import json
@@ -94,25 +94,25 @@ def operators(sources: pathlib.Path) -> str:
     """How near each operator of a recorded run comes to its limit: the geometric mean of its rows
     with one thread."""
     run = json.loads((sources / RUN).read_text(encoding="ascii"))
-    shares = {}
+    shares = {True: {}, False: {}}
     for row in run["rows"]:
         if row["threads"] == 1:
-            limit = "memcpy" if row["limit"]["name"] == "memcpy" else "multiply-adds"
-            shares.setdefault((limit, row["op"]), []).append(row["limit"]["percent"])
-    if not shares:
-        raise Refused(f"{RUN}: no row has one thread")
-    rows = []
-    for (limit, op), percents in sorted(shares.items()):
-        mean = statistics.geometric_mean(percents)
-        many = f"{len(percents)} row{'s' * (len(percents) > 1)} beside {limit}"
-        rows.append((op, mean, None, False, f"{mean:.0f} %, {many}"))
+            by_operator = shares[row["limit"]["name"] == "memcpy"]
+            by_operator.setdefault(row["op"], []).append(row["limit"]["percent"])
     machine = run["machine"]
     about = f"{run['date']}: {machine['processor']}, {machine['processors']} processors, load " \
         f"{machine['load']}, compiler {machine['compiler']}"  # fmt: skip
-    most = max(row[1] for row in rows) * 1.4
-    return f"*{plain(about)}*\n\n" + plots.bars(
-        "Share of the limit by operator", rows, most, "% of the limit, one thread, the geometric "
-        "mean of an operator's workloads", 100)  # fmt: skip
+    parts = [f"*{plain(about)}*\n"]
+    for is_memory, unit in ((True, "what memcpy takes for the same bytes"),
+                            (False, "the multiply-adds that registers alone could do")):
+        means = {op: statistics.geometric_mean(all_of)
+                 for op, all_of in sorted(shares[is_memory].items())}  # fmt: skip
+        if not means:
+            raise Refused(f"{RUN}: no row with one thread is beside {unit}")
+        rows = [(op, mean, None, False, f"{mean:.0f} %") for op, mean in means.items()]
+        parts.append(plots.bars(f"Share by operator of {unit}", rows, max(100, *means.values()),
+                                f"% of {unit}, one thread", 100))  # fmt: skip
+    return "\n".join(parts)
 
 
 def products(found: list) -> str:
