@@ -9,7 +9,7 @@ namespace {
 
 constexpr u64 kSalt = 17;
 constexpr i64 kMostElements = 512;  // of an entry
-constexpr i64 kFewCalls = 8;        // beside the case's own, in most graphs
+constexpr i64 kFewCalls = 8;        // of most graphs
 constexpr i64 kMostCalls = 40;      // of one graph in kFewOf
 constexpr i64 kFewOf = 8;
 constexpr i64 kMostRead = 8 * kMostElements;  // by a call
