@@ -7,6 +7,7 @@
 #include <map>
 
 #include "bench/library.h"
+#include "bench/peers/peer.h"
 #include "bench/run.h"
 #include "conformance/base/usage_error.h"
 #include "conformance/golden/networks.h"
@@ -42,12 +43,20 @@ const Part kParts[] = {
     {"mobilenetv2.block3", {1, 24, 56, 56},
         [](zoo::Builder& net) { return zoo::inverted_residual(net, net.data(), 6, 24, 1); }}};
 
+/// Workloads whose outputs have the shape of their first input. kLayers such calls in a row, with a
+/// shift to 8 bits after each, keep what is between them in the backend's own layout.
+constexpr const char* kLayered[] = {"resnet50.conv2_1x1a", "resnet50.conv2_3x3",
+    "resnet50.conv3_3x3", "resnet50.conv4_3x3", "resnet50.conv5_3x3", "mobilenetv1.depthwise3",
+    "bert_large.attention_output", "gpt2_medium.attention_output"};
+constexpr int kLayers = 8;
+
 /// A model with an input and the digest of the right output.
 struct GraphSubject {
   std::string op, name;
   graph::Model model;
   Bytes input;
   std::string expected;
+  std::optional<Workload> layer{};  ///< the call that it repeats
 
   /// Asks the reference, unless the digest is on record.
   GraphSubject(std::string of, std::string is, graph::Model m, std::string recorded = {})
@@ -66,6 +75,19 @@ GraphSubject subject_of(const Part& part) {
   zoo::Builder net(zoo::kSeed, part.input);
   const zoo::Value y = part.block(net);
   return {"graph", part.name, std::move(net).finish({y}, "").model()};
+}
+
+GraphSubject subject_of(const Workload& layer) {
+  const Types types = layer.call.types();
+  const Type &x = types[0], &w = types[1];
+  zoo::Builder net(zoo::kSeed, x.shape);
+  zoo::Value y = net.data();
+  for (int k = 0; k < kLayers; ++k)
+    y = x.shape.size == 4 ? net.conv(y, w.dim(0), w.dim(2), {.groups = x.dim(1) / w.dim(1)})
+                          : net.dense(y, w.dim(0));
+  GraphSubject subject("graph", "layers." + layer.name, std::move(net).finish({y}, "").model());
+  subject.layer = layer;
+  return subject;
 }
 
 GraphSubject subject_of(const zoo::Architecture& a) {
@@ -137,6 +159,25 @@ std::vector<OperatorTime> operator_times(Program& calls) {
   return times;
 }
 
+/// What libraries need for the repeated call in layouts of their own, as often as the graph has it.
+std::vector<Peer> layer_peers(const GraphSubject& s, int threads) {
+  std::vector<Peer> peers;
+  if (!s.layer) return peers;
+  const std::vector<judge::Tensor> in = judge::inputs_of(s.layer->call);
+  const std::vector<judge::Tensor> out =
+      reference::outputs(*s.layer->call.op, s.layer->call.attributes(), in);
+  for (const PeerModule* m : peer_modules())
+    for (Peer& p : module_peers(*m, *s.layer, in, out[0], threads)) {
+      if (p.layout.rfind("own layout", 0) != 0) continue;
+      if (p.trouble.empty())
+        p.call = [once = std::move(p.call)] {
+          for (int k = 0; k < kLayers; ++k) once();
+        };
+      peers.push_back(std::move(p));
+    }
+  return peers;
+}
+
 Measurement run_graph(const GraphSubject& s, const Opened& opened, const Effort& effort) {
   const graph::Graph& g = s.model.graph();
   const Shape& input = g.entry(g.data()).type.shape;
@@ -164,9 +205,11 @@ Measurement run_graph(const GraphSubject& s, const Opened& opened, const Effort&
     }
   row.compared = whole.elements();
   row.scratch_bytes = static_cast<i64>(whole.program().scratch_bytes());
-  const std::vector<Timing> times = measure({[&] { whole.run(); }, [&] { calls.run(); }}, effort);
-  row.time = times[0];
-  row.peers.push_back({.name = "call by call", .compared = row.compared, .time = times[1]});
+  std::vector<Peer> peers = layer_peers(s, opened.threads);
+  peers.insert(peers.begin(), Peer{{.name = "call by call", .compared = row.compared}});
+  peers[0].call = [&] { calls.run(); };
+  time_beside(
+      row, [&] { whole.run(); }, peers, {}, effort);
   row.operators = operator_times(calls.program());
   return row;
 }
@@ -183,6 +226,11 @@ template <class From> void run_from(
 void run_graphs(const BenchmarkOptions& wishes, const Take& take) {
   for (const Part& p : kParts)
     if (wishes.want("graph", p.name)) run_from(p, std::string("graph/") + p.name, wishes, take);
+  for (const char* op : {"conv2d", "dense"})
+    for (const Workload& w : workloads(*find_operator(op)))
+      if (std::ranges::find(kLayered, w.name) != std::end(kLayered) &&
+          wishes.want("graph", "layers." + w.name))
+        run_from(w, "graph/layers." + w.name, wishes, take);
   for (const zoo::Architecture& a : zoo::architectures())
     if (wishes.want("network", std::string(a.name)))
       run_from(a, "network/" + std::string(a.name), wishes, take);

@@ -68,25 +68,18 @@ std::vector<Peer> peers_of(const Subject& s, const std::shared_ptr<Team>& team, 
 void time_together(Measurement& row, const Subject& s, const Prepared& prepared,
     const std::vector<Peer>& peers, const std::shared_ptr<Team>& team, const Effort& effort) {
   const Probe* probe = s.workload.unit == Unit::macs ? int8_probe(row.isa) : nullptr;
-  std::vector<Contender> contenders{[&] { prepared.execute(); }};
-  for (const Peer& p : peers)
-    if (p.trouble.empty()) contenders.push_back(p.call);
   const long long rounds = probe ? rounds_of_a_millisecond(*probe) : 0;
-  if (probe) contenders.push_back([&] { team->run([&](int) { probe->run(rounds); }); });
+  std::vector<Contender> limit;
+  if (probe) limit.push_back([&] { team->run([&](int) { probe->run(rounds); }); });
   // XNNPACK's threads spin for some milliseconds after a call.
   Effort calm = effort;
   if (probe && team->size() > 1) calm.pause_s = std::min(0.02, effort.repetition_s);
-  const std::vector<Timing> times = measure(contenders, calm);
-  row.time = times[0];
-  std::size_t next = 1;
-  for (const Peer& p : peers) {
-    row.peers.push_back(p);
-    if (p.trouble.empty()) row.peers.back().time = times[next++];
-  }
+  const std::vector<Timing> times = time_beside(
+      row, [&] { prepared.execute(); }, peers, limit, calm);
   if (probe) {
     row.limit = probe->instructions;
-    row.limit_ns = times[next].median_ns * static_cast<double>(row.units) /
-        macs_of(*probe, rounds, team->size());
+    row.limit_ns =
+        times[0].median_ns * static_cast<double>(row.units) / macs_of(*probe, rounds, team->size());
   } else if (s.workload.unit == Unit::bytes && !row.peers.empty()) {
     row.limit = row.peers[0].name;
     row.limit_ns = row.peers[0].time.median_ns;

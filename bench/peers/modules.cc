@@ -87,4 +87,20 @@ std::vector<Peer> module_peers(const PeerModule& module, const Workload& workloa
   return peers;
 }
 
+std::vector<Timing> time_beside(Measurement& row, const Contender& ours,
+    const std::vector<Peer>& peers, const std::vector<Contender>& others, const Effort& effort) {
+  std::vector<Contender> contenders{ours};
+  for (const Peer& p : peers)
+    if (p.trouble.empty()) contenders.push_back(p.call);
+  contenders.insert(contenders.end(), others.begin(), others.end());
+  const std::vector<Timing> times = measure(contenders, effort);
+  auto next = times.begin();
+  row.time = *next++;
+  for (const Peer& p : peers) {
+    row.peers.push_back(p);
+    if (p.trouble.empty()) row.peers.back().time = *next++;
+  }
+  return {next, times.end()};
+}
+
 }  // namespace lockstep::bench

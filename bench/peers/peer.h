@@ -30,4 +30,9 @@ std::string peer_names();
 std::vector<Peer> module_peers(const PeerModule& module, const Workload& workload,
     const std::vector<judge::Tensor>& in, const judge::Tensor& expected, int threads);
 
+/// Times a call of ours and those of its peers, which take turns, into a row; and returns the times
+/// of `others`, which do so too.
+std::vector<Timing> time_beside(Measurement& row, const Contender& ours,
+    const std::vector<Peer>& peers, const std::vector<Contender>& others, const Effort& effort);
+
 }  // namespace lockstep::bench

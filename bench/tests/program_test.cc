@@ -85,6 +85,23 @@ TEST(Program, PartsOfNetworksAreCompiledFoundRightAndTimed) {
   EXPECT_EQ(none.rows[0].trouble, "not offered: the backend does not compile graphs");
 }
 
+TEST(Program, LayersInOurOwnLayoutStandBesideOthersOwnLayouts) {
+  const std::string name = "mobilenetv1.depthwise3";
+  const Results results = timed({"conv2d/" + name, "graph/layers." + name}).results;
+  ASSERT_EQ(results.rows.size(), 2U);
+  const Measurement &call = results.rows[0], &layers = results.rows[1];
+  EXPECT_EQ(layers.trouble, "");
+  EXPECT_EQ(layers.units, 8 * call.units);
+  EXPECT_EQ(layers.compared, call.compared);
+  const auto own_layouts = [](const Measurement& row) {
+    std::vector<std::string> titles;
+    for (const PeerTime& p : row.peers)
+      if (p.layout != "int32 rows" && p.name != "call by call") titles.push_back(p.title());
+    return titles;
+  };
+  EXPECT_EQ(own_layouts(layers), own_layouts(call));
+}
+
 TEST(Program, AWholeNetworkIsFoundRightAndTimedByOperator) {
   const auto [results, out] = timed({"network/squeezenet"});
   ASSERT_EQ(results.rows.size(), 1U);
