@@ -1,7 +1,9 @@
 #include "conformance/specification/describe.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "conformance/base/places.h"
@@ -50,11 +52,22 @@ void list(const ListOptions& o) {
   if (o.as_json) fmt::print("{}\n", all.dump(1));
 }
 
-std::string text_of(const Manifest& m) {
-  std::string kernels;
+/// The names of instruction sets that have kernels which run here, or which do not.
+std::string isas(const Manifest& m, bool runnable) {
+  std::vector<std::string> names;
   for (const KernelInfo& k : m.kernels)
-    kernels += fmt::format(" {}{}", k.name, k.runnable ? "" : " (cannot run here)");
-  return fmt::format("{} {} on {}:{}", m.name, m.version, m.device, kernels);
+    if (k.runnable == runnable && std::ranges::find(names, k.isa) == names.end())
+      names.push_back(k.isa);
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+std::string text_of(const Manifest& m) {
+  std::string text =
+      fmt::format("{} {} on {}, kernels: {}", m.name, m.version, m.device, m.kernels.size());
+  if (const std::string here = isas(m, true); !here.empty()) text += " for " + here;
+  if (const std::string absent = isas(m, false); !absent.empty())
+    text += " (cannot run here: " + absent + ")";
+  return text;
 }
 
 int doctor() {
