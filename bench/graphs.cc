@@ -216,6 +216,16 @@ Measurement run_graph(const GraphSubject& s, const Opened& opened, const Effort&
 
 template <class From> void run_from(
     const From& from, const std::string& id, const BenchmarkOptions& wishes, const Take& take) {
+  if (wishes.over()) {
+    const std::size_t slash = std::min(id.find('/'), id.size() - 1);
+    for (const std::string& backend : wishes.backends)
+      take({.op = id.substr(0, slash),
+          .workload = id.substr(slash + 1),
+          .backend = backend,
+          .unit = "mac",
+          .trouble = kOver});
+    return;
+  }
   wishes.announce(id);
   const GraphSubject subject = subject_of(from);
   for (const Opened& b : open_all(wishes)) take(run_graph(subject, b, wishes.effort));

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -24,6 +25,7 @@ struct Options {
   std::vector<std::string> settings;
   std::string json, markdown, before, times;
   int percent = 15;
+  double deadline_s = 0;  // 0: none
   bool list = false, schema = false;
 };
 
@@ -98,6 +100,11 @@ int run(Options& o) {
   Results results = describe_run();
   fmt::print("{}\n{}", table_title(results), table_head());
   o.wishes.announce = announce;
+  using Clock = std::chrono::steady_clock;
+  o.wishes.over = [&o, begin = Clock::now()] {
+    const std::chrono::duration<double> spent = Clock::now() - begin;
+    return o.deadline_s > 0 && spent.count() > o.deadline_s;
+  };
   const Take take = [&](Measurement row) {
     announce("");
     fmt::print("{}", table_row(row));
@@ -155,6 +162,9 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--repetitions", o.wishes.effort.repetitions, "at most")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  app.add_option("--deadline", o.deadline_s,
+         "seconds after which operators and graphs are no longer timed; their rows say so")
+      ->check(CLI::Range(0.001, 1e6));
   app.add_option("--judge-tier", o.wishes.judge_tier,
          "of the judge's rows; 0 for properties and 1 for whole runs unless given")
       ->check(CLI::Range(0, 3));

@@ -55,48 +55,69 @@ void verify(Measurement& row, const Subject& s, Prepared& prepared) {
   }
 }
 
-std::vector<Peer> peers_of(const Subject& s, const std::shared_ptr<Team>& team, bool on_host) {
+// The peers of a call on the host, whose `device` is empty, or on a device.
+std::vector<Peer> peers_of(
+    const Subject& s, const std::shared_ptr<Team>& team, const std::string& device) {
   std::vector<Peer> peers;
-  if (!on_host || s.workload.unit == Unit::calls) return peers;
-  if (s.workload.unit == Unit::bytes) return {copy_peer(s.workload.bytes(), team)};
+  if (s.workload.unit == Unit::calls) return peers;
+  if (s.workload.unit == Unit::bytes && device.empty())
+    return {copy_peer(s.workload.bytes(), team)};
+  if (s.workload.unit == Unit::bytes) return device_copy(device, s.workload.bytes());
   for (const PeerModule* m : peer_modules())
-    for (Peer& p : module_peers(*m, s.workload, s.in, s.expected[0], team->size()))
-      peers.push_back(std::move(p));
+    if (m->device == device)
+      for (Peer& p : module_peers(*m, s.workload, s.in, s.expected[0], team->size()))
+        peers.push_back(std::move(p));
   return peers;
 }
 
+// What bounds a product besides its peers; of other calls the first peer, a copy, is the limit.
+std::vector<Bound> bounds_of(const Measurement& row, const Subject& s,
+    const std::shared_ptr<Team>& team, const std::string& device) {
+  if (s.workload.unit != Unit::macs) return {};
+  if (!device.empty()) return device_bounds(device, row.units, row.bytes);
+  const Probe* probe = int8_probe(row.isa);
+  if (!probe) return {};
+  const long long rounds = rounds_of_a_millisecond(*probe);
+  return {
+      {probe->instructions, macs_of(*probe, rounds, team->size()) / static_cast<double>(row.units),
+          [=] { team->run([&](int) { probe->run(rounds); }); }}};
+}
+
 void time_together(Measurement& row, const Subject& s, const Prepared& prepared,
-    const std::vector<Peer>& peers, const std::shared_ptr<Team>& team, const Effort& effort) {
-  const Probe* probe = s.workload.unit == Unit::macs ? int8_probe(row.isa) : nullptr;
-  const long long rounds = probe ? rounds_of_a_millisecond(*probe) : 0;
-  std::vector<Contender> limit;
-  if (probe) limit.push_back([&] { team->run([&](int) { probe->run(rounds); }); });
+    const std::shared_ptr<Team>& team, const std::string& device, const Effort& effort) {
+  const std::vector<Bound> bounds = bounds_of(row, s, team, device);
+  std::vector<Contender> others;
+  for (const Bound& b : bounds) others.push_back(b.call);
   // XNNPACK's threads spin for some milliseconds after a call.
   Effort calm = effort;
-  if (probe && team->size() > 1) calm.pause_s = std::min(0.02, effort.repetition_s);
+  if (!bounds.empty() && team->size() > 1) calm.pause_s = std::min(0.02, effort.repetition_s);
   const std::vector<Timing> times = time_beside(
-      row, [&] { prepared.execute(); }, peers, limit, calm);
-  if (probe) {
-    row.limit = probe->instructions;
-    row.limit_ns =
-        times[0].median_ns * static_cast<double>(row.units) / macs_of(*probe, rounds, team->size());
-  } else if (s.workload.unit == Unit::bytes && !row.peers.empty()) {
+      row, [&] { prepared.execute(); }, peers_of(s, team, device), others, calm);
+  // The bound that takes longest is the roof.
+  for (std::size_t k = 0; k < bounds.size(); ++k)
+    if (const double ns = times[k].median_ns / bounds[k].share; ns > row.limit_ns)
+      row.limit = bounds[k].name, row.limit_ns = ns;
+  if (s.workload.unit == Unit::bytes && !row.peers.empty()) {
     row.limit = row.peers[0].name;
     row.limit_ns = row.peers[0].time.median_ns;
   }
 }
 
-Measurement run_one(const Subject& s, const Opened& opened, const Effort& effort) {
-  Measurement row{.op = std::string(s.workload.call.op->name),
-      .workload = s.workload.name,
-      .family = s.workload.unit == Unit::calls ? "" : family_of(*s.workload.call.op),
-      .call = case_id(s.workload.call),
+Measurement row_of(const Workload& w, const Opened& opened) {
+  return {.op = std::string(w.call.op->name),
+      .workload = w.name,
+      .family = w.unit == Unit::calls ? "" : family_of(*w.call.op),
+      .call = case_id(w.call),
       .backend = opened.name,
       .isa = opened.isa,
       .threads = opened.threads,
-      .unit = kUnits[static_cast<int>(s.workload.unit)],
-      .units = s.workload.units(),
-      .bytes = s.workload.bytes()};
+      .unit = kUnits[static_cast<int>(w.unit)],
+      .units = w.units(),
+      .bytes = w.bytes()};
+}
+
+Measurement run_one(const Subject& s, const Opened& opened, const Effort& effort) {
+  Measurement row = row_of(s.workload, opened);
   try {
     const client::Backend& backend = opened.library.backend;
     Prepared prepared(backend, s.workload, s.in);
@@ -104,8 +125,8 @@ Measurement run_one(const Subject& s, const Opened& opened, const Effort& effort
     verify(row, s, prepared);
     if (row.failed) return row;
     const auto team = std::make_shared<Team>(opened.threads);
-    time_together(
-        row, s, prepared, peers_of(s, team, !backend.library().has_device()), team, effort);
+    const bool is_device = backend.library().has_device();
+    time_together(row, s, prepared, team, is_device ? opened.library.manifest.device : "", effort);
   } catch (const NotOffered& e) {
     row.trouble = std::string("not offered: ") + e.what();
   } catch (const std::runtime_error& e) {
@@ -158,6 +179,14 @@ void run_operators(const BenchmarkOptions& wishes, const Take& take) {
   for (const OpInfo* op : operators())
     for (Workload& w : workloads(*op)) {
       if (!wishes.want(std::string(op->name), w.name)) continue;
+      if (wishes.over()) {
+        for (const Opened& b : backends) {
+          Measurement row = row_of(w, b);
+          row.trouble = kOver;
+          take(std::move(row));
+        }
+        continue;
+      }
       wishes.announce(w.id());
       const Subject subject(std::move(w));
       for (const Opened& b : backends) take(run_one(subject, b, wishes.effort));

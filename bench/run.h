@@ -26,12 +26,17 @@ struct BenchmarkOptions {
   std::vector<std::string> models;  ///< directories of models, each a row
   Effort effort;
   std::optional<int> judge_tier;  ///< 0 for properties and 1 for whole runs unless given
+  /// Once it returns true, operators and graphs are no longer timed, and their rows say so.
+  std::function<bool()> over = [] { return false; };
   /// Called with the next step of the run, in words.
   std::function<void(const std::string&)> announce = [](const std::string&) {};
 
   /// Whether the filters select a row.
   bool want(const std::string& op, const std::string& workload) const;
 };
+
+/// Why a row has no time once BenchmarkOptions::over() returned true.
+inline constexpr const char* kOver = "not timed: the deadline has passed";
 
 /// Called with each row as soon as it is known.
 using Take = std::function<void(Measurement)>;

@@ -5,6 +5,8 @@
 set -euo pipefail
 
 readonly KIT_MIB_MAX=60
+# Seconds of a run. Each step has a limit of its own; tier 2 takes what they leave.
+readonly RUN_S=${LOCKSTEP_GPU_SECONDS:-450}
 
 say() { printf '%s\n' "gpu: $*"; }
 fail() { printf '%s\n' "gpu: $*" >&2; exit 2; }
@@ -21,16 +23,21 @@ carried_libraries() {
 make_kit() {
   local build=$1 kit=$2 part=$2.part library mib
   rm -rf "$kit" "$part"
-  mkdir -p "$part"/{bin,lib/lockstep,share,tests}
-  cp "$build/bin/lockstep" "$part/bin/"
+  mkdir -p "$part"/{bin,lib/lockstep/peers,share,tests}
+  cp "$build"/bin/{lockstep,lockstep_bench} "$part/bin/"
+  # The libraries that these load are sought on the machine with the device.
+  for library in cuda cublaslt cudnn; do
+    library=$build/lib/lockstep/peers/$library.so
+    if [[ -f $library ]]; then cp "$library" "$part/lib/lockstep/peers/"; fi
+  done
   cp "$build"/lib/lockstep/{{cuda,cpu,reference}.so,backend-host} "$part/lib/lockstep/"
   cp "$build/tests/cuda_overrun.so" "$part/tests/"
   cp -rL "$build/share/lockstep" "$part/share/"
   find "$part/share" \( -name '*.py' -o -name __pycache__ \) -prune -exec rm -r {} +
   while read -r library; do
     cp -L "$library" "$part/lib/"
-  done < <(carried_libraries "$part/bin/lockstep")
-  find "$part" \( -name '*.so*' -o -name lockstep -o -name backend-host \) -type f \
+  done < <(for program in "$part"/bin/*; do carried_libraries "$program"; done | sort -u)
+  find "$part" \( -name '*.so*' -o -path '*/bin/*' -o -name backend-host \) -type f \
     -exec strip --strip-unneeded {} +
   {
     printf 'commit %s\n' "$(git rev-parse HEAD 2>/dev/null || echo unknown)"
@@ -47,8 +54,14 @@ make_kit() {
 
 # ---- a run ----------------------------------------------------------------------------------
 
-# The report's rows as parallel arrays: step, state (passed, failed, not run), seconds, remark.
+# The report's rows as parallel arrays: step, state (passed, failed, cut, not run), seconds, remark.
 names=() states=() seconds=() words=()
+
+# Seconds that are kept for the last step, those that are left for others, and these or a step's
+# limit, whichever is less.
+kept=70
+left() { echo $((RUN_S - kept > SECONDS ? RUN_S - kept - SECONDS : 0)); }
+within() { local rest; rest=$(left); echo $(($1 < rest ? $1 : rest)); }
 
 row() {
   names+=("$1") states+=("$2") seconds+=("$3") words+=("$4")
@@ -58,10 +71,16 @@ row() {
 # step SECONDS FILE COMMAND...: runs a command with a time limit and its output in a file; sets
 # `status` and `took`, the time.
 status=0 took=0
+readonly NO_TIME=125
 step() {
-  local limit=$1 file=$2 begin=$SECONDS
+  local limit file=$2 begin=$SECONDS
+  limit=$(within "$1")
   shift 2
-  status=0
+  status=0 took=0
+  if ((limit == 0)); then
+    status=$NO_TIME
+    return
+  fi
   timeout -k 5 "$limit" "$@" >"$file" 2>&1 || status=$?
   took=$((SECONDS - begin))
 }
@@ -74,7 +93,11 @@ ended() {
 # judged NAME FILE WORDS: adds the row of the step that has just run. Without WORDS the step left no
 # result and has failed.
 judged() {
-  if ((status == 0)) && [[ -n $3 ]]; then row "$1" passed "$took" "$3"; else
+  if ((status == NO_TIME)); then
+    row "$1" cut 0 'no time was left'
+  elif ((status == 0)) && [[ -n $3 ]]; then
+    row "$1" passed "$took" "$3"
+  else
     row "$1" failed "$took" "$(ended "$status"): $(tail -n 1 "$2")"
   fi
 }
@@ -82,20 +105,29 @@ judged() {
 # field FILE KEY: prints a text or number of a flat JSON file; nothing if the key is absent.
 field() {
   [[ -f $1 ]] || return 0
-  sed -n "s/^ *\"$2\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "$1" | sed -n 1p
+  sed -n "s/^ *\"$2\": \"\{0,1\}\(.*[^\",]\)\"\{0,1\},\{0,1\}$/\1/p" "$1" | sed -n 1p
 }
 
+# check_tier TIER SECONDS: a run that ends early says how many of its cases it has judged.
 check_tier() {
-  step 220 "$out/check.txt" "$lockstep" check cuda --tier 1 --jobs 4 --timeout 20 \
-    --start-timeout 60 --json "$out/check.json"
-  local verdict cases
-  verdict=$(field "$out/check.json" verdict)
-  cases=$(field "$out/check.json" executed)
-  judged 'check cuda, tier 1' "$out/check.txt" "${verdict:+$verdict, $cases cases}"
+  local report=$out/check$1.json text=$out/check$1.txt limit
+  limit=$(within "$2")
+  rm -f "$report"
+  step "$((limit + 20))" "$text" "$lockstep" check cuda --tier "$1" --jobs 4 --timeout 20 \
+    --start-timeout 60 --deadline "$((limit > 0 ? limit : 1))" --json "$report"
+  local verdict cases selected
+  verdict=$(field "$report" verdict)
+  cases=$(field "$report" executed)
+  selected=$(field "$report" selected)
+  if ((status == 3)) && [[ $verdict == INCOMPLETE ]]; then
+    row "check cuda, tier $1" cut "$took" "$cases of $selected cases in $took s, none failed"
+  else
+    judged "check cuda, tier $1" "$text" "${verdict:+$verdict, $cases of $selected cases}"
+  fi
 }
 
 check_blocks() {
-  step 60 "$out/blocks.txt" "$lockstep" check cuda --tier 0 --jobs 4 --timeout 20 \
+  step 40 "$out/blocks.txt" "$lockstep" check cuda --tier 0 --jobs 4 --timeout 20 \
     --start-timeout 60 --set block=32 --set tuned=0 --quiet \
     --property matches_reference,writes_in_bounds,layout,compiled
   judged 'check cuda, blocks of 32' "$out/blocks.txt" 'tier 0, the generic kernels'
@@ -144,6 +176,71 @@ network() {
   rm -rf "$folder" "$file"
 }
 
+# The digests of all outputs of tier 0, whose cases both backends get.
+same_outputs() {
+  local backend
+  for backend in cpu cuda; do
+    step 40 "$out/digest_$backend.txt" "$lockstep" digest "$backend" --tier 0 --quiet --timeout 20 \
+      --start-timeout 60
+    ((status == 0)) || break
+  done
+  if ((status != 0)) || cmp -s "$out"/digest_{cpu,cuda}.txt; then
+    judged 'outputs of cuda and cpu' "$out/digest_$backend.txt" \
+      "equal: $(cat "$out/digest_cpu.txt")"
+  else
+    row 'outputs of cuda and cpu' failed "$took" \
+      "cuda $(cat "$out/digest_cuda.txt"), cpu $(cat "$out/digest_cpu.txt")"
+  fi
+  rm -f "$out"/digest_{cpu,cuda}.txt
+}
+
+# Every value of the widest settings, as many as fit. Another run of the same library goes on.
+values() {
+  local limit journal
+  limit=$(within 25)
+  journal=$out/values-$(sha256sum "$kit/lib/lockstep/cuda.so" | cut -c 1-16).jsonl
+  step "$((limit + 20))" "$out/values.txt" "$lockstep" exhaust cuda --precision 32 --jobs 8 \
+    --timeout 20 --start-timeout 60 --deadline "$((limit > 0 ? limit : 1))" \
+    --resume "$journal" --json "$out/values.json" --quiet
+  if ((status == 3)) && [[ $(field "$out/values.json" complete) == false ]]; then
+    row 'every value' cut "$took" "$(field "$out/values.json" text)"
+  else
+    judged 'every value' "$out/values.txt" "$(field "$out/values.json" text)"
+  fi
+}
+
+# Prints the directories of libraries that peers load and the system's loader does not find.
+peer_paths() {
+  local name
+  for name in $(ldd "$kit"/lib/lockstep/peers/*.so 2>/dev/null | awk '/not found/ { print $1 }' |
+    sort -u); do
+    find /usr/local /usr/lib /opt "$HOME" -name "$name" -printf '%h\n' -quit 2>/dev/null || true
+  done | sort -u | paste -sd :
+}
+
+# Times operators and graphs beside the device's libraries and its limits.
+benchmarks() {
+  local paths operators peers limit late name
+  limit=$(within 110)
+  paths=$(peer_paths)
+  operators=$("$lockstep" list | awk '{ print $1 }' | paste -sd ,)
+  LD_LIBRARY_PATH=$paths${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+    step "$((limit + 30))" "$out/bench.txt" "$kit/bin/lockstep_bench" --backend cuda \
+    --filter "$operators,graph,network" --repetitions 5 \
+    --deadline "$((limit > 0 ? limit : 1))" --json "$out/bench.json" --markdown "$out/bench.md"
+  peers=$(field "$out/bench.json" peer_libraries)
+  late=$(grep -c 'the deadline has passed' "$out/bench.txt" || true)
+  if ((status == 0 && late > 0)); then
+    row benchmarks cut "$took" "$late rows were left; beside ${peers:-no peer}"
+  else
+    judged benchmarks "$out/bench.txt" "${peers:+beside $peers}"
+  fi
+  for name in cuBLASLt cuDNN; do
+    grep -qs "\"name\": \"$name" "$out/bench.json" ||
+      row "$name beside cuda" 'not run' 0 "no call was timed beside it: ${peers:-no peer} loaded"
+  done
+}
+
 find_sanitizer() {
   command -v compute-sanitizer ||
     find /usr/local/cuda*/bin /usr/local/cuda*/compute-sanitizer /opt/nvidia \
@@ -167,8 +264,9 @@ memcheck() {
   if [[ -z $sanitizer ]]; then
     reason='there is no compute-sanitizer'
   else
-    sanitized 60 "$log" "$lockstep" check "$kit/tests/cuda_overrun.so" --op relu --tier 0 --budget 3
-    if grep -q 'not supported' "$log"; then reason=$(grep -m1 'not supported' "$log"); fi
+    sanitized 40 "$log" "$lockstep" check "$kit/tests/cuda_overrun.so" --op relu --tier 0 --budget 3
+    if grep -qs 'not supported' "$log"; then reason=$(grep -m1 'not supported' "$log"); fi
+    if ((status == NO_TIME)); then reason='no time was left'; fi
   fi
   if [[ -n $reason ]]; then
     row 'memcheck finds a planted overrun' 'not run' "$took" "$reason"
@@ -180,8 +278,8 @@ memcheck() {
   else
     row 'memcheck finds a planted overrun' failed "$took" "$(ended "$status"), nothing found"
   fi
-  sanitized 150 "$log" "$lockstep" check cuda --tier 0
-  if grep -qE "$FINDING" "$log"; then
+  sanitized 60 "$log" "$lockstep" check cuda --tier 0
+  if ((status != NO_TIME)) && grep -qE "$FINDING" "$log"; then
     row 'memcheck, tier 0' failed "$took" "$(grep -m1 -E "$FINDING" "$log")"
   else
     judged 'memcheck, tier 0' "$log" 'no finding'
@@ -191,20 +289,26 @@ memcheck() {
 
 # Judges the backend on the GPU, or notes why there is none.
 judge_device() {
-  check_tier
-  check_blocks
   model cuda
   same_digests
+  same_outputs
+  check_tier 1 100
+  check_blocks
   local name
   for name in "${NETWORKS[@]}"; do network "$name"; done
+  benchmarks
+  values
   memcheck
+  kept=0
+  check_tier 2 "$(($(left) - 20))"
 }
 
 no_device() {
   local name
-  for name in 'check cuda, tier 1' 'check cuda, blocks of 32' 'digits model on cuda' \
-    'digests of cuda and cpu' "${NETWORKS[@]/%/ on cuda as on cpu}" \
-    'memcheck finds a planted overrun' 'memcheck, tier 0'; do
+  for name in 'digits model on cuda' 'digests of cuda and cpu' 'outputs of cuda and cpu' \
+    'check cuda, tier 1' 'check cuda, blocks of 32' "${NETWORKS[@]/%/ on cuda as on cpu}" \
+    benchmarks 'every value' 'memcheck finds a planted overrun' 'memcheck, tier 0' \
+    'check cuda, tier 2'; do
     row "$name" 'not run' 0 "$1"
   done
 }
@@ -243,7 +347,9 @@ report_json() {
       "$(json_text "${words[i]}")"
     separator=,
   done
-  printf '\n ]\n}\n'
+  printf '\n ],\n "benchmarks": %s,\n "values": %s\n}\n' \
+    "$(cat "$out/bench.json" 2>/dev/null || echo null)" \
+    "$(cat "$out/values.json" 2>/dev/null || echo null)"
 }
 
 report_markdown() {
@@ -255,18 +361,44 @@ report_markdown() {
     printf '| %s | %s | %s | %s |\n' "${names[i]}" "${states[i]}" "${seconds[i]}" \
       "${words[i]//|/\\|}"
   done
+  if [[ -s $out/bench.md ]]; then cat - "$out/bench.md" <<<''; fi
 }
 
-# The exit status: 0 all passed, 1 something failed, 2 something was not run.
+# Text for HTML, from standard input.
+html() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'; }
+
+report_page() {
+  local i
+  printf '<!doctype html>\n<html lang="en"><meta charset="utf-8">\n'
+  printf '<title>The CUDA backend on a device</title>\n'
+  printf '<style>body{font:15px sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:left}'
+  printf '.passed{color:#060}.failed{color:#a00}.cut,.not{color:#850}pre{overflow:auto}</style>\n'
+  printf '<h1>The CUDA backend on a device: %s</h1>\n<ul>\n' "$1"
+  html <"$out/facts.txt" | sed 's/^/<li>/'
+  printf '</ul>\n<table>\n<tr><th>what<th>how it ended<th>seconds<th>\n'
+  for i in "${!names[@]}"; do
+    printf '<tr class="%s"><td>%s<td>%s<td>%s<td>%s\n' "${states[i]}" \
+      "$(html <<<"${names[i]}")" "${states[i]}" "${seconds[i]}" "$(html <<<"${words[i]}")"
+  done
+  printf '</table>\n'
+  if [[ -s $out/bench.txt ]]; then
+    printf '<h2>Benchmarks</h2>\n<pre>%s</pre>\n' "$(html <"$out/bench.txt")"
+  fi
+  printf '</html>\n'
+}
+
+# The exit status: 0 all passed, 1 something failed, 2 something was cut off or not run.
 conclude() {
   local state verdict=passed code=0
   for state in "${states[@]}"; do
     if [[ $state == failed ]]; then verdict=failed code=1; fi
-    if [[ $state == 'not run' && $code == 0 ]]; then verdict='not run' code=2; fi
+    if [[ $state == cut && $code == 0 ]]; then verdict='cut off' code=2; fi
+    if [[ $state == 'not run' && $code != 1 ]]; then verdict='not run' code=2; fi
   done
   facts >"$out/facts.txt"
   report_json "$verdict" >"$out/gpu.json"
   report_markdown "$verdict" >"$out/gpu.md"
+  report_page "$verdict" >"$out/gpu.html"
   rm "$out/facts.txt"
   say "$verdict: ${#names[@]} rows in $SECONDS s, report in $out/gpu.md" | tee "$out/summary.txt"
   return "$code"
@@ -275,7 +407,8 @@ conclude() {
 run_kit() {
   kit=$1 out=$2 lockstep=$1/bin/lockstep
   mkdir -p "$out"
-  rm -f "$out"/{gpu.json,gpu.md,summary.txt,check.{json,txt},memcheck.log,model_c{pu,uda}.json}
+  rm -f "$out"/{gpu.{json,md,html},summary.txt,check[12].{json,txt},memcheck.log} \
+    "$out"/{model_c{pu,uda}.json,bench.{json,md,txt},values.{json,txt}}
   local doctor line
   if ! doctor=$("$lockstep" doctor 2>&1); then
     fail "the kit does not work on this machine: $(tail -n 3 <<<"$doctor" | paste -sd ' ' -)"

@@ -34,6 +34,13 @@ struct PeerModule {
   std::string (*name)();  ///< of the library, with its version
   /// The ways in which the library computes the call; none if it does not serve it.
   std::vector<ModulePeer> (*prepare)(const MatrixCall& call, int threads);
+  const char* device = "";  ///< on which it computes, as manifests name it; empty: the host
+  /// A copy on the device, which reads one half of these bytes and writes the other; null or none
+  /// where it offers none.
+  std::vector<ModulePeer> (*copy)(int64_t bytes) = nullptr;
+  /// Products of bytes in the device's registers, and how many multiply-adds one call makes; null
+  /// or none where it offers none.
+  std::vector<ModulePeer> (*products)(int64_t* macs) = nullptr;
 };
 
 }  // namespace lockstep::bench

@@ -103,4 +103,28 @@ std::vector<Timing> time_beside(Measurement& row, const Contender& ours,
   return {next, times.end()};
 }
 
+std::vector<Peer> device_copy(const std::string& device, i64 bytes) {
+  std::vector<Peer> all;
+  for (const PeerModule* m : peer_modules())
+    if (m->copy && m->device == device)
+      for (ModulePeer& p : m->copy(bytes)) {
+        all.push_back({{.name = p.implementation, .trouble = p.trouble}});
+        all.back().call = std::move(p.call);
+      }
+  return all;
+}
+
+std::vector<Bound> device_bounds(const std::string& device, i64 macs, i64 bytes) {
+  std::vector<Bound> all;
+  for (const PeerModule* m : peer_modules()) {
+    if (!m->products || m->device != device) continue;
+    int64_t of_run = 1;
+    for (ModulePeer& p : m->products(&of_run))
+      all.push_back({p.implementation, static_cast<double>(of_run) / static_cast<double>(macs),
+          std::move(p.call)});
+  }
+  for (Peer& p : device_copy(device, bytes)) all.push_back({p.name, 1, std::move(p.call)});
+  return all;
+}
+
 }  // namespace lockstep::bench

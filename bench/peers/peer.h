@@ -21,6 +21,19 @@ struct Peer : PeerTime {
 /// its share, or one of them all if it is little.
 Peer copy_peer(i64 bytes, const std::shared_ptr<Team>& team);
 
+/// The same for a device: its own copy; none where no module has one.
+std::vector<Peer> device_copy(const std::string& device, i64 bytes);
+
+/// Work whose time bounds that of a call.
+struct Bound {
+  std::string name;
+  double share = 1;  ///< of a call's work that one run of the bound does
+  Contender call = {};
+};
+/// What bounds a call on a device: multiply-adds at the rate of its registers, and a copy of its
+/// bytes. None where no module knows.
+std::vector<Bound> device_bounds(const std::string& device, i64 macs, i64 bytes);
+
 /// The peer libraries of this build, by name, sorted. Those that cannot be loaded are left out.
 const std::vector<const PeerModule*>& peer_modules();
 /// Their names in a line.

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "bench/peers/pack.h"
 #include "bench/peers/peer.h"
 #include "conformance/tests/program.h"
 
@@ -36,13 +37,16 @@ constexpr const char* kNarrow[] = {
     "conv2d/channels=16/kernel_size=3,3/groups=2/use_bias=0/in=1x16x6x6@4+16x8x3x3@4/fill=dense:5",
     "dense/units=33/use_bias=0/in=7x129@4+33x129@4/fill=dense:6"};
 
-// Calls it with every peer library, and skips the test without one.
+// Calls it with every peer library of the host, and skips the test without one.
 template <class Check> void with_each_module(Check check) {
-  if (peer_modules().empty()) GTEST_SKIP() << "no peer library in this build";
+  int modules = 0;
   for (const PeerModule* m : peer_modules()) {
+    if (*m->device) continue;
+    ++modules;
     SCOPED_TRACE(m->name());
     check(*m);
   }
+  if (modules == 0) GTEST_SKIP() << "no peer library in this build";
 }
 
 TEST(Modules, AgreeOnNarrowValues) {
@@ -89,6 +93,45 @@ TEST(Modules, AreAsManyAsTheirFiles) {
     for (const auto& entry : std::filesystem::directory_iterator(directory))
       files += entry.path().extension() == ".so";
   EXPECT_EQ(peer_modules().size(), files) << peer_names();
+}
+
+// A library for a device is a peer where there is one, and of backends for it alone.
+TEST(Modules, OfADeviceAgreeWhereThereIsOne) {
+  int asked = 0;
+  for (const PeerModule* m : peer_modules()) {
+    if (!*m->device) continue;
+    SCOPED_TRACE(m->name());
+    for (const char* id : kNarrow) {
+      const Asked call(id);
+      for (const Peer& p : call.peers(*m)) {
+        EXPECT_EQ(p.trouble, "") << id;
+        EXPECT_EQ(p.different, 0) << id;
+        ++asked;
+      }
+    }
+  }
+  for (const Peer& p : device_copy("CUDA", 1 << 20)) EXPECT_EQ(p.trouble, "");
+  EXPECT_EQ(asked > 0, !device_bounds("CUDA", 1000, 1 << 20).empty());
+  EXPECT_TRUE(device_bounds("", 1000, 1 << 20).empty());
+  EXPECT_TRUE(device_copy("other", 1 << 20).empty());
+}
+
+// By hand: two images of three channels and two places, and the weights of two outputs.
+TEST(Pack, PutsChannelsLastAndPads) {
+  const std::vector<i32> x = {1, 2, 3, 4, 5, 6, -1, -2, -3, -4, -5, -6};
+  const MatrixCall::Extents images = {2, 3, 1, 2}, rows = {2, 3};
+  const std::vector<int8_t> packed = {1, 3, 5, 0, 2, 4, 6, 0, -1, -3, -5, 0, -2, -4, -6, 0};
+  EXPECT_EQ(channels_last(x.data(), images, 2, 4), packed);
+  EXPECT_EQ(channels_last(x.data(), rows, 3, 4),
+      (std::vector<int8_t>{1, 2, 3, 0, 4, 5, 6, 0, 0, 0, 0, 0}));
+  std::vector<float> result(packed.begin(), packed.end());
+  EXPECT_EQ(differences(result.data(), x.data(), images, 4), 0);
+  result[3] = 9, result[7] = 9;  // in the padding
+  EXPECT_EQ(differences(result.data(), x.data(), images, 4), 0);
+  result[0] = 9, result[14] = 9;
+  EXPECT_EQ(differences(result.data(), x.data(), images, 4), 2);
+  EXPECT_EQ(padded(1, 16), 16);
+  EXPECT_EQ(padded(32, 16), 32);
 }
 
 TEST(Copy, MovesTheBytesOfACall) {

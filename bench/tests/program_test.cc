@@ -281,6 +281,17 @@ TEST(Program, TakesTimesThatWereMeasuredElsewhere) {
   EXPECT_EQ(bench({"build", "--times", scratch.write("u", "soon x\n")}).exit, 2);
 }
 
+TEST(Program, SaysWhatItsDeadlineCutOff) {
+  const Results late =
+      timed({"relu", "graph/mobilenetv2.block3", "--deadline", "0.001"}, 1).results;
+  ASSERT_EQ(late.rows.size(), workloads(*find_operator("relu")).size() + 1);
+  for (const Measurement& r : late.rows) {
+    EXPECT_EQ(r.trouble, "not timed: the deadline has passed") << r.id();
+    EXPECT_FALSE(r.failed) << r.id();
+  }
+  EXPECT_EQ(late.rows.back().id(), "graph/mobilenetv2.block3");
+}
+
 TEST(Program, ListsWorkloadsAndPrintsItsSchema) {
   EXPECT_TRUE(contains(bench({"--list", "conv2d"}).out, "conv2d/resnet50.conv2_3x3"));
   EXPECT_FALSE(contains(bench({"--list", "dense"}).out, "conv2d"));

@@ -25,8 +25,10 @@ std::vector<i64> choices(const AttrInfo& f) {
   return all;
 }
 
-// Every combination of attributes, legal or not. Booleans alternate, which keeps the product small.
-std::vector<std::vector<Attr>> attribute_settings(const OpInfo& op) {
+enum class Booleans { alternate, both };
+
+// Every combination of attributes, legal or not. Booleans that alternate keep the product small.
+std::vector<std::vector<Attr>> attribute_settings(const OpInfo& op, Booleans booleans) {
   std::vector<std::vector<Attr>> all(1);
   for (const AttrInfo& f : op.attrs) {
     std::vector<std::vector<Attr>> more;
@@ -37,6 +39,8 @@ std::vector<std::vector<Attr>> attribute_settings(const OpInfo& op) {
       };
       if (f.kind == AttrKind::integer)
         for (i64 v : choices(f)) add({f.kind, false, {v}});
+      else if (f.kind == AttrKind::boolean && booleans == Booleans::both)
+        for (i64 v : {1, 0}) add({f.kind, false, {v}});
       else if (f.kind == AttrKind::boolean)
         add({f.kind, false, {static_cast<i64>(more.size() % 2)}});
       else
@@ -62,7 +66,7 @@ std::vector<Case> settings(const OpInfo& op) {
   if (!is_enumerable(op)) return all;
   Case c;
   c.op = &op;
-  for (std::vector<Attr>& attrs : attribute_settings(op)) {
+  for (std::vector<Attr>& attrs : attribute_settings(op, Booleans::alternate)) {
     c.attrs = std::move(attrs);
     c.in.assign(static_cast<std::size_t>(op.inputs.size()), Type{{1}, kMaxPrecision});
     if (c.in.size() == 1) {
@@ -117,6 +121,21 @@ std::vector<Case> range_cases(const OpInfo& op, u64 seed, int count) {
     }
   }
   return ranges;
+}
+
+std::vector<Case> value_settings(const OpInfo& op, int precision) {
+  std::vector<Case> all;
+  for (std::vector<Attr>& attrs : attribute_settings(op, Booleans::both)) {
+    Case c{.op = &op, .attrs = std::move(attrs), .in = {Type{{1}, precision}}};
+    if (!refusal(c).refused()) all.push_back(std::move(c));
+  }
+  return all;
+}
+
+bool has_wide_attribute(const OpInfo& op) {
+  return std::any_of(op.attrs.begin(), op.attrs.end(), [](const AttrInfo& f) {
+    return f.kind == AttrKind::integer && f.range.max - f.range.min >= kNarrow;
+  });
 }
 
 }  // namespace lockstep::judge

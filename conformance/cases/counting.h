@@ -22,4 +22,12 @@ std::vector<Case> edge_cases(const OpInfo& op);
 /// drawn at random, of a is_enumerable operator of one input. No call has more than 2^22 elements.
 std::vector<Case> range_cases(const OpInfo& op, u64 seed, int settings);
 
+/// One call of one element for each setting of an is_enumerable operator of one input with this
+/// precision: each value of a boolean and of a narrow range, and powers of two and their neighbours
+/// of a wide one.
+std::vector<Case> value_settings(const OpInfo& op, int precision);
+
+/// Whether value_settings() leaves out values of an attribute, as its range is wide.
+bool has_wide_attribute(const OpInfo& op);
+
 }  // namespace lockstep::judge

@@ -18,11 +18,13 @@ Placement place_output(const Type& t, Layout layout, u64 seed, int k);
 
 /// Calls f(address) for every element in row-major order.
 template <class F> void for_each_address(const Type& t, const Placement& p, F f) {
+  const int inner = t.rank() - 1;
+  const i64 row = t.dim(inner), step = p.stride[inner];
   Index i = Index::filled(t.rank(), 0);
   i64 at = p.offset;
-  for (i64 n = volume(t.shape); n > 0; --n) {
-    f(at);
-    for (int d = t.rank() - 1; d >= 0; --d) {
+  for (i64 n = volume(t.shape); n > 0; n -= row) {
+    for (i64 k = 0; k < row; ++k) f(at + k * step);
+    for (int d = inner - 1; d >= 0; --d) {
       at += p.stride[d];
       if (++i[d] < t.dim(d)) break;
       at -= p.stride[d] * t.dim(d);

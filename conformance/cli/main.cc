@@ -56,8 +56,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Session session;
   for (auto* add : {add_check, add_repro, add_list, add_show, add_spec, add_eval, add_emit,
-           add_fuzz, add_cover, add_mutants, add_diff, add_digest, add_report, add_model,
-           add_params, add_vectors, add_doctor, add_completion})
+           add_exhaust, add_fuzz, add_cover, add_mutants, add_diff, add_digest, add_report,
+           add_model, add_params, add_vectors, add_doctor, add_completion})
     add(app, session);
   try {
     app.parse(argc, argv);

@@ -27,6 +27,7 @@ void add_show(CLI::App& app, Session& session);
 void add_spec(CLI::App& app, Session& session);
 void add_eval(CLI::App& app, Session& session);
 void add_emit(CLI::App& app, Session& session);
+void add_exhaust(CLI::App& app, Session& session);
 void add_fuzz(CLI::App& app, Session& session);
 void add_cover(CLI::App& app, Session& session);
 void add_mutants(CLI::App& app, Session& session);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "conformance/base/form.h"
+#include "conformance/reports/exhaustion.h"
 #include "conformance/run/jobs.h"
 
 namespace lockstep::judge {
@@ -16,7 +17,7 @@ using form::Like;
 namespace {
 
 constexpr char kStatementFile[] = "statement.json", kReportFile[] = "report.json",
-               kResultsFile[] = "results.txt";
+               kResultsFile[] = "results.txt", kValuesFile[] = "values.jsonl";
 // The form of in-toto, https://github.com/in-toto/attestation.
 constexpr char kStatementType[] = "https://in-toto.io/Statement/v1",
                kPredicateType[] = "urn:lockstep:conformance:1";
@@ -41,6 +42,7 @@ struct Statement {
   std::string verdict;
   Scope scope;
   std::string set_hash, digest, nonce, report_hash, results_hash;
+  std::string values, values_hash;  // what exhaust says of its journal
 };
 
 void fields(auto& f, Like<Scope> auto& s) {
@@ -82,6 +84,8 @@ void fields(auto& f, Like<Statement> auto& s) {
     g("nonce", s.nonce);
     g("report_sha256", s.report_hash, hash);
     g("results_sha256", s.results_hash, hash);
+    g.optional("values", s.values);
+    g.optional("values_sha256", s.values_hash, hash);
   });
 }
 
@@ -129,11 +133,26 @@ const std::string& file_of(const std::map<std::string, std::string>& files, cons
 
 std::map<std::string, std::string> bundle_of(const Attestation& a) {
   const std::string report = json_report(a.report), results = results_text(a.results);
-  const Statement s{{{a.subject, a.subject_hash}}, a.report.verdict, scope_of(a.report),
+  Statement s{{{a.subject, a.subject_hash}}, a.report.verdict, scope_of(a.report),
       a.report.set_hash, digest_of(a.report), a.report.chosen.nonce, sha256(report),
-      sha256(results)};
-  return {{kStatementFile, form::text_of(form::written(s))}, {kReportFile, report},
-      {kResultsFile, results}};
+      sha256(results), {}, {}};
+  std::map<std::string, std::string> files{{kReportFile, report}, {kResultsFile, results}};
+  if (!a.values.empty()) {
+    s.values = exhaustion_line(read_value_journal(a.values).known);
+    s.values_hash = sha256(a.values);
+    files[kValuesFile] = a.values;
+  }
+  files[kStatementFile] = form::text_of(form::written(s));
+  return files;
+}
+
+ValueJournal values_of_subject(
+    const std::string& journal, const std::string& subject_hash, const std::string& backend) {
+  ValueJournal values = read_value_journal(journal);
+  const Exhaustion& known = values.known;
+  if (known.file_hash.empty() ? known.backend != backend : known.file_hash != subject_hash)
+    throw UsageError("it is about another backend, '" + known.backend + "'");
+  return values;
 }
 
 Attestation read_bundle(const std::map<std::string, std::string>& files) {
@@ -147,7 +166,7 @@ Attestation read_bundle(const std::map<std::string, std::string>& files) {
     throw UsageError("results.txt is not the one that statement.json names");
   Attestation a{s.subject[0].name, s.subject[0].hash,
       within(kReportFile, [&] { return read_report(report); }),
-      within(kResultsFile, [&] { return read_results(results); })};
+      within(kResultsFile, [&] { return read_results(results); }), {}};
   const Report& r = a.report;
   for (const auto& [what, stated, reported] :
       {std::tuple{"verdict", s.verdict, r.verdict}, {"case set", s.set_hash, r.set_hash},
@@ -158,6 +177,14 @@ Attestation read_bundle(const std::map<std::string, std::string>& files) {
     throw UsageError("statement.json and report.json differ in what was judged");
   if (!r.file_hash.empty() && r.file_hash != a.subject_hash)
     throw UsageError("statement.json is about another file than report.json");
+  if (s.values_hash.empty()) return a;
+  a.values = file_of(files, kValuesFile);
+  if (sha256(a.values) != s.values_hash)
+    throw UsageError("values.jsonl is not the one that statement.json names");
+  const ValueJournal values =
+      within(kValuesFile, [&] { return values_of_subject(a.values, a.subject_hash, r.backend); });
+  if (exhaustion_line(values.known) != s.values)
+    throw UsageError("statement.json and values.jsonl differ in what was put");
   return a;
 }
 
@@ -225,6 +252,23 @@ std::vector<std::string> refutations(const std::vector<Declared>& declared,
       found.push_back(id + ": other outputs than declared");
   }
   return found;
+}
+
+i64 put_again(const ValueJournal& declared, Subject& subject, i64 count, u64 seed,
+    std::vector<std::string>& found) {
+  std::vector<const RangeResult*> judged;
+  for (const std::optional<RangeResult>& r : declared.results)
+    if (r && !r->not_claimed) judged.push_back(&*r);
+  count = std::min<i64>(count, std::ssize(judged));
+  for (i64 k = 0; k < count; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    std::swap(judged[at], judged[at + word(seed, 12, at) % (judged.size() - at)]);
+    const RangeResult &was = *judged[at], now = judge_range(subject, declared.plan, was.n);
+    if (now.digest != was.digest || now.wrong != was.wrong)
+      found.push_back(fmt::format("range {} of the values: declared {} wrong, this time {}{}",
+          was.n, was.wrong, now.wrong, now.digest == was.digest ? "" : ", with other outputs"));
+  }
+  return count;
 }
 
 }  // namespace lockstep::judge

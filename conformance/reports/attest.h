@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "conformance/reports/report.h"
+#include "conformance/run/exhaust.h"
 #include "conformance/run/judge.h"
 
 namespace lockstep::judge {
@@ -22,9 +23,16 @@ struct Attestation {
   std::string subject_hash;  ///< and its SHA-256
   Report report;
   std::vector<Declared> results;
+  std::string values = {};  ///< the journal of lockstep exhaust; empty: none
 };
 
-/// The files of a bundle, by name: an in-toto statement, the report, and the result of each case.
+/// What a journal of lockstep exhaust knows of the subject of a run of `backend`.
+/// @throws UsageError if it is none, or about another file.
+ValueJournal values_of_subject(
+    const std::string& journal, const std::string& subject_hash, const std::string& backend);
+
+/// The files of a bundle, by name: an in-toto statement, the report, the result of each case, and
+/// the values that were put.
 std::map<std::string, std::string> bundle_of(const Attestation& e);
 
 /// Reads a bundle and checks the hashes by which its files name each other.
@@ -44,5 +52,10 @@ std::vector<Declared> sample(const Attestation& e, i64 count, u64 seed);
 /// The cases in which the backend did not repeat what was declared, one sentence each.
 std::vector<std::string> refutations(const std::vector<Declared>& declared,
     const std::vector<Declared>& again, const std::vector<Item>& items);
+
+/// Puts ranges of values to the backend again, `count` of those that were judged, chosen by a seed.
+/// @return how many, or in `found` one sentence for each that ended otherwise than declared
+i64 put_again(const ValueJournal& declared, Subject& subject, i64 count, u64 seed,
+    std::vector<std::string>& found);
 
 }  // namespace lockstep::judge

@@ -1,11 +1,5 @@
 #include "conformance/run/jobs.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -13,8 +7,8 @@
 #include <utility>
 
 #include "conformance/run/inbox.h"
+#include "conformance/run/processes.h"
 #include "conformance/subjects/library_subject.h"
-#include "conformance/subjects/process.h"
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/outputs.h"
 
@@ -32,15 +26,6 @@ ItemResult crashed_at_start(const Item& item, const std::string& text) {
   r.judged = {std::string(kMatchesReference.name)};
   r.findings = {{std::string(kMatchesReference.name), {text, AnswerKind::crashed}}};
   return r;
-}
-
-void send(int fd, const json& j) {
-  const std::string line = j.dump(-1, ' ', true, json::error_handler_t::replace) + "\n";
-  for (std::size_t at = 0; at < line.size();) {
-    const ssize_t n = write(fd, line.data() + at, line.size() - at);
-    if (n <= 0) _exit(1);
-    at += static_cast<std::size_t>(n);
-  }
 }
 
 using Results = std::map<std::size_t, ItemResult>;
@@ -90,7 +75,6 @@ class JudgingProcess {
         }
       judge_group(group, fd);
     }
-    send(fd, {{"done", true}});
   }
 
  private:
@@ -116,7 +100,7 @@ class JudgingProcess {
           group[k], trials.empty() ? judged_alone(group[k]) : judged(trials[k], group[k])};
       if (c.result.outcome == Outcome::crashed || c.result.outcome == Outcome::timed_out)
         together_ = 1;
-      send(fd, form::written(c));
+      send_line(fd, form::written(c));
     }
   }
   std::vector<Trial> put(const std::vector<std::size_t>& group) {
@@ -165,48 +149,6 @@ class JudgingProcess {
   std::set<Place> planted_;
 };
 
-// A judging process and the text read from it so far.
-struct Child {
-  pid_t pid = 0;
-  int fd = -1;
-  bool done = false;
-  std::string pending;
-};
-
-// A terminal sends an interrupt to every process, but only the reporting process acts on it and
-// ends the others. These install an empty handler: commands would inherit an ignored signal.
-void ignore_interrupts_once() {
-  struct sigaction action {};
-  action.sa_handler = [](int) {};
-  action.sa_flags = SA_RESTART;
-  for (int s : {SIGINT, SIGTERM}) sigaction(s, &action, nullptr);
-}
-
-Child start_child(const std::vector<Child>& others, const std::function<void(int)>& body) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for a judging process");
-  Child c;
-  c.pid = fork();
-  if (c.pid < 0) throw std::runtime_error("no judging process");
-  if (c.pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ignore_interrupts_once();
-    close(ends[0]);
-    for (const Child& o : others) close(o.fd);
-    int status = 0;
-    try {
-      body(ends[1]);
-    } catch (const std::exception& e) {
-      send(ends[1], {{"broke", e.what()}});
-      status = 1;
-    }
-    _exit(status);
-  }
-  close(ends[1]);
-  c.fd = ends[0];
-  return c;
-}
-
 // Collects the lines of all children and hands the results over in the order of the items.
 class Collector {
  public:
@@ -223,45 +165,17 @@ class Collector {
     hand_over();
     return !ended();
   }
-  void run(std::vector<Child>& children) {
-    while (!ended() && open(children) && !interrupted()) {
-      constexpr int kPatienceMs = 500;  // the longest delay until an interrupt is seen
-      std::vector<pollfd> fds;
-      for (const Child& c : children) fds.push_back({c.done ? -1 : c.fd, POLLIN, 0});
-      if (poll(fds.data(), fds.size(), kPatienceMs) < 0) continue;
-      // A result that arrives after an interrupt may be caused by it.
-      for (std::size_t k = 0; k < fds.size(); ++k)
-        if (fds[k].revents && !interrupted()) read_from(children[k]);
-    }
+  void run(Processes& processes) {
+    while (!ended() && processes.working() && !interrupted())
+      processes.receive([&] { return interrupted(); },
+          [&](const std::string& line, const json& j) { take(line, j); });
     while (!enough_ && !waiting_.empty()) hand_over(waiting_.begin()->first);
   }
 
  private:
   bool ended() const { return enough_ || next_ == work_.items.size(); }
   bool interrupted() const { return work_.conduct.interrupted && work_.conduct.interrupted(); }
-  static bool open(const std::vector<Child>& children) {
-    return std::any_of(children.begin(), children.end(), [](const Child& c) { return !c.done; });
-  }
-  void read_from(Child& c) {
-    char buffer[1 << 16];
-    const ssize_t n = read(c.fd, buffer, sizeof buffer);
-    if (n <= 0)
-      throw std::runtime_error(
-          "a judging process " + end_process(std::exchange(c.pid, 0)) + " before it was done");
-    c.pending.append(buffer, static_cast<std::size_t>(n));
-    std::size_t from = 0;
-    for (std::size_t end; (end = c.pending.find('\n', from)) != std::string::npos; from = end + 1)
-      message(c, c.pending.substr(from, end - from));
-    c.pending.erase(0, from);
-  }
-  void message(Child& c, const std::string& line) {
-    const json j = json::parse(line, nullptr, false);
-    if (!j.is_object()) throw std::runtime_error("a judging process sent no result");
-    if (j.contains("broke")) throw std::runtime_error(j["broke"].get<std::string>());
-    if (j.contains("done")) {
-      c.done = true;
-      return;
-    }
+  void take(const std::string& line, const json& j) {
     auto [n, result] = inbox_.take(j);
     if (journal_) journal_->add(line);
     // A case that was quarantined while a process judged it has been handed over already.
@@ -334,23 +248,10 @@ void judge_in_processes(const std::string& backend, const std::vector<const Item
   Collector collector(work, journal, take);
   if (!collector.begin()) return;
   const auto of = std::min(static_cast<std::size_t>(jobs), items.size());
-  std::vector<Child> children;
-  const auto end_all = [&] {
-    for (Child& c : children) {
-      close(c.fd);
-      if (c.pid > 0) end_process(c.pid);
-    }
-  };
-  try {
-    for (std::size_t k = 0; k < of; ++k)
-      children.push_back(
-          start_child(children, [&](int fd) { JudgingProcess(work).run(k, of, fd); }));
-    collector.run(children);
-    end_all();
-  } catch (...) {
-    end_all();
-    throw;
-  }
+  Processes processes;
+  for (std::size_t k = 0; k < of; ++k)
+    processes.start([&](int fd) { JudgingProcess(work).run(k, of, fd); });
+  collector.run(processes);
 }
 
 }  // namespace lockstep::judge

@@ -23,8 +23,9 @@ expect() {
 has() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(cat "$1")"; }
 
 # What a build with nvcc leaves, the library of the emulated device in the place of the real one.
-mkdir -p "$work/built"/{bin,lib/lockstep,tests,CMakeFiles/version}
-cp "$build/bin/lockstep" "$work/built/bin/"
+mkdir -p "$work/built"/{bin,lib/lockstep/peers,tests,CMakeFiles/version}
+cp "$build"/bin/{lockstep,lockstep_bench} "$work/built/bin/"
+touch "$work/built/lib/lockstep/peers/onednn_2.so"
 cp "$build"/lib/lockstep/{{cpu,reference}.so,backend-host} "$work/built/lib/lockstep/"
 cp "$build/tests/cuda_emulated.so" "$work/built/lib/lockstep/cuda.so"
 cp "$build/tests/cuda_overrun.so" "$work/built/tests/"
@@ -38,18 +39,29 @@ has "$work/said" "$kit is ready ("
 has "$kit/kit.txt" 'nvcc 13.0'
 [[ -f $kit/share/lockstep/models/digits/params ]] || fail 'the kit has no model'
 [[ ! -e $kit.part ]] || fail 'a part of the kit was left behind'
+[[ ! -e $kit/lib/lockstep/peers/onednn_2.so ]] || fail 'a peer of the host is in the kit'
 
 # A part of each tier will do: what it judges has tests of its own.
 mv "$kit/bin/lockstep" "$kit/bin/whole"
 cat >"$kit/bin/lockstep" <<'TEXT'
 #!/bin/sh
+set -f
 case "$*" in
   'check cuda '*) exec "${0%/*}/whole" "$@" --budget 2000 ;;
+  'digest '*) exec "${0%/*}/whole" "$@" --op relu ;;
+  'exhaust '*) exec "${0%/*}/whole" $(echo "$@" --op abs | sed 's/--precision 32/--precision 9/') ;;
   'model make '*) exec "${0%/*}/whole" "$@" --size 32 ;;
 esac
 exec "${0%/*}/whole" "$@"
 TEXT
 chmod +x "$kit/bin/lockstep"
+mv "$kit/bin/lockstep_bench" "$kit/bin/whole_bench"
+cat >"$kit/bin/lockstep_bench" <<'TEXT'
+#!/bin/sh
+set -f
+exec "${0%/*}/whole_bench" $(echo "$@" | sed 's/--filter [^ ]*/--filter relu\/tiny*/')
+TEXT
+chmod +x "$kit/bin/lockstep_bench"
 
 # A memory checker on the PATH: what crashes under it was found.
 checker() {
@@ -65,9 +77,17 @@ while [ "${1#--}" != "$1" ]; do shift 2; done
 echo '========= Invalid __global__ write of size 4 bytes'
 exit 1
 TEXT
-expect 0 "$gpu" run "$kit" "$work/out"
-has "$work/said" 'gpu: passed: 9 rows'
-has "$work/out/summary.txt" 'gpu: passed: 9 rows'
+# An emulated device has no libraries beside it, and says so.
+expect 2 "$gpu" run "$kit" "$work/out"
+has "$work/out/summary.txt" 'gpu: not run: 16 rows'
+[[ $(grep -c '| not run |' "$work/out/gpu.md") == 2 ]] || fail 'more than the peers was not run'
+has "$work/out/gpu.md" '| cuDNN beside cuda | not run |'
+has "$work/out/gpu.md" '| benchmarks | passed |'
+has "$work/out/gpu.md" 'EXHAUSTED  511 of 511 values'
+has "$work/out/gpu.md" '| outputs of cuda and cpu | passed |'
+has "$work/out/gpu.md" '| check cuda, tier 2 | passed |'
+has "$work/out/gpu.html" '<td>check cuda, tier 2<td>passed<td>'
+has "$work/out/gpu.html" 'relu/tiny.six_elements'
 has "$work/out/gpu.json" '{"name": "check cuda, tier 1", "state": "passed"'
 has "$work/out/gpu.json" '"text": "PASS, '
 has "$work/out/gpu.json" '{"name": "digests of cuda and cpu", "state": "passed", "seconds": 0'
@@ -75,16 +95,29 @@ has "$work/out/gpu.md" '| memcheck finds a planted overrun | passed |'
 has "$work/out/gpu.md" '| resnet18 on cuda as on cpu | passed |'
 has "$work/out/gpu.md" ' bytes equal |'
 python3 -m json.tool "$work/out/gpu.json" >/dev/null
-python3 -m json.tool "$work/out/check.json" >/dev/null
+python3 -m json.tool "$work/out/check1.json" >/dev/null
+python3 - "$work/out/gpu.json" <<'TEXT' || fail 'the report lacks benchmarks or values'
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["benchmarks"]["rows"][0]["compared"] == 6 and report["values"]["complete"]
+TEXT
+
+# A run without enough time says what it cut off.
+sed -i 's/ --budget 2000//' "$kit/bin/lockstep"
+expect 2 env LOCKSTEP_GPU_SECONDS=30 "$gpu" run "$kit" "$work/out"
+has "$work/out/gpu.md" '| check cuda, blocks of 32 | cut | 0 | no time was left |'
+has "$work/out/gpu.md" '| memcheck, tier 0 | not run | 0 | no time was left |'
+has "$work/out/gpu.md" '| check cuda, tier 2 | cut |'
+grep -q 'cases in .* s, none failed' "$work/out/gpu.md" || fail 'nothing says how much was judged'
 
 # A device that is not there.
 expect 2 env FAKE_CUDA_DEVICES=0 "$gpu" run "$kit" "$work/out"
 has "$work/said" \
   'gpu: no GPU can be used here: no NVIDIA device here (cudaGetDeviceCount finds none)'
-has "$work/said" 'gpu: not run: 9 rows'
+has "$work/said" 'gpu: not run: 14 rows'
 has "$work/out/gpu.json" '{"name": "digits model on cpu", "state": "passed"'
 has "$work/out/gpu.json" '{"name": "memcheck, tier 0", "state": "not run"'
-[[ ! -f $work/out/check.json ]] || fail 'the report of another run was left in place'
+[[ ! -f $work/out/check1.json ]] || fail 'the report of another run was left in place'
 python3 -m json.tool "$work/out/gpu.json" >/dev/null
 
 # A program that says yes to everything and nothing else, and a checker that never finds anything.
@@ -104,6 +137,7 @@ expect 1 "$gpu" run "$kit" "$work/out"
 has "$work/out/gpu.md" '| memcheck finds a planted overrun | failed |'
 has "$work/out/gpu.md" '| memcheck, tier 0 | passed |'
 has "$work/out/gpu.md" '| check cuda, tier 1 | failed |'
+has "$work/out/gpu.md" '| every value | failed |'
 has "$work/out/gpu.md" '| digits model on cuda | failed |'
 has "$work/out/gpu.md" '| digests of cuda and cpu | failed |'
 has "$work/out/gpu.md" '| mobilenetv2 on cuda as on cpu | failed |'

@@ -222,6 +222,11 @@ constexpr Fault kFaults[] = {
     {"leak", cubes, leak},
     {"after_end", compact_out, [](const E& e) { e.out[0][volume(e.call.out[0].shape)] = 7; }},
     {"before_begin", always, [](const E& e) { e.out[0][-1] = 7; }},
+    {"one_value", always,
+        [](const E& e) {
+          for (i64 k = 0; k < volume(e.call.in[0].shape); ++k)
+            if (e.in[0][k] == 777'777) --e.out[0][k];
+        }},
     {"batch", batches, [](const E& e) { e.out[0][0] ^= 1; }},
     {"far", relu, [](const E& e) { e.out[0][9'000'000 / 4] = 7; }},
     {"padding", always, write_padding},

@@ -1,0 +1,296 @@
+#include "conformance/run/exhaust.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+#include <thread>
+
+#include "conformance/base/form.h"
+#include "conformance/base/text.h"
+#include "conformance/cases/counting.h"
+#include "conformance/run/journal.h"
+#include "conformance/run/processes.h"
+#include "conformance/trial/poison.h"
+#include "spec/values.h"
+
+namespace lockstep::judge {
+
+using json = nlohmann::ordered_json;
+
+static void fields(auto& f, form::Like<RangeResult> auto& r) {
+  f("n", r.n);
+  f.optional("not_claimed", r.not_claimed);
+  f("digest", r.digest, {.hash = true});
+  f.optional("wrong", r.wrong);
+  f.optional("finding", r.finding);
+  f.optional("case", r.id);
+}
+
+namespace {
+
+// A range is what a killed run loses of each process; a call is what stays in a cache.
+constexpr i64 kRange = i64{1} << 26, kCall = i64{1} << 17, kProgress = i64{1} << 20;
+static_assert(kRange % kCall == 0);
+
+i64 values_of_precision(int precision) { return 2 * max_of(precision) + 1; }
+
+const char* bytes_of(const std::vector<i32>& v) { return reinterpret_cast<const char*>(v.data()); }
+
+// What is wrong with an answer; `wrong` receives how many values are.
+std::string finding_of(
+    const Answer& a, const std::vector<i32>& in, const std::vector<i32>& expected, i64& wrong) {
+  wrong = std::ssize(expected);
+  if (!a.ok())
+    return std::string(name_of(a.kind)) + (a.message.empty() ? "" : ": ") + printable(a.message);
+  if (a.out.size() != 1 || a.out[0].size() != expected.size())
+    return "it answered with other outputs than one of these elements";
+  const std::vector<i32>& got = a.out[0];
+  wrong = 0;
+  if (got != expected) {
+    for (std::size_t k = 0; k < got.size(); ++k) wrong += got[k] != expected[k];
+    const auto at = static_cast<std::size_t>(
+        std::mismatch(got.begin(), got.end(), expected.begin()).first - got.begin());
+    const bool unwritten = got[at] == drawn_poison(kPoison);
+    return fmt::format("of {}: expected {}, got {}", in[at], expected[at],
+        unwritten ? "nothing" : std::to_string(got[at]));
+  }
+  const std::string damage = a.out_damage.empty() ? a.in_damage : a.out_damage;
+  wrong = !damage.empty();
+  return printable(damage);
+}
+
+std::string plan_hash(const ValuePlan& plan) {
+  std::string text;
+  for (const Case& c : plan.settings) text += case_id(c) + "\n";
+  for (const ValuePlan::Range& r : plan.ranges)
+    text += fmt::format("{} {} {}\n", r.setting, r.first, r.values);
+  return sha256(text);
+}
+
+json identity(const std::string& backend, const Subject& s, const ValuePlan& p, const Conduct& c) {
+  std::vector<std::string> names;
+  for (const OpInfo* op : p.operators) names.emplace_back(op->name);
+  const Manifest& m = s.manifest();
+  return {{"judge", LOCKSTEP_VERSION}, {"backend", backend}, {"file_sha256", file_hash(backend)},
+      {"manifest_sha256", m.stated() ? sha256(m.text) : ""}, {"options", c.limits.set},
+      {"operators", names}, {"precisions", p.precisions}, {"values_sha256", plan_hash(p)}};
+}
+
+using RangeResults = std::vector<std::optional<RangeResult>>;
+
+RangeResult range_result(const json& line, const ValuePlan& plan) {
+  auto r = form::loaded<RangeResult>(line);
+  if (r.n >= plan.ranges.size() || r.wrong > plan.ranges[r.n].values ||
+      (r.digest.empty() && !r.not_claimed))
+    form::wrong("", "is no result of a range");
+  return r;
+}
+
+Exhaustion summary_of(const ValuePlan& plan, const RangeResults& results) {
+  Exhaustion e;
+  e.precisions = plan.precisions;
+  std::vector<std::string> digests(plan.operators.size());
+  for (const OpInfo* op : plan.operators)
+    e.operators.push_back({std::string(op->name), !has_wide_attribute(*op)});
+  const auto number_of = [&](const ValuePlan::Range& r) {
+    return static_cast<std::size_t>(
+        std::find(plan.operators.begin(), plan.operators.end(), plan.settings[r.setting].op) -
+        plan.operators.begin());
+  };
+  for (std::size_t n = 0; n < plan.ranges.size(); ++n) {
+    const ValuePlan::Range& range = plan.ranges[n];
+    const std::size_t k = number_of(range);
+    OperatorValues& v = e.operators[k];
+    v.settings += range.first == 0;
+    v.values += range.values;
+    if (!results[n]) continue;
+    const RangeResult& r = *results[n];
+    (r.not_claimed ? v.not_claimed : v.judged) += range.values;
+    v.wrong += r.wrong;
+    if (!r.not_claimed) digests[k] += fmt::format("{} {}\n", n, r.digest);
+    if (r.wrong > 0 && v.finding.empty()) v.finding = r.finding, v.id = r.id;
+  }
+  for (std::size_t k = 0; k < digests.size(); ++k)
+    if (!digests[k].empty()) e.operators[k].digest = sha256(digests[k]);
+  return e;
+}
+
+// Counts what a run does for Conduct::progress.
+class Progress {
+ public:
+  Progress(const ValuePlan& plan, const RangeResults& known, const Conduct& conduct)
+      : plan_(plan), conduct_(conduct) {
+    for (std::size_t n = 0; n < plan.ranges.size(); ++n)
+      if (!known[n]) all_ += plan.ranges[n].values;
+  }
+  void add(const RangeResult& r) {
+    done_ += plan_.ranges[r.n].values;
+    wrong_ += r.wrong;
+    show();
+  }
+  void show() const {
+    if (conduct_.progress) conduct_.progress(done_ / kProgress, all_ / kProgress, wrong_);
+  }
+
+ private:
+  const ValuePlan& plan_;
+  const Conduct& conduct_;
+  i64 done_ = 0, all_ = 0, wrong_ = 0;
+};
+
+}  // namespace
+
+Case ValuePlan::call(std::size_t setting, i64 first, i64 values) const {
+  Case c = settings[setting];
+  c.fill = Fill::range;
+  c.seed = static_cast<u64>(first);
+  c.in[0].shape = {values};
+  return c;
+}
+
+ValuePlan plan_values(
+    const std::vector<std::string>& operators, const std::vector<int>& precisions) {
+  ValuePlan plan;
+  plan.precisions = precisions;
+  for (int p = kMaxPrecision; precisions.empty() && p >= 1; --p) plan.precisions.push_back(p);
+  for (const OpInfo* op : lockstep::operators())
+    if (values_of(*op) &&
+        (operators.empty() || std::any_of(operators.begin(), operators.end(), [&](const auto& g) {
+          return glob(g, op->name);
+        })))
+      plan.operators.push_back(op);
+  for (const std::string& g : operators)
+    if (std::none_of(plan.operators.begin(), plan.operators.end(),
+            [&](const OpInfo* op) { return glob(g, op->name); }))
+      throw UsageError("no elementwise operator of one input matches '" + g + "'");
+  for (int p : plan.precisions)
+    for (const OpInfo* op : plan.operators)
+      for (Case& c : value_settings(*op, p)) {
+        const i64 values = values_of_precision(p);
+        for (i64 first = 0; first < values; first += kRange)
+          plan.ranges.push_back({plan.settings.size(), first, min(kRange, values - first)});
+        plan.settings.push_back(std::move(c));
+      }
+  return plan;
+}
+
+RangeResult judge_range(Subject& subject, const ValuePlan& plan, std::size_t n) {
+  const auto& [setting, first, values] = plan.ranges[n];
+  const Case& c = plan.settings[setting];
+  RangeResult result{.n = n};
+  if (!subject.manifest().claims_call(c)) {
+    result.not_claimed = true;
+    return result;
+  }
+  const ValuesOf expect = values_of(*c.op);
+  std::string digests;
+  std::vector<i32> expected;
+  for (i64 from = first; from < first + values; from += kCall) {
+    const Case call = plan.call(setting, from, min(kCall, first + values - from));
+    std::vector<Tensor> in{{call.in[0], {}}};
+    in[0].data.resize(static_cast<std::size_t>(call.in[0].dim(0)));
+    expected.resize(in[0].data.size());
+    std::iota(in[0].data.begin(), in[0].data.end(),
+        static_cast<i32>(from - max_of(call.in[0].precision)));
+    expect(call.attributes(), in[0].data.data(), expected.data(), call.in[0].dim(0));
+    const Answer a = subject.execute(call, in, call.op->infer(call.attributes(), call.types()),
+        {.poison = drawn_poison(kPoison), .filler = drawn_poison(kOtherPoison)});
+    for (const std::vector<i32>& out : a.out)
+      digests += sha256({bytes_of(out), out.size() * sizeof(i32)});
+    i64 wrong = 0;
+    std::string finding = finding_of(a, in[0].data, expected, wrong);
+    if (wrong > 0 && result.wrong == 0)
+      result.finding = std::move(finding), result.id = case_id(call);
+    result.wrong += wrong;
+  }
+  result.digest = sha256(digests);
+  return result;
+}
+
+i64 Exhaustion::sum(i64 OperatorValues::*member) const {
+  i64 all = 0;
+  for (const OperatorValues& v : operators) all += v.*member;
+  return all;
+}
+
+bool Exhaustion::is_complete() const {
+  return sum(&OperatorValues::judged) + sum(&OperatorValues::not_claimed) ==
+      sum(&OperatorValues::values);
+}
+
+Exit Exhaustion::exit() const {
+  if (sum(&OperatorValues::wrong) > 0) return Exit::fail;
+  return is_complete() && sum(&OperatorValues::judged) > 0 ? Exit::pass : Exit::incomplete;
+}
+
+Exhaustion exhaust(const std::string& backend, const ValuePlan& plan, const Conduct& conduct) {
+  const std::unique_ptr<Subject> subject = open_subject(backend, conduct.limits);
+  if (!subject->live()) throw UsageError("recorded answers hold no ranges of values");
+  RangeResults results(plan.ranges.size());
+  std::optional<Journal> journal;
+  if (!conduct.journal.empty()) {
+    journal.emplace(
+        conduct.journal, identity(backend, *subject, plan, conduct), plan.ranges.size());
+    for (const auto& [n, line] : journal->known()) {
+      try {
+        results[n] = range_result(json::parse(line), plan);
+      } catch (const UsageError& e) {
+        throw UsageError(fmt::format("the journal's line of range {}: {}", n, e.what()));
+      }
+    }
+  }
+  const RangeResults known = results;
+  Progress progress(plan, known, conduct);
+  progress.show();
+  const auto interrupted = [&] { return conduct.interrupted && conduct.interrupted(); };
+  const auto jobs = static_cast<std::size_t>(
+      conduct.jobs > 0 ? conduct.jobs : std::max(1U, std::thread::hardware_concurrency()));
+  Processes processes;
+  for (std::size_t k = 0; k < jobs; ++k)
+    processes.start([&, k](int fd) {
+      const std::unique_ptr<Subject> own = open_subject(backend, conduct.limits);
+      for (std::size_t n = k; n < plan.ranges.size(); n += jobs)
+        if (!known[n]) send_line(fd, form::written(judge_range(*own, plan, n)));
+    });
+  while (processes.working() && !interrupted())
+    processes.receive(interrupted, [&](const std::string& line, const json& j) {
+      RangeResult r = range_result(j, plan);
+      if (journal) journal->add(line);
+      progress.add(r);
+      results[r.n] = std::move(r);
+    });
+  Exhaustion e = summary_of(plan, results);
+  e.backend = backend, e.file_hash = file_hash(backend), e.options = conduct.limits.set;
+  return e;
+}
+
+ValueJournal read_value_journal(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  const json head = json::parse(line, nullptr, false);
+  ValueJournal j;
+  try {
+    const json& run = head.at("run");
+    std::vector<std::string> names = run.at("operators");
+    j.plan = plan_values(names, run.at("precisions").get<std::vector<int>>());
+    if (plan_hash(j.plan) != run.at("values_sha256"))
+      throw UsageError("this program makes other ranges of its operators and precisions");
+    j.results.resize(j.plan.ranges.size());
+    while (std::getline(lines, line)) {
+      RangeResult r = range_result(json::parse(line), j.plan);
+      if (j.results[r.n]) form::wrong("", fmt::format("holds range {} twice", r.n));
+      j.results[r.n] = std::move(r);
+    }
+    j.known = summary_of(j.plan, j.results);
+    j.known.backend = run.at("backend"), j.known.file_hash = run.at("file_sha256");
+    j.known.options = run.at("options").get<Options>();
+  } catch (const json::exception&) {
+    throw UsageError("it is no journal of lockstep exhaust");
+  }
+  return j;
+}
+
+}  // namespace lockstep::judge
