@@ -160,13 +160,14 @@ std::vector<OperatorTime> operator_times(Program& calls) {
 }
 
 /// What libraries need for the repeated call in layouts of their own, as often as the graph has it.
-std::vector<Peer> layer_peers(const GraphSubject& s, int threads) {
+std::vector<Peer> layer_peers(const GraphSubject& s, const std::string& device, int threads) {
   std::vector<Peer> peers;
   if (!s.layer) return peers;
   const std::vector<judge::Tensor> in = judge::inputs_of(s.layer->call);
   const std::vector<judge::Tensor> out =
       reference::outputs(*s.layer->call.op, s.layer->call.attributes(), in);
-  for (const PeerModule* m : peer_modules())
+  for (const PeerModule* m : peer_modules()) {
+    if (m->device != device) continue;
     for (Peer& p : module_peers(*m, *s.layer, in, out[0], threads)) {
       if (p.layout.rfind("own layout", 0) != 0) continue;
       if (p.trouble.empty())
@@ -175,6 +176,7 @@ std::vector<Peer> layer_peers(const GraphSubject& s, int threads) {
         };
       peers.push_back(std::move(p));
     }
+  }
   return peers;
 }
 
@@ -205,7 +207,7 @@ Measurement run_graph(const GraphSubject& s, const Opened& opened, const Effort&
     }
   row.compared = whole.elements();
   row.scratch_bytes = static_cast<i64>(whole.program().scratch_bytes());
-  std::vector<Peer> peers = layer_peers(s, opened.threads);
+  std::vector<Peer> peers = layer_peers(s, opened.library.device(), opened.threads);
   peers.insert(peers.begin(), Peer{{.name = "call by call", .compared = row.compared}});
   peers[0].call = [&] { calls.run(); };
   time_beside(

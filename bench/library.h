@@ -15,6 +15,9 @@ namespace lockstep::bench {
 struct Library {
   judge::Manifest manifest;
   client::Backend backend;
+
+  /// The device that its tensors lie on, as the manifest names it; empty: the host.
+  std::string device() const { return backend.library().has_device() ? manifest.device : ""; }
 };
 
 /// @throws judge::UsageError if there is no such backend or it refuses the options;

@@ -125,8 +125,7 @@ Measurement run_one(const Subject& s, const Opened& opened, const Effort& effort
     verify(row, s, prepared);
     if (row.failed) return row;
     const auto team = std::make_shared<Team>(opened.threads);
-    const bool is_device = backend.library().has_device();
-    time_together(row, s, prepared, team, is_device ? opened.library.manifest.device : "", effort);
+    time_together(row, s, prepared, team, opened.library.device(), effort);
   } catch (const NotOffered& e) {
     row.trouble = std::string("not offered: ") + e.what();
   } catch (const std::runtime_error& e) {

@@ -66,7 +66,10 @@ inline int device_count() {
 /// The same. @throws std::runtime_error where there is none, too.
 inline int require_device() {
   const int count = device_count();
-  if (count == 0) throw std::runtime_error("no NVIDIA device here (cudaGetDeviceCount finds none)");
+  if (count == 0)
+    throw std::runtime_error(
+        "no NVIDIA device here (cudaGetDeviceCount finds none): nvidia-smi lists those of the "
+        "machine, CUDA_VISIBLE_DEVICES those of this process");
   return count;
 }
 

@@ -148,7 +148,9 @@ same_digests() {
   local ours theirs
   ours=$(field "$out/model_cuda.json" digest)
   theirs=$(field "$out/model_cpu.json" digest)
-  if [[ -n $ours && $ours == "$theirs" ]]; then
+  if ((status == NO_TIME)); then
+    row 'digests of cuda and cpu' cut 0 'no time was left'
+  elif [[ -n $ours && $ours == "$theirs" ]]; then
     row 'digests of cuda and cpu' passed 0 equal
   else
     row 'digests of cuda and cpu' failed 0 "cuda '$ours', cpu '$theirs'"
@@ -186,7 +188,7 @@ same_outputs() {
   done
   if ((status != 0)) || cmp -s "$out"/digest_{cpu,cuda}.txt; then
     judged 'outputs of cuda and cpu' "$out/digest_$backend.txt" \
-      "equal: $(cat "$out/digest_cpu.txt")"
+      "equal: $(cat "$out/digest_$backend.txt" 2>/dev/null)"
   else
     row 'outputs of cuda and cpu' failed "$took" \
       "cuda $(cat "$out/digest_cuda.txt"), cpu $(cat "$out/digest_cpu.txt")"
@@ -214,9 +216,12 @@ peer_paths() {
   local name
   for name in $(ldd "$kit"/lib/lockstep/peers/*.so 2>/dev/null | awk '/not found/ { print $1 }' |
     sort -u); do
-    find /usr/local /usr/lib /opt "$HOME" -name "$name" -printf '%h\n' -quit 2>/dev/null || true
+    timeout 10 find /usr/local /usr/lib /opt "$HOME" -name "$name" -printf '%h\n' -quit \
+      2>/dev/null || true
   done | sort -u | paste -sd :
 }
+
+readonly PEERS=(cuBLASLt cuDNN)
 
 # Times operators and graphs beside the device's libraries and its limits.
 benchmarks() {
@@ -229,13 +234,13 @@ benchmarks() {
     --filter "$operators,graph,network" --repetitions 5 \
     --deadline "$((limit > 0 ? limit : 1))" --json "$out/bench.json" --markdown "$out/bench.md"
   peers=$(field "$out/bench.json" peer_libraries)
-  late=$(grep -c 'the deadline has passed' "$out/bench.txt" || true)
+  late=$(grep -cs 'the deadline has passed' "$out/bench.txt" || true)
   if ((status == 0 && late > 0)); then
     row benchmarks cut "$took" "$late rows were left; beside ${peers:-no peer}"
   else
     judged benchmarks "$out/bench.txt" "${peers:+beside $peers}"
   fi
-  for name in cuBLASLt cuDNN; do
+  for name in "${PEERS[@]}"; do
     grep -qs "\"name\": \"$name" "$out/bench.json" ||
       row "$name beside cuda" 'not run' 0 "no call was timed beside it: ${peers:-no peer} loaded"
   done
@@ -307,8 +312,8 @@ no_device() {
   local name
   for name in 'digits model on cuda' 'digests of cuda and cpu' 'outputs of cuda and cpu' \
     'check cuda, tier 1' 'check cuda, blocks of 32' "${NETWORKS[@]/%/ on cuda as on cpu}" \
-    benchmarks 'every value' 'memcheck finds a planted overrun' 'memcheck, tier 0' \
-    'check cuda, tier 2'; do
+    benchmarks "${PEERS[@]/%/ beside cuda}" 'every value' 'memcheck finds a planted overrun' \
+    'memcheck, tier 0' 'check cuda, tier 2'; do
     row "$name" 'not run' 0 "$1"
   done
 }

@@ -32,6 +32,14 @@ static void fields(auto& f, Like<Exhaustion> auto& e) {
   f("operators", e.operators);
 }
 
+namespace {
+
+std::string counted(i64 n, const char* what) {
+  return grouped(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+}  // namespace
+
 std::string exhaustion_line(const Exhaustion& e) {
   const i64 values = e.sum(&OperatorValues::values), judged = e.sum(&OperatorValues::judged),
             not_claimed = e.sum(&OperatorValues::not_claimed),
@@ -39,12 +47,12 @@ std::string exhaustion_line(const Exhaustion& e) {
   std::string some;
   for (const OperatorValues& v : e.operators)
     if (!v.every_setting) some += (some.empty() ? "" : ", ") + v.op;
-  std::string s = fmt::format("{}  {} of {} values of {} operators with {} settings, {} wrong",
+  std::string s = fmt::format("{}  {} of {} values of {} with {}, {} wrong",
       wrong > 0             ? "FAIL"
           : e.is_complete() ? "EXHAUSTED"
                             : "INCOMPLETE",
-      grouped(judged), grouped(values), e.operators.size(),
-      grouped(e.sum(&OperatorValues::settings)), grouped(wrong));
+      grouped(judged), grouped(values), counted(std::ssize(e.operators), "operator"),
+      counted(e.sum(&OperatorValues::settings), "setting"), grouped(wrong));
   if (not_claimed > 0) s += fmt::format("; {} values are not claimed", grouped(not_claimed));
   if (e.precisions.size() < kMaxPrecision) s += "; not all precisions";
   if (!some.empty()) s += "; of " + some + " only settings at powers of two and their neighbours";
@@ -54,8 +62,8 @@ std::string exhaustion_line(const Exhaustion& e) {
 std::string exhaustion_text(const Exhaustion& e) {
   std::string s;
   for (const OperatorValues& v : e.operators) {
-    s += fmt::format("{:16} {} settings, {} of {} values, {} wrong{}\n", v.op, grouped(v.settings),
-        grouped(v.judged), grouped(v.values), grouped(v.wrong),
+    s += fmt::format("{:16} {}, {} of {} values, {} wrong{}\n", v.op,
+        counted(v.settings, "setting"), grouped(v.judged), grouped(v.values), grouped(v.wrong),
         v.digest.empty() ? "" : ", digest " + v.digest.substr(0, 16));
     if (v.wrong > 0)
       s += fmt::format(

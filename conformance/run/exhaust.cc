@@ -165,6 +165,9 @@ ValuePlan plan_values(
     if (std::none_of(plan.operators.begin(), plan.operators.end(),
             [&](const OpInfo* op) { return glob(g, op->name); }))
       throw UsageError("no elementwise operator of one input matches '" + g + "'");
+  // Those that can be completed come first.
+  std::stable_partition(plan.operators.begin(), plan.operators.end(),
+      [](const OpInfo* op) { return !has_wide_attribute(*op); });
   for (int p : plan.precisions)
     for (const OpInfo* op : plan.operators)
       for (Case& c : value_settings(*op, p)) {

@@ -41,6 +41,7 @@ TEST(ValuePlan, HoldsEverySettingOnce) {
   EXPECT_EQ(settings("cvm_clip", {8}), 64U);  // precision, is_sign
   EXPECT_EQ(settings("cvm_right_shift", {8}), 2048U);
   EXPECT_EQ(plan_values({}, {32}).operators.size(), 8U);
+  EXPECT_EQ(plan_values({}, {32}).operators.back()->name, "clip") << "it has no end";
   EXPECT_EQ(plan_values({}, {}).precisions.front(), 32);
   // The ranges of a setting follow each other and hold 2^32 - 1 values.
   i64 next = 0;
@@ -163,7 +164,7 @@ TEST_F(ValueEvidence, StatesWhatTheJournalKnows) {
   expect_end(attest("reference", journal), 0);
   const json statement = json::parse(text_of_file(directory + "/statement.json"));
   const std::string line =
-      "EXHAUSTED  2,047 of 2,047 values of 1 operators with 1 settings, 0 wrong; not all precisions";
+      "EXHAUSTED  2,047 of 2,047 values of 1 operator with 1 setting, 0 wrong; not all precisions";
   EXPECT_EQ(statement["predicate"]["values"], line);
   const Words verify = {"report", "verify", directory};
   expect_end(verify, 0, {"values: " + line + "; 0 ranges were put again"});

@@ -79,7 +79,8 @@ TEST_F(GpuFaults, CopyingNothingAsksNothing) {
 TEST_F(GpuFaults, SaysThatThereIsNoDevice) {
   control().devices = 0;
   EXPECT_EQ(failure([] { Remote(1, GpuDevice()); }),
-      "no GPU memory: no NVIDIA device here (cudaGetDeviceCount finds none)");
+      "no GPU memory: no NVIDIA device here (cudaGetDeviceCount finds none): nvidia-smi lists "
+      "those of the machine, CUDA_VISIBLE_DEVICES those of this process");
 }
 
 TEST_F(GpuFaults, SaysWhatToDoAboutTheDriver) {

@@ -76,7 +76,9 @@ TEST_F(Backend, ComputesOnTheDevice) {
 
 TEST_F(Backend, SaysWhatIsMissing) {
   control().devices = 0;
-  expect_says(open().status(), LS_RUNTIME, "no NVIDIA device here");
+  expect_says(open().status(), LS_RUNTIME,
+      "no NVIDIA device here (cudaGetDeviceCount finds none): nvidia-smi lists those of the "
+      "machine, CUDA_VISIBLE_DEVICES those of this process");
   control().devices = 2;
   expect_says(open({{"device", "2"}}).status(), LS_RUNTIME, "no device 2 here: there are 2");
   control().failing = "cudaGetDeviceCount";

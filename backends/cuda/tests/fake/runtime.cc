@@ -53,6 +53,8 @@ Control& control() {
     const char* devices = std::getenv("FAKE_CUDA_DEVICES");
     Control c{};
     c.devices = devices ? std::atoi(devices) : 1;
+    const char* launches = std::getenv("FAKE_CUDA_LAUNCHES");
+    c.last_launch = launches ? std::atoi(launches) : 0;
     return c;
   }();
   return only;
@@ -90,6 +92,8 @@ void finish(cudaStream_t stream) {
 cudaError_t launch(
     int64_t blocks, int64_t threads, cudaStream_t stream, std::function<void(int64_t)> f) {
   const std::lock_guard lock(mutex);
+  const Control& c = control();
+  if (c.last_launch > 0 && c.launches == c.last_launch) lost = cudaErrorIllegalAddress;
   if (const cudaError_t e = fault("cudaLaunchKernel")) return e;
   if (blocks < 1 || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
   control().launches += stream->is_recorded ? 0 : 1;
