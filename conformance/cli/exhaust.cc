@@ -39,10 +39,8 @@ int exhaust_values(ExhaustOptions& o) {
 
 void add_exhaust(CLI::App& app, Session& session) {
   auto o = std::make_shared<ExhaustOptions>();
-  CLI::App* verb = app.add_subcommand("exhaust",
-      "Put every value to the elementwise operators of one input, with every\n"
-      "setting of their attributes and every precision: minutes for one setting,\n"
-      "hours for all of them");
+  CLI::App* verb = app.add_subcommand(
+      "exhaust", "Put every value to elementwise operators of one input, with every setting");
   verb->add_option("backend", o->backend, "name, library or exec:COMMAND")->required();
   verb->add_option("--op", o->operators, "only these operators (patterns, comma-separated)")
       ->delimiter(',');
