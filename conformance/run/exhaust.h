@@ -48,7 +48,7 @@ RangeResult judge_range(Subject& subject, const ValuePlan& plan, std::size_t n);
 /// What is known of an operator.
 struct OperatorValues {
   std::string op;
-  bool every_setting = true;  ///< false: of a wide attribute only has_wide_attribute() says which
+  bool every_setting = true;  ///< false: not every value of a wide attribute, see value_settings()
   i64 settings = 0;           ///< of attributes and precision
   i64 values = 0;             ///< of all settings
   i64 judged = 0, not_claimed = 0, wrong = 0;  ///< of these
