@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <numeric>
 #include <sstream>
-#include <thread>
 
 #include "conformance/base/form.h"
 #include "conformance/base/text.h"
 #include "conformance/cases/counting.h"
+#include "conformance/run/jobs.h"
 #include "conformance/run/journal.h"
 #include "conformance/run/processes.h"
 #include "conformance/trial/poison.h"
@@ -248,8 +248,7 @@ Exhaustion exhaust(const std::string& backend, const ValuePlan& plan, const Cond
   Progress progress(plan, known, conduct);
   progress.show();
   const auto interrupted = [&] { return conduct.interrupted && conduct.interrupted(); };
-  const auto jobs = static_cast<std::size_t>(
-      conduct.jobs > 0 ? conduct.jobs : std::max(1U, std::thread::hardware_concurrency()));
+  const auto jobs = static_cast<std::size_t>(jobs_of(conduct));
   Processes processes;
   for (std::size_t k = 0; k < jobs; ++k)
     processes.start([&, k](int fd) {

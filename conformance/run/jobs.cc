@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -240,6 +241,11 @@ Results results_of(const Journal* journal) {
 }
 
 }  // namespace
+
+int jobs_of(const Conduct& conduct) {
+  if (conduct.jobs > 0) return conduct.jobs;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 void judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
     const TrialPlan& plan, const Selection& selection, const Conduct& conduct, int jobs,

@@ -11,6 +11,9 @@
 
 namespace lockstep::judge {
 
+/// How many there are.
+int jobs_of(const Conduct& conduct);
+
 /// Judges every item that the journal does not know, and hands all results over in the items'
 /// order. Quarantine and canaries are decided in that order, too, so that they do not depend on
 /// the number of jobs. An interrupted run hands over fewer results.

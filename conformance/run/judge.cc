@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "conformance/base/sha256.h"
@@ -168,10 +167,6 @@ nlohmann::ordered_json identity(const Report& r, const Selection& s, const Condu
       {"set_hash", r.set_hash}, {"order_hash", r.order_hash},
       {"vectors_sha256", takes_vectors(s) ? vectors_hash(s.vectors) : ""},
       {"part", {r.part.number, r.part.of}}, {"properties", s.properties}};
-}
-
-int jobs_of(const Conduct& c) {
-  return c.jobs > 0 ? c.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 void name_missing(Report& r, const std::vector<const Item*>& put, const std::vector<bool>& seen) {

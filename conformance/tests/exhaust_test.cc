@@ -34,7 +34,7 @@ TEST(ValuesOf, AreThoseOfTheReference) {
 }
 
 TEST(ValuePlan, HoldsEverySettingOnce) {
-  const auto settings = [](const std::string& op, std::vector<int> precisions) {
+  const auto settings = [](const std::string& op, const std::vector<int>& precisions) {
     return plan_values({op}, precisions).settings.size();
   };
   EXPECT_EQ(settings("abs", {}), 32U);
