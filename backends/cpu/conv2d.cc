@@ -24,7 +24,9 @@ class TunedConv2d : public Plan {
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
-    const i64 weights = constant_.empty() ? weight_words() * kWordBytes : 0;
+    const i64 weights = constant_.empty() ? weight_words() * kWordBytes
+        : bias_.rank() > 0                ? starts() * kWordBytes
+                                          : 0;
     return static_cast<uint64_t>(weights + (way_ == Way::blocks ? patches_bytes() : 0));
   }
 
@@ -36,19 +38,30 @@ class TunedConv2d : public Plan {
   }
   /// Of a line of a depthwise kernel.
   i64 line_steps() const { return ceil_div(w_.dim(3), dot_.terms); }
-  /// A panel begins with where its rows begin, of which each output has one.
-  i64 output_words() const {
-    return (1 + steps()) * (way_ == Way::depthwise ? dot_.lanes / dot_.terms : 1);
+  i64 start_words() const { return way_ == Way::depthwise ? dot_.lanes / dot_.terms : 1; }
+  /// Where outputs start lies before all rows, which begin with a cache line.
+  i64 starts() const {
+    constexpr i64 kCacheLine = 64 / kWordBytes;
+    return ceil_div(y_.dim(1) * start_words(), kCacheLine) * kCacheLine;
   }
-  i64 weight_words() const { return y_.dim(1) * output_words(); }
+  i64 output_words() const {
+    if (way_ == Way::depthwise) return steps() * start_words();
+    return row_words(steps(), depth_, dot_);
+  }
+  i64 weight_words() const {
+    return starts() + y_.dim(1) * output_words() + (dot_.block ? kBlockSlack / kWordBytes : 0);
+  }
   /// The last slot of the last patch may read beyond it.
   i64 patches_bytes() const { return units_per_block_ * patch_.bytes() + kLanesMax * kWordBytes; }
 
   void pack_weights(Word* to, const i32* weights, const i32* bias) const;
-  void pack_panel(Word* to, const i32* weights, i64 height) const;
-  void pack_kernels(Word* to, const i32* weights) const;
+  void pack_panel(Word* to, uint32_t* start, const i32* weights, i64 height) const;
+  void put_step(Word* panel, const Word* words, i64 height, i64 step) const;
+  void pack_kernels(Word* to, uint32_t* start, const i32* weights) const;
+  void add_bias(uint32_t* to, const uint32_t* start, const i32* bias) const;
   void pack_block(const Run& run, const Block& b) const;
   void lay_out_taps();
+  void lay_out_steps();
   bool are_pixels_better() const;
   void compute(const Run& run, const Block& b) const;
   void compute_pixels(const Run& run, const Block& b) const;
@@ -75,17 +88,18 @@ class TunedConv2d : public Plan {
   i64 x_terms_, y_terms_, added_terms_;  // channels that share a plane
   bool is_dense_ = true;                 // lines of a depthwise kernel are those of the patch
   bool by_pixels_ = false;               // with tiles whose lanes are outputs
-  i64 height_, outputs_per_item_;
+  i64 height_, depth_, outputs_per_item_;
   std::vector<Step> steps_;
-  std::vector<int32_t> offsets_;
-  Packed constant_;  // the packed weights, if they are constants
+  std::vector<int32_t> offsets_, strides_;  // of steps; of the steps of a block's chunks
+  Packed constant_;                         // the packed weights, if they are constants
 };
 
 struct TunedConv2d::Run {
-  const i32 *x, *bias;
+  const i32* x;
   i32* y;
   const i32* added;
-  const Word* weights;
+  const uint32_t* starts;
+  const Word* rows;
   Word* patch;
 };
 
@@ -110,7 +124,8 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
       x_terms_(fusion_.reads_cells ? dot.terms : 1),
       y_terms_(fusion_.writes_cells ? dot.terms : 1),
       added_terms_(fusion_.adds_cells ? dot.terms : 1),
-      height_(way_ == Way::lines ? 1 : even_part(group_outputs_, dot.rows)),
+      height_(way_ == Way::lines ? 1 : panel_rows(group_outputs_, dot)),
+      depth_(patch_.chunk_steps()),
       steps_(patch_.steps()) {
   if (are_pixels_better()) {
     by_pixels_ = true;
@@ -121,15 +136,7 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
   if (way_ == Way::depthwise)
     lay_out_taps();
   else
-    for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
-  if (are_pixels_better()) {
-    by_pixels_ = true;
-    height_ = even_part(group_outputs_ / dot.lanes, dot.slots) * dot.lanes;
-  }
-  // A tile holds all rows that share cells.
-  if (y_terms_ * added_terms_ > 1) height_ = ceil_div(height_, dot.terms) * dot.terms;
-  for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
-  if (way_ == Way::depthwise) height_ = dot.terms;
+    lay_out_steps();
   const i64 most = max(1, kWeightBytes / (output_words() * kWordBytes * height_)) * height_;
   outputs_per_item_ = min(group_outputs_, most);
   if (attrs.use_bias) bias_ = a.call.in[Conv2d::B];
@@ -141,8 +148,8 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
   if (bias) bias_ = View{};
 }
 
-// Packs panels of a tile's height, group by group; the last panel of a group may be lower. Each
-// begins with where its rows begin.
+// Packs where outputs start and then panels of a tile's height, group by group; the last panel of a
+// group may be lower.
 void TunedConv2d::pack_weights(Word* to, const i32* weights, const i32* bias) const {
   const i64 panels = ceil_div(group_outputs_, height_);
   const double panel_ns = 8 * kPackNs * static_cast<double>(steps() * dot_.terms * height_);
@@ -150,28 +157,53 @@ void TunedConv2d::pack_weights(Word* to, const i32* weights, const i32* bias) co
     for (i64 i = begin; i < end; ++i) {
       const i64 row = i % panels * height_, first = i / panels * group_outputs_ + row;
       const i64 height = min(height_, group_outputs_ - row);
-      Word* panel = to + first * output_words();
+      uint32_t* const start = to + first * start_words();
       for (i64 r = 0; r < height; ++r)
-        panel[r] = bias ? static_cast<Word>(bias[(first + r) * bias_.stride[0]]) : 0;
-      const i32* rows = weights + first * w_.stride[0];
-      way_ == Way::depthwise ? pack_kernels(panel, rows) : pack_panel(panel, rows, height);
+        start[r] = bias ? static_cast<uint32_t>(bias[(first + r) * bias_.stride[0]]) : 0;
+      Word* const panel = to + starts() + first * output_words();
+      const i32* const rows = weights + first * w_.stride[0];
+      way_ == Way::depthwise ? pack_kernels(panel, start, rows)
+                             : pack_panel(panel, start, rows, height);
     }
   });
 }
 
-void TunedConv2d::pack_panel(Word* to, const i32* weights, i64 height) const {
+void TunedConv2d::pack_panel(Word* to, uint32_t* start, const i32* weights, i64 height) const {
   const i64 apart = w_.stride[patch_.term_axis()];
-  Word* at = to + height;
-  for (const Step& s : steps_) {
+  Word words[kRowsMax];
+  if (dot_.block) std::fill_n(to, height * output_words(), 0U);
+  for (i64 k = 0; k < steps(); ++k) {
+    const Step& s = steps_[static_cast<std::size_t>(k)];
     const i32* w =
         weights + s.channel * w_.stride[1] + s.row * w_.stride[2] + s.column * w_.stride[3];
-    dot_.pack_rows(
-        reinterpret_cast<uint8_t*>(at), w, {1, height, s.terms, 0, w_.stride[0], apart, 0});
+    dot_.pack_rows(reinterpret_cast<uint8_t*>(dot_.block ? words : to), w,
+        {1, height, s.terms, 0, w_.stride[0], apart, 0});
     for (i64 r = 0; r < height; ++r)
       for (i64 t = 0; t < s.terms; ++t)
-        to[r] -= static_cast<uint32_t>(dot_.offset) *
+        start[r] -= static_cast<uint32_t>(dot_.offset) *
             static_cast<uint32_t>(w[r * w_.stride[0] + t * apart]);
-    at += height;
+    if (dot_.block)
+      put_step(to, words, height, k);
+    else
+      to += height;
+  }
+}
+
+// Puts a Word of each row where a block has it.
+void TunedConv2d::put_step(Word* panel, const Word* words, i64 height, i64 step) const {
+  const i64 chunk = step / depth_, in_chunk = step - min(chunk * depth_, steps() - depth_);
+  for (i64 r = 0; r < height; ++r) panel[(chunk * height + r) * kChunkSteps + in_chunk] = words[r];
+}
+
+void TunedConv2d::lay_out_steps() {
+  for (const Step& s : steps_) offsets_.push_back(static_cast<int32_t>(patch_.offset(s)));
+  if (!dot_.block) return;
+  for (i64 k = 0; k < steps(); k += depth_) {
+    const int32_t* first = offsets_.data() + min(k, steps() - depth_);
+    const int32_t stride = depth_ > 1 ? first[1] - first[0] : 0;
+    bool is_even = true;
+    for (i64 s = 1; s < depth_; ++s) is_even = is_even && first[s] - first[s - 1] == stride;
+    strides_.push_back(is_even ? stride : Chunks::kUneven);
   }
 }
 
@@ -187,20 +219,30 @@ void TunedConv2d::lay_out_taps() {
 }
 
 // The kernels of channels that share cells. These repeat, and so do their starts.
-void TunedConv2d::pack_kernels(Word* to, const i32* weights) const {
+void TunedConv2d::pack_kernels(Word* to, uint32_t* start, const i32* weights) const {
   const i64 terms = dot_.terms, lanes = dot_.lanes, bits = 32 / terms;
-  std::fill_n(to + lanes, steps() * lanes, 0U);
+  std::fill_n(to, steps() * lanes, 0U);
   for (i64 r = 0; r < terms; ++r)
     for (i64 row = 0; row < w_.dim(2); ++row)
       for (i64 k = 0; k < w_.dim(3); ++k) {
         const auto w =
             static_cast<Word>(weights[r * w_.stride[0] + row * w_.stride[2] + k * w_.stride[3]]);
-        to[(1 + row * line_steps() + k / terms) * lanes + r] |= (w & ((1U << bits) - 1))
+        to[(row * line_steps() + k / terms) * lanes + r] |= (w & ((1U << bits) - 1))
             << (k % terms * bits);
-        to[r] -= static_cast<Word>(dot_.offset) * w;
+        start[r] -= static_cast<uint32_t>(dot_.offset) * w;
       }
-  for (i64 k = 0; k <= steps(); ++k, to += lanes)
+  for (i64 l = terms; l < lanes; ++l) start[l] = start[l - terms];
+  for (i64 k = 0; k < steps(); ++k, to += lanes)
     for (i64 l = terms; l < lanes; ++l) to[l] = to[l - terms];
+}
+
+// Where outputs start if the bias is no constant.
+void TunedConv2d::add_bias(uint32_t* to, const uint32_t* start, const i32* bias) const {
+  const i64 words = start_words(), lanes = way_ == Way::depthwise ? dot_.lanes : 1;
+  for (i64 k = 0; k < y_.dim(1) * words; ++k) {
+    const i64 output = k / lanes * lanes / words + k % lanes % dot_.terms;
+    to[k] = start[k] + static_cast<uint32_t>(bias[output * bias_.stride[0]]);
+  }
 }
 
 const i32* TunedConv2d::image(const Run& run, i64 unit) const {
@@ -232,7 +274,7 @@ i64 TunedConv2d::slot_pitch(const Block& b) const {
 
 // Where many lanes would lie between rows of outputs or beyond the last.
 bool TunedConv2d::are_pixels_better() const {
-  if (!dot_.pixel_tile || (way_ != Way::blocks && way_ != Way::in_place) ||
+  if (dot_.block || !dot_.pixel_tile || (way_ != Way::blocks && way_ != Way::in_place) ||
       group_outputs_ % dot_.lanes != 0 || (y_.stride[3] != 1 && y_.dim(3) > 1))
     return false;
   const Block b{0, 1, 0, patch_.rows(), 0, patch_.columns()};
@@ -311,22 +353,16 @@ void TunedConv2d::multiply(
   i32* y = run.y + unit / groups_ * y_.stride[0];
   const View& added = fusion_.added;
   const i32* addend = run.added ? run.added + unit / groups_ * added.stride[0] : nullptr;
-  for (i64 o = channel; o < channel + count; o += height_) {
-    const i64 height = min(height_, channel + count - o);
-    const Word* panel = run.weights + o * output_words();
-    const uint32_t* start = panel;
-    uint32_t biased[kSlotsMax * kLanesMax];
-    if (run.bias) {
-      for (i64 r = 0; r < height; ++r)
-        biased[r] = panel[r] + static_cast<uint32_t>(run.bias[(o + r) * bias_.stride[0]]);
-      start = biased;
-    }
-    Tile tile{panel + height, start, nullptr, offsets_.data(), steps(), at.slot,
-        {y + o / y_terms_ * y_.stride[1], y_.stride[1], fusion_.writes_cells},
+  const i64 at_once = dot_.block && at.lane_stride == 1 ? count : height_;
+  for (i64 o = channel; o < channel + count; o += at_once) {
+    const i64 height = min(at_once, channel + count - o);
+    Tile tile{run.rows + o * output_words(), run.starts + o, nullptr, offsets_.data(), steps(),
+        at.slot, {y + o / y_terms_ * y_.stride[1], y_.stride[1], fusion_.writes_cells},
         fusion_.finish ? &*fusion_.finish : nullptr};
     if (addend)
       tile.added = {const_cast<i32*>(addend) + o / added_terms_ * added.stride[1], added.stride[1],
           fusion_.adds_cells};
+    tile.chunks = {depth_, strides_.data(), height_ * output_words(), height_};
     if (by_pixels_)
       dot_.pixel_tile[int64_t{at.piece[0].count - 1} * dot_.slots + height / dot_.lanes - 1](tile);
     else
@@ -335,14 +371,19 @@ void TunedConv2d::multiply(
 }
 
 void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scratch) const {
-  Run run{in[Conv2d::X], bias_.rank() > 0 ? in[Conv2d::B] : nullptr, out[0],
-      fusion_.finish && fusion_.finish->adds ? in[added_port_] : nullptr,
-      reinterpret_cast<const Word*>(constant_.data()), static_cast<Word*>(scratch)};
+  const i32* const bias = bias_.rank() > 0 ? in[Conv2d::B] : nullptr;
+  const auto* weights = reinterpret_cast<const Word*>(constant_.data());
+  Run run{in[Conv2d::X], out[0], fusion_.finish && fusion_.finish->adds ? in[added_port_] : nullptr,
+      weights, weights + starts(), static_cast<Word*>(scratch)};
   if (constant_.empty()) {
-    pack_weights(run.patch, in[Conv2d::W], run.bias);
-    run.bias = nullptr;
-    run.weights = run.patch;
+    pack_weights(run.patch, in[Conv2d::W], bias);
+    run.starts = run.patch;
+    run.rows = run.patch + starts();
     run.patch += weight_words();
+  } else if (bias) {
+    add_bias(run.patch, weights, bias);
+    run.starts = run.patch;
+    run.patch += starts();
   }
   if (way_ == Way::lines || way_ == Way::depthwise) return run_by_lines(run);
   const i64 units = y_.dim(0) * groups_, height = y_.dim(2), width = y_.dim(3);
@@ -388,9 +429,8 @@ void TunedConv2d::multiply_lines(const Run& run, const Block& b, const Word* pat
       fusion_.finish ? &*fusion_.finish : nullptr};
   for (i64 k = 0; k < group_outputs_; ++k) {
     const i64 o = b.unit % groups_ * group_outputs_ + k;
-    const Word* panel = run.weights + o * output_words();
-    lines.row = panel + 1;
-    lines.start = panel[0] + (run.bias ? static_cast<uint32_t>(run.bias[o * bias_.stride[0]]) : 0);
+    lines.row = run.rows + o * output_words();
+    lines.start = run.starts[o];
     lines.to = y + o * y_.stride[1];
     dot_.lines(lines);
   }
@@ -398,32 +438,25 @@ void TunedConv2d::multiply_lines(const Run& run, const Block& b, const Word* pat
 
 void TunedConv2d::multiply_depthwise(const Run& run, const Block& b, const Word* patch) const {
   const i64 first = b.unit % groups_ * group_outputs_;
-  const Word* panel = run.weights + first * output_words();
-  const uint32_t* start = panel;
-  uint32_t biased[kLanesMax];
-  if (run.bias) {
-    for (i64 l = 0; l < dot_.lanes; ++l)
-      biased[l] = panel[l] +
-          static_cast<uint32_t>(run.bias[(first + l % group_outputs_) * bias_.stride[0]]);
-    start = biased;
-  }
   i32* y = run.y + b.unit / groups_ * y_.stride[0] + first / y_terms_ * y_.stride[1] +
       b.row * y_.stride[2] + b.column;
-  dot_.depthwise({panel + dot_.lanes, start, offsets_.data(), w_.dim(2), line_steps(), is_dense_,
-      reinterpret_cast<const uint8_t*>(patch), b.rows, b.columns, patch_.pitch() * kWordBytes,
-      {y, y_.stride[1], fusion_.writes_cells}, y_.stride[2],
-      fusion_.finish ? &*fusion_.finish : nullptr});
+  dot_.depthwise({run.rows + first * output_words(), run.starts + first * start_words(),
+      offsets_.data(), w_.dim(2), line_steps(), is_dense_, reinterpret_cast<const uint8_t*>(patch),
+      b.rows, b.columns, patch_.pitch() * kWordBytes, {y, y_.stride[1], fusion_.writes_cells},
+      y_.stride[2], fusion_.finish ? &*fusion_.finish : nullptr});
 }
+
+}  // namespace
 
 std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
   const auto attrs = from_attributes<Conv2d>(a.call.attributes());
   if (Arguments product = a; become_dense(product, attrs))
     return a.fusion.uses_cells() ? nullptr : dense_plan(product, kernel, dot);
   const std::optional<Design> design = design_of(a, attrs, dot);
-  return design ? std::make_unique<TunedConv2d>(a, kernel, dot, attrs, *design) : nullptr;
+  if (!design) return nullptr;
+  if (dot.block && !suits_blocks(*design)) return conv2d_plan(a, kernel, *dot.few_rows);
+  return std::make_unique<TunedConv2d>(a, kernel, dot, attrs, *design);
 }
-
-}  // namespace
 
 std::vector<Kernel> conv2d_kernels() { return dot_kernels<Conv2d>(conv2d_plan); }
 

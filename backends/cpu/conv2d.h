@@ -31,6 +31,12 @@ struct Design {
 std::optional<Design> design_of(
     const Arguments& a, const Conv2dAttrs& attrs, const DotKernels& dot);
 
+/// Whether blocks take less time than tiles of vectors.
+bool suits_blocks(const Design& d);
+
+/// The plan of a call with these tiles, or nullptr where they do not serve it.
+std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot);
+
 /// The call as a matrix product, where the window is the whole image. @return whether it is one
 bool become_dense(Arguments& a, const Conv2dAttrs& attrs);
 

@@ -85,6 +85,12 @@ std::optional<Design> design_of(
   return design(Way::blocks, patch);
 }
 
+bool suits_blocks(const Design& d) {
+  if (d.way == Way::lines || d.way == Way::depthwise) return false;
+  return is_block_better(
+      d.group_outputs, static_cast<i64>(d.patch.steps().size()), d.patch.chunk_steps());
+}
+
 bool become_dense(Arguments& a, const Conv2dAttrs& attrs) {
   View &x = a.call.in[Conv2d::X], &w = a.call.in[Conv2d::W];
   const bool is_whole = attrs.kernel_size == Tuple{x.dim(2), x.dim(3)} &&

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "backends/cpu/pack.h"
 
@@ -15,6 +16,17 @@ namespace {
 constexpr i64 kFactorBytes = i64{1} << 20;  // of each factor packed at a time
 constexpr i64 kStepsMax = 4096;             // added up at a time
 constexpr i64 kRowsPerItem = 256;           // of parallel work
+constexpr int kCellsOfStep = 64;            // bytes of a block's lanes at a step
+
+/// Of a chunk of a block.
+i64 chunk_steps(i64 steps) { return min(kChunkSteps, steps); }
+
+/// Between the steps of each chunk.
+template <int32_t kBytes> constexpr auto kStrides = [] {
+  std::array<int32_t, kStepsMax / kChunkSteps> all{};
+  all.fill(kBytes);
+  return all;
+}();
 
 /// `count` vectors of `depth` values, packed in panels of `width`, of which only the last may be
 /// narrower, and only if it is not filled up.
@@ -27,7 +39,8 @@ struct Factor {
 
   /// Bytes of a vector with as many steps. That of a row begins with where the row begins.
   i64 bytes(i64 steps, const DotKernels& dot) const {
-    return is_lanes ? steps * dot.cell_bytes : (1 + steps) * static_cast<i64>(sizeof(Word));
+    if (is_lanes) return steps * dot.cell_bytes;
+    return (1 + row_words(steps, chunk_steps(steps), dot)) * static_cast<i64>(sizeof(Word));
   }
   i64 panels(i64 vectors) const { return ceil_div(vectors, width); }
   i64 filled_up(i64 vectors) const { return is_lanes ? panels(vectors) * width : vectors; }
@@ -40,7 +53,7 @@ struct Depth {
 
 Factor factor_of(const View& v, int port, bool is_lanes, const DotKernels& dot) {
   Factor f{port, is_lanes, v.dim(0), v.dim(1), v.stride[0], v.stride[1], dot.lanes};
-  if (!is_lanes) f.width = even_part(f.count, dot.rows);
+  if (!is_lanes) f.width = panel_rows(f.count, dot);
   const i64 panel = f.bytes(min(kStepsMax, ceil_div(f.depth, dot.terms)), dot) * f.width;
   f.block = min(max(1, kFactorBytes / panel) * f.width, f.filled_up(f.count));
   return f;
@@ -60,9 +73,31 @@ void begin_rows(uint32_t* start, const Word* rows, i64 count, i64 steps, const D
   if (dot.offset == 0) return;
   const Piece first{0, 0, 1};
   const Slot slot{kOnes.data(), &first, 1};
-  dot.tile[(count - 1) * dot.slots](
-      {rows, kZeros, nullptr, kSame, steps, &slot, {reinterpret_cast<int32_t*>(start), 1, false}});
+  const Tile tile{rows, kZeros, nullptr, kSame, steps, &slot,
+      {reinterpret_cast<int32_t*>(start), 1, false}, nullptr, {},
+      {chunk_steps(steps), kStrides<0>.data(), 0, 0}};
+  compute_tile(dot, tile, static_cast<int>(count), 1);
   for (i64 r = 0; r < count; ++r) start[r] *= 0U - static_cast<uint32_t>(dot.offset);
+}
+
+/// Packs rows for a block.
+void pack_chunks(uint8_t* to, const i32* from, const Factor& f, i64 count, const Depth& d,
+    const DotKernels& dot) {
+  constexpr i64 kRowBytes = kChunkSteps * static_cast<i64>(sizeof(Word));
+  const i64 depth = chunk_steps(d.steps), apart = dot.terms * f.depth_stride;
+  const i64 whole = min(d.steps, f.depth / dot.terms - d.first), rest = f.depth % dot.terms;
+  for (i64 k = 0; k < d.steps; k += depth, to += count * kRowBytes) {
+    const i64 begin = k - min(k, d.steps - depth), n = min(depth - begin, whole - k);
+    if (begin > 0 || n < kChunkSteps)
+      std::memset(to, 0, static_cast<std::size_t>(count * kRowBytes));
+    uint8_t* const at = to + begin * static_cast<i64>(sizeof(Word));
+    const i32* const first = from + k * apart;
+    if (n > 0)
+      dot.pack_rows(at, first, {count, n, dot.terms, f.stride, apart, f.depth_stride, kRowBytes});
+    if (n < depth - begin)
+      dot.pack_rows(at + n * static_cast<i64>(sizeof(Word)), first + n * apart,
+          {count, 1, rest, f.stride, apart, f.depth_stride, kRowBytes});
+  }
 }
 
 /// Packs some steps of `count` vectors, which are at most a panel.
@@ -77,9 +112,14 @@ void pack_panel(uint8_t* to, const i32* from, const Factor& f, i64 count, const 
   const auto pack = f.is_lanes ? dot.pack_cells : dot.pack_rows;
   const i64 whole = depth / dot.terms, rest = depth % dot.terms;
   const i64 apart = dot.terms * f.depth_stride;
-  pack(to, from, {whole, count, dot.terms, apart, f.stride, f.depth_stride, step});
-  if (rest > 0)
-    pack(to + whole * step, from + whole * apart, {1, count, rest, 0, f.stride, f.depth_stride, 0});
+  if (dot.block && !f.is_lanes) {
+    pack_chunks(to, from, f, count, d, dot);
+  } else {
+    pack(to, from, {whole, count, dot.terms, apart, f.stride, f.depth_stride, step});
+    if (rest > 0)
+      pack(to + whole * step, from + whole * apart,
+          {1, count, rest, 0, f.stride, f.depth_stride, 0});
+  }
   if (!f.is_lanes) begin_rows(start, reinterpret_cast<const Word*>(to), count, d.steps, dot);
 }
 
@@ -124,7 +164,7 @@ class TunedDense : public Plan {
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
-    return static_cast<uint64_t>(room(lanes_) + room(rows_));
+    return static_cast<uint64_t>(room(lanes_) + room(rows_) + (dot_.block ? kBlockSlack : 0));
   }
 
  private:
@@ -174,7 +214,7 @@ TunedDense::TunedDense(
 void TunedDense::pack_constant(Factor& f, const i32* values) const {
   const i64 vectors = f.filled_up(f.count), depths = ceil_div(steps(), kStepsMax);
   const i64 starts = f.is_lanes ? 0 : (depths - 1) * static_cast<i64>(sizeof(Word));
-  f.constant = Packed(vectors * (f.bytes(steps(), dot_) + starts));
+  f.constant = Packed(vectors * (f.bytes(steps(), dot_) + starts) + kBlockSlack);
   f.block = vectors;
   uint8_t* to = f.constant.data();
   for (Depth d{0, 0}; d.first < steps(); d.first += kStepsMax) {
@@ -267,9 +307,17 @@ void TunedDense::multiply_slots(
     }
     const Tile tile{panel + height, start, starts_lanes ? lane_start : nullptr, offsets_.data(),
         p.steps, at.slot, {to.y + r * to.row_stride, to.row_stride, false},
-        finish_ ? &*finish_ : nullptr};
+        finish_ ? &*finish_ : nullptr, {},
+        {chunk_steps(p.steps), kStrides<kCellsOfStep>.data(), 0, 0}};
     run_tile(dot_, tile, static_cast<int>(height), at);
   }
+}
+
+bool has_few_rows(const View& x, const View& w, const DotKernels& dot) {
+  const i64 rows = min(x.dim(0), w.dim(0)), steps = min(kStepsMax, ceil_div(x.dim(1), dot.terms));
+  if (dot.block) return !is_block_better(rows, steps, chunk_steps(steps));
+  // Rows of two tiles still wait for the cells of the other factor.
+  return dot.few_rows && rows <= i64{2} * dot.few_rows->rows;
 }
 
 }  // namespace
@@ -279,9 +327,7 @@ std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const
   // A sum is finished in the tile that completes it.
   if (const std::optional<Finish>& f = a.fusion.finish)
     if (f->adds || ceil_div(x.dim(1), all.terms) > kStepsMax) return nullptr;
-  // Rows of two tiles still wait for the cells of the other factor.
-  const i64 few = all.few_rows ? i64{2} * all.few_rows->rows : 0;
-  const DotKernels& dot = min(x.dim(0), w.dim(0)) <= few ? *all.few_rows : all;
+  const DotKernels& dot = has_few_rows(x, w, all) ? *all.few_rows : all;
   // A tile has many lanes but any number of rows: few units waste less as rows.
   const bool swapped = w.dim(0) < dot.lanes && w.dim(0) < x.dim(0);
   return std::make_unique<TunedDense>(a, kernel, dot,

@@ -14,7 +14,10 @@ namespace lockstep::cpu {
 /// The terms of a row at one step: int8 values if there are four, int16 values if there are two.
 using Word = uint32_t;
 
-inline constexpr int kLanesMax = 16, kRowsMax = 8, kSlotsMax = 4;  ///< of any tile
+inline constexpr int kLanesMax = 16, kRowsMax = 32, kSlotsMax = 8;  ///< of any tile
+
+/// Steps of a chunk, at most, and the words of a row that its packed form has room for.
+inline constexpr int kChunkSteps = 16, kBlockSlack = 1024;
 
 /// Some lanes of a slot that are neighbours in the output too.
 struct Piece {
@@ -39,6 +42,17 @@ struct Surface {
   bool has_cells;
 };
 
+/// The steps of a block, `depth` at a time. The last chunk ends with the last step and may overlap
+/// the one before: its rows have zeros there. Rows are in panels of as many as the largest tile
+/// has; the last one may be lower. A panel has chunk after chunk, of which each row has kChunkSteps
+/// Words. Whatever lies kBlockSlack bytes behind the last panel may be read.
+struct Chunks {
+  static constexpr int32_t kUneven = INT32_MIN;
+  int64_t depth;          ///< at most kChunkSteps, and at most the steps
+  const int32_t* stride;  ///< [chunk]: between the offsets of its steps if it is constant
+  int64_t panel, start;   ///< between the rows, and the starts, of two panels, in Words
+};
+
 /// A tile: to[r][piece.to] is the output of row_start[r] + lane_start[slot][lane] + the sum of the
 /// products of rows[t][r] and the cell that lies offset[t] bytes after the lane's own one.
 /// Sums wrap around. The rules of conv2d and dense bound what they add up to below 2^31, so that
@@ -53,6 +67,7 @@ struct Tile {
   Surface to;
   const Finish* finish = nullptr;  ///< nullptr: the sums are the outputs
   Surface added{};                 ///< the tensor that it adds
+  Chunks chunks{};                 ///< only of a block
 };
 
 /// Lines of a plane of the output, for rows that share their cells with few others:
@@ -122,9 +137,11 @@ struct DotKernels {
   int offset;       ///< added to every value of a cell, so that it is unsigned; or 0
   int lanes;        ///< of a slot
   int rows, slots;  ///< of the largest tile
-  const DotKernels* few_rows;  ///< tiles of smaller cells, for rows that wait for them; or nullptr
-  double macs_per_ns;          ///< of one thread, roughly; decides what to run in parallel
+  const DotKernels* few_rows;          ///< tiles for what is too little for these; or nullptr
+  double macs_per_ns;                  ///< of one thread, roughly; decides what to run in parallel
   void (*const* tile)(const Tile& t);  ///< [height - 1][number of slots - 1]
+  /// Or nullptr. Instead of `tile` it computes any number of rows, at up to `slots` slots.
+  void (*block)(const Tile& t, int64_t rows, int slots);
   /// Tiles the other way round: [number of pixels - 1][number of slots - 1]. The
   /// lanes of each slot are rows of weights; pixels are neighbours, of which the first is the only
   /// slot's first lane. Or nullptr.
@@ -144,6 +161,7 @@ const DotKernels& dot_avx2();
 const DotKernels& dot_avxvnni();
 const DotKernels& dot_avx512();
 const DotKernels& dot_avx512vnni();
+const DotKernels& dot_amx();
 #elif defined(__aarch64__)
 const DotKernels& dot_neon();
 const DotKernels& dot_dotprod();

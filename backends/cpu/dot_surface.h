@@ -63,11 +63,11 @@ template <class Set> struct Surfaces : VectorOf<Set::kLanes> {
       Set::store_some(to, v, piece.first, piece.count);
   }
 
-  template <int R> static void add_surface(const Tile& t, const Piece& piece, Words (&out)[R]) {
-    const Rescale& total = t.finish->total;
-    const int32_t* from = t.added.data + piece.to;
-    const int64_t stride = t.added.row_stride;
-    if (t.added.has_cells) {
+  template <int R> static void add_surface(
+      const Surface& added, const Rescale& total, const Piece& piece, Words (&out)[R]) {
+    const int32_t* from = added.data + piece.to;
+    const int64_t stride = added.row_stride;
+    if (added.has_cells) {
       Words all{};
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) {

@@ -73,7 +73,7 @@ template <class Set> struct Tiles : Surfaces<Set> {
         Words out[R];
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r) out[r] = sum[r][s];
-        if (t.finish && t.finish->adds) add_surface(t, piece, out);
+        if (t.finish && t.finish->adds) add_surface(t.added, t.finish->total, piece, out);
         store_rows(t.to, piece, out);
       }
   }
@@ -183,7 +183,7 @@ template <class Set> struct Tiles : Surfaces<Set> {
     using Pack = Packer<Set>;
     constexpr std::make_index_sequence<Set::kRows * Set::kSlots> kAll;
     return {isa, Set::kTerms, Set::kCellBytes, Set::kOffset, kLanes, Set::kRows, Set::kSlots,
-        few_rows, macs_per_ns, tiles(kAll), pixel_tiles(kAll), lines, Cells::depthwise,
+        few_rows, macs_per_ns, tiles(kAll), nullptr, pixel_tiles(kAll), lines, Cells::depthwise,
         Cells::pool_lines, Cells::pool_columns, Pack::template pack<false>,
         Pack::template pack<true>};
   }

@@ -2,6 +2,8 @@
 
 #ifdef __x86_64__
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -15,6 +17,16 @@ namespace {
 bool has_avxvnni() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1U) != 0;
+}
+
+// A system that saves the tiles lets a process use them if it asks.
+bool has_amx() {
+  constexpr unsigned kFeatures = 7, kTilesAndInt8 = 3U << 24;
+  constexpr int kAskForPermission = 0x1023, kTiles = 18;  // asm/prctl.h of Linux 5.16
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(kFeatures, 0, &a, &b, &c, &d) != 0 &&
+      (d & kTilesAndInt8) == kTilesAndInt8 &&
+      syscall(SYS_arch_prctl, kAskForPermission, kTiles) == 0;
 }
 #elif defined(__aarch64__)
 // The bytes of a vector of SVE in this process, or 0 without SVE.
@@ -40,6 +52,9 @@ std::span<const Isa> isas() {
               LOCKSTEP_HAS("avx512bw")},
       {"avx512vnni",
           LOCKSTEP_HAS("avx512bw") && LOCKSTEP_HAS("avx512vl") && LOCKSTEP_HAS("avx512vnni")},
+      {"amx",
+          LOCKSTEP_HAS("avx512bw") && LOCKSTEP_HAS("avx512vl") && LOCKSTEP_HAS("avx512vnni") &&
+              has_amx()},
 #undef LOCKSTEP_HAS
 #elif defined(__aarch64__)
       {"neon", true},

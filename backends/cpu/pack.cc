@@ -6,6 +6,13 @@
 
 namespace lockstep::cpu {
 
+bool is_block_better(i64 rows, i64 steps, i64 depth) {
+  constexpr i64 kHalf = 16, kLoad = 12, kStore = 2, kProductsPerCycle = 2;
+  const i64 rest = rows % kHalf;
+  const i64 chunk = rows - rest + (rest > 0 ? max(rest, kLoad) : 0);
+  return ceil_div(steps, depth) * chunk + kStore * rows < steps * rows / kProductsPerCycle;
+}
+
 void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& at) {
   i32 stage[i64{kRowsMax} * kSlotsMax * kLanesMax];
   Piece whole[kSlotsMax];
@@ -18,7 +25,7 @@ void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& a
   const i64 row_stride = tile.to.row_stride, width = i64{at.slots} * dot.lanes;
   tile.to = {stage, width, false};
   tile.slots = slot;
-  dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
+  compute_tile(dot, tile, height, at.slots);
   // Lane by lane, because channels that are neighbours in memory are rows.
   for (int s = 0; s < at.slots; ++s)
     for (int p = 0; p < at.slot[s].piece_count; ++p) {
@@ -52,7 +59,7 @@ i64 cell_words(const Shape& shape, i64 terms) {
 std::vector<const DotKernels*> all_dots() {
   return {&dot_portable(),
 #ifdef __x86_64__
-      &dot_sse4(), &dot_avx2(), &dot_avxvnni(), &dot_avx512(), &dot_avx512vnni()
+      &dot_sse4(), &dot_avx2(), &dot_avxvnni(), &dot_avx512(), &dot_avx512vnni(), &dot_amx()
 #elif defined(__aarch64__)
       &dot_neon(), &dot_dotprod(), &dot_i8mm(), &dot_sve512()
 #endif

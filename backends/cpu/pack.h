@@ -24,6 +24,21 @@ inline i32 add(i32 a, i32 b) {
 /// The parts, none larger than `most`, into which n is divided most evenly.
 inline i64 even_part(i64 n, i64 most) { return ceil_div(n, ceil_div(n, most)); }
 
+/// The rows of a panel. Those of a block fill the halves that it has, so that panels are aligned.
+inline i64 panel_rows(i64 rows, const DotKernels& dot) {
+  const i64 even = even_part(rows, dot.rows), half = dot.rows / 2;
+  return dot.block ? ceil_div(even, half) * half : even;
+}
+
+/// The Words of a packed row of so many steps, which a block takes `depth` at a time.
+inline i64 row_words(i64 steps, i64 depth, const DotKernels& dot) {
+  return dot.block ? ceil_div(steps, depth) * kChunkSteps : steps;
+}
+
+/// Whether a block takes less time than tiles of vectors for a slot, by the cycles of the products,
+/// of loading cells, and of storing sums.
+bool is_block_better(i64 rows, i64 steps, i64 depth);
+
 /// Memory for packed constants: aligned to cache lines, on large pages where it fills some.
 class Packed {
  public:
@@ -64,6 +79,14 @@ struct Placement {
   bool adds = false;    ///< to what the output already holds
 };
 
+/// Computes a tile whose lanes are neighbours in the output.
+inline void compute_tile(const DotKernels& dot, const Tile& tile, int height, int slots) {
+  if (dot.block)
+    dot.block(tile, height, slots);
+  else
+    dot.tile[(height - 1) * dot.slots + slots - 1](tile);
+}
+
 /// Computes a tile by way of the stack, for any placement.
 void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& at);
 
@@ -73,7 +96,7 @@ inline void run_tile(const DotKernels& dot, const Tile& tile, int height, const 
   if (at.lane_stride != 1 || at.adds)
     run_staged(dot, tile, height, at);
   else
-    dot.tile[(height - 1) * dot.slots + at.slots - 1](tile);
+    compute_tile(dot, tile, height, at.slots);
 }
 
 /// The plan of a matrix product with the inputs and the output of dense.

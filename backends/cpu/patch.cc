@@ -83,14 +83,27 @@ bool Patch::shrink_to(i64 most) {
 std::vector<Step> Patch::steps() const {
   std::vector<Step> all;
   const i64 taps = joins_taps_ ? dot_.terms : 1;
-  for (i64 p = 0; p < planes_; ++p)
+  const auto add = [&](i64 p, i64 r, i64 g) {
+    const i64 channel = joins_taps_ ? p : p * dot_.terms, column = g * taps;
+    all.push_back(
+        {channel, r, column, min(dot_.terms, joins_taps_ ? taps_ - column : channels_ - channel)});
+  };
+  // The taps of as many planes as a chunk has steps read the same cache lines.
+  const i64 together = !dot_.block ? 1 : planes_ % chunk_steps() == 0 ? chunk_steps() : planes_;
+  for (i64 first = 0; first < planes_; first += together)
     for (i64 r = 0; r < y_.taps; ++r)
-      for (i64 g = 0; g < x_.taps; ++g) {
-        const i64 channel = joins_taps_ ? p : p * dot_.terms, column = g * taps;
-        all.push_back({channel, r, column,
-            min(dot_.terms, joins_taps_ ? taps_ - column : channels_ - channel)});
-      }
+      for (i64 g = 0; g < x_.taps; ++g)
+        for (i64 p = first; p < first + together; ++p) add(p, r, g);
   return all;
+}
+
+i64 Patch::chunk_steps() const {
+  constexpr i64 kFew = kChunkSteps * 3 / 4;
+  const i64 steps = planes_ * y_.taps * x_.taps;
+  if (steps > planes_)
+    for (i64 n = kChunkSteps; n >= kFew; --n)
+      if (planes_ % n == 0) return n;
+  return min(kChunkSteps, steps);
 }
 
 i64 Patch::offset(const Step& s) const {

@@ -57,6 +57,9 @@ class Patch {
 
   /// The steps of a dot product, in the order in which weights are packed.
   std::vector<Step> steps() const;
+  /// How many of them a chunk of a block has: as many planes where that leaves few Words unused,
+  /// because these are as far apart.
+  i64 chunk_steps() const;
   /// The axis of the weights along which the terms of a step lie.
   int term_axis() const { return joins_taps_ ? 3 : 1; }
   /// From an output's own cell to that of a step, in bytes.

@@ -16,6 +16,6 @@ struct Probe {
 };
 
 extern const Probe kProbeSseInt8, kProbeSseInt32, kProbeAvx2Int8, kProbeAvx2Int32, kProbeAvxVnni,
-    kProbeAvx512Int8, kProbeAvx512Int32, kProbeVnni;
+    kProbeAvx512Int8, kProbeAvx512Int32, kProbeVnni, kProbeAmx;
 
 }  // namespace lockstep::bench

@@ -64,7 +64,7 @@ TEST(Isas, AgreeWithTheSystem) {
   const struct {
     const char *name, *flag;
   } rows[] = {{"sse4", "sse4_2"}, {"avx2", "avx2"}, {"avxvnni", "avx_vnni"}, {"avx512", "avx512bw"},
-      {"avx512vnni", "avx512_vnni"}};
+      {"avx512vnni", "avx512_vnni"}, {"amx", "amx_int8"}};
   for (const auto& row : rows) {
     const Isa* isa = find_isa(row.name);
     ASSERT_NE(isa, nullptr) << row.name;

@@ -1,0 +1,143 @@
+// AMX for processors without it: the blocks of dot_amx.cc over eight registers in plain C++, which
+// hold every use to the shapes that the configuration gave them. Stands for dot_amx.cc and isa.cc.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <limits>
+
+#include "backends/cpu/dot_matrix.h"
+#include "backends/cpu/dot_tile.h"
+#include "backends/cpu/isa.h"
+
+namespace lockstep::cpu {
+namespace {
+
+struct Emulated : VectorOf<16> {
+  static constexpr int kTerms = 4, kCellBytes = 4, kOffset = 128, kLanes = 16, kRows = 4,
+                       kSlots = 1;
+  static Words cells(const uint8_t* from) { return load(from); }
+  static void add_products(Words& sum, Words cells, Words row) {
+    for (int l = 0; l < kLanes; ++l)
+      for (int bit = 0; bit < 32; bit += 8)
+        sum[l] += (cells[l] >> bit & 0xff) *
+            static_cast<uint32_t>(static_cast<int8_t>(row[l] >> bit & 0xff));
+  }
+  static Words shifted(Words v, Words by) {
+    return reinterpret_cast<Words>(reinterpret_cast<SignedWords>(v) >> by);
+  }
+  /// Elements of From, saturated to To, those of two vectors in turns in every 16 bytes.
+  template <class To, class From> static Words saturated(Words a, Words b) {
+    constexpr int kEach = 16 / sizeof(From);
+    From from[2][sizeof a / sizeof(From)];
+    To to[sizeof a / sizeof(To)];
+    std::memcpy(from[0], &a, sizeof a);
+    std::memcpy(from[1], &b, sizeof b);
+    for (int k = 0; const auto& v : from) {
+      for (int i = 0; i < static_cast<int>(std::size(v)); ++i)
+        to[i / kEach * 2 * kEach + k * kEach + i % kEach] = static_cast<To>(
+            std::clamp<From>(v[i], std::numeric_limits<To>::min(), std::numeric_limits<To>::max()));
+      ++k;
+    }
+    return load(to);
+  }
+  static Words halved(Words a, Words b) { return saturated<int16_t, int32_t>(a, b); }
+  static Words halves_narrowed(Words a, Words b) { return saturated<int8_t, int16_t>(a, b); }
+  static Words saturated_sum(Words a, Words b) {
+    int8_t x[sizeof a], y[sizeof b];
+    std::memcpy(x, &a, sizeof a);
+    std::memcpy(y, &b, sizeof b);
+    for (std::size_t k = 0; k < sizeof a; ++k)
+      x[k] = static_cast<int8_t>(std::clamp(x[k] + y[k], INT8_MIN, INT8_MAX));
+    return load(x);
+  }
+  static void store_some(int32_t* to, Words v, int first, int count) {
+    for (int l = 0; l < count; ++l) to[l] = static_cast<int32_t>(v[first + l]);
+  }
+};
+
+void demand(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "the emulated unit: %s\n", what);
+  std::abort();
+}
+
+class EmulatedUnit {
+ public:
+  static void configure(const TileConfig& c) {
+    demand(c.palette == 1 && c.start_row == 0, "palette 1 from row 0");
+    for (int t = 0; t < 16; ++t)
+      demand(c.rows[t] <= 16 && c.row_bytes[t] <= 64 && (t < 8 || c.rows[t] == 0),
+          "eight registers of up to 16 rows of 64 bytes");
+    config_ = c;
+    std::memset(tiles_, 0, sizeof tiles_);
+  }
+  static void release() { config_ = {}; }
+  template <int T> static void zero() {
+    configured<T>();
+    std::memset(tiles_[T], 0, sizeof tiles_[T]);
+  }
+  // Bytes that the shape leaves out become zero.
+  template <int T> static void load(const void* from, int64_t stride) {
+    zero<T>();
+    for (int r = 0; r < config_.rows[T]; ++r)
+      std::memcpy(tiles_[T][r], static_cast<const char*>(from) + r * stride, config_.row_bytes[T]);
+  }
+  template <int T> static void store(void* to, int64_t stride) {
+    configured<T>();
+    for (int r = 0; r < config_.rows[T]; ++r)
+      std::memcpy(static_cast<char*>(to) + r * stride, tiles_[T][r], config_.row_bytes[T]);
+  }
+  template <int C, int A, int B> static void add_products() {
+    configured<C>(), configured<A>(), configured<B>();
+    demand(config_.rows[A] == config_.rows[C] && config_.row_bytes[B] == config_.row_bytes[C] &&
+            config_.row_bytes[A] == 4 * config_.rows[B],
+        "a product of matrices whose shapes fit");
+    for (int r = 0; r < config_.rows[C]; ++r)
+      for (int k = 0; k < config_.row_bytes[A]; ++k)
+        for (int l = 0; l < config_.row_bytes[C] / 4; ++l) {
+          uint32_t sum = 0;
+          std::memcpy(&sum, tiles_[C][r] + 4 * l, sizeof sum);
+          sum += static_cast<uint32_t>(
+              static_cast<int8_t>(tiles_[A][r][k]) * tiles_[B][k / 4][4 * l + k % 4]);
+          std::memcpy(tiles_[C][r] + 4 * l, &sum, sizeof sum);
+        }
+  }
+
+ private:
+  template <int T> static void configured() {
+    demand(config_.palette == 1 && config_.rows[T] > 0, "a register that has a shape");
+  }
+  static thread_local TileConfig config_;
+  static thread_local uint8_t tiles_[8][16][64];
+};
+
+thread_local TileConfig EmulatedUnit::config_;
+thread_local uint8_t EmulatedUnit::tiles_[8][16][64];
+
+constexpr DotKernels kVectors = Tiles<Emulated>::kernels("emulated", 1);
+
+}  // namespace
+
+const DotKernels& dot_amx() {
+  static const DotKernels kernels =
+      MatrixBlocks<Emulated, EmulatedUnit>::kernels("amx", 1, kVectors);
+  return kernels;
+}
+
+std::span<const Isa> isas() {
+  static const Isa all[] = {{"portable", true}, {"amx", true}};
+  return all;
+}
+
+const Isa* find_isa(std::string_view name) {
+  const auto all = isas();
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const Isa& i) { return i.name == name; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+const Isa& best_isa() { return isas().back(); }
+
+}  // namespace lockstep::cpu
