@@ -133,6 +133,10 @@ void add_source_mutants(CLI::App& verb, SourceMutants& s) {
       ->needs(source)
       ->check(positive())
       ->capture_default_str();
+  verb.add_option("--files", s.files,
+          "with --source: only in these files, as conformance/trial/*; * and ? match")
+      ->needs(source)
+      ->delimiter(',');
   verb.add_flag("--check-alone", s.check_alone, "with --source: no test but `check` judges them")
       ->needs(source);
   verb.add_option("--tree", s.tree, "with --source: the project's sources")
@@ -146,6 +150,7 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {
   Campaign c;
   c.tree = fs::absolute(s.tree).lexically_normal().string();
   c.work = fs::absolute(s.work.empty() ? c.tree + "/build/mutants/" + s.room : s.work).string();
+  c.files = s.files;
   c.seed = seed;
   c.mutants = s.mutants;
   if (!quiet)
