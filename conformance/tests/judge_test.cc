@@ -220,6 +220,7 @@ TEST(SelectCases, IsFixedByItsSeed) {
   std::swap(turned[0], turned[1]);
   EXPECT_EQ(set_hash(turned), first) << "the order is a matter of the run";
   EXPECT_NE(order_hash(turned), order_hash(select_cases(s)));
+  EXPECT_EQ(order_hash(select_cases(s, 3)), order_hash(select_cases(s)));
   turned.push_back(turned[0]);
   EXPECT_NE(set_hash(turned), first) << "a case that is put twice counts twice";
   s.seed = 2;
