@@ -121,6 +121,7 @@ typedef struct {
   /**
    * Opens a device with options ("threads", "isa", ...). An unknown option is LS_LOGIC. With "isa"
    * an operator runs its kernels of that instruction set; one that has none there may run others.
+   * With "tuned" 0 it runs none of its own, but those for all operators ("*" in the manifest).
    */
   int32_t (*open)(const ls_text* options, uint32_t n, ls_backend** self, ls_status* status);
   /** Closes a device; its plans have been released. A judge calls it, too. */

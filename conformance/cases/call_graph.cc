@@ -131,17 +131,18 @@ class Builder {
   }
 
   // Appends a call of any operator that reads an entry, if the call that its domain draws is legal
-  // with that entry's type.
+  // with that entry's type. Sums of two tensors are legal only where these have one shape.
   void try_call() {
     const std::vector<const OpInfo*>& all = draw_.coin() ? pointwise() : operators();
     const OpInfo& op = *all[static_cast<std::size_t>(draw_(0, std::ssize(all) - 1))];
     Case c = draw_case(op, draw_);
-    const bool reads_many = draw_.coin();
+    const bool reads_many = draw_.coin(), alike = draw_.coin();
     std::vector<int> inputs;
     std::vector<Tensor> in;
     for (std::size_t k = 0; k < c.in.size(); ++k) {
       const bool reads = k == 0 || reads_many;
       inputs.push_back(reads ? drawn_entry() : -1);
+      if (!reads && alike) c.in[k].shape = c.in[0].shape;
       in.push_back(reads ? g_.entries[static_cast<std::size_t>(inputs[k])] : Tensor{c.in[k], {}});
       c.in[k] = in[k].type;
     }
@@ -153,7 +154,7 @@ class Builder {
     for (std::size_t k = 0; k < in.size(); ++k)
       if (inputs[k] < 0) {
         in[k] = drawn_values(c.in[k], draw_);
-        inputs[k] = given(in[k], true);
+        inputs[k] = given(in[k], draw_.coin());
       }
     results_.push_back(
         append({&op, c.attrs, inputs, {}}, reference::outputs(op, c.attributes(), in)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <queue>
 #include <tuple>
 
@@ -116,10 +117,18 @@ std::vector<CallClass> Combinations::draw_uncovered(
 }
 
 const Reached& reached(const OpInfo& op) {
-  static std::map<string_view, Reached> all;
-  auto at = all.find(op.name);
-  if (at == all.end()) at = all.emplace(op.name, search(op)).first;
-  return at->second;
+  struct Known {
+    std::once_flag once;
+    Reached reached;
+  };
+  static std::mutex mutex;
+  static std::map<string_view, Known> all;
+  Known& known = [&]() -> Known& {
+    const std::lock_guard lock(mutex);
+    return all[op.name];
+  }();
+  std::call_once(known.once, [&] { known.reached = search(op); });
+  return known.reached;
 }
 
 std::vector<std::size_t> discriminating_order(const Combinations& combinations,

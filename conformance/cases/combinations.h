@@ -75,8 +75,9 @@ struct Reached {
   std::vector<bool> constant;             ///< that calls with constant outputs show
 };
 
-/// Searches with a fixed number of draws and a fixed seed, once in a process. Each draw aims at a
-/// combination not reached before; calls are legal and have at most kMaxRun elements.
+/// Searches with a fixed number of draws and a fixed seed, once in a process, whatever its threads.
+/// Each draw aims at a combination not reached before; calls are legal and have at most kMaxRun
+/// elements.
 const Reached& reached(const OpInfo& op);
 
 /// The discriminating order of calls (greedy cover): each shows the most combinations that neither

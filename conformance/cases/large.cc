@@ -129,14 +129,22 @@ bool tells_nothing(const Case& c) {
   });
 }
 
-// The innermost extent of input 0 or of output 0.
-i64 innermost_extent(const Case& c, bool of_output) {
-  const Type t = of_output ? types_of(c)[0] : c.in[0];
+// An axis along which kernels use vectors.
+enum class Axis { innermost_of_input, innermost_of_output, channels_of_output };
+constexpr Axis kAxes[] = {
+    Axis::innermost_of_input, Axis::innermost_of_output, Axis::channels_of_output};
+
+// Its extent; 0 if there is no axis of channels.
+i64 extent_of(const Case& c, Axis axis) {
+  const Type t = axis == Axis::innermost_of_input ? c.in[0] : types_of(c)[0];
+  if (axis == Axis::channels_of_output) return t.rank() > 2 ? t.dim(1) : 0;
   return t.dim(t.rank() - 1);
 }
 
-// A small call whose innermost extent has whole widest vectors and `rest` elements left over.
-std::optional<Case> tailed(const OpInfo& op, bool of_output, i64 rest, Draw& draw) {
+i64 row_of(const Case& c) { return extent_of(c, Axis::innermost_of_output); }
+
+// A small call with whole widest vectors and `rest` elements left over along an axis.
+std::optional<Case> tailed(const OpInfo& op, Axis axis, i64 rest, Draw& draw) {
   constexpr int kTries = 3000;
   constexpr i64 kMostVectors = 3;
   for (int n = 0; n < kTries; ++n) {
@@ -145,7 +153,7 @@ std::optional<Case> tailed(const OpInfo& op, bool of_output, i64 rest, Draw& dra
     if (!k) continue;
     const i64 extent = kWidestVector * draw(1, kMostVectors) + rest;
     std::optional<Case> t = changed(c, *k, extent);
-    if (t && innermost_extent(*t, of_output) == extent && elements_of(*t) <= kMaxRun) return t;
+    if (t && extent_of(*t, axis) == extent && elements_of(*t) <= kMaxRun) return t;
   }
   return std::nullopt;
 }
@@ -153,7 +161,7 @@ std::optional<Case> tailed(const OpInfo& op, bool of_output, i64 rest, Draw& dra
 // Whether the extent of the last output axis follows from a number, which is more than 1.
 bool decides_on_rows(const Case& c, const Parameter& k) {
   const std::optional<Case> less = changed(c, k, value_of(c, k) - 1);
-  return less && innermost_extent(*less, true) != innermost_extent(c, true);
+  return less && row_of(*less) != row_of(c);
 }
 
 // A small call with a value of an attribute's last number, which decides on its long rows.
@@ -166,10 +174,10 @@ std::optional<Case> in_long_rows(const OpInfo& op, int attribute, i64 value, Dra
     const Parameter k{Parameter::entry, attribute, numbers.size - 1};
     std::optional<Case> c = changed(drawn, k, value);
     const std::optional<Parameter> size = c ? some_size(*c, draw) : std::nullopt;
-    if (size && innermost_extent(*c, true) < kLongRow)
+    if (size && row_of(*c) < kLongRow)
       c = changed(*c, *size, draw(kLongRow, kLongRow * (value + 1)));
-    if (c && value_of(*c, k) == value && innermost_extent(*c, true) >= kLongRow &&
-        elements_of(*c) <= kMaxRun && decides_on_rows(*c, k))
+    if (c && value_of(*c, k) == value && row_of(*c) >= kLongRow && elements_of(*c) <= kMaxRun &&
+        decides_on_rows(*c, k))
       return c;
   }
   return std::nullopt;
@@ -199,17 +207,17 @@ std::vector<Case> large_cases(const OpInfo& op, u64 seed, int rounds) {
 
 std::vector<Case> tail_cases(const OpInfo& op, u64 seed) {
   std::vector<Case> all;
-  for (const bool of_output : {false, true}) {
-    Seeded draw(word(seed, 10, of_output));
+  for (const Axis axis : kAxes) {
+    Seeded draw(word(seed, 10, static_cast<u64>(axis)));
     const auto leaves = [&](const Case& c, i64 rest) {
-      const i64 extent = innermost_extent(c, of_output);
+      const i64 extent = extent_of(c, axis);
       return extent >= kWidestVector && extent % kWidestVector == rest;
     };
     for (i64 rest = 0; rest < kWidestVector; ++rest) {
       if (std::any_of(all.begin(), all.end(), [&](const Case& c) { return leaves(c, rest); }))
         continue;
-      std::optional<Case> c = tailed(op, of_output, rest, draw);
-      if (!c) break;  // the operator fixes this extent
+      std::optional<Case> c = tailed(op, axis, rest, draw);
+      if (!c) break;  // the operator has no such axis, or fixes its extent
       all.push_back(std::move(*c));
     }
   }

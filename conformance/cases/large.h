@@ -21,8 +21,9 @@ std::vector<Case> large_cases(const OpInfo& op, u64 seed, int rounds);
 /// The elements of the widest vectors.
 inline constexpr i64 kWidestVector = 64;
 
-/// Small legal calls with at least one whole widest vector along the last axis of input 0, and of
-/// output 0, and every number of elements left over.
+/// Small legal calls with at least one whole widest vector along the last axis of input 0, the last
+/// axis of output 0, and the second axis of an output 0 that has more, and every number of elements
+/// left over.
 std::vector<Case> tail_cases(const OpInfo& op, u64 seed);
 
 /// Extent from which a row is long: a vector of 16 numbers and a rest.

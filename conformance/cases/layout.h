@@ -18,13 +18,16 @@ Placement place_output(const Type& t, Layout layout, u64 seed, int k);
 
 /// Calls f(address) for every element in row-major order.
 template <class F> void for_each_address(const Type& t, const Placement& p, F f) {
-  const int inner = t.rank() - 1;
-  const i64 row = t.dim(inner), step = p.stride[inner];
+  if (volume(t.shape) == 0) return;
   Index i = Index::filled(t.rank(), 0);
-  i64 at = p.offset;
-  for (i64 n = volume(t.shape); n > 0; n -= row) {
+  // Inner axes whose elements follow each other at one distance are one row.
+  int outer = t.rank();
+  i64 row = 1, step = 1;
+  for (; outer > 0 && (row == 1 || p.stride[outer - 1] == row * step); row *= t.dim(--outer))
+    if (row == 1) step = p.stride[outer - 1];
+  for (i64 n = volume(t.shape) / row, at = p.offset; n > 0; --n) {
     for (i64 k = 0; k < row; ++k) f(at + k * step);
-    for (int d = inner - 1; d >= 0; --d) {
+    for (int d = outer - 1; d >= 0; --d) {
       at += p.stride[d];
       if (++i[d] < t.dim(d)) break;
       at -= p.stride[d] * t.dim(d);

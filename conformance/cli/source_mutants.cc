@@ -46,15 +46,13 @@ std::vector<MutantTest> programs(const std::string& build) {
 
 // The CPU backend is judged by the running program, then by its own tests.
 MutantRoom cpu_room() {
-  const std::string product = "lib/lockstep/cpu.so";
-  const auto tests = [=](const std::string& build) {
+  const auto judged = [](const std::string& build) {
     const std::string judge = program_directory() + "/lockstep";
-    std::vector<MutantTest> all;
-    for (int tier : {0, 1}) all.push_back(check(judge, build + "/" + product, tier));
-    for (MutantTest& t : programs(build)) all.push_back(std::move(t));
-    return all;
+    const std::string product = build + "/lib/lockstep/cpu.so";
+    return std::vector<MutantTest>{check(judge, product, 0), check(judge, product, 1)};
   };
-  return {"backends/cpu", kConfigured, {{{"lockstep_backend_cpu", "cpu_test"}, tests}}};
+  return {
+      "backends/cpu", kConfigured, {{{"lockstep_backend_cpu"}, judged}, {{"cpu_test"}, programs}}};
 }
 
 // The specification is judged by the judge built from it, by the vectors, by an independent
@@ -66,14 +64,14 @@ MutantRoom spec_room() {
         {"vectors check", {judge, "vectors", "check"}},
         {"fresh calls",
             {"python3", "-B", tree + "/reference/crosscheck", "fresh", "independent", judge}},
-        program(build, "vectors_test"), {"cover", {judge, "cover"}}};
+        {"cover", {judge, "cover"}}};
   };
   // Nearly every source includes these headers; unity builds compile them less often.
   Words configured = kConfigured;
   configured.push_back("-DCMAKE_UNITY_BUILD=ON");
   return {"spec", configured,
-      {{{"lockstep", "lockstep_backend_cpu", "lockstep_backend_reference", "vectors_test"}, judged},
-          {{"tests_of_spec", "ndarray_params"}, programs}}};
+      {{{"lockstep", "lockstep_backend_cpu", "lockstep_backend_reference"}, judged},
+          {{"vectors_test", "tests_of_spec", "ndarray_params"}, programs}}};
 }
 
 // The judge is judged first by its program's output and verdicts, then by its own tests, which take
@@ -81,21 +79,34 @@ MutantRoom spec_room() {
 MutantRoom conformance_room() {
   const auto said = [](const std::string& build) {
     const std::string judge = build + "/bin/lockstep", room = build + "/../tree/conformance";
-    return std::vector<MutantTest>{check(judge, "cpu", 0),
+    return std::vector<MutantTest>{check(judge, "cpu", 0), check(judge, "cpu", 1),
         {"vectors check", {judge, "vectors", "check"}},
         {"junit", {"python3", "-B", room + "/tests/junit_form.py", judge}},
         {"schemas",
             {"python3", "-B", room + "/tests/schemas.py", judge,
                 room + "/../containers/tests/golden"}},
-        program(build, "transcript_test"),
         {"mutants", {judge, "mutants", "relu.*", "--tier", "0", "--quiet"}},
         {"lines",
             {"python3", "-B", build + "/../tree/reference/crosscheck", "lines", judge, "--count",
                 "2000"}}};
   };
+  const auto transcripts = [](const std::string& build) {
+    return std::vector<MutantTest>{program(build, "transcript_test")};
+  };
   return {"conformance", kConfigured,
-      {{{"lockstep", "lockstep_backend_cpu", "transcript_test"}, said},
+      {{{"lockstep", "lockstep_backend_cpu"}, said}, {{"transcript_test"}, transcripts},
           {{"tests_of_conformance"}, programs}}};
+}
+
+// A room in which only `check` judges, and nothing is built for other tests.
+MutantRoom judged_by_check(MutantRoom room) {
+  room.stages.resize(1);
+  room.stages[0].tests = [all = room.stages[0].tests](const std::string& build) {
+    std::vector<MutantTest> tests = all(build);
+    std::erase_if(tests, [](const MutantTest& t) { return !t.name.starts_with("check "); });
+    return tests;
+  };
+  return room;
 }
 
 std::vector<MutantRoom> rooms() { return {cpu_room(), spec_room(), conformance_room()}; }
@@ -122,6 +133,12 @@ void add_source_mutants(CLI::App& verb, SourceMutants& s) {
       ->needs(source)
       ->check(positive())
       ->capture_default_str();
+  verb.add_option("--files", s.files,
+          "with --source: only in these files, as conformance/trial/*; * and ? match")
+      ->needs(source)
+      ->delimiter(',');
+  verb.add_flag("--check-alone", s.check_alone, "with --source: no test but `check` judges them")
+      ->needs(source);
   verb.add_option("--tree", s.tree, "with --source: the project's sources")
       ->needs(source)
       ->capture_default_str();
@@ -133,6 +150,7 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {
   Campaign c;
   c.tree = fs::absolute(s.tree).lexically_normal().string();
   c.work = fs::absolute(s.work.empty() ? c.tree + "/build/mutants/" + s.room : s.work).string();
+  c.files = s.files;
   c.seed = seed;
   c.mutants = s.mutants;
   if (!quiet)
@@ -142,7 +160,7 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {
     };
   std::vector<SourceFate> fates;
   for (const MutantRoom& room : rooms())
-    if (room.path == s.room) fates = run_campaign(room, c);
+    if (room.path == s.room) fates = run_campaign(s.check_alone ? judged_by_check(room) : room, c);
   fmt::print("{}", score_text(s.room, seed, fates));
   if (!s.json_file.empty()) write_file(s.json_file, fates_json(s.room, seed, fates));
   return static_cast<int>(score_of(fates).exit());

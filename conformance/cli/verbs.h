@@ -75,6 +75,8 @@ void add_conduct(CLI::App& verb, Conduct& c);
 struct SourceMutants {
   std::string room, tree = ".", work, json_file;
   i64 mutants = 20;
+  std::vector<std::string> files = {};
+  bool check_alone = false;
 };
 /// Adds the options of `mutants` that mutate sources. They refuse the options added before, which
 /// only apply to backends.

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "conformance/base/read_file.h"
+#include "conformance/base/text.h"
 #include "conformance/base/write_file.h"
 #include "conformance/cases/case.h"
 #include "conformance/mutator/snapshot.h"
@@ -33,6 +34,7 @@ class Workshop {
       : room_(room), tree_(fs::path(campaign.work) / "tree"), log_(campaign.work + "/log.txt") {
     build_ = (fs::path(campaign.work) / "build").string();
     copy(campaign.tree);
+    edits_ = possible_edits(campaign.files);
     std::vector<std::string> configure = {"cmake", "-S", tree_.string(), "-B", build_};
     configure.insert(configure.end(), room.configure.begin(), room.configure.end());
     must_pass("configuring", configure);
@@ -43,22 +45,7 @@ class Workshop {
     snapshot_.emplace(build_, fs::path(campaign.work) / "unchanged");
   }
 
-  std::vector<Edit> edits() const {
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(tree_ / room_.path)) {
-      const fs::path relative = fs::relative(entry.path(), tree_ / room_.path);
-      const bool test = std::find(relative.begin(), relative.end(), "tests") != relative.end();
-      if (entry.is_regular_file() && !test && is_source(entry.path()))
-        files.push_back(entry.path());
-    }
-    std::sort(files.begin(), files.end());
-    std::vector<Edit> all;
-    for (const fs::path& file : files) {
-      std::vector<Edit> more = edits_of(fs::relative(file, tree_).string(), read_file(file));
-      std::move(more.begin(), more.end(), std::back_inserter(all));
-    }
-    return all;
-  }
+  const std::vector<Edit>& edits() const { return edits_; }
 
   SourceFate judge(const Edit& edit) {
     const fs::path file = tree_ / edit.file;
@@ -80,6 +67,31 @@ class Workshop {
   }
 
  private:
+  bool wanted(const fs::path& file, const std::vector<std::string>& globs) const {
+    const std::string name = fs::relative(file, tree_).string();
+    return globs.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& g) {
+      return glob(g, name);
+    });
+  }
+  std::vector<Edit> possible_edits(const std::vector<std::string>& globs) const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(tree_ / room_.path)) {
+      const fs::path relative = fs::relative(entry.path(), tree_ / room_.path);
+      const bool test = std::find(relative.begin(), relative.end(), "tests") != relative.end();
+      if (entry.is_regular_file() && !test && is_source(entry.path()) &&
+          wanted(entry.path(), globs))
+        files.push_back(entry.path());
+    }
+    if (files.empty()) throw UsageError(room_.path + " has no such files to mutate");
+    std::sort(files.begin(), files.end());
+    std::vector<Edit> all;
+    for (const fs::path& file : files) {
+      std::vector<Edit> more = edits_of(fs::relative(file, tree_).string(), read_file(file));
+      std::move(more.begin(), more.end(), std::back_inserter(all));
+    }
+    return all;
+  }
+
   struct TimedTest {
     MutantTest test;
     double seconds;
@@ -165,6 +177,7 @@ class Workshop {
   const MutantRoom& room_;
   fs::path tree_;
   std::string build_, log_;
+  std::vector<Edit> edits_;
   std::vector<Stage> stages_;
   std::optional<Snapshot> snapshot_;
 };

@@ -53,13 +53,14 @@ string_view name_of(SourceFate::State s);
 struct Campaign {
   std::string tree;  ///< the sources, which are only read
   std::string work;  ///< directory of the copy and its build; kept for the next campaign
+  std::vector<std::string> files = {};  ///< globs of the files to mutate; none: all of the room
   u64 seed = 1;
   i64 mutants = 20;  ///< number of mutants that compile and are not equivalent
   std::function<void(const SourceFate&)> told;  ///< called for each mutant
 };
 
 /// Judges mutants in an order drawn from the seed until there are enough.
-/// @throws UsageError if the tree has no such room.
+/// @throws UsageError if the tree has no such room, or the room no such file.
 /// @throws std::runtime_error if the sources cannot be built or fail as they are.
 std::vector<SourceFate> run_campaign(const MutantRoom& room, const Campaign& campaign);
 

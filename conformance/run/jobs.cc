@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "conformance/run/agenda.h"
 #include "conformance/run/inbox.h"
 #include "conformance/run/processes.h"
 #include "conformance/subjects/library_subject.h"
@@ -54,27 +55,30 @@ struct Work {
   const Conduct& conduct;
   const Results known;  // from the journal
   const std::vector<i64> stretches = stretches_of(items);
-  QuarantineFlags aside = {};
+  Agenda agenda = {};
   const OpInfo& operator_of(std::size_t n) const { return *items[n]->call.op; }
 };
 
-// The work of one process: it judges its share of the items, except those that the journal knows
-// and those whose operator is quarantined.
+// The work of one process: it takes items from the agenda and judges them, except those that the
+// journal knows and those whose operator is quarantined.
 class JudgingProcess {
  public:
   explicit JudgingProcess(const Work& work) : work_(work) {}
 
-  void run(std::size_t number, std::size_t of, int fd) {
-    work_.aside.keep_from_children();
-    for (std::size_t n = number; n < work_.items.size();) {
+  void run(int fd) {
+    work_.agenda.keep_from_children();
+    for (bool is_more = true; is_more;) {
       std::vector<std::size_t> group;
       const i64 most = subject_ && subject_->takes_many() ? together_ : 1;
-      for (i64 elements = 0; n < work_.items.size() && elements < most; n += of)
-        if (!work_.known.contains(n) && !work_.aside.holds(work_.operator_of(n))) {
-          group.push_back(n);
-          elements += kElementsOfCase + elements_of(*work_.items[n]);
-        }
-      judge_group(group, fd);
+      for (i64 elements = 0; is_more && elements < most;) {
+        const std::size_t n = work_.agenda.take();
+        is_more = n < work_.items.size();
+        if (!is_more || work_.known.contains(n) || work_.agenda.is_aside(work_.operator_of(n)))
+          continue;
+        group.push_back(n);
+        elements += kElementsOfCase + elements_of(*work_.items[n]);
+      }
+      if (!group.empty()) judge_group(group, fd);
     }
   }
 
@@ -212,7 +216,7 @@ class Collector {
         r.findings.empty() ? "" : r.findings[0].second.text);
     if (r.outcome != Outcome::crashed && r.outcome != Outcome::timed_out) return;
     for (const OpInfo* op : operators())
-      if (!quarantine_.reason(std::string(op->name)).empty()) work_.aside.add(*op);
+      if (!quarantine_.reason(std::string(op->name)).empty()) work_.agenda.set_aside(*op);
   }
 
   Work& work_;
@@ -256,7 +260,7 @@ void judge_in_processes(const std::string& backend, const std::vector<const Item
   const auto of = std::min(static_cast<std::size_t>(jobs), items.size());
   Processes processes;
   for (std::size_t k = 0; k < of; ++k)
-    processes.start([&](int fd) { JudgingProcess(work).run(k, of, fd); });
+    processes.start([&](int fd) { JudgingProcess(work).run(fd); });
   collector.run(processes);
 }
 

@@ -300,7 +300,8 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
 
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct) {
   RunInputs ready = prepare_run(backend, conduct);
-  return judge_ready(std::move(ready), backend, selection, select_cases(selection), conduct);
+  return judge_ready(
+      std::move(ready), backend, selection, select_cases(selection, jobs_of(conduct)), conduct);
 }
 
 Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,

@@ -1,18 +1,10 @@
 #include "conformance/run/quarantine.h"
 
-#include <sys/mman.h>
-
-#include <algorithm>
-#include <new>
-#include <system_error>
-
 namespace lockstep::judge {
 namespace {
 
 constexpr i64 kMaxHangs = 3, kMaxCrashes = 10;      // per operator
 constexpr i64 kMaxHangsInAll = 10, kMaxSilent = 3;  // per backend; before any answer
-
-std::size_t shared_bytes() { return operators().size() * sizeof(std::atomic<bool>); }
 
 }  // namespace
 
@@ -32,28 +24,6 @@ void Quarantine::note(const std::string& op, Outcome outcome, const std::string&
   answered_ = answered_ || outcome == Outcome::passed || outcome == Outcome::failed;
   if (outcome == Outcome::timed_out) ++ops_[op].hangs, ++hangs_, last_ = text;
   if (outcome == Outcome::crashed) ++ops_[op].crashes, ++crashes_, last_ = text;
-}
-
-QuarantineFlags::QuarantineFlags() {
-  static_assert(std::atomic<bool>::is_always_lock_free, "a lock belongs to one process");
-  void* shared =
-      mmap(nullptr, shared_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED)
-    throw std::system_error(errno, std::generic_category(), "no memory for judging processes");
-  flags_ = new (shared) std::atomic<bool>[operators().size()] {};
-}
-
-QuarantineFlags::~QuarantineFlags() { munmap(flags_, shared_bytes()); }
-
-void QuarantineFlags::add(const OpInfo& op) { flag(op) = true; }
-
-bool QuarantineFlags::holds(const OpInfo& op) const { return flag(op); }
-
-void QuarantineFlags::keep_from_children() const { madvise(flags_, shared_bytes(), MADV_DONTFORK); }
-
-std::atomic<bool>& QuarantineFlags::flag(const OpInfo& op) const {
-  const auto& all = operators();
-  return flags_[std::find(all.begin(), all.end(), &op) - all.begin()];
 }
 
 }  // namespace lockstep::judge

@@ -2,12 +2,10 @@
 /// Quarantine: operators whose cases crashed or hung a backend too often are no longer put to it,
 /// because each restart costs time and the verdict is already clear.
 #pragma once
-#include <atomic>
 #include <map>
 #include <string>
 
 #include "conformance/verdict/verdict.h"
-#include "spec/operators.h"
 
 namespace lockstep::judge {
 
@@ -28,23 +26,6 @@ class Quarantine {
   i64 hangs_ = 0, crashes_ = 0;
   bool answered_ = false;
   std::string last_;
-};
-
-/// The quarantined operators, in memory that the deciding process shares with the judging ones.
-class QuarantineFlags {
- public:
-  QuarantineFlags();
-  QuarantineFlags(const QuarantineFlags&) = delete;
-  ~QuarantineFlags();
-  void add(const OpInfo& op);
-  bool holds(const OpInfo& op) const;
-  /// Hides it from the child processes of this one, in which backends run.
-  void keep_from_children() const;
-
- private:
-  std::atomic<bool>& flag(const OpInfo& op) const;
-
-  std::atomic<bool>* flags_;  // of each operator, in the order of the list
 };
 
 }  // namespace lockstep::judge

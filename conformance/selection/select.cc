@@ -1,7 +1,10 @@
 #include "conformance/selection/select.h"
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
+#include <functional>
+#include <future>
 
 #include "conformance/base/sha256.h"
 #include "conformance/base/text.h"
@@ -247,6 +250,28 @@ std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
   return items;
 }
 
+// Calls f(k) for 0 <= k < n on several threads.
+void for_each_at_once(std::size_t n, int threads, const std::function<void(std::size_t)>& f) {
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t k = 0; (k = next++) < n;) f(k);
+  };
+  std::vector<std::future<void>> others;
+  for (int t = 1; t < threads; ++t) others.push_back(std::async(std::launch::async, work));
+  work();
+  for (std::future<void>& other : others) other.get();
+}
+
+// Large calls take long, and libraries get no attributes as text.
+void put_large_last(std::vector<Item>& items) {
+  const auto large = std::stable_partition(items.begin(), items.end(),
+      [](const Item& i) { return !i.texts && (i.what != Item::legal || !is_large(i.call)); });
+  std::stable_sort(large, items.end(), [](const Item& a, const Item& b) {
+    const auto size = [](const Item& i) { return i.texts ? 0 : elements_of(i.call); };
+    return size(a) > size(b);
+  });
+}
+
 // The calls of a model, each with several values in several layouts. Of one that is too large to
 // run only the types are asked.
 std::vector<Item> model_items(const Selection& s, const std::vector<const OpInfo*>& ops) {
@@ -323,7 +348,7 @@ bool takes_vectors(const Selection& s) {
   return s.wants(kMatchesVectors.name) || s.wants(kRejects.name);
 }
 
-std::vector<Item> select_cases(const Selection& s) {
+std::vector<Item> select_cases(const Selection& s, int threads) {
   check_properties(s);
   const std::vector<const OpInfo*> ops = selected_operators(s);
   std::vector<Item> items;
@@ -338,15 +363,14 @@ std::vector<Item> select_cases(const Selection& s) {
     std::vector<Item> vectors = vector_items(s, ops);
     const std::optional<KillMatrix> kills = kills_of(s.kills);
     std::vector<std::vector<Item>> lists;
-    for (const OpInfo* op : ops) lists.push_back(tier_items(*op, s));
+    lists.resize(ops.size());
+    for_each_at_once(
+        ops.size(), threads, [&](std::size_t k) { lists[k] = tier_items(*ops[k], s); });
     lists.push_back(std::move(vectors));
     items = interleave(std::move(lists));
     if (kills) put_killers_first(items, *kills);
   }
-  // Large calls take long, and libraries get no attributes as text.
-  if (s.cases.empty())
-    std::stable_partition(items.begin(), items.end(),
-        [](const Item& i) { return !i.texts && (i.what != Item::legal || !is_large(i.call)); });
+  if (s.cases.empty()) put_large_last(items);
   if (s.budget > 0 && std::ssize(items) > s.budget)
     items.resize(static_cast<std::size_t>(s.budget));
   return items;

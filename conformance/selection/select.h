@@ -52,9 +52,11 @@ bool takes_vectors(const Selection& s);
 
 /// Every selected case in discriminating order: first those that kill the most mutants
 /// (kill_matrix.h); then operators take turns, each with its most discriminating cases first.
-/// Large calls come last, since what a cheap one shows need not wait for them.
+/// Large calls come last, since what a cheap one shows need not wait for them; the largest of them
+/// first, so that judging processes end together.
+/// @param threads that make the cases, which do not depend on their number
 /// @throws UsageError for an unknown operator, property or case.
-std::vector<Item> select_cases(const Selection& s);
+std::vector<Item> select_cases(const Selection& s, int threads = 1);
 
 /// @throws UsageError if the selection names an unknown property.
 void check_properties(const Selection& s);

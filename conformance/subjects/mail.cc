@@ -224,12 +224,9 @@ void Mail::write(const Placed& p, const std::vector<i32>* values, i32 beside, i3
   i32* const image = &sent<i32>(p.slot.image - kLetters);
   std::fill_n(image, p.slot.bytes / sizeof(i32), beside);
   i32* const e = image + p.begin() / sizeof(i32);
-  if (values) {
-    const i32* from = values->data();
-    for_each_address(p.type, p.at, [&](i64 at) { e[at] = *from++; });
-  } else {
-    for_each_address(p.type, p.at, [&](i64 at) { e[at] = inside; });
-  }
+  if (!values) return for_each_address(p.type, p.at, [&](i64 at) { e[at] = inside; });
+  const i32* value = values->data();
+  for_each_address(p.type, p.at, [&](i64 at) { e[at] = *value++; });
 }
 
 const Reply& Mail::reply(std::size_t n) const {
@@ -268,12 +265,12 @@ Answers Mail::take(std::size_t n) {
 // Takes an output's elements, and puts back in their places what was sent.
 std::vector<i32> Mail::collect(const Placed& p) {
   std::vector<i32> values(static_cast<std::size_t>(volume(p.type.shape)));
-  i32* to = values.data();
+  i32* value = values.data();
   const u64 begin = p.slot.image + p.begin();
   auto* e = reinterpret_cast<i32*>(shared_ + begin);
   const auto* old = &sent<i32>(begin - kLetters);
   for_each_address(p.type, p.at, [&](i64 at) {
-    *to++ = e[at];
+    *value++ = e[at];
     e[at] = old[at];
   });
   return values;

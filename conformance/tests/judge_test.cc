@@ -8,6 +8,7 @@
 
 #include "conformance/cases/large.h"
 #include "conformance/reports/report.h"
+#include "conformance/run/agenda.h"
 #include "conformance/run/jobs.h"
 #include "conformance/selection/select.h"
 #include "conformance/subjects/reference_subject.h"
@@ -219,6 +220,7 @@ TEST(SelectCases, IsFixedByItsSeed) {
   std::swap(turned[0], turned[1]);
   EXPECT_EQ(set_hash(turned), first) << "the order is a matter of the run";
   EXPECT_NE(order_hash(turned), order_hash(select_cases(s)));
+  EXPECT_EQ(order_hash(select_cases(s, 3)), order_hash(select_cases(s)));
   turned.push_back(turned[0]);
   EXPECT_NE(set_hash(turned), first) << "a case that is put twice counts twice";
   s.seed = 2;
@@ -333,18 +335,23 @@ TEST(Quarantine, FollowsDeaths) {
   EXPECT_EQ(mortal.reason("sum"), "the backend hangs too often");
 }
 
-TEST(QuarantineFlags, IsKnownToJudgesAndToNoBackend) {
-  QuarantineFlags aside;
+TEST(Agenda, IsSharedByJudgesAndHiddenFromBackends) {
+  Agenda agenda;
   const OpInfo &relu = *find_operator("relu"), &sum = *find_operator("sum");
-  EXPECT_EQ(status_of([&] { aside.add(relu); }), 0);
-  EXPECT_TRUE(aside.holds(relu));
-  EXPECT_FALSE(aside.holds(sum));
+  const int first = status_of([&] {
+    agenda.set_aside(relu);
+    if (agenda.take() != 0 || agenda.take() != 1) _exit(1);
+  });
+  EXPECT_EQ(first, 0);
+  EXPECT_EQ(agenda.take(), 2u) << "no case is taken twice";
+  EXPECT_TRUE(agenda.is_aside(relu));
+  EXPECT_FALSE(agenda.is_aside(sum));
   const int judge = status_of([&] {
-    aside.keep_from_children();
-    if (status_of([&] { aside.add(sum); }) == 0) _exit(1);
+    agenda.keep_from_children();
+    if (status_of([&] { agenda.set_aside(sum); }) == 0) _exit(1);
   });
   EXPECT_EQ(judge, 0) << "a backend must not get at it";
-  EXPECT_FALSE(aside.holds(sum));
+  EXPECT_FALSE(agenda.is_aside(sum));
 }
 
 TEST(Judge, CountsEveryCaseOnce) {

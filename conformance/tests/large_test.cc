@@ -39,24 +39,27 @@ TEST_P(Large, CallsOutgrowCachesWhateverTheSeed) {
 }
 
 // Every number of elements that is left over after whole vectors, along the last axis of input 0
-// and of output 0. An operator may fix one of them, or both.
+// and of output 0, and along the channels of output 0. An operator may fix any of them.
 TEST_P(Large, TailsLeaveEveryNumberOfElementsOver) {
-  std::set<i64> of_input, of_output;
+  std::set<i64> of_input, of_output, of_channels;
   for (const Case& c : tail_cases(*GetParam(), 1)) {
     ASSERT_FALSE(refusal(c).refused()) << case_id(c);
     EXPECT_LE(elements_of(c), kMaxRun);
     const Inferred y = c.op->infer(c.attributes(), c.types());
-    const auto note = [](const Type& t, std::set<i64>& rests) {
-      const i64 e = t.dim(t.rank() - 1);
+    const auto note = [](const Type& t, int axis, std::set<i64>& rests) {
+      const i64 e = t.dim(axis);
       if (e >= kWidestVector) rests.insert(e % kWidestVector);
     };
-    note(c.in[0], of_input);
-    note(y[0], of_output);
+    note(c.in[0], c.in[0].rank() - 1, of_input);
+    note(y[0], y[0].rank() - 1, of_output);
+    if (y[0].rank() > 2) note(y[0], 1, of_channels);
   }
   const bool has_rows_of_six = GetParam()->name == "non_max_suppression";
   const bool has_short_rows = has_rows_of_six || GetParam()->name == "get_valid_counts";
   EXPECT_EQ(of_input.size(), has_short_rows ? 0U : 64U);
   EXPECT_EQ(of_output.size(), has_rows_of_six ? 0U : 64U);
+  const std::set<string_view> of_few_axes = {"dense", "flatten", "get_valid_counts"};
+  EXPECT_EQ(of_channels.size(), of_few_axes.contains(GetParam()->name) ? 0U : 64U);
 }
 
 // The last numbers of an attribute that calls have in long rows.
@@ -128,11 +131,15 @@ TEST(LargeCalls, ComeLastInTheirSetAndNotInTheSmallest) {
   const auto first_large = [](int tier) {
     const std::vector<Item> all = select_cases({.tier = tier, .operators = {"relu", "dense"}});
     std::size_t first = all.size();
+    i64 before = INT64_MAX;
     std::set<string_view> ops;
     for (std::size_t k = 0; k < all.size(); ++k) {
       const bool large = all[k].what == Item::legal && is_large(all[k].call);
       if (large) first = std::min(first, k), ops.insert(all[k].call.op->name);
       EXPECT_EQ(large, k >= first) << all[k].id;
+      if (!large) continue;
+      EXPECT_LE(elements_of(all[k].call), before) << "the largest come first";
+      before = elements_of(all[k].call);
     }
     EXPECT_EQ(ops.size(), tier == 0 ? 0U : 2U);
     return all.size() - first;

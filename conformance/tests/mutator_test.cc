@@ -137,6 +137,14 @@ TEST_F(SourceCampaign, DrawsTheSameMutantsFromASeed) {
   EXPECT_NE(lines(first), lines(other));
 }
 
+TEST_F(SourceCampaign, LeavesOtherFilesAlone) {
+  scratch_.write("tree/room/other.h", "inline int other() { return 1 < 2; }\n");
+  campaign_.files = {"nothing", "room/m?in.*"};
+  EXPECT_EQ(run().size(), 10u);
+  campaign_.files = {"room/tests/*", "main.cc"};
+  expect_throws<UsageError>([&] { run(); }, "room has no such files to mutate");
+}
+
 TEST_F(SourceCampaign, BelievesATestThatFailsTwice) {
   const std::string calls = scratch_.path("calls");
   room_.stages[0].tests = [&](auto&) -> Tests {

@@ -161,6 +161,9 @@ TEST(BrokenPaths, FailExactlyWhereTheyAreForced) {
     EXPECT_EQ(judged({"broken=" + broken, "tuned=0"}, "matches_reference").end.exit, 0) << broken;
   }
   EXPECT_EQ(judged({"broken=generic", "tuned=0"}, "matches_reference").end.exit, 1);
+  const Examined untuned = judged({"broken=generic"}, "isa");
+  EXPECT_EQ(untuned.end.exit, 1);
+  expect_contains(untuned.report["failures"][0]["text"].get<std::string>(), "with tuned=0");
 }
 
 }  // namespace
