@@ -14,7 +14,8 @@ namespace lockstep::cuda {
 template <class Data> struct Surface {
   Data* data = nullptr;
   bool is_packed = false;
-  i64 stride[4]{};  ///< of images, channels, lines and columns: elements, or bytes of cells
+  bool is_wide = false;  ///< whether four channels of a tensor can be moved at once
+  i64 stride[4]{};       ///< of images, channels, lines and columns: elements, or bytes of cells
 
   LOCKSTEP_DEVICE constexpr i64 offset(const Position& at, u32 channel) const {
     return at.image * stride[0] + channel * stride[1] + at.line * stride[2] + at.column * stride[3];
@@ -96,6 +97,17 @@ struct Epilogue {
       return;
     }
     const i32* from = static_cast<const i32*>(added.data) + offset;
+    if constexpr (kRows % 4 == 0) {
+      if (added.is_wide && count >= kRows) {
+        LOCKSTEP_UNROLL
+        for (int r = 0; r < kRows; r += 4) {
+          const Four four = t.get(reinterpret_cast<const Four*>(from + r));
+          LOCKSTEP_UNROLL
+          for (int k = 0; k < 4; ++k) v[r + k] = four.item[k];
+        }
+        return;
+      }
+    }
     LOCKSTEP_UNROLL
     for (u32 r = 0; r < kRows; ++r)
       if (r < count) v[r] = t.get(from + r * added.stride[1]);
@@ -117,6 +129,14 @@ struct Epilogue {
       return;
     }
     i32* to = static_cast<i32*>(y.data) + offset;
+    if constexpr (kRows % 4 == 0) {
+      if (y.is_wide && count >= kRows) {
+        LOCKSTEP_UNROLL
+        for (int r = 0; r < kRows; r += 4)
+          t.put(reinterpret_cast<Four*>(to + r), Four{{v[r], v[r + 1], v[r + 2], v[r + 3]}});
+        return;
+      }
+    }
     LOCKSTEP_UNROLL
     for (u32 r = 0; r < kRows; ++r)
       if (r < count) t.put(to + r * y.stride[1], v[r]);

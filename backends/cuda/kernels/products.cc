@@ -76,7 +76,7 @@ std::optional<Layer> layer_of(const backend::LegalCall& call) {
 /// The tensor of a view or, where it is packed, its cells; without data.
 template <class Data, class V>
 Surface<Data> surface_of(const V& v, const std::optional<Packing>& packing) {
-  Surface<Data> s{nullptr, packing.has_value()};
+  Surface<Data> s{nullptr, packing.has_value(), false};
   if (packing) {
     const i64 strides[] = {
         packing->image_bytes(), 1, packing->line_bytes(), packing->position_bytes()};
@@ -107,7 +107,10 @@ Border border_of(const Packing& packing) {
 class Ending {
  public:
   Ending(const Arguments& a, const Layer& l)
-      : fusion_(a.fusion), has_bias_(l.has_bias), ports_(a.call.in.size()) {
+      : fusion_(a.fusion),
+        has_bias_(l.has_bias),
+        has_fours_(l.groups == 1 || l.outputs % 4 == 0),
+        ports_(a.call.in.size()) {
     e_.bias_stride = l.bias_stride;
     e_.finish = fusion_.finish;
     e_.added = surface_of<const void>(fusion_.added, fusion_.addend);
@@ -123,15 +126,22 @@ class Ending {
     if (e.finish.adds)
       e.added.data = reinterpret_cast<const Byte*>(in[ports_]) + first(fusion_.addend);
     e.y.data = reinterpret_cast<Byte*>(out[0]) + first(fusion_.y);
+    widen(e.added);
+    widen(e.y);
     e.border.cells = out[0];
     e.border.threads = static_cast<u32>(threads);
     return e;
   }
 
  private:
+  template <class Data> void widen(Surface<Data>& s) const {
+    s.is_wide = has_fours_ && !s.is_packed && s.stride[1] == 1 && is_aligned(s.data) &&
+        s.stride[0] % 4 == 0 && s.stride[2] % 4 == 0 && s.stride[3] % 4 == 0;
+  }
+
   Fusion fusion_;
-  bool has_bias_;
-  std::size_t ports_;  // of the call
+  bool has_bias_, has_fours_;  // whether channels of groups are whole fours
+  std::size_t ports_;          // of the call
   Epilogue e_;
 };
 
@@ -245,7 +255,7 @@ class Products : public DevicePlan {
   /// The parts of the output in row-major order.
   Epilogue to_parts(i32* parts) const {
     Epilogue e;
-    e.y = {parts, false, {channels() * l_.positions(), l_.positions(), l_.columns, 1}};
+    e.y = {parts, false, false, {channels() * l_.positions(), l_.positions(), l_.columns, 1}};
     return e;
   }
 

@@ -49,7 +49,7 @@ int64_t judge_graph(
 TEST(Graphs, GiveWhatTheirCallsGive) {
   for (const char* tuned : {"1", "0"}) {
     const client::Backend backend = cpu::open_backend({{"tuned", tuned}}).value();
-    for (uint64_t seed = 0; seed < 60 && !testing::Test::HasFailure(); ++seed) {
+    for (uint64_t seed = 0; seed < 200 && !testing::Test::HasFailure(); ++seed) {
       SCOPED_TRACE("seed " + std::to_string(seed));
       Seeded draw(seed << 32);
       judge_graph(backend, cpu::drawn_graph(draw), draw);
@@ -103,10 +103,14 @@ struct Layers {
   uint32_t layer(uint32_t x, i64 channels, i64 kernel, i64 groups = 1) {
     return shifted(product(x, channels, kernel, groups));
   }
-  uint32_t dense(uint32_t x, i64 units) {
-    const uint32_t w = cpu::constant(g, {{units, g.entries[x].type.dim(1)}, 8}, draw);
-    return shifted(call("dense", {{units}, {0}}, {x, w}));
+  /// The sums of a product of rows, of constant weights or of these.
+  uint32_t sums(uint32_t x, i64 units) {
+    return sums_of(x, cpu::constant(g, {{units, g.entries[x].type.dim(1)}, 8}, draw));
   }
+  uint32_t sums_of(uint32_t x, uint32_t w) {
+    return call("dense", {{g.entries[w].type.dim(0)}, {0}}, {x, w});
+  }
+  uint32_t dense(uint32_t x, i64 units) { return shifted(sums(x, units)); }
 };
 
 /// The image is packed once, and each product takes one launch, two where its depth is split.
@@ -125,6 +129,18 @@ TEST(Products, HandCellsToEachOther) {
           [](Layers& l) { l.layer(l.layer(l.layer(0, 18, 3), 11, 1), 7, 5); }},
       {"thin tiles", {1, 16, 4, 4}, kFew, 3, [](Layers& l) { l.layer(l.layer(0, 19, 3), 9, 3); }},
       {"rows", {5, 40}, kFew, 3, [](Layers& l) { l.dense(l.dense(0, 33), 7); }},
+      {"weights that are no constants", {6, 24}, kFew, 6,
+          [](Layers& l) {
+            const uint32_t w = l.dense(0, 20);
+            l.sums_of(l.dense(0, 20), w);
+          },
+          true},
+      {"sums that lie in whole fours", {40, 24}, kFew, 4,
+          [](Layers& l) {
+            const uint32_t x = l.sums(0, 12);
+            l.call("elemwise_add", {}, {x, l.sums(0, 12)});
+          },
+          true},
       {"parts of the depth", {1, 150, 7, 7}, kMany, 5,
           [](Layers& l) { l.layer(l.layer(0, 101, 3), 20, 3); }, true},
       {"groups of a channel", {2, 16, 6, 7}, kFew, 4,
