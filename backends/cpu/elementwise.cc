@@ -1,23 +1,7 @@
 #include "backends/cpu/elementwise.h"
 
+#include "backends/cpu/formulas.h"
 #include "backends/cpu/move.h"
-#include "spec/ops/abs.h"
-#include "spec/ops/broadcast_add.h"
-#include "spec/ops/broadcast_div.h"
-#include "spec/ops/broadcast_greater.h"
-#include "spec/ops/broadcast_max.h"
-#include "spec/ops/broadcast_mul.h"
-#include "spec/ops/broadcast_sub.h"
-#include "spec/ops/clip.h"
-#include "spec/ops/cvm_clip.h"
-#include "spec/ops/cvm_left_shift.h"
-#include "spec/ops/cvm_precision.h"
-#include "spec/ops/cvm_right_shift.h"
-#include "spec/ops/elemwise_add.h"
-#include "spec/ops/elemwise_sub.h"
-#include "spec/ops/negative.h"
-#include "spec/ops/relu.h"
-#include "spec/ops/where.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -26,65 +10,6 @@ constexpr i64 kBoxElements = i64{1} << 14;     // of a box that needs no room
 constexpr i64 kStagedElements = i64{1} << 11;  // of a box with copies or results on the stack
 constexpr i64 kShortRow = 32;
 constexpr double kElementNs = 0.4;
-
-Numbers within(i64 low, i64 high, i64 shift = 0) {
-  return {static_cast<i32>(low), static_cast<i32>(high), static_cast<int>(shift)};
-}
-Numbers within_precision(i64 precision, i64 shift = 0) {
-  return within(-max_of(precision), max_of(precision), shift);
-}
-
-Stage stage(const Abs&, const NoAttrs&, Types) { return {Formula::absolute}; }
-Stage stage(const Negative&, const NoAttrs&, Types) { return {Formula::negated}; }
-Stage stage(const Relu&, const NoAttrs&, Types) { return {Formula::clipped, within(0, kIntMax)}; }
-Stage stage(const Clip&, const ClipAttrs& a, Types) {
-  return {Formula::clipped, within(a.a_min, a.a_max)};
-}
-Stage stage(const CvmClip&, const CvmClipAttrs& a, Types) {
-  return {Formula::clipped, within_precision(a.precision)};
-}
-Stage stage(const CvmRightShift&, const CvmRightShiftAttrs& a, Types) {
-  return {Formula::shifted_right, within_precision(a.precision, a.shift_bit)};
-}
-Stage stage(const CvmLeftShift&, const CvmLeftShiftAttrs& a, Types) {
-  return {Formula::shifted_left, within_precision(a.precision, a.shift_bit)};
-}
-Stage stage(const CvmPrecision&, const NoAttrs&, Types) { return {Formula::counted}; }
-Stage stage(const BroadcastAdd&, const NoAttrs&, Types) { return {Formula::added}; }
-Stage stage(const BroadcastSub&, const NoAttrs&, Types) { return {Formula::subtracted}; }
-Stage stage(const BroadcastMul&, const NoAttrs&, Types) { return {Formula::multiplied}; }
-Stage stage(const BroadcastMax&, const NoAttrs&, Types) { return {Formula::largest}; }
-Stage stage(const BroadcastGreater&, const NoAttrs&, Types) { return {Formula::greater}; }
-Stage stage(const BroadcastDiv&, const NoAttrs&, Types in) {
-  constexpr int kFloat = 24;  // bits of a float's significand, as many as a value and its sign
-  const bool is_short = in[0].precision <= kFloat && in[1].precision <= kFloat;
-  return {is_short ? Formula::divided_short : Formula::divided};
-}
-Stage stage(const ElemwiseAdd&, const NoAttrs&, Types) { return {Formula::added}; }
-Stage stage(const ElemwiseSub&, const NoAttrs&, Types) { return {Formula::subtracted}; }
-Stage stage(const Where&, const NoAttrs&, Types) { return {Formula::chosen}; }
-
-/// All operators of this file.
-template <class... Op> struct OperatorsOfStages {
-  static std::optional<Stage> stage_of(const backend::LegalCall& c) {
-    std::vector<Type> types(c.in.begin(), c.in.end());
-    std::optional<Stage> found;
-    ((c.op->name == Op::name ? void(found = stage(Op(), from_attributes<Op>(c.attributes()),
-                                        Types{types.data(), static_cast<int>(types.size())}))
-                             : void()),
-        ...);
-    return found;
-  }
-  static std::vector<Kernel> kernels(
-      std::unique_ptr<Plan> (*plan)(const Arguments&, const Kernel&)) {
-    std::vector<Kernel> all;
-    (add_target_kernels<Op>(all, plan), ...);
-    return all;
-  }
-};
-using All = OperatorsOfStages<Abs, BroadcastAdd, BroadcastDiv, BroadcastGreater, BroadcastMax,
-    BroadcastMul, BroadcastSub, Clip, CvmClip, CvmLeftShift, CvmPrecision, CvmRightShift,
-    ElemwiseAdd, ElemwiseSub, Negative, Relu, Where>;
 
 /// Whether the rows of a nest can be computed where they lie.
 bool is_direct(const Loops& loops) {
@@ -227,15 +152,19 @@ std::unique_ptr<Plan> elementwise_plan(const Arguments& a, const Kernel& k) {
       {&*stage, 1}, chain_inputs(a.call), a.call.out[0], a.pool, *find_isa(k.isa), k.name);
 }
 
-}  // namespace
+template <class... Op> std::vector<Kernel> kernels_of(OperatorList<Op...>) {
+  std::vector<Kernel> all;
+  (add_target_kernels<Op>(all, elementwise_plan), ...);
+  return all;
+}
 
-std::optional<Stage> stage_of(const backend::LegalCall& call) { return All::stage_of(call); }
+}  // namespace
 
 std::unique_ptr<Plan> chain_plan(std::span<const Stage> stages, std::span<const ChainInput> in,
     const Out& y, const std::shared_ptr<ThreadPool>& pool, const Isa& isa, std::string name) {
   return std::make_unique<Chain>(stages, loops_of(y, in), pool, isa, std::move(name));
 }
 
-std::vector<Kernel> elementwise_kernels() { return All::kernels(elementwise_plan); }
+std::vector<Kernel> elementwise_kernels() { return kernels_of(ElementwiseOperators{}); }
 
 }  // namespace lockstep::cpu

@@ -1,11 +1,8 @@
 /// @file
 /// Chains of elementwise calls after a product as what its tiles do with their sums.
 #pragma once
-#include <optional>
-#include <span>
-
-#include "backends/cpu/dot.h"
-#include "backends/cpu/elementwise.h"
+#include "backends/cpu/fusion.h"
+#include "backends/cpu/stages.h"
 
 namespace lockstep::cpu {
 

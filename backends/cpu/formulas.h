@@ -3,38 +3,9 @@
 /// outputs at a time. Each instruction set has its own functions.
 #pragma once
 #include "backends/cpu/isa.h"
-#include "backends/cpu/loops.h"
+#include "backends/cpu/stages.h"
 
 namespace lockstep::cpu {
-
-/// What is computed. The first ones have one operand, those from `added` on two, the last three.
-enum class Formula {
-  absolute,
-  negated,
-  clipped,
-  shifted_right,
-  shifted_left,
-  counted,
-  added,
-  subtracted,
-  multiplied,
-  largest,
-  greater,
-  divided,
-  divided_short,  ///< of operands below 2^23
-  chosen          ///< operand 1 where operand 0 is not zero, else operand 2
-};
-
-/// The most operands of a formula.
-inline constexpr int kOperandsMax = 3;
-
-constexpr int arity(Formula f) { return f < Formula::added ? 1 : f < Formula::chosen ? 2 : 3; }
-
-/// The attributes of a formula.
-struct Numbers {
-  i32 low = 0, high = 0;
-  int shift = 0;
-};
 
 /// `count` rows of n outputs. From row to row the output and each operand move by a step.
 struct Plane {

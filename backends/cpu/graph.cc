@@ -7,7 +7,7 @@
 #include "backends/cpu/arena.h"
 #include "backends/cpu/conv2d.h"
 #include "backends/cpu/elementwise.h"
-#include "backends/cpu/finish.h"
+#include "backends/cpu/groups.h"
 #include "backends/cpu/max_pool2d.h"
 #include "backends/cpu/movement.h"
 #include "backends/cpu/pack.h"
@@ -20,9 +20,6 @@
 namespace lockstep::cpu {
 namespace {
 
-using Entry = uint32_t;
-using Numbers = std::vector<Entry>;
-
 /// Where the data of an entry lies during an execution.
 struct Place {
   enum { constant, feed, head, arena } kind;
@@ -33,7 +30,7 @@ struct Place {
 /// One plan of a graph and what it reads and writes.
 struct Step {
   std::unique_ptr<Plan> plan;
-  Numbers in, out;
+  Entries in, out;
 };
 
 class GraphPlan : public Plan {
@@ -79,55 +76,42 @@ class GraphPlan : public Plan {
   std::vector<std::vector<i32>> folded_;
 };
 
-/// What becomes one step: a call, a chain of elementwise ones, or a product and a chain that
-/// finishes its sums.
-struct Group {
-  backend::LegalCall call;           ///< of the first node
-  std::vector<Stage> stages{};       ///< of the chain
-  std::vector<ChainInput> inputs{};  ///< of the chain; after a product the first are its sums
-  Numbers in{}, out{};
-  std::optional<FinishedStages> finish{};  ///< only of a product
-
-  bool is_chain() const { return !stages.empty() || finish; }
-  /// The entries that a chain after a product reads besides its sums.
-  Numbers added() const {
-    return {in.begin() + static_cast<std::ptrdiff_t>(call.in.size()), in.end()};
-  }
-};
-
-/// The stages of a chain, so that the price of compiling a chain is bounded.
-constexpr std::size_t kMostStages = 64;
-
 /// Where an entry lies in another, if it does.
 struct Part {
   std::optional<Entry> whole{};
   u64 at = 0;  ///< in bytes
 };
 
+template <class Op> bool is(const OpInfo& op) { return op.name == Op::name; }
+
+Joins joins_of(const Isa* isa) {
+  return {isa != nullptr, [isa](const backend::LegalCall& call) {
+            return isa && (is<Conv2d>(*call.op) || is<Dense>(*call.op));
+          }};
+}
+
 class Compiler {
  public:
   Compiler(const backend::Graph& g, const std::shared_ptr<ThreadPool>& pool, const Isa* isa)
       : graph_(g),
+        grouping_(g, joins_of(isa)),
+        tensors_(grouping_.tensors()),
         pool_(pool),
         isa_(isa),
-        tensors_(g.entries.begin(), g.entries.end()),
-        strides_(g.entries.size()),
         constants_(g.entries.size()),
-        is_head_(g.entries.size()),
-        chains_(g.entries.size()),
-        readers_(g.entries.size()),
         joins_(g.entries.size()),
         has_cells_(g.entries.size()),
         part_of_(g.entries.size()) {
     for (Entry e = 0; e < tensors_.size(); ++e)
       if (g.is_constant(e)) constants_[e] = static_cast<const i32*>(tensors_[e].dl.data);
-    for (const Entry e : g.heads) is_head_[e] = true;
-    for (const ls_node& n : g.nodes) count_readers(n);
-    lay_out_results();
-    for (const ls_node& n : g.nodes) add(n);
-    std::erase_if(groups_, [](const Group& group) { return group.out.empty(); });
+    for (const Group& group : grouping_.groups()) {
+      if (group.is_constant) fold(group);
+      if (is<Concatenate>(*group.call.op))
+        for (const Entry e : group.in) ++joins_[e];
+    }
     if (isa_) choose_cells();
-    for (const Group& group : groups_) add_steps(group);
+    for (const Group& group : grouping_.groups())
+      if (!group.is_constant) add_steps(group);
     copy_heads();
   }
 
@@ -140,66 +124,10 @@ class Compiler {
   }
 
  private:
-  void count_readers(const ls_node& n) {
-    Numbers in(n.in, n.in + n.n_in);
-    std::sort(in.begin(), in.end());
-    in.erase(std::unique(in.begin(), in.end()), in.end());
-    for (const Entry e : in) ++readers_[e];
-    if (n.op == Concatenate::name)
-      for (const Entry e : Numbers(n.in, n.in + n.n_in)) ++joins_[e];
-  }
-
-  /// Results that no caller sees are compact, whatever strides the caller gave them.
-  void lay_out_results() {
-    std::vector<bool> is_outside = is_head_;
-    for (const Entry e : graph_.feeds) is_outside[e] = true;
-    for (Entry e = 0; e < tensors_.size(); ++e) {
-      if (is_outside[e] || constants_[e]) continue;
-      DLTensor& t = tensors_[e].dl;
-      i64 n = 1;
-      for (int d = t.ndim - 1; d >= 0; --d) {
-        strides_[e][static_cast<std::size_t>(d)] = n;
-        n *= t.shape[d];
-      }
-      t.strides = strides_[e].data();
-    }
-  }
-
-  backend::LegalCall checked(const ls_node& n) const {
-    std::vector<ls_tensor> in, out;
-    for (const Entry e : backend::Graph::inputs(n)) in.push_back(tensors_[e]);
-    for (const Entry e : backend::Graph::outputs(n)) out.push_back(tensors_[e]);
-    return backend::legal_call({n.op, {n.attrs, n.n_attrs}, in, out});
-  }
-
-  void add(const ls_node& n) {
-    Group g{.call = checked(n)};
-    g.in.assign(n.in, n.in + n.n_in);
-    g.out.assign(n.out, n.out + n.n_out);
-    const bool is_constant =
-        std::all_of(g.in.begin(), g.in.end(), [&](Entry e) { return constants_[e] != nullptr; });
-    if (is_constant) return fold(g);
-    if (const std::optional<Stage> stage = stage_of(g.call); stage && isa_) {
-      if (extend(g, *stage)) return;
-      g.stages = {*stage};
-      g.inputs = chain_inputs(g.call);
-    } else if (isa_ && is_product(*g.call.op)) {
-      g.finish.emplace(g.call.out[0].precision);
-      g.inputs.resize(1);
-    }
-    push(std::move(g));
-  }
-  void push(Group g) {
-    groups_.push_back(std::move(g));
-    if (const Group& last = groups_.back(); last.is_chain()) chains_[last.out[0]] = groups_.size();
-  }
-
-  template <class Op> static bool is(const OpInfo& op) { return op.name == Op::name; }
-  static bool is_product(const OpInfo& op) { return is<Conv2d>(op) || is<Dense>(op); }
-
   /// Computes a call of constants now; its results become constants.
-  void fold(Group& g) {
-    for (const Entry e : g.out) constants_[e] = folded_.emplace_back(memory_of(tensors_[e])).data();
+  void fold(const Group& g) {
+    for (const Entry e : g.out)
+      constants_[e] = folded_.emplace_back(std::vector<i32>(grouping_.extent(e))).data();
     const Step s = call_step(g);
     std::vector<const i32*> in;
     std::vector<i32*> out;
@@ -210,91 +138,38 @@ class Compiler {
     std::size_t room = scratch.size() * sizeof(std::max_align_t);
     s.plan->run(in.data(), out.data(), std::align(64, 1, aligned, room));
   }
-  static std::vector<i32> memory_of(const ls_tensor& t) {
-    i64 last = 0;
-    for (int d = 0; d < t.dl.ndim; ++d) last += (t.dl.shape[d] - 1) * t.dl.strides[d];
-    return std::vector<i32>(static_cast<std::size_t>(last) + 1);
-  }
-
-  /// Appends an elementwise call to the chain that gives one of its inputs to it alone.
-  bool extend(const Group& g, const Stage& stage) {
-    Numbers links = g.in;
-    std::sort(
-        links.begin(), links.end(), [&](Entry a, Entry b) { return chains_[a] < chains_[b]; });
-    for (const Entry link : links) {
-      if (chains_[link] == 0 || readers_[link] != 1 || is_head_[link]) continue;
-      Group& chain = groups_[chains_[link] - 1];
-      if (chain.stages.size() >= kMostStages) continue;
-      if (backend::type_of(tensors_[link]).shape != g.call.out[0].shape) continue;
-      Group longer = chain;
-      if (!append(longer, g, stage, link)) continue;
-      if (longer.in.size() + 1 > kLoopTensorsMax) continue;
-      chain = {.call = longer.call};  // without outputs, it is no longer a group
-      push(std::move(longer));
-      return true;
-    }
-    return false;
-  }
-  /// @return false where a product cannot finish its sums so
-  static bool append(Group& chain, const Group& g, Stage stage, Entry link) {
-    const std::vector<ChainInput> inputs = chain_inputs(g.call);
-    for (std::size_t k = 0; k < g.in.size(); ++k) {
-      stage.operand[k] = 0;
-      if (g.in[k] == link) continue;
-      if (chain.finish && inputs[k].view.shape != g.call.out[0].shape) return false;
-      chain.in.push_back(g.in[k]);
-      chain.inputs.push_back(inputs[k]);
-      stage.operand[k] = static_cast<int>(chain.inputs.size());
-    }
-    if (chain.finish && !chain.finish->append(stage, g.call.out[0].precision)) return false;
-    chain.stages.push_back(stage);
-    chain.out = g.out;
-    return true;
-  }
 
   /// Results lie as cells where all that writes and reads them can.
   void choose_cells() {
-    std::vector<bool> can(tensors_.size());
-    for (const Group& g : groups_)
-      if (const Entry e = g.out[0]; !is_head_[e] && tensors_[e].precision <= 8) can[e] = true;
-    std::vector<std::vector<const Group*>> users(tensors_.size());
-    for (const Group& g : groups_)
-      for (const Numbers& all : {g.in, g.out})
-        for (const Entry e : all) users[e].push_back(&g);
-    for (Entry e = 0; e < tensors_.size(); ++e) {
-      if (!can[e]) continue;
+    std::vector<bool> can = grouping_.inner_results([&](const Group& g, Entry e) {
       has_cells_[e] = true;
-      for (const Group* g : users[e]) can[e] = can[e] && can_use_cells(*g, e);
+      const bool it_can = can_use_cells(g, e);
       has_cells_[e] = false;
-    }
+      return it_can;
+    });
+    const std::vector<std::vector<const Group*>> users = grouping_.users();
     // What only hands cells on has them on all sides or on none.
-    Numbers without;
+    Entries without;
     for (Entry e = 0; e < tensors_.size(); ++e)
       if (!can[e]) without.push_back(e);
     while (!without.empty()) {
       const Entry lacking = without.back();
       without.pop_back();
       for (const Group* g : users[lacking])
-        for (const Numbers& all : {g->in, g->out})
+        for (const Entries& all : {g->in, g->out})
           for (const Entry e : all)
             if (!g->finish && can[e]) can[e] = false, without.push_back(e);
     }
     has_cells_ = std::move(can);
-    for (const Group& g : groups_)
+    for (const Group& g : grouping_.groups())
       if (has_cells_[g.out[0]] && is<Concatenate>(*g.call.op)) join(g);
   }
-  /// Whether a group leaves alone the entry that has cells, or can use it.
+  /// Whether a group can write or read an entry that has cells.
   bool can_use_cells(const Group& g, Entry e) const {
-    const auto is_used = [&](const Numbers& all, std::size_t first) {
-      return std::find(all.begin() + static_cast<std::ptrdiff_t>(first), all.end(), e) != all.end();
-    };
-    if (!is_used(g.in, 0) && !is_used(g.out, 0)) return true;
     if (is<MaxPool2d>(*g.call.op)) return cell_pooling(arguments(g)) != nullptr;
     if (is<Concatenate>(*g.call.op)) return can_join(g);
     if (!g.finish || !is<Conv2d>(*g.call.op)) return false;
-    const Numbers parameters(
-        g.in.begin() + 1, g.in.begin() + static_cast<std::ptrdiff_t>(g.call.in.size()));
-    return !is_used(parameters, 0) && conv2d_serves(fused(g));
+    return !g.has_parameter(e) && conv2d_serves(fused(g));
   }
   /// Whether inputs that are whole planes may lie in the output from the beginning.
   bool can_join(const Group& g) const {
@@ -370,7 +245,7 @@ class Compiler {
     if (a.fusion.uses_cells()) throw std::logic_error("conv2d does not serve what it said");
     a.fusion = {};
     if (g.stages.empty()) return steps_.push_back({plan_of(a), g.in, g.out});
-    const Numbers added = g.added();
+    const Entries added = g.added();
     Group rest = g;
     rest.in.resize(g.call.in.size());
     steps_.push_back({plan_of(a), rest.in, g.out});
@@ -418,13 +293,13 @@ class Compiler {
     constexpr std::size_t kNever = ~std::size_t{0};
     std::vector<std::size_t> first(places.size(), kNever), last(places.size());
     for (std::size_t k = 0; k < steps_.size(); ++k)
-      for (const Numbers& all : {steps_[k].out, steps_[k].in})
+      for (const Entries& all : {steps_[k].out, steps_[k].in})
         for (const Entry e : all) {
           const Entry w = whole(e).whole.value_or(e);
           first[w] = std::min(first[w], k);
           last[w] = k;
         }
-    Numbers placed;
+    Entries placed;
     for (Entry e = 0; e < tensors_.size(); ++e)
       if (places[e].kind == Place::arena && first[e] != kNever) placed.push_back(e);
     std::stable_sort(
@@ -447,27 +322,21 @@ class Compiler {
   }
 
   u64 bytes_of(Entry e) const {
-    const ls_tensor& t = tensors_[e];
-    const i64 elements = has_cells_[e]
-        ? cell_words(backend::type_of(t).shape, best_dot(*isa_).terms)
-        : backend::volume(t);
-    return static_cast<u64>(elements) * sizeof(i32);
+    const Shape shape = backend::type_of(tensors_[e]).shape;
+    const i64 words = has_cells_[e] ? cell_words(shape, best_dot(*isa_).terms) : volume(shape);
+    return static_cast<u64>(words) * sizeof(i32);
   }
 
   const backend::Graph& graph_;
+  const Grouping grouping_;
+  const std::vector<ls_tensor>& tensors_;
   std::shared_ptr<ThreadPool> pool_;
   const Isa* isa_;
-  std::vector<ls_tensor> tensors_;
-  std::vector<std::array<i64, kMaxRank>> strides_;  // of results that no caller sees
-  std::vector<const i32*> constants_;               // the data of those entries that are constant
-  std::vector<bool> is_head_;
-  std::vector<std::size_t> chains_;  // the number from 1 of the chain that ends with an entry, or 0
-  std::vector<int> readers_;         // nodes that read an entry
-  std::vector<int> joins_;           // inputs of concatenations that an entry is
-  std::vector<bool> has_cells_;      // the entries that lie as cells
+  std::vector<const i32*> constants_;  // the data of those entries that are constant
+  std::vector<int> joins_;             // inputs of concatenations that an entry is
+  std::vector<bool> has_cells_;        // the entries that lie as cells
   std::vector<Part> part_of_;
   std::vector<std::vector<i32>> folded_;
-  std::vector<Group> groups_;
   std::vector<Step> steps_;
   std::vector<Place> copied_;
 };

@@ -1,7 +1,9 @@
 /// @file
 /// The tuned kernels, by family. A call that none of them serves runs its specification.
 #pragma once
+#include <array>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "backends/cuda/plans.h"
@@ -23,6 +25,14 @@ std::vector<Kernel> movement_kernels();
 std::vector<Kernel> pooling_kernels();
 std::vector<Kernel> product_kernels();
 std::vector<Kernel> reduction_kernels();
+
+/// What a call that tuned kernels of products serve can do with packed images.
+struct ProductTraits {
+  std::optional<std::array<i64, 2>> padding;  ///< that X needs to be read packed; none: it cannot
+  bool writes;                                ///< whether it can add and write them
+};
+/// Those of a call; none: it is no such product, and no fusion is served.
+std::optional<ProductTraits> product_traits(const Arguments& a);
 
 /// Each returns the kernels of a family, in the order in which they are tried.
 inline constexpr std::vector<Kernel> (*kFamilies[])() = {detection_kernels, elementwise_kernels,

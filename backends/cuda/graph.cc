@@ -5,14 +5,13 @@
 #include <mutex>
 
 #include "backends/cpu/arena.h"
-#include "backends/cuda/kernels/copies.h"
+#include "backends/cpu/groups.h"
+#include "backends/cuda/families.h"
 
 namespace lockstep::cuda {
 namespace {
 
-using Entry = uint32_t;
-using Numbers = std::vector<Entry>;
-using cpu::u64;
+using cpu::Entry, cpu::Entries, cpu::Group, cpu::u64;
 
 /// Where the data of an entry lies during an execution.
 struct Home {
@@ -24,7 +23,7 @@ struct Home {
 /// One plan of a graph and what it reads and writes.
 struct Step {
   std::unique_ptr<DevicePlan> plan;
-  Numbers in, out;
+  Entries in, out;
 };
 
 /// What an execution depends on.
@@ -132,17 +131,22 @@ class Compiler {
   Compiler(const backend::Graph& g, const Arguments& like)
       : graph_(g),
         like_(like),
-        tensors_(g.entries.begin(), g.entries.end()),
-        strides_(g.entries.size()),
-        homes_(g.entries.size()) {
+        grouping_(
+            g, {false, [&](const auto& call) { return product_traits(with(call)).has_value(); }}),
+        tensors_(grouping_.tensors()),
+        homes_(g.entries.size()),
+        packings_(g.entries.size()) {
     for (Entry e = 0; e < tensors_.size(); ++e)
       if (g.is_constant(e))
         homes_[e] = {Home::constant, 0, static_cast<const i32*>(tensors_[e].dl.data)};
     for (std::size_t k = g.heads.size(); k-- > 0;)
-      if (Home& p = homes_[g.heads[k]]; p.kind != Home::constant) p = {Home::head, k};
+      if (!grouping_.is_constant(g.heads[k])) homes_[g.heads[k]] = {Home::head, k};
     for (std::size_t k = 0; k < g.feeds.size(); ++k) homes_[g.feeds[k]] = {Home::feed, k};
-    lay_out_results();
-    for (const ls_node& n : g.nodes) add(n);
+    for (const Group& group : grouping_.groups())
+      if (group.is_constant) fold(group);
+    choose_packings();
+    for (const Group& group : grouping_.groups())
+      if (!group.is_constant) steps_.push_back(step_of(group));
     copy_heads();
   }
 
@@ -153,43 +157,35 @@ class Compiler {
   }
 
  private:
-  /// Results that no caller sees are compact, whatever strides the caller gave them.
-  void lay_out_results() {
-    for (Entry e = 0; e < tensors_.size(); ++e) {
-      if (homes_[e].kind != Home::arena) continue;
-      DLTensor& t = tensors_[e].dl;
-      i64 n = 1;
-      for (int d = t.ndim - 1; d >= 0; --d) {
-        strides_[e][static_cast<std::size_t>(d)] = n;
-        n *= t.shape[d];
-      }
-      t.strides = strides_[e].data();
-    }
-  }
-
   const i32* constant(Entry e) const {
     return homes_[e].kind == Home::constant ? homes_[e].data : nullptr;
   }
-
-  void add(const ls_node& n) {
-    std::vector<ls_tensor> in, out;
-    for (const Entry e : backend::Graph::inputs(n)) in.push_back(tensors_[e]);
-    for (const Entry e : backend::Graph::outputs(n)) out.push_back(tensors_[e]);
+  Arguments with(const backend::LegalCall& call) const {
     Arguments a = like_;
-    a.call = backend::legal_call({n.op, {n.attrs, n.n_attrs}, in, out});
-    a.constants.clear();
-    for (const Entry e : backend::Graph::inputs(n)) a.constants.push_back(constant(e));
-    Step s{plan_of(a), {n.in, n.in + n.n_in}, {n.out, n.out + n.n_out}};
-    const bool is_constant =
-        std::all_of(s.in.begin(), s.in.end(), [&](Entry e) { return constant(e) != nullptr; });
-    const bool is_seen = std::any_of(
-        s.out.begin(), s.out.end(), [&](Entry e) { return homes_[e].kind == Home::head; });
-    if (is_constant && !is_seen) return fold(s);
-    steps_.push_back(std::move(s));
+    a.call = call;
+    a.constants.assign(call.in.size(), nullptr);
+    return a;
+  }
+
+  /// A step for a group that reads and writes what is packed as choose_packings() says.
+  Step step_of(const Group& g) const {
+    Arguments a = with(g.call);
+    for (std::size_t k = 0; k < a.constants.size(); ++k) a.constants[k] = constant(g.in[k]);
+    if (g.finish) {
+      Out y = backend::view_of<Out>(tensors_[g.out[0]]);
+      std::copy_n(y.stride, y.rank(), a.call.out[0].stride);
+      a.fusion = {g.finish->finish(), {}, packings_[g.in[0]], {}, packings_[g.out[0]]};
+      for (const Entry e : g.added()) {
+        a.fusion.added = backend::view_of<View>(tensors_[e]);
+        a.fusion.addend = packings_[e];
+      }
+    }
+    return {plan_of(a), g.in, g.out};
   }
 
   /// Computes a call of constants now; its results become constants.
-  void fold(const Step& s) {
+  void fold(const Group& g) {
+    const Step s = step_of(g);
     std::vector<const i32*> in;
     std::vector<i32*> out;
     for (const Entry e : s.in) in.push_back(constant(e));
@@ -202,6 +198,29 @@ class Compiler {
     const DeviceMemory scratch(like_.device, s.plan->scratch_bytes());
     like_.device->use_at_once(
         [&](cudaStream_t stream) { s.plan->start(in.data(), out.data(), scratch.get(), stream); });
+  }
+
+  /// Results lie packed where all that writes and reads them are products that can, with the
+  /// padding that satisfies all of them.
+  void choose_packings() {
+    std::vector<std::array<i64, 2>> padding(tensors_.size());
+    const std::vector<bool> can = grouping_.inner_results([&](const Group& g, Entry e) {
+      const std::optional<ProductTraits> t = g.finish ? product_traits(with(g.call)) : std::nullopt;
+      const Entries added = g.added();
+      const bool is_stored =
+          g.out[0] == e || std::find(added.begin(), added.end(), e) != added.end();
+      if (!t || g.has_parameter(e) || (is_stored && !t->writes)) return false;
+      if (g.in[0] != e) return true;
+      for (std::size_t d = 0; t->padding && d < 2; ++d)
+        padding[e][d] = std::max(padding[e][d], (*t->padding)[d]);
+      return t->padding.has_value();
+    });
+    for (Entry e = 0; e < tensors_.size(); ++e) {
+      if (!can[e]) continue;
+      Packing p(backend::type_of(tensors_[e]).shape);
+      std::copy_n(padding[e].begin(), 2, p.padding);
+      if (p.bytes() <= kBytesMax) packings_[e] = p;
+    }
   }
 
   /// A head that is a feed, a constant or another head, too, is copied to.
@@ -221,7 +240,7 @@ class Compiler {
   u64 place_results() {
     std::vector<std::size_t> last(homes_.size());
     for (std::size_t k = 0; k < steps_.size(); ++k)
-      for (const Numbers& all : {steps_[k].out, steps_[k].in})
+      for (const Entries& all : {steps_[k].out, steps_[k].in})
         for (const Entry e : all) last[e] = k;
     cpu::Arena arena;
     for (std::size_t k = 0; k < steps_.size(); ++k)
@@ -230,14 +249,16 @@ class Compiler {
     return arena.bytes();
   }
   u64 bytes_of(Entry e) const {
-    return static_cast<u64>(backend::volume(tensors_[e])) * sizeof(i32);
+    if (packings_[e]) return static_cast<u64>(packings_[e]->bytes());
+    return grouping_.extent(e) * sizeof(i32);
   }
 
   const backend::Graph& graph_;
   const Arguments& like_;
-  std::vector<ls_tensor> tensors_;
-  std::vector<std::array<i64, kMaxRank>> strides_;  // of results that no caller sees
-  std::vector<Home> homes_;                         // of entries, then of the targets of copies
+  const cpu::Grouping grouping_;
+  const std::vector<ls_tensor>& tensors_;
+  std::vector<Home> homes_;  // of entries, then of the targets of copies
+  std::vector<std::optional<Packing>> packings_;
   std::vector<std::unique_ptr<DeviceMemory>> folded_;
   std::vector<Step> steps_;
 };

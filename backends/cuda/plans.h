@@ -6,6 +6,7 @@
 
 #include "backends/bridge.h"
 #include "backends/cuda/device.h"
+#include "backends/cuda/packing.h"
 #include "backends/manifest.h"
 
 namespace lockstep::cuda {
@@ -20,6 +21,7 @@ struct Arguments {
   std::shared_ptr<Device> device;
   int block = 0;         ///< threads per block of the generic kernels
   bool is_tuned = true;  ///< whether other kernels may be used
+  Fusion fusion{};       ///< only of a product that product_traits() knows
 };
 
 /// The plan of a call of any operator.

@@ -27,26 +27,25 @@ struct Window {
 
 /// Images as cells. The depth of a product is counted in words, four channels of a tap each.
 struct Cells {
-  u32 lines, columns;  ///< of an image with its padding
-  u32 groups;
+  u32 lines, columns;   ///< of an image with its padding
+  i64 position_bytes;   ///< of all groups
   Divisor group_words;  ///< words of a group at a position
   u32 taps;
 
   constexpr u32 words() const { return taps * group_words.value(); }
   constexpr i64 group_bytes() const { return i64{group_words.value()} * 4; }
-  constexpr i64 position_bytes() const { return groups * group_bytes(); }
-  constexpr i64 image_bytes() const { return i64{lines} * columns * position_bytes(); }
+  constexpr i64 image_bytes() const { return i64{lines} * columns * position_bytes; }
 
   /// Where the window of an output begins.
   constexpr i64 position(const Window& w, u32 output) const {
     const Position at = w.position(output);
     return at.image * image_bytes() +
-        (at.line * w.stride[0] * columns + at.column * w.stride[1]) * position_bytes();
+        (at.line * w.stride[0] * columns + at.column * w.stride[1]) * position_bytes;
   }
   /// How far after that a word of the depth lies.
   constexpr i64 tap(const Window& w, u32 word) const {
     const Divided at = divide(word, group_words), tap = divide(at.quotient, w.taps_wide);
-    return (tap.quotient * w.dilation[0] * columns + tap.rest * w.dilation[1]) * position_bytes() +
+    return (tap.quotient * w.dilation[0] * columns + tap.rest * w.dilation[1]) * position_bytes +
         i64{at.rest} * 4;
   }
 };
@@ -120,7 +119,7 @@ struct PackWeights {
     Byte* panels;
     u32 threads;
     Divisor chunks, depth, row_tiles;  ///< chunks of a panel, panels of a row of tiles
-    u32 tile_rows, rows;               ///< of a panel, of a group
+    u32 tile_rows, warp_rows, rows;    ///< of a panel, of a warp, of a group
     u32 words;                         ///< of the depth
     i32 inputs;
     Divisor group_words, taps_wide;
@@ -141,7 +140,7 @@ struct PackWeights {
     const Divided chunk = divide(k, p.chunks), panel = divide(chunk.quotient, p.depth);
     const Divided tile = divide(panel.quotient, p.row_tiles);
     const Place at = Panel::place(static_cast<int>(chunk.rest) * Panel::kChunk);
-    const u32 row = tile.rest * p.tile_rows + static_cast<u32>(at.row);
+    const u32 row = tile.rest * p.tile_rows + output_row(static_cast<u32>(at.row), p.warp_rows);
     Four words{};
     LOCKSTEP_UNROLL
     for (int w = 0; w < 4; ++w) {

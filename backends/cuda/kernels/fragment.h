@@ -24,6 +24,13 @@ struct Fragment {
   static constexpr Place c(int lane, int i) { return {lane / 4 + i / 2 * 8, lane % 4 * 2 + i % 2}; }
 };
 
+/// The row of the output that a row of products stands for, where warps have `part` rows: the sums
+/// of a lane, which has every eighth row of the products, belong to neighbours of the output.
+constexpr u32 output_row(u32 row, u32 part) {
+  const u32 in_part = row % part;
+  return row - in_part + in_part % 8 * (part / 8) + in_part / 8;
+}
+
 /// A panel in shared memory: rows of 64 bytes of the depth, in four chunks of 16. Chunks change
 /// places from row to row, so that eight rows of one chunk, which is what a warp reads at a time,
 /// and two whole rows, which is what eight threads write, lie in different banks.

@@ -11,9 +11,7 @@
 namespace lockstep::cuda {
 namespace {
 
-constexpr i64 kBytesMax = i64{1} << 30;      // of packed images and of packed weights
 constexpr i64 kPaddingBytes = i64{1} << 22;  // of images that are mostly padding
-constexpr i64 kFewChannels = 8;              // that sixteen bytes would leave mostly empty
 constexpr i64 kSmallGroup = 16;              // channels
 constexpr i64 kFewColumns = 32;
 constexpr i64 kSplitPanels = 4, kSplitsMax = 32;  // at least of each part; parts
@@ -23,7 +21,7 @@ struct Layer {
   i64 images, groups, inputs, outputs;  ///< channels of a group
   i64 height, width, lines, columns;    ///< of X and of Y
   i64 taps[2]{1, 1}, stride[2]{1, 1}, padding[2]{0, 0}, dilation[2]{1, 1};
-  i64 xs[4]{}, ws[4]{}, ys[4]{}, bias_stride = 0;
+  i64 xs[4]{}, ws[4]{}, bias_stride = 0;
   bool has_bias = false;
 
   i64 positions() const { return lines * columns; }
@@ -33,7 +31,6 @@ struct Layer {
 void take_strides(Layer& l, const backend::LegalCall& call) {
   std::copy_n(call.in[0].stride, call.in[0].rank(), l.xs);
   std::copy_n(call.in[1].stride, call.in[1].rank(), l.ws);
-  std::copy_n(call.out[0].stride, call.out[0].rank(), l.ys);
   l.has_bias = call.in.size() == 3;
   if (l.has_bias) l.bias_stride = call.in[2].stride[0];
 }
@@ -66,14 +63,97 @@ Layer layer_of(const DenseAttrs& a, const backend::LegalCall& call) {
   return l;
 }
 
+/// The call as a convolution, if it is one.
+std::optional<Layer> layer_of(const backend::LegalCall& call) {
+  const auto layer = [&](auto op) {
+    return layer_of(from_attributes<decltype(op)>(call.attributes()), call);
+  };
+  if (call.op->name == Conv2d::name) return layer(Conv2d{});
+  if (call.op->name == Dense::name) return layer(Dense{});
+  return std::nullopt;
+}
+
+/// The tensor of a view or, where it is packed, its cells; without data.
+template <class Data, class V>
+Surface<Data> surface_of(const V& v, const std::optional<Packing>& packing) {
+  Surface<Data> s{nullptr, packing.has_value(), false};
+  if (packing) {
+    const i64 strides[] = {
+        packing->image_bytes(), 1, packing->line_bytes(), packing->position_bytes()};
+    std::copy_n(strides, 4, s.stride);
+  } else {
+    std::copy_n(v.stride, v.rank(), s.stride);
+  }
+  return s;
+}
+
+Border border_of(const Packing& packing) {
+  const auto words = [](i64 bytes) { return static_cast<u32>(bytes / 4); };
+  Border b;
+  b.image_words = words(packing.image_bytes());
+  b.head = words(packing.offset(0, 0));
+  const u32 line = words(packing.width * packing.position_bytes());
+  const u32 gap = words(packing.line_bytes()) - line;
+  b.lines = gap == 0 ? 1 : static_cast<u32>(packing.height);
+  b.line_words = gap == 0 ? line * static_cast<u32>(packing.height) : line;
+  b.gap = Divisor(max(gap, 1));
+  const i64 words_of_image = b.image_words - i64{b.lines} * b.line_words;
+  b.image = Divisor(max(words_of_image, 1));
+  b.words = static_cast<u32>(packing.images * words_of_image);
+  return b;
+}
+
+/// The epilogue of a call, to be bound to the data of an execution.
+class Ending {
+ public:
+  Ending(const Arguments& a, const Layer& l)
+      : fusion_(a.fusion),
+        has_bias_(l.has_bias),
+        has_fours_(l.groups == 1 || l.outputs % 4 == 0),
+        ports_(a.call.in.size()) {
+    e_.bias_stride = l.bias_stride;
+    e_.finish = fusion_.finish;
+    e_.added = surface_of<const void>(fusion_.added, fusion_.addend);
+    e_.y = surface_of<void>(a.call.out[0], fusion_.y);
+    if (fusion_.y) e_.border = border_of(*fusion_.y);
+  }
+  bool is_packed() const { return e_.y.is_packed; }
+  /// @param threads of the launch
+  Epilogue bound(const int32_t* const* in, int32_t* const* out, i64 threads) const {
+    Epilogue e = e_;
+    const auto first = [](const std::optional<Packing>& p) { return p ? p->offset(0, 0) : 0; };
+    if (has_bias_) e.bias = in[2];
+    if (e.finish.adds)
+      e.added.data = reinterpret_cast<const Byte*>(in[ports_]) + first(fusion_.addend);
+    e.y.data = reinterpret_cast<Byte*>(out[0]) + first(fusion_.y);
+    widen(e.added);
+    widen(e.y);
+    e.border.cells = out[0];
+    e.border.threads = static_cast<u32>(threads);
+    return e;
+  }
+
+ private:
+  template <class Data> void widen(Surface<Data>& s) const {
+    s.is_wide = has_fours_ && !s.is_packed && s.stride[1] == 1 && is_aligned(s.data) &&
+        s.stride[0] % 4 == 0 && s.stride[2] % 4 == 0 && s.stride[3] % 4 == 0;
+  }
+
+  Fusion fusion_;
+  bool has_bias_, has_fours_;  // whether channels of groups are whole fours
+  std::size_t ports_;          // of the call
+  Epilogue e_;
+};
+
 /// A tile and its kernels.
 struct Variant {
-  i64 rows, columns;
+  i64 rows, columns, warp_rows, threads;
   void (*wide)(i64, const ProductParameters&, cudaStream_t);
   void (*narrow)(i64, const ProductParameters&, cudaStream_t);
 };
 template <class T> constexpr Variant variant() {
-  return {T::kRows, T::kColumns, start<MatrixProduct<T, 16>>, start<MatrixProduct<T, 4>>};
+  return {T::kRows, T::kColumns, T::kWarpRows, T::kThreads, start<MatrixProduct<T, 16>>,
+      start<MatrixProduct<T, 4>>};
 }
 
 i64 tiles(const Variant& v, const Layer& l) {
@@ -91,9 +171,12 @@ Variant variant_of(const Layer& l, i64 processors) {
 class Products : public DevicePlan {
  public:
   Products(const Arguments& a, const char* name, const Layer& l)
-      : name_(name), device_(a.device), l_(l), v_(variant_of(l, a.device->processors())) {
-    const i64 grain = l.inputs > kFewChannels ? 16 : 4;
-    is_wide_ = grain == 16;
+      : name_(name),
+        device_(a.device),
+        l_(l),
+        v_(variant_of(l, a.device->processors())),
+        x_(a.fusion.x),
+        ending_(a, l) {
     p_.rows = static_cast<u32>(l.outputs);
     p_.columns = static_cast<u32>(l.images * l.positions());
     p_.row_tiles = static_cast<u32>(ceil_div(l.outputs, v_.rows));
@@ -102,20 +185,36 @@ class Products : public DevicePlan {
     p_.window = {Divisor(l.lines), Divisor(l.columns), Divisor(l.taps[1]),
         static_cast<u32>(l.taps[0] * l.taps[1]), {l.stride[0], l.stride[1]},
         {l.dilation[0], l.dilation[1]}};
-    p_.layout = {static_cast<u32>(l.padded(0)), static_cast<u32>(l.padded(1)), p_.groups,
-        Divisor(ceil_div(l.inputs, grain) * grain / 4), p_.window.taps};
+    const i64 group_bytes = ceil_div(l.inputs, grain()) * grain();
+    p_.layout = {static_cast<u32>(x_ ? x_->lines() : l.padded(0)),
+        static_cast<u32>(x_ ? x_->columns() : l.padded(1)),
+        x_ ? x_->position_bytes() : l.groups * group_bytes, Divisor(group_bytes / 4),
+        p_.window.taps};
     p_.panels = static_cast<u32>(ceil_div(i64{p_.layout.words()} * 4, Panel::kDepth));
     const i64 parts = min(p_.panels / kSplitPanels, a.device->processors() / tiles(v_, l));
     p_.splits = static_cast<u32>(clamp(parts, 1, kSplitsMax));
-    p_.bias_stride = l.bias_stride;
-    if (const i32* w = a.constants[1]) keep(w);
+    p_.images = static_cast<u32>(l.images);
   }
 
   /// Whether packed tensors have sizes that are worth it.
   bool serves() const {
-    const i64 cells = cell_bytes(),
-              elements = l_.images * l_.groups * l_.inputs * l_.height * l_.width;
-    return cells <= min(kBytesMax, 16 * elements + kPaddingBytes) && panel_bytes() <= kBytesMax;
+    const i64 elements = l_.images * l_.groups * l_.inputs * l_.height * l_.width;
+    return cell_bytes() <= min(kBytesMax, 16 * elements + kPaddingBytes) &&
+        panel_bytes() <= kBytesMax;
+  }
+
+  /// Those of this call, whatever fusion it has.
+  ProductTraits traits() const {
+    ProductTraits t{{}, l_.groups == 1 || l_.outputs % 4 == 0};
+    if (l_.groups == 1 || l_.inputs % grain() == 0) t.padding = {l_.padding[0], l_.padding[1]};
+    return t;
+  }
+
+  /// Packs constant weights.
+  void keep(const i32* w) {
+    kept_ = std::make_unique<DeviceMemory>(device_, panel_bytes());
+    device_->use_at_once(
+        [&](cudaStream_t stream) { pack_weights(w, static_cast<Byte*>(kept_->get()), stream); });
   }
 
   void start(
@@ -124,16 +223,19 @@ class Products : public DevicePlan {
     auto* const cells = static_cast<Byte*>(scratch);
     Byte* const panels = cells + cell_bytes();
     device_->use([&] {
-      if (!kept_) pack_weights(in[1], panels, on);
-      is_wide_ ? pack_images<16>(in[0], cells, on) : pack_images<4>(in[0], cells, on);
-      auto* const parts = reinterpret_cast<i32*>(panels + (kept_ ? 0 : panel_bytes()));
-      const i32* bias = l_.has_bias ? in[2] : nullptr;
       ProductParameters p = p_;
-      p.cells = cells;
       p.weights = kept_ ? static_cast<const Byte*>(kept_->get()) : panels;
-      place(p, p.splits == 1 ? out[0] : parts, p.splits == 1 ? bias : nullptr);
-      (is_wide_ ? v_.wide : v_.narrow)(tiles(v_, l_) * p.splits, p, on);
-      if (p.splits > 1) add_splits(parts, bias, out[0], on);
+      p.cells = cells;
+      if (!kept_) pack_weights(in[1], panels, on);
+      if (x_)
+        p.cells = reinterpret_cast<const Byte*>(in[0]) + x_->offset(l_.padding[0], l_.padding[1]);
+      else
+        grain() == 16 ? pack_images<16>(in[0], cells, on) : pack_images<4>(in[0], cells, on);
+      const i64 blocks = tiles(v_, l_) * p.splits;
+      auto* const parts = reinterpret_cast<i32*>(panels + (kept_ ? 0 : panel_bytes()));
+      p.out = p.splits == 1 ? ending_.bound(in, out, blocks * v_.threads) : to_parts(parts);
+      (grain() == 16 ? v_.wide : v_.narrow)(blocks, p, on);
+      if (p.splits > 1) add_splits(parts, in, out, on);
     });
   }
   const char* path() const override { return name_; }
@@ -143,37 +245,25 @@ class Products : public DevicePlan {
   }
 
  private:
-  i64 outputs() const { return l_.groups * l_.outputs * p_.columns; }
-  i64 cell_bytes() const { return ceil_div(l_.images * p_.layout.image_bytes(), 64) * 64; }
+  i64 grain() const { return l_.inputs > kFewChannels ? 16 : 4; }
+  i64 channels() const { return l_.groups * l_.outputs; }
+  i64 outputs() const { return channels() * p_.columns; }
+  /// Of the images that this plan packs.
+  i64 cell_bytes() const { return x_ ? 0 : ceil_div(l_.images * p_.layout.image_bytes(), 64) * 64; }
   i64 panel_bytes() const { return l_.groups * p_.row_tiles * p_.panels * v_.rows * Panel::kDepth; }
 
-  /// The output, or the parts of it in row-major order.
-  void place(ProductParameters& p, i32* y, const i32* bias) const {
-    const i64 rows = l_.groups * l_.outputs,
-              compact[] = {rows * l_.positions(), l_.positions(), l_.columns, 1};
-    const i64* strides = p.splits == 1 ? l_.ys : compact;
-    p.y = y;
-    p.bias = bias;
-    p.y_split = outputs();
-    p.y_group = l_.outputs * strides[1];
-    p.y_image = strides[0];
-    p.y_row = strides[1];
-    p.y_line = strides[2];
-    p.y_position = strides[3];
-  }
-
-  void keep(const i32* w) {
-    if (panel_bytes() > kBytesMax) return;
-    kept_ = std::make_unique<DeviceMemory>(device_, panel_bytes());
-    device_->use_at_once(
-        [&](cudaStream_t stream) { pack_weights(w, static_cast<Byte*>(kept_->get()), stream); });
+  /// The parts of the output in row-major order.
+  Epilogue to_parts(i32* parts) const {
+    Epilogue e;
+    e.y = {parts, false, false, {channels() * l_.positions(), l_.positions(), l_.columns, 1}};
+    return e;
   }
 
   void pack_weights(const i32* w, Byte* panels, cudaStream_t stream) const {
     PackWeights::Parameters p{w, panels, static_cast<u32>(panel_bytes() / Panel::kChunk),
         Divisor(v_.rows * Panel::kChunks), Divisor(p_.panels), Divisor(p_.row_tiles),
-        static_cast<u32>(v_.rows), p_.rows, p_.layout.words(), static_cast<i32>(l_.inputs),
-        p_.layout.group_words, p_.window.taps_wide, {}};
+        static_cast<u32>(v_.rows), static_cast<u32>(v_.warp_rows), p_.rows, p_.layout.words(),
+        static_cast<i32>(l_.inputs), p_.layout.group_words, p_.window.taps_wide, {}};
     std::copy_n(l_.ws, 4, p.ws);
     cuda::start<PackWeights>(blocks_for<PackWeights>(p.threads), p, stream);
   }
@@ -193,31 +283,45 @@ class Products : public DevicePlan {
     cuda::start<PackImages<kGrain>>(blocks_for<PackImages<kGrain>>(p.threads), p, stream);
   }
 
-  void add_splits(const i32* parts, const i32* bias, i32* y, cudaStream_t stream) const {
-    const SumOfSplits::Parameters p{parts, bias, y, static_cast<u32>(outputs()), p_.splits,
-        Divisor(l_.positions()), Divisor(l_.groups * l_.outputs), Divisor(l_.columns),
-        l_.bias_stride, l_.ys[0], l_.ys[1], l_.ys[2], l_.ys[3]};
-    cuda::start<SumOfSplits>(blocks_for<SumOfSplits>(p.outputs), p, stream);
+  void add_splits(
+      const i32* parts, const int32_t* const* in, int32_t* const* out, cudaStream_t stream) const {
+    const i64 steps = ceil_div(channels(), ending_.is_packed() ? 4 : 1);
+    const i64 threads = l_.images * steps * l_.positions();
+    const i64 blocks = blocks_for<SumOfSplits>(threads);
+    const SumOfSplits::Parameters p{parts, static_cast<u32>(threads), p_.splits,
+        static_cast<u32>(channels()), outputs(), Divisor(l_.positions()), Divisor(steps),
+        Divisor(l_.columns), ending_.bound(in, out, blocks * SumOfSplits::kThreads)};
+    cuda::start<SumOfSplits>(blocks, p, stream);
   }
 
   const char* name_;
   std::shared_ptr<Device> device_;
   Layer l_;
   Variant v_;
-  bool is_wide_;
+  std::optional<Packing> x_;
+  Ending ending_;
   ProductParameters p_{};
   std::unique_ptr<DeviceMemory> kept_;  // panels of constant weights
 };
 
 /// Groups of few channels would leave tiles of products mostly empty.
-class Groups : public DevicePlan {
+bool has_small_groups(const Layer& l) {
+  return l.groups > 1 && l.inputs < kSmallGroup && l.outputs < kSmallGroup;
+}
+
+template <class Value> class Groups : public DevicePlan {
  public:
-  Groups(const Arguments& a, const char* name, const Layer& l) : name_(name), device_(a.device) {
+  using K = SmallGroups<Value>;
+  Groups(const Arguments& a, const char* name, const Layer& l)
+      : name_(name), device_(a.device), x_(a.fusion.x), ending_(a, l) {
     const auto i = [](i64 v) { return static_cast<i32>(v); };
-    p_.outputs = static_cast<u32>(volume(a.call.out[0].shape));
-    p_.width = Divisor(l.columns);
-    p_.height = Divisor(l.lines);
-    p_.channels = Divisor(l.groups * l.outputs);
+    const i64 channels = l.groups * l.outputs, steps = ceil_div(channels, 4);
+    p_.channels = static_cast<u32>(channels);
+    p_.threads =
+        static_cast<u32>(l.images * (ending_.is_packed() ? steps : channels) * l.positions());
+    const i64 by_lines[] = {l.columns, l.lines, channels}, by_steps[] = {steps, l.columns, l.lines};
+    for (int d = 0; d < 3; ++d)
+      p_.extent[d] = Divisor(ending_.is_packed() ? by_steps[d] : by_lines[d]);
     p_.group = Divisor(l.outputs);
     p_.inputs = i(l.inputs);
     p_.taps_high = i(l.taps[0]);
@@ -229,50 +333,55 @@ class Groups : public DevicePlan {
       p_.padding[d] = i(l.padding[d]);
       p_.dilation[d] = i(l.dilation[d]);
     }
-    std::copy_n(l.xs, 4, p_.xs);
+    std::copy_n(surface_of<void>(a.call.in[0], x_).stride, 4, p_.xs);
     std::copy_n(l.ws, 4, p_.ws);
-    std::copy_n(l.ys, 4, p_.ys);
-    p_.bias_stride = l.bias_stride;
-    has_bias_ = l.has_bias;
   }
   void start(const int32_t* const* in, int32_t* const* out, void*, void* stream) const override {
-    SmallGroups::Parameters p = p_;
-    p.x = in[0];
+    typename K::Parameters p = p_;
+    p.x = reinterpret_cast<const Value*>(in[0]) + (x_ ? x_->offset(0, 0) : 0);
     p.w = in[1];
-    p.bias = has_bias_ ? in[2] : nullptr;
-    p.y = out[0];
-    device_->use([&] {
-      cuda::start<SmallGroups>(
-          blocks_for<SmallGroups>(p.outputs), p, static_cast<cudaStream_t>(stream));
-    });
+    const i64 blocks = blocks_for<K>(p.threads);
+    p.out = ending_.bound(in, out, blocks * K::kThreads);
+    device_->use([&] { cuda::start<K>(blocks, p, static_cast<cudaStream_t>(stream)); });
   }
   const char* path() const override { return name_; }
 
  private:
   const char* name_;
   std::shared_ptr<Device> device_;
-  SmallGroups::Parameters p_{};
-  bool has_bias_;
+  std::optional<Packing> x_;
+  Ending ending_;
+  typename K::Parameters p_{};
 };
 
-template <class Op> std::unique_ptr<DevicePlan> product_plan(const Arguments& a, const char* name) {
-  auto plan = std::make_unique<Products>(
-      a, name, layer_of(from_attributes<Op>(a.call.attributes()), a.call));
-  return plan->serves() ? std::move(plan) : nullptr;
+std::unique_ptr<DevicePlan> product_plan(const Arguments& a, const char* name) {
+  auto plan = std::make_unique<Products>(a, name, *layer_of(a.call));
+  if (!plan->serves()) return nullptr;
+  if (const i32* w = a.constants[1]) plan->keep(w);
+  return plan;
 }
 
 std::unique_ptr<DevicePlan> groups_plan(const Arguments& a, const char* name) {
-  const Layer l = layer_of(from_attributes<Conv2d>(a.call.attributes()), a.call);
-  if (l.groups == 1 || l.inputs >= kSmallGroup || l.outputs >= kSmallGroup) return nullptr;
-  return std::make_unique<Groups>(a, name, l);
+  const Layer l = *layer_of(a.call);
+  if (!has_small_groups(l)) return nullptr;
+  if (a.fusion.x) return std::make_unique<Groups<std::int8_t>>(a, name, l);
+  return std::make_unique<Groups<i32>>(a, name, l);
 }
 
 }  // namespace
 
+std::optional<ProductTraits> product_traits(const Arguments& a) {
+  const std::optional<Layer> l = layer_of(a.call);
+  if (!a.is_tuned || !l) return std::nullopt;
+  if (has_small_groups(*l)) return ProductTraits{{{0, 0}}, true};
+  const Products plan(a, "", *l);
+  return plan.serves() ? std::optional(plan.traits()) : std::nullopt;
+}
+
 std::vector<Kernel> product_kernels() {
   return {{Conv2d::name, "conv2d_groups", groups_plan},
-      {Conv2d::name, "conv2d_products", product_plan<Conv2d>},
-      {Dense::name, "dense_products", product_plan<Dense>}};
+      {Conv2d::name, "conv2d_products", product_plan},
+      {Dense::name, "dense_products", product_plan}};
 }
 
 }  // namespace lockstep::cuda

@@ -4,7 +4,7 @@
 /// images as cells, of which each tap of a kernel is a constant offset away from the position, so
 /// that a convolution is the product of a matrix that never exists.
 #pragma once
-#include "backends/cuda/kernels/cells.h"
+#include "backends/cuda/kernels/epilogue.h"
 
 namespace lockstep::cuda {
 
@@ -33,16 +33,13 @@ using ThinTile = Tile<64, 16, 16, 16, 6, 4>;  ///< for few columns, where weight
 
 struct ProductParameters {
   const Byte *weights, *cells;
-  const i32* bias;  ///< nullptr: none
-  i32* y;
   u32 row_tiles, column_tiles, groups, splits;  ///< whose product is the number of blocks
   u32 rows, columns;                            ///< of a group
   u32 panels;                                   ///< of the depth
+  u32 images;  ///< of Y, which holds those of each part of the depth
   Cells layout;
   Window window;
-  i64 bias_stride;
-  i64 y_split;                                      ///< between the parts of the depth
-  i64 y_group, y_row, y_image, y_line, y_position;  ///< strides of Y
+  Epilogue out;
 };
 
 /// The part of the product that a block computes.
@@ -103,7 +100,10 @@ template <class T, int kGrain> struct MatrixProduct {
         }
       }
     }
-    block.each([&](auto& t) { store(p, w, t); });
+    block.each([&](auto& t) {
+      store(p, w, t);
+      p.out.border.clear(static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id), t);
+    });
   }
 
  private:
@@ -186,39 +186,36 @@ template <class T, int kGrain> struct MatrixProduct {
   static LOCKSTEP_DEVICE void store(const Parameters& p, const Work& w, Thread& t) {
     const Place part = T::part(t.id / Fragment::kLanes);
     const int lane = t.id % Fragment::kLanes;
-    i32* const y = p.y + w.split * p.y_split + w.group * p.y_group;
+    const u32 end = (w.group + 1) * p.rows;
     LOCKSTEP_UNROLL
     for (int j = 0; j < kJ; ++j) {
       LOCKSTEP_UNROLL
       for (int half = 0; half < 2; ++half) {
+        const Place place = Fragment::c(lane, half);
         const u32 column = w.column_tile * T::kColumns +
-            static_cast<u32>(part.column + j * Fragment::kColumns + Fragment::c(lane, half).column);
+            static_cast<u32>(part.column + j * Fragment::kColumns + place.column);
         if (column >= p.columns) continue;
-        const Position at = p.window.position(column);
-        i32* const to = y + at.image * p.y_image + at.line * p.y_line + at.column * p.y_position;
+        Position at = p.window.position(column);
+        at.image += w.split * p.images;
+        i32 v[2 * kI];
         LOCKSTEP_UNROLL
-        for (int i = 0; i < 2 * kI; ++i) {
-          const u32 row = w.row_tile * T::kRows +
-              static_cast<u32>(
-                  part.row + i / 2 * Fragment::kRows + Fragment::c(lane, i % 2 * 2 + half).row);
-          if (row >= p.rows) continue;
-          i32 v = t.r.sum[i / 2][j][i % 2 * 2 + half];
-          if (p.bias) v = add(v, t.get(p.bias + (i64{w.group} * p.rows + row) * p.bias_stride));
-          t.put(to + row * p.y_row, v);
-        }
+        for (int i = 0; i < 2 * kI; ++i) v[i] = t.r.sum[i / 2][j][i % 2 * 2 + half];
+        const u32 row = w.row_tile * T::kRows + static_cast<u32>(part.row + place.row * 2 * kI);
+        p.out.store(at, w.group * p.rows + row, end, v, t);
       }
     }
   }
 };
 
-/// Adds the parts of the depth that blocks have computed apart, in their order, and the bias.
+/// Adds the parts of the depth that blocks have computed apart, in their order: a thread for each
+/// output, or for four neighbouring channels of cells.
 struct SumOfSplits {
   struct Parameters {
-    const i32 *parts, *bias;
-    i32* y;
-    u32 outputs, splits;
-    Divisor positions, rows, width;  ///< of an image, of all groups, of a line
-    i64 bias_stride, y_image, y_row, y_line, y_position;
+    const i32* parts;
+    u32 threads, splits, channels;
+    i64 outputs;                      ///< of a part
+    Divisor positions, steps, width;  ///< of an image; groups of channels; of a line
+    Epilogue out;
   };
   using Registers = NoRegisters;
   static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
@@ -226,29 +223,44 @@ struct SumOfSplits {
   template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
     block.each([&](auto& t) {
       const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k >= p.outputs) return;
-      const Divided row = divide(k, p.positions), image = divide(row.quotient, p.rows);
-      const Divided line = divide(row.rest, p.width);
-      i32 v = p.bias ? t.get(p.bias + image.rest * p.bias_stride) : 0;
-      for (u32 s = 0; s < p.splits; ++s) v = add(v, t.get(p.parts + i64{s} * p.outputs + k));
-      t.put(p.y + image.quotient * p.y_image + image.rest * p.y_row + line.quotient * p.y_line +
-              line.rest * p.y_position,
-          v);
+      if (k < p.threads) p.out.y.is_packed ? sum<4>(p, k, t) : sum<1>(p, k, t);
+      p.out.border.clear(k, t);
     });
+  }
+
+ private:
+  template <int kRows, class Thread>
+  static LOCKSTEP_DEVICE void sum(const Parameters& p, u32 k, Thread& t) {
+    const Divided at = divide(k, p.positions), step = divide(at.quotient, p.steps);
+    const Divided line = divide(at.rest, p.width);
+    const u32 first = step.rest * kRows;
+    i32 v[kRows]{};
+    LOCKSTEP_UNROLL
+    for (u32 r = 0; r < kRows; ++r) {
+      if (first + r >= p.channels) break;
+      const i64 row = i64{step.quotient} * p.channels + first + r;
+      const i32* from = p.parts + row * p.positions.value() + at.rest;
+      for (u32 s = 0; s < p.splits; ++s) v[r] = add(v[r], t.get(from + s * p.outputs));
+    }
+    p.out.store({step.quotient, line.quotient, line.rest}, first, p.channels, v, t);
   }
 };
 
-/// Convolutions of groups of few channels: a thread for each output, on images as they are.
-struct SmallGroups {
+/// Convolutions of groups of few channels, on images as they are or as cells: a thread for each
+/// output, or for four neighbouring channels of cells.
+template <class Value> struct SmallGroups {
   struct Parameters {
-    const i32 *x, *w, *bias;
-    i32* y;
-    u32 outputs;
-    Divisor width, height, channels, group;  ///< of Y; outputs of a group
+    const Value* x;
+    const i32* w;
+    u32 threads, channels;  ///< channels of Y
+    Divisor extent[3];      ///< of Y in groups of channels, the fastest first: width, height and
+                            ///< channels, or channels, width and height
+    Divisor group;          ///< outputs of a group
     i32 inputs, taps_high, taps_wide;
     i32 lines, columns;  ///< of X
     i32 stride[2], padding[2], dilation[2];
-    i64 xs[4], ws[4], ys[4], bias_stride;  ///< strides
+    i64 xs[4], ws[4];  ///< strides
+    Epilogue out;
   };
   using Registers = NoRegisters;
   static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
@@ -256,21 +268,37 @@ struct SmallGroups {
   template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
     block.each([&](auto& t) {
       const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k < p.outputs) output(p, k, t);
+      if (k < p.threads) outputs(p, k, t);
+      p.out.border.clear(k, t);
     });
   }
 
  private:
   template <class Thread>
-  static LOCKSTEP_DEVICE void output(const Parameters& p, u32 k, Thread& t) {
-    const Divided column = divide(k, p.width), line = divide(column.quotient, p.height);
-    const Divided channel = divide(line.quotient, p.channels);
-    const u32 n = channel.quotient, o = channel.rest;
-    const i32 top = static_cast<i32>(line.rest) * p.stride[0] - p.padding[0];
-    const i32 left = static_cast<i32>(column.rest) * p.stride[1] - p.padding[1];
-    const i32* x = p.x + n * p.xs[0] + i64{p.group.quotient(o)} * p.inputs * p.xs[1];
-    const i32* w = p.w + o * p.ws[0];
-    i32 v = p.bias ? t.get(p.bias + o * p.bias_stride) : 0;
+  static LOCKSTEP_DEVICE void outputs(const Parameters& p, u32 k, Thread& t) {
+    const Divided a = divide(k, p.extent[0]), b = divide(a.quotient, p.extent[1]);
+    const Divided c = divide(b.quotient, p.extent[2]);
+    if (p.out.y.is_packed)
+      output<4>(p, {c.quotient, c.rest, b.rest}, a.rest * 4, t);
+    else
+      output<1>(p, {c.quotient, b.rest, a.rest}, c.rest, t);
+  }
+  template <int kRows, class Thread> static LOCKSTEP_DEVICE void output(
+      const Parameters& p, const Position& at, u32 first, Thread& t) {
+    i32 v[kRows]{};
+    LOCKSTEP_UNROLL
+    for (u32 r = 0; r < kRows; ++r)
+      if (first + r < p.channels) v[r] = sum(p, at, first + r, t);
+    p.out.store(at, first, p.channels, v, t);
+  }
+
+  template <class Thread>
+  static LOCKSTEP_DEVICE i32 sum(const Parameters& p, const Position& at, u32 channel, Thread& t) {
+    const i32 top = static_cast<i32>(at.line) * p.stride[0] - p.padding[0];
+    const i32 left = static_cast<i32>(at.column) * p.stride[1] - p.padding[1];
+    const Value* x = p.x + at.image * p.xs[0] + i64{p.group.quotient(channel)} * p.inputs * p.xs[1];
+    const i32* w = p.w + channel * p.ws[0];
+    i32 v = 0;
     for (i32 i = 0; i < p.inputs; ++i)
       for (i32 r = 0; r < p.taps_high; ++r) {
         const i32 y = top + r * p.dilation[0];
@@ -283,13 +311,13 @@ struct SmallGroups {
                   t.get(w + i * p.ws[1] + r * p.ws[2] + s * p.ws[3])));
         }
       }
-    t.put(p.y + n * p.ys[0] + o * p.ys[1] + line.rest * p.ys[2] + column.rest * p.ys[3], v);
+    return v;
   }
 };
 
 using ProductsKernels = KernelList<MatrixProduct<LargeTile, 16>, MatrixProduct<LargeTile, 4>,
     MatrixProduct<SmallTile, 16>, MatrixProduct<SmallTile, 4>, MatrixProduct<ThinTile, 16>,
     MatrixProduct<ThinTile, 4>, PackImages<16>, PackImages<4>, PackWeights, SumOfSplits,
-    SmallGroups>;
+    SmallGroups<i32>, SmallGroups<std::int8_t>>;
 
 }  // namespace lockstep::cuda

@@ -158,8 +158,8 @@ template <class K> class EmulatedBlock {
   template <class T> void count(const T* at, std::map<const void*, int64_t> Watch::*map) {
     expect(reinterpret_cast<std::uintptr_t>(at) % alignof(T) == 0, "a misaligned tensor access");
     if (!watch_) return;
-    for (std::size_t k = 0; k < sizeof(T) / 4; ++k)
-      ++(watch_->*map)[reinterpret_cast<const char*>(at) + k * 4];
+    for (std::size_t k = 0; k < sizeof(T); k += 4)
+      ++(watch_->*map)[reinterpret_cast<const char*>(at) + k];
   }
 
   i64 number_;

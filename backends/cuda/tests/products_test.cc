@@ -88,6 +88,28 @@ TEST(Tiles, AreSharedByTheirWarps) {
   expect_parts_to_cover<ThinTile>();
 }
 
+// The sums of a lane belong to neighbouring rows of the output, and every row has a place.
+template <class T> void expect_neighbours() {
+  std::set<u32> rows;
+  for (u32 row = 0; row < T::kRows; ++row) rows.insert(output_row(row, T::kWarpRows));
+  EXPECT_EQ(rows.size(), static_cast<std::size_t>(T::kRows));
+  EXPECT_EQ(*rows.rbegin(), static_cast<u32>(T::kRows - 1));
+  constexpr int kOfLane = T::kWarpRows / Fragment::kRows * 2;
+  for (int lane = 0; lane < Fragment::kLanes; ++lane)
+    for (int part = 0; part < T::kRows; part += T::kWarpRows)
+      for (int i = 0; i < kOfLane; ++i) {
+        const int row = part + i / 2 * Fragment::kRows + Fragment::c(lane, i % 2 * 2).row;
+        EXPECT_EQ(output_row(static_cast<u32>(row), T::kWarpRows),
+            static_cast<u32>(part + Fragment::c(lane, 0).row * kOfLane + i));
+      }
+}
+
+TEST(Tiles, GiveALaneNeighbours) {
+  expect_neighbours<LargeTile>();
+  expect_neighbours<SmallTile>();
+  expect_neighbours<ThinTile>();
+}
+
 TEST(Divisors, DivideExactly) {
   constexpr i64 kMost = (i64{1} << 31) - 1;
   Seeded draw(2);

@@ -26,7 +26,8 @@ class Watch {
   int64_t shared_reads = 0, shared_writes = 0;
   int64_t waves = 0;                             ///< of a warp's accesses to shared memory
   int64_t conflicts = 0;                         ///< those of them that wait for a bank
-  std::map<const void*, int64_t> read, written;  ///< words of the tensors, with how often
+  std::map<const void*, int64_t> read, written;  ///< words of the tensors, with how often;
+                                                 ///< what is smaller than a word, likewise
   std::map<std::string, int64_t> problems;
 
   void begin_block(int shared, int threads) {
