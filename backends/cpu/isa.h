@@ -15,7 +15,9 @@ struct Isa {
   bool runnable;  ///< on this machine, under this operating system
 };
 
-/// The instruction sets of this build, the most basic first; that one runs everywhere.
+/// The instruction sets of this build, the most basic first; that one runs everywhere. Where the
+/// processor has AMX, the first call asks the system for its tiles, for the whole process. As the
+/// calling convention has it, no call of the backend preserves tiles of its caller.
 std::span<const Isa> isas();
 
 /// The entry of this name, or nullptr.

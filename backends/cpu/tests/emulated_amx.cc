@@ -70,51 +70,51 @@ class EmulatedUnit {
     for (int t = 0; t < 16; ++t)
       demand(c.rows[t] <= 16 && c.row_bytes[t] <= 64 && (t < 8 || c.rows[t] == 0),
           "eight registers of up to 16 rows of 64 bytes");
-    config_ = c;
-    std::memset(tiles_, 0, sizeof tiles_);
+    config = c;
+    std::memset(tiles, 0, sizeof tiles);
   }
-  static void release() { config_ = {}; }
+  static void release() { config = {}; }
   template <int T> static void zero() {
     configured<T>();
-    std::memset(tiles_[T], 0, sizeof tiles_[T]);
+    std::memset(tiles[T], 0, sizeof tiles[T]);
   }
   // Bytes that the shape leaves out become zero.
   template <int T> static void load(const void* from, int64_t stride) {
     zero<T>();
-    for (int r = 0; r < config_.rows[T]; ++r)
-      std::memcpy(tiles_[T][r], static_cast<const char*>(from) + r * stride, config_.row_bytes[T]);
+    for (int r = 0; r < config.rows[T]; ++r)
+      std::memcpy(tiles[T][r], static_cast<const char*>(from) + r * stride, config.row_bytes[T]);
   }
   template <int T> static void store(void* to, int64_t stride) {
     configured<T>();
-    for (int r = 0; r < config_.rows[T]; ++r)
-      std::memcpy(static_cast<char*>(to) + r * stride, tiles_[T][r], config_.row_bytes[T]);
+    for (int r = 0; r < config.rows[T]; ++r)
+      std::memcpy(static_cast<char*>(to) + r * stride, tiles[T][r], config.row_bytes[T]);
   }
   template <int C, int A, int B> static void add_products() {
     configured<C>(), configured<A>(), configured<B>();
-    demand(config_.rows[A] == config_.rows[C] && config_.row_bytes[B] == config_.row_bytes[C] &&
-            config_.row_bytes[A] == 4 * config_.rows[B],
+    demand(config.rows[A] == config.rows[C] && config.row_bytes[B] == config.row_bytes[C] &&
+            config.row_bytes[A] == 4 * config.rows[B],
         "a product of matrices whose shapes fit");
-    for (int r = 0; r < config_.rows[C]; ++r)
-      for (int k = 0; k < config_.row_bytes[A]; ++k)
-        for (int l = 0; l < config_.row_bytes[C] / 4; ++l) {
+    for (int r = 0; r < config.rows[C]; ++r)
+      for (int k = 0; k < config.row_bytes[A]; ++k)
+        for (int l = 0; l < config.row_bytes[C] / 4; ++l) {
           uint32_t sum = 0;
-          std::memcpy(&sum, tiles_[C][r] + 4 * l, sizeof sum);
+          std::memcpy(&sum, tiles[C][r] + int64_t{4} * l, sizeof sum);
           sum += static_cast<uint32_t>(
-              static_cast<int8_t>(tiles_[A][r][k]) * tiles_[B][k / 4][4 * l + k % 4]);
-          std::memcpy(tiles_[C][r] + 4 * l, &sum, sizeof sum);
+              static_cast<int8_t>(tiles[A][r][k]) * tiles[B][k / 4][4 * l + k % 4]);
+          std::memcpy(tiles[C][r] + int64_t{4} * l, &sum, sizeof sum);
         }
   }
 
  private:
   template <int T> static void configured() {
-    demand(config_.palette == 1 && config_.rows[T] > 0, "a register that has a shape");
+    demand(config.palette == 1 && config.rows[T] > 0, "a register that has a shape");
   }
-  static thread_local TileConfig config_;
-  static thread_local uint8_t tiles_[8][16][64];
+  static thread_local TileConfig config;
+  static thread_local uint8_t tiles[8][16][64];
 };
 
-thread_local TileConfig EmulatedUnit::config_;
-thread_local uint8_t EmulatedUnit::tiles_[8][16][64];
+thread_local TileConfig EmulatedUnit::config;
+thread_local uint8_t EmulatedUnit::tiles[8][16][64];
 
 constexpr DotKernels kVectors = Tiles<Emulated>::kernels("emulated", 1);
 
