@@ -32,8 +32,8 @@ struct Border {
   Divisor image;    ///< words of an image's border
   Divisor gap;      ///< words between two lines
   u32 head = 0;     ///< words before the first line
-  u32 lines = 0, line_words = 0;
-  i64 image_words = 0;
+  u32 lines = 0;
+  i64 line_words = 0, image_words = 0;
 
   /// Clears the words of a thread.
   template <class Thread> LOCKSTEP_DEVICE void clear(u32 thread, Thread& t) const {

@@ -196,7 +196,7 @@ template <class T, int kGrain> struct MatrixProduct {
             static_cast<u32>(part.column + j * Fragment::kColumns + place.column);
         if (column >= p.columns) continue;
         Position at = p.window.position(column);
-        at.image += w.split * p.images;
+        at.image += i64{w.split} * p.images;
         i32 v[2 * kI];
         LOCKSTEP_UNROLL
         for (int i = 0; i < 2 * kI; ++i) v[i] = t.r.sum[i / 2][j][i % 2 * 2 + half];

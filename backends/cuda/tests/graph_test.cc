@@ -153,8 +153,8 @@ TEST(Products, HandCellsToEachOther) {
           [](Layers& l) { l.layer(l.layer(l.layer(0, 20, 1), 36, 3, 2), 5, 1); }, true},
       {"padding of two readers", {1, 16, 6, 6}, kFew, 4,
           [](Layers& l) {
-            const uint32_t x = l.layer(0, 12, 1), y = l.layer(x, 9, 1);
-            l.shifted(l.call("elemwise_add", {}, {y, l.layer(x, 9, 5)}), 1);
+            const uint32_t x = l.layer(0, 12, 1), y = l.layer(x, 12, 3, 12);
+            l.shifted(l.call("elemwise_add", {}, {y, l.layer(x, 12, 5)}), 1);
           }},
       {"a shortcut", {1, 16, 6, 6}, kFew, 5, [](Layers& l) {
          const uint32_t x = l.layer(0, 18, 1), y = l.layer(l.layer(x, 18, 3), 18, 1);
