@@ -1,6 +1,8 @@
 #include "conformance/subjects/mail.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,9 +44,21 @@ Slot type_slot(const Type& t) {
   return s;
 }
 
+// A host maps the mail once and the arena three times; neither takes memory before it is used.
+void require_addresses() {
+  constexpr u64 kLibraries = u64{1} << 30, kNeeded = kMail + 3 * kArena + kLibraries;
+  rlimit limit{};
+  getrlimit(RLIMIT_AS, &limit);
+  if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < kNeeded)
+    throw std::runtime_error(fmt::format(
+        "a process that holds a backend needs {} KiB of addresses (ulimit -v allows {})",
+        kNeeded >> 10, limit.rlim_cur >> 10));
+}
+
 }  // namespace
 
 Mail::Mail() {
+  require_addresses();
   file_ = memory_file("mail", kMail);
   void* m = mmap(nullptr, kMail, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (m == MAP_FAILED) {
@@ -93,6 +107,7 @@ void Mail::add(const Question& q) {
 
   const u64 between = q.between ? post_between(*q.between) : 0;
   const u64 graph = q.graph ? post_graph(*q.graph, p) : 0;
+  const u64 texts = q.texts ? post_texts(*q.texts) : 0;
   Letter& letter = letter_of(c, p, slots);
   letter.what = static_cast<Letter::What>(q.what);
   letter.constants = q.run.constants;
@@ -101,6 +116,8 @@ void Mail::add(const Question& q) {
   letter.config = q.run.config;
   letter.between = between;
   letter.graph = graph;
+  letter.texts = texts;
+  letter.text_count = q.texts ? static_cast<int>(q.texts->size()) : 0;
   if (!posted_.empty()) sent<Letter>(posted_.back().at).next = kLetters + p.at;
   for (const Placed& t : p.tensors) p.elements += volume(t.type.shape);
   steps_ += static_cast<u64>(q.run.runs);
@@ -132,6 +149,19 @@ u64 Mail::post_between(const Case& c) {
         type_slot(k < p.inputs ? c.in[k] : out[static_cast<int>(k - p.inputs)]);
   letter_of(c, p, slots);
   return kLetters + p.at;
+}
+
+// Writes names and texts of attributes. @return where they stand
+u64 Mail::post_texts(const AttrTexts& texts) {
+  std::string all;
+  for (const auto& [name, text] : texts)
+    for (const std::string& s : {name, text}) {
+      if (s.find('\0') != s.npos) throw std::runtime_error("a library is given no text with a NUL");
+      all += s + '\0';
+    }
+  const u64 at = allocate(all.size() + 1);
+  std::copy(all.begin(), all.end(), &sent<char>(at));
+  return kLetters + at;
 }
 
 // Writes a graph, whose outer tensors are those of the letter. @return where it stands

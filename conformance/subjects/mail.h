@@ -71,6 +71,7 @@ class Mail {
   void types_only(Posted& p, const Case& c, u64 slots);
   Letter& letter_of(const Case& c, const Posted& p, u64 slots);
   u64 post_between(const Case& c);
+  u64 post_texts(const AttrTexts& texts);
   u64 post_graph(const CallGraph& g, const Posted& p);
   bool changed(const Placed& p, i64& at) const;
   std::vector<i32> collect(const Placed& p);

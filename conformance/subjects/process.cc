@@ -38,9 +38,6 @@ bool ended_by_others(int status) {
   return s == SIGKILL || s == SIGTERM || s == SIGINT || s == SIGHUP;
 }
 
-// The time in which such a signal reaches the judge as well; otherwise the backend died by itself.
-constexpr std::chrono::milliseconds kReach{500};
-
 // In this time a host ends what its backend started.
 constexpr int kEndingMs = 5000;
 
@@ -148,10 +145,13 @@ std::string end_host(pid_t pid) {
   return ends_within(kEndingMs, pid, status) ? ending(status) : end_process(pid);
 }
 
-std::string reap_host(pid_t pid) {
+std::string reap_host(pid_t pid, std::chrono::milliseconds& reach) {
   int status = 0;
   if (!ends_within(200, pid, status)) return end_host(pid);
-  if (ended_by_others(status)) std::this_thread::sleep_for(kReach);
+  if (ended_by_others(status)) {
+    std::this_thread::sleep_for(reach);
+    reach /= 2;
+  }
   return ending(status);
 }
 

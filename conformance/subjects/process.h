@@ -3,6 +3,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,9 +29,12 @@ pid_t start_host(const std::vector<std::string>& words, const std::vector<int>& 
 /// Ends it, and all processes that its backend started. @return how it ended, in words
 std::string end_host(pid_t pid);
 
-/// The same for one that has closed its end: gives it a moment to end by itself. If a signal of
-/// another program ended it, waits a moment in case the signal is meant for this process too.
-std::string reap_host(pid_t pid);
+/// The same for one that has closed its end: gives it a moment to end by itself. If a signal with
+/// which other programs end processes ended it, waits for `reach`, in which such a signal reaches
+/// this process as well, and halves it: the more of them do not, the more the backend's own they
+/// are.
+std::string reap_host(pid_t pid, std::chrono::milliseconds& reach);
+inline constexpr std::chrono::milliseconds kReach{500};
 
 /// Kills a process and its group, if it has one of its own, and reaps it.
 /// @return how it ended, in words: "exited with status 3", "was killed by SIGSEGV".

@@ -61,6 +61,22 @@ TEST(LibraryDoor, PutsTheTensorsOfACallAsTheyLie) {
   EXPECT_EQ(told("relu/in=2x3@8/fill=one:3/memory=scattered"), "relu 1 1 2x3/14,2@8 -> 2x3/8,2@8");
 }
 
+TEST(LibraryDoor, PutsAttributesAsText) {
+  const auto s = telling({{"tells", "attrs"}});
+  const Case c = parse_case("sum/axis=1/in=2x3@8/fill=one");
+  const std::vector<Tensor> in = inputs_of(c);
+  const AttrTexts none, some = {{"axis", " [1L,\t] "}, {"keepdims", ""}, {"\xff", "it's"}};
+  const auto told = [&](const AttrTexts* texts) {
+    const Question q{.call = &c, .texts = texts, .callers = {&in}, .out = outputs_of(c)};
+    return s->ask({q})[0][0].message;
+  };
+  EXPECT_EQ(told(nullptr), "axis:2 keepdims:1 exclude:1");
+  EXPECT_EQ(told(&none), "");
+  EXPECT_EQ(told(&some), "axis:3= [1L,?]  keepdims:3= \xff:3=it's");
+  const AttrTexts endless = {{"axis", std::string("1\0", 2)}};
+  expect_throws<std::runtime_error>([&] { told(&endless); }, "no text with a NUL");
+}
+
 TEST(LibraryDoor, PutsTheTypesOfAnIllegalCallWithStridesThatDoNotOverflow) {
   const auto s = telling({{"tells", "call"}});
   const std::pair<const char*, const char*> rows[] = {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "conformance/cases/malformed_graph.h"
+#include "conformance/jsonl/lines.h"
 #include "conformance/trial/poison.h"
 #include "conformance/trial/property.h"
 
@@ -22,6 +23,12 @@ constexpr i64 kMostOfReuse = i64{1} << 10;  // elements of a call whose plan run
 About kind_of(Item::What what) {
   constexpr About kKinds[] = {kLegal, kIllegal, kVectors, kTyped};
   return kKinds[what];
+}
+
+std::string spelling_text(const AttrTexts& attrs) {
+  std::string s;
+  for (const auto& [name, text] : attrs) s += (s.empty() ? "" : ", ") + name + "=" + quote(text);
+  return s.empty() ? "no attributes" : s;
 }
 
 // Notes an answer whose outputs have other sizes than it says.
@@ -226,6 +233,15 @@ void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
   ask_graph(next, [this, at, next](Answer b) { settle_graph(at, next, std::move(b)); });
 }
 
+void Probe::ask_spelled(std::size_t way) {
+  if (!takes_text_ || !manifest().reads_text || case_.op->attrs.size() == 0) return;
+  const AttrTexts& texts = spelled_.emplace_back(spelled(case_, way));
+  const std::size_t at = note("with " + spelling_text(texts));
+  run(
+      {&in_}, {.poison = kPoison}, [this, at](Answers a) { t_.seen[at].answer = std::move(a[0]); },
+      nullptr, &texts);
+}
+
 void Probe::infer() {
   if (infers_)
     pending_.push_back(
@@ -292,9 +308,13 @@ void Probe::take_for(LawAsked law, const LawCall& call, Answer a) {
 }
 
 void Probe::run(const std::vector<const std::vector<Tensor>*>& callers, const Run& run,
-    std::function<void(Answers)> take, const Case* between) {
-  Question q{
-      .call = &case_, .callers = callers, .between = between, .out = t_.types, .run = filled(run)};
+    std::function<void(Answers)> take, const Case* between, const AttrTexts* texts) {
+  Question q{.call = &case_,
+      .texts = texts,
+      .callers = callers,
+      .between = between,
+      .out = t_.types,
+      .run = filled(run)};
   q.run.poison = drawn_poison(run.poison);
   const auto tell = [this, callers, run, take = std::move(take)](Answers all) {
     for (std::size_t k = 0; k < all.size(); ++k)

@@ -2,9 +2,9 @@
 /// The reference with one fault. `--set fault=NAME` chooses a row of the table below; the
 /// environment variable HOSTILE_MANIFEST replaces the manifest, whatever it says, and with
 /// HOSTILE_RENAMES each process states another name in it; where
-/// HOSTILE_ONCE names a file, only the process that makes the file survives loading this; where
-/// HOSTILE_LEAVES names one, each leaves a process behind, in a session of its own, and adds its
-/// number to the file.
+/// where HOSTILE_ONCE names a file, only the first HOSTILE_LOADS processes (1) survive loading
+/// this; where HOSTILE_LEAVES names one, each leaves a process behind, in a session of its own, and
+/// adds its number to the file.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -28,9 +28,11 @@ constexpr uint64_t kScratchBytes = 100;  // 28 less than are aligned
 __attribute__((constructor)) void load_once() {
   const char* file = std::getenv("HOSTILE_ONCE");
   if (!file) return;
-  const int made = open(file, O_CREAT | O_EXCL | O_WRONLY, S_IRUSR);
-  if (made < 0) std::exit(0);
-  close(made);
+  const char* loads = std::getenv("HOSTILE_LOADS");
+  const int times = open(file, O_CREAT | O_APPEND | O_WRONLY, S_IRUSR | S_IWUSR);
+  if (write(times, ".", 1) != 1 || lseek(times, 0, SEEK_END) > (loads ? std::atoi(loads) : 1))
+    std::exit(0);
+  close(times);
 }
 
 __attribute__((constructor)) void leave_process() {
@@ -193,6 +195,10 @@ bool compact_out(const Execution& e) { return e.call.out[0].compact; }
 void refuse_cubes(const Call& c) {
   if (of_rank_three(c)) throw LogicError("relu.cube", "no");
 }
+void refuse_signs(const Call& c) {
+  for (const ls_attr& a : c.attrs)
+    if (a.kind == LS_TEXT && std::strchr(a.text, '+')) throw LogicError("attr.syntax", "no plus");
+}
 void lack_cubes(const Call& c) {
   if (of_rank_three(c)) throw Unsupported("no cubes");
 }
@@ -275,6 +281,12 @@ constexpr Fault kFaults[] = {
             },
         .prepare = note_call},
     {.name = "unsupported", .prepare = lack_cubes},
+    {.name = "no_signs", .prepare = refuse_signs},
+    {.name = "trusts_text",
+        .refuse =
+            [](const LogicError& e) {
+              if (!e.label.starts_with("attr.")) throw LogicError(e);
+            }},
     {.name = "refuse_legal", .prepare = refuse_cubes},
     {.name = "wrong_label",
         .refuse = [](const LogicError&) { throw LogicError("relu.colour", "it is too green"); }},
