@@ -21,6 +21,8 @@ namespace {
 constexpr u64 kLetters = round_up(sizeof(Channel), kPage);  // where letters begin
 constexpr u64 kBeside = 256;  // bytes beside a tensor, in which small overruns show
 constexpr u64 kEvery = 64;    // bytes, to which all is aligned
+constexpr u64 kPlaces = 16;   // where tensors that are not aligned begin, 8 bytes apart
+constexpr i64 kFarAway = (i64{1} << 22) + 1;  // elements, beyond all padding
 
 // A position that a host noted, which may be any number.
 i64 bounded(i64 at) { return std::clamp(at, -static_cast<i64>(kArena), static_cast<i64>(kArena)); }
@@ -219,11 +221,12 @@ void Mail::lay_call(Posted& p, const Question& q, std::size_t caller) {
   for (std::size_t k = 0; k < in.size(); ++k) {
     const Type& t = in[k].type;
     p.tensors.push_back(
-        lay(t, place_input(t, q.run.layout, seed, static_cast<int>(k)), q.run.base));
+        lay(t, place_input(t, q.run.layout, seed, static_cast<int>(k)), q.run.base, k));
     write(p.tensors.back(), &in[k].data, q.run.filler, 0);
   }
   for (int k = 0; k < q.out.count; ++k) {
-    p.tensors.push_back(lay(q.out[k], place_output(q.out[k], q.run.layout, seed, k), q.run.base));
+    p.tensors.push_back(lay(q.out[k], place_output(q.out[k], q.run.layout, seed, k), q.run.base,
+        in.size() + static_cast<std::size_t>(k)));
     write(p.tensors.back(), nullptr, q.run.filler, q.run.poison);
   }
 }
@@ -235,7 +238,8 @@ void Mail::types_only(Posted& p, const Case& c, u64 slots) {
     sent<Slot>(slots + k * sizeof(Slot)) = type_slot(guessed_output(c));
 }
 
-Mail::Placed Mail::lay(const Type& t, const Placement& at, Base base) {
+// @param number of the tensor in its call
+Mail::Placed Mail::lay(const Type& t, const Placement& at, Base base, std::size_t number) {
   Placed p{{}, t, at};
   Slot& s = p.slot;
   s.rank = t.rank();
@@ -244,7 +248,11 @@ Mail::Placed Mail::lay(const Type& t, const Placement& at, Base base) {
   std::copy(at.stride, at.stride + kMaxRank, s.stride);
   const u64 bytes = static_cast<u64>(at.allocated) * sizeof(i32);
   s.bytes = round_up(bytes + kBeside, kPage);
-  const u64 first = base == Base::end ? s.bytes - bytes : base == Base::begin ? 0 : sizeof(i32);
+  const u64 first = base == Base::end ? s.bytes - bytes
+      : base == Base::begin           ? 0
+                                      : sizeof(i32) * (1 + 2 * (number % kPlaces));
+  for (int d = 0; base == Base::unaligned && d < s.rank; ++d)
+    if (s.shape[d] == 1) s.stride[d] = kFarAway;
   s.first = first + static_cast<u64>(at.offset) * sizeof(i32);
   s.image = kLetters + allocate(s.bytes);
   return p;

@@ -66,7 +66,7 @@ class Mail {
   const Reply& reply(std::size_t n) const;
   u64 allocate(u64 bytes);
   void lay_call(Posted& p, const Question& q, std::size_t caller);
-  Placed lay(const Type& t, const Placement& at, Base base);
+  Placed lay(const Type& t, const Placement& at, Base base, std::size_t number);
   void write(const Placed& p, const std::vector<i32>* values, i32 beside, i32 inside);
   void types_only(Posted& p, const Case& c, u64 slots);
   Letter& letter_of(const Case& c, const Posted& p, u64 slots);

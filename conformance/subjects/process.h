@@ -19,7 +19,8 @@ inline std::uint64_t bytes_of_gib(double gib) {
 /// Waits for a byte to read. @return whether a byte or the end of file came within the limit
 bool readable_within(int fd, double seconds);
 
-/// Starts the program `backend-host` in a process group of its own. It ends with this process.
+/// Starts the program `backend-host` in a process group of its own. It ends with this process,
+/// which inherits what it leaves behind.
 /// @param words its arguments after the first, which is this process
 /// @param files become its files 0, 1, ...; -1: none, and what is written there is discarded
 /// @throws std::runtime_error if it cannot be started.
@@ -40,6 +41,12 @@ inline constexpr std::chrono::milliseconds kReach{500};
 /// @return how it ended, in words: "exited with status 3", "was killed by SIGSEGV".
 /// @throws std::logic_error for 1 and less, which would mean every process there is.
 std::string end_process(pid_t pid);
+
+/// Tells that this process has started another one, which is no orphan.
+void note_child(pid_t pid);
+
+/// Ends the processes that this one inherited because a backend ended the program that held it.
+void end_orphans();
 
 /// Runs a command in a process group of its own for at most `seconds`, and overwrites the file
 /// `log` with its output. All children of this process end with the command, also those that the

@@ -15,9 +15,11 @@ namespace lockstep::judge {
 
 /// The place of a tensor in its memory.
 enum class Base {
-  end,       ///< ends where the memory ends, before the guard page
-  begin,     ///< begins where the memory begins, at a page
-  unaligned  ///< begins after that, aligned to 4 bytes and not to 8, 16, 32 or 64
+  end,    ///< ends where the memory ends, before the guard page
+  begin,  ///< begins where the memory begins, at a page
+  /// Begins after that, aligned to 4 bytes and not to 8, no two tensors alike; the strides of
+  /// extents of 1, which mean nothing, lead out of the memory.
+  unaligned
 };
 
 /// How a call is run.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "conformance/cases/malformed_graph.h"
 #include "conformance/host/channel.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/subjects/mail.h"
@@ -228,6 +229,25 @@ TEST(LibraryDoor, RunsAPlanManyTimesAndPutsItsOutputsBackBeforeEach) {
   const Answer a = execute({{"counts", "3"}}, "relu/in=1@8/fill=one", {.poison = 100, .runs = 128});
   EXPECT_EQ(a.changed_run, 3);
   EXPECT_EQ(a.out[0][0], 102);
+}
+
+TEST(LibraryDoor, RunsAGraphManyTimes) {
+  const Case c = parse_case("relu/in=1@8/fill=one");
+  const std::vector<Tensor> in = inputs_of(c);
+  const CallGraph graph = graph_of_call(c);
+  const auto changed = [&](const char* errs) {
+    const auto s = telling({{"counts", errs}});
+    return s
+        ->ask({{.call = &c,
+            .callers = {&in},
+            .graph = &graph,
+            .out = outputs_of(c),
+            .run = {.runs = 3}}})[0][0]
+        .changed_run;
+  };
+  EXPECT_EQ(changed("9"), 0);
+  EXPECT_EQ(changed("2"), 2);
+  EXPECT_EQ(changed("3"), 3);
 }
 
 TEST(LibraryDoor, HasPatienceWithLargeCalls) {

@@ -110,6 +110,9 @@ INSTANTIATE_TEST_SUITE_P(Faults, Misbehaviour,
         Row{"fork_32", 1, "CRASH", "matches_reference", "the backend's process was killed"},
         Row{"reach", 0, "PASS", "", ""}, Row{"look", 0, "PASS", "", ""},
         Row{"last", 1, "FAIL", "closes", "close(): the backend's process was killed by SIGABRT"},
+        Row{"apart", 1, "FAIL", "alignment", "expected"},
+        Row{"pitch", 1, "FAIL", "alignment", "expected"},
+        Row{"scratch_place", 1, "NONDETERMINISTIC", "deterministic", "the second time"},
         Row{"late", 1, "FAIL", "matches_reference", "after execute() had returned", false},
         Row{"address", 1, "FAIL", "reuse", "other values in between"},
         Row{"one_plan", 1, "FAIL", "reuse", "in the last of 128 runs of one plan"},
@@ -221,6 +224,20 @@ TEST(Loading, LeavesNoProcessBehind) {
     EXPECT_GT(all, 0) << file;
     EXPECT_EQ(alive, 0) << file;
   }
+}
+
+TEST(Loading, ThatEndsItsKeeperLeavesNoProcessBehind) {
+  const Scratch scratch;
+  const auto left = [&](const char* file, const Variables& more, int exit) {
+    Variables env = more;
+    env["HOSTILE_DESERTS"] = scratch.path(file);
+    expect_end(check(hostile("misbehaving"), {"--start-timeout", "3"}, env).end, exit);
+    const auto [alive, all] = alive_of(scratch.path(file));
+    EXPECT_GT(all, 0) << file;
+    return alive;
+  };
+  EXPECT_EQ(left("goes on", {}, 0), 0);
+  EXPECT_EQ(left("hangs", {{"HOSTILE_HANGS", "1"}}, 1), 0);
 }
 
 TEST(Loading, ThatKillsIsReportedAsACrash) {

@@ -185,6 +185,42 @@ TEST(TrialOfACase, ReusesPlansOfSomeSmallOnes) {
     EXPECT_EQ(calls("relu/in=513@8/fill=dense:" + std::to_string(seed)), 1) << "it is not small";
 }
 
+// A subject whose compiled graphs write something else in one of their runs.
+class Compiling : public Watching {
+ public:
+  int changed = 0;
+  bool can_compile() const override { return true; }
+  std::vector<Answers> ask(const std::vector<Question>& questions) override {
+    std::vector<Answers> all;
+    for (const Question& q : questions) {
+      if (!q.graph) {
+        all.push_back(Watching::ask({q})[0]);
+        continue;
+      }
+      EXPECT_EQ(q.run.runs, 3);
+      Answer& a = all.emplace_back(Answers{{.changed_run = changed}})[0];
+      for (const int head : q.graph->heads)
+        a.out.push_back(q.graph->entries[static_cast<std::size_t>(head)].data);
+    }
+    return all;
+  }
+};
+
+TEST(Compiled, GraphsWriteTheSameInEachRun) {
+  for (const int changed : {0, 2}) {
+    Compiling subject;
+    subject.changed = changed;
+    const Item item = item_of_case("relu/in=2@8/data=1,-1");
+    const ItemResult r = judge_trial(perform(subject, item, plan_of({&kCompiled})), {"compiled"});
+    ASSERT_EQ(r.findings.size(), changed == 0 ? 0U : 1U);
+    if (changed > 0) {
+      EXPECT_EQ(r.findings[0].second.text,
+          "run 2 of one plan wrote something else for the same values: "
+          "it is right, and an earlier run was not");
+    }
+  }
+}
+
 // A subject that reads attributes as text, and wrongly where they are spelled with blanks.
 class Reading : public Watching {
  public:

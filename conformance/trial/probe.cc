@@ -18,6 +18,7 @@ using reference::LawResult;
 constexpr u64 kShare = 4;                   // one case in 4 gets the checks that take several calls
 constexpr u64 kSalt = 11;                   // of the choice of these cases
 constexpr i64 kMostOfLaws = i64{1} << 14;   // elements of a call to which laws are put
+constexpr int kRunsOfGraph = 3;             // the first may leave something for the next
 constexpr i64 kMostOfReuse = i64{1} << 10;  // elements of a call whose plan runs many times
 
 About kind_of(Item::What what) {
@@ -202,7 +203,7 @@ void Probe::ask_graph(const CallGraph& g, std::function<void(Answer)> take) {
   types.count = 0;
   for (const int head : g.heads)
     types.type[types.count++] = g.entries[static_cast<std::size_t>(head)].type;
-  Run run = filled({.layout = case_.layout, .poison = kPoison});
+  Run run = filled({.layout = case_.layout, .poison = kPoison, .runs = kRunsOfGraph});
   run.poison = drawn_poison(run.poison);
   pending_.push_back(
       {{.call = &case_, .callers = {&q.in}, .graph = &q.graph, .out = types, .run = run},
@@ -217,7 +218,8 @@ void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
   std::vector<Tensor> right;
   for (const int head : g.heads) right.push_back(g.entries[static_cast<std::size_t>(head)]);
   name_poison(a, right, kPoison);
-  const bool is_wrong = difference(right, a).has_value(), is_first = !t_.seen[at].answer;
+  const bool is_wrong = difference(right, a).has_value() || a.changed_run > 0,
+             is_first = !t_.seen[at].answer;
   if (is_first || is_wrong) {
     t_.seen[at].when = "compiled: " + graph_text(g);
     t_.seen[at].answer = std::move(a);

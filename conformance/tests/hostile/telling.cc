@@ -160,6 +160,14 @@ int32_t infer(ls_backend* self, const char*, const ls_attr*, uint32_t, const ls_
   return code(self, "infer", status);
 }
 
+int32_t compile(ls_backend* self, const ls_node*, uint32_t, const ls_tensor*, uint32_t,
+    const uint32_t*, uint32_t n_feeds, const uint32_t*, uint32_t, ls_plan** plan,
+    uint64_t* scratch_bytes, ls_status*) {
+  *plan = new ls_plan{self, n_feeds};
+  *scratch_bytes = 0;
+  return LS_OK;
+}
+
 void add_device(ls_api& t) {
   t.alloc = [](ls_backend*, uint64_t bytes, uint64_t align, ls_status*) {
     void* memory = nullptr;
@@ -195,6 +203,7 @@ const ls_api* lockstep_backend_v1() {
   t.release = [](ls_plan* plan) { delete plan; };
   t.path = path;
   t.infer = infer;
+  t.compile = compile;
   t.threads = [](const ls_backend* self) -> uint32_t {
     return self->value("words").empty() ? 1 : 3000000000;
   };
