@@ -50,7 +50,7 @@ enum {
   LS_INT = 0,   /**< one integer */
   LS_BOOL = 1,  /**< one integer, 0 or 1 */
   LS_TUPLE = 2, /**< integers */
-  LS_TEXT = 3,  /**< a word */
+  LS_TEXT = 3,  /**< a word, or text that the backend is to read */
   LS_NONE = 4   /**< no value; only of an optional attribute */
 };
 
@@ -67,14 +67,17 @@ typedef struct {
   char text[256]; /**< what, where and why, in a sentence */
 } ls_status;
 
-/** One attribute: canonical name, default filled in. A call lists them in the specification's
- * order. */
+/**
+ * One attribute: canonical name, default filled in. A call lists them in the specification's order.
+ * To a backend that claims text, a call may also come with each attribute as LS_TEXT, legal or not:
+ * under either name, in any order and spelling, without some that have defaults.
+ */
 typedef struct {
-  const char* key;     /**< the canonical name */
+  const char* key;     /**< the name */
   int32_t kind;        /**< LS_INT ... LS_NONE */
   uint32_t count;      /**< integers: 1 for LS_INT and LS_BOOL, the length of an LS_TUPLE, else 0 */
   const int64_t* ints; /**< `count` of them */
-  const char* text;    /**< the word of an LS_TEXT, else NULL */
+  const char* text;    /**< of an LS_TEXT, else NULL */
 } ls_attr;
 
 /**

@@ -40,7 +40,7 @@ using Options = std::map<std::string, std::string, std::less<>>;
 /// A prepared call's arguments, valid during prepare() and infer().
 struct Call {
   std::string_view op;             ///< the operator's canonical name
-  std::span<const ls_attr> attrs;  ///< in table order, defaults filled in
+  std::span<const ls_attr> attrs;  ///< in table order, defaults filled in; or all as text
   /// The types of the inputs; in prepare() also the data of those that are constant.
   std::span<const ls_tensor> in;
   std::span<const ls_tensor> out;  ///< as inferred; empty in infer()

@@ -2,9 +2,11 @@
 /// Converts the ABI's call into the specification's, for backends that use the latter's code.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/backend.hpp"
+#include "spec/attributes.h"
 #include "spec/explain.h"
 #include "spec/operators.h"
 
@@ -42,12 +44,28 @@ inline Attr attr_of(const Call& call, const AttrInfo& f) {
   return v;
 }
 
+/// The values of a call's attributes. Where each is a text, they are read as the grammar says.
+/// @throws LogicError with the label of the first violation.
+inline std::vector<Attr> attrs_of(const Call& call, const OpInfo& op) {
+  std::vector<Attr> values;
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const ls_attr& a : call.attrs)
+    if (a.kind == LS_TEXT) texts.emplace_back(a.key, a.text);
+  if (texts.size() < call.attrs.size()) {
+    for (const AttrInfo& f : op.attrs) values.push_back(attr_of(call, f));
+    return values;
+  }
+  ReadAttributes read = read_attributes(op, texts);
+  if (!read.label.empty()) throw LogicError(read.label, read.message);
+  return std::move(read.values);
+}
+
 /// Checks attributes and input types against every rule.
 /// @return the types of the outputs. @throws LogicError with the label of the first violation.
 inline Inferred checked_types(const Call& call, const OpInfo*& op, std::vector<Attr>& attrs) {
   op = find_operator(call.op);
   if (!op) throw LogicError("op.unknown", "no operator " + std::string(call.op));
-  for (const AttrInfo& f : op->attrs) attrs.push_back(attr_of(call, f));
+  attrs = attrs_of(call, *op);
   std::vector<Type> in;
   for (const ls_tensor& t : call.in) in.push_back(type_of(t));
   const Attributes values{attrs.data(), static_cast<int>(attrs.size())};

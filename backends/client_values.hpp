@@ -102,7 +102,7 @@ class Attributes {
   Attributes& tuple(std::string_view key, std::span<const int64_t> v) {
     return add(key, LS_TUPLE, v);
   }
-  /// Adds a word.
+  /// Adds a word; for a backend that claims text, any attribute's text.
   Attributes& word(std::string_view key, std::string_view v) { return add(key, LS_TEXT, {}, v); }
   /// Adds an attribute without a value.
   Attributes& none(std::string_view key) { return add(key, LS_NONE, {}); }

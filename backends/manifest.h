@@ -23,6 +23,7 @@ struct Claims {
   std::string determinism = "D2";
   std::string errors = "label";  ///< "label", "class" or "none"
   int threads = 64;              ///< the most that the option `threads` accepts, if it exists
+  bool text = false;             ///< whether attributes may be given as text
 };
 
 namespace detail {
@@ -65,7 +66,8 @@ inline std::string manifest_of(const std::string& name, const std::vector<Kernel
       ", \"claims\": {\"operators\": " + claimed +
       ", \"layouts\": " + list(detail::all_in_quotes(claims.layouts)) +
       ", \"determinism\": " + in_quotes(claims.determinism) +
-      ", \"errors\": " + in_quotes(claims.errors) + threads + "}}";
+      ", \"errors\": " + in_quotes(claims.errors) + threads +
+      (claims.text ? R"(, "attributes": ["values", "text"]}})" : "}}");
 }
 
 /// Reads an option, a decimal number in lo..hi. @throws LogicError `option.<key>` for other text.

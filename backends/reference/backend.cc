@@ -10,7 +10,7 @@ class Reference {
  public:
   static const char* manifest() {
     static const std::string text =
-        manifest_of("reference", {{"*", "specification", "portable", true}}, Claims{});
+        manifest_of("reference", {{"*", "specification", "portable", true}}, {.text = true});
     return text.c_str();
   }
   explicit Reference(const Options& options) { refuse_options(options); }

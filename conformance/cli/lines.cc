@@ -43,7 +43,7 @@ int emit(Selection& s) {
     const std::vector<Tensor> in = item.runs() ? inputs_of(item.call) : std::vector<Tensor>();
     const std::string id = "\"" + item.id + "\"";
     fmt::print("{}\n",
-        item.texts ? write_text_request(item.call, *item.texts, id)
+        item.texts ? write_text_request(item.call, *item.texts, {}, id)
                    : write_request(item.call, in, id));
   }
   return static_cast<int>(items.empty() ? Exit::incomplete : Exit::pass);

@@ -11,6 +11,20 @@
 namespace lockstep::judge {
 namespace {
 
+// The attributes of a letter's call.
+client::Attributes attributes_of(const Letter& letter, const char* mail) {
+  const OpInfo& op = *operators()[static_cast<std::size_t>(letter.op)];
+  if (letter.texts == 0) return client::attributes_of(op, {letter.attrs, letter.attr_count});
+  client::Attributes all;
+  const char* at = mail + letter.texts;
+  for (int k = 0; k < letter.text_count; ++k) {
+    const std::string name = at, text = at + name.size() + 1;
+    all.word(name, text);
+    at += name.size() + text.size() + 2;
+  }
+  return all;
+}
+
 // The graph of a letter, which views these types of its entries.
 client::Graph graph_of(const Letter& outer, const GraphLetter& letter,
     const std::vector<Slot>& types, const char* mail, char* const* tensors) {
@@ -67,10 +81,9 @@ std::vector<Slot> types_of(const Letter& letter, const char* mail) {
   return {slots, slots + letter.tensors()};
 }
 
-client::Call call_of(const Letter& letter, const std::vector<Slot>& types) {
+client::Call call_of(const Letter& letter, const std::vector<Slot>& types, const char* mail) {
   const OpInfo& op = *operators()[static_cast<std::size_t>(letter.op)];
-  client::Call call{
-      std::string(op.name), client::attributes_of(op, {letter.attrs, letter.attr_count}), {}, {}};
+  client::Call call{std::string(op.name), attributes_of(letter, mail), {}, {}};
   for (const Slot& s : types) {
     const auto rank = static_cast<std::size_t>(s.rank);
     (&s - types.data() < letter.in_count ? call.in : call.out)
@@ -82,7 +95,7 @@ client::Call call_of(const Letter& letter, const std::vector<Slot>& types) {
 client::Result<client::Plan> prepared(
     const client::Backend& backend, const Letter& letter, const char* mail, char* const* tensors) {
   std::vector<Slot> types = types_of(letter, mail);
-  client::Call call = call_of(letter, types);
+  client::Call call = call_of(letter, types, mail);
   for (std::size_t k = 1; letter.constants && k < call.in.size(); ++k)
     call.in[k].constant = tensors[k];
   auto plan = backend.prepare(call);

@@ -12,7 +12,7 @@ namespace lockstep::judge {
 std::vector<Slot> types_of(const Letter& letter, const char* mail);
 
 /// A letter's question as a call of the client, which views these types.
-client::Call call_of(const Letter& letter, const std::vector<Slot>& types);
+client::Call call_of(const Letter& letter, const std::vector<Slot>& types, const char* mail);
 
 /// Prepares a letter's call. What the backend was given lives only until it returns, so all of it
 /// is overwritten then.

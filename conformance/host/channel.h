@@ -85,6 +85,8 @@ struct Letter {
   u64 next = 0;     ///< where the next letter stands; 0: this is the last
   u64 between = 0;  ///< where a call stands that is prepared and released before the runs; 0: none
   u64 graph = 0;    ///< where a GraphLetter stands, to compile in place of the call; 0: none
+  u64 texts = 0;  ///< where names and texts of attributes stand in turn, each with its NUL; 0: none
+  int text_count = 0;  ///< attributes there, in place of `attrs`
   Reply reply;
 
   int tensors() const { return in_count + out_count; }  ///< of one caller

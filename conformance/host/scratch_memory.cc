@@ -19,8 +19,9 @@ constexpr char kBeside = 0x5a;
 }  // namespace
 
 ScratchMemory::ScratchMemory(std::uint64_t bytes, std::int32_t poison) : bytes_(bytes) {
+  const std::uint64_t beyond = poison % 2 != 0 ? kScratchAlignment : 0;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 47;  // bytes of an address space
-  mapped_ = bytes > kMost ? 0 : round_up(bytes, kPage) + 2 * kPage;
+  mapped_ = bytes > kMost ? 0 : round_up(bytes + beyond, kPage) + 2 * kPage;
   void* map = mapped_ == 0 ? MAP_FAILED
                            : mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED ||
@@ -30,7 +31,7 @@ ScratchMemory::ScratchMemory(std::uint64_t bytes, std::int32_t poison) : bytes_(
   }
   map_ = static_cast<char*>(map);
   char* const end = map_ + mapped_ - kPage;
-  data_ = end - round_up(bytes, kScratchAlignment);
+  data_ = end - round_up(bytes, kScratchAlignment) - beyond;
   std::memset(map_ + kPage, kBeside, static_cast<std::size_t>(data_ - map_) - kPage);
   for (std::size_t k = 0; k < bytes_; ++k) data_[k] = reinterpret_cast<char*>(&poison)[k % 4];
   std::memset(data_ + bytes_, kBeside, static_cast<std::size_t>(end - data_) - bytes_);

@@ -363,7 +363,7 @@ void answer_call(const client::Backend& backend, const Asked& q) {
   if (const u64 at = q.letter.between; at != 0) {
     const auto& other = *reinterpret_cast<const Letter*>(q.mail + at);
     const std::vector<Slot> its = types_of(other, q.mail);
-    if (!note(q.reply, backend.prepare(call_of(other, its)).status())) {
+    if (!note(q.reply, backend.prepare(call_of(other, its, q.mail)).status())) {
       copy_text(q.reply.text, sizeof q.reply.text,
           std::string("another call, prepared while its plan lived, failed: ") + q.reply.text);
       return;
@@ -380,7 +380,7 @@ void answer(Backends& backends, const Asked& q) {
   if (!backend) return;
   if (q.letter.what != Letter::infer) return answer_call(*backend, q);
   const std::vector<Slot> types = types_of(q.letter, q.mail);
-  answer_infer(*backend, call_of(q.letter, types), q.reply);
+  answer_infer(*backend, call_of(q.letter, types, q.mail), q.reply);
 }
 
 void refuse(Channel& channel, const std::string& why) {

@@ -3,8 +3,8 @@
 namespace lockstep::judge {
 
 string_view name_of(AnswerKind k) {
-  constexpr string_view kNames[] = {
-      "ok", "logic_error", "runtime_error", "unsupported", "crashed", "timed_out", "protocol"};
+  constexpr string_view kNames[] = {"ok", "logic_error", "runtime_error", "unsupported", "crashed",
+      "timed_out", "protocol", "printed"};
   return kNames[static_cast<int>(k)];
 }
 

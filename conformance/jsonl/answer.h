@@ -23,7 +23,8 @@ enum class AnswerKind {
   unsupported,
   crashed,    ///< its process ended
   timed_out,  ///< no answer in time
-  protocol    ///< an answer that is none
+  protocol,   ///< an answer that is none
+  printed     ///< something else in place of an answer, for which its process was ended
 };
 
 /// A backend's answer to one question.
@@ -39,7 +40,10 @@ struct Answer {
   std::string out_damage = {};  ///< how memory beside the outputs was written; else empty
   std::string in_damage = {};   ///< how an input was changed; else empty
   bool ok() const { return kind == AnswerKind::ok; }
-  bool gone() const { return kind == AnswerKind::crashed || kind == AnswerKind::timed_out; }
+  bool gone() const {
+    return kind == AnswerKind::crashed || kind == AnswerKind::timed_out ||
+        kind == AnswerKind::printed;
+  }
 };
 string_view name_of(AnswerKind k);
 

@@ -226,7 +226,8 @@ std::string label_of(const Answer& a) {
   switch (a.kind) {
     case AnswerKind::crashed: return "backend.crashed";
     case AnswerKind::timed_out: return "backend.timeout";
-    case AnswerKind::protocol: return "backend.protocol";
+    case AnswerKind::protocol:
+    case AnswerKind::printed: return "backend.protocol";
     default: return a.label;
   }
 }
@@ -266,10 +267,10 @@ void refuse(Request& q, const char* word, i64 number, const std::string& why) {
   q.message = "line " + std::to_string(number) + ": " + why;
 }
 
-template <class Attrs> std::string request_line(
-    const Case& c, const Attrs& attrs, const std::vector<Tensor>& in, std::string_view id) {
+template <class Attrs> std::string request_line(string_view name, const Case& c, const Attrs& attrs,
+    const std::vector<Tensor>& in, std::string_view id) {
   std::string line = "{\"id\":" + std::string(id) + ",\"op\":";
-  put_string(line, std::string(c.op->name));
+  put_string(line, std::string(name));
   line += ",\"attrs\":{";
   const char* comma = "";
   for (const auto& [name, text] : attrs) {
@@ -353,11 +354,13 @@ std::string write_request(const Case& c, const std::vector<Tensor>& in, std::str
     const Attr& v = c.attrs[static_cast<std::size_t>(i)];
     if (!f.ignored || v != f.fallback) attrs.emplace_back(f.name, any_attribute_text(f, v));
   }
-  return request_line(c, attrs, in, id);
+  return request_line(c.op->name, c, attrs, in, id);
 }
 
-std::string write_text_request(const Case& c, const AttrTexts& attrs, std::string_view id) {
-  return request_line(c, attrs, {}, id);
+std::string write_text_request(
+    const Case& c, const AttrTexts& attrs, const std::vector<Tensor>& in, std::string_view id) {
+  const bool otherwise = !in.empty() && !c.op->alias.empty();
+  return request_line(otherwise ? c.op->alias : c.op->name, c, attrs, in, id);
 }
 
 std::string write_answer(const Answer& a, std::string_view id) {

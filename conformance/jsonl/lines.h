@@ -40,8 +40,10 @@ Request read_request(std::string_view line, i64 number);
 /// those without effect are left out. An input without a tensor is all zeros.
 std::string write_request(const Case& c, const std::vector<Tensor>& in, std::string_view id);
 
-/// The line of an illegal call whose attributes are texts; its inputs are all zeros.
-std::string write_text_request(const Case& c, const AttrTexts& attrs, std::string_view id);
+/// The line of a call whose attributes are texts. With inputs, which only a legal call has, it
+/// names the operator by its alias if there is one.
+std::string write_text_request(
+    const Case& c, const AttrTexts& attrs, const std::vector<Tensor>& in, std::string_view id);
 
 /// The line, without its end, of an answer. Answers that only an adapter can give (crashed,
 /// timed_out, protocol) become runtime errors labelled `backend.*`.

@@ -18,7 +18,7 @@ std::string cause_text(const Failure& f) {
 std::string way_of(const Failure& f) {
   const std::string cause = cause_text(f);
   std::string s = f.answer == "ok"
-      ? f.elements.empty() ? without_numbers(f.text) : "other values"
+      ? f.elements.empty() ? without_details(f.text) : "other values"
       : "answered " + f.answer + (f.label.empty() ? "" : " " + f.label);
   return cause.empty() ? s : s + "; " + cause;
 }
@@ -27,7 +27,7 @@ namespace {
 
 // What was answered, without the words for how it was asked.
 std::string answer_of(std::string text) {
-  for (const AnswerKind kind : {AnswerKind::crashed, AnswerKind::timed_out}) {
+  for (const AnswerKind kind : {AnswerKind::crashed, AnswerKind::timed_out, AnswerKind::printed}) {
     const std::string words = "answered " + std::string(name_of(kind)) + ": ";
     if (const std::size_t at = text.rfind(words); at != text.npos) text.erase(0, at + words.size());
   }
@@ -40,7 +40,7 @@ std::string symptom(const Failure& f) {
     if (!f.cells.empty()) return f.op + ": " + cause_text(f);
     return f.pattern.empty() ? f.op + " computes other values" : f.pattern;
   }
-  std::string text = without_numbers(answer_of(f.text));
+  std::string text = without_details(answer_of(f.text));
   // Refusals that are missing or wrong seem to have one cause, whatever the rule.
   if (const std::size_t at = text.find(" " + f.rule + ","); !f.rule.empty() && at != text.npos)
     text.erase(at, f.rule.size() + 1);

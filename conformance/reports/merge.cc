@@ -96,7 +96,7 @@ bool same_cause(const Failure& a, const Failure& b) {
     std::string cells;
     for (const SharedClass& c : f.cells) cells += c.axis + ",";
     return std::tuple(f.op, f.property, f.known, f.outcome, f.answer, f.label, f.rule, f.pattern,
-        cells, f.causes > 1, f.elements.empty() ? without_numbers(f.text) : "");
+        cells, f.causes > 1, f.elements.empty() ? without_details(f.text) : "");
   };
   return key(a) == key(b);
 }

@@ -212,9 +212,12 @@ class Collector {
     return quarantine_.reason(std::string(work_.operator_of(n).name));
   }
   void note(std::size_t n, const ItemResult& r) {
-    quarantine_.note(std::string(work_.operator_of(n).name), r.outcome,
-        r.findings.empty() ? "" : r.findings[0].second.text);
-    if (r.outcome != Outcome::crashed && r.outcome != Outcome::timed_out) return;
+    static const Finding none;
+    const Finding& found = r.findings.empty() ? none : r.findings[0].second;
+    quarantine_.note(std::string(work_.operator_of(n).name), r.outcome, found.text, found.kind);
+    const bool counts = r.outcome == Outcome::crashed || r.outcome == Outcome::timed_out ||
+        found.kind == AnswerKind::printed;
+    if (!counts) return;
     for (const OpInfo* op : operators())
       if (!quarantine_.reason(std::string(op->name)).empty()) work_.agenda.set_aside(*op);
   }

@@ -110,6 +110,16 @@ std::set<std::string> lacking(const Manifest& m) {
   return isas;
 }
 
+// The answer to a question at the end of a run, whose findings must not be lost if the backend dies
+// while it is loaded once more.
+template <class Ask> Answer asked(Ask ask) {
+  try {
+    return ask();
+  } catch (const LoadCrash& e) {
+    return {.kind = AnswerKind::crashed, .message = e.what()};
+  }
+}
+
 // The backend must refuse an instruction set that this machine lacks, and name it: a run with
 // another set would prove nothing about either. Any case of the run serves to ask.
 void judge_refusals(
@@ -121,8 +131,11 @@ void judge_refusals(
   if (!asks || !m.has_option("isa") || any == put.end()) return;
   const Case& c = (*any)->call;
   for (const std::string& isa : lacking(m)) {
-    const Answer a = subject.execute(c, inputs_of(c), c.op->infer(c.attributes(), c.types()),
-        {.config = subject.configure({{"isa", isa}})});
+    const int config = subject.configure({{"isa", isa}});
+    const Answer a = asked([&] {
+      return subject.execute(
+          c, inputs_of(c), c.op->infer(c.attributes(), c.types()), {.config = config});
+    });
     ++r.counts.calls;
     const bool named = a.message.find(isa) != std::string::npos;
     const bool refused = a.kind == AnswerKind::logic_error && named;
@@ -144,8 +157,10 @@ void judge_close(Report& r, Subject& subject, const Selection& s, const TrialPla
   for (const Item* item : put)
     if (item->runs() && ops.insert(item->call.op).second) items.push_back(item);
   if (items.empty() || !subject.can_close()) return;
-  perform(subject, items, plan);
-  const Answer a = subject.close();
+  const Answer a = asked([&] {
+    perform(subject, items, plan);
+    return subject.close();
+  });
   judge_run(r, "*", std::string(kCloses.name), a.ok() ? "" : "close(): " + a.message);
 }
 

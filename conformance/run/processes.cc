@@ -43,6 +43,7 @@ Processes::~Processes() {
     close(c.fd);
     if (c.pid > 0) end_process(c.pid);
   }
+  end_orphans();
 }
 
 void Processes::start(const std::function<void(int)>& body) {
@@ -50,6 +51,7 @@ void Processes::start(const std::function<void(int)>& body) {
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for a judging process");
   const pid_t pid = fork();
   if (pid < 0) throw std::runtime_error("no judging process");
+  note_child(pid);
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     ignore_interrupts_once();

@@ -4,13 +4,15 @@ namespace lockstep::judge {
 namespace {
 
 constexpr i64 kMaxHangs = 3, kMaxCrashes = 10;      // per operator
-constexpr i64 kMaxHangsInAll = 10, kMaxSilent = 3;  // per backend; before any answer
+constexpr i64 kMaxHangsInAll = 10, kMaxPrints = 3;  // per backend
+constexpr i64 kMaxSilent = 3;                       // before any answer
 
 }  // namespace
 
 std::string Quarantine::reason(const std::string& op) const {
   if (!answered_ && (hangs_ > 0 || crashes_ >= kMaxSilent))
     return "the backend never answered: " + last_;
+  if (prints_ >= kMaxPrints) return last_ + " (" + std::to_string(kMaxPrints) + " times)";
   if (hangs_ >= kMaxHangsInAll) return "the backend hangs too often";
   const auto at = ops_.find(op);
   if (at == ops_.end()) return "";
@@ -20,8 +22,10 @@ std::string Quarantine::reason(const std::string& op) const {
   return "";
 }
 
-void Quarantine::note(const std::string& op, Outcome outcome, const std::string& text) {
+void Quarantine::note(
+    const std::string& op, Outcome outcome, const std::string& text, AnswerKind answer) {
   answered_ = answered_ || outcome == Outcome::passed || outcome == Outcome::failed;
+  if (answer == AnswerKind::printed) ++prints_, last_ = text;
   if (outcome == Outcome::timed_out) ++ops_[op].hangs, ++hangs_, last_ = text;
   if (outcome == Outcome::crashed) ++ops_[op].crashes, ++crashes_, last_ = text;
 }

@@ -16,14 +16,15 @@ class Quarantine {
   /// Why cases of this operator are no longer put to the backend; empty if they are.
   std::string reason(const std::string& op) const;
   /// Notes the outcome of a case.
-  void note(const std::string& op, Outcome outcome, const std::string& text);
+  void note(const std::string& op, Outcome outcome, const std::string& text,
+      AnswerKind answer = AnswerKind::ok);
 
  private:
   struct Deaths {
     i64 hangs = 0, crashes = 0;
   };
   std::map<std::string, Deaths> ops_;
-  i64 hangs_ = 0, crashes_ = 0;
+  i64 hangs_ = 0, crashes_ = 0, prints_ = 0;
   bool answered_ = false;
   std::string last_;
 };

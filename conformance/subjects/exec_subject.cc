@@ -92,7 +92,9 @@ std::string last_lines(std::string_view text) {
 class Conversation {
  public:
   /// @param memory bytes that each of its processes may allocate; 0: no limit.
-  Conversation(const std::string& command, std::uint64_t memory) {
+  /// @param reach of reap_host().
+  Conversation(const std::string& command, std::uint64_t memory, std::chrono::milliseconds& reach)
+      : reach_(reach) {
     Pipe in, out, err;
     pid_ = start_host({"command", std::to_string(memory), command},
         {in.read.get(), out.write.get(), err.write.get()}, environment_with_own_directory());
@@ -112,6 +114,8 @@ class Conversation {
       const std::string& line, double seconds, std::size_t longest, std::string_view& reply);
   // Whether the last exchange left nothing unread or unwritten.
   bool in_step() const { return in_step_; }
+  // The first line of the last exchange that does not begin as answers do; empty if there is none.
+  std::string_view printed() const;
 
  private:
   Answer failed(AnswerKind kind, const std::string& why);
@@ -120,6 +124,7 @@ class Conversation {
   bool read_some();
   void hear_last_words();
 
+  std::chrono::milliseconds& reach_;
   pid_t pid_ = -1;
   Fd to_, from_, err_;
   std::string said_;        // read from standard output
@@ -132,7 +137,7 @@ class Conversation {
 Answer Conversation::failed(AnswerKind kind, const std::string& why) {
   Answer a{.kind = kind, .message = why};
   if (kind == AnswerKind::crashed)
-    a.message = reap_host(pid_) + " " + why;
+    a.message = reap_host(pid_, reach_) + " " + why;
   else
     end_host(pid_);
   pid_ = -1;
@@ -181,6 +186,16 @@ void Conversation::hear_last_words() {
   }
 }
 
+std::string_view Conversation::printed() const {
+  for (std::string_view rest = said_; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first != line.npos && line[first] != '{') return line;
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  }
+  return {};
+}
+
 Answer Conversation::exchange(
     const std::string& line, double seconds, std::size_t longest, std::string_view& reply) {
   const auto deadline = Clock::now() +
@@ -226,20 +241,18 @@ class ExecSubject final : public Subject {
   const Manifest& manifest() const override { return manifest_; }
   Answer execute(
       const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run&) override {
-    std::size_t values = 0;
-    for (int k = 0; k < out.count; ++k) values += static_cast<std::size_t>(volume(out[k].shape));
-    std::size_t elements = values;
-    for (const Tensor& t : in) elements += t.data.size();
-    const auto line = [&](std::string_view id) { return write_request(c, in, id); };
-    Answer a = of_outputs(ask(line, {values, elements}), out.count);
-    return a.kind == AnswerKind::protocol ? lost(a.message) : a;
+    return run([&](std::string_view id) { return write_request(c, in, id); }, in, out);
   }
   Answer refuse(const Case& c) override {
     return ask([&](std::string_view id) { return write_request(c, {}, id); });
   }
   bool takes_text() const override { return true; }
+  Answer execute_text(const Case& c, const AttrTexts& attrs, const std::vector<Tensor>& in,
+      const Inferred& out) override {
+    return run([&](std::string_view id) { return write_text_request(c, attrs, in, id); }, in, out);
+  }
   Answer refuse_text(const Case& c, const AttrTexts& attrs) override {
-    return ask([&](std::string_view id) { return write_text_request(c, attrs, id); });
+    return ask([&](std::string_view id) { return write_text_request(c, attrs, {}, id); });
   }
   int configure(const Options& more) override {
     refuse_options(more);
@@ -252,6 +265,16 @@ class ExecSubject final : public Subject {
       throw UsageError("exec:" + command_ + " takes no option '" + o.begin()->first +
           "'; write it into the command");
   }
+  // Puts the legal call of a line.
+  template <class Line>
+  Answer run(const Line& line, const std::vector<Tensor>& in, const Inferred& out) {
+    std::size_t values = 0;
+    for (int k = 0; k < out.count; ++k) values += static_cast<std::size_t>(volume(out[k].shape));
+    std::size_t elements = values;
+    for (const Tensor& t : in) elements += t.data.size();
+    Answer a = of_outputs(ask(line, {values, elements}), out.count);
+    return a.kind == AnswerKind::protocol ? lost(a.message) : a;
+  }
   // Puts the call of a line.
   template <class Line> Answer ask(const Line& line, Size size = {}) {
     const std::string id = std::to_string(++questions_);
@@ -263,9 +286,9 @@ class ExecSubject final : public Subject {
   Answer exchange(const std::string& line, Size size, std::string_view& reply);
   Answer answer_of(std::string_view reply, const std::string& id);
   // Drops a process whose answer fits no question; the next question starts a fresh one.
-  Answer lost(const std::string& why) {
+  Answer lost(const std::string& why, AnswerKind kind = AnswerKind::protocol) {
     running_.reset();
-    return {.kind = AnswerKind::protocol, .message = why};
+    return {.kind = kind, .message = why};
   }
   // Notes a failure of the process and decides whether to start another.
   Answer failed(Answer a);
@@ -273,6 +296,7 @@ class ExecSubject final : public Subject {
   std::string command_;
   Limits limits_;
   Manifest manifest_;
+  std::chrono::milliseconds reach_ = kReach;
   std::unique_ptr<Conversation> running_;
   i64 questions_ = 0;
   int trials_ = 0;             // while no process has ever answered
@@ -283,7 +307,8 @@ class ExecSubject final : public Subject {
 Answer ExecSubject::exchange(const std::string& line, Size size, std::string_view& reply) {
   if (!has_answered_ && trials_ >= kTrials) return last_failure_;
   const bool fresh = !running_;
-  if (fresh) running_ = std::make_unique<Conversation>(command_, bytes_of_gib(limits_.memory_gib));
+  if (fresh)
+    running_ = std::make_unique<Conversation>(command_, bytes_of_gib(limits_.memory_gib), reach_);
   const auto patience = static_cast<double>(patience_for(static_cast<i64>(size.elements)));
   Answer a =
       running_->exchange(line + "\n", (fresh ? limits_.start_s : limits_.timeout_s) * patience,
@@ -292,6 +317,9 @@ Answer ExecSubject::exchange(const std::string& line, Size size, std::string_vie
 }
 
 Answer ExecSubject::answer_of(std::string_view reply, const std::string& id) {
+  if (const auto printed = running_->printed(); !printed.empty())
+    return failed(lost(
+        quote(printed) + " on standard output, where only answers belong", AnswerKind::printed));
   Answer a = read_reply(reply, id);
   if (a.kind == AnswerKind::protocol) return failed(lost(a.message));
   if (!running_->in_step())

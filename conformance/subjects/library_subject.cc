@@ -111,13 +111,14 @@ class Host {
   // @param by_itself whether it has ended, or is about to
   std::string end(bool by_itself) {
     close(socket_);
-    return by_itself ? reap_host(std::exchange(pid_, 0)) : end_host(std::exchange(pid_, 0));
+    return by_itself ? reap_host(std::exchange(pid_, 0), reach_) : end_host(std::exchange(pid_, 0));
   }
 
   std::string path_, manifest_;
   Limits limits_;
   Mail mail_;
   pid_t pid_ = 0;
+  std::chrono::milliseconds reach_ = kReach;
   int socket_ = -1;
   // The number of each exchange comes back with its answers. A backend cannot foresee it.
   const u64 secret_ = u64{std::random_device()()} << 32 | std::random_device()();
@@ -182,6 +183,7 @@ class LibrarySubject : public Subject {
   Answer refuse(const Case& c) override {
     return ask({{.what = Question::refuse, .call = &c}})[0][0];
   }
+  bool takes_text() const override { return manifest_.reads_text; }
   Answer infer(const Case& c) override {
     return ask({{.what = Question::infer, .call = &c}})[0][0];
   }

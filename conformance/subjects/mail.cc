@@ -1,6 +1,8 @@
 #include "conformance/subjects/mail.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +21,8 @@ namespace {
 constexpr u64 kLetters = round_up(sizeof(Channel), kPage);  // where letters begin
 constexpr u64 kBeside = 256;  // bytes beside a tensor, in which small overruns show
 constexpr u64 kEvery = 64;    // bytes, to which all is aligned
+constexpr u64 kPlaces = 16;   // where tensors that are not aligned begin, 8 bytes apart
+constexpr i64 kFarAway = (i64{1} << 22) + 1;  // elements, beyond all padding
 
 // A position that a host noted, which may be any number.
 i64 bounded(i64 at) { return std::clamp(at, -static_cast<i64>(kArena), static_cast<i64>(kArena)); }
@@ -42,9 +46,21 @@ Slot type_slot(const Type& t) {
   return s;
 }
 
+// A host maps the mail once and the arena three times; neither takes memory before it is used.
+void require_addresses() {
+  constexpr u64 kLibraries = u64{1} << 30, kNeeded = kMail + 3 * kArena + kLibraries;
+  rlimit limit{};
+  getrlimit(RLIMIT_AS, &limit);
+  if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < kNeeded)
+    throw std::runtime_error(fmt::format(
+        "a process that holds a backend needs {} KiB of addresses (ulimit -v allows {})",
+        kNeeded >> 10, limit.rlim_cur >> 10));
+}
+
 }  // namespace
 
 Mail::Mail() {
+  require_addresses();
   file_ = memory_file("mail", kMail);
   void* m = mmap(nullptr, kMail, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (m == MAP_FAILED) {
@@ -93,6 +109,7 @@ void Mail::add(const Question& q) {
 
   const u64 between = q.between ? post_between(*q.between) : 0;
   const u64 graph = q.graph ? post_graph(*q.graph, p) : 0;
+  const u64 texts = q.texts ? post_texts(*q.texts) : 0;
   Letter& letter = letter_of(c, p, slots);
   letter.what = static_cast<Letter::What>(q.what);
   letter.constants = q.run.constants;
@@ -101,6 +118,8 @@ void Mail::add(const Question& q) {
   letter.config = q.run.config;
   letter.between = between;
   letter.graph = graph;
+  letter.texts = texts;
+  letter.text_count = q.texts ? static_cast<int>(q.texts->size()) : 0;
   if (!posted_.empty()) sent<Letter>(posted_.back().at).next = kLetters + p.at;
   for (const Placed& t : p.tensors) p.elements += volume(t.type.shape);
   steps_ += static_cast<u64>(q.run.runs);
@@ -132,6 +151,19 @@ u64 Mail::post_between(const Case& c) {
         type_slot(k < p.inputs ? c.in[k] : out[static_cast<int>(k - p.inputs)]);
   letter_of(c, p, slots);
   return kLetters + p.at;
+}
+
+// Writes names and texts of attributes. @return where they stand
+u64 Mail::post_texts(const AttrTexts& texts) {
+  std::string all;
+  for (const auto& [name, text] : texts)
+    for (const std::string& s : {name, text}) {
+      if (s.find('\0') != s.npos) throw std::runtime_error("a library is given no text with a NUL");
+      all += s + '\0';
+    }
+  const u64 at = allocate(all.size() + 1);
+  std::copy(all.begin(), all.end(), &sent<char>(at));
+  return kLetters + at;
 }
 
 // Writes a graph, whose outer tensors are those of the letter. @return where it stands
@@ -189,11 +221,12 @@ void Mail::lay_call(Posted& p, const Question& q, std::size_t caller) {
   for (std::size_t k = 0; k < in.size(); ++k) {
     const Type& t = in[k].type;
     p.tensors.push_back(
-        lay(t, place_input(t, q.run.layout, seed, static_cast<int>(k)), q.run.base));
+        lay(t, place_input(t, q.run.layout, seed, static_cast<int>(k)), q.run.base, k));
     write(p.tensors.back(), &in[k].data, q.run.filler, 0);
   }
   for (int k = 0; k < q.out.count; ++k) {
-    p.tensors.push_back(lay(q.out[k], place_output(q.out[k], q.run.layout, seed, k), q.run.base));
+    p.tensors.push_back(lay(q.out[k], place_output(q.out[k], q.run.layout, seed, k), q.run.base,
+        in.size() + static_cast<std::size_t>(k)));
     write(p.tensors.back(), nullptr, q.run.filler, q.run.poison);
   }
 }
@@ -205,7 +238,8 @@ void Mail::types_only(Posted& p, const Case& c, u64 slots) {
     sent<Slot>(slots + k * sizeof(Slot)) = type_slot(guessed_output(c));
 }
 
-Mail::Placed Mail::lay(const Type& t, const Placement& at, Base base) {
+// @param number of the tensor in its call
+Mail::Placed Mail::lay(const Type& t, const Placement& at, Base base, std::size_t number) {
   Placed p{{}, t, at};
   Slot& s = p.slot;
   s.rank = t.rank();
@@ -214,7 +248,11 @@ Mail::Placed Mail::lay(const Type& t, const Placement& at, Base base) {
   std::copy(at.stride, at.stride + kMaxRank, s.stride);
   const u64 bytes = static_cast<u64>(at.allocated) * sizeof(i32);
   s.bytes = round_up(bytes + kBeside, kPage);
-  const u64 first = base == Base::end ? s.bytes - bytes : base == Base::begin ? 0 : sizeof(i32);
+  const u64 first = base == Base::end ? s.bytes - bytes
+      : base == Base::begin           ? 0
+                                      : sizeof(i32) * (1 + 2 * (number % kPlaces));
+  for (int d = 0; base == Base::unaligned && d < s.rank; ++d)
+    if (s.shape[d] == 1) s.stride[d] = kFarAway;
   s.first = first + static_cast<u64>(at.offset) * sizeof(i32);
   s.image = kLetters + allocate(s.bytes);
   return p;

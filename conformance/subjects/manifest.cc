@@ -106,11 +106,13 @@ KernelInfo kernel_of(const json& j) {
 
 // Refuses a misspelt claim, which would silently claim less.
 void check_claims(const json& claims) {
-  constexpr string_view kAll[] = {"determinism", "errors", "layouts", "operators", "threads"};
+  constexpr string_view kAll[] = {
+      "attributes", "determinism", "errors", "layouts", "operators", "threads"};
   if (!claims.is_object()) refuse("claims", "must be an object");
   for (const auto& [key, value] : claims.items())
     if (std::find(std::begin(kAll), std::end(kAll), key) == std::end(kAll))
-      refuse(key, "is no claim; there are determinism, errors, layouts, operators and threads");
+      refuse(key,
+          "is no claim; there are attributes, determinism, errors, layouts, operators and threads");
 }
 
 void read_claims(const json& claims, Manifest& m) {
@@ -124,6 +126,10 @@ void read_claims(const json& claims, Manifest& m) {
   for (const std::string& l : layouts)
     if (l != "compact" && l != "strided") refuse("layouts", "must be of compact and strided");
   m.strided = std::find(layouts.begin(), layouts.end(), "strided") != layouts.end();
+  const auto attributes = texts_of(claims, "attributes");
+  for (const std::string& a : attributes)
+    if (a != "values" && a != "text") refuse("attributes", "must be of values and text");
+  m.reads_text = std::find(attributes.begin(), attributes.end(), "text") != attributes.end();
   read_range(claims, "threads", m.threads);
   if (m.threads.min < 1) refuse("threads", "must be of 1 and more");
   if (claims.contains("determinism")) m.determinism = text_of(claims, "determinism");
@@ -210,6 +216,7 @@ Manifest default_manifest(const std::string& name) {
   m.version = "unknown";
   m.device = "unknown";
   m.claims.emplace_back().op = "*";
+  m.reads_text = true;
   m.errors = Errors::label;
   return m;
 }

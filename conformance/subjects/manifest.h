@@ -32,6 +32,7 @@ struct Manifest {
   std::vector<Claim> claims;
   std::vector<std::string> options;
   bool strided = false;
+  bool reads_text = false;         ///< attributes may be text in any legal spelling
   Range threads{1, 64};            ///< legal values of the option `threads`, if it exists
   std::string determinism = "D0";  ///< the class: D0 to D3
   Errors errors = Errors::none;

@@ -17,6 +17,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
 
@@ -37,9 +39,6 @@ bool ended_by_others(int status) {
   const int s = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
   return s == SIGKILL || s == SIGTERM || s == SIGINT || s == SIGHUP;
 }
-
-// The time in which such a signal reaches the judge as well; otherwise the backend died by itself.
-constexpr std::chrono::milliseconds kReach{500};
 
 // In this time a host ends what its backend started.
 constexpr int kEndingMs = 5000;
@@ -67,18 +66,33 @@ constexpr rlim_t kLogBytes = rlim_t{1} << 30;
   _exit(127);
 }
 
-// Ends the children of this process, and theirs, which it inherits when their parents end.
-void end_descendants() {
+std::vector<pid_t> children() {
+  std::vector<pid_t> all;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream list(task.path() / "children");
+    for (pid_t pid; list >> pid;) all.push_back(pid);
+  }
+  return all;
+}
+
+// Children that are no orphans: those that this process started, or had before it started a host.
+std::set<pid_t> own_children;
+
+// Ends the children of this process, but some, and theirs, which it inherits when their parents
+// end.
+void end_descendants(const std::set<pid_t>& but = {}) {
   for (bool found = true; found;) {
     found = false;
-    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-      std::ifstream children(task.path() / "children");
-      for (pid_t pid; children >> pid; found = true) end_process(pid);
-    }
+    for (const pid_t pid : children())
+      if (!but.contains(pid)) end_process(pid), found = true;
   }
 }
 
 }  // namespace
+
+void note_child(pid_t pid) { own_children.insert(pid); }
+
+void end_orphans() { end_descendants(own_children); }
 
 bool readable_within(int fd, double seconds) {
   using Clock = std::chrono::steady_clock;
@@ -131,6 +145,11 @@ pid_t start_host(const std::vector<std::string>& words, const std::vector<int>& 
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  static std::once_flag once;
+  std::call_once(once, [] {
+    for (const pid_t pid : children()) note_child(pid);
+  });
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   pid_t pid = 0;
   const int error =
       posix_spawn(&pid, program.c_str(), &actions, &attributes, argv.data(), env.data());
@@ -138,6 +157,7 @@ pid_t start_host(const std::vector<std::string>& words, const std::vector<int>& 
   posix_spawn_file_actions_destroy(&actions);
   for (int copy : copies) close(copy);
   if (error != 0) throw std::runtime_error("cannot start '" + program + "': " + strerror(error));
+  note_child(pid);
   return pid;
 }
 
@@ -145,13 +165,19 @@ std::string end_host(pid_t pid) {
   kill(pid, SIGTERM);
   kill(pid, SIGCONT);  // its backend may have stopped it
   int status = 0;
-  return ends_within(kEndingMs, pid, status) ? ending(status) : end_process(pid);
+  const std::string how = ends_within(kEndingMs, pid, status) ? ending(status) : end_process(pid);
+  end_orphans();
+  return how;
 }
 
-std::string reap_host(pid_t pid) {
+std::string reap_host(pid_t pid, std::chrono::milliseconds& reach) {
   int status = 0;
   if (!ends_within(200, pid, status)) return end_host(pid);
-  if (ended_by_others(status)) std::this_thread::sleep_for(kReach);
+  end_orphans();
+  if (ended_by_others(status)) {
+    std::this_thread::sleep_for(reach);
+    reach /= 2;
+  }
   return ending(status);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,7 +19,8 @@ inline std::uint64_t bytes_of_gib(double gib) {
 /// Waits for a byte to read. @return whether a byte or the end of file came within the limit
 bool readable_within(int fd, double seconds);
 
-/// Starts the program `backend-host` in a process group of its own. It ends with this process.
+/// Starts the program `backend-host` in a process group of its own. It ends with this process,
+/// which inherits what it leaves behind.
 /// @param words its arguments after the first, which is this process
 /// @param files become its files 0, 1, ...; -1: none, and what is written there is discarded
 /// @throws std::runtime_error if it cannot be started.
@@ -28,14 +30,23 @@ pid_t start_host(const std::vector<std::string>& words, const std::vector<int>& 
 /// Ends it, and all processes that its backend started. @return how it ended, in words
 std::string end_host(pid_t pid);
 
-/// The same for one that has closed its end: gives it a moment to end by itself. If a signal of
-/// another program ended it, waits a moment in case the signal is meant for this process too.
-std::string reap_host(pid_t pid);
+/// The same for one that has closed its end: gives it a moment to end by itself. If a signal with
+/// which other programs end processes ended it, waits for `reach`, in which such a signal reaches
+/// this process as well, and halves it: the more of them do not, the more the backend's own they
+/// are.
+std::string reap_host(pid_t pid, std::chrono::milliseconds& reach);
+inline constexpr std::chrono::milliseconds kReach{500};
 
 /// Kills a process and its group, if it has one of its own, and reaps it.
 /// @return how it ended, in words: "exited with status 3", "was killed by SIGSEGV".
 /// @throws std::logic_error for 1 and less, which would mean every process there is.
 std::string end_process(pid_t pid);
+
+/// Tells that this process has started another one, which is no orphan.
+void note_child(pid_t pid);
+
+/// Ends the processes that this one inherited because a backend ended the program that held it.
+void end_orphans();
 
 /// Runs a command in a process group of its own for at most `seconds`, and overwrites the file
 /// `log` with its output. All children of this process end with the command, also those that the

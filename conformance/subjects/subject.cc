@@ -7,6 +7,8 @@ namespace lockstep::judge {
 namespace {
 
 Answers put(Subject& s, const Question& q) {
+  if (q.texts && q.what == Question::execute)
+    return {s.execute_text(*q.call, *q.texts, *q.callers[0], q.out)};
   if (q.texts) return {s.refuse_text(*q.call, *q.texts)};
   if (q.what == Question::refuse) return {s.refuse(*q.call)};
   if (q.what == Question::infer) return {s.infer(*q.call)};

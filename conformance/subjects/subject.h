@@ -15,9 +15,11 @@ namespace lockstep::judge {
 
 /// The place of a tensor in its memory.
 enum class Base {
-  end,       ///< ends where the memory ends, before the guard page
-  begin,     ///< begins where the memory begins, at a page
-  unaligned  ///< begins after that, aligned to 4 bytes and not to 8, 16, 32 or 64
+  end,    ///< ends where the memory ends, before the guard page
+  begin,  ///< begins where the memory begins, at a page
+  /// Begins after that, aligned to 4 bytes and not to 8, no two tensors alike; the strides of
+  /// extents of 1, which mean nothing, lead out of the memory.
+  unaligned
 };
 
 /// How a call is run.
@@ -53,8 +55,8 @@ struct CallGraph;
 /// A question to a system under test. What it points to lives until it is answered.
 struct Question {
   enum What { execute, refuse, infer, close } what = execute;
-  const Case* call = nullptr;                            ///< any call for close
-  const AttrTexts* texts = nullptr;                      ///< of refuse, where attributes are text
+  const Case* call = nullptr;        ///< any call for close
+  const AttrTexts* texts = nullptr;  ///< the attributes in place of the call's, where takes_text()
   std::vector<const std::vector<Tensor>*> callers = {};  ///< the inputs of each; of execute only
   const Case* between = nullptr;  ///< a legal call to prepare and release before the plan runs
   const CallGraph* graph =
@@ -89,9 +91,14 @@ class Subject {
   }
   /// Puts an illegal call to the backend; the right answer is a logic error with a label.
   virtual Answer refuse(const Case& c) = 0;
-  /// Whether attributes reach the backend as text, so that illegal text can be put to it.
+  /// Whether attributes can reach the backend as text, illegal or spelled in some legal way.
   virtual bool takes_text() const { return false; }
-  /// The same for an illegal call with these attributes, where takes_text().
+  /// Runs a legal call whose attributes have these texts, where takes_text().
+  virtual Answer execute_text(
+      const Case&, const AttrTexts&, const std::vector<Tensor>&, const Inferred&) {
+    return {.kind = AnswerKind::unsupported};
+  }
+  /// The same for an illegal call.
   virtual Answer refuse_text(const Case&, const AttrTexts&) {
     return {.kind = AnswerKind::unsupported};
   }

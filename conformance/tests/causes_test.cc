@@ -38,12 +38,14 @@ TEST(Relations, NameHowValuesAreWrong) {
   EXPECT_EQ(relation_of(""), nullptr);
 }
 
-TEST(WithoutNumbers, KeepsWordsOnly) {
+TEST(WithoutDetails, KeepsWordsOnly) {
   const std::pair<const char*, const char*> rows[] = {{"got -12 of 340", "got # of #"},
       {"at 0x7fff12ab and 0X1", "at # and #X1"}, {"(1,2,3) and 4x5x6", "(#) and #"},
       {"(7,) of 8, (", "(#) of #, ("}, {"int8 in SIGUSR1, 8_bit", "int8 in SIGUSR1, #_bit"},
-      {"-", "-"}, {"", ""}, {"output 0 at [0,0,-1]: 5", "output # at [#]: #"}};
-  for (const auto& [text, words] : rows) EXPECT_EQ(without_numbers(text), words);
+      {"-", "-"}, {"", ""}, {"output 0 at [0,0,-1]: 5", "output # at [#]: #"},
+      {"'op' is no key: 'it's {1}', ''", "'' is no key: '', ''"}, {"it's 'open", "it's 'open"},
+      {"'a'b", "'a'b"}, {"a'b' 'c' d'", "a'b' '' d'"}};
+  for (const auto& [text, words] : rows) EXPECT_EQ(without_details(text), words);
 }
 
 // The cases of a run of sum, of which some fail.
@@ -163,6 +165,14 @@ TEST(Causes, AreToldApartByLabelRuleTextAndExpectation) {
           kProperty + " fail logic_error 2 x1 []", "laws fail ok 3 x1 []",
           "laws fail ok 4 x2 []"}));
   EXPECT_EQ(run.failures()[2].known, "slow");
+}
+
+TEST(Causes, AreOneWhateverTextTheyQuote) {
+  FailingRun run;
+  for (const char* printed : {"'loading a'", "'it's {b} 7'", "''"})
+    run.put("sum/in=8@8/fill=dense:1",
+        {{kProperty, {"answered protocol: no answer: " + std::string(printed)}}});
+  EXPECT_EQ(run.said(), Said{kProperty + " fail ok 0 x3 []"});
 }
 
 TEST(Causes, OfRefusalsAreTheRulesIfSomeAreJudgedRight) {

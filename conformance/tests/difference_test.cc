@@ -36,6 +36,14 @@ TEST(Difference, IsOfOutputsThatDiffer) {
   EXPECT_EQ(f->elements[1].got, 4);
 }
 
+// However large a result is, the first wrong element is named, and how many there are.
+TEST(Difference, NamesTheFirstWrongElementOfMoreThanAMillion) {
+  constexpr i64 kRows = 1031, kColumns = 1033, kFirst = 1021 * kColumns + 7;
+  EXPECT_EQ(said({kRows, kColumns}, [](i64 k) { return k == kFirst || k == kFirst + 5000; }),
+      "output 0 at [1021,7]: expected 1054701 (0x001017ed), got 0 (0x00000000); "
+      "2 of 1065023 elements differ");
+}
+
 TEST(Difference, IsOfAnswersThatAreNone) {
   Answer a{.kind = AnswerKind::logic_error};
   EXPECT_EQ(difference({}, a)->text, "answered logic_error");

@@ -75,8 +75,7 @@ TEST(Exec, PutsIllegalCalls) {
 TEST(Exec, NamesWhatIsNoBackend) {
   EXPECT_EQ(said(ask("true")), "crashed exited with status 0 before answering");
   expect_answer(ask("cat"), AnswerKind::protocol, "'op' is no key of a line");
-  EXPECT_EQ(said(ask("yes")),
-      "protocol the line is not an answer (not JSON at byte 1: a value is missing): 'y'");
+  EXPECT_EQ(said(ask("yes")), "printed 'y' on standard output, where only answers belong");
   expect_answer(ask("sleep 999", 0.2), AnswerKind::timed_out, "no answer in time");
   const Answer missing = ask("no_such_program_anywhere");
   expect_answer(
@@ -126,6 +125,41 @@ TEST(Exec, WaitsToBeEndedWhereTheShellSaysThatOthersEndedTheCommand) {
         "exited with status " + std::string(status) + " before answering");
     EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(450)) << status;
   }
+}
+
+TEST(Exec, WaitsLessAndLessForASignalThatDoesNotCome) {
+  const auto s = open_exec("exit 137", limits());
+  const auto start = std::chrono::steady_clock::now();
+  for (int k = 0; k < 12; ++k) ask(*s, relu_of(2));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4)) << "and not 6";
+}
+
+// A line that is printed before, between or after answers is told in one way, whenever it is read.
+TEST(Exec, SaysWhatWasPrintedBesideAnswers) {
+  const std::string answer = R"({\"id\":1,\"status\":\"unsupported\"})";
+  for (const std::string& command : {std::string("echo loading 1 of 2; read x; read x"),
+           "read x; printf 'loading 1 of 2\\n" + answer + "\\n'; read x",
+           "read x; printf '" + answer + "\\nloading 1 of 2\\n'; read x",
+           "read x; printf '" + answer + "\\n\\n " + answer + "\\nloading 1 of 2\\n'; read x"})
+    EXPECT_EQ(said(ask(command)),
+        "printed 'loading 1 of 2' on standard output, where only answers belong")
+        << command;
+}
+
+TEST(Exec, ThatPrintsIsQuarantinedWithTheLine) {
+  Conduct conduct;
+  conduct.limits = limits();
+  conduct.jobs = 1;
+  conduct.shrink = false;
+  const Report r = judge("exec:echo loading 7; exec eval_reference",
+      {.tier = 0, .operators = {"relu", "sum"}}, conduct);
+  EXPECT_EQ(r.counts.failed, 3);
+  EXPECT_EQ(r.counts.quarantined, r.counts.selected - 3);
+  const std::string printed =
+      "answered printed: 'loading 7' on standard output, where only answers belong";
+  EXPECT_EQ(r.quarantine, std::vector<std::string>{printed + " (3 times)"});
+  for (const Failure& f : r.failures) EXPECT_EQ(f.text, printed) << f.property;
+  EXPECT_EQ(r.verdict, "FAIL");
 }
 
 TEST(Exec, PassesTheEnvironmentOn) {

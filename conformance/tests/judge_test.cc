@@ -148,7 +148,7 @@ TEST(VerdictLine, SaysWhatAPassIsAbout) {
       "calls\n"
       "  tier 0, seed 7, canaries 16/16, floor 3 per operator met, judged up to 1,048,577 "
       "elements, set 0123456789abcdef\n"
-      "  1 of 21 properties judged: matches_reference\n"
+      "  1 of 22 properties judged: matches_reference\n"
       "  exit 0 (pass)");
 }
 
@@ -173,7 +173,7 @@ TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
       "6 quarantined\n"
       "  10 executed: 1 passed, 2 failed, 3 crashed, 4 timed out; 7 calls\n"
       "  tier 0, seed 7, canaries 3/16, floor 3 per operator NOT met, set 0123456789abcdef\n"
-      "  1 of 21 properties judged: matches_reference\n"
+      "  1 of 22 properties judged: matches_reference\n"
       "  exit 4 (judge broke)");
 }
 
@@ -315,7 +315,12 @@ TEST(Quarantine, FollowsDeaths) {
   const auto noted = [](Quarantine& q, const char* op, Outcome outcome, int times) {
     for (int k = 0; k < times; ++k) q.note(op, outcome, "gone");
   };
-  Quarantine silent, mute, mortal;
+  Quarantine silent, mute, mortal, printing;
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_EQ(printing.reason("sum"), "");
+    printing.note("relu", Outcome::failed, "answered printed: 'hello'", AnswerKind::printed);
+  }
+  EXPECT_EQ(printing.reason("sum"), "answered printed: 'hello' (3 times)");
   noted(silent, "relu", Outcome::crashed, 2);
   EXPECT_EQ(silent.reason("relu"), "");
   noted(silent, "take", Outcome::crashed, 1);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "conformance/cases/malformed_graph.h"
 #include "conformance/host/channel.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/subjects/mail.h"
@@ -59,6 +60,22 @@ TEST(LibraryDoor, PutsTheTensorsOfACallAsTheyLie) {
   EXPECT_EQ(told("broadcast_add/in=2@8+3x1@9/fill=one", true),
       "broadcast_add 2 1 2/1@8 3x1/1,1@9#1 -> 3x2/2,1@10");
   EXPECT_EQ(told("relu/in=2x3@8/fill=one:3/memory=scattered"), "relu 1 1 2x3/14,2@8 -> 2x3/8,2@8");
+}
+
+TEST(LibraryDoor, PutsAttributesAsText) {
+  const auto s = telling({{"tells", "attrs"}});
+  const Case c = parse_case("sum/axis=1/in=2x3@8/fill=one");
+  const std::vector<Tensor> in = inputs_of(c);
+  const AttrTexts none, some = {{"axis", " [1L,\t] "}, {"keepdims", ""}, {"\xff", "it's"}};
+  const auto told = [&](const AttrTexts* texts) {
+    const Question q{.call = &c, .texts = texts, .callers = {&in}, .out = outputs_of(c)};
+    return s->ask({q})[0][0].message;
+  };
+  EXPECT_EQ(told(nullptr), "axis:2 keepdims:1 exclude:1");
+  EXPECT_EQ(told(&none), "");
+  EXPECT_EQ(told(&some), "axis:3= [1L,?]  keepdims:3= \xff:3=it's");
+  const AttrTexts endless = {{"axis", std::string("1\0", 2)}};
+  expect_throws<std::runtime_error>([&] { told(&endless); }, "no text with a NUL");
 }
 
 TEST(LibraryDoor, PutsTheTypesOfAnIllegalCallWithStridesThatDoNotOverflow) {
@@ -212,6 +229,25 @@ TEST(LibraryDoor, RunsAPlanManyTimesAndPutsItsOutputsBackBeforeEach) {
   const Answer a = execute({{"counts", "3"}}, "relu/in=1@8/fill=one", {.poison = 100, .runs = 128});
   EXPECT_EQ(a.changed_run, 3);
   EXPECT_EQ(a.out[0][0], 102);
+}
+
+TEST(LibraryDoor, RunsAGraphManyTimes) {
+  const Case c = parse_case("relu/in=1@8/fill=one");
+  const std::vector<Tensor> in = inputs_of(c);
+  const CallGraph graph = graph_of_call(c);
+  const auto changed = [&](const char* errs) {
+    const auto s = telling({{"counts", errs}});
+    return s
+        ->ask({{.call = &c,
+            .callers = {&in},
+            .graph = &graph,
+            .out = outputs_of(c),
+            .run = {.runs = 3}}})[0][0]
+        .changed_run;
+  };
+  EXPECT_EQ(changed("9"), 0);
+  EXPECT_EQ(changed("2"), 2);
+  EXPECT_EQ(changed("3"), 3);
 }
 
 TEST(LibraryDoor, HasPatienceWithLargeCalls) {

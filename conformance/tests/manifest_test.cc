@@ -180,7 +180,9 @@ TEST(Manifest, NamesTheKeyThatIsWrong) {
           "'nope' is claimed but is no operator"},
       {{{"claims", {{"layouts", "strided"}}}}, "'layouts" + list},
       {{{"claims", {{"layout", {"strided"}}}}},
-          "'layout' is no claim; there are determinism, errors, layouts, operators and threads"},
+          "'layout' is no claim; there are attributes, determinism, errors, layouts, operators and "
+          "threads"},
+      {{{"claims", {{"attributes", {"words"}}}}}, "'attributes' must be of values and text"},
       {{{"claims", {{"layouts", {"stride"}}}}}, "'layouts' must be of compact and strided"},
       {{{"claims", {{"determinism", 2}}}}, "'determinism' must be a string"},
       {{{"claims", {{"determinism", "D4"}}}}, "'determinism' must be D0, D1, D2 or D3, not 'D4'"},

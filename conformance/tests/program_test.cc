@@ -110,6 +110,9 @@ INSTANTIATE_TEST_SUITE_P(Faults, Misbehaviour,
         Row{"fork_32", 1, "CRASH", "matches_reference", "the backend's process was killed"},
         Row{"reach", 0, "PASS", "", ""}, Row{"look", 0, "PASS", "", ""},
         Row{"last", 1, "FAIL", "closes", "close(): the backend's process was killed by SIGABRT"},
+        Row{"apart", 1, "FAIL", "alignment", "expected"},
+        Row{"pitch", 1, "FAIL", "alignment", "expected"},
+        Row{"scratch_place", 1, "NONDETERMINISTIC", "deterministic", "the second time"},
         Row{"late", 1, "FAIL", "matches_reference", "after execute() had returned", false},
         Row{"address", 1, "FAIL", "reuse", "other values in between"},
         Row{"one_plan", 1, "FAIL", "reuse", "in the last of 128 runs of one plan"},
@@ -179,6 +182,15 @@ TEST(Deadline, EndsARunOfHangs) {
   EXPECT_EQ(c.count("timed_out"), 0);
 }
 
+TEST(Addresses, ThatAreLimitedAreNotBlamedOnTheBackend) {
+  const Ended e = run({"bash", "-c",
+      "ulimit -v 50000000; " + program() + " check reference --op relu --tier 0 --quiet"});
+  expect_end(e, 4,
+      {"a process that holds a backend needs 412090368 KiB of addresses (ulimit -v allows "
+       "50000000)"});
+  EXPECT_EQ(e.err.find("reference"), std::string::npos) << e.err;
+}
+
 // The numbers of the processes in a file that still exist, and how many there were.
 std::pair<int, int> alive_of(const std::string& file) {
   std::pair<int, int> n;
@@ -212,6 +224,20 @@ TEST(Loading, LeavesNoProcessBehind) {
     EXPECT_GT(all, 0) << file;
     EXPECT_EQ(alive, 0) << file;
   }
+}
+
+TEST(Loading, ThatEndsItsKeeperLeavesNoProcessBehind) {
+  const Scratch scratch;
+  const auto left = [&](const char* file, const Variables& more, int exit) {
+    Variables env = more;
+    env["HOSTILE_DESERTS"] = scratch.path(file);
+    expect_end(check(hostile("misbehaving"), {"--start-timeout", "3"}, env).end, exit);
+    const auto [alive, all] = alive_of(scratch.path(file));
+    EXPECT_GT(all, 0) << file;
+    return alive;
+  };
+  EXPECT_EQ(left("goes on", {}, 0), 0);
+  EXPECT_EQ(left("hangs", {{"HOSTILE_HANGS", "1"}}, 1), 0);
 }
 
 TEST(Loading, ThatKillsIsReportedAsACrash) {
@@ -348,6 +374,27 @@ TEST(Manifests, HoldABackendToItsInstructionSets) {
   expect_end(forced("relu"), 1,
       {"isa=avx2 was asked for, and kernel 'specification' of isa portable ran"});
   EXPECT_EQ(forced("clip").exit, 0) << "relu has no kernel of avx2";
+}
+
+// Where instruction sets are forced, the last process of a run is started to be closed.
+TEST(Loading, ThatKillsAtTheEndCostsNoReport) {
+  const Scratch scratch;
+  const json kernels = {
+      {{"op", "*"}, {"name", "specification"}, {"isa", "portable"}, {"runnable", true}},
+      {{"op", "take"}, {"name", "fast"}, {"isa", "avx2"}, {"runnable", true}}};
+  const auto checked = [&](const std::string& survive) {
+    const Words brief = words_in("--tier 0 --op relu --jobs 1 --vectors '' --no-shrink");
+    return judged(joined({"check", hostile("misbehaving")}, brief),
+        {{"HOSTILE_ONCE", scratch.path(survive)}, {"HOSTILE_LOADS", survive},
+            {"HOSTILE_MANIFEST", manifest({{"kernels", kernels}, {"options", {"fault", "isa"}}})}});
+  };
+  const Judged whole = checked("1000");
+  expect_end(whole.end, 0);
+  const auto loads = text_of_file(scratch.path("1000")).size();
+  const Judged c = checked(std::to_string(loads - 1));
+  expect_end(c.end, 1, {"exited with status 0 while it was being loaded"});
+  EXPECT_EQ(c.count("passed"), whole.count("passed"));
+  EXPECT_TRUE(says(c.report, "closes", "close(): the backend '"));
 }
 
 }  // namespace

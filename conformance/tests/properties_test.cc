@@ -83,6 +83,37 @@ TEST(Properties, OfReuseHoldForInputsThatShareMemory) {
   expect_end(e, 1, {"other values, equal inputs sharing memory: output 0 at [0"});
 }
 
+// A command, and a library that claims to read text. Without the claim it is put none.
+TEST(Properties, OfSpellingsAreJudgedWhereTextIsRead) {
+  const Examined command =
+      examine("exec:sed -u s/+/x/g | lockstep eval --backend reference --cases -",
+          {"--op", "sum,clip", "--timeout", "20", "--no-shrink"});
+  expect_end(command.end, 1, {"with ", "='+", "answered logic_error attr.syntax"});
+  EXPECT_EQ(failed(command.report), (std::set<std::string>{"spellings"}));
+  const auto library = [](const char* fault, const char* attributes, const char* vectors) {
+    const json manifest = {{"name", "n"}, {"version", "1"}, {"device", "CPU"},
+        {"options", {"fault"}},
+        {"kernels", {{{"op", "*"}, {"name", "specification"}, {"isa", "any"}, {"runnable", true}}}},
+        {"claims",
+            {{"operators", {{"*", json::object()}}}, {"errors", "label"},
+                {"attributes", {"values", attributes}}}}};
+    return Examined{
+        judged({"check", hostile("misbehaving"), "--tier", "0", "--op", "sum,clip", "--no-shrink",
+                   "--vectors", vectors, "--set", std::string("fault=") + fault},
+            {{"HOSTILE_MANIFEST", manifest.dump()}})};
+  };
+  const char* const all = "conformance/vectors";
+  const Examined right = library("none", "text", all), silent = library("none", "values", all);
+  expect_end(right.end, 0);
+  EXPECT_TRUE(right.judged("sum", "spellings"));
+  EXPECT_FALSE(silent.judged("sum", "spellings"));
+  EXPECT_EQ(right.count("not_claimed"), 0);
+  EXPECT_GT(silent.count("not_claimed"), 0) << "illegal text";
+  EXPECT_EQ(failed(library("no_signs", "text", "").report), (std::set<std::string>{"spellings"}));
+  EXPECT_EQ(failed(library("trusts_text", "text", all).report), (std::set<std::string>{"rejects"}));
+  expect_end(library("trusts_text", "values", all).end, 0);
+}
+
 TEST(Properties, OfABatchAreJudgedByTheLawOfTheOperator) {
   const Examined wrong = examine(hostile("misbehaving"),
       {"--set", "fault=batch", "--op", "max_pool2d,relu", "--property", "batch"});

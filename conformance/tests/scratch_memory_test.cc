@@ -33,6 +33,17 @@ TEST(ScratchMemory, EndsAsNearToAGuardedPageAsItsAlignmentLets) {
   }
 }
 
+TEST(ScratchMemory, IsAlignedToNoMoreThanItMustBe) {
+  for (const int poison : {1, -1})
+    for (const std::uint64_t bytes : {1, 64, 128, 4096}) {
+      const ScratchMemory m(bytes, poison);
+      const std::uint64_t end = (bytes + 63) / 64 * 64 + 64;
+      EXPECT_EQ((reinterpret_cast<std::uintptr_t>(m.data()) + end) % kPage, 0U) << bytes;
+      begin_of(m)[end - 1] ^= 1;
+      EXPECT_FALSE(m.is_intact()) << bytes;
+    }
+}
+
 TEST(ScratchMemory, HoldsTheNumberToItsLastByte) {
   const char number[] = {4, 3, 2, 1};
   for (const std::uint64_t bytes : {0, 1, 3, 4, 7, 64, 4097}) {
@@ -66,7 +77,7 @@ TEST(ScratchMemory, IsGivenBack) {
   ScratchMemory m;
   EXPECT_EQ(m.data(), nullptr);
   EXPECT_TRUE(m.is_intact());
-  m = ScratchMemory(kPage, 1);
+  m = ScratchMemory(kPage, 4);
   void* const first = m.data();
   EXPECT_TRUE(is_mapped(first));
   m = ScratchMemory(2 * kPage, 2);

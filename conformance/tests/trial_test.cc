@@ -185,6 +185,90 @@ TEST(TrialOfACase, ReusesPlansOfSomeSmallOnes) {
     EXPECT_EQ(calls("relu/in=513@8/fill=dense:" + std::to_string(seed)), 1) << "it is not small";
 }
 
+// A subject whose compiled graphs write something else in one of their runs.
+class Compiling : public Watching {
+ public:
+  int changed = 0;
+  bool can_compile() const override { return true; }
+  std::vector<Answers> ask(const std::vector<Question>& questions) override {
+    std::vector<Answers> all;
+    for (const Question& q : questions) {
+      if (!q.graph) {
+        all.push_back(Watching::ask({q})[0]);
+        continue;
+      }
+      EXPECT_EQ(q.run.runs, 3);
+      Answer& a = all.emplace_back(Answers{{.changed_run = changed}})[0];
+      for (const int head : q.graph->heads)
+        a.out.push_back(q.graph->entries[static_cast<std::size_t>(head)].data);
+    }
+    return all;
+  }
+};
+
+TEST(Compiled, GraphsWriteTheSameInEachRun) {
+  for (const int changed : {0, 2}) {
+    Compiling subject;
+    subject.changed = changed;
+    const Item item = item_of_case("relu/in=2@8/data=1,-1");
+    const ItemResult r = judge_trial(perform(subject, item, plan_of({&kCompiled})), {"compiled"});
+    ASSERT_EQ(r.findings.size(), changed == 0 ? 0U : 1U);
+    if (changed > 0) {
+      EXPECT_EQ(r.findings[0].second.text,
+          "run 2 of one plan wrote something else for the same values: "
+          "it is right, and an earlier run was not");
+    }
+  }
+}
+
+// A subject that reads attributes as text, and wrongly where they are spelled with blanks.
+class Reading : public Watching {
+ public:
+  std::vector<AttrTexts> read;
+  bool takes_text() const override { return true; }
+  Answer execute_text(const Case& c, const AttrTexts& attrs, const std::vector<Tensor>& in,
+      const Inferred& out) override {
+    read.push_back(attrs);
+    Answer a = ReferenceSubject::execute(c, in, out, {});
+    a.out[0][0] ^= attrs.contains("axis") && attrs.at("axis").starts_with(" ");
+    return a;
+  }
+};
+
+TEST(TrialOfACase, SpellsTheAttributesOfSomeOtherwise) {
+  const TrialPlan plan = plan_of({&kSpellings});
+  const auto spellings = [&](const std::string& id) {
+    Reading subject;
+    perform(subject, item_of_case(id), plan);
+    return subject.read.size();
+  };
+  std::size_t some = 0;
+  for (int seed = 0; seed < 60; ++seed)
+    some += spellings("sum/axis=0/in=2x3@8/fill=dense:" + std::to_string(seed));
+  EXPECT_GT(some, 8U);
+  EXPECT_LT(some, 24U);
+  EXPECT_EQ(spellings("sum/axis=0/in=2x3@8/data=1,2,3,4,5,6"), kSpellingWays);
+  EXPECT_EQ(spellings("relu/in=2@8/data=1,-1"), 0U) << "it has no attributes";
+  EXPECT_EQ(spellings("sum/axis=0/in=131073@8/fill=constant:1"), 0U) << "it is large";
+  Reading unclaimed;
+  unclaimed.manifest_to_change().reads_text = false;
+  perform(unclaimed, item_of_case("sum/axis=0/in=2x3@8/data=1,2,3,4,5,6"), plan);
+  EXPECT_EQ(unclaimed.read.size(), 0U);
+  Watching deaf;
+  EXPECT_EQ(perform(deaf, item_of_case("sum/axis=0/in=2x3@8/data=1,2,3,4,5,6"), plan).calls, 1);
+}
+
+TEST(Spellings, TellTheTextThatIsMisread) {
+  Reading subject;
+  const Item item = item_of_case("sum/axis=0/in=1x1@8/data=1");
+  const ItemResult r = judge_trial(perform(subject, item, plan_of({&kSpellings})), {});
+  ASSERT_EQ(r.findings.size(), 1U);
+  EXPECT_EQ(r.findings[0].first, "spellings");
+  const std::string& text = r.findings[0].second.text;
+  EXPECT_TRUE(text.starts_with("with ") && text.find("axis=' ") != text.npos) << text;
+  EXPECT_NE(text.find(": output 0 at [0]: expected 1 "), text.npos) << text;
+}
+
 // A subject whose plans answer otherwise in their last run.
 class Changing : public Watching {
  public:

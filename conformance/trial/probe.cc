@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "conformance/cases/malformed_graph.h"
+#include "conformance/jsonl/lines.h"
 #include "conformance/trial/poison.h"
 #include "conformance/trial/property.h"
 
@@ -17,11 +18,18 @@ using reference::LawResult;
 constexpr u64 kShare = 4;                   // one case in 4 gets the checks that take several calls
 constexpr u64 kSalt = 11;                   // of the choice of these cases
 constexpr i64 kMostOfLaws = i64{1} << 14;   // elements of a call to which laws are put
+constexpr int kRunsOfGraph = 3;             // the first may leave something for the next
 constexpr i64 kMostOfReuse = i64{1} << 10;  // elements of a call whose plan runs many times
 
 About kind_of(Item::What what) {
   constexpr About kKinds[] = {kLegal, kIllegal, kVectors, kTyped};
   return kKinds[what];
+}
+
+std::string spelling_text(const AttrTexts& attrs) {
+  std::string s;
+  for (const auto& [name, text] : attrs) s += (s.empty() ? "" : ", ") + name + "=" + quote(text);
+  return s.empty() ? "no attributes" : s;
 }
 
 // Notes an answer whose outputs have other sizes than it says.
@@ -195,7 +203,7 @@ void Probe::ask_graph(const CallGraph& g, std::function<void(Answer)> take) {
   types.count = 0;
   for (const int head : g.heads)
     types.type[types.count++] = g.entries[static_cast<std::size_t>(head)].type;
-  Run run = filled({.layout = case_.layout, .poison = kPoison});
+  Run run = filled({.layout = case_.layout, .poison = kPoison, .runs = kRunsOfGraph});
   run.poison = drawn_poison(run.poison);
   pending_.push_back(
       {{.call = &case_, .callers = {&q.in}, .graph = &q.graph, .out = types, .run = run},
@@ -210,7 +218,8 @@ void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
   std::vector<Tensor> right;
   for (const int head : g.heads) right.push_back(g.entries[static_cast<std::size_t>(head)]);
   name_poison(a, right, kPoison);
-  const bool is_wrong = difference(right, a).has_value(), is_first = !t_.seen[at].answer;
+  const bool is_wrong = difference(right, a).has_value() || a.changed_run > 0,
+             is_first = !t_.seen[at].answer;
   if (is_first || is_wrong) {
     t_.seen[at].when = "compiled: " + graph_text(g);
     t_.seen[at].answer = std::move(a);
@@ -224,6 +233,15 @@ void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
   const CallGraph next = std::move(smaller_.back());
   smaller_.pop_back();
   ask_graph(next, [this, at, next](Answer b) { settle_graph(at, next, std::move(b)); });
+}
+
+void Probe::ask_spelled(std::size_t way) {
+  if (!takes_text_ || !manifest().reads_text || case_.op->attrs.size() == 0) return;
+  const AttrTexts& texts = spelled_.emplace_back(spelled(case_, way));
+  const std::size_t at = note("with " + spelling_text(texts));
+  run(
+      {&in_}, {.poison = kPoison}, [this, at](Answers a) { t_.seen[at].answer = std::move(a[0]); },
+      nullptr, &texts);
 }
 
 void Probe::infer() {
@@ -292,9 +310,13 @@ void Probe::take_for(LawAsked law, const LawCall& call, Answer a) {
 }
 
 void Probe::run(const std::vector<const std::vector<Tensor>*>& callers, const Run& run,
-    std::function<void(Answers)> take, const Case* between) {
-  Question q{
-      .call = &case_, .callers = callers, .between = between, .out = t_.types, .run = filled(run)};
+    std::function<void(Answers)> take, const Case* between, const AttrTexts* texts) {
+  Question q{.call = &case_,
+      .texts = texts,
+      .callers = callers,
+      .between = between,
+      .out = t_.types,
+      .run = filled(run)};
   q.run.poison = drawn_poison(run.poison);
   const auto tell = [this, callers, run, take = std::move(take)](Answers all) {
     for (std::size_t k = 0; k < all.size(); ++k)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/cases/spelling.h"
 #include "conformance/trial/trial.h"
 
 namespace lockstep::judge {
@@ -57,6 +58,9 @@ class Probe {
   /// Has it compile malformed graphs: a legal case's graph with a mistake, or with each if the case
   /// spells its values out, and of an illegal case the graph of its call.
   void ask_malformed();
+  /// Puts the call with its attributes spelled in a way of spelled(), where the subject claims to
+  /// read text.
+  void ask_spelled(std::size_t way);
   void infer();
   /// Puts law number i of the operator. A law that made no call or does not apply is not noted.
   void ask_law(int i);
@@ -94,7 +98,8 @@ class Probe {
   Run filled(Run run) const;
   Question question(Question::What what) const { return {.what = what, .call = &case_}; }
   void run(const std::vector<const std::vector<Tensor>*>& callers, const Run& run,
-      std::function<void(Answers)> take, const Case* between = nullptr);
+      std::function<void(Answers)> take, const Case* between = nullptr,
+      const AttrTexts* texts = nullptr);
   std::size_t note(std::string when);
   const std::vector<Tensor>& others();
   const Case* another_call();
@@ -113,6 +118,7 @@ class Probe {
   const TrialPlan::Way* way_ = nullptr;
   std::vector<Tensor> in_, other_, shared_;
   std::optional<Case> between_;
+  std::deque<AttrTexts> spelled_;
   std::deque<GraphAsked> graphs_;
   std::vector<CallGraph> smaller_;  // graphs to ask for, the next one last
   std::vector<Pending> pending_;

@@ -19,6 +19,7 @@
 #include "conformance/trial/properties/refuses_graphs.h"
 #include "conformance/trial/properties/rejects.h"
 #include "conformance/trial/properties/reuse.h"
+#include "conformance/trial/properties/spellings.h"
 #include "conformance/trial/properties/threads.h"
 #include "conformance/trial/properties/writes_all.h"
 #include "conformance/trial/properties/writes_in_bounds.h"
@@ -28,7 +29,7 @@ namespace lockstep::judge {
 /// Every property, in the order of reports.
 inline constexpr const Property* kProperties[] = {&kMatchesVectors, &kMatchesReference,
     &kDeterministic, &kWritesAll, &kWritesInBounds, &kInputsUntouched, &kAlignment, &kLayout,
-    &kConstants, &kIsa, &kThreads, &kReuse, &kConcurrent, &kCompiled, &kBatch, &kLaws, &kRejects,
-    &kRefusesGraphs, &kInfers, &kPathsCovered, &kCloses};
+    &kConstants, &kIsa, &kThreads, &kReuse, &kConcurrent, &kCompiled, &kBatch, &kLaws, &kSpellings,
+    &kRejects, &kRefusesGraphs, &kInfers, &kPathsCovered, &kCloses};
 
 }  // namespace lockstep::judge

@@ -237,7 +237,7 @@ std::ptrdiff_t rank_of(const std::string& property) {
 // What was found of a case, in words that other cases of the cause have, too.
 std::string what_was_found(const std::string& text) {
   // A law is broken for one reason, whatever element shows it.
-  return without_numbers(text.substr(0, text.find(" is broken: ")));
+  return without_details(text.substr(0, text.find(" is broken: ")));
 }
 
 // Puts the smallest causes into one failure if there are many.

@@ -45,6 +45,23 @@ constexpr Relation kRelations[] = {
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+// The text with '' for each part in quotes. An apostrophe within a word is none.
+std::string without_quotes(const std::string& text) {
+  std::string s;
+  const auto quotes = [&](std::size_t at, std::size_t beside) {
+    return text[at] == '\'' && (beside >= text.size() || !is_word(text[beside]));
+  };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    s += text[at];
+    if (!quotes(at, at - 1)) continue;
+    std::size_t end = at + 1;
+    while (end < text.size() && !quotes(end, end + 1)) ++end;
+    if (end == text.size()) continue;
+    s += text[at = end];
+  }
+  return s;
+}
+
 // The end of the number at a place of a text: decimal, or hexadecimal after 0x.
 std::size_t end_of_number(const std::string& text, std::size_t at) {
   const bool hex = text.compare(at, 2, "0x") == 0;
@@ -71,7 +88,8 @@ const Relation* relation_of(const std::string& words) {
   return nullptr;
 }
 
-std::string without_numbers(const std::string& text) {
+std::string without_details(const std::string& whole) {
+  const std::string text = without_quotes(whole);
   std::string s;
   for (std::size_t at = 0; at < text.size();) {
     // A digit within a word, as in int8 or SIGUSR1, is part of a name.

@@ -25,6 +25,11 @@ bool only_hung(const Report& r) {
   return r.counts.timed_out > r.known.timed_out && r.counts.crashed == r.known.crashed;
 }
 
+// Whether cases were quarantined for what the backend printed alone.
+bool only_printed(const Report& r) {
+  return r.counts.crashed + r.counts.timed_out == 0 && any_failed(r);
+}
+
 }  // namespace
 
 i64 deaths(const Report& r) { return r.counts.crashed + r.counts.timed_out + r.counts.quarantined; }
@@ -90,7 +95,7 @@ void conclude(Report& r) {
   } else if (vacuous || c.missing > 0 || (!r.below_floor.empty() && c.quarantined == 0)) {
     r.verdict = "INCOMPLETE";
     r.exit = Exit::incomplete;
-  } else if (deaths(r) > known_deaths(r)) {
+  } else if (deaths(r) > known_deaths(r) && !only_printed(r)) {
     r.verdict = only_hung(r) ? "TIMEOUT" : "CRASH";
     r.exit = Exit::fail;
   } else if (nondeterministic(r)) {

@@ -29,17 +29,20 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
     if (!answer->path.empty() || (answer->ok() && t.manifest->stated() && !is_graph))
       r.paths.push_back(answer->path);
   }
+  const Answer* end = t.end();
+  // Each property would tell of the same line.
+  const bool printed = end && end->kind == AnswerKind::printed;
   for (const Property* p : kProperties) {
-    if (!is_meant(*p, properties) || !p->holds_something_of(t)) continue;
+    if (printed || !is_meant(*p, properties) || !p->holds_something_of(t)) continue;
     r.judged.emplace_back(p->name);
     if (std::optional<Finding> f = p->inspect(t, p->seen_in(t)))
       r.findings.emplace_back(std::string(p->name), std::move(*f));
   }
-  const Answer* end = t.end();
   if (end && r.findings.empty()) r.findings.push_back(death(t, *end, r.judged));
-  r.outcome = end ? (end->kind == AnswerKind::timed_out ? Outcome::timed_out : Outcome::crashed)
-      : r.findings.empty() ? Outcome::passed
-                           : Outcome::failed;
+  r.outcome = r.findings.empty()           ? Outcome::passed
+      : !end || printed                    ? Outcome::failed
+      : end->kind == AnswerKind::timed_out ? Outcome::timed_out
+                                           : Outcome::crashed;
   return r;
 }
 

@@ -2,11 +2,13 @@
 /// The reference with one fault. `--set fault=NAME` chooses a row of the table below; the
 /// environment variable HOSTILE_MANIFEST replaces the manifest, whatever it says, and with
 /// HOSTILE_RENAMES each process states another name in it; where
-/// HOSTILE_ONCE names a file, only the process that makes the file survives loading this; where
-/// HOSTILE_LEAVES names one, each leaves a process behind, in a session of its own, and adds its
-/// number to the file.
+/// HOSTILE_DESERTS names a file, each ends the one that holds it, and hangs with HOSTILE_HANGS;
+/// where HOSTILE_ONCE names a file, only the first HOSTILE_LOADS processes (1) survive loading
+/// this; where HOSTILE_LEAVES names one, each leaves a process behind, in a session of its own, and
+/// adds its number to the file.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -28,9 +30,11 @@ constexpr uint64_t kScratchBytes = 100;  // 28 less than are aligned
 __attribute__((constructor)) void load_once() {
   const char* file = std::getenv("HOSTILE_ONCE");
   if (!file) return;
-  const int made = open(file, O_CREAT | O_EXCL | O_WRONLY, S_IRUSR);
-  if (made < 0) std::exit(0);
-  close(made);
+  const char* loads = std::getenv("HOSTILE_LOADS");
+  const int times = open(file, O_CREAT | O_APPEND | O_WRONLY, S_IRUSR | S_IWUSR);
+  if (write(times, ".", 1) != 1 || lseek(times, 0, SEEK_END) > (loads ? std::atoi(loads) : 1))
+    std::exit(0);
+  close(times);
 }
 
 __attribute__((constructor)) void leave_process() {
@@ -42,6 +46,16 @@ __attribute__((constructor)) void leave_process() {
   for (;;) pause();
 }
 
+// Ends the process that holds this one, and outlives the judge unless that ends it.
+__attribute__((constructor)) void desert() {
+  const char* file = std::getenv("HOSTILE_DESERTS");
+  if (!file) return;
+  std::ofstream(file, std::ios::app) << getpid() << "\n";
+  prctl(PR_SET_PDEATHSIG, 0);
+  kill(getppid(), SIGKILL);
+  if (std::getenv("HOSTILE_HANGS")) pause();
+}
+
 /// One execution, after the right answer was written.
 struct Execution {
   const LegalCall& call;
@@ -50,6 +64,7 @@ struct Execution {
   char* scratch;  ///< of kScratchBytes
   bool of(string_view op) const { return call.op->name == op; }
   int rank() const { return call.in[0].rank(); }
+  bool compact() const { return call.in[0].compact && call.out[0].compact; }
 };
 
 bool of_rank_three(const Call& c) { return !c.in.empty() && c.in[0].dl.ndim == 3; }
@@ -89,6 +104,18 @@ void note_call(const Call& c) {
   given_shape = c.in[0].dl.shape;
   given_extent = given_shape[0];
   given_elements = volume(c.in[0]);
+}
+
+// Takes a compact tensor for none whose extents of 1 have strides of their own.
+bool given_pitch = false;
+
+void note_pitch(const Call& c) {
+  given_pitch = false;
+  for (const ls_tensor& t : c.in) {
+    int64_t n = 1;
+    for (int d = t.dl.ndim - 1; d >= 0; n *= t.dl.shape[d--])
+      given_pitch = given_pitch || (compact(t) && t.dl.strides[d] != n);
+  }
 }
 
 // Answers from a cache of addresses, which each prepare() empties.
@@ -176,6 +203,9 @@ void fork_in_32_bits(const Execution&) {
 
 bool always(const Execution&) { return true; }
 bool cubes(const Execution& e) { return e.rank() == 3; }
+bool sized_alike(const Execution& e) {
+  return e.compact() && volume(e.call.in[0].shape) == volume(e.call.out[0].shape);
+}
 bool relu(const Execution& e) { return e.of("relu"); }
 bool sums(const Execution& e) { return e.of("elemwise_add"); }
 bool batches(const Execution& e) { return e.of("max_pool2d") && e.call.in[0].dim(0) > 1; }
@@ -192,6 +222,10 @@ bool compact_out(const Execution& e) { return e.call.out[0].compact; }
 }
 void refuse_cubes(const Call& c) {
   if (of_rank_three(c)) throw LogicError("relu.cube", "no");
+}
+void refuse_signs(const Call& c) {
+  for (const ls_attr& a : c.attrs)
+    if (a.kind == LS_TEXT && std::strchr(a.text, '+')) throw LogicError("attr.syntax", "no plus");
 }
 void lack_cubes(const Call& c) {
   if (of_rank_three(c)) throw Unsupported("no cubes");
@@ -274,7 +308,27 @@ constexpr Fault kFaults[] = {
               if (given_shape[0] != given_extent) e.out[0][0] ^= 1;
             },
         .prepare = note_call},
+    {"apart", sized_alike,
+        [](const E& e) {
+          if ((e.out[0] - e.in[0]) % 16 != 0) e.out[0][0] ^= 1;
+        }},
+    {.name = "pitch",
+        .run =
+            [](const E& e) {
+              if (given_pitch) e.out[0][0] ^= 1;
+            },
+        .prepare = note_pitch},
+    {"scratch_place", always,
+        [](const E& e) {
+          if (reinterpret_cast<uintptr_t>(e.scratch) % 128 != 0) e.out[0][0] ^= 1;
+        }},
     {.name = "unsupported", .prepare = lack_cubes},
+    {.name = "no_signs", .prepare = refuse_signs},
+    {.name = "trusts_text",
+        .refuse =
+            [](const LogicError& e) {
+              if (!e.label.starts_with("attr.")) throw LogicError(e);
+            }},
     {.name = "refuse_legal", .prepare = refuse_cubes},
     {.name = "wrong_label",
         .refuse = [](const LogicError&) { throw LogicError("relu.colour", "it is too green"); }},

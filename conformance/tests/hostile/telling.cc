@@ -1,6 +1,7 @@
 /// @file
 /// A backend that tells what it is given, and does what it is told. Its options:
-///   tells=call|limits     prepare() refuses with the tensors, or with the limits of its process
+///   tells=call|limits|attrs  prepare() refuses with the tensors, the limits of its process, or the
+///                         attributes
 ///   tells=scratch         execute() refuses with what scratch memory holds, and where
 ///   scratch=BYTES         of scratch memory that execute() needs
 ///   code=FUNCTION:NUMBER  what that function answers
@@ -13,6 +14,7 @@
 #include <sys/resource.h>
 
 #include <cstdlib>
+#include <span>
 
 #include "backends/backend.hpp"
 
@@ -98,11 +100,18 @@ int32_t open_telling(const ls_text* options, uint32_t n, ls_backend** self, ls_s
   return code(*self, "open", status);
 }
 
-int32_t prepare(ls_backend* self, const char* op, const ls_attr*, uint32_t, const ls_tensor* in,
-    uint32_t n_in, const ls_tensor* out, uint32_t n_out, ls_plan** plan, uint64_t* scratch_bytes,
-    ls_status* status) {
+int32_t prepare(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t n_attrs,
+    const ls_tensor* in, uint32_t n_in, const ls_tensor* out, uint32_t n_out, ls_plan** plan,
+    uint64_t* scratch_bytes, ls_status* status) {
   if (const int32_t answer = code(self, "prepare", status); answer != LS_OK) return answer;
   if (self->tells("limits")) return refuse(*self, status, limits());
+  if (self->tells("attrs")) {
+    std::string text;
+    for (const ls_attr& a : std::span(attrs, n_attrs))
+      text += (text.empty() ? "" : " ") + std::string(a.key) + ":" + std::to_string(a.kind) +
+          (a.kind == LS_TEXT ? std::string("=") + a.text : "");
+    return refuse(*self, status, text);
+  }
   if (self->tells("call")) {
     std::string text = op + (" " + std::to_string(n_in)) + " " + std::to_string(n_out);
     for (uint32_t k = 0; k < n_in; ++k) text += told(in[k]);
@@ -151,6 +160,14 @@ int32_t infer(ls_backend* self, const char*, const ls_attr*, uint32_t, const ls_
   return code(self, "infer", status);
 }
 
+int32_t compile(ls_backend* self, const ls_node*, uint32_t, const ls_tensor*, uint32_t,
+    const uint32_t*, uint32_t n_feeds, const uint32_t*, uint32_t, ls_plan** plan,
+    uint64_t* scratch_bytes, ls_status*) {
+  *plan = new ls_plan{self, n_feeds};
+  *scratch_bytes = 0;
+  return LS_OK;
+}
+
 void add_device(ls_api& t) {
   t.alloc = [](ls_backend*, uint64_t bytes, uint64_t align, ls_status*) {
     void* memory = nullptr;
@@ -186,6 +203,7 @@ const ls_api* lockstep_backend_v1() {
   t.release = [](ls_plan* plan) { delete plan; };
   t.path = path;
   t.infer = infer;
+  t.compile = compile;
   t.threads = [](const ls_backend* self) -> uint32_t {
     return self->value("words").empty() ? 1 : 3000000000;
   };

@@ -4,7 +4,8 @@
 namespace lockstep::judge {
 
 inline constexpr Property kAlignment{.name = "alignment",
-    .text = "tensors aligned to 4 bytes and not to 64 give the same result",
+    .text =
+        "tensors aligned to 4 bytes only, with any stride of extents of 1, give the same result",
     .ask =
         [](Probe& p) {
           if (p.watched() && !p.large())

@@ -5,7 +5,7 @@ namespace lockstep::judge {
 
 /// The call stands in the middle of a graph whose other calls are drawn, so that what a backend
 /// folds, fuses, keeps in another form or overwrites shows. Of calls of one input, which compilers
-/// seldom treat in a way of their own, one in 4 gets one.
+/// seldom treat in a way of their own, one in 4 gets one. It runs three times.
 inline constexpr Property kCompiled{.name = "compiled",
     .text = "a compiled graph of calls gives what the calls give one by one",
     .ask =
@@ -13,7 +13,7 @@ inline constexpr Property kCompiled{.name = "compiled",
           const bool wanted = p.weighted() || p.chosen(6);
           if (p.watched() && wanted && !p.too_large_for_laws()) p.ask_compiled();
         },
-    .inspect = [](const Trial& t, Observations seen) { return wrong_among(t, seen); },
+    .inspect = inspect_runs,
     .plant = flip_observed};
 
 }  // namespace lockstep::judge

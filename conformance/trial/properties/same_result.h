@@ -2,6 +2,8 @@
 /// Compares an answer with that to the plain call, which matches_reference judges: wrong values
 /// that are the same in all ways violate nothing else.
 #pragma once
+#include <fmt/format.h>
+
 #include "conformance/trial/canary.h"
 
 namespace lockstep::judge {
@@ -31,6 +33,17 @@ inline std::optional<Finding> wrong_among(const Trial& t, Observations seen) {
       return f;
     }
   return std::nullopt;
+}
+
+/// The same of a plan that ran many times, all runs of which must write the same.
+inline std::optional<Finding> inspect_runs(const Trial& t, Observations seen) {
+  const Answer& a = *seen[0].answer;
+  std::optional<Finding> f = wrong_among(t, seen);
+  if (a.changed_run == 0) return f;
+  if (!f) f = Finding{"it is right, and an earlier run was not", a.kind};
+  f->text = fmt::format(
+      "run {} of one plan wrote something else for the same values: {}", a.changed_run, f->text);
+  return f;
 }
 
 }  // namespace lockstep::judge
