@@ -36,7 +36,8 @@ int hardware_threads() {
 }  // namespace
 
 std::string Cpu::manifest_text(const std::vector<std::string>& options) {
-  return backend::manifest_of("cpu", all_kernels(), {.threads = kThreadsMax}, options);
+  return backend::manifest_of(
+      "cpu", all_kernels(), {.threads = kThreadsMax, .text = true}, options);
 }
 
 const char* Cpu::manifest() {

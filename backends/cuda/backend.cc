@@ -24,7 +24,7 @@ class Cuda {
  public:
   static const char* manifest() {
     static const std::string text = backend::manifest_of(
-        "cuda", all_kernels(has_device()), backend::Claims{}, option_names(), "CUDA");
+        "cuda", all_kernels(has_device()), backend::Claims{.text = true}, option_names(), "CUDA");
     return text.c_str();
   }
   explicit Cuda(const Options& options) {

@@ -62,7 +62,7 @@ class Faulty {
     static const std::string text = [] {
       std::string s = backend::manifest_of("faulty",
           {{"*", "specification", "portable", true}, {"*", "wide", "wide", true}},
-          {.threads = kThreadsMax}, option_names());
+          {.threads = kThreadsMax, .text = true}, option_names());
       s.pop_back();
       return s + ", \"mutants\": " + mutants_text() + "}";
     }();

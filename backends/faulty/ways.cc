@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 
 #include "backends/faulty/mutant.h"
@@ -93,6 +95,33 @@ struct ClosesTwice : Behaviour {
   void close() override { std::abort(); }
 };
 
+// Numbers as strtol reads them that is told to find out the base.
+std::string with_octal_numbers(const char* text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string read;
+  while (*text != '\0') {
+    if (!is_digit(*text)) {
+      read += *text++;
+      continue;
+    }
+    read += std::to_string(std::strtol(text, nullptr, 0));
+    while (is_digit(*text)) ++text;
+  }
+  return read;
+}
+
+struct ReadsOctal : Behaviour {
+  LegalCall prepare(const Call& call) override {
+    std::vector<ls_attr> attrs(call.attrs.begin(), call.attrs.end());
+    std::list<std::string> texts;
+    for (ls_attr& a : attrs)
+      if (a.kind == LS_TEXT) a.text = texts.emplace_back(with_octal_numbers(a.text)).c_str();
+    Call read = call;
+    read.attrs = attrs;
+    return Behaviour::prepare(read);
+  }
+};
+
 struct WritesBesideScratch : Behaviour {
   i64 scratch_bytes() const override { return 24; }
   void use(void* scratch) const override { static_cast<char*>(scratch)[24] = 0; }
@@ -112,7 +141,8 @@ constexpr Mutant kWayMutants[] = {
     spoiled("contract.splits_pairs",
         "an even number of elements is loaded in pairs, of which one spans two lines",
         [](auto&, auto& call, Inputs, Outputs out) {
-          return place_in_page(out[0]) == sizeof(i32) && volume(call.out[0].shape) % 2 == 0;
+          return place_in_page(out[0]) % 8 == sizeof(i32) && call.out[0].compact &&
+              volume(call.out[0].shape) % 2 == 0;
         }),
     spoiled("contract.streams_pages", "tensors that begin pages are stored past the cache",
         [](auto&, auto& call, Inputs in, Outputs out) {
@@ -147,6 +177,7 @@ constexpr Mutant kWayMutants[] = {
         "contract.trusts_graphs", "whoever made a graph has checked its calls"),
     {"contract.closes_twice", "*", "CRASH", "frees its pool again when it is closed", nullptr,
         made<ClosesTwice>},
+    {"contract.reads_octal", "*", "WAY", "strtol with base 0: 010 is 8", nullptr, made<ReadsOctal>},
 };
 
 }  // namespace
