@@ -140,9 +140,9 @@ constexpr Mutant compiles(string_view name, string_view provenance) {
 constexpr Mutant kWayMutants[] = {
     spoiled("contract.splits_pairs",
         "an even number of elements is loaded in pairs, of which one spans two lines",
-        [](auto&, auto& call, Inputs, Outputs out) {
-          return place_in_page(out[0]) % 8 == sizeof(i32) && call.out[0].compact &&
-              volume(call.out[0].shape) % 2 == 0;
+        [](auto&, auto& call, Inputs in, Outputs out) {
+          return place_in_page(in[0]) == sizeof(i32) && place_in_page(out[0]) % 8 == sizeof(i32) &&
+              call.in[0].compact && call.out[0].compact && volume(call.out[0].shape) % 2 == 0;
         }),
     spoiled("contract.streams_pages", "tensors that begin pages are stored past the cache",
         [](auto&, auto& call, Inputs in, Outputs out) {

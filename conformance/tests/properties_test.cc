@@ -57,6 +57,7 @@ TEST(Properties, EachNoticesAMutantThatNoOtherNotices) {
       {"refuses_graphs", "contract.trusts_graphs", "a graph of the call alone"},
       {"reuse", "clip.thirteenth_run", "run 13 of one plan wrote something else", "clip"},
       {"reuse", "negative.hundredth_run", "run 100 of one plan wrote something else", "negative"},
+      {"spellings", "contract.reads_octal", "expected ", "clip"},
       {"laws", "contract.continues_batches", "is broken", "dense,max,sum"},
       {"rejects", "contract.no_label", "got the label ''"},
       {"infers", "contract.infers_squeezed", "output 0: expected "},

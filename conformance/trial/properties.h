@@ -29,7 +29,7 @@ namespace lockstep::judge {
 /// Every property, in the order of reports.
 inline constexpr const Property* kProperties[] = {&kMatchesVectors, &kMatchesReference,
     &kDeterministic, &kWritesAll, &kWritesInBounds, &kInputsUntouched, &kAlignment, &kLayout,
-    &kConstants, &kIsa, &kThreads, &kReuse, &kConcurrent, &kCompiled, &kBatch, &kLaws, &kSpellings,
+    &kConstants, &kIsa, &kThreads, &kReuse, &kConcurrent, &kCompiled, &kBatch, &kSpellings, &kLaws,
     &kRejects, &kRefusesGraphs, &kInfers, &kPathsCovered, &kCloses};
 
 }  // namespace lockstep::judge
