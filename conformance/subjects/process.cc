@@ -165,7 +165,7 @@ std::string end_host(pid_t pid) {
   kill(pid, SIGTERM);
   kill(pid, SIGCONT);  // its backend may have stopped it
   int status = 0;
-  const std::string how = ends_within(kEndingMs, pid, status) ? ending(status) : end_process(pid);
+  std::string how = ends_within(kEndingMs, pid, status) ? ending(status) : end_process(pid);
   end_orphans();
   return how;
 }
