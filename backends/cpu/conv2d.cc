@@ -374,16 +374,19 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
   const i32* const bias = bias_.rank() > 0 ? in[Conv2d::B] : nullptr;
   const auto* weights = reinterpret_cast<const Word*>(constant_.data());
   Run run{in[Conv2d::X], out[0], fusion_.finish && fusion_.finish->adds ? in[added_port_] : nullptr,
-      weights, weights + starts(), static_cast<Word*>(scratch)};
+      weights, weights, static_cast<Word*>(scratch)};
   if (constant_.empty()) {
     pack_weights(run.patch, in[Conv2d::W], bias);
     run.starts = run.patch;
     run.rows = run.patch + starts();
     run.patch += weight_words();
-  } else if (bias) {
-    add_bias(run.patch, weights, bias);
-    run.starts = run.patch;
-    run.patch += starts();
+  } else {
+    run.rows += starts();
+    if (bias) {
+      add_bias(run.patch, weights, bias);
+      run.starts = run.patch;
+      run.patch += starts();
+    }
   }
   if (way_ == Way::lines || way_ == Way::depthwise) return run_by_lines(run);
   const i64 units = y_.dim(0) * groups_, height = y_.dim(2), width = y_.dim(3);
