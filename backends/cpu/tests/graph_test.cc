@@ -37,21 +37,21 @@ TEST(Graphs, GiveWhatTheirCallsGive) {
   }
 }
 
-TEST(Networks, GiveWhatTheirCallsGive) {
-  std::vector<client::Backend> backends;
-  for (const Mode& m : modes()) backends.push_back(open_backend(m.options()).value());
-  for (uint64_t seed = 0; seed < 1000 && !testing::Test::HasFailure(); ++seed) {
+class Networks : public InEachMode {};
+
+INSTANTIATE_TEST_SUITE_P(Modes, Networks, testing::ValuesIn(modes()),
+    [](const auto& info) { return name_of(info.param); });
+
+TEST_P(Networks, GiveWhatTheirCallsGive) {
+  for (uint64_t seed = 0; seed < 1000 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
     Seeded draw(seed << 32);
-    const DrawnGraph g = drawn_network(draw);
-    for (std::size_t k = 0; k < backends.size(); ++k) {
-      SCOPED_TRACE("seed " + std::to_string(seed) + ", " + name_of(modes()[k]));
-      judge_graph(backends[k], g, draw);
-    }
+    judge_graph(backend, drawn_network(draw), draw);
   }
 }
 
 // Sums of two activations need 9 bits, which cells do not have.
-TEST(Networks, KeepSumsOfNineBits) {
+TEST(Graphs, KeepSumsOfNineBits) {
   Seeded draw(1);
   DrawnGraph g;
   const Type type{{1, 4, 3, 20}, 8};
