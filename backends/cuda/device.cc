@@ -86,19 +86,21 @@ namespace {
 /// A stream that records.
 class Recorder {
  public:
-  Recorder() {
-    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
-  }
+  Recorder() = default;
   ~Recorder() {
-    if (!is_done_) cudaStreamEndCapture(stream_, &graph_);
+    if (is_recording_) cudaStreamEndCapture(stream_, &graph_);
     if (graph_) cudaGraphDestroy(graph_);
     cudaStreamDestroy(stream_);
   }
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
-  cudaStream_t stream() const { return stream_; }
+  cudaStream_t begin() {
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
+    is_recording_ = true;
+    return stream_;
+  }
   cudaGraphExec_t end() {
-    is_done_ = true;
+    is_recording_ = false;
     check(cudaStreamEndCapture(stream_, &graph_), "cudaStreamEndCapture");
     cudaGraphExec_t run = nullptr;
     check(cudaGraphInstantiate(&run, graph_, 0), "cudaGraphInstantiate");
@@ -108,7 +110,7 @@ class Recorder {
  private:
   cudaStream_t stream_ = make_stream();
   cudaGraph_t graph_ = nullptr;
-  bool is_done_ = false;
+  bool is_recording_ = false;
 };
 
 }  // namespace
@@ -117,7 +119,7 @@ cudaGraphExec_t Device::record(const std::function<void(cudaStream_t)>& f) {
   cudaGraphExec_t run = nullptr;
   use([&] {
     Recorder recorder;
-    f(recorder.stream());
+    f(recorder.begin());
     run = recorder.end();
   });
   return run;

@@ -26,13 +26,6 @@ GraphPlan::GraphPlan(const backend::Graph& graph, GraphHabits habits)
       feeds_(graph.feeds.begin(), graph.feeds.end()),
       heads_(graph.heads.begin(), graph.heads.end()),
       habits_(habits) {
-  for (uint32_t e = 0; e < entries_.size(); ++e) {
-    const ls_tensor& t = graph.entries[e];
-    entries_[e].cells = cells_of(t);
-    if (!graph.is_constant(e)) continue;
-    const auto* data = static_cast<const i32*>(t.dl.data);
-    entries_[e].constant.assign(data, data + entries_[e].cells);
-  }
   for (const ls_node& n : graph.nodes) {
     const auto in = backend::Graph::inputs(n), out = backend::Graph::outputs(n);
     const std::vector<ls_tensor> x = tensors_of(graph, in), y = tensors_of(graph, out);
@@ -45,6 +38,13 @@ GraphPlan::GraphPlan(const backend::Graph& graph, GraphHabits habits)
     } catch (const backend::LogicError&) {
       if (!habits_.trusts_calls) throw;
     }
+  }
+  for (uint32_t e = 0; e < entries_.size(); ++e) {
+    const ls_tensor& t = graph.entries[e];
+    entries_[e].cells = cells_of(t);
+    if (!graph.is_constant(e)) continue;
+    const auto* data = static_cast<const i32*>(t.dl.data);
+    entries_[e].constant.assign(data, data + entries_[e].cells);
   }
 }
 

@@ -194,9 +194,11 @@ TEST(Graphs, SayWhatFailsAndGoOn) {
       return plan.execute(in, out, scratch.data(), stream.handle());
     };
     run().check();
+    const auto streams = fake::control().streams;
     fake::control().failing = call;
     fake::control().error = cudaErrorMemoryAllocation;
     const client::Status said = run();
+    EXPECT_EQ(fake::control().streams, streams) << call;
     fake::control().failing = "";
     EXPECT_EQ(said.text.find(std::string(call) + ": "), 0U) << said.text;
     EXPECT_EQ(said.text.find("lost"), std::string::npos) << said.text;

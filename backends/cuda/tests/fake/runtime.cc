@@ -276,7 +276,7 @@ cudaError_t cudaMemcpyAsync(
   if (kind == cudaMemcpyHostToDevice) {
     const char* first = static_cast<const char*>(from);
     stream->work.emplace_back([to, copy = std::vector<char>(first, first + bytes)] {
-      std::memcpy(to, copy.data(), copy.size());
+      std::copy(copy.begin(), copy.end(), static_cast<char*>(to));
     });
   } else {
     finish(stream);
