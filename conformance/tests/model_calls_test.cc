@@ -59,7 +59,7 @@ TEST(ModelCalls, GiveEachCallSeveralValuesAndLayouts) {
 }
 
 TEST(ModelCalls, CostOneCaseAtLeast) {
-  const Case dear = parse_case("dense/units=4096/in=1x4096@8+4096x4096@8"),
+  const Case dear = parse_case("dense/units=4096/use_bias=false/in=1x4096@8+4096x4096@8"),
              cheap = parse_case("relu/in=6@8");
   EXPECT_EQ(cases_of_call(cheap, 400), 400);
   EXPECT_EQ(cases_of_call(dear, 400), 5);
