@@ -30,13 +30,14 @@ template <class Registers> struct DeviceThread {
     *reinterpret_cast<T*>(shared + offset) = v;
   }
 
-  /// Reads or writes an element of a tensor.
+  /// Reads or writes an element of a tensor. Not by __ldg(): the kernel before this one may still
+  /// write when this one starts.
   template <class T> __device__ T get(const T* from) const {
     if constexpr (sizeof(T) == sizeof(int4)) {
-      const int4 v = __ldg(reinterpret_cast<const int4*>(from));
+      const int4 v = *reinterpret_cast<const int4*>(from);
       return {{v.x, v.y, v.z, v.w}};
     } else {
-      return __ldg(from);
+      return *from;
     }
   }
   template <class T> __device__ void put(T* to, const T& v) const {
@@ -116,22 +117,50 @@ template <class K> struct DeviceBlock {
 #endif
 };
 
+/// Waits until the kernels before this one have ended, then lets the next one start its blocks.
+/// Memory may be used only after this.
+__device__ inline void await_memory() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 // The number of threads is a part of the name, from which reports of resources read it.
 template <class K, int kThreads> __global__ void __launch_bounds__(kThreads, kResident<K>)
     tuned_kernel(const __grid_constant__ typename K::Parameters p) {
   __shared__ alignas(128) Byte shared[K::kShared == 0 ? 1 : K::kShared];
+  await_memory();
   typename K::Registers registers;
   DeviceBlock<K> block{{static_cast<int>(threadIdx.x), registers, shared}};
   K::run(p, block);
+}
+
+/// Whether the current device can start a kernel's blocks before the kernel ahead of it has ended.
+inline bool overlaps_kernels() {
+  int device = 0, major = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+      "cudaDeviceGetAttribute");
+  return major >= 9;
 }
 
 template <class K> void start(i64 blocks, const typename K::Parameters& p, cudaStream_t stream) {
   static_assert(sizeof p <= 4096, "the parameters of a kernel end there");
   typename K::Parameters copy = p;
   void* arguments[] = {&copy};
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(&tuned_kernel<K, K::kThreads>),
-            static_cast<unsigned>(blocks), K::kThreads, arguments, 0, stream),
-      "cudaLaunchKernel");
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t launch{};
+  launch.gridDim = static_cast<unsigned>(blocks);
+  launch.blockDim = K::kThreads;
+  launch.stream = stream;
+  launch.attrs = &overlap;
+  launch.numAttrs = overlaps_kernels() ? 1 : 0;
+  check(cudaLaunchKernelExC(
+            &launch, reinterpret_cast<const void*>(&tuned_kernel<K, K::kThreads>), arguments),
+      "cudaLaunchKernelExC");
 }
 
 }  // namespace lockstep::cuda
