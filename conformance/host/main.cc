@@ -14,6 +14,11 @@
 
 #include "conformance/host/confine.h"
 #include "conformance/host/worker.h"
+#include "containers/instrumented.h"
+
+#ifdef LOCKSTEP_MEMORY_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace lockstep::judge {
 namespace {
@@ -88,6 +93,14 @@ void end_descendants() {
 
 }  // namespace
 }  // namespace lockstep::judge
+
+#ifdef LOCKSTEP_MEMORY_SANITIZER
+// A process that is judged may neither start another one, which would look for leaks at its end,
+// nor keep all that was freed, for its memory is limited.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
+  return "detect_leaks=0:quarantine_size_mb=16";
+}
+#endif
 
 int main(int argc, char** argv) {
   using namespace lockstep::judge;
