@@ -33,8 +33,9 @@ class Suppression : public DevicePlan {
     p_.attrs = from_attributes<NonMaxSuppression>(a.call.attributes());
     p_.batches = static_cast<u32>(x.dim(0));
     p_.rows = static_cast<u32>(x.dim(1));
-    p_.words = static_cast<u32>(ceil_div(x.dim(1), kWordRows));
-    p_.per_batch = Divisor(x.dim(1));
+    p_.most_read = p_.read(p_.rows);
+    p_.words = static_cast<u32>(ceil_div(p_.most_read, kWordRows));
+    p_.sort_blocks = Divisor(ceil_div(p_.rows, SortRows::kRows));
     std::copy_n(x.stride, 3, p_.xs);
     p_.valid_stride = a.call.in[NonMaxSuppression::Valid].stride[0];
     write_ = writing(View(static_cast<const Type&>(x), nullptr), a.call.out[0]);
@@ -59,8 +60,9 @@ class Suppression : public DevicePlan {
     w.count = p.count;
     w.y = out[0];
     device_->use([&] {
-      cuda::start<SortRows>(blocks_for<SortRows>(boxes()), p, on);
-      cuda::start<CompareRows>(blocks_for<CompareRows>(rival_words()), p, on);
+      cuda::start<SortRows>(i64{p.batches} * p.sort_blocks.value(), p, on);
+      if (rival_words() > 0)
+        cuda::start<CompareRows>(blocks_for<CompareRows>(rival_words()), p, on);
       cuda::start<KeepRows>(p.batches, p, on);
       start_writing(w, on);
     });
@@ -74,7 +76,7 @@ class Suppression : public DevicePlan {
 
  private:
   i64 boxes() const { return i64{p_.batches} * p_.rows; }
-  i64 rival_words() const { return boxes() * p_.words; }
+  i64 rival_words() const { return i64{p_.batches} * p_.most_read * p_.words; }
 
   const char* name_;
   std::shared_ptr<Device> device_;

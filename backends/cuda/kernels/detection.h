@@ -1,7 +1,7 @@
 /// @file
 /// non_max_suppression and get_valid_counts: rows of boxes are chosen, then written. Sorting counts
 /// for each row those before it, which is stable and needs no order of threads; suppression
-/// compares all pairs at once and then walks through the rows, 32 at a time.
+/// compares all pairs that can be read at once and then walks through the rows, 32 at a time.
 #pragma once
 #include "backends/cuda/kernels/kernel.h"
 #include "spec/ops/get_valid_counts.h"
@@ -14,12 +14,13 @@ inline constexpr int kBoxWords = NonMaxSuppression::kColumns;
 
 struct DetectionParameters {
   NonMaxSuppressionAttrs attrs;
-  u32 batches, rows, words;  ///< words of the bits of all rows
-  Divisor per_batch, per_row;
+  u32 batches, rows;
+  u32 most_read, words;  ///< rows that are read at most; words of their bits
+  Divisor sort_blocks;   ///< of a batch
   i64 xs[3], valid_stride;
   const i32 *x, *valid;
   i32* sorted;  ///< (B, n, 6)
-  u32* rivals;  ///< (B, n, words): the later rows that a row suppresses
+  u32* rivals;  ///< (B, most_read, words): the later rows that a row suppresses
   i32* chosen;  ///< (B, n): the rows that are kept, in their order
   i32* count;   ///< (B)
 
@@ -34,31 +35,43 @@ struct DetectionParameters {
   }
 };
 
-/// Puts the valid rows in descending order of scores, equal ones in their own: a thread for each.
+/// Puts the valid rows in descending order of scores, equal ones in their own. The threads that
+/// share a row count parts of the rows before it, then move a column each.
 struct SortRows {
   using Parameters = DetectionParameters;
   using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
+  static constexpr int kThreads = 256, kSharing = 8, kRows = kThreads / kSharing;
+  static constexpr int kShared = kThreads * 4, kOccupancy = 4;
+  static_assert(kSharing >= kBoxWords);
 
   template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
+    const Divided at = divide(static_cast<u32>(block.number()), p.sort_blocks);
+    const u32 b = at.quotient, valid = p.valid_rows(block.get(p.valid + b * p.valid_stride));
+    const i32* x = p.x + b * p.xs[0];
+    const auto row_of = [&](int id) { return at.rest * kRows + static_cast<u32>(id) / kSharing; };
     block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k >= p.batches * p.rows) return;
-      const Divided at = divide(k, p.per_batch);
-      const u32 b = at.quotient, row = at.rest;
-      const u32 valid = p.valid_rows(t.get(p.valid + b * p.valid_stride));
+      const u32 row = row_of(t.id);
       if (row >= valid) return;
-      const i32* x = p.x + b * p.xs[0];
       const auto score = [&](u32 r) {
         return t.get(x + r * p.xs[1] + NonMaxSuppression::kScore * p.xs[2]);
       };
       const i32 own = score(row);
+      u32 before = 0;
+      for (u32 r = static_cast<u32>(t.id) % kSharing; r < valid; r += kSharing) {
+        const i32 other = score(r);
+        before += other > own || (other == own && r < row) ? 1 : 0;
+      }
+      t.store(t.id * 4, before);
+    });
+    block.sync();
+    block.each([&](auto& t) {
+      const u32 row = row_of(t.id);
+      const int column = t.id % kSharing;
+      if (row >= valid || column >= kBoxWords) return;
       u32 place = 0;
-      for (u32 r = 0; r < row; ++r) place += score(r) >= own ? 1 : 0;
-      for (u32 r = row + 1; r < valid; ++r) place += score(r) > own ? 1 : 0;
-      for (int c = 0; c < kBoxWords; ++c)
-        t.put(p.sorted + (i64{b} * p.rows + place) * kBoxWords + c,
-            t.get(x + row * p.xs[1] + c * p.xs[2]));
+      for (int k = 0; k < kSharing; ++k) place += t.template load<u32>((t.id - column + k) * 4);
+      t.put(p.sorted + (i64{b} * p.rows + place) * kBoxWords + column,
+          t.get(x + row * p.xs[1] + column * p.xs[2]));
     });
   }
 };
@@ -81,9 +94,10 @@ struct CompareRows {
   template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
     block.each([&](auto& t) {
       const i64 k = block.number() * kThreads + t.id;
-      if (k >= i64{p.batches} * p.rows * p.words) return;
-      const u32 word = static_cast<u32>(k % p.words), row = static_cast<u32>(k / p.words % p.rows);
-      const u32 b = static_cast<u32>(k / p.words / p.rows);
+      if (k >= i64{p.batches} * p.most_read * p.words) return;
+      const u32 word = static_cast<u32>(k % p.words);
+      const u32 row = static_cast<u32>(k / p.words % p.most_read);
+      const u32 b = static_cast<u32>(k / p.words / p.most_read);
       const u32 read = p.read(p.valid_rows(t.get(p.valid + b * p.valid_stride)));
       const Rows<std::remove_reference_t<decltype(t)>> rows{
           p.sorted + i64{b} * p.rows * kBoxWords, t};
@@ -103,59 +117,77 @@ struct CompareRows {
 };
 
 /// Keeps the rows that no kept one suppresses: a block for each batch. Its shared memory has a bit
-/// for each row that is out.
+/// for each row that is out and, of the rows of a word, their classes and whom they suppress there.
 struct KeepRows {
   using Parameters = DetectionParameters;
   using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 8 << 10, kOccupancy = 4;
-  static constexpr u32 kWordsMax = kShared / 4;
+  static constexpr u32 kWordsMax = 2048;
+  static constexpr int kClasses = kWordsMax * 4, kRivals = kClasses + kWordRows * 4;
+  static constexpr int kThreads = 256, kShared = kRivals + kWordRows * 4, kOccupancy = 1;
 
   template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
     const u32 b = static_cast<u32>(block.number());
     const u32 valid = p.valid_rows(block.get(p.valid + b * p.valid_stride));
     const u32 read = p.read(valid), most = p.most(valid);
     const i32* ids = p.sorted + i64{b} * p.rows * kBoxWords + NonMaxSuppression::kId;
-    const u32* rivals = p.rivals + i64{b} * p.rows * p.words;
+    const u32* rivals = p.rivals + i64{b} * p.most_read * p.words;
     block.each([&](auto& t) {
       for (u32 w = static_cast<u32>(t.id); w < p.words; w += kThreads)
         t.store(static_cast<int>(w) * 4, u32{0});
     });
     u32 kept = 0;
     for (u32 word = 0; word * kWordRows < read && kept < most; ++word) {
+      const u32 before = kept, first = word * kWordRows;
+      block.each([&](auto& t) {
+        const u32 row = first + static_cast<u32>(t.id);
+        if (t.id >= static_cast<int>(kWordRows) || row >= read) return;
+        t.store(kClasses + t.id * 4, t.get(ids + i64{row} * kBoxWords));
+        t.store(kRivals + t.id * 4, t.get(rivals + i64{row} * p.words + word));
+      });
       block.sync();
       u32 out = block.template load<u32>(static_cast<int>(word) * 4), now = 0;
-      const u32 before = kept, first = word * kWordRows;
-      for (u32 j = 0; j < kWordRows && first + j < read && kept < most; ++j) {
-        if ((out >> j & 1) != 0 || block.get(ids + i64{first + j} * kBoxWords) < 0) continue;
-        out |= block.get(rivals + i64{first + j} * p.words + word);
+      for (int j = 0; j < static_cast<int>(kWordRows); ++j) {
+        if (first + static_cast<u32>(j) >= read || kept >= most) break;
+        if ((out >> j & 1) != 0 || block.template load<i32>(kClasses + j * 4) < 0) continue;
+        out |= block.template load<u32>(kRivals + j * 4);
         now |= u32{1} << j;
         ++kept;
       }
       block.each([&](auto& t) {
-        u32 number = before;
-        for (u32 j = 0; j < kWordRows; ++j) {
-          if ((now >> j & 1) == 0) continue;
-          if (static_cast<u32>(t.id) == j)
-            t.put(p.chosen + i64{b} * p.rows + number, static_cast<i32>(first + j));
-          ++number;
-        }
-        for (u32 w = word + 1 + static_cast<u32>(t.id); w < p.words; w += kThreads) {
-          u32 bits = 0;
-          for (u32 j = 0; j < kWordRows; ++j)
-            if ((now >> j & 1) != 0) bits |= t.get(rivals + i64{first + j} * p.words + w);
-          if (bits != 0)
-            t.store(static_cast<int>(w) * 4, t.template load<u32>(static_cast<int>(w) * 4) | bits);
-        }
+        note(p.chosen + i64{b} * p.rows + before, first, now, t);
+        for (u32 w = word + 1 + static_cast<u32>(t.id); w < p.words; w += kThreads)
+          suppress(rivals + i64{first} * p.words + w, p.words, read - first, now,
+              static_cast<int>(w) * 4, t);
       });
+      block.sync();
     }
     block.each([&](auto& t) {
       if (t.id == 0) t.put(p.count + b, static_cast<i32>(kept));
     });
   }
+
+ private:
+  /// Writes the numbers of the rows whose bit is set.
+  template <class Thread>
+  static LOCKSTEP_DEVICE void note(i32* chosen, u32 first, u32 bits, Thread& t) {
+    if (t.id >= static_cast<int>(kWordRows) || (bits >> t.id & 1) == 0) return;
+    u32 number = 0;
+    for (int j = 0; j < t.id; ++j) number += bits >> j & 1;
+    t.put(chosen + number, static_cast<i32>(first) + t.id);
+  }
+  /// Adds to a word whom the rows of a word suppress there. It reads those of all rows at once.
+  template <class Thread> static LOCKSTEP_DEVICE void suppress(
+      const u32* rivals, u32 pitch, u32 rows, u32 bits, int word, Thread& t) {
+    u32 all = t.template load<u32>(word);
+    LOCKSTEP_UNROLL
+    for (u32 j = 0; j < kWordRows; ++j)
+      all |= j < rows ? t.get(rivals + i64{j} * pitch) & (0 - (bits >> j & 1)) : 0;
+    t.store(word, all);
+  }
 };
 
-/// Chooses the rows whose score is above a threshold, in their order: a block for each batch, which
-/// counts 256 rows at a time.
+/// Chooses the rows whose score is above a threshold, in their order: a block for each batch, whose
+/// threads take some neighbouring rows each at a time.
 struct CountRows {
   struct Parameters {
     i64 threshold;
@@ -165,25 +197,23 @@ struct CountRows {
     i32 *chosen, *count, *y_count;
   };
   static constexpr int kThreads = 256, kShared = 2 * kThreads * 4, kOccupancy = 4;
+  static constexpr u32 kOwn = 8;  ///< rows of a thread
   struct Registers {
-    u32 passed;  ///< whether the thread's row has passed
-    u32 number;  ///< of the rows up to its own that have
+    u32 passed;  ///< which of the thread's rows have passed, as bits
+    u32 number;  ///< of the rows up to its last that have
   };
 
   template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
     const u32 b = static_cast<u32>(block.number());
+    i32* chosen = p.chosen + i64{b} * p.rows;
     u32 before = 0;
-    for (u32 first = 0; first < p.rows; first += kThreads) {
+    for (u32 first = 0; first < p.rows; first += kThreads * kOwn) {
       block.sync();
       block.each([&](auto& t) {
-        const u32 row = first + static_cast<u32>(t.id);
-        constexpr i64 kScore = 1;
-        t.r.passed = row < p.rows &&
-            t.get(p.x + b * p.xs[0] + row * p.xs[1] + kScore * p.xs[2]) > p.threshold;
-        t.r.number = t.r.passed;
+        look(p, p.x + b * p.xs[0], first, t);
         t.store(t.id * 4, t.r.number);
       });
-      // Sums over twice as many rows in each round, from one half of the memory to the other.
+      // Sums over twice as many threads in each round, from one half of the memory to the other.
       int from = 0;
       for (int reach = 1; reach < kThreads; reach *= 2, from ^= kThreads) {
         block.sync();
@@ -196,9 +226,10 @@ struct CountRows {
       }
       block.sync();
       block.each([&](auto& t) {
-        if (t.r.passed != 0)
-          t.put(
-              p.chosen + i64{b} * p.rows + before + t.r.number - 1, static_cast<i32>(first) + t.id);
+        u32 number = before + t.r.number;
+        for (u32 j = kOwn; j-- > 0;)
+          if ((t.r.passed >> j & 1) != 0)
+            t.put(chosen + --number, static_cast<i32>(first + static_cast<u32>(t.id) * kOwn + j));
       });
       before += block.template load<u32>((from + kThreads - 1) * 4);
     }
@@ -207,6 +238,20 @@ struct CountRows {
       t.put(p.count + b, static_cast<i32>(before));
       t.put(p.y_count + b * p.count_stride, static_cast<i32>(before));
     });
+  }
+
+ private:
+  template <class Thread>
+  static LOCKSTEP_DEVICE void look(const Parameters& p, const i32* x, u32 first, Thread& t) {
+    constexpr i64 kScore = 1;
+    t.r.passed = t.r.number = 0;
+    LOCKSTEP_UNROLL
+    for (u32 j = 0; j < kOwn; ++j) {
+      const u32 row = first + static_cast<u32>(t.id) * kOwn + j;
+      const u32 bit = row < p.rows && t.get(x + row * p.xs[1] + kScore * p.xs[2]) > p.threshold;
+      t.r.passed |= bit << j;
+      t.r.number += bit;
+    }
   }
 };
 

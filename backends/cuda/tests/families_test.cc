@@ -133,9 +133,12 @@ TEST(Families, ChooseRowsOfBoxes) {
 
 TEST(Families, LeaveMoreRowsThanTheirBitsHaveRoomForToTheSpecification) {
   Seeded draw(7);
-  const TestCall call =
-      call_of<NonMaxSuppression>({.top_k = 0}, {{{1, 65'537, 6}, 8}, {{1}, 1}}, draw);
-  EXPECT_EQ(judge_on_device(open_backend(), call, draw), "generic");
+  for (const i64 top_k : {-1, 1})
+    EXPECT_EQ(
+        judge_on_device(open_backend(),
+            call_of<NonMaxSuppression>({.top_k = top_k}, {{{1, 65'537, 6}, 8}, {{1}, 1}}, draw),
+            draw),
+        top_k < 0 ? "generic" : "detection");
 }
 
 }  // namespace
