@@ -60,17 +60,46 @@ struct Epilogue {
   Surface<void> y{};
   Border border{};
 
+  /// The bytes of neighbouring channels, in words.
+  template <int kRows> using Words = u32[(kRows + 3) / 4];
+
+  /// What the sums of neighbouring channels begin with: the bias of those before `end`.
+  template <int kRows, class Thread>
+  LOCKSTEP_DEVICE void begin(u32 channel, u32 end, i32 (&v)[kRows], Thread& t) const {
+    LOCKSTEP_UNROLL
+    for (u32 r = 0; r < kRows; ++r)
+      v[r] = bias && channel + r < end ? t.get(bias + (channel + r) * bias_stride) : 0;
+  }
+
+  /// Reads what is added from cells. A kernel that stores several positions first reads for all of
+  /// them, because no read overtakes a store.
+  template <int kRows, class Thread> LOCKSTEP_DEVICE void fetch(
+      const Position& at, u32 channel, u32 end, Words<kRows>& words, Thread& t) const {
+    if (!finish.adds || !added.is_packed || channel >= end) return;
+    constexpr int kUnit = sizeof(Unit<kRows>);
+    const Byte* from = static_cast<const Byte*>(added.data) + added.offset(at, channel);
+    LOCKSTEP_UNROLL
+    for (u32 r = 0; r < kRows; r += kUnit)
+      if (channel + r < end) words[r / 4] = t.get(reinterpret_cast<const Unit<kRows>*>(from + r));
+  }
+
   /// Finishes and stores the sums of neighbouring channels at a position, those before `end`.
-  template <int kRows, class Thread> LOCKSTEP_DEVICE void store(
-      const Position& at, u32 channel, u32 end, i32 (&v)[kRows], Thread& t) const {
+  /// @param words what fetch() has read
+  template <int kRows, class Thread> LOCKSTEP_DEVICE void store(const Position& at, u32 channel,
+      u32 end, i32 (&v)[kRows], const Words<kRows>& words, Thread& t) const {
     if (channel >= end) return;
     const u32 count = end - channel;
     i32 others[kRows]{};
-    if (finish.adds) read(added.offset(at, channel), count, others, t);
+    if (finish.adds && added.is_packed) {
+      LOCKSTEP_UNROLL
+      for (int r = 0; r < kRows; ++r)
+        others[r] = static_cast<std::int8_t>(words[r / 4] >> (r % 4 * 8));
+    } else if (finish.adds) {
+      read(added.offset(at, channel), count, others, t);
+    }
     LOCKSTEP_UNROLL
     for (u32 r = 0; r < kRows; ++r) {
       if (r >= count) break;
-      if (bias) v[r] = add(v[r], t.get(bias + (channel + r) * bias_stride));
       v[r] = rescaled(v[r], finish.sum);
       if (finish.adds) v[r] = rescaled(add(v[r], others[r]), finish.total);
     }
@@ -82,20 +111,9 @@ struct Epilogue {
   template <int kRows> using Unit =
       std::conditional_t<kRows == 1, Byte, std::conditional_t<kRows == 2, std::uint16_t, u32>>;
 
+  /// Reads what is added from a tensor.
   template <int kRows, class Thread>
   LOCKSTEP_DEVICE void read(i64 offset, u32 count, i32 (&v)[kRows], Thread& t) const {
-    constexpr int kUnit = sizeof(Unit<kRows>);
-    if (added.is_packed) {
-      const Byte* from = static_cast<const Byte*>(added.data) + offset;
-      LOCKSTEP_UNROLL
-      for (u32 r = 0; r < kRows; r += kUnit) {
-        if (r >= count) break;
-        const u32 unit = t.get(reinterpret_cast<const Unit<kRows>*>(from + r));
-        LOCKSTEP_UNROLL
-        for (int k = 0; k < kUnit; ++k) v[r + k] = static_cast<std::int8_t>(unit >> (8 * k));
-      }
-      return;
-    }
     const i32* from = static_cast<const i32*>(added.data) + offset;
     if constexpr (kRows % 4 == 0) {
       if (added.is_wide && count >= kRows) {

@@ -114,4 +114,15 @@ constexpr u32 narrowed(i32 a, i32 b, i32 c, i32 d) {
   return byte(a) | byte(b) << 8 | byte(c) << 16 | byte(d) << 24;
 }
 
+/// The sum and the products of four signed bytes each: s + a0 b0 + ... + a3 b3.
+LOCKSTEP_DEVICE constexpr i32 add_products(i32 s, u32 a, u32 b) {
+#ifdef __CUDA_ARCH__
+  return __dp4a(static_cast<i32>(a), static_cast<i32>(b), s);
+#else
+  for (int k = 0; k < 32; k += 8)
+    s = add(s, multiply(static_cast<std::int8_t>(a >> k), static_cast<std::int8_t>(b >> k)));
+  return s;
+#endif
+}
+
 }  // namespace lockstep::cuda

@@ -15,6 +15,7 @@ constexpr i64 kPaddingBytes = i64{1} << 22;  // of images that are mostly paddin
 constexpr i64 kSmallGroup = 16;              // channels
 constexpr i64 kFewColumns = 32;
 constexpr i64 kSplitPanels = 4, kSplitsMax = 32;  // at least of each part; parts
+constexpr i64 kSumPanels = 16;  // that take as long as the launch which adds the parts
 
 /// A call as a convolution. A matrix is a list of images of one position.
 struct Layer {
@@ -168,6 +169,22 @@ Variant variant_of(const Layer& l, i64 processors) {
   return fills_tile && tiles(kLarge, l) >= processors ? kLarge : variant<SmallTile>();
 }
 
+/// Packs the images of a tensor into the cells of a packing, groups of channels in whole grains.
+template <int kGrain> void pack_images(const i32* x, const i64 (&xs)[4], const Packing& to,
+    i64 groups, Byte* cells, cudaStream_t stream) {
+  const i64 inputs = to.channels / groups, grains = ceil_div(inputs, kGrain);
+  typename PackImages<kGrain>::Parameters p{x, cells,
+      static_cast<u32>(to.images * to.lines() * to.columns() * groups * grains),
+      Divisor(to.columns()), Divisor(to.lines()), Divisor(grains), Divisor(groups),
+      static_cast<i32>(inputs), static_cast<i32>(to.height), static_cast<i32>(to.width),
+      {static_cast<i32>(to.padding[0]), static_cast<i32>(to.padding[1])}, {}, false};
+  std::copy_n(xs, 4, p.xs);
+  const auto is_whole = [](i64 extent, i64 stride) { return extent == 1 || stride % 4 == 0; };
+  p.is_aligned = is_aligned(x) && (inputs == 1 || xs[1] == 1) && is_whole(groups, inputs) &&
+      is_whole(to.images, xs[0]) && is_whole(to.height, xs[2]) && is_whole(to.width, xs[3]);
+  cuda::start<PackImages<kGrain>>(blocks_for<PackImages<kGrain>>(p.threads), p, stream);
+}
+
 class Products : public DevicePlan {
  public:
   Products(const Arguments& a, const char* name, const Layer& l)
@@ -191,8 +208,9 @@ class Products : public DevicePlan {
         x_ ? x_->position_bytes() : l.groups * group_bytes, Divisor(group_bytes / 4),
         p_.window.taps};
     p_.panels = static_cast<u32>(ceil_div(i64{p_.layout.words()} * 4, Panel::kDepth));
-    const i64 parts = min(p_.panels / kSplitPanels, a.device->processors() / tiles(v_, l));
-    p_.splits = static_cast<u32>(clamp(parts, 1, kSplitsMax));
+    const i64 most = min(p_.panels / kSplitPanels, a.device->processors() / tiles(v_, l));
+    const i64 parts = clamp(most, 1, kSplitsMax);
+    p_.splits = static_cast<u32>(p_.panels - p_.panels / parts < kSumPanels ? 1 : parts);
     p_.images = static_cast<u32>(l.images);
   }
 
@@ -230,7 +248,8 @@ class Products : public DevicePlan {
       if (x_)
         p.cells = reinterpret_cast<const Byte*>(in[0]) + x_->offset(l_.padding[0], l_.padding[1]);
       else
-        grain() == 16 ? pack_images<16>(in[0], cells, on) : pack_images<4>(in[0], cells, on);
+        (grain() == 16 ? pack_images<16> : pack_images<4>)(in[0], l_.xs, images(), l_.groups, cells,
+            on);
       const i64 blocks = tiles(v_, l_) * p.splits;
       auto* const parts = reinterpret_cast<i32*>(panels + (kept_ ? 0 : panel_bytes()));
       p.out = p.splits == 1 ? ending_.bound(in, out, blocks * v_.threads) : to_parts(parts);
@@ -248,6 +267,11 @@ class Products : public DevicePlan {
   i64 grain() const { return l_.inputs > kFewChannels ? 16 : 4; }
   i64 channels() const { return l_.groups * l_.outputs; }
   i64 outputs() const { return channels() * p_.columns; }
+  Packing images() const {
+    Packing p(Shape{l_.images, l_.groups * l_.inputs, l_.height, l_.width});
+    std::copy_n(l_.padding, 2, p.padding);
+    return p;
+  }
   /// Of the images that this plan packs.
   i64 cell_bytes() const { return x_ ? 0 : ceil_div(l_.images * p_.layout.image_bytes(), 64) * 64; }
   i64 panel_bytes() const { return l_.groups * p_.row_tiles * p_.panels * v_.rows * Panel::kDepth; }
@@ -266,21 +290,6 @@ class Products : public DevicePlan {
         static_cast<i32>(l_.inputs), p_.layout.group_words, p_.window.taps_wide, {}};
     std::copy_n(l_.ws, 4, p.ws);
     cuda::start<PackWeights>(blocks_for<PackWeights>(p.threads), p, stream);
-  }
-
-  template <int kGrain> void pack_images(const i32* x, Byte* cells, cudaStream_t stream) const {
-    const i64 grains = p_.layout.group_bytes() / kGrain;
-    typename PackImages<kGrain>::Parameters p{x, cells,
-        static_cast<u32>(l_.images * p_.layout.image_bytes() / kGrain), Divisor(l_.padded(1)),
-        Divisor(l_.padded(0)), Divisor(grains), Divisor(l_.groups), static_cast<i32>(l_.inputs),
-        static_cast<i32>(l_.height), static_cast<i32>(l_.width),
-        {static_cast<i32>(l_.padding[0]), static_cast<i32>(l_.padding[1])}, {}, false};
-    std::copy_n(l_.xs, 4, p.xs);
-    const auto is_whole = [](i64 extent, i64 stride) { return extent == 1 || stride % 4 == 0; };
-    p.is_aligned = is_aligned(x) && (l_.inputs == 1 || l_.xs[1] == 1) &&
-        is_whole(l_.groups, l_.inputs) && is_whole(l_.images, l_.xs[0]) &&
-        is_whole(l_.height, l_.xs[2]) && is_whole(l_.width, l_.xs[3]);
-    cuda::start<PackImages<kGrain>>(blocks_for<PackImages<kGrain>>(p.threads), p, stream);
   }
 
   void add_splits(
@@ -354,6 +363,79 @@ template <class Value> class Groups : public DevicePlan {
   typename K::Parameters p_{};
 };
 
+/// Whether each channel is convolved by itself.
+bool is_depthwise(const Layer& l) { return l.groups > 1 && l.inputs == 1 && l.outputs == 1; }
+
+/// Of images that lie packed.
+class DepthwisePlan : public DevicePlan {
+ public:
+  DepthwisePlan(const Arguments& a, const char* name, const Layer& l)
+      : name_(name),
+        device_(a.device),
+        l_(l),
+        x_(*a.fusion.x),
+        w_(Shape{1, l.groups, l.taps[0], l.taps[1]}),
+        ending_(a, l) {
+    const i64 steps = ceil_div(l.groups, 4), spans = ceil_div(l.columns, Depthwise<0>::kSpan);
+    p_.threads = static_cast<u32>(l.images * l.lines * spans * steps);
+    p_.channels = static_cast<u32>(l.groups);
+    p_.columns = static_cast<u32>(l.columns);
+    p_.steps = Divisor(steps);
+    p_.spans = Divisor(spans);
+    p_.lines = Divisor(l.lines);
+    p_.taps_high = static_cast<i32>(l.taps[0]);
+    p_.taps_wide = static_cast<i32>(l.taps[1]);
+    p_.image = x_.image_bytes();
+    p_.line = l.stride[0] * x_.line_bytes();
+    p_.column = l.stride[1] * x_.position_bytes();
+    p_.tap_line = l.dilation[0] * x_.line_bytes();
+    p_.tap = l.dilation[1] * x_.position_bytes();
+    p_.tap_weights = w_.position_bytes();
+  }
+  /// Packs constant weights.
+  void keep(const i32* w) {
+    kept_ = std::make_unique<DeviceMemory>(device_, w_.bytes());
+    device_->use_at_once(
+        [&](cudaStream_t stream) { pack_weights(w, static_cast<Byte*>(kept_->get()), stream); });
+  }
+  void start(
+      const int32_t* const* in, int32_t* const* out, void* scratch, void* stream) const override {
+    auto* const on = static_cast<cudaStream_t>(stream);
+    device_->use([&] {
+      if (!kept_) pack_weights(in[1], static_cast<Byte*>(scratch), on);
+      p_.taps_high == 3 && p_.taps_wide == 3 ? launch<3>(in, out, scratch, on)
+                                             : launch<0>(in, out, scratch, on);
+    });
+  }
+  const char* path() const override { return name_; }
+  uint64_t scratch_bytes() const override { return kept_ ? 0 : static_cast<uint64_t>(w_.bytes()); }
+
+ private:
+  void pack_weights(const i32* w, Byte* cells, cudaStream_t stream) const {
+    const i64 strides[] = {0, l_.ws[0], l_.ws[2], l_.ws[3]};
+    (w_.channels > kFewChannels ? pack_images<16> : pack_images<4>)(w, strides, w_, 1, cells,
+        stream);
+  }
+  template <int kTaps> void launch(
+      const int32_t* const* in, int32_t* const* out, void* scratch, cudaStream_t stream) const {
+    using K = Depthwise<kTaps>;
+    DepthwiseParameters p = p_;
+    p.x = reinterpret_cast<const Byte*>(in[0]) + x_.offset(l_.padding[0], l_.padding[1]);
+    p.w = static_cast<const Byte*>(kept_ ? kept_->get() : scratch);
+    const i64 blocks = blocks_for<K>(p.threads);
+    p.out = ending_.bound(in, out, blocks * K::kThreads);
+    cuda::start<K>(blocks, p, stream);
+  }
+
+  const char* name_;
+  std::shared_ptr<Device> device_;
+  Layer l_;
+  Packing x_, w_;  // weights are an image of taps
+  Ending ending_;
+  DepthwiseParameters p_{};
+  std::unique_ptr<DeviceMemory> kept_;  // cells of constant weights
+};
+
 std::unique_ptr<DevicePlan> product_plan(const Arguments& a, const char* name) {
   auto plan = std::make_unique<Products>(a, name, *layer_of(a.call));
   if (!plan->serves()) return nullptr;
@@ -364,6 +446,11 @@ std::unique_ptr<DevicePlan> product_plan(const Arguments& a, const char* name) {
 std::unique_ptr<DevicePlan> groups_plan(const Arguments& a, const char* name) {
   const Layer l = *layer_of(a.call);
   if (!has_small_groups(l)) return nullptr;
+  if (a.fusion.x && is_depthwise(l)) {
+    auto plan = std::make_unique<DepthwisePlan>(a, name, l);
+    if (const i32* w = a.constants[1]) plan->keep(w);
+    return plan;
+  }
   if (a.fusion.x) return std::make_unique<Groups<std::int8_t>>(a, name, l);
   return std::make_unique<Groups<i32>>(a, name, l);
 }
@@ -373,6 +460,7 @@ std::unique_ptr<DevicePlan> groups_plan(const Arguments& a, const char* name) {
 std::optional<ProductTraits> product_traits(const Arguments& a) {
   const std::optional<Layer> l = layer_of(a.call);
   if (!a.is_tuned || !l) return std::nullopt;
+  if (is_depthwise(*l)) return ProductTraits{{{l->padding[0], l->padding[1]}}, true};
   if (has_small_groups(*l)) return ProductTraits{{{0, 0}}, true};
   const Products plan(a, "", *l);
   return plan.serves() ? std::optional(plan.traits()) : std::nullopt;

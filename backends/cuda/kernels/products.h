@@ -109,12 +109,14 @@ template <class T, int kGrain> struct MatrixProduct {
  private:
   template <class Thread>
   static LOCKSTEP_DEVICE void begin(const Parameters& p, const Work& w, Thread& t) {
+    i32 first[2 * kI];
+    p.out.begin(channel_of(p, w, t.id), (w.group + 1) * p.rows, first, t);
     LOCKSTEP_UNROLL
     for (int i = 0; i < kI; ++i) {
       LOCKSTEP_UNROLL
       for (int j = 0; j < kJ; ++j) {
         LOCKSTEP_UNROLL
-        for (i32& v : t.r.sum[i][j]) v = 0;
+        for (int k = 0; k < 4; ++k) t.r.sum[i][j][k] = first[2 * i + k / 2];
       }
     }
     const i64 tile = i64{w.group} * p.row_tiles + w.row_tile;
@@ -182,28 +184,43 @@ template <class T, int kGrain> struct MatrixProduct {
     }
   }
 
-  template <class Thread>
-  static LOCKSTEP_DEVICE void store(const Parameters& p, const Work& w, Thread& t) {
-    const Place part = T::part(t.id / Fragment::kLanes);
-    const int lane = t.id % Fragment::kLanes;
-    const u32 end = (w.group + 1) * p.rows;
+  /// The first channel of those whose sums a thread holds.
+  static LOCKSTEP_DEVICE u32 channel_of(const Parameters& p, const Work& w, int id) {
+    const int row =
+        T::part(id / Fragment::kLanes).row + Fragment::c(id % Fragment::kLanes, 0).row * 2 * kI;
+    return w.group * p.rows + w.row_tile * T::kRows + static_cast<u32>(row);
+  }
+  /// Calls f(j, half, position) for all columns of a thread's sums.
+  template <class F>
+  static LOCKSTEP_DEVICE void each_column(const Parameters& p, const Work& w, int id, const F& f) {
     LOCKSTEP_UNROLL
     for (int j = 0; j < kJ; ++j) {
       LOCKSTEP_UNROLL
       for (int half = 0; half < 2; ++half) {
-        const Place place = Fragment::c(lane, half);
         const u32 column = w.column_tile * T::kColumns +
-            static_cast<u32>(part.column + j * Fragment::kColumns + place.column);
+            static_cast<u32>(T::part(id / Fragment::kLanes).column + j * Fragment::kColumns +
+                Fragment::c(id % Fragment::kLanes, half).column);
         if (column >= p.columns) continue;
         Position at = p.window.position(column);
         at.image += i64{w.split} * p.images;
-        i32 v[2 * kI];
-        LOCKSTEP_UNROLL
-        for (int i = 0; i < 2 * kI; ++i) v[i] = t.r.sum[i / 2][j][i % 2 * 2 + half];
-        const u32 row = w.row_tile * T::kRows + static_cast<u32>(part.row + place.row * 2 * kI);
-        p.out.store(at, w.group * p.rows + row, end, v, t);
+        f(j, half, at);
       }
     }
+  }
+
+  template <class Thread>
+  static LOCKSTEP_DEVICE void store(const Parameters& p, const Work& w, Thread& t) {
+    const u32 channel = channel_of(p, w, t.id), end = (w.group + 1) * p.rows;
+    Epilogue::Words<2 * kI> words[kJ][2]{};
+    each_column(p, w, t.id, [&](int j, int half, const Position& at) {
+      p.out.template fetch<2 * kI>(at, channel, end, words[j][half], t);
+    });
+    each_column(p, w, t.id, [&](int j, int half, const Position& at) {
+      i32 v[2 * kI];
+      LOCKSTEP_UNROLL
+      for (int i = 0; i < 2 * kI; ++i) v[i] = t.r.sum[i / 2][j][i % 2 * 2 + half];
+      p.out.store(at, channel, end, v, words[j][half], t);
+    });
   }
 };
 
@@ -234,7 +251,11 @@ struct SumOfSplits {
     const Divided at = divide(k, p.positions), step = divide(at.quotient, p.steps);
     const Divided line = divide(at.rest, p.width);
     const u32 first = step.rest * kRows;
-    i32 v[kRows]{};
+    const Position position{step.quotient, line.quotient, line.rest};
+    Epilogue::Words<kRows> words{};
+    p.out.template fetch<kRows>(position, first, p.channels, words, t);
+    i32 v[kRows];
+    p.out.begin(first, p.channels, v, t);
     LOCKSTEP_UNROLL
     for (u32 r = 0; r < kRows; ++r) {
       if (first + r >= p.channels) break;
@@ -242,7 +263,7 @@ struct SumOfSplits {
       const i32* from = p.parts + row * p.positions.value() + at.rest;
       for (u32 s = 0; s < p.splits; ++s) v[r] = add(v[r], t.get(from + s * p.outputs));
     }
-    p.out.store({step.quotient, line.quotient, line.rest}, first, p.channels, v, t);
+    p.out.store(position, first, p.channels, v, words, t);
   }
 };
 
@@ -285,11 +306,14 @@ template <class Value> struct SmallGroups {
   }
   template <int kRows, class Thread> static LOCKSTEP_DEVICE void output(
       const Parameters& p, const Position& at, u32 first, Thread& t) {
-    i32 v[kRows]{};
+    Epilogue::Words<kRows> words{};
+    p.out.template fetch<kRows>(at, first, p.channels, words, t);
+    i32 v[kRows];
+    p.out.begin(first, p.channels, v, t);
     LOCKSTEP_UNROLL
     for (u32 r = 0; r < kRows; ++r)
-      if (first + r < p.channels) v[r] = sum(p, at, first + r, t);
-    p.out.store(at, first, p.channels, v, t);
+      if (first + r < p.channels) v[r] = add(v[r], sum(p, at, first + r, t));
+    p.out.store(at, first, p.channels, v, words, t);
   }
 
   template <class Thread>
@@ -315,9 +339,81 @@ template <class Value> struct SmallGroups {
   }
 };
 
+struct DepthwiseParameters {
+  const Byte *x, *w;
+  u32 threads, channels, columns;  ///< of Y
+  Divisor steps, spans, lines;     ///< fours of channels; threads of a line; lines of an image
+  i32 taps_high, taps_wide;
+  i64 image, line, column;         ///< bytes of X from an output's cells to those of the next
+  i64 tap_line, tap, tap_weights;  ///< bytes from a tap to the next: of X, and of its weights
+  Epilogue out;
+};
+
+/// Convolutions of each channel by itself, from cells with padding: a thread for neighbouring
+/// columns of four channels. The weights are cells of taps.
+/// @tparam kTaps of a kernel's lines and columns; 0: any
+template <int kTaps> struct Depthwise {
+  using Parameters = DepthwiseParameters;
+  using Registers = NoRegisters;
+  static constexpr int kThreads = 128, kShared = 0, kOccupancy = 8;
+  static constexpr u32 kSpan = 2;  ///< columns of a thread
+
+  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
+    block.each([&](auto& t) {
+      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
+      if (k < p.threads) outputs(p, k, t);
+      p.out.border.clear(k, t);
+    });
+  }
+
+ private:
+  template <class Thread>
+  static LOCKSTEP_DEVICE void outputs(const Parameters& p, u32 k, Thread& t) {
+    const Divided step = divide(k, p.steps), span = divide(step.quotient, p.spans);
+    const Divided line = divide(span.quotient, p.lines);
+    const u32 channel = step.rest * 4, first = span.rest * kSpan, last = p.columns - 1;
+    Position at[kSpan];
+    const Byte* x[kSpan];
+    Epilogue::Words<4> words[kSpan]{};
+    i32 sum[kSpan][4];
+    LOCKSTEP_UNROLL
+    for (u32 c = 0; c < kSpan; ++c) {
+      // A column beyond the last one is that one again, and is not stored.
+      at[c] = {line.quotient, line.rest, first + c < last ? first + c : last};
+      x[c] = p.x + at[c].image * p.image + at[c].line * p.line + at[c].column * p.column + channel;
+      p.out.template fetch<4>(at[c], channel, p.channels, words[c], t);
+    }
+    p.out.begin(channel, p.channels, sum[0], t);
+    LOCKSTEP_UNROLL
+    for (u32 c = 1; c < kSpan; ++c) {
+      LOCKSTEP_UNROLL
+      for (int q = 0; q < 4; ++q) sum[c][q] = sum[0][q];
+    }
+    const i32 high = kTaps > 0 ? kTaps : p.taps_high, wide = kTaps > 0 ? kTaps : p.taps_wide;
+    LOCKSTEP_UNROLL
+    for (i32 r = 0; r < high; ++r) {
+      LOCKSTEP_UNROLL
+      for (i32 s = 0; s < wide; ++s) {
+        const u32 w = t.get(
+            reinterpret_cast<const u32*>(p.w + (i64{r} * wide + s) * p.tap_weights + channel));
+        LOCKSTEP_UNROLL
+        for (u32 c = 0; c < kSpan; ++c) {
+          const u32 v = t.get(reinterpret_cast<const u32*>(x[c] + r * p.tap_line + s * p.tap));
+          LOCKSTEP_UNROLL
+          for (int q = 0; q < 4; ++q)
+            sum[c][q] = add_products(sum[c][q], v, w & (u32{0xff} << (8 * q)));
+        }
+      }
+    }
+    LOCKSTEP_UNROLL
+    for (u32 c = 0; c < kSpan; ++c)
+      if (first + c <= last) p.out.store(at[c], channel, p.channels, sum[c], words[c], t);
+  }
+};
+
 using ProductsKernels = KernelList<MatrixProduct<LargeTile, 16>, MatrixProduct<LargeTile, 4>,
     MatrixProduct<SmallTile, 16>, MatrixProduct<SmallTile, 4>, MatrixProduct<ThinTile, 16>,
     MatrixProduct<ThinTile, 4>, PackImages<16>, PackImages<4>, PackWeights, SumOfSplits,
-    SmallGroups<i32>, SmallGroups<std::int8_t>>;
+    SmallGroups<i32>, SmallGroups<std::int8_t>, Depthwise<3>, Depthwise<0>>;
 
 }  // namespace lockstep::cuda

@@ -92,13 +92,15 @@ struct Layers {
   uint32_t shifted(uint32_t x, i64 bits = 10) {
     return call("cvm_right_shift", {{8}, {bits}, {1}}, {x});
   }
-  uint32_t product(uint32_t x, i64 channels, i64 kernel, i64 groups = 1) {
+  uint32_t product(
+      uint32_t x, i64 channels, i64 kernel, i64 groups = 1, i64 stride = 1, i64 dilation = 1) {
     const i64 inputs = g.entries[x].type.dim(1) / groups;
     const uint32_t w = cpu::constant(g, {{channels, inputs, kernel, kernel}, 8}, draw),
                    b = cpu::constant(g, {{channels}, 14}, draw);
     const Tuple around{kernel / 2, kernel / 2};
-    return call(
-        "conv2d", {{channels}, {kernel, kernel}, {1, 1}, around, {1, 1}, {groups}, {1}}, {x, w, b});
+    return call("conv2d",
+        {{channels}, {kernel, kernel}, {1, stride}, around, {dilation, 1}, {groups}, {1}},
+        {x, w, b});
   }
   uint32_t layer(uint32_t x, i64 channels, i64 kernel, i64 groups = 1) {
     return shifted(product(x, channels, kernel, groups));
@@ -142,9 +144,17 @@ TEST(Products, HandCellsToEachOther) {
           },
           true},
       {"parts of the depth", {1, 150, 7, 7}, kMany, 5,
-          [](Layers& l) { l.layer(l.layer(0, 101, 3), 20, 3); }, true},
+          [](Layers& l) { l.layer(l.layer(0, 101, 3), 20, 5); }, true},
+      {"a depth that is not worth parts", {1, 101, 7, 7}, kMany, 2,
+          [](Layers& l) { l.layer(0, 20, 3); }},
       {"groups of a channel", {2, 16, 6, 7}, kFew, 4,
           [](Layers& l) { l.layer(l.layer(l.layer(0, 22, 1), 22, 3, 22), 6, 1); }},
+      {"wide kernels of a channel", {2, 16, 6, 7}, kFew, 4,
+          [](Layers& l) { l.layer(l.layer(l.layer(0, 22, 1), 22, 5, 22), 6, 1); }},
+      {"steps of a channel", {2, 16, 6, 7}, kFew, 4,
+          [](Layers& l) {
+            l.layer(l.shifted(l.product(l.layer(0, 22, 1), 22, 3, 22, 2, 2)), 6, 1);
+          }},
       {"groups of few channels", {1, 16, 6, 7}, kFew, 4,
           [](Layers& l) { l.layer(l.layer(l.layer(0, 24, 1), 30, 3, 6), 6, 3); }},
       {"groups", {1, 32, 6, 6}, kFew, 4,
@@ -155,6 +165,11 @@ TEST(Products, HandCellsToEachOther) {
           [](Layers& l) {
             const uint32_t x = l.layer(0, 12, 1), y = l.layer(x, 12, 3, 12);
             l.shifted(l.call("elemwise_add", {}, {y, l.layer(x, 12, 5)}), 1);
+          }},
+      {"a shortcut of large tiles", {1, 20, 13, 12}, kFew, 3,
+          [](Layers& l) {
+            const uint32_t x = l.layer(0, 130, 1), y = l.layer(x, 130, 1);
+            l.shifted(l.call("broadcast_add", {}, {x, y}), 1);
           }},
       {"a shortcut", {1, 16, 6, 6}, kFew, 5, [](Layers& l) {
          const uint32_t x = l.layer(0, 18, 1), y = l.layer(l.layer(x, 18, 3), 18, 1);
