@@ -117,12 +117,13 @@ struct CompareRows {
 };
 
 /// Keeps the rows that no kept one suppresses: a block for each batch. Its shared memory has a bit
-/// for each row that is out and, of the rows of a word, their classes and whom they suppress there.
+/// for each row that is out and, of each row of a word, whom it suppresses there; a row that nobody
+/// may keep is said to suppress itself.
 struct KeepRows {
   using Parameters = DetectionParameters;
   using Registers = NoRegisters;
   static constexpr u32 kWordsMax = 2048;
-  static constexpr int kClasses = kWordsMax * 4, kRivals = kClasses + kWordRows * 4;
+  static constexpr int kRivals = kWordsMax * 4;
   static constexpr int kThreads = 256, kShared = kRivals + kWordRows * 4, kOccupancy = 1;
 
   template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
@@ -140,16 +141,19 @@ struct KeepRows {
       const u32 before = kept, first = word * kWordRows;
       block.each([&](auto& t) {
         const u32 row = first + static_cast<u32>(t.id);
-        if (t.id >= static_cast<int>(kWordRows) || row >= read) return;
-        t.store(kClasses + t.id * 4, t.get(ids + i64{row} * kBoxWords));
-        t.store(kRivals + t.id * 4, t.get(rivals + i64{row} * p.words + word));
+        if (t.id >= static_cast<int>(kWordRows)) return;
+        u32 bits = u32{1} << t.id;
+        if (row < read && t.get(ids + i64{row} * kBoxWords) >= 0)
+          bits = t.get(rivals + i64{row} * p.words + word);
+        t.store(kRivals + t.id * 4, bits);
       });
       block.sync();
       u32 out = block.template load<u32>(static_cast<int>(word) * 4), now = 0;
+      LOCKSTEP_UNROLL
       for (int j = 0; j < static_cast<int>(kWordRows); ++j) {
-        if (first + static_cast<u32>(j) >= read || kept >= most) break;
-        if ((out >> j & 1) != 0 || block.template load<i32>(kClasses + j * 4) < 0) continue;
-        out |= block.template load<u32>(kRivals + j * 4);
+        const u32 bits = block.template load<u32>(kRivals + j * 4);
+        if (((out | bits) >> j & 1) != 0 || kept >= most) continue;
+        out |= bits;
         now |= u32{1} << j;
         ++kept;
       }
