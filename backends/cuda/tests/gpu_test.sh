@@ -41,6 +41,12 @@ has "$kit/kit.txt" 'nvcc 13.0'
 [[ ! -e $kit.part ]] || fail 'a part of the kit was left behind'
 [[ ! -e $kit/lib/lockstep/peers/onednn_2.so ]] || fail 'a peer of the host is in the kit'
 
+# On another machine the kit's own libraries are the only ones.
+for program in "$kit"/bin/*; do
+  [[ $(ldd "$program") == *"/bin/../lib/libfmt"* ]] || fail "$program takes the system's libraries"
+done
+"$kit/bin/lockstep_bench" --list relu >/dev/null || fail 'the benchmarks of the kit do not start'
+
 # A part of each tier will do: what it judges has tests of its own.
 mv "$kit/bin/lockstep" "$kit/bin/whole"
 cat >"$kit/bin/lockstep" <<'TEXT'
@@ -53,6 +59,7 @@ case "$*" in
       set -- $(echo "$@" | sed 's/--deadline [0-9]*/--deadline 1/')
     fi
     exec "${0%/*}/whole" "$@" --budget 100 ;;
+  'check '*cuda_overrun*) echo 'the planted error takes one case, not a check' ;;
   'check cuda '*) exec "${0%/*}/whole" "$@" --budget 2000 ;;
   'digest '*) exec "${0%/*}/whole" "$@" --op relu ;;
   'exhaust '*) exec "${0%/*}/whole" $(echo "$@" --op abs | sed 's/--precision 32/--precision 9/') ;;
@@ -76,6 +83,20 @@ checker() {
   chmod +x "$work/bin/compute-sanitizer"
 }
 export PATH=$work/bin:$PATH
+# What is told when to end is stopped only later.
+mkdir -p "$work/bin"
+cat >"$work/bin/timeout" <<TEXT
+#!/bin/sh
+limit=\$3
+case "\$1 \$*" in
+  -k*--deadline*)
+    deadline=\$(echo "\$*" | sed 's/.*--deadline \([0-9]*\).*/\1/')
+    [ "\$limit" -le 1 ] || [ "\$deadline" -lt "\$limit" ] ||
+      echo "stopped after \$limit s: \$*" >>"$work/stopped" ;;
+esac
+exec $(command -v timeout) "\$@"
+TEXT
+chmod +x "$work/bin/timeout"
 checker <<'TEXT'
 #!/bin/sh
 while [ "${1#--}" != "$1" ]; do shift 2; done
@@ -115,6 +136,10 @@ has "$work/out/gpu.md" '| check cuda, blocks of 32 | cut | 0 | no time was left 
 has "$work/out/gpu.md" '| memcheck, tier 0 | not run | 0 | no time was left |'
 has "$work/out/gpu.md" '| check cuda, tier 2 | cut |'
 grep -q 'cases in .* s, none failed' "$work/out/gpu.md" || fail 'nothing says how much was judged'
+
+rm "$kit/bin/slow"
+expect 2 env LOCKSTEP_GPU_SECONDS=110 "$gpu" run "$kit" "$work/out"
+[[ ! -e $work/stopped ]] || fail "$(cat "$work/stopped")"
 
 # A device that is not there.
 expect 2 env FAKE_CUDA_DEVICES=0 "$gpu" run "$kit" "$work/out"
