@@ -118,9 +118,8 @@ class Runnable {
       places_.push_back(heads_.back().data());
     }
   }
-  void run() { program_.run(data_.data(), places_); }
   std::string digest() {
-    run();
+    program_.run(data_.data(), places_);
     return judge::digest(graph::encode_output(
         graph_, std::vector<std::span<const i32>>(heads_.begin(), heads_.end())));
   }
@@ -209,9 +208,9 @@ Measurement run_graph(const GraphSubject& s, const Opened& opened, const Effort&
   row.scratch_bytes = static_cast<i64>(whole.program().scratch_bytes());
   std::vector<Peer> peers = layer_peers(s, opened.library.device(), opened.threads);
   peers.insert(peers.begin(), Peer{{.name = "call by call", .compared = row.compared}});
-  peers[0].call = [&] { calls.run(); };
+  peers[0].call = [&] { calls.program().repeat(); };
   time_beside(
-      row, [&] { whole.run(); }, peers, {}, effort);
+      row, [&] { whole.program().repeat(); }, peers, {}, effort);
   row.operators = operator_times(calls.program());
   return row;
 }
@@ -236,6 +235,10 @@ template <class From> void run_from(
 }  // namespace
 
 void run_graphs(const BenchmarkOptions& wishes, const Take& take) {
+  for (const zoo::Architecture& a : zoo::architectures())
+    if (wishes.want("network", std::string(a.name)))
+      run_from(a, "network/" + std::string(a.name), wishes, take);
+  for (const std::string& directory : wishes.models) run_from(directory, directory, wishes, take);
   for (const Part& p : kParts)
     if (wishes.want("graph", p.name)) run_from(p, std::string("graph/") + p.name, wishes, take);
   for (const char* op : {"conv2d", "dense"})
@@ -243,10 +246,6 @@ void run_graphs(const BenchmarkOptions& wishes, const Take& take) {
       if (std::ranges::find(kLayered, w.name) != std::end(kLayered) &&
           wishes.want("graph", "layers." + w.name))
         run_from(w, "graph/layers." + w.name, wishes, take);
-  for (const zoo::Architecture& a : zoo::architectures())
-    if (wishes.want("network", std::string(a.name)))
-      run_from(a, "network/" + std::string(a.name), wishes, take);
-  for (const std::string& directory : wishes.models) run_from(directory, directory, wishes, take);
 }
 
 }  // namespace lockstep::bench

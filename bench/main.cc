@@ -114,8 +114,9 @@ int run(Options& o) {
   run_judge(o.wishes, take);
   run_limits(o.wishes, take);
   run_arrays(o.wishes, take);
-  run_operators(o.wishes, take);
+  // Networks are what users feel, so they come before a deadline that cuts operators off.
   run_graphs(o.wishes, take);
+  run_operators(o.wishes, take);
   run_params(o.wishes, take);
   if (!o.times.empty()) take_times(o.times, o.wishes, take);
   if (results.rows.empty()) throw judge::UsageError("the filter leaves nothing to time");
