@@ -165,7 +165,7 @@ void add_options(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--deadline", o.deadline_s,
          "seconds after which operators and graphs are no longer timed; their rows say so")
-      ->check(CLI::Range(0.001, 1e6));
+      ->check(CLI::Range(1e-6, 1e6));
   app.add_option("--judge-tier", o.wishes.judge_tier,
          "of the judge's rows; 0 for properties and 1 for whole runs unless given")
       ->check(CLI::Range(0, 3));

@@ -284,7 +284,7 @@ TEST(Program, TakesTimesThatWereMeasuredElsewhere) {
 
 TEST(Program, SaysWhatItsDeadlineCutOff) {
   const Results late =
-      timed({"relu", "graph/mobilenetv2.block3", "--deadline", "0.001"}, 1).results;
+      timed({"relu", "graph/mobilenetv2.block3", "--deadline", "0.000001"}, 1).results;
   ASSERT_EQ(late.rows.size(), workloads(*find_operator("relu")).size() + 1);
   for (const Measurement& r : late.rows) {
     EXPECT_EQ(r.trouble, "not timed: the deadline has passed") << r.id();
