@@ -32,6 +32,7 @@ make_kit() {
   done
   cp "$build"/lib/lockstep/{{cuda,cpu,reference}.so,backend-host} "$part/lib/lockstep/"
   cp "$build/tests/cuda_overrun.so" "$part/tests/"
+  cp "$(dirname "$0")/../../bench/peers/torch_networks.py" "$part/tests/"
   cp -rL "$build/share/lockstep" "$part/share/"
   find "$part/share" \( -name '*.py' -o -name __pycache__ \) -prune -exec rm -r {} +
   programs=("$part"/bin/* "$part/lib/lockstep/backend-host")
@@ -262,17 +263,30 @@ benchmarks() {
   done
 }
 
+# Times the same networks in PyTorch, in half precision, where it is installed.
+torch_networks() {
+  local name='networks in PyTorch'
+  step 60 "$out/torch.md" python3 -c 'import torch, torchvision'
+  if ((status != 0 && status != NO_TIME)); then
+    row "$name" 'not run' "$took" "$(tail -n 1 "$out/torch.md")"
+    rm "$out/torch.md"
+    return
+  fi
+  step 60 "$out/torch.md" python3 "$kit/tests/torch_networks.py" "$out/torch.json"
+  judged "$name" "$out/torch.md" "$(grep -cE '^\| .* us \|$' "$out/torch.md" || true) rows"
+}
+
 find_sanitizer() {
   command -v compute-sanitizer ||
     find /usr/local/cuda*/bin /usr/local/cuda*/compute-sanitizer /opt/nvidia \
       -name compute-sanitizer -type f -perm -u+x -print -quit 2>/dev/null
 }
 
-# sanitized STEP SECONDS FILE COMMAND...: runs a command and its child processes under memcheck.
+# sanitized step|step_until SECONDS FILE COMMAND...: runs a command and its child processes under memcheck.
 sanitized() {
-  local step=$1 seconds=$2 file=$3
+  local how=$1 seconds=$2 file=$3
   shift 3
-  "$step" "$seconds" "$file" "$sanitizer" --tool memcheck --target-processes all \
+  "$how" "$seconds" "$file" "$sanitizer" --tool memcheck --target-processes all \
     --print-limit 20 "$@" --jobs 1 --timeout 60 --start-timeout 120
 }
 
@@ -322,6 +336,7 @@ judge_device() {
   local name
   for name in "${NETWORKS[@]}"; do network "$name"; done
   benchmarks
+  torch_networks
   values
   memcheck
   kept=0
@@ -332,8 +347,8 @@ no_device() {
   local name
   for name in 'digits model on cuda' 'digests of cuda and cpu' 'outputs of cuda and cpu' \
     'check cuda, tier 1' 'check cuda, blocks of 32' "${NETWORKS[@]/%/ on cuda as on cpu}" \
-    benchmarks "${PEERS[@]/%/ beside cuda}" 'every value' 'memcheck finds a planted overrun' \
-    'memcheck, tier 0' 'check cuda, tier 2'; do
+    benchmarks "${PEERS[@]/%/ beside cuda}" 'networks in PyTorch' 'every value' \
+    'memcheck finds a planted overrun' 'memcheck, tier 0' 'check cuda, tier 2'; do
     row "$name" 'not run' 0 "$1"
   done
 }
@@ -372,8 +387,9 @@ report_json() {
       "$(json_text "${words[i]}")"
     separator=,
   done
-  printf '\n ],\n "benchmarks": %s,\n "values": %s\n}\n' \
+  printf '\n ],\n "benchmarks": %s,\n "torch": %s,\n "values": %s\n}\n' \
     "$(cat "$out/bench.json" 2>/dev/null || echo null)" \
+    "$(cat "$out/torch.json" 2>/dev/null || echo null)" \
     "$(cat "$out/values.json" 2>/dev/null || echo null)"
 }
 
@@ -386,7 +402,10 @@ report_markdown() {
     printf '| %s | %s | %s | %s |\n' "${names[i]}" "${states[i]}" "${seconds[i]}" \
       "${words[i]//|/\\|}"
   done
-  if [[ -s $out/bench.md ]]; then cat - "$out/bench.md" <<<''; fi
+  local part
+  for part in bench torch; do
+    if [[ -s $out/$part.md ]]; then cat - "$out/$part.md" <<<''; fi
+  done
 }
 
 # Text for HTML, from standard input.
@@ -408,6 +427,9 @@ report_page() {
   printf '</table>\n'
   if [[ -s $out/bench.txt ]]; then
     printf '<h2>Benchmarks</h2>\n<pre>%s</pre>\n' "$(html <"$out/bench.txt")"
+  fi
+  if [[ -s $out/torch.md ]]; then
+    printf '<h2>Networks in PyTorch</h2>\n<pre>%s</pre>\n' "$(html <"$out/torch.md")"
   fi
   printf '</html>\n'
 }
@@ -433,7 +455,7 @@ run_kit() {
   kit=$1 out=$2 lockstep=$1/bin/lockstep
   mkdir -p "$out"
   rm -f "$out"/{gpu.{json,md,html},summary.txt,check[12].{json,txt},memcheck.log} \
-    "$out"/{model_c{pu,uda}.json,bench.{json,md,txt},values.{json,txt}}
+    "$out"/{model_c{pu,uda}.json,bench.{json,md,txt},torch.{json,md},values.{json,txt}}
   local doctor line
   if ! doctor=$("$lockstep" doctor 2>&1); then
     fail "the kit does not work on this machine: $(tail -n 3 <<<"$doctor" | paste -sd ' ' -)"

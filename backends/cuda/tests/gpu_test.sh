@@ -104,9 +104,19 @@ while [ "${1#--}" != "$1" ]; do shift 2; done
 echo '========= Invalid __global__ write of size 4 bytes'
 exit 1
 TEXT
+# A Python that has PyTorch.
+cat >"$work/bin/python3" <<TEXT
+#!/bin/sh
+case "\$*" in
+  '-c import torch, torchvision') [ ! -e "$work/no_torch" ] || { echo 'no such module'; exit 1; } ;;
+  *torch_networks.py*) echo '| resnet18 | 1 | 2.0 us | 3.0 us |'; echo '{"rows": [7]}' >"\$2" ;;
+  *) exec $(command -v python3) "\$@" ;;
+esac
+TEXT
+chmod +x "$work/bin/python3"
 # An emulated device has no libraries beside it, and says so.
 expect 2 "$gpu" run "$kit" "$work/out"
-has "$work/out/summary.txt" 'gpu: not run: 15 rows'
+has "$work/out/summary.txt" 'gpu: not run: 16 rows'
 [[ $(grep -c '| not run |' "$work/out/gpu.md") == 2 ]] || fail 'more than the peers was not run'
 has "$work/out/gpu.md" '| cuDNN beside cuda | not run |'
 has "$work/out/gpu.md" '| benchmarks | passed |'
@@ -121,12 +131,16 @@ has "$work/out/gpu.json" '{"name": "digests of cuda and cpu", "state": "passed",
 has "$work/out/gpu.md" '| memcheck finds a planted overrun | passed |'
 has "$work/out/gpu.md" '| resnet18 on cuda as on cpu | passed |'
 has "$work/out/gpu.md" ' bytes equal |'
+has "$work/out/gpu.md" '| networks in PyTorch | passed | 0 | 1 rows |'
+has "$work/out/gpu.md" '| resnet18 | 1 | 2.0 us | 3.0 us |'
+has "$work/out/gpu.html" '| resnet18 | 1 | 2.0 us | 3.0 us |'
 python3 -m json.tool "$work/out/gpu.json" >/dev/null
 python3 -m json.tool "$work/out/check1.json" >/dev/null
 python3 - "$work/out/gpu.json" <<'TEXT' || fail 'the report lacks benchmarks or values'
 import json, sys
 report = json.load(open(sys.argv[1]))
 assert report["benchmarks"]["rows"][0]["compared"] == 6 and report["values"]["complete"]
+assert report["torch"]["rows"] == [7]
 TEXT
 
 # A run without enough time says what it cut off.
@@ -145,7 +159,7 @@ expect 2 env LOCKSTEP_GPU_SECONDS=110 "$gpu" run "$kit" "$work/out"
 expect 2 env FAKE_CUDA_DEVICES=0 "$gpu" run "$kit" "$work/out"
 has "$work/said" \
   'gpu: no GPU can be used here: no NVIDIA device here (cudaGetDeviceCount finds none)'
-has "$work/said" 'gpu: not run: 15 rows'
+has "$work/said" 'gpu: not run: 16 rows'
 has "$work/out/gpu.json" '{"name": "digits model on cpu", "state": "passed"'
 has "$work/out/gpu.json" '{"name": "memcheck, tier 0", "state": "not run"'
 [[ ! -f $work/out/check1.json ]] || fail 'the report of another run was left in place'
@@ -164,7 +178,9 @@ checker <<'TEXT'
 while [ "${1#--}" != "$1" ]; do shift 2; done
 exec "$@"
 TEXT
+touch "$work/no_torch"
 expect 1 "$gpu" run "$kit" "$work/out"
+has "$work/out/gpu.md" '| networks in PyTorch | not run | 0 | no such module |'
 has "$work/out/gpu.md" '| memcheck finds a planted overrun | failed |'
 has "$work/out/gpu.md" '| memcheck, tier 0 | passed |'
 has "$work/out/gpu.md" '| check cuda, tier 1 | failed |'
