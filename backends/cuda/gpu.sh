@@ -282,11 +282,12 @@ find_sanitizer() {
       -name compute-sanitizer -type f -perm -u+x -print -quit 2>/dev/null
 }
 
-# sanitized step|step_until SECONDS FILE COMMAND...: runs a command and its child processes under memcheck.
+# sanitized STEP SECONDS FILE COMMAND...: runs a command and its child processes under memcheck, as
+# step or step_until does.
 sanitized() {
-  local how=$1 seconds=$2 file=$3
+  local how=$1 limit=$2 file=$3
   shift 3
-  "$how" "$seconds" "$file" "$sanitizer" --tool memcheck --target-processes all \
+  "$how" "$limit" "$file" "$sanitizer" --tool memcheck --target-processes all \
     --print-limit 20 "$@" --jobs 1 --timeout 60 --start-timeout 120
 }
 
