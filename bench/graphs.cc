@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <map>
 
 #include "bench/library.h"
@@ -215,8 +216,8 @@ Measurement run_graph(const GraphSubject& s, const Opened& opened, const Effort&
   return row;
 }
 
-template <class From> void run_from(
-    const From& from, const std::string& id, const BenchmarkOptions& wishes, const Take& take) {
+template <class Make> void run_made(
+    const Make& make, const std::string& id, const BenchmarkOptions& wishes, const Take& take) {
   if (wishes.over()) {
     const std::size_t slash = std::min(id.find('/'), id.size() - 1);
     for (const std::string& backend : wishes.backends)
@@ -228,7 +229,7 @@ template <class From> void run_from(
     return;
   }
   wishes.announce(id);
-  const GraphSubject subject = subject_of(from);
+  const GraphSubject subject = make();
   for (const Opened& b : open_all(wishes)) take(run_graph(subject, b, wishes.effort));
 }
 
@@ -237,15 +238,24 @@ template <class From> void run_from(
 void run_graphs(const BenchmarkOptions& wishes, const Take& take) {
   for (const zoo::Architecture& a : zoo::architectures())
     if (wishes.want("network", std::string(a.name)))
-      run_from(a, "network/" + std::string(a.name), wishes, take);
-  for (const std::string& directory : wishes.models) run_from(directory, directory, wishes, take);
-  for (const Part& p : kParts)
-    if (wishes.want("graph", p.name)) run_from(p, std::string("graph/") + p.name, wishes, take);
+      run_made([&] { return subject_of(a); }, "network/" + std::string(a.name), wishes, take);
+  for (const std::string& directory : wishes.models)
+    run_made([&] { return subject_of(directory); }, directory, wishes, take);
+  // The reference takes seconds for some parts, so all are prepared at once, before one is timed.
+  const auto how = wishes.over() ? std::launch::deferred : std::launch::async;
+  std::vector<std::pair<std::string, std::future<GraphSubject>>> parts;
+  const auto prepare = [&](const auto& from, const std::string& name) {
+    if (wishes.want("graph", name))
+      parts.emplace_back(name, std::async(how, [from] { return subject_of(from); }));
+  };
+  for (const Part& p : kParts) prepare(p, p.name);
   for (const char* op : {"conv2d", "dense"})
     for (const Workload& w : workloads(*find_operator(op)))
-      if (std::ranges::find(kLayered, w.name) != std::end(kLayered) &&
-          wishes.want("graph", "layers." + w.name))
-        run_from(w, "graph/layers." + w.name, wishes, take);
+      if (std::ranges::find(kLayered, w.name) != std::end(kLayered)) prepare(w, "layers." + w.name);
+  if (how == std::launch::async)
+    for (const auto& part : parts) part.second.wait();
+  for (auto& part : parts)
+    run_made([&] { return part.second.get(); }, "graph/" + part.first, wishes, take);
 }
 
 }  // namespace lockstep::bench
