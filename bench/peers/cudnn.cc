@@ -17,8 +17,10 @@ using namespace lockstep::bench;
 using Extents = MatrixCall::Extents;
 
 void check(cudnnStatus_t status, const char* call) {
-  if (status != CUDNN_STATUS_SUCCESS)
-    throw std::runtime_error(std::string(call) + ": " + cudnnGetErrorString(status));
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  char why[256] = "";
+  cudnnGetLastErrorString(why, sizeof why);
+  throw std::runtime_error(std::string(call) + ": " + cudnnGetErrorString(status) + " " + why);
 }
 
 // One of the library's objects.
