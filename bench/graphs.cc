@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <map>
 
 #include "bench/library.h"
@@ -118,9 +119,8 @@ class Runnable {
       places_.push_back(heads_.back().data());
     }
   }
-  void run() { program_.run(data_.data(), places_); }
   std::string digest() {
-    run();
+    program_.run(data_.data(), places_);
     return judge::digest(graph::encode_output(
         graph_, std::vector<std::span<const i32>>(heads_.begin(), heads_.end())));
   }
@@ -209,15 +209,15 @@ Measurement run_graph(const GraphSubject& s, const Opened& opened, const Effort&
   row.scratch_bytes = static_cast<i64>(whole.program().scratch_bytes());
   std::vector<Peer> peers = layer_peers(s, opened.library.device(), opened.threads);
   peers.insert(peers.begin(), Peer{{.name = "call by call", .compared = row.compared}});
-  peers[0].call = [&] { calls.run(); };
+  peers[0].call = [&] { calls.program().repeat(); };
   time_beside(
-      row, [&] { whole.run(); }, peers, {}, effort);
+      row, [&] { whole.program().repeat(); }, peers, {}, effort);
   row.operators = operator_times(calls.program());
   return row;
 }
 
-template <class From> void run_from(
-    const From& from, const std::string& id, const BenchmarkOptions& wishes, const Take& take) {
+template <class Make> void run_made(
+    const Make& make, const std::string& id, const BenchmarkOptions& wishes, const Take& take) {
   if (wishes.over()) {
     const std::size_t slash = std::min(id.find('/'), id.size() - 1);
     for (const std::string& backend : wishes.backends)
@@ -229,24 +229,33 @@ template <class From> void run_from(
     return;
   }
   wishes.announce(id);
-  const GraphSubject subject = subject_of(from);
+  const GraphSubject subject = make();
   for (const Opened& b : open_all(wishes)) take(run_graph(subject, b, wishes.effort));
 }
 
 }  // namespace
 
 void run_graphs(const BenchmarkOptions& wishes, const Take& take) {
-  for (const Part& p : kParts)
-    if (wishes.want("graph", p.name)) run_from(p, std::string("graph/") + p.name, wishes, take);
-  for (const char* op : {"conv2d", "dense"})
-    for (const Workload& w : workloads(*find_operator(op)))
-      if (std::ranges::find(kLayered, w.name) != std::end(kLayered) &&
-          wishes.want("graph", "layers." + w.name))
-        run_from(w, "graph/layers." + w.name, wishes, take);
   for (const zoo::Architecture& a : zoo::architectures())
     if (wishes.want("network", std::string(a.name)))
-      run_from(a, "network/" + std::string(a.name), wishes, take);
-  for (const std::string& directory : wishes.models) run_from(directory, directory, wishes, take);
+      run_made([&] { return subject_of(a); }, "network/" + std::string(a.name), wishes, take);
+  for (const std::string& directory : wishes.models)
+    run_made([&] { return subject_of(directory); }, directory, wishes, take);
+  // The reference takes seconds for some parts, so all are prepared at once, before one is timed.
+  const auto how = wishes.over() ? std::launch::deferred : std::launch::async;
+  std::vector<std::pair<std::string, std::future<GraphSubject>>> parts;
+  const auto prepare = [&](const auto& from, const std::string& name) {
+    if (wishes.want("graph", name))
+      parts.emplace_back(name, std::async(how, [from] { return subject_of(from); }));
+  };
+  for (const Part& p : kParts) prepare(p, p.name);
+  for (const char* op : {"conv2d", "dense"})
+    for (const Workload& w : workloads(*find_operator(op)))
+      if (std::ranges::find(kLayered, w.name) != std::end(kLayered)) prepare(w, "layers." + w.name);
+  if (how == std::launch::async)
+    for (const auto& part : parts) part.second.wait();
+  for (auto& part : parts)
+    run_made([&] { return part.second.get(); }, "graph/" + part.first, wishes, take);
 }
 
 }  // namespace lockstep::bench

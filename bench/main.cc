@@ -114,8 +114,9 @@ int run(Options& o) {
   run_judge(o.wishes, take);
   run_limits(o.wishes, take);
   run_arrays(o.wishes, take);
-  run_operators(o.wishes, take);
+  // Networks are what users feel, so they come before a deadline that cuts operators off.
   run_graphs(o.wishes, take);
+  run_operators(o.wishes, take);
   run_params(o.wishes, take);
   if (!o.times.empty()) take_times(o.times, o.wishes, take);
   if (results.rows.empty()) throw judge::UsageError("the filter leaves nothing to time");
@@ -164,7 +165,7 @@ void add_options(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--deadline", o.deadline_s,
          "seconds after which operators and graphs are no longer timed; their rows say so")
-      ->check(CLI::Range(0.001, 1e6));
+      ->check(CLI::Range(1e-6, 1e6));
   app.add_option("--judge-tier", o.wishes.judge_tier,
          "of the judge's rows; 0 for properties and 1 for whole runs unless given")
       ->check(CLI::Range(0, 3));

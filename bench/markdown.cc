@@ -44,7 +44,7 @@ std::string markdown_of(const Results& results) {
       head({"workload", "isa", "threads", "work", "predicted by the limit", "ours", "rate",
           "% of limit", "kernel", "peers: ratio"});
   for (const Measurement& r : results.rows) {
-    if (r.family.empty()) continue;
+    if (r.family.empty() && r.op != "network" && r.op != "graph") continue;
     if (!r.trouble.empty()) {
       s += cells({r.id(), r.isa, std::to_string(r.threads), r.trouble});
       continue;

@@ -96,7 +96,7 @@ std::string work_text(const std::string& unit, i64 units);
 std::string rate_text(const Measurement& row);
 std::string percent_text(double part);
 
-/// The results as tables in Markdown: the means, and the operators' rows.
+/// The results as tables in Markdown: the means, and the rows of networks, graphs and operators.
 std::string markdown_of(const Results& results);
 
 /// The results as JSON; results_schema() describes it.

@@ -58,8 +58,12 @@ foreach(package lockstep lockstep_cvm lockstep_reference lockstep_runtime)
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
 
-# A tree may carry the program's shared libraries (./dev gpu --kit); the program finds them there.
-set_target_properties(lockstep PROPERTIES
+# A tree may carry the programs' shared libraries (./dev gpu --kit); they find them there.
+set(programs lockstep)
+if(LOCKSTEP_BENCH)
+  list(APPEND programs lockstep_bench)
+endif()
+set_target_properties(${programs} PROPERTIES
   BUILD_RPATH "$ORIGIN/../lib" INSTALL_RPATH "$ORIGIN/../lib")
 install(TARGETS lockstep EXPORT lockstep_targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS backend-host RUNTIME DESTINATION lib/lockstep)

@@ -182,8 +182,7 @@ std::byte* Program::storage(uint64_t bytes) {
 void Program::run(const int32_t* data, std::span<int32_t* const> heads) {
   CHECK_EQ(heads.size(), heads_.size()) << "places for the heads";
   bind(data, heads);
-  for (const Call& call : calls_) start(call);
-  stream_.wait().check();
+  repeat();
   for (std::size_t k = 0; k < heads.size(); ++k) {
     const void* from = compiled_ ? outputs_[k] : addresses_[heads_[k]];
     const uint64_t bytes = entries_[heads_[k]].bytes;
@@ -192,6 +191,11 @@ void Program::run(const int32_t* data, std::span<int32_t* const> heads) {
     else if (from != heads[k])
       std::memcpy(heads[k], from, bytes);
   }
+}
+
+void Program::repeat() {
+  for (const Call& call : calls_) start(call);
+  stream_.wait().check();
 }
 
 void Program::bind(const int32_t* data, std::span<int32_t* const> heads) {

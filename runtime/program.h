@@ -36,13 +36,18 @@ class Program {
   /// From the values of "data" to those of the heads, all compact and in host memory.
   void run(const int32_t* data, std::span<int32_t* const> heads);
 
-  // The calls one by one; a compiled program is a single one. run_call() reads and writes what the
-  // latest run() did, so the memory of its heads must still be there.
+  // Repetitions of the latest run() on what lies in the backend's memory: nothing is copied to or
+  // from a device. Where there is none they read and write the host memory of that run(), so it
+  // must still be there.
+  /// Repeats all calls. @throws client::Error when one fails.
+  void repeat();
+
+  // The calls one by one; a compiled program is a single one.
   /// How many calls the program makes.
   std::size_t calls() const { return calls_.size(); }
   /// The operator of a call, or "graph" for a compiled program.
   const std::string& op(std::size_t call) const { return calls_[call].op; }
-  /// Repeats one call of the latest run(). @throws client::Error when it fails.
+  /// Repeats one call. @throws client::Error when it fails.
   void run_call(std::size_t call) {
     start(calls_[call]);
     stream_.wait().check();

@@ -16,12 +16,12 @@ fail() { printf '%s\n' "gpu: $*" >&2; exit 2; }
 # Prints the shared libraries of a program that a minimal system may lack.
 carried_libraries() {
   ldd "$1" | awk '$2 == "=>" { print $3 }' |
-    grep -vE '/(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux[^/]*)\.so'
+    grep -vE '/(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux[^/]*)\.so' || true
 }
 
 # Makes the kit. The folder appears only when it is complete.
 make_kit() {
-  local build=$1 kit=$2 part=$2.part library mib
+  local build=$1 kit=$2 part=$2.part library mib program programs
   rm -rf "$kit" "$part"
   mkdir -p "$part"/{bin,lib/lockstep/peers,share,tests}
   cp "$build"/bin/{lockstep,lockstep_bench} "$part/bin/"
@@ -32,11 +32,20 @@ make_kit() {
   done
   cp "$build"/lib/lockstep/{{cuda,cpu,reference}.so,backend-host} "$part/lib/lockstep/"
   cp "$build/tests/cuda_overrun.so" "$part/tests/"
+  cp "$(dirname "$0")/../../bench/peers/torch_networks.py" "$part/tests/"
   cp -rL "$build/share/lockstep" "$part/share/"
   find "$part/share" \( -name '*.py' -o -name __pycache__ \) -prune -exec rm -r {} +
+  programs=("$part"/bin/* "$part/lib/lockstep/backend-host")
   while read -r library; do
     cp -L "$library" "$part/lib/"
-  done < <(for program in "$part"/bin/*; do carried_libraries "$program"; done | sort -u)
+  done < <(for program in "${programs[@]}"; do carried_libraries "$program"; done | sort -u)
+  # The loader of another machine finds them only where the programs say.
+  for program in "${programs[@]}"; do
+    for library in $(carried_libraries "$program"); do
+      [[ $library -ef $part/lib/${library##*/} ]] ||
+        fail "$program takes $library, not that of $part/lib"
+    done
+  done
   find "$part" \( -name '*.so*' -o -path '*/bin/*' -o -name backend-host \) -type f \
     -exec strip --strip-unneeded {} +
   {
@@ -85,6 +94,18 @@ step() {
   took=$((SECONDS - begin))
 }
 
+# step_until SECONDS FILE COMMAND...: a step of a command that ends by itself after so many seconds,
+# or as many as are left, less a grace in which it ends and is not stopped.
+readonly GRACE_S=20
+step_until() {
+  local limit
+  limit=$(within "$(($1 + GRACE_S))")
+  shift
+  # Half the time where little is left.
+  local deadline=$((limit > 2 * GRACE_S ? limit - GRACE_S : limit / 2))
+  step "$limit" "$@" --deadline "$((deadline > 0 ? deadline : 1))"
+}
+
 # A status in words.
 ended() {
   if (($1 == 124 || $1 == 137)); then echo 'stopped at its time limit'; else echo "exit $1"; fi
@@ -110,11 +131,10 @@ field() {
 
 # check_tier TIER SECONDS: a run that ends early says how many of its cases it has judged.
 check_tier() {
-  local report=$out/check$1.json text=$out/check$1.txt limit
-  limit=$(within "$2")
+  local report=$out/check$1.json text=$out/check$1.txt
   rm -f "$report"
-  step "$((limit + 20))" "$text" "$lockstep" check cuda --tier "$1" --jobs 4 --timeout 20 \
-    --start-timeout 60 --deadline "$((limit > 0 ? limit : 1))" --json "$report"
+  step_until "$2" "$text" "$lockstep" check cuda --tier "$1" --jobs 4 --timeout 20 \
+    --start-timeout 60 --json "$report"
   local verdict cases selected
   verdict=$(field "$report" verdict)
   cases=$(field "$report" executed)
@@ -198,12 +218,10 @@ same_outputs() {
 
 # Every value of the widest settings, as many as fit. Another run of the same library goes on.
 values() {
-  local limit journal
-  limit=$(within 25)
+  local journal
   journal=$out/values-$(sha256sum "$kit/lib/lockstep/cuda.so" | cut -c 1-16).jsonl
-  step "$((limit + 20))" "$out/values.txt" "$lockstep" exhaust cuda --precision 32 --jobs 8 \
-    --timeout 20 --start-timeout 60 --deadline "$((limit > 0 ? limit : 1))" \
-    --resume "$journal" --json "$out/values.json" --quiet
+  step_until 25 "$out/values.txt" "$lockstep" exhaust cuda --precision 32 --jobs 8 \
+    --timeout 20 --start-timeout 60 --resume "$journal" --json "$out/values.json" --quiet
   if ((status == 3)) && [[ $(field "$out/values.json" complete) == false ]]; then
     row 'every value' cut "$took" "$(field "$out/values.json" text)"
   else
@@ -223,16 +241,15 @@ peer_paths() {
 
 readonly PEERS=(cuBLASLt cuDNN)
 
-# Times operators and graphs beside the device's libraries and its limits.
+# Times networks, graphs and operators beside the device's libraries and its limits.
 benchmarks() {
-  local paths operators peers limit late name
-  limit=$(within 110)
+  local paths operators peers late name
   paths=$(peer_paths)
   operators=$("$lockstep" list | awk '{ print $1 }' | paste -sd ,)
   LD_LIBRARY_PATH=$paths${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
-    step "$((limit + 30))" "$out/bench.txt" "$kit/bin/lockstep_bench" --backend cuda \
-    --filter "$operators,graph,network" --repetitions 5 \
-    --deadline "$((limit > 0 ? limit : 1))" --json "$out/bench.json" --markdown "$out/bench.md"
+    step_until 110 "$out/bench.txt" "$kit/bin/lockstep_bench" --backend cuda \
+    --filter "$operators,graph,network" --min-time 0.003 --repetitions 5 \
+    --json "$out/bench.json" --markdown "$out/bench.md"
   peers=$(field "$out/bench.json" peer_libraries)
   late=$(grep -cs 'the deadline has passed' "$out/bench.txt" || true)
   if ((status == 0 && late > 0)); then
@@ -246,18 +263,32 @@ benchmarks() {
   done
 }
 
+# Times the same networks in PyTorch, in half precision, where it is installed.
+torch_networks() {
+  local name='networks in PyTorch'
+  step 60 "$out/torch.md" python3 -c 'import torch, torchvision'
+  if ((status != 0 && status != NO_TIME)); then
+    row "$name" 'not run' "$took" "$(tail -n 1 "$out/torch.md")"
+    rm "$out/torch.md"
+    return
+  fi
+  step 60 "$out/torch.md" python3 "$kit/tests/torch_networks.py" "$out/torch.json"
+  judged "$name" "$out/torch.md" "$(grep -cE '^\| .* us \|$' "$out/torch.md" || true) rows"
+}
+
 find_sanitizer() {
   command -v compute-sanitizer ||
     find /usr/local/cuda*/bin /usr/local/cuda*/compute-sanitizer /opt/nvidia \
       -name compute-sanitizer -type f -perm -u+x -print -quit 2>/dev/null
 }
 
-# sanitized LIMIT FILE COMMAND...: runs a command and all its child processes under memcheck.
+# sanitized STEP SECONDS FILE COMMAND...: runs a command and its child processes under memcheck, as
+# step or step_until does.
 sanitized() {
-  local limit=$1 file=$2
-  shift 2
-  step "$limit" "$file" "$sanitizer" --tool memcheck --target-processes all \
-    --print-limit 20 "$@" --jobs 1 --timeout 60 --start-timeout 120 --no-shrink
+  local how=$1 limit=$2 file=$3
+  shift 3
+  "$how" "$limit" "$file" "$sanitizer" --tool memcheck --target-processes all \
+    --print-limit 20 "$@" --jobs 1 --timeout 60 --start-timeout 120
 }
 
 readonly FINDING='^=========.*(Invalid|Misaligned|out of bounds|Program hit)'
@@ -269,7 +300,9 @@ memcheck() {
   if [[ -z $sanitizer ]]; then
     reason='there is no compute-sanitizer'
   else
-    sanitized 40 "$log" "$lockstep" check "$kit/tests/cuda_overrun.so" --op relu --tier 0 --budget 3
+    # After an error a fresh process begins, which takes seconds here: one case, one property.
+    sanitized step 40 "$log" "$lockstep" repro "$kit/tests/cuda_overrun.so" \
+      'relu/in=2x3@8/fill=dense:1' --property matches_reference
     if grep -qs 'not supported' "$log"; then reason=$(grep -m1 'not supported' "$log"); fi
     if ((status == NO_TIME)); then reason='no time was left'; fi
   fi
@@ -283,7 +316,7 @@ memcheck() {
   else
     row 'memcheck finds a planted overrun' failed "$took" "$(ended "$status"), nothing found"
   fi
-  sanitized 90 "$log" "$lockstep" check cuda --tier 0 --deadline 60
+  sanitized step_until 60 "$log" "$lockstep" check cuda --tier 0 --no-shrink
   if ((status != NO_TIME)) && grep -qE "$FINDING" "$log"; then
     row 'memcheck, tier 0' failed "$took" "$(grep -m1 -E "$FINDING" "$log")"
   elif ((status == 3)) && grep -q INCOMPLETE "$log"; then
@@ -304,18 +337,19 @@ judge_device() {
   local name
   for name in "${NETWORKS[@]}"; do network "$name"; done
   benchmarks
+  torch_networks
   values
   memcheck
   kept=0
-  check_tier 2 "$(($(left) - 20))"
+  check_tier 2 "$RUN_S"
 }
 
 no_device() {
   local name
   for name in 'digits model on cuda' 'digests of cuda and cpu' 'outputs of cuda and cpu' \
     'check cuda, tier 1' 'check cuda, blocks of 32' "${NETWORKS[@]/%/ on cuda as on cpu}" \
-    benchmarks "${PEERS[@]/%/ beside cuda}" 'every value' 'memcheck finds a planted overrun' \
-    'memcheck, tier 0' 'check cuda, tier 2'; do
+    benchmarks "${PEERS[@]/%/ beside cuda}" 'networks in PyTorch' 'every value' \
+    'memcheck finds a planted overrun' 'memcheck, tier 0' 'check cuda, tier 2'; do
     row "$name" 'not run' 0 "$1"
   done
 }
@@ -354,8 +388,9 @@ report_json() {
       "$(json_text "${words[i]}")"
     separator=,
   done
-  printf '\n ],\n "benchmarks": %s,\n "values": %s\n}\n' \
+  printf '\n ],\n "benchmarks": %s,\n "torch": %s,\n "values": %s\n}\n' \
     "$(cat "$out/bench.json" 2>/dev/null || echo null)" \
+    "$(cat "$out/torch.json" 2>/dev/null || echo null)" \
     "$(cat "$out/values.json" 2>/dev/null || echo null)"
 }
 
@@ -368,7 +403,10 @@ report_markdown() {
     printf '| %s | %s | %s | %s |\n' "${names[i]}" "${states[i]}" "${seconds[i]}" \
       "${words[i]//|/\\|}"
   done
-  if [[ -s $out/bench.md ]]; then cat - "$out/bench.md" <<<''; fi
+  local part
+  for part in bench torch; do
+    if [[ -s $out/$part.md ]]; then cat - "$out/$part.md" <<<''; fi
+  done
 }
 
 # Text for HTML, from standard input.
@@ -390,6 +428,9 @@ report_page() {
   printf '</table>\n'
   if [[ -s $out/bench.txt ]]; then
     printf '<h2>Benchmarks</h2>\n<pre>%s</pre>\n' "$(html <"$out/bench.txt")"
+  fi
+  if [[ -s $out/torch.md ]]; then
+    printf '<h2>Networks in PyTorch</h2>\n<pre>%s</pre>\n' "$(html <"$out/torch.md")"
   fi
   printf '</html>\n'
 }
@@ -415,7 +456,7 @@ run_kit() {
   kit=$1 out=$2 lockstep=$1/bin/lockstep
   mkdir -p "$out"
   rm -f "$out"/{gpu.{json,md,html},summary.txt,check[12].{json,txt},memcheck.log} \
-    "$out"/{model_c{pu,uda}.json,bench.{json,md,txt},values.{json,txt}}
+    "$out"/{model_c{pu,uda}.json,bench.{json,md,txt},torch.{json,md},values.{json,txt}}
   local doctor line
   if ! doctor=$("$lockstep" doctor 2>&1); then
     fail "the kit does not work on this machine: $(tail -n 3 <<<"$doctor" | paste -sd ' ' -)"

@@ -263,5 +263,24 @@ TEST(Session, NamesWhatIsWrongWithFiles) {
   EXPECT_EQ(said(), "accepted");
 }
 
+// On the host, what a repetition writes lies before its caller; on a device it stays there.
+TEST(Programs, RepeatARunWithoutCopies) {
+  const graph::Model model = graph::load_model(kDigits);
+  const Values x(
+      static_cast<std::size_t>(volume(model.graph().entry(model.graph().data()).type.shape)), 1);
+  for (const std::string& library : {backend_directory() + "/cpu.so", device_library()})
+    for (const Form form : {Form::whole, Form::calls}) {
+      const client::Backend backend =
+          client::Backend::open(client::Library::load(library), {}).value();
+      Program program(backend, model, form);
+      Values y(10);
+      program.run(x.data(), std::vector<i32*>{y.data()});
+      const Values right = y;
+      std::fill(y.begin(), y.end(), -1);
+      program.repeat();
+      EXPECT_EQ(y, backend.library().has_device() ? Values(10, -1) : right) << library;
+    }
+}
+
 }  // namespace
 }  // namespace lockstep::runtime

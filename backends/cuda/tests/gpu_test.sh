@@ -41,6 +41,12 @@ has "$kit/kit.txt" 'nvcc 13.0'
 [[ ! -e $kit.part ]] || fail 'a part of the kit was left behind'
 [[ ! -e $kit/lib/lockstep/peers/onednn_2.so ]] || fail 'a peer of the host is in the kit'
 
+# On another machine the kit's own libraries are the only ones.
+for program in "$kit"/bin/*; do
+  [[ $(ldd "$program") == *"/bin/../lib/libfmt"* ]] || fail "$program takes the system's libraries"
+done
+"$kit/bin/lockstep_bench" --list relu >/dev/null || fail 'the benchmarks of the kit do not start'
+
 # A part of each tier will do: what it judges has tests of its own.
 mv "$kit/bin/lockstep" "$kit/bin/whole"
 cat >"$kit/bin/lockstep" <<'TEXT'
@@ -53,6 +59,7 @@ case "$*" in
       set -- $(echo "$@" | sed 's/--deadline [0-9]*/--deadline 1/')
     fi
     exec "${0%/*}/whole" "$@" --budget 100 ;;
+  'check '*cuda_overrun*) echo 'the planted error takes one case, not a check'; exit ;;
   'check cuda '*) exec "${0%/*}/whole" "$@" --budget 2000 ;;
   'digest '*) exec "${0%/*}/whole" "$@" --op relu ;;
   'exhaust '*) exec "${0%/*}/whole" $(echo "$@" --op abs | sed 's/--precision 32/--precision 9/') ;;
@@ -76,6 +83,20 @@ checker() {
   chmod +x "$work/bin/compute-sanitizer"
 }
 export PATH=$work/bin:$PATH
+# What is told when to end is stopped only later.
+mkdir -p "$work/bin"
+cat >"$work/bin/timeout" <<TEXT
+#!/bin/sh
+limit=\$3
+case "\$1 \$*" in
+  -k*--deadline*)
+    deadline=\$(echo "\$*" | sed 's/.*--deadline \([0-9]*\).*/\1/')
+    [ "\$limit" -le 1 ] || [ "\$deadline" -lt "\$limit" ] ||
+      echo "stopped after \$limit s: \$*" >>"$work/stopped" ;;
+esac
+exec $(command -v timeout) "\$@"
+TEXT
+chmod +x "$work/bin/timeout"
 checker <<'TEXT'
 #!/bin/sh
 while [ "${1#--}" != "$1" ]; do shift 2; done
@@ -83,9 +104,19 @@ while [ "${1#--}" != "$1" ]; do shift 2; done
 echo '========= Invalid __global__ write of size 4 bytes'
 exit 1
 TEXT
+# A Python that has PyTorch.
+cat >"$work/bin/python3" <<TEXT
+#!/bin/sh
+case "\$*" in
+  '-c import torch, torchvision') [ ! -e "$work/no_torch" ] || { echo 'no such module'; exit 1; } ;;
+  *torch_networks.py*) echo '| resnet18 | 1 | 2.0 us | 3.0 us |'; echo '{"rows": [7]}' >"\$2" ;;
+  *) exec $(command -v python3) "\$@" ;;
+esac
+TEXT
+chmod +x "$work/bin/python3"
 # An emulated device has no libraries beside it, and says so.
 expect 2 "$gpu" run "$kit" "$work/out"
-has "$work/out/summary.txt" 'gpu: not run: 15 rows'
+has "$work/out/summary.txt" 'gpu: not run: 16 rows'
 [[ $(grep -c '| not run |' "$work/out/gpu.md") == 2 ]] || fail 'more than the peers was not run'
 has "$work/out/gpu.md" '| cuDNN beside cuda | not run |'
 has "$work/out/gpu.md" '| benchmarks | passed |'
@@ -100,12 +131,16 @@ has "$work/out/gpu.json" '{"name": "digests of cuda and cpu", "state": "passed",
 has "$work/out/gpu.md" '| memcheck finds a planted overrun | passed |'
 has "$work/out/gpu.md" '| resnet18 on cuda as on cpu | passed |'
 has "$work/out/gpu.md" ' bytes equal |'
+has "$work/out/gpu.md" '| networks in PyTorch | passed | 0 | 1 rows |'
+has "$work/out/gpu.md" '| resnet18 | 1 | 2.0 us | 3.0 us |'
+has "$work/out/gpu.html" '| resnet18 | 1 | 2.0 us | 3.0 us |'
 python3 -m json.tool "$work/out/gpu.json" >/dev/null
 python3 -m json.tool "$work/out/check1.json" >/dev/null
 python3 - "$work/out/gpu.json" <<'TEXT' || fail 'the report lacks benchmarks or values'
 import json, sys
 report = json.load(open(sys.argv[1]))
 assert report["benchmarks"]["rows"][0]["compared"] == 6 and report["values"]["complete"]
+assert report["torch"]["rows"] == [7]
 TEXT
 
 # A run without enough time says what it cut off.
@@ -116,11 +151,15 @@ has "$work/out/gpu.md" '| memcheck, tier 0 | not run | 0 | no time was left |'
 has "$work/out/gpu.md" '| check cuda, tier 2 | cut |'
 grep -q 'cases in .* s, none failed' "$work/out/gpu.md" || fail 'nothing says how much was judged'
 
+rm "$kit/bin/slow"
+expect 2 env LOCKSTEP_GPU_SECONDS=110 "$gpu" run "$kit" "$work/out"
+[[ ! -e $work/stopped ]] || fail "$(cat "$work/stopped")"
+
 # A device that is not there.
 expect 2 env FAKE_CUDA_DEVICES=0 "$gpu" run "$kit" "$work/out"
 has "$work/said" \
   'gpu: no GPU can be used here: no NVIDIA device here (cudaGetDeviceCount finds none)'
-has "$work/said" 'gpu: not run: 15 rows'
+has "$work/said" 'gpu: not run: 16 rows'
 has "$work/out/gpu.json" '{"name": "digits model on cpu", "state": "passed"'
 has "$work/out/gpu.json" '{"name": "memcheck, tier 0", "state": "not run"'
 [[ ! -f $work/out/check1.json ]] || fail 'the report of another run was left in place'
@@ -139,7 +178,9 @@ checker <<'TEXT'
 while [ "${1#--}" != "$1" ]; do shift 2; done
 exec "$@"
 TEXT
+touch "$work/no_torch"
 expect 1 "$gpu" run "$kit" "$work/out"
+has "$work/out/gpu.md" '| networks in PyTorch | not run | 0 | no such module |'
 has "$work/out/gpu.md" '| memcheck finds a planted overrun | failed |'
 has "$work/out/gpu.md" '| memcheck, tier 0 | passed |'
 has "$work/out/gpu.md" '| check cuda, tier 1 | failed |'
