@@ -51,6 +51,10 @@ constexpr const char* kLayered[] = {"resnet50.conv2_1x1a", "resnet50.conv2_3x3",
     "bert_large.attention_output", "gpt2_medium.attention_output"};
 constexpr int kLayers = 8;
 
+/// The network that is timed with several images, too, and how many.
+constexpr std::string_view kBatched = "resnet50";
+constexpr i64 kBatch = 16;
+
 /// A model with an input and the digest of the right output.
 struct GraphSubject {
   std::string op, name;
@@ -58,6 +62,7 @@ struct GraphSubject {
   Bytes input;
   std::string expected;
   std::optional<Workload> layer{};  ///< the call that it repeats
+  i64 images = 1;                   ///< all the same, each with the expected output
 
   /// Asks the reference, unless the digest is on record.
   GraphSubject(std::string of, std::string is, graph::Model m, std::string recorded = {})
@@ -98,6 +103,17 @@ GraphSubject subject_of(const zoo::Architecture& a) {
       digest ? digest->output : ""};
 }
 
+/// The same network for several copies of its image.
+GraphSubject batch_of(GraphSubject one, const zoo::Architecture& a, i64 images) {
+  GraphSubject all("network", fmt::format("{}_n{}", a.name, images),
+      zoo::make(a, zoo::kSeed, a.size, images).model(), one.expected);
+  all.input.clear();
+  for (i64 k = 0; k < images; ++k)
+    all.input.insert(all.input.end(), one.input.begin(), one.input.end());
+  all.images = images;
+  return all;
+}
+
 GraphSubject subject_of(const std::string& directory) {
   try {
     return {"network", std::filesystem::path(directory + "/.").parent_path().filename().string(),
@@ -112,6 +128,7 @@ class Runnable {
  public:
   Runnable(const client::Backend& backend, const GraphSubject& s, Form form)
       : graph_(s.model.graph()),
+        images_(s.images),
         program_(backend, s.model, form),
         data_(graph::decode_input(graph_, s.input).data) {
     for (const int e : graph_.heads()) {
@@ -119,10 +136,16 @@ class Runnable {
       places_.push_back(heads_.back().data());
     }
   }
+  /// That of the output of each image; empty where they differ.
   std::string digest() {
     program_.run(data_.data(), places_);
-    return judge::digest(graph::encode_output(
-        graph_, std::vector<std::span<const i32>>(heads_.begin(), heads_.end())));
+    Bytes out = graph::encode_output(
+        graph_, std::vector<std::span<const i32>>(heads_.begin(), heads_.end()));
+    const std::size_t one = out.size() / static_cast<std::size_t>(images_);
+    if (!std::equal(out.begin() + static_cast<std::ptrdiff_t>(one), out.end(), out.begin()))
+      return {};
+    out.resize(one);
+    return judge::digest(out);
   }
   i64 elements() const {
     i64 n = 0;
@@ -133,6 +156,7 @@ class Runnable {
 
  private:
   const graph::Graph& graph_;
+  i64 images_;
   Program program_;
   std::vector<i32> data_;
   std::vector<std::vector<i32>> heads_;
@@ -239,6 +263,11 @@ void run_graphs(const BenchmarkOptions& wishes, const Take& take) {
   for (const zoo::Architecture& a : zoo::architectures())
     if (wishes.want("network", std::string(a.name)))
       run_made([&] { return subject_of(a); }, "network/" + std::string(a.name), wishes, take);
+  const zoo::Architecture& batched = *zoo::find_architecture(kBatched);
+  if (const std::string name = fmt::format("{}_n{}", kBatched, kBatch);
+      wishes.want("network", name))
+    run_made([&] { return batch_of(subject_of(batched), batched, kBatch); }, "network/" + name,
+        wishes, take);
   for (const std::string& directory : wishes.models)
     run_made([&] { return subject_of(directory); }, directory, wishes, take);
   // The reference takes seconds for some parts, so all are prepared at once, before one is timed.

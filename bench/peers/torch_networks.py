@@ -21,7 +21,7 @@ import torchvision
 
 NETWORKS = {"resnet18": "resnet18", "resnet50": "resnet50", "mobilenetv2": "mobilenet_v2",
             "vgg16": "vgg16"}  # fmt: skip
-BATCHES = (1, 32)
+BATCHES = (1, 16)
 RUNS = 30
 
 

@@ -143,8 +143,8 @@ const Architecture* find_architecture(std::string_view name) {
   return found == std::end(kArchitectures) ? nullptr : found;
 }
 
-Network make(const Architecture& architecture, u64 seed, i64 size) {
-  return architecture.make(Builder(seed, {1, 3, size, size}));
+Network make(const Architecture& architecture, u64 seed, i64 size, i64 images) {
+  return architecture.make(Builder(seed, {images, 3, size, size}));
 }
 
 }  // namespace lockstep::graph::zoo

@@ -23,8 +23,8 @@ struct Architecture {
 std::span<const Architecture> architectures();
 /// Null if there is none.
 const Architecture* find_architecture(std::string_view name);
-/// The network for one image of 3 x size x size.
-Network make(const Architecture& architecture, u64 seed, i64 size);
+/// The network for images of 3 x size x size.
+Network make(const Architecture& architecture, u64 seed, i64 size, i64 images = 1);
 
 /// ResNet: two convolutions of 3x3, or 1x1, 3x3 and 1x1 to four times the channels, added to what
 /// entered. A projection makes that fit where the channels or the stride need it.
