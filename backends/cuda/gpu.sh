@@ -133,7 +133,7 @@ field() {
 check_tier() {
   local report=$out/check$1.json text=$out/check$1.txt
   rm -f "$report"
-  step_until "$2" "$text" "$lockstep" check cuda --tier "$1" --jobs 4 --timeout 20 \
+  step_until "$2" "$text" "$lockstep" check cuda --tier "$1" --jobs 8 --timeout 20 \
     --start-timeout 60 --json "$report"
   local verdict cases selected
   verdict=$(field "$report" verdict)
@@ -332,7 +332,7 @@ judge_device() {
   model cuda
   same_digests
   same_outputs
-  check_tier 1 100
+  check_tier 1 50
   check_blocks
   local name
   for name in "${NETWORKS[@]}"; do network "$name"; done
