@@ -9,6 +9,11 @@
 namespace lockstep::cuda {
 namespace {
 
+template <int kSize> void start_windows(const PoolParameters& p, cudaStream_t stream) {
+  using K = PoolWindows<kSize>;
+  cuda::start<K>(blocks_for<K>(p.outputs), p, stream);
+}
+
 class Pooling : public DevicePlan {
  public:
   Pooling(const Arguments& a, const char* name) : name_(name), device_(a.device) {
@@ -28,22 +33,25 @@ class Pooling : public DevicePlan {
     }
     std::copy_n(x.stride, 4, p_.xs);
     std::copy_n(y.stride, 4, p_.ys);
+    if (p_.pool[0] == p_.pool[1])
+      start_ = p_.pool[0] == 2 ? start_windows<2>
+          : p_.pool[0] == 3    ? start_windows<3>
+          : p_.pool[0] == 5    ? start_windows<5>
+                               : start_windows<0>;
   }
   void start(const int32_t* const* in, int32_t* const* out, void*, void* stream) const override {
-    PoolWindows::Parameters p = p_;
+    PoolParameters p = p_;
     p.x = in[0];
     p.y = out[0];
-    device_->use([&] {
-      cuda::start<PoolWindows>(
-          blocks_for<PoolWindows>(p.outputs), p, static_cast<cudaStream_t>(stream));
-    });
+    device_->use([&] { start_(p, static_cast<cudaStream_t>(stream)); });
   }
   const char* path() const override { return name_; }
 
  private:
   const char* name_;
   std::shared_ptr<Device> device_;
-  PoolWindows::Parameters p_{};
+  PoolParameters p_{};
+  void (*start_)(const PoolParameters&, cudaStream_t) = start_windows<0>;
 };
 
 }  // namespace

@@ -1,20 +1,24 @@
 /// @file
-/// max_pool2d: a thread for each output.
+/// max_pool2d: a thread for each output. It reads positions outside the image as the nearest ones
+/// inside, which the window holds, too, so that no read waits for a decision.
 #pragma once
 #include "backends/cuda/kernels/kernel.h"
 
 namespace lockstep::cuda {
 
-struct PoolWindows {
-  struct Parameters {
-    u32 outputs;
-    Divisor width, height, channels;  ///< of Y
-    i32 lines, columns;               ///< of X
-    i32 pool[2], stride[2], padding[2];
-    i64 xs[4], ys[4];  ///< strides
-    const i32* x;
-    i32* y;
-  };
+struct PoolParameters {
+  u32 outputs;
+  Divisor width, height, channels;  ///< of Y
+  i32 lines, columns;               ///< of X
+  i32 pool[2], stride[2], padding[2];
+  i64 xs[4], ys[4];  ///< strides
+  const i32* x;
+  i32* y;
+};
+
+/// Square windows of kSize x kSize, all reads of which are on their way at once; 0: of any size.
+template <int kSize> struct PoolWindows {
+  using Parameters = PoolParameters;
   using Registers = NoRegisters;
   static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
 
@@ -28,16 +32,20 @@ struct PoolWindows {
         return static_cast<i32>(at) * p.stride[d] - p.padding[d];
       };
       const i32 top = first(line.rest, 0), left = first(column.rest, 1);
-      const auto inside = [](i32 v, i32 most) { return v < most ? v : most; };
-      const i32 bottom = inside(top + p.pool[0], p.lines),
-                right = inside(left + p.pool[1], p.columns);
+      const auto inside = [](i32 v, i32 end) { return v < 0 ? 0 : v < end ? v : end - 1; };
       const i32* x = p.x + channel.quotient * p.xs[0] + channel.rest * p.xs[1];
       i32 most = INT32_MIN;
-      for (i32 r = top < 0 ? 0 : top; r < bottom; ++r)
-        for (i32 s = left < 0 ? 0 : left; s < right; ++s) {
-          const i32 v = t.get(x + r * p.xs[2] + s * p.xs[3]);
-          most = v > most ? v : most;
-        }
+      const auto look = [&](i32 r, i32 s) {
+        const i32 v = t.get(x + inside(r, p.lines) * p.xs[2] + inside(s, p.columns) * p.xs[3]);
+        most = v > most ? v : most;
+      };
+      if constexpr (kSize > 0) {
+        LOCKSTEP_UNROLL
+        for (i32 k = 0; k < kSize * kSize; ++k) look(top + k / kSize, left + k % kSize);
+      } else {
+        for (i32 r = top; r < top + p.pool[0]; ++r)
+          for (i32 s = left; s < left + p.pool[1]; ++s) look(r, s);
+      }
       t.put(p.y + channel.quotient * p.ys[0] + channel.rest * p.ys[1] + line.rest * p.ys[2] +
               column.rest * p.ys[3],
           most);
@@ -45,6 +53,6 @@ struct PoolWindows {
   }
 };
 
-using PoolingKernels = KernelList<PoolWindows>;
+using PoolingKernels = KernelList<PoolWindows<0>, PoolWindows<2>, PoolWindows<3>, PoolWindows<5>>;
 
 }  // namespace lockstep::cuda

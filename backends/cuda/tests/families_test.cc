@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backends/cuda/kernels/elementwise.h"
 #include "backends/cuda/plans.h"
 #include "backends/cuda/tests/subject.h"
 #include "spec/ops.h"
@@ -86,6 +87,43 @@ TEST(Families, ReduceAlongAnyAxesInOneLaunchOrTwo) {
     judge_watched(call_of<Sum>({.axis = {1}, .keepdims = true}, {{{2, 5000, 3}, 8}}, draw),
         "reduction", processors);
   }
+}
+
+TEST(Families, DivideAndCountBitsAsTheSpecificationDoes) {
+  std::vector<i32> values = {INT32_MIN, INT32_MIN + 1, INT32_MAX, 0};
+  for (int b = 0; b < 31; ++b)
+    for (const i32 off : {-1, 0, 1})
+      for (const i32 sign : {-1, 1}) values.push_back(multiply(sign, add(i32{1} << b, off)));
+  const auto expected = []<class Op, std::size_t n>(const Op&, const Element(&in)[n]) {
+    return static_cast<i32>(value_at<Op>({}, in, Index{}, Type{}));
+  };
+  for (const i32 a : values) {
+    const Element one[] = {{a}};
+    EXPECT_EQ(computed<CvmPrecision>({}, one), expected(CvmPrecision{}, one)) << a;
+    for (const i32 b : values) {
+      const Element two[] = {{a}, {b}};
+      EXPECT_EQ(computed<BroadcastDiv>({}, two), expected(BroadcastDiv{}, two)) << a << " by " << b;
+    }
+  }
+}
+
+TEST(Families, ReduceGroupsOfFour) {
+  Seeded draw(8);
+  judge_watched(call_of<Max>({.axis = {1}}, {{{40, 72}, 8}}, draw), "reduction");
+  judge_watched(call_of<Sum>({.axis = {1}}, {{{3, 70, 44}, 8}}, draw), "reduction");
+  judge_watched(call_of<Sum>({.axis = {0, 2}}, {{{7, 3, 12}, 8}}, draw), "reduction");
+  judge_watched(call_of<Sum>({.axis = {0}}, {{{20'000, 4}, 8}}, draw), "reduction", 64);
+}
+
+TEST(Families, PoolSquareWindows) {
+  Seeded draw(9);
+  for (const i64 size : {1, 2, 3, 4, 5})
+    for (const i64 stride : {1, 2})
+      judge_watched(call_of<MaxPool2d>({.pool_size = {size, size},
+                                           .strides = {stride, stride},
+                                           .padding = {size / 2, size - 1}},
+                        {{{2, 3, 7, 10}, 8}}, draw),
+          "pooling", 4, 4);
 }
 
 TEST(Families, GatherRowsAndElements) {
