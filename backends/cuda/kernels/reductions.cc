@@ -1,6 +1,8 @@
 // The plans of sum and max.
 #include "backends/cuda/kernels/reductions.h"
 
+#include <optional>
+
 #include "backends/cuda/kernels/nests.h"
 
 namespace lockstep::cuda {
@@ -102,16 +104,38 @@ template <class Combiner> struct Passes {
   i64 scratch() const { return first.p.splits > 1 ? first.p.splits * outputs : 0; }
 };
 
+/// The launch for short rows; none: it does not serve these loops.
+std::optional<ShortRowsParameters> short_rows_of(const cpu::Loops& l, const Device& device) {
+  using K = ReduceShortRows<Adding>;
+  constexpr int kLeast = 5, kMost = 8;  // 32 rows, whose columns fill a wave, to one a thread
+  if (l.rank() != 2 || !is_row_last(l) || l[1].stride[0] != 1 || l[0].stride[1] == 0) return {};
+  const i64 length = l[1].extent, rows = l[0].extent;
+  if (length % 2 == 0 || l[0].stride[0] != length || length << kLeast > K::kWords) return {};
+  ShortRowsParameters p{};
+  p.rows = static_cast<u32>(rows);
+  p.length = static_cast<u32>(length);
+  p.y_stride = l[0].stride[1];
+  p.rows_bits = kMost;
+  const auto is_short_of_blocks = [&] {
+    return ceil_div(rows, i64{1} << p.rows_bits) < kBusy * device.processors();
+  };
+  while (p.rows_bits > kLeast && (length << p.rows_bits > K::kWords || is_short_of_blocks()))
+    --p.rows_bits;
+  return p;
+}
+
 template <class Combiner> class Reduction : public DevicePlan {
  public:
   Reduction(const Arguments& a, const char* name)
       : name_(name),
         device_(a.device),
         aligned_(cpu::reduction_of(a.call), *a.device, true),
-        other_(cpu::reduction_of(a.call), *a.device, false) {}
+        other_(cpu::reduction_of(a.call), *a.device, false),
+        short_rows_(short_rows_of(cpu::reduction_of(a.call), *a.device)) {}
   void start(
       const int32_t* const* in, int32_t* const* out, void* scratch, void* stream) const override {
     auto* const on = static_cast<cudaStream_t>(stream);
+    if (short_rows_ && is_aligned(in[0])) return start_short_rows(*short_rows_, in[0], out[0], on);
     const bool all = is_aligned(in[0]) && is_aligned(out[0]) && is_aligned(scratch);
     const Passes<Combiner>& s = all ? aligned_ : other_;
     const bool is_split = s.scratch() > 0;
@@ -133,9 +157,17 @@ template <class Combiner> class Reduction : public DevicePlan {
   const char* path() const override { return name_; }
 
  private:
+  void start_short_rows(ShortRowsParameters p, const i32* x, i32* y, cudaStream_t stream) const {
+    p.x = x;
+    p.y = y;
+    const i64 blocks = ceil_div(p.rows, i64{1} << p.rows_bits);
+    device_->use([&] { cuda::start<ReduceShortRows<Combiner>>(blocks, p, stream); });
+  }
+
   const char* name_;
   std::shared_ptr<Device> device_;
   Passes<Combiner> aligned_, other_;
+  std::optional<ShortRowsParameters> short_rows_;
 };
 
 template <class Combiner>

@@ -138,9 +138,61 @@ template <class Combiner, class Read, class Result> struct ReduceElements {
   }
 };
 
-using ReductionsKernels =
-    KernelList<ReduceElements<Adding, i32, i32>, ReduceElements<Adding, Four, i32>,
-        ReduceElements<Adding, Four, Four>, ReduceElements<Largest, i32, i32>,
-        ReduceElements<Largest, Four, i32>, ReduceElements<Largest, Four, Four>>;
+struct ShortRowsParameters {
+  u32 rows, length;
+  int rows_bits;  ///< 2 to this power: rows of a block
+  i64 y_stride;
+  const i32* x;
+  i32* y;
+};
+
+/// Short rows of odd length, one after the other: a block copies its rows to shared memory as one
+/// range of sixteen bytes at a time. There a column of odd rows lies in all banks.
+template <class Combiner> struct ReduceShortRows {
+  using Parameters = ShortRowsParameters;
+  struct Registers {
+    i32 value;
+  };
+  static constexpr int kThreads = 256, kWords = 6400, kShared = kWords * 4, kOccupancy = 3;
+
+  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
+    const int abreast = 1 << p.rows_bits, sharing = kThreads >> p.rows_bits;
+    const u32 first = static_cast<u32>(block.number()) << p.rows_bits;
+    const int rows = static_cast<int>(min(abreast, p.rows - first));
+    const int length = static_cast<int>(p.length), words = rows * length;
+    const i32* x = p.x + i64{first} * length;
+    block.each([&](auto& t) {
+      const auto from = [&](int word) { return reinterpret_cast<const Byte*>(x + word); };
+      for (int w = t.id * 4; w + 4 <= words; w += kThreads * 4) t.template copy<16>(w * 4, from(w));
+      const int last = words / 4 * 4 + t.id;
+      if (last < words) t.template copy<4>(last * 4, from(last));
+      t.commit();
+      t.template wait<0>();
+    });
+    block.sync();
+    block.each([&](auto& t) {
+      t.r.value = Combiner::kIdentity;
+      const int row = t.id & (abreast - 1);
+      if (row >= rows) return;
+      for (int k = t.id >> p.rows_bits; k < length; k += sharing)
+        t.r.value = Combiner::combine(t.r.value, t.template load<i32>((row * length + k) * 4));
+    });
+    block.sync();
+    block.each([&](auto& t) { t.store(t.id * 4, t.r.value); });
+    block.sync();
+    block.each([&](auto& t) {
+      if (t.id >= rows) return;
+      i32 v = t.r.value;
+      for (int k = 1; k < sharing; ++k)
+        v = Combiner::combine(v, t.template load<i32>((t.id + k * abreast) * 4));
+      t.put(p.y + (first + static_cast<u32>(t.id)) * p.y_stride, v);
+    });
+  }
+};
+
+using ReductionsKernels = KernelList<ReduceElements<Adding, i32, i32>,
+    ReduceElements<Adding, Four, i32>, ReduceElements<Adding, Four, Four>,
+    ReduceElements<Largest, i32, i32>, ReduceElements<Largest, Four, i32>,
+    ReduceElements<Largest, Four, Four>, ReduceShortRows<Adding>, ReduceShortRows<Largest>>;
 
 }  // namespace lockstep::cuda

@@ -115,6 +115,15 @@ TEST(Families, ReduceGroupsOfFour) {
   judge_watched(call_of<Sum>({.axis = {0}}, {{{20'000, 4}, 8}}, draw), "reduction", 64);
 }
 
+TEST(Families, ReduceShortRows) {
+  Seeded draw(10);
+  for (const i64 length : {3, 7, 49, 51, 199, 201})
+    for (const i64 rows : {31, 70, 515})
+      judge_watched(
+          call_of<Max>({.axis = {1}}, {{{rows, length}, 8}}, draw), "reduction", rows % 4 + 1, 6);
+  judge_watched(call_of<Sum>({.axis = {2, 3}}, {{{2, 60, 7, 7}, 8}}, draw), "reduction");
+}
+
 TEST(Families, PoolSquareWindows) {
   Seeded draw(9);
   for (const i64 size : {1, 2, 3, 4, 5})
