@@ -18,6 +18,31 @@ int source_axis(const cpu::Loops& l) {
   return -1;
 }
 
+/// Whether the innermost axis repeats elements fewer times than make groups, and with the next one
+/// makes a row of the target that consists of aligned groups.
+bool repeats_in_groups(const cpu::Loops& l, const i32* y) {
+  const int last = l.rank() - 1;
+  if (last < 1 || !is_aligned(y) || l[last].stride[0] != 1 || l[last].stride[1] != 0) return false;
+  const i64 repeats = l[last].extent;
+  bool in_groups = repeats % kGroup != 0 && l[last - 1].stride[0] == repeats &&
+      l[last - 1].extent * repeats % kGroup == 0;
+  for (int d = 0; d < last - 1; ++d) in_groups &= l[d].stride[0] % kGroup == 0;
+  return in_groups;
+}
+
+void repeat(const cpu::Loops& l, i32* y, const i32* x, cudaStream_t stream) {
+  const int last = l.rank() - 1;
+  RepeatElements::Parameters p{};
+  for (int d = 0; d < last - 1; ++d) add_axis(p.outer, l[d]);
+  p.groups = Divisor(l[last].extent * l[last - 1].extent / kGroup);
+  p.repeats = Divisor(l[last].extent);
+  p.x_stride = l[last - 1].stride[1];
+  p.items = static_cast<u32>(l.volume() / kGroup);
+  p.x = x;
+  p.y = y;
+  start<RepeatElements>(blocks_for<RepeatElements>(p.items), p, stream);
+}
+
 void transpose(const cpu::Loops& l, int axis, i32* y, const i32* x, cudaStream_t stream) {
   TransposeTiles::Parameters p{};
   i64 blocks = 1;
@@ -80,6 +105,7 @@ template <class... Op> std::vector<Kernel> kernels_of(OperatorList<Op...>) {
 
 void copy(const cpu::Loops& loops, i32* y, const i32* x, cudaStream_t stream) {
   if (const int axis = source_axis(loops); axis >= 0) return transpose(loops, axis, y, x, stream);
+  if (repeats_in_groups(loops, y)) return repeat(loops, y, x, stream);
   CopyElements::Parameters p{nest_of<2>(loops), x, y};
   look_for_groups(p.nest, {y, x});
   start<CopyElements>(blocks_for<CopyElements>(p.nest.items), p, stream);

@@ -25,6 +25,38 @@ struct CopyElements {
   }
 };
 
+/// Rows that repeat each element of the source: a thread writes four of a row, wherever they begin
+/// to repeat.
+struct RepeatElements {
+  struct Parameters {
+    Axes<2> outer;
+    Divisor groups;   ///< of a row
+    Divisor repeats;  ///< of an element
+    i64 x_stride;     ///< from one element to the next
+    u32 items;
+    const i32* x;
+    i32* y;
+  };
+  using Registers = NoRegisters;
+  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
+
+  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
+    block.each([&](auto& t) {
+      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
+      if (k >= p.items) return;
+      const Divided at = divide(k, p.groups);
+      const u32 first = at.rest * kGroup;
+      i64 offset[2] = {first, 0};
+      p.outer.move(at.quotient, offset);
+      Four v;
+      LOCKSTEP_UNROLL
+      for (u32 j = 0; j < kGroup; ++j)
+        v.item[j] = t.get(p.x + offset[1] + p.repeats.quotient(first + j) * p.x_stride);
+      t.put(reinterpret_cast<Four*>(p.y + offset[0]), v);
+    });
+  }
+};
+
 /// Tiles of 32 x 32 elements: rows follow the source, columns the target. Rows are one word longer,
 /// so that a column lies in all banks.
 struct TransposeTiles {
@@ -73,6 +105,6 @@ struct TransposeTiles {
   }
 };
 
-using MovementKernels = KernelList<CopyElements, TransposeTiles>;
+using MovementKernels = KernelList<CopyElements, RepeatElements, TransposeTiles>;
 
 }  // namespace lockstep::cuda

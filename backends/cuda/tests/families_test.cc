@@ -63,6 +63,8 @@ TEST(Families, MoveThroughTilesOfAnyEdge) {
   judge_watched(call_of<Concatenate>({.axis = 1}, {{{3, 8}, 8}, {{3, 1}, 8}, {{3, 20}, 8}}, draw),
       "movement");
   judge_watched(call_of<Upsampling>({.scale = 3}, {{{1, 2, 5, 6}, 8}}, draw), "movement");
+  judge_watched(call_of<Upsampling>({.scale = 2}, {{{3, 2, 5, 6}, 8}}, draw), "movement");
+  judge_watched(call_of<Repeat>({.repeats = 3, .axis = 1}, {{{90, 4}, 8}}, draw), "movement");
   judge_watched(call_of<Reshape>({.shape = {6, 10}}, {{{4, 15}, 8}}, draw), "movement");
 }
 
@@ -133,6 +135,12 @@ TEST(Families, PoolSquareWindows) {
                                            .padding = {size / 2, size - 1}},
                         {{{2, 3, 7, 10}, 8}}, draw),
           "pooling", 4, 4);
+  for (const i64 size : {2, 3})
+    judge_watched(
+        call_of<MaxPool2d>(
+            {.pool_size = {size, size}, .strides = {2, 2}, .padding = {size - 1, size - 2}},
+            {{{2, 5, 9, 24}, 8}}, draw),
+        "pooling");
 }
 
 TEST(Families, GatherRowsAndElements) {
