@@ -63,9 +63,16 @@ TEST(Families, MoveThroughTilesOfAnyEdge) {
   judge_watched(call_of<Concatenate>({.axis = 1}, {{{3, 8}, 8}, {{3, 1}, 8}, {{3, 20}, 8}}, draw),
       "movement");
   judge_watched(call_of<Upsampling>({.scale = 3}, {{{1, 2, 5, 6}, 8}}, draw), "movement");
-  judge_watched(call_of<Upsampling>({.scale = 2}, {{{3, 2, 5, 6}, 8}}, draw), "movement");
-  judge_watched(call_of<Repeat>({.repeats = 3, .axis = 1}, {{{90, 4}, 8}}, draw), "movement");
   judge_watched(call_of<Reshape>({.shape = {6, 10}}, {{{4, 15}, 8}}, draw), "movement");
+}
+
+TEST(Families, RepeatInGroups) {
+  Seeded draw(11);
+  for (const i64 scale : {2, 3, 6})
+    for (const i64 width : {4, 6, 7})
+      judge_watched(
+          call_of<Upsampling>({.scale = scale}, {{{1, 2, 3, width}, 8}}, draw), "movement", 4, 64);
+  judge_watched(call_of<Repeat>({.repeats = 3, .axis = 1}, {{{90, 4}, 8}}, draw), "movement");
 }
 
 TEST(Families, ComputeInGroupsOfAnyEdge) {
