@@ -66,13 +66,23 @@ TEST(Families, MoveThroughTilesOfAnyEdge) {
   judge_watched(call_of<Reshape>({.shape = {6, 10}}, {{{4, 15}, 8}}, draw), "movement");
 }
 
+TEST(Families, CopyPortionsTogether) {
+  Seeded draw(12);
+  for (const int count : {2, 4, 5, 8}) {
+    std::vector<Type> in;
+    for (int k = 0; k < count; ++k) in.push_back({{3, 1 + k % 3, 400}, 8});
+    judge_watched(call_of<Concatenate>({.axis = 1}, in, draw), "movement", 4, 6);
+  }
+}
+
 TEST(Families, RepeatInGroups) {
   Seeded draw(11);
   for (const i64 scale : {2, 3, 6})
     for (const i64 width : {4, 6, 7})
       judge_watched(
-          call_of<Upsampling>({.scale = scale}, {{{1, 2, 3, width}, 8}}, draw), "movement", 4, 64);
-  judge_watched(call_of<Repeat>({.repeats = 3, .axis = 1}, {{{90, 4}, 8}}, draw), "movement");
+          call_of<Upsampling>({.scale = scale}, {{{1, 2, 3, width}, 8}}, draw), "movement");
+  judge_watched(
+      call_of<Repeat>({.repeats = 3, .axis = 1}, {{{9, 4}, 8}}, draw), "movement", 4, 256);
 }
 
 TEST(Families, ComputeInGroupsOfAnyEdge) {
