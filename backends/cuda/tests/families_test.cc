@@ -138,8 +138,8 @@ TEST(Families, ReduceShortRows) {
   Seeded draw(10);
   for (const i64 length : {3, 7, 49, 51, 199, 201})
     for (const i64 rows : {31, 70, 515})
-      judge_watched(
-          call_of<Max>({.axis = {1}}, {{{rows, length}, 8}}, draw), "reduction", rows % 4 + 1, 6);
+      judge_watched(call_of<Max>({.axis = {1}}, {{{rows, length}, 8}}, draw), "reduction",
+          rows == 70 ? 2 : 4, 6);
   judge_watched(call_of<Sum>({.axis = {2, 3}}, {{{2, 60, 7, 7}, 8}}, draw), "reduction");
 }
 
