@@ -1,7 +1,11 @@
 /// @file
 /// Operators that compute each output from one element of each input, by the specification's own
-/// text: a thread reads four elements of each and hands them on as if they were tensors.
+/// text: a thread reads four elements of each and hands them on as if they were tensors. Where that
+/// text divides or counts in 64 bits, for which a device has no instructions, a shorter one stands.
 #pragma once
+#include <bit>
+#include <type_traits>
+
 #include "backends/cuda/kernels/nest.h"
 #include "spec/ops/abs.h"
 #include "spec/ops/broadcast_add.h"
@@ -32,6 +36,23 @@ struct Element {
   constexpr i64 dim(int) const { return 1; }
 };
 
+/// The magnitude of any integer.
+constexpr u32 absolute(i32 v) { return v < 0 ? 0 - static_cast<u32>(v) : static_cast<u32>(v); }
+
+/// An output, from one element of each input.
+template <Operator Op, int kInputs>
+constexpr i32 computed(const typename Op::Attrs& attrs, const Element (&in)[kInputs]) {
+  if constexpr (std::is_same_v<Op, BroadcastDiv>) {
+    const i32 a = in[BroadcastDiv::A].value, b = in[BroadcastDiv::B].value;
+    const u32 q = b == 0 ? 0 : absolute(a) / absolute(b);
+    return static_cast<i32>((a ^ b) < 0 ? 0 - q : q);
+  } else if constexpr (std::is_same_v<Op, CvmPrecision>) {
+    return std::bit_width(absolute(in[0].value) | 1);
+  } else {
+    return static_cast<i32>(value_at<Op>(attrs, in, Index{}, Type{}));
+  }
+}
+
 template <Operator Op> struct ComputeElements {
   static constexpr int kInputs = static_cast<int>(std::size(Op::inputs));
   struct Parameters {
@@ -56,7 +77,7 @@ template <Operator Op> struct ComputeElements {
         Element one[kInputs];
         LOCKSTEP_UNROLL
         for (int i = 0; i < kInputs; ++i) one[i].value = in[i].item[j];
-        y.item[j] = static_cast<i32>(value_at<Op>(p.attrs, one, Index{}, Type{}));
+        y.item[j] = computed<Op>(p.attrs, one);
       }
       p.nest.write(p.y, spot, y, t);
     });

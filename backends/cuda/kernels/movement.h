@@ -6,9 +6,45 @@
 
 namespace lockstep::cuda {
 
-struct CopyElements {
-  struct Parameters {
+/// At most kParts copies in one launch, each by blocks of its own.
+template <int kParts> struct CopyElements {
+  struct Part {
     Nest<2> nest;
+    const i32* x;
+    i32* y;
+  };
+  struct Parameters {
+    Part part[kParts];
+    u32 end[kParts];  ///< of the blocks of each part
+  };
+  using Registers = NoRegisters;
+  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
+
+  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
+    u32 number = static_cast<u32>(block.number());
+    int n = 0;
+    while (n + 1 < kParts && number >= p.end[n]) ++n;
+    if (n > 0) number -= p.end[n - 1];
+    const Part& part = p.part[n];
+    block.each([&](auto& t) {
+      const u32 k = number * kThreads + static_cast<u32>(t.id);
+      if (k >= part.nest.items) return;
+      const auto spot = part.nest.spot(k);
+      part.nest.write(part.y, spot, part.nest.read(part.x, 1, spot, t), t);
+    });
+  }
+};
+inline constexpr int kCopiesMax = 4;  ///< branches of a network that usually meet
+
+/// Rows that repeat each element of the source: a thread writes four of a row, wherever they begin
+/// to repeat.
+struct RepeatElements {
+  struct Parameters {
+    Axes<2> outer;
+    Divisor groups;   ///< of a row
+    Divisor repeats;  ///< of an element
+    i64 x_stride;     ///< from one element to the next
+    u32 items;
     const i32* x;
     i32* y;
   };
@@ -18,9 +54,16 @@ struct CopyElements {
   template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
     block.each([&](auto& t) {
       const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k >= p.nest.items) return;
-      const auto spot = p.nest.spot(k);
-      p.nest.write(p.y, spot, p.nest.read(p.x, 1, spot, t), t);
+      if (k >= p.items) return;
+      const Divided at = divide(k, p.groups);
+      const u32 first = at.rest * kGroup;
+      i64 offset[2] = {first, 0};
+      p.outer.move(at.quotient, offset);
+      Four v;
+      LOCKSTEP_UNROLL
+      for (u32 j = 0; j < kGroup; ++j)
+        v.item[j] = t.get(p.x + offset[1] + p.repeats.quotient(first + j) * p.x_stride);
+      t.put(reinterpret_cast<Four*>(p.y + offset[0]), v);
     });
   }
 };
@@ -73,6 +116,7 @@ struct TransposeTiles {
   }
 };
 
-using MovementKernels = KernelList<CopyElements, TransposeTiles>;
+using MovementKernels =
+    KernelList<CopyElements<1>, CopyElements<kCopiesMax>, RepeatElements, TransposeTiles>;
 
 }  // namespace lockstep::cuda

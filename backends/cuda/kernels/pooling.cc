@@ -9,6 +9,23 @@
 namespace lockstep::cuda {
 namespace {
 
+constexpr i64 kWide = 4;  // outputs of a thread of PoolHalves
+
+using StartPooling = void (*)(const PoolParameters&, cudaStream_t);
+template <class K> void start_pooling(const PoolParameters& p, cudaStream_t stream) {
+  cuda::start<K>(blocks_for<K>(p.outputs), p, stream);
+}
+
+/// Whether windows of PoolHalves meet whole groups, where the tensors are aligned.
+bool has_halves(const PoolParameters& p) {
+  const i32 size = p.pool[0];
+  bool has = (size == 2 || size == 3) && p.pool[1] == size && p.stride[1] == 2 &&
+      p.padding[1] == size - 2 && p.width.value() % kWide == 0 &&
+      static_cast<u32>(p.columns) == 2 * p.width.value() && p.xs[3] == 1 && p.ys[3] == 1;
+  for (int d = 0; d < 3; ++d) has &= p.xs[d] % kWide == 0 && p.ys[d] % kWide == 0;
+  return has;
+}
+
 class Pooling : public DevicePlan {
  public:
   Pooling(const Arguments& a, const char* name) : name_(name), device_(a.device) {
@@ -28,22 +45,33 @@ class Pooling : public DevicePlan {
     }
     std::copy_n(x.stride, 4, p_.xs);
     std::copy_n(y.stride, 4, p_.ys);
+    if (p_.pool[0] == p_.pool[1])
+      start_ = p_.pool[0] == 2 ? start_pooling<PoolWindows<2>>
+          : p_.pool[0] == 3    ? start_pooling<PoolWindows<3>>
+          : p_.pool[0] == 5    ? start_pooling<PoolWindows<5>>
+                               : start_pooling<PoolWindows<0>>;
+    if (has_halves(p_))
+      start_halves_ = p_.pool[0] == 2 ? start_pooling<PoolHalves<2>> : start_pooling<PoolHalves<3>>;
   }
   void start(const int32_t* const* in, int32_t* const* out, void*, void* stream) const override {
-    PoolWindows::Parameters p = p_;
+    PoolParameters p = p_;
     p.x = in[0];
     p.y = out[0];
-    device_->use([&] {
-      cuda::start<PoolWindows>(
-          blocks_for<PoolWindows>(p.outputs), p, static_cast<cudaStream_t>(stream));
-    });
+    const bool halves = start_halves_ && is_aligned(p.x) && is_aligned(p.y);
+    if (halves) {
+      p.outputs /= kWide;
+      p.width = Divisor(p.width.value() / kWide);
+      p.ys[3] = kWide;
+    }
+    device_->use([&] { (halves ? start_halves_ : start_)(p, static_cast<cudaStream_t>(stream)); });
   }
   const char* path() const override { return name_; }
 
  private:
   const char* name_;
   std::shared_ptr<Device> device_;
-  PoolWindows::Parameters p_{};
+  PoolParameters p_{};
+  StartPooling start_ = start_pooling<PoolWindows<0>>, start_halves_ = nullptr;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backends/cuda/kernels/elementwise.h"
 #include "backends/cuda/plans.h"
 #include "backends/cuda/tests/subject.h"
 #include "spec/ops.h"
@@ -65,6 +66,25 @@ TEST(Families, MoveThroughTilesOfAnyEdge) {
   judge_watched(call_of<Reshape>({.shape = {6, 10}}, {{{4, 15}, 8}}, draw), "movement");
 }
 
+TEST(Families, CopyPortionsTogether) {
+  Seeded draw(12);
+  for (const int count : {2, 4, 5, 8}) {
+    std::vector<Type> in;
+    for (int k = 0; k < count; ++k) in.push_back({{3, 1 + k % 3, 400}, 8});
+    judge_watched(call_of<Concatenate>({.axis = 1}, in, draw), "movement", 4, 6);
+  }
+}
+
+TEST(Families, RepeatInGroups) {
+  Seeded draw(11);
+  for (const i64 scale : {2, 3, 6})
+    for (const i64 width : {4, 6, 7})
+      judge_watched(
+          call_of<Upsampling>({.scale = scale}, {{{1, 2, 3, width}, 8}}, draw), "movement");
+  judge_watched(
+      call_of<Repeat>({.repeats = 3, .axis = 1}, {{{9, 4}, 8}}, draw), "movement", 4, 256);
+}
+
 TEST(Families, ComputeInGroupsOfAnyEdge) {
   Seeded draw(3);
   for (const i64 n : {1, 3, 4, 1023, 1024, 1025, 4099})
@@ -86,6 +106,58 @@ TEST(Families, ReduceAlongAnyAxesInOneLaunchOrTwo) {
     judge_watched(call_of<Sum>({.axis = {1}, .keepdims = true}, {{{2, 5000, 3}, 8}}, draw),
         "reduction", processors);
   }
+}
+
+TEST(Families, DivideAndCountBitsAsTheSpecificationDoes) {
+  std::vector<i32> values = {INT32_MIN, INT32_MIN + 1, INT32_MAX, 0};
+  for (int b = 0; b < 31; ++b)
+    for (const i32 off : {-1, 0, 1})
+      for (const i32 sign : {-1, 1}) values.push_back(multiply(sign, add(i32{1} << b, off)));
+  const auto expected = []<class Op, std::size_t n>(const Op&, const Element(&in)[n]) {
+    return static_cast<i32>(value_at<Op>({}, in, Index{}, Type{}));
+  };
+  for (const i32 a : values) {
+    const Element one[] = {{a}};
+    EXPECT_EQ(computed<CvmPrecision>({}, one), expected(CvmPrecision{}, one)) << a;
+    for (const i32 b : values) {
+      const Element two[] = {{a}, {b}};
+      EXPECT_EQ(computed<BroadcastDiv>({}, two), expected(BroadcastDiv{}, two)) << a << " by " << b;
+    }
+  }
+}
+
+TEST(Families, ReduceGroupsOfFour) {
+  Seeded draw(8);
+  judge_watched(call_of<Max>({.axis = {1}}, {{{40, 72}, 8}}, draw), "reduction");
+  judge_watched(call_of<Sum>({.axis = {1}}, {{{3, 70, 44}, 8}}, draw), "reduction");
+  judge_watched(call_of<Sum>({.axis = {0, 2}}, {{{7, 3, 12}, 8}}, draw), "reduction");
+  judge_watched(call_of<Sum>({.axis = {0}}, {{{20'000, 4}, 8}}, draw), "reduction", 64);
+}
+
+TEST(Families, ReduceShortRows) {
+  Seeded draw(10);
+  for (const i64 length : {3, 7, 49, 51, 199, 201})
+    for (const i64 rows : {31, 70, 515})
+      judge_watched(call_of<Max>({.axis = {1}}, {{{rows, length}, 8}}, draw), "reduction",
+          rows == 70 ? 2 : 4, 6);
+  judge_watched(call_of<Sum>({.axis = {2, 3}}, {{{2, 60, 7, 7}, 8}}, draw), "reduction");
+}
+
+TEST(Families, PoolSquareWindows) {
+  Seeded draw(9);
+  for (const i64 size : {1, 2, 3, 4, 5})
+    for (const i64 stride : {1, 2})
+      judge_watched(call_of<MaxPool2d>({.pool_size = {size, size},
+                                           .strides = {stride, stride},
+                                           .padding = {size / 2, size - 1}},
+                        {{{2, 3, 7, 10}, 8}}, draw),
+          "pooling", 4, 4);
+  for (const i64 size : {2, 3})
+    judge_watched(
+        call_of<MaxPool2d>(
+            {.pool_size = {size, size}, .strides = {2, 2}, .padding = {size - 1, size - 2}},
+            {{{2, 5, 9, 24}, 8}}, draw),
+        "pooling");
 }
 
 TEST(Families, GatherRowsAndElements) {
