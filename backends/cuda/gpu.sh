@@ -133,7 +133,7 @@ field() {
 check_tier() {
   local report=$out/check$1.json text=$out/check$1.txt
   rm -f "$report"
-  step_until "$2" "$text" "$lockstep" check cuda --tier "$1" --jobs 8 --timeout 20 \
+  step_until "$2" "$text" "$lockstep" check cuda --tier "$1" --jobs 4 --timeout 20 \
     --start-timeout 60 --json "$report"
   local verdict cases selected
   verdict=$(field "$report" verdict)

@@ -146,6 +146,13 @@ def networks(found: list) -> str:
     return "\n".join(parts)
 
 
+def devices(found: list) -> str:
+    """Whole networks on a device beside PyTorch."""
+    return compared(choose(found, "PyTorch's time over ours", "target")[-1],
+                    "PyTorch's time over ours", "Time of PyTorch over ours on a device",
+                    "time of PyTorch in half precision over ours; a stroke: the target")
+
+
 def misses(found: list) -> list:
     """Every row that reports a miss: the run, the row, and all that it says."""
     listed = []
@@ -172,6 +179,7 @@ def page(sources: pathlib.Path) -> str:
         rst.title("8-bit products, and what the processor can do", "-"), products(found),
         rst.title("Beside oneDNN", "-"), beside,
         rst.title("Whole networks beside OpenVINO", "-"), networks(found),
+        rst.title("Whole networks on a device, beside PyTorch", "-"), devices(found),
         rst.title("What was missed", "-"),
         f"The {len(rows)} rows of the tables that report a miss:\n",
         rst.table(["Run", "What", "What the row says"], rows, [16, 30, 54]),
