@@ -195,8 +195,9 @@ std::vector<Peer> layer_peers(const GraphSubject& s, const std::string& device, 
     for (Peer& p : module_peers(*m, *s.layer, in, out[0], threads)) {
       if (p.layout.rfind("own layout", 0) != 0) continue;
       if (p.trouble.empty())
-        p.call = [once = std::move(p.call)] {
-          for (int k = 0; k < kLayers; ++k) once();
+        p.call = [once = std::move(p.call), start = std::move(p.start)] {
+          for (int k = 1; k < kLayers; ++k) (start ? start : once)();
+          once();
         };
       peers.push_back(std::move(p));
     }

@@ -55,6 +55,7 @@ class Convolution {
   Convolution(const Convolution&) = delete;
   virtual ~Convolution() = default;
 
+  virtual void start() const = 0;
   void run() const {
     start();
     stream_.wait();
@@ -67,8 +68,6 @@ class Convolution {
   }
 
  protected:
-  virtual void start() const = 0;
-
   cudnnDataType_t sums_ = CUDNN_DATA_FLOAT;
   int64_t in_, out_;
   DeviceMemory x_, w_, y_;
@@ -298,6 +297,7 @@ std::vector<ModulePeer> prepare(const MatrixCall& call, int) {
     // Why the ways before did not serve tells whether the peer is a fair one.
     if (!best.trouble.empty()) best.implementation += "; " + std::exchange(best.trouble, "");
     best.call = [kept] { kept->run(); };
+    best.start = [kept] { kept->start(); };
   }
   return {best};
 }

@@ -27,6 +27,8 @@ struct ModulePeer {
   std::string trouble = {};         ///< why it is no peer; else empty
   int64_t different = 0;            ///< elements of the result unlike y_values
   std::function<void()> call = {};  ///< one execution on the given number of threads
+  /// Queues one execution, which call() waits for, too; none where there is no queue.
+  std::function<void()> start = {};
 };
 
 /// What a module exports as `lockstep_peer_module`.

@@ -82,6 +82,7 @@ std::vector<Peer> module_peers(const PeerModule& module, const Workload& workloa
         .different = p.different,
         .compared = std::ssize(expected.data)}};
     peer.call = std::move(p.call);
+    peer.start = std::move(p.start);
     peers.push_back(std::move(peer));
   }
   return peers;

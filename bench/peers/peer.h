@@ -15,6 +15,7 @@ namespace lockstep::bench {
 /// A prepared peer.
 struct Peer : PeerTime {
   Contender call = {};
+  Contender start = {};  ///< as ModulePeer says
 };
 
 /// memcpy of bytes, of which it reads one half and writes the other. Each thread of the team copies
@@ -29,6 +30,7 @@ struct Bound {
   std::string name;
   double share = 1;  ///< of a call's work that one run of the bound does
   Contender call = {};
+  Contender start = {};  ///< as ModulePeer says
 };
 /// What bounds a call on a device: multiply-adds at the rate of its registers, and a copy of its
 /// bytes. None where no module knows.
