@@ -31,7 +31,7 @@ make_kit() {
     if [[ -f $library ]]; then cp "$library" "$part/lib/lockstep/peers/"; fi
   done
   cp "$build"/lib/lockstep/{{cuda,cpu,reference}.so,backend-host} "$part/lib/lockstep/"
-  cp "$build/tests/cuda_overrun.so" "$part/tests/"
+  cp "$build"/tests/{cuda_overrun.so,ndarray_gpu_device} "$part/tests/"
   cp "$(dirname "$0")/../../bench/peers/torch_networks.py" "$part/tests/"
   cp -rL "$build/share/lockstep" "$part/share/"
   find "$part/share" \( -name '*.py' -o -name __pycache__ \) -prune -exec rm -r {} +
@@ -144,6 +144,17 @@ check_tier() {
   else
     judged "check cuda, tier $1" "$text" "${verdict:+$verdict, $cases of $selected cases}"
   fi
+}
+
+# The containers' own tests of memory on a device. A test that is skipped is none.
+arrays() {
+  step 60 "$out/arrays.txt" "$kit/tests/ndarray_gpu_device"
+  local passed=''
+  if ! grep -qs SKIPPED "$out/arrays.txt"; then
+    passed=$(grep -osE '[1-9][0-9]* tests\.$' "$out/arrays.txt" || true)
+  fi
+  judged 'arrays on the device' "$out/arrays.txt" "$passed"
+  rm -f "$out/arrays.txt"
 }
 
 check_blocks() {
@@ -332,6 +343,7 @@ judge_device() {
   model cuda
   same_digests
   same_outputs
+  arrays
   check_tier 1 50
   check_blocks
   local name
@@ -347,9 +359,10 @@ judge_device() {
 no_device() {
   local name
   for name in 'digits model on cuda' 'digests of cuda and cpu' 'outputs of cuda and cpu' \
-    'check cuda, tier 1' 'check cuda, blocks of 32' "${NETWORKS[@]/%/ on cuda as on cpu}" \
-    benchmarks "${PEERS[@]/%/ beside cuda}" 'networks in PyTorch' 'every value' \
-    'memcheck finds a planted overrun' 'memcheck, tier 0' 'check cuda, tier 2'; do
+    'arrays on the device' 'check cuda, tier 1' 'check cuda, blocks of 32' \
+    "${NETWORKS[@]/%/ on cuda as on cpu}" benchmarks "${PEERS[@]/%/ beside cuda}" \
+    'networks in PyTorch' 'every value' 'memcheck finds a planted overrun' 'memcheck, tier 0' \
+    'check cuda, tier 2'; do
     row "$name" 'not run' 0 "$1"
   done
 }

@@ -99,7 +99,7 @@ class Performance(unittest.TestCase):
         self.assertIn(">90 %<", drawn.partition("multiply-adds")[2])
 
     def test_the_recorded_results_have_all_that_pages_show(self):
-        self.assertEqual(7, performance.page(ROOT).count("<svg"))
+        self.assertEqual(8, performance.page(ROOT).count("<svg"))
         for words in performance.COSTS.values():
             self.assertIn(words, performance.costs(ROOT))
 

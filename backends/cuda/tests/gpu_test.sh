@@ -29,6 +29,7 @@ touch "$work/built/lib/lockstep/peers/onednn_2.so"
 cp "$build"/lib/lockstep/{{cpu,reference}.so,backend-host} "$work/built/lib/lockstep/"
 cp "$build/tests/cuda_emulated.so" "$work/built/lib/lockstep/cuda.so"
 cp "$build/tests/cuda_overrun.so" "$work/built/tests/"
+cp "$build/tests/ndarray_gpu" "$work/built/tests/ndarray_gpu_device"
 ln -s "$build/share" "$work/built/share"
 echo 'CMAKE_CUDA_ARCHITECTURES:STRING=75' >"$work/built/CMakeCache.txt"
 echo 'set(CMAKE_CUDA_COMPILER_VERSION "13.0")' \
@@ -116,10 +117,11 @@ TEXT
 chmod +x "$work/bin/python3"
 # An emulated device has no libraries beside it, and says so.
 expect 2 "$gpu" run "$kit" "$work/out"
-has "$work/out/summary.txt" 'gpu: not run: 16 rows'
+has "$work/out/summary.txt" 'gpu: not run: 17 rows'
 [[ $(grep -c '| not run |' "$work/out/gpu.md") == 2 ]] || fail 'more than the peers was not run'
 has "$work/out/gpu.md" '| cuDNN beside cuda | not run |'
 has "$work/out/gpu.md" '| benchmarks | passed |'
+has "$work/out/gpu.md" '| arrays on the device | passed |'
 has "$work/out/gpu.md" 'EXHAUSTED  511 of 511 values'
 has "$work/out/gpu.md" '| outputs of cuda and cpu | passed |'
 has "$work/out/gpu.md" '| check cuda, tier 2 | passed |'
@@ -159,7 +161,7 @@ expect 2 env LOCKSTEP_GPU_SECONDS=110 "$gpu" run "$kit" "$work/out"
 expect 2 env FAKE_CUDA_DEVICES=0 "$gpu" run "$kit" "$work/out"
 has "$work/said" \
   'gpu: no GPU can be used here: no NVIDIA device here (cudaGetDeviceCount finds none)'
-has "$work/said" 'gpu: not run: 16 rows'
+has "$work/said" 'gpu: not run: 17 rows'
 has "$work/out/gpu.json" '{"name": "digits model on cpu", "state": "passed"'
 has "$work/out/gpu.json" '{"name": "memcheck, tier 0", "state": "not run"'
 [[ ! -f $work/out/check1.json ]] || fail 'the report of another run was left in place'
@@ -173,6 +175,7 @@ case "$*" in
   *cuda_overrun*) exit 1 ;;
 esac
 TEXT
+printf '#!/bin/sh\necho "[  PASSED  ] 0 tests."\n' >"$kit/tests/ndarray_gpu_device"
 checker <<'TEXT'
 #!/bin/sh
 while [ "${1#--}" != "$1" ]; do shift 2; done
@@ -183,6 +186,7 @@ expect 1 "$gpu" run "$kit" "$work/out"
 has "$work/out/gpu.md" '| networks in PyTorch | not run | 0 | no such module |'
 has "$work/out/gpu.md" '| memcheck finds a planted overrun | failed |'
 has "$work/out/gpu.md" '| memcheck, tier 0 | passed |'
+has "$work/out/gpu.md" '| arrays on the device | failed |'
 has "$work/out/gpu.md" '| check cuda, tier 1 | failed |'
 has "$work/out/gpu.md" '| every value | failed |'
 has "$work/out/gpu.md" '| digits model on cuda | failed |'
