@@ -14,15 +14,12 @@ constexpr double kAloneNs = 12e3;
 constexpr double kChunkNs = 2e3;
 // Chunks per thread: enough to balance threads that start late.
 constexpr int64_t kChunksPerThread = 8;
-// The loops of a call, and calls, follow each other closely, and to wake a thread takes longer than
-// many loops: one polls for about a millisecond before it sleeps.
-constexpr int kPolls = 4000;
 
 }  // namespace
 
 // More threads than processors would poll in each other's way.
-ThreadPool::ThreadPool(int threads) : threads_(threads) {
-  if (threads <= static_cast<int>(std::thread::hardware_concurrency())) shared_->polls = kPolls;
+ThreadPool::ThreadPool(int threads, int polls) : threads_(threads) {
+  if (threads <= static_cast<int>(std::thread::hardware_concurrency())) shared_->polls = polls;
 }
 
 template <class F> void ThreadPool::poll(const Shared& shared, const F& has_come) {
@@ -109,7 +106,8 @@ void ThreadPool::serve(Shared& shared) {
       continue;
     }
     lock.unlock();
-    poll(shared, [&] { return shared.waiting_jobs.load(std::memory_order_relaxed) > 0; });
+    poll(shared,
+        [&] { return shared.waiting_jobs.load(std::memory_order_relaxed) > 0 || shared.stopping; });
     lock.lock();
     ++shared.sleeping;
     shared.wake.wait(lock, [&] { return shared.stopping || open_job(shared); });

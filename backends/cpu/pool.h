@@ -19,8 +19,9 @@ namespace lockstep::cpu {
 /// caller always works too, and waits only for threads that have joined its loop.
 class ThreadPool {
  public:
-  /// Starts no threads yet, so that a process can still fork after it loaded the library.
-  explicit ThreadPool(int threads);
+  /// Starts no threads yet, so that a process can still fork after it loaded the library. A thread
+  /// without work looks for some so many times, and then sleeps.
+  explicit ThreadPool(int threads, int polls = kPolls);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -44,6 +45,10 @@ class ThreadPool {
   }
 
  private:
+  // The loops of a call, and calls, follow each other closely, and to wake a thread takes longer
+  // than many loops: one polls for about a millisecond before it sleeps.
+  static constexpr int kPolls = 4000;
+
   struct Job {
     Job(int64_t n, int64_t c) : count(n), chunk(c) {}
     const int64_t count, chunk;
@@ -64,8 +69,8 @@ class ThreadPool {
     std::vector<std::thread> workers;
     std::atomic<int> waiting_jobs{0};
     int sleeping = 0;  // workers
-    int polls = 0;     // how often a thread looks before it sleeps
-    bool stopping = false;
+    int polls = 0;
+    std::atomic<bool> stopping{false};  // changes only under the mutex
   };
 
   /// Runs f, and orders its stores that bypass the caches before those that follow: x86-64 does

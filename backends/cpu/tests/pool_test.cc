@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <latch>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -62,6 +65,23 @@ TEST(ThreadPool, RunsEveryItemOnce) {
       for (const double ns : {0.0, 10.0, kHeavy})
         EXPECT_TRUE(runs_each_once(pool, n, ns)) << threads << " threads, " << n << " items";
   }
+}
+
+// Else close() waits for them, and longer the more work there is beside it. A thread that has
+// worked polls if the caller ended the loop before it, for which it is late here.
+TEST(ThreadPool, ItsEndIsSeenByThreadsThatPoll) {
+  EXPECT_TRUE(holds_in_child([] {
+    for (int i = 0; i < 5; ++i) {
+      ThreadPool pool(2, std::numeric_limits<int>::max());
+      std::latch both(2);
+      pool.run(2, kHeavy, [&, caller = std::this_thread::get_id()](int64_t, int64_t) {
+        both.arrive_and_wait();
+        if (std::this_thread::get_id() != caller)
+          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      });
+    }
+    return true;
+  }));
 }
 
 // The ranges of a loop in order; each begins where the one before it ends.
