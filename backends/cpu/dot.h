@@ -129,6 +129,9 @@ struct Terms {
   int64_t to_stride;  ///< of a step in the packed form, in bytes
 };
 
+/// Any number of rows, at up to `slots` slots.
+using BlockKernel = void(const Tile& t, int64_t rows, int slots);
+
 /// The tiles of an instruction set, and how it wants its operands.
 struct DotKernels {
   const char* isa;
@@ -140,8 +143,7 @@ struct DotKernels {
   const DotKernels* few_rows;          ///< tiles for what is too little for these; or nullptr
   double macs_per_ns;                  ///< of one thread, roughly; decides what to run in parallel
   void (*const* tile)(const Tile& t);  ///< [height - 1][number of slots - 1]
-  /// Or nullptr. Instead of `tile` it computes any number of rows, at up to `slots` slots.
-  void (*block)(const Tile& t, int64_t rows, int slots);
+  BlockKernel* block;                  ///< or nullptr; instead of `tile`
   /// Tiles the other way round: [number of pixels - 1][number of slots - 1]. The
   /// lanes of each slot are rows of weights; pixels are neighbours, of which the first is the only
   /// slot's first lane. Or nullptr.
@@ -154,19 +156,29 @@ struct DotKernels {
   void (*pack_rows)(uint8_t* to, const int32_t* from, const Terms& t);  ///< of Words
 };
 
-const DotKernels& dot_portable();
+/// Blocks of an instruction set, which for all else takes the kernels of its vectors.
+struct DotBlocks {
+  const char* isa;
+  int rows, slots;
+  double macs_per_ns;
+  const DotKernels* vectors;
+  BlockKernel* block;
+};
+
+// Constants: a unit compiled for an instruction set may run nothing before it is chosen.
+extern const DotKernels kDotPortable;
 #ifdef __x86_64__
-const DotKernels& dot_sse4();
-const DotKernels& dot_avx2();
-const DotKernels& dot_avxvnni();
-const DotKernels& dot_avx512();
-const DotKernels& dot_avx512vnni();
-const DotKernels& dot_amx();
+extern const DotKernels kDotSse4;
+extern const DotKernels kDotAvx2;
+extern const DotKernels kDotAvxVnni;
+extern const DotKernels kDotAvx512;
+extern const DotKernels kDotAvx512Vnni;
+extern const DotBlocks kDotAmx;
 #elif defined(__aarch64__)
-const DotKernels& dot_neon();
-const DotKernels& dot_dotprod();
-const DotKernels& dot_i8mm();
-const DotKernels& dot_sve512();
+extern const DotKernels kDotNeon;
+extern const DotKernels kDotDotprod;
+extern const DotKernels kDotI8mm;
+extern const DotKernels kDotSve512;
 #endif
 
 }  // namespace lockstep::cpu

@@ -26,10 +26,7 @@ struct Amx {
 
 }  // namespace
 
-const DotKernels& dot_amx() {
-  static const DotKernels kernels =
-      MatrixBlocks<Avx512Vnni, Amx>::kernels("amx", 1500, dot_avx512vnni());
-  return kernels;
-}
+constinit const DotBlocks kDotAmx =
+    MatrixBlocks<Avx512Vnni, Amx>::kernels("amx", 1500, kDotAvx512Vnni);
 
 }  // namespace lockstep::cpu

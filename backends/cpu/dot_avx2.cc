@@ -28,11 +28,10 @@ struct Avx2FewRows : Avx2 {
   }
 };
 
-constexpr DotKernels kFewRows = Tiles<Avx2FewRows>::kernels("avx2", 80),
-                     kKernels = Tiles<Avx2>::kernels("avx2", 80, &kFewRows);
+constexpr DotKernels kFewRows = Tiles<Avx2FewRows>::kernels("avx2", 80);
 
 }  // namespace
 
-const DotKernels& dot_avx2() { return kKernels; }
+constinit const DotKernels kDotAvx2 = Tiles<Avx2>::kernels("avx2", 80, &kFewRows);
 
 }  // namespace lockstep::cpu

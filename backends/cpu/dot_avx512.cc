@@ -33,11 +33,10 @@ struct Avx512FewRows : Avx512 {
   }
 };
 
-constexpr DotKernels kFewRows = Tiles<Avx512FewRows>::kernels("avx512", 150),
-                     kKernels = Tiles<Avx512>::kernels("avx512", 150, &kFewRows);
+constexpr DotKernels kFewRows = Tiles<Avx512FewRows>::kernels("avx512", 150);
 
 }  // namespace
 
-const DotKernels& dot_avx512() { return kKernels; }
+constinit const DotKernels kDotAvx512 = Tiles<Avx512>::kernels("avx512", 150, &kFewRows);
 
 }  // namespace lockstep::cpu

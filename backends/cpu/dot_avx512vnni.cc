@@ -5,12 +5,8 @@
 #include "backends/cpu/dot_tile.h"
 
 namespace lockstep::cpu {
-namespace {
+namespace {}  // namespace
 
-constexpr DotKernels kKernels = Tiles<Avx512Vnni>::kernels("avx512vnni", 300);
-
-}  // namespace
-
-const DotKernels& dot_avx512vnni() { return kKernels; }
+constinit const DotKernels kDotAvx512Vnni = Tiles<Avx512Vnni>::kernels("avx512vnni", 300);
 
 }  // namespace lockstep::cpu

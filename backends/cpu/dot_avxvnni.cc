@@ -36,10 +36,8 @@ struct AvxVnni : VectorOf<8> {
   }
 };
 
-constexpr DotKernels kKernels = Tiles<AvxVnni>::kernels("avxvnni", 180);
-
 }  // namespace
 
-const DotKernels& dot_avxvnni() { return kKernels; }
+constinit const DotKernels kDotAvxVnni = Tiles<AvxVnni>::kernels("avxvnni", 180);
 
 }  // namespace lockstep::cpu

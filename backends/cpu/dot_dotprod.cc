@@ -25,10 +25,8 @@ struct DotProd : VectorOf<4> {
   }
 };
 
-constexpr DotKernels kKernels = Tiles<DotProd>::kernels("dotprod", 80);
-
 }  // namespace
 
-const DotKernels& dot_dotprod() { return kKernels; }
+constinit const DotKernels kDotDotprod = Tiles<DotProd>::kernels("dotprod", 80);
 
 }  // namespace lockstep::cpu

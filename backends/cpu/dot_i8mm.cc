@@ -94,10 +94,8 @@ struct I8mm : VectorOf<4> {
   }
 };
 
-constexpr DotKernels kKernels = Tiles<I8mm>::kernels("i8mm", 120);
-
 }  // namespace
 
-const DotKernels& dot_i8mm() { return kKernels; }
+constinit const DotKernels kDotI8mm = Tiles<I8mm>::kernels("i8mm", 120);
 
 }  // namespace lockstep::cpu

@@ -324,18 +324,9 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
     Unit::release();
   }
 
-  /// Blocks, and for all else the kernels of vectors.
-  static DotKernels kernels(const char* isa, double macs_per_ns, const DotKernels& vectors) {
-    DotKernels k = vectors;
-    k.isa = isa;
-    k.rows = kPanel;
-    k.slots = kSlotsMax;
-    k.few_rows = &vectors;
-    k.macs_per_ns = macs_per_ns;
-    k.tile = nullptr;
-    k.block = block;
-    k.pixel_tile = nullptr;
-    return k;
+  static constexpr DotBlocks kernels(
+      const char* isa, double macs_per_ns, const DotKernels& vectors) {
+    return {isa, kPanel, kSlotsMax, macs_per_ns, &vectors, block};
   }
 };
 

@@ -21,10 +21,8 @@ struct Neon : VectorOf<4> {
   }
 };
 
-constexpr DotKernels kKernels = Tiles<Neon>::kernels("neon", 20);
-
 }  // namespace
 
-const DotKernels& dot_neon() { return kKernels; }
+constinit const DotKernels kDotNeon = Tiles<Neon>::kernels("neon", 20);
 
 }  // namespace lockstep::cpu

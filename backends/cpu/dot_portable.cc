@@ -29,10 +29,8 @@ struct Portable : VectorOf<4> {
   }
 };
 
-constexpr DotKernels kKernels = Tiles<Portable>::kernels("portable", 18);
-
 }  // namespace
 
-const DotKernels& dot_portable() { return kKernels; }
+constinit const DotKernels kDotPortable = Tiles<Portable>::kernels("portable", 18);
 
 }  // namespace lockstep::cpu

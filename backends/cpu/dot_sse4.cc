@@ -27,11 +27,10 @@ struct Sse4FewRows : Sse4 {
   }
 };
 
-constexpr DotKernels kFewRows = Tiles<Sse4FewRows>::kernels("sse4", 35),
-                     kKernels = Tiles<Sse4>::kernels("sse4", 35, &kFewRows);
+constexpr DotKernels kFewRows = Tiles<Sse4FewRows>::kernels("sse4", 35);
 
 }  // namespace
 
-const DotKernels& dot_sse4() { return kKernels; }
+constinit const DotKernels kDotSse4 = Tiles<Sse4>::kernels("sse4", 35, &kFewRows);
 
 }  // namespace lockstep::cpu

@@ -40,10 +40,8 @@ struct Sve512 : VectorOf<16> {
   }
 };
 
-constexpr DotKernels kKernels = Tiles<Sve512>::kernels("sve512", 200);
-
 }  // namespace
 
-const DotKernels& dot_sve512() { return kKernels; }
+constinit const DotKernels kDotSve512 = Tiles<Sve512>::kernels("sve512", 200);
 
 }  // namespace lockstep::cpu

@@ -56,14 +56,34 @@ i64 cell_words(const Shape& shape, i64 terms) {
   return shape[0] * ceil_div(shape[1], terms) * plane_words(shape) + kLanesMax;
 }
 
-std::vector<const DotKernels*> all_dots() {
-  return {&dot_portable(),
 #ifdef __x86_64__
-      &dot_sse4(), &dot_avx2(), &dot_avxvnni(), &dot_avx512(), &dot_avx512vnni(), &dot_amx()
-#elif defined(__aarch64__)
-      &dot_neon(), &dot_dotprod(), &dot_i8mm(), &dot_sve512()
+namespace {
+
+DotKernels with_vectors(const DotBlocks& blocks) {
+  DotKernels all = *blocks.vectors;
+  all.isa = blocks.isa;
+  all.rows = blocks.rows;
+  all.slots = blocks.slots;
+  all.few_rows = blocks.vectors;
+  all.macs_per_ns = blocks.macs_per_ns;
+  all.tile = nullptr;
+  all.block = blocks.block;
+  all.pixel_tile = nullptr;
+  return all;
+}
+
+}  // namespace
 #endif
-  };
+
+std::vector<const DotKernels*> all_dots() {
+#ifdef __x86_64__
+  static const DotKernels amx = with_vectors(kDotAmx);
+  return {&kDotPortable, &kDotSse4, &kDotAvx2, &kDotAvxVnni, &kDotAvx512, &kDotAvx512Vnni, &amx};
+#elif defined(__aarch64__)
+  return {&kDotPortable, &kDotNeon, &kDotDotprod, &kDotI8mm, &kDotSve512};
+#else
+  return {&kDotPortable};
+#endif
 }
 
 const DotKernels& best_dot(const Isa& most) {

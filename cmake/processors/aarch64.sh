@@ -1,20 +1,9 @@
 #!/usr/bin/env bash
-# Builds the tests of the CPU backend for 64-bit Arm and runs them on qemu's models of processors,
-# each of which must offer exactly its own instruction sets. A set is tested on the first model that
-# has it, which cannot run what later ones add.
-# usage: test.sh SOURCES BUILD CMAKE-ARGUMENT...
+# Builds the tests of the CPU backend for 64-bit Arm and runs them on models of processors.
+# usage: aarch64.sh SOURCES BUILD CMAKE-ARGUMENT...
 set -euo pipefail
 sources=$1 build=$2
 shift 2
-
-# A processor of qemu, and its instruction sets beside portable.
-processors=(
-  'cortex-a53 neon'
-  'neoverse-n1 neon dotprod'
-  'a64fx neon sve512'
-  'max,sve-default-vector-length=32 neon dotprod i8mm'
-  'max neon dotprod i8mm sve512'
-)
 
 fail() { printf '%s\n' "$*" >&2; exit 1; }
 
@@ -35,16 +24,4 @@ logged configure cmake -S "$sources" -B "$build" --preset aarch64 "$@"
 logged build cmake --build "$build" --parallel 1 --target cpu_test
 
 cd "$sources"
-# Several threads run what one runs, which other tests show.
-tested=('*_3')
-for processor in "${processors[@]}"; do
-  read -r -a isas <<<"$processor"
-  cpu=${isas[0]} isas[0]=portable
-  tests=(qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu "$cpu" "$build/tests/cpu_test")
-  offered=$("${tests[@]}" --gtest_list_tests | sed -n 's/.*GetParam() = \(.*\)_1$/\1/p' | sort -u)
-  expected=$(printf '%s\n' generic "${isas[@]}" | sort)
-  [[ $offered == "$expected" ]] || fail "$cpu has" "$expected" "and the backend offers" "$offered"
-  printf '%s\n' "$cpu: ${isas[*]}"
-  "${tests[@]}" --gtest_brief=1 --gtest_filter="*:-$(IFS=: && printf '%s' "${tested[*]}")"
-  for isa in generic "${isas[@]}"; do tested+=("*/${isa}_*"); done
-done
+exec cmake/processors/models.sh aarch64 "$build/tests/cpu_test"

@@ -120,11 +120,8 @@ constexpr DotKernels kVectors = Tiles<Emulated>::kernels("emulated", 1);
 
 }  // namespace
 
-const DotKernels& dot_amx() {
-  static const DotKernels kernels =
-      MatrixBlocks<Emulated, EmulatedUnit>::kernels("amx", 1, kVectors);
-  return kernels;
-}
+constinit const DotBlocks kDotAmx =
+    MatrixBlocks<Emulated, EmulatedUnit>::kernels("amx", 1, kVectors);
 
 std::span<const Isa> isas() {
   static const Isa all[] = {{"portable", true}, {"amx", true}};
