@@ -58,9 +58,9 @@ class Performance(unittest.TestCase):
                          [row[:2] for row in second.values("of the limit")])
 
     def test_lists_every_miss_and_nothing_else(self):
-        self.assertEqual([["2026-01-02", "two", "measured: 9 s; target: < 5 s: missed"],
-                          ["2026-01-02", "b.conv", "ours: 2 us; of the limit: 7 %; over oneDNN: "
-                           "2.90; target: >= 3: missed"]],
+        self.assertEqual([["2026-01-02", " ``two`` ", "measured: 9 s; target: < 5 s: missed"],
+                          ["2026-01-02", " ``b.conv`` ", "ours: 2 us; of the limit: 7 %; over "
+                           "oneDNN: 2.90; target: >= 3: missed"]],
                          [[cell.replace("\\", "") for cell in row]
                           for row in performance.misses(performance.tables(RESULTS))])
 
