@@ -1,6 +1,7 @@
 #include "conformance/cases/call_graph.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "spec/operators.h"
 
@@ -12,6 +13,7 @@ constexpr i64 kMostElements = 512;  // of an entry
 constexpr i64 kFewCalls = 8;        // of most graphs
 constexpr i64 kMostCalls = 40;      // of one graph in kFewOf
 constexpr i64 kFewOf = 8;
+constexpr int kLayerTries = 32;
 constexpr i64 kMostRead = 8 * kMostElements;  // by a call
 
 Tensor drawn_values(const Type& type, Draw& draw) {
@@ -94,7 +96,11 @@ class Builder {
       inputs.push_back(k == 0 && is_made ? negated(in[0]) : given(in[k], k > 0 && has_constants));
     results_.push_back(append({case_.op, case_.attrs, inputs, {}}, out));
     const i64 calls = draw_(0, draw_(1, kFewOf) == 1 ? kMostCalls : kFewCalls);
-    for (i64 tries = 2 * calls; tries > 0 && std::ssize(g_.nodes) < calls; --tries) try_call();
+    for (i64 tries = 2 * calls; tries > 0 && std::ssize(g_.nodes) < calls; --tries) {
+      const auto& all = draw_.coin() ? pointwise() : operators();
+      try_call(*all[static_cast<std::size_t>(draw_(0, std::ssize(all) - 1))]);
+    }
+    if (word(case_.seed, kSalt + 1, hash_of_name(case_.op->name)) % kFewOf == 0) append_layers();
     choose_heads();
     return numbered(g_, feeds_, constants_);
   }
@@ -130,11 +136,9 @@ class Builder {
     return g_.nodes.back().out[0];
   }
 
-  // Appends a call of any operator that reads an entry, if the call that its domain draws is legal
+  // Appends a call of an operator that reads an entry, if the call that its domain draws is legal
   // with that entry's type. Sums of two tensors are legal only where these have one shape.
-  void try_call() {
-    const std::vector<const OpInfo*>& all = draw_.coin() ? pointwise() : operators();
-    const OpInfo& op = *all[static_cast<std::size_t>(draw_(0, std::ssize(all) - 1))];
+  void try_call(const OpInfo& op) {
     Case c = draw_case(op, draw_);
     const bool reads_many = draw_.coin(), alike = draw_.coin();
     std::vector<int> inputs;
@@ -146,18 +150,70 @@ class Builder {
       in.push_back(reads ? g_.entries[static_cast<std::size_t>(inputs[k])] : Tensor{c.in[k], {}});
       c.in[k] = in[k].type;
     }
-    if (refusal(c).refused() || !claimed_(c)) return;
-    const Inferred types = op.infer(c.attributes(), c.types());
+    if (!refusal(c).refused()) append_claimed(c, inputs, in, kMaxPrecision);
+  }
+
+  // Appends a legal call, whose inputs without an entry are drawn.
+  // @return whether it is claimed, and its results are neither large nor of more precision
+  bool append_claimed(
+      const Case& c, std::vector<int> inputs, std::vector<Tensor> in, int precision) {
+    if (!claimed_(c)) return false;
+    const Inferred types = c.op->infer(c.attributes(), c.types());
     for (int k = 0; k < types.count; ++k)
-      if (volume(types[k].shape) > kMostElements) return;
-    if (elements(in) > kMostRead) return;
+      if (volume(types[k].shape) > kMostElements || types[k].precision > precision) return false;
+    if (elements(in) > kMostRead) return false;
     for (std::size_t k = 0; k < in.size(); ++k)
       if (inputs[k] < 0) {
         in[k] = drawn_values(c.in[k], draw_);
         inputs[k] = given(in[k], draw_.coin());
       }
     results_.push_back(
-        append({&op, c.attrs, inputs, {}}, reference::outputs(op, c.attributes(), in)));
+        append({c.op, c.attrs, inputs, {}}, reference::outputs(*c.op, c.attributes(), in)));
+    return true;
+  }
+
+  // Appends layers of a network, each of which reads the one before: compilers keep what lies
+  // between products in a form of their own, and calls drawn alone seldom follow each other so.
+  void append_layers() {
+    struct Layer {
+      const char* op;
+      int precision;  // of its results, at most
+    };
+    constexpr Layer kLayers[] = {{"conv2d", kMaxPrecision}, {"cvm_right_shift", 8},
+        {"max_pool2d", 8}, {"conv2d", kMaxPrecision}, {"cvm_clip", 8}};
+    bool first = true;
+    for (const Layer& l : kLayers) {
+      int tries = kLayerTries;
+      while (tries > 0 && !try_layer(*find_operator(l.op), first, l.precision)) --tries;
+      if (tries == 0) return;
+      first = false;
+    }
+  }
+  // The first layer reads what its domain draws.
+  bool try_layer(const OpInfo& op, bool is_first, int precision) {
+    Case c = draw_case(op, draw_);
+    std::vector<int> inputs(c.in.size(), -1);
+    std::vector<Tensor> in(c.in.size());
+    if (!is_first) {
+      inputs[0] = results_.back();
+      in[0] = g_.entries[static_cast<std::size_t>(inputs[0])];
+      c.in[0] = in[0].type;
+    }
+    if (!fit(c)) return false;
+    for (std::size_t k = 0; k < c.in.size(); ++k) in[k].type = c.in[k];
+    return append_claimed(c, inputs, in, precision);
+  }
+  // Makes a call legal whose other inputs lack an extent of the first one. @return whether it is
+  static bool fit(Case& c) {
+    if (!refusal(c).refused()) return true;
+    for (std::size_t k = 1; k < c.in.size(); ++k)
+      for (int d = 0; d < c.in[k].rank(); ++d)
+        for (const i64 extent : c.in[0].shape) {
+          const i64 drawn = std::exchange(c.in[k].shape[d], extent);
+          if (!refusal(c).refused()) return true;
+          c.in[k].shape[d] = drawn;
+        }
+    return false;
   }
 
   // The last result rather than an earlier one or any entry.

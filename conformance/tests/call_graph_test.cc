@@ -48,6 +48,32 @@ int longest_chain(const CallGraph& g) {
   return *std::max_element(ending.begin(), ending.end());
 }
 
+// Whether its calls include these, each on the result of the one before, which no other call reads.
+bool has_layers(const CallGraph& g, const std::vector<std::string>& ops) {
+  const auto readers = [&](int e) {
+    return std::count_if(g.nodes.begin(), g.nodes.end(),
+        [&](const CallGraph::Node& n) { return std::count(n.in.begin(), n.in.end(), e) > 0; });
+  };
+  std::vector<std::size_t> layers(g.entries.size());  // of those that end with an entry
+  for (const CallGraph::Node& n : g.nodes) {
+    const std::size_t before =
+        readers(n.in[0]) == 1 ? layers[static_cast<std::size_t>(n.in[0])] : 0;
+    const std::size_t now = n.op->name == ops[before] ? before + 1 : n.op->name == ops[0] ? 1 : 0;
+    if (now == ops.size()) return true;
+    layers[static_cast<std::size_t>(n.out[0])] = now;
+  }
+  return false;
+}
+
+TEST(CallGraphs, HaveLayersOfNetworks) {
+  int layered = 0;
+  for (const OpInfo* op : operators())
+    for (u64 seed = 1; seed <= 40; ++seed)
+      layered += has_layers(drawn_graph(*op, seed),
+          {"conv2d", "cvm_right_shift", "max_pool2d", "conv2d", "cvm_clip"});
+  EXPECT_GT(layered, 50);
+}
+
 TEST(CallGraphs, ComputeTheCallAmongOthers) {
   std::set<std::string> others;
   int two_heads = 0, constants = 0, made = 0, long_chains = 0;
@@ -71,7 +97,8 @@ TEST(CallGraphs, ComputeTheCallAmongOthers) {
   EXPECT_EQ(others.size(), operators().size());
   for (const int share : {two_heads, constants, made}) EXPECT_GT(share, 300);
   EXPECT_GT(long_chains, 100);
-  EXPECT_EQ(most, 40u);
+  EXPECT_GE(most, 40u);
+  EXPECT_LE(most, 45u) << "with layers";
 }
 
 // The last of the graphs, each the first smaller one of the one before, that call an operator.
