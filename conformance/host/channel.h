@@ -51,10 +51,13 @@ struct Reply {
     int rank, precision;
     i64 shape[kMaxRank];
   } type[kMaxOutputs]{};
-  int written_slot = -1;  ///< an input that was written
-  i64 written_at = 0;     ///< in bytes from the beginning of its memory
-  int fault_slot = -1;    ///< the tensor nearest to the address whose access crashed
-  i64 fault_at = 0;       ///< in bytes from the beginning of its memory
+  int written_slot = -1;    ///< an input that was written
+  i64 written_at = 0;       ///< in bytes from the beginning of its memory
+  int fault_slot = -1;      ///< the tensor nearest to the address whose access crashed
+  i64 fault_at = 0;         ///< in bytes from the beginning of its memory
+  bool heap_fault = false;  ///< whether that address lies on the heap
+  u64 heap_bytes = 0;       ///< of the block nearest to it
+  i64 heap_at = 0;          ///< in bytes from the block's beginning
   bool started_process = false;
 };
 

@@ -16,6 +16,8 @@
 #include <cstdio>
 #include <iterator>
 
+#include "conformance/host/heap.h"
+
 namespace lockstep::judge {
 namespace {
 
@@ -26,6 +28,9 @@ void note_fault(int number, siginfo_t* what, void*) {
     if (Reply* r = watched->reply()) r->started_process = true;
   } else if (watched->let_through(static_cast<const char*>(what->si_addr))) {
     return;
+  } else if (const auto beside = heap::near(static_cast<const char*>(what->si_addr))) {
+    if (Reply* r = watched->reply())
+      r->heap_fault = true, r->heap_bytes = beside->bytes, r->heap_at = beside->at;
   }
   signal(number, SIG_DFL);
   raise(number);  // a signal sent by a process would not recur

@@ -16,6 +16,7 @@
 #include "conformance/host/arena.h"
 #include "conformance/host/calls.h"
 #include "conformance/host/confine.h"
+#include "conformance/host/heap.h"
 #include "conformance/host/scratch_memory.h"
 #include "conformance/host/team.h"
 #include "spec/operators.h"
@@ -416,6 +417,8 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
     } else if (opened.code != kOk) {
       copy_text(channel.failure, sizeof channel.failure, opened.text);
     }
+    // What a library keeps from its beginning could fill the heap; a device's driver has far more.
+    if (!channel.has_device) heap::guard();
   } catch (const std::exception& e) {
     refuse(channel, std::string("is no backend: ") + e.what());
   }
@@ -443,6 +446,8 @@ void answer_letters(Backends& backends, Arena& arena, Team& team, Channel& chann
       answer(backends, q);
       if (runs && r.code == kOk && !arena.holds(q.slots, mail))
         broken(r, "it wrote to a tensor after execute() had returned");
+      if (const auto beside = heap::damage())
+        broken(r, ("it wrote " + heap::text(*beside)).c_str());
     } catch (const std::exception& e) {
       broken(r, e.what());
     }

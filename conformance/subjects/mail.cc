@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "conformance/cases/call_graph.h"
+#include "conformance/host/heap.h"
 #include "conformance/host/memory_file.h"
 #include "spec/operators.h"
 
@@ -359,6 +360,7 @@ void Mail::explain(std::size_t n, Answer& a) const {
   const Reply r = reply(n);
   const Posted& p = posted_[n];
   if (r.started_process) a.message += ", because it started a process";
+  if (r.heap_fault) a.message += " touching " + heap::text({r.heap_bytes, r.heap_at});
   if (r.fault_slot < 0 || std::cmp_greater_equal(r.fault_slot, p.tensors.size())) return;
   const auto slot = static_cast<std::size_t>(r.fault_slot);
   const std::size_t k = slot % (p.inputs + p.outputs);

@@ -147,6 +147,15 @@ void fill_memory(std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += 4096) static_cast<volatile char*>(kept)[at] = 1;
 }
 
+constexpr std::size_t kBlock = 100;  // 12 bytes less than are aligned
+
+// Works on a block of the heap, of which the compiler knows nothing.
+template <class F> void on_heap(F work) {
+  void* volatile block = std::malloc(kBlock);
+  work(static_cast<volatile char*>(block));
+  std::free(block);
+}
+
 // Sends the judge good news of every case by any file that is open.
 void forge(const Execution& e) {
   e.out[0][0] ^= 1;
@@ -269,6 +278,11 @@ constexpr Fault kFaults[] = {
     {"scratch_begin", always, [](const E& e) { e.scratch[-1] = 7; }},
     {"scratch_far", cubes, [](const E& e) { e.scratch[kScratchBytes + 28] = 7; }},
     {"scratch_unset", always, [](const E& e) { e.out[0][0] += e.scratch[9]; }},
+    {"heap_end", always, [](const E&) { on_heap([](volatile char* b) { b[kBlock] = 7; }); }},
+    {"heap_begin", always, [](const E&) { on_heap([](volatile char* b) { b[-1] = 7; }); }},
+    {"heap_far", cubes, [](const E&) { on_heap([](volatile char* b) { (void)b[kBlock + 12]; }); }},
+    {"heap_unset", always,
+        [](const E& e) { on_heap([&](volatile char* b) { e.out[0][0] ^= b[kBlock / 2]; }); }},
     {"input", always, [](const E& e) { const_cast<int32_t*>(e.in[0])[0] ^= 1; }},
     {"input_again", always,
         [](const E& e) {
