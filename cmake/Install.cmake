@@ -73,7 +73,7 @@ install(DIRECTORY ci/slurm DESTINATION share/lockstep USE_SOURCE_PERMISSIONS)
 # Leave out the scripts that make a model; running it does not need them.
 install(DIRECTORY conformance/models DESTINATION share/lockstep
   PATTERN "*.py" EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN "*.txt" EXCLUDE)
-install(FILES conformance/selection/kill_matrix.json
+install(FILES conformance/selection/kill_matrix.json conformance/verdict/frozen_tiers.json
   reference/crosscheck/crosschecks.json LICENSE LICENSE-MIT NOTICE DESTINATION share/lockstep)
 
 if(LOCKSTEP_TESTS AND PROJECT_IS_TOP_LEVEL AND NOT LOCKSTEP_SANITIZE)

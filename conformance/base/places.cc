@@ -28,6 +28,8 @@ std::string vector_directory() {
 
 std::string kill_matrix_file() { return shared_file("kill_matrix.json"); }
 
+std::string frozen_file() { return shared_file("frozen_tiers.json"); }
+
 std::string networks_file() { return shared_file("models/networks.json"); }
 
 std::string crosscheck_file() { return shared_file("crosschecks.json"); }

@@ -11,6 +11,8 @@ std::string program_directory();
 std::string vector_directory();
 /// The file of the kill matrix; empty if there is none.
 std::string kill_matrix_file();
+/// The file of the frozen tiers; empty if there is none.
+std::string frozen_file();
 /// The file of the networks' digests; empty if there is none.
 std::string networks_file();
 /// The file that names the operators with independent implementations; empty if there is none.

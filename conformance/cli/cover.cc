@@ -7,12 +7,14 @@
 #include "conformance/base/places.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/reports/report.h"
+#include "conformance/run/jobs.h"
+#include "conformance/verdict/frozen.h"
 
 namespace lockstep::judge {
 namespace {
 
 struct CoverOptions {
-  std::string json;
+  std::string json, frozen;
   Selection selection;
   bool schema = false;
 };
@@ -20,6 +22,10 @@ struct CoverOptions {
 Exit measure(const CoverOptions& o) {
   if (o.schema) {
     fmt::print("{}", cover_schema());
+    return Exit::pass;
+  }
+  if (!o.frozen.empty()) {
+    write_file(o.frozen, frozen_json(freeze(jobs_of({}))));
     return Exit::pass;
   }
   const Cover c = cover(o.selection);
@@ -50,6 +56,9 @@ void add_cover(CLI::App& app, Session& session) {
   o->selection.vectors = vector_directory();
   verb->add_option("--vectors", o->selection.vectors, "directory of golden vectors");
   verb->add_option("--json", o->json, "write the cells as JSON; - is standard output");
+  verb->add_option("--freeze", o->frozen,
+      "write down the cases and outputs of tiers 0 and 1, to which every check is held, as in "
+      "share/lockstep/frozen_tiers.json");
   verb->add_flag("--schema", o->schema, "print the JSON Schema of the cells");
   verb->footer("Example: lockstep cover --op conv2d --json cells.json");
   verb->callback([o, &session] { session.exit = static_cast<int>(measure(*o)); });

@@ -13,6 +13,7 @@
 #include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/causes.h"
+#include "conformance/verdict/frozen.h"
 #include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
@@ -300,6 +301,7 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
     judge_refusals(r, subject, selection, put);
     judge_close(r, subject, selection, plan, put);
     judge_whole(r);
+    miss_unplanted(r);
     disown_exceeded(r);
     if (conduct.shrink && subject.live()) shrink_failures(r, subject, plan, conduct.interrupted);
   }
@@ -315,8 +317,12 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
 
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct) {
   RunInputs ready = prepare_run(backend, conduct);
-  return judge_ready(
-      std::move(ready), backend, selection, select_cases(selection, jobs_of(conduct)), conduct);
+  const std::optional<Frozen> frozen = installed_frozen();
+  const std::vector<Item> items = select_cases(selection, jobs_of(conduct));
+  hold_cases(frozen, selection, items);
+  Report r = judge_ready(std::move(ready), backend, selection, items, conduct);
+  hold_outputs(frozen, selection, r);
+  return r;
 }
 
 Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,

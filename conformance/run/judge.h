@@ -28,6 +28,7 @@ struct Conduct {
 
 /// Judges a backend. If it dies while it is loaded, the report says so and quarantines every case.
 /// @throws UsageError for a wrong selection or no backend.
+/// @throws std::runtime_error if cases or right outputs are not the frozen ones (frozen.h).
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct);
 
 /// Judges a backend by the cases that select_cases() made of the selection.

@@ -1,11 +1,9 @@
 #include "conformance/selection/select.h"
 
 #include <algorithm>
-#include <atomic>
 #include <climits>
-#include <functional>
-#include <future>
 
+#include "conformance/base/at_once.h"
 #include "conformance/base/sha256.h"
 #include "conformance/base/text.h"
 #include "conformance/cases/boundary.h"
@@ -248,18 +246,6 @@ std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
   if (legal)
     for (Case& c : large_cases(op, s.seed, size.large)) items.push_back(whole_item(std::move(c)));
   return items;
-}
-
-// Calls f(k) for 0 <= k < n on several threads.
-void for_each_at_once(std::size_t n, int threads, const std::function<void(std::size_t)>& f) {
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t k = 0; (k = next++) < n;) f(k);
-  };
-  std::vector<std::future<void>> others;
-  for (int t = 1; t < threads; ++t) others.push_back(std::async(std::launch::async, work));
-  work();
-  for (std::future<void>& other : others) other.get();
 }
 
 // Large calls take long, and libraries get no attributes as text.

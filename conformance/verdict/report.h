@@ -140,6 +140,10 @@ Selection selection_of(const Report& r);
 /// nothing for one shard of a run.
 void judge_whole(Report& r);
 
+/// Counts a canary as missed for each property that every case kept and in which no fault was
+/// planted: a judge that plants none has not shown that it would notice one.
+void miss_unplanted(Report& r);
+
 /// Judges the whole run by a property.
 /// @param violation what is wrong, which may be expected; empty: nothing.
 void judge_run(

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "conformance/base/sha256.h"
-#include "conformance/trial/properties/paths_covered.h"
+#include "conformance/trial/properties.h"
 #include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
@@ -76,6 +76,18 @@ void judge_run(
   f.text = violation;
   f.count = 1;
   if (known) f.known = known->why();
+}
+
+void miss_unplanted(Report& r) {
+  const Counts& c = r.counts;
+  // Canaries are planted in right answers only; other properties may pass where those are wrong.
+  if (c.passed < c.executed || c.quarantined > 0 || !r.chosen.properties.empty()) return;
+  for (const auto& [op, row] : r.cells)
+    for (const Property* p : kProperties) {
+      const std::string name(p->name);
+      const bool of_cases = op != "*" && !p->of_run() && row.contains(name);
+      if (of_cases && !r.canaries.contains(name)) r.canaries[name] = {1, 0};
+    }
 }
 
 void judge_whole(Report& r) {

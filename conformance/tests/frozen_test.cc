@@ -1,0 +1,131 @@
+// The frozen tiers: that they are of today's operators, and which differences of a program they
+// notice.
+#include "conformance/verdict/frozen.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "conformance/base/places.h"
+#include "conformance/base/read_file.h"
+#include "conformance/tests/expect.h"
+#include "conformance/verdict/report.h"
+#include "spec/operators.h"
+
+namespace lockstep::judge {
+namespace {
+
+Selection smoke(std::vector<std::string> operators) {
+  return {.tier = 0,
+      .operators = std::move(operators),
+      .vectors = vector_directory(),
+      .kills = kill_matrix_file()};
+}
+
+std::string difference_of(const Selection& s, const std::vector<Item>& items) {
+  return words_of<std::runtime_error>([&] { hold_cases(installed_frozen(), s, items); });
+}
+
+TEST(Frozen, AreOfEveryOperator) {
+  const std::optional<Frozen> f = installed_frozen();
+  ASSERT_TRUE(f) << "of another version: lockstep cover --freeze " << frozen_file();
+  ASSERT_EQ(f->tiers.size(), 2u);
+  for (const Frozen::Tier& t : f->tiers)
+    for (const OpInfo* op : operators())
+      EXPECT_TRUE(t.operators.contains(std::string(op->name)))
+          << op->name << " is new: lockstep cover --freeze " << frozen_file();
+}
+
+TEST(Frozen, HoldCasesWithTheirPurposeAndLabel) {
+  const Selection s = smoke({"relu"});
+  const std::vector<Item> items = select_cases(s);
+  EXPECT_EQ(difference_of(s, items), "");
+  std::vector<Item> fewer(items.begin(), items.end() - 1);
+  expect_contains(difference_of(s, fewer), "its cases of relu are not those of tier 0");
+  std::vector<Item> other = items;
+  const auto illegal = std::find_if(
+      other.begin(), other.end(), [](const Item& i) { return i.what == Item::illegal; });
+  ASSERT_NE(illegal, other.end());
+  illegal->label += "s";
+  expect_contains(difference_of(s, other), "its cases of relu");
+  std::vector<Item> typed = items;
+  typed[0].what = Item::typed;
+  expect_contains(difference_of(s, typed), "its cases of relu");
+}
+
+TEST(Frozen, HoldTheOrderOfAWholeTier) {
+  const Selection s = smoke({});
+  std::vector<Item> items = select_cases(s);
+  EXPECT_EQ(difference_of(s, items), "");
+  std::swap(items[0], items[1]);
+  expect_contains(difference_of(s, items), "the cases of tier 0 stand in another order");
+}
+
+TEST(Frozen, HoldNothingElse) {
+  const Selection s = smoke({"relu"});
+  Selection seed = s, budget = s, property = s, nonce = s, vectors = s, tier = s;
+  seed.seed = 2, budget.budget = 7, property.properties = {"laws"}, nonce.nonce = "n",
+  vectors.vectors = "", tier.tier = 2;
+  std::vector<Item> items = select_cases(s);
+  items.pop_back();
+  EXPECT_NE(difference_of(s, items), "");
+  for (const Selection& other : {seed, budget, property, nonce, vectors, tier})
+    EXPECT_EQ(difference_of(other, items), "");
+}
+
+TEST(Frozen, HoldIdsToTheirCases) {
+  const Selection s = smoke({"relu"});
+  std::vector<Item> items = select_cases(s);
+  const auto line = [](const Item& i) { return i.id.find('/') != std::string::npos; };
+  items = {*std::find_if(items.begin(), items.end(), line)};
+  items[0].id.insert(items[0].id.find("in=") + 3, "0");
+  expect_contains(difference_of(s, items), "reads its own case as another");
+}
+
+TEST(Frozen, HoldOutputsWhereAllCasesPassed) {
+  const std::optional<Frozen> f = installed_frozen();
+  ASSERT_TRUE(f);
+  Report r;
+  r.exit = Exit::pass;
+  r.outputs["relu"] = f->tiers[0].operators.at("relu").outputs;
+  const auto difference = [&] {
+    return words_of<std::runtime_error>([&] { hold_outputs(f, smoke({"relu"}), r); });
+  };
+  EXPECT_EQ(difference(), "");
+  r.outputs["relu"].add(std::string(63, '0') + "1");
+  expect_contains(difference(), "the outputs of relu that it calls right are others");
+  r.exit = Exit::fail;
+  EXPECT_EQ(difference(), "");
+}
+
+TEST(Frozen, ReadBackAsTheyWereWritten) {
+  const std::string text = read_file(frozen_file());
+  EXPECT_EQ(frozen_json(read_frozen(text)), text);
+  expect_throws<UsageError>([] { read_frozen("{}"); }, "format");
+}
+
+// A judge that plants no fault in what it observed must not say that a backend passes.
+TEST(Canaries, AreMissedWhereNoneIsPlanted) {
+  Report r;
+  r.counts.executed = r.counts.passed = 1;
+  r.cells["relu"]["matches_reference"].judged = r.cells["*"]["closes"].judged = 1;
+  r.cells["relu"]["laws"].judged = 1;
+  r.canaries["laws"] = {1, 1};
+  Report failed = r, filtered = r;
+  miss_unplanted(r);
+  EXPECT_EQ(r.canaries.at("matches_reference").planted, 1);
+  EXPECT_EQ(r.canaries.at("matches_reference").noticed, 0);
+  EXPECT_EQ(r.canaries.at("laws").noticed, 1);
+  EXPECT_FALSE(r.canaries.contains("closes"));
+  conclude(r);
+  EXPECT_EQ(r.exit, Exit::judge_broke);
+  failed.counts.passed = 0;
+  filtered.chosen.properties = {"laws"};
+  for (Report* other : {&failed, &filtered}) {
+    miss_unplanted(*other);
+    EXPECT_EQ(all_canaries(*other).planted, 1);
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::judge

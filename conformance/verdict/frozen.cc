@@ -1,0 +1,165 @@
+#include "conformance/verdict/frozen.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "conformance/base/at_once.h"
+#include "conformance/base/form.h"
+#include "conformance/base/places.h"
+#include "conformance/base/read_file.h"
+#include "conformance/base/sha256.h"
+#include "conformance/verdict/report.h"
+
+namespace lockstep::judge {
+
+using form::Like;
+
+static void fields(auto& f, Like<Frozen::Row> auto& r) {
+  f("set", r.set, {.hash = true});
+  f("calls", r.outputs.calls);
+  f("outputs", r.outputs.sum, {.hash = true});
+}
+
+static void fields(auto& f, Like<Frozen::Tier> auto& t) {
+  f("order", t.order, {.hash = true});
+  f("operators", t.operators);
+}
+
+static void fields(auto& f, Like<Frozen> auto& z) {
+  f.constant("format", 1);
+  f("judge", z.judge);
+  f("tiers", z.tiers);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kTiers = 2;
+
+using ItemsByOperator = std::map<std::string, std::vector<const Item*>>;
+
+ItemsByOperator by_operator(const std::vector<Item>& items) {
+  ItemsByOperator all;
+  for (const Item& item : items) all[std::string(item.call.op->name)].push_back(&item);
+  return all;
+}
+
+std::string set_of(const std::vector<const Item*>& items) {
+  std::vector<std::string> lines;
+  for (const Item* i : items)
+    lines.push_back(i->id + "\t" + std::to_string(i->what) + "\t" + i->label + "\n");
+  std::sort(lines.begin(), lines.end());
+  std::string all;
+  for (const std::string& line : lines) all += line;
+  return sha256(all);
+}
+
+Outputs right_outputs(const std::vector<const Item*>& items) {
+  Outputs sum;
+  for (const Item* i : items) {
+    if (!i->runs()) continue;
+    const Case& c = i->call;
+    Answer right;
+    const bool is_frozen = i->what == Item::vector;
+    for (const Tensor& t :
+        is_frozen ? i->expected : reference::outputs(*c.op, c.attributes(), inputs_of(c)))
+      right.out.push_back(t.data);
+    sum.add(output_hash(i->id, right));
+  }
+  return sum;
+}
+
+Selection whole_tier(int tier) {
+  Selection s;
+  s.tier = tier;
+  s.kills = kill_matrix_file();
+  s.vectors = vector_directory();
+  return s;
+}
+
+// The tier that a selection takes its operators from; nullptr if it is none of the frozen ones.
+const Frozen::Tier* tier_of(const std::optional<Frozen>& f, const Selection& s) {
+  const bool is_other = s.seed != Selection().seed || !s.properties.empty() || !s.cases.empty() ||
+      !s.model.empty() || s.budget > 0 || !s.nonce.empty() || s.tier >= kTiers;
+  std::error_code none;
+  if (is_other || !fs::equivalent(s.vectors, vector_directory(), none)) return nullptr;
+  if (!f || f->tiers.size() != kTiers)
+    throw std::runtime_error(
+        "the frozen tiers of this version are not installed (share/lockstep/frozen_tiers.json)");
+  return &f->tiers.at(static_cast<std::size_t>(s.tier));
+}
+
+// A report names cases by ids, which must read back as these cases. Some of them prove it.
+void hold_ids(const std::vector<Item>& items) {
+  constexpr std::size_t kEvery = 8;
+  for (std::size_t k = 0; k < items.size(); k += kEvery) {
+    const Item& i = items[k];
+    const bool is_line = i.id.find('/') != std::string::npos;  // not the name of a vector
+    if (is_line && case_id(parse_case(i.id)) != i.id)
+      throw std::runtime_error("this program reads its own case as another: " + i.id);
+  }
+}
+
+[[noreturn]] void differs(const std::string& what) {
+  throw std::runtime_error("this program would judge otherwise than the one that was tested: " +
+      what + " (after a change on purpose: lockstep cover --freeze FILE)");
+}
+
+}  // namespace
+
+Frozen freeze(int threads) {
+  Frozen f{LOCKSTEP_VERSION, {}};
+  for (int tier = 0; tier < kTiers; ++tier) {
+    const std::vector<Item> items = select_cases(whole_tier(tier), threads);
+    Frozen::Tier& t = f.tiers.emplace_back(Frozen::Tier{order_hash(items), {}});
+    const ItemsByOperator all = by_operator(items);
+    for (const auto& [op, its] : all) t.operators[op];
+    for_each_at_once(all.size(), threads, [&](std::size_t k) {
+      const auto at = std::next(all.begin(), static_cast<std::ptrdiff_t>(k));
+      t.operators.at(at->first) = {set_of(at->second), right_outputs(at->second)};
+    });
+  }
+  return f;
+}
+
+std::string frozen_json(const Frozen& f) { return form::written(f).dump(1) + "\n"; }
+
+Frozen read_frozen(const std::string& text) { return form::parsed<Frozen>(text); }
+
+std::optional<Frozen> installed_frozen() {
+  if (frozen_file().empty()) return std::nullopt;
+  Frozen f = read_frozen(read_file(frozen_file()));
+  return f.judge == LOCKSTEP_VERSION ? std::optional(std::move(f)) : std::nullopt;
+}
+
+void hold_cases(
+    const std::optional<Frozen>& f, const Selection& s, const std::vector<Item>& items) {
+  hold_ids(items);
+  const Frozen::Tier* tier = tier_of(f, s);
+  if (!tier) return;
+  const ItemsByOperator all = by_operator(items);
+  bool is_whole = all.size() == tier->operators.size();
+  for (const auto& [op, its] : all) {
+    const auto row = tier->operators.find(op);
+    is_whole = is_whole && row != tier->operators.end();
+    if (row != tier->operators.end() && row->second.set != set_of(its))
+      differs("its cases of " + op + " are not those of tier " + std::to_string(s.tier));
+  }
+  if (is_whole && fs::path(s.kills) == kill_matrix_file() && order_hash(items) != tier->order)
+    differs("the cases of tier " + std::to_string(s.tier) + " stand in another order");
+}
+
+void hold_outputs(const std::optional<Frozen>& f, const Selection& s, const Report& r) {
+  const Frozen::Tier* tier = tier_of(f, s);
+  const bool is_all = r.exit == Exit::pass && r.legal_not_claimed == 0 && r.part.of == 1;
+  if (!tier || !is_all) return;
+  for (const auto& [op, outputs] : r.outputs) {
+    const auto row = tier->operators.find(op);
+    if (row != tier->operators.end() && !(row->second.outputs == outputs))
+      differs("the outputs of " + op + " that it calls right are others");
+  }
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,56 @@
+/// @file
+/// The frozen tiers: which cases every operator has in a tier, and what their outputs are.
+///
+/// A mistake in what draws cases, fills tensors or orders a set makes a weaker judge, which no
+/// backend shows. So `lockstep cover --freeze` writes down once what a version of the program puts
+/// to backends, and each run of `check` is held to that.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/selection/select.h"
+#include "conformance/verdict/outputs.h"
+
+namespace lockstep::judge {
+
+struct Report;
+
+/// What stays as it is while a version of the program does.
+struct Frozen {
+  /// The cases of one operator in a tier, vectors among them.
+  struct Row {
+    std::string set;  ///< SHA-256 of their sorted lines: id, purpose and label
+    Outputs outputs;  ///< the right ones of the calls that run
+  };
+  struct Tier {
+    std::string order;  ///< order_hash() of the whole tier
+    std::map<std::string, Row> operators;
+  };
+  std::string judge;  ///< the version of the program
+  std::vector<Tier> tiers;
+};
+
+/// Tiers 0 and 1 of seed 1, computed by the reference on several threads.
+Frozen freeze(int threads);
+
+std::string frozen_json(const Frozen& f);
+/// @throws UsageError naming the place and what is wrong there.
+Frozen read_frozen(const std::string& text);
+/// The frozen tiers that are installed with the program; nothing if there are none, or those of
+/// another version.
+std::optional<Frozen> installed_frozen();
+
+/// Holds the cases of a selection to what their ids say, and to the frozen ones. An operator that
+/// is not among them, and a selection that is none of the frozen tiers or has other vectors, is
+/// held to its ids alone.
+/// @throws std::runtime_error if there is a difference: the program is not what was tested; also
+/// if the frozen tiers are not installed.
+void hold_cases(const std::optional<Frozen>& f, const Selection& s, const std::vector<Item>& items);
+
+/// Holds the outputs of a run in which every case passed to the frozen ones.
+/// @throws std::runtime_error if there is a difference.
+void hold_outputs(const std::optional<Frozen>& f, const Selection& s, const Report& r);
+
+}  // namespace lockstep::judge
