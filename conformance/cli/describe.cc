@@ -10,6 +10,7 @@
 #include "conformance/cli/verbs.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
+#include "conformance/verdict/frozen.h"
 #include "runtime/backends.h"
 
 namespace lockstep::judge {
@@ -93,6 +94,10 @@ int doctor() {
   const std::string vectors = vector_directory();
   say(!vectors.empty(),
       "golden vectors" + (vectors.empty() ? " are not installed" : " in " + vectors));
+  const bool has_frozen = installed_frozen().has_value();
+  say(has_frozen,
+      "frozen tiers" +
+          (has_frozen ? " in " + frozen_file() : " of this version are not installed"));
   const Exit e = broken ? Exit::fail : Exit::pass;
   fmt::print("{}\n", exit_text(e));
   return static_cast<int>(e);
