@@ -187,7 +187,7 @@ class Dev(unittest.TestCase):
             self.assertIn(f"--build build/{preset}", called)
 
     def test_docs_and_gpu(self):
-        self.expect("docs", "cmake --preset docs", "--build build/docs --target site")
+        self.expect("docs", "-DLOCKSTEP_DOCS=ON", "--build build/release --target site")
         kit = "gpu.sh kit build/cuda build/gpu-kit"
         self.expect("gpu", "cmake --preset cuda", kit, "gpu.sh run build/gpu-kit build/gpu")
         self.expect("gpu --kit", kit)
