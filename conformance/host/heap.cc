@@ -20,11 +20,11 @@
 
 // The C library's own, which outlive a replacement.
 extern "C" {
-void* __libc_malloc(std::size_t);                 // NOLINT(bugprone-reserved-identifier)
-void* __libc_calloc(std::size_t, std::size_t);    // NOLINT(bugprone-reserved-identifier)
-void* __libc_realloc(void*, std::size_t);         // NOLINT(bugprone-reserved-identifier)
-void* __libc_memalign(std::size_t, std::size_t);  // NOLINT(bugprone-reserved-identifier)
-void __libc_free(void*);                          // NOLINT(bugprone-reserved-identifier)
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void __libc_free(void*);
 }
 
 namespace lockstep::judge::heap {
