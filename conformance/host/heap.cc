@@ -34,19 +34,20 @@ namespace {
 constexpr std::size_t kSlots = 16384, kSizes = 13;
 constexpr u64 kAddresses = u64{64} << 30, kLargest = kPage << (kSizes - 1);
 constexpr std::size_t kAlignment = alignof(std::max_align_t), kBefore = 2 * sizeof(u64);
-constexpr char kBeside = 0x5b;
 
 // Pages that serve one block after another, between inaccessible ones.
 struct Slot {
   char *begin, *end;
   char* data;  // of the present block; nullptr: there is none
   std::size_t bytes;
+  char poison;
 };
 
 // A block is used by the thread that has it; all else is guarded by the mutex. Slots follow each
 // other in memory. Nothing here allocates, or is destroyed before the process ends.
 std::mutex mutex;
 std::atomic<char*> region = nullptr;  // nullptr: no block is guarded
+std::atomic<char> present_poison = 0;
 u64 used_addresses = 0;
 Slot slots[kSlots];
 std::size_t slot_count = 0;
@@ -78,7 +79,7 @@ std::size_t slot_of(std::size_t size) {
       mprotect(begin, bytes, PROT_READ | PROT_WRITE) != 0)
     return kSlots;
   used_addresses += bytes + kPage;
-  slots[slot_count] = {begin, begin + bytes, nullptr, 0};
+  slots[slot_count] = {begin, begin + bytes, nullptr, 0, 0};
   return slot_count++;
 }
 
@@ -96,11 +97,12 @@ void* take(std::size_t bytes, std::size_t alignment) {
     if (k == kSlots) return nullptr;
     slots[k].data = slots[k].end - round_up(bytes, alignment);
     slots[k].bytes = bytes;
+    slots[k].poison = present_poison.load(std::memory_order_relaxed);
     s = slots[k];
     mark = mark_of(k);
   }
   std::memcpy(s.data - kBefore, mark.data(), kBefore);
-  std::memset(s.data, kBeside, static_cast<std::size_t>(s.end - s.data));
+  std::memset(s.data, s.poison, static_cast<std::size_t>(s.end - s.data));
   return s.data;
 }
 
@@ -113,7 +115,7 @@ std::optional<Access> damage_of(const Slot& s, std::size_t k) {
     if (s.data[static_cast<std::ptrdiff_t>(i - kBefore)] != before[i])
       return Access{s.bytes, static_cast<i64>(i) - static_cast<i64>(kBefore)};
   for (const char* at = s.end; at-- > s.data + s.bytes;)
-    if (*at != kBeside) return Access{s.bytes, at - s.data};
+    if (*at != s.poison) return Access{s.bytes, at - s.data};
   return {};
 }
 
@@ -152,6 +154,8 @@ void guard() {
   used_addresses = kPage;
   if (m != MAP_FAILED) region = static_cast<char*>(m);
 }
+
+void fill(char poison) { present_poison = poison; }
 
 std::optional<Access> damage() {
   const std::lock_guard lock(mutex);

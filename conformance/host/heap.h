@@ -10,8 +10,12 @@ namespace lockstep::judge::heap {
 
 /// From now on each new block of up to some MiB, as long as there are not too many, ends at an
 /// inaccessible page. Its alignment may leave bytes between; these and some before it are looked at
-/// when it is freed. A new block is full of poison.
+/// when it is freed.
 void guard();
+
+/// What each new block is full of from now on, so that a call which reads before it writes
+/// computes something else for another poison.
+void fill(char poison);
 
 /// An access beside a block.
 struct Access {

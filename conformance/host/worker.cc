@@ -443,6 +443,7 @@ void answer_letters(Backends& backends, Arena& arena, Team& team, Channel& chann
           arena, mail, channel.runs, team, r};
       const bool runs = letter.what == Letter::execute;
       if (runs) arena.lay(q.slots, mail, [&](std::size_t k) { return !q.is_input(k); });
+      heap::fill(static_cast<char>(letter.filler));
       answer(backends, q);
       if (runs && r.code == kOk && !arena.holds(q.slots, mail))
         broken(r, "it wrote to a tensor after execute() had returned");

@@ -278,7 +278,10 @@ constexpr Fault kFaults[] = {
     {"scratch_begin", always, [](const E& e) { e.scratch[-1] = 7; }},
     {"scratch_far", cubes, [](const E& e) { e.scratch[kScratchBytes + 28] = 7; }},
     {"scratch_unset", always, [](const E& e) { e.out[0][0] += e.scratch[9]; }},
-    {"heap_end", always, [](const E&) { on_heap([](volatile char* b) { b[kBlock] = 7; }); }},
+    {"heap_end", always,
+        [](const E&) {
+          on_heap([](volatile char* b) { b[kBlock] = static_cast<char>(b[kBlock] ^ 1); });
+        }},
     {"heap_begin", always, [](const E&) { on_heap([](volatile char* b) { b[-1] = 7; }); }},
     {"heap_far", cubes, [](const E&) { on_heap([](volatile char* b) { (void)b[kBlock + 12]; }); }},
     {"heap_unset", always,
