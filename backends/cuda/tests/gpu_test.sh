@@ -101,9 +101,11 @@ chmod +x "$work/bin/timeout"
 checker <<'TEXT'
 #!/bin/sh
 while [ "${1#--}" != "$1" ]; do shift 2; done
-"$@" && exit
-echo '========= Invalid __global__ write of size 4 bytes'
-exit 1
+"$@"
+status=$?
+# A slow machine may not have judged all.
+[ "$status" != 1 ] || echo '========= Invalid __global__ write of size 4 bytes'
+exit "$status"
 TEXT
 # A Python that has PyTorch.
 cat >"$work/bin/python3" <<TEXT
