@@ -118,7 +118,7 @@ TEST_F(Resume, KnowsEveryOutcomeAndNoOther) {
   }
   for (const bool noticed : {true, false}) {
     json line = json::parse(lines[1]);
-    line["canaries"] = {{"layout", noticed}};
+    line["canaries"]["layout"] = noticed;
     scratch.write("journal", lines[0] + "\n" + line.dump() + "\n");
     EXPECT_EQ(of_two("reference", words).end.exit, noticed ? 0 : 4);
   }
