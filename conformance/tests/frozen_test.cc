@@ -61,6 +61,13 @@ TEST(Frozen, HoldTheOrderOfAWholeTier) {
   expect_contains(difference_of(s, items), "the cases of tier 0 stand in another order");
 }
 
+TEST(Frozen, MustBeInstalled) {
+  const Selection s = smoke({"relu"});
+  const std::vector<Item> items = select_cases(s);
+  expect_throws<std::runtime_error>(
+      [&] { hold_cases(std::nullopt, s, items); }, "the frozen tiers of this version are not");
+}
+
 TEST(Frozen, HoldNothingElse) {
   const Selection s = smoke({"relu"});
   Selection seed = s, budget = s, property = s, nonce = s, vectors = s, tier = s;
