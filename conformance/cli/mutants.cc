@@ -150,6 +150,9 @@ int order(const MutantOptions& o, const std::vector<MutantFate>& mutants) {
   return static_cast<int>(e);
 }
 
+// What is written as JSON to standard output stands there alone.
+bool is_text(const MutantOptions& o) { return o.json_file != "-"; }
+
 int run(MutantOptions& o) {
   if (o.schema) {
     fmt::print("{}", power_schema());
@@ -170,17 +173,18 @@ int run(MutantOptions& o) {
   std::vector<Item> killers;
   for (const MutantFate& mutant : mutants) {
     p.mutants.push_back(judge_mutant(o, mutant, cases, killers));
-    if (!o.quiet) print_fate(p.mutants.back());
+    if (!o.quiet && is_text(o)) print_fate(p.mutants.back());
     std::fflush(stdout);
   }
   if (!killers.empty() && o.until_dead) judge_control(o, killers);
   const Exit e = mutants.empty()        ? Exit::incomplete
       : p.dead() == std::ssize(mutants) ? Exit::pass
                                         : Exit::fail;
+  if (!o.json_file.empty()) write_output(o.json_file, power_json(p));
+  if (!is_text(o)) return static_cast<int>(e);
   if (beyond > 0) fmt::print("{} more need a higher tier and were not judged\n", beyond);
   fmt::print("{}{} of {} mutants are dead at tier {}\n{}\n", density_text(p), p.dead(),
       mutants.size(), o.selection.tier, exit_text(e));
-  if (!o.json_file.empty()) write_file(o.json_file, power_json(p));
   return static_cast<int>(e);
 }
 
@@ -195,7 +199,8 @@ void add_mutants(CLI::App& app, Session& session) {
       ->capture_default_str();
   add_selection(*verb, o->selection);
   add_conduct(*verb, o->conduct);
-  verb->add_option("--json", o->json_file, "write every mutant's fate as JSON");
+  verb->add_option(
+      "--json", o->json_file, "write every mutant's fate as JSON; - is standard output");
   verb->add_option("--order", o->order,
       "measure which cases kill which mutants, and write this file, of which "
       "share/lockstep/kill_matrix.json is one: with its cases a set begins");

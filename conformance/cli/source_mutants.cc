@@ -153,7 +153,8 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {
   c.files = s.files;
   c.seed = seed;
   c.mutants = s.mutants;
-  if (!quiet)
+  const bool is_text = s.json_file != "-";
+  if (!quiet && is_text)
     c.told = [](const SourceFate& f) {
       fmt::print("{}", fate_text(f));
       std::fflush(stdout);
@@ -161,8 +162,8 @@ int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet) {
   std::vector<SourceFate> fates;
   for (const MutantRoom& room : rooms())
     if (room.path == s.room) fates = run_campaign(s.check_alone ? judged_by_check(room) : room, c);
-  fmt::print("{}", score_text(s.room, seed, fates));
-  if (!s.json_file.empty()) write_file(s.json_file, fates_json(s.room, seed, fates));
+  if (is_text) fmt::print("{}", score_text(s.room, seed, fates));
+  if (!s.json_file.empty()) write_output(s.json_file, fates_json(s.room, seed, fates));
   return static_cast<int>(score_of(fates).exit());
 }
 

@@ -136,6 +136,12 @@ TEST(Reports, SayHowToRepeatWhatTheyShow) {
   }
 }
 
+TEST(Reports, OfMutantsStandAloneOnStandardOutput) {
+  const Words brief = words_in("mutants relu.* --op relu --tier 0 --until-dead --json -");
+  const json fates = json::parse(lockstep_says(brief).out);
+  EXPECT_GE(fates["mutants"].size(), 3U);
+}
+
 TEST(Reports, HaveNoColourInAPipe) {
   for (const char* backend : {"reference", "null", "exec:true"}) {
     const Ended e = lockstep_says(check_of(backend), {{"TERM", "xterm-256color"}});

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "conformance/tests/verbs.h"
+#include "spec/operators.h"
 
 namespace lockstep::judge {
 namespace {
@@ -69,6 +70,17 @@ TEST(Properties, EachNoticesAMutantThatNoOtherNotices) {
         "--op", row.op, "--set", std::string("mutant=") + row.mutant});
     expect_end(found.end, 1, {row.says});
     EXPECT_EQ(failed(found.report), (std::set<std::string>{row.property}));
+  }
+}
+
+// No other property is judged: the reference and the text of the specification have no say.
+TEST(Properties, OfVectorsNoticeAMutantOfEveryOperator) {
+  for (const OpInfo* op : operators()) {
+    const std::string name(op->name);
+    const Judged found = judged({"mutants", name + ".*", "--op", name, "--property",
+        "matches_vectors", "--tier", "0", "--until-dead", "--quiet"});
+    ASSERT_TRUE(found.report.is_object()) << found.end.err;
+    EXPECT_GT(found.report["dead"], 0) << found.end.out;
   }
 }
 
