@@ -319,7 +319,7 @@ Report judge(const std::string& backend, const Selection& selection, const Condu
   RunInputs ready = prepare_run(backend, conduct);
   const std::optional<Frozen> frozen = installed_frozen();
   const std::vector<Item> items = select_cases(selection, jobs_of(conduct));
-  hold_cases(frozen, selection, items);
+  hold_cases(frozen, selection, items, jobs_of(conduct));
   Report r = judge_ready(std::move(ready), backend, selection, items, conduct);
   hold_outputs(frozen, selection, r);
   return r;

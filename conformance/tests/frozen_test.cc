@@ -9,6 +9,8 @@
 #include "conformance/base/places.h"
 #include "conformance/base/read_file.h"
 #include "conformance/tests/expect.h"
+#include "conformance/trial/properties.h"
+#include "conformance/verdict/rehearsal.h"
 #include "conformance/verdict/report.h"
 #include "spec/operators.h"
 
@@ -59,6 +61,28 @@ TEST(Frozen, HoldTheOrderOfAWholeTier) {
   EXPECT_EQ(difference_of(s, items), "");
   std::swap(items[0], items[1]);
   expect_contains(difference_of(s, items), "the cases of tier 0 stand in another order");
+}
+
+TEST(Frozen, HoldWhatIsAskedAboutCases) {
+  const Selection s = smoke({"relu"});
+  const std::vector<Item> items = select_cases(s);
+  std::optional<Frozen> other = installed_frozen();
+  ASSERT_TRUE(other);
+  other->tiers[0].operators.at("relu").questions[0] ^= 1;
+  expect_throws<std::runtime_error>(
+      [&] { hold_cases(other, s, items); }, "what it asks about cases of relu is something else");
+}
+
+TEST(Rehearsal, HearsEveryPropertyThatAsks) {
+  std::vector<Item> items = select_cases(smoke({"dense"}));
+  std::vector<const Item*> some;
+  for (const Item& i : items)
+    if (!i.runs() || !is_large(i.call)) some.push_back(&i);
+  const auto heard = [&](const Property& p) { return questions_hash(some, {std::string(p.name)}); };
+  for (const Property* p : kProperties)
+    if (p->ask) {
+      EXPECT_NE(heard(*p), heard(kMatchesReference)) << p->name;
+    }
 }
 
 TEST(Frozen, MustBeInstalled) {

@@ -9,6 +9,7 @@
 #include "conformance/base/places.h"
 #include "conformance/base/read_file.h"
 #include "conformance/base/sha256.h"
+#include "conformance/verdict/rehearsal.h"
 #include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
@@ -17,6 +18,7 @@ using form::Like;
 
 static void fields(auto& f, Like<Frozen::Row> auto& r) {
   f("set", r.set, {.hash = true});
+  f("questions", r.questions, {.hash = true});
   f("calls", r.outputs.calls);
   f("outputs", r.outputs.sum, {.hash = true});
 }
@@ -54,6 +56,17 @@ std::string set_of(const std::vector<const Item*>& items) {
   std::string all;
   for (const std::string& line : lines) all += line;
   return sha256(all);
+}
+
+// Of some small cases, by their ids, so that the order of a set does not matter.
+std::string questions_of(std::vector<const Item*> items) {
+  constexpr std::size_t kCases = 16;
+  std::erase_if(items, [](const Item* i) { return i->runs() && is_large(i->call); });
+  std::sort(items.begin(), items.end(), [](const Item* a, const Item* b) { return a->id < b->id; });
+  std::vector<const Item*> some;
+  const std::size_t n = std::min(kCases, items.size());
+  for (std::size_t k = 0; k < n; ++k) some.push_back(items[k * items.size() / n]);
+  return questions_hash(some);
 }
 
 Outputs right_outputs(const std::vector<const Item*>& items) {
@@ -118,7 +131,8 @@ Frozen freeze(int threads) {
     for (const auto& [op, its] : all) t.operators[op];
     for_each_at_once(all.size(), threads, [&](std::size_t k) {
       const auto at = std::next(all.begin(), static_cast<std::ptrdiff_t>(k));
-      t.operators.at(at->first) = {set_of(at->second), right_outputs(at->second)};
+      t.operators.at(at->first) = {
+          set_of(at->second), questions_of(at->second), right_outputs(at->second)};
     });
   }
   return f;
@@ -134,18 +148,26 @@ std::optional<Frozen> installed_frozen() {
   return f.judge == LOCKSTEP_VERSION ? std::optional(std::move(f)) : std::nullopt;
 }
 
-void hold_cases(
-    const std::optional<Frozen>& f, const Selection& s, const std::vector<Item>& items) {
+void hold_cases(const std::optional<Frozen>& f, const Selection& s, const std::vector<Item>& items,
+    int threads) {
   hold_ids(items);
   const Frozen::Tier* tier = tier_of(f, s);
   if (!tier) return;
   const ItemsByOperator all = by_operator(items);
+  std::map<std::string, std::string> questions;
+  for (const auto& [op, its] : all) questions[op];
+  for_each_at_once(all.size(), threads, [&](std::size_t k) {
+    const auto at = std::next(all.begin(), static_cast<std::ptrdiff_t>(k));
+    questions.at(at->first) = questions_of(at->second);
+  });
   bool is_whole = all.size() == tier->operators.size();
   for (const auto& [op, its] : all) {
     const auto row = tier->operators.find(op);
     is_whole = is_whole && row != tier->operators.end();
     if (row != tier->operators.end() && row->second.set != set_of(its))
       differs("its cases of " + op + " are not those of tier " + std::to_string(s.tier));
+    if (row != tier->operators.end() && row->second.questions != questions.at(op))
+      differs("what it asks about cases of " + op + " is something else");
   }
   if (is_whole && fs::path(s.kills) == kill_matrix_file() && order_hash(items) != tier->order)
     differs("the cases of tier " + std::to_string(s.tier) + " stand in another order");

@@ -1,9 +1,9 @@
 /// @file
 /// The frozen tiers: which cases every operator has in a tier, and what their outputs are.
 ///
-/// A mistake in what draws cases, fills tensors or orders a set makes a weaker judge, which no
-/// backend shows. So `lockstep cover --freeze` writes down once what a version of the program puts
-/// to backends, and each run of `check` is held to that.
+/// A mistake in what draws cases, fills tensors, orders a set or asks about a case makes a weaker
+/// judge, which no backend shows. So `lockstep cover --freeze` writes down once what a version of
+/// the program puts to backends, and each run of `check` is held to that.
 #pragma once
 #include <map>
 #include <optional>
@@ -21,8 +21,9 @@ struct Report;
 struct Frozen {
   /// The cases of one operator in a tier, vectors among them.
   struct Row {
-    std::string set;  ///< SHA-256 of their sorted lines: id, purpose and label
-    Outputs outputs;  ///< the right ones of the calls that run
+    std::string set;        ///< SHA-256 of their sorted lines: id, purpose and label
+    std::string questions;  ///< questions_hash() of some of them
+    Outputs outputs;        ///< the right ones of the calls that run
   };
   struct Tier {
     std::string order;  ///< order_hash() of the whole tier
@@ -42,12 +43,14 @@ Frozen read_frozen(const std::string& text);
 /// another version.
 std::optional<Frozen> installed_frozen();
 
-/// Holds the cases of a selection to what their ids say, and to the frozen ones. An operator that
-/// is not among them, and a selection that is none of the frozen tiers or has other vectors, is
-/// held to its ids alone.
+/// Holds the cases of a selection to what their ids say, and to the frozen ones, with what is asked
+/// about them. An operator that is not among them, and a selection that is none of the frozen tiers
+/// or has other vectors, is held to its ids alone.
+/// @param threads to rehearse questions with
 /// @throws std::runtime_error if there is a difference: the program is not what was tested; also
 /// if the frozen tiers are not installed.
-void hold_cases(const std::optional<Frozen>& f, const Selection& s, const std::vector<Item>& items);
+void hold_cases(const std::optional<Frozen>& f, const Selection& s, const std::vector<Item>& items,
+    int threads = 1);
 
 /// Holds the outputs of a run in which every case passed to the frozen ones.
 /// @throws std::runtime_error if there is a difference.

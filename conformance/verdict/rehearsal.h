@@ -1,0 +1,21 @@
+/// @file
+/// The rehearsal: cases put to a subject that does everything right and notes what it is asked.
+///
+/// A mistake in what a property asks for makes a weaker judge, which no backend shows: fewer runs
+/// of a plan, no other layout, one caller instead of four. So the questions of some cases are
+/// frozen, too (frozen.h).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "conformance/cases/item.h"
+
+namespace lockstep::judge {
+
+/// SHA-256 over all questions that properties ask about these cases, in this order, and which of
+/// them then have something to judge. The same on every machine.
+/// @param properties only these; an empty list means all
+std::string questions_hash(
+    const std::vector<const Item*>& items, const std::vector<std::string>& properties = {});
+
+}  // namespace lockstep::judge
