@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "spec/attributes.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -188,6 +189,47 @@ class Builder {
       if (tries == 0) return;
       first = false;
     }
+    append_branches();
+  }
+  // Appends two products of the last result, which are joined along their channels or added up, and
+  // a product of both: compilers let the two write into one tensor, or one add the other.
+  void append_branches() {
+    constexpr i64 kJoined = 4;  // channels that compilers keep in one word, at most
+    const int image = results_.back();
+    const i64 channels = kJoined * draw_(1, 2);
+    const bool are_joined = draw_.coin();
+    std::vector<int> sides;
+    for (const i64 its : {channels, are_joined ? kJoined : channels}) {
+      if (!append_product(image, its)) return;
+      sides.push_back(results_.back());
+    }
+    const bool is_one = are_joined ? append_words("concatenate", {{"axis", "1"}}, sides)
+                                   : append_words("elemwise_add", {}, sides) &&
+            append_words("cvm_clip", {{"precision", "8"}}, {results_.back()});
+    if (is_one) append_product(results_.back(), channels);
+  }
+  // Appends a product of all channels at each position of an image, in 8 bits.
+  bool append_product(int image, i64 channels) {
+    const i64 depth = g_.entries[static_cast<std::size_t>(image)].type.dim(1);
+    return append_words("conv2d",
+               {{"channels", std::to_string(channels)}, {"kernel_size", "[1, 1]"},
+                   {"use_bias", "false"}},
+               {image, -1}, {{channels, depth, 1, 1}, 8}) &&
+        append_words(
+            "cvm_right_shift", {{"precision", "8"}, {"shift_bit", "5"}}, {results_.back()});
+  }
+  // Appends a call whose attributes have these texts, with drawn values of a type for the input
+  // that is no entry. @return whether the call is legal and claimed
+  bool append_words(const char* op, const AttrTexts& attrs, const std::vector<int>& inputs,
+      const Type& drawn = {}) {
+    Case c{.op = find_operator(op)};
+    c.attrs = read_attributes(*c.op, {attrs.begin(), attrs.end()}).values;
+    std::vector<Tensor> in;
+    for (const int e : inputs) {
+      in.push_back(e < 0 ? Tensor{drawn, {}} : g_.entries[static_cast<std::size_t>(e)]);
+      c.in.push_back(in.back().type);
+    }
+    return !refusal(c).refused() && append_claimed(c, inputs, in, kMaxPrecision);
   }
   // The first layer reads what its domain draws.
   bool try_layer(const OpInfo& op, bool is_first, int precision) {
