@@ -155,9 +155,14 @@ void judge_close(Report& r, Subject& subject, const Selection& s, const TrialPla
   if (!asks || r.counts.crashed + r.counts.timed_out + r.counts.quarantined > 0) return;
   std::set<const OpInfo*> ops;
   std::vector<const Item*> items;
-  for (const Item* item : put)
-    if (item->runs() && ops.insert(item->call.op).second) items.push_back(item);
-  if (items.empty() || !subject.can_close()) return;
+  const Item* largest = nullptr;  // for which a backend starts threads that must end
+  for (const Item* item : put) {
+    if (!item->runs()) continue;
+    if (ops.insert(item->call.op).second) items.push_back(item);
+    if (!largest || elements_of(item->call) > elements_of(largest->call)) largest = item;
+  }
+  if (!largest || !subject.can_close()) return;
+  items.push_back(largest);
   const Answer a = asked([&] {
     perform(subject, items, plan);
     return subject.close();

@@ -84,6 +84,14 @@ TEST(Properties, OfVectorsNoticeAMutantOfEveryOperator) {
   }
 }
 
+TEST(Properties, OfClosingAreJudgedAfterALargeCall) {
+  const Words brief =
+      words_in("--set fault=last_large --op relu --tier 1 --no-shrink --vectors ''");
+  const Judged found = judged(joined({"check", hostile("misbehaving")}, brief));
+  expect_end(found.end, 1, {"close(): the backend's process was killed by SIGABRT"});
+  EXPECT_EQ(failed(found.report), (std::set<std::string>{"closes"}));
+}
+
 TEST(Properties, OfThreadsHoldForABackendThatDoesNotSayHowManyItHas) {
   const Examined silent = examine(hostile("device"), {"--op", "relu", "--property", "threads"});
   expect_end(silent.end, 0);

@@ -3,7 +3,7 @@
 
 namespace lockstep::judge {
 
-/// Judged once for the whole run, after calls in every configuration.
+/// Judged once for the whole run, after calls in every configuration, of which one is the largest.
 inline constexpr Property kCloses{
     .name = "closes", .text = "close() ends without a crash, and in time", .about = kLegal};
 
