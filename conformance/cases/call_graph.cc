@@ -191,30 +191,37 @@ class Builder {
     }
     append_branches();
   }
-  // Appends two products of the last result, which are joined along their channels or added up, and
-  // a product of both: compilers let the two write into one tensor, or one add the other.
+  // Appends two products of the last result, which are joined along their channels, added up or
+  // multiplied, and in two of these ways a product of the result: compilers let the two write into
+  // one tensor, or one add the other, and must not take weights for an image.
   void append_branches() {
     constexpr i64 kJoined = 4;  // channels that compilers keep in one word, at most
+    enum { joined, added, multiplied };
     const int image = results_.back();
-    const i64 channels = kJoined * draw_(1, 2);
-    const bool are_joined = draw_.coin();
+    const i64 way = draw_(joined, multiplied), channels = kJoined * draw_(1, 2);
     std::vector<int> sides;
-    for (const i64 its : {channels, are_joined ? kJoined : channels}) {
-      if (!append_product(image, its)) return;
+    for (const i64 its : {channels, way == joined ? kJoined : channels}) {
+      if (!append_product(image, {{its, type_of(image).dim(1), 1, 1}, 8})) return;
       sides.push_back(results_.back());
     }
-    const bool is_one = are_joined ? append_words("concatenate", {{"axis", "1"}}, sides)
-                                   : append_words("elemwise_add", {}, sides) &&
+    if (way == multiplied) {
+      append_product(sides[0], type_of(sides[1]), sides[1]);
+      return;
+    }
+    const bool is_one = way == joined ? append_words("concatenate", {{"axis", "1"}}, sides)
+                                      : append_words("elemwise_add", {}, sides) &&
             append_words("cvm_clip", {{"precision", "8"}}, {results_.back()});
-    if (is_one) append_product(results_.back(), channels);
+    if (is_one)
+      append_product(results_.back(), {{channels, type_of(results_.back()).dim(1), 1, 1}, 8});
   }
-  // Appends a product of all channels at each position of an image, in 8 bits.
-  bool append_product(int image, i64 channels) {
-    const i64 depth = g_.entries[static_cast<std::size_t>(image)].type.dim(1);
+  const Type& type_of(int e) const { return g_.entries[static_cast<std::size_t>(e)].type; }
+  // Appends a product of an image, in 8 bits. Weights that are no entry are drawn.
+  bool append_product(int image, const Type& weights, int entry = -1) {
+    const auto extent = [&](int d) { return std::to_string(weights.dim(d)); };
     return append_words("conv2d",
-               {{"channels", std::to_string(channels)}, {"kernel_size", "[1, 1]"},
+               {{"channels", extent(0)}, {"kernel_size", "[" + extent(2) + "," + extent(3) + "]"},
                    {"use_bias", "false"}},
-               {image, -1}, {{channels, depth, 1, 1}, 8}) &&
+               {image, entry}, weights) &&
         append_words(
             "cvm_right_shift", {{"precision", "8"}, {"shift_bit", "5"}}, {results_.back()});
   }
