@@ -91,6 +91,9 @@ class MaxPooling : public Plan {
     return columns_.inside(b.first[kColumn], columns_.cells(b.count[kColumn]));
   }
 
+  /// Whether lanes are planes that are neighbours in memory; otherwise they are columns. The last
+  /// block may have one such plane alone.
+  bool has_lanes() const { return axis_[kLane].extent > 1; }
   i64 pitch(i64 columns) const { return ceil_div(columns_.cells(columns), step_) * step_; }
   i64 row_elements() const { return pitch(axis_[kColumn].block) * axis_[kLane].block; }
   i64 tile_elements() const { return axis_[kNear].block * axis_[kRow].block * row_elements(); }
@@ -195,7 +198,7 @@ void MaxPooling::choose_taps() {
     return Taps{s.window == length ? 1 : 2, s.window - length, length};
   };
   row_taps_ = taps_of(rows_, rows_.outputs);
-  if (axis_[kLane].extent > 1) {
+  if (has_lanes()) {
     column_taps_ = taps_of(columns_, columns_.outputs);
   } else {
     // An output comes out at every step of a row, its padding included.
@@ -210,7 +213,7 @@ void MaxPooling::choose_blocks() {
   const bool shares = columns_.stride == 1 && columns_.window > 2 && columns_.padding > 0;
   const bool has_step = columns_.stride == 1 || (columns_.stride == 2 && columns_.window >= 2);
   is_small_ = !must_stage_ && max(rows_.window, columns_.window) <= kSmall &&
-      (axis_[kLane].extent > 1 || (has_step && !shares));
+      (has_lanes() || (has_step && !shares));
   is_staged_ = must_stage_ || row_taps_.length > 1;
   for (Axis& a : axis_) a.block = 1;
   Axis& lanes = axis_[kLane];
@@ -265,7 +268,7 @@ void MaxPooling::pool(i32* y, const i32* x, i32* room, const Block& b, bool is_f
   i32 *tile = room, *pooled = room + tile_elements() + kPoolSlack;
   if (is_small_) {
     const i64 lanes = b.count[kLane], row = b.count[kColumn] * lanes;
-    if ((lanes == 1 ? axis_[kColumn].y : axis_[kLane].y) == 1)
+    if ((has_lanes() ? axis_[kLane].y : axis_[kColumn].y) == 1)
       return pool_small(y, {axis_[kNear].y, axis_[kRow].y, axis_[kColumn].y}, x, b);
     pool_small(pooled, {b.count[kRow] * row, row, lanes}, x, b);
     return store(y, pooled, b);
@@ -312,7 +315,7 @@ void MaxPooling::pool_small(i32* y, const Steps& to, const i32* x, const Block& 
       i32* at = y + r * to.row + (column - first) * to.column;
       const i32* cells_at = from + (columns_.start(column) + cells.begin) * cell.x;
       const i64 from_row = rows_.stride * row.x;
-      if (lanes == 1)
+      if (!has_lanes())
         return loops_.small_windows(
             {n, n == 1 ? 1 : columns_.stride, cells.size(), 1, lines, row.x, rows, to.row, from_row,
                 b.count[kNear], to.near, near.x, edge, columns_.start(column)},
@@ -323,7 +326,7 @@ void MaxPooling::pool_small(i32* y, const Steps& to, const i32* x, const Block& 
             at + p * to.near, cells_at + p * near.x);
     };
     // One window that the left border cuts, as is usual, is done with its row.
-    const bool has_edge = lanes == 1 && left == first + 1 && left < right;
+    const bool has_edge = !has_lanes() && left == first + 1 && left < right;
     const i64 edge = has_edge ? columns_.inside(first, columns_.window).size() : 0;
     if (left < right) pool(left, right - left, edge);
     for (i64 c = first + (has_edge ? 1 : 0); c < left; ++c) pool(c, 1, 0);
@@ -341,7 +344,7 @@ void MaxPooling::pool_rows(i32* tile, const i32* x, const Block& b) const {
   for_each_group(x, b, [&](i64 r, i64 rows, i64 lines, const i32* from) {
     MaxRows m{cells.size() * lanes, lines, axis_[kRow].x, rows, row, rows_.stride * axis_[kRow].x,
         b.count[kNear], b.count[kRow] * row, near.x};
-    if (lanes == 1 || columns.x == lanes) return loops_.max_rows(m, tile + r * row, from);
+    if (!has_lanes() || columns.x == lanes) return loops_.max_rows(m, tile + r * row, from);
     m = {lanes, m.taps, m.tap, cells.size(), lanes, columns.x, rows, m.to_row, m.from_row};
     for (i64 p = 0; p < b.count[kNear]; ++p)
       loops_.max_rows(m, tile + (p * b.count[kRow] + r) * row, from + p * near.x);
@@ -386,7 +389,7 @@ void MaxPooling::pool_columns(i32* to, i32* tile, const Block& b) const {
   const Taps& t = column_taps_;
   widen(tile, rows * row, lanes, t);
   const bool is_one = columns * step_ == row;  // row without padding between them
-  if (lanes == 1)
+  if (!has_lanes())
     loops_.slide({is_one ? columns * rows : columns, step_, t.taps, t.tap, is_one ? 1 : rows, row},
         to, tile);
   else

@@ -146,6 +146,25 @@ TEST_P(Reductions, CutLargeImages) {
   }
 }
 
+/// Chooses images whose channels are neighbours, with gaps between all else.
+struct ChannelsLast : Draw {
+  i64 operator()(i64 lo, i64 hi) override { return clamp(1, lo, hi); }
+};
+
+// Blocks of channels of which the last one holds a single channel.
+TEST_P(Reductions, PoolAChannelThatIsLeftOver) {
+  Seeded draw(7);
+  ChannelsLast last;
+  constexpr i64 kChannels = 127 * 128 + 1;
+  for (const i64 k : {2, 5})
+    for (const i64 stride : {1, 2}) {
+      const MaxPool2dAttrs a{.pool_size = {k, k}, .strides = {stride, stride}, .padding = {1, 1}};
+      TestCall c = call_on<MaxPool2d>(a, {1, kChannels, 6, 5}, 32, draw);
+      for (i32& v : c.in[0].data) v = static_cast<i32>(draw(-kIntMax, kIntMax));
+      judge_tuned(c, last);
+    }
+}
+
 // A window of more elements than a part of the image may have is left to the specification.
 TEST_P(Reductions, LeaveHugeWindowsToTheSpecification) {
   Seeded draw(6);
