@@ -5,6 +5,7 @@
 
 #include "conformance/cases/boundary.h"
 #include "conformance/cases/item.h"
+#include "conformance/cases/layout.h"
 #include "conformance/cases/mutate.h"
 
 namespace lockstep::judge {
@@ -183,6 +184,31 @@ std::optional<Case> in_long_rows(const OpInfo& op, int attribute, i64 value, Dra
   return std::nullopt;
 }
 
+// Lays input 0 so that elements along an axis follow each other in memory. @return whether it can
+bool lay_innermost(Case& c, int d) {
+  constexpr u64 kSeeds = 64;
+  c.layout = Layout::permuted;
+  for (c.seed = 0; c.seed < kSeeds; ++c.seed)
+    if (place_input(c.in[0], c.layout, c.seed, 0).stride[d] == 1) return true;
+  return false;
+}
+
+// A call with one long axis of input 0, and few elements and little work besides.
+std::optional<Case> with_long_axis(const OpInfo& op, int d, Draw& draw) {
+  constexpr int kTries = 1000;
+  constexpr i64 kMostWork = i64{1} << 22, kMostPairs = i64{1} << 30;
+  for (int n = 0; n < kTries; ++n) {
+    const Case drawn = draw_case(op, draw);
+    if (drawn.in.empty() || drawn.in[0].rank() <= d) continue;
+    std::optional<Case> c = changed(drawn, {Parameter::extent, 0, d}, kLeftOver);
+    if (!c || is_large(*c)) continue;
+    const bool is_cheap = op.pointwise ? gas_of_element(*c) * largest_output(*c) <= kMostWork
+                                       : kLeftOver * largest_input(*c) <= kMostPairs;
+    if (is_cheap && lay_innermost(*c, d) && !tells_nothing(*c)) return c;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Case> large_cases(const OpInfo& op, u64 seed, int rounds) {
@@ -236,6 +262,18 @@ std::vector<Case> long_row_cases(const OpInfo& op, u64 seed) {
       std::optional<Case> c = in_long_rows(op, attribute, kValues[k / kRounds], draw);
       if (!c) break;                      // the rows do not depend on this attribute
       fill(*c, Fill::dense, all.size());  // values that repeat may hide wrong places
+      all.push_back(std::move(*c));
+    }
+  }
+  return all;
+}
+
+std::vector<Case> left_over_cases(const OpInfo& op, u64 seed) {
+  std::vector<Case> all;
+  for (int d = 0; d < kMaxRank; ++d) {
+    Seeded draw(word(seed, 12, static_cast<u64>(d)));
+    if (std::optional<Case> c = with_long_axis(op, d, draw)) {
+      c->fill = Fill::dense;  // values that repeat may hide wrong places
       all.push_back(std::move(*c));
     }
   }

@@ -1,6 +1,7 @@
 /// @file
 /// Calls of sizes that domains do not draw: tensors and sums that outgrow blocks, caches and
-/// counters of kernels, every number of elements that widest vectors leave over, and long rows.
+/// counters of kernels, every number of elements that widest vectors leave over, long rows, and one
+/// element more than blocks of kernels hold.
 #pragma once
 #include <vector>
 
@@ -33,6 +34,13 @@ inline constexpr i64 kLongRow = 17;
 /// their own: 2 to 9 and 15 to 17, each as the last number of every attribute on which the length
 /// of these rows depends.
 std::vector<Case> long_row_cases(const OpInfo& op, u64 seed);
+
+/// The extent of a long axis: whole blocks of any power of two up to 2^14, and one element over.
+inline constexpr i64 kLeftOver = (i64{1} << 14) + 1;
+
+/// Legal calls that are not large, each with another axis of input 0 so long, whose elements follow
+/// each other in memory.
+std::vector<Case> left_over_cases(const OpInfo& op, u64 seed);
 
 /// The elements of the largest tensor of a legal call.
 i64 largest_tensor(const Case& c);

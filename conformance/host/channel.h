@@ -75,6 +75,17 @@ struct GraphLetter {
   u64 nodes = 0, entries = 0, heads = 0;  ///< where GraphNodes, Slots and numbers stand
 };
 
+/// A fault that the host commits in the backend's place, to see whether it is noticed.
+enum class Plant {
+  none,
+  beside,     ///< writes the word before output 0
+  beyond,     ///< writes a page behind output 0, which must have less than that
+  input,      ///< writes an element of input 0
+  heap,       ///< writes behind a block of the heap
+  late,       ///< writes output 0 when execute() has returned
+  later_run,  ///< changes output 0 in later runs of a plan
+};
+
 struct Letter {
   enum What { execute, refuse, infer, close } what = execute;
   int op = 0;              ///< its place among operators()
@@ -82,6 +93,7 @@ struct Letter {
   int callers = 1;         ///< threads that run the plan at the same time, if it runs once
   int runs = 1;            ///< one after another, with the callers' values in turn
   i32 filler = 0;          ///< what scratch memory holds before the call
+  Plant plant = Plant::none;
   int config = 0, attr_count = 0, in_count = 0, out_count = 0;
   Attr attrs[kMaxAttributes];
   u64 slots = 0;    ///< where they stand, of each caller in turn: inputs, outputs

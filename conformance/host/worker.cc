@@ -17,6 +17,7 @@
 #include "conformance/host/calls.h"
 #include "conformance/host/confine.h"
 #include "conformance/host/heap.h"
+#include "conformance/host/plant.h"
 #include "conformance/host/scratch_memory.h"
 #include "conformance/host/team.h"
 #include "spec/operators.h"
@@ -157,12 +158,13 @@ class DeviceScratch {
 // One caller of a plan, with a stream, scratch memory and a status of its own.
 class Caller {
  public:
-  Caller(const client::Backend& backend, const client::Plan& plan, i32 filler) : plan_(plan) {
+  Caller(const client::Backend& backend, const client::Plan& plan, const Letter& letter)
+      : plan_(plan), plant_(letter.plant) {
     if (!take(backend.stream(), stream_) || plan.scratch_bytes() == 0) return;
     if (!backend.library().has_device())
-      host_scratch_ = ScratchMemory(plan.scratch_bytes(), filler);
+      host_scratch_ = ScratchMemory(plan.scratch_bytes(), letter.filler);
     else
-      status_ = device_scratch_.take(backend, plan.scratch_bytes(), filler);
+      status_ = device_scratch_.take(backend, plan.scratch_bytes(), letter.filler);
     scratch_ = host_scratch_.data() ? host_scratch_.data() : device_scratch_.data();
   }
   Caller(const Caller&) = delete;
@@ -170,6 +172,7 @@ class Caller {
     if (!status_.ok()) return;
     status_ = plan_.execute({reinterpret_cast<const void* const*>(in.data()), in.size()},
         {reinterpret_cast<void* const*>(out.data()), out.size()}, scratch_, stream_->handle());
+    commit(plant_, in, out, ++runs_);
   }
   void wait() {
     if (status_.ok()) status_ = stream_->wait();
@@ -200,6 +203,8 @@ class Caller {
   }
 
   const client::Plan& plan_;
+  const Plant plant_;
+  int runs_ = 0;
   client::Status status_;
   std::optional<client::Stream> stream_;
   DeviceScratch device_scratch_;
@@ -310,7 +315,7 @@ void run(
   const bool in_turns = q.letter.runs > 1;
   std::deque<Caller> callers;
   for (int k = 0; k < (in_turns ? 1 : q.letter.callers); ++k)
-    callers.emplace_back(backend, plan, q.letter.filler);
+    callers.emplace_back(backend, plan, q.letter);
   const auto execute = [&](std::size_t k) -> Caller& {
     char* const* tensors = staging.data(k * q.tensors());
     callers[k].execute({tensors, q.inputs()}, {tensors + q.inputs(), q.outputs()});
@@ -445,6 +450,7 @@ void answer_letters(Backends& backends, Arena& arena, Team& team, Channel& chann
       if (runs) arena.lay(q.slots, mail, [&](std::size_t k) { return !q.is_input(k); });
       heap::fill(static_cast<char>(letter.filler));
       answer(backends, q);
+      if (letter.plant == Plant::late) *arena.own(q.inputs()) ^= 1;
       if (runs && r.code == kOk && !arena.holds(q.slots, mail))
         broken(r, "it wrote to a tensor after execute() had returned");
       if (const auto beside = heap::damage())

@@ -10,6 +10,7 @@
 #include "conformance/cases/large.h"
 #include "conformance/golden/vectors.h"
 #include "conformance/run/jobs.h"
+#include "conformance/run/watch.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/causes.h"
@@ -305,6 +306,7 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   if (std::cmp_equal(done, put.size())) {
     judge_refusals(r, subject, selection, put);
     judge_close(r, subject, selection, plan, put);
+    plant_in_process(r, subject, put);
     judge_whole(r);
     miss_unplanted(r);
     disown_exceeded(r);

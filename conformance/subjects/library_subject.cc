@@ -161,6 +161,7 @@ class LibrarySubject : public Subject {
   bool can_infer() const override { return infers_; }
   bool can_compile() const override { return compiles_; }
   bool can_close() const override { return true; }
+  bool can_plant() const override { return !has_device_; }
   bool takes_many() const override { return true; }
   int configure(const Options& more) override {
     Options o = limits_.set;

@@ -116,6 +116,7 @@ void Mail::add(const Question& q) {
   letter.constants = q.run.constants;
   letter.runs = q.run.runs;
   letter.filler = q.run.filler;
+  letter.plant = q.plant;
   letter.config = q.run.config;
   letter.between = between;
   letter.graph = graph;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conformance/host/channel.h"
 #include "conformance/jsonl/answer.h"
 #include "conformance/subjects/manifest.h"
 #include "containers/instrumented.h"
@@ -63,6 +64,7 @@ struct Question {
       nullptr;        ///< to compile and run in place of the call, where can_compile()
   Inferred out = {};  ///< the outputs' types; of execute only
   Run run = {};
+  Plant plant = Plant::none;  ///< of execute only, where can_plant()
   std::size_t trial = 0;     ///< its number among those asked together
   std::string_view id = {};  ///< of the case, for recorded answers
 };
@@ -109,6 +111,8 @@ class Subject {
   /// Puts questions and returns the answers to each.
   virtual std::vector<Answers> ask(const std::vector<Question>& questions);
   virtual bool can_close() const { return false; }
+  /// Whether the process that holds the backend commits faults in its place.
+  virtual bool can_plant() const { return false; }
   /// Closes the backend in all its configurations, where can_close(); the next question opens it
   /// again.
   virtual Answer close() { return {.kind = AnswerKind::unsupported}; }

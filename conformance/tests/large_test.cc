@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "conformance/cases/layout.h"
 #include "conformance/selection/select.h"
 
 namespace lockstep::judge {
@@ -36,6 +37,20 @@ TEST_P(Large, CallsOutgrowCachesWhateverTheSeed) {
                           two = large_cases(*GetParam(), 1, 2);
   ASSERT_GT(two.size(), one.size());
   for (std::size_t k = 0; k < one.size(); ++k) EXPECT_EQ(case_id(two[k]), case_id(one[k]));
+}
+
+// One element more than blocks hold, along each axis that the operator's sums and rules let grow.
+TEST_P(Large, BlocksLeaveOneElementOver) {
+  std::set<int> axes;
+  for (const Case& c : left_over_cases(*GetParam(), 1)) {
+    ASSERT_FALSE(refusal(c).refused()) << case_id(c);
+    EXPECT_FALSE(is_large(c)) << case_id(c);
+    const Placement at = place_input(c.in[0], c.layout, c.seed, 0);
+    for (int d = 0; d < c.in[0].rank(); ++d)
+      if (c.in[0].dim(d) == kLeftOver && at.stride[d] == 1) axes.insert(d);
+  }
+  const bool is_quadratic = GetParam()->name == "non_max_suppression";
+  EXPECT_GE(axes.size(), is_quadratic ? 0U : 1U);
 }
 
 // Every number of elements that is left over after whole vectors, along the last axis of input 0

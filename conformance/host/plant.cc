@@ -1,0 +1,37 @@
+#include "conformance/host/plant.h"
+
+#include <cstdlib>
+
+namespace lockstep::judge {
+namespace {
+
+void change(char* at) {
+  auto* element = reinterpret_cast<volatile i32*>(at);
+  *element = *element ^ 1;
+}
+
+// Heaps guard what lies behind a block, which the compiler must not see through.
+void write_behind_block() {
+  constexpr std::size_t kBytes = 100;
+  auto* block = static_cast<volatile char*>(std::malloc(kBytes));
+  block[kBytes] = static_cast<char>(block[kBytes] ^ 1);
+  std::free(const_cast<char*>(block));
+}
+
+}  // namespace
+
+void commit(Plant plant, std::span<char* const> in, std::span<char* const> out, int run) {
+  constexpr int kLaterRun = 3;  // when each of two callers had a turn, or at the last of three
+  switch (plant) {
+    case Plant::none:
+    case Plant::late: return;
+    case Plant::beside: return change(out[0] - sizeof(i32));
+    case Plant::beyond: return change(out[0] + kPage);
+    case Plant::input: return change(in[0]);
+    case Plant::heap: return write_behind_block();
+    case Plant::later_run:
+      if (run >= kLaterRun) change(out[0]);
+  }
+}
+
+}  // namespace lockstep::judge

@@ -1,0 +1,17 @@
+/// @file
+/// Whether the process that holds a backend notices what it must: canaries of what watches memory.
+#pragma once
+#include <vector>
+
+#include "conformance/cases/item.h"
+#include "conformance/subjects/subject.h"
+#include "conformance/verdict/report.h"
+
+namespace lockstep::judge {
+
+/// After a run in which every case passed, has faults committed in the backend's place, and counts
+/// which of them its answers show. What a machine does not guard, no backend can be found to break.
+/// @param put the cases of the run
+void plant_in_process(Report& r, Subject& subject, const std::vector<const Item*>& put);
+
+}  // namespace lockstep::judge

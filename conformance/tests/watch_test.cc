@@ -1,0 +1,59 @@
+// Faults that a backend's process commits in its place: all are noticed, and a process that commits
+// none, as where nothing is guarded, is found out.
+#include "conformance/run/watch.h"
+
+#include <gtest/gtest.h>
+
+#include "conformance/base/places.h"
+#include "conformance/subjects/reference_subject.h"
+#include "conformance/tests/expect.h"
+
+namespace lockstep::judge {
+namespace {
+
+// The canaries of a run of one case.
+Canaries planted(Subject& subject, Report r = {}) {
+  Item item;
+  item.call = parse_case("elemwise_add/in=2x3@8+2x3@8/fill=dense:1");
+  plant_in_process(r, subject, {&item});
+  return all_canaries(r);
+}
+
+class Unguarded : public ReferenceSubject {
+ public:
+  bool can_plant() const override { return true; }
+  Answers execute_at_once(const Case& c, const std::vector<std::vector<Tensor>>& in,
+      const Inferred& out, const Run& run) override {
+    Answers all;
+    for (const std::vector<Tensor>& values : in) all.push_back(execute(c, values, out, run));
+    return all;
+  }
+};
+
+TEST(Watch, NoticesEveryFault) {
+  const auto library = open_subject("reference", {});
+  const Canaries all = planted(*library);
+  EXPECT_EQ(all.planted, ndarray::kInstrumented ? 6 : 7);
+  EXPECT_EQ(all.noticed, all.planted);
+  const Case c = parse_case("relu/in=2@8/data=-1,2");
+  const Inferred out = c.op->infer(c.attributes(), c.types());
+  EXPECT_EQ(library->execute(c, inputs_of(c), out, {}).out, (std::vector<std::vector<i32>>{{0, 2}}))
+      << "the faults must leave nothing behind";
+}
+
+TEST(Watch, MissesWhatAProcessDoesNotShow) {
+  Unguarded subject;
+  const Canaries all = planted(subject);
+  EXPECT_GE(all.planted, 6);
+  EXPECT_EQ(all.noticed, 0);
+}
+
+TEST(Watch, PlantsNothingWhereCasesFailed) {
+  Unguarded subject;
+  Report failed;
+  failed.counts.executed = 1;
+  EXPECT_EQ(planted(subject, failed).planted, 0);
+}
+
+}  // namespace
+}  // namespace lockstep::judge
