@@ -209,6 +209,14 @@ std::optional<Case> with_long_axis(const OpInfo& op, int d, Draw& draw) {
   return std::nullopt;
 }
 
+// Whether half of a crowd stands in the last output. What is no row there is -1.
+bool is_crowded(const Case& c) {
+  const Tensor y = reference::outputs(*c.op, c.attributes(), inputs_of(c)).back();
+  const i64 columns = y.type.dim(y.type.rank() - 1),
+            fill = std::count(y.data.begin(), y.data.end(), -1);
+  return std::ssize(y.data) - fill >= kCrowd / 2 * columns;
+}
+
 }  // namespace
 
 std::vector<Case> large_cases(const OpInfo& op, u64 seed, int rounds) {
@@ -276,6 +284,25 @@ std::vector<Case> left_over_cases(const OpInfo& op, u64 seed) {
       c->fill = Fill::dense;  // values that repeat may hide wrong places
       all.push_back(std::move(*c));
     }
+  }
+  return all;
+}
+
+std::vector<Case> crowded_cases(const OpInfo& op, u64 seed) {
+  constexpr int kTries = 1000, kCountBits = 12;
+  constexpr std::size_t kCases = 4;
+  std::vector<Case> all;
+  if (op.pointwise) return all;
+  Seeded draw(word(seed, 13, 0));
+  for (int n = 0; n < kTries && all.size() < kCases; ++n) {
+    Case drawn = draw_case(op, draw);
+    // The numbers of rows must fit.
+    for (std::size_t k = 1; k < drawn.in.size(); ++k)
+      drawn.in[k].precision = std::max(drawn.in[k].precision, kCountBits);
+    std::optional<Case> c = changed(drawn, {Parameter::extent, 0, 1}, kCrowd + draw(0, kCrowd));
+    if (!c || is_large(*c)) continue;
+    fill(*c, Fill::dense, static_cast<std::size_t>(n));
+    if (is_crowded(*c)) all.push_back(std::move(*c));
   }
   return all;
 }

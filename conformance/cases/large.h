@@ -42,6 +42,13 @@ inline constexpr i64 kLeftOver = (i64{1} << 14) + 1;
 /// each other in memory.
 std::vector<Case> left_over_cases(const OpInfo& op, u64 seed);
 
+/// Rows of a crowded call: more than kernels take at a time.
+inline constexpr i64 kCrowd = 600;
+
+/// Legal calls of an operator that is defined as a whole, with a crowd of rows, of which at least
+/// half stand in the output.
+std::vector<Case> crowded_cases(const OpInfo& op, u64 seed);
+
 /// The elements of the largest tensor of a legal call.
 i64 largest_tensor(const Case& c);
 

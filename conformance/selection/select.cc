@@ -244,7 +244,8 @@ std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
   }
   put_discriminating_first(items, op, legal && s.tier > 0);
   if (legal && s.tier > 0)
-    for (Case& c : left_over_cases(op, s.seed)) items.push_back(whole_item(std::move(c)));
+    for (auto* of : {left_over_cases, crowded_cases})
+      for (Case& c : of(op, s.seed)) items.push_back(whole_item(std::move(c)));
   if (legal)
     for (Case& c : large_cases(op, s.seed, size.large)) items.push_back(whole_item(std::move(c)));
   return items;

@@ -53,6 +53,18 @@ TEST_P(Large, BlocksLeaveOneElementOver) {
   EXPECT_GE(axes.size(), is_quadratic ? 0U : 1U);
 }
 
+// Hundreds of rows that stand in the output, of an operator that compares or chooses rows.
+TEST_P(Large, CrowdsComeThrough) {
+  const std::vector<Case> all = crowded_cases(*GetParam(), 1);
+  EXPECT_EQ(all.size(), GetParam()->pointwise ? 0U : 4U);
+  for (const Case& c : all) {
+    ASSERT_FALSE(refusal(c).refused()) << case_id(c);
+    EXPECT_FALSE(is_large(c)) << case_id(c);
+    const Tensor y = reference::outputs(*c.op, c.attributes(), inputs_of(c)).back();
+    EXPECT_GE(std::count_if(y.data.begin(), y.data.end(), [](i32 v) { return v != -1; }), kCrowd);
+  }
+}
+
 // Every number of elements that is left over after whole vectors, along the last axis of input 0
 // and of output 0, and along the channels of output 0. An operator may fix any of them.
 TEST_P(Large, TailsLeaveEveryNumberOfElementsOver) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "conformance/base/sha256.h"
+#include "conformance/cases/layout.h"
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/trial/properties.h"
 
@@ -27,6 +28,12 @@ std::string values_of(const std::vector<Tensor>& all) {
   return text;
 }
 
+std::string text_of(const Type& t, const Placement& at) {
+  std::string s = fmt::format("{}@{} at {}", shape_text(t.shape), t.precision, at.offset);
+  for (int d = 0; d < t.rank(); ++d) s += fmt::format(" {}", at.stride[d]);
+  return s;
+}
+
 // Poison is drawn anew in each process and the only part that is left out.
 std::string text_of(const Question& q) {
   const Run& r = q.run;
@@ -38,9 +45,16 @@ std::string text_of(const Question& q) {
   if (q.texts)
     for (const auto& [name, text] : *q.texts) s += "\nattribute " + name + "=" + text;
   if (q.graph) s += fmt::format("\ngraph {} {}", q.graph->feeds, graph_text(*q.graph));
-  for (const std::vector<Tensor>* in : q.callers) s += "\ncaller " + values_of(*in);
+  const u64 seed = q.call->seed;
+  for (const std::vector<Tensor>* in : q.callers) {
+    s += "\ncaller " + values_of(*in);
+    for (int k = 0; k < std::ssize(*in); ++k) {
+      const Type& t = (*in)[static_cast<std::size_t>(k)].type;
+      s += "\ninput " + text_of(t, place_input(t, r.layout, seed, k));
+    }
+  }
   for (int k = 0; k < q.out.count; ++k)
-    s += fmt::format("\noutput {} {}", shape_text(q.out[k].shape), q.out[k].precision);
+    s += "\noutput " + text_of(q.out[k], place_output(q.out[k], r.layout, seed, k));
   return s + "\n";
 }
 
