@@ -1,7 +1,6 @@
 /// @file
 /// Canaries of what watches a backend: faults that its process commits in its place.
 #pragma once
-#include <cstdint>
 #include <span>
 
 #include "conformance/host/channel.h"

@@ -305,8 +305,8 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   name_missing(r, put, seen);
   if (std::cmp_equal(done, put.size())) {
     judge_refusals(r, subject, selection, put);
-    judge_close(r, subject, selection, plan, put);
     plant_in_process(r, subject, put);
+    judge_close(r, subject, selection, plan, put);
     judge_whole(r);
     miss_unplanted(r);
     disown_exceeded(r);

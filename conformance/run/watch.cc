@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
 
 namespace lockstep::judge {
@@ -19,11 +20,13 @@ bool is_broken(const Answer& a) { return a.kind == AnswerKind::protocol; }
 bool shows_output(const Answer& a) { return !a.out_damage.empty(); }
 bool shows_input(const Answer& a) { return !a.in_damage.empty(); }
 
+// The last one ends the process.
 constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, shows_output},
-    {Plant::beyond, &kWritesInBounds, shows_output}, {Plant::input, &kInputsUntouched, shows_input},
-    {Plant::heap, &kWritesInBounds, is_broken}, {Plant::late, &kWritesInBounds, is_broken},
+    {Plant::input, &kInputsUntouched, shows_input}, {Plant::heap, &kWritesInBounds, is_broken},
+    {Plant::late, &kWritesInBounds, is_broken},
     {Plant::later_run, &kReuse, [](const Answer& a) { return a.changed_run > 0; }, 2, 4},
-    {Plant::later_run, &kConcurrent, [](const Answer& a) { return a.unsteady; }, 2, 1}};
+    {Plant::later_run, &kConcurrent, [](const Answer& a) { return a.unsteady; }, 2, 1},
+    {Plant::beyond, &kWritesInBounds, shows_output}};
 
 // A call whose first output is so small that a page behind it lies beyond its memory.
 bool is_small(const Item* i) {
@@ -31,28 +34,46 @@ bool is_small(const Item* i) {
   return i->runs() && elements_of(i->call) <= kMostElements;
 }
 
+// Whether a sanitizer's heap, which has guards of its own, stands in its place.
+bool is_elsewhere(const Canary& c) { return ndarray::kInstrumented && c.plant == Plant::heap; }
+
+Answers answers(Subject& subject, const Case& c, const Canary& canary) {
+  const std::vector<Tensor> in = inputs_of(c);
+  return subject.ask({{.call = &c,
+      .callers = std::vector<const std::vector<Tensor>*>(canary.callers, &in),
+      .out = c.op->infer(c.attributes(), c.types()),
+      .run = {.poison = kPoison, .runs = canary.runs},
+      .plant = canary.plant}})[0];
+}
+
+// Whether the call is answered without a fault. A process that stood idle may be gone.
+bool is_answered(Subject& subject, const Case& c) {
+  constexpr Canary kNone{Plant::none, nullptr, nullptr};
+  return answers(subject, c, kNone)[0].ok() || answers(subject, c, kNone)[0].ok();
+}
+
+void plant_all(Report& r, Subject& subject, const Case& c) {
+  if (!is_answered(subject, c)) return;
+  for (const Canary& canary : kCanaries) {
+    if (!is_meant(*canary.property, r.chosen.properties) || is_elsewhere(canary)) continue;
+    const Answers all = answers(subject, c, canary);
+    // A slow machine is not a blind one.
+    if (all[0].kind == AnswerKind::timed_out) continue;
+    Canaries& of = r.canaries[std::string(canary.property->name)];
+    ++of.planted;
+    of.noticed += std::any_of(all.begin(), all.end(), canary.shows);
+  }
+}
+
 }  // namespace
 
 void plant_in_process(Report& r, Subject& subject, const std::vector<const Item*>& put) {
   const auto item = std::find_if(put.begin(), put.end(), is_small);
   if (!subject.can_plant() || r.counts.passed < r.counts.executed || item == put.end()) return;
-  const Case& c = (*item)->call;
-  const std::vector<Tensor> in = inputs_of(c);
-  const std::vector<std::string>& chosen = r.chosen.properties;
-  for (const Canary& canary : kCanaries) {
-    // A sanitizer's heap has guards of its own.
-    if (!is_meant(*canary.property, chosen) ||
-        (ndarray::kInstrumented && canary.plant == Plant::heap))
-      continue;
-    const std::vector<const std::vector<Tensor>*> callers(canary.callers, &in);
-    const Answers a = subject.ask({{.call = &c,
-        .callers = callers,
-        .out = c.op->infer(c.attributes(), c.types()),
-        .run = {.poison = kPoison, .runs = canary.runs},
-        .plant = canary.plant}})[0];
-    Canaries& all = r.canaries[std::string(canary.property->name)];
-    ++all.planted;
-    all.noticed += std::any_of(a.begin(), a.end(), canary.shows);
+  try {
+    plant_all(r, subject, (*item)->call);
+  } catch (const LoadCrash&) {
+    // The library crashes while it is loaded once more, which close() tells.
   }
 }
 
