@@ -65,8 +65,8 @@ struct Question {
   Inferred out = {};  ///< the outputs' types; of execute only
   Run run = {};
   Plant plant = Plant::none;  ///< of execute only, where can_plant()
-  std::size_t trial = 0;     ///< its number among those asked together
-  std::string_view id = {};  ///< of the case, for recorded answers
+  std::size_t trial = 0;      ///< its number among those asked together
+  std::string_view id = {};   ///< of the case, for recorded answers
 };
 /// One of each caller. None where callers cannot share a plan, or where an earlier question of the
 /// same trial ended the process.

@@ -6,6 +6,7 @@
 #include "conformance/cases/layout.h"
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/trial/properties.h"
+#include "spec/text.h"
 
 namespace lockstep::judge {
 namespace {
