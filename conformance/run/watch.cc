@@ -58,7 +58,7 @@ void plant_all(Report& r, Subject& subject, const Case& c) {
     if (!is_meant(*canary.property, r.chosen.properties) || is_elsewhere(canary)) continue;
     const Answers all = answers(subject, c, canary);
     // A slow machine is not a blind one.
-    if (all[0].kind == AnswerKind::timed_out) continue;
+    if (all.empty() || all[0].kind == AnswerKind::timed_out) continue;
     Canaries& of = r.canaries[std::string(canary.property->name)];
     ++of.planted;
     of.noticed += std::any_of(all.begin(), all.end(), canary.shows);
