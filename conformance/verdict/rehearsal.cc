@@ -67,7 +67,6 @@ class Rehearsal : public ReferenceSubject {
   bool can_compile() const override { return true; }
   bool takes_text() const override { return true; }
   int configure(const Options&) override { return ++configurations_; }
-  Answer infer(const Case&) override { return {}; }
 
   std::vector<Answers> ask(const std::vector<Question>& questions) override {
     std::vector<Answers> all;
