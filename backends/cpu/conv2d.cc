@@ -70,7 +70,8 @@ class TunedConv2d : public Plan {
   void run_by_lines(const Run& run) const;
   void multiply_lines(const Run& run, const Block& b, const Word* patch) const;
   void multiply_depthwise(const Run& run, const Block& b, const Word* patch) const;
-  void multiply(const Run& run, const Placement& at, i64 unit, i64 first, i64 count) const;
+  void multiply(const Run& run, const Placement& at, i64 unit, i64 first, i64 count,
+      bool are_far = false) const;
   const uint8_t* cells(const Run& run, const Block& b, i64 unit) const;
   i64 slot_pitch(const Block& b) const;
 
@@ -296,7 +297,8 @@ void TunedConv2d::compute(const Run& run, const Block& b) const {
       Placement at;
       at.slots = static_cast<int>(min(width, slots - slot));
       place(run, b, unit, slot, at);
-      multiply(run, at, b.unit + unit, first, min(outputs_per_item_, group_outputs_ - first));
+      multiply(
+          run, at, b.unit + unit, first, min(outputs_per_item_, group_outputs_ - first), slot == 0);
     }
   });
 }
@@ -348,7 +350,7 @@ void TunedConv2d::place(
 }
 
 void TunedConv2d::multiply(
-    const Run& run, const Placement& at, i64 unit, i64 first, i64 count) const {
+    const Run& run, const Placement& at, i64 unit, i64 first, i64 count, bool are_far) const {
   const i64 channel = unit % groups_ * group_outputs_ + first;
   i32* y = run.y + unit / groups_ * y_.stride[0];
   const View& added = fusion_.added;
@@ -362,7 +364,7 @@ void TunedConv2d::multiply(
     if (addend)
       tile.added = {const_cast<i32*>(addend) + o / added_terms_ * added.stride[1], added.stride[1],
           fusion_.adds_cells};
-    tile.chunks = {depth_, strides_.data(), height_ * output_words(), height_};
+    tile.chunks = {depth_, strides_.data(), height_ * output_words(), height_, are_far};
     if (by_pixels_)
       dot_.pixel_tile[int64_t{at.piece[0].count - 1} * dot_.slots + height / dot_.lanes - 1](tile);
     else

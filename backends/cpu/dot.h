@@ -51,6 +51,7 @@ struct Chunks {
   int64_t depth;          ///< at most kChunkSteps, and at most the steps
   const int32_t* stride;  ///< [chunk]: between the offsets of its steps if it is constant
   int64_t panel, start;   ///< between the rows, and the starts, of two panels, in Words
+  bool are_far = false;   ///< whether no cache near may hold the rows yet
 };
 
 /// A tile: to[r][piece.to] is the output of row_start[r] + lane_start[slot][lane] + the sum of the

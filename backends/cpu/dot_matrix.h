@@ -73,13 +73,27 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
     return step < last ? step : last;
   }
 
+  /// The cells of up to two slots at chunks whose steps are not equally far apart. All are copied
+  /// before one is loaded, because a load waits for what was stored just before.
+  struct Copies {
+    alignas(64) uint8_t of[kChunksMax][2][kTileBytes];
+  };
+
+  static void copy_uneven(
+      const Tile& t, const Place& p, int64_t first, int64_t last, Copies& copies) {
+    for (int64_t c = first; c < last; ++c)
+      if (t.chunks.stride[c] == Chunks::kUneven)
+        for (int s = 0; s < p.slots; ++s)
+          copy_cells(copies.of[c - first][s], t.slots[p.slot + s], t.offset + first_step(t, c),
+              t.chunks.depth);
+  }
+
   /// The cells of a slot at a chunk: where they lie, or copied.
-  template <int R> static void load_cells(const Tile& t, const Slot& slot, int64_t chunk) {
-    const int32_t *offset = t.offset + first_step(t, chunk), stride = t.chunks.stride[chunk];
-    if (stride != Chunks::kUneven) return Unit::template load<R>(slot.cells + offset[0], stride);
-    alignas(64) uint8_t copy[kTileBytes];
-    copy_cells(copy, slot, offset, t.chunks.depth);
-    Unit::template load<R>(copy, kRowBytes);
+  template <int R>
+  static void load_cells(const Tile& t, const Slot& slot, int64_t chunk, const uint8_t* copy) {
+    const int32_t stride = t.chunks.stride[chunk];
+    if (stride == Chunks::kUneven) return Unit::template load<R>(copy, kRowBytes);
+    Unit::template load<R>(slot.cells + t.offset[first_step(t, chunk)], stride);
   }
 
   typedef int8_t SignedBytes __attribute__((vector_size(64)));
@@ -226,22 +240,33 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
       Unit::template zero<C>();
   }
 
+  /// Cache lines of rows to fetch while some chunks are multiplied.
+  struct Ahead {
+    const uint8_t* from = nullptr;
+    int64_t lines = 0;  ///< for each chunk
+
+    void fetch() {
+      for (int64_t l = 0; l < lines; ++l, from += kRowBytes) __builtin_prefetch(from, 0, 2);
+    }
+  };
+
   /// Adds some chunks of one or two halves of a panel by one or two slots, while sums from before
   /// become outputs.
   template <int H, int S, bool kGoesOn> static void multiply(const Tile& t, Product& p,
-      int64_t first, int64_t last, const uint8_t* rows, Finishing& rest) {
+      int64_t first, int64_t last, const Copies& copies, Ahead ahead, Finishing& rest) {
     begin_sums<0, kGoesOn>(p.sums[0][0]);
     if constexpr (S > 1) begin_sums<1, kGoesOn>(p.sums[0][1]);
     if constexpr (H > 1) begin_sums<2, kGoesOn>(p.sums[1][0]);
     if constexpr (H > 1 && S > 1) begin_sums<3, kGoesOn>(p.sums[1][1]);
     const Slot* const slots = t.slots + p.slot;
     const int at_once = last - first < 2 ? 4 : last - first < 4 ? 2 : 1;
+    const uint8_t* rows = rows_of(t, p, first);
     for (int64_t c = first; c < last; ++c, rows += p.height * kRowBytes) {
-      load_cells<6>(t, slots[0], c);
+      load_cells<6>(t, slots[0], c, copies.of[c - first][0]);
       Unit::template load<4>(rows, kRowBytes);
       Unit::template add_products<0, 4, 6>();
       if constexpr (S > 1) {
-        load_cells<7>(t, slots[1], c);
+        load_cells<7>(t, slots[1], c, copies.of[c - first][1]);
         Unit::template add_products<1, 4, 7>();
       }
       if constexpr (H > 1) {
@@ -249,6 +274,7 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
         Unit::template add_products<2, 5, 6>();
         if constexpr (S > 1) Unit::template add_products<3, 5, 7>();
       }
+      ahead.fetch();
       rest.go_on(at_once);
     }
     Unit::template store<0>(p.sums[0][0].of, kRowBytes);
@@ -257,13 +283,13 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
     if constexpr (H > 1 && S > 1) Unit::template store<3>(p.sums[1][1].of, kRowBytes);
   }
   template <bool kGoesOn> static void multiply(const Tile& t, Product& p, int64_t first,
-      int64_t last, const uint8_t* rows, Finishing& rest) {
+      int64_t last, const Copies& copies, Ahead ahead, Finishing& rest) {
     if (p.height > kHalf)
-      p.slots > 1 ? multiply<2, 2, kGoesOn>(t, p, first, last, rows, rest)
-                  : multiply<2, 1, kGoesOn>(t, p, first, last, rows, rest);
+      p.slots > 1 ? multiply<2, 2, kGoesOn>(t, p, first, last, copies, ahead, rest)
+                  : multiply<2, 1, kGoesOn>(t, p, first, last, copies, ahead, rest);
     else
-      p.slots > 1 ? multiply<1, 2, kGoesOn>(t, p, first, last, rows, rest)
-                  : multiply<1, 1, kGoesOn>(t, p, first, last, rows, rest);
+      p.slots > 1 ? multiply<1, 2, kGoesOn>(t, p, first, last, copies, ahead, rest)
+                  : multiply<1, 1, kGoesOn>(t, p, first, last, copies, ahead, rest);
   }
 
   static void begin(Place& p, int64_t rows, int slots, int64_t panel, int slot) {
@@ -278,16 +304,26 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
     return reinterpret_cast<const uint8_t*>(panel) + chunk * p.height * kRowBytes;
   }
 
+  /// A share of the rows that follow those of some chunks, which no cache may hold yet.
+  static Ahead rows_after(
+      const Tile& t, const Product& p, int64_t first, int64_t last, int share, int shares) {
+    if (!t.chunks.are_far || share >= shares) return {};
+    const int64_t chunks = last - first, lines = (p.height + shares - 1) / shares;
+    return {rows_of(t, p, last) + share * chunks * lines * kRowBytes, lines};
+  }
+
   // The cells of two slots stay in the first cache for all panels.
   static void by_slots(const Tile& t, int64_t rows, int slots, int64_t chunks) {
     Product product[2];
     Finishing rest(t);
+    Copies copies;
     int turn = 0;
     for (int slot = 0; slot < slots; slot += 2)
       for (int64_t panel = 0; panel * kPanel < rows; ++panel, turn ^= 1) {
         Product& p = product[turn];
         begin(p, rows, slots, panel, slot);
-        multiply<false>(t, p, 0, chunks, rows_of(t, p, 0), rest);
+        if (panel == 0) copy_uneven(t, p, 0, chunks, copies);
+        multiply<false>(t, p, 0, chunks, copies, rows_after(t, p, 0, chunks, slot, 1), rest);
         rest.begin(p);
       }
     rest.go_on(rest.left());
@@ -297,17 +333,17 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
   static void by_panels(const Tile& t, int64_t rows, int slots, int64_t chunks, int64_t part) {
     Product product[kSlotsMax / 2];
     Finishing rest(t);
+    Copies copies;
     for (int64_t panel = 0; panel * kPanel < rows; ++panel)
       for (int64_t c = 0; c < chunks; c += part)
         for (int slot = 0; slot < slots; slot += 2) {
           Product& p = product[slot / 2];
           const int64_t last = c + part < chunks ? c + part : chunks;
-          if (c == 0) {
-            begin(p, rows, slots, panel, slot);
-            multiply<false>(t, p, c, last, rows_of(t, p, c), rest);
-          } else {
-            multiply<true>(t, p, c, last, rows_of(t, p, c), rest);
-          }
+          if (c == 0) begin(p, rows, slots, panel, slot);
+          copy_uneven(t, p, c, last, copies);
+          const Ahead ahead = rows_after(t, p, c, last, slot / 2, (slots + 1) / 2);
+          c == 0 ? multiply<false>(t, p, c, last, copies, ahead, rest)
+                 : multiply<true>(t, p, c, last, copies, ahead, rest);
           if (last == chunks) rest.begin(p);
         }
     rest.go_on(rest.left());
