@@ -99,7 +99,10 @@ class Performance(unittest.TestCase):
         self.assertIn(">90 %<", drawn.partition("multiply-adds")[2])
 
     def test_the_recorded_results_have_all_that_pages_show(self):
-        self.assertEqual(8, performance.page(ROOT).count("<svg"))
+        runs = (ROOT / performance.RESULTS).read_text(encoding="ascii").count(
+            "| OpenVINO's time over ours |")
+        self.assertLess(0, runs)
+        self.assertEqual(5 + runs, performance.page(ROOT).count("<svg"))
         for words in performance.COSTS.values():
             self.assertIn(words, performance.costs(ROOT))
 
