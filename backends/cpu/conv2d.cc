@@ -122,9 +122,9 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
               groups_ * x_.dim(0))),
       fusion_(a.fusion),
       added_port_(a.call.in.size()),
-      x_terms_(fusion_.reads_cells ? dot.terms : 1),
-      y_terms_(fusion_.writes_cells ? dot.terms : 1),
-      added_terms_(fusion_.adds_cells ? dot.terms : 1),
+      x_terms_(fusion_.reads == Form::cells ? dot.terms : 1),
+      y_terms_(fusion_.writes == Form::cells ? dot.terms : 1),
+      added_terms_(fusion_.adds == Form::cells ? dot.terms : 1),
       height_(way_ == Way::lines ? 1 : panel_rows(group_outputs_, dot)),
       depth_(patch_.chunk_steps()),
       steps_(patch_.steps()) {
@@ -359,11 +359,11 @@ void TunedConv2d::multiply(
   for (i64 o = channel; o < channel + count; o += at_once) {
     const i64 height = min(at_once, channel + count - o);
     Tile tile{run.rows + o * output_words(), run.starts + o, nullptr, offsets_.data(), steps(),
-        at.slot, {y + o / y_terms_ * y_.stride[1], y_.stride[1], fusion_.writes_cells},
+        at.slot, {y + o / y_terms_ * y_.stride[1], y_.stride[1], fusion_.writes == Form::cells},
         fusion_.finish ? &*fusion_.finish : nullptr};
     if (addend)
       tile.added = {const_cast<i32*>(addend) + o / added_terms_ * added.stride[1], added.stride[1],
-          fusion_.adds_cells};
+          fusion_.adds == Form::cells};
     tile.chunks = {depth_, strides_.data(), height_ * output_words(), height_, are_far};
     if (by_pixels_)
       dot_.pixel_tile[int64_t{at.piece[0].count - 1} * dot_.slots + height / dot_.lanes - 1](tile);
@@ -445,18 +445,20 @@ void TunedConv2d::multiply_depthwise(const Run& run, const Block& b, const Word*
   const i64 first = b.unit % groups_ * group_outputs_;
   i32* y = run.y + b.unit / groups_ * y_.stride[0] + first / y_terms_ * y_.stride[1] +
       b.row * y_.stride[2] + b.column;
-  dot_.depthwise({run.rows + first * output_words(), run.starts + first * start_words(),
-      offsets_.data(), w_.dim(2), line_steps(), is_dense_, reinterpret_cast<const uint8_t*>(patch),
-      b.rows, b.columns, patch_.pitch() * kWordBytes, {y, y_.stride[1], fusion_.writes_cells},
-      y_.stride[2], fusion_.finish ? &*fusion_.finish : nullptr});
+  dot_.depthwise(
+      {run.rows + first * output_words(), run.starts + first * start_words(), offsets_.data(),
+          w_.dim(2), line_steps(), is_dense_, reinterpret_cast<const uint8_t*>(patch), b.rows,
+          b.columns, patch_.pitch() * kWordBytes, {y, y_.stride[1], fusion_.writes == Form::cells},
+          y_.stride[2], fusion_.finish ? &*fusion_.finish : nullptr});
 }
 
 }  // namespace
 
 std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
+  if (a.fusion.uses(Form::pixels)) return pixel_conv2d_plan(a, kernel, dot);
   const auto attrs = from_attributes<Conv2d>(a.call.attributes());
   if (Arguments product = a; become_dense(product, attrs))
-    return a.fusion.uses_cells() ? nullptr : dense_plan(product, kernel, dot);
+    return a.fusion.uses(Form::cells) ? nullptr : dense_plan(product, kernel, dot);
   const std::optional<Design> design = design_of(a, attrs, dot);
   if (!design) return nullptr;
   if (dot.block && !suits_blocks(*design)) return conv2d_plan(a, kernel, *dot.few_rows);

@@ -40,6 +40,13 @@ std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, cons
 /// The call as a matrix product, where the window is the whole image. @return whether it is one
 bool become_dense(Arguments& a, const Conv2dAttrs& attrs);
 
+/// The same for calls that read or write pixels.
+std::unique_ptr<Plan> pixel_conv2d_plan(
+    const Arguments& a, const Kernel& kernel, const DotKernels& dot);
+
+/// Whether that serves the call with its fusion.
+bool pixel_conv2d_serves(const Arguments& a, const DotKernels& dot);
+
 /// Whether a tuned kernel serves the call with its fusion.
 bool conv2d_serves(const Arguments& a);
 

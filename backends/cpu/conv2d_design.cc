@@ -39,8 +39,8 @@ bool can_add(const View& added, const Out& y) {
 bool can_use_cells(
     const Fusion& f, const Conv2dAttrs& attrs, i64 group_inputs, const DotKernels& dot) {
   const auto divides = [&](i64 channels) { return attrs.groups == 1 || channels % dot.terms == 0; };
-  const bool writes = f.writes_cells || f.adds_cells;
-  return dot.rows % dot.terms == 0 && (!f.reads_cells || divides(group_inputs)) &&
+  const bool writes = f.writes == Form::cells || f.adds == Form::cells;
+  return dot.rows % dot.terms == 0 && (f.reads != Form::cells || divides(group_inputs)) &&
       (!writes || divides(attrs.channels / attrs.groups));
 }
 
@@ -60,26 +60,26 @@ std::optional<Design> design_of(
   };
   const bool by_lines = outputs <= kLinesOutputs && (y.stride[3] == 1 || y.dim(3) == 1) && !adds;
   if (by_lines && inputs == 1 && outputs == 1 && attrs.channels % dot.terms == 0) {
-    Patch shared(axis(0), axis(1), dot.terms, dot, f.reads_cells);
+    Patch shared(axis(0), axis(1), dot.terms, dot, f.reads == Form::cells);
     if (shared.shrink_to(kLinesBytes))
       return Design{Way::depthwise, x, y, shared, attrs.channels / dot.terms, dot.terms, dot.terms};
   }
-  if (f.uses_cells() && !can_use_cells(f, attrs, inputs, dot)) return std::nullopt;
+  if (f.uses(Form::cells) && !can_use_cells(f, attrs, inputs, dot)) return std::nullopt;
   const bool is_pointwise = attrs.kernel_size == Tuple{1, 1} && attrs.strides == Tuple{1, 1} &&
       attrs.padding == Tuple{0, 0};
   bool is_row = false;
   if (View row = x; is_pointwise && join_rows(row))
     if (Out to = y; join_rows(to)) x = row, y = to, is_row = true;
-  Patch patch(axis(0), axis(1), inputs, dot, f.reads_cells);
+  Patch patch(axis(0), axis(1), inputs, dot, f.reads == Form::cells);
   const auto design = [&](Way way, const Patch& p) {
     return Design{way, x, y, p, attrs.groups, inputs, outputs};
   };
-  if (f.reads_cells && is_row) {
+  if (f.reads == Form::cells && is_row) {
     patch.read_in_place(x.stride[1]);
     if (patch.bytes() > kInPlaceBytesMax) return std::nullopt;
     return design(Way::in_place, patch);
   }
-  if (Patch small = patch; by_lines && !f.uses_cells() && small.shrink_to(kLinesBytes))
+  if (Patch small = patch; by_lines && !f.uses(Form::cells) && small.shrink_to(kLinesBytes))
     return design(Way::lines, small);
   if (!patch.shrink_to(kPatchBytes) && !patch.shrink_to(kPatchBytesMax)) return std::nullopt;
   return design(Way::blocks, patch);

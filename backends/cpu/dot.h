@@ -133,6 +133,60 @@ struct Terms {
 /// Any number of rows, at up to `slots` slots.
 using BlockKernel = void(const Tile& t, int64_t rows, int slots);
 
+/// Between products that multiply matrices, kPixelChannels channels of a place are neighbours.
+inline constexpr int kPixelChannels = 64, kPixelWords = kPixelChannels / 4, kPixelRows = 16,
+                     kPixelSlots = 16, kRecordWords = 8;
+
+/// The tile of a panel of kPixelChannels outputs, and the column there, that have an output, so
+/// that four bytes of each tile in turns are a pixel.
+inline constexpr int pixel_tile_of(int output) { return output % 16 / 4; }
+inline constexpr int pixel_column_of(int output) { return output / 16 * 4 + output % 4; }
+
+/// Outputs of some slots, whose lanes are up to kPixelRows neighbouring pixels: output o of a pixel
+/// is start[o] + the sum of the products of its weights and the pixels that lie offset[chunk] bytes
+/// after the slot's own ones, 64 channels at a time. Outputs have eight bits. They lie in pixels,
+/// or in rows if `to` has none; what is added has pixels.
+struct PixelBlock {
+  const uint8_t* weights;  ///< of two tiles after another: [chunk][tile][step][column]
+  const uint32_t* start;   ///< [panel][tile][column], half a unit to round off included
+  const int32_t* offset;
+  int64_t chunks, outputs;  ///< outputs are a multiple of kPixelChannels
+  int64_t pixel;            ///< bytes between neighbouring pixels
+  const Slot* slots;
+  int slot_count, height;  ///< slots, and the pixels of each
+  Surface to, added;
+  const Finish* finish;
+  int lines_ahead;  ///< cache lines of weights to fetch ahead in each half of a chunk and two slots
+};
+
+/// Records of the columns of a line that outputs of a row read: the values of all channels, tap by
+/// tap, and zeros to the next Word.
+struct PackRecords {
+  uint8_t* to;
+  const int32_t* image;
+  int64_t plane, line;              ///< elements between channels and between rows
+  int64_t channels, height, width;  ///< of the image
+  int64_t row, apart, taps;         ///< the row of the first tap, rows between taps, and how many
+  int64_t left, columns;            ///< the first column, and how many
+  int64_t words;                    ///< of a record, up to kRecordWords
+};
+
+/// The largest values of windows of a row of pixels, as far as they lie in the image.
+struct PoolPixels {
+  const int32_t* from;  ///< pixel 0 of the first line
+  int64_t lines, line, width;
+  int64_t window, stride, padding;
+  int32_t* to;
+  int64_t columns;
+};
+
+/// What a unit that multiplies matrices computes with pixels.
+struct PixelKernels {
+  void (*block)(const PixelBlock& b);
+  void (*records)(const PackRecords& p);
+  void (*pool)(const PoolPixels& p);
+};
+
 /// The tiles of an instruction set, and how it wants its operands.
 struct DotKernels {
   const char* isa;
@@ -155,6 +209,7 @@ struct DotKernels {
   void (*pool_columns)(const PoolColumns& p);
   void (*pack_cells)(uint8_t* to, const int32_t* from, const Terms& t);
   void (*pack_rows)(uint8_t* to, const int32_t* from, const Terms& t);  ///< of Words
+  const PixelKernels* pixels = nullptr;                                 ///< or nullptr
 };
 
 /// Blocks of an instruction set, which for all else takes the kernels of its vectors.
@@ -164,6 +219,7 @@ struct DotBlocks {
   double macs_per_ns;
   const DotKernels* vectors;
   BlockKernel* block;
+  PixelKernels pixels;
 };
 
 // Constants: a unit compiled for an instruction set may run nothing before it is chosen.

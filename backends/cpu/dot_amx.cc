@@ -2,7 +2,7 @@
 /// Blocks for AMX: tdpbsud multiplies 16 signed rows of 64 bytes and unsigned cells of 16 steps. A
 /// block leaves the tiles of its thread without a configuration.
 #include "backends/cpu/dot_avx512vnni.h"
-#include "backends/cpu/dot_matrix.h"
+#include "backends/cpu/dot_pixels.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -22,11 +22,14 @@ struct Amx {
   template <int C, int A, int B> static void add_products() {
     __asm__ volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(C), "i"(A), "i"(B));
   }
+  template <int C, int A, int B> static void add_pixel_products() {
+    __asm__ volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(C), "i"(A), "i"(B));
+  }
 };
 
 }  // namespace
 
-constinit const DotBlocks kDotAmx =
-    MatrixBlocks<Avx512Vnni, Amx>::kernels("amx", 1500, kDotAvx512Vnni);
+constinit const DotBlocks kDotAmx = MatrixBlocks<Avx512Vnni, Amx>::kernels(
+    "amx", 1500, kDotAvx512Vnni, PixelProducts<Avx512Vnni, Amx>::kernels());
 
 }  // namespace lockstep::cpu

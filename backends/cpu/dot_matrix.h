@@ -31,7 +31,8 @@ static_assert(sizeof(TileConfig) == 64);
 
 template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
   using Base = Surfaces<Set>;
-  using Base::kFlip, Base::kLanes, Base::kTerms, Base::load, Base::rescaled, Base::store;
+  using Base::clamped, Base::kFlip, Base::kLanes, Base::kTerms, Base::load, Base::rescaled,
+      Base::store;
   using typename Base::Bytes, typename Base::Words;
   static_assert(kLanes == 16 && kTerms == 4 && Set::kCellBytes == 4 && Set::kOffset == 128);
 
@@ -95,8 +96,6 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
     if (stride == Chunks::kUneven) return Unit::template load<R>(copy, kRowBytes);
     Unit::template load<R>(slot.cells + t.offset[first_step(t, chunk)], stride);
   }
-
-  typedef int8_t SignedBytes __attribute__((vector_size(64)));
 
   /// Makes outputs of the sums of a product, a half of the rows of a slot at a time.
   class Finishing {
@@ -212,18 +211,6 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
         if constexpr (kAdds) added += added_stride;
       }
     }
-    static Words clamped(Words v, const Rescale& s) {
-      const SignedBytes low = byte_of(s.low) - SignedBytes{},
-                        high = byte_of(s.high) - SignedBytes{};
-      auto x = reinterpret_cast<SignedBytes>(v);
-      x = x < low ? low : x;
-      x = x > high ? high : x;
-      return reinterpret_cast<Words>(x);
-    }
-    static int8_t byte_of(int32_t v) {
-      return static_cast<int8_t>(v < INT8_MIN ? INT8_MIN : v > INT8_MAX ? INT8_MAX : v);
-    }
-
     static constexpr std::make_index_sequence<sizeof(Words)> kAll{};
     const Tile& t_;
     Place place_{};
@@ -361,8 +348,8 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
   }
 
   static constexpr DotBlocks kernels(
-      const char* isa, double macs_per_ns, const DotKernels& vectors) {
-    return {isa, kPanel, kSlotsMax, macs_per_ns, &vectors, block};
+      const char* isa, double macs_per_ns, const DotKernels& vectors, const PixelKernels& pixels) {
+    return {isa, kPanel, kSlotsMax, macs_per_ns, &vectors, block, pixels};
   }
 };
 

@@ -10,6 +10,7 @@ template <class Set> struct Surfaces : VectorOf<Set::kLanes> {
   static constexpr int kLanes = Set::kLanes, kTerms = Set::kTerms;
   using Vector = VectorOf<kLanes>;
   using typename Vector::HalfWords, typename Vector::Longs;
+  using typename Vector::SignedBytes;
   using typename Vector::Words, typename Vector::SignedWords, typename Vector::Bytes;
   using Vector::load, Vector::store;
   template <class V, bool kHigh = false> static Words in_turns(Words a, Words b) {
@@ -22,6 +23,18 @@ template <class Set> struct Surfaces : VectorOf<Set::kLanes> {
     x = x < low ? low : x;
     x = x > high ? high : x;
     return reinterpret_cast<Words>(x);
+  }
+
+  /// Signed bytes as a Rescale clamps them.
+  static Words clamped(Words v, const Rescale& s) {
+    const SignedBytes low = byte_of(s.low) - SignedBytes{}, high = byte_of(s.high) - SignedBytes{};
+    auto x = reinterpret_cast<SignedBytes>(v);
+    x = x < low ? low : x;
+    x = x > high ? high : x;
+    return reinterpret_cast<Words>(x);
+  }
+  static int8_t byte_of(int32_t v) {
+    return static_cast<int8_t>(v < INT8_MIN ? INT8_MIN : v > INT8_MAX ? INT8_MAX : v);
   }
 
   static constexpr uint32_t kFlip = Set::kOffset ? 0x80808080 : 0;  // adds 128 to each byte

@@ -15,6 +15,7 @@ template <int kLanes> struct VectorOf {
   typedef int32_t SignedWords __attribute__((vector_size(4 * kLanes)));
   typedef uint16_t Shorts __attribute__((vector_size(2 * kLanes)));
   typedef uint8_t Bytes __attribute__((vector_size(4 * kLanes)));
+  typedef int8_t SignedBytes __attribute__((vector_size(4 * kLanes)));
   typedef uint16_t HalfWords __attribute__((vector_size(4 * kLanes)));
   typedef uint64_t Longs __attribute__((vector_size(4 * kLanes)));
 

@@ -100,7 +100,7 @@ class Compiler {
         isa_(isa),
         constants_(g.entries.size()),
         joins_(g.entries.size()),
-        has_cells_(g.entries.size()),
+        forms_(g.entries.size()),
         part_of_(g.entries.size()) {
     for (Entry e = 0; e < tensors_.size(); ++e)
       if (g.is_constant(e)) constants_[e] = static_cast<const i32*>(tensors_[e].dl.data);
@@ -109,7 +109,7 @@ class Compiler {
       if (is<Concatenate>(*group.call.op))
         for (const Entry e : group.in) ++joins_[e];
     }
-    if (isa_) choose_cells();
+    if (isa_) choose_forms();
     for (const Group& group : grouping_.groups())
       if (!group.is_constant) add_steps(group);
     copy_heads();
@@ -139,15 +139,19 @@ class Compiler {
     s.plan->run(in.data(), out.data(), std::align(64, 1, aligned, room));
   }
 
-  /// Results lie as cells where all that writes and reads them can.
-  void choose_cells() {
+  /// Results lie as cells where all that writes and reads them can, and as pixels likewise.
+  void choose_forms() {
+    const std::vector<std::vector<const Group*>> users = grouping_.users();
+    choose_cells(users);
+    if (best_dot(*isa_).pixels) choose_pixels(users);
+  }
+  void choose_cells(const std::vector<std::vector<const Group*>>& users) {
     std::vector<bool> can = grouping_.inner_results([&](const Group& g, Entry e) {
-      has_cells_[e] = true;
+      forms_[e] = Form::cells;
       const bool it_can = can_use_cells(g, e);
-      has_cells_[e] = false;
+      forms_[e] = Form::rows;
       return it_can;
     });
-    const std::vector<std::vector<const Group*>> users = grouping_.users();
     // What only hands cells on has them on all sides or on none.
     Entries without;
     for (Entry e = 0; e < tensors_.size(); ++e)
@@ -160,10 +164,38 @@ class Compiler {
           for (const Entry e : all)
             if (!g->finish && can[e]) can[e] = false, without.push_back(e);
     }
-    has_cells_ = std::move(can);
+    for (Entry e = 0; e < tensors_.size(); ++e)
+      if (can[e]) forms_[e] = Form::cells;
     for (const Group& g : grouping_.groups())
-      if (has_cells_[g.out[0]] && is<Concatenate>(*g.call.op)) join(g);
+      if (has_form(g.out[0]) && is<Concatenate>(*g.call.op)) join(g);
   }
+  // A group that cannot use some pixels leaves all that it writes and reads as cells.
+  void choose_pixels(const std::vector<std::vector<const Group*>>& users) {
+    std::vector<const Group*> asked;
+    for (Entry e = 0; e < tensors_.size(); ++e)
+      if (forms_[e] == Form::cells && tensors_[e].dl.shape[1] % kPixelChannels == 0) {
+        forms_[e] = Form::pixels;
+        asked.insert(asked.end(), users[e].begin(), users[e].end());
+      }
+    while (!asked.empty()) {
+      const Group& g = *asked.back();
+      asked.pop_back();
+      if (can_use_pixels(g)) continue;
+      for (const Entries& all : {g.in, g.out})
+        for (const Entry e : all)
+          if (forms_[e] == Form::pixels) {
+            forms_[e] = Form::cells;
+            asked.insert(asked.end(), users[e].begin(), users[e].end());
+          }
+    }
+  }
+  bool can_use_pixels(const Group& g) const {
+    const auto has_pixels = [&](Entry e) { return forms_[e] == Form::pixels; };
+    if (std::none_of(g.in.begin(), g.in.end(), has_pixels) && !has_pixels(g.out[0])) return true;
+    if (is<MaxPool2d>(*g.call.op)) return has_pixels(g.in[0]) && has_pixels(g.out[0]);
+    return g.finish && is<Conv2d>(*g.call.op) && pixel_conv2d_serves(fused(g), best_dot(*isa_));
+  }
+  bool has_form(Entry e) const { return forms_[e] != Form::rows; }
   /// Whether a group can write or read an entry that has cells.
   bool can_use_cells(const Group& g, Entry e) const {
     if (is<MaxPool2d>(*g.call.op)) return cell_pooling(arguments(g)) != nullptr;
@@ -192,9 +224,11 @@ class Compiler {
   void add_steps(const Group& g) {
     if (g.finish)
       add_product(g);
-    else if (has_cells_[g.out[0]] && is<MaxPool2d>(*g.call.op))
-      steps_.push_back({cell_pooling(fused(g)), g.in, g.out});
-    else if (has_cells_[g.out[0]])
+    else if (has_form(g.out[0]) && is<MaxPool2d>(*g.call.op))
+      steps_.push_back(
+          {forms_[g.out[0]] == Form::pixels ? pixel_pooling(fused(g)) : cell_pooling(fused(g)),
+              g.in, g.out});
+    else if (has_form(g.out[0]))
       return;  // joined where it lies
     else if (g.stages.size() > 1)
       steps_.push_back({chain_of(g), g.in, g.out});
@@ -215,7 +249,8 @@ class Compiler {
 
   template <class V> V view_of(Entry e) const {
     V v = backend::view_of<V>(tensors_[e]);
-    if (has_cells_[e]) lay_out_cells(v, best_dot(*isa_).terms);
+    if (forms_[e] == Form::cells) lay_out_cells(v, best_dot(*isa_).terms);
+    if (forms_[e] == Form::pixels) lay_out_pixels(v);
     if (const Part& part = part_of_[e]; part.whole) v.stride[0] = view_of<V>(*part.whole).stride[0];
     return v;
   }
@@ -228,12 +263,12 @@ class Compiler {
     sums = view_of<Out>(g.out[0]);
     sums.precision = precision;
     a.call.in[0] = view_of<View>(g.in[0]);
-    a.fusion.reads_cells = has_cells_[g.in[0]];
-    a.fusion.writes_cells = has_cells_[g.out[0]];
+    a.fusion.reads = forms_[g.in[0]];
+    a.fusion.writes = forms_[g.out[0]];
     if (!g.stages.empty()) a.fusion.finish = g.finish->finish();
     for (const Entry e : g.added()) {
       a.fusion.added = view_of<View>(e);
-      a.fusion.adds_cells = has_cells_[e];
+      a.fusion.adds = forms_[e];
     }
     return a;
   }
@@ -242,7 +277,8 @@ class Compiler {
   void add_product(const Group& g) {
     Arguments a = fused(g);
     if (auto plan = tuned_plan_of(a)) return steps_.push_back({std::move(plan), g.in, g.out});
-    if (a.fusion.uses_cells()) throw std::logic_error("conv2d does not serve what it said");
+    if (a.fusion.uses(Form::cells) || a.fusion.uses(Form::pixels))
+      throw std::logic_error("conv2d does not serve what it said");
     a.fusion = {};
     if (g.stages.empty()) return steps_.push_back({plan_of(a), g.in, g.out});
     const Entries added = g.added();
@@ -323,7 +359,10 @@ class Compiler {
 
   u64 bytes_of(Entry e) const {
     const Shape shape = backend::type_of(tensors_[e]).shape;
-    const i64 words = has_cells_[e] ? cell_words(shape, best_dot(*isa_).terms) : volume(shape);
+    const i64 words = forms_[e] == Form::cells ? cell_words(shape, best_dot(*isa_).terms)
+        : forms_[e] == Form::pixels
+        ? shape[0] * shape[1] / kPixelChannels * pixel_plane_words(shape)
+        : volume(shape);
     return static_cast<u64>(words) * sizeof(i32);
   }
 
@@ -334,7 +373,7 @@ class Compiler {
   const Isa* isa_;
   std::vector<const i32*> constants_;  // the data of those entries that are constant
   std::vector<int> joins_;             // inputs of concatenations that an entry is
-  std::vector<bool> has_cells_;        // the entries that lie as cells
+  std::vector<Form> forms_;            // of the entries
   std::vector<Part> part_of_;
   std::vector<std::vector<i32>> folded_;
   std::vector<Step> steps_;

@@ -18,14 +18,17 @@ namespace lockstep::cpu {
 
 using backend::Plan;
 
+/// How an image lies in memory: int32 rows, or in a compiled graph cells or pixels (pack.h).
+enum class Form : uint8_t { rows, cells, pixels };
+
 /// What conv2d or dense does besides, in a compiled graph.
 struct Fusion {
   std::optional<Finish> finish{};
   View added{};  ///< what that adds, without data: an input after those of the call
-  /// Images that lie as cells (pack.h); their views have strides of cells.
-  bool reads_cells = false, adds_cells = false, writes_cells = false;
+  /// Of images, whose views have the strides of that form.
+  Form reads = Form::rows, adds = Form::rows, writes = Form::rows;
 
-  bool uses_cells() const { return reads_cells || adds_cells || writes_cells; }
+  bool uses(Form f) const { return reads == f || adds == f || writes == f; }
 };
 
 /// A legal call, the data of its constant inputs, and what may be used for it.

@@ -57,4 +57,7 @@ PoolLoops pool_loops(const Isa& most);
 /// The plan of a call whose input and output lie as cells, or nullptr if no loops serve it.
 std::unique_ptr<Plan> cell_pooling(const Arguments& a);
 
+/// The plan of a call whose input and output lie as pixels.
+std::unique_ptr<Plan> pixel_pooling(const Arguments& a);
+
 }  // namespace lockstep::cpu

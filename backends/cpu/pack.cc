@@ -68,6 +68,7 @@ DotKernels with_vectors(const DotBlocks& blocks) {
   all.macs_per_ns = blocks.macs_per_ns;
   all.tile = nullptr;
   all.block = blocks.block;
+  all.pixels = &blocks.pixels;
   all.pixel_tile = nullptr;
   return all;
 }

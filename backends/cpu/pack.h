@@ -70,6 +70,17 @@ template <class V> void lay_out_cells(V& v, i64 terms) {
   v.stride[0] = ceil_div(v.dim(1), terms) * v.stride[1];
 }
 
+/// Where all that uses such an image can, it lies as pixels: kPixelChannels channels of a place are
+/// neighbours in memory, and the pixels of these make a plane.
+inline i64 pixel_plane_words(const Shape& shape) { return (shape[2] * shape[3] | 1) * kPixelWords; }
+template <class V> void lay_out_pixels(V& v) {
+  v.compact = false;
+  v.stride[3] = kPixelWords;
+  v.stride[2] = v.dim(3) * kPixelWords;
+  v.stride[1] = pixel_plane_words(v.shape);
+  v.stride[0] = v.dim(1) / kPixelChannels * v.stride[1];
+}
+
 /// The slots of a tile and its output, whose lanes may be any number of elements apart.
 struct Placement {
   Slot slot[kSlotsMax];

@@ -75,6 +75,10 @@ inline uint32_t last_entry(const DrawnGraph& g) {
   return static_cast<uint32_t>(g.entries.size()) - 1;
 }
 
+inline uint32_t last_result(const DrawnGraph& g) {
+  return g.nodes.empty() ? 0 : g.nodes.back().out;
+}
+
 /// Appends a node whose inputs are drawn from the entries, recent ones rather, if the call is
 /// legal.
 inline void try_node(DrawnGraph& g, Draw& draw) {
@@ -146,12 +150,11 @@ inline bool try_conv2d(DrawnGraph& g, Draw& draw) {
 }
 
 /// Appends a pooling of any windows.
-inline void try_pooling(DrawnGraph& g, Draw& draw) {
+inline void try_pooling(DrawnGraph& g, uint32_t x, Draw& draw) {
   const auto pair = [&](i64 least, i64 most) {
     return Tuple{draw(least, most), draw(least, most)};
   };
-  try_call(g, {"max_pool2d", 1, {pair(1, 4), pair(1, 3), pair(0, 1), {draw(0, 1)}}},
-      {drawn_activation(g, draw)});
+  try_call(g, {"max_pool2d", 1, {pair(1, 4), pair(1, 3), pair(0, 1), {draw(0, 1)}}}, {x});
 }
 
 /// Appends products of one activation and joins what they give; any of it may be joined twice.
@@ -184,7 +187,7 @@ inline void try_layer(DrawnGraph& g, Draw& draw) {
   const uint32_t end = last_entry(g) + 1;
   const i64 kind = draw(0, 11);
   if (kind == 0) return try_node(g, draw);
-  if (kind == 1) return try_pooling(g, draw);
+  if (kind == 1) return try_pooling(g, drawn_activation(g, draw), draw);
   if (kind == 2) return try_branches(g, draw);
   if (kind == 3) {
     if (!try_call(g, {"flatten", 1, {}}, {drawn_activation(g, draw)})) return;
@@ -218,9 +221,47 @@ inline DrawnGraph drawn_network(Draw& draw) {
       draw(0, 3) == 0 ? draw(20, 40) : draw(1, 12)};
   g.feeds.push_back(add_entry(g, drawn_tensor({shape, 8}, draw)));
   for (i64 k = draw(1, 7); k > 0; --k) try_layer(g, draw);
-  g.heads.push_back(g.nodes.empty() ? 0 : g.nodes.back().out);
+  g.heads.push_back(last_result(g));
   for (i64 k = draw(0, 3) == 0 ? draw(1, 2) : 0; k > 0; --k)
     g.heads.push_back(static_cast<uint32_t>(draw(0, last_entry(g))));
+  return g;
+}
+
+/// Appends a product whose outputs are a multiple of 64 channels of 8 bits, and often a shortcut.
+inline void try_wide_layer(DrawnGraph& g, Draw& draw) {
+  const uint32_t x = last_result(g);
+  const i64 inputs = g.entries[x].type.dim(1), channels = 64 * draw(1, 2);
+  const bool is_row = draw(0, 3) == 0, keeps_shape = draw(0, 2) > 0;
+  const auto drawn = [&](i64 most) {
+    return keeps_shape ? Tuple{1, 1} : Tuple{draw(1, most), draw(1, most)};
+  };
+  const Tuple kernel = draw.coin() ? Tuple{1, 1} : Tuple{3, is_row ? 1 : 3};
+  const Tuple padding = keeps_shape ? Tuple{kernel[0] / 2, kernel[1] / 2}
+                                    : Tuple{draw(0, kernel[0] / 2), draw(0, kernel[1] / 2)};
+  const Tuple stride = drawn(3), dilation = drawn(2);
+  const bool has_bias = draw.coin();
+  std::vector<uint32_t> in = {x, constant(g, {{channels, inputs, kernel[0], kernel[1]}, 8}, draw)};
+  if (has_bias) in.push_back(constant(g, {{channels}, 14}, draw));
+  if (!try_call(
+          g, {"conv2d", 0, {{channels}, kernel, stride, padding, dilation, {1}, {has_bias}}}, in))
+    return;
+  try_call(g, {"cvm_right_shift", 1, {{8}, {draw(5, 9)}, {1}}}, {last_entry(g)});
+  if (draw(0, 2) == 0) try_call(g, {"relu", 1, {}}, {last_entry(g)});
+  if (keeps_shape && draw(0, 3) > 0 && try_call(g, {"elemwise_add", 2, {}}, {last_entry(g), x}))
+    try_call(g, {"cvm_clip", 1, {{draw(6, 8)}, {1}}}, {last_entry(g)});
+  if (draw(0, 3) == 0) try_pooling(g, last_result(g), draw);
+}
+
+inline DrawnGraph drawn_wide_network(Draw& draw) {
+  DrawnGraph g;
+  const Shape shape{draw(1, 2), draw(1, 3), draw(3, 12), draw(3, 20)};
+  g.feeds.push_back(add_entry(g, drawn_tensor({shape, 8}, draw)));
+  // Feeds and heads have layouts of their own; what lies between is compact.
+  const bool is_inside = draw(0, 3) > 0;
+  if (is_inside) try_call(g, {"negative", 1, {}}, {0});
+  for (i64 k = draw(2, 5); k > 0; --k) try_wide_layer(g, draw);
+  if (is_inside) try_call(g, {"negative", 1, {}}, {last_result(g)});
+  g.heads.push_back(last_result(g));
   return g;
 }
 

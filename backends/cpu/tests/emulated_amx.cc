@@ -7,7 +7,7 @@
 #include <iterator>
 #include <limits>
 
-#include "backends/cpu/dot_matrix.h"
+#include "backends/cpu/dot_pixels.h"
 #include "backends/cpu/dot_tile.h"
 #include "backends/cpu/isa.h"
 
@@ -89,7 +89,13 @@ class EmulatedUnit {
     for (int r = 0; r < config.rows[T]; ++r)
       std::memcpy(static_cast<char*>(to) + r * stride, tiles[T][r], config.row_bytes[T]);
   }
-  template <int C, int A, int B> static void add_products() {
+  template <int C, int A, int B> static void add_products() { add<C, A, B, int8_t, uint8_t>(); }
+  template <int C, int A, int B> static void add_pixel_products() {
+    add<C, A, B, uint8_t, int8_t>();
+  }
+
+ private:
+  template <int C, int A, int B, class OfA, class OfB> static void add() {
     configured<C>(), configured<A>(), configured<B>();
     demand(config.rows[A] == config.rows[C] && config.row_bytes[B] == config.row_bytes[C] &&
             config.row_bytes[A] == 4 * config.rows[B],
@@ -100,12 +106,10 @@ class EmulatedUnit {
           uint32_t sum = 0;
           std::memcpy(&sum, tiles[C][r] + int64_t{4} * l, sizeof sum);
           sum += static_cast<uint32_t>(
-              static_cast<int8_t>(tiles[A][r][k]) * tiles[B][k / 4][4 * l + k % 4]);
+              static_cast<OfA>(tiles[A][r][k]) * static_cast<OfB>(tiles[B][k / 4][4 * l + k % 4]));
           std::memcpy(tiles[C][r] + int64_t{4} * l, &sum, sizeof sum);
         }
   }
-
- private:
   template <int T> static void configured() {
     demand(config.palette == 1 && config.rows[T] > 0, "a register that has a shape");
   }
@@ -120,8 +124,8 @@ constexpr DotKernels kVectors = Tiles<Emulated>::kernels("emulated", 1);
 
 }  // namespace
 
-constinit const DotBlocks kDotAmx =
-    MatrixBlocks<Emulated, EmulatedUnit>::kernels("amx", 1, kVectors);
+constinit const DotBlocks kDotAmx = MatrixBlocks<Emulated, EmulatedUnit>::kernels(
+    "amx", 1, kVectors, PixelProducts<Emulated, EmulatedUnit>::kernels());
 
 std::span<const Isa> isas() {
   static const Isa all[] = {{"portable", true}, {"amx", true}};

@@ -50,6 +50,36 @@ TEST_P(Networks, GiveWhatTheirCallsGive) {
   }
 }
 
+// Multiples of 64 channels, which a matrix unit keeps as pixels.
+TEST_P(Networks, OfManyChannelsGiveWhatTheirCallsGive) {
+  for (uint64_t seed = 0; seed < 100 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Seeded draw(seed << 32);
+    judge_graph(backend, drawn_wide_network(draw), draw);
+  }
+}
+
+// More rows than a block of pixels, or of records of their columns, has.
+TEST(Graphs, OfHighImages) {
+  Seeded draw(1);
+  DrawnGraph g;
+  g.feeds.push_back(add_entry(g, drawn_tensor({{1, 3, 2000, 9}, 8}, draw)));
+  const auto product = [&](const Tuple& kernel, const Tuple& padding) {
+    const i64 inputs = g.entries[last_entry(g)].type.dim(1);
+    const uint32_t x = last_entry(g);
+    const uint32_t w = constant(g, {{64, inputs, kernel[0], kernel[1]}, 8}, draw);
+    try_call(g, {"conv2d", 0, {{64}, kernel, {1, 1}, padding, {1, 1}, {1}, {0}}}, {x, w});
+    try_call(g, {"cvm_right_shift", 1, {{8}, {8}, {1}}}, {last_entry(g)});
+  };
+  product({3, 3}, {1, 1});
+  product({3, 1}, {1, 0});
+  product({1, 1}, {0, 0});
+  ASSERT_EQ(g.nodes.size(), 6);
+  g.heads.push_back(last_entry(g));
+  for (const char* threads : {"1", "3"})
+    judge_graph(open_backend({{"threads", threads}}).value(), g, draw);
+}
+
 // Sums of two activations need 9 bits, which cells do not have.
 TEST(Graphs, KeepSumsOfNineBits) {
   Seeded draw(1);

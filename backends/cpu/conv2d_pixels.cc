@@ -1,0 +1,316 @@
+/// @file
+/// conv2d whose outputs lie as pixels, or whose inputs do, with constant weights. What a block of
+/// outputs reads are lines in which the pixels of neighbouring outputs are equally far apart, from
+/// one line into the next: the image itself, a copy with padding, or for few channels records: of
+/// each column of the image all values that the kernel's column multiplies.
+#include <cstring>
+
+#include "backends/cpu/conv2d.h"
+
+namespace lockstep::cpu {
+namespace {
+
+constexpr i64 kBlockBytesMax = i64{8} << 20;
+constexpr i64 kInPlaceBytesMax = i64{1} << 30;  // of an image: offsets have 31 bits
+constexpr i64 kWeightBytes = i64{1} << 18;      // of weights that stay cached for some slots
+constexpr i64 kPixelBytes = kPixelChannels, kTile = kPixelWords;
+
+enum class Source { in_place, padded, records };
+
+/// The lines that a block of outputs reads.
+struct SourceLines {
+  Source source;
+  i64 record;                // bytes
+  i64 pixel, pitch;          // bytes between neighbouring outputs, and outputs to a line
+  i64 planes, phases, rows;  // of the lines, and the outputs' rows of a block
+  i64 reach;                 // lines of a phase below those of the first tap
+
+  i64 line() const { return pitch * pixel; }
+  i64 phase_lines() const { return rows + reach; }
+  i64 plane() const { return phases * phase_lines() * line() + kPixelRows * kPixelBytes; }
+  i64 bytes() const { return source == Source::in_place ? 0 : planes * plane(); }
+};
+
+/// Whether outputs, and sums that something is added to, have eight bits, and nothing is shifted
+/// after that.
+bool fits_bytes(const Finish& f) {
+  const auto fits = [](const Rescale& r) { return r.low >= INT8_MIN && r.high <= INT8_MAX; };
+  return fits(f.sum) && (!f.adds || (fits(f.total) && f.total.shift == 0));
+}
+
+bool are_rows(const auto& v) {
+  return (v.stride[3] == 1 || v.dim(3) == 1) && (v.stride[2] == v.dim(3) || v.dim(2) == 1);
+}
+
+/// Whether a call with constant weights reads and writes what pixels can serve.
+bool has_pixels(const Arguments& a, const Conv2dAttrs& attrs) {
+  const Fusion& f = a.fusion;
+  const View& x = a.call.in[Conv2d::X];
+  const Out& y = a.call.out[0];
+  return f.reads != Form::cells && f.writes != Form::cells && attrs.groups == 1 &&
+      y.dim(1) % kPixelChannels == 0 && (f.writes == Form::pixels || are_rows(y)) &&
+      (f.reads == Form::pixels || are_rows(x)) && a.constants[Conv2d::W] &&
+      (!attrs.use_bias || a.constants[Conv2d::B]) && f.finish && fits_bytes(*f.finish) &&
+      (!f.finish->adds || f.adds == Form::pixels);
+}
+
+/// None where pixels do not serve the call with its fusion.
+std::optional<SourceLines> lines_of(
+    const Arguments& a, const Conv2dAttrs& attrs, const DotKernels& dot) {
+  if (!dot.pixels || !has_pixels(a, attrs)) return std::nullopt;
+  const View& x = a.call.in[Conv2d::X];
+  const Out& y = a.call.out[0];
+  const Tuple &taps = attrs.kernel_size, &stride = attrs.strides, &apart = attrs.dilation;
+  SourceLines l{
+      Source::padded, 0, stride[1] * kPixelBytes, 0, x.dim(1) / kPixelChannels, 1, y.dim(2), 0};
+  if (a.fusion.reads == Form::rows) {
+    l.record = ceil_div(taps[0] * x.dim(1), dot.terms) * dot.terms;
+    if (l.record > kRecordWords * dot.terms || apart[1] != 1) return std::nullopt;
+    l.source = Source::records;
+    l.pixel = stride[1] * l.record;
+    l.pitch = y.dim(3) - 1 + ceil_div(taps[1], stride[1]);
+    l.planes = 1;
+  } else if (taps == Tuple{1, 1} && stride == Tuple{1, 1} && attrs.padding == Tuple{0, 0}) {
+    l.source = Source::in_place;
+    l.pitch = x.dim(3);
+    return x.dim(1) / kPixelChannels * x.stride[1] <= kInPlaceBytesMax / 4 ? std::optional(l)
+                                                                           : std::nullopt;
+  } else {
+    // The padding before a line is that after the one before.
+    l.pitch = ceil_div(x.dim(3) + attrs.padding[1], stride[1]);
+    l.phases = taps[0] == 1 || apart[0] % stride[0] == 0 ? 1 : stride[0];
+    l.reach = (taps[0] - 1) * apart[0] / stride[0];
+  }
+  const i64 lines = kPatchBytes / (l.planes * l.phases * l.line()) - l.reach;
+  l.rows = even_part(y.dim(2), clamp(lines, 1, y.dim(2)));
+  return l.bytes() <= kBlockBytesMax ? std::optional(l) : std::nullopt;
+}
+
+class PixelConv2d : public Plan {
+ public:
+  PixelConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
+      const Conv2dAttrs& attrs, const SourceLines& lines)
+      : name_(kernel.name),
+        pool_(a.pool),
+        dot_(dot),
+        attrs_(attrs),
+        lines_(lines),
+        x_(a.call.in[Conv2d::X]),
+        w_(a.call.in[Conv2d::W]),
+        y_(a.call.out[0]),
+        fusion_(a.fusion),
+        added_port_(a.call.in.size()) {
+    lay_out_chunks();
+    const i64 panel_bytes = chunks() * kPixelBytes * kPixelChannels;
+    outputs_per_item_ = min(outputs(), max(1, kWeightBytes / panel_bytes) * kPixelChannels);
+    start_.resize(static_cast<std::size_t>(outputs()));
+    weights_ = Packed(outputs() * chunks() * kPixelBytes);
+    const i32* const bias = attrs.use_bias ? a.constants[Conv2d::B] : nullptr;
+    const i64 apart = bias ? a.call.in[Conv2d::B].stride[0] : 0;
+    const auto half = static_cast<uint32_t>(fusion_.finish->sum.half);
+    pool_->run(outputs(), 8 * kPackNs * static_cast<double>(chunks() * kPixelBytes),
+        [&](i64 begin, i64 end) {
+          for (i64 o = begin; o < end; ++o)
+            pack_output(o, a.constants[Conv2d::W] + o * w_.stride[0],
+                half + (bias ? static_cast<uint32_t>(bias[o * apart]) : 0));
+        });
+  }
+
+  void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override {
+    auto* const lines = static_cast<uint8_t*>(scratch);
+    for (i64 n = 0; n < y_.dim(0); ++n) {
+      const i32* const x = in[Conv2d::X] + n * x_.stride[0];
+      const Images images{out[0] + n * y_.stride[0],
+          fusion_.finish->adds ? in[added_port_] + n * fusion_.added.stride[0] : nullptr};
+      for (i64 row = 0; row < y_.dim(2); row += lines_.rows) {
+        if (lines_.source != Source::in_place) pack_lines(lines, x, row);
+        compute(lines_.source == Source::in_place ? reinterpret_cast<const uint8_t*>(x) : lines,
+            images, row, min(lines_.rows, y_.dim(2) - row));
+      }
+    }
+  }
+  const char* path() const override { return name_.c_str(); }
+  uint64_t scratch_bytes() const override { return static_cast<uint64_t>(lines_.bytes()); }
+
+ private:
+  struct Images {
+    i32* y;
+    const i32* added;
+  };
+  /// The slots of an item.
+  struct Slots {
+    Slot slot[kPixelSlots];
+    Piece piece[i64{kPixelSlots} * kPixelRows];
+  };
+
+  i64 chunks() const { return static_cast<i64>(offsets_.size()); }
+  i64 outputs() const { return y_.dim(1); }
+
+  void lay_out_chunks() {
+    const Tuple &taps = attrs_.kernel_size, &apart = attrs_.dilation;
+    const i64 plane = lines_.source == Source::in_place ? x_.stride[1] * 4 : lines_.plane();
+    if (lines_.source == Source::records) {
+      for (i64 at = 0; at < taps[1] * lines_.record; at += kPixelBytes)
+        offsets_.push_back(static_cast<int32_t>(at));
+      return;
+    }
+    for (i64 p = 0; p < lines_.planes; ++p)
+      for (i64 r = 0; r < taps[0]; ++r)
+        for (i64 c = 0; c < taps[1]; ++c) {
+          const i64 row = r * apart[0], step = attrs_.strides[0];
+          const i64 line = row % step * lines_.phase_lines() + row / step;
+          offsets_.push_back(
+              static_cast<int32_t>(p * plane + line * lines_.line() + c * apart[1] * kPixelBytes));
+        }
+  }
+
+  // Of one output. Two tiles have chunk after chunk, of which each has the Words of a step after
+  // another.
+  void pack_output(i64 output, const i32* weights, uint32_t start) {
+    const auto o = static_cast<int>(output % kPixelChannels);
+    const i64 panel = output - o, tile = pixel_tile_of(o), column = pixel_column_of(o);
+    const i64 terms = dot_.terms, step = kTile * terms;
+    auto* to = reinterpret_cast<int8_t*>(weights_.data()) +
+        ((panel + tile / 2 * 2 * kTile) * chunks() + tile % 2 * kTile) * kPixelBytes +
+        column * terms;
+    for (i64 c = 0; c < chunks(); ++c, to += 2 * kTile * kPixelBytes)
+      for (i64 k = 0; k < kPixelBytes; ++k) {
+        const i32* const at = weight(weights, c, k);
+        const i32 w = at ? *at : 0;
+        to[k / terms * step + k % terms] = static_cast<int8_t>(w);
+        start -= static_cast<uint32_t>(dot_.offset) * static_cast<uint32_t>(w);
+      }
+    start_[static_cast<std::size_t>(panel + tile * kTile + column)] = start;
+  }
+  /// What multiplies byte k of a chunk, or nullptr.
+  const i32* weight(const i32* weights, i64 chunk, i64 k) const {
+    const i64 columns = w_.dim(3), taps = w_.dim(2) * columns;
+    i64 channel = chunk / taps * kPixelChannels + k, row = chunk % taps / columns,
+        column = chunk % columns;
+    if (lines_.source == Source::records) {
+      const i64 at = chunk * kPixelBytes + k, value = at % lines_.record;
+      row = value / w_.dim(1);
+      channel = value % w_.dim(1);
+      column = at / lines_.record;
+      if (row >= w_.dim(2) || column >= columns) return nullptr;
+    }
+    return weights + channel * w_.stride[1] + row * w_.stride[2] + column * w_.stride[3];
+  }
+
+  void pack_lines(uint8_t* to, const i32* x, i64 row) const {
+    const i64 lines = lines_.phases * lines_.phase_lines();
+    pool_->run(lines_.planes * lines, kPackNs * static_cast<double>(lines_.line()),
+        [&](i64 begin, i64 end) {
+          for (i64 i = begin; i < end; ++i) {
+            const i64 plane = i / lines, phase = i % lines / lines_.phase_lines();
+            const i64 from =
+                (row + i % lines_.phase_lines()) * attrs_.strides[0] + phase - attrs_.padding[0];
+            uint8_t* const line = to + plane * lines_.plane() + i % lines * lines_.line();
+            lines_.source == Source::records
+                ? pack_records(line, x, from)
+                : pad_line(line, x + plane * x_.stride[1], from, i % lines + 1 == lines);
+          }
+        });
+  }
+  void pack_records(uint8_t* to, const i32* x, i64 row) const {
+    dot_.pixels->records({to, x, x_.stride[1], x_.stride[2], x_.dim(1), x_.dim(2), x_.dim(3), row,
+        attrs_.dilation[0], w_.dim(2), -attrs_.padding[1], lines_.pitch * attrs_.strides[1],
+        lines_.record / dot_.terms});
+  }
+  void pad_line(uint8_t* to, const i32* plane, i64 row, bool is_last) const {
+    const i64 before = attrs_.padding[1] * kPixelBytes;
+    const i64 bytes = lines_.line() + (is_last ? kPixelRows * kPixelBytes : 0);
+    const bool is_inside = row >= 0 && row < x_.dim(2);
+    const i64 inside = is_inside ? min(x_.dim(3) * kPixelBytes, bytes - before) : 0;
+    const auto fill = [&](i64 from, i64 end) {
+      if (from < end) std::memset(to + from, dot_.offset, static_cast<std::size_t>(end - from));
+    };
+    if (inside > 0)
+      std::memcpy(to + before, plane + row * x_.stride[2], static_cast<std::size_t>(inside));
+    fill(0, min(before, bytes));
+    fill(before + inside, bytes);
+  }
+
+  // Slots run from one row of outputs into the next, over the pixels between them. They have equal
+  // heights; the last one reads some pixels again that it does not write.
+  void compute(const uint8_t* lines, const Images& images, i64 row, i64 rows) const {
+    const i64 places = (rows - 1) * lines_.pitch + y_.dim(3), slots = ceil_div(places, kPixelRows);
+    const i64 height = ceil_div(places, slots), width = even_part(slots, kPixelSlots);
+    const i64 widths = ceil_div(slots, width), parts = ceil_div(outputs(), outputs_per_item_);
+    const i64 macs = chunks() * kPixelBytes * outputs_per_item_ * width * height;
+    pool_->run(
+        parts * widths, static_cast<double>(macs) / dot_.macs_per_ns, [&](i64 begin, i64 end) {
+          Slots some;
+          for (i64 i = begin; i < end; ++i) {
+            const i64 first = i % widths * width, count = min(width, slots - first);
+            Piece* piece = some.piece;
+            for (i64 k = 0; k < count; ++k) {
+              const i64 at = (first + k) * height, from = min(at, places - height);
+              some.slot[k].cells = lines + from * lines_.pixel;
+              piece = place(some.slot[k], piece, row, from, at, min(at + height, places));
+            }
+            multiply(some, count, height, images, i / widths * outputs_per_item_, first == 0);
+          }
+        });
+  }
+
+  /// The outputs `first` .. `last` - 1 of a slot that begins at `from`.
+  Piece* place(Slot& slot, Piece* piece, i64 row, i64 from, i64 first, i64 last) const {
+    slot.pieces = piece;
+    for (i64 at = first, end; at < last; at = end) {
+      const i64 line = at / lines_.pitch, column = at % lines_.pitch;
+      end = min(last, (line + 1) * lines_.pitch);
+      if (const i64 n = min(end - at, y_.dim(3) - column); n > 0)
+        *piece++ = {(row + line) * y_.stride[2] + column * y_.stride[3],
+            static_cast<int32_t>(at - from), static_cast<int32_t>(n)};
+    }
+    slot.piece_count = static_cast<int32_t>(piece - slot.pieces);
+    return piece;
+  }
+
+  void multiply(const Slots& some, i64 slots, i64 height, const Images& images, i64 first,
+      bool are_far) const {
+    const View& added = fusion_.added;
+    const bool writes_pixels = fusion_.writes == Form::pixels;
+    const i64 y_row = writes_pixels ? first / kPixelChannels : first;
+    const Surface to{images.y + y_row * y_.stride[1], y_.stride[1], writes_pixels};
+    Surface from{nullptr, 0, true};
+    if (images.added)
+      from = {const_cast<i32*>(images.added) + first / kPixelChannels * added.stride[1],
+          added.stride[1], true};
+    dot_.pixels->block({weights_.data() + first * chunks() * kPixelBytes, start_.data() + first,
+        offsets_.data(), chunks(), min(outputs_per_item_, outputs() - first), lines_.pixel,
+        some.slot, static_cast<int>(slots), static_cast<int>(height), to, from, &*fusion_.finish,
+        are_far ? static_cast<int>(ceil_div(kTile * 2, ceil_div(slots, 2))) : 0});
+  }
+
+  std::string name_;
+  std::shared_ptr<ThreadPool> pool_;
+  const DotKernels& dot_;
+  Conv2dAttrs attrs_;
+  SourceLines lines_;
+  View x_, w_;
+  Out y_;
+  Fusion fusion_;
+  std::size_t added_port_;
+  i64 outputs_per_item_ = 0;
+  std::vector<int32_t> offsets_;  // of chunks
+  std::vector<uint32_t> start_;
+  Packed weights_;
+};
+
+}  // namespace
+
+bool pixel_conv2d_serves(const Arguments& a, const DotKernels& dot) {
+  return lines_of(a, from_attributes<Conv2d>(a.call.attributes()), dot).has_value();
+}
+
+std::unique_ptr<Plan> pixel_conv2d_plan(
+    const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
+  const auto attrs = from_attributes<Conv2d>(a.call.attributes());
+  const std::optional<SourceLines> lines = lines_of(a, attrs, dot);
+  if (!lines) return nullptr;
+  return std::make_unique<PixelConv2d>(a, kernel, dot, attrs, *lines);
+}
+
+}  // namespace lockstep::cpu
