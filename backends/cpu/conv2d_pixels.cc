@@ -11,7 +11,7 @@ namespace lockstep::cpu {
 namespace {
 
 constexpr i64 kBlockBytesMax = i64{8} << 20;
-constexpr i64 kInPlaceBytesMax = i64{1} << 30;  // of an image: offsets have 31 bits
+constexpr i64 kInPlaceWordsMax = i64{1} << 28;  // of an image: offsets in bytes have 31 bits
 constexpr i64 kWeightBytes = i64{1} << 18;      // of weights that stay cached for some slots
 constexpr i64 kPixelBytes = kPixelChannels, kTile = kPixelWords;
 
@@ -19,15 +19,17 @@ enum class Source { in_place, padded, records };
 
 /// The lines that a block of outputs reads.
 struct SourceLines {
-  Source source;
-  i64 record;                // bytes
-  i64 pixel, pitch;          // bytes between neighbouring outputs, and outputs to a line
-  i64 planes, phases, rows;  // of the lines, and the outputs' rows of a block
-  i64 reach;                 // lines of a phase below those of the first tap
+  Source source = Source::padded;
+  i64 record = 0;              ///< bytes
+  i64 pixel = 0, pitch = 0;    ///< bytes between neighbouring outputs, and outputs to a line
+  i64 planes = 1, phases = 1;  ///< of the lines
+  i64 rows = 1;                ///< of a block's outputs
+  i64 reach = 0;               ///< lines of a phase below those of the first tap
+  i64 after = kPixelBytes;     ///< bytes that taps may read behind the last line of a plane
 
   i64 line() const { return pitch * pixel; }
   i64 phase_lines() const { return rows + reach; }
-  i64 plane() const { return phases * phase_lines() * line() + kPixelRows * kPixelBytes; }
+  i64 plane() const { return phases * phase_lines() * line() + after; }
   i64 bytes() const { return source == Source::in_place ? 0 : planes * plane(); }
 };
 
@@ -61,23 +63,24 @@ std::optional<SourceLines> lines_of(
   const View& x = a.call.in[Conv2d::X];
   const Out& y = a.call.out[0];
   const Tuple &taps = attrs.kernel_size, &stride = attrs.strides, &apart = attrs.dilation;
-  SourceLines l{
-      Source::padded, 0, stride[1] * kPixelBytes, 0, x.dim(1) / kPixelChannels, 1, y.dim(2), 0};
+  SourceLines l{.pixel = stride[1] * kPixelBytes, .rows = y.dim(2)};
   if (a.fusion.reads == Form::rows) {
     l.record = ceil_div(taps[0] * x.dim(1), dot.terms) * dot.terms;
-    if (l.record > kRecordWords * dot.terms || apart[1] != 1) return std::nullopt;
+    if (l.record > i64{kRecordWords} * dot.terms || apart[1] != 1) return std::nullopt;
     l.source = Source::records;
     l.pixel = stride[1] * l.record;
     l.pitch = y.dim(3) - 1 + ceil_div(taps[1], stride[1]);
-    l.planes = 1;
-  } else if (taps == Tuple{1, 1} && stride == Tuple{1, 1} && attrs.padding == Tuple{0, 0}) {
-    l.source = Source::in_place;
-    l.pitch = x.dim(3);
-    return x.dim(1) / kPixelChannels * x.stride[1] <= kInPlaceBytesMax / 4 ? std::optional(l)
-                                                                           : std::nullopt;
   } else {
+    l.planes = x.dim(1) / kPixelChannels;
+    if (taps == Tuple{1, 1} && stride == Tuple{1, 1} && attrs.padding == Tuple{0, 0}) {
+      l.source = Source::in_place;
+      l.pitch = x.dim(3);
+      if (l.planes * x.stride[1] > kInPlaceWordsMax) return std::nullopt;
+      return l;
+    }
     // The padding before a line is that after the one before.
-    l.pitch = ceil_div(x.dim(3) + attrs.padding[1], stride[1]);
+    l.pitch = max(y.dim(3), ceil_div(x.dim(3) + attrs.padding[1], stride[1]));
+    l.after = attrs.padding[1] * kPixelBytes;
     l.phases = taps[0] == 1 || apart[0] % stride[0] == 0 ? 1 : stride[0];
     l.reach = (taps[0] - 1) * apart[0] / stride[0];
   }
@@ -219,7 +222,7 @@ class PixelConv2d : public Plan {
   }
   void pad_line(uint8_t* to, const i32* plane, i64 row, bool is_last) const {
     const i64 before = attrs_.padding[1] * kPixelBytes;
-    const i64 bytes = lines_.line() + (is_last ? kPixelRows * kPixelBytes : 0);
+    const i64 bytes = lines_.line() + (is_last ? lines_.after : 0);
     const bool is_inside = row >= 0 && row < x_.dim(2);
     const i64 inside = is_inside ? min(x_.dim(3) * kPixelBytes, bytes - before) : 0;
     const auto fill = [&](i64 from, i64 end) {

@@ -78,7 +78,7 @@ template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
    private:
     void finish(const Piece& piece, int count) {
       const int row = piece.first + done_;
-      const int64_t place = (piece.to + done_ * (writes_pixels_ ? kPixelWords : 1));
+      const int64_t place = piece.to + int64_t{done_} * (writes_pixels_ ? kPixelWords : 1);
       int32_t* const to = writes_pixels_ ? b_.to.data + panel_ * b_.to.row_stride + place
                                          : staged_ + int64_t{row} * kPixelWords;
       const uint32_t* const sums = (*sums_)[0].of + int64_t{row} * kTile;

@@ -237,6 +237,7 @@ inline void try_wide_layer(DrawnGraph& g, Draw& draw) {
   };
   const Tuple kernel = draw.coin() ? Tuple{1, 1} : Tuple{3, is_row ? 1 : 3};
   const Tuple padding = keeps_shape ? Tuple{kernel[0] / 2, kernel[1] / 2}
+      : draw(0, 3) == 0             ? Tuple{draw(0, 3), draw(0, 20)}
                                     : Tuple{draw(0, kernel[0] / 2), draw(0, kernel[1] / 2)};
   const Tuple stride = drawn(3), dilation = drawn(2);
   const bool has_bias = draw.coin();
