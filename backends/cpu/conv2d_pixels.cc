@@ -15,6 +15,8 @@ constexpr i64 kInPlaceWordsMax = i64{1} << 28;  // of an image: offsets in bytes
 constexpr i64 kWeightBytes = i64{1} << 18;      // of weights that stay cached for some slots
 constexpr i64 kPixelBytes = kPixelChannels, kTile = kPixelWords;
 
+constexpr i64 kCellChannels = 32;  // of cells that are read, at least
+
 enum class Source { in_place, padded, records };
 
 /// The lines that a block of outputs reads.
@@ -49,9 +51,9 @@ bool has_pixels(const Arguments& a, const Conv2dAttrs& attrs) {
   const Fusion& f = a.fusion;
   const View& x = a.call.in[Conv2d::X];
   const Out& y = a.call.out[0];
-  return f.reads != Form::cells && f.writes != Form::cells && attrs.groups == 1 &&
-      y.dim(1) % kPixelChannels == 0 && (f.writes == Form::pixels || are_rows(y)) &&
-      (f.reads == Form::pixels || are_rows(x)) && a.constants[Conv2d::W] &&
+  return (f.reads != Form::cells || x.dim(1) >= kCellChannels) && attrs.groups == 1 &&
+      y.dim(1) % kPixelChannels == 0 && (f.writes != Form::rows || are_rows(y)) &&
+      (f.reads != Form::rows || are_rows(x)) && a.constants[Conv2d::W] &&
       (!attrs.use_bias || a.constants[Conv2d::B]) && f.finish && fits_bytes(*f.finish) &&
       (!f.finish->adds || f.adds == Form::pixels);
 }
@@ -71,8 +73,9 @@ std::optional<SourceLines> lines_of(
     l.pixel = stride[1] * l.record;
     l.pitch = y.dim(3) - 1 + ceil_div(taps[1], stride[1]);
   } else {
-    l.planes = x.dim(1) / kPixelChannels;
-    if (taps == Tuple{1, 1} && stride == Tuple{1, 1} && attrs.padding == Tuple{0, 0}) {
+    l.planes = ceil_div(x.dim(1), kPixelChannels);
+    if (a.fusion.reads == Form::pixels && taps == Tuple{1, 1} && stride == Tuple{1, 1} &&
+        attrs.padding == Tuple{0, 0}) {
       l.source = Source::in_place;
       l.pitch = x.dim(3);
       if (l.planes * x.stride[1] > kInPlaceWordsMax) return std::nullopt;
@@ -195,8 +198,8 @@ class PixelConv2d : public Plan {
       row = value / w_.dim(1);
       channel = value % w_.dim(1);
       column = at / lines_.record;
-      if (row >= w_.dim(2) || column >= columns) return nullptr;
     }
+    if (channel >= w_.dim(1) || row >= w_.dim(2) || column >= columns) return nullptr;
     return weights + channel * w_.stride[1] + row * w_.stride[2] + column * w_.stride[3];
   }
 
@@ -211,7 +214,7 @@ class PixelConv2d : public Plan {
             uint8_t* const line = to + plane * lines_.plane() + i % lines * lines_.line();
             lines_.source == Source::records
                 ? pack_records(line, x, from)
-                : pad_line(line, x + plane * x_.stride[1], from, i % lines + 1 == lines);
+                : pad_line(line, x, plane, from, i % lines + 1 == lines);
           }
         });
   }
@@ -220,7 +223,7 @@ class PixelConv2d : public Plan {
         attrs_.dilation[0], w_.dim(2), -attrs_.padding[1], lines_.pitch * attrs_.strides[1],
         lines_.record / dot_.terms});
   }
-  void pad_line(uint8_t* to, const i32* plane, i64 row, bool is_last) const {
+  void pad_line(uint8_t* to, const i32* x, i64 plane, i64 row, bool is_last) const {
     const i64 before = attrs_.padding[1] * kPixelBytes;
     const i64 bytes = lines_.line() + (is_last ? lines_.after : 0);
     const bool is_inside = row >= 0 && row < x_.dim(2);
@@ -228,10 +231,18 @@ class PixelConv2d : public Plan {
     const auto fill = [&](i64 from, i64 end) {
       if (from < end) std::memset(to + from, dot_.offset, static_cast<std::size_t>(end - from));
     };
-    if (inside > 0)
-      std::memcpy(to + before, plane + row * x_.stride[2], static_cast<std::size_t>(inside));
+    if (inside > 0) put_pixels(to + before, x + row * x_.stride[2], plane, inside);
     fill(0, min(before, bytes));
     fill(before + inside, bytes);
+  }
+  void put_pixels(uint8_t* to, const i32* row, i64 plane, i64 bytes) const {
+    if (fusion_.reads == Form::pixels) {
+      std::memcpy(to, row + plane * x_.stride[1], static_cast<std::size_t>(bytes));
+      return;
+    }
+    const i64 first = plane * kPixelWords, planes = ceil_div(x_.dim(1), dot_.terms) - first;
+    dot_.pixels->widen({to, row + first * x_.stride[1], x_.stride[1], min(planes, i64{kPixelWords}),
+        bytes / kPixelBytes});
   }
 
   // Slots run from one row of outputs into the next, over the pixels between them. They have equal
@@ -274,17 +285,17 @@ class PixelConv2d : public Plan {
   void multiply(const Slots& some, i64 slots, i64 height, const Images& images, i64 first,
       bool are_far) const {
     const View& added = fusion_.added;
-    const bool writes_pixels = fusion_.writes == Form::pixels;
-    const i64 y_row = writes_pixels ? first / kPixelChannels : first;
-    const Surface to{images.y + y_row * y_.stride[1], y_.stride[1], writes_pixels};
+    const Form form = fusion_.writes;
+    const i64 rows = form == Form::pixels ? kPixelChannels : form == Form::cells ? dot_.terms : 1;
+    const Surface to{images.y + first / rows * y_.stride[1], y_.stride[1], false};
     Surface from{nullptr, 0, true};
     if (images.added)
       from = {const_cast<i32*>(images.added) + first / kPixelChannels * added.stride[1],
           added.stride[1], true};
     dot_.pixels->block({weights_.data() + first * chunks() * kPixelBytes, start_.data() + first,
         offsets_.data(), chunks(), min(outputs_per_item_, outputs() - first), lines_.pixel,
-        some.slot, static_cast<int>(slots), static_cast<int>(height), to, from, &*fusion_.finish,
-        are_far ? static_cast<int>(ceil_div(kTile * 2, ceil_div(slots, 2))) : 0});
+        some.slot, static_cast<int>(slots), static_cast<int>(height), form, to, from,
+        &*fusion_.finish, are_far ? static_cast<int>(ceil_div(kTile * 2, ceil_div(slots, 2))) : 0});
   }
 
   std::string name_;

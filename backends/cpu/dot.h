@@ -154,9 +154,17 @@ struct PixelBlock {
   int64_t pixel;            ///< bytes between neighbouring pixels
   const Slot* slots;
   int slot_count, height;  ///< slots, and the pixels of each
+  Form form;               ///< of the outputs
   Surface to, added;
   const Finish* finish;
   int lines_ahead;  ///< cache lines of weights to fetch ahead in each half of a chunk and two slots
+};
+
+/// Pixels of so many of 16 neighbouring planes of cells; the others are zeros.
+struct WidenCells {
+  uint8_t* to;
+  const int32_t* from;
+  int64_t plane, planes, count;  ///< words between planes, and how many planes and cells
 };
 
 /// Records of the columns of a line that outputs of a row read: the values of all channels, tap by
@@ -183,6 +191,7 @@ struct PoolPixels {
 /// What a unit that multiplies matrices computes with pixels.
 struct PixelKernels {
   void (*block)(const PixelBlock& b);
+  void (*widen)(const WidenCells& w);
   void (*records)(const PackRecords& p);
   void (*pool)(const PoolPixels& p);
 };

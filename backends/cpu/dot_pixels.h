@@ -43,7 +43,10 @@ template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
   class Finishing {
    public:
     explicit Finishing(const PixelBlock& b)
-        : b_(b), writes_pixels_(b.to.has_cells), sum_(b.finish->sum), total_(b.finish->total) {}
+        : b_(b),
+          writes_pixels_(b.form == Form::pixels),
+          sum_(b.finish->sum),
+          total_(b.finish->total) {}
 
     void begin(const Product& p) {
       panel_ = p.panel;
@@ -110,17 +113,20 @@ template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
       }
     }
 
-    /// Writes the staged pixels of a slot as int32 rows.
+    /// Writes the staged pixels of a slot as cells or rows.
     void spread(const Slot& slot) const {
       Words v[kTile];
       for (int k = 0; k < kTile; ++k) v[k] = load(staged_ + int64_t{k} * kPixelWords);
       transpose(v);
+      const bool has_cells = b_.form == Form::cells;
       Surface to = b_.to;
-      to.data += panel_ * kPixelChannels * to.row_stride;
-      for (int k = 0; k < kTile; ++k, to.data += 4 * to.row_stride) {
+      to.data += panel_ * (has_cells ? kTile : kPixelChannels) * to.row_stride;
+      for (int k = 0; k < kTile; ++k, to.data += (has_cells ? 1 : 4) * to.row_stride) {
         const Words out[] = {Base::shared_row(v[k], 0), Base::shared_row(v[k], 1),
             Base::shared_row(v[k], 2), Base::shared_row(v[k], 3)};
-        for (int p = 0; p < slot.piece_count; ++p) Base::store_rows(to, slot.pieces[p], out);
+        for (int p = 0; p < slot.piece_count; ++p)
+          has_cells ? Base::store_piece(to.data + slot.pieces[p].to, v[k], slot.pieces[p])
+                    : Base::store_rows(to, slot.pieces[p], out);
       }
     }
 
@@ -226,6 +232,17 @@ template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
     rest.go_on(rest.left());
   }
 
+  static void widen(const WidenCells& w) {
+    for (int64_t first = 0; first < w.count; first += kTile) {
+      Words v[kTile];
+      for (int k = 0; k < kTile; ++k)
+        v[k] = k < w.planes ? load(w.from + k * w.plane + first) : Words{} ^ kFlip;
+      transpose(v);
+      const int64_t n = w.count - first < kTile ? w.count - first : kTile;
+      for (int64_t k = 0; k < n; ++k) store(w.to + (first + k) * kPixelChannels, v[k]);
+    }
+  }
+
   /// Where the values of a record lie in the image: 0 or 1 elements apart from column to column,
   /// because rows beyond the image are zeros.
   struct Streams {
@@ -316,7 +333,7 @@ template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
     }
   }
 
-  static constexpr PixelKernels kernels() { return {block, records, pool}; }
+  static constexpr PixelKernels kernels() { return {block, widen, records, pool}; }
 };
 
 }  // namespace

@@ -7,6 +7,9 @@
 
 namespace lockstep::cpu {
 
+/// How an image lies in memory: int32 rows, or in a compiled graph cells or pixels (pack.h).
+enum class Form : uint8_t { rows, cells, pixels };
+
 /// Rounds off the last `shift` bits of a value, ties toward plus infinity, and clamps the rest.
 struct Rescale {
   int32_t half = 0;  ///< 2^(shift - 1), or 0 if there is no shift

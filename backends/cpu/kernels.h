@@ -18,9 +18,6 @@ namespace lockstep::cpu {
 
 using backend::Plan;
 
-/// How an image lies in memory: int32 rows, or in a compiled graph cells or pixels (pack.h).
-enum class Form : uint8_t { rows, cells, pixels };
-
 /// What conv2d or dense does besides, in a compiled graph.
 struct Fusion {
   std::optional<Finish> finish{};

@@ -230,7 +230,8 @@ inline DrawnGraph drawn_network(Draw& draw) {
 /// Appends a product whose outputs are a multiple of 64 channels of 8 bits, and often a shortcut.
 inline void try_wide_layer(DrawnGraph& g, Draw& draw) {
   const uint32_t x = last_result(g);
-  const i64 inputs = g.entries[x].type.dim(1), channels = 64 * draw(1, 2);
+  const i64 inputs = g.entries[x].type.dim(1),
+            channels = draw(0, 5) > 0 ? 64 * draw(1, 2) : draw(1, 70);
   const bool is_row = draw(0, 3) == 0, keeps_shape = draw(0, 2) > 0;
   const auto drawn = [&](i64 most) {
     return keeps_shape ? Tuple{1, 1} : Tuple{draw(1, most), draw(1, most)};
@@ -246,10 +247,13 @@ inline void try_wide_layer(DrawnGraph& g, Draw& draw) {
   if (!try_call(
           g, {"conv2d", 0, {{channels}, kernel, stride, padding, dilation, {1}, {has_bias}}}, in))
     return;
-  try_call(g, {"cvm_right_shift", 1, {{8}, {draw(5, 9)}, {1}}}, {last_entry(g)});
+  if (draw(0, 5) > 0)
+    try_call(
+        g, {"cvm_right_shift", 1, {{draw(0, 5) > 0 ? 8 : 12}, {draw(5, 9)}, {1}}}, {last_entry(g)});
   if (draw(0, 2) == 0) try_call(g, {"relu", 1, {}}, {last_entry(g)});
   if (keeps_shape && draw(0, 3) > 0 && try_call(g, {"elemwise_add", 2, {}}, {last_entry(g), x}))
-    try_call(g, {"cvm_clip", 1, {{draw(6, 8)}, {1}}}, {last_entry(g)});
+    draw.coin() ? try_call(g, {"cvm_clip", 1, {{draw(6, 8)}, {1}}}, {last_entry(g)})
+                : try_call(g, {"cvm_right_shift", 1, {{8}, {1}, {1}}}, {last_entry(g)});
   if (draw(0, 3) == 0) try_pooling(g, last_result(g), draw);
 }
 

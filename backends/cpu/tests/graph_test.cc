@@ -59,25 +59,49 @@ TEST_P(Networks, OfManyChannelsGiveWhatTheirCallsGive) {
   }
 }
 
+// Appends a product of an image that lies between results, and what makes 8 bits of it.
+void append_product(DrawnGraph& g, i64 channels, const Tuple& kernel, i64 shift, Draw& draw) {
+  const uint32_t x = last_result(g);
+  const uint32_t w =
+      constant(g, {{channels, g.entries[x].type.dim(1), kernel[0], kernel[1]}, 8}, draw);
+  const Tuple padding{kernel[0] / 2, kernel[1] / 2};
+  ASSERT_TRUE(
+      try_call(g, {"conv2d", 0, {{channels}, kernel, {1, 1}, padding, {1, 1}, {1}, {0}}}, {x, w}));
+  ASSERT_TRUE(try_call(g, {"cvm_right_shift", 1, {{8}, {shift}, {1}}}, {last_entry(g)}));
+}
+
+void judge_between(DrawnGraph& g, Draw& draw) {
+  ASSERT_TRUE(try_call(g, {"negative", 1, {}}, {last_result(g)}));
+  g.heads.push_back(last_entry(g));
+  for (const char* threads : {"1", "3"})
+    judge_graph(open_backend({{"threads", threads}}).value(), g, draw);
+}
+
 // More rows than a block of pixels, or of records of their columns, has.
 TEST(Graphs, OfHighImages) {
   Seeded draw(1);
   DrawnGraph g;
   g.feeds.push_back(add_entry(g, drawn_tensor({{1, 3, 2000, 9}, 8}, draw)));
-  const auto product = [&](const Tuple& kernel, const Tuple& padding) {
-    const i64 inputs = g.entries[last_entry(g)].type.dim(1);
-    const uint32_t x = last_entry(g);
-    const uint32_t w = constant(g, {{64, inputs, kernel[0], kernel[1]}, 8}, draw);
-    try_call(g, {"conv2d", 0, {{64}, kernel, {1, 1}, padding, {1, 1}, {1}, {0}}}, {x, w});
-    try_call(g, {"cvm_right_shift", 1, {{8}, {8}, {1}}}, {last_entry(g)});
-  };
-  product({3, 3}, {1, 1});
-  product({3, 1}, {1, 0});
-  product({1, 1}, {0, 0});
-  ASSERT_EQ(g.nodes.size(), 6);
-  g.heads.push_back(last_entry(g));
-  for (const char* threads : {"1", "3"})
-    judge_graph(open_backend({{"threads", threads}}).value(), g, draw);
+  try_call(g, {"negative", 1, {}}, {0});
+  append_product(g, 64, {3, 3}, 8, draw);
+  append_product(g, 64, {3, 1}, 9, draw);
+  append_product(g, 64, {1, 1}, 9, draw);
+  judge_between(g, draw);
+}
+
+// More weights than an item of parallel work has.
+TEST(Graphs, OfManyOutputs) {
+  Seeded draw(1);
+  DrawnGraph g;
+  g.feeds.push_back(add_entry(g, drawn_tensor({{2, 3, 4, 5}, 8}, draw)));
+  try_call(g, {"negative", 1, {}}, {0});
+  append_product(g, 512, {1, 1}, 5, draw);
+  const uint32_t shortcut = last_entry(g);
+  append_product(g, 512, {3, 3}, 12, draw);
+  ASSERT_TRUE(try_call(g, {"elemwise_add", 2, {}}, {last_entry(g), shortcut}));
+  ASSERT_TRUE(try_call(g, {"cvm_clip", 1, {{8}, {1}}}, {last_entry(g)}));
+  append_product(g, 64, {1, 1}, 10, draw);
+  judge_between(g, draw);
 }
 
 // Sums of two activations need 9 bits, which cells do not have.
