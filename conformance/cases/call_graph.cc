@@ -15,7 +15,8 @@ constexpr i64 kFewCalls = 8;        // of most graphs
 constexpr i64 kMostCalls = 40;      // of one graph in kFewOf
 constexpr i64 kFewOf = 8;
 constexpr int kLayerTries = 32;
-constexpr i64 kMostRead = 8 * kMostElements;  // by a call
+constexpr i64 kMostRead = 16 * kMostElements;  // by a call
+constexpr i64 kWide = 64;                      // channels that compilers keep together, at most
 
 Tensor drawn_values(const Type& type, Draw& draw) {
   Tensor t{type, {}};
@@ -166,7 +167,7 @@ class Builder {
     for (std::size_t k = 0; k < in.size(); ++k)
       if (inputs[k] < 0) {
         in[k] = drawn_values(c.in[k], draw_);
-        inputs[k] = given(in[k], draw_.coin());
+        inputs[k] = given(in[k], gives_constants_ || draw_.coin());
       }
     results_.push_back(
         append({c.op, c.attrs, inputs, {}}, reference::outputs(*c.op, c.attributes(), in)));
@@ -190,6 +191,30 @@ class Builder {
       first = false;
     }
     append_branches();
+    if (draw_.coin()) append_wide();
+  }
+  // Appends products, whose weights are constants, with as many channels as compilers keep
+  // together, a shortcut, and a product with fewer. The first reads the last result or a new image.
+  void append_wide() {
+    gives_constants_ = true;
+    const auto product = [&](int image, i64 channels, i64 taps) {
+      const Type& type = type_of(image);
+      return type.rank() == 4 &&
+          append_product(image, {{channels, type.dim(1), 1, taps}, 8}, -1, "9");
+    };
+    const Type image{{draw_(1, 2), draw_(1, 3), 1, draw_(2, 4)}, 8};
+    const bool is_new = draw_.coin();
+    if (!product(is_new ? given(drawn_values(image, draw_), false) : results_.back(), kWide,
+            draw_(1, 2)))
+      return;
+    const int shortcut = results_.back();
+    if (!product(shortcut, kWide, 1)) return;
+    if (draw_.coin() &&
+        (!append_words("elemwise_add", {}, {results_.back(), shortcut}) ||
+            !append_words("cvm_clip", {{"precision", "8"}}, {results_.back()})))
+      return;
+    const i64 channels = draw_.coin() ? kWide : draw_(1, 8);
+    product(results_.back(), channels, 1);
   }
   // Appends two products of the last result, which are joined along their channels, added up or
   // multiplied, and in two of these ways a product of the result: compilers let the two write into
@@ -216,14 +241,14 @@ class Builder {
   }
   const Type& type_of(int e) const { return g_.entries[static_cast<std::size_t>(e)].type; }
   // Appends a product of an image, in 8 bits. Weights that are no entry are drawn.
-  bool append_product(int image, const Type& weights, int entry = -1) {
+  bool append_product(int image, const Type& weights, int entry = -1, const char* shift = "5") {
     const auto extent = [&](int d) { return std::to_string(weights.dim(d)); };
     return append_words("conv2d",
                {{"channels", extent(0)}, {"kernel_size", "[" + extent(2) + "," + extent(3) + "]"},
                    {"use_bias", "false"}},
                {image, entry}, weights) &&
         append_words(
-            "cvm_right_shift", {{"precision", "8"}, {"shift_bit", "5"}}, {results_.back()});
+            "cvm_right_shift", {{"precision", "8"}, {"shift_bit", shift}}, {results_.back()});
   }
   // Appends a call whose attributes have these texts, with drawn values of a type for the input
   // that is no entry. @return whether the call is legal and claimed
@@ -287,6 +312,7 @@ class Builder {
   Seeded draw_;
   CallGraph g_;
   std::vector<int> feeds_, constants_, results_;
+  bool gives_constants_ = false;  // for all drawn inputs
 };
 
 }  // namespace

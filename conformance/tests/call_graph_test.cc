@@ -95,17 +95,30 @@ bool has_branches(const CallGraph& g, const std::string& joining) {
   });
 }
 
+// Whether a product with constant weights reads and writes as many channels as compilers keep
+// together.
+bool has_wide_product(const CallGraph& g) {
+  const auto is_wide = [&](int e) {
+    return g.entries[static_cast<std::size_t>(e)].type.dim(1) % 64 == 0;
+  };
+  return std::any_of(g.nodes.begin(), g.nodes.end(), [&](const CallGraph::Node& n) {
+    return n.op->name == "conv2d" && n.in[0] >= g.given && n.in[1] >= g.feeds &&
+        n.in[1] < g.given && is_wide(n.in[0]) && is_wide(n.out[0]);
+  });
+}
+
 TEST(CallGraphs, HaveBranchesOfNetworks) {
-  int joined = 0, added = 0, multiplied = 0;
+  int joined = 0, added = 0, multiplied = 0, wide = 0;
   for (const OpInfo* op : operators())
     for (u64 seed = 1; seed <= 40; ++seed) {
       const CallGraph g = drawn_graph(*op, seed);
       joined += has_branches(g, "concatenate");
       added += has_branches(g, "elemwise_add");
+      wide += has_wide_product(g);
       multiplied += std::any_of(g.nodes.begin(), g.nodes.end(),
           [&](const CallGraph::Node& n) { return n.op->name == "conv2d" && n.in[1] >= g.given; });
     }
-  for (const int share : {joined, added, multiplied}) EXPECT_GT(share, 20);
+  for (const int share : {joined, added, multiplied, wide}) EXPECT_GT(share, 20);
 }
 
 TEST(CallGraphs, ComputeTheCallAmongOthers) {
