@@ -145,7 +145,7 @@ TEST(CallGraphs, ComputeTheCallAmongOthers) {
   for (const int share : {two_heads, constants, made}) EXPECT_GT(share, 300);
   EXPECT_GT(long_chains, 100);
   EXPECT_GE(most, 40u);
-  EXPECT_LE(most, 53u) << "with layers and branches";
+  EXPECT_LE(most, 61u) << "with layers, branches and wide products";
 }
 
 // The last of the graphs, each the first smaller one of the one before, that call an operator.
