@@ -13,9 +13,8 @@ namespace {
 constexpr i64 kBlockBytesMax = i64{8} << 20;
 constexpr i64 kInPlaceWordsMax = i64{1} << 28;  // of an image: offsets in bytes have 31 bits
 constexpr i64 kWeightBytes = i64{1} << 18;      // of weights that stay cached for some slots
+constexpr i64 kCellChannels = 32;               // of cells that are read, at least
 constexpr i64 kPixelBytes = kPixelChannels, kTile = kPixelWords;
-
-constexpr i64 kCellChannels = 32;  // of cells that are read, at least
 
 enum class Source { in_place, padded, records };
 
@@ -170,8 +169,7 @@ class PixelConv2d : public Plan {
         }
   }
 
-  // Of one output. Two tiles have chunk after chunk, of which each has the Words of a step after
-  // another.
+  // Two tiles have chunk after chunk, of which each has the Words of a step after another.
   void pack_output(i64 output, const i32* weights, uint32_t start) {
     const auto o = static_cast<int>(output % kPixelChannels);
     const i64 panel = output - o, tile = pixel_tile_of(o), column = pixel_column_of(o);

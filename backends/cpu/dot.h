@@ -144,8 +144,8 @@ inline constexpr int pixel_column_of(int output) { return output / 16 * 4 + outp
 
 /// Outputs of some slots, whose lanes are up to kPixelRows neighbouring pixels: output o of a pixel
 /// is start[o] + the sum of the products of its weights and the pixels that lie offset[chunk] bytes
-/// after the slot's own ones, 64 channels at a time. Outputs have eight bits. They lie in pixels,
-/// or in rows if `to` has none; what is added has pixels.
+/// after the slot's own ones, 64 channels at a time. Outputs have eight bits; `to` has a row for
+/// each row, plane of cells or plane of pixels of them. What is added has pixels.
 struct PixelBlock {
   const uint8_t* weights;  ///< of two tiles after another: [chunk][tile][step][column]
   const uint32_t* start;   ///< [panel][tile][column], half a unit to round off included

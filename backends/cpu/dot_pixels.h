@@ -51,10 +51,9 @@ template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
     void begin(const Product& p) {
       panel_ = p.panel;
       slot_ = p.slot;
-      end_ = p.slot + p.slots;
       sums_ = p.sums;
       piece_ = done_ = left_ = 0;
-      for (int s = slot_; s < end_; ++s)
+      for (int s = p.slot; s < p.slot + p.slots; ++s)
         for (int k = 0; k < b_.slots[s].piece_count; ++k) left_ += b_.slots[s].pieces[k].count;
     }
     int left() const { return left_; }
@@ -62,6 +61,11 @@ template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
       if (pixels > left_) pixels = left_;
       left_ -= pixels;
       while (pixels > 0) {
+        if (b_.slots[slot_].piece_count == 0) {  // between two rows of outputs
+          ++slot_;
+          ++sums_;
+          continue;
+        }
         const Slot& slot = b_.slots[slot_];
         const Piece& piece = slot.pieces[piece_];
         const int rest = piece.count - done_, n = pixels < rest ? pixels : rest;
@@ -135,7 +139,7 @@ template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
     const Rescale sum_, total_;
     const Sums (*sums_)[kTiles] = nullptr;
     int64_t panel_ = 0;
-    int slot_ = 0, end_ = 0, piece_ = 0, done_ = 0, left_ = 0;
+    int slot_ = 0, piece_ = 0, done_ = 0, left_ = 0;
     alignas(64) int32_t staged_[kPixelRows * kPixelWords] = {};
   };
 

@@ -236,7 +236,9 @@ inline void try_wide_layer(DrawnGraph& g, Draw& draw) {
   const auto drawn = [&](i64 most) {
     return keeps_shape ? Tuple{1, 1} : Tuple{draw(1, most), draw(1, most)};
   };
-  const Tuple kernel = draw.coin() ? Tuple{1, 1} : Tuple{3, is_row ? 1 : 3};
+  const Tuple kernel = draw(0, 7) == 0 ? Tuple{1, 35}
+      : draw.coin()                    ? Tuple{1, 1}
+                                       : Tuple{3, is_row ? 1 : 3};
   const Tuple padding = keeps_shape ? Tuple{kernel[0] / 2, kernel[1] / 2}
       : draw(0, 3) == 0             ? Tuple{draw(0, 3), draw(0, 20)}
                                     : Tuple{draw(0, kernel[0] / 2), draw(0, kernel[1] / 2)};
