@@ -177,28 +177,33 @@ class PixelConv2d : public Plan {
     auto* to = reinterpret_cast<int8_t*>(weights_.data()) +
         ((panel + tile / 2 * 2 * kTile) * chunks() + tile % 2 * kTile) * kPixelBytes +
         column * terms;
-    for (i64 c = 0; c < chunks(); ++c, to += 2 * kTile * kPixelBytes)
-      for (i64 k = 0; k < kPixelBytes; ++k) {
-        const i32* const at = weight(weights, c, k);
-        const i32 w = at ? *at : 0;
-        to[k / terms * step + k % terms] = static_cast<int8_t>(w);
-        start -= static_cast<uint32_t>(dot_.offset) * static_cast<uint32_t>(w);
-      }
+    const auto put = [&](i64 k, i32 w) {
+      to[k / terms * step + k % terms] = static_cast<int8_t>(w);
+      start -= static_cast<uint32_t>(dot_.offset) * static_cast<uint32_t>(w);
+    };
+    for (i64 c = 0; c < chunks(); ++c, to += 2 * kTile * kPixelBytes) {
+      for (i64 k = 0; k < kPixelBytes; k += terms)
+        std::memset(to + k / terms * step, 0, sizeof(Word));
+      lines_.source == Source::records ? put_records(weights, c, put) : put_tap(weights, c, put);
+    }
     start_[static_cast<std::size_t>(panel + tile * kTile + column)] = start;
   }
-  /// What multiplies byte k of a chunk, or nullptr.
-  const i32* weight(const i32* weights, i64 chunk, i64 k) const {
+  // The weights of a tap, which multiply a chunk's channels.
+  void put_tap(const i32* weights, i64 chunk, const auto& put) const {
     const i64 columns = w_.dim(3), taps = w_.dim(2) * columns;
-    i64 channel = chunk / taps * kPixelChannels + k, row = chunk % taps / columns,
-        column = chunk % columns;
-    if (lines_.source == Source::records) {
-      const i64 at = chunk * kPixelBytes + k, value = at % lines_.record;
-      row = value / w_.dim(1);
-      channel = value % w_.dim(1);
-      column = at / lines_.record;
+    const i64 first = chunk / taps * kPixelChannels, count = min(w_.dim(1) - first, kPixelBytes);
+    weights += first * w_.stride[1] + chunk % taps / columns * w_.stride[2] +
+        chunk % columns * w_.stride[3];
+    for (i64 k = 0; k < count; ++k) put(k, weights[k * w_.stride[1]]);
+  }
+  // Those that multiply a chunk's part of the records of a window.
+  void put_records(const i32* weights, i64 chunk, const auto& put) const {
+    for (i64 k = 0; k < kPixelBytes; ++k) {
+      const i64 at = chunk * kPixelBytes + k, column = at / lines_.record;
+      const i64 row = at % lines_.record / w_.dim(1), channel = at % lines_.record % w_.dim(1);
+      if (row < w_.dim(2) && column < w_.dim(3))
+        put(k, weights[channel * w_.stride[1] + row * w_.stride[2] + column * w_.stride[3]]);
     }
-    if (channel >= w_.dim(1) || row >= w_.dim(2) || column >= columns) return nullptr;
-    return weights + channel * w_.stride[1] + row * w_.stride[2] + column * w_.stride[3];
   }
 
   void pack_lines(uint8_t* to, const i32* x, i64 row) const {
