@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""Times networks in ONNX Runtime and OpenVINO beside lockstep_bench, one image at a time.
+"""Times networks in ONNX Runtime and OpenVINO beside Lockstep's CPU backend, one image at a time.
 
-usage: networks.py [--threads N] [--rounds N] PROGRAMS MODEL...
+usage: networks.py [--threads N] [--rounds N] [--isa SET] TREE MODEL...
 
-PROGRAMS is the directory of lockstep_bench, MODEL one that `lockstep model make` wrote for a
-classifier. Needs the packages of packages/networks.txt. Each model becomes ONNX with 8 bits between
-layers, as QuantizeLinear and DequantizeLinear say it: weights are signed and have the scale
+TREE is a build or an install tree of Lockstep, MODEL a directory that `lockstep model make` wrote
+for a classifier. Needs the packages of packages/networks.txt. Each model becomes ONNX with 8 bits
+between layers, as QuantizeLinear and DequantizeLinear say it: weights are signed and have the scale
 2^-shift, activations are unsigned and have the scale 1, or where they are cut off that of the cut.
-In each round every program has its turn; medians of the rounds' medians are printed.
+All run in this process, from NumPy arrays to NumPy arrays. In each round every program has a short
+turn, so that what slows the machine slows all of them; a ratio is the median of the rounds' ratios.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,7 +26,9 @@ import onnxruntime
 import openvino
 from onnx import TensorProto, helper, numpy_helper
 
-RUNS = 30
+WARMING, TIMED = 2, 6
+ISA_NAMES = {"avx2": "AVX2", "avxvnni": "AVX2_VNNI", "avx512": "AVX512_CORE",
+             "avx512vnni": "AVX512_CORE_VNNI", "amx": "AVX512_CORE_AMX"}  # fmt: skip
 
 
 def read_params(path):
@@ -193,15 +196,14 @@ class Converter:
         return model
 
 
-def median_ms(call):
+def turn_ms(call):
     """The median of some runs, after some that warm up."""
     times = []
-    for run in range(RUNS + 5):
+    for _ in range(WARMING + TIMED):
         begin = time.perf_counter()
         call()
-        if run >= 5:
-            times.append(1e3 * (time.perf_counter() - begin))
-    return statistics.median(times)
+        times.append(1e3 * (time.perf_counter() - begin))
+    return statistics.median(times[WARMING:])
 
 
 def onnx_runtime(path, image, threads):
@@ -221,38 +223,52 @@ def open_vino(path, image, threads):
     return lambda: request.infer({"data": image})
 
 
-def lockstep(programs, directory, threads, scratch):
-    """The median that lockstep_bench measures."""
-    file = pathlib.Path(scratch) / "row.json"
-    subprocess.run([programs / "lockstep_bench", "--model", directory, "--threads", str(threads),
-                    "--json", file], check=True, stdout=subprocess.DEVNULL)
-    return json.loads(file.read_text(encoding="utf-8"))["rows"][0]["ns"] / 1e6
+def lockstep(tree, directory, image, options):
+    """A call of Lockstep's CPU backend."""
+    os.environ["LOCKSTEP_TREE"] = str(tree)
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "python" / "src"))
+    from lockstep import Session  # pylint: disable=import-outside-toplevel
+
+    session = Session(directory, "cpu", options)
+    return lambda: session.run(image)
+
+
+def timed_rounds(directory, o):
+    """What each program took in each round."""
+    symbol = json.loads((directory / "symbol.json").read_text(encoding="utf-8"))
+    shape = symbol["attrs"]["shape"][1][0]
+    image = numpy.fromfile(directory / "input.bin", numpy.int8).reshape(shape)
+    with tempfile.TemporaryDirectory() as scratch:
+        path = str(pathlib.Path(scratch) / "model.onnx")
+        onnx.save(Converter(directory).model(), path)
+        floats = image.astype(numpy.float32)
+        options = {"threads": o.threads} | ({"isa": o.isa} if o.isa else {})
+        calls = [lockstep(o.tree, directory, image, options),
+                 onnx_runtime(path, floats, o.threads), open_vino(path, floats, o.threads)]
+        return [[turn_ms(call) for call in calls] for _ in range(o.rounds)]
 
 
 def main():
     """Prints a line for each model."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("programs", type=pathlib.Path)
+    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--isa", choices=ISA_NAMES, help="for Lockstep and OpenVINO")
+    parser.add_argument("tree", type=pathlib.Path)
     parser.add_argument("models", type=pathlib.Path, nargs="+")
     o = parser.parse_args()
+    if o.isa:
+        os.environ["ONEDNN_MAX_CPU_ISA"] = ISA_NAMES[o.isa]
     print(f"onnxruntime {onnxruntime.__version__}, openvino {openvino.__version__}, "
-          f"{o.threads} threads; ms per image")
-    print(f"{'model':<16}{'lockstep':>10}{'ONNX Runtime':>14}{'OpenVINO':>10}")
+          f"{o.threads} threads; ms per image, and their time over ours")
+    print(f"{'model':<14}{'Lockstep':>10}{'ONNX Runtime':>18}{'OpenVINO':>18}")
     for directory in o.models:
-        with tempfile.TemporaryDirectory() as scratch:
-            path = str(pathlib.Path(scratch) / "model.onnx")
-            onnx.save(Converter(directory).model(), path)
-            symbol = json.loads((directory / "symbol.json").read_text(encoding="utf-8"))
-            shape = symbol["attrs"]["shape"][1][0]
-            image = numpy.fromfile(directory / "input.bin", numpy.int8).reshape(shape)
-            image = image.astype(numpy.float32)
-            calls = [onnx_runtime(path, image, o.threads), open_vino(path, image, o.threads)]
-            rounds = [[lockstep(o.programs, directory, o.threads, scratch)] +
-                      [median_ms(call) for call in calls] for _ in range(o.rounds)]
-        ours, runtime, vino = (statistics.median(column) for column in zip(*rounds))
-        print(f"{directory.name:<16}{ours:>10.2f}{runtime:>14.2f}{vino:>10.2f}", flush=True)
+        rounds = timed_rounds(directory, o)
+        line = f"{directory.name:<14}{statistics.median(times[0] for times in rounds):>10.2f}"
+        for peer in (1, 2):
+            ratio = statistics.median(times[peer] / times[0] for times in rounds)
+            line += f"{statistics.median(times[peer] for times in rounds):>11.2f} ({ratio:.2f})"
+        print(line, flush=True)
 
 
 if __name__ == "__main__":
