@@ -3,6 +3,7 @@
 /// outputs reads are lines in which the pixels of neighbouring outputs are equally far apart, from
 /// one line into the next: the image itself, a copy with padding, or for few channels records: of
 /// each column of the image all values that the kernel's column multiplies.
+#include <algorithm>
 #include <cstring>
 
 #include "backends/cpu/conv2d.h"
@@ -157,6 +158,7 @@ class PixelConv2d : public Plan {
     if (lines_.source == Source::records) {
       for (i64 at = 0; at < taps[1] * lines_.record; at += kPixelBytes)
         offsets_.push_back(static_cast<int32_t>(at));
+      last_steps_ = ceil_div(taps[1] * lines_.record - offsets_.back(), i64{dot_.terms});
       return;
     }
     for (i64 p = 0; p < lines_.planes; ++p)
@@ -251,7 +253,8 @@ class PixelConv2d : public Plan {
   // Slots run from one row of outputs into the next, over the pixels between them. They have equal
   // heights; the last one reads some pixels again that it does not write.
   void compute(const uint8_t* lines, const Images& images, i64 row, i64 rows) const {
-    const i64 places = (rows - 1) * lines_.pitch + y_.dim(3), slots = ceil_div(places, kPixelRows);
+    const i64 places = (rows - 1) * lines_.pitch + y_.dim(3),
+              slots = ceil_div(places, i64{dot_.pixels->rows});
     const i64 height = ceil_div(places, slots), width = even_part(slots, kPixelSlots);
     const i64 widths = ceil_div(slots, width), parts = ceil_div(outputs(), outputs_per_item_);
     const i64 macs = chunks() * kPixelBytes * outputs_per_item_ * width * height;
@@ -273,7 +276,8 @@ class PixelConv2d : public Plan {
 
   /// The outputs `first` .. `last` - 1 of a slot that begins at `from`.
   Piece* place(Slot& slot, Piece* piece, i64 row, i64 from, i64 first, i64 last) const {
-    slot.pieces = piece;
+    Piece* const begin = piece;
+    slot.pieces = begin;
     for (i64 at = first, end; at < last; at = end) {
       const i64 line = at / lines_.pitch, column = at % lines_.pitch;
       end = min(last, (line + 1) * lines_.pitch);
@@ -282,6 +286,11 @@ class PixelConv2d : public Plan {
             static_cast<int32_t>(at - from), static_cast<int32_t>(n)};
     }
     slot.piece_count = static_cast<int32_t>(piece - slot.pieces);
+    if (!dot_.pixels->are_equal && slot.piece_count > 0) {
+      const int32_t skipped = slot.pieces->first;
+      slot.cells += skipped * lines_.pixel;
+      std::for_each(begin, piece, [&](Piece& p) { p.first -= skipped; });
+    }
     return piece;
   }
 
@@ -296,8 +305,8 @@ class PixelConv2d : public Plan {
       from = {const_cast<i32*>(images.added) + first / kPixelChannels * added.stride[1],
           added.stride[1], true};
     dot_.pixels->block({weights_.data() + first * chunks() * kPixelBytes, start_.data() + first,
-        offsets_.data(), chunks(), min(outputs_per_item_, outputs() - first), lines_.pixel,
-        some.slot, static_cast<int>(slots), static_cast<int>(height), form, to, from,
+        offsets_.data(), chunks(), min(outputs_per_item_, outputs() - first), last_steps_,
+        lines_.pixel, some.slot, static_cast<int>(slots), static_cast<int>(height), form, to, from,
         &*fusion_.finish, are_far ? static_cast<int>(ceil_div(kTile * 2, ceil_div(slots, 2))) : 0});
   }
 
@@ -310,7 +319,7 @@ class PixelConv2d : public Plan {
   Out y_;
   Fusion fusion_;
   std::size_t added_port_;
-  i64 outputs_per_item_ = 0;
+  i64 outputs_per_item_ = 0, last_steps_ = kTile;
   std::vector<int32_t> offsets_;  // of chunks
   std::vector<uint32_t> start_;
   Packed weights_;

@@ -151,9 +151,10 @@ struct PixelBlock {
   const uint32_t* start;   ///< [panel][tile][column], half a unit to round off included
   const int32_t* offset;
   int64_t chunks, outputs;  ///< outputs are a multiple of kPixelChannels
+  int64_t last_steps;       ///< of the last chunk: beyond these, its weights are zeros
   int64_t pixel;            ///< bytes between neighbouring pixels
   const Slot* slots;
-  int slot_count, height;  ///< slots, and the pixels of each
+  int slot_count, height;  ///< slots, and the pixels of each, if all have equally many
   Form form;               ///< of the outputs
   Surface to, added;
   const Finish* finish;
@@ -188,8 +189,10 @@ struct PoolPixels {
   int64_t columns;
 };
 
-/// What a unit that multiplies matrices computes with pixels.
+/// What an instruction set computes with pixels.
 struct PixelKernels {
+  int rows;        ///< pixels of a slot, up to kPixelRows
+  bool are_equal;  ///< whether slots of a block have equal heights; if not, they begin with outputs
   void (*block)(const PixelBlock& b);
   void (*widen)(const WidenCells& w);
   void (*records)(const PackRecords& p);

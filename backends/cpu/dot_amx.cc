@@ -2,7 +2,7 @@
 /// Blocks for AMX: tdpbsud multiplies 16 signed rows of 64 bytes and unsigned cells of 16 steps. A
 /// block leaves the tiles of its thread without a configuration.
 #include "backends/cpu/dot_avx512vnni.h"
-#include "backends/cpu/dot_pixels.h"
+#include "backends/cpu/dot_pixel_blocks.h"
 
 namespace lockstep::cpu {
 namespace {

@@ -1,21 +1,18 @@
 /// @file
-/// Products of pixels and weights, for a unit that multiplies matrices and a class of vectors as in
-/// dot_matrix.h. The unit has besides
-///
-///     template <int C, int A, int B> static void add_pixel_products()   unsigned A, signed B
+/// What becomes of pixels beside their products with weights, for a class of vectors as in
+/// dot_tile.h that narrows.
 #pragma once
-#include "backends/cpu/dot_matrix.h"
+#include "backends/cpu/dot_cells.h"
 
 namespace lockstep::cpu {
 namespace {
 
-template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
+template <class Set> struct PixelLoops : Surfaces<Set> {
   using Base = Surfaces<Set>;
   using Base::clamped, Base::kFlip, Base::load, Base::store;
   using typename Base::Bytes, typename Base::Words;
 
-  // Registers: sums of [tile][slot] of two slots, weights of a tile, pixels of a slot.
-  static constexpr int kWeights = 4, kPixels = 6, kTile = 16, kTiles = kPixelChannels / kTile;
+  static constexpr int kTile = 16, kTiles = kPixelChannels / kTile;
   static constexpr int64_t kRowBytes = 64, kTileBytes = kTile * kRowBytes;
   static_assert(kPixelRows == kTile && kPixelWords == kTile);
 
@@ -23,21 +20,12 @@ template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
     alignas(64) uint32_t of[kPixelRows * kTile];
   };
 
-  /// Of a panel of kPixelChannels outputs and up to two slots.
-  struct Product {
+  /// Of a panel of kPixelChannels outputs and up to kMost slots.
+  template <int kMost> struct Product {
     int64_t panel;
     int slot, slots;
-    Sums sums[2][kTiles];
+    Sums sums[kMost][kTiles];
   };
-
-  static void configure(int height) {
-    TileConfig c{.palette = 1, .start_row = 0, .reserved = {}, .row_bytes = {}, .rows = {}};
-    for (int t = 0; t < 8; ++t) {
-      c.rows[t] = static_cast<uint8_t>(t >= kWeights && t < kPixels ? kTile : height);
-      c.row_bytes[t] = kRowBytes;
-    }
-    Unit::configure(c);
-  }
 
   /// Makes outputs of the sums of a product, some pixels at a time.
   class Finishing {
@@ -48,7 +36,7 @@ template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
           sum_(b.finish->sum),
           total_(b.finish->total) {}
 
-    void begin(const Product& p) {
+    void begin(const auto& p) {
       panel_ = p.panel;
       slot_ = p.slot;
       sums_ = p.sums;
@@ -171,71 +159,6 @@ template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
     }
   }
 
-  /// Half the outputs of a product, while sums from before become outputs in as many `turns`.
-  template <int S>
-  static void multiply(const PixelBlock& b, Product& p, int half, int turns, Finishing& rest) {
-    const uint32_t* const start = b.start + p.panel * kPixelChannels + int64_t{half} * 2 * kTile;
-    Unit::template load<0>(start, 0);
-    Unit::template load<2>(start + kTile, 0);
-    if constexpr (S > 1) Unit::template load<1>(start, 0);
-    if constexpr (S > 1) Unit::template load<3>(start + kTile, 0);
-    const Slot* const slots = b.slots + p.slot;
-    const int64_t half_bytes = b.chunks * 2 * kTileBytes;
-    const uint8_t* weights = b.weights + (p.panel * 2 + half) * half_bytes;
-    // A share of the weights of the next panel is fetched meanwhile.
-    const uint8_t* next = weights + 2 * half_bytes + p.slot / 2 * b.lines_ahead * kRowBytes;
-    const int parts = static_cast<int>(b.chunks) * turns;
-    const int pixels = (rest.left() + parts - 1) / parts;
-    for (int64_t c = 0; c < b.chunks; ++c, weights += 2 * kTileBytes) {
-      Unit::template load<6>(slots[0].cells + b.offset[c], b.pixel);
-      Unit::template load<4>(weights, kRowBytes);
-      Unit::template add_pixel_products<0, 6, 4>();
-      if constexpr (S > 1) {
-        Unit::template load<7>(slots[1].cells + b.offset[c], b.pixel);
-        Unit::template add_pixel_products<1, 7, 4>();
-      }
-      Unit::template load<5>(weights + kTileBytes, kRowBytes);
-      Unit::template add_pixel_products<2, 6, 5>();
-      if constexpr (S > 1) Unit::template add_pixel_products<3, 7, 5>();
-      for (int l = 0; l < b.lines_ahead; ++l) __builtin_prefetch(next + l * kRowBytes, 0, 2);
-      next += 2 * kTileBytes;
-      rest.go_on(pixels);
-    }
-    const int tile = 2 * half;
-    Unit::template store<0>(p.sums[0][tile].of, kRowBytes);
-    Unit::template store<2>(p.sums[0][tile + 1].of, kRowBytes);
-    if constexpr (S > 1) Unit::template store<1>(p.sums[1][tile].of, kRowBytes);
-    if constexpr (S > 1) Unit::template store<3>(p.sums[1][tile + 1].of, kRowBytes);
-  }
-  static void multiply(const PixelBlock& b, Product& p, int half, int turns, Finishing& rest) {
-    p.slots > 1 ? multiply<2>(b, p, half, turns, rest) : multiply<1>(b, p, half, turns, rest);
-  }
-
-  // What a unit has just stored cannot be read at once: the sums of a product become outputs during
-  // the second half of the next one and the first half of that after it, which stands in its place.
-  static void block(const PixelBlock& b) {
-    configure(b.height);
-    Product product[2];
-    Finishing rest(b);
-    const Product* before = nullptr;
-    int turn = 0;
-    for (int64_t panel = 0; panel * kPixelChannels < b.outputs; ++panel)
-      for (int slot = 0; slot < b.slot_count; slot += 2, turn ^= 1) {
-        Product& p = product[turn];
-        p.panel = panel;
-        p.slot = slot;
-        p.slots = b.slot_count - slot < 2 ? 1 : 2;
-        multiply(b, p, 0, 1, rest);
-        if (before) rest.begin(*before);
-        multiply(b, p, 1, 2, rest);
-        before = &p;
-      }
-    Unit::release();
-    rest.go_on(rest.left());
-    rest.begin(*before);
-    rest.go_on(rest.left());
-  }
-
   static void widen(const WidenCells& w) {
     for (int64_t first = 0; first < w.count; first += kTile) {
       Words v[kTile];
@@ -337,7 +260,10 @@ template <class Set, class Unit> struct PixelProducts : Surfaces<Set> {
     }
   }
 
-  static constexpr PixelKernels kernels() { return {block, widen, records, pool}; }
+  static constexpr PixelKernels kernels(
+      int rows, bool are_equal, void (*block)(const PixelBlock&)) {
+    return {rows, are_equal, block, widen, records, pool};
+  }
 };
 
 }  // namespace

@@ -177,15 +177,15 @@ template <class Set> struct Tiles : Surfaces<Set> {
     return nullptr;
   }
 
-  static constexpr DotKernels kernels(
-      const char* isa, double macs_per_ns, const DotKernels* few_rows = nullptr) {
+  static constexpr DotKernels kernels(const char* isa, double macs_per_ns,
+      const DotKernels* few_rows = nullptr, const PixelKernels* pixels = nullptr) {
     using Cells = CellLoops<Set>;
     using Pack = Packer<Set>;
     constexpr std::make_index_sequence<Set::kRows * Set::kSlots> kAll;
     return {isa, Set::kTerms, Set::kCellBytes, Set::kOffset, kLanes, Set::kRows, Set::kSlots,
         few_rows, macs_per_ns, tiles(kAll), nullptr, pixel_tiles(kAll), lines, Cells::depthwise,
         Cells::pool_lines, Cells::pool_columns, Pack::template pack<false>,
-        Pack::template pack<true>};
+        Pack::template pack<true>, pixels};
   }
 };
 

@@ -1,5 +1,6 @@
 // AMX for processors without it: the blocks of dot_amx.cc over eight registers in plain C++, which
-// hold every use to the shapes that the configuration gave them. Stands for dot_amx.cc and isa.cc.
+// hold every use to the shapes that the configuration gave them; and tiles of pixels over vectors
+// in plain C++. Stands for dot_amx.cc, dot_avx512vnni.cc and isa.cc.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -7,7 +8,8 @@
 #include <iterator>
 #include <limits>
 
-#include "backends/cpu/dot_pixels.h"
+#include "backends/cpu/dot_pixel_blocks.h"
+#include "backends/cpu/dot_pixel_tiles.h"
 #include "backends/cpu/dot_tile.h"
 #include "backends/cpu/isa.h"
 
@@ -120,15 +122,17 @@ class EmulatedUnit {
 thread_local TileConfig EmulatedUnit::config;
 thread_local uint8_t EmulatedUnit::tiles[8][16][64];
 
-constexpr DotKernels kVectors = Tiles<Emulated>::kernels("emulated", 1);
+constexpr PixelKernels kPixels = PixelTiles<Emulated>::kernels();
 
 }  // namespace
 
+constinit const DotKernels kDotAvx512Vnni =
+    Tiles<Emulated>::kernels("avx512vnni", 1, nullptr, &kPixels);
 constinit const DotBlocks kDotAmx = MatrixBlocks<Emulated, EmulatedUnit>::kernels(
-    "amx", 1, kVectors, PixelProducts<Emulated, EmulatedUnit>::kernels());
+    "amx", 1, kDotAvx512Vnni, PixelProducts<Emulated, EmulatedUnit>::kernels());
 
 std::span<const Isa> isas() {
-  static const Isa all[] = {{"portable", true}, {"amx", true}};
+  static const Isa all[] = {{"portable", true}, {"avx512vnni", true}, {"amx", true}};
   return all;
 }
 
