@@ -1,6 +1,9 @@
 #include "conformance/cases/call_graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "spec/attributes.h"
@@ -17,6 +20,12 @@ constexpr i64 kFewOf = 8;
 constexpr int kLayerTries = 32;
 constexpr i64 kMostRead = 16 * kMostElements;  // by a call
 constexpr i64 kWide = 64;                      // channels that compilers keep together, at most
+constexpr u64 kNetworkOf = 32;                 // graphs around conv2d
+constexpr i64 kMostOfNetwork = i64{1} << 20;   // elements of an entry of one, and read by a call
+constexpr i64 kMostWork = i64{1} << 25;        // its multiply-adds
+constexpr i64 kHighOf = 16;                    // networks
+constexpr i64 kHigh = 500;                     // rows of an image that blocks do not hold
+constexpr i64 kSmallImage = 49, kFew = 8;      // places, and channels
 
 Tensor drawn_values(const Type& type, Draw& draw) {
   Tensor t{type, {}};
@@ -30,7 +39,7 @@ Tensor drawn_values(const Type& type, Draw& draw) {
 CallGraph numbered(
     const CallGraph& old, const std::vector<int>& feeds, const std::vector<int>& constants) {
   CallGraph g{old.nodes, {}, static_cast<int>(feeds.size()),
-      static_cast<int>(feeds.size() + constants.size()), old.heads};
+      static_cast<int>(feeds.size() + constants.size()), old.heads, old.has_network};
   std::vector<int> now(old.entries.size());
   const auto add = [&](const std::vector<int>& entries) {
     for (const int e : entries) {
@@ -103,6 +112,8 @@ class Builder {
       try_call(*all[static_cast<std::size_t>(draw_(0, std::ssize(all) - 1))]);
     }
     if (word(case_.seed, kSalt + 1, hash_of_name(case_.op->name)) % kFewOf == 0) append_layers();
+    if (case_.op->name == "conv2d" && word(case_.seed, kSalt, kSalt) % kNetworkOf == 0)
+      append_network();
     choose_heads();
     return numbered(g_, feeds_, constants_);
   }
@@ -162,8 +173,8 @@ class Builder {
     if (!claimed_(c)) return false;
     const Inferred types = c.op->infer(c.attributes(), c.types());
     for (int k = 0; k < types.count; ++k)
-      if (volume(types[k].shape) > kMostElements || types[k].precision > precision) return false;
-    if (elements(in) > kMostRead) return false;
+      if (volume(types[k].shape) > most_elements_ || types[k].precision > precision) return false;
+    if (elements(in) > most_read_) return false;
     for (std::size_t k = 0; k < in.size(); ++k)
       if (inputs[k] < 0) {
         in[k] = drawn_values(c.in[k], draw_);
@@ -239,6 +250,84 @@ class Builder {
     if (is_one)
       append_product(results_.back(), {{channels, type_of(results_.back()).dim(1), 1, 1}, 8});
   }
+
+  // Appends the layers of a network, whose images do not fit into one block of a kernel, and whose
+  // sums are deeper: windows with padding and strides, shortcuts, branches that are joined, and
+  // groups of single channels. Each reads the one before. Few images are so high that kernels take
+  // them in parts; they get one more layer.
+  void append_network() {
+    gives_constants_ = g_.has_network = true;
+    most_elements_ = most_read_ = kMostOfNetwork;
+    const bool is_high = draw_(1, kHighOf) == 1;
+    const Type image{{1, draw_(1, 4), is_high ? kHigh : draw_(9, 24), draw_(9, 24)}, 8};
+    const int feed = given(drawn_values(image, draw_), false);
+    if (is_high) {
+      append_layer({kWide / 2, 1}, feed) && append_layer({kWide, 3}) && append_layer({kFew, 1});
+      return;
+    }
+    if (!append_layer({kWide, 2 * draw_(1, 3) + 1, draw_(1, 2)}, feed)) return;
+    if (draw_.coin() &&
+        !append_words("max_pool2d",
+            {{"pool_size", "[3,3]"}, {"strides", "[2,2]"}, {"padding", "[1,1]"}},
+            {results_.back()}))
+      return;
+    for (i64 layers = draw_(2, 4); layers > 0; --layers)
+      if (!append_some_layers() || (draw_.coin() && !append_words("relu", {}, {results_.back()})))
+        return;
+  }
+  bool append_some_layers() {
+    const int before = results_.back();
+    const i64 channels = type_of(before).dim(1);
+    const bool is_small = type_of(before).dim(2) * type_of(before).dim(3) <= kSmallImage;
+    // Channels beyond kWide, if there are more, make deep sums; the many of a small image do alone.
+    const i64 wide = kWide * draw_(1, is_small ? 9 : 3);
+    const i64 taps = max(channels, wide) > 3 * kWide ? 1 : 2 * draw_(0, 1) + 1;
+    switch (draw_(0, 3)) {
+      case 0: return append_layer({draw_.coin() ? wide : kWide / 2, taps, draw_(1, 2)});
+      case 1:
+        return append_layer({channels, taps}) &&
+            append_words("elemwise_add", {}, {results_.back(), before}) &&
+            (draw_.coin() ? append_words("cvm_clip", {{"precision", "8"}}, {results_.back()})
+                          : append_shift(1));
+      case 2: {
+        if (!append_layer({wide, taps, draw_(1, 2)})) return false;
+        const int first = results_.back();
+        const i64 stride = type_of(first).dim(2) < type_of(before).dim(2) ? 2 : 1;
+        return append_layer({kWide, 1, stride}, before) &&
+            append_words("concatenate", {{"axis", "1"}}, {first, results_.back()});
+      }
+      default: return append_layer({channels, 3, 1, channels}) && append_layer({wide, 1});
+    }
+  }
+  struct Layer {
+    i64 channels, taps, stride = 1, groups = 1;
+  };
+  // Appends a convolution with a bias and as much padding as keeps the middle of windows inside,
+  // in 8 bits. It reads the last result or an earlier one.
+  bool append_layer(const Layer& l, int image = -1) {
+    if (image < 0) image = results_.back();
+    const Type& x = type_of(image);
+    const i64 inputs = x.dim(1) / l.groups, depth = inputs * l.taps * l.taps;
+    work_ += l.channels * depth * x.dim(2) * x.dim(3) / (l.stride * l.stride);
+    if (work_ > kMostWork) return false;
+    const auto pair = [](i64 v) { return fmt::format("[{0},{0}]", v); };
+    const AttrTexts attrs{{"channels", std::to_string(l.channels)}, {"kernel_size", pair(l.taps)},
+        {"padding", pair(l.taps / 2)}, {"strides", pair(l.stride)},
+        {"groups", std::to_string(l.groups)}};
+    Case c{.op = case_.op};
+    c.attrs = read_attributes(*c.op, {attrs.begin(), attrs.end()}).values;
+    c.in = {x, {{l.channels, inputs, l.taps, l.taps}, 8}, {{l.channels}, 16}};
+    std::vector<Tensor> in{g_.entries[static_cast<std::size_t>(image)]};
+    in.resize(c.in.size());
+    // About half of the products of values of 8 bits leave so many.
+    constexpr int kBits = 6;
+    return !refusal(c).refused() && append_claimed(c, {image, -1, -1}, in, kMaxPrecision) &&
+        append_shift(kBits + static_cast<int>(std::bit_width(static_cast<u64>(depth))) / 2);
+  }
+  bool append_shift(int bits) {
+    return append_words("cvm_right_shift",
+        {{"precision", "8"}, {"shift_bit", std::to_string(bits)}}, {results_.back()});
+  }
   const Type& type_of(int e) const { return g_.entries[static_cast<std::size_t>(e)].type; }
   // Appends a product of an image, in 8 bits. Weights that are no entry are drawn.
   bool append_product(int image, const Type& weights, int entry = -1, const char* shift = "5") {
@@ -313,6 +402,7 @@ class Builder {
   CallGraph g_;
   std::vector<int> feeds_, constants_, results_;
   bool gives_constants_ = false;  // for all drawn inputs
+  i64 most_elements_ = kMostElements, most_read_ = kMostRead, work_ = 0;
 };
 
 }  // namespace

@@ -163,8 +163,24 @@ void Probe::ask_compiled() {
   if (!compiles_) return;
   const std::size_t at = note({});
   t_.seen[at].right = &Trial::expected_heads;
-  const CallGraph whole = graph();
-  ask_graph(whole, [this, at, whole](Answer a) { settle_graph(at, whole, std::move(a)); });
+  compiled_ = ways_to_compile();
+  ask_graph(at, graph());
+}
+
+// Every second graph is put as it comes. A network shows what each instruction set does with images
+// between calls; shrinking must not lose the way in which a graph failed.
+std::vector<Forced> Probe::ways_to_compile() {
+  const std::vector<Forced>& all = forced();
+  const std::vector<Forced> plain(1);
+  if (all.empty()) return plain;
+  const Forced& one = all[choice(9, all.size())];
+  const bool shrinks = spelled_out() && t_.item->what != Item::vector;
+  if (!graph().has_network && !shrinks) return choice(10, 2) == 0 ? plain : std::vector{one};
+  std::vector<Forced> ways{one};
+  for (const Forced& f : all)
+    if (shrinks || f.option == "isa") ways.push_back(f);
+  ways.emplace_back();
+  return ways;
 }
 
 void Probe::ask_malformed() {
@@ -190,30 +206,35 @@ void Probe::ask_malformed(CallGraph g, std::string when, string_view label) {
       [this, at](Answers a) { t_.seen[at].answer = std::move(a[0]); }});
 }
 
-// The graph around the case, the same each time.
-CallGraph Probe::graph() const {
-  return graph_around(
-      case_, in_, t_.expected, [this](const Case& c) { return t_.manifest->claims_call(c); });
+const CallGraph& Probe::graph() {
+  if (!graph_)
+    graph_ = graph_around(
+        case_, in_, t_.expected, [this](const Case& c) { return t_.manifest->claims_call(c); });
+  return *graph_;
 }
 
-void Probe::ask_graph(const CallGraph& g, std::function<void(Answer)> take) {
+void Probe::ask_graph(std::size_t at, const CallGraph& g) {
   GraphAsked& q = graphs_.emplace_back(GraphAsked{g, {}});
   q.in.assign(g.entries.begin(), g.entries.begin() + g.given);
   Inferred types;
   types.count = 0;
   for (const int head : g.heads)
     types.type[types.count++] = g.entries[static_cast<std::size_t>(head)].type;
-  Run run = filled({.layout = case_.layout, .poison = kPoison, .runs = kRunsOfGraph});
+  Run run = filled({.layout = case_.layout,
+      .poison = kPoison,
+      .config = compiled_.back().config,
+      .runs = kRunsOfGraph});
   run.poison = drawn_poison(run.poison);
   pending_.push_back(
       {{.call = &case_, .callers = {&q.in}, .graph = &q.graph, .out = types, .run = run},
-          [types, take = std::move(take)](Answers a) {
+          [this, at, types, &q](Answers a) {
             check_sizes(a[0], types);
-            take(std::move(a[0]));
+            settle_graph(at, q.graph, std::move(a[0]));
           }});
 }
 
-// Notes the answer to a graph. If it is wrong, a smaller graph with a wrong answer takes its place.
+// Notes the answer to a graph. If it is wrong, a smaller graph with a wrong answer takes its place;
+// if it is right, the graph is put in the next way.
 void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
   std::vector<Tensor> right;
   for (const int head : g.heads) right.push_back(g.entries[static_cast<std::size_t>(head)]);
@@ -221,18 +242,27 @@ void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
   const bool is_wrong = difference(right, a).has_value() || a.changed_run > 0,
              is_first = !t_.seen[at].answer;
   if (is_first || is_wrong) {
-    t_.seen[at].when = "compiled: " + graph_text(g);
+    const Forced f = compiled_.back();
+    t_.seen[at].when = "compiled" + (f.option.empty() ? "" : " with " + f.option + "=" + f.value) +
+        ": " + graph_text(g);
     t_.seen[at].answer = std::move(a);
     t_.graph = g;
     t_.expected_heads = std::move(right);
     smaller_.clear();
-    if (is_wrong) smaller_ = smaller_graphs(g);
+    if (is_wrong) {
+      smaller_ = smaller_graphs(g);
+      compiled_ = {f};
+    }
     std::reverse(smaller_.begin(), smaller_.end());
+  }
+  if (compiled_.size() > 1) {
+    compiled_.pop_back();
+    return ask_graph(at, graph());
   }
   if (smaller_.empty()) return;
   const CallGraph next = std::move(smaller_.back());
   smaller_.pop_back();
-  ask_graph(next, [this, at, next](Answer b) { settle_graph(at, next, std::move(b)); });
+  ask_graph(at, next);
 }
 
 void Probe::ask_spelled(std::size_t way) {

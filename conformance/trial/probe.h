@@ -53,7 +53,8 @@ class Probe {
   /// Runs one plan many times with the case's values and others in turn, after the plan of another
   /// call has come and gone.
   void ask_in_turns(int runs);
-  /// Compiles and runs a graph around the case (call_graph.h), where the subject compiles graphs.
+  /// Compiles and runs a graph around the case (call_graph.h), where the subject compiles graphs: a
+  /// network as it comes and in several forced ways, others in one.
   void ask_compiled();
   /// Has it compile malformed graphs: a legal case's graph with a mistake, or with each if the case
   /// spells its values out, and of an illegal case the graph of its call.
@@ -104,8 +105,9 @@ class Probe {
   const std::vector<Tensor>& others();
   const Case* another_call();
   std::vector<Tensor> expected_of(const std::vector<Tensor>& in) const;
-  CallGraph graph() const;
-  void ask_graph(const CallGraph& g, std::function<void(Answer)> take);
+  const CallGraph& graph();
+  std::vector<Forced> ways_to_compile();
+  void ask_graph(std::size_t at, const CallGraph& g);
   void ask_malformed(CallGraph g, std::string when, string_view label);
   void settle_graph(std::size_t at, const CallGraph& g, Answer a);
   void pursue(LawAsked law);
@@ -120,6 +122,8 @@ class Probe {
   std::optional<Case> between_;
   std::deque<AttrTexts> spelled_;
   std::deque<GraphAsked> graphs_;
+  std::optional<CallGraph> graph_;
+  std::vector<Forced> compiled_;    // what is forced on the graph, the next one last
   std::vector<CallGraph> smaller_;  // graphs to ask for, the next one last
   std::vector<Pending> pending_;
   std::deque<LawCall> law_calls_;
