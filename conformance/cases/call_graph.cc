@@ -20,12 +20,13 @@ constexpr i64 kFewOf = 8;
 constexpr int kLayerTries = 32;
 constexpr i64 kMostRead = 16 * kMostElements;  // by a call
 constexpr i64 kWide = 64;                      // channels that compilers keep together, at most
-constexpr u64 kNetworkOf = 32;                 // graphs around conv2d
+constexpr u64 kNetworkOf = 64;                 // graphs around conv2d
 constexpr i64 kMostOfNetwork = i64{1} << 20;   // elements of an entry of one, and read by a call
-constexpr i64 kMostWork = i64{1} << 25;        // its multiply-adds
+constexpr i64 kMostWork = i64{1} << 24;        // its multiply-adds
 constexpr i64 kHighOf = 16;                    // networks
 constexpr i64 kHigh = 500;                     // rows of an image that blocks do not hold
-constexpr i64 kSmallImage = 49, kFew = 8;      // places, and channels
+constexpr i64 kHighWidth = 18;
+constexpr i64 kSmallImage = 25;  // places
 
 Tensor drawn_values(const Type& type, Draw& draw) {
   Tensor t{type, {}};
@@ -259,29 +260,30 @@ class Builder {
     gives_constants_ = g_.has_network = true;
     most_elements_ = most_read_ = kMostOfNetwork;
     const bool is_high = draw_(1, kHighOf) == 1;
-    const Type image{{1, draw_(1, 4), is_high ? kHigh : draw_(9, 24), draw_(9, 24)}, 8};
+    const Type image{
+        {1, draw_(1, 4), is_high ? kHigh : draw_(9, 24), is_high ? kHighWidth : draw_(9, 24)}, 8};
     const int feed = given(drawn_values(image, draw_), false);
     if (is_high) {
-      append_layer({kWide / 2, 1}, feed) && append_layer({kWide, 3}) && append_layer({kFew, 1});
+      work_ = -3 * kMostWork;  // it takes more
+      append_layer({kWide / 2, 1}, feed) &&
+          append_layer({.channels = kWide, .taps = 3, .across = 1}) && append_pooling() &&
+          append_layer({kWide, 1});
       return;
     }
     if (!append_layer({kWide, 2 * draw_(1, 3) + 1, draw_(1, 2)}, feed)) return;
-    if (draw_.coin() &&
-        !append_words("max_pool2d",
-            {{"pool_size", "[3,3]"}, {"strides", "[2,2]"}, {"padding", "[1,1]"}},
-            {results_.back()}))
-      return;
+    if (draw_.coin() && !append_pooling()) return;
     for (i64 layers = draw_(2, 4); layers > 0; --layers)
       if (!append_some_layers() || (draw_.coin() && !append_words("relu", {}, {results_.back()})))
         return;
   }
   bool append_some_layers() {
+    constexpr i64 kWider = 9 * kWide;
+    const Type& x = type_of(results_.back());
+    if (x.dim(2) * x.dim(3) <= kSmallImage && draw_.coin() && !append_layer({kWider, 1}))
+      return false;
     const int before = results_.back();
-    const i64 channels = type_of(before).dim(1);
-    const bool is_small = type_of(before).dim(2) * type_of(before).dim(3) <= kSmallImage;
-    // Channels beyond kWide, if there are more, make deep sums; the many of a small image do alone.
-    const i64 wide = kWide * draw_(1, is_small ? 9 : 3);
-    const i64 taps = max(channels, wide) > 3 * kWide ? 1 : 2 * draw_(0, 1) + 1;
+    const i64 channels = type_of(before).dim(1), wide = kWide * draw_(1, 3);
+    const i64 taps = channels == kWider ? 1 : 2 * draw_(0, 1) + 1;
     switch (draw_(0, 3)) {
       case 0: return append_layer({draw_.coin() ? wide : kWide / 2, taps, draw_(1, 2)});
       case 1:
@@ -300,29 +302,33 @@ class Builder {
     }
   }
   struct Layer {
-    i64 channels, taps, stride = 1, groups = 1;
+    i64 channels, taps, stride = 1, groups = 1, across = taps;
   };
   // Appends a convolution with a bias and as much padding as keeps the middle of windows inside,
   // in 8 bits. It reads the last result or an earlier one.
   bool append_layer(const Layer& l, int image = -1) {
     if (image < 0) image = results_.back();
     const Type& x = type_of(image);
-    const i64 inputs = x.dim(1) / l.groups, depth = inputs * l.taps * l.taps;
+    const i64 inputs = x.dim(1) / l.groups, depth = inputs * l.taps * l.across;
     work_ += l.channels * depth * x.dim(2) * x.dim(3) / (l.stride * l.stride);
     if (work_ > kMostWork) return false;
-    const auto pair = [](i64 v) { return fmt::format("[{0},{0}]", v); };
-    const AttrTexts attrs{{"channels", std::to_string(l.channels)}, {"kernel_size", pair(l.taps)},
-        {"padding", pair(l.taps / 2)}, {"strides", pair(l.stride)},
-        {"groups", std::to_string(l.groups)}};
+    const auto pair = [](i64 a, i64 b) { return fmt::format("[{},{}]", a, b); };
+    const AttrTexts attrs{{"channels", std::to_string(l.channels)},
+        {"kernel_size", pair(l.taps, l.across)}, {"padding", pair(l.taps / 2, l.across / 2)},
+        {"strides", pair(l.stride, l.stride)}, {"groups", std::to_string(l.groups)}};
     Case c{.op = case_.op};
     c.attrs = read_attributes(*c.op, {attrs.begin(), attrs.end()}).values;
-    c.in = {x, {{l.channels, inputs, l.taps, l.taps}, 8}, {{l.channels}, 16}};
+    c.in = {x, {{l.channels, inputs, l.taps, l.across}, 8}, {{l.channels}, 16}};
     std::vector<Tensor> in{g_.entries[static_cast<std::size_t>(image)]};
     in.resize(c.in.size());
     // About half of the products of values of 8 bits leave so many.
     constexpr int kBits = 6;
     return !refusal(c).refused() && append_claimed(c, {image, -1, -1}, in, kMaxPrecision) &&
         append_shift(kBits + static_cast<int>(std::bit_width(static_cast<u64>(depth))) / 2);
+  }
+  bool append_pooling() {
+    return append_words("max_pool2d",
+        {{"pool_size", "[3,3]"}, {"strides", "[2,2]"}, {"padding", "[1,1]"}}, {results_.back()});
   }
   bool append_shift(int bits) {
     return append_words("cvm_right_shift",

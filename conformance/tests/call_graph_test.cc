@@ -121,6 +121,42 @@ TEST(CallGraphs, HaveBranchesOfNetworks) {
   for (const int share : {joined, added, multiplied, wide}) EXPECT_GT(share, 20);
 }
 
+// The node that gives an entry, or nullptr.
+const CallGraph::Node* maker_of(const CallGraph& g, int e) {
+  const auto at = std::find_if(
+      g.nodes.begin(), g.nodes.end(), [&](const CallGraph::Node& n) { return n.out[0] == e; });
+  return at == g.nodes.end() ? nullptr : &*at;
+}
+
+TEST(CallGraphs, HaveNetworksOfLargeImages) {
+  constexpr i64 kChunk = 64;  // terms that kernels of compilers take together
+  int networks = 0, high = 0, deep = 0, wide = 0, shifted = 0, joined = 0, separate = 0,
+      strided = 0;
+  for (u64 seed = 1; seed <= 2000; ++seed) {
+    const CallGraph g = drawn_graph(*find_operator("conv2d"), seed);
+    if (!g.has_network) continue;
+    ++networks;
+    const auto type_of = [&](int e) { return g.entries[static_cast<std::size_t>(e)].type; };
+    for (const CallGraph::Node& n : g.nodes) {
+      const CallGraph::Node* before = maker_of(g, n.in[0]);
+      const bool reads_product = before && before->op->name == "cvm_right_shift";
+      joined += n.op->name == "concatenate" && reads_product;
+      shifted += n.op->name == "cvm_right_shift" && before && before->op->name == "elemwise_add";
+      if (n.op->name != "conv2d" || !before) continue;
+      const Type x = type_of(n.in[0]), w = type_of(n.in[1]);
+      high += x.dim(2) == 500 && w.dim(2) == 3;
+      deep += w.dim(1) * w.dim(2) * w.dim(3) > 9 * kChunk;
+      wide += w.dim(0) > 8 * kChunk && w.dim(1) > 8 * kChunk;
+      separate += x.dim(1) >= kChunk && w.dim(1) == 1;
+      strided += x.dim(2) > 2 * type_of(n.out[0]).dim(2) - 2 && w.dim(2) == 3;
+    }
+    if (networks == 1) expect_right(g);
+  }
+  EXPECT_GT(networks, 20);
+  for (const int share : {high, wide, shifted}) EXPECT_GT(share, 0);
+  for (const int share : {deep, joined, separate, strided}) EXPECT_GT(share, 3);
+}
+
 TEST(CallGraphs, ComputeTheCallAmongOthers) {
   std::set<std::string> others;
   int two_heads = 0, constants = 0, made = 0, long_chains = 0;

@@ -185,10 +185,12 @@ TEST(TrialOfACase, ReusesPlansOfSomeSmallOnes) {
     EXPECT_EQ(calls("relu/in=513@8/fill=dense:" + std::to_string(seed)), 1) << "it is not small";
 }
 
-// A subject whose compiled graphs write something else in one of their runs.
+// A subject whose compiled graphs write something else in one of their runs, or are wrong in one
+// configuration. It notes the configurations.
 class Compiling : public Watching {
  public:
-  int changed = 0;
+  int changed = 0, wrong_at = -1;
+  std::string graphs, networks;
   bool can_compile() const override { return true; }
   std::vector<Answers> ask(const std::vector<Question>& questions) override {
     std::vector<Answers> all;
@@ -201,6 +203,8 @@ class Compiling : public Watching {
       Answer& a = all.emplace_back(Answers{{.changed_run = changed}})[0];
       for (const int head : q.graph->heads)
         a.out.push_back(q.graph->entries[static_cast<std::size_t>(head)].data);
+      a.out[0][0] ^= q.run.config == wrong_at;
+      (q.graph->has_network ? networks : graphs) += std::to_string(q.run.config) + ", ";
     }
     return all;
   }
@@ -218,6 +222,46 @@ TEST(Compiled, GraphsWriteTheSameInEachRun) {
           "run 2 of one plan wrote something else for the same values: "
           "it is right, and an earlier run was not");
     }
+  }
+}
+
+TEST(Compiled, GraphsRunInForcedWays) {
+  TrialPlan plan = plan_of({&kCompiled});
+  plan.ways[0].forced = {{"isa", "a", 1}, {"isa", "b", 2}, {"threads", "7", 3}};
+  Compiling subject;
+  constexpr int kSeeds = 400;
+  for (int seed = 0; seed < kSeeds; ++seed)
+    perform(subject,
+        item_of_case("conv2d/channels=1/kernel_size=1,1/use_bias=false/"
+                     "in=1x1x1x1@8+1x1x1x1@8/fill=dense:" +
+            std::to_string(seed)),
+        plan);
+  for (const char* config : {"1, ", "2, ", "3, "})
+    EXPECT_GT(count_of(subject.graphs, config), kSeeds / 12) << config;
+  EXPECT_GT(count_of(subject.graphs, "0, "), kSeeds / 3);
+  // As they come, with each instruction set, and with one of all ways.
+  const int networks = count_of(subject.networks, "0, 2, 1, ");
+  EXPECT_GT(networks, 2);
+  EXPECT_EQ(count_of(subject.networks, ", "), 4 * networks) << subject.networks;
+  for (const char* config : {"0, 2, 1, 1, ", "0, 2, 1, 2, "})
+    EXPECT_GT(count_of(subject.networks, config), 0) << subject.networks;
+  subject.graphs.clear();
+  perform(subject, item_of_case("relu/in=2@8/data=1,-1"), plan);
+  EXPECT_EQ(count_of(subject.graphs, "0, 3, 2, 1, "), 1) << "all of one that is spelled out";
+}
+
+TEST(Compiled, GraphsTellTheWayInWhichTheyAreWrong) {
+  TrialPlan plan = plan_of({&kCompiled});
+  plan.ways[0].forced = {{"isa", "a", 1}, {"threads", "7", 2}};
+  const std::pair<int, std::string> rows[] = {
+      {0, "compiled: "}, {1, "compiled with isa=a: "}, {2, "compiled with threads=7: "}};
+  for (const auto& [config, says] : rows) {
+    Compiling subject;
+    subject.wrong_at = config;
+    const Item item = item_of_case("relu/in=2@8/data=1,-1");
+    const ItemResult r = judge_trial(perform(subject, item, plan), {"compiled"});
+    ASSERT_EQ(r.findings.size(), 1U);
+    EXPECT_TRUE(r.findings[0].second.text.starts_with(says)) << r.findings[0].second.text;
   }
 }
 
