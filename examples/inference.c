@@ -21,7 +21,7 @@ static char* read_file(const char* path, int* size) {
   return bytes;
 }
 
-static int print_class(void* net, char* input, int input_size) {
+static int print_class(ModelHandler net, StringHandler input, int input_size) {
   unsigned long long size, element, k, best = 0;
   int32_t* logits;
   int status = CVMAPIGetOutputLength(net, &size);
@@ -41,10 +41,12 @@ static int print_class(void* net, char* input, int input_size) {
 }
 
 int main(int argc, char** argv) {
-  int symbol_size = 0, params_size = 0, image_size = 0, status;
-  void* net = NULL;
+  int symbol_size = 0, params_size = 0, image_size = 0;
+  enum CVMStatus status;
+  ModelHandler net = NULL;
   unsigned long long needed = 0;
-  char *symbol, *params, *image;
+  IntHandler length = &needed;
+  StringHandler symbol, params, image;
   if (argc != 4) {
     fprintf(stderr, "usage: inference SYMBOL PARAMS IMAGE\n");
     return ERROR_LOGIC;
@@ -57,7 +59,7 @@ int main(int argc, char** argv) {
     return ERROR_LOGIC;
   }
   status = CVMAPILoadModel(symbol, symbol_size, params, params_size, &net, 0, 0);
-  if (status == SUCCEED) status = CVMAPIGetInputLength(net, &needed);
+  if (status == SUCCEED) status = CVMAPIGetInputLength(net, length);
   /* A file of several images begins with the one that is meant. */
   if (status == SUCCEED && needed < (unsigned long long)image_size) image_size = (int)needed;
   if (status == SUCCEED) status = print_class(net, image, image_size);

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "conformance/trial/finding.h"
+#include "reference/graph/arrays.h"
 
 namespace lockstep::judge {
 
@@ -28,6 +32,68 @@ std::vector<Tensor> SubjectEngine::run(
     throw Stopped(
         fmt::format("{} {}", op.name, difference(reference::outputs(op, attrs, in), a)->text));
   return out;
+}
+
+// Feeds, constants and results get their numbers in this order. A question has few outputs, so the
+// heads are asked for a few at a time.
+CompiledModel::CompiledModel(const graph::Model& model, Subject& subject) : subject_(subject) {
+  const graph::Graph& graph = model.graph();
+  const std::vector<const graph::Node*> calls = calls_of(graph);
+  can_run_ = subject.can_compile() && !calls.empty();
+  if (!can_run_) return;
+  std::vector<int> number(graph.entries().size(), -1);
+  const auto add = [&](int e) {
+    number[static_cast<std::size_t>(e)] = static_cast<int>(graph_.entries.size());
+    graph_.entries.push_back({graph.entry(e).type, {}});
+  };
+  add(graph.data());
+  graph_.feeds = 1;
+  for (int e = 0; e < static_cast<int>(number.size()); ++e)
+    if (model.parameter(e)) {
+      add(e);
+      const std::span<const i32> values = graph::values_of(model.parameter(e));
+      graph_.entries.back().data.assign(values.begin(), values.end());
+    }
+  graph_.given = static_cast<int>(graph_.entries.size());
+  given_.assign(graph_.entries.begin(), graph_.entries.end());
+  for (const graph::Node* n : calls) {
+    CallGraph::Node& call = graph_.nodes.emplace_back(CallGraph::Node{n->op, n->attrs});
+    for (const int e : n->inputs) call.in.push_back(number[static_cast<std::size_t>(e)]);
+    for (int k = 0; k < n->entry_count; ++k) {
+      add(n->first_entry + k);
+      call.out.push_back(static_cast<int>(graph_.entries.size()) - 1);
+    }
+  }
+  for (const int e : graph.heads()) {
+    heads_.push_back(number[static_cast<std::size_t>(e)]);
+    can_run_ = can_run_ && heads_.back() >= graph_.given;
+  }
+  const CallGraph::Node& first = graph_.nodes[0];
+  call_.op = first.op;
+  call_.attrs = first.attrs;
+  for (const int e : first.in) call_.in.push_back(graph_.entries[static_cast<std::size_t>(e)].type);
+}
+
+std::vector<Tensor> CompiledModel::run(const Tensor& data) {
+  given_[0] = data;
+  std::vector<Tensor> heads;
+  for (std::size_t first = 0; first < heads_.size(); first += kMaxOutputs) {
+    const std::size_t count = std::min<std::size_t>(kMaxOutputs, heads_.size() - first);
+    graph_.heads.assign(&heads_[first], &heads_[first] + count);
+    Inferred types;
+    types.count = static_cast<int>(count);
+    for (std::size_t k = 0; k < count; ++k)
+      types.type[k] = graph_.entries[static_cast<std::size_t>(graph_.heads[k])].type;
+    Answer a = std::move(subject_.ask({{.call = &call_,
+        .callers = {&given_},
+        .graph = &graph_,
+        .out = types,
+        .run = {.poison = kPoison}}})[0][0]);
+    for (std::size_t k = 0; a.ok() && k < count; ++k) heads.push_back({types.type[k], a.out.at(k)});
+    if (!a.ok() || !std::all_of(heads.begin(), heads.end(), reference::holds_its_type))
+      throw Stopped("compiled: " + (a.ok() ? "a head lies outside its type" : answer_text(a)));
+  }
+  return heads;
 }
 
 std::string document_text(const documents::ModelDocument& document) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/cases/call_graph.h"
 #include "conformance/cli/model_documents.h"
 #include "conformance/cli/verbs.h"
 #include "reference/graph/run.h"
@@ -33,6 +34,24 @@ class SubjectEngine : public graph::Engine {
 
  private:
   Subject& subject_;
+};
+
+/// A model that the system under test compiles as one graph. The three outlive this object.
+class CompiledModel {
+ public:
+  CompiledModel(const graph::Model& model, Subject& subject);
+  /// Whether it compiles graphs, and no head of this one is given.
+  bool can_run() const { return can_run_; }
+  /// The heads. @throws Stopped where the answer is none, or lies outside their types.
+  std::vector<Tensor> run(const Tensor& data);
+
+ private:
+  Subject& subject_;
+  CallGraph graph_;
+  Case call_;  // one of the graph
+  std::vector<Tensor> given_;
+  std::vector<int> heads_;
+  bool can_run_ = false;
 };
 
 /// Runs each call on another engine and tells of it.

@@ -96,6 +96,7 @@ Tensor input_of(const graph::Graph& graph, const Data& data, i64 n) {
 }
 
 struct Score {
+  bool is_compiled = false;                    // besides, as one graph
   i64 inputs = 0, correct = 0, differing = 0;  // of the inputs that have outputs
   std::string digest, first_difference, stopped;
 };
@@ -105,6 +106,8 @@ Score score(const graph::Model& model, const Data& data, Subject& subject,
   const graph::Graph& graph = model.graph();
   Score s;
   i64 done = 0;
+  CompiledModel compiled(model, subject);
+  s.is_compiled = compiled.can_run();
   const i64 all = 2 * data.count * std::ssize(calls_of(graph));
   const auto tell = [&](const std::vector<Tensor>&) {
     if (progress) progress(++done, all, s.differing);
@@ -120,10 +123,13 @@ Score score(const graph::Model& model, const Data& data, Subject& subject,
       const std::vector<Tensor> got = runner.run(input), want = oracle.run(input);
       if (!data.labels.empty()) s.correct += best(got) == data.labels[static_cast<std::size_t>(n)];
       outputs += bytes_of(got);
-      if (bytes_of(got) != bytes_of(want) && s.differing++ == 0) {
+      const bool is_wrong = bytes_of(got) != bytes_of(want);
+      const std::vector<Tensor> last = s.is_compiled && !is_wrong ? compiled.run(input) : got;
+      if (bytes_of(last) != bytes_of(want) && s.differing++ == 0) {
         Answer a;
-        for (const Tensor& t : got) a.out.push_back(t.data);
-        s.first_difference = fmt::format("input {}: {}", n, difference(want, a)->text);
+        for (const Tensor& t : last) a.out.push_back(t.data);
+        s.first_difference = fmt::format(
+            "input {}: {}{}", n, is_wrong ? "" : "compiled: ", difference(want, a)->text);
       }
     } catch (const Stopped& e) {
       s.stopped = fmt::format("input {}: {}", n, e.what());
@@ -146,7 +152,8 @@ void print(const documents::Checked& c, const Score& s, const Data& data, i64 ga
     if (c.correct)
       fmt::print("  accuracy {} of {} inputs ({}.{:02}%), {} recorded\n", s.correct, n,
           100 * s.correct / n, 10000 * s.correct / n % 100, *record.correct);
-    fmt::print("  outputs equal to the specification's in {} of {} inputs\n", n - s.differing, n);
+    fmt::print("  outputs equal to the specification's in {} of {} inputs, call by call{}\n",
+        n - s.differing, n, s.is_compiled ? " and compiled" : "");
   }
   if (s.differing) fmt::print("  {}\n", s.first_difference);
   if (record.gas) fmt::print("  gas {} ({})\n", gas, of_record(gas == *record.gas));

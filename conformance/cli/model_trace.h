@@ -27,7 +27,7 @@ void write_trace_archive(const std::string& path, const documents::Trace& trace,
     const std::vector<params::Tensor>& values);
 
 /// Reads an archive if the name ends in .npz, else a trace alone.
-/// @throws UsageError, params::Error
+/// @throws UsageError also where values() of an output throws; params::Error
 TraceFile read_trace_file(const std::string& path);
 
 }  // namespace lockstep::judge

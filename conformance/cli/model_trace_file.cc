@@ -64,7 +64,9 @@ TraceFile read_trace_file(const std::string& path) {
   const params::Tensor* text = archive.find(kText);
   if (!text) throw UsageError("'" + path + "' is no trace of a model: it has no array 'trace'");
   const auto* first = reinterpret_cast<const char*>(text->bytes.data());
-  return {read_trace(path, {first, text->bytes.size()}), std::move(archive)};
+  TraceFile file{read_trace(path, {first, text->bytes.size()}), std::move(archive)};
+  for (std::size_t k = 0; k < file.trace.outputs.size(); ++k) file.values(k);
+  return file;
 }
 
 }  // namespace lockstep::judge

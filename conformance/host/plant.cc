@@ -13,9 +13,10 @@ void change(char* at) {
 // Heaps guard what lies behind a block, which the compiler must not see through.
 void write_behind_block() {
   constexpr std::size_t kBytes = 100;
-  auto* block = static_cast<volatile char*>(std::malloc(kBytes));
+  char* volatile unseen = static_cast<char*>(std::malloc(kBytes));
+  char* const block = unseen;
   block[kBytes] = static_cast<char>(block[kBytes] ^ 1);
-  std::free(const_cast<char*>(block));
+  std::free(block);
 }
 
 }  // namespace

@@ -38,7 +38,9 @@ params::Tensor to_params(const NDArray& array) {
   NDArray stored = array;
   const std::size_t bytes = byte_count(array.tensor());
   if (!kLittleEndian || !is_host(array.device()) || !array.is_compact()) {
-    stored = array.copy(kHost);
+    // Not copy(), which keeps the padding of an array that was made from a descriptor.
+    stored = NDArray::empty(array.shape(), array.dtype());
+    copy(array.tensor(), stored.mutable_tensor());
     if (!kLittleEndian) {
       swap_bytes({stored.mutable_data(), bytes}, array.dtype().bits / 8u);
     }

@@ -31,9 +31,13 @@ TEST(Dictionary, OtherLayoutsAreCompactedOnSaving) {
   const NDArray w = numbers({2, 2}, {1, 2, -3, 4});
   const NDArray padded = numbers({3, 3}, {0, 0, 0, 1, 2, 0, -3, 4, 0});
   const NDArray reversed = numbers({4}, {4, -3, 2, 1});
+  const NDArray values = numbers({2, 2}, {1, 2, -3, 4});
+  NDArray described = NDArray::empty(paddedBufferDescriptor(
+      {values.dtype().code, values.dtype().bits}, Order::kC, {2, 2}, {3, 5}, {1, 4}));
+  copy(values.tensor(), described.mutable_tensor());
   for (const NDArray& same : {numbers({2, 2}, {1, -3, 2, 4}).view(Extents{2, 2}, Extents{1, 2}),
            padded.view(Extents{2, 2}, Extents{3, 1}, 12),
-           reversed.view(Extents{2, 2}, Extents{-2, -1}, 12)}) {
+           reversed.view(Extents{2, 2}, Extents{-2, -1}, 12), described}) {
     EXPECT_FALSE(same.is_compact());
     const NamedArray entries[] = {{"w", same}, {"b0", int8_scalar(7)}};
     EXPECT_EQ(save(entries), params::worked_example());

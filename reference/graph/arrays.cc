@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "containers/array/copy.h"
 #include "containers/array/dictionary.h"
 #include "containers/logging.h"
 
@@ -45,8 +46,11 @@ std::span<const i32> values_of(const ndarray::NDArray& array) {
 
 ndarray::NDArray as_int32(const ndarray::NDArray& array) {
   if (is_as_tensors_are(array)) return array;
-  if (ndarray::same_type(array.dtype(), kInt32)) return array.copy(ndarray::kHost);
   ndarray::NDArray values = ndarray::NDArray::empty(array.shape(), kInt32);
+  if (ndarray::same_type(array.dtype(), kInt32)) {
+    ndarray::copy(array.tensor(), values.mutable_tensor());
+    return values;
+  }
   params::to_int32(ndarray::to_params(array),
       {reinterpret_cast<i32*>(values.mutable_data()),
           static_cast<std::size_t>(ndarray::element_count(array.shape()))});

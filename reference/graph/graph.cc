@@ -277,6 +277,7 @@ class GraphBuilder {
     if (has_argmax(graph_) && count != 1)
       refuse("model.heads", "heads", "argmax needs one head and has " + std::to_string(count));
     const Type& first = entry(graph_.heads_[0]).type;
+    const i64 size = output_element_size(graph_);
     i64 bytes = 0;
     for (std::size_t k = 0; k < count; ++k) {
       const Type& head = entry(graph_.heads_[k]).type;
@@ -284,7 +285,7 @@ class GraphBuilder {
         refuse("model.heads", at("heads", static_cast<i64>(k)),
             "the heads " + shape_text(first.shape) + " and " + shape_text(head.shape) +
                 " have different counts of rows and cannot be interleaved");
-      bytes += output_element_size(graph_) * volume(head.shape);
+      bytes += size * volume(head.shape);
       if (bytes > kMaxStorageBytes)
         refuse(
             "model.heads", at("heads", static_cast<i64>(k)), "the heads have more than 2^32 bytes");

@@ -42,8 +42,20 @@ enum {
   CVM_RUNTIME = 2 /**< the machine's fault or the library's own */
 };
 
-/** The same as the deployed runtime spells them. */
-enum { SUCCEED = CVM_OK, ERROR_LOGIC = CVM_LOGIC, ERROR_RUNTIME = CVM_RUNTIME };
+/** The same as the deployed runtime spells them. No function answers ERROR_UNKNOWN. */
+enum CVMStatus {
+  SUCCEED = CVM_OK,
+  ERROR_LOGIC = CVM_LOGIC,
+  ERROR_RUNTIME = CVM_RUNTIME,
+  ERROR_UNKNOWN
+};
+
+/** A model, as the deployed runtime names its type. */
+typedef void* ModelHandler;
+/** The place of a length, a size or an amount of gas, as it names that. */
+typedef unsigned long long* IntHandler;
+/** Bytes, as it names them. */
+typedef char* StringHandler;
 
 /** Where CVMAPILoadModel() places a model. */
 enum {

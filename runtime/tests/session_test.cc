@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "containers/array/copy.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/load.h"
 #include "reference/graph/run.h"
@@ -185,6 +186,15 @@ TEST(Session, TakesIntegersOfEveryTypeAndLayout) {
   EXPECT_EQ(heads_of(session, of_type({kDLInt, 64, 1}, sizeof longs, longs)), want);
   const NDArray columns = array_of({3, 2}, {1, -4, -2, 5, 3, -6});
   EXPECT_EQ(heads_of(session, columns.view(std::vector<i64>{2, 3}, std::vector<i64>{1, 2})), want);
+  for (const uint8_t bits : {8, 32}) {
+    NDArray padded = NDArray::empty(ndarray::paddedBufferDescriptor(
+        {kDLInt, bits}, ndarray::Order::kC, {2, 3}, {3, 5}, {1, 4}));
+    const NDArray values = bits == 8 ? of_type({kDLInt, 8, 1}, sizeof bytes, bytes)
+                                     : array_of({2, 3}, {1, -2, 3, -4, 5, -6});
+    ndarray::copy(values.tensor(), padded.mutable_tensor());
+    EXPECT_FALSE(padded.copy().is_compact());
+    EXPECT_EQ(heads_of(session, padded), want) << "padded, " << +bits << " bits";
+  }
 }
 
 // As another library may lend it by DLPack.
