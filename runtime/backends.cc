@@ -56,8 +56,8 @@ std::string backend_file(const std::string& what) {
   const fs::path file = path ? fs::path(what) : fs::path(backend_directory()) / (what + ".so");
   if (!fs::exists(file))
     throw utils::ValueVerifyFatal(path ? "no file '" + what + "'"
-                                       : "no backend '" + what +
-                "' (built in: " + known_backends() + "; or the path of a library)");
+                                       : "no backend '" + what + "' (in " + backend_directory() +
+                ": " + known_backends() + "; or the path of a library)");
   if (!fs::is_regular_file(file)) throw utils::ValueVerifyFatal("'" + what + "' is no file");
   return fs::absolute(file).string();
 }

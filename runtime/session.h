@@ -21,9 +21,11 @@ namespace lockstep::runtime {
 
 /// What computes a model, and how.
 struct SessionOptions {
-  std::string backend = "cpu";  ///< an installed one's name, or the path of a library
-  client::Options options{};    ///< of the backend, such as {"threads", "2"}
-  Form form = Form::best;       ///< compiled, call by call, or whichever the backend offers
+  /// The name of one in backend_directory(), which a program outside the installed tree has not
+  /// beside it, or the path of a library: ${backenddir}/cpu.so of pkg-config.
+  std::string backend = "cpu";
+  client::Options options{};  ///< of the backend, such as {"threads", "2"}
+  Form form = Form::best;     ///< compiled, call by call, or whichever the backend offers
 };
 
 /// A model that is ready to run. Several threads may use one session: its runs follow one another.

@@ -73,7 +73,8 @@ class ModelCheck : public ScratchTest {
 TEST_F(ModelCheck, TakesAModelWithoutLabels) {
   const std::string model = small_model(record());
   const Ended e = expect_end({"model", "check", model, "--backend", "reference", "--quiet"}, 0,
-      {"PASS  ", "  outputs equal to the specification's in 2 of 2 inputs, call by call", "(as recorded)\n"});
+      {"PASS  ", "  outputs equal to the specification's in 2 of 2 inputs, call by call",
+          "(as recorded)\n"});
   EXPECT_EQ(e.out.find("accuracy"), std::string::npos);
   const Judged j = judged({"model", "check", model, "--backend", "reference", "--quiet"});
   EXPECT_EQ(j.report["inputs"], 2);
@@ -85,12 +86,12 @@ TEST_F(ModelCheck, TakesAModelWithoutLabels) {
 // The calls of this backend are right.
 TEST_F(ModelCheck, RunsTheCompiledGraphToo) {
   const auto words = [](const std::string& mutant) {
-    return Words{"model", "check", kDigits, "--quiet", "--backend", "faulty", "--set",
-        "mutant=" + mutant};
+    return Words{
+        "model", "check", kDigits, "--quiet", "--backend", "faulty", "--set", "mutant=" + mutant};
   };
   expect_end(words("none"), 0, {"in 360 of 360 inputs, call by call and compiled\n"});
   expect_end(words("contract.narrows_between_calls"), 1,
-      {"FAIL  ", " of 360 inputs, call by call and compiled\n", "  input 0: compiled: output 0 at "});
+      {"FAIL  ", " inputs, call by call and compiled\n", "  input 0: compiled: output 0 at "});
 }
 
 TEST_F(ModelCheck, NamesEachFileThatIsNotOnRecord) {

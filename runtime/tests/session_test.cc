@@ -236,7 +236,8 @@ TEST(Session, NamesWhatIsWrongWithABackend) {
   d.head(d.variable("data", {1}, 8));
   const graph::Model model = model_of(d);
   const auto said = [&](const SessionOptions& o) { return refusal([&] { Session(model, o); }); };
-  EXPECT_NE(said({.backend = "nope"}).find("no backend 'nope' (built in: "), std::string::npos);
+  EXPECT_NE(said({.backend = "nope"}).find("no backend 'nope' (in " + backend_directory() + ": "),
+      std::string::npos);
   EXPECT_EQ(said({.backend = "./nope.so"}), "no file './nope.so'");
   EXPECT_NE(said({.backend = kDigits}).find("is no file"), std::string::npos);
   const std::string json = std::string(kDigits) + "/symbol.json";
