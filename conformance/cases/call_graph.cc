@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "spec/attributes.h"
@@ -70,7 +71,7 @@ CallGraph part_of(const CallGraph& g, const std::vector<int>& heads, const std::
     return std::any_of(
         entries.begin(), entries.end(), [&](int e) { return needed[static_cast<std::size_t>(e)]; });
   };
-  CallGraph part{{}, g.entries, 0, 0, heads};
+  CallGraph part{{}, g.entries, 0, 0, heads, g.has_network};
   for (std::size_t k = g.nodes.size(); k-- > 0;) {
     const CallGraph::Node& n = g.nodes[k];
     if (n.out == fed || !any(n.out)) continue;
@@ -83,6 +84,31 @@ CallGraph part_of(const CallGraph& g, const std::vector<int>& heads, const std::
   for (const int e : fed)
     if (any({e})) feeds.push_back(e);
   return numbered(part, feeds, constants);
+}
+
+// The graph without a call that gives a tensor of the type of one of its inputs, which takes its
+// place; nothing where there is none, or a head would be given. What follows is computed anew.
+std::optional<CallGraph> without(const CallGraph& g, std::size_t k) {
+  const auto entry = [](auto& graph, int e) -> auto& {
+    return graph.entries[static_cast<std::size_t>(e)];
+  };
+  const CallGraph::Node& n = g.nodes[k];
+  const auto same = std::find_if(
+      n.in.begin(), n.in.end(), [&](int e) { return entry(g, e).type == entry(g, n.out[0]).type; });
+  const bool is_head = std::find(g.heads.begin(), g.heads.end(), n.out[0]) != g.heads.end();
+  if (n.out.size() != 1 || same == n.in.end() || (is_head && *same < g.given)) return std::nullopt;
+  CallGraph rest = g;
+  rest.nodes.erase(rest.nodes.begin() + static_cast<std::ptrdiff_t>(k));
+  std::replace(rest.heads.begin(), rest.heads.end(), n.out[0], *same);
+  if (rest.heads.size() > 1 && rest.heads[0] == rest.heads[1]) rest.heads.pop_back();
+  for (CallGraph::Node& after : rest.nodes) {
+    std::replace(after.in.begin(), after.in.end(), n.out[0], *same);
+    std::vector<Tensor> in;
+    for (const int e : after.in) in.push_back(entry(rest, e));
+    std::vector<Tensor> out = reference::outputs(*after.op, after.attributes(), in);
+    for (std::size_t o = 0; o < out.size(); ++o) entry(rest, after.out[o]) = std::move(out[o]);
+  }
+  return part_of(rest, rest.heads, {});
 }
 
 // The operators that work element by element, which compilers of graphs fuse with what they read.
@@ -425,6 +451,9 @@ std::vector<CallGraph> smaller_graphs(const CallGraph& g) {
   for (const CallGraph::Node& n : g.nodes)
     for (const int e : n.out)
       if (g.heads != std::vector{e}) all.push_back(part_of(g, {e}, {}));
+  // Networks take long to compute.
+  for (std::size_t k = 0; k < g.nodes.size() && !g.has_network; ++k)
+    if (std::optional<CallGraph> part = without(g, k)) all.push_back(std::move(*part));
   const auto leaves = [&](int e) {
     return std::find(g.heads.begin(), g.heads.end(), e) != g.heads.end();
   };

@@ -34,7 +34,8 @@ CallGraph graph_around(const Case& c, const std::vector<Tensor>& in, const std::
     const std::function<bool(const Case&)>& claimed);
 
 /// Parts of a graph with fewer calls or heads, the smallest first: what one result or head needs,
-/// and what is left where the results of a call are given.
+/// what is left where the results of a call are given and, but of networks, where a call's input
+/// takes the place of its result.
 std::vector<CallGraph> smaller_graphs(const CallGraph& g);
 
 /// Its calls in a line, as `e1 = negative(e0); e2 = sum/axis=0(e1); heads e1, e2`.

@@ -212,6 +212,25 @@ TEST(CallGraphs, ShrinkToEachOfTheirCalls) {
     }
 }
 
+TEST(CallGraphs, ShrinkToTwoCallsWithOneBetweenThem) {
+  const Type type{{2}, 8};
+  CallGraph g{{}, {{type, {-3, 4}}, {type, {3, -4}}, {type, {3, 0}}, {type, {3, 0}}}, 1, 1, {3}};
+  int e = 0;
+  for (const char* op : {"negative", "relu", "abs"}) {
+    g.nodes.push_back({find_operator(op), {}, {e}, {e + 1}});
+    ++e;
+  }
+  expect_right(g);
+  const std::vector<CallGraph> parts = smaller_graphs(g);
+  const auto two = std::find_if(parts.begin(), parts.end(), [](const CallGraph& part) {
+    return part.nodes.size() == 2 && part.nodes[0].op->name == "negative" &&
+        part.nodes[1].op->name == "abs";
+  });
+  ASSERT_NE(two, parts.end());
+  EXPECT_EQ(two->entries[2].data, (std::vector<i32>{3, 4}));
+  EXPECT_EQ(two->heads, std::vector{2});
+}
+
 TEST(CallGraphs, HaveOnlyClaimedCallsBesideTheirOwn) {
   const OpInfo& op = *find_operator("relu");
   Case c{.op = &op, .in = {{{2, 3}, 8}}, .seed = 3};

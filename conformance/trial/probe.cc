@@ -171,11 +171,10 @@ void Probe::ask_compiled() {
 // between calls; shrinking must not lose the way in which a graph failed.
 std::vector<Forced> Probe::ways_to_compile() {
   const std::vector<Forced>& all = forced();
-  const std::vector<Forced> plain(1);
-  if (all.empty()) return plain;
+  if (all.empty()) return std::vector<Forced>(1);
   const Forced& one = all[choice(9, all.size())];
   const bool shrinks = spelled_out() && t_.item->what != Item::vector;
-  if (!graph().has_network && !shrinks) return choice(10, 2) == 0 ? plain : std::vector{one};
+  if (!graph().has_network && !shrinks) return {choice(10, 2) == 0 ? Forced{} : one};
   std::vector<Forced> ways{one};
   for (const Forced& f : all)
     if (shrinks || f.option == "isa") ways.push_back(f);
