@@ -80,6 +80,22 @@ def test_a_wrong_input_is_named(images):
         assert session.run(x)
 
 
+def test_the_length_of_an_input_counts_in_bytes(images):
+    with lockstep.Session(DIGITS) as session:
+        x = images[0]
+        for given in (x.astype(np.int32), x[:16], bytes(65), b""):
+            with pytest.raises(lockstep.ModelError) as raised:
+                session.infer(given)
+            assert raised.value.label == "model.input"
+            assert f" {memoryview(given).nbytes} bytes" in str(raised.value)
+            assert "needs 64 " in str(raised.value)
+        for given in (64, x.tolist(), "0" * 64):
+            with pytest.raises(TypeError, match="bytes-like"):
+                session.infer(given)
+        for given in (x, bytearray(x), memoryview(x)):
+            assert session.infer(given) == session.infer(x.tobytes())
+
+
 def test_what_cannot_be_opened_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"symbol\.json"):
         lockstep.Session(tmp_path)

@@ -164,12 +164,19 @@ class Session:
     def infer(self, data: bytes) -> bytes:
         """From input bytes to output bytes: int8 where a precision has at most 8 bits, else
         little-endian int32; values beyond the input's precision are clamped into it. The output
-        went through the model's post-processing."""
-        length = ctypes.c_ulonglong()
-        _call("CVMAPIGetOutputLength", self._net, ctypes.byref(length))
-        output = ctypes.create_string_buffer(length.value)
-        _call("CVMAPIInference", self._net, bytes(data), len(data), output)
+        went through the model's post-processing. Input of another length is a ModelError."""
+        given, needed = memoryview(data), self._length("CVMAPIGetInputLength")
+        if given.nbytes != needed:
+            raise ModelError(f"the input has {given.nbytes} bytes where the model needs {needed} "
+                             "[model.input]")  # fmt: skip
+        output = ctypes.create_string_buffer(self._length("CVMAPIGetOutputLength"))
+        _call("CVMAPIInference", self._net, given.tobytes(), needed, output)
         return output.raw
+
+    def _length(self, function: str) -> int:
+        length = ctypes.c_ulonglong()
+        _call(function, self._net, ctypes.byref(length))
+        return length.value
 
     def close(self) -> None:
         """Frees the model; the session cannot run any more."""

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Holds imported models to ONNX Runtime: in doubles before, in integers after."""
 
+import contextlib
+import io
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
+import zipfile
 
 import numpy
 import onnx
@@ -16,7 +20,7 @@ import operators
 from places import ROOT
 
 from crosscheck.graphs import run
-from lockstep.importer import Inexpressible, float_outputs, floats, import_onnx
+from lockstep.importer import Inexpressible, __main__, float_outputs, floats, import_onnx
 
 CALIBRATION = 60
 
@@ -232,6 +236,106 @@ class Files(unittest.TestCase):
                 self.assertIn(text, done.stderr)
                 self.assertNotIn("Traceback", done.stderr)
                 self.assertFalse((self.room / "out").exists())
+
+    def refusal(self, *words, model="digits.onnx"):
+        """The one line with which the command ends, run in this process."""
+        said, argv = io.StringIO(), ["importer", model, "out", *map(str, words)]
+        with (unittest.mock.patch.object(sys, "argv", argv), contextlib.chdir(self.room),
+              contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)):  # fmt: skip
+            self.assertEqual(__main__.main(), 1, said.getvalue())
+        self.assertFalse((self.room / "out").exists())
+        (line,) = said.getvalue().splitlines()
+        return line
+
+    def test_options_out_of_their_range_are_refused(self):
+        x = models.digits_images()[0][:2]
+        for option, values, allowed in (
+            ("input_scale", (-1.0, 0.0, numpy.nan, numpy.inf), "a finite number above 0"),
+            ("input_precision", (-3, 0, 1, 33), "2 to 32"),
+        ):
+            for value in values:
+                with self.subTest(option, value=value):
+                    name = f"--{option.replace('_', '-')}"
+                    line = self.refusal("--calibration", "x.npz", f"{name}={value}")
+                    with self.assertRaises(ValueError) as caught:
+                        import_onnx("digits.onnx", x, **{option: value})
+                    self.assertEqual(line, f"error: {caught.exception}")
+                    for text in (option, f" {value}", allowed):
+                        self.assertIn(text, line)
+
+    def test_every_input_precision_in_range_is_stated(self):
+        model, x = operators.single("Relu"), operators.real(2, *operators.IMAGE[1:])
+        for precision in (*range(2, 33), 8.0, numpy.int8(8)):
+            imported = import_onnx(model, x, input_precision=precision)
+            stated = imported.description()["input"]["precision"]
+            self.assertEqual((stated, type(stated)), (precision, int))
+
+    def test_illegal_shapes_are_refused(self):
+        for words, text in (
+            ("1,1,0,8", "(1, 1, 0, 8)"), ("1,1,-8,8", "(1, 1, -8, 8)"),
+            ("1,3,1000000,1000000", "(1, 3, 1000000, 1000000)"),
+            ("1,1,1,1,1,8,8", "1 to 6 extents"), ("1,x,8,8", "'1,x,8,8'"), ("", "''"),
+        ):  # fmt: skip
+            with self.subTest(words):
+                line = self.refusal("--calibration", "x.npz", f"--shape={words}")
+                self.assertIn("shape", line)
+                self.assertIn(text, line)
+
+    def test_what_does_not_fit_the_memory_is_refused(self):
+        failing = unittest.mock.patch.object(
+            __main__, "import_onnx", side_effect=MemoryError("161 GiB"))
+        with failing:
+            self.assertIn("memory: 161 GiB", self.refusal("--shape=1,1,8,8"))
+
+    def test_files_without_calibration_data_are_refused_by_name(self):
+        x = models.digits_images()[0][:2]
+        arrays = {"empty": x[:0], "scalar": numpy.float32(1), "nan": x * numpy.nan,
+                  "words": x.astype(str), "complex": x + 1j}  # fmt: skip
+        for name, value in arrays.items():
+            numpy.save(self.room / f"{name}.npy", value)
+        numpy.save(self.room / "objects.npy", numpy.array([{}, 1], dtype=object))
+        whole = (self.room / "x.npz").read_bytes()
+        (self.room / "part.npz").write_bytes(whole[:300])
+        (self.room / "text.npy").write_text("1 2 3\n", encoding="ascii")
+        (self.room / "head.npy").write_bytes((self.room / "nan.npy").read_bytes()[:60])
+        with zipfile.ZipFile(self.room / "zip.npz", "w") as archive:
+            archive.writestr("readme", "no array")
+        for path in (*(f"{name}.npy" for name in arrays), "objects.npy", "part.npz", "text.npy",
+                     "head.npy", "zip.npz", "absent.npy", "/dev/null", self.room):  # fmt: skip
+            with self.subTest(path):
+                line = self.refusal("--calibration", path)
+                self.assertTrue(line.startswith(f"error: {path}: "), line)
+
+    def test_samples_of_another_shape_than_the_model_declares_are_refused(self):
+        convolution = ("Conv", ["w"], {"pads": [1, 1, 1, 1]})
+
+        def model(*shape):
+            return operators.chain(
+                convolution, constants={"w": operators.real(4, 3, 3, 3)}, shape=shape)
+
+        fixed, free = model(1, 3, 16, 16), model(1, 3, "H", "W")
+        for shape in ((64, 3, 3, 16), (3, 16, 16), (2, 3, 16, 16, 1), (2, 3, 16, 8)):
+            with self.subTest(shape), self.assertRaises(ValueError) as caught:
+                import_onnx(fixed, operators.real(*shape))
+            self.assertIn(str(shape), str(caught.exception))
+            self.assertIn("(1, 3, 16, 16)", str(caught.exception))
+        with self.assertRaises(ValueError):
+            import_onnx(free, operators.real(2, 1, 16, 16))
+        for made, shape in ((fixed, (2, 3, 16, 16)), (free, (2, 3, 5, 7))):
+            self.assertEqual(import_onnx(made, operators.real(*shape)).input.shape, (1, *shape[1:]))
+        chosen = import_onnx(fixed, operators.real(2, 3, 8, 8), shape=(1, 3, 8, 8))
+        self.assertEqual(chosen.input.shape, (1, 3, 8, 8))
+
+    def test_without_onnx_one_line_says_what_to_install(self):
+        (self.room / "sitecustomize.py").write_text(
+            "import sys\nsys.modules['onnx'] = None\n", encoding="ascii")
+        source = ROOT / "python" / "src"
+        done = self.importer(
+            "digits.onnx", "out", environment={"PYTHONPATH": f"{self.room}:{source}"})
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        (line,) = done.stderr.splitlines()
+        self.assertIn("needs the package onnx", line)
+        self.assertIn("pip install onnx", line)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,15 @@ import pathlib
 from dataclasses import dataclass
 
 import numpy
-import onnx
 
-from . import affine, calibration, network, settle
+try:
+    import onnx
+except ModuleNotFoundError as error:
+    # Because the error has the name of this package, python -m prints it in one line.
+    raise ModuleNotFoundError("the importer needs the package onnx, which is not installed: "
+                              "pip install onnx", name=__name__) from error  # fmt: skip
+
+from . import affine, calibration, given, network, settle
 from .graph import Graph, largest, parameter_file, symbol_json
 from .inference import Inexpressible
 from .lowering import OUTPUT_BITS, OUTPUT_HEADROOM, Lowering, Value
@@ -88,8 +94,11 @@ def import_onnx(model, samples=None, *, shape=None, input_scale=None, input_prec
     softmax that is an output is left out. source: (graph, tensor, what a 1 of it is worth) to
     append the model to a graph as one of several; else its input is the data of a new graph.
 
-    Raises Inexpressible, which names every node that the operator set cannot express.
+    Raises Inexpressible, which names every node that the operator set cannot express, and
+    ValueError for options and samples from which no model can come.
     """
+    given.check_options(input_scale, input_precision)
+    input_precision = int(input_precision)
     if source:
         shape = source[1].shape
     net, shapes, troubles = read(model, samples, shape, without_softmax)
@@ -101,7 +110,9 @@ def import_onnx(model, samples=None, *, shape=None, input_scale=None, input_prec
     if source:
         data = low.uniform(*source[1:])
     else:
-        scale = input_scale or low.scale_of(net.input, input_precision)
+        scale = input_scale
+        if scale is None:
+            scale = low.scale_of(net.input, input_precision)
         data = low.uniform(low.graph.data(net.input_shape, input_precision), scale)
     low.values[net.input] = data
     lower(low, troubles)
@@ -114,8 +125,14 @@ def read(model, samples=None, shape=None, without_softmax=False):
     if not isinstance(model, onnx.ModelProto):
         model = onnx.load(model)
     onnx.checker.check_model(model)
+    if samples is not None:
+        given.check_samples(samples)
+        # An explicit shape replaces what the model declares.
+        if shape is None or samples.shape[1:] != tuple(shape[1:]):
+            given.check_declared(samples, *network.declared(model))
     if shape is None:
         shape = network.declared_shape(model) if samples is None else (1, *samples.shape[1:])
+    given.check_shape(shape)
     net = network.read(model, tuple(shape))
     if without_softmax:
         network.drop_softmax(net)

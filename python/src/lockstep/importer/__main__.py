@@ -7,17 +7,32 @@ import google.protobuf.message
 import numpy
 import onnx
 
-from . import Inexpressible, import_onnx
+from . import Inexpressible, given, import_onnx
 
 
 def samples_of(path):
     """The one array of a .npy or .npz file."""
-    found = numpy.load(path, allow_pickle=False)
-    if isinstance(found, numpy.ndarray):
-        return found
-    if len(found.files) != 1:
-        raise ValueError(f"{path} holds {len(found.files)} arrays, and calibration data is one")
-    return found[found.files[0]]
+    try:
+        with open(path, "rb") as file:
+            found = numpy.load(file, allow_pickle=False)
+            arrays = [found] if isinstance(found, numpy.ndarray) else list(found.values())
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror or error}") from error
+    except Exception as error:  # numpy hands on what zipfile, tokenize and others raise
+        raise ValueError(f"{path}: it cannot be read as .npy or .npz with numbers") from error
+    if len(arrays) != 1:
+        raise ValueError(f"{path} holds {len(arrays)} arrays, and calibration data is one")
+    samples = numpy.asarray(arrays[0])
+    given.check_samples(samples, path)
+    return samples
+
+
+def shape_of(words):
+    """The extents between commas."""
+    try:
+        return tuple(map(int, words.split(",")))
+    except ValueError as error:
+        raise ValueError(f"the shape is '{words}', not numbers between commas") from error
 
 
 def arguments():
@@ -46,8 +61,8 @@ def main():
     args = arguments()
     try:
         imported = import_onnx(
-            args.model, args.calibration and samples_of(args.calibration),
-            shape=args.shape and tuple(map(int, args.shape.split(","))),
+            args.model, None if args.calibration is None else samples_of(args.calibration),
+            shape=None if args.shape is None else shape_of(args.shape),
             input_scale=args.input_scale, input_precision=args.input_precision,
             percentile=args.percentile, per_channel=not args.shift_only,
             without_softmax=args.without_softmax)  # fmt: skip
@@ -55,6 +70,9 @@ def main():
     except (Inexpressible, ValueError, OSError, onnx.checker.ValidationError,
             google.protobuf.message.DecodeError) as error:  # fmt: skip
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except MemoryError as error:
+        print(f"error: there is not enough memory: {error}", file=sys.stderr)
         return 1
     for name, value in (("data", imported.input), *imported.outputs.items()):
         print(f"{name}: {value.shape}, {value.tensor.precision} bits, scale {value.scale[0]:.6g}")

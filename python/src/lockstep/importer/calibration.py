@@ -33,8 +33,6 @@ class Ranges:
 
         for sample in samples:
             sample = numpy.asarray(sample, dtype=numpy.float64)
-            if not numpy.isfinite(sample).all():
-                raise ValueError("a sample holds a number that is not finite")
             evaluate(network, sample[None], visit)
         self.ranges = {name: float(values[0]) for name, values in kept.items()}
         self.channel_ranges = channels

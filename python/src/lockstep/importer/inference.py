@@ -2,7 +2,7 @@
 
 import math
 
-MAX_PRECISION = 32
+MAX_PRECISION, MAX_RANK, MAX_VOLUME = 32, 6, 2**30
 
 
 class Inexpressible(ValueError):
@@ -156,6 +156,6 @@ def infer(op, attrs, inputs):
     for shape, precision in types:
         if precision > MAX_PRECISION:
             raise Inexpressible(f"{op} would need {precision} bits, and tensors have at most 32")
-        if not 1 <= len(shape) <= 6:
+        if not 1 <= len(shape) <= MAX_RANK:
             raise Inexpressible(f"{op} would have rank {len(shape)}, and tensors have 1 to 6")
     return types

@@ -109,19 +109,24 @@ def read(model, input_shape):
                    opsets=tuple(model.opset_import))  # fmt: skip
 
 
-def declared_shape(model):
-    """The shape of the input as the model declares it; a batch without a number counts as 1."""
+def declared(model):
+    """(name, extents) of the input as the model declares it; None is an extent without a number."""
     constants = {t.name for t in model.graph.initializer}
     value = next((v for v in model.graph.input if v.name not in constants), None)
     if value is None:
         raise Inexpressible("the model has no input")
-    shape = []
-    for k, dim in enumerate(value.type.tensor_type.shape.dim):
-        if dim.dim_value < 1 and k > 0:
-            raise Inexpressible(f"dimension {k} of the input '{value.name}' has no number; "
+    dims = value.type.tensor_type.shape.dim
+    return value.name, tuple(dim.dim_value if dim.dim_value > 0 else None for dim in dims)
+
+
+def declared_shape(model):
+    """The same as a shape; a batch without a number counts as 1."""
+    name, extents = declared(model)
+    for k, extent in enumerate(extents):
+        if extent is None and k > 0:
+            raise Inexpressible(f"dimension {k} of the input '{name}' has no number; "
                                 "give a shape or calibration data")  # fmt: skip
-        shape.append(max(dim.dim_value, 1))
-    return tuple(shape)
+    return tuple(extent or 1 for extent in extents)
 
 
 def drop_softmax(network):
