@@ -325,6 +325,12 @@ class Files(unittest.TestCase):
             self.assertEqual(import_onnx(made, operators.real(*shape)).input.shape, (1, *shape[1:]))
         chosen = import_onnx(fixed, operators.real(2, 3, 8, 8), shape=(1, 3, 8, 8))
         self.assertEqual(chosen.input.shape, (1, 3, 8, 8))
+        ragged = [operators.real(3, 8, 8), operators.real(3, 5, 7)]
+        self.assertEqual(
+            import_onnx(free, ragged, shape=(1, 3, 8, 8)).input.shape, (1, 3, 8, 8))
+        for bad in ([], [*ragged, numpy.full((3, 8, 8), numpy.nan)]):
+            with self.assertRaises(ValueError):
+                import_onnx(free, bad, shape=(1, 3, 8, 8))
 
     def test_without_onnx_one_line_says_what_to_install(self):
         (self.room / "sitecustomize.py").write_text(

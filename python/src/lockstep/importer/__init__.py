@@ -127,8 +127,9 @@ def read(model, samples=None, shape=None, without_softmax=False):
     onnx.checker.check_model(model)
     if samples is not None:
         given.check_samples(samples)
-        # An explicit shape replaces what the model declares.
-        if shape is None or samples.shape[1:] != tuple(shape[1:]):
+        # An explicit shape replaces what the model declares; a list may have samples of any shapes.
+        is_array = isinstance(samples, numpy.ndarray)
+        if is_array and (shape is None or samples.shape[1:] != tuple(shape[1:])):
             given.check_declared(samples, *network.declared(model))
     if shape is None:
         shape = network.declared_shape(model) if samples is None else (1, *samples.shape[1:])

@@ -24,13 +24,16 @@ def check_shape(shape):
 
 
 def check_samples(samples, name="samples"):
-    """Refuses an array that is not (count, ...) of finite numbers."""
-    if samples.dtype.kind not in "biuf":
-        raise ValueError(f"{name}: the array holds {samples.dtype}, not numbers")
-    if not samples.ndim or not samples.size:
-        raise ValueError(f"{name}: an array of the shape {samples.shape} holds no sample")
-    if not numpy.isfinite(samples).all():
-        raise ValueError(f"{name}: the array holds a number that is not finite")
+    """Refuses an array that is not (count, ...) of finite numbers, and a list with such samples."""
+    if not isinstance(samples, numpy.ndarray) and not samples:
+        raise ValueError(f"{name}: a list holds no sample")
+    for array in [samples] if isinstance(samples, numpy.ndarray) else map(numpy.asarray, samples):
+        if array.dtype.kind not in "biuf":
+            raise ValueError(f"{name}: the array holds {array.dtype}, not numbers")
+        if not array.ndim or not array.size:
+            raise ValueError(f"{name}: an array of the shape {array.shape} holds no sample")
+        if not numpy.isfinite(array).all():
+            raise ValueError(f"{name}: the array holds a number that is not finite")
 
 
 def check_declared(samples, name, extents):
