@@ -36,7 +36,7 @@ class SubjectEngine : public graph::Engine {
   Subject& subject_;
 };
 
-/// A model that the system under test compiles as one graph. The three outlive this object.
+/// A model that the system under test, which outlives this object, compiles as one graph.
 class CompiledModel {
  public:
   CompiledModel(const graph::Model& model, Subject& subject);
