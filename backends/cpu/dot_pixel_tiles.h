@@ -19,6 +19,7 @@ template <class Set> struct PixelTiles : PixelLoops<Set> {
 
   /// Adds the products of some chunks to the sums of half the outputs of a slot, or begins them. A
   /// share of the weights of the next panel is fetched meanwhile.
+  // In other forms, such as unrolled or do-while loops, g++ 12 does not keep the sums in registers.
   template <int R> static void multiply(
       const PixelBlock& b, Product& p, int slot, int half, int64_t first, int64_t last) {
     const int64_t half_bytes = b.chunks * kHalf * kTileBytes, pixel = b.pixel;
