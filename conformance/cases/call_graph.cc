@@ -281,7 +281,7 @@ class Builder {
   // Appends the layers of a network, whose images do not fit into one block of a kernel, and whose
   // sums are deeper: windows with padding and strides, shortcuts, branches that are joined, and
   // groups of single channels. Each reads the one before. Few images are so high that kernels take
-  // them in parts; they get one more layer.
+  // them in parts.
   void append_network() {
     gives_constants_ = g_.has_network = true;
     most_elements_ = most_read_ = kMostOfNetwork;
@@ -347,7 +347,7 @@ class Builder {
     c.in = {x, {{l.channels, inputs, l.taps, l.across}, 8}, {{l.channels}, 16}};
     std::vector<Tensor> in{g_.entries[static_cast<std::size_t>(image)]};
     in.resize(c.in.size());
-    // About half of the products of values of 8 bits leave so many.
+    // So shifted, sums of drawn products spread over the range of 8 bits.
     constexpr int kBits = 6;
     return !refusal(c).refused() && append_claimed(c, {image, -1, -1}, in, kMaxPrecision) &&
         append_shift(kBits + static_cast<int>(std::bit_width(static_cast<u64>(depth))) / 2);
