@@ -15,6 +15,7 @@ template <class Set> struct PixelTiles : PixelLoops<Set> {
   static constexpr int kRows = 12, kHalf = kTiles / 2;  ///< pixels and tiles with sums in registers
   static constexpr int kSlots = 4;                      ///< that use weights of the first cache
   static constexpr int64_t kChunks = 9;                 ///< of which it holds the weights
+  static constexpr int64_t kWordBytes = sizeof(Word);
   using Product = typename Base::template Product<kSlots>;
 
   /// Adds the products of some chunks to the sums of half the outputs of a slot, or begins them. A
@@ -40,8 +41,8 @@ template <class Set> struct PixelTiles : PixelLoops<Set> {
 #pragma GCC unroll 4
       for (int r = 0; r < R; r += 3)
         cells[r / 3] = b.slots[p.slot + slot].cells + b.offset[c] + r * pixel;
-      const int64_t bytes = sizeof(Word) * (c + 1 < b.chunks ? kTile : b.last_steps);
-      for (int64_t k = 0; k < bytes; k += sizeof(Word), weights += kRowBytes) {
+      const int64_t bytes = kWordBytes * (c + 1 < b.chunks ? kTile : b.last_steps);
+      for (int64_t k = 0; k < bytes; k += kWordBytes, weights += kRowBytes) {
         const Words w[] = {load(weights), load(weights + kTileBytes)};
 #pragma GCC unroll 12
         for (int r = 0; r < R; ++r) {
