@@ -1,9 +1,12 @@
 #include "containers/memory/pool.h"
 
+#include <sys/mman.h>
+
 #include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <system_error>
 
@@ -39,9 +42,18 @@ constexpr SizeClass size_class(std::size_t bytes) {
       static_cast<std::size_t>(power - kFirst) * 4 + (quarters - 4) + 1, (quarters + 1) * quarter};
 }
 
+constexpr std::size_t kLargePage = std::size_t{2} << 20;
+
 std::byte* take(std::size_t bytes) {
-  return static_cast<std::byte*>(
-      ::operator new (bytes, std::align_val_t{BlockPool::kAlignment}, std::nothrow));
+  void* block = ::operator new (bytes, std::align_val_t{BlockPool::kAlignment}, std::nothrow);
+#ifdef MADV_HUGEPAGE
+  void* inner = block;
+  std::size_t room = bytes;
+  // The kernel clears one large page faster than 512 small ones. A refusal changes no result.
+  if (block != nullptr && std::align(kLargePage, kLargePage, inner, room) != nullptr)
+    static_cast<void>(::madvise(inner, room, MADV_HUGEPAGE));
+#endif
+  return static_cast<std::byte*>(block);
 }
 
 void give(std::byte* block) noexcept {

@@ -70,5 +70,25 @@ TEST(Params, LieInTheirPrecision) {
   }
 }
 
+TEST(Params, TheFirstOfManyValuesBeyondThePrecisionIsNamed) {
+  const Type type{{2500}, 8};
+  for (const i64 at : {0, 1, 1023, 1024, 2047, 2048, 2499}) {
+    for (const i32 beyond : {-128, 128}) {
+      std::vector<i32> values(2500, 127);
+      values.back() = beyond;
+      values[static_cast<std::size_t>(at)] = beyond;
+      EXPECT_EQ(refusal([&] { refuse_beyond(values, type, "w"); }),
+          "w[" + std::to_string(at) + "]: " + std::to_string(beyond) +
+              " is outside the precision 8 [input.value]");
+    }
+  }
+  const std::vector<i32> all(2500, -127), least(2500, INT32_MIN);
+  EXPECT_EQ(refusal([&] { refuse_beyond(all, type, "w"); }), "accepted");
+  EXPECT_EQ(refusal([&] {
+    refuse_beyond(least, {{2500}, 32}, "w");
+  }),
+      "w[0]: -2147483648 is outside the precision 32 [input.value]");
+}
+
 }  // namespace
 }  // namespace lockstep::graph
