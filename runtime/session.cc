@@ -58,6 +58,21 @@ NDArray input_of(const graph::Graph& graph, const NDArray& data) {
   return values;
 }
 
+// A backend that was not judged may break its promise.
+void expect_within(
+    const graph::Graph& graph, const std::vector<NDArray>& heads, const std::string& backend) {
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    const Type& type = graph.entry(graph.heads()[h]).type;
+    const std::span<const i32> values = graph::values_of(heads[h]);
+    const i64 k = graph::first_beyond(values, type);
+    if (k < std::ssize(values))
+      throw utils::LogMessageFatal("the backend '" + backend +
+          "': " + graph::element_path(graph::at("heads", static_cast<i64>(h)), type.shape, k) +
+          " is " + std::to_string(values[static_cast<std::size_t>(k)]) +
+          ", outside the precision " + std::to_string(type.precision));
+  }
+}
+
 }  // namespace
 
 struct Session::State {
@@ -101,6 +116,7 @@ std::vector<NDArray> Session::run(const NDArray& data) {
   }
   const std::lock_guard lock(state_->mutex);
   asked(state_->name, [&] { state_->program.run(graph::values_of(input).data(), places); });
+  expect_within(graph, heads, state_->name);
   return heads;
 }
 

@@ -7,12 +7,15 @@
 
 namespace lockstep::judge {
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, std::size_t most) {
   std::ifstream in(path, std::ios::binary);
   std::array<char, 65536> piece;
   std::string text;
-  while (in.read(piece.data(), piece.size()), in.gcount() > 0)
+  while (in.read(piece.data(), piece.size()), in.gcount() > 0) {
     text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > most)
+      throw UsageError("'" + path + "' has more than " + std::to_string(most) + " bytes");
+  }
   if (!in.is_open() || in.bad()) throw UsageError("cannot read '" + path + "'");
   return text;
 }

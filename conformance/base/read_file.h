@@ -1,12 +1,15 @@
 /// @file
 /// Files as their bytes.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace lockstep::judge {
 
 /// The bytes of a file, which may be empty or a pipe.
-/// @throws UsageError naming what cannot be read: nothing is there, or it is a directory.
-std::string read_file(const std::string& path);
+/// @param most more bytes are refused, since a device or a pipe may never end
+/// @throws UsageError naming what cannot be read: nothing is there, it is a directory or too long.
+std::string read_file(const std::string& path, std::size_t most = SIZE_MAX);
 
 }  // namespace lockstep::judge

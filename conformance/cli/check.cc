@@ -1,12 +1,9 @@
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "conformance/base/places.h"
@@ -78,21 +75,6 @@ std::vector<Form> forms(const CheckOptions& o, const std::string& failing) {
        }}};
 }
 
-// Fails before minutes of work, not after them. @return whether standard output is one of the files
-bool check_writable(const std::vector<Form>& all) {
-  int printed = 0;
-  for (const Form& form : all) {
-    printed += form.file == "-";
-    if (form.file.empty() || form.file == "-") continue;
-    const bool existed = std::filesystem::exists(form.file);
-    if (!std::ofstream(form.file, std::ios::app))
-      throw UsageError("cannot write '" + form.file + "': " + std::strerror(errno));
-    if (!existed) std::filesystem::remove(form.file);
-  }
-  if (printed > 1) throw UsageError("only one report can go to standard output");
-  return printed > 0;
-}
-
 // The verdict, and without other output what explains it.
 std::string verdict_text(const Report& r, bool quiet) {
   if (!quiet) return summary(r, colour_wanted(), screen());
@@ -131,7 +113,9 @@ int check(CheckOptions& o) {
   finish_selection(o.selection);
   std::string failing;
   const std::vector<Form> all = forms(o, failing);
-  const bool printed = check_writable(all);
+  std::vector<std::string> files;
+  for (const Form& form : all) files.push_back(form.file);
+  const bool printed = require_writable(files);
   o.conduct.failing = [&](const Item& item) { failing += item.id + "\n"; };
   o.conduct.progress = progress_to_stderr("check " + printable(o.backend), o.quiet);
   if (!o.shard.empty()) o.selection.part = read_shard(o.shard, std::getenv);

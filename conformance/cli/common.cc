@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 
@@ -148,6 +150,22 @@ void write_output(const std::string& path, const std::string& text) {
   if (path != "-") return write_file(path, text);
   std::fwrite(text.data(), 1, text.size(), stdout);
   flush_output();
+}
+
+bool require_writable(const std::vector<std::string>& files) {
+  namespace fs = std::filesystem;
+  int printed = 0;
+  for (const std::string& file : files) {
+    printed += file == "-";
+    // Who reads a pipe would see its end.
+    if (file.empty() || file == "-" || fs::is_fifo(file)) continue;
+    const bool existed = fs::exists(file);
+    if (!std::ofstream(file, std::ios::app))
+      throw UsageError("cannot write '" + file + "': " + std::strerror(errno));
+    if (!existed) fs::remove(file);
+  }
+  if (printed > 1) throw UsageError("only one output can go to standard output");
+  return printed > 0;
 }
 
 Screen screen() {

@@ -24,17 +24,15 @@ Exit measure(const CoverOptions& o) {
     fmt::print("{}", cover_schema());
     return Exit::pass;
   }
+  const bool printed = require_writable({o.json, o.frozen});
   if (!o.frozen.empty()) {
-    write_file(o.frozen, frozen_json(freeze(jobs_of({}))));
+    write_output(o.frozen, frozen_json(freeze(jobs_of({}))));
     return Exit::pass;
   }
   const Cover c = cover(o.selection);
   const Exit exit = c.complete() ? Exit::pass : Exit::incomplete;
-  if (o.json == "-")
-    fmt::print("{}", cover_json(c));
-  else
-    fmt::print("{}{}\n", cover_text(c), exit_text(exit));
-  if (!o.json.empty() && o.json != "-") write_file(o.json, cover_json(c));
+  if (!printed) fmt::print("{}{}\n", cover_text(c), exit_text(exit));
+  if (!o.json.empty()) write_output(o.json, cover_json(c));
   return exit;
 }
 

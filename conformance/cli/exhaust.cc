@@ -21,6 +21,7 @@ struct ExhaustOptions {
 
 int exhaust_values(ExhaustOptions& o) {
   using Clock = std::chrono::steady_clock;
+  const bool printed = require_writable({o.json});
   const ValuePlan plan = plan_values(o.operators, o.precisions);
   o.conduct.progress =
       progress_to_stderr("exhaust " + printable(o.backend), o.quiet, "blocks of 2^20 values");
@@ -31,7 +32,7 @@ int exhaust_values(ExhaustOptions& o) {
   };
   const Exhaustion e = exhaust(o.backend, plan, o.conduct);
   if (!o.json.empty()) write_output(o.json, exhaustion_json(e));
-  if (o.json != "-") fmt::print("{}", exhaustion_text(e));
+  if (!printed) fmt::print("{}", exhaustion_text(e));
   return static_cast<int>(e.exit());
 }
 

@@ -82,7 +82,17 @@ struct InputFile {
 /// Adds the option --png-offset.
 void add_png_offset(CLI::App& verb, i64& offset);
 
-/// The inputs that a file holds, each of the type of "data":
+/// Inputs of a model, each of the type of "data". They are decoded one by one, because they take up
+/// to four times as much memory then.
+struct Inputs {
+  i64 count = 0;
+  std::function<Tensor(i64 n)> at;  // throws graph::Error input.value
+};
+
+/// Whether a file's name ends so, in small or capital letters.
+bool is_named(const std::string& file, std::string_view ending);
+
+/// The inputs that a file holds:
 /// * NAME.npy: one array of integers, of the declared shape or of that without a leading extent
 ///   of 1; or several of them along one more axis in front.
 /// * NAME.png: a picture of 8 bits for a declared shape (1, channels, height, width). A value is a
@@ -90,8 +100,8 @@ void add_png_offset(CLI::App& verb, i64& offset);
 ///   is left out where the shape has no place for it.
 /// * Any other name: the bytes of one input or of several, as CVMAPIInference takes them.
 /// @throws graph::Error model.input, input.value; params::Error for a faulty array; UsageError for
-/// a file that cannot be read.
-std::vector<Tensor> read_inputs(const graph::Graph& graph, const InputFile& file);
+/// a file that cannot be read or has more than 4 GiB.
+Inputs read_inputs(const graph::Graph& graph, const InputFile& file);
 
 /// A document as text.
 std::string document_text(const documents::ModelDocument& document);

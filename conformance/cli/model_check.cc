@@ -10,6 +10,7 @@
 #include "conformance/cli/model.h"
 #include "conformance/trial/properties.h"
 #include "reference/graph/bytes.h"
+#include "reference/graph/error.h"
 #include "reference/graph/load.h"
 
 namespace lockstep::judge {
@@ -24,6 +25,7 @@ struct ModelCheckOptions {
 // Inputs with their labels, if any, the files of the model, and the record.
 struct Data {
   std::string inputs;
+  std::string altered;  // the file of inputs, where it is not the one that dataset.json names
   i64 count = 0;
   std::vector<i64> labels;
   std::vector<std::string> files = {"params", "symbol.json"};
@@ -48,14 +50,15 @@ void read_data_set(const std::string& directory, i64 bytes_each, Data& d) {
   d.labels = set.labels;
   d.files.push_back(set.images);
   if (described) d.files.push_back("dataset.json");
-  if (described && sha256(d.inputs) != set.sha256)
-    throw UsageError("'" + where + "': the inputs are not those it names (SHA-256 differs)");
+  if (described && sha256(d.inputs) != set.sha256) d.altered = set.images;
   if (!d.labels.empty() && std::ssize(d.labels) != d.count)
     throw UsageError(fmt::format("'{}': {} labels for {} inputs", where, d.labels.size(), d.count));
   if (d.count == 0 || std::ssize(d.inputs) / bytes_each != d.count ||
       std::ssize(d.inputs) % bytes_each != 0)
-    throw UsageError(fmt::format("'{}' has {} bytes, which are not {} inputs of {} bytes",
-        directory + "/" + set.images, d.inputs.size(), std::max<i64>(d.count, 1), bytes_each));
+    throw graph::Error("model.input",
+        fmt::format("{} has {} bytes, which are not {} inputs of {} bytes",
+            printable(directory + "/" + set.images), d.inputs.size(), std::max<i64>(d.count, 1),
+            bytes_each));
 }
 
 Data read_data(const std::string& directory, const graph::Graph& graph) {
@@ -70,11 +73,14 @@ Data read_data(const std::string& directory, const graph::Graph& graph) {
   return d;
 }
 
-std::vector<std::string> differing_files(
-    const std::string& directory, const documents::Expected& expected) {
+// The files that are not those on record, nor those that the data set names.
+std::vector<std::string> differing_files(const std::string& directory, const Data& data) {
   std::vector<std::string> names;
-  for (const auto& [name, hash] : expected.files)
-    if (sha256(read_file(directory + "/" + name)) != hash) names.push_back(name);
+  for (const auto& [name, hash] : data.expected.files)
+    if (name == data.altered || sha256(read_file(directory + "/" + name)) != hash)
+      names.push_back(name);
+  if (!data.altered.empty() && std::ranges::find(names, data.altered) == names.end())
+    names.push_back(data.altered);
   return names;
 }
 
@@ -162,13 +168,14 @@ void print(const documents::Checked& c, const Score& s, const Data& data, i64 ga
 }
 
 int check(const ModelCheckOptions& o) {
+  const bool printed = require_writable({o.json_file});
   const graph::Model model = graph::load_model(o.directory);
   const Data data = read_data(o.directory, model.graph());
   const documents::Expected& record = data.expected;
   const std::unique_ptr<Subject> subject = open_subject(o.backend, o.limits);
   const Score s =
       score(model, data, *subject, progress_to_stderr("model " + o.directory, o.quiet, "calls"));
-  documents::Checked c{o.directory, subject->manifest().name, differing_files(o.directory, record),
+  documents::Checked c{o.directory, subject->manifest().name, differing_files(o.directory, data),
       s.inputs, s.differing, {}, s.digest, record.sha256, s.stopped, 0};
   if (record.correct) c.correct = s.correct;
   const bool recorded = c.differing_files.empty() && s.digest == record.sha256 &&
@@ -176,7 +183,7 @@ int check(const ModelCheckOptions& o) {
       record.gas.value_or(model.graph().gas()) == model.graph().gas();
   const Exit e = recorded && s.stopped.empty() && s.differing == 0 ? Exit::pass : Exit::fail;
   c.exit = static_cast<int>(e);
-  if (o.json_file != "-") print(c, s, data, model.graph().gas());
+  if (!printed) print(c, s, data, model.graph().gas());
   if (!o.json_file.empty()) write_output(o.json_file, document_text(c));
   return c.exit;
 }
@@ -190,6 +197,10 @@ int record(const ModelCheckOptions& o) {
   const graph::Graph& graph = model.graph();
   Data data;
   read_data_set(o.directory, graph::input_length(graph), data);
+  if (!data.altered.empty())
+    throw graph::Error("model.input",
+        printable(o.directory + "/" + data.altered) +
+            " is not the file that dataset.json names (SHA-256 differs)");
   const auto progress = progress_to_stderr("model " + o.directory, o.quiet, "calls");
   i64 done = 0, correct = 0;
   const i64 all = data.count * std::ssize(calls_of(graph));

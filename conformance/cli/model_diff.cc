@@ -77,11 +77,12 @@ void print(const documents::Parting& p, const TraceFile& a, const TraceFile& b) 
 }
 
 Exit diff(const ModelDiffOptions& o) {
+  const bool printed = require_writable({o.json_file});
   const TraceFile a = read_trace_file(o.first), b = read_trace_file(o.second);
   expect_same_run(a.trace, b.trace);
   const documents::Parting p = parting(o, a, b);
   if (!o.json_file.empty()) write_output(o.json_file, document_text(p));
-  if (o.json_file != "-") print(p, a, b);
+  if (!printed) print(p, a, b);
   return p.output ? Exit::fail : Exit::pass;
 }
 

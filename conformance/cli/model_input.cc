@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "conformance/cli/model.h"
 #include "conformance/cli/picture.h"
@@ -13,7 +14,7 @@
 namespace lockstep::judge {
 namespace {
 
-using Inputs = std::vector<Tensor>;
+constexpr std::size_t kMostBytes = std::size_t{4} << 30;
 
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
   throw graph::Error("model.input", printable(file) + ": " + why);
@@ -32,20 +33,38 @@ i64 count_of(const Shape& declared, std::span<const i64> shape) {
 }
 
 // An element within a precision.
-i32 within(const params::ElementValue& value, int precision, const std::string& where) {
+std::optional<i32> within(const params::ElementValue& value, int precision) {
   const i64 most = max_of(precision);
   if (const auto* number = std::get_if<std::int64_t>(&value))
     if (*number >= -most && *number <= most) return static_cast<i32>(*number);
   if (const auto* number = std::get_if<std::uint64_t>(&value))
     if (std::cmp_less_equal(*number, most)) return static_cast<i32>(*number);
-  throw graph::Error("input.value",
-      where + ": " + params::element_text(value) + " is outside the precision " +
-          std::to_string(precision),
-      where);
+  return std::nullopt;
+}
+
+// One of the inputs that lie behind each other in an array.
+Tensor input_in(const params::Tensor& array, const Type& type, const std::string& name, i64 n) {
+  const i64 size = volume(type.shape);
+  Tensor input{type, {}};
+  input.data.reserve(static_cast<std::size_t>(size));
+  for (i64 k = 0; k < size; ++k) {
+    const params::ElementValue value =
+        params::element(array, static_cast<std::uint64_t>(n * size + k));
+    if (const std::optional<i32> v = within(value, type.precision)) {
+      input.data.push_back(*v);
+      continue;
+    }
+    const std::string where = graph::element_path(name, type.shape, k);
+    throw graph::Error("input.value",
+        where + ": " + params::element_text(value) + " is outside the precision " +
+            std::to_string(type.precision),
+        where);
+  }
+  return input;
 }
 
 Inputs read_array(const std::string& file, const Type& type) {
-  const std::string bytes = read_file(file);
+  const std::string bytes = read_file(file, kMostBytes);
   const params::Tensor array = params::npz::read_npy(std::as_bytes(std::span(bytes)), file);
   constexpr std::uint8_t kFloat = 2;
   if (array.dtype.code == kFloat)
@@ -56,24 +75,13 @@ Inputs read_array(const std::string& file, const Type& type) {
     refuse(file,
         fmt::format("the array has the shape {}, \"data\" is {}", shape_text(array.shape),
             shape_text(type.shape)));
-  const i64 size = volume(type.shape);
-  Inputs inputs;
-  for (i64 n = 0; n < count; ++n) {
-    const std::string name = count == 1 ? "data" : graph::at("data", n);
-    Tensor& input = inputs.emplace_back(Tensor{type, {}});
-    input.data.reserve(static_cast<std::size_t>(size));
-    for (i64 k = 0; k < size; ++k) {
-      const params::ElementValue value =
-          params::element(array, static_cast<std::uint64_t>(n * size + k));
-      input.data.push_back(within(value, type.precision, graph::element_path(name, type.shape, k)));
-    }
-  }
-  return inputs;
+  return {count,
+      [=](i64 n) { return input_in(array, type, count == 1 ? "data" : graph::at("data", n), n); }};
 }
 
 Picture read_picture(const std::string& file, const Shape& shape) {
   try {
-    return read_png(read_file(file), shape[3], shape[2]);
+    return read_png(read_file(file, kMostBytes), shape[3], shape[2]);
   } catch (const PictureError& e) {
     refuse(file, e.what());
   }
@@ -106,20 +114,21 @@ Inputs read_pixels(const InputFile& file, const Type& type) {
       const i64 sample = p.samples[static_cast<std::size_t>(k * p.channels + c)];
       input.data.push_back(static_cast<i32>(saturate(sample + file.png_offset, type.precision)));
     }
-  return {input};
+  return {1, [=](i64) { return input; }};
 }
 
 Inputs read_raw(const std::string& file, const graph::Graph& graph) {
-  const std::string bytes = read_file(file);
+  std::string bytes = read_file(file, kMostBytes);
   const auto size = static_cast<std::size_t>(graph::input_length(graph));
   if (bytes.empty() || bytes.size() % size != 0)
     refuse(file,
         fmt::format(
             "{} bytes are not inputs of {} bytes, which \"data\" needs", bytes.size(), size));
-  Inputs inputs;
-  for (std::size_t at = 0; at < bytes.size(); at += size)
-    inputs.push_back(graph::decode_input(graph, std::as_bytes(std::span(bytes)).subspan(at, size)));
-  return inputs;
+  const auto count = static_cast<i64>(bytes.size() / size);
+  return {count, [&graph, bytes = std::move(bytes), size](i64 n) {
+            return graph::decode_input(graph,
+                std::as_bytes(std::span(bytes)).subspan(static_cast<std::size_t>(n) * size, size));
+          }};
 }
 
 }  // namespace
@@ -131,10 +140,16 @@ void add_png_offset(CLI::App& verb, i64& offset) {
       ->capture_default_str();
 }
 
-std::vector<Tensor> read_inputs(const graph::Graph& graph, const InputFile& file) {
+bool is_named(const std::string& file, std::string_view ending) {
+  const std::size_t size = std::min(file.size(), ending.size());
+  return std::equal(file.end() - static_cast<std::ptrdiff_t>(size), file.end(), ending.begin(),
+      ending.end(), [](char a, char b) { return a == b || ('A' <= a && a <= 'Z' && a + 32 == b); });
+}
+
+Inputs read_inputs(const graph::Graph& graph, const InputFile& file) {
   const Type& type = graph.entry(graph.data()).type;
-  if (file.path.ends_with(".npy")) return read_array(file.path, type);
-  if (file.path.ends_with(".png")) return read_pixels(file, type);
+  if (is_named(file.path, ".npy")) return read_array(file.path, type);
+  if (is_named(file.path, ".png")) return read_pixels(file, type);
   return read_raw(file.path, graph);
 }
 

@@ -33,25 +33,31 @@ struct Results {
   std::string bytes;
 };
 
-std::vector<Tensor> read_all(const graph::Graph& graph, const ModelRunOptions& o) {
-  std::vector<Tensor> inputs;
+// The inputs of all files, one file after the other.
+Inputs read_all(const graph::Graph& graph, const ModelRunOptions& o) {
+  std::vector<Inputs> files;
+  i64 count = 0;
   for (const std::string& file : o.inputs)
-    for (Tensor& input : read_inputs(graph, {file, o.png_offset}))
-      if (std::ssize(inputs) < o.batch) inputs.push_back(std::move(input));
-  return inputs;
+    count += files.emplace_back(read_inputs(graph, {file, o.png_offset})).count;
+  return {std::min(count, o.batch), [files = std::move(files)](i64 n) {
+            auto file = files.begin();
+            for (; n >= file->count; ++file) n -= file->count;
+            return file->at(n);
+          }};
 }
 
-Results infer_all(runtime::Session& session, std::vector<Tensor> inputs, const ModelRunOptions& o) {
+Results infer_all(runtime::Session& session, const Inputs& inputs, const ModelRunOptions& o) {
   const auto progress = progress_to_stderr("run " + o.directory, o.quiet, "inputs");
   Results all;
-  for (Tensor& input : inputs) {
+  for (i64 n = 0; n < inputs.count; ++n) {
+    Tensor input = inputs.at(n);
     const Heads& heads = all.runs.emplace_back(
         session.run(graph::array_of(input.type.shape, std::move(input.data))));
     std::vector<std::span<const i32>> values;
     for (const ndarray::NDArray& head : heads) values.push_back(graph::values_of(head));
     const std::vector<std::byte> bytes = graph::encode_output(session.model().graph(), values);
     all.bytes.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (progress) progress(std::ssize(all.runs), std::ssize(inputs), 0);
+    if (progress) progress(n + 1, inputs.count, 0);
   }
   return all;
 }
@@ -123,9 +129,9 @@ params::Tensor array_of_head(const documents::Ran& ran, const Results& results, 
 }
 
 void write_outputs(const std::string& file, const documents::Ran& ran, const Results& results) {
-  if (file.ends_with(".npy"))
+  if (is_named(file, ".npy"))
     return params::npz::write_npy_file(file, array_of_head(ran, results, 0));
-  if (!file.ends_with(".npz")) return write_file(file, results.bytes);
+  if (!is_named(file, ".npz")) return write_output(file, results.bytes);
   std::vector<params::NamedTensor> arrays;
   for (std::size_t h = 0; h < ran.heads.size(); ++h)
     arrays.push_back({"head_" + std::to_string(h), array_of_head(ran, results, h)});
@@ -133,20 +139,21 @@ void write_outputs(const std::string& file, const documents::Ran& ran, const Res
 }
 
 Exit run_model(ModelRunOptions o) {
-  if (o.threads) o.session.options["threads"] = std::to_string(o.threads);
+  const bool printed = require_writable({o.output_file, o.json_file});
+  if (o.threads && !o.session.options.emplace("threads", std::to_string(o.threads)).second)
+    throw UsageError("--threads and --set threads=N are one option, given twice");
   graph::Model model = graph::load_model(o.directory);
-  if (o.output_file.ends_with(".npy") && model.graph().heads().size() > 1)
+  if (is_named(o.output_file, ".npy") && model.graph().heads().size() > 1)
     throw UsageError(
         fmt::format("'{}' has room for one head, the model has {}: .npz has room for all",
             o.output_file, model.graph().heads().size()));
-  std::vector<Tensor> inputs = read_all(model.graph(), o);
   try {
     runtime::Session session(std::move(model), o.session);
-    const Results results = infer_all(session, std::move(inputs), o);
+    const Results results = infer_all(session, read_all(session.model().graph(), o), o);
     const documents::Ran ran = ran_of(session, results, o);
     if (!o.output_file.empty()) write_outputs(o.output_file, ran, results);
     if (!o.json_file.empty()) write_output(o.json_file, document_text(ran));
-    if (o.json_file != "-") print(ran);
+    if (!printed) print(ran);
   } catch (const utils::LogMessageFatal& e) {
     fmt::print(stderr, "lockstep: {} (exit 1, fail)\n", printable(e.what()));
     return Exit::fail;
@@ -176,7 +183,7 @@ void add_model_run(CLI::App& group, Session& session) {
   add_settings(*verb, o->session.options);
   verb->add_option("--output", o->output_file,
       "write the heads as an array (.npy) or several (.npz), or else as the bytes that\n"
-      "CVMAPIInference gives");
+      "CVMAPIInference gives; - is standard output");
   verb->add_option("--json", o->json_file, "write the result as JSON; - is standard output");
   verb->add_flag("--quiet", o->quiet, "no progress");
   verb->callback([o, &session] { session.exit = static_cast<int>(run_model(*o)); });

@@ -118,8 +118,7 @@ void print(const documents::Shown& s) {
 
 void show(const ModelShowOptions& o) {
   const std::vector<std::string> files = {o.json_file, o.dot_file, o.svg_file};
-  if (std::count(files.begin(), files.end(), "-") > 1)
-    throw UsageError("only one of --json, --dot and --svg can go to standard output");
+  require_writable(files);
   const graph::Graph graph = graph::load_graph(o.directory);
   if (std::all_of(files.begin(), files.end(), [](const auto& file) { return file.empty(); }))
     return print(shown(graph));

@@ -49,11 +49,11 @@ class Tracer {
 };
 
 Tensor one_input(const graph::Graph& graph, const InputFile& file) {
-  std::vector<Tensor> inputs = read_inputs(graph, file);
-  if (inputs.size() != 1)
+  const Inputs inputs = read_inputs(graph, file);
+  if (inputs.count != 1)
     throw UsageError(
-        fmt::format("'{}' holds {} inputs, and a trace is that of one", file.path, inputs.size()));
-  return std::move(inputs[0]);
+        fmt::format("'{}' holds {} inputs, and a trace is that of one", file.path, inputs.count));
+  return inputs.at(0);
 }
 
 void print(const ModelTraceOptions& o, const documents::Trace& t) {
@@ -73,6 +73,7 @@ void print(const ModelTraceOptions& o, const documents::Trace& t) {
 }
 
 Exit trace(const ModelTraceOptions& o) {
+  const bool printed = require_writable({o.json_file, o.values_file});
   const graph::Model model = graph::load_model(o.directory);
   const Tensor input = one_input(model.graph(), o.input);
   const std::unique_ptr<Subject> subject = open_subject(o.backend, o.limits);
@@ -95,7 +96,7 @@ Exit trace(const ModelTraceOptions& o) {
   documents::settle(t);
   if (!o.values_file.empty()) write_trace_archive(o.values_file, t, tracer.values);
   if (!o.json_file.empty()) write_output(o.json_file, document_text(t));
-  if (o.json_file != "-") print(o, t);
+  if (!printed) print(o, t);
   return Exit::pass;
 }
 
@@ -115,7 +116,7 @@ void add_model_trace(CLI::App& group, Session& session) {
           "--values", o->values_file, "write the trace with all values, as NumPy's archive (.npz)")
       ->check(CLI::Validator(
           [](const std::string& file) {
-            return file.ends_with(".npz") ? "" : "'" + file + "' does not end in .npz";
+            return is_named(file, ".npz") ? "" : "'" + file + "' does not end in .npz";
           },
           ""));
   add_limits(*verb, o->limits);

@@ -142,11 +142,12 @@ int order(const MutantOptions& o, const std::vector<MutantFate>& mutants) {
   std::set<i64> dead;
   for (const KillMatrix::Killer& c : k.cases) dead.insert(c.mutants.begin(), c.mutants.end());
   const Exit e = std::cmp_equal(dead.size(), mutants.size()) ? Exit::pass : Exit::fail;
+  write_output(o.order, kills_json(k));
+  if (o.order == "-") return static_cast<int>(e);
   for (std::size_t m = 0; m < mutants.size(); ++m)
     if (!dead.contains(static_cast<i64>(m))) fmt::print("no case kills {}\n", mutants[m].name);
   fmt::print("{} cases kill {} of {} mutants\nexit {} ({})\n", k.cases.size(), dead.size(),
       mutants.size(), static_cast<int>(e), word_of(e));
-  write_file(o.order, kills_json(k));
   return static_cast<int>(e);
 }
 
@@ -158,6 +159,7 @@ int run(MutantOptions& o) {
     fmt::print("{}", power_schema());
     return 0;
   }
+  require_writable({o.json_file, o.order});
   if (!o.source.room.empty()) {
     o.source.json_file = o.json_file;
     return run_source_mutants(o.source, o.selection.seed, o.quiet);

@@ -29,7 +29,10 @@ CLI::App* add_form(CLI::App& group, const char* name, const char* text,
   verb->add_option("report", o->report, "a report of check --json")->required();
   verb->add_option("--output", o->output, "the file to write; - is standard output")
       ->capture_default_str();
-  verb->callback([o, form] { write_output(o->output, form(*o)); });
+  verb->callback([o, form] {
+    require_writable({o->output});
+    write_output(o->output, form(*o));
+  });
   return verb;
 }
 
@@ -45,8 +48,9 @@ std::vector<Named> read_all(const std::vector<std::string>& files) {
 }
 
 Exit merge(const ManyOptions& o) {
+  const bool printed = require_writable({o.output});
   const Report r = merged(read_all(o.files));
-  if (o.output != "-") fmt::print("{}", summary(r, colour_wanted(), screen()));
+  if (!printed) fmt::print("{}", summary(r, colour_wanted(), screen()));
   write_output(o.output, json_report(r));
   return r.exit;
 }

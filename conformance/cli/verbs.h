@@ -96,6 +96,11 @@ void flush_output();
 /// @throws std::runtime_error naming the file.
 void write_output(const std::string& path, const std::string& text);
 
+/// Requires that these files, of which empty names are none, can be written: before minutes of
+/// work and not after them. @return whether standard output, "-", is one of them
+/// @throws UsageError naming the file and the reason, or where "-" stands twice.
+bool require_writable(const std::vector<std::string>& files);
+
 /// Progress on standard error: a line that is rewritten on a terminal, occasional lines elsewhere,
 /// nothing when quiet. `unit` is what is counted.
 std::function<void(i64, i64, i64)> progress_to_stderr(

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "conformance/base/read_file.h"
+#include "conformance/base/usage_error.h"
 #include "conformance/cases/mutate.h"
 #include "spec/operators.h"
 
@@ -84,6 +86,11 @@ TEST(Bytes, DrawLegalCallsEvenFromNothing) {
       const Case c = draw_case(*op, draw);
       EXPECT_FALSE(refusal(c).refused()) << case_id(c);
     }
+}
+
+TEST(Bytes, OfAFileAreReadUpToALimit) {
+  EXPECT_THROW(read_file("/dev/zero", 100'000), UsageError);
+  EXPECT_EQ(read_file("/dev/null", 0), "");
 }
 
 }  // namespace

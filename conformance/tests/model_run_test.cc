@@ -1,5 +1,6 @@
 // The verb `model run`.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "conformance/tests/model_files.h"
 
@@ -102,6 +103,7 @@ TEST_F(ModelRun, OptionsReachTheBackend) {
   const Words words = {"model", "run", kDigits, "--input", of_digits(1), "--quiet", "--backend"};
   expect_end(joined(words, {"cpu", "--threads", "2"}), 0);
   expect_end(joined(words, {"cpu", "--threads", "1000000"}), 2, {"the backend 'cpu': "});
+  expect_end(joined(words, {"cpu", "--threads", "2", "--set", "threads=2"}), 2, {"given twice"});
   expect_end(joined(words, {"null", "--threads", "2"}), 2, {"threads"});
   expect_end(joined(words, {"faulty", "--set", "mutant=none"}), 0);
   expect_end(joined(words, {"faulty", "--set", "mutant=nope"}), 2, {"no mutant 'nope'"});
@@ -112,6 +114,32 @@ TEST_F(ModelRun, ABackendThatFailsIsNotTheUsersFault) {
       "--backend", hostile("no_open")});
   EXPECT_EQ(e.exit, 1) << e.out;
   expect_contains(e.err, "no toaster is plugged in (exit 1, fail)\n");
+}
+
+TEST_F(ModelRun, BytesGoToStandardOutput) {
+  const std::string model = write_model(scratch, relu_of({3}, 8));
+  const Words words = {"--input", scratch.write("x.bin", "abcdef"), "--output", "-"};
+  EXPECT_EQ(ran(model, words).out, "abcdef");
+  ran(model, joined(words, {"--json", "-"}), 2, {"only one output can go to standard output"});
+}
+
+TEST_F(ModelRun, NamesMayBeInCapitals) {
+  const std::string model = write_model(scratch, relu_of({1, 1, 1, 1}, 8));
+  ran(model,
+      {"--input", scratch.write("X.NPY", npy<i32>({1, 1, 1, 1}, {7})), "--input",
+          scratch.write("X.Png", png({1, 1, 0, "\0\x81"s})), "--output", scratch.path("Y.NPY")});
+  EXPECT_EQ(
+      array(scratch.path("Y.NPY")), params::from_int32({2, 1, 1, 1, 1}, std::vector<i32>{7, 1}));
+}
+
+TEST_F(ModelRun, AResultMayGoIntoAPipe) {
+  const std::string pipe = scratch.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::string model = write_model(scratch, relu_of({3}, 8));
+  const std::string command = program() + " model run " + model + " --input " +
+      scratch.write("x.bin", "abc") + " --backend reference --quiet --json " + pipe +
+      " >/dev/null & cat " + pipe + "; wait";
+  expect_contains(run({"sh", "-c", command}).out, "\"heads\"");
 }
 
 TEST_F(ModelRun, RefusesWhatIsNotThere) {

@@ -134,8 +134,10 @@ TEST_F(ModelShow, APictureThatNobodyCouldOpenIsRefused) {
 
 TEST_F(ModelShow, OneResultCanBePrinted) {
   expect_end({"model", "show", kDigits, "--svg", "-", "--dot", "-"}, 2,
-      {"only one of --json, --dot and --svg can go to standard output"});
-  expect_end({"model", "show", kDigits, "--svg", scratch.path("no/room.svg")}, 4);
+      {"only one output can go to standard output"});
+  expect_end({"model", "show", kDigits, "--svg", scratch.path("no/room.svg")}, 2,
+      {"cannot write '", "no/room.svg': No such file or directory"});
+  expect_end({"model", "show", kDigits, "--dot", "/dev/full"}, 4, {"No space left"});
 }
 
 }  // namespace

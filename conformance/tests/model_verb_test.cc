@@ -106,6 +106,17 @@ TEST_F(ModelCheck, NamesEachFileThatIsNotOnRecord) {
           "  symbol.json is not the file on record\n", "(as recorded)\n"});
   std::filesystem::remove(model + "/dataset.json");
   expect_checked(model, 2, {"cannot read '", "input.bin'"});
+  scratch.write("model/dataset.json", text_of_file(kDigits + "/dataset.json"));
+  std::string images = text_of_file(kDigits + "/images.bin");
+  images[0] = static_cast<char>(images[0] ^ 1);
+  scratch.write("model/images.bin", images);
+  expect_checked(model, 1, {"FAIL  ", "  images.bin is not the file on record\n"});
+  std::filesystem::remove(model + "/expected.json");
+  const Ended e = lockstep_says({"model", "check", model, "--record", "--quiet"});
+  EXPECT_EQ(e.exit, 1);
+  expect_contains(
+      e.err, "images.bin is not the file that dataset.json names (SHA-256 differs) [model.input]");
+  EXPECT_FALSE(std::filesystem::exists(model + "/expected.json"));
 }
 
 TEST_F(ModelCheck, RecordsWhatItThenHolds) {
@@ -148,9 +159,12 @@ TEST_F(ModelCheck, RefusesARecordThatIsNone) {
   for (const auto& [text, why] : rows) expect_checked(small_model(text), 2, {why});
   const std::string model = small_model(record());
   scratch.write("model/input.bin", "abc");
-  expect_checked(model, 2, {"has 3 bytes, which are not 1 inputs of 2 bytes"});
-  scratch.write("model/input.bin", "");
-  expect_checked(model, 2, {"has 0 bytes"});
+  for (const char* bytes : {"abc", ""}) {
+    scratch.write("model/input.bin", bytes);
+    const Ended e = lockstep_says({"model", "check", model, "--quiet"});
+    EXPECT_EQ(e.exit, 1);
+    expect_contains(e.err, "bytes, which are not 1 inputs of 2 bytes [model.input] (exit 1, fail)");
+  }
 }
 
 }  // namespace

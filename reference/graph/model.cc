@@ -47,14 +47,20 @@ bool are_within(const i32* block, i32 most) {
 
 std::string parameter_path(const std::string& name) { return "params." + params::printable(name); }
 
-void refuse_beyond(std::span<const i32> values, const Type& type, const std::string& path) {
+i64 first_beyond(std::span<const i32> values, const Type& type) {
   const auto most = static_cast<i32>(max_of(type.precision));
   auto at = values.begin();
   while (values.end() - at >= kBlock && are_within(&*at, most)) at += kBlock;
   at = std::find_if(at, values.end(), [&](i32 v) { return v < -most || most < v; });
-  if (at == values.end()) return;
-  refuse("input.value", element_path(path, type.shape, at - values.begin()),
-      std::to_string(*at) + " is outside the precision " + std::to_string(type.precision));
+  return at - values.begin();
+}
+
+void refuse_beyond(std::span<const i32> values, const Type& type, const std::string& path) {
+  const i64 k = first_beyond(values, type);
+  if (k < std::ssize(values))
+    refuse("input.value", element_path(path, type.shape, k),
+        std::to_string(values[static_cast<std::size_t>(k)]) + " is outside the precision " +
+            std::to_string(type.precision));
 }
 
 std::string element_path(const std::string& path, const Shape& shape, i64 element) {

@@ -18,6 +18,8 @@ using Parameters = std::map<std::string, ndarray::NDArray>;
 std::string parameter_path(const std::string& name);
 /// The path of an element of a tensor: "params.weight[0][2]".
 std::string element_path(const std::string& path, const Shape& shape, i64 element);
+/// The first value outside a type's precision; the number of values where there is none.
+i64 first_beyond(std::span<const i32> values, const Type& type);
 /// Refuses values outside a type's precision.
 /// @throws Error input.value with the path of the first.
 void refuse_beyond(std::span<const i32> values, const Type& type, const std::string& path);

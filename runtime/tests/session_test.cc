@@ -212,6 +212,27 @@ TEST(Session, TakesAnArrayThatBeginsAnywhere) {
   EXPECT_EQ(heads_of(session, array), (std::vector<Values>{{1, -2, 3}}));
 }
 
+TEST(Session, NamesAHeadOutsideItsType) {
+  Draft d;
+  const int x = d.variable("data", {1, 2}, 16);
+  d.head(x);
+  d.head(d.call("cvm_clip", {{x, 0}}, {{1, 2}}, {{"precision", "8"}}));
+  SessionOptions options = {
+      .backend = "faulty", .options = {{"mutant", "none"}}, .form = Form::calls};
+  const NDArray input = array_of({1, 2}, {-127, -1000});
+  Session right(model_of(d), options);
+  EXPECT_EQ(heads_of(right, input), (std::vector<Values>{{-127, -1000}, {-127, -127}}));
+  options.options["mutant"] = "cvm_clip.one_sided";
+  Session session(model_of(d), options);
+  EXPECT_THROW(
+      try { session.run(input); } catch (const utils::LogMessageFatal& e) {
+        EXPECT_STREQ(
+            e.what(), "the backend 'faulty': heads[1][0][1] is -1000, outside the precision 8");
+        throw;
+      },
+      utils::LogMessageFatal);
+}
+
 TEST(Session, NamesWhatIsWrongWithAnInput) {
   Draft d;
   d.head(d.variable("data", {2, 3}, 8));
