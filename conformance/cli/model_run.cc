@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "conformance/base/base64.h"
 #include "conformance/cli/model.h"
@@ -27,11 +28,7 @@ struct ModelRunOptions {
   bool quiet = false;
 };
 
-// What a run leaves: the values of its heads, and the bytes that they make together.
-struct Results {
-  std::vector<Heads> runs;
-  std::string bytes;
-};
+using Results = std::vector<Heads>;  // of every input
 
 // The inputs of all files, one file after the other.
 Inputs read_all(const graph::Graph& graph, const ModelRunOptions& o) {
@@ -51,22 +48,22 @@ Results infer_all(runtime::Session& session, const Inputs& inputs, const ModelRu
   Results all;
   for (i64 n = 0; n < inputs.count; ++n) {
     Tensor input = inputs.at(n);
-    const Heads& heads = all.runs.emplace_back(
-        session.run(graph::array_of(input.type.shape, std::move(input.data))));
-    std::vector<std::span<const i32>> values;
-    for (const ndarray::NDArray& head : heads) values.push_back(graph::values_of(head));
-    const std::vector<std::byte> bytes = graph::encode_output(session.model().graph(), values);
-    all.bytes.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    all.push_back(session.run(graph::array_of(input.type.shape, std::move(input.data))));
     if (progress) progress(n + 1, inputs.count, 0);
   }
   return all;
 }
 
-std::vector<i64> rows_of_argmax(std::string_view bytes) {
+std::vector<std::byte> encoded(const graph::Graph& graph, const Heads& heads) {
+  std::vector<std::span<const i32>> values;
+  for (const ndarray::NDArray& head : heads) values.push_back(graph::values_of(head));
+  return graph::encode_output(graph, values);
+}
+
+std::vector<i64> rows_of_argmax(std::span<const std::byte> bytes) {
   std::vector<i64> rows;
   for (std::size_t at = 0; at < bytes.size(); at += sizeof(i32))
-    rows.push_back(
-        params::load_little_endian<i32>(reinterpret_cast<const std::byte*>(bytes.data() + at)));
+    rows.push_back(params::load_little_endian<i32>(bytes.data() + at));
   return rows;
 }
 
@@ -81,21 +78,19 @@ documents::Ran ran_of(
         {node.name, e - node.first_entry, {entry.type.shape.begin(), entry.type.shape.end()},
             entry.type.precision, volume(entry.type.shape)});
   }
-  std::string all;
-  const std::size_t each = results.bytes.size() / std::max<std::size_t>(results.runs.size(), 1);
-  for (std::size_t n = 0; n < results.runs.size(); ++n) {
+  Sha256 all;
+  for (const Heads& heads : results) {
     documents::RanInput& one = ran.runs.emplace_back();
-    for (const ndarray::NDArray& head : results.runs[n]) {
+    for (const ndarray::NDArray& head : heads) {
       const std::span<const i32> values = graph::values_of(head);
       const std::string bytes = little_endian(values);
       one.heads.push_back({sha256(bytes),
           {values.begin(), values.begin() + std::min<i64>(kShownValues, std::ssize(values))}});
-      all += bytes;
+      all.add(bytes);
     }
-    if (graph::has_argmax(graph))
-      one.argmax = rows_of_argmax(std::string_view(results.bytes).substr(n * each, each));
+    if (graph::has_argmax(graph)) one.argmax = rows_of_argmax(encoded(graph, heads));
   }
-  ran.digest = sha256(all);
+  ran.digest = all.hex();
   return ran;
 }
 
@@ -119,19 +114,27 @@ void print(const documents::Ran& r) {
 // The values of a head in all runs: with several, an axis of them in front.
 params::Tensor array_of_head(const documents::Ran& ran, const Results& results, std::size_t head) {
   std::vector<i64> shape = ran.heads[head].shape;
-  if (results.runs.size() > 1) shape.insert(shape.begin(), std::ssize(results.runs));
+  if (results.size() > 1) shape.insert(shape.begin(), std::ssize(results));
   std::vector<i32> values;
-  for (const Heads& heads : results.runs) {
+  for (const Heads& heads : results) {
     const std::span<const i32> more = graph::values_of(heads[head]);
     values.insert(values.end(), more.begin(), more.end());
   }
   return params::from_int32(std::move(shape), values);
 }
 
-void write_outputs(const std::string& file, const documents::Ran& ran, const Results& results) {
+std::string all_bytes(const graph::Graph& graph, const Results& results) {
+  std::string all;
+  for (const Heads& heads : results)
+    for (const std::byte b : encoded(graph, heads)) all += static_cast<char>(b);
+  return all;
+}
+
+void write_outputs(const std::string& file, const graph::Graph& graph, const documents::Ran& ran,
+    const Results& results) {
   if (is_named(file, ".npy"))
     return params::npz::write_npy_file(file, array_of_head(ran, results, 0));
-  if (!is_named(file, ".npz")) return write_output(file, results.bytes);
+  if (!is_named(file, ".npz")) return write_output(file, all_bytes(graph, results));
   std::vector<params::NamedTensor> arrays;
   for (std::size_t h = 0; h < ran.heads.size(); ++h)
     arrays.push_back({"head_" + std::to_string(h), array_of_head(ran, results, h)});
@@ -147,17 +150,19 @@ Exit run_model(ModelRunOptions o) {
     throw UsageError(
         fmt::format("'{}' has room for one head, the model has {}: .npz has room for all",
             o.output_file, model.graph().heads().size()));
+  std::optional<runtime::Session> session;
+  Results results;
   try {
-    runtime::Session session(std::move(model), o.session);
-    const Results results = infer_all(session, read_all(session.model().graph(), o), o);
-    const documents::Ran ran = ran_of(session, results, o);
-    if (!o.output_file.empty()) write_outputs(o.output_file, ran, results);
-    if (!o.json_file.empty()) write_output(o.json_file, document_text(ran));
-    if (!printed) print(ran);
+    session.emplace(std::move(model), o.session);
+    results = infer_all(*session, read_all(session->model().graph(), o), o);
   } catch (const utils::LogMessageFatal& e) {
     fmt::print(stderr, "lockstep: {} (exit 1, fail)\n", printable(e.what()));
     return Exit::fail;
   }
+  const documents::Ran ran = ran_of(*session, results, o);
+  if (!o.output_file.empty()) write_outputs(o.output_file, session->model().graph(), ran, results);
+  if (!o.json_file.empty()) write_output(o.json_file, document_text(ran));
+  if (!printed) print(ran);
   return Exit::pass;
 }
 

@@ -123,6 +123,12 @@ TEST_F(ModelRun, BytesGoToStandardOutput) {
   ran(model, joined(words, {"--json", "-"}), 2, {"only one output can go to standard output"});
 }
 
+TEST_F(ModelRun, AFullDiskIsNotTheBackendsFault) {
+  const std::string model = write_model(scratch, relu_of({3}, 8)), file = scratch.path("y.npy");
+  std::filesystem::create_symlink("/dev/full", file);
+  ran(model, {"--input", scratch.write("x.bin", "abc"), "--output", file}, 4, {"No space left"});
+}
+
 TEST_F(ModelRun, NamesMayBeInCapitals) {
   const std::string model = write_model(scratch, relu_of({1, 1, 1, 1}, 8));
   ran(model,
