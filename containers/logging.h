@@ -2,10 +2,10 @@
 /// Assertions that throw. `CHECK(condition) << "text"` is for faults of the machine or of this
 /// project and throws utils::LogMessageFatal, a runtime error (status 2); `VERIFY(condition) <<
 /// "text"` is for faults of whoever supplied the input and throws utils::ValueVerifyFatal, a logic
-/// error (status 1). The text of a runtime error ends with the line of the assertion, `[internal:
-/// pool.cc:92]`, that of a logic error names none. `CHECK_EQ(a, b)` and its siblings _NE _LT _LE
-/// _GT _GE evaluate each operand once and print both. What is streamed is evaluated only when the
-/// assertion fails.
+/// error (status 1). The text of a runtime error has the condition and the line of the assertion,
+/// `CHECK(size > 0) failed: text [internal: pool.cc:92]`, that of a logic error has what is
+/// streamed alone. `CHECK_EQ(a, b)` and its siblings _NE _LT _LE _GT _GE evaluate each operand once
+/// and print both. What is streamed is evaluated only when the assertion fails.
 ///
 /// The exception leaves from an operator, the last one evaluated in the full expression, and not
 /// from a destructor: an operand that throws by itself cannot end the program.
@@ -54,30 +54,32 @@ template <class T> void print(std::ostream& out, const T& value) {
 /// Collects what an assertion says before it throws.
 class Message {
  public:
-  Message(std::string_view path, int line, std::string_view assertion)
-      : place_(std::string(file_name(path)) + ":" + std::to_string(line)) {
+  /// @param operands those of a comparison, " (3 vs. 4)"
+  Message(std::string_view path, int line, std::string_view assertion, std::string operands = {})
+      : place_(std::string(file_name(path)) + ":" + std::to_string(line)),
+        assertion_(assertion),
+        operands_(std::move(operands)) {
     text_.imbue(std::locale::classic());
-    text_ << assertion << " failed";
   }
   template <class T> Message& operator<<(const T& value) {
-    text_ << (std::exchange(separated_, true) ? "" : ": ");
     print(text_, value);
     return *this;
   }
-  /// To whoever supplied the input a line of this project's sources says nothing; who looks for a
-  /// fault of this project or of the machine begins there.
+  /// To whoever supplied the input, conditions and lines of this project's sources say nothing; who
+  /// looks for a fault of this project or of the machine begins there.
   template <class Exception> std::string text() const {
+    const std::string words = text_.str();
     if constexpr (std::derived_from<Exception, std::logic_error>) {
-      return text_.str();
+      return words.empty() ? assertion_ + operands_ + " failed" : words + operands_;
     } else {
-      return text_.str() + " [internal: " + place_ + "]";
+      return assertion_ + operands_ + " failed" + (words.empty() ? "" : ": " + words) +
+          " [internal: " + place_ + "]";
     }
   }
 
  private:
-  std::string place_;
+  std::string place_, assertion_, operands_;
   std::ostringstream text_;
-  bool separated_ = false;
 };
 
 /// `Throw<E>() & message` binds weaker than `<<`, so it runs after all text has been streamed.
@@ -121,25 +123,24 @@ inline constexpr auto kGe = [](const auto& a, const auto& b) { return less_equal
 /// What a failed comparison says of itself; converts to true when it failed.
 class Failure {
  public:
-  template <class Relation, class A, class B>
-  Failure(Relation relation, std::string_view call, const A& a, const B& b)
+  template <class Relation, class A, class B> Failure(Relation relation, const A& a, const B& b)
       : failed_(!relation(a, b)) {
     if (!failed_) return;
     std::ostringstream out;
     out.imbue(std::locale::classic());
-    out << call << " (";
+    out << " (";
     print(out, a);
     out << " vs. ";
     print(out, b);
     out << ')';
-    text_ = out.str();
+    operands_ = out.str();
   }
   explicit operator bool() const { return failed_; }
-  const std::string& text() const { return text_; }
+  const std::string& operands() const { return operands_; }
 
  private:
   bool failed_;
-  std::string text_;
+  std::string operands_;
 };
 
 }  // namespace lockstep::utils::detail
@@ -151,11 +152,11 @@ class Failure {
           ::lockstep::utils::detail::Message(__FILE__, __LINE__, assertion)
 
 // A loop for the same reason; its body does not return.
-#define LOCKSTEP_COMPARE_(Exception, relation, call, a, b)                                        \
-  while (const ::lockstep::utils::detail::Failure lockstep_failure =                              \
-             ::lockstep::utils::detail::Failure(::lockstep::utils::detail::relation, call, a, b)) \
-  ::lockstep::utils::detail::Throw<Exception>() &                                                 \
-      ::lockstep::utils::detail::Message(__FILE__, __LINE__, lockstep_failure.text())
+#define LOCKSTEP_COMPARE_(Exception, relation, call, a, b)                                  \
+  while (const ::lockstep::utils::detail::Failure lockstep_failure =                        \
+             ::lockstep::utils::detail::Failure(::lockstep::utils::detail::relation, a, b)) \
+  ::lockstep::utils::detail::Throw<Exception>() &                                           \
+      ::lockstep::utils::detail::Message(__FILE__, __LINE__, call, lockstep_failure.operands())
 
 #define LOCKSTEP_CHECK_(relation, call, a, b) \
   LOCKSTEP_COMPARE_(::lockstep::utils::LogMessageFatal, relation, call, a, b)

@@ -12,8 +12,8 @@ namespace {
 void verify_steps(const DLTensor& tensor) {
   if (tensor.strides == nullptr) return;
   for (int axis = 0; axis < tensor.ndim; ++axis)
-    VERIFY(tensor.strides[axis] >= 0)
-        << "the imported tensor has stride " << tensor.strides[axis] << " along axis " << axis;
+    VERIFY(tensor.strides[axis] >= 0) << "the imported tensor has stride " << tensor.strides[axis]
+                                      << " along axis " << axis << ", less than 0";
 }
 
 /// Whether the addresses of all elements exist.
@@ -21,7 +21,8 @@ void verify_addresses(const DLTensor& tensor) {
   constexpr std::string_view kWhat = "the address of an imported element";
   const Reach within = reach(shape_of(tensor), strides_of(tensor), element_bytes(tensor.dtype));
   VERIFY(std::in_range<i64>(tensor.byte_offset))
-      << "the imported tensor begins " << tensor.byte_offset << " bytes into its memory";
+      << "the imported tensor begins " << tensor.byte_offset
+      << " bytes into its memory, more than int64 counts";
   const auto data = static_cast<i64>(reinterpret_cast<std::uintptr_t>(tensor.data));
   const i64 first = add(data, static_cast<i64>(tensor.byte_offset), kWhat);
   static_cast<void>(add(first, within.end, kWhat));

@@ -94,7 +94,8 @@ void verify(std::span<const i64> shape, DLDataType type, DLDevice device, std::s
   VERIFY(is_device(device)) << name << " is on " << device_text(device)
                             << "; known are cpu and cuda";
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
-    VERIFY(shape[axis] >= 0) << name << " has extent " << shape[axis] << " on axis " << axis;
+    VERIFY(shape[axis] >= 0) << name << " has extent " << shape[axis] << " on axis " << axis
+                             << ", less than 0";
   VERIFY(params::byte_size(shape, {type.code, type.bits}))
       << name << " has more elements than int64 counts bytes for";
 }

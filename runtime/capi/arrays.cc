@@ -17,7 +17,7 @@ namespace lockstep::ndarray {
 namespace {
 
 template <class To> To narrow(int number, std::string_view name) {
-  VERIFY(std::in_range<To>(number)) << name << " is " << number;
+  VERIFY(std::in_range<To>(number)) << name << " is " << number << ", out of its range";
   return static_cast<To>(number);
 }
 

@@ -65,7 +65,7 @@ std::string_view text_of(const char* data, std::size_t size, const char* name) {
 }
 
 std::size_t length_of(int length, const char* name) {
-  VERIFY(length >= 0) << name << " is " << length;
+  VERIFY(length >= 0) << name << " is " << length << ", less than 0";
   return static_cast<std::size_t>(length);
 }
 
@@ -80,7 +80,7 @@ runtime::SessionOptions options_of(int device_type, int device_id) {
   VERIFY(device_type >= CVM_CPU && device_type <= CVM_FORMAL)
       << "device_type is " << device_type << ", known are 0 (CPU), 1 (GPU) and 2 (FORMAL)";
   VERIFY(device_id >= 0 && (device_id == 0 || device_type == CVM_GPU))
-      << "device_id is " << device_id;
+      << "device_id is " << device_id << "; only a GPU has another than 0";
   runtime::SessionOptions options;
   options.backend = kBackends[device_type];
   if (device_id > 0) options.options["device"] = std::to_string(device_id);
