@@ -125,8 +125,9 @@ Inputs read_raw(const std::string& file, const graph::Graph& graph) {
         fmt::format(
             "{} bytes are not inputs of {} bytes, which \"data\" needs", bytes.size(), size));
   const auto count = static_cast<i64>(bytes.size() / size);
-  return {count, [&graph, bytes = std::move(bytes), size](i64 n) {
-            return graph::decode_input(graph,
+  const Type& type = graph.entry(graph.data()).type;
+  return {count, [type, bytes = std::move(bytes), size](i64 n) {
+            return graph::decode_input(type,
                 std::as_bytes(std::span(bytes)).subspan(static_cast<std::size_t>(n) * size, size));
           }};
 }

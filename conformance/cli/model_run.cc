@@ -150,11 +150,12 @@ Exit run_model(ModelRunOptions o) {
     throw UsageError(
         fmt::format("'{}' has room for one head, the model has {}: .npz has room for all",
             o.output_file, model.graph().heads().size()));
+  const Inputs inputs = read_all(model.graph(), o);
   std::optional<runtime::Session> session;
   Results results;
   try {
     session.emplace(std::move(model), o.session);
-    results = infer_all(*session, read_all(session->model().graph(), o), o);
+    results = infer_all(*session, inputs, o);
   } catch (const utils::LogMessageFatal& e) {
     fmt::print(stderr, "lockstep: {} (exit 1, fail)\n", printable(e.what()));
     return Exit::fail;

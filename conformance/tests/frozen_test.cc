@@ -55,6 +55,16 @@ TEST(Frozen, HoldCasesWithTheirPurposeAndLabel) {
   expect_contains(difference_of(s, typed), "its cases of relu");
 }
 
+TEST(Frozen, HoldTheGasOfCases) {
+  const Selection s = smoke({"conv2d"});
+  std::vector<Item> items = select_cases(s);
+  EXPECT_EQ(difference_of(s, items), "");
+  OpInfo dearer = *items[0].call.op;
+  dearer.gas = [](Attributes, Types) { return i64{7}; };
+  for (Item& i : items) i.call.op = &dearer;
+  expect_contains(difference_of(s, items), "its cases of conv2d are not those of tier 0");
+}
+
 TEST(Frozen, HoldTheOrderOfAWholeTier) {
   const Selection s = smoke({});
   std::vector<Item> items = select_cases(s);

@@ -11,6 +11,7 @@
 #include "conformance/base/sha256.h"
 #include "conformance/verdict/rehearsal.h"
 #include "conformance/verdict/report.h"
+#include "spec/gas.h"
 
 namespace lockstep::judge {
 
@@ -48,10 +49,19 @@ ItemsByOperator by_operator(const std::vector<Item>& items) {
   return all;
 }
 
+// What a network charges for a call, or which limit that exceeds.
+std::string gas_of(const Item& i) {
+  if (!i.runs()) return "";
+  const Case& c = i.call;
+  const GasMeter gas = lockstep::gas_of(*c.op, c.attributes(), c.types());
+  return gas.exceeded().empty() ? std::to_string(gas.total()) : std::string(gas.exceeded());
+}
+
 std::string set_of(const std::vector<const Item*>& items) {
   std::vector<std::string> lines;
   for (const Item* i : items)
-    lines.push_back(i->id + "\t" + std::to_string(i->what) + "\t" + i->label + "\n");
+    lines.push_back(
+        i->id + "\t" + std::to_string(i->what) + "\t" + i->label + "\t" + gas_of(*i) + "\n");
   std::sort(lines.begin(), lines.end());
   std::string all;
   for (const std::string& line : lines) all += line;

@@ -21,7 +21,7 @@ struct Report;
 struct Frozen {
   /// The cases of one operator in a tier, vectors among them.
   struct Row {
-    std::string set;        ///< SHA-256 of their sorted lines: id, purpose and label
+    std::string set;        ///< SHA-256 of their sorted lines: id, purpose, label, gas
     std::string questions;  ///< questions_hash() of some of them
     Outputs outputs;        ///< the right ones of the calls that run
   };

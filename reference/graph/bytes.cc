@@ -10,6 +10,10 @@ namespace {
 
 constexpr int kByteBits = 8;
 
+const Type& data_of(const Graph& graph) { return graph.entry(graph.data()).type; }
+
+i64 element_size(const Type& type) { return type.precision <= kByteBits ? 1 : 4; }
+
 i32 read_element(const std::byte* at, i64 size) {
   if (size == 1) return static_cast<std::int8_t>(*at);
   std::uint32_t v = 0;
@@ -27,12 +31,10 @@ void append(std::vector<std::byte>& out, i64 value, i64 size) {
 bool has_argmax(const Graph& graph) { return graph.postprocess() == "argmax"; }
 bool has_detection(const Graph& graph) { return graph.postprocess() == "detection"; }
 
-i64 input_element_size(const Graph& graph) {
-  return graph.entry(graph.data()).type.precision <= kByteBits ? 1 : 4;
-}
+i64 input_element_size(const Graph& graph) { return element_size(data_of(graph)); }
 
 i64 input_length(const Graph& graph) {
-  return input_element_size(graph) * volume(graph.entry(graph.data()).type.shape);
+  return input_element_size(graph) * volume(data_of(graph).shape);
 }
 
 i64 output_element_size(const Graph& graph) {
@@ -51,8 +53,11 @@ i64 output_length(const Graph& graph) {
 }
 
 reference::Tensor decode_input(const Graph& graph, std::span<const std::byte> input) {
-  const Type& type = graph.entry(graph.data()).type;
-  const i64 size = input_element_size(graph), length = input_length(graph);
+  return decode_input(data_of(graph), input);
+}
+
+reference::Tensor decode_input(const Type& type, std::span<const std::byte> input) {
+  const i64 size = element_size(type), length = size * volume(type.shape);
   if (std::ssize(input) != length)
     throw Error("model.input",
         "the input has " + std::to_string(input.size()) + " bytes where \"" + "data\" needs " +

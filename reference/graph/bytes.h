@@ -28,6 +28,8 @@ i64 output_length(const Graph& graph);
 /// The tensor "data", each value clamped into its precision.
 /// @throws Error model.input where the length is not input_length.
 reference::Tensor decode_input(const Graph& graph, std::span<const std::byte> input);
+/// The same, where "data" has this type.
+reference::Tensor decode_input(const Type& type, std::span<const std::byte> input);
 
 /// The output of a model from the values of its heads: the elements of one head in order; the
 /// index of the first maximum of each row for "argmax"; the rows of several heads, and of
