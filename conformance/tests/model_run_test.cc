@@ -145,7 +145,7 @@ TEST_F(ModelRun, AResultMayGoIntoAPipe) {
   const std::string pipe = scratch.path("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   const std::string model = write_model(scratch, relu_of({3}, 8));
-  const std::string command = program() + " model run " + model + " --input " +
+  const std::string command = "timeout 60 " + program() + " model run " + model + " --input " +
       scratch.write("x.bin", "abc") + " --backend reference --quiet --json " + pipe +
       " >/dev/null & cat " + pipe + "; wait";
   expect_contains(run({"sh", "-c", command}).out, "\"heads\"");

@@ -137,6 +137,9 @@ TEST_F(ModelShow, OneResultCanBePrinted) {
       {"only one output can go to standard output"});
   expect_end({"model", "show", kDigits, "--svg", scratch.path("no/room.svg")}, 2,
       {"cannot write '", "no/room.svg': No such file or directory"});
+  std::filesystem::create_symlink(scratch.path("loop"), scratch.path("loop"));
+  expect_end({"model", "show", kDigits, "--dot", scratch.path("loop")}, 2,
+      {"cannot write '", "loop': Too many levels of symbolic links"});
   expect_end({"model", "show", kDigits, "--dot", "/dev/full"}, 4, {"No space left"});
 }
 
