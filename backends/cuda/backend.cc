@@ -9,7 +9,7 @@ namespace {
 
 using backend::Call, backend::Options;
 
-constexpr int kDevicesMax = 1024;
+constexpr int kDevicesMax = 1024, kMiBMax = 1 << 20;
 
 // The manifest must be available on machines without a driver too.
 bool has_device() {
@@ -31,6 +31,7 @@ class Cuda {
     backend::refuse_options(options, option_names());
     block_ = backend::number_option(options, "block", 1, kBlockMax, kBlockMax);
     is_tuned_ = backend::number_option(options, "tuned", 0, 1, 1) == 1;
+    direct_ = backend::number_option(options, "direct", 0, kMiBMax, kDirectMax);
     const int index = backend::number_option(options, "device", 0, kDevicesMax - 1, 0);
     device_ = std::make_shared<Device>(index);
   }
@@ -42,22 +43,23 @@ class Cuda {
   void wait(void* stream) { device_->wait(static_cast<cudaStream_t>(stream)); }
 
   std::unique_ptr<DevicePlan> prepare(const Call& call) {
-    Arguments a{backend::legal_call(call), {}, device_, block_, is_tuned_};
+    Arguments a{backend::legal_call(call), {}, device_, block_, is_tuned_, direct_};
     for (const ls_tensor& t : call.in)
       a.constants.push_back((t.flags & LS_CONSTANT) ? static_cast<const i32*>(t.dl.data) : nullptr);
     return plan_of(a);
   }
   std::unique_ptr<DevicePlan> compile(const backend::Graph& graph) {
-    return graph_plan(graph, {{}, {}, device_, block_, is_tuned_});
+    return graph_plan(graph, {{}, {}, device_, block_, is_tuned_, direct_});
   }
   std::vector<backend::TensorType> infer(const Call& call) { return backend::inferred_types(call); }
 
  private:
-  static std::vector<std::string> option_names() { return {"block", "device", "tuned"}; }
+  static std::vector<std::string> option_names() { return {"block", "device", "direct", "tuned"}; }
 
   std::shared_ptr<Device> device_;
   int block_ = kBlockMax;
   bool is_tuned_ = true;
+  int direct_ = kDirectMax;
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ struct Kernel {
 };
 
 std::vector<Kernel> detection_kernels();
+std::vector<Kernel> direct_kernels();
 std::vector<Kernel> elementwise_kernels();
 std::vector<Kernel> gather_kernels();
 std::vector<Kernel> movement_kernels();
@@ -35,8 +36,9 @@ struct ProductTraits {
 std::optional<ProductTraits> product_traits(const Arguments& a);
 
 /// Each returns the kernels of a family, in the order in which they are tried.
-inline constexpr std::vector<Kernel> (*kFamilies[])() = {detection_kernels, elementwise_kernels,
-    gather_kernels, movement_kernels, pooling_kernels, product_kernels, reduction_kernels};
+inline constexpr std::vector<Kernel> (*kFamilies[])() = {detection_kernels, direct_kernels,
+    elementwise_kernels, gather_kernels, movement_kernels, pooling_kernels, product_kernels,
+    reduction_kernels};
 
 /// Whether four elements at an address can be moved at once.
 inline bool is_aligned(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; }

@@ -15,6 +15,7 @@ struct Place {
 /// along the depth, of which the place names the first.
 struct Fragment {
   static constexpr int kLanes = 32, kRows = 16, kColumns = 8, kDepth = 32;
+  static constexpr int kABytes = kRows * kDepth;
 
   static constexpr Place a(int lane, int i) {
     return {lane / 4 + i % 2 * 8, lane % 4 * 4 + i / 2 * 16};

@@ -10,11 +10,13 @@
 ///   kShared           bytes of shared memory of a block
 ///   kOccupancy        blocks that one processor shall hold: what limits the registers
 ///   run(parameters, block)
+///   kAwaits           where run() itself calls await(), before which it reads constants alone
 ///
 /// A block offers `number()`; `each(f)`, which calls f(thread) for all of its threads; `sync()`, a
-/// barrier; `multiply(f)`, a product of tensor cores, of the fragments that f(registers) names; and
-/// `load()` and `get()`, with which all threads read the same.
-/// A thread has `id`, the registers `r`, and the shared memory, by offsets in bytes.
+/// barrier; `await()`, which waits for the kernels before this one; `multiply(f)`, a product of
+/// tensor cores, of the fragments that f(registers) names; and `load()` and `get()`, with which all
+/// threads read the same. A thread has `id`, the registers `r`, and the shared memory, by offsets
+/// in bytes.
 #pragma once
 #include <cstdint>
 #include <tuple>
@@ -37,6 +39,9 @@ namespace lockstep::cuda {
 
 using u32 = std::uint32_t;
 using Byte = std::uint8_t;
+
+/// Whether a kernel waits itself for those before it.
+template <class K> inline constexpr bool awaits = requires { K::kAwaits; };
 
 /// Starts a kernel. Declared here, instantiated in the unit of the kernel's family.
 template <class K> void start(i64 blocks, const typename K::Parameters& p, cudaStream_t stream);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "backends/cuda/families.h"
+#include "backends/cuda/layer.h"
 #include "spec/ops/conv2d.h"
 #include "spec/ops/dense.h"
 
@@ -12,139 +12,9 @@ namespace lockstep::cuda {
 namespace {
 
 constexpr i64 kPaddingBytes = i64{1} << 22;  // of images that are mostly padding
-constexpr i64 kSmallGroup = 16;              // channels
 constexpr i64 kFewColumns = 32;
 constexpr i64 kSplitPanels = 4, kSplitsMax = 32;  // at least of each part; parts
 constexpr i64 kSumPanels = 16;  // that take as long as the launch which adds the parts
-
-/// A call as a convolution. A matrix is a list of images of one position.
-struct Layer {
-  i64 images, groups, inputs, outputs;  ///< channels of a group
-  i64 height, width, lines, columns;    ///< of X and of Y
-  i64 taps[2]{1, 1}, stride[2]{1, 1}, padding[2]{0, 0}, dilation[2]{1, 1};
-  i64 xs[4]{}, ws[4]{}, bias_stride = 0;
-  bool has_bias = false;
-
-  i64 positions() const { return lines * columns; }
-  i64 padded(int d) const { return (d == 0 ? height : width) + 2 * padding[d]; }
-};
-
-void take_strides(Layer& l, const backend::LegalCall& call) {
-  std::copy_n(call.in[0].stride, call.in[0].rank(), l.xs);
-  std::copy_n(call.in[1].stride, call.in[1].rank(), l.ws);
-  l.has_bias = call.in.size() == 3;
-  if (l.has_bias) l.bias_stride = call.in[2].stride[0];
-}
-
-Layer layer_of(const Conv2dAttrs& a, const backend::LegalCall& call) {
-  const View& x = call.in[Conv2d::X];
-  const Out& y = call.out[0];
-  Layer l{.images = x.dim(0),
-      .groups = a.groups,
-      .inputs = x.dim(1) / a.groups,
-      .outputs = a.channels / a.groups,
-      .height = x.dim(2),
-      .width = x.dim(3),
-      .lines = y.dim(2),
-      .columns = y.dim(3)};
-  for (int d = 0; d < 2; ++d) {
-    l.taps[d] = a.kernel_size[d];
-    l.stride[d] = a.strides[d];
-    l.padding[d] = a.padding[d];
-    l.dilation[d] = a.dilation[d];
-  }
-  take_strides(l, call);
-  return l;
-}
-
-Layer layer_of(const DenseAttrs& a, const backend::LegalCall& call) {
-  const View& x = call.in[Dense::X];
-  Layer l{x.dim(0), 1, x.dim(1), a.units, 1, 1, 1, 1};
-  take_strides(l, call);
-  return l;
-}
-
-/// The call as a convolution, if it is one.
-std::optional<Layer> layer_of(const backend::LegalCall& call) {
-  const auto layer = [&](auto op) {
-    return layer_of(from_attributes<decltype(op)>(call.attributes()), call);
-  };
-  if (call.op->name == Conv2d::name) return layer(Conv2d{});
-  if (call.op->name == Dense::name) return layer(Dense{});
-  return std::nullopt;
-}
-
-/// The tensor of a view or, where it is packed, its cells; without data.
-template <class Data, class V>
-Surface<Data> surface_of(const V& v, const std::optional<Packing>& packing) {
-  Surface<Data> s{nullptr, packing.has_value(), false};
-  if (packing) {
-    const i64 strides[] = {
-        packing->image_bytes(), 1, packing->line_bytes(), packing->position_bytes()};
-    std::copy_n(strides, 4, s.stride);
-  } else {
-    std::copy_n(v.stride, v.rank(), s.stride);
-  }
-  return s;
-}
-
-Border border_of(const Packing& packing) {
-  const auto words = [](i64 bytes) { return static_cast<u32>(bytes / 4); };
-  Border b;
-  b.image_words = words(packing.image_bytes());
-  b.head = words(packing.offset(0, 0));
-  const u32 line = words(packing.width * packing.position_bytes());
-  const u32 gap = words(packing.line_bytes()) - line;
-  b.lines = gap == 0 ? 1 : static_cast<u32>(packing.height);
-  b.line_words = gap == 0 ? line * static_cast<u32>(packing.height) : line;
-  b.gap = Divisor(max(gap, 1));
-  const i64 words_of_image = b.image_words - i64{b.lines} * b.line_words;
-  b.image = Divisor(max(words_of_image, 1));
-  b.words = static_cast<u32>(packing.images * words_of_image);
-  return b;
-}
-
-/// The epilogue of a call, to be bound to the data of an execution.
-class Ending {
- public:
-  Ending(const Arguments& a, const Layer& l)
-      : fusion_(a.fusion),
-        has_bias_(l.has_bias),
-        has_fours_(l.groups == 1 || l.outputs % 4 == 0),
-        ports_(a.call.in.size()) {
-    e_.bias_stride = l.bias_stride;
-    e_.finish = fusion_.finish;
-    e_.added = surface_of<const void>(fusion_.added, fusion_.addend);
-    e_.y = surface_of<void>(a.call.out[0], fusion_.y);
-    if (fusion_.y) e_.border = border_of(*fusion_.y);
-  }
-  bool is_packed() const { return e_.y.is_packed; }
-  /// @param threads of the launch
-  Epilogue bound(const int32_t* const* in, int32_t* const* out, i64 threads) const {
-    Epilogue e = e_;
-    const auto first = [](const std::optional<Packing>& p) { return p ? p->offset(0, 0) : 0; };
-    if (has_bias_) e.bias = in[2];
-    if (e.finish.adds)
-      e.added.data = reinterpret_cast<const Byte*>(in[ports_]) + first(fusion_.addend);
-    e.y.data = reinterpret_cast<Byte*>(out[0]) + first(fusion_.y);
-    widen(e.added);
-    widen(e.y);
-    e.border.cells = out[0];
-    e.border.threads = static_cast<u32>(threads);
-    return e;
-  }
-
- private:
-  template <class Data> void widen(Surface<Data>& s) const {
-    s.is_wide = has_fours_ && !s.is_packed && s.stride[1] == 1 && is_aligned(s.data) &&
-        s.stride[0] % 4 == 0 && s.stride[2] % 4 == 0 && s.stride[3] % 4 == 0;
-  }
-
-  Fusion fusion_;
-  bool has_bias_, has_fours_;  // whether channels of groups are whole fours
-  std::size_t ports_;          // of the call
-  Epilogue e_;
-};
 
 /// A tile and its kernels.
 struct Variant {
@@ -158,14 +28,14 @@ template <class T> constexpr Variant variant() {
 }
 
 i64 tiles(const Variant& v, const Layer& l) {
-  return ceil_div(l.outputs, v.rows) * ceil_div(l.images * l.positions(), v.columns) * l.groups;
+  return ceil_div(l.outputs, v.rows) * ceil_div(l.outputs_of_channel(), v.columns) * l.groups;
 }
 
 /// The largest tile of which there are enough to keep the device busy.
 Variant variant_of(const Layer& l, i64 processors) {
-  if (l.images * l.positions() <= kFewColumns) return variant<ThinTile>();
+  if (l.outputs_of_channel() <= kFewColumns) return variant<ThinTile>();
   constexpr Variant kLarge = variant<LargeTile>();
-  const bool fills_tile = l.outputs > kLarge.rows / 2 && l.images * l.positions() > kLarge.columns;
+  const bool fills_tile = l.outputs > kLarge.rows / 2 && l.outputs_of_channel() > kLarge.columns;
   return fills_tile && tiles(kLarge, l) >= processors ? kLarge : variant<SmallTile>();
 }
 
@@ -195,13 +65,11 @@ class Products : public DevicePlan {
         x_(a.fusion.x),
         ending_(a, l) {
     p_.rows = static_cast<u32>(l.outputs);
-    p_.columns = static_cast<u32>(l.images * l.positions());
+    p_.columns = static_cast<u32>(l.outputs_of_channel());
     p_.row_tiles = static_cast<u32>(ceil_div(l.outputs, v_.rows));
     p_.column_tiles = static_cast<u32>(ceil_div(p_.columns, v_.columns));
     p_.groups = static_cast<u32>(l.groups);
-    p_.window = {Divisor(l.lines), Divisor(l.columns), Divisor(l.taps[1]),
-        static_cast<u32>(l.taps[0] * l.taps[1]), {l.stride[0], l.stride[1]},
-        {l.dilation[0], l.dilation[1]}};
+    p_.window = l.window();
     const i64 group_bytes = ceil_div(l.inputs, grain()) * grain();
     p_.layout = {static_cast<u32>(x_ ? x_->lines() : l.padded(0)),
         static_cast<u32>(x_ ? x_->columns() : l.padded(1)),
@@ -312,11 +180,6 @@ class Products : public DevicePlan {
   ProductParameters p_{};
   std::unique_ptr<DeviceMemory> kept_;  // panels of constant weights
 };
-
-/// Groups of few channels would leave tiles of products mostly empty.
-bool has_small_groups(const Layer& l) {
-  return l.groups > 1 && l.inputs < kSmallGroup && l.outputs < kSmallGroup;
-}
 
 template <class Value> class Groups : public DevicePlan {
  public:
@@ -445,7 +308,7 @@ std::unique_ptr<DevicePlan> product_plan(const Arguments& a, const char* name) {
 
 std::unique_ptr<DevicePlan> groups_plan(const Arguments& a, const char* name) {
   const Layer l = *layer_of(a.call);
-  if (!has_small_groups(l)) return nullptr;
+  if (!l.has_small_groups()) return nullptr;
   if (a.fusion.x && is_depthwise(l)) {
     auto plan = std::make_unique<DepthwisePlan>(a, name, l);
     if (const i32* w = a.constants[1]) plan->keep(w);
@@ -461,7 +324,7 @@ std::optional<ProductTraits> product_traits(const Arguments& a) {
   const std::optional<Layer> l = layer_of(a.call);
   if (!a.is_tuned || !l) return std::nullopt;
   if (is_depthwise(*l)) return ProductTraits{{{l->padding[0], l->padding[1]}}, true};
-  if (has_small_groups(*l)) return ProductTraits{{{0, 0}}, true};
+  if (l->has_small_groups()) return ProductTraits{{{0, 0}}, true};
   const Products plan(a, "", *l);
   return plan.serves() ? std::optional(plan.traits()) : std::nullopt;
 }

@@ -18,6 +18,15 @@ template <class K> inline constexpr int kResident = K::kOccupancy* K::kShared <=
     ? K::kOccupancy
     : kSharedOfProcessor / K::kShared;
 
+/// Waits until the kernels before this one have ended, then lets the next one start its blocks.
+/// Memory may be used only after this.
+__device__ inline void await_memory() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 template <class Registers> struct DeviceThread {
   int id;
   Registers& r;
@@ -89,6 +98,7 @@ template <class K> struct DeviceBlock {
   __device__ i64 number() const { return blockIdx.x; }
   template <class F> __device__ void each(const F& f) { f(thread); }
   __device__ void sync() const { __syncthreads(); }
+  __device__ void await() const { await_memory(); }
   template <class T> __device__ T load(int offset) const { return thread.template load<T>(offset); }
   template <class T> __device__ T get(const T* from) const { return thread.get(from); }
   template <class F> __device__ void multiply(const F& f) { multiply(f(thread.r)); }
@@ -117,20 +127,11 @@ template <class K> struct DeviceBlock {
 #endif
 };
 
-/// Waits until the kernels before this one have ended, then lets the next one start its blocks.
-/// Memory may be used only after this.
-__device__ inline void await_memory() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 // The number of threads is a part of the name, from which reports of resources read it.
 template <class K, int kThreads> __global__ void __launch_bounds__(kThreads, kResident<K>)
     tuned_kernel(const __grid_constant__ typename K::Parameters p) {
   __shared__ alignas(128) Byte shared[K::kShared == 0 ? 1 : K::kShared];
-  await_memory();
+  if constexpr (!awaits<K>) await_memory();
   typename K::Registers registers;
   DeviceBlock<K> block{{static_cast<int>(threadIdx.x), registers, shared}};
   K::run(p, block);

@@ -75,6 +75,7 @@ template <class K> class EmulatedBlock {
       return v;
     }
     template <class T> void put(T* to, const T& v) const {
+      block.expect(block.has_awaited_, "a write before the kernels ahead have ended");
       block.count(to, &Watch::written);
       std::memcpy(to, &v, sizeof v);
     }
@@ -130,6 +131,7 @@ template <class K> class EmulatedBlock {
   void sync() {
     if (watch_) watch_->begin_phase();
   }
+  void await() { has_awaited_ = true; }
   template <class T> T load(int offset) {
     T v;
     if (watch_) watch_->read_shared(Watch::kAll, offset, sizeof(T));
@@ -164,6 +166,7 @@ template <class K> class EmulatedBlock {
 
   i64 number_;
   Watch* watch_;
+  bool has_awaited_ = !awaits<K>;
   std::vector<Registers> registers_;
   std::vector<Byte> shared_;
   std::vector<std::deque<std::vector<Copy>>> copies_;

@@ -115,6 +115,20 @@ struct Layers {
   uint32_t dense(uint32_t x, i64 units) { return shifted(sums(x, units)); }
 };
 
+/// Runs layers under watch, as judge_watched() does.
+/// @param shares_scratch whether a step stores where one before did
+int64_t judge_layers_watched(const client::Backend& backend, Layers& l, bool shares_scratch) {
+  l.g.heads = {cpu::last_entry(l.g)};
+  Watch watch;
+  const int64_t launches = judge_graph(backend, l.g, l.draw, &watch);
+  EXPECT_EQ(watch.problems, (std::map<std::string, int64_t>{}));
+  EXPECT_EQ(watch.conflicts, 0) << "of " << watch.waves << " waves";
+  int64_t again = 0;
+  for (const auto& [word, times] : watch.written) again += times != 1;
+  EXPECT_EQ(again > 0, shares_scratch) << again << " words are stored more than once";
+  return launches;
+}
+
 /// The image is packed once, and each product takes one launch, two where its depth is split.
 TEST(Products, HandCellsToEachOther) {
   constexpr int kFew = 1, kMany = 64;  // processors, as in Blocks
@@ -179,15 +193,42 @@ TEST(Products, HandCellsToEachOther) {
     SCOPED_TRACE(row.name);
     Layers l(row.x);
     row.build(l);
-    l.g.heads = {cpu::last_entry(l.g)};
-    Watch watch;
-    EXPECT_EQ(judge_graph(open_backend(row.processors), l.g, l.draw, &watch), row.launches);
-    EXPECT_EQ(watch.problems, (std::map<std::string, int64_t>{}));
-    EXPECT_EQ(watch.conflicts, 0) << "of " << watch.waves << " waves";
-    int64_t again = 0;
-    for (const auto& [word, times] : watch.written) again += times != 1;
-    EXPECT_EQ(again > 0, row.shares_scratch) << again << " words are stored more than once";
+    const client::Backend backend = open_backend(row.processors, kPacked);
+    EXPECT_EQ(judge_layers_watched(backend, l, row.shares_scratch), row.launches);
   }
+}
+
+/// Each product with constant weights takes one launch, whatever lies between it and its
+/// neighbours.
+TEST(Products, TakeOneLaunchEach) {
+  const struct {
+    const char* name;
+    Shape x;
+    int64_t launches;
+    void (*build)(Layers&);
+    bool shares_scratch = false;
+  } rows[] = {{"layers", {2, 20, 9, 7}, 3,
+                  [](Layers& l) { l.layer(l.layer(l.layer(0, 50, 1), 36, 3), 7, 5); }},
+      {"few columns", {1, 16, 2, 3}, 2, [](Layers& l) { l.layer(l.layer(0, 40, 3), 9, 3); }},
+      {"rows", {5, 40}, 2, [](Layers& l) { l.dense(l.dense(0, 33), 7); }},
+      {"many rows", {70, 40}, 2, [](Layers& l) { l.dense(l.dense(0, 33), 70); }},
+      {"little depth", {1, 3, 40, 40}, 2, [](Layers& l) { l.layer(l.layer(0, 12, 3), 20, 1); }},
+      {"groups", {1, 32, 6, 6}, 3,
+          [](Layers& l) { l.layer(l.layer(l.layer(0, 32, 3, 2), 40, 3, 2), 6, 1); }},
+      {"cells of few channels, which are packed for sixteen", {1, 20, 6, 6}, 2,
+          [](Layers& l) { l.layer(l.layer(0, 7, 3), 20, 3); }},
+      {"a shortcut", {1, 16, 6, 6}, 4, [](Layers& l) {
+         const uint32_t x = l.layer(0, 18, 1), y = l.layer(l.layer(x, 18, 3), 18, 1);
+         l.layer(l.shifted(l.call("broadcast_add", {}, {x, y}), 1), 5, 3);
+       }}};
+  for (const int processors : {1, 64})
+    for (const auto& row : rows) {
+      SCOPED_TRACE(row.name);
+      Layers l(row.x);
+      row.build(l);
+      EXPECT_EQ(
+          judge_layers_watched(open_backend(processors), l, row.shares_scratch), row.launches);
+    }
 }
 
 TEST(Graphs, SayWhatFailsAndGoOn) {

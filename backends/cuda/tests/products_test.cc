@@ -140,11 +140,12 @@ TestCall dense(Draw& draw, i64 rows, i64 depth, i64 units) {
       {.units = units}, {{{rows, depth}, 8}, {{units, depth}, 8}, {{units}, 20}}, draw);
 }
 
+constexpr int kFew = 1, kMany = 64;  // processors: a call has enough tiles, or its depth is split
+
 TEST(Blocks, NeitherRaceNorWaitForBanksNorStoreTwice) {
-  constexpr int kFew = 1, kMany = 64;  // processors: the call has enough tiles, or is split
   Seeded draw(4);
   const auto judge = [](const TestCall& call, const char* path, int processors) {
-    judge_watched(call, path, processors, 3);
+    judge_watched(open_backend(processors, kPacked), call, path, 3);
   };
   judge(conv2d(draw, {1, 20, 13, 12}, 130, 3), "conv2d_products", kFew);
   judge(conv2d(draw, {1, 5, 13, 12}, 130, 3), "conv2d_products", kFew);
@@ -157,9 +158,28 @@ TEST(Blocks, NeitherRaceNorWaitForBanksNorStoreTwice) {
   judge(dense(draw, 150, 100, 140), "dense_products", kFew);
 }
 
+// The same of products in one launch, in parts of each kind: wide, deep, thin and flat.
+TEST(Blocks, DoSoInOneLaunch) {
+  Seeded draw(7);
+  const auto judge = [](const TestCall& call, int processors) {
+    judge_watched(open_backend(processors), call, std::string(call.op->name) + "_direct", 3,
+        Constants::weights);
+  };
+  for (const int processors : {kFew, kMany}) {
+    judge(conv2d(draw, {1, 20, 13, 12}, 130, 3), processors);
+    judge(conv2d(draw, {2, 40, 7, 7}, 40, 3, 2, 2), processors);
+    judge(conv2d(draw, {1, 3, 9, 60}, 37, 3), processors);
+    judge(conv2d(draw, {1, 150, 2, 3}, 20, 3), processors);
+    judge(dense(draw, 3, 300, 70), processors);
+    judge(dense(draw, 150, 100, 140), processors);
+    judge(dense(draw, 300, 40, 33), processors);
+  }
+}
+
 // Of any shape, in any layout, beside every edge of a tile.
 TEST(Products, MatchTheReference) {
-  const client::Backend o = open_backend();
+  const client::Backend packs = open_backend(4, kPacked),
+                        direct[] = {open_backend(kFew), open_backend(kMany)};
   for (int seed = 0; seed < 150 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Seeded draw(static_cast<uint64_t>(seed));
@@ -182,10 +202,15 @@ TEST(Products, MatchTheReference) {
         {x, 8}, {{a.channels, group, a.kernel_size[0], a.kernel_size[1]}, draw.precision(8)}};
     if (a.use_bias) in.push_back({{a.channels}, draw.precision(31)});
     const bool is_small = a.groups > 1 && group < 16 && a.channels / a.groups < 16;
-    EXPECT_EQ(judge_on_device(o, call_of<Conv2d>(a, in, draw), draw),
-        is_small ? "conv2d_groups" : "conv2d_products");
+    const TestCall layer = call_of<Conv2d>(a, in, draw);
     const TestCall product = dense(draw, draw(1, 150), draw(1, 500), draw(1, 150));
-    EXPECT_EQ(judge_on_device(o, product, draw), "dense_products");
+    EXPECT_EQ(judge_on_device(packs, layer, draw), is_small ? "conv2d_groups" : "conv2d_products");
+    EXPECT_EQ(judge_on_device(packs, product, draw), "dense_products");
+    for (const client::Backend& o : direct) {
+      EXPECT_EQ(judge_on_device(o, layer, draw, Constants::weights),
+          is_small ? "conv2d_groups" : "conv2d_direct");
+      EXPECT_EQ(judge_on_device(o, product, draw, Constants::weights), "dense_direct");
+    }
   }
 }
 
@@ -196,7 +221,8 @@ TEST(Products, AddWithoutLoss) {
     TestCall c = dense(draw, 3, 32'767, 2);
     for (i32& v : c.in[0].data) v = 127;
     for (i32& v : c.in[1].data) v = 127 * sign;
-    EXPECT_EQ(judge_on_device(open_backend(), c, draw), "dense_products");
+    EXPECT_EQ(judge_on_device(open_backend(4, kPacked), c, draw), "dense_products");
+    EXPECT_EQ(judge_on_device(open_backend(), c, draw, Constants::weights), "dense_direct");
   }
 }
 
@@ -208,7 +234,7 @@ TEST(Products, LeaveImagesOfPaddingToTheSpecification) {
       .padding = {4096, 4096},
       .use_bias = false};
   const TestCall c = call_of<Conv2d>(a, {{{1, 1, 1, 1}, 8}, {{1, 1, 1, 1}, 8}}, draw);
-  EXPECT_EQ(judge_on_device(open_backend(), c, draw), "generic");
+  EXPECT_EQ(judge_on_device(open_backend(4, kPacked), c, draw), "generic");
 }
 
 }  // namespace

@@ -12,10 +12,13 @@ namespace lockstep::cuda {
 
 using cpu::call_of, cpu::Placed, cpu::TestCall;
 
+/// Products pack what they read, as they do where reading it as it lies would take longer.
+inline const client::Options kPacked = {{"direct", "0"}};
+
 /// The backend on a device of so many multiprocessors.
-inline client::Backend open_backend(int processors = 4) {
+inline client::Backend open_backend(int processors = 4, const client::Options& options = {}) {
   fake::control().processors = processors;
-  client::Backend backend = cpu::open_backend().value();
+  client::Backend backend = cpu::open_backend(options).value();
   fake::control().processors = 4;
   return backend;
 }
@@ -60,9 +63,12 @@ inline void expect_no_read_beside(Placed& p, const OnDevice& on_device, const Wa
   EXPECT_EQ(beside, 0) << "words beside an input are read";
 }
 
+/// Which inputs of a call are constants.
+enum class Constants { drawn, weights };
+
 /// Runs a call and holds every byte of the outputs to the reference. @return the path
-inline std::string judge_on_device(
-    const client::Backend& backend, const TestCall& call, Draw& draw) {
+inline std::string judge_on_device(const client::Backend& backend, const TestCall& call, Draw& draw,
+    Constants constants = Constants::drawn) {
   const Attributes attributes = call.drawn.attributes();
   std::vector<Placed> in, out;
   std::vector<OnDevice> from, to;
@@ -75,7 +81,8 @@ inline std::string judge_on_device(
   client::Call put{std::string(call.op->name), client::attributes_of(*call.op, attributes), {}, {}};
   for (std::size_t k = 0; k < in.size(); ++k) {
     put.in.push_back(in[k].view(false));
-    if (draw.coin()) put.in.back().constant = from[k].data();
+    if (constants == Constants::drawn ? draw.coin() : k > 0)
+      put.in.back().constant = from[k].data();
   }
   for (Placed& p : out) put.out.push_back(p.view(false));
   const client::Plan plan = backend.prepare(put).value();
@@ -95,15 +102,14 @@ inline std::string judge_on_device(
 
 /// Runs a call in some layouts under watch: no race, no wait for a bank, and each output is stored
 /// once.
-inline void judge_watched(
-    const TestCall& call, const std::string& path, int processors = 4, uint64_t layouts = 16) {
+inline void judge_watched(const client::Backend& backend, const TestCall& call,
+    const std::string& path, uint64_t layouts = 16, Constants constants = Constants::drawn) {
   SCOPED_TRACE(call.op->name);
-  const client::Backend backend = open_backend(processors);
   for (uint64_t seed = 0; seed < layouts; ++seed) {
     Watch watch;
     Watch::current() = &watch;
     Seeded draw(seed);
-    EXPECT_EQ(judge_on_device(backend, call, draw), path);
+    EXPECT_EQ(judge_on_device(backend, call, draw, constants), path);
     Watch::current() = nullptr;
     EXPECT_EQ(watch.problems, (std::map<std::string, int64_t>{}));
     EXPECT_EQ(watch.conflicts, 0) << "of " << watch.waves << " waves";
@@ -111,6 +117,10 @@ inline void judge_watched(
     for (const auto& [word, times] : watch.written) again += times != 1;
     EXPECT_EQ(again, 0) << "words are stored more than once";
   }
+}
+inline void judge_watched(
+    const TestCall& call, const std::string& path, int processors = 4, uint64_t layouts = 16) {
+  judge_watched(open_backend(processors), call, path, layouts);
 }
 
 }  // namespace lockstep::cuda
