@@ -9,7 +9,7 @@ namespace {
 
 using backend::Call, backend::Options;
 
-constexpr int kDevicesMax = 1024, kMiBMax = 1 << 20;
+constexpr int kDevicesMax = 1024;
 
 // The manifest must be available on machines without a driver too.
 bool has_device() {
@@ -31,7 +31,7 @@ class Cuda {
     backend::refuse_options(options, option_names());
     block_ = backend::number_option(options, "block", 1, kBlockMax, kBlockMax);
     is_tuned_ = backend::number_option(options, "tuned", 0, 1, 1) == 1;
-    direct_ = backend::number_option(options, "direct", 0, kMiBMax, kDirectMax);
+    direct_ = static_cast<Direct>(backend::number_option(options, "direct", 0, 2, 1));
     const int index = backend::number_option(options, "device", 0, kDevicesMax - 1, 0);
     device_ = std::make_shared<Device>(index);
   }
@@ -59,7 +59,7 @@ class Cuda {
   std::shared_ptr<Device> device_;
   int block_ = kBlockMax;
   bool is_tuned_ = true;
-  int direct_ = kDirectMax;
+  Direct direct_ = Direct::where_faster;
 };
 
 }  // namespace

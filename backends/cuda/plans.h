@@ -13,7 +13,8 @@ namespace lockstep::cuda {
 
 using backend::DevicePlan;
 
-inline constexpr int kDirectMax = 64;  ///< which takes about as long as a launch
+/// Whether products with constant weights run in one launch (kernels/direct.h).
+enum class Direct { never, where_faster, always };
 
 /// A legal call, its device and how it may be launched.
 struct Arguments {
@@ -21,10 +22,10 @@ struct Arguments {
   std::vector<const i32*>
       constants;  ///< by input, on the device; nullptr: each execution brings it
   std::shared_ptr<Device> device;
-  int block = 0;            ///< threads per block of the generic kernels
-  bool is_tuned = true;     ///< whether other kernels may be used
-  int direct = kDirectMax;  ///< MiB of X that products may read without packing it first
-  Fusion fusion{};          ///< only of a product that product_traits() knows
+  int block = 0;         ///< threads per block of the generic kernels
+  bool is_tuned = true;  ///< whether other kernels may be used
+  Direct direct = Direct::where_faster;
+  Fusion fusion{};  ///< only of a product that product_traits() knows
 };
 
 /// The plan of a call of any operator.

@@ -1,54 +1,26 @@
 /// @file
-/// Products of layers in one launch each: for calls that end before another launch would begin. No
-/// shared memory is needed on the way to tensor cores, because weights lie in the order of their
-/// registers and an image's channels are read as they lie, so the warps of a block take slices of
-/// the depth, each at its own pace, and add their sums at the end.
+/// Products of layers in one launch each, for calls that are small enough to end before another
+/// launch would begin. Weights lie in the order of the registers of tensor cores, and images are
+/// read as they lie, so the warps of a block need not wait for each other: they take slices of the
+/// depth, each at its own pace, and add their sums at the end.
 #pragma once
-#include "backends/cuda/kernels/epilogue.h"
+#include "backends/cuda/kernels/columns.h"
 
 namespace lockstep::cuda {
 
-/// What products read: tensors whose channels lie anywhere, or as neighbours in fours, or cells.
-enum class Source { any, in_order, cells };
-
-/// The depth of a product in words, four channels of a tap each, taps one after the other. Each
-/// lane takes neighbouring words of a step, of which two make a product of tensor cores.
-struct Depth {
-  u32 words, steps;
-  u32 lane_words;
-  i32 channels;  ///< of a group
-  Divisor group_words, taps_wide;
-
-  static constexpr u32 lane_words_of(Source s) { return s == Source::cells ? 4 : 2; }
-  constexpr u32 word(u32 step, int lane) const {
-    return (step * 4 + static_cast<u32>(lane) % 4) * lane_words;
-  }
-};
-
-struct DirectParameters {
-  const void* x;
-  const Byte* weights;
-  u32 row_tiles, column_tiles;  ///< with the groups, the number of blocks
-  u32 rows, columns;            ///< of a group
-  i32 height, width, padding[2];
-  u32 xs[4], group;  ///< strides of X; from a group to the next: in elements, of cells in bytes
-  Depth depth;
-  Window window;
-  bool is_by_channels;  ///< whether neighbouring channels of Y are neighbours in memory
-  Epilogue out;
-};
-
 /// @tparam kI,kJ products of tensor cores, side by side, that make the part of a warp
 /// @tparam kSlices warps that share the depth; the others lie side by side along the columns
-template <int kI, int kJ, int kSlices, int kWarps, Source kSource> struct DirectProduct {
+/// @tparam Columns AnyColumns, NearColumns or CellColumns
+template <int kI, int kJ, int kSlices, int kWarps, template <int> class Columns>
+struct DirectProduct {
   using Parameters = DirectParameters;
+  using Source = Columns<kJ>;
   static constexpr int kThreads = kWarps * Fragment::kLanes, kOccupancy = 512 / kThreads;
   static constexpr bool kAwaits = true;
-  static constexpr int kAcross = kWarps / kSlices;
+  static constexpr int kSlicesOf = kSlices, kAcross = kWarps / kSlices;
   static constexpr int kRows = kI * Fragment::kRows, kWarpColumns = kJ * Fragment::kColumns;
   static constexpr int kColumns = kAcross * kWarpColumns;
-  static constexpr int kProducts = Depth::lane_words_of(kSource) / 2;  ///< of a step
-  static constexpr int kReads = kSource == Source::cells ? 1 : 2;      ///< of a column and step
+  static constexpr int kProducts = Source::kProducts;  ///< of a step
   // A part in shared memory is columns of neighbouring rows or rows of neighbouring columns, so far
   // apart that a warp writes fragments, and reads neighbours, without waiting for a bank.
   static constexpr int kRowLine = kWarpColumns / 16 * 16 + 8, kColumnLine = kRows + 4;
@@ -58,9 +30,8 @@ template <int kI, int kJ, int kSlices, int kWarps, Source kSource> struct Direct
   struct Registers {
     i32 sum[kI][kJ][4];
     u32 a[kProducts][kI][4], b[kProducts][kJ][2];
-    Four next_a[kProducts][kI], next_b[kJ][kReads];
-    u32 window[kJ];            ///< where that of a column begins, modulo 2^32
-    i32 line[kJ], column[kJ];  ///< the same as a position
+    Four next[kProducts][kI];  ///< weights
+    typename Source::Registers columns;
     const Byte* weights;
   };
 
@@ -73,14 +44,9 @@ template <int kI, int kJ, int kSlices, int kWarps, Source kSource> struct Direct
       fetch_weights(p, slice(t.id), t);
     });
     block.await();
-    block.each([&](auto& t) { fetch_columns(p, slice(t.id), t); });
+    block.each([&](auto& t) { Source::fetch(p, slice(t.id), t); });
     for (u32 step = 0; step < p.depth.steps; step += kSlices) {
-      block.each([&](auto& t) {
-        take(t);
-        const u32 next = step + kSlices + slice(t.id);
-        fetch_weights(p, next, t);
-        fetch_columns(p, next, t);
-      });
+      take(p, step + kSlices, block);
       LOCKSTEP_UNROLL
       for (int m = 0; m < kProducts; ++m) {
         LOCKSTEP_UNROLL
@@ -125,19 +91,7 @@ template <int kI, int kJ, int kSlices, int kWarps, Source kSource> struct Direct
     const int lane = t.id % Fragment::kLanes, across = t.id / Fragment::kLanes % kAcross;
     t.r.weights = p.weights + i64{w.tile} * p.depth.steps * kStepBytes +
         lane * static_cast<int>(sizeof(Four));
-    const u32 last = p.columns - 1;
-    LOCKSTEP_UNROLL
-    for (int j = 0; j < kJ; ++j) {
-      // Columns beyond the last one read what it reads; nothing stores their sums.
-      const u32 column = w.column +
-          static_cast<u32>(
-              across * kWarpColumns + j * Fragment::kColumns + Fragment::b(lane, 0).column);
-      const Position at = p.window.position(column < last ? column : last);
-      t.r.line[j] = static_cast<i32>(at.line * p.window.stride[0]) - p.padding[0];
-      t.r.column[j] = static_cast<i32>(at.column * p.window.stride[1]) - p.padding[1];
-      t.r.window[j] = static_cast<u32>(at.image) * p.xs[0] + w.group * p.group +
-          static_cast<u32>(t.r.line[j]) * p.xs[2] + static_cast<u32>(t.r.column[j]) * p.xs[3];
-    }
+    Source::begin(p, w.group, w.column + static_cast<u32>(across * kWarpColumns), t);
   }
 
   /// Begins to read the weights of a step of the depth; beyond the last one there are zeros.
@@ -150,66 +104,37 @@ template <int kI, int kJ, int kSlices, int kWarps, Source kSource> struct Direct
     for (int m = 0; m < kProducts; ++m) {
       LOCKSTEP_UNROLL
       for (int i = 0; i < kI; ++i, from += Fragment::kABytes)
-        t.r.next_a[m][i] = is_step ? t.get(reinterpret_cast<const Four*>(from)) : Four{};
+        t.r.next[m][i] = is_step ? t.get(reinterpret_cast<const Four*>(from)) : Four{};
     }
   }
-  /// The same of the columns.
-  template <class Thread>
-  static LOCKSTEP_DEVICE void fetch_columns(const Parameters& p, u32 step, Thread& t) {
-    LOCKSTEP_UNROLL
-    for (int k = 0; k < kReads; ++k) {
-      const u32 word = p.depth.word(step, t.id) + static_cast<u32>(k);
-      const Divided at = divide(word, p.depth.group_words);
-      const Divided tap = divide(at.quotient, p.depth.taps_wide);
-      const i32 down = static_cast<i32>(tap.quotient * p.window.dilation[0]);
-      const i32 right = static_cast<i32>(tap.rest * p.window.dilation[1]);
-      const u32 ahead = at.rest * 4 * p.xs[1] + static_cast<u32>(down) * p.xs[2] +
-          static_cast<u32>(right) * p.xs[3];
+  /// Makes fragments of what was read, and begins to read more.
+  template <class Block>
+  static LOCKSTEP_DEVICE void take(const Parameters& p, u32 next, Block& block) {
+    block.each([&](auto& t) {
       LOCKSTEP_UNROLL
-      for (int j = 0; j < kJ; ++j) {
-        const i32 line = t.r.line[j] + down, column = t.r.column[j] + right;
-        const bool is_there = word < p.depth.words &&
-            (kSource == Source::cells ||
-                (line >= 0 && line < p.height && column >= 0 && column < p.width));
-        t.r.next_b[j][k] =
-            is_there ? read(p, t.r.window[j] + ahead, static_cast<i32>(at.rest) * 4, t) : Four{};
-      }
-    }
-  }
-  /// Four words of cells, or four channels of a tensor with zeros beyond the last one.
-  template <class Thread>
-  static LOCKSTEP_DEVICE Four read(const Parameters& p, u32 offset, i32 channel, Thread& t) {
-    if constexpr (kSource == Source::cells)
-      return t.get(reinterpret_cast<const Four*>(static_cast<const Byte*>(p.x) + offset));
-    const i32* from = static_cast<const i32*>(p.x) + offset;
-    if constexpr (kSource == Source::in_order) return t.get(reinterpret_cast<const Four*>(from));
-    Four four{};
-    LOCKSTEP_UNROLL
-    for (i32 c = 0; c < 4; ++c)
-      if (channel + c < p.depth.channels) four.item[c] = t.get(from + i64{c} * p.xs[1]);
-    return four;
-  }
-  /// Makes fragments of what was read.
-  template <class Thread> static LOCKSTEP_DEVICE void take(Thread& t) {
-    LOCKSTEP_UNROLL
-    for (int m = 0; m < kProducts; ++m) {
-      LOCKSTEP_UNROLL
-      for (int i = 0; i < kI; ++i) {
+      for (int m = 0; m < kProducts; ++m) {
         LOCKSTEP_UNROLL
-        for (int k = 0; k < 4; ++k) t.r.a[m][i][k] = static_cast<u32>(t.r.next_a[m][i].item[k]);
+        for (int i = 0; i < kI; ++i) {
+          LOCKSTEP_UNROLL
+          for (int k = 0; k < 4; ++k) t.r.a[m][i][k] = static_cast<u32>(t.r.next[m][i].item[k]);
+        }
       }
-      LOCKSTEP_UNROLL
-      for (int j = 0; j < kJ; ++j) {
-        LOCKSTEP_UNROLL
-        for (int half = 0; half < 2; ++half) t.r.b[m][j][half] = word(t.r.next_b[j], m * 2 + half);
-      }
+      if constexpr (Source::kIsShared)
+        Source::share(stage(t.id), t);
+      else
+        Source::take(0, t.r.b, t);
+      fetch_weights(p, next + slice(t.id), t);
+      Source::fetch(p, next + slice(t.id), t);
+    });
+    if constexpr (Source::kIsShared) {
+      block.sync_warps();
+      block.each([](auto& t) { Source::take(stage(t.id), t.r.b, t); });
+      block.sync_warps();
     }
   }
-  /// Word k of those that a lane has read.
-  static LOCKSTEP_DEVICE u32 word(const Four (&read)[kReads], int k) {
-    if constexpr (kSource == Source::cells) return static_cast<u32>(read[0].item[k]);
-    const Four& v = read[k % kReads];
-    return narrowed(v.item[0], v.item[1], v.item[2], v.item[3]);
+  /// Where the columns of a warp lie before its sums do.
+  static constexpr int stage(int id) {
+    return id / Fragment::kLanes * kPart * static_cast<int>(sizeof(i32));
   }
 
   /// Where a sum of a warp's part lies in shared memory.
@@ -282,7 +207,7 @@ struct PackFragments {
     Divisor products, row_tiles;  ///< that make the rows of a tile; tiles of a group
     u32 rows;                     ///< of a group
     Depth depth;
-    Divisor step_products, steps;
+    Divisor steps;
     i64 ws[4];  ///< strides of W
   };
   using Registers = NoRegisters;
@@ -299,14 +224,15 @@ struct PackFragments {
   template <class Thread> static LOCKSTEP_DEVICE void pack(const Parameters& p, u32 k, Thread& t) {
     const int lane = static_cast<int>(k % Fragment::kLanes);
     const Divided i = divide(k / Fragment::kLanes, p.products);
-    const Divided m = divide(i.quotient, p.step_products), step = divide(m.quotient, p.steps);
+    const u32 m = i.quotient % p.depth.products;
+    const Divided step = divide(i.quotient / p.depth.products, p.steps);
     const Divided tile = divide(step.quotient, p.row_tiles);
     Four words{};
     LOCKSTEP_UNROLL
     for (int r = 0; r < 4; ++r) {
       const u32 row = (tile.rest * p.products.value() + i.rest) * Fragment::kRows +
           static_cast<u32>(Fragment::a(lane, r).row);
-      const u32 word = p.depth.word(step.rest, lane) + m.rest * 2 + static_cast<u32>(r / 2);
+      const u32 word = p.depth.word(step.rest, m, static_cast<u32>(r / 2), lane);
       if (row < p.rows && word < p.depth.words)
         words.item[r] = static_cast<i32>(packed(p, tile.quotient * p.rows + row, word, t));
     }
@@ -327,17 +253,21 @@ struct PackFragments {
   }
 };
 
-/// The parts of warps: wide ones, for most calls; of half the rows but twice the warps, where there
-/// are few tiles; thin ones, for few columns; side by side, where there is hardly any depth.
-template <Source kSource> using DirectWide = DirectProduct<2, 4, 8, 8, kSource>;
-template <Source kSource> using DirectDeep = DirectProduct<1, 4, 16, 16, kSource>;
-template <Source kSource> using DirectThin = DirectProduct<2, 1, 16, 16, kSource>;
-template <Source kSource> using DirectFlat = DirectProduct<2, 4, 1, 8, kSource>;
+/// Wide parts of warps, of which eight, four, two or one share the depth; parts of half the rows,
+/// of which sixteen do; thin ones for few columns.
+template <template <int> class Columns> using DirectWide8 = DirectProduct<2, 4, 8, 8, Columns>;
+template <template <int> class Columns> using DirectWide4 = DirectProduct<2, 4, 4, 8, Columns>;
+template <template <int> class Columns> using DirectWide2 = DirectProduct<2, 4, 2, 8, Columns>;
+template <template <int> class Columns> using DirectWide1 = DirectProduct<2, 4, 1, 8, Columns>;
+template <template <int> class Columns> using DirectDeep = DirectProduct<1, 4, 16, 16, Columns>;
+template <template <int> class Columns> using DirectThin = DirectProduct<2, 1, 16, 16, Columns>;
 
-using DirectKernels = KernelList<DirectWide<Source::any>, DirectWide<Source::in_order>,
-    DirectWide<Source::cells>, DirectDeep<Source::any>, DirectDeep<Source::in_order>,
-    DirectDeep<Source::cells>, DirectThin<Source::any>, DirectThin<Source::in_order>,
-    DirectThin<Source::cells>, DirectFlat<Source::any>, DirectFlat<Source::in_order>,
-    DirectFlat<Source::cells>, PackFragments>;
+using DirectKernels =
+    KernelList<DirectWide8<AnyColumns>, DirectWide8<NearColumns>, DirectWide8<CellColumns>,
+        DirectWide4<AnyColumns>, DirectWide4<NearColumns>, DirectWide4<CellColumns>,
+        DirectWide2<AnyColumns>, DirectWide2<NearColumns>, DirectWide2<CellColumns>,
+        DirectWide1<AnyColumns>, DirectWide1<NearColumns>, DirectWide1<CellColumns>,
+        DirectDeep<AnyColumns>, DirectDeep<NearColumns>, DirectDeep<CellColumns>,
+        DirectThin<AnyColumns>, DirectThin<NearColumns>, DirectThin<CellColumns>, PackFragments>;
 
 }  // namespace lockstep::cuda

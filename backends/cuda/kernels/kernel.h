@@ -13,10 +13,10 @@
 ///   kAwaits           where run() itself calls await(), before which it reads constants alone
 ///
 /// A block offers `number()`; `each(f)`, which calls f(thread) for all of its threads; `sync()`, a
-/// barrier; `await()`, which waits for the kernels before this one; `multiply(f)`, a product of
-/// tensor cores, of the fragments that f(registers) names; and `load()` and `get()`, with which all
-/// threads read the same. A thread has `id`, the registers `r`, and the shared memory, by offsets
-/// in bytes.
+/// barrier; `sync_warps()`, one of each warp alone; `await()`, which waits for the kernels before
+/// this one; `multiply(f)`, a product of tensor cores, of the fragments that f(registers) names;
+/// and `load()` and `get()`, with which all threads read the same. A thread has `id`, the registers
+/// `r`, and the shared memory, by offsets in bytes.
 #pragma once
 #include <cstdint>
 #include <tuple>

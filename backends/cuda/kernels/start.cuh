@@ -98,6 +98,7 @@ template <class K> struct DeviceBlock {
   __device__ i64 number() const { return blockIdx.x; }
   template <class F> __device__ void each(const F& f) { f(thread); }
   __device__ void sync() const { __syncthreads(); }
+  __device__ void sync_warps() const { __syncwarp(); }
   __device__ void await() const { await_memory(); }
   template <class T> __device__ T load(int offset) const { return thread.template load<T>(offset); }
   template <class T> __device__ T get(const T* from) const { return thread.get(from); }

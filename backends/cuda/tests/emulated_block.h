@@ -131,6 +131,9 @@ template <class K> class EmulatedBlock {
   void sync() {
     if (watch_) watch_->begin_phase();
   }
+  void sync_warps() {
+    if (watch_) watch_->begin_phase_of_warps();
+  }
   void await() { has_awaited_ = true; }
   template <class T> T load(int offset) {
     T v;

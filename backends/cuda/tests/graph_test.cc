@@ -47,8 +47,8 @@ int64_t judge_graph(
 }
 
 TEST(Graphs, GiveWhatTheirCallsGive) {
-  for (const char* tuned : {"1", "0"}) {
-    const client::Backend backend = cpu::open_backend({{"tuned", tuned}}).value();
+  for (const client::Options& options : {client::Options{}, kDirect, {{"tuned", "0"}}}) {
+    const client::Backend backend = open_backend(4, options);
     for (uint64_t seed = 0; seed < 200 && !testing::Test::HasFailure(); ++seed) {
       SCOPED_TRACE("seed " + std::to_string(seed));
       Seeded draw(seed << 32);
@@ -226,8 +226,8 @@ TEST(Products, TakeOneLaunchEach) {
       SCOPED_TRACE(row.name);
       Layers l(row.x);
       row.build(l);
-      EXPECT_EQ(
-          judge_layers_watched(open_backend(processors), l, row.shares_scratch), row.launches);
+      EXPECT_EQ(judge_layers_watched(open_backend(processors, kDirect), l, row.shares_scratch),
+          row.launches);
     }
 }
 

@@ -162,8 +162,8 @@ TEST(Blocks, NeitherRaceNorWaitForBanksNorStoreTwice) {
 TEST(Blocks, DoSoInOneLaunch) {
   Seeded draw(7);
   const auto judge = [](const TestCall& call, int processors) {
-    judge_watched(open_backend(processors), call, std::string(call.op->name) + "_direct", 3,
-        Constants::weights);
+    judge_watched(open_backend(processors, kDirect), call, std::string(call.op->name) + "_direct",
+        3, Constants::weights);
   };
   for (const int processors : {kFew, kMany}) {
     judge(conv2d(draw, {1, 20, 13, 12}, 130, 3), processors);
@@ -179,7 +179,7 @@ TEST(Blocks, DoSoInOneLaunch) {
 // Of any shape, in any layout, beside every edge of a tile.
 TEST(Products, MatchTheReference) {
   const client::Backend packs = open_backend(4, kPacked),
-                        direct[] = {open_backend(kFew), open_backend(kMany)};
+                        direct[] = {open_backend(kFew, kDirect), open_backend(kMany, kDirect)};
   for (int seed = 0; seed < 150 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Seeded draw(static_cast<uint64_t>(seed));
@@ -222,7 +222,8 @@ TEST(Products, AddWithoutLoss) {
     for (i32& v : c.in[0].data) v = 127;
     for (i32& v : c.in[1].data) v = 127 * sign;
     EXPECT_EQ(judge_on_device(open_backend(4, kPacked), c, draw), "dense_products");
-    EXPECT_EQ(judge_on_device(open_backend(), c, draw, Constants::weights), "dense_direct");
+    EXPECT_EQ(
+        judge_on_device(open_backend(4, kDirect), c, draw, Constants::weights), "dense_direct");
   }
 }
 

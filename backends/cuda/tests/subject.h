@@ -12,8 +12,8 @@ namespace lockstep::cuda {
 
 using cpu::call_of, cpu::Placed, cpu::TestCall;
 
-/// Products pack what they read, as they do where reading it as it lies would take longer.
-inline const client::Options kPacked = {{"direct", "0"}};
+/// Products pack what they read, or none does whose weights are constants.
+inline const client::Options kPacked = {{"direct", "0"}}, kDirect = {{"direct", "2"}};
 
 /// The backend on a device of so many multiprocessors.
 inline client::Backend open_backend(int processors = 4, const client::Options& options = {}) {

@@ -37,6 +37,11 @@ class Watch {
   void begin_phase() {
     for (Word& w : words_) w = {kNobody, kNobody, w.copier};
   }
+  /// Ends the phase of words that threads of one warp alone have read and written.
+  void begin_phase_of_warps() {
+    for (Word& w : words_)
+      if (w.warp != kMany) w = {kNobody, kNobody, w.copier};
+  }
   void read_shared(int thread, int offset, int bytes) {
     ++shared_reads;
     for (const int at : words(offset, bytes)) {
@@ -44,6 +49,7 @@ class Watch {
       if (w.copier != kNobody) ++problems["a read of what is still being copied"];
       if (w.writer != kNobody && w.writer != thread) ++problems["a read without a barrier"];
       w.reader = w.reader == kNobody || w.reader == thread ? thread : kMany;
+      w.note(thread);
     }
   }
   void write_shared(int thread, int offset, int bytes) {
@@ -54,6 +60,7 @@ class Watch {
       if (w.reader != kNobody && w.reader != thread) ++problems["a write without a barrier"];
       if (w.writer != kNobody && w.writer != thread) ++problems["two writes without a barrier"];
       w.writer = thread;
+      w.note(thread);
     }
   }
   void begin_copy(int thread, int offset, int bytes) {
@@ -77,6 +84,11 @@ class Watch {
   static constexpr int kNobody = -1, kMany = -2, kWarp = 32, kBanks = 32;
   struct Word {
     int reader = kNobody, writer = kNobody, copier = kNobody;
+    int warp = kNobody;  ///< of all that have read or written it since a barrier
+    void note(int thread) {
+      const int its = thread == kAll ? kMany : thread / kWarp;
+      warp = warp == kNobody || warp == its ? its : kMany;
+    }
   };
   struct Access {
     int offset, bytes;
