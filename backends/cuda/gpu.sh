@@ -68,7 +68,7 @@ names=() states=() seconds=() words=()
 
 # Seconds that are kept for the last step, those that are left for others, and these or a step's
 # limit, whichever is less.
-kept=70
+kept=$((RUN_S / 6))
 left() { echo $((RUN_S - kept > SECONDS ? RUN_S - kept - SECONDS : 0)); }
 within() { local rest; rest=$(left); echo $(($1 < rest ? $1 : rest)); }
 
@@ -129,11 +129,34 @@ field() {
   sed -n "s/^ *\"$2\": \"\{0,1\}\(.*[^\",]\)\"\{0,1\},\{0,1\}$/\1/p" "$1" | sed -n 1p
 }
 
+# Processes take turns on a device, which costs each of them half a millisecond, unless NVIDIA's
+# multi-process service runs them side by side: one of our own, for the steps between
+# share_device and unshare_device. `jobs` is how many processes judge.
+jobs=1 service=''
+share_device() {
+  command -v nvidia-cuda-mps-control >/dev/null || return 0
+  service=$(mktemp -d)
+  export CUDA_MPS_PIPE_DIRECTORY=$service CUDA_MPS_LOG_DIRECTORY=$service
+  if timeout -k 5 20 nvidia-cuda-mps-control -d >/dev/null 2>&1; then
+    jobs=$(($(nproc) * 3 / 4 + 1))
+  else
+    unshare_device
+  fi
+}
+unshare_device() {
+  if [[ -z $service ]]; then return; fi
+  timeout -k 5 20 nvidia-cuda-mps-control <<<quit >/dev/null 2>&1 || true
+  unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
+  rm -rf "$service"
+  jobs=1 service=''
+}
+trap unshare_device EXIT
+
 # check_tier TIER SECONDS: a run that ends early says how many of its cases it has judged.
 check_tier() {
   local report=$out/check$1.json text=$out/check$1.txt
   rm -f "$report"
-  step_until "$2" "$text" "$lockstep" check cuda --tier "$1" --jobs 4 --timeout 20 \
+  step_until "$2" "$text" "$lockstep" check cuda --tier "$1" --jobs "$jobs" --timeout 20 \
     --start-timeout 60 --json "$report"
   local verdict cases selected
   verdict=$(field "$report" verdict)
@@ -158,7 +181,7 @@ arrays() {
 }
 
 check_blocks() {
-  step 60 "$out/blocks.txt" "$lockstep" check cuda --tier 0 --jobs 4 --timeout 20 \
+  step 60 "$out/blocks.txt" "$lockstep" check cuda --tier 0 --jobs "$jobs" --timeout 20 \
     --start-timeout 60 --set block=32 --set tuned=0 --quiet \
     --property matches_reference,writes_in_bounds,layout,compiled
   judged 'check cuda, blocks of 32' "$out/blocks.txt" 'tier 0, the generic kernels'
@@ -344,16 +367,20 @@ judge_device() {
   same_digests
   same_outputs
   arrays
-  check_tier 1 50
+  share_device
+  check_tier 1 150
   check_blocks
+  unshare_device
   local name
   for name in "${NETWORKS[@]}"; do network "$name"; done
   benchmarks
   torch_networks
-  values
   memcheck
+  share_device
+  values
   kept=0
   check_tier 2 "$RUN_S"
+  unshare_device
 }
 
 no_device() {

@@ -133,7 +133,8 @@ void add_limits(CLI::App& verb, Limits& l) {
 }
 
 void add_conduct(CLI::App& verb, Conduct& c) {
-  verb.add_option("--jobs", c.jobs, "judging processes; 0: one per processor")
+  verb.add_option("--jobs", c.jobs,
+          "judging processes; 0: one per processor, but one for the backend of a device")
       ->check(not_negative());
   add_limits(verb, c.limits);
 }

@@ -254,6 +254,10 @@ int jobs_of(const Conduct& conduct) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+int jobs_of(const Conduct& conduct, const Subject& subject) {
+  return conduct.jobs == 0 && subject.takes_turns() ? 1 : jobs_of(conduct);
+}
+
 void judge_in_processes(const std::string& backend, const std::vector<const Item*>& items,
     const TrialPlan& plan, const Selection& selection, const Conduct& conduct, int jobs,
     Journal* journal, const std::function<bool(std::size_t, const ItemResult&)>& take) {

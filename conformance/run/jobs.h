@@ -11,8 +11,10 @@
 
 namespace lockstep::judge {
 
-/// How many there are.
+/// How many there are: as many as processors, unless told.
 int jobs_of(const Conduct& conduct);
+/// The same of those that hold a backend; one, where they would take turns on a device.
+int jobs_of(const Conduct& conduct, const Subject& subject);
 
 /// Judges every item that the journal does not know, and hands all results over in the items'
 /// order. Quarantine and canaries are decided in that order, too, so that they do not depend on

@@ -298,7 +298,7 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
     if (conduct.progress) conduct.progress(done, std::ssize(put), failed);
     return failed == 0 || !conduct.until_failure;
   };
-  judge_in_processes(backend, put, plan, selection, conduct, jobs_of(conduct),
+  judge_in_processes(backend, put, plan, selection, conduct, jobs_of(conduct, subject),
       journal ? &*journal : nullptr, take);
   r.counts.missing += std::ssize(put) - done;
   r.failures = causes.failures();

@@ -11,7 +11,7 @@ namespace lockstep::judge {
 /// How a run is carried out. None of it changes whether a backend passes.
 struct Conduct {
   Limits limits = {};
-  int jobs = 0;  ///< processes; 0: as many as processors
+  int jobs = 0;  ///< processes; 0: as many as processors, or one for a device's backend
   bool shrink = true;
   std::string journal = {};       ///< file to continue and to write; empty: none
   std::string expectations = {};  ///< file of known failures; empty: none

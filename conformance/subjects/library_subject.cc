@@ -160,6 +160,7 @@ class LibrarySubject : public Subject {
   bool shares_memory() const override { return true; }
   bool can_infer() const override { return infers_; }
   bool can_compile() const override { return compiles_; }
+  bool takes_turns() const override { return has_device_; }
   bool can_close() const override { return true; }
   bool can_plant() const override { return !has_device_; }
   bool takes_many() const override { return true; }

@@ -110,6 +110,9 @@ class Subject {
   virtual bool takes_many() const { return false; }
   /// Puts questions and returns the answers to each.
   virtual std::vector<Answers> ask(const std::vector<Question>& questions);
+  /// Whether processes that hold the backend take turns on one device, which serves one of them
+  /// sooner than several.
+  virtual bool takes_turns() const { return false; }
   virtual bool can_close() const { return false; }
   /// Whether the process that holds the backend commits faults in its place.
   virtual bool can_plant() const { return false; }

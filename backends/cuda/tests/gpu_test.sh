@@ -107,6 +107,13 @@ status=$?
 [ "$status" != 1 ] || echo '========= Invalid __global__ write of size 4 bytes'
 exit "$status"
 TEXT
+# A service for several processes, which is told to end as often as it begins.
+cat >"$work/bin/nvidia-cuda-mps-control" <<TEXT
+#!/bin/sh
+[ -d "\$CUDA_MPS_PIPE_DIRECTORY" ] || exit 1
+[ "\$1" = -d ] && echo begin >>"$work/service" || cat >>"$work/service"
+TEXT
+chmod +x "$work/bin/nvidia-cuda-mps-control"
 # A Python that has PyTorch.
 cat >"$work/bin/python3" <<TEXT
 #!/bin/sh
@@ -120,6 +127,8 @@ chmod +x "$work/bin/python3"
 # An emulated device has no libraries beside it, and says so.
 expect 2 "$gpu" run "$kit" "$work/out"
 has "$work/out/summary.txt" 'gpu: not run: 17 rows'
+[[ $(paste -sd ' ' "$work/service") == 'begin quit begin quit' ]] ||
+  fail "the service was used so: $(cat "$work/service")"
 [[ $(grep -c '| not run |' "$work/out/gpu.md") == 2 ]] || fail 'more than the peers was not run'
 has "$work/out/gpu.md" '| cuDNN beside cuda | not run |'
 has "$work/out/gpu.md" '| benchmarks | passed |'
