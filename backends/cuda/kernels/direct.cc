@@ -13,13 +13,12 @@ namespace {
 constexpr i64 kIndexMax = (i64{1} << 31) - 1;
 constexpr i64 kWholeSteps = Fragment::kDepth;  // channels
 
-// Nanoseconds, as an H200 took them: of a wave of blocks and of each round of steps in it, of
-// products that pack, of each panel of theirs, of adding parts of their depth, and of packing.
+// Nanoseconds, as an H200 took them: of a wave of blocks, and in it of each round of steps and of
+// what each thread stores.
 struct Cost {
-  i64 wave, round;
+  i64 wave, round, store;
 };
-constexpr Cost kOfTensors{3000, 800}, kOfCells{2200, 750};
-constexpr i64 kPacked = 4400, kPanel = 270, kSplit = 5600, kPacking = 4000;
+constexpr Cost kOfTensors{3000, 800, 250}, kOfCells{2200, 750, 150};
 
 enum Source { any, near, cells };
 
@@ -33,7 +32,7 @@ struct Parts {
   }
   i64 nanoseconds(const Layer& l, i64 steps, const Cost& cost, i64 processors) const {
     return ceil_div(blocks(l), resident * processors) *
-        (cost.wave + ceil_div(steps, slices) * cost.round);
+        (cost.wave + ceil_div(steps, slices) * cost.round + rows * columns / threads * cost.store);
   }
 };
 template <template <template <int> class> class K> constexpr Parts parts() {
@@ -45,16 +44,6 @@ template <template <template <int> class> class K> constexpr Parts parts() {
 constexpr Parts kThin = parts<DirectThin>();
 constexpr Parts kParts[] = {parts<DirectWide8>(), parts<DirectWide4>(), parts<DirectWide2>(),
     parts<DirectWide1>(), parts<DirectDeep>()};
-
-/// What the other plan takes, which packs images that are no cells, and splits the depth of few
-/// tiles.
-i64 packed_nanoseconds(const Layer& l, i64 words, bool are_cells, i64 processors) {
-  constexpr i64 kTile = 64, kPanelWords = Panel::kDepth / 4;
-  const i64 tiles = ceil_div(l.outputs, kTile) * ceil_div(l.outputs_of_channel(), kTile) * l.groups;
-  i64 depth = ceil_div(words, kPanelWords) * kPanel * max(tiles, processors) / processors;
-  if (2 * tiles <= processors) depth = min(depth, kSplit);
-  return kPacked + depth + (are_cells ? 0 : kPacking);
-}
 
 class DirectPlan : public DevicePlan {
  public:
@@ -82,12 +71,7 @@ class DirectPlan : public DevicePlan {
         (l_.height - 1) * l_.xs[2] + (l_.width - 1) * l_.xs[3];
     return last <= kIndexMax && weight_bytes() <= kBytesMax;
   }
-  /// Whether it is by far the faster one.
-  bool pays() const {
-    const i64 processors = device_->processors();
-    return parts_.nanoseconds(l_, p_.depth.steps, cost(), processors) * 8 <
-        packed_nanoseconds(l_, p_.depth.words, x_.has_value(), processors) * 7;
-  }
+  i64 nanoseconds() const { return nanoseconds(parts_); }
 
   void keep(const i32* w) {
     kept_ = std::make_unique<DeviceMemory>(device_, weight_bytes());
@@ -114,8 +98,6 @@ class DirectPlan : public DevicePlan {
   const char* path() const override { return name_; }
 
  private:
-  const Cost& cost() const { return x_ ? kOfCells : kOfTensors; }
-
   /// How X is read.
   void take_source(const View& x) {
     const Surface<const void> s = surface_of<const void>(x, x_);
@@ -132,10 +114,10 @@ class DirectPlan : public DevicePlan {
         l_.inputs % kWholeSteps == 0, static_cast<i32>(l_.inputs), Divisor(group_words),
         Divisor(l_.taps[1])};
   }
+  i64 nanoseconds(const Parts& parts) const {
+    return parts.nanoseconds(l_, p_.depth.steps, x_ ? kOfCells : kOfTensors, device_->processors());
+  }
   void choose_parts() {
-    const auto nanoseconds = [&](const Parts& parts) {
-      return parts.nanoseconds(l_, p_.depth.steps, cost(), device_->processors());
-    };
     parts_ = l_.outputs_of_channel() <= kThin.columns
         ? kThin
         : *std::min_element(std::begin(kParts), std::end(kParts),
@@ -162,7 +144,9 @@ std::unique_ptr<DevicePlan> direct_plan(const Arguments& a, const char* name) {
   const Layer l = *layer_of(a.call);
   if (l.has_small_groups()) return nullptr;
   auto plan = std::make_unique<DirectPlan>(a, name, l);
-  if (!plan->serves() || (a.direct == Direct::where_faster && !plan->pays())) return nullptr;
+  const bool is_faster =
+      a.direct == Direct::always || plan->nanoseconds() < packed_nanoseconds(a, l);
+  if (!plan->serves() || !is_faster) return nullptr;
   plan->keep(a.constants[1]);
   return plan;
 }

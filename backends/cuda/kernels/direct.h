@@ -62,7 +62,7 @@ struct DirectProduct {
     block.each([&](auto& t) { share(p, t); });
     block.sync();
     block.each([&](auto& t) {
-      p.is_by_channels ? store<4>(p, w, t) : store<1>(p, w, t);
+      store(p, w, t);
       p.out.border.clear(static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id), t);
     });
   }
@@ -158,32 +158,45 @@ struct DirectProduct {
       }
     }
   }
+  /// Adds the slices of sums and stores them: a column of several channels in each thread, or four
+  /// channels of several columns.
+  template <class Thread>
+  static LOCKSTEP_DEVICE void store(const Parameters& p, const Work& w, Thread& t) {
+    if (!p.is_by_channels) {
+      const int column = t.id % kColumns;
+      if (w.column + static_cast<u32>(column) >= p.columns) return;
+      const Position at = p.window.position(w.column + static_cast<u32>(column));
+      for (int row = t.id / kColumns; row < kRows; row += kThreads / kColumns)
+        store<1>(p, w, at, row, column, t);
+      return;
+    }
+    constexpr int kUnits = kRows / 4;
+    for (int k = t.id / kUnits; k < kColumns; k += kThreads / kUnits) {
+      const int column = apart(k);
+      if (w.column + static_cast<u32>(column) >= p.columns) continue;
+      const Position at = p.window.position(w.column + static_cast<u32>(column));
+      store<4>(p, w, at, t.id % kUnits * 4, column, t);
+    }
+  }
   /// Eight lanes read one column, or half of two that lie sixteen banks apart.
   static constexpr int apart(int k) {
     return kRows == 2 * Fragment::kRows ? k : k / 8 * 8 + k % 2 * 4 + k % 8 / 2;
   }
-  /// Adds the slices of sums and stores them, kNear neighbouring channels at a time.
-  template <int kNear, class Thread>
-  static LOCKSTEP_DEVICE void store(const Parameters& p, const Work& w, Thread& t) {
-    constexpr int kUnits = kRows / kNear;
+  template <int kNear, class Thread> static LOCKSTEP_DEVICE void store(
+      const Parameters& p, const Work& w, const Position& at, int row, int column, Thread& t) {
     const u32 end = (w.group + 1) * p.rows;
-    for (int k = t.id; k < kUnits * kColumns; k += kThreads) {
-      const int row = kNear > 1 ? k % kUnits * kNear : k / kColumns;
-      const int column = kNear > 1 ? apart(k / kUnits) : k % kColumns;
-      const u32 channel = w.group * p.rows + w.row + static_cast<u32>(row);
-      if (channel >= end || w.column + static_cast<u32>(column) >= p.columns) continue;
-      const Position at = p.window.position(w.column + static_cast<u32>(column));
-      Epilogue::Words<kNear> words{};
-      p.out.template fetch<kNear>(at, channel, end, words, t);
-      i32 v[kNear];
-      p.out.begin(channel, end, v, t);
-      LOCKSTEP_UNROLL
-      for (int s = 0; s < kSlices; ++s) {
-        const int warp = s * kAcross + column / kWarpColumns;
-        add_shared(v, place(p, warp, row, column % kWarpColumns), t);
-      }
-      p.out.store(at, channel, end, v, words, t);
+    const u32 channel = w.group * p.rows + w.row + static_cast<u32>(row);
+    if (channel >= end) return;
+    Epilogue::Words<kNear> words{};
+    p.out.template fetch<kNear>(at, channel, end, words, t);
+    i32 v[kNear];
+    p.out.begin(channel, end, v, t);
+    LOCKSTEP_UNROLL
+    for (int s = 0; s < kSlices; ++s) {
+      const int warp = s * kAcross + column / kWarpColumns;
+      add_shared(v, place(p, warp, row, column % kWarpColumns), t);
     }
+    p.out.store(at, channel, end, v, words, t);
   }
   template <class Thread>
   static LOCKSTEP_DEVICE void add_shared(i32 (&v)[1], int offset, Thread& t) {

@@ -2,6 +2,7 @@
 #include "backends/cuda/kernels/products.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "backends/cuda/layer.h"
@@ -16,16 +17,22 @@ constexpr i64 kFewColumns = 32;
 constexpr i64 kSplitPanels = 4, kSplitsMax = 32;  // at least of each part; parts
 constexpr i64 kSumPanels = 16;  // that take as long as the launch which adds the parts
 
+// Nanoseconds, as an H200 took them: of a launch, of packing, of adding parts of the depth.
+constexpr i64 kLaunch = 4400, kPacking = 4000, kAdding = 4200;
+
 /// A tile and its kernels.
 struct Variant {
   i64 rows, columns, warp_rows, threads;
+  i64 nanoseconds;  ///< of a panel, where each processor has one tile
   void (*wide)(i64, const ProductParameters&, cudaStream_t);
   void (*narrow)(i64, const ProductParameters&, cudaStream_t);
 };
-template <class T> constexpr Variant variant() {
-  return {T::kRows, T::kColumns, T::kWarpRows, T::kThreads, start<MatrixProduct<T, 16>>,
-      start<MatrixProduct<T, 4>>};
+template <class T> constexpr Variant variant(i64 nanoseconds) {
+  return {T::kRows, T::kColumns, T::kWarpRows, T::kThreads, nanoseconds,
+      start<MatrixProduct<T, 16>>, start<MatrixProduct<T, 4>>};
 }
+constexpr Variant kThinTile = variant<ThinTile>(100), kSmallTile = variant<SmallTile>(270),
+                  kLargeTile = variant<LargeTile>(540);
 
 i64 tiles(const Variant& v, const Layer& l) {
   return ceil_div(l.outputs, v.rows) * ceil_div(l.outputs_of_channel(), v.columns) * l.groups;
@@ -33,10 +40,10 @@ i64 tiles(const Variant& v, const Layer& l) {
 
 /// The largest tile of which there are enough to keep the device busy.
 Variant variant_of(const Layer& l, i64 processors) {
-  if (l.outputs_of_channel() <= kFewColumns) return variant<ThinTile>();
-  constexpr Variant kLarge = variant<LargeTile>();
-  const bool fills_tile = l.outputs > kLarge.rows / 2 && l.outputs_of_channel() > kLarge.columns;
-  return fills_tile && tiles(kLarge, l) >= processors ? kLarge : variant<SmallTile>();
+  if (l.outputs_of_channel() <= kFewColumns) return kThinTile;
+  const bool fills_tile =
+      l.outputs > kLargeTile.rows / 2 && l.outputs_of_channel() > kLargeTile.columns;
+  return fills_tile && tiles(kLargeTile, l) >= processors ? kLargeTile : kSmallTile;
 }
 
 /// Packs the images of a tensor into the cells of a packing, groups of channels in whole grains.
@@ -87,6 +94,14 @@ class Products : public DevicePlan {
     const i64 elements = l_.images * l_.groups * l_.inputs * l_.height * l_.width;
     return cell_bytes() <= min(kBytesMax, 16 * elements + kPaddingBytes) &&
         panel_bytes() <= kBytesMax;
+  }
+
+  /// What it takes, if weights are constants.
+  i64 nanoseconds() const {
+    const i64 processors = device_->processors(), blocks = tiles(v_, l_) * p_.splits;
+    const i64 panels = ceil_div(p_.panels, p_.splits) * max(blocks, processors);
+    return kLaunch + panels * v_.nanoseconds / processors + (x_ ? 0 : kPacking) +
+        (p_.splits > 1 ? kAdding : 0);
   }
 
   /// Those of this call, whatever fusion it has.
@@ -327,6 +342,11 @@ std::optional<ProductTraits> product_traits(const Arguments& a) {
   if (l->has_small_groups()) return ProductTraits{{{0, 0}}, true};
   const Products plan(a, "", *l);
   return plan.serves() ? std::optional(plan.traits()) : std::nullopt;
+}
+
+i64 packed_nanoseconds(const Arguments& a, const Layer& l) {
+  const Products plan(a, "", l);
+  return plan.serves() ? plan.nanoseconds() : std::numeric_limits<i64>::max();
 }
 
 std::vector<Kernel> product_kernels() {

@@ -18,16 +18,16 @@ template <class K> inline constexpr int kResident = K::kOccupancy* K::kShared <=
     ? K::kOccupancy
     : kSharedOfProcessor / K::kShared;
 
-/// Lets the next kernel start its blocks once all of this one have started: what they do before they
-/// wait themselves, they do beside this kernel.
+/// Lets the next kernel start its blocks once all of this one have come here: what they do before
+/// they wait themselves, they do beside this kernel.
 __device__ inline void start_next() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/// Waits until the kernels before this one have ended. Memory that they write may be used only after
-/// this, and none may be written before.
+/// Waits until the kernels before this one have ended. Memory that they write may be used only
+/// after this, and none may be written before.
 __device__ inline void await_memory() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -139,8 +139,9 @@ template <class K> struct DeviceBlock {
 template <class K, int kThreads> __global__ void __launch_bounds__(kThreads, kResident<K>)
     tuned_kernel(const __grid_constant__ typename K::Parameters p) {
   __shared__ alignas(128) Byte shared[K::kShared == 0 ? 1 : K::kShared];
-  start_next();
+  // A kernel that has nothing to do before it waits would only hold room while it does.
   if constexpr (!awaits<K>) await_memory();
+  start_next();
   typename K::Registers registers;
   DeviceBlock<K> block{{static_cast<int>(threadIdx.x), registers, shared}};
   K::run(p, block);

@@ -214,6 +214,27 @@ TEST(Products, MatchTheReference) {
   }
 }
 
+TEST(Products, RunAsWhatIsFaster) {
+  const client::Backend o = open_backend(132);
+  const auto path = [&](const Shape& x, i64 channels) {
+    Seeded draw(8);
+    const TestCall c = conv2d(draw, x, channels, 1);
+    client::Call put{"conv2d", client::attributes_of(*c.op, c.drawn.attributes()), {}, {}};
+    std::vector<Placed> in;
+    std::vector<OnDevice> from;
+    for (const reference::Tensor& t : c.in) {
+      put.in.push_back(in.emplace_back(t, draw).view(false));
+      put.in.back().constant = from.emplace_back(o, in.back()).data();
+    }
+    const client::TensorType type = o.infer(put, 1).value()[0];
+    Placed y({{{x[0], channels, x[2], x[3]}, type.precision}, {}}, draw);
+    put.out = {y.view(false)};
+    return o.prepare(put).value().path();
+  };
+  EXPECT_EQ(path({1, 64, 14, 14}, 64), "conv2d_direct");
+  EXPECT_EQ(path({2, 64, 112, 112}, 256), "conv2d_products");
+}
+
 // The deepest sums that are legal at 8 bits, all of one sign: beyond 2^24, near 2^30.
 TEST(Products, AddWithoutLoss) {
   Seeded draw(5);
