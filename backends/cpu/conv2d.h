@@ -40,7 +40,7 @@ std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, cons
 /// The call as a matrix product, where the window is the whole image. @return whether it is one
 bool become_dense(Arguments& a, const Conv2dAttrs& attrs);
 
-/// The same for calls that read or write pixels.
+/// The same for calls of conv2d or dense that read or write pixels.
 std::unique_ptr<Plan> pixel_conv2d_plan(
     const Arguments& a, const Kernel& kernel, const DotKernels& dot);
 

@@ -2,11 +2,13 @@
 /// conv2d whose outputs lie as pixels, or whose inputs do, with constant weights. What a block of
 /// outputs reads are lines in which the pixels of neighbouring outputs are equally far apart, from
 /// one line into the next: the image itself, a copy with padding, or for few channels records: of
-/// each column of the image all values that the kernel's column multiplies.
+/// each column of the image all values that the kernel's column multiplies. dense is such a product
+/// of images with one line, whose places are the rows of its matrices.
 #include <algorithm>
 #include <cstring>
 
 #include "backends/cpu/conv2d.h"
+#include "spec/ops/dense.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -46,27 +48,55 @@ bool are_rows(const auto& v) {
   return (v.stride[3] == 1 || v.dim(3) == 1) && (v.stride[2] == v.dim(3) || v.dim(2) == 1);
 }
 
+/// A call of conv2d or dense as one of images.
+struct ImageCall {
+  Conv2dAttrs attrs;
+  View x, w;
+  Out y;
+  Fusion fusion;
+  bool is_dense = false;
+};
+
+ImageCall image_call(const Arguments& a) {
+  ImageCall c{{}, a.call.in[Conv2d::X], a.call.in[Conv2d::W], a.call.out[0], a.fusion};
+  if (a.call.op->name == Conv2d::name) {
+    c.attrs = from_attributes<Conv2d>(a.call.attributes());
+    return c;
+  }
+  c.is_dense = true;
+  c.attrs.kernel_size = {1, 1};
+  c.attrs.use_bias = a.call.in.size() == 3;
+  if (c.fusion.reads == Form::rows) become_image(c.x), c.fusion.reads = Form::places;
+  if (c.fusion.writes == Form::rows) become_image(c.y), c.fusion.writes = Form::places;
+  c.w.shape = {c.w.dim(0), c.w.dim(1), 1, 1};
+  return c;
+}
+
+/// Whether places are there, which have all their channels as neighbours, and enough of them.
+bool are_places(const auto& v) { return v.stride[1] == 1 && v.dim(1) % kPixelChannels == 0; }
+
 /// Whether a call with constant weights reads and writes what pixels can serve.
-bool has_pixels(const Arguments& a, const Conv2dAttrs& attrs) {
-  const Fusion& f = a.fusion;
-  const View& x = a.call.in[Conv2d::X];
-  const Out& y = a.call.out[0];
-  return (f.reads != Form::cells || x.dim(1) >= kCellChannels) && attrs.groups == 1 &&
-      y.dim(1) % kPixelChannels == 0 && (f.writes != Form::rows || are_rows(y)) &&
-      (f.reads != Form::rows || are_rows(x)) && a.constants[Conv2d::W] &&
-      (!attrs.use_bias || a.constants[Conv2d::B]) && f.finish && fits_bytes(*f.finish) &&
-      (!f.finish->adds || f.adds == Form::pixels);
+bool has_pixels(const Arguments& a, const ImageCall& c) {
+  const Fusion& f = c.fusion;
+  return (f.reads != Form::cells || c.x.dim(1) >= kCellChannels) && c.attrs.groups == 1 &&
+      c.y.dim(1) % kPixelChannels == 0 && (f.writes != Form::rows || are_rows(c.y)) &&
+      (f.reads != Form::rows || are_rows(c.x)) && (f.writes != Form::places || are_places(c.y)) &&
+      (f.reads != Form::places || are_places(c.x)) && a.constants[Conv2d::W] &&
+      (!c.attrs.use_bias || a.constants[Conv2d::B]) && f.finish && fits_bytes(*f.finish) &&
+      (!f.finish->adds || (f.adds == Form::pixels && f.writes != Form::places));
 }
 
 /// None where pixels do not serve the call with its fusion.
-std::optional<SourceLines> lines_of(
-    const Arguments& a, const Conv2dAttrs& attrs, const DotKernels& dot) {
-  if (!dot.pixels || !has_pixels(a, attrs)) return std::nullopt;
-  const View& x = a.call.in[Conv2d::X];
-  const Out& y = a.call.out[0];
+std::optional<SourceLines> lines_of(const Arguments& a, const ImageCall& c, const DotKernels& dot) {
+  if (!dot.pixels || !has_pixels(a, c)) return std::nullopt;
+  // Fewer rows wait for the weights, whatever multiplies them.
+  if (c.is_dense && c.y.dim(3) < dot.pixels->rows) return std::nullopt;
+  const Conv2dAttrs& attrs = c.attrs;
+  const View& x = c.x;
+  const Out& y = c.y;
   const Tuple &taps = attrs.kernel_size, &stride = attrs.strides, &apart = attrs.dilation;
   SourceLines l{.pixel = stride[1] * kPixelBytes, .rows = y.dim(2)};
-  if (a.fusion.reads == Form::rows) {
+  if (c.fusion.reads == Form::rows) {
     l.record = ceil_div(taps[0] * x.dim(1), dot.terms) * dot.terms;
     if (l.record > i64{kRecordWords} * dot.terms || apart[1] != 1) return std::nullopt;
     l.source = Source::records;
@@ -74,7 +104,7 @@ std::optional<SourceLines> lines_of(
     l.pitch = y.dim(3) - 1 + ceil_div(taps[1], stride[1]);
   } else {
     l.planes = ceil_div(x.dim(1), kPixelChannels);
-    if (a.fusion.reads == Form::pixels && taps == Tuple{1, 1} && stride == Tuple{1, 1} &&
+    if (c.fusion.reads == Form::pixels && taps == Tuple{1, 1} && stride == Tuple{1, 1} &&
         attrs.padding == Tuple{0, 0}) {
       l.source = Source::in_place;
       l.pitch = x.dim(3);
@@ -94,24 +124,24 @@ std::optional<SourceLines> lines_of(
 
 class PixelConv2d : public Plan {
  public:
-  PixelConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
-      const Conv2dAttrs& attrs, const SourceLines& lines)
+  PixelConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot, const ImageCall& c,
+      const SourceLines& lines)
       : name_(kernel.name),
         pool_(a.pool),
         dot_(dot),
-        attrs_(attrs),
+        attrs_(c.attrs),
         lines_(lines),
-        x_(a.call.in[Conv2d::X]),
-        w_(a.call.in[Conv2d::W]),
-        y_(a.call.out[0]),
-        fusion_(a.fusion),
+        x_(c.x),
+        w_(c.w),
+        y_(c.y),
+        fusion_(c.fusion),
         added_port_(a.call.in.size()) {
     lay_out_chunks();
     const i64 panel_bytes = chunks() * kPixelBytes * kPixelChannels;
     outputs_per_item_ = min(outputs(), max(1, kWeightBytes / panel_bytes) * kPixelChannels);
     start_.resize(static_cast<std::size_t>(outputs()));
     weights_ = Packed(outputs() * chunks() * kPixelBytes);
-    const i32* const bias = attrs.use_bias ? a.constants[Conv2d::B] : nullptr;
+    const i32* const bias = attrs_.use_bias ? a.constants[Conv2d::B] : nullptr;
     const i64 apart = bias ? a.call.in[Conv2d::B].stride[0] : 0;
     const auto half = static_cast<uint32_t>(fusion_.finish->sum.half);
     pool_->run(outputs(), 8 * kPackNs * static_cast<double>(chunks() * kPixelBytes),
@@ -245,6 +275,11 @@ class PixelConv2d : public Plan {
       std::memcpy(to, row + plane * x_.stride[1], static_cast<std::size_t>(bytes));
       return;
     }
+    if (fusion_.reads == Form::places) {
+      dot_.pack_cells(to, row + plane * kPixelChannels,
+          {bytes / kPixelBytes, kPixelWords, dot_.terms, x_.stride[3], dot_.terms, 1, kPixelBytes});
+      return;
+    }
     const i64 first = plane * kPixelWords, planes = ceil_div(x_.dim(1), dot_.terms) - first;
     dot_.pixels->widen({to, row + first * x_.stride[1], x_.stride[1], min(planes, i64{kPixelWords}),
         bytes / kPixelBytes});
@@ -299,15 +334,17 @@ class PixelConv2d : public Plan {
     const View& added = fusion_.added;
     const Form form = fusion_.writes;
     const i64 rows = form == Form::pixels ? kPixelChannels : form == Form::cells ? dot_.terms : 1;
-    const Surface to{images.y + first / rows * y_.stride[1], y_.stride[1], false};
+    const i64 apart = form == Form::places ? kPixelChannels : y_.stride[1];
+    const Surface to{images.y + first / rows * y_.stride[1], apart, false};
     Surface from{nullptr, 0, true};
     if (images.added)
       from = {const_cast<i32*>(images.added) + first / kPixelChannels * added.stride[1],
           added.stride[1], true};
     dot_.pixels->block({weights_.data() + first * chunks() * kPixelBytes, start_.data() + first,
         offsets_.data(), chunks(), min(outputs_per_item_, outputs() - first), last_steps_,
-        lines_.pixel, some.slot, static_cast<int>(slots), static_cast<int>(height), form, to, from,
-        &*fusion_.finish, are_far ? static_cast<int>(ceil_div(kTile * 2, ceil_div(slots, 2))) : 0});
+        lines_.pixel, some.slot, static_cast<int>(slots), static_cast<int>(height), form,
+        y_.stride[3], to, from, &*fusion_.finish,
+        are_far ? static_cast<int>(ceil_div(kTile * 2, ceil_div(slots, 2))) : 0});
   }
 
   std::string name_;
@@ -328,15 +365,15 @@ class PixelConv2d : public Plan {
 }  // namespace
 
 bool pixel_conv2d_serves(const Arguments& a, const DotKernels& dot) {
-  return lines_of(a, from_attributes<Conv2d>(a.call.attributes()), dot).has_value();
+  return lines_of(a, image_call(a), dot).has_value();
 }
 
 std::unique_ptr<Plan> pixel_conv2d_plan(
     const Arguments& a, const Kernel& kernel, const DotKernels& dot) {
-  const auto attrs = from_attributes<Conv2d>(a.call.attributes());
-  const std::optional<SourceLines> lines = lines_of(a, attrs, dot);
+  const ImageCall call = image_call(a);
+  const std::optional<SourceLines> lines = lines_of(a, call, dot);
   if (!lines) return nullptr;
-  return std::make_unique<PixelConv2d>(a, kernel, dot, attrs, *lines);
+  return std::make_unique<PixelConv2d>(a, kernel, dot, call, *lines);
 }
 
 }  // namespace lockstep::cpu

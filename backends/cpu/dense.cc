@@ -8,7 +8,7 @@
 #include <array>
 #include <cstring>
 
-#include "backends/cpu/pack.h"
+#include "backends/cpu/conv2d.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -323,6 +323,7 @@ bool has_few_rows(const View& x, const View& w, const DotKernels& dot) {
 }  // namespace
 
 std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& all) {
+  if (a.fusion.uses(Form::pixels)) return pixel_conv2d_plan(a, kernel, all);
   const View &x = a.call.in[Dense::X], &w = a.call.in[Dense::W];
   // A sum is finished in the tile that completes it.
   if (const std::optional<Finish>& f = a.fusion.finish)

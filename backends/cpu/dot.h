@@ -145,7 +145,8 @@ inline constexpr int pixel_column_of(int output) { return output / 16 * 4 + outp
 /// Outputs of some slots, whose lanes are up to kPixelRows neighbouring pixels: output o of a pixel
 /// is start[o] + the sum of the products of its weights and the pixels that lie offset[chunk] bytes
 /// after the slot's own ones, 64 channels at a time. Outputs have eight bits; `to` has a row for
-/// each row, plane of cells or plane of pixels of them. What is added has pixels.
+/// each row, plane of cells or plane of pixels of them, and for places a part of 64 channels. What
+/// is added has pixels; to places nothing is added.
 struct PixelBlock {
   const uint8_t* weights;  ///< of two tiles after another: [chunk][tile][step][column]
   const uint32_t* start;   ///< [panel][tile][column], half a unit to round off included
@@ -156,6 +157,7 @@ struct PixelBlock {
   const Slot* slots;
   int slot_count, height;  ///< slots, and the pixels of each, if all have equally many
   Form form;               ///< of the outputs
+  int64_t place;           ///< elements between neighbouring places of outputs
   Surface to, added;
   const Finish* finish;
   int lines_ahead;  ///< cache lines of weights to fetch ahead in each half of a chunk and two slots

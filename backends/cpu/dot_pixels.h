@@ -10,7 +10,7 @@ namespace {
 template <class Set> struct PixelLoops : Surfaces<Set> {
   using Base = Surfaces<Set>;
   using Base::clamped, Base::kFlip, Base::load, Base::store;
-  using typename Base::Bytes, typename Base::Words;
+  using typename Base::Bytes, typename Base::SignedWords, typename Base::Words;
 
   static constexpr int kTile = 16, kTiles = kPixelChannels / kTile;
   static constexpr int64_t kRowBytes = 64, kTileBytes = kTile * kRowBytes;
@@ -32,7 +32,7 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
    public:
     explicit Finishing(const PixelBlock& b)
         : b_(b),
-          writes_pixels_(b.form == Form::pixels),
+          is_spread_(b.form == Form::rows || b.form == Form::cells),
           sum_(b.finish->sum),
           total_(b.finish->total) {}
 
@@ -63,7 +63,7 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
         if (done_ < piece.count) continue;
         done_ = 0;
         if (++piece_ < slot.piece_count) continue;
-        if (!writes_pixels_) spread(slot);
+        if (is_spread_) spread(slot);
         piece_ = 0;
         ++slot_;
         ++sums_;
@@ -73,24 +73,25 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
    private:
     void finish(const Piece& piece, int count) {
       const int row = piece.first + done_;
-      const int64_t place = piece.to + int64_t{done_} * (writes_pixels_ ? kPixelWords : 1);
-      int32_t* const to = writes_pixels_ ? b_.to.data + panel_ * b_.to.row_stride + place
-                                         : staged_ + int64_t{row} * kPixelWords;
+      const int64_t place = piece.to + int64_t{done_} * b_.place;
+      int32_t* const to = is_spread_ ? staged_ + int64_t{row} * kPixelWords
+                                     : b_.to.data + panel_ * b_.to.row_stride + place;
       const uint32_t* const sums = (*sums_)[0].of + int64_t{row} * kTile;
       if (b_.finish->adds)
-        bytes<true>(sums, to,
-            b_.added.data + panel_ * b_.added.row_stride +
-                place * (writes_pixels_ ? 1 : kPixelWords),
+        bytes<true, false>(sums, to,
+            b_.added.data + panel_ * b_.added.row_stride + place * (is_spread_ ? kPixelWords : 1),
             count);
+      else if (b_.form == Form::places)
+        bytes<false, true>(sums, to, nullptr, count);
       else
-        bytes<false>(sums, to, nullptr, count);
+        bytes<false, false>(sums, to, nullptr, count);
     }
 
-    template <bool kAdds>
+    template <bool kAdds, bool kWide>
     void bytes(const uint32_t* sums, int32_t* to, const int32_t* added, int count) const {
       const Words shift = static_cast<uint32_t>(sum_.shift) - Words{};
       const Rescale sum = sum_, total = total_;
-      for (; count > 0; --count, sums += kTile, to += kPixelWords) {
+      for (; count > 0; --count, sums += kTile, to += kWide ? b_.place : kPixelWords) {
         const auto tile = [&](int64_t t) {
           return Set::shifted(load(sums + t * kPixelRows * kTile), shift);
         };
@@ -101,7 +102,10 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
           out = clamped(Set::saturated_sum(out, load(added) ^ kFlip), total);
           added += kPixelWords;
         }
-        store(to, out ^ kFlip);
+        if constexpr (kWide)
+          store_wide(to, out);
+        else
+          store(to, out ^ kFlip);
       }
     }
 
@@ -123,13 +127,22 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
     }
 
     const PixelBlock& b_;
-    const bool writes_pixels_;
+    const bool is_spread_;
     const Rescale sum_, total_;
     const Sums (*sums_)[kTiles] = nullptr;
     int64_t panel_ = 0;
     int slot_ = 0, piece_ = 0, done_ = 0, left_ = 0;
     alignas(64) int32_t staged_[kPixelRows * kPixelWords] = {};
   };
+
+  /// 64 bytes as so many elements.
+  static void store_wide(int32_t* to, Words bytes) {
+    typedef int8_t Part __attribute__((vector_size(kTile)));
+    Part part[kTiles];
+    __builtin_memcpy(part, &bytes, sizeof bytes);
+    for (int t = 0; t < kTiles; ++t)
+      store(to + t * kTile, reinterpret_cast<Words>(__builtin_convertvector(part[t], SignedWords)));
+  }
 
   template <int kApart, bool kSecond, std::size_t... i>
   static Words exchanged(Words a, Words b, std::index_sequence<i...>) {

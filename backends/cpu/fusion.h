@@ -7,8 +7,9 @@
 
 namespace lockstep::cpu {
 
-/// How an image lies in memory: int32 rows, or in a compiled graph cells or pixels (pack.h).
-enum class Form : uint8_t { rows, cells, pixels };
+/// How an image lies in memory: int32 rows of each channel; in a compiled graph cells or pixels
+/// (pack.h); or int32 rows of each place, which have all channels, as a matrix has them.
+enum class Form : uint8_t { rows, cells, pixels, places };
 
 /// Rounds off the last `shift` bits of a value, ties toward plus infinity, and clamps the rest.
 struct Rescale {

@@ -169,11 +169,16 @@ class Compiler {
     for (const Group& g : grouping_.groups())
       if (has_form(g.out[0]) && is<Concatenate>(*g.call.op)) join(g);
   }
-  // A group that cannot use some pixels leaves all that it writes and reads as cells.
+  // A group that cannot use some pixels leaves all that it writes and reads as cells or, matrices,
+  // as rows.
   void choose_pixels(const std::vector<std::vector<const Group*>>& users) {
+    const std::vector<bool> is_matrix = grouping_.inner_results([](const Group& g, Entry e) {
+      return g.finish && is<Dense>(*g.call.op) && !g.has_parameter(e);
+    });
     std::vector<const Group*> asked;
     for (Entry e = 0; e < tensors_.size(); ++e)
-      if (forms_[e] == Form::cells && tensors_[e].dl.shape[1] % kPixelChannels == 0) {
+      if ((forms_[e] == Form::cells || is_matrix[e]) &&
+          tensors_[e].dl.shape[1] % kPixelChannels == 0) {
         forms_[e] = Form::pixels;
         asked.insert(asked.end(), users[e].begin(), users[e].end());
       }
@@ -184,7 +189,7 @@ class Compiler {
       for (const Entries& all : {g.in, g.out})
         for (const Entry e : all)
           if (forms_[e] == Form::pixels) {
-            forms_[e] = Form::cells;
+            forms_[e] = is_matrix[e] ? Form::rows : Form::cells;
             asked.insert(asked.end(), users[e].begin(), users[e].end());
           }
     }
@@ -193,7 +198,7 @@ class Compiler {
     const auto has_pixels = [&](Entry e) { return forms_[e] == Form::pixels; };
     if (std::none_of(g.in.begin(), g.in.end(), has_pixels) && !has_pixels(g.out[0])) return true;
     if (is<MaxPool2d>(*g.call.op)) return has_pixels(g.in[0]) && has_pixels(g.out[0]);
-    return g.finish && is<Conv2d>(*g.call.op) && pixel_conv2d_serves(fused(g), best_dot(*isa_));
+    return g.finish && pixel_conv2d_serves(fused(g), best_dot(*isa_));
   }
   bool has_form(Entry e) const { return forms_[e] != Form::rows; }
   /// Whether a group can write or read an entry that has cells.
@@ -250,6 +255,7 @@ class Compiler {
   template <class V> V view_of(Entry e) const {
     V v = backend::view_of<V>(tensors_[e]);
     if (forms_[e] == Form::cells) lay_out_cells(v, best_dot(*isa_).terms);
+    if (forms_[e] == Form::pixels && v.rank() == 2) become_image(v);
     if (forms_[e] == Form::pixels) lay_out_pixels(v);
     if (const Part& part = part_of_[e]; part.whole) v.stride[0] = view_of<V>(*part.whole).stride[0];
     return v;
@@ -359,10 +365,10 @@ class Compiler {
 
   u64 bytes_of(Entry e) const {
     const Shape shape = backend::type_of(tensors_[e]).shape;
+    const auto pixels = view_of<View>(e);
     const i64 words = forms_[e] == Form::cells ? cell_words(shape, best_dot(*isa_).terms)
-        : forms_[e] == Form::pixels
-        ? shape[0] * shape[1] / kPixelChannels * pixel_plane_words(shape)
-        : volume(shape);
+        : forms_[e] == Form::pixels            ? pixels.dim(0) * pixels.stride[0]
+                                               : volume(shape);
     return static_cast<u64>(words) * sizeof(i32);
   }
 

@@ -70,6 +70,13 @@ template <class V> void lay_out_cells(V& v, i64 terms) {
   v.stride[0] = ceil_div(v.dim(1), terms) * v.stride[1];
 }
 
+/// A matrix as an image of one line, whose places are the rows.
+template <class V> void become_image(V& v) {
+  v.compact = false;
+  v.shape = {1, v.dim(1), 1, v.dim(0)};
+  v.stride[3] = v.stride[0];
+  v.stride[0] = v.stride[2] = 0;
+}
 /// Where all that uses such an image can, it lies as pixels: kPixelChannels channels of a place are
 /// neighbours in memory, and the pixels of these make a plane.
 inline i64 pixel_plane_words(const Shape& shape) { return (shape[2] * shape[3] | 1) * kPixelWords; }

@@ -21,7 +21,7 @@ constexpr i64 kFewOf = 8;
 constexpr int kLayerTries = 32;
 constexpr i64 kMostRead = 16 * kMostElements;  // by a call
 constexpr i64 kWide = 64;                      // channels that compilers keep together, at most
-constexpr u64 kNetworkOf = 64;                 // graphs around conv2d
+constexpr u64 kNetworkOf = 64;                 // graphs around conv2d and dense
 constexpr i64 kMostOfNetwork = i64{1} << 20;   // elements of an entry of one, and read by a call
 constexpr i64 kMostWork = i64{1} << 24;        // its multiply-adds
 constexpr i64 kHighOf = 16;                    // networks
@@ -35,80 +35,6 @@ Tensor drawn_values(const Type& type, Draw& draw) {
   for (i64 k = volume(type.shape); k > 0; --k)
     t.data.push_back(static_cast<i32>(draw(-most, most)));
   return t;
-}
-
-// Numbers the entries anew: feeds, constants, then the results of the nodes. Others are dropped.
-CallGraph numbered(
-    const CallGraph& old, const std::vector<int>& feeds, const std::vector<int>& constants) {
-  CallGraph g{old.nodes, {}, static_cast<int>(feeds.size()),
-      static_cast<int>(feeds.size() + constants.size()), old.heads, old.has_network};
-  std::vector<int> now(old.entries.size());
-  const auto add = [&](const std::vector<int>& entries) {
-    for (const int e : entries) {
-      now[static_cast<std::size_t>(e)] = static_cast<int>(g.entries.size());
-      g.entries.push_back(old.entries[static_cast<std::size_t>(e)]);
-    }
-  };
-  add(feeds);
-  add(constants);
-  for (const CallGraph::Node& n : old.nodes) add(n.out);
-  const auto renumber = [&](std::vector<int>& all) {
-    for (int& e : all) e = now[static_cast<std::size_t>(e)];
-  };
-  for (CallGraph::Node& n : g.nodes) {
-    renumber(n.in);
-    renumber(n.out);
-  }
-  renumber(g.heads);
-  return g;
-}
-
-// What the heads need, with these results given as feeds.
-CallGraph part_of(const CallGraph& g, const std::vector<int>& heads, const std::vector<int>& fed) {
-  std::vector<bool> needed(g.entries.size());
-  for (const int e : heads) needed[static_cast<std::size_t>(e)] = true;
-  const auto any = [&](const std::vector<int>& entries) {
-    return std::any_of(
-        entries.begin(), entries.end(), [&](int e) { return needed[static_cast<std::size_t>(e)]; });
-  };
-  CallGraph part{{}, g.entries, 0, 0, heads, g.has_network};
-  for (std::size_t k = g.nodes.size(); k-- > 0;) {
-    const CallGraph::Node& n = g.nodes[k];
-    if (n.out == fed || !any(n.out)) continue;
-    for (const int e : n.in) needed[static_cast<std::size_t>(e)] = true;
-    part.nodes.insert(part.nodes.begin(), n);
-  }
-  std::vector<int> feeds, constants;
-  for (int e = 0; e < g.given; ++e)
-    if (needed[static_cast<std::size_t>(e)]) (e < g.feeds ? feeds : constants).push_back(e);
-  for (const int e : fed)
-    if (any({e})) feeds.push_back(e);
-  return numbered(part, feeds, constants);
-}
-
-// The graph without a call that gives a tensor of the type of one of its inputs, which takes its
-// place; nothing where there is none, or a head would be given. What follows is computed anew.
-std::optional<CallGraph> without(const CallGraph& g, std::size_t k) {
-  const auto entry = [](auto& graph, int e) -> auto& {
-    return graph.entries[static_cast<std::size_t>(e)];
-  };
-  const CallGraph::Node& n = g.nodes[k];
-  const auto same = std::find_if(
-      n.in.begin(), n.in.end(), [&](int e) { return entry(g, e).type == entry(g, n.out[0]).type; });
-  const bool is_head = std::find(g.heads.begin(), g.heads.end(), n.out[0]) != g.heads.end();
-  if (n.out.size() != 1 || same == n.in.end() || (is_head && *same < g.given)) return std::nullopt;
-  CallGraph rest = g;
-  rest.nodes.erase(rest.nodes.begin() + static_cast<std::ptrdiff_t>(k));
-  std::replace(rest.heads.begin(), rest.heads.end(), n.out[0], *same);
-  if (rest.heads.size() > 1 && rest.heads[0] == rest.heads[1]) rest.heads.pop_back();
-  for (CallGraph::Node& after : rest.nodes) {
-    std::replace(after.in.begin(), after.in.end(), n.out[0], *same);
-    std::vector<Tensor> in;
-    for (const int e : after.in) in.push_back(entry(rest, e));
-    std::vector<Tensor> out = reference::outputs(*after.op, after.attributes(), in);
-    for (std::size_t o = 0; o < out.size(); ++o) entry(rest, after.out[o]) = std::move(out[o]);
-  }
-  return part_of(rest, rest.heads, {});
 }
 
 // The operators that work element by element, which compilers of graphs fuse with what they read.
@@ -139,8 +65,10 @@ class Builder {
       try_call(*all[static_cast<std::size_t>(draw_(0, std::ssize(all) - 1))]);
     }
     if (word(case_.seed, kSalt + 1, hash_of_name(case_.op->name)) % kFewOf == 0) append_layers();
-    if (case_.op->name == "conv2d" && word(case_.seed, kSalt, kSalt) % kNetworkOf == 0)
-      append_network();
+    if (word(case_.seed, kSalt, kSalt) % kNetworkOf == 0) {
+      if (case_.op->name == "conv2d") append_network();
+      if (case_.op->name == "dense") append_matrices();
+    }
     choose_heads();
     return numbered(g_, feeds_, constants_);
   }
@@ -327,6 +255,26 @@ class Builder {
       default: return append_layer({channels, 3, 1, channels}) && append_layer({wide, 1});
     }
   }
+  // The same of matrices, for dense: as many units as compilers keep together, or few.
+  void append_matrices() {
+    gives_constants_ = g_.has_network = true;
+    most_elements_ = most_read_ = kMostOfNetwork;
+    const Type rows{{draw_(2, 50), draw_(1, 3 * kWide)}, 8};
+    int matrix = given(drawn_values(rows, draw_), false);
+    for (i64 layers = draw_(2, 4); layers > 0; --layers) {
+      const i64 units = draw_(0, 3) > 0 ? kWide * draw_(1, 3) : draw_(1, kWide);
+      if (!append_units(units, matrix)) return;
+      matrix = results_.back();
+    }
+  }
+  // Appends a matrix product with a bias, in 8 bits.
+  bool append_units(i64 units, int matrix) {
+    const i64 depth = type_of(matrix).dim(1);
+    Case c{.op = case_.op};
+    c.attrs = read_attributes(*c.op, {{"units", std::to_string(units)}}).values;
+    c.in = {type_of(matrix), {{units, depth}, 8}, {{units}, 16}};
+    return append_layer(c, matrix, depth);
+  }
   struct Layer {
     i64 channels, taps, stride = 1, groups = 1, across = taps;
   };
@@ -345,11 +293,15 @@ class Builder {
     Case c{.op = case_.op};
     c.attrs = read_attributes(*c.op, {attrs.begin(), attrs.end()}).values;
     c.in = {x, {{l.channels, inputs, l.taps, l.across}, 8}, {{l.channels}, 16}};
-    std::vector<Tensor> in{g_.entries[static_cast<std::size_t>(image)]};
+    return append_layer(c, image, depth);
+  }
+  // Appends a product whose sums have so many terms.
+  bool append_layer(const Case& c, int x, i64 depth) {
+    std::vector<Tensor> in{g_.entries[static_cast<std::size_t>(x)]};
     in.resize(c.in.size());
     // So shifted, sums of drawn products spread over the range of 8 bits.
     constexpr int kBits = 6;
-    return !refusal(c).refused() && append_claimed(c, {image, -1, -1}, in, kMaxPrecision) &&
+    return !refusal(c).refused() && append_claimed(c, {x, -1, -1}, in, kMaxPrecision) &&
         append_shift(kBits + static_cast<int>(std::bit_width(static_cast<u64>(depth))) / 2);
   }
   bool append_pooling() {
@@ -439,32 +391,34 @@ class Builder {
 
 }  // namespace
 
+CallGraph numbered(
+    const CallGraph& old, const std::vector<int>& feeds, const std::vector<int>& constants) {
+  CallGraph g{old.nodes, {}, static_cast<int>(feeds.size()),
+      static_cast<int>(feeds.size() + constants.size()), old.heads, old.has_network};
+  std::vector<int> now(old.entries.size());
+  const auto add = [&](const std::vector<int>& entries) {
+    for (const int e : entries) {
+      now[static_cast<std::size_t>(e)] = static_cast<int>(g.entries.size());
+      g.entries.push_back(old.entries[static_cast<std::size_t>(e)]);
+    }
+  };
+  add(feeds);
+  add(constants);
+  for (const CallGraph::Node& n : old.nodes) add(n.out);
+  const auto renumber = [&](std::vector<int>& all) {
+    for (int& e : all) e = now[static_cast<std::size_t>(e)];
+  };
+  for (CallGraph::Node& n : g.nodes) {
+    renumber(n.in);
+    renumber(n.out);
+  }
+  renumber(g.heads);
+  return g;
+}
+
 CallGraph graph_around(const Case& c, const std::vector<Tensor>& in, const std::vector<Tensor>& out,
     const std::function<bool(const Case&)>& claimed) {
   return Builder(c, claimed).build(in, out);
-}
-
-std::vector<CallGraph> smaller_graphs(const CallGraph& g) {
-  std::vector<CallGraph> all;
-  if (g.heads.size() > 1)
-    for (const int head : g.heads) all.push_back(part_of(g, {head}, {}));
-  for (const CallGraph::Node& n : g.nodes)
-    for (const int e : n.out)
-      if (g.heads != std::vector{e}) all.push_back(part_of(g, {e}, {}));
-  // Networks take long to compute.
-  for (std::size_t k = 0; k < g.nodes.size() && !g.has_network; ++k)
-    if (std::optional<CallGraph> part = without(g, k)) all.push_back(std::move(*part));
-  const auto leaves = [&](int e) {
-    return std::find(g.heads.begin(), g.heads.end(), e) != g.heads.end();
-  };
-  for (const CallGraph::Node& n : g.nodes)
-    if (std::none_of(n.out.begin(), n.out.end(), leaves)) all.push_back(part_of(g, g.heads, n.out));
-  std::erase_if(all, [&](const CallGraph& part) {
-    return part.nodes.size() == g.nodes.size() && part.heads.size() == g.heads.size();
-  });
-  std::stable_sort(all.begin(), all.end(),
-      [](const CallGraph& a, const CallGraph& b) { return a.nodes.size() < b.nodes.size(); });
-  return all;
 }
 
 std::string graph_text(const CallGraph& g) {

@@ -22,16 +22,21 @@ struct CallGraph {
   int feeds = 0;                ///< entries that each run brings
   int given = 0;                ///< feeds and constants
   std::vector<int> heads;       ///< entries that leave the graph
-  bool has_network = false;     ///< layers of images beyond the blocks of kernels
+  bool has_network = false;     ///< layers beyond the blocks of kernels
 };
 
 /// A graph in which the case's call computes its outputs from its values, among other calls: one
 /// may make its first input, and others read its results. Its shape depends on the case's seed and
 /// operator only, so that smaller cases of them have similar graphs. Few of those around conv2d
-/// have a network.
+/// and dense have a network.
 /// @param claimed whether a call may be one of the others
 CallGraph graph_around(const Case& c, const std::vector<Tensor>& in, const std::vector<Tensor>& out,
     const std::function<bool(const Case&)>& claimed);
+
+/// A graph whose entries have new numbers: these feeds, these constants, the results of its nodes.
+/// Others are dropped.
+CallGraph numbered(
+    const CallGraph& old, const std::vector<int>& feeds, const std::vector<int>& constants);
 
 /// Parts of a graph with fewer calls or heads, the smallest first: what one result or head needs,
 /// what is left where the results of a call are given and, but of networks, where a call's input

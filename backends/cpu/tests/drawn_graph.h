@@ -272,6 +272,42 @@ inline DrawnGraph drawn_wide_network(Draw& draw) {
   return g;
 }
 
+/// Appends a matrix product whose units are mostly a multiple of 64, of 8 bits, of the last result
+/// or an earlier one, and often a shortcut.
+inline void try_units(DrawnGraph& g, Draw& draw) {
+  const uint32_t last = last_result(g);
+  const uint32_t x = draw(0, 3) > 0 || g.nodes.empty()
+      ? last
+      : g.nodes[static_cast<std::size_t>(draw(0, std::ssize(g.nodes) - 1))].out;
+  const i64 units = draw(0, 5) > 0 ? 64 * draw(1, 3) : draw(1, 70);
+  if (g.entries[x].type.precision > 8) return;
+  const bool has_bias = draw.coin();
+  std::vector<uint32_t> in = {x, constant(g, {{units, g.entries[x].type.dim(1)}, 8}, draw)};
+  if (has_bias) in.push_back(constant(g, {{units}, 14}, draw));
+  if (!try_call(g, {"dense", 0, {{units}, {has_bias}}}, in)) return;
+  if (draw(0, 5) > 0)
+    try_call(
+        g, {"cvm_right_shift", 1, {{draw(0, 5) > 0 ? 8 : 12}, {draw(5, 9)}, {1}}}, {last_entry(g)});
+  if (draw(0, 2) == 0) try_call(g, {"relu", 1, {}}, {last_entry(g)});
+  if (draw.coin() && try_call(g, {"elemwise_add", 2, {}}, {last_entry(g), last}))
+    try_call(g, {"cvm_clip", 1, {{draw(6, 8)}, {1}}}, {last_entry(g)});
+}
+
+inline DrawnGraph drawn_matrices(Draw& draw) {
+  DrawnGraph g;
+  const Shape shape{
+      draw.coin() ? 16 * draw(1, 5) : draw(1, 80), draw.coin() ? 64 * draw(1, 3) : draw(1, 200)};
+  g.feeds.push_back(add_entry(g, drawn_tensor({shape, 8}, draw)));
+  const bool is_inside = draw(0, 3) > 0;
+  if (is_inside) try_call(g, {"negative", 1, {}}, {0});
+  for (i64 k = draw(1, 5); k > 0; --k) try_units(g, draw);
+  if (draw(0, 3) == 0) g.heads.push_back(last_result(g));
+  if (is_inside) try_call(g, {"negative", 1, {}}, {last_result(g)});
+  if (!g.heads.empty() && g.heads[0] == last_result(g)) return g;
+  g.heads.push_back(last_result(g));
+  return g;
+}
+
 inline bool contains(const std::vector<uint32_t>& all, uint32_t e) {
   return std::find(all.begin(), all.end(), e) != all.end();
 }

@@ -59,6 +59,15 @@ TEST_P(Networks, OfManyChannelsGiveWhatTheirCallsGive) {
   }
 }
 
+// The same of matrices.
+TEST_P(Networks, OfManyUnitsGiveWhatTheirCallsGive) {
+  for (uint64_t seed = 0; seed < 120 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Seeded draw(seed << 32);
+    judge_graph(backend, drawn_matrices(draw), draw);
+  }
+}
+
 // Appends a product of an image that lies between results, and what makes 8 bits of it.
 void append_product(DrawnGraph& g, i64 channels, const Tuple& kernel, i64 shift, Draw& draw) {
   const uint32_t x = last_result(g);
