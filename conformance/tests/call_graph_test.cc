@@ -157,6 +157,28 @@ TEST(CallGraphs, HaveNetworksOfLargeImages) {
   for (const int share : {deep, joined, separate, strided}) EXPECT_GT(share, 3);
 }
 
+TEST(CallGraphs, HaveChainsOfLargeMatrices) {
+  constexpr i64 kChunk = 64, kRows = 16;  // units and rows that kernels of compilers take together
+  int networks = 0, chained = 0, partial = 0;
+  for (u64 seed = 1; seed <= 2000; ++seed) {
+    const CallGraph g = drawn_graph(*find_operator("dense"), seed);
+    if (!g.has_network) continue;
+    ++networks;
+    const auto type_of = [&](int e) { return g.entries[static_cast<std::size_t>(e)].type; };
+    for (const CallGraph::Node& n : g.nodes) {
+      const CallGraph::Node* before = maker_of(g, n.in[0]);
+      if (n.op->name != "dense" || !before || before->op->name != "cvm_right_shift") continue;
+      const Type x = type_of(n.in[0]), y = type_of(n.out[0]);
+      const bool is_whole = x.dim(1) % kChunk == 0 && y.dim(1) % kChunk == 0;
+      chained += is_whole && x.dim(0) >= kRows && x.dim(0) % kRows != 0;
+      partial += !is_whole;
+    }
+    if (networks == 1) expect_right(g);
+  }
+  EXPECT_GT(networks, 20);
+  for (const int share : {chained, partial}) EXPECT_GT(share, 3);
+}
+
 TEST(CallGraphs, ComputeTheCallAmongOthers) {
   std::set<std::string> others;
   int two_heads = 0, constants = 0, made = 0, long_chains = 0;

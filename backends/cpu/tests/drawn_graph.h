@@ -279,7 +279,7 @@ inline void try_units(DrawnGraph& g, Draw& draw) {
   const uint32_t x = draw(0, 3) > 0 || g.nodes.empty()
       ? last
       : g.nodes[static_cast<std::size_t>(draw(0, std::ssize(g.nodes) - 1))].out;
-  const i64 units = draw(0, 5) > 0 ? 64 * draw(1, 3) : draw(1, 70);
+  const i64 units = draw(0, 7) > 0 ? 64 * draw(1, 3) : draw(1, 70);
   if (g.entries[x].type.precision > 8) return;
   const bool has_bias = draw.coin();
   std::vector<uint32_t> in = {x, constant(g, {{units, g.entries[x].type.dim(1)}, 8}, draw)};
@@ -295,12 +295,12 @@ inline void try_units(DrawnGraph& g, Draw& draw) {
 
 inline DrawnGraph drawn_matrices(Draw& draw) {
   DrawnGraph g;
-  const Shape shape{
-      draw.coin() ? 16 * draw(1, 5) : draw(1, 80), draw.coin() ? 64 * draw(1, 3) : draw(1, 200)};
+  const i64 rows = draw(0, 3) > 0 ? draw(16, 50) : draw(1, 15);
+  const Shape shape{rows, draw.coin() ? 64 * draw(1, 3) : draw(1, 200)};
   g.feeds.push_back(add_entry(g, drawn_tensor({shape, 8}, draw)));
-  const bool is_inside = draw(0, 3) > 0;
+  const bool is_inside = draw.coin();
   if (is_inside) try_call(g, {"negative", 1, {}}, {0});
-  for (i64 k = draw(1, 5); k > 0; --k) try_units(g, draw);
+  for (i64 k = draw(1, 4); k > 0; --k) try_units(g, draw);
   if (draw(0, 3) == 0) g.heads.push_back(last_result(g));
   if (is_inside) try_call(g, {"negative", 1, {}}, {last_result(g)});
   if (!g.heads.empty() && g.heads[0] == last_result(g)) return g;

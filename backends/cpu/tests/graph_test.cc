@@ -61,7 +61,7 @@ TEST_P(Networks, OfManyChannelsGiveWhatTheirCallsGive) {
 
 // The same of matrices.
 TEST_P(Networks, OfManyUnitsGiveWhatTheirCallsGive) {
-  for (uint64_t seed = 0; seed < 120 && !HasFailure(); ++seed) {
+  for (uint64_t seed = 0; seed < 500 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Seeded draw(seed << 32);
     judge_graph(backend, drawn_matrices(draw), draw);
