@@ -68,7 +68,7 @@ names=() states=() seconds=() words=()
 
 # Seconds that are kept for the last step, those that are left for others, and these or a step's
 # limit, whichever is less.
-kept=$((RUN_S / 6))
+kept=$((RUN_S / 6 > 30 ? RUN_S / 6 : 30))
 left() { echo $((RUN_S - kept > SECONDS ? RUN_S - kept - SECONDS : 0)); }
 within() { local rest; rest=$(left); echo $(($1 < rest ? $1 : rest)); }
 

@@ -24,7 +24,8 @@ struct DirectProduct {
   // A part in shared memory is columns of neighbouring rows or rows of neighbouring columns, so far
   // apart that a warp writes fragments, and reads neighbours, without waiting for a bank.
   static constexpr int kRowLine = kWarpColumns / 16 * 16 + 8, kColumnLine = kRows + 4;
-  static constexpr int kPart = max(kRows * kRowLine, kWarpColumns* kColumnLine);
+  static constexpr int kOfRows = kRows * kRowLine, kOfColumns = kWarpColumns * kColumnLine;
+  static constexpr int kPart = kOfRows > kOfColumns ? kOfRows : kOfColumns;
   static constexpr int kShared = kWarps * kPart * static_cast<int>(sizeof(i32));
 
   struct Registers {
@@ -90,7 +91,7 @@ struct DirectProduct {
     }
     const int lane = t.id % Fragment::kLanes, across = t.id / Fragment::kLanes % kAcross;
     t.r.weights = p.weights + i64{w.tile} * p.depth.steps * kStepBytes +
-        lane * static_cast<int>(sizeof(Four));
+        i64{lane} * static_cast<i64>(sizeof(Four));
     Source::begin(p, w.group, w.column + static_cast<u32>(across * kWarpColumns), t);
   }
 

@@ -158,7 +158,7 @@ TEXT
 
 # A run without enough time says what it cut off.
 touch "$kit/bin/slow"
-expect 2 env LOCKSTEP_GPU_SECONDS=70 "$gpu" run "$kit" "$work/out"
+expect 2 env LOCKSTEP_GPU_SECONDS=30 "$gpu" run "$kit" "$work/out"
 has "$work/out/gpu.md" '| check cuda, blocks of 32 | cut | 0 | no time was left |'
 has "$work/out/gpu.md" '| memcheck, tier 0 | not run | 0 | no time was left |'
 has "$work/out/gpu.md" '| check cuda, tier 2 | cut |'
