@@ -140,7 +140,7 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
     typedef int8_t Part __attribute__((vector_size(kTile)));
     Part part[kTiles];
     __builtin_memcpy(part, &bytes, sizeof bytes);
-    for (int t = 0; t < kTiles; ++t)
+    for (int64_t t = 0; t < kTiles; ++t)
       store(to + t * kTile, reinterpret_cast<Words>(__builtin_convertvector(part[t], SignedWords)));
   }
 
