@@ -180,12 +180,14 @@ arrays() {
   rm -f "$out/arrays.txt"
 }
 
-check_blocks() {
-  step 60 "$out/blocks.txt" "$lockstep" check cuda --tier 0 --jobs "$jobs" --timeout 20 \
-    --start-timeout 60 --set block=32 --set tuned=0 --quiet \
-    --property matches_reference,writes_in_bounds,layout,compiled
-  judged 'check cuda, blocks of 32' "$out/blocks.txt" 'tier 0, the generic kernels'
-  rm -f "$out/blocks.txt"
+# check_held NAME WORDS OPTION...: judges tier 0 with options that hold it to some of the kernels.
+check_held() {
+  local name=$1 what=$2 file=$out/held.txt
+  shift 2
+  step 60 "$file" "$lockstep" check cuda --tier 0 --jobs "$jobs" --timeout 20 --start-timeout 60 \
+    --quiet --property matches_reference,writes_in_bounds,layout,compiled "$@"
+  judged "$name" "$file" "$what"
+  rm -f "$file"
 }
 
 # model BACKEND: runs the digits model and notes its digest.
@@ -369,7 +371,9 @@ judge_device() {
   arrays
   share_device
   check_tier 1 150
-  check_blocks
+  check_held 'check cuda, blocks of 32' 'tier 0, the generic kernels' --set block=32 --set tuned=0
+  check_held 'check cuda, packed products' 'tier 0 of conv2d and dense' --set direct=0 \
+    --op conv2d,dense
   unshare_device
   local name
   for name in "${NETWORKS[@]}"; do network "$name"; done
@@ -387,6 +391,7 @@ no_device() {
   local name
   for name in 'digits model on cuda' 'digests of cuda and cpu' 'outputs of cuda and cpu' \
     'arrays on the device' 'check cuda, tier 1' 'check cuda, blocks of 32' \
+    'check cuda, packed products' \
     "${NETWORKS[@]/%/ on cuda as on cpu}" benchmarks "${PEERS[@]/%/ beside cuda}" \
     'networks in PyTorch' 'every value' 'memcheck finds a planted overrun' 'memcheck, tier 0' \
     'check cuda, tier 2'; do

@@ -126,13 +126,14 @@ TEXT
 chmod +x "$work/bin/python3"
 # An emulated device has no libraries beside it, and says so.
 expect 2 "$gpu" run "$kit" "$work/out"
-has "$work/out/summary.txt" 'gpu: not run: 17 rows'
+has "$work/out/summary.txt" 'gpu: not run: 18 rows'
 [[ $(paste -sd ' ' "$work/service") == 'begin quit begin quit' ]] ||
   fail "the service was used so: $(cat "$work/service")"
 [[ $(grep -c '| not run |' "$work/out/gpu.md") == 2 ]] || fail 'more than the peers was not run'
 has "$work/out/gpu.md" '| cuDNN beside cuda | not run |'
 has "$work/out/gpu.md" '| benchmarks | passed |'
 has "$work/out/gpu.md" '| arrays on the device | passed |'
+has "$work/out/gpu.md" '| check cuda, packed products | passed |'
 has "$work/out/gpu.md" 'EXHAUSTED  511 of 511 values'
 has "$work/out/gpu.md" '| outputs of cuda and cpu | passed |'
 has "$work/out/gpu.md" '| check cuda, tier 2 | passed |'
@@ -172,7 +173,7 @@ expect 2 env LOCKSTEP_GPU_SECONDS=110 "$gpu" run "$kit" "$work/out"
 expect 2 env FAKE_CUDA_DEVICES=0 "$gpu" run "$kit" "$work/out"
 has "$work/said" \
   'gpu: no GPU can be used here: no NVIDIA device here (cudaGetDeviceCount finds none)'
-has "$work/said" 'gpu: not run: 17 rows'
+has "$work/said" 'gpu: not run: 18 rows'
 has "$work/out/gpu.json" '{"name": "digits model on cpu", "state": "passed"'
 has "$work/out/gpu.json" '{"name": "memcheck, tier 0", "state": "not run"'
 [[ ! -f $work/out/check1.json ]] || fail 'the report of another run was left in place'
