@@ -26,6 +26,11 @@ struct Layer {
   }
   /// The columns of the product.
   i64 outputs_of_channel() const { return images * positions(); }
+  /// Weights at an address, of which a tap has so many words.
+  Weights weights(const i32* data, const Divisor& group_words) const {
+    return {data, {ws[0], ws[1], ws[2], ws[3]}, static_cast<i32>(inputs), group_words,
+        Divisor(taps[1])};
+  }
   /// How a kernel moves over an image.
   Window window() const {
     return {Divisor(lines), Divisor(columns), Divisor(taps[1]), static_cast<u32>(taps[0] * taps[1]),

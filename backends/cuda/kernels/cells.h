@@ -112,18 +112,36 @@ template <int kGrain> struct PackImages {
   }
 };
 
+/// The weights of a layer in words of the depth, four channels of a tap each.
+struct Weights {
+  const i32* data;
+  i64 stride[4];
+  i32 channels;                    ///< of a group
+  Divisor group_words, taps_wide;  ///< words of a tap, taps of a line
+
+  /// Zeros beyond the last channel.
+  template <class Thread> LOCKSTEP_DEVICE u32 word(i64 row, u32 word, Thread& t) const {
+    const Divided at = divide(word, group_words), tap = divide(at.quotient, taps_wide);
+    const i32* from = data + row * stride[0] + tap.quotient * stride[2] + tap.rest * stride[3];
+    i32 v[4];
+    LOCKSTEP_UNROLL
+    for (int c = 0; c < 4; ++c) {
+      const i32 channel = static_cast<i32>(at.rest) * 4 + c;
+      v[c] = channel < channels ? t.get(from + channel * stride[1]) : 0;
+    }
+    return narrowed(v[0], v[1], v[2], v[3]);
+  }
+};
+
 /// Packs weights, a chunk of a panel in each thread, with zeros beyond the rows and the depth.
 struct PackWeights {
   struct Parameters {
-    const i32* w;
+    Weights w;
     Byte* panels;
     u32 threads;
     Divisor chunks, depth, row_tiles;  ///< chunks of a panel, panels of a row of tiles
     u32 tile_rows, warp_rows, rows;    ///< of a panel, of a warp, of a group
     u32 words;                         ///< of the depth
-    i32 inputs;
-    Divisor group_words, taps_wide;
-    i64 ws[4];  ///< strides of W
   };
   using Registers = NoRegisters;
   static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
@@ -145,17 +163,8 @@ struct PackWeights {
     LOCKSTEP_UNROLL
     for (int w = 0; w < 4; ++w) {
       const u32 word = panel.rest * (Panel::kDepth / 4) + static_cast<u32>(at.column * 4 + w);
-      if (row >= p.rows || word >= p.words) continue;
-      const Divided tap = divide(word, p.group_words), line = divide(tap.quotient, p.taps_wide);
-      const i32* from = p.w + (i64{tile.quotient} * p.rows + row) * p.ws[0] +
-          line.quotient * p.ws[2] + line.rest * p.ws[3];
-      i32 v[4];
-      LOCKSTEP_UNROLL
-      for (int c = 0; c < 4; ++c) {
-        const i32 channel = static_cast<i32>(tap.rest) * 4 + c;
-        v[c] = channel < p.inputs ? t.get(from + channel * p.ws[1]) : 0;
-      }
-      words.item[w] = static_cast<i32>(narrowed(v[0], v[1], v[2], v[3]));
+      if (row < p.rows && word < p.words)
+        words.item[w] = static_cast<i32>(p.w.word(i64{tile.quotient} * p.rows + row, word, t));
     }
     t.put(reinterpret_cast<Four*>(p.panels + i64{k} * Panel::kChunk), words);
   }

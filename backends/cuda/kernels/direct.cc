@@ -75,11 +75,11 @@ class DirectPlan : public DevicePlan {
 
   void keep(const i32* w) {
     kept_ = std::make_unique<DeviceMemory>(device_, weight_bytes());
-    PackFragments::Parameters p{w, static_cast<Byte*>(kept_->get()),
+    const PackFragments::Parameters p{l_.weights(w, p_.depth.group_words),
+        static_cast<Byte*>(kept_->get()),
         static_cast<u32>(weight_bytes() / static_cast<i64>(sizeof(Four))),
         Divisor(parts_.rows / Fragment::kRows), Divisor(p_.row_tiles), p_.rows, p_.depth,
-        Divisor(p_.depth.steps), {}};
-    std::copy_n(l_.ws, 4, p.ws);
+        Divisor(p_.depth.steps)};
     device_->use_at_once([&](cudaStream_t stream) {
       cuda::start<PackFragments>(blocks_for<PackFragments>(p.threads), p, stream);
     });

@@ -215,14 +215,13 @@ struct DirectProduct {
 /// them what each lane keeps.
 struct PackFragments {
   struct Parameters {
-    const i32* w;
+    Weights w;
     Byte* weights;
     u32 threads;
     Divisor products, row_tiles;  ///< that make the rows of a tile; tiles of a group
     u32 rows;                     ///< of a group
     Depth depth;
     Divisor steps;
-    i64 ws[4];  ///< strides of W
   };
   using Registers = NoRegisters;
   static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
@@ -248,22 +247,9 @@ struct PackFragments {
           static_cast<u32>(Fragment::a(lane, r).row);
       const u32 word = p.depth.word(step.rest, m, static_cast<u32>(r / 2), lane);
       if (row < p.rows && word < p.depth.words)
-        words.item[r] = static_cast<i32>(packed(p, tile.quotient * p.rows + row, word, t));
+        words.item[r] = static_cast<i32>(p.w.word(i64{tile.quotient} * p.rows + row, word, t));
     }
     t.put(reinterpret_cast<Four*>(p.weights + i64{k} * static_cast<i64>(sizeof(Four))), words);
-  }
-  template <class Thread>
-  static LOCKSTEP_DEVICE u32 packed(const Parameters& p, u32 row, u32 word, Thread& t) {
-    const Divided at = divide(word, p.depth.group_words);
-    const Divided tap = divide(at.quotient, p.depth.taps_wide);
-    const i32* from = p.w + row * p.ws[0] + tap.quotient * p.ws[2] + tap.rest * p.ws[3];
-    i32 v[4];
-    LOCKSTEP_UNROLL
-    for (int c = 0; c < 4; ++c) {
-      const i32 channel = static_cast<i32>(at.rest) * 4 + c;
-      v[c] = channel < p.depth.channels ? t.get(from + channel * p.ws[1]) : 0;
-    }
-    return narrowed(v[0], v[1], v[2], v[3]);
   }
 };
 

@@ -167,11 +167,10 @@ class Products : public DevicePlan {
   }
 
   void pack_weights(const i32* w, Byte* panels, cudaStream_t stream) const {
-    PackWeights::Parameters p{w, panels, static_cast<u32>(panel_bytes() / Panel::kChunk),
-        Divisor(v_.rows * Panel::kChunks), Divisor(p_.panels), Divisor(p_.row_tiles),
-        static_cast<u32>(v_.rows), static_cast<u32>(v_.warp_rows), p_.rows, p_.layout.words(),
-        static_cast<i32>(l_.inputs), p_.layout.group_words, p_.window.taps_wide, {}};
-    std::copy_n(l_.ws, 4, p.ws);
+    const PackWeights::Parameters p{l_.weights(w, p_.layout.group_words), panels,
+        static_cast<u32>(panel_bytes() / Panel::kChunk), Divisor(v_.rows * Panel::kChunks),
+        Divisor(p_.panels), Divisor(p_.row_tiles), static_cast<u32>(v_.rows),
+        static_cast<u32>(v_.warp_rows), p_.rows, p_.layout.words()};
     cuda::start<PackWeights>(blocks_for<PackWeights>(p.threads), p, stream);
   }
 
