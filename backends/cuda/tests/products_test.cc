@@ -171,6 +171,8 @@ TEST(Blocks, DoSoInOneLaunch) {
     judge(conv2d(draw, {1, 3, 9, 60}, 37, 3), processors);
     judge(conv2d(draw, {1, 150, 2, 3}, 20, 3), processors);
     judge(dense(draw, 3, 300, 70), processors);
+    judge(dense(draw, 1, 38, 5), processors);
+    judge(dense(draw, 9, 8, 5), processors);
     judge(dense(draw, 150, 100, 140), processors);
     judge(dense(draw, 300, 40, 33), processors);
   }
