@@ -172,10 +172,12 @@ TEST(Blocks, DoSoInOneLaunch) {
     judge(conv2d(draw, {1, 150, 2, 3}, 20, 3), processors);
     judge(dense(draw, 3, 300, 70), processors);
     judge(dense(draw, 1, 38, 5), processors);
-    judge(dense(draw, 9, 8, 5), processors);
     judge(dense(draw, 150, 100, 140), processors);
     judge(dense(draw, 300, 40, 33), processors);
   }
+  // Rows that are apart by no whole fours are few among the layouts.
+  judge_watched(
+      open_backend(kFew, kDirect), dense(draw, 9, 8, 5), "dense_direct", 100, Constants::weights);
 }
 
 // Of any shape, in any layout, beside every edge of a tile.
