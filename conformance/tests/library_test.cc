@@ -4,6 +4,7 @@
 
 #include "conformance/cases/malformed_graph.h"
 #include "conformance/host/channel.h"
+#include "conformance/run/jobs.h"
 #include "conformance/subjects/library_subject.h"
 #include "conformance/subjects/mail.h"
 #include "conformance/tests/expect.h"
@@ -193,6 +194,15 @@ TEST(LibraryDoor, TakesTypesOfNoAxesAndOfLongOnes) {
   ASSERT_EQ(a.types.size(), 2U);
   EXPECT_EQ(a.types[0], (TensorType{{}, 1}));
   EXPECT_EQ(a.types[1], (TensorType{{i64{1} << 40}, 0}));
+}
+
+TEST(LibraryDoor, IsJudgedByOneProcessOnADeviceUnlessTold) {
+  const Conduct some{.jobs = 3}, none{};
+  EXPECT_EQ(jobs_of(none, *telling({})), jobs_of(none));
+  const Variable device("TELLING_DEVICE", "1");
+  const auto s = telling({});
+  EXPECT_EQ(jobs_of(none, *s), 1);
+  EXPECT_EQ(jobs_of(some, *s), 3);
 }
 
 TEST(LibraryDoor, StartsANewProcessForADeviceThatFailedAHundredTimes) {

@@ -64,12 +64,13 @@ class DirectPlan : public DevicePlan {
     p_.is_by_channels = a.fusion.y || a.call.out[0].stride[1] == 1;
   }
 
-  /// Whether cells are whole fours of words, and blocks can count what they read.
+  /// Whether cells are whole fours of words, and threads can count what they read and store.
   bool serves() const {
     if (x_ && l_.inputs <= kFewChannels) return false;
     const i64 last = (l_.images - 1) * l_.xs[0] + (l_.groups * l_.inputs - 1) * l_.xs[1] +
         (l_.height - 1) * l_.xs[2] + (l_.width - 1) * l_.xs[3];
-    return last <= kIndexMax && weight_bytes() <= kBytesMax;
+    return max(last, l_.outputs_of_channel()) <= kIndexMax &&
+        parts_.blocks(l_) * parts_.threads <= kIndexMax && weight_bytes() <= kBytesMax;
   }
   i64 nanoseconds() const { return nanoseconds(parts_); }
 
