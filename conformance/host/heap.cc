@@ -33,7 +33,10 @@ namespace {
 // A process may have 65,530 mappings, and each slot takes two.
 constexpr std::size_t kSlots = 16384, kSizes = 13;
 constexpr u64 kAddresses = u64{64} << 30, kLargest = kPage << (kSizes - 1);
-constexpr std::size_t kAlignment = alignof(std::max_align_t), kBefore = 2 * sizeof(u64);
+constexpr std::size_t kBefore = 2 * sizeof(u64);
+// A build with a sanitizer keeps the C library's allocator, and uses neither this nor the functions
+// marked alike.
+[[maybe_unused]] constexpr std::size_t kAlignment = alignof(std::max_align_t);
 
 // Pages that serve one block after another, between inaccessible ones.
 struct Slot {
@@ -84,7 +87,7 @@ std::size_t slot_of(std::size_t size) {
 }
 
 // A guarded block, or nullptr where the C library has to make it.
-void* take(std::size_t bytes, std::size_t alignment) {
+[[maybe_unused]] void* take(std::size_t bytes, std::size_t alignment) {
   if (!region || alignment > kPage || bytes > kLargest) return nullptr;
   const u64 pages = round_up(bytes + alignment + kBefore, kPage) / kPage;
   const auto size = static_cast<std::size_t>(std::bit_width(pages - 1));
@@ -128,7 +131,7 @@ std::size_t slot_of_block(const char* data) {
   return k;
 }
 
-void give_back(char* data) {
+[[maybe_unused]] void give_back(char* data) {
   const std::lock_guard lock(mutex);
   const std::size_t k = slot_of_block(data);
   Slot& s = slots[k];
@@ -139,7 +142,7 @@ void give_back(char* data) {
   unused[size][unused_count[size]++] = static_cast<std::uint16_t>(k);
 }
 
-std::size_t bytes_of(char* data) {
+[[maybe_unused]] std::size_t bytes_of(char* data) {
   const std::lock_guard lock(mutex);
   return slots[slot_of_block(data)].bytes;
 }
