@@ -117,25 +117,64 @@ void move_row(i32* to, const i32* from, const Rows& r) {
     pick_row(to, from, r.n, r.from_stride);
 }
 
-#if HWY_TARGET != HWY_SCALAR
-// Each element twice, as far as whole vectors go. @return the elements done
-template <class D> i64 double_vectors(D d, i32* to, const i32* from, i64 n) {
-  const auto width = static_cast<i64>(hn::Lanes(d));
-  i64 i = 0;
-  for (; i + width <= n; i += width) {
-    const auto v = hn::LoadU(d, from + i);
-    hn::StoreInterleaved2(v, v, d, to + 2 * i);
+/// Rows whose elements are repeated: `times` each, the whole row `copies` times, and `count` such
+/// rows.
+struct Spread {
+  i64 n, times;
+  i64 copies, copy_step;
+  i64 count, to_step, from_step;
+
+  /// Whether all of the output is one row.
+  bool is_dense() const {
+    return (copies == 1 || copy_step == n * times) && to_step == copies * n * times;
   }
-  return i;
+};
+
+#if HWY_TARGET != HWY_SCALAR
+constexpr i64 kTimesMax = 16, kLanesMax = HWY_LANES(i32);
+
+// The lane of a vector of the input that each lane of `times` vectors of the output takes.
+void places_of(i64 width, i64 times, i32* place) {
+  for (i64 k = 0; k < times * width; ++k) place[k] = static_cast<i32>(k / times);
+}
+
+// Rows of at least a vector; the last vector of a row may overlap the one before it.
+template <int kTimes, class D> void spread_vectors(D d, i32* to, const i32* from, const Spread& s) {
+  i32 place[kTimes * kLanesMax];
+  const auto width = static_cast<i64>(hn::Lanes(d)), last = s.n - width;
+  places_of(width, kTimes, place);
+  const auto first = hn::SetTableIndices(d, place), second = hn::SetTableIndices(d, place + width);
+  const auto third = hn::SetTableIndices(d, place + (kTimes > 2 ? 2 : 0) * width);
+  const auto fourth = hn::SetTableIndices(d, place + (kTimes > 3 ? 3 : 0) * width);
+  for (i64 k = 0; k < s.count; ++k, to += s.to_step, from += s.from_step)
+    for (i64 next = 0; next < s.n; next += width) {
+      const i64 i = min(next, last);
+      const auto v = hn::LoadU(d, from + i);
+      i32* at = to + i * kTimes;
+      for (i64 c = 0; c < s.copies; ++c, at += s.copy_step) {
+        hn::StoreU(hn::TableLookupLanes(v, first), d, at);
+        hn::StoreU(hn::TableLookupLanes(v, second), d, at + width);
+        if constexpr (kTimes > 2) hn::StoreU(hn::TableLookupLanes(v, third), d, at + 2 * width);
+        if constexpr (kTimes > 3) hn::StoreU(hn::TableLookupLanes(v, fourth), d, at + 3 * width);
+      }
+    }
+}
+
+template <int kTimes> bool spread_often(i32* to, const i32* from, const Spread& s) {
+  const auto spread = [&](auto d) {
+    const bool fits = s.n >= static_cast<i64>(hn::Lanes(d));
+    if (fits) spread_vectors<kTimes>(d, to, from, s);
+    return fits;
+  };
+  return spread(kAll) || spread(hn::CappedTag<i32, 8>()) || spread(hn::CappedTag<i32, 4>());
 }
 
 // Each element `times` times; each vector of the output takes its elements from one of the input.
 i64 repeat_vectors(i32* to, const i32* from, i64 n, i64 times) {
-  constexpr i64 kTimesMax = 16, kLanesMax = HWY_LANES(i32);
   const i64 width = lanes();
   if (times > kTimesMax || n < width) return 0;
   i32 place[kTimesMax * kLanesMax];
-  for (i64 k = 0; k < times * width; ++k) place[k] = static_cast<i32>(k / times);
+  places_of(width, times, place);
   i64 i = 0;
   for (; i + width <= n; i += width) {
     const auto v = hn::LoadU(kAll, from + i);
@@ -147,19 +186,34 @@ i64 repeat_vectors(i32* to, const i32* from, i64 n, i64 times) {
 }
 #endif
 
-// Each element of a row `times` times.
-void spread_row(i32* to, const i32* from, i64 n, i64 times) {
-  i64 i = 0;
+void spread(i32* to, const i32* from, const Spread& s) {
 #if HWY_TARGET != HWY_SCALAR
-  if (times == 2) {
-    i = double_vectors(kAll, to, from, n);
-    i += double_vectors(hn::CappedTag<i32, 8>(), to + 2 * i, from + i, n - i);
-    i += double_vectors(hn::CappedTag<i32, 4>(), to + 2 * i, from + i, n - i);
-  } else {
-    i = repeat_vectors(to, from, n, times);
-  }
+  if (s.times == 2 && spread_often<2>(to, from, s)) return;
+  if (s.times == 3 && spread_often<3>(to, from, s)) return;
+  if (s.times == 4 && spread_often<4>(to, from, s)) return;
 #endif
-  for (; i < n; ++i) std::fill_n(to + i * times, times, from[i]);
+  for (i64 k = 0; k < s.count; ++k)
+    for (i64 c = 0; c < s.copies; ++c) {
+      const i32* row = from + k * s.from_step;
+      i32* at = to + k * s.to_step + c * s.copy_step;
+      i64 i = 0;
+#if HWY_TARGET != HWY_SCALAR
+      i = repeat_vectors(at, row, s.n, s.times);
+#endif
+      for (; i < s.n; ++i) std::fill_n(at + i * s.times, s.times, row[i]);
+    }
+}
+
+// Rows that bypass the caches are made within the first one, because they fill no whole lines.
+void spread_streaming(i32* to, const i32* from, Spread s) {
+  constexpr i64 kRoom = 2048;
+  alignas(64) i32 room[kRoom];
+  const i64 left = s.count, at_once = kRoom / s.to_step;
+  for (i64 k = 0; k < left; k += s.count) {
+    s.count = min(at_once, left - k);
+    spread(room, from + k * s.from_step, s);
+    stream_row(to + k * s.to_step, room, s.count * s.to_step);
+  }
 }
 
 #if HWY_TARGET != HWY_SCALAR
@@ -272,10 +326,13 @@ void unweave(i32* to, const i32* from, i64 rows, i64 channels, i64 to_stride) {
     for (i64 k = 0; k < channels; ++k) to[k * to_stride + r] = from[r * channels + k];
 }
 
-// The two axes of a box that are done at once; the others are loops around them.
+// The axes of a box that are done at once, or -1; the others are loops around them.
 struct Inner {
-  int row, column;  // column < 0: only the row
+  int row, column;
   void (*move)(const Move& box, const Inner& in, i32* to, const i32* from, bool stream);
+  int copies = -1, around = -1;
+
+  bool has(int d) const { return d == row || d == column || d == copies || d == around; }
 };
 
 Rows rows_of(const Move& m, const Inner& in) {
@@ -291,9 +348,26 @@ void move_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool st
   for (i64 k = 0; k < r.count; ++k) move_row(to + k * r.to_step, from + k * r.from_step, r);
 }
 
-void spread_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool) {
+void spread_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool stream) {
+  constexpr i64 kLongest = 1024;
   const Rows r = rows_of(m, in);
-  spread_row(to, from, r.count, r.n);
+  Spread s{r.count, r.n, 1, 0, 1, 0, 0};
+  if (in.copies >= 0) {
+    const auto d = static_cast<std::size_t>(in.copies);
+    s.copies = m.extent[d];
+    s.copy_step = m.to[d];
+  }
+  if (in.around >= 0) {
+    const auto d = static_cast<std::size_t>(in.around);
+    s.count = m.extent[d];
+    s.to_step = m.to[d];
+    s.from_step = m.from[d];
+  }
+  // Highway's scalars do not bypass caches.
+  if (HWY_TARGET != HWY_SCALAR && stream && s.is_dense() && s.to_step <= kLongest)
+    spread_streaming(to, from, s);
+  else
+    spread(to, from, s);
 }
 
 void turn_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool) {
@@ -306,6 +380,18 @@ void turn_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool) {
     turn(to, from, r.n, r.count, r.to_step, r.from_stride);
 }
 
+// The innermost axis that repeats the row and the innermost one that does not are done with it.
+Inner spread_inner(const Move& m, int row, int column) {
+  Inner in{row, column, spread_rows};
+  for (int d = row - 1; d >= 0; --d) {
+    const auto at = static_cast<std::size_t>(d);
+    if (d == column || m.extent[at] == 1) continue;
+    int& axis = m.from[at] == 0 ? in.copies : in.around;
+    if (axis < 0) axis = d;
+  }
+  return in;
+}
+
 Inner inner_of(const Move& m) {
   const int row = m.rank - 1;
   const auto at = [](int d) { return static_cast<std::size_t>(d); };
@@ -314,7 +400,7 @@ Inner inner_of(const Move& m) {
   for (int d = row - 1; d >= 0; --d) {
     if (m.from[at(d)] != 1 || m.extent[at(d)] == 1) continue;
     if (m.from[at(row)] != 0) return {row, d, turn_rows};
-    if (m.to[at(d)] == m.extent[at(row)]) return {row, d, spread_rows};
+    if (m.to[at(d)] == m.extent[at(row)]) return spread_inner(m, row, d);
   }
   return plain;
 }
@@ -327,8 +413,7 @@ void move_any_box(const Move& m, i32* to, const i32* from, bool stream) {
   const Inner in = inner_of(m);
   int outer[kLoopAxesMax], count = 0;
   for (int d = 0; d < m.rank; ++d)
-    if (d != in.row && d != in.column && m.extent[static_cast<std::size_t>(d)] > 1)
-      outer[count++] = d;
+    if (!in.has(d) && m.extent[static_cast<std::size_t>(d)] > 1) outer[count++] = d;
   i64 position[kLoopAxesMax] = {};
   for (;;) {
     in.move(m, in, to, from, stream);
