@@ -89,7 +89,7 @@ struct Inputs {
   std::function<Tensor(i64 n)> at;  // throws graph::Error input.value
 };
 
-/// Whether a file's name ends so, in small or capital letters.
+/// Whether a file's name has this ending, in small or capital letters.
 bool is_named(const std::string& file, std::string_view ending);
 
 /// The inputs that a file holds:

@@ -222,7 +222,7 @@ struct Asked {
   std::span<const Slot> slots;
   Arena& arena;
   char* mail;
-  std::atomic<u64>& runs;  // that have begun
+  std::atomic<u64>& runs;  // runs of plans that have begun
   Team& team;
   Reply& reply;
   std::size_t inputs() const { return static_cast<std::size_t>(letter.in_count); }

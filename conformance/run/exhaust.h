@@ -32,7 +32,7 @@ struct ValuePlan {
 ValuePlan plan_values(
     const std::vector<std::string>& operators, const std::vector<int>& precisions);
 
-/// How a range ended, and a line of the journal.
+/// The result of a range, which is a line of the journal.
 struct RangeResult {
   std::size_t n = 0;         ///< its number in the plan
   bool not_claimed = false;  ///< the backend does not claim the setting, and was not asked

@@ -42,7 +42,7 @@ inline constexpr std::chrono::milliseconds kReach{500};
 /// @throws std::logic_error for 1 and less, which would mean every process there is.
 std::string end_process(pid_t pid);
 
-/// Tells that this process has started another one, which is no orphan.
+/// Notes that this process has started another one, which is therefore no orphan.
 void note_child(pid_t pid);
 
 /// Ends the processes that this one inherited because a backend ended the program that held it.

@@ -18,8 +18,8 @@ namespace lockstep::judge {
 enum class Base {
   end,    ///< ends where the memory ends, before the guard page
   begin,  ///< begins where the memory begins, at a page
-  /// Begins after that, aligned to 4 bytes and not to 8, no two tensors alike; the strides of
-  /// extents of 1, which mean nothing, lead out of the memory.
+  /// Begins later in the memory, aligned to 4 bytes and not to 8, up to 16 tensors all differently.
+  /// Strides along extents of 1, which mean nothing, lead out of the memory.
   unaligned
 };
 
