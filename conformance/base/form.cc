@@ -5,7 +5,8 @@
 namespace lockstep::judge::form {
 namespace {
 
-// Looks at the keys of every object. The library's hook for that takes quadratic time.
+// Refuses an object that has a key twice. The JSON library's own hook for keys would take quadratic
+// time.
 class RefuseTwice : public nlohmann::json_sax<json> {
  public:
   bool null() override { return true; }

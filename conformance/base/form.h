@@ -33,12 +33,12 @@ inline constexpr i64 kMaxCount = (i64{1} << 53) - 1;
 /// Limits of a member beside its type. The rule of a list or a map applies to its elements.
 struct Rule {
   i64 min = 0, max = kMaxCount;         ///< of integers
-  std::vector<std::string> words = {};  ///< the only ones, if any
+  std::vector<std::string> words = {};  ///< the only legal texts; none: any text
   bool hash = false;                    ///< a SHA-256 in lower-case hexadecimal, or empty
   const char* text = "";                ///< what a reader of the schema should know
-  const char* pattern = "";             ///< a regular expression that texts match; not read
-  bool filled = false;                  ///< lists have elements, and texts characters; not read
-  int decimals = 0;                     ///< with which a number is written that is no integer
+  const char* pattern = "";             ///< a regular expression for texts; reading ignores it
+  bool filled = false;                  ///< lists and texts are not empty; reading ignores it
+  int decimals = 0;                     ///< decimal places of a number that is no integer
 };
 
 /// A number, or nan, inf or -inf as a word, for which JSON has no numbers. Written only.
@@ -89,7 +89,7 @@ class FormWriter {
     else
       out_[key] = written(value);
   }
-  /// A member that is there only if what was named before says so.
+  /// A member that is present only if earlier members say so.
   template <class T> void when(bool there, const char* key, const T& value, const Rule& rule = {}) {
     if (there) (*this)(key, value, rule);
   }
@@ -115,11 +115,11 @@ class FormWriter {
     members(inner);
     out_[key] = inner.out_;
   }
-  /// The same, left out unless it is there.
+  /// The same, but written only if `there`.
   template <class F> void optional_object(const char* key, bool there, F members) {
     if (there) object(key, members);
   }
-  /// What must hold of the members named so far; only a reader asks.
+  /// A condition on the members named so far. Only a reader checks it.
   template <class F> void require(F, const std::string&) {}
   json take() { return std::move(out_); }
 
@@ -265,8 +265,8 @@ template <class T> void read(const json& j, const std::string& at, T& value, con
   }
 }
 
-/// The JSON of a text, in which no object has two members of one name: which of them counts would
-/// depend on the reader.
+/// Parses JSON. Refuses an object with two members of one name, because readers differ in which of
+/// them they take.
 /// @throws UsageError
 json json_of(const std::string& text);
 

@@ -129,7 +129,7 @@ void JsonCursor::scalar() {
 std::string_view JsonCursor::skip() {
   peek();
   const std::size_t begin = at_;
-  std::string open_brackets;  // by the characters that close them
+  std::string open_brackets;  // as the characters that close them
   do {
     const char c = peek();
     bool inside = false;

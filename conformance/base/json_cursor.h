@@ -34,14 +34,14 @@ class JsonCursor {
   std::string string();
   /// The text of a number.
   std::string_view number();
-  /// An object: `member(key)` goes past each value.
+  /// Reads an object; `member(key)` has to move past the value of each key.
   template <class F> void object(F member) {
     for (bool more = open('{', '}'); more; more = again('}')) {
       const std::string k = key();
       member(k);
     }
   }
-  /// An array: `element()` goes past each value.
+  /// Reads an array; `element()` has to move past each value.
   template <class F> void array(F element) {
     for (bool more = open('[', ']'); more; more = again(']')) element();
   }
@@ -50,7 +50,7 @@ class JsonCursor {
 
  private:
   char peek();                       // the next character that is no blank, 0 at the end
-  bool open(char first, char last);  // false if it is empty
+  bool open(char first, char last);  // false for an empty object or array
   bool again(char last);             // after a value: false at the closing bracket
   std::string key();                 // a key and its colon
   std::string_view string_text();    // with its quotes; sets plain_

@@ -16,7 +16,7 @@ struct CodePoint {
 
 constexpr std::uint32_t kReplacement = 0xfffd;
 
-// The first code point of a text; a byte that is not UTF-8 gives a replacement character.
+// The first code point of a text; for a byte that is not UTF-8, a replacement character.
 CodePoint first_of(string_view text) {
   const std::size_t bytes = utf8_character(text);
   if (bytes == 0) return {kReplacement, 1};

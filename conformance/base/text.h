@@ -18,7 +18,7 @@ std::string code_span(string_view text);
 /// A code block of Markdown that holds exactly these lines.
 std::string code_block(string_view lines);
 
-/// Whether a text matches a pattern of '*' and '?', all of it.
+/// Whether the whole text matches a pattern of '*' and '?'.
 bool glob(string_view pattern, string_view text);
 
 /// One line: how many cases are done, and how long the rest will take at the pace so far.

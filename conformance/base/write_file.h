@@ -5,7 +5,7 @@
 
 namespace lockstep::judge {
 
-/// Writes a whole file. After a failure there is none if there was none.
+/// Writes a whole file. If that fails, it leaves no file where there was none before.
 /// @throws std::runtime_error naming the file and the reason.
 void write_file(const std::string& path, const std::string& text);
 

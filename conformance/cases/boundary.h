@@ -32,7 +32,8 @@ std::vector<Parameter> parameters(const Case& c);
 i64 value_of(const Case& c, const Parameter& k);
 /// Sets a parameter. Shapes grow by extents of 1, tuples by copies of their last entry.
 void set(Case& c, const Parameter& k, i64 v);
-/// The values to try for a parameter: one step beyond its legal range, both ends included.
+/// The values to try for a parameter: its legal range and, where possible, one step beyond each
+/// end.
 Range turns(const Case& c, const Parameter& k);
 
 /// The last legal value of a parameter on the way to another, and the illegal value beside it.
@@ -40,7 +41,7 @@ struct Edge {
   i64 legal, illegal;
 };
 
-/// The edge of a legal call's parameter on the way to `end`; nothing where every value is legal.
+/// The edge of a legal call's parameter on the way to `end`; nothing if every value is legal.
 std::optional<Edge> boundary_of(const Case& c, const Parameter& k, i64 end);
 
 /// Two calls that differ by one step of one parameter.

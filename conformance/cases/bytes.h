@@ -21,12 +21,12 @@ struct Bytes : Draw {
     }
     return within(v, lo, hi);
   }
-  /// The number of choices after the first.
+  /// The number of values from `lo` to `hi`, less one.
   static constexpr u64 width(i64 lo, i64 hi) { return static_cast<u64>(hi) - static_cast<u64>(lo); }
   std::span<const std::uint8_t> rest;
 };
 
-/// Draws from another source and notes the bytes from which Bytes draws the same.
+/// Draws from another source and records bytes from which Bytes draws the same values.
 struct Recorded : Draw {
   constexpr explicit Recorded(Draw& d) : source(d) {}
   constexpr i64 operator()(i64 lo, i64 hi) override {

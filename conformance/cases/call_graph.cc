@@ -21,10 +21,10 @@ constexpr i64 kFewOf = 8;
 constexpr int kLayerTries = 32;
 constexpr i64 kMostRead = 16 * kMostElements;  // by a call
 constexpr i64 kWide = 64;                      // channels that compilers keep together, at most
-constexpr u64 kNetworkOf = 64;                 // graphs around conv2d and dense
-constexpr i64 kMostOfNetwork = i64{1} << 20;   // elements of an entry of one, and read by a call
-constexpr i64 kMostWork = i64{1} << 24;        // its multiply-adds
-constexpr i64 kHighOf = 16;                    // networks
+constexpr u64 kNetworkOf = 64;                 // of graphs of conv2d and dense, one has a network
+constexpr i64 kMostOfNetwork = i64{1} << 20;   // elements of its entries, and read by its calls
+constexpr i64 kMostWork = i64{1} << 24;        // multiply-adds of a network
+constexpr i64 kHighOf = 16;                    // one network in so many has a high image
 constexpr i64 kHigh = 500;                     // rows of an image that blocks do not hold
 constexpr i64 kHighWidth = 18;
 constexpr i64 kSmallImage = 25;  // places
@@ -47,7 +47,7 @@ const std::vector<const OpInfo*>& pointwise() {
   return some;
 }
 
-// Builds a graph from its inputs on. In the end feeds and constants get the first numbers.
+// Builds a graph, beginning with its inputs. At the end, feeds and constants get the first numbers.
 class Builder {
  public:
   Builder(const Case& c, const std::function<bool(const Case&)>& claimed)
@@ -88,7 +88,7 @@ class Builder {
     (constant ? constants_ : feeds_).push_back(e);
     return e;
   }
-  // The same values as the result of a call.
+  // An entry with the same values, computed by a call of `negative` if that is claimed.
   int negated(Tensor t) {
     Case c{.op = find_operator("negative"), .in = {t.type}};
     if (!claimed_(c)) return given(t, false);
@@ -140,8 +140,8 @@ class Builder {
     return true;
   }
 
-  // Appends layers of a network, each of which reads the one before: compilers keep what lies
-  // between products in a form of their own, and calls drawn alone seldom follow each other so.
+  // Appends layers of a network, each of which reads the one before. Compilers keep tensors between
+  // products in a form of their own, and calls drawn one by one seldom form such a chain.
   void append_layers() {
     struct Layer {
       const char* op;
@@ -182,8 +182,8 @@ class Builder {
     const i64 channels = draw_.coin() ? kWide : draw_(1, 8);
     product(results_.back(), channels, 1);
   }
-  // Appends two products of the last result, which are joined along their channels, added up or
-  // multiplied, and in two of these ways a product of the result: compilers let the two write into
+  // Appends two products of the last result, and joins them along their channels, adds or
+  // multiplies them. A product follows unless they are multiplied. Compilers let the two write into
   // one tensor, or one add the other, and must not take weights for an image.
   void append_branches() {
     constexpr i64 kJoined = 4;  // channels that compilers keep in one word, at most
@@ -206,10 +206,10 @@ class Builder {
       append_product(results_.back(), {{channels, type_of(results_.back()).dim(1), 1, 1}, 8});
   }
 
-  // Appends the layers of a network, whose images do not fit into one block of a kernel, and whose
-  // sums are deeper: windows with padding and strides, shortcuts, branches that are joined, and
-  // groups of single channels. Each reads the one before. Few images are so high that kernels take
-  // them in parts.
+  // Appends the layers of a network, each of which reads the one before. Its images do not fit into
+  // one block of a kernel, and its sums are deep: windows with padding and strides, shortcuts,
+  // branches that are joined, and groups of single channels. A few images are so high that kernels
+  // take them in parts.
   void append_network() {
     gives_constants_ = g_.has_network = true;
     most_elements_ = most_read_ = kMostOfNetwork;
@@ -218,7 +218,7 @@ class Builder {
         {1, draw_(1, 4), is_high ? kHigh : draw_(9, 24), is_high ? kHighWidth : draw_(9, 24)}, 8};
     const int feed = given(drawn_values(image, draw_), false);
     if (is_high) {
-      work_ = -3 * kMostWork;  // it takes more
+      work_ = -3 * kMostWork;  // a high image takes more
       append_layer({kWide / 2, 1}, feed) &&
           append_layer({.channels = kWide, .taps = 3, .across = 1}) && append_pooling() &&
           append_layer({kWide, 1});
@@ -255,7 +255,7 @@ class Builder {
       default: return append_layer({channels, 3, 1, channels}) && append_layer({wide, 1});
     }
   }
-  // The same of matrices, for dense: as many units as compilers keep together, or few.
+  // The same with matrices, for dense: as many units as compilers keep together, or few.
   void append_matrices() {
     gives_constants_ = g_.has_network = true;
     most_elements_ = most_read_ = kMostOfNetwork;
@@ -295,11 +295,11 @@ class Builder {
     c.in = {x, {{l.channels, inputs, l.taps, l.across}, 8}, {{l.channels}, 16}};
     return append_layer(c, image, depth);
   }
-  // Appends a product whose sums have so many terms.
+  // Appends a product whose sums have `depth` terms.
   bool append_layer(const Case& c, int x, i64 depth) {
     std::vector<Tensor> in{g_.entries[static_cast<std::size_t>(x)]};
     in.resize(c.in.size());
-    // So shifted, sums of drawn products spread over the range of 8 bits.
+    // This shift spreads the sums of drawn products over the range of 8 bits.
     constexpr int kBits = 6;
     return !refusal(c).refused() && append_claimed(c, {x, -1, -1}, in, kMaxPrecision) &&
         append_shift(kBits + static_cast<int>(std::bit_width(static_cast<u64>(depth))) / 2);
@@ -336,7 +336,7 @@ class Builder {
     }
     return !refusal(c).refused() && append_claimed(c, inputs, in, kMaxPrecision);
   }
-  // The first layer reads what its domain draws.
+  // Appends a drawn layer. The first one reads drawn values, the others the last result.
   bool try_layer(const OpInfo& op, bool is_first, int precision) {
     Case c = draw_case(op, draw_);
     std::vector<int> inputs(c.in.size(), -1);
@@ -350,7 +350,7 @@ class Builder {
     for (std::size_t k = 0; k < c.in.size(); ++k) in[k].type = c.in[k];
     return append_claimed(c, inputs, in, precision);
   }
-  // Makes a call legal whose other inputs lack an extent of the first one. @return whether it is
+  // Makes a call legal by giving another input an extent of the first. @return whether it is legal
   static bool fit(Case& c) {
     if (!refusal(c).refused()) return true;
     for (std::size_t k = 1; k < c.in.size(); ++k)
@@ -363,7 +363,7 @@ class Builder {
     return false;
   }
 
-  // The last result rather than an earlier one or any entry.
+  // An entry to read: in half of the draws the last result, else any result or any entry.
   int drawn_entry() {
     const auto any_of = [&](i64 n) { return draw_(0, n - 1); };
     switch (draw_(0, 3)) {
@@ -373,7 +373,7 @@ class Builder {
     }
   }
 
-  // The last result, and sometimes an earlier one.
+  // Makes the last result a head, and sometimes an earlier result, too.
   void choose_heads() {
     g_.heads = {results_.back()};
     const int other = results_[static_cast<std::size_t>(draw_(0, std::ssize(results_) - 1))];

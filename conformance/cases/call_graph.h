@@ -19,31 +19,31 @@ struct CallGraph {
   };
   std::vector<Node> nodes;
   std::vector<Tensor> entries;  ///< with their right values: feeds, constants, results
-  int feeds = 0;                ///< entries that each run brings
+  int feeds = 0;                ///< entries that each run provides
   int given = 0;                ///< feeds and constants
   std::vector<int> heads;       ///< entries that leave the graph
-  bool has_network = false;     ///< layers beyond the blocks of kernels
+  bool has_network = false;     ///< it has layers larger than the blocks of kernels
 };
 
-/// A graph in which the case's call computes its outputs from its values, among other calls: one
-/// may make its first input, and others read its results. Its shape depends on the case's seed and
-/// operator only, so that smaller cases of them have similar graphs. Few of those around conv2d
-/// and dense have a network.
-/// @param claimed whether a call may be one of the others
+/// A graph of the case's call, which computes its outputs from its values, and other calls: one may
+/// compute its first input, and others read its results. The shape of the graph depends on the
+/// case's seed and operator only, so that smaller cases with the same ones have similar graphs. Few
+/// graphs around conv2d and dense have a network.
+/// @param claimed says of a call whether it may be one of the others
 CallGraph graph_around(const Case& c, const std::vector<Tensor>& in, const std::vector<Tensor>& out,
     const std::function<bool(const Case&)>& claimed);
 
-/// A graph whose entries have new numbers: these feeds, these constants, the results of its nodes.
-/// Others are dropped.
+/// The graph with its entries numbered anew: these feeds, then these constants, then the results of
+/// its nodes. Other entries are dropped.
 CallGraph numbered(
     const CallGraph& old, const std::vector<int>& feeds, const std::vector<int>& constants);
 
-/// Parts of a graph with fewer calls or heads, the smallest first: what one result or head needs,
-/// what is left where the results of a call are given and, but of networks, where a call's input
-/// takes the place of its result.
+/// Smaller graphs with fewer calls or heads, the smallest first: only what one result or head
+/// needs; the results of a call given as feeds; and, except for networks, a call left out, so that
+/// one of its inputs takes the place of its result.
 std::vector<CallGraph> smaller_graphs(const CallGraph& g);
 
-/// Its calls in a line, as `e1 = negative(e0); e2 = sum/axis=0(e1); heads e1, e2`.
+/// The calls of a graph in one line, as `e1 = negative(e0); e2 = sum/axis=0(e1); heads e1, e2`.
 std::string graph_text(const CallGraph& g);
 
 }  // namespace lockstep::judge

@@ -91,7 +91,7 @@ std::vector<std::vector<i64>> constants(string_view text) {
   return data;
 }
 
-// The values of a constant fill: a single one if all inputs have the same.
+// The values of a constant fill: only one if all inputs have the same.
 std::string constants_text(const Case& c) {
   const bool same = std::all_of(
       c.data.begin(), c.data.end(), [&](const auto& value) { return value == c.data[0]; });
@@ -108,7 +108,7 @@ template <std::size_t N> int named(const string_view (&names)[N], string_view s,
   return static_cast<int>(at - std::begin(names));
 }
 
-// Reads a key that every id knows; false if the key is an operator's attribute.
+// Reads a key that ids of all operators may have; false if it is an attribute of the operator.
 bool read_key(Case& c, string_view key, string_view value) {
   if (key == "in") {
     c.in = types(value);
@@ -185,7 +185,8 @@ Case draw_case(const OpInfo& op, Draw& draw) {
   return case_of(op, call);
 }
 
-// The host had another call in mind, of which the first input is the best guess.
+// An illegal call has no output types, and a host has to guess them: the first input's shape is its
+// best guess.
 Type guessed_output(const Case& c) {
   return {!c.in.empty() && legal(c.in[0].shape) ? c.in[0].shape : Shape{1}, 32};
 }

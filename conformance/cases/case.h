@@ -35,7 +35,7 @@ enum class Fill {
   literal,  ///< written out in the case
   constant  ///< one value for all elements of an input
 };
-/// Those before it need no more than a seed.
+/// The number of fills before Fill::literal, which need no more than a seed.
 inline constexpr int kFills = static_cast<int>(Fill::literal);
 
 /// How tensors lie in memory. All are legal for a backend that claims `strided`.

@@ -33,7 +33,7 @@ constexpr char kOnes[] = "an extent of 1";
 constexpr i64 kOnesBit = 0, kWidthBits = 1, kDeepBit = kWidthBits + std::ssize(kWidths);
 std::string beside(i64 width) { return "beside " + std::to_string(width); }
 
-constexpr i64 kMany = 4;  // inputs, from which on their number is one class
+constexpr i64 kMany = 4;  // as many inputs, or more, are one class
 
 // The classes of values; the last two are of positions only.
 enum OfValues {
@@ -149,7 +149,7 @@ int shift_of(const OpInfo& op) {
     if (op.attrs[i].name == "shift_bit") return i;
   return -1;
 }
-// The intermediates that can pass 2^31, which they can where the widest call is legal.
+// The intermediates that can exceed 2^31: those of an operator whose widest call is legal.
 Bits room_of_intermediates(const OpInfo& op) {
   const int shift = shift_of(op);
   if (shift < 0 && (op.profile != "ELEM" || op.inputs.size() != 2)) return 0;
@@ -159,7 +159,7 @@ Bits room_of_intermediates(const OpInfo& op) {
   return refusal(widest).refused() ? 0 : bit(shift >= 0 ? kHalfAdded : kDifference);
 }
 
-// Elements of two inputs meet in turn, as they do where the shapes are equal.
+// Pairs the elements of two inputs in order, as calls with equal shapes do.
 Bits classes_of_intermediates(const Case& c, const std::vector<Tensor>& in) {
   const int shift = shift_of(*c.op);
   const i64 half = shift < 0 ? 0 : i64{1} << (c.attrs[static_cast<std::size_t>(shift)].ints[0] - 1);
@@ -209,7 +209,7 @@ struct Axes {
   }
 };
 
-// By axis, the classes that an operator's description allows.
+// The classes that an operator's description allows, by axis.
 std::vector<Bits> room_of(const OpInfo& op) {
   const Axes axes{op};
   std::vector<Bits> all(static_cast<std::size_t>(axes.size()));
@@ -233,7 +233,7 @@ std::vector<Bits> room_of(const OpInfo& op) {
   return all;
 }
 
-// By axis, the classes that a call shows, without those of its values.
+// The classes that a call shows, by axis, without those of its values.
 std::vector<Bits> shown_by(const Case& c) {
   const OpInfo& op = *c.op;
   const Axes axes{op};
@@ -310,7 +310,7 @@ bool is_axis(string_view axis, string_view what, string_view whose) {
   return axis.starts_with(what) && axis.substr(what.size()) == whose;
 }
 
-// Changes the parameter that a feature classifies, at random.
+// Changes at random the parameter to which a class belongs.
 void aim(Case& c, const CallClass& f, Draw& draw) {
   if (f.axis.starts_with("attribute") && draw(0, 3) == 0) shrink_others(c, 1);
   if (f.axis == "memory") c.layout = static_cast<Layout>(draw(0, kLayouts - 1));
@@ -346,7 +346,7 @@ std::vector<CallClass> call_classes(const OpInfo& op) {
   std::vector<Bits> room = room_of(op);
   room.resize(static_cast<std::size_t>(Axes{op}.values(0)));
   std::vector<CallClass> all = features_of(op, room);
-  // Features of one attribute are sorted by the names of their classes.
+  // Classes of one attribute are sorted by their names.
   const auto others = std::find_if(
       all.begin(), all.end(), [](const CallClass& f) { return !f.axis.starts_with("attribute "); });
   for (auto from = all.begin(); from != others;) {

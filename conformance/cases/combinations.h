@@ -32,8 +32,8 @@ class Combinations {
   /// How many combinations of these classes a set does not hold yet.
   i64 count_new(const std::vector<int>& classes, const std::vector<bool>& set) const;
   void add_to(std::vector<bool>& set, const std::vector<int>& classes) const;
-  /// Random classes of different axes whose combination is not in a set; after `tries` draws the
-  /// last ones, whatever they are.
+  /// Draws classes of different axes whose combination is not in a set; after `tries` draws returns
+  /// the last ones, covered or not.
   std::vector<CallClass> draw_uncovered(const std::vector<bool>& set, int tries, Draw& draw) const;
 
  private:
@@ -80,8 +80,9 @@ struct Reached {
 /// elements.
 const Reached& reached(const OpInfo& op);
 
-/// The discriminating order of calls (greedy cover): each shows the most combinations that neither
-/// `set` nor the calls before it show; of equals the first. Calls that add nothing are left out.
+/// The discriminating order of calls (greedy cover): each call shows the most combinations that
+/// neither `set` nor the calls before it show; the first of equal calls wins. Calls that add
+/// nothing are left out.
 /// @param counts whether a call may be chosen; asked when its turn comes.
 /// @param set receives the combinations of the chosen calls, too.
 std::vector<std::size_t> discriminating_order(const Combinations& combinations,

@@ -8,7 +8,7 @@ namespace lockstep::judge {
 namespace {
 
 constexpr i64 kChunk = i64{1} << 19;  // elements of a call: all of its copies stay in a cache
-constexpr i64 kNarrow = 32;           // values of an attribute that are all taken
+constexpr i64 kNarrow = 32;           // an attribute with at most so many values gets all of them
 
 std::vector<i64> choices(const AttrInfo& f) {
   std::vector<i64> all;
@@ -27,7 +27,7 @@ std::vector<i64> choices(const AttrInfo& f) {
 
 enum class Booleans { alternate, both };
 
-// Every combination of attributes, legal or not. Booleans that alternate keep the product small.
+// Every combination of attributes, legal or not. Alternating booleans keep their number small.
 std::vector<std::vector<Attr>> attribute_settings(const OpInfo& op, Booleans booleans) {
   std::vector<std::vector<Attr>> all(1);
   for (const AttrInfo& f : op.attrs) {

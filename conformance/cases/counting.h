@@ -12,17 +12,18 @@ namespace lockstep::judge {
 /// and has no lists among its attributes.
 bool is_enumerable(const OpInfo& op);
 
-/// One call for each setting of a is_enumerable operator, the widest precision first; together the
-/// inputs hold every combination of edge values (fill.h). A setting is a legal choice of attributes
-/// - each value of a narrow range, powers of two and their neighbours of a wide one - and
-/// precisions, as wide as the attributes permit.
+/// One call for each setting of an operator that is_enumerable(), the widest precision first.
+/// Together the inputs hold every combination of edge values (fill.h). A setting is a legal choice
+/// of attributes - each value of a narrow range, powers of two and their neighbours of a wide one -
+/// and precisions, as wide as the attributes permit.
 std::vector<Case> edge_cases(const OpInfo& op);
 
 /// Calls that together hold every value of the widest legal precision, for `settings` settings,
-/// drawn at random, of a is_enumerable operator of one input. No call has more than 2^22 elements.
+/// drawn at random, of an is_enumerable() operator of one input. No call has more than 2^22
+/// elements.
 std::vector<Case> range_cases(const OpInfo& op, u64 seed, int settings);
 
-/// One call of one element for each setting of an is_enumerable operator of one input with this
+/// One call of one element for each setting of an is_enumerable() operator of one input with this
 /// precision: each value of a boolean and of a narrow range, and powers of two and their neighbours
 /// of a wide one.
 std::vector<Case> value_settings(const OpInfo& op, int precision);

@@ -20,7 +20,7 @@ class Exhaustive : public Draw {
     const i64 values[kValues] = {lo, hi, lo + 1};
     return values[path_[at_++].value];
   }
-  /// Makes the next path, to be drawn from its beginning; false after the last.
+  /// Moves to the next path, which is then drawn from its beginning; false after the last.
   bool next() {
     path_.resize(at_);
     at_ = 0;
@@ -46,7 +46,7 @@ class Exhaustive : public Draw {
   std::vector<Choice> path_;
 };
 
-/// The calls of an operator with at most `deviations` choices off their first values.
+/// The calls of an operator in which at most `deviations` choices leave their first value.
 struct SmallCalls {
   int deviations = 0;
   i64 calls = 0;

@@ -29,16 +29,17 @@ i64 largest_output(const Case& c) {
   return n;
 }
 
-// Only of an operator that is defined element by element gas measures work.
+// Gas measures work only for operators that are defined element by element; others count as 1.
 i64 gas_of_element(const Case& c) {
   return c.op->pointwise ? c.op->gas(c.attributes(), c.types()) : 1;
 }
-// What one output element takes: products, which cost 3, or the elements of an input.
+// The work for an output element: its products, which cost 3 each, or its share of an input.
 i64 gas_of_sum(const Case& c) {
   return max(gas_of_element(c), largest_input(c) / largest_output(c));
 }
 
-// An operator that is defined as a whole may compare all elements along an axis with each other.
+// Whether a call costs little enough. An operator that is defined as a whole may compare all
+// elements along an axis with each other.
 bool is_affordable(const Case& c) {
   i64 longest = 1;
   for (const Type& t : c.in)
@@ -48,7 +49,7 @@ bool is_affordable(const Case& c) {
                        : longest * largest_input(c) <= kMostPairs);
 }
 
-// Something of which a call is to have more than `beyond`, by enlarging at least so many axes.
+// A size, of which a call is to have more than `beyond`, by enlarging at least `axes` axes.
 struct Aim {
   i64 (*amount)(const Case&);
   i64 beyond;
@@ -90,9 +91,9 @@ std::optional<Parameter> some_size(const Case& c, Draw& draw) {
   return all[static_cast<std::size_t>(draw(0, std::ssize(all) - 1))];
 }
 
-// A drawn call, enlarged along some axes in the hope that its amount grows as its sizes do.
+// A drawn call, enlarged along some axes on the assumption that its amount grows in proportion.
 std::optional<Case> enlarged(const OpInfo& op, const Aim& aim, int axes, Draw& draw) {
-  constexpr i64 kSpread = 31, kNarrowVector = 8;  // of which some elements are left over
+  constexpr i64 kSpread = 31, kNarrowVector = 8;  // the amount is no multiple of a vector
   Case c = draw_case(op, draw);
   for (int left = axes; left > 0; --left) {
     const i64 amount = aim.amount(c), times = aim.beyond / amount;
@@ -122,7 +123,7 @@ void fill(Case& c, Fill values, std::size_t n) {
   c.layout = static_cast<Layout>(1 + n % (kLayouts - 1));
 }
 
-// A window may lie beside its image, and a sum be of zeros.
+// Whether all outputs are 0, as when windows lie beside their image or sums add zeros.
 bool tells_nothing(const Case& c) {
   const std::vector<Tensor> out = reference::outputs(*c.op, c.attributes(), inputs_of(c));
   return std::all_of(out.begin(), out.end(), [](const Tensor& t) {
@@ -135,7 +136,7 @@ enum class Axis { innermost_of_input, innermost_of_output, channels_of_output };
 constexpr Axis kAxes[] = {
     Axis::innermost_of_input, Axis::innermost_of_output, Axis::channels_of_output};
 
-// Its extent; 0 if there is no axis of channels.
+// The extent of the axis; 0 if there is no axis of channels.
 i64 extent_of(const Case& c, Axis axis) {
   const Type t = axis == Axis::innermost_of_input ? c.in[0] : types_of(c)[0];
   if (axis == Axis::channels_of_output) return t.rank() > 2 ? t.dim(1) : 0;
@@ -159,13 +160,14 @@ std::optional<Case> tailed(const OpInfo& op, Axis axis, i64 rest, Draw& draw) {
   return std::nullopt;
 }
 
-// Whether the extent of the last output axis follows from a number, which is more than 1.
+// Whether the length of output rows depends on a parameter, whose value is more than 1.
 bool decides_on_rows(const Case& c, const Parameter& k) {
   const std::optional<Case> less = changed(c, k, value_of(c, k) - 1);
   return less && row_of(*less) != row_of(c);
 }
 
-// A small call with a value of an attribute's last number, which decides on its long rows.
+// A small call in which the last number of an attribute has this value and decides on the length of
+// long rows.
 std::optional<Case> in_long_rows(const OpInfo& op, int attribute, i64 value, Draw& draw) {
   constexpr int kTries = 1000;
   for (int n = 0; n < kTries; ++n) {
@@ -184,7 +186,7 @@ std::optional<Case> in_long_rows(const OpInfo& op, int attribute, i64 value, Dra
   return std::nullopt;
 }
 
-// Lays input 0 so that elements along an axis follow each other in memory. @return whether it can
+// Lays out input 0 so that elements along an axis are adjacent in memory. @return whether it can
 bool lay_innermost(Case& c, int d) {
   constexpr u64 kSeeds = 64;
   c.layout = Layout::permuted;
@@ -209,7 +211,7 @@ std::optional<Case> with_long_axis(const OpInfo& op, int d, Draw& draw) {
   return std::nullopt;
 }
 
-// Whether half of a crowd stands in the last output. What is no row there is -1.
+// Whether the last output holds at least kCrowd / 2 rows; elements outside rows are -1.
 bool is_crowded(const Case& c) {
   const Tensor y = reference::outputs(*c.op, c.attributes(), inputs_of(c)).back();
   const i64 columns = y.type.dim(y.type.rank() - 1),
@@ -226,7 +228,8 @@ std::vector<Case> large_cases(const OpInfo& op, u64 seed, int rounds) {
   for (int round = 0; round < rounds; ++round)
     for (const Aim& aim : kAims) {
       Seeded draw(word(seed, 9, static_cast<u64>(&aim - kAims) + 16 * static_cast<u64>(round)));
-      // Calls that a long axis would make too costly get one more.
+      // The second half of the tries enlarges one more axis, since one long axis makes some calls
+      // too costly.
       for (int n = 0; n < kTries; ++n) {
         std::optional<Case> c = enlarged(op, aim, aim.axes + 2 * n / kTries, draw);
         if (!c) continue;
@@ -296,7 +299,7 @@ std::vector<Case> crowded_cases(const OpInfo& op, u64 seed) {
   Seeded draw(word(seed, 13, 0));
   for (int n = 0; n < kTries && all.size() < kCases; ++n) {
     Case drawn = draw_case(op, draw);
-    // The numbers of rows must fit.
+    // The inputs after the first must be able to hold the larger numbers of rows.
     for (std::size_t k = 1; k < drawn.in.size(); ++k)
       drawn.in[k].precision = std::max(drawn.in[k].precision, kCountBits);
     std::optional<Case> c = changed(drawn, {Parameter::extent, 0, 1}, kCrowd + draw(0, kCrowd));

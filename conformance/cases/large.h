@@ -27,7 +27,7 @@ inline constexpr i64 kWidestVector = 64;
 /// left over.
 std::vector<Case> tail_cases(const OpInfo& op, u64 seed);
 
-/// Extent from which a row is long: a vector of 16 numbers and a rest.
+/// A row of this extent or more is long: a vector of 16 numbers and a rest.
 inline constexpr i64 kLongRow = 17;
 
 /// Small legal calls with long rows of output 0 and small numbers for which kernels have paths of
@@ -38,15 +38,15 @@ std::vector<Case> long_row_cases(const OpInfo& op, u64 seed);
 /// The extent of a long axis: whole blocks of any power of two up to 2^14, and one element over.
 inline constexpr i64 kLeftOver = (i64{1} << 14) + 1;
 
-/// Legal calls that are not large, each with another axis of input 0 so long, whose elements follow
-/// each other in memory.
+/// Legal calls that are not large. In each, another axis of input 0 has this extent, and the
+/// elements along it are adjacent in memory.
 std::vector<Case> left_over_cases(const OpInfo& op, u64 seed);
 
 /// Rows of a crowded call: more than kernels take at a time.
 inline constexpr i64 kCrowd = 600;
 
-/// Legal calls of an operator that is defined as a whole, with a crowd of rows, of which at least
-/// half stand in the output.
+/// Legal calls of an operator that is defined as a whole, with kCrowd rows or more, of which the
+/// output holds at least kCrowd / 2.
 std::vector<Case> crowded_cases(const OpInfo& op, u64 seed);
 
 /// The elements of the largest tensor of a legal call.

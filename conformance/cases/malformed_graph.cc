@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kFar = 1 << 30;  // beyond any entry
 
-// A copy of an entry that nothing writes. @return its number
+// Adds a copy of an entry, which no call writes. @return its number
 int unwritten(CallGraph& g, int like) {
   g.entries.push_back(Tensor(g.entries[static_cast<std::size_t>(like)]));
   return static_cast<int>(g.entries.size()) - 1;

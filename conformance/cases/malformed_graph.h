@@ -8,7 +8,7 @@
 
 namespace lockstep::judge {
 
-/// A mistake in a graph, by the label with which backends/backend.h has it refused.
+/// A mistake in a graph, and the label with which a backend must refuse it (backends/backend.h).
 struct GraphMistake {
   string_view label, what;
   /// Makes the mistake. @return whether the graph has a place for it
@@ -23,7 +23,7 @@ extern const std::array<GraphMistake, 7> kGraphMistakes;
 /// runs it.
 std::optional<CallGraph> malformed(CallGraph legal, const GraphMistake& mistake);
 
-/// The graph of one call, whose outputs have the types that a host would guess if it is illegal.
+/// The graph of one call. If that is illegal, its outputs have the types that a host would guess.
 CallGraph graph_of_call(const Case& c);
 
 }  // namespace lockstep::judge

@@ -14,8 +14,8 @@ namespace lockstep::judge {
 /// @throws graph::Error for a graph that breaks a rule.
 std::vector<Case> model_calls(const std::string& directory);
 
-/// How many cases a call of a model gives where calls that cost little give `most`: fewer, the more
-/// it costs, but one.
+/// How many cases to make of one call of a model: `most` if it costs little, fewer the more it
+/// costs, but at least one.
 int cases_of_call(const Case& c, int most);
 
 }  // namespace lockstep::judge

@@ -136,7 +136,7 @@ std::vector<std::string> typed_labels(const OpInfo& op) {
 }
 
 std::vector<Case> illegal_cases(const OpInfo& op, u64 seed, int per_label) {
-  // So many attempts reach the rarest label of every operator many times.
+  // Enough attempts to reach the rarest label of every operator many times.
   constexpr int kAttempts = 400'000;
   std::map<std::string, std::vector<Case>> found;
   const std::vector<std::string> labels = typed_labels(op);

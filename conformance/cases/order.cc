@@ -70,7 +70,7 @@ class Search {
               steps_[b.step]};
       }
   }
-  // Whether each step has a call with the next one.
+  // Whether for each step a call violates it together with the next one.
   bool complete() const {
     for (std::size_t i = 0; i + 1 < steps_.size(); ++i)
       if (!found_[i * steps_.size() + i + 1]) return false;
@@ -102,7 +102,8 @@ class Search {
       ++at;
     return at;
   }
-  // Of each parameter the first illegal value and the last two, which may violate an earlier step.
+  // For each parameter, the first illegal value, and the last two, which may violate an earlier
+  // step.
   std::vector<Fault> faults_of(const Case& origin) {
     constexpr int kPerStep = 4;
     std::vector<Fault> faults;
@@ -140,7 +141,7 @@ std::string Step::text() const {
 }
 
 Order order_of(const OpInfo& op, u64 seed) {
-  // So many calls reach the rarest pair many times.
+  // Enough calls to reach the rarest pair many times.
   constexpr int kTried = 400;
   Search search(op);
   Seeded draw(word(seed, 3, 0));

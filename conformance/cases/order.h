@@ -26,9 +26,10 @@ struct DoubleViolation {
 
 /// The known order of judgement of an operator's calls.
 struct Order {
-  /// For each step the nearest later one, of another label, that can be violated beside it.
+  /// For each step, a call that violates it and the nearest later one, of another label, that can
+  /// be violated beside it.
   std::vector<DoubleViolation> calls;
-  /// Nearer ones: no call was found that violates both.
+  /// Pairs of steps closer to each other, for which no call was found that violates both.
   std::vector<std::pair<Step, Step>> apart;
   /// Steps that no change of one number of a legal call violates.
   std::vector<Step> unseen;

@@ -34,7 +34,7 @@ Shard checked(i64 place, i64 of, const std::string& where) {
   return {place + 1, of};
 }
 
-// The task numbers of an array may begin anywhere and have any step, but only one: otherwise a
+// Task numbers of an array may begin anywhere and have any step, but only one step: otherwise a
 // task cannot compute its place from its variables.
 Shard of_slurm(const Variable& variable) {
   constexpr const char* kId = "SLURM_ARRAY_TASK_ID";

@@ -1,4 +1,4 @@
-// The smaller graphs of a graph.
+// Makes a graph smaller.
 #include <algorithm>
 #include <optional>
 
@@ -8,7 +8,7 @@
 namespace lockstep::judge {
 namespace {
 
-// What the heads need, with these results given as feeds.
+// The part of a graph that these heads need, if the results `fed` are given as feeds.
 CallGraph part_of(const CallGraph& g, const std::vector<int>& heads, const std::vector<int>& fed) {
   std::vector<bool> needed(g.entries.size());
   for (const int e : heads) needed[static_cast<std::size_t>(e)] = true;
@@ -31,8 +31,8 @@ CallGraph part_of(const CallGraph& g, const std::vector<int>& heads, const std::
   return numbered(part, feeds, constants);
 }
 
-// The graph without a call that gives a tensor of the type of one of its inputs, which takes its
-// place; nothing where there is none, or a head would be given. What follows is computed anew.
+// The graph without call k: an input of the same type takes the place of its only result, and later
+// calls are computed anew. Nothing if no input has that type, or a head would become an input.
 std::optional<CallGraph> without(const CallGraph& g, std::size_t k) {
   const auto entry = [](auto& graph, int e) -> auto& {
     return graph.entries[static_cast<std::size_t>(e)];

@@ -5,8 +5,8 @@
 namespace lockstep::judge {
 namespace {
 
-// Draws the words of one attribute. They depend on the way alone, so that a smaller call which
-// fails for its spelling is still spelled alike.
+// Draws the words of one attribute. They depend on the way alone, so that shrinking a call which
+// fails for its spelling keeps that spelling.
 class Words {
  public:
   explicit Words(u64 seed) : draw_(seed) {}

@@ -38,7 +38,7 @@ std::string values_in(const AttestOptions& o, const Attestation& a) {
   return text;
 }
 
-// Whether a value was put that came out wrong.
+// Whether the journal of exhaust records a wrong value.
 bool is_wrong(const Attestation& a) {
   return !a.values.empty() && read_value_journal(a.values).known.exit() == Exit::fail;
 }
@@ -100,8 +100,8 @@ u64 unforeseeable() {
   return seed;
 }
 
-// In how many of 10^6 attempts a sample misses all of a forgery, where that is one result in 50.
-// A sample without repetitions misses it less often.
+// How many of 10^6 samples of so many cases miss a forgery of one result in 50. A sample without
+// repetitions misses it less often.
 constexpr i64 kAttempts = 1'000'000, kMissed = 20'000;
 i64 missed_by(i64 cases) {
   constexpr i64 kForged = 50;
@@ -109,14 +109,14 @@ i64 missed_by(i64 cases) {
   for (i64 k = 0; k < cases && missed > 0; ++k) missed -= missed / kForged;
   return (missed + kAttempts - 1) / kAttempts;
 }
-// The fewest cases that miss it seldom enough.
+// The size of the smallest sample that misses such a forgery seldom enough.
 i64 enough_cases() {
   i64 cases = 1;
   while (missed_by(cases) > kMissed) ++cases;
   return cases;
 }
 
-// The word that a sample earns.
+// What a sample shows: one word, and the numbers behind it.
 std::string word_of(std::size_t cases, std::size_t all) {
   const i64 missed = cases == all ? 0 : missed_by(static_cast<i64>(cases));
   return fmt::format(
@@ -125,7 +125,7 @@ std::string word_of(std::size_t cases, std::size_t all) {
       missed > kMissed ? "SAMPLED" : "WITNESSED", cases, all, missed / 10'000, missed / 100 % 100);
 }
 
-// Runs a sample again. Notes the disagreements. @return the word that it earns
+// Runs a sample again and notes the disagreements. @return what the sample shows, from word_of()
 std::string run_again(VerifyOptions& o, const Attestation& a, const Selection& s,
     const std::vector<Item>& items, std::vector<std::string>& found) {
   const std::string hash = file_hash(o.backend);
@@ -149,7 +149,7 @@ std::string run_again(VerifyOptions& o, const Attestation& a, const Selection& s
   return word_of(declared.size(), all);
 }
 
-// Puts some of the ranges of values again.
+// Puts some of the ranges of values to the backend again.
 void put_values_again(
     const VerifyOptions& o, const Attestation& a, std::vector<std::string>& found) {
   constexpr i64 kRanges = 4;  // of up to 2^26 values
@@ -167,7 +167,7 @@ void put_values_again(
 int verify(VerifyOptions& o) {
   constexpr std::size_t kShown = 10;
   const Attestation a = read_directory(o.directory);
-  // Refuses a wrong command line before the cases are made, which takes seconds.
+  // Refuse a wrong command line before the cases are made, which takes seconds.
   if (o.rerun > 0 && o.backend.empty())
     throw UsageError("--rerun needs the BACKEND that runs the cases again");
   if (!o.backend.empty()) open_subject(o.backend, o.conduct.limits);

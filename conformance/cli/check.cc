@@ -41,7 +41,7 @@ std::string day_of_today() {
   return text_of(utc);
 }
 
-// A CLI11 validator: empty if the text is a day. February 30 becomes a day of March.
+// A CLI11 validator: empty if the text is a day. timegm() makes February 30 a day of March.
 std::string is_day(const std::string& text) {
   std::tm day{};
   const bool read = strptime(text.c_str(), "%Y-%m-%d", &day) != nullptr;
@@ -49,7 +49,7 @@ std::string is_day(const std::string& text) {
   return read && text_of(day) == text ? "" : "'" + text + "' is not a date such as 2027-01-31";
 }
 
-// Something that a run leaves, and its file; - is standard output.
+// A kind of output of a run, and its file: empty for none, - for standard output.
 struct Form {
   std::string file;
   std::function<std::string(const Report&)> text;
@@ -75,7 +75,7 @@ std::vector<Form> forms(const CheckOptions& o, const std::string& failing) {
        }}};
 }
 
-// The verdict, and without other output what explains it.
+// The summary of a run; if quiet, only its verdict, and the first quarantine that explains it.
 std::string verdict_text(const Report& r, bool quiet) {
   if (!quiet) return summary(r, colour_wanted(), screen());
   std::string s;
@@ -83,8 +83,8 @@ std::string verdict_text(const Report& r, bool quiet) {
   return s + verdict_line(r) + "\n";
 }
 
-// Writes all that can be written. What cannot takes no other report with it, nor the verdict.
-// @param words for standard output, unless one of the files is
+// Writes all that can be written: a file that fails stops neither other reports nor the verdict.
+// @param words text for standard output; empty if a report goes there
 void write_all(std::vector<Form> all, const Report& r, const std::string& words) {
   if (!words.empty()) all.insert(all.begin(), {"-", [&](const Report&) { return words; }});
   std::string failed;
@@ -146,7 +146,7 @@ struct ReproOptions {
   Conduct conduct;
 };
 
-// The tensors that a graph is given.
+// Prints the tensors that a graph is given.
 void print_graph(const CallGraph& g) {
   for (int e = 0; e < g.given; ++e) {
     const Tensor& t = g.entries[static_cast<std::size_t>(e)];
@@ -178,7 +178,7 @@ void print_trial(const Trial& t, const Case& c) {
   }
 }
 
-// The id that a file holds, or of several that whose hash follows a '#'.
+// The id in FILE, or the id in FILE#HASH whose hash begins with HASH.
 std::string id_in_file(const std::string& place) {
   const std::size_t at = std::min(place.rfind('#'), place.size());
   const std::string file = place.substr(0, at), hash = place.substr(std::min(at + 1, place.size()));

@@ -142,7 +142,7 @@ void add_conduct(CLI::App& verb, Conduct& c) {
 void flush_output() {
   std::cout.flush();
   const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout;
-  // A reader that has seen enough is no failure.
+  // It is no failure if the reader of a pipe has seen enough and closed it.
   if (!arrived && errno != EPIPE)
     throw std::runtime_error(
         std::string("cannot write to standard output: ") + std::strerror(errno));
@@ -160,7 +160,7 @@ bool require_writable(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     printed += file == "-";
     std::error_code unknown;  // opening the file says why
-    // Who reads a pipe would see its end.
+    // To open and close a pipe would show its reader an end of file.
     if (file.empty() || file == "-" || fs::is_fifo(file, unknown)) continue;
     const bool existed = fs::exists(file, unknown);
     if (!std::ofstream(file, std::ios::app))
@@ -185,7 +185,8 @@ std::function<void(i64, i64, i64)> progress_to_stderr(
   if (quiet) return {};
   const bool terminal = isatty(STDERR_FILENO);
   const auto pause = terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
-  // The time starts with the first of them, since cases are made before it.
+  // The clock starts with the first report of progress: making the cases, before it, does not
+  // count.
   return [=, begin = Clock::time_point(), last = Clock::time_point()](
              i64 done, i64 all, i64 failed) mutable {
     const auto now = Clock::now();

@@ -20,7 +20,8 @@ int diff(const std::string& before, const std::string& after) {
   return static_cast<int>(e);
 }
 
-// Puts each call once, which suffices for its outputs, with the cases of a check.
+// Puts the calls of a check to the backend, each once, which suffices for the digest of its
+// outputs.
 int digest(RunOptions& o) {
   finish_selection(o.selection);
   // Refuse a wrong name before the cases are made, which takes seconds.

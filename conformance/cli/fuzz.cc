@@ -94,7 +94,7 @@ int fuzz(FuzzOptions& o) {
   const double limit = seconds_of(o.time);
   check_properties(o.selection);
   const std::vector<const OpInfo*> ops = selected_operators(o.selection);
-  // The backend must be there before a directory is made for it.
+  // Fail before a directory is made if there is no such backend.
   open_subject(o.backend, o.conduct.limits);
   FuzzState state(o.directory, target_of(o, ops));
   Saver saver(o, state);

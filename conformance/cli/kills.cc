@@ -108,8 +108,8 @@ class Measure {
     }
   }
 
-  // Keeps only the cases that kill a contract mutant a second time, among other cases: one that
-  // keeps state, or races, may die by chance.
+  // Keeps only the cases that kill a contract mutant a second time, among other cases: a mutant
+  // that keeps state, or races, may die by chance.
   void confirm() {
     const std::vector<Item> discriminating = chosen();
     for (std::size_t m = 0; m < mutants_.size(); ++m) {
@@ -124,7 +124,7 @@ class Measure {
     }
   }
 
-  // The kill matrix, with as few cases of each operator as kill all mutants that its cases kill.
+  // The kill matrix, with few cases of each operator, which kill all mutants that its cases kill.
   KillMatrix kills() const {
     KillMatrix k{LOCKSTEP_VERSION, {}, {}};
     for (const MutantFate& m : mutants_) k.mutants.push_back({m.name, m.op});

@@ -31,7 +31,7 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-// What is wrong with the arguments: if it is the first word, which verb may be meant.
+// What is wrong with the arguments, and if it is the first word, which verb may be meant.
 std::string unknown_verb(const CLI::App& app, const std::string& word, const std::string& what) {
   std::string nearest;
   std::size_t least = 3;  // more than two mistakes are no misprint
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   } catch (const lockstep::params::Error& e) {
     return reject(e);
   } catch (const std::system_error& e) {
-    // A reader has seen enough: ends like any program that writes into a closed pipe.
+    // The reader of the pipe has seen enough: end like any program that writes into a closed pipe.
     if (e.code() == std::errc::broken_pipe) {
       signal(SIGPIPE, SIG_DFL);
       raise(SIGPIPE);

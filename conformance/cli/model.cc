@@ -34,8 +34,8 @@ std::vector<Tensor> SubjectEngine::run(
   return out;
 }
 
-// Feeds, constants and results get their numbers in this order. A question has few outputs, so the
-// heads are asked for a few at a time.
+// Numbers feeds first, then constants, then results. One question can have few outputs, so run()
+// asks for the heads a few at a time.
 CompiledModel::CompiledModel(const graph::Model& model, Subject& subject) : subject_(subject) {
   const graph::Graph& graph = model.graph();
   const std::vector<const graph::Node*> calls = calls_of(graph);

@@ -28,7 +28,7 @@ struct Stopped : std::runtime_error {
 class SubjectEngine : public graph::Engine {
  public:
   explicit SubjectEngine(Subject& subject) : subject_(subject) {}
-  /// @throws Stopped where the answer is none, or lies outside the inferred types.
+  /// @throws Stopped if the answer is not ok, or lies outside the inferred types.
   std::vector<Tensor> run(
       const OpInfo& op, Attributes attrs, const std::vector<Tensor>& in) override;
 
@@ -40,9 +40,9 @@ class SubjectEngine : public graph::Engine {
 class CompiledModel {
  public:
   CompiledModel(const graph::Model& model, Subject& subject);
-  /// Whether it compiles graphs, and no head of this one is given.
+  /// Whether the subject compiles graphs, and a call computes each head of this one.
   bool can_run() const { return can_run_; }
-  /// The heads. @throws Stopped where the answer is none, or lies outside their types.
+  /// The heads. @throws Stopped if the answer is not ok, or lies outside their types.
   std::vector<Tensor> run(const Tensor& data);
 
  private:
@@ -54,7 +54,7 @@ class CompiledModel {
   bool can_run_ = false;
 };
 
-/// Runs each call on another engine and tells of it.
+/// Runs each call on another engine, and passes its outputs to `tell`.
 class ToldEngine : public graph::Engine {
  public:
   using Tell = std::function<void(const std::vector<Tensor>& out)>;
@@ -71,7 +71,7 @@ class ToldEngine : public graph::Engine {
   Tell tell_;
 };
 
-/// It centres the samples of a picture.
+/// The offset that centres the samples of a picture around 0.
 inline constexpr i64 kPngOffset = -128;
 
 /// A file of inputs, and how it is read.
@@ -89,7 +89,7 @@ struct Inputs {
   std::function<Tensor(i64 n)> at;  // throws graph::Error input.value
 };
 
-/// Whether a file's name ends so, in small or capital letters.
+/// Whether a file's name has this ending, in small or capital letters.
 bool is_named(const std::string& file, std::string_view ending);
 
 /// The inputs that a file holds:

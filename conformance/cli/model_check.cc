@@ -1,4 +1,4 @@
-// Judges what a backend makes of a model's recorded inputs.
+// Judges what a backend computes from a model's recorded inputs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ Data read_data(const std::string& directory, const graph::Graph& graph) {
   return d;
 }
 
-// The files that are not those on record, nor those that the data set names.
+// The files of the model that differ from the record or from the hash in the data set.
 std::vector<std::string> differing_files(const std::string& directory, const Data& data) {
   std::vector<std::string> names;
   for (const auto& [name, hash] : data.expected.files)
@@ -102,7 +102,7 @@ Tensor input_of(const graph::Graph& graph, const Data& data, i64 n) {
 }
 
 struct Score {
-  bool is_compiled = false;                    // besides, as one graph
+  bool is_compiled = false;                    // it ran as one graph, too
   i64 inputs = 0, correct = 0, differing = 0;  // of the inputs that have outputs
   std::string digest, first_difference, stopped;
 };
@@ -188,7 +188,7 @@ int check(const ModelCheckOptions& o) {
   return c.exit;
 }
 
-// Writes what the specification makes of the inputs.
+// Records the outputs that the specification computes from the inputs.
 int record(const ModelCheckOptions& o) {
   const std::string file = record_file(o.directory);
   if (std::filesystem::exists(file))

@@ -1,4 +1,4 @@
-// Finds where two traces of a model part.
+// Finds the first difference between two traces of a model.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 /// @file
-/// What the verbs of `lockstep model` read, and print with --json.
+/// The documents that the verbs of `lockstep model` read, and print with --json.
 #pragma once
 #include "conformance/base/form.h"
 
@@ -9,7 +9,7 @@ using form::Rule;
 
 inline constexpr i64 kLargest = (i64{1} << 31) - 1;  // of an int32
 
-/// What is recorded of a model: its files, and what it makes of its inputs.
+/// What is recorded of a model: its files, and the outputs for its inputs.
 struct Expected {
   std::optional<i64> images, correct, gas;
   std::string sha256, sha256_first_20;
@@ -158,7 +158,7 @@ template <class F> void fields(F& form, form::Like<Trace> auto& t) {
 /// Computes what follows from the rest.
 void settle(Trace& trace);
 
-/// The element at which two traces part first.
+/// The first element that differs between two traces.
 struct PartedElement {
   std::vector<i64> index;
   i64 first = 0, second = 0, differing = 0, elements = 0;
@@ -171,7 +171,7 @@ template <class F> void fields(F& form, const PartedElement& e) {
   form("elements", e.elements, {.text = "How many it has."});
 }
 
-/// Where two traces part.
+/// The first difference between two traces.
 struct Parting {
   std::string first, second;
   i64 outputs = 0, equal = 0;

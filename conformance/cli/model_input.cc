@@ -20,7 +20,7 @@ constexpr std::size_t kMostBytes = std::size_t{4} << 30;
   throw graph::Error("model.input", printable(file) + ": " + why);
 }
 
-// How many inputs of a shape an array of another shape is; 0: none.
+// How many inputs of the declared shape an array of another shape holds; 0: none.
 i64 count_of(const Shape& declared, std::span<const i64> shape) {
   const std::span<const i64> whole(declared.begin(), declared.end());
   const std::span<const i64> part = whole.size() > 1 && whole[0] == 1 ? whole.subspan(1) : whole;
@@ -42,7 +42,7 @@ std::optional<i32> within(const params::ElementValue& value, int precision) {
   return std::nullopt;
 }
 
-// One of the inputs that lie behind each other in an array.
+// Input number `n` of those that follow each other in an array.
 Tensor input_in(const params::Tensor& array, const Type& type, const std::string& name, i64 n) {
   const i64 size = volume(type.shape);
   Tensor input{type, {}};

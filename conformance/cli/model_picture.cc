@@ -92,7 +92,7 @@ std::string quoted(const std::string& text) {
 }
 
 constexpr i64 kMargin = 16, kGap = 16, kLane = 8, kLine = 15, kPad = 6, kBetween = 34;
-// Of a letter of 12 pixels in any usual font of equal widths, in hundredths of a pixel.
+// The width of a letter of 12 pixels in any usual monospaced font, in hundredths of a pixel.
 constexpr i64 kLetter = 725;
 
 constexpr const char* kStyle = R"(<style>
@@ -169,7 +169,7 @@ class LayeredPicture {
           "a picture of this model has {} lines through layers, the most is {}", lanes, kMaxLanes));
   }
 
-  // Gives a box its spot, and what it reads lanes as far as the layer above.
+  // Gives a box its spot, and the values that it reads lanes down to the layer above.
   void place(int b) {
     const Box& box = boxes_[static_cast<std::size_t>(b)];
     Spot spot{b, false, {}};
@@ -193,7 +193,7 @@ class LayeredPicture {
     return spots_.size() - 1;
   }
 
-  // The height at which each layer begins, and where one after the last would.
+  // Computes the height at which each layer begins, and where one after the last would begin.
   void stack() {
     top_ = {kMargin};
     for (const std::vector<std::size_t>& layer : layers_) {

@@ -111,7 +111,7 @@ void print(const documents::Ran& r) {
   fmt::print("digest {} of {} inputs\n", r.digest, r.runs.size());
 }
 
-// The values of a head in all runs: with several, an axis of them in front.
+// The values of a head in all runs; with several runs, the first axis counts them.
 params::Tensor array_of_head(const documents::Ran& ran, const Results& results, std::size_t head) {
   std::vector<i64> shape = ran.heads[head].shape;
   if (results.size() > 1) shape.insert(shape.begin(), std::ssize(results));

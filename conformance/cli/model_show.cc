@@ -82,7 +82,7 @@ Row row_of(const documents::Shown& s, const documents::ShownNode& n) {
       joined(n.inputs, [&](const auto& o) { return name_of(s, o); })};
 }
 
-// Numbers stand at the right of their columns, and nothing follows the last word of a row.
+// Aligns numbers to the right of their columns, and prints nothing after the last word of a row.
 void print(const std::vector<Row>& rows) {
   std::array<std::size_t, std::tuple_size_v<Row>> width{};
   for (const Row& row : rows)

@@ -34,7 +34,7 @@ class Tracer {
       if (keep_) values.push_back(params::from_int32(shape, t.data));
     }
   }
-  /// Where the run is.
+  /// The name of the call that runs next.
   std::string next() const { return printable(calls_[done_]->name); }
   i64 done() const { return static_cast<i64>(done_); }
   i64 all() const { return std::ssize(calls_); }

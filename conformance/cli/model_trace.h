@@ -1,5 +1,5 @@
 /// @file
-/// Traces of models as files: the hashes of all outputs, or those and the values.
+/// Traces of models as files: the hashes of all outputs, with or without the values.
 #pragma once
 #include <optional>
 
@@ -14,7 +14,7 @@ struct TraceFile {
   std::optional<params::Params> archive;
 
   /// The values of output `k` of the trace, where there are values.
-  /// @throws UsageError where they are not those of which the trace has the hash.
+  /// @throws UsageError if their hash is not the one in the trace.
   std::vector<i32> values(std::size_t k) const;
 };
 

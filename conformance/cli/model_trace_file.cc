@@ -39,7 +39,8 @@ std::vector<i32> TraceFile::values(std::size_t k) const {
   return values;
 }
 
-// The number alone makes it the only one; the letters that every system takes help a reader.
+// The number makes the name unique. The node's name, in letters that every system takes, helps a
+// reader.
 std::string array_name(const documents::Trace& trace, std::size_t k) {
   std::string name = fmt::format("{:04}_{}", k, trace.outputs[k].node);
   for (char& c : name)

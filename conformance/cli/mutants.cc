@@ -43,8 +43,8 @@ std::vector<i64> stages(const MutantOptions& o, const MutantFate& m) {
   return m.op == "*" ? std::vector<i64>{2000, all} : std::vector<i64>{all};
 }
 
-// The cases of a mutant's operator, kept for the next mutant in the list. With a budget, those of
-// the budget's cases that belong to the operator.
+// The cases of a mutant's operator, kept for the next mutant in the list. With a budget, only those
+// of the budget's cases that belong to the operator.
 class Cases {
  public:
   explicit Cases(const Selection& s) : selection_(s) {}
@@ -122,8 +122,8 @@ void judge_control(const MutantOptions& o, const std::vector<Item>& items) {
         "' fails without a mutant, so a kill proves nothing:\n" + summary(r, false));
 }
 
-// Makes all cases, which no later process inherits. Judges the backend by them unless that comes
-// last. @return the hash of their set
+// Makes all cases, which are gone on return, so that no later process inherits them. Judges the
+// backend by them, unless the run is --until-dead. @return the hash of their set
 std::string judged_without_mutant(const MutantOptions& o) {
   const std::vector<Item> all = select_cases(o.selection);
   if (!o.until_dead) judge_control(o, all);
@@ -151,7 +151,7 @@ int order(const MutantOptions& o, const std::vector<MutantFate>& mutants) {
   return static_cast<int>(e);
 }
 
-// What is written as JSON to standard output stands there alone.
+// Whether to print text: JSON on standard output must stand there alone.
 bool is_text(const MutantOptions& o) { return o.json_file != "-"; }
 
 int run(MutantOptions& o) {

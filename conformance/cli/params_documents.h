@@ -1,5 +1,5 @@
 /// @file
-/// What the verbs of `lockstep params` print with --json.
+/// The documents that the verbs of `lockstep params` print with --json.
 #pragma once
 #include "conformance/base/form.h"
 #include "containers/params/params.h"
@@ -47,7 +47,7 @@ template <class F> void fields(F& form, const Listing& l) {
   form("trailing_bytes", l.trailing_bytes);
 }
 
-/// How much a file held.
+/// The contents of a file, in numbers.
 struct Amount {
   u64 tensors = 0, data_bytes = 0, trailing_bytes = 0;
   Amount() = default;

@@ -9,7 +9,7 @@
 namespace lockstep::judge {
 namespace {
 
-// What libpng reads from, and why it gave up.
+// The text that libpng reads, and the reason if it gives up.
 struct Source {
   std::string_view rest;
   char why[128] = "";
@@ -41,9 +41,9 @@ class Reader {
   Reader& operator=(const Reader&) = delete;
   ~Reader() { png_destroy_read_struct(&png_, &info_, nullptr); }
 
-  // libpng jumps out of a step that fails, over nothing that has a destructor.
+  // When a step fails, libpng leaves it by longjmp(), which skips no destructor here.
 
-  /// Reads what stands before the samples. @return whether the step succeeded
+  /// Reads the file up to the samples. @return whether the step succeeded
   bool read_header() {
     if (!info_ || setjmp(png_jmpbuf(png_)) != 0) return false;
     png_read_info(png_, info_);

@@ -23,9 +23,9 @@ struct PictureError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Reads a PNG: grey or colour of 8 bits, or a palette, of which each pixel gets its colour. The
-/// samples are those of the file: no gamma, profile or background changes them. They are only read
-/// where the picture has this width and height, so that no file makes it allocate more.
+/// Reads a PNG of 8 bits: grey, colour, or a palette, whose colours the pixels get. The samples are
+/// those of the file: no gamma, profile or background changes them. They are read only if the
+/// picture has this width and height, so that no file makes this function allocate more.
 /// @throws PictureError
 Picture read_png(std::string_view file, i64 width, i64 height);
 

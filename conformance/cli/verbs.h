@@ -61,7 +61,7 @@ void finish_selection(Selection& s);
 /// Requires a positive number.
 CLI::Range positive();
 CLI::Range not_negative();
-/// What no range refuses: a text that reads as no number, and one that wraps to a large one.
+/// Refuse what a range does not: nan, and a negative number that an unsigned type wraps around.
 CLI::Validator number();
 CLI::Validator without_sign();
 /// Adds the option --set, the options of a backend.
@@ -85,7 +85,8 @@ void add_source_mutants(CLI::App& verb, SourceMutants& s);
 int run_source_mutants(const SourceMutants& s, u64 seed, bool quiet);
 
 /// Puts cases to mutants of a backend.
-/// @return the kill matrix, with as few cases of each operator as kill all that its cases kill.
+/// @return the kill matrix, with the few cases of each operator that kill all mutants which its
+/// cases kill.
 KillMatrix measure_kills(const std::string& backend, const std::vector<MutantFate>& mutants,
     const Selection& selection, const Conduct& conduct, bool quiet);
 
@@ -96,8 +97,8 @@ void flush_output();
 /// @throws std::runtime_error naming the file.
 void write_output(const std::string& path, const std::string& text);
 
-/// Requires that these files, of which empty names are none, can be written: before minutes of
-/// work and not after them. @return whether standard output, "-", is one of them
+/// Requires that these files can be written, before minutes of work and not after them. Ignores
+/// empty names. @return whether standard output, "-", is one of them
 /// @throws UsageError naming the file and the reason, or where "-" stands twice.
 bool require_writable(const std::vector<std::string>& files);
 

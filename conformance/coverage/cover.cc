@@ -124,7 +124,7 @@ class Measure {
       if (!begins(f.axis)) cell.state = CoverCell::impossible;
       return;
     }
-    // Every operator has calls with any other label and any class of values.
+    // For any other label and any class of values, every operator has calls.
     if (std::find(of_calls.begin(), of_calls.end(), f) == of_calls.end()) {
       if (constants_[k] > 0) cell.state = CoverCell::constant;
       return;

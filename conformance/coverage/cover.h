@@ -13,7 +13,7 @@ namespace lockstep::judge {
 /// "axis: class & axis: class".
 std::string text_of(const std::vector<CallClass>& classes);
 
-/// A combination of classes. Each feature by itself is a cell.
+/// A class, or one side of a label, as a cell that cases have to cover.
 struct CoverCell {
   enum State {
     covered,     ///< by a case whose outputs are not constant
@@ -28,8 +28,8 @@ struct CoverCell {
 };
 string_view name_of(CoverCell::State s);
 
-/// The coverage of the t-way combinations (cases/combinations.h) of one strength. Required are
-/// those that a search reached or a case shows; only calls whose outputs are not constant count.
+/// The coverage of the t-way combinations (cases/combinations.h) of one strength. A combination is
+/// required if a search reached it or a case shows it, by a call whose outputs are not constant.
 struct CombinationCoverage {
   int classes = 2;
   i64 required = 0, covered = 0;

@@ -21,7 +21,7 @@ template <class F> i64 total(const Cover& c, F number) {
 
 i64 required(const CoverRow& r) { return r.required(); }
 
-// Cells in a state, an axis a line.
+// The cells in a state, one line for each axis.
 std::string listed(const CoverRow& r, CoverCell::State state) {
   std::string s, axis;
   for (const CoverCell& c : r.cells) {

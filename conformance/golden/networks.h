@@ -1,5 +1,5 @@
 /// @file
-/// What the networks of the literature must give: a record of digests, as data and as a document.
+/// The digests that the networks of the literature must have, as data and as a document.
 #pragma once
 #include <span>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lockstep::judge {
 
-/// SHA-256 of a network's files and of what it makes of its seeded input.
+/// SHA-256 of a network's files, of its seeded input and of the output for it.
 struct NetworkDigest {
   std::string name;
   i64 size = 0;
@@ -35,7 +35,7 @@ std::string write_networks(const NetworkDigests& digests);
 NetworkDigests recorded_networks();
 
 std::string digest(std::span<const std::byte> bytes);
-/// All but the output, which takes a run.
+/// All digests but that of the output, which takes a run.
 NetworkDigest files_of(
     const graph::zoo::Architecture& architecture, i64 size, const graph::zoo::Network& network);
 

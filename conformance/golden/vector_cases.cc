@@ -61,7 +61,8 @@ bool fits(const Case& c) {
   return elements_of(c) <= (is_deep(c) ? kMaxDeepElements : kMaxElements);
 }
 
-// Small values, and values of a small range, are classes of their own; others differ by sign only.
+// Each small value, and each value of a small range, is a class of its own; others differ by sign
+// only.
 std::string class_of(i64 v, Range range) {
   constexpr i64 kFew = 64, kSmall = 3;
   if (-kSmall <= v && v <= kSmall) return std::to_string(v);

@@ -14,7 +14,7 @@ namespace lockstep::judge {
 /// The version of the set: format, more tests, fixes.
 inline constexpr char kVectorsVersion[] = "0.5.0";
 
-/// The most numbers a test writes out for one tensor; an input beyond it is a recipe.
+/// The most numbers that a test writes out for one tensor; a larger input is a recipe.
 inline constexpr i64 kMaxWritten = 1024;
 
 /// The values of an input by the generator of FORMAT.md.

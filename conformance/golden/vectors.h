@@ -10,7 +10,7 @@
 
 namespace lockstep::judge {
 
-/// One frozen call and what it must give.
+/// One frozen call and its expected result.
 struct Vector {
   enum Expectation {
     outputs,      ///< `call` has the outputs `out`

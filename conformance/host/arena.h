@@ -22,7 +22,7 @@ class Arena {
   }
   /// Copies the tensors back into their images.
   void take(std::span<const Slot> slots, char* mail) const;
-  /// Whether the tensors are as their images are.
+  /// Whether the tensors equal their images.
   bool holds(std::span<const Slot> slots, const char* mail) const;
 
   /// Where the backend finds the memory of tensor `k`.
@@ -34,8 +34,8 @@ class Arena {
   void watch(Reply& reply) { reply_ = &reply; }
   /// The reply to what the backend is asked now; nullptr before the first question.
   Reply* reply() const { return reply_; }
-  /// For a signal handler: notes an access that the kernel has refused. @return whether it may
-  /// go on, as a write to an input may
+  /// For a signal handler: notes an access that the kernel has refused. @return whether the access
+  /// may go on, as a write to an input may
   bool let_through(const char* address);
 
  private:

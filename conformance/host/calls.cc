@@ -25,7 +25,7 @@ client::Attributes attributes_of(const Letter& letter, const char* mail) {
   return all;
 }
 
-// The graph of a letter, which views these types of its entries.
+// The graph of a letter. It refers to these types of its entries.
 client::Graph graph_of(const Letter& outer, const GraphLetter& letter,
     const std::vector<Slot>& types, const char* mail, char* const* tensors) {
   client::Graph graph;

@@ -1,5 +1,5 @@
 /// @file
-/// What a letter asks, in the words of the client: calls and graphs.
+/// Turns what a letter asks into calls and graphs of the client (backends/client.hpp).
 #pragma once
 #include <vector>
 
@@ -11,11 +11,11 @@ namespace lockstep::judge {
 /// The types of the first caller's tensors.
 std::vector<Slot> types_of(const Letter& letter, const char* mail);
 
-/// A letter's question as a call of the client, which views these types.
+/// A letter's question as a call of the client. It refers to these types.
 client::Call call_of(const Letter& letter, const std::vector<Slot>& types, const char* mail);
 
-/// Prepares a letter's call. What the backend was given lives only until it returns, so all of it
-/// is overwritten then.
+/// Prepares a letter's call. The backend may read its arguments only until it returns, so they are
+/// overwritten then.
 /// @param tensors addresses of the letter's inputs, of which some may be constants
 client::Result<client::Plan> prepared(
     const client::Backend& backend, const Letter& letter, const char* mail, char* const* tensors);

@@ -34,7 +34,7 @@ struct Slot {
   i64 shape[kMaxRank + 1]{}, stride[kMaxRank + 1]{};
   u64 bytes = 0;  ///< of its memory, which inaccessible memory surrounds; 0: only a type is given
   u64 first = 0;  ///< element (0, ..., 0), in bytes from the beginning of its memory
-  u64 image = 0;  ///< where its memory's content stands: before the call, then after it
+  u64 image = 0;  ///< where its content stands: that before the call, then that after it
 };
 
 /// The code of an answer. A process that dies writes none.
@@ -43,9 +43,9 @@ enum Code { kOk, kLogic, kRuntime, kUnsupported, kBroken };
 struct Reply {
   int code = kOk;
   char label[64]{}, text[256]{}, path[128]{};
-  i64 threads = 0;        ///< that the backend says it uses
-  bool unsteady = false;  ///< a caller got other outputs for the same call
-  int changed_run = 0;    ///< the first with other outputs than before for its values; 0: none
+  i64 threads = 0;        ///< as many as the backend says it uses
+  bool unsteady = false;  ///< a caller got different outputs for the same call
+  int changed_run = 0;    ///< the first run whose outputs changed for the same values; 0: none
   int type_count = 0;
   struct {
     int rank, precision;
@@ -61,7 +61,7 @@ struct Reply {
   bool started_process = false;
 };
 
-/// A call of a graph. Numbers of entries stand where `entries` says, inputs before outputs.
+/// A call of a graph. The numbers of its entries, inputs before outputs, stand at `entries`.
 struct GraphNode {
   int op = 0, attr_count = 0, in_count = 0, out_count = 0;
   Attr attrs[kMaxAttributes];
@@ -79,7 +79,7 @@ struct GraphLetter {
 enum class Plant {
   none,
   beside,     ///< writes the word before output 0
-  beyond,     ///< writes a page behind output 0, which must have less than that
+  beyond,     ///< writes a page after the start of output 0, which must be smaller
   input,      ///< writes an element of input 0
   heap,       ///< writes behind a block of the heap
   late,       ///< writes output 0 when execute() has returned
@@ -91,12 +91,12 @@ struct Letter {
   int op = 0;              ///< its place among operators()
   bool constants = false;  ///< prepare() receives the inputs after the first
   int callers = 1;         ///< threads that run the plan at the same time, if it runs once
-  int runs = 1;            ///< one after another, with the callers' values in turn
+  int runs = 1;            ///< runs of the plan, with the values of each caller in turn
   i32 filler = 0;          ///< what scratch memory holds before the call
   Plant plant = Plant::none;
   int config = 0, attr_count = 0, in_count = 0, out_count = 0;
   Attr attrs[kMaxAttributes];
-  u64 slots = 0;    ///< where they stand, of each caller in turn: inputs, outputs
+  u64 slots = 0;    ///< where the Slots of each caller in turn stand: inputs, outputs
   u64 next = 0;     ///< where the next letter stands; 0: this is the last
   u64 between = 0;  ///< where a call stands that is prepared and released before the runs; 0: none
   u64 graph = 0;    ///< where a GraphLetter stands, to compile in place of the call; 0: none
@@ -107,19 +107,19 @@ struct Letter {
   int tensors() const { return in_count + out_count; }  ///< of one caller
 };
 
-/// Stands at the beginning of the shared memory: the host's description of its library, then what
-/// it is asked.
+/// The beginning of the shared memory: how the host describes its library, then what the judge
+/// asks.
 struct Channel {
   enum State { starting, ready, refused, unopened } state = starting;
   char refusal[512]{};  ///< why there is no backend, where state is refused or unopened
-  char failure[512]{};  ///< why it could not be opened otherwise, though it may be next time
+  char failure[512]{};  ///< why it cannot be opened this time, in any other state
   bool infers = false, compiles = false, has_device = false;
   std::size_t manifest_size = 0;
   char manifest[1 << 20]{};
   u64 letters = 0;             ///< where the first letter stands
   std::atomic<u64> begun = 0;  ///< letters of this exchange that the host has begun to answer
-  std::atomic<u64> runs = 0;   ///< of plans, that it has begun in this exchange
-  u64 answered = 0;            ///< letters that it has answered at its end
+  std::atomic<u64> runs = 0;   ///< runs of plans, after their first, begun in this exchange
+  u64 answered = 0;            ///< letters that the host has answered at the end of the exchange
 
   /// The manifest that the library states.
   std::string stated() const { return {manifest, std::min(manifest_size, sizeof manifest)}; }

@@ -33,7 +33,7 @@ void note_fault(int number, siginfo_t* what, void*) {
       r->heap_fault = true, r->heap_bytes = beside->bytes, r->heap_at = beside->at;
   }
   signal(number, SIG_DFL);
-  raise(number);  // a signal sent by a process would not recur
+  raise(number);  // a signal that another process sent would not come again
 }
 
 }  // namespace
@@ -72,14 +72,15 @@ void renounce_rights(bool all) {
 void forbid_processes() {
   constexpr __u32 kNumber = offsetof(seccomp_data, nr), kFlags = offsetof(seccomp_data, args);
   const auto load = [](__u32 from) { return sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, from); };
-  // Goes on with the next rule where it applies, else passes over some.
+  // Goes on with the next rule if the test holds, else skips `else_over` rules.
   const auto where = [](__u16 test, __u32 value, __u8 else_over) {
     return sock_filter BPF_JUMP(BPF_JMP | test | BPF_K, value, 0, else_over);
   };
   const auto answer = [](__u32 what) { return sock_filter BPF_STMT(BPF_RET | BPF_K, what); };
   sock_filter rules[] = {
 #ifdef __x86_64__
-      // Other kinds of programs have other numbers, which this one could use as well.
+      // Programs for i386 and x32 have other numbers for the same calls, and a process can use
+      // those, too.
       load(offsetof(seccomp_data, arch)),
       where(BPF_JEQ, AUDIT_ARCH_I386, 1),
       answer(SECCOMP_RET_TRAP),
@@ -88,7 +89,7 @@ void forbid_processes() {
       answer(SECCOMP_RET_TRAP),
 #endif
       load(kNumber),
-      // Its flags are out of a rule's reach. The C library starts threads by clone without it.
+      // A rule cannot see the flags of clone3. Without it, the C library starts threads by clone.
       where(BPF_JEQ, SYS_clone3, 1),
       answer(SECCOMP_RET_ERRNO | ENOSYS),
       where(BPF_JEQ, SYS_clone, 4),

@@ -1,5 +1,5 @@
 /// @file
-/// What a process that holds a backend may do, and what it leaves as it dies.
+/// Limits what a process that holds a backend may do, and notes why it dies.
 #pragma once
 #include "conformance/host/arena.h"
 
@@ -9,15 +9,15 @@ namespace lockstep::judge {
 /// allocations fail, so that a faulty backend cannot exhaust the machine.
 void limit_data(u64 bytes);
 
-/// Takes from this process, and from those it starts, the right to look into other processes.
-/// @param all whether every right goes that only a superuser has, except to read and write files
+/// Takes the right to look into other processes from this process and those that it starts.
+/// @param all also takes every other right of a superuser, except those to read and write files
 void renounce_rights(bool all);
 
 /// From now on an attempt to start a process, though not a thread, ends this one by SIGSYS.
 void forbid_processes();
 
-/// Notes in the arena's present reply why a signal ends this process. A write to an input is noted
-/// and goes on.
+/// From now on notes in the arena's present reply why a signal ends this process. Notes a write to
+/// an input, too, and lets it go on.
 void watch_faults(Arena& arena);
 
 }  // namespace lockstep::judge

@@ -18,7 +18,8 @@
 #include "conformance/host/channel.h"
 #include "containers/instrumented.h"
 
-// The C library's own, which outlive a replacement.
+// The C library's own functions, which a program can still call when it replaces malloc and its
+// kin.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -34,8 +35,8 @@ namespace {
 constexpr std::size_t kSlots = 16384, kSizes = 13;
 constexpr u64 kAddresses = u64{64} << 30, kLargest = kPage << (kSizes - 1);
 constexpr std::size_t kBefore = 2 * sizeof(u64);
-// A build with a sanitizer keeps the C library's allocator, and uses neither this nor the functions
-// marked alike.
+// A build with a sanitizer keeps its own allocator, and uses neither this constant nor the
+// functions marked [[maybe_unused]].
 [[maybe_unused]] constexpr std::size_t kAlignment = alignof(std::max_align_t);
 
 // Pages that serve one block after another, between inaccessible ones.
@@ -46,8 +47,9 @@ struct Slot {
   char poison;
 };
 
-// A block is used by the thread that has it; all else is guarded by the mutex. Slots follow each
-// other in memory. Nothing here allocates, or is destroyed before the process ends.
+// The mutex guards everything but the blocks, each of which belongs to the thread that took it.
+// Slots follow each other in memory. Nothing here allocates, or is destroyed before the process
+// ends.
 std::mutex mutex;
 std::atomic<char*> region = nullptr;  // nullptr: no block is guarded
 std::atomic<char> present_poison = 0;
@@ -63,7 +65,7 @@ bool is_here(const void* p) {
   return begin && at >= begin && at < begin + kAddresses;
 }
 
-// What stands before the block of a slot.
+// The mark before the block of a slot, which a write before the block changes.
 std::array<u64, 2> mark_of(std::size_t slot) { return {slot, ~u64{slot}}; }
 
 // The last slot that begins at or before an address of the region.
@@ -86,7 +88,7 @@ std::size_t slot_of(std::size_t size) {
   return slot_count++;
 }
 
-// A guarded block, or nullptr where the C library has to make it.
+// A guarded block, or nullptr where the C library has to allocate it.
 [[maybe_unused]] void* take(std::size_t bytes, std::size_t alignment) {
   if (!region || alignment > kPage || bytes > kLargest) return nullptr;
   const u64 pages = round_up(bytes + alignment + kBefore, kPage) / kPage;
@@ -109,7 +111,7 @@ std::size_t slot_of(std::size_t size) {
   return s.data;
 }
 
-// Where a slot's block was written beside, if anywhere.
+// A changed byte beside a slot's block; nothing if none was changed.
 std::optional<Access> damage_of(const Slot& s, std::size_t k) {
   const auto mark = mark_of(k);
   char before[kBefore];
@@ -127,7 +129,7 @@ std::size_t slot_of_block(const char* data) {
   u64 k = 0;
   std::memcpy(&k, data - kBefore, sizeof k);
   if (k >= slot_count || slots[k].data != data) k = slot_at(data - 1);
-  if (slots[k].data != data) std::abort();  // it was freed before, or is none
+  if (slots[k].data != data) std::abort();  // it was freed before, or never allocated here
   return k;
 }
 

@@ -9,11 +9,11 @@
 namespace lockstep::judge::heap {
 
 /// From now on each new block of up to some MiB, as long as there are not too many, ends at an
-/// inaccessible page. Its alignment may leave bytes between; these and some before it are looked at
-/// when it is freed.
+/// inaccessible page. Alignment may leave bytes between block and page: when the block is freed,
+/// these and some bytes before it are checked for changes.
 void guard();
 
-/// What each new block is full of from now on, so that a call which reads before it writes
+/// Fills each new block with `poison` from now on, so that a call which reads before it writes
 /// computes something else for another poison.
 void fill(char poison);
 
@@ -30,10 +30,11 @@ inline std::string text(const Access& a) {
       std::to_string(a.bytes) + " bytes of its heap";
 }
 
-/// A write beside a block that was found since this was last asked.
+/// The first write beside a block that was found since the last call of this function.
 std::optional<Access> damage();
 
-/// What an address is to the block nearest to it, if it lies in this heap. Signal handlers may ask.
+/// Where an address lies relative to the block nearest to it; nothing if it lies outside this heap.
+/// Signal handlers may call it.
 std::optional<Access> near(const char* address);
 
 }  // namespace lockstep::judge::heap

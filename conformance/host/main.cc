@@ -58,7 +58,7 @@ void usage() {
   _exit(kFailed);
 }
 
-// Kills every child, and theirs, which this process inherits as their parents end.
+// Kills all children, and theirs, which this process inherits as their parents end.
 void end_descendants() {
   for (bool found = true; found;) {
     found = false;
@@ -68,7 +68,7 @@ void end_descendants() {
   }
 }
 
-// Waits for the backend's process, and ends in the same way.
+// Waits for the backend's process, and then ends in the same way as that process.
 [[noreturn]] void keep(pid_t backend, const sigset_t& signals) {
   for (;;) {
     const int number = sigwaitinfo(&signals, nullptr);
@@ -95,8 +95,8 @@ void end_descendants() {
 }  // namespace lockstep::judge
 
 #ifdef LOCKSTEP_MEMORY_SANITIZER
-// A process that is judged may neither start another one, which would look for leaks at its end,
-// nor keep all that was freed, for its memory is limited.
+// A judged process may not start another one, as the leak check at its end does, nor keep all freed
+// memory, since its memory is limited.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "detect_leaks=0:quarantine_size_mb=16";
 }
@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
   sigprocmask(SIG_SETMASK, &signals, nullptr);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != std::atoi(argv[1])) return kFailed;  // it ended before it was watched
+  if (getppid() != std::atoi(argv[1])) return kFailed;  // its parent ended before the line above
   const pid_t keeper = getpid(), backend = fork();
   if (backend < 0) return kFailed;
   if (backend > 0) {

@@ -5,8 +5,8 @@
 
 namespace lockstep::judge {
 
-/// Makes a file of `bytes` in memory, most of which may never be used. The limit of file sizes
-/// (ulimit -f) is about disks and is lifted as far as it can be.
+/// Makes a file of `bytes` in memory, most of which may never be used. Lifts the limit of file
+/// sizes (ulimit -f), which is meant for disks, as far as possible.
 /// @throws std::runtime_error naming the reason.
 int memory_file(const char* name, std::uint64_t bytes);
 

@@ -10,7 +10,8 @@ void change(char* at) {
   *element = *element ^ 1;
 }
 
-// Heaps guard what lies behind a block, which the compiler must not see through.
+// Writes behind a block, which the heap guards. The compiler must not see that this is out of
+// bounds.
 void write_behind_block() {
   constexpr std::size_t kBytes = 100;
   char* volatile unseen = static_cast<char*>(std::malloc(kBytes));
@@ -22,7 +23,7 @@ void write_behind_block() {
 }  // namespace
 
 void commit(Plant plant, std::span<char* const> in, std::span<char* const> out, int run) {
-  constexpr int kLaterRun = 3;  // when each of two callers had a turn, or at the last of three
+  constexpr int kLaterRun = 3;  // after a turn of each of two callers, or the last of three runs
   switch (plant) {
     case Plant::none:
     case Plant::late: return;

@@ -1,5 +1,5 @@
 /// @file
-/// Canaries of what watches a backend: faults that its process commits in its place.
+/// Faults that the host commits in a backend's place: canaries for what watches backends.
 #pragma once
 #include <span>
 

@@ -7,8 +7,8 @@
 namespace lockstep::judge {
 
 /// Memory aligned to 64 bytes and filled with `poison`, so that a kernel which reads before it
-/// writes computes something else for another poison. An odd poison moves it by 64 bytes. Guard
-/// pages lie around it, and the bytes between them and the memory are checked for changes.
+/// writes computes something else for another poison. An odd poison moves the memory by 64 bytes.
+/// Guard pages lie around it, and bytes between guard and memory are checked for changes.
 class ScratchMemory {
  public:
   ScratchMemory() = default;

@@ -1,6 +1,6 @@
 /// @file
-/// Threads that do something at the same moment, again and again. To create them anew each time
-/// would take longer than what they do.
+/// Threads that do something at the same moment, again and again. Creating them each time would
+/// take longer than their work.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -31,7 +31,7 @@ class Team {
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::vector<std::thread> threads_;  // numbers from 1 on
-  // Of the present round, guarded by the mutex.
+  // The state of the present round, guarded by the mutex.
   const std::function<void(int)>* call_ = nullptr;
   u64 round_ = 0;
   int wanted_ = 0, left_ = 0;

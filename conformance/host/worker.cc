@@ -131,8 +131,8 @@ class DeviceScratch {
   void* data() const {
     return memory_ ? static_cast<char*>(memory_->data()) + kGuard * sizeof(i32) : nullptr;
   }
-  // Compares the guards. @return whether they can be read; `is_intact` is whether they are as
-  // before
+  // Compares the guards. @return whether they can be read; `is_intact` receives whether they are
+  // unchanged
   client::Status compare(bool& is_intact) const {
     if (!memory_) return {};
     std::vector<i32> now(content_.size());
@@ -222,7 +222,7 @@ struct Asked {
   std::span<const Slot> slots;
   Arena& arena;
   char* mail;
-  std::atomic<u64>& runs;  // that have begun
+  std::atomic<u64>& runs;  // runs of plans that have begun
   Team& team;
   Reply& reply;
   std::size_t inputs() const { return static_cast<std::size_t>(letter.in_count); }
@@ -238,8 +238,9 @@ struct Asked {
   }
 };
 
-// Runs a plan many times on the memory of the first caller, with the values of each in turn, the
-// first caller's last, until a run's outputs differ from those of an earlier one for these values.
+// Runs a plan many times on the memory of the first caller, with the values of each caller in turn,
+// the first caller's last. Stops when a run's outputs differ from those of an earlier run with the
+// same values.
 class Turns {
  public:
   Turns(Caller& caller, Staging& staging, const Asked& q)
@@ -252,7 +253,7 @@ class Turns {
     for (int run = 1; run <= q_.letter.runs && q_.reply.changed_run == 0; ++run) {
       if (run > 1) ++q_.runs;
       turn = static_cast<std::size_t>(q_.letter.runs - run) % callers;
-      // In the other runs outputs hold what the last one wrote, as in a program that goes on.
+      // In the other runs the outputs hold what the run before wrote, as in a program that goes on.
       const bool puts_back = static_cast<std::size_t>(run - 1) / callers % 2 == 1 || callers == 1;
       if (client::Status s = lay(turn, puts_back && run > 1); !s.ok()) return s;
       caller_.execute(inputs(turn), {staging_.data(q_.inputs()), q_.outputs()});
@@ -267,7 +268,7 @@ class Turns {
   }
 
  private:
-  // Equal inputs of every other caller share memory.
+  // In the runs of every other caller, inputs of equal types share memory.
   std::vector<char*> inputs(std::size_t turn) const {
     std::vector<char*> all(staging_.data(), staging_.data() + q_.inputs());
     for (std::size_t k = 0; turn % 2 == 1 && k < all.size(); ++k)
@@ -275,7 +276,8 @@ class Turns {
         if (q_.same_type(same, k)) all[k] = all[same];
     return all;
   }
-  // Puts the inputs of a caller, and perhaps what outputs held at first, into the first's memory.
+  // Writes the inputs of a caller, and if `outputs` what its outputs held at first, into the memory
+  // of the first caller.
   client::Status lay(std::size_t turn, bool outputs) {
     const std::size_t end = outputs ? q_.tensors() : q_.inputs();
     client::Status status;
@@ -334,7 +336,8 @@ void run(
     q.team.at_once(q.letter.callers, [&](int caller) {
       const auto k = static_cast<std::size_t>(caller);
       const std::size_t end = (k + 1) * q.tensors();
-      // A device queues the rounds on a stream, so only the last one's outputs are seen.
+      // A device queues the rounds on a stream, so here only the outputs of the last round are
+      // compared.
       for (int round = 0; round < kRounds; ++round)
         execute(k).note(q.arena, q.slots, end - q.outputs(), end);
     });
@@ -378,7 +381,7 @@ void answer_call(const client::Backend& backend, const Asked& q) {
     }
   }
   run(backend, *plan, staging, q);
-  // What release() writes comes too late.
+  // Takes the tensors before the plan is released: what release() writes comes too late.
   q.arena.take(q.slots, q.mail);
 }
 
@@ -415,7 +418,7 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
       forbid_processes();
     }
     channel.state = Channel::ready;
-    // Every question tries again if this fails.
+    // If this fails, every question tries again.
     Reply opened;
     backends->open(0, opened);
     if (opened.code == kLogic) {
@@ -424,7 +427,8 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
     } else if (opened.code != kOk) {
       copy_text(channel.failure, sizeof channel.failure, opened.text);
     }
-    // What a library keeps from its beginning could fill the heap; a device's driver has far more.
+    // Blocks that a library keeps from its start could fill the guarded heap, so they are not
+    // guarded. A device's driver keeps far more.
     if (!channel.has_device) heap::guard();
   } catch (const std::exception& e) {
     refuse(channel, std::string("is no backend: ") + e.what());

@@ -15,8 +15,9 @@ struct Work {
   u64 memory = 0;  ///< bytes that it may allocate; 0, or a backend with a device: no limit
 };
 
-/// Loads the library, describes it in the channel, and answers the letters there for each number
-/// that arrives on the socket, which it sends back, until the socket is closed. Never returns.
+/// Loads the library and describes it in the channel. For each number that arrives on the socket,
+/// answers the letters in the channel and sends the number back, until the socket is closed. Never
+/// returns.
 [[noreturn]] void serve(const Work& work);
 
 }  // namespace lockstep::judge

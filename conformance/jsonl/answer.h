@@ -23,8 +23,8 @@ enum class AnswerKind {
   unsupported,
   crashed,    ///< its process ended
   timed_out,  ///< no answer in time
-  protocol,   ///< an answer that is none
-  printed     ///< something else in place of an answer, for which its process was ended
+  protocol,   ///< text that is no valid answer
+  printed     ///< other output in place of an answer; its process was ended for that
 };
 
 /// A backend's answer to one question.
@@ -34,7 +34,7 @@ struct Answer {
   std::string path = {};                   ///< the kernel that ran
   i64 threads = 0;                         ///< that shared the work; 0: the backend does not say
   bool unsteady = false;                   ///< an immediate repetition wrote other outputs
-  int changed_run = 0;                     ///< the first with other outputs for the same values
+  int changed_run = 0;                     ///< the first run with other outputs for the same values
   std::vector<std::vector<i32>> out = {};  ///< values of each output, row-major
   std::vector<TensorType> types = {};      ///< of infer, and of adapters whose answers carry types
   std::string out_damage = {};  ///< how memory beside the outputs was written; else empty

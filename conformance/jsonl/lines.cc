@@ -37,7 +37,7 @@ class LineReader {
   void wrong(const std::string& what) {
     if (why.empty()) why = what;
   }
-  // Whether the next value has the type; otherwise it is wrong, and skipped.
+  // Whether the next value has this type. Otherwise notes the mistake and skips the value.
   bool expect(JsonType type, const std::string& where, const char* what) {
     if (json.type() == type) return true;
     wrong(where + " must be " + what);
@@ -162,7 +162,7 @@ void read_attributes_of(LineReader& r, const std::string& where, Request& q) {
   });
 }
 
-// Step line.count: the counts that do not agree; empty if all do.
+// The step line.count: names the counts that do not agree; empty if all do.
 std::string miscounted(
     const Request& q, const std::vector<i64>& precisions, const std::vector<int>& bytes_left) {
   if (precisions.size() != q.types.size())
@@ -418,7 +418,7 @@ Answer read_answer(std::string_view line, std::string_view id) {
     r.wrong("status " + quote(t.status) + " is none");
     return no_answer(r.why);
   }
-  // Which keys belong to which status.
+  // The status decides which keys an answer must have and which it must not have.
   const bool ok = *kind == AnswerKind::ok;
   r.require("", kKeys, seen, ok ? bit(kOut) : *kind == AnswerKind::logic_error ? bit(kLabel) : 0);
   if (seen & (ok ? bit(kLabel) | bit(kMessage) : bit(kOut) | bit(kPath)))

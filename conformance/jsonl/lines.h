@@ -49,7 +49,7 @@ std::string write_text_request(
 /// timed_out, protocol) become runtime errors labelled `backend.*`.
 std::string write_answer(const Answer& a, std::string_view id);
 
-/// Reads an answer to the request `id`; of kind `protocol` if it is none.
+/// Reads an answer to the request `id`; of kind `protocol` if the line is no answer to it.
 Answer read_answer(std::string_view line, std::string_view id);
 
 /// The same for foreign text: made printable, and quoted where it is no answer.

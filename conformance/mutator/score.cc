@@ -16,7 +16,7 @@ std::string percent(const SourceScore& s) {
   return fmt::format("{}.{}", s.tenths() / 10, s.tenths() % 10);
 }
 
-// In the order in which the tests first noticed something.
+// Counts the mutants by the test that noticed them, in the order in which tests first noticed one.
 std::string noticed_text(const std::vector<SourceFate>& fates) {
   std::vector<std::pair<std::string, int>> counts;
   for (const SourceFate& f : fates) {

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Copies the time, too, by which a build tool knows what is up to date.
+// Copies a file with its time, by which a build tool knows what is up to date.
 void copy_with_time(const fs::path& from, const fs::path& to, fs::file_time_type time) {
   fs::create_directories(to.parent_path());
   fs::copy_file(from, to, fs::copy_options::overwrite_existing);

@@ -7,7 +7,7 @@ namespace {
 
 bool word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Reads one token after the other.
+/// Reads the tokens of a text one by one.
 class Scanner {
  public:
   explicit Scanner(string_view text) : text_(text) {}

@@ -28,7 +28,7 @@ struct Artifact {
   std::string name, hash;
 };
 
-// What was judged.
+// The part of a report that states what was judged.
 struct Scope {
   i64 tier = 0;
   u64 seed = 0;

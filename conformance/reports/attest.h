@@ -26,8 +26,8 @@ struct Attestation {
   std::string values = {};  ///< the journal of lockstep exhaust; empty: none
 };
 
-/// What a journal of lockstep exhaust knows of the subject of a run of `backend`.
-/// @throws UsageError if it is none, or about another file.
+/// Reads a journal of lockstep exhaust, which must be about the subject of a run of `backend`.
+/// @throws UsageError if the text is no journal, or about another backend.
 ValueJournal values_of_subject(
     const std::string& journal, const std::string& subject_hash, const std::string& backend);
 
@@ -54,7 +54,7 @@ std::vector<std::string> refutations(const std::vector<Declared>& declared,
     const std::vector<Declared>& again, const std::vector<Item>& items);
 
 /// Puts ranges of values to the backend again, `count` of those that were judged, chosen by a seed.
-/// @return how many, or in `found` one sentence for each that ended otherwise than declared
+/// @return how many ranges; `found` receives a sentence for each that ended otherwise than declared
 i64 put_again(const ValueJournal& declared, Subject& subject, i64 count, u64 seed,
     std::vector<std::string>& found);
 

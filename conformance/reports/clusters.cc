@@ -25,7 +25,7 @@ std::string way_of(const Failure& f) {
 
 namespace {
 
-// What was answered, without the words for how it was asked.
+// The answer in a finding's text, without the words for how the question was put.
 std::string answer_of(std::string text) {
   for (const AnswerKind kind : {AnswerKind::crashed, AnswerKind::timed_out, AnswerKind::printed}) {
     const std::string words = "answered " + std::string(name_of(kind)) + ": ";

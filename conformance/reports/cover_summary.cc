@@ -16,7 +16,7 @@ const form::json& list(const form::json& j, const char* key, const std::string& 
   return all;
 }
 
-// Features as axes and their classes.
+// The classes of a combination as text, each after its axis.
 std::string classes_text(const form::json& j, const std::string& at) {
   std::map<std::string, std::string> classes;
   form::read(j, at, classes);

@@ -70,7 +70,7 @@ class Comparison {
     }
   }
 
-  // Causes that were not seen before, where something failed before.
+  // Adds causes that were not seen before, of an operator and property that failed before, too.
   void causes(const std::string& op, const std::string& property) {
     std::set<std::string> known;
     for (const Failure* f : failures_of(before_, op, property)) known.insert(way_of(*f));

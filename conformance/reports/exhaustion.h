@@ -14,7 +14,7 @@ std::string exhaustion_line(const Exhaustion& e);
 /// exhaustion_line().
 std::string exhaustion_text(const Exhaustion& e);
 
-/// The same for programs.
+/// The same as JSON, for programs.
 std::string exhaustion_json(const Exhaustion& e);
 
 }  // namespace lockstep::judge

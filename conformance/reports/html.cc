@@ -188,14 +188,14 @@ std::string unmeasured(const char* verb) {
       verb);
 }
 
-// The covered of the required, as numbers and as a bar.
+// How many of the required are covered, as numbers and as a bar.
 std::string share(i64 covered, i64 required) {
   return fmt::format(
       "<td class=\"num\">{} of {}</td><td><progress max=\"{}\" value=\"{}\"></progress></td>",
       covered, required, std::max<i64>(1, required), covered);
 }
 
-// Lists what is empty in a cell that scrolls instead of growing.
+// Lists the empty cells and combinations in a table cell that scrolls instead of growing.
 std::string empty_cells(const std::vector<std::string>& empty) {
   constexpr i64 kShown = 8;
   const auto n = static_cast<std::size_t>(std::min<i64>(kShown, std::ssize(empty)));

@@ -17,7 +17,7 @@ std::string failure_element(
       markup(message), markup(text));
 }
 
-// What is known to fail must not stop a CI system, nor look as if it had passed.
+// A known failure must neither stop a CI system nor look as if it had passed.
 std::string known_element(const std::string& message, const std::string& text) {
   return fmt::format("{} message=\"{}\">{}</skipped>", kSkipped, markup(message), markup(text));
 }

@@ -24,15 +24,15 @@ std::string block(const Failure& f, const Report& r) {
   return s;
 }
 
-// Whether a failure is of the kind after which the verdict is named.
+// Whether the verdict is named after failures of this kind.
 bool names_verdict(const Failure& f, const Report& r) {
   return (r.verdict == "NONDETERMINISTIC" && f.property == kDeterministic.name) ||
       (r.verdict == "CRASH" && f.outcome == "crash") ||
       (r.verdict == "TIMEOUT" && f.outcome == "timeout");
 }
 
-// The first failure of each cluster, the largest clusters first; then all others. Those after which
-// the verdict is named come before.
+// The first failure of each cluster, the largest clusters first, then all others; but first come
+// those after which the verdict is named, and last the known ones.
 std::vector<const Failure*> failures_in_order(const Report& r) {
   std::vector<const Failure*> first, rest;
   for (const Cluster& c : clusters(r)) {
@@ -88,7 +88,8 @@ std::string judged_text(const Report& r) {
     (was ? judged : others).push_back(p->name);
   }
   if (judged.empty() || others.empty()) return "";
-  // A command and a file cannot be asked for everything; unless some were chosen, say for what not.
+  // A command or a file cannot be judged by every property: list those that were not judged, unless
+  // the user chose some.
   const bool adapter = r.backend.starts_with("exec:") || r.backend.starts_with("results:");
   const bool few = judged.size() < others.size() && !(adapter && r.chosen.properties.empty());
   return fmt::format("\n  {} of {} properties judged{}{}", judged.size(), std::size(kProperties),

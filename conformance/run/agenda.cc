@@ -10,7 +10,7 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr std::size_t kBesideNext = 64;  // bytes: processes write one, and read the other
+constexpr std::size_t kBesideNext = 64;  // bytes that keep the written counter from the read flags
 
 std::size_t shared_bytes() { return kBesideNext + operators().size() * sizeof(std::atomic<bool>); }
 

@@ -1,5 +1,5 @@
 /// @file
-/// What is left to judge.
+/// The cases that are left to judge.
 #pragma once
 #include <atomic>
 
@@ -18,7 +18,7 @@ class Agenda {
   std::size_t take() const { return (*next_)++; }
   void set_aside(const OpInfo& op) { aside(op) = true; }
   bool is_aside(const OpInfo& op) const { return aside(op); }
-  /// Hides it from the child processes of this one, in which backends run.
+  /// Hides the shared memory from the child processes of this one, in which backends run.
   void keep_from_children() const;
 
  private:

@@ -30,7 +30,7 @@ static void fields(auto& f, form::Like<RangeResult> auto& r) {
 
 namespace {
 
-// A range is what a killed run loses of each process; a call is what stays in a cache.
+// A killed run loses at most one range of each process; the tensors of one call stay in a cache.
 constexpr i64 kRange = i64{1} << 26, kCall = i64{1} << 17, kProgress = i64{1} << 20;
 static_assert(kRange % kCall == 0);
 
@@ -38,7 +38,7 @@ i64 values_of_precision(int precision) { return 2 * max_of(precision) + 1; }
 
 const char* bytes_of(const std::vector<i32>& v) { return reinterpret_cast<const char*>(v.data()); }
 
-// What is wrong with an answer; `wrong` receives how many values are.
+// What is wrong with an answer; `wrong` receives the number of wrong values.
 std::string finding_of(
     const Answer& a, const std::vector<i32>& in, const std::vector<i32>& expected, i64& wrong) {
   wrong = std::ssize(expected);
@@ -165,7 +165,7 @@ ValuePlan plan_values(
     if (std::none_of(plan.operators.begin(), plan.operators.end(),
             [&](const OpInfo* op) { return glob(g, op->name); }))
       throw UsageError("no elementwise operator of one input matches '" + g + "'");
-  // Those that can be completed come first.
+  // Operators of which every setting can be tried come first.
   std::stable_partition(plan.operators.begin(), plan.operators.end(),
       [](const OpInfo* op) { return !has_wide_attribute(*op); });
   for (int p : plan.precisions)

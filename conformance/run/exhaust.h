@@ -32,7 +32,7 @@ struct ValuePlan {
 ValuePlan plan_values(
     const std::vector<std::string>& operators, const std::vector<int>& precisions);
 
-/// How a range ended, and a line of the journal.
+/// The result of a range, which is a line of the journal.
 struct RangeResult {
   std::size_t n = 0;         ///< its number in the plan
   bool not_claimed = false;  ///< the backend does not claim the setting, and was not asked
@@ -70,9 +70,9 @@ struct Exhaustion {
   Exit exit() const;
 };
 
-/// Puts the ranges to a backend that the journal does not know, each noted as soon as it is judged.
-/// Of the conduct it uses limits, jobs, journal, interrupted and progress, which counts 2^20
-/// values.
+/// Puts the ranges that the journal does not know to a backend, and notes each as soon as it is
+/// judged. Of the conduct it uses limits, jobs, journal, interrupted, and progress, in units of
+/// 2^20 values.
 /// @throws UsageError if there is no such backend, or the journal is another run's.
 Exhaustion exhaust(const std::string& backend, const ValuePlan& plan, const Conduct& conduct);
 
@@ -82,7 +82,7 @@ struct ValueJournal {
   std::vector<std::optional<RangeResult>> results;  ///< of each range
   Exhaustion known;
 };
-/// @throws UsageError if the text is none, or this program makes another plan of it.
+/// @throws UsageError if the text is no journal, or this program makes another plan of it.
 ValueJournal read_value_journal(const std::string& text);
 
 }  // namespace lockstep::judge

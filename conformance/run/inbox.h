@@ -32,7 +32,7 @@ void fields(auto& f, form::Like<CaseResult> auto& j) {
 class Inbox {
  public:
   explicit Inbox(std::size_t cases) : heard_(cases) {}
-  /// @throws std::runtime_error if this is no result, or one that nobody awaits.
+  /// @throws std::runtime_error if the line is no result, or one that nobody awaits.
   CaseResult take(const nlohmann::ordered_json& line) {
     CaseResult j;
     try {

@@ -83,8 +83,8 @@ class JudgingProcess {
   }
 
  private:
-  // Cases are put together: waiting for an answer takes longer than most calls. More and more are,
-  // as long as none ends the backend's process: the others of its group would delay quarantine.
+  // Cases are put in groups, since waiting for an answer takes longer than most calls. Groups grow
+  // as long as no case ends the backend's process: other cases of its group would delay quarantine.
   static constexpr i64 kElementsOfGroup = i64{1} << 17, kElementsOfCase = i64{1} << 12;
   i64 together_ = 1;
   static i64 elements_of(const Item& item) {

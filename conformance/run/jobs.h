@@ -11,9 +11,9 @@
 
 namespace lockstep::judge {
 
-/// How many there are: as many as processors, unless told.
+/// The number of judging processes: as many as processors, unless the conduct says otherwise.
 int jobs_of(const Conduct& conduct);
-/// The same of those that hold a backend; one, where they would take turns on a device.
+/// The same for processes that hold this backend; one, if they would take turns on a device.
 int jobs_of(const Conduct& conduct, const Subject& subject);
 
 /// Judges every item that the journal does not know, and hands all results over in the items'

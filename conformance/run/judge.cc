@@ -196,7 +196,7 @@ void name_missing(Report& r, const std::vector<const Item*>& put, const std::vec
     if (!seen[n]) r.missing.push_back(put[n]->id);
 }
 
-// The inputs of a run other than its cases.
+// What a run needs besides its cases.
 struct RunInputs {
   std::vector<Expectation> expectations;
   std::unique_ptr<Subject> subject;

@@ -35,10 +35,9 @@ Report judge(const std::string& backend, const Selection& selection, const Condu
 Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,
     const Conduct& conduct);
 
-/// Gives failures of a report the smallest failing case found, wrong values first, until the work
-/// for one report is done. It counts trials, calls, elements and multiply-adds; no clock influences
-/// the result.
-/// @param interrupted ends it early once it returns true
+/// Shrinks the cases of a report's failures, wrong values first, until the work for one report is
+/// done. Work counts trials, calls, elements and multiply-adds; no clock influences the result.
+/// @param interrupted ends the work early once it returns true
 void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan,
     const std::function<bool()>& interrupted = {});
 

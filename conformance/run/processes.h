@@ -20,13 +20,13 @@ class Processes {
   Processes(const Processes&) = delete;
   ~Processes();
 
-  /// Starts a process for a body, which sends lines to the file it is given. It ends with this
-  /// process, and leaves it to this one to act on an interrupt.
+  /// Starts a process that runs `body`, which sends lines to the file `fd`. The process ends with
+  /// this one, and leaves it to this one to act on an interrupt.
   void start(const std::function<void(int fd)>& body);
-  /// Whether the body of any has not ended.
+  /// Whether any process still runs its body.
   bool working() const;
   /// Hands over the lines that have arrived, after a wait of at most half a second. Once
-  /// `interrupted` says so it hands over no more: an interrupt may have caused them.
+  /// `interrupted` returns true, hands over no more: an interrupt may have caused them.
   /// @throws std::runtime_error if a process ended early, or with what its body threw.
   void receive(const std::function<bool()>& interrupted,
       const std::function<void(const std::string& line, const nlohmann::ordered_json&)>& take);

@@ -17,7 +17,8 @@ namespace {
 constexpr i64 kStepsOfCrash = 20, kStepsOfHang = 200;
 constexpr i64 kFewElements = 4;  // of a shrunk case that needs no second attempt
 
-// What shrinking costs; calls put to the backend, and their elements and multiply-adds.
+// The cost of shrinking: steps, calls put to the backend, and work, which is their elements and
+// multiply-adds.
 struct Cost {
   i64 steps = 0, calls = 0, work = 0;
   bool reaches(const Cost& limit) const {
@@ -40,7 +41,8 @@ i64 work_of(const Case& c) {
   return elements_of(c) + min(c.op->gas(c.attributes(), c.types()), kMaxWork) * volume(y[0].shape);
 }
 
-// How a case shows the failure; nothing if it holds, or fails in another way.
+// Tries whether a case shows the failure: returns its finding, or nothing if the case passes or
+// fails in another way.
 class Predicate {
  public:
   Predicate(Subject& subject, const TrialPlan& plan, const Failure& failure, const Cost& limit,
@@ -78,8 +80,8 @@ class Predicate {
   }
 
  private:
-  // Whether a result shows the failure and no other: a crash must not take the place of a wrong
-  // value, nor one value that is off by one that of another which was rounded.
+  // Whether a result shows this failure and no other: a crash must not take the place of a wrong
+  // value, nor a value that is off by one the place of a rounded one.
   bool alike(const ItemResult& r) const {
     const Finding& f = r.findings[0].second;
     const Relation* pattern = relation_of(failure_.pattern.substr(0, failure_.pattern.find(';')));
@@ -118,7 +120,7 @@ class Descent {
   bool fails(const Case& c) {
     if (violates_.exhausted()) return false;
     const std::optional<std::string> shown = violates_(c);
-    // Long ids lie on the way to short ones, but nobody can read them.
+    // Descent passes through cases with long ids, but a reader needs a short one.
     if (shown && case_id(c).size() <= kMaxShown) short_ = {c, *shown};
     return shown.has_value();
   }

@@ -13,7 +13,7 @@ namespace lockstep::judge {
 namespace {
 
 constexpr i64 kFewValues = 8;   // that are written out although they are all equal
-constexpr i64 kMaxRows = 1024;  // values of calls with rows of boxes, which no recipe makes small
+constexpr i64 kMaxRows = 1024;  // written out with rows of boxes, which no recipe makes small
 
 // RapidCheck's sequence of smaller integers, starting at the target. It halves the distance and
 // might try only even numbers, so the neighbours of the target and of the middle are added.
@@ -38,7 +38,7 @@ void fewer_inputs(const Case& c, Candidates& out) {
   }
 }
 
-// A call that enumerates values, starting at a later one.
+// Adds calls that enumerate values, but from a later number on.
 void later_numbers(const Case& c, Candidates& out) {
   if ((c.fill != Fill::range && c.fill != Fill::edges) || c.in.empty()) return;
   const Shape& all = c.in[0].shape;
@@ -52,7 +52,8 @@ void later_numbers(const Case& c, Candidates& out) {
   }
 }
 
-// Replaces an extent everywhere, also in attributes, so that the call stays legal.
+// Adds calls with a smaller extent, replaced everywhere, also in attributes, so that they stay
+// legal.
 void smaller_extents(const Case& c, Candidates& out) {
   if (c.fill == Fill::literal) return;
   std::vector<i64> extents;
@@ -173,7 +174,7 @@ void lower_ranks(const Case& c, Candidates& out) {
   for (const Type& t : c.in) top = std::max(top, t.rank());
   for (int d = 0; d < min(top, kMaxRank); ++d) {
     Case s = c;
-    // Written-out values stay where they are if the axis has but one position.
+    // Without the axis, written-out values stay in place only if it has one position.
     const auto stays = [&](const Type& t) {
       return d >= t.rank() || t.rank() < 2 || (c.fill == Fill::literal && t.shape[d] != 1);
     };
@@ -224,7 +225,7 @@ void simpler_memory(const Case& c, Candidates& out) {
   }
 }
 
-// How many values a case has; too many if some precision has none.
+// How many values a case has; INT64_MAX if a precision is illegal.
 i64 values_of(const Case& c) {
   i64 n = 0;
   for (const Type& t : c.in) {

@@ -10,7 +10,7 @@ namespace {
 
 struct Canary {
   Plant plant;
-  const Property* property;  // that could not notice such a fault of a backend either
+  const Property* property;  // could not notice such a fault of a backend if this one is missed
   bool (*shows)(const Answer&);
   std::size_t callers = 1;
   int runs = 1;
@@ -20,7 +20,7 @@ bool is_broken(const Answer& a) { return a.kind == AnswerKind::protocol; }
 bool shows_output(const Answer& a) { return !a.out_damage.empty(); }
 bool shows_input(const Answer& a) { return !a.in_damage.empty(); }
 
-// The last one ends the process.
+// The last one comes last because it ends the process.
 constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, shows_output},
     {Plant::input, &kInputsUntouched, shows_input}, {Plant::heap, &kWritesInBounds, is_broken},
     {Plant::late, &kWritesInBounds, is_broken},
@@ -34,7 +34,7 @@ bool is_small(const Item* i) {
   return i->runs() && elements_of(i->call) <= kMostElements;
 }
 
-// Whether a sanitizer's heap, which has guards of its own, stands in its place.
+// Whether a sanitizer's heap, with guards of its own, takes the place of the guarded heap.
 bool is_elsewhere(const Canary& c) { return ndarray::kInstrumented && c.plant == Plant::heap; }
 
 Answers answers(Subject& subject, const Case& c, const Canary& canary) {
@@ -46,7 +46,8 @@ Answers answers(Subject& subject, const Case& c, const Canary& canary) {
       .plant = canary.plant}})[0];
 }
 
-// Whether the call is answered without a fault. A process that stood idle may be gone.
+// Whether the call is answered if no fault is planted. Tries twice, since an idle process may be
+// gone.
 bool is_answered(Subject& subject, const Case& c) {
   constexpr Canary kNone{Plant::none, nullptr, nullptr};
   return answers(subject, c, kNone)[0].ok() || answers(subject, c, kNone)[0].ok();
@@ -57,7 +58,7 @@ void plant_all(Report& r, Subject& subject, const Case& c) {
   for (const Canary& canary : kCanaries) {
     if (!is_meant(*canary.property, r.chosen.properties) || is_elsewhere(canary)) continue;
     const Answers all = answers(subject, c, canary);
-    // A slow machine is not a blind one.
+    // A timeout on a slow machine does not mean that the fault went unnoticed.
     if (all.empty() || all[0].kind == AnswerKind::timed_out) continue;
     Canaries& of = r.canaries[std::string(canary.property->name)];
     ++of.planted;
@@ -73,7 +74,7 @@ void plant_in_process(Report& r, Subject& subject, const std::vector<const Item*
   try {
     plant_all(r, subject, (*item)->call);
   } catch (const LoadCrash&) {
-    // The library crashes while it is loaded once more, which close() tells.
+    // The library crashes while it is loaded once more. The property `closes` reports that.
   }
 }
 

@@ -9,8 +9,9 @@
 
 namespace lockstep::judge {
 
-/// After a run in which every case passed, has faults committed in the backend's place, and counts
-/// which of them its answers show. What a machine does not guard, no backend can be found to break.
+/// After a run in which every case passed, has the host commit faults in the backend's place, and
+/// counts those that its answers show. If a machine does not guard memory, no backend can be found
+/// to break it.
 /// @param put the cases of the run
 void plant_in_process(Report& r, Subject& subject, const std::vector<const Item*>& put);
 

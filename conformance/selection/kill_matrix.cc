@@ -39,7 +39,7 @@ void settle(KillMatrix& k) {
 
 }  // namespace
 
-// One line is what belongs to one operator, so that a diff shows whose mutants and killers changed.
+// Writes one line for each operator, so that a diff shows whose mutants and killers changed.
 std::string kills_json(const KillMatrix& k) {
   form::json all = form::written(k);
   const auto lines = [&](const char* key) {

@@ -152,7 +152,7 @@ std::vector<Item> interleave(std::vector<std::vector<Item>> lists) {
   }
 }
 
-// A frozen error is an illegal call that keeps its frozen label, whatever today's rules say.
+// Makes a frozen error an illegal call that keeps its frozen label, whatever today's rules say.
 Item vector_item(Vector v) {
   const bool ok = v.expectation == Vector::outputs;
   Item item{ok ? Item::vector : Item::illegal, std::move(v.call), std::move(v.label),
@@ -161,7 +161,8 @@ Item vector_item(Vector v) {
   return item;
 }
 
-// Whether a vector can be a case. A value outside its precision is a precondition of backends.
+// Whether a vector can be a case. A call with a value outside its precision cannot: backends may
+// rely on values inside it.
 bool is_case(const Vector& v) {
   return v.expectation != Vector::text_error || v.label.starts_with("attr.");
 }
@@ -184,7 +185,8 @@ std::vector<Item> explicit_items(const Selection& s) {
   return items;
 }
 
-// Most backends are given no text, but a program that reads text otherwise judges nobody by it.
+// Most backends get no text. But a program that reads text otherwise than the vectors say must not
+// judge anybody.
 void hold_text_to(const Vector& v) {
   const ReadAttributes read = read_attributes(*v.call.op, {v.texts.begin(), v.texts.end()});
   if (v.expectation == Vector::text_error && read.label != v.label)
@@ -251,7 +253,8 @@ std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
   return items;
 }
 
-// Large calls take long, and libraries get no attributes as text.
+// Moves large calls to the end, since they take long, and calls with attributes as text after them,
+// since libraries get no text.
 void put_large_last(std::vector<Item>& items) {
   const auto large = std::stable_partition(items.begin(), items.end(),
       [](const Item& i) { return !i.texts && (i.what != Item::legal || !is_large(i.call)); });
@@ -261,8 +264,8 @@ void put_large_last(std::vector<Item>& items) {
   });
 }
 
-// The calls of a model, each with several values in several layouts. Of one that is too large to
-// run only the types are asked.
+// The calls of a model, each with several values in several layouts. If one is too large to run,
+// only its types are asked for.
 std::vector<Item> model_items(const Selection& s, const std::vector<const OpInfo*>& ops) {
   if (!s.nonce.empty())
     throw UsageError("a nonce adds cases to a tier, not to the calls of a model");

@@ -31,8 +31,8 @@ struct Selection {
   }
 };
 
-/// Cases per operator of a tier: legal ones, illegal ones per label, settings of a
-/// is_enumerable operator (counting.h) that get edge values and all values, and rounds of large
+/// The number of cases per operator of a tier: legal ones, illegal ones per label, settings of an
+/// is_enumerable() operator (counting.h) that get edge values and all values, and rounds of large
 /// calls (large.h).
 struct TierSize {
   int legal, illegal, edges, ranges, large;
@@ -54,7 +54,7 @@ bool takes_vectors(const Selection& s);
 /// (kill_matrix.h); then operators take turns, each with its most discriminating cases first.
 /// Large calls come last, since what a cheap one shows need not wait for them; the largest of them
 /// first, so that judging processes end together.
-/// @param threads that make the cases, which do not depend on their number
+/// @param threads how many make the cases, which do not depend on their number
 /// @throws UsageError for an unknown operator, property or case.
 std::vector<Item> select_cases(const Selection& s, int threads = 1);
 

@@ -1,5 +1,5 @@
 /// @file
-/// The members of an operator's parts as a document names them (conformance/base/form.h).
+/// The members of an operator's parts, as a document names them (conformance/base/form.h).
 #pragma once
 #include "conformance/cases/mutate.h"
 #include "conformance/golden/attribute_form.h"

@@ -11,7 +11,7 @@
 
 namespace lockstep::judge {
 
-/// How an operator is checked independently of its text; nothing where the data is not installed.
+/// How an operator is checked independently of its text; nothing for data that is not installed.
 struct Crosschecks {
   i64 examples = 0, laws = 0;
   std::optional<i64> vectors = {};

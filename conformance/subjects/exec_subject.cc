@@ -222,8 +222,7 @@ Answer Conversation::exchange(
   return {};
 }
 
-// The call by which a command is asked for its manifest; to those without one it is of an operator
-// that they do not have.
+// The call that asks a command for its manifest. A command without one finds an unknown operator.
 constexpr char kAskManifest[] = R"({"id":0,"op":"manifest","attrs":{},"in_prec":[],"in":[]})";
 
 // The values of a call's outputs, and the elements of all its tensors.
@@ -265,7 +264,7 @@ class ExecSubject final : public Subject {
       throw UsageError("exec:" + command_ + " takes no option '" + o.begin()->first +
           "'; write it into the command");
   }
-  // Puts the legal call of a line.
+  // Puts the line of a legal call to the command.
   template <class Line>
   Answer run(const Line& line, const std::vector<Tensor>& in, const Inferred& out) {
     std::size_t values = 0;
@@ -275,7 +274,7 @@ class ExecSubject final : public Subject {
     Answer a = of_outputs(ask(line, {values, elements}), out.count);
     return a.kind == AnswerKind::protocol ? lost(a.message) : a;
   }
-  // Puts the call of a line.
+  // Puts the line of a call to the command.
   template <class Line> Answer ask(const Line& line, Size size = {}) {
     const std::string id = std::to_string(++questions_);
     std::string_view reply;

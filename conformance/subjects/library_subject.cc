@@ -15,7 +15,7 @@
 namespace lockstep::judge {
 namespace {
 
-// How often a new process follows a device's failure; opening a device is slow.
+// How often a new process is started after a device's failure; opening a device is slow.
 constexpr int kFreshProcesses = 100;
 
 // The environment without the variables of this program.
@@ -73,8 +73,9 @@ class Host {
     if (pid_) end(false);
   }
 
-  /// Has the letters answered. @return how it ended meanwhile, after which there is no process
-  /// @param answered receives the number of answers otherwise
+  /// Has the process answer the letters. @return how the process ended meanwhile; nothing if it
+  /// lives
+  /// @param answered receives the number of answers if the process lives
   std::optional<Answer> exchange(std::size_t& answered) {
     mail_.send();
     const u64 number = word(secret_, ++asked_, 0);
@@ -97,7 +98,7 @@ class Host {
   }
 
  private:
-  // Waits as long as letter after letter, and run after run of a plan, is begun in time.
+  // Waits as long as the host begins letter after letter, and run after run of a plan, in time.
   bool answers_in_time() {
     constexpr int kParts = 4;
     u64 before = 1;
@@ -108,7 +109,7 @@ class Host {
     }
     return false;
   }
-  // @param by_itself whether it has ended, or is about to
+  // Ends the process. @param by_itself whether it has ended, or is about to end, by itself
   std::string end(bool by_itself) {
     close(socket_);
     return by_itself ? reap_host(std::exchange(pid_, 0), reach_) : end_host(std::exchange(pid_, 0));
@@ -192,7 +193,7 @@ class LibrarySubject : public Subject {
     return ask({{.what = Question::infer, .call = &c}})[0][0];
   }
 
-  // The call stands only for an operator that letters must name.
+  // A letter must name an operator, and the call serves only for that.
   Answer close() override {
     const Case none{.op = operators()[0]};
     return ask({{.what = Question::close, .call = &none}})[0][0];
@@ -220,7 +221,7 @@ class LibrarySubject : public Subject {
     std::vector<Answers> answers;
     std::optional<std::size_t> dead = {};  // the last trial that ended the process
 
-    // Whether there is room for its callers, and no question of its trial ended the process.
+    // Whether the callers of a question have room, and no question of its trial ended the process.
     bool can_put(std::size_t k) const {
       const Question& q = questions[k];
       std::size_t tensors = 0;
@@ -256,7 +257,8 @@ class LibrarySubject : public Subject {
     }
   }
 
-  // After one of several letters ended the process: nothing that it left behind is believed.
+  // Puts questions again, one by one, after one of several letters ended the process, since no
+  // answer that it left behind can be trusted.
   void put_one_by_one(Asking& a, const std::vector<std::size_t>& sent, Answer end) {
     const u64 begun = std::clamp<u64>(host_.mail().channel().begun, 1, sent.size());
     bool again = false;
@@ -268,7 +270,7 @@ class LibrarySubject : public Subject {
       const AnswerKind kind = a.answers[k][0].kind;
       again = again || a.answers[k][0].gone() || kind == AnswerKind::protocol;
     }
-    // A delay that does not recur is the machine's.
+    // A delay that does not recur is due to the machine.
     if (again || end.kind == AnswerKind::timed_out) return;
     end.message += " after other calls, and not when it was asked alone";
     a.note_end(sent[begun - 1], end);

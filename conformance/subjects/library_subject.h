@@ -24,7 +24,8 @@ struct CannotRun : UsageError {
   Manifest manifest;
 };
 
-/// @throws UsageError if the file is no library or no backend, LoadCrash if loading it kills.
+/// @throws UsageError if the file is no library or no backend, LoadCrash if loading it ends the
+/// process.
 std::unique_ptr<Subject> open_library(const std::string& path, const Limits& limits);
 
 /// The file of a library backend: a built-in name, or a path.

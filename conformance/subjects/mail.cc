@@ -21,11 +21,11 @@ namespace {
 
 constexpr u64 kLetters = round_up(sizeof(Channel), kPage);  // where letters begin
 constexpr u64 kBeside = 256;  // bytes beside a tensor, in which small overruns show
-constexpr u64 kEvery = 64;    // bytes, to which all is aligned
+constexpr u64 kEvery = 64;    // bytes, to which everything is aligned
 constexpr u64 kPlaces = 16;   // where tensors that are not aligned begin, 8 bytes apart
 constexpr i64 kFarAway = (i64{1} << 22) + 1;  // elements, beyond all padding
 
-// A position that a host noted, which may be any number.
+// Bounds a position that a host noted: a backend may have written any number there.
 i64 bounded(i64 at) { return std::clamp(at, -static_cast<i64>(kArena), static_cast<i64>(kArena)); }
 
 int place_of(const OpInfo& op) {
@@ -302,7 +302,8 @@ Answers Mail::take(std::size_t n) {
   return all;
 }
 
-// Takes an output's elements, and puts back in their places what was sent.
+// Takes an output's elements, and restores in their places what was sent, so that changed() then
+// finds only what else was written.
 std::vector<i32> Mail::collect(const Placed& p) {
   std::vector<i32> values(static_cast<std::size_t>(volume(p.type.shape)));
   i32* value = values.data();
@@ -316,7 +317,7 @@ std::vector<i32> Mail::collect(const Placed& p) {
   return values;
 }
 
-// The first byte of a tensor's memory whose content changed.
+// Whether the content of a tensor's memory changed; `at` receives the place of the first such byte.
 bool Mail::changed(const Placed& p, i64& at) const {
   const char *before = sent_.data() + p.slot.image - kLetters, *after = shared_ + p.slot.image;
   if (std::memcmp(before, after, p.slot.bytes) == 0) return false;

@@ -31,10 +31,10 @@ class Mail {
   bool has_room() const { return used_ < kRoom; }
   void add(const Question& q);
   std::size_t letters() const { return posted_.size(); }
-  /// The steps by which the host shows that it is at work: letters, and runs of plans after the
-  /// first.
+  /// The number of steps by which the host can show that it is at work: letters, and runs of plans
+  /// after the first.
   u64 steps() const { return steps_; }
-  /// patience_for() the letter that the host has begun last.
+  /// patience_for() of the letter that the host began last.
   i64 patience() const;
   /// Makes the letters visible to the host.
   void send();
@@ -45,7 +45,7 @@ class Mail {
   void explain(std::size_t n, Answer& a) const;
 
  private:
-  // More would leave the caches before it is used.
+  // More letters would leave the caches before the host reads them.
   static constexpr u64 kRoom = u64{1} << 19;
 
   // A tensor in its memory, as it was sent.

@@ -40,7 +40,7 @@ bool ended_by_others(int status) {
   return s == SIGKILL || s == SIGTERM || s == SIGINT || s == SIGHUP;
 }
 
-// In this time a host ends what its backend started.
+// The time within which a host ends what its backend started.
 constexpr int kEndingMs = 5000;
 
 bool ends_within(int ms, pid_t pid, int& status) {
@@ -78,7 +78,7 @@ std::vector<pid_t> children() {
 // Children that are no orphans: those that this process started, or had before it started a host.
 std::set<pid_t> own_children;
 
-// Ends the children of this process, but some, and theirs, which it inherits when their parents
+// Ends the children of this process, except `but`, and theirs, which it inherits when their parents
 // end.
 void end_descendants(const std::set<pid_t>& but = {}) {
   for (bool found = true; found;) {

@@ -19,21 +19,21 @@ inline std::uint64_t bytes_of_gib(double gib) {
 /// Waits for a byte to read. @return whether a byte or the end of file came within the limit
 bool readable_within(int fd, double seconds);
 
-/// Starts the program `backend-host` in a process group of its own. It ends with this process,
-/// which inherits what it leaves behind.
+/// Starts the program `backend-host` in a process group of its own. The host ends with this
+/// process, which inherits the processes that it leaves behind.
 /// @param words its arguments after the first, which is this process
 /// @param files become its files 0, 1, ...; -1: none, and what is written there is discarded
 /// @throws std::runtime_error if it cannot be started.
 pid_t start_host(const std::vector<std::string>& words, const std::vector<int>& files,
     const std::vector<std::string>& environment);
 
-/// Ends it, and all processes that its backend started. @return how it ended, in words
+/// Ends a host, and all processes that its backend started. @return how the host ended, in words
 std::string end_host(pid_t pid);
 
-/// The same for one that has closed its end: gives it a moment to end by itself. If a signal with
-/// which other programs end processes ended it, waits for `reach`, in which such a signal reaches
-/// this process as well, and halves it: the more of them do not, the more the backend's own they
-/// are.
+/// The same for a host that has closed its end: gives it a moment to end by itself. If it ended by
+/// a signal with which other programs end processes, waits for `reach`, in which such a signal
+/// reaches this process as well, and halves `reach`: the more of them do not reach it, the likelier
+/// it is that the backend sends them itself.
 std::string reap_host(pid_t pid, std::chrono::milliseconds& reach);
 inline constexpr std::chrono::milliseconds kReach{500};
 
@@ -42,7 +42,7 @@ inline constexpr std::chrono::milliseconds kReach{500};
 /// @throws std::logic_error for 1 and less, which would mean every process there is.
 std::string end_process(pid_t pid);
 
-/// Tells that this process has started another one, which is no orphan.
+/// Notes that this process has started another one, which is therefore no orphan.
 void note_child(pid_t pid);
 
 /// Ends the processes that this one inherited because a backend ended the program that held it.

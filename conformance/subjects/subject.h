@@ -18,8 +18,8 @@ namespace lockstep::judge {
 enum class Base {
   end,    ///< ends where the memory ends, before the guard page
   begin,  ///< begins where the memory begins, at a page
-  /// Begins after that, aligned to 4 bytes and not to 8, no two tensors alike; the strides of
-  /// extents of 1, which mean nothing, lead out of the memory.
+  /// Begins later in the memory, aligned to 4 bytes and not to 8, up to 16 tensors all differently.
+  /// Strides along extents of 1, which mean nothing, lead out of the memory.
   unaligned
 };
 
@@ -31,15 +31,16 @@ struct Run {
   Base base = Base::end;
   int config = 0;          ///< number of a configuration of the subject
   bool constants = false;  ///< prepare() gets inputs after the first, as weights
-  /// Of the plan on the memory of the first caller, with the callers' values in turn, of which the
-  /// last ones answer. Inputs of equal types share memory in the runs of every other caller.
+  /// Runs of the plan on the memory of the first caller, with the callers' values in turn; each
+  /// caller's last run gives its answer. In the runs of every other caller, inputs of equal types
+  /// share memory.
   int runs = 1;
 };
 
 /// Limits and options of a subject.
 struct Limits {
-  double timeout_s = 2;  ///< for one answer; patience_for() large calls
-  double start_s = 5;    ///< for the first one of a process
+  double timeout_s = 2;  ///< for one answer; patience_for() times that for large calls
+  double start_s = 5;    ///< for the first answer of a process
   /// GiB that a process may allocate; 0: no limit, as for sanitizers, which reserve huge ranges.
   double memory_gib = ndarray::kInstrumented ? 0 : 8;
   Options set = {};  ///< options of open()
@@ -53,7 +54,7 @@ constexpr i64 patience_for(i64 elements) {
 
 struct CallGraph;
 
-/// A question to a system under test. What it points to lives until it is answered.
+/// A question to a system under test. What it points to must live until it is answered.
 struct Question {
   enum What { execute, refuse, infer, close } what = execute;
   const Case* call = nullptr;        ///< any call for close
@@ -68,8 +69,8 @@ struct Question {
   std::size_t trial = 0;      ///< its number among those asked together
   std::string_view id = {};   ///< of the case, for recorded answers
 };
-/// One of each caller. None where callers cannot share a plan, or where an earlier question of the
-/// same trial ended the process.
+/// One answer for each caller; none where callers cannot share a plan, or where an earlier question
+/// of the same trial ended the process.
 using Answers = std::vector<Answer>;
 
 /// A system under test. If its process dies or hangs, that is the answer to one question, and a
@@ -106,11 +107,11 @@ class Subject {
   }
   /// The types of a call's outputs, where can_infer().
   virtual Answer infer(const Case&) { return {.kind = AnswerKind::unsupported}; }
-  /// Whether many questions are answered sooner together than one by one.
+  /// Whether the subject answers many questions sooner together than one by one.
   virtual bool takes_many() const { return false; }
   /// Puts questions and returns the answers to each.
   virtual std::vector<Answers> ask(const std::vector<Question>& questions);
-  /// Whether processes that hold the backend take turns on one device, which serves one of them
+  /// Whether processes that hold the backend take turns on one device, which serves one process
   /// sooner than several.
   virtual bool takes_turns() const { return false; }
   virtual bool can_close() const { return false; }
@@ -124,8 +125,8 @@ class Subject {
 
   // Whether questions can be put, and repeated; false for recorded answers.
   virtual bool live() const { return true; }
-  /// The cases among these to which it has no answer.
-  /// @throws UsageError if it has answers to others.
+  /// The cases among these for which the subject has no answer.
+  /// @throws UsageError if it has answers to other cases.
   virtual std::set<std::string> unanswered(const std::vector<std::string>& /*ids*/) { return {}; }
   /// Names the case that the next questions are about.
   virtual void about(const std::string& /*id*/) {}

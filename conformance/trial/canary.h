@@ -15,12 +15,12 @@ inline bool flip_bit(Answer& a, u64 draw) {
   return true;
 }
 
-/// The same in the answer to the plain call.
+/// Flips one bit in the answer to the plain call.
 inline bool flip_plain(Trial& t, std::span<Observation>, u64 draw) {
   return flip_bit(t.base, draw);
 }
 
-/// The same in one of the property's own observations.
+/// Flips one bit in one of the property's own observations.
 inline bool flip_observed(Trial&, std::span<Observation> seen, u64 draw) {
   Observation& o = seen[word(draw, 3, 6) % seen.size()];
   return o.answer && flip_bit(*o.answer, draw);

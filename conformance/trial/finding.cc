@@ -63,7 +63,7 @@ Finding found(const Wrong& w, const Tensor& want, const std::vector<i32>& got) {
   return f;
 }
 
-// An adapter may state the types of its outputs.
+// How the types that an adapter states differ from the expected ones; nothing if it states none.
 std::optional<Finding> other_types(const std::vector<Tensor>& expected, const Answer& got) {
   if (got.types.empty()) return std::nullopt;
   if (got.types.size() != expected.size())

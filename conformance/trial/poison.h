@@ -1,6 +1,6 @@
 /// @file
-/// What outputs hold before a call. A backend cannot foresee it, since each run draws it; reports
-/// name it always alike.
+/// Poison: what outputs hold before a call. Each run draws it, so that no backend can foresee it;
+/// reports always give it the same names.
 #pragma once
 #include <random>
 
@@ -17,7 +17,7 @@ inline i32 drawn_poison(i32 name) {
   return static_cast<i32>(word(secret, static_cast<std::uint32_t>(name), 0));
 }
 
-/// Renames what was drawn in the wrong elements of an answer.
+/// Replaces the drawn poison by its name in the wrong elements of an answer.
 inline void name_poison(Answer& a, const std::vector<Tensor>& expected, i32 name) {
   const i32 drawn = drawn_poison(name);
   for (std::size_t k = 0; k < std::min(a.out.size(), expected.size()); ++k)

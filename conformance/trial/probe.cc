@@ -167,8 +167,9 @@ void Probe::ask_compiled() {
   ask_graph(at, graph());
 }
 
-// Every second graph is put as it comes. A network shows what each instruction set does with images
-// between calls; shrinking must not lose the way in which a graph failed.
+// The options to force on a graph, one after another. Most graphs get none or one; a network gets
+// every instruction set, since each treats images between calls in its own way; in shrinking a
+// graph gets all, so as not to lose the one with which it failed.
 std::vector<Forced> Probe::ways_to_compile() {
   const std::vector<Forced>& all = forced();
   if (all.empty()) return std::vector<Forced>(1);
@@ -289,7 +290,7 @@ void Probe::ask_law(int i) {
   pursue({i, note("in the law " + std::string(case_.op->laws[i].label))});
 }
 
-// Tests a law with the answers so far. Where it makes one more call, that is asked for first.
+// Tests a law with the answers so far. If the law makes one more call, asks for that first.
 void Probe::pursue(LawAsked law) {
   Seeded draw(word(case_.seed, kSalt + 1, static_cast<u64>(law.number)));
   std::size_t made = 0;
@@ -359,7 +360,7 @@ void Probe::run(const std::vector<const std::vector<Tensor>*>& callers, const Ru
   pending_.push_back({std::move(q), tell});
 }
 
-// What lies beside tensors follows from the case, so that wrong results are the same in each run.
+// The bytes beside tensors follow from the case, so that wrong results are the same in each run.
 Run Probe::filled(Run run) const {
   run.filler =
       static_cast<i32>(word(case_.seed, kSalt + 2, static_cast<std::uint32_t>(run.poison)));

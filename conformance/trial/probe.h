@@ -13,14 +13,15 @@
 namespace lockstep::judge {
 
 /// Collects the questions that properties have about one case, and notes what is observed for the
-/// property that asked. Answers come when all have asked, so no question depends on another one's.
+/// property that asked. Answers come after all have asked, so no question depends on the answer to
+/// another.
 class Probe {
  public:
   /// Computes what is expected of the case.
   Probe(const Subject& subject, const Item& item, Trial& trial);
   Probe(const Probe&) = delete;
 
-  /// Puts the call as it is, then in the ways of a plan.
+  /// Asks for the call as it is, then for the ways of a plan.
   void ask_all(const TrialPlan& plan);
   /// The questions without an answer.
   std::vector<Question> questions(std::size_t trial) const;
@@ -56,8 +57,8 @@ class Probe {
   /// Compiles and runs a graph around the case (call_graph.h), where the subject compiles graphs: a
   /// network as it comes and in several forced ways, others in one.
   void ask_compiled();
-  /// Has it compile malformed graphs: a legal case's graph with a mistake, or with each if the case
-  /// spells its values out, and of an illegal case the graph of its call.
+  /// Has the subject compile malformed graphs: for a legal case its graph with one mistake (each in
+  /// turn if the case spells its values out), for an illegal case the graph of its call.
   void ask_malformed();
   /// Puts the call with its attributes spelled in a way of spelled(), where the subject claims to
   /// read text.
@@ -67,10 +68,10 @@ class Probe {
   void ask_law(int i);
   /// Whether the case has so many elements that laws would take too long.
   bool too_large_for_laws() const;
-  /// Whether it is so small that a plan may run many times.
+  /// Whether the case is so small that a plan may run many times.
   bool small() const;
-  /// Whether it is so large that only the ways which change what a kernel does are worth their
-  /// time.
+  /// Whether the case is so large that only the ways which change what a kernel does are worth
+  /// their time.
   bool large() const { return large_; }
 
  private:

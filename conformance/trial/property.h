@@ -21,13 +21,13 @@ struct Property {
   void (*ask)(Probe&) = nullptr;
   /// Another property, whose observations this one inspects instead of its own.
   const Property* observes = nullptr;
-  /// Whether the property applies to a trial. Without it: if the property observed anything.
+  /// Whether the property applies to a trial. nullptr: it applies where it observed anything.
   bool (*applies)(const Trial&) = nullptr;
-  /// How the trial violates the property; nothing if it does not. Without it: judges whole runs.
+  /// How the trial violates the property; nothing if it does not. nullptr: it judges whole runs.
   std::optional<Finding> (*inspect)(const Trial&, Observations) = nullptr;
   /// A canary: plants a fault in what the property observed of a trial in which it holds. Each
   /// property with an inspect() has one. @param draw chooses the place
-  /// @return whether there was one
+  /// @return whether there was a place
   bool (*plant)(Trial&, std::span<Observation>, u64 draw) = nullptr;
 
   bool is_about(About kind) const { return (about & kind) != 0; }

@@ -54,7 +54,7 @@ struct Trial {
   std::optional<CallGraph> graph;  ///< the one whose heads are expected
   Answer base;                     ///< the answer to the call as it is
   std::optional<Answer> refusal, inferred;  ///< answers to an illegal call and to infer()
-  std::vector<Observation> seen;            ///< the observations of a property adjoin
+  std::vector<Observation> seen;            ///< those of one property are adjacent
   int calls = 0;                            ///< questions put to the backend
 
   /// The observations of a property.

@@ -23,7 +23,7 @@ struct Group {
 
 using Members = std::vector<const Violation*>;
 
-// The members of which something holds leave the list.
+// Removes the members for which `holds_of` is true from the list, and returns them.
 template <class F> Members taken(Members& from, F holds_of) {
   const auto rest = std::stable_partition(
       from.begin(), from.end(), [&](const Violation* v) { return !holds_of(*v); });
@@ -49,7 +49,8 @@ struct Pattern {
   }
 };
 
-// Places at either end of an axis say little of small tensors, and so does every element.
+// Whether a hint tells causes apart. In small tensors, wrong elements at an end of an axis, or all
+// over, say little.
 bool tells(const std::string& hint) {
   return hint.find("tail") != std::string::npos || hint.find("mod") != std::string::npos;
 }
@@ -64,8 +65,8 @@ std::vector<Pattern> patterns_of(const Members& cases) {
   return all;
 }
 
-// How many cases a pattern explains; 0 if that may be a coincidence: a few cases of many, whose few
-// wrong values also look rounded, say.
+// How many cases a pattern explains; 0 if it may be a coincidence, as when a few cases of many have
+// few wrong values, which happen to look rounded.
 i64 explained(const Pattern& p, const Members& cases, i64 of) {
   constexpr i64 kPart = 8;
   std::set<i64> values;
@@ -139,13 +140,13 @@ bool may_tell(const std::string& axis) {
   return axis.starts_with("attribute ") || axis.starts_with("number ") || axis == "memory";
 }
 
-// Splits cases by the axes in some classes of which more cases fail than elsewhere.
+// Splits cases by axis, where more cases fail in some classes of an axis than elsewhere.
 class Splitter {
  public:
   explicit Splitter(const std::vector<const Item*>& passed)
       : passed_(count_classes(passed)), passing_(std::ssize(passed)) {}
 
-  // A group for each axis. The cases of no axis stay.
+  // Makes a group for each such axis. Cases that belong to none stay in the list.
   std::vector<Group> split(Members& cases) const {
     std::vector<Group> groups;
     while (!cases.empty() && cases[0]->item->runs()) {
@@ -178,7 +179,8 @@ class Splitter {
     return 1000 * failing * failing / (all_failing * (failing + passing));
   }
 
-  // The class that tells best, if it does much better than all classes together; else none.
+  // The class that tells failing cases from others best, if it does so much better than all classes
+  // together; else none.
   SharedClass guilty(const Members& cases) const {
     const i64 all = std::ssize(cases);
     const i64 whole = suspicion(all, passing_, all);
@@ -234,7 +236,7 @@ std::ptrdiff_t rank_of(const std::string& property) {
   }) - std::begin(kProperties);
 }
 
-// What was found of a case, in words that other cases of the cause have, too.
+// The finding of a case, in words that are the same for other cases with the same cause.
 std::string what_was_found(const std::string& text) {
   // A law is broken for one reason, whatever element shows it.
   return without_details(text.substr(0, text.find(" is broken: ")));

@@ -23,7 +23,7 @@ struct Violation {
 /// Collects the results of a run's cases in their order. Items must outlive it.
 class Causes {
  public:
-  /// @param knowing for each finding the expectation that excuses it, or nullptr
+  /// @param knowing the expectation that excuses each finding, or nullptr
   void add(const Item& item, i64 number, const ItemResult& result,
       const std::vector<const Expectation*>& knowing);
 
@@ -45,7 +45,7 @@ class Causes {
       std::string, std::string>;
   using Buckets = std::map<Key, Bucket>;
 
-  // The buckets, in which an operator that refuses no illegal call has one for all rules.
+  // The buckets; an operator that refuses no illegal call has one bucket for all rules.
   Buckets without_rules() const;
 
   Buckets buckets_;
@@ -56,7 +56,7 @@ class Causes {
 /// Orders failures as one run finds them: by the case's number, then in the order of properties.
 void sort_failures(std::vector<Failure>& failures);
 
-/// Whether a call shows the classes of attributes that the cases of a failure share.
+/// Whether a call shows the classes that the cases of a failure share.
 bool shows_cells(const std::vector<SharedClass>& cells, const Case& c);
 
 }  // namespace lockstep::judge

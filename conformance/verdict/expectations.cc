@@ -152,8 +152,8 @@ bool selects(const Selection& s, const Expectation& e) {
               [&](const std::string& p) { return glob(e.property, p); }));
 }
 
-// Whether a run put every case of what it selected, so that its failures can be compared with all
-// that was expected.
+// Whether a run put every case of its selection, so that its failures can be compared with all
+// expected ones.
 bool is_whole(const Report& r) {
   return r.chosen.cases.empty() && r.chosen.model.empty() && r.chosen.budget == 0 &&
       r.part.of == 1 && r.counts.missing == 0 && r.counts.executed > 0;
@@ -178,7 +178,7 @@ std::string excess(const Report& r, const Expectation& e) {
   return e.seen.sum == e.ids ? "" : fmt::format("counts {} failures, and others fail", e.count);
 }
 
-// The operators or properties of which an expectation excuses nothing although they were judged.
+// Adds the operators or properties that were judged, and of which an expectation excuses nothing.
 void add_idle(std::vector<std::string>& to, const std::map<std::string, Cell>& parts) {
   for (const auto& [name, cell] : parts)
     if (cell.judged > 0 && cell.failed == 0) to.push_back(name);
@@ -188,7 +188,7 @@ std::vector<std::string> idle_parts(const Expectation& e) {
   std::vector<std::string> names;
   if (e.count > 0 || e.matched == 0) return names;
   add_idle(names, e.operators);
-  // A call that crashes shows under one property, whichever.
+  // A crash may show under any property, so no property without one is idle.
   if (e.kind == kind_of(Outcome::failed)) add_idle(names, e.properties);
   return names;
 }

@@ -25,7 +25,7 @@ struct Expectation {
   std::string id = {};                 ///< pattern of case ids; empty: any case of the operator
   std::string kind = {};               ///< fail, crash or timeout
   std::string reason = {}, link = {};
-  std::string expires = {};     ///< the last day on which it holds, as 2027-01-31
+  std::string expires = {};     ///< the last day on which it excuses failures, as 2027-01-31
   int tier = 0;                 ///< the lowest tier in which it must show
   i64 count = 0;                ///< of the violations that it excuses; 0: any number
   std::string ids = {};         ///< hash of their cases' ids (Outputs::sum), with the count
@@ -33,8 +33,8 @@ struct Expectation {
   bool expired = false;         ///< an expired entry excuses nothing
   i64 matched = 0, judged = 0;  ///< violations and judgements that the patterns match
   Outputs seen = {};            ///< the violations that it excused, by their cases' ids
-  std::map<std::string, Cell> operators = {}, properties = {};  ///< the same by name
-  std::string passed = {};  ///< the first case named here that holds
+  std::map<std::string, Cell> operators = {}, properties = {};  ///< matched and judged, by name
+  std::string passed = {};  ///< the first case that `id` names and in which a property holds
   i64 passed_number = -1;   ///< its number in the set; -1: there is none
   /// The reason, and the link if there is one.
   std::string why() const { return link.empty() ? reason : reason + " (" + link + ")"; }
@@ -49,7 +49,7 @@ std::vector<Expectation> read_expectations(const std::string& file, const std::s
 /// that covers it, or nullptr; empty if the case was quarantined
 std::vector<const Expectation*> match_expectations(
     std::vector<Expectation>& all, const Item& item, i64 number, const ItemResult& result);
-/// The same for a failure of the whole run, which has no case but its words.
+/// The same for a failure of the whole run, which has no case, so that its words serve as an id.
 const Expectation* match_expectations(std::vector<Expectation>& all, const std::string& op,
     const std::string& property, const std::string& violation);
 
@@ -60,8 +60,8 @@ string_view kind_of(Outcome outcome);
 /// case answers differently from call to call.
 std::string expected_kind(const ItemResult& result);
 
-/// A file of expectations that knows all that failed in a run and can be expected.
-/// @param expires the last day on which it holds
+/// A file of expectations that covers all failures of a run that can be expected.
+/// @param expires the last day on which the entries excuse failures
 std::string expectations_of(const Report& r, const std::string& expires);
 
 /// Whether an operator is known to crash or hang, so that its quarantine is known, too.
@@ -73,10 +73,10 @@ bool expects_crashes_of(const std::vector<Expectation>& all, string_view op);
 /// matching nothing.
 std::vector<std::string> stale(const Report& r);
 
-/// The expectations beside which something else fails: other cases than those that they count.
+/// The expectations that match more failures than they count, or as many, but other ones.
 std::vector<std::string> exceeded(const Report& r);
 
-/// Makes the failures unexpected that such an expectation knows, since some of them are news.
+/// Makes the failures that an exceeded expectation covers unexpected, since some of them are new.
 void disown_exceeded(Report& r);
 
 }  // namespace lockstep::judge

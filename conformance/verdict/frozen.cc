@@ -49,7 +49,7 @@ ItemsByOperator by_operator(const std::vector<Item>& items) {
   return all;
 }
 
-// What a network charges for a call, or which limit that exceeds.
+// The gas that a network charges for a call, or the name of the limit that it exceeds.
 std::string gas_of(const Item& i) {
   if (!i.runs()) return "";
   const Case& c = i.call;
@@ -68,7 +68,8 @@ std::string set_of(const std::vector<const Item*>& items) {
   return sha256(all);
 }
 
-// Of some small cases, by their ids, so that the order of a set does not matter.
+// The hash of the questions about some small cases, sorted by id, so that the order of a set does
+// not matter.
 std::string questions_of(std::vector<const Item*> items) {
   constexpr std::size_t kCases = 16;
   std::erase_if(items, [](const Item* i) { return i->runs() && is_large(i->call); });
@@ -114,7 +115,7 @@ const Frozen::Tier* tier_of(const std::optional<Frozen>& f, const Selection& s) 
   return &f->tiers.at(static_cast<std::size_t>(s.tier));
 }
 
-// A report names cases by ids, which must read back as these cases. Some of them prove it.
+// Checks on some cases that ids, by which a report names cases, read back as the same cases.
 void hold_ids(const std::vector<Item>& items) {
   constexpr std::size_t kEvery = 8;
   for (std::size_t k = 0; k < items.size(); k += kEvery) {

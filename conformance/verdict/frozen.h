@@ -1,9 +1,9 @@
 /// @file
 /// The frozen tiers: which cases every operator has in a tier, and what their outputs are.
 ///
-/// A mistake in what draws cases, fills tensors, orders a set or asks about a case makes a weaker
-/// judge, which no backend shows. So `lockstep cover --freeze` writes down once what a version of
-/// the program puts to backends, and each run of `check` is held to that.
+/// A mistake in the code that draws cases, fills tensors, orders a set or asks about a case weakens
+/// the judge, and no backend would show it. So `lockstep cover --freeze` writes down once what a
+/// version of the program puts to backends, and each run of `check` is held to that.
 #pragma once
 #include <map>
 #include <optional>
@@ -17,7 +17,7 @@ namespace lockstep::judge {
 
 struct Report;
 
-/// What stays as it is while a version of the program does.
+/// What does not change within one version of the program.
 struct Frozen {
   /// The cases of one operator in a tier, vectors among them.
   struct Row {
@@ -43,16 +43,16 @@ Frozen read_frozen(const std::string& text);
 /// another version.
 std::optional<Frozen> installed_frozen();
 
-/// Holds the cases of a selection to what their ids say, and to the frozen ones, with what is asked
-/// about them. An operator that is not among them, and a selection that is none of the frozen tiers
-/// or has other vectors, is held to its ids alone.
+/// Requires that the cases of a selection are what their ids say, and the frozen ones, and that the
+/// questions about them are the frozen ones. An operator that is not frozen, and a selection that
+/// is no frozen tier or has other vectors, are held to their ids alone.
 /// @param threads to rehearse questions with
 /// @throws std::runtime_error if there is a difference: the program is not what was tested; also
 /// if the frozen tiers are not installed.
 void hold_cases(const std::optional<Frozen>& f, const Selection& s, const std::vector<Item>& items,
     int threads = 1);
 
-/// Holds the outputs of a run in which every case passed to the frozen ones.
+/// Requires that the outputs of a run in which every case passed are the frozen ones.
 /// @throws std::runtime_error if there is a difference.
 void hold_outputs(const std::optional<Frozen>& f, const Selection& s, const Report& r);
 

@@ -14,7 +14,7 @@
 namespace lockstep::judge {
 namespace {
 
-// Only adapters state types, and only wrong ones make another result.
+// Whether an answer states wrong types, which alone enter its hash. Only adapters state types.
 bool states_other_types(const Answer& a, const Inferred& types) {
   bool other = !a.types.empty() && std::cmp_not_equal(a.types.size(), types.count);
   for (int k = 0; !other && k < std::ssize(a.types); ++k) {

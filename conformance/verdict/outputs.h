@@ -14,7 +14,7 @@ struct Outputs {
   i64 calls = 0;
   std::string sum = std::string(64, '0');  ///< hexadecimal
 
-  /// @throws std::invalid_argument if it is none.
+  /// @throws std::invalid_argument if `hash` is no hash.
   void add(const std::string& hash);
   void add(const Outputs& more);
   bool operator==(const Outputs&) const = default;

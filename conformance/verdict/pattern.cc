@@ -45,7 +45,7 @@ constexpr Relation kRelations[] = {
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// The text with '' for each part in quotes. An apostrophe within a word is none.
+// The text with '' for each part in quotes. An apostrophe within a word is no quote.
 std::string without_quotes(const std::string& text) {
   std::string s;
   const auto quotes = [&](std::size_t at, std::size_t beside) {

@@ -26,8 +26,8 @@ bool holds(const Relation& r, const std::vector<Element>& elements);
 /// The relation of these words, or nullptr.
 const Relation* relation_of(const std::string& words);
 
-/// The text with a '#' for each number, address, and list of numbers, and nothing in quotes: what a
-/// backend said or did differs from case to case of one cause.
+/// The text with a '#' for each number, address and list of numbers, and with nothing in quotes,
+/// since these differ between cases with the same cause.
 std::string without_details(const std::string& text);
 
 }  // namespace lockstep::judge

@@ -11,8 +11,8 @@
 namespace lockstep::judge {
 namespace {
 
-// Claims every ability that a question depends on. Its kernels serve all operators, and its most
-// threads are few, so that what it is asked does not depend on the machine.
+// A manifest that claims every ability on which a question depends. Its kernels serve all
+// operators, and its most threads are few, so that the questions do not depend on the machine.
 Manifest able() {
   Manifest m = default_manifest("rehearsal");
   m.kernels = {{"*", "narrow", "one", true}, {"*", "wide", "two", true}};
@@ -35,7 +35,7 @@ std::string text_of(const Type& t, const Placement& at) {
   return s;
 }
 
-// Poison is drawn anew in each process and the only part that is left out.
+// A question as text, all but its poison, which each process draws anew.
 std::string text_of(const Question& q) {
   const Run& r = q.run;
   std::string s = fmt::format("{} {} {} {} {} {} {} {} {}", static_cast<int>(q.what), q.trial, q.id,

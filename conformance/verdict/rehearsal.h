@@ -1,8 +1,8 @@
 /// @file
 /// The rehearsal: cases put to a subject that does everything right and notes what it is asked.
 ///
-/// A mistake in what a property asks for makes a weaker judge, which no backend shows: fewer runs
-/// of a plan, no other layout, one caller instead of four. So the questions of some cases are
+/// A mistake in what a property asks for weakens the judge, and no backend would show it: fewer
+/// runs of a plan, no other layout, one caller instead of four. So the questions of some cases are
 /// frozen, too (frozen.h).
 #pragma once
 #include <string>

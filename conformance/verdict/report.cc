@@ -25,7 +25,7 @@ bool only_hung(const Report& r) {
   return r.counts.timed_out > r.known.timed_out && r.counts.crashed == r.known.crashed;
 }
 
-// Whether cases were quarantined for what the backend printed alone.
+// Whether cases were quarantined only for what the backend printed.
 bool only_printed(const Report& r) {
   return r.counts.crashed + r.counts.timed_out == 0 && any_failed(r);
 }

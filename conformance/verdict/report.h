@@ -34,12 +34,12 @@ struct Counts {
       quarantined = 0, crashed = 0, timed_out = 0, calls = 0;
 };
 
-/// The cases among them whose failures are all expected.
+/// The numbers of those cases whose failures are all expected.
 struct Known {
   i64 failed = 0, crashed = 0, timed_out = 0, quarantined = 0;
 };
 
-/// A class that the cases of a failure share: of each case one of these values of an axis, as
+/// Classes that the cases of a failure share: each case has one of these values of an axis, as
 /// `attribute dilation` and `2..3` (cases/classes.h).
 struct SharedClass {
   std::string axis;
@@ -51,7 +51,7 @@ struct Canaries {
   i64 planted = 0, noticed = 0;
 };
 
-/// The cases of an operator that violate a property, it seems for one cause.
+/// The cases of an operator that violate a property, seemingly for one cause.
 struct Failure {
   std::string op, property, id, text;   ///< id and text: of the first of them
   i64 count = 0;                        ///< how many

@@ -25,12 +25,13 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
   r.calls = t.calls;
   if (t.item->runs()) r.outputs = output_hash(t.item->id, t.base, t.types);
   for (const auto& [when, answer, right, is_graph] : t.answers()) {
-    // With a manifest, an unnamed kernel counts as one that the manifest does not list.
+    // If there is a manifest, an answer that names no kernel counts as one that the manifest does
+    // not list.
     if (!answer->path.empty() || (answer->ok() && t.manifest->stated() && !is_graph))
       r.paths.push_back(answer->path);
   }
   const Answer* end = t.end();
-  // Each property would tell of the same line.
+  // Every property would report the same printed line.
   const bool printed = end && end->kind == AnswerKind::printed;
   for (const Property* p : kProperties) {
     if (printed || !is_meant(*p, properties) || !p->holds_something_of(t)) continue;
@@ -49,7 +50,8 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
 std::map<std::string, bool> canaries(
     const Trial& t, const std::vector<const Property*>& properties, u64 n) {
   std::map<std::string, bool> noticed;
-  // A fault could correct a wrong answer, which no selected property may have judged.
+  // Plant nothing in a wrong answer, which no selected property may have judged: a fault could
+  // correct it.
   if (t.item->runs() && (!t.base.ok() || difference(t.expected, t.base))) return noticed;
   for (const Property* p : properties) {
     const std::string name(p->name);

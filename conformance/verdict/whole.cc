@@ -8,7 +8,8 @@
 namespace lockstep::judge {
 namespace {
 
-// Whether the run is a prefix or has single cases, which may miss kernels or the floor.
+// Whether the run is a prefix of a case set or has single cases, and so may miss kernels or the
+// floor.
 bool is_prefix(const Report& r) {
   return !r.chosen.cases.empty() || !r.chosen.model.empty() || r.chosen.budget > 0;
 }
@@ -25,8 +26,8 @@ bool listed(const Report& r, const std::string& op, const std::string& kernel) {
       [&](const KernelInfo& k) { return matches(k, op) && k.name == kernel; });
 }
 
-// Whether a run called for a kernel. One of all operators serves those without kernels of their
-// own.
+// Whether a run had calls for a kernel. A kernel of all operators serves those without kernels of
+// their own.
 bool called_for(const Report& r, const KernelInfo& k) {
   return std::any_of(r.executed_legal.begin(), r.executed_legal.end(), [&](const auto& row) {
     return k.op == row.first ||
@@ -36,8 +37,8 @@ bool called_for(const Report& r, const KernelInfo& k) {
   });
 }
 
-// Requires that the manifest lists every kernel that ran, and that every kernel which it calls
-// runnable did run, unless the run is a prefix.
+// Requires that the manifest lists every kernel that ran, and that every kernel ran that it calls
+// runnable, unless the run is a prefix.
 void judge_paths(Report& r) {
   const std::string property(kPathsCovered.name);
   if (!selection_of(r).wants(property) || r.manifest_hash.empty()) return;

@@ -3,7 +3,7 @@
 
 namespace lockstep::judge {
 
-/// Judged once for the whole run, after calls in every configuration, of which one is the largest.
+/// Judged once for the whole run, after calls in every configuration, one of them the largest call.
 inline constexpr Property kCloses{
     .name = "closes", .text = "close() ends without a crash, and in time", .about = kLegal};
 

@@ -10,7 +10,7 @@ namespace lockstep::judge {
 /// Whether a law says that the batch around a result does not matter.
 inline bool is_batch_law(const LawInfo& law) { return law.label == law::batchwise<0>.label; }
 
-/// How the first violated law is violated; nothing if all observed laws hold.
+/// How the first violated law is violated; nothing if no observed law is.
 inline std::optional<Finding> broken_law(const Trial&, Observations seen) {
   for (const Observation& o : seen) {
     const LawTrial& tried = *o.law;

@@ -5,8 +5,8 @@
 
 namespace lockstep::judge {
 
-/// The backend was given outputs of the types that follow from the call, so a vector that records
-/// others freezes another result.
+/// The backend got outputs of the types that follow from the call. A vector that records other
+/// types freezes another result, so it cannot match.
 inline std::optional<Finding> inspect_vector(const Trial& t, Observations) {
   for (std::size_t k = 0; k < t.expected.size(); ++k) {
     const Type &frozen = t.expected[k].type, &inferred = t.types[static_cast<int>(k)];

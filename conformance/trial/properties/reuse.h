@@ -6,7 +6,7 @@ namespace lockstep::judge {
 inline constexpr int kReuses = 128;  ///< runs of one plan
 
 /// A kernel that keeps state may go wrong after many runs, when the same memory holds other values,
-/// or when another call is prepared. Before every other two runs outputs are put back.
+/// or when another call is prepared. Every other two runs start with outputs as they were at first.
 inline constexpr Property kReuse{.name = "reuse",
     .text = "a plan gives the same result in each of 128 runs",
     .ask =

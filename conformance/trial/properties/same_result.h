@@ -1,6 +1,6 @@
 /// @file
-/// Compares an answer with that to the plain call, which matches_reference judges: wrong values
-/// that are the same in all ways violate nothing else.
+/// Compares an answer with that to the plain call, which matches_reference judges: values that are
+/// wrong in the same way however the call is put violate no other property.
 #pragma once
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ inline std::optional<Finding> wrong_among(const Trial& t, Observations seen) {
   return std::nullopt;
 }
 
-/// The same of a plan that ran many times, all runs of which must write the same.
+/// The same for a plan that ran many times, all runs of which must write the same.
 inline std::optional<Finding> inspect_runs(const Trial& t, Observations seen) {
   const Answer& a = *seen[0].answer;
   std::optional<Finding> f = wrong_among(t, seen);

@@ -4,7 +4,7 @@
 namespace lockstep::judge {
 
 /// One case in 4 is put again, in one of the ways to spell its attributes; a case that spells its
-/// values out in each.
+/// values out is put in each way.
 inline constexpr Property kSpellings{.name = "spellings",
     .text = "attributes given as text in any legal way, or left to defaults, give the same result",
     .ask =

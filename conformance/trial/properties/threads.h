@@ -30,7 +30,7 @@ inline void ask_threads(Probe& p) {
   }
 }
 
-/// A backend that reports its number of threads proves that it obeyed.
+/// If a backend reports its number of threads, it must be the forced one.
 inline std::optional<Finding> inspect_threads(const Trial& t, Observations seen) {
   return inspect_forced(t, seen, [](const Forced& f, const Answer& a) -> std::optional<Finding> {
     if (a.threads == 0 || std::to_string(a.threads) == f.value) return std::nullopt;
