@@ -2,11 +2,11 @@
  * @file
  * Lockstep backend ABI, version 1: the only header a backend needs (with DLPack's).
  *
- * A backend is a shared library that exports lockstep_backend_v1(). C99, no allocation crosses the
- * boundary, no exception may. It writes to outputs and scratch memory only. It may start threads,
- * and processes only if it has device memory. ls_api and ls_status begin with their own size and
- * grow only at their end; ls_attr, ls_text, ls_node and ls_tensor, of which arrays are passed, are
- * frozen for this ABI.
+ * A backend is a shared library that exports lockstep_backend_v1(). The interface is C99; no
+ * allocation crosses it, and no exception may. A backend writes to outputs and scratch memory only.
+ * It may start threads, and processes only if it has device memory. ls_api and ls_status begin with
+ * their own size and grow only at their end; ls_attr, ls_text, ls_node and ls_tensor, of which
+ * arrays are passed, are frozen for this ABI.
  *
  * License: Apache-2.0 OR MIT.
  */
@@ -180,7 +180,7 @@ typedef struct {
    * (optional) Prepares a whole graph of any calls that the manifest claims, with the results that
    * the calls give one by one: nodes in topological order over numbered entries, of which
    * `feeds` are the inputs and `heads` the outputs of execute(). Each entry is a constant, a feed
-   * or the output of one node. Strides matter of feeds, heads and constants only. LS_LOGIC labels:
+   * or the output of one node. Strides matter for feeds, heads and constants only. LS_LOGIC labels:
    * "graph.entry" (a number names no entry), "graph.written" (an entry is written twice),
    * "graph.order" (an entry is read before it is written, or never is) and those of the calls, with
    * outputs as in prepare(). path() may say anything.

@@ -44,8 +44,8 @@ const Part kParts[] = {
     {"mobilenetv2.block3", {1, 24, 56, 56},
         [](zoo::Builder& net) { return zoo::inverted_residual(net, net.data(), 6, 24, 1); }}};
 
-/// Workloads whose outputs have the shape of their first input. kLayers such calls in a row, with a
-/// shift to 8 bits after each, keep what is between them in the backend's own layout.
+/// Workloads whose outputs have the shape of their first input. In kLayers such calls in a row,
+/// with a shift to 8 bits after each, a backend can keep what lies between them in its own layout.
 constexpr const char* kLayered[] = {"resnet50.conv2_1x1a", "resnet50.conv2_3x3",
     "resnet50.conv3_3x3", "resnet50.conv4_3x3", "resnet50.conv5_3x3", "mobilenetv1.depthwise3",
     "bert_large.attention_output", "gpt2_medium.attention_output"};
@@ -136,7 +136,7 @@ class Runnable {
       places_.push_back(heads_.back().data());
     }
   }
-  /// That of the output of each image; empty where they differ.
+  /// The digest of each image's output; empty where the outputs of images differ.
   std::string digest() {
     program_.run(data_.data(), places_);
     Bytes out = graph::encode_output(
@@ -183,7 +183,7 @@ std::vector<OperatorTime> operator_times(Program& calls) {
   return times;
 }
 
-/// What libraries need for the repeated call in layouts of their own, as often as the graph has it.
+/// Peers that repeat the layer's call as often as the graph does, in layouts of their own.
 std::vector<Peer> layer_peers(const GraphSubject& s, const std::string& device, int threads) {
   std::vector<Peer> peers;
   if (!s.layer) return peers;

@@ -5,7 +5,7 @@
 namespace lockstep::bench {
 namespace {
 
-// What a memcpy reads and writes: within a second cache, within a last one, beyond all of them.
+// The bytes that a memcpy moves: within a second cache, within a last one, and beyond all of them.
 constexpr std::pair<const char*, i64> kCopies[] = {
     {"memcpy.l2", i64{1} << 19}, {"memcpy.llc", i64{1} << 23}, {"memcpy.memory", i64{1} << 28}};
 

@@ -80,8 +80,8 @@ struct Results {
   bool fails() const;
 };
 
-/// The means of all timed rows that belong to a family, by family. Where a peer is the limit, it
-/// stands once.
+/// The means of all timed rows that belong to a family, by family. A peer that is also the limit
+/// counts once.
 std::vector<Mean> means_of(const std::vector<Measurement>& rows);
 
 /// The table: a title, a headline, one or more lines for each row, and the means.

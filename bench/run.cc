@@ -70,7 +70,7 @@ std::vector<Peer> peers_of(
   return peers;
 }
 
-// What bounds a product besides its peers; of other calls the first peer, a copy, is the limit.
+// What bounds a product besides its peers. Other calls have a copy, their first peer, as the limit.
 std::vector<Bound> bounds_of(const Measurement& row, const Subject& s,
     const std::shared_ptr<Team>& team, const std::string& device) {
   if (s.workload.unit != Unit::macs) return {};
@@ -93,7 +93,7 @@ void time_together(Measurement& row, const Subject& s, const Prepared& prepared,
   if (!bounds.empty() && team->size() > 1) calm.pause_s = std::min(0.02, effort.repetition_s);
   const std::vector<Timing> times = time_beside(
       row, [&] { prepared.execute(); }, peers_of(s, team, device), others, calm);
-  // The bound that takes longest is the roof.
+  // The bound that takes longest is the limit.
   for (std::size_t k = 0; k < bounds.size(); ++k)
     if (const double ns = times[k].median_ns / bounds[k].share; ns > row.limit_ns)
       row.limit = bounds[k].name, row.limit_ns = ns;

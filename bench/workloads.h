@@ -28,16 +28,16 @@ struct Workload {
   Inferred outputs() const { return call.op->infer(call.attributes(), call.types()); }
   /// The number of units in one call.
   i64 units() const;
-  /// The bytes that the call has to read and write: four for each element of its tensors. Of a
-  /// tensor that an operator reads only in part, such as the source of a slice, as many count as
-  /// it writes.
+  /// The bytes that the call has to read and write: four for each element of its tensors. A tensor
+  /// that an operator reads only in part, such as the source of a slice, counts with as many bytes
+  /// as the operator writes.
   i64 bytes() const;
 };
 
 /// A named call, spelled out as every verb accepts it.
 struct Named {
   std::string name, call;
-  bool tiny = false;  ///< its speed is that of a call
+  bool tiny = false;  ///< its speed is counted in calls
 };
 
 /// What workloads.txt says.

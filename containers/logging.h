@@ -65,8 +65,8 @@ class Message {
     print(text_, value);
     return *this;
   }
-  /// To whoever supplied the input, conditions and lines of this project's sources say nothing; who
-  /// looks for a fault of this project or of the machine begins there.
+  /// Conditions and lines of this project's sources say nothing to whoever supplied the input, but
+  /// the search for a fault of this project or of the machine begins there.
   template <class Exception> std::string text() const {
     const std::string words = text_.str();
     if constexpr (std::derived_from<Exception, std::logic_error>) {
@@ -120,7 +120,7 @@ inline constexpr auto kLe = [](const auto& a, const auto& b) { return less_equal
 inline constexpr auto kGt = [](const auto& a, const auto& b) { return less(b, a); };
 inline constexpr auto kGe = [](const auto& a, const auto& b) { return less_equal(b, a); };
 
-/// What a failed comparison says of itself; converts to true when it failed.
+/// The text of a failed comparison; converts to true when it failed.
 class Failure {
  public:
   template <class Relation, class A, class B> Failure(Relation relation, const A& a, const B& b)

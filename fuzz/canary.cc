@@ -1,7 +1,7 @@
 // Planted mistakes, which must be found.
 //
 // The fuzzer must find them in seconds and the replay at once; otherwise a target that finds
-// nothing proves nothing. Each is hidden behind four bytes.
+// nothing proves nothing. Only inputs that begin with four certain bytes reach one.
 #include <climits>
 #include <cstring>
 #include <memory>

@@ -84,7 +84,7 @@ class Bench : public Machine {
   i64 draw(i64 lo, i64 hi) override { return draw_(lo, hi); }
 
   const Tensor& of(Term t) const { return terms_.at(static_cast<std::size_t>(t.number)); }
-  /// Whether the respondent was put a call, or the reference in its place.
+  /// Whether the law made a call of its own operator, whoever answered it.
   bool asked() const { return asked_; }
 
  private:

@@ -128,8 +128,8 @@ void Program::prepare(const graph::Graph& graph) {
   }
 }
 
-// The ABI lets no output alias an input, so the storage ids of the file, which may, do not serve.
-// A head on the host is written where its reader wants it.
+// Plans storage anew: the storage ids of the file may let an output alias an input, which the ABI
+// forbids. A head on the host is written where its reader wants it.
 void Program::place_results(const graph::Graph& graph) {
   const std::vector<i64> plan = graph::plan_storage(graph, graph::Reuse::dead);
   std::vector<bool> is_inner = is_computed_, is_placed = is_computed_;

@@ -37,8 +37,8 @@ class Program {
   void run(const int32_t* data, std::span<int32_t* const> heads);
 
   // Repetitions of the latest run() on what lies in the backend's memory: nothing is copied to or
-  // from a device. Where there is none they read and write the host memory of that run(), so it
-  // must still be there.
+  // from a device. Without a device they read and write the host memory of that run(), which must
+  // still be there.
   /// Repeats all calls. @throws client::Error when one fails.
   void repeat();
 

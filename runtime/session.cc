@@ -17,7 +17,7 @@ namespace {
 
 using ndarray::NDArray;
 
-// What a backend refuses of a valid model is its own fault or a limit of it.
+// A backend that refuses a valid model has a fault or a limit; the caller is not to blame.
 template <class Body> auto asked(const std::string& backend, const Body& body) {
   try {
     return body();

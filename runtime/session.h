@@ -21,8 +21,8 @@ namespace lockstep::runtime {
 
 /// What computes a model, and how.
 struct SessionOptions {
-  /// The name of one in backend_directory(), which a program outside the installed tree has not
-  /// beside it, or the path of a library: ${backenddir}/cpu.so of pkg-config.
+  /// The name of a backend in backend_directory(), or the path of a library, which a program
+  /// outside the installed tree has to give: ${backenddir}/cpu.so of pkg-config.
   std::string backend = "cpu";
   client::Options options{};  ///< of the backend, such as {"threads", "2"}
   Form form = Form::best;     ///< compiled, call by call, or whichever the backend offers

@@ -9,7 +9,7 @@ namespace lockstep {
 /// Writes the output of each of `n` input values.
 using ValuesOf = void (*)(Attributes attrs, const i32* in, i32* out, i64 n);
 
-/// What an elementwise operator of one input makes of each value, by its `at`; nullptr for others.
+/// The function that computes an elementwise operator of one input by its `at`; nullptr for others.
 ValuesOf values_of(const OpInfo& op);
 
 }  // namespace lockstep

@@ -10,13 +10,13 @@ namespace lockstep::cpu {
 
 using u64 = std::uint64_t;
 
-/// As scratch memory is aligned.
+/// Rounds up to the alignment of scratch memory.
 constexpr u64 rounded(u64 bytes) { return (bytes + 63) / 64 * 64; }
 
 /// Places tensors in one arena so that no two that live at the same time share a byte.
 class Arena {
  public:
-  /// A tensor that lives in the steps first .. last; none that was placed before begins later.
+  /// Places a tensor that lives in the steps first .. last, after those that begin earlier.
   /// @return its offset
   u64 place(u64 bytes, std::size_t first, std::size_t last) {
     std::erase_if(live_, [&](const Block& b) { return b.last < first; });
@@ -35,7 +35,7 @@ class Arena {
     u64 at, bytes;
     std::size_t last;
   };
-  std::vector<Block> live_;  // by their places
+  std::vector<Block> live_;  // ordered by their places
   u64 bytes_ = 0;
 };
 

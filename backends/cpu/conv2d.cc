@@ -8,11 +8,11 @@ namespace lockstep::cpu {
 namespace {
 
 constexpr i64 kWeightBytes = i64{1} << 18;  // of weights that stay cached for one block
-constexpr i64 kBusyPercent = 97;            // of the lanes of slots, at least
+constexpr i64 kBusyPercent = 97;            // of the lanes of slots, or pixels are better
 constexpr i64 kLinesPerItem = 32;           // packed by an item of parallel work
 constexpr i64 kWordBytes = sizeof(Word);
 
-/// A block of outputs: rows and columns of some units, which are groups of images.
+/// A block of outputs: some rows and columns of some units. A unit is one group of one image.
 struct Block {
   i64 unit, units, row, rows, column, columns;
 };
@@ -36,10 +36,10 @@ class TunedConv2d : public Plan {
   i64 steps() const {
     return way_ == Way::depthwise ? w_.dim(2) * line_steps() : static_cast<i64>(steps_.size());
   }
-  /// Of a line of a depthwise kernel.
+  /// The steps of a line of a depthwise kernel.
   i64 line_steps() const { return ceil_div(w_.dim(3), dot_.terms); }
   i64 start_words() const { return way_ == Way::depthwise ? dot_.lanes / dot_.terms : 1; }
-  /// Where outputs start lies before all rows, which begin with a cache line.
+  /// The Words of all start values. They lie before the rows, which begin with a cache line.
   i64 starts() const {
     constexpr i64 kCacheLine = 64 / kWordBytes;
     return ceil_div(y_.dim(1) * start_words(), kCacheLine) * kCacheLine;
@@ -51,7 +51,7 @@ class TunedConv2d : public Plan {
   i64 weight_words() const {
     return starts() + y_.dim(1) * output_words() + (dot_.block ? kBlockSlack / kWordBytes : 0);
   }
-  /// The last slot of the last patch may read beyond it.
+  /// The last slot of the last patch may read beyond that patch.
   i64 patches_bytes() const { return units_per_block_ * patch_.bytes() + kLanesMax * kWordBytes; }
 
   void pack_weights(Word* to, const i32* weights, const i32* bias) const;
@@ -87,11 +87,11 @@ class TunedConv2d : public Plan {
   Fusion fusion_;
   std::size_t added_port_;
   i64 x_terms_, y_terms_, added_terms_;  // channels that share a plane
-  bool is_dense_ = true;                 // lines of a depthwise kernel are those of the patch
-  bool by_pixels_ = false;               // with tiles whose lanes are outputs
+  bool is_dense_ = true;                 // whether a depthwise kernel's lines are a pitch apart
+  bool by_pixels_ = false;               // whether a tile's lanes are channels, its rows pixels
   i64 height_, depth_, outputs_per_item_;
   std::vector<Step> steps_;
-  std::vector<int32_t> offsets_, strides_;  // of steps; of the steps of a block's chunks
+  std::vector<int32_t> offsets_, strides_;  // of steps; between the steps of each chunk of a block
   Packed constant_;                         // the packed weights, if they are constants
 };
 
@@ -132,7 +132,7 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
     by_pixels_ = true;
     height_ = even_part(group_outputs_ / dot.lanes, dot.slots) * dot.lanes;
   }
-  // A tile holds all rows that share cells.
+  // A tile must hold all rows that share cells.
   if (y_terms_ * added_terms_ > 1) height_ = ceil_div(height_, dot.terms) * dot.terms;
   if (way_ == Way::depthwise)
     lay_out_taps();
@@ -149,8 +149,8 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
   if (bias) bias_ = View{};
 }
 
-// Packs where outputs start and then panels of a tile's height, group by group; the last panel of a
-// group may be lower.
+// Packs the start values of the outputs and then, group by group, panels as high as a tile; the
+// last panel of a group may be lower.
 void TunedConv2d::pack_weights(Word* to, const i32* weights, const i32* bias) const {
   const i64 panels = ceil_div(group_outputs_, height_);
   const double panel_ns = 8 * kPackNs * static_cast<double>(steps() * dot_.terms * height_);
@@ -190,7 +190,7 @@ void TunedConv2d::pack_panel(Word* to, uint32_t* start, const i32* weights, i64 
   }
 }
 
-// Puts a Word of each row where a block has it.
+// Puts the Words of one step where the layout of a block (Chunks) has them.
 void TunedConv2d::put_step(Word* panel, const Word* words, i64 height, i64 step) const {
   const i64 chunk = step / depth_, in_chunk = step - min(chunk * depth_, steps() - depth_);
   for (i64 r = 0; r < height; ++r) panel[(chunk * height + r) * kChunkSteps + in_chunk] = words[r];
@@ -208,7 +208,7 @@ void TunedConv2d::lay_out_steps() {
   }
 }
 
-// Steps of a depthwise kernel are taps of one of its lines. The last one repeats.
+// A step of a depthwise kernel is some taps of one of its lines; in the last one a tap repeats.
 void TunedConv2d::lay_out_taps() {
   height_ = dot_.terms;
   for (i64 row = 0; row < w_.dim(2); ++row) {
@@ -219,7 +219,7 @@ void TunedConv2d::lay_out_taps() {
   }
 }
 
-// The kernels of channels that share cells. These repeat, and so do their starts.
+// Packs the kernels of channels that share cells. Kernels and start values repeat in all lanes.
 void TunedConv2d::pack_kernels(Word* to, uint32_t* start, const i32* weights) const {
   const i64 terms = dot_.terms, lanes = dot_.lanes, bits = 32 / terms;
   std::fill_n(to, steps() * lanes, 0U);
@@ -237,7 +237,7 @@ void TunedConv2d::pack_kernels(Word* to, uint32_t* start, const i32* weights) co
     for (i64 l = terms; l < lanes; ++l) to[l] = to[l - terms];
 }
 
-// Where outputs start if the bias is no constant.
+// Computes the start values where the bias is no constant.
 void TunedConv2d::add_bias(uint32_t* to, const uint32_t* start, const i32* bias) const {
   const i64 words = start_words(), lanes = way_ == Way::depthwise ? dot_.lanes : 1;
   for (i64 k = 0; k < y_.dim(1) * words; ++k) {
@@ -265,15 +265,15 @@ void TunedConv2d::pack_block(const Run& run, const Block& b) const {
   });
 }
 
-// Slots may run from one row of outputs into the next, over the cells between them, or begin anew
-// in every row. The pitch is how many lanes apart two rows begin.
+// A slot may continue from one row of outputs into the next, over the cells between them, or slots
+// begin anew in every row. The pitch is the number of lanes from one row to the next.
 i64 TunedConv2d::slot_pitch(const Block& b) const {
   const i64 aligned = ceil_div(b.columns, dot_.lanes) * dot_.lanes, pitch = patch_.pitch();
   const i64 slots = ceil_div((b.rows - 1) * pitch + b.columns, dot_.lanes);
   return slots < b.rows * aligned / dot_.lanes ? pitch : aligned;
 }
 
-// Where many lanes would lie between rows of outputs or beyond the last.
+// Pixels are better where many lanes would lie between rows of outputs or beyond the last row.
 bool TunedConv2d::are_pixels_better() const {
   if (dot_.block || !dot_.pixel_tile || (way_ != Way::blocks && way_ != Way::in_place) ||
       group_outputs_ % dot_.lanes != 0 || (y_.stride[3] != 1 && y_.dim(3) > 1))
@@ -303,7 +303,7 @@ void TunedConv2d::compute(const Run& run, const Block& b) const {
   });
 }
 
-// The same at a few neighbouring outputs of a row.
+// Each item of parallel work computes some output channels of one unit at a few outputs of a row.
 void TunedConv2d::compute_pixels(const Run& run, const Block& b) const {
   const i64 width = even_part(b.columns, dot_.rows), across = ceil_div(b.columns, width);
   const i64 chunks = ceil_div(group_outputs_, outputs_per_item_), places = b.rows * across;
@@ -404,8 +404,8 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
       }
 }
 
-// Depthwise and its like: an item of parallel work packs a block of one unit, in the first cache,
-// and computes its outputs.
+// Serves depthwise calls and those with few outputs in a group: an item of parallel work packs a
+// block of one unit, in the first cache, and computes its outputs.
 void TunedConv2d::run_by_lines(const Run& run) const {
   const i64 rows = ceil_div(y_.dim(2), patch_.rows());
   const i64 columns = ceil_div(y_.dim(3), patch_.columns());

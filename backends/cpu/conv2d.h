@@ -12,13 +12,13 @@ inline constexpr i64 kPatchBytes = i64{1} << 19;  ///< of the patches packed at 
 inline constexpr i64 kLinesBytes = i64{1} << 14;  ///< of a patch on the stack
 
 enum class Way {
-  blocks,    ///< of the image, packed for all outputs
-  in_place,  ///< the image is the patch
-  lines,     ///< of one group at a time
-  depthwise  ///< lines of channels that share cells
+  blocks,    ///< packs a block of the image once for all its outputs
+  in_place,  ///< reads the image itself as the patch
+  lines,     ///< packs a block of one group at a time
+  depthwise  ///< likewise, for channels that share cells
 };
 
-/// How a call is computed. For depthwise a group is what shares cells.
+/// How a call is computed. With Way::depthwise a group is the channels that share cells.
 struct Design {
   Way way;
   View x;
@@ -27,7 +27,7 @@ struct Design {
   i64 groups, group_inputs, group_outputs;
 };
 
-/// None where the generic kernel serves, or nothing serves the fusion.
+/// The design of a call; none where the generic kernel must serve it, or none serves its fusion.
 std::optional<Design> design_of(
     const Arguments& a, const Conv2dAttrs& attrs, const DotKernels& dot);
 
@@ -37,14 +37,14 @@ bool suits_blocks(const Design& d);
 /// The plan of a call with these tiles, or nullptr where they do not serve it.
 std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot);
 
-/// The call as a matrix product, where the window is the whole image. @return whether it is one
+/// Turns a call whose window is the whole image into a matrix product. @return whether it is one
 bool become_dense(Arguments& a, const Conv2dAttrs& attrs);
 
-/// The same for calls of conv2d or dense that read or write pixels.
+/// The plan of a call of conv2d or dense that reads or writes pixels, or nullptr.
 std::unique_ptr<Plan> pixel_conv2d_plan(
     const Arguments& a, const Kernel& kernel, const DotKernels& dot);
 
-/// Whether that serves the call with its fusion.
+/// Whether pixel_conv2d_plan() serves the call with its fusion.
 bool pixel_conv2d_serves(const Arguments& a, const DotKernels& dot);
 
 /// Whether a tuned kernel serves the call with its fusion.

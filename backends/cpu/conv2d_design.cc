@@ -7,7 +7,7 @@ constexpr i64 kPatchBytesMax = i64{8} << 20;    // above it the generic kernel s
 constexpr i64 kInPlaceBytesMax = i64{1} << 30;  // of a unit: offsets have 31 bits
 constexpr i64 kLinesOutputs = 2;  // of a group, at most, that are computed line by line
 
-/// Makes one row of an image whose rows follow each other. @return whether they do
+/// Joins the rows of an image into one if they follow each other. @return whether they do
 template <class V> bool join_rows(V& v) {
   if (v.stride[2] != v.dim(3) * v.stride[3] && v.dim(2) > 1) return false;
   v.shape[3] *= v.dim(2);
@@ -15,7 +15,7 @@ template <class V> bool join_rows(V& v) {
   return true;
 }
 
-/// Makes one axis of all but the first if they follow each other. @return whether they do
+/// Joins all axes but the first into one if they follow each other. @return whether they do
 template <class V> bool join_all(V& v) {
   i64 step = 0, extent = 1;
   for (int d = 3; d > 0; --d) {
@@ -29,13 +29,13 @@ template <class V> bool join_all(V& v) {
   return true;
 }
 
-/// Whether tiles can add the tensor of the fusion: where rows of it lie as rows of the output do.
+/// Whether tiles can add the tensor of the fusion: its rows must lie as rows of the output do.
 bool can_add(const View& added, const Out& y) {
   const auto is_same = [&](int d) { return y.dim(d) == 1 || added.stride[d] == y.stride[d]; };
   return is_same(2) && is_same(3) && (y.stride[3] == 1 || y.dim(3) == 1);
 }
 
-/// Whether the images that lie as cells can. Groups must not share a plane.
+/// Whether tiles can use the images that lie as cells. Groups must not share a plane.
 bool can_use_cells(
     const Fusion& f, const Conv2dAttrs& attrs, i64 group_inputs, const DotKernels& dot) {
   const auto divides = [&](i64 channels) { return attrs.groups == 1 || channels % dot.terms == 0; };

@@ -1,9 +1,9 @@
 /// @file
-/// conv2d whose outputs lie as pixels, or whose inputs do, with constant weights. What a block of
-/// outputs reads are lines in which the pixels of neighbouring outputs are equally far apart, from
-/// one line into the next: the image itself, a copy with padding, or for few channels records: of
-/// each column of the image all values that the kernel's column multiplies. dense is such a product
-/// of images with one line, whose places are the rows of its matrices.
+/// conv2d with constant weights whose outputs or inputs lie as pixels. A block of outputs reads
+/// lines in which the pixels of neighbouring outputs are equally far apart, also from one line to
+/// the next. The lines are the image itself, a copy with padding or, for few channels, records: for
+/// each column of the image, all values that a column of the kernel multiplies. dense is such a
+/// product of images with one line, whose places are the rows of its matrices.
 #include <algorithm>
 #include <cstring>
 
@@ -37,8 +37,8 @@ struct SourceLines {
   i64 bytes() const { return source == Source::in_place ? 0 : planes * plane(); }
 };
 
-/// Whether outputs, and sums that something is added to, have eight bits, and nothing is shifted
-/// after that.
+/// Whether outputs, and sums to which a tensor is added, have eight bits, and no shift follows the
+/// addition.
 bool fits_bytes(const Finish& f) {
   const auto fits = [](const Rescale& r) { return r.low >= INT8_MIN && r.high <= INT8_MAX; };
   return fits(f.sum) && (!f.adds || (fits(f.total) && f.total.shift == 0));
@@ -48,7 +48,7 @@ bool are_rows(const auto& v) {
   return (v.stride[3] == 1 || v.dim(3) == 1) && (v.stride[2] == v.dim(3) || v.dim(2) == 1);
 }
 
-/// A call of conv2d or dense as one of images.
+/// A call of conv2d or dense, as a convolution of images.
 struct ImageCall {
   Conv2dAttrs attrs;
   View x, w;
@@ -72,10 +72,10 @@ ImageCall image_call(const Arguments& a) {
   return c;
 }
 
-/// Whether places are there, which have all their channels as neighbours, and enough of them.
+/// Whether the channels of a place are neighbours in memory, and a multiple of kPixelChannels.
 bool are_places(const auto& v) { return v.stride[1] == 1 && v.dim(1) % kPixelChannels == 0; }
 
-/// Whether a call with constant weights reads and writes what pixels can serve.
+/// Whether weights are constants, and pixels can serve what the call reads and writes.
 bool has_pixels(const Arguments& a, const ImageCall& c) {
   const Fusion& f = c.fusion;
   return (f.reads != Form::cells || c.x.dim(1) >= kCellChannels) && c.attrs.groups == 1 &&
@@ -86,10 +86,10 @@ bool has_pixels(const Arguments& a, const ImageCall& c) {
       (!f.finish->adds || (f.adds == Form::pixels && f.writes != Form::places));
 }
 
-/// None where pixels do not serve the call with its fusion.
+/// The lines that a call reads; none where pixels do not serve the call with its fusion.
 std::optional<SourceLines> lines_of(const Arguments& a, const ImageCall& c, const DotKernels& dot) {
   if (!dot.pixels || !has_pixels(a, c)) return std::nullopt;
-  // Fewer rows wait for the weights, whatever multiplies them.
+  // With fewer rows, the product waits for the weights, whatever multiplies them.
   if (c.is_dense && c.y.dim(3) < dot.pixels->rows) return std::nullopt;
   const Conv2dAttrs& attrs = c.attrs;
   const View& x = c.x;
@@ -111,7 +111,7 @@ std::optional<SourceLines> lines_of(const Arguments& a, const ImageCall& c, cons
       if (l.planes * x.stride[1] > kInPlaceWordsMax) return std::nullopt;
       return l;
     }
-    // The padding before a line is that after the one before.
+    // The padding before a line is also the padding after the line before it.
     l.pitch = max(y.dim(3), ceil_div(x.dim(3) + attrs.padding[1], stride[1]));
     l.after = attrs.padding[1] * kPixelBytes;
     l.phases = taps[0] == 1 || apart[0] % stride[0] == 0 ? 1 : stride[0];
@@ -201,7 +201,7 @@ class PixelConv2d : public Plan {
         }
   }
 
-  // Two tiles have chunk after chunk, of which each has the Words of a step after another.
+  // Packs weights for two tiles together, as PixelBlock has them: [chunk][tile][step][column].
   void pack_output(i64 output, const i32* weights, uint32_t start) {
     const auto o = static_cast<int>(output % kPixelChannels);
     const i64 panel = output - o, tile = pixel_tile_of(o), column = pixel_column_of(o);
@@ -220,7 +220,7 @@ class PixelConv2d : public Plan {
     }
     start_[static_cast<std::size_t>(panel + tile * kTile + column)] = start;
   }
-  // The weights of a tap, which multiply a chunk's channels.
+  // Puts the weights of a tap, which multiply a chunk's channels.
   void put_tap(const i32* weights, i64 chunk, const auto& put) const {
     const i64 columns = w_.dim(3), taps = w_.dim(2) * columns;
     const i64 first = chunk / taps * kPixelChannels, count = min(w_.dim(1) - first, kPixelBytes);
@@ -228,7 +228,7 @@ class PixelConv2d : public Plan {
         chunk % columns * w_.stride[3];
     for (i64 k = 0; k < count; ++k) put(k, weights[k * w_.stride[1]]);
   }
-  // Those that multiply a chunk's part of the records of a window.
+  // Puts the weights that multiply a chunk's part of the records of a window.
   void put_records(const i32* weights, i64 chunk, const auto& put) const {
     for (i64 k = 0; k < kPixelBytes; ++k) {
       const i64 at = chunk * kPixelBytes + k, column = at / lines_.record;
@@ -285,8 +285,8 @@ class PixelConv2d : public Plan {
         bytes / kPixelBytes});
   }
 
-  // Slots run from one row of outputs into the next, over the pixels between them. They have equal
-  // heights; the last one reads some pixels again that it does not write.
+  // A slot continues from one row of outputs into the next, over the pixels between them. All have
+  // equal heights; the last slot also reads some pixels whose outputs another slot writes.
   void compute(const uint8_t* lines, const Images& images, i64 row, i64 rows) const {
     const i64 places = (rows - 1) * lines_.pitch + y_.dim(3),
               slots = ceil_div(places, i64{dot_.pixels->rows});
@@ -309,7 +309,7 @@ class PixelConv2d : public Plan {
         });
   }
 
-  /// The outputs `first` .. `last` - 1 of a slot that begins at `from`.
+  /// Assigns the outputs `first` .. `last` - 1 to a slot whose pixels begin at `from`.
   Piece* place(Slot& slot, Piece* piece, i64 row, i64 from, i64 first, i64 last) const {
     Piece* const begin = piece;
     slot.pieces = begin;

@@ -14,22 +14,22 @@ namespace lockstep::cpu {
 namespace {
 
 constexpr i64 kFactorBytes = i64{1} << 20;  // of each factor packed at a time
-constexpr i64 kStepsMax = 4096;             // added up at a time
+constexpr i64 kStepsMax = 4096;             // steps that are added up at a time
 constexpr i64 kRowsPerItem = 256;           // of parallel work
 constexpr int kCellsOfStep = 64;            // bytes of a block's lanes at a step
 
-/// Of a chunk of a block.
+/// The steps of a chunk of a block.
 i64 chunk_steps(i64 steps) { return min(kChunkSteps, steps); }
 
-/// Between the steps of each chunk.
+/// The distances between the steps of each chunk.
 template <int32_t kBytes> constexpr auto kStrides = [] {
   std::array<int32_t, kStepsMax / kChunkSteps> all{};
   all.fill(kBytes);
   return all;
 }();
 
-/// `count` vectors of `depth` values, packed in panels of `width`, of which only the last may be
-/// narrower, and only if it is not filled up.
+/// `count` vectors of `depth` values, packed in panels of `width` vectors. Only the last panel may
+/// be narrower, and only where it is not filled up.
 struct Factor {
   int port;
   bool is_lanes;
@@ -37,7 +37,7 @@ struct Factor {
   i64 block = 0;      ///< vectors packed at a time, a multiple of the width
   Packed constant{};  ///< all panels, if the values are constants
 
-  /// Bytes of a vector with as many steps. That of a row begins with where the row begins.
+  /// Bytes of a packed vector of so many steps. A row has its start value besides.
   i64 bytes(i64 steps, const DotKernels& dot) const {
     if (is_lanes) return steps * dot.cell_bytes;
     return (1 + row_words(steps, chunk_steps(steps), dot)) * static_cast<i64>(sizeof(Word));
@@ -59,8 +59,8 @@ Factor factor_of(const View& v, int port, bool is_lanes, const DotKernels& dot) 
   return f;
 }
 
-/// Where packed rows begin: what the offset of the cells adds to each is the offset times the sum
-/// of its values, and that is its product with cells of ones.
+/// Computes the start values of packed rows. They take back what the offset of the cells adds to a
+/// row's sums: the offset times the sum of the row, which is its product with cells of ones.
 void begin_rows(uint32_t* start, const Word* rows, i64 count, i64 steps, const DotKernels& dot) {
   static constexpr int32_t kSame[kStepsMax] = {};
   static constexpr uint32_t kZeros[kRowsMax] = {};
@@ -154,7 +154,7 @@ struct Target {
 struct Panels {
   const uint8_t *rows, *lanes;
   i64 row_count, lane_count, steps;
-  bool adds;  ///< to what the output already holds
+  bool adds;  ///< whether to add to what the output already holds
 };
 
 class TunedDense : public Plan {
@@ -199,7 +199,7 @@ TunedDense::TunedDense(
       has_bias_(a.call.in.size() == 3),
       finish_(a.fusion.finish) {
   const Out& y = a.call.out[0];
-  const bool swapped = rows_.port == Dense::W;  // units are rows of tiles
+  const bool swapped = rows_.port == Dense::W;  // whether the rows of tiles are units
   bias_stride_ = has_bias_ ? a.call.in[Dense::B].stride[0] : 0;
   target_ = {nullptr, nullptr, y.stride[swapped ? 1 : 0], y.stride[swapped ? 0 : 1],
       swapped ? bias_stride_ : 0, swapped ? 0 : bias_stride_};
@@ -210,7 +210,7 @@ TunedDense::TunedDense(
       pack_constant(*f, values);
 }
 
-// Depth by depth, all panels of each.
+// Packs all panels of one part of the depth after another.
 void TunedDense::pack_constant(Factor& f, const i32* values) const {
   const i64 vectors = f.filled_up(f.count), depths = ceil_div(steps(), kStepsMax);
   const i64 starts = f.is_lanes ? 0 : (depths - 1) * static_cast<i64>(sizeof(Word));
@@ -265,7 +265,7 @@ void TunedDense::multiply(const Panels& p, const Target& to) const {
             widths = ceil_div(slots * dot_.lanes, width);
   const i64 most = ceil_div(kRowsPerItem, rows_.width) * rows_.width;
   const i64 rows = min(most, p.row_count), chunks = ceil_div(p.row_count, rows);
-  const i64 macs = max(rows, 4) * width * dot_.terms * p.steps;  // one row waits for memory
+  const i64 macs = max(rows, 4) * width * dot_.terms * p.steps;  // fewer rows wait for memory
   pool_->run(
       chunks * widths, static_cast<double>(macs) / dot_.macs_per_ns, [&](i64 begin, i64 end) {
         for (i64 i = begin; i < end; ++i) {
@@ -316,7 +316,7 @@ void TunedDense::multiply_slots(
 bool has_few_rows(const View& x, const View& w, const DotKernels& dot) {
   const i64 rows = min(x.dim(0), w.dim(0)), steps = min(kStepsMax, ceil_div(x.dim(1), dot.terms));
   if (dot.block) return !is_block_better(rows, steps, chunk_steps(steps));
-  // Rows of two tiles still wait for the cells of the other factor.
+  // Rows of up to two tiles still wait for the cells of the other factor.
   return dot.few_rows && rows <= i64{2} * dot.few_rows->rows;
 }
 
@@ -325,11 +325,11 @@ bool has_few_rows(const View& x, const View& w, const DotKernels& dot) {
 std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const DotKernels& all) {
   if (a.fusion.uses(Form::pixels)) return pixel_conv2d_plan(a, kernel, all);
   const View &x = a.call.in[Dense::X], &w = a.call.in[Dense::W];
-  // A sum is finished in the tile that completes it.
+  // A tile can finish only sums that it completes itself.
   if (const std::optional<Finish>& f = a.fusion.finish)
     if (f->adds || ceil_div(x.dim(1), all.terms) > kStepsMax) return nullptr;
   const DotKernels& dot = has_few_rows(x, w, all) ? *all.few_rows : all;
-  // A tile has many lanes but any number of rows: few units waste less as rows.
+  // A tile has many lanes but any number of rows: few units waste less if they are the rows.
   const bool swapped = w.dim(0) < dot.lanes && w.dim(0) < x.dim(0);
   return std::make_unique<TunedDense>(a, kernel, dot,
       swapped ? factor_of(w, Dense::W, false, dot) : factor_of(x, Dense::X, false, dot),

@@ -16,7 +16,7 @@ using Word = uint32_t;
 
 inline constexpr int kLanesMax = 16, kRowsMax = 32, kSlotsMax = 8;  ///< of any tile
 
-/// Steps of a chunk, at most, and the words of a row that its packed form has room for.
+/// The most steps of a chunk, for which a packed row has Words; bytes readable behind all panels.
 inline constexpr int kChunkSteps = 16, kBlockSlack = 1024;
 
 /// Some lanes of a slot that are neighbours in the output too.
@@ -33,31 +33,31 @@ struct Slot {
   int32_t piece_count;
 };
 
-/// A tensor as tiles read or write it: row r begins at data + r * row_stride; or each step of rows
-/// that share Words, four int8 or two int16 values with the offset of cells, at data + step *
-/// row_stride.
+/// A tensor as tiles read or write it: row r begins at data + r * row_stride. If it has cells, four
+/// rows of int8 or two of int16, with the offset of cells, share Words, and the k-th of these begin
+/// at data + k * row_stride.
 struct Surface {
   int32_t* data;
   int64_t row_stride;
   bool has_cells;
 };
 
-/// The steps of a block, `depth` at a time. The last chunk ends with the last step and may overlap
-/// the one before: its rows have zeros there. Rows are in panels of as many as the largest tile
-/// has; the last one may be lower. A panel has chunk after chunk, of which each row has kChunkSteps
-/// Words. Whatever lies kBlockSlack bytes behind the last panel may be read.
+/// The steps of a block, in chunks of `depth`. The last chunk ends with the last step and may
+/// overlap the one before; its rows have zeros there. Rows lie in panels as high as the largest
+/// tile; the last panel may be lower. A panel is chunk after chunk, and a chunk has kChunkSteps
+/// Words of each row. Up to kBlockSlack bytes behind the last panel may be read.
 struct Chunks {
   static constexpr int32_t kUneven = INT32_MIN;
   int64_t depth;          ///< at most kChunkSteps, and at most the steps
-  const int32_t* stride;  ///< [chunk]: between the offsets of its steps if it is constant
+  const int32_t* stride;  ///< [chunk]: between the offsets of its steps, or kUneven
   int64_t panel, start;   ///< between the rows, and the starts, of two panels, in Words
-  bool are_far = false;   ///< whether no cache near may hold the rows yet
+  bool are_far = false;   ///< whether the rows may still be missing from the near caches
 };
 
 /// A tile: to[r][piece.to] is the output of row_start[r] + lane_start[slot][lane] + the sum of the
 /// products of rows[t][r] and the cell that lies offset[t] bytes after the lane's own one.
-/// Sums wrap around. The rules of conv2d and dense bound what they add up to below 2^31, so that
-/// every order of addition, and a term that start values take back, gives the same result.
+/// Sums wrap around. The rules of conv2d and dense keep their results below 2^31, so that every
+/// order of addition gives the same result, and so does a term that the start values take back.
 struct Tile {
   const Word* rows;
   const uint32_t* row_start;
@@ -67,8 +67,8 @@ struct Tile {
   const Slot* slots;
   Surface to;
   const Finish* finish = nullptr;  ///< nullptr: the sums are the outputs
-  Surface added{};                 ///< the tensor that it adds
-  Chunks chunks{};                 ///< only of a block
+  Surface added{};                 ///< the tensor that `finish` adds
+  Chunks chunks{};                 ///< only for a block
 };
 
 /// Lines of a plane of the output, for rows that share their cells with few others:
@@ -89,8 +89,8 @@ struct Lines {
 /// Lines of a plane of channels that share cells, each of which has a kernel of its own: output c
 /// of line l of channel r is start[r] + the sum of the products of its taps and the cells of
 /// channel r that lie offset[tap] bytes after l * pitch + the cell of c. A line of the kernel has
-/// `steps` of as many taps as a cell has terms; rows[step][r] are those of channel r. Channels
-/// repeat until they fill the lanes of a slot.
+/// `steps` steps of as many taps as a cell has terms; rows[step][r] are the taps of channel r.
+/// Channels repeat until they fill the lanes of a slot.
 struct DepthwiseLines {
   const Word* rows;
   const uint32_t* start;
@@ -104,8 +104,8 @@ struct DepthwiseLines {
   const Finish* finish;  ///< nullptr, or one that adds nothing
 };
 
-/// The largest values of `lines` lines of cells, `line` words apart, and around them the least
-/// value there is, up to a vector beyond each end. May read a vector beyond each line.
+/// The largest values of `lines` lines of cells, `line` words apart, with the least possible value
+/// as padding around them. May write a vector beyond the end, and read a vector beyond each line.
 struct PoolLines {
   const int32_t* from;
   int64_t lines, line, width;
@@ -113,8 +113,8 @@ struct PoolLines {
   int64_t before, after;  ///< cells of padding
 };
 
-/// The largest cells of windows of columns, of which the first begins at `from`. May read beyond
-/// them as far as they would go on to the end of a vector.
+/// The largest cells of windows of columns, the first of which begins at `from`. May read as much
+/// as if the columns went on to the end of a vector.
 struct PoolColumns {
   const Word* from;
   int64_t window, stride;  ///< 1 or 2
@@ -130,26 +130,26 @@ struct Terms {
   int64_t to_stride;  ///< of a step in the packed form, in bytes
 };
 
-/// Any number of rows, at up to `slots` slots.
+/// Computes a tile of any number of rows, at the given number of slots.
 using BlockKernel = void(const Tile& t, int64_t rows, int slots);
 
 /// Between products that multiply matrices, kPixelChannels channels of a place are neighbours.
 inline constexpr int kPixelChannels = 64, kPixelWords = kPixelChannels / 4, kPixelRows = 16,
                      kPixelSlots = 16, kRecordWords = 8;
 
-/// The tile of a panel of kPixelChannels outputs, and the column there, that have an output, so
-/// that four bytes of each tile in turns are a pixel.
+/// Where a panel of kPixelChannels outputs has an output: its tile, and its column there. A pixel
+/// then consists of four bytes of each tile in turn.
 inline constexpr int pixel_tile_of(int output) { return output % 16 / 4; }
 inline constexpr int pixel_column_of(int output) { return output / 16 * 4 + output % 4; }
 
 /// Outputs of some slots, whose lanes are up to kPixelRows neighbouring pixels: output o of a pixel
 /// is start[o] + the sum of the products of its weights and the pixels that lie offset[chunk] bytes
-/// after the slot's own ones, 64 channels at a time. Outputs have eight bits; `to` has a row for
-/// each row, plane of cells or plane of pixels of them, and for places a part of 64 channels. What
-/// is added has pixels; to places nothing is added.
+/// after the slot's own ones, 64 channels at a time. Outputs have eight bits. A row of `to` is a
+/// row of outputs, a plane of cells, a plane of pixels or 64 channels of places, as `form` says.
+/// `added` lies as pixels; nothing is added to places.
 struct PixelBlock {
-  const uint8_t* weights;  ///< of two tiles after another: [chunk][tile][step][column]
-  const uint32_t* start;   ///< [panel][tile][column], half a unit to round off included
+  const uint8_t* weights;  ///< two tiles at a time: [chunk][tile][step][column]
+  const uint32_t* start;   ///< [panel][tile][column], with half a unit for rounding
   const int32_t* offset;
   int64_t chunks, outputs;  ///< outputs are a multiple of kPixelChannels
   int64_t last_steps;       ///< of the last chunk: beyond these, its weights are zeros
@@ -163,15 +163,15 @@ struct PixelBlock {
   int lines_ahead;  ///< cache lines of weights to fetch ahead in each half of a chunk and two slots
 };
 
-/// Pixels of so many of 16 neighbouring planes of cells; the others are zeros.
+/// Makes pixels of `planes` neighbouring planes of cells; what is missing from 16 planes is zeros.
 struct WidenCells {
   uint8_t* to;
   const int32_t* from;
   int64_t plane, planes, count;  ///< words between planes, and how many planes and cells
 };
 
-/// Records of the columns of a line that outputs of a row read: the values of all channels, tap by
-/// tap, and zeros to the next Word.
+/// Packs the records of those columns of a line that a row of outputs reads. A record has the
+/// values of all channels, tap by tap, and zeros up to a whole Word.
 struct PackRecords {
   uint8_t* to;
   const int32_t* image;
@@ -194,7 +194,7 @@ struct PoolPixels {
 /// What an instruction set computes with pixels.
 struct PixelKernels {
   int rows;        ///< pixels of a slot, up to kPixelRows
-  bool are_equal;  ///< whether slots of a block have equal heights; if not, they begin with outputs
+  bool are_equal;  ///< whether a block's slots have equal heights; else they begin with outputs
   void (*block)(const PixelBlock& b);
   void (*widen)(const WidenCells& w);
   void (*records)(const PackRecords& p);
@@ -209,13 +209,13 @@ struct DotKernels {
   int offset;       ///< added to every value of a cell, so that it is unsigned; or 0
   int lanes;        ///< of a slot
   int rows, slots;  ///< of the largest tile
-  const DotKernels* few_rows;          ///< tiles for what is too little for these; or nullptr
+  const DotKernels* few_rows;          ///< tiles for calls that are too small for these; or nullptr
   double macs_per_ns;                  ///< of one thread, roughly; decides what to run in parallel
   void (*const* tile)(const Tile& t);  ///< [height - 1][number of slots - 1]
   BlockKernel* block;                  ///< or nullptr; instead of `tile`
-  /// Tiles the other way round: [number of pixels - 1][number of slots - 1]. The
-  /// lanes of each slot are rows of weights; pixels are neighbours, of which the first is the only
-  /// slot's first lane. Or nullptr.
+  /// Tiles the other way round, or nullptr: [number of pixels - 1][number of slots - 1]. The lanes
+  /// of each slot are rows of weights; the pixels are neighbours and begin at the cells of the
+  /// first slot.
   void (*const* pixel_tile)(const Tile& t);
   void (*lines)(const Lines& l);
   void (*depthwise)(const DepthwiseLines& l);
@@ -226,7 +226,7 @@ struct DotKernels {
   const PixelKernels* pixels = nullptr;                                 ///< or nullptr
 };
 
-/// Blocks of an instruction set, which for all else takes the kernels of its vectors.
+/// The blocks of an instruction set, which does all else with the kernels of its vectors.
 struct DotBlocks {
   const char* isa;
   int rows, slots;
@@ -236,7 +236,7 @@ struct DotBlocks {
   PixelKernels pixels;
 };
 
-// Constants: a unit compiled for an instruction set may run nothing before it is chosen.
+// Constants, because a unit compiled for an instruction set may run nothing before that is chosen.
 extern const DotKernels kDotPortable;
 #ifdef __x86_64__
 extern const DotKernels kDotSse4;

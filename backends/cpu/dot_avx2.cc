@@ -19,7 +19,7 @@ struct Avx2 : VectorOf<8> {
   }
 };
 
-/// Cells of half the size cost an instruction more.
+/// Cells of half the size, which cost one more instruction.
 struct Avx2FewRows : Avx2 {
   static constexpr int kCellBytes = 2, kRows = 2, kSlots = 4;
   static Words cells(const uint8_t* from) {

@@ -24,7 +24,7 @@ struct Avx512 : VectorOf<16> {
   }
 };
 
-/// Cells of half the size cost an instruction more.
+/// Cells of half the size, which cost one more instruction.
 struct Avx512FewRows : Avx512 {
   static constexpr int kCellBytes = 2, kRows = 4, kSlots = 4;
   static Words cells(const uint8_t* from) {

@@ -1,9 +1,9 @@
 /// @file
-/// The inner loop for instructions that multiply by one word of a vector: one load brings four rows
-/// to all of them. A class of dot_tile.h has it if it also defines
+/// The inner loop for instructions that multiply by one word of a vector: one load serves four
+/// rows. A class of dot_tile.h can use it if it also defines
 ///
-///     Words four(const Word* words)           in every 16 bytes
-///     Words four_of(Word a, Word b, Word c)   the same of a, b, c and any
+///     Words four(const Word* words)           repeated in every 16 bytes
+///     Words four_of(Word a, Word b, Word c)   the same of a, b, c and anything
 ///     template <int kWord> Words added(Words sum, Words cells, Words four)
 #pragma once
 #include "backends/cpu/dot_tile.h"
@@ -11,7 +11,7 @@
 namespace lockstep::cpu {
 namespace {
 
-/// Multiplies by the words from kWord on, which are those of the rows from kRow on.
+/// Multiplies by the words from kWord on, which belong to the rows from kRow on.
 template <class Set, int kRow, int kWord, int R, int S, class Words>
 [[gnu::always_inline]] inline void add_words(Words (&sum)[R][S], const Words (&x)[S], Words four) {
   if constexpr (kRow < R && kWord < 4) {
@@ -35,7 +35,7 @@ void multiply_by_word(const Tile& t, Words (&sum)[R][S]) {
       add_words<Set, 0, 0>(sum, x, Set::four_of(row[0], row[R / 2], row[R - 1]));
     } else {
       add_words<Set, 0, 0>(sum, x, Set::four(row));
-      // The last four, so that nothing is read beyond them.
+      // The last four rows, so that nothing is read beyond them.
       add_words<Set, 4, 8 - R>(sum, x, Set::four(row + R - 4));
     }
   }

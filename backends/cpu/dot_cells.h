@@ -1,5 +1,5 @@
 /// @file
-/// Loops over cells that are no tiles, for the instruction set of a class as in dot_tile.h.
+/// Loops over cells outside of tiles, for the instruction set of a class as in dot_tile.h.
 #pragma once
 #include "backends/cpu/dot_surface.h"
 
@@ -12,7 +12,7 @@ template <class Set> struct CellLoops : Surfaces<Set> {
   using Base::load, Base::load_even, Base::rescaled, Base::store, Base::store_piece;
   using typename Base::Bytes, typename Base::Words;
 
-  /// L lines at once: the taps of a line that several of them read are gathered once.
+  /// Computes L lines at once, so that taps which several of them read are gathered once.
   template <int L> static void depthwise_lines(const DepthwiseLines& l, int64_t line) {
     const int64_t columns = l.columns, last = columns < kLanes ? 0 : columns - kLanes;
     const Words start = load(l.start);
@@ -60,7 +60,7 @@ template <class Set> struct CellLoops : Surfaces<Set> {
   }
 
   static void depthwise(const DepthwiseLines& l) {
-    // As many as have sums in registers.
+    // As many lines as registers can hold the sums of.
     constexpr int kMost = Set::kRows * Set::kSlots >= 4 * kTerms ? 4 : 2;
     int64_t line = 0;
     if (l.is_dense) {
@@ -72,7 +72,7 @@ template <class Set> struct CellLoops : Surfaces<Set> {
 
   static constexpr uint32_t kLeastCell = Set::kOffset ? 0 : kTerms == 4 ? 0x80808080 : 0x80008000;
 
-  /// The larger ones of the terms of cells.
+  /// The larger one of each two terms.
   static Words larger(Words a, Words b) {
     typedef int8_t SignedBytes __attribute__((vector_size(4 * kLanes)));
     typedef int16_t SignedHalves __attribute__((vector_size(4 * kLanes)));

@@ -17,7 +17,7 @@ struct I8mm : VectorOf<4> {
         reinterpret_cast<int8x16_t>(cells), reinterpret_cast<int8x16_t>(row)));
   }
 
-  /// The sums of two rows: in lanes 0 and 1, and in lanes 2 and 3.
+  /// The sums of two rows: `low` has those of lanes 0 and 1, `high` those of lanes 2 and 3.
   struct Square {
     Words low, high;
   };
@@ -35,14 +35,14 @@ struct I8mm : VectorOf<4> {
     keep_order(sum);
   }
 
-  /// The low lanes are those of two rows, the second of which may be missing.
+  /// A vector of two rows in its low lanes; the second row may be missing.
   static Words pair(const Word* words, bool has_second) {
     const uint32x2_t zero = vdup_n_u32(0);
     return reinterpret_cast<Words>(
         vcombine_u32(has_second ? vld1_u32(words) : vld1_lane_u32(words, zero, 0), zero));
   }
 
-  /// Adds the products of two steps, or of one and zeros.
+  /// Adds the products of two steps, or of one step and zeros.
   template <bool kTwo, int R, int S> static void add_steps(const Word* rows,
       const uint8_t* const (&cells)[S], const int32_t* offset, Square (&sum)[(R + 1) / 2][S]) {
     constexpr int kPairs = (R + 1) / 2;

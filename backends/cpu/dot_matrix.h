@@ -3,13 +3,13 @@
 /// A class `Unit` is that unit, or emulates it:
 ///
 ///     static void configure(const TileConfig&)   the shapes of its registers
-///     static void release()                      and none any more
+///     static void release()                      ends the configuration
 ///     template <int T> static void zero()
 ///     template <int T> static void load(const void* from, int64_t stride)   in bytes
 ///     template <int T> static void store(void* to, int64_t stride)
 ///     template <int C, int A, int B> static void add_products()   signed A, unsigned B
 ///
-/// `Set` is a class as in dot_tile.h with the vectors that finish sums, of 16 lanes, and has
+/// `Set` is a class as in dot_tile.h whose vectors, of 16 lanes, finish sums. It also has
 ///
 ///     Words shifted(Words v, Words by)   right, signed
 ///     Words halved(Words a, Words b)     signed shorts, saturated; four of each in every 16 bytes
@@ -89,7 +89,7 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
               t.chunks.depth);
   }
 
-  /// The cells of a slot at a chunk: where they lie, or copied.
+  /// Loads the cells of a slot at a chunk from where they lie, or from a copy.
   template <int R>
   static void load_cells(const Tile& t, const Slot& slot, int64_t chunk, const uint8_t* copy) {
     const int32_t stride = t.chunks.stride[chunk];
@@ -122,7 +122,7 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
     }
 
    private:
-    /// Whether bytes hold what a tensor is added to, and it lies as cells.
+    /// Whether bytes can hold the sums to which a tensor is added, and that tensor lies as cells.
     static bool fits_bytes(const Tile& t) {
       const Finish& f = *t.finish;
       return !f.adds ||
@@ -217,7 +217,7 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
     const Sums (*sums_)[2] = nullptr;
     int next_ = 0, halves_ = 0, count_ = 0;
     const bool makes_cells_;
-    uint32_t start_[kPanel];  // of its rows, with half a unit to round off where it makes cells
+    uint32_t start_[kPanel];  // of its rows; with half a unit for rounding where it makes cells
   };
 
   template <int C, bool kGoesOn> static void begin_sums(const Sums& s) {
@@ -237,8 +237,8 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
     }
   };
 
-  /// Adds some chunks of one or two halves of a panel by one or two slots, while sums from before
-  /// become outputs.
+  /// Adds the products of some chunks, for one or two halves of a panel at one or two slots, while
+  /// earlier sums become outputs.
   template <int H, int S, bool kGoesOn> static void multiply(const Tile& t, Product& p,
       int64_t first, int64_t last, const Copies& copies, Ahead ahead, Finishing& rest) {
     begin_sums<0, kGoesOn>(p.sums[0][0]);
@@ -291,7 +291,7 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
     return reinterpret_cast<const uint8_t*>(panel) + chunk * p.height * kRowBytes;
   }
 
-  /// A share of the rows that follow those of some chunks, which no cache may hold yet.
+  /// Some of the rows that follow those of some chunks, if the near caches may still lack them.
   static Ahead rows_after(
       const Tile& t, const Product& p, int64_t first, int64_t last, int share, int shares) {
     if (!t.chunks.are_far || share >= shares) return {};
@@ -316,7 +316,7 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
     rest.go_on(rest.left());
   }
 
-  // Some chunks of a panel stay there for all slots.
+  // Some chunks of a panel stay in the first cache for all slots.
   static void by_panels(const Tile& t, int64_t rows, int slots, int64_t chunks, int64_t part) {
     Product product[kSlotsMax / 2];
     Finishing rest(t);

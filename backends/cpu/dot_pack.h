@@ -59,8 +59,8 @@ template <class Set> struct Packer : VectorOf<Set::kLanes> {
         low_halves(0), low_halves(2), 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
   }
 
-  /// Packs terms that are neighbours in memory, or any other. Blocks of steps reach as far along
-  /// the memory of a lane as across lanes.
+  /// Packs terms of any layout; those that are neighbours in memory fastest. It takes blocks of
+  /// steps that reach as far along the memory of a lane as across lanes.
   template <bool kIsRow> static void pack_any(uint8_t* to, const int32_t* from, const Terms& t) {
     constexpr int kBytes = kIsRow ? 4 : kCellBytes, kBlock = 16;
     const int64_t lanes = t.lanes, terms = t.terms, apart = t.term_stride;

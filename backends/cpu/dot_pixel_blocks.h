@@ -1,6 +1,6 @@
 /// @file
 /// Products of pixels and weights, for a unit that multiplies matrices and a class of vectors as in
-/// dot_matrix.h. The unit has besides
+/// dot_matrix.h. The unit also has
 ///
 ///     template <int C, int A, int B> static void add_pixel_products()   unsigned A, signed B
 #pragma once
@@ -28,7 +28,7 @@ template <class Set, class Unit> struct PixelProducts : PixelLoops<Set> {
     Unit::configure(c);
   }
 
-  /// Half the outputs of a product, while sums from before become outputs in as many `turns`.
+  /// Computes half the outputs of a product; so many `turns` also make outputs of all earlier sums.
   template <int S>
   static void multiply(const PixelBlock& b, Product& p, int half, int turns, Finishing& rest) {
     const uint32_t* const start = b.start + p.panel * kPixelChannels + int64_t{half} * 2 * kTile;
@@ -68,8 +68,8 @@ template <class Set, class Unit> struct PixelProducts : PixelLoops<Set> {
     p.slots > 1 ? multiply<2>(b, p, half, turns, rest) : multiply<1>(b, p, half, turns, rest);
   }
 
-  // What a unit has just stored cannot be read at once: the sums of a product become outputs during
-  // the second half of the next one and the first half of that after it, which stands in its place.
+  // Sums that a unit has just stored cannot be read at once. They become outputs during the second
+  // half of the next product and the first half of the one after that, which then overwrites them.
   static void block(const PixelBlock& b) {
     configure(b.height);
     Product product[2];

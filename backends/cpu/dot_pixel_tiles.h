@@ -1,6 +1,6 @@
 /// @file
 /// Products of pixels and weights for a class of vectors as in dot_tile.h: a tile has the outputs
-/// of a panel for a few pixels. Each value of a pixel meets all weights of its step.
+/// of a panel for a few pixels. Each value of a pixel multiplies all weights of its step.
 #pragma once
 #include "backends/cpu/dot_pixels.h"
 
@@ -13,13 +13,13 @@ template <class Set> struct PixelTiles : PixelLoops<Set> {
   using typename Base::Finishing, typename Base::Words;
 
   static constexpr int kRows = 12, kHalf = kTiles / 2;  ///< pixels and tiles with sums in registers
-  static constexpr int kSlots = 4;                      ///< that use weights of the first cache
-  static constexpr int64_t kChunks = 9;                 ///< of which it holds the weights
+  static constexpr int kSlots = 4;                      ///< that share weights in the first cache
+  static constexpr int64_t kChunks = 9;                 ///< whose weights the first cache holds
   static constexpr int64_t kWordBytes = sizeof(Word);
   using Product = typename Base::template Product<kSlots>;
 
-  /// Adds the products of some chunks to the sums of half the outputs of a slot, or begins them. A
-  /// share of the weights of the next panel is fetched meanwhile.
+  /// Adds the products of some chunks to the sums of half the outputs of a slot, or begins these
+  /// sums. Meanwhile it fetches a share of the weights of the next panel.
   // In other forms, such as unrolled or do-while loops, g++ 12 does not keep the sums in registers.
   template <int R> static void multiply(
       const PixelBlock& b, Product& p, int slot, int half, int64_t first, int64_t last) {
@@ -63,7 +63,7 @@ template <class Set> struct PixelTiles : PixelLoops<Set> {
       for (int t = 0; t < kHalf; ++t) store(sums[t].of + r * kTile, sum[r][t]);
   }
 
-  /// Down to the last pixel of a slot that has outputs.
+  /// The function that computes a slot down to its last pixel with an output.
   template <std::size_t... i> static auto multiply_of(const Slot& slot, std::index_sequence<i...>) {
     using Function = void (*)(const PixelBlock&, Product&, int, int, int64_t, int64_t);
     static constexpr Function kOf[] = {multiply<static_cast<int>(i) + 1>...};

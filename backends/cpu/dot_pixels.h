@@ -1,5 +1,5 @@
 /// @file
-/// What becomes of pixels beside their products with weights, for a class of vectors as in
+/// Loops over pixels other than their products with weights, for a class of vectors as in
 /// dot_tile.h that narrows.
 #pragma once
 #include "backends/cpu/dot_cells.h"
@@ -20,7 +20,7 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
     alignas(64) uint32_t of[kPixelRows * kTile];
   };
 
-  /// Of a panel of kPixelChannels outputs and up to kMost slots.
+  /// The sums of a panel of kPixelChannels outputs at up to kMost slots.
   template <int kMost> struct Product {
     int64_t panel;
     int slot, slots;
@@ -160,7 +160,7 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
       v[r + kApart] = exchanged<kApart, true>(a, b, kAll);
     }
   }
-  /// 16 by 16 Words.
+  /// Transposes 16 by 16 Words.
   static void transpose(Words (&v)[kTile]) {
     exchange<8>(v);
     exchange<4>(v);
@@ -183,8 +183,8 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
     }
   }
 
-  /// Where the values of a record lie in the image: 0 or 1 elements apart from column to column,
-  /// because rows beyond the image are zeros.
+  /// Where the values of a record lie. They move by one element from column to column or, for rows
+  /// beyond the image, stay at zeros.
   struct Streams {
     const int32_t* from[kRecordWords * 4];
     int64_t apart[kRecordWords * 4];
@@ -200,7 +200,7 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
     }
     return s;
   }
-  /// Sixteen columns of a stream, zeros beyond the image.
+  /// Sixteen columns of a stream, with zeros beyond the image.
   template <bool kInside>
   static Words columns(const PackRecords& p, const Streams& s, int k, int64_t first) {
     if constexpr (kInside) return load(s.from[k] + s.apart[k] * first);
@@ -212,8 +212,8 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
   }
   typedef uint32_t Record __attribute__((vector_size(kRecordWords * 4)));
 
-  // A record is stored as a whole one, of which the next one overwrites what follows, as long as
-  // that stays in the line.
+  // Stores each record in full length as long as that stays in the line; the next record overwrites
+  // what is too much.
   template <bool kInside>
   static void records(const PackRecords& p, const Streams& s, int64_t first) {
     Words v[kRecordWords];

@@ -18,7 +18,7 @@ struct Sse4 : VectorOf<4> {
   }
 };
 
-/// Cells of half the size cost an instruction more.
+/// Cells of half the size, which cost one more instruction.
 struct Sse4FewRows : Sse4 {
   static constexpr int kCellBytes = 2, kRows = 2, kSlots = 4;
   static Words cells(const uint8_t* from) {

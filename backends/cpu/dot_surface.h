@@ -41,7 +41,7 @@ template <class Set> struct Surfaces : VectorOf<Set::kLanes> {
   static constexpr int kTermBits = 32 / kTerms;
   static constexpr uint32_t kTermMask = kTermBits == 8 ? 0xff : 0xffff;
 
-  /// Rows that share Words.
+  /// Joins rows that share Words, from row `first` on.
   template <int R> static Words joined_rows(const Words (&out)[R], int first) {
     if constexpr (requires { Set::narrowed(out[0], out[0], out[0], out[0]); }) {
       const auto row = [&](int k) { return out[first + k < R ? first + k : R - 1]; };
@@ -112,22 +112,22 @@ template <class Set> struct Surfaces : VectorOf<Set::kLanes> {
     }
   }
 
-  /// From the cells of as many taps to words of these taps: the channels of a lane follow each
-  /// other, and in every 16 bytes 4 / kTerms lanes of each vector.
+  /// Turns the cells of kTerms taps into Words of these taps, one for each channel. The channels of
+  /// a lane follow each other, so that a vector has 4 / kTerms lanes in every 16 bytes.
   static void gather_taps(Words (&v)[4]) { Vector::template transpose<Bytes, HalfWords>(v); }
   static void gather_taps(Words (&v)[2]) {
     const Words low = in_turns<HalfWords>(v[0], v[1]);
     v[1] = in_turns<HalfWords, true>(v[0], v[1]);
     v[0] = low;
   }
-  /// From such vectors of sums to a vector for each channel.
+  /// Turns such vectors of sums into one vector for each channel.
   static void part_channels(Words (&v)[4]) { Vector::template transpose<Words, Longs>(v); }
   static void part_channels(Words (&v)[2]) {
     const Words low = in_turns<Words>(v[0], v[1]), high = in_turns<Words, true>(v[0], v[1]);
     v[0] = in_turns<Words>(low, high);
     v[1] = in_turns<Words, true>(low, high);
   }
-  /// A pixel of 16 bytes' channels from cells of four pixels.
+  /// One of the four pixels whose cells are in every 16 bytes, its channels widened to words.
   template <int kPixel> static Words pixel_of(Words cells) {
     const Words pair = in_turns<Bytes, (kPixel >= 2)>(Words{}, cells ^ kFlip);
     const Words words = in_turns<HalfWords, kPixel % 2 != 0>(Words{}, pair);

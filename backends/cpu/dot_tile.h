@@ -5,7 +5,7 @@
 ///     kTerms, kCellBytes, kOffset, kLanes, kRows, kSlots   as in DotKernels
 ///     Words cells(const uint8_t*)              loads the cells of a slot
 ///     void add_products(Words& sum, Words cells, Words row)
-///     void store_some(int32_t* to, Words v, int first, int count)   those lanes alone
+///     void store_some(int32_t* to, Words v, int first, int count)   stores those lanes alone
 ///     Words load_some(const int32_t* from, int first, int count)    the same, others are anything
 ///
 /// and, if the rows of a tile are better taken together, an inner loop of its own:
@@ -116,8 +116,8 @@ template <class Set> struct Tiles : Surfaces<Set> {
       }
   }
 
-  /// S vectors of every line, from a column on. The last vector of a line overlaps the one before
-  /// if it is not full.
+  /// Computes S vectors of every line, from a column on. The last vector of a line overlaps the one
+  /// before if it is not full.
   template <int S> static void columns_of(const Lines& l, int64_t column) {
     const int64_t columns = l.columns, last = columns < kLanes ? 0 : columns - kLanes;
     const int64_t pitch = l.pitch, line_stride = l.line_stride, steps = l.steps;

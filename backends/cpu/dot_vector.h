@@ -32,8 +32,8 @@ template <int kLanes> struct VectorOf {
     return __builtin_shufflevector(low, high, (2 * i < kLanes ? 2 * i : 2 * i + 1)...);
   }
   static void store(void* to, Words v) { __builtin_memcpy(to, &v, sizeof v); }
-  /// For instruction sets whose masked stores are slow, or which have none. Whole vectors are
-  /// stored elsewhere.
+  /// Stores a part of a vector, for instruction sets whose masked stores are slow or missing.
+  /// Callers store whole vectors by store().
   static void store_some(int32_t* to, Words v, int first, int count) {
     static_assert(kLanes <= 8);
     int32_t lane[kLanes];
@@ -51,7 +51,7 @@ template <int kLanes> struct VectorOf {
     for (int i = 0; i < count; ++i) lane[first + i] = from[i];
     return load(lane);
   }
-  /// The elements of two vectors in turns, in every 16 bytes: those of the low or the high halves.
+  /// Interleaves the elements of the low, or of the high, halves of every 16 bytes of two vectors.
   template <class V, bool kHigh, std::size_t... i>
   static V in_turns(V a, V b, std::index_sequence<i...>) {
     constexpr std::size_t kAll = sizeof...(i), kPart = 16 * kAll / sizeof(V);
@@ -62,7 +62,7 @@ template <int kLanes> struct VectorOf {
     return reinterpret_cast<Words>(in_turns<V, kHigh>(reinterpret_cast<V>(a),
         reinterpret_cast<V>(b), std::make_index_sequence<sizeof(V) / sizeof(V{}[0])>()));
   }
-  /// Transposes 4 by 4 elements of as many vectors, in every 16 bytes.
+  /// Transposes 4 by 4 elements of four vectors, in every 16 bytes.
   template <class V, class Pairs> static void transpose(Words (&v)[4]) {
     const Words a = in_turns<V>(v[0], v[1]), b = in_turns<V>(v[2], v[3]),
                 c = in_turns<V, true>(v[0], v[1]), d = in_turns<V, true>(v[2], v[3]);

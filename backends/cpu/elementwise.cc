@@ -6,7 +6,7 @@
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kBoxElements = i64{1} << 14;     // of a box that needs no room
+constexpr i64 kBoxElements = i64{1} << 14;     // of a box without buffers
 constexpr i64 kStagedElements = i64{1} << 11;  // of a box with copies or results on the stack
 constexpr i64 kShortRow = 32;
 constexpr double kElementNs = 0.4;
@@ -64,14 +64,14 @@ class Chain : public Plan {
   };
   /// Rows in several tensors: where they begin, and how far each moves from row to row.
   struct Operands {
-    std::array<const i32*, kLoopTensorsMax> first{};  ///< of the inputs, from 1 on
+    std::array<const i32*, kLoopTensorsMax> first{};  ///< of the inputs, which count from 1
     PerTensor step{};
   };
 
   static std::size_t at(int k) { return static_cast<std::size_t>(k); }
   const LoopAxis& inner() const { return loops_[loops_.rank() - 1]; }
 
-  /// All stages of `count` rows of n outputs. Results between them lie in `room`.
+  /// Computes all stages of `count` rows of n outputs. Results between stages lie in `room`.
   void compute(i64 n, i64 count, const Operands& x, i32* y, i32* room, bool stream) const {
     for (const Step& s : steps_) {
       const bool is_last = &s == &steps_.back();
@@ -120,7 +120,7 @@ class Chain : public Plan {
     move_(m, to, room[0], false);
   }
 
-  /// Lets a box's target be compact. @return its elements
+  /// Makes the target of a box compact. @return the number of its elements
   static i64 lay_out(Move& m) {
     i64 n = 1;
     for (int d = m.rank - 1; d >= 0; --d) {

@@ -14,7 +14,7 @@ bool is_sum(const Stage& s) {
 
 }  // namespace
 
-// Half a unit must not overflow what it is added to.
+// Refuses a second shift, and one whose half a unit could overflow the sum.
 bool FinishedStages::shift(Rescale& r, int bits) const {
   constexpr int kMost = 31;
   if (r.shift > 0 || precision_ > kMost || bits >= kMost) return false;

@@ -1,5 +1,5 @@
 /// @file
-/// Chains of elementwise calls after a product as what its tiles do with their sums.
+/// Chains of elementwise calls after a product, as what the product's tiles do with their sums.
 #pragma once
 #include "backends/cpu/fusion.h"
 #include "backends/cpu/stages.h"
@@ -10,7 +10,7 @@ namespace lockstep::cpu {
 /// because clamping before an increasing function is clamping after it.
 class FinishedStages {
  public:
-  /// Of a product's sums, which have this precision.
+  /// Begins with a product's sums, which have this precision.
   explicit FinishedStages(int precision) : precision_(precision) {}
 
   /// Appends a stage whose operand 0 is the result so far and whose result has this precision.
@@ -22,7 +22,7 @@ class FinishedStages {
   bool shift(Rescale& r, int bits) const;
 
   Finish finish_;
-  int precision_;  // of what the Rescale at work reads
+  int precision_;  // of the values that the latest Rescale reads
 };
 
 }  // namespace lockstep::cpu

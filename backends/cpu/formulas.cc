@@ -35,7 +35,7 @@ template <Formula kFormula, class D> Of<D> unary(D d, const Numbers& p, Of<D> x)
     return clipped(d, rounded, p);
   }
   if constexpr (kFormula == Formula::counted) {
-    // The exponent of a float. Without the second highest bit, no rounding reaches the next one.
+    // Takes a float's exponent; without the second highest bit, rounding cannot reach the next one.
     const Of<D> m = hn::Abs(x), top = hn::AndNot(hn::ShiftRight<1>(m), m);
     const auto real = hn::ConvertTo(hn::Rebind<float, D>(), top);
     const Of<D> exponent = hn::Sub(hn::ShiftRight<23>(hn::BitCast(d, real)), hn::Set(d, 126));
@@ -43,8 +43,8 @@ template <Formula kFormula, class D> Of<D> unary(D d, const Numbers& p, Of<D> x)
   }
 }
 
-// Quotients in doubles: |a / b| < 2^31 is off by less than 2^-22 / |b|, and 1 / |b| away from the
-// next integer unless it is one, so that truncation is exact in every rounding mode.
+// A quotient in doubles, |a / b| < 2^31, is off by less than 2^-22 / |b|. It is at least 1 / |b|
+// away from the next integer unless it is one, so truncation is exact in every rounding mode.
 template <class D> Of<D> long_quotient(D d, Of<D> a, Of<D> b) {
   if constexpr (hn::MaxLanes(D()) == 1) {
     return hn::Set(d, static_cast<i32>(i64{hn::GetLane(a)} / hn::GetLane(b)));
@@ -67,7 +67,7 @@ template <class D> Of<D> short_quotient(D d, Of<D> a, Of<D> b) {
   return hn::ConvertTo(d, hn::Div(hn::ConvertTo(real, a), hn::ConvertTo(real, b)));
 }
 
-// Nothing is divided by zero, because no integer stands for the result.
+// Never divides by zero, because no integer stands for the result.
 template <bool kShort, class D> Of<D> quotient(D d, Of<D> a, Of<D> b) {
   const auto is_zero = hn::Eq(b, hn::Zero(d));
   const Of<D> divisor = hn::IfThenElse(is_zero, hn::Set(d, 1), b);
@@ -88,7 +88,7 @@ template <Formula kFormula, class D> Of<D> binary(D d, Of<D> a, Of<D> b) {
   if constexpr (kFormula == Formula::divided_short) return quotient<true>(d, a, b);
 }
 
-// A row. What serves all of it is read before, because the output could be where it lies.
+// Computes a row. It reads single elements beforehand, because the output may overwrite them.
 template <Formula kFormula, unsigned kSingle> struct RowOf {
   Numbers p;
   const i32* in[kOperandsMax];
@@ -153,7 +153,7 @@ void any_plane(const Numbers& p, const Plane& plane, const i32* const* in, i32* 
     if (plane.single == 1) return rows<kFormula, 1>(p, plane, in, y);
     if (plane.single == 2) return rows<kFormula, 2>(p, plane, in, y);
   }
-  // Where every operand is one element, there is one output.
+  // If every operand is a single element, there is a single output, and nothing repeats.
   rows<kFormula, 0>(p, plane, in, y);
 }
 

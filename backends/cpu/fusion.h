@@ -1,5 +1,5 @@
 /// @file
-/// What conv2d and dense do besides in a compiled graph.
+/// What conv2d and dense do in a compiled graph besides their products.
 ///
 /// Units compiled for newer instruction sets include this header, so it must define no function.
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace lockstep::cpu {
 
-/// How an image lies in memory: int32 rows of each channel; in a compiled graph cells or pixels
-/// (pack.h); or int32 rows of each place, which have all channels, as a matrix has them.
+/// How an image lies in memory: as int32 rows of each channel; in a compiled graph also as cells or
+/// pixels (pack.h), or as an int32 row of all channels for each place, as a matrix has them.
 enum class Form : uint8_t { rows, cells, pixels, places };
 
 /// Rounds off the last `shift` bits of a value, ties toward plus infinity, and clamps the rest.
@@ -18,7 +18,7 @@ struct Rescale {
   int32_t low = INT32_MIN, high = INT32_MAX;
 };
 
-/// What becomes of sums: they are rescaled, and after the addition of a tensor again.
+/// What becomes of sums: they are rescaled and, after a tensor is added, rescaled again.
 struct Finish {
   Rescale sum, total;
   bool adds = false;

@@ -45,10 +45,10 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_AVX3
-constexpr i64 kPartEntries = 64;  // of a table, that two registers hold as words
+constexpr i64 kPartEntries = 64;  // of a table, as words in two registers
 constexpr int kPartsMax = 5;
 
-// Looks up 32 elements at once in a table that registers hold; with `stream`, y begins a cache
+// Looks up 32 elements at once in a table that registers hold; with `stream`, y must begin a cache
 // line.
 // @return how many it has done.
 template <int kParts>
@@ -115,7 +115,7 @@ void look_up(i32* y, const i32* index, i64 n, const Table& t, bool stream) {
   constexpr i64 kAheadIndices = 256;
   const Four zero = {}, last = zero + t.last;
   for (; i + 4 <= n; i += 4) {
-    // Indices that are read once shall not push the table out of the caches.
+    // Indices that are read only once should not push the table out of the caches.
     if (stream) __builtin_prefetch(index + i + kAheadIndices, 0, 0);
     Four at;
     std::memcpy(&at, index + i, sizeof at);
@@ -187,7 +187,7 @@ class Gather : public Plan {
   const char* path() const override { return name_.c_str(); }
 
  private:
-  static constexpr i64 kNear = i64{1} << 15;  ///< elements of X for which no row is prefetched
+  static constexpr i64 kNear = i64{1} << 15;  ///< of an X so small that no row is prefetched
   static constexpr i64 kAhead = 1024;         ///< elements that are prefetched
   static constexpr i64 kShort = 32, kWorthStreaming = 256;  ///< elements of a row
 
@@ -209,7 +209,7 @@ class Gather : public Plan {
     return &row_major.element(k);
   }
 
-  /// Replaces the indices of a box, in a buffer unless they and Y lie there in one order.
+  /// Looks up the indices of a box, in a buffer unless it is compact in both Y and the indices.
   void look_up_box(const LoopBox& b, i32* y, const i32* x, const i32* index) const {
     const Loops& l = t_.loops;
     y += b.offset[0];

@@ -28,8 +28,8 @@ template <class T, int kRank> struct Ranked : Strided<T, false> {
   }
 };
 
-/// Each output comes from the elements in its own place, which is what a row of known rank speeds
-/// up.
+/// Operators whose outputs come from the elements in their own place; these gain from rows of a
+/// rank that the compiler knows.
 template <class Op>
 concept InPlace = std::is_base_of_v<Elementwise, Op> || std::is_base_of_v<Pairwise, Op> ||
     std::is_base_of_v<Broadcast, Op>;
@@ -81,7 +81,7 @@ template <Operator Op> class Generic : public Plan {
       out(y) = static_cast<i32>(value_at<Op>(attrs_, in, y, type));
   }
 
-  /// The same where all tensors have one rank, row by row.
+  /// The same, row by row, where all tensors have one rank.
   template <int kRank> void ranked(const Span<View>& in, const Out& out, i64 begin, i64 end) const {
     Ranked<const i32, kRank> x[kRankedInputs];
     for (int k = 0; k < in.size(); ++k) x[k] = Ranked<const i32, kRank>(in[k]);

@@ -76,7 +76,7 @@ class GraphPlan : public Plan {
   std::vector<std::vector<i32>> folded_;
 };
 
-/// Where an entry lies in another, if it does.
+/// The entry that another entry is a part of, if any, and where the part begins.
 struct Part {
   std::optional<Entry> whole{};
   u64 at = 0;  ///< in bytes
@@ -139,7 +139,7 @@ class Compiler {
     s.plan->run(in.data(), out.data(), std::align(64, 1, aligned, room));
   }
 
-  /// Results lie as cells where all that writes and reads them can, and as pixels likewise.
+  /// Lays a result out as cells, or as pixels, where all groups that write or read it can use them.
   void choose_forms() {
     const std::vector<std::vector<const Group*>> users = grouping_.users();
     choose_cells(users);
@@ -152,7 +152,7 @@ class Compiler {
       forms_[e] = Form::rows;
       return it_can;
     });
-    // What only hands cells on has them on all sides or on none.
+    // A group without a product only hands cells on: it reads and writes nothing else, or no cells.
     Entries without;
     for (Entry e = 0; e < tensors_.size(); ++e)
       if (!can[e]) without.push_back(e);
@@ -169,7 +169,7 @@ class Compiler {
     for (const Group& g : grouping_.groups())
       if (has_form(g.out[0]) && is<Concatenate>(*g.call.op)) join(g);
   }
-  // A group that cannot use some pixels leaves all that it writes and reads as cells or, matrices,
+  // If a group cannot use some pixels, all that it writes and reads lies as cells or, for matrices,
   // as rows.
   void choose_pixels(const std::vector<std::vector<const Group*>>& users) {
     const std::vector<bool> is_matrix = grouping_.inner_results([](const Group& g, Entry e) {
@@ -208,7 +208,7 @@ class Compiler {
     if (!g.finish || !is<Conv2d>(*g.call.op)) return false;
     return !g.has_parameter(e) && conv2d_serves(fused(g));
   }
-  /// Whether inputs that are whole planes may lie in the output from the beginning.
+  /// Whether a concatenation's inputs are whole planes that can lie in its output from the start.
   bool can_join(const Group& g) const {
     const Shape& y = g.call.out[0].shape;
     if (y.size != 4 || wrap(from_attributes<Concatenate>(g.call.attributes()).axis, 4) != 1)
@@ -234,7 +234,7 @@ class Compiler {
           {forms_[g.out[0]] == Form::pixels ? pixel_pooling(fused(g)) : cell_pooling(fused(g)),
               g.in, g.out});
     else if (has_form(g.out[0]))
-      return;  // joined where it lies
+      return;  // the inputs already lie in the output
     else if (g.stages.size() > 1)
       steps_.push_back({chain_of(g), g.in, g.out});
     else
@@ -261,7 +261,7 @@ class Compiler {
     return v;
   }
 
-  /// A call as its group lays out what it reads and writes; a product writes what its chain gives.
+  /// A group's call, its tensors as they are laid out; a product writes the result of its chain.
   Arguments fused(const Group& g) const {
     Arguments a = arguments(g);
     Out& sums = a.call.out[0];
@@ -279,7 +279,7 @@ class Compiler {
     return a;
   }
 
-  /// One step if tiles can finish their sums so, else two: the second works in place.
+  /// Adds one step if tiles can finish their sums, else two, of which the second works in place.
   void add_product(const Group& g) {
     Arguments a = fused(g);
     if (auto plan = tuned_plan_of(a)) return steps_.push_back({std::move(plan), g.in, g.out});
@@ -311,7 +311,7 @@ class Compiler {
     return places;
   }
 
-  /// A head that is a feed, a constant or another head, too, is copied to.
+  /// Copies each head that is also a feed, a constant or an earlier head.
   void copy_heads() {
     std::vector<bool> has_head(tensors_.size());
     for (const Entry e : graph_.feeds) has_head[e] = true;
@@ -353,7 +353,7 @@ class Compiler {
     bytes = arena.bytes();
   }
 
-  /// Where an entry that is a part, maybe of a part, lies.
+  /// The outermost entry that an entry is a part of, if any, and where the part begins in it.
   Part whole(Entry e) const {
     Part p;
     while (e < part_of_.size() && part_of_[e].whole) {
@@ -378,7 +378,7 @@ class Compiler {
   std::shared_ptr<ThreadPool> pool_;
   const Isa* isa_;
   std::vector<const i32*> constants_;  // the data of those entries that are constant
-  std::vector<int> joins_;             // inputs of concatenations that an entry is
+  std::vector<int> joins_;             // how many inputs of concatenations an entry is
   std::vector<Form> forms_;            // of the entries
   std::vector<Part> part_of_;
   std::vector<std::vector<i32>> folded_;

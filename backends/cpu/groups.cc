@@ -5,10 +5,10 @@
 namespace lockstep::cpu {
 namespace {
 
-/// The stages of a chain, so that the price of compiling a chain is bounded.
+/// The most stages of a chain, which bounds the price of compiling one.
 constexpr std::size_t kMostStages = 64;
 
-/// @return false where a product cannot finish its sums so
+/// Appends a call to a chain. @return false where a product cannot finish its sums so
 bool append(Group& chain, const Group& g, Stage stage, Entry link) {
   const std::vector<ChainInput> inputs = chain_inputs(g.call);
   for (std::size_t k = 0; k < g.in.size(); ++k) {
@@ -105,7 +105,7 @@ void Grouping::push(Group g) {
   if (const Group& last = groups_.back(); last.is_chain()) chains_[last.out[0]] = groups_.size();
 }
 
-/// Appends an elementwise call to the chain that gives one of its inputs to it alone.
+/// Appends an elementwise call to a chain that computes one of its inputs for it alone.
 bool Grouping::extend(const Group& g, const Stage& stage) {
   Entries links = g.in;
   std::sort(links.begin(), links.end(), [&](Entry a, Entry b) { return chains_[a] < chains_[b]; });

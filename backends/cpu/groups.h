@@ -54,11 +54,11 @@ class Grouping {
   const std::vector<ls_tensor>& tensors() const { return tensors_; }
   /// Whether the values of an entry follow from constants alone.
   bool is_constant(Entry e) const { return is_constant_[e]; }
-  /// The elements from the first to the last one of an entry.
+  /// How many elements the memory of an entry spans, from its first to its last.
   uint64_t extent(Entry e) const;
 
-  /// The results that a device may lay out as it likes, of at most 8 bits: no caller sees them, and
-  /// `can` holds of every group that writes or reads them.
+  /// The results of at most 8 bits that a device may lay out as it likes: no caller sees them, and
+  /// `can` is true of every group that writes or reads them.
   std::vector<bool> inner_results(const std::function<bool(const Group&, Entry)>& can) const;
   /// The groups that write or read each entry, but for constant ones.
   std::vector<std::vector<const Group*>> users() const;

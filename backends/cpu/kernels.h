@@ -18,11 +18,11 @@ namespace lockstep::cpu {
 
 using backend::Plan;
 
-/// What conv2d or dense does besides, in a compiled graph.
+/// What conv2d or dense does in a compiled graph besides its product.
 struct Fusion {
   std::optional<Finish> finish{};
-  View added{};  ///< what that adds, without data: an input after those of the call
-  /// Of images, whose views have the strides of that form.
+  View added{};  ///< the tensor that `finish` adds, without data: an input after the call's
+  /// The forms of images, whose views have the strides of their form.
   Form reads = Form::rows, adds = Form::rows, writes = Form::rows;
 
   bool uses(Form f) const { return reads == f || adds == f || writes == f; }

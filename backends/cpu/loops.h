@@ -44,13 +44,13 @@ class Loops {
 
   /// Whether a tensor's elements of a box lie one after the other, in the order of the axes.
   bool is_compact(const LoopBox& box, int tensor) const;
-  /// Whether all loops read one element of a tensor.
+  /// Whether all iterations read the same element of a tensor.
   bool is_constant(int tensor) const;
 
   /// Chooses boxes of at most `elements`. In each tensor a box reaches along the axis of the
   /// smallest stride, so that it uses whole cache lines.
   void cut(i64 elements);
-  /// The same for tensors of which each row is read where it lies: whole rows come first.
+  /// The same for tensors whose rows are read where they lie: whole rows come first.
   void cut_rows(i64 elements);
   i64 boxes() const;
   /// The most elements of a box.

@@ -125,7 +125,7 @@ class MaxPooling : public Plan {
   Axis axis_[kAxes];
   bool is_small_ = false;    // windows whose elements are all compared at once
   bool must_stage_ = false;  // no vector can read the image where it lies
-  bool is_staged_ = false;   // or large windows need a copy
+  bool is_staged_ = false;   // whether a block is staged, also for large windows
   i64 step_ = 1;             // cells between neighbouring outputs of a row
   i64 blocks_ = 1, slots_ = 1;
 };
@@ -201,15 +201,15 @@ void MaxPooling::choose_taps() {
   if (has_lanes()) {
     column_taps_ = taps_of(columns_, columns_.outputs);
   } else {
-    // An output comes out at every step of a row, its padding included.
+    // An output is computed at every step of a row, also where the row is padding.
     step_ = columns_.outputs == 1 ? min(columns_.stride, columns_.window) : columns_.stride;
     column_taps_ = taps_of(columns_, columns_.cells(columns_.outputs) / step_);
   }
 }
 
 void MaxPooling::choose_blocks() {
-  // Without a stride, neighbouring windows share most comparisons; a tile saves them, and columns
-  // that reach into the padding cost it nothing.
+  // With a stride of 1, neighbouring windows share most comparisons, which a tile saves, and
+  // columns that reach into the padding cost a tile nothing.
   const bool shares = columns_.stride == 1 && columns_.window > 2 && columns_.padding > 0;
   const bool has_step = columns_.stride == 1 || (columns_.stride == 2 && columns_.window >= 2);
   is_small_ = !must_stage_ && max(rows_.window, columns_.window) <= kSmall &&
@@ -219,7 +219,7 @@ void MaxPooling::choose_blocks() {
   Axis& lanes = axis_[kLane];
   lanes.block = ceil_div(lanes.extent, ceil_div(lanes.extent, kLanesMost));
   const i64 room = is_staged_ ? kStage : kTile;
-  // As long as everything fits, at least `least`; parts of equal length.
+  // Lets a block grow as long as everything fits, at least to `least`, in parts of equal length.
   const auto grow = [&](Axis& a, i64 least) {
     const auto elements = [&](i64 block) {
       a.block = block;
@@ -289,8 +289,8 @@ void MaxPooling::pool(i32* y, const i32* x, i32* room, const Block& b, bool is_f
   store(y, pooled, b);
 }
 
-// Calls f(r, rows, lines, x) for rows of outputs whose windows have as many lines in the image: for
-// the first of them, how many there are, the lines, and the image at the first of these.
+// Calls f(r, rows, lines, x) for groups of rows of outputs whose windows have equally many lines in
+// the image: the first row, how many, how many lines, and the image at the first of these.
 template <class F> void MaxPooling::for_each_group(const i32* x, const Block& b, F f) const {
   const auto lines_of = [&](i64 r) { return rows_.inside(b.first[kRow] + r, rows_.window); };
   for (i64 r = 0, rows = 1; r < b.count[kRow]; r += rows) {
@@ -301,8 +301,8 @@ template <class F> void MaxPooling::for_each_group(const i32* x, const Block& b,
   }
 }
 
-// Small windows at once, into rows and cells as far apart as `to` says. Those that reach out of the
-// image are done column by column.
+// Computes small windows at once, into rows and cells as far apart as `to` says. Windows that reach
+// out of the image are computed column by column.
 void MaxPooling::pool_small(i32* y, const Steps& to, const i32* x, const Block& b) const {
   const i64 first = b.first[kColumn], end = first + b.count[kColumn], lanes = b.count[kLane];
   const i64 room = columns_.extent + columns_.padding - columns_.window;
@@ -334,7 +334,7 @@ void MaxPooling::pool_small(i32* y, const Steps& to, const i32* x, const Block& 
   });
 }
 
-// The maxima of columns of the image, one row of the tile for each row of outputs.
+// Computes the maxima of columns of the image: one row of the tile for each row of outputs.
 void MaxPooling::pool_rows(i32* tile, const i32* x, const Block& b) const {
   const i64 lanes = b.count[kLane], row = pitch(b.count[kColumn]) * lanes;
   const Axis &columns = axis_[kColumn], &near = axis_[kNear];
@@ -376,7 +376,7 @@ void MaxPooling::pool_stage(i32* tile, i32* staged, const Block& b) const {
       tile, staged);
 }
 
-// Makes windows of one element windows of the length that the taps need.
+// Widens windows of one element to the length that the taps need.
 void MaxPooling::widen(i32* at, i64 n, i64 step, const Taps& taps) const {
   for (i64 length = 1; length < taps.length; length *= 2)
     loops_.widen(at, n - length * step, length * step);
@@ -388,7 +388,7 @@ void MaxPooling::pool_columns(i32* to, i32* tile, const Block& b) const {
   const i64 row = pitch(columns) * lanes;
   const Taps& t = column_taps_;
   widen(tile, rows * row, lanes, t);
-  const bool is_one = columns * step_ == row;  // row without padding between them
+  const bool is_one = columns * step_ == row;  // whether rows follow each other as one
   if (!has_lanes())
     loops_.slide({is_one ? columns * rows : columns, step_, t.taps, t.tap, is_one ? 1 : rows, row},
         to, tile);

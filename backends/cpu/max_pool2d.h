@@ -38,9 +38,9 @@ struct SmallWindows {
 
 /// The functions of one instruction set.
 struct PoolLoops {
-  /// Reads and writes nothing else.
+  /// Touches no other elements.
   void (*max_rows)(const MaxRows& m, i32* to, const i32* from);
-  /// For steps of 1, and of 2 with windows of 2 to 4 neighbours. Reads and writes nothing else.
+  /// For steps of 1, and of 2 with windows of 2 to 4 neighbours. Touches no other elements.
   void (*small_windows)(const SmallWindows& w, i32* to, const i32* from);
   /// May read and write kPoolSlack elements beyond the last of each.
   void (*slide)(const Slide& s, i32* to, const i32* from);

@@ -11,7 +11,7 @@
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kRoom = 4096;  // cells of such maxima
+constexpr i64 kRoom = 4096;  // cells of the maxima of an item
 constexpr double kCellNs = 0.2;
 
 class CellPooling : public Plan {
@@ -23,7 +23,7 @@ class CellPooling : public Plan {
         x_(a.call.in[0]),
         y_(a.call.out[0]) {}
 
-  /// Whether the loops have such strides, and a line of maxima fits the stack.
+  /// Whether the loops serve the stride, and a line of maxima fits the stack.
   bool serves() const { return attrs_.strides[1] <= 2 && line_cells() <= kRoom; }
 
   void run(const int32_t* const* in, int32_t* const* out, void*) const override {

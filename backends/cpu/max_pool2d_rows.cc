@@ -14,16 +14,16 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 const hn::ScalableTag<i32> kAll;
-constexpr i64 kAhead = 4096;  // elements that are asked for before they are read
+constexpr i64 kAhead = 4096;  // how far ahead elements are prefetched
 
-// Lines of the image follow each other in memory, but are not read so: two or three at a time. The
-// processor foresees nothing better than this order.
+// Prefetches lines of the image. They are read two or three at a time, not in the order of memory,
+// and the processor does not foresee that.
 inline void ask_for(const i32* x, i64 n) {
   constexpr i64 kMost = 1024, kLine = 16;
   for (i64 i = 0; i < min(n, kMost); i += kLine) __builtin_prefetch(x + i);
 }
 
-// kTaps, or as many as the argument says if that is 0. The last vector overlaps the one before.
+// Takes kTaps taps, or as many as the argument says if that is 0. The last vector overlaps others.
 template <int kTaps, class D> void max_of_rows(D d, const MaxRows& m, i32* to, const i32* from) {
   const i64 taps = kTaps > 0 ? kTaps : m.taps, tap = m.tap, n = m.n;
   const auto width = static_cast<i64>(hn::Lanes(d)), whole = n / width * width;
@@ -63,8 +63,8 @@ void max_rows(const MaxRows& m, i32* to, const i32* from) {
   }
 }
 
-// Windows of constant size, or of the size in the argument if that is 0. Lines first: the maxima of
-// lines are then taken apart, which costs more than a comparison.
+// Windows of constant size, or of the size in the argument if that is 0. Takes the maxima of lines
+// first, because the vectors are then taken apart, which costs more than a comparison.
 template <int kStep, int kSize, class D>
 void small_windows_of(D d, const SmallWindows& w, i32* to, const i32* from) {
   const auto width = static_cast<i64>(hn::Lanes(d));
@@ -100,8 +100,8 @@ void small_windows_of(D d, const SmallWindows& w, i32* to, const i32* from) {
           hn::StoreU(v, d, y + i);
         }
       };
-      // A vector of one lane compares without a branch, which no processor could foresee. Written
-      // out for up to four columns, which a compiler had better not vectorize.
+      // A vector of one lane compares without a branch, which no processor could foresee. Up to
+      // four columns are written out, because a compiler had better not vectorize them.
       const auto one_max = [&](const i32* at, i64 n) HWY_ATTR {
         const hn::CappedTag<i32, 1> one;
         auto v = hn::LoadU(one, at);
@@ -137,7 +137,7 @@ void small_windows(const SmallWindows& w, i32* to, const i32* from) {
   return small_windows_by<2>(w, to, from);
 }
 
-// Every kStep-th element; with kStep neighbours, the largest of so many from each on.
+// Every kStep-th element or, with `neighbours`, the largest of the kStep elements from there on.
 template <int kStep> auto picked(const i32* from, bool neighbours) {
   auto a = hn::Zero(kAll), b = a, c = a, d = a;
   if constexpr (kStep == 1) return hn::LoadU(kAll, from);

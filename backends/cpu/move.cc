@@ -19,8 +19,8 @@ const hn::ScalableTag<i32> kAll;
 
 inline i64 lanes() { return static_cast<i64>(hn::Lanes(kAll)); }
 
-// Stores that no cache keeps, to whole lines: a line that other stores share would be written
-// twice.
+// Copies by stores that no cache keeps, but only to whole lines: a line that other stores share
+// would be written twice.
 void stream_row(i32* to, const i32* from, i64 n) {
   constexpr i64 kLine = 16;
   const auto past = static_cast<i64>(reinterpret_cast<std::uintptr_t>(to) / sizeof(i32) % kLine);
@@ -67,7 +67,7 @@ void copy_rows(i32* to, const i32* from, const Rows& r, bool stream) {
   }
 }
 
-// The last of the kStride values that whole vectors from `at` on hold in turn.
+// Every kStride-th element in a vector, from at[kStride - 1] on.
 template <int kStride> auto last_of_each(const i32* at) {
   auto a = hn::Zero(kAll), b = a, c = a, d = a;
   if constexpr (kStride == 2) {
@@ -82,8 +82,8 @@ template <int kStride> auto last_of_each(const i32* at) {
   }
 }
 
-// Every kStride-th element. A vector begins behind the element before it, so that none is read
-// beyond the last one.
+// Every kStride-th element. The loads of a vector begin right behind the element before it, so that
+// nothing is read beyond its last element.
 template <int kStride> void pick_vectors(i32* to, const i32* from, i64 n) {
   to[0] = from[0];
   i64 i = 1;

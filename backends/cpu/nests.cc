@@ -28,8 +28,8 @@ Loops loops_of(const Out& y, std::span<const ChainInput> in) {
 
 namespace {
 
-/// Axes of the output that one axis of an input fills: each element `inner` times, then all of them
-/// `outer` times.
+/// Adds the axes of the output that one axis of an input fills: each element `inner` times, then
+/// all of them `outer` times.
 void add_copies(Portion& p, i64 extent, i64 to_stride, i64 from_stride, i64 outer, i64 inner) {
   p.loops.add(outer, {to_stride * extent * inner, 0});
   p.loops.add(extent, {to_stride * inner, from_stride});
@@ -117,8 +117,8 @@ std::vector<LoopAxis> axes_of(const Type& t, const i64* stride) {
   return all;
 }
 
-/// The same elements in the same order under two shapes. None if an axis of one cannot be cut at
-/// the axes of the other, as 2x3 at 3x2.
+/// Loops over the same elements in the same order under two shapes. None if an axis of one cannot
+/// be cut at the axes of the other, as 2x3 at 3x2.
 std::optional<Loops> renamed(std::vector<LoopAxis> from, std::vector<LoopAxis> to) {
   Loops loops(2);
   while (!from.empty()) {
@@ -137,7 +137,7 @@ std::optional<Loops> renamed(std::vector<LoopAxis> from, std::vector<LoopAxis> t
   return loops;
 }
 
-/// Reshape and its kin. Elements that no common axes describe go through compact memory.
+/// Serves reshape and its kin. Elements that no common axes describe go through compact memory.
 template <class Attrs> Portions portions_of(const Attrs&, std::span<const View> in, const Out& y) {
   const std::vector<LoopAxis> from = axes_of(in[0], in[0].stride), to = axes_of(y, y.stride);
   if (const auto loops = renamed(from, to)) return {{.loops = *loops}};
@@ -146,7 +146,7 @@ template <class Attrs> Portions portions_of(const Attrs&, std::span<const View> 
       {.input = kScratch, .loops = *renamed(compact, to)}};
 }
 
-/// How far apart elements are that follow each other in row-major order; 0 if that varies.
+/// The distance of elements that follow each other in row-major order; 0 if it varies.
 i64 row_major_step(const View& x) {
   i64 step = 0, next = 0;
   for (int d = x.rank() - 1; d >= 0; --d) {

@@ -1,5 +1,5 @@
 /// @file
-/// What the tensors of a call are to each other, as loop nests: the same for every device that
+/// How the tensors of a call belong together, as loop nests: the same for every device that
 /// computes by loops.
 #pragma once
 #include <span>
@@ -41,21 +41,21 @@ Portions portions_of(const backend::LegalCall& call);
 /// The same for a copy of x.
 Portions copied(const View& x, const Out& y);
 
-/// A call: what is taken by which input, and the axes of Y with the strides of X and of the
-/// indices. X does not move along axes of the indices, which say where it is read.
+/// A call of take or cvm_lut: which inputs are X and the indices, and the axes of Y with the
+/// strides of both. X does not move along axes of the indices, which say where it is read.
 struct Taking {
   int x, index;
-  i64 last;      ///< index
+  i64 last;      ///< the largest index
   i64 step;      ///< of X from one index to the next; 0: no step describes X as one row
-  bool is_flat;  ///< whether X is one row
+  bool is_flat;  ///< whether indices choose single elements of X as one row
   Loops loops{3};
 };
 
-/// Of a call of take or cvm_lut.
+/// The description of such a call.
 Taking taking_of(const backend::LegalCall& call);
 
-/// The axes of the input and of the output, which does not move along reduced ones, of a call of
-/// sum or max. In the order of the input, which is larger.
+/// The axes of the input and of the output of a call of sum or max, in the order of the input,
+/// which is larger. The output does not move along reduced axes.
 Loops reduction_of(const backend::LegalCall& call);
 
 }  // namespace lockstep::cpu

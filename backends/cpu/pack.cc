@@ -26,7 +26,7 @@ void run_staged(const DotKernels& dot, Tile tile, int height, const Placement& a
   tile.to = {stage, width, false};
   tile.slots = slot;
   compute_tile(dot, tile, height, at.slots);
-  // Lane by lane, because channels that are neighbours in memory are rows.
+  // Stores lane by lane, because rows may be channels that are neighbours in memory.
   for (int s = 0; s < at.slots; ++s)
     for (int p = 0; p < at.slot[s].piece_count; ++p) {
       const Piece& piece = at.slot[s].pieces[p];

@@ -21,10 +21,10 @@ inline i32 add(i32 a, i32 b) {
   return static_cast<i32>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
 
-/// The parts, none larger than `most`, into which n is divided most evenly.
+/// The size of the parts, none larger than `most`, that divide n most evenly.
 inline i64 even_part(i64 n, i64 most) { return ceil_div(n, ceil_div(n, most)); }
 
-/// The rows of a panel. Those of a block fill the halves that it has, so that panels are aligned.
+/// The rows of a panel. For a block they fill whole halves, so that panels are aligned.
 inline i64 panel_rows(i64 rows, const DotKernels& dot) {
   const i64 even = even_part(rows, dot.rows), half = dot.rows / 2;
   return dot.block ? ceil_div(even, half) * half : even;
@@ -52,7 +52,7 @@ class Packed {
 };
 
 /// Images of at most 8 bits between two products of a compiled graph lie as cells, in the form that
-/// tiles read. Neighbouring channels share them, as many as a step has terms, and make a plane.
+/// tiles read. As many neighbouring channels as a step has terms share cells and make a plane.
 /// Planes are an odd number of cache lines apart, because those a power of two apart compete for
 /// few cache sets.
 inline i64 plane_words(const Shape& shape) {
@@ -70,15 +70,15 @@ template <class V> void lay_out_cells(V& v, i64 terms) {
   v.stride[0] = ceil_div(v.dim(1), terms) * v.stride[1];
 }
 
-/// A matrix as an image of one line, whose places are the rows.
+/// Makes the view of a matrix that of an image of one line, whose places are the rows.
 template <class V> void become_image(V& v) {
   v.compact = false;
   v.shape = {1, v.dim(1), 1, v.dim(0)};
   v.stride[3] = v.stride[0];
   v.stride[0] = v.stride[2] = 0;
 }
-/// Where all that uses such an image can, it lies as pixels: kPixelChannels channels of a place are
-/// neighbours in memory, and the pixels of these make a plane.
+/// An image lies as pixels where everything that uses it can use them: kPixelChannels channels of a
+/// place are neighbours in memory, and the pixels of so many channels make a plane.
 inline i64 pixel_plane_words(const Shape& shape) { return (shape[2] * shape[3] | 1) * kPixelWords; }
 template <class V> void lay_out_pixels(V& v) {
   v.compact = false;
@@ -94,7 +94,7 @@ struct Placement {
   Piece piece[i64{kSlotsMax} * kLanesMax];
   int slots = 0;
   i64 lane_stride = 1;  ///< between the lanes of a piece, in elements
-  bool adds = false;    ///< to what the output already holds
+  bool adds = false;    ///< whether to add to what the output already holds
 };
 
 /// Computes a tile whose lanes are neighbours in the output.
@@ -123,7 +123,7 @@ std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const
 /// The tiles of each instruction set, the most basic first.
 std::vector<const DotKernels*> all_dots();
 
-/// Those of the best instruction set that is no better than `most` and has some.
+/// The tiles of the best instruction set that is no better than `most` and has some.
 const DotKernels& best_dot(const Isa& most);
 
 /// A kernel of `Op` for each instruction set that has tiles.

@@ -7,7 +7,7 @@
 namespace lockstep::cpu {
 namespace {
 
-/// For rows that are often too short for a call of memcpy.
+/// Copies rows that are often too short for a call of memcpy.
 void copy_words(Word* to, const i32* from, i64 n) {
   constexpr i64 kStep = 4, kLong = 64;
   if (n < kStep || n >= kLong) {
@@ -57,7 +57,7 @@ void Patch::lay_out() {
   plane_ = (ceil_div(lines() * line_cells() + shared_, kCacheLine) | 1) * kCacheLine;
 }
 
-// Cells of padding at the end of every line that those at the beginning of the next can stand for.
+// How many cells of padding at the end of a line those at the beginning of the next can replace.
 i64 Patch::shared_padding() const {
   const i64 last_term = joins_taps_ ? (dot_.terms - 1) * tap_dilation_ : 0;
   i64 most = pitch_ - columns_;  // outputs have cells of their own
@@ -132,8 +132,8 @@ void Patch::copy_cells(Word* to, const i32* from, const Terms& t) const {
       for (i64 l = 0; l < t.lanes; ++l) to[l] = static_cast<Word>(from[l * t.lane_stride]);
 }
 
-// Packs a cell of each line of which some terms lie outside of the image. Neighbours from within
-// stand for them until a shift puts zeros there.
+// Packs one cell of each line, some of whose terms lie outside the image. It reads neighbours
+// inside the image in their place, and then shifts zeros in.
 void Patch::pack_edge(
     Word* to, const View& x, const i32* from, const Cells& c, i64 cell, i64 lines) const {
   constexpr i64 kAtOnce = 64;

@@ -32,8 +32,8 @@ struct Step {
 };
 
 /// Layout of a patch: planes of cells. A plane orders its lines by their index modulo the step of
-/// the outputs, and so a line its cells: neighbouring outputs read neighbouring cells, and lines of
-/// neighbouring outputs follow each other, for any stride.
+/// the outputs, and a line its cells likewise. For any stride, neighbouring outputs thus read
+/// neighbouring cells, and the lines of neighbouring outputs follow each other.
 class Patch {
  public:
   /// For `channels` input channels of a tensor of integers, or of cells.
@@ -50,15 +50,15 @@ class Patch {
   i64 planes() const { return planes_; }
   i64 lines() const { return y_.step * phase_lines_; }  ///< of a plane
   i64 line_cells() const { return x_.step * pitch_; }
-  /// Cells between those of two outputs below each other.
+  /// The distance in cells between two outputs below each other.
   i64 pitch() const { return pitch_; }
   i64 words() const { return planes_ * plane_; }
   i64 bytes() const { return words() * static_cast<i64>(sizeof(Word)); }
 
   /// The steps of a dot product, in the order in which weights are packed.
   std::vector<Step> steps() const;
-  /// How many of them a chunk of a block has: as many planes where that leaves few Words unused,
-  /// because these are as far apart.
+  /// How many steps a chunk of a block has: those of as many planes where that leaves few Words
+  /// unused, because the cells of these steps are equally far apart.
   i64 chunk_steps() const;
   /// The axis of the weights along which the terms of a step lie.
   int term_axis() const { return joins_taps_ ? 3 : 1; }

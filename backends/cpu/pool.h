@@ -20,7 +20,7 @@ namespace lockstep::cpu {
 class ThreadPool {
  public:
   /// Starts no threads yet, so that a process can still fork after it loaded the library. A thread
-  /// without work looks for some so many times, and then sleeps.
+  /// without work looks for some `polls` times, and then sleeps.
   explicit ThreadPool(int threads, int polls = kPolls);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -45,8 +45,8 @@ class ThreadPool {
   }
 
  private:
-  // The loops of a call, and calls, follow each other closely, and to wake a thread takes longer
-  // than many loops: one polls for about a millisecond before it sleeps.
+  // Loops and calls follow each other closely, and waking a thread takes longer than many loops. A
+  // thread therefore polls for about a millisecond before it sleeps.
   static constexpr int kPolls = 4000;
 
   struct Job {
@@ -73,8 +73,8 @@ class ThreadPool {
     std::atomic<bool> stopping{false};  // changes only under the mutex
   };
 
-  /// Runs f, and orders its stores that bypass the caches before those that follow: x86-64 does
-  /// not, so that a thread could learn of the end of a loop and read what was there before.
+  /// Runs f, and orders its stores that bypass the caches before later ones. x86-64 does not by
+  /// itself: a thread could learn of the end of a loop and still read what was there before.
   template <class F> static void run_range(const F& f, int64_t begin, int64_t end) {
     f(begin, end);
 #ifdef __x86_64__

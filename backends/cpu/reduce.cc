@@ -19,13 +19,13 @@ namespace {
 constexpr i64 kOutputs = i64{1} << 12;     // of a block: a third of the first cache
 constexpr i64 kRowLeast = i64{1} << 10;    // a page, so that rows are read in their order
 constexpr i64 kTile = i64{1} << 13;        // elements of a tile
-constexpr i64 kTileOutputs = i64{1} << 9;  // that leave a tile several rows to combine
+constexpr i64 kTileOutputs = i64{1} << 9;  // outputs that leave a tile several rows to combine
 constexpr i64 kTileRow = i64{1} << 8;      // elements of a row of a tile
 constexpr i64 kItem = i64{1} << 16;        // elements of an item of parallel work
 constexpr i64 kShort = 4;                  // an axis that fills no vector
 constexpr i64 kLong = 16;                  // one that does
 constexpr i64 kGroup = 8;                  // rows that are combined at a time
-constexpr i64 kItems = 16;                 // that keep the threads busy
+constexpr i64 kItems = 16;                 // items that keep the threads busy
 constexpr i64 kLine = 16;                  // elements of a cache line
 constexpr double kElementNs = 0.1;
 
@@ -117,7 +117,7 @@ void Reduction::choose_order() {
   if (is_tiled_)
     for (int d = last; d >= 0 && axis_[last].extent < kLong; --d)
       if (axis_[d].extent > axis_[last].extent) last = d;
-  // What is combined at once comes together: kept axes in rows, or reduced axes.
+  // Axes that are combined at once come together: kept axes in rows, or reduced axes.
   int* to = order_;
   for (const bool kept : {!axis_[last].is_kept(), axis_[last].is_kept()})
     for (int d = 0; d < rank_; ++d)
@@ -146,7 +146,7 @@ void Reduction::choose_blocks() {
   i64 most = clamp(kItem / reduced, axis_[last].is_kept() ? kRowLeast : 1, kOutputs);
   if (is_tiled_)
     most = axis_[last].is_kept() ? kTileOutputs : kTile / min(axis_[last].extent, kTileRow);
-  // Whole cache lines of the output, then the first axes of tiles, then what follows in memory.
+  // First whole cache lines of the output, then the last axes of memory and of tiles, then others.
   for (int d = rank_ - 1; d >= 0; --d)
     if (axis_[y_order_[d]].is_kept()) {
       grow(y_order_[d], &pitch_, min(most, kLine));
@@ -198,7 +198,7 @@ i64 Reduction::blocks(const Box& b, bool kept) const {
   return n;
 }
 
-// Leaves one block along the kept or the reduced axes.
+// Narrows a box to one of its blocks along the kept or the reduced axes.
 void Reduction::narrow(Box& b, bool kept, i64 number) const {
   for (int d = rank_ - 1; d >= 0; --d) {
     if (axis_[d].is_kept() != kept) continue;
@@ -210,7 +210,7 @@ void Reduction::narrow(Box& b, bool kept, i64 number) const {
   }
 }
 
-// Of a tile, or of the accumulators: those hold the kept axes only.
+// The strides of a tile, or of the accumulators, which have the kept axes only.
 Strides Reduction::strides(const Box& b, bool kept_only) const {
   Strides s;
   i64 step = 1;
@@ -223,7 +223,7 @@ Strides Reduction::strides(const Box& b, bool kept_only) const {
   return s;
 }
 
-// Along the axes that the target has, in the given order.
+// The move along the axes that the target has, in the given order.
 Move Reduction::move_of(
     const int* axes, const Box& b, const Strides& to, const Strides& from) const {
   Move m;
@@ -234,8 +234,8 @@ Move Reduction::move_of(
   return m;
 }
 
-// The axis beside the innermost one of which rows are combined, or -1: a reduced one if the rows
-// are kept.
+// The axis across which rows of the innermost axis are combined, or -1. Where the innermost axis is
+// kept, it is a reduced one if there is any.
 int Reduction::row_axis() const {
   if (axis_[rank_ - 1].is_kept())
     for (int d = rank_ - 2; d >= 0; --d)
@@ -243,8 +243,8 @@ int Reduction::row_axis() const {
   return rank_ - 2;
 }
 
-// Three axes at once: the innermost, one of which several rows are combined at a time, and one
-// more.
+// Accumulates along three axes at once: the innermost, one of which several rows are combined at a
+// time, and one more.
 void Reduction::accumulate(i32* acc, const i32* x, const Box& b) const {
   const Strides to = strides(b, true);
   const int inner = rank_ - 1, row = row_axis();

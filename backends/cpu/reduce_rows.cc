@@ -91,8 +91,8 @@ template <class Op> void accumulate_kept(const Rows& r, i32* acc, const i32* x) 
     }
 }
 
-// Combines the vectors of a row of at least one. The last vector overlaps what is done; those lanes
-// do not count.
+// Combines the vectors of a row that fills at least one. The last vector overlaps others; its lanes
+// that are already done do not count.
 template <class Op, class D> HWY_INLINE hn::Vec<D> lanes_of(Op op, D d, const i32* x, i64 n) {
   const auto width = static_cast<i64>(hn::Lanes(d)), whole = (n - 1) / width * width;
   const auto at = [&](i64 i) HWY_ATTR { return hn::LoadU(d, x + i); };
@@ -148,7 +148,7 @@ template <class Op, class D> i32 result_of(Op op, D d, const i32* x, i64 n) {
   return result;
 }
 
-// The rows of one accumulator each, four at a time.
+// Combines each row into an accumulator of its own, four rows at a time.
 template <class Op, class D> void fold_rows(Op op, D d, const Rows& r, i32* acc, const i32* x) {
   i64 k = 0;
 #if HWY_TARGET != HWY_SCALAR

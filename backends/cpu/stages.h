@@ -9,7 +9,7 @@
 
 namespace lockstep::cpu {
 
-/// What is computed. The first ones have one operand, those from `added` on two, the last three.
+/// What is computed. The first have one operand, those from `added` on two, and the last has three.
 enum class Formula {
   absolute,
   negated,

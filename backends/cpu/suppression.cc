@@ -1,7 +1,7 @@
 /// @file
-/// non_max_suppression: rows sorted by packed keys, those of one id together. Each box is compared
-/// with a vector of kept ones at once, in floating point with a margin, and the specification
-/// decides about the few that come near the threshold.
+/// non_max_suppression: sorts rows by packed keys, those of one id together. Compares each box with
+/// a vector of kept ones at once, in floating point with a margin; the specification decides about
+/// the few that come near the threshold.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -27,7 +27,7 @@ constexpr i64 kLanesMax = 16;
 /// follow.
 struct Boxes {
   i32* coordinate[4];  ///< x1, y1, x2, y2
-  float* share;        ///< its part of the overlap that is too much, rounded down
+  float* share;        ///< its part of an overlap that is too large, rounded down
   i32* place;          ///< in the order of scores
 
   /// Coordinates as the specification reads them.
@@ -67,14 +67,14 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Of the boxes from q on, those that may suppress box p, as bits. None is missing that does: its
+// Which of the boxes from q on may suppress box p, as bits. No box that does is missing: its
 // overlap * (100 + threshold) is at least threshold * (area + area of p), but for 2^-40 of that
 // where the specification divides first. So the overlap exceeds the sum of the shares, which lack a
 // part of 2^-20: the five roundings of 2^-24 in shares, sides, product and sum are less.
 #if HWY_TARGET == HWY_SCALAR
 constexpr i64 kStep = 16;  // boxes that compilers compare at once
 
-// Wraps, because behind the last box lies what means nothing.
+// Wraps around, because the values behind the last box are arbitrary.
 i32 difference(i32 a, i32 b) {
   return static_cast<i32>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));
 }
@@ -149,7 +149,7 @@ IsSuppressed is_suppressed_on(const Isa& most) {
 u64 key_of(i64 high, i64 low) { return static_cast<u64>(high) << 32 | static_cast<u64>(low); }
 i32 low_of(u64 key) { return static_cast<i32>(key & 0xffffffff); }
 
-/// Sorts keys, of which the lower halves ascend. @return where they are: in `a` or in `b`.
+/// Sorts keys whose lower halves ascend. @return where they are: in `a` or in `b`.
 u64* sorted(u64* a, u64* b, i64 n) {
   constexpr i64 kFew = 256;
   if (n < kFew) {
@@ -225,7 +225,7 @@ class Suppression : public Plan {
     };
     const Boxes boxes{{column(0), column(1), column(2), column(3)},
         reinterpret_cast<float*>(column(4)), column(5)};
-    i32* const rows = column(6);  // by score; the complement of those that are kept
+    i32* const rows = column(6);  // by score; kept ones are complemented
 
     for (i64 r = 0; r < valid; ++r) keys[r] = key_of(kIntMax - i64{at(x, r, Op::kScore)}, r);
     const u64* const by_score = sorted(keys, spare, valid);
@@ -252,8 +252,8 @@ class Suppression : public Plan {
     return filled;
   }
 
-  /// Leaves those of a group that are kept in `boxes`, by score. Beyond `most` of them none can be
-  /// among the kept ones of all groups. @return their number.
+  /// Leaves the kept ones of a group in `boxes`, by score, and stops at `most`, because no further
+  /// one can be among those kept of all groups. @return their number.
   i64 keep(const Boxes& boxes, const i32* x, const i32* rows, std::span<const u64> group,
       i64 most) const {
     const auto is_dropped = [&](i64 first, i64 last, i64 box) {
@@ -298,7 +298,7 @@ class Suppression : public Plan {
   NonMaxSuppressionAttrs attrs_;
   View x_, valid_;
   Out y_;
-  double share_;  ///< of the sum of two areas: the overlap that is too much
+  double share_;  ///< the part of the sum of two areas that is too large an overlap
 };
 
 std::unique_ptr<Plan> plan(const Arguments& a, const Kernel& kernel) {

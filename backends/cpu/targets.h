@@ -13,7 +13,7 @@ namespace lockstep::cpu {
 /// What Highway compiled for an instruction set of isa.h.
 template <class F> struct Target {
   std::string_view isa;
-  F* function;  ///< nullptr: nothing
+  F* function;  ///< nullptr if it compiled none
 };
 
 /// The function of the best instruction set that is no better than `most` and has one.

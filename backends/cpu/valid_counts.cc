@@ -1,5 +1,5 @@
 /// @file
-/// get_valid_counts: rows in order of memory are moved without a branch.
+/// get_valid_counts: moves rows that lie in order of memory without a branch.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -36,8 +36,8 @@ void copy_block(i32* to, const i32* from) {
 
 // Moves the rows that pass to the front. @return their number.
 //
-// Every row is written behind those that passed before it, in whole blocks: the next row that
-// passes, or the fill, replaces what is too much.
+// Writes every row, in whole blocks, behind those that passed before it: the next row, or the fill,
+// overwrites a row that does not pass and what is too much of a block.
 template <int kBlocks>
 i64 keep_rows_of(i32* y, const i32* x, i64 rows, i64 columns, i32 threshold) {
   const i64 beyond = kBlocks * kBlock - columns, inside = rows - ceil_div(beyond, columns);

@@ -41,7 +41,7 @@ class Device {
       cuda::wait(copies_);
     });
   }
-  /// What f(stream) starts, to be started again by replay(). @throws what f throws
+  /// Records what f(stream) starts, so that replay() can start it again. @throws what f throws
   cudaGraphExec_t record(const std::function<void(cudaStream_t)>& f);
   void replay(cudaGraphExec_t run, cudaStream_t stream);
   void drop(cudaGraphExec_t run) noexcept;

@@ -27,12 +27,12 @@ std::vector<Kernel> pooling_kernels();
 std::vector<Kernel> product_kernels();
 std::vector<Kernel> reduction_kernels();
 
-/// What a call that tuned kernels of products serve can do with packed images.
+/// How a call that tuned kernels of products serve can use packed images.
 struct ProductTraits {
   std::optional<std::array<i64, 2>> padding;  ///< that X needs to be read packed; none: it cannot
   bool writes;                                ///< whether it can add and write them
 };
-/// Those of a call; none: it is no such product, and no fusion is served.
+/// The traits of a call; none if it is no such product, and then no fusion is served.
 std::optional<ProductTraits> product_traits(const Arguments& a);
 
 /// Each returns the kernels of a family, in the order in which they are tried.

@@ -26,7 +26,7 @@ struct Step {
   Entries in, out;
 };
 
-/// What an execution depends on.
+/// The addresses on which an execution depends.
 using Addresses = std::vector<const void*>;
 
 /// The kernels of a graph as one launch, for the addresses with which it was made.
@@ -39,8 +39,8 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  /// Calls f(stream), or replays what it did. The first execution of addresses runs f, the second
-  /// one records it. Where another thread is at it, too, f runs.
+  /// Calls f(stream), or replays what it did. The first execution with some addresses runs f, the
+  /// second one records it. While another thread is in here, f runs.
   template <class F> void play(Addresses addresses, cudaStream_t stream, const F& f) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return f(stream);
@@ -200,8 +200,8 @@ class Compiler {
         [&](cudaStream_t stream) { s.plan->start(in.data(), out.data(), scratch.get(), stream); });
   }
 
-  /// Results lie packed where all that writes and reads them are products that can, with the
-  /// padding that satisfies all of them.
+  /// Packs results where all groups that write or read them are products that can use them packed,
+  /// with padding that suffices for all of these.
   void choose_packings() {
     std::vector<std::array<i64, 2>> padding(tensors_.size());
     const std::vector<bool> can = grouping_.inner_results([&](const Group& g, Entry e) {
@@ -223,7 +223,7 @@ class Compiler {
     }
   }
 
-  /// A head that is a feed, a constant or another head, too, is copied to.
+  /// Copies each head that is also a feed, a constant or another head.
   void copy_heads() {
     for (std::size_t k = 0; k < graph_.heads.size(); ++k) {
       const Entry e = graph_.heads[k];

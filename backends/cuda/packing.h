@@ -8,7 +8,7 @@
 
 namespace lockstep::cuda {
 
-inline constexpr i64 kFewChannels = 8;          ///< that sixteen bytes would leave mostly empty
+inline constexpr i64 kFewChannels = 8;          ///< so few leave sixteen bytes mostly empty
 inline constexpr i64 kBytesMax = i64{1} << 30;  ///< of packed images and of packed weights
 
 /// An activation of at most 8 bits as the cells that products read (kernels/cells.h): for each
@@ -33,16 +33,16 @@ struct Packing {
   i64 line_bytes() const { return columns() * position_bytes(); }
   i64 image_bytes() const { return lines() * line_bytes(); }
   i64 bytes() const { return images * image_bytes(); }
-  /// Where an image begins that has only this much padding.
+  /// The offset at which an image begins that has only this much padding.
   i64 offset(i64 above, i64 left) const {
     return (padding[0] - above) * line_bytes() + (padding[1] - left) * position_bytes();
   }
 };
 
-/// What a product does besides, in a compiled graph.
+/// What a product does in a compiled graph besides multiplying.
 struct Fusion {
   cpu::Finish finish{};
-  View added{};  ///< what that adds, without data: an input after those of the call
+  View added{};  ///< the tensor that `finish` adds, without data: an input after the call's
   std::optional<Packing> x{}, addend{}, y{};  ///< of those images that lie packed
 };
 

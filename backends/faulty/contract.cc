@@ -49,7 +49,7 @@ LegalCall with_compact_outputs(LegalCall call) {
   return call;
 }
 
-// Inputs as a kernel reads them that ignores the gaps between rows. Gaps may hold any number, but
+// Inputs as a kernel reads them if it ignores the gaps between rows. Gaps may hold any number, but
 // sums are proven to fit only for numbers inside the precision.
 struct TakenAsCompact {
   LegalCall call;

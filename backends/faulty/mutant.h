@@ -39,7 +39,7 @@ class Behaviour {
     execute(call, in, out);
   }
   virtual const char* path() const { return wide ? "wide" : "specification"; }
-  /// Scratch memory of each run, and what it does with it beside the execution.
+  /// The scratch memory of each run; use() is what a run does with it besides the execution.
   virtual i64 scratch_bytes() const { return 0; }
   virtual void use(void* /*scratch*/) const {}
   /// Is called when the backend is closed.
@@ -92,7 +92,7 @@ const Mutant* find_mutant(string_view name);
 template <class F>
 concept Captureless = std::is_empty_v<F>;
 
-/// A mutant whose mistake only larger or rarer calls show than tier 0 has.
+/// A mutant whose mistake shows only in larger or rarer calls than those of tier 0.
 constexpr Mutant from_tier(int tier, Mutant m) {
   m.tier = tier;
   return m;

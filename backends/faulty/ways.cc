@@ -35,7 +35,7 @@ template <Captureless F> struct Spoiled : Behaviour {
     Behaviour::execute(call, in, out);
     if (wrong) backend::bound(call.out, out)[0].element(0) ^= 1;
   }
-  // Calls of a plan follow its preparation before another call is prepared.
+  // Of the call prepared last. The calls of a plan run before another call is prepared.
   std::atomic<bool> has_constants{false};
 };
 
@@ -53,7 +53,7 @@ std::vector<i32> values_of(const LegalCall& call, Inputs in, std::size_t k) {
   return all;
 }
 
-// A prefix cache: rows that stood in the batch before them are taken for its continuation.
+// A prefix cache: takes rows that were in the batch before them for its continuation.
 struct ContinuesBatches : Behaviour {
   void execute(const LegalCall& call, Inputs in, Outputs out) const override {
     Behaviour::execute(call, in, out);
@@ -75,7 +75,7 @@ struct ContinuesBatches : Behaviour {
   mutable std::vector<i32> batch_;
 };
 
-// Has buffers for three threads, and more share the last one.
+// Has buffers for three threads; further threads share the last one.
 struct ThreeCallers : Behaviour {
   LegalCall prepare(const Call& call) override {
     callers_.clear();
@@ -95,7 +95,7 @@ struct ClosesTwice : Behaviour {
   void close() override { std::abort(); }
 };
 
-// Numbers as strtol reads them that is told to find out the base.
+// Numbers as strtol reads them when it finds out the base itself: octal after a leading 0.
 std::string with_octal_numbers(const char* text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::string read;

@@ -15,7 +15,7 @@ Peer copy_peer(i64 bytes, const std::shared_ptr<Team>& team) {
   const auto half = static_cast<std::size_t>(bytes) / 2;
   const auto from = std::make_shared<std::vector<char>>(half, '\x11');
   const auto to = std::make_shared<std::vector<char>>(half, '\x22');
-  // To wake a thread costs more than to copy so little.
+  // Waking a thread costs more than copying so little.
   const int threads = std::clamp(static_cast<int>(half / kShare), 1, team->size());
   const auto share = [from, to, threads](int k) {
     const std::size_t size = from->size() / static_cast<std::size_t>(threads);

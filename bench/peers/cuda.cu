@@ -27,8 +27,8 @@ __device__ void add_product(int (&sums)[4], int a, int b) {
 #endif
 }
 
-// Adds products in chains that do not depend on each other. It stores a result that never comes
-// out, so that the compiler keeps the work.
+// Adds products in chains that do not depend on each other. The store, of a result that never
+// occurs, only keeps the compiler from removing the work.
 __global__ void multiply(int* out) {
   int sums[kChains][4] = {};
   const int a = static_cast<int>(threadIdx.x) | 1, b = a << 8;

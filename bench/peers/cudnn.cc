@@ -1,6 +1,6 @@
 /// @file
-/// cuDNN's convolution of bytes, which a graph of one operation states or the older interface. What
-/// runs depends on the library and the device, so each way is tried, and the fastest one is timed.
+/// cuDNN's convolution of bytes, through a graph of one operation or the older interface. What runs
+/// depends on the library and the device, so each way is tried, and the fastest one is timed.
 #include <cudnn.h>
 
 #include <algorithm>
@@ -201,7 +201,7 @@ class Graph : public Convolution {
     workspace_ = std::make_unique<DeviceMemory>(static_cast<std::size_t>(bytes));
   }
 
-  std::vector<Descriptor> parts_;  // of what the plan refers to
+  std::vector<Descriptor> parts_;  // the descriptors that the plan refers to
   std::unique_ptr<Descriptor> plan_;
   Descriptor pack_{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
 };
@@ -283,7 +283,7 @@ std::vector<ModulePeer> prepare(const MatrixCall& call, int) {
       Made made = way.make(call);
       const int64_t different = made->different(call);
       const double seconds = fastest_s(*made);
-      // An exact one before any that is not, then the fastest.
+      // Exact ways come before inexact ones, then the fastest first.
       if (kept && std::pair(different > 0, seconds) >= std::pair(best.different > 0, least))
         continue;
       kept = std::move(made);
@@ -294,7 +294,7 @@ std::vector<ModulePeer> prepare(const MatrixCall& call, int) {
       best.trouble += (best.trouble.empty() ? "" : "; ") + std::string(way.name) + ": " + e.what();
     }
   if (kept) {
-    // Why the ways before did not serve tells whether the peer is a fair one.
+    // Why the other ways failed tells a reader whether the peer is a fair one.
     if (!best.trouble.empty()) best.implementation += "; " + std::exchange(best.trouble, "");
     best.call = [kept] { kept->run(); };
     best.start = [kept] { kept->start(); };

@@ -1,7 +1,7 @@
 /// @file
-/// What a peer library gives. Each version of a library is a module of its own, which is loaded, so
-/// that two versions of one library can be timed in one process. Plain data, so that a module needs
-/// nothing of this project.
+/// The interface of a peer library. Each version of a library is a module of its own, which is
+/// loaded, so that two versions of one library can be timed in one process. It is plain data, so
+/// that a module needs nothing of this project.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -9,7 +9,7 @@
 namespace lockstep::bench {
 namespace {
 
-// Modules stay loaded: what they made may outlive any owner here.
+// Modules stay loaded, because the peers that they made may outlive any owner here.
 const PeerModule* load(const std::filesystem::path& file) {
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   return library ? static_cast<const PeerModule*>(::dlsym(library, "lockstep_peer_module"))

@@ -41,8 +41,8 @@ void use_threads(int threads) {
 }
 #endif
 
-// Where oneDNN reaches the processor through SYCL, that asks OpenCL's loader for it, of which two
-// exist with a variable each.
+// Where oneDNN reaches the processor through SYCL, SYCL finds it with OpenCL's loader. There are
+// two loaders, each with an environment variable of its own.
 dnnl::engine processor() {
 #if DNNL_CPU_RUNTIME == DNNL_RUNTIME_SYCL
   for (const char* loader : {"OCL_ICD_FILENAMES", "OCL_ICD_VENDORS"})

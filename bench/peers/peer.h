@@ -18,11 +18,11 @@ struct Peer : PeerTime {
   Contender start = {};  ///< as ModulePeer says
 };
 
-/// memcpy of bytes, of which it reads one half and writes the other. Each thread of the team copies
-/// its share, or one of them all if it is little.
+/// A memcpy that reads one half of these bytes and writes the other. Each thread of the team copies
+/// a share; if there is too little to share, one thread copies all.
 Peer copy_peer(i64 bytes, const std::shared_ptr<Team>& team);
 
-/// The same for a device: its own copy; none where no module has one.
+/// A device's own copy of so many bytes; none where no module has one.
 std::vector<Peer> device_copy(const std::string& device, i64 bytes);
 
 /// Work whose time bounds that of a call.
@@ -33,7 +33,7 @@ struct Bound {
   Contender start = {};  ///< as ModulePeer says
 };
 /// What bounds a call on a device: multiply-adds at the rate of its registers, and a copy of its
-/// bytes. None where no module knows.
+/// bytes. None where no module offers them.
 std::vector<Bound> device_bounds(const std::string& device, i64 macs, i64 bytes);
 
 /// The peer libraries of this build, by name, sorted. Those that cannot be loaded are left out.
@@ -45,8 +45,8 @@ std::string peer_names();
 std::vector<Peer> module_peers(const PeerModule& module, const Workload& workload,
     const std::vector<judge::Tensor>& in, const judge::Tensor& expected, int threads);
 
-/// Times a call of ours and those of its peers, which take turns, into a row; and returns the times
-/// of `others`, which do so too.
+/// Times a call of ours in turns with its peers and with `others`. Fills the row with the times of
+/// the former and returns those of `others`.
 std::vector<Timing> time_beside(Measurement& row, const Contender& ours,
     const std::vector<Peer>& peers, const std::vector<Contender>& others, const Effort& effort);
 

@@ -1,6 +1,6 @@
 /// @file
 /// XNNPACK's int8 convolution and fully connected layer. It has no int32 output: it scales sums to
-/// 8 bits, here by a power of two, so that the right ones follow from the right sums.
+/// 8 bits, here by a power of two, so that the expected outputs follow from the expected sums.
 #include <pthreadpool.h>
 #include <xnnpack.h>
 
@@ -26,7 +26,7 @@ int64_t volume(const MatrixCall::Extents& e) {
   return n;
 }
 
-// Where a tensor N C H W, or N C, has element `i` of its order N H W C.
+// The place in a tensor N C H W, or N C, of the element that is number `i` in the order N H W C.
 int64_t channels_last(const MatrixCall::Extents& e, int64_t i) {
   if (e.size() == 2) return i;
   const int64_t c = i % e[1], w = i / e[1] % e[3], h = i / (e[1] * e[3]) % e[2];

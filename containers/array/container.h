@@ -16,8 +16,8 @@
 namespace lockstep::ndarray {
 
 /// A DLTensor with an owner. The tensor comes first, so that the address of a container is that of
-/// a DLTensor: C programs hold nothing else of it. Its shape and its strides, which it always has,
-/// follow the struct in the same block of memory.
+/// its DLTensor, which is all that C programs hold. Shape and strides, which it always has, follow
+/// the struct in the same block of memory.
 struct Container {
   /// Who owns the memory.
   enum class TypeCode : std::int32_t {
@@ -37,8 +37,8 @@ struct Container {
   std::byte* memory;   ///< of the owner: the block in which all elements lie; views share it
   std::size_t bytes;   ///< its length
   DLDevice device;     ///< where it is; kept apart from the tensor, which C programs can write to
-  void* owner;         ///< of a view the container with the memory, else what `release` is told
-  /// Of foreign memory: told once that nobody uses it any more; may be null.
+  void* owner;         ///< of a view the container with the memory, else the argument of `release`
+  /// Of foreign memory: called once, when nobody uses it any more; may be null.
   void (*release)(void* owner);
 
   /// A container with one reference and without elements; the caller sets the memory and its owner.

@@ -19,8 +19,8 @@ struct Axis {
   i64 extent = 1, from = 0, to = 0;
 };
 
-/// A copy as loops, the outermost first: as few as the layouts allow, along which the target is
-/// written forward and, of all orders, closest to memory's own.
+/// A copy as loops, the outermost first, and as few as the layouts allow. They write the target
+/// forward, in the order that is closest to that of its memory.
 struct Loops {
   std::array<Axis, params::kMaxDimensions> axes;
   std::size_t count = 0;
@@ -64,7 +64,7 @@ Loops plan(const DLTensor& from, const DLTensor& to) {
   return loops;
 }
 
-/// Takes the innermost loop off, or one step where there is none.
+/// Removes and returns the innermost loop; a loop of one step where there is none.
 Axis take_innermost(Loops& loops) { return loops.count == 0 ? Axis() : loops.axes[--loops.count]; }
 
 /// Calls `visit(from, to)` at every position of the loops.
@@ -108,7 +108,7 @@ void copy_plane(const std::byte* from, std::byte* to, const Axis& rows, const Ax
 
 template <std::size_t kWidth> void copy_elements(Loops loops) {
   const Axis columns = take_innermost(loops);
-  // The axis along which the source is nearest to its own order makes the squares' other side.
+  // The other side of the squares is the axis along which the source's steps are shortest.
   const auto end = loops.axes.begin() + static_cast<std::ptrdiff_t>(loops.count);
   const auto nearest = std::min_element(loops.axes.begin(), end,
       [](const Axis& a, const Axis& b) { return std::abs(a.from) < std::abs(b.from); });

@@ -68,8 +68,8 @@ NDArray import_legacy(DLManagedTensor* managed, Access access = Access::kRead);
 /// A struct that keeps the array's memory alive until its deleter is called.
 ///
 /// A consumer that may only read shares the memory. One that may write shares it with `array`
-/// alone, which for this detaches itself from all other arrays as it does in mutable_data(); what
-/// it writes shows in `array` until somebody writes through that.
+/// alone, which first detaches itself from all other arrays, as in mutable_data(); what the
+/// consumer writes shows in `array` until somebody writes through `array`.
 /// @throws utils::ValueVerifyFatal for null, and to write for an array that is read-only.
 ManagedTensorVersioned* export_versioned(NDArray& array, Access access);
 

@@ -37,7 +37,7 @@ inline i64 element_bytes(DLDataType type) { return type.bits / 8; }
 inline std::span<const i64> shape_of(const DLTensor& tensor) {
   return {tensor.shape, static_cast<std::size_t>(tensor.ndim)};
 }
-/// In elements; compact where the tensor has none of its own.
+/// The strides in elements; compact ones where the tensor has none of its own.
 Extents strides_of(const DLTensor& tensor);
 /// The bytes of all elements of a tensor that verify() lets pass.
 std::size_t byte_count(const DLTensor& tensor);
@@ -52,11 +52,11 @@ struct Reach {
   i64 end = 0;    ///< one past the highest; 0 where there is no element
 };
 
-/// What reach() answers where it finds no bytes: nothing for an empty array, a refusal for others.
+/// What reach() returns where it finds no bytes: nothing for an empty array; for others it throws.
 /// @throws utils::ValueVerifyFatal as reach() does.
 Reach reach_of_nothing(std::span<const i64> shape, i64 element_bytes);
 
-/// In one pass, because this is most of the time that a view takes.
+/// The bytes that elements occupy, in one pass, because this is most of the time that a view takes.
 /// @throws utils::ValueVerifyFatal for an extent below 0, and when the place of an element or the
 ///         bytes of the extents other than 0 do not fit int64.
 inline Reach reach(std::span<const i64> shape, std::span<const i64> strides, i64 element_bytes) {
@@ -76,13 +76,13 @@ inline Reach reach(std::span<const i64> shape, std::span<const i64> strides, i64
 }
 
 /// Whether no two elements share a byte, whichever way the strides run. Like is_disjoint(), which
-/// it asks, it refuses what only a search could tell.
+/// it uses, it says no where only a search could tell.
 bool elements_are_distinct(std::span<const i64> shape, std::span<const i64> strides);
 
 /// Refuses a type, shape or device that no array has; `name` names the array in the message.
 /// @throws utils::ValueVerifyFatal for more than 32 extents, an extent below 0, a type or a device
 ///         that is_element_type() and is_device() refuse, and for more bytes than int64 counts:
-///         the product of the extents other than 0, so that no order of the axes is legal alone.
+///         the product of the extents other than 0, so that the order of the axes does not matter.
 void verify(std::span<const i64> shape, DLDataType type, DLDevice device, std::string_view name);
 
 /// Refuses a tensor that is not well formed.
@@ -90,7 +90,7 @@ void verify(std::span<const i64> shape, DLDataType type, DLDevice device, std::s
 ///         shape, elements that int64 cannot reach, and missing data.
 void verify(const DLTensor& tensor, std::string_view name);
 
-/// Memory of a device that is only known while running; see memory/device.h.
+/// Memory of a device that is known only at run time; see memory/device.h.
 void* acquire(std::size_t bytes, DLDevice device);
 /// Gives back what acquire() returned for this size and this device.
 void release(void* memory, std::size_t bytes, DLDevice device) noexcept;

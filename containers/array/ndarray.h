@@ -109,7 +109,7 @@ class NDArray {
   bool is_read_only() const { return container_->root()->read_only; }
 
   /// Element (0, ..., 0), to be written to. Where the memory is shared or read-only, or elements
-  /// overlap, the array becomes a copy() first, and its strides change to that.
+  /// overlap, the array first becomes a copy(), whose strides it then has.
   /// @throws utils::ValueVerifyFatal for null, utils::LogMessageFatal without memory.
   std::byte* mutable_data();
   /// The array as a target to copy to, prepared as mutable_data() prepares it.

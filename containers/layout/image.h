@@ -17,8 +17,8 @@ struct ImagePadding {
   constexpr bool operator==(const ImagePadding&) const = default;
 };
 
-/// Enough room for any kernel: a border of 4, and to the right 32 more, for kernels that take 32
-/// elements at a time read so far past the last.
+/// Enough room for any kernel: a border of 4, and to the right 32 more, because kernels that take
+/// 32 elements at a time read so far past the last.
 constexpr ImagePadding automatic_padding(int rank) {
   constexpr i64 kBorder = 4;
   constexpr i64 kVector = 32;
@@ -31,7 +31,7 @@ constexpr ImagePadding automatic_padding(int rank) {
   return padding;
 }
 
-/// The padding that has room for both: it only grows.
+/// The smallest padding that has room for both.
 constexpr ImagePadding extended(const ImagePadding& a, const ImagePadding& b) {
   return {.top = max(a.top, b.top),
       .right = max(a.right, b.right),

@@ -20,7 +20,7 @@ namespace lockstep::ndarray {
 struct ArrayFlag {
   std::string_view name;      ///< as the format spells it
   std::uint32_t bit;          ///< one bit, no other flag's
-  params::DType dtype{0, 0};  ///< the type of element that the bit says, if it says one
+  params::DType dtype{0, 0};  ///< the type of element that the bit stands for, if any
 };
 
 /// All flags that this project reads or writes.
@@ -116,8 +116,8 @@ struct ShapeDescriptor {
   constexpr unsigned validate() const;
 
   /// What `ews` has to be: the innermost stride where no step between two elements that follow each
-  /// other differs from it, else 0. An axis that steps onto others is not asked; without any axis
-  /// to step along it is 1. For legal ranks and extents.
+  /// other differs from it, else 0. An axis that steps onto others is left out; without any axis to
+  /// step along it is 1. For legal ranks and extents.
   constexpr i64 elementwise_stride() const { return judge_strides().ews; }
 
   /// The first kind of layout, in the order of LayoutClass, that this is.

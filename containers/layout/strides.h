@@ -134,8 +134,8 @@ constexpr bool is_nested(std::span<const i64> shape, std::span<const i64> stride
 }
 
 /// Whether every step is forward and in some order of the axes each one steps over the last element
-/// that the ones before it reach. So do the elements of every slice of a compact tensor, and no two
-/// that do share memory. Others might still not share any; to tell would take a search.
+/// that the ones before it reach. The elements of every slice of a compact tensor do so, and then
+/// no two share memory. Those of another layout might not either, but telling that takes a search.
 /// @throws utils::ValueVerifyFatal when their length does not fit int64.
 constexpr bool is_disjoint(std::span<const i64> shape, std::span<const i64> strides) {
   if (is_empty(shape)) return true;

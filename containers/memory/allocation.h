@@ -19,7 +19,7 @@ template <class Device> class Allocation {
   /// No memory.
   Allocation() = default;
 
-  /// Takes `size` bytes, aligned to kMemoryAlignment; no bytes have no address.
+  /// Takes `size` bytes, aligned to kMemoryAlignment; for 0 bytes the address is null.
   Allocation(std::size_t size, Device device)
       : ptr_(size == 0 ? nullptr : acquire(size, device)), size_(size), device_(device) {}
 

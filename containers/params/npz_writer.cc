@@ -18,7 +18,7 @@ template <class Sink> void put16(Sink& sink, std::uint64_t value) { put_number(s
 template <class Sink> void put32(Sink& sink, std::uint64_t value) { put_number(sink, value, 4); }
 template <class Sink> void put64(Sink& sink, std::uint64_t value) { put_number(sink, value, 8); }
 
-/// A number in a narrow field, or the sign that it is elsewhere.
+/// A number in a narrow field, or the mark that it stands in a wide one.
 template <class Sink> void put_narrow(Sink& sink, std::uint64_t value) {
   put32(sink, std::min<std::uint64_t>(value, kElsewhere32));
 }

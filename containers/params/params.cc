@@ -49,7 +49,7 @@ template <class T> void narrow(std::span<const std::byte> bytes, std::span<std::
   constexpr bool kFits = sizeof(T) < sizeof(std::int32_t) || std::is_same_v<T, std::int32_t>;
   for (std::size_t i = 0; i < to.size(); ++i) {
     const T value = load_little_endian<T>(bytes.data() + i * sizeof(T));
-    // A loop without a way out runs on vectors.
+    // Checks only where it must, because compilers vectorize a loop without an early exit.
     if constexpr (!kFits)
       VERIFY(std::in_range<std::int32_t>(value))
           << "element " << i << " is " << value << ", which is outside int32";

@@ -195,7 +195,7 @@ template <class Source> class ParamsReader {
     fail(load_little_endian<std::uint64_t>(reversed.data()) == value ? swapped : wrong, "");
   }
 
-  /// The next number, which is the field that a fault found in it will name.
+  /// Reads the next number; a fault that is found in it names this field.
   std::uint64_t number(const Field& where) {
     at_ = source_.offset();
     const auto width = static_cast<std::size_t>(where.width());
@@ -249,7 +249,7 @@ Bytes collect(std::FILE* stream, std::string_view path) {
     size += std::fread(grown + size, 1, capacity - size, stream);
     CHECK(!std::ferror(stream)) << "reading " << path << " failed: " << std::strerror(errno);
     if (size < capacity) break;
-    // A stream that never ends is no reason to wait when its start is already wrong.
+    // A stream that never ends must not be waited for when its start is already wrong.
     if (load_little_endian<std::uint64_t>(grown) != kFileMagic) break;
   }
   return {std::shared_ptr<const std::byte>(block.release(), Free()), size};

@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kEnd64Signature = 0x06064B50;  ///< of its 64-bit
 /// Of the record that leads to that form.
 inline constexpr std::uint32_t kLocatorSignature = 0x07064B50;
 // How many bytes these records have, names and extra fields aside.
-inline constexpr std::uint64_t kLocalSize = 30;    ///< of what stands before a member
+inline constexpr std::uint64_t kLocalSize = 30;    ///< of the header before a member
 inline constexpr std::uint64_t kEntrySize = 46;    ///< of an entry of the directory
 inline constexpr std::uint64_t kEndSize = 22;      ///< of the end of the directory
 inline constexpr std::uint64_t kEnd64Size = 56;    ///< of its 64-bit form

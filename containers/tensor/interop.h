@@ -22,7 +22,7 @@ template <Element T> constexpr DLDataType to_dltype() {
   return {dtype_of<T>().code, dtype_of<T>().bits, 1};
 }
 
-/// It points into the tensor and is valid until the tensor changes or is destroyed.
+/// The tensor as a DLTensor that points into it: valid until the tensor changes or is destroyed.
 template <class T, int Rank, class Device>
 DLTensor as_dltensor(const Tensor<T, Rank, Device>& tensor) {
   // DLPack has no const; nobody writes to the numbers.
@@ -47,7 +47,7 @@ Tensor<T, Rank, To> Copy(const Tensor<T, Rank, From>& source, To device) {
   return result;
 }
 
-/// On the device of the source.
+/// A copy on the device of the source.
 template <class T, int Rank, class Device>
 // NOLINTNEXTLINE(readability-identifier-naming): the name is that of the design.
 Tensor<T, Rank, Device> Copy(const Tensor<T, Rank, Device>& source) {

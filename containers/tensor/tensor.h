@@ -99,7 +99,7 @@ template <class T, int Rank, class Device> class Tensor {
   /// The first element, counted from the beginning of the memory.
   i64 offset() const { return offset_; }
 
-  /// The place of an element. That the index is inside the size is for the caller to know.
+  /// The place of an element. The caller makes sure that the index is inside the size.
   /// @throws utils::ValueVerifyFatal when the place is not in the memory: the index is wrong, or
   ///         nothing was allocated for the size that resize() set.
   T* index(const Size& idx) const {

@@ -91,7 +91,7 @@ template <class F> int answered(F f) {
     last_message = std::move(e.message);
     return LOCKSTEP_LOGIC;
   } catch (const std::bad_alloc&) {
-    last_message = "out of memory";  // short enough to need none
+    last_message = "out of memory";  // short enough to need no memory
   } catch (const std::exception& e) {
     last_message = e.what();
   }

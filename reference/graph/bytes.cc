@@ -75,7 +75,7 @@ std::vector<std::byte> encode_output(
   const i64 size = output_element_size(graph);
   std::vector<std::byte> out;
   out.reserve(static_cast<std::size_t>(output_length(graph)));
-  // One head is the interleaving of one: its elements in order.
+  // A single head is interleaved with no other: its elements come in order.
   const i64 rows = row_count(graph.entry(graph.heads()[0]).type);
   for (i64 row = 0; row < rows; ++row) {
     for (const std::span<const i32> head : heads) {

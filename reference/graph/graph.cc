@@ -78,13 +78,13 @@ class GraphBuilder {
   Node& node(int i) { return graph_.nodes_[static_cast<std::size_t>(i)]; }
   Entry& entry(int e) { return graph_.entries_[static_cast<std::size_t>(e)]; }
 
-  // Refuses what stands at this path, which is of node `i`.
+  // Refuses what stands at this path, which belongs to node `i`.
   [[noreturn]] void fail(
       const std::string& label, const std::string& path, int i, const std::string& why) const {
     refuse(label, path, describe(graph_, i) + ": " + why);
   }
 
-  // Inputs, operator and the counts a node states.
+  // Links a node to its inputs and its operator, and compares the counts that it states.
   void link(int i) {
     const SymbolNode& w = written(i);
     const bool is_variable = w.op == "null";
@@ -228,7 +228,7 @@ class GraphBuilder {
     t.precision = p == -1 ? kMaxPrecision : static_cast<int>(p);
   }
 
-  // Where the refusal of a call is to be looked for.
+  // The path to what the refusal of a call is about.
   std::string path_of(const Refusal& r, int i) const {
     if (r.scope == "input") return at(node_path(i, ".inputs"), r.which);
     return r.is("op", "inputs") ? node_path(i, ".inputs") : node_path(i);

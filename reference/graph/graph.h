@@ -67,7 +67,7 @@ class Graph {
   i64 storage_bytes() const { return storage_bytes_; }
   /// What a run costs (spec/gas.h).
   i64 gas() const { return gas_; }
-  /// The last_use of an entry that no node's call ends: a head or a parameter.
+  /// The last_use of an entry that outlives every call: a head or a parameter.
   int forever() const { return static_cast<int>(nodes_.size()); }
 
  private:
@@ -90,7 +90,7 @@ i64 row_count(const Type& head);
 /// @throws Error model.storage
 i64 check_storage(const Graph& graph);
 
-/// The share of a node of the graph in its gas.
+/// The part of a graph's gas that one node contributes.
 i64 gas_of(const Graph& graph, const Node& node);
 
 /// The gas of all nodes together (spec/gas.h).

@@ -35,7 +35,7 @@ Graph load_graph(const std::string& directory) {
 Model load_model(const std::string& directory) {
   Graph graph = load_graph(directory);
   Model model(std::move(graph), by_name(ndarray::load_file(directory + "/params")));
-  // What held the bytes of the file would wait for another use that never comes.
+  // The pool would keep the memory of the file's bytes for another use, which never comes.
   ndarray::pool().trim();
   return model;
 }

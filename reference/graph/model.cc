@@ -36,7 +36,7 @@ ndarray::NDArray typed(const std::string& name, const ndarray::NDArray& given, c
 
 constexpr std::ptrdiff_t kBlock = 1024;
 
-// A loop of constant length and without a way out runs on vectors.
+// Compilers vectorize a loop of constant length without an early exit.
 bool are_within(const i32* block, i32 most) {
   i32 beyond = 0;
   for (std::ptrdiff_t k = 0; k < kBlock; ++k) beyond |= (block[k] < -most) | (block[k] > most);

@@ -44,7 +44,7 @@ class Planner {
         graph_.entry(slot.owner).last_use == now &&
         std::find(n.inputs.begin(), last, slot.owner) != last;
   }
-  // The smallest of those that are large enough, else the largest, which then grows.
+  // The smallest free slot that is large enough, else the largest one, which then grows.
   std::size_t choose(int entry, int now) {
     const i64 size = size_of(entry);
     const auto before = [size](i64 a, i64 b) {

@@ -7,9 +7,9 @@
 
 namespace lockstep::graph {
 
-/// Whose storage an output may take.
+/// Which storage an output may take.
 enum class Reuse {
-  dead,     ///< that of a tensor that no later call, and not its own, reads
+  dead,     ///< that of a tensor that neither its own call nor a later one reads
   in_place  ///< also that of the call's own input, where the operator works in place
 };
 

@@ -13,8 +13,8 @@ namespace lockstep::graph {
 /// Something that computes operators.
 struct Engine {
   virtual ~Engine() = default;
-  /// The outputs of a legal call, of the types that the operator infers. Throws what it will where
-  /// it cannot.
+  /// The outputs of a legal call, of the types that the operator infers. May throw anything if it
+  /// fails.
   virtual std::vector<reference::Tensor> run(
       const OpInfo& op, Attributes attrs, const std::vector<reference::Tensor>& in) = 0;
 };

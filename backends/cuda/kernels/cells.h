@@ -42,7 +42,7 @@ struct Cells {
     return at.image * image_bytes() +
         (at.line * w.stride[0] * columns + at.column * w.stride[1]) * position_bytes;
   }
-  /// How far after that a word of the depth lies.
+  /// How far after the window's beginning a word of the depth lies.
   constexpr i64 tap(const Window& w, u32 word) const {
     const Divided at = divide(word, group_words), tap = divide(at.quotient, w.taps_wide);
     return (tap.quotient * w.dilation[0] * columns + tap.rest * w.dilation[1]) * position_bytes +
@@ -97,7 +97,7 @@ template <int kGrain> struct PackImages {
       t.put(reinterpret_cast<i32*>(to), words.item[0]);
   }
 
-  /// Four channels, zero from the last one on.
+  /// Four channels, with zeros beyond the last one.
   template <class Thread> static LOCKSTEP_DEVICE u32 word(
       const Parameters& p, const i32* from, i32 channel, i32 ahead, Thread& t) {
     if (p.is_aligned && channel + 4 <= p.inputs) {
@@ -119,7 +119,7 @@ struct Weights {
   i32 channels;                    ///< of a group
   Divisor group_words, taps_wide;  ///< words of a tap, taps of a line
 
-  /// Zeros beyond the last channel.
+  /// A word of the depth, with zeros beyond the last channel.
   template <class Thread> LOCKSTEP_DEVICE u32 word(i64 row, u32 word, Thread& t) const {
     const Divided at = divide(word, group_words), tap = divide(at.quotient, taps_wide);
     const i32* from = data + row * stride[0] + tap.quotient * stride[2] + tap.rest * stride[3];

@@ -38,8 +38,8 @@ struct DirectParameters {
   Epilogue out;
 };
 
-/// Where the window of a column begins. Offsets count modulo 2^32, so that their sums do not matter
-/// before they are inside an image.
+/// Where the window of a column begins. Offsets count modulo 2^32, so that a sum matters only once
+/// it lies inside an image.
 struct Corner {
   i32 line, column;
   u32 offset;
@@ -54,12 +54,12 @@ LOCKSTEP_DEVICE constexpr Corner corner_of(const DirectParameters& p, u32 group,
           static_cast<u32>(left) * p.xs[3]};
 }
 
-/// How far after that a word of the depth lies.
+/// How far after a corner a word of the depth lies.
 struct Reach {
   i32 down, right, channel;
   u32 offset;
 
-  /// Whether it is in the image.
+  /// Whether the word is in the image.
   constexpr bool is_inside(const DirectParameters& p, const Corner& at) const {
     const i32 line = at.line + down, column = at.column + right;
     return line >= 0 && line < p.height && column >= 0 && column < p.width;
@@ -117,7 +117,7 @@ template <int kJ> struct AnyColumns {
           : Four{};
     }
   }
-  /// Hands over what was read. @param stage of the warp, in shared memory
+  /// Hands what was read to the other lanes. @param stage of the warp, in shared memory
   template <class Thread> static LOCKSTEP_DEVICE void share(int stage, Thread& t) {
     const int lane = t.id % Fragment::kLanes, column = lane % kColumns, share = lane / kColumns;
     u32 words[kReads];
@@ -155,7 +155,7 @@ template <int kJ> struct AnyColumns {
 
  private:
   /// Columns of 32 bytes in two chunks, which change places in every other four columns, so that
-  /// eight of them lie in all banks.
+  /// eight columns spread over all banks.
   static constexpr int offset(int column, int chunk) {
     return column * Fragment::kDepth + (chunk ^ (column / 4 % 2)) * 16;
   }

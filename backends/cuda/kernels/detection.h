@@ -35,8 +35,8 @@ struct DetectionParameters {
   }
 };
 
-/// Puts the valid rows in descending order of scores, equal ones in their own. The threads that
-/// share a row count parts of the rows before it, then move a column each.
+/// Puts the valid rows in descending order of scores, and rows of equal scores in their own order.
+/// The threads that share a row count parts of the rows before it, then move a column each.
 struct SortRows {
   using Parameters = DetectionParameters;
   using Registers = NoRegisters;
@@ -117,8 +117,8 @@ struct CompareRows {
 };
 
 /// Keeps the rows that no kept one suppresses: a block for each batch. Its shared memory has a bit
-/// for each row that is out and, of each row of a word, whom it suppresses there; a row that nobody
-/// may keep is said to suppress itself.
+/// for each row that is out and, for each row of a word, bits of the rows there that it suppresses;
+/// a row that may not be kept is said to suppress itself.
 struct KeepRows {
   using Parameters = DetectionParameters;
   using Registers = NoRegisters;
@@ -179,7 +179,7 @@ struct KeepRows {
     for (int j = 0; j < t.id; ++j) number += bits >> j & 1;
     t.put(chosen + number, static_cast<i32>(first) + t.id);
   }
-  /// Adds to a word whom the rows of a word suppress there. It reads those of all rows at once.
+  /// Adds to a word the rows there that the kept rows of another word suppress, all read at once.
   template <class Thread> static LOCKSTEP_DEVICE void suppress(
       const u32* rivals, u32 pitch, u32 rows, u32 bits, int word, Thread& t) {
     u32 all = t.template load<u32>(word);
@@ -204,7 +204,7 @@ struct CountRows {
   static constexpr u32 kOwn = 8;  ///< rows of a thread
   struct Registers {
     u32 passed;  ///< which of the thread's rows have passed, as bits
-    u32 number;  ///< of the rows up to its last that have
+    u32 number;  ///< how many rows up to its last one have passed
   };
 
   template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
@@ -217,7 +217,8 @@ struct CountRows {
         look(p, p.x + b * p.xs[0], first, t);
         t.store(t.id * 4, t.r.number);
       });
-      // Sums over twice as many threads in each round, from one half of the memory to the other.
+      // A prefix sum: each round sums over twice as many threads, from one half of the memory to
+      // another.
       int from = 0;
       for (int reach = 1; reach < kThreads; reach *= 2, from ^= kThreads) {
         block.sync();

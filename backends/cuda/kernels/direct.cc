@@ -13,8 +13,8 @@ namespace {
 constexpr i64 kIndexMax = (i64{1} << 31) - 1;
 constexpr i64 kWholeSteps = Fragment::kDepth;  // channels
 
-// Nanoseconds, as an H200 took them: of a wave of blocks, and in it of each round of steps and of
-// what each thread stores.
+// Nanoseconds that an H200 took for a wave of blocks and, within it, for each round of steps and
+// for what each thread stores.
 struct Cost {
   i64 wave, round, store;
 };

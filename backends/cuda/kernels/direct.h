@@ -38,8 +38,7 @@ struct DirectProduct {
 
   template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
     const Work w = work_of(p, static_cast<u32>(block.number()));
-    // Weights are constants, so they are on their way before the kernel ahead of this one has
-    // ended.
+    // Weights are constants, so reading them begins before the kernel ahead of this one has ended.
     block.each([&](auto& t) {
       begin(p, w, t);
       fetch_weights(p, slice(t.id), t);
@@ -133,7 +132,7 @@ struct DirectProduct {
       block.sync_warps();
     }
   }
-  /// Where the columns of a warp lie before its sums do.
+  /// Where a warp's columns lie in shared memory before its sums do.
   static constexpr int stage(int id) {
     return id / Fragment::kLanes * kPart * static_cast<int>(sizeof(i32));
   }
@@ -179,7 +178,7 @@ struct DirectProduct {
       store<4>(p, w, at, t.id % kUnits * 4, column, t);
     }
   }
-  /// Eight lanes read one column, or half of two that lie sixteen banks apart.
+  /// Eight lanes read one column, or two of half the height that lie sixteen banks apart.
   static constexpr int apart(int k) {
     return kRows == 2 * Fragment::kRows ? k : k / 8 * 8 + k % 2 * 4 + k % 8 / 2;
   }

@@ -1,7 +1,7 @@
 /// @file
 /// Operators that compute each output from one element of each input, by the specification's own
-/// text: a thread reads four elements of each and hands them on as if they were tensors. Where that
-/// text divides or counts in 64 bits, for which a device has no instructions, a shorter one stands.
+/// text: a thread reads four elements of each and hands them on as if they were tensors. A shorter
+/// text replaces it where it divides or counts in 64 bits, for which a device has no instructions.
 #pragma once
 #include <bit>
 #include <type_traits>

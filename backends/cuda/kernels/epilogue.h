@@ -24,7 +24,7 @@ template <class Data> struct Surface {
 
 /// The padding of packed images. A border is what lies before the first line of an image, and after
 /// each of its lines up to the next one or to the end. Where there is no padding beside lines, all
-/// of them are one.
+/// of them count as one line.
 struct Border {
   i32* cells = nullptr;
   u32 words = 0;    ///< of all borders
@@ -63,7 +63,7 @@ struct Epilogue {
   /// The bytes of neighbouring channels, in words.
   template <int kRows> using Words = u32[(kRows + 3) / 4];
 
-  /// What the sums of neighbouring channels begin with: the bias of those before `end`.
+  /// Begins the sums of neighbouring channels with the bias, for those before `end`.
   template <int kRows, class Thread>
   LOCKSTEP_DEVICE void begin(u32 channel, u32 end, i32 (&v)[kRows], Thread& t) const {
     LOCKSTEP_UNROLL

@@ -8,7 +8,7 @@ namespace lockstep::cuda {
 struct GatherElements {
   struct Parameters {
     Nest<3> nest;  ///< of Y, of X without what the indices choose, and of the indices
-    i64 last;      ///< index
+    i64 last;      ///< the largest index
     i64 step;      ///< of X from one index to the next
     bool is_row;   ///< whether one index chooses the elements of a thread
     const i32 *x, *index;

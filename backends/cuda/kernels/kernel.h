@@ -8,7 +8,7 @@
 ///   Registers         what each thread keeps from one phase to the next
 ///   kThreads          threads of a block
 ///   kShared           bytes of shared memory of a block
-///   kOccupancy        blocks that one processor shall hold: what limits the registers
+///   kOccupancy        blocks that one processor should hold, which limits the registers
 ///   run(parameters, block)
 ///   kAwaits           where run() itself calls await(), before which it reads constants alone
 ///
@@ -40,7 +40,7 @@ namespace lockstep::cuda {
 using u32 = std::uint32_t;
 using Byte = std::uint8_t;
 
-/// Whether a kernel waits itself for those before it.
+/// Whether a kernel itself waits for those before it.
 template <class K> inline constexpr bool awaits = requires { K::kAwaits; };
 
 /// Starts a kernel. Declared here, instantiated in the unit of the kernel's family.
@@ -108,7 +108,7 @@ constexpr i32 add(i32 a, i32 b) {
   return static_cast<i32>(static_cast<u32>(a) + static_cast<u32>(b));
 }
 
-/// The product of them, likewise.
+/// Their product modulo 2^32, likewise.
 constexpr i32 multiply(i32 a, i32 b) {
   return static_cast<i32>(static_cast<u32>(a) * static_cast<u32>(b));
 }

@@ -69,7 +69,7 @@ struct RepeatElements {
 };
 
 /// Tiles of 32 x 32 elements: rows follow the source, columns the target. Rows are one word longer,
-/// so that a column lies in all banks.
+/// so that a column spreads over all banks.
 struct TransposeTiles {
   static constexpr int kTile = 32, kPitch = kTile + 1;
   struct Parameters {

@@ -61,7 +61,7 @@ template <int kTensors> struct Nest {
       if (j < s.count) v.item[j] = thread.get(from + j * stride[t]);
     return v;
   }
-  /// Writes those of the output, which is tensor 0.
+  /// Writes the elements of the output, which is tensor 0.
   template <class Thread>
   LOCKSTEP_DEVICE void write(i32* y, const Spot<kTensors>& s, const Four& v, Thread& thread) const {
     i32* to = y + s.offset[0];

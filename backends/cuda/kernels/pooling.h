@@ -1,6 +1,6 @@
 /// @file
-/// max_pool2d: a thread for each output. It reads positions outside the image as the nearest ones
-/// inside, which the window holds, too, so that no read waits for a decision.
+/// max_pool2d: a thread for each output. Instead of a position outside the image it reads the
+/// nearest one inside, which the window holds, too, so that no read waits for a decision.
 #pragma once
 #include "backends/cuda/kernels/kernel.h"
 

@@ -14,10 +14,10 @@ namespace {
 
 constexpr i64 kPaddingBytes = i64{1} << 22;  // of images that are mostly padding
 constexpr i64 kFewColumns = 32;
-constexpr i64 kSplitPanels = 4, kSplitsMax = 32;  // at least of each part; parts
-constexpr i64 kSumPanels = 16;  // that take as long as the launch which adds the parts
+constexpr i64 kSplitPanels = 4, kSplitsMax = 32;  // panels of a part, at least; parts
+constexpr i64 kSumPanels = 16;  // panels that take as long as the launch that adds the parts
 
-// Nanoseconds, as an H200 took them: of a launch, of packing, of adding parts of the depth.
+// Nanoseconds that an H200 took: for a launch, for packing, for adding parts of the depth.
 constexpr i64 kLaunch = 4400, kPacking = 4000, kAdding = 4200;
 
 /// A tile and its kernels.
@@ -89,14 +89,14 @@ class Products : public DevicePlan {
     p_.images = static_cast<u32>(l.images);
   }
 
-  /// Whether packed tensors have sizes that are worth it.
+  /// Whether packed tensors are small enough to be worth it.
   bool serves() const {
     const i64 elements = l_.images * l_.groups * l_.inputs * l_.height * l_.width;
     return cell_bytes() <= min(kBytesMax, 16 * elements + kPaddingBytes) &&
         panel_bytes() <= kBytesMax;
   }
 
-  /// What it takes, if weights are constants.
+  /// The time that this plan takes, if weights are constants.
   i64 nanoseconds() const {
     const i64 processors = device_->processors(), blocks = tiles(v_, l_) * p_.splits;
     const i64 panels = ceil_div(p_.panels, p_.splits) * max(blocks, processors);
@@ -104,7 +104,7 @@ class Products : public DevicePlan {
         (p_.splits > 1 ? kAdding : 0);
   }
 
-  /// Those of this call, whatever fusion it has.
+  /// The traits of this call, whatever fusion it has.
   ProductTraits traits() const {
     ProductTraits t{{}, l_.groups == 1 || l_.outputs % 4 == 0};
     if (l_.groups == 1 || l_.inputs % grain() == 0) t.padding = {l_.padding[0], l_.padding[1]};
@@ -155,11 +155,11 @@ class Products : public DevicePlan {
     std::copy_n(l_.padding, 2, p.padding);
     return p;
   }
-  /// Of the images that this plan packs.
+  /// The bytes of the images that this plan packs.
   i64 cell_bytes() const { return x_ ? 0 : ceil_div(l_.images * p_.layout.image_bytes(), 64) * 64; }
   i64 panel_bytes() const { return l_.groups * p_.row_tiles * p_.panels * v_.rows * Panel::kDepth; }
 
-  /// The parts of the output in row-major order.
+  /// Stores the parts of the output in row-major order.
   Epilogue to_parts(i32* parts) const {
     Epilogue e;
     e.y = {parts, false, false, {channels() * l_.positions(), l_.positions(), l_.columns, 1}};
@@ -243,7 +243,7 @@ template <class Value> class Groups : public DevicePlan {
 /// Whether each channel is convolved by itself.
 bool is_depthwise(const Layer& l) { return l.groups > 1 && l.inputs == 1 && l.outputs == 1; }
 
-/// Of images that lie packed.
+/// The plan of a depthwise call whose images lie packed.
 class DepthwisePlan : public DevicePlan {
  public:
   DepthwisePlan(const Arguments& a, const char* name, const Layer& l)

@@ -29,14 +29,14 @@ struct Tile {
 };
 using LargeTile = Tile<128, 128, 64, 32, 3, 2>;
 using SmallTile = Tile<64, 64, 32, 32, 4, 2>;
-using ThinTile = Tile<64, 16, 16, 16, 6, 4>;  ///< for few columns, where weights are what is read
+using ThinTile = Tile<64, 16, 16, 16, 6, 4>;  ///< for few columns, where mostly weights are read
 
 struct ProductParameters {
   const Byte *weights, *cells;
   u32 row_tiles, column_tiles, groups, splits;  ///< whose product is the number of blocks
   u32 rows, columns;                            ///< of a group
   u32 panels;                                   ///< of the depth
-  u32 images;  ///< of Y, which holds those of each part of the depth
+  u32 images;  ///< of Y; each part of the depth has as many of its own
   Cells layout;
   Window window;
   Epilogue out;
@@ -144,7 +144,7 @@ template <class T, int kGrain> struct MatrixProduct {
       }
       const int unit = t.id % kUnits, byte = unit * kGrain;
       const u32 word = (panel * Panel::kDepth + static_cast<u32>(byte)) / 4;
-      // Weights beyond the depth are zero, whatever they meet.
+      // Weights beyond the depth are zero, whatever they are multiplied by.
       const u32 tap = word < p.layout.words() ? static_cast<u32>(p.layout.tap(p.window, word)) : 0;
       LOCKSTEP_UNROLL
       for (int i = 0; i < kLoads; ++i) {

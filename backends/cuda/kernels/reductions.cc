@@ -11,7 +11,7 @@ namespace {
 constexpr i64 kThreads = ReduceElements<Adding, i32, i32>::kThreads;
 constexpr i64 kOwn = 8;      // reads of a thread alone before it shares an output
 constexpr i64 kLine = 128;   // bytes of a cache line
-constexpr i64 kBusy = 4;     // blocks of each processor
+constexpr i64 kBusy = 4;     // blocks that keep a processor busy
 constexpr i64 kPart = 4096;  // elements of an output that are worth a block of their own
 constexpr i64 kPartsMax = 256;
 
@@ -60,7 +60,7 @@ template <class Combiner> Pass pass_of(const cpu::Loops& loops, bool is_aligned)
     }
   }
   i64 most = kThreads;
-  // Neighbours take neighbouring columns, a cache line of them at least.
+  // Neighbouring threads take neighbouring columns, a cache line of them at least.
   const i64 line = kLine / static_cast<i64>(sizeof(i32)) / pass.wide;
   if (!p.is_rows && p.outputs >= line) most = kThreads / line;
   while ((1 << p.sharing_bits) < most && (kOwn << p.sharing_bits) < p.elements) ++p.sharing_bits;

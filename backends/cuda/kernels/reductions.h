@@ -1,8 +1,8 @@
 /// @file
 /// sum and max. The threads of a block share outputs and, of each output, the elements: neighbours
 /// take neighbouring elements of the input, whether those meet in one output (rows) or not
-/// (columns). What the threads of an output have found is combined in a tree. Where there are few
-/// outputs, blocks reduce parts of the input, which a second launch combines.
+/// (columns). The results of the threads that share an output are combined in a tree. Where there
+/// are few outputs, blocks reduce parts of the input, which a second launch combines.
 #pragma once
 #include "backends/cuda/kernels/nest.h"
 
@@ -17,7 +17,7 @@ struct Largest {
   static constexpr i32 combine(i32 a, i32 b) { return a < b ? b : a; }
 };
 
-/// Strides count integers, everything else what a thread reads, computes or writes at once.
+/// Strides count integers; all else counts what a thread reads, computes or writes at once.
 struct ReduceParameters {
   Axes<2> kept;           ///< tensor 0 is Y, tensor 1 is X
   Axes<1> reduced;        ///< of X
@@ -83,7 +83,7 @@ template <class Combiner, class Read, class Result> struct ReduceElements {
   }
 
  private:
-  static constexpr int kMeeting = 16;                        ///< that meet between two barriers
+  static constexpr int kMeeting = 16;                        ///< results that meet between barriers
   static constexpr u32 kAhead = sizeof(Read) == 16 ? 4 : 8;  ///< reads on their way at once
 
   static constexpr i32 combine(i32 a, i32 b) { return Combiner::combine(a, b); }
@@ -147,7 +147,7 @@ struct ShortRowsParameters {
 };
 
 /// Short rows of odd length, one after the other: a block copies its rows to shared memory as one
-/// range of sixteen bytes at a time. There a column of odd rows lies in all banks.
+/// range, sixteen bytes at a time. There a column of odd rows spreads over all banks.
 template <class Combiner> struct ReduceShortRows {
   using Parameters = ShortRowsParameters;
   struct Registers {

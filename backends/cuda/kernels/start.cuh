@@ -13,13 +13,13 @@ inline constexpr bool kIsAsynchronous = true;
 inline constexpr int kSharedOfProcessor = 100 << 10;
 #endif
 
-/// The blocks that a processor shall hold, as far as its shared memory has room.
+/// The blocks that a processor should hold, as far as its shared memory has room.
 template <class K> inline constexpr int kResident = K::kOccupancy* K::kShared <= kSharedOfProcessor
     ? K::kOccupancy
     : kSharedOfProcessor / K::kShared;
 
-/// Lets the next kernel start its blocks once all of this one have come here: what they do before
-/// they wait themselves, they do beside this kernel.
+/// Lets the next kernel start its blocks once all blocks of this one have come here. What those do
+/// before they wait themselves, they do beside this kernel.
 __device__ inline void start_next() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

@@ -8,7 +8,7 @@
 
 namespace lockstep::graph::zoo {
 
-/// Seeds the committed digests.
+/// The seed of the networks whose digests are committed.
 inline constexpr u64 kSeed = 1;
 /// The extents of images are multiples of it: the networks halve them five times.
 inline constexpr i64 kStride = 32;
@@ -21,13 +21,13 @@ struct Architecture {
 };
 
 std::span<const Architecture> architectures();
-/// Null if there is none.
+/// The architecture of this name; null if there is none.
 const Architecture* find_architecture(std::string_view name);
 /// The network for images of 3 x size x size.
 Network make(const Architecture& architecture, u64 seed, i64 size, i64 images = 1);
 
-/// ResNet: two convolutions of 3x3, or 1x1, 3x3 and 1x1 to four times the channels, added to what
-/// entered. A projection makes that fit where the channels or the stride need it.
+/// ResNet: two convolutions of 3x3, or 1x1, 3x3 and 1x1 to four times the channels, added to the
+/// block's input. A projection fits the input where the channels or the stride need it.
 Value basic_block(Builder& net, const Value& x, i64 channels, i64 stride);
 Value bottleneck(Builder& net, const Value& x, i64 channels, i64 stride);
 /// MobileNet v2: expanded `factor` times, filtered by depth, projected without activation.

@@ -17,7 +17,7 @@ namespace {
 
 constexpr i64 kBits = 8;
 constexpr i64 kVariance = kDeviation * kDeviation;
-// A bias moves its channel by up to a quarter of the deviation, beside what takes the mean away.
+// A bias moves its channel by up to a quarter of the deviation, besides taking the mean away.
 constexpr i64 kBiasRange = kDeviation / 4;
 
 constexpr i64 square_root(i64 n) {
@@ -32,8 +32,8 @@ struct Scale {
   i64 amplitude, shift;
 };
 
-// A sum over `fan_in` weights, which have the variance A^2 / 3, times elements that vary by
-// `variance`, over 2^shift, varies by kVariance. The shift is the largest that 8 bits allow.
+// A sum over `fan_in` weights, which have the variance A^2 / 3, times elements of the variance
+// `variance`, over 2^shift, has the variance kVariance. The shift is the largest that 8 bits allow.
 constexpr Scale scale_of(i64 fan_in, i64 variance) {
   const auto squared = [&](i64 shift) {
     return ((3 * kVariance) << (2 * shift)) / (fan_in * max(1, variance));

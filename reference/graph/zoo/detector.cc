@@ -92,7 +92,7 @@ class Head {
             constant("numbers", {kObjects}, numbers)},
         {});
     const Value best = net_.call("max", {numbered}, {{"axis", "(4)"}, {"keepdims", "true"}});
-    // The shift rounds to nearest; half less, it rounds down.
+    // The shift rounds to nearest; after half a unit is subtracted, it rounds down.
     const Value level = shifted("broadcast_sub", {best, half}, 8, 7);
     const Value id =
         net_.call("broadcast_sub", {best, net_.call("broadcast_mul", {level, factor}, {})}, {});

@@ -25,7 +25,7 @@ struct Network {
 /// cvm_1.0.0 may state, stated. Lists that the nodes imply need not be there.
 std::string write_symbol(const Symbol& symbol);
 
-/// Of all convolutions and dense layers.
+/// The multiply-adds of all convolutions and dense layers.
 i64 multiply_adds(const Graph& graph);
 
 /// Input bytes for a graph, drawn evenly from the precision of "data".
