@@ -284,7 +284,7 @@ class Compiler {
     Arguments a = fused(g);
     if (auto plan = tuned_plan_of(a)) return steps_.push_back({std::move(plan), g.in, g.out});
     if (a.fusion.uses(Form::cells) || a.fusion.uses(Form::pixels))
-      throw std::logic_error("conv2d does not serve what it said");
+      throw std::logic_error("a product does not serve the form that its design announced");
     a.fusion = {};
     if (g.stages.empty()) return steps_.push_back({plan_of(a), g.in, g.out});
     const Entries added = g.added();

@@ -14,9 +14,6 @@ struct MaxRows {
   i64 n, taps, tap;
   i64 rows, to_row, from_row;
   i64 count, to_outer, from_outer;
-  /// If positive: before each row the maximum of as many elements, from `edge_start` before the
-  /// row.
-  i64 edge = 0, edge_start = 0;
 };
 
 /// Rows of n maxima that follow each other. Maximum i of a row is the largest of `taps` elements

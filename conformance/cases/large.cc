@@ -11,7 +11,7 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr i64 kMostElements = i64{7} << 19;  // of a large call
+constexpr i64 kMostElements = i64{7} << 20;  // of a large call
 constexpr i64 kMostGas = i64{1} << 26;       // a multiply-add costs 3
 constexpr i64 kMostPairs = i64{1} << 31;     // of elements along one axis
 
@@ -55,7 +55,7 @@ struct Aim {
   i64 beyond;
   int axes;
 };
-constexpr Aim kAims[] = {{largest_output, kLargeTensor, 1}, {largest_input, kLargeTensor, 2},
+constexpr Aim kAims[] = {{largest_output, kLargeOutput, 1}, {largest_input, kLargeTensor, 2},
     {gas_of_sum, 3 * kDeepSum, 1}, {gas_of_sum, 3 * kDeepestSum, 1}};
 
 // Lowers precisions until that of the outputs is legal. @return whether the call is legal now

@@ -9,8 +9,9 @@
 
 namespace lockstep::judge {
 
-/// Elements that the largest tensor of a large call exceeds.
-inline constexpr i64 kLargeTensor = i64{1} << 20;
+/// Elements that the largest input of a large call exceeds, and those of the largest output:
+/// kernels may store so many past the caches.
+inline constexpr i64 kLargeTensor = i64{1} << 20, kLargeOutput = i64{1} << 21;
 /// Terms that deep and deepest sums of a large call exceed.
 inline constexpr i64 kDeepSum = i64{1} << 12, kDeepestSum = i64{1} << 16;
 

@@ -139,7 +139,8 @@ template <class K> struct DeviceBlock {
 template <class K, int kThreads> __global__ void __launch_bounds__(kThreads, kResident<K>)
     tuned_kernel(const __grid_constant__ typename K::Parameters p) {
   __shared__ alignas(128) Byte shared[K::kShared == 0 ? 1 : K::kShared];
-  // A kernel that has nothing to do before it waits would only hold room while it does.
+  // A kernel that does nothing before it waits does not let the next one start until then: that one
+  // would only occupy the device.
   if constexpr (!awaits<K>) await_memory();
   start_next();
   typename K::Registers registers;
