@@ -68,8 +68,8 @@ TEST(Counting, EdgesAreWherePowersClampsAndTiesAre) {
     expect_near(max_of(p));
     expect_near(i64{1} << (p - 1));
     for (int s = 1; p + s <= 33; ++s) {
-      expect_near(max_of(p) << s);                  // the inverse of a product's clamp
-      expect_near(((i64{1} << p) - 1) << (s - 1));  // a quotient's clamp, if it rounds
+      expect_near(max_of(p) << s);                             // the inverse of a product's clamp
+      expect_near(((i64{1} << p) - 1) << (s - 1));             // a quotient's clamp, if it rounds
       expect_near((i64{1} << (p - 1)) + (i64{1} << (s - 1)));  // a tie beside a power of two
     }
   }
