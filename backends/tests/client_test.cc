@@ -1,5 +1,5 @@
-// What the client says of files and tables that are no backends, of backends that refuse or break
-// the contract, and of handles that were moved from; and that it gives everything back.
+// Tests what the client says of files and tables that are no backends, of backends that refuse or
+// break the contract, and of handles that were moved from; and that it releases everything.
 #include "backends/client.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace lockstep::client {
 namespace {
 
-// What the backend below was given and has not got back.
+// How much the backend below has handed out and not got back.
 int opened = 0, plans = 0;
 std::set<void*> blocks;
 
@@ -135,7 +135,7 @@ TEST_F(Client, SaysWhyATableIsNoBackends) {
   EXPECT_THROW(Library(&table).manifest(), LoadError);
 }
 
-// What follows the end that the backend knows of may be anything.
+// Behind the end that the backend knows of, the table may contain anything.
 TEST_F(Client, TakesWhatAShortTableLacksForAbsent) {
   ls_api table = api();
   ASSERT_NE(table.infer, nullptr);
@@ -245,7 +245,7 @@ TEST_F(Client, ComputesWithWeightsThatStay) {
   const Plan plan = backend->prepare(call).value();
   EXPECT_EQ(plan.path(), "loop");
   EXPECT_EQ(plan.scratch_bytes(), 65U);
-  backend.reset();  // what came from it keeps it open
+  backend.reset();  // the objects that came from it keep it open
   EXPECT_EQ(opened, 1);
   std::array<int32_t, 4> values{};
   for (const int32_t first : {1, -1}) {

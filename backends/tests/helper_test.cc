@@ -1,4 +1,4 @@
-// What backends in C and C++ are helped with: texts of attributes, and tables that any caller may
+// Tests the helpers for backends in C and C++: texts of attributes, and tables that any caller may
 // use, whatever ranks it hands over.
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ TEST(AttrText, EndsWhereTheRoomEnds) {
   EXPECT_EQ(text_of(none), "()");
 }
 
-// Infers outputs of the ranks that it is opened with, and counts the elements of its inputs.
+// Infers outputs of the ranks given in its options, and counts the elements of its inputs.
 struct Ranks {
   explicit Ranks(const Options& options) : ranks(options) {}
   static const char* manifest() { return "{}"; }
@@ -128,7 +128,8 @@ TEST(Helper, RefusesRanksAndCountsForWhichThereIsNone) {
   EXPECT_STREQ(o.status.text, "no room for the outputs' types");
 }
 
-// An illegal call has any rank; so has a call that the backend cannot judge before it looks.
+// An illegal call may have any rank, and the backend cannot know that a call is legal before it
+// looks.
 TEST(Helper, ReadsInputsOfAnyRank) {
   for (int rank : {0, 1, 6, 7, 100}) {
     std::vector<int64_t> shape(static_cast<std::size_t>(rank), 1), strides = shape;

@@ -21,7 +21,7 @@ void spin(int microseconds) {
 
 TEST(Measure, ContendersTakeTurns) {
   std::string order;
-  // More time than any machine takes: the number of repetitions is what is asked for.
+  // More time than any machine takes, so the number of repetitions is the requested one.
   const std::vector<Timing> times = measure(
       {[&] { order += 'a', spin(200); }, [&] { order += 'b', spin(800); }}, {0.001, 25, 1e6});
   ASSERT_EQ(times.size(), 2U);
@@ -33,14 +33,15 @@ TEST(Measure, ContendersTakeTurns) {
     EXPECT_LE(t.min_ns, t.median_ns);
     EXPECT_LE(t.median_ns, t.max_ns);
   }
-  // All of one before all of the other would be two runs of letters behind the warm-up calls.
+  // Without turns, the letters behind the warm-up calls would form two runs.
   int changes = 0;
   for (std::size_t k = 1; k < order.size(); ++k) changes += order[k] != order[k - 1];
   EXPECT_GT(changes, 4) << order;
 }
 
 TEST(Measure, SlowCallsAreRepeatedLess) {
-  // Other work makes a call slower, never faster: at most what the time is enough for.
+  // Other work makes a call slower, never faster, so the calls are at most as many as the time
+  // allows.
   const int repetitions = measure({[] { spin(20000); }}, {0.001, 9, 0.1})[0].repetitions;
   EXPECT_GE(repetitions, 3);
   EXPECT_LE(repetitions, 5);

@@ -1,4 +1,4 @@
-// A peer does the same work: where its arithmetic is exact, its results are ours.
+// A peer does the same work: where its arithmetic is exact, its results equal ours.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ struct Asked {
   explicit Asked(const std::string& id)
       : workload{"asked", judge::parse_case(id), Unit::macs}, in(judge::inputs_of(workload.call)) {
     // Without an 8-bit dot product oneDNN halves signed weights, and sums in 16 bits: even, small
-    // ones are exact everywhere.
+    // weights are exact everywhere.
     if (in.size() == 2)
       for (i32& w : in[1].data) w = w / 2 * 2;
     expected = reference::outputs(*workload.call.op, workload.call.attributes(), in);
@@ -37,7 +37,7 @@ constexpr const char* kNarrow[] = {
     "conv2d/channels=16/kernel_size=3,3/groups=2/use_bias=0/in=1x16x6x6@4+16x8x3x3@4/fill=dense:5",
     "dense/units=33/use_bias=0/in=7x129@4+33x129@4/fill=dense:6"};
 
-// Calls it with every peer library of the host, and skips the test without one.
+// Calls the function with every peer library of the host, and skips the test if there is none.
 template <class Check> void with_each_module(Check check) {
   int modules = 0;
   for (const PeerModule* m : peer_modules()) {
@@ -70,7 +70,7 @@ TEST(Modules, AgreeOnNarrowValues) {
 TEST(Modules, CountADifferentAnswer) {
   with_each_module([](const PeerModule& module) {
     Asked asked(kNarrow[0]);
-    asked.expected[0].data[5] += 1 << 20;  // more than what is left of it in 8 bits
+    asked.expected[0].data[5] += 1 << 20;  // more than 8 bits keep of it
     const std::vector<Peer> peers = asked.peers(module);
     ASSERT_FALSE(peers.empty());
     for (const Peer& p : peers) EXPECT_EQ(p.different, 1) << p.title();
@@ -85,7 +85,7 @@ TEST(Modules, LeaveAloneWhatTheyDoNotServe) {
   });
 }
 
-// What was built can be loaded.
+// Every library that was built can be loaded.
 TEST(Modules, AreAsManyAsTheirFiles) {
   std::size_t files = 0;
   const auto directory = judge::build_directory() / "lib" / "lockstep" / "peers";
@@ -95,7 +95,8 @@ TEST(Modules, AreAsManyAsTheirFiles) {
   EXPECT_EQ(peer_modules().size(), files) << peer_names();
 }
 
-// A library for a device is a peer where there is one, and of backends for it alone.
+// A library for a device is a peer only where there is a device, and only of that device's
+// backends.
 TEST(Modules, OfADeviceAgreeWhereThereIsOne) {
   int asked = 0;
   for (const PeerModule* m : peer_modules()) {

@@ -1,5 +1,5 @@
-// The program as a user runs it: it checks every result before it times anything, and does not time
-// a wrong one.
+// Runs the program as a user does: it checks every result before it times anything, and does not
+// time a call with a wrong result.
 #include "conformance/tests/program.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Ended bench(std::vector<std::string> words) {
   return judge::run(words, "", {}, 250);
 }
 
-// The results of a run that ends like this, and what it printed.
+// The results of a run that ends with this status, and what it printed.
 struct Timed {
   Results results;
   std::string out;
@@ -131,7 +131,7 @@ TEST(Program, ModelsOfDirectoriesAreTimedAlone) {
   EXPECT_TRUE(contains(e.err, "'conformance/models' holds no model: ")) << e.err;
 }
 
-// Apart, because the reference takes as long for it as for all others.
+// A test of its own, because the reference takes as long for it as for all others.
 TEST(Program, EveryConvolutionIsFoundRightAndTimed) {
   run_every_workload({find_operator("conv2d")});
 }
@@ -167,7 +167,7 @@ TEST(Program, EveryInstructionSetRunsWithEveryNumberOfThreads) {
     const Measurement& r = results.rows[k];
     EXPECT_EQ(r.threads, k % 2 == 0 ? 1 : 2) << r.isa;
     EXPECT_TRUE(contains(r.path, "dense_")) << r.path;
-    // The limit is that of the instruction set; the portable one has none.
+    // The limit is that of the instruction set; portable code has none.
     const Probe* probe = int8_probe(r.isa);
     EXPECT_EQ(r.limit, probe ? probe->instructions : "") << r.isa;
     EXPECT_TRUE(contains(out, r.isa));

@@ -1,5 +1,5 @@
-// A file keeps all results, the schema describes them, and the comparison fails if a row got slower
-// and only then.
+// A file keeps all results, the schema describes them, and the comparison fails if, and only if, a
+// row got slower.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -167,7 +167,7 @@ Measurement row_beside(double ns, double first, double second, i64 different) {
   return r;
 }
 
-// The mean of what the rows were compared with under this name.
+// The mean of the rows' ratios to what they are compared with under this name.
 Mean mean(const std::vector<Measurement>& rows, const std::string& against) {
   for (const Mean& m : means_of(rows))
     if (m.against == against) return m;

@@ -85,8 +85,8 @@ TEST(Workloads, AreReadFromATable) {
     EXPECT_THROW(parse_workloads(wrong), std::logic_error) << wrong;
 }
 
-// The drawn workloads of all operators, also of those with named ones: they show that a future
-// operator will get a workload.
+// Draws workloads of all operators, even of those with named ones, to show that a future operator
+// will get a workload.
 TEST(Workloads, ADrawnCallIsLargeLegalAndTheSameEveryTime) {
   for (const OpInfo* op : operators()) {
     const Workload w = drawn_workload(*op);
@@ -111,7 +111,7 @@ TEST(Workloads, AreCountedInWhatTheyDo) {
   EXPECT_EQ(find("dense", "gpt2_medium.attention_output").units(), i64{1} << 30);
   EXPECT_EQ(find("relu", "resnet50_256.conv2_relu_n16").units(), 2 * (i64{1} << 22) * 4);
   EXPECT_EQ(find("relu", "tiny.six_elements").units(), 1);
-  // Of a slice's source, and of a table of rows, only what is taken counts.
+  // Only the elements that are taken count, of a slice's source and of a table of rows.
   EXPECT_EQ(find("strided_slice", "unet.crop").units(), 2 * i64{512} * 56 * 56 * 4);
   EXPECT_EQ(find("take", "bert.word_embedding").units(), (2 * i64{128} * 768 + 128) * 4);
 }

@@ -25,7 +25,7 @@ INPUT = re.compile(r"\$\{\{ inputs\.(\w+) \}\}")
 
 
 class Action:
-    """A run of the action with inputs of a workflow's."""
+    """A run of the action with the inputs of a workflow."""
 
     def __init__(self, **given):
         action = yaml.safe_load((ACTION / "action.yml").read_text(encoding="ascii"))
@@ -53,7 +53,7 @@ class Action:
         }
 
     def environment(self, step: dict, inputs: dict) -> dict:
-        """What a step finds set: GitHub's own variables, and what it takes of the inputs."""
+        """The environment of a step: GitHub's own variables, and the inputs that the step takes."""
         mine = {key: INPUT.sub(lambda m: inputs[m[1]], text) for key, text in step.items()}
         return {
             "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}",

@@ -64,7 +64,8 @@ class CampaignTest(unittest.TestCase):
         return campaign.returncode, out, err
 
     def held(self, *tasks: int) -> str:
-        """Waits until the first runs of these tasks are held. The job that they belong to."""
+        """Waits until the first runs of these tasks are held, and returns the job that they belong
+        to."""
         job = self.results / "job"
         self.cluster.wait(lambda: job.exists() and job.read_text().endswith("\n") and
                           all((self.place / f"held-{n}").exists() for n in tasks), "held tasks")
@@ -88,7 +89,7 @@ class CampaignTest(unittest.TestCase):
         status, out, err = self.ended(campaign)
         self.assertEqual(status, 0, out + err)
 
-        # That is what has happened: put back by hand, lost, put back by Slurm.
+        # Three things have happened: a task was requeued by hand, one was lost, Slurm requeued one.
         told = [line for line in err.splitlines() if " judges parts " in line]
         self.assertEqual([line.rpartition(" judges parts ")[2] for line in told],
                          ["1 2 3 4 of 4", "2 of 4"])  # fmt: skip
@@ -113,7 +114,7 @@ class CampaignTest(unittest.TestCase):
             self.assertGreaterEqual(of_parts[name]["noticed"], one["noticed"])
         self.assertEqual(report, whole)
 
-        # No case was judged twice, but for those that were held.
+        # Only the cases that were held were judged twice.
         for n, part in enumerate(parts, start=1):
             calls = json.loads(part.read_text())["counts"]["calls"]
             asked = (self.place / f"asked-{n}").stat().st_size
@@ -132,7 +133,7 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(again[0], 0, again)
         self.assertEqual((self.place / "asked-2").stat().st_size, 16)
 
-        # What was judged is not asked again, and serves no other run.
+        # A judged case is not asked again, and its result serves no other run.
         self.assertEqual(self.ended(self.begin(CHECK))[0], 0)
         self.assertEqual((self.place / "asked-1").stat().st_size, 15)
         status, _, err = self.ended(self.begin([*CHECK, "--seed", "2"]))

@@ -14,7 +14,7 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 DAEMONS = {"munged": "munge", "slurmctld": "slurm-wlm", "slurmd": "slurm-wlm"}
 SYSTEM_PATH = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
 LIBC = ctypes.CDLL(None)
-PATIENCE_S = 240  # with what a busy machine does in a few seconds when it is idle
+PATIENCE_S = 240  # a busy machine needs this long for what takes seconds on an idle one
 
 # A requeued task waits until its old credential has expired, two minutes unless told otherwise.
 CONFIGURATION = """\
@@ -72,7 +72,7 @@ def descendants(roots: set) -> set:
 
 
 def end(pids: set):
-    """Ends processes at once, none of them before the others could notice."""
+    """Ends all processes at the same moment, so that none can notice the end of another."""
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in pids:
             try:
@@ -82,7 +82,7 @@ def end(pids: set):
 
 
 def free_ports(count: int) -> list:
-    """Ports that nobody listens on now."""
+    """Ports on which no process listens now."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [s.getsockname()[1] for s in sockets]
     for s in sockets:
@@ -91,10 +91,11 @@ def free_ports(count: int) -> list:
 
 
 class Cluster:
-    """Nodes n1, n2, ... of one processor each, run by whoever runs this."""
+    """Nodes n1, n2, ... of one processor each, which run as the current user."""
 
     def __init__(self, nodes: int):
-        # What daemons leave behind becomes a child of this process, which ends its children.
+        # Processes that daemons leave behind become children of this process, which ends its
+        # children.
         LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-slurm-"))
         self.nodes = [f"n{k}" for k in range(1, nodes + 1)]
@@ -122,7 +123,7 @@ class Cluster:
             CONFIGURATION.format(
                 directory=place, nodes=len(self.nodes), port=port, user=os.getuid(),
                 ports=",".join(map(str, ports)), host=socket.gethostname().partition(".")[0]))
-        # The one kind that does not look for a mounted hierarchy; nothing here uses it.
+        # The only plugin that does not look for a mounted hierarchy; nothing here uses it.
         (place / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         self._start("munged", "--foreground", f"--key-file={key}",
                     *(f"--{what}={place}/munge.{what.split('-')[0]}"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests of the CPU backend on qemu's models of processors, each of which must offer exactly
-# its own instruction sets. A set is tested on the first model that has it, which cannot run what
-# later ones add: an instruction of theirs ends the test.
-# usage: models.sh x86_64|aarch64 CPU_TEST
+# its own instruction sets. The script tests a set on the first model that has it, which lacks the
+# sets of later models: one of their instructions ends the test. usage: models.sh x86_64|aarch64
+# CPU_TEST
 set -euo pipefail
 family=$1 program=$2
 
@@ -33,7 +33,7 @@ if ! command -v "${qemu[0]}" >/dev/null; then
   exit
 fi
 
-# Several threads run what one runs, which other tests show.
+# Other tests show that several threads run the same code as one.
 tested+=('*_3')
 for processor in "${processors[@]}"; do
   read -r -a isas <<<"$processor"
@@ -48,6 +48,6 @@ for processor in "${processors[@]}"; do
   printf '%s\n' "$cpu: ${isas[*]}"
   "${run[@]}" --gtest_brief=1 --gtest_filter="$tests:-$(IFS=: && printf '%s' "${tested[*]}")"
   for isa in generic "${isas[@]}"; do tested+=("*/${isa}_*"); done
-  # The first model has run what asks for no instruction set.
+  # The first model has run the tests that ask for no instruction set.
   tests='Modes/*'
 done

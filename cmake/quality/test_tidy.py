@@ -10,9 +10,9 @@ import unittest
 
 TIDY = pathlib.Path(__file__).with_name("tidy.py")
 
-# Stands in for clang-tidy: a unit, or a source that it includes, is bad where it says BAD, and
-# where it is the second that says TWICE; BROKEN does not even compile. What says HEADER includes a
-# bad header, and nobody is named. Only the rules of the tree find anything.
+# Stands in for clang-tidy: a unit, or a source that it includes, is bad if it contains BAD, or if
+# it is the second with TWICE; BROKEN does not even compile. HEADER stands for including a bad
+# header, where the finding names no unit. Only the rules of the tree find anything.
 FAKE = """#!/usr/bin/env python3
 import pathlib, re, sys
 if "--version" in sys.argv:

@@ -1,4 +1,4 @@
-// What a library is given of a call's attributes, and how it is treated where nobody says how.
+// What a library receives of a call's attributes, and the default limits.
 #include <gtest/gtest.h>
 
 #include "backends/call.h"
@@ -9,7 +9,7 @@
 namespace lockstep::judge {
 namespace {
 
-// What a row of the ABI says, as the specification would spell the value.
+// The value in a row of the ABI, as the specification would spell it.
 std::string text_of(const ls_attr& row) {
   if (row.kind == LS_TEXT) return row.count == 0 ? row.text : "a word that counts";
   if (row.kind == LS_NONE) return row.count == 0 ? "None" : "nothing that counts";

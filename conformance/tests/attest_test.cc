@@ -1,4 +1,4 @@
-// Evidence as files: what fits together is read, what was changed is named.
+// Evidence as files: the reader accepts files that fit together, and names what was changed.
 #include "conformance/reports/attest.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Selection chosen() {
       .nonce = "a verifier's words"};
 }
 
-// Evidence of a run that passed, made up without one.
+// Made-up evidence of a run that passed.
 Attestation passed() {
   const std::vector<Item> items = select_cases(chosen());
   Attestation a{"toy.so", std::string(64, 'a'), {}, {}};
@@ -148,7 +148,7 @@ TEST(Sample, IsChosenByItsSeedAndHoldsNoCrash) {
   EXPECT_FALSE(std::binary_search(all.begin(), all.end(), 3));
 }
 
-// Who verifies names a seed, and another program of this version must run the same cases again.
+// The verifier names a seed, and another program of this version must run the same cases again.
 TEST(Sample, IsTheSameEverywhere) {
   Attestation a;
   for (i64 n = 0; n < 40; ++n) a.results.push_back({n, "passed", ""});

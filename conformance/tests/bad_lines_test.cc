@@ -1,7 +1,7 @@
 /// @file
-/// Attributes of every operator that no call can have, through `eval`: one labelled logic error
-/// each. `crosscheck.lines` puts lines whose keys, types and counts are wrong, `judge.check_exec`
-/// calls whose shapes, precisions and values are.
+/// Sends `eval` attributes of every operator that no call can have, and expects one labelled logic
+/// error for each. `crosscheck.lines` sends lines with wrong keys, types and counts,
+/// `judge.check_exec` calls with wrong shapes, precisions and values.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -49,7 +49,7 @@ std::string repeated(const AttrInfo& f, const std::string& number) {
   return "(" + s + ")";
 }
 
-// Texts that an attribute cannot have, each with the label that refuses it.
+// Illegal texts of an attribute, each with its label.
 std::vector<std::pair<std::string, std::string>> wrong_texts(const AttrInfo& f) {
   if (f.kind == AttrKind::word) return {{"no_word", "attr.range"}};
   std::vector<std::pair<std::string, std::string>> all = {{"1.5", "attr.syntax"}};
@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, std::string>> wrong_texts(const AttrInfo& f) 
   return all;
 }
 
-// A shape of the fewest axes that exceeds the volume, or with `less` just does not.
+// A shape of the fewest axes that exceeds the limit of volume, or with `less` just fits.
 std::vector<i64> large_shape(const Port& port, i64 less) {
   std::vector<i64> shape(static_cast<std::size_t>(max(port.rank.min, 2)), 1);
   shape[0] = kMaxExtent;
@@ -98,7 +98,8 @@ TEST(BadLines, AreRefusedWithTheLabelOfTheirAttribute) {
   EXPECT_GT(asked["attr.range"], 135);
 }
 
-// What a line declares costs no memory before it is judged, and so no time to fill it.
+// The judge allocates nothing for a declared shape before it has checked the line, and so fills
+// nothing.
 TEST(BadLines, DeclaredSizesAreCheapToRefuse) {
   constexpr std::size_t kSmall = std::size_t{64} << 10;
   EXPECT_GE(allocated_by([] { std::vector<char>{}.reserve(kSmall); }), kSmall) << "nothing counts";

@@ -8,8 +8,8 @@ namespace lockstep::judge {
 namespace {
 
 constexpr int kCalls = 16;         // drawn calls whose precisions are replaced
-constexpr i64 kMostElements = 64;  // of the inputs of such a call, if it can be had
-constexpr int kFree = 3;           // inputs that vary on their own; those behind go with the last
+constexpr i64 kMostElements = 64;  // of the inputs of such a call, if possible
+constexpr int kFree = 3;           // inputs that vary on their own; later ones follow the last
 constexpr int kPatterns = 3;       // of extreme values
 
 class Bound : public testing::TestWithParam<const OpInfo*> {};
@@ -26,7 +26,7 @@ template <class F> void for_each_list(std::size_t n, std::size_t base, F f) {
   }
 }
 
-// Every precision of one or two inputs; of three those beside which widths and rules change.
+// Every precision for one or two inputs; for more, those where widths and rules change.
 std::vector<int> precisions(std::size_t inputs) {
   if (inputs > 2) return {1, 2, 3, 7, 8, 9, 15, 16, 17, 23, 24, 25, 30, 31, 32};
   std::vector<int> all;
@@ -42,7 +42,8 @@ Tensor extreme(const Type& t, std::size_t pattern) {
   return x;
 }
 
-// Puts every pattern to one point of the grid; the reference refuses what is outside its bound.
+// Evaluates every pattern at one point of the grid; the reference refuses a result outside its
+// bound.
 void drive(const Case& c, std::size_t free) {
   for_each_list(free, kPatterns, [&](const std::vector<std::size_t>& pattern) {
     std::vector<Tensor> in;

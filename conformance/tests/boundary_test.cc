@@ -38,7 +38,7 @@ TEST(Boundaries, AreOneStepOfOneKnobWide) {
       ASSERT_EQ(distance(b), 1) << case_id(b.illegal);
       Case back = b.illegal;
       set(back, b.parameter, value_of(b.legal, b.parameter));
-      // Lists grow by entries of the parameter's own choice.
+      // For lists, the parameter chooses the entries that it adds.
       const bool list = b.parameter.what == Parameter::rank ||
           b.parameter.what == Parameter::entries || b.parameter.what == Parameter::count;
       if (!list) {
@@ -57,7 +57,7 @@ TEST(Knobs, AreTheNumbersOfACall) {
       {Parameter::entry, 0, 0}, {Parameter::rank, 0}, {Parameter::extent, 0, 0},
       {Parameter::precision, 0}, {Parameter::rank, 1}, {Parameter::precision, 1}};
   EXPECT_EQ(parameters(parse_case("take/axis=0/in=4@8+@8")), of_take);
-  // Of many inputs the first three.
+  // Of many inputs the first three have parameters.
   std::vector<Parameter> of_four = {{Parameter::count}, {Parameter::entry, 0}};
   for (int i = 0; i < 3; ++i)
     for (Parameter::What what : {Parameter::rank, Parameter::extent, Parameter::precision})
@@ -116,7 +116,7 @@ TEST(Knobs, LengthenListsByOnesOrTheirLastEntry) {
   EXPECT_EQ(turned("relu/in=5x6@8", {Parameter::rank}, 1), "relu/in=5@8/fill=dense:0");
   EXPECT_EQ(turned("concatenate/axis=0/in=1@8+2@7", {Parameter::count}, 3),
       "concatenate/axis=0/in=1@8+2@7+2@7/fill=dense:0");
-  // None has no number, and what was None becomes 0.
+  // None has no number, and the parameter sets an attribute that was None to 0.
   const Case none = parse_case("take/axis=None/in=1@8+1@8");
   Case there = none, gone = parse_case("take/axis=3/in=1@8+1@8");
   set(there, {Parameter::none}, 0);
@@ -144,7 +144,7 @@ TEST(Knobs, AreTurnedByOneStepForTheLabelsBesideACall) {
   EXPECT_EQ(labels_beside(parse_case("relu/in=2@31")), (Labels{"", "input.rank", "op.inputs"}));
   EXPECT_EQ(labels_beside(parse_case("concatenate/axis=0/in=1@8")),
       (Labels{"", "concatenate.axis", "input.extent", "input.rank", "op.inputs"}));
-  // A neighbour of a number beyond 32 bits is beyond them, too.
+  // The neighbours of a number beyond 32 bits need more than 32 bits, too.
   EXPECT_EQ(labels_beside(parse_case("concatenate/axis=4294967296/in=1@8")),
       (Labels{"concatenate.axis", "input.extent", "input.rank", "op.inputs"}));
 }
@@ -173,7 +173,7 @@ TEST(Boundaries, StandAtTheLimitsOfEveryInput) {
     const Port& port = op->inputs[0];
     EXPECT_TRUE(has(all, "input.rank", Parameter::rank, port.rank.min, port.rank.min - 1))
         << op->name;
-    // Some outputs have more axes than their inputs: the longest of these are never legal.
+    // Some outputs have more axes than their inputs, so inputs with the most axes are never legal.
     const bool longest = std::any_of(all.begin(), all.end(),
         [&](const Boundary& b) { return b.legal.in[0].rank() == port.rank.max; });
     EXPECT_EQ(has(all, "input.rank", Parameter::rank, port.rank.max, port.rank.max + 1), longest)
@@ -199,7 +199,7 @@ TEST(Order, IsPinnedByACallForEachTwoNeighbours) {
     std::vector<std::string> labels = typed_labels(*op);
     labels.pop_back();
     for (const std::string& label : labels) EXPECT_TRUE(first.contains(label)) << label;
-    // An input of one axis ends at the limit of extents; no other step is out of reach.
+    // The limit of extents bounds an input of one axis first; every other step can be reached.
     for (const Step& s : order.unseen) {
       ASSERT_EQ(s.label, "input.volume") << op->name;
       EXPECT_EQ(op->inputs[s.input].rank.max, 1) << op->name << s.input;
@@ -218,7 +218,7 @@ TEST(Order, LeavesOutOnlyWhatExcludesEachOther) {
   for (const OpInfo* op : operators())
     for (const auto& [first, second] : order_of(*op, kSeed).apart)
       apart.push_back(first.text() + " and " + second.text());
-  // Rank is asked for only where no axis is listed.
+  // The operator compares ranks only if no axis is listed.
   EXPECT_EQ(apart, std::vector<std::string>{"slice_like.ranks and slice_like.axis"});
 }
 

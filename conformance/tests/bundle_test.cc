@@ -16,7 +16,7 @@ Words bundling(const Words& words, const std::string& directory) {
   return joined(joined({"repro"}, words), {"--bundle", directory});
 }
 
-// Builds a bundle's program, with sources of one's own, and runs it.
+// Builds a bundle's program, with further sources, and runs it.
 Ended shown(const std::string& directory, const std::string& more = "") {
   const std::string compile = "cc -std=c11 -Wall -Wextra -Werror -pedantic ";
   return run({"/bin/sh", "-c",
@@ -58,13 +58,13 @@ TEST_F(Bundle, JudgesAFunctionOfOnesOwn) {
 
 TEST_F(Bundle, HasTheCallAsALine) {
   lockstep_says(bundling(kWrong, directory));
-  // The reference answers it with what is expected.
+  // The reference answers the case as expected.
   const Ended answer = lockstep_says({"eval"}, {}, text_of_file(directory + "/call.jsonl"));
   expect_contains(answer.out, "\"data\":[0,0,-17,0]");
 }
 
 TEST_F(Bundle, HoldsTheAnswerThatIsWrong) {
-  // Right the first time, and wrong every second time.
+  // Answers rightly the first time, and wrongly every second time.
   lockstep_says(bundling(
       {hostile("misbehaving"), "relu/in=2@8/data=4,5", "--set", "fault=otherwise"}, directory));
   expect_end(shown(directory), 1,

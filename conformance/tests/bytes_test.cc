@@ -12,7 +12,7 @@
 namespace lockstep::judge {
 namespace {
 
-// A range that no 32 bits hold, of 2^63 numbers.
+// A range of 2^63 numbers, more than 32 bits hold.
 constexpr i64 kLow = INT64_MIN / 2, kHigh = INT64_MAX / 2;
 
 // Computed from the definition by another program.
@@ -62,7 +62,7 @@ TEST(Bytes, WhereTheyEndEveryChoiceIsTheSmallest) {
   EXPECT_EQ(draw(INT64_MIN / 2, INT64_MAX / 2), INT64_MIN / 2);
 }
 
-// What a seed draws, legal or mutated, its recorded bytes draw again.
+// The recorded bytes of a draw, legal or mutated, repeat what its seed drew.
 TEST(Bytes, RecordedChoicesComeBack) {
   for (const OpInfo* op : operators())
     for (u64 seed = 0; seed < 50; ++seed) {
@@ -78,7 +78,7 @@ TEST(Bytes, RecordedChoicesComeBack) {
     }
 }
 
-// A domain is legal by construction, whatever it draws from.
+// A domain draws legal calls by construction, whatever the source of choices.
 TEST(Bytes, DrawLegalCallsEvenFromNothing) {
   for (const OpInfo* op : operators())
     for (const int byte : {-1, 0, 255}) {

@@ -39,7 +39,7 @@ void expect_right(const CallGraph& g) {
   for (const int e : g.heads) EXPECT_GE(e, g.given) << "a head is a result: " << graph_text(g);
 }
 
-// The most calls that work element by element, each on the result of the one before.
+// The length of the longest chain of elementwise calls.
 int longest_chain(const CallGraph& g) {
   std::vector<int> ending(g.entries.size());
   for (const CallGraph::Node& n : g.nodes)
@@ -48,7 +48,8 @@ int longest_chain(const CallGraph& g) {
   return *std::max_element(ending.begin(), ending.end());
 }
 
-// Whether its calls include these, each on the result of the one before, which no other call reads.
+// Whether the graph has a chain of these calls, each of which alone reads the result of the
+// previous one.
 bool has_layers(const CallGraph& g, const std::vector<std::string>& ops) {
   const auto readers = [&](int e) {
     return std::count_if(g.nodes.begin(), g.nodes.end(),
@@ -74,8 +75,8 @@ TEST(CallGraphs, HaveLayersOfNetworks) {
   EXPECT_GT(layered, 50);
 }
 
-// Whether an operator puts two products together, each of whole groups of channels, and a third
-// product reads that.
+// Whether an operator joins two products, each of whole groups of channels, and a third product
+// reads the result.
 bool has_branches(const CallGraph& g, const std::string& joining) {
   const auto maker = [&](int e) {
     return std::find_if(
@@ -206,7 +207,7 @@ TEST(CallGraphs, ComputeTheCallAmongOthers) {
   EXPECT_LE(most, 61u) << "with layers, branches and wide products";
 }
 
-// The last of the graphs, each the first smaller one of the one before, that call an operator.
+// Shrinks a graph as long as a smaller one still calls the operator, always to the first such one.
 CallGraph shrunk_to(CallGraph g, const OpInfo* op) {
   for (;;) {
     const std::vector<CallGraph> parts = smaller_graphs(g);

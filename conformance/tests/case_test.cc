@@ -1,4 +1,4 @@
-// Case ids say all there is to a case, and garbage is refused with words.
+// A case id holds a whole case, and the parser refuses garbage with a message.
 #include "conformance/cases/case.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(CaseId, SpellsCallsOutThatNobodyMayMake) {
            "concatenate/axis=-9223372036854775808/in=1@8/fill=zero:0",
            "conv2d/channels=1/kernel_size=1,1/strides=/in=1x1x1x1@8+1x1x1x1@8/fill=zero:0"})
     EXPECT_EQ(case_id(parse_case(id)), id);
-  // What has no place in a shape is not kept, and without a seed there is none.
+  // A shape keeps only the axes for which it has room, and the default seed is 0.
   EXPECT_EQ(case_id(parse_case("relu/in=1x1x1x1x1x1x3@8/fill=max")),
       "relu/in=1x1x1x1x1x1x1@8/fill=max:0");
 }
@@ -174,8 +174,8 @@ struct PlacementRow {
   std::vector<i64> in, out;  // empty: not asked for
 };
 
-// Computed from the definition by another program. A report names a case, and whoever reads it
-// must find its tensors in the same places.
+// Computed from the definition by another program. Every version must place the tensors of a case
+// that a report names in the same way.
 TEST(Placements, AreTheSameInEveryVersion) {
   constexpr u64 kSeed = (u64{1} << 63) + 7;
   constexpr i64 kFar = i64{1} << 34, kLimit = i64{1} << 22;
@@ -197,7 +197,7 @@ TEST(Placements, AreTheSameInEveryVersion) {
           {}},
       {{2, 3, 4, 5, 6, 7}, Layout::scattered_out, 11, 0, {},
           {28000, 70, 2, 14, 350, 2800, 58800, 140000}},
-      // The last that is padded, and the first that is too large.
+      // The largest tensor that is padded, and the first that is too large.
       {{kLimit - 1}, Layout::padded, 3, 0, {1, 0, kLimit}, {}},
       {{kLimit}, Layout::padded, 3, 0, {1, 0, kLimit}, {}},
       {{2, kFar}, Layout::permuted, 1, 0, {kFar, 1, 0, 2 * kFar}, {}}};
@@ -221,7 +221,7 @@ TEST(Placements, BeginWhereverTheirOffsetIs) {
   EXPECT_EQ(seen, (std::vector<i64>{i64{1} << 40, (i64{1} << 40) + (i64{1} << 33)}));
 }
 
-// Runs are chosen by size, and floors by tier: who reads a verdict counts on both.
+// Users choose runs by size and floors by tier, so neither may change unnoticed.
 TEST(SelectCases, OfATierAreSoMany) {
   const auto numbers = [](int tier) {
     const TierSize s = tier_size(tier);
@@ -246,7 +246,7 @@ TEST(SelectCases, EveryFilterMakesThemPartial) {
   EXPECT_TRUE((Selection{.budget = 1}.partial()));
 }
 
-// How many of the golden vectors that a property asks for give outputs, and how many errors.
+// Of the golden vectors that a property selects, how many give outputs and how many errors.
 TEST(SelectCases, VectorsAreForThePropertiesThatTheyTell) {
   const auto taken = [](const char* property) {
     const Selection s{
@@ -281,7 +281,7 @@ TEST(SelectCases, ANameWithoutASlashIsAVectorWhereThereAreSome) {
   EXPECT_EQ(select("relu-0063", kFrozen)[0].label, "input.precision");
   EXPECT_EQ(select("relu/in=1@8/fill=one:0", kFrozen)[0].what, Item::legal);
   expect_throws<UsageError>([&] { select("relu-0001", ""); }, "case id: no operator 'relu-0001'");
-  // It has a value that no tensor of its precision can hold.
+  // This vector has a value that no tensor of its precision can hold.
   expect_throws<UsageError>([&] { select("relu-0068", kFrozen); },
       "no case and no vector 'relu-0068' (vectors of conformance/vectors)");
 }

@@ -32,7 +32,7 @@ TEST(Relations, NameHowValuesAreWrong) {
     EXPECT_EQ(relation_words({{0, {0}, want, got}}), words) << want << " " << got;
     EXPECT_EQ(relation_of(words) ? relation_of(words)->words : std::string(), words);
   }
-  // One bit is dropped of the first value, which alone is off by one.
+  // The first value loses one bit, so by itself it is off by one.
   EXPECT_EQ(relation_words({{0, {0}, 2051, 2052}, {0, {1}, 70001, 70016}}), "rounded as float16");
   EXPECT_EQ(relation_words({}), "") << "no element";
   EXPECT_EQ(relation_of(""), nullptr);
@@ -53,7 +53,7 @@ class FailingRun {
  public:
   FailingRun() { items_.reserve(2000); }
 
-  /// @param finding nothing: the case passes
+  /// @param finding empty if the case passes
   void put(const std::string& id, const std::vector<std::pair<std::string, Finding>>& findings,
       Outcome outcome = Outcome::failed, const Expectation* known = nullptr) {
     Item item;
@@ -68,7 +68,7 @@ class FailingRun {
     causes_.add(items_.back(), std::ssize(items_) - 1, r,
         std::vector<const Expectation*>(findings.size(), known));
   }
-  /// What is said of each failure, in order.
+  /// The description of each failure, in order.
   std::vector<std::string> said() const {
     std::vector<std::string> all;
     for (const Failure& f : causes_.failures()) {
@@ -206,7 +206,7 @@ TEST(Causes, BeyondAFewAreCountedTogether) {
     if (causes == 5) {
       EXPECT_EQ(said[4], "laws fail ok 4 x1 []");
     } else {
-      // The largest cause is among those that are shown.
+      // The report shows the largest cause.
       EXPECT_EQ(said[3], "laws fail ok 3 x5 [] causes 5");
       EXPECT_EQ(said[4], "laws fail ok 7 x2 []");
     }

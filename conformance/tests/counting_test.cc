@@ -29,7 +29,7 @@ TEST(Counting, RangeBeginsAtItsSeedAndComesRound) {
   EXPECT_EQ(values_of("relu/in=2@32/fill=range:4294967294"), (Values{{INT32_MAX, -INT32_MAX}}));
 }
 
-// The numbers of inputs that change seldom begin far out: at 2^62, where their waits end.
+// Some inputs change seldom; they change at counts around 2^62, so the test begins there.
 TEST(Counting, SeedsOf64BitsTurnEveryDigit) {
   constexpr i32 kMost = INT32_MAX;
   const auto from = [](const char* seed) {
@@ -48,10 +48,10 @@ TEST(Counting, InputsHoldEveryCombination) {
     const Values v = values_of("elemwise_add/in=105@4+105@3/fill=" + std::string(fill) + ":11");
     std::set<std::pair<i32, i32>> pairs;
     for (std::size_t i = 0; i < 105; ++i) pairs.emplace(v[0][i], v[1][i]);
-    // 6 and -6 are no edges.
+    // 6 and -6 are not edges.
     EXPECT_EQ(pairs.size(), fill == std::string("range") ? 15u * 7u : 13u * 7u);
   }
-  // So many combinations that their number has no 64 bits.
+  // So many combinations that their number exceeds 64 bits.
   const Values v = values_of("concatenate/axis=0/in=1@32+1@32+1@32+1@32/fill=range:4294967295");
   EXPECT_EQ(v, (Values{{-INT32_MAX}, {1 - INT32_MAX}, {-INT32_MAX}, {-INT32_MAX}}));
 }
@@ -68,8 +68,8 @@ TEST(Counting, EdgesAreWherePowersClampsAndTiesAre) {
     expect_near(max_of(p));
     expect_near(i64{1} << (p - 1));
     for (int s = 1; p + s <= 33; ++s) {
-      expect_near(max_of(p) << s);                  // a product's clamp, undone
-      expect_near(((i64{1} << p) - 1) << (s - 1));  // a quotient's clamp, where it rounds
+      expect_near(max_of(p) << s);                             // the inverse of a product's clamp
+      expect_near(((i64{1} << p) - 1) << (s - 1));             // a quotient's clamp, if it rounds
       expect_near((i64{1} << (p - 1)) + (i64{1} << (s - 1)));  // a tie beside a power of two
     }
   }
@@ -107,7 +107,7 @@ TEST(Counting, IsOfElementwiseOperatorsAlone) {
   EXPECT_EQ(found, expected);
 }
 
-// Of a wide range the numbers beside those powers of two where types and products end.
+// The edges of a wide range lie beside the powers of two where types and products end.
 TEST(Counting, BoundsOfClipStandBesidePowersOfTwo) {
   std::set<i64> expected, found;
   for (i64 v : {0, 1, 2, 15, 16, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 8388607, 8388608,

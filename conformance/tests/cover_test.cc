@@ -1,5 +1,5 @@
-// Coverage: every class that a call shows is one that its operator's row names; what is missing is
-// missed, and what cannot be is told from what was forgotten.
+// Coverage: an operator's row names every class that its calls show, reports missing cells, and
+// tells impossible cells from forgotten ones.
 #include "conformance/coverage/cover.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(Features, OfEveryCallAreThoseOfItsOperator) {
   }
 }
 
-// Each class at both of its ends, and what lies just beside it.
+// Each class at both of its ends, and the values just beside them.
 TEST(Features, OfACallAreNamed) {
   const std::pair<const char*, const char*> rows[] = {
       {"relu/in=2x6x10x14x18@1", "rank of X: 5 & precision of X: 1 & memory: compact"},
@@ -94,7 +94,7 @@ TEST(Features, OfValuesAreNamed) {
   EXPECT_EQ(shown("relu/in=2@8/data=127,1"), of + "all positive" + also + "the largest");
   EXPECT_EQ(shown("relu/in=3@8/data=-127,0,-1"), of + "a zero" + also + "the smallest");
   EXPECT_EQ(shown("relu/in=1@20/data=65536"), of + "all positive");
-  // Of an index, those within every axis of the table, and those beyond all its elements.
+  // Indices within every axis of the table, and indices beyond all its elements.
   const std::pair<const char*, const char*> rows[] = {{"0", "a zero"},
       {"1", "all positive & inside"}, {"2", "all positive & inside"}, {"3", "all positive"},
       {"15", "all positive"}, {"16", "all positive & beyond the end"},
@@ -129,7 +129,7 @@ TEST(Features, AreAimedAtInSoManyTriesAndElements) {
     const std::optional<Case> again = aimed_case(relu, f, elements_of(*c), 1000, third);
     ASSERT_TRUE(again);
     EXPECT_EQ(case_id(*again), case_id(*c)) << "as many elements as are allowed";
-    // Nothing shows what nobody knows.
+    // No case shows an unknown class.
     EXPECT_FALSE(aimed_case(take, {"attribute axis", "nothing"}, kMaxRun, 20, first));
   }
 }
@@ -173,7 +173,7 @@ TEST(Cover, TellsWhatCannotBeFromWhatIsForgotten) {
 
 TEST(Cover, CountsConstantOutputsOnlyWhereThereAreNoOthers) {
   const CoverRow relu = cover(of("relu", 1, kFrozenSet)).rows[0];
-  // A precision of 1 is all zeros; nothing but that can come of it.
+  // A tensor of precision 1 holds only zeros, so the outputs are constant.
   EXPECT_EQ(cell(relu, "precision of X: 1").state, CoverCell::constant);
   EXPECT_EQ(cell(relu, "values of X: all negative").state, CoverCell::constant);
   EXPECT_EQ(cell(relu, "values of X: both signs").state, CoverCell::covered);
@@ -183,7 +183,7 @@ TEST(Cover, CountsConstantOutputsOnlyWhereThereAreNoOthers) {
 
 TEST(Cover, OfOneCaseLooksForAllOthers) {
   constexpr auto constant = CoverCell::constant, empty = CoverCell::empty;
-  // One call with constant outputs is enough for its cells, where a search finds no other.
+  // One call with constant outputs is enough for its cells if a search finds no better one.
   const std::tuple<const char*, CoverCell::State, CoverCell::State> rows[] = {
       {"relu/in=2@1/data=0,0", constant, empty}, {"relu/in=2@8/data=-1,-2", empty, constant},
       {"relu/in=2x2@8/data=1,2,3,4", empty, empty}};
@@ -200,7 +200,7 @@ TEST(Cover, OfOneCaseLooksForAllOthers) {
   }
 }
 
-// Rows made up: one without triples, one in which everything is there, one that lacks some.
+// Made-up rows: one without triples, one that covers everything, one that lacks some.
 Cover made_up() {
   const std::vector<CallClass> a = {{"a", "b"}}, ab = {{"a", "b"}, {"c", "d"}};
   Cover c{1, 2, "0123456789abcdefg", {}};
@@ -243,7 +243,7 @@ TEST(CoverRow, IsCompleteWhereNoCellAndNoTupleIsEmpty) {
       0);
 }
 
-// The numbers of a call that are the largest of their precision, and one beyond it.
+// How many numbers of a call are the largest of their precision, and how many exceed that by one.
 std::pair<i64, i64> largest(const VectorCall& call) {
   i64 last = 0, beyond = 0;
   for (std::size_t k = 0; k < call.in.size(); ++k) {
@@ -343,7 +343,7 @@ TEST(Combinations, ThatASearchReachesAreShownByLegalCallsWithOutputsThatSaySomet
 
 TEST(DiscriminatingOrder, TakesWhatAddsMostAndLeavesOutWhatAddsNothing) {
   const Combinations combinations(*find_operator("relu"));
-  // Of relu the first classes are those of one axis, its shape; the last ones are its memory's.
+  // The first classes of relu are about its shape, the last ones about its memory.
   const int memory = static_cast<int>(call_classes(*find_operator("relu")).size()) + 5;
   const std::vector<std::vector<int>> calls = {
       {0, memory}, {0, 1, memory}, {0, 1, 2, memory}, {3, memory}, {4, memory}};

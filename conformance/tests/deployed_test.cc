@@ -1,4 +1,4 @@
-// Errata about the deployed runtime, compared with what that runtime answered (deployed.jsonl).
+// Compares errata about the deployed runtime with that runtime's answers (deployed.jsonl).
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// One call, the answer that was recorded, and how it stands to ours.
+// One call, the recorded answer, and how that differs from ours.
 struct Record {
   std::string topic, line;
   Deployed there = Deployed::same;
@@ -24,7 +24,7 @@ std::ostream& operator<<(std::ostream& out, const Record& r) {
   return out << r.line << " is " << static_cast<int>(r.there);
 }
 
-// Whether an output is another one. Types were recorded always, values where the call gives some.
+// Whether two outputs differ. A record always has the types, and values if the call gives some.
 bool differs(const json& ours, const json& theirs) {
   return ours["shape"] != theirs["shape"] || ours["prec"] != theirs["prec"] ||
       (theirs.contains("data") && ours["data"] != theirs["data"]);
@@ -68,7 +68,7 @@ bool is_about(const Record& r, const Erratum& e) {
   return !topic.empty() && (r.topic == topic || r.topic.substr(0, r.topic.find('/')) == topic);
 }
 
-// Those about operators, each once.
+// The errata about operators, each once.
 std::vector<Erratum> errata() {
   std::vector<Erratum> all(std::begin(kSharedErrata), std::end(kSharedErrata));
   for (const OpInfo* op : operators()) all.insert(all.end(), op->errata.begin(), op->errata.end());
@@ -106,7 +106,7 @@ TEST(DeployedRuntime, IsNamedOnlyWhereItsAnswersWereRecorded) {
   }
 }
 
-// What is refused in one spelling must have been asked in the others, too.
+// If the runtime refused one spelling, it must have been asked the others, too.
 TEST(DeployedRuntime, WasAskedForEveryKindOfAttributeAndEveryOtherName) {
   const auto was_asked = [](const std::string& part) {
     return std::any_of(records().begin(), records().end(),

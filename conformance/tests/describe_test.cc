@@ -1,4 +1,4 @@
-// What the program says of operators and labels is complete: other programs live on it.
+// The program describes all operators and labels, because other programs depend on that.
 #include "conformance/specification/describe.h"
 
 #include <gtest/gtest.h>
@@ -27,9 +27,9 @@ std::set<std::string> labels_described() {
   return labels;
 }
 
-// The golden vectors violate every rule of calls: what they are refused with is what there is.
+// The golden vectors violate every rule of calls, so their labels are all the labels there are.
 TEST(Describe, EveryLabelThatVectorsExpectAndNoOther) {
-  std::set<std::string> expected = {"op.unknown"};  // of no operator, hence in no operator's file
+  std::set<std::string> expected = {"op.unknown"};  // about no operator, so in no file
   for (const OpInfo* op : operators()) {
     const std::string file = "conformance/vectors/" + std::string(op->name) + ".json";
     const ordered_json vectors = ordered_json::parse(text_of_file(file));

@@ -1,4 +1,4 @@
-// How wrong outputs are described: what an author of kernels reads first.
+// How the judge describes wrong outputs, which authors of kernels read first.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -10,7 +10,7 @@ namespace {
 
 Answer answer_of(std::vector<std::vector<i32>> out) { return {.out = std::move(out)}; }
 
-// A tensor that counts from 1, and what is said where some of its elements are 0.
+// A tensor that counts from 1, and the description if some of its elements are 0.
 std::string said(const Shape& shape, const std::function<bool(i64)>& wrong) {
   Tensor want{{shape, 16}, {}};
   for (i64 k = 0; k < volume(shape); ++k) want.data.push_back(static_cast<i32>(k + 1));
@@ -36,7 +36,7 @@ TEST(Difference, IsOfOutputsThatDiffer) {
   EXPECT_EQ(f->elements[1].got, 4);
 }
 
-// However large a result is, the first wrong element is named, and how many there are.
+// The description names the first wrong element and counts all, however large a result is.
 TEST(Difference, NamesTheFirstWrongElementOfMoreThanAMillion) {
   constexpr i64 kRows = 1031, kColumns = 1033, kFirst = 1021 * kColumns + 7;
   EXPECT_EQ(said({kRows, kColumns}, [](i64 k) { return k == kFirst || k == kFirst + 5000; }),

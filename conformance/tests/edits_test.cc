@@ -1,4 +1,4 @@
-// Mutation of sources: what is changed and what is left alone.
+// Mutation of sources: what the mutator changes and what it leaves alone.
 #include "conformance/mutator/edits.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// Every line that the edits of a line make of it.
+// Every line that the edits make of a line.
 Strings mutants(const std::string& text) {
   Strings all;
   for (const Edit& e : edits_of("a.cc", text)) all.push_back(edited(text, e));
@@ -55,7 +55,7 @@ TEST(Edits, ChangeWhatFollowsAnEstimateOrIsNamedAlike) {
   }
 }
 
-// Something of everything that looks like something else.
+// Samples of everything that looks like something else.
 constexpr const char* kSample = R"_(#define A 1 < 2 \
   3 < 4
   # if 5
@@ -118,7 +118,7 @@ TEST(Edits, AtTheEndsOfATextOfALineAndOfAToken) {
   EXPECT_EQ(line_of(two, edits[1]), "c < d;");
 }
 
-// What stands behind a text in memory, or before it, is no part of it.
+// The characters in memory before and behind a text are not part of it.
 TEST(Edits, OfAPartAreThoseOfItsCopy) {
   const string_view sample = kSample;
   const auto told = [](string_view text) {

@@ -1,4 +1,4 @@
-// A backend at the process door: the reference, with the bad habits that its arguments name.
+// A backend as a process: the reference, with the bad habits that its arguments name.
 //   eval_reference [crash-after N | hang-after N | noisy]
 #include <unistd.h>
 

@@ -21,7 +21,8 @@
 namespace lockstep::judge {
 namespace {
 
-// Long enough for a loaded machine where an answer comes, short where none does.
+// Long by default, so that answers arrive on a busy machine; tests without an answer pass short
+// limits.
 Limits limits(double start_s = 20, double timeout_s = 20) {
   return {.timeout_s = timeout_s, .start_s = start_s};
 }
@@ -97,7 +98,7 @@ TEST(Exec, QuotesTheLastTwoLinesOfTheLastWords) {
   EXPECT_EQ(ask("printf 'only\\n' >&2; exit 5").message, head + "'only'");
   EXPECT_EQ(ask("printf 'only' >&2; exit 5").message, head + "'only'");
   EXPECT_EQ(ask("printf 'one\\n\\ntwo\\nthree\\n' >&2; exit 5").message, head + "'two', 'three'");
-  // Numbers of four digits tell where the 2048 bytes that are kept begin.
+  // Numbers of four digits show where the 2048 bytes that the judge keeps begin.
   std::string kept;
   for (int k = 489; k < 504; ++k) kept += "0" + std::to_string(k);
   EXPECT_EQ(ask("seq -w 1 1000 | tr -d '\\n' >&2; exit 5").message, head + "'" + kept + "...'");
@@ -117,7 +118,7 @@ TEST(Exec, EndsACommandThatClosesItsOutputAndStays) {
   EXPECT_EQ(ask("exec >&-; exec sleep 999").message, "was killed by SIGKILL before answering");
 }
 
-// Who ends a whole job may reach the judge a moment later.
+// A scheduler that ends a whole job may signal the judge a moment later than the command.
 TEST(Exec, WaitsToBeEndedWhereTheShellSaysThatOthersEndedTheCommand) {
   for (const char* status : {"129", "130", "137", "143"}) {
     const auto start = std::chrono::steady_clock::now();
@@ -134,7 +135,8 @@ TEST(Exec, WaitsLessAndLessForASignalThatDoesNotCome) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4)) << "and not 6";
 }
 
-// A line that is printed before, between or after answers is told in one way, whenever it is read.
+// The judge reports a line printed before, between or after answers in the same way, whenever it
+// reads it.
 TEST(Exec, SaysWhatWasPrintedBesideAnswers) {
   const std::string answer = R"({\"id\":1,\"status\":\"unsupported\"})";
   for (const std::string& command : {std::string("echo loading 1 of 2; read x; read x"),
@@ -216,7 +218,7 @@ TEST(Exec, RefusesAnswersBesideTheOneAskedFor) {
   EXPECT_TRUE(ask("read x; echo \"" + answer + "\"; read x").ok());
   expect_answer(ask("read x; printf \"" + answer + "\\n" + answer + "\\n\"; read x"),
       AnswerKind::protocol, "more than one answer");
-  // More than a pipe holds is still unread when the answer comes.
+  // The command has not yet read more than a pipe holds when its answer comes.
   const auto early = open_exec("echo \"" + answer + "\"; sleep 999", limits());
   EXPECT_EQ(ask(*early, relu_of(1 << 20)).kind, AnswerKind::protocol);
   EXPECT_EQ(said(ask("read x; echo '{\"id\":1,\"status\":\"ok\",\"out\":[]}'; read x")),
@@ -227,7 +229,7 @@ TEST(Exec, NeverBlocksHoweverMuchBothSidesSay) {
   const auto s = open_exec("eval_reference noisy", limits());
   expect_right(*s, relu_of(3 << 20));
   expect_right(*s, relu_of(1));
-  // It fills its own output before it reads a call that is larger than any pipe.
+  // The command fills its own output before it reads a call that is larger than any pipe.
   const auto c = open_exec("head -c 3000000 /dev/zero | tr '\\0' x; cat", limits());
   EXPECT_EQ(ask(*c, relu_of(1 << 20)).kind, AnswerKind::printed);
 }
@@ -294,7 +296,8 @@ TEST(Exec, LimitsWhatItsProcessesMayAllocate) {
   if (own.rlim_cur == RLIM_INFINITY) expect_contains(data_limit(), "'unlimited'");
 }
 
-// A command that states a manifest with these members beside its name, then answers like another.
+// A command that states a manifest with its name and these members, then answers like another
+// command.
 std::string stating(const std::string& members, const std::string& answers = "eval_reference") {
   return "read x; echo '{\"id\":0,\"manifest\":{\"name\":\"told\"," + members + "}}'; exec " +
       answers;
@@ -311,12 +314,12 @@ TEST(Manifest, OfACommandIsAskedForFirst) {
   EXPECT_TRUE(s->manifest().stated());
   EXPECT_TRUE(s->manifest().claims_operator("relu"));
   EXPECT_FALSE(s->manifest().claims_operator("abs"));
-  // The process that stated it goes on; another one would not answer before it stated it again.
+  // The process that stated the manifest goes on; a new process would have to state it again first.
   expect_right(*s, relu_of(3));
 }
 
 TEST(Manifest, OfACommandThatStatesNoneClaimsEverything) {
-  // It may refuse, end or make no sense; a fresh process gets the next question.
+  // The command may refuse, end or answer nonsense; a fresh process gets the next question.
   for (const std::string command : {"eval_reference",
            "read x; echo '{\"id\":0,\"status\":\"unsupported\"}'; exec eval_reference",
            "read x; echo '{\"manifest\":{},\"x\":0}'", "eval_reference crash-after 0", "yes"}) {
@@ -355,7 +358,7 @@ TEST(Exec, NamesWhatACommandCannotBeAsked) {
     expect_contains(verdict.substr(others), p);
 }
 
-// What a run says of a golden vector about illegal text.
+// The report of a run on a golden vector about illegal text.
 Report judged(const std::string& backend, const std::string& vector) {
   const Selection s{.properties = {"rejects"}, .cases = {vector}, .vectors = "conformance/vectors"};
   Conduct conduct;
@@ -369,7 +372,7 @@ TEST(IllegalText, IsPutToCommands) {
     EXPECT_EQ(r.counts.passed, 1) << vector;
     EXPECT_EQ(r.verdict, "PASS") << vector;
   }
-  // It never sees what is illegal.
+  // This command never sees the illegal text.
   const std::string deaf = R"(sed -u 's/"attrs":{[^}]*}/"attrs":{}/' | eval_reference)";
   const Report r = judged("exec:" + deaf, "sum-0092");
   EXPECT_EQ(r.verdict, "FAIL");
@@ -395,7 +398,7 @@ TEST(Exec, TakesNoOptions) {
 
 bool exists(pid_t pid) { return kill(pid, 0) == 0; }
 
-// A command whose grandchild writes its number into a file, and the number.
+// A command whose grandchild writes its process number into a file, and that number.
 struct Family {
   std::string file = testing::TempDir() + "lockstep_family_" + std::to_string(getpid());
   std::string command = "sleep 999 & echo $! > " + file + ".part; mv " + file + ".part " + file +
@@ -412,7 +415,7 @@ struct Family {
 };
 
 bool gone_soon(pid_t pid) {
-  // An orphan stays until somebody reaps it; then it is a zombie, which runs no more.
+  // An orphan that has ended remains as a zombie until somebody reaps it; a zombie no longer runs.
   for (int tries = 0; tries < 500; ++tries) {
     std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
     std::string number, name, state;

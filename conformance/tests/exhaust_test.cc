@@ -1,4 +1,4 @@
-// Every value of elementwise operators: by the program, from its journal, and as evidence.
+// Tests every value of elementwise operators: by the program, from its journal, and as evidence.
 #include "conformance/run/exhaust.h"
 
 #include "conformance/base/sha256.h"
@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// The values of one setting, by the loop and by the reference.
+// The outputs of one setting, by the loop and by the reference.
 TEST(ValuesOf, AreThoseOfTheReference) {
   int settings = 0;
   for (int precision : {1, 2, 9})
@@ -76,7 +76,7 @@ TEST_F(ExhaustVerb, ComparesEveryValue) {
   expect_end(of("cpu", "--precision 33"), 2);
 }
 
-// No tier puts this value, but for a chance of a few in a million.
+// A tier tries this value with a chance of a few in a million.
 TEST_F(ExhaustVerb, FindsTheOnlyWrongValue) {
   const Words words =
       of(hostile("misbehaving"), "--op abs,relu --precision 21 --set fault=one_value");
@@ -139,7 +139,7 @@ TEST_F(ExhaustVerb, RefusesTheJournalOfAnotherBackend) {
 TEST_F(ExhaustVerb, EndsWithWhatIsKnownAtAnInterrupt) {
   std::string command = program();
   for (const std::string& w : of("reference", "--resume " + journal)) command += " '" + w + "'";
-  // Its widest ranges take longer than the wait.
+  // The widest ranges take longer than the wait.
   const Ended e = run({"bash", "-c",
       command + " & judge=$!; while [ ! -s " + journal +
           " ]; do sleep 0.02; done; kill -INT $judge; wait $judge"});

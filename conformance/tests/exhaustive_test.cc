@@ -1,5 +1,5 @@
-// Every call of a small scope, operator by operator: legal, exact, and the same from the CPU
-// backend.
+// Every call of a small scope, operator by operator, is legal and exact, and the CPU backend gives
+// the same results.
 #include "conformance/cases/exhaustive.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ namespace {
 constexpr i64 kMostCalls = 12'000;  // of one operator
 constexpr i64 kFewestCalls = 100;
 
-// The paths through three choices: of one value, of two, and of many, if the second was the first.
+// The paths through three choices: of one value, of two, and, if the second was the first value, of
+// many.
 std::vector<std::vector<i64>> paths(int deviations) {
   std::vector<std::vector<i64>> all;
   Exhaustive draw(deviations);
@@ -94,7 +95,7 @@ class SmallScope : public testing::TestWithParam<const OpInfo*> {
     static const std::unique_ptr<Subject> subject = open_subject("cpu", {20, 60, 8, {}});
     return *subject;
   }
-  // What the backend answers to a legal call differently from the reference; empty if nothing.
+  // How the backend's answer to a legal call differs from the reference's; empty if it does not.
   static std::string wrong(const Case& c) {
     const std::vector<Tensor> in = inputs_of(c);
     const reference::Outcome y = reference::evaluate(*c.op, c.attributes(), in);

@@ -1,5 +1,5 @@
 /// @file
-/// What several tests expect of texts.
+/// Expectations about texts that several tests share.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ template <class Error, class Call> void expect_throws(const Call& call, const st
   }
 }
 
-/// What an error of the type says; empty where there is none.
+/// The text of an error of the type; empty if there is none.
 template <class Error, class Call> std::string words_of(const Call& call) {
   try {
     call();

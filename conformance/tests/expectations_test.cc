@@ -1,4 +1,4 @@
-// What an expectation knows of a result, call by call.
+// Which results an expectation excuses, call by call.
 #include "conformance/verdict/expectations.h"
 
 #include <gtest/gtest.h>

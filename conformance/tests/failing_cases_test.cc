@@ -1,4 +1,5 @@
-// The cases that fail: listed, repeated, expected; and what is said when nothing can be written.
+// Failing cases are listed, repeated and expected; and what the program says if it cannot write a
+// file.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -51,7 +52,7 @@ TEST_F(Failing, OfAFileAreRepeatedByTheirHash) {
       joined(repro, {"@" + two}), 2, {"' holds 2 cases; repro takes one: @" + two + "#HASH"});
   expect_end(joined(repro, {"@" + two + "#ffff"}), 2, {"holds 0 cases with the hash ffff"});
   expect_end(joined(repro, {"@" + scratch.path("none")}), 2, {"cannot read"});
-  // A run says the same of a case, and its report holds the whole.
+  // A run says the same of a case, and its report holds the whole text.
   const Judged j = judged(words_in("check null --no-shrink --cases", {two}));
   EXPECT_EQ(j.end.out.find(longer), std::string::npos);
   expect_contains(j.text, longer);
@@ -70,11 +71,11 @@ TEST_F(Failing, ThatAreExpectedMakeNoOtherBugUnseen) {
   EXPECT_EQ(other.report["exceeded"].size(), 2U);
   for (const auto& f : other.report["failures"])
     EXPECT_EQ(f["known"] == "", f["property"] != "concurrent") << f;
-  // In a run of another seed the cases are others: the entries excuse what they match.
+  // A run of another seed has other cases, so the entries excuse all that they match.
   const Judged seed =
       judged(conv2d("conv2d.ignores_groups", {"--expectations", file, "--seed", "2"}));
   EXPECT_EQ(seed.report["exceeded"].size(), 0U);
-  // An entry holds for a season.
+  // An entry holds for 90 days.
   expect_end(conv2d("conv2d.ignores_groups",
                  {"--write-expectations", file, "--today", "2027-12-31", "--quiet"}),
       1);

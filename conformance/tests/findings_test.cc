@@ -1,4 +1,4 @@
-// What check finds in a library that nobody here wrote, without being told where to look.
+// What check finds in a library of other authors, without a hint where to look.
 #include <gtest/gtest.h>
 
 #include "conformance/cases/case.h"
@@ -37,7 +37,7 @@ class Findings : public testing::Test {
 };
 
 TEST_F(Findings, EightBitProductsWithoutVnniLoseBits) {
-  // Weights are halved before and results doubled after, or sums of two products saturate.
+  // oneDNN halves weights and doubles results, or its sums of two products saturate.
   expect_contains(found_in("conv2d", 2), "expected ");
   expect_contains(found_in("dense", 6), "expected ");
 }

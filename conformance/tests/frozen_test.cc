@@ -1,5 +1,4 @@
-// The frozen tiers: that they are of today's operators, and which differences of a program they
-// notice.
+// The frozen tiers match today's operators, and notice differences of a program.
 #include "conformance/verdict/frozen.h"
 
 #include <gtest/gtest.h>
@@ -145,7 +144,7 @@ TEST(Frozen, ReadBackAsTheyWereWritten) {
   expect_throws<UsageError>([] { read_frozen("{}"); }, "format");
 }
 
-// A judge that plants no fault in what it observed must not say that a backend passes.
+// A judge that plants no fault in what it observes must not say that a backend passes.
 TEST(Canaries, AreMissedWhereNoneIsPlanted) {
   Report r;
   r.counts.executed = r.counts.passed = 1;

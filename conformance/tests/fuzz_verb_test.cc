@@ -1,4 +1,4 @@
-// The search for failures, and what is frozen of its findings.
+// The search for failures, and vectors made from its findings.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,8 +62,8 @@ std::vector<std::string> calls_in(const std::string& logs) {
 TEST_F(Fuzz, GoesOnWhereItEndedAndDoesNotRepeatItself) {
   const auto searched_in = [&](const std::string& name, const std::string& count) {
     fs::create_directory(scratch.path(name + ".log"));
-    // A log has a question before the backend has it: a run's end cuts none off. Each process has
-    // a log of its own: a shell writes a line in pieces.
+    // The log receives a question before the backend does, so the end of a run cuts none off. Each
+    // process has a log of its own, because a shell writes a line in pieces.
     const std::string log = "while IFS= read -r q; do printf '%s\\n' \"$q\" >> '" +
         scratch.path(name + ".log") + "'/$$; printf '%s\\n' \"$q\"; done";
     const std::string backend =
@@ -79,13 +79,13 @@ TEST_F(Fuzz, GoesOnWhereItEndedAndDoesNotRepeatItself) {
       state_of(scratch.path("parts"))["executed"], state_of(scratch.path("whole"))["executed"]);
   std::vector<std::string> calls = calls_in(scratch.path("parts.log"));
   EXPECT_EQ(calls, calls_in(scratch.path("whole.log"))) << "how it is cut changes no call";
-  // The smallest calls are few, and may come again by chance.
+  // There are few smallest calls, so they may come again by chance.
   calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
   EXPECT_GT(calls.size(), 380u) << "hardly a call is put twice";
 }
 
 TEST_F(Fuzz, SavesAFindingOnce) {
-  // What was found stays found.
+  // The state keeps earlier findings.
   for (int times = 0; times < 2; ++times)
     expect_end(searched(directory, words_in("faulty --set mutant=relu.int8"),
                    "--op relu --count 200 --property matches_reference"),

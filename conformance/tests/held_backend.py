@@ -1,4 +1,4 @@
-"""The backend of examples/relu_lines.py, which notes in the directory $HELD how often it is asked.
+"""The backend of examples/relu_lines.py, which counts its questions in the directory $HELD.
 
 The first run of each of the tasks $HELD_TASKS stops in the middle and waits for its end.
 """

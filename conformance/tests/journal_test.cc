@@ -1,4 +1,4 @@
-// The file of a run that goes on: what is written, what is read again, and what is none.
+// The journal of a run: what the judge writes, what it reads again, and which files it refuses.
 #include "conformance/run/journal.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST_F(Journals, KnowsTheLinesThatWereAdded) {
   struct stat made {};
   ASSERT_EQ(stat(file.c_str(), &made), 0);
   EXPECT_EQ(made.st_mode & 07777, 0666U);
-  // More than is read at once, and a line that was cut off.
+  // More than one read takes, and a line that was cut off.
   const std::string filler(100000, 'x');
   Journal(file, kRun, 9).add(R"({"n":0,"x":")" + filler + R"("})");
   std::ofstream(file, std::ios::app) << R"({"n":1,"x")";

@@ -1,4 +1,4 @@
-// How a run is carried out: what it asks for, what it tells of each case, and where it ends.
+// How the judge carries out a run: what it asks, what it reports of each case, and when it ends.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -82,7 +82,7 @@ TEST(PlanFor, ForcesInstructionSetsThatCanRunWhereThereIsAChoice) {
   EXPECT_EQ(forced(plan_for(subject, {"isa"})), "") << "but one can run";
 }
 
-// The properties that ask again.
+// The properties that repeat a call.
 std::string asking(const TrialPlan& plan) {
   std::string text;
   for (const TrialPlan::Way& way : plan.ways) text += std::string(way.property->name) + " ";
@@ -183,7 +183,7 @@ TEST(Run, NamesAVectorOnlyWhereItIsAboutVectors) {
     EXPECT_EQ(f.id == "sum-0003", f.property == "matches_vectors") << f.property << " " << f.id;
 }
 
-// A process of the judge tells the one that reports.
+// A process of the judge tells the reporting process.
 TEST(Run, SaysWhatBrokeAProcess) {
   const std::vector<Item> items = select_cases(of_relu());
   std::vector<const Item*> put;

@@ -1,4 +1,4 @@
-// What a run comes to: which cases it selects, what it makes of their results, how it says so.
+// Which cases a run selects, which verdict follows from their results, and how the report says so.
 #include "conformance/run/judge.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 namespace lockstep::judge {
 namespace {
 
-// A run in which everything is well, for tests to spoil.
+// A run without a fault, for tests to spoil.
 Report passing() {
   Report r;
   r.backend = r.name = "toy";

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds the JUnit XML of `lockstep` to the form that CI systems read: the elements and attributes
-of the schema of Jenkins' xUnit plugin, and counts that are those of the elements.
+"""Compares the JUnit XML of `lockstep` with the form that CI systems read: the elements and
+attributes of the schema of Jenkins' xUnit plugin, and counts that are those of the elements.
 
 usage: junit_form.py PROGRAM
 """

@@ -1,5 +1,5 @@
-// What is known of which cases kill which mutants: how it orders a set, what it says of a prefix,
-// and that it is about the mutants and the cases of today.
+// The kill matrix: how it orders a set, what it says of a prefix, and that it matches today's
+// mutants and cases.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

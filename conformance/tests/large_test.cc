@@ -1,4 +1,4 @@
-// Calls beyond the sizes that domains draw.
+// Calls larger than those that domains draw.
 #include "conformance/cases/large.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST_P(Large, BlocksLeaveOneElementOver) {
   EXPECT_GE(axes.size(), is_quadratic ? 0U : 1U);
 }
 
-// Hundreds of rows that stand in the output, of an operator that compares or chooses rows.
+// Hundreds of rows in the output of an operator that compares or chooses rows.
 TEST_P(Large, CrowdsComeThrough) {
   const std::vector<Case> all = crowded_cases(*GetParam(), 1);
   const std::set<string_view> of_rows = {"get_valid_counts", "non_max_suppression"};
@@ -66,8 +66,8 @@ TEST_P(Large, CrowdsComeThrough) {
   }
 }
 
-// Every number of elements that is left over after whole vectors, along the last axis of input 0
-// and of output 0, and along the channels of output 0. An operator may fix any of them.
+// Every number of elements that can be left over after whole vectors, along the last axis of input
+// 0 and of output 0, and along the channels of output 0. An operator may fix any of these extents.
 TEST_P(Large, TailsLeaveEveryNumberOfElementsOver) {
   std::set<i64> of_input, of_output, of_channels;
   for (const Case& c : tail_cases(*GetParam(), 1)) {

@@ -1,4 +1,4 @@
-// Every operator states laws, every law is true, and each has been tried on data that can tell.
+// Every operator states laws, every law is true, and each was tried on data that could refute it.
 #include "reference/laws.h"
 
 #include <gtest/gtest.h>
@@ -17,14 +17,14 @@ using reference::LawResult;
 using reference::try_law;
 
 constexpr int kDraws = 600;
-constexpr int kFloor = 60;  // calls of which a law says something that is not constant
+constexpr int kFloor = 60;  // calls for which a law has outputs that are not constant
 
 class Laws : public testing::TestWithParam<const OpInfo*> {};
 
 INSTANTIATE_TEST_SUITE_P(Operators, Laws, testing::ValuesIn(operators()),
     [](const auto& p) { return std::string(p.param->name); });
 
-// Draw `n` of an operator. Where ports say what values mean, most draws heed them.
+// Draw `n` of an operator. If ports have hints for their values, most draws follow them.
 Case drawn(const OpInfo& op, int n) {
   constexpr Fill kOrder[] = {Fill::hinted, Fill::dense, Fill::hinted, Fill::boundary, Fill::hinted,
       Fill::critical, Fill::hinted, Fill::sparse, Fill::hinted, Fill::alternating};
@@ -35,7 +35,7 @@ Case drawn(const OpInfo& op, int n) {
   return c;
 }
 
-// What becomes of law `i` of a call, and how many calls the respondent was put for it.
+// The result of law `i` of a call, and how many calls that took.
 struct Tried {
   LawResult result;
   int asked = 0;
@@ -98,7 +98,7 @@ std::set<std::string> words_of(string_view text) {
   return words;
 }
 
-// A capital that stands alone is a port of the operator, or one of those that a text explains.
+// A single capital is a port of the operator, or one that the text explains.
 TEST_P(Laws, NameNoPortThatTheOperatorLacks) {
   std::set<std::string> known{"I", "J", "M"};
   for (const Port& p : GetParam()->inputs) known.emplace(p.name);
@@ -109,7 +109,7 @@ TEST_P(Laws, NameNoPortThatTheOperatorLacks) {
           << l.label << ": " << l.text;
 }
 
-// What becomes of a claim about relu at (-1, 2).
+// The result of a claim about relu at (-1, 2).
 LawResult claimed(lockstep::Claim (*claim)(int, Attributes, Machine&), int precision = 8) {
   OpInfo op = *find_operator("relu");
   op.claim = claim;

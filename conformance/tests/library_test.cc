@@ -1,4 +1,4 @@
-// The library door: what a backend is put, and what is made of what it does with it.
+// Backends as libraries: what the judge hands to a backend, and how it judges the answers.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -42,7 +42,7 @@ Answer execute(Options set, const std::string& id, const judge::Run& run = {}) {
   return execute(*telling(std::move(set)), parse_case(id), run);
 }
 
-// An answer in one line: what kind, why or what was found damaged.
+// An answer in one line: its kind, the reason, or what the judge found damaged.
 std::string text_of(const Answer& a) {
   return std::string(name_of(a.kind)) + " " + (a.ok() ? a.out_damage + a.in_damage : a.message);
 }
@@ -128,7 +128,7 @@ TEST(LibraryDoor, LimitsMemoryToWhatTheProcessHasAndMoreAndWritesNoCore) {
     for (auto& n : numbers) words >> n;
     return numbers;
   };
-  // More than a sanitizer reserves.
+  // More memory than a sanitizer reserves.
   constexpr unsigned long long kMuch = 1ULL << 60;
   const auto limited = told(1 << 30), unlimited = told(0);
   EXPECT_GT(limited[0], kMuch + (100 << 10)) << "what the process has already";
@@ -225,7 +225,7 @@ TEST(LibraryDoor, GivesScratchMemoryFullOfANumber) {
 }
 
 TEST(LibraryDoor, RunsAPlanManyTimesAndPutsItsOutputsBackBeforeEach) {
-  // How often it is run, in which run it errs, and what comes back: which run, and its output.
+  // How often the plan runs, in which run it errs, and the result: which run, and its output.
   const std::tuple<int, const char*, int, i32> rows[] = {{1, "1", 0, 102}, {128, "999", 0, 101},
       {128, "2", 2, 102}, {128, "128", 128, 102}, {128, "1", 2, 101}, {128, "129", 0, 101}};
   for (const auto& [runs, errs, changed, value] : rows) {

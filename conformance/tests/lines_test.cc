@@ -131,7 +131,7 @@ TEST(Eval, KeepsIdentifiersAsTheyAreWritten) {
           R"( ,"attrs":{},"in_prec":[8],"in":[{"shape":[1]}]})";
       EXPECT_TRUE(eval_reference(line).starts_with("{\"id\":" + id + ",\"status\"")) << id;
     }
-  // What is not JSON has no identifier, whatever stands where one would.
+  // A line that is not JSON has no identifier, whatever it contains.
   EXPECT_TRUE(eval_reference(R"({"id":5,)").starts_with("{\"id\":null,"));
   EXPECT_TRUE(eval_reference(R"({"id":5})").starts_with("{\"id\":5,"));
 }
@@ -197,7 +197,7 @@ TEST(Quote, ShowsSixtyPrintableCharacters) {
   EXPECT_EQ(quote(most + "r"), "'" + most + "...'");
 }
 
-// Claims what it is told to, and answers the same to everything.
+// Claims what the test says, and gives every call the same answer.
 struct FixedSubject : ReferenceSubject {
   FixedSubject(Errors e, Answer a) : fixed(std::move(a)) { manifest_.errors = e; }
   Answer execute(const Case&, const std::vector<Tensor>&, const Inferred&, const Run&) override {
@@ -233,7 +233,7 @@ TEST(Eval, PassesOnWhatABackendSays) {
       {Errors::none, late, legal, "status", "runtime_error"},
       {Errors::none, answer(AnswerKind::protocol, "", "p"), legal, "label", "backend.protocol"},
       {Errors::none, {}, legal, "label", "backend.protocol"},
-      // A message that is no text is no reason to answer something that is no line.
+      // Even if a message is no valid text, the answer is a valid line.
       {Errors::none, answer(AnswerKind::unsupported, "", "\xff\""), legal, "message",
           "\xef\xbf\xbd\""}};
   for (const auto& [errors, says, line, key, expected] : rows)
@@ -378,7 +378,7 @@ bool is_json(std::string_view text) {
   }
 }
 
-// Another judge of what JSON is: the library's parser, on seeded damage to good text.
+// The library's parser as a second opinion on JSON, for seeded damage to good text.
 TEST(JsonCursor, AgreesWithTheLibraryAboutWhatIsJson) {
   const std::string seeds[] = {
       R"({"id":-0.5e+3,"op":"re\u00e9\n","attrs":{},"in":[{"shape":[1,20],"x":[[],{}]}, null]})",

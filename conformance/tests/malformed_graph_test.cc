@@ -1,4 +1,5 @@
-// Mistakes in graphs, held against the checks of backend.hpp: each has the one label that it names.
+// Mistakes in graphs, as the checks of backend.hpp see them: each has exactly the label that it
+// names.
 #include "conformance/cases/malformed_graph.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which calls a manifest claims, and what is said of a manifest that is none.
+// Which calls a manifest claims, and the errors for texts that are no manifest.
 #include "conformance/subjects/manifest.h"
 
 #include <gtest/gtest.h>
@@ -154,7 +154,7 @@ std::string refusal_of(const std::string& text) {
 
 TEST(Manifest, NamesTheKeyThatIsWrong) {
   const std::string list = "' must be a list of strings", range = "' must be [least, most]";
-  // Changes to a right manifest, and the key that is then to blame.
+  // Changes to a right manifest, and the key that the error has to name.
   const std::pair<json, std::string> rows[] = {{{{"name", nullptr}}, "'name' must be a string"},
       {{{"name", 1}}, "'name' must be a string"},
       {{{"name", "a\u202eb"}}, "'name' must be printable ASCII"},
@@ -216,7 +216,7 @@ TEST(Manifest, MustBeAnObject) {
     EXPECT_EQ(refusal_of(text), "has a wrong manifest: it is no JSON object") << text;
 }
 
-// Two readers could take different ones of two claims.
+// Of two equal keys, two readers could take different ones.
 TEST(Manifest, SaysNothingTwice) {
   EXPECT_EQ(refusal_of(R"({"name":"a","version":"1","name":"b"})"),
       "has a wrong manifest: an object has \"name\" twice");

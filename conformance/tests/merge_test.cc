@@ -1,4 +1,4 @@
-// Several reports of one run, or of two: put together, compared, refused.
+// Merges, compares and refuses several reports of one run, or of two.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -14,8 +14,8 @@ namespace {
 constexpr i64 kCases = 60;
 const char* const kOperators[] = {"conv2d", "relu", "sum"};
 
-// What is expected of the run: a failure that shows in some of its parts, one that shows in none,
-// and one of cases that hold.
+// The expectations of the run: a failure that some parts show, one that none shows, and one of
+// cases that pass.
 std::vector<Expectation> expected_ones() {
   std::vector<Expectation> all(3);
   for (Expectation& e : all) e.property = "isa", e.kind = "fail", e.place = "known.toml:7";
@@ -64,7 +64,7 @@ void add_case(Report& r, i64 n) {
   }
 }
 
-// Part `number` of a run whose cases are dealt out in turn; one part is the whole run.
+// Part `number` of a run whose parts take cases in turn; a single part is the whole run.
 Report part(i64 number, i64 of) {
   Report r;
   r.backend = r.name = "toy", r.version = "1", r.set_hash = r.manifest_hash = std::string(64, 'a');
@@ -134,7 +134,7 @@ TEST(Merge, JudgesTheExpectationsOfTheWholeRun) {
 TEST(Merge, KeepsWhereEachPartRan) {
   std::vector<Named> all = parts(3);
   all[2].report.environments[0].machine = "aarch64";
-  // A report may hold a place many times.
+  // A report may contain a machine many times.
   all[0].report.environments.resize(60, all[0].report.environments[0]);
   all[1].report.quarantine = {"sum hung"};
   all[0].report.operators_selected = all[2].report.operators_selected = 1;

@@ -1,4 +1,4 @@
-// A run of the calls of a model: those and no others, with the model's shapes and precisions.
+// A run on a model judges exactly the model's calls, with its shapes and precisions.
 #include "conformance/cases/model_calls.h"
 
 #include <gtest/gtest.h>

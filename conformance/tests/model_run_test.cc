@@ -114,7 +114,7 @@ TEST_F(ModelRun, ABackendThatFailsIsNotTheUsersFault) {
       "--backend", hostile("no_open")});
   EXPECT_EQ(e.exit, 1) << e.out;
   expect_contains(e.err, "no toaster is plugged in (exit 1, fail)\n");
-  // A model may be long to prepare, so its input is read before.
+  // Preparing a model may take long, so the verb reads the input first.
   expect_end({"model", "run", kDigits, "--input", "nowhere", "--backend", hostile("no_open")}, 2,
       {"cannot read 'nowhere'"});
 }

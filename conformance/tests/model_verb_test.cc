@@ -6,7 +6,7 @@
 namespace lockstep::judge {
 namespace {
 
-// A copy of the model, with one of its files in another text.
+// A copy of the model with another text in one of its files.
 std::string faulty_model(const Scratch& scratch, const std::string& file, const std::string& text) {
   std::string directory = scratch.path("model");
   std::filesystem::copy(kDigits, directory,

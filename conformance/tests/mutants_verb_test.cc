@@ -25,7 +25,7 @@ TEST(MutantsVerb, JudgesByAllCasesOrUntilDeath) {
   EXPECT_GT(all["kills"], 1);
 }
 
-// A vector that is wrong fails every backend: what dies of it is no mutant's mistake.
+// A wrong vector fails every backend, so no mutant may count as killed by it.
 TEST(MutantsVerb, AKillMeansNothingWhereTheControlFails) {
   const Scratch scratch;
   json vectors = json::parse(text_of_file("conformance/vectors/relu.json"));
@@ -61,7 +61,7 @@ TEST(MutantsVerb, SaysWhichSurvive) {
   EXPECT_FALSE(said.report["mutants"][0]["dead"]);
 }
 
-// Where all cases together kill, the control judges all of them, those without a claim included.
+// If only all cases together kill, the control judges all of them, including those not claimed.
 TEST(MutantsVerb, JudgesWhatTheTierReaches) {
   const Judged smoke =
       judged(words_in("mutants --tier 0 --timeout 20 --start-timeout 60", {"abs.*"}));

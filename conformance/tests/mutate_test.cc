@@ -1,4 +1,4 @@
-// Illegal calls: every rule of every operator is broken by some mutation, and only as it says.
+// Illegal calls: some mutation breaks every rule of every operator, and breaks only that rule.
 #include "conformance/cases/mutate.h"
 
 #include <gtest/gtest.h>

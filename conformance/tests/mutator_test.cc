@@ -22,10 +22,10 @@ namespace {
 using Strings = std::vector<std::string>;
 using Tests = std::vector<MutantTest>;
 
-// A tree of one program, which passes for 1, 2 and 3 alone.
+// A tree of one program, which accepts only 1, 2 and 3.
 constexpr const char* kProgram =
     "int main(int n, char**) {\n"
-    "  if (n < 4) return 0;\n"   // survives where nobody passes 3 words
+    "  if (n < 4) return 0;\n"   // survives if no test passes 3 words
     "  const int unused = 7;\n"  // the same program
     "  return n + 1;\n"
     "}\n";
@@ -54,7 +54,7 @@ class SourceCampaign : public testing::Test {
              }}}};
   }
 
-  // What became of the mutants, by the lines they made.
+  // The fates of the mutants, by the lines that they changed.
   std::map<std::string, SourceFate> run() {
     std::map<std::string, SourceFate> fates;
     for (const SourceFate& f : run_campaign(room_, campaign_)) fates[f.after] = f;
@@ -82,7 +82,7 @@ TEST_F(SourceCampaign, TellsDeadSurvivingAndEquivalent) {
   EXPECT_EQ(text_of_file(scratch_.path("tree/room/main.cc")), kProgram);
 }
 
-// Two programs with a header between them, of which each is built and tested in its own stage.
+// Two programs that share a header; each is built and tested in a stage of its own.
 TEST_F(SourceCampaign, LetsTheCompilerDecideEquivalence) {
   scratch_.write("tree/CMakeLists.txt",
       "cmake_minimum_required(VERSION 3.20)\nproject(toy CXX)\n"
@@ -177,7 +177,7 @@ TEST_F(SourceCampaign, CopiesTheTreeOfTodayAndNothingOfGitOrBuilds) {
   EXPECT_EQ(fs::last_write_time(copy + "room/main.cc"), time) << "what is equal is not built anew";
 }
 
-// A test that is ended, or ends itself, leaves nobody behind, not even who left its group.
+// A test that is ended, or ends itself, leaves no process behind, not even one that left its group.
 TEST(Commands, EndWithEverythingThatTheyStarted) {
   const Scratch scratch;
   for (const char* last : {"wait", "exit 3"}) {
@@ -201,7 +201,7 @@ TEST(Commands, LeaveWhatTheyPrintInAFileOfBoundedSize) {
   umask(mask);
   EXPECT_EQ(static_cast<mode_t>(std::filesystem::status(log).permissions()), 0666 & ~mask);
   EXPECT_EQ(run_logged({"no_such_program_anywhere"}, 20, log), "exited with status 127");
-  // No byte of such a file is written.
+  // The system writes no byte of such a file.
   EXPECT_FALSE(run_logged({"truncate", "-s", "1073741824", large}, 20, log));
   EXPECT_TRUE(run_logged({"truncate", "-s", "1073741825", large}, 20, log));
 }

@@ -1,6 +1,6 @@
-// The networks of the literature give what is recorded: the same files, and the same outputs from
-// the specification and from the CPU backend, compiled and call by call. With LOCKSTEP_RECORD=1 the
-// first test writes the record anew, which takes the specification a minute.
+// The networks of the literature match their record: the same files, and the same outputs from the
+// specification and from the CPU backend, compiled and call by call. With LOCKSTEP_RECORD=1 the
+// first test writes the record anew, for which the specification computes a minute.
 #include "conformance/golden/networks.h"
 
 #include <gtest/gtest.h>

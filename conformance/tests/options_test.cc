@@ -1,4 +1,4 @@
-// What a user may say wrong, what a command that is no backend does, and what comes out of a run.
+// Wrong options, commands that are no backends, and the outcome of runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ TEST(Usage, OfWhatDoesNotExist) {
       {"check reference --profile nn", "no operator is of the profile 'nn'"},
       {"check reference --profile NN --op relu",
           "no operator has a chosen name and a chosen profile"},
-      // At once: the cases would be refused, too, and take seconds where they are not.
+      // The program must look for the backend before it makes the cases, which takes seconds.
       {"check nope --vectors /nowhere", "no backend 'nope'"},
       {"digest nope --vectors /nowhere", "no backend 'nope'"},
       {"check /nowhere/nope.so", "no file '/nowhere/nope.so'"}, {"check /tmp", "'/tmp' is no file"},
@@ -106,8 +106,9 @@ TEST(Reports, DoNotDependOnHowTheWorkIsShared) {
   const auto misbehaving = [](const std::string& fault) {
     return check_of(hostile("misbehaving"), {"--set", "fault=" + fault});
   };
-  // A backend that dies too often is put aside, at the same case whoever finds it. With vectors its
-  // operators come in turns, and processes are always at cases of one that is put aside.
+  // The judge quarantines an operator that crashes too often at the same case, whichever process
+  // finds it. With vectors, operators come in turns, so some process is always at a case of a
+  // quarantined operator.
   const Words in_turns = joined(
       {"check", hostile("misbehaving")}, words_in("--tier 0 --op relu,sum --set fault=segfault"));
   for (const Words& words : {check_of("reference"), check_of("null"), misbehaving("infer"),
@@ -167,7 +168,7 @@ TEST(Reports, HaveNoControlCharactersOfACommand) {
   EXPECT_EQ(report["backend"]["argument"], command);
   const std::string repeat = report["failures"][0]["repeat"];
   EXPECT_EQ(repeat.find('\n'), std::string::npos);
-  // What the shell makes of it is the command again.
+  // The shell turns the quoted text into the same command.
   const Ended words = run({"sh", "-c", "lockstep() { printf '%s' \"$2\"; }; " + repeat});
   EXPECT_EQ(words.out, command);
 }
@@ -182,7 +183,8 @@ TEST(Reports, NameVectorsSoThatTheyCanBeRepeated) {
       {"violates  matches_vectors"});
 }
 
-// The verbs as completion knows them; those of a group stand behind its name and a dash.
+// The verbs that completion knows; a verb of a group has the name of the group and a dash before
+// it.
 std::vector<Words> every_verb() {
   std::vector<Words> all;
   for (const std::string& line : lines_of(lockstep_says({"completion"}).out)) {

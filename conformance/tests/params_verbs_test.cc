@@ -35,7 +35,7 @@ TEST_F(ParamsVerbs, VerifyJudgesEachFileAndFailsForOne) {
   expect_params({"verify", kExample}, 0);
   const Ended missing = expect_params({"verify", kExample, scratch.path("missing"), faulty}, 2);
   expect_contains(missing.out, "missing: not read: cannot open");
-  expect_contains(missing.out, "dtype_code");  // the files after it are judged all the same
+  expect_contains(missing.out, "dtype_code");  // the verb still judges the files after it
 }
 
 TEST_F(ParamsVerbs, AFaultyFileFailsWithItsLabelAndAMissingOneIsWrongUsage) {
@@ -58,7 +58,7 @@ TEST_F(ParamsVerbs, AFaultyFileFailsWithItsLabelAndAMissingOneIsWrongUsage) {
   for (const Words& words : rows) expect_params(words, 2);
 }
 
-// A file that is there and cannot be read is nobody's mistake, and no reason to be silent.
+// A file that exists and cannot be read is not the user's mistake, but the program must report it.
 TEST_F(ParamsVerbs, WhatCannotBeReadToItsEndIsNamed) {
   const std::string broken = "/proc/self/mem";
   const Ended verified = expect_params({"verify", broken, kExample}, 4);

@@ -96,8 +96,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Runs a command and waits for its end. What has not ended after `limit` seconds hangs: the limit
-/// is far above what a busy machine takes.
+/// Runs a command and waits for its end. A command that has not ended after `limit` seconds hangs:
+/// the limit is far above what a busy machine takes.
 inline Ended run(const std::vector<std::string>& command, const std::string& input = "",
     const Variables& env = {}, double limit = 600) {
   using Clock = std::chrono::steady_clock;
@@ -119,7 +119,7 @@ inline Ended run(const std::vector<std::string>& command, const std::string& inp
   return e;
 }
 
-/// How a child of this process ends that does no more than this: 0 where it ends by itself.
+/// The status of a child of this process that only runs this: 0 if it ends by itself.
 inline int status_of(const std::function<void()>& child) {
   const pid_t pid = fork();
   if (pid == 0) {

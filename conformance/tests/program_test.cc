@@ -1,5 +1,5 @@
-// Everything a backend may do wrong, put to the real program: the exit code, the words that name
-// the culprit, an end, and a verdict on the cases that were not concerned.
+// Runs the real program on everything a backend may do wrong, and expects the exit code, the words
+// that name the culprit, an end, and a verdict on the cases that were not concerned.
 #include <gtest/gtest.h>
 
 #include "conformance/tests/verbs.h"
@@ -19,7 +19,7 @@ Judged check(const std::string& backend, const Words& more = {}, const Variables
       joined({"check", backend}, words_in("--tier 0 --op relu,sum,take --jobs 2", more)), env);
 }
 
-// A fault of hostile/misbehaving.cc or hostile/device.c and what the judge makes of it.
+// A fault of hostile/misbehaving.cc or hostile/device.cc, and the judge's verdict on it.
 struct Row {
   const char* fault;
   int exit;
@@ -68,14 +68,14 @@ TEST_P(Misbehaviour, IsNamedWhileOtherCasesAreJudged) {
   const std::string fault = row.fault;
   if (ndarray::kInstrumented && fault.starts_with("heap_"))
     GTEST_SKIP() << "a sanitizer has a heap of its own";
-  // Only where no answer comes is it certain that one late is none: others may be slow.
+  // Only a backend that never answers gets a short limit: others may just be slow.
   const char* patience = fault == "spin" || fault == "hang" ? "0.5" : "20";
   expect_row(check(hostile("misbehaving"),
                  {"--set", "fault=" + fault, "--timeout", patience, "--memory", "0.125"}),
       row);
 }
 
-// Where memory is watched, a process ends that asks for too much.
+// If memory is limited, a process that asks for too much ends.
 constexpr const char* kNoMemory = ndarray::kInstrumented ? "CRASH" : "FAIL";
 constexpr const char* kNoMemoryText =
     ndarray::kInstrumented ? "the backend's process" : "runtime_error: std::bad_alloc";
@@ -198,8 +198,8 @@ TEST(Addresses, ThatAreLimitedAreNotBlamedOnTheBackend) {
   EXPECT_EQ(e.err.find("reference"), std::string::npos) << e.err;
 }
 
-// The numbers of the processes in a file that still exist, and how many there were.
-// A process that was ended goes when the system next runs it, which may take a while on a busy one.
+// The numbers of those processes in a file that still exist, and how many the file lists. A killed
+// process disappears when the system next runs it, which may take a while on a busy machine.
 bool is_soon_gone(pid_t pid) {
   for (int k = 0; k < 200 && kill(pid, 0) == 0; ++k) usleep(100'000);
   return kill(pid, 0) != 0;
@@ -282,7 +282,7 @@ TEST(Loading, ThatKillsLaterIsReportedAsACrash) {
   // Illegal text is not for libraries.
   EXPECT_EQ(
       c.count("executed") + c.count("quarantined") + c.count("not_claimed"), c.count("selected"));
-  // Nothing was computed, and the digest says so in one way.
+  // The backend computed nothing, so the digest is that of no outputs.
   EXPECT_EQ(c.report["digest"], checked("loaded.twice").report["digest"]);
 }
 
@@ -307,7 +307,7 @@ Judged with_manifest(const std::string& text, const Words& more = {}) {
   return check(hostile("misbehaving"), more, {{"HOSTILE_MANIFEST", text}});
 }
 
-// The same of every operator.
+// The same for every operator.
 Ended whole_with_manifest(const std::string& text) {
   return lockstep_says(joined({"check", hostile("misbehaving")}, words_in("--tier 0 --vectors ''")),
       {{"HOSTILE_MANIFEST", text}});
@@ -389,7 +389,7 @@ TEST(Manifests, HoldABackendToItsInstructionSets) {
   EXPECT_EQ(forced("clip").exit, 0) << "relu has no kernel of avx2";
 }
 
-// Where instruction sets are forced, the last process of a run is started to be closed.
+// If the judge forces instruction sets, it starts the last process of a run only to close it.
 TEST(Loading, ThatKillsAtTheEndCostsNoReport) {
   const Scratch scratch;
   const json kernels = {

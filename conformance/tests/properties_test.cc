@@ -1,5 +1,5 @@
-// Properties that a backend can break although each of its plain answers is right, put to the real
-// program: the property alone notices, and without it nothing does.
+// Runs the real program on backends whose plain answers are all right, but which break a property:
+// that property alone notices, and without it nothing does.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -32,8 +32,8 @@ std::set<std::string> failed(const json& report) {
   return names;
 }
 
-// What matches_reference, writes_all and batch notice are wrong values, which others meet as well:
-// callers at once have values of their own, and laws calls.
+// matches_reference, writes_all and batch notice wrong values, which other properties meet as well:
+// concurrent callers have values of their own, and laws have calls of their own.
 TEST(Properties, EachNoticesAMutantThatNoOtherNotices) {
   struct Row {
     const char *property, *mutant, *says;
@@ -73,7 +73,7 @@ TEST(Properties, EachNoticesAMutantThatNoOtherNotices) {
   }
 }
 
-// No other property is judged: the reference and the text of the specification have no say.
+// The run judges no other property, so it compares nothing with the reference.
 TEST(Properties, OfVectorsNoticeAMutantOfEveryOperator) {
   for (const OpInfo* op : operators()) {
     const std::string name(op->name);
@@ -104,7 +104,7 @@ TEST(Properties, OfReuseHoldForInputsThatShareMemory) {
   expect_end(e, 1, {"other values, equal inputs sharing memory: output 0 at [0"});
 }
 
-// A command, and a library that claims to read text. Without the claim it is put none.
+// A command, and a library that claims to read text. Without the claim a library gets no text.
 TEST(Properties, OfSpellingsAreJudgedWhereTextIsRead) {
   const Examined command =
       examine("exec:sed -u s/+/x/g | lockstep eval --backend reference --cases -",

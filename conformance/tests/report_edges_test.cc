@@ -1,4 +1,4 @@
-// What reports say at the edges of their numbers: none, one, the last that fits.
+// What reports say for extreme numbers: none, one, the last that fits.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -50,7 +50,7 @@ std::string form_of(const form::json& j) {
   return words_of<UsageError>([&] { read_report(j.dump()); });
 }
 
-// A report whose numbers are the last ones that are legal.
+// A report with the largest legal numbers.
 Report at_the_ends() {
   Report r = with_failure(1, 1);
   r.tier = 3, r.counts.calls = form::kMaxCount;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Opens the HTML report in a headless browser, with a backend that is wrong and words in it that
-want to be scripts.
+"""Opens the HTML report of a wrong backend, whose words try to run as scripts, in a headless
+browser.
 
 usage: report_page.py BROWSER PROGRAM
 """

@@ -1,4 +1,4 @@
-// Runs compared, put together and witnessed, by the program.
+// The program compares, merges and witnesses runs.
 #include <gtest/gtest.h>
 
 #include "conformance/base/sha256.h"
@@ -72,7 +72,7 @@ TEST(AttestVerb, WritesWhatVerifyWitnesses) {
   expect_end(verify(directory, "null --rerun 9 --quiet"), 1,
       {"'null' differs from the file that was judged"});
   EXPECT_EQ(attest("reference", directory).exit, 2) << "evidence is not overwritten";
-  expect_end(verify(directory, "--rerun 9"), 2);  // by which backend?
+  expect_end(verify(directory, "--rerun 9"), 2);  // it names no backend
   expect_contains(attest("exec:true", scratch.path("command")).err, "--subject FILE");
   EXPECT_EQ(attest(scratch.write("text.so", "hello"), scratch.path("none")).exit, 2);
   EXPECT_FALSE(std::filesystem::exists(scratch.path("none"))) << "there is no evidence";

@@ -1,4 +1,4 @@
-// What a report becomes: JSON and back, groups of failures, and the forms in which people read it.
+// A report as JSON and back, its groups of failures, and the forms that people read.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -301,7 +301,7 @@ TEST(Text, OfStrangersStaysInsideOfCode) {
   EXPECT_EQ(code_block("a\n````\nb"), "`````text\na\n````\nb\n`````\n");
 }
 
-// A stranger that puts the same words wherever a report has words of others.
+// A backend that puts the same words into every part of a report that it can word.
 Report hostile() {
   const std::string words = "<script>x</script>\"'`|\n# \x1b]]>";
   Report r = full();
@@ -328,7 +328,7 @@ TEST(Forms, HoldTheWordsOfStrangersAsWords) {
   EXPECT_EQ(html.find('\x1b'), std::string::npos);
   EXPECT_EQ(junit.find('\x1b'), std::string::npos);
   EXPECT_EQ(junit.find("]]>"), std::string::npos);
-  // In Markdown every stranger's word is between backticks, or in a block of code.
+  // In Markdown every word of a backend is between backticks, or in a block of code.
   std::string fence;
   std::istringstream lines(markdown_report(hostile()));
   for (std::string line; std::getline(lines, line);) {

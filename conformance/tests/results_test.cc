@@ -31,7 +31,7 @@ const Words& answers() {
   return all;
 }
 
-// The report of a run, without what says by which door the answers came.
+// The report of a run, without the members that name the adapter.
 json report_of(const std::string& backend) {
   json report = judged(of_selection({"check", backend, "--no-shrink", "--property",
                            "matches_reference,matches_vectors,rejects,infers"}))
@@ -81,13 +81,13 @@ TEST_F(Results, AreNotAskedTwice) {
   const Words property = {"--property", "deterministic"};
   const std::string calls = asked({"emit"}, property).out;
   const std::string file = scratch.write("answers.jsonl", lockstep_says({"eval"}, {}, calls).out);
-  // One answer shows nothing of a second.
+  // A single answer cannot show determinism.
   expect_end(of_selection({"check", "--results", file}, property), 3);
 }
 
 TEST_F(Results, AreShownByRepro) {
   const std::string file = "results:" + scratch.write("answers.jsonl", text_of_lines(answers()));
-  std::string id;  // of a legal call that spells itself out: a vector's is judged as a vector
+  std::string id;  // of a legal call by its case id, not of a vector
   for (const std::string& line : answers())
     if (const json a = json::parse(line); id.find('/') == std::string::npos && a["status"] == "ok")
       id = a["id"];
@@ -123,7 +123,7 @@ TEST_F(Results, ThatCannotBeReadAreRefused) {
     expect_end(of_selection(joined({"check"}, words_in(line))), 2, {why});
 }
 
-// What is wrong with an answer is wrong with one case, as it is with a live one.
+// A wrong answer fails one case, as a live one does.
 TEST_F(Results, WithOneThatMakesNoSenseFailInThatCase) {
   Words lines =
       lines_of(lockstep_says({"eval"}, {}, asked({"emit"}).out).out);  // all of them right
@@ -131,7 +131,7 @@ TEST_F(Results, WithOneThatMakesNoSenseFailInThatCase) {
   odd["status"] = "fine";
   lines[0] = odd.dump();
   const std::string file = scratch.write("answers.jsonl", text_of_lines(lines));
-  // The other answers were not asked for.
+  // The selection does not ask for the other answers.
   expect_end({"check", "--results", file, "--case", odd["id"]}, 2);
   const Judged all = judged(of_selection({"check", "--results", file}));
   expect_end(all.end, 1);

@@ -1,4 +1,4 @@
-// Runs that are interrupted, shared by machines, or know what fails: put to the real program.
+// The real program with runs that are interrupted, shared by machines, or have expected failures.
 #include <gtest/gtest.h>
 
 #include "conformance/tests/verbs.h"
@@ -27,7 +27,8 @@ std::string first_lines(const Words& lines, std::size_t n) {
 }
 
 TEST_F(Resume, GoesOnToTheSameReport) {
-  // A backend that crashes too often is put aside: that has to come out the same, too.
+  // A resumed run must also quarantine the operators of a backend that crashes too often in the
+  // same way.
   for (const char* fault : {"none", "segfault", "after_end", "accept"}) {
     std::filesystem::remove(journal);
     const Words set = {"--set", std::string("fault=") + fault, "--no-shrink"};
@@ -35,8 +36,7 @@ TEST_F(Resume, GoesOnToTheSameReport) {
       return of_two(hostile("misbehaving"), joined(set, {"--resume", journal}), {}, "3");
     };
     const Judged whole = of_two(hostile("misbehaving"), set, {}, "1");
-    // A line for what the journal is, and for each case that was judged: for those, too, that were
-    // put aside before their turn came.
+    // The journal has a line for its run, and one for each case that was judged or quarantined.
     const auto expect_whole = [&] {
       const std::size_t lines = lines_of(text_of_file(journal)).size();
       EXPECT_GE(lines, 1U + static_cast<std::size_t>(whole.count("executed"))) << fault;
@@ -80,11 +80,11 @@ TEST_F(Resume, RefusesWhatIsNotItsJournal) {
   ASSERT_EQ(of_two("reference", {"--resume", journal, "--budget", "9"}).end.exit, 0);
   refused({}, "it belongs to another run: its set_hash is ");
   refused({"--budget", "9", "--timeout", "7"}, "its timeout is 2.0, not 7.0");
-  // The same cases, judged by less.
+  // The same cases, judged by fewer properties.
   refused({"--budget", "9", "--property", "layout,matches_vectors,rejects"},
       "its properties is [], not [\"layout\",");
   const std::string good = text_of_file(journal);
-  // As of a machine that cannot run the same kernels.
+  // A journal as from a machine that cannot run the same kernels.
   const std::size_t manifest = good.find("\"manifest_sha256\":\"");
   ASSERT_NE(manifest, std::string::npos);
   scratch.write("journal", std::string(good).replace(manifest + 19, 4, "0000"));
@@ -101,7 +101,7 @@ TEST_F(Resume, RefusesWhatIsNotItsJournal) {
   refused({"--budget", "9"}, "it is no journal");
 }
 
-// What a journal of one case says of it, one member of the line replaced.
+// The answer to a journal of one case in which one member of the line is replaced.
 TEST_F(Resume, KnowsEveryOutcomeAndNoOther) {
   const Words words = {"--resume", journal, "--budget", "1"};
   ASSERT_EQ(of_two("reference", words).end.exit, 0);
@@ -132,7 +132,7 @@ TEST_F(Resume, WritesAJournalInAscii) {
   for (char c : text) ASSERT_TRUE(c == '\n' || (32 <= c && c < 127)) << text;
 }
 
-// Each answer that does not come costs seconds, even where nobody waits for it.
+// Each missing answer costs seconds, even if no process waits for it.
 TEST(Quarantine, KeepsAnOperatorFromBeingAskedOn) {
   for (const auto& [fault, tier] : {std::pair{"hang", "0"}, {"segfault", "1"}}) {
     const Scratch scratch;
@@ -271,7 +271,7 @@ std::string expecting(const std::map<std::string, std::string>& members) {
   return text;
 }
 
-// Judges relu alone: options given twice would add up.
+// Judges relu alone, because options given twice would add up.
 Judged of_relu(const std::string& fault, const std::string& text,
     const Words& more = {"--property", "layout"}) {
   const Scratch scratch;

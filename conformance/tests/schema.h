@@ -1,5 +1,5 @@
 /// @file
-/// What published schemas say of documents, and that a reader says the same.
+/// Checks that published schemas and readers agree about documents.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -10,8 +10,9 @@
 
 namespace lockstep::judge {
 
-/// Takes each key of an object inside a document away, and adds an unknown one: the reader accepts
-/// what is left where the schema does. What lacks a key of `paired` is refused, too.
+/// Takes each key of an object inside a document away, and adds an unknown one: the reader must
+/// accept the result exactly if the schema does. It also refuses an object that lacks a key of
+/// `paired`.
 template <class Reads> void expect_agreement(const nlohmann::json& schema,
     const nlohmann::json& document, const nlohmann::json::json_pointer& object, Reads reads,
     const std::set<std::string>& paired) {

@@ -1,5 +1,5 @@
-// The published schema and the readers say the same: what the schema names is accepted, what it
-// requires is missed, what it does not name is refused.
+// The published schema and the readers agree: a reader accepts the keys that the schema names,
+// misses those that it requires, and refuses others.
 #include "conformance/tests/schema.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds documents of the program to their schemas, and the schemas to changes of the documents.
+"""Validates documents of the program by their schemas, which must refuse changed documents.
 
 usage: schemas.py PROGRAM GOLDEN-DIRECTORY
 """
@@ -108,7 +108,7 @@ def objects(value, path=()):
 
 
 def changes(document):
-    """Makes one thing after the other wrong in a document, and says what it is for a while."""
+    """Makes one thing after the other wrong in a document, and yields each while it is wrong."""
     for path, found in list(objects(document)):
         if "call" in path:  # a line of eval, which has a schema of its own
             continue

@@ -1,4 +1,4 @@
-// Memory that a kernel may use: what it holds, where it lies, and what beside it is watched.
+// Scratch memory for kernels: what it holds, where it lies, and what the judge watches beside it.
 #include "conformance/host/scratch_memory.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace lockstep::judge {
 namespace {
 
-// Writes where that may end the process, which leaves no core behind.
+// Writes to an address where that may end the process, without leaving a core file.
 void touch(char* at) {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);

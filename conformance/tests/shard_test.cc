@@ -1,4 +1,4 @@
-// Which part of a case set a job judges, and what it is told instead of guessing.
+// Which part of a case set a job judges, and the error that it gets instead of a guess.
 #include "conformance/cases/shard.h"
 
 #include <gtest/gtest.h>
@@ -55,8 +55,8 @@ TEST(Shard, IsWrittenOut) {
     expect_contains(refusal_of(wrong), "--shard");
 }
 
-// What an array of tasks tells each: its number, then as many as are given of how many they are,
-// the first, the last and the step.
+// The variables of a task in an array: its number, then optionally the number of tasks, the first,
+// the last and the step.
 Variables slurm(const std::string& id, const std::vector<std::string>& values) {
   static const char* const kNames[] = {"COUNT", "MIN", "MAX", "STEP"};
   Variables all = {{"SLURM_ARRAY_TASK_ID", id}};

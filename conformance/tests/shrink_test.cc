@@ -1,5 +1,5 @@
-// A fault is found again in the smallest call that shows it; which calls are tried for being
-// simpler, and which of a report's failures they are tried for.
+// Shrinking finds the smallest call that shows a fault: which simpler calls it tries, and for which
+// failures of a report.
 #include <gtest/gtest.h>
 
 #include "conformance/base/sha256.h"
@@ -12,7 +12,7 @@
 namespace lockstep::judge {
 namespace {
 
-// Notes each call that it is asked, in order. Its outputs are right but for some elements.
+// Notes each call that it gets, in order. Its outputs are right except some elements.
 class Noting : public ReferenceSubject {
  public:
   bool (*afraid_of)(i32) = nullptr;
@@ -48,7 +48,7 @@ bool large_odd(i32 y) { return y > 1 << 24 && y % 2 != 0; }
 
 const TrialPlan kOnce;
 
-// The smallest call that shows the fault of this one, and what is wrong with it.
+// The smallest call that shows the fault of this one, and its finding.
 std::string shrunk(Noting& subject, const std::string& id, std::string* why = nullptr) {
   Failure f;
   f.property = refusal(parse_case(id)).refused() ? "rejects" : "matches_reference";
@@ -67,7 +67,7 @@ TEST(Shrink, FindsTheSmallestCall) {
       {seven, "relu/in=4096@16/fill=range:30000", "relu/in=1@16/data=7"},
       {positive_odd, "relu/in=1@8/data=127", "relu/in=1@8/data=1"},
       {large_odd, "relu/in=1@26/data=33554431", "relu/in=1@26/data=16777217"},
-      // Groups hold channels, kernel and padding together: no one of them becomes less alone.
+      // Groups tie channels, kernel and padding together: none of them can shrink alone.
       {large_odd,
           "conv2d/channels=2/kernel_size=2,2/padding=1,1/groups=2/in=1x8x1x1@8+2x4x2x2@8+2@27/"
           "data=0,0,0,0,0,0,0,0+0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0+"
@@ -131,10 +131,11 @@ TEST(Simpler, CallsAreTriedFromTheFirstThatFails) {
       "relu/in=1@8/data=6\n");
 }
 
-// Of illegal calls all those that are illegal for the same reason are tried: an attribute out of
-// range, which is judged first, leaves everything else to be seen.
+// An illegal call shrinks to calls that are illegal for the same reason: an attribute out of range
+// is judged first, so every other change keeps the reason and is tried.
 TEST(Simpler, CallsAreTriedInEveryWay) {
-  // How many calls are tried from one that fails alone, and the beginning of a hash of their lines.
+  // How many calls shrinking tries for one that alone fails, and the beginning of a hash of their
+  // lines.
   const std::tuple<const char*, std::size_t, const char*> rows[] = {
       {"relu/in=5@0/fill=edges:7/memory=padded", 19, "b7af38741ab71946"},
       {"relu/in=9@0/fill=dense:7/memory=offset", 17, "83588022e0ac2d6f"},
@@ -294,7 +295,7 @@ TEST(Shrink, EndsWithARecipeWhereManyValuesAreEqual) {
   EXPECT_EQ(case_id(small), "dense/units=1/use_bias=false/in=1x311@8+1x311@8/fill=max:2");
 }
 
-// What is long lies on the way to what can be read, but is not where the way ends.
+// Shrinking may pass through long calls, but must end with a readable one.
 TEST(Shrink, EndsWithAReadableId) {
   Noting subject([](i32 y) { return y == -1; });  // a row of output that holds no box
   subject.least = std::size_t{30} * 6;
@@ -306,7 +307,7 @@ TEST(Shrink, EndsWithAReadableId) {
   EXPECT_NE(small.fill, Fill::literal) << "180 values";
 }
 
-// Where rows are as many as columns, cutting every axis of that extent makes no legal call.
+// If there are as many rows as columns, cutting every axis of that extent makes no legal call.
 TEST(Shrink, CutsRowsAndBatchesAlone) {
   Noting subject([](i32 y) { return y == 77; });
   subject.mixed = true;
@@ -318,7 +319,7 @@ TEST(Shrink, CutsRowsAndBatchesAlone) {
   EXPECT_EQ(case_id(small), "non_max_suppression/in=1x1x6@13+1@13/data=0,77,0,0,0,0+1");
 }
 
-// Two boxes of many overlap: values that are written out, but a few rows of them.
+// Of many boxes two overlap: the shrunk call has written values, but only a few rows.
 TEST(Shrink, KeepsTheRowsOfBoxesThatMatter) {
   std::string rows, id;
   for (int row = 0; row < 75; ++row) {

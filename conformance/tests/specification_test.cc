@@ -1,5 +1,6 @@
-// The specification as data and as pages: every erratum is shown by something that exists, what is
-// not installed vouches for nothing, and each difference between two versions is named.
+// The specification as data and as pages: a test or vector that exists shows every erratum, a
+// cross-check that is not installed counts for nothing, and a comparison names each difference
+// between two versions.
 #include "conformance/specification/specification.h"
 
 #include <gtest/gtest.h>
@@ -197,7 +198,7 @@ TEST(Page, HasEverySectionInOrderAndFitsItsWidth) {
       std::vector<std::string> headings;
       for (const std::string& line : lines_of(operator_page(*op, evidence(), {width, false}))) {
         if (!line.empty() && line[0] != ' ') headings.push_back(line);
-        // A word that is longer than a line, as cases are, stands alone.
+        // A word that is longer than a line, such as a case, has a line of its own.
         const std::string word = line.substr(std::min(line.find_first_not_of(' '), line.size()));
         EXPECT_TRUE(static_cast<int>(line.size()) <= width || word.find(' ') == std::string::npos)
             << line;

@@ -1,4 +1,4 @@
-// Other words for the attributes of a call: they are all legal, and they are all there.
+// Other spellings of a call's attributes: they are all legal, and all kinds of spelling occur.
 #include "conformance/cases/spelling.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Spelling, SaysTheSameInEveryWay) {
       }
 }
 
-// What of the grammar a text uses.
+// The parts of the grammar that a text uses.
 std::set<std::string> words_of_grammar(const AttrInfo& f, const std::string& text) {
   std::set<std::string> seen;
   const auto note = [&](bool is, const char* word) {

@@ -1,6 +1,7 @@
-// What the program says, word for word. Each file of transcripts/ holds commands, and below each of
-// them what it prints, or the hash of that where nobody would read it. Where it changes on purpose,
-// LOCKSTEP_TRANSCRIBE=1 writes it anew. To hash the output of a new command, put "# sha256" below.
+// The program's output, word for word. Each file of transcripts/ holds commands, and below each
+// command what it prints, or a hash of output that nobody would read. After a change on purpose,
+// LOCKSTEP_TRANSCRIBE=1 writes the files anew. To hash the output of a new command, put "# sha256"
+// below.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 const std::string kPrompt = "$ ", kHashed = "# sha256";
 constexpr double kLimit = 600;  // seconds of a command, more than the slowest build takes
 
-// What another machine, another build or one more operator would say in its own words.
+// Replaces the words that depend on the machine, the build or the number of operators.
 std::string without_place(std::string text, const std::string& scratch) {
   static const std::pair<std::regex, const char*> kOwn[] = {
       {std::regex(R"re(\b(\w*sha256|system|machine|processor)": "[^"]*")re"), R"($1": "...")"},
@@ -26,7 +27,7 @@ std::string without_place(std::string text, const std::string& scratch) {
       {std::regex("<dt>run by</dt>.*"), "<dt>run by</dt>..."},
       {std::regex(R"re("operators_(claimed|all)": \d+)re"), R"("operators_$1": N)"},
       {std::regex("of \\d+ operators\\)"), "of N operators)"},
-      // Work that takes long there says how far it has come.
+      // On a slow machine long work also prints its progress.
       {std::regex("[^\n]+ of \\d+ (cases|calls), \\d+ failed, \\d+/s, \\d+ s left\n"), ""}};
   const std::pair<std::string, const char*> places[] = {{scratch, "SCRATCH/"},
       {build_directory(), "BUILD"}, {fs::current_path(), "TREE"}, {LOCKSTEP_VERSION, "VERSION"}};
@@ -73,7 +74,7 @@ std::string transcribed(const std::string& transcript) {
     const bool hashed = below.starts_with(kHashed);
     today += hashed ? hash_line(text) : text;
     if (hashed) {
-      // Nobody could tell from a hash what has changed.
+      // A hash does not show what has changed.
       EXPECT_TRUE(today.ends_with(below)) << lines[i] << "\nsays now:\n" << text;
     }
   }

@@ -1,4 +1,5 @@
-// In which ways a case is put to a subject, and what becomes of those after one that kills it.
+// In which ways a trial runs a case on a subject, and what happens to the ways after one that kills
+// it.
 #include "conformance/trial/trial.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +68,7 @@ TrialPlan plan_of(const std::vector<const Property*>& asking) {
   return p;
 }
 
-// Everything but laws, which ask for calls of their own.
+// All properties except laws, which make calls of their own.
 TrialPlan all_ways() {
   TrialPlan p = plan_of({&kDeterministic, &kAlignment, &kLayout, &kConstants, &kIsa, &kThreads,
       &kConcurrent, &kInfers});
@@ -80,7 +81,7 @@ std::string asked(Watching& subject, const std::string& id, const TrialPlan& pla
   subject.asked.clear();
   const Item item = item_of_case(id);
   const Trial t = perform(subject, item, plan);
-  // Each that calls at once counts.
+  // Each concurrent call counts.
   const int at_once =
       count_of(subject.asked, "at once, ") * (static_cast<int>(subject.callers) - 1);
   EXPECT_EQ(t.calls, count_of(subject.asked, ", ") + at_once) << subject.asked;
@@ -140,7 +141,7 @@ TEST(TrialOfACase, LeavesOutWhatIsNotPlanned) {
   EXPECT_EQ(asked(subject, relu, none), "0, ");
   EXPECT_EQ(asked(subject, relu, inferring), "0, infer, ");
   EXPECT_EQ(asked(subject, "relu/in=4@8/fill=range:0", all_ways()), "0, ");
-  // Of an illegal call, how it is refused.
+  // For an illegal call, only how the subject refuses it.
   EXPECT_EQ(perform(subject, item_of_case("relu/in=0@8/fill=one:0"), all_ways()).calls, 2);
   EXPECT_EQ(perform(subject, item_of_case("relu/in=0@8/fill=one:0"), none).calls, 1);
   Item typed = item_of_case(relu);
@@ -150,7 +151,7 @@ TEST(TrialOfACase, LeavesOutWhatIsNotPlanned) {
   EXPECT_EQ(t.calls, 1);
 }
 
-// Of a large call those ways that change what a kernel does, and two numbers of threads.
+// For a large call, only the ways that change what a kernel does, and two numbers of threads.
 TEST(TrialOfACase, PutsALargeOneInFewWays) {
   Watching subject;
   subject.manifest_to_change().kernels = {{"take", "own", "b", true}, {"*", "any", "a", true}};
@@ -166,7 +167,7 @@ TEST(TrialOfACase, PutsALargeOneInFewWays) {
   EXPECT_EQ(ways("131071"), "0, 0 begin, offset 0, 0 constants, 2 constants, 3, 4, infer, ");
 }
 
-// A plan of a small call runs many times, of about one call in twelve.
+// The plans of about one small call in twelve run many times.
 TEST(TrialOfACase, ReusesPlansOfSomeSmallOnes) {
   const auto calls = [](const std::string& id) {
     Watching subject;
@@ -185,7 +186,7 @@ TEST(TrialOfACase, ReusesPlansOfSomeSmallOnes) {
     EXPECT_EQ(calls("relu/in=513@8/fill=dense:" + std::to_string(seed)), 1) << "it is not small";
 }
 
-// A subject whose compiled graphs write something else in one of their runs, or are wrong in one
+// A subject whose compiled graphs write wrong results in one of their runs, or in one
 // configuration. It notes the configurations.
 class Compiling : public Watching {
  public:
@@ -239,7 +240,7 @@ TEST(Compiled, GraphsRunInForcedWays) {
   for (const char* config : {"1, ", "2, ", "3, "})
     EXPECT_GT(count_of(subject.graphs, config), kSeeds / 12) << config;
   EXPECT_GT(count_of(subject.graphs, "0, "), kSeeds / 3);
-  // As they come, with each instruction set, and with one of all ways.
+  // The graph as it is, with each instruction set, and in one of all ways.
   const int networks = count_of(subject.networks, "0, 2, 1, ");
   EXPECT_GT(networks, 2);
   EXPECT_EQ(count_of(subject.networks, ", "), 4 * networks) << subject.networks;
@@ -313,7 +314,7 @@ TEST(Spellings, TellTheTextThatIsMisread) {
   EXPECT_NE(text.find(": output 0 at [0]: expected 1 "), text.npos) << text;
 }
 
-// A subject whose plans answer otherwise in their last run.
+// A subject whose plans give other results in their last run.
 class Changing : public Watching {
  public:
   int changed = 0;
@@ -384,7 +385,7 @@ TEST(TrialOfACase, TellsItsAnswersApart) {
 }
 
 TEST(TrialOfACase, PutsLawsToSomeSmallOnes) {
-  // Whether batches are asked for, and how many calls there are of each seed from 0.
+  // For each seed from 0, whether the trial asks for batches, and how many calls it makes.
   const std::tuple<std::string, bool, std::vector<int>> rows[] = {
       {"sum/axis=0/in=2x3@8", false,
           {1, 1, 1, 1, 1, 3, 1, 1, 1, 3, 3, 1, 2, 1, 1, 1, 1, 1, 1, 3, 3, 2, 1, 1}},

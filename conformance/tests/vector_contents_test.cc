@@ -1,4 +1,4 @@
-// What the frozen set contains, seen from its data: flags and comments say nothing here.
+// What the frozen set contains, judged by its data, not by flags and comments.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -76,8 +76,8 @@ i64 reach(const OpInfo& op) {
   return most;
 }
 
-// How far sums go on the way: the outputs of a call whose input 0 ends early and is zero from there
-// on. Only odd ones: of an odd number beyond 2^t no bit can be dropped.
+// The largest partial sums: the outputs of a call whose input 0 is zero from some element on. Only
+// odd ones count: no bit of an odd number beyond 2^t can be dropped.
 void note_partial_sums(const Vector& v, std::set<i64>& odd) {
   constexpr std::size_t kStops = 16;
   std::vector<Tensor> in = inputs_of(v.call);
@@ -106,13 +106,13 @@ TEST(FrozenSet, TakesSumsPastTheEndOfEveryNarrowAccumulator) {
       if (most <= i64{1} << t) continue;  // products of 32 bits stay below 2^30
       EXPECT_GT(*odd.rbegin(), i64{1} << t) << op->name << " +2^" << t;
       EXPECT_LT(*odd.begin(), -(i64{1} << t)) << op->name << " -2^" << t;
-      // In its own neighbourhood, too, and not only far beyond.
+      // There must be values near the limit, too, not only far beyond.
       EXPECT_TRUE(std::any_of(odd.begin(), odd.end(),
           [&](i64 e) { return std::abs(e) > i64{1} << t && std::abs(e) < i64{4} << t; }))
           << op->name << " near 2^" << t;
     }
   }
-  // Nothing that adds is overlooked: the tests of these operators are about it.
+  // The test covers every operator that adds.
   for (const char* op : {"sum", "dense", "conv2d", "elemwise_add", "broadcast_mul"})
     EXPECT_TRUE(std::count(tested.begin(), tested.end(), op)) << op;
 }

@@ -1,5 +1,5 @@
-// Golden vectors at the edge: what a reader still takes and what it says of the next, and what
-// becomes of single tests when a set is loaded, checked, added to and updated.
+// Golden vectors at the limits: what a reader still accepts, how it refuses the next value, and
+// what happens to single tests when a set is loaded, checked, extended and updated.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ VectorFile small_file() {
 class VectorEdges : public testing::Test, protected VectorSet {};
 
 TEST_F(VectorEdges, TheReaderNamesTheTestAndThePlaceOfWhatIsWrong) {
-  // Without a value the place is taken away.
+  // Without a value the function removes the place.
   struct Edit {
     const char *place, *value, *says;
   };
@@ -95,7 +95,7 @@ TEST_F(VectorEdges, TheReaderNamesTheTestAndThePlaceOfWhatIsWrong) {
   for (const auto& [where, edits] : all)
     for (const Edit& e : edits) {
       nlohmann::json change = {{"op", e.value ? "add" : "remove"}, {"path", e.place}};
-      // To add to a list would move what is there.
+      // Adding to a list would move its members.
       if (e.value) change["value"] = nlohmann::json::parse(e.value);
       if (e.value && sound.contains(nlohmann::json::json_pointer(e.place)))
         change["op"] = "replace";
@@ -317,7 +317,8 @@ TEST_F(VectorEdges, HashesOfRecipesAreCheckedAndMadeAnewOfEveryInput) {
       EXPECT_EQ(updated.tests.at(i).call.in[k].sha256, sound.tests[i].call.in[k].sha256);
 }
 
-// Whether any call of its kind stands for a test: what is drawn, and what is found by search.
+// Whether any call of its kind can replace a test: true of drawn calls and of those found by
+// search.
 bool stands_for_its_kind(const std::string& comment) {
   for (const char* kind : {"drawn ", "widest ", "deep ", "refused "})
     if (comment.starts_with(kind)) return true;

@@ -12,7 +12,7 @@ namespace lockstep::judge {
 
 inline const std::string kFrozenVectors = "conformance/vectors";
 
-/// What the reader says of a file's text; empty where it takes it.
+/// The reader's error for a file's text; empty if it accepts the text.
 inline std::string said_of_text(const std::string& text) {
   return words_of<UsageError>([&] { read_vectors(text, "f.json"); });
 }
@@ -38,7 +38,7 @@ struct VectorSet {
     change(f);
     put(f);
   }
-  /// What check says of the files that are there.
+  /// What check says of the present files.
   std::vector<std::string> said() const {
     std::vector<std::string> all = check_vectors(directory()).differences;
     std::erase_if(all, [](const std::string& s) { return s.ends_with(" is missing"); });

@@ -1,5 +1,5 @@
-// Golden vectors: the frozen set is what the specification says, and each way in which a copy of it
-// can be wrong is named.
+// Golden vectors: the frozen set equals what the specification says, and `check` names each way in
+// which a copy of it can be wrong.
 #include "conformance/golden/vectors.h"
 
 #include <gtest/gtest.h>
@@ -149,7 +149,7 @@ TEST_F(Vectors, LoadNamesTheFileThatBelongsToAnotherOperator) {
       [&] { load_vectors(directory()); }, "sum.json: has the vectors of relu");
 }
 
-// One text in the place of another in the file of recipes, and what is said of it.
+// A text that replaces another in the file of recipes, and the resulting error.
 struct Damage {
   const char *from, *to, *says;
 };
@@ -262,7 +262,7 @@ TEST_F(Vectors, TheReaderNamesWhatIsWrong) {
   expect_contains(said_of_text(text), "concatenate-1035: /out/0 has a sha256 that is not the hash");
 }
 
-// Of these keys an object has one or two, whichever it is.
+// An object has one or two of these keys.
 void compare(const json& schema, const json& sample, const char* object) {
   expect_agreement(schema, sample, json::json_pointer(object),
       [](const json& file) { return said_of_text(file.dump()).empty(); },
@@ -304,7 +304,7 @@ std::vector<std::vector<std::string>> rows_below(const std::string& text, const 
   return rows;
 }
 
-// What the reader of attributes makes of a text, as the document writes it.
+// The value that the reader of attributes gives a text, in the notation of the document.
 std::string read_as(AttrKind kind, const std::string& text) {
   AttrInfo f;
   f.kind = kind;

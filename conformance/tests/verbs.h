@@ -35,8 +35,8 @@ inline Words words_in(const std::string& line, const Words& more = {}) {
   return joined(words, more);
 }
 
-/// Expects an exit code, and that each part stands on the output: where no run was possible (2) or
-/// the judge broke (4), on the error output.
+/// Expects an exit code, and each part in the output: in the error output if no run was possible
+/// (2) or the judge broke (4).
 inline void expect_end(const Ended& e, int exit, const Words& parts = {}) {
   EXPECT_EQ(e.exit, exit) << e.out << e.err;
   for (const std::string& part : parts)
@@ -52,7 +52,7 @@ inline Ended expect_end(
   return e;
 }
 
-/// How a verb ended that writes JSON into a file, and what it has written.
+/// How a verb that writes JSON into a file ended, and what it has written.
 struct Judged {
   Ended end;
   std::string text;

@@ -1,5 +1,5 @@
-// Faults that a backend's process commits in its place: all are noticed, and a process that commits
-// none, as where nothing is guarded, is found out.
+// Faults that a backend's process commits in the backend's place: the judge notices all of them,
+// and also a process that commits none, for instance because nothing is guarded.
 #include "conformance/run/watch.h"
 
 #include <gtest/gtest.h>

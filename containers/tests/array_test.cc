@@ -73,7 +73,7 @@ NDArray padded(const Values& values, int between) {
   return array;
 }
 
-// All of the buffer of such an array.
+// The whole buffer of such an array.
 Values buffer_of(const NDArray& array) {
   const auto* first = reinterpret_cast<const int*>(array.data()) - kPadded.offset;
   return {first, first + kPadded.allocated};

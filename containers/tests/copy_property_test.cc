@@ -99,7 +99,7 @@ RC_GTEST_PROP(CopyProperty, BytesAreTheElementsInRowMajorOrder, ()) {
   RC_ASSERT(to.memory == filled);
 }
 
-// A view is what its strides say, and a copy of it the same elements.
+// A view has the elements that its strides say, and a copy of it the same ones.
 RC_GTEST_PROP(CopyProperty, ViewsShowTheMemoryOfTheirParent, ()) {
   const std::vector<i64> shape = draw_shape(4, 4);
   const DLDataType type = draw_type();

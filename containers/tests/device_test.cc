@@ -1,6 +1,6 @@
 /// Arrays on a device whose memory the host cannot touch. This program brings the functions of
 /// memory/device.h for GPUs itself: a device address is a page without access, its bytes are kept
-/// elsewhere, and whoever follows the address instead of asking for a copy is stopped at once.
+/// elsewhere, and code that follows the address instead of asking for a copy crashes at once.
 #include "containers/memory/device.h"
 
 #include <gtest/gtest.h>

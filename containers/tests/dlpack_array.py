@@ -41,7 +41,7 @@ _capsule_is = _python("IsValid", ctypes.c_int, _OBJECT, _TEXT)
 _capsule_pointer = _python("GetPointer", _POINTER, _OBJECT, _TEXT)
 _capsule_rename = _python("SetName", ctypes.c_int, _OBJECT, _TEXT)
 
-# In a destructor the capsule has no references left: it must be handled by its address alone.
+# In a destructor the capsule has no references left, so the code must use its address alone.
 _CAPSULE_DESTRUCTOR = ctypes.PYFUNCTYPE(None, _POINTER)
 _address_is = _python("IsValid", ctypes.c_int, _POINTER, _TEXT)
 _address_pointer = _python("GetPointer", _POINTER, _POINTER, _TEXT)

@@ -1,5 +1,5 @@
-// What tests in other languages drive DLPack through: a shared library with C functions. An array
-// is an NDArray on the heap; null is an error, whose text error_text() has.
+// The C functions through which tests in other languages drive DLPack, as a shared library. An
+// array is an NDArray on the heap; null is an error, whose text error_text() has.
 #include <string>
 
 #include "containers/array/dlpack.h"

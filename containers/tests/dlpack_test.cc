@@ -292,7 +292,7 @@ TEST(DlpackExport, WritersShareWithOneArrayAlone) {
   EXPECT_NE(managed->dl_tensor.data, sharer.data());
   DLManagedTensor* legacy = export_legacy(array);
   EXPECT_EQ(legacy->dl_tensor.data, array.data());
-  // Another consumer has it already: as with any sharer, the array detaches itself.
+  // Another consumer already shares the memory, so the array detaches itself.
   EXPECT_NE(legacy->dl_tensor.data, managed->dl_tensor.data);
   managed->deleter(managed);
   legacy->deleter(legacy);

@@ -28,7 +28,7 @@ struct Drawn {
   std::vector<std::byte> memory;
   std::uint64_t offset = 0;  ///< of element (0, ..., 0)
 
-  /// Where the tensor's data begins is drawn as well: nothing may rely on byte_offset being 0.
+  /// The beginning of the data is drawn as well, so that no code relies on byte_offset being 0.
   DLTensor tensor(std::uint64_t byte_offset) {
     DLTensor tensor{};
     tensor.data = memory.data() + (offset - byte_offset);

@@ -1,4 +1,5 @@
-// Memory and tensors of a GPU: on the host's CUDA runtime, and on a device where there is one.
+// Memory and tensors of a GPU, on the fake CUDA runtime of the host and, if there is one, on a
+// device.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 

@@ -116,7 +116,7 @@ RC_GTEST_PROP(LayoutProperty, LengthsReachTheLastElement, ()) {
   RC_ASSERT(d.allocLength() == last + 1);
 }
 
-/// The strides that `validate` is put to: legal chains, with damage now and then.
+/// The strides for tests of `validate`: legal chains, with damage now and then.
 Extents draw_strides(const Extents& shape, Order order) {
   Extents strides = Extents::filled(shape.size, 0);
   i64 stride = *rc::gen::element<i64>(1, 1, 1, 2, 5);

@@ -1,4 +1,4 @@
-// Every number of the layouts' design, computed while compiling.
+// Computes every number of the layouts' design while compiling.
 #include <gtest/gtest.h>
 
 #include "containers/layout/image.h"
@@ -36,7 +36,7 @@ static_assert(judged({300, 100, 25, 5}, 5, Descriptor::kOk));
 static_assert(judged({800, 200, 40, 5}, 1, Descriptor::kBadEws));
 static_assert(judged({800, 200, 40, 5}, 0, Descriptor::kOk));
 
-// The order that is stated is the one that is judged.
+// The function judges by the stated order.
 static_assert(judge(Order::kF, {2, 3, 4, 5}, {60, 20, 5, 1}, 1) & Descriptor::kBadStrides);
 
 static_assert(judge(Order::kC, {2, 3}, {3}, 1) == Descriptor::kBadRank);
@@ -49,7 +49,7 @@ static_assert(judge(Order::kC, {2, -1}, {1, 1}, 1) == Descriptor::kBadExtent);
 static_assert(judge(Order::kC, {}, {}, 1) == Descriptor::kOk);
 static_assert(judge(Order::kC, {}, {}, 0) == Descriptor::kBadEws);
 
-// An axis of extent 1 has no say, whatever its stride.
+// The stride of an axis of extent 1 does not count.
 static_assert(judge(Order::kC, {2, 1, 5}, {5, -99, 1}, 1) == Descriptor::kOk);
 static_assert(judge(Order::kC, {1, 1}, {0, 0}, 1) == Descriptor::kOk);
 // Steps go forward, and what overflows cannot be spanned.

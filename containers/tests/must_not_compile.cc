@@ -1,5 +1,5 @@
-// What must not compile. Of each case the first line does and the second, which differs in nothing
-// else, does not: one that fails by a typing error proves nothing. One test compiles all first
+// Code that must not compile. The first line of each case compiles; the second, which differs in
+// that one point only, must not. So no case fails by a typing error. One test compiles all first
 // lines; one per case tries its second line and looks for the error that is named beside the case.
 #include "containers/tensor/interop.h"
 

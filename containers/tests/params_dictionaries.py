@@ -1,4 +1,4 @@
-"""Dictionaries of arrays for the tests beside NumPy and TVM, and the program they are put to."""
+"""Dictionaries of arrays for the tests with NumPy and TVM, and the program that they test."""
 
 import pathlib
 import random

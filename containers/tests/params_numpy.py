@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Archives beside NumPy, in both directions: it reads ours, we read its, and what is not ours is
-refused by name.
+"""Archives and NumPy, in both directions: NumPy reads ours, we read NumPy's, and the program
+refuses other archives by name.
 
 usage: params_numpy.py PROGRAM
 """
@@ -27,7 +27,7 @@ def loaded(path):
 
 
 def both_directions(program, scratch):
-    """Theirs and ours hold the same; each member of ours is what numpy.save writes."""
+    """NumPy's archives and ours hold the same; each member of ours is what numpy.save writes."""
     for number, arrays in enumerate(draw_dictionaries(COUNT)):
         params = scratch / "arrays.params"
         first = program.convert(written(scratch / "theirs.npz", arrays), params)
@@ -99,7 +99,7 @@ def other_writers(program, scratch):
 
 
 def refusals(program, scratch):
-    """Arrays that a parameter file has not, and archives that are not NumPy's."""
+    """Arrays that a parameter file cannot hold, and archives that are not NumPy's."""
     arrays = {
         "npy_dtype": [
             numpy.ones(2, dtype=bool), numpy.ones(2, dtype="c8"), numpy.array(["text"]),

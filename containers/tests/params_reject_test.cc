@@ -1,5 +1,5 @@
-/// Every reason to reject a file, fired by a file made for it, with the offset that the format's
-/// text asks for.
+/// Every reason to reject a file, provoked by a file made for it, at the offset that the format
+/// demands.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -174,7 +174,7 @@ TEST(Reject, TheFirstOfTwoFaultsIsTheError) {
 
 TEST(Reject, LimitsThemselvesAreLegal) {
   EXPECT_NO_THROW(read(worked_example()));
-  // 17 names fit the 140 bytes that remain after their number, so it is a name that is wrong.
+  // 17 names fit the 140 bytes that remain after their number, so the fault lies in a name.
   expect_error({"name_utf8", 51, {}, {}}, [] { read(patch(16, 8, 17)); });
   // A name of 132 bytes fits exactly, and has a NUL in it.
   expect_error({"name_nul", 32, {}, {}}, [] { read(patch(24, 8, 132)); });

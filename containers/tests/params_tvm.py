@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Interchange with Apache TVM, in both directions: its bytes are ours, and it loads ours.
+"""Interchange with Apache TVM, in both directions: TVM writes the same bytes, and loads ours.
 
 usage: params_tvm.py PROGRAM
 """
@@ -51,7 +51,7 @@ def both_directions(program, scratch):
 
 
 def types(program, scratch):
-    """TVM refuses none of the format's types, and has some that the format has not."""
+    """TVM accepts all of the format's types, and has some that the format lacks."""
     for dtype in DTYPES:
         array = numpy.ones((2, 1), dtype=dtype)
         assert same(load(save({"x": array}))["x"], array), dtype

@@ -28,7 +28,7 @@ inline std::vector<std::byte> content(const std::string& path) {
 
 class TemporaryFile {
  public:
-  /// `suffix` ends the name, for what goes by that.
+  /// `suffix` ends the name, for code that goes by the suffix.
   explicit TemporaryFile(std::span<const std::byte> content = {}, const std::string& suffix = "")
       : path_(::testing::TempDir() + "lockstep_params_XXXXXX" + suffix) {
     const int descriptor = ::mkstemps(path_.data(), static_cast<int>(suffix.size()));

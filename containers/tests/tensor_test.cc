@@ -158,7 +158,7 @@ TEST(Tensor, MutableDataKeepsMemoryThatSuffices) {
   EXPECT_EQ(t.mutable_data(), before);
   t.resize(make_dim(3, 2));
   EXPECT_EQ(t.mutable_data(), before);
-  // What precedes the first element is no room for it.
+  // Memory before the first element does not count as room.
   auto tail = view(t, make_dim(2), make_dim(1), 4);
   tail.resize(make_dim(3));
   EXPECT_NE(tail.mutable_data(), before);

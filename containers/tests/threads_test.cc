@@ -45,8 +45,8 @@ TEST(Threads, EachWriterGetsItsOwnCopy) {
   EXPECT_EQ(values_of(shared), (Values{1, 2, 3, 4}));
 }
 
-// Whoever finds itself the last holder writes in place: everything the others did to the memory,
-// and if only to read it, must have happened before.
+// The last holder writes in place, so all accesses by the others, even reads, must have happened
+// before.
 TEST(Threads, TheLastHolderWritesAfterTheOthersHaveRead) {
   for (int round = 0; round < 100; ++round) {
     NDArray given = numbers({4}, {1, 2, 3, 4});
@@ -101,8 +101,8 @@ TEST(Threads, ContainersMadeByOneEndInAnother) {
   EXPECT_EQ(memory.use_count(), 1);
 }
 
-/// Ends when the objects of the thread that made it are gone already, and then still makes views
-/// and lets them go. Only how the process ends can tell that this went wrong.
+/// Its destructor runs after the thread's other objects are gone, and still makes and releases
+/// views. Only the way in which the process ends shows whether this went wrong.
 struct Outliving {
   NDArray array = numbers({2}, {1, 2});
   NDArray view = second();

@@ -20,7 +20,7 @@ namespace lockstep::params {
 
 using File = std::vector<std::byte>;
 
-/// More than any machine has of anything.
+/// More than any machine has memory for.
 inline constexpr std::int64_t kHuge = std::int64_t{1} << 60;
 
 /// Names "w" and "b0"; w is int32 [2,2] {1,2,-3,4}, b0 the int8 scalar 7.

@@ -1,5 +1,5 @@
-"""Writes what stands around the versions of the site: the start page and `latest`, which lead to
-the version that was built last, and the sitemap.
+"""Writes the pages around the versions of the site: the start page and `latest`, which lead to the
+version that was built last, and the sitemap.
 
 A version has a folder of its own, so that its addresses stay when the next one is published."""
 

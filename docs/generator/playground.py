@@ -1,5 +1,5 @@
-"""Writes what the playground's scripts read: the operators with their examples, the labels, the
-digest of the program, the golden vectors, and the module where the build has made one."""
+"""Writes the files that the playground's scripts read: the operators with their examples, the
+labels, the digest of the program, the golden vectors, and the module if the build has made one."""
 
 import json
 import pathlib

@@ -1,7 +1,7 @@
 """A Sphinx extension: the search shows where its words stand, without a web server.
 
 Sphinx fetches each page that it found, which a browser refuses for a page opened from a directory.
-A script may be loaded there, so this one brings the texts of all pages, and those of the labels.
+Such a page may load a script, so this extension writes one with the texts of all pages and labels.
 """
 
 import json

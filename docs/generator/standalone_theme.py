@@ -1,9 +1,9 @@
 """A Sphinx extension: makes Furo as Debian packages it work without a web server.
 
-Debian's Furo imports a style sheet from an address that needs a web server, and a script as
-a module, which a browser refuses for a page opened from a directory; and its style sheet has lost
-the dark colors for readers whose system asks for them. Upstream's has all of it, and is left as it
-is.
+Debian's Furo imports a style sheet from an address that needs a web server, and a script as a
+module, which a browser refuses for a page opened from a directory; and its style sheet has lost the
+dark colors for readers whose system asks for them. The extension does not change upstream's Furo,
+which has none of these faults.
 """
 
 import pathlib

@@ -12,7 +12,7 @@ from refusal import Refused
 CASE = re.compile(r"^(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P|RC_GTEST_PROP)\(", re.MULTILINE)
 METHOD = re.compile(r"^\s+def test_", re.MULTILINE)
 COMMAND = re.compile(r"^\$ ", re.MULTILINE)
-# The rooms of the tree that have tests, and what is tested there.
+# The folders of the tree that have tests, and what they test.
 ROOMS = {
     "spec": "the words of the specification",
     "containers": "arrays, tensors, parameter files",
@@ -34,7 +34,7 @@ def sources_of(room: pathlib.Path, suffix: str) -> list:
 
 
 def written(sources: pathlib.Path) -> list:
-    """Tests in the tree, room by room: cases in C++, methods in Python."""
+    """Tests in the tree, folder by folder: cases in C++, methods in Python."""
     rows = []
     for room, about in ROOMS.items():
         cases = sum(len(CASE.findall(text)) for text in sources_of(sources / room, ".cc"))
@@ -53,7 +53,7 @@ def counted(name: str, count: int, about: str) -> list:
 
 
 def specification(program, sources: pathlib.Path) -> list:
-    """What holds the specification."""
+    """The tests of the specification."""
     described = json.loads(program.says("spec", "--json"))
     operators = described["operators"]
     sums = {key: sum(op["crosschecks"][key] or 0 for op in operators)
@@ -77,7 +77,7 @@ def specification(program, sources: pathlib.Path) -> list:
 
 
 def judge(program, sources: pathlib.Path, matrix: dict) -> list:
-    """What holds the judge."""
+    """The tests of the judge."""
     kills = sum(len(case["kills"]) for case in matrix["cases"])
     transcripts = sources_of(sources / "conformance" / "tests" / "transcripts", ".txt")
     networks = json.loads((sources / "conformance/models/networks.json").read_text("ascii"))

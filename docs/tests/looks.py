@@ -1,4 +1,4 @@
-"""What can be wrong with the looks of a page, as a browser with a size and a theme shows it."""
+"""Faults in the looks of a page, as a browser with a size and a theme shows it."""
 
 import json
 

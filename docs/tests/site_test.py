@@ -95,7 +95,7 @@ class Site:
         is_drawn = page.parent.name == "operators" and page.stem not in PLAIN
         if pictures < (least := PICTURES.get(page.name, int(is_drawn))):
             self.complain(page, f"{pictures} pictures instead of {least}")
-        # A telephone may have to scroll a formula that cannot be broken; nobody else has to.
+        # Only on a telephone may a reader have to scroll a formula that cannot be broken.
         if (cut := browser.evaluate(CUT_OFF)) > 0:
             self.complain(page, f"{cut} formulas do not fit on {WIDE[0]} pixels")
         self.formulas[page] = formulas

@@ -1,4 +1,4 @@
-"""The fixture that holds a function to an operator, and lockstep.judge."""
+"""The fixture that judges a function as an operator, and lockstep.judge."""
 
 import re
 import shlex

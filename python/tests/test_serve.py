@@ -61,7 +61,7 @@ def call(op, attrs=None, data=(1, -2), precision=8, **more):
 
 
 def check(tmp_path, *words):
-    """What the program says of the backend; neither hurries the other."""
+    """What the program says of the backend, with generous time limits."""
     patience = ("--timeout", "60", "--start-timeout", "60")
     return run("check", f"exec:{sys.executable} backend.py", *patience, *words, cwd=tmp_path)
 

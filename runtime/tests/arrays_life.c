@@ -91,7 +91,7 @@ int main(void) {
   CVMArrayHandle transposed = make(values, shape, 2, sizeof(values));
   CVMArrayHandle copy = make(transposed_values, other_shape, 2, sizeof(values));
 
-  /* The program may say in which order it wants an array's memory. */
+  /* The program may choose the order of an array's memory. */
   transposed->shape = other_shape;
   transposed->strides = other_strides;
   EXPECT(CVMArrayCopyFromTo(transposed, copy, NULL) == CVM_OK);

@@ -107,7 +107,7 @@ TEST(CvmAlloc, EveryElementTypeIsOffered) {
   }
 }
 
-/// Expects that every function that takes a handle refuses this one. A good one stands beside it.
+/// Expects that every function that takes a handle refuses this one, next to a good one.
 void expect_no_handle(DLTensor* handle) {
   constexpr const char* kWord = "is no handle of an array, or no longer";
   const Array good({1});
@@ -142,7 +142,7 @@ TEST(CvmHandles, WhatWasNeverMadeIsRefused) {
   const Array array({1});
   DLTensor copy = *array.handle;
   expect_no_handle(&copy);
-  // Nothing is read at an address before it is known to be a handle.
+  // The library reads nothing at an address before it knows that this is a handle.
   for (const std::uintptr_t address : {std::uintptr_t{1}, ~std::uintptr_t{0}, std::uintptr_t{4096}})
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that was never a handle is the case.
     expect_no_handle(reinterpret_cast<DLTensor*>(address));
@@ -161,15 +161,15 @@ TEST(CvmHandles, WhatWasFreedIsRefused) {
     for (DLTensor* array : freed)
       expect_failure(CVMArrayCopyFromBytes(array, values.data(), 4 * values.size()),
           "is no handle of an array, or no longer");
-    // The array that stands beside it may get the address that was freed last, not this one.
+    // The good array may get the address that was freed last, not this one.
     expect_no_handle(freed.front());
-    // What the refused calls were given has not reached what later arrays are made of.
+    // The arguments of the refused calls have not damaged the memory of later arrays.
     const Array again({elements}), another({elements}), third({elements});
     EXPECT_EQ(CVMArrayCopyFromBytes(third.handle, values.data(), 4 * values.size()), CVM_OK);
   }
 }
 
-// Whether a call comes before or after the end of an array, it is whole.
+// A call that races with the end of an array comes wholly before or wholly after it.
 TEST(CvmHandles, FreeingInAnotherThreadEndsNoCopy) {
   for (int round = 0; round < 50; ++round) {
     std::vector<int32_t> values(5000, round);
@@ -222,7 +222,8 @@ TEST(CvmCopy, ArraysOfDifferentKindAreRefused) {
   EXPECT_EQ(CVMArrayFree(floats), CVM_OK);
 }
 
-// Programs may write to the fields of a handle. What they write is honoured within its memory.
+// Programs may write to the fields of a handle. The library honours what they write within the
+// memory of the handle.
 TEST(CvmCopy, FieldsOfAHandleStayWithinItsMemory) {
   const Array array({2, 3});
   const DLTensor before = *array.handle;

@@ -1,4 +1,4 @@
-/// Models through the C interface: what it gives, and what it refuses.
+/// Models through the C interface: results and refusals.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// Models in this process: on the specification, on the CPU, and on a device, which the emulated
-// CUDA backend has, whose tensors lie in memory of its own.
+// Models in this process: on the specification, on the CPU, and on a device, that of the emulated
+// CUDA backend, whose tensors lie in memory of its own.
 #include "runtime/session.h"
 
 #include <gtest/gtest.h>
@@ -143,7 +143,7 @@ TEST(Session, PlansItsMemory) {
   EXPECT_LE(10 * digits.memory_bytes(), 13 * planned);
 }
 
-// What a backend compiles costs what it has nodes, not their square, in time and in memory.
+// Compiling takes time and memory in proportion to the number of nodes, not to its square.
 TEST(Session, CompilesAHundredThousandNodes) {
   Draft d;
   int x = d.variable("data", {1, 2, 3, 3}, 8);
@@ -197,7 +197,7 @@ TEST(Session, TakesIntegersOfEveryTypeAndLayout) {
   }
 }
 
-// As another library may lend it by DLPack.
+// The input as another library may lend it by DLPack.
 TEST(Session, TakesAnArrayThatBeginsAnywhere) {
   Draft d;
   d.head(d.variable("data", {3}, 8));
@@ -295,7 +295,7 @@ TEST(Session, NamesWhatIsWrongWithFiles) {
   EXPECT_EQ(said(), "accepted");
 }
 
-// On the host, what a repetition writes lies before its caller; on a device it stays there.
+// On the host a caller finds the outputs of a repetition in place; on a device they stay there.
 TEST(Programs, RepeatARunWithoutCopies) {
   const graph::Model model = graph::load_model(kDigits);
   const Values x(

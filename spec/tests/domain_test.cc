@@ -1,4 +1,5 @@
-// Every call that `domain` builds is legal and small, and together they reach what is interesting.
+// Every call that `domain` builds is legal and small, and together the calls reach all interesting
+// cases.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +56,7 @@ TEST_P(Domain, HasTheTypesThatTheFormulasState) {
   }
 }
 
-// The largest magnitude of an output where every element of the inputs is the largest.
+// The largest magnitude of an output if every element of the inputs is the largest.
 i64 reach(const OpInfo& op, const Drawn& call, const Inferred& y) {
   std::vector<std::vector<i32>> data;
   std::vector<CheckedView> in;
@@ -82,7 +83,7 @@ TEST_P(Domain, NeedsTheAccumulatorThatTheFormulaStates) {
     ASSERT_LE(needed, bits) << op.accumulator << " at seed " << seed;
     ASSERT_LE(bits, y[0].precision) << op.accumulator << " at seed " << seed;
     exact += needed == bits;
-    // Only where zeros of a padding take part in every sum, fewer bits do.
+    // Fewer bits are enough only if zeros of a padding take part in every sum.
     const bool is_padded = op.name == "conv2d" && call.attrs[3].ints != Tuple{0, 0};
     ASSERT_TRUE(is_padded || needed == bits) << op.accumulator << " at seed " << seed;
   }
@@ -138,7 +139,7 @@ TEST_P(Domain, MovesEveryAttribute) {
   EXPECT_EQ(counts.size(), last == Arity::variadic ? kMaxDrawn : last == Arity::optional ? 2u : 1u);
 }
 
-// The ranks that an output is said to have are those that it has.
+// An output has exactly the ranks that its operator states.
 TEST_P(Domain, ReachesTheRanksOfItsOutputs) {
   const OpInfo& op = *GetParam();
   std::map<int, std::set<int>> ranks;
@@ -176,7 +177,7 @@ std::uint64_t digest_of(const OpInfo& op) {
   return all.value;
 }
 
-// What a domain draws decides every published set of cases and its hash: it changes on purpose
+// The draws of a domain determine every published case set and its hash, so they change on purpose
 // only. A new operator has no row until a set with it is published.
 constexpr struct {
   string_view op;
@@ -230,7 +231,7 @@ TEST(PublishedDomains, DrawTheSameCallsAsEver) {
   }
 }
 
-/// Holds that one of a hundred drawn calls, or so few, has a property.
+/// Expects that at least `often` of the drawn calls have a property, one in a hundred unless given.
 template <class Op, class Holds> void expect_often(Holds holds, int often = kDraws / 100) {
   int n = 0;
   for (int seed = 0; seed < kDraws; ++seed) {

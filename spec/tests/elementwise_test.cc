@@ -1,4 +1,4 @@
-// Where the operators that work element by element begin to refuse.
+// The limits at which the elementwise operators begin to refuse.
 #include <gtest/gtest.h>
 
 #include "spec/tests/judged.h"

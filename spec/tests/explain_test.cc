@@ -1,4 +1,4 @@
-// Refusals in words, each sentence as it is read, and the labels of an operator in order.
+// Refusals in words, each sentence as the user reads it, and the labels of an operator in order.
 #include "spec/explain.h"
 
 #include <gtest/gtest.h>

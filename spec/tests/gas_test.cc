@@ -98,7 +98,7 @@ TEST(Gas, OfAllTensorsIsLimited) {
   EXPECT_EQ(meter.exceeded(), "the gas of all tensors is above 2^40");
 }
 
-// One not said here would cost 1 in silence.
+// An operator that is missing here would silently cost 1.
 TEST(Gas, IsItsOwnWhereTheSpecificationSaysSo) {
   std::set<string_view> own;
   for (const OpInfo* op : operators())

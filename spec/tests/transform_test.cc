@@ -1,4 +1,4 @@
-// Where the operators that move elements begin to refuse.
+// The limits at which the operators that move elements begin to refuse.
 #include <gtest/gtest.h>
 
 #include "spec/tests/judged.h"

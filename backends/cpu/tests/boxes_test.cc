@@ -1,4 +1,4 @@
-// get_valid_counts and non_max_suppression: scores in ties, thresholds that an overlap reaches
+// Tests get_valid_counts and non_max_suppression: equal scores, thresholds that an overlap reaches
 // exactly, extreme coordinates, sets that are empty or full, any layout.
 #include <array>
 
@@ -19,7 +19,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 using Row = std::array<i64, NonMaxSuppression::kColumns>;
 
-// A batch for each valid count, with rows that make_row(batch, row) makes.
+// Makes a batch for each valid count, with the rows of make_row(batch, row).
 template <class F> TestCall suppression(const NonMaxSuppressionAttrs& a, i64 rows, int precision,
     const std::vector<i64>& valid, Draw& draw, F make_row) {
   const auto batches = static_cast<i64>(valid.size());
@@ -69,8 +69,8 @@ TEST_P(Detections, CompareBoxesOfExtremeCoordinates) {
   });
 }
 
-// A box and a part of it that covers a percentage, or one unit less or more, of both kinds of
-// arithmetic: with and without an overlap of which 100 times fit 64 bits.
+// A box and a part of it that covers a percentage, or one unit less or more, in both kinds of
+// arithmetic: 100 times the overlap fits 64 bits, or does not.
 TEST_P(Detections, DropABoxAtTheThresholdAndKeepItBelow) {
   Seeded draw(3);
   const i64 most = max_of(31);

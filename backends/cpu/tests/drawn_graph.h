@@ -30,7 +30,7 @@ inline reference::Tensor drawn_tensor(const Type& type, Draw& draw) {
   return t;
 }
 
-/// Integers of attributes by operator; those that a graph can repeat.
+/// The integers of the attributes of each operator that a graph can repeat.
 struct Choice {
   const char* op;
   int inputs;
@@ -79,7 +79,7 @@ inline uint32_t last_result(const DrawnGraph& g) {
   return g.nodes.empty() ? 0 : g.nodes.back().out;
 }
 
-/// Appends a node whose inputs are drawn from the entries, recent ones rather, if the call is
+/// Appends a node whose inputs are drawn from the entries, preferably recent ones, if the call is
 /// legal.
 inline void try_node(DrawnGraph& g, Draw& draw) {
   const std::vector<Choice> all = choices(draw);
@@ -110,7 +110,7 @@ inline uint32_t constant(DrawnGraph& g, const Type& type, Draw& draw) {
   return g.constants.back();
 }
 
-/// An entry that a layer can read, the last one or a recent one, of this shape and before this one;
+/// An entry that a layer can read, the last one, or a recent one of this shape before `end`;
 // or the first one.
 inline uint32_t drawn_activation(const DrawnGraph& g, Draw& draw, const Shape* shape = nullptr,
     uint32_t end = UINT32_MAX, i64 most = 8) {
@@ -157,7 +157,7 @@ inline void try_pooling(DrawnGraph& g, uint32_t x, Draw& draw) {
   try_call(g, {"max_pool2d", 1, {pair(1, 4), pair(1, 3), pair(0, 1), {draw(0, 1)}}}, {x});
 }
 
-/// Appends products of one activation and joins what they give; any of it may be joined twice.
+/// Appends products of one activation and joins their results; any result may be joined twice.
 inline void try_branches(DrawnGraph& g, Draw& draw) {
   const uint32_t x = drawn_activation(g, draw);
   const i64 inputs = g.entries[x].type.dim(1);
@@ -178,7 +178,7 @@ inline void try_branches(DrawnGraph& g, Draw& draw) {
   try_call(g, {"concatenate", 0, {}}, in);
 }
 
-/// Appends a product, what brings its sums back to 8 bits, an activation and a shortcut, or a part
+/// Appends a product, the shift of its sums to 8 bits, an activation and a shortcut, or a part
 // of these; or a pooling, branches or any other node.
 inline void try_layer(DrawnGraph& g, Draw& draw) {
   const auto then = [&](const char* op, const std::vector<Tuple>& ints = {}) {
@@ -312,7 +312,8 @@ inline bool contains(const std::vector<uint32_t>& all, uint32_t e) {
   return std::find(all.begin(), all.end(), e) != all.end();
 }
 
-/// The graph with every tensor in a layout of its own, and with its values where it is given.
+/// The graph with every tensor in a layout of its own, and with its values if it is a feed or a
+/// constant.
 inline client::Graph graph_of(const DrawnGraph& g, std::vector<Placed>& placed, Draw& draw) {
   for (const reference::Tensor& t : g.entries) placed.emplace_back(t, draw);
   client::Graph graph{{}, {}, g.feeds, g.heads};

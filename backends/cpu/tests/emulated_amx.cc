@@ -1,6 +1,6 @@
-// AMX for processors without it: the blocks of dot_amx.cc over eight registers in plain C++, which
-// hold every use to the shapes that the configuration gave them; and tiles of pixels over vectors
-// in plain C++. Stands for dot_amx.cc, dot_avx512vnni.cc and isa.cc.
+// Emulates AMX on processors without it: the blocks of dot_amx.cc over eight registers in plain
+// C++, which check every use against the shapes that the configuration gave them; and tiles of
+// pixels over vectors in plain C++. Replaces dot_amx.cc, dot_avx512vnni.cc and isa.cc.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +29,7 @@ struct Emulated : VectorOf<16> {
   static Words shifted(Words v, Words by) {
     return reinterpret_cast<Words>(reinterpret_cast<SignedWords>(v) >> by);
   }
-  /// Elements of From, saturated to To, those of two vectors in turns in every 16 bytes.
+  /// Saturates elements of From to To, with those of the two vectors in turns in every 16 bytes.
   template <class To, class From> static Words saturated(Words a, Words b) {
     constexpr int kEach = 16 / sizeof(From);
     From from[2][sizeof a / sizeof(From)];

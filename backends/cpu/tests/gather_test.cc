@@ -15,7 +15,7 @@ constexpr i64 kBesideWidths[] = {1, 3, 4, 5, 15, 16, 17, 31, 32, 33, 63, 64, 65,
 
 i64 beside_a_width(Draw& draw) { return kBesideWidths[draw(0, std::size(kBesideWidths) - 1)]; }
 
-// Indices of 0 .. last, a little beyond, and as far away as there are numbers.
+// Indices of 0 .. last, a little beyond, and as far away as 32 bits allow.
 void fill_indices(reference::Tensor& t, i64 last, Draw& draw) {
   for (i32& v : t.data) {
     const i64 kind = draw(0, 9);
@@ -44,7 +44,7 @@ TEST_P(Gathers, TakeAlongAnyAxis) {
   });
 }
 
-// X of more elements than there are indices, and of fewer, which is brought into order first.
+// X with more elements than there are indices, and with fewer; the kernel orders such an X first.
 TEST_P(Gathers, TakeElements) {
   judge_drawn(400, GetParam().path("take"), [](Draw& draw) {
     const Shape x{draw(1, 9), beside_a_width(draw), draw(1, 3)};
@@ -67,7 +67,7 @@ TEST_P(Gathers, LookUpInTablesBesideTheSizeOfRegisters) {
       }
 }
 
-// Outputs that bypass the caches, of several boxes, and rows that are fetched ahead.
+// Outputs of several boxes whose stores bypass the caches, and rows that are prefetched.
 TEST_P(Gathers, FillWhatIsLarge) {
   Seeded draw(2);
   const i64 most = i64{2} << 20;

@@ -1,6 +1,6 @@
-// Compiled graphs against the same calls one by one through the reference: drawn graphs of chains
-// and branches, with shared results, several heads and constants; drawn networks; and what is
-// refused.
+// Compares compiled graphs with the same calls one by one on the reference: drawn graphs of chains
+// and branches, with shared results, several heads and constants; drawn networks; and graphs that
+// are refused.
 #include <gtest/gtest.h>
 
 #include "backends/cpu/tests/drawn_graph.h"
@@ -68,7 +68,7 @@ TEST_P(Networks, OfManyUnitsGiveWhatTheirCallsGive) {
   }
 }
 
-// Appends a product of an image that lies between results, and what makes 8 bits of it.
+// Appends a product of an image that lies between results, and the calls that bring it to 8 bits.
 void append_product(DrawnGraph& g, i64 channels, const Tuple& kernel, i64 shift, Draw& draw) {
   const uint32_t x = last_result(g);
   const uint32_t w =
@@ -86,7 +86,7 @@ void judge_between(DrawnGraph& g, Draw& draw) {
     judge_graph(open_backend({{"threads", threads}}).value(), g, draw);
 }
 
-// More rows than a block of pixels, or of records of their columns, has.
+// More rows than a block of pixels has, or a block of records of their columns.
 TEST(Graphs, OfHighImages) {
   Seeded draw(1);
   DrawnGraph g;

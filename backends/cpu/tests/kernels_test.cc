@@ -87,7 +87,7 @@ TEST_P(Kernels, CutWhatIsLarge) {
   EXPECT_EQ(judge(backend, conv2d(4, 4, {2, 4, 150, 140}, 3, 1), draw), conv2d_path) << "lines";
   EXPECT_EQ(judge(backend, conv2d(6, 3, {1, 3, 1, 9000}, 3, 2), draw), conv2d_path)
       << "columns of lines";
-  for (int k = 0; k < 40; ++k)  // of which some are compact and have data without a period
+  for (int k = 0; k < 40; ++k)  // some are compact and have data without a period
     EXPECT_EQ(judge(backend, conv2d(2, 2, {1, 2, 300, 5}, 3, 1), draw), conv2d_path) << "edges";
   EXPECT_EQ(judge(backend, conv2d(2, 1, {1, 40'000, 1, 19}, 1, 1), draw), conv2d_path)
       << "columns of more than a block's bytes";
@@ -105,7 +105,7 @@ TEST_P(Kernels, CutWhatIsLarge) {
   EXPECT_EQ(judge(backend, deep, draw), dense_path) << "depth";
 }
 
-// The deepest sums that are legal at 8 bits, all of one sign: beyond 2^24, near 2^30.
+// The deepest legal sums at 8 bits, with terms of one sign: beyond 2^24, near 2^30.
 TEST_P(Kernels, AddWithoutLoss) {
   Seeded draw(2);
   for (const i64 depth : {1040, 1041, 65'535})

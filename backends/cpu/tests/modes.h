@@ -1,5 +1,5 @@
 /// @file
-/// The ways to open the backend, and calls that are judged in each of them.
+/// The ways to open the backend, and calls that the tests judge in each of them.
 #pragma once
 #include <string>
 #include <string_view>
@@ -45,7 +45,7 @@ class InEachMode : public testing::TestWithParam<Mode> {
  protected:
   const client::Backend backend = open_backend(GetParam().options()).value();
 
-  /// Judges as many calls, each drawn from a seed of its own.
+  /// Judges this many calls, each drawn from a seed of its own.
   template <class DrawCall>
   void judge_drawn(int calls, const std::string& path, DrawCall drawn, int executions = 1) const {
     for (int seed = 0; seed < calls && !HasFailure(); ++seed) {

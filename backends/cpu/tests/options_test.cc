@@ -55,7 +55,7 @@ TEST(Isas, BeginWithOneThatRunsEverywhere) {
 }
 
 #if defined(__x86_64__)
-// The system lists what it can run, not what the processor could.
+// The operating system lists what it supports, which may be less than the processor does.
 TEST(Isas, AgreeWithTheSystem) {
   std::ifstream cpuinfo("/proc/cpuinfo");
   std::string line;

@@ -1,4 +1,4 @@
-// The thread pool: every item once, whoever calls, and after a fork too.
+// The thread pool runs every item once, whichever thread calls it, also after a fork.
 #include "backends/cpu/pool.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ std::set<std::string> threads_of_process() {
   return all;
 }
 
-// How many were started since then. Threads that were joined may still be among those before.
+// How many threads were started since then. `before` may still count threads that were joined.
 std::size_t threads_since(const std::set<std::string>& before) {
   std::set<std::string> all = threads_of_process();
   for (const std::string& thread : before) all.erase(thread);
@@ -67,8 +67,8 @@ TEST(ThreadPool, RunsEveryItemOnce) {
   }
 }
 
-// Else close() waits for them, and longer the more work there is beside it. A thread that has
-// worked polls if the caller ended the loop before it, for which it is late here.
+// Otherwise close() waits for the threads, longer on a busy machine. A thread that has worked polls
+// if the caller ended the loop first; here the thread is late on purpose.
 TEST(ThreadPool, ItsEndIsSeenByThreadsThatPoll) {
   EXPECT_TRUE(holds_in_child([] {
     for (int i = 0; i < 5; ++i) {
@@ -84,7 +84,7 @@ TEST(ThreadPool, ItsEndIsSeenByThreadsThatPoll) {
   }));
 }
 
-// The ranges of a loop in order; each begins where the one before it ends.
+// The ranges of a loop in order; each begins where the previous one ends.
 std::vector<int64_t> pieces(int threads, int64_t n, double item_ns) {
   ThreadPool pool(threads);
   std::mutex mutex;

@@ -1,4 +1,4 @@
-// Reductions and pooling on every instruction set, beside every edge of their blocks.
+// Reductions and pooling on every instruction set, at and beside every edge of their blocks.
 #include <gtest/gtest.h>
 
 #include "backends/cpu/tests/modes.h"
@@ -72,7 +72,7 @@ TEST_P(Reductions, AddUpToTheLastBit) {
   Seeded draw(2);
   for (const i32 sign : {1, -1})
     for (const int precision : {31, 24, 15}) {
-      const i64 most = max_of(33 - precision);  // elements, whose bit length is the rest
+      const i64 most = max_of(33 - precision);  // elements; their sum needs 32 bits
       TestCall rows = call_on<Sum>({.axis = {1}}, {2, most}, precision, draw),
                columns = call_on<Sum>({.axis = {0}}, {most, 2}, precision, draw);
       for (TestCall* c : {&rows, &columns}) {
@@ -94,7 +94,7 @@ TEST_P(Reductions, KeepTheSmallestMaximum) {
   }
 }
 
-// Few outputs of so much input that threads share it, and many outputs of several blocks.
+// Few outputs from so much input that threads share it, and many outputs in several blocks.
 TEST_P(Reductions, CutWhatIsLarge) {
   Seeded draw(4);
   for (int layout = 0; layout < 3; ++layout) {
@@ -146,12 +146,12 @@ TEST_P(Reductions, CutLargeImages) {
   }
 }
 
-/// Chooses images whose channels are neighbours, with gaps between all else.
+/// Chooses images whose channels are neighbours in memory, with gaps along all other axes.
 struct ChannelsLast : Draw {
   i64 operator()(i64 lo, i64 hi) override { return clamp(1, lo, hi); }
 };
 
-// Blocks of channels of which the last one holds a single channel.
+// The last block of channels holds a single channel.
 TEST_P(Reductions, PoolAChannelThatIsLeftOver) {
   Seeded draw(7);
   ChannelsLast last;
@@ -165,7 +165,8 @@ TEST_P(Reductions, PoolAChannelThatIsLeftOver) {
     }
 }
 
-// A window of more elements than a part of the image may have is left to the specification.
+// The kernel leaves a window with more elements than a part of the image may have to the
+// specification.
 TEST_P(Reductions, LeaveHugeWindowsToTheSpecification) {
   Seeded draw(6);
   const i64 wide = (i64{1} << 21) + 9;

@@ -100,7 +100,7 @@ TestCall call_of(const typename Op::Attrs& attrs, const std::vector<Type>& in, D
   return filled(op, d, draw);
 }
 
-/// Scratch memory behind which the first byte too many is fatal, full of what means nothing.
+/// Scratch memory, full of meaningless numbers; an access to the first byte behind it is fatal.
 class Guarded {
  public:
   explicit Guarded(std::size_t bytes) : room_((bytes + 63) / 64 * 64), all_(pages(room_) + kPage) {
@@ -129,7 +129,7 @@ inline client::Result<client::Backend> open_backend(const client::Options& optio
   return client::Backend::open(client::Library(lockstep_backend_v1()), options);
 }
 
-/// Runs a plan on tensors in memory and holds every byte of the outputs to the reference.
+/// Runs a plan on tensors in memory and compares every byte of the outputs with the reference.
 inline void execute(const client::Plan& plan, std::vector<Placed>& in, std::vector<Placed>& out) {
   const Guarded scratch(plan.scratch_bytes());
   std::vector<const void*> from;
@@ -151,7 +151,7 @@ inline void execute(const client::Plan& plan, std::vector<Placed>& in, std::vect
   }
 }
 
-/// Runs a call and holds it to the reference. @return the path, or "" where prepare refused.
+/// Runs a call and compares it with the reference. @return the path, or "" where prepare refused.
 inline std::string judge(
     const client::Backend& backend, const TestCall& call, Draw& draw, int executions = 1) {
   const Attributes attributes = call.drawn.attributes();

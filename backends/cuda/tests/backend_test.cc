@@ -1,4 +1,4 @@
-// The backend on the fake runtime: what it says of every failure, and what it does with threads,
+// Tests how the backend reports every failure on the fake runtime, and how it treats threads,
 // streams and memory. The judge compares its values (cuda.check_emulated).
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -32,7 +32,7 @@ client::Plan prepare(const client::Backend& backend) {
   return backend.prepare({"relu", {}, {t}, {t}}).value();
 }
 
-// Runs it with memory of its own. The first failure, or the values.
+// Runs the plan with memory of its own. Returns the first failure, or the values.
 client::Status run(
     const client::Backend& backend, const client::Plan& relu, const Values& x, Values& y) {
   auto in = backend.tensor({kElements}), out = backend.tensor({kElements});
@@ -203,7 +203,7 @@ TEST_F(Backend, RefusesIllegalCallsByTheirRule) {
   expect_says(o.prepare({"relu", {}, {in}, {out}}).status(), LS_LOGIC, "backend.outputs: ");
 }
 
-// Runs f in a fork. Whether it returned true there.
+// Runs f in a fork. Returns whether f returned true there.
 template <class F> bool holds_in_fork(F f) {
   const pid_t child = fork();
   if (child == 0) _exit(f() ? 0 : 1);

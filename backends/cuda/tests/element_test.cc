@@ -1,4 +1,4 @@
-// What the threads of every operator's kernel do, on its examples.
+// Tests the threads of every operator's kernel on the operator's examples.
 #include "backends/cuda/element.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ template <class... Op> void judge_all(OperatorList<Op...>) { (judge_threads<Op>(
 
 TEST(Threads, ComputeEveryExampleAndNothingBeside) { judge_all(Operators{}); }
 
-// One thread of a pointwise operator writes its own element, and of a strided output no other cell.
+// One thread of a pointwise operator writes its own element, and no other cell of a strided output.
 TEST(Threads, WriteOneElementEach) {
   const std::vector<i32> x = {-1, 2, 3, -4, 5, 6};
   std::vector<i32> y(40, kPoison);

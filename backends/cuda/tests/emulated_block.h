@@ -10,8 +10,8 @@
 
 namespace lockstep::cuda {
 
-/// What tensor cores compute, from the tables of PTX for mma.m16n8k32 with .s8: written from those
-/// alone, so that it agrees with fragment.h only if both are right. The names are PTX's.
+/// What tensor cores compute, written from PTX's tables for mma.m16n8k32 with .s8 alone, so that it
+/// agrees with fragment.h only if both are right. The names are PTX's.
 template <class PerLane> void emulate_mma(const PerLane& product_of) {
   int8_t a[16][32], b[32][8];
   for (int lane = 0; lane < 32; ++lane) {
@@ -43,7 +43,8 @@ template <class K> class EmulatedBlock {
  public:
   using Registers = typename K::Registers;
 
-  /// A thread, with the copies that it has begun: those of a group happen when it waits for them.
+  /// A thread, with the copies that it has begun: a group of copies happens when the thread waits
+  /// for it.
   struct Thread {
     int id;
     Registers& r;

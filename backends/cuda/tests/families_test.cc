@@ -1,5 +1,5 @@
-// Every family of tuned kernels against the reference: in any layout, on both sides of every
-// threshold, and what its blocks do to memory.
+// Compares every family of tuned kernels with the reference, in any layout and on both sides of
+// every threshold, and watches what its blocks do to memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -172,7 +172,7 @@ TEST(Families, GatherRowsAndElements) {
       "pooling");
 }
 
-// Upright boxes of few places and scores, so that many overlap and many scores are equal.
+// Upright boxes with few places and scores, so that many overlap and many scores are equal.
 void draw_boxes(std::vector<i32>& x, Draw& draw) {
   const auto any = [&](i64 least, i64 most) { return static_cast<i32>(draw(least, most)); };
   for (std::size_t k = 0; k < x.size(); k += 6) {

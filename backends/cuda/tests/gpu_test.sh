@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Puts gpu.sh to kits whose device is emulated: one that works, one that is not there, and a memory
-# checker that finds nothing.
-# usage: gpu_test.sh BUILD
+# Runs gpu.sh on kits whose device is emulated: one that works, one that is absent, and one with a
+# memory checker that finds nothing. usage: gpu_test.sh BUILD
 set -euo pipefail
 build=$1
 gpu=$(cd "$(dirname "$0")/.." && pwd)/gpu.sh
@@ -22,7 +21,7 @@ expect() {
 # has FILE TEXT
 has() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(cat "$1")"; }
 
-# What a build with nvcc leaves, the library of the emulated device in the place of the real one.
+# The files that a build with nvcc leaves, with the library of the emulated device for the real one.
 mkdir -p "$work/built"/{bin,lib/lockstep/peers,tests,CMakeFiles/version}
 cp "$build"/bin/{lockstep,lockstep_bench} "$work/built/bin/"
 touch "$work/built/lib/lockstep/peers/onednn_2.so"
@@ -48,7 +47,7 @@ for program in "$kit"/bin/*; do
 done
 "$kit/bin/lockstep_bench" --list relu >/dev/null || fail 'the benchmarks of the kit do not start'
 
-# A part of each tier will do: what it judges has tests of its own.
+# A part of each tier is enough: the judge has tests of its own.
 mv "$kit/bin/lockstep" "$kit/bin/whole"
 cat >"$kit/bin/lockstep" <<'TEXT'
 #!/bin/sh
@@ -77,14 +76,14 @@ exec "${0%/*}/whole_bench" $(echo "$@" | sed 's/--filter [^ ]*/--filter relu\/ti
 TEXT
 chmod +x "$kit/bin/lockstep_bench"
 
-# A memory checker on the PATH: what crashes under it was found.
+# A memory checker on the PATH, which reports an error if the program crashes.
 checker() {
   mkdir -p "$work/bin"
   cat >"$work/bin/compute-sanitizer"
   chmod +x "$work/bin/compute-sanitizer"
 }
 export PATH=$work/bin:$PATH
-# What is told when to end is stopped only later.
+# A program with a deadline must be killed only after the deadline.
 mkdir -p "$work/bin"
 cat >"$work/bin/timeout" <<TEXT
 #!/bin/sh
@@ -107,7 +106,7 @@ status=$?
 [ "$status" != 1 ] || echo '========= Invalid __global__ write of size 4 bytes'
 exit "$status"
 TEXT
-# A service for several processes, which is told to end as often as it begins.
+# The service for several processes; every one that starts has to be told to end.
 cat >"$work/bin/nvidia-cuda-mps-control" <<TEXT
 #!/bin/sh
 [ -d "\$CUDA_MPS_PIPE_DIRECTORY" ] || exit 1
@@ -179,7 +178,7 @@ has "$work/out/gpu.json" '{"name": "memcheck, tier 0", "state": "not run"'
 [[ ! -f $work/out/check1.json ]] || fail 'the report of another run was left in place'
 python3 -m json.tool "$work/out/gpu.json" >/dev/null
 
-# A program that says yes to everything and nothing else, and a checker that never finds anything.
+# A program that succeeds at everything and prints nothing, and a checker that never finds anything.
 cat >"$kit/bin/lockstep" <<'TEXT'
 #!/bin/sh
 case "$*" in

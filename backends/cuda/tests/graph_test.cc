@@ -1,4 +1,5 @@
-// Compiled graphs on the emulated device: the values of their calls, and executions that replay.
+// Tests compiled graphs on the emulated device: the values of their calls, and executions that
+// replay.
 #include <gtest/gtest.h>
 
 #include "backends/cpu/tests/drawn_graph.h"
@@ -105,7 +106,7 @@ struct Layers {
   uint32_t layer(uint32_t x, i64 channels, i64 kernel, i64 groups = 1) {
     return shifted(product(x, channels, kernel, groups));
   }
-  /// The sums of a product of rows, of constant weights or of these.
+  /// The sums of a product of rows with constant weights, or with the given ones.
   uint32_t sums(uint32_t x, i64 units) {
     return sums_of(x, cpu::constant(g, {{units, g.entries[x].type.dim(1)}, 8}, draw));
   }
@@ -116,7 +117,7 @@ struct Layers {
 };
 
 /// Runs layers under watch, as judge_watched() does.
-/// @param shares_scratch whether a step stores where one before did
+/// @param shares_scratch whether a step stores where an earlier one did
 int64_t judge_layers_watched(const client::Backend& backend, Layers& l, bool shares_scratch) {
   l.g.heads = {cpu::last_entry(l.g)};
   Watch watch;

@@ -1,5 +1,5 @@
-// The library that nvcc made. On a machine with a device the judge tests it; without one it must
-// say so.
+// Tests the library that nvcc made. On a machine with a device the judge tests it; without a device
+// the library must say so.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -44,7 +44,8 @@ TEST(Library, IsJudgedWithADeviceAndSaysThatThereIsNone) {
   EXPECT_TRUE(contains(e.err, "cudaGetDeviceCount")) << e.err;
 }
 
-// The backend in which ./dev gpu expects memcheck to find an error is a backend, and wrong.
+// The library in which ./dev gpu expects memcheck to find an error is a valid backend with wrong
+// results.
 TEST(Library, IsWrongWhereItsOutputsAreMoved) {
   const std::string moved = (build_directory() / "tests" / "cuda_overrun.so").string();
   const Ended e = lockstep_says({"check", moved, "--tier", "0", "--op", "relu", "--budget", "3",

@@ -1,5 +1,5 @@
-/* The CUDA backend with outputs that lie elsewhere than its caller's: its kernels write where
- * nothing was allocated. A memory checker that misses this checks nothing. */
+/* The CUDA backend with outputs moved away from its caller's: its kernels write where nothing was
+ * allocated. A memory checker that misses this checks nothing. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -158,7 +158,7 @@ TEST(Blocks, NeitherRaceNorWaitForBanksNorStoreTwice) {
   judge(dense(draw, 150, 100, 140), "dense_products", kFew);
 }
 
-// The same of products in one launch, in parts of each kind: wide, deep, thin and flat.
+// The same for products in one launch, in parts of each kind: wide, deep, thin and flat.
 TEST(Blocks, DoSoInOneLaunch) {
   Seeded draw(7);
   const auto judge = [](const TestCall& call, int processors) {
@@ -175,12 +175,12 @@ TEST(Blocks, DoSoInOneLaunch) {
     judge(dense(draw, 150, 100, 140), processors);
     judge(dense(draw, 300, 40, 33), processors);
   }
-  // Rows that are apart by no whole fours are few among the layouts.
+  // Few of the drawn layouts have rows whose distance is no multiple of four.
   judge_watched(
       open_backend(kFew, kDirect), dense(draw, 9, 8, 5), "dense_direct", 100, Constants::weights);
 }
 
-// Of any shape, in any layout, beside every edge of a tile.
+// Products of any shape, in any layout, beside every edge of a tile.
 TEST(Products, MatchTheReference) {
   const client::Backend packs = open_backend(4, kPacked),
                         direct[] = {open_backend(kFew, kDirect), open_backend(kMany, kDirect)};
@@ -239,7 +239,7 @@ TEST(Products, RunAsWhatIsFaster) {
   EXPECT_EQ(path({2, 64, 112, 112}, 256), "conv2d_products");
 }
 
-// The deepest sums that are legal at 8 bits, all of one sign: beyond 2^24, near 2^30.
+// The deepest legal sums at 8 bits, with terms of one sign: beyond 2^24, near 2^30.
 TEST(Products, AddWithoutLoss) {
   Seeded draw(5);
   for (const i32 sign : {1, -1}) {

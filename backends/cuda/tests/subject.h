@@ -12,7 +12,7 @@ namespace lockstep::cuda {
 
 using cpu::call_of, cpu::Placed, cpu::TestCall;
 
-/// Products pack what they read, or none does whose weights are constants.
+/// Options with which all products pack what they read, or none with constant weights does.
 inline const client::Options kPacked = {{"direct", "0"}}, kDirect = {{"direct", "2"}};
 
 /// The backend on a device of so many multiprocessors.
@@ -35,7 +35,7 @@ struct OnDevice {
   i32* data() const { return static_cast<i32*>(memory.data()) + first; }
 };
 
-/// Holds every byte of an output to its values, and poisons it.
+/// Compares every byte of an output with its values, and poisons it.
 inline void expect_values(Placed& p, OnDevice& on_device) {
   on_device.memory.read(p.memory.data(), p.memory.size() * sizeof(i32)).check();
   i64 wrong = 0;
@@ -50,7 +50,7 @@ inline void expect_values(Placed& p, OnDevice& on_device) {
   on_device.memory.write(p.memory.data(), p.memory.size() * sizeof(i32)).check();
 }
 
-/// Expects that nothing was read of the memory of a tensor but its elements.
+/// Expects that only the elements were read of a tensor's memory.
 inline void expect_no_read_beside(Placed& p, const OnDevice& on_device, const Watch& watch) {
   std::vector<bool> is_element(p.memory.size());
   p.for_each([&](const i32& element, i32) {
@@ -66,7 +66,7 @@ inline void expect_no_read_beside(Placed& p, const OnDevice& on_device, const Wa
 /// Which inputs of a call are constants.
 enum class Constants { drawn, weights };
 
-/// Runs a call and holds every byte of the outputs to the reference. @return the path
+/// Runs a call and compares every byte of the outputs with the reference. @return the path
 inline std::string judge_on_device(const client::Backend& backend, const TestCall& call, Draw& draw,
     Constants constants = Constants::drawn) {
   const Attributes attributes = call.drawn.attributes();
@@ -100,8 +100,8 @@ inline std::string judge_on_device(const client::Backend& backend, const TestCal
   return plan.path();
 }
 
-/// Runs a call in some layouts under watch: no race, no wait for a bank, and each output is stored
-/// once.
+/// Runs a call in some layouts under watch: it expects no race, no wait for a bank, and one store
+/// of each output.
 inline void judge_watched(const client::Backend& backend, const TestCall& call,
     const std::string& path, uint64_t layouts = 16, Constants constants = Constants::drawn) {
   SCOPED_TRACE(call.op->name);

@@ -12,7 +12,7 @@
 namespace lockstep::cuda {
 
 /// Counts accesses and keeps the first problem of every kind. A phase ends at a barrier. Between
-/// two, no thread may read or write what another one writes.
+/// two barriers, no thread may read or write what another one writes.
 class Watch {
  public:
   /// The one that blocks report to; nullptr: none.
@@ -73,7 +73,7 @@ class Watch {
       words_[static_cast<std::size_t>(at)].writer = thread;
     }
   }
-  /// An access of a thread, which the other threads of its warp do at the same time.
+  /// An access of a thread; the other threads of its warp access memory at the same time.
   void access(int thread, int offset, int bytes) {
     accesses_[static_cast<std::size_t>(thread)].push_back({offset, bytes});
   }
@@ -84,7 +84,7 @@ class Watch {
   static constexpr int kNobody = -1, kMany = -2, kWarp = 32, kBanks = 32;
   struct Word {
     int reader = kNobody, writer = kNobody, copier = kNobody;
-    int warp = kNobody;  ///< of all that have read or written it since a barrier
+    int warp = kNobody;  ///< of all threads that have read or written it since a barrier
     void note(int thread) {
       const int its = thread == kAll ? kMany : thread / kWarp;
       warp = warp == kNobody || warp == its ? its : kMany;

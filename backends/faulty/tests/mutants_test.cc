@@ -1,5 +1,5 @@
 /// @file
-/// Every mutant can be told from a right backend, and does harm only where it says.
+/// Every mutant differs visibly from a right backend, and only where its name says.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -22,8 +22,8 @@ struct Witnessed {
   Observed right;
 };
 
-// Calls of one operator: its examples, those of long rows, and n drawn ones, of which every sixth
-// is disturbed; and how a right backend answers them.
+// Calls of one operator: its examples, its calls with long rows, and n drawn calls, every sixth of
+// which is disturbed; and how a right backend answers them.
 std::vector<Witnessed> calls_of(const OpInfo& op, int n) {
   std::vector<Witnessed> all;
   Behaviour right;
@@ -49,7 +49,7 @@ const std::vector<Witnessed>& calls_of(const OpInfo& op) {
   return at->second;
 }
 
-// Whether the mutant answers a call of an operator wrongly; every nth is asked, twice.
+// Whether the mutant answers a call of an operator wrongly; every nth call is asked, twice.
 bool differs(const Mutant& m, const OpInfo& op, std::size_t nth = 1) {
   const auto subject = m.behaviour();
   subject->threads = kThreads;
@@ -78,7 +78,8 @@ TEST(Mutants, OtherOperatorsAreRight) {
   }
 }
 
-// How many of several callers of one relu at once find another's values, or none, in their output.
+// How many of several concurrent callers of one relu find another's values, or none, in their
+// output.
 int losers(Behaviour& subject) {
   constexpr std::size_t kCallers = 4;
   const Type type{{64}, 8};
@@ -130,7 +131,7 @@ TEST(Mutants, RacesAreLostBySeveralCallersOnly) {
   EXPECT_GT(races, 0);
 }
 
-// Whether it answers a call wrongly in some run of the plan.
+// Whether the mutant answers a call wrongly in some run of the plan.
 bool errs(const Mutant& m, const char* id, i64 run = 1) {
   const auto subject = m.behaviour();
   subject->threads = kThreads;
@@ -168,7 +169,7 @@ TEST(Mutants, OfScaleAreWrongOnlyForLargeCallsOrInLateRuns) {
   }
 }
 
-// A first call on which the mutant does not answer.
+// Puts calls to the mutant until it ends this process.
 void ask_until_it_ends(const Mutant& m) {
   const auto subject = m.behaviour();
   for (const OpInfo* op : operators())

@@ -66,7 +66,7 @@ Request draw_request(const OpInfo& op, u64 seed) {
   r.call.fill = kFills[seed % std::size(kFills)];
   if (has_hints && r.call.fill != dense) r.call.fill = hinted;
   r.call.seed = seed;
-  // Ratios of small areas are rarely a drawn percentage; these are ones they often are.
+  // The ratio of two small areas is rarely a drawn percentage; it often is one of these.
   constexpr i64 kPercents[] = {100, 58, 50, 29, 25, 20, 14};
   if (op.name == "non_max_suppression" && seed % 2 == 0)
     r.call.attrs[0].ints[0] = kPercents[seed / 2 % std::size(kPercents)];

@@ -69,7 +69,7 @@ TEST(Table, OpenNeedsAMutantThatExists) {
   EXPECT_EQ(opened({}).label, "option.missing");
   EXPECT_EQ(opened({{"mutant", "sum.float31"}}).label, "option.value");
   EXPECT_EQ(opened({{"block", "1"}}).label, "option.unknown");
-  for (const Mutant& m : mutants())  // but for those that may end this process as they close
+  for (const Mutant& m : mutants())  // except those that may end this process when they close
     EXPECT_TRUE(!m.answers() || opened({{"mutant", std::string(m.name)}}).ok()) << m.name;
 }
 

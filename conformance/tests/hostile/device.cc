@@ -1,7 +1,7 @@
 /// @file
-/// A device whose memory the host cannot read: it is the host's, scrambled at rest, and its streams
-/// do nothing until they are waited for. Only a judge that uploads, waits and downloads can pass
-/// it. Claims relu, and to share work among threads, but never says among how many it did. The
+/// A device whose memory the host cannot read: it is host memory, scrambled at rest. Its streams do
+/// nothing until the host waits for them. Only a judge that uploads, waits and downloads can pass
+/// it. It claims relu and work shared among threads, but never reports the number of threads. The
 /// option `fault` breaks one of the steps.
 #include <cstdlib>
 
@@ -88,7 +88,7 @@ class Scrambler {
     scramble(host, device, bytes);
   }
   void* stream() const {
-    static Work all[8];  // a judge asks for few at a time
+    static Work all[8];  // a judge needs few at a time
     static unsigned next = 0;
     fails("stream", "no stream is free");
     return &all[next++ % std::size(all)];
@@ -96,7 +96,7 @@ class Scrambler {
   void wait(void* stream) const {
     const Work& w = *static_cast<Work*>(stream);
     const Relu& plan = *w.plan;
-    // A device that a cube breaks, for as long as the process lives.
+    // A device that a tensor of three axes breaks, for as long as the process lives.
     static bool lost = false;
     lost = lost || (fault_ == "lost" && plan.shape.size() == 3);
     if (lost) throw std::runtime_error("the device is lost to this process");

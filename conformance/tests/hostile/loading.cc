@@ -39,7 +39,7 @@ const ls_api* lockstep_backend_v1() {
   using lockstep::backend::kFault;
   static ls_api t = *lockstep::backend::table<lockstep::backend::Toaster>();
   t.abi = LOCKSTEP_ABI + (kFault == "other_abi" ? 1 : 0);
-  if (kFault == "short_table") t.size = 8;  // it ends before its first function
+  if (kFault == "short_table") t.size = 8;  // the table ends before its first function
   if (kFault == "no_execute") t.execute = nullptr;
   return kFault == "null_table" ? nullptr : &t;
 }

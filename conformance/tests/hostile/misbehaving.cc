@@ -1,11 +1,10 @@
 /// @file
-/// The reference with one fault. `--set fault=NAME` chooses a row of the table below; the
-/// environment variable HOSTILE_MANIFEST replaces the manifest, whatever it says, and with
-/// HOSTILE_RENAMES each process states another name in it; where
-/// HOSTILE_DESERTS names a file, each ends the one that holds it, and hangs with HOSTILE_HANGS;
-/// where HOSTILE_ONCE names a file, only the first HOSTILE_LOADS processes (1) survive loading
-/// this; where HOSTILE_LEAVES names one, each leaves a process behind, in a session of its own, and
-/// adds its number to the file.
+/// The reference with one fault. `--set fault=NAME` chooses a row of the table below. Variables of
+/// the environment: HOSTILE_MANIFEST replaces the manifest by any text; with HOSTILE_RENAMES each
+/// process states another name in it; if HOSTILE_DESERTS names a file, each process ends the one
+/// that holds it, and hangs with HOSTILE_HANGS; if HOSTILE_ONCE names a file, only the first
+/// HOSTILE_LOADS processes (1) survive loading this library; if HOSTILE_LEAVES names a file, each
+/// process leaves another one behind, in a session of its own, and adds its number to the file.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -46,7 +45,7 @@ __attribute__((constructor)) void leave_process() {
   for (;;) pause();
 }
 
-// Ends the process that holds this one, and outlives the judge unless that ends it.
+// Ends the process that holds this library, and outlives the judge unless the judge ends it.
 __attribute__((constructor)) void desert() {
   const char* file = std::getenv("HOSTILE_DESERTS");
   if (!file) return;
@@ -56,7 +55,7 @@ __attribute__((constructor)) void desert() {
   if (std::getenv("HOSTILE_HANGS")) pause();
 }
 
-/// One execution, after the right answer was written.
+/// One execution, after it has written the right answer.
 struct Execution {
   const LegalCall& call;
   const int32_t* const* in;
@@ -95,7 +94,7 @@ void answer_as_before(const Execution& e) {
   std::swap(last, e.out[0][0]);
 }
 
-// What the last prepare() was given.
+// The argument of the last prepare().
 const int64_t* given_shape = nullptr;
 int64_t given_extent = 0, given_elements = 0;
 
@@ -106,7 +105,7 @@ void note_call(const Call& c) {
   given_elements = volume(c.in[0]);
 }
 
-// Takes a compact tensor for none whose extents of 1 have strides of their own.
+// Takes a compact tensor for a strided one if an extent of 1 has a stride of its own.
 bool given_pitch = false;
 
 void note_pitch(const Call& c) {
@@ -129,7 +128,7 @@ void answer_by_address(const Execution& e) {
     cached_address = e.in[0], cached_answer = e.out[0][0];
 }
 
-// As one whose threads begin with the first work that is worth them.
+// Behaves like a backend whose threads start with the first work that is worth sharing.
 bool has_run_large = false;
 
 void answer_otherwise(const Execution& e) {
@@ -144,7 +143,7 @@ void print_much() {
   }
 }
 
-// Memory that is kept. What is asked for at once is not touched if there is none.
+// Memory that the backend keeps. It touches a large block only if the allocation succeeded.
 void fill_memory(std::size_t bytes) {
   auto* kept = new char[bytes];
   for (std::size_t at = 0; at < bytes; at += 4096) static_cast<volatile char*>(kept)[at] = 1;
@@ -152,14 +151,14 @@ void fill_memory(std::size_t bytes) {
 
 constexpr std::size_t kBlock = 100;  // 12 bytes less than are aligned
 
-// Works on a block of the heap, of which the compiler knows nothing.
+// Works on a block of the heap that the compiler cannot see through.
 template <class F> void on_heap(F work) {
   void* volatile block = std::malloc(kBlock);
   work(static_cast<volatile char*>(block));
   std::free(block);
 }
 
-// Sends the judge good news of every case by any file that is open.
+// Reports success of every case to the judge on every open file.
 void forge(const Execution& e) {
   e.out[0][0] ^= 1;
   for (int fd = 3; fd < 64; ++fd)
@@ -174,7 +173,7 @@ void close_every_file() {
   for (int fd = 0; fd < 1024; ++fd) close(fd);
 }
 
-// Spoils the result where a process that judges lets this one into its memory or its files.
+// Spoils the result if a process of the judge lets this one into its memory or its files.
 void reach(const Execution& e) {
   for (const auto& process : std::filesystem::directory_iterator("/proc")) {
     std::string name;
@@ -183,7 +182,7 @@ void reach(const Execution& e) {
     const auto reaches = [&](const char* file, bool memory) {
       const int fd = open((process.path() / file).c_str(), O_RDWR);
       char byte;
-      // Memory of a process that has ended opens, and nothing can be read there.
+      // The memory of a process that has ended can be opened, but not read.
       const bool reached = fd >= 0 && (!memory || pread(fd, &byte, 1, 0x1000) != 0);
       close(fd);
       return reached;
@@ -192,7 +191,7 @@ void reach(const Execution& e) {
   }
 }
 
-// Spoils the result where its process looks like one that is judged.
+// Spoils the result if its process looks like one that is being judged.
 void look_around(const Execution& e) {
   for (const char* file : {"/proc/self/comm", "/proc/self/environ"}) {
     std::ostringstream text;
@@ -395,7 +394,7 @@ class FaultyPlan : public SpecificationPlan {
  private:
   const Fault& fault_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::pair<int32_t*, int32_t>> late_;  // what only release() writes
+  mutable std::vector<std::pair<int32_t*, int32_t>> late_;  // written by release() only
 };
 
 struct NothingPlan : Plan {
@@ -466,7 +465,7 @@ int32_t execute(const ls_plan* plan, const void* const* in, void* const* out, vo
 }  // namespace
 }  // namespace lockstep::backend
 
-// What no C++ backend can do wrong is done to the table.
+// Faults that no C++ backend can have are made in the table.
 const ls_api* lockstep_backend_v1() {
   static const ls_api api = [] {
     ls_api t = *lockstep::backend::table<lockstep::backend::Misbehaving>();

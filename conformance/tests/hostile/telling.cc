@@ -1,5 +1,5 @@
 /// @file
-/// A backend that tells what it is given, and does what it is told. Its options:
+/// A backend that reports what it receives, and does what its options say:
 ///   tells=call|limits|attrs  prepare() refuses with the tensors, the limits of its process, or the
 ///                         attributes
 ///   tells=scratch         execute() refuses with what scratch memory holds, and where
@@ -46,7 +46,7 @@ const char* manifest() {
   return text.c_str();
 }
 
-// Refuses with a text, or with as many letters as there is room for.
+// Refuses with a text, or with letters that fill the room.
 int32_t refuse(const ls_backend& self, ls_status* status, const std::string& text) {
   lockstep::backend::detail::fill(status, LS_LOGIC, "told", text);
   if (!self.value("words").empty()) {
@@ -56,7 +56,7 @@ int32_t refuse(const ls_backend& self, ls_status* status, const std::string& tex
   return LS_LOGIC;
 }
 
-// What a function answers where nothing else is the matter.
+// What a function returns if nothing else is wrong.
 int32_t code(const ls_backend* self, const std::string& function, ls_status* status) {
   static int calls = 0;
   const std::string code = self->value("code");
@@ -150,7 +150,7 @@ const char* path(const ls_plan* plan) {
   return plan->self->value("words").empty() ? "only" : longer.c_str();
 }
 
-// An output of no axes, and one as long as no tensor is.
+// An output without axes, and one longer than any tensor.
 int32_t infer(ls_backend* self, const char*, const ls_attr*, uint32_t, const ls_tensor*,
     uint32_t n_in, ls_tensor* out, uint32_t* n_out, ls_status* status) {
   out[0].precision = static_cast<int32_t>(n_in);

@@ -8,8 +8,8 @@ from refusal import Refused
 
 
 def reduced(op, ask):
-    """The elements that make one element of Y have its tint. Which ones these are says the program:
-    it reduces tensors with a single 1."""
+    """The elements that make one element of Y have its tint. The program tells which ones these
+    are: it reduces tensors with a single 1."""
     fitting = [e for e in op["examples"] if all(abs(v) < 1000 for v in e["call"]["in"][0]["data"])
                and len(e["out"][0]["data"]) < len(e["call"]["in"][0]["data"])]  # fmt: skip
     panels = []

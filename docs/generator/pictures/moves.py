@@ -1,5 +1,5 @@
-"""Operators that copy elements: each element of the output has the tint of its source. Where it
-comes from says the program itself, called with the numbers of the elements as data."""
+"""Operators that copy elements: each element of the output has the tint of its source. The program
+itself tells the source, if called with the numbers of the elements as data."""
 
 import math
 

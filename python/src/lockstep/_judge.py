@@ -79,7 +79,7 @@ def judge(operators: Mapping[str, Function], *, tier: int = 0, seed: int = 1,
                 )  # fmt: skip
             finally:
                 listener.shutdown()
-    # The command ends with this function; to repeat a case takes another call.
+    # The command ends with this function; repeating a case takes another call.
     found = dict.fromkeys(shlex.split(line)[-1] for line in _REPEAT.findall(done.stdout))
     text = _REPEAT.sub("", done.stdout).replace(f"exec:{command}", "python")
     return Verdict(done.returncode, text, tuple(found))

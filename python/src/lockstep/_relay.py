@@ -1,5 +1,5 @@
-"""The command that the judge starts to reach functions in another process: it hands its standard
-input to a Unix socket, and what comes from there to its standard output.
+"""The command that the judge starts to reach functions in another process: it copies its standard
+input to a Unix socket, and the answers from there to its standard output.
 
 usage: _relay.py SOCKET
 """

@@ -60,7 +60,7 @@ def digits_shifts():
 
 
 class Digits:
-    """Builds the digits network; what stands between the products is up to the kind."""
+    """Builds the digits network; the kind decides what stands between the products."""
 
     def __init__(self):
         self.nodes, self.constants, self.at = [], {}, "x"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Holds imported models to ONNX Runtime: in doubles before, in integers after."""
+"""Compares imported models with ONNX Runtime: in doubles before the import, in integers after
+it."""
 
 import contextlib
 import io

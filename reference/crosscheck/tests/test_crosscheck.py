@@ -26,7 +26,7 @@ RELU = '{"id":7,"op":"relu","attrs":{},"in_prec":[8],"in":[{"shape":[3],"data":[
 
 @functools.cache
 def drawn(name: str) -> tuple:
-    """Fresh lines of an operator and the right answers, which take their time to make."""
+    """Fresh lines of an operator and the right answers, which are slow to make."""
     lines = fresh_lines(name, 1, COUNT)
     return lines, list(map(implementations.independent_answer, lines))
 
@@ -66,7 +66,7 @@ def replaced(name: str, results):
 
 
 class Fresh(unittest.TestCase):
-    """Fresh calls put to a program that is wrong somewhere."""
+    """Fresh calls to a program that is wrong somewhere."""
 
     def complaints(self, program, names):
         return checks.check_fresh(program, implementations.INDEPENDENT, 1, COUNT, names)[1]
@@ -149,7 +149,7 @@ class Lists(unittest.TestCase):
 
 
 class Golden(unittest.TestCase):
-    """Golden vectors beside an implementation that is wrong."""
+    """Golden vectors against an implementation that is wrong."""
 
     def test_a_wrong_operator_is_caught(self):
         with replaced("relu", lambda _, x: pointwise(x, x.precision, abs)):

@@ -1,5 +1,5 @@
 /// @file
-/// Symbol JSON put together node by node, right by construction: a test then breaks one thing.
+/// Builds symbol JSON node by node, right by construction, of which a test then breaks one thing.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -61,7 +61,7 @@ struct Draft {
 };
 
 /// A place of a document, "-" for behind the last of a list, and the JSON that is put there;
-/// nullptr takes away what is there.
+/// nullptr removes the place.
 struct Edit {
   const char *place, *value;
 };

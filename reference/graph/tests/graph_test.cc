@@ -9,7 +9,7 @@ namespace {
 
 using std::string;
 
-// One change to the small model, and what becomes of it: a label, or "" where it stays legal.
+// One change to the small model, and the label of the result, or "" if it stays legal.
 struct Change {
   string label;
   string says;  // in the message

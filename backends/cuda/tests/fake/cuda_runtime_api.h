@@ -67,9 +67,9 @@ cudaError_t cudaMemcpyAsync(
 
 namespace lockstep::cuda::fake {
 
-/// What the runtime finds and what it was asked for. The environment's FAKE_CUDA_DEVICES says how
-/// many devices there are at first; it is 1. With FAKE_CUDA_LAUNCHES a process loses them at the
-/// launch after so many.
+/// What the runtime finds and what it was asked for. The variable FAKE_CUDA_DEVICES sets the
+/// initial number of devices, 1 by default. With FAKE_CUDA_LAUNCHES=N a process loses them at the
+/// launch after N others.
 struct Control {
   int devices;
   std::string failing;                   ///< the call that fails, "" for none
@@ -78,7 +78,7 @@ struct Control {
   int driver = CUDART_VERSION;           ///< for which version of CUDA; 0 where it is missing
   int device = -1;                       ///< chosen last
   int processors = 4;                    ///< of each device
-  int64_t last_launch = 0;               ///< the number of the one that works last; 0: no end
+  int64_t last_launch = 0;               ///< the last launch that works; 0: all do
   int64_t blocks = 0, threads = 0;       ///< of the last launch
   int64_t launches = 0, replays = 0;     ///< of kernels, recorded ones not counted; of graphs
   int64_t allocations = 0, streams = 0;  ///< that live

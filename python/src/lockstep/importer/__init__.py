@@ -160,8 +160,8 @@ def guard(net, troubles):
 
 
 def lower(low, troubles):
-    """Appends the integers of each node; what fails is kept with the others, whatever needs it
-    is skipped."""
+    """Appends the integers of each node; keeps the error of a node that fails, and skips the nodes
+    that need it."""
     for node in low.network.nodes:
         known = low.values.keys() | low.network.constants.keys()
         if not all(name in known for name in node.inputs if name):

@@ -1,9 +1,9 @@
 """Arithmetic of doubles that gives every machine the same bits.
 
 A sum in floating point depends on the order of its additions, which differs between processors.
-Here the factors of a sum of products are first rounded to integers times a power of two, few
-enough bits for every partial sum to be exact: then no order changes it. Everything else uses only
-operations that IEEE 754 fixes.
+Here the factors of a sum of products are first rounded to integers times a power of two, with so
+few bits that every partial sum is exact, so that no order changes the sum. Everything else uses
+only operations that IEEE 754 fixes.
 """
 
 import numpy

@@ -1,4 +1,4 @@
-"""Checks what an import is given beside the model."""
+"""Checks the inputs of an import other than the model."""
 
 import math
 
@@ -17,7 +17,7 @@ def check_options(input_scale, input_precision):
 
 
 def check_shape(shape):
-    """Refuses what is no shape of a tensor."""
+    """Refuses values that are no shape of a tensor."""
     if not (1 <= len(shape) <= MAX_RANK and min(shape) >= 1 and math.prod(shape) <= MAX_VOLUME):
         raise ValueError(f"the shape of the input is {shape}, not 1 to {MAX_RANK} extents of at "
                          f"least 1 whose product is at most {MAX_VOLUME}")  # fmt: skip
