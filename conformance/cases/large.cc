@@ -11,9 +11,8 @@
 namespace lockstep::judge {
 namespace {
 
-constexpr i64 kMostElements = i64{7} << 20;  // of a large call
-constexpr i64 kMostGas = i64{1} << 26;       // a multiply-add costs 3
-constexpr i64 kMostPairs = i64{1} << 31;     // of elements along one axis
+constexpr i64 kMostGas = i64{1} << 26;    // a multiply-add costs 3
+constexpr i64 kMostPairs = i64{1} << 31;  // of elements along one axis
 
 Inferred types_of(const Case& c) { return c.op->infer(c.attributes(), c.types()); }
 
@@ -38,25 +37,29 @@ i64 gas_of_sum(const Case& c) {
   return max(gas_of_element(c), largest_input(c) / largest_output(c));
 }
 
-// Whether a call costs little enough. An operator that is defined as a whole may compare all
-// elements along an axis with each other.
-bool is_affordable(const Case& c) {
-  i64 longest = 1;
-  for (const Type& t : c.in)
-    for (i64 e : t.shape) longest = max(longest, e);
-  return elements_of(c) <= kMostElements &&
-      (c.op->pointwise ? gas_of_element(c) * largest_output(c) <= kMostGas
-                       : longest * largest_input(c) <= kMostPairs);
-}
-
-// A size, of which a call is to have more than `beyond`, by enlarging at least `axes` axes.
+// A size, of which a call is to have more than `beyond`, by enlarging at least `axes` axes, and the
+// most elements of all tensors of the call.
 struct Aim {
   i64 (*amount)(const Case&);
   i64 beyond;
   int axes;
+  i64 most_elements = i64{7} << 19;
 };
-constexpr Aim kAims[] = {{largest_output, kLargeOutput, 1}, {largest_input, kLargeTensor, 2},
-    {gas_of_sum, 3 * kDeepSum, 1}, {gas_of_sum, 3 * kDeepestSum, 1}};
+// Three equal tensors may exceed the first.
+constexpr Aim kAims[] = {{largest_output, kLargeOutput, 1, i64{13} << 19},
+    {largest_input, kLargeTensor, 2}, {gas_of_sum, 3 * kDeepSum, 1},
+    {gas_of_sum, 3 * kDeepestSum, 1}};
+
+// Whether a call costs little enough. An operator that is defined as a whole may compare all
+// elements along an axis with each other.
+bool is_affordable(const Case& c, i64 most_elements) {
+  i64 longest = 1;
+  for (const Type& t : c.in)
+    for (i64 e : t.shape) longest = max(longest, e);
+  return elements_of(c) <= most_elements &&
+      (c.op->pointwise ? gas_of_element(c) * largest_output(c) <= kMostGas
+                       : longest * largest_input(c) <= kMostPairs);
+}
 
 // Lowers precisions until that of the outputs is legal. @return whether the call is legal now
 bool becomes_legal(Case& c) {
@@ -108,8 +111,8 @@ std::optional<Case> enlarged(const OpInfo& op, const Aim& aim, int axes, Draw& d
     c = std::move(*larger);
   }
   const i64 amount = aim.amount(c);
-  const bool met = aim.beyond < amount && amount <= 2 * aim.beyond && amount % kNarrowVector != 0 &&
-      is_affordable(c);
+  const bool met = aim.beyond < amount && amount <= aim.beyond + aim.beyond / 4 &&
+      amount % kNarrowVector != 0 && is_affordable(c, aim.most_elements);
   return met ? std::optional(std::move(c)) : std::nullopt;
 }
 
