@@ -279,7 +279,7 @@ TEST(Loading, ThatKillsLaterIsReportedAsACrash) {
   EXPECT_EQ(c.report["verdict"], "CRASH");
   EXPECT_EQ(c.count("passed"), 0);
   EXPECT_GT(c.count("quarantined"), 0);
-  // Illegal text is not for libraries.
+  // A library that does not claim text is given no illegal text.
   EXPECT_EQ(
       c.count("executed") + c.count("quarantined") + c.count("not_claimed"), c.count("selected"));
   // The backend computed nothing, so the digest is that of no outputs.
