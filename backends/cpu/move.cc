@@ -380,7 +380,7 @@ void turn_rows(const Move& m, const Inner& in, i32* to, const i32* from, bool) {
     turn(to, from, r.n, r.count, r.to_step, r.from_stride);
 }
 
-// The innermost axis that repeats the row and the innermost one that does not are done with it.
+// Adds the innermost axis that repeats the row, and the innermost one that does not.
 Inner spread_inner(const Move& m, int row, int column) {
   Inner in{row, column, spread_rows};
   for (int d = row - 1; d >= 0; --d) {

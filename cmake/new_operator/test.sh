@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Proves that a header and two lines are enough for an operator: adds one to a copy of the tree,
-# builds all that lists operators, and looks for the new one everywhere. usage: test.sh SOURCES WORK
-# WITH-DOCS WITH-CUDA CMAKE-ARGUMENT...
+# builds all that lists operators, and looks for the new one everywhere.
+# usage: test.sh SOURCES WORK WITH-DOCS WITH-CUDA CMAKE-ARGUMENT...
 set -euo pipefail
 sources=$1 work=$2 with_docs=$3 with_cuda=$4
 shift 4

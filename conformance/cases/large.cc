@@ -37,15 +37,15 @@ i64 gas_of_sum(const Case& c) {
   return max(gas_of_element(c), largest_input(c) / largest_output(c));
 }
 
-// A size, of which a call is to have more than `beyond`, by enlarging at least `axes` axes, and the
-// most elements of all tensors of the call.
+// A call is to have more than `beyond` of an amount, by enlarging at least `axes` axes, and at most
+// `most_elements` in all its tensors.
 struct Aim {
   i64 (*amount)(const Case&);
   i64 beyond;
   int axes;
   i64 most_elements = i64{7} << 19;
 };
-// Three equal tensors may exceed the first.
+// The first leaves room for three tensors of more than kLargeOutput elements.
 constexpr Aim kAims[] = {{largest_output, kLargeOutput, 1, i64{13} << 19},
     {largest_input, kLargeTensor, 2}, {gas_of_sum, 3 * kDeepSum, 1},
     {gas_of_sum, 3 * kDeepestSum, 1}};

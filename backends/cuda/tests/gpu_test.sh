@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs gpu.sh on kits whose device is emulated: one that works, one that is absent, and one with a
-# memory checker that finds nothing. usage: gpu_test.sh BUILD
+# memory checker that finds nothing.
+# usage: gpu_test.sh BUILD
 set -euo pipefail
 build=$1
 gpu=$(cd "$(dirname "$0")/.." && pwd)/gpu.sh
