@@ -201,6 +201,11 @@ typedef struct {
    */
   int32_t (*padding)(ls_backend* self, const ls_tensor* tensor, int64_t* before, int64_t* after,
       ls_status* status);
+  /**
+   * 1 if compile() also reads int8, else 0. With 1 a host may hand it any constant of precision 8
+   * or less as compact int8: dl.dtype is {kDLInt, 8, 1}.
+   */
+  uint32_t int8_constants;
 } ls_api;
 
 /** The one exported symbol. The table lives as long as the library is loaded. */

@@ -72,6 +72,8 @@ struct Graph {
   static std::span<const uint32_t> outputs(const ls_node& n) { return {n.out, n.n_out}; }
   /// Whether the data of an entry is known now and never changes.
   bool is_constant(uint32_t entry) const { return (entries[entry].flags & LS_CONSTANT) != 0; }
+  /// Whether an entry is a constant of compact int8 (ls_api::int8_constants).
+  bool is_int8(uint32_t entry) const { return entries[entry].dl.dtype.bits == 8; }
 };
 
 /// Checks that every number names an entry, that each entry is written once, as a constant, a feed
@@ -282,9 +284,10 @@ template <class Backend> struct Functions {
 /// The ABI's table for a class with `static const char* manifest()`, a constructor from Options and
 /// `std::unique_ptr<Plan> prepare(const Call&)`. Optional are `std::vector<TensorType> infer(const
 /// Call&)`, `std::unique_ptr<Plan> compile(const Graph&)`, `int threads() const` and `void
-/// padding(const ls_tensor&, std::span<int64_t> before, std::span<int64_t> after)`. A device's
-/// class prepares a `std::unique_ptr<DevicePlan>` and has `alloc`, `free`, `upload`, `download`,
-/// `stream` and `wait` like the ABI's, without `self` and `status`.
+/// padding(const ls_tensor&, std::span<int64_t> before, std::span<int64_t> after)`, and `static
+/// constexpr bool kInt8Constants`, ls_api::int8_constants. A device's class prepares a
+/// `std::unique_ptr<DevicePlan>` and has `alloc`, `free`, `upload`, `download`, `stream` and `wait`
+/// like the ABI's, without `self` and `status`.
 template <class Backend> const ls_api* table() {
   using F = detail::Functions<Backend>;
   static const ls_api api = [] {
@@ -313,6 +316,7 @@ template <class Backend> const ls_api* table() {
                     b.padding(x, p, p);
                   })
       t.padding = F::padding;
+    if constexpr (requires { Backend::kInt8Constants; }) t.int8_constants = Backend::kInt8Constants;
     return t;
   }();
   return &api;

@@ -87,6 +87,8 @@ class Library {
   bool has_infer() const { return api_.infer != nullptr; }
   /// Whether Backend::compile() is offered.
   bool has_compile() const { return api_.compile != nullptr; }
+  /// Whether Backend::compile() also takes constants of int8.
+  bool has_int8_constants() const { return has_compile() && api_.int8_constants != 0; }
   /// The table itself; functions that the backend lacks are null.
   const ls_api& api() const { return api_; }
 

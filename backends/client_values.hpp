@@ -138,6 +138,7 @@ struct TensorView {
   std::span<const int64_t> strides;  ///< in elements, as many as there are extents
   int32_t precision = 32;            ///< bits of a value, 1 to 32
   const void* constant = nullptr;    ///< the address of element (0, ..., 0), of a constant only
+  bool is_int8 = false;  ///< a constant for compile(), where Library::has_int8_constants(): compact
 };
 
 /// The views as the ABI takes them, valid as long as the viewed shapes and strides.
@@ -151,7 +152,7 @@ inline std::vector<ls_tensor> rows_of(std::span<const TensorView> views, bool on
     ls_tensor& t = rows.emplace_back();
     t.dl.device = {on_device ? kDLExtDev : kDLCPU, 0};
     t.dl.ndim = static_cast<int32_t>(v.shape.size());
-    t.dl.dtype = {kDLInt, 32, 1};
+    t.dl.dtype = {kDLInt, static_cast<uint8_t>(v.is_int8 ? 8 : 32), 1};
     t.dl.shape = const_cast<int64_t*>(v.shape.data());
     t.dl.strides = const_cast<int64_t*>(v.strides.data());
     t.dl.data = const_cast<void*>(v.constant);

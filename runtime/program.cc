@@ -32,11 +32,12 @@ Program::Program(const client::Backend& backend, const graph::Model& model, Form
       data_(static_cast<uint32_t>(model.graph().data())),
       heads_(model.graph().heads().begin(), model.graph().heads().end()) {
   describe(model.graph());
-  place_parameters(model);
-  if (has_device_) addresses_[data_] = own(entries_[data_].bytes);
+  const bool as_bytes = form != Form::calls && backend.library().has_int8_constants();
+  place_inputs(model, as_bytes);
   if (form == Form::calls || !compile(model.graph())) {
     if (form == Form::whole)
       client::Status{"compile", LS_UNSUPPORTED, "", "the backend compiles no such graph"}.check();
+    if (as_bytes) place_inputs(model, false);
     prepare(model.graph());
   }
 }
@@ -64,13 +65,20 @@ void Program::describe(const graph::Graph& graph) {
   addresses_.resize(entries_.size());
 }
 
-void Program::place_parameters(const graph::Model& model) {
+// Places the parameters, those of at most 8 bits as bytes if asked to, and on a device the data.
+void Program::place_inputs(const graph::Model& model, bool as_bytes) {
+  parameters_.clear();
+  own_.clear();
+  if (has_device_) addresses_[data_] = own(entries_[data_].bytes);
   for (std::size_t e = 0; e < entries_.size(); ++e) {
-    const ndarray::NDArray& parameter = model.parameter(static_cast<int>(e));
-    if (!parameter) continue;
+    const ndarray::NDArray& given = model.parameter(static_cast<int>(e));
+    if (!given) continue;
+    entries_[e].is_int8 = as_bytes && graph::is_int8(given);
+    const ndarray::NDArray parameter = entries_[e].is_int8 ? given : graph::as_int32(given);
     if (has_device_) {
-      addresses_[e] = own(entries_[e].bytes);
-      own_.back().write(parameter.data(), entries_[e].bytes).check();
+      const uint64_t bytes = ndarray::byte_count(parameter.tensor());
+      addresses_[e] = own(bytes);
+      own_.back().write(parameter.data(), bytes).check();
     } else {
       parameters_.push_back(parameter);
       addresses_[e] = const_cast<std::byte*>(parameter.data());
@@ -81,7 +89,7 @@ void Program::place_parameters(const graph::Model& model) {
 
 client::TensorView Program::view(uint32_t entry) const {
   const Entry& e = entries_[entry];
-  return {e.shape, e.strides, e.precision, e.constant};
+  return {e.shape, e.strides, e.precision, e.constant, e.is_int8};
 }
 
 void* Program::own(uint64_t bytes) {

@@ -59,6 +59,7 @@ class Program {
     int32_t precision = 0;
     uint64_t bytes = 0, offset = 0;  // of its memory; of its first element in it
     const void* constant = nullptr;
+    bool is_int8 = false;  // of a constant
   };
   struct Call {
     std::string op;
@@ -67,7 +68,7 @@ class Program {
   };
 
   void describe(const graph::Graph& graph);
-  void place_parameters(const graph::Model& model);
+  void place_inputs(const graph::Model& model, bool as_bytes);
   bool compile(const graph::Graph& graph);
   void prepare(const graph::Graph& graph);
   void place_results(const graph::Graph& graph);

@@ -54,7 +54,7 @@ class TunedConv2d : public Plan {
   /// The last slot of the last patch may read beyond that patch.
   i64 patches_bytes() const { return units_per_block_ * patch_.bytes() + kLanesMax * kWordBytes; }
 
-  void pack_weights(Word* to, const i32* weights, const i32* bias) const;
+  void pack_weights(Word* to, const Constant& weights, const i32* bias) const;
   void pack_panel(Word* to, uint32_t* start, const i32* weights, i64 height) const;
   void put_step(Word* panel, const Word* words, i64 height, i64 step) const;
   void pack_kernels(Word* to, uint32_t* start, const i32* weights) const;
@@ -141,9 +141,9 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
   const i64 most = max(1, kWeightBytes / (output_words() * kWordBytes * height_)) * height_;
   outputs_per_item_ = min(group_outputs_, most);
   if (attrs.use_bias) bias_ = a.call.in[Conv2d::B];
-  const i32 *weights = a.constants[Conv2d::W],
-            *bias = attrs.use_bias ? a.constants[Conv2d::B] : nullptr;
+  const Constant& weights = a.constants[Conv2d::W];
   if (!weights) return;
+  const i32* const bias = attrs.use_bias ? a.constants[Conv2d::B].wide : nullptr;
   constant_ = Packed(weight_words() * kWordBytes);
   pack_weights(reinterpret_cast<Word*>(constant_.data()), weights, bias);
   if (bias) bias_ = View{};
@@ -151,10 +151,11 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
 
 // Packs the start values of the outputs and then, group by group, panels as high as a tile; the
 // last panel of a group may be lower.
-void TunedConv2d::pack_weights(Word* to, const i32* weights, const i32* bias) const {
+void TunedConv2d::pack_weights(Word* to, const Constant& weights, const i32* bias) const {
   const i64 panels = ceil_div(group_outputs_, height_);
   const double panel_ns = 8 * kPackNs * static_cast<double>(steps() * dot_.terms * height_);
   pool_->run(groups_ * panels, panel_ns, [&](i64 begin, i64 end) {
+    std::vector<i32> room;
     for (i64 i = begin; i < end; ++i) {
       const i64 row = i % panels * height_, first = i / panels * group_outputs_ + row;
       const i64 height = min(height_, group_outputs_ - row);
@@ -162,7 +163,8 @@ void TunedConv2d::pack_weights(Word* to, const i32* weights, const i32* bias) co
       for (i64 r = 0; r < height; ++r)
         start[r] = bias ? static_cast<uint32_t>(bias[(first + r) * bias_.stride[0]]) : 0;
       Word* const panel = to + starts() + first * output_words();
-      const i32* const rows = weights + first * w_.stride[0];
+      const i32* const rows =
+          weights.values(first * w_.stride[0], height * w_.stride[0], room);
       way_ == Way::depthwise ? pack_kernels(panel, start, rows)
                              : pack_panel(panel, start, rows, height);
     }
@@ -378,7 +380,7 @@ void TunedConv2d::run(const int32_t* const* in, int32_t* const* out, void* scrat
   Run run{in[Conv2d::X], out[0], fusion_.finish && fusion_.finish->adds ? in[added_port_] : nullptr,
       weights, weights, static_cast<Word*>(scratch)};
   if (constant_.empty()) {
-    pack_weights(run.patch, in[Conv2d::W], bias);
+    pack_weights(run.patch, {in[Conv2d::W]}, bias);
     run.starts = run.patch;
     run.rows = run.patch + starts();
     run.patch += weight_words();

@@ -141,13 +141,14 @@ class PixelConv2d : public Plan {
     outputs_per_item_ = min(outputs(), max(1, kWeightBytes / panel_bytes) * kPixelChannels);
     start_.resize(static_cast<std::size_t>(outputs()));
     weights_ = Packed(outputs() * chunks() * kPixelBytes);
-    const i32* const bias = attrs_.use_bias ? a.constants[Conv2d::B] : nullptr;
+    const i32* const bias = attrs_.use_bias ? a.constants[Conv2d::B].wide : nullptr;
     const i64 apart = bias ? a.call.in[Conv2d::B].stride[0] : 0;
     const auto half = static_cast<uint32_t>(fusion_.finish->sum.half);
     pool_->run(outputs(), 8 * kPackNs * static_cast<double>(chunks() * kPixelBytes),
         [&](i64 begin, i64 end) {
+          std::vector<i32> room;
           for (i64 o = begin; o < end; ++o)
-            pack_output(o, a.constants[Conv2d::W] + o * w_.stride[0],
+            pack_output(o, a.constants[Conv2d::W].values(o * w_.stride[0], w_.stride[0], room),
                 half + (bias ? static_cast<uint32_t>(bias[o * apart]) : 0));
         });
   }

@@ -13,6 +13,7 @@ namespace lockstep::cpu {
 class Cpu {
  public:
   static const char* manifest();
+  static constexpr bool kInt8Constants = true;
   /// @throws LogicError for an unknown option or an illegal value.
   explicit Cpu(const backend::Options& options);
   std::unique_ptr<Plan> prepare(const backend::Call& call);

@@ -124,14 +124,15 @@ void pack_panel(uint8_t* to, const i32* from, const Factor& f, i64 count, const 
 }
 
 /// Packs some steps of the vectors first .. first + count - 1.
-void pack(ThreadPool& pool, uint8_t* to, const i32* from, const Factor& f, i64 first, i64 count,
-    const Depth& d, const DotKernels& dot) {
+void pack(ThreadPool& pool, uint8_t* to, const Constant& from, const Factor& f, i64 first,
+    i64 count, const Depth& d, const DotKernels& dot) {
   const double ns = kPackNs * static_cast<double>(f.width * d.steps * dot.terms);
   pool.run(f.panels(count), ns, [&](i64 begin, i64 end) {
+    std::vector<i32> room;
     for (i64 p = begin; p < end; ++p) {
-      const i64 vector = p * f.width;
-      pack_panel(to + vector * f.bytes(d.steps, dot), from + (first + vector) * f.stride, f,
-          min(f.width, count - vector), d, dot);
+      const i64 vector = p * f.width, vectors = min(f.width, count - vector);
+      pack_panel(to + vector * f.bytes(d.steps, dot),
+          from.values((first + vector) * f.stride, vectors * f.stride, room), f, vectors, d, dot);
     }
   });
 }
@@ -172,7 +173,7 @@ class TunedDense : public Plan {
   i64 room(const Factor& f) const {
     return f.constant.empty() ? f.block * f.bytes(min(kStepsMax, steps()), dot_) : 0;
   }
-  void pack_constant(Factor& f, const i32* values) const;
+  void pack_constant(Factor& f, const Constant& values) const;
   const uint8_t* packed(const Factor& f, uint8_t* scratch, const i32* from, i64 first, i64 count,
       const Depth& d) const;
   void multiply(const Panels& p, const Target& to) const;
@@ -206,12 +207,12 @@ TunedDense::TunedDense(
   for (i64 t = 0; t < min(kStepsMax, steps()); ++t)
     offsets_.push_back(static_cast<int32_t>(t * dot.lanes * dot.cell_bytes));
   for (Factor* f : {&rows_, &lanes_})
-    if (const i32* values = a.constants[static_cast<std::size_t>(f->port)])
+    if (const Constant& values = a.constants[static_cast<std::size_t>(f->port)])
       pack_constant(*f, values);
 }
 
 // Packs all panels of one part of the depth after another.
-void TunedDense::pack_constant(Factor& f, const i32* values) const {
+void TunedDense::pack_constant(Factor& f, const Constant& values) const {
   const i64 vectors = f.filled_up(f.count), depths = ceil_div(steps(), kStepsMax);
   const i64 starts = f.is_lanes ? 0 : (depths - 1) * static_cast<i64>(sizeof(Word));
   f.constant = Packed(vectors * (f.bytes(steps(), dot_) + starts) + kBlockSlack);
@@ -227,7 +228,7 @@ void TunedDense::pack_constant(Factor& f, const i32* values) const {
 const uint8_t* TunedDense::packed(const Factor& f, uint8_t* scratch, const i32* from, i64 first,
     i64 count, const Depth& d) const {
   if (f.constant.empty()) {
-    pack(*pool_, scratch, from, f, first, count, d, dot_);
+    pack(*pool_, scratch, {from}, f, first, count, d, dot_);
     return scratch;
   }
   const i64 before = d.first / kStepsMax * f.bytes(kStepsMax, dot_);

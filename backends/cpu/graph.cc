@@ -103,8 +103,14 @@ class Compiler {
         forms_(g.entries.size()),
         part_of_(g.entries.size()) {
     for (Entry e = 0; e < tensors_.size(); ++e)
-      if (g.is_constant(e)) constants_[e] = static_cast<const i32*>(tensors_[e].dl.data);
+      if (g.is_int8(e))
+        constants_[e].narrow = static_cast<const int8_t*>(tensors_[e].dl.data);
+      else if (g.is_constant(e))
+        constants_[e].wide = static_cast<const i32*>(tensors_[e].dl.data);
+    for (const Entry e : g.heads) widen(e);
     for (const Group& group : grouping_.groups()) {
+      for (std::size_t k = 0; k < group.in.size(); ++k)
+        if (!group.finish || k != Conv2d::W) widen(group.in[k]);
       if (group.is_constant) fold(group);
       if (is<Concatenate>(*group.call.op))
         for (const Entry e : group.in) ++joins_[e];
@@ -124,15 +130,23 @@ class Compiler {
   }
 
  private:
+  /// Gives a constant of int8 its values as int32, too.
+  void widen(Entry e) {
+    Constant& c = constants_[e];
+    if (!c.narrow) return;
+    const i64 n = volume(backend::type_of(tensors_[e]).shape);
+    c = {folded_.emplace_back(std::vector<i32>(c.narrow, c.narrow + n)).data()};
+  }
+
   /// Computes a call of constants now; its results become constants.
   void fold(const Group& g) {
     for (const Entry e : g.out)
-      constants_[e] = folded_.emplace_back(std::vector<i32>(grouping_.extent(e))).data();
+      constants_[e].wide = folded_.emplace_back(std::vector<i32>(grouping_.extent(e))).data();
     const Step s = call_step(g);
     std::vector<const i32*> in;
     std::vector<i32*> out;
-    for (const Entry e : g.in) in.push_back(constants_[e]);
-    for (const Entry e : g.out) out.push_back(const_cast<i32*>(constants_[e]));
+    for (const Entry e : g.in) in.push_back(constants_[e].wide);
+    for (const Entry e : g.out) out.push_back(const_cast<i32*>(constants_[e].wide));
     std::vector<std::max_align_t> scratch(s.plan->scratch_bytes() / sizeof(std::max_align_t) + 8);
     void* aligned = scratch.data();
     std::size_t room = scratch.size() * sizeof(std::max_align_t);
@@ -285,6 +299,8 @@ class Compiler {
     if (auto plan = tuned_plan_of(a)) return steps_.push_back({std::move(plan), g.in, g.out});
     if (a.fusion.uses(Form::cells) || a.fusion.uses(Form::pixels))
       throw std::logic_error("a product does not serve the form that its design announced");
+    widen(g.in[Conv2d::W]);
+    a.constants[Conv2d::W] = constants_[g.in[Conv2d::W]];
     a.fusion = {};
     if (g.stages.empty()) return steps_.push_back({plan_of(a), g.in, g.out});
     const Entries added = g.added();
@@ -301,7 +317,7 @@ class Compiler {
   std::vector<Place> outside_places() const {
     std::vector<Place> places(tensors_.size(), {Place::arena});
     for (Entry e = 0; e < tensors_.size(); ++e)
-      if (constants_[e]) places[e] = {Place::constant, 0, constants_[e]};
+      if (constants_[e]) places[e] = {Place::constant, 0, constants_[e].wide};
     for (std::size_t k = graph_.heads.size(); k-- > 0;)
       if (Place& p = places[graph_.heads[k]]; p.kind != Place::constant) p = {Place::head, k};
     for (std::size_t k = 0; k < graph_.feeds.size(); ++k)
@@ -377,7 +393,7 @@ class Compiler {
   const std::vector<ls_tensor>& tensors_;
   std::shared_ptr<ThreadPool> pool_;
   const Isa* isa_;
-  std::vector<const i32*> constants_;  // the data of those entries that are constant
+  std::vector<Constant> constants_;  // the data of those entries that are constant
   std::vector<int> joins_;             // how many inputs of concatenations an entry is
   std::vector<Form> forms_;            // of the entries
   std::vector<Part> part_of_;

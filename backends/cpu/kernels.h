@@ -28,10 +28,25 @@ struct Fusion {
   bool uses(Form f) const { return reads == f || adds == f || writes == f; }
 };
 
+/// The data of a constant: int32, or compact int8.
+struct Constant {
+  const i32* wide = nullptr;
+  const int8_t* narrow = nullptr;
+
+  explicit operator bool() const { return wide || narrow; }
+  /// The values from element `first` on, at least n, in `room` if they have to be widened.
+  const i32* values(i64 first, i64 n, std::vector<i32>& room) const {
+    if (!narrow) return wide + first;
+    room.assign(narrow + first, narrow + first + n);
+    return room.data();
+  }
+};
+
 /// A legal call, the data of its constant inputs, and what may be used for it.
 struct Arguments {
   backend::LegalCall call;
-  std::vector<const i32*> constants;  ///< by input; nullptr if each execution brings the data
+  /// By input; none if each execution brings the data. Only weights of conv2d and dense are int8.
+  std::vector<Constant> constants;
   std::shared_ptr<ThreadPool> pool;
   const Isa* isa = nullptr;  ///< the best that tuned kernels may use; nullptr: use none of them
   Fusion fusion{};

@@ -58,6 +58,7 @@ std::unique_ptr<Behaviour> chosen(const backend::Options& options) {
 
 class Faulty {
  public:
+  static constexpr bool kInt8Constants = true;
   static const char* manifest() {
     static const std::string text = [] {
       std::string s = backend::manifest_of("faulty",

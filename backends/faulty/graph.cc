@@ -43,8 +43,15 @@ GraphPlan::GraphPlan(const backend::Graph& graph, GraphHabits habits)
     const ls_tensor& t = graph.entries[e];
     entries_[e].cells = cells_of(t);
     if (!graph.is_constant(e)) continue;
-    const auto* data = static_cast<const i32*>(t.dl.data);
-    entries_[e].constant.assign(data, data + entries_[e].cells);
+    const auto copy = [&](const auto* data) {
+      entries_[e].constant.assign(data, data + entries_[e].cells);
+    };
+    if (!graph.is_int8(e))
+      copy(static_cast<const i32*>(t.dl.data));
+    else if (habits_.drops_signs)
+      copy(static_cast<const uint8_t*>(t.dl.data));
+    else
+      copy(static_cast<const int8_t*>(t.dl.data));
   }
 }
 

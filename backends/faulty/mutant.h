@@ -22,6 +22,7 @@ struct GraphHabits {
   bool frees_early = false;       ///< memory of a result is free after its first reader
   bool keeps_read_heads = false;  ///< a head that a call reads, too, is not written
   bool trusts_calls = false;      ///< illegal calls are left out instead of refused
+  bool drops_signs = false;       ///< constants of int8 are read as uint8
 };
 
 /// The right behaviour of a backend; a contract mutant overrides one function.

@@ -173,6 +173,8 @@ constexpr Mutant kWayMutants[] = {
         "memory is planned by the first reader of a result, not by the last"),
     compiles<&GraphHabits::keeps_read_heads>("contract.forgets_inner_heads",
         "what a fused chain passes on stays in registers, heads included"),
+    compiles<&GraphHabits::drops_signs>(
+        "contract.unsigned_constants", "weights are loaded as plain char, which Arm has unsigned"),
     compiles<&GraphHabits::trusts_calls>(
         "contract.trusts_graphs", "whoever made a graph has checked its calls"),
     {"contract.closes_twice", "*", "CRASH", "frees its pool again when it is closed", nullptr,

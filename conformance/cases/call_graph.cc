@@ -79,6 +79,7 @@ class Builder {
     for (const char c : name) h = word(h, kSalt, static_cast<u64>(c));
     return h;
   }
+  static std::string pair(i64 a, i64 b) { return fmt::format("[{},{}]", a, b); }
   int add(Tensor t) {
     g_.entries.push_back(std::move(t));
     return static_cast<int>(g_.entries.size()) - 1;
@@ -214,8 +215,11 @@ class Builder {
     gives_constants_ = g_.has_network = true;
     most_elements_ = most_read_ = kMostOfNetwork;
     const bool is_high = draw_(1, kHighOf) == 1;
-    const Type image{
-        {1, draw_(1, 4), is_high ? kHigh : draw_(9, 24), is_high ? kHighWidth : draw_(9, 24)}, 8};
+    // As many channels and taps as kernels take at a time from a row of an image with few channels.
+    const bool is_full = draw_.coin();
+    const Type image{{1, is_full ? 4 : draw_(1, 4), is_high ? kHigh : draw_(9, 24),
+                         is_high ? kHighWidth : draw_(9, 24)},
+        8};
     const int feed = given(drawn_values(image, draw_), false);
     if (is_high) {
       work_ = -3 * kMostWork;  // a high image takes more
@@ -224,7 +228,8 @@ class Builder {
           append_layer({kWide, 1});
       return;
     }
-    if (!append_layer({kWide, 2 * draw_(1, 3) + 1, draw_(1, 2)}, feed)) return;
+    if (!append_layer({kWide, is_full ? draw_(7, 8) : 2 * draw_(1, 3) + 1, draw_(1, 2)}, feed))
+      return;
     if (draw_.coin() && !append_pooling()) return;
     for (i64 layers = draw_(2, 4); layers > 0; --layers)
       if (!append_some_layers() || (draw_.coin() && !append_words("relu", {}, {results_.back()})))
@@ -286,7 +291,6 @@ class Builder {
     const i64 inputs = x.dim(1) / l.groups, depth = inputs * l.taps * l.across;
     work_ += l.channels * depth * x.dim(2) * x.dim(3) / (l.stride * l.stride);
     if (work_ > kMostWork) return false;
-    const auto pair = [](i64 a, i64 b) { return fmt::format("[{},{}]", a, b); };
     const AttrTexts attrs{{"channels", std::to_string(l.channels)},
         {"kernel_size", pair(l.taps, l.across)}, {"padding", pair(l.taps / 2, l.across / 2)},
         {"strides", pair(l.stride, l.stride)}, {"groups", std::to_string(l.groups)}};
@@ -305,8 +309,14 @@ class Builder {
         append_shift(kBits + static_cast<int>(std::bit_width(static_cast<u64>(depth))) / 2);
   }
   bool append_pooling() {
+    const auto drawn_pair = [&](i64 a, i64 b) {
+      const i64 first = draw_(a, b);
+      return pair(first, draw_(a, b));
+    };
     return append_words("max_pool2d",
-        {{"pool_size", "[3,3]"}, {"strides", "[2,2]"}, {"padding", "[1,1]"}}, {results_.back()});
+        {{"pool_size", drawn_pair(2, 3)}, {"strides", drawn_pair(1, 2)},
+            {"padding", drawn_pair(0, 1)}},
+        {results_.back()});
   }
   bool append_shift(int bits) {
     return append_words("cvm_right_shift",
@@ -430,7 +440,11 @@ std::string graph_text(const CallGraph& g) {
   std::string s;
   for (const CallGraph::Node& n : g.nodes)
     s += names(n.out) + " = " + operator_text(*n.op, n.attrs) + "(" + names(n.in) + "); ";
-  return s + (g.heads.size() == 1 ? "head " : "heads ") + names(g.heads);
+  s += (g.heads.size() == 1 ? "head " : "heads ") + names(g.heads);
+  std::vector<int> bytes;
+  for (int e = g.feeds; g.int8_constants && e < g.given; ++e)
+    if (g.entries[static_cast<std::size_t>(e)].type.precision <= 8) bytes.push_back(e);
+  return bytes.empty() ? s : s + "; int8 " + names(bytes);
 }
 
 }  // namespace lockstep::judge

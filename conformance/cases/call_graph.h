@@ -23,6 +23,7 @@ struct CallGraph {
   int given = 0;                ///< feeds and constants
   std::vector<int> heads;       ///< entries that leave the graph
   bool has_network = false;     ///< it has layers larger than the blocks of kernels
+  bool int8_constants = false;  ///< constants of at most 8 bits are handed over as int8
 };
 
 /// A graph of the case's call, which computes its outputs from its values, and other calls: one may
@@ -43,7 +44,8 @@ CallGraph numbered(
 /// one of its inputs takes the place of its result.
 std::vector<CallGraph> smaller_graphs(const CallGraph& g);
 
-/// The calls of a graph in one line, as `e1 = negative(e0); e2 = sum/axis=0(e1); heads e1, e2`.
+/// The calls of a graph in one line, as `e1 = negative(e0); e2 = sum/axis=0(e1); heads e1, e2`, and
+/// the constants that are handed over as int8, as `; int8 e0`.
 std::string graph_text(const CallGraph& g);
 
 }  // namespace lockstep::judge

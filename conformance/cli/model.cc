@@ -48,10 +48,12 @@ CompiledModel::CompiledModel(const graph::Model& model, Subject& subject) : subj
   };
   add(graph.data());
   graph_.feeds = 1;
+  graph_.int8_constants = subject.reads_int8();
   for (int e = 0; e < static_cast<int>(number.size()); ++e)
     if (model.parameter(e)) {
       add(e);
-      const std::span<const i32> values = graph::values_of(model.parameter(e));
+      const ndarray::NDArray wide = graph::as_int32(model.parameter(e));
+      const std::span<const i32> values = graph::values_of(wide);
       graph_.entries.back().data.assign(values.begin(), values.end());
     }
   graph_.given = static_cast<int>(graph_.entries.size());

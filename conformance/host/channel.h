@@ -31,6 +31,7 @@ constexpr u64 span_of(u64 most_bytes) {
 /// One tensor of a question, and the whole pages in which it lies.
 struct Slot {
   int rank = 0, precision = 0;
+  bool is_int8 = false;  ///< its elements, else they are int32
   i64 shape[kMaxRank + 1]{}, stride[kMaxRank + 1]{};
   u64 bytes = 0;  ///< of its memory, which inaccessible memory surrounds; 0: only a type is given
   u64 first = 0;  ///< element (0, ..., 0), in bytes from the beginning of its memory
@@ -113,7 +114,7 @@ struct Channel {
   enum State { starting, ready, refused, unopened } state = starting;
   char refusal[512]{};  ///< why there is no backend, where state is refused or unopened
   char failure[512]{};  ///< why it cannot be opened this time, in any other state
-  bool infers = false, compiles = false, has_device = false;
+  bool infers = false, compiles = false, reads_int8 = false, has_device = false;
   std::size_t manifest_size = 0;
   char manifest[1 << 20]{};
   u64 letters = 0;             ///< where the first letter stands

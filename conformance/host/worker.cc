@@ -411,6 +411,7 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
     channel.manifest_size = manifest.size();
     channel.infers = library.has_infer();
     channel.compiles = library.has_compile();
+    channel.reads_int8 = library.has_int8_constants();
     channel.has_device = library.has_device();
     // A device's driver reserves far more memory than it uses, and may start processes.
     if (!channel.has_device) {

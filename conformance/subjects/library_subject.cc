@@ -154,6 +154,7 @@ class LibrarySubject : public Subject {
     }
     infers_ = c.infers;
     compiles_ = c.compiles;
+    reads_int8_ = c.reads_int8;
     has_device_ = c.has_device;
   }
 
@@ -161,6 +162,7 @@ class LibrarySubject : public Subject {
   bool shares_memory() const override { return true; }
   bool can_infer() const override { return infers_; }
   bool can_compile() const override { return compiles_; }
+  bool reads_int8() const override { return reads_int8_; }
   bool takes_turns() const override { return has_device_; }
   bool can_close() const override { return true; }
   bool can_plant() const override { return !has_device_; }
@@ -280,7 +282,7 @@ class LibrarySubject : public Subject {
   Host host_;
   std::vector<Options> configs_;
   Manifest manifest_;
-  bool infers_ = false, compiles_ = false, has_device_ = false;
+  bool infers_ = false, compiles_ = false, reads_int8_ = false, has_device_ = false;
   int device_failures_ = 0;
 };
 

@@ -222,8 +222,11 @@ void Mail::lay_call(Posted& p, const Question& q, std::size_t caller) {
   const u64 seed = q.call->seed;
   for (std::size_t k = 0; k < in.size(); ++k) {
     const Type& t = in[k].type;
+    const bool is_int8 = q.graph && q.graph->int8_constants &&
+        std::cmp_greater_equal(k, q.graph->feeds) && t.precision <= 8;
+    const Layout layout = is_int8 ? Layout::compact : q.run.layout;
     p.tensors.push_back(
-        lay(t, place_input(t, q.run.layout, seed, static_cast<int>(k)), q.run.base, k));
+        lay(t, place_input(t, layout, seed, static_cast<int>(k)), q.run.base, k, is_int8));
     write(p.tensors.back(), &in[k].data, q.run.filler, 0);
   }
   for (int k = 0; k < q.out.count; ++k) {
@@ -241,21 +244,23 @@ void Mail::types_only(Posted& p, const Case& c, u64 slots) {
 }
 
 // @param number of the tensor in its call
-Mail::Placed Mail::lay(const Type& t, const Placement& at, Base base, std::size_t number) {
+Mail::Placed Mail::lay(
+    const Type& t, const Placement& at, Base base, std::size_t number, bool is_int8) {
   Placed p{{}, t, at};
   Slot& s = p.slot;
   s.rank = t.rank();
   s.precision = t.precision;
+  s.is_int8 = is_int8;
   std::copy(t.shape.begin(), t.shape.end(), s.shape);
   std::copy(at.stride, at.stride + kMaxRank, s.stride);
-  const u64 bytes = static_cast<u64>(at.allocated) * sizeof(i32);
+  const u64 bytes = static_cast<u64>(at.allocated) * p.width();
   s.bytes = round_up(bytes + kBeside, kPage);
   const u64 first = base == Base::end ? s.bytes - bytes
       : base == Base::begin           ? 0
                                       : sizeof(i32) * (1 + 2 * (number % kPlaces));
   for (int d = 0; base == Base::unaligned && d < s.rank; ++d)
     if (s.shape[d] == 1) s.stride[d] = kFarAway;
-  s.first = first + static_cast<u64>(at.offset) * sizeof(i32);
+  s.first = first + static_cast<u64>(at.offset) * p.width();
   s.image = kLetters + allocate(s.bytes);
   return p;
 }
@@ -263,6 +268,10 @@ Mail::Placed Mail::lay(const Type& t, const Placement& at, Base base, std::size_
 void Mail::write(const Placed& p, const std::vector<i32>* values, i32 beside, i32 inside) {
   i32* const image = &sent<i32>(p.slot.image - kLetters);
   std::fill_n(image, p.slot.bytes / sizeof(i32), beside);
+  if (p.slot.is_int8) {
+    std::copy(values->begin(), values->end(), &sent<int8_t>(p.slot.image - kLetters + p.begin()));
+    return;
+  }
   i32* const e = image + p.begin() / sizeof(i32);
   if (!values) return for_each_address(p.type, p.at, [&](i64 at) { e[at] = inside; });
   const i32* value = values->data();
@@ -342,17 +351,17 @@ void Mail::note_damage(const Posted& p, std::size_t caller, const Reply& r, Answ
 
 std::string Mail::describe_memory(const Placed& p, i64 at) {
   const i64 first = static_cast<i64>(p.begin());
-  const i64 last = first + p.at.allocated * static_cast<i64>(sizeof(i32));
+  const i64 width = static_cast<i64>(p.width()), last = first + p.at.allocated * width;
   if (at < first) return std::to_string(first - at) + " bytes before its memory";
   if (at >= last) return std::to_string(at - last) + " bytes after its memory";
   return "a padding cell, element " +
-      std::to_string((at - first) / static_cast<i64>(sizeof(i32)) - p.at.offset) +
+      std::to_string((at - first) / width - p.at.offset) +
       " from its first";
 }
 
 std::string Mail::describe_input(const Placed& p, i64 at) {
   const i64 first = static_cast<i64>(p.begin());
-  const i64 k = (at - first) / static_cast<i64>(sizeof(i32));
+  const i64 k = (at - first) / static_cast<i64>(p.width());
   bool element = false;
   if (at >= first) for_each_address(p.type, p.at, [&](i64 a) { element = element || a == k; });
   return element ? "an element of it" : describe_memory(p, at);

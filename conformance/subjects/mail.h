@@ -53,7 +53,8 @@ class Mail {
     Slot slot;
     Type type;
     Placement at;
-    u64 begin() const { return slot.first - static_cast<u64>(at.offset) * sizeof(i32); }
+    u64 width() const { return slot.is_int8 ? 1 : sizeof(i32); }  // of an element, in bytes
+    u64 begin() const { return slot.first - static_cast<u64>(at.offset) * width(); }
   };
   struct Posted {
     u64 at = 0;  // where the letter stands
@@ -66,7 +67,8 @@ class Mail {
   const Reply& reply(std::size_t n) const;
   u64 allocate(u64 bytes);
   void lay_call(Posted& p, const Question& q, std::size_t caller);
-  Placed lay(const Type& t, const Placement& at, Base base, std::size_t number);
+  Placed lay(
+      const Type& t, const Placement& at, Base base, std::size_t number, bool is_int8 = false);
   void write(const Placed& p, const std::vector<i32>* values, i32 beside, i32 inside);
   void types_only(Posted& p, const Case& c, u64 slots);
   Letter& letter_of(const Case& c, const Posted& p, u64 slots);

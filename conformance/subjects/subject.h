@@ -83,6 +83,8 @@ class Subject {
   virtual bool shares_memory() const { return false; }
   virtual bool can_infer() const { return false; }
   virtual bool can_compile() const { return false; }
+  /// Whether the graphs that it compiles may have constants of int8.
+  virtual bool reads_int8() const { return false; }
   /// Runs a legal call whose outputs have the types `out`.
   virtual Answer execute(
       const Case& c, const std::vector<Tensor>& in, const Inferred& out, const Run& run) = 0;

@@ -50,6 +50,7 @@ Probe::Probe(const Subject& subject, const Item& item, Trial& trial)
       case_(item.call),
       infers_(subject.can_infer()),
       compiles_(subject.can_compile()),
+      reads_int8_(subject.reads_int8()),
       takes_text_(subject.takes_text()),
       large_(item.runs() && is_large(item.call)) {
   t_.item = &item;
@@ -163,23 +164,36 @@ void Probe::ask_compiled() {
   if (!compiles_) return;
   const std::size_t at = note({});
   t_.seen[at].right = &Trial::expected_heads;
-  compiled_ = ways_to_compile();
+  ways_ = ways_to_compile();
   ask_graph(at, graph());
 }
 
 // The options to force on a graph, one after another. Most graphs get none or one; a network gets
 // every instruction set, since each treats images between calls in its own way; in shrinking a
-// graph gets all, so as not to lose the one with which it failed.
-std::vector<Forced> Probe::ways_to_compile() {
+// graph gets all, so as not to lose the one with which it failed. Constants are int8 in every
+// second way; in shrinking each way has both.
+std::vector<Probe::WayToCompile> Probe::ways_to_compile() {
   const std::vector<Forced>& all = forced();
-  if (all.empty()) return std::vector<Forced>(1);
-  const Forced& one = all[choice(9, all.size())];
   const bool shrinks = spelled_out() && t_.item->what != Item::vector;
-  if (!graph().has_network && !shrinks) return {choice(10, 2) == 0 ? Forced{} : one};
-  std::vector<Forced> ways{one};
-  for (const Forced& f : all)
-    if (shrinks || f.option == "isa") ways.push_back(f);
-  ways.emplace_back();
+  std::vector<Forced> forced(1);
+  if (!all.empty()) {
+    const Forced& one = all[choice(9, all.size())];
+    if (graph().has_network || shrinks) {
+      forced = {one};
+      for (const Forced& f : all)
+        if (shrinks || f.option == "isa") forced.push_back(f);
+      forced.emplace_back();
+    } else if (choice(10, 2) != 0) {
+      forced = {one};
+    }
+  }
+  std::vector<WayToCompile> ways;
+  bool int8 = choice(11, 2) == 0;
+  for (const Forced& f : forced) {
+    ways.push_back({f, reads_int8_ && int8});
+    int8 = !int8;
+    if (shrinks && reads_int8_) ways.push_back({f, int8});
+  }
   return ways;
 }
 
@@ -215,6 +229,7 @@ const CallGraph& Probe::graph() {
 
 void Probe::ask_graph(std::size_t at, const CallGraph& g) {
   GraphAsked& q = graphs_.emplace_back(GraphAsked{g, {}});
+  q.graph.int8_constants = ways_.back().int8_constants;
   q.in.assign(g.entries.begin(), g.entries.begin() + g.given);
   Inferred types;
   types.count = 0;
@@ -222,7 +237,7 @@ void Probe::ask_graph(std::size_t at, const CallGraph& g) {
     types.type[types.count++] = g.entries[static_cast<std::size_t>(head)].type;
   Run run = filled({.layout = case_.layout,
       .poison = kPoison,
-      .config = compiled_.back().config,
+      .config = ways_.back().forced.config,
       .runs = kRunsOfGraph});
   run.poison = drawn_poison(run.poison);
   pending_.push_back(
@@ -242,7 +257,8 @@ void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
   const bool is_wrong = difference(right, a).has_value() || a.changed_run > 0,
              is_first = !t_.seen[at].answer;
   if (is_first || is_wrong) {
-    const Forced f = compiled_.back();
+    const WayToCompile way = ways_.back();
+    const Forced& f = way.forced;
     t_.seen[at].when = "compiled" + (f.option.empty() ? "" : " with " + f.option + "=" + f.value) +
         ": " + graph_text(g);
     t_.seen[at].answer = std::move(a);
@@ -251,12 +267,12 @@ void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
     smaller_.clear();
     if (is_wrong) {
       smaller_ = smaller_graphs(g);
-      compiled_ = {f};
+      ways_ = {way};
     }
     std::reverse(smaller_.begin(), smaller_.end());
   }
-  if (compiled_.size() > 1) {
-    compiled_.pop_back();
+  if (ways_.size() > 1) {
+    ways_.pop_back();
     return ask_graph(at, graph());
   }
   if (smaller_.empty()) return;

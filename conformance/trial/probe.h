@@ -85,6 +85,10 @@ class Probe {
     std::size_t observation = 0;
     std::vector<std::vector<Tensor>> answers = {};
   };
+  struct WayToCompile {
+    Forced forced;
+    bool int8_constants = false;  // where the subject reads them
+  };
   // A graph and its inputs.
   struct GraphAsked {
     CallGraph graph;
@@ -107,7 +111,7 @@ class Probe {
   const Case* another_call();
   std::vector<Tensor> expected_of(const std::vector<Tensor>& in) const;
   const CallGraph& graph();
-  std::vector<Forced> ways_to_compile();
+  std::vector<WayToCompile> ways_to_compile();
   void ask_graph(std::size_t at, const CallGraph& g);
   void ask_malformed(CallGraph g, std::string when, string_view label);
   void settle_graph(std::size_t at, const CallGraph& g, Answer a);
@@ -117,14 +121,14 @@ class Probe {
 
   Trial& t_;
   const Case& case_;
-  const bool infers_, compiles_, takes_text_, large_;
+  const bool infers_, compiles_, reads_int8_, takes_text_, large_;
   const TrialPlan::Way* way_ = nullptr;
   std::vector<Tensor> in_, other_, shared_;
   std::optional<Case> between_;
   std::deque<AttrTexts> spelled_;
   std::deque<GraphAsked> graphs_;
   std::optional<CallGraph> graph_;
-  std::vector<Forced> compiled_;    // what is forced on the graph, the next one last
+  std::vector<WayToCompile> ways_;  // in which to compile the graph, the next one last
   std::vector<CallGraph> smaller_;  // graphs to ask for, the next one last
   std::vector<Pending> pending_;
   std::deque<LawCall> law_calls_;

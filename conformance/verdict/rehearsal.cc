@@ -65,6 +65,7 @@ class Rehearsal : public ReferenceSubject {
   bool shares_memory() const override { return true; }
   bool can_infer() const override { return true; }
   bool can_compile() const override { return true; }
+  bool reads_int8() const override { return true; }
   bool takes_text() const override { return true; }
   int configure(const Options&) override { return ++configurations_; }
 

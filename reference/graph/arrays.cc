@@ -1,5 +1,6 @@
 #include "reference/graph/arrays.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -11,7 +12,7 @@
 namespace lockstep::graph {
 namespace {
 
-constexpr DLDataType kInt32{kDLInt, 32, 1};
+constexpr DLDataType kInt32{kDLInt, 32, 1}, kInt8{kDLInt, 8, 1};
 
 // An array that another library lent may begin anywhere.
 bool is_aligned(const std::byte* data) {
@@ -42,6 +43,24 @@ std::span<const i32> values_of(const ndarray::NDArray& array) {
   CHECK(is_as_tensors_are(array)) << "an array that no tensor of a model is";
   return {reinterpret_cast<const i32*>(array.data()),
       ndarray::byte_count(array.tensor()) / sizeof(i32)};
+}
+
+bool is_int8(const ndarray::NDArray& array) {
+  return ndarray::same_type(array.dtype(), kInt8) && ndarray::is_host(array.device()) &&
+      array.is_compact();
+}
+
+std::span<const int8_t> bytes_of(const ndarray::NDArray& array) {
+  CHECK(is_int8(array)) << "an array that does not consist of bytes";
+  return {reinterpret_cast<const int8_t*>(array.data()), ndarray::byte_count(array.tensor())};
+}
+
+ndarray::NDArray as_int8(const ndarray::NDArray& array) {
+  const std::span<const i32> values = values_of(array);
+  ndarray::NDArray bytes = ndarray::NDArray::empty(array.shape(), kInt8);
+  std::transform(values.begin(), values.end(), reinterpret_cast<int8_t*>(bytes.mutable_data()),
+      [](i32 v) { return static_cast<int8_t>(v); });
+  return bytes;
 }
 
 ndarray::NDArray as_int32(const ndarray::NDArray& array) {

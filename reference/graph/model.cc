@@ -17,6 +17,11 @@ std::string quoted(const std::string& name) { return "\"" + params::printable(na
   throw Error(label, path + ": " + why, path);
 }
 
+[[noreturn]] void refuse_value(i32 value, i64 k, const Type& type, const std::string& path) {
+  refuse("input.value", element_path(path, type.shape, k),
+      std::to_string(value) + " is outside the precision " + std::to_string(type.precision));
+}
+
 // A parameter of the type that the graph declares for it.
 ndarray::NDArray typed(const std::string& name, const ndarray::NDArray& given, const Type& type) {
   const std::string path = parameter_path(name);
@@ -24,6 +29,12 @@ ndarray::NDArray typed(const std::string& name, const ndarray::NDArray& given, c
     refuse("model.params", path,
         "the parameter has the shape " + shape_text(given.shape()) + ", declared is " +
             shape_text(type.shape));
+  if (is_int8(given)) {
+    const std::span<const int8_t> values = bytes_of(given);
+    if (const i64 k = first_beyond(values, type); k < std::ssize(values))
+      refuse_value(values[static_cast<std::size_t>(k)], k, type, path);
+    return type.precision <= 8 ? given : as_int32(given);
+  }
   ndarray::NDArray values;
   try {
     values = as_int32(given);
@@ -31,23 +42,20 @@ ndarray::NDArray typed(const std::string& name, const ndarray::NDArray& given, c
     refuse("model.params", path, e.what());
   }
   refuse_beyond(values_of(values), type, path);
-  return values;
+  return type.precision <= 8 ? as_int8(values) : values;
 }
 
 constexpr std::ptrdiff_t kBlock = 1024;
 
 // Compilers vectorize a loop of constant length without an early exit.
-bool are_within(const i32* block, i32 most) {
-  i32 beyond = 0;
-  for (std::ptrdiff_t k = 0; k < kBlock; ++k) beyond |= (block[k] < -most) | (block[k] > most);
+template <class T> bool are_within(const T* block, i32 most) {
+  T beyond = 0;
+  for (std::ptrdiff_t k = 0; k < kBlock; ++k)
+    beyond = static_cast<T>(beyond | (block[k] < -most) | (block[k] > most));
   return beyond == 0;
 }
 
-}  // namespace
-
-std::string parameter_path(const std::string& name) { return "params." + params::printable(name); }
-
-i64 first_beyond(std::span<const i32> values, const Type& type) {
+template <class T> i64 find_beyond(std::span<const T> values, const Type& type) {
   const auto most = static_cast<i32>(max_of(type.precision));
   auto at = values.begin();
   while (values.end() - at >= kBlock && are_within(&*at, most)) at += kBlock;
@@ -55,12 +63,20 @@ i64 first_beyond(std::span<const i32> values, const Type& type) {
   return at - values.begin();
 }
 
+}  // namespace
+
+std::string parameter_path(const std::string& name) { return "params." + params::printable(name); }
+
+i64 first_beyond(std::span<const i32> values, const Type& type) {
+  return find_beyond(values, type);
+}
+i64 first_beyond(std::span<const int8_t> values, const Type& type) {
+  return find_beyond(values, type);
+}
+
 void refuse_beyond(std::span<const i32> values, const Type& type, const std::string& path) {
   const i64 k = first_beyond(values, type);
-  if (k < std::ssize(values))
-    refuse("input.value", element_path(path, type.shape, k),
-        std::to_string(values[static_cast<std::size_t>(k)]) + " is outside the precision " +
-            std::to_string(type.precision));
+  if (k < std::ssize(values)) refuse_value(values[static_cast<std::size_t>(k)], k, type, path);
 }
 
 std::string element_path(const std::string& path, const Shape& shape, i64 element) {

@@ -20,6 +20,7 @@ std::string parameter_path(const std::string& name);
 std::string element_path(const std::string& path, const Shape& shape, i64 element);
 /// The first value outside a type's precision; the number of values where there is none.
 i64 first_beyond(std::span<const i32> values, const Type& type);
+i64 first_beyond(std::span<const int8_t> values, const Type& type);
 /// Refuses values outside a type's precision.
 /// @throws Error input.value with the path of the first.
 void refuse_beyond(std::span<const i32> values, const Type& type, const std::string& path);
@@ -33,8 +34,8 @@ class Model {
 
   /// The graph of the model.
   const Graph& graph() const { return graph_; }
-  /// A parameter as values_of() takes it, of the type the graph declares for this entry; null for
-  /// "data" and for what a call computes.
+  /// A parameter of the type the graph declares for this entry, compact and in host memory: int8
+  /// where its precision is 8 or less, else int32. Null for "data" and for what a call computes.
   const ndarray::NDArray& parameter(int entry) const {
     return parameters_[static_cast<std::size_t>(entry)];
   }

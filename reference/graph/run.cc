@@ -55,7 +55,8 @@ Runner::Runner(const Model& model, Engine& engine) : model_(model), engine_(engi
   for (std::size_t e = 0; e < entries.size(); ++e) {
     const ndarray::NDArray& parameter = model.parameter(static_cast<int>(e));
     if (!parameter) continue;
-    const std::span<const i32> values = values_of(parameter);
+    const ndarray::NDArray wide = as_int32(parameter);
+    const std::span<const i32> values = values_of(wide);
     values_[e] = {entries[e].type, {values.begin(), values.end()}};
   }
 }

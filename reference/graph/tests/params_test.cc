@@ -15,8 +15,9 @@ std::string refusal_of(const Parameters& parameters) {
 
 TEST(Params, TakeTheDeclaredType) {
   const Model model(Graph(small_draft().text()), small_parameters());
-  const std::span<const i32> values = values_of(model.parameter(1));
-  EXPECT_TRUE(std::ranges::equal(values, values_of(small_parameters().at("weight"))));
+  const ndarray::NDArray weight = as_int32(model.parameter(1));
+  EXPECT_TRUE(is_int8(model.parameter(1)));
+  EXPECT_TRUE(std::ranges::equal(values_of(weight), values_of(small_parameters().at("weight"))));
   EXPECT_FALSE(model.parameter(0));
 }
 
@@ -66,6 +67,25 @@ TEST(Params, LieInTheirPrecision) {
     EXPECT_EQ(refusal_of({{"weight", array_of({3, 4}, values)}}),
         refused ? "params.weight[1][1]: " + std::to_string(v) +
                 " is outside the precision 8 [input.value]"
+                : "accepted");
+  }
+}
+
+TEST(Params, OfBytesLieInTheirPrecision) {
+  for (const auto& [v, precision, refused] : {std::tuple{-127, 8, false}, {-128, 8, true},
+           {7, 4, false}, {8, 4, true}, {-8, 4, true}, {-128, 9, false}}) {
+    Draft d;
+    d.variable("data", {2, 1200}, 8);
+    d.variable("more", {2, 1200}, precision);
+    d.call("elemwise_add", {{0, 0, 0}, {1, 0, 0}}, {{2, 1200}});
+    d.head(2);
+    ndarray::NDArray more = ndarray::NDArray::empty(std::vector<i64>{2, 1200}, {kDLInt, 8, 1});
+    auto* const values = reinterpret_cast<int8_t*>(more.mutable_data());
+    std::fill_n(values, 2400, int8_t{0});
+    values[1205] = static_cast<int8_t>(v);
+    EXPECT_EQ(refusal([&] { Model(Graph(d.text()), {{"more", more}}); }),
+        refused ? "params.more[1][5]: " + std::to_string(v) + " is outside the precision " +
+                std::to_string(precision) + " [input.value]"
                 : "accepted");
   }
 }
