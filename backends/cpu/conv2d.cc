@@ -163,8 +163,7 @@ void TunedConv2d::pack_weights(Word* to, const Constant& weights, const i32* bia
       for (i64 r = 0; r < height; ++r)
         start[r] = bias ? static_cast<uint32_t>(bias[(first + r) * bias_.stride[0]]) : 0;
       Word* const panel = to + starts() + first * output_words();
-      const i32* const rows =
-          weights.values(first * w_.stride[0], height * w_.stride[0], room);
+      const i32* const rows = weights.values(first * w_.stride[0], height * w_.stride[0], room);
       way_ == Way::depthwise ? pack_kernels(panel, start, rows)
                              : pack_panel(panel, start, rows, height);
     }

@@ -56,8 +56,7 @@ Cpu::Cpu(const Options& options) {
 std::unique_ptr<Plan> Cpu::prepare(const Call& call) {
   Arguments a{backend::legal_call(call), {}, pool_, isa_};
   for (const ls_tensor& t : call.in)
-    a.constants.push_back(
-        {(t.flags & LS_CONSTANT) ? static_cast<const i32*>(t.dl.data) : nullptr});
+    a.constants.push_back({(t.flags & LS_CONSTANT) ? static_cast<const i32*>(t.dl.data) : nullptr});
   return plan_of(a);
 }
 

@@ -394,8 +394,8 @@ class Compiler {
   std::shared_ptr<ThreadPool> pool_;
   const Isa* isa_;
   std::vector<Constant> constants_;  // the data of those entries that are constant
-  std::vector<int> joins_;             // how many inputs of concatenations an entry is
-  std::vector<Form> forms_;            // of the entries
+  std::vector<int> joins_;           // how many inputs of concatenations an entry is
+  std::vector<Form> forms_;          // of the entries
   std::vector<Part> part_of_;
   std::vector<std::vector<i32>> folded_;
   std::vector<Step> steps_;

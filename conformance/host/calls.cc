@@ -44,9 +44,8 @@ client::Graph graph_of(const Letter& outer, const GraphLetter& letter,
     const auto rank = static_cast<std::size_t>(s.rank);
     const bool is_constant =
         std::cmp_greater_equal(e, letter.feed_count) && std::cmp_less(e, outer.in_count);
-    graph.entries.push_back(
-        {{s.shape, rank}, {s.stride, rank}, s.precision, is_constant ? tensors[e] : nullptr,
-            s.is_int8});
+    graph.entries.push_back({{s.shape, rank}, {s.stride, rank}, s.precision,
+        is_constant ? tensors[e] : nullptr, s.is_int8});
   }
   for (int e = 0; e < letter.feed_count; ++e) graph.feeds.push_back(static_cast<uint32_t>(e));
   graph.heads = numbers(letter.heads, 0, outer.out_count);

@@ -354,8 +354,7 @@ std::string Mail::describe_memory(const Placed& p, i64 at) {
   const i64 width = static_cast<i64>(p.width()), last = first + p.at.allocated * width;
   if (at < first) return std::to_string(first - at) + " bytes before its memory";
   if (at >= last) return std::to_string(at - last) + " bytes after its memory";
-  return "a padding cell, element " +
-      std::to_string((at - first) / width - p.at.offset) +
+  return "a padding cell, element " + std::to_string((at - first) / width - p.at.offset) +
       " from its first";
 }
 

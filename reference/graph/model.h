@@ -20,6 +20,7 @@ std::string parameter_path(const std::string& name);
 std::string element_path(const std::string& path, const Shape& shape, i64 element);
 /// The first value outside a type's precision; the number of values where there is none.
 i64 first_beyond(std::span<const i32> values, const Type& type);
+/// The same of bytes.
 i64 first_beyond(std::span<const int8_t> values, const Type& type);
 /// Refuses values outside a type's precision.
 /// @throws Error input.value with the path of the first.

@@ -12,7 +12,7 @@ namespace {
 // Compiles and runs a graph, with every outer tensor in a layout of its own.
 void judge_graph(const client::Backend& backend, const DrawnGraph& g, Draw& draw) {
   std::vector<Placed> placed, heads;
-  const client::Graph graph = graph_of(g, placed, draw);
+  const client::Graph graph = graph_of(g, placed, draw, backend);
   auto plan = backend.compile(graph);
   ASSERT_TRUE(plan.ok()) << plan.status().label << ": " << plan.status().text;
   std::vector<Placed> in;

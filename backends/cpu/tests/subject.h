@@ -27,6 +27,7 @@ struct Placed {
   std::vector<int64_t> shape, stride;
   i64 first = 0;
   std::vector<i32> memory;
+  std::vector<int8_t> bytes;  // of a constant that is handed over as int8
 
   Placed(const reference::Tensor& t, Draw& draw) : tensor(t), stride(6, 1) {
     shape.assign(t.type.shape.begin(), t.type.shape.end());
@@ -60,6 +61,12 @@ struct Placed {
   client::TensorView view(bool is_constant) {
     return {shape, {stride.data(), shape.size()}, tensor.type.precision,
         is_constant ? data() : nullptr};
+  }
+  client::TensorView bytes_view() {
+    bytes.assign(tensor.data.begin(), tensor.data.end());
+    i64 step = 1;
+    for (std::size_t d = shape.size(); d-- > 0; step *= shape[d]) stride[d] = step;
+    return {shape, {stride.data(), shape.size()}, tensor.type.precision, bytes.data(), true};
   }
   i32* data() { return memory.data() + first; }
 };

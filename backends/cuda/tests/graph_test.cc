@@ -14,7 +14,7 @@ int64_t judge_graph(
     const client::Backend& backend, const cpu::DrawnGraph& g, Draw& draw, Watch* watch = nullptr) {
   std::vector<Placed> placed, heads;
   std::vector<OnDevice> on_device, to;
-  client::Graph graph = cpu::graph_of(g, placed, draw);
+  client::Graph graph = cpu::graph_of(g, placed, draw, backend);
   for (std::size_t e = 0; e < placed.size(); ++e) {
     on_device.emplace_back(backend, placed[e]);
     if (graph.entries[e].constant) graph.entries[e].constant = on_device[e].data();
@@ -240,7 +240,7 @@ TEST(Graphs, SayWhatFailsAndGoOn) {
     Seeded draw(1);
     const cpu::DrawnGraph g = relu_of_relu();
     std::vector<Placed> placed;
-    const client::Graph graph = cpu::graph_of(g, placed, draw);
+    const client::Graph graph = cpu::graph_of(g, placed, draw, backend);
     const OnDevice x(backend, placed[0]), y(backend, placed[2]);
     const client::Plan plan = backend.compile(graph).value();
     const client::Memory scratch = backend.allocate(plan.scratch_bytes()).value();

@@ -83,7 +83,9 @@ TEST(Params, OfBytesLieInTheirPrecision) {
     auto* const values = reinterpret_cast<int8_t*>(more.mutable_data());
     std::fill_n(values, 2400, int8_t{0});
     values[1205] = static_cast<int8_t>(v);
-    EXPECT_EQ(refusal([&] { Model(Graph(d.text()), {{"more", more}}); }),
+    EXPECT_EQ(refusal([&] {
+      Model(Graph(d.text()), {{"more", more}});
+    }),
         refused ? "params.more[1][5]: " + std::to_string(v) + " is outside the precision " +
                 std::to_string(precision) + " [input.value]"
                 : "accepted");
