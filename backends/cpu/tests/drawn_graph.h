@@ -314,8 +314,8 @@ inline bool contains(const std::vector<uint32_t>& all, uint32_t e) {
 
 /// The graph with every tensor in a layout of its own, and with its values if it is a feed or a
 /// constant. Some constants are int8 where the backend reads them.
-inline client::Graph graph_of(const DrawnGraph& g, std::vector<Placed>& placed, Draw& draw,
-    const client::Backend& backend) {
+inline client::Graph graph_of(
+    const DrawnGraph& g, std::vector<Placed>& placed, Draw& draw, const client::Backend& backend) {
   const bool reads_int8 = backend.library().has_int8_constants();
   for (const reference::Tensor& t : g.entries) placed.emplace_back(t, draw);
   client::Graph graph{{}, {}, g.feeds, g.heads};
@@ -327,7 +327,8 @@ inline client::Graph graph_of(const DrawnGraph& g, std::vector<Placed>& placed, 
     const bool is_given = contains(g.feeds, e) || contains(g.constants, e);
     if (is_given) placed[e].for_each([](i32& element, i32 value) { element = value; });
     const bool is_constant = contains(g.constants, e);
-    const bool is_int8 = reads_int8 && is_constant && g.entries[e].type.precision <= 8 && draw.coin();
+    const bool is_int8 =
+        reads_int8 && is_constant && g.entries[e].type.precision <= 8 && draw.coin();
     graph.entries.push_back(is_int8 ? placed[e].bytes_view() : placed[e].view(is_constant));
   }
   return graph;
