@@ -81,8 +81,8 @@ typedef struct {
 } ls_attr;
 
 /**
- * A type, a layout and, for constants, the data. Elements are int32, of which a value of precision
- * p lies in +-(2^(p-1) - 1). dl.strides is never NULL: elements, > 0, not overlapping, ignored
+ * A type, a layout and, for constants, the data. Elements are int32, or of some constants int8
+ * (ls_api.int8_constants); a value of precision p lies in +-(2^(p-1) - 1). dl.strides is never NULL: elements, > 0, not overlapping, ignored
  * where the extent is 1. dl.data is the address of element (0, ..., 0), NULL in prepare unless
  * LS_CONSTANT; dl.byte_offset is 0.
  */

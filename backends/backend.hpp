@@ -283,7 +283,7 @@ template <class Backend> struct Functions {
 
 /// The ABI's table for a class with `static const char* manifest()`, a constructor from Options and
 /// `std::unique_ptr<Plan> prepare(const Call&)`. Optional are `std::vector<TensorType> infer(const
-/// Call&)`, `std::unique_ptr<Plan> compile(const Graph&)`, `int threads() const` and `void
+/// Call&)`, `std::unique_ptr<Plan> compile(const Graph&)`, `int threads() const`, `void
 /// padding(const ls_tensor&, std::span<int64_t> before, std::span<int64_t> after)`, and `static
 /// constexpr bool kInt8Constants`, ls_api::int8_constants. A device's class prepares a
 /// `std::unique_ptr<DevicePlan>` and has `alloc`, `free`, `upload`, `download`, `stream` and `wait`

@@ -170,26 +170,25 @@ void Probe::ask_compiled() {
 
 // The options to force on a graph, one after another. Most graphs get none or one; a network gets
 // every instruction set, since each treats images between calls in its own way; in shrinking a
-// graph gets all, so as not to lose the one with which it failed. Constants are int8 in every
-// second way; in shrinking each way has both.
-std::vector<Probe::WayToCompile> Probe::ways_to_compile() {
+// graph gets all, so as not to lose the one with which it failed.
+std::vector<Forced> Probe::options_to_force(bool shrinks) {
   const std::vector<Forced>& all = forced();
+  if (all.empty()) return std::vector<Forced>(1);
+  const Forced& one = all[choice(9, all.size())];
+  if (!graph().has_network && !shrinks) return {choice(10, 2) == 0 ? Forced{} : one};
+  std::vector<Forced> some{one};
+  for (const Forced& f : all)
+    if (shrinks || f.option == "isa") some.push_back(f);
+  some.emplace_back();
+  return some;
+}
+
+// Constants are int8 with every second option; in shrinking each option has both.
+std::vector<Probe::WayToCompile> Probe::ways_to_compile() {
   const bool shrinks = spelled_out() && t_.item->what != Item::vector;
-  std::vector<Forced> forced(1);
-  if (!all.empty()) {
-    const Forced& one = all[choice(9, all.size())];
-    if (graph().has_network || shrinks) {
-      forced = {one};
-      for (const Forced& f : all)
-        if (shrinks || f.option == "isa") forced.push_back(f);
-      forced.emplace_back();
-    } else if (choice(10, 2) != 0) {
-      forced = {one};
-    }
-  }
   std::vector<WayToCompile> ways;
   bool int8 = choice(11, 2) == 0;
-  for (const Forced& f : forced) {
+  for (const Forced& f : options_to_force(shrinks)) {
     ways.push_back({f, reads_int8_ && int8});
     int8 = !int8;
     if (shrinks && reads_int8_) ways.push_back({f, int8});

@@ -111,6 +111,7 @@ class Probe {
   const Case* another_call();
   std::vector<Tensor> expected_of(const std::vector<Tensor>& in) const;
   const CallGraph& graph();
+  std::vector<Forced> options_to_force(bool shrinks);
   std::vector<WayToCompile> ways_to_compile();
   void ask_graph(std::size_t at, const CallGraph& g);
   void ask_malformed(CallGraph g, std::string when, string_view label);

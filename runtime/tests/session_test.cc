@@ -143,6 +143,26 @@ TEST(Session, PlansItsMemory) {
   EXPECT_LE(10 * digits.memory_bytes(), 13 * planned);
 }
 
+// A parameter of at most 8 bits is a byte for a backend that reads it so, else it is widened.
+TEST(Session, KeepsParametersAsBytes) {
+  constexpr u64 kUnits = 200, kWeights = kUnits * kUnits;
+  Draft d;
+  d.variable("data", {1, kUnits}, 8);
+  d.variable("weight", {kUnits, kUnits}, 8);
+  d.head(d.call("dense", {{0, 0, 0}, {1, 0, 0}}, {{1, kUnits}},
+      {{"units", std::to_string(kUnits)}, {"use_bias", "False"}}));
+  const auto memory = [&](Form form) {
+    const NDArray weight = array_of({kUnits, kUnits}, Values(kWeights, -3));
+    Session session(graph::Model(graph::Graph(d.text()), {{"weight", weight}}),
+        {.backend = "cpu", .form = form});
+    EXPECT_EQ(heads_of(session, array_of({1, kUnits}, Values(kUnits, 2))),
+        std::vector<Values>{Values(kUnits, -6 * static_cast<i32>(kUnits))});
+    return session.memory_bytes();
+  };
+  EXPECT_LT(memory(Form::whole), 2 * kWeights);
+  EXPECT_GE(memory(Form::calls), sizeof(i32) * kWeights);
+}
+
 // Compiling takes time and memory in proportion to the number of nodes, not to its square.
 TEST(Session, CompilesAHundredThousandNodes) {
   Draft d;
