@@ -82,9 +82,9 @@ typedef struct {
 
 /**
  * A type, a layout and, for constants, the data. Elements are int32, or of some constants int8
- * (ls_api.int8_constants); a value of precision p lies in +-(2^(p-1) - 1). dl.strides is never NULL: elements, > 0, not overlapping, ignored
- * where the extent is 1. dl.data is the address of element (0, ..., 0), NULL in prepare unless
- * LS_CONSTANT; dl.byte_offset is 0.
+ * (ls_api.int8_constants); a value of precision p lies in +-(2^(p-1) - 1). dl.strides is never
+ * NULL: elements, > 0, not overlapping, ignored where the extent is 1. dl.data is the address of
+ * element (0, ..., 0), NULL in prepare unless LS_CONSTANT; dl.byte_offset is 0.
  */
 typedef struct {
   DLTensor dl;          /**< address, shape and strides */
