@@ -121,7 +121,9 @@ TEST(ShippedKills, AreOfCasesOfToday) {
 }
 
 TEST(ShippedKills, ScoreAPrefixAsItIsReported) {
-  Selection s{.operators = {"relu"}, .budget = 12, .kills = kShipped};
+  // The matrix orders the set with its vectors.
+  Selection s{
+      .operators = {"relu"}, .budget = 12, .vectors = "conformance/vectors", .kills = kShipped};
   const Report r = judge("reference", s, {});
   const std::optional<KillMatrix> k = kills_of(kShipped);
   ASSERT_TRUE(k);
