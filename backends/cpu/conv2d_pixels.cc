@@ -17,6 +17,7 @@ constexpr i64 kBlockBytesMax = i64{8} << 20;
 constexpr i64 kInPlaceWordsMax = i64{1} << 28;  // of an image: offsets in bytes have 31 bits
 constexpr i64 kWeightBytes = i64{1} << 18;      // of weights that stay cached for some slots
 constexpr i64 kCellChannels = 32;               // of cells that are read, at least
+constexpr i64 kLeastHeight = 5;                 // of slots that keep a processor busy
 constexpr i64 kPixelBytes = kPixelChannels, kTile = kPixelWords;
 
 enum class Source { in_place, padded, records };
@@ -286,12 +287,25 @@ class PixelConv2d : public Plan {
         bytes / kPixelBytes});
   }
 
-  // A slot continues from one row of outputs into the next, over the pixels between them. All have
-  // equal heights; the last slot also reads some pixels whose outputs another slot writes.
+  /// Where the slots of a block lie: each continues from one row of outputs into the next, over the
+  /// pixels between them, or stays in its row.
+  struct SlotPlan {
+    i64 height, count, in_row;  ///< slots in a row; 0 if they continue
+  };
+  SlotPlan plan_slots(i64 places, i64 rows) const {
+    const i64 most = dot_.pixels->rows, slots = ceil_div(places, most);
+    const i64 in_row = ceil_div(y_.dim(3), most), height = ceil_div(y_.dim(3), in_row);
+    if (!dot_.pixels->are_equal && rows * in_row * max(height, kLeastHeight) < places)
+      return {height, rows * in_row, in_row};
+    return {ceil_div(places, slots), slots, 0};
+  }
+
+  // All slots have equal heights; the last one that continues also reads some pixels whose outputs
+  // another slot writes.
   void compute(const uint8_t* lines, const Images& images, i64 row, i64 rows) const {
-    const i64 places = (rows - 1) * lines_.pitch + y_.dim(3),
-              slots = ceil_div(places, i64{dot_.pixels->rows});
-    const i64 height = ceil_div(places, slots), width = even_part(slots, kPixelSlots);
+    const i64 places = (rows - 1) * lines_.pitch + y_.dim(3);
+    const SlotPlan s = plan_slots(places, rows);
+    const i64 height = s.height, slots = s.count, width = even_part(slots, kPixelSlots);
     const i64 widths = ceil_div(slots, width), parts = ceil_div(outputs(), outputs_per_item_);
     const i64 macs = chunks() * kPixelBytes * outputs_per_item_ * width * height;
     pool_->run(
@@ -301,9 +315,12 @@ class PixelConv2d : public Plan {
             const i64 first = i % widths * width, count = min(width, slots - first);
             Piece* piece = some.piece;
             for (i64 k = 0; k < count; ++k) {
-              const i64 at = (first + k) * height, from = min(at, places - height);
+              const i64 line = s.in_row ? (first + k) / s.in_row * lines_.pitch : 0;
+              const i64 end_of_line = s.in_row ? line + y_.dim(3) : places;
+              const i64 at = line + (s.in_row ? (first + k) % s.in_row : first + k) * height;
+              const i64 from = min(at, end_of_line - height);
               some.slot[k].cells = lines + from * lines_.pixel;
-              piece = place(some.slot[k], piece, row, from, at, min(at + height, places));
+              piece = place(some.slot[k], piece, row, from, at, min(at + height, end_of_line));
             }
             multiply(some, count, height, images, i / widths * outputs_per_item_, first == 0);
           }
