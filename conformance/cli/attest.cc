@@ -23,15 +23,25 @@ namespace {
 namespace fs = std::filesystem;
 
 struct AttestOptions : RunOptions {
-  std::string directory, subject, values;
+  std::string directory, values;
+  std::vector<std::string> subject;
 };
 
+// All files of a subject: those of the backend, and others that a user names.
+std::vector<JudgedFile> subject_of(
+    const std::string& backend, const std::vector<std::string>& others) {
+  std::vector<JudgedFile> files = judged_files(backend);
+  for (const std::string& file : others)
+    files.push_back({fs::path(file).filename(), sha256(read_file(file))});
+  return files;
+}
+
 // The journal of exhaust, without a last line that was cut off.
-std::string values_in(const AttestOptions& o, const Attestation& a) {
+std::string values_in(const AttestOptions& o) {
   std::string text = read_file(o.values);
   text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
   try {
-    values_of_subject(text, a.subject_hash, o.backend);
+    values_of_subject(text, file_hash(o.backend), o.backend);
   } catch (const UsageError& e) {
     throw UsageError(fmt::format("values '{}': {}", o.values, printable(e.what())));
   }
@@ -48,13 +58,11 @@ int attest(AttestOptions& o) {
   if (!o.selection.cases.empty())
     throw UsageError("evidence is of a whole tier; attest takes no chosen cases");
   Attestation a;
-  const std::string judged = file_hash(o.backend);
-  if (judged.empty() && o.subject.empty())
-    throw UsageError("a command is no file; name the judged file with --subject FILE");
-  a.subject_hash = o.subject.empty() ? judged : sha256(read_file(o.subject));
-  a.subject = fs::path(o.subject.empty() ? o.backend : o.subject).filename();
+  a.subject = subject_of(o.backend, o.subject);
+  if (a.subject.empty())
+    throw UsageError("no word of the command names a file; name what is judged by --subject FILE");
   // Fail before minutes of work, not after them.
-  if (!o.values.empty()) a.values = values_in(o, a);
+  if (!o.values.empty()) a.values = values_in(o);
   if (!fs::create_directories(o.directory))
     throw UsageError("'" + o.directory + "' is there already");
   o.conduct.progress = progress_to_stderr("attest " + printable(o.backend), o.quiet);
@@ -74,6 +82,7 @@ int attest(AttestOptions& o) {
 
 struct VerifyOptions {
   std::string directory, backend, vectors = vector_directory();
+  std::vector<std::string> subject;
   std::optional<std::string> nonce;
   i64 rerun = 0;  // 0: as many as kMissed asks for, if there is a backend
   std::optional<u64> seed;
@@ -128,9 +137,12 @@ std::string word_of(std::size_t cases, std::size_t all) {
 // Runs a sample again and notes the disagreements. @return what the sample shows, from word_of()
 std::string run_again(VerifyOptions& o, const Attestation& a, const Selection& s,
     const std::vector<Item>& items, std::vector<std::string>& found) {
-  const std::string hash = file_hash(o.backend);
-  if (!hash.empty() && !a.report.file_hash.empty() && hash != a.report.file_hash)
-    found.push_back("'" + o.backend + "' differs from the file that was judged");
+  const std::vector<JudgedFile> here = subject_of(o.backend, o.subject);
+  for (const JudgedFile& judged : a.subject)
+    if (std::none_of(
+            here.begin(), here.end(), [&](const JudgedFile& f) { return f.hash == judged.hash; }))
+      found.push_back(
+          fmt::format("no file of '{}' is the '{}' that was judged", o.backend, judged.name));
   const u64 seed = o.seed ? *o.seed : unforeseeable();
   const std::vector<Declared> declared = sample(a, o.rerun > 0 ? o.rerun : enough_cases(), seed);
   const std::size_t all = sample(a, std::ssize(a.results), seed).size();
@@ -192,6 +204,12 @@ int verify(VerifyOptions& o) {
   return static_cast<int>(e);
 }
 
+void add_subject(CLI::App& verb, std::vector<std::string>& files) {
+  verb.add_option(
+          "--subject", files, "a file that is judged beside those that BACKEND names (repeatable)")
+      ->allow_extra_args(false);
+}
+
 }  // namespace
 
 void add_attest(CLI::App& group, Session& session) {
@@ -201,7 +219,7 @@ void add_attest(CLI::App& group, Session& session) {
       "lockstep report attest ./relu.so evidence --nonce WORDS-OF-THE-VERIFIER");
   add_run(*verb, *o);
   verb->add_option("directory", o->directory, "a new directory for the evidence")->required();
-  verb->add_option("--subject", o->subject, "the file that is judged, where a command runs it");
+  add_subject(*verb, o->subject);
   verb->add_option("--values", o->values,
       "state what a journal of lockstep exhaust knows of the same backend, too");
   verb->callback([o, &session] { session.exit = attest(*o); });
@@ -220,6 +238,7 @@ void add_verify(CLI::App& group, Session& session) {
   verb->add_option("--rerun-seed", o->seed, "which ones; unforeseeable if omitted")
       ->check(without_sign());
   verb->add_option("--nonce", o->nonce, "the words that were asked for");
+  add_subject(*verb, o->subject);
   verb->add_option("--vectors", o->vectors, "directory of golden vectors");
   add_conduct(*verb, o->conduct);
   verb->add_flag("--quiet", o->quiet, "no progress");

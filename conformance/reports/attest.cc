@@ -14,6 +14,11 @@ namespace lockstep::judge {
 
 using form::Like;
 
+static void fields(auto& f, Like<JudgedFile> auto& a) {
+  f("name", a.name);
+  f.object("digest", [&](auto& g) { g("sha256", a.hash, {.hash = true}); });
+}
+
 namespace {
 
 constexpr char kStatementFile[] = "statement.json", kReportFile[] = "report.json",
@@ -24,21 +29,18 @@ constexpr char kStatementType[] = "https://in-toto.io/Statement/v1",
 const std::vector<std::string> kOutcomes = {
     "passed", "failed", "crashed", "timed_out", "quarantined"};
 
-struct Artifact {
-  std::string name, hash;
-};
-
 // The part of a report that states what was judged.
 struct Scope {
   i64 tier = 0;
   u64 seed = 0;
   i64 executed = 0;
   std::vector<std::string> operators, properties;
+  std::map<std::string, i64> largest_tensor;  // operator, elements
   bool operator==(const Scope&) const = default;
 };
 
 struct Statement {
-  std::vector<Artifact> subject;
+  std::vector<JudgedFile> subject;
   std::string verdict;
   Scope scope;
   std::string set_hash, digest, nonce, report_hash, results_hash;
@@ -51,10 +53,11 @@ void fields(auto& f, Like<Scope> auto& s) {
   f("executed", s.executed);
   f("operators", s.operators);
   f("properties", s.properties);
+  f("largest_tensor", s.largest_tensor, {.min = 1});
 }
 
 Scope scope_of(const Report& r) {
-  Scope s{r.tier, r.seed, r.counts.executed, {}, {}};
+  Scope s{r.tier, r.seed, r.counts.executed, {}, {}, r.largest_tensor};
   std::set<std::string> properties;
   for (const auto& [op, row] : r.cells) {
     if (op != "*") s.operators.push_back(op);
@@ -63,11 +66,6 @@ Scope scope_of(const Report& r) {
   }
   s.properties.assign(properties.begin(), properties.end());
   return s;
-}
-
-void fields(auto& f, Like<Artifact> auto& a) {
-  f("name", a.name);
-  f.object("digest", [&](auto& g) { g("sha256", a.hash, {.hash = true}); });
 }
 
 void fields(auto& f, Like<Statement> auto& s) {
@@ -133,9 +131,8 @@ const std::string& file_of(const std::map<std::string, std::string>& files, cons
 
 std::map<std::string, std::string> bundle_of(const Attestation& a) {
   const std::string report = json_report(a.report), results = results_text(a.results);
-  Statement s{{{a.subject, a.subject_hash}}, a.report.verdict, scope_of(a.report),
-      a.report.set_hash, digest_of(a.report), a.report.chosen.nonce, sha256(report),
-      sha256(results), {}, {}};
+  Statement s{a.subject, a.report.verdict, scope_of(a.report), a.report.set_hash,
+      digest_of(a.report), a.report.chosen.nonce, sha256(report), sha256(results), {}, {}};
   std::map<std::string, std::string> files{{kReportFile, report}, {kResultsFile, results}};
   if (!a.values.empty()) {
     s.values = exhaustion_line(read_value_journal(a.values).known);
@@ -147,10 +144,10 @@ std::map<std::string, std::string> bundle_of(const Attestation& a) {
 }
 
 ValueJournal values_of_subject(
-    const std::string& journal, const std::string& subject_hash, const std::string& backend) {
+    const std::string& journal, const std::string& file_hash, const std::string& backend) {
   ValueJournal values = read_value_journal(journal);
   const Exhaustion& known = values.known;
-  if (known.file_hash.empty() ? known.backend != backend : known.file_hash != subject_hash)
+  if (known.file_hash.empty() ? known.backend != backend : known.file_hash != file_hash)
     throw UsageError("it is about another backend, '" + known.backend + "'");
   return values;
 }
@@ -159,13 +156,12 @@ Attestation read_bundle(const std::map<std::string, std::string>& files) {
   const std::string &report = file_of(files, kReportFile), &results = file_of(files, kResultsFile);
   const auto s = within(
       kStatementFile, [&] { return form::parsed<Statement>(file_of(files, kStatementFile)); });
-  if (s.subject.size() != 1) throw UsageError("statement.json: /subject is not one file");
+  if (s.subject.empty()) throw UsageError("statement.json: /subject names no file");
   if (sha256(report) != s.report_hash)
     throw UsageError("report.json is not the one that statement.json names");
   if (sha256(results) != s.results_hash)
     throw UsageError("results.txt is not the one that statement.json names");
-  Attestation a{s.subject[0].name, s.subject[0].hash,
-      within(kReportFile, [&] { return read_report(report); }),
+  Attestation a{s.subject, within(kReportFile, [&] { return read_report(report); }),
       within(kResultsFile, [&] { return read_results(results); }), {}};
   const Report& r = a.report;
   for (const auto& [what, stated, reported] :
@@ -175,14 +171,15 @@ Attestation read_bundle(const std::map<std::string, std::string>& files) {
       throw UsageError(fmt::format("statement.json and report.json differ in the {}", what));
   if (!(s.scope == scope_of(r)))
     throw UsageError("statement.json and report.json differ in what was judged");
-  if (!r.file_hash.empty() && r.file_hash != a.subject_hash)
+  const auto is_judged = [&](const JudgedFile& f) { return f.hash == r.file_hash; };
+  if (!r.file_hash.empty() && std::none_of(a.subject.begin(), a.subject.end(), is_judged))
     throw UsageError("statement.json is about another file than report.json");
   if (s.values_hash.empty()) return a;
   a.values = file_of(files, kValuesFile);
   if (sha256(a.values) != s.values_hash)
     throw UsageError("values.jsonl is not the one that statement.json names");
   const ValueJournal values =
-      within(kValuesFile, [&] { return values_of_subject(a.values, a.subject_hash, r.backend); });
+      within(kValuesFile, [&] { return values_of_subject(a.values, r.file_hash, r.backend); });
   if (exhaustion_line(values.known) != s.values)
     throw UsageError("statement.json and values.jsonl differ in what was put");
   return a;

@@ -19,17 +19,16 @@ struct Declared {
 
 /// A run and all results that were declared of it.
 struct Attestation {
-  std::string subject;       ///< name of the file that was judged
-  std::string subject_hash;  ///< and its SHA-256
+  std::vector<JudgedFile> subject;  ///< what was judged
   Report report;
   std::vector<Declared> results;
   std::string values = {};  ///< the journal of lockstep exhaust; empty: none
 };
 
-/// Reads a journal of lockstep exhaust, which must be about the subject of a run of `backend`.
+/// Reads a journal of lockstep exhaust, which must be about this file or command.
 /// @throws UsageError if the text is no journal, or about another backend.
 ValueJournal values_of_subject(
-    const std::string& journal, const std::string& subject_hash, const std::string& backend);
+    const std::string& journal, const std::string& file_hash, const std::string& backend);
 
 /// The files of a bundle, by name: an in-toto statement, the report, the result of each case, and
 /// the values that were put.

@@ -26,10 +26,10 @@ Selection chosen() {
 // Made-up evidence of a run that passed.
 Attestation passed() {
   const std::vector<Item> items = select_cases(chosen());
-  Attestation a{"toy.so", std::string(64, 'a'), {}, {}};
+  Attestation a{{{"toy.so", std::string(64, 'a')}}, {}, {}};
   Report& r = a.report;
   r.name = "toy", r.tier = 0, r.set_hash = set_hash(items), r.order_hash = order_hash(items),
-  r.file_hash = a.subject_hash;
+  r.file_hash = a.subject[0].hash;
   r.chosen = {{"relu", "sum"}, {}, {"matches_reference"}, {}, 0, chosen().nonce, {}, {}};
   r.set_cases = r.counts.selected = r.counts.executed = r.counts.passed =
       static_cast<i64>(items.size());
@@ -87,7 +87,7 @@ TEST(Bundle, NamesTheFileThatWasChanged) {
           .dump();
   EXPECT_EQ(refusal_of(less), "statement.json and report.json differ in what was judged");
   Attestation other = passed();
-  other.subject_hash = std::string(64, 'b');
+  other.subject[0].hash = std::string(64, 'b');
   EXPECT_EQ(refusal_of(bundle_of(other)), "statement.json is about another file than report.json");
 }
 

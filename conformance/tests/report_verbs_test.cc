@@ -53,9 +53,10 @@ TEST(AgreeVerb, ComparesDevices) {
     expect_end(joined({"report", "agree"}, files), exit, says);
 }
 
-Ended attest(const std::string& backend, const std::string& directory) {
+Ended attest(
+    const std::string& backend, const std::string& directory, const std::string& files = "") {
   return lockstep_says(
-      joined({"report", "attest", backend, directory}, words_in(kSmall + " --nonce n")));
+      joined({"report", "attest", backend, directory}, words_in(kSmall + " --nonce n " + files)));
 }
 
 TEST(AttestVerb, WritesWhatVerifyWitnesses) {
@@ -70,12 +71,33 @@ TEST(AttestVerb, WritesWhatVerifyWitnesses) {
       {"WITNESSED", " passed with probability 0.00 %"});
   expect_end(verify(directory, "--nonce m"), 1, {"refuted: the nonce differs"});
   expect_end(verify(directory, "null --rerun 9 --quiet"), 1,
-      {"'null' differs from the file that was judged"});
+      {"no file of 'null' is the 'reference.so' that was judged"});
   EXPECT_EQ(attest("reference", directory).exit, 2) << "evidence is not overwritten";
   expect_end(verify(directory, "--rerun 9"), 2);  // it names no backend
-  expect_contains(attest("exec:true", scratch.path("command")).err, "--subject FILE");
+  expect_contains(attest("exec:cat|:", scratch.path("command")).err, "--subject FILE");
   EXPECT_EQ(attest(scratch.write("text.so", "hello"), scratch.path("none")).exit, 2);
   EXPECT_FALSE(std::filesystem::exists(scratch.path("none"))) << "there is no evidence";
+}
+
+TEST(AttestVerb, BindsACommandToItsFiles) {
+  const Scratch scratch;
+  const std::string directory = scratch.path("evidence");
+  const std::string backend = "exec:sh " + scratch.write("mute.sh", "exit 0\n");
+  const std::string table = scratch.write("table", "1\n");
+  EXPECT_EQ(attest(backend, directory, "--subject " + table).exit, 1);
+  const json statement = json::parse(text_of_file(directory + "/statement.json"));
+  std::vector<std::string> names;
+  for (const json& file : statement["subject"]) names.push_back(file["name"]);
+  EXPECT_EQ(names, (std::vector<std::string>{"sh", "mute.sh", "table"}));
+  const auto again = [&](const std::string& files) {
+    return lockstep_says(joined(
+        {"report", "verify", directory, backend, "--rerun", "1", "--quiet"}, words_in(files)));
+  };
+  EXPECT_EQ(again("--subject " + table).out.find("no file of"), std::string::npos);
+  expect_end(again(""), 1, {"refuted: no file of '" + backend + "' is the 'table'"});
+  scratch.write("mute.sh", "exit 1\n");
+  expect_end(
+      again("--subject " + table), 1, {"refuted: no file of '" + backend + "' is the 'mute.sh'"});
 }
 
 TEST(AttestVerb, WritesEvidenceOfACrash) {

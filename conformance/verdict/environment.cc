@@ -1,5 +1,8 @@
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -9,6 +12,9 @@
 #include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 // The first processor name that the operating system reports; empty if there is none.
@@ -18,6 +24,31 @@ std::string processor_name() {
     if (const std::size_t at = line.find(": "); line.starts_with("model name") && at < line.size())
       return line.substr(at + 2);
   return "";
+}
+
+constexpr string_view kCommand = "exec:", kRecorded = "results:";
+
+bool is_command(const std::string& backend) { return backend.starts_with(kCommand); }
+
+fs::path file_of(const std::string& backend) {
+  return backend.starts_with(kRecorded) ? backend.substr(kRecorded.size()) : library_file(backend);
+}
+
+std::string hash_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  return sha256(bytes.str());
+}
+
+// The file that the shell runs for a word.
+fs::path program(const std::string& word) {
+  const char* const path = std::getenv("PATH");
+  if (word.find('/') != std::string::npos || !path) return word;
+  std::istringstream directories(path);
+  for (std::string directory; std::getline(directories, directory, ':');)
+    if (fs::path file = fs::path(directory) / word; access(file.c_str(), X_OK) == 0) return file;
+  return word;
 }
 
 }  // namespace
@@ -30,14 +61,20 @@ Environment this_environment() {
 }
 
 std::string file_hash(const std::string& backend) {
-  constexpr string_view kRecorded = "results:";
-  if (backend.starts_with("exec:")) return "";
-  const bool recorded = backend.starts_with(kRecorded);
-  std::ifstream in(
-      recorded ? backend.substr(kRecorded.size()) : library_file(backend), std::ios::binary);
-  std::ostringstream bytes;
-  bytes << in.rdbuf();
-  return sha256(bytes.str());
+  return is_command(backend) ? "" : hash_of(file_of(backend));
+}
+
+std::vector<JudgedFile> judged_files(const std::string& backend) {
+  if (!is_command(backend)) return {{file_of(backend).filename(), hash_of(file_of(backend))}};
+  std::vector<JudgedFile> files;
+  std::istringstream words(backend.substr(kCommand.size()));
+  for (std::string word; words >> word;) {
+    std::erase_if(word, [](char c) { return c == '\'' || c == '"'; });
+    const fs::path file = files.empty() ? program(word) : fs::path(word);
+    std::error_code none;
+    if (fs::is_regular_file(file, none)) files.push_back({file.filename(), hash_of(file)});
+  }
+  return files;
 }
 
 void add_file_hashes(Report& r, const Selection& s) {

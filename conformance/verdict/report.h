@@ -171,6 +171,15 @@ Environment this_environment();
 /// @throws UsageError if there is no such file.
 std::string file_hash(const std::string& backend);
 
+/// A file by the last part of its name, and its SHA-256.
+struct JudgedFile {
+  std::string name, hash;
+};
+
+/// The files of a backend: its library, its recorded results, or those that the words of a command
+/// name; the first word is also looked for where programs are.
+std::vector<JudgedFile> judged_files(const std::string& backend);
+
 /// Adds to a report the hashes of the files that it is about: the backend's, and the vectors'.
 void add_file_hashes(Report& r, const Selection& s);
 
