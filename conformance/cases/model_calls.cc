@@ -1,7 +1,6 @@
 #include "conformance/cases/model_calls.h"
 
 #include <algorithm>
-#include <set>
 
 #include "conformance/cases/item.h"
 #include "reference/graph/load.h"
@@ -19,6 +18,13 @@ std::vector<Case> model_calls(const std::string& directory) {
     if (known.insert(case_id(c)).second) calls.push_back(std::move(c));
   }
   return calls;
+}
+
+std::set<string_view> operators_of_model(const std::string& directory) {
+  std::set<string_view> names;
+  if (directory.empty()) return names;
+  for (const Case& c : model_calls(directory)) names.insert(c.op->name);
+  return names;
 }
 
 int cases_of_call(const Case& c, int most) {

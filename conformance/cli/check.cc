@@ -8,6 +8,7 @@
 
 #include "conformance/base/places.h"
 #include "conformance/base/sha256.h"
+#include "conformance/cases/model_calls.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/reports/html.h"
 #include "conformance/run/jobs.h"
@@ -141,7 +142,7 @@ std::string values(const std::vector<i32>& v) {
 }
 
 struct ReproOptions {
-  std::string backend, id, bundle, vectors = vector_directory();
+  std::string backend, id, bundle, model, vectors = vector_directory();
   std::vector<std::string> properties;
   Conduct conduct;
 };
@@ -201,7 +202,7 @@ int repro(const ReproOptions& o) {
   s.vectors = o.vectors;
   const std::vector<Item> items = select_cases(s);
   const std::unique_ptr<Subject> subject = open_subject(o.backend, o.conduct.limits);
-  const TrialPlan plan = plan_for(*subject, s.properties);
+  const TrialPlan plan = plan_for(*subject, s.properties, operators_of_model(o.model));
   const Trial t = perform(*subject, items[0], plan);
   fmt::print("case      {}\n", shown_id(items[0].id));
   print_trial(t, items[0].call);
@@ -216,7 +217,8 @@ int repro(const ReproOptions& o) {
       : result.findings.empty()        ? Exit::pass
                                        : Exit::fail;
   if (!o.bundle.empty()) {
-    write_bundle(o.bundle, t, repeat_command(o.backend, o.conduct.limits.set, items[0].id));
+    write_bundle(
+        o.bundle, t, repeat_command(o.backend, o.conduct.limits.set, items[0].id, "", o.model));
     fmt::print("bundle    {}\n", o.bundle);
   }
   fmt::print("{}\n", exit_text(e));
@@ -270,6 +272,8 @@ void add_repro(CLI::App& app, Session& session) {
       ->required();
   verb->add_option("--vectors", o->vectors, "directory of golden vectors");
   verb->add_option("--property", o->properties, "only these properties")->delimiter(',');
+  verb->add_option("--model", o->model, "in graphs only the operators of this model, as in check")
+      ->check(CLI::ExistingDirectory);
   verb->add_option("--bundle", o->bundle,
       "write inputs, expected and got into a directory: .npy, .memh, C and a program");
   add_conduct(*verb, o->conduct);

@@ -8,6 +8,7 @@
 
 #include "conformance/base/sha256.h"
 #include "conformance/cases/large.h"
+#include "conformance/cases/model_calls.h"
 #include "conformance/golden/vectors.h"
 #include "conformance/run/jobs.h"
 #include "conformance/run/watch.h"
@@ -188,7 +189,8 @@ nlohmann::ordered_json identity(const Report& r, const Selection& s, const Condu
       {"start_timeout", c.limits.start_s}, {"memory_gib", c.limits.memory_gib},
       {"set_hash", r.set_hash}, {"order_hash", r.order_hash},
       {"vectors_sha256", takes_vectors(s) ? vectors_hash(s.vectors) : ""},
-      {"part", {r.part.number, r.part.of}}, {"properties", s.properties}};
+      {"part", {r.part.number, r.part.of}}, {"properties", s.properties},
+      {"graph_operators", operators_of_model(s.model)}};
 }
 
 void name_missing(Report& r, const std::vector<const Item*>& put, const std::vector<bool>& seen) {
@@ -280,7 +282,8 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   describe_subject(r, backend, subject.manifest());
   const std::vector<const Item*> put = claimed_items(r, subject, selection, items);
   r.score = prefix_score(subject, selection, items);
-  const TrialPlan plan = plan_for(subject, selection.properties);
+  const TrialPlan plan =
+      plan_for(subject, selection.properties, operators_of_model(selection.model));
   std::optional<Journal> journal;
   if (!conduct.journal.empty())
     journal.emplace(conduct.journal, identity(r, selection, conduct), put.size());

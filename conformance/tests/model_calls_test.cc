@@ -81,6 +81,24 @@ TEST(ModelScope, LeavesOutWhatTheModelDoesNotCall) {
   expect_contains(fails, "FAIL  faulty");
 }
 
+// The backend compiles graphs wrongly where they call `abs`, which the model does not call.
+TEST(ModelScope, HoldsForGraphsAroundTheCalls) {
+  const Scratch scratch;
+  const Words check{"check", hostile("compiling"), "--quiet", "--property", "compiled"};
+  expect_end(joined(check, {"--model", kJudgedModel}), 0);
+  std::string cases;
+  for (const Item& item : select_cases({.tier = 1, .model = kJudgedModel})) cases += item.id + "\n";
+  scratch.write("cases.txt", cases);
+  const std::string failing = scratch.path("failing.txt");
+  expect_end(
+      joined(check, {"--cases", scratch.path("cases.txt"), "--failures", failing, "--no-shrink"}),
+      1);
+  const std::string text = text_of_file(failing), id = text.substr(0, text.find('\n'));
+  const Words repro{"repro", hostile("compiling"), id, "--property", "compiled"};
+  expect_end(repro, 1);
+  expect_end(joined(repro, {"--model", kJudgedModel}), 0);
+}
+
 TEST(ModelScope, IsInTheReportAndInTheCommandThatRepeatsIt) {
   const Scratch scratch;
   const std::string file = scratch.path("r.json");
@@ -89,6 +107,7 @@ TEST(ModelScope, IsInTheReportAndInTheCommandThatRepeatsIt) {
   EXPECT_EQ(r.chosen.model, kJudgedModel);
   EXPECT_TRUE(r.partial);
   expect_contains(check_command(r), " --model " + kJudgedModel);
+  expect_contains(r.failures[0].repeat, " --model " + kJudgedModel);
   EXPECT_EQ(set_hash(select_cases(selection_of(r))), r.set_hash);
 }
 

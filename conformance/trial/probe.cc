@@ -45,8 +45,9 @@ void check_sizes(Answer& a, const Inferred& types) {
 
 }  // namespace
 
-Probe::Probe(const Subject& subject, const Item& item, Trial& trial)
+Probe::Probe(const Subject& subject, const Item& item, const TrialPlan& plan, Trial& trial)
     : t_(trial),
+      plan_(plan),
       case_(item.call),
       infers_(subject.can_infer()),
       compiles_(subject.can_compile()),
@@ -63,7 +64,7 @@ Probe::Probe(const Subject& subject, const Item& item, Trial& trial)
   t_.expected = item.what == Item::vector ? item.expected : expected_of(in_);
 }
 
-void Probe::ask_all(const TrialPlan& plan) {
+void Probe::ask_all() {
   const Item& item = *t_.item;
   if (item.texts && !takes_text_) return;
   if (item.what == Item::illegal) {
@@ -74,7 +75,7 @@ void Probe::ask_all(const TrialPlan& plan) {
   if (item.texts) return;
   if (item.runs()) run({&in_}, {.poison = kPoison}, [&](Answers a) { t_.base = std::move(a[0]); });
   if (item.runs() && case_.fill == Fill::range) return;
-  for (const TrialPlan::Way& way : plan.ways)
+  for (const TrialPlan::Way& way : plan_.ways)
     if (way.property->is_about(kind_of(item.what))) {
       way_ = &way;
       way.property->ask(*this);
@@ -221,9 +222,15 @@ void Probe::ask_malformed(CallGraph g, std::string when, string_view label) {
 
 const CallGraph& Probe::graph() {
   if (!graph_)
-    graph_ = graph_around(
-        case_, in_, t_.expected, [this](const Case& c) { return t_.manifest->claims_call(c); });
+    graph_ =
+        graph_around(case_, in_, t_.expected, [this](const Case& c) { return may_surround(c); });
   return *graph_;
+}
+
+// Whether the graphs of this plan may have a call beside the case's.
+bool Probe::may_surround(const Case& c) const {
+  const auto& ops = plan_.graph_operators;
+  return (ops.empty() || ops.contains(c.op->name)) && t_.manifest->claims_call(c);
 }
 
 void Probe::ask_graph(std::size_t at, const CallGraph& g) {

@@ -18,11 +18,11 @@ namespace lockstep::judge {
 class Probe {
  public:
   /// Computes what is expected of the case.
-  Probe(const Subject& subject, const Item& item, Trial& trial);
+  Probe(const Subject& subject, const Item& item, const TrialPlan& plan, Trial& trial);
   Probe(const Probe&) = delete;
 
-  /// Asks for the call as it is, then for the ways of a plan.
-  void ask_all(const TrialPlan& plan);
+  /// Asks for the call as it is, then for the ways of the plan.
+  void ask_all();
   /// The questions without an answer.
   std::vector<Question> questions(std::size_t trial) const;
   /// Takes the answers to these questions, which may lead to other questions.
@@ -111,6 +111,7 @@ class Probe {
   const Case* another_call();
   std::vector<Tensor> expected_of(const std::vector<Tensor>& in) const;
   const CallGraph& graph();
+  bool may_surround(const Case& c) const;
   std::vector<Forced> options_to_force(bool shrinks);
   std::vector<WayToCompile> ways_to_compile();
   void ask_graph(std::size_t at, const CallGraph& g);
@@ -121,6 +122,7 @@ class Probe {
   void take_for(LawAsked law, const LawCall& call, Answer a);
 
   Trial& t_;
+  const TrialPlan& plan_;
   const Case& case_;
   const bool infers_, compiles_, reads_int8_, takes_text_, large_;
   const TrialPlan::Way* way_ = nullptr;

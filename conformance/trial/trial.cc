@@ -46,8 +46,9 @@ const Answer* Trial::end() const {
   return last == all.rend() ? nullptr : *last;
 }
 
-TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties) {
-  TrialPlan plan{{}, subject.manifest().text};
+TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties,
+    std::set<string_view> graph_operators) {
+  TrialPlan plan{{}, subject.manifest().text, std::move(graph_operators)};
   if (!subject.live()) return plan;
   for (const Property* p : kProperties) {
     const bool needed =
@@ -73,7 +74,7 @@ std::vector<Trial> perform(
   std::vector<Trial> trials(items.size());
   std::deque<Probe> probes;
   for (std::size_t k = 0; k < items.size(); ++k)
-    probes.emplace_back(subject, *items[k], trials[k]).ask_all(plan);
+    probes.emplace_back(subject, *items[k], plan, trials[k]).ask_all();
   for (;;) {
     std::vector<Question> all;
     std::vector<std::size_t> counts;

@@ -2,6 +2,7 @@
 /// A trial: one case put to a subject in all the ways that properties ask for.
 #pragma once
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -80,11 +81,14 @@ struct TrialPlan {
   };
   std::vector<Way> ways;
   std::string manifest = {};  ///< of the subject, which every process of the backend states
+  std::set<string_view> graph_operators = {};  ///< of the calls in graphs; none: all
 };
 
 /// The plan for some properties; an empty list means all. Adds a configuration to the subject for
 /// each forced option. The plan is empty for recorded answers, which cannot be asked again.
-TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties);
+/// @param graph_operators those of the calls that surround a case in graphs; none: all
+TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties,
+    std::set<string_view> graph_operators = {});
 
 /// Adds the configurations of a plan to another subject of the same backend.
 /// @throws LoadCrash if it states another manifest, by which it would be judged otherwise.

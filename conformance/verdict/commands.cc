@@ -39,8 +39,9 @@ std::string shell_word(const std::string& word) {
 }
 
 std::string repeat_command(const std::string& backend, const Options& options,
-    const std::string& id, const std::string& property) {
+    const std::string& id, const std::string& property, const std::string& model) {
   std::string s = "lockstep repro " + backend_words(backend, options);
+  if (!model.empty()) s += " --model " + shell_word(model);
   if (!property.empty()) s += " --property " + property;
   if (const std::string shown = shown_id(id); shown != id)
     return s + " '@failures.txt" + shown.substr(shown.rfind('#')) + "'";
@@ -48,7 +49,8 @@ std::string repeat_command(const std::string& backend, const Options& options,
 }
 
 std::string repeat_command(const Report& r, const Failure& f) {
-  return repeat_command(r.backend, r.options, f.shrunk.empty() ? f.id : f.shrunk, f.property);
+  return repeat_command(
+      r.backend, r.options, f.shrunk.empty() ? f.id : f.shrunk, f.property, r.chosen.model);
 }
 
 std::string check_command(const Report& r) {

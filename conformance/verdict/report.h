@@ -194,8 +194,9 @@ std::string shown_id(const std::string& id);
 std::string shell_word(const std::string& word);
 
 /// The command that repeats a case for one property, or for all if none is named.
+/// @param model the directory of the model whose operators graphs have; empty: they have all
 std::string repeat_command(const std::string& backend, const Options& options,
-    const std::string& id, const std::string& property = "");
+    const std::string& id, const std::string& property = "", const std::string& model = "");
 
 /// The command that repeats a failure.
 std::string repeat_command(const Report& r, const Failure& f);

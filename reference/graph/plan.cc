@@ -1,6 +1,8 @@
 #include "reference/graph/plan.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace lockstep::graph {
 namespace {
@@ -13,10 +15,13 @@ class Planner {
   std::vector<i64> plan() {
     for (const Node& n : graph_.nodes())
       if (n.is_variable()) put(n.first_entry, fresh());
+    release(graph_.data(), -1);
     for (int i = 0; i < static_cast<int>(graph_.nodes().size()); ++i) {
       const Node& n = graph_.nodes()[static_cast<std::size_t>(i)];
-      for (int k = 0; !n.is_variable() && k < n.entry_count; ++k)
-        put(n.first_entry + k, choose(n.first_entry + k, i));
+      if (n.is_variable()) continue;
+      for (int k = 0; k < n.entry_count; ++k) put(n.first_entry + k, choose(n.first_entry + k, i));
+      for (const int e : n.inputs) release(e, i);
+      for (int k = 0; k < n.entry_count; ++k) release(n.first_entry + k, i);
     }
     return ids_;
   }
@@ -28,6 +33,9 @@ class Planner {
   };
 
   i64 size_of(int entry) const { return volume(graph_.entry(entry).type.shape); }
+  std::size_t slot_of(int entry) const {
+    return static_cast<std::size_t>(ids_[static_cast<std::size_t>(entry)]);
+  }
   std::size_t fresh() {
     slots_.emplace_back();
     return slots_.size() - 1;
@@ -36,33 +44,40 @@ class Planner {
     slots_[slot] = {entry, std::max(slots_[slot].size, size_of(entry))};
     ids_[static_cast<std::size_t>(entry)] = static_cast<i64>(slot);
   }
-  // An input of call `now` that nothing reads again lends its storage; a parameter never does.
-  bool in_place(const Slot& slot, int now) const {
-    const Node& n = graph_.nodes()[static_cast<std::size_t>(now)];
-    const auto last = n.inputs.begin() + std::min<std::ptrdiff_t>(2, std::ssize(n.inputs));
-    return reuse_ == Reuse::in_place && n.op->in_place &&
-        graph_.entry(slot.owner).last_use == now &&
-        std::find(n.inputs.begin(), last, slot.owner) != last;
+  // Whether an entry lies in its storage, and node `now` is the last that needs it.
+  bool ends(int entry, int now) const {
+    return graph_.entry(entry).last_use == now && slots_[slot_of(entry)].owner == entry;
   }
-  // The smallest free slot that is large enough, else the largest one, which then grows.
+  void release(int entry, int now) {
+    if (ends(entry, now)) free_.emplace(slots_[slot_of(entry)].size, slot_of(entry));
+  }
+  // The first slot of an input of call `now` that nothing reads again and that lends its storage; a
+  // parameter never does. @return slots_.size() if there is none
+  std::size_t lent(int now) const {
+    const Node& n = graph_.nodes()[static_cast<std::size_t>(now)];
+    std::size_t first = slots_.size();
+    if (reuse_ != Reuse::in_place || !n.op->in_place) return first;
+    for (std::size_t k = 0; k < std::min<std::size_t>(2, n.inputs.size()); ++k)
+      if (ends(n.inputs[k], now)) first = std::min(first, slot_of(n.inputs[k]));
+    return first;
+  }
+  // The smallest free slot that is large enough, else the largest one, which then grows; among
+  // equals the first.
   std::size_t choose(int entry, int now) {
-    const i64 size = size_of(entry);
-    const auto before = [size](i64 a, i64 b) {
-      return (a >= size) != (b >= size) ? a >= size : a >= size ? a < b : a > b;
-    };
-    std::size_t best = slots_.size();
-    for (std::size_t s = 0; s < slots_.size(); ++s) {
-      const bool free = graph_.entry(slots_[s].owner).last_use < now;
-      if (in_place(slots_[s], now)) return s;
-      if (free && (best == slots_.size() || before(slots_[s].size, slots_[best].size))) best = s;
-    }
-    return best < slots_.size() ? best : fresh();
+    if (const std::size_t slot = lent(now); slot < slots_.size()) return slot;
+    if (free_.empty()) return fresh();
+    auto best = free_.lower_bound({size_of(entry), 0});
+    if (best == free_.end()) best = free_.lower_bound({free_.rbegin()->first, 0});
+    const std::size_t slot = best->second;
+    free_.erase(best);
+    return slot;
   }
 
   const Graph& graph_;
   Reuse reuse_;
   std::vector<i64> ids_;
   std::vector<Slot> slots_;
+  std::set<std::pair<i64, std::size_t>> free_;  // slots by size
 };
 
 }  // namespace

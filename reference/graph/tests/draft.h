@@ -85,6 +85,18 @@ inline Draft small_draft() {
   return d;
 }
 
+/// The sum of this many variables of (1,2), added in pairs, so that half of them are alive at once.
+inline Draft sum_draft(int variables) {
+  Draft d;
+  std::vector<int> terms;
+  for (int k = 0; k < variables; ++k)
+    terms.push_back(d.variable(k == 0 ? "data" : "w" + std::to_string(k), {1, 2}, 8));
+  for (std::size_t k = 0; k + 1 < terms.size(); k += 2)
+    terms.push_back(d.call("elemwise_add", {{terms[k], 0}, {terms[k + 1], 0}}, {{1, 2}}));
+  d.head(terms.back());
+  return d;
+}
+
 inline Parameters small_parameters() {
   return {{"weight", array_of({3, 4}, {1, 0, 0, 0, 1, 1, 1, 1, 0, -1, 0, 2})}};
 }

@@ -89,6 +89,15 @@ TEST(Paths, StandWithEveryFault) {
   EXPECT_EQ(reported([] { Graph(costly_draft().text()); }).path, "nodes[3]");
 }
 
+TEST(Paths, NameTheLastButOneOfAHundredThousandNodes) {
+  constexpr int kVariables = 50'000, kLast = 2 * kVariables - 2;
+  Draft d = sum_draft(kVariables);
+  d.node(kLast - 1)["inputs"][1] = {kLast, 0};
+  const Reported got = reported([&] { Graph(d.text()); });
+  EXPECT_EQ(got.label, "model.reference");
+  EXPECT_EQ(got.path, "nodes[" + std::to_string(kLast - 1) + "].inputs[1]") << got.what;
+}
+
 TEST(Paths, EveryLabelIsProvoked) {
   std::set<std::string> provoked = {label_of(costly_draft().text()),
       label_from([] { Model(Graph(small_draft().text()), {}); }),
