@@ -3,6 +3,7 @@
 import concurrent.futures
 import hashlib
 import json
+import pickle
 
 import lockstep
 import numpy as np
@@ -64,6 +65,16 @@ def test_a_faulty_model_is_named_with_its_place(files):
         lockstep.Session((files[0], params[:-1]))
 
 
+def test_a_place_is_told_whatever_names_it_holds(files):
+    symbol = json.loads(files[0])
+    node = next(n for n in symbol["nodes"] if n["op"] == "null" and n["name"] != "data")
+    node["name"] = "conv 1: weight"
+    with pytest.raises(lockstep.ModelError) as raised:
+        lockstep.Session((json.dumps(symbol).encode(), files[1]))
+    error = pickle.loads(pickle.dumps(raised.value))
+    assert (error.label, error.path) == ("model.params", "params.conv 1: weight")
+
+
 def test_a_wrong_input_is_named(images):
     with lockstep.Session(DIGITS) as session:
         x = images[0].reshape(session.input.shape)
@@ -72,7 +83,7 @@ def test_a_wrong_input_is_named(images):
         assert raised.value.label == "model.input"
         with pytest.raises(lockstep.ModelError) as raised:
             session.run(x.astype(int) + 2**20)
-        assert raised.value.label == "input.value"
+        assert (raised.value.label, raised.value.path) == ("input.value", "data[0][0][0][0]")
         with pytest.raises(lockstep.ModelError, match=r"model\.input"):
             session.infer(b"short")
         with pytest.raises(TypeError, match="float64"):

@@ -210,6 +210,18 @@ CVM_DLL int CVMSessionRun(void* net, CVMArrayHandle input, CVMArrayHandle* heads
  */
 CVM_DLL const char* CVMGetLastError(void);
 
+/**
+ * The label of the rule that the same failure broke, such as "model.reference"; empty where there
+ * is none.
+ */
+CVM_DLL const char* CVMGetLastErrorLabel(void);
+
+/**
+ * Where that fault stands in the model, its parameters or the input, such as
+ * "nodes[12].inputs[1]"; empty where it stands nowhere in particular.
+ */
+CVM_DLL const char* CVMGetLastErrorPath(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,7 +4,6 @@ import ctypes
 import functools
 import os
 import pathlib
-import re
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
@@ -18,10 +17,6 @@ from ._specification import Int32Array, Type, encoded
 _OK, _LOGIC = 0, 1
 _INT, _UINT, _HOST = 0, 1, 1
 _INPUT = -1
-# "nodes[12].inputs[1]: what is wrong [model.reference]"
-_PATH = re.compile(r"(?:nodes|heads|attrs|arg_nodes|node_row_ptr|params|input|version|postprocess)"
-                   r"\b[^\s:]*")  # fmt: skip
-_LABEL = re.compile(r"\[([a-z0-9_.]+)\]$")
 
 
 class ModelError(ValueError):
@@ -30,10 +25,9 @@ class ModelError(ValueError):
     `label` names the rule, as `model.shape`; `path` is the place of the fault in the document, as
     `nodes[12].inputs[1]`. Each is empty where there is none."""
 
-    def __init__(self, message: str):
+    def __init__(self, message: str, label: str = "", path: str = ""):
         super().__init__(message)
-        label, path = _LABEL.search(message), _PATH.match(message)
-        self.label, self.path = label[1] if label else "", path[0] if path and label else ""
+        self.label, self.path = label, path
 
 
 class _Type(ctypes.Structure):
@@ -71,16 +65,22 @@ def _library() -> ctypes.CDLL:
     ):  # fmt: skip
         function = getattr(library, name)
         function.restype, function.argtypes = integer, arguments
-    library.CVMGetLastError.restype = text
+    for part in ("", "Label", "Path"):
+        getattr(library, "CVMGetLastError" + part).restype = text
     return library
+
+
+def _failure(part: str = "") -> str:
+    return getattr(_library(), "CVMGetLastError" + part)().decode(errors="replace")
 
 
 def _call(function: str, *arguments: Any) -> None:
     status = getattr(_library(), function)(*arguments)
     if status == _OK:
         return
-    message = _library().CVMGetLastError().decode(errors="replace")
-    raise (ModelError if status == _LOGIC else RuntimeError)(message)
+    if status == _LOGIC:
+        raise ModelError(_failure(), _failure("Label"), _failure("Path"))
+    raise RuntimeError(_failure())
 
 
 def _files(model: str | os.PathLike[str] | tuple[bytes, bytes]) -> tuple[bytes, bytes]:
@@ -168,7 +168,7 @@ class Session:
         given, needed = memoryview(data), self._length("CVMAPIGetInputLength")
         if given.nbytes != needed:
             raise ModelError(f"the input has {given.nbytes} bytes where the model needs {needed} "
-                             "[model.input]")  # fmt: skip
+                             "[model.input]", "model.input")  # fmt: skip
         output = ctypes.create_string_buffer(self._length("CVMAPIGetOutputLength"))
         _call("CVMAPIInference", self._net, given.tobytes(), needed, output)
         return output.raw
