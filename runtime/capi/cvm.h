@@ -85,7 +85,14 @@ typedef struct {
 CVM_DLL int CVMArrayAlloc(const int64_t* shape, int ndim, int dtype_code, int dtype_bits,
     int dtype_lanes, int device_type, int device_id, CVMArrayHandle* out);
 
-/** Frees an array; NULL is none. */
+/**
+ * Makes an array over the memory that `tensor` describes: nothing is copied. The memory stays the
+ * caller's, lives as long as the array, and changes where the array is written to. Null strides
+ * mean compact and row-major. `tensor` itself is not needed afterwards.
+ */
+CVM_DLL int CVMArrayBorrow(const DLTensor* tensor, CVMArrayHandle* out);
+
+/** Frees an array, though not memory that it borrowed; NULL is none. */
 CVM_DLL int CVMArrayFree(CVMArrayHandle handle);
 
 /** Fills an array with `nbytes` bytes, the size of all elements: compact, row-major, on the host.
