@@ -5,7 +5,8 @@ usage: agreement.py PROGRAM MODEL...
 
 PROGRAM is lockstep, MODEL a classifier that `lockstep model make` wrote. Needs the packages of
 packages/networks.txt, and for ONNX Runtime on another instruction set qemu-x86_64. Prints for each
-engine how many logits a way changes, compared with the way it runs by itself.
+engine how many logits a way changes, compared with the way it runs by itself, and how many OpenVINO
+changes, compared with ONNX Runtime.
 """
 
 import argparse
@@ -93,7 +94,9 @@ class Ways:
         yield "ONNX Runtime", "", self.foreign("onnxruntime")
         yield "ONNX Runtime", "without graph optimization", self.foreign("plain")
         yield "ONNX Runtime", "AVX2", self.emulated()
-        yield "OpenVINO", "", self.foreign("openvino")
+        vino = self.foreign("openvino")
+        yield "ONNX Runtime", "compared with OpenVINO", vino
+        yield "OpenVINO", "", vino
         yield "OpenVINO", "AVX2", self.foreign("openvino", DNNL_MAX_CPU_ISA="AVX2")
         yield "Lockstep", "", self.ours()
         for isa in ("portable", "sse4", "avx2"):

@@ -3,11 +3,12 @@
 import concurrent.futures
 import hashlib
 import json
+import pickle
 
 import lockstep
 import numpy as np
 import pytest
-from lockstep import _tree
+from lockstep import _session, _tree
 
 DIGITS = _tree.tree() / "share/lockstep/models/digits"
 EXPECTED = json.loads((DIGITS / "expected.json").read_text())
@@ -44,6 +45,52 @@ def test_an_array_of_any_integers_gives_the_heads(images, files):
             assert heads[0].tobytes() == expected
 
 
+def test_heads_are_the_memory_of_the_library_and_outlive_the_session(images):
+    with lockstep.Session(DIGITS) as session:
+        first, second = (session.run(x.reshape(session.input.shape))[0] for x in images[:2])
+        expected = [session.infer(x.tobytes()) for x in images[:2]]
+    assert not first.flags.owndata and first.flags.writeable
+    lent = np.from_dlpack(first)
+    assert np.shares_memory(lent, first)
+    first[0, 0] += 1
+    assert second.tobytes() == expected[1]
+    first[0, 0] -= 1
+    part = lent[:, 3:5]
+    del first, lent, session
+    with lockstep.Session(DIGITS) as other:  # which would write to memory that is free
+        others = [other.run(np.zeros(other.input.shape, np.int32))[0] for _ in range(20)]
+    assert part.tolist() == np.frombuffer(expected[0], np.int32).reshape(1, -1)[:, 3:5].tolist()
+    addresses = {y.ctypes.data for y in [part, second, *others]}
+    assert len(addresses) == 22
+
+
+def test_runs_leave_no_memory_behind(images):
+    with lockstep.Session(DIGITS) as session:
+        x = images[0].reshape(session.input.shape)
+        addresses = {session.run(x)[0].ctypes.data for _ in range(100)}
+        assert len(addresses) < 100
+
+
+def test_an_input_of_int32_is_read_in_place(images, monkeypatch):
+    lent = []
+    call = _session._call
+
+    def watched(function, *arguments):
+        if function == "CVMArrayBorrow":
+            lent.append(arguments[0].data)
+        call(function, *arguments)
+
+    monkeypatch.setattr(_session, "_call", watched)
+    with lockstep.Session(DIGITS) as session:
+        x = images[0].reshape(session.input.shape).astype(np.int32)
+        x.flags.writeable = False
+        unaligned = np.frombuffer(b"?" + x.tobytes(), np.int32, offset=1).reshape(x.shape)
+        heads = [session.run(given)[0].tolist() for given in (x, unaligned, x.swapaxes(2, 3))]
+    assert lent[0] == x.ctypes.data
+    assert lent[1] != unaligned.ctypes.data
+    assert heads[0] == heads[1] != heads[2]
+
+
 def test_threads_may_share_a_session(images):
     with lockstep.Session(DIGITS) as session, concurrent.futures.ThreadPoolExecutor(4) as pool:
         one_by_one = [session.infer(x.tobytes()) for x in images[:40]]
@@ -64,6 +111,16 @@ def test_a_faulty_model_is_named_with_its_place(files):
         lockstep.Session((files[0], params[:-1]))
 
 
+def test_a_place_is_told_whatever_names_it_holds(files):
+    symbol = json.loads(files[0])
+    node = next(n for n in symbol["nodes"] if n["op"] == "null" and n["name"] != "data")
+    node["name"] = "conv 1: weight"
+    with pytest.raises(lockstep.ModelError) as raised:
+        lockstep.Session((json.dumps(symbol).encode(), files[1]))
+    error = pickle.loads(pickle.dumps(raised.value))
+    assert (error.label, error.path) == ("model.params", "params.conv 1: weight")
+
+
 def test_a_wrong_input_is_named(images):
     with lockstep.Session(DIGITS) as session:
         x = images[0].reshape(session.input.shape)
@@ -72,7 +129,7 @@ def test_a_wrong_input_is_named(images):
         assert raised.value.label == "model.input"
         with pytest.raises(lockstep.ModelError) as raised:
             session.run(x.astype(int) + 2**20)
-        assert raised.value.label == "input.value"
+        assert (raised.value.label, raised.value.path) == ("input.value", "data[0][0][0][0]")
         with pytest.raises(lockstep.ModelError, match=r"model\.input"):
             session.infer(b"short")
         with pytest.raises(TypeError, match="float64"):

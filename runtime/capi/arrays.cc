@@ -83,6 +83,15 @@ int CVMArrayAlloc(const int64_t* shape, int ndim, int dtype_code, int dtype_bits
   });
 }
 
+int CVMArrayBorrow(const DLTensor* tensor, CVMArrayHandle* out) {
+  return guarded([&] {
+    CVMArrayHandle& handle = result(out, "out");
+    VERIFY(tensor != nullptr) << "tensor is null";
+    NDArray array = NDArray::adopt(*tensor, nullptr, nullptr, false);
+    handle = hand_out({&array, 1}).front();
+  });
+}
+
 int CVMArrayFree(CVMArrayHandle handle) {
   return guarded([&] {
     if (handle != nullptr) take_back(handle);

@@ -85,7 +85,14 @@ typedef struct {
 CVM_DLL int CVMArrayAlloc(const int64_t* shape, int ndim, int dtype_code, int dtype_bits,
     int dtype_lanes, int device_type, int device_id, CVMArrayHandle* out);
 
-/** Frees an array; NULL is none. */
+/**
+ * Makes an array over the memory that `tensor` describes: nothing is copied. The memory stays the
+ * caller's, lives as long as the array, and changes where the array is written to. Null strides
+ * mean compact and row-major. `tensor` itself is not needed afterwards.
+ */
+CVM_DLL int CVMArrayBorrow(const DLTensor* tensor, CVMArrayHandle* out);
+
+/** Frees an array, though not memory that it borrowed; NULL is none. */
 CVM_DLL int CVMArrayFree(CVMArrayHandle handle);
 
 /** Fills an array with `nbytes` bytes, the size of all elements: compact, row-major, on the host.
@@ -209,6 +216,18 @@ CVM_DLL int CVMSessionRun(void* net, CVMArrayHandle input, CVMArrayHandle* heads
  * The text is the library's, and changes with the next failure.
  */
 CVM_DLL const char* CVMGetLastError(void);
+
+/**
+ * The label of the rule that the same failure broke, such as "model.reference"; empty where there
+ * is none.
+ */
+CVM_DLL const char* CVMGetLastErrorLabel(void);
+
+/**
+ * Where that fault stands in the model, its parameters or the input, such as
+ * "nodes[12].inputs[1]"; empty where it stands nowhere in particular.
+ */
+CVM_DLL const char* CVMGetLastErrorPath(void);
 
 #ifdef __cplusplus
 }

@@ -7,12 +7,15 @@
 #include <string_view>
 
 #include "containers/logging.h"
+#include "containers/params/params.h"
+#include "reference/graph/error.h"
 #include "runtime/capi/cvm.h"
 
 namespace lockstep::capi {
 
-/// Keeps the text for CVMGetLastError(). @return the status
-int failed(int status, std::string_view text) noexcept;
+/// Keeps the texts for CVMGetLastError() and its siblings. @return the status
+int failed(int status, std::string_view text, std::string_view label = {},
+    std::string_view path = {}) noexcept;
 
 /// Runs the body of a function that C programs call; whatever it throws becomes a status.
 template <class Body> int guarded(const Body& body) noexcept {
@@ -21,6 +24,10 @@ template <class Body> int guarded(const Body& body) noexcept {
     return CVM_OK;
   } catch (const std::bad_alloc&) {
     return failed(CVM_RUNTIME, "there is too little memory");
+  } catch (const graph::Error& error) {
+    return failed(CVM_LOGIC, error.what(), error.label(), error.path());
+  } catch (const params::Error& error) {
+    return failed(CVM_LOGIC, error.what(), error.label());
   } catch (const std::logic_error& error) {
     return failed(CVM_LOGIC, error.what());
   } catch (const std::exception& error) {

@@ -81,6 +81,33 @@ TEST(CvmAlloc, WantOfMemoryIsTheMachinesFault) {
   expect_refused({.shape = {kMost / 4}}, std::to_string(kMost / 4 * 4).c_str(), CVM_RUNTIME);
 }
 
+TEST(CvmBorrow, UsesTheCallersMemory) {
+  std::array<int32_t, 6> memory{1, 2, 3, 4, 5, 6};
+  int64_t shape[] = {3, 2}, strides[] = {1, 3};
+  DLTensor columns{memory.data(), {kDLCPU, 0}, 2, {kDLInt, 32, 1}, shape, strides, 0};
+  CVMArrayHandle handle = nullptr;
+  ASSERT_EQ(CVMArrayBorrow(&columns, &handle), CVM_OK) << last_error();
+  EXPECT_EQ(handle->data, memory.data());
+  std::array<int32_t, 6> got{};
+  memory[1] = 20;
+  EXPECT_EQ(CVMArrayCopyToBytes(handle, got.data(), sizeof got), CVM_OK) << last_error();
+  EXPECT_EQ(got, (std::array<int32_t, 6>{1, 4, 20, 5, 3, 6}));
+  got = {1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(CVMArrayCopyFromBytes(handle, got.data(), sizeof got), CVM_OK) << last_error();
+  EXPECT_EQ(CVMArrayFree(handle), CVM_OK) << last_error();
+  EXPECT_EQ(memory, (std::array<int32_t, 6>{1, 3, 5, 2, 4, 6}));
+  expect_failure(CVMArrayFree(handle), "no handle");
+
+  expect_failure(CVMArrayBorrow(nullptr, &handle), "tensor is null");
+  expect_failure(CVMArrayBorrow(&columns, nullptr), "out is null");
+  shape[0] = -1;
+  expect_failure(CVMArrayBorrow(&columns, &handle), "extent -1");
+  EXPECT_EQ(handle, nullptr);
+  shape[0] = 3;
+  columns.data = nullptr;
+  expect_failure(CVMArrayBorrow(&columns, &handle), "no data");
+}
+
 TEST(CvmAlloc, NullPointersAreRefused) {
   CVMArrayHandle out = nullptr;
   const int64_t shape[] = {2};

@@ -118,6 +118,21 @@ TEST(CvmModel, WhatIsNoModelIsRefused) {
   expect_failure(CVMAPILoadModel("{}", 2, "", 0, &net, 1, -1), "device_id is -1");
 }
 
+TEST(CvmModel, AFailureTellsLabelAndPlace) {
+  const auto last = [] {
+    return std::vector<std::string>{CVMGetLastErrorLabel(), CVMGetLastErrorPath()};
+  };
+  std::string json = file("symbol.json");
+  json.replace(json.find("conv2d"), 6, "warp2d");
+  void* net = nullptr;
+  expect_failure(load(json, file("params"), &net), "[op.unknown]");
+  EXPECT_EQ(last(), (std::vector<std::string>{"op.unknown", "nodes[3].attrs.func_name"}));
+  expect_failure(load(file("symbol.json"), "", &net), "[too_short]");
+  EXPECT_EQ(last(), (std::vector<std::string>{"too_short", ""}));
+  expect_failure(CVMAPIGetVersion(nullptr, nullptr), "the result is null");
+  EXPECT_EQ(last(), (std::vector<std::string>{"", ""}));
+}
+
 TEST(CvmModel, AHandleThatWasFreedOrNeverMadeIsRefused) {
   void* net = nullptr;
   ASSERT_EQ(load(file("symbol.json"), file("params"), &net), CVM_OK);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "containers/array/copy.h"
+#include "containers/array/dlpack.h"
 #include "reference/graph/bytes.h"
 #include "reference/graph/load.h"
 #include "reference/graph/run.h"
@@ -230,6 +231,35 @@ TEST(Session, TakesAnArrayThatBeginsAnywhere) {
   const NDArray array = NDArray::adopt(lent, nullptr, nullptr, true);
   EXPECT_NE(graph::as_int32(array).data(), array.data());
   EXPECT_EQ(heads_of(session, array), (std::vector<Values>{{1, -2, 3}}));
+}
+
+// The output on its way to another library, which outlives the session and all arrays.
+TEST(Session, LendsItsResultsByDlpack) {
+  const graph::Model model = graph::load_model(kDigits);
+  const Values input(64, 3);
+  static int freed = 0;
+  static void (*release)(ndarray::dlpack::ManagedTensorVersioned*) = nullptr;
+  ndarray::dlpack::ManagedTensorVersioned* managed = nullptr;
+  const std::byte* place = nullptr;
+  {
+    Session session(model, {.backend = "cpu"});
+    std::vector<NDArray> heads = session.run(array_of({1, 1, 8, 8}, input));
+    place = heads[0].data();
+    managed = ndarray::dlpack::export_versioned(heads[0], ndarray::dlpack::Access::kWrite);
+    release = std::exchange(managed->deleter, [](auto* self) {
+      ++freed;
+      release(self);
+    });
+    EXPECT_EQ(heads_of(session, array_of({1, 1, 8, 8}, Values(64, 0))).size(), 1U);
+  }
+  NDArray back = ndarray::dlpack::import_versioned(managed);
+  EXPECT_EQ(back.data(), place) << "the result was copied";
+  NDArray again = back;
+  back.reset();
+  EXPECT_TRUE(std::ranges::equal(values_of(again), expected(model, input)[0]));
+  EXPECT_EQ(freed, 0);
+  again.reset();
+  EXPECT_EQ(freed, 1);
 }
 
 TEST(Session, NamesAHeadOutsideItsType) {

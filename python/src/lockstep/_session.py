@@ -1,11 +1,12 @@
 """Models: inference on NumPy arrays by liblockstep_cvm."""
 
+import contextlib
 import ctypes
 import functools
 import os
 import pathlib
-import re
-from collections.abc import Mapping
+import weakref
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -18,10 +19,6 @@ from ._specification import Int32Array, Type, encoded
 _OK, _LOGIC = 0, 1
 _INT, _UINT, _HOST = 0, 1, 1
 _INPUT = -1
-# "nodes[12].inputs[1]: what is wrong [model.reference]"
-_PATH = re.compile(r"(?:nodes|heads|attrs|arg_nodes|node_row_ptr|params|input|version|postprocess)"
-                   r"\b[^\s:]*")  # fmt: skip
-_LABEL = re.compile(r"\[([a-z0-9_.]+)\]$")
 
 
 class ModelError(ValueError):
@@ -30,10 +27,26 @@ class ModelError(ValueError):
     `label` names the rule, as `model.shape`; `path` is the place of the fault in the document, as
     `nodes[12].inputs[1]`. Each is empty where there is none."""
 
-    def __init__(self, message: str):
+    def __init__(self, message: str, label: str = "", path: str = ""):
         super().__init__(message)
-        label, path = _LABEL.search(message), _PATH.match(message)
-        self.label, self.path = label[1] if label else "", path[0] if path and label else ""
+        self.label, self.path = label, path
+
+
+class _Tensor(ctypes.Structure):
+    """DLPack's DLTensor."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
 
 
 class _Type(ctypes.Structure):
@@ -55,9 +68,7 @@ def _library() -> ctypes.CDLL:
         ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_int)  # fmt: skip
     to_pointer, to_length = ctypes.POINTER(pointer), ctypes.POINTER(ctypes.c_ulonglong)
     for name, arguments in (
-        ("CVMArrayAlloc", [ctypes.POINTER(ctypes.c_int64), *[integer] * 6, to_pointer]),
-        ("CVMArrayCopyFromBytes", [pointer, pointer, size]),
-        ("CVMArrayCopyToBytes", [pointer, pointer, size]),
+        ("CVMArrayBorrow", [ctypes.POINTER(_Tensor), to_pointer]),
         ("CVMArrayFree", [pointer]),
         ("CVMAPIFreeModel", [pointer]),
         ("CVMAPIGetInputLength", [pointer, to_length]),
@@ -71,16 +82,22 @@ def _library() -> ctypes.CDLL:
     ):  # fmt: skip
         function = getattr(library, name)
         function.restype, function.argtypes = integer, arguments
-    library.CVMGetLastError.restype = text
+    for part in ("", "Label", "Path"):
+        getattr(library, "CVMGetLastError" + part).restype = text
     return library
+
+
+def _failure(part: str = "") -> str:
+    return getattr(_library(), "CVMGetLastError" + part)().decode(errors="replace")
 
 
 def _call(function: str, *arguments: Any) -> None:
     status = getattr(_library(), function)(*arguments)
     if status == _OK:
         return
-    message = _library().CVMGetLastError().decode(errors="replace")
-    raise (ModelError if status == _LOGIC else RuntimeError)(message)
+    if status == _LOGIC:
+        raise ModelError(_failure(), _failure("Label"), _failure("Path"))
+    raise RuntimeError(_failure())
 
 
 def _files(model: str | os.PathLike[str] | tuple[bytes, bytes]) -> tuple[bytes, bytes]:
@@ -91,22 +108,29 @@ def _files(model: str | os.PathLike[str] | tuple[bytes, bytes]) -> tuple[bytes, 
     return (directory / "symbol.json").read_bytes(), (directory / "params").read_bytes()
 
 
-class _Array:
-    """An array of the library, freed at the end of a `with`."""
+@contextlib.contextmanager
+def _lent(values: np.ndarray) -> Iterator[ctypes.c_void_p]:
+    """A handle over the memory of a compact array."""
+    code = _INT if values.dtype.kind == "i" else _UINT
+    tensor = _Tensor(values.ctypes.data, _HOST, 0, values.ndim, code, 8 * values.dtype.itemsize, 1,
+                     (ctypes.c_int64 * values.ndim)(*values.shape))  # fmt: skip
+    handle = ctypes.c_void_p()
+    _call("CVMArrayBorrow", tensor, ctypes.byref(handle))
+    try:
+        yield handle
+    finally:
+        _call("CVMArrayFree", handle)
 
-    def __init__(self, values: np.ndarray):
-        self.handle = ctypes.c_void_p()
-        shape = (ctypes.c_int64 * values.ndim)(*values.shape)
-        code = _INT if values.dtype.kind == "i" else _UINT
-        _call("CVMArrayAlloc", shape, values.ndim, code, 8 * values.dtype.itemsize, 1, _HOST, 0,
-              ctypes.byref(self.handle))  # fmt: skip
-        _call("CVMArrayCopyFromBytes", self.handle, values.ctypes.data, values.nbytes)
 
-    def __enter__(self) -> ctypes.c_void_p:
-        return self.handle
+class _Head:
+    """The memory of a head, which NumPy keeps as the base of every view."""
 
-    def __exit__(self, *_: object) -> None:
-        _call("CVMArrayFree", self.handle)
+    def __init__(self, handle: int, shape: tuple[int, ...]):
+        # Not at exit: other code may still read the views, and all memory is given back anyway.
+        weakref.finalize(self, _call, "CVMArrayFree", handle).atexit = False
+        tensor = _Tensor.from_address(handle)
+        self.__array_interface__ = {"version": 3, "shape": shape, "typestr": np.dtype(np.int32).str,
+                                    "data": (tensor.data + tensor.byte_offset, False)}  # fmt: skip
 
 
 class Session:
@@ -144,22 +168,21 @@ class Session:
 
     def run(self, x: ArrayLike) -> list[Int32Array]:
         """The heads, as arrays of int32, for an input of integers of the input's shape, each inside
-        its precision."""
+        its precision.
+
+        An input that is int32, contiguous and in the machine's byte order is read where it lies;
+        others are converted first. The results lie where the backend wrote them, each in memory of
+        its own, which lives as long as a view of it; they are writable, and NumPy lends them to
+        other libraries by DLPack."""
         array = np.asarray(x)
         if array.dtype.kind not in "iub":
             raise TypeError(f"the input holds {array.dtype}, not integers")
         kind = np.dtype(np.int8) if array.dtype.kind == "b" else array.dtype.newbyteorder("=")
         handles = (ctypes.c_void_p * len(self.heads))()
-        with _Array(np.require(array, kind, "C")) as given:
+        with _lent(np.require(array, kind, "CA")) as given:
             _call("CVMSessionRun", self._net, given, handles, len(handles))
-        results = [np.empty(shape, np.int32) for shape, _ in self.heads]
-        try:
-            for handle, to in zip(handles, results, strict=True):
-                _call("CVMArrayCopyToBytes", handle, to.ctypes.data, to.nbytes)
-        finally:
-            for handle in handles:
-                _call("CVMArrayFree", handle)
-        return results
+        return [np.asarray(_Head(handle, shape))
+                for handle, (shape, _) in zip(handles, self.heads, strict=True)]  # fmt: skip
 
     def infer(self, data: bytes) -> bytes:
         """From input bytes to output bytes: int8 where a precision has at most 8 bits, else
@@ -168,9 +191,9 @@ class Session:
         given, needed = memoryview(data), self._length("CVMAPIGetInputLength")
         if given.nbytes != needed:
             raise ModelError(f"the input has {given.nbytes} bytes where the model needs {needed} "
-                             "[model.input]")  # fmt: skip
+                             "[model.input]", "model.input")  # fmt: skip
         output = ctypes.create_string_buffer(self._length("CVMAPIGetOutputLength"))
-        _call("CVMAPIInference", self._net, given.tobytes(), needed, output)
+        _call("CVMAPIInference", self._net, bytes(data), needed, output)
         return output.raw
 
     def _length(self, function: str) -> int:
