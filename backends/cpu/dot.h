@@ -237,19 +237,7 @@ struct DotBlocks {
 };
 
 // Constants, because a unit compiled for an instruction set may run nothing before that is chosen.
-extern const DotKernels kDotPortable;
-#ifdef __x86_64__
-extern const DotKernels kDotSse4;
-extern const DotKernels kDotAvx2;
-extern const DotKernels kDotAvxVnni;
-extern const DotKernels kDotAvx512;
-extern const DotKernels kDotAvx512Vnni;
-extern const DotBlocks kDotAmx;
-#elif defined(__aarch64__)
-extern const DotKernels kDotNeon;
-extern const DotKernels kDotDotprod;
-extern const DotKernels kDotI8mm;
-extern const DotKernels kDotSve512;
-#endif
+#define LOCKSTEP_ISA(name, options, Type, kernels, runs) extern const Type kernels;
+#include "backends/cpu/isas.def"
 
 }  // namespace lockstep::cpu

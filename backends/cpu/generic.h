@@ -3,36 +3,28 @@
 #pragma once
 #include <algorithm>
 
+#include "backends/cpu/nests.h"
 #include "backends/cpu/plans.h"
-#include "spec/broadcast.h"
-#include "spec/elementwise.h"
+#include "backends/cpu/stages.h"
 
 namespace lockstep::cpu {
 
-/// A view of a rank that the compiler knows, so that it unrolls the loops over axes and takes what
-/// does not change out of the loop over a row.
-template <class T, int kRank> struct Ranked : Strided<T, false> {
-  using Base = Strided<T, false>;
-  Ranked() = default;
-  explicit Ranked(const Base& v) : Base(v) {}
+/// What an elementwise operator's `at` sees of an input while it computes a row of a nest: one
+/// axis, of extent 1 if the row repeats its element.
+struct Row {
+  const i32* data = nullptr;
+  i64 stride = 0;
 
-  constexpr int rank() const { return kRank; }
-  T& operator()(const Index& i) const {
-    return at([&](int d) { return i[d]; });
-  }
-  template <std::integral... I> T& operator()(I... i) const { return Base::operator()(i...); }
-  template <class F> T& at(F f) const {
-    i64 k = 0;
-    for (int d = 0; d < kRank; ++d) k += f(d) * this->stride[d];
-    return this->data[k];
-  }
+  static constexpr int rank() { return 1; }
+  i64 dim(int) const { return stride == 0 ? 1 : kMaxExtent; }
+  const i32& operator()(i64 i) const { return data[i * stride]; }
+  const i32& operator()(const Index& i) const { return (*this)(i[0]); }
+  template <class F> const i32& at(F f) const { return (*this)(f(0)); }
 };
 
-/// Operators whose outputs come from the elements in their own place; these gain from rows of a
-/// rank that the compiler knows.
-template <class Op>
-concept InPlace = std::is_base_of_v<Elementwise, Op> || std::is_base_of_v<Pairwise, Op> ||
-    std::is_base_of_v<Broadcast, Op>;
+template <class Op, class... Listed> constexpr bool is_listed(OperatorList<Listed...>) {
+  return (std::is_same_v<Op, Listed> || ...);
+}
 
 /// Runs `at` for each output element, or `eval` once.
 template <Operator Op> class Generic : public Plan {
@@ -43,72 +35,82 @@ template <Operator Op> class Generic : public Plan {
     for (const View& v : call_.in) elements += volume(v.shape);
     const i64 results = volume(call_.out[0].shape);
     element_ns_ = kAtNs + kReadNs * static_cast<double>(elements) / static_cast<double>(results);
-    const int rank = call_.out[0].rank();
-    if (call_.in.size() <= kRankedInputs &&
-        std::all_of(call_.in.begin(), call_.in.end(), [&](auto& x) { return x.rank() == rank; }))
-      rank_ = rank;
+    if constexpr (kIsElementwise) {
+      loops_ = loops_of(call_.out[0], chain_inputs(call_));
+      loops_.cut_rows(kBoxElements);
+    }
   }
-  void run(const int32_t* const* in, int32_t* const* out, void*) const override {
-    const std::vector<View> x = backend::bound(call_.in, in);
-    const std::vector<Out> y = backend::bound(call_.out, out);
-    const Span<View> inputs{x.data(), static_cast<int>(x.size())};
+  void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override {
+    if constexpr (kIsElementwise)
+      return pool_->run(loops_.boxes(), element_ns_ * static_cast<double>(loops_.box_volume()),
+          [&](i64 begin, i64 end) {
+            loops_.visit(begin, end, [&](const LoopBox& box) { rows(box, in, out[0]); });
+          });
+    auto* const x = static_cast<View*>(scratch);
+    for (std::size_t k = 0; k < call_.in.size(); ++k) (new (x + k) View(call_.in[k]))->data = in[k];
+    const Span<View> inputs{x, static_cast<int>(call_.in.size())};
+    Out y[kMaxOutputs];
+    for (std::size_t k = 0; k < call_.out.size(); ++k) (y[k] = call_.out[k]).data = out[k];
     if constexpr (Whole<Op>)
-      Op::eval(attrs_, inputs, Span<Out>{y.data(), static_cast<int>(y.size())});
+      Op::eval(attrs_, inputs, Span<Out>{y, static_cast<int>(call_.out.size())});
     else
       pool_->run(volume(y[0].shape), element_ns_,
           [&](i64 begin, i64 end) { elements(inputs, y[0], begin, end); });
   }
   const char* path() const override { return "generic"; }
-
- private:
-  // The estimated time of one output: a minimum, plus the inputs read per output.
-  static constexpr double kAtNs = 4, kReadNs = 1;
-  static constexpr std::size_t kRankedInputs = 3;
-
-  void elements(const Span<View>& in, const Out& out, i64 begin, i64 end) const {
-    if constexpr (InPlace<Op>) switch (rank_) {
-        case 1: return ranked<1>(in, out, begin, end);
-        case 2: return ranked<2>(in, out, begin, end);
-        case 3: return ranked<3>(in, out, begin, end);
-        case 4: return ranked<4>(in, out, begin, end);
-        case 5: return ranked<5>(in, out, begin, end);
-        case 6: return ranked<6>(in, out, begin, end);
-        default: break;
-      }
-    const Type type = out;
-    Index y = unravel(begin, type.shape);
-    for (i64 k = begin; k < end; ++k, next(y, type.shape))
-      out(y) = static_cast<i32>(value_at<Op>(attrs_, in, y, type));
+  /// An execution's views of its inputs, of which concatenate has any number.
+  uint64_t scratch_bytes() const override {
+    return kIsElementwise ? 0 : call_.in.size() * sizeof(View);
   }
 
-  /// The same, row by row, where all tensors have one rank.
-  template <int kRank> void ranked(const Span<View>& in, const Out& out, i64 begin, i64 end) const {
-    Ranked<const i32, kRank> x[kRankedInputs];
-    for (int k = 0; k < in.size(); ++k) x[k] = Ranked<const i32, kRank>(in[k]);
-    const Span<Ranked<const i32, kRank>> inputs{x, in.size()};
+ private:
+  static constexpr bool kIsElementwise = is_listed<Op>(ElementwiseOperators{});
+  // The estimated time of one output: a minimum, plus the inputs read per output.
+  static constexpr double kAtNs = 4, kReadNs = 1;
+  static constexpr i64 kBoxElements = i64{1} << 12;
+
+  void elements(const Span<View>& in, const Out& out, i64 begin, i64 end) const {
     const Type type = out;
-    const i64 width = type.dim(kRank - 1), step = out.stride[kRank - 1];
+    const int last = type.rank() - 1;
     Index y = unravel(begin, type.shape);
     while (begin < end) {
-      const i64 first = y[kRank - 1], last = min(width, first + end - begin);
       i32* to = &out(y);
-      Index at = Index::filled(kRank, 0);
-      for (int d = 0; d + 1 < kRank; ++d) at[d] = y[d];
-      for (i64 j = first; j < last; ++j, to += step) {
-        at[kRank - 1] = j;
-        *to = static_cast<i32>(value_at<Op>(attrs_, inputs, at, type));
+      const i64 first = y[last], past = min(type.dim(last), first + end - begin);
+      for (i64 j = first; j < past; ++j, to += out.stride[last]) {
+        y[last] = j;
+        *to = static_cast<i32>(value_at<Op>(attrs_, in, y, type));
       }
-      begin += last - first;
-      y[kRank - 1] = last - 1;
+      begin += past - first;
       next(y, type.shape);
     }
+  }
+
+  void rows(const LoopBox& box, const i32* const* in, i32* out) const {
+    const int rank = loops_.rank();
+    const Type type = call_.out[0];
+    const LoopAxis inner = rank > 0 ? loops_[rank - 1] : LoopAxis{1, {}};
+    const LoopAxis outer = rank > 1 ? loops_[rank - 2] : LoopAxis{1, {}};
+    const i64 n = rank > 0 ? box.extent[static_cast<std::size_t>(rank - 1)] : 1;
+    const i64 count = rank > 1 ? box.extent[static_cast<std::size_t>(rank - 2)] : 1;
+    Row x[kOperandsMax];
+    const Span<Row> inputs{x, loops_.tensors() - 1};
+    loops_.planes(box, [&](const PerTensor& from) {
+      for (i64 r = 0; r < count; ++r) {
+        const auto first = [&](std::size_t t) { return from[t] + r * outer.stride[t]; };
+        for (std::size_t k = 0; k < call_.in.size(); ++k)
+          x[k] = {in[k] + first(k + 1), inner.stride[k + 1]};
+        i32* to = out + first(0);
+        for (Index y{0}; y[0] < n; ++y[0], to += inner.stride[0])
+          *to = static_cast<i32>(value_at<Op>(attrs_, inputs, y, type));
+      }
+    });
   }
 
   backend::LegalCall call_;
   typename Op::Attrs attrs_;
   std::shared_ptr<ThreadPool> pool_;
   double element_ns_;
-  int rank_ = 0;  // of all tensors; 0 if they differ
+  Loops loops_{1};  // of an elementwise operator; others need the index of each output
 };
 
 }  // namespace lockstep::cpu

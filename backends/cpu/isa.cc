@@ -13,6 +13,9 @@ namespace lockstep::cpu {
 namespace {
 
 #ifdef __x86_64__
+// Also checks that the operating system saves the registers.
+#define LOCKSTEP_HAS(feature) static_cast<bool>(__builtin_cpu_supports(feature))
+
 // Not every compiler of ours knows this feature by name. Its registers are those of AVX2.
 bool has_avxvnni() {
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -29,6 +32,8 @@ bool has_amx() {
       syscall(SYS_arch_prctl, kAskForPermission, kTiles) == 0;
 }
 #elif defined(__aarch64__)
+bool has_dotprod() { return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0; }
+
 // The bytes of a vector of SVE in this process, or 0 without SVE.
 int sve_bytes() {
   const int answer = prctl(PR_SVE_GET_VL);
@@ -40,29 +45,8 @@ int sve_bytes() {
 
 std::span<const Isa> isas() {
   static const Isa all[] = {
-      {"portable", true},
-#ifdef __x86_64__
-// Also checks that the operating system saves the registers.
-#define LOCKSTEP_HAS(feature) static_cast<bool>(__builtin_cpu_supports(feature))
-      {"sse4", LOCKSTEP_HAS("sse4.2")},
-      {"avx2", LOCKSTEP_HAS("avx2")},
-      {"avxvnni", LOCKSTEP_HAS("avx2") && has_avxvnni()},
-      {"avx512",
-          LOCKSTEP_HAS("avx512f") && LOCKSTEP_HAS("avx512vl") && LOCKSTEP_HAS("avx512dq") &&
-              LOCKSTEP_HAS("avx512bw")},
-      {"avx512vnni",
-          LOCKSTEP_HAS("avx512bw") && LOCKSTEP_HAS("avx512vl") && LOCKSTEP_HAS("avx512vnni")},
-      {"amx",
-          LOCKSTEP_HAS("avx512bw") && LOCKSTEP_HAS("avx512vl") && LOCKSTEP_HAS("avx512vnni") &&
-              has_amx()},
-#undef LOCKSTEP_HAS
-#elif defined(__aarch64__)
-      {"neon", true},
-      {"dotprod", (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0},
-      {"i8mm",
-          (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0 && (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0},
-      {"sve512", sve_bytes() == 64},
-#endif
+#define LOCKSTEP_ISA(name, options, Type, kernels, runs) {#name, runs},
+#include "backends/cpu/isas.def"
   };
   return all;
 }

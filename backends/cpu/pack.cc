@@ -56,35 +56,35 @@ i64 cell_words(const Shape& shape, i64 terms) {
   return shape[0] * ceil_div(shape[1], terms) * plane_words(shape) + kLanesMax;
 }
 
-#ifdef __x86_64__
 namespace {
 
-DotKernels with_vectors(const DotBlocks& blocks) {
-  DotKernels all = *blocks.vectors;
-  all.isa = blocks.isa;
-  all.rows = blocks.rows;
-  all.slots = blocks.slots;
-  all.few_rows = blocks.vectors;
-  all.macs_per_ns = blocks.macs_per_ns;
-  all.tile = nullptr;
-  all.block = blocks.block;
-  all.pixels = &blocks.pixels;
-  all.pixel_tile = nullptr;
-  return all;
+template <const DotKernels& kKernels> const DotKernels* kernels_of() { return &kKernels; }
+
+/// The kernels of a set that has blocks of its own and else those of another set's vectors.
+template <const DotBlocks& kBlocks> const DotKernels* kernels_of() {
+  static const DotKernels all = [] {
+    DotKernels k = *kBlocks.vectors;
+    k.isa = kBlocks.isa;
+    k.rows = kBlocks.rows;
+    k.slots = kBlocks.slots;
+    k.few_rows = kBlocks.vectors;
+    k.macs_per_ns = kBlocks.macs_per_ns;
+    k.tile = nullptr;
+    k.block = kBlocks.block;
+    k.pixels = &kBlocks.pixels;
+    k.pixel_tile = nullptr;
+    return k;
+  }();
+  return &all;
 }
 
 }  // namespace
-#endif
 
 std::vector<const DotKernels*> all_dots() {
-#ifdef __x86_64__
-  static const DotKernels amx = with_vectors(kDotAmx);
-  return {&kDotPortable, &kDotSse4, &kDotAvx2, &kDotAvxVnni, &kDotAvx512, &kDotAvx512Vnni, &amx};
-#elif defined(__aarch64__)
-  return {&kDotPortable, &kDotNeon, &kDotDotprod, &kDotI8mm, &kDotSve512};
-#else
-  return {&kDotPortable};
-#endif
+  return {
+#define LOCKSTEP_ISA(name, options, Type, kernels, runs) kernels_of<kernels>(),
+#include "backends/cpu/isas.def"
+  };
 }
 
 const DotKernels& best_dot(const Isa& most) {

@@ -2,14 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <fstream>
 
-#ifdef LOCKSTEP_PROBES_X86
-#include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
+#include "backends/cpu/isa.h"
 
 namespace lockstep::bench {
 namespace {
@@ -19,34 +14,6 @@ double ns_of(const Probe& probe, long long rounds) {
   probe.run(rounds);
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
 }
-
-#ifdef LOCKSTEP_PROBES_X86
-// __builtin_cpu_supports() of clang 14 does not know this name.
-bool has_avxvnni() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
-      (a & bit_AVXVNNI);
-}
-
-// A process has to ask for the tiles.
-bool has_amx() {
-  constexpr unsigned kFeatures = 7, kInt8 = 1U << 25;
-  constexpr int kAskForPermission = 0x1023, kTiles = 18;
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid_count(kFeatures, 0, &a, &b, &c, &d) && (d & kInt8) &&
-      syscall(SYS_arch_prctl, kAskForPermission, kTiles) == 0;
-}
-
-bool runs_here(const Probe& p) {
-  const auto is = [&](const char* isa) { return std::strcmp(p.isa, isa) == 0; };
-  if (is("sse4")) return __builtin_cpu_supports("sse4.2");
-  if (is("avx2")) return __builtin_cpu_supports("avx2");
-  if (is("avxvnni")) return has_avxvnni();
-  if (is("avx512")) return __builtin_cpu_supports("avx512bw");
-  if (is("avx512vnni")) return __builtin_cpu_supports("avx512vnni");
-  return is("amx") && has_amx();
-}
-#endif
 
 }  // namespace
 
@@ -94,7 +61,7 @@ std::vector<const Probe*> runnable_probes() {
 #ifdef LOCKSTEP_PROBES_X86
   for (const Probe* p : {&kProbeSseInt8, &kProbeSseInt32, &kProbeAvx2Int8, &kProbeAvx2Int32,
            &kProbeAvxVnni, &kProbeAvx512Int8, &kProbeAvx512Int32, &kProbeVnni, &kProbeAmx})
-    if (runs_here(*p)) probes.push_back(p);
+    if (cpu::find_isa(p->isa)->runnable) probes.push_back(p);
 #endif
   return probes;
 }
