@@ -123,6 +123,7 @@ class MaxPooling : public Plan {
   Spatial rows_, columns_;
   Taps row_taps_{}, column_taps_{};
   Axis axis_[kAxes];
+  int y_order_[kAxes] = {kFar, kNear, kRow, kColumn, kLane};  // by the output's memory
   bool is_small_ = false;    // windows whose elements are all compared at once
   bool must_stage_ = false;  // no vector can read the image where it lies
   bool is_staged_ = false;   // whether a block is staged, also for large windows
@@ -185,6 +186,8 @@ void MaxPooling::choose_axes(const View& x, const Out& y) {
   }
   axis_[kFar] = far;
   axis_[kNear] = near;
+  std::stable_sort(std::begin(y_order_), std::end(y_order_),
+      [this](int d, int e) { return magnitude(axis_[d].y) > magnitude(axis_[e].y); });
 }
 
 // Windows are widened where that is cheaper than to read every tap: a pass over all cells costs
@@ -400,16 +403,9 @@ void MaxPooling::pool_columns(i32* to, i32* tile, const Block& b) const {
 
 void MaxPooling::store(i32* y, const i32* from, const Block& b) const {
   const i64 lanes = b.count[kLane], columns = b.count[kColumn];
-  const i64 row = columns * lanes;
-  struct Loop {
-    i64 extent, to, from;
-  } loops[] = {{b.count[kNear], axis_[kNear].y, b.count[kRow] * row},
-      {b.count[kRow], axis_[kRow].y, row}, {columns, axis_[kColumn].y, lanes},
-      {lanes, axis_[kLane].y, 1}};
-  std::stable_sort(std::begin(loops), std::end(loops),
-      [](const Loop& l, const Loop& m) { return magnitude(l.to) > magnitude(m.to); });
+  const i64 row = columns * lanes, step[kAxes] = {0, b.count[kRow] * row, row, lanes, 1};
   Move m;
-  for (const Loop& l : loops) m.add(l.extent, l.to, l.from);
+  for (const int d : y_order_) m.add(b.count[d], axis_[d].y, step[d]);
   move_(m, y, from, is_large_);
 }
 

@@ -60,7 +60,7 @@ void ThreadPool::share(Job& job) {
   {
     const std::lock_guard lock(shared.mutex);
     if (shared.workers.empty()) start_threads();
-    shared.jobs.push_back(&job);
+    *link_to(shared, nullptr) = &job;
     shared.waiting_jobs.fetch_add(1);
     is_asleep = shared.sleeping > 0;
   }
@@ -68,7 +68,7 @@ void ThreadPool::share(Job& job) {
   work_on(shared, job);
   {
     const std::lock_guard lock(shared.mutex);
-    shared.jobs.erase(std::find(shared.jobs.begin(), shared.jobs.end(), &job));
+    *link_to(shared, &job) = job.behind;
     shared.waiting_jobs.fetch_sub(1);
   }
   poll(shared, [&] { return job.helpers == 0; });
@@ -87,11 +87,18 @@ void ThreadPool::start_threads() {
   }
 }
 
+// What points to a job of the list, or to its end. The caller holds the mutex.
+ThreadPool::Job** ThreadPool::link_to(Shared& shared, const Job* job) {
+  Job** link = &shared.jobs;
+  while (*link != job) link = &(*link)->behind;
+  return link;
+}
+
 // The caller holds the mutex.
 ThreadPool::Job* ThreadPool::open_job(const Shared& shared) {
-  for (Job* job : shared.jobs)
-    if (job->has_items()) return job;
-  return nullptr;
+  Job* job = shared.jobs;
+  while (job && !job->has_items()) job = job->behind;
+  return job;
 }
 
 void ThreadPool::serve(Shared& shared) {

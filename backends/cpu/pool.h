@@ -30,6 +30,7 @@ class ThreadPool {
 
   /// Calls f(begin, end) for ranges that partition 0 <= i < count. An item costs about `item_ns`;
   /// small loops run on the calling thread alone. The first exception of f reaches the caller.
+  /// Allocates nothing but the threads, which the first loop that is shared starts.
   template <class F> void run(int64_t count, double item_ns, const F& f) {
     const int64_t chunk = chunk_size(count, item_ns);
     if (chunk >= count) {
@@ -56,7 +57,8 @@ class ThreadPool {
     void (*call)(const void*, int64_t, int64_t) = nullptr;
     std::atomic<int64_t> next{0};
     std::atomic<int> helpers{0};  // changes only under Shared::mutex
-    std::exception_ptr error;     // guarded by Shared::mutex
+    std::exception_ptr error;     // guarded by Shared::mutex, as `behind` is
+    Job* behind = nullptr;
     bool has_items() const { return next.load(std::memory_order_relaxed) < count; }
   };
 
@@ -65,7 +67,7 @@ class ThreadPool {
   struct Shared {
     std::mutex mutex;
     std::condition_variable wake, done;
-    std::vector<Job*> jobs;
+    Job* jobs = nullptr;  // the first of a list, which allocates nothing
     std::vector<std::thread> workers;
     std::atomic<int> waiting_jobs{0};
     int sleeping = 0;  // workers
@@ -88,6 +90,7 @@ class ThreadPool {
   void start_threads();
   static void work_on(Shared& shared, Job& job);
   static void serve(Shared& shared);
+  static Job** link_to(Shared& shared, const Job* job);
   static Job* open_job(const Shared& shared);
   template <class F> static void poll(const Shared& shared, const F& has_come);
 

@@ -1,11 +1,12 @@
 #include "containers/tests/counted_memory.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
 namespace {
 
-std::size_t counted = 0;
+std::atomic<std::size_t> counted{0};
 
 void* allocate_or_null(std::size_t size, std::size_t alignment) noexcept {
   counted += size;

@@ -334,4 +334,17 @@ inline client::Graph graph_of(
   return graph;
 }
 
+/// Compiles a graph, every outer tensor in a layout of its own.
+inline Ready compiled(const client::Backend& backend, const DrawnGraph& g, Draw& draw) {
+  std::vector<Placed> placed, in, heads;
+  const client::Graph graph = graph_of(g, placed, draw, backend);
+  auto plan = backend.compile(graph);
+  for (const uint32_t e : g.feeds) in.push_back(placed[e]);
+  for (const uint32_t e : g.heads) {
+    heads.push_back(placed[e]);
+    std::fill(heads.back().memory.begin(), heads.back().memory.end(), kPoison);
+  }
+  return {std::move(in), std::move(heads), std::move(placed), std::move(plan)};
+}
+
 }  // namespace lockstep::cpu

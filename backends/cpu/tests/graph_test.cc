@@ -11,17 +11,9 @@ namespace {
 
 // Compiles and runs a graph, with every outer tensor in a layout of its own.
 void judge_graph(const client::Backend& backend, const DrawnGraph& g, Draw& draw) {
-  std::vector<Placed> placed, heads;
-  const client::Graph graph = graph_of(g, placed, draw, backend);
-  auto plan = backend.compile(graph);
-  ASSERT_TRUE(plan.ok()) << plan.status().label << ": " << plan.status().text;
-  std::vector<Placed> in;
-  for (const uint32_t e : g.feeds) in.push_back(placed[e]);
-  for (const uint32_t e : g.heads) {
-    heads.push_back(placed[e]);
-    std::fill(heads.back().memory.begin(), heads.back().memory.end(), kPoison);
-  }
-  for (int run = 0; run < 2; ++run) execute(*plan, in, heads);
+  Ready ready = compiled(backend, g, draw);
+  ASSERT_TRUE(ready.plan.ok()) << ready.plan.status().label << ": " << ready.plan.status().text;
+  for (int run = 0; run < 2; ++run) execute(*ready.plan, ready.in, ready.out);
 }
 
 TEST(Graphs, GiveWhatTheirCallsGive) {

@@ -32,11 +32,18 @@ inline std::string name_of(const Mode& m) {
 
 inline void PrintTo(const Mode& m, std::ostream* os) { *os << name_of(m); }
 
-inline std::vector<Mode> modes() {
-  std::vector<Mode> all = {{"", "1"}, {"", "3"}};
+/// Those with tuned kernels, and so many threads.
+inline std::vector<Mode> tuned_modes(std::initializer_list<const char*> threads) {
+  std::vector<Mode> all;
   for (const Isa& isa : isas())
     if (isa.runnable)
-      for (const char* threads : {"1", "3"}) all.push_back({std::string(isa.name), threads});
+      for (const char* n : threads) all.push_back({std::string(isa.name), n});
+  return all;
+}
+
+inline std::vector<Mode> modes() {
+  std::vector<Mode> all = tuned_modes({"1", "3"});
+  all.insert(all.begin(), {{"", "1"}, {"", "3"}});
   return all;
 }
 

@@ -136,14 +136,18 @@ inline client::Result<client::Backend> open_backend(const client::Options& optio
   return client::Backend::open(client::Library(lockstep_backend_v1()), options);
 }
 
+/// The addresses of tensors in memory.
+template <class Address> std::vector<Address> addresses(std::vector<Placed>& tensors) {
+  std::vector<Address> all;
+  for (Placed& p : tensors) all.push_back(p.data());
+  return all;
+}
+
 /// Runs a plan on tensors in memory and compares every byte of the outputs with the reference.
 inline void execute(const client::Plan& plan, std::vector<Placed>& in, std::vector<Placed>& out) {
   const Guarded scratch(plan.scratch_bytes());
-  std::vector<const void*> from;
-  std::vector<void*> to;
-  for (Placed& p : in) from.push_back(p.data());
-  for (Placed& p : out) to.push_back(p.data());
-  const client::Status status = plan.execute(from, to, scratch.data());
+  const client::Status status =
+      plan.execute(addresses<const void*>(in), addresses<void*>(out), scratch.data());
   ASSERT_TRUE(status.ok()) << status.text;
   for (Placed& p : out) {
     i64 wrong = 0;
@@ -158,9 +162,14 @@ inline void execute(const client::Plan& plan, std::vector<Placed>& in, std::vect
   }
 }
 
-/// Runs a call and compares it with the reference. @return the path, or "" where prepare refused.
-inline std::string judge(
-    const client::Backend& backend, const TestCall& call, Draw& draw, int executions = 1) {
+/// A plan and the tensors on which it runs; constants lie in `in` or in `constants`.
+struct Ready {
+  std::vector<Placed> in, out, constants;
+  client::Result<client::Plan> plan;
+};
+
+/// Prepares a call, every tensor in a layout of its own, some inputs as constants.
+inline Ready prepared(const client::Backend& backend, const TestCall& call, Draw& draw) {
   const Attributes attributes = call.drawn.attributes();
   std::vector<Placed> in, out;
   for (const reference::Tensor& t : call.in) {
@@ -174,9 +183,16 @@ inline std::string judge(
   for (Placed& p : out) put.out.push_back(p.view(false));
   auto plan = backend.prepare(put);
   EXPECT_TRUE(plan.ok()) << plan.status().label << ": " << plan.status().text;
-  if (!plan.ok()) return "";
-  for (int i = 0; i < executions; ++i) execute(*plan, in, out);
-  return plan->path();
+  return {std::move(in), std::move(out), {}, std::move(plan)};
+}
+
+/// Runs a call and compares it with the reference. @return the path, or "" where prepare refused.
+inline std::string judge(
+    const client::Backend& backend, const TestCall& call, Draw& draw, int executions = 1) {
+  Ready ready = prepared(backend, call, draw);
+  if (!ready.plan.ok()) return "";
+  for (int i = 0; i < executions; ++i) execute(*ready.plan, ready.in, ready.out);
+  return ready.plan->path();
 }
 
 }  // namespace lockstep::cpu
