@@ -118,7 +118,7 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
       group_outputs_(d.group_outputs),
       patch_(d.patch),
       units_per_block_(
-          clamp(d.way == Way::in_place ? groups_ * x_.dim(0) : kPatchBytes / patch_.bytes(), 1,
+          clamp(d.way == Way::in_place ? groups_ * x_.dim(0) : d.patch_bytes / patch_.bytes(), 1,
               groups_ * x_.dim(0))),
       fusion_(a.fusion),
       added_port_(a.call.in.size()),

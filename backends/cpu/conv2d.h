@@ -25,6 +25,7 @@ struct Design {
   Out y;
   Patch patch;
   i64 groups, group_inputs, group_outputs;
+  i64 patch_bytes = 0;  ///< of the patches that are packed at a time
 };
 
 /// The design of a call; none where the generic kernel must serve it, or none serves its fusion.

@@ -44,6 +44,21 @@ bool can_use_cells(
       (!writes || divides(attrs.channels / attrs.groups));
 }
 
+/// The bytes of scratch memory that blocks need besides patches, at most.
+i64 weight_bytes(const Arguments& a, const Patch& patch, const DotKernels& dot) {
+  const i64 slack = 2 * 64 + (dot.block ? kBlockSlack : 0);
+  const auto steps = static_cast<i64>(patch.steps().size());
+  const i64 words = a.constants[Conv2d::W] ? 0 : row_words(steps, patch.chunk_steps(), dot);
+  return a.call.out[0].dim(1) * (1 + words) * static_cast<i64>(sizeof(Word)) + slack;
+}
+
+/// Whether the kernels of a depthwise call, which repeat in all lanes, fit scratch memory.
+bool has_room_for_lanes(const Arguments& a, const Conv2dAttrs& attrs, const DotKernels& dot) {
+  const i64 steps = attrs.kernel_size[0] * ceil_div(attrs.kernel_size[1], i64{dot.terms});
+  const i64 words = (1 + steps) * (dot.lanes / dot.terms) * attrs.channels;
+  return a.constants[Conv2d::W] || words * static_cast<i64>(sizeof(Word)) <= scratch_most(a.call);
+}
+
 }  // namespace
 
 std::optional<Design> design_of(
@@ -59,7 +74,8 @@ std::optional<Design> design_of(
         attrs.padding[d], attrs.dilation[d]);
   };
   const bool by_lines = outputs <= kLinesOutputs && (y.stride[3] == 1 || y.dim(3) == 1) && !adds;
-  if (by_lines && inputs == 1 && outputs == 1 && attrs.channels % dot.terms == 0) {
+  if (by_lines && inputs == 1 && outputs == 1 && attrs.channels % dot.terms == 0 &&
+      has_room_for_lanes(a, attrs, dot)) {
     Patch shared(axis(0), axis(1), dot.terms, dot, f.reads == Form::cells);
     if (shared.shrink_to(kLinesBytes))
       return Design{Way::depthwise, x, y, shared, attrs.channels / dot.terms, dot.terms, dot.terms};
@@ -81,8 +97,13 @@ std::optional<Design> design_of(
   }
   if (Patch small = patch; by_lines && !f.uses(Form::cells) && small.shrink_to(kLinesBytes))
     return design(Way::lines, small);
-  if (!patch.shrink_to(kPatchBytes) && !patch.shrink_to(kPatchBytesMax)) return std::nullopt;
-  return design(Way::blocks, patch);
+  const i64 room = scratch_most(a.call) - weight_bytes(a, patch, dot);
+  Design blocks = design(Way::blocks, patch);
+  blocks.patch_bytes = min(kPatchBytes, room);
+  if (!blocks.patch.shrink_to(blocks.patch_bytes) &&
+      !blocks.patch.shrink_to(min(kPatchBytesMax, room)))
+    return std::nullopt;
+  return blocks;
 }
 
 bool suits_blocks(const Design& d) {
@@ -101,7 +122,9 @@ bool become_dense(Arguments& a, const Conv2dAttrs& attrs) {
 bool conv2d_serves(const Arguments& a) {
   const auto attrs = from_attributes<Conv2d>(a.call.attributes());
   if (Arguments product = a; become_dense(product, attrs)) return false;
-  return design_of(a, attrs, best_dot(*a.isa)).has_value();
+  const DotKernels& dot = best_dot(*a.isa);
+  const std::optional<Design> design = design_of(a, attrs, dot);
+  return design && (!dot.block || suits_blocks(*design) || design_of(a, attrs, *dot.few_rows));
 }
 
 }  // namespace lockstep::cpu

@@ -118,9 +118,10 @@ std::optional<SourceLines> lines_of(const Arguments& a, const ImageCall& c, cons
     l.phases = taps[0] == 1 || apart[0] % stride[0] == 0 ? 1 : stride[0];
     l.reach = (taps[0] - 1) * apart[0] / stride[0];
   }
-  const i64 lines = kPatchBytes / (l.planes * l.phases * l.line()) - l.reach;
+  const i64 room = scratch_most(a.call);
+  const i64 lines = min(kPatchBytes, room) / (l.planes * l.phases * l.line()) - l.reach;
   l.rows = even_part(y.dim(2), clamp(lines, 1, y.dim(2)));
-  return l.bytes() <= kBlockBytesMax ? std::optional(l) : std::nullopt;
+  return l.bytes() <= min(kBlockBytesMax, room) ? std::optional(l) : std::nullopt;
 }
 
 class PixelConv2d : public Plan {

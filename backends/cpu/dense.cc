@@ -171,8 +171,9 @@ class TunedDense : public Plan {
  private:
   i64 steps() const { return ceil_div(lanes_.depth, dot_.terms); }
   i64 room(const Factor& f) const {
-    return f.constant.empty() ? f.block * f.bytes(min(kStepsMax, steps()), dot_) : 0;
+    return f.constant.empty() ? f.block * f.bytes(part_, dot_) : 0;
   }
+  void fit(i64 bytes);
   void pack_constant(Factor& f, const Constant& values) const;
   const uint8_t* packed(const Factor& f, uint8_t* scratch, const i32* from, i64 first, i64 count,
       const Depth& d) const;
@@ -187,6 +188,7 @@ class TunedDense : public Plan {
   bool has_bias_;
   std::optional<Finish> finish_;
   i64 bias_stride_ = 0;
+  i64 part_;  ///< steps that are added up at a time
   std::vector<int32_t> offsets_;
 };
 
@@ -198,28 +200,42 @@ TunedDense::TunedDense(
       rows_(std::move(rows)),
       lanes_(std::move(lanes)),
       has_bias_(a.call.in.size() == 3),
-      finish_(a.fusion.finish) {
+      finish_(a.fusion.finish),
+      part_(min(kStepsMax, steps())) {
   const Out& y = a.call.out[0];
   const bool swapped = rows_.port == Dense::W;  // whether the rows of tiles are units
   bias_stride_ = has_bias_ ? a.call.in[Dense::B].stride[0] : 0;
   target_ = {nullptr, nullptr, y.stride[swapped ? 1 : 0], y.stride[swapped ? 0 : 1],
       swapped ? bias_stride_ : 0, swapped ? 0 : bias_stride_};
-  for (i64 t = 0; t < min(kStepsMax, steps()); ++t)
+  for (Factor* f : {&rows_, &lanes_})
+    if (a.constants[static_cast<std::size_t>(f->port)]) f->block = 0;
+  fit(scratch_most(a.call));
+  for (i64 t = 0; t < part_; ++t)
     offsets_.push_back(static_cast<int32_t>(t * dot.lanes * dot.cell_bytes));
   for (Factor* f : {&rows_, &lanes_})
     if (const Constant& values = a.constants[static_cast<std::size_t>(f->port)])
       pack_constant(*f, values);
 }
 
+// Packs fewer vectors at a time and, unless tiles finish their sums, fewer steps, until the blocks
+// fit scratch memory.
+void TunedDense::fit(i64 bytes) {
+  const auto fits = [&] { return scratch_bytes() <= static_cast<uint64_t>(bytes); };
+  for (Factor* f : {&rows_, &lanes_})
+    while (!fits() && f->block > f->width) f->block = ceil_div(f->block / 2, f->width) * f->width;
+  while (!fits() && !finish_ && part_ > kChunkSteps)
+    part_ = ceil_div(part_ / 2, i64{kChunkSteps}) * kChunkSteps;
+}
+
 // Packs all panels of one part of the depth after another.
 void TunedDense::pack_constant(Factor& f, const Constant& values) const {
-  const i64 vectors = f.filled_up(f.count), depths = ceil_div(steps(), kStepsMax);
+  const i64 vectors = f.filled_up(f.count), depths = ceil_div(steps(), part_);
   const i64 starts = f.is_lanes ? 0 : (depths - 1) * static_cast<i64>(sizeof(Word));
   f.constant = Packed(vectors * (f.bytes(steps(), dot_) + starts) + kBlockSlack);
   f.block = vectors;
   uint8_t* to = f.constant.data();
-  for (Depth d{0, 0}; d.first < steps(); d.first += kStepsMax) {
-    d.steps = min(kStepsMax, steps() - d.first);
+  for (Depth d{0, 0}; d.first < steps(); d.first += part_) {
+    d.steps = min(part_, steps() - d.first);
     pack(*pool_, to, values, f, 0, f.count, d, dot_);
     to += vectors * f.bytes(d.steps, dot_);
   }
@@ -231,7 +247,7 @@ const uint8_t* TunedDense::packed(const Factor& f, uint8_t* scratch, const i32* 
     pack(*pool_, scratch, {from}, f, first, count, d, dot_);
     return scratch;
   }
-  const i64 before = d.first / kStepsMax * f.bytes(kStepsMax, dot_);
+  const i64 before = d.first / part_ * f.bytes(part_, dot_);
   return f.constant.data() + before * f.filled_up(f.count) + first * f.bytes(d.steps, dot_);
 }
 
@@ -243,8 +259,8 @@ void TunedDense::run(const int32_t* const* in, int32_t* const* out, void* scratc
   uint8_t* row_room = lane_room + room(lanes_);
   Depth d{0, 0};
   Panels p{};
-  for (d.first = 0; d.first < steps(); d.first += kStepsMax) {
-    d.steps = p.steps = min(kStepsMax, steps() - d.first);
+  for (d.first = 0; d.first < steps(); d.first += part_) {
+    d.steps = p.steps = min(part_, steps() - d.first);
     p.adds = d.first > 0;
     for (i64 l = 0; l < lanes_.count; l += lanes_.block) {
       p.lane_count = min(lanes_.block, lanes_.count - l);
@@ -332,9 +348,11 @@ std::unique_ptr<Plan> dense_plan(const Arguments& a, const Kernel& kernel, const
   const DotKernels& dot = has_few_rows(x, w, all) ? *all.few_rows : all;
   // A tile has many lanes but any number of rows: few units waste less if they are the rows.
   const bool swapped = w.dim(0) < dot.lanes && w.dim(0) < x.dim(0);
-  return std::make_unique<TunedDense>(a, kernel, dot,
+  auto plan = std::make_unique<TunedDense>(a, kernel, dot,
       swapped ? factor_of(w, Dense::W, false, dot) : factor_of(x, Dense::X, false, dot),
       swapped ? factor_of(x, Dense::X, true, dot) : factor_of(w, Dense::W, true, dot));
+  const auto most = static_cast<uint64_t>(scratch_most(a.call));
+  return plan->scratch_bytes() <= most ? std::move(plan) : nullptr;
 }
 
 std::vector<Kernel> dense_kernels() { return dot_kernels<Dense>(dense_plan); }

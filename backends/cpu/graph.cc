@@ -217,6 +217,10 @@ class Compiler {
   bool has_form(Entry e) const { return forms_[e] != Form::rows; }
   /// Whether a group can write or read an entry that has cells.
   bool can_use_cells(const Group& g, Entry e) const {
+    const Shape image = backend::type_of(tensors_[e]).shape;
+    // The planes of tiny images are mostly padding.
+    if (image.size != 4 || plane_words(image) > image[2] * image[3] * best_dot(*isa_).terms * 2)
+      return false;
     if (is<MaxPool2d>(*g.call.op)) return cell_pooling(arguments(g)) != nullptr;
     if (is<Concatenate>(*g.call.op)) return can_join(g);
     if (!g.finish || !is<Conv2d>(*g.call.op)) return false;

@@ -52,6 +52,10 @@ struct Arguments {
   Fusion fusion{};
 };
 
+/// The bytes of scratch memory that a plan of a call may ask for: twice those of its inputs and
+/// outputs, and a little besides, for calls that are small.
+i64 scratch_most(const backend::LegalCall& call);
+
 /// A way to compute some calls of one operator on one instruction set.
 struct Kernel {
   std::string_view op, isa;

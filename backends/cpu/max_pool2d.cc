@@ -80,7 +80,7 @@ class MaxPooling : public Plan {
     return static_cast<uint64_t>(slots_ * slot_elements()) * sizeof(i32);
   }
   const char* path() const override { return name_.c_str(); }
-  bool has_room() const { return slot_elements() <= kSlotMost; }
+  bool has_room() const { return slot_elements() <= min(kSlotMost, most_); }
 
  private:
   void choose_axes(const View& x, const Out& y);
@@ -120,6 +120,7 @@ class MaxPooling : public Plan {
   PoolLoops loops_;
   bool is_large_;
   double elements_;
+  i64 most_;  // elements of scratch memory
   Spatial rows_, columns_;
   Taps row_taps_{}, column_taps_{};
   Axis axis_[kAxes];
@@ -137,7 +138,8 @@ MaxPooling::MaxPooling(const Arguments& a, const Kernel& kernel, const MaxPool2d
       move_(move_box(*find_isa(kernel.isa))),
       loops_(pool_loops(*find_isa(kernel.isa))),
       is_large_(leaves_caches(volume(a.call.out[0].shape))),
-      elements_(static_cast<double>(volume(a.call.in[0].shape))) {
+      elements_(static_cast<double>(volume(a.call.in[0].shape))),
+      most_(scratch_most(a.call) / static_cast<i64>(sizeof(i32))) {
   const View& x = a.call.in[0];
   const Out& y = a.call.out[0];
   const auto spatial = [&](int d) {
@@ -149,13 +151,14 @@ MaxPooling::MaxPooling(const Arguments& a, const Kernel& kernel, const MaxPool2d
   choose_axes(x, y);
   choose_taps();
   choose_blocks();
-  if (row_taps_.length > 1 && slot_elements() > kSlotMost) {
+  if (row_taps_.length > 1 && !has_room()) {
     row_taps_ = {rows_.window, 1, 1};
     choose_blocks();
   }
   for (const Axis& axis : axis_) blocks_ *= axis.blocks();
   if (pool_->threads() > 1)
-    slots_ = clamp(kSlotsMost / slot_elements(), 1, min(blocks_, kSlots * pool_->threads()));
+    slots_ =
+        clamp(min(kSlotsMost, most_) / slot_elements(), 1, min(blocks_, kSlots * pool_->threads()));
 }
 
 // Sorts the axes into far and near planes, rows, columns and lanes.
@@ -222,14 +225,19 @@ void MaxPooling::choose_blocks() {
   Axis& lanes = axis_[kLane];
   lanes.block = ceil_div(lanes.extent, ceil_div(lanes.extent, kLanesMost));
   const i64 room = is_staged_ ? kStage : kTile;
-  // Lets a block grow as long as everything fits, at least to `least`, in parts of equal length.
+  // Lets a block grow as long as everything fits the caches, at least to `least` where the scratch
+  // memory suffices, in parts of equal length.
   const auto grow = [&](Axis& a, i64 least) {
-    const auto elements = [&](i64 block) {
-      a.block = block;
-      return is_staged_ ? stage_elements() : tile_elements();
+    const auto fitting = [&](i64 most, const auto& elements) {
+      a.block = 1;
+      const i64 one = elements();
+      a.block = 2;
+      return 1 + (most - one) / (elements() - one);
     };
-    const i64 one = elements(1), each = elements(2) - one;
-    const i64 most = clamp(1 + (room - one) / each, min(a.extent, least), a.extent);
+    const i64 cached =
+        fitting(room, [&] { return is_staged_ ? stage_elements() : tile_elements(); });
+    const i64 most = clamp(fitting(most_, [&] { return slot_elements(); }), 1,
+        clamp(cached, min(a.extent, least), a.extent));
     a.block = ceil_div(a.extent, ceil_div(a.extent, most));
   };
   grow(

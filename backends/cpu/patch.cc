@@ -53,8 +53,9 @@ void Patch::lay_out() {
   pitch_ = ceil_div(x_.cells(columns_), x_.step);
   shared_ = columns_ == x_.outputs ? shared_padding() : 0;
   pitch_ -= shared_;
+  plane_ = lines() * line_cells() + shared_;
   // An odd number of cache lines, because planes a power of two apart compete for few cache sets.
-  plane_ = (ceil_div(lines() * line_cells() + shared_, kCacheLine) | 1) * kCacheLine;
+  if (plane_ >= kCacheLine) plane_ = (ceil_div(plane_, kCacheLine) | 1) * kCacheLine;
 }
 
 // How many cells of padding at the end of a line those at the beginning of the next can replace.

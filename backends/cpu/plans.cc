@@ -16,6 +16,14 @@ template <class... Op> std::map<std::string_view, PlanOf> generic_plans(Operator
 
 }  // namespace
 
+i64 scratch_most(const backend::LegalCall& call) {
+  constexpr i64 kLittle = 4096;
+  i64 elements = 0;
+  for (const View& x : call.in) elements += volume(x.shape);
+  for (const Out& y : call.out) elements += volume(y.shape);
+  return 2 * elements * static_cast<i64>(sizeof(i32)) + kLittle;
+}
+
 std::span<const Kernel> tuned_kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> joined;

@@ -182,21 +182,25 @@ class Suppression : public Plan {
         y_(a.call.out[0]) {
     const auto t = static_cast<double>(attrs_.iou_threshold);
     share_ = t / (100 + t) * (1 - 0x1p-20);
+    if (pool_->threads() > 1) slots_ = clamp(scratch_most(a.call) / batch_bytes(), 1, x_.dim(0));
   }
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override {
-    pool_->run(x_.dim(0), kRowNs * static_cast<double>(x_.dim(1)), [&](i64 begin, i64 end) {
-      for (i64 b = begin; b < end; ++b) {
-        const i64 valid = clamp(in[Op::Valid][b * valid_.stride[0]], 0, x_.dim(1));
-        const i32* x = in[Op::X] + b * x_.stride[0];
-        i32* y = out[0] + b * y_.stride[0];
-        char* room = static_cast<char*>(scratch) + b * batch_bytes();
-        fill_rows(y_, y, suppress(x, y, valid, room));
+    const i64 batches = x_.dim(0);
+    const double ns =
+        kRowNs * static_cast<double>(batches * x_.dim(1)) / static_cast<double>(slots_);
+    pool_->run(slots_, ns, [&](i64 begin, i64 end) {
+      for (i64 b = batches * begin / slots_, s = begin; s < end; ++s) {
+        char* const room = static_cast<char*>(scratch) + s * batch_bytes();
+        for (; b < batches * (s + 1) / slots_; ++b) {
+          const i64 valid = clamp(in[Op::Valid][b * valid_.stride[0]], 0, x_.dim(1));
+          const i32* x = in[Op::X] + b * x_.stride[0];
+          i32* y = out[0] + b * y_.stride[0];
+          fill_rows(y_, y, suppress(x, y, valid, room));
+        }
       }
     });
   }
-  uint64_t scratch_bytes() const override {
-    return static_cast<uint64_t>(x_.dim(0) * batch_bytes());
-  }
+  uint64_t scratch_bytes() const override { return static_cast<uint64_t>(slots_ * batch_bytes()); }
   const char* path() const override { return name_.c_str(); }
 
  private:
@@ -298,7 +302,8 @@ class Suppression : public Plan {
   NonMaxSuppressionAttrs attrs_;
   View x_, valid_;
   Out y_;
-  double share_;  ///< the part of the sum of two areas that is too large an overlap
+  i64 slots_ = 1;  ///< parts of the batches, each of which has scratch memory for one
+  double share_;   ///< the part of the sum of two areas that is too large an overlap
 };
 
 std::unique_ptr<Plan> plan(const Arguments& a, const Kernel& kernel) {

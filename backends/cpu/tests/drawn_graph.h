@@ -339,6 +339,8 @@ inline Ready compiled(const client::Backend& backend, const DrawnGraph& g, Draw&
   std::vector<Placed> placed, in, heads;
   const client::Graph graph = graph_of(g, placed, draw, backend);
   auto plan = backend.compile(graph);
+  const uint64_t scratch = plan.ok() ? plan->scratch_bytes() : 0;
+  EXPECT_LE(scratch, 2 * bytes_of(placed) + 4096 * graph.nodes.size());
   for (const uint32_t e : g.feeds) in.push_back(placed[e]);
   for (const uint32_t e : g.heads) {
     heads.push_back(placed[e]);

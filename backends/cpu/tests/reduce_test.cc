@@ -121,12 +121,26 @@ TestCall drawn_pooling(Draw& draw) {
   return call_on<MaxPool2d>(a, x, draw.precision(32), draw);
 }
 
+bool exceeds_image(const TestCall& c) {
+  const Tuple& window = c.drawn.attrs[0].ints;
+  const Shape& x = c.in[0].type.shape;
+  return window[0] > x[2] || window[1] > x[3];
+}
+
+// So small an image may allow less scratch memory than its padding would take.
 TEST_P(Reductions, PoolAnyWindows) {
+  int generic = 0;
   for (uint64_t seed = 0; seed < 1000 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Seeded draw(seed << 32);
-    judge_tuned(drawn_pooling(draw), draw);
+    const TestCall c = drawn_pooling(draw);
+    const std::string path = judge(backend, c, draw);
+    if (path == "generic" && exceeds_image(c))
+      ++generic;
+    else
+      EXPECT_EQ(path, GetParam().path(c.op->name));
   }
+  EXPECT_LE(generic, 5);
 }
 
 // Images of several blocks in every direction, in several layouts.

@@ -162,6 +162,13 @@ inline void execute(const client::Plan& plan, std::vector<Placed>& in, std::vect
   }
 }
 
+/// The bytes of the elements of tensors.
+inline uint64_t bytes_of(const std::vector<Placed>& tensors) {
+  uint64_t elements = 0;
+  for (const Placed& p : tensors) elements += p.tensor.data.size();
+  return elements * sizeof(i32);
+}
+
 /// A plan and the tensors on which it runs; constants lie in `in` or in `constants`.
 struct Ready {
   std::vector<Placed> in, out, constants;
@@ -183,6 +190,8 @@ inline Ready prepared(const client::Backend& backend, const TestCall& call, Draw
   for (Placed& p : out) put.out.push_back(p.view(false));
   auto plan = backend.prepare(put);
   EXPECT_TRUE(plan.ok()) << plan.status().label << ": " << plan.status().text;
+  const uint64_t scratch = plan.ok() ? plan->scratch_bytes() : 0;
+  EXPECT_LE(scratch, 2 * (bytes_of(in) + bytes_of(out)) + 4096) << call.op->name;
   return {std::move(in), std::move(out), {}, std::move(plan)};
 }
 
