@@ -1,12 +1,13 @@
 #include "fuzz/direct_subject.h"
 
 #include "backends/call.h"
+#include "conformance/cases/call_graph.h"
 #include "conformance/cases/layout.h"
 
 namespace lockstep::fuzz {
 namespace {
 
-using judge::Answer, judge::AnswerKind, judge::Case, judge::Run;
+using judge::Answer, judge::CallGraph, judge::Case, judge::Run;
 
 // The answer so far, which is final unless it is ok.
 Answer answer(const client::Status& s) {
@@ -23,6 +24,7 @@ struct Block {
   int precision;
   judge::Placement at;
   std::vector<i32> cells, before;
+  std::vector<int8_t> bytes;  // of a constant of int8, in place of cells
 
   // Row-major. Illegal extents only saturate the strides.
   explicit Block(const Type& t) : precision(t.precision) {
@@ -45,9 +47,21 @@ struct Block {
   }
   i32* data() { return cells.data() + at.offset; }
   client::TensorView view(bool is_constant) {
+    if (!bytes.empty()) return {shape, stride, precision, bytes.data(), true};
     return {shape, stride, precision, is_constant ? data() : nullptr};
   }
 };
+
+// Executes a plan on tensors that have memory.
+client::Status run_plan(const client::Backend& backend, const client::Plan& plan,
+    const std::vector<Block*>& in, const std::vector<Block*>& out) {
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  for (Block* b : in) from.push_back(b->data());
+  for (Block* b : out) to.push_back(b->data());
+  auto scratch = backend.allocate(plan.scratch_bytes());
+  return plan.execute(from, to, scratch->data());
+}
 
 // A std::vector is aligned to more than 4 bytes; a tensor that begins one element later is not.
 judge::Placement based(judge::Placement p, judge::Base base) {
@@ -67,21 +81,55 @@ struct Arguments {
       (k < n_in ? call.in : call.out).push_back(tensors[k].view(constants && 0 < k && k < n_in));
   }
   client::Status execute(const client::Backend& backend, const client::Plan& plan) {
-    std::vector<const void*> in;
-    std::vector<void*> out;
-    for (std::size_t k = 0; k < tensors.size(); ++k)
-      if (k < n_in)
-        in.push_back(tensors[k].data());
-      else
-        out.push_back(tensors[k].data());
-    auto scratch = backend.allocate(plan.scratch_bytes());
-    return plan.execute(in, out, scratch->data());
+    std::vector<Block*> in, out;
+    for (std::size_t k = 0; k < tensors.size(); ++k) (k < n_in ? in : out).push_back(&tensors[k]);
+    return run_plan(backend, plan, in, out);
   }
 
   std::vector<Block> tensors;
   std::size_t n_in;
   client::Call call;
 };
+
+// A graph over its entries.
+client::Graph graph_of(const CallGraph& g, std::vector<Block>& entries) {
+  const auto numbers = [](const std::vector<int>& all) {
+    return std::vector<uint32_t>(all.begin(), all.end());
+  };
+  client::Graph graph{{}, {}, {}, numbers(g.heads)};
+  for (const CallGraph::Node& n : g.nodes)
+    graph.nodes.push_back({std::string(n.op->name), client::attributes_of(*n.op, n.attributes()),
+        numbers(n.in), numbers(n.out)});
+  for (int e = 0; e < static_cast<int>(entries.size()); ++e)
+    graph.entries.push_back(entries[static_cast<std::size_t>(e)].view(g.feeds <= e && e < g.given));
+  for (int e = 0; e < g.feeds; ++e) graph.feeds.push_back(static_cast<uint32_t>(e));
+  return graph;
+}
+
+// The entries of a graph, with memory where a run is given them or wants them.
+std::vector<Block> entries_of(const judge::Question& q) {
+  const CallGraph& g = *q.graph;
+  std::vector<Block> all;
+  for (const judge::Tensor& t : g.entries) all.emplace_back(t.type);
+  if (q.what == judge::Question::refuse) return all;
+  for (int e = 0; e < g.given; ++e) {
+    const judge::Tensor& t = g.entries[static_cast<std::size_t>(e)];
+    Block& b = all[static_cast<std::size_t>(e)];
+    if (e >= g.feeds && g.int8_constants && t.type.precision <= 8)
+      for (const i32 v : t.data) b.bytes.push_back(static_cast<int8_t>(v));
+    else
+      b = Block(t.type,
+          based(judge::place_input(t.type, q.run.layout, q.call->seed, e), q.run.base), t.data,
+          q.run.filler);
+  }
+  for (int k = 0; k < q.out.count; ++k) {
+    const Type& t = q.out[k];
+    all[static_cast<std::size_t>(g.heads[static_cast<std::size_t>(k)])] = Block(t,
+        based(judge::place_output(t, q.run.layout, q.call->seed, k), q.run.base),
+        std::vector<i32>(static_cast<std::size_t>(volume(t.shape)), q.run.poison), q.run.filler);
+  }
+  return all;
+}
 
 // The values of an output. Any other change in its memory is damage.
 std::vector<i32> collect(Block& b, const Type& t, std::string& damage) {
@@ -157,6 +205,38 @@ Answer DirectSubject::infer(const Case& c) {
     const client::TensorType& t = (*types)[k];
     a.types.push_back({{t.shape.data(), t.shape.data() + t.shape.size()}, t.precision});
   }
+  return a;
+}
+
+std::vector<judge::Answers> DirectSubject::ask(const std::vector<judge::Question>& questions) {
+  std::vector<judge::Answers> all;
+  for (const judge::Question& q : questions)
+    all.push_back(q.graph ? judge::Answers{run_graph(q)} : Subject::ask({q})[0]);
+  return all;
+}
+
+// Compiles a graph, and runs it if that is asked for. Each run finds the same outputs and wants the
+// same results.
+Answer DirectSubject::run_graph(const judge::Question& q) {
+  const CallGraph& g = *q.graph;
+  std::vector<Block> entries = entries_of(q);
+  const client::Backend& backend = opened_[static_cast<std::size_t>(q.run.config)];
+  auto plan = backend.compile(graph_of(g, entries));
+  if (!plan.ok() || q.what == judge::Question::refuse) return answer(plan.status());
+  std::vector<Block*> in, out;
+  for (int e = 0; e < g.feeds; ++e) in.push_back(&entries[static_cast<std::size_t>(e)]);
+  for (const int e : g.heads) out.push_back(&entries[static_cast<std::size_t>(e)]);
+  Answer a;
+  for (int run = 1; run <= q.run.runs && a.ok() && a.changed_run == 0; ++run) {
+    Answer now = answer(run_plan(backend, *plan, in, out));
+    for (int k = 0; now.ok() && k < q.out.count; ++k)
+      now.out.push_back(collect(*out[static_cast<std::size_t>(k)], q.out[k], now.out_damage));
+    if (run > 1 && now.ok() && now.out != a.out) now.changed_run = run;
+    a = std::move(now);
+  }
+  for (int e = 0; e < g.given; ++e)
+    if (const Block& b = entries[static_cast<std::size_t>(e)]; b.cells != b.before)
+      a.in_damage = "entry " + std::to_string(e) + " was written";
   return a;
 }
 

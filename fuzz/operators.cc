@@ -1,7 +1,7 @@
 // Bytes as choices: a call of an operator, legal or not, its values and memory.
 //
 // The linked backend must pass every property of the judge, with every instruction set, several
-// threads, constants and layouts, under sanitizers.
+// threads, constants and layouts, and in graphs around the call, under sanitizers.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
