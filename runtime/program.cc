@@ -187,10 +187,14 @@ std::byte* Program::storage(uint64_t bytes) {
       .mutable_data();
 }
 
-void Program::run(const int32_t* data, std::span<int32_t* const> heads) {
+void Program::run(const int32_t* data, std::span<int32_t* const> heads, const Progress& progress) {
   CHECK_EQ(heads.size(), heads_.size()) << "places for the heads";
   bind(data, heads);
-  repeat();
+  if (!progress) repeat();
+  for (std::size_t k = 0; progress && k < calls(); ++k) {
+    run_call(k);
+    progress(k + 1, calls());
+  }
   for (std::size_t k = 0; k < heads.size(); ++k) {
     const void* from = compiled_ ? outputs_[k] : addresses_[heads_[k]];
     const uint64_t bytes = entries_[heads_[k]].bytes;

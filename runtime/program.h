@@ -3,6 +3,7 @@
 /// plan for the whole or for each call.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,9 @@ enum class Form {
   calls   ///< call by call; tensors share memory where none is read later
 };
 
+/// Is told after each call of a run how many of all are done.
+using Progress = std::function<void(std::size_t done, std::size_t all)>;
+
 /// One run at a time. The backend outlives it; of the model it keeps the parameters.
 class Program {
  public:
@@ -33,8 +37,9 @@ class Program {
   /// The scratch memory of the largest call.
   uint64_t scratch_bytes() const { return scratch_ ? scratch_->bytes() : 0; }
 
-  /// From the values of "data" to those of the heads, all compact and in host memory.
-  void run(const int32_t* data, std::span<int32_t* const> heads);
+  /// From the values of "data" to those of the heads, all compact and in host memory. With
+  /// `progress`, a call starts when the one before has ended.
+  void run(const int32_t* data, std::span<int32_t* const> heads, const Progress& progress = {});
 
   // Repetitions of the latest run() on what lies in the backend's memory: nothing is copied to or
   // from a device. Without a device they read and write the host memory of that run(), which must

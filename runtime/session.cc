@@ -103,7 +103,7 @@ const graph::Model& Session::model() const { return state_->model; }
 bool Session::is_compiled() const { return state_->program.is_compiled(); }
 uint64_t Session::memory_bytes() const { return state_->program.memory_bytes(); }
 
-std::vector<NDArray> Session::run(const NDArray& data) {
+std::vector<NDArray> Session::run(const NDArray& data, const Progress& progress) {
   const graph::Graph& graph = model().graph();
   const NDArray input = input_of(graph, data);
   std::vector<NDArray> heads;
@@ -115,7 +115,8 @@ std::vector<NDArray> Session::run(const NDArray& data) {
     places.push_back(reinterpret_cast<int32_t*>(heads.back().mutable_data()));
   }
   const std::lock_guard lock(state_->mutex);
-  asked(state_->name, [&] { state_->program.run(graph::values_of(input).data(), places); });
+  asked(
+      state_->name, [&] { state_->program.run(graph::values_of(input).data(), places, progress); });
   expect_within(graph, heads, state_->name);
   return heads;
 }

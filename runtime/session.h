@@ -51,8 +51,9 @@ class Session {
 
   /// The heads for an input of the shape of "data": of integers, each inside the precision. An
   /// int32, compact array in host memory is read where it lies. The results are such arrays, too,
-  /// and lie where the backend wrote them, if that is in host memory.
-  std::vector<ndarray::NDArray> run(const ndarray::NDArray& data);
+  /// and lie where the backend wrote them, if that is in host memory. A compiled graph is a single
+  /// call to `progress`.
+  std::vector<ndarray::NDArray> run(const ndarray::NDArray& data, const Progress& progress = {});
 
   /// From input bytes to output bytes (reference/graph/bytes.h).
   std::vector<std::byte> infer(std::span<const std::byte> input);

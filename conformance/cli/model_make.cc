@@ -15,7 +15,7 @@ struct MakeOptions {
   std::string name, directory;
   u64 seed = zoo::kSeed;
   i64 size = 0;  // 0: the architecture's own
-  bool list = false;
+  bool list = false, quiet = false;
 };
 
 void list() {
@@ -47,6 +47,7 @@ void make(const MakeOptions& o) {
   params::write_file(o.directory + "/params", network.parameters);
   write_file(
       o.directory + "/input.bin", {reinterpret_cast<const char*>(input.data()), input.size()});
+  if (o.quiet) return;
   fmt::print("{}: {}, {}x{}, seed {}\n", o.directory, a.name, size, size, o.seed);
   fmt::print("  {} nodes, {} bytes of parameters\n", graph.nodes().size(),
       params::data_size(network.parameters));
@@ -68,6 +69,7 @@ void add_model_make(CLI::App& group, Session&) {
           "height and width of the image, a multiple of 32 (default: the network's own)")
       ->check(positive());
   verb->add_flag("--list", o->list, "print the networks");
+  verb->add_flag("--quiet", o->quiet, "print nothing");
   verb->callback([o] { o->list ? list() : make(*o); });
 }
 

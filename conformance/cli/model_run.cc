@@ -44,12 +44,18 @@ Inputs read_all(const graph::Graph& graph, const ModelRunOptions& o) {
 }
 
 Results infer_all(runtime::Session& session, const Inputs& inputs, const ModelRunOptions& o) {
-  const auto progress = progress_to_stderr("run " + o.directory, o.quiet, "inputs");
+  const auto tell =
+      progress_to_stderr("run " + o.directory, o.quiet, session.is_compiled() ? "inputs" : "calls");
   Results all;
+  runtime::Progress progress;
+  if (tell)
+    progress = [&](std::size_t done, std::size_t calls) {
+      const i64 each = static_cast<i64>(calls);
+      tell(std::ssize(all) * each + static_cast<i64>(done), inputs.count * each, 0);
+    };
   for (i64 n = 0; n < inputs.count; ++n) {
     Tensor input = inputs.at(n);
-    all.push_back(session.run(graph::array_of(input.type.shape, std::move(input.data))));
-    if (progress) progress(n + 1, inputs.count, 0);
+    all.push_back(session.run(graph::array_of(input.type.shape, std::move(input.data)), progress));
   }
   return all;
 }

@@ -20,6 +20,10 @@ TEST_F(ModelMake, WritesTheFilesOnRecord) {
   EXPECT_EQ(sha256(text_of_file(room + "/symbol.json")), want->symbol);
   EXPECT_EQ(sha256(text_of_file(room + "/params")), want->params);
   EXPECT_EQ(sha256(text_of_file(room + "/input.bin")), want->input);
+  const Ended quiet =
+      expect_end({"model", "make", "squeezenet", room + "2", "--size", "32", "--quiet"}, 0);
+  EXPECT_EQ(quiet.out + quiet.err, "");
+  EXPECT_EQ(sha256(text_of_file(room + "2/symbol.json")), want->symbol);
 }
 
 TEST_F(ModelMake, ASeedChangesTheParametersAndTheInputAlone) {

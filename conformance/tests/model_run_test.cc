@@ -1,5 +1,6 @@
 // The verb `model run`.
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include "conformance/tests/model_files.h"
@@ -117,6 +118,28 @@ TEST_F(ModelRun, ABackendThatFailsIsNotTheUsersFault) {
   // Preparing a model may take long, so the verb reads the input first.
   expect_end({"model", "run", kDigits, "--input", "nowhere", "--backend", hostile("no_open")}, 2,
       {"cannot read 'nowhere'"});
+}
+
+// A pseudo-terminal, because other readers see a line every five seconds only.
+TEST_F(ModelRun, ATerminalShowsProgress) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_TRUE(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  const std::string name = ptsname(terminal);
+  const int kept = open(name.c_str(), O_RDWR | O_NOCTTY);  // so that what was written stays
+  const std::pair<const char*, const char*> rows[] = {
+      {"reference", ": 26 of 26 calls, 0 failed"}, {"cpu", ": 2 of 2 inputs, 0 failed"}};
+  for (const auto& [backend, line] : rows) {
+    const std::string command = program() + " model run " + kDigits + " --input " + of_digits(2) +
+        " --backend " + backend + " 2>";
+    EXPECT_EQ(run({"sh", "-c", command + name}).exit, 0);
+    std::string shown;
+    pollfd ready{terminal, POLLIN, 0};
+    char c = 0;
+    while (c != '\n' && poll(&ready, 1, 10'000) == 1 && read(terminal, &c, 1) == 1) shown += c;
+    expect_contains(shown, "run " + kDigits + line);
+  }
+  close(kept);
+  close(terminal);
 }
 
 TEST_F(ModelRun, BytesGoToStandardOutput) {

@@ -105,6 +105,20 @@ TEST_P(Sessions, LeaveEarlierResultsAlone) {
   EXPECT_TRUE(std::ranges::equal(values_of(first[0]), Values{1, 2, 3}));
 }
 
+TEST_P(Sessions, TellHowFarARunIs) {
+  Draft d;
+  int x = d.variable("data", {2}, 8);
+  for (int k = 0; k < 3; ++k) x = d.call("negative", {{x, 0}}, {{2}});
+  d.head(x);
+  Session session(model_of(d), options());
+  using Told = std::vector<std::pair<std::size_t, std::size_t>>;
+  Told told;
+  const std::vector<NDArray> heads = session.run(array_of({2}, {1, -2}),
+      [&](std::size_t done, std::size_t all) { told.emplace_back(done, all); });
+  EXPECT_EQ(told, session.is_compiled() ? (Told{{1, 1}}) : (Told{{1, 3}, {2, 3}, {3, 3}}));
+  EXPECT_TRUE(std::ranges::equal(values_of(heads[0]), Values{-1, 2}));
+}
+
 TEST_P(Sessions, AreUsedBySeveralThreads) {
   Session one = Session::load(kDigits, options()), other = Session::load(kDigits, options());
   const graph::Graph& graph = one.model().graph();
@@ -207,7 +221,7 @@ TEST(Session, TakesIntegersOfEveryTypeAndLayout) {
   EXPECT_EQ(heads_of(session, of_type({kDLInt, 64, 1}, sizeof longs, longs)), want);
   const NDArray columns = array_of({3, 2}, {1, -4, -2, 5, 3, -6});
   EXPECT_EQ(heads_of(session, columns.view(std::vector<i64>{2, 3}, std::vector<i64>{1, 2})), want);
-  for (const uint8_t bits : {8, 32}) {
+  for (const uint8_t bits : {uint8_t{8}, uint8_t{32}}) {
     NDArray padded = NDArray::empty(ndarray::paddedBufferDescriptor(
         {kDLInt, bits}, ndarray::Order::kC, {2, 3}, {3, 5}, {1, 4}));
     const NDArray values = bits == 8 ? of_type({kDLInt, 8, 1}, sizeof bytes, bytes)
