@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "backends/cpu/tests/modes.h"
+#include "spec/ops/broadcast_div.h"
 #include "spec/ops/conv2d.h"
 #include "spec/ops/dense.h"
 
@@ -116,6 +117,32 @@ TEST_P(Kernels, AddWithoutLoss) {
       for (i32& v : c.in[1].data) v = 127 * sign;
       EXPECT_EQ(judge(backend, c, draw), dense_path);
     }
+}
+
+// Quotients that are integers, or as close to one as a quotient can be, by divisors of every size.
+TEST_P(Kernels, DivideExactly) {
+  std::vector<i64> divisors = {kIntMax, 46'341, 1'000'003};
+  for (i64 d = 1; d < 200; ++d) divisors.push_back(d);  // 49 * (1 / 49) < 1 in doubles
+  for (i64 power = 1; power < kIntMax; power *= 2)
+    for (i64 d : {power - 1, power, power + 1}) divisors.push_back(d);
+  std::vector<i64> factors = {0, 1, 2, 3, 7, 10, 2047, 1'000'003};
+  constexpr i64 kNearest[] = {-1, 0, 1}, kSigns[] = {1, -1};
+  const auto rows = static_cast<i64>(2 * divisors.size());
+  const auto columns = 12 * static_cast<i64>(factors.size());
+  Seeded draw(4);
+  TestCall c = call_of<BroadcastDiv>({}, {{{rows, columns}, 32}, {{rows, 1}, 32}}, draw);
+  c.in[0].data.clear(), c.in[1].data.clear();
+  for (i64 sign : kSigns)
+    for (i64 d : divisors) {
+      c.in[1].data.push_back(static_cast<i32>(sign * d));
+      for (i64 k : factors)
+        for (i64 factor : {k, max(0, kIntMax / max(d, 1) - k)})
+          for (i64 nearest : kNearest)
+            for (i64 s : kSigns)
+              c.in[0].data.push_back(
+                  static_cast<i32>(clamp(s * (factor * d + nearest), -kIntMax, kIntMax)));
+    }
+  for (int k = 0; k < 8; ++k) EXPECT_EQ(judge(backend, c, draw), GetParam().path("broadcast_div"));
 }
 
 TEST_P(Kernels, LeaveWhatTheyDoNotServeToTheSpecification) {
