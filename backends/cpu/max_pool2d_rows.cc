@@ -59,6 +59,8 @@ void max_rows(const MaxRows& m, i32* to, const i32* from) {
     case 1: return max_of_rows<1>(kAll, m, to, from);
     case 2: return max_of_rows<2>(kAll, m, to, from);
     case 3: return max_of_rows<3>(kAll, m, to, from);
+    case 4: return max_of_rows<4>(kAll, m, to, from);
+    case 5: return max_of_rows<5>(kAll, m, to, from);
     default: return max_of_rows<0>(kAll, m, to, from);
   }
 }
@@ -150,20 +152,30 @@ template <int kStep> auto picked(const i32* from, bool neighbours) {
   return a;
 }
 
-template <int kStep> void slide_by(const Slide& s, i32* to, const i32* from) {
+// Takes kTaps taps, or as many as the argument says if that is 0.
+template <int kStep, int kTaps> void slide_taps(const Slide& s, i32* to, const i32* from) {
   const auto width = static_cast<i64>(hn::Lanes(kAll));
+  const i64 taps = kTaps > 0 ? kTaps : s.taps;
+  const bool neighbours = s.tap == 1 && taps >= kStep;
   for (i64 r = 0; r < s.rows; ++r, to += s.n, from += s.from_row)
     for (i64 i = 0; i < s.n; i += width) {
       const i32* at = from + i * kStep;
-      const bool neighbours = s.tap == 1 && s.taps >= kStep;
       auto v = picked<kStep>(at, neighbours);
-      i64 k = 1;
-      if (neighbours) k = kStep;
-      for (; s.tap == 1 && k + kStep <= s.taps; k += kStep)
+      i64 k = neighbours ? kStep : 1;
+      for (; s.tap == 1 && k + kStep <= taps; k += kStep)
         v = hn::Max(v, picked<kStep>(at + k, true));
-      for (; k < s.taps; ++k) v = hn::Max(v, picked<kStep>(at + k * s.tap, false));
+      for (; k < taps; ++k) v = hn::Max(v, picked<kStep>(at + k * s.tap, false));
       hn::StoreU(v, kAll, to + i);
     }
+}
+
+template <int kStep> void slide_by(const Slide& s, i32* to, const i32* from) {
+  switch (s.taps) {
+    case 2: return slide_taps<kStep, 2>(s, to, from);
+    case 3: return slide_taps<kStep, 3>(s, to, from);
+    case 5: return slide_taps<kStep, 5>(s, to, from);
+    default: return slide_taps<kStep, 0>(s, to, from);
+  }
 }
 
 void slide(const Slide& s, i32* to, const i32* from) {
