@@ -145,6 +145,33 @@ TEST_P(Sharing, LooksUpInPlace) {
   EXPECT_LE(judged(backend, g).plan->scratch_bytes(), kLittle);
 }
 
+/// Blocks of two products of 8 bits, with shortcuts around them or without.
+DrawnGraph blocks(bool has_shortcuts) {
+  Seeded draw(1);
+  DrawnGraph g = graph_of_feed({1, 32, 20, 20});
+  const auto product = [&](uint32_t x) {
+    const uint32_t w = constant(g, {{32, 32, 1, 1}, 8}, draw);
+    const Tuple one{1, 1}, none{0, 0};
+    x = append(g, {"conv2d", 0, {{32}, one, one, none, one, {1}, {0}}}, {x, w});
+    return append(g, {"cvm_right_shift", 1, {{8}, {9}, {1}}}, {x});
+  };
+  uint32_t x = product(0);
+  for (int k = 0; k < 4; ++k) {
+    uint32_t y = product(product(x));
+    if (has_shortcuts) y = append(g, {"elemwise_add", 2, {}}, {y, x});
+    x = append(g, {"cvm_clip", 1, {{8}, {1}}}, {y});
+  }
+  g.heads = {product(x)};
+  return g;
+}
+
+// The last product of a block writes over the shortcut that it adds.
+TEST_P(Sharing, AddsShortcutsInPlace) {
+  if (GetParam().isa.empty()) return;
+  EXPECT_EQ(judged(backend, blocks(true)).plan->scratch_bytes(),
+      judged(backend, blocks(false)).plan->scratch_bytes());
+}
+
 /// Appends a call that could share memory with another entry, preferably a recent one, if it is
 /// legal.
 void try_sharing(DrawnGraph& g, uint32_t table, Draw& draw) {
