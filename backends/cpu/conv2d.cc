@@ -29,6 +29,9 @@ class TunedConv2d : public Plan {
                                           : 0;
     return static_cast<uint64_t>(weights + (way_ == Way::blocks ? patches_bytes() : 0));
   }
+  bool works_in_place(std::size_t input) const override {
+    return input == added_port_ && adds_in_place(fusion_, y_);
+  }
 
  private:
   struct Run;  // what one execution computes with

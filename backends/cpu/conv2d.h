@@ -38,6 +38,10 @@ bool suits_blocks(const Design& d);
 /// The plan of a call with these tiles, or nullptr where they do not serve it.
 std::unique_ptr<Plan> conv2d_plan(const Arguments& a, const Kernel& kernel, const DotKernels& dot);
 
+/// Whether the tensor that a product adds may lie where its output lies. Tiles of any kind add to
+/// their sums before they store them, and no two of them store the same output.
+bool adds_in_place(const Fusion& f, const Out& y);
+
 /// Turns a call whose window is the whole image into a matrix product. @return whether it is one
 bool become_dense(Arguments& a, const Conv2dAttrs& attrs);
 

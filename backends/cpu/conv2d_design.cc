@@ -112,6 +112,13 @@ bool suits_blocks(const Design& d) {
       d.group_outputs, static_cast<i64>(d.patch.steps().size()), d.patch.chunk_steps());
 }
 
+bool adds_in_place(const Fusion& f, const Out& y) {
+  bool is_same = f.adds == f.writes;
+  for (int d = 0; d < 4; ++d)
+    is_same = is_same && (y.dim(d) == 1 || f.added.stride[d] == y.stride[d]);
+  return is_same;
+}
+
 bool become_dense(Arguments& a, const Conv2dAttrs& attrs) {
   View &x = a.call.in[Conv2d::X], &w = a.call.in[Conv2d::W];
   const bool is_whole = attrs.kernel_size == Tuple{x.dim(2), x.dim(3)} &&

@@ -170,6 +170,9 @@ class PixelConv2d : public Plan {
   }
   const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override { return static_cast<uint64_t>(lines_.bytes()); }
+  bool works_in_place(std::size_t input) const override {
+    return input == added_port_ && adds_in_place(fusion_, y_);
+  }
 
  private:
   struct Images {

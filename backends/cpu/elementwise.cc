@@ -1,5 +1,7 @@
 #include "backends/cpu/elementwise.h"
 
+#include <algorithm>
+
 #include "backends/cpu/formulas.h"
 #include "backends/cpu/move.h"
 
@@ -46,16 +48,23 @@ class Chain : public Plan {
         single_ |= 1U << t;
   }
   void run(const int32_t* const* in, int32_t* const* out, void*) const override {
+    // The caches already hold the lines that an output in the place of an input overwrites.
+    const bool streams =
+        is_large_ && std::find(in, in + loops_.tensors() - 1, out[0]) == in + loops_.tensors() - 1;
     pool_->run(boxes_, box_ns_, [&](i64 begin, i64 end) {
       loops_.visit(begin, end, [&](const LoopBox& box) {
         if (is_direct_)
-          compute_direct(box, in, out[0]);
+          compute_direct(box, in, out[0], streams);
         else
           compute_staged(box, in, out[0]);
       });
     });
   }
   const char* path() const override { return name_.c_str(); }
+  // A box reads nothing outside of itself, and a row is stored piece by piece behind its reads.
+  bool works_in_place(std::size_t input) const override {
+    return loops_.moves_as_output(static_cast<int>(input) + 1);
+  }
 
  private:
   struct Step {
@@ -87,7 +96,7 @@ class Chain : public Plan {
     }
   }
 
-  void compute_direct(const LoopBox& box, const i32* const* in, i32* y) const {
+  void compute_direct(const LoopBox& box, const i32* const* in, i32* y, bool streams) const {
     alignas(64) i32 room[kStagedElements];
     const int rank = loops_.rank();
     const i64 n = rank > 0 ? box.extent[at(rank - 1)] : 1;
@@ -96,7 +105,7 @@ class Chain : public Plan {
     if (rank > 1) x.step = loops_[rank - 2].stride;
     loops_.planes(box, [&](const PerTensor& from) {
       for (int t = 1; t < loops_.tensors(); ++t) x.first[at(t)] = in[t - 1] + from[at(t)];
-      compute(n, count, x, y + from[0], room, is_large_);
+      compute(n, count, x, y + from[0], room, streams);
     });
   }
 

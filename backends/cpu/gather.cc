@@ -185,6 +185,10 @@ class Gather : public Plan {
     return copy_.volume() > 1 ? static_cast<uint64_t>(copy_.volume()) * sizeof(i32) : 0;
   }
   const char* path() const override { return name_.c_str(); }
+  // An index is read once, before the element that it chooses is written.
+  bool works_in_place(std::size_t input) const override {
+    return static_cast<int>(input) == t_.index && t_.loops.moves_as_output(2);
+  }
 
  private:
   static constexpr i64 kNear = i64{1} << 15;  ///< of an X so small that no row is prefetched

@@ -62,6 +62,9 @@ template <Operator Op> class Generic : public Plan {
   uint64_t scratch_bytes() const override {
     return kIsElementwise ? 0 : call_.in.size() * sizeof(View);
   }
+  bool works_in_place(std::size_t input) const override {
+    return kIsElementwise && loops_.moves_as_output(static_cast<int>(input) + 1);
+  }
 
  private:
   static constexpr bool kIsElementwise = is_listed<Op>(ElementwiseOperators{});

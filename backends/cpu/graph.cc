@@ -1,10 +1,11 @@
 #include "backends/cpu/graph.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <stdexcept>
+#include <string>
 
-#include "backends/cpu/arena.h"
 #include "backends/cpu/conv2d.h"
 #include "backends/cpu/elementwise.h"
 #include "backends/cpu/groups.h"
@@ -12,6 +13,7 @@
 #include "backends/cpu/movement.h"
 #include "backends/cpu/pack.h"
 #include "backends/cpu/plans.h"
+#include "backends/cpu/storage.h"
 #include "spec/ops/concatenate.h"
 #include "spec/ops/conv2d.h"
 #include "spec/ops/dense.h"
@@ -20,33 +22,21 @@
 namespace lockstep::cpu {
 namespace {
 
-/// Where the data of an entry lies during an execution.
-struct Place {
-  enum { constant, feed, head, arena } kind;
-  u64 at = 0;  ///< number of the feed or head, or offset in the arena in bytes
-  const i32* data = nullptr;
-};
-
-/// One plan of a graph and what it reads and writes.
-struct Step {
-  std::unique_ptr<Plan> plan;
-  Entries in, out;
-};
-
 class GraphPlan : public Plan {
  public:
-  GraphPlan(std::vector<Step> steps, std::vector<Place> places, u64 arena,
+  GraphPlan(std::vector<GraphStep> steps, std::vector<Place> places, u64 arena,
       std::vector<std::vector<i32>> folded)
       : steps_(std::move(steps)),
         places_(std::move(places)),
         arena_(arena),
         folded_(std::move(folded)) {
-    for (const Step& s : steps_) {
+    for (const GraphStep& s : steps_) {
       node_scratch_ = std::max(node_scratch_, s.plan->scratch_bytes());
       most_in_ = std::max(most_in_, s.in.size());
       most_out_ = std::max(most_out_, s.out.size());
     }
     pointers_ = rounded((most_in_ + most_out_) * sizeof(void*));
+    name_steps();
   }
   /// Scratch memory holds the arena, the addresses of one step, and the step's own scratch memory.
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override {
@@ -54,32 +44,38 @@ class GraphPlan : public Plan {
     const auto address = [&](Entry e) -> i32* {
       const Place& p = places_[e];
       if (p.kind == Place::arena) return reinterpret_cast<i32*>(room + p.at);
-      if (p.kind == Place::head) return out[p.at];
-      return const_cast<i32*>(p.kind == Place::feed ? in[p.at] : p.data);
+      i32* const begin = p.kind == Place::head
+          ? out[p.number]
+          : const_cast<i32*>(p.kind == Place::feed ? in[p.number] : p.data);
+      return begin + p.at / sizeof(i32);
     };
     auto** const from = reinterpret_cast<const i32**>(room + arena_);
     auto** const to = reinterpret_cast<i32**>(room + arena_) + most_in_;
-    for (const Step& s : steps_) {
+    for (const GraphStep& s : steps_) {
       std::transform(s.in.begin(), s.in.end(), from, address);
       std::transform(s.out.begin(), s.out.end(), to, address);
       s.plan->run(from, to, room + arena_ + pointers_);
     }
   }
   uint64_t scratch_bytes() const override { return arena_ + pointers_ + node_scratch_; }
-  const char* path() const override { return "graph"; }
+  /// The paths of the steps, each with its number of steps.
+  const char* path() const override { return path_.c_str(); }
 
  private:
-  std::vector<Step> steps_;
+  void name_steps() {
+    std::map<std::string_view, int> counts;
+    for (const GraphStep& s : steps_) ++counts[s.plan->path()];
+    path_ = "graph";
+    for (const auto& [path, count] : counts)
+      path_.append(" ").append(path).append("*").append(std::to_string(count));
+  }
+
+  std::vector<GraphStep> steps_;
   std::vector<Place> places_;
   u64 arena_, pointers_ = 0, node_scratch_ = 0;
   std::size_t most_in_ = 0, most_out_ = 0;
   std::vector<std::vector<i32>> folded_;
-};
-
-/// The entry that another entry is a part of, if any, and where the part begins.
-struct Part {
-  std::optional<Entry> whole{};
-  u64 at = 0;  ///< in bytes
+  std::string path_;
 };
 
 template <class Op> bool is(const OpInfo& op) { return op.name == Op::name; }
@@ -101,7 +97,7 @@ class Compiler {
         constants_(g.entries.size()),
         joins_(g.entries.size()),
         forms_(g.entries.size()),
-        part_of_(g.entries.size()) {
+        wholes_(g.entries.size()) {
     for (Entry e = 0; e < tensors_.size(); ++e)
       if (g.is_int8(e))
         constants_[e].narrow = static_cast<const int8_t*>(tensors_[e].dl.data);
@@ -116,15 +112,19 @@ class Compiler {
         for (const Entry e : group.in) ++joins_[e];
     }
     if (isa_) choose_forms();
+    give_places();
+    for (const Group& group : grouping_.groups())
+      if (is_join(group)) join(group);
     for (const Group& group : grouping_.groups())
       if (!group.is_constant) add_steps(group);
     copy_heads();
   }
 
   std::unique_ptr<Plan> plan() {
-    std::vector<Place> places = outside_places();
-    u64 arena = 0;
-    place_results(places, arena);
+    const u64 arena = storage_.place(steps_);
+    std::vector<Place> places = storage_.places();
+    for (Place& p : places)
+      if (p.kind == Place::constant) p.data = constants_[p.number].wide;
     return std::make_unique<GraphPlan>(
         std::move(steps_), std::move(places), arena, std::move(folded_));
   }
@@ -142,7 +142,7 @@ class Compiler {
   void fold(const Group& g) {
     for (const Entry e : g.out)
       constants_[e].wide = folded_.emplace_back(std::vector<i32>(grouping_.extent(e))).data();
-    const Step s = call_step(g);
+    const GraphStep s = call_step(g);
     std::vector<const i32*> in;
     std::vector<i32*> out;
     for (const Entry e : g.in) in.push_back(constants_[e].wide);
@@ -181,7 +181,8 @@ class Compiler {
     for (Entry e = 0; e < tensors_.size(); ++e)
       if (can[e]) forms_[e] = Form::cells;
     for (const Group& g : grouping_.groups())
-      if (has_form(g.out[0]) && is<Concatenate>(*g.call.op)) join(g);
+      if (is_join(g))
+        for (const Entry e : g.in) wholes_[e] = g.out[0];
   }
   // If a group cannot use some pixels, all that it writes and reads lies as cells or, for matrices,
   // as rows.
@@ -235,10 +236,11 @@ class Compiler {
       if (joins_[g.in[k]] > 1 || g.call.in[k].dim(1) % best_dot(*isa_).terms != 0) return false;
     return true;
   }
+  bool is_join(const Group& g) const { return has_form(g.out[0]) && is<Concatenate>(*g.call.op); }
   void join(const Group& g) {
     u64 words = 0;
     for (std::size_t k = 0; k < g.in.size(); ++k) {
-      part_of_[g.in[k]] = {g.out[0], words * sizeof(i32)};
+      storage_.lay(g.in[k], g.out[0], words * sizeof(i32));
       const Shape& x = g.call.in[k].shape;
       words += static_cast<u64>(x[1] / best_dot(*isa_).terms * plane_words(x));
     }
@@ -255,8 +257,27 @@ class Compiler {
       return;  // the inputs already lie in the output
     else if (g.stages.size() > 1)
       steps_.push_back({chain_of(g), g.in, g.out});
-    else
+    else if (!can_stay(g))
       steps_.push_back(call_step(g));
+  }
+
+  /// Lets the inputs and the output of a call that only moves elements share memory.
+  /// @return whether they do, so that nothing is left to move
+  bool can_stay(const Group& g) {
+    const Portions portions = portions_of(g.call);
+    const auto stays = [](const Portion& p) { return cpu::can_stay(p); };
+    if (portions.empty() || !std::all_of(portions.begin(), portions.end(), stays)) return false;
+    const auto bytes = [](i64 elements) { return static_cast<u64>(elements) * sizeof(i32); };
+    const Entry y = g.out[0];
+    Entries in;
+    std::vector<u64> at;
+    for (const Portion& p : portions) {
+      const Entry x = in.emplace_back(g.in[static_cast<std::size_t>(p.input)]);
+      at.push_back(bytes(p.to));
+      if (portions.size() == 1 && storage_.lay(y, x, bytes(p.from))) return true;
+      if (p.loops.volume() != volume(backend::type_of(tensors_[x]).shape)) return false;
+    }
+    return storage_.lay(in, y, at);
   }
 
   Arguments arguments(const Group& g) const {
@@ -264,7 +285,7 @@ class Compiler {
     for (std::size_t k = 0; k < g.call.in.size(); ++k) a.constants.push_back(constants_[g.in[k]]);
     return a;
   }
-  Step call_step(const Group& g) const { return {plan_of(arguments(g)), g.in, g.out}; }
+  GraphStep call_step(const Group& g) const { return {plan_of(arguments(g)), g.in, g.out}; }
   std::unique_ptr<Plan> chain_of(const Group& g) const {
     return chain_plan(
         g.stages, g.inputs, backend::view_of<Out>(tensors_[g.out[0]]), pool_, *isa_, "chain");
@@ -275,7 +296,7 @@ class Compiler {
     if (forms_[e] == Form::cells) lay_out_cells(v, best_dot(*isa_).terms);
     if (forms_[e] == Form::pixels && v.rank() == 2) become_image(v);
     if (forms_[e] == Form::pixels) lay_out_pixels(v);
-    if (const Part& part = part_of_[e]; part.whole) v.stride[0] = view_of<V>(*part.whole).stride[0];
+    if (wholes_[e]) v.stride[0] = view_of<V>(*wholes_[e]).stride[0];
     return v;
   }
 
@@ -318,17 +339,15 @@ class Compiler {
     steps_.push_back({chain_of(rest), rest.in, g.out});
   }
 
-  std::vector<Place> outside_places() const {
+  /// Gives a place to what the caller of execute() gives, and to constants; the rest lies in the
+  /// arena.
+  void give_places() {
     std::vector<Place> places(tensors_.size(), {Place::arena});
-    for (Entry e = 0; e < tensors_.size(); ++e)
-      if (constants_[e]) places[e] = {Place::constant, 0, constants_[e].wide};
-    for (std::size_t k = graph_.heads.size(); k-- > 0;)
-      if (Place& p = places[graph_.heads[k]]; p.kind != Place::constant) p = {Place::head, k};
+    for (std::size_t k = graph_.heads.size(); k-- > 0;) places[graph_.heads[k]] = {Place::head, k};
     for (std::size_t k = 0; k < graph_.feeds.size(); ++k)
       places[graph_.feeds[k]] = {Place::feed, k};
-    // The targets of copies.
-    places.insert(places.end(), copied_.begin(), copied_.end());
-    return places;
+    for (Entry e = 0; e < tensors_.size(); ++e)
+      storage_.add(constants_[e] ? Place{Place::constant, e} : places[e], bytes_of(e));
   }
 
   /// Copies each head that is also a feed, a constant or an earlier head.
@@ -338,8 +357,7 @@ class Compiler {
     for (std::size_t k = 0; k < graph_.heads.size(); ++k) {
       const Entry e = graph_.heads[k];
       if (has_head[e] || constants_[e]) {
-        const auto target = static_cast<Entry>(tensors_.size() + copied_.size());
-        copied_.push_back({Place::head, k});
+        const Entry target = storage_.add({Place::head, k}, bytes_of(e));
         steps_.push_back(
             {copy_plan(backend::view_of<View>(tensors_[e]),
                  backend::view_of<Out>(graph_.entries[e]), pool_, isa_ ? *isa_ : *isas().data()),
@@ -349,47 +367,14 @@ class Compiler {
     }
   }
 
-  /// Gives each result memory from the step that first writes it, or a part of it, to the last one
-  /// that reads it.
-  void place_results(std::vector<Place>& places, u64& bytes) const {
-    constexpr std::size_t kNever = ~std::size_t{0};
-    std::vector<std::size_t> first(places.size(), kNever), last(places.size());
-    for (std::size_t k = 0; k < steps_.size(); ++k)
-      for (const Entries& all : {steps_[k].out, steps_[k].in})
-        for (const Entry e : all) {
-          const Entry w = whole(e).whole.value_or(e);
-          first[w] = std::min(first[w], k);
-          last[w] = k;
-        }
-    Entries placed;
-    for (Entry e = 0; e < tensors_.size(); ++e)
-      if (places[e].kind == Place::arena && first[e] != kNever) placed.push_back(e);
-    std::stable_sort(
-        placed.begin(), placed.end(), [&](Entry a, Entry b) { return first[a] < first[b]; });
-    Arena arena;
-    for (const Entry e : placed) places[e].at = arena.place(bytes_of(e), first[e], last[e]);
-    for (Entry e = 0; e < tensors_.size(); ++e)
-      if (const Part p = whole(e); p.whole) places[e].at = places[*p.whole].at + p.at;
-    bytes = arena.bytes();
-  }
-
-  /// The outermost entry that an entry is a part of, if any, and where the part begins in it.
-  Part whole(Entry e) const {
-    Part p;
-    while (e < part_of_.size() && part_of_[e].whole) {
-      p.at += part_of_[e].at;
-      p.whole = e = *part_of_[e].whole;
-    }
-    return p;
-  }
-
   u64 bytes_of(Entry e) const {
     const Shape shape = backend::type_of(tensors_[e]).shape;
     const auto pixels = view_of<View>(e);
-    const i64 words = forms_[e] == Form::cells ? cell_words(shape, best_dot(*isa_).terms)
-        : forms_[e] == Form::pixels            ? pixels.dim(0) * pixels.stride[0]
-                                               : volume(shape);
-    return static_cast<u64>(words) * sizeof(i32);
+    const auto words = forms_[e] == Form::cells
+        ? static_cast<u64>(cell_words(shape, best_dot(*isa_).terms))
+        : forms_[e] == Form::pixels ? static_cast<u64>(pixels.dim(0) * pixels.stride[0])
+                                    : grouping_.extent(e);
+    return words * sizeof(i32);
   }
 
   const backend::Graph& graph_;
@@ -397,13 +382,13 @@ class Compiler {
   const std::vector<ls_tensor>& tensors_;
   std::shared_ptr<ThreadPool> pool_;
   const Isa* isa_;
-  std::vector<Constant> constants_;  // the data of those entries that are constant
-  std::vector<int> joins_;           // how many inputs of concatenations an entry is
-  std::vector<Form> forms_;          // of the entries
-  std::vector<Part> part_of_;
+  std::vector<Constant> constants_;           // the data of those entries that are constant
+  std::vector<int> joins_;                    // how many inputs of concatenations an entry is
+  std::vector<Form> forms_;                   // of the entries
+  std::vector<std::optional<Entry>> wholes_;  // of the images that begin as cells of another one
   std::vector<std::vector<i32>> folded_;
-  std::vector<Step> steps_;
-  std::vector<Place> copied_;
+  std::vector<GraphStep> steps_;
+  Storage storage_;
 };
 
 }  // namespace

@@ -16,7 +16,16 @@
 
 namespace lockstep::cpu {
 
-using backend::Plan;
+/// A plan of this backend.
+struct Plan : backend::Plan {
+  /// Whether the output may lie where an input lies. A kernel may say so if it writes each element
+  /// after it has read all that it reads of the input's element there, and no other element needs
+  /// that one.
+  virtual bool works_in_place(std::size_t input) const {
+    static_cast<void>(input);
+    return false;
+  }
+};
 
 /// What conv2d or dense does in a compiled graph besides its product.
 struct Fusion {

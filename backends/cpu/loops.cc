@@ -58,6 +58,12 @@ bool Loops::is_constant(int tensor) const {
   return true;
 }
 
+bool Loops::moves_as_output(int tensor) const {
+  for (int d = 0; d < rank_; ++d)
+    if ((*this)[d].stride[static_cast<std::size_t>(tensor)] != (*this)[d].stride[0]) return false;
+  return true;
+}
+
 int Loops::closest_axis(int tensor) const {
   const auto stride = [&](int d) {
     return magnitude((*this)[d].stride[static_cast<std::size_t>(tensor)]);

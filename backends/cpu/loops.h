@@ -46,6 +46,8 @@ class Loops {
   bool is_compact(const LoopBox& box, int tensor) const;
   /// Whether all iterations read the same element of a tensor.
   bool is_constant(int tensor) const;
+  /// Whether an element of a tensor lies as far from its first one as the output's element does.
+  bool moves_as_output(int tensor) const;
 
   /// Chooses boxes of at most `elements`. In each tensor a box reaches along the axis of the
   /// smallest stride, so that it uses whole cache lines.

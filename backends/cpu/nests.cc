@@ -214,6 +214,10 @@ Portions portions_of(const backend::LegalCall& call) {
   return portions_of(call, MovingOperators{});
 }
 
+bool can_stay(const Portion& p) {
+  return p.input != kScratch && !p.to_scratch && p.loops.moves_as_output(1);
+}
+
 Portions copied(const View& x, const Out& y) {
   return picked(x, y, [](int) { return std::pair(i64{0}, i64{1}); });
 }

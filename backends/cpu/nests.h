@@ -38,7 +38,10 @@ using MovingOperators = OperatorList<Concatenate, ExpandDims, Flatten, Repeat, R
     Squeeze, StridedSlice, Tile, Transpose, Upsampling>;
 /// The portions of such a call: boxes of the output with the strides at which an input is read.
 Portions portions_of(const backend::LegalCall& call);
-/// The same for a copy of x.
+/// Whether all that a portion moves may stay where it is: its elements are as far from each other
+/// in the output as in the input.
+bool can_stay(const Portion& p);
+/// The portions of a copy of x.
 Portions copied(const View& x, const Out& y);
 
 /// A call of take or cvm_lut: which inputs are X and the indices, and the axes of Y with the
