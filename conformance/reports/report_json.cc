@@ -65,7 +65,7 @@ static void fields(auto& f, Like<Failure> auto& x) {
   f("outcome", x.outcome, {.words = {"fail", "crash", "timeout"}});
   f("answer", x.answer,
       {.words = {"ok", "logic_error", "runtime_error", "unsupported", "crashed", "timed_out",
-           "protocol", "printed"}});
+           "protocol", "printed", "broken_channel"}});
   f("label", x.label, about("of that answer"));
   f("rule", x.rule, about("the label that an illegal call must give"));
   f("pattern", x.pattern, about("of all wrong values; empty: none"));

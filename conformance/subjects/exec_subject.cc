@@ -213,7 +213,7 @@ Answer Conversation::exchange(
     newline = said_.find('\n', searched);
     searched = said_.size();
     if (std::min(newline, searched) > longest)
-      return failed(AnswerKind::protocol,
+      return failed(AnswerKind::broken_channel,
           "an answer of more than " + std::to_string(longest) + " bytes, beginning " +
               quote(said_));
   }
@@ -271,8 +271,7 @@ class ExecSubject final : public Subject {
     for (int k = 0; k < out.count; ++k) values += static_cast<std::size_t>(volume(out[k].shape));
     std::size_t elements = values;
     for (const Tensor& t : in) elements += t.data.size();
-    Answer a = of_outputs(ask(line, {values, elements}), out.count);
-    return a.kind == AnswerKind::protocol ? lost(a.message) : a;
+    return of_outputs(ask(line, {values, elements}), out.count);
   }
   // Puts the line of a call to the command.
   template <class Line> Answer ask(const Line& line, Size size = {}) {
@@ -285,7 +284,7 @@ class ExecSubject final : public Subject {
   Answer exchange(const std::string& line, Size size, std::string_view& reply);
   Answer answer_of(std::string_view reply, const std::string& id);
   // Drops a process whose answer fits no question; the next question starts a fresh one.
-  Answer lost(const std::string& why, AnswerKind kind = AnswerKind::protocol) {
+  Answer lost(const std::string& why, AnswerKind kind = AnswerKind::broken_channel) {
     running_.reset();
     return {.kind = kind, .message = why};
   }

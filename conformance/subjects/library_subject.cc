@@ -88,7 +88,8 @@ class Host {
       return std::nullopt;
     if (got > 0) {
       end(false);
-      return Answer{.kind = AnswerKind::protocol, .message = "it wrote to the judge's socket"};
+      return Answer{
+          .kind = AnswerKind::broken_channel, .message = "it wrote to the judge's socket"};
     }
     if (sent && !in_time) {
       end(false);

@@ -75,7 +75,7 @@ TEST(Exec, PutsIllegalCalls) {
 
 TEST(Exec, NamesWhatIsNoBackend) {
   EXPECT_EQ(said(ask("true")), "crashed exited with status 0 before answering");
-  expect_answer(ask("cat"), AnswerKind::protocol, "'op' is no key of a line");
+  expect_answer(ask("cat"), AnswerKind::broken_channel, "'op' is no key of a line");
   EXPECT_EQ(said(ask("yes")), "printed 'y' on standard output, where only answers belong");
   expect_answer(ask("sleep 999", 0.2), AnswerKind::timed_out, "no answer in time");
   const Answer missing = ask("no_such_program_anywhere");
@@ -111,7 +111,7 @@ TEST(Exec, ReadsAnAnswerThatComesByteByByte) {
           " printf '}'; sleep 0.2; printf '\\n'; read x");
   EXPECT_EQ(pieces.kind, AnswerKind::unsupported) << pieces.message;
   const Answer blank = ask("read x; echo; exec sleep 999", 5);
-  EXPECT_EQ(blank.kind, AnswerKind::protocol) << "an empty line is an answer";
+  EXPECT_EQ(blank.kind, AnswerKind::broken_channel) << "an empty line is an answer";
 }
 
 TEST(Exec, EndsACommandThatClosesItsOutputAndStays) {
@@ -164,6 +164,28 @@ TEST(Exec, ThatPrintsIsQuarantinedWithTheLine) {
   EXPECT_EQ(r.verdict, "FAIL");
 }
 
+TEST(Exec, ThatBreaksItsChannelIsQuarantined) {
+  Conduct conduct;
+  conduct.limits = limits();
+  conduct.jobs = 1;
+  conduct.shrink = false;
+  // Both answer the manifest's line; then one repeats its answers, and the other never ends one.
+  const std::pair<std::string, std::string> rows[] = {
+      {"eval_reference | sed -u 'p'", "more than one answer"},
+      {"read x; echo '{\"id\":0,\"status\":\"unsupported\"}'; read x; tr '\\0' '{' < /dev/zero",
+          "an answer of more than "}};
+  for (const auto& [command, says] : rows) {
+    const Report r =
+        judge("exec:" + command, {.tier = 0, .operators = {"relu", "sum"}}, conduct);
+    EXPECT_EQ(r.counts.failed, 3) << command;
+    EXPECT_EQ(r.counts.quarantined, r.counts.selected - 3) << command;
+    ASSERT_EQ(r.quarantine.size(), 1U) << command;
+    expect_contains(r.quarantine[0], "the backend never answered: answered broken_channel: ");
+    expect_contains(r.quarantine[0], says);
+    EXPECT_EQ(r.verdict, "FAIL") << command;
+  }
+}
+
 TEST(Exec, PassesTheEnvironmentOn) {
   setenv("LOCKSTEP_TEST_A", "first", 1);
   setenv("LOCKSTEP_TEST_B", "second", 1);
@@ -208,7 +230,7 @@ TEST(Exec, GoesOnWithAFreshProcessAfterNonsense) {
       "read x; y=$(printf '%s\\n' \"$x\" | eval_reference); echo \"$y\"; read x; echo \"$y\"",
       limits());
   expect_right(*s, relu_of(3));
-  expect_answer(ask(*s, relu_of(4)), AnswerKind::protocol, "id is 1 instead of 2");
+  expect_answer(ask(*s, relu_of(4)), AnswerKind::broken_channel, "id is 1 instead of 2");
   expect_right(*s, relu_of(5));
 }
 
@@ -217,10 +239,10 @@ TEST(Exec, RefusesAnswersBesideTheOneAskedFor) {
       R"({\"id\":1,\"status\":\"ok\",\"out\":[{\"shape\":[2],\"prec\":8,\"data\":[0,0]}]})";
   EXPECT_TRUE(ask("read x; echo \"" + answer + "\"; read x").ok());
   expect_answer(ask("read x; printf \"" + answer + "\\n" + answer + "\\n\"; read x"),
-      AnswerKind::protocol, "more than one answer");
+      AnswerKind::broken_channel, "more than one answer");
   // The command has not yet read more than a pipe holds when its answer comes.
   const auto early = open_exec("echo \"" + answer + "\"; sleep 999", limits());
-  EXPECT_EQ(ask(*early, relu_of(1 << 20)).kind, AnswerKind::protocol);
+  EXPECT_EQ(ask(*early, relu_of(1 << 20)).kind, AnswerKind::broken_channel);
   EXPECT_EQ(said(ask("read x; echo '{\"id\":1,\"status\":\"ok\",\"out\":[]}'; read x")),
       "protocol an answer with 0 outputs instead of 1");
 }
@@ -235,7 +257,7 @@ TEST(Exec, NeverBlocksHoweverMuchBothSidesSay) {
 }
 
 TEST(Exec, LimitsTheLengthOfAnAnswer) {
-  expect_answer(ask("tr '\\0' x < /dev/zero"), AnswerKind::protocol,
+  expect_answer(ask("tr '\\0' x < /dev/zero"), AnswerKind::broken_channel,
       "an answer of more than 67108928 bytes, beginning 'xxxx");
   const std::string answer = R"({\"id\":1,\"status\":\"unsupported\"})";
   const std::string length = std::to_string(67108928 - 31);
