@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
@@ -27,6 +28,10 @@ constexpr std::size_t kLastWords = 2048;                       // bytes kept of 
 // How often a command that has never answered is started again. A crash may be due to the call and
 // costs little; a hang costs seconds.
 constexpr int kTrials = 100, kHang = 50;  // how many trials a hang counts
+
+// Ids of calls are less, so that every program can hold one as an int.
+constexpr std::uint64_t kIds = std::uint64_t{1} << 31;
+constexpr std::size_t kIdsKept = 16;  // to recognize the answer to an earlier call
 
 // A file descriptor that closes itself.
 class Fd {
@@ -275,11 +280,18 @@ class ExecSubject final : public Subject {
   }
   // Puts the line of a call to the command.
   template <class Line> Answer ask(const Line& line, Size size = {}) {
-    const std::string id = std::to_string(++questions_);
+    const std::string id = std::to_string(drawn_number() % kIds);
     std::string_view reply;
     Answer a = exchange(line(id), size, reply);
-    return a.ok() ? answer_of(reply, id) : a;
+    if (a.ok()) a = answer_of(reply, id);
+    a.message = without_ids(a.message, id);
+    ids_.push_back(id);
+    if (ids_.size() > kIdsKept) ids_.pop_front();
+    return a;
   }
+  // A text with 1 in place of the present id, and 0 in place of the last ones, since ids differ
+  // from run to run.
+  std::string without_ids(std::string_view text, std::string_view id) const;
   // Writes a line and reads one, from a fresh process if there is none.
   Answer exchange(const std::string& line, Size size, std::string_view& reply);
   Answer answer_of(std::string_view reply, const std::string& id);
@@ -296,11 +308,24 @@ class ExecSubject final : public Subject {
   Manifest manifest_;
   std::chrono::milliseconds reach_ = kReach;
   std::unique_ptr<Conversation> running_;
-  i64 questions_ = 0;
+  std::deque<std::string> ids_;  // of the last calls
   int trials_ = 0;             // while no process has ever answered
   bool has_answered_ = false;  // whether any process answered
   Answer last_failure_;
 };
+
+std::string ExecSubject::without_ids(std::string_view text, std::string_view id) const {
+  constexpr std::string_view kDigits = "0123456789";
+  std::string all;
+  while (!text.empty()) {
+    const bool number = kDigits.find(text[0]) != kDigits.npos;
+    const std::string_view part = text.substr(
+        0, number ? text.find_first_not_of(kDigits) : text.find_first_of(kDigits));
+    all += part == id ? "1" : std::find(ids_.begin(), ids_.end(), part) != ids_.end() ? "0" : part;
+    text.remove_prefix(part.size());
+  }
+  return all;
+}
 
 Answer ExecSubject::exchange(const std::string& line, Size size, std::string_view& reply) {
   if (!has_answered_ && trials_ >= kTrials) return last_failure_;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <random>
 #include <utility>
 
 #include "conformance/subjects/mail.h"
@@ -78,7 +77,8 @@ class Host {
   /// @param answered receives the number of answers if the process lives
   std::optional<Answer> exchange(std::size_t& answered) {
     mail_.send();
-    const u64 number = word(secret_, ++asked_, 0);
+    const u64 number = drawn_number();
+    // It comes back with the answers.
     const bool sent = write(socket_, &number, sizeof number) == sizeof number;
     const bool in_time = sent && answers_in_time();
     u64 numbers[2] = {};  // room for more than the answer
@@ -122,9 +122,6 @@ class Host {
   pid_t pid_ = 0;
   std::chrono::milliseconds reach_ = kReach;
   int socket_ = -1;
-  // The number of each exchange comes back with its answers. A backend cannot foresee it.
-  const u64 secret_ = u64{std::random_device()()} << 32 | std::random_device()();
-  u64 asked_ = 0;
 };
 
 // Whether this machine can run any of the backend's kernels, as its manifest states.
