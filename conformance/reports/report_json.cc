@@ -205,6 +205,8 @@ static void fields(auto& f, Like<Report> auto& r) {
       about("how many of the listed ones a budget's cases are known to kill; of none: unknown"));
   f("quarantine", r.quarantine);
   f("missing", r.missing, about("the first cases that were not answered, or did not run"));
+  f.optional("ended_early", r.ended_early,
+      about("what the run was doing when its deadline or a signal ended it outside of cases"));
   f("failures", r.failures);
   f("environments", r.environments);
 }

@@ -96,12 +96,11 @@ std::string last_lines(std::string_view text) {
 // A running command and its unread output.
 class Conversation {
  public:
-  /// @param memory bytes that each of its processes may allocate; 0: no limit.
   /// @param reach of reap_host().
-  Conversation(const std::string& command, std::uint64_t memory, std::chrono::milliseconds& reach)
-      : reach_(reach) {
+  Conversation(const std::string& command, const Limits& limits, std::chrono::milliseconds& reach)
+      : interrupted_(limits.interrupted), reach_(reach) {
     Pipe in, out, err;
-    pid_ = start_host({"command", std::to_string(memory), command},
+    pid_ = start_host({"command", std::to_string(bytes_of_gib(limits.memory_gib)), command},
         {in.read.get(), out.write.get(), err.write.get()}, environment_with_own_directory());
     to_ = std::move(in.write);
     from_ = std::move(out.read);
@@ -129,6 +128,7 @@ class Conversation {
   bool read_some();
   void hear_last_words();
 
+  const Interruption& interrupted_;
   std::chrono::milliseconds& reach_;
   pid_t pid_ = -1;
   Fd to_, from_, err_;
@@ -153,13 +153,13 @@ Answer Conversation::failed(AnswerKind kind, const std::string& why) {
 
 // Waits until something can be read or written. @return false at the deadline
 bool Conversation::wait(bool writing, Clock::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  give_up_if(interrupted_);
+  const std::int64_t left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   if (left <= 0) return false;
   // poll() passes over negative descriptors.
   pollfd fds[] = {
       {from_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {writing ? to_.get() : -1, POLLOUT, 0}};
-  const i64 most = 1000000;
-  const int n = poll(fds, std::size(fds), static_cast<int>(min(left, most)));
+  const int n = poll(fds, std::size(fds), static_cast<int>(std::min(left, kInterruptionMs)));
   if (n > 0 && fds[1].revents) hear_last_words();
   return true;
 }
@@ -331,7 +331,7 @@ Answer ExecSubject::exchange(const std::string& line, Size size, std::string_vie
   if (!has_answered_ && trials_ >= kTrials) return last_failure_;
   const bool fresh = !running_;
   if (fresh)
-    running_ = std::make_unique<Conversation>(command_, bytes_of_gib(limits_.memory_gib), reach_);
+    running_ = std::make_unique<Conversation>(command_, limits_, reach_);
   const auto patience = static_cast<double>(patience_for(static_cast<i64>(size.elements)));
   Answer a =
       running_->exchange(line + "\n", (fresh ? limits_.start_s : limits_.timeout_s) * patience,

@@ -56,7 +56,7 @@ class Host {
     }
     close(ends[1]);
     u64 number = 0;
-    const bool in_time = readable_within(socket_, limits_.start_s);
+    const bool in_time = readable_within(socket_, limits_.start_s, limits_.interrupted);
     if (in_time && read(socket_, &number, sizeof number) == sizeof number) {
       if (manifest_.empty()) manifest_ = mail_.channel().stated();
       if (manifest_ == mail_.channel().stated()) return;
@@ -104,7 +104,7 @@ class Host {
     constexpr int kParts = 4;
     u64 before = 1;
     for (i64 quiet = 0; quiet < kParts * mail_.patience(); ++quiet) {
-      if (readable_within(socket_, limits_.timeout_s / kParts)) return true;
+      if (readable_within(socket_, limits_.timeout_s / kParts, limits_.interrupted)) return true;
       const u64 steps = mail_.channel().begun + mail_.channel().runs;
       if (steps > before && steps <= mail_.steps()) before = steps, quiet = -1;
     }

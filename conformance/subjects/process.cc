@@ -103,15 +103,17 @@ std::uint64_t drawn_number() {
   return number;
 }
 
-bool readable_within(int fd, double seconds) {
+bool readable_within(int fd, double seconds, const Interruption& interrupted) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    give_up_if(interrupted);
+    const std::int64_t left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     pollfd p{fd, POLLIN, 0};
-    const int n = poll(&p, 1, left > 0 ? static_cast<int>(left) : 0);
+    const int n = poll(&p, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, kInterruptionMs)));
     if (n > 0) return true;
-    if (n == 0 || errno != EINTR) return false;
+    if (n == 0 ? left <= kInterruptionMs : errno != EINTR) return false;
   }
 }
 

@@ -182,10 +182,43 @@ TEST(Loading, ThatFailsIsReportedWithTheReason) {
 
 TEST(Deadline, EndsARunOfHangs) {
   const Judged c = check(
-      hostile("misbehaving"), {"--set", "fault=hang", "--timeout", "1000", "--deadline", "1"});
+      hostile("misbehaving"), {"--set", "fault=hang", "--timeout", "1000", "--deadline", "3"});
   expect_end(c.end, 3, {"INCOMPLETE"});
-  EXPECT_GT(c.count("missing"), 0);
+  // On a busy machine making the cases may take that long.
+  EXPECT_TRUE(c.count("missing") > 0 || c.report.contains("ended_early"));
   EXPECT_EQ(c.count("timed_out"), 0);
+}
+
+// What hangs outside of a case: loading, the answer to an absent instruction set, and close().
+TEST(Deadline, EndsARunThatHangsBeforeOrAfterItsCases) {
+  const std::string after = "ended early, after the cases, while the backend was asked about the run";
+  const std::string manifest =
+      R"({"name": "m", "version": "1", "device": "cpu", "options": ["fault", "isa"], "kernels": [
+          {"op": "*", "name": "specification", "isa": "portable", "runnable": true},
+          {"op": "*", "name": "absent", "isa": "avx9000", "runnable": false}],
+          "claims": {"operators": {"relu": {}}}})";
+  const auto ends = [](const std::string& backend, const std::string& fault, const Variables& env,
+                        const std::string& says) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Judged c = check(backend,
+        words_in("--budget 3 --vectors '' --timeout 1000 --start-timeout 1000 --deadline 6",
+            {"--set", "fault=" + fault}),
+        env);
+    expect_end(c.end, 3, {"INCOMPLETE", says});
+    EXPECT_EQ(c.report["verdict"], "INCOMPLETE") << fault;
+    EXPECT_FALSE(c.report["ended_early"].get<std::string>().empty()) << fault;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60)) << fault;
+  };
+  ends(hostile("hangs"), "none", {}, "ended early, while the backend was opened");
+  ends(hostile("misbehaving"), "hang_close", {}, after);
+  ends(hostile("misbehaving"), "hang_isa", {{"HOSTILE_MANIFEST", manifest}}, after);
+}
+
+TEST(Deadline, EndsTheMakingOfCases) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Judged c = judged(words_in("check reference --tier 3 --deadline 1"));
+  expect_end(c.end, 3, {"INCOMPLETE", "ended early, while the cases were made"});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 
 TEST(Addresses, ThatAreLimitedAreNotBlamedOnTheBackend) {

@@ -358,6 +358,8 @@ constexpr Fault kFaults[] = {
     {.name = "infer_rank", .infer = [](std::vector<TensorType>& y) { y[0].shape.push_back(1); }},
     {.name = "path", .path = "secret"},
     {.name = "no_path", .path = ""},
+    {"hang_isa"},
+    {"hang_close"},
     {"picky"},
     {"curt"},
     {"status"},
@@ -416,11 +418,13 @@ class Misbehaving {
     if (const auto f = options.find("fault"); f != options.end()) fault_ = find_fault(f->second);
     const auto isa = options.find("isa");
     if (isa == options.end() || isa->second == "portable") return;
+    while (has("hang_isa")) pause();
     if (has("picky"))
       throw LogicError("option.isa", "this machine cannot run '" + isa->second + "'");
     if (has("curt")) throw LogicError("option.isa", "no");
   }
   ~Misbehaving() {
+    while (has("hang_close")) pause();
     if (has("last") || has_run_large) std::abort();
   }
   std::unique_ptr<Plan> prepare(const Call& call) const {
