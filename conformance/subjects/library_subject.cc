@@ -99,11 +99,14 @@ class Host {
   }
 
  private:
-  // Waits as long as the host begins letter after letter, and run after run of a plan, in time.
+  // Waits as long as the host begins letter after letter, and run after run of a plan, in time; but
+  // not for ever, since a backend can count runs that it does not begin.
   bool answers_in_time() {
-    constexpr int kParts = 4;
+    constexpr int kParts = 4, kInAll = 10;
     u64 before = 1;
+    i64 all = 0;
     for (i64 quiet = 0; quiet < kParts * mail_.patience(); ++quiet) {
+      if (++all > kParts * kInAll * mail_.patience()) return false;
       if (readable_within(socket_, limits_.timeout_s / kParts, limits_.interrupted)) return true;
       const u64 steps = mail_.channel().begun + mail_.channel().runs;
       if (steps > before && steps <= mail_.steps()) before = steps, quiet = -1;
