@@ -39,8 +39,8 @@ Report judge(const std::string& backend, const Selection& selection, const std::
 /// Shrinks the cases of a report's failures, wrong values first, until the work for one report is
 /// done. Work counts trials, calls, elements and multiply-adds; no clock influences the result.
 /// @param interrupted ends the work early once it returns true
-void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan,
-    const Interruption& interrupted = {});
+void shrink_failures(
+    Report& r, Subject& subject, const TrialPlan& plan, const Interruption& interrupted = {});
 
 /// The smallest case found that fails as the failure's case does, or that case itself: it violates
 /// the same property with the same outcome, kind of answer and label, with values that are wrong in

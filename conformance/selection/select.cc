@@ -227,7 +227,8 @@ std::string hash_of_lines(const std::vector<string_view>& lines) {
 }
 
 // The cases of one operator in discriminating order.
-std::vector<Item> tier_items(const OpInfo& op, const Selection& s, const Interruption& interrupted) {
+std::vector<Item> tier_items(
+    const OpInfo& op, const Selection& s, const Interruption& interrupted) {
   const TierSize size = tier_size(s.tier);
   const bool legal = wants(s, kLegal), illegal = wants(s, kIllegal);
   std::vector<Item> items;

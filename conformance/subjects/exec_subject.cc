@@ -154,7 +154,8 @@ Answer Conversation::failed(AnswerKind kind, const std::string& why) {
 // Waits until something can be read or written. @return false at the deadline
 bool Conversation::wait(bool writing, Clock::time_point deadline) {
   give_up_if(interrupted_);
-  const std::int64_t left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  const std::int64_t left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   if (left <= 0) return false;
   // poll() passes over negative descriptors.
   pollfd fds[] = {
@@ -309,8 +310,8 @@ class ExecSubject final : public Subject {
   std::chrono::milliseconds reach_ = kReach;
   std::unique_ptr<Conversation> running_;
   std::deque<std::string> ids_;  // of the last calls
-  int trials_ = 0;             // while no process has ever answered
-  bool has_answered_ = false;  // whether any process answered
+  int trials_ = 0;               // while no process has ever answered
+  bool has_answered_ = false;    // whether any process answered
   Answer last_failure_;
 };
 
@@ -319,8 +320,8 @@ std::string ExecSubject::without_ids(std::string_view text, std::string_view id)
   std::string all;
   while (!text.empty()) {
     const bool number = kDigits.find(text[0]) != kDigits.npos;
-    const std::string_view part = text.substr(
-        0, number ? text.find_first_not_of(kDigits) : text.find_first_of(kDigits));
+    const std::string_view part =
+        text.substr(0, number ? text.find_first_not_of(kDigits) : text.find_first_of(kDigits));
     all += part == id ? "1" : std::find(ids_.begin(), ids_.end(), part) != ids_.end() ? "0" : part;
     text.remove_prefix(part.size());
   }
@@ -330,8 +331,7 @@ std::string ExecSubject::without_ids(std::string_view text, std::string_view id)
 Answer ExecSubject::exchange(const std::string& line, Size size, std::string_view& reply) {
   if (!has_answered_ && trials_ >= kTrials) return last_failure_;
   const bool fresh = !running_;
-  if (fresh)
-    running_ = std::make_unique<Conversation>(command_, limits_, reach_);
+  if (fresh) running_ = std::make_unique<Conversation>(command_, limits_, reach_);
   const auto patience = static_cast<double>(patience_for(static_cast<i64>(size.elements)));
   Answer a =
       running_->exchange(line + "\n", (fresh ? limits_.start_s : limits_.timeout_s) * patience,

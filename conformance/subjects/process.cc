@@ -35,6 +35,13 @@ std::string ending(int status) {
   return "was killed by SIG" + std::string(name ? name : std::to_string(WTERMSIG(status)).c_str());
 }
 
+// The same of a host. The kernel ends one by SIGSYS that starts a process although it must not, and
+// a host itself ends so if its backend starts too many.
+std::string ending_of_host(int status) {
+  const bool started = WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS;
+  return ending(status) + (started ? ", because it started a process too many" : "");
+}
+
 // Whether a process, or a shell's child, ended by a signal with which other programs end processes.
 // A scheduler that ends a whole job may reach the backend before the judge.
 bool ended_by_others(int status) {
@@ -176,7 +183,7 @@ std::string end_host(pid_t pid) {
   kill(pid, SIGTERM);
   kill(pid, SIGCONT);  // its backend may have stopped it
   int status = 0;
-  std::string how = ends_within(kEndingMs, pid, status) ? ending(status) : end_process(pid);
+  std::string how = ends_within(kEndingMs, pid, status) ? ending_of_host(status) : end_process(pid);
   end_orphans();
   return how;
 }
@@ -189,7 +196,7 @@ std::string reap_host(pid_t pid, std::chrono::milliseconds& reach) {
     std::this_thread::sleep_for(reach);
     reach /= 2;
   }
-  return ending(status);
+  return ending_of_host(status);
 }
 
 std::optional<std::string> run_logged(

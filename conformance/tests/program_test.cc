@@ -144,6 +144,7 @@ TEST(Device, IsReachedThroughItsOwnFunctionsOnly) {
       {"download", 1, "FAIL", "matches_reference", "the bus is on strike", false},
       {"stream", 1, "FAIL", "matches_reference", "no stream is free", false},
       {"wait", 1, "FAIL", "matches_reference", "fell off the bus", false},
+      {"starts", 1, "CRASH", "matches_reference", "because it started a process too many"},
       {"value", 1, "FAIL", "matches_reference", "output 0 at [0", false},
       {"overrun", 1, "FAIL", "writes_in_bounds", "memory of output 0", false},
       {"scratch_end", 1, "FAIL", "matches_reference", "beside its scratch memory", false},
@@ -191,7 +192,8 @@ TEST(Deadline, EndsARunOfHangs) {
 
 // What hangs outside of a case: loading, the answer to an absent instruction set, and close().
 TEST(Deadline, EndsARunThatHangsBeforeOrAfterItsCases) {
-  const std::string after = "ended early, after the cases, while the backend was asked about the run";
+  const std::string after =
+      "ended early, after the cases, while the backend was asked about the run";
   const std::string manifest =
       R"({"name": "m", "version": "1", "device": "cpu", "options": ["fault", "isa"], "kernels": [
           {"op": "*", "name": "specification", "isa": "portable", "runnable": true},
@@ -254,6 +256,18 @@ TEST(FileSizes, ThatAreLimitedKeepNobodyFromJudging) {
   expect_end(limited("ulimit -S -f 1"), 0, {"exit 0 (pass)"});
   expect_end(
       limited("ulimit -f 1"), 4, {"no memory to share with a backend (ulimit -f forbids it)"});
+}
+
+TEST(Loading, StartsNoMoreProcessesThanItMay) {
+  const auto ends = [](const char* number, int exit, const char* says) {
+    expect_end(check(hostile("misbehaving"), {"--start-timeout", "60", "--budget", "3"},
+                   {{"HOSTILE_STARTS", number}})
+                   .end,
+        exit, {says});
+  };
+  ends("100", 0, "exit 0 (pass)");
+  ends("700", 1,
+      "was killed by SIGSYS, because it started a process too many while it was being loaded");
 }
 
 TEST(Loading, LeavesNoProcessBehind) {

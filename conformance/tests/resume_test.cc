@@ -149,9 +149,11 @@ TEST(Quarantine, KeepsAnOperatorFromBeingAskedOn) {
 }
 
 TEST(Quarantine, CountsWhatALibraryWritesToTheJudge) {
-  const json report = judged(joined({"check", hostile("misbehaving")},
-      words_in("--set fault=forge --op relu,sum --budget 60 --vectors '' --jobs 1 --timeout 20 "
-               "--no-shrink"))).report;
+  const json report = judged(
+      joined({"check", hostile("misbehaving")},
+          words_in("--set fault=forge --op relu,sum --budget 60 --vectors '' --jobs 1 --timeout 20 "
+                   "--no-shrink")))
+                          .report;
   EXPECT_EQ(report["counts"]["failed"], 3);
   EXPECT_GT(report["counts"]["quarantined"], 20);
   EXPECT_EQ(report["quarantine"], json({"relu broke its channel 3 times"}));

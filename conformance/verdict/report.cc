@@ -92,7 +92,8 @@ void conclude(Report& r) {
   if (blind) {
     r.verdict = "BROKEN";
     r.exit = Exit::judge_broke;
-  } else if (vacuous || c.missing > 0 || !r.ended_early.empty() || (!r.below_floor.empty() && c.quarantined == 0)) {
+  } else if (vacuous || c.missing > 0 || !r.ended_early.empty() ||
+      (!r.below_floor.empty() && c.quarantined == 0)) {
     r.verdict = "INCOMPLETE";
     r.exit = Exit::incomplete;
   } else if (deaths(r) > known_deaths(r) && !only_strayed(r)) {
