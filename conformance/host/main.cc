@@ -171,7 +171,8 @@ int main(int argc, char** argv) {
   if (getppid() != keeper) return kFailed;
   setpgid(0, 0);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  hand_over(ends[1], ask_before_starting());
+  // A signal that arrives while a start waits can make it fail, which a shell takes for an error.
+  hand_over(ends[1], library ? ask_before_starting() : -1);
   const lockstep::u64 memory = std::strtoull(argv[3], nullptr, 10);
   if (library) run_library(memory, argv + 4);
   run_command(memory, argv[4]);

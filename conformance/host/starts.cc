@@ -47,7 +47,7 @@ std::vector<pid_t> children_of(pid_t pid) {
 
 int descendants() {
   std::vector<pid_t> all = children_of(getpid());
-  for (std::size_t k = 0; k < all.size() && all.size() < 2 * kMostProcesses; ++k)
+  for (std::size_t k = 0; k < all.size() && all.size() < std::size_t{2} * kMostProcesses; ++k)
     for (const pid_t child : children_of(all[k])) all.push_back(child);
   return static_cast<int>(all.size());
 }
