@@ -103,7 +103,7 @@ class Scrambler {
     lost = lost || (fault_ == "lost" && plan.shape.size() == 3);
     if (lost) throw std::runtime_error("the device is lost to this process");
     fails("wait", "the device fell off the bus");
-    for (int k = 0; fault_ == "starts" && k < 700; ++k)
+    for (int k = 0; fault_ == "starts" && plan.shape.size() == 3 && k < 700; ++k)
       if (fork() == 0)
         for (;;) pause();
     if (fault_ == "scratch_unset") w.out[0] = w.scratch[0];
