@@ -336,13 +336,17 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   return r;
 }
 
-// The report of a run that was ended before any of its cases.
-Report ended_before_cases(
-    const std::string& backend, const Selection& s, const Conduct& conduct, const char* when) {
+// The report of a run that was ended before any of its cases, as far as these are made.
+Report ended_before_cases(const std::string& backend, const Selection& s,
+    const std::vector<Item>& items, const Conduct& conduct, const char* when) {
   Report r;
   r.backend = r.name = backend;
   r.options = conduct.limits.set;
-  describe_run(r, s, {});
+  describe_run(r, s, items);
+  r.counts.missing = r.counts.selected;
+  for (const Item& item : items)
+    if (s.part.holds(&item - items.data()) && r.missing.size() < kMissingNamed)
+      r.missing.push_back(item.id);
   r.ended_early = when;
   conclude(r);
   return r;
@@ -362,7 +366,7 @@ Report judge(const std::string& backend, const Selection& selection, const Condu
     hold_outputs(frozen, selection, r);
     return r;
   } catch (const Interrupted&) {
-    return ended_before_cases(backend, selection, conduct, now);
+    return ended_before_cases(backend, selection, {}, conduct, now);
   }
 }
 
@@ -371,7 +375,7 @@ Report judge(const std::string& backend, const Selection& selection, const std::
   try {
     return judge_ready(prepare_run(backend, conduct), backend, selection, items, conduct);
   } catch (const Interrupted&) {
-    return ended_before_cases(backend, selection, conduct, "while the backend was opened");
+    return ended_before_cases(backend, selection, items, conduct, "while the backend was opened");
   }
 }
 
