@@ -23,7 +23,7 @@ char* reserve(int file, int access) {
 }  // namespace
 
 Arena::Arena() {
-  const int file = memory_file("tensors", kArena);
+  const int file = memory_file(kArena);
   seen_ = reserve(file, PROT_NONE);
   reserve(-1, PROT_NONE);  // keeps the two apart: a stray write beyond one must not reach the other
   own_ = reserve(file, PROT_READ | PROT_WRITE);

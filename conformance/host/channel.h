@@ -59,7 +59,6 @@ struct Reply {
   bool heap_fault = false;  ///< whether that address lies on the heap
   u64 heap_bytes = 0;       ///< of the block nearest to it
   i64 heap_at = 0;          ///< in bytes from the block's beginning
-  bool started_process = false;
 };
 
 /// A call of a graph. The numbers of its entries, inputs before outputs, stand at `entries`.

@@ -14,7 +14,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
-#include <iterator>
+#include <vector>
 
 #include "conformance/host/heap.h"
 
@@ -24,9 +24,7 @@ namespace {
 Arena* watched = nullptr;
 
 void note_fault(int number, siginfo_t* what, void*) {
-  if (number == SIGSYS) {
-    if (Reply* r = watched->reply()) r->started_process = true;
-  } else if (watched->let_through(static_cast<const char*>(what->si_addr))) {
+  if (watched->let_through(static_cast<const char*>(what->si_addr))) {
     return;
   } else if (const auto beside = heap::near(static_cast<const char*>(what->si_addr))) {
     if (Reply* r = watched->reply())
@@ -69,45 +67,54 @@ void renounce_rights(bool all) {
   syscall(SYS_capset, &header, data);
 }
 
-void forbid_processes() {
+int filter_starts(unsigned action, unsigned flags) {
   constexpr __u32 kNumber = offsetof(seccomp_data, nr), kFlags = offsetof(seccomp_data, args);
   const auto load = [](__u32 from) { return sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, from); };
   // Goes on with the next rule if the test holds, else skips `else_over` rules.
-  const auto where = [](__u16 test, __u32 value, __u8 else_over) {
-    return sock_filter BPF_JUMP(BPF_JMP | test | BPF_K, value, 0, else_over);
+  const auto where = [](__u16 test, __u32 value, std::size_t else_over) {
+    return sock_filter BPF_JUMP(BPF_JMP | test | BPF_K, value, 0, static_cast<__u8>(else_over));
   };
   const auto answer = [](__u32 what) { return sock_filter BPF_STMT(BPF_RET | BPF_K, what); };
-  sock_filter rules[] = {
-#ifdef __x86_64__
-      // Programs for i386 and x32 have other numbers for the same calls, and a process can use
-      // those, too.
-      load(offsetof(seccomp_data, arch)),
-      where(BPF_JEQ, AUDIT_ARCH_I386, 1),
-      answer(SECCOMP_RET_TRAP),
-      load(kNumber),
-      where(BPF_JGE, __X32_SYSCALL_BIT, 1),
-      answer(SECCOMP_RET_TRAP),
-#endif
-      load(kNumber),
-      // A rule cannot see the flags of clone3. Without it, the C library starts threads by clone.
-      where(BPF_JEQ, SYS_clone3, 1),
-      answer(SECCOMP_RET_ERRNO | ENOSYS),
-      where(BPF_JEQ, SYS_clone, 4),
-      load(kFlags),
-      where(BPF_JSET, CLONE_THREAD, 1),
-      answer(SECCOMP_RET_ALLOW),
-      answer(SECCOMP_RET_TRAP),
-#ifdef SYS_fork
-      where(BPF_JEQ, SYS_fork, 1),
-      answer(SECCOMP_RET_TRAP),
-      where(BPF_JEQ, SYS_vfork, 1),
-      answer(SECCOMP_RET_TRAP),
-#endif
-      answer(SECCOMP_RET_ALLOW),
+  // The rules for programs whose calls have these numbers.
+  const auto rules_of = [&](__u32 clone, __u32 fork, __u32 vfork) {
+    return std::vector<sock_filter>{
+        load(kNumber),
+        // A program for x32 has the numbers of x86-64 and this bit.
+        sock_filter BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~(1u << 30)),
+        // A rule cannot see the flags of clone3. Without it, the C library starts threads by clone.
+        where(BPF_JEQ, SYS_clone3, 1),
+        answer(SECCOMP_RET_ERRNO | ENOSYS),
+        where(BPF_JEQ, clone, 4),
+        load(kFlags),
+        where(BPF_JSET, CLONE_THREAD, 1),
+        answer(SECCOMP_RET_ALLOW),
+        answer(action),
+        where(BPF_JEQ, fork, 1),
+        answer(action),
+        where(BPF_JEQ, vfork, 1),
+        answer(action),
+        answer(SECCOMP_RET_ALLOW),
+    };
   };
-  sock_fprog program{static_cast<unsigned short>(std::size(rules)), rules};
+#ifdef SYS_fork
+  const std::vector<sock_filter> native = rules_of(SYS_clone, SYS_fork, SYS_vfork);
+#else
+  const std::vector<sock_filter> native = rules_of(SYS_clone, SYS_clone, SYS_clone);
+#endif
+  // Programs of 32 bits, for x86 and Arm alike, have other numbers for the same calls, and a
+  // process can use those, too.
+  const std::vector<sock_filter> narrow = rules_of(120, 2, 190);
+  std::vector<sock_filter> rules = {
+      load(offsetof(seccomp_data, arch)), where(BPF_JSET, __AUDIT_ARCH_64BIT, native.size())};
+  rules.insert(rules.end(), native.begin(), native.end());
+  rules.insert(rules.end(), narrow.begin(), narrow.end());
+  sock_fprog program{static_cast<unsigned short>(rules.size()), rules.data()};
+  return static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
+}
+
+void forbid_processes() {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+  filter_starts(SECCOMP_RET_KILL_PROCESS, SECCOMP_FILTER_FLAG_TSYNC);
 }
 
 void watch_faults(Arena& arena) {
@@ -120,7 +127,7 @@ void watch_faults(Arena& arena) {
   struct sigaction action {};
   action.sa_sigaction = note_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (int s : {SIGSEGV, SIGBUS, SIGSYS}) sigaction(s, &action, nullptr);
+  for (int s : {SIGSEGV, SIGBUS}) sigaction(s, &action, nullptr);
 }
 
 }  // namespace lockstep::judge

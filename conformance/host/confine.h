@@ -13,6 +13,10 @@ void limit_data(u64 bytes);
 /// @param all also takes every other right of a superuser, except those to read and write files
 void renounce_rights(bool all);
 
+/// From now on the kernel answers an attempt to start a process, though not a thread, with this
+/// action, as seccomp() takes it with these flags. @return what that returned; less than 0: errno
+int filter_starts(unsigned action, unsigned flags);
+
 /// From now on an attempt to start a process, though not a thread, ends this one by SIGSYS.
 void forbid_processes();
 

@@ -1,9 +1,12 @@
 // The program backend-host: runs a backend, a library or a command, for the process that started
 // it, and ends whatever the backend started. A backend shares no memory but the channel with a
 // judge, and none of its files.
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,8 +14,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 #include "conformance/host/confine.h"
+#include "conformance/host/starts.h"
 #include "conformance/host/worker.h"
 #include "containers/instrumented.h"
 
@@ -68,27 +73,62 @@ void end_descendants() {
   }
 }
 
-// Waits for the backend's process, and then ends in the same way as that process.
-[[noreturn]] void keep(pid_t backend, const sigset_t& signals) {
-  for (;;) {
-    const int number = sigwaitinfo(&signals, nullptr);
-    if (number == SIGTERM) {
-      end_descendants();
-      raise(SIGKILL);
-    }
-    int status = 0;
-    for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (ended != backend) continue;
-      end_descendants();
-      if (WIFSIGNALED(status)) {
-        prctl(PR_SET_DUMPABLE, 0);  // the core that matters is the backend's
-        signal(WTERMSIG(status), SIG_DFL);
-        sigprocmask(SIG_UNBLOCK, &signals, nullptr);
-        raise(WTERMSIG(status));
-      }
-      _exit(WIFEXITED(status) ? WEXITSTATUS(status) : kFailed);
-    }
+// Ends this process by a signal.
+[[noreturn]] void die(int signal_number) {
+  sigset_t none;
+  sigemptyset(&none);
+  prctl(PR_SET_DUMPABLE, 0);  // the core that matters is the backend's
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  _exit(kFailed);
+}
+
+// Ends in the same way as the backend's process if that has ended.
+void reap(pid_t backend, Starts& starts) {
+  int status = 0;
+  for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (ended != backend) continue;
+    starts.end();
+    end_descendants();
+    if (WIFSIGNALED(status)) die(WTERMSIG(status));
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : kFailed);
   }
+}
+
+// Waits for the backend's process, and lets what it starts go on as long as that is not too much.
+[[noreturn]] void keep(pid_t backend, const sigset_t& signals, Starts starts) {
+  const int arrived = signalfd(-1, &signals, SFD_CLOEXEC);
+  for (;;) {
+    pollfd files[] = {{arrived, POLLIN, 0}, {starts.file(), POLLIN, 0}};
+    poll(files, std::size(files), -1);
+    if (files[1].revents & POLLIN) {
+      if (!starts.let()) {
+        starts.end();
+        end_descendants();
+        die(SIGSYS);
+      }
+    } else if (files[1].revents) {
+      starts.end();  // nobody is left to ask
+    }
+    signalfd_siginfo signal{};
+    if (!(files[0].revents & POLLIN) || read(arrived, &signal, sizeof signal) != sizeof signal)
+      continue;
+    if (signal.ssi_signo == SIGTERM) {
+      starts.end();
+      end_descendants();
+      die(SIGKILL);
+    }
+    reap(backend, starts);
+  }
+}
+
+// Closes every file but the one that processes are let by. An open copy of a pipe would hide that
+// the backend has ended.
+Starts keep_one_file(int file) {
+  if (file > 0) dup2(file, 0);
+  close_range(file < 0 ? 0 : 1, ~0U, 0);
+  return Starts(file < 0 ? -1 : 0);
 }
 
 }  // namespace
@@ -118,16 +158,21 @@ int main(int argc, char** argv) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != std::atoi(argv[1])) return kFailed;  // its parent ended before the line above
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return kFailed;
   const pid_t keeper = getpid(), backend = fork();
   if (backend < 0) return kFailed;
   if (backend > 0) {
-    close_range(0, ~0U, 0);  // an open copy of a pipe would hide that the backend has ended
-    keep(backend, signals);
+    close(ends[1]);
+    keep(backend, signals, keep_one_file(taken_over(ends[0])));
   }
+  close(ends[0]);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != keeper) return kFailed;
   setpgid(0, 0);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  // A signal that arrives while a start waits can make it fail, which a shell takes for an error.
+  hand_over(ends[1], library ? ask_before_starting() : -1);
   const lockstep::u64 memory = std::strtoull(argv[3], nullptr, 10);
   if (library) run_library(memory, argv + 4);
   run_command(memory, argv[4]);

@@ -12,13 +12,13 @@
 
 namespace lockstep::judge {
 
-int memory_file(const char* name, std::uint64_t bytes) {
+int memory_file(std::uint64_t bytes) {
   rlimit limit{};
   getrlimit(RLIMIT_FSIZE, &limit);
   const rlimit lifted{limit.rlim_max, limit.rlim_max};
   setrlimit(RLIMIT_FSIZE, &lifted);
   const auto before = signal(SIGXFSZ, SIG_IGN);  // its default would end the process without a word
-  const int file = memfd_create(name, MFD_CLOEXEC);
+  const int file = memfd_create("", MFD_CLOEXEC);
   const bool sized = file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0;
   const int why = errno;
   signal(SIGXFSZ, before);

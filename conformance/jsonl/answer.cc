@@ -4,7 +4,7 @@ namespace lockstep::judge {
 
 string_view name_of(AnswerKind k) {
   constexpr string_view kNames[] = {"ok", "logic_error", "runtime_error", "unsupported", "crashed",
-      "timed_out", "protocol", "printed"};
+      "timed_out", "protocol", "printed", "broken_channel"};
   return kNames[static_cast<int>(k)];
 }
 

@@ -23,9 +23,17 @@ enum class AnswerKind {
   unsupported,
   crashed,    ///< its process ended
   timed_out,  ///< no answer in time
-  protocol,   ///< text that is no valid answer
-  printed     ///< other output in place of an answer; its process was ended for that
+  protocol,   ///< what is no valid answer
+  printed,    ///< other output in place of an answer; its process was ended for that
+  /// Bytes that nobody awaits, too many, or an answer to another question; its process was ended
+  /// for that.
+  broken_channel
 };
+
+/// Whether a process was ended for what it wrote where only answers belong.
+constexpr bool stray(AnswerKind k) {
+  return k == AnswerKind::printed || k == AnswerKind::broken_channel;
+}
 
 /// A backend's answer to one question.
 struct Answer {
@@ -40,9 +48,9 @@ struct Answer {
   std::string out_damage = {};  ///< how memory beside the outputs was written; else empty
   std::string in_damage = {};   ///< how an input was changed; else empty
   bool ok() const { return kind == AnswerKind::ok; }
+  /// Whether its process ended.
   bool gone() const {
-    return kind == AnswerKind::crashed || kind == AnswerKind::timed_out ||
-        kind == AnswerKind::printed;
+    return kind == AnswerKind::crashed || kind == AnswerKind::timed_out || stray(kind);
   }
 };
 string_view name_of(AnswerKind k);

@@ -227,7 +227,8 @@ std::string label_of(const Answer& a) {
     case AnswerKind::crashed: return "backend.crashed";
     case AnswerKind::timed_out: return "backend.timeout";
     case AnswerKind::protocol:
-    case AnswerKind::printed: return "backend.protocol";
+    case AnswerKind::printed:
+    case AnswerKind::broken_channel: return "backend.protocol";
     default: return a.label;
   }
 }

@@ -27,7 +27,8 @@ namespace {
 
 // The answer in a finding's text, without the words for how the question was put.
 std::string answer_of(std::string text) {
-  for (const AnswerKind kind : {AnswerKind::crashed, AnswerKind::timed_out, AnswerKind::printed}) {
+  for (const AnswerKind kind : {AnswerKind::crashed, AnswerKind::timed_out, AnswerKind::printed,
+           AnswerKind::broken_channel}) {
     const std::string words = "answered " + std::string(name_of(kind)) + ": ";
     if (const std::size_t at = text.rfind(words); at != text.npos) text.erase(0, at + words.size());
   }

@@ -141,6 +141,7 @@ void add_expectations(std::vector<Expectation>& to, const std::vector<Expectatio
 }
 
 void add_report(Report& to, const Report& more) {
+  if (to.ended_early.empty()) to.ended_early = more.ended_early;
   add_counts(to.counts, more.counts);
   add(to.legal_selected, more.legal_selected);
   add(to.legal_not_claimed, more.legal_not_claimed);

@@ -186,6 +186,7 @@ std::string verdict_line(const Report& r) {
       canaries.noticed, canaries.planted, floor_text(r), size_text(r), r.set_hash.substr(0, 16));
   s += judged_text(r);
   if (const std::string power = prefix_score_text(r); !power.empty()) s += "\n  " + power;
+  if (!r.ended_early.empty()) s += "\n  ended early, " + printable(r.ended_early);
   return s + "\n  " + exit_text(r.exit);
 }
 

@@ -65,7 +65,7 @@ static void fields(auto& f, Like<Failure> auto& x) {
   f("outcome", x.outcome, {.words = {"fail", "crash", "timeout"}});
   f("answer", x.answer,
       {.words = {"ok", "logic_error", "runtime_error", "unsupported", "crashed", "timed_out",
-           "protocol", "printed"}});
+           "protocol", "printed", "broken_channel"}});
   f("label", x.label, about("of that answer"));
   f("rule", x.rule, about("the label that an illegal call must give"));
   f("pattern", x.pattern, about("of all wrong values; empty: none"));
@@ -205,6 +205,8 @@ static void fields(auto& f, Like<Report> auto& r) {
       about("how many of the listed ones a budget's cases are known to kill; of none: unknown"));
   f("quarantine", r.quarantine);
   f("missing", r.missing, about("the first cases that were not answered, or did not run"));
+  f.optional("ended_early", r.ended_early,
+      about("what the run was doing when its deadline or a signal ended it outside of cases"));
   f("failures", r.failures);
   f("environments", r.environments);
 }

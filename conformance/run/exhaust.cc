@@ -228,8 +228,11 @@ Exit Exhaustion::exit() const {
   return is_complete() && sum(&OperatorValues::judged) > 0 ? Exit::pass : Exit::incomplete;
 }
 
-Exhaustion exhaust(const std::string& backend, const ValuePlan& plan, const Conduct& conduct) {
-  const std::unique_ptr<Subject> subject = open_subject(backend, conduct.limits);
+static RangeResults judged_ranges(
+    const std::string& backend, const ValuePlan& plan, const Conduct& conduct) {
+  Limits limits = conduct.limits;
+  limits.interrupted = conduct.interrupted;
+  const std::unique_ptr<Subject> subject = open_subject(backend, limits);
   if (!subject->live()) throw UsageError("recorded answers hold no ranges of values");
   RangeResults results(plan.ranges.size());
   std::optional<Journal> journal;
@@ -263,6 +266,16 @@ Exhaustion exhaust(const std::string& backend, const ValuePlan& plan, const Cond
       progress.add(r);
       results[r.n] = std::move(r);
     });
+  return results;
+}
+
+Exhaustion exhaust(const std::string& backend, const ValuePlan& plan, const Conduct& conduct) {
+  RangeResults results(plan.ranges.size());
+  try {
+    results = judged_ranges(backend, plan, conduct);
+  } catch (const Interrupted&) {
+    // It was ended while the backend was opened.
+  }
   Exhaustion e = summary_of(plan, results);
   e.backend = backend, e.file_hash = file_hash(backend), e.options = conduct.limits.set;
   return e;

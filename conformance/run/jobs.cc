@@ -103,8 +103,7 @@ class JudgingProcess {
     for (std::size_t k = 0; k < group.size(); ++k) {
       const CaseResult c{
           group[k], trials.empty() ? judged_alone(group[k]) : judged(trials[k], group[k])};
-      if (c.result.outcome == Outcome::crashed || c.result.outcome == Outcome::timed_out)
-        together_ = 1;
+      if (ended_process(c.result)) together_ = 1;
       send_line(fd, form::written(c));
     }
   }
@@ -215,9 +214,7 @@ class Collector {
     static const Finding none;
     const Finding& found = r.findings.empty() ? none : r.findings[0].second;
     quarantine_.note(std::string(work_.operator_of(n).name), r.outcome, found.text, found.kind);
-    const bool counts = r.outcome == Outcome::crashed || r.outcome == Outcome::timed_out ||
-        found.kind == AnswerKind::printed;
-    if (!counts) return;
+    if (!ended_process(r)) return;
     for (const OpInfo* op : operators())
       if (!quarantine_.reason(std::string(op->name)).empty()) work_.agenda.set_aside(*op);
   }

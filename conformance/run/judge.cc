@@ -210,8 +210,10 @@ RunInputs prepare_run(const std::string& backend, const Conduct& conduct) {
   RunInputs r;
   if (!conduct.expectations.empty())
     r.expectations = read_expectations(conduct.expectations, conduct.today);
+  Limits limits = conduct.limits;
+  limits.interrupted = conduct.interrupted;
   try {
-    r.subject = open_subject(backend, conduct.limits);
+    r.subject = open_subject(backend, limits);
   } catch (const LoadCrash& e) {
     r.death = e.what();
   }
@@ -271,6 +273,22 @@ std::vector<const Item*> claimed_items(
   return put;
 }
 
+// Judges what only the run as a whole shows, once all its cases are done.
+void judge_run_as_a_whole(Report& r, Subject& subject, const Selection& selection,
+    const TrialPlan& plan, const std::vector<const Item*>& put) {
+  try {
+    judge_refusals(r, subject, selection, put);
+    plant_in_process(r, subject, put);
+    judge_close(r, subject, selection, plan, put);
+  } catch (const Interrupted&) {
+    r.ended_early = "after the cases, while the backend was asked about the run as a whole";
+    return;
+  }
+  judge_whole(r);
+  miss_unplanted(r);
+  disown_exceeded(r);
+}
+
 Report judge_ready(RunInputs ready, const std::string& backend, const Selection& selection,
     const std::vector<Item>& items, const Conduct& conduct) {
   Report r;
@@ -307,12 +325,7 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   r.failures = causes.failures();
   name_missing(r, put, seen);
   if (std::cmp_equal(done, put.size())) {
-    judge_refusals(r, subject, selection, put);
-    plant_in_process(r, subject, put);
-    judge_close(r, subject, selection, plan, put);
-    judge_whole(r);
-    miss_unplanted(r);
-    disown_exceeded(r);
+    judge_run_as_a_whole(r, subject, selection, plan, put);
     if (conduct.shrink && subject.live()) shrink_failures(r, subject, plan, conduct.interrupted);
   }
   for (Failure& f : r.failures) {
@@ -323,21 +336,47 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   return r;
 }
 
+// The report of a run that was ended before any of its cases, as far as these are made.
+Report ended_before_cases(const std::string& backend, const Selection& s,
+    const std::vector<Item>& items, const Conduct& conduct, const char* when) {
+  Report r;
+  r.backend = r.name = backend;
+  r.options = conduct.limits.set;
+  describe_run(r, s, items);
+  r.counts.missing = r.counts.selected;
+  for (const Item& item : items)
+    if (s.part.holds(&item - items.data()) && r.missing.size() < kMissingNamed)
+      r.missing.push_back(item.id);
+  r.ended_early = when;
+  conclude(r);
+  return r;
+}
+
 }  // namespace
 
 Report judge(const std::string& backend, const Selection& selection, const Conduct& conduct) {
-  RunInputs ready = prepare_run(backend, conduct);
-  const std::optional<Frozen> frozen = installed_frozen();
-  const std::vector<Item> items = select_cases(selection, jobs_of(conduct));
-  hold_cases(frozen, selection, items, jobs_of(conduct));
-  Report r = judge_ready(std::move(ready), backend, selection, items, conduct);
-  hold_outputs(frozen, selection, r);
-  return r;
+  const char* now = "while the backend was opened";
+  try {
+    RunInputs ready = prepare_run(backend, conduct);
+    now = "while the cases were made";
+    const std::optional<Frozen> frozen = installed_frozen();
+    const std::vector<Item> items = select_cases(selection, jobs_of(conduct), conduct.interrupted);
+    hold_cases(frozen, selection, items, jobs_of(conduct));
+    Report r = judge_ready(std::move(ready), backend, selection, items, conduct);
+    hold_outputs(frozen, selection, r);
+    return r;
+  } catch (const Interrupted&) {
+    return ended_before_cases(backend, selection, {}, conduct, now);
+  }
 }
 
 Report judge(const std::string& backend, const Selection& selection, const std::vector<Item>& items,
     const Conduct& conduct) {
-  return judge_ready(prepare_run(backend, conduct), backend, selection, items, conduct);
+  try {
+    return judge_ready(prepare_run(backend, conduct), backend, selection, items, conduct);
+  } catch (const Interrupted&) {
+    return ended_before_cases(backend, selection, items, conduct, "while the backend was opened");
+  }
 }
 
 }  // namespace lockstep::judge

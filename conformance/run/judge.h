@@ -16,8 +16,9 @@ struct Conduct {
   std::string journal = {};       ///< file to continue and to write; empty: none
   std::string expectations = {};  ///< file of known failures; empty: none
   std::string today = {};         ///< as 2026-01-31, for expectations that expire
-  /// Polled during the run; once it returns true the run ends, and cases not judged are missing.
-  std::function<bool()> interrupted = {};
+  /// Polled during the run; once it returns true the run ends. Cases not judged are missing, and a
+  /// run that is ended before or after its cases is incomplete, too.
+  Interruption interrupted = {};
   /// Ends the run at the first case that fails; the cases after it are missing from the report.
   bool until_failure = false;
   std::function<void(i64 done, i64 all, i64 failed)> progress = {};
@@ -38,8 +39,8 @@ Report judge(const std::string& backend, const Selection& selection, const std::
 /// Shrinks the cases of a report's failures, wrong values first, until the work for one report is
 /// done. Work counts trials, calls, elements and multiply-adds; no clock influences the result.
 /// @param interrupted ends the work early once it returns true
-void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan,
-    const std::function<bool()>& interrupted = {});
+void shrink_failures(
+    Report& r, Subject& subject, const TrialPlan& plan, const Interruption& interrupted = {});
 
 /// The smallest case found that fails as the failure's case does, or that case itself: it violates
 /// the same property with the same outcome, kind of answer and label, with values that are wrong in
@@ -47,6 +48,6 @@ void shrink_failures(Report& r, Subject& subject, const TrialPlan& plan,
 /// short (kMaxShown) unless that of the failure's case is long.
 /// @param text receives the finding of the smallest case.
 Case shrink(Subject& subject, const TrialPlan& plan, const Failure& failure, std::string& text,
-    const std::function<bool()>& interrupted = {});
+    const Interruption& interrupted = {});
 
 }  // namespace lockstep::judge

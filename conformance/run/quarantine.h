@@ -1,6 +1,6 @@
 /// @file
-/// Quarantine: operators whose cases crashed or hung a backend too often are no longer put to it,
-/// because each restart costs time and the verdict is already clear.
+/// Quarantine: operators whose cases crashed or hung a backend, or broke its channel, too often are
+/// no longer put to it, because each restart costs time and the verdict is already clear.
 #pragma once
 #include <map>
 #include <string>
@@ -21,10 +21,10 @@ class Quarantine {
 
  private:
   struct Deaths {
-    i64 hangs = 0, crashes = 0;
+    i64 hangs = 0, crashes = 0, breaks = 0;
   };
   std::map<std::string, Deaths> ops_;
-  i64 hangs_ = 0, crashes_ = 0, prints_ = 0;
+  i64 hangs_ = 0, crashes_ = 0, breaks_ = 0, prints_ = 0;
   bool answered_ = false;
   std::string last_;
 };

@@ -46,7 +46,7 @@ i64 work_of(const Case& c) {
 class Predicate {
  public:
   Predicate(Subject& subject, const TrialPlan& plan, const Failure& failure, const Cost& limit,
-      const std::function<bool()>& interrupted)
+      const Interruption& interrupted)
       : subject_(subject),
         plan_(plan),
         failure_(failure),
@@ -76,6 +76,8 @@ class Predicate {
     } catch (const LoadCrash&) {
       cost_.steps += kStepsOfCrash - 1;
       return std::nullopt;
+    } catch (const Interrupted&) {
+      return std::nullopt;  // nothing else is tried either
     }
   }
 
@@ -99,7 +101,7 @@ class Predicate {
   Subject& subject_;
   const TrialPlan& plan_;
   const Failure& failure_;
-  const std::function<bool()>& interrupted_;
+  const Interruption& interrupted_;
   const Cost limit_;
   std::string label_;
   Cost cost_;
@@ -180,13 +182,13 @@ std::vector<Failure*> in_order(Report& r) {
 }  // namespace
 
 Case shrink(Subject& subject, const TrialPlan& plan, const Failure& failure, std::string& text,
-    const std::function<bool()>& interrupted) {
+    const Interruption& interrupted) {
   Predicate violates(subject, plan, failure, kOfFailure, interrupted);
   return shrink_within(violates, parse_case(failure.id), text);
 }
 
 void shrink_failures(
-    Report& r, Subject& subject, const TrialPlan& plan, const std::function<bool()>& interrupted) {
+    Report& r, Subject& subject, const TrialPlan& plan, const Interruption& interrupted) {
   // A backend that never answers fails every case alike.
   if (r.counts.passed + r.counts.failed == 0) return;
   Cost spent;

@@ -227,11 +227,15 @@ std::string hash_of_lines(const std::vector<string_view>& lines) {
 }
 
 // The cases of one operator in discriminating order.
-std::vector<Item> tier_items(const OpInfo& op, const Selection& s) {
+std::vector<Item> tier_items(
+    const OpInfo& op, const Selection& s, const Interruption& interrupted) {
   const TierSize size = tier_size(s.tier);
   const bool legal = wants(s, kLegal), illegal = wants(s, kIllegal);
   std::vector<Item> items;
-  for (int n = 0; legal && n < size.legal; ++n) items.push_back(legal_item(op, s.seed, n));
+  for (int n = 0; legal && n < size.legal; ++n) {
+    give_up_if(interrupted);
+    items.push_back(legal_item(op, s.seed, n));
+  }
   if (legal) add_unforeseen(items, op, s.nonce, size);
   if (legal) add_counting(items, op, s.seed, size);
   if (illegal)
@@ -340,7 +344,7 @@ bool takes_vectors(const Selection& s) {
   return s.wants(kMatchesVectors.name) || s.wants(kRejects.name);
 }
 
-std::vector<Item> select_cases(const Selection& s, int threads) {
+std::vector<Item> select_cases(const Selection& s, int threads, const Interruption& interrupted) {
   check_properties(s);
   const std::vector<const OpInfo*> ops = selected_operators(s);
   std::vector<Item> items;
@@ -356,8 +360,8 @@ std::vector<Item> select_cases(const Selection& s, int threads) {
     const std::optional<KillMatrix> kills = kills_of(s.kills);
     std::vector<std::vector<Item>> lists;
     lists.resize(ops.size());
-    for_each_at_once(
-        ops.size(), threads, [&](std::size_t k) { lists[k] = tier_items(*ops[k], s); });
+    for_each_at_once(ops.size(), threads,
+        [&](std::size_t k) { lists[k] = tier_items(*ops[k], s, interrupted); });
     lists.push_back(std::move(vectors));
     items = interleave(std::move(lists));
     if (kills) put_killers_first(items, *kills);

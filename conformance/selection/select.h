@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/base/interrupted.h"
 #include "conformance/cases/item.h"
 #include "conformance/cases/shard.h"
 
@@ -56,7 +57,9 @@ bool takes_vectors(const Selection& s);
 /// first, so that judging processes end together.
 /// @param threads how many make the cases, which do not depend on their number
 /// @throws UsageError for an unknown operator, property or case.
-std::vector<Item> select_cases(const Selection& s, int threads = 1);
+/// @throws Interrupted
+std::vector<Item> select_cases(
+    const Selection& s, int threads = 1, const Interruption& interrupted = {});
 
 /// @throws UsageError if the selection names an unknown property.
 void check_properties(const Selection& s);

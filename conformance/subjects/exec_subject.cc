@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
@@ -27,6 +28,10 @@ constexpr std::size_t kLastWords = 2048;                       // bytes kept of 
 // How often a command that has never answered is started again. A crash may be due to the call and
 // costs little; a hang costs seconds.
 constexpr int kTrials = 100, kHang = 50;  // how many trials a hang counts
+
+// Ids of calls are less, so that every program can hold one as an int.
+constexpr std::uint64_t kIds = std::uint64_t{1} << 31;
+constexpr std::size_t kIdsKept = 16;  // to recognize the answer to an earlier call
 
 // A file descriptor that closes itself.
 class Fd {
@@ -91,12 +96,11 @@ std::string last_lines(std::string_view text) {
 // A running command and its unread output.
 class Conversation {
  public:
-  /// @param memory bytes that each of its processes may allocate; 0: no limit.
   /// @param reach of reap_host().
-  Conversation(const std::string& command, std::uint64_t memory, std::chrono::milliseconds& reach)
-      : reach_(reach) {
+  Conversation(const std::string& command, const Limits& limits, std::chrono::milliseconds& reach)
+      : interrupted_(limits.interrupted), reach_(reach) {
     Pipe in, out, err;
-    pid_ = start_host({"command", std::to_string(memory), command},
+    pid_ = start_host({"command", std::to_string(bytes_of_gib(limits.memory_gib)), command},
         {in.read.get(), out.write.get(), err.write.get()}, environment_with_own_directory());
     to_ = std::move(in.write);
     from_ = std::move(out.read);
@@ -124,6 +128,7 @@ class Conversation {
   bool read_some();
   void hear_last_words();
 
+  const Interruption& interrupted_;
   std::chrono::milliseconds& reach_;
   pid_t pid_ = -1;
   Fd to_, from_, err_;
@@ -148,13 +153,14 @@ Answer Conversation::failed(AnswerKind kind, const std::string& why) {
 
 // Waits until something can be read or written. @return false at the deadline
 bool Conversation::wait(bool writing, Clock::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  give_up_if(interrupted_);
+  const std::int64_t left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   if (left <= 0) return false;
   // poll() passes over negative descriptors.
   pollfd fds[] = {
       {from_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {writing ? to_.get() : -1, POLLOUT, 0}};
-  const i64 most = 1000000;
-  const int n = poll(fds, std::size(fds), static_cast<int>(min(left, most)));
+  const int n = poll(fds, std::size(fds), static_cast<int>(std::min(left, kInterruptionMs)));
   if (n > 0 && fds[1].revents) hear_last_words();
   return true;
 }
@@ -213,7 +219,7 @@ Answer Conversation::exchange(
     newline = said_.find('\n', searched);
     searched = said_.size();
     if (std::min(newline, searched) > longest)
-      return failed(AnswerKind::protocol,
+      return failed(AnswerKind::broken_channel,
           "an answer of more than " + std::to_string(longest) + " bytes, beginning " +
               quote(said_));
   }
@@ -271,21 +277,27 @@ class ExecSubject final : public Subject {
     for (int k = 0; k < out.count; ++k) values += static_cast<std::size_t>(volume(out[k].shape));
     std::size_t elements = values;
     for (const Tensor& t : in) elements += t.data.size();
-    Answer a = of_outputs(ask(line, {values, elements}), out.count);
-    return a.kind == AnswerKind::protocol ? lost(a.message) : a;
+    return of_outputs(ask(line, {values, elements}), out.count);
   }
   // Puts the line of a call to the command.
   template <class Line> Answer ask(const Line& line, Size size = {}) {
-    const std::string id = std::to_string(++questions_);
+    const std::string id = std::to_string(drawn_number() % kIds);
     std::string_view reply;
     Answer a = exchange(line(id), size, reply);
-    return a.ok() ? answer_of(reply, id) : a;
+    if (a.ok()) a = answer_of(reply, id);
+    a.message = without_ids(a.message, id);
+    ids_.push_back(id);
+    if (ids_.size() > kIdsKept) ids_.pop_front();
+    return a;
   }
+  // A text with 1 in place of the present id, and 0 in place of the last ones, since ids differ
+  // from run to run.
+  std::string without_ids(std::string_view text, std::string_view id) const;
   // Writes a line and reads one, from a fresh process if there is none.
   Answer exchange(const std::string& line, Size size, std::string_view& reply);
   Answer answer_of(std::string_view reply, const std::string& id);
   // Drops a process whose answer fits no question; the next question starts a fresh one.
-  Answer lost(const std::string& why, AnswerKind kind = AnswerKind::protocol) {
+  Answer lost(const std::string& why, AnswerKind kind = AnswerKind::broken_channel) {
     running_.reset();
     return {.kind = kind, .message = why};
   }
@@ -297,17 +309,29 @@ class ExecSubject final : public Subject {
   Manifest manifest_;
   std::chrono::milliseconds reach_ = kReach;
   std::unique_ptr<Conversation> running_;
-  i64 questions_ = 0;
-  int trials_ = 0;             // while no process has ever answered
-  bool has_answered_ = false;  // whether any process answered
+  std::deque<std::string> ids_;  // of the last calls
+  int trials_ = 0;               // while no process has ever answered
+  bool has_answered_ = false;    // whether any process answered
   Answer last_failure_;
 };
+
+std::string ExecSubject::without_ids(std::string_view text, std::string_view id) const {
+  constexpr std::string_view kDigits = "0123456789";
+  std::string all;
+  while (!text.empty()) {
+    const bool number = kDigits.find(text[0]) != kDigits.npos;
+    const std::string_view part =
+        text.substr(0, number ? text.find_first_not_of(kDigits) : text.find_first_of(kDigits));
+    all += part == id ? "1" : std::find(ids_.begin(), ids_.end(), part) != ids_.end() ? "0" : part;
+    text.remove_prefix(part.size());
+  }
+  return all;
+}
 
 Answer ExecSubject::exchange(const std::string& line, Size size, std::string_view& reply) {
   if (!has_answered_ && trials_ >= kTrials) return last_failure_;
   const bool fresh = !running_;
-  if (fresh)
-    running_ = std::make_unique<Conversation>(command_, bytes_of_gib(limits_.memory_gib), reach_);
+  if (fresh) running_ = std::make_unique<Conversation>(command_, limits_, reach_);
   const auto patience = static_cast<double>(patience_for(static_cast<i64>(size.elements)));
   Answer a =
       running_->exchange(line + "\n", (fresh ? limits_.start_s : limits_.timeout_s) * patience,

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <random>
 #include <utility>
 
 #include "conformance/subjects/mail.h"
@@ -57,7 +56,7 @@ class Host {
     }
     close(ends[1]);
     u64 number = 0;
-    const bool in_time = readable_within(socket_, limits_.start_s);
+    const bool in_time = readable_within(socket_, limits_.start_s, limits_.interrupted);
     if (in_time && read(socket_, &number, sizeof number) == sizeof number) {
       if (manifest_.empty()) manifest_ = mail_.channel().stated();
       if (manifest_ == mail_.channel().stated()) return;
@@ -78,7 +77,8 @@ class Host {
   /// @param answered receives the number of answers if the process lives
   std::optional<Answer> exchange(std::size_t& answered) {
     mail_.send();
-    const u64 number = word(secret_, ++asked_, 0);
+    const u64 number = drawn_number();
+    // It comes back with the answers.
     const bool sent = write(socket_, &number, sizeof number) == sizeof number;
     const bool in_time = sent && answers_in_time();
     u64 numbers[2] = {};  // room for more than the answer
@@ -88,7 +88,8 @@ class Host {
       return std::nullopt;
     if (got > 0) {
       end(false);
-      return Answer{.kind = AnswerKind::protocol, .message = "it wrote to the judge's socket"};
+      return Answer{
+          .kind = AnswerKind::broken_channel, .message = "it wrote to the judge's socket"};
     }
     if (sent && !in_time) {
       end(false);
@@ -98,12 +99,15 @@ class Host {
   }
 
  private:
-  // Waits as long as the host begins letter after letter, and run after run of a plan, in time.
+  // Waits as long as the host begins letter after letter, and run after run of a plan, in time; but
+  // not for ever, since a backend can count runs that it does not begin.
   bool answers_in_time() {
-    constexpr int kParts = 4;
+    constexpr int kParts = 4, kInAll = 10;
     u64 before = 1;
+    i64 all = 0;
     for (i64 quiet = 0; quiet < kParts * mail_.patience(); ++quiet) {
-      if (readable_within(socket_, limits_.timeout_s / kParts)) return true;
+      if (++all > kParts * kInAll * mail_.patience()) return false;
+      if (readable_within(socket_, limits_.timeout_s / kParts, limits_.interrupted)) return true;
       const u64 steps = mail_.channel().begun + mail_.channel().runs;
       if (steps > before && steps <= mail_.steps()) before = steps, quiet = -1;
     }
@@ -121,9 +125,6 @@ class Host {
   pid_t pid_ = 0;
   std::chrono::milliseconds reach_ = kReach;
   int socket_ = -1;
-  // The number of each exchange comes back with its answers. A backend cannot foresee it.
-  const u64 secret_ = u64{std::random_device()()} << 32 | std::random_device()();
-  u64 asked_ = 0;
 };
 
 // Whether this machine can run any of the backend's kernels, as its manifest states.

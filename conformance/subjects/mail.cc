@@ -62,7 +62,7 @@ void require_addresses() {
 
 Mail::Mail() {
   require_addresses();
-  file_ = memory_file("mail", kMail);
+  file_ = memory_file(kMail);
   void* m = mmap(nullptr, kMail, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (m == MAP_FAILED) {
     close(file_);
@@ -369,7 +369,6 @@ std::string Mail::describe_input(const Placed& p, i64 at) {
 void Mail::explain(std::size_t n, Answer& a) const {
   const Reply r = reply(n);
   const Posted& p = posted_[n];
-  if (r.started_process) a.message += ", because it started a process";
   if (r.heap_fault) a.message += " touching " + heap::text({r.heap_bytes, r.heap_at});
   if (r.fault_slot < 0 || std::cmp_greater_equal(r.fault_slot, p.tensors.size())) return;
   const auto slot = static_cast<std::size_t>(r.fault_slot);

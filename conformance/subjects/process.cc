@@ -7,6 +7,7 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include "runtime/backends.h"
@@ -31,6 +33,13 @@ std::string ending(int status) {
   if (WIFEXITED(status)) return "exited with status " + std::to_string(WEXITSTATUS(status));
   const char* name = sigabbrev_np(WTERMSIG(status));
   return "was killed by SIG" + std::string(name ? name : std::to_string(WTERMSIG(status)).c_str());
+}
+
+// The same of a host. The kernel ends one by SIGSYS that starts a process although it must not, and
+// a host itself ends so if its backend starts too many.
+std::string ending_of_host(int status) {
+  const bool started = WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS;
+  return ending(status) + (started ? ", because it started a process too many" : "");
 }
 
 // Whether a process, or a shell's child, ended by a signal with which other programs end processes.
@@ -94,15 +103,24 @@ void note_child(pid_t pid) { own_children.insert(pid); }
 
 void end_orphans() { end_descendants(own_children); }
 
-bool readable_within(int fd, double seconds) {
+std::uint64_t drawn_number() {
+  std::uint64_t number = 0;
+  if (getrandom(&number, sizeof number, 0) != sizeof number)
+    throw std::system_error(errno, std::generic_category(), "no random number");
+  return number;
+}
+
+bool readable_within(int fd, double seconds, const Interruption& interrupted) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    give_up_if(interrupted);
+    const std::int64_t left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     pollfd p{fd, POLLIN, 0};
-    const int n = poll(&p, 1, left > 0 ? static_cast<int>(left) : 0);
+    const int n = poll(&p, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, kInterruptionMs)));
     if (n > 0) return true;
-    if (n == 0 || errno != EINTR) return false;
+    if (n == 0 ? left <= kInterruptionMs : errno != EINTR) return false;
   }
 }
 
@@ -165,7 +183,7 @@ std::string end_host(pid_t pid) {
   kill(pid, SIGTERM);
   kill(pid, SIGCONT);  // its backend may have stopped it
   int status = 0;
-  std::string how = ends_within(kEndingMs, pid, status) ? ending(status) : end_process(pid);
+  std::string how = ends_within(kEndingMs, pid, status) ? ending_of_host(status) : end_process(pid);
   end_orphans();
   return how;
 }
@@ -178,7 +196,7 @@ std::string reap_host(pid_t pid, std::chrono::milliseconds& reach) {
     std::this_thread::sleep_for(reach);
     reach /= 2;
   }
-  return ending(status);
+  return ending_of_host(status);
 }
 
 std::optional<std::string> run_logged(

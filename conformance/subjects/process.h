@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "conformance/base/interrupted.h"
+
 namespace lockstep::judge {
 
 /// Converts GiB to bytes.
@@ -16,8 +18,16 @@ inline std::uint64_t bytes_of_gib(double gib) {
   return static_cast<std::uint64_t>(gib * (std::uint64_t{1} << 30));
 }
 
+/// A number that no backend can foresee, for a question whose answer repeats it. It must show in no
+/// output.
+/// @throws std::system_error if the system has none.
+std::uint64_t drawn_number();
+
 /// Waits for a byte to read. @return whether a byte or the end of file came within the limit
-bool readable_within(int fd, double seconds);
+/// @throws Interrupted
+bool readable_within(int fd, double seconds, const Interruption& interrupted);
+/// The longest delay, in milliseconds, until a wait is interrupted.
+inline constexpr std::int64_t kInterruptionMs = 100;
 
 /// Starts the program `backend-host` in a process group of its own. The host ends with this
 /// process, which inherits the processes that it leaves behind.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conformance/base/interrupted.h"
 #include "conformance/host/channel.h"
 #include "conformance/jsonl/answer.h"
 #include "conformance/subjects/manifest.h"
@@ -44,6 +45,8 @@ struct Limits {
   /// GiB that a process may allocate; 0: no limit, as for sanitizers, which reserve huge ranges.
   double memory_gib = ndarray::kInstrumented ? 0 : 8;
   Options set = {};  ///< options of open()
+  /// Polled while a subject waits, which then throws Interrupted.
+  Interruption interrupted = {};
 };
 
 /// How many times the limit for an answer applies to a call of so many elements.
@@ -137,6 +140,7 @@ class Subject {
 /// Opens a backend: a built-in name, the path of a shared library, `exec:COMMAND`, or
 /// `results:FILE`.
 /// @throws UsageError if there is no such backend or it is no backend.
+/// @throws Interrupted
 std::unique_ptr<Subject> open_subject(const std::string& what, const Limits& limits);
 
 /// A backend that speaks the JSON Lines protocol, run by `/bin/sh -c COMMAND` with the directory of

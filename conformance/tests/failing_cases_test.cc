@@ -1,10 +1,12 @@
 // Failing cases are listed, repeated and expected; and what the program says if it cannot write a
 // file.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 
 #include "conformance/base/sha256.h"
+#include "conformance/base/write_file.h"
 #include "conformance/tests/verbs.h"
 
 namespace lockstep::judge {
@@ -131,6 +133,48 @@ TEST_F(Failing, RunsSayTheVerdictWhereNothingCanBeWritten) {
             verb + " /dev/full"});
     expect_end(lost, 4, {"cannot write '/dev/full': No space left on device"});
   }
+}
+
+using Files = ScratchTest;
+
+std::size_t files_in(const std::string& directory) {
+  const std::filesystem::directory_iterator all(directory);
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST_F(Files, KeepWhatTheyHadWhereNotAllCanBeWritten) {
+  const std::string file = scratch.write("report", "old"), fresh = scratch.path("fresh");
+  const std::string much(100'000, 'x');
+  std::filesystem::permissions(file, std::filesystem::perms(0640));
+  const int status = status_of([&] {
+    const rlimit small{50'000, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &small);
+    signal(SIGXFSZ, SIG_IGN);
+    for (const std::string& f : {file, fresh})
+      if (words_of<std::runtime_error>([&] { write_file(f, much); }) !=
+          "cannot write '" + f + "': File too large")
+        _exit(1);
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(text_of_file(file), "old");
+  EXPECT_EQ(files_in(scratch.path("")), 1U);
+  write_file(file, much);
+  EXPECT_EQ(text_of_file(file), much);
+  EXPECT_EQ(std::filesystem::status(file).permissions(), std::filesystem::perms(0640));
+  EXPECT_EQ(files_in(scratch.path("")), 1U);
+}
+
+TEST_F(Files, AreWrittenBehindLinksAndOpenOnesAsTheyAre) {
+  const std::string file = scratch.write("report", "old"), link = scratch.path("link");
+  std::filesystem::create_symlink("report", link);
+  write_file(link, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(text_of_file(file), "new");
+  const std::string cover = program() + " cover --op relu --json /dev/stdout";
+  expect_end(run({"sh", "-c", cover + " | cat"}), 0, {"\"complete\": true"});
+  expect_end(run({"sh", "-c", cover + " > " + file}), 0);
+  // What the program prints goes to the file that the shell has open.
+  expect_contains(text_of_file(file), "COMPLETE");
 }
 
 TEST(Verdicts, SayWhyAProgramDoesNotStart) {

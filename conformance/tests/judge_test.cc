@@ -325,6 +325,20 @@ TEST(Quarantine, FollowsDeaths) {
   EXPECT_EQ(silent.reason("relu"), "");
   noted(silent, "take", Outcome::crashed, 1);
   EXPECT_EQ(silent.reason("relu"), "the backend never answered: gone");
+  Quarantine silent_flood, flood;
+  const auto floods = [](Quarantine& q, const char* op, int times) {
+    for (int k = 0; k < times; ++k) q.note(op, Outcome::failed, "x", AnswerKind::broken_channel);
+  };
+  floods(silent_flood, "relu", 2);
+  EXPECT_EQ(silent_flood.reason("relu"), "");
+  floods(silent_flood, "take", 1);
+  EXPECT_EQ(silent_flood.reason("sum"), "the backend never answered: x");
+  noted(flood, "relu", Outcome::passed, 1);
+  floods(flood, "relu", 3), floods(flood, "take", 2);
+  EXPECT_EQ(flood.reason("relu"), "relu broke its channel 3 times");
+  EXPECT_EQ(flood.reason("take"), "");
+  for (const char* op : {"max", "min", "conv2d"}) floods(flood, op, op[1] == 'o' ? 1 : 2);
+  EXPECT_EQ(flood.reason("sum"), "the backend breaks its channel too often");
   noted(mute, "relu", Outcome::timed_out, 1);
   EXPECT_EQ(mute.reason("sum"), "the backend never answered: gone");
   noted(mortal, "relu", Outcome::failed, 1);

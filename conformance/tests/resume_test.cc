@@ -148,6 +148,18 @@ TEST(Quarantine, KeepsAnOperatorFromBeingAskedOn) {
   }
 }
 
+TEST(Quarantine, CountsWhatALibraryWritesToTheJudge) {
+  const json report = judged(
+      joined({"check", hostile("misbehaving")},
+          words_in("--set fault=forge --op relu,sum --budget 60 --vectors '' --jobs 1 --timeout 20 "
+                   "--no-shrink")))
+                          .report;
+  EXPECT_EQ(report["counts"]["failed"], 3);
+  EXPECT_GT(report["counts"]["quarantined"], 20);
+  EXPECT_EQ(report["quarantine"], json({"relu broke its channel 3 times"}));
+  EXPECT_EQ(report["failures"][0]["answer"], "broken_channel");
+}
+
 TEST_F(Resume, RefusesResultsOfOtherVectors) {
   std::filesystem::copy("conformance/vectors", scratch.path("vectors"));
   const Words check =

@@ -16,7 +16,7 @@ void fields(auto& f, form::Like<Element> auto& e) {
 
 void fields(auto& f, form::Like<Finding> auto& x) {
   f("text", x.text);
-  f("kind", x.kind, {.max = static_cast<i64>(AnswerKind::printed)});
+  f("kind", x.kind, {.max = static_cast<i64>(AnswerKind::broken_channel)});
   f("label", x.label);
   f("hint", x.hint);
   f("elements", x.elements);

@@ -25,8 +25,8 @@ bool only_hung(const Report& r) {
   return r.counts.timed_out > r.known.timed_out && r.counts.crashed == r.known.crashed;
 }
 
-// Whether cases were quarantined only for what the backend printed.
-bool only_printed(const Report& r) {
+// Whether cases were quarantined only for what the backend wrote where only answers belong.
+bool only_strayed(const Report& r) {
   return r.counts.crashed + r.counts.timed_out == 0 && any_failed(r);
 }
 
@@ -92,10 +92,11 @@ void conclude(Report& r) {
   if (blind) {
     r.verdict = "BROKEN";
     r.exit = Exit::judge_broke;
-  } else if (vacuous || c.missing > 0 || (!r.below_floor.empty() && c.quarantined == 0)) {
+  } else if (vacuous || c.missing > 0 || !r.ended_early.empty() ||
+      (!r.below_floor.empty() && c.quarantined == 0)) {
     r.verdict = "INCOMPLETE";
     r.exit = Exit::incomplete;
-  } else if (deaths(r) > known_deaths(r) && !only_printed(r)) {
+  } else if (deaths(r) > known_deaths(r) && !only_strayed(r)) {
     r.verdict = only_hung(r) ? "TIMEOUT" : "CRASH";
     r.exit = Exit::fail;
   } else if (nondeterministic(r)) {

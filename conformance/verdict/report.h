@@ -125,6 +125,9 @@ struct Report {
   Score score;                               ///< of a budget's cases, if there is one
   std::vector<std::string> missing;          ///< cases without an answer, or that did not run
   std::map<std::string, Canaries> canaries;  ///< property
+  /// What the run was doing when its deadline or a signal ended it outside of cases; empty:
+  /// nothing.
+  std::string ended_early;
   std::string verdict;  ///< PASS FAIL NONDETERMINISTIC CRASH TIMEOUT INCOMPLETE STALE BROKEN
   Exit exit = Exit::pass;
 };

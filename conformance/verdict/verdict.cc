@@ -31,17 +31,17 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
       r.paths.push_back(answer->path);
   }
   const Answer* end = t.end();
-  // Every property would report the same printed line.
-  const bool printed = end && end->kind == AnswerKind::printed;
+  // Every property would report the same stray output.
+  const bool strayed = end && stray(end->kind);
   for (const Property* p : kProperties) {
-    if (printed || !is_meant(*p, properties) || !p->holds_something_of(t)) continue;
+    if (strayed || !is_meant(*p, properties) || !p->holds_something_of(t)) continue;
     r.judged.emplace_back(p->name);
     if (std::optional<Finding> f = p->inspect(t, p->seen_in(t)))
       r.findings.emplace_back(std::string(p->name), std::move(*f));
   }
   if (end && r.findings.empty()) r.findings.push_back(death(t, *end, r.judged));
   r.outcome = r.findings.empty()           ? Outcome::passed
-      : !end || printed                    ? Outcome::failed
+      : !end || strayed                    ? Outcome::failed
       : end->kind == AnswerKind::timed_out ? Outcome::timed_out
                                            : Outcome::crashed;
   return r;

@@ -25,6 +25,12 @@ struct ItemResult {
   std::string outputs;  ///< hash of the answer to a call that runs
 };
 
+/// Whether the backend's process ended, or was ended, in a case.
+inline bool ended_process(const ItemResult& r) {
+  return r.outcome == Outcome::crashed || r.outcome == Outcome::timed_out ||
+      (!r.findings.empty() && stray(r.findings[0].second.kind));
+}
+
 /// Judges one trial by some properties; an empty list means all.
 ItemResult judge_trial(const Trial& t, const std::vector<std::string>& properties);
 

@@ -3,6 +3,8 @@
 /// nothing until the host waits for them. Only a judge that uploads, waits and downloads can pass
 /// it. It claims relu and work shared among threads, but never reports the number of threads. The
 /// option `fault` breaks one of the steps.
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "backends/backend.hpp"
@@ -101,6 +103,9 @@ class Scrambler {
     lost = lost || (fault_ == "lost" && plan.shape.size() == 3);
     if (lost) throw std::runtime_error("the device is lost to this process");
     fails("wait", "the device fell off the bus");
+    for (int k = 0; fault_ == "starts" && plan.shape.size() == 3 && k < 700; ++k)
+      if (fork() == 0)
+        for (;;) pause();
     if (fault_ == "scratch_unset") w.out[0] = w.scratch[0];
     for (int64_t k = fault_ == "scratch_unset" ? 1 : 0; k < plan.elements; ++k) {
       w.scratch[k] = w.in[plan.offset(plan.in_stride, k)] ^ kKey;

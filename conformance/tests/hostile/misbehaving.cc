@@ -4,7 +4,8 @@
 /// process states another name in it; if HOSTILE_DESERTS names a file, each process ends the one
 /// that holds it, and hangs with HOSTILE_HANGS; if HOSTILE_ONCE names a file, only the first
 /// HOSTILE_LOADS processes (1) survive loading this library; if HOSTILE_LEAVES names a file, each
-/// process leaves another one behind, in a session of its own, and adds its number to the file.
+/// process leaves another one behind, in a session of its own, and adds its number to the file;
+/// with HOSTILE_STARTS each process starts that many others before it is loaded.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -43,6 +44,13 @@ __attribute__((constructor)) void leave_process() {
   if (fork() != 0) _exit(0);
   std::ofstream(file, std::ios::app) << getpid() << "\n";
   for (;;) pause();
+}
+
+__attribute__((constructor)) void start_many() {
+  const char* number = std::getenv("HOSTILE_STARTS");
+  for (int k = 0; number && k < std::atoi(number); ++k)
+    if (fork() == 0)
+      for (;;) pause();
 }
 
 // Ends the process that holds this library, and outlives the judge unless the judge ends it.
@@ -193,11 +201,13 @@ void reach(const Execution& e) {
 
 // Spoils the result if its process looks like one that is being judged.
 void look_around(const Execution& e) {
-  for (const char* file : {"/proc/self/comm", "/proc/self/environ"}) {
+  for (const char* file : {"/proc/self/comm", "/proc/self/environ", "/proc/self/maps"}) {
     std::ostringstream text;
     text << std::ifstream(file).rdbuf();
     const std::string all = text.str();
-    if (all.starts_with("lockstep") || all.find("LOCKSTEP_") != all.npos) e.out[0][0] ^= 1;
+    if (all.starts_with("lockstep") || all.find("LOCKSTEP_") != all.npos ||
+        all.find("/memfd:m") != all.npos || all.find("/memfd:t") != all.npos)
+      e.out[0][0] ^= 1;
   }
 }
 
@@ -358,6 +368,8 @@ constexpr Fault kFaults[] = {
     {.name = "infer_rank", .infer = [](std::vector<TensorType>& y) { y[0].shape.push_back(1); }},
     {.name = "path", .path = "secret"},
     {.name = "no_path", .path = ""},
+    {"hang_isa"},
+    {"hang_close"},
     {"picky"},
     {"curt"},
     {"status"},
@@ -416,11 +428,13 @@ class Misbehaving {
     if (const auto f = options.find("fault"); f != options.end()) fault_ = find_fault(f->second);
     const auto isa = options.find("isa");
     if (isa == options.end() || isa->second == "portable") return;
+    while (has("hang_isa")) pause();
     if (has("picky"))
       throw LogicError("option.isa", "this machine cannot run '" + isa->second + "'");
     if (has("curt")) throw LogicError("option.isa", "no");
   }
   ~Misbehaving() {
+    while (has("hang_close")) pause();
     if (has("last") || has_run_large) std::abort();
   }
   std::unique_ptr<Plan> prepare(const Call& call) const {

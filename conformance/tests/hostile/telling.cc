@@ -8,15 +8,19 @@
 ///   poke=PORT:BYTES       execute() changes a byte, so far from the first element of a tensor;
 ///                         the output follows the inputs
 ///   counts=RUN            execute() adds 1 to an output of one element, in that run of a plan 2
+///   pretends=YES          execute() never ends, and counts runs of plans for the judge meanwhile
 ///   words=long|open       texts fill their room and have no end; `open`: open() refuses with one
 /// And its environment: TELLING_LACKS numbers a required function that the table lacks,
 /// TELLING_DEVICE gives it a device, TELLING_SIZE is how many bytes the manifest has.
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <span>
 
 #include "backends/backend.hpp"
+#include "conformance/host/channel.h"
 
 struct ls_backend : lockstep::backend::Options {
   std::string value(const char* option) const {
@@ -39,7 +43,7 @@ const char* manifest() {
   static std::string text;
   text =
       R"({"name": "telling", "version": "1", "device": "cpu",
-          "options": ["tells", "code", "poke", "scratch", "counts", "words"],
+          "options": ["tells", "pretends", "code", "poke", "scratch", "counts", "words"],
           "kernels": [{"op": "*", "name": "only", "isa": "any", "runnable": true}],
           "claims": {"operators": {"relu": {}}}})";
   if (const char* size = std::getenv("TELLING_SIZE")) text.resize(std::stoul(size), ' ');
@@ -124,9 +128,23 @@ int32_t prepare(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t
   return LS_OK;
 }
 
+// Counts run after run of a plan in the memory that it shares with the judge, and never ends one.
+[[noreturn]] void pretend() {
+  std::ifstream maps("/proc/self/maps");
+  std::string line;
+  while (std::getline(maps, line)) {
+    const std::size_t end = line.find('-');
+    const auto from = std::stoull(line, nullptr, 16),
+               to = std::stoull(line.substr(end + 1), nullptr, 16);
+    if (to - from != lockstep::judge::kMail || line.find("rw-s") == line.npos) continue;
+    for (;; usleep(350'000)) ++reinterpret_cast<lockstep::judge::Channel*>(from)->runs;
+  }
+  std::abort();
+}
 int32_t execute(const ls_plan* plan, const void* const* in, void* const* out, void* scratch, void*,
     ls_status* status) {
   const ls_backend& self = *plan->self;
+  if (!self.value("pretends").empty()) pretend();
   if (self.tells("scratch")) {
     int32_t first = 0, last = 0;
     std::memcpy(&first, scratch, sizeof first);
