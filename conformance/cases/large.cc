@@ -255,6 +255,19 @@ bool is_crowded(const Case& c) {
 
 }  // namespace
 
+std::vector<Case> repeated_cases(const OpInfo& op, u64 seed) {
+  constexpr int kTries = 20000;
+  constexpr Aim kAim{elements_of, kNotLarge, 1};
+  Seeded draw(word(seed, 17, 0));
+  for (int n = 0; n < kTries; ++n) {
+    std::optional<Case> c = enlarged(op, kAim, kAim.axes + 2 * n / kTries, draw);
+    if (!c || !is_repeated(*c)) continue;
+    fill(*c, Fill::dense, static_cast<std::size_t>(n));
+    if (!tells_nothing(*c)) return {std::move(*c)};
+  }
+  return {};
+}
+
 std::vector<Case> large_cases(const OpInfo& op, u64 seed, int rounds) {
   constexpr int kTries = 2000;
   constexpr Fill kFills[] = {Fill::dense, Fill::boundary, Fill::critical, Fill::dense};

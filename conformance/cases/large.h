@@ -71,6 +71,9 @@ inline constexpr i64 kDeepRow = i64{1} << 19;
 /// block of a kernel holds what such a row needs.
 std::vector<Case> deep_row_cases(const OpInfo& op, u64 seed);
 
+/// A legal call whose plan runs many times although it is large.
+std::vector<Case> repeated_cases(const OpInfo& op, u64 seed);
+
 /// The elements of the largest tensor of a legal call.
 i64 largest_tensor(const Case& c);
 

@@ -112,6 +112,16 @@ TEST_P(Large, ProductsOutgrowCountersAndBlocks) {
   }
 }
 
+// Each operator has one large call whose plan runs as often as those of small calls.
+TEST_P(Large, OnePlanCanRunManyTimes) {
+  for (u64 seed : {1, 2, 20261128}) {
+    const std::vector<Case> all = repeated_cases(*GetParam(), seed);
+    ASSERT_EQ(all.size(), 1U) << seed;
+    EXPECT_EQ(refusal(all[0]).label(), "") << case_id(all[0]);
+    EXPECT_TRUE(is_large(all[0]) && is_repeated(all[0])) << case_id(all[0]);
+  }
+}
+
 // Every number of elements that can be left over after whole vectors, along the last axis of input
 // 0 and of output 0, and along the channels of output 0. An operator may fix any of these extents.
 TEST_P(Large, TailsLeaveEveryNumberOfElementsOver) {
