@@ -140,6 +140,25 @@ TEST(Intermediates, AreOfTheseOperators) {
   EXPECT_EQ(found, expected);
 }
 
+// Of a call of narrow types, no value leaves 32 bits.
+TEST(Intermediates, AreAimedAtByTheWidestTypes) {
+  for (const OpInfo* op : operators()) {
+    Seeded draw(1);
+    int seen = 0;
+    for (int n = 0; n < 60 && intermediates_of(*op) != 0; n += 3) {
+      const std::vector<CallClass> wanted = {{"intermediates", "any"}};
+      const std::optional<Case> c = attempt(*op, wanted, kMaxRun, n, draw);
+      for (std::size_t k = 0; c && k < c->in.size(); ++k) {
+        Case wider = *c;
+        ++wider.in[k].precision;
+        EXPECT_TRUE(refusal(wider).refused()) << case_id(*c);
+        ++seen;
+      }
+    }
+    EXPECT_EQ(seen > 0, intermediates_of(*op) != 0) << op->name;
+  }
+}
+
 class IntermediatesOfSets : public testing::TestWithParam<const OpInfo*> {};
 
 // Whatever the seed, since any seed may be the one of somebody's run.
