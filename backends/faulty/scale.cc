@@ -12,7 +12,8 @@
 namespace lockstep::faulty {
 namespace {
 
-constexpr i64 kCache = i64{1} << 20;  // elements beyond which a kernel streams or shares its work
+constexpr i64 kCache = i64{1} << 20;   // elements beyond which a kernel streams or shares its work
+constexpr i64 kShared = i64{1} << 15;  // elements beyond which threads share a range
 constexpr i64 kBlock = 4096, kLongBlock = 65536;  // terms that are added at a time
 
 // A right execution of an operator, which a function of (threads, run, output) then makes wrong.
@@ -74,6 +75,12 @@ constexpr Mutant kScaleMutants[] = {
                         in[0].padded(
                             y[0], first + i, top + r * a.dilation[0], start + s * a.dilation[1]);
                   });
+            })),
+    from_tier(1,
+        spoils<ElemwiseAdd>("elemwise_add.late_large_run",
+            "threads that share a large range count its runs in two digits",
+            [](int, i64 run, const Out& y) {
+              if (run > 100 && volume(y.shape) > kShared) y.element(0) ^= 1;
             })),
     spoils<Clip>("clip.thirteenth_run", "a ring of twelve buffers, and the thirteenth is not there",
         [](int, i64 run, const Out& y) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "conformance/cases/boundary.h"
+#include "conformance/cases/intermediates.h"
 #include "conformance/cases/item.h"
 #include "conformance/cases/mutate.h"
 #include "spec/attributes.h"
@@ -48,11 +49,6 @@ enum OfValues {
 };
 constexpr const char* kValueNames[] = {"a zero", "all negative", "all positive", "both signs",
     "the largest", "the smallest", "inside", "beyond the end"};
-
-// The classes of what an implementation may compute on the way to an element.
-enum OfIntermediates { kDifference, kHalfAdded };
-constexpr const char* kIntermediateNames[] = {
-    "a difference beyond 2^31", "a value and half a unit beyond 2^31"};
 
 // The classes of an attribute's number. A limit such as 0 or 1 counts only as its own class.
 Bits classes_of(i64 v, Range r) {
@@ -143,34 +139,6 @@ Bits classes_of_values(Hint hint, const Tensor& t, const Shape& table) {
   return all;
 }
 
-// The attribute by which the first input is shifted; -1 if there is none.
-int shift_of(const OpInfo& op) {
-  for (int i = 0; i < op.attrs.size(); ++i)
-    if (op.attrs[i].name == "shift_bit") return i;
-  return -1;
-}
-// The intermediates that can exceed 2^31: those of an operator whose widest call is legal.
-Bits room_of_intermediates(const OpInfo& op) {
-  const int shift = shift_of(op);
-  if (shift < 0 && (op.profile != "ELEM" || op.inputs.size() != 2)) return 0;
-  Case widest = example_case(op, 0);
-  for (Type& t : widest.in) t.precision = kMaxPrecision;
-  if (shift >= 0) widest.attrs[static_cast<std::size_t>(shift)].ints = {kMaxPrecision};
-  return refusal(widest).refused() ? 0 : bit(shift >= 0 ? kHalfAdded : kDifference);
-}
-
-// Pairs the elements of two inputs in order, as calls with equal shapes do.
-Bits classes_of_intermediates(const Case& c, const std::vector<Tensor>& in) {
-  const int shift = shift_of(*c.op);
-  const i64 half = shift < 0 ? 0 : i64{1} << (c.attrs[static_cast<std::size_t>(shift)].ints[0] - 1);
-  const std::vector<i32>&x = in[0].data, &y = in.back().data;
-  for (std::size_t i = 0; i < std::max(x.size(), y.size()); ++i) {
-    const i64 v = x[i % x.size()] + (shift >= 0 ? half : -i64{y[i % y.size()]});
-    if (std::abs(v) >= i64{1} << 31) return bit(shift >= 0 ? kHalfAdded : kDifference);
-  }
-  return 0;
-}
-
 // The axes of an operator by number: attributes, how many inputs, three of each port, memory, the
 // values of each port, and intermediates.
 struct Axes {
@@ -198,7 +166,7 @@ struct Axes {
     if (axis < inputs()) return attribute_text(op.attrs[axis], {op.attrs[axis].kind, false, {k}});
     if (axis == inputs()) return k < kMany ? std::to_string(k) : "many";
     if (axis == memory()) return std::string(name_of(static_cast<Layout>(k)));
-    if (axis == intermediates()) return kIntermediateNames[k];
+    if (axis == intermediates()) return std::string(intermediate_name(k));
     if (axis > memory()) return kValueNames[k];
     const int of_port = (axis - rank(0)) % 3;
     if (of_port == 0) return std::to_string(k);
@@ -229,7 +197,7 @@ std::vector<Bits> room_of(const OpInfo& op) {
     at(axes.values(k)) = first_bits(points ? std::ssize(kValueNames) : i64{kInside});
   }
   at(axes.memory()) = first_bits(kLayouts);
-  at(axes.intermediates()) = room_of_intermediates(op);
+  at(axes.intermediates()) = intermediates_of(op);
   return all;
 }
 
@@ -262,9 +230,7 @@ void add_values(std::vector<Bits>& all, const Case& c, const std::vector<Tensor>
     all[static_cast<std::size_t>(Axes{op}.values(port))] |=
         classes_of_values(op.inputs[port].hint, in[k], table.shape);
   }
-  const int last = Axes{op}.intermediates();
-  if (room_of_intermediates(op) != 0)
-    all[static_cast<std::size_t>(last)] = classes_of_intermediates(c, in);
+  all[static_cast<std::size_t>(Axes{op}.intermediates())] = intermediates_of(c, in);
 }
 
 template <class F> void each_class(const std::vector<Bits>& classes, F f) {
@@ -310,10 +276,17 @@ bool is_axis(string_view axis, string_view what, string_view whose) {
   return axis.starts_with(what) && axis.substr(what.size()) == whose;
 }
 
+// Gives every input the widest legal precision: only such values leave 32 bits.
+void widen_inputs(Case& c) {
+  for (Type& t : c.in)
+    for (t.precision = kMaxPrecision; t.precision > 1 && refusal(c).refused();) --t.precision;
+}
+
 // Changes at random the parameter to which a class belongs.
 void aim(Case& c, const CallClass& f, Draw& draw) {
   if (f.axis.starts_with("attribute") && draw(0, 3) == 0) shrink_others(c, 1);
   if (f.axis == "memory") c.layout = static_cast<Layout>(draw(0, kLayouts - 1));
+  if (f.axis == "intermediates") widen_inputs(c);
   for (std::size_t i = 0; i < c.attrs.size(); ++i) {
     const AttrInfo& info = c.op->attrs[static_cast<int>(i)];
     if (!is_axis(f.axis, "attribute ", info.name)) continue;

@@ -33,8 +33,14 @@ i64 elements_of(const Case& c);
 /// The most elements of a call that is run although no domain drew it.
 inline constexpr i64 kMaxRun = i64{1} << 14;
 
+/// The most elements of a call that is not large.
+inline constexpr i64 kNotLarge = i64{1} << 17;
+
 /// Whether a call is so large that it comes last and is put in few ways.
 bool is_large(const Case& c);
+
+/// Whether a legal call is large, and yet so small and cheap that its plan can run many times.
+bool is_repeated(const Case& c);
 
 /// The purpose of a call: illegal, typed if it has more than `most` elements, else legal.
 Item::What what_of(const Case& c, i64 most = i64{1} << 24);

@@ -214,6 +214,37 @@ std::optional<Case> with_long_axis(const OpInfo& op, int d, Draw& draw) {
   return std::nullopt;
 }
 
+constexpr i64 kGasOfProduct = 3;
+
+bool adds_products(const Case& c) { return c.in.size() > 1 && gas_of_element(c) >= kGasOfProduct; }
+
+// A small call with many channels, many products in each sum and long rows.
+std::optional<Case> broad(const OpInfo& op, Draw& draw) {
+  constexpr int kTries = 20000, kEnlarged = 3;
+  for (int n = 0; n < kTries && op.pointwise; ++n) {
+    Case c = draw_case(op, draw);
+    if (!adds_products(c)) continue;
+    for (int left = kEnlarged; left > 0; --left)
+      if (const std::optional<Parameter> k = some_size(c, draw))
+        if (std::optional<Case> larger = changed(c, *k, draw(kLongRow, kBroad + kLongRow)))
+          c = std::move(*larger);
+    if (elements_of(c) <= kMaxRun && gas_of_element(c) >= kGasOfProduct * kBroad &&
+        types_of(c)[0].dim(1) >= kBroad && row_of(c) >= kLongRow)
+      return c;
+  }
+  return std::nullopt;
+}
+
+// Lays out output 0 so that elements along an axis lie two apart. @return whether it can
+bool spread(Case& c, int d) {
+  constexpr u64 kSeeds = 64;
+  const Type y = types_of(c)[0];
+  c.layout = Layout::scattered_out;
+  for (c.seed = 0; c.seed < kSeeds; ++c.seed)
+    if (place_output(y, c.layout, c.seed, 0).stride[d] == 2) return true;
+  return false;
+}
+
 // Whether the last output holds at least kCrowd / 2 rows; elements outside rows are -1.
 bool is_crowded(const Case& c) {
   const Tensor y = reference::outputs(*c.op, c.attributes(), inputs_of(c)).back();
@@ -223,6 +254,19 @@ bool is_crowded(const Case& c) {
 }
 
 }  // namespace
+
+std::vector<Case> repeated_cases(const OpInfo& op, u64 seed) {
+  constexpr int kTries = 20000;
+  constexpr Aim kAim{elements_of, kNotLarge, 1};
+  Seeded draw(word(seed, 17, 0));
+  for (int n = 0; n < kTries; ++n) {
+    std::optional<Case> c = enlarged(op, kAim, kAim.axes + 2 * n / kTries, draw);
+    if (!c || !is_repeated(*c)) continue;
+    fill(*c, Fill::dense, static_cast<std::size_t>(n));
+    if (!tells_nothing(*c)) return {std::move(*c)};
+  }
+  return {};
+}
 
 std::vector<Case> large_cases(const OpInfo& op, u64 seed, int rounds) {
   constexpr int kTries = 2000;
@@ -292,6 +336,53 @@ std::vector<Case> left_over_cases(const OpInfo& op, u64 seed) {
     }
   }
   return all;
+}
+
+std::vector<Case> spread_cases(const OpInfo& op, u64 seed) {
+  std::vector<Case> all;
+  Seeded draw(word(seed, 14, 0));
+  for (int d = 0; d < kMaxRank; ++d) {
+    std::optional<Case> c = broad(op, draw);
+    if (!c || d >= types_of(*c)[0].rank() || !spread(*c, d)) break;
+    c->fill = Fill::dense;  // values that repeat may hide wrong places
+    all.push_back(std::move(*c));
+  }
+  return all;
+}
+
+std::vector<Case> full_count_cases(const OpInfo& op, u64 seed) {
+  constexpr int kTries = 20000;
+  constexpr i64 kMostElements = 8 * kFullCount;
+  Seeded draw(word(seed, 15, 0));
+  for (int n = 0; n < kTries && op.pointwise; ++n) {
+    const Case drawn = draw_case(op, draw);
+    if (!adds_products(drawn)) continue;
+    std::optional<Case> c = changed(drawn, {Parameter::extent, 1, 0}, kFullCount);
+    if (!c || types_of(*c)[0].dim(1) != kFullCount || elements_of(*c) > kMostElements) continue;
+    fill(*c, Fill::dense, static_cast<std::size_t>(n));
+    if (!tells_nothing(*c)) return {std::move(*c)};
+  }
+  return {};
+}
+
+std::vector<Case> deep_row_cases(const OpInfo& op, u64 seed) {
+  constexpr int kTries = 20000;
+  constexpr i64 kMostElements = 5 * kDeepRow;
+  Seeded draw(word(seed, 16, 0));
+  for (int n = 0; n < kTries && op.pointwise; ++n) {
+    const Case drawn = draw_case(op, draw);
+    const std::optional<Parameter> k = some_size(drawn, draw);
+    if (!adds_products(drawn) || !k) continue;
+    std::optional<Case> c = changed(drawn, *k, draw(kLongRow / 2, kLongRow));
+    if (!c || row_of(*c) < kLongRow) continue;
+    c = changed(*c, {Parameter::extent, 0, 1}, kDeepRow | 1);
+    if (!c || gas_of_element(*c) <= kGasOfProduct * kDeepRow || row_of(*c) < kLongRow ||
+        !is_affordable(*c, kMostElements))
+      continue;
+    fill(*c, Fill::dense, static_cast<std::size_t>(n));
+    if (!tells_nothing(*c)) return {std::move(*c)};
+  }
+  return {};
 }
 
 std::vector<Case> crowded_cases(const OpInfo& op, u64 seed) {

@@ -50,6 +50,30 @@ inline constexpr i64 kCrowd = 600;
 /// output holds at least kCrowd / 2.
 std::vector<Case> crowded_cases(const OpInfo& op, u64 seed);
 
+/// The channels and the products of a sum that a broad call has at least.
+inline constexpr i64 kBroad = 64;
+
+/// Small legal calls of operators that add products, with kBroad channels and terms or more and
+/// long rows: kernels have paths of their own for them, which may take outputs for neighbours in
+/// memory. In each, the elements along another axis of output 0 lie exactly two elements apart.
+std::vector<Case> spread_cases(const OpInfo& op, u64 seed);
+
+/// A count at which one of 16 bits comes round.
+inline constexpr i64 kFullCount = i64{1} << 16;
+
+/// A legal call of an operator that adds products, with as many channels and little work for each.
+std::vector<Case> full_count_cases(const OpInfo& op, u64 seed);
+
+/// Terms of a sum of which one vector of outputs needs more than 8 MiB of an 8-bit input.
+inline constexpr i64 kDeepRow = i64{1} << 19;
+
+/// A legal call with so many terms, and a long row of output 0, most of which its padding makes: no
+/// block of a kernel holds what such a row needs.
+std::vector<Case> deep_row_cases(const OpInfo& op, u64 seed);
+
+/// A legal call whose plan runs many times although it is large.
+std::vector<Case> repeated_cases(const OpInfo& op, u64 seed);
+
 /// The elements of the largest tensor of a legal call.
 i64 largest_tensor(const Case& c);
 

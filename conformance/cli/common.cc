@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +24,22 @@ namespace {
 
 constexpr const char* kFromFile = "@";
 
+// Whether a text is a number that T cannot hold: the conversion would take the nearest one that it
+// can.
+template <class T> bool is_beyond(const std::string& text) {
+  T v{};
+  return std::from_chars(text.data(), text.data() + text.size(), v).ec ==
+      std::errc::result_out_of_range;
+}
+
+CLI::Validator whole_number(i64 least, const char* name) {
+  const CLI::Range range(least, INT64_MAX, name);
+  return {[range](std::string& text) {
+            return is_beyond<i64>(text) ? "'" + text + "' is beyond 64 bits" : range(text);
+          },
+      name};
+}
+
 void read_cases(std::istream& in, std::vector<std::string>& cases) {
   for (std::string line; std::getline(in, line);)
     if (!line.empty() && line[0] != '#') cases.push_back(line);
@@ -30,8 +47,8 @@ void read_cases(std::istream& in, std::vector<std::string>& cases) {
 
 }  // namespace
 
-CLI::Range positive() { return {i64{1}, INT64_MAX, "POSITIVE"}; }
-CLI::Range not_negative() { return {i64{0}, INT64_MAX, "NONNEGATIVE"}; }
+CLI::Validator positive() { return whole_number(1, "POSITIVE"); }
+CLI::Validator not_negative() { return whole_number(0, "NONNEGATIVE"); }
 
 CLI::Validator number() {
   return {[](const std::string& text) {
@@ -41,7 +58,8 @@ CLI::Validator number() {
 }
 CLI::Validator without_sign() {
   return {[](const std::string& text) {
-            return text.starts_with('-') ? "'" + text + "' is less than 0" : "";
+            if (text.starts_with('-')) return "'" + text + "' is less than 0";
+            return is_beyond<u64>(text) ? "'" + text + "' is beyond 64 bits" : "";
           },
       ""};
 }

@@ -59,8 +59,8 @@ void add_selection(CLI::App& verb, Selection& s);
 /// Reads the files that options of add_selection name. Call it in the verb's callback.
 void finish_selection(Selection& s);
 /// Requires a positive number.
-CLI::Range positive();
-CLI::Range not_negative();
+CLI::Validator positive();
+CLI::Validator not_negative();
 /// Refuse what a range does not: nan, and a negative number that an unsigned type wraps around.
 CLI::Validator number();
 CLI::Validator without_sign();

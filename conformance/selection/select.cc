@@ -250,7 +250,8 @@ std::vector<Item> tier_items(
   }
   put_discriminating_first(items, op, legal && s.tier > 0);
   if (legal && s.tier > 0)
-    for (auto* of : {left_over_cases, crowded_cases})
+    for (auto* of : {left_over_cases, crowded_cases, spread_cases, full_count_cases, deep_row_cases,
+             repeated_cases})
       for (Case& c : of(op, s.seed)) items.push_back(whole_item(std::move(c)));
   if (legal)
     for (Case& c : large_cases(op, s.seed, size.large)) items.push_back(whole_item(std::move(c)));

@@ -68,6 +68,60 @@ TEST_P(Large, CrowdsComeThrough) {
   }
 }
 
+// Operators that add products have a broad call whose outputs lie two elements apart along each
+// axis.
+TEST_P(Large, BroadCallsHaveSpreadOutputs) {
+  for (u64 seed : {1, 2, 20261128}) {
+    std::set<int> axes;
+    for (const Case& c : spread_cases(*GetParam(), seed)) {
+      ASSERT_FALSE(refusal(c).refused()) << case_id(c);
+      EXPECT_LE(elements_of(c), kMaxRun) << case_id(c);
+      EXPECT_GE(volume(c.in[1].shape) / c.in[1].dim(0), kBroad) << case_id(c);
+      const Type y = c.op->infer(c.attributes(), c.types())[0];
+      EXPECT_GE(y.dim(1), kBroad) << case_id(c);
+      EXPECT_GE(y.dim(y.rank() - 1), kLongRow) << case_id(c);
+      const Placement at = place_output(y, c.layout, c.seed, 0);
+      for (int d = 0; d < y.rank(); ++d)
+        if (at.stride[d] == 2) axes.insert(d);
+    }
+    const std::map<string_view, std::set<int>> expected = {
+        {"conv2d", {0, 1, 2, 3}}, {"dense", {0, 1}}};
+    const auto found = expected.find(GetParam()->name);
+    EXPECT_EQ(axes, found == expected.end() ? std::set<int>() : found->second) << seed;
+  }
+}
+
+// Operators that add products have a call with 2^16 channels, and those with padding one whose rows
+// need more than blocks hold.
+TEST_P(Large, ProductsOutgrowCountersAndBlocks) {
+  const bool is_conv2d = GetParam()->name == "conv2d";
+  for (u64 seed : {1, 2, 20261128}) {
+    const std::vector<Case> full = full_count_cases(*GetParam(), seed),
+                            deep = deep_row_cases(*GetParam(), seed);
+    EXPECT_EQ(full.size(), is_conv2d || GetParam()->name == "dense" ? 1U : 0U) << seed;
+    EXPECT_EQ(deep.size(), is_conv2d ? 1U : 0U) << seed;
+    for (const Case& c : full) {
+      EXPECT_EQ(refusal(c).label(), "") << case_id(c);
+      EXPECT_EQ(c.in[1].dim(0), kFullCount) << case_id(c);
+    }
+    for (const Case& c : deep) {
+      EXPECT_EQ(refusal(c).label(), "") << case_id(c);
+      EXPECT_GT(volume(c.in[1].shape) / c.in[1].dim(0), kDeepRow) << case_id(c);
+      EXPECT_GE(c.op->infer(c.attributes(), c.types())[0].dim(3), kLongRow) << case_id(c);
+    }
+  }
+}
+
+// Each operator has one large call whose plan runs as often as those of small calls.
+TEST_P(Large, OnePlanCanRunManyTimes) {
+  for (u64 seed : {1, 2, 20261128}) {
+    const std::vector<Case> all = repeated_cases(*GetParam(), seed);
+    ASSERT_EQ(all.size(), 1U) << seed;
+    EXPECT_EQ(refusal(all[0]).label(), "") << case_id(all[0]);
+    EXPECT_TRUE(is_large(all[0]) && is_repeated(all[0])) << case_id(all[0]);
+  }
+}
+
 // Every number of elements that can be left over after whole vectors, along the last axis of input
 // 0 and of output 0, and along the channels of output 0. An operator may fix any of these extents.
 TEST_P(Large, TailsLeaveEveryNumberOfElementsOver) {

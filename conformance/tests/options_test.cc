@@ -52,6 +52,35 @@ TEST(Usage, OfOptionsWithWrongValues) {
     expect_end(check_of("reference", words_in(line)), 2, {says});
 }
 
+// Every verb that takes a number, with one that its option refuses.
+TEST(Usage, OfNumbersThatAnOptionDoesNotTake) {
+  const std::pair<std::string, Words> rows[] = {
+      {"--seed -1",
+          {"check reference", "fuzz reference", "mutants", "emit", "digest reference", "cover",
+              "model make lenet"}},
+      {"--seed 18446744073709551616",
+          {"check reference", "fuzz reference", "mutants", "emit", "digest reference", "cover",
+              "model make lenet"}},
+      {"--tier -1", {"check reference", "mutants", "emit", "digest reference", "cover"}},
+      {"--budget 0", {"check reference", "mutants", "emit", "digest reference"}},
+      {"--budget 9223372036854775808", {"check reference", "mutants", "emit", "digest reference"}},
+      {"--jobs -1",
+          {"check reference", "fuzz reference", "mutants", "exhaust reference", "digest reference",
+              "repro reference relu/in=1@8"}},
+      {"--jobs 2147483648", {"check reference", "exhaust reference"}},
+      {"--timeout nan",
+          {"check reference", "fuzz reference", "mutants", "exhaust reference", "digest reference",
+              "repro reference relu/in=1@8", "eval"}},
+      {"--start-timeout inf", {"check reference", "mutants"}},
+      {"--memory nan", {"check reference", "repro reference relu/in=1@8"}},
+      {"--deadline nan", {"check reference", "exhaust reference"}},
+      {"--count 0", {"fuzz reference"}}, {"--precision 0", {"exhaust reference"}},
+      {"--n 9223372036854775808", {"mutants --source spec"}}, {"--limit -1", {"params dump FILE"}}};
+  for (const auto& [option, verbs] : rows)
+    for (const std::string& verb : verbs)
+      expect_end(words_in(verb + " " + option), 2, {option.substr(0, option.find(' '))});
+}
+
 TEST(Usage, OfFilesThatAreNoLibrary) {
   const Scratch scratch;
   const std::string text = scratch.write("text.so", "hello\n"), none = scratch.write("none.so", "");

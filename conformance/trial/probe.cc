@@ -304,6 +304,8 @@ void Probe::infer() {
 
 bool Probe::small() const { return elements(in_) + elements(t_.expected) <= kMostOfReuse; }
 
+bool Probe::repeated() const { return t_.item->what == Item::legal && is_repeated(case_); }
+
 bool Probe::too_large_for_laws() const {
   return elements(in_) + elements(t_.expected) > kMostOfLaws;
 }

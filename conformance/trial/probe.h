@@ -70,6 +70,8 @@ class Probe {
   bool too_large_for_laws() const;
   /// Whether the case is so small that a plan may run many times.
   bool small() const;
+  /// Whether it is large, and a plan runs many times nevertheless.
+  bool repeated() const;
   /// Whether the case is so large that only the ways which change what a kernel does are worth
   /// their time.
   bool large() const { return large_; }
