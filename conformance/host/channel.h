@@ -85,6 +85,7 @@ enum class Plant {
   heap,       ///< writes behind a block of the heap
   late,       ///< writes output 0 when execute() has returned
   later_run,  ///< changes output 0 in later runs of a plan
+  closing,    ///< ends the process when the backend is closed
 };
 
 struct Letter {

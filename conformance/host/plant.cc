@@ -31,6 +31,7 @@ void commit(Plant plant, std::span<char* const> in, std::span<char* const> out, 
     case Plant::beyond: return change(out[0] + kPage);
     case Plant::input: return change(in[0]);
     case Plant::heap: return write_behind_block();
+    case Plant::closing: std::abort();
     case Plant::later_run:
       if (run >= kLaterRun) change(out[0]);
   }

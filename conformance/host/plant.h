@@ -7,8 +7,8 @@
 
 namespace lockstep::judge {
 
-/// Commits a fault of a call, right after the backend has run.
-/// @param run its number, from 1
+/// Commits a fault right after the backend has run, or has been closed.
+/// @param run the number of the run, from 1
 void commit(Plant plant, std::span<char* const> in, std::span<char* const> out, int run);
 
 }  // namespace lockstep::judge

@@ -386,7 +386,10 @@ void answer_call(const client::Backend& backend, const Asked& q) {
 }
 
 void answer(Backends& backends, const Asked& q) {
-  if (q.letter.what == Letter::close) return backends.close();
+  if (q.letter.what == Letter::close) {
+    backends.close();
+    return commit(q.letter.plant, {}, {}, 1);
+  }
   const client::Backend* backend = backends.open(q.letter.config, q.reply);
   if (!backend) return;
   if (q.letter.what != Letter::infer) return answer_call(*backend, q);
