@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "conformance/reports/report.h"
 #include "conformance/run/inbox.h"
 #include "conformance/run/jobs.h"
 #include "conformance/run/judge.h"
