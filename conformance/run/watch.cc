@@ -24,7 +24,7 @@ bool shows_input(const Answer& a) { return !a.in_damage.empty(); }
 // The last two come last because they end the process.
 constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, shows_output},
     {Plant::input, &kInputsUntouched, shows_input}, {Plant::heap, &kWritesInBounds, is_broken},
-    {Plant::late, &kWritesInBounds, is_broken},
+    {Plant::scratch, &kWritesInBounds, shows_output}, {Plant::late, &kWritesInBounds, is_broken},
     {Plant::later_run, &kReuse, [](const Answer& a) { return a.changed_run > 0; }, 2, 4},
     {Plant::later_run, &kConcurrent, [](const Answer& a) { return a.unsteady; }, 2, 1},
     {Plant::beyond, &kWritesInBounds, shows_output}, {Plant::closing, &kCloses, is_crashed}};

@@ -87,13 +87,14 @@ TEST(Properties, NoticeMistakesInWhatLiesBesideTensorsAndInTheSecondOutput) {
     std::set<std::string> properties;
   };
   const Row rows[] = {
-      {"contract.loads_whole_vectors", "SIGSEGV touching memory of input 0, byte ", "relu",
+      {"contract.loads_whole_vectors", "SIGSEGV touching memory of input 0, 0 bytes after its memory",
+          "relu",
           {"matches_reference"}},
       {"contract.takes_in_what_follows", "the second time", "relu", {"alignment", "deterministic"}},
-      {"contract.writes_beside_scratch", "execute() wrote beside its scratch memory", "relu",
-          {"matches_reference"}},
+      {"contract.writes_beside_scratch", "memory beside scratch memory was written", "relu",
+          {"writes_in_bounds"}},
       {"contract.first_output_only", "output 1 at [", "get_valid_counts",
-          {"matches_reference", "writes_all"}}};
+          {"batch", "laws", "matches_reference", "writes_all"}}};
   for (const Row& row : rows) {
     SCOPED_TRACE(row.mutant);
     const Examined found =
