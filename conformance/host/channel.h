@@ -52,6 +52,7 @@ struct Reply {
     int rank, precision;
     i64 shape[kMaxRank];
   } type[kMaxOutputs]{};
+  bool beside_scratch = false;  ///< memory beside scratch memory was written
   int written_slot = -1;    ///< an input that was written
   i64 written_at = 0;       ///< in bytes from the beginning of its memory
   int fault_slot = -1;      ///< the tensor nearest to the address whose access crashed
@@ -82,8 +83,10 @@ enum class Plant {
   beyond,     ///< writes a page after the start of output 0, which must be smaller
   input,      ///< writes an element of input 0
   heap,       ///< writes behind a block of the heap
+  scratch,    ///< writes behind scratch memory, which a plan gets even if it asks for none
   late,       ///< writes output 0 when execute() has returned
   later_run,  ///< changes output 0 in later runs of a plan
+  closing,    ///< ends the process when the backend is closed
 };
 
 struct Letter {

@@ -22,17 +22,19 @@ void write_behind_block() {
 
 }  // namespace
 
-void commit(Plant plant, std::span<char* const> in, std::span<char* const> out, int run) {
+void commit(Plant plant, const Reach& at) {
   constexpr int kLaterRun = 3;  // after a turn of each of two callers, or the last of three runs
   switch (plant) {
     case Plant::none:
     case Plant::late: return;
-    case Plant::beside: return change(out[0] - sizeof(i32));
-    case Plant::beyond: return change(out[0] + kPage);
-    case Plant::input: return change(in[0]);
+    case Plant::beside: return change(at.out[0] - sizeof(i32));
+    case Plant::beyond: return change(at.out[0] + kPage);
+    case Plant::input: return change(at.in[0]);
     case Plant::heap: return write_behind_block();
+    case Plant::scratch: return change(at.behind_scratch);
+    case Plant::closing: std::abort();
     case Plant::later_run:
-      if (run >= kLaterRun) change(out[0]);
+      if (at.run >= kLaterRun) change(at.out[0]);
   }
 }
 

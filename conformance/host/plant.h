@@ -7,8 +7,14 @@
 
 namespace lockstep::judge {
 
-/// Commits a fault of a call, right after the backend has run.
-/// @param run its number, from 1
-void commit(Plant plant, std::span<char* const> in, std::span<char* const> out, int run);
+/// What a fault can reach.
+struct Reach {
+  std::span<char* const> in = {}, out = {};
+  char* behind_scratch = nullptr;  ///< on the host; nullptr: there is no scratch memory
+  int run = 1;                     ///< the number of the run that has ended
+};
+
+/// Commits a fault right after the backend has run, or has been closed.
+void commit(Plant plant, const Reach& at);
 
 }  // namespace lockstep::judge

@@ -3,18 +3,37 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstring>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "conformance/host/channel.h"
+#include "spec/random.h"
 
 namespace lockstep::judge {
 namespace {
 
 constexpr std::size_t kScratchAlignment = 64;
-constexpr char kBeside = 0x5a;
+constexpr std::size_t kBehind = 2 * kScratchAlignment;  // bytes behind the memory, at most
+
+// Numbers for the bytes beside a memory, from another place for each memory. None of them is 0, the
+// number that kernels write most often, so that every such write is a change.
+const char* draw_bytes() {
+  constexpr u64 kNumbers = 255;
+  static const u64 secret = u64{std::random_device()()} << 32 | std::random_device()();
+  static const auto all = [] {
+    std::array<char, 2 * kPage + kBehind> bytes{};
+    for (std::size_t k = 0; k < bytes.size(); ++k)
+      bytes[k] = static_cast<char>(1 + word(secret, 0, k) % kNumbers);
+    return bytes;
+  }();
+  static std::atomic<u64> memories = 0;
+  return all.data() + word(secret, 1, memories++) % kPage;
+}
 
 }  // namespace
 
@@ -32,9 +51,10 @@ ScratchMemory::ScratchMemory(std::uint64_t bytes, std::int32_t poison) : bytes_(
   map_ = static_cast<char*>(map);
   char* const end = map_ + mapped_ - kPage;
   data_ = end - round_up(bytes, kScratchAlignment) - beyond;
-  std::memset(map_ + kPage, kBeside, static_cast<std::size_t>(data_ - map_) - kPage);
+  drawn_ = draw_bytes();
+  std::memcpy(map_ + kPage, drawn_, static_cast<std::size_t>(data_ - map_) - kPage);
   for (std::size_t k = 0; k < bytes_; ++k) data_[k] = reinterpret_cast<char*>(&poison)[k % 4];
-  std::memset(data_ + bytes_, kBeside, static_cast<std::size_t>(end - data_) - bytes_);
+  std::memcpy(data_ + bytes_, drawn_ + kPage, static_cast<std::size_t>(end - data_) - bytes_);
 }
 
 ScratchMemory& ScratchMemory::operator=(ScratchMemory&& other) noexcept {
@@ -42,6 +62,7 @@ ScratchMemory& ScratchMemory::operator=(ScratchMemory&& other) noexcept {
   std::swap(mapped_, other.mapped_);
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(drawn_, other.drawn_);
   return *this;
 }
 
@@ -50,11 +71,9 @@ ScratchMemory::~ScratchMemory() {
 }
 
 bool ScratchMemory::is_intact() const {
-  const auto untouched = [](const char* from, const char* to) {
-    return std::all_of(from, to, [](char c) { return c == kBeside; });
-  };
   return !map_ ||
-      (untouched(map_ + kPage, data_) && untouched(data_ + bytes_, map_ + mapped_ - kPage));
+      (std::equal(map_ + kPage, data_, drawn_) &&
+          std::equal(data_ + bytes_, map_ + mapped_ - kPage, drawn_ + kPage));
 }
 
 }  // namespace lockstep::judge

@@ -8,7 +8,8 @@ namespace lockstep::judge {
 
 /// Memory aligned to 64 bytes and filled with `poison`, so that a kernel which reads before it
 /// writes computes something else for another poison. An odd poison moves the memory by 64 bytes.
-/// Guard pages lie around it, and bytes between guard and memory are checked for changes.
+/// Guard pages lie around it. The bytes between guard and memory are checked for changes; each
+/// process draws them anew, and each memory differently, so that no backend can know them.
 class ScratchMemory {
  public:
   ScratchMemory() = default;
@@ -26,6 +27,7 @@ class ScratchMemory {
   std::size_t mapped_ = 0;
   char* data_ = nullptr;
   std::size_t bytes_ = 0;
+  const char* drawn_ = nullptr;  ///< what the bytes on the first page hold; others follow
 };
 
 }  // namespace lockstep::judge

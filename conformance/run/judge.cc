@@ -149,6 +149,9 @@ void judge_refusals(
   }
 }
 
+// How an answer to close() violates the property `closes`; empty if it does not.
+std::string closing_violation(const Answer& a) { return a.ok() ? "" : "close(): " + a.message; }
+
 // Closes the backend after it ran a case of each operator in every configuration. A backend that
 // died before is not asked.
 void judge_close(Report& r, Subject& subject, const Selection& s, const TrialPlan& plan,
@@ -169,7 +172,13 @@ void judge_close(Report& r, Subject& subject, const Selection& s, const TrialPla
     perform(subject, items, plan);
     return subject.close();
   });
-  judge_run(r, "*", std::string(kCloses.name), a.ok() ? "" : "close(): " + a.message);
+  const std::string property(kCloses.name), violation = closing_violation(a);
+  judge_run(r, "*", property, violation);
+  if (!violation.empty()) return;
+  // A backend with a device, in whose place the host commits no fault, has this canary only.
+  Canaries& c = r.canaries[property];
+  ++c.planted;
+  c.noticed += !closing_violation({.kind = AnswerKind::crashed}).empty();
 }
 
 // The ids of the cases that are run; for the others only types are asked.

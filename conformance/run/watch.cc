@@ -16,17 +16,18 @@ struct Canary {
   int runs = 1;
 };
 
+bool is_crashed(const Answer& a) { return a.kind == AnswerKind::crashed; }
 bool is_broken(const Answer& a) { return a.kind == AnswerKind::protocol; }
 bool shows_output(const Answer& a) { return !a.out_damage.empty(); }
 bool shows_input(const Answer& a) { return !a.in_damage.empty(); }
 
-// The last one comes last because it ends the process.
+// The last two come last because they end the process.
 constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, shows_output},
     {Plant::input, &kInputsUntouched, shows_input}, {Plant::heap, &kWritesInBounds, is_broken},
-    {Plant::late, &kWritesInBounds, is_broken},
+    {Plant::scratch, &kWritesInBounds, shows_output}, {Plant::late, &kWritesInBounds, is_broken},
     {Plant::later_run, &kReuse, [](const Answer& a) { return a.changed_run > 0; }, 2, 4},
     {Plant::later_run, &kConcurrent, [](const Answer& a) { return a.unsteady; }, 2, 1},
-    {Plant::beyond, &kWritesInBounds, shows_output}};
+    {Plant::beyond, &kWritesInBounds, shows_output}, {Plant::closing, &kCloses, is_crashed}};
 
 // A call whose first output is so small that a page behind it lies beyond its memory.
 bool is_small(const Item* i) {
@@ -38,6 +39,8 @@ bool is_small(const Item* i) {
 bool is_elsewhere(const Canary& c) { return ndarray::kInstrumented && c.plant == Plant::heap; }
 
 Answers answers(Subject& subject, const Case& c, const Canary& canary) {
+  if (canary.plant == Plant::closing)
+    return subject.ask({{.what = Question::close, .call = &c, .plant = canary.plant}})[0];
   const std::vector<Tensor> in = inputs_of(c);
   return subject.ask({{.call = &c,
       .callers = std::vector<const std::vector<Tensor>*>(canary.callers, &in),

@@ -297,6 +297,7 @@ Answers Mail::take(std::size_t n) {
   a.threads = r.threads;
   a.unsteady = r.unsteady;
   a.changed_run = r.changed_run;
+  if (r.beside_scratch) a.out_damage = "memory beside scratch memory was written";
   for (int k = 0; k < min(r.type_count, kMaxOutputs); ++k) {
     if (r.type[k].rank < 0 || r.type[k].rank > kMaxRank) continue;
     a.types.push_back({{r.type[k].shape, r.type[k].shape + r.type[k].rank}, r.type[k].precision});

@@ -68,7 +68,7 @@ struct Question {
       nullptr;        ///< to compile and run in place of the call, where can_compile()
   Inferred out = {};  ///< the outputs' types; of execute only
   Run run = {};
-  Plant plant = Plant::none;  ///< of execute only, where can_plant()
+  Plant plant = Plant::none;  ///< of execute and close only, where can_plant()
   std::size_t trial = 0;      ///< its number among those asked together
   std::string_view id = {};   ///< of the case, for recorded answers
 };

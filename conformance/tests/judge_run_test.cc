@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "conformance/reports/report.h"
 #include "conformance/run/inbox.h"
 #include "conformance/run/jobs.h"
 #include "conformance/run/judge.h"
@@ -194,6 +195,45 @@ TEST(Run, SaysWhatBrokeAProcess) {
             [](std::size_t, const ItemResult&) { return true; });
       },
       "no such backend");
+}
+
+// These operators and this backend give every property something to judge.
+TEST(Canaries, ArePlantedForEveryPropertyInEveryRun) {
+  const Selection s{.tier = 0,
+      .operators = {"relu", "clip", "broadcast_add", "max_pool2d"},
+      .vectors = "conformance/vectors"};
+  const Report r = judge("faulty", s,
+      {.limits = {.timeout_s = 20, .start_s = 20, .set = {{"mutant", "none"}}}, .jobs = 2});
+  EXPECT_EQ(r.verdict, "PASS") << summary(r, false);
+  for (const Property* p : kProperties) {
+    const auto canaries = r.canaries.find(std::string(p->name));
+    ASSERT_NE(canaries, r.canaries.end()) << p->name;
+    EXPECT_GT(canaries->second.planted, 0) << p->name;
+    EXPECT_EQ(canaries->second.noticed, canaries->second.planted) << p->name;
+  }
+  EXPECT_EQ(r.canaries.at("paths_covered").planted, 2);
+  EXPECT_EQ(r.canaries.at("closes").planted, 2);
+}
+
+TEST(Canaries, OfKernelsArePlantedOnlyWhereTheyRanAndTheRunIsRight) {
+  Report r;
+  r.manifest_hash = std::string(64, 'a');
+  r.kernels = {{"relu", "fast", "avx2", true}};
+  Report none = r;
+  r.executed_legal["relu"] = 1, r.paths["relu"]["fast"] = 1;
+  Report prefix = r, wrong = r;
+  prefix.chosen.budget = 1, wrong.paths["relu"]["slow"] = 1;
+  for (Report* each : {&r, &prefix, &wrong, &none}) judge_whole(*each);
+  const auto planted = [](const Report& each) {
+    const Canaries all = all_canaries(each);
+    EXPECT_EQ(all.noticed, all.planted);
+    return all.planted;
+  };
+  EXPECT_EQ(planted(r), 2);
+  EXPECT_EQ(r.paths["relu"].size() + r.kernels.size(), 2U) << "the faults leave nothing behind";
+  EXPECT_EQ(planted(prefix), 1) << "a prefix may miss kernels";
+  EXPECT_EQ(planted(wrong), 0);
+  EXPECT_EQ(planted(none), 0);
 }
 
 }  // namespace

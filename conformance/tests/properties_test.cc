@@ -5,6 +5,7 @@
 #include <set>
 
 #include "conformance/tests/verbs.h"
+#include "conformance/trial/properties.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -32,20 +33,22 @@ std::set<std::string> failed(const json& report) {
   return names;
 }
 
-// matches_reference, writes_all and batch notice wrong values, which other properties meet as well:
-// concurrent callers have values of their own, and laws have calls of their own.
 TEST(Properties, EachNoticesAMutantThatNoOtherNotices) {
   struct Row {
     const char *property, *mutant, *says;
     const char* op = "relu,broadcast_add";
+    const char* tier = "0";
   };
   const Row rows[] = {
       {"matches_vectors", "non_max_suppression.float_iou", "expected ", "non_max_suppression"},
+      {"matches_reference", "abs.streams_whole_vectors", "expected ", "abs", "1"},
       {"deterministic", "contract.streams_pages", "the second time"},
+      {"writes_all", "contract.skips_unchanged", "never written in the second run of one plan"},
       {"writes_in_bounds", "contract.fills_row_padding", "was written"},
       {"inputs_untouched", "contract.tidies_strided_inputs", "was written"},
       {"alignment", "contract.splits_pairs", "expected "},
       {"layout", "contract.ignores_inner_stride", "expected "},
+      {"layout", "contract.takes_in_gaps", "expected "},
       {"constants", "contract.compact_constants", "expected "},
       {"isa", "contract.wide_constants", "with isa=wide"},
       {"threads", "contract.threads_leave_rest", "with threads="},
@@ -58,18 +61,47 @@ TEST(Properties, EachNoticesAMutantThatNoOtherNotices) {
       {"refuses_graphs", "contract.trusts_graphs", "a graph of the call alone"},
       {"reuse", "clip.thirteenth_run", "run 13 of one plan wrote something else", "clip"},
       {"reuse", "negative.hundredth_run", "run 100 of one plan wrote something else", "negative"},
+      {"batch", "max_pool2d.continues_batches", "the law batchwise (", "max_pool2d"},
       {"spellings", "contract.reads_octal", "expected ", "clip"},
-      {"laws", "contract.continues_batches", "is broken", "dense,max,sum"},
+      {"laws", "sum.continues_rows", "is broken", "sum"},
       {"rejects", "contract.no_label", "got the label ''"},
       {"infers", "contract.infers_squeezed", "output 0: expected "},
       {"paths_covered", "contract.unlisted_path", "is not in the manifest"},
       {"closes", "contract.closes_twice", "SIGABRT"}};
+  std::set<string_view> missing;
+  for (const Property* p : kProperties) missing.insert(p->name);
   for (const Row& row : rows) {
     SCOPED_TRACE(row.mutant);
-    const Judged found = judged({"check", "faulty", "--tier", "0", "--jobs", "1", "--no-shrink",
-        "--op", row.op, "--set", std::string("mutant=") + row.mutant});
+    const Judged found = judged({"check", "faulty", "--tier", row.tier, "--jobs", "1",
+        "--no-shrink", "--op", row.op, "--set", std::string("mutant=") + row.mutant});
     expect_end(found.end, 1, {row.says});
     EXPECT_EQ(failed(found.report), (std::set<std::string>{row.property}));
+    missing.erase(row.property);
+  }
+  EXPECT_EQ(missing, std::set<string_view>());
+}
+
+TEST(Properties, NoticeMistakesInWhatLiesBesideTensorsAndInTheSecondOutput) {
+  struct Row {
+    const char *mutant, *says, *op;
+    std::set<std::string> properties;
+  };
+  const Row rows[] = {
+      {"contract.loads_whole_vectors", "SIGSEGV touching memory of input 0, 0 bytes after its memory",
+          "relu",
+          {"matches_reference"}},
+      {"contract.takes_in_what_follows", "the second time", "relu", {"alignment", "deterministic"}},
+      {"contract.writes_beside_scratch", "memory beside scratch memory was written", "relu",
+          {"writes_in_bounds"}},
+      {"contract.first_output_only", "output 1 at [", "get_valid_counts",
+          {"batch", "laws", "matches_reference", "writes_all"}}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.mutant);
+    const Examined found =
+        examine("faulty", {"--op", row.op, "--jobs", "1", "--no-shrink", "--set",
+                              std::string("mutant=") + row.mutant});
+    expect_end(found.end, 1, {row.says});
+    EXPECT_EQ(failed(found.report), row.properties);
   }
 }
 

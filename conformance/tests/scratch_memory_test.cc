@@ -6,7 +6,9 @@
 #include <sys/resource.h>
 
 #include <cstring>
+#include <set>
 #include <stdexcept>
+#include <string>
 
 #include "conformance/host/channel.h"
 
@@ -64,6 +66,18 @@ TEST(ScratchMemory, IsWatchedOnBothSides) {
   const ScratchMemory m(kBytes, 0);
   std::memset(m.data(), 7, kBytes);
   EXPECT_TRUE(m.is_intact());
+}
+
+TEST(ScratchMemory, HasBytesBesideItThatNobodyCanKnow) {
+  constexpr int kBytes = 100, kBefore = static_cast<int>(kPage - 128);
+  const ScratchMemory one(kBytes, 0), other(kBytes, 0);
+  const auto beside = [](const ScratchMemory& m) {
+    return std::string(begin_of(m) - kBefore, kBefore) + std::string(begin_of(m) + kBytes, 28);
+  };
+  const std::string bytes = beside(one);
+  EXPECT_EQ(std::set<char>(bytes.begin(), bytes.end()).size(), 255U);
+  EXPECT_EQ(bytes.find('\0'), bytes.npos) << "kernels write zeros";
+  EXPECT_NE(bytes, beside(other));
 }
 
 TEST(ScratchMemory, OfMoreThanThereIsIsRefused) {

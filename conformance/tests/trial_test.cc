@@ -14,8 +14,8 @@ namespace lockstep::judge {
 namespace {
 
 // A subject that shares its memory and notes how each call is run: its layout unless that is
-// compact, its configuration, where its tensors lie unless they end at a page. It ends at one of
-// them.
+// compact, its configuration, where its tensors lie unless they end at a page, whether its plan runs
+// again. It ends at one of them.
 class Watching : public ReferenceSubject {
  public:
   std::string asked;
@@ -32,7 +32,7 @@ class Watching : public ReferenceSubject {
     constexpr const char* kBases[] = {"", " begin", " unaligned"};
     if (run.layout != Layout::compact) asked += std::string(name_of(run.layout)) + " ";
     asked += std::to_string(run.config) + kBases[static_cast<int>(run.base)] +
-        (run.constants ? " constants, " : ", ");
+        (run.runs > 1 ? " twice" : "") + (run.constants ? " constants, " : ", ");
     return run.config == dies_at ? dead() : ReferenceSubject::execute(c, in, out, run);
   }
   std::vector<Answer> execute_at_once(const Case& c, const std::vector<std::vector<Tensor>>& in,
@@ -88,7 +88,8 @@ std::string asked(Watching& subject, const std::string& id, const TrialPlan& pla
   return subject.asked;
 }
 
-const std::string kFirst3 = "0, 0 begin, 0 unaligned, ";
+const std::string kSecond = "0, 0 begin, ", kUnaligned = "0 unaligned, ";
+const std::string kFirst = kSecond + "0 twice, " + kUnaligned;  // of a case that is spelled out
 const std::string kForced = "1, 2, 3, 4, 5, ";
 
 // g++ 12 cannot compare addresses of functions while compiling with sanitizers.
@@ -97,21 +98,22 @@ TEST(PropertiesOfATrial, HaveACanaryOfTheirOwn) {
 }
 
 TEST(TrialOfACase, ChoosesBySeed) {
-  const char* const rows[] = {
-      "padded 0, padded 0 constants, 1, 2, 4, infer, ",
-      "offset 0, 0 constants, 1 constants, 2 constants, 4, infer, ",
-      "permuted 0, permuted 0 constants, 1, 2, 4, infer, ",
-      "scattered 0, 0 constants, 1 constants, 2 constants, 4, infer, ",
-      "scattered_in 0, scattered_in 0 constants, 1, 2, 5, infer, ",
-      "scattered_out 0, 0 constants, 1 constants, 2 constants, 3, infer, ",
-      "padded 0, padded 0 constants, 1, 2, 3, infer, ",
-      "offset 0, 0 constants, 1 constants, 2 constants, 4, 4 at once, infer, ",
+  const std::string again = "0 twice, " + kUnaligned;
+  const std::string rows[] = {
+      again + "padded 0, padded 0 constants, 1, 2, 4, infer, ",
+      kUnaligned + "offset 0, 0 constants, 1 constants, 2 constants, 4, infer, ",
+      again + "permuted 0, permuted 0 constants, 1, 2, 4, infer, ",
+      again + "scattered 0, 0 constants, 1 constants, 2 constants, 4, infer, ",
+      kUnaligned + "scattered_in 0, scattered_in 0 constants, 1, 2, 5, infer, ",
+      kUnaligned + "scattered_out 0, 0 constants, 1 constants, 2 constants, 3, infer, ",
+      kUnaligned + "padded 0, padded 0 constants, 1, 2, 3, infer, ",
+      kUnaligned + "offset 0, 0 constants, 1 constants, 2 constants, 4, 4 at once, infer, ",
   };
   Watching subject;
   for (std::size_t seed = 0; seed < std::size(rows); ++seed)
     EXPECT_EQ(
         asked(subject, "take/axis=0/in=2x3@8+2@8/fill=dense:" + std::to_string(seed), all_ways()),
-        kFirst3 + rows[seed])
+        kSecond + rows[seed])
         << seed;
   EXPECT_TRUE(subject.others_differ) << "every second caller has other values";
 }
@@ -120,14 +122,14 @@ TEST(TrialOfACase, TriesAllOfOneThatIsSpelledOut) {
   Watching subject;
   const std::string relu = "relu/in=2@8/data=1,-1", take = "take/axis=0/in=2@8+1@8/data=3,4+1";
   EXPECT_EQ(
-      asked(subject, relu, all_ways()), kFirst3 + "padded 0, " + kForced + "4 at once, infer, ");
+      asked(subject, relu, all_ways()), kFirst + "padded 0, " + kForced + "4 at once, infer, ");
   EXPECT_EQ(asked(subject, take, all_ways()),
-      kFirst3 + "padded 0, padded 0 constants, " + kForced + "4 at once, infer, ");
+      kFirst + "padded 0, padded 0 constants, " + kForced + "4 at once, infer, ");
   EXPECT_EQ(asked(subject, relu + "/memory=scattered", all_ways()),
-      kFirst3 + "scattered 0, " + kForced + "4 at once, infer, ");
+      kFirst + "scattered 0, " + kForced + "4 at once, infer, ");
   subject.manifest_to_change().strided = false;
   EXPECT_EQ(
-      asked(subject, take, all_ways()), kFirst3 + "0 constants, " + kForced + "4 at once, infer, ");
+      asked(subject, take, all_ways()), kFirst + "0 constants, " + kForced + "4 at once, infer, ");
   subject.shared = false;
   EXPECT_EQ(asked(subject, take, all_ways()), "0, 0 begin, " + kForced + "infer, ");
   subject.infers = false;
@@ -161,7 +163,7 @@ TEST(TrialOfACase, PutsALargeOneInFewWays) {
   };
   // 2^17 elements, and one more.
   EXPECT_EQ(ways("131070"),
-      kFirst3 +
+      kFirst +
           "offset 0, 0 constants, 1 constants, 2 constants, 4, "
           "4 at once, infer, ");
   EXPECT_EQ(ways("131071"), "0, 0 begin, offset 0, 0 constants, 2 constants, 3, 4, infer, ");
@@ -354,7 +356,7 @@ TEST(Reuse, TellsTheRunThatChanged) {
 }
 
 TEST(TrialOfACase, EndsWhereTheSubjectDoes) {
-  const std::string relu = "relu/in=2@8/data=1,-1", first = kFirst3 + "padded 0, ";
+  const std::string relu = "relu/in=2@8/data=1,-1", first = kFirst + "padded 0, ";
   const std::pair<int, std::string> rows[] = {
       {0, "0, "}, {1, first + "1, "}, {2, first + "1, 2, "}, {4, first + "1, 2, 3, 4, "}};
   for (const auto& [at, says] : rows) {
@@ -378,7 +380,7 @@ TEST(TrialOfACase, TellsItsAnswersApart) {
   std::string all;
   for (const Trial::Told& a : t.answers()) all += a.when + "\n";
   EXPECT_EQ(all,
-      "\nthe second time\nwith unaligned tensors\nin another layout\nwith constants\n"
+      "\nthe second time\nin the second run of one plan\nwith unaligned tensors\nin another layout\nwith constants\n"
       "with isa=a\nwith isa=b\nwith threads=1\nwith threads=2\nwith threads=7\n"
       "to caller 1 of 4 at once\nto caller 2 of 4 at once\nto caller 3 of 4 at once\n"
       "to caller 4 of 4 at once\n");

@@ -120,6 +120,7 @@ bool Probe::chosen(u64 which) const { return spelled_out() || choice(which, kSha
 
 void Probe::ask(const Run& run, std::string when) {
   const std::size_t at = note(std::move(when));
+  t_.seen[at].again = run.runs > 1;
   this->run({&in_}, run, [this, at](Answers a) { t_.seen[at].answer = std::move(a[0]); });
 }
 

@@ -37,19 +37,57 @@ bool called_for(const Report& r, const KernelInfo& k) {
   });
 }
 
+// What was judged of the kernels of an operator, and how it violates the property; empty: it does
+// not.
+struct PathVerdict {
+  std::string op, violation;
+};
+
 // Requires that the manifest lists every kernel that ran, and that every kernel ran that it calls
 // runnable, unless the run is a prefix.
-void judge_paths(Report& r) {
-  const std::string property(kPathsCovered.name);
-  if (!selection_of(r).wants(property) || r.manifest_hash.empty()) return;
+std::vector<PathVerdict> path_verdicts(const Report& r) {
+  std::vector<PathVerdict> all;
   for (const KernelInfo& k : r.kernels)
     if (!is_prefix(r) && k.runnable && called_for(r, k))
-      judge_run(r, k.op, property,
-          ran(r, k) ? "" : "kernel '" + k.name + "' (isa " + k.isa + ") never ran");
+      all.push_back(
+          {k.op, ran(r, k) ? "" : "kernel '" + k.name + "' (isa " + k.isa + ") never ran"});
   for (const auto& [op, paths] : r.paths)
     for (const auto& [path, n] : paths)
       if (!listed(r, op, path))
-        judge_run(r, op, property, "kernel '" + path + "' ran and is not in the manifest");
+        all.push_back({op, "kernel '" + path + "' ran and is not in the manifest"});
+  return all;
+}
+
+bool holds(const std::vector<PathVerdict>& all) {
+  return std::all_of(
+      all.begin(), all.end(), [](const PathVerdict& v) { return v.violation.empty(); });
+}
+
+// Plants faults in the kernels that ran: one that the manifest does not list, and one that it lists
+// and that never ran.
+void plant_in_paths(Report& r) {
+  if (r.executed_legal.empty()) return;
+  const std::string op = r.executed_legal.begin()->first, name = "a kernel that the judge planted";
+  Canaries& c = r.canaries[std::string(kPathsCovered.name)];
+  const auto plant = [&](const Report& tampered) {
+    ++c.planted;
+    c.noticed += !holds(path_verdicts(tampered));
+  };
+  Report unlisted = r;
+  unlisted.paths[op][name] = 1;
+  plant(unlisted);
+  if (is_prefix(r)) return;
+  Report idle = r;
+  idle.kernels.push_back({op, name, "", true});
+  plant(idle);
+}
+
+void judge_paths(Report& r) {
+  const std::string property(kPathsCovered.name);
+  if (!selection_of(r).wants(property) || r.manifest_hash.empty()) return;
+  const std::vector<PathVerdict> all = path_verdicts(r);
+  for (const auto& [op, violation] : all) judge_run(r, op, property, violation);
+  if (holds(all)) plant_in_paths(r);
 }
 
 void judge_floor(Report& r) {
@@ -86,8 +124,9 @@ void miss_unplanted(Report& r) {
   for (const auto& [op, row] : r.cells)
     for (const Property* p : kProperties) {
       const std::string name(p->name);
-      const bool of_cases = op != "*" && !p->of_run() && row.contains(name);
-      if (of_cases && !r.canaries.contains(name)) r.canaries[name] = {1, 0};
+      // Of "*" properties of cases are judged without a case, and so without a canary.
+      const bool has_place = p->of_run() || op != "*";
+      if (has_place && row.contains(name) && !r.canaries.contains(name)) r.canaries[name] = {1, 0};
     }
 }
 

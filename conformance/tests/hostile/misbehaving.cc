@@ -289,6 +289,11 @@ constexpr Fault kFaults[] = {
     {"scribble", relu, scribble},
     {"scratch_end", always, [](const E& e) { e.scratch[kScratchBytes] = 7; }},
     {"scratch_begin", always, [](const E& e) { e.scratch[-1] = 7; }},
+    {"scratch_guess", always,
+        [](const E& e) {
+          std::memset(e.scratch - 64, 0x5a, 64);
+          std::memset(e.scratch + kScratchBytes, 0x5a, 28);
+        }},
     {"scratch_far", cubes, [](const E& e) { e.scratch[kScratchBytes + 28] = 7; }},
     {"scratch_unset", always, [](const E& e) { e.out[0][0] += e.scratch[9]; }},
     {"heap_end", always,

@@ -6,31 +6,34 @@
 namespace lockstep::judge {
 
 inline std::optional<Finding> inspect_writes_all(const Trial& t, Observations seen) {
-  const Answer& repeat = *seen[0].answer;
-  i64 unwritten = 0;
-  std::size_t output = 0, first = 0;
-  for (std::size_t k = 0; k < t.base.out.size() && k < repeat.out.size(); ++k)
-    for (std::size_t i = 0; i < t.base.out[k].size(); ++i)
-      if (t.base.out[k][i] == kPoison && repeat.out[k][i] == kOtherPoison) {
-        if (unwritten++ == 0) output = k, first = i;
-      }
-  if (unwritten == 0) return std::nullopt;
-  return Finding{fmt::format("{} elements were never written, the first is element {} of output {}",
-                     unwritten, first, output),
-      {}};
+  for (const Observation& o : seen) {
+    i64 unwritten = 0;
+    std::size_t output = 0, first = 0;
+    for_each_place(t, o, [&](std::size_t k, std::size_t i) {
+      if (is_unwritten(t, o, k, i) && unwritten++ == 0) output = k, first = i;
+    });
+    if (unwritten > 0)
+      return Finding{
+          fmt::format("{} elements were never written{}, the first is element {} of output {}",
+              unwritten, o.again ? " " + o.when : "", first, output),
+          {}};
+  }
+  return std::nullopt;
 }
 
-/// Leaves one element as it was before both calls.
+/// Leaves one element as it was before both calls, or before the second run of a plan.
 inline bool leave_unwritten(Trial& t, std::span<Observation> seen, u64 draw) {
+  Observation& o = seen[word(draw, 3, 7) % seen.size()];
+  if (!o.answer->ok()) return false;
   const std::size_t output = draw % t.base.out.size();
   const std::size_t k = word(draw, 3, 5) % t.base.out[output].size();
-  t.base.out[output][k] = kPoison;
-  seen[0].answer->out[output][k] = kOtherPoison;
+  if (!o.again) t.base.out[output][k] = kPoison;
+  o.answer->out[output][k] = kOtherPoison;
   return true;
 }
 
-/// The two calls of `deterministic` begin with different poison in the outputs. An element that
-/// still holds both was not written.
+/// The calls of `deterministic` begin with other poison in the outputs than the plain call. An
+/// element that still holds it was not written.
 inline constexpr Property kWritesAll{.name = "writes_all",
     .text = "every element of every output is written",
     .observes = &kDeterministic,

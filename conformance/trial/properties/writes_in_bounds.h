@@ -6,7 +6,7 @@ namespace lockstep::judge {
 
 /// Layouts other than compact have padding inside the tensor, too.
 inline constexpr Property kWritesInBounds{.name = "writes_in_bounds",
-    .text = "nothing beside the outputs is written, padding cells included",
+    .text = "nothing beside outputs and scratch memory is written, padding cells included",
     .observes = &kLayout,
     .applies = memory_was_watched,
     .inspect = [](const Trial& t, Observations) { return first_damage(t, &Answer::out_damage); },
