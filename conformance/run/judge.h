@@ -15,6 +15,7 @@ struct Conduct {
   bool shrink = true;
   std::string journal = {};       ///< file to continue and to write; empty: none
   std::string expectations = {};  ///< file of known failures; empty: none
+  bool writes_expectations = false;  ///< whether a file of them is made of the report
   std::string today = {};         ///< as 2026-01-31, for expectations that expire
   /// Polled during the run; once it returns true the run ends, and cases not judged are missing.
   std::function<bool()> interrupted = {};
