@@ -61,14 +61,19 @@ std::vector<std::byte> bytes_of(const json& values, i64 size) {
   return bytes;
 }
 
+ndarray::NDArray array_of(const json& tensor) {
+  Shape shape;
+  for (const json& extent : tensor["shape"]) shape.push(extent.get<i64>());
+  return graph::array_of(shape, tensor["data"].get<std::vector<i32>>());
+}
+
 // The output for a model's input, in bytes; a recorded null is a byte that was not written.
 json answer_to_model(const json& m) {
   json out = json::array();
   try {
     graph::Parameters parameters;
     for (const auto& [name, tensor] : m["params"].items())
-      parameters[name] = graph::array_of(
-          Shape(tensor["shape"].get<std::vector<i64>>()), tensor["data"].get<std::vector<i32>>());
+      parameters[name] = array_of(tensor);
     const graph::Model model(graph::Graph(m["symbol"].dump()), std::move(parameters));
     graph::ReferenceEngine engine;
     const i64 size = graph::input_element_size(model.graph());
