@@ -69,7 +69,7 @@ TEST(ModelVerb, EveryVerbNamesThePlaceOfAFault) {
       {"/nodes/3/inputs/0", {0, 1, 0}, "nodes[3].inputs[0]: ", "model.reference"},
       {"/nodes/3/inputs/1", "1", "nodes[3].inputs[1] ", "model.key"},
       {"/heads/0", {99, 0, 0}, "heads[0]: ", "model.reference"},
-      {"/attrs/shape/1/2", 5, "attrs.shape[1]", "model.shape"}};
+      {"/attrs/shape/1/21", {1, 11}, "attrs.shape[1][21]", "model.shape"}};
   for (const auto& [place, value, path, label] : rows) {
     const std::string model =
         faulty_model(scratch, "symbol.json", with(symbol, place, value).dump());
