@@ -1,6 +1,8 @@
 #include "conformance/base/read_file.h"
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 
 #include "conformance/base/usage_error.h"
@@ -16,7 +18,8 @@ std::string read_file(const std::string& path, std::size_t most) {
     if (text.size() > most)
       throw UsageError("'" + path + "' has more than " + std::to_string(most) + " bytes");
   }
-  if (!in.is_open() || in.bad()) throw UsageError("cannot read '" + path + "'");
+  if (!in.is_open() || in.bad())
+    throw UsageError("cannot read '" + path + "': " + std::strerror(errno));
   return text;
 }
 

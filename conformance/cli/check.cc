@@ -117,6 +117,7 @@ int check(CheckOptions& o) {
   std::vector<std::string> files;
   for (const Form& form : all) files.push_back(form.file);
   const bool printed = require_writable(files);
+  o.conduct.writes_expectations = !o.expected.empty();
   o.conduct.failing = [&](const Item& item) { failing += item.id + "\n"; };
   o.conduct.progress = progress_to_stderr("check " + printable(o.backend), o.quiet);
   if (!o.shard.empty()) o.selection.part = read_shard(o.shard, std::getenv);

@@ -26,6 +26,7 @@ void fields(auto& f, form::Like<CaseResult> auto& j) {
   f("findings", r.findings);
   f("outputs", r.outputs, {.hash = true});
   f("canaries", r.canaries);
+  f("flaky", r.flaky);
 }
 
 /// Takes one result of each case.

@@ -118,10 +118,19 @@ class JudgingProcess {
     return perform(*subject_, items, work_.plan);
   }
   ItemResult judged_alone(std::size_t n) {
+    std::optional<Trial> t = put_alone(n);
+    if (t) return judged(*t, n);
+    ItemResult r = crashed_at_start(*work_.items[n], why_no_start_);
+    r.flaky = repeats_failures(work_.conduct) && put_alone(n);
+    return r;
+  }
+  // The trial of a case; nothing if the backend's process ended while it loaded the library.
+  std::optional<Trial> put_alone(std::size_t n) {
     try {
-      return judged(put({n})[0], n);
+      return std::move(put({n})[0]);
     } catch (const LoadCrash& e) {
-      return crashed_at_start(*work_.items[n], e.what());
+      why_no_start_ = e.what();
+      return std::nullopt;
     }
   }
   ItemResult judged(const Trial& t, std::size_t n) {
@@ -129,6 +138,11 @@ class JudgingProcess {
     if (r.outcome == Outcome::passed) {
       r.canaries = canaries(t, without_canary(r, n), n);
       for (const auto& [property, noticed] : r.canaries) planted_.insert(place(n, property));
+    } else if (repeats_failures(work_.conduct) && subject_->live()) {
+      if (const std::optional<Trial> again = put_alone(n))
+        compare_again(r, t, *again, work_.selection.properties);
+      else
+        r.flaky = true;
     }
     return r;
   }
@@ -150,6 +164,7 @@ class JudgingProcess {
 
   const Work& work_;
   std::unique_ptr<Subject> subject_;
+  std::string why_no_start_;
   std::set<Place> planted_;
 };
 
@@ -245,6 +260,10 @@ Results results_of(const Journal* journal) {
 }
 
 }  // namespace
+
+bool repeats_failures(const Conduct& conduct) {
+  return conduct.writes_expectations || !conduct.expectations.empty();
+}
 
 int jobs_of(const Conduct& conduct) {
   if (conduct.jobs > 0) return conduct.jobs;

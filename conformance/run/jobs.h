@@ -16,6 +16,10 @@ int jobs_of(const Conduct& conduct);
 /// The same for processes that hold this backend; one, if they would take turns on a device.
 int jobs_of(const Conduct& conduct, const Subject& subject);
 
+/// Whether each failing case is put again, to learn whether it always fails in the same way: no
+/// expectation may excuse, or list, one that does not.
+bool repeats_failures(const Conduct& conduct);
+
 /// Judges every item that the journal does not know, and hands all results over in the items'
 /// order. Quarantine and canaries are decided in that order, too, so that they do not depend on
 /// the number of jobs. An interrupted run hands over fewer results.

@@ -16,6 +16,7 @@
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/causes.h"
 #include "conformance/verdict/frozen.h"
+#include "conformance/verdict/pattern.h"
 #include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
@@ -123,6 +124,17 @@ template <class Ask> Answer asked(Ask ask) {
   }
 }
 
+// Judges what a question at the end of a run shows. A violation that does not show again when the
+// question is put once more cannot be expected.
+// @param ask puts the question and says what the answer violates
+// @return whether nothing was violated
+template <class Ask> bool judge_asked(Report& r, const Property& property, Ask ask) {
+  const std::string violation = ask();
+  const bool flaky = !violation.empty() && without_details(ask()) != without_details(violation);
+  judge_run(r, "*", std::string(property.name), violation, flaky);
+  return violation.empty();
+}
+
 // The backend must refuse an instruction set that this machine lacks, and name it: a run with
 // another set would prove nothing about either. Any case of the run serves to ask.
 void judge_refusals(
@@ -135,17 +147,18 @@ void judge_refusals(
   const Case& c = (*any)->call;
   for (const std::string& isa : lacking(m)) {
     const int config = subject.configure({{"isa", isa}});
-    const Answer a = asked([&] {
-      return subject.execute(
-          c, inputs_of(c), c.op->infer(c.attributes(), c.types()), {.config = config});
+    judge_asked(r, kIsa, [&] {
+      const Answer a = asked([&] {
+        return subject.execute(
+            c, inputs_of(c), c.op->infer(c.attributes(), c.types()), {.config = config});
+      });
+      ++r.counts.calls;
+      const bool named = a.message.find(isa) != std::string::npos;
+      return a.kind == AnswerKind::logic_error && named
+          ? std::string()
+          : "isa=" + isa + ", which this machine lacks, was not refused by name: answered " +
+              std::string(name_of(a.kind)) + (a.message.empty() ? "" : ": " + a.message);
     });
-    ++r.counts.calls;
-    const bool named = a.message.find(isa) != std::string::npos;
-    const bool refused = a.kind == AnswerKind::logic_error && named;
-    judge_run(r, "*", std::string(kIsa.name),
-        refused ? ""
-                : "isa=" + isa + ", which this machine lacks, was not refused by name: answered " +
-                std::string(name_of(a.kind)) + (a.message.empty() ? "" : ": " + a.message));
   }
 }
 
@@ -168,15 +181,15 @@ void judge_close(Report& r, Subject& subject, const Selection& s, const TrialPla
   }
   if (!largest || !subject.can_close()) return;
   items.push_back(largest);
-  const Answer a = asked([&] {
-    perform(subject, items, plan);
-    return subject.close();
+  const bool closes = judge_asked(r, kCloses, [&] {
+    return closing_violation(asked([&] {
+      perform(subject, items, plan);
+      return subject.close();
+    }));
   });
-  const std::string property(kCloses.name), violation = closing_violation(a);
-  judge_run(r, "*", property, violation);
-  if (!violation.empty()) return;
+  if (!closes) return;
   // A backend with a device, in whose place the host commits no fault, has this canary only.
-  Canaries& c = r.canaries[property];
+  Canaries& c = r.canaries[std::string(kCloses.name)];
   ++c.planted;
   c.noticed += !closing_violation({.kind = AnswerKind::crashed}).empty();
 }
@@ -199,7 +212,7 @@ nlohmann::ordered_json identity(const Report& r, const Selection& s, const Condu
       {"set_hash", r.set_hash}, {"order_hash", r.order_hash},
       {"vectors_sha256", takes_vectors(s) ? vectors_hash(s.vectors) : ""},
       {"part", {r.part.number, r.part.of}}, {"properties", s.properties},
-      {"graph_operators", operators_of_model(s.model)}};
+      {"graph_operators", operators_of_model(s.model)}, {"repeats_failures", repeats_failures(c)}};
 }
 
 void name_missing(Report& r, const std::vector<const Item*>& put, const std::vector<bool>& seen) {

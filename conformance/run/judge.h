@@ -13,9 +13,10 @@ struct Conduct {
   Limits limits = {};
   int jobs = 0;  ///< processes; 0: as many as processors, or one for a device's backend
   bool shrink = true;
-  std::string journal = {};       ///< file to continue and to write; empty: none
-  std::string expectations = {};  ///< file of known failures; empty: none
-  std::string today = {};         ///< as 2026-01-31, for expectations that expire
+  std::string journal = {};          ///< file to continue and to write; empty: none
+  std::string expectations = {};     ///< file of known failures; empty: none
+  bool writes_expectations = false;  ///< whether a file of them is made of the report
+  std::string today = {};            ///< as 2026-01-31, for expectations that expire
   /// Polled during the run; once it returns true the run ends. Cases not judged are missing, and a
   /// run that is ended before or after its cases is incomplete, too.
   Interruption interrupted = {};

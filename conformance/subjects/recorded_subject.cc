@@ -1,3 +1,5 @@
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -35,8 +37,8 @@ class RecordedSubject final : public Subject {
       : file_(file),
         manifest_(default_manifest(std::filesystem::path(file).filename().string())),
         in_(file, std::ios::binary) {
+    if (!in_) throw UsageError("cannot read '" + file + "': " + std::strerror(errno));
     configure(limits.set);
-    if (!in_) throw UsageError("cannot read '" + file + "'");
     read_index();
   }
   const Manifest& manifest() const override { return manifest_; }
@@ -94,7 +96,8 @@ class RecordedSubject final : public Subject {
         throw UsageError(where(number) + e.what());
       }
     }
-    if (in_.bad()) throw UsageError("cannot read '" + file_ + "' to its end");
+    if (in_.bad())
+      throw UsageError("cannot read '" + file_ + "' to its end: " + std::strerror(errno));
   }
   Answer answer() {
     if (!now_) throw std::logic_error("no case was named");

@@ -6,6 +6,11 @@
 
 #include "conformance/subjects/eval.h"
 #include "conformance/subjects/reference_subject.h"
+#include "reference/graph/arrays.h"
+#include "reference/graph/bytes.h"
+#include "reference/graph/errata.h"
+#include "reference/graph/error.h"
+#include "reference/graph/run.h"
 #include "spec/explain.h"
 #include "spec/operators.h"
 
@@ -14,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-// One call, the recorded answer, and how that differs from ours.
+// One call or model, the recorded answer, and how that differs from ours.
 struct Record {
   std::string topic, line;
   Deployed there = Deployed::same;
@@ -43,19 +48,54 @@ Deployed relation(const json& ours, const json& theirs) {
   return ours["status"] == theirs["status"] ? Deployed::same : Deployed::blames;
 }
 
+json answer_to_call(json call) {
+  static ReferenceSubject reference;
+  call["id"] = 1;
+  return json::parse(eval_line(reference, call.dump(), 1));
+}
+
+std::vector<std::byte> bytes_of(const json& values, i64 size) {
+  std::vector<std::byte> bytes;
+  for (const json& v : values)
+    for (i64 k = 0; k < size; ++k) bytes.push_back(static_cast<std::byte>(v.get<i64>() >> 8 * k));
+  return bytes;
+}
+
+ndarray::NDArray array_of(const json& tensor) {
+  Shape shape;
+  for (const json& extent : tensor["shape"]) shape.push(extent.get<i64>());
+  return graph::array_of(shape, tensor["data"].get<std::vector<i32>>());
+}
+
+// The output for a model's input, in bytes; a recorded null is a byte that was not written.
+json answer_to_model(const json& m) {
+  json out = json::array();
+  try {
+    graph::Parameters parameters;
+    for (const auto& [name, tensor] : m["params"].items())
+      parameters[name] = array_of(tensor);
+    const graph::Model model(graph::Graph(m["symbol"].dump()), std::move(parameters));
+    graph::ReferenceEngine engine;
+    const i64 size = graph::input_element_size(model.graph());
+    for (const std::byte b : graph::Runner(model, engine).run(bytes_of(m["input"], size)))
+      out.push_back(static_cast<int>(b));
+  } catch (const graph::Error& e) {
+    return {{"status", "logic_error"}, {"label", e.label()}};
+  }
+  return {{"status", "ok"}, {"out", {{{"shape", {out.size()}}, {"prec", 8}, {"data", out}}}}};
+}
+
 const std::vector<Record>& records() {
   static const std::vector<Record> all = [] {
     std::vector<Record> r;
-    ReferenceSubject reference;
     std::ifstream in("conformance/specification/deployed.jsonl");
     std::string line;
     std::getline(in, line);
     EXPECT_EQ(json::parse(line)["revision"].get<std::string>().size(), 40u);
     while (std::getline(in, line)) {
       const json j = json::parse(line);
-      json call = j["call"];
-      call["id"] = 1;
-      const json ours = json::parse(eval_line(reference, call.dump(), 1));
+      const json ours =
+          j.contains("call") ? answer_to_call(j["call"]) : answer_to_model(j["model"]);
       r.push_back({j.value("topic", ""), line, relation(ours, j["answer"])});
     }
     return r;
@@ -68,10 +108,11 @@ bool is_about(const Record& r, const Erratum& e) {
   return !topic.empty() && (r.topic == topic || r.topic.substr(0, r.topic.find('/')) == topic);
 }
 
-// The errata about operators, each once.
+// Every erratum, those of a family of operators once for each of them.
 std::vector<Erratum> errata() {
   std::vector<Erratum> all(std::begin(kSharedErrata), std::end(kSharedErrata));
   for (const OpInfo* op : operators()) all.insert(all.end(), op->errata.begin(), op->errata.end());
+  all.insert(all.end(), std::begin(graph::kModelErrata), std::end(graph::kModelErrata));
   return all;
 }
 

@@ -1,5 +1,6 @@
 // Failing cases are listed, repeated and expected; and what the program says if it cannot write a
 // file.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -8,6 +9,7 @@
 #include "conformance/base/sha256.h"
 #include "conformance/base/write_file.h"
 #include "conformance/tests/verbs.h"
+#include "conformance/verdict/verdict.h"
 
 namespace lockstep::judge {
 namespace {
@@ -93,6 +95,32 @@ TEST_F(Failing, ThatComeAndGoAreNotExpected) {
       "[[expect]]\noperator = \"relu\"\nproperty = \"deterministic\"\nkind = \"fail\"\n"
       "reason = \"x\"\nexpires = 2030-01-01\n");
   expect_end(joined(words, {"--expectations", entry}), 2, {"come and go cannot be expected"});
+}
+
+TEST_F(Failing, ThatComeAndGoAreExcusedByNoEntry) {
+  const std::tuple<const char*, const char*, const char*, int, const char*> rows[] = {
+      {"padding", "writes_in_bounds", "fail", 6, "KNOWN FAILURES"},
+      {"abort", "matches_reference", "crash", 6, "KNOWN FAILURES"},
+      {"last", "closes", "fail", 6, "KNOWN FAILURES"},
+      {"wears", "reuse", "fail", 1, "run 4 of one plan wrote something else"},
+      {"wears", "concurrent", "fail", 1, "made its call again, and it wrote something else"},
+      {"seldom", "matches_reference", "fail", 1, kNotAgain},
+      {"seldom", "layout", "fail", 1, kNotAgain},
+      {"sometimes", "matches_reference", "crash", 1, kNotAgain}};
+  for (const auto& [fault, property, kind, exit, says] : rows) {
+    SCOPED_TRACE(std::string(fault) + " " + property);
+    const Variables env = {{"HOSTILE_COUNTS", scratch.path(std::string(fault) + property)}};
+    const Words words = words_in("check --op relu --tier 0 --no-shrink --jobs 1 --vectors ''",
+        {hostile("misbehaving"), "--set", std::string("fault=") + fault, "--property", property});
+    const std::string entry = scratch.write("known.toml",
+        fmt::format("[[expect]]\noperator = \"*\"\nproperty = \"{}\"\nkind = \"{}\"\n"
+                    "reason = \"x\"\nexpires = 2030-01-01\n",
+            property, kind));
+    expect_end(joined(words, {"--expectations", entry}), exit, {says}, env);
+    const std::string written = scratch.path("written.toml");
+    expect_end(joined(words, {"--write-expectations", written}), 1, {}, env);
+    EXPECT_EQ(text_of_file(written).find("[[expect]]") != std::string::npos, exit == 6);
+  }
 }
 
 TEST_F(Failing, ExpectationsThatCountSayOfWhat) {

@@ -176,7 +176,7 @@ TEST_F(ModelRun, AResultMayGoIntoAPipe) {
 
 TEST_F(ModelRun, RefusesWhatIsNotThere) {
   const std::string input = of_digits(1);
-  ran(kDigits, {"--input", "nowhere"}, 2, {"cannot read 'nowhere'"});
+  ran(kDigits, {"--input", "nowhere"}, 2, {"cannot read 'nowhere': No such file or directory"});
   ran("nowhere", {"--input", input}, 2, {"nowhere"});
   ran(kDigits, {}, 2, {"--input is required"});
   ran(kDigits, {"--input", input, "--batch", "0"}, 2, {"--batch"});

@@ -53,6 +53,72 @@ TEST(ModelVerb, FaultyParametersFailWithTheirLabel) {
   }
 }
 
+// The words of every verb that reads a model, each with those of its own.
+std::vector<Words> verbs_on(const std::string& model) {
+  const Words image = {"--input", kDigits + "/images.bin", "--backend", "reference", "--quiet"};
+  return {{"model", "show", model}, {"check", "reference", "--tier", "0", "--model", model},
+      joined({"model", "run", model}, image), joined({"model", "trace", model}, image),
+      {"model", "check", model, "--backend", "reference", "--quiet"}};
+}
+
+TEST(ModelVerb, EveryVerbNamesThePlaceOfAFault) {
+  const Scratch scratch;
+  const auto symbol = nlohmann::ordered_json::parse(text_of_file(kDigits + "/symbol.json"));
+  const std::tuple<const char*, nlohmann::ordered_json, const char*, const char*> rows[] = {
+      {"/nodes/3/inputs/1", {99, 0, 0}, "nodes[3].inputs[1]: ", "model.reference"},
+      {"/nodes/3/inputs/0", {0, 1, 0}, "nodes[3].inputs[0]: ", "model.reference"},
+      {"/nodes/3/inputs/1", "1", "nodes[3].inputs[1] ", "model.key"},
+      {"/heads/0", {99, 0, 0}, "heads[0]: ", "model.reference"},
+      {"/attrs/shape/1/21", {1, 11}, "attrs.shape[1][21]", "model.shape"}};
+  for (const auto& [place, value, path, label] : rows) {
+    const std::string model =
+        faulty_model(scratch, "symbol.json", with(symbol, place, value).dump());
+    for (const Words& words : verbs_on(model)) {
+      const Ended e = expect_end(words, 1);
+      EXPECT_TRUE(e.err.starts_with(std::string("lockstep: ") + path)) << e.err;
+      expect_contains(e.err, std::string("[") + label + "] (exit 1, fail)\n");
+    }
+  }
+}
+
+// The caller named a directory that is no model; a model without parameters is a faulty one.
+TEST(ModelVerb, EveryVerbTellsNoModelFromOneWithoutParameters) {
+  const Scratch scratch;
+  const std::string model = faulty_model(scratch, "symbol.json", "");
+  std::filesystem::remove(model + "/symbol.json");
+  for (const Words& words : verbs_on(model))
+    expect_end(words, 2,
+        {"lockstep: '" + model + "/symbol.json' cannot be opened: No such file or directory (exit"});
+  std::filesystem::copy(kDigits + "/symbol.json", model + "/symbol.json");
+  std::filesystem::remove(model + "/params");
+  int refusals = 0;
+  for (const Words& words : verbs_on(model)) {
+    const bool reads_parameters = words[0] == "model" && words[1] != "show";
+    const Ended e = lockstep_says(words);
+    if (!reads_parameters) {
+      EXPECT_EQ(e.exit, 0) << e.err;
+      continue;
+    }
+    ++refusals;
+    EXPECT_EQ(e.exit, 1);
+    EXPECT_EQ(e.err, "lockstep: params: there is no file '" + model +
+            "/params' [model.params] (exit 1, fail)\n");
+  }
+  EXPECT_EQ(refusals, 3);
+}
+
+// Root may open every file, so the file is one that nobody can open.
+TEST(ModelVerb, ParametersThatCannotBeOpenedAreTheCallersWord) {
+  const Scratch scratch;
+  const std::string model = faulty_model(scratch, "params", "");
+  std::filesystem::remove(model + "/params");
+  std::filesystem::create_symlink("params", model + "/params");
+  for (const Words& words : verbs_on(model))
+    if (words[0] == "model" && words[1] != "show")
+      expect_end(words, 2,
+          {"cannot open " + model + "/params: Too many levels of symbolic links (exit 2, usage)"});
+}
+
 class ModelCheck : public ScratchTest {
  protected:
   // A model of relu with two inputs, and the record of its outputs.

@@ -115,8 +115,8 @@ TEST_F(Results, ThatAreNoneAreRefusedByLine) {
 
 TEST_F(Results, ThatCannotBeReadAreRefused) {
   const std::pair<std::string, std::string> rows[] = {{"results:", "results: needs a file"},
-      {"--results /nowhere/a", "cannot read '/nowhere/a'"},
-      {"--results /tmp", "cannot read '/tmp'"},
+      {"--results /nowhere/a", "cannot read '/nowhere/a': No such file or directory"},
+      {"--results /tmp", "cannot read '/tmp' to its end: Is a directory"},
       {"cpu --results /tmp/a", "a BACKEND or --results, not both"},
       {"results:/dev/null --set a=1", "takes no option 'a'"}};
   for (const auto& [line, why] : rows)

@@ -281,9 +281,7 @@ string_view kind_of(Outcome outcome) {
 }
 
 std::string expected_kind(const ItemResult& result) {
-  const bool flaky = std::any_of(result.findings.begin(), result.findings.end(),
-      [](const auto& found) { return found.first == kDeterministic.name; });
-  return std::string(flaky ? kFlaky : kind_of(result.outcome));
+  return std::string(result.flaky ? kFlaky : kind_of(result.outcome));
 }
 
 bool expects_crashes_of(const std::vector<Expectation>& all, string_view op) {

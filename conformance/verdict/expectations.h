@@ -56,8 +56,8 @@ const Expectation* match_expectations(std::vector<Expectation>& all, const std::
 /// The kind by which an expectation calls an outcome: fail, crash or timeout.
 string_view kind_of(Outcome outcome);
 
-/// The kind of a failing case that an expectation has to state; `flaky`, which none can, if the
-/// case answers differently from call to call.
+/// The kind of a failing case that an expectation has to state; `flaky`, which none can, if a
+/// question of the case, or the whole case, was put again and answered differently.
 std::string expected_kind(const ItemResult& result);
 
 /// A file of expectations that covers all failures of a run that can be expected.

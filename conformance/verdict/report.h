@@ -149,8 +149,9 @@ void miss_unplanted(Report& r);
 
 /// Judges the whole run by a property.
 /// @param violation what is wrong, which may be expected; empty: nothing.
-void judge_run(
-    Report& r, const std::string& op, const std::string& property, const std::string& violation);
+/// @param flaky whether it was not found again, so that it cannot be expected
+void judge_run(Report& r, const std::string& op, const std::string& property,
+    const std::string& violation, bool flaky = false);
 
 /// The number of expected failures, of cases and of the whole run.
 i64 known_failures(const Report& r);

@@ -1,5 +1,8 @@
 #include "conformance/verdict/verdict.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/outputs.h"
 
@@ -16,6 +19,46 @@ std::pair<std::string, Finding> death(
   judged.emplace_back(p.name);
   return {std::string(p.name),
       {"answered " + std::string(name_of(end.kind)) + ": " + end.message, end.kind}};
+}
+
+// Whether repetitions inside one trial were answered differently.
+bool changes(const Trial& t, const std::vector<std::pair<std::string, Finding>>& findings) {
+  return std::any_of(t.seen.begin(), t.seen.end(),
+             [](const Observation& o) {
+               return o.answer && (o.answer->unsteady || o.answer->changed_run > 0);
+             }) ||
+      std::any_of(findings.begin(), findings.end(),
+          [](const auto& found) { return found.first == kDeterministic.name; });
+}
+
+// What of a finding is the same whenever the same thing goes wrong; its text may have addresses.
+bool is_same(
+    const std::pair<std::string, Finding>& one, const std::pair<std::string, Finding>& other) {
+  const auto lasting = [](const auto& found) {
+    return std::tie(found.first, found.second.kind, found.second.label);
+  };
+  return lasting(one) == lasting(other);
+}
+
+bool is_same(const Answer& one, const Answer& other) {
+  const auto damage = [](const Answer& a) {
+    return std::pair(a.out_damage.empty(), a.in_damage.empty());
+  };
+  return std::tie(one.kind, one.label, one.out, one.types) ==
+      std::tie(other.kind, other.label, other.out, other.types) &&
+      damage(one) == damage(other);
+}
+
+bool is_same(const std::optional<Answer>& one, const std::optional<Answer>& other) {
+  return one && other ? is_same(*one, *other) : one.has_value() == other.has_value();
+}
+
+bool is_same(const Observation& one, const Observation& other) {
+  const auto law = [](const Observation& o) {
+    return o.law ? std::pair(o.law->result.kind, o.law->result.message)
+                 : std::pair(reference::LawResult::silent, std::string());
+  };
+  return one.when == other.when && is_same(one.answer, other.answer) && law(one) == law(other);
 }
 
 }  // namespace
@@ -44,7 +87,22 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
       : !end || strayed                    ? Outcome::failed
       : end->kind == AnswerKind::timed_out ? Outcome::timed_out
                                            : Outcome::crashed;
+  r.flaky = changes(t, r.findings);
   return r;
+}
+
+void compare_again(ItemResult& result, const Trial& first, const Trial& again,
+    const std::vector<std::string>& properties) {
+  const ItemResult other = judge_trial(again, properties);
+  const auto same = [](const auto& one, const auto& two) { return is_same(one, two); };
+  const bool is_steady = result.outcome == other.outcome && is_same(first.base, again.base) &&
+      is_same(first.refusal, again.refusal) && is_same(first.inferred, again.inferred) &&
+      std::equal(first.seen.begin(), first.seen.end(), again.seen.begin(), again.seen.end(), same) &&
+      std::equal(result.findings.begin(), result.findings.end(), other.findings.begin(),
+          other.findings.end(), same);
+  result.flaky = result.flaky || other.flaky || !is_steady;
+  if (is_steady) return;
+  for (auto& [property, found] : result.findings) found.text += kNotAgain;
 }
 
 std::map<std::string, bool> canaries(

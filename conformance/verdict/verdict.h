@@ -23,6 +23,7 @@ struct ItemResult {
   std::vector<std::string> judged, paths;
   std::vector<std::pair<std::string, Finding>> findings;  ///< by property
   std::string outputs;  ///< hash of the answer to a call that runs
+  bool flaky = false;   ///< a question that was asked more than once got different answers
 };
 
 /// Whether the backend's process ended, or was ended, in a case.
@@ -33,6 +34,14 @@ inline bool ended_process(const ItemResult& r) {
 
 /// Judges one trial by some properties; an empty list means all.
 ItemResult judge_trial(const Trial& t, const std::vector<std::string>& properties);
+
+/// What follows the text of a failure that does not show again.
+inline constexpr const char* kNotAgain =
+    "; put again, it ended differently, so no expectation excuses it";
+
+/// Notes in the result of a trial whether another trial of the same case ended differently.
+void compare_again(ItemResult& result, const Trial& first, const Trial& again,
+    const std::vector<std::string>& properties);
 
 /// Plants a fault in what each of these properties observed in a trial in which they hold, one at a
 /// time, and judges the trial again.

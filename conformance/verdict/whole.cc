@@ -101,18 +101,22 @@ void judge_floor(Report& r) {
 
 }  // namespace
 
-void judge_run(
-    Report& r, const std::string& op, const std::string& property, const std::string& violation) {
+void judge_run(Report& r, const std::string& op, const std::string& property,
+    const std::string& violation, bool flaky) {
   Cell& cell = r.cells[op][property];
   ++cell.judged;
   if (violation.empty()) return;
   ++cell.failed;
-  r.failing[op][property][std::string(kind_of(Outcome::failed))].add(sha256(violation));
-  const Expectation* known = match_expectations(r.expectations, op, property, violation);
+  ItemResult result;
+  result.outcome = Outcome::failed;
+  result.flaky = flaky;
+  r.failing[op][property][expected_kind(result)].add(sha256(violation));
+  const Expectation* known =
+      flaky ? nullptr : match_expectations(r.expectations, op, property, violation);
   Failure& f = r.failures.emplace_back();
   f.op = op;
   f.property = property;
-  f.text = violation;
+  f.text = violation + (flaky ? kNotAgain : "");
   f.count = 1;
   if (known) f.known = known->why();
 }

@@ -1,23 +1,33 @@
 #include "reference/graph/load.h"
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
 #include "containers/exceptions.h"
 #include "containers/memory/pool.h"
+#include "reference/graph/error.h"
 
 namespace lockstep::graph {
 namespace {
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw utils::ValueVerifyFatal("'" + path + "' cannot be opened");
+  if (!file)
+    throw utils::ValueVerifyFatal("'" + path + "' cannot be opened: " + std::strerror(errno));
   std::ostringstream text;
   // An empty file would set an error on the stream that takes its text.
   if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
   if (!text || file.bad()) throw utils::LogMessageFatal("'" + path + "' cannot be read");
   return std::move(text).str();
+}
+
+bool is_missing(const std::string& path) {
+  std::error_code unknown;  // opening the file says why
+  return std::filesystem::status(path, unknown).type() == std::filesystem::file_type::not_found;
 }
 
 }  // namespace
@@ -34,7 +44,10 @@ Graph load_graph(const std::string& directory) {
 
 Model load_model(const std::string& directory) {
   Graph graph = load_graph(directory);
-  Model model(std::move(graph), by_name(ndarray::load_file(directory + "/params")));
+  const std::string file = directory + "/params";
+  if (is_missing(file))
+    throw Error("model.params", "params: there is no file '" + file + "'", "params");
+  Model model(std::move(graph), by_name(ndarray::load_file(file)));
   // The pool would keep the memory of the file's bytes for another use, which never comes.
   ndarray::pool().trim();
   return model;

@@ -19,8 +19,8 @@ Graph load_graph(const std::string& directory);
 
 /// The model of a directory, from its files `symbol.json` and `params`. Parameters of type int32
 /// stay in the memory that the file was read into.
-/// @throws what load_graph() throws; Error for parameters that break a rule, params::Error for a
-/// faulty parameter file.
+/// @throws what load_graph() throws, for `params` too; Error for parameters that break a rule and
+/// where the directory has none, params::Error for a faulty parameter file.
 Model load_model(const std::string& directory);
 
 }  // namespace lockstep::graph

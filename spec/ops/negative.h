@@ -12,9 +12,11 @@ struct Negative : Unary {
   static constexpr string_view formula = "Y[y] = -X[y]";
   static constexpr Erratum errata[] = {
       {.text =
-              "The output may take the storage of the input; the deployed list misspells the name.",
+              "The output may take the storage of the input; the deployed runtime misspells the name "
+              "in its list of such operators.",
           .reason = "It is an element by element operator like the others of that list.",
-          .test = "Storage.NegativeIsInPlace"}};
+          .test = "Storage.NegativeIsInPlace",
+          .deployed = {Deployed::refuses, "negative_in_place"}}};
 
   static constexpr i64 at(const Attrs&, const auto& in, const Index& y) { return -i64{in[X](y)}; }
   static constexpr Law<Attrs> laws[] = {law::involution, law::pointwise, law::additive<X>,

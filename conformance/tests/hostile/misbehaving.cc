@@ -3,7 +3,8 @@
 /// the environment: HOSTILE_MANIFEST replaces the manifest by any text; with HOSTILE_RENAMES each
 /// process states another name in it; if HOSTILE_DESERTS names a file, each process ends the one
 /// that holds it, and hangs with HOSTILE_HANGS; if HOSTILE_ONCE names a file, only the first
-/// HOSTILE_LOADS processes (1) survive loading this library; if HOSTILE_LEAVES names a file, each
+/// HOSTILE_LOADS processes (1) survive loading this library; HOSTILE_COUNTS names a file
+/// in which processes are counted for the fault `sometimes`; if HOSTILE_LEAVES names a file, each
 /// process leaves another one behind, in a session of its own, and adds its number to the file;
 /// with HOSTILE_STARTS each process starts that many others before it is loaded.
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -144,6 +146,30 @@ void answer_otherwise(const Execution& e) {
   e.out[0][0] ^= ++calls % 2 == 0;
 }
 
+bool is_every_second = false;  // of the processes that loaded this library
+
+__attribute__((constructor)) void count_process() {
+  const char* file = std::getenv("HOSTILE_COUNTS");
+  if (!file) return;
+  std::ofstream(file, std::ios::app).put('x');
+  is_every_second = std::filesystem::file_size(file) % 2 == 0;
+}
+
+void answer_seldom(const Execution& e) {
+  constexpr int kSeldom = 31;
+  static int calls = 0;
+  e.out[0][0] ^= ++calls % kSeldom == 0;
+}
+
+std::atomic<int> plans = 0;
+
+// Right in the first run that a thread makes of the last plan.
+void wear(const Execution& e) {
+  thread_local int last = 0;
+  e.out[0][0] ^= last == plans;
+  last = plans;
+}
+
 void print_much() {
   for (int line = 0; line < 1000; ++line) {
     std::puts("a line that nobody asked for");
@@ -173,7 +199,7 @@ void forge(const Execution& e) {
     for (int n = 0; n < 10000 && fcntl(fd, F_GETFD) >= 0; ++n)
       dprintf(fd,
           R"({"n":%d,"outcome":0,"calls":1,"judged":["matches_reference"],)"
-          R"("paths":[],"findings":{},"outputs":"","canaries":{}}%c)",
+          R"("paths":[],"findings":{},"outputs":"","canaries":{},"flaky":false}%c)",
           n, '\n');
 }
 
@@ -270,6 +296,10 @@ constexpr Fault kFaults[] = {
     {"none"},
     {"segfault", cubes, [](const E&) { raise(SIGSEGV); }},
     {"abort", cubes, [](const E&) { std::abort(); }},
+    {"sometimes", cubes,
+        [](const E&) {
+          if (is_every_second) std::abort();
+        }},
     {"exit", cubes, [](const E&) { std::exit(0); }},
     {"overflow", cubes, [](const E&) { deeper(0); }},
     {"hang", relu, hang},
@@ -312,6 +342,8 @@ constexpr Fault kFaults[] = {
         }},
     {"state", always, answer_as_before},
     {"otherwise", always, answer_otherwise},
+    {"seldom", always, answer_seldom},
+    {.name = "wears", .run = wear, .prepare = [](const Call&) { ++plans; }},
     {"throw", always, [](const E&) { throw std::runtime_error("out of patience"); }},
     {"throw_number", always, [](const E&) { throw 42; }},
     {"garbled", always, [](const E&) { throw std::runtime_error("\x1b[31m \xff <&> \x01"); }},
