@@ -72,8 +72,7 @@ json answer_to_model(const json& m) {
   json out = json::array();
   try {
     graph::Parameters parameters;
-    for (const auto& [name, tensor] : m["params"].items())
-      parameters[name] = array_of(tensor);
+    for (const auto& [name, tensor] : m["params"].items()) parameters[name] = array_of(tensor);
     const graph::Model model(graph::Graph(m["symbol"].dump()), std::move(parameters));
     graph::ReferenceEngine engine;
     const i64 size = graph::input_element_size(model.graph());

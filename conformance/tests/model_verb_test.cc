@@ -88,7 +88,8 @@ TEST(ModelVerb, EveryVerbTellsNoModelFromOneWithoutParameters) {
   std::filesystem::remove(model + "/symbol.json");
   for (const Words& words : verbs_on(model))
     expect_end(words, 2,
-        {"lockstep: '" + model + "/symbol.json' cannot be opened: No such file or directory (exit"});
+        {"lockstep: '" + model +
+            "/symbol.json' cannot be opened: No such file or directory (exit"});
   std::filesystem::copy(kDigits + "/symbol.json", model + "/symbol.json");
   std::filesystem::remove(model + "/params");
   int refusals = 0;
@@ -101,7 +102,8 @@ TEST(ModelVerb, EveryVerbTellsNoModelFromOneWithoutParameters) {
     }
     ++refusals;
     EXPECT_EQ(e.exit, 1);
-    EXPECT_EQ(e.err, "lockstep: params: there is no file '" + model +
+    EXPECT_EQ(e.err,
+        "lockstep: params: there is no file '" + model +
             "/params' [model.params] (exit 1, fail)\n");
   }
   EXPECT_EQ(refusals, 3);

@@ -1,11 +1,12 @@
 // Runs the real program on backends whose plain answers are all right, but which break a property:
 // that property alone notices, and without it nothing does.
+#include "conformance/trial/properties.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "conformance/tests/verbs.h"
-#include "conformance/trial/properties.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -86,10 +87,9 @@ TEST(Properties, NoticeMistakesInWhatLiesBesideTensorsAndInTheSecondOutput) {
     const char *mutant, *says, *op;
     std::set<std::string> properties;
   };
-  const Row rows[] = {
-      {"contract.loads_whole_vectors", "SIGSEGV touching memory of input 0, 0 bytes after its memory",
-          "relu",
-          {"matches_reference"}},
+  const Row rows[] = {{"contract.loads_whole_vectors",
+                          "SIGSEGV touching memory of input 0, 0 bytes after its memory", "relu",
+                          {"matches_reference"}},
       {"contract.takes_in_what_follows", "the second time", "relu", {"alignment", "deterministic"}},
       {"contract.writes_beside_scratch", "memory beside scratch memory was written", "relu",
           {"writes_in_bounds"}},
@@ -97,9 +97,9 @@ TEST(Properties, NoticeMistakesInWhatLiesBesideTensorsAndInTheSecondOutput) {
           {"batch", "laws", "matches_reference", "writes_all"}}};
   for (const Row& row : rows) {
     SCOPED_TRACE(row.mutant);
-    const Examined found =
-        examine("faulty", {"--op", row.op, "--jobs", "1", "--no-shrink", "--set",
-                              std::string("mutant=") + row.mutant});
+    const Examined found = examine("faulty",
+        {"--op", row.op, "--jobs", "1", "--no-shrink", "--set",
+            std::string("mutant=") + row.mutant});
     expect_end(found.end, 1, {row.says});
     EXPECT_EQ(failed(found.report), row.properties);
   }

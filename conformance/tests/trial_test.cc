@@ -14,8 +14,8 @@ namespace lockstep::judge {
 namespace {
 
 // A subject that shares its memory and notes how each call is run: its layout unless that is
-// compact, its configuration, where its tensors lie unless they end at a page, whether its plan runs
-// again. It ends at one of them.
+// compact, its configuration, where its tensors lie unless they end at a page, whether its plan
+// runs again. It ends at one of them.
 class Watching : public ReferenceSubject {
  public:
   std::string asked;
@@ -380,7 +380,8 @@ TEST(TrialOfACase, TellsItsAnswersApart) {
   std::string all;
   for (const Trial::Told& a : t.answers()) all += a.when + "\n";
   EXPECT_EQ(all,
-      "\nthe second time\nin the second run of one plan\nwith unaligned tensors\nin another layout\nwith constants\n"
+      "\nthe second time\nin the second run of one plan\nwith unaligned tensors\n"
+      "in another layout\nwith constants\n"
       "with isa=a\nwith isa=b\nwith threads=1\nwith threads=2\nwith threads=7\n"
       "to caller 1 of 4 at once\nto caller 2 of 4 at once\nto caller 3 of 4 at once\n"
       "to caller 4 of 4 at once\n");

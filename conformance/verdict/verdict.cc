@@ -97,7 +97,8 @@ void compare_again(ItemResult& result, const Trial& first, const Trial& again,
   const auto same = [](const auto& one, const auto& two) { return is_same(one, two); };
   const bool is_steady = result.outcome == other.outcome && is_same(first.base, again.base) &&
       is_same(first.refusal, again.refusal) && is_same(first.inferred, again.inferred) &&
-      std::equal(first.seen.begin(), first.seen.end(), again.seen.begin(), again.seen.end(), same) &&
+      std::equal(
+          first.seen.begin(), first.seen.end(), again.seen.begin(), again.seen.end(), same) &&
       std::equal(result.findings.begin(), result.findings.end(), other.findings.begin(),
           other.findings.end(), same);
   result.flaky = result.flaky || other.flaky || !is_steady;

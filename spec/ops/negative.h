@@ -12,8 +12,8 @@ struct Negative : Unary {
   static constexpr string_view formula = "Y[y] = -X[y]";
   static constexpr Erratum errata[] = {
       {.text =
-              "The output may take the storage of the input; the deployed runtime misspells the name "
-              "in its list of such operators.",
+              "The output may take the storage of the input; the deployed runtime misspells the "
+              "name in its list of such operators.",
           .reason = "It is an element by element operator like the others of that list.",
           .test = "Storage.NegativeIsInPlace",
           .deployed = {Deployed::refuses, "negative_in_place"}}};
