@@ -215,7 +215,7 @@ TEST(ReadableWithin, IsNotEndedBySignals) {
   ASSERT_EQ(pipe(ends), 0);
   const auto interrupted = [&](double seconds) {
     ualarm(50000, 0);
-    return readable_within(ends[0], seconds);
+    return readable_within(ends[0], seconds, {});
   };
   EXPECT_FALSE(interrupted(0.3));
   std::thread writer([&] {

@@ -89,7 +89,7 @@ std::string asked(Watching& subject, const std::string& id, const TrialPlan& pla
 }
 
 const std::string kSecond = "0, 0 begin, ", kUnaligned = "0 unaligned, ";
-const std::string kFirst = kSecond + "0 twice, " + kUnaligned;  // of a case that is spelled out
+const std::string kSpelledOut = kSecond + "0 twice, " + kUnaligned;  // of a case that is spelled out
 const std::string kForced = "1, 2, 3, 4, 5, ";
 
 // g++ 12 cannot compare addresses of functions while compiling with sanitizers.
@@ -122,14 +122,14 @@ TEST(TrialOfACase, TriesAllOfOneThatIsSpelledOut) {
   Watching subject;
   const std::string relu = "relu/in=2@8/data=1,-1", take = "take/axis=0/in=2@8+1@8/data=3,4+1";
   EXPECT_EQ(
-      asked(subject, relu, all_ways()), kFirst + "padded 0, " + kForced + "4 at once, infer, ");
+      asked(subject, relu, all_ways()), kSpelledOut + "padded 0, " + kForced + "4 at once, infer, ");
   EXPECT_EQ(asked(subject, take, all_ways()),
-      kFirst + "padded 0, padded 0 constants, " + kForced + "4 at once, infer, ");
+      kSpelledOut + "padded 0, padded 0 constants, " + kForced + "4 at once, infer, ");
   EXPECT_EQ(asked(subject, relu + "/memory=scattered", all_ways()),
-      kFirst + "scattered 0, " + kForced + "4 at once, infer, ");
+      kSpelledOut + "scattered 0, " + kForced + "4 at once, infer, ");
   subject.manifest_to_change().strided = false;
   EXPECT_EQ(
-      asked(subject, take, all_ways()), kFirst + "0 constants, " + kForced + "4 at once, infer, ");
+      asked(subject, take, all_ways()), kSpelledOut + "0 constants, " + kForced + "4 at once, infer, ");
   subject.shared = false;
   EXPECT_EQ(asked(subject, take, all_ways()), "0, 0 begin, " + kForced + "infer, ");
   subject.infers = false;
@@ -163,7 +163,7 @@ TEST(TrialOfACase, PutsALargeOneInFewWays) {
   };
   // 2^17 elements, and one more.
   EXPECT_EQ(ways("131070"),
-      kFirst +
+      kSpelledOut +
           "offset 0, 0 constants, 1 constants, 2 constants, 4, "
           "4 at once, infer, ");
   EXPECT_EQ(ways("131071"), "0, 0 begin, offset 0, 0 constants, 2 constants, 3, 4, infer, ");
@@ -356,7 +356,7 @@ TEST(Reuse, TellsTheRunThatChanged) {
 }
 
 TEST(TrialOfACase, EndsWhereTheSubjectDoes) {
-  const std::string relu = "relu/in=2@8/data=1,-1", first = kFirst + "padded 0, ";
+  const std::string relu = "relu/in=2@8/data=1,-1", first = kSpelledOut + "padded 0, ";
   const std::pair<int, std::string> rows[] = {
       {0, "0, "}, {1, first + "1, "}, {2, first + "1, 2, "}, {4, first + "1, 2, 3, 4, "}};
   for (const auto& [at, says] : rows) {
