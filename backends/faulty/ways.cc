@@ -229,8 +229,8 @@ constexpr Mutant kWayMutants[] = {
         [](auto& self, auto& call, Inputs in, Outputs) {
           const View x(call.in[0], in[0]);
           const int d = x.rank() - 1;
-          const bool has_gap = d > 0 && x.dim(d - 1) > 1 && x.stride[d] == 1 &&
-              x.stride[d - 1] > x.dim(d);
+          const bool has_gap =
+              d > 0 && x.dim(d - 1) > 1 && x.stride[d] == 1 && x.stride[d - 1] > x.dim(d);
           return has_gap && !self.has_constants && any_set({in[0] + x.dim(d), 1});
         }),
     {"contract.three_callers", "*", "WAY", "buffers for three threads", nullptr,

@@ -53,13 +53,13 @@ struct Reply {
     i64 shape[kMaxRank];
   } type[kMaxOutputs]{};
   bool beside_scratch = false;  ///< memory beside scratch memory was written
-  int written_slot = -1;    ///< an input that was written
-  i64 written_at = 0;       ///< in bytes from the beginning of its memory
-  int fault_slot = -1;      ///< the tensor nearest to the address whose access crashed
-  i64 fault_at = 0;         ///< in bytes from the beginning of its memory
-  bool heap_fault = false;  ///< whether that address lies on the heap
-  u64 heap_bytes = 0;       ///< of the block nearest to it
-  i64 heap_at = 0;          ///< in bytes from the block's beginning
+  int written_slot = -1;        ///< an input that was written
+  i64 written_at = 0;           ///< in bytes from the beginning of its memory
+  int fault_slot = -1;          ///< the tensor nearest to the address whose access crashed
+  i64 fault_at = 0;             ///< in bytes from the beginning of its memory
+  bool heap_fault = false;      ///< whether that address lies on the heap
+  u64 heap_bytes = 0;           ///< of the block nearest to it
+  i64 heap_at = 0;              ///< in bytes from the block's beginning
 };
 
 /// A call of a graph. The numbers of its entries, inputs before outputs, stand at `entries`.

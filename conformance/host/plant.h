@@ -9,7 +9,7 @@ namespace lockstep::judge {
 
 /// What a fault can reach.
 struct Reach {
-  std::span<char* const> in = {}, out = {};
+  std::span<char*const> in = {}, out = {};
   char* behind_scratch = nullptr;  ///< on the host; nullptr: there is no scratch memory
   int run = 1;                     ///< the number of the run that has ended
 };

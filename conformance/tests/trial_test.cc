@@ -89,7 +89,8 @@ std::string asked(Watching& subject, const std::string& id, const TrialPlan& pla
 }
 
 const std::string kSecond = "0, 0 begin, ", kUnaligned = "0 unaligned, ";
-const std::string kSpelledOut = kSecond + "0 twice, " + kUnaligned;  // of a case that is spelled out
+const std::string kSpelledOut =
+    kSecond + "0 twice, " + kUnaligned;  // of a case that is spelled out
 const std::string kForced = "1, 2, 3, 4, 5, ";
 
 // g++ 12 cannot compare addresses of functions while compiling with sanitizers.
@@ -121,15 +122,15 @@ TEST(TrialOfACase, ChoosesBySeed) {
 TEST(TrialOfACase, TriesAllOfOneThatIsSpelledOut) {
   Watching subject;
   const std::string relu = "relu/in=2@8/data=1,-1", take = "take/axis=0/in=2@8+1@8/data=3,4+1";
-  EXPECT_EQ(
-      asked(subject, relu, all_ways()), kSpelledOut + "padded 0, " + kForced + "4 at once, infer, ");
+  EXPECT_EQ(asked(subject, relu, all_ways()),
+      kSpelledOut + "padded 0, " + kForced + "4 at once, infer, ");
   EXPECT_EQ(asked(subject, take, all_ways()),
       kSpelledOut + "padded 0, padded 0 constants, " + kForced + "4 at once, infer, ");
   EXPECT_EQ(asked(subject, relu + "/memory=scattered", all_ways()),
       kSpelledOut + "scattered 0, " + kForced + "4 at once, infer, ");
   subject.manifest_to_change().strided = false;
-  EXPECT_EQ(
-      asked(subject, take, all_ways()), kSpelledOut + "0 constants, " + kForced + "4 at once, infer, ");
+  EXPECT_EQ(asked(subject, take, all_ways()),
+      kSpelledOut + "0 constants, " + kForced + "4 at once, infer, ");
   subject.shared = false;
   EXPECT_EQ(asked(subject, take, all_ways()), "0, 0 begin, " + kForced + "infer, ");
   subject.infers = false;

@@ -39,7 +39,7 @@ struct Observation {
   std::optional<Forced> forced;                 ///< the option that the subject had to obey
   std::vector<Tensor> Trial::*right = nullptr;  ///< the right outputs; none: those of the case
   std::optional<LawTrial> law;
-  bool again = false;  ///< of the second of two runs of one plan with the same values
+  bool again = false;             ///< of the second of two runs of one plan with the same values
   std::string refused_with = {};  ///< the label of a malformed graph, which must not be compiled
 };
 using Observations = std::span<const Observation>;

@@ -11,9 +11,8 @@ struct Negative : Unary {
       "Changes the sign of each element; the range is symmetric, so it always fits.";
   static constexpr string_view formula = "Y[y] = -X[y]";
   static constexpr Erratum errata[] = {
-      {.text =
-              "The output may take the storage of the input; the deployed runtime misspells the "
-              "name in its list of such operators.",
+      {.text = "The output may take the storage of the input; the deployed runtime misspells the "
+               "name in its list of such operators.",
           .reason = "It is an element by element operator like the others of that list.",
           .test = "Storage.NegativeIsInPlace",
           .deployed = {Deployed::refuses, "negative_in_place"}}};
