@@ -49,14 +49,14 @@ std::uintptr_t place_in_page(const i32* p) { return reinterpret_cast<std::uintpt
 
 // The elements of an input, in order.
 std::vector<i32> values_of(const LegalCall& call, Inputs in, std::size_t k) {
-  const View x(call.in[k], in[k]);
+  const View x = backend::bound(call.in, in)[k];
   std::vector<i32> all;
   for (i64 i = 0; i < volume(x.shape); ++i) all.push_back(x.element(i));
   return all;
 }
 
-// A prefix cache of one operator: takes rows that were in the batch before them for its
-// continuation.
+// A cache of one operator, keyed by rows: takes a batch of other size, but of rows that were in the
+// batch before it, for a part of that.
 template <class Op> struct Continues : Behaviour {
   void execute(const LegalCall& call, Inputs in, Outputs out) const override {
     Behaviour::execute(call, in, out);
@@ -67,10 +67,19 @@ template <class Op> struct Continues : Behaviour {
     item[0] = 1;
     const bool varied =
         std::adjacent_find(now.begin(), now.end(), std::not_equal_to<>()) != now.end();
-    const auto at = std::search(batch_.begin(), batch_.end(), now.begin(), now.end());
-    const bool inside = at != batch_.end() && now.size() < batch_.size();
-    if (varied && item == item_ && inside) backend::bound(call.out, out)[0].element(0) ^= 1;
+    if (varied && item == item_ && now.size() != batch_.size() && is_known(now))
+      backend::bound(call.out, out)[0].element(0) ^= 1;
     item_ = item, batch_ = now;
+  }
+  // Whether each row was in the batch before.
+  bool is_known(const std::vector<i32>& now) const {
+    const i64 size = volume(item_);
+    for (auto row = now.begin(); row != now.end(); row += size) {
+      auto old = batch_.begin();
+      while (old != batch_.end() && !std::equal(row, row + size, old)) old += size;
+      if (old == batch_.end()) return false;
+    }
+    return true;
   }
   mutable std::mutex busy_;
   mutable Shape item_;
@@ -227,7 +236,7 @@ constexpr Mutant kWayMutants[] = {
         }),
     spoiled("contract.takes_in_gaps", "the last vector of a row is not masked, gaps are taken in",
         [](auto& self, auto& call, Inputs in, Outputs) {
-          const View x(call.in[0], in[0]);
+          const View& x = call.in[0];
           const int d = x.rank() - 1;
           const bool has_gap =
               d > 0 && x.dim(d - 1) > 1 && x.stride[d] == 1 && x.stride[d - 1] > x.dim(d);

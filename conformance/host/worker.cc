@@ -160,8 +160,10 @@ class Caller {
  public:
   Caller(const client::Backend& backend, const client::Plan& plan, const Letter& letter)
       : plan_(plan), plant_(letter.plant) {
-    constexpr uint64_t kAnyBytes = 64;
-    scratch_bytes_ = std::max(plan.scratch_bytes(), plant_ == Plant::scratch ? kAnyBytes : 0);
+    scratch_bytes_ = plan.scratch_bytes();
+    // Memory of whole cache lines ends at its guard and leaves no byte to write between them.
+    if (plant_ == Plant::scratch)
+      scratch_bytes_ = round_up(scratch_bytes_ + 1, kPage) + sizeof(i32);
     if (!take(backend.stream(), stream_) || scratch_bytes_ == 0) return;
     if (!backend.library().has_device())
       host_scratch_ = ScratchMemory(scratch_bytes_, letter.filler);

@@ -151,7 +151,7 @@ TEST(Canaries, AreMissedWhereNoneIsPlanted) {
   r.cells["relu"]["matches_reference"].judged = r.cells["*"]["closes"].judged = 1;
   r.cells["relu"]["laws"].judged = r.cells["*"]["isa"].judged = 1;
   r.canaries["laws"] = {1, 1};
-  Report failed = r, filtered = r;
+  Report failed = r, filtered = r, crashing = r;
   miss_unplanted(r);
   EXPECT_EQ(r.canaries.at("matches_reference").planted, 1);
   EXPECT_EQ(r.canaries.at("matches_reference").noticed, 0);
@@ -161,6 +161,9 @@ TEST(Canaries, AreMissedWhereNoneIsPlanted) {
   EXPECT_FALSE(r.canaries.contains("isa")) << "no case was judged by it";
   conclude(r);
   EXPECT_EQ(r.exit, Exit::judge_broke);
+  crashing.cells["*"]["closes"].failed = 1;
+  miss_unplanted(crashing);
+  EXPECT_FALSE(crashing.canaries.contains("closes")) << "there was nothing right to plant it in";
   failed.counts.passed = 0;
   filtered.chosen.properties = {"laws"};
   for (Report* other : {&failed, &filtered}) {

@@ -90,6 +90,13 @@ void judge_paths(Report& r) {
   if (holds(all)) plant_in_paths(r);
 }
 
+bool violated(const Report& r, const std::string& property) {
+  return std::any_of(r.cells.begin(), r.cells.end(), [&](const auto& row) {
+    const auto cell = row.second.find(property);
+    return cell != row.second.end() && cell->second.failed > 0;
+  });
+}
+
 void judge_floor(Report& r) {
   if (is_prefix(r) || !r.chosen.properties.empty()) return;
   r.floor_judged = !r.claimed.empty();
@@ -129,7 +136,7 @@ void miss_unplanted(Report& r) {
     for (const Property* p : kProperties) {
       const std::string name(p->name);
       // Of "*" properties of cases are judged without a case, and so without a canary.
-      const bool has_place = p->of_run() || op != "*";
+      const bool has_place = p->of_run() ? !violated(r, name) : op != "*";
       if (has_place && row.contains(name) && !r.canaries.contains(name)) r.canaries[name] = {1, 0};
     }
 }
