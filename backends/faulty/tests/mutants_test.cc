@@ -155,6 +155,8 @@ TEST(Mutants, OfScaleAreWrongOnlyForLargeCallsOrInLateRuns) {
       {"conv2d.depth_of_16_bits",
           "conv2d/channels=1/kernel_size=1,1/use_bias=false/in=1x65535x1x1@7+1x65535x1x1@7",
           "conv2d/channels=1/kernel_size=1,1/use_bias=false/in=1x65537x1x1@7+1x65537x1x1@7"},
+      {"elemwise_add.late_large_run", "elemwise_add/in=32769@8+32769@8",
+          "elemwise_add/in=32769@8+32769@8", 101},
       {"clip.thirteenth_run", "clip/a_min=0/a_max=9/in=3@8", "clip/a_min=0/a_max=9/in=3@8", 13},
       {"negative.hundredth_run", "negative/in=3@8", "negative/in=3@8", 100}};
   std::size_t scales = 0;
