@@ -159,11 +159,9 @@ class DeviceScratch {
 class Caller {
  public:
   Caller(const client::Backend& backend, const client::Plan& plan, const Letter& letter)
-      : plan_(plan), plant_(letter.plant) {
-    scratch_bytes_ = plan.scratch_bytes();
+      : plan_(plan), plant_(letter.plant), scratch_bytes_(plan.scratch_bytes()) {
     // Memory of whole cache lines ends at its guard and leaves no byte to write between them.
-    if (plant_ == Plant::scratch)
-      scratch_bytes_ = round_up(scratch_bytes_ + 1, kPage) + sizeof(i32);
+    if (plant_ == Plant::scratch) scratch_bytes_ = round_up(scratch_bytes_, kPage) + sizeof(i32);
     if (!take(backend.stream(), stream_) || scratch_bytes_ == 0) return;
     if (!backend.library().has_device())
       host_scratch_ = ScratchMemory(scratch_bytes_, letter.filler);
@@ -211,13 +209,13 @@ class Caller {
 
   const client::Plan& plan_;
   const Plant plant_;
+  uint64_t scratch_bytes_;
   int runs_ = 0;
   client::Status status_;
   std::optional<client::Stream> stream_;
   DeviceScratch device_scratch_;
   ScratchMemory host_scratch_;
   void* scratch_ = nullptr;
-  uint64_t scratch_bytes_ = 0;
   std::string noted_;
   bool unsteady_ = false;
 };
