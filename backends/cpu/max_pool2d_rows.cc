@@ -161,7 +161,8 @@ template <int kStep, int kTaps> void slide_taps(const Slide& s, i32* to, const i
     for (i64 i = 0; i < s.n; i += width) {
       const i32* at = from + i * kStep;
       auto v = picked<kStep>(at, neighbours);
-      i64 k = neighbours ? kStep : 1;
+      i64 k = 1;
+      if (neighbours) k = kStep;
       for (; s.tap == 1 && k + kStep <= taps; k += kStep)
         v = hn::Max(v, picked<kStep>(at + k, true));
       for (; k < taps; ++k) v = hn::Max(v, picked<kStep>(at + k * s.tap, false));

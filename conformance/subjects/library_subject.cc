@@ -102,7 +102,7 @@ class Host {
   // Waits as long as the host begins letter after letter, and run after run of a plan, in time; but
   // not for ever, since a backend can count runs that it does not begin.
   bool answers_in_time() {
-    constexpr int kParts = 4, kInAll = 10;
+    constexpr i64 kParts = 4, kInAll = 10;
     u64 before = 1;
     i64 all = 0;
     for (i64 quiet = 0; quiet < kParts * mail_.patience(); ++quiet) {
