@@ -427,7 +427,7 @@ Answer read_answer(std::string_view line, std::string_view id) {
                     : seen & bit(kOut) ? "'out'"
                                        : "'path'") +
         (" beside status " + t.status));
-  if (t.id != id) r.wrong("id is " + t.id.substr(0, 40) + " instead of " + std::string(id));
+  if (t.id != id) r.wrong("id is not that of the call");
   if (!t.misfit.empty()) r.wrong(t.misfit);
   if (!r.why.empty()) return no_answer(r.why);
   t.answer.kind = *kind;
