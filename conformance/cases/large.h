@@ -64,11 +64,11 @@ inline constexpr i64 kFullCount = i64{1} << 16;
 /// A legal call of an operator that adds products, with as many channels and little work for each.
 std::vector<Case> full_count_cases(const OpInfo& op, u64 seed);
 
-/// Terms of a sum of which one vector of outputs needs more than 8 MiB of an 8-bit input.
+/// Terms of a sum so many that 16 neighbouring outputs take more than 8 MiB of an 8-bit input.
 inline constexpr i64 kDeepRow = i64{1} << 19;
 
-/// A legal call with so many terms, and a long row of output 0, most of which its padding makes: no
-/// block of a kernel holds what such a row needs.
+/// A legal call with so many terms, and a long row of output 0, most of which its padding makes: a
+/// kernel that gathers what such a row reads may have no room for it.
 std::vector<Case> deep_row_cases(const OpInfo& op, u64 seed);
 
 /// A legal call whose plan runs many times although it is large.

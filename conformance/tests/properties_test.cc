@@ -2,11 +2,13 @@
 // that property alone notices, and without it nothing does.
 #include "conformance/trial/properties.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "conformance/tests/verbs.h"
+#include "conformance/trial/poison.h"
 #include "spec/operators.h"
 
 namespace lockstep::judge {
@@ -134,6 +136,11 @@ TEST(Properties, OfReuseHoldForInputsThatShareMemory) {
   const Ended e = lockstep_says({"repro", hostile("misbehaving"), "--set", "fault=shared",
       "--property", "reuse", "elemwise_add/in=2@8+2@8/data=1,2+3,4"});
   expect_end(e, 1, {"other values, equal inputs sharing memory: output 0 at [0"});
+}
+
+TEST(Properties, HoldForAnOutputThatEqualsPoison) {
+  const std::string call = fmt::format("flatten/in=1x2@32/data=1,{}", kOtherPoison);
+  expect_end(lockstep_says({"repro", "reference", call}), 0);
 }
 
 // A command, and a library that claims to read text. Without the claim a library gets no text.

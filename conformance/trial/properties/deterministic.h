@@ -4,10 +4,12 @@
 namespace lockstep::judge {
 
 /// Whether an element of an output still holds the poison from before both calls, or, in the second
-/// run of one plan, from before that run.
+/// run of one plan, from before that run. An output may well equal a poison: then the plain call
+/// holds that, too.
 inline bool is_unwritten(const Trial& t, const Observation& o, std::size_t output, std::size_t k) {
-  const bool was_written = t.base.out[output][k] != kPoison;
-  return o.answer->out[output][k] == kOtherPoison && (!was_written || o.again);
+  const i32 plain = t.base.out[output][k];
+  return o.answer->out[output][k] == kOtherPoison &&
+      (plain == kPoison || (o.again && plain != kOtherPoison));
 }
 
 /// The places (output, element) at which the plain call and a second one have outputs.
