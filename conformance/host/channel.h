@@ -101,7 +101,7 @@ struct Letter {
   Attr attrs[kMaxAttributes];
   u64 slots = 0;    ///< where the Slots of each caller in turn stand: inputs, outputs
   u64 next = 0;     ///< where the next letter stands; 0: this is the last
-  u64 between = 0;  ///< where a call stands that is prepared and released before the runs; 0: none
+  u64 between = 0;  ///< where a call stands whose plan runs after the first run; 0: none
   u64 graph = 0;    ///< where a GraphLetter stands, to compile in place of the call; 0: none
   u64 texts = 0;  ///< where names and texts of attributes stand in turn, each with its NUL; 0: none
   int text_count = 0;  ///< attributes there, in place of `attrs`
@@ -126,6 +126,12 @@ struct Channel {
 
   /// The manifest that the library states.
   std::string stated() const { return {manifest, std::min(manifest_size, sizeof manifest)}; }
+  /// The same, and which functions it offers: all by which it is judged.
+  std::string offered() const {
+    std::string all = stated();
+    for (const bool offers : {infers, compiles, reads_int8, has_device}) all += offers ? '+' : '-';
+    return all;
+  }
 };
 static_assert(std::atomic<u64>::is_always_lock_free);
 

@@ -16,7 +16,9 @@
 #include "conformance/host/arena.h"
 #include "conformance/host/calls.h"
 #include "conformance/host/confine.h"
+#include "conformance/host/device_scratch.h"
 #include "conformance/host/heap.h"
+#include "conformance/host/other_plan.h"
 #include "conformance/host/plant.h"
 #include "conformance/host/scratch_memory.h"
 #include "conformance/host/team.h"
@@ -117,44 +119,6 @@ class Staging {
   std::vector<client::Memory> device_;
 };
 
-// Scratch memory of a device, between guards and full of poison.
-class DeviceScratch {
- public:
-  client::Status take(const client::Backend& backend, uint64_t bytes, i32 poison) {
-    content_.assign(static_cast<std::size_t>(bytes / sizeof poison + 1) + 2 * kGuard, poison);
-    client::Result<client::Memory> memory = backend.allocate(content_.size() * sizeof poison);
-    if (!memory.ok()) return memory.status();
-    memory_.emplace(std::move(*memory));
-    bytes_ = static_cast<std::size_t>(bytes);
-    return memory_->write(content_.data(), content_.size() * sizeof poison);
-  }
-  void* data() const {
-    return memory_ ? static_cast<char*>(memory_->data()) + kGuard * sizeof(i32) : nullptr;
-  }
-  // Compares the guards. @return whether they can be read; `is_intact` receives whether they are
-  // unchanged
-  client::Status compare(bool& is_intact) const {
-    if (!memory_) return {};
-    std::vector<i32> now(content_.size());
-    client::Status status = memory_->read(now.data(), now.size() * sizeof(i32));
-    const auto is_same = [&](std::size_t first, std::size_t last) {
-      const auto* const from = reinterpret_cast<const char*>(content_.data());
-      return std::equal(
-          from + first, from + last, reinterpret_cast<const char*>(now.data()) + first);
-    };
-    constexpr std::size_t kBefore = kGuard * sizeof(i32);
-    is_intact = !status.ok() ||
-        (is_same(0, kBefore) && is_same(kBefore + bytes_, content_.size() * sizeof(i32)));
-    return status;
-  }
-
- private:
-  static constexpr std::size_t kGuard = 64;  // words, so that what follows is as aligned as before
-  std::vector<i32> content_;
-  std::optional<client::Memory> memory_;
-  std::size_t bytes_ = 0;
-};
-
 // One caller of a plan, with a stream, scratch memory and a status of its own.
 class Caller {
  public:
@@ -242,13 +206,18 @@ struct Asked {
   }
 };
 
+client::Status of_other(client::Status s) {
+  s.text = "another call, made while its plan lived, failed: " + s.text;
+  return s;
+}
+
 // Runs a plan many times on the memory of the first caller, with the values of each caller in turn,
-// the first caller's last. Stops when a run's outputs differ from those of an earlier run with the
-// same values.
+// the first caller's last, and another plan after the first run. Stops when a run's outputs differ
+// from those of an earlier run with the same values.
 class Turns {
  public:
-  Turns(Caller& caller, Staging& staging, const Asked& q)
-      : caller_(caller), staging_(staging), q_(q) {}
+  Turns(Caller& caller, Staging& staging, const Asked& q, std::optional<OtherPlan>& other)
+      : caller_(caller), staging_(staging), q_(q), other_(other) {}
 
   client::Status run() {
     const auto callers = static_cast<std::size_t>(q_.letter.callers);
@@ -264,6 +233,10 @@ class Turns {
       caller_.wait();
       if (!caller_.ok()) return {};
       if (client::Status s = fetch(last[turn]); !s.ok()) return s;
+      if (other_) {
+        if (client::Status s = other_->run(); !s.ok()) return of_other(s);
+        other_.reset();
+      }
       if (first[turn].empty()) first[turn] = last[turn];
       if (first[turn] != last[turn]) q_.reply.changed_run = run;
     }
@@ -314,11 +287,12 @@ class Turns {
   Caller& caller_;
   Staging& staging_;
   const Asked& q_;
+  std::optional<OtherPlan>& other_;
 };
 
 // Executes a plan on staged tensors.
-void run(
-    const client::Backend& backend, const client::Plan& plan, Staging& staging, const Asked& q) {
+void run(const client::Backend& backend, const client::Plan& plan, Staging& staging, const Asked& q,
+    std::optional<OtherPlan>& other) {
   constexpr int kRounds = 3;  // a race shows only in some rounds
   const bool in_turns = q.letter.runs > 1;
   std::deque<Caller> callers;
@@ -330,7 +304,7 @@ void run(
     return callers[k];
   };
   if (in_turns) {
-    if (client::Status s = Turns(callers[0], staging, q).run(); !s.ok()) {
+    if (client::Status s = Turns(callers[0], staging, q, other).run(); !s.ok()) {
       note(q.reply, s);
       return;
     }
@@ -375,16 +349,15 @@ void answer_call(const client::Backend& backend, const Asked& q) {
   if (!note(q.reply, plan.status()) || !runs) return;
   if (!q.letter.graph) copy_text(q.reply.path, sizeof q.reply.path, plan->path());
   q.reply.threads = backend.threads();
+  std::optional<OtherPlan> other;
   if (const u64 at = q.letter.between; at != 0) {
-    const auto& other = *reinterpret_cast<const Letter*>(q.mail + at);
-    const std::vector<Slot> its = types_of(other, q.mail);
-    if (!note(q.reply, backend.prepare(call_of(other, its, q.mail)).status())) {
-      copy_text(q.reply.text, sizeof q.reply.text,
-          std::string("another call, prepared while its plan lived, failed: ") + q.reply.text);
+    other.emplace(backend, *reinterpret_cast<const Letter*>(q.mail + at), q.mail);
+    if (!other->status().ok()) {
+      note(q.reply, of_other(other->status()));
       return;
     }
   }
-  run(backend, *plan, staging, q);
+  run(backend, *plan, staging, q, other);
   // Takes the tensors before the plan is released: what release() writes comes too late.
   q.arena.take(q.slots, q.mail);
 }

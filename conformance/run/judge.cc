@@ -162,9 +162,6 @@ void judge_refusals(
   }
 }
 
-// How an answer to close() violates the property `closes`; empty if it does not.
-std::string closing_violation(const Answer& a) { return a.ok() ? "" : "close(): " + a.message; }
-
 // Closes the backend after it ran a case of each operator in every configuration. A backend that
 // died before is not asked.
 void judge_close(Report& r, Subject& subject, const Selection& s, const TrialPlan& plan,
@@ -181,17 +178,21 @@ void judge_close(Report& r, Subject& subject, const Selection& s, const TrialPla
   }
   if (!largest || !subject.can_close()) return;
   items.push_back(largest);
+  Answer seen;
   const bool closes = judge_asked(r, kCloses, [&] {
-    return closing_violation(asked([&] {
+    seen = asked([&] {
       perform(subject, items, plan);
       return subject.close();
-    }));
+    });
+    return closing_violation(seen);
   });
   if (!closes) return;
-  // A backend with a device, in whose place the host commits no fault, has this canary only.
+  // The host's canary ends the process, so this one hangs. A backend with a device, in whose place
+  // the host commits no fault, has no other.
+  seen.kind = AnswerKind::timed_out;
   Canaries& c = r.canaries[std::string(kCloses.name)];
   ++c.planted;
-  c.noticed += !closing_violation({.kind = AnswerKind::crashed}).empty();
+  c.noticed += !closing_violation(seen).empty();
 }
 
 // The ids of the cases that are run; for the others only types are asked.

@@ -16,7 +16,7 @@ struct Canary {
   int runs = 1;
 };
 
-bool is_crashed(const Answer& a) { return a.kind == AnswerKind::crashed; }
+bool is_violated(const Answer& a) { return !closing_violation(a).empty(); }
 bool is_broken(const Answer& a) { return a.kind == AnswerKind::protocol; }
 bool shows_output(const Answer& a) { return !a.out_damage.empty(); }
 bool shows_input(const Answer& a) { return !a.in_damage.empty(); }
@@ -27,7 +27,7 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, shows_output},
     {Plant::scratch, &kWritesInBounds, shows_output}, {Plant::late, &kWritesInBounds, is_broken},
     {Plant::later_run, &kReuse, [](const Answer& a) { return a.changed_run > 0; }, 2, 4},
     {Plant::later_run, &kConcurrent, [](const Answer& a) { return a.unsteady; }, 2, 1},
-    {Plant::beyond, &kWritesInBounds, shows_output}, {Plant::closing, &kCloses, is_crashed}};
+    {Plant::beyond, &kWritesInBounds, shows_output}, {Plant::closing, &kCloses, is_violated}};
 
 // A call whose first output is so small that a page behind it lies beyond its memory.
 bool is_small(const Item* i) {

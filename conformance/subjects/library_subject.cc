@@ -17,11 +17,14 @@ namespace {
 // How often a new process is started after a device's failure; opening a device is slow.
 constexpr int kFreshProcesses = 100;
 
-// The environment without the variables of this program.
+// The environment without the variables of this program, and without the one in which a shell tells
+// a program its path.
 std::vector<std::string> neutral_environment() {
   std::vector<std::string> env;
-  for (char** e = environ; *e; ++e)
-    if (!std::string_view(*e).starts_with("LOCKSTEP_")) env.emplace_back(*e);
+  for (char** e = environ; *e; ++e) {
+    const std::string_view entry = *e;
+    if (!entry.starts_with("LOCKSTEP_") && !entry.starts_with("_=")) env.emplace_back(entry);
+  }
   return env;
 }
 
@@ -32,9 +35,11 @@ class Host {
   Host(const Host&) = delete;
   ~Host() { stop(); }
   Mail& mail() { return mail_; }
+  /// What each process of the library has to state.
+  const std::string& offered() const { return offered_; }
 
   /// @throws LoadCrash if the process ends while it loads the library, or if the library states
-  /// another manifest than before.
+  /// another manifest or offers other functions than before.
   void start(const std::vector<Options>& configs) {
     if (pid_) return;
     std::vector<std::string> words = {
@@ -58,11 +63,12 @@ class Host {
     u64 number = 0;
     const bool in_time = readable_within(socket_, limits_.start_s, limits_.interrupted);
     if (in_time && read(socket_, &number, sizeof number) == sizeof number) {
-      if (manifest_.empty()) manifest_ = mail_.channel().stated();
-      if (manifest_ == mail_.channel().stated()) return;
+      const std::string offered = mail_.channel().offered();
+      if (offered_.empty()) offered_ = offered;
+      if (offered_ == offered) return;
       end(false);
-      throw LoadCrash(
-          "the backend '" + path_ + "' states another manifest than in an earlier process");
+      throw LoadCrash("the backend '" + path_ +
+          "' states another manifest or offers other functions than in an earlier process");
     }
     const std::string how = end(in_time);
     throw LoadCrash("the backend '" + path_ + "' " +
@@ -119,7 +125,7 @@ class Host {
     return by_itself ? reap_host(std::exchange(pid_, 0), reach_) : end_host(std::exchange(pid_, 0));
   }
 
-  std::string path_, manifest_;
+  std::string path_, offered_;
   Limits limits_;
   Mail mail_;
   pid_t pid_ = 0;
@@ -160,6 +166,7 @@ class LibrarySubject : public Subject {
   }
 
   const Manifest& manifest() const override { return manifest_; }
+  std::string offered() const override { return host_.offered(); }
   bool shares_memory() const override { return true; }
   bool can_infer() const override { return infers_; }
   bool can_compile() const override { return compiles_; }

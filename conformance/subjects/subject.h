@@ -63,7 +63,7 @@ struct Question {
   const Case* call = nullptr;        ///< any call for close
   const AttrTexts* texts = nullptr;  ///< the attributes in place of the call's, where takes_text()
   std::vector<const std::vector<Tensor>*> callers = {};  ///< the inputs of each; of execute only
-  const Case* between = nullptr;  ///< a legal call to prepare and release before the plan runs
+  const Case* between = nullptr;  ///< a legal call whose plan lives and runs beside this one's
   const CallGraph* graph =
       nullptr;        ///< to compile and run in place of the call, where can_compile()
   Inferred out = {};  ///< the outputs' types; of execute only
@@ -82,6 +82,8 @@ class Subject {
  public:
   virtual ~Subject() = default;
   virtual const Manifest& manifest() const = 0;
+  /// All that the system states of itself: its manifest and, of a library, the functions it offers.
+  virtual std::string offered() const { return manifest().text; }
   /// Whether the judge checks memory beside tensors and can use layouts other than compact.
   virtual bool shares_memory() const { return false; }
   virtual bool can_infer() const { return false; }

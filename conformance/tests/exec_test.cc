@@ -129,6 +129,13 @@ TEST(Exec, EndsACommandThatAnswersByteByByteWithoutAnEnd) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
+// The parent of the command's shell is the process that ends all that the command starts.
+TEST(Exec, EndsACommandThatEndsItsKeeper) {
+  EXPECT_EQ(ask(kRead + R"(kill -9 $PPID; sleep 3; echo "{\"id\":$id,\"status\":\"unsupported\"}")")
+                .message,
+      "was killed by SIGKILL before answering");
+}
+
 // A scheduler that ends a whole job may signal the judge a moment later than the command.
 TEST(Exec, WaitsToBeEndedWhereTheShellSaysThatOthersEndedTheCommand) {
   for (const char* status : {"129", "130", "137", "143"}) {

@@ -252,6 +252,30 @@ TEST(LibraryDoor, EndsALibraryThatOnlyPretendsToGoOn) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20)) << "and not 45";
 }
 
+TEST(LibraryDoor, BelievesNoNumberOfAnswersThatItDidNotAskFor) {
+  for (const char* number : {"1", "-1"})
+    EXPECT_EQ(text_of(execute({{"answers", number}}, "relu/in=1@8/fill=one")),
+        "broken_channel it wrote to the judge's socket")
+        << number;
+  EXPECT_EQ(text_of(execute({{"answers", "0"}}, "relu/in=1@8/fill=one")), "ok ");
+}
+
+TEST(LibraryDoor, BelievesNoAnswerThatComesWithAnotherNumber) {
+  EXPECT_EQ(text_of(execute({{"guesses", "1"}}, "relu/in=1@8/fill=one")),
+      "broken_channel it wrote to the judge's socket");
+}
+
+TEST(LibraryDoor, BelievesNothingThatADeadProcessLeftBehind) {
+  const Case c = parse_case("relu/in=1@8/fill=one");
+  const std::vector<Tensor> in = inputs_of(c);
+  std::vector<Question> both;
+  for (const std::size_t trial : {0U, 1U})
+    both.push_back({.call = &c, .callers = {&in}, .out = outputs_of(c), .trial = trial});
+  const std::vector<Answers> answers = telling({{"spoils", "2"}})->ask(both);
+  EXPECT_EQ(text_of(answers[0][0]), "ok ");
+  EXPECT_EQ(text_of(answers[1][0]), "crashed the backend's process was killed by SIGABRT");
+}
+
 TEST(LibraryDoor, RunsAGraphManyTimes) {
   const Case c = parse_case("relu/in=1@8/fill=one");
   const std::vector<Tensor> in = inputs_of(c);

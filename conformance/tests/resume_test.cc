@@ -124,6 +124,30 @@ TEST_F(Resume, KnowsEveryOutcomeAndNoOther) {
   }
 }
 
+// A canary of each property must have been noticed, and none missed.
+TEST_F(Resume, FindsAJournalWithoutCanariesBlind) {
+  const Words words = {"--resume", journal};
+  ASSERT_EQ(of_two("reference", words).end.exit, 0);
+  const Words lines = lines_of(text_of_file(journal));
+  const auto resumed = [&](const auto& change) {
+    Words changed = lines;
+    for (std::size_t k = 1; k < lines.size(); ++k) {
+      json line = json::parse(lines[k]);
+      change(line["canaries"]);
+      changed[k] = line.dump();
+    }
+    scratch.write("journal", text_of_lines(changed));
+    return of_two("reference", words).end.exit;
+  };
+  EXPECT_EQ(resumed([](json&) {}), 0);
+  EXPECT_EQ(resumed([](json& canaries) { canaries.erase("layout"); }), 4);
+  // A canary that does not count, since another case of its stretch has one.
+  EXPECT_EQ(resumed([](json& canaries) {
+    if (!canaries.contains("layout")) canaries["layout"] = false;
+  }),
+      4);
+}
+
 TEST_F(Resume, WritesAJournalInAscii) {
   of_two(hostile("misbehaving"),
       {"--set", "fault=garbled", "--budget", "20", "--no-shrink", "--resume", journal});

@@ -48,7 +48,7 @@ const Answer* Trial::end() const {
 
 TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties,
     std::set<string_view> graph_operators) {
-  TrialPlan plan{{}, subject.manifest().text, std::move(graph_operators)};
+  TrialPlan plan{{}, subject.offered(), std::move(graph_operators)};
   if (!subject.live()) return plan;
   for (const Property* p : kProperties) {
     const bool needed =
@@ -63,8 +63,10 @@ TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties,
 }
 
 void configure(Subject& subject, const TrialPlan& plan) {
-  if (subject.manifest().text != plan.manifest)
-    throw LoadCrash("the backend states another manifest than in an earlier process");
+  if (subject.offered() != plan.offered)
+    throw LoadCrash(
+        "the backend states another manifest or offers other functions than in an "
+        "earlier process");
   for (const TrialPlan::Way& way : plan.ways)
     for (const Forced& f : way.forced) subject.configure({{f.option, f.value}});
 }

@@ -81,7 +81,7 @@ struct TrialPlan {
     std::vector<Forced> forced;
   };
   std::vector<Way> ways;
-  std::string manifest = {};  ///< of the subject, which every process of the backend states
+  std::string offered = {};  ///< by the subject, as by every process of the backend
   std::set<string_view> graph_operators = {};  ///< of the calls in graphs; none: all
 };
 
@@ -92,7 +92,8 @@ TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties,
     std::set<string_view> graph_operators = {});
 
 /// Adds the configurations of a plan to another subject of the same backend.
-/// @throws LoadCrash if it states another manifest, by which it would be judged otherwise.
+/// @throws LoadCrash if it states another manifest or offers other functions, by which it would be
+/// judged otherwise.
 void configure(Subject& subject, const TrialPlan& plan);
 
 /// Puts cases to a subject, all at once where it can. A case that enumerates all values is put only

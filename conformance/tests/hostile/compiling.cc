@@ -1,5 +1,7 @@
 /// @file
-/// The reference, whose compiled graphs have wrong results of `abs`.
+/// The reference, whose compiled graphs have wrong results of `abs`; and with `--set keeps=shape`
+/// or
+/// `--set keeps=name` also where what compile() was given no longer stands there.
 #include "backends/manifest.h"
 #include "backends/reference/plan.h"
 
@@ -8,7 +10,7 @@ namespace {
 
 class WrongGraph : public Plan {
  public:
-  explicit WrongGraph(const Graph& g)
+  WrongGraph(const Graph& g, const std::string& keeps)
       : constants_(g.entries.size()),
         feeds_(g.feeds.begin(), g.feeds.end()),
         heads_(g.heads.begin(), g.heads.end()) {
@@ -26,8 +28,18 @@ class WrongGraph : public Plan {
         std::copy_n(static_cast<const int32_t*>(g.entries[e].dl.data), constants_[e].size(),
             constants_[e].begin());
     }
+    if (keeps == "shape") given_shape_ = g.entries[0].dl.shape, extent_ = *given_shape_;
+    if (keeps == "name") given_name_ = g.nodes[0].op, name_ = given_name_;
   }
   void run(const int32_t* const* in, int32_t* const* out, void*) const override {
+    compute(in, out);
+    out[0][0] ^=
+        (given_shape_ && *given_shape_ != extent_) || (given_name_ && name_ != given_name_);
+  }
+  const char* path() const override { return "specification"; }
+
+ private:
+  void compute(const int32_t* const* in, int32_t* const* out) const {
     std::vector<std::vector<int32_t>> memory = constants_;
     std::vector<const int32_t*> read(memory.size());
     std::vector<int32_t*> written(memory.size());
@@ -43,9 +55,7 @@ class WrongGraph : public Plan {
       if (s.is_wrong) y[0][0] ^= 1;
     }
   }
-  const char* path() const override { return "specification"; }
 
- private:
   struct Step {
     SpecificationPlan plan;
     std::vector<uint32_t> in, out;
@@ -60,22 +70,32 @@ class WrongGraph : public Plan {
   std::vector<Step> steps_;
   std::vector<std::vector<int32_t>> constants_;  // of other entries: room for their values
   std::vector<uint32_t> feeds_, heads_;
+  const int64_t* given_shape_ = nullptr;
+  const char* given_name_ = nullptr;
+  int64_t extent_ = 0;
+  std::string name_;
 };
 
 class Compiling {
  public:
   static const char* manifest() {
     static const std::string text =
-        manifest_of("compiling", {{"*", "specification", "portable", true}}, Claims{});
+        manifest_of("compiling", {{"*", "specification", "portable", true}}, Claims{}, {"keeps"});
     return text.c_str();
   }
-  explicit Compiling(const Options& options) { refuse_options(options, {}); }
+  explicit Compiling(const Options& options) {
+    refuse_options(options, {"keeps"});
+    if (const auto k = options.find("keeps"); k != options.end()) keeps_ = k->second;
+  }
   std::unique_ptr<Plan> prepare(const Call& call) const {
     return std::make_unique<SpecificationPlan>(call);
   }
   std::unique_ptr<Plan> compile(const Graph& graph) const {
-    return std::make_unique<WrongGraph>(graph);
+    return std::make_unique<WrongGraph>(graph, keeps_);
   }
+
+ private:
+  std::string keeps_;
 };
 
 }  // namespace

@@ -3,12 +3,18 @@
 ///   tells=call|limits|attrs  prepare() refuses with the tensors, the limits of its process, or the
 ///                         attributes
 ///   tells=scratch         execute() refuses with what scratch memory holds, and where
+///   tells=output          execute() refuses with what its output holds
 ///   scratch=BYTES         of scratch memory that execute() needs
 ///   code=FUNCTION:NUMBER  what that function answers
 ///   poke=PORT:BYTES       execute() changes a byte, so far from the first element of a tensor;
 ///                         the output follows the inputs
 ///   counts=RUN            execute() adds 1 to an output of one element, in that run of a plan 2
 ///   pretends=YES          execute() never ends, and counts runs of plans for the judge meanwhile
+///   guesses=NUMBER        execute() answers the judge with that number, and never ends
+///   spoils=CALL           execute() spoils the answer to the first call, and ends its process in
+///   the
+///                         call of this number
+///   answers=NUMBER        execute() tells the judge that so many calls have been answered
 ///   words=long|open       texts fill their room and have no end; `open`: open() refuses with one
 /// And its environment: TELLING_LACKS numbers a required function that the table lacks,
 /// TELLING_DEVICE gives it a device, TELLING_SIZE is how many bytes the manifest has.
@@ -45,7 +51,7 @@ const char* manifest() {
   static std::string text;
   text =
       R"({"name": "telling", "version": "1", "device": "cpu",
-          "options": ["tells", "pretends", "code", "poke", "scratch", "counts", "words"],
+          "options": ["tells", "pretends", "answers", "guesses", "spoils", "code", "poke", "scratch", "counts", "words"],
           "kernels": [{"op": "*", "name": "only", "isa": "any", "runnable": true}],
           "claims": {"operators": {"relu": {}}}})";
   if (const char* size = std::getenv("TELLING_SIZE")) text.resize(std::stoul(size), ' ');
@@ -130,8 +136,8 @@ int32_t prepare(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t
   return LS_OK;
 }
 
-// Counts run after run of a plan in the memory that it shares with the judge, and never ends one.
-[[noreturn]] void pretend() {
+// The memory that this process shares with the judge.
+lockstep::judge::Channel* channel() {
   std::ifstream maps("/proc/self/maps");
   std::string line;
   while (std::getline(maps, line)) {
@@ -139,14 +145,41 @@ int32_t prepare(ls_backend* self, const char* op, const ls_attr* attrs, uint32_t
     if (std::sscanf(line.c_str(), "%p-%p", &from, &to) != 2) continue;
     const std::ptrdiff_t bytes = static_cast<char*>(to) - static_cast<char*>(from);
     if (bytes != lockstep::judge::kMail || line.find("rw-s") == line.npos) continue;
-    for (;; usleep(350'000)) ++static_cast<lockstep::judge::Channel*>(from)->runs;
+    return static_cast<lockstep::judge::Channel*>(from);
   }
   std::abort();
 }
+
+// Answers all calls at once, as its process does with the number that came with them.
+[[noreturn]] void guess(uint64_t number) {
+  channel()->answered = 1;
+  if (write(lockstep::judge::kSocketFile, &number, sizeof number) != sizeof number) std::abort();
+  for (;;) pause();
+}
+
+void spoil_first_answer() {
+  char* const mail = reinterpret_cast<char*>(channel());
+  auto* first = reinterpret_cast<lockstep::judge::Letter*>(mail + channel()->letters);
+  first->reply.code = lockstep::judge::kRuntime;
+  std::abort();
+}
+
+// Counts run after run of a plan, and never ends one.
+[[noreturn]] void pretend() {
+  for (;; usleep(350'000)) ++channel()->runs;
+}
+
 int32_t execute(const ls_plan* plan, const void* const* in, void* const* out, void* scratch, void*,
     ls_status* status) {
   const ls_backend& self = *plan->self;
   if (!self.value("pretends").empty()) pretend();
+  if (const std::string n = self.value("guesses"); !n.empty()) guess(std::stoull(n));
+  static int calls = 0;
+  if (const std::string n = self.value("spoils"); std::to_string(++calls) == n)
+    spoil_first_answer();
+  if (const std::string n = self.value("answers"); !n.empty()) channel()->answered = std::stoull(n);
+  if (self.tells("output"))
+    return refuse(self, status, "it held " + std::to_string(static_cast<int32_t*>(out[0])[0]));
   if (self.tells("scratch")) {
     int32_t first = 0, last = 0;
     std::memcpy(&first, scratch, sizeof first);

@@ -1,0 +1,114 @@
+// The real program, and processes that a backend starts or looks into.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "conformance/tests/verbs.h"
+
+namespace lockstep::judge {
+namespace {
+
+const Words kFewCases = words_in(
+    "--tier 0 --op relu --budget 20 --vectors '' --jobs 1 --no-shrink --timeout 20 --start-timeout 60");
+
+Ended check_few(const std::string& backend, const Words& more = {}, const Variables& env = {}) {
+  return lockstep_says(joined(joined({"check", backend}, kFewCases), more), env);
+}
+
+Ended check_fault(const std::string& fault, const Variables& env = {}) {
+  return check_few(hostile("misbehaving"), {"--set", "fault=" + fault}, env);
+}
+
+TEST(Processes, CanBeStartedByNoCallOfTheKernel) {
+  for (const char* way : {
+#ifdef __x86_64__
+           "fork", "vfork", "x32",
+#endif
+           "clone", "thread"}) {
+    SCOPED_TRACE(way);
+    expect_end(check_fault("starts", {{"HOSTILE_WAY", way}}), 1, {"because it started a process"});
+  }
+#ifdef __x86_64__
+  // A system without programs of 32 bits ends the process by another signal.
+  expect_end(
+      check_fault("starts", {{"HOSTILE_WAY", "x86"}}), 1, {"the backend's process was killed"});
+#endif
+  // The C library takes another call where the kernel lacks this one.
+  expect_end(check_fault("starts", {{"HOSTILE_WAY", "clone3"}}), 0);
+}
+
+TEST(Processes, OfACommandAreNotCounted) {
+  const std::string many = "exec:k=0; while [ $k -lt 600 ]; do sleep 999 & k=$((k + 1)); done; ";
+  expect_end(check_few(many + "lockstep eval --backend reference --cases -"), 0);
+}
+
+TEST(Processes, OfACommandLookIntoNoneOfTheJudge) {
+  const std::string judge = "$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$PPID/status)";
+  const std::string enter = "exec:(exec 3< /proc/" + judge + "/mem) 2> /dev/null && exit 3; ";
+  expect_end(check_few(enter + "lockstep eval --backend reference --cases -"), 0);
+}
+
+TEST(Processes, OfALibraryHaveNoFileOfOthers) {
+  constexpr int kFree = 10;
+  const int file = fcntl(STDERR_FILENO, F_DUPFD, kFree);
+  ASSERT_GE(file, kFree);
+  expect_end(check_fault("look"), 0);
+  close(file);
+}
+
+TEST(Tensors, OfOutputsHoldAnotherNumberInEachRun) {
+  std::set<std::string> numbers;
+  for (int run = 0; run < 2; ++run) {
+    const std::string out =
+        lockstep_says({"repro", hostile("telling"), "relu/in=1@8/fill=one", "--set", "tells=output",
+                          "--property", "matches_reference"})
+            .out;
+    const std::size_t at = out.find("it held ");
+    ASSERT_NE(at, out.npos) << out;
+    numbers.insert(out.substr(at, out.find('\n', at) - at));
+  }
+  EXPECT_EQ(numbers.size(), 2U) << *numbers.begin();
+}
+
+TEST(Tensors, OfAnEarlierCallCannotBeReached) {
+  expect_end(check_fault("back"), 1, {"was killed by SIGSEGV"});
+}
+
+// Graphs of the operators of this model have no abs, of which the backend is always wrong.
+TEST(Arguments, OfACompiledGraphAreGoneWhenItRuns) {
+  const auto verdict = [](const char* keeps) {
+    return lockstep_says(
+        {"repro", hostile("compiling"), "relu/in=2@8/data=1,-1", "--property", "compiled",
+            "--model", "conformance/models/digits", "--set", std::string("keeps=") + keeps});
+  };
+  expect_end(verdict("nothing"), 0);
+  for (const char* keeps : {"shape", "name"}) expect_end(verdict(keeps), 1, {"compiled: "});
+}
+
+// A program with frozen tiers of its own; the rest of its tree is that of the real one.
+TEST(FrozenTiers, LeaveARunOfOthersWithoutAVerdict) {
+  namespace fs = std::filesystem;
+  const Scratch scratch;
+  const fs::path tree = scratch.path(""), built = build_directory();
+  fs::create_directories(tree / "bin");
+  fs::create_directories(tree / "share/lockstep");
+  fs::copy_file(program(), tree / "bin/lockstep");
+  fs::create_directory_symlink(built / "lib", tree / "lib");
+  const char* const kTiers = "frozen_tiers.json";
+  for (const auto& entry : fs::directory_iterator(built / "share/lockstep"))
+    if (entry.path().filename() != kTiers)
+      fs::create_symlink(entry.path(), tree / "share/lockstep" / entry.path().filename());
+  const auto tiers = nlohmann::ordered_json::parse(text_of_file(built / "share/lockstep" / kTiers));
+  const std::string row = "/tiers/0/operators/relu";
+  const auto checked = [&](const nlohmann::ordered_json& frozen) {
+    scratch.write(std::string("share/lockstep/") + kTiers, frozen.dump(1));
+    return run({tree / "bin/lockstep", "check", "reference", "--tier", "0", "--op", "relu"});
+  };
+  expect_end(checked(tiers), 0);
+  const std::string other(64, '0');
+  expect_end(checked(with(tiers, row + "/set", other)), 4, {"its cases of relu are not those"});
+  expect_end(checked(with(tiers, row + "/outputs", other)), 4, {"the outputs of relu"});
+}
+
+}  // namespace
+}  // namespace lockstep::judge
