@@ -8,8 +8,8 @@
 namespace lockstep::judge {
 namespace {
 
-const Words kFewCases = words_in(
-    "--tier 0 --op relu --budget 20 --vectors '' --jobs 1 --no-shrink --timeout 20 --start-timeout 60");
+const Words kFewCases = words_in("--tier 0 --op relu --budget 20 --vectors '' --jobs 1 --no-shrink",
+    words_in("--timeout 20 --start-timeout 60"));
 
 Ended check_few(const std::string& backend, const Words& more = {}, const Variables& env = {}) {
   return lockstep_says(joined(joined({"check", backend}, kFewCases), more), env);
@@ -35,6 +35,12 @@ TEST(Processes, CanBeStartedByNoCallOfTheKernel) {
 #endif
   // The C library takes another call where the kernel lacks this one.
   expect_end(check_fault("starts", {{"HOSTILE_WAY", "clone3"}}), 0);
+}
+
+TEST(Processes, OfACommandThatHangsAreEndedByTheDeadline) {
+  const Words limits = words_in("--timeout 1000 --start-timeout 1000 --deadline 3");
+  expect_end(lockstep_says(joined({"check", "exec:exec sleep 999"}, limits)), 3,
+      {"INCOMPLETE", "ended early, while the backend was opened"});
 }
 
 TEST(Processes, OfACommandAreNotCounted) {

@@ -314,6 +314,7 @@ constexpr Fault kFaults[] = {
     {"reach", always, reach},
     {"look", always, look_around},
     {"last"},
+    {"last_sometimes"},
     {"last_large", large, [](const E&) { has_run_large = true; }},
     {"late"},
     {"shared", sums,
@@ -434,7 +435,8 @@ class Misbehaving {
   }
   ~Misbehaving() {
     while (has("hang_close")) pause();
-    if (has("last") || has_run_large) std::abort();
+    const bool sometimes = has("last_sometimes") && !is_every_second;
+    if (has("last") || has_run_large || sometimes) std::abort();
   }
   std::unique_ptr<Plan> prepare(const Call& call) const {
     if (fault_->prepare) fault_->prepare(call);

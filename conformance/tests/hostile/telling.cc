@@ -51,7 +51,8 @@ const char* manifest() {
   static std::string text;
   text =
       R"({"name": "telling", "version": "1", "device": "cpu",
-          "options": ["tells", "pretends", "answers", "guesses", "spoils", "code", "poke", "scratch", "counts", "words"],
+          "options": ["tells", "pretends", "answers", "guesses", "spoils", "code", "poke",
+                      "scratch", "counts", "words"],
           "kernels": [{"op": "*", "name": "only", "isa": "any", "runnable": true}],
           "claims": {"operators": {"relu": {}}}})";
   if (const char* size = std::getenv("TELLING_SIZE")) text.resize(std::stoul(size), ' ');
