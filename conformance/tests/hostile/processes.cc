@@ -2,12 +2,13 @@
 /// What a process does while it loads the library. Variables of the environment choose it: if
 /// HOSTILE_DESERTS names a file, each process ends the one that holds it, and hangs with
 /// HOSTILE_HANGS; if HOSTILE_ONCE names a file, only the first HOSTILE_LOADS processes (1) survive;
-/// HOSTILE_COUNTS names a file in which processes are counted, for the fault `sometimes` and for
-/// HOSTILE_INFERS, which is how many of the first offer infer(); if HOSTILE_LEAVES names a file,
-/// each process leaves another one behind, in a session of its own, and adds its number to the
-/// file; with HOSTILE_STARTS each process starts that many others. HOSTILE_WAY is how the fault
-/// `starts` starts one later: by the call of the kernel of this name, by fork() as programs for
-/// `x32` and for `x86` make it, or in a `thread` that began before.
+/// HOSTILE_COUNTS names a file in which processes are counted, for the fault `sometimes`, for
+/// HOSTILE_INFERS, which is how many of the first offer infer(), and for HOSTILE_DIES, which is how
+/// many after the first do not survive; if HOSTILE_LEAVES names a file, each process leaves another
+/// one behind, in a session of its own, and adds its number to the file; with HOSTILE_STARTS each
+/// process starts that many others. HOSTILE_WAY is how the fault `starts` starts one later: by the
+/// call of the kernel of this name, by fork() as programs for `x32` and for `x86` make it, or in a
+/// `thread` that began before.
 #include "conformance/tests/hostile/processes.h"
 
 #include <fcntl.h>
@@ -104,6 +105,8 @@ __attribute__((constructor)) void count_process() {
   std::ofstream(file, std::ios::app).put('x');
   const auto number = std::filesystem::file_size(file);
   is_every_second = number % 2 == 0;
+  const char* die = std::getenv("HOSTILE_DIES");
+  if (die && number > 1 && number <= 1 + std::strtoull(die, nullptr, 10)) std::exit(0);
   if (const char* some = std::getenv("HOSTILE_INFERS"))
     offers_infer = number <= std::strtoull(some, nullptr, 10);
 }
