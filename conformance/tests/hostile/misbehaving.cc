@@ -121,7 +121,7 @@ void answer_seldom(const Execution& e) {
   e.out[0][0] ^= ++calls % kSeldom == 0;
 }
 
-std::atomic<int> plans = 0;
+std::atomic<int> plans = 0, runs = 0;
 
 std::atomic<int> packed_plan = 0;  // the last that ran for the first time
 
@@ -301,6 +301,7 @@ constexpr Fault kFaults[] = {
     {"state", always, answer_as_before},
     {"otherwise", always, answer_otherwise},
     {"seldom", always, answer_seldom},
+    {"wanders", always, [](const E& e) { e.out[0][0] ^= ++runs; }},
     {"wears", always, wear},
     {"packed", always, [](const E& e) { e.out[0][0] ^= !e.is_packed; }},
     {"throw", always, [](const E&) { throw std::runtime_error("out of patience"); }},
