@@ -302,6 +302,8 @@ constexpr Fault kFaults[] = {
     {"otherwise", always, answer_otherwise},
     {"seldom", always, answer_seldom},
     {"wanders", always, [](const E& e) { e.out[0][0] ^= ++runs; }},
+    {"wanders_apart", [](const E& e) { return !e.compact(); },
+        [](const E& e) { e.out[0][0] ^= ++runs; }},
     {"wears", always, wear},
     {"packed", always, [](const E& e) { e.out[0][0] ^= !e.is_packed; }},
     {"throw", always, [](const E&) { throw std::runtime_error("out of patience"); }},
