@@ -108,8 +108,7 @@ TEST_F(Failing, ThatComeAndGoAreExcusedByNoEntry) {
       {"scratch_unset", "deterministic", "fail", 1, "differently the second time"},
       {"seldom", "matches_reference", "fail", 1, kNotAgain},
       {"wanders", "matches_reference", "fail", 1, kNotAgain},
-      {"wanders_apart", "layout", "fail", 1, kNotAgain},
-      {"seldom", "layout", "fail", 1, kNotAgain},
+      {"wanders_apart", "layout", "fail", 1, kNotAgain}, {"seldom", "layout", "fail", 1, kNotAgain},
       {"sometimes", "matches_reference", "crash", 1, kNotAgain},
       // A fault of two processes while they load the library.
       {"none", "matches_reference", "crash", 1, "while it was being loaded"}};
