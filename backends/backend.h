@@ -180,7 +180,9 @@ typedef struct {
    * (optional) Prepares a whole graph of any calls that the manifest claims, with the results that
    * the calls give one by one: nodes in topological order over numbered entries, of which
    * `feeds` are the inputs and `heads` the outputs of execute(). Each entry is a constant, a feed
-   * or the output of one node. Strides matter for feeds, heads and constants only. LS_LOGIC labels:
+   * or the output of one node. A head may also be a feed, a constant or an earlier head: its
+   * memory is another, so the values are copied. Strides matter for feeds, heads and constants
+   * only. LS_LOGIC labels:
    * "graph.entry" (a number names no entry), "graph.written" (an entry is written twice),
    * "graph.order" (an entry is read before it is written, or never is) and those of the calls, with
    * outputs as in prepare(). path() may say anything.

@@ -39,7 +39,8 @@ GraphPlan::GraphPlan(const backend::Graph& graph, GraphHabits habits)
       if (!habits_.trusts_calls) throw;
     }
   }
-  for (uint32_t e = 0; e < entries_.size(); ++e) {
+  copy_heads(graph);
+  for (uint32_t e = 0; e < graph.entries.size(); ++e) {
     const ls_tensor& t = graph.entries[e];
     entries_[e].cells = cells_of(t);
     if (!graph.is_constant(e)) continue;
@@ -52,6 +53,27 @@ GraphPlan::GraphPlan(const backend::Graph& graph, GraphHabits habits)
       copy(static_cast<const uint8_t*>(t.dl.data));
     else
       copy(static_cast<const int8_t*>(t.dl.data));
+  }
+}
+
+void GraphPlan::copy_heads(const backend::Graph& graph) {
+  std::vector<bool> has_place(entries_.size());
+  for (const uint32_t e : feeds_) has_place[e] = true;
+  for (uint32_t e = 0; e < has_place.size(); ++e)
+    if (graph.is_constant(e)) has_place[e] = true;
+  for (uint32_t& head : heads_) {
+    const uint32_t e = head;
+    if (!has_place[e]) {
+      has_place[e] = true;
+      continue;
+    }
+    static constexpr int64_t kAxis = 0;
+    const ls_attr axis{"axis", LS_INT, 1, &kAxis, nullptr};
+    const ls_tensor& t = graph.entries[e];
+    head = static_cast<uint32_t>(entries_.size());
+    entries_.push_back({.cells = cells_of(t)});
+    steps_.push_back(
+        {backend::legal_call({"concatenate", {&axis, 1}, {&t, 1}, {&t, 1}}), {e}, {head}});
   }
 }
 

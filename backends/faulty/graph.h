@@ -15,6 +15,8 @@ class GraphPlan : public backend::Plan {
   const char* path() const override { return "graph"; }
 
  private:
+  /// Appends a copy for each head that is also a feed, a constant or an earlier head.
+  void copy_heads(const backend::Graph& graph);
   struct Step {
     LegalCall call;
     std::vector<uint32_t> in, out;

@@ -62,6 +62,7 @@ std::vector<CallGraph> smaller_graphs(const CallGraph& g) {
   std::vector<CallGraph> all;
   if (g.heads.size() > 1)
     for (const int head : g.heads) all.push_back(part_of(g, {head}, {}));
+  if (g.heads.size() > 2) all.push_back(part_of(g, {g.heads.front(), g.heads.back()}, {}));
   for (const CallGraph::Node& n : g.nodes)
     for (const int e : n.out)
       if (g.heads != std::vector{e}) all.push_back(part_of(g, {e}, {}));
@@ -74,7 +75,8 @@ std::vector<CallGraph> smaller_graphs(const CallGraph& g) {
   for (const CallGraph::Node& n : g.nodes)
     if (std::none_of(n.out.begin(), n.out.end(), leaves)) all.push_back(part_of(g, g.heads, n.out));
   std::erase_if(all, [&](const CallGraph& part) {
-    return part.nodes.size() == g.nodes.size() && part.heads.size() == g.heads.size();
+    return part.nodes.empty() ||
+        (part.nodes.size() == g.nodes.size() && part.heads.size() == g.heads.size());
   });
   std::stable_sort(all.begin(), all.end(),
       [](const CallGraph& a, const CallGraph& b) { return a.nodes.size() < b.nodes.size(); });

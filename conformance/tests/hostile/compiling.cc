@@ -28,6 +28,7 @@ class WrongGraph : public Plan {
         std::copy_n(static_cast<const int32_t*>(g.entries[e].dl.data), constants_[e].size(),
             constants_[e].begin());
     }
+    copy_heads(g);
     if (keeps == "shape") given_shape_ = g.entries[0].dl.shape, extent_ = *given_shape_;
     if (keeps == "name") given_name_ = g.nodes[0].op, name_ = given_name_;
   }
@@ -39,6 +40,24 @@ class WrongGraph : public Plan {
   const char* path() const override { return "specification"; }
 
  private:
+  // Appends a copy for each head that is also a feed, a constant or an earlier head.
+  void copy_heads(const Graph& g) {
+    static constexpr int64_t kAxis = 0;
+    const ls_attr axis{"axis", LS_INT, 1, &kAxis, nullptr};
+    std::vector<uint32_t> placed = feeds_;
+    for (uint32_t& head : heads_) {
+      const uint32_t e = head;
+      const bool has_place =
+          g.is_constant(e) || std::find(placed.begin(), placed.end(), e) != placed.end();
+      placed.push_back(e);
+      if (!has_place) continue;
+      head = static_cast<uint32_t>(constants_.size());
+      constants_.emplace_back(cells_of(g.entries[e]));
+      const ls_tensor& t = g.entries[e];
+      steps_.push_back(
+          {SpecificationPlan({"concatenate", {&axis, 1}, {&t, 1}, {&t, 1}}), {e}, {head}, false});
+    }
+  }
   void compute(const int32_t* const* in, int32_t* const* out) const {
     std::vector<std::vector<int32_t>> memory = constants_;
     std::vector<const int32_t*> read(memory.size());
