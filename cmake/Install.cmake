@@ -44,7 +44,8 @@ install(FILES "${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake"
   "${PROJECT_BINARY_DIR}/lockstepConfig.cmake" cmake/LockstepConformance.cmake
   DESTINATION ${package_dir} COMPONENT dev)
 
-# The path from lib/pkgconfig back to the prefix, for a library directory of any depth.
+# pkg-config's files. The first path leads from lib/pkgconfig back to the prefix, for a library
+# directory of any depth.
 file(RELATIVE_PATH LOCKSTEP_PREFIX_FROM_PC "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 string(REGEX REPLACE "/$" "" LOCKSTEP_PREFIX_FROM_PC "${LOCKSTEP_PREFIX_FROM_PC}")
 set(LOCKSTEP_RUNTIME_LIBS "-ldl -lpthread")
@@ -52,11 +53,20 @@ if(LOCKSTEP_CUDA_FOUND)
   find_package(CUDAToolkit REQUIRED)
   string(PREPEND LOCKSTEP_RUNTIME_LIBS "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt ")
 endif()
-foreach(package lockstep lockstep_cvm lockstep_reference lockstep_runtime)
-  configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/${package}.pc"
+function(_lockstep_pkg_config name folder description libraries more_headers)
+  configure_file(cmake/package.pc.in ${name}.pc @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc"
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
-endforeach()
+endfunction()
+_lockstep_pkg_config(lockstep /lockstep "${PROJECT_DESCRIPTION}"
+  "-l:liblockstep_reference.a -llockstep_operators" "")
+_lockstep_pkg_config(lockstep_cvm "" "Arrays, parameter files and models for C" -llockstep_cvm
+  " -I\${includedir}/lockstep")
+_lockstep_pkg_config(lockstep_reference "" "The specification of integer operators for C"
+  -llockstep_reference "")
+string(JOIN " " libraries -llockstep_runtime -llockstep_graph -l:liblockstep_reference.a
+  -llockstep_containers -llockstep_operators ${LOCKSTEP_RUNTIME_LIBS})
+_lockstep_pkg_config(lockstep_runtime /lockstep "Models on backends, in C++" "${libraries}" "")
 
 # A tree may carry the programs' shared libraries (./dev gpu --kit); they find them there.
 set(programs lockstep)

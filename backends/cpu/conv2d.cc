@@ -17,12 +17,11 @@ struct Block {
   i64 unit, units, row, rows, column, columns;
 };
 
-class TunedConv2d : public Plan {
+class TunedConv2d : public KernelPlan {
  public:
   TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
       const Conv2dAttrs& attrs, const Design& d);
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
-  const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
     const i64 weights = constant_.empty() ? weight_words() * kWordBytes
         : bias_.rank() > 0                ? starts() * kWordBytes
@@ -78,8 +77,6 @@ class TunedConv2d : public Plan {
   const uint8_t* cells(const Run& run, const Block& b, i64 unit) const;
   i64 slot_pitch(const Block& b) const;
 
-  std::string name_;
-  std::shared_ptr<ThreadPool> pool_;
   const DotKernels& dot_;
   Way way_;
   View x_, w_, bias_;
@@ -109,8 +106,7 @@ struct TunedConv2d::Run {
 
 TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot,
     const Conv2dAttrs& attrs, const Design& d)
-    : name_(kernel.name),
-      pool_(a.pool),
+    : KernelPlan(kernel.name, a.pool),
       dot_(dot),
       way_(d.way),
       x_(d.x),

@@ -124,12 +124,11 @@ std::optional<SourceLines> lines_of(const Arguments& a, const ImageCall& c, cons
   return l.bytes() <= min(kBlockBytesMax, room) ? std::optional(l) : std::nullopt;
 }
 
-class PixelConv2d : public Plan {
+class PixelConv2d : public KernelPlan {
  public:
   PixelConv2d(const Arguments& a, const Kernel& kernel, const DotKernels& dot, const ImageCall& c,
       const SourceLines& lines)
-      : name_(kernel.name),
-        pool_(a.pool),
+      : KernelPlan(kernel.name, a.pool),
         dot_(dot),
         attrs_(c.attrs),
         lines_(lines),
@@ -168,7 +167,6 @@ class PixelConv2d : public Plan {
       }
     }
   }
-  const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override { return static_cast<uint64_t>(lines_.bytes()); }
   bool works_in_place(std::size_t input) const override {
     return input == added_port_ && adds_in_place(fusion_, y_);
@@ -369,8 +367,6 @@ class PixelConv2d : public Plan {
         are_far ? static_cast<int>(ceil_div(kTile * 2, ceil_div(slots, 2))) : 0});
   }
 
-  std::string name_;
-  std::shared_ptr<ThreadPool> pool_;
   const DotKernels& dot_;
   Conv2dAttrs attrs_;
   SourceLines lines_;

@@ -158,12 +158,11 @@ struct Panels {
   bool adds;  ///< whether to add to what the output already holds
 };
 
-class TunedDense : public Plan {
+class TunedDense : public KernelPlan {
  public:
   TunedDense(
       const Arguments& a, const Kernel& kernel, const DotKernels& dot, Factor rows, Factor lanes);
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
-  const char* path() const override { return name_.c_str(); }
   uint64_t scratch_bytes() const override {
     return static_cast<uint64_t>(room(lanes_) + room(rows_) + (dot_.block ? kBlockSlack : 0));
   }
@@ -180,8 +179,6 @@ class TunedDense : public Plan {
   void multiply(const Panels& p, const Target& to) const;
   void multiply_slots(const Panels& p, i64 row, i64 rows, i64 lane, const Target& to) const;
 
-  std::string name_;
-  std::shared_ptr<ThreadPool> pool_;
   const DotKernels& dot_;
   Factor rows_, lanes_;
   Target target_;
@@ -194,8 +191,7 @@ class TunedDense : public Plan {
 
 TunedDense::TunedDense(
     const Arguments& a, const Kernel& kernel, const DotKernels& dot, Factor rows, Factor lanes)
-    : name_(kernel.name),
-      pool_(a.pool),
+    : KernelPlan(kernel.name, a.pool),
       dot_(dot),
       rows_(std::move(rows)),
       lanes_(std::move(lanes)),

@@ -24,12 +24,11 @@ bool is_direct(const Loops& loops) {
   return inner.extent >= kShortRow || loops.rank() == 1;
 }
 
-class Chain : public Plan {
+class Chain : public KernelPlan {
  public:
   Chain(std::span<const Stage> stages, const Loops& loops, const std::shared_ptr<ThreadPool>& pool,
       const Isa& isa, std::string name)
-      : name_(std::move(name)),
-        pool_(pool),
+      : KernelPlan(std::move(name), pool),
         move_(move_box(isa)),
         loops_(loops),
         is_direct_(cpu::is_direct(loops)),
@@ -60,7 +59,6 @@ class Chain : public Plan {
       });
     });
   }
-  const char* path() const override { return name_.c_str(); }
   // A box reads nothing outside of itself, and a row is stored piece by piece behind its reads.
   bool works_in_place(std::size_t input) const override {
     return loops_.moves_as_output(static_cast<int>(input) + 1);
@@ -144,8 +142,6 @@ class Chain : public Plan {
     return all;
   }
 
-  std::string name_;
-  std::shared_ptr<ThreadPool> pool_;
   std::vector<Step> steps_;
   MoveBox move_;
   Loops loops_;

@@ -148,11 +148,10 @@ LookUp look_up_on(const Isa& most) {
   return best_target(kTargets, most);
 }
 
-class Gather : public Plan {
+class Gather : public KernelPlan {
  public:
   Gather(const Arguments& a, const Kernel& kernel, const Taking& t)
-      : name_(kernel.name),
-        pool_(a.pool),
+      : KernelPlan(kernel.name, a.pool),
         move_(move_box(*find_isa(kernel.isa))),
         look_up_(look_up_on(*find_isa(kernel.isa))),
         t_(t),
@@ -184,7 +183,6 @@ class Gather : public Plan {
   uint64_t scratch_bytes() const override {
     return copy_.volume() > 1 ? static_cast<uint64_t>(copy_.volume()) * sizeof(i32) : 0;
   }
-  const char* path() const override { return name_.c_str(); }
   // An index is read once, before the element that it chooses is written.
   bool works_in_place(std::size_t input) const override {
     return static_cast<int>(input) == t_.index && t_.loops.moves_as_output(2);
@@ -303,8 +301,6 @@ class Gather : public Plan {
     }
   }
 
-  std::string name_;
-  std::shared_ptr<ThreadPool> pool_;
   MoveBox move_;
   LookUp look_up_;
   Taking t_;

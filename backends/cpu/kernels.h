@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backends/bridge.h"
@@ -25,6 +26,20 @@ struct Plan : backend::Plan {
     static_cast<void>(input);
     return false;
   }
+};
+
+/// A plan of one kernel, whose name is its path.
+class KernelPlan : public Plan {
+ public:
+  KernelPlan(std::string name, std::shared_ptr<ThreadPool> pool)
+      : pool_(std::move(pool)), name_(std::move(name)) {}
+  const char* path() const override { return name_.c_str(); }
+
+ protected:
+  std::shared_ptr<ThreadPool> pool_;
+
+ private:
+  std::string name_;
 };
 
 /// What conv2d or dense does in a compiled graph besides its product.

@@ -72,14 +72,13 @@ struct Block {
   i64 first[kAxes], count[kAxes];
 };
 
-class MaxPooling : public Plan {
+class MaxPooling : public KernelPlan {
  public:
   MaxPooling(const Arguments& a, const Kernel& kernel, const MaxPool2dAttrs& attrs);
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
   uint64_t scratch_bytes() const override {
     return static_cast<uint64_t>(slots_ * slot_elements()) * sizeof(i32);
   }
-  const char* path() const override { return name_.c_str(); }
   bool has_room() const { return slot_elements() <= min(kSlotMost, most_); }
 
  private:
@@ -114,8 +113,6 @@ class MaxPooling : public Plan {
   void widen(i32* at, i64 n, i64 step, const Taps& taps) const;
   void store(i32* y, const i32* from, const Block& b) const;
 
-  std::string name_;
-  std::shared_ptr<ThreadPool> pool_;
   MoveBox move_;
   PoolLoops loops_;
   bool is_large_;
@@ -133,8 +130,7 @@ class MaxPooling : public Plan {
 };
 
 MaxPooling::MaxPooling(const Arguments& a, const Kernel& kernel, const MaxPool2dAttrs& attrs)
-    : name_(kernel.name),
-      pool_(a.pool),
+    : KernelPlan(kernel.name, a.pool),
       move_(move_box(*find_isa(kernel.isa))),
       loops_(pool_loops(*find_isa(kernel.isa))),
       is_large_(leaves_caches(volume(a.call.out[0].shape))),

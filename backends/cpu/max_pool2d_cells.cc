@@ -14,11 +14,11 @@ namespace {
 constexpr i64 kRoom = 4096;  // cells of the maxima of an item
 constexpr double kCellNs = 0.2;
 
-class CellPooling : public Plan {
+class CellPooling : public KernelPlan {
  public:
   explicit CellPooling(const Arguments& a)
-      : attrs_(from_attributes<MaxPool2d>(a.call.attributes())),
-        pool_(a.pool),
+      : KernelPlan("max_pool2d_cells", a.pool),
+        attrs_(from_attributes<MaxPool2d>(a.call.attributes())),
         dot_(best_dot(*a.isa)),
         x_(a.call.in[0]),
         y_(a.call.out[0]) {}
@@ -38,7 +38,6 @@ class CellPooling : public Plan {
       }
     });
   }
-  const char* path() const override { return name_.c_str(); }
 
  private:
   /// A line with its padding, and what vectors read beyond it.
@@ -60,9 +59,7 @@ class CellPooling : public Plan {
           attrs_.strides[1], y + row * y_.stride[2], y_.dim(3)});
   }
 
-  std::string name_ = "max_pool2d_cells";
   MaxPool2dAttrs attrs_;
-  std::shared_ptr<ThreadPool> pool_;
   const DotKernels& dot_;
   View x_;
   Out y_;

@@ -12,11 +12,11 @@ namespace {
 
 constexpr double kPixelNs = 0.5;
 
-class PixelPooling : public Plan {
+class PixelPooling : public KernelPlan {
  public:
   explicit PixelPooling(const Arguments& a)
-      : attrs_(from_attributes<MaxPool2d>(a.call.attributes())),
-        pool_(a.pool),
+      : KernelPlan("max_pool2d_pixels", a.pool),
+        attrs_(from_attributes<MaxPool2d>(a.call.attributes())),
         kernels_(*best_dot(*a.isa).pixels),
         x_(a.call.in[0]),
         y_(a.call.out[0]) {}
@@ -33,7 +33,6 @@ class PixelPooling : public Plan {
           }
         });
   }
-  const char* path() const override { return "max_pool2d_pixels"; }
 
  private:
   void pool_row(i32* y, const i32* x, i64 row) const {
@@ -44,7 +43,6 @@ class PixelPooling : public Plan {
   }
 
   MaxPool2dAttrs attrs_;
-  std::shared_ptr<ThreadPool> pool_;
   const PixelKernels& kernels_;
   View x_;
   Out y_;

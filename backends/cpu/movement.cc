@@ -13,12 +13,11 @@ namespace {
 constexpr i64 kBoxElements = i64{1} << 15;  // the second cache holds them in both layouts
 constexpr double kElementNs = 0.3;
 
-class Movement : public Plan {
+class Movement : public KernelPlan {
  public:
   Movement(std::string name, const std::shared_ptr<ThreadPool>& pool, const Isa& isa, i64 elements,
       Portions portions)
-      : name_(std::move(name)),
-        pool_(pool),
+      : KernelPlan(std::move(name), pool),
         move_(move_box(isa)),
         is_large_(leaves_caches(elements)),
         portions_(std::move(portions)) {
@@ -42,11 +41,8 @@ class Movement : public Plan {
       if (p.to_scratch) elements += p.loops.volume();
     return static_cast<uint64_t>(elements) * sizeof(i32);
   }
-  const char* path() const override { return name_.c_str(); }
 
  private:
-  std::string name_;
-  std::shared_ptr<ThreadPool> pool_;
   MoveBox move_;
   bool is_large_;
   Portions portions_;

@@ -46,14 +46,13 @@ struct Strides {
   i64 of[kMaxRank]{};
 };
 
-class Reduction : public Plan {
+class Reduction : public KernelPlan {
  public:
   Reduction(const Arguments& a, const Kernel& kernel, const Reducer& op, const Loops& loops);
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override;
   uint64_t scratch_bytes() const override {
     return parts_ == 1 ? 0 : static_cast<uint64_t>(parts_ * items_ * pitch_) * sizeof(i32);
   }
-  const char* path() const override { return name_.c_str(); }
 
  private:
   void choose_order();
@@ -73,8 +72,6 @@ class Reduction : public Plan {
   void accumulate_tiles(i32* acc, const i32* x, const Box& b) const;
   void store(i32* y, const i32* acc, const Box& b) const;
 
-  std::string name_;
-  std::shared_ptr<ThreadPool> pool_;
   MoveBox move_;
   Reducer op_;
   bool is_large_;
@@ -91,8 +88,7 @@ class Reduction : public Plan {
 
 Reduction::Reduction(
     const Arguments& a, const Kernel& kernel, const Reducer& op, const Loops& loops)
-    : name_(kernel.name),
-      pool_(a.pool),
+    : KernelPlan(kernel.name, a.pool),
       move_(move_box(*find_isa(kernel.isa))),
       op_(op),
       is_large_(leaves_caches(lockstep::volume(a.call.out[0].shape))),

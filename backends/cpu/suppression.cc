@@ -170,11 +170,10 @@ u64* sorted(u64* a, u64* b, i64 n) {
   return a;
 }
 
-class Suppression : public Plan {
+class Suppression : public KernelPlan {
  public:
   Suppression(const Arguments& a, const Kernel& kernel)
-      : name_(kernel.name),
-        pool_(a.pool),
+      : KernelPlan(kernel.name, a.pool),
         is_suppressed_(is_suppressed_on(*find_isa(kernel.isa))),
         attrs_(from_attributes<Op>(a.call.attributes())),
         x_(a.call.in[Op::X]),
@@ -201,7 +200,6 @@ class Suppression : public Plan {
     });
   }
   uint64_t scratch_bytes() const override { return static_cast<uint64_t>(slots_ * batch_bytes()); }
-  const char* path() const override { return name_.c_str(); }
 
  private:
   static constexpr double kRowNs = 20, kPairNs = 0.15;
@@ -296,8 +294,6 @@ class Suppression : public Plan {
     return count;
   }
 
-  std::string name_;
-  std::shared_ptr<ThreadPool> pool_;
   IsSuppressed is_suppressed_;
   NonMaxSuppressionAttrs attrs_;
   View x_, valid_;

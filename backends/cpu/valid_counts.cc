@@ -83,11 +83,10 @@ KeepRows keep_rows_on(const Isa& most) {
   return best_target(kTargets, most);
 }
 
-class ValidCounts : public Plan {
+class ValidCounts : public KernelPlan {
  public:
   ValidCounts(const Arguments& a, const Kernel& kernel)
-      : name_(kernel.name),
-        pool_(a.pool),
+      : KernelPlan(kernel.name, a.pool),
         keep_rows_(keep_rows_on(*find_isa(kernel.isa))),
         threshold_(
             static_cast<i32>(from_attributes<GetValidCounts>(a.call.attributes()).score_threshold)),
@@ -109,7 +108,6 @@ class ValidCounts : public Plan {
           }
         });
   }
-  const char* path() const override { return name_.c_str(); }
 
  private:
   static constexpr double kElementNs = 0.1;
@@ -126,8 +124,6 @@ class ValidCounts : public Plan {
     return passed;
   }
 
-  std::string name_;
-  std::shared_ptr<ThreadPool> pool_;
   KeepRows keep_rows_;
   i32 threshold_;
   View x_;

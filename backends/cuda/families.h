@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "backends/cuda/plans.h"
 
@@ -16,6 +17,20 @@ struct Kernel {
   const char* name;  ///< in the manifest, and the path of its plans
   /// The plan of a call, or nullptr where the kernel does not serve it.
   std::function<std::unique_ptr<DevicePlan>(const Arguments&, const char* name)> plan;
+};
+
+/// A plan of a tuned kernel, whose name is its path.
+class KernelPlan : public DevicePlan {
+ public:
+  KernelPlan(const char* name, std::shared_ptr<Device> device)
+      : device_(std::move(device)), name_(name) {}
+  const char* path() const override { return name_; }
+
+ protected:
+  std::shared_ptr<Device> device_;
+
+ private:
+  const char* name_;
 };
 
 std::vector<Kernel> detection_kernels();

@@ -8,27 +8,17 @@
 namespace lockstep::bench {
 namespace {
 
-struct Avx2 {
-  using Vector = __m256i;
-  static constexpr long long kChains = 12;
-  static Vector operand(short v) { return _mm256_set1_epi16(v); }
-};
-
-struct Int8 : Avx2 {
+struct Int8 : Int32<32, 12> {
   static Vector add(Vector sum, Vector x, Vector w) {
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(x, w));
-  }
-};
-
-struct Int32 : Avx2 {
-  static Vector add(Vector sum, Vector x, Vector w) {
-    return _mm256_add_epi32(sum, _mm256_mullo_epi32(x, w));
+    return sum +
+        reinterpret_cast<Vector>(
+            _mm256_madd_epi16(reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(w)));
   }
 };
 
 }  // namespace
 
-const Probe kProbeAvx2Int8{"avx2", "vpmaddwd ymm", true, Int8::kChains * 16, run_chains<Int8>};
-const Probe kProbeAvx2Int32{"avx2", "vpmulld ymm", false, Int32::kChains * 8, run_chains<Int32>};
+const Probe kProbeAvx2Int8{"avx2", "vpmaddwd ymm", true, Int8::kMacs * 2, run_chains<Int8>};
+const Probe kProbeAvx2Int32{"avx2", "vpmulld ymm", false, Int8::kMacs, run_chains<Int32<32, 12>>};
 
 }  // namespace lockstep::bench

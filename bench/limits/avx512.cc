@@ -8,28 +8,18 @@
 namespace lockstep::bench {
 namespace {
 
-struct Avx512 {
-  using Vector = __m512i;
-  static constexpr long long kChains = 24;
-  static Vector operand(short v) { return _mm512_set1_epi16(v); }
-};
-
-struct Int8 : Avx512 {
+struct Int8 : Int32<64, 24> {
   static Vector add(Vector sum, Vector x, Vector w) {
-    return _mm512_add_epi32(sum, _mm512_madd_epi16(x, w));
-  }
-};
-
-struct Int32 : Avx512 {
-  static Vector add(Vector sum, Vector x, Vector w) {
-    return _mm512_add_epi32(sum, _mm512_mullo_epi32(x, w));
+    return sum +
+        reinterpret_cast<Vector>(
+            _mm512_madd_epi16(reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(w)));
   }
 };
 
 }  // namespace
 
-const Probe kProbeAvx512Int8{"avx512", "vpmaddwd zmm", true, Int8::kChains * 32, run_chains<Int8>};
+const Probe kProbeAvx512Int8{"avx512", "vpmaddwd zmm", true, Int8::kMacs * 2, run_chains<Int8>};
 const Probe kProbeAvx512Int32{
-    "avx512", "vpmulld zmm", false, Int32::kChains * 16, run_chains<Int32>};
+    "avx512", "vpmulld zmm", false, Int8::kMacs, run_chains<Int32<64, 24>>};
 
 }  // namespace lockstep::bench

@@ -8,15 +8,15 @@
 namespace lockstep::bench {
 namespace {
 
-struct Dot {
-  using Vector = __m256i;
-  static constexpr long long kChains = 12;
-  static Vector operand(short v) { return _mm256_set1_epi32(v * 0x01010101); }
-  static Vector add(Vector sum, Vector x, Vector w) { return _mm256_dpbusd_avx_epi32(sum, x, w); }
+struct Dot : Int32<32, 12> {
+  static Vector add(Vector sum, Vector x, Vector w) {
+    return reinterpret_cast<Vector>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(sum),
+        reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(w)));
+  }
 };
 
 }  // namespace
 
-const Probe kProbeAvxVnni{"avxvnni", "vpdpbusd ymm", true, Dot::kChains * 32, run_chains<Dot>};
+const Probe kProbeAvxVnni{"avxvnni", "vpdpbusd ymm", true, Dot::kMacs * 4, run_chains<Dot>};
 
 }  // namespace lockstep::bench

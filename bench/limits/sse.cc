@@ -8,27 +8,17 @@
 namespace lockstep::bench {
 namespace {
 
-struct Sse {
-  using Vector = __m128i;
-  static constexpr long long kChains = 12;
-  static Vector operand(short v) { return _mm_set1_epi16(v); }
-};
-
-struct Int8 : Sse {
+struct Int8 : Int32<16, 12> {
   static Vector add(Vector sum, Vector x, Vector w) {
-    return _mm_add_epi32(sum, _mm_madd_epi16(x, w));
-  }
-};
-
-struct Int32 : Sse {
-  static Vector add(Vector sum, Vector x, Vector w) {
-    return _mm_add_epi32(sum, _mm_mullo_epi32(x, w));
+    return sum +
+        reinterpret_cast<Vector>(
+            _mm_madd_epi16(reinterpret_cast<__m128i>(x), reinterpret_cast<__m128i>(w)));
   }
 };
 
 }  // namespace
 
-const Probe kProbeSseInt8{"sse4", "pmaddwd xmm", true, Int8::kChains * 8, run_chains<Int8>};
-const Probe kProbeSseInt32{"sse4", "pmulld xmm", false, Int32::kChains * 4, run_chains<Int32>};
+const Probe kProbeSseInt8{"sse4", "pmaddwd xmm", true, Int8::kMacs * 2, run_chains<Int8>};
+const Probe kProbeSseInt32{"sse4", "pmulld xmm", false, Int8::kMacs, run_chains<Int32<16, 12>>};
 
 }  // namespace lockstep::bench

@@ -8,15 +8,15 @@
 namespace lockstep::bench {
 namespace {
 
-struct Dot {
-  using Vector = __m512i;
-  static constexpr long long kChains = 24;
-  static Vector operand(short v) { return _mm512_set1_epi32(v * 0x01010101); }
-  static Vector add(Vector sum, Vector x, Vector w) { return _mm512_dpbusd_epi32(sum, x, w); }
+struct Dot : Int32<64, 24> {
+  static Vector add(Vector sum, Vector x, Vector w) {
+    return reinterpret_cast<Vector>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum),
+        reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(w)));
+  }
 };
 
 }  // namespace
 
-const Probe kProbeVnni{"avx512vnni", "vpdpbusd zmm", true, Dot::kChains * 64, run_chains<Dot>};
+const Probe kProbeVnni{"avx512vnni", "vpdpbusd zmm", true, Dot::kMacs * 4, run_chains<Dot>};
 
 }  // namespace lockstep::bench

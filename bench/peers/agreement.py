@@ -61,7 +61,7 @@ class Ways:
     def __init__(self, program, directory, scratch):
         self.program, self.directory, self.scratch = program, directory, scratch
         self.path, self.image = scratch / "model.onnx", scratch / "image.npy"
-        onnx.save(networks.Converter(directory).model(), str(self.path))
+        onnx.save(networks.Converter(program, directory).model(), str(self.path))
         symbol = json.loads((directory / "symbol.json").read_text(encoding="utf-8"))
         data = numpy.fromfile(directory / "input.bin", numpy.int8)
         image = data.reshape(symbol["attrs"]["shape"][1][0])

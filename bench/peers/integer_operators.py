@@ -20,7 +20,7 @@ import tempfile
 import numpy
 import onnx
 import onnxruntime
-from networks import entries, median_ms
+from networks import entries, turn_ms
 from numpy.lib.stride_tricks import sliding_window_view
 from onnx import TensorProto, helper, numpy_helper
 
@@ -122,7 +122,7 @@ def main():
         rounds = []
         for _ in range(o.rounds):
             mine = measured(o.programs, [call.name], o.threads)[0]["ns"] / 1e3
-            rounds.append([mine] + [1e3 * median_ms(peer.run) for peer in peers])
+            rounds.append([mine] + [1e3 * turn_ms(peer.run) for peer in peers])
         ours, *theirs = (statistics.median(column) for column in zip(*rounds))
         for peer, time in zip(peers, theirs):
             print(f"{call.name:<36}{ours:>10.1f}{time:>14.1f}{time / ours:>8.2f}  {peer.kind:<6}"

@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,31 +32,13 @@ ISA_NAMES = {"avx2": "AVX2", "avxvnni": "AVX2_VNNI", "avx512": "AVX512_CORE",
              "avx512vnni": "AVX512_CORE_VNNI", "amx": "AVX512_CORE_AMX"}  # fmt: skip
 
 
-def read_params(path):
+def read_params(program, path):
     """The tensors of a parameter file by name."""
-    data = path.read_bytes()
-
-    def number(at):
-        return int.from_bytes(data[at:at + 8], "little")
-
-    names, at = [], 24
-    for _ in range(number(16)):
-        length = number(at)
-        names.append(data[at + 8:at + 8 + length].decode())
-        at += 8 + length
-    at += 8
-    tensors = {}
-    for name in names:
-        rank = int.from_bytes(data[at + 24:at + 28], "little")
-        bits = data[at + 29]
-        at += 32
-        shape = [number(at + 8 * k) for k in range(rank)]
-        at += 8 * rank
-        size = number(at)
-        at += 8
-        tensors[name] = numpy.frombuffer(data[at:at + size], f"<i{bits // 8}").reshape(shape)
-        at += size
-    return tensors
+    with tempfile.TemporaryDirectory() as scratch:
+        archive = pathlib.Path(scratch) / "params.npz"
+        subprocess.run([program, "params", "convert", path, archive],
+                       check=True, stdout=subprocess.DEVNULL)
+        return dict(numpy.load(archive))
 
 
 def entries(text):
@@ -66,9 +49,9 @@ def entries(text):
 class Converter:
     """Writes one model as ONNX. A name stands for a tensor of floats behind DequantizeLinear."""
 
-    def __init__(self, directory):
+    def __init__(self, program, directory):
         symbol = json.loads((directory / "symbol.json").read_text(encoding="utf-8"))
-        self.params = read_params(directory / "params")
+        self.params = read_params(program, directory / "params")
         self.symbol_nodes = symbol["nodes"]
         self.attrs = [json.loads(text) for text in symbol["attrs"]["op_attrs"][1]]
         self.shapes = symbol["attrs"]["shape"][1]
@@ -240,7 +223,7 @@ def timed_rounds(directory, o):
     image = numpy.fromfile(directory / "input.bin", numpy.int8).reshape(shape)
     with tempfile.TemporaryDirectory() as scratch:
         path = str(pathlib.Path(scratch) / "model.onnx")
-        onnx.save(Converter(directory).model(), path)
+        onnx.save(Converter(o.tree / "bin" / "lockstep", directory).model(), path)
         floats = image.astype(numpy.float32)
         options = {"threads": o.threads} | ({"isa": o.isa} if o.isa else {})
         calls = [lockstep(o.tree, directory, image, options),

@@ -18,8 +18,8 @@ RESULTS, RUN = "bench/RESULTS.md", "bench/recorded.json"
 COSTS = {
     "`./dev check`, fresh system": "from a fresh Debian 12 to the verdict: packages, build, tier 1",
     "`lockstep check cpu --tier 0`": "judge the CPU backend, a smoke test (tier 0)",
-    "`lockstep check cpu`, tier 1 with large calls": "the gate of a build (tier 1), two processes",
-    "its memory, all processes together": "memory of that run",
+    "`lockstep check cpu`, tier 1, with outputs": "the gate of a build (tier 1), 1 and 2 processes",
+    "its memory, all processes together": "the most memory of such a run",
     "`./dev test`, clean Debian 12": "every test of the project, from nothing",
 }
 

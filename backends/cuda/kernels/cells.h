@@ -52,7 +52,7 @@ struct Cells {
 
 /// Packs images, kGrain channels of a position in each thread; neighbouring threads read
 /// neighbouring positions.
-template <int kGrain> struct PackImages {
+template <int kGrain> struct PackImages : ThreadByThread<PackImages<kGrain>> {
   struct Parameters {
     const i32* x;
     Byte* cells;
@@ -63,18 +63,10 @@ template <int kGrain> struct PackImages {
     i64 xs[4];        ///< strides of X
     bool is_aligned;  ///< whether four channels can be read at once
   };
-  using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4, kWords = kGrain / 4;
+  static constexpr int kWords = kGrain / 4;
 
-  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k < p.threads) pack(p, k, t);
-    });
-  }
-
- private:
-  template <class Thread> static LOCKSTEP_DEVICE void pack(const Parameters& p, u32 k, Thread& t) {
+  template <class Thread> static LOCKSTEP_DEVICE void work(const Parameters& p, u32 k, Thread& t) {
+    if (k >= p.threads) return;
     const Divided column = divide(k, p.columns), line = divide(column.quotient, p.lines);
     const Divided grain = divide(line.quotient, p.grains), group = divide(grain.quotient, p.groups);
     const i32 y = static_cast<i32>(line.rest) - p.padding[0];
@@ -97,6 +89,7 @@ template <int kGrain> struct PackImages {
       t.put(reinterpret_cast<i32*>(to), words.item[0]);
   }
 
+ private:
   /// Four channels, with zeros beyond the last one.
   template <class Thread> static LOCKSTEP_DEVICE u32 word(
       const Parameters& p, const i32* from, i32 channel, i32 ahead, Thread& t) {
@@ -134,7 +127,7 @@ struct Weights {
 };
 
 /// Packs weights, a chunk of a panel in each thread, with zeros beyond the rows and the depth.
-struct PackWeights {
+struct PackWeights : ThreadByThread<PackWeights> {
   struct Parameters {
     Weights w;
     Byte* panels;
@@ -143,18 +136,9 @@ struct PackWeights {
     u32 tile_rows, warp_rows, rows;    ///< of a panel, of a warp, of a group
     u32 words;                         ///< of the depth
   };
-  using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
 
-  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k < p.threads) pack(p, k, t);
-    });
-  }
-
- private:
-  template <class Thread> static LOCKSTEP_DEVICE void pack(const Parameters& p, u32 k, Thread& t) {
+  template <class Thread> static LOCKSTEP_DEVICE void work(const Parameters& p, u32 k, Thread& t) {
+    if (k >= p.threads) return;
     const Divided chunk = divide(k, p.chunks), panel = divide(chunk.quotient, p.depth);
     const Divided tile = divide(panel.quotient, p.row_tiles);
     const Place at = Panel::place(static_cast<int>(chunk.rest) * Panel::kChunk);

@@ -26,9 +26,9 @@ void start_writing(const WriteRows::Parameters& p, cudaStream_t stream) {
   start<WriteRows>(blocks_for<WriteRows>(p.elements), p, stream);
 }
 
-class Suppression : public DevicePlan {
+class Suppression : public KernelPlan {
  public:
-  Suppression(const Arguments& a, const char* name) : name_(name), device_(a.device) {
+  Suppression(const Arguments& a, const char* name) : KernelPlan(name, a.device) {
     const View& x = a.call.in[NonMaxSuppression::X];
     p_.attrs = from_attributes<NonMaxSuppression>(a.call.attributes());
     p_.batches = static_cast<u32>(x.dim(0));
@@ -72,21 +72,18 @@ class Suppression : public DevicePlan {
                aligned(boxes()) + aligned(p_.batches)) *
         sizeof(i32);
   }
-  const char* path() const override { return name_; }
 
  private:
   i64 boxes() const { return i64{p_.batches} * p_.rows; }
   i64 rival_words() const { return i64{p_.batches} * p_.most_read * p_.words; }
 
-  const char* name_;
-  std::shared_ptr<Device> device_;
   DetectionParameters p_{};
   WriteRows::Parameters write_{};
 };
 
-class ValidCounts : public DevicePlan {
+class ValidCounts : public KernelPlan {
  public:
-  ValidCounts(const Arguments& a, const char* name) : name_(name), device_(a.device) {
+  ValidCounts(const Arguments& a, const char* name) : KernelPlan(name, a.device) {
     const View& x = a.call.in[0];
     p_.threshold = from_attributes<GetValidCounts>(a.call.attributes()).score_threshold;
     p_.rows = static_cast<u32>(x.dim(1));
@@ -116,11 +113,8 @@ class ValidCounts : public DevicePlan {
   uint64_t scratch_bytes() const override {
     return static_cast<uint64_t>(aligned(batches_ * p_.rows) + aligned(batches_)) * sizeof(i32);
   }
-  const char* path() const override { return name_; }
 
  private:
-  const char* name_;
-  std::shared_ptr<Device> device_;
   CountRows::Parameters p_{};
   WriteRows::Parameters write_{};
   i64 batches_;

@@ -261,7 +261,7 @@ struct CountRows {
 };
 
 /// Writes the chosen rows, and -1 behind them: a thread for each element.
-struct WriteRows {
+struct WriteRows : ThreadByThread<WriteRows> {
   struct Parameters {
     u32 elements;
     Divisor rows, columns;
@@ -269,22 +269,17 @@ struct WriteRows {
     const i32 *x, *chosen, *count;
     i32* y;
   };
-  using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
 
-  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k >= p.elements) return;
-      const Divided column = divide(k, p.columns), row = divide(column.quotient, p.rows);
-      const u32 b = row.quotient;
-      i32 v = -1;
-      if (static_cast<i32>(row.rest) < t.get(p.count + b)) {
-        const i32 from = t.get(p.chosen + i64{b} * p.rows.value() + row.rest);
-        v = t.get(p.x + b * p.xs[0] + from * p.xs[1] + column.rest * p.xs[2]);
-      }
-      t.put(p.y + b * p.ys[0] + row.rest * p.ys[1] + column.rest * p.ys[2], v);
-    });
+  template <class Thread> static LOCKSTEP_DEVICE void work(const Parameters& p, u32 k, Thread& t) {
+    if (k >= p.elements) return;
+    const Divided column = divide(k, p.columns), row = divide(column.quotient, p.rows);
+    const u32 b = row.quotient;
+    i32 v = -1;
+    if (static_cast<i32>(row.rest) < t.get(p.count + b)) {
+      const i32 from = t.get(p.chosen + i64{b} * p.rows.value() + row.rest);
+      v = t.get(p.x + b * p.xs[0] + from * p.xs[1] + column.rest * p.xs[2]);
+    }
+    t.put(p.y + b * p.ys[0] + row.rest * p.ys[1] + column.rest * p.ys[2], v);
   }
 };
 

@@ -45,10 +45,10 @@ constexpr Parts kThin = parts<DirectThin>();
 constexpr Parts kParts[] = {parts<DirectWide8>(), parts<DirectWide4>(), parts<DirectWide2>(),
     parts<DirectWide1>(), parts<DirectDeep>()};
 
-class DirectPlan : public DevicePlan {
+class DirectPlan : public KernelPlan {
  public:
   DirectPlan(const Arguments& a, const char* name, const Layer& l)
-      : name_(name), device_(a.device), l_(l), x_(a.fusion.x), ending_(a, l) {
+      : KernelPlan(name, a.device), l_(l), x_(a.fusion.x), ending_(a, l) {
     take_source(a.call.in[0]);
     choose_parts();
     const auto u = [](i64 v) { return static_cast<u32>(v); };
@@ -96,7 +96,6 @@ class DirectPlan : public DevicePlan {
     p.out = ending_.bound(in, out, blocks * parts_.threads);
     device_->use([&] { parts_.start[source](blocks, p, static_cast<cudaStream_t>(stream)); });
   }
-  const char* path() const override { return name_; }
 
  private:
   /// How X is read.
@@ -129,8 +128,6 @@ class DirectPlan : public DevicePlan {
         parts_.rows;
   }
 
-  const char* name_;
-  std::shared_ptr<Device> device_;
   Layer l_;
   std::optional<Packing> x_;
   Source source_ = any;

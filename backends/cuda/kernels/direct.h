@@ -212,7 +212,7 @@ struct DirectProduct {
 
 /// Packs weights as DirectProduct reads them: for each step of a tile its fragments, for each of
 /// them what each lane keeps.
-struct PackFragments {
+struct PackFragments : ThreadByThread<PackFragments> {
   struct Parameters {
     Weights w;
     Byte* weights;
@@ -222,18 +222,9 @@ struct PackFragments {
     Depth depth;
     Divisor steps;
   };
-  using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
 
-  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k < p.threads) pack(p, k, t);
-    });
-  }
-
- private:
-  template <class Thread> static LOCKSTEP_DEVICE void pack(const Parameters& p, u32 k, Thread& t) {
+  template <class Thread> static LOCKSTEP_DEVICE void work(const Parameters& p, u32 k, Thread& t) {
+    if (k >= p.threads) return;
     const int lane = static_cast<int>(k % Fragment::kLanes);
     const Divided i = divide(k / Fragment::kLanes, p.products);
     const u32 m = i.quotient % p.depth.products;

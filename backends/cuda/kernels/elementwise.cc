@@ -7,12 +7,12 @@ namespace lockstep::cuda {
 namespace {
 
 template <class K> class Elements;
-template <Operator Op> class Elements<ComputeElements<Op>> : public DevicePlan {
+template <Operator Op> class Elements<ComputeElements<Op>> : public KernelPlan {
  public:
   using K = ComputeElements<Op>;
   static constexpr std::string_view op = Op::name;
 
-  Elements(const Arguments& a, const char* name) : name_(name), device_(a.device) {
+  Elements(const Arguments& a, const char* name) : KernelPlan(name, a.device) {
     p_.attrs = from_attributes<Op>(a.call.attributes());
     p_.nest = nest_of<1 + K::kInputs>(cpu::loops_of(a.call.out[0], cpu::chain_inputs(a.call)));
   }
@@ -24,11 +24,8 @@ template <Operator Op> class Elements<ComputeElements<Op>> : public DevicePlan {
     device_->use(
         [&] { cuda::start<K>(blocks_for<K>(p.nest.items), p, static_cast<cudaStream_t>(stream)); });
   }
-  const char* path() const override { return name_; }
 
  private:
-  const char* name_;
-  std::shared_ptr<Device> device_;
   typename K::Parameters p_{};
 };
 

@@ -53,7 +53,7 @@ constexpr i32 computed(const typename Op::Attrs& attrs, const Element (&in)[kInp
   }
 }
 
-template <Operator Op> struct ComputeElements {
+template <Operator Op> struct ComputeElements : ThreadByThread<ComputeElements<Op>> {
   static constexpr int kInputs = static_cast<int>(std::size(Op::inputs));
   struct Parameters {
     typename Op::Attrs attrs;
@@ -61,26 +61,21 @@ template <Operator Op> struct ComputeElements {
     const i32* x[kInputs];
     i32* y;
   };
-  using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
 
-  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k >= p.nest.items) return;
-      const auto spot = p.nest.spot(k);
-      Four in[kInputs], y;
+  template <class Thread> static LOCKSTEP_DEVICE void work(const Parameters& p, u32 k, Thread& t) {
+    if (k >= p.nest.items) return;
+    const auto spot = p.nest.spot(k);
+    Four in[kInputs], y;
+    LOCKSTEP_UNROLL
+    for (int i = 0; i < kInputs; ++i) in[i] = p.nest.read(p.x[i], 1 + i, spot, t);
+    LOCKSTEP_UNROLL
+    for (u32 j = 0; j < kGroup; ++j) {
+      Element one[kInputs];
       LOCKSTEP_UNROLL
-      for (int i = 0; i < kInputs; ++i) in[i] = p.nest.read(p.x[i], 1 + i, spot, t);
-      LOCKSTEP_UNROLL
-      for (u32 j = 0; j < kGroup; ++j) {
-        Element one[kInputs];
-        LOCKSTEP_UNROLL
-        for (int i = 0; i < kInputs; ++i) one[i].value = in[i].item[j];
-        y.item[j] = computed<Op>(p.attrs, one);
-      }
-      p.nest.write(p.y, spot, y, t);
-    });
+      for (int i = 0; i < kInputs; ++i) one[i].value = in[i].item[j];
+      y.item[j] = computed<Op>(p.attrs, one);
+    }
+    p.nest.write(p.y, spot, y, t);
   }
 };
 

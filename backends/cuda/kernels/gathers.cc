@@ -6,10 +6,10 @@
 namespace lockstep::cuda {
 namespace {
 
-class Gather : public DevicePlan {
+class Gather : public KernelPlan {
  public:
   Gather(const Arguments& a, const char* name)
-      : name_(name), device_(a.device), t_(cpu::taking_of(a.call)) {
+      : KernelPlan(name, a.device), t_(cpu::taking_of(a.call)) {
     t_.loops.join();
     p_.nest = nest_of<3>(t_.loops);
     p_.last = t_.last;
@@ -44,15 +44,12 @@ class Gather : public DevicePlan {
   uint64_t scratch_bytes() const override {
     return row_major_.rank() > 0 ? static_cast<uint64_t>(row_major_.volume()) * sizeof(i32) : 0;
   }
-  const char* path() const override { return name_; }
 
  private:
   static void start_gather(const GatherElements::Parameters& p, cudaStream_t stream) {
     cuda::start<GatherElements>(blocks_for<GatherElements>(p.nest.items), p, stream);
   }
 
-  const char* name_;
-  std::shared_ptr<Device> device_;
   cpu::Taking t_;
   cpu::Loops row_major_{2};  ///< no axes: X itself serves
   GatherElements::Parameters p_{};

@@ -5,7 +5,7 @@
 
 namespace lockstep::cuda {
 
-struct GatherElements {
+struct GatherElements : ThreadByThread<GatherElements> {
   struct Parameters {
     Nest<3> nest;  ///< of Y, of X without what the indices choose, and of the indices
     i64 last;      ///< the largest index
@@ -14,27 +14,22 @@ struct GatherElements {
     const i32 *x, *index;
     i32* y;
   };
-  using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
 
-  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k >= p.nest.items) return;
-      const auto spot = p.nest.spot(k);
-      const auto chosen = [&](i32 index) { return p.x + clamp(index, 0, p.last) * p.step; };
-      Four y{};
-      if (p.is_row) {
-        y = p.nest.read(chosen(t.get(p.index + spot.offset[2])), 1, spot, t);
-      } else {
-        const Four index = p.nest.read(p.index, 2, spot, t);
-        LOCKSTEP_UNROLL
-        for (u32 j = 0; j < kGroup; ++j)
-          if (j < spot.count)
-            y.item[j] = t.get(chosen(index.item[j]) + spot.offset[1] + j * p.nest.stride[1]);
-      }
-      p.nest.write(p.y, spot, y, t);
-    });
+  template <class Thread> static LOCKSTEP_DEVICE void work(const Parameters& p, u32 k, Thread& t) {
+    if (k >= p.nest.items) return;
+    const auto spot = p.nest.spot(k);
+    const auto chosen = [&](i32 index) { return p.x + clamp(index, 0, p.last) * p.step; };
+    Four y{};
+    if (p.is_row) {
+      y = p.nest.read(chosen(t.get(p.index + spot.offset[2])), 1, spot, t);
+    } else {
+      const Four index = p.nest.read(p.index, 2, spot, t);
+      LOCKSTEP_UNROLL
+      for (u32 j = 0; j < kGroup; ++j)
+        if (j < spot.count)
+          y.item[j] = t.get(chosen(index.item[j]) + spot.offset[1] + j * p.nest.stride[1]);
+    }
+    p.nest.write(p.y, spot, y, t);
   }
 };
 

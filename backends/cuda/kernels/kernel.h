@@ -60,6 +60,20 @@ template <class... K> const std::tuple<Start<K>...> Compiled<KernelList<K...>>::
 /// For kernels whose threads keep nothing.
 struct NoRegisters {};
 
+/// A kernel whose threads work by themselves: K::work(parameters, number, thread), where threads
+/// are numbered through all blocks, some beyond the last one that is needed.
+template <class K, int kThreadsOfBlock = 256, int kBlocks = 4> struct ThreadByThread {
+  using Registers = NoRegisters;
+  static constexpr int kThreads = kThreadsOfBlock, kShared = 0, kOccupancy = kBlocks;
+
+  template <class Parameters, class Block>
+  static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
+    block.each([&](auto& t) {
+      K::work(p, static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id), t);
+    });
+  }
+};
+
 /// Sixteen bytes, as a thread moves them at once.
 struct alignas(16) Four {
   i32 item[4];

@@ -93,10 +93,10 @@ template <int kParts> class Together {
   i64 blocks_ = 0;
 };
 
-class Movement : public DevicePlan {
+class Movement : public KernelPlan {
  public:
   Movement(std::shared_ptr<Device> device, const char* name, cpu::Portions portions)
-      : name_(name), device_(std::move(device)), portions_(std::move(portions)) {
+      : KernelPlan(name, std::move(device)), portions_(std::move(portions)) {
     are_apart_ = portions_.size() > 1;
     for (cpu::Portion& p : portions_) {
       p.loops.join();
@@ -124,11 +124,8 @@ class Movement : public DevicePlan {
     for (const cpu::Portion& p : portions_) elements += p.to_scratch ? p.loops.volume() : 0;
     return static_cast<uint64_t>(elements) * sizeof(i32);
   }
-  const char* path() const override { return name_; }
 
  private:
-  const char* name_;
-  std::shared_ptr<Device> device_;
   cpu::Portions portions_;
   bool are_apart_ = false;
 };

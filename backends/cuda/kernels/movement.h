@@ -38,7 +38,7 @@ inline constexpr int kCopiesMax = 4;  ///< branches of a network that usually me
 
 /// Rows that repeat each element of the source: a thread writes four of a row, wherever they begin
 /// to repeat.
-struct RepeatElements {
+struct RepeatElements : ThreadByThread<RepeatElements> {
   struct Parameters {
     Axes<2> outer;
     Divisor groups;   ///< of a row
@@ -48,23 +48,18 @@ struct RepeatElements {
     const i32* x;
     i32* y;
   };
-  using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
 
-  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k >= p.items) return;
-      const Divided at = divide(k, p.groups);
-      const u32 first = at.rest * kGroup;
-      i64 offset[2] = {first, 0};
-      p.outer.move(at.quotient, offset);
-      Four v;
-      LOCKSTEP_UNROLL
-      for (u32 j = 0; j < kGroup; ++j)
-        v.item[j] = t.get(p.x + offset[1] + p.repeats.quotient(first + j) * p.x_stride);
-      t.put(reinterpret_cast<Four*>(p.y + offset[0]), v);
-    });
+  template <class Thread> static LOCKSTEP_DEVICE void work(const Parameters& p, u32 k, Thread& t) {
+    if (k >= p.items) return;
+    const Divided at = divide(k, p.groups);
+    const u32 first = at.rest * kGroup;
+    i64 offset[2] = {first, 0};
+    p.outer.move(at.quotient, offset);
+    Four v;
+    LOCKSTEP_UNROLL
+    for (u32 j = 0; j < kGroup; ++j)
+      v.item[j] = t.get(p.x + offset[1] + p.repeats.quotient(first + j) * p.x_stride);
+    t.put(reinterpret_cast<Four*>(p.y + offset[0]), v);
   }
 };
 

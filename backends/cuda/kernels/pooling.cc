@@ -26,9 +26,9 @@ bool has_halves(const PoolParameters& p) {
   return has;
 }
 
-class Pooling : public DevicePlan {
+class Pooling : public KernelPlan {
  public:
-  Pooling(const Arguments& a, const char* name) : name_(name), device_(a.device) {
+  Pooling(const Arguments& a, const char* name) : KernelPlan(name, a.device) {
     const auto attrs = from_attributes<MaxPool2d>(a.call.attributes());
     const View& x = a.call.in[0];
     const Out& y = a.call.out[0];
@@ -65,11 +65,8 @@ class Pooling : public DevicePlan {
     }
     device_->use([&] { (halves ? start_halves_ : start_)(p, static_cast<cudaStream_t>(stream)); });
   }
-  const char* path() const override { return name_; }
 
  private:
-  const char* name_;
-  std::shared_ptr<Device> device_;
   PoolParameters p_{};
   StartPooling start_ = start_pooling<PoolWindows<0>>, start_halves_ = nullptr;
 };

@@ -36,64 +36,54 @@ constexpr i32 nearest(i32 v, i32 end) { return v < 0 ? 0 : v < end ? v : end - 1
 constexpr i32 larger(i32 a, i32 b) { return a < b ? b : a; }
 
 /// Square windows of kSize x kSize, all reads of which are on their way at once; 0: of any size.
-template <int kSize> struct PoolWindows {
+template <int kSize> struct PoolWindows : ThreadByThread<PoolWindows<kSize>> {
   using Parameters = PoolParameters;
-  using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
 
-  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k >= p.outputs) return;
-      const PoolSpot spot = spot_of(p, k);
-      const i32 top = spot.line * p.stride[0] - p.padding[0];
-      const i32 left = spot.column * p.stride[1] - p.padding[1];
-      i32 most = INT32_MIN;
-      const auto look = [&](i32 r, i32 s) {
-        most = larger(
-            most, t.get(spot.x + nearest(r, p.lines) * p.xs[2] + nearest(s, p.columns) * p.xs[3]));
-      };
-      if constexpr (kSize > 0) {
-        LOCKSTEP_UNROLL
-        for (i32 i = 0; i < kSize * kSize; ++i) look(top + i / kSize, left + i % kSize);
-      } else {
-        for (i32 r = top; r < top + p.pool[0]; ++r)
-          for (i32 s = left; s < left + p.pool[1]; ++s) look(r, s);
-      }
-      t.put(spot.y, most);
-    });
+  template <class Thread> static LOCKSTEP_DEVICE void work(const Parameters& p, u32 k, Thread& t) {
+    if (k >= p.outputs) return;
+    const PoolSpot spot = spot_of(p, k);
+    const i32 top = spot.line * p.stride[0] - p.padding[0];
+    const i32 left = spot.column * p.stride[1] - p.padding[1];
+    i32 most = INT32_MIN;
+    const auto look = [&](i32 r, i32 s) {
+      most = larger(
+          most, t.get(spot.x + nearest(r, p.lines) * p.xs[2] + nearest(s, p.columns) * p.xs[3]));
+    };
+    if constexpr (kSize > 0) {
+      LOCKSTEP_UNROLL
+      for (i32 i = 0; i < kSize * kSize; ++i) look(top + i / kSize, left + i % kSize);
+    } else {
+      for (i32 r = top; r < top + p.pool[0]; ++r)
+        for (i32 s = left; s < left + p.pool[1]; ++s) look(r, s);
+    }
+    t.put(spot.y, most);
   }
 };
 
 /// Windows of 2 x 2, or of 3 x 3 with a column of padding, that halve the width: a thread computes
 /// four neighbours from groups of four. The parameters count groups of outputs.
-template <int kSize> struct PoolHalves {
+template <int kSize> struct PoolHalves : ThreadByThread<PoolHalves<kSize>> {
   using Parameters = PoolParameters;
-  using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
 
-  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k >= p.outputs) return;
-      const PoolSpot spot = spot_of(p, k);
-      const i32 top = spot.line * p.stride[0] - p.padding[0];
-      Four most{{INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN}};
+  template <class Thread> static LOCKSTEP_DEVICE void work(const Parameters& p, u32 k, Thread& t) {
+    if (k >= p.outputs) return;
+    const PoolSpot spot = spot_of(p, k);
+    const i32 top = spot.line * p.stride[0] - p.padding[0];
+    Four most{{INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN}};
+    LOCKSTEP_UNROLL
+    for (i32 r = 0; r < kSize; ++r) {
+      const i32* row = spot.x + nearest(top + r, p.lines) * p.xs[2] + i64{spot.column} * 8;
+      const Four half[] = {
+          t.get(reinterpret_cast<const Four*>(row)), t.get(reinterpret_cast<const Four*>(row + 4))};
+      i32 before = kSize > 2 ? t.get(spot.column > 0 ? row - 1 : row) : INT32_MIN;
       LOCKSTEP_UNROLL
-      for (i32 r = 0; r < kSize; ++r) {
-        const i32* row = spot.x + nearest(top + r, p.lines) * p.xs[2] + i64{spot.column} * 8;
-        const Four half[] = {t.get(reinterpret_cast<const Four*>(row)),
-            t.get(reinterpret_cast<const Four*>(row + 4))};
-        i32 before = kSize > 2 ? t.get(spot.column > 0 ? row - 1 : row) : INT32_MIN;
-        LOCKSTEP_UNROLL
-        for (int j = 0; j < 4; ++j) {
-          const i32 a = half[j / 2].item[j % 2 * 2], b = half[j / 2].item[j % 2 * 2 + 1];
-          most.item[j] = larger(most.item[j], larger(before, larger(a, b)));
-          if (kSize > 2) before = b;
-        }
+      for (int j = 0; j < 4; ++j) {
+        const i32 a = half[j / 2].item[j % 2 * 2], b = half[j / 2].item[j % 2 * 2 + 1];
+        most.item[j] = larger(most.item[j], larger(before, larger(a, b)));
+        if (kSize > 2) before = b;
       }
-      t.put(reinterpret_cast<Four*>(spot.y), most);
-    });
+    }
+    t.put(reinterpret_cast<Four*>(spot.y), most);
   }
 };
 

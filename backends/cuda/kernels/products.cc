@@ -62,11 +62,10 @@ template <int kGrain> void pack_images(const i32* x, const i64 (&xs)[4], const P
   cuda::start<PackImages<kGrain>>(blocks_for<PackImages<kGrain>>(p.threads), p, stream);
 }
 
-class Products : public DevicePlan {
+class Products : public KernelPlan {
  public:
   Products(const Arguments& a, const char* name, const Layer& l)
-      : name_(name),
-        device_(a.device),
+      : KernelPlan(name, a.device),
         l_(l),
         v_(variant_of(l, a.device->processors())),
         x_(a.fusion.x),
@@ -140,7 +139,6 @@ class Products : public DevicePlan {
       if (p.splits > 1) add_splits(parts, in, out, on);
     });
   }
-  const char* path() const override { return name_; }
   uint64_t scratch_bytes() const override {
     return static_cast<uint64_t>(cell_bytes() + (kept_ ? 0 : panel_bytes()) +
         (p_.splits == 1 ? 0 : p_.splits * outputs() * static_cast<i64>(sizeof(i32))));
@@ -185,8 +183,6 @@ class Products : public DevicePlan {
     cuda::start<SumOfSplits>(blocks, p, stream);
   }
 
-  const char* name_;
-  std::shared_ptr<Device> device_;
   Layer l_;
   Variant v_;
   std::optional<Packing> x_;
@@ -195,11 +191,11 @@ class Products : public DevicePlan {
   std::unique_ptr<DeviceMemory> kept_;  // panels of constant weights
 };
 
-template <class Value> class Groups : public DevicePlan {
+template <class Value> class Groups : public KernelPlan {
  public:
   using K = SmallGroups<Value>;
   Groups(const Arguments& a, const char* name, const Layer& l)
-      : name_(name), device_(a.device), x_(a.fusion.x), ending_(a, l) {
+      : KernelPlan(name, a.device), x_(a.fusion.x), ending_(a, l) {
     const auto i = [](i64 v) { return static_cast<i32>(v); };
     const i64 channels = l.groups * l.outputs, steps = ceil_div(channels, 4);
     p_.channels = static_cast<u32>(channels);
@@ -230,11 +226,8 @@ template <class Value> class Groups : public DevicePlan {
     p.out = ending_.bound(in, out, blocks * K::kThreads);
     device_->use([&] { cuda::start<K>(blocks, p, static_cast<cudaStream_t>(stream)); });
   }
-  const char* path() const override { return name_; }
 
  private:
-  const char* name_;
-  std::shared_ptr<Device> device_;
   std::optional<Packing> x_;
   Ending ending_;
   typename K::Parameters p_{};
@@ -244,11 +237,10 @@ template <class Value> class Groups : public DevicePlan {
 bool is_depthwise(const Layer& l) { return l.groups > 1 && l.inputs == 1 && l.outputs == 1; }
 
 /// The plan of a depthwise call whose images lie packed.
-class DepthwisePlan : public DevicePlan {
+class DepthwisePlan : public KernelPlan {
  public:
   DepthwisePlan(const Arguments& a, const char* name, const Layer& l)
-      : name_(name),
-        device_(a.device),
+      : KernelPlan(name, a.device),
         l_(l),
         x_(*a.fusion.x),
         w_(Shape{1, l.groups, l.taps[0], l.taps[1]}),
@@ -284,7 +276,6 @@ class DepthwisePlan : public DevicePlan {
                                              : launch<0>(in, out, scratch, on);
     });
   }
-  const char* path() const override { return name_; }
   uint64_t scratch_bytes() const override { return kept_ ? 0 : static_cast<uint64_t>(w_.bytes()); }
 
  private:
@@ -304,8 +295,6 @@ class DepthwisePlan : public DevicePlan {
     cuda::start<K>(blocks, p, stream);
   }
 
-  const char* name_;
-  std::shared_ptr<Device> device_;
   Layer l_;
   Packing x_, w_;  // weights are an image of taps
   Ending ending_;

@@ -226,7 +226,7 @@ template <class T, int kGrain> struct MatrixProduct {
 
 /// Adds the parts of the depth that blocks have computed apart, in their order: a thread for each
 /// output, or for four neighbouring channels of cells.
-struct SumOfSplits {
+struct SumOfSplits : ThreadByThread<SumOfSplits> {
   struct Parameters {
     const i32* parts;
     u32 threads, splits, channels;
@@ -234,15 +234,10 @@ struct SumOfSplits {
     Divisor positions, steps, width;  ///< of an image; groups of channels; of a line
     Epilogue out;
   };
-  using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
 
-  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k < p.threads) p.out.y.is_packed ? sum<4>(p, k, t) : sum<1>(p, k, t);
-      p.out.border.clear(k, t);
-    });
+  template <class Thread> static LOCKSTEP_DEVICE void work(const Parameters& p, u32 k, Thread& t) {
+    if (k < p.threads) p.out.y.is_packed ? sum<4>(p, k, t) : sum<1>(p, k, t);
+    p.out.border.clear(k, t);
   }
 
  private:
@@ -269,7 +264,7 @@ struct SumOfSplits {
 
 /// Convolutions of groups of few channels, on images as they are or as cells: a thread for each
 /// output, or for four neighbouring channels of cells.
-template <class Value> struct SmallGroups {
+template <class Value> struct SmallGroups : ThreadByThread<SmallGroups<Value>> {
   struct Parameters {
     const Value* x;
     const i32* w;
@@ -283,15 +278,10 @@ template <class Value> struct SmallGroups {
     i64 xs[4], ws[4];  ///< strides
     Epilogue out;
   };
-  using Registers = NoRegisters;
-  static constexpr int kThreads = 256, kShared = 0, kOccupancy = 4;
 
-  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k < p.threads) outputs(p, k, t);
-      p.out.border.clear(k, t);
-    });
+  template <class Thread> static LOCKSTEP_DEVICE void work(const Parameters& p, u32 k, Thread& t) {
+    if (k < p.threads) outputs(p, k, t);
+    p.out.border.clear(k, t);
   }
 
  private:
@@ -352,18 +342,13 @@ struct DepthwiseParameters {
 /// Convolutions of each channel by itself, from cells with padding: a thread for neighbouring
 /// columns of four channels. The weights are cells of taps.
 /// @tparam kTaps of a kernel's lines and columns; 0: any
-template <int kTaps> struct Depthwise {
+template <int kTaps> struct Depthwise : ThreadByThread<Depthwise<kTaps>, 128, 8> {
   using Parameters = DepthwiseParameters;
-  using Registers = NoRegisters;
-  static constexpr int kThreads = 128, kShared = 0, kOccupancy = 8;
   static constexpr u32 kSpan = 2;  ///< columns of a thread
 
-  template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    block.each([&](auto& t) {
-      const u32 k = static_cast<u32>(block.number()) * kThreads + static_cast<u32>(t.id);
-      if (k < p.threads) outputs(p, k, t);
-      p.out.border.clear(k, t);
-    });
+  template <class Thread> static LOCKSTEP_DEVICE void work(const Parameters& p, u32 k, Thread& t) {
+    if (k < p.threads) outputs(p, k, t);
+    p.out.border.clear(k, t);
   }
 
  private:

@@ -124,11 +124,10 @@ std::optional<ShortRowsParameters> short_rows_of(const cpu::Loops& l, const Devi
   return p;
 }
 
-template <class Combiner> class Reduction : public DevicePlan {
+template <class Combiner> class Reduction : public KernelPlan {
  public:
   Reduction(const Arguments& a, const char* name)
-      : name_(name),
-        device_(a.device),
+      : KernelPlan(name, a.device),
         aligned_(cpu::reduction_of(a.call), *a.device, true),
         other_(cpu::reduction_of(a.call), *a.device, false),
         short_rows_(short_rows_of(cpu::reduction_of(a.call), *a.device)) {}
@@ -154,7 +153,6 @@ template <class Combiner> class Reduction : public DevicePlan {
   uint64_t scratch_bytes() const override {
     return static_cast<uint64_t>(max(aligned_.scratch(), other_.scratch())) * sizeof(i32);
   }
-  const char* path() const override { return name_; }
 
  private:
   void start_short_rows(ShortRowsParameters p, const i32* x, i32* y, cudaStream_t stream) const {
@@ -164,8 +162,6 @@ template <class Combiner> class Reduction : public DevicePlan {
     device_->use([&] { cuda::start<ReduceShortRows<Combiner>>(blocks, p, stream); });
   }
 
-  const char* name_;
-  std::shared_ptr<Device> device_;
   Passes<Combiner> aligned_, other_;
   std::optional<ShortRowsParameters> short_rows_;
 };
