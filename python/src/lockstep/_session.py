@@ -100,12 +100,19 @@ def _call(function: str, *arguments: Any) -> None:
     raise RuntimeError(_failure())
 
 
+def _bytes_of(file: pathlib.Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except MemoryError:
+        raise RuntimeError(f"reading '{file}': there is too little memory") from None
+
+
 def _files(model: str | os.PathLike[str] | tuple[bytes, bytes]) -> tuple[bytes, bytes]:
     if isinstance(model, tuple):
         symbol, params = model
         return bytes(symbol), bytes(params)
     directory = pathlib.Path(model)
-    return (directory / "symbol.json").read_bytes(), (directory / "params").read_bytes()
+    return _bytes_of(directory / "symbol.json"), _bytes_of(directory / "params")
 
 
 @contextlib.contextmanager
