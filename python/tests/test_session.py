@@ -1,6 +1,7 @@
 """Models on NumPy arrays: the digits model that the program brings, and faulty ones."""
 
 import concurrent.futures
+import copy
 import hashlib
 import json
 import pickle
@@ -149,6 +150,9 @@ def test_the_length_of_an_input_counts_in_bytes(images):
             assert raised.value.label == "model.input"
             assert f" {memoryview(given).nbytes} bytes" in str(raised.value)
             assert "needs 64 " in str(raised.value)
+        for given in (np.zeros(8), np.array([None] * 8), np.zeros(16, np.float32)):
+            with pytest.raises(TypeError, match="not bytes or integers"):
+                session.infer(given)
         for given in (64, x.tolist(), "0" * 64):
             with pytest.raises(TypeError, match="bytes-like"):
                 session.infer(given)
@@ -224,5 +228,13 @@ def test_a_closed_session_does_not_run(images):
     session = lockstep.Session(DIGITS)
     session.close()
     session.close()
-    with pytest.raises(lockstep.ModelError):
-        session.infer(images[0].tobytes())
+    for call in (session.infer, session.run):
+        with pytest.raises(lockstep.ModelError, match="the session is closed"):
+            call(images[0].reshape(session.input.shape))
+
+
+def test_a_session_has_one_owner():
+    with lockstep.Session(DIGITS) as session:
+        for twin in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="neither copied nor pickled"):
+                twin(session)

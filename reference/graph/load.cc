@@ -18,6 +18,9 @@ std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     throw utils::ValueVerifyFatal("'" + path + "' cannot be opened: " + std::strerror(errno));
+  std::error_code unknown;  // reading says why
+  if (std::filesystem::is_directory(path, unknown))
+    throw utils::ValueVerifyFatal("'" + path + "' is a directory");
   std::array<char, 65536> piece;
   std::string text;
   while (file.read(piece.data(), piece.size()), file.gcount() > 0)
