@@ -36,8 +36,8 @@ class Program {
 
   /// Whether the backend compiled the whole graph.
   bool is_compiled() const { return compiled_; }
-  /// The bytes that this holds: parameters, tensors and scratch, but neither input nor heads in host
-  /// memory.
+  /// The bytes that this holds: parameters, tensors and scratch, but neither input nor heads in
+  /// host memory.
   uint64_t memory_bytes() const;
   /// The scratch memory of the largest call.
   uint64_t scratch_bytes() const { return scratch_ ? scratch_->bytes() : 0; }
@@ -50,8 +50,8 @@ class Program {
   void run(const int32_t* data, std::span<int32_t* const> heads, const Progress& progress = {});
 
   /// Repeats all calls of the latest run(), without which there is nothing to repeat. Nothing is
-  /// copied to or from a device; without one the calls read and write the host memory of that run(),
-  /// which must still be there. @throws client::Error when one fails.
+  /// copied to or from a device; without one the calls read and write the host memory of that
+  /// run(), which must still be there. @throws client::Error when one fails.
   void repeat();
 
   // The calls one by one; a compiled program is a single one.

@@ -4,12 +4,12 @@
 ///     auto session = runtime::Session::load("models/digits", {.backend = "cpu"});
 ///     std::vector<ndarray::NDArray> heads = session.run(image);
 ///
-/// What loads and runs throw has one of two roots. utils::ValueVerifyFatal is a fault of the caller,
-/// of the files or of the input: graph::Error has a label and the path of the fault, params::Error a
-/// label and an offset; a file that cannot be opened, a file that is no backend and an option that
-/// the backend refuses have neither. utils::LogMessageFatal is a fault of the backend or of the
-/// machine; utils::OutOfMemory is one, and of a load it names the directory or the file. Where not
-/// even the text of that finds room, it is std::bad_alloc.
+/// What loads and runs throw has one of two roots. utils::ValueVerifyFatal is a fault of the
+/// caller, of the files or of the input: graph::Error has a label and the path of the fault,
+/// params::Error a label and an offset; a file that cannot be opened, a file that is no backend and
+/// an option that the backend refuses have neither. utils::LogMessageFatal is a fault of the
+/// backend or of the machine; utils::OutOfMemory is one, and of a load it names the directory or
+/// the file. Where not even the text of that finds room, it is std::bad_alloc.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -54,16 +54,16 @@ class Session {
   /// Whether the backend compiled the whole graph.
   bool is_compiled() const;
   /// The bytes that the program holds for parameters, for tensors between calls and as scratch; on
-  /// a device also for the input and, of a compiled graph, for the heads. What a backend keeps of
-  /// its own beside them, such as packed weights, is not counted, nor are results.
+  /// a device also for the input and the heads. What a backend keeps of its own beside them, such
+  /// as packed weights, is not counted, nor are results in host memory.
   uint64_t memory_bytes() const;
 
   /// The heads for an input of the shape of "data": of integers, each inside the precision. An
-  /// int32, compact and aligned array in host memory is read where it lies; another one is converted
-  /// first. The results are such arrays, too, each in memory of its own. A backend without a device
-  /// writes them in place, except a head that is the input, a parameter or a head already: this is
-  /// a copy, as is what comes from a device. A compiled graph is a single call to `progress`, which
-  /// must not use the session.
+  /// int32, compact and aligned array in host memory is read where it lies; another one is
+  /// converted first. The results are such arrays, too, each in memory of its own, where a
+  /// backend without a device writes them; call by call, a head that is the input, a parameter or
+  /// an earlier head is copied there. A compiled graph is a single call to `progress`, which must
+  /// not use the session.
   /// @throws graph::Error model.input, input.value for the input; utils::LogMessageFatal where the
   /// backend fails, or answers with a head outside its precision; what `progress` throws.
   std::vector<ndarray::NDArray> run(const ndarray::NDArray& data, const Progress& progress = {});
