@@ -3,13 +3,21 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <memory>
+#include <utility>
 
 #include "bench/run.h"
+#include "containers/array/dictionary.h"
 #include "containers/logging.h"
+#include "reference/graph/load.h"
+#include "reference/graph/zoo/architectures.h"
+#include "reference/graph/zoo/builder.h"
 
 namespace lockstep::bench {
 namespace {
@@ -18,6 +26,7 @@ using Buffer = std::vector<std::byte>;
 
 constexpr std::size_t kTensors = 200, kTensorBytes = 500'000;
 constexpr std::size_t kBytes = kTensors * kTensorBytes;
+constexpr const char* kLoadModel = "load_model_100MB";
 
 /// A file in memory if the system offers that, so that no disk is timed; otherwise a cached file.
 /// The destructor removes it.
@@ -86,6 +95,49 @@ class Limit {
   Buffer near_, far_;
 };
 
+/// The directory of a model, in memory if the system offers that. The destructor removes it.
+class StoredModel {
+ public:
+  explicit StoredModel(const graph::zoo::Network& network) {
+    std::filesystem::create_directory(path());
+    std::ofstream(path() + "/symbol.json") << graph::zoo::write_symbol(network.symbol);
+    params::write_file(params_path(), network.parameters);
+  }
+  ~StoredModel() { std::filesystem::remove_all(path()); }
+  StoredModel(const StoredModel&) = delete;
+  StoredModel& operator=(const StoredModel&) = delete;
+  std::string path() const { return place_.path() + ".model"; }
+  std::string params_path() const { return path() + "/params"; }
+
+ private:
+  StoredFile place_;
+};
+
+/// Dense layers with a million weights each.
+graph::zoo::Network dense_layers() {
+  constexpr i64 kUnits = 1000;
+  constexpr int kLayers = 100;
+  graph::zoo::Builder net(graph::zoo::kSeed, {1, kUnits});
+  graph::zoo::Value y = net.data();
+  for (int k = 0; k < kLayers; ++k) y = net.dense(y, kUnits);
+  return std::move(net).finish({y}, "");
+}
+
+/// How many bytes of a loaded model are those of the network; 0 where one is not.
+i64 equal_bytes(const graph::Model& model, const graph::zoo::Network& network) {
+  i64 bytes = 0;
+  for (const graph::Node& node : model.graph().nodes()) {
+    const ndarray::NDArray& loaded = model.parameter(node.first_entry);
+    if (!loaded) continue;
+    const auto is_it = [&](const params::NamedTensor& t) { return t.name == node.name; };
+    const auto stored = std::ranges::find_if(network.parameters, is_it);
+    if (stored == network.parameters.end() || ndarray::to_params(loaded) != stored->tensor)
+      return 0;
+    bytes += static_cast<i64>(stored->tensor.bytes.size());
+  }
+  return bytes;
+}
+
 void time_beside(Measurement& row, const Contender& ours, const Contender& limit, std::string name,
     const Effort& effort) {
   const std::vector<Timing> times = measure({ours, limit}, effort);
@@ -105,13 +157,42 @@ Measurement row_of(const std::string& work, const StoredFile& file) {
       .compared = static_cast<i64>(kBytes)};
 }
 
+// Loads a model beside reading its parameters, into fresh memory as a load does.
+void run_model(const BenchmarkOptions& wishes, const Take& take) {
+  const graph::zoo::Network network = dense_layers();
+  const StoredModel stored(network);
+  const auto size = static_cast<std::size_t>(std::filesystem::file_size(stored.params_path()));
+  Measurement row{.op = "params",
+      .workload = kLoadModel,
+      .call = "load_model of " + std::to_string(network.parameters.size()) + " parameters",
+      .unit = "byte",
+      .units = static_cast<i64>(size)};
+  row.compared = equal_bytes(graph::load_model(stored.path()), network);
+  if (row.compared == 0) {
+    row.trouble = "WRONG, not timed: what was saved is not what is loaded";
+    row.failed = true;
+  } else {
+    const auto load_ours = [&] { graph::load_model(stored.path()); };
+    const auto load_raw = [&] {
+      const auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
+      const std::span<std::byte> bytes(memory.get(), size);
+      transfer_all(stored.params_path(), O_RDONLY, ::read, bytes);
+    };
+    time_beside(row, load_ours, load_raw, "read", wishes.effort);
+  }
+  take(std::move(row));
+}
+
 }  // namespace
 
 void run_params(const BenchmarkOptions& wishes, const Take& take) {
   const std::string load = "load_100MB", save = "save_100MB";
   const bool want_load = wishes.want("params", load), want_save = wishes.want("params", save);
-  if (!want_load && !want_save) return;
+  const bool want_model = wishes.want("params", kLoadModel);
+  if (!want_load && !want_save && !want_model) return;
   wishes.announce("params");
+  if (want_model) run_model(wishes, take);
+  if (!want_load && !want_save) return;
   const StoredFile ours, raw;
   const std::vector<params::NamedTensor> tensors = tensors_to_store();
   Limit limit;

@@ -72,7 +72,8 @@ void run_arrays(const BenchmarkOptions& wishes, const Take& take);
 void run_judge(const BenchmarkOptions& wishes, const Take& take);
 
 /// Times loading and saving a parameter file of 100 MB in 200 tensors, beside a transfer of as many
-/// bytes by the system and a memcpy of them.
+/// bytes by the system and a memcpy of them, and loading a model with as many parameters, beside
+/// reading its file.
 /// @throws std::runtime_error if the machine has no place for the file.
 void run_params(const BenchmarkOptions& wishes, const Take& take);
 

@@ -28,14 +28,22 @@ def main() -> int:
         (work / "tests").mkdir()
         for test in (HERE / "tests").glob("*.py"):  # folders have other needs
             shutil.copy(test, work / "tests")
-        for command in (
-            [python, "-m", "venv", clean],
-            [clean / "bin/python", "-m", "pip", "-q", "--disable-pip-version-check", "install",
-             "--no-index", "--find-links", packages, first, "pytest"],
-            [clean / "bin/python", "-m", "pytest", "-W", "error", "-p", "no:cacheprovider",
-             work / "tests"],
-        ):  # fmt: skip
+        importer = work / "tests" / "test_imported.py"
+        install = [clean / "bin/python", "-m", "pip", "-q", "--disable-pip-version-check",
+                   "install", "--no-index", "--find-links", packages]  # fmt: skip
+        test = [clean / "bin/python", "-m", "pytest", "-W", "error", "-p", "no:cacheprovider"]
+
+        def run(*command: str | pathlib.Path) -> None:
             subprocess.run(command, check=True, cwd=work, env=environment)
+
+        run(python, "-m", "venv", clean)
+        run(*install, first, "pytest")
+        run(*test, "--ignore", importer, work / "tests")
+        refused = subprocess.run([clean / "bin/python", "-m", "lockstep.importer"], check=False,
+                                 capture_output=True, text=True, env=environment)  # fmt: skip
+        assert "pip install onnx" in refused.stderr, refused.stderr
+        run(*install, f"{first}[importer]")
+        run(*test, importer)
     return 0
 
 

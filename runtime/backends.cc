@@ -4,7 +4,9 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "containers/exceptions.h"
 
@@ -23,6 +25,26 @@ fs::path own_file() {
       *map->l_name)
     return fs::canonical(map->l_name, none);
   return fs::read_symlink("/proc/self/exe", none);
+}
+
+// Whether a library has fewer bytes than its headers promise. The loader would map those that are
+// missing, and end the process at the first that it reads.
+bool is_cut(const fs::path& library) {
+  std::ifstream file(library, std::ios::binary | std::ios::ate);
+  const auto size = static_cast<std::uint64_t>(file.tellg());
+  const auto read = [&](std::uint64_t at, auto& to) {
+    file.seekg(static_cast<std::streamoff>(at));
+    return static_cast<bool>(file.read(reinterpret_cast<char*>(&to), sizeof to));
+  };
+  ElfW(Ehdr) header;
+  if (!file || !read(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
+  for (unsigned k = 0; k < header.e_phnum; ++k) {
+    ElfW(Phdr) part;
+    if (!read(header.e_phoff + k * sizeof part, part)) return true;
+    if (part.p_type == PT_LOAD && (part.p_offset > size || part.p_filesz > size - part.p_offset))
+      return true;
+  }
+  return false;
 }
 
 std::string known_backends() {
@@ -54,11 +76,16 @@ std::vector<std::string> installed_backends() {
 std::string backend_file(const std::string& what) {
   const bool path = what.find('/') != std::string::npos || what.ends_with(".so");
   const fs::path file = path ? fs::path(what) : fs::path(backend_directory()) / (what + ".so");
-  if (!fs::exists(file))
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::status_known(status))
+    throw utils::ValueVerifyFatal("'" + what + "' cannot be opened: " + error.message());
+  if (!fs::exists(status))
     throw utils::ValueVerifyFatal(path ? "no file '" + what + "'"
                                        : "no backend '" + what + "' (in " + backend_directory() +
                 ": " + known_backends() + "; or the path of a library)");
-  if (!fs::is_regular_file(file)) throw utils::ValueVerifyFatal("'" + what + "' is no file");
+  if (!fs::is_regular_file(status)) throw utils::ValueVerifyFatal("'" + what + "' is no file");
+  if (is_cut(file)) throw utils::ValueVerifyFatal("'" + what + "' is no backend: it is cut short");
   return fs::absolute(file).string();
 }
 

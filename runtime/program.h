@@ -18,33 +18,40 @@ namespace lockstep::runtime {
 enum class Form {
   best,   ///< as a whole where the backend compiles graphs, else call by call
   whole,  ///< compiled
-  calls   ///< call by call; tensors share memory where none is read later
+  /// Call by call. Tensors between calls share memory where none is read later, and have the
+  /// padding that the backend wishes; input, parameters and heads are compact.
+  calls
 };
 
 /// Is told after each call of a run how many of all are done.
 using Progress = std::function<void(std::size_t done, std::size_t all)>;
 
-/// One run at a time. The backend outlives it; of the model it keeps the parameters.
+/// One run at a time. The backend must outlive it and the model need not: the program keeps the
+/// parameters.
 class Program {
  public:
-  /// @throws client::Error where the backend refuses something.
+  /// @throws client::Error where the backend refuses something, utils::OutOfMemory and
+  /// std::bad_alloc where memory runs out.
   Program(const client::Backend& backend, const graph::Model& model, Form form);
 
   /// Whether the backend compiled the whole graph.
   bool is_compiled() const { return compiled_; }
-  /// The memory that this holds: parameters, tensors and scratch.
+  /// The bytes that this holds: parameters, tensors and scratch, but neither input nor heads in
+  /// host memory.
   uint64_t memory_bytes() const;
   /// The scratch memory of the largest call.
   uint64_t scratch_bytes() const { return scratch_ ? scratch_->bytes() : 0; }
 
-  /// From the values of "data" to those of the heads, all compact and in host memory. With
-  /// `progress`, a call starts when the one before has ended.
+  /// From the values of "data" to those of the heads, all compact and in host memory. There is one
+  /// place for each head, and no two overlap. With `progress`, a call starts when the one before
+  /// has ended.
+  /// @throws client::Error where a call fails, utils::LogMessageFatal for another number of places,
+  /// what `progress` throws.
   void run(const int32_t* data, std::span<int32_t* const> heads, const Progress& progress = {});
 
-  // Repetitions of the latest run() on what lies in the backend's memory: nothing is copied to or
-  // from a device. Without a device they read and write the host memory of that run(), which must
-  // still be there.
-  /// Repeats all calls. @throws client::Error when one fails.
+  /// Repeats all calls of the latest run(), without which there is nothing to repeat. Nothing is
+  /// copied to or from a device; without one the calls read and write the host memory of that
+  /// run(), which must still be there. @throws client::Error when one fails.
   void repeat();
 
   // The calls one by one; a compiled program is a single one.
@@ -52,7 +59,7 @@ class Program {
   std::size_t calls() const { return calls_.size(); }
   /// The operator of a call, or "graph" for a compiled program.
   const std::string& op(std::size_t call) const { return calls_[call].op; }
-  /// Repeats one call. @throws client::Error when it fails.
+  /// Repeats one call, as repeat() does all. @throws client::Error when it fails.
   void run_call(std::size_t call) {
     start(calls_[call]);
     stream_.wait().check();

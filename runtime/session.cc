@@ -82,6 +82,9 @@ struct Session::State {
         backend(opened(o)),
         program(asked(name, [&] { return Program(backend, model, o.form); })) {}
 
+  std::vector<NDArray> run(const NDArray& data, const Progress& progress);
+  std::vector<std::byte> infer(std::span<const std::byte> input);
+
   std::string name;
   graph::Model model;
   client::Backend backend;
@@ -90,11 +93,13 @@ struct Session::State {
 };
 
 Session Session::load(const std::string& directory, const SessionOptions& options) {
-  return Session(graph::load_model(directory), options);
+  return utils::naming_out_of_memory(
+      "loading", directory, [&] { return Session(graph::load_model(directory), options); });
 }
 
 Session::Session(graph::Model model, const SessionOptions& options)
-    : state_(std::make_unique<State>(std::move(model), options)) {}
+    : state_(utils::naming_out_of_memory("preparing a model", {},
+          [&] { return std::make_unique<State>(std::move(model), options); })) {}
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
@@ -104,7 +109,12 @@ bool Session::is_compiled() const { return state_->program.is_compiled(); }
 uint64_t Session::memory_bytes() const { return state_->program.memory_bytes(); }
 
 std::vector<NDArray> Session::run(const NDArray& data, const Progress& progress) {
-  const graph::Graph& graph = model().graph();
+  return utils::naming_out_of_memory(
+      "running a model", {}, [&] { return state_->run(data, progress); });
+}
+
+std::vector<NDArray> Session::State::run(const NDArray& data, const Progress& progress) {
+  const graph::Graph& graph = model.graph();
   const NDArray input = input_of(graph, data);
   std::vector<NDArray> heads;
   std::vector<int32_t*> places;
@@ -114,17 +124,21 @@ std::vector<NDArray> Session::run(const NDArray& data, const Progress& progress)
     heads.push_back(NDArray::empty(extents, {kDLInt, 32, 1}));
     places.push_back(reinterpret_cast<int32_t*>(heads.back().mutable_data()));
   }
-  const std::lock_guard lock(state_->mutex);
-  asked(
-      state_->name, [&] { state_->program.run(graph::values_of(input).data(), places, progress); });
-  expect_within(graph, heads, state_->name);
+  const std::lock_guard lock(mutex);
+  asked(name, [&] { program.run(graph::values_of(input).data(), places, progress); });
+  expect_within(graph, heads, name);
   return heads;
 }
 
 std::vector<std::byte> Session::infer(std::span<const std::byte> input) {
-  const graph::Graph& graph = model().graph();
+  return utils::naming_out_of_memory("running a model", {}, [&] { return state_->infer(input); });
+}
+
+std::vector<std::byte> Session::State::infer(std::span<const std::byte> input) {
+  const graph::Graph& graph = model.graph();
   reference::Tensor data = graph::decode_input(graph, input);
-  const std::vector<NDArray> heads = run(graph::array_of(data.type.shape, std::move(data.data)));
+  const std::vector<NDArray> heads =
+      run(graph::array_of(data.type.shape, std::move(data.data)), {});
   std::vector<std::span<const i32>> values;
   for (const NDArray& head : heads) values.push_back(graph::values_of(head));
   return graph::encode_output(graph, values);

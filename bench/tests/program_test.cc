@@ -226,7 +226,7 @@ TEST(Program, ATinyCallAndAWholeRunOfTheJudgeAreTimed) {
 }
 
 TEST(Program, LoadingAndSavingParametersIsTimedBesideTheMachine) {
-  const auto [results, out] = timed({"params"});
+  const auto [results, out] = timed({"params/????_100MB"});
   ASSERT_EQ(results.rows.size(), 2U);
   EXPECT_EQ(results.rows[0].id(), "params/load_100MB");
   EXPECT_EQ(results.rows[0].limit, "read and memcpy");
@@ -240,6 +240,17 @@ TEST(Program, LoadingAndSavingParametersIsTimedBesideTheMachine) {
     EXPECT_TRUE(contains(r.call, "200 tensors")) << r.call;
   }
   EXPECT_EQ(timed({"params/save*"}).results.rows.size(), 1U);
+}
+
+TEST(Program, LoadingAModelIsTimedBesideReadingItsParameters) {
+  const auto [results, out] = timed({"params/load_model*"});
+  ASSERT_EQ(results.rows.size(), 1U);
+  const Measurement& r = results.rows[0];
+  EXPECT_EQ(r.limit, "read");
+  EXPECT_GE(r.compared, 100'000'000);
+  EXPECT_GE(r.units, r.compared) << "a file holds names and types, too";
+  EXPECT_GT(r.time.median_ns, 0);
+  EXPECT_GT(r.limit_ns, 0);
 }
 
 TEST(Program, ArraysAndThePoolAreTimedByTheCall) {

@@ -6,10 +6,13 @@
 #include <fstream>
 
 #include "conformance/base/usage_error.h"
+#include "containers/exceptions.h"
 
 namespace lockstep::judge {
 
-std::string read_file(const std::string& path, std::size_t most) {
+namespace {
+
+std::string content_of(const std::string& path, std::size_t most) {
   std::ifstream in(path, std::ios::binary);
   std::array<char, 65536> piece;
   std::string text;
@@ -21,6 +24,12 @@ std::string read_file(const std::string& path, std::size_t most) {
   if (!in.is_open() || in.bad())
     throw UsageError("cannot read '" + path + "': " + std::strerror(errno));
   return text;
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path, std::size_t most) {
+  return utils::naming_out_of_memory("reading", path, [&] { return content_of(path, most); });
 }
 
 }  // namespace lockstep::judge

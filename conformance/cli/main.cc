@@ -80,6 +80,10 @@ int reject(const std::exception& e) {
   return complain(Exit::fail, std::string(e.what()) + " (exit 1, fail)");
 }
 
+int broke(const std::exception& e) {
+  return complain(Exit::judge_broke, std::string(e.what()) + " (exit 4, judge broke)");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -95,16 +99,21 @@ int main(int argc, char** argv) {
     return reject(e);
   } catch (const lockstep::params::Error& e) {
     return reject(e);
+  } catch (const lockstep::utils::OutOfMemory& e) {
+    // A file that is too large for the machine is the wrong file for it.
+    const bool is_for_file = !e.path().empty();
+    return is_for_file ? complain(Exit::usage, std::string(e.what()) + " (exit 2, usage)")
+                       : broke(e);
   } catch (const std::system_error& e) {
     // The reader of the pipe has seen enough: end like any program that writes into a closed pipe.
     if (e.code() == std::errc::broken_pipe) {
       signal(SIGPIPE, SIG_DFL);
       raise(SIGPIPE);
     }
-    return complain(Exit::judge_broke, std::string(e.what()) + " (exit 4, judge broke)");
+    return broke(e);
   } catch (const std::logic_error& e) {
     return complain(Exit::usage, std::string(e.what()) + " (exit 2, usage)");
   } catch (const std::exception& e) {
-    return complain(Exit::judge_broke, std::string(e.what()) + " (exit 4, judge broke)");
+    return broke(e);
   }
 }

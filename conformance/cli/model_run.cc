@@ -160,8 +160,12 @@ Exit run_model(ModelRunOptions o) {
   std::optional<runtime::Session> session;
   Results results;
   try {
-    session.emplace(std::move(model), o.session);
-    results = infer_all(*session, inputs, o);
+    utils::naming_out_of_memory("running", o.directory, [&] {
+      session.emplace(std::move(model), o.session);
+      results = infer_all(*session, inputs, o);
+    });
+  } catch (const utils::OutOfMemory&) {
+    throw;
   } catch (const utils::LogMessageFatal& e) {
     fmt::print(stderr, "lockstep: {} (exit 1, fail)\n", printable(e.what()));
     return Exit::fail;

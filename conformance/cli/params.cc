@@ -98,6 +98,9 @@ Exit judge_file(documents::FileVerdict& v, bool lenient) {
   } catch (const utils::ValueVerifyFatal& e) {
     v.not_read = e.what();
     return Exit::usage;
+  } catch (const utils::OutOfMemory& e) {
+    v.not_read = e.what();
+    return Exit::usage;
   } catch (const std::runtime_error& e) {
     v.not_read = e.what();
     return Exit::judge_broke;
@@ -186,8 +189,10 @@ params::Params read_params(const std::string& path, bool lenient) {
     return params::read_file(path, {lenient, line.progress()});
   } catch (const std::logic_error&) {
     throw;
+  } catch (const utils::OutOfMemory&) {
+    throw;
   } catch (const std::exception& e) {
-    // An error of the machine, such as no memory, does not name the file.
+    // An error of the machine need not name the file.
     throw std::runtime_error("reading " + path + " failed: " + e.what());
   }
 }

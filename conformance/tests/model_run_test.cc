@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include "conformance/tests/model_files.h"
+#include "containers/byte_order.h"
+#include "containers/instrumented.h"
 
 namespace lockstep::judge {
 namespace {
@@ -53,6 +55,39 @@ TEST_F(ModelRun, WritesAnArray) {
       array(file), params::from_int32({3, 1, 3}, std::vector<i32>{0, 2, 3, 4, 5, 6, 7, 8, 9}));
   ran(model, {"--input", scratch.path("y.bin"), "--output", scratch.path("z")});
   EXPECT_EQ(text_of_file(scratch.path("z")), "\x04\x05\x06\x07\x08\x09");
+}
+
+// The file of one parameter, whose 64 GiB are a hole that takes no space on a disk.
+std::string vast_file(const Scratch& scratch, const std::string& name) {
+  constexpr std::uint64_t kSize = std::uint64_t{64} << 30;
+  constexpr std::size_t kExtent = 73, kLength = 81, kData = 89;
+  std::vector<std::byte> file =
+      params::write(std::vector<params::NamedTensor>{{"w", {{0, 8}, {0}, {}}}});
+  EXPECT_EQ(file.size(), kData);
+  for (const std::size_t at : {kExtent, kLength})
+    params::store_little_endian(file.data() + at, kSize);
+  const std::string path = scratch.write(name, text_of_bytes(file));
+  std::filesystem::resize_file(path, kData + kSize);
+  return path;
+}
+
+TEST_F(ModelRun, NamesTheFileThatTheMachineHasNoMemoryFor) {
+  if (ndarray::kInstrumented) GTEST_SKIP() << "a sanitizer takes more addresses than the limit";
+  const std::string model = write_model(scratch, relu_of({3}, 8));
+  const std::string vast = vast_file(scratch, "model/params"), input = scratch.write("x", "abc");
+  const auto limited = [](const std::string& words) {
+    return run({"bash", "-c", "ulimit -v 16777216; exec " + program() + " " + words});
+  };
+  const std::string said = "reading '" + vast + "': no memory for 68719476736 bytes";
+  for (const std::string& words :
+      {"model run " + model + " --input " + input, "params list " + vast}) {
+    const Ended e = limited(words);
+    EXPECT_EQ(e.err, "lockstep: " + said + " (exit 2, usage)\n");
+    EXPECT_EQ(e.exit, 2);
+  }
+  const Ended verified = limited("params verify " + vast);
+  expect_contains(verified.out, vast + ": not read: " + said);
+  EXPECT_EQ(verified.exit, 2);
 }
 
 TEST_F(ModelRun, ShowsTheFirstValues) {

@@ -88,11 +88,12 @@ std::vector<NamedArray> load(std::span<const std::byte> file, const params::Read
 }
 
 std::vector<NamedArray> load_file(const std::string& path, const params::ReadOptions& options) {
-  std::vector<NamedArray> arrays;
-  for (auto& [name, tensor] : params::read_file(path, options).tensors) {
-    arrays.push_back({std::move(name), adopt_params(std::move(tensor))});
-  }
-  return arrays;
+  return utils::naming_out_of_memory("reading", path, [&] {
+    std::vector<NamedArray> arrays;
+    for (auto& [name, tensor] : params::read_file(path, options).tensors)
+      arrays.push_back({std::move(name), adopt_params(std::move(tensor))});
+    return arrays;
+  });
 }
 
 std::vector<std::byte> save(const NDArray& array) { return params::write_record(to_params(array)); }

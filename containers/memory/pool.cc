@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <string>
 #include <system_error>
 
 #include "containers/instrumented.h"
@@ -56,6 +57,10 @@ std::byte* take(std::size_t bytes) {
   return static_cast<std::byte*>(block);
 }
 
+[[noreturn]] void refuse(std::size_t bytes) {
+  throw utils::OutOfMemory("no memory for " + std::to_string(bytes) + " bytes");
+}
+
 void give(std::byte* block) noexcept {
   ::operator delete (block, std::align_val_t{BlockPool::kAlignment});
 }
@@ -86,7 +91,7 @@ std::byte* BlockPool::allocate(std::size_t bytes) {
   static_assert(size_class(kBlockBytesMax).index == kClasses - 1);
   static_assert(sizeof(Kept) <= kSmallest && alignof(Kept) <= kAlignment);
   if (bytes == 0) return nullptr;
-  CHECK(bytes <= kBlockBytesMax) << "no memory for " << bytes << " bytes";
+  if (bytes > kBlockBytesMax) refuse(bytes);
   const SizeClass size = size_class(bytes);
   {
     const std::lock_guard lock(mutex_);
@@ -102,7 +107,7 @@ std::byte* BlockPool::allocate(std::size_t bytes) {
   std::byte* block = take(size.bytes);
   // The memory that the pool keeps may be just what the system lacks.
   if (block == nullptr && trim() != 0) block = take(size.bytes);
-  CHECK(block != nullptr) << "no memory for " << bytes << " bytes";
+  if (block == nullptr) refuse(bytes);
   const std::lock_guard lock(mutex_);
   statistics_.used_bytes += size.bytes;
   ++statistics_.allocated;

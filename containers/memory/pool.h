@@ -44,7 +44,7 @@ class BlockPool {
   BlockPool& operator=(const BlockPool&) = delete;
 
   /// A block of at least this many bytes, of unspecified contents; null for none.
-  /// @throws utils::LogMessageFatal naming the size when there is no memory for it.
+  /// @throws utils::OutOfMemory naming the size when there is no memory for it.
   std::byte* allocate(std::size_t bytes);
 
   /// Takes back what allocate() returned for this size. The blocks longest unused go first when

@@ -38,7 +38,8 @@ void verify_array(const Tensor& tensor) {
 }  // namespace
 
 Tensor read_npy(std::span<const std::byte> array, std::string_view source) {
-  return read_array(ArrayStream(array, source));
+  return utils::naming_out_of_memory(
+      "reading", source, [&] { return read_array(ArrayStream(array, source)); });
 }
 
 std::vector<std::byte> write_npy(const Tensor& tensor) {

@@ -68,7 +68,8 @@ Params read(std::span<const std::byte> archive);
 
 /// Reads an archive, each member straight into memory of its own.
 /// @throws Error as read() does, utils::ValueVerifyFatal when it cannot be opened or is no regular
-///         file, utils::LogMessageFatal when reading it fails.
+///         file, utils::LogMessageFatal when reading it fails, and of these utils::OutOfMemory with
+///         the path where memory runs out.
 Params read_file(const std::string& path, const Progress& progress = {});
 
 /// Refuses tensors that cannot be written, which writing them does too.
@@ -89,7 +90,8 @@ void write_file(
 
 /// Reads one array, as numpy.save writes it. The tensor owns its data. `source` names the array in
 /// errors.
-/// @throws Error for a faulty array, or one that a parameter file cannot hold.
+/// @throws Error for a faulty array, or one that a parameter file cannot hold; utils::OutOfMemory
+///         with `source` where memory runs out.
 Tensor read_npy(std::span<const std::byte> array, std::string_view source = {});
 
 /// The bytes of one array, as numpy.save writes it.

@@ -101,8 +101,10 @@ Params read_archive(const Archive& archive, const Progress& progress) {
 Params read(std::span<const std::byte> archive) { return read_archive(MemoryArchive(archive), {}); }
 
 Params read_file(const std::string& path, const Progress& progress) {
-  const Descriptor file(path);
-  return read_archive(FileArchive(file, path), progress);
+  return utils::naming_out_of_memory("reading", path, [&] {
+    const Descriptor file(path);
+    return read_archive(FileArchive(file, path), progress);
+  });
 }
 
 }  // namespace lockstep::params::npz

@@ -125,7 +125,8 @@ Params read(std::vector<std::byte>&& file, const ReadOptions& options = {});
 /// allocated than those blocks and what the names and shapes need. A pipe is collected first, for
 /// its length decides what a declared number may be.
 /// @throws Error when the file is faulty, utils::ValueVerifyFatal when it cannot be opened,
-///         utils::LogMessageFatal when reading it fails.
+///         utils::LogMessageFatal when reading it fails, and of these utils::OutOfMemory with the
+///         path where memory runs out.
 Params read_file(const std::string& path, const ReadOptions& options = {});
 
 /// Refuses tensors that cannot be written, which writing them does too.

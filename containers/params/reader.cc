@@ -255,6 +255,19 @@ Bytes collect(std::FILE* stream, std::string_view path) {
   return {std::shared_ptr<const std::byte>(block.release(), Free()), size};
 }
 
+Params read_opened(const std::string& path, const ReadOptions& options) {
+  const OpenFile file(std::fopen(path.c_str(), "rb"));
+  if (!file) throw utils::ValueVerifyFatal("cannot open " + path + ": " + std::strerror(errno));
+  struct stat status {};
+  CHECK_EQ(::fstat(::fileno(file.get()), &status), 0) << path << ": " << std::strerror(errno);
+  if (S_ISDIR(status.st_mode)) throw utils::ValueVerifyFatal(path + " is a directory");
+  // The kernel's own files are regular and claim to be empty.
+  if (!S_ISREG(status.st_mode) || status.st_size == 0)
+    return ParamsReader(MemorySource(collect(file.get(), path)), path).params(options);
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  return ParamsReader(FileSource(file.get(), size, path), path).params(options);
+}
+
 }  // namespace
 
 Params read(std::span<const std::byte> file, const ReadOptions& options) {
@@ -274,16 +287,7 @@ Tensor read_record(Bytes record, const ReadOptions& options) {
 }
 
 Params read_file(const std::string& path, const ReadOptions& options) {
-  const OpenFile file(std::fopen(path.c_str(), "rb"));
-  if (!file) throw utils::ValueVerifyFatal("cannot open " + path + ": " + std::strerror(errno));
-  struct stat status {};
-  CHECK_EQ(::fstat(::fileno(file.get()), &status), 0) << path << ": " << std::strerror(errno);
-  if (S_ISDIR(status.st_mode)) throw utils::ValueVerifyFatal(path + " is a directory");
-  // The kernel's own files are regular and claim to be empty.
-  if (!S_ISREG(status.st_mode) || status.st_size == 0)
-    return ParamsReader(MemorySource(collect(file.get(), path)), path).params(options);
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  return ParamsReader(FileSource(file.get(), size, path), path).params(options);
+  return utils::naming_out_of_memory("reading", path, [&] { return read_opened(path, options); });
 }
 
 }  // namespace lockstep::params

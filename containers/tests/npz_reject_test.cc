@@ -286,6 +286,15 @@ TEST(NpzReject, DataIsAllocatedOnce) {
   EXPECT_EQ(params.tensors, tensors);
 }
 
+TEST(NpzReject, TheFileIsNamedWhereMemoryRunsOut) {
+  const TemporaryFile stored;
+  npz::write_file(stored.path(), worked_tensors());
+  const auto read_stored = [&] { npz::read_file(stored.path()); };
+  EXPECT_GT(times_named_without_memory(stored.path(), read_stored), 10);
+  const File array = write_npy(worked_tensors()[0].tensor);
+  EXPECT_GT(times_named_without_memory("x.npy", [&] { read_npy(array, "x.npy"); }), 2);
+}
+
 TEST(NpzReject, FilesThatCannotBeReadAreTheCallersFault) {
   EXPECT_THROW(npz::read_file("/nonexistent/file.npz"), utils::ValueVerifyFatal);
   EXPECT_THROW(npz::read_file("/"), utils::ValueVerifyFatal);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "containers/array/dictionary.h"
 #include "containers/memory/pool.h"
 #include "containers/tests/counted_memory.h"
 #include "containers/tests/temporary_file.h"
@@ -85,6 +86,13 @@ TEST(ParamsMemory, AHundredMegabytesAreAllocatedOnceToBeRead) {
   EXPECT_LT(allocated_by([&] { file = write(tensors); }), kData + kSmall);
   EXPECT_LT(allocated_by([&] { params = read(file); }), 2 * kSmall);
   EXPECT_EQ(params.tensors, tensors);
+}
+
+TEST(ParamsMemory, TheFileIsNamedWhereMemoryRunsOut) {
+  const TemporaryFile stored(worked_example());
+  EXPECT_GT(times_named_without_memory(stored.path(), [&] { read_file(stored.path()); }), 5);
+  EXPECT_GT(
+      times_named_without_memory(stored.path(), [&] { ndarray::load_file(stored.path()); }), 10);
 }
 
 /// The most memory this process has ever held.

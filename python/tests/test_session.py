@@ -1,9 +1,13 @@
 """Models on NumPy arrays: the digits model that the program brings, and faulty ones."""
 
 import concurrent.futures
+import copy
 import hashlib
 import json
 import pickle
+import struct
+import subprocess
+import sys
 
 import lockstep
 import numpy as np
@@ -146,6 +150,9 @@ def test_the_length_of_an_input_counts_in_bytes(images):
             assert raised.value.label == "model.input"
             assert f" {memoryview(given).nbytes} bytes" in str(raised.value)
             assert "needs 64 " in str(raised.value)
+        for given in (np.zeros(8), np.array([None] * 8), np.zeros(16, np.float32)):
+            with pytest.raises(TypeError, match="not bytes or integers"):
+                session.infer(given)
         for given in (64, x.tolist(), "0" * 64):
             with pytest.raises(TypeError, match="bytes-like"):
                 session.infer(given)
@@ -162,9 +169,72 @@ def test_what_cannot_be_opened_is_named(tmp_path):
         lockstep.Session(DIGITS, options={"nope": 1})
 
 
+LARGE = """
+import pathlib, resource, sys
+import lockstep
+from lockstep import _session
+
+model, room, in_memory = pathlib.Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "bytes"
+_session._library()
+given = model
+if in_memory:
+    given = (model / "symbol.json").read_bytes(), (model / "params").read_bytes()
+pages = int(pathlib.Path("/proc/self/statm").read_text().split()[0])
+limit = pages * resource.getpagesize() + room
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    print("heads of", lockstep.Session(given, "reference").heads[0].shape)
+except RuntimeError as error:
+    print(error)
+"""
+
+
+@pytest.fixture(scope="module")
+def large_model(tmp_path_factory):
+    """A directory with a model that has 32 MiB of parameters."""
+    directory = tmp_path_factory.mktemp("large")
+    shapes = [[1, 4096], [8192, 4096], [1, 8192]]
+    nodes = [{"op": "null", "name": name, "inputs": []} for name in ("data", "w")] + [
+        {"op": "cvm_op", "name": "y", "inputs": [[0, 0, 0], [1, 0, 0]],
+         "attrs": {"func_name": "dense", "num_inputs": "2", "num_outputs": "1",
+                   "flatten_data": "0"}}]  # fmt: skip
+    options = ["{}", "{}", json.dumps({"units": "8192", "use_bias": "False"})]
+    attrs = {"storage_id": ["list_int", [0, 1, 2]], "shape": ["list_shape", shapes],
+             "op_attrs": ["list_str", options], "precision": ["list_int", [8, 8, -1]]}  # fmt: skip
+    (directory / "symbol.json").write_text(
+        json.dumps({"nodes": nodes, "heads": [[2, 0, 0]], "attrs": attrs, "version": "cvm_1.1.0"}))
+    size = 8192 * 4096
+    head = struct.pack("<4Qc", 0xF7E58D4F05049CB7, 0, 1, 1, b"w") + struct.pack(
+        "<3Q2iiBBHqqq", 1, 0xDD5E40F096B4A13F, 0, 1, 0, 2, 0, 8, 1, 8192, 4096, size)
+    (directory / "params").write_bytes(head + bytes(size))
+    return directory
+
+
+@pytest.mark.parametrize("given", ["directory", "bytes"])
+def test_a_lack_of_memory_names_the_file(large_model, given):
+    def said(room):
+        done = subprocess.run([sys.executable, "-c", LARGE, large_model, str(room), given],
+                              check=False, capture_output=True, text=True)  # fmt: skip
+        assert done.stdout, done.stderr
+        return done.stdout
+
+    assert said(1 << 30) == "heads of (1, 8192)\n"
+    file = "params" if given == "bytes" else large_model / "params"
+    assert said(1 << 24).startswith(f"reading '{file}': ")
+    assert "memory" in said(1 << 24)
+
+
 def test_a_closed_session_does_not_run(images):
     session = lockstep.Session(DIGITS)
     session.close()
     session.close()
-    with pytest.raises(lockstep.ModelError):
-        session.infer(images[0].tobytes())
+    for call in (session.infer, session.run):
+        with pytest.raises(lockstep.ModelError, match="the session is closed"):
+            call(images[0].reshape(session.input.shape))
+
+
+def test_a_session_has_one_owner():
+    with lockstep.Session(DIGITS) as session:
+        for twin in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="neither copied nor pickled"):
+                twin(session)

@@ -24,7 +24,7 @@ class Builder : public nlohmann::json_sax<Json> {
  public:
   explicit Builder(const Place& place) : place_(place) {}
 
-  Json take() { return std::move(root_); }
+  Document take() && { return std::move(root_); }
 
   bool null() override { return add(nullptr); }
   bool boolean(bool v) override { return add(v); }
@@ -49,7 +49,7 @@ class Builder : public nlohmann::json_sax<Json> {
 
  private:
   Json* put(Json value) {
-    if (open_.empty()) return &(root_ = std::move(value));
+    if (open_.empty()) return &(*root_ = std::move(value));
     Json& parent = *open_.back();
     if (parent.is_object()) return &(parent[key_] = std::move(value));
     parent.push_back(std::move(value));
@@ -73,12 +73,22 @@ class Builder : public nlohmann::json_sax<Json> {
   }
 
   const Place& place_;
-  Json root_;
+  Document root_;
   std::string key_;
   std::vector<Json*> open_;
 };
 
+// What is inside goes first, and a container without contents is destroyed without memory. The
+// builder limits how deep this recurses.
+void take_apart(Json& value) noexcept {
+  if (!value.is_structured()) return;
+  for (Json& inner : value) take_apart(inner);
+  value.clear();
+}
+
 }  // namespace
+
+Document::~Document() { take_apart(root_); }
 
 std::string Place::text() const {
   if (!parent) return std::string(key);
@@ -87,16 +97,16 @@ std::string Place::text() const {
   return before + (before.empty() ? "" : ".") + params::printable(key);
 }
 
-Json parse_object(std::string_view text, const Place& place) {
+Document parse_object(std::string_view text, const Place& place) {
   // The library ends the text at a NUL and skips a byte order mark; this reader refuses both.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
     refuse("model.json", place, "is not JSON at byte " + std::to_string(nul + 1));
   if (text.starts_with("\xEF\xBB\xBF")) refuse("model.json", place, "is not JSON at byte 1");
   Builder builder(place);
   Json::sax_parse(text.begin(), text.end(), &builder);
-  Json value = builder.take();
-  if (!value.is_object()) refuse("model.json", place, "is not a JSON object");
-  return value;
+  Document document = std::move(builder).take();
+  if (!(*document).is_object()) refuse("model.json", place, "is not a JSON object");
+  return document;
 }
 
 const Json& as_object(const Json& value, const Place& place, std::initializer_list<Key> keys) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "spec/arithmetic.h"
@@ -13,6 +14,28 @@ namespace lockstep::graph {
 
 /// A JSON value of nlohmann's library.
 using Json = nlohmann::json;
+
+/// A value that ends without more memory. The library's own destructor allocates some, and ends the
+/// program where there is none.
+class Document {
+ public:
+  /// Null.
+  Document() = default;
+  /// Takes a value.
+  explicit Document(Json root) : root_(std::move(root)) {}
+  /// Takes the value; the other one is null afterwards.
+  Document(Document&& other) noexcept : root_(std::move(other.root_)) {}
+  Document& operator=(Document&&) = delete;
+  ~Document();
+
+  /// The value.
+  Json& operator*() { return root_; }
+  /// The value, to be read.
+  const Json& operator*() const { return root_; }
+
+ private:
+  Json root_;
+};
 
 /// Containers inside one another; a model needs five.
 inline constexpr std::size_t kMaxDepth = 16;
@@ -39,7 +62,7 @@ struct Key {
 
 /// Parses a JSON object that names no key twice and nests at most kMaxDepth deep.
 /// @throws Error model.json
-Json parse_object(std::string_view text, const Place& place);
+Document parse_object(std::string_view text, const Place& place);
 
 // What a value must be; each throws Error model.key where it is not.
 

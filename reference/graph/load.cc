@@ -1,10 +1,10 @@
 #include "reference/graph/load.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "containers/exceptions.h"
@@ -18,11 +18,15 @@ std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     throw utils::ValueVerifyFatal("'" + path + "' cannot be opened: " + std::strerror(errno));
-  std::ostringstream text;
-  // An empty file would set an error on the stream that takes its text.
-  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  if (!text || file.bad()) throw utils::LogMessageFatal("'" + path + "' cannot be read");
-  return std::move(text).str();
+  std::error_code unknown;  // reading says why
+  if (std::filesystem::is_directory(path, unknown))
+    throw utils::ValueVerifyFatal("'" + path + "' is a directory");
+  std::array<char, 65536> piece;
+  std::string text;
+  while (file.read(piece.data(), piece.size()), file.gcount() > 0)
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  if (file.bad()) throw utils::LogMessageFatal("'" + path + "' cannot be read");
+  return text;
 }
 
 bool is_missing(const std::string& path) {
@@ -39,18 +43,22 @@ Parameters by_name(std::vector<ndarray::NamedArray> arrays) {
 }
 
 Graph load_graph(const std::string& directory) {
-  return Graph(text_of(directory + "/symbol.json"));
+  const std::string file = directory + "/symbol.json";
+  return utils::naming_out_of_memory("reading", file, [&] { return Graph(text_of(file)); });
 }
 
 Model load_model(const std::string& directory) {
-  Graph graph = load_graph(directory);
-  const std::string file = directory + "/params";
-  if (is_missing(file))
-    throw Error("model.params", "params: there is no file '" + file + "'", "params");
-  Model model(std::move(graph), by_name(ndarray::load_file(file)));
-  // The pool would keep the memory of the file's bytes for another use, which never comes.
-  ndarray::pool().trim();
-  return model;
+  return utils::naming_out_of_memory("loading", directory, [&] {
+    Graph graph = load_graph(directory);
+    const std::string file = directory + "/params";
+    if (is_missing(file))
+      throw Error("model.params", "params: there is no file '" + file + "'", "params");
+    Model model = utils::naming_out_of_memory("reading", file,
+        [&] { return Model(std::move(graph), by_name(ndarray::load_file(file))); });
+    // The pool would keep the memory of the file's bytes for another use, which never comes.
+    ndarray::pool().trim();
+    return model;
+  });
 }
 
 }  // namespace lockstep::graph

@@ -14,7 +14,8 @@ Parameters by_name(std::vector<ndarray::NamedArray> arrays);
 
 /// The graph of a directory, from its file `symbol.json`.
 /// @throws Error for a graph that breaks a rule, utils::ValueVerifyFatal for a file that cannot be
-/// opened, utils::LogMessageFatal where reading it fails.
+/// opened, utils::LogMessageFatal where reading it fails, and of these utils::OutOfMemory with its
+/// path where memory runs out.
 Graph load_graph(const std::string& directory);
 
 /// The model of a directory, from its files `symbol.json` and `params`. Parameters of type int32

@@ -25,8 +25,8 @@ std::vector<Reference> read_references(const Json& value, const Place& place) {
 // A JSON object of strings, itself inside a string.
 TextAttributes read_text_attributes(const Json& value, const Place& place) {
   TextAttributes attrs;
-  const Json object = parse_object(as_text(value, place), place);
-  for (const auto& [key, text] : object.items()) attrs[key] = as_text(text, place.at(key));
+  const Document object = parse_object(as_text(value, place), place);
+  for (const auto& [key, text] : (*object).items()) attrs[key] = as_text(text, place.at(key));
   return attrs;
 }
 
@@ -96,7 +96,8 @@ void read_attrs(const Json& value, const Place& place, Symbol& symbol) {
 }  // namespace
 
 Symbol read_symbol(std::string_view json) {
-  const Json document = parse_object(json, {nullptr, "the document"});
+  const Document parsed = parse_object(json, {nullptr, "the document"});
+  const Json& document = *parsed;
   const Place root;
   as_object(document, {nullptr, "the document"},
       {{"nodes", true}, {"heads", true}, {"attrs", true}, {"arg_nodes"}, {"node_row_ptr"},

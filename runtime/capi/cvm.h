@@ -225,7 +225,8 @@ CVM_DLL const char* CVMGetLastErrorLabel(void);
 
 /**
  * Where that fault stands in the model, its parameters or the input, such as
- * "nodes[12].inputs[1]"; empty where it stands nowhere in particular.
+ * "nodes[12].inputs[1]"; after a lack of memory "symbol.json" or "params", whichever was being
+ * read. Empty where it stands nowhere in particular.
  */
 CVM_DLL const char* CVMGetLastErrorPath(void);
 

@@ -24,6 +24,8 @@ template <class Body> int guarded(const Body& body) noexcept {
     return CVM_OK;
   } catch (const std::bad_alloc&) {
     return failed(CVM_RUNTIME, "there is too little memory");
+  } catch (const utils::OutOfMemory& error) {
+    return failed(CVM_RUNTIME, error.what(), {}, error.path());
   } catch (const graph::Error& error) {
     return failed(CVM_LOGIC, error.what(), error.label(), error.path());
   } catch (const params::Error& error) {

@@ -137,6 +137,18 @@ TEST_P(Sessions, AreUsedBySeveralThreads) {
   for (const auto& bytes : wrong) EXPECT_TRUE(bytes.empty());
 }
 
+TEST_P(Sessions, RunAgainAfterARunThatProgressEnded) {
+  Draft d;
+  int x = d.variable("data", {2}, 8);
+  for (int k = 0; k < 3; ++k) x = d.call("negative", {{x, 0}}, {{2}});
+  d.head(x);
+  Session session(model_of(d), options());
+  struct Enough {};
+  const auto stop = [](std::size_t, std::size_t) { throw Enough(); };
+  EXPECT_THROW(session.run(array_of({2}, {7, 8}), stop), Enough);
+  EXPECT_EQ(heads_of(session, array_of({2}, {1, -2})), (std::vector<Values>{{-1, 2}}));
+}
+
 TEST_P(Sessions, RunAgainAfterARefusedInput) {
   Draft d;
   d.head(d.call("abs", {{d.variable("data", {2}, 4), 0}}, {{2}}));
@@ -325,11 +337,31 @@ TEST(Session, NamesWhatIsWrongWithABackend) {
       std::string::npos);
   EXPECT_EQ(said({.backend = "./nope.so"}), "no file './nope.so'");
   EXPECT_NE(said({.backend = kDigits}).find("is no file"), std::string::npos);
+  const std::string endless = "./" + std::string(5000, 'x');
+  EXPECT_EQ(said({.backend = endless}), "'" + endless + "' cannot be opened: File name too long");
   const std::string json = std::string(kDigits) + "/symbol.json";
   EXPECT_NE(said({.backend = json}).find("is no backend: no library"), std::string::npos);
   EXPECT_NE(
       said({.backend = "cpu", .options = {{"treads", "2"}}}).find("treads"), std::string::npos);
   EXPECT_THROW(Session(model, {.backend = "null", .form = Form::whole}), utils::LogMessageFatal);
+}
+
+// A copy that did not reach its end: the loader would kill the process.
+TEST(Session, RefusesALibraryThatIsCutShort) {
+  const std::string cut = testing::TempDir() + "cut_" + std::to_string(getpid()) + ".so";
+  const std::string whole = backend_directory() + "/reference.so";
+  const auto said = [&](std::uintmax_t size) {
+    std::filesystem::copy_file(whole, cut);
+    std::filesystem::resize_file(cut, size);
+    const std::string answer =
+        refusal([&] { Session(graph::load_model(kDigits), {.backend = cut}); });
+    std::filesystem::remove(cut);  // another copy must not overwrite a library in use
+    return answer;
+  };
+  for (const std::uintmax_t size : {100U, 1000U, 100'000U})
+    EXPECT_EQ(said(size), "'" + cut + "' is no backend: it is cut short") << size;
+  EXPECT_NE(said(0).find("is no backend: no library"), std::string::npos);
+  EXPECT_EQ(said(std::filesystem::file_size(whole)), "accepted");
 }
 
 class Directory {
@@ -346,6 +378,9 @@ TEST(Session, NamesWhatIsWrongWithFiles) {
   const Directory d;
   const auto said = [&] { return refusal([&] { Session::load(d.path); }); };
   EXPECT_EQ(said(), "'" + d.path + "/symbol.json' cannot be opened: No such file or directory");
+  std::filesystem::create_directory(d.path + "/symbol.json");
+  EXPECT_EQ(said(), "'" + d.path + "/symbol.json' is a directory");
+  std::filesystem::remove(d.path + "/symbol.json");
   d.write("symbol.json", "");
   EXPECT_NE(said().find("[model.json]"), std::string::npos) << said();
   d.write("symbol.json", graph::small_draft().text());

@@ -8,7 +8,7 @@ import pathlib
 import weakref
 from collections.abc import Iterator, Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from ._specification import Int32Array, Type, encoded
 _OK, _LOGIC = 0, 1
 _INT, _UINT, _HOST = 0, 1, 1
 _INPUT = -1
+_INTEGERS = (*"bBhHiIlLqQnN?c",)  # as struct spells them
 
 
 class ModelError(ValueError):
@@ -100,12 +101,19 @@ def _call(function: str, *arguments: Any) -> None:
     raise RuntimeError(_failure())
 
 
+def _bytes_of(file: pathlib.Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except MemoryError:
+        raise RuntimeError(f"reading '{file}': there is too little memory") from None
+
+
 def _files(model: str | os.PathLike[str] | tuple[bytes, bytes]) -> tuple[bytes, bytes]:
     if isinstance(model, tuple):
         symbol, params = model
         return bytes(symbol), bytes(params)
     directory = pathlib.Path(model)
-    return (directory / "symbol.json").read_bytes(), (directory / "params").read_bytes()
+    return _bytes_of(directory / "symbol.json"), _bytes_of(directory / "params")
 
 
 @contextlib.contextmanager
@@ -180,7 +188,7 @@ class Session:
         kind = np.dtype(np.int8) if array.dtype.kind == "b" else array.dtype.newbyteorder("=")
         handles = (ctypes.c_void_p * len(self.heads))()
         with _lent(np.require(array, kind, "CA")) as given:
-            _call("CVMSessionRun", self._net, given, handles, len(handles))
+            _call("CVMSessionRun", self._open(), given, handles, len(handles))
         return [np.asarray(_Head(handle, shape))
                 for handle, (shape, _) in zip(handles, self.heads, strict=True)]  # fmt: skip
 
@@ -189,17 +197,27 @@ class Session:
         little-endian int32; values beyond the input's precision are clamped into it. The output
         went through the model's post-processing. Input of another length is a ModelError."""
         given, needed = memoryview(data), self._length("CVMAPIGetInputLength")
+        if given.format.lstrip("@=<>!") not in _INTEGERS:
+            raise TypeError(f"the input holds '{given.format}', not bytes or integers")
         if given.nbytes != needed:
             raise ModelError(f"the input has {given.nbytes} bytes where the model needs {needed} "
                              "[model.input]", "model.input")  # fmt: skip
         output = ctypes.create_string_buffer(self._length("CVMAPIGetOutputLength"))
-        _call("CVMAPIInference", self._net, bytes(data), needed, output)
+        _call("CVMAPIInference", self._open(), bytes(data), needed, output)
         return output.raw
 
     def _length(self, function: str) -> int:
         length = ctypes.c_ulonglong()
-        _call(function, self._net, ctypes.byref(length))
+        _call(function, self._open(), ctypes.byref(length))
         return length.value
+
+    def _open(self) -> ctypes.c_void_p:
+        if not self._net:
+            raise ModelError("the session is closed")
+        return self._net
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a session can be neither copied nor pickled")
 
     def close(self) -> None:
         """Frees the model; the session cannot run any more."""

@@ -20,8 +20,8 @@ string nested(std::size_t depth) {
 }
 
 TEST(Json, IsReadAsItIsWritten) {
-  const Json v = parse_object(R"( {"a": [1, -2, 1.5, true, null, "x"], "b": {"a": {}}} )", {});
-  EXPECT_EQ(v, Json::parse(R"({"a": [1, -2, 1.5, true, null, "x"], "b": {"a": {}}})"));
+  const Document v = parse_object(R"( {"a": [1, -2, 1.5, true, null, "x"], "b": {"a": {}}} )", {});
+  EXPECT_EQ(*v, Json::parse(R"({"a": [1, -2, 1.5, true, null, "x"], "b": {"a": {}}})"));
 }
 
 TEST(Json, OtherTextIsRefused) {
