@@ -181,11 +181,11 @@ typedef struct {
    * the calls give one by one: nodes in topological order over numbered entries, of which
    * `feeds` are the inputs and `heads` the outputs of execute(). Each entry is a constant, a feed
    * or the output of one node. A head may also be a feed, a constant or an earlier head: its
-   * memory is another, so the values are copied. Strides matter for feeds, heads and constants
-   * only. LS_LOGIC labels:
-   * "graph.entry" (a number names no entry), "graph.written" (an entry is written twice),
-   * "graph.order" (an entry is read before it is written, or never is) and those of the calls, with
-   * outputs as in prepare(). path() may say anything.
+   * memory is another, with the same strides, so the values are copied. Strides matter for feeds,
+   * heads and constants only. LS_LOGIC labels: "graph.entry" (a number names no entry),
+   * "graph.written" (an entry is written twice), "graph.order" (an entry is read before it is
+   * written, or never is) and those of the calls, with outputs as in prepare(). path() may say
+   * anything.
    */
   int32_t (*compile)(ls_backend* self, const ls_node* nodes, uint32_t n_nodes,
       const ls_tensor* entries, uint32_t n_entries, const uint32_t* feeds, uint32_t n_feeds,

@@ -383,8 +383,8 @@ class Builder {
     }
   }
 
-  // Makes the last result a head, and sometimes an earlier result, too, and what is a feed, a
-  // constant or a head already.
+  // Makes the last result a head, and sometimes another entry: an earlier result, or what is a
+  // feed, a constant or a head already.
   void choose_heads() {
     const auto any_of = [&](const std::vector<int>& all) {
       return all[static_cast<std::size_t>(draw_(0, std::ssize(all) - 1))];
@@ -395,7 +395,7 @@ class Builder {
     if (draw_(1, kFewOf) > 1) return;
     const std::vector<int>* const pools[] = {&feeds_, &constants_, &g_.heads};
     const std::vector<int>& pool = *pools[draw_(0, 2)];
-    g_.heads.push_back(any_of(pool.empty() ? feeds_ : pool));
+    g_.heads = {g_.heads[0], any_of(pool.empty() ? feeds_ : pool)};
   }
 
   const Case& case_;

@@ -62,7 +62,6 @@ std::vector<CallGraph> smaller_graphs(const CallGraph& g) {
   std::vector<CallGraph> all;
   if (g.heads.size() > 1)
     for (const int head : g.heads) all.push_back(part_of(g, {head}, {}));
-  if (g.heads.size() > 2) all.push_back(part_of(g, {g.heads.front(), g.heads.back()}, {}));
   for (const CallGraph::Node& n : g.nodes)
     for (const int e : n.out)
       if (g.heads != std::vector{e}) all.push_back(part_of(g, {e}, {}));

@@ -195,7 +195,7 @@ TEST(CallGraphs, ComputeTheCallAmongOthers) {
         others.insert(std::string(n.op->name));
       }
       EXPECT_TRUE(has) << op->name;
-      two_heads += g.heads.size() >= 2;
+      two_heads += g.heads.size() == 2;
       const int last = g.heads.back();
       fed += last < g.feeds;
       constant += last >= g.feeds && last < g.given;
