@@ -1,5 +1,5 @@
 /// @file
-/// Scratch memory of a device.
+/// Scratch memory where a backend has its memory, on a device or not.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -13,7 +13,7 @@ namespace lockstep::judge {
 /// Between guards and full of poison.
 class DeviceScratch {
  public:
-  /// Takes the memory from the device of a backend.
+  /// Takes the memory from a backend.
   client::Status take(const client::Backend& backend, uint64_t bytes, i32 poison) {
     content_.assign(static_cast<std::size_t>(bytes / sizeof poison + 1) + 2 * kGuard, poison);
     client::Result<client::Memory> memory = backend.allocate(content_.size() * sizeof poison);

@@ -1,10 +1,10 @@
 #include "conformance/host/other_plan.h"
 
-#include <optional>
 #include <span>
 #include <utility>
 
 #include "conformance/host/calls.h"
+#include "conformance/host/device_scratch.h"
 
 namespace lockstep::judge {
 
@@ -29,15 +29,13 @@ client::Status OtherPlan::run() {
   for (const client::DeviceTensor& t : tensors_) data.push_back(t.data());
   auto stream = backend_.stream();
   if (!stream.ok()) return stream.status();
-  std::optional<client::Memory> scratch;
-  if (plan_->scratch_bytes() > 0) {
-    auto memory = backend_.allocate(plan_->scratch_bytes());
-    if (!memory.ok()) return memory.status();
-    scratch.emplace(std::move(*memory));
-  }
+  // With guards: what a backend writes beside it shall not end the process.
+  DeviceScratch scratch;
+  if (const uint64_t bytes = plan_->scratch_bytes(); bytes > 0)
+    if (client::Status s = scratch.take(backend_, bytes, 0); !s.ok()) return s;
   const std::size_t inputs = call_.in.size();
-  client::Status status = plan_->execute({data.data(), inputs}, std::span(data).subspan(inputs),
-      scratch ? scratch->data() : nullptr, stream->handle());
+  client::Status status = plan_->execute(
+      {data.data(), inputs}, std::span(data).subspan(inputs), scratch.data(), stream->handle());
   return status.ok() ? stream->wait() : status;
 }
 

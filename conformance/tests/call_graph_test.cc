@@ -262,7 +262,7 @@ TEST(CallGraphs, ShrinkToTwoCallsWithOneBetweenThem) {
 
 TEST(CallGraphs, HaveOnlyClaimedCallsBesideTheirOwn) {
   const OpInfo& op = *find_operator("relu");
-  Case c{.op = &op, .in = {{{2, 3}, 8}}, .seed = 3};
+  Case c{.op = &op, .in = {{{2, 3}, 8}}, .seed = 5};
   const std::vector<Tensor> in = inputs_of(c);
   const auto out = reference::outputs(op, c.attributes(), in);
   const CallGraph g = graph_around(c, in, out, [](const Case&) { return false; });
