@@ -349,8 +349,8 @@ TEST(Reuse, TellsTheRunThatChanged) {
   EXPECT_EQ(told(0, 1, 1), "");
   EXPECT_EQ(told(13, 1, 5),
       changed +
-          "in the last of 128 runs of one plan, other values in between: output 0 at [0]: "
-          "expected 1 (0x00000001), got 5 (0x00000005); 1 of 1 elements differ");
+          "in the last of 128 runs of one plan, other values and another plan in between: output 0 "
+          "at [0]: expected 1 (0x00000001), got 5 (0x00000005); 1 of 1 elements differ");
   EXPECT_EQ(told(13, 1, 1), changed + "it is right, and an earlier run was not");
   EXPECT_EQ(told(0, 5, 5), "") << "matches_reference judges that";
 }

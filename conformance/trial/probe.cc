@@ -152,7 +152,7 @@ void Probe::ask_in_turns(int runs) {
         shared_.begin(), shared_.end(), [&](const Tensor& t) { return t.type == shared_[k].type; });
   const std::size_t first = t_.seen.size();
   const std::string when = fmt::format("in the last of {} runs of one plan", runs);
-  note(when + ", other values in between");
+  note(when + ", other values and another plan in between");
   t_.seen[note(when + ", with other values, equal inputs sharing memory")].right =
       &Trial::expected_shared;
   t_.expected_shared = expected_of(shared_);
