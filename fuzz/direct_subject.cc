@@ -1,5 +1,8 @@
 #include "fuzz/direct_subject.h"
 
+#include <algorithm>
+#include <deque>
+
 #include "backends/call.h"
 #include "conformance/cases/call_graph.h"
 #include "conformance/cases/layout.h"
@@ -106,6 +109,19 @@ client::Graph graph_of(const CallGraph& g, std::vector<Block>& entries) {
   return graph;
 }
 
+// Whether head k of a graph is a feed, a constant or an earlier head, too.
+bool is_copy(const CallGraph& g, std::size_t k) {
+  const auto head = g.heads.begin() + static_cast<std::ptrdiff_t>(k);
+  return *head < g.given || std::find(g.heads.begin(), head, *head) != head;
+}
+
+// The memory of head k of a graph.
+Block head_of(const judge::Question& q, std::size_t k, const judge::Placement& at) {
+  const Type& t = q.out[static_cast<int>(k)];
+  return {t, at, std::vector<i32>(static_cast<std::size_t>(volume(t.shape)), q.run.poison),
+      q.run.filler};
+}
+
 // The entries of a graph, with memory where a run is given them or wants them.
 std::vector<Block> entries_of(const judge::Question& q) {
   const CallGraph& g = *q.graph;
@@ -122,12 +138,12 @@ std::vector<Block> entries_of(const judge::Question& q) {
           based(judge::place_input(t.type, q.run.layout, q.call->seed, e), q.run.base), t.data,
           q.run.filler);
   }
-  for (int k = 0; k < q.out.count; ++k) {
-    const Type& t = q.out[k];
-    all[static_cast<std::size_t>(g.heads[static_cast<std::size_t>(k)])] = Block(t,
-        based(judge::place_output(t, q.run.layout, q.call->seed, k), q.run.base),
-        std::vector<i32>(static_cast<std::size_t>(volume(t.shape)), q.run.poison), q.run.filler);
-  }
+  for (std::size_t k = 0; k < g.heads.size(); ++k)
+    if (!is_copy(g, k))
+      all[static_cast<std::size_t>(g.heads[k])] = head_of(q, k,
+          based(judge::place_output(
+                    q.out[static_cast<int>(k)], q.run.layout, q.call->seed, static_cast<int>(k)),
+              q.run.base));
   return all;
 }
 
@@ -225,7 +241,19 @@ Answer DirectSubject::run_graph(const judge::Question& q) {
   if (!plan.ok() || q.what == judge::Question::refuse) return answer(plan.status());
   std::vector<Block*> in, out;
   for (int e = 0; e < g.feeds; ++e) in.push_back(&entries[static_cast<std::size_t>(e)]);
-  for (const int e : g.heads) out.push_back(&entries[static_cast<std::size_t>(e)]);
+  std::deque<Block> copies;
+  for (std::size_t k = 0; k < g.heads.size(); ++k) {
+    Block& entry = entries[static_cast<std::size_t>(g.heads[k])];
+    if (!is_copy(g, k)) {
+      out.push_back(&entry);
+      continue;
+    }
+    const Type& t = q.out[static_cast<int>(k)];
+    const bool is_int8 = !entry.bytes.empty();
+    copies.push_back(
+        head_of(q, k, is_int8 ? judge::place_output(t, judge::Layout::compact, 0, 0) : entry.at));
+    out.push_back(&copies.back());
+  }
   Answer a;
   for (int run = 1; run <= q.run.runs && a.ok() && a.changed_run == 0; ++run) {
     Answer now = answer(run_plan(backend, *plan, in, out));
