@@ -52,8 +52,8 @@ namespace detail {
 /// and to which file; an error that names a file already stays as it is.
 /// @throws OutOfMemory in place of std::bad_alloc, unless not even its text finds room; whatever
 ///         else `body` throws.
-template <class Body> decltype(auto) naming_out_of_memory(
-    std::string_view doing, std::string_view path, const Body& body) {
+template <class Body>
+auto naming_out_of_memory(std::string_view doing, std::string_view path, const Body& body) {
   try {
     return body();
   } catch (const OutOfMemory& error) {

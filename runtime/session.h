@@ -37,7 +37,8 @@ struct SessionOptions {
 class Session {
  public:
   /// The model of a directory with the files `symbol.json` and `params`.
-  /// @throws utils::ValueVerifyFatal, utils::LogMessageFatal as the file says
+  /// @throws utils::ValueVerifyFatal for a fault of the caller or of the files,
+  /// utils::LogMessageFatal for one of the backend or of the machine.
   static Session load(const std::string& directory, const SessionOptions& options = {});
   /// Prepares a model on a backend.
   /// @throws utils::ValueVerifyFatal where the options name no backend or the backend refuses them,

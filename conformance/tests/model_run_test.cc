@@ -66,7 +66,7 @@ std::string vast_file(const Scratch& scratch, const std::string& name) {
   EXPECT_EQ(file.size(), kData);
   for (const std::size_t at : {kExtent, kLength})
     params::store_little_endian(file.data() + at, kSize);
-  const std::string path = scratch.write(name, text_of_bytes(file));
+  std::string path = scratch.write(name, text_of_bytes(file));
   std::filesystem::resize_file(path, kData + kSize);
   return path;
 }

@@ -353,8 +353,7 @@ TEST(Session, RefusesALibraryThatIsCutShort) {
   const auto said = [&](std::uintmax_t size) {
     std::filesystem::copy_file(whole, cut);
     std::filesystem::resize_file(cut, size);
-    const std::string answer =
-        refusal([&] { Session(graph::load_model(kDigits), {.backend = cut}); });
+    std::string answer = refusal([&] { Session(graph::load_model(kDigits), {.backend = cut}); });
     std::filesystem::remove(cut);  // another copy must not overwrite a library in use
     return answer;
   };
